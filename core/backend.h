@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef MEMSPAN_CORE_BACKEND_H
+#define MEMSPAN_CORE_BACKEND_H
+
+/* The backends of this process: the built-in list, then plug-ins; each validated, opened at first
+ * need, and kept with the reason why it is off. The core reads tables and capability bits and names
+ * no backend. */
+
+#include <memspan/backend.h>
+#include <stdbool.h>
+
+/* One backend of this process. Never freed; fields after `opened` are fixed once it is set. */
+struct memspan_backend_slot {
+    const memspan_backend_t *table;
+    void *state;
+    bool on;
+    int device_count;
+    memspan_status_t status; /* why it is off */
+    char origin[128];
+    char name[16]; /* also of a table that was refused */
+    char reason[256];
+    char hint[192];
+};
+
+/* Written by cmake/MemspanBackend.cmake; ends with NULL. */
+extern const memspan_backend_t *const memspan_backends_built_in[];
+
+/* The host's backend, opened. NULL only when it cannot work at all (the thread's error says why).
+ * Opens nothing else. */
+const struct memspan_backend_slot *memspan_backend_host(void);
+
+/* Number of backends; loads plug-ins on first use, opens no driver. */
+int memspan_backend_slots(void);
+
+/* Backend @p index, opened unless it is off. */
+const struct memspan_backend_slot *memspan_backend_slot(int index);
+
+/* What every backend is given. */
+extern const memspan_services_t memspan_services;
+
+#endif /* MEMSPAN_CORE_BACKEND_H */

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "core/base/dl.h"
+#include "core/base/error.h"
+#include <dlfcn.h>
+#include <link.h>
+#include <stdio.h>
+#include <string.h>
+
+static memspan_status_t fill_calls(const char *backend, void *handle, const char *soname,
+                                   const struct memspan_dl_symbol *symbols, size_t symbol_count,
+                                   void *calls)
+{
+    size_t i;
+
+    for (i = 0; i < symbol_count; i++) {
+        void *address = dlsym(handle, symbols[i].name);
+        if ((address == NULL) && (symbols[i].fallback_name != NULL)) {
+            address = dlsym(handle, symbols[i].fallback_name);
+        }
+        if ((address == NULL) && !symbols[i].optional) {
+            return memspan_error_native(MEMSPAN_ERR_OFF, backend, "dlsym", 0, dlerror(),
+                                        "install a newer version of the driver", "%s has no %s",
+                                        soname, symbols[i].name);
+        }
+        memcpy((char *)calls + symbols[i].offset, &address, sizeof(address));
+    }
+    return MEMSPAN_OK;
+}
+
+memspan_status_t memspan_dl_open(const char *backend, const char *const *sonames,
+                                 const struct memspan_dl_symbol *symbols, size_t symbol_count,
+                                 void *calls, void **handle_p)
+{
+    memspan_status_t status;
+    char reason[128] = "";
+    void *handle     = NULL;
+    size_t i;
+
+    for (i = 0; (handle == NULL) && (sonames[i] != NULL); i++) {
+        handle = dlopen(sonames[i], RTLD_NOW | RTLD_LOCAL);
+        if ((handle == NULL) && (i == 0)) {
+            snprintf(reason, sizeof(reason), "%s", dlerror());
+        }
+    }
+    if (handle == NULL) {
+        return memspan_error_native(MEMSPAN_ERR_OFF, backend, "dlopen", 0, reason, NULL,
+                                    "library not found: %s", sonames[0]);
+    }
+    status = fill_calls(backend, handle, sonames[i - 1], symbols, symbol_count, calls);
+    if (status != MEMSPAN_OK) {
+        dlclose(handle);
+        return status;
+    }
+    *handle_p = handle;
+    return MEMSPAN_OK;
+}
+
+void memspan_dl_close(void *handle)
+{
+    if (handle != NULL) {
+        dlclose(handle);
+    }
+}
+
+static const void *object_base(const void *address)
+{
+    Dl_info info;
+
+    return (dladdr(address, &info) != 0) ? info.dli_fbase : NULL;
+}
+
+struct search {
+    const char *name;
+    const void *own_base;
+    void *found;
+};
+
+static int look_in_object(struct dl_phdr_info *info, size_t size, void *data)
+{
+    struct search *search = data;
+    void *handle;
+
+    (void)size;
+    if ((info->dlpi_name == NULL) || (info->dlpi_name[0] == '\0')) {
+        return 0;
+    }
+    handle = dlopen(info->dlpi_name, RTLD_LAZY | RTLD_NOLOAD);
+    if (handle != NULL) {
+        void *address = dlsym(handle, search->name);
+        if ((address != NULL) && (object_base(address) != search->own_base)) {
+            search->found = address;
+        }
+        dlclose(handle);
+    }
+    return (search->found != NULL) ? 1 : 0;
+}
+
+void *memspan_dl_next(const char *name)
+{
+    struct search search = {.name     = name,
+                            .own_base = object_base((const void *)(uintptr_t)memspan_dl_next)};
+    void *address        = dlsym(RTLD_NEXT, name);
+
+    if ((address != NULL) && (object_base(address) != search.own_base)) {
+        return address;
+    }
+    /* We may have been loaded after the one we look for, or privately. */
+    dl_iterate_phdr(look_in_object, &search);
+    return search.found;
+}

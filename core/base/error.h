@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef MEMSPAN_CORE_BASE_ERROR_H
+#define MEMSPAN_CORE_BASE_ERROR_H
+
+/* The per-thread error record behind memspan_error_last(). The function that *decides* that
+ * something fails records it, once; those above it pass the status on. */
+
+#include <memspan/status.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+/* Record a failure of the library's own and return its status. */
+memspan_status_t memspan_error(memspan_status_t status, const char *format, ...)
+    __attribute__((format(printf, 2, 3), cold));
+
+/* Record a failure that a driver or the system reported. Any text may be NULL. */
+memspan_status_t memspan_error_native(memspan_status_t status, const char *backend,
+                                      const char *call, long native_code, const char *native_text,
+                                      const char *hint, const char *format, ...)
+    __attribute__((format(printf, 7, 8), cold));
+
+/* The same, for callers that were given a va_list. */
+memspan_status_t memspan_error_native_va(memspan_status_t status, const char *backend,
+                                         const char *call, long native_code,
+                                         const char *native_text, const char *hint,
+                                         const char *format, va_list args)
+    __attribute__((format(printf, 7, 0), cold));
+
+/* Add advice to the record just made; returns its status, so that it can end a return statement. */
+memspan_status_t memspan_error_hint(const char *format, ...)
+    __attribute__((format(printf, 1, 2), cold));
+
+/* Write @p from over the caller's structure, whose first member says how much of it the caller
+ * knows: older callers get a prefix, newer ones zeros. MEMSPAN_ERR_INVALID when it was not set. */
+memspan_status_t memspan_struct_write(void *to, const void *from, size_t size);
+
+#endif /* MEMSPAN_CORE_BASE_ERROR_H */

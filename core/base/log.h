@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef MEMSPAN_CORE_BASE_LOG_H
+#define MEMSPAN_CORE_BASE_LOG_H
+
+/* Lines on standard error, by level (enum memspan_log_level says what each is for) and subject
+ * ("core", "omp", a backend's name). Off costs one load and one branch; errno survives. */
+
+#include <memspan/backend.h> /* enum memspan_log_level */
+
+/* The level in force; -1 until the first line asks the options for it. */
+extern int memspan_log_level_in_force;
+
+/* True when @p level is printed. */
+static inline int memspan_log_on(enum memspan_log_level level)
+{
+    return (int)level <= memspan_log_level_in_force || memspan_log_level_in_force < 0;
+}
+
+void memspan_log_line(enum memspan_log_level level, const char *subject, const char *format, ...)
+    __attribute__((format(printf, 3, 4), cold));
+
+#define memspan_log(level, subject, ...)                                                           \
+    do {                                                                                           \
+        if (memspan_log_on(level)) {                                                               \
+            memspan_log_line((level), (subject), __VA_ARGS__);                                     \
+        }                                                                                          \
+    } while (0)
+
+#endif /* MEMSPAN_CORE_BASE_LOG_H */

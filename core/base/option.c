@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* option.c: the environment, read once.
+ *
+ * Every row is parsed at first use of any. Problems are kept for memquery --config and logged as
+ * errors, once: a misspelt variable is the commonest reason for "it ignores what I set". */
+
+#include "core/base/option.h"
+#include "core/base/error.h"
+#include "core/base/log.h"
+#include "core/base/platform.h"
+#include "core/base/text.h"
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum form { CHOICE, SIZE, TEXT, SECURE_TEXT };
+
+struct row {
+    const char *variable;
+    enum form form;
+    const char *form_text;
+    const char *fallback;
+    const char *help;
+};
+
+static const struct row rows[MEMSPAN_OPTION_COUNT] = {
+#define OPTION_ROW(symbol, variable, form, form_text, fallback, help)                              \
+    {(variable), (form), (form_text), (fallback), (help)},
+    MEMSPAN_OPTION_MAP(OPTION_ROW)
+#undef OPTION_ROW
+};
+
+static struct {
+    const char *text; /* value in force */
+    const char *source;
+    const char *problem;
+    uint64_t size;
+    int choice;
+} values[MEMSPAN_OPTION_COUNT];
+
+enum { PROBLEMS_KEPT = 32, PROBLEM_BYTES = 256 };
+static char problems[PROBLEMS_KEPT][PROBLEM_BYTES];
+static int problem_count;
+static pthread_mutex_t problem_lock =
+    PTHREAD_MUTEX_INITIALIZER; /* guards problems, problem_count */
+
+static atomic_bool ready;
+static pthread_mutex_t ready_lock = PTHREAD_MUTEX_INITIALIZER;
+
+extern char **environ;
+
+/* Keeps the sentence and returns where it is kept; NULL when no room is left. */
+static const char *add_problem(const char *format, va_list args)
+{
+    char *problem = NULL;
+
+    pthread_mutex_lock(&problem_lock);
+    if (problem_count < PROBLEMS_KEPT) {
+        problem = problems[problem_count++];
+        vsnprintf(problem, PROBLEM_BYTES, format, args);
+    }
+    pthread_mutex_unlock(&problem_lock);
+    return problem;
+}
+
+__attribute__((format(printf, 1, 2))) static const char *note_problem(const char *format, ...)
+{
+    const char *problem;
+    va_list args;
+
+    va_start(args, format);
+    problem = add_problem(format, args);
+    va_end(args);
+    return problem;
+}
+
+/* Index of the word among "a|b|c", or -1. */
+static int find_choice(const char *choices, const char *word)
+{
+    size_t length = strlen(word);
+    int index     = 0;
+    const char *c;
+
+    for (c = choices; c != NULL; c = strchr(c, '|')) {
+        c += (*c == '|') ? 1 : 0;
+        if ((strncmp(c, word, length) == 0) && ((c[length] == '|') || (c[length] == '\0'))) {
+            return index;
+        }
+        index++;
+    }
+    return -1;
+}
+
+static bool set_value(int i, const char *text)
+{
+    switch (rows[i].form) {
+    case CHOICE:
+        values[i].choice = find_choice(rows[i].form_text, text);
+        if (values[i].choice < 0) {
+            return false;
+        }
+        break;
+    case SIZE:
+        if (!memspan_text_to_size(text, strlen(text), &values[i].size)) {
+            return false;
+        }
+        if ((i == MEMSPAN_OPTION_CHUNK_SIZE) &&
+            (!memspan_is_power_of_two(values[i].size) || (values[i].size < (UINT64_C(64) << 10)) ||
+             (values[i].size > (UINT64_C(1) << 30)))) {
+            return false;
+        }
+        break;
+    case TEXT:
+    case SECURE_TEXT:
+        break;
+    }
+    values[i].text = text;
+    return true;
+}
+
+static void read_row(int i)
+{
+    const char *text =
+        (rows[i].form == SECURE_TEXT) ? secure_getenv(rows[i].variable) : getenv(rows[i].variable);
+
+    values[i].source  = "default";
+    values[i].problem = "";
+    set_value(i, rows[i].fallback);
+    if ((text == NULL) || (text[0] == '\0')) {
+        return;
+    }
+    /* setenv() may free what getenv() returned. */
+    text = strdup(text);
+    if ((text != NULL) && set_value(i, text)) {
+        values[i].source = "environment";
+        return;
+    }
+    values[i].source = "refused";
+    values[i].problem =
+        note_problem("%s=%s is not of the form %s; it counts as unset (%s)", rows[i].variable,
+                     (text == NULL) ? "?" : text, rows[i].form_text, rows[i].fallback);
+    if (values[i].problem == NULL) {
+        values[i].problem = "refused";
+    }
+    free((void *)(uintptr_t)text);
+    set_value(i, rows[i].fallback);
+}
+
+static const char *row_name(size_t i)
+{
+    return (i < MEMSPAN_OPTION_COUNT) ? rows[i].variable : NULL;
+}
+
+static void find_unknown(void)
+{
+    static const char prefix[] = "MEMSPAN_";
+    char **entry;
+
+    for (entry = environ; (entry != NULL) && (*entry != NULL); entry++) {
+        const char *end = strchr(*entry, '=');
+        const char *nearest;
+        char name[64];
+
+        if ((strncmp(*entry, prefix, sizeof(prefix) - 1) != 0) || (end == NULL)) {
+            continue;
+        }
+        snprintf(name, sizeof(name), "%.*s", (int)(end - *entry), *entry);
+        if (memspan_option_find(name) != MEMSPAN_OPTION_COUNT) {
+            continue;
+        }
+        nearest = memspan_text_nearest(name, row_name);
+        note_problem("%s is no variable of Memspan%s%s%s", name, nearest ? "; perhaps " : "",
+                     nearest ? nearest : "", nearest ? "?" : "");
+    }
+}
+
+static void load(void)
+{
+    int i;
+
+    for (i = 0; i < MEMSPAN_OPTION_COUNT; i++) {
+        read_row(i);
+    }
+    find_unknown();
+}
+
+static void ensure_ready(void)
+{
+    bool first = false;
+    int i;
+
+    if (MEMSPAN_LIKELY(atomic_load_explicit(&ready, memory_order_acquire))) {
+        return;
+    }
+    pthread_mutex_lock(&ready_lock);
+    if (!atomic_load_explicit(&ready, memory_order_relaxed)) {
+        load();
+        first = true;
+        /* Pairs with the acquire above: whoever sees ready sees the values. */
+        atomic_store_explicit(&ready, true, memory_order_release);
+    }
+    pthread_mutex_unlock(&ready_lock);
+    for (i = 0; first && (i < problem_count); i++) {
+        memspan_log(MEMSPAN_LOG_ERROR, "config", "%s", problems[i]);
+    }
+}
+
+const char *memspan_option_text(enum memspan_option option)
+{
+    ensure_ready();
+    return values[option].text;
+}
+
+int memspan_option_choice(enum memspan_option option)
+{
+    ensure_ready();
+    return values[option].choice;
+}
+
+uint64_t memspan_option_size(enum memspan_option option)
+{
+    ensure_ready();
+    return values[option].size;
+}
+
+bool memspan_option_is_set(enum memspan_option option)
+{
+    ensure_ready();
+    return strcmp(values[option].source, "environment") == 0;
+}
+
+enum memspan_option memspan_option_find(const char *variable)
+{
+    int i;
+
+    for (i = 0; (i < MEMSPAN_OPTION_COUNT) && (strcmp(rows[i].variable, variable) != 0); i++) {
+    }
+    return (enum memspan_option)i;
+}
+
+memspan_status_t memspan_option_refuse(enum memspan_option option, const char *format, ...)
+{
+    char sentence[PROBLEM_BYTES];
+    va_list args;
+
+    ensure_ready();
+    va_start(args, format);
+    vsnprintf(sentence, sizeof(sentence), format, args);
+    va_end(args);
+
+    if (strcmp(values[option].source, "refused") != 0) {
+        const char *problem =
+            note_problem("%s=%s: %s", rows[option].variable, values[option].text, sentence);
+        values[option].problem = (problem == NULL) ? "refused" : problem;
+        values[option].source  = "refused";
+        memspan_log(MEMSPAN_LOG_ERROR, "config", "%s", values[option].problem);
+        set_value((int)option, rows[option].fallback);
+    }
+    memspan_error(MEMSPAN_ERR_CONFIG, "%s", values[option].problem);
+    return memspan_error_hint("the form is %s", rows[option].form_text);
+}
+
+void memspan_option_reload(void)
+{
+    pthread_mutex_lock(&ready_lock);
+    problem_count = 0;
+    atomic_store(&ready, false);
+    memspan_log_level_in_force = -1;
+    pthread_mutex_unlock(&ready_lock);
+}
+
+int memspan_option_count(void)
+{
+    return MEMSPAN_OPTION_COUNT;
+}
+
+memspan_status_t memspan_option_describe(int index, memspan_option_info_t *info_p)
+{
+    memspan_option_info_t info;
+
+    if ((info_p == NULL) || (index < 0) || (index >= MEMSPAN_OPTION_COUNT)) {
+        return memspan_error(MEMSPAN_ERR_INVALID, "no option %d, or nowhere to describe it", index);
+    }
+    ensure_ready();
+    info = (memspan_option_info_t){
+        .struct_size = sizeof(info),
+        .name        = rows[index].variable,
+        .form        = rows[index].form_text,
+        .fallback    = rows[index].fallback,
+        .help        = rows[index].help,
+        .value       = values[index].text,
+        .source      = values[index].source,
+        .problem     = values[index].problem,
+    };
+    return memspan_struct_write(info_p, &info, sizeof(info));
+}
+
+int memspan_option_problem_count(void)
+{
+    ensure_ready();
+    return problem_count;
+}
+
+const char *memspan_option_problem(int index)
+{
+    ensure_ready();
+    return ((index >= 0) && (index < problem_count)) ? problems[index] : NULL;
+}

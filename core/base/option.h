@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef MEMSPAN_CORE_BASE_OPTION_H
+#define MEMSPAN_CORE_BASE_OPTION_H
+
+/* The one table of environment variables. To add one, add a row; nothing else calls getenv(). */
+
+#include <memspan/config.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Forms: CHOICE (one of the words in the form), SIZE (bytes), LIST and TEXT (checked by whoever
+ * reads them, see memspan_option_refuse), SECURE_TEXT (TEXT that is ignored in a set-user-id
+ * process: it loads code or writes a file).
+ *
+ * X(symbol, variable, FORM, form as shown, value when unset, help) */
+#define MEMSPAN_OPTION_MAP(X)                                                                      \
+    X(LOG, "MEMSPAN_LOG", CHOICE, "error|warn|info|debug|trace", "warn",                           \
+      "how much is said on standard error")                                                        \
+    X(DEVICES, "MEMSPAN_DEVICES", TEXT, "BACKEND:ORDINAL[,...]", "",                               \
+      "devices to number and their order, e.g. opencl:0,emu:2; unset: all that are found")         \
+    X(BACKENDS, "MEMSPAN_BACKENDS", TEXT, "NAME[,...] or ^NAME[,...]", "",                         \
+      "backends to use, or with ^ those not to use; the host is always used")                      \
+    X(BACKEND_PATH, "MEMSPAN_BACKEND_PATH", SECURE_TEXT, "FILE-OR-FOLDER[:...]", "",               \
+      "plug-in backends to load: shared objects, or folders of them")                              \
+    X(STATS, "MEMSPAN_STATS", CHOICE, "off|exit", "off",                                           \
+      "exit: print every allocator's counters to standard error when the process ends")            \
+    X(FALLBACK, "MEMSPAN_FALLBACK", CHOICE, "quiet|warn|strict", "warn",                           \
+      "when something weaker or slower than asked is given: say nothing, log it once, or refuse")  \
+    X(CHUNK_SIZE, "MEMSPAN_CHUNK_SIZE", SIZE, "size", "4m",                                        \
+      "how much a pool takes from a driver at a time; a power of two from 64k to 1g")              \
+    X(HUGE_PAGES, "MEMSPAN_HUGE_PAGES", CHOICE, "off|advise|on", "advise",                         \
+      "pages of host memory where no page_size trait asks: base pages, transparent huge pages in " \
+      "chunks, or reserved huge pages where there are any")                                        \
+    X(OPENCL_SVM, "MEMSPAN_OPENCL_SVM", TEXT, "all|none|{coarse,fine,atomics}", "all",             \
+      "which shared virtual memory to use of what OpenCL devices offer")                           \
+    X(OMP_ALLOCATOR, "OMP_ALLOCATOR", TEXT, "ALLOCATOR or SPACE[:TRAIT=VALUE,...]", "",            \
+      "the initial default allocator (OpenMP)")                                                    \
+    X(OMP_PLACES, "OMP_PLACES", TEXT, "places", "",                                                \
+      "what place numbers of preferred_place mean (OpenMP)")
+
+enum memspan_option {
+#define OPTION_ENUM(symbol, variable, form, form_text, fallback, help) MEMSPAN_OPTION_##symbol,
+    MEMSPAN_OPTION_MAP(OPTION_ENUM)
+#undef OPTION_ENUM
+        MEMSPAN_OPTION_COUNT
+};
+
+/* The value in force as text; "" when unset and without a default. Never NULL. */
+const char *memspan_option_text(enum memspan_option option);
+
+/* Index of the word in force of a CHOICE. */
+int memspan_option_choice(enum memspan_option option);
+
+/* The value in force of a SIZE. */
+uint64_t memspan_option_size(enum memspan_option option);
+
+/* True when the environment set it (and the value stands). */
+bool memspan_option_is_set(enum memspan_option option);
+
+/* The option with that variable name, or MEMSPAN_OPTION_COUNT. */
+enum memspan_option memspan_option_find(const char *variable);
+
+/* Called by whoever parses a TEXT: the value is malformed. Records the problem (once), logs it,
+ * puts the default in force, and leaves MEMSPAN_ERR_CONFIG as the thread's error, which it returns.
+ */
+memspan_status_t memspan_option_refuse(enum memspan_option option, const char *format, ...)
+    __attribute__((format(printf, 2, 3), cold));
+
+/* For tests: read the environment again. Not thread-safe. */
+void memspan_option_reload(void);
+
+#endif /* MEMSPAN_CORE_BASE_OPTION_H */

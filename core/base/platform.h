@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef MEMSPAN_CORE_BASE_PLATFORM_H
+#define MEMSPAN_CORE_BASE_PLATFORM_H
+
+/* What differs between compilers and processors, in one place. */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <unistd.h>
+
+#define MEMSPAN_LIKELY(x)   __builtin_expect(!!(x), 1)
+#define MEMSPAN_UNLIKELY(x) __builtin_expect(!!(x), 0)
+
+#define MEMSPAN_CACHE_LINE_BYTES 64
+
+_Static_assert(sizeof(uintptr_t) == 8, "addresses and OpenMP handles are 64 bits wide");
+
+/* True where memspan_check() style self tests run after every change (asan, tsan and dev builds).
+ */
+#ifdef NDEBUG
+static const bool memspan_debug = false;
+#else
+static const bool memspan_debug = true;
+#endif
+
+static inline bool memspan_is_power_of_two(size_t n)
+{
+    return (n != 0) && ((n & (n - 1)) == 0);
+}
+
+/* n rounded up to a multiple of a power of two; 0 when that overflows (n > 0). */
+static inline size_t memspan_round_up(size_t n, size_t power_of_two)
+{
+    size_t mask = power_of_two - 1;
+    return (n > SIZE_MAX - mask) ? 0 : ((n + mask) & ~mask);
+}
+
+/* Size of a base page, asked once. */
+static inline size_t memspan_page_size(void)
+{
+    static size_t page_size;
+    if (MEMSPAN_UNLIKELY(page_size == 0)) {
+        page_size = (size_t)sysconf(_SC_PAGESIZE);
+    }
+    return page_size;
+}
+
+#endif /* MEMSPAN_CORE_BASE_PLATFORM_H */

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef MEMSPAN_DEVICE_H
+#define MEMSPAN_DEVICE_H
+
+#include <memspan/status.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/** @file device.h
+ * Devices, the kinds of memory they offer, and who reaches which memory how.
+ *
+ * A device is an OpenMP device number. MEMSPAN_HOST (-1) always means the host. In a program with
+ * an OpenMP offload runtime, 0 .. n-1 are that runtime's devices and n is the host as well; devices
+ * that only Memspan knows come after it (n+1 ..), and only when MEMSPAN_DEVICES names them. Without
+ * an offload runtime the order is MEMSPAN_DEVICES, or the backends' own enumeration, from 0, and
+ * the number after the last one is the host as well.
+ *
+ * Threads: every call may run on any thread. Drivers are opened by the first call that needs to
+ * know about devices, never before. */
+
+MEMSPAN_BEGIN_DECLS
+
+/** The host, in every list of devices (the same number as omp_initial_device). */
+#define MEMSPAN_HOST (-1)
+
+/** A byte count that could not be found out. */
+#define MEMSPAN_UNKNOWN UINT64_MAX
+
+/** What sort of memory an allocation is. */
+typedef enum memspan_kind {
+    MEMSPAN_KIND_NONE = 0,
+    MEMSPAN_KIND_HOST = 1, /**< ordinary host memory */
+    MEMSPAN_KIND_HOST_PINNED =
+        2,                     /**< host memory that stays put; devices reach it over their link */
+    MEMSPAN_KIND_MANAGED  = 3, /**< moves to whoever uses it; one side at a time, synchronised */
+    MEMSPAN_KIND_COHERENT = 4, /**< host and devices at once, with atomics */
+    MEMSPAN_KIND_DEVICE   = 5, /**< a device's own memory */
+    MEMSPAN_KIND_COUNT    = 6
+} memspan_kind_t;
+
+/** "host", "host-pinned", "managed", "coherent", "device", or "none". Static. */
+MEMSPAN_API const char *memspan_kind_name(memspan_kind_t kind);
+
+/** How a device (or the host) gets at memory. Ordered: later is closer. */
+typedef enum memspan_access {
+    MEMSPAN_ACCESS_NONE = 0, /**< not at all */
+    MEMSPAN_ACCESS_COPY,     /**< only by memspan_copy() */
+    MEMSPAN_ACCESS_REGISTER, /**< after the memory has been imported into its driver */
+    MEMSPAN_ACCESS_FAULT,    /**< loads and stores; pages move on first touch */
+    MEMSPAN_ACCESS_REMOTE,   /**< loads and stores over a link */
+    MEMSPAN_ACCESS_LOCAL     /**< loads and stores to its own memory */
+} memspan_access_t;
+
+/** What may happen at the same time. Ordered: later promises more. */
+typedef enum memspan_coherence {
+    MEMSPAN_COHERENCE_NONE = 0,   /**< no promise */
+    MEMSPAN_COHERENCE_SYNC,       /**< one side at a time, after memspan_device_synchronize() */
+    MEMSPAN_COHERENCE_CONCURRENT, /**< both sides at once; atomics only on one side */
+    MEMSPAN_COHERENCE_ATOMIC      /**< both sides at once, atomics included */
+} memspan_coherence_t;
+
+/** How one device reaches one piece of memory. */
+typedef struct memspan_reach {
+    memspan_access_t access;
+    memspan_coherence_t coherence;
+} memspan_reach_t;
+
+/** "none", "copy", "register", "fault", "remote", "local". Static. */
+MEMSPAN_API const char *memspan_access_name(memspan_access_t access);
+
+/** "none", "sync", "concurrent", "atomic". Static. */
+MEMSPAN_API const char *memspan_coherence_name(memspan_coherence_t coherence);
+
+/** What a device can do; bits of memspan_device_info_t::capabilities. */
+enum memspan_capability {
+    MEMSPAN_CAN_SHARE_ADDRESSES   = 1u << 0, /**< one address means the same on host and device */
+    MEMSPAN_CAN_ACCESS_CONCURRENT = 1u
+                                    << 1,   /**< host and device may touch managed memory at once */
+    MEMSPAN_CAN_ACCESS_PAGEABLE  = 1u << 2, /**< the device reaches plain malloc memory */
+    MEMSPAN_CAN_HOST_ATOMICS     = 1u << 3, /**< atomics work between host and device */
+    MEMSPAN_CAN_IMPORT           = 1u << 4, /**< host pages can be imported at the same address */
+    MEMSPAN_CAN_PREFETCH         = 1u << 5, /**< managed memory can be moved ahead of use */
+    MEMSPAN_CAN_IPC              = 1u << 6, /**< memory can be shared with another process */
+    MEMSPAN_CAN_DMABUF           = 1u << 7, /**< memory can be exported as a dma-buf */
+    MEMSPAN_CAN_RDMA             = 1u << 8, /**< a network card can reach its memory */
+    MEMSPAN_CAN_KERNELS          = 1u << 9, /**< memspan_kernel_launch() works */
+    MEMSPAN_CAN_UNIFIED_PHYSICAL = 1u << 10 /**< its memory is the host's memory */
+};
+
+/** One device. Written by memspan_device_describe(); set struct_size first. Strings are empty and
+ * numbers MEMSPAN_UNKNOWN (bytes), -1 (int) where the driver does not tell. */
+typedef struct memspan_device_info {
+    size_t struct_size;          /**< in: sizeof(memspan_device_info_t) */
+    int number;                  /**< OpenMP device number; MEMSPAN_HOST for the host */
+    int ordinal;                 /**< its number within its backend */
+    char backend[16];            /**< "host", "opencl", ... */
+    char name[96];               /**< the driver's name for it */
+    char vendor[64];             /**< who makes it */
+    char driver[96];             /**< driver and version */
+    char uid[72];                /**< identity that survives renumbering */
+    char pci_address[16];        /**< "0000:41:00.0", or "" */
+    int numa_node;               /**< operating-system number of the nearest NUMA node, or -1 */
+    uint64_t capacity_bytes;     /**< memory of its own */
+    char capacity_source[32];    /**< who says so: "driver", "sysfs", "cgroup limit" */
+    uint64_t free_bytes;         /**< not in use now, by anyone */
+    uint64_t alloc_max_bytes;    /**< largest single allocation */
+    uint64_t page_size_bytes;    /**< granularity of its allocations */
+    unsigned kinds;              /**< bit (1u << kind) for each kind that can be allocated for it */
+    unsigned kinds_without_gain; /**< offered, but a stronger kind costs nothing more here */
+    unsigned capabilities;       /**< bits of enum memspan_capability */
+    char kind_note[MEMSPAN_KIND_COUNT][128]; /**< what serves a kind, or why it is not offered */
+} memspan_device_info_t;
+
+/** Number of devices that have a number, the host not counted. */
+MEMSPAN_API int memspan_device_count(void);
+
+/** The @p index-th (0 .. memspan_device_count() - 1) device's number. They ascend, and only the
+ * host's second number may lie between them. MEMSPAN_ERR_NOT_FOUND beyond the last. */
+MEMSPAN_API memspan_status_t memspan_device_at(int index, int *device_p);
+
+/** The non-negative number that also means the host in this process: what omp_get_initial_device()
+ * answers where an offload runtime has devices, else the number after our last device. */
+MEMSPAN_API int memspan_host_device(void);
+
+/** Describe @p device (a number, MEMSPAN_HOST, or memspan_host_device()). */
+MEMSPAN_API memspan_status_t memspan_device_describe(int device, memspan_device_info_t *info_p);
+
+/** How @p device reaches memory of @p kind whose home is @p home (both may be the host). */
+MEMSPAN_API memspan_status_t memspan_device_reach(int home, memspan_kind_t kind, int device,
+                                                  memspan_reach_t *reach_p);
+
+/** Wait until everything that was asked of @p device (copies, fills, prefetches, kernels) is done.
+ * Managed memory may be touched by the host afterwards. For the host: nothing to do. */
+MEMSPAN_API memspan_status_t memspan_device_synchronize(int device);
+
+/** State of one backend; written by memspan_backend_describe(); set struct_size first. */
+typedef struct memspan_backend_info {
+    size_t struct_size;      /**< in: sizeof(memspan_backend_info_t) */
+    char name[16];           /**< "opencl" */
+    char title[64];          /**< "OpenCL through the ICD loader" */
+    char origin[128];        /**< "built in", or the plug-in's path */
+    int on;                  /**< 1 in use; 0 off */
+    int device_count;        /**< devices it found */
+    memspan_status_t status; /**< MEMSPAN_OK, or why it is off */
+    char reason[256];        /**< one sentence: why it is off, or what it found */
+    char hint[192];          /**< what would turn it on; may be empty */
+} memspan_backend_info_t;
+
+/** Number of backends, those that are off included. Opens no driver. */
+MEMSPAN_API int memspan_backend_count(void);
+
+/** The name of backend @p index without opening any driver; NULL beyond the last. */
+MEMSPAN_API const char *memspan_backend_name(int index);
+
+/** Describe backend @p index (0 .. memspan_backend_count() - 1); opens its driver. */
+MEMSPAN_API memspan_status_t memspan_backend_describe(int index, memspan_backend_info_t *info_p);
+
+/** What sort of memory a NUMA node is. */
+typedef enum memspan_node_kind {
+    MEMSPAN_NODE_DRAM = 0,
+    MEMSPAN_NODE_HBM,
+    MEMSPAN_NODE_PMEM,
+    MEMSPAN_NODE_CXL,
+    MEMSPAN_NODE_GPU,  /**< a device's memory shown as a node: never part of default host memory */
+    MEMSPAN_NODE_OTHER /**< memory without processors of unknown make */
+} memspan_node_kind_t;
+
+/** "dram", "hbm", "pmem", "cxl", "gpu", "other". Static. */
+MEMSPAN_API const char *memspan_node_kind_name(memspan_node_kind_t kind);
+
+/** One NUMA node; written by memspan_node_describe(); set struct_size first. */
+typedef struct memspan_node_info {
+    size_t struct_size; /**< in: sizeof(memspan_node_info_t) */
+    int os_index;       /**< the operating system's number */
+    int logical_index;  /**< hwloc's logical number */
+    memspan_node_kind_t kind;
+    uint64_t capacity_bytes;      /**< memory of the node */
+    uint64_t free_bytes;          /**< free now */
+    uint64_t bandwidth_mib_per_s; /**< from its best initiator; MEMSPAN_UNKNOWN if nobody tells */
+    uint64_t latency_ns;          /**< from its best initiator; MEMSPAN_UNKNOWN if nobody tells */
+    char performance_source[32];  /**< "HMAT", "user", "" */
+    int pu_count;                 /**< processing units local to it; 0 = memory only */
+    char pus[128];                /**< local processing units as a list, "0-3,8"; "..." if cut */
+    int bandwidth_rank;           /**< 0 = highest bandwidth on this machine; ties share a rank */
+    int latency_rank;             /**< 0 = lowest latency */
+    int capacity_rank;            /**< 0 = largest */
+    char owner[32];               /**< PCI address of the device that owns it, or "" */
+} memspan_node_info_t;
+
+/** Number of NUMA nodes with memory. Reads the topology on first use. */
+MEMSPAN_API int memspan_node_count(void);
+
+/** Describe node @p index (0 .. memspan_node_count() - 1). */
+MEMSPAN_API memspan_status_t memspan_node_describe(int index, memspan_node_info_t *info_p);
+
+MEMSPAN_END_DECLS
+#endif /* MEMSPAN_DEVICE_H */

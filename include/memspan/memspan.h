@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef MEMSPAN_H
+#define MEMSPAN_H
+
+/** @file memspan.h
+ * Memspan: all the memory a program can reach, asked for by who must reach it.
+ *
+ * Read the headers in this order:
+ *   status.h     codes, the per-thread error record
+ *   device.h     devices, kinds of memory, who reaches what; backends; NUMA nodes
+ *   space.h      memory spaces: the devices that must reach the memory
+ *   trait.h      allocator traits
+ *   allocator.h  allocators, memory, and what was really given
+ *   transfer.h   copies, fills, prefetches, built-in kernels
+ *   config.h     environment variables
+ * and, not included here:
+ *   omp.h        the extended OpenMP names, for OpenMP programs
+ *   backend.h    the contract of a backend, for plug-ins */
+
+#include <memspan/allocator.h>
+#include <memspan/config.h>
+#include <memspan/device.h>
+#include <memspan/space.h>
+#include <memspan/status.h>
+#include <memspan/trait.h>
+#include <memspan/transfer.h>
+
+#endif /* MEMSPAN_H */

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef MEMSPAN_SPACE_H
+#define MEMSPAN_SPACE_H
+
+#include <memspan/device.h>
+
+/** @file space.h
+ * Memory spaces: which devices must reach the memory.
+ *
+ * A space is immutable: the devices that must reach it, a hint (large capacity, high bandwidth
+ * ...), and the ordered resources that satisfy it. Spaces are interned: the same request gives the
+ * same handle, for the life of the process, so there is nothing to release and nothing to leak.
+ *
+ * A handle is a name, not an address: it is never dereferenced, any value may be passed anywhere,
+ * and it is the same number as omp_memspace_handle_t, so either may be cast to the other.
+ *
+ * Threads: every call may run on any thread. */
+
+MEMSPAN_BEGIN_DECLS
+
+typedef struct memspan_space_name *memspan_space_h;
+
+/** No space. */
+#define MEMSPAN_SPACE_NULL ((memspan_space_h)0)
+/** The predefined spaces of OpenMP 5.0, by the numbers that released compilers use. */
+#define MEMSPAN_SPACE_LARGE_CAP ((memspan_space_h)1)
+#define MEMSPAN_SPACE_CONST     ((memspan_space_h)2)
+#define MEMSPAN_SPACE_HIGH_BW   ((memspan_space_h)3)
+#define MEMSPAN_SPACE_LOW_LAT   ((memspan_space_h)4)
+#define MEMSPAN_SPACE_DEFAULT   ((memspan_space_h)99)
+
+/** The space of memory that every one of @p devices can reach, with what each is promised.
+ *
+ * @param devices      device numbers; MEMSPAN_HOST may be among them; order does not matter and a
+ *                     device named twice counts once
+ * @param device_count at least 1
+ * @param base         a hint: a predefined space, or a space made earlier (its hint is taken);
+ *                     MEMSPAN_SPACE_NULL is MEMSPAN_SPACE_DEFAULT
+ * @param space_p      the handle; for the host alone it is the predefined space itself
+ *
+ * Errors: MEMSPAN_ERR_INVALID (null list, nothing in it, base is no space), MEMSPAN_ERR_NOT_FOUND
+ * (no such device), MEMSPAN_ERR_UNREACHABLE (no memory reaches all of them; the message says which
+ * pair fails and why), MEMSPAN_ERR_CONFIG.
+ * Source: omp_get_target_memspace of "OpenMP device memory spaces" §4.1; OpenMP 6.0
+ * omp_get_devices_memspace. */
+MEMSPAN_API memspan_status_t memspan_space_get(const int *devices, size_t device_count,
+                                               memspan_space_h base, memspan_space_h *space_p);
+
+/** The space of some of the resources of @p space. All of them in order: @p space itself.
+ * Errors: MEMSPAN_ERR_INVALID (no resources, one out of range or named twice). OpenMP 6.0
+ * omp_get_submemspace. */
+MEMSPAN_API memspan_status_t memspan_space_get_sub(memspan_space_h space, const int *resources,
+                                                   size_t resource_count, memspan_space_h *space_p);
+
+/** One resource: a physical place and the kind of memory it serves. Set struct_size first. */
+typedef struct memspan_resource_info {
+    size_t struct_size; /**< in: sizeof(memspan_resource_info_t) */
+    memspan_kind_t kind;
+    int home;                /**< device whose driver allocates it; MEMSPAN_HOST */
+    int numa_node;           /**< operating-system number of the node, or -1 */
+    char name[48];           /**< "node0", "opencl0.coherent" */
+    uint64_t capacity_bytes; /**< MEMSPAN_UNKNOWN if nobody tells */
+    uint64_t page_size_bytes;
+} memspan_resource_info_t;
+
+/** Number of resources; 0 for a handle that names no space (with an error record). */
+MEMSPAN_API size_t memspan_space_resource_count(memspan_space_h space);
+
+/** Describe resource @p index of @p space. */
+MEMSPAN_API memspan_status_t memspan_space_resource(memspan_space_h space, size_t index,
+                                                    memspan_resource_info_t *info_p);
+
+/** How @p device reaches resource @p index of @p space. */
+MEMSPAN_API memspan_status_t memspan_space_reach(memspan_space_h space, size_t index, int device,
+                                                 memspan_reach_t *reach_p);
+
+/** Page size of the space's first resource; 0 for a handle that names no space. */
+MEMSPAN_API size_t memspan_space_page_size(memspan_space_h space);
+
+/** What a space is. Set struct_size first. */
+typedef struct memspan_space_info {
+    size_t struct_size;   /**< in: sizeof(memspan_space_info_t) */
+    char name[64];        /**< "default", "high_bw", "{host,0,2}", "{0}/high_bw" */
+    memspan_space_h base; /**< the hint: one of the predefined spaces */
+    int target;           /**< 1: made for a list of devices (a target memory space) */
+    int host;             /**< 1: the host is among the devices that must reach it */
+    size_t device_count;  /**< devices that must reach it, the host not counted */
+    int devices[32];      /**< the first 32 of them, ascending */
+    char note[160];       /**< one sentence: "alias of default: the machine has one tier" */
+} memspan_space_info_t;
+
+/** Describe @p space. MEMSPAN_ERR_NOT_FOUND for a handle that names no space. */
+MEMSPAN_API memspan_status_t memspan_space_describe(memspan_space_h space,
+                                                    memspan_space_info_t *info_p);
+
+MEMSPAN_END_DECLS
+#endif /* MEMSPAN_SPACE_H */

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef MEMSPAN_TRANSFER_H
+#define MEMSPAN_TRANSFER_H
+
+#include <memspan/device.h>
+
+/** @file transfer.h
+ * Copies, fills, prefetches, and the few built-in kernels.
+ *
+ * Addresses of our memory are recognised by themselves; any other address is taken for host memory
+ * that the host may touch. Copies and fills are complete when the call returns. Kernels and
+ * prefetches may still run: memspan_device_synchronize() waits for them.
+ *
+ * Threads: every call may run on any thread; calls on one device are ordered among themselves. */
+
+MEMSPAN_BEGIN_DECLS
+
+/** Copy @p size_bytes between any two places: host, a device, two devices of different vendors
+ * (through pinned host memory). The ranges may not overlap. Size 0: nothing to do.
+ * Errors: MEMSPAN_ERR_INVALID (NULL, or a range that runs past its block), MEMSPAN_ERR_DRIVER. */
+MEMSPAN_API memspan_status_t memspan_copy(void *to, const void *from, size_t size_bytes);
+
+/** Set @p size_bytes to @p byte, on the device where the host may not touch the memory. */
+MEMSPAN_API memspan_status_t memspan_fill(void *to, unsigned char byte, size_t size_bytes);
+
+/** Start moving managed memory to @p device (or the host).
+ * Errors: MEMSPAN_ERR_UNSUPPORTED where the memory or its driver does not move; nothing is lost. */
+MEMSPAN_API memspan_status_t memspan_prefetch(const void *pointer, size_t size_bytes, int device);
+
+/** The kernels that every backend with MEMSPAN_CAN_KERNELS has. */
+typedef enum memspan_kernel {
+    MEMSPAN_KERNEL_DAXPY = 0, /**< z[i] += a * x[i] + y[i], doubles (the proposal's listing 1.1) */
+    MEMSPAN_KERNEL_FILL,      /**< z[i] = a, doubles */
+    MEMSPAN_KERNEL_SUM,       /**< z[0] = sum of x[i], doubles */
+    MEMSPAN_KERNEL_CHASE, /**< follow x[0] as a pointer list of pointers for count steps and write
+                               the last address to z[0]: proves that addresses are shared */
+    MEMSPAN_KERNEL_ADD_ATOMIC /**< add a (as a 32-bit integer) to the 32-bit word z[0], count times,
+                                   atomically at system scope */
+} memspan_kernel_t;
+
+/** Arguments of a kernel; those it does not name are ignored. Set struct_size first. All addresses
+ * must be reachable by the device. */
+typedef struct memspan_kernel_call {
+    size_t struct_size; /**< in: sizeof(memspan_kernel_call_t) */
+    memspan_kernel_t kernel;
+    size_t count; /**< elements (or steps) */
+    double a;
+    const void *x;
+    const void *y;
+    void *z;
+} memspan_kernel_call_t;
+
+/** Start a kernel on @p device; it runs after everything asked of the device before.
+ * On the host it runs in the calling thread.
+ * Errors: MEMSPAN_ERR_UNSUPPORTED, MEMSPAN_ERR_INVALID (an address that the device does not reach:
+ * the message says which and why), MEMSPAN_ERR_DRIVER. */
+MEMSPAN_API memspan_status_t memspan_kernel_launch(int device, const memspan_kernel_call_t *call);
+
+MEMSPAN_END_DECLS
+#endif /* MEMSPAN_TRANSFER_H */
