@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef MEMSPAN_CORE_ALLOCATOR_H
+#define MEMSPAN_CORE_ALLOCATOR_H
+
+/* What the OpenMP room needs of allocators beyond the public calls. */
+
+#include <memspan/allocator.h>
+#include <stdbool.h>
+
+/* True when the handle is predefined or names a live allocator of ours: two loads, no lock. A false
+ * answer means that it is stale, garbage, or the OpenMP runtime's own. */
+bool memspan_allocator_known(memspan_allocator_h allocator);
+
+/* True when the handle was ours once: it carries our mark. The runtime's own never do. */
+bool memspan_allocator_is_marked(memspan_allocator_h allocator);
+
+/* True when @p pointer lies in memory that is ours (live or not). No lock. */
+bool memspan_pointer_is_ours(const void *pointer);
+
+/* The default allocator of the calling task (OpenMP's def-allocator-var). Implemented in
+ * core/omp/icv.c; may be a handle that only the OpenMP runtime knows. */
+memspan_allocator_h memspan_allocator_default(void);
+
+/* Predefined handles of other implementations (LLVM 100-102, GCC 200-201 ...): the allocator of
+ * ours that stands for it, made on first use; 0 when there is none. */
+memspan_allocator_h memspan_allocator_of_vendor(memspan_allocator_h allocator);
+
+#endif /* MEMSPAN_CORE_ALLOCATOR_H */
