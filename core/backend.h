@@ -35,6 +35,13 @@ int memspan_backend_slots(void);
 /* Backend @p index, opened unless it is off. */
 const struct memspan_backend_slot *memspan_backend_slot(int index);
 
+/* MEMSPAN_OK, or MEMSPAN_ERR_CONFIG when MEMSPAN_BACKENDS was refused (recorded again). */
+memspan_status_t memspan_backend_list_status(void);
+
+/* Keep a driver from being opened while the process forks. */
+void memspan_backend_before_fork(void);
+void memspan_backend_after_fork(void);
+
 /* What every backend is given. */
 extern const memspan_services_t memspan_services;
 

@@ -1,0 +1,424 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* device.c: device numbers.
+ *
+ * A backend that numbers devices for the OpenMP runtime comes first, as 0 .. n-1; the number n then
+ * means the host, and devices that only we know follow from n+1, if MEMSPAN_DEVICES names them.
+ * Without such a runtime, MEMSPAN_DEVICES or the backends' own order counts from 0. */
+
+#include "core/device.h"
+#include "core/base/error.h"
+#include "core/base/log.h"
+#include "core/base/option.h"
+#include "core/base/platform.h"
+#include "core/base/text.h"
+#include "core/base/topology.h"
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { DEVICES_MAX = 256 };
+
+static struct memspan_device host;
+static bool host_ready;
+static pthread_once_t host_once = PTHREAD_ONCE_INIT;
+static char host_problem[256];
+
+static struct memspan_device devices[DEVICES_MAX];
+static int device_count;
+static int host_number;
+static memspan_status_t table_status;
+static char table_problem[256];
+static pthread_once_t table_once = PTHREAD_ONCE_INIT;
+
+static memspan_status_t fill(struct memspan_device *device, const struct memspan_backend_slot *slot,
+                             int ordinal, int number)
+{
+    memspan_device_info_t *info = &device->info;
+    memspan_status_t status;
+
+    *device = (struct memspan_device){
+        .table = slot->table, .state = slot->state, .number = number, .ordinal = ordinal};
+    info->struct_size    = sizeof(*info);
+    info->numa_node      = -1;
+    info->capacity_bytes = info->free_bytes = info->alloc_max_bytes = MEMSPAN_UNKNOWN;
+    status = slot->table->device_describe(slot->state, ordinal, info);
+    info->number  = number;
+    info->ordinal = ordinal;
+    snprintf(info->backend, sizeof(info->backend), "%s", slot->table->name);
+    return status;
+}
+
+static void load_host(void)
+{
+    const struct memspan_backend_slot *slot = memspan_backend_host();
+
+    if ((slot != NULL) && (fill(&host, slot, 0, MEMSPAN_HOST) == MEMSPAN_OK)) {
+        host_ready = true;
+    } else {
+        snprintf(host_problem, sizeof(host_problem), "%s", memspan_error_last()->message);
+    }
+}
+
+const struct memspan_device *memspan_device_of_host(void)
+{
+    pthread_once(&host_once, load_host);
+    if (MEMSPAN_UNLIKELY(!host_ready)) {
+        memspan_error(MEMSPAN_ERR_OFF, "%s", host_problem);
+        return NULL;
+    }
+    return &host;
+}
+
+static bool is_listed(const struct memspan_backend_slot *slot, int ordinal)
+{
+    int i;
+
+    for (i = 0; i < device_count; i++) {
+        if ((devices[i].table == slot->table) && (devices[i].ordinal == ordinal)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void add(const struct memspan_backend_slot *slot, int ordinal)
+{
+    int number = device_count + (((host_number >= 0) && (device_count >= host_number)) ? 1 : 0);
+    struct memspan_device *device = &devices[device_count];
+
+    if (device_count == DEVICES_MAX) {
+        memspan_log(MEMSPAN_LOG_WARN, "core", "%s:%d is left out: more than %d devices",
+                    slot->name, ordinal, DEVICES_MAX);
+        return;
+    }
+    if (fill(device, slot, ordinal, number) != MEMSPAN_OK) {
+        memspan_log(MEMSPAN_LOG_WARN, slot->name, "device %d is left out: %s", ordinal,
+                    memspan_error_text());
+        return;
+    }
+    device_count++;
+    if (device->info.pci_address[0] != '\0') {
+        memspan_topology_note_device(device->info.pci_address, device->info.numa_node);
+    }
+}
+
+static void add_all(const struct memspan_backend_slot *slot)
+{
+    int ordinal;
+
+    for (ordinal = 0; ordinal < slot->device_count; ordinal++) {
+        add(slot, ordinal);
+    }
+}
+
+static const char *slot_name(size_t i)
+{
+    return memspan_backend_name((int)i);
+}
+
+static memspan_status_t refuse(const char *format, const char *word, const char *detail)
+{
+    return memspan_option_refuse(MEMSPAN_OPTION_DEVICES, format, word, detail);
+}
+
+/* One word of MEMSPAN_DEVICES: "opencl:0"; for a backend that is opened only on request the number
+ * is how many ("emu:2"). */
+static memspan_status_t add_word(const char *word)
+{
+    const struct memspan_backend_slot *slot = NULL;
+    const char *colon                       = strchr(word, ':');
+    char name[32];
+    int number;
+    int i;
+
+    if ((colon == NULL) || !memspan_text_to_int(colon + 1, strlen(colon + 1), &number) ||
+        (number < 0)) {
+        return refuse("\"%s\" is not BACKEND:NUMBER%s", word, "");
+    }
+    snprintf(name, sizeof(name), "%.*s", (int)(colon - word), word);
+    for (i = 0; (slot == NULL) && (i < memspan_backend_slots()); i++) {
+        slot = (strcmp(memspan_backend_name(i), name) == 0) ? memspan_backend_slot(i) : NULL;
+    }
+    if (slot == NULL) {
+        const char *nearest = memspan_text_nearest(name, slot_name);
+        return refuse("there is no backend \"%s\"; perhaps \"%s\"?", name,
+                      (nearest == NULL) ? "host" : nearest);
+    }
+    if ((slot->table != NULL) && ((slot->table->flags & MEMSPAN_BACKEND_IS_HOST) != 0)) {
+        return refuse("\"%s\": the host needs no number, it is always there%s", word, "");
+    }
+    if (!slot->on) {
+        return refuse("%s cannot be had: %s", word, slot->reason);
+    }
+    if ((slot->table->flags & MEMSPAN_BACKEND_OPT_IN) != 0) {
+        add_all(slot);
+        return MEMSPAN_OK;
+    }
+    if (number >= slot->device_count) {
+        return refuse("there is no %s: the backend has %s", word, slot->reason);
+    }
+    if (is_listed(slot, number)) {
+        bool runtimes = (slot->table->flags & MEMSPAN_BACKEND_NUMBERS_DEVICES) != 0;
+        return runtimes ? MEMSPAN_OK : refuse("%s is there twice%s", word, "");
+    }
+    add(slot, number);
+    return MEMSPAN_OK;
+}
+
+static memspan_status_t add_listed(const char *text)
+{
+    while (*text != '\0') {
+        size_t length = strcspn(text, ",");
+        char word[64];
+        memspan_status_t status;
+
+        snprintf(word, sizeof(word), "%.*s", (int)length, text);
+        status = add_word(word);
+        if (status != MEMSPAN_OK) {
+            return status;
+        }
+        text += length + ((text[length] == ',') ? 1 : 0);
+    }
+    return MEMSPAN_OK;
+}
+
+static bool has_flag(int slot_index, unsigned flag, bool *on_p)
+{
+    const struct memspan_backend_slot *slot = memspan_backend_slot(slot_index);
+
+    *on_p = slot->on;
+    return (slot->table != NULL) && ((slot->table->flags & flag) != 0);
+}
+
+static memspan_status_t load_devices(void)
+{
+    const char *listed = memspan_option_text(MEMSPAN_OPTION_DEVICES);
+    memspan_status_t status;
+    bool on;
+    int i;
+
+    host_number = -1;
+    status      = memspan_backend_list_status();
+    if (status != MEMSPAN_OK) {
+        return status;
+    }
+    for (i = 0; i < memspan_backend_slots(); i++) {
+        if (has_flag(i, MEMSPAN_BACKEND_NUMBERS_DEVICES, &on) && on) {
+            add_all(memspan_backend_slot(i));
+        }
+    }
+    if (device_count > 0) {
+        host_number = device_count;
+    }
+    if (listed[0] != '\0') {
+        return add_listed(listed);
+    }
+    for (i = 0; (host_number < 0) && (i < memspan_backend_slots()); i++) {
+        if (!has_flag(i, MEMSPAN_BACKEND_IS_HOST, &on) && on) {
+            add_all(memspan_backend_slot(i));
+        }
+    }
+    return MEMSPAN_OK;
+}
+
+static void load_table(void)
+{
+    table_status = load_devices();
+    if (table_status != MEMSPAN_OK) {
+        snprintf(table_problem, sizeof(table_problem), "%s", memspan_error_last()->message);
+    }
+    if (host_number < 0) {
+        host_number = device_count;
+    }
+}
+
+static memspan_status_t ensure_table(void)
+{
+    pthread_once(&table_once, load_table);
+    return (table_status == MEMSPAN_OK) ? MEMSPAN_OK
+                                        : memspan_error(table_status, "%s", table_problem);
+}
+
+const struct memspan_device *memspan_device_find(int number)
+{
+    int i;
+
+    if (number == MEMSPAN_HOST) {
+        return memspan_device_of_host();
+    }
+    if (ensure_table() != MEMSPAN_OK) {
+        return NULL;
+    }
+    if (number == host_number) {
+        return memspan_device_of_host();
+    }
+    for (i = 0; i < device_count; i++) {
+        if (devices[i].number == number) {
+            return &devices[i];
+        }
+    }
+    memspan_error(MEMSPAN_ERR_NOT_FOUND, "there is no device %d", number);
+    if (device_count == 0) {
+        memspan_error_hint("no device was found; memquery says why each backend is off");
+    } else {
+        memspan_error_hint("devices are 0 to %d; the host is -1", devices[device_count - 1].number);
+    }
+    return NULL;
+}
+
+static memspan_reach_t reach_between(const struct memspan_device *home, memspan_kind_t kind,
+                                     const struct memspan_device *from)
+{
+    memspan_reach_t reach = {MEMSPAN_ACCESS_COPY, MEMSPAN_COHERENCE_NONE};
+    bool host_pages       = (kind == MEMSPAN_KIND_HOST) || (kind == MEMSPAN_KIND_HOST_PINNED);
+    unsigned can          = from->info.capabilities;
+
+    if (!host_pages) {
+        return reach;
+    }
+    if ((home->number == MEMSPAN_HOST) && ((can & MEMSPAN_CAN_ACCESS_PAGEABLE) != 0)) {
+        reach.access    = MEMSPAN_ACCESS_REMOTE;
+        reach.coherence = ((can & MEMSPAN_CAN_HOST_ATOMICS) != 0) ? MEMSPAN_COHERENCE_ATOMIC
+                                                                  : MEMSPAN_COHERENCE_CONCURRENT;
+    } else if ((can & MEMSPAN_CAN_IMPORT) != 0) {
+        reach.access = MEMSPAN_ACCESS_REGISTER;
+    }
+    return reach;
+}
+
+memspan_reach_t memspan_device_reach_of(const struct memspan_device *home, memspan_kind_t kind,
+                                        const struct memspan_device *from)
+{
+    if (home->table == from->table) {
+        return home->table->reach(home->state, home->ordinal, kind, from->ordinal);
+    }
+    if (from->number == MEMSPAN_HOST) {
+        return home->table->reach(home->state, home->ordinal, kind, MEMSPAN_HOST);
+    }
+    return reach_between(home, kind, from);
+}
+
+const char *memspan_device_label(const struct memspan_device *device, char *buffer, size_t size)
+{
+    if (device->number == MEMSPAN_HOST) {
+        snprintf(buffer, size, "host");
+    } else {
+        snprintf(buffer, size, "%s%d", device->info.backend, device->ordinal);
+    }
+    return buffer;
+}
+
+/* ---- public ---- */
+
+int memspan_device_count(void)
+{
+    ensure_table();
+    return device_count;
+}
+
+memspan_status_t memspan_device_at(int index, int *device_p)
+{
+    memspan_status_t status = ensure_table();
+
+    if (status != MEMSPAN_OK) {
+        return status;
+    }
+    if (device_p == NULL) {
+        return memspan_error(MEMSPAN_ERR_INVALID, "nowhere to put the device's number (NULL)");
+    }
+    if ((index < 0) || (index >= device_count)) {
+        return memspan_error(MEMSPAN_ERR_NOT_FOUND, "index %d: there are %d devices", index,
+                             device_count);
+    }
+    *device_p = devices[index].number;
+    return MEMSPAN_OK;
+}
+
+int memspan_host_device(void)
+{
+    ensure_table();
+    return host_number;
+}
+
+memspan_status_t memspan_device_describe(int number, memspan_device_info_t *info_p)
+{
+    const struct memspan_device *device;
+    struct memspan_device fresh;
+
+    if (info_p == NULL) {
+        return memspan_error(MEMSPAN_ERR_INVALID, "nowhere to describe device %d (NULL)", number);
+    }
+    device = memspan_device_find(number);
+    if (device == NULL) {
+        return memspan_error_last()->status;
+    }
+    fresh = *device;
+    if (device->table->device_describe(device->state, device->ordinal, &fresh.info) == MEMSPAN_OK) {
+        /* The driver fills what it likes; these three are ours. */
+        fresh.info.number  = device->info.number;
+        fresh.info.ordinal = device->ordinal;
+        memcpy(fresh.info.backend, device->info.backend, sizeof(fresh.info.backend));
+    }
+    return memspan_struct_write(info_p, &fresh.info, sizeof(fresh.info));
+}
+
+memspan_status_t memspan_device_reach(int home_number, memspan_kind_t kind, int number,
+                                      memspan_reach_t *reach_p)
+{
+    const struct memspan_device *home;
+    const struct memspan_device *from;
+
+    if (reach_p == NULL) {
+        return memspan_error(MEMSPAN_ERR_INVALID, "nowhere to put how it is reached (NULL)");
+    }
+    if ((kind <= MEMSPAN_KIND_NONE) || (kind >= MEMSPAN_KIND_COUNT)) {
+        return memspan_error(MEMSPAN_ERR_INVALID, "%d is no kind of memory", (int)kind);
+    }
+    home = memspan_device_find(home_number);
+    from = (home == NULL) ? NULL : memspan_device_find(number);
+    if (from == NULL) {
+        return memspan_error_last()->status;
+    }
+    *reach_p = memspan_device_reach_of(home, kind, from);
+    return MEMSPAN_OK;
+}
+
+memspan_status_t memspan_device_synchronize(int number)
+{
+    const struct memspan_device *device = memspan_device_find(number);
+
+    if (device == NULL) {
+        return memspan_error_last()->status;
+    }
+    if (device->table->synchronize == NULL) {
+        return MEMSPAN_OK;
+    }
+    return device->table->synchronize(device->state, device->ordinal, NULL);
+}
+
+static const char *const kind_names[MEMSPAN_KIND_COUNT] = {"none",    "host",     "host-pinned",
+                                                           "managed", "coherent", "device"};
+static const char *const access_names[] = {"none", "copy", "register", "fault", "remote", "local"};
+static const char *const coherence_names[] = {"none", "sync", "concurrent", "atomic"};
+
+/* Out-of-range enumerators come from callers' casts; "none" is the honest answer. */
+static const char *pick(const char *const *names, size_t count, unsigned i)
+{
+    return names[(i < count) ? i : 0];
+}
+
+const char *memspan_kind_name(memspan_kind_t kind)
+{
+    return pick(kind_names, MEMSPAN_KIND_COUNT, (unsigned)kind);
+}
+
+const char *memspan_access_name(memspan_access_t access)
+{
+    return pick(access_names, sizeof(access_names) / sizeof(access_names[0]), (unsigned)access);
+}
+
+const char *memspan_coherence_name(memspan_coherence_t coherence)
+{
+    return pick(coherence_names, sizeof(coherence_names) / sizeof(coherence_names[0]),
+                (unsigned)coherence);
+}
