@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* node.c: the public view of the machine's NUMA nodes. */
+
+#include "core/base/error.h"
+#include "core/base/topology.h"
+
+static const char *const kind_names[] = {"dram", "hbm", "pmem", "cxl", "gpu", "other"};
+
+const char *memspan_node_kind_name(memspan_node_kind_t kind)
+{
+    return ((unsigned)kind < sizeof(kind_names) / sizeof(kind_names[0])) ? kind_names[kind] : "other";
+}
+
+int memspan_node_count(void)
+{
+    return memspan_topology_node_count();
+}
+
+memspan_status_t memspan_node_describe(int index, memspan_node_info_t *info_p)
+{
+    if ((info_p == NULL) || (index < 0) || (index >= memspan_topology_node_count())) {
+        return memspan_error(MEMSPAN_ERR_INVALID, "no node %d, or nowhere to describe it", index);
+    }
+    return memspan_struct_write(info_p, memspan_topology_node(index), sizeof(*info_p));
+}

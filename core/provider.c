@@ -1,0 +1,334 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* provider.c: chunks from drivers.
+ *
+ * A chunk starts on a granule of the pointer map and is registered there before anybody sees its
+ * address. Pages imported into several drivers count only where each of them answers the same
+ * address: one address is the promise. */
+
+#include "core/provider.h"
+#include "core/base/error.h"
+#include "core/base/log.h"
+#include "core/base/option.h"
+#include "core/base/platform.h"
+#include "core/base/text.h"
+#include "core/pointer_map.h"
+#include "core/pool.h"
+#include <stdlib.h>
+#include <string.h>
+
+static _Atomic(struct memspan_provider *) first_provider;
+static pthread_mutex_t provider_lock = PTHREAD_MUTEX_INITIALIZER; /* guards adding a provider */
+
+static bool same(const struct memspan_provider_spec *a, const struct memspan_provider_spec *b)
+{
+    return (a->device == b->device) && (a->kind == b->kind) && (a->flags == b->flags) &&
+           (a->resident_ordinal == b->resident_ordinal) &&
+           (a->page_size_bytes == b->page_size_bytes) && (a->spread == b->spread) &&
+           (a->part_size_bytes == b->part_size_bytes) && (a->node_count == b->node_count) &&
+           (a->importer_count == b->importer_count) &&
+           ((a->node_count == 0) ||
+            (memcmp(a->nodes, b->nodes, a->node_count * sizeof(*a->nodes)) == 0)) &&
+           ((a->importer_count == 0) ||
+            (memcmp(a->importers, b->importers, a->importer_count * sizeof(*a->importers)) == 0));
+}
+
+static struct memspan_provider *find(const struct memspan_provider_spec *spec)
+{
+    struct memspan_provider *p;
+
+    for (p = memspan_provider_first(); (p != NULL) && !same(&p->spec, spec); p = p->next) {
+    }
+    return p;
+}
+
+/* Pinned host pages count against a limit that can be as small as 64 KiB: they are taken page by
+ * page, not ahead of use. */
+static void choose_sizes(struct memspan_provider *p)
+{
+    bool locked = (p->spec.device->number == MEMSPAN_HOST) &&
+                  ((p->spec.flags & MEMSPAN_REQUEST_PINNED) != 0) && (p->spec.importer_count == 0);
+
+    if (locked) {
+        p->chunk_bytes  = MEMSPAN_GRANULE_BYTES;
+        p->direct_bytes = memspan_page_size();
+    } else {
+        p->chunk_bytes  = (size_t)memspan_option_size(MEMSPAN_OPTION_CHUNK_SIZE);
+        p->direct_bytes = p->chunk_bytes / 2;
+    }
+    if (p->spec.page_size_bytes > p->chunk_bytes) {
+        p->chunk_bytes = p->spec.page_size_bytes;
+    }
+}
+
+static void *copy(const void *from, size_t size)
+{
+    void *to = malloc((size == 0) ? 1 : size);
+
+    if ((to != NULL) && (size > 0)) {
+        memcpy(to, from, size);
+    }
+    return to;
+}
+
+static struct memspan_provider *make(const struct memspan_provider_spec *spec)
+{
+    struct memspan_provider *p = calloc(1, sizeof(*p));
+    int *nodes                 = copy(spec->nodes, spec->node_count * sizeof(*nodes));
+    void *importers = copy(spec->importers, spec->importer_count * sizeof(*spec->importers));
+
+    if ((p == NULL) || (nodes == NULL) || (importers == NULL)) {
+        goto err_free;
+    }
+    p->spec           = *spec;
+    p->spec.nodes     = nodes;
+    p->spec.importers = importers;
+    choose_sizes(p);
+    p->pool = memspan_pool_create(p);
+    if (p->pool == NULL) {
+        goto err_free;
+    }
+    return p;
+
+err_free:
+    free(importers);
+    free(nodes);
+    free(p);
+    memspan_error(MEMSPAN_ERR_NO_MEMORY, "no memory for a provider's record");
+    return NULL;
+}
+
+struct memspan_provider *memspan_provider_get(const struct memspan_provider_spec *spec)
+{
+    struct memspan_provider *p = find(spec);
+
+    if (p != NULL) {
+        return p;
+    }
+    pthread_mutex_lock(&provider_lock);
+    p = find(spec);
+    if (p == NULL) {
+        p = make(spec);
+        if (p != NULL) {
+            p->next = atomic_load_explicit(&first_provider, memory_order_relaxed);
+            /* Pairs with the acquire in first(): the record is seen whole. */
+            atomic_store_explicit(&first_provider, p, memory_order_release);
+        }
+    }
+    pthread_mutex_unlock(&provider_lock);
+    return p;
+}
+
+struct memspan_provider *memspan_provider_first(void)
+{
+    return atomic_load_explicit(&first_provider, memory_order_acquire);
+}
+
+bool memspan_provider_host_touches(const struct memspan_provider *p)
+{
+    const memspan_backend_t *table = p->spec.device->table;
+    memspan_reach_t reach          = table->reach(p->spec.device->state, p->spec.device->ordinal,
+                                                  p->spec.kind, MEMSPAN_HOST);
+
+    return reach.access >= MEMSPAN_ACCESS_FAULT;
+}
+
+/* ---- chunks ---- */
+
+static void release_imports(struct memspan_chunk *chunk, size_t count)
+{
+    const struct memspan_provider_spec *spec = &chunk->provider->spec;
+    size_t i;
+
+    for (i = 0; i < count; i++) {
+        const struct memspan_device *d = spec->importers[i];
+        if (d->table->release(d->state, d->ordinal, chunk->address, chunk->size_bytes,
+                              chunk->import_cookies[i]) != MEMSPAN_OK) {
+            memspan_log(MEMSPAN_LOG_WARN, d->info.backend, "%s", memspan_error_text());
+        }
+    }
+}
+
+static memspan_status_t import(struct memspan_chunk *chunk)
+{
+    const struct memspan_provider_spec *spec = &chunk->provider->spec;
+    memspan_status_t status                  = MEMSPAN_OK;
+    size_t i;
+
+    if (spec->importer_count == 0) {
+        return MEMSPAN_OK;
+    }
+    chunk->import_cookies = calloc(spec->importer_count, sizeof(*chunk->import_cookies));
+    if (chunk->import_cookies == NULL) {
+        return memspan_error(MEMSPAN_ERR_NO_MEMORY, "no memory to record imported pages");
+    }
+    for (i = 0; i < spec->importer_count; i++) {
+        const struct memspan_device *d = spec->importers[i];
+        void *seen_at                  = NULL;
+
+        status = d->table->import(d->state, d->ordinal, chunk->address, chunk->size_bytes, &seen_at,
+                                  &chunk->import_cookies[i]);
+        if (status != MEMSPAN_OK) {
+            break;
+        }
+        if (seen_at != (void *)chunk->address) {
+            release_imports(chunk, i + 1);
+            i      = 0;
+            status = memspan_error(MEMSPAN_ERR_UNREACHABLE,
+                                   "%s%d sees host pages at another address (%p, not %p)",
+                                   d->info.backend, d->ordinal, seen_at, (void *)chunk->address);
+            break;
+        }
+    }
+    if (status != MEMSPAN_OK) {
+        release_imports(chunk, i);
+        free(chunk->import_cookies);
+        chunk->import_cookies = NULL;
+    }
+    return status;
+}
+
+static memspan_status_t ask_driver(struct memspan_provider *p, memspan_request_t *request,
+                                   memspan_block_t *block_p)
+{
+    const struct memspan_device *d = p->spec.device;
+    memspan_status_t status        = d->table->alloc(d->state, d->ordinal, request, block_p);
+
+    if ((status == MEMSPAN_OK) || (request->page_size_bytes == 0) ||
+        ((request->flags & MEMSPAN_REQUEST_STRICT) != 0)) {
+        return status;
+    }
+    /* Pages of that size cannot be had: ordinary ones can, and the queries say so. */
+    if (!atomic_exchange(&p->page_size_missed, true)) {
+        memspan_log(MEMSPAN_LOG_WARN, d->info.backend, "%s; pages of the usual size are used",
+                    memspan_error_text());
+    }
+    request->page_size_bytes = 0;
+    return d->table->alloc(d->state, d->ordinal, request, block_p);
+}
+
+static memspan_request_t make_request(const struct memspan_provider *p, size_t size_bytes,
+                                      size_t align_bytes, bool zeroed)
+{
+    const struct memspan_provider_spec *spec = &p->spec;
+
+    return (memspan_request_t){
+        .struct_size      = sizeof(memspan_request_t),
+        .kind             = spec->kind,
+        .size_bytes       = size_bytes,
+        .align_bytes      = align_bytes,
+        .page_size_bytes  = spec->page_size_bytes,
+        .flags            = spec->flags | (zeroed ? (unsigned)MEMSPAN_REQUEST_ZEROED : 0u),
+        .resident_ordinal = spec->resident_ordinal,
+        .nodes            = (spec->node_count > 0) ? spec->nodes : NULL,
+        .node_count       = spec->node_count,
+        .spread           = spec->spread,
+        .part_size_bytes  = spec->part_size_bytes,
+    };
+}
+
+memspan_status_t memspan_chunk_take(struct memspan_provider *p, size_t size_bytes,
+                                    size_t align_bytes, bool zeroed, const memspan_part_t *parts,
+                                    size_t part_count, struct memspan_chunk **chunk_p)
+{
+    const struct memspan_device *d = p->spec.device;
+    size_t page  = (p->spec.page_size_bytes > memspan_page_size()) ? p->spec.page_size_bytes
+                                                                   : memspan_page_size();
+    size_t size  = memspan_round_up(size_bytes, page);
+    size_t align = (align_bytes > MEMSPAN_GRANULE_BYTES) ? align_bytes : MEMSPAN_GRANULE_BYTES;
+    struct memspan_chunk *chunk;
+    memspan_request_t request;
+    memspan_status_t status;
+
+    if ((size == 0) || (size > ((size_t)1 << (MEMSPAN_ADDRESS_BITS - 1)))) {
+        return memspan_error(MEMSPAN_ERR_NO_MEMORY, "%zu bytes are more than can be addressed",
+                             size_bytes);
+    }
+    chunk = calloc(1, sizeof(*chunk));
+    if (chunk == NULL) {
+        return memspan_error(MEMSPAN_ERR_NO_MEMORY, "no memory for a chunk's record");
+    }
+    request            = make_request(p, size, align, zeroed);
+    request.parts      = parts;
+    request.part_count = part_count;
+    if (parts != NULL) {
+        request.spread = MEMSPAN_SPREAD_PARTS;
+    }
+    status = ask_driver(p, &request, &chunk->block);
+    if (status != MEMSPAN_OK) {
+        goto err_free_record;
+    }
+    chunk->provider   = p;
+    chunk->address    = chunk->block.address;
+    chunk->size_bytes = size;
+    status            = import(chunk);
+    if (status != MEMSPAN_OK) {
+        goto err_free_block;
+    }
+    if (!memspan_map_insert(chunk->address, size, chunk)) {
+        status = memspan_error(MEMSPAN_ERR_NO_MEMORY,
+                               "%s gave memory at %p, which cannot be entered in the pointer map",
+                               d->info.backend, (void *)chunk->address);
+        goto err_release;
+    }
+    atomic_fetch_add_explicit(&p->held_bytes, size, memory_order_relaxed);
+    atomic_store_explicit(&p->given_flags, chunk->block.flags, memory_order_relaxed);
+    atomic_store_explicit(&p->given_page_size, chunk->block.page_size_bytes, memory_order_relaxed);
+    memspan_log(MEMSPAN_LOG_DEBUG, d->info.backend, "took %zu bytes of %s memory at %p", size,
+                memspan_kind_name(p->spec.kind), (void *)chunk->address);
+    *chunk_p = chunk;
+    return MEMSPAN_OK;
+
+err_release:
+    if (chunk->import_cookies != NULL) {
+        release_imports(chunk, p->spec.importer_count);
+    }
+err_free_block:
+    d->table->free(d->state, d->ordinal, &chunk->block);
+err_free_record:
+    free(chunk->import_cookies);
+    free(chunk);
+    return status;
+}
+
+memspan_status_t memspan_chunk_give_back(struct memspan_chunk *chunk)
+{
+    struct memspan_provider *p     = chunk->provider;
+    const struct memspan_device *d = p->spec.device;
+    memspan_status_t status;
+
+    /* Out of the map first: the driver may give the same address to another thread at once. */
+    memspan_map_remove(chunk->address, chunk->size_bytes);
+    if (chunk->import_cookies != NULL) {
+        release_imports(chunk, p->spec.importer_count);
+    }
+    atomic_fetch_sub_explicit(&p->held_bytes, chunk->size_bytes, memory_order_relaxed);
+    memspan_log(MEMSPAN_LOG_DEBUG, d->info.backend, "gives back %zu bytes at %p", chunk->size_bytes,
+                (void *)chunk->address);
+    status = d->table->free(d->state, d->ordinal, &chunk->block);
+    if (status != MEMSPAN_OK) {
+        memspan_log(MEMSPAN_LOG_WARN, d->info.backend, "%s", memspan_error_text());
+    }
+    free(chunk->import_cookies);
+    free(chunk);
+    return status;
+}
+
+void memspan_provider_before_fork(void)
+{
+    struct memspan_provider *p;
+
+    pthread_mutex_lock(&provider_lock);
+    for (p = memspan_provider_first(); p != NULL; p = p->next) {
+        memspan_pool_before_fork(p->pool);
+    }
+}
+
+void memspan_provider_after_fork(void)
+{
+    struct memspan_provider *p;
+
+    for (p = memspan_provider_first(); p != NULL; p = p->next) {
+        memspan_pool_after_fork(p->pool);
+    }
+    pthread_mutex_unlock(&provider_lock);
+}

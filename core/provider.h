@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef MEMSPAN_CORE_PROVIDER_H
+#define MEMSPAN_CORE_PROVIDER_H
+
+/* A provider is a backend's coarse allocation call with its arguments fixed: one device, one kind,
+ * one placement. Equal arguments give the same provider, and each provider has one pool. */
+
+#include "core/device.h"
+#include "core/space.h"
+#include <pthread.h>
+#include <stdatomic.h>
+
+/* What a provider asks for; compared as a whole, so it is made with memset(0) first. */
+struct memspan_provider_spec {
+    const struct memspan_device *device;
+    memspan_kind_t kind;
+    unsigned flags; /* enum memspan_request_flag, but ZEROED */
+    int resident_ordinal;
+    size_t page_size_bytes;
+    memspan_spread_t spread;
+    size_t part_size_bytes;
+    const int *nodes; /* copied when the provider is made */
+    size_t node_count;
+    const struct memspan_device *const *importers; /* likewise */
+    size_t importer_count;
+};
+
+struct memspan_pool;
+
+struct memspan_provider {
+    struct memspan_provider_spec spec;
+    size_t chunk_bytes;  /* what the pool takes at a time */
+    size_t direct_bytes; /* from here on a block is a chunk of its own */
+    _Atomic uint64_t held_bytes;
+    _Atomic unsigned given_flags;  /* enum memspan_block_flag of the last chunk */
+    atomic_size_t given_page_size; /* of the last chunk */
+    atomic_bool page_size_missed;  /* pages of the size asked for could not be had */
+    struct memspan_pool *pool;
+    struct memspan_provider *next;
+};
+
+/* The provider for that specification, made on first use; NULL with an error recorded. */
+struct memspan_provider *memspan_provider_get(const struct memspan_provider_spec *spec);
+
+/* First of all providers; they are never freed, so the list may be walked without a lock. */
+struct memspan_provider *memspan_provider_first(void);
+
+/* Memory of one provider, registered in the pointer map. */
+struct memspan_chunk {
+    struct memspan_provider *provider;
+    unsigned char *address;
+    size_t size_bytes;
+    memspan_block_t block;
+    void **import_cookies;
+    void *pool_data; /* the pool's own */
+};
+
+/* Take a chunk. @p zeroed: zero bytes are wanted (block.flags says if they are). @p parts: how it is
+ * divided, or NULL. */
+memspan_status_t memspan_chunk_take(struct memspan_provider *provider, size_t size_bytes,
+                                    size_t align_bytes, bool zeroed, const memspan_part_t *parts,
+                                    size_t part_count, struct memspan_chunk **chunk_p);
+
+/* Give a chunk back; nothing in it is in use. */
+memspan_status_t memspan_chunk_give_back(struct memspan_chunk *chunk);
+
+/* True when the host may use loads and stores on the provider's memory at any time; for managed
+ * memory, whenever the device is synchronised. */
+bool memspan_provider_host_touches(const struct memspan_provider *provider);
+
+void memspan_provider_before_fork(void);
+void memspan_provider_after_fork(void);
+
+#endif /* MEMSPAN_CORE_PROVIDER_H */
