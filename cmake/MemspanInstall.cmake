@@ -1,3 +1,58 @@
 # SPDX-License-Identifier: BSD-3-Clause
+# What `cmake --install` puts where, and how others find it: by find_package(memspan CONFIG) and by
+# pkg-config, from a prefix that may be moved, or straight from the build tree
+# (-DCMAKE_PREFIX_PATH=build/dev).
+#
+# Only what users are meant to see is installed: public headers, the library, the tools, manual
+# pages. The library's own dependencies are private to it and appear in no interface.
+include(CMakePackageConfigHelpers)
+
+# The version stands once for programs (status.h) and once for packages (project()).
+file(STRINGS ${PROJECT_SOURCE_DIR}/include/memspan/status.h version_line
+     REGEX "^#define MEMSPAN_VERSION_STRING")
+if(NOT version_line MATCHES "\"${PROJECT_VERSION}\"")
+  message(FATAL_ERROR "CMakeLists.txt says version ${PROJECT_VERSION}, status.h: ${version_line}")
+endif()
+
 install(TARGETS memspan EXPORT memspan-targets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
-install(DIRECTORY include/memspan DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(DIRECTORY include/memspan DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
+        FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp")
+foreach(tool memquery memspan-bench)
+  if(TARGET ${tool})
+    install(TARGETS ${tool} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+  endif()
+endforeach()
+foreach(section 1 3 7)
+  file(GLOB pages CONFIGURE_DEPENDS
+       ${PROJECT_SOURCE_DIR}/include/man/*.${section} ${PROJECT_SOURCE_DIR}/cmd/*.${section})
+  install(FILES ${pages} DESTINATION ${CMAKE_INSTALL_MANDIR}/man${section})
+endforeach()
+install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+
+# find_package(memspan CONFIG): the target memspan::memspan.
+set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/memspan)
+configure_package_config_file(cmake/memspan-config.cmake.in
+  ${PROJECT_BINARY_DIR}/memspan-config.cmake INSTALL_DESTINATION ${package_dir})
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/memspan-config-version.cmake
+  COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/memspan-config.cmake
+  ${PROJECT_BINARY_DIR}/memspan-config-version.cmake DESTINATION ${package_dir})
+install(EXPORT memspan-targets NAMESPACE memspan:: DESTINATION ${package_dir})
+export(EXPORT memspan-targets NAMESPACE memspan::
+       FILE ${PROJECT_BINARY_DIR}/memspan-targets.cmake)
+
+# pkg-config: paths relative to the .pc file, so that a moved prefix still works.
+set(pc_dir ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+if(IS_ABSOLUTE ${CMAKE_INSTALL_LIBDIR})
+  set(MEMSPAN_PC_PREFIX ${CMAKE_INSTALL_PREFIX})
+else()
+  file(RELATIVE_PATH up /prefix/${pc_dir} /prefix)
+  string(REGEX REPLACE "/$" "" up ${up})
+  set(MEMSPAN_PC_PREFIX "\${pcfiledir}/${up}")
+endif()
+cmake_path(ABSOLUTE_PATH CMAKE_INSTALL_LIBDIR BASE_DIRECTORY "\${prefix}"
+           OUTPUT_VARIABLE MEMSPAN_PC_LIBDIR)
+cmake_path(ABSOLUTE_PATH CMAKE_INSTALL_INCLUDEDIR BASE_DIRECTORY "\${prefix}"
+           OUTPUT_VARIABLE MEMSPAN_PC_INCLUDEDIR)
+configure_file(cmake/memspan.pc.in ${PROJECT_BINARY_DIR}/memspan.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/memspan.pc DESTINATION ${pc_dir})
