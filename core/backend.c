@@ -423,7 +423,7 @@ static void ensure_open(struct entry *e)
     pthread_mutex_unlock(&open_lock);
 }
 
-const struct memspan_backend_slot *memspan_backend_host(void)
+const struct memspan_backend_slot *memspan_backend_of_host(void)
 {
     int i;
 

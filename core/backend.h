@@ -27,7 +27,7 @@ extern const memspan_backend_t *const memspan_backends_built_in[];
 
 /* The host's backend, opened. NULL only when it cannot work at all (the thread's error says why).
  * Opens nothing else. */
-const struct memspan_backend_slot *memspan_backend_host(void);
+const struct memspan_backend_slot *memspan_backend_of_host(void);
 
 /* Number of backends; loads plug-ins on first use, opens no driver. */
 int memspan_backend_slots(void);

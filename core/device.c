@@ -50,7 +50,7 @@ static memspan_status_t fill(struct memspan_device *device, const struct memspan
 
 static void load_host(void)
 {
-    const struct memspan_backend_slot *slot = memspan_backend_host();
+    const struct memspan_backend_slot *slot = memspan_backend_of_host();
 
     if ((slot != NULL) && (fill(&host, slot, 0, MEMSPAN_HOST) == MEMSPAN_OK)) {
         host_ready = true;
