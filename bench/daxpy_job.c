@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* One variant, once: allocate, fill, run, look at every element, give back.
+ *
+ * The data is chosen so that every intermediate value is a multiple of 1/8 below 2^53: no operation
+ * rounds, fused or not, in any order, on any device. So the right answer is one formula and every
+ * bit of it must be there; there is no tolerance for a wrong element to hide in. */
+
+#include "bench/clock.h"
+#include "bench/daxpy.h"
+#include <errno.h>
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+
+/* Values differ from element to element without a short period, so that a block in the wrong place
+ * is a wrong block. */
+static uint32_t mix(size_t i)
+{
+    return (uint32_t)i * UINT32_C(2654435761) + (uint32_t)(i >> 32);
+}
+
+static double x_at(size_t i)
+{
+    return 0.25 * (mix(i) >> 24);
+}
+
+static double y_at(size_t i)
+{
+    return 0.5 * ((mix(i) >> 17) & 0x7f);
+}
+
+static double z_at(size_t i)
+{
+    return (double)((mix(i) >> 9) & 0xff);
+}
+
+static void fill(const struct daxpy_arrays *arrays, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        arrays->x[i] = x_at(i);
+        arrays->y[i] = y_at(i);
+        arrays->z[i] = z_at(i);
+    }
+}
+
+/* True when every element is right; else @p reason says how many are not, and the first. */
+static bool verify(const struct daxpy_job *job, char *reason)
+{
+    size_t wrong = 0;
+    size_t first = 0;
+
+    for (size_t i = 0; i < job->n; i++) {
+        double expected = z_at(i) + (double)job->repetitions * (DAXPY_A * x_at(i) + y_at(i));
+        if (memcmp(&job->host.z[i], &expected, sizeof(expected)) != 0) {
+            first = (wrong++ == 0) ? i : first;
+        }
+    }
+    if (wrong != 0) {
+        (void)snprintf(reason, DAXPY_TEXT_SIZE,
+                       "%zu of %zu elements are wrong, the first is z[%zu]: %.17g instead of %.17g",
+                       wrong, job->n, first, job->host.z[first],
+                       z_at(first) +
+                           (double)job->repetitions * (DAXPY_A * x_at(first) + y_at(first)));
+    }
+    return wrong == 0;
+}
+
+bool daxpy_variant_shares(enum daxpy_variant variant)
+{
+    return (variant == DAXPY_HOST) || (variant == DAXPY_HOST_PINNED) ||
+           (variant == DAXPY_MANAGED) || (variant == DAXPY_COHERENT);
+}
+
+static bool copies_once(enum daxpy_variant variant)
+{
+    return (variant == DAXPY_COPY_ONCE) || (variant == DAXPY_DEVICE_RESIDENT);
+}
+
+/* The program's own arrays where the device has others: fresh pages, as malloc gives for arrays of
+ * this size, but without its memory of earlier rounds. */
+static double *plain_alloc(struct daxpy_job *job, size_t size_bytes)
+{
+    void *pages =
+        mmap(NULL, size_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+    if (pages == MAP_FAILED) {
+        (void)snprintf(job->problem, sizeof(job->problem), "mmap of %zu bytes failed: %s",
+                       size_bytes, strerror(errno));
+        return NULL;
+    }
+    return pages;
+}
+
+static bool plain_free(double *array, size_t size_bytes)
+{
+    return munmap(array, size_bytes) == 0;
+}
+
+static bool allocate(struct daxpy_job *job)
+{
+    bool shares       = daxpy_variant_shares(job->variant);
+    double **hosts[]  = {&job->host.x, &job->host.y, &job->host.z};
+    double **target[] = {&job->target.x, &job->target.y, &job->target.z};
+    size_t size_bytes = job->n * sizeof(double);
+
+    for (size_t i = 0; i < 3; i++) {
+        *hosts[i] =
+            shares ? daxpy_engine.memory_alloc(job, size_bytes) : plain_alloc(job, size_bytes);
+        if (*hosts[i] == NULL) {
+            return false;
+        }
+        if (shares) {
+            *target[i] = *hosts[i];
+        } else if (job->memory->allocator != MEMSPAN_ALLOCATOR_NULL) {
+            *target[i] = daxpy_engine.memory_alloc(job, size_bytes);
+            if (*target[i] == NULL) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+/* Gives back whatever allocate() got, also when it did not get all. */
+static bool give_back(struct daxpy_job *job)
+{
+    bool shares       = daxpy_variant_shares(job->variant);
+    double *hosts[]   = {job->host.x, job->host.y, job->host.z};
+    double *target[]  = {job->target.x, job->target.y, job->target.z};
+    size_t size_bytes = job->n * sizeof(double);
+    bool good         = true;
+
+    for (size_t i = 0; i < 3; i++) {
+        if (!shares && (target[i] != NULL)) {
+            good = daxpy_engine.memory_free(job, target[i]) && good;
+        }
+        if (hosts[i] != NULL) {
+            good = (shares ? daxpy_engine.memory_free(job, hosts[i])
+                           : plain_free(hosts[i], size_bytes)) &&
+                   good;
+        }
+    }
+    memset(&job->host, 0, sizeof(job->host));
+    memset(&job->target, 0, sizeof(job->target));
+    return good;
+}
+
+/* Two clocks and what they showed for each phase. */
+struct watch {
+    int64_t wall_ns;
+    int64_t cpu_ns;
+    double phases_ns[DAXPY_PHASE_COUNT];
+    double phases_cpu_ns[DAXPY_PHASE_COUNT];
+};
+
+static void watch_start(struct watch *watch)
+{
+    watch->cpu_ns  = bench_clock_cpu_ns();
+    watch->wall_ns = bench_clock_ns();
+}
+
+static void watch_stop(struct watch *watch, enum daxpy_phase phase)
+{
+    watch->phases_ns[phase]     = (double)(bench_clock_ns() - watch->wall_ns);
+    watch->phases_cpu_ns[phase] = (double)(bench_clock_cpu_ns() - watch->cpu_ns);
+    watch_start(watch);
+}
+
+static bool measure(struct daxpy_job *job, struct watch *watch)
+{
+    watch_start(watch);
+    if (!allocate(job)) {
+        return false;
+    }
+    watch_stop(watch, DAXPY_ALLOCATE);
+    fill(&job->host, job->n);
+    watch_stop(watch, DAXPY_FILL);
+    if (copies_once(job->variant)) {
+        if (!daxpy_engine.copy_in(job)) {
+            return false;
+        }
+        watch_stop(watch, DAXPY_COPY_IN);
+    }
+    if (!daxpy_engine.step(job, 1)) {
+        return false;
+    }
+    watch_stop(watch, DAXPY_FIRST);
+    if (job->repetitions > 1) {
+        if (!daxpy_engine.step(job, job->repetitions - 1)) {
+            return false;
+        }
+        watch_stop(watch, DAXPY_STEADY);
+    }
+    if (copies_once(job->variant)) {
+        if (!daxpy_engine.copy_out(job)) {
+            return false;
+        }
+        watch_stop(watch, DAXPY_COPY_OUT);
+    }
+    return true;
+}
+
+/* RUN and TOTAL. Device-resident data is taken as born on the device: neither its filling nor its
+ * copies belong to the sums. */
+static double sum_run(const double *phases, enum daxpy_variant variant)
+{
+    double copies =
+        (variant == DAXPY_COPY_ONCE) ? phases[DAXPY_COPY_IN] + phases[DAXPY_COPY_OUT] : 0;
+
+    return phases[DAXPY_FIRST] + phases[DAXPY_STEADY] + copies;
+}
+
+static double sum_total(const double *phases, enum daxpy_variant variant)
+{
+    double filling = (variant == DAXPY_DEVICE_RESIDENT) ? 0 : phases[DAXPY_FILL];
+
+    return phases[DAXPY_ALLOCATE] + filling + sum_run(phases, variant) + phases[DAXPY_FREE];
+}
+
+static void add_samples(struct bench_samples *samples, double *phases, const struct daxpy_job *job)
+{
+    phases[DAXPY_RUN]   = sum_run(phases, job->variant);
+    phases[DAXPY_TOTAL] = sum_total(phases, job->variant);
+    for (size_t i = 0; i < DAXPY_PHASE_COUNT; i++) {
+        bool copy = (i == DAXPY_COPY_IN) || (i == DAXPY_COPY_OUT);
+        if ((copy && !copies_once(job->variant)) ||
+            ((i == DAXPY_STEADY) && job->repetitions == 1)) {
+            continue;
+        }
+        (void)bench_samples_add(&samples[i], (i == DAXPY_STEADY)
+                                                 ? phases[i] / (double)(job->repetitions - 1)
+                                                 : phases[i]);
+    }
+}
+
+static void set_state(struct daxpy_row *row, enum daxpy_state state, const char *reason)
+{
+    row->state = state;
+    (void)snprintf(row->reason, sizeof(row->reason), "%s", reason);
+}
+
+void daxpy_job_run(struct daxpy_job *job, const struct daxpy_plan *plan, struct daxpy_row *row)
+{
+    struct watch watch = {0};
+    bool measured      = measure(job, &watch);
+    bool good          = measured;
+    bool right         = true;
+    char reason[DAXPY_TEXT_SIZE];
+
+    if (!good) {
+        (void)snprintf(reason, sizeof(reason), "%s", job->problem); /* freeing may fail as well */
+    }
+    if (good && plan->verify) {
+        if (plan->inject_error) {
+            job->host.z[job->n - 1] = nextafter(job->host.z[job->n - 1], INFINITY);
+        }
+        right = verify(job, reason);
+    }
+    watch_start(&watch);
+    if (!give_back(job)) {
+        good = false;
+    }
+    watch_stop(&watch, DAXPY_FREE);
+    (void)memspan_trim(); /* the next run shall find as little ready as this one did */
+    if (!good) {
+        set_state(row, DAXPY_FAILED, measured ? job->problem : reason);
+    } else if (!right) {
+        set_state(row, DAXPY_WRONG, reason);
+    } else {
+        add_samples(row->ns, watch.phases_ns, job);
+        add_samples(row->cpu_ns, watch.phases_cpu_ns, job);
+    }
+}

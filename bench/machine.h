@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef MEMSPAN_BENCH_MACHINE_H
+#define MEMSPAN_BENCH_MACHINE_H
+
+/* What a reader must know of the machine to judge a number. */
+
+struct bench_machine {
+    char processor[96]; /* "AMD EPYC ...", or the architecture where nobody tells */
+    int processor_count;
+    char system[96];   /* "Linux 6.1.0" */
+    char date[32];     /* "2026-01-31T12:00:00Z" */
+    double load;       /* runnable processes, mean of the last minute; -1 unknown */
+    char compiler[64]; /* what compiled this program */
+    char machine[160]; /* processor, count and system as one text */
+};
+
+void bench_machine_describe(struct bench_machine *machine_p);
+
+#endif /* MEMSPAN_BENCH_MACHINE_H */

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* memspan-bench BENCHMARK [options]. memspan-bench-offload is the same with another engine. */
+
+#include "bench/daxpy.h"
+#include <stdio.h>
+#include <string.h>
+
+static const struct {
+    const char *name;
+    const char *help;
+    int (*main)(int argument_count, char *const *arguments);
+} benchmarks[] = {
+    {"daxpy", "z[i] += a * x[i] + y[i], by the way the data gets to the device", daxpy_main},
+};
+
+enum { BENCHMARK_COUNT = sizeof(benchmarks) / sizeof(benchmarks[0]) };
+
+static void print_usage(FILE *stream)
+{
+    fprintf(stream, "usage: %s BENCHMARK [options] | --list | --version | --help\n\nBenchmarks:\n",
+            daxpy_engine.program);
+    for (size_t i = 0; i < BENCHMARK_COUNT; i++) {
+        fprintf(stream, "  %-10s %s\n", benchmarks[i].name, benchmarks[i].help);
+    }
+    fprintf(stream, "\n%s BENCHMARK --help shows its options.\n", daxpy_engine.program);
+}
+
+static int list_devices(void)
+{
+    char title[256];
+    int device;
+
+    for (int i = 0; memspan_device_at(i, &device) == MEMSPAN_OK; i++) {
+        printf("%4d  %s\n", device,
+               daxpy_engine.device_title(device, title, sizeof(title)) ? title : "?");
+    }
+    printf("%4d  the host\n", MEMSPAN_HOST);
+    return 0;
+}
+
+int main(int argument_count, char **arguments)
+{
+    const char *word = (argument_count > 1) ? arguments[1] : "";
+
+    if ((strcmp(word, "--help") == 0) || (strcmp(word, "-h") == 0)) {
+        print_usage(stdout);
+        return 0;
+    }
+    if (strcmp(word, "--version") == 0) {
+        printf("%s %s\n", daxpy_engine.program, memspan_version());
+        return 0;
+    }
+    if (strcmp(word, "--list") == 0) {
+        return list_devices();
+    }
+    for (size_t i = 0; i < BENCHMARK_COUNT; i++) {
+        if (strcmp(word, benchmarks[i].name) == 0) {
+            return benchmarks[i].main(argument_count - 2, arguments + 2);
+        }
+    }
+    if (word[0] != '\0') {
+        fprintf(stderr, "there is no benchmark '%s'\n", word);
+    }
+    print_usage(stderr);
+    return 2;
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef MEMSPAN_BENCH_PLOT_SVG_H
+#define MEMSPAN_BENCH_PLOT_SVG_H
+
+/* Grouped bars on a logarithmic axis, panels side by side under one legend, as one SVG file that
+ * needs no font, script or style sheet of its own. */
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* One bar: a value above 0 in the axis's unit, the range it was seen in, and whether it is there at
+ * all. */
+struct bench_plot_bar {
+    bool present;
+    double value;
+    double low;
+    double high;
+};
+
+struct bench_plot_panel {
+    const char *title;
+    struct bench_plot_bar *bars; /* group by group: group_count * series_count */
+};
+
+struct bench_plot {
+    const char *title;
+    const char *subtitle;
+    const char *x_title;
+    const char *y_title; /* with the unit */
+    const char *const *groups;
+    size_t group_count;
+    const char *const *series;
+    size_t series_count;
+    const struct bench_plot_panel *panels;
+    size_t panel_count;
+};
+
+/* False after saying why on standard error. */
+bool bench_plot_svg_write(const struct bench_plot *plot, const char *path);
+
+#endif /* MEMSPAN_BENCH_PLOT_SVG_H */
