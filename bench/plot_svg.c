@@ -142,7 +142,8 @@ static void draw_bar(FILE *file, const struct axis *axis, const struct bench_plo
             x + BAR_WIDTH / 2.0, y_of(axis, bar->low), x + BAR_WIDTH / 2.0, y_of(axis, bar->high));
     (void)snprintf(text, sizeof(text), (bar->value < 99.95) ? "%.3g" : "%.0f", bar->value);
     fprintf(file,
-            "<text transform=\"translate(%.1f,%.1f) rotate(-90)\" font-size=\"11\">%s</text>\n",
+            "<text transform=\"translate(%.1f,%.1f) rotate(-90)\" font-size=\"11\" "
+            "stroke=\"#fff\" stroke-width=\"3\" paint-order=\"stroke\">%s</text>\n",
             x + BAR_WIDTH / 2.0 + 4, y_of(axis, bar->high) - 4, text);
 }
 
