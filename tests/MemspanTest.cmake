@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# How tests are declared.
+#
+# memspan_add_test(NAME COMMAND command... [LABELS ...] [ENVIRONMENT VAR=value...] [TIMEOUT s]
+#                  [FIXTURES name...] [SERIAL])
+#   add_test() with what all of ours share: exit 77 is a skip, a time limit, the sanitizers'
+#   settings, and no MEMSPAN_* or OMP_* variable of the caller's.
+#
+# memspan_add_criterion_test(NAME SOURCES file... [LIBRARIES target...] [ARGUMENTS arg...]
+#                            [LABELS ...] [ENVIRONMENT ...] [TIMEOUT s] [SERIAL] [NO_TEST])
+#   A Criterion program that sees only include/ and links libmemspan, and its test. NO_TEST: only
+#   the program. One job at a time: ctest is what runs tests side by side.
+#
+# memspan_add_unit_test(NAME SOURCES file... [the same options])
+#   The same with every object of the library linked in, so that it may open its own room.
+
+# Criterion's worker processes share memory at addresses that the thread sanitizer reserves; there
+# runner/forked.c runs the same tests, each in a fork of the program.
+if(MEMSPAN_SANITIZE MATCHES "thread")
+  set(MEMSPAN_TEST_RUNNER ${CMAKE_CURRENT_LIST_DIR}/runner/forked.c)
+else()
+  set(MEMSPAN_TEST_RUNNER "")
+endif()
+
+set(suppressions ${CMAKE_CURRENT_LIST_DIR}/sanitizers)
+set(MEMSPAN_TEST_ENVIRONMENT "")
+if(MEMSPAN_SANITIZE MATCHES "address")
+  list(APPEND MEMSPAN_TEST_ENVIRONMENT
+    ASAN_OPTIONS=detect_leaks=1:detect_stack_use_after_return=1:allocator_may_return_null=1
+    LSAN_OPTIONS=suppressions=${suppressions}/lsan.supp:print_suppressions=0
+    UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1)
+elseif(MEMSPAN_SANITIZE MATCHES "thread")
+  list(APPEND MEMSPAN_TEST_ENVIRONMENT
+    TSAN_OPTIONS=suppressions=${suppressions}/tsan.supp:halt_on_error=0:exitcode=66:second_deadlock_stack=1:allocator_may_return_null=1)
+endif()
+
+# What may be in a developer's shell and would change what is tested.
+set(MEMSPAN_TEST_UNSET
+  MEMSPAN_LOG MEMSPAN_DEVICES MEMSPAN_BACKENDS MEMSPAN_BACKEND_PATH MEMSPAN_STATS MEMSPAN_FALLBACK
+  MEMSPAN_CHUNK_SIZE MEMSPAN_HUGE_PAGES MEMSPAN_OPENCL_SVM OMP_ALLOCATOR OMP_PLACES
+  OMP_TARGET_OFFLOAD OMP_NUM_THREADS OMP_DEFAULT_DEVICE LD_PRELOAD)
+
+function(memspan_add_test name)
+  cmake_parse_arguments(ARG "SERIAL" "TIMEOUT" "COMMAND;LABELS;ENVIRONMENT;FIXTURES" ${ARGN})
+  add_test(NAME ${name} COMMAND ${ARG_COMMAND})
+  if(NOT ARG_TIMEOUT)
+    set(ARG_TIMEOUT 120)
+  endif()
+  if(MEMSPAN_SANITIZE)
+    math(EXPR ARG_TIMEOUT "${ARG_TIMEOUT} * 4")
+  endif()
+  set(changes "")
+  foreach(variable IN LISTS MEMSPAN_TEST_UNSET)
+    list(APPEND changes ${variable}=unset:)
+  endforeach()
+  foreach(setting IN LISTS MEMSPAN_TEST_ENVIRONMENT ARG_ENVIRONMENT)
+    string(REGEX REPLACE "^([A-Za-z0-9_]+)=" "\\1=set:" setting "${setting}")
+    list(APPEND changes "${setting}")
+  endforeach()
+  set_tests_properties(${name} PROPERTIES
+    SKIP_RETURN_CODE 77 TIMEOUT ${ARG_TIMEOUT} LABELS "${ARG_LABELS}"
+    ENVIRONMENT_MODIFICATION "${changes}")
+  if(ARG_FIXTURES)
+    set_tests_properties(${name} PROPERTIES FIXTURES_REQUIRED "${ARG_FIXTURES}")
+  endif()
+  if(ARG_SERIAL)
+    set_tests_properties(${name} PROPERTIES RUN_SERIAL TRUE)
+  endif()
+endfunction()
+
+function(memspan_add_criterion_program name)
+  add_executable(${name} ${ARGN} ${MEMSPAN_TEST_RUNNER})
+  target_compile_options(${name} PRIVATE
+    $<TARGET_PROPERTY:memspan-flags,INTERFACE_COMPILE_OPTIONS>)
+  target_compile_definitions(${name} PRIVATE _GNU_SOURCE)
+  target_link_options(${name} PRIVATE $<TARGET_PROPERTY:memspan-flags,INTERFACE_LINK_OPTIONS>)
+  # Criterion's macros define functions and data that no header declares, and shadow their own.
+  target_compile_options(${name} PRIVATE -Wno-missing-prototypes -Wno-shadow -Wno-pedantic)
+  target_link_libraries(${name} PRIVATE PkgConfig::CRITERION Threads::Threads m)
+endfunction()
+
+set(criterion_options SERIAL NO_TEST)
+set(criterion_single TIMEOUT)
+set(criterion_many SOURCES LIBRARIES ARGUMENTS LABELS ENVIRONMENT FIXTURES)
+
+macro(memspan_add_criterion_run)
+  if(NOT ARG_NO_TEST)
+    if(ARG_SERIAL)
+      set(serial SERIAL)
+    else()
+      set(serial "")
+    endif()
+    memspan_add_test(${name} COMMAND ${name} -j1 ${ARG_ARGUMENTS} LABELS ${ARG_LABELS}
+      ENVIRONMENT ${ARG_ENVIRONMENT} FIXTURES ${ARG_FIXTURES} TIMEOUT ${ARG_TIMEOUT} ${serial})
+  endif()
+endmacro()
+
+function(memspan_add_criterion_test name)
+  cmake_parse_arguments(ARG "${criterion_options}" "${criterion_single}" "${criterion_many}" ${ARGN})
+  memspan_add_criterion_program(${name} ${ARG_SOURCES})
+  target_link_libraries(${name} PRIVATE memspan ${ARG_LIBRARIES})
+  memspan_add_criterion_run()
+endfunction()
+
+function(memspan_add_unit_test name)
+  cmake_parse_arguments(ARG "${criterion_options}" "${criterion_single}" "${criterion_many}" ${ARGN})
+  memspan_add_criterion_program(${name} ${ARG_SOURCES} $<TARGET_OBJECTS:memspan-objects>)
+  target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/include)
+  target_link_libraries(${name} PRIVATE $<TARGET_PROPERTY:memspan-objects,LINK_LIBRARIES>
+    PkgConfig::HWLOC ${CMAKE_DL_LIBS} ${ARG_LIBRARIES})
+  list(APPEND ARG_LABELS unit)
+  memspan_add_criterion_run()
+endfunction()
