@@ -36,7 +36,13 @@
     X(OMP_ALLOCATOR, "OMP_ALLOCATOR", TEXT, "ALLOCATOR or SPACE[:TRAIT=VALUE,...]", "",            \
       "the initial default allocator (OpenMP)")                                                    \
     X(OMP_PLACES, "OMP_PLACES", TEXT, "places", "",                                                \
-      "what place numbers of preferred_place mean (OpenMP)")
+      "what place numbers of preferred_place mean (OpenMP)")                                       \
+    X(HWLOC_XMLFILE, "HWLOC_XMLFILE", TEXT, "file", "",                                            \
+      "a topology to describe instead of this machine's; memory is then not bound (hwloc)")        \
+    X(HWLOC_SYNTHETIC, "HWLOC_SYNTHETIC", TEXT, "description", "",                                 \
+      "a topology to invent instead of reading this machine's (hwloc)")                            \
+    X(HWLOC_FSROOT, "HWLOC_FSROOT", TEXT, "folder", "",                                            \
+      "where /proc and /sys of the topology to describe lie (hwloc)")
 
 enum memspan_option {
 #define OPTION_ENUM(symbol, variable, form, form_text, fallback, help) MEMSPAN_OPTION_##symbol,

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* describe.c: the host as a device. A dozen small files are read, and no topology. */
+
+#include "backends/host/host.h"
+#include "core/base/file.h"
+#include "core/base/platform.h"
+#include "core/base/text.h"
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/utsname.h>
+
+/* Only the first processor's lines are read: the file is long on large machines, and slow. */
+static void describe_processor(memspan_device_info_t *info)
+{
+    char text[2048];
+    struct utsname system;
+
+    if (uname(&system) == 0) {
+        snprintf(info->driver, sizeof(info->driver), "%.32s %.60s", system.sysname, system.release);
+    } else {
+        system.machine[0] = '\0';
+    }
+    memspan_file_read("/proc/cpuinfo", text, sizeof(text));
+    memspan_text_line(text, "model name", info->name, sizeof(info->name));
+    memspan_text_line(text, "vendor_id", info->vendor, sizeof(info->vendor));
+    if (info->name[0] == '\0') {
+        /* aarch64 has no model names; the board may have one. */
+        memspan_file_read("/sys/firmware/devicetree/base/model", text, sizeof(text));
+        snprintf(info->name, sizeof(info->name), "%.95s",
+                 (text[0] != '\0') ? text : system.machine);
+    }
+}
+
+static void describe_memory(memspan_device_info_t *info)
+{
+    struct host_limits limits;
+    struct rlimit space;
+
+    host_limits_read(&limits);
+    info->capacity_bytes  = limits.capacity_bytes;
+    info->free_bytes      = limits.free_bytes;
+    info->alloc_max_bytes = limits.capacity_bytes;
+    snprintf(info->capacity_source, sizeof(info->capacity_source), "%s", limits.source);
+    if ((getrlimit(RLIMIT_AS, &space) == 0) && (space.rlim_cur != RLIM_INFINITY) &&
+        (space.rlim_cur < info->alloc_max_bytes)) {
+        info->alloc_max_bytes = space.rlim_cur;
+    }
+}
+
+static void describe_kinds(memspan_device_info_t *info)
+{
+    const size_t note_size = sizeof(info->kind_note[0]);
+    struct host_lock_limits lock;
+    char limit[32];
+    char locked[32];
+
+    info->kinds = 1u << MEMSPAN_KIND_HOST;
+    snprintf(info->kind_note[MEMSPAN_KIND_HOST], note_size, "pages from mmap");
+    snprintf(info->kind_note[MEMSPAN_KIND_MANAGED], note_size,
+             "a device's kind: the host alone needs nothing to move");
+    snprintf(info->kind_note[MEMSPAN_KIND_COHERENT], note_size,
+             "a device's kind: host memory is coherent among processors anyway");
+    snprintf(info->kind_note[MEMSPAN_KIND_DEVICE], note_size,
+             "a device's kind: the host's own memory is its host memory");
+
+    host_lock_limits_read(&lock);
+    memspan_text_from_size(limit, sizeof(limit), lock.limit_bytes);
+    memspan_text_from_size(locked, sizeof(locked), lock.locked_bytes);
+    if (lock.limit_bytes == 0) {
+        snprintf(info->kind_note[MEMSPAN_KIND_HOST_PINNED], note_size,
+                 "not offered: this process may lock no memory (RLIMIT_MEMLOCK is 0)");
+        return;
+    }
+    info->kinds |= 1u << MEMSPAN_KIND_HOST_PINNED;
+    if (lock.limit_bytes == UINT64_MAX) {
+        snprintf(info->kind_note[MEMSPAN_KIND_HOST_PINNED], note_size,
+                 "pages locked by mlock; no limit for this process, %s locked now", locked);
+    } else {
+        snprintf(info->kind_note[MEMSPAN_KIND_HOST_PINNED], note_size,
+                 "pages locked by mlock; at most %s (RLIMIT_MEMLOCK), %s locked now", limit,
+                 locked);
+    }
+}
+
+memspan_status_t host_describe(void *state, int ordinal, memspan_device_info_t *info_p)
+{
+    const struct host *host = state;
+    /* What the library fills is left as it is. */
+    memspan_device_info_t info;
+
+    if ((info_p == NULL) || ((ordinal != 0) && (ordinal != MEMSPAN_HOST))) {
+        return host->services->fail(MEMSPAN_ERR_INVALID, "host", "", 0, "", NULL,
+                                    "the host has no device %d, or there is nowhere to describe it",
+                                    ordinal);
+    }
+    info = (memspan_device_info_t){
+        .struct_size     = info_p->struct_size,
+        .number          = info_p->number,
+        .ordinal         = 0,
+        .uid             = "HOST",
+        .numa_node       = -1,
+        .page_size_bytes = memspan_page_size(),
+        .capabilities    = MEMSPAN_CAN_SHARE_ADDRESSES | MEMSPAN_CAN_ACCESS_CONCURRENT |
+                        MEMSPAN_CAN_ACCESS_PAGEABLE | MEMSPAN_CAN_HOST_ATOMICS |
+                        MEMSPAN_CAN_KERNELS | MEMSPAN_CAN_UNIFIED_PHYSICAL,
+    };
+    memcpy(info.backend, info_p->backend, sizeof(info.backend));
+    describe_processor(&info);
+    describe_memory(&info);
+    describe_kinds(&info);
+    *info_p = info;
+    return MEMSPAN_OK;
+}

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef MEMSPAN_BACKENDS_HOST_HOST_H
+#define MEMSPAN_BACKENDS_HOST_HOST_H
+
+/* What the files of this room share. README.md says how they fit together. */
+
+#include <memspan/backend.h>
+#include <stdbool.h>
+
+enum host_huge_pages { HUGE_PAGES_OFF, HUGE_PAGES_ADVISE, HUGE_PAGES_ON };
+
+/* The one instance. Nothing in it changes after open(). */
+struct host {
+    const memspan_services_t *services;
+    enum host_huge_pages huge_pages;
+};
+
+/* memory.c */
+memspan_status_t host_alloc(void *state, int ordinal, const memspan_request_t *request,
+                            memspan_block_t *block_p);
+memspan_status_t host_free(void *state, int ordinal, const memspan_block_t *block);
+
+/* pages.c: address ranges. Size of a huge page that MAP_HUGETLB gives by itself. */
+#define HOST_HUGE_PAGE_BYTES ((size_t)2 << 20)
+
+/* A range of @p size_bytes on @p align_bytes, of base pages (page_size_bytes 0 or the base page) or
+ * of reserved huge pages. *size_p: the size rounded to the pages in use. */
+memspan_status_t host_pages_map(const struct host *host, size_t size_bytes, size_t align_bytes,
+                                size_t page_size_bytes, void **address_p, size_t *size_p);
+
+/* True when that many bytes of reserved huge pages are free now. */
+bool host_pages_reserved(size_t size_bytes, size_t page_size_bytes);
+
+/* place.c: put the pages of a fresh block where the request wants them. Sets block->node. */
+memspan_status_t host_place(const struct host *host, const memspan_request_t *request,
+                            memspan_block_t *block);
+
+/* True when the request says something about nodes. */
+bool host_place_is_wanted(const memspan_request_t *request);
+
+/* limit.c: what may be used. */
+struct host_limits {
+    uint64_t total_bytes;    /* the machine's */
+    uint64_t capacity_bytes; /* the machine's memory, or less by a cgroup */
+    uint64_t free_bytes;     /* available now, page cache that would be given up counted in */
+    const char *source;      /* who says so */
+};
+void host_limits_read(struct host_limits *limits_p);
+
+struct host_lock_limits {
+    uint64_t limit_bytes;  /* UINT64_MAX: none */
+    uint64_t locked_bytes; /* by this process, now */
+};
+void host_lock_limits_read(struct host_lock_limits *limits_p);
+
+/* Lock the block's pages into memory, or say what forbids it. */
+memspan_status_t host_lock(const struct host *host, const memspan_block_t *block);
+
+/* describe.c */
+memspan_status_t host_describe(void *state, int ordinal, memspan_device_info_t *info_p);
+
+/* work.c */
+memspan_status_t host_copy(void *state, int ordinal, void *queue, void *to, const void *from,
+                           size_t size_bytes);
+memspan_status_t host_fill(void *state, int ordinal, void *queue, void *to, unsigned char byte,
+                           size_t size_bytes);
+memspan_status_t host_synchronize(void *state, int ordinal, void *queue);
+memspan_status_t host_launch(void *state, int ordinal, void *queue,
+                             const memspan_kernel_call_t *call);
+
+#endif /* MEMSPAN_BACKENDS_HOST_HOST_H */
