@@ -175,7 +175,7 @@ turn_off(struct entry *e, memspan_status_t status, const char *hint, const char 
 
 static void add_table(const memspan_backend_t *table, const char *origin, const char *fallback_name)
 {
-    bool named      = name_is_valid(table->name);
+    bool named       = name_is_valid(table->name);
     const char *name = named ? table->name : fallback_name;
     struct entry *twin;
     struct entry *e;
@@ -199,8 +199,9 @@ static void add_table(const memspan_backend_t *table, const char *origin, const 
     if (fault != NULL) {
         turn_off(e, MEMSPAN_ERR_ABI, NULL, "%s was refused: %s", origin, fault);
     } else if (twin != NULL) {
-        turn_off(e, MEMSPAN_ERR_CONFLICT, NULL, "%s was refused: there is a backend %s already (%s)",
-                 origin, name, twin->slot.origin);
+        turn_off(e, MEMSPAN_ERR_CONFLICT, NULL,
+                 "%s was refused: there is a backend %s already (%s)", origin, name,
+                 twin->slot.origin);
     } else {
         e->slot.table = table;
     }
@@ -238,7 +239,7 @@ static void add_plugin(const char *path)
             problem = "it exports no " MEMSPAN_BACKEND_ENTRY;
         } else {
             memcpy(&entry, &symbol, sizeof(entry));
-            table = entry();
+            table   = entry();
             problem = (table == NULL) ? MEMSPAN_BACKEND_ENTRY "() returned NULL" : "";
         }
     }
@@ -292,7 +293,7 @@ static const char *entry_name(size_t i)
 /* MEMSPAN_BACKENDS: "a,b" keeps only those, "^a,b" leaves those out; the host always stays. */
 static void apply_filter(const char *text)
 {
-    bool exclude = (text[0] == '^');
+    bool exclude          = (text[0] == '^');
     bool named[SLOTS_MAX] = {false};
     const char *word      = exclude ? text + 1 : text;
     int i;
@@ -493,7 +494,8 @@ memspan_status_t memspan_backend_describe(int index, memspan_backend_info_t *inf
     const struct memspan_backend_slot *slot;
 
     if ((info_p == NULL) || (index < 0) || (index >= memspan_backend_slots())) {
-        return memspan_error(MEMSPAN_ERR_INVALID, "no backend %d, or nowhere to describe it", index);
+        return memspan_error(MEMSPAN_ERR_INVALID, "no backend %d, or nowhere to describe it",
+                             index);
     }
     slot = memspan_backend_slot(index);
     snprintf(info.name, sizeof(info.name), "%s", slot->name);

@@ -41,7 +41,7 @@ static memspan_status_t fill(struct memspan_device *device, const struct memspan
     info->struct_size    = sizeof(*info);
     info->numa_node      = -1;
     info->capacity_bytes = info->free_bytes = info->alloc_max_bytes = MEMSPAN_UNKNOWN;
-    status = slot->table->device_describe(slot->state, ordinal, info);
+    status        = slot->table->device_describe(slot->state, ordinal, info);
     info->number  = number;
     info->ordinal = ordinal;
     snprintf(info->backend, sizeof(info->backend), "%s", slot->table->name);
@@ -87,8 +87,8 @@ static void add(const struct memspan_backend_slot *slot, int ordinal)
     struct memspan_device *device = &devices[device_count];
 
     if (device_count == DEVICES_MAX) {
-        memspan_log(MEMSPAN_LOG_WARN, "core", "%s:%d is left out: more than %d devices",
-                    slot->name, ordinal, DEVICES_MAX);
+        memspan_log(MEMSPAN_LOG_WARN, "core", "%s:%d is left out: more than %d devices", slot->name,
+                    ordinal, DEVICES_MAX);
         return;
     }
     if (fill(device, slot, ordinal, number) != MEMSPAN_OK) {

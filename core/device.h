@@ -10,8 +10,8 @@
 struct memspan_device {
     const memspan_backend_t *table;
     void *state;
-    int number;  /* MEMSPAN_HOST, or the OpenMP device number */
-    int ordinal; /* in its backend */
+    int number;                 /* MEMSPAN_HOST, or the OpenMP device number */
+    int ordinal;                /* in its backend */
     memspan_device_info_t info; /* as found; free_bytes is asked again when it matters */
 };
 
@@ -22,8 +22,8 @@ const struct memspan_device *memspan_device_of_host(void);
  * MEMSPAN_ERR_NOT_FOUND or MEMSPAN_ERR_CONFIG recorded. */
 const struct memspan_device *memspan_device_find(int number);
 
-/* How @p from reaches memory of @p kind whose home is @p home: the driver's word within one backend,
- * and what importing and pageable access allow between two. */
+/* How @p from reaches memory of @p kind whose home is @p home: the driver's word within one
+ * backend, and what importing and pageable access allow between two. */
 memspan_reach_t memspan_device_reach_of(const struct memspan_device *home, memspan_kind_t kind,
                                         const struct memspan_device *from);
 

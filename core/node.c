@@ -8,7 +8,8 @@ static const char *const kind_names[] = {"dram", "hbm", "pmem", "cxl", "gpu", "o
 
 const char *memspan_node_kind_name(memspan_node_kind_t kind)
 {
-    return ((unsigned)kind < sizeof(kind_names) / sizeof(kind_names[0])) ? kind_names[kind] : "other";
+    return ((unsigned)kind < sizeof(kind_names) / sizeof(kind_names[0])) ? kind_names[kind]
+                                                                         : "other";
 }
 
 int memspan_node_count(void)

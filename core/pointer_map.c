@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* pointer_map.c: growth of the map. Readers take no lock; writers take map_lock. A leaf covers 4 GiB
- * of addresses in 512 KiB, of which only the pages in use are ever touched; leaves are kept. */
+/* pointer_map.c: growth of the map. Readers take no lock; writers take map_lock. A leaf covers 4
+ * GiB of addresses in 512 KiB, of which only the pages in use are ever touched; leaves are kept. */
 
 #include "core/pointer_map.h"
 #include <pthread.h>
@@ -18,7 +18,8 @@ static _Atomic(struct memspan_chunk *) *slot_of(uintptr_t granule, bool make)
 
     if ((leaf == NULL) && make) {
         /* Not malloc: calloc of this size would be a mapping as well, and this is surely zero. */
-        leaf = mmap(NULL, sizeof(*leaf), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        leaf =
+            mmap(NULL, sizeof(*leaf), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
         if (leaf == MAP_FAILED) {
             return NULL;
         }

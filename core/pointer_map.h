@@ -31,7 +31,8 @@ static inline struct memspan_chunk *memspan_map_find(const void *pointer)
     if (MEMSPAN_UNLIKELY(((uintptr_t)pointer >> MEMSPAN_ADDRESS_BITS) != 0)) {
         return NULL;
     }
-    /* Acquire pairs with the releases in pointer_map.c: a leaf's and a chunk's contents are seen. */
+    /* Acquire pairs with the releases in pointer_map.c: a leaf's and a chunk's contents are seen.
+     */
     leaf = atomic_load_explicit(&memspan_map_root[granule >> MEMSPAN_LEAF_SHIFT],
                                 memory_order_acquire);
     if (MEMSPAN_UNLIKELY(leaf == NULL)) {
@@ -41,8 +42,8 @@ static inline struct memspan_chunk *memspan_map_find(const void *pointer)
                                 memory_order_acquire);
 }
 
-/* Register [address, address + size_bytes). False when there is no memory for a leaf, the address is
- * not on a granule boundary or beyond the map's reach, or a granule is taken; then nothing is
+/* Register [address, address + size_bytes). False when there is no memory for a leaf, the address
+ * is not on a granule boundary or beyond the map's reach, or a granule is taken; then nothing is
  * changed. */
 bool memspan_map_insert(void *address, size_t size_bytes, struct memspan_chunk *chunk);
 

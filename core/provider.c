@@ -126,8 +126,8 @@ struct memspan_provider *memspan_provider_first(void)
 bool memspan_provider_host_touches(const struct memspan_provider *p)
 {
     const memspan_backend_t *table = p->spec.device->table;
-    memspan_reach_t reach          = table->reach(p->spec.device->state, p->spec.device->ordinal,
-                                                  p->spec.kind, MEMSPAN_HOST);
+    memspan_reach_t reach =
+        table->reach(p->spec.device->state, p->spec.device->ordinal, p->spec.kind, MEMSPAN_HOST);
 
     return reach.access >= MEMSPAN_ACCESS_FAULT;
 }

@@ -55,8 +55,8 @@ struct memspan_chunk {
     void *pool_data; /* the pool's own */
 };
 
-/* Take a chunk. @p zeroed: zero bytes are wanted (block.flags says if they are). @p parts: how it is
- * divided, or NULL. */
+/* Take a chunk. @p zeroed: zero bytes are wanted (block.flags says if they are). @p parts: how it
+ * is divided, or NULL. */
 memspan_status_t memspan_chunk_take(struct memspan_provider *provider, size_t size_bytes,
                                     size_t align_bytes, bool zeroed, const memspan_part_t *parts,
                                     size_t part_count, struct memspan_chunk **chunk_p);

@@ -23,14 +23,23 @@ enum { SPACES_MAX = 4096, PREDEFINED = 5, DEVICES_LISTED_MAX = 1024 };
 static const uintptr_t handle_mark = UINT64_C(0x4d53530000000000);
 
 static struct memspan_space predefined[PREDEFINED] = {
-    {.handle = MEMSPAN_SPACE_DEFAULT, .hint = MEMSPAN_HINT_DEFAULT, .host = true, .name = "default"},
+    {.handle = MEMSPAN_SPACE_DEFAULT,
+     .hint   = MEMSPAN_HINT_DEFAULT,
+     .host   = true,
+     .name   = "default"},
     {.handle = MEMSPAN_SPACE_LARGE_CAP,
      .hint   = MEMSPAN_HINT_LARGE_CAP,
      .host   = true,
      .name   = "large_cap"},
     {.handle = MEMSPAN_SPACE_CONST, .hint = MEMSPAN_HINT_CONST, .host = true, .name = "const"},
-    {.handle = MEMSPAN_SPACE_HIGH_BW, .hint = MEMSPAN_HINT_HIGH_BW, .host = true, .name = "high_bw"},
-    {.handle = MEMSPAN_SPACE_LOW_LAT, .hint = MEMSPAN_HINT_LOW_LAT, .host = true, .name = "low_lat"},
+    {.handle = MEMSPAN_SPACE_HIGH_BW,
+     .hint   = MEMSPAN_HINT_HIGH_BW,
+     .host   = true,
+     .name   = "high_bw"},
+    {.handle = MEMSPAN_SPACE_LOW_LAT,
+     .hint   = MEMSPAN_HINT_LOW_LAT,
+     .host   = true,
+     .name   = "low_lat"},
 };
 static atomic_bool predefined_ready[PREDEFINED];
 
@@ -40,7 +49,8 @@ static pthread_mutex_t space_lock = PTHREAD_MUTEX_INITIALIZER;
 
 /* ---- names ---- */
 
-const char *memspan_resource_label(const struct memspan_resource *resource, char *buffer, size_t size)
+const char *memspan_resource_label(const struct memspan_resource *resource, char *buffer,
+                                   size_t size)
 {
     char device[32];
 
@@ -49,7 +59,8 @@ const char *memspan_resource_label(const struct memspan_resource *resource, char
     } else if ((resource->home->number == MEMSPAN_HOST) && (resource->node >= 0)) {
         snprintf(buffer, size, "node%d", resource->node);
     } else {
-        snprintf(buffer, size, "%s.%s", memspan_device_label(resource->home, device, sizeof(device)),
+        snprintf(buffer, size, "%s.%s",
+                 memspan_device_label(resource->home, device, sizeof(device)),
                  memspan_kind_name(resource->kind));
     }
     return buffer;
@@ -74,11 +85,10 @@ static void name_space(struct memspan_space *space)
     size_t used = 0;
     size_t i;
 
-    memspan_text_append(space->name, sizeof(space->name), &used, "{%s",
-                        space->host ? "host" : "");
+    memspan_text_append(space->name, sizeof(space->name), &used, "{%s", space->host ? "host" : "");
     for (i = 0; i < space->device_count; i++) {
-        memspan_text_append(space->name, sizeof(space->name), &used, "%s%d",
-                            (used > 1) ? "," : "", space->devices[i]);
+        memspan_text_append(space->name, sizeof(space->name), &used, "%s%d", (used > 1) ? "," : "",
+                            space->devices[i]);
     }
     memspan_text_append(space->name, sizeof(space->name), &used, "}");
     if (space->hint != MEMSPAN_HINT_DEFAULT) {
@@ -180,7 +190,8 @@ struct request {
     enum memspan_base_hint hint;
     bool host;
     int devices[DEVICES_LISTED_MAX];
-    const struct memspan_device *found[DEVICES_LISTED_MAX]; /* same order; the host last, if asked */
+    const struct memspan_device
+        *found[DEVICES_LISTED_MAX]; /* same order; the host last, if asked */
     size_t device_count;
 };
 
@@ -293,21 +304,23 @@ static memspan_status_t unreachable(const struct request *r)
                 continue;
             }
             missing = find_unreached(&c, r);
-            if ((missing == NULL) || ((kind_order[k] == MEMSPAN_KIND_DEVICE) &&
-                                      (missing->number == MEMSPAN_HOST))) {
+            if ((missing == NULL) ||
+                ((kind_order[k] == MEMSPAN_KIND_DEVICE) && (missing->number == MEMSPAN_HOST))) {
                 continue; /* that the host cannot touch device memory explains nothing */
             }
-            memspan_error(MEMSPAN_ERR_UNREACHABLE,
-                          "no memory reaches all of the %zu devices listed: %s is not reached by %s",
-                          member_count(r), memspan_resource_label(&c, home, sizeof(home)),
-                          memspan_device_label(missing, label, sizeof(label)));
+            memspan_error(
+                MEMSPAN_ERR_UNREACHABLE,
+                "no memory reaches all of the %zu devices listed: %s is not reached by %s",
+                member_count(r), memspan_resource_label(&c, home, sizeof(home)),
+                memspan_device_label(missing, label, sizeof(label)));
             return memspan_error_hint("list fewer devices; memquery --why %s tells more",
                                       memspan_device_label(missing, label, sizeof(label)));
         }
     }
-    memspan_error(MEMSPAN_ERR_UNREACHABLE,
-                  "no memory reaches all of the %zu devices listed: %s offers none that others reach",
-                  member_count(r), memspan_device_label(r->found[0], label, sizeof(label)));
+    memspan_error(
+        MEMSPAN_ERR_UNREACHABLE,
+        "no memory reaches all of the %zu devices listed: %s offers none that others reach",
+        member_count(r), memspan_device_label(r->found[0], label, sizeof(label)));
     return memspan_error_hint("memquery --why %s tells more", label);
 }
 
@@ -393,7 +406,7 @@ memspan_status_t memspan_space_get(const int *list, size_t count, memspan_space_
 
     if ((list == NULL) || (count == 0) || (space_p == NULL)) {
         return memspan_error(MEMSPAN_ERR_INVALID, "the list of devices is %s",
-                             (list == NULL)    ? "NULL"
+                             (list == NULL)      ? "NULL"
                              : (space_p == NULL) ? "there, but nowhere to put the space (NULL)"
                                                  : "empty");
     }
@@ -445,7 +458,8 @@ static memspan_status_t check_indices(const struct memspan_space *parent, const 
         }
         for (j = 0; j < i; j++) {
             if (indices[i] == indices[j]) {
-                return memspan_error(MEMSPAN_ERR_INVALID, "resource %d is listed twice", indices[i]);
+                return memspan_error(MEMSPAN_ERR_INVALID, "resource %d is listed twice",
+                                     indices[i]);
             }
         }
     }

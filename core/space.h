@@ -19,11 +19,11 @@ struct memspan_resource {
 struct memspan_space {
     memspan_space_h handle; /* omp_get_target_memspace() answers its address */
     enum memspan_base_hint hint;
-    bool target;    /* made for a list of devices */
-    bool host;      /* the host must reach it */
-    bool partial;   /* a sub-space: some of a space's resources */
-    bool alias;     /* the machine cannot tell it from the default space */
-    int *devices;   /* ascending numbers, the host not among them */
+    bool target;  /* made for a list of devices */
+    bool host;    /* the host must reach it */
+    bool partial; /* a sub-space: some of a space's resources */
+    bool alias;   /* the machine cannot tell it from the default space */
+    int *devices; /* ascending numbers, the host not among them */
     size_t device_count;
     struct memspan_resource *resources;
     size_t resource_count;

@@ -149,7 +149,8 @@ static memspan_status_t set_int(int *field, const memspan_trait_t *trait, int lo
 }
 
 /* Words that every runtime accepts and that change nothing here beyond being checked. */
-static memspan_status_t set_scope(struct memspan_traits *t, bool target, const memspan_trait_t *trait)
+static memspan_status_t set_scope(struct memspan_traits *t, bool target,
+                                  const memspan_trait_t *trait)
 {
     switch (trait->key) {
     case MEMSPAN_TRAIT_SYNC_HINT:

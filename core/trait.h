@@ -8,7 +8,7 @@
 #include <stdbool.h>
 
 #define MEMSPAN_NO_DEVICE (-1000) /* a device trait that was not given */
-#define MEMSPAN_NO_PLACE (-1)
+#define MEMSPAN_NO_PLACE  (-1)
 
 struct memspan_traits {
     size_t alignment;
