@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* alloc.c: memory for OpenMP programs, and what compilers emit for allocate clauses and directives.
+ *
+ * A handle of ours costs one check and the core's call: no lock, no look-up of symbols. Everything
+ * else (the default, vendors' handles, the runtime's own) takes the slow path below. */
+
+#include "core/allocator.h"
+#include "core/base/error.h"
+#include "core/base/log.h"
+#include "core/base/platform.h"
+#include "core/omp/abi.h"
+#include "core/omp/allocator.h"
+#include "core/omp/foreign.h"
+#include <memspan/transfer.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* What every allocation of this library is aligned to at least. */
+enum { ALIGN_ALWAYS = 16 };
+
+/* Zeroed memory on a boundary; the core has no call for both. */
+static void *aligned_zeroed(memspan_allocator_h allocator, size_t align_bytes, size_t size_bytes)
+{
+    void *pointer;
+
+    if (memspan_is_power_of_two(align_bytes) && (align_bytes <= ALIGN_ALWAYS)) {
+        return memspan_calloc(allocator, 1, size_bytes);
+    }
+    pointer = memspan_aligned_alloc(allocator, align_bytes, size_bytes);
+    if ((pointer != NULL) && (memspan_fill(pointer, 0, size_bytes) != MEMSPAN_OK)) {
+        memspan_free(pointer);
+        pointer = NULL;
+    }
+    return pointer;
+}
+
+/* @p align_bytes 0: none asked for. */
+static void *alloc_ours(memspan_allocator_h allocator, size_t align_bytes, size_t size_bytes,
+                        bool zeroed)
+{
+    if (align_bytes == 0) {
+        return zeroed ? memspan_calloc(allocator, 1, size_bytes)
+                      : memspan_alloc(allocator, size_bytes);
+    }
+    return zeroed ? aligned_zeroed(allocator, align_bytes, size_bytes)
+                  : memspan_aligned_alloc(allocator, align_bytes, size_bytes);
+}
+
+static __attribute__((noinline)) void *
+alloc_slowly(memspan_omp_allocator_t allocator, size_t align_bytes, size_t size_bytes, bool zeroed)
+{
+    memspan_allocator_h own;
+
+    if (size_bytes == 0) {
+        return NULL;
+    }
+    if ((align_bytes != 0) && !memspan_is_power_of_two(align_bytes)) {
+        memspan_error(MEMSPAN_ERR_INVALID, "alignment %zu is no power of two", align_bytes);
+        return NULL;
+    }
+    switch (memspan_omp_allocator_resolve(allocator, &own)) {
+    case MEMSPAN_OMP_OURS:
+        return alloc_ours(own, align_bytes, size_bytes, zeroed);
+    case MEMSPAN_OMP_THEIRS:
+        return memspan_omp_foreign_alloc((memspan_omp_allocator_t)own, align_bytes, size_bytes,
+                                         zeroed);
+    case MEMSPAN_OMP_NOBODY:
+        break;
+    }
+    return NULL;
+}
+
+void *omp_alloc(size_t size_bytes, memspan_omp_allocator_t allocator)
+{
+    if (MEMSPAN_LIKELY(memspan_allocator_known((memspan_allocator_h)allocator))) {
+        return memspan_alloc((memspan_allocator_h)allocator, size_bytes);
+    }
+    return alloc_slowly(allocator, 0, size_bytes, false);
+}
+
+/* An alignment of 0 is an error in these two calls, but "none" inside. */
+static bool refuse_alignment(size_t align_bytes)
+{
+    if (MEMSPAN_LIKELY(align_bytes != 0)) {
+        return false;
+    }
+    memspan_error(MEMSPAN_ERR_INVALID, "alignment 0 is no power of two");
+    return true;
+}
+
+void *omp_aligned_alloc(size_t align_bytes, size_t size_bytes, memspan_omp_allocator_t allocator)
+{
+    if (MEMSPAN_LIKELY(memspan_allocator_known((memspan_allocator_h)allocator))) {
+        return memspan_aligned_alloc((memspan_allocator_h)allocator, align_bytes, size_bytes);
+    }
+    return refuse_alignment(align_bytes) ? NULL
+                                         : alloc_slowly(allocator, align_bytes, size_bytes, false);
+}
+
+void *omp_calloc(size_t count, size_t size_bytes, memspan_omp_allocator_t allocator)
+{
+    return omp_aligned_calloc(1, count, size_bytes, allocator);
+}
+
+void *omp_aligned_calloc(size_t align_bytes, size_t count, size_t size_bytes,
+                         memspan_omp_allocator_t allocator)
+{
+    size_t total_bytes;
+
+    if ((count == 0) || (size_bytes == 0) || refuse_alignment(align_bytes)) {
+        return NULL;
+    }
+    if (__builtin_mul_overflow(count, size_bytes, &total_bytes)) {
+        memspan_error(MEMSPAN_ERR_INVALID, "%zu elements of %zu bytes overflow the address space",
+                      count, size_bytes);
+        return NULL;
+    }
+    if (align_bytes == 1) {
+        align_bytes = 0;
+    }
+    if (MEMSPAN_LIKELY(memspan_allocator_known((memspan_allocator_h)allocator))) {
+        return alloc_ours((memspan_allocator_h)allocator, align_bytes, total_bytes, true);
+    }
+    return alloc_slowly(allocator, align_bytes, total_bytes, true);
+}
+
+void omp_free(void *pointer, memspan_omp_allocator_t allocator)
+{
+    (void)allocator; /* a hint that is often wrong: fallbacks free with the handle they asked */
+    if ((pointer == NULL) || MEMSPAN_LIKELY(memspan_free(pointer) == MEMSPAN_OK)) {
+        return;
+    }
+    if (!memspan_pointer_is_ours(pointer) && memspan_omp_foreign_free(pointer)) {
+        return;
+    }
+    memspan_log(MEMSPAN_LOG_ERROR, "omp", "omp_free: %s", memspan_error_text());
+}
+
+/* A block of the real runtime gets another size: always a new block. */
+static void *realloc_theirs(void *pointer, size_t size_bytes, memspan_omp_allocator_t allocator)
+{
+    struct memspan_omp_block block;
+    void *moved;
+
+    if (!memspan_omp_foreign_recognise(pointer, &block)) {
+        memspan_error(MEMSPAN_ERR_NOT_FOUND,
+                      "%p is no live memory of this library or of an OpenMP runtime", pointer);
+        return NULL;
+    }
+    moved = omp_alloc(size_bytes, (allocator != 0) ? allocator : block.allocator);
+    if (moved == NULL) {
+        return NULL;
+    }
+    if (memspan_copy(moved, pointer,
+                     (size_bytes < block.size_bytes) ? size_bytes : block.size_bytes) !=
+        MEMSPAN_OK) {
+        omp_free(moved, 0);
+        return NULL;
+    }
+    omp_free(pointer, 0);
+    return moved;
+}
+
+/* A block of ours moves to an allocator that only the runtime knows. */
+static void *realloc_to_theirs(void *pointer, size_t size_bytes, memspan_omp_allocator_t allocator)
+{
+    memspan_pointer_info_t info = {.struct_size = sizeof(info)};
+    void *moved;
+
+    if (memspan_pointer_describe(pointer, &info) != MEMSPAN_OK) {
+        return NULL;
+    }
+    if (info.base != pointer) {
+        memspan_error(MEMSPAN_ERR_INVALID, "%p lies inside a block and is not its start", pointer);
+        return NULL;
+    }
+    moved = memspan_omp_foreign_alloc(allocator, 0, size_bytes, false);
+    if (moved == NULL) {
+        return NULL;
+    }
+    if (memspan_copy(moved, pointer,
+                     (size_bytes < info.size_bytes) ? size_bytes : info.size_bytes) != MEMSPAN_OK) {
+        omp_free(moved, 0);
+        return NULL;
+    }
+    memspan_free(pointer);
+    return moved;
+}
+
+void *omp_realloc(void *pointer, size_t size_bytes, memspan_omp_allocator_t allocator,
+                  memspan_omp_allocator_t free_allocator)
+{
+    memspan_allocator_h own = MEMSPAN_ALLOCATOR_NULL;
+
+    if (pointer == NULL) {
+        return omp_alloc(size_bytes, allocator);
+    }
+    if (size_bytes == 0) {
+        omp_free(pointer, free_allocator);
+        return NULL;
+    }
+    if (!memspan_pointer_is_ours(pointer)) {
+        return realloc_theirs(pointer, size_bytes, allocator);
+    }
+    if (allocator == 0) {
+        return memspan_realloc(MEMSPAN_ALLOCATOR_NULL, pointer, size_bytes);
+    }
+    switch (memspan_omp_allocator_resolve(allocator, &own)) {
+    case MEMSPAN_OMP_OURS:
+        return memspan_realloc(own, pointer, size_bytes);
+    case MEMSPAN_OMP_THEIRS:
+        return realloc_to_theirs(pointer, size_bytes, (memspan_omp_allocator_t)own);
+    case MEMSPAN_OMP_NOBODY:
+        break;
+    }
+    return NULL;
+}
+
+/* OpenMP 5.0, allocate directive and clause: null_fb acts as abort_fb, because the construct has
+ * nobody to tell. libgomp ends the program with status 1, and so do we, for clang's programs too:
+ * there the alternative is a store through NULL. */
+static __attribute__((noreturn, cold)) void die_without(size_t size_bytes)
+{
+    fprintf(stderr, "memspan: an allocate clause or directive got no memory (%zu bytes): %s\n",
+            size_bytes, memspan_error_text());
+    exit(EXIT_FAILURE);
+}
+
+static void *alloc_for_construct(size_t align_bytes, size_t size_bytes,
+                                 memspan_omp_allocator_t allocator)
+{
+    void *pointer = (align_bytes <= ALIGN_ALWAYS)
+                        ? omp_alloc(size_bytes, allocator)
+                        : omp_aligned_alloc(align_bytes, size_bytes, allocator);
+
+    if (MEMSPAN_UNLIKELY((pointer == NULL) && (size_bytes > 0))) {
+        die_without(size_bytes);
+    }
+    return pointer;
+}
+
+void *GOMP_alloc(size_t align_bytes, size_t size_bytes, memspan_omp_allocator_t allocator)
+{
+    return alloc_for_construct(align_bytes, size_bytes, allocator);
+}
+
+void GOMP_free(void *pointer, memspan_omp_allocator_t allocator)
+{
+    omp_free(pointer, allocator);
+}
+
+void *__kmpc_alloc(int thread, size_t size_bytes, memspan_omp_allocator_t allocator)
+{
+    (void)thread;
+    return alloc_for_construct(0, size_bytes, allocator);
+}
+
+void *__kmpc_aligned_alloc(int thread, size_t align_bytes, size_t size_bytes,
+                           memspan_omp_allocator_t allocator)
+{
+    (void)thread;
+    return alloc_for_construct(align_bytes, size_bytes, allocator);
+}
+
+/* No compiler emits the next two; they are the routines under another name. */
+void *__kmpc_calloc(int thread, size_t count, size_t size_bytes, memspan_omp_allocator_t allocator)
+{
+    (void)thread;
+    return omp_calloc(count, size_bytes, allocator);
+}
+
+void *__kmpc_realloc(int thread, void *pointer, size_t size_bytes,
+                     memspan_omp_allocator_t allocator, memspan_omp_allocator_t free_allocator)
+{
+    (void)thread;
+    return omp_realloc(pointer, size_bytes, allocator, free_allocator);
+}
+
+void __kmpc_free(int thread, void *pointer, memspan_omp_allocator_t allocator)
+{
+    (void)thread;
+    omp_free(pointer, allocator);
+}

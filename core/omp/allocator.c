@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* allocator.c: omp_init_allocator, omp_destroy_allocator, and whose a handle is. */
+
+#include "core/omp/allocator.h"
+#include "core/allocator.h"
+#include "core/base/error.h"
+#include "core/base/log.h"
+#include "core/base/option.h"
+#include "core/omp/devices.h"
+#include "core/omp/environment.h"
+#include "core/omp/foreign.h"
+#include "core/omp/icv.h"
+#include "core/omp/runtime.h"
+#include "core/omp/table.h"
+#include <string.h>
+
+enum { PREDEFINED_MAX = 1024 };
+
+/* A device number as a trait value. */
+static memspan_status_t take_device(memspan_trait_t *trait)
+{
+    int device;
+    memspan_status_t status;
+
+    if ((trait->value == MEMSPAN_VALUE_DEFAULT) || (trait->value > INT32_MAX)) {
+        return MEMSPAN_OK; /* the default, or the core's to refuse */
+    }
+    status = memspan_omp_device_from((int)trait->value, &device);
+    if (status == MEMSPAN_OK) {
+        /* -1 is the default of every trait, so the host goes by its other number. */
+        trait->value = (uintptr_t)((device == MEMSPAN_HOST) ? memspan_host_device() : device);
+    }
+    return status;
+}
+
+static memspan_status_t take_trait(memspan_trait_t *trait)
+{
+    switch (trait->key) {
+    case MEMSPAN_TRAIT_PIN_DEVICE:
+    case MEMSPAN_TRAIT_PREFERRED_DEVICE:
+    case MEMSPAN_TRAIT_PREFERRED_LOCATION:
+        return take_device(trait);
+    case MEMSPAN_TRAIT_FB_DATA:
+        if ((trait->value > 8) && (trait->value <= PREDEFINED_MAX)) {
+            memspan_allocator_h own =
+                memspan_allocator_of_vendor((memspan_allocator_h)trait->value);
+            if (own != MEMSPAN_ALLOCATOR_NULL) {
+                trait->value = (uintptr_t)own;
+            }
+        }
+        return MEMSPAN_OK;
+    default:
+        return MEMSPAN_OK;
+    }
+}
+
+memspan_omp_allocator_t memspan_omp_allocator_make(memspan_omp_space_t space, int trait_count,
+                                                   const memspan_trait_t *traits)
+{
+    memspan_trait_t own[MEMSPAN_OMP_TRAITS_MAX];
+    memspan_allocator_h allocator;
+    memspan_space_h own_space;
+    size_t count = (size_t)trait_count;
+    size_t i;
+
+    if ((trait_count < 0) || ((trait_count > 0) && (traits == NULL))) {
+        memspan_error(MEMSPAN_ERR_INVALID, "ntraits is %d and traits is %s", trait_count,
+                      (traits == NULL) ? "NULL" : "not NULL");
+        return 0;
+    }
+    if (trait_count > MEMSPAN_OMP_TRAITS_MAX) {
+        memspan_error(MEMSPAN_ERR_INVALID,
+                      "ntraits is %d; there are not %d keys, and each may be given once",
+                      trait_count, MEMSPAN_OMP_TRAITS_MAX);
+        return 0;
+    }
+    if (memspan_omp_space_from(space, &own_space) != MEMSPAN_OK) {
+        return 0;
+    }
+    for (i = 0; i < count; i++) {
+        own[i] = traits[i];
+        if (take_trait(&own[i]) != MEMSPAN_OK) {
+            return 0;
+        }
+    }
+    count = memspan_omp_vendor_traits(space, own, count, MEMSPAN_OMP_TRAITS_MAX);
+    if (memspan_allocator_create(own_space, own, count, &allocator) != MEMSPAN_OK) {
+        return 0;
+    }
+    return (memspan_omp_allocator_t)allocator;
+}
+
+memspan_omp_allocator_t omp_init_allocator(memspan_omp_space_t space, int trait_count,
+                                           const memspan_trait_t traits[])
+{
+    return memspan_omp_allocator_make(space, trait_count, traits);
+}
+
+/* Compilers call this for uses_allocators, always with the default space. A vendor's space comes
+ * from libomp's reading of OMP_ALLOCATOR only, while it initialises itself: asking about devices
+ * now would wait for that very initialisation. Its predefined handle stands in; what the variable
+ * really asks for is made at first use (icv.c). */
+memspan_omp_allocator_t __kmpc_init_allocator(int thread, memspan_omp_space_t space,
+                                              int trait_count, memspan_trait_t *traits)
+{
+    (void)thread;
+    if (memspan_omp_space_is_vendor(space) &&
+        (memspan_option_text(MEMSPAN_OPTION_OMP_ALLOCATOR)[0] != '\0')) {
+        return memspan_omp_allocator_of_space(space);
+    }
+    return memspan_omp_allocator_make(space, trait_count, traits);
+}
+
+void omp_destroy_allocator(memspan_omp_allocator_t allocator)
+{
+    if ((allocator <= PREDEFINED_MAX) || (allocator == MEMSPAN_OMP_EXPLICIT_DEFAULT) ||
+        memspan_omp_allocator_is_shared(allocator)) {
+        return;
+    }
+    if (memspan_allocator_known((memspan_allocator_h)allocator)) {
+        if (memspan_allocator_destroy((memspan_allocator_h)allocator) != MEMSPAN_OK) {
+            memspan_log(MEMSPAN_LOG_ERROR, "omp", "omp_destroy_allocator: %s",
+                        memspan_error_text());
+        }
+        return;
+    }
+    if (!memspan_allocator_is_marked((memspan_allocator_h)allocator) &&
+        memspan_omp_foreign_is_allocator(allocator)) {
+        uintptr_t routine = memspan_omp_real(MEMSPAN_OMP_REAL_DESTROY_ALLOCATOR);
+        if (routine != 0) {
+            ((void (*)(memspan_omp_allocator_t))routine)(allocator);
+            return;
+        }
+    }
+    memspan_error(MEMSPAN_ERR_INVALID, "allocator %#zx does not exist (any more)",
+                  (size_t)allocator);
+    memspan_log(MEMSPAN_LOG_ERROR, "omp", "omp_destroy_allocator: %s", memspan_error_text());
+}
+
+void __kmpc_destroy_allocator(int thread, memspan_omp_allocator_t allocator)
+{
+    (void)thread;
+    omp_destroy_allocator(allocator);
+}
+
+enum memspan_omp_owner memspan_omp_allocator_resolve(memspan_omp_allocator_t allocator,
+                                                     memspan_allocator_h *allocator_p)
+{
+    memspan_allocator_h handle = (memspan_allocator_h)allocator;
+
+    if (allocator == 0) {
+        handle = memspan_allocator_default();
+    }
+    if ((uintptr_t)handle == MEMSPAN_OMP_EXPLICIT_DEFAULT) {
+        handle = MEMSPAN_ALLOCATOR_DEFAULT;
+    }
+    if (!memspan_allocator_known(handle) && ((uintptr_t)handle <= PREDEFINED_MAX)) {
+        memspan_allocator_h own = memspan_allocator_of_vendor(handle);
+        handle                  = (own != MEMSPAN_ALLOCATOR_NULL) ? own : handle;
+    }
+    *allocator_p = handle;
+    if (memspan_allocator_known(handle)) {
+        return MEMSPAN_OMP_OURS;
+    }
+    if (memspan_allocator_is_marked(handle)) {
+        memspan_error(MEMSPAN_ERR_INVALID, "allocator %#zx was destroyed", (size_t)handle);
+        return MEMSPAN_OMP_NOBODY;
+    }
+    if ((uintptr_t)handle <= PREDEFINED_MAX) {
+        memspan_error(MEMSPAN_ERR_INVALID, "allocator %zu is no predefined allocator",
+                      (size_t)handle);
+        return MEMSPAN_OMP_NOBODY;
+    }
+    return MEMSPAN_OMP_THEIRS;
+}

@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* devices.c: whose device numbers count, and the routines that tell them. */
+
+#include "core/omp/devices.h"
+#include "core/base/error.h"
+#include "core/base/option.h"
+#include "core/omp/abi.h"
+#include "core/omp/runtime.h"
+#include "core/omp/table.h"
+#include <memspan/device.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef int number_fn(void);
+
+/* libomp answers omp_get_num_devices() by asking whoever exports __tgt_get_num_devices(), and a
+ * runtime that lies before us in lookup order may find our routines behind its own. Then the
+ * question has come round: nobody but us has devices. */
+static _Thread_local bool asking_runtime;
+
+static int ask(enum memspan_omp_real which)
+{
+    uintptr_t routine = memspan_omp_real(which);
+    int answer;
+
+    if ((routine == 0) || asking_runtime) {
+        return 0;
+    }
+    asking_runtime = true;
+    answer         = ((number_fn *)routine)();
+    asking_runtime = false;
+    return answer;
+}
+
+int memspan_omp_runtime_device_count(void)
+{
+    int count = ask(MEMSPAN_OMP_REAL_GET_NUM_DEVICES);
+
+    return (count > 0) ? count : 0;
+}
+
+int memspan_omp_runtime_host(void)
+{
+    int host = ask(MEMSPAN_OMP_REAL_GET_INITIAL_DEVICE);
+
+    return (host > 0) ? host : 0;
+}
+
+static bool has_runtime(void)
+{
+    return memspan_omp_real(MEMSPAN_OMP_REAL_GET_INITIAL_DEVICE) != 0;
+}
+
+static bool opted_in(void)
+{
+    return memspan_option_text(MEMSPAN_OPTION_DEVICES)[0] != '\0';
+}
+
+bool memspan_omp_numbers_are_ours(void)
+{
+    return (memspan_omp_runtime_device_count() == 0) && (opted_in() || !has_runtime());
+}
+
+static bool is_device_of_ours(int number)
+{
+    int count = memspan_device_count();
+    int i;
+
+    for (i = 0; i < count; i++) {
+        int device;
+        if ((memspan_device_at(i, &device) == MEMSPAN_OK) && (device == number)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+memspan_status_t memspan_omp_device_from(int number, int *device_p)
+{
+    if (number < MEMSPAN_HOST) {
+        memspan_error(MEMSPAN_ERR_INVALID, "%d is no device number", number);
+        return memspan_error_hint("devices are numbered from 0; %d is the host", MEMSPAN_HOST);
+    }
+    if ((number == MEMSPAN_HOST) || memspan_omp_numbers_are_ours() ||
+        (memspan_omp_runtime_device_count() > 0) || (number != memspan_omp_runtime_host())) {
+        *device_p = number;
+        return MEMSPAN_OK;
+    }
+    if (is_device_of_ours(number)) {
+        memspan_error(MEMSPAN_ERR_AMBIGUOUS,
+                      "device %d is the host to the OpenMP runtime, which has no devices, and is "
+                      "also this library's device %d",
+                      number, number);
+        return memspan_error_hint("write -1 (omp_initial_device) for the host; to use this "
+                                  "library's devices in OpenMP calls set MEMSPAN_DEVICES");
+    }
+    *device_p = MEMSPAN_HOST;
+    return MEMSPAN_OK;
+}
+
+bool memspan_omp_runtime_has(int number)
+{
+    return (number >= 0) && has_runtime() && !memspan_omp_numbers_are_ours() &&
+           (number <= memspan_omp_runtime_host());
+}
+
+int memspan_omp_default_device(void)
+{
+    int device = MEMSPAN_HOST;
+
+    if (memspan_omp_numbers_are_ours()) {
+        return ((memspan_device_count() > 0) && (memspan_device_at(0, &device) == MEMSPAN_OK))
+                   ? device
+                   : MEMSPAN_HOST;
+    }
+    if (memspan_omp_runtime_device_count() > 0) {
+        device = ask(MEMSPAN_OMP_REAL_GET_DEFAULT_DEVICE);
+        return ((device >= 0) && (device < memspan_omp_runtime_host())) ? device : MEMSPAN_HOST;
+    }
+    return MEMSPAN_HOST;
+}
+
+int omp_get_num_devices(void)
+{
+    int count = memspan_omp_runtime_device_count();
+
+    if ((count == 0) && !asking_runtime && memspan_omp_numbers_are_ours()) {
+        count = memspan_device_count();
+    }
+    return count;
+}
+
+int omp_get_initial_device(void)
+{
+    if (!asking_runtime && memspan_omp_numbers_are_ours()) {
+        return memspan_host_device();
+    }
+    return memspan_omp_runtime_host();
+}
+
+int32_t omp_get_num_devices_(void)
+{
+    return omp_get_num_devices();
+}
+
+int32_t omp_get_initial_device_(void)
+{
+    return omp_get_initial_device();
+}
+
+/* Asked by LLVM's host runtime: how many devices its offload runtime has. */
+int __tgt_get_num_devices(void)
+{
+    uintptr_t offload = memspan_omp_offload_find("omp_get_num_devices");
+
+    if (offload != 0) {
+        return ((number_fn *)offload)();
+    }
+    return (asking_runtime || !opted_in()) ? 0 : memspan_device_count();
+}
+
+/* omp_invalid_device differs between compilers, and the runtime tells whose header was used. */
+static int invalid_device(void)
+{
+    return (memspan_omp_real(MEMSPAN_OMP_REAL_KMPC_GET_DEFAULT_ALLOCATOR) != 0) ? -2 : -4;
+}
+
+int omp_get_device_from_uid(const char *uid)
+{
+    uintptr_t routine = memspan_omp_real(MEMSPAN_OMP_REAL_GET_DEVICE_FROM_UID);
+    int count;
+    int i;
+
+    if (uid == NULL) {
+        memspan_error(MEMSPAN_ERR_INVALID, "uid is NULL");
+        return invalid_device();
+    }
+    if ((routine != 0) && !memspan_omp_numbers_are_ours()) {
+        return ((int (*)(const char *))routine)(uid);
+    }
+    if (strcmp(uid, "HOST") == 0) {
+        return omp_get_initial_device();
+    }
+    count = omp_get_num_devices();
+    for (i = 0; i < count; i++) {
+        memspan_device_info_t info = {.struct_size = sizeof(info)};
+        if ((memspan_device_describe(i, &info) == MEMSPAN_OK) && (strcmp(info.uid, uid) == 0)) {
+            return i;
+        }
+    }
+    memspan_error(MEMSPAN_ERR_NOT_FOUND, "no device has the uid \"%.64s\"", uid);
+    return invalid_device();
+}
+
+const char *omp_get_uid_from_device(int device)
+{
+    static struct memspan_omp_table texts = MEMSPAN_OMP_TABLE_INIT; /* device + 2 to its uid */
+    memspan_device_info_t info            = {.struct_size = sizeof(info)};
+    uintptr_t routine                     = memspan_omp_real(MEMSPAN_OMP_REAL_GET_UID_FROM_DEVICE);
+    uintptr_t known;
+    char *text;
+
+    if ((routine != 0) && memspan_omp_runtime_has(device)) {
+        return ((const char *(*)(int))routine)(device);
+    }
+    if ((device == MEMSPAN_HOST) || (device == omp_get_initial_device())) {
+        return "HOST";
+    }
+    if ((device < 0) || (memspan_device_describe(device, &info) != MEMSPAN_OK)) {
+        return NULL;
+    }
+    if (memspan_omp_table_get(&texts, (uintptr_t)device + 2, &known)) {
+        return (const char *)known;
+    }
+    /* Kept for ever, one a device; a thread that raced loses one. */
+    text = strdup(info.uid);
+    if (text != NULL) {
+        memspan_omp_table_put(&texts, (uintptr_t)device + 2, (uintptr_t)text);
+    }
+    return text;
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef MEMSPAN_CORE_OMP_DEVICES_H
+#define MEMSPAN_CORE_OMP_DEVICES_H
+
+/* Device numbers as the OpenMP calls have them.
+ *
+ * With an offload runtime that has devices, its numbers are everyone's. Where the runtime has none,
+ * or there is no runtime, its omp_get_initial_device() answers 0, which may be our first device
+ * too. Then -1 means the host, and 0 is refused unless MEMSPAN_DEVICES is set: with it, the program
+ * has opted in, and omp_get_num_devices() and omp_get_initial_device() answer our numbers. */
+
+#include <memspan/status.h>
+#include <stdbool.h>
+
+/* What the real runtime answers; 0 devices where there is no runtime. */
+int memspan_omp_runtime_device_count(void);
+int memspan_omp_runtime_host(void);
+
+/* True when omp_get_num_devices() answers our numbers. */
+bool memspan_omp_numbers_are_ours(void);
+
+/* The device that a number given to an OpenMP call means: MEMSPAN_HOST or a number of ours.
+ * MEMSPAN_ERR_AMBIGUOUS, with both readings; MEMSPAN_ERR_INVALID for numbers that no reading has.
+ */
+memspan_status_t memspan_omp_device_from(int number, int *device_p);
+
+/* True when the real runtime knows the device by this number. */
+bool memspan_omp_runtime_has(int number);
+
+/* The default device as memspan numbers it; MEMSPAN_HOST where there are no devices. */
+int memspan_omp_default_device(void);
+
+#endif /* MEMSPAN_CORE_OMP_DEVICES_H */

@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* foreign.c: memory and handles that the real OpenMP runtime made.
+ *
+ * Blocks that were forwarded through us are remembered. Any other is recognised by the record that
+ * its runtime writes before it (libgomp 32 bytes, libomp 40), copied out by the kernel so that a
+ * wild pointer is an answer and not a fault. A record must agree with itself and, for libgomp,
+ * with the size of the malloc block around it, before anything is handed to the runtime. */
+
+#include "core/omp/foreign.h"
+#include "core/base/error.h"
+#include "core/omp/table.h"
+#include <errno.h>
+#include <string.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+/* Blocks that the next runtime made through us; the value is the size asked for. */
+static struct memspan_omp_table forwarded = MEMSPAN_OMP_TABLE_INIT;
+
+typedef void *alloc_fn(size_t size_bytes, memspan_omp_allocator_t allocator);
+typedef void *aligned_alloc_fn(size_t align_bytes, size_t size_bytes,
+                               memspan_omp_allocator_t allocator);
+typedef void *calloc_fn(size_t count, size_t size_bytes, memspan_omp_allocator_t allocator);
+typedef void *aligned_calloc_fn(size_t align_bytes, size_t count, size_t size_bytes,
+                                memspan_omp_allocator_t allocator);
+typedef void free_fn(void *pointer, memspan_omp_allocator_t allocator);
+
+/* For kernels that forbid process_vm_readv(): write() answers EFAULT instead of faulting. */
+static bool read_through_pipe(const void *address, void *buffer, size_t size)
+{
+    bool done = false;
+    int ends[2];
+
+    if (pipe(ends) != 0) {
+        return false;
+    }
+    if (write(ends[1], address, size) == (ssize_t)size) {
+        done = (read(ends[0], buffer, size) == (ssize_t)size);
+    }
+    close(ends[0]);
+    close(ends[1]);
+    return done;
+}
+
+bool memspan_omp_read_safely(const void *address, void *buffer, size_t size)
+{
+    struct iovec here  = {.iov_base = buffer, .iov_len = size};
+    struct iovec there = {.iov_base = (void *)(uintptr_t)address, .iov_len = size};
+    int saved          = errno;
+    ssize_t n          = process_vm_readv(getpid(), &here, 1, &there, 1, 0);
+    bool done          = (n == (ssize_t)size);
+
+    if ((n < 0) && ((errno == EPERM) || (errno == ENOSYS))) {
+        done = read_through_pipe(address, buffer, size);
+    }
+    errno = saved;
+    return done;
+}
+
+/* The size of the malloc block at @p raw, record word included; 0 when there cannot be one. */
+static size_t malloc_chunk_bytes(uintptr_t raw)
+{
+    size_t chunk;
+
+    /* The word before a malloc block is its size and three flags. */
+    if ((raw % (2 * sizeof(void *)) != 0) ||
+        !memspan_omp_read_safely((const char *)raw - sizeof(chunk), &chunk, sizeof(chunk))) {
+        return 0;
+    }
+    return chunk & ~(size_t)7;
+}
+
+static bool is_alignment(uintptr_t value)
+{
+    return memspan_is_power_of_two(value) && (value <= ((uintptr_t)1 << 40));
+}
+
+/* A handle that a runtime may have made: predefined, or the address of what looks like its record.
+ * libgomp: space, alignment, ... in a malloc block; libomp: space, kind, alignment, fallback. */
+static bool is_plausible_handle(memspan_omp_allocator_t allocator)
+{
+    uintptr_t words[6];
+    uint32_t fallback;
+    char space;
+
+    if (allocator <= 1024) {
+        return allocator <= 8;
+    }
+    if (((allocator % sizeof(void *)) != 0) ||
+        !memspan_omp_read_safely((const void *)allocator, words, sizeof(words))) {
+        return false;
+    }
+    if ((words[0] <= 1024) && is_alignment(words[1])) {
+        size_t chunk = malloc_chunk_bytes(allocator);
+        return (chunk >= sizeof(words) + sizeof(size_t)) && (chunk <= 512);
+    }
+    fallback = (uint32_t)words[3];
+    return ((words[0] <= 1024) || memspan_omp_read_safely((const void *)words[0], &space, 1)) &&
+           ((words[2] == 0) || is_alignment(words[2])) &&
+           ((fallback == 0) || ((fallback >= MEMSPAN_VALUE_DEFAULT_MEM_FB) &&
+                                (fallback <= MEMSPAN_VALUE_ALLOCATOR_FB)));
+}
+
+bool memspan_omp_foreign_is_allocator(memspan_omp_allocator_t allocator)
+{
+    return (allocator > 8) && is_plausible_handle(allocator);
+}
+
+bool memspan_omp_block_is_libgomp(const void *pointer, struct memspan_omp_block *block_p)
+{
+    struct {
+        uintptr_t raw; /* what malloc gave */
+        size_t size;   /* of all of it */
+        uintptr_t allocator;
+        uintptr_t pad;
+    } record;
+    uintptr_t address = (uintptr_t)pointer;
+
+    if (((address % sizeof(void *)) != 0) || (address < 4096) ||
+        !memspan_omp_read_safely((const char *)pointer - sizeof(record), &record, sizeof(record))) {
+        return false;
+    }
+    if ((record.raw > address - sizeof(record)) || (record.size <= address - record.raw) ||
+        (record.size > SIZE_MAX / 4) || (record.allocator == 0) ||
+        !is_plausible_handle(record.allocator)) {
+        return false;
+    }
+    /* Locked memory of newer releases comes from mmap() and starts a page. */
+    if (((record.raw & (memspan_page_size() - 1)) != 0) &&
+        (malloc_chunk_bytes(record.raw) < record.size + sizeof(size_t))) {
+        return false;
+    }
+    *block_p = (struct memspan_omp_block){.family     = MEMSPAN_OMP_LIBGOMP,
+                                          .size_bytes = record.size - (address - record.raw),
+                                          .allocator  = record.allocator};
+    return true;
+}
+
+bool memspan_omp_block_is_libomp(const void *pointer, struct memspan_omp_block *block_p)
+{
+    struct {
+        uintptr_t raw;
+        size_t size;
+        size_t size_asked;
+        uintptr_t aligned; /* what the program was given */
+        uintptr_t allocator;
+    } record;
+    uintptr_t address = (uintptr_t)pointer;
+
+    if (((address % sizeof(void *)) != 0) || (address < 4096) ||
+        !memspan_omp_read_safely((const char *)pointer - sizeof(record), &record, sizeof(record))) {
+        return false;
+    }
+    if ((record.aligned != address) || (record.raw > address - sizeof(record)) ||
+        (record.size <= record.size_asked + sizeof(record)) ||
+        (address - record.raw > record.size - record.size_asked) ||
+        !is_plausible_handle(record.allocator)) {
+        return false;
+    }
+    *block_p = (struct memspan_omp_block){.family     = MEMSPAN_OMP_LIBOMP,
+                                          .size_bytes = record.size_asked,
+                                          .allocator  = record.allocator};
+    return true;
+}
+
+bool memspan_omp_foreign_recognise(const void *pointer, struct memspan_omp_block *block_p)
+{
+    uintptr_t size;
+
+    if (memspan_omp_block_is_libomp(pointer, block_p) ||
+        memspan_omp_block_is_libgomp(pointer, block_p)) {
+        return true;
+    }
+    /* Of a runtime that is neither, but that made it for us. */
+    if (((uintptr_t)pointer > 1) && memspan_omp_table_get(&forwarded, (uintptr_t)pointer, &size)) {
+        *block_p = (struct memspan_omp_block){
+            .family = MEMSPAN_OMP_FAMILY_COUNT, .size_bytes = size, .allocator = 1};
+        return true;
+    }
+    return false;
+}
+
+static uintptr_t alloc_routine(size_t align_bytes, bool zeroed)
+{
+    if (align_bytes == 0) {
+        return memspan_omp_real(zeroed ? MEMSPAN_OMP_REAL_CALLOC : MEMSPAN_OMP_REAL_ALLOC);
+    }
+    return memspan_omp_real(zeroed ? MEMSPAN_OMP_REAL_ALIGNED_CALLOC
+                                   : MEMSPAN_OMP_REAL_ALIGNED_ALLOC);
+}
+
+static void *call_alloc(uintptr_t routine, memspan_omp_allocator_t allocator, size_t align_bytes,
+                        size_t size_bytes, bool zeroed)
+{
+    if ((align_bytes == 0) && !zeroed) {
+        return ((alloc_fn *)routine)(size_bytes, allocator);
+    }
+    if (align_bytes == 0) {
+        return ((calloc_fn *)routine)(1, size_bytes, allocator);
+    }
+    if (!zeroed) {
+        return ((aligned_alloc_fn *)routine)(align_bytes, size_bytes, allocator);
+    }
+    return ((aligned_calloc_fn *)routine)(align_bytes, 1, size_bytes, allocator);
+}
+
+void *memspan_omp_foreign_alloc(memspan_omp_allocator_t allocator, size_t align_bytes,
+                                size_t size_bytes, bool zeroed)
+{
+    uintptr_t routine = alloc_routine(align_bytes, zeroed);
+    void *pointer;
+
+    if ((routine == 0) || !is_plausible_handle(allocator)) {
+        memspan_error(MEMSPAN_ERR_INVALID,
+                      "allocator %#zx is no allocator of this library or of an OpenMP runtime",
+                      (size_t)allocator);
+        return NULL;
+    }
+    pointer = call_alloc(routine, allocator, align_bytes, size_bytes, zeroed);
+    if (pointer == NULL) {
+        memspan_error(MEMSPAN_ERR_NO_MEMORY,
+                      "the OpenMP runtime has no %zu bytes for its allocator %#zx", size_bytes,
+                      (size_t)allocator);
+    } else {
+        /* Should there be no room to remember it, its record will still tell. */
+        memspan_omp_table_put(&forwarded, (uintptr_t)pointer, size_bytes);
+    }
+    return pointer;
+}
+
+bool memspan_omp_foreign_free(void *pointer)
+{
+    struct memspan_omp_block block = {.family = MEMSPAN_OMP_FAMILY_COUNT};
+    uintptr_t routine              = 0;
+    uintptr_t size;
+
+    if (((uintptr_t)pointer > 1) && memspan_omp_table_take(&forwarded, (uintptr_t)pointer, &size)) {
+        routine = memspan_omp_real(MEMSPAN_OMP_REAL_FREE);
+    } else if (memspan_omp_foreign_recognise(pointer, &block)) {
+        routine = memspan_omp_family_find(block.family, "omp_free");
+    }
+    if (routine == 0) {
+        memspan_error(MEMSPAN_ERR_NOT_FOUND,
+                      "%p is no live memory of this library or of an OpenMP runtime", pointer);
+        return false;
+    }
+    ((free_fn *)routine)(pointer, 0);
+    return true;
+}

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* fortran.c: the routines that Fortran does not bind to C names, as gfortran calls them: a trailing
+ * underscore, arguments by reference. libomp's own routines of these names take handles by value;
+ * no compiler in use calls them so. omp_get_num_devices_ and omp_get_initial_device_ are beside
+ * their C forms. */
+
+#include "core/base/error.h"
+#include "core/omp/abi.h"
+#include <limits.h>
+
+memspan_omp_allocator_t omp_init_allocator_(const memspan_omp_space_t *space,
+                                            const int32_t *trait_count,
+                                            const memspan_trait_t *traits)
+{
+    return omp_init_allocator(*space, *trait_count, traits);
+}
+
+memspan_omp_allocator_t omp_init_allocator_8_(const memspan_omp_space_t *space,
+                                              const int64_t *trait_count,
+                                              const memspan_trait_t *traits)
+{
+    if ((*trait_count < 0) || (*trait_count > INT_MAX)) {
+        memspan_error(MEMSPAN_ERR_INVALID, "ntraits is %lld", (long long)*trait_count);
+        return 0;
+    }
+    return omp_init_allocator(*space, (int)*trait_count, traits);
+}
+
+void omp_destroy_allocator_(const memspan_omp_allocator_t *allocator)
+{
+    omp_destroy_allocator(*allocator);
+}
+
+void omp_set_default_allocator_(const memspan_omp_allocator_t *allocator)
+{
+    omp_set_default_allocator(*allocator);
+}
+
+memspan_omp_allocator_t omp_get_default_allocator_(void)
+{
+    return omp_get_default_allocator();
+}
+
+memspan_omp_space_t omp_get_devices_memspace_(const int32_t *device_count, const int32_t *devices,
+                                              const memspan_omp_space_t *space)
+{
+    return omp_get_devices_memspace(*device_count, devices, *space);
+}
+
+memspan_omp_space_t omp_get_device_memspace_(const int32_t *device,
+                                             const memspan_omp_space_t *space)
+{
+    return omp_get_device_memspace(*device, *space);
+}
+
+memspan_omp_space_t omp_get_devices_and_host_memspace_(const int32_t *device_count,
+                                                       const int32_t *devices,
+                                                       const memspan_omp_space_t *space)
+{
+    return omp_get_devices_and_host_memspace(*device_count, devices, *space);
+}
+
+memspan_omp_space_t omp_get_device_and_host_memspace_(const int32_t *device,
+                                                      const memspan_omp_space_t *space)
+{
+    return omp_get_device_and_host_memspace(*device, *space);
+}
+
+memspan_omp_space_t omp_get_devices_all_memspace_(const memspan_omp_space_t *space)
+{
+    return omp_get_devices_all_memspace(*space);
+}
+
+memspan_omp_allocator_t omp_get_devices_allocator_(const int32_t *device_count,
+                                                   const int32_t *devices,
+                                                   const memspan_omp_space_t *space)
+{
+    return omp_get_devices_allocator(*device_count, devices, *space);
+}
+
+memspan_omp_allocator_t omp_get_device_allocator_(const int32_t *device,
+                                                  const memspan_omp_space_t *space)
+{
+    return omp_get_device_allocator(*device, *space);
+}
+
+memspan_omp_allocator_t omp_get_devices_and_host_allocator_(const int32_t *device_count,
+                                                            const int32_t *devices,
+                                                            const memspan_omp_space_t *space)
+{
+    return omp_get_devices_and_host_allocator(*device_count, devices, *space);
+}
+
+memspan_omp_allocator_t omp_get_device_and_host_allocator_(const int32_t *device,
+                                                           const memspan_omp_space_t *space)
+{
+    return omp_get_device_and_host_allocator(*device, *space);
+}
+
+memspan_omp_allocator_t omp_get_devices_all_allocator_(const memspan_omp_space_t *space)
+{
+    return omp_get_devices_all_allocator(*space);
+}
+
+int32_t omp_get_memspace_num_resources_(const memspan_omp_space_t *space)
+{
+    return omp_get_memspace_num_resources(*space);
+}
+
+memspan_omp_space_t omp_get_submemspace_(const memspan_omp_space_t *space,
+                                         const int32_t *resource_count, const int32_t *resources)
+{
+    return omp_get_submemspace(*space, *resource_count, resources);
+}
+
+void omp_init_mempartitioner_(memspan_omp_partitioner_t *partitioner, const int32_t *lifetime,
+                              memspan_omp_compute_t *compute, memspan_omp_release_t *release)
+{
+    omp_init_mempartitioner(partitioner, *lifetime, compute, release);
+}
+
+void omp_destroy_mempartitioner_(const memspan_omp_partitioner_t *partitioner)
+{
+    omp_destroy_mempartitioner(partitioner);
+}
+
+void omp_destroy_mempartition_(const struct memspan_omp_partition *partition)
+{
+    omp_destroy_mempartition(partition);
+}

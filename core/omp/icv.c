@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* icv.c: the default allocator of the calling task.
+ *
+ * The value belongs to the implicit task and is inherited by teams, so only the runtime can keep
+ * it: our handles are stored in the runtime's own variable, which it treats as opaque. What the
+ * runtime starts with is its own reading of OMP_ALLOCATOR; ours replaces it, because libgomp 12
+ * understands predefined names only and libomp makes a new allocator for a bare space. So:
+ *
+ *   - `runtime_initial` is the runtime's value before anyone has set one. It is taken down before
+ *     the first set through us, on whichever thread: a thread that does not see that set has not
+ *     inherited from it either.
+ *   - Reading: that value means our reading of OMP_ALLOCATOR; everything else means itself.
+ *   - Setting that very value is stored as MEMSPAN_OMP_EXPLICIT_DEFAULT, so that the two differ.
+ *
+ * Without a runtime every thread has a value of its own over the same initial one.
+ *
+ * The __kmpc_ forms pass values through untouched: libomp's omp_ routines end in them, through the
+ * symbol table, so calling an omp_ routine here would come round again. */
+
+#include "core/omp/icv.h"
+#include "core/allocator.h"
+#include "core/base/error.h"
+#include "core/base/option.h"
+#include "core/omp/allocator.h"
+#include "core/omp/environment.h"
+#include "core/omp/runtime.h"
+#include <pthread.h>
+
+typedef memspan_omp_allocator_t get_fn(void);
+typedef void set_fn(memspan_omp_allocator_t allocator);
+typedef memspan_omp_allocator_t kmpc_get_fn(int thread);
+typedef void kmpc_set_fn(int thread, memspan_omp_allocator_t allocator);
+
+enum { DEFAULT_ALLOC = 1 };
+
+/* Our reading of OMP_ALLOCATOR; 0 before it was read, DEFAULT_ALLOC also where it is unset. */
+static _Atomic(memspan_omp_allocator_t) environment_initial;
+static pthread_mutex_t environment_lock = PTHREAD_MUTEX_INITIALIZER; /* one reader makes it */
+
+static _Atomic(memspan_omp_allocator_t) runtime_initial; /* 0: not taken down */
+
+static _Thread_local memspan_omp_allocator_t own_value; /* without a runtime; 0: never set */
+
+static memspan_omp_allocator_t read_environment(void)
+{
+    const char *text                  = memspan_option_text(MEMSPAN_OPTION_OMP_ALLOCATOR);
+    memspan_omp_allocator_t allocator = 0;
+    struct memspan_omp_wish wish;
+
+    if (text[0] == '\0') {
+        return DEFAULT_ALLOC;
+    }
+    if (memspan_omp_wish_parse(text, &wish) == MEMSPAN_OK) {
+        allocator =
+            (wish.allocator != 0)
+                ? wish.allocator
+                : memspan_omp_allocator_make(wish.space, (int)wish.trait_count, wish.traits);
+    }
+    if (allocator == 0) {
+        memspan_option_refuse(MEMSPAN_OPTION_OMP_ALLOCATOR, "%s; omp_default_mem_alloc it is",
+                              memspan_error_text());
+        return DEFAULT_ALLOC;
+    }
+    return allocator;
+}
+
+static memspan_omp_allocator_t environment_value(void)
+{
+    memspan_omp_allocator_t value =
+        atomic_load_explicit(&environment_initial, memory_order_acquire);
+
+    if (MEMSPAN_LIKELY(value != 0)) {
+        return value;
+    }
+    pthread_mutex_lock(&environment_lock);
+    value = atomic_load_explicit(&environment_initial, memory_order_relaxed);
+    if (value == 0) {
+        value = read_environment();
+        atomic_store_explicit(&environment_initial, value, memory_order_release);
+    }
+    pthread_mutex_unlock(&environment_lock);
+    return value;
+}
+
+static void take_down(memspan_omp_allocator_t raw)
+{
+    memspan_omp_allocator_t none = 0;
+
+    atomic_compare_exchange_strong(&runtime_initial, &none, raw);
+}
+
+/* What a value in the runtime's variable means. */
+static memspan_omp_allocator_t meaning_of(memspan_omp_allocator_t raw)
+{
+    memspan_omp_allocator_t initial;
+
+    if (raw == MEMSPAN_OMP_EXPLICIT_DEFAULT) {
+        return DEFAULT_ALLOC;
+    }
+    initial = atomic_load_explicit(&runtime_initial, memory_order_relaxed);
+    if (MEMSPAN_UNLIKELY(initial == 0)) {
+        take_down(raw);
+        initial = raw;
+    }
+    if (raw == initial) {
+        memspan_omp_allocator_t wanted = environment_value();
+        /* Refused by us but understood by the runtime: its handle stands. */
+        return (wanted == DEFAULT_ALLOC) ? raw : wanted;
+    }
+    return raw;
+}
+
+memspan_allocator_h memspan_allocator_default(void)
+{
+    uintptr_t routine = memspan_omp_real(MEMSPAN_OMP_REAL_GET_DEFAULT_ALLOCATOR);
+    memspan_omp_allocator_t value;
+
+    if (routine != 0) {
+        value = meaning_of(((get_fn *)routine)());
+    } else {
+        value = (own_value != 0) ? own_value : environment_value();
+    }
+    return (memspan_allocator_h)value;
+}
+
+memspan_omp_allocator_t omp_get_default_allocator(void)
+{
+    return (memspan_omp_allocator_t)memspan_allocator_default();
+}
+
+void omp_set_default_allocator(memspan_omp_allocator_t allocator)
+{
+    uintptr_t get;
+    uintptr_t set;
+
+    if (allocator == 0) {
+        allocator = DEFAULT_ALLOC;
+    }
+    memspan_omp_real_forget_absent();
+    get = memspan_omp_real(MEMSPAN_OMP_REAL_GET_DEFAULT_ALLOCATOR);
+    set = memspan_omp_real(MEMSPAN_OMP_REAL_SET_DEFAULT_ALLOCATOR);
+    if ((get == 0) || (set == 0)) {
+        own_value = allocator;
+        return;
+    }
+    if (atomic_load_explicit(&runtime_initial, memory_order_relaxed) == 0) {
+        take_down(((get_fn *)get)());
+    }
+    if ((allocator == DEFAULT_ALLOC) && (atomic_load(&runtime_initial) == DEFAULT_ALLOC) &&
+        (environment_value() != DEFAULT_ALLOC)) {
+        allocator = MEMSPAN_OMP_EXPLICIT_DEFAULT;
+    }
+    ((set_fn *)set)(allocator);
+}
+
+void __kmpc_set_default_allocator(int thread, memspan_omp_allocator_t allocator)
+{
+    uintptr_t routine = memspan_omp_real(MEMSPAN_OMP_REAL_KMPC_SET_DEFAULT_ALLOCATOR);
+
+    if (routine != 0) {
+        ((kmpc_set_fn *)routine)(thread, allocator);
+    } else {
+        omp_set_default_allocator(allocator);
+    }
+}
+
+memspan_omp_allocator_t __kmpc_get_default_allocator(int thread)
+{
+    uintptr_t routine = memspan_omp_real(MEMSPAN_OMP_REAL_KMPC_GET_DEFAULT_ALLOCATOR);
+
+    return (routine != 0) ? ((kmpc_get_fn *)routine)(thread) : omp_get_default_allocator();
+}

@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* space.c: memory spaces and allocators for lists of devices (the proposal's
+ * omp_get_target_memspace, OpenMP 6.0's retrieving routines), parts of spaces, and the allocators
+ * that go with whole spaces. */
+
+#include "core/base/error.h"
+#include "core/omp/abi.h"
+#include "core/omp/allocator.h"
+#include "core/omp/devices.h"
+#include "core/omp/environment.h"
+#include "core/omp/table.h"
+#include <memspan/allocator.h>
+#include <memspan/space.h>
+#include <pthread.h>
+#include <stdlib.h>
+
+/* More entries than any machine has devices: a longer list is a mistake. */
+enum { LIST_MAX = 1 << 16 };
+
+/* The space of @p count listed devices, and the host too where @p with_host. */
+static memspan_status_t space_of_list(int count, const int *devices, bool with_host,
+                                      memspan_omp_space_t base, memspan_space_h *space_p)
+{
+    memspan_space_h own_base;
+    memspan_status_t status;
+    size_t used = 0;
+    int *list;
+    int i;
+
+    if ((count < 0) || (count > LIST_MAX) || ((count == 0) && !with_host)) {
+        return memspan_error(MEMSPAN_ERR_INVALID, "the number of devices is %d", count);
+    }
+    if ((devices == NULL) && (count > 0)) {
+        return memspan_error(MEMSPAN_ERR_INVALID, "the list of %d devices is NULL", count);
+    }
+    status = memspan_omp_space_from(base, &own_base);
+    if (status != MEMSPAN_OK) {
+        return status;
+    }
+    list = malloc(((size_t)count + 1) * sizeof(*list));
+    if (list == NULL) {
+        return memspan_error(MEMSPAN_ERR_NO_MEMORY, "no room for a list of %d devices", count);
+    }
+    if (with_host) {
+        list[used++] = MEMSPAN_HOST;
+    }
+    for (i = 0; (status == MEMSPAN_OK) && (i < count); i++) {
+        status = memspan_omp_device_from(devices[i], &list[used++]);
+    }
+    if (status == MEMSPAN_OK) {
+        status = memspan_space_get(list, used, own_base, space_p);
+    }
+    free(list);
+    return status;
+}
+
+static memspan_omp_space_t list_space(int count, const int *devices, bool with_host,
+                                      memspan_omp_space_t base)
+{
+    memspan_space_h space;
+
+    return (space_of_list(count, devices, with_host, base, &space) == MEMSPAN_OK)
+               ? (memspan_omp_space_t)space
+               : 0;
+}
+
+/* The host and every device that omp_get_num_devices() counts. */
+static memspan_omp_space_t all_space(memspan_omp_space_t base)
+{
+    int count = omp_get_num_devices();
+    memspan_omp_space_t space;
+    int *devices;
+    int i;
+
+    if (count <= 0) {
+        return list_space(0, NULL, true, base);
+    }
+    devices = malloc((size_t)count * sizeof(*devices));
+    if (devices == NULL) {
+        memspan_error(MEMSPAN_ERR_NO_MEMORY, "no room for a list of %d devices", count);
+        return 0;
+    }
+    for (i = 0; i < count; i++) {
+        devices[i] = i;
+    }
+    space = list_space(count, devices, true, base);
+    free(devices);
+    return space;
+}
+
+/* The address of a word that holds @p space: one for each space, for ever. */
+static memspan_omp_space_t *cell_of(memspan_omp_space_t space)
+{
+    static struct memspan_omp_table cells = MEMSPAN_OMP_TABLE_INIT;
+    static pthread_mutex_t lock           = PTHREAD_MUTEX_INITIALIZER; /* one maker a cell */
+    uintptr_t known                       = 0;
+    memspan_omp_space_t *cell             = NULL;
+    uintptr_t key                         = space + 2; /* handles start at 1 */
+
+    pthread_mutex_lock(&lock);
+    if (memspan_omp_table_get(&cells, key, &known)) {
+        cell = (memspan_omp_space_t *)known;
+    } else {
+        cell = malloc(sizeof(*cell));
+        if ((cell != NULL) && memspan_omp_table_put(&cells, key, (uintptr_t)cell)) {
+            *cell = space;
+        } else {
+            memspan_error(MEMSPAN_ERR_NO_MEMORY, "no room for a memory space handle");
+            free(cell);
+            cell = NULL;
+        }
+    }
+    pthread_mutex_unlock(&lock);
+    return cell;
+}
+
+memspan_omp_space_t *omp_get_target_memspace(int device_count, int *devices,
+                                             memspan_omp_space_t space)
+{
+    memspan_omp_space_t found = list_space(device_count, devices, false, space);
+
+    return (found == 0) ? NULL : cell_of(found);
+}
+
+memspan_omp_space_t omp_get_devices_memspace(int device_count, const int *devices,
+                                             memspan_omp_space_t space)
+{
+    return list_space(device_count, devices, false, space);
+}
+
+memspan_omp_space_t omp_get_device_memspace(int device, memspan_omp_space_t space)
+{
+    return list_space(1, &device, false, space);
+}
+
+memspan_omp_space_t omp_get_devices_and_host_memspace(int device_count, const int *devices,
+                                                      memspan_omp_space_t space)
+{
+    return list_space(device_count, devices, true, space);
+}
+
+memspan_omp_space_t omp_get_device_and_host_memspace(int device, memspan_omp_space_t space)
+{
+    return list_space(1, &device, true, space);
+}
+
+memspan_omp_space_t omp_get_devices_all_memspace(memspan_omp_space_t space)
+{
+    return all_space(space);
+}
+
+/* Allocators for whole spaces, both ways round. */
+static struct memspan_omp_table allocator_by_space = MEMSPAN_OMP_TABLE_INIT;
+static struct memspan_omp_table space_by_allocator = MEMSPAN_OMP_TABLE_INIT;
+static pthread_mutex_t shared_lock = PTHREAD_MUTEX_INITIALIZER; /* one maker an allocator */
+
+memspan_omp_allocator_t memspan_omp_allocator_for_space(memspan_space_h space)
+{
+    memspan_omp_allocator_t allocator = memspan_omp_allocator_of_space((memspan_omp_space_t)space);
+    uintptr_t key                     = (uintptr_t)space;
+    memspan_allocator_h made;
+
+    if ((space == MEMSPAN_SPACE_NULL) || (allocator != 0)) {
+        return (space == MEMSPAN_SPACE_NULL) ? 0 : allocator;
+    }
+    pthread_mutex_lock(&shared_lock);
+    if (!memspan_omp_table_get(&allocator_by_space, key, &allocator) &&
+        (memspan_allocator_create(space, NULL, 0, &made) == MEMSPAN_OK)) {
+        allocator = (memspan_omp_allocator_t)made;
+        if (!memspan_omp_table_put(&space_by_allocator, allocator, key) ||
+            !memspan_omp_table_put(&allocator_by_space, key, allocator)) {
+            memspan_error(MEMSPAN_ERR_NO_MEMORY, "no room for an allocator's record");
+            memspan_allocator_destroy(made);
+            allocator = 0;
+        }
+    }
+    pthread_mutex_unlock(&shared_lock);
+    return allocator;
+}
+
+bool memspan_omp_allocator_is_shared(memspan_omp_allocator_t allocator)
+{
+    uintptr_t space;
+
+    return (allocator > 1) && memspan_omp_table_get(&space_by_allocator, allocator, &space);
+}
+
+static memspan_omp_allocator_t allocator_for(memspan_omp_space_t space)
+{
+    return memspan_omp_allocator_for_space((memspan_space_h)space);
+}
+
+memspan_omp_allocator_t omp_get_devices_allocator(int device_count, const int *devices,
+                                                  memspan_omp_space_t space)
+{
+    return allocator_for(list_space(device_count, devices, false, space));
+}
+
+memspan_omp_allocator_t omp_get_device_allocator(int device, memspan_omp_space_t space)
+{
+    return allocator_for(list_space(1, &device, false, space));
+}
+
+memspan_omp_allocator_t omp_get_devices_and_host_allocator(int device_count, const int *devices,
+                                                           memspan_omp_space_t space)
+{
+    return allocator_for(list_space(device_count, devices, true, space));
+}
+
+memspan_omp_allocator_t omp_get_device_and_host_allocator(int device, memspan_omp_space_t space)
+{
+    return allocator_for(list_space(1, &device, true, space));
+}
+
+memspan_omp_allocator_t omp_get_devices_all_allocator(memspan_omp_space_t space)
+{
+    return allocator_for(all_space(space));
+}
+
+int omp_get_memspace_num_resources(memspan_omp_space_t space)
+{
+    memspan_space_h own;
+
+    return (memspan_omp_space_from(space, &own) == MEMSPAN_OK)
+               ? (int)memspan_space_resource_count(own)
+               : 0;
+}
+
+size_t omp_get_memspace_pagesize(memspan_omp_space_t space)
+{
+    memspan_space_h own;
+
+    return (memspan_omp_space_from(space, &own) == MEMSPAN_OK) ? memspan_space_page_size(own) : 0;
+}
+
+memspan_omp_space_t omp_get_submemspace(memspan_omp_space_t space, int resource_count,
+                                        const int *resources)
+{
+    memspan_space_h own;
+    memspan_space_h part;
+
+    if ((resource_count <= 0) || (resources == NULL)) {
+        memspan_error(MEMSPAN_ERR_INVALID, "num_resources is %d and resources is %s",
+                      resource_count, (resources == NULL) ? "NULL" : "not NULL");
+        return 0;
+    }
+    if ((memspan_omp_space_from(space, &own) != MEMSPAN_OK) ||
+        (memspan_space_get_sub(own, resources, (size_t)resource_count, &part) != MEMSPAN_OK)) {
+        return 0;
+    }
+    /* All resources of the default space: the caller's own spelling of it. */
+    return (part == own) ? space : (memspan_omp_space_t)part;
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef MEMSPAN_CORE_OMP_TABLE_H
+#define MEMSPAN_CORE_OMP_TABLE_H
+
+/* A small map from one word to another, for things that the program names by address: blocks of
+ * the real runtime, partitions, partitioners. Slow paths only: one mutex. An empty table answers
+ * without it. */
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct memspan_omp_table {
+    pthread_mutex_t lock; /* guards slots, capacity and used */
+    struct memspan_omp_entry {
+        uintptr_t key; /* 0 free, 1 removed */
+        uintptr_t value;
+    } * slots;
+    size_t capacity;      /* a power of two, or 0 */
+    size_t used;          /* slots that are not free */
+    _Atomic(size_t) live; /* entries */
+};
+
+/* Keys 0 and 1 are not allowed. */
+#define MEMSPAN_OMP_TABLE_INIT                                                                     \
+    {                                                                                              \
+        .lock = PTHREAD_MUTEX_INITIALIZER                                                          \
+    }
+
+/* Add or replace. False when there is no memory for it. */
+bool memspan_omp_table_put(struct memspan_omp_table *table, uintptr_t key, uintptr_t value);
+
+/* The value of @p key; false when there is none. */
+bool memspan_omp_table_get(struct memspan_omp_table *table, uintptr_t key, uintptr_t *value_p);
+
+/* The same, and the entry is gone: of several callers only one is told true. */
+bool memspan_omp_table_take(struct memspan_omp_table *table, uintptr_t key, uintptr_t *value_p);
+
+#endif /* MEMSPAN_CORE_OMP_TABLE_H */

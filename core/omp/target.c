@@ -1,0 +1,398 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* target.c: the device-memory routines.
+ *
+ * The real runtime serves its own devices, whenever it has the routine. Ours to serve are: devices
+ * that only this library knows, and routines that the runtime in the process lacks (libgomp 12 has
+ * the 4.5 set, a clang program linked for the host alone has none). Numbers are checked before they
+ * are passed on: libomptarget ends the process for some that nobody has. */
+
+#include "core/omp/target.h"
+#include "core/allocator.h"
+#include "core/base/error.h"
+#include "core/base/log.h"
+#include "core/omp/abi.h"
+#include "core/omp/devices.h"
+#include "core/omp/foreign.h"
+#include "core/omp/vendor.h"
+#include <limits.h>
+#include <memspan/transfer.h>
+#include <string.h>
+
+static bool is_host(int number)
+{
+    return (number == MEMSPAN_HOST) || (number == omp_get_initial_device());
+}
+
+static memspan_status_t check_number(int number)
+{
+    int device;
+    memspan_status_t status;
+
+    if (is_host(number) || memspan_omp_runtime_has(number)) {
+        return MEMSPAN_OK;
+    }
+    status = memspan_omp_device_from(number, &device);
+    if (status == MEMSPAN_OK) {
+        memspan_device_info_t info = {.struct_size = sizeof(info)};
+        status                     = memspan_device_describe(device, &info);
+    }
+    return status;
+}
+
+memspan_status_t memspan_omp_target_route(enum memspan_omp_real real, int *device_a, int *device_b,
+                                          uintptr_t *routine_p)
+{
+    int *numbers[2]         = {device_a, device_b};
+    bool theirs             = true;
+    memspan_status_t status = MEMSPAN_OK;
+    int i;
+
+    for (i = 0; (status == MEMSPAN_OK) && (i < 2) && (numbers[i] != NULL); i++) {
+        status = check_number(*numbers[i]);
+        if (status == MEMSPAN_OK) {
+            if (is_host(*numbers[i]) && !memspan_omp_numbers_are_ours()) {
+                *numbers[i] = memspan_omp_runtime_host();
+            }
+            theirs = theirs && memspan_omp_runtime_has(*numbers[i]);
+        }
+    }
+    if (status == MEMSPAN_OK) {
+        *routine_p = theirs ? memspan_omp_real(real) : 0;
+    }
+    return status;
+}
+
+void memspan_omp_target_wait(int depend_count)
+{
+    uintptr_t wait = memspan_omp_real(MEMSPAN_OMP_REAL_TASKWAIT);
+
+    if ((depend_count > 0) && (wait != 0)) {
+        ((void (*)(void))wait)();
+    }
+}
+
+void *omp_target_alloc(size_t size_bytes, int device)
+{
+    memspan_allocator_h allocator;
+    uintptr_t routine;
+
+    if ((size_bytes == 0) || (memspan_omp_target_route(MEMSPAN_OMP_REAL_TARGET_ALLOC, &device, NULL,
+                                                       &routine) != MEMSPAN_OK)) {
+        return NULL;
+    }
+    if (routine != 0) {
+        return ((void *(*)(size_t, int))routine)(size_bytes, device);
+    }
+    allocator = memspan_omp_vendor_allocator(MEMSPAN_OMP_TARGET_DEVICE,
+                                             is_host(device) ? MEMSPAN_HOST : device);
+    return (allocator == MEMSPAN_ALLOCATOR_NULL) ? NULL : memspan_alloc(allocator, size_bytes);
+}
+
+void omp_target_free(void *pointer, int device)
+{
+    uintptr_t routine = 0;
+
+    if (pointer == NULL) {
+        return;
+    }
+    if (!memspan_pointer_is_ours(pointer)) {
+        memspan_omp_target_route(MEMSPAN_OMP_REAL_TARGET_FREE, &device, NULL, &routine);
+        if (routine != 0) {
+            ((void (*)(void *, int))routine)(pointer, device);
+            return;
+        }
+    }
+    if (memspan_free(pointer) != MEMSPAN_OK) {
+        memspan_log(MEMSPAN_LOG_ERROR, "omp", "omp_target_free: %s", memspan_error_text());
+    }
+}
+
+/* Loads and stores by the device, without a copy first. */
+static bool device_reaches(const void *pointer, int device)
+{
+    memspan_reach_t reach;
+
+    if (memspan_pointer_is_ours(pointer)) {
+        return (memspan_pointer_reach(pointer, device, &reach) == MEMSPAN_OK) &&
+               (reach.access >= MEMSPAN_ACCESS_FAULT);
+    }
+    return (memspan_device_reach(MEMSPAN_HOST, MEMSPAN_KIND_HOST, device, &reach) == MEMSPAN_OK) &&
+           (reach.access >= MEMSPAN_ACCESS_FAULT);
+}
+
+int omp_target_is_present(const void *pointer, int device)
+{
+    uintptr_t routine;
+
+    if ((pointer == NULL) || (memspan_omp_target_route(MEMSPAN_OMP_REAL_TARGET_IS_PRESENT, &device,
+                                                       NULL, &routine) != MEMSPAN_OK)) {
+        return 0;
+    }
+    if (routine != 0) {
+        return ((int (*)(const void *, int))routine)(pointer, device);
+    }
+    return is_host(device) || device_reaches(pointer, device);
+}
+
+/* True when the first and the last byte can be read by the host. */
+static bool host_reads(const void *pointer, size_t size_bytes)
+{
+    char byte;
+
+    return memspan_omp_read_safely(pointer, &byte, 1) &&
+           memspan_omp_read_safely((const char *)pointer + size_bytes - 1, &byte, 1);
+}
+
+/* For memory of ours the answer is known exactly, whatever the runtime thinks. */
+static bool ours_is_accessible(const void *pointer, size_t size_bytes, int device)
+{
+    memspan_pointer_info_t info = {.struct_size = sizeof(info)};
+    size_t before;
+
+    if (memspan_pointer_describe(pointer, &info) != MEMSPAN_OK) {
+        return false;
+    }
+    before = (size_t)((const char *)pointer - (const char *)info.base);
+    return (before <= info.size_bytes) && (size_bytes <= info.size_bytes - before) &&
+           device_reaches(pointer, device);
+}
+
+int omp_target_is_accessible(const void *pointer, size_t size_bytes, int device)
+{
+    uintptr_t routine;
+    uintptr_t end;
+    int number = device;
+
+    if ((pointer == NULL) || __builtin_add_overflow((uintptr_t)pointer, size_bytes, &end) ||
+        (memspan_omp_target_route(MEMSPAN_OMP_REAL_TARGET_IS_ACCESSIBLE, &number, NULL, &routine) !=
+         MEMSPAN_OK)) {
+        return 0;
+    }
+    if (memspan_pointer_is_ours(pointer)) {
+        return ours_is_accessible(pointer, size_bytes, is_host(device) ? MEMSPAN_HOST : device);
+    }
+    if (routine != 0) {
+        return ((int (*)(const void *, size_t, int))routine)(pointer, size_bytes, number);
+    }
+    if (is_host(device)) {
+        return host_reads(pointer, (size_bytes == 0) ? 1 : size_bytes);
+    }
+    return device_reaches(pointer, device);
+}
+
+void *omp_get_mapped_ptr(const void *pointer, int device)
+{
+    uintptr_t routine;
+
+    if ((pointer == NULL) || (memspan_omp_target_route(MEMSPAN_OMP_REAL_GET_MAPPED_PTR, &device,
+                                                       NULL, &routine) != MEMSPAN_OK)) {
+        return NULL;
+    }
+    if (is_host(device)) {
+        return (void *)(uintptr_t)pointer;
+    }
+    if (routine != 0) {
+        return ((void *(*)(const void *, int))routine)(pointer, device);
+    }
+    return device_reaches(pointer, device) ? (void *)(uintptr_t)pointer : NULL;
+}
+
+static int copy_ourselves(void *to, const void *from, size_t size_bytes, size_t to_offset,
+                          size_t from_offset)
+{
+    uintptr_t to_start;
+    uintptr_t from_start;
+    uintptr_t end;
+
+    if (size_bytes == 0) {
+        return 0;
+    }
+    if ((to == NULL) || (from == NULL)) {
+        memspan_error(MEMSPAN_ERR_INVALID, "%s of the copy is NULL", (to == NULL) ? "dst" : "src");
+        return -1;
+    }
+    if (__builtin_add_overflow((uintptr_t)to, to_offset, &to_start) ||
+        __builtin_add_overflow((uintptr_t)from, from_offset, &from_start) ||
+        __builtin_add_overflow(to_start, size_bytes, &end) ||
+        __builtin_add_overflow(from_start, size_bytes, &end)) {
+        memspan_error(MEMSPAN_ERR_INVALID, "%zu bytes and the offsets leave the address space",
+                      size_bytes);
+        return -1;
+    }
+    return (memspan_copy((void *)to_start, (const void *)from_start, size_bytes) == MEMSPAN_OK)
+               ? 0
+               : -1;
+}
+
+int omp_target_memcpy(void *to, const void *from, size_t size_bytes, size_t to_offset,
+                      size_t from_offset, int to_device, int from_device)
+{
+    uintptr_t routine;
+
+    if (memspan_omp_target_route(MEMSPAN_OMP_REAL_TARGET_MEMCPY, &to_device, &from_device,
+                                 &routine) != MEMSPAN_OK) {
+        return -1;
+    }
+    if (routine != 0) {
+        return ((int (*)(void *, const void *, size_t, size_t, size_t, int, int))routine)(
+            to, from, size_bytes, to_offset, from_offset, to_device, from_device);
+    }
+    return copy_ourselves(to, from, size_bytes, to_offset, from_offset);
+}
+
+int omp_target_memcpy_async(void *to, const void *from, size_t size_bytes, size_t to_offset,
+                            size_t from_offset, int to_device, int from_device, int depend_count,
+                            void *depends)
+{
+    int real_to   = to_device;
+    int real_from = from_device;
+    uintptr_t routine;
+
+    if (memspan_omp_target_route(MEMSPAN_OMP_REAL_TARGET_MEMCPY_ASYNC, &real_to, &real_from,
+                                 &routine) != MEMSPAN_OK) {
+        return -1;
+    }
+    if (routine != 0) {
+        return ((int (*)(void *, const void *, size_t, size_t, size_t, int, int, int,
+                         void *))routine)(to, from, size_bytes, to_offset, from_offset, real_to,
+                                          real_from, depend_count, depends);
+    }
+    memspan_omp_target_wait(depend_count);
+    return omp_target_memcpy(to, from, size_bytes, to_offset, from_offset, to_device, from_device);
+}
+
+typedef int rect_fn(void *to, const void *from, size_t element_bytes, int dimensions,
+                    const size_t *volume, const size_t *to_offsets, const size_t *from_offsets,
+                    const size_t *to_dimensions, const size_t *from_dimensions, int to_device,
+                    int from_device);
+
+int omp_target_memcpy_rect(void *to, const void *from, size_t element_bytes, int dimensions,
+                           const size_t *volume, const size_t *to_offsets,
+                           const size_t *from_offsets, const size_t *to_dimensions,
+                           const size_t *from_dimensions, int to_device, int from_device)
+{
+    struct memspan_omp_rect rect = {to,         from,         element_bytes, dimensions,     volume,
+                                    to_offsets, from_offsets, to_dimensions, from_dimensions};
+    uintptr_t routine;
+
+    if (memspan_omp_target_route(MEMSPAN_OMP_REAL_TARGET_MEMCPY_RECT, &to_device, &from_device,
+                                 &routine) != MEMSPAN_OK) {
+        return -1;
+    }
+    if (routine != 0) {
+        return ((rect_fn *)routine)(to, from, element_bytes, dimensions, volume, to_offsets,
+                                    from_offsets, to_dimensions, from_dimensions, to_device,
+                                    from_device);
+    }
+    if ((to == NULL) && (from == NULL)) {
+        return MEMSPAN_OMP_RECT_DIMENSIONS; /* the question how many dimensions there may be */
+    }
+    return (memspan_omp_rect_copy(&rect) == MEMSPAN_OK) ? 0 : -1;
+}
+
+typedef int rect_async_fn(void *to, const void *from, size_t element_bytes, int dimensions,
+                          const size_t *volume, const size_t *to_offsets,
+                          const size_t *from_offsets, const size_t *to_dimensions,
+                          const size_t *from_dimensions, int to_device, int from_device,
+                          int depend_count, void *depends);
+
+int omp_target_memcpy_rect_async(void *to, const void *from, size_t element_bytes, int dimensions,
+                                 const size_t *volume, const size_t *to_offsets,
+                                 const size_t *from_offsets, const size_t *to_dimensions,
+                                 const size_t *from_dimensions, int to_device, int from_device,
+                                 int depend_count, void *depends)
+{
+    int real_to   = to_device;
+    int real_from = from_device;
+    uintptr_t routine;
+
+    if (memspan_omp_target_route(MEMSPAN_OMP_REAL_TARGET_MEMCPY_RECT_ASYNC, &real_to, &real_from,
+                                 &routine) != MEMSPAN_OK) {
+        return -1;
+    }
+    if (routine != 0) {
+        return ((rect_async_fn *)routine)(to, from, element_bytes, dimensions, volume, to_offsets,
+                                          from_offsets, to_dimensions, from_dimensions, real_to,
+                                          real_from, depend_count, depends);
+    }
+    if ((to != NULL) || (from != NULL)) {
+        memspan_omp_target_wait(depend_count);
+    }
+    return omp_target_memcpy_rect(to, from, element_bytes, dimensions, volume, to_offsets,
+                                  from_offsets, to_dimensions, from_dimensions, to_device,
+                                  from_device);
+}
+
+void *omp_target_memset(void *pointer, int value, size_t size_bytes, int device)
+{
+    uintptr_t routine;
+
+    if ((pointer == NULL) || (size_bytes == 0) ||
+        (memspan_omp_target_route(MEMSPAN_OMP_REAL_TARGET_MEMSET, &device, NULL, &routine) !=
+         MEMSPAN_OK)) {
+        return pointer;
+    }
+    if (routine != 0) {
+        return ((void *(*)(void *, int, size_t, int))routine)(pointer, value, size_bytes, device);
+    }
+    if (memspan_fill(pointer, (unsigned char)value, size_bytes) != MEMSPAN_OK) {
+        memspan_log(MEMSPAN_LOG_ERROR, "omp", "omp_target_memset: %s", memspan_error_text());
+    }
+    return pointer;
+}
+
+void *omp_target_memset_async(void *pointer, int value, size_t size_bytes, int device,
+                              int depend_count, void *depends)
+{
+    int number = device;
+    uintptr_t routine;
+
+    if (memspan_omp_target_route(MEMSPAN_OMP_REAL_TARGET_MEMSET_ASYNC, &number, NULL, &routine) !=
+        MEMSPAN_OK) {
+        return pointer;
+    }
+    if (routine != 0) {
+        return ((void *(*)(void *, int, size_t, int, int, void *))routine)(
+            pointer, value, size_bytes, number, depend_count, depends);
+    }
+    memspan_omp_target_wait(depend_count);
+    return omp_target_memset(pointer, value, size_bytes, device);
+}
+
+int omp_target_associate_ptr(const void *host_pointer, const void *device_pointer,
+                             size_t size_bytes, size_t device_offset, int device)
+{
+    uintptr_t routine;
+
+    if (memspan_omp_target_route(MEMSPAN_OMP_REAL_TARGET_ASSOCIATE_PTR, &device, NULL, &routine) !=
+        MEMSPAN_OK) {
+        return -1;
+    }
+    if (routine != 0) {
+        return ((int (*)(const void *, const void *, size_t, size_t, int))routine)(
+            host_pointer, device_pointer, size_bytes, device_offset, device);
+    }
+    memspan_error(MEMSPAN_ERR_UNSUPPORTED,
+                  "no OpenMP runtime in this process maps memory to "
+                  "device %d",
+                  device);
+    return -1;
+}
+
+int omp_target_disassociate_ptr(const void *pointer, int device)
+{
+    uintptr_t routine;
+
+    if (memspan_omp_target_route(MEMSPAN_OMP_REAL_TARGET_DISASSOCIATE_PTR, &device, NULL,
+                                 &routine) != MEMSPAN_OK) {
+        return -1;
+    }
+    if (routine != 0) {
+        return ((int (*)(const void *, int))routine)(pointer, device);
+    }
+    memspan_error(MEMSPAN_ERR_UNSUPPORTED,
+                  "no OpenMP runtime in this process maps memory to "
+                  "device %d",
+                  device);
+    return -1;
+}
