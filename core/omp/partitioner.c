@@ -34,6 +34,7 @@ struct memspan_omp_partition {
     size_t part_count;
     memspan_part_t *parts;
     bool *set;   /* which parts the callback has set */
+    bool closed; /* the callback has returned: the parts are in use */
     bool failed; /* a part was refused, or there was no room for the parts */
 };
 
@@ -163,8 +164,8 @@ void omp_init_mempartition(struct memspan_omp_partition *partition, size_t part_
 {
     struct memspan_omp_partition *p = live_partition(partition);
 
-    if (p == NULL) {
-        refuse("omp_init_mempartition", "there is no such partition");
+    if ((p == NULL) || p->closed) {
+        refuse("omp_init_mempartition", "there is no such partition in the making");
         return;
     }
     drop_parts(p);
@@ -199,7 +200,8 @@ int omp_mempartition_set_part(struct memspan_omp_partition *partition, size_t pa
     memspan_resource_info_t info    = {.struct_size = sizeof(info)};
     size_t page_bytes;
 
-    if ((p == NULL) || (part >= p->part_count) || (resource < 0) || (size_bytes == 0) ||
+    if ((p == NULL) || p->closed || (part >= p->part_count) || (resource < 0) ||
+        (size_bytes == 0) ||
         (memspan_space_resource(p->space, (size_t)resource, &info) != MEMSPAN_OK)) {
         return -1;
     }
@@ -295,7 +297,8 @@ static memspan_status_t compute(const struct partitioner *how, const struct ques
     }
     how->compute((memspan_omp_space_t)asked->space, asked->size_bytes, (intptr_t)asked->argument,
                  partition);
-    status = check_parts(partition);
+    partition->closed = true;
+    status            = check_parts(partition);
     if (status != MEMSPAN_OK) {
         release_partition(partition);
         return status;
