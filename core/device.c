@@ -29,6 +29,9 @@ static int host_number;
 static memspan_status_t table_status;
 static char table_problem[256];
 static pthread_once_t table_once = PTHREAD_ONCE_INIT;
+/* This thread is in load_table(). A driver that is being opened may ask us how many devices there
+ * are (libomp asks whoever exports __tgt_get_num_devices): none yet. */
+static _Thread_local bool loading;
 
 static memspan_status_t fill(struct memspan_device *device, const struct memspan_backend_slot *slot,
                              int ordinal, int number)
@@ -223,7 +226,9 @@ static memspan_status_t load_devices(void)
 
 static void load_table(void)
 {
+    loading      = true;
     table_status = load_devices();
+    loading      = false;
     if (table_status != MEMSPAN_OK) {
         snprintf(table_problem, sizeof(table_problem), "%s", memspan_error_last()->message);
     }
@@ -234,6 +239,9 @@ static void load_table(void)
 
 static memspan_status_t ensure_table(void)
 {
+    if (loading) {
+        return MEMSPAN_OK;
+    }
     pthread_once(&table_once, load_table);
     return (table_status == MEMSPAN_OK) ? MEMSPAN_OK
                                         : memspan_error(table_status, "%s", table_problem);
