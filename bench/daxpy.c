@@ -247,6 +247,9 @@ static int run_plan(struct daxpy_plan *plan, int argument_count, char *const *ar
         fprintf(stderr, "--device: %s\n", run.device_title);
         return 2;
     }
+    if (plan->device == memspan_host_device()) {
+        plan->device = MEMSPAN_HOST;
+    }
     remember_command(&run, argument_count, arguments);
     bench_machine_describe(&run.machine);
     return measure(&run);

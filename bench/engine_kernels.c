@@ -5,33 +5,8 @@
  * keeps the device memory from one repetition to the next, which an OpenMP map does not: what is
  * compared is copying, not allocating. */
 
-#include "bench/daxpy.h"
+#include "bench/daxpy_memory.h"
 #include <stdio.h>
-#include <string.h>
-
-/* Waived where the device or its driver has no such thing; anything else that fails is a failure.
- */
-static enum daxpy_state refusal(memspan_status_t status, char *reason)
-{
-    (void)snprintf(reason, DAXPY_TEXT_SIZE, "%s", memspan_error_text());
-    switch (status) {
-    case MEMSPAN_ERR_UNREACHABLE:
-    case MEMSPAN_ERR_UNSUPPORTED:
-    case MEMSPAN_ERR_NOT_GUARANTEED:
-    case MEMSPAN_ERR_LIMIT:
-    case MEMSPAN_ERR_PERMISSION:
-    case MEMSPAN_ERR_OFF:
-        return DAXPY_WAIVED;
-    default:
-        return DAXPY_FAILED;
-    }
-}
-
-static bool job_failed(struct daxpy_job *job, const char *what)
-{
-    (void)snprintf(job->problem, sizeof(job->problem), "%s: %s", what, memspan_error_text());
-    return false;
-}
 
 static int device_default(void)
 {
@@ -114,23 +89,6 @@ static memspan_status_t make_space(enum daxpy_variant variant, int device, memsp
                              space_p);
 }
 
-static bool describe(struct daxpy_memory *memory, char *reason)
-{
-    memspan_allocator_info_t info = {.struct_size = sizeof(info)};
-
-    if (memspan_allocator_describe(memory->allocator, &info) != MEMSPAN_OK) {
-        (void)snprintf(reason, DAXPY_TEXT_SIZE, "%s", memspan_error_text());
-        return false;
-    }
-    (void)snprintf(memory->asked, sizeof(memory->asked), "%s", memspan_kind_name(info.kind_asked));
-    (void)snprintf(memory->given, sizeof(memory->given), "%s", memspan_kind_name(info.kind_given));
-    memcpy(memory->why, info.why, sizeof(memory->why));
-    memory->why[sizeof(memory->why) - 1] = '\0';
-    memory->page_size_bytes = (info.page_size_bytes == 0) ? -1 : (int64_t)info.page_size_bytes;
-    memory->numa_node       = info.numa_node;
-    return true;
-}
-
 static enum daxpy_state memory_open(enum daxpy_variant variant, int device,
                                     struct daxpy_memory *memory_p, char *reason)
 {
@@ -138,9 +96,7 @@ static enum daxpy_state memory_open(enum daxpy_variant variant, int device,
     memspan_space_h space;
     memspan_status_t status;
 
-    if ((device == MEMSPAN_HOST) && (variant != DAXPY_HOST) && (variant != DAXPY_HOST_PINNED)) {
-        (void)snprintf(reason, DAXPY_TEXT_SIZE,
-                       "the device is the host: nothing to copy to and nobody to share with");
+    if (daxpy_memory_needs_device(variant, device, reason)) {
         return DAXPY_WAIVED;
     }
     if ((variant != DAXPY_HOST) && !has_kernels(device, reason)) {
@@ -152,9 +108,9 @@ static enum daxpy_state memory_open(enum daxpy_variant variant, int device,
                                           &memory_p->allocator);
     }
     if (status != MEMSPAN_OK) {
-        return refusal(status, reason);
+        return daxpy_memory_refused(reason);
     }
-    if (!describe(memory_p, reason)) {
+    if (!daxpy_memory_describe(memory_p, reason)) {
         (void)memspan_allocator_destroy(memory_p->allocator);
         return DAXPY_FAILED;
     }
@@ -171,14 +127,14 @@ static double *memory_alloc(struct daxpy_job *job, size_t size_bytes)
     double *array = memspan_alloc(job->memory->allocator, size_bytes);
 
     if (array == NULL) {
-        (void)job_failed(job, "allocation");
+        (void)daxpy_job_failed(job, "allocation");
     }
     return array;
 }
 
 static bool memory_free(struct daxpy_job *job, double *array)
 {
-    return (memspan_free(array) == MEMSPAN_OK) || job_failed(job, "free");
+    return (memspan_free(array) == MEMSPAN_OK) || daxpy_job_failed(job, "free");
 }
 
 static bool copy_in(struct daxpy_job *job)
@@ -188,7 +144,7 @@ static bool copy_in(struct daxpy_job *job)
     return ((memspan_copy(job->target.x, job->host.x, size_bytes) == MEMSPAN_OK) &&
             (memspan_copy(job->target.y, job->host.y, size_bytes) == MEMSPAN_OK) &&
             (memspan_copy(job->target.z, job->host.z, size_bytes) == MEMSPAN_OK)) ||
-           job_failed(job, "copy to the device");
+           daxpy_job_failed(job, "copy to the device");
 }
 
 static bool copy_out(struct daxpy_job *job)
@@ -196,7 +152,7 @@ static bool copy_out(struct daxpy_job *job)
     size_t size_bytes = job->n * sizeof(double);
 
     return (memspan_copy(job->host.z, job->target.z, size_bytes) == MEMSPAN_OK) ||
-           job_failed(job, "copy from the device");
+           daxpy_job_failed(job, "copy from the device");
 }
 
 static bool launch(struct daxpy_job *job, int device)
@@ -211,7 +167,7 @@ static bool launch(struct daxpy_job *job, int device)
         .z           = job->target.z,
     };
 
-    return (memspan_kernel_launch(device, &call) == MEMSPAN_OK) || job_failed(job, "kernel");
+    return (memspan_kernel_launch(device, &call) == MEMSPAN_OK) || daxpy_job_failed(job, "kernel");
 }
 
 static bool step(struct daxpy_job *job, size_t count)
@@ -224,7 +180,8 @@ static bool step(struct daxpy_job *job, size_t count)
             return false;
         }
     }
-    return (memspan_device_synchronize(device) == MEMSPAN_OK) || job_failed(job, "synchronise");
+    return (memspan_device_synchronize(device) == MEMSPAN_OK) ||
+           daxpy_job_failed(job, "synchronise");
 }
 
 static bool remark(int device, char *text, size_t text_size)
