@@ -1,0 +1,365 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef MEMSPAN_OMP_H
+#define MEMSPAN_OMP_H
+
+/** @file omp.h
+ * The extended OpenMP names, over whatever <omp.h> the compiler has.
+ *
+ * Includes the compiler's own header and adds what it lacks of OpenMP 5.1 to 6.0 memory management,
+ * of the proposal "OpenMP device memory spaces", and of other vendors' names. Nothing is redefined:
+ * missing enumerators come as macros with a cast, of the same numbers as in the headers that have
+ * them, so that a later header's enumerators and these macros agree. The routines are in
+ * libmemspan, which goes before the OpenMP runtime in link order, or into LD_PRELOAD.
+ *
+ * Handles are those of <memspan/space.h> and <memspan/allocator.h>; either may be cast to the
+ * other.
+ *
+ * How newer headers are told apart. The header's guard says whose it is: _OMP_H is GCC's, __OMP_H
+ * is LLVM's and Intel's. Prototypes below equal theirs, exception specification included, so a
+ * second declaration is harmless; only what differs is left out, by version:
+ *   MEMSPAN_OMP_HEADER_HAS_SPACES        the 6.0 spaces and allocators (LLVM 21, Intel):
+ *                                        omp_get_submemspace takes a non-const list there
+ *   MEMSPAN_OMP_HEADER_HAS_PARTITIONERS  the 6.0 memory partitioners (no header yet)
+ * Define either as 0 or 1 before the #include where the guess is wrong.
+ *
+ * MEMSPAN_OMP_PAPER_NAMES, defined before the #include, adds the proposal's bare names:
+ * memory_access, preferred_location, preferred_place, managed, coherent.
+ *
+ * Errors: a null handle or pointer, as OpenMP says; memspan_error_text() of <memspan/status.h>
+ * tells why. */
+
+#include <stddef.h>
+#include <stdint.h>
+
+#if defined(__has_include)
+#if __has_include(<omp.h>)
+#include <omp.h>
+#endif
+#else
+#include <omp.h>
+#endif
+
+#if !defined(MEMSPAN_OMP_HEADER_HAS_SPACES)
+#if defined(__OMP_H) &&                                                                            \
+    (defined(__INTEL_LLVM_COMPILER) || (defined(__clang_major__) && (__clang_major__ >= 21)))
+#define MEMSPAN_OMP_HEADER_HAS_SPACES 1
+#else
+#define MEMSPAN_OMP_HEADER_HAS_SPACES 0
+#endif
+#endif
+
+#if !defined(MEMSPAN_OMP_HEADER_HAS_PARTITIONERS)
+#define MEMSPAN_OMP_HEADER_HAS_PARTITIONERS 0
+#endif
+
+/* GCC's header declares its routines as never throwing, LLVM's does not. */
+#if !defined(_OMP_H)
+#define MEMSPAN_OMP_NOTHROW
+#elif defined(__cplusplus) && (__cplusplus >= 201103L)
+#define MEMSPAN_OMP_NOTHROW noexcept
+#elif defined(__cplusplus)
+#define MEMSPAN_OMP_NOTHROW throw()
+#else
+#define MEMSPAN_OMP_NOTHROW __attribute__((__nothrow__))
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- Where the compiler has no omp.h at all: the types and routines of OpenMP 5.1 ---- */
+
+#if !defined(_OMP_H) && !defined(__OMP_H)
+
+typedef uintptr_t omp_uintptr_t;
+typedef uintptr_t omp_memspace_handle_t;
+typedef uintptr_t omp_allocator_handle_t;
+typedef unsigned omp_alloctrait_key_t;
+typedef omp_uintptr_t omp_alloctrait_value_t;
+typedef void *omp_depend_t;
+
+typedef struct omp_alloctrait_t {
+    omp_alloctrait_key_t key;
+    omp_uintptr_t value;
+} omp_alloctrait_t;
+
+#define omp_default_mem_space   ((omp_memspace_handle_t)0)
+#define omp_large_cap_mem_space ((omp_memspace_handle_t)1)
+#define omp_const_mem_space     ((omp_memspace_handle_t)2)
+#define omp_high_bw_mem_space   ((omp_memspace_handle_t)3)
+#define omp_low_lat_mem_space   ((omp_memspace_handle_t)4)
+
+#define omp_null_allocator      ((omp_allocator_handle_t)0)
+#define omp_default_mem_alloc   ((omp_allocator_handle_t)1)
+#define omp_large_cap_mem_alloc ((omp_allocator_handle_t)2)
+#define omp_const_mem_alloc     ((omp_allocator_handle_t)3)
+#define omp_high_bw_mem_alloc   ((omp_allocator_handle_t)4)
+#define omp_low_lat_mem_alloc   ((omp_allocator_handle_t)5)
+#define omp_cgroup_mem_alloc    ((omp_allocator_handle_t)6)
+#define omp_pteam_mem_alloc     ((omp_allocator_handle_t)7)
+#define omp_thread_mem_alloc    ((omp_allocator_handle_t)8)
+
+#define omp_atk_sync_hint ((omp_alloctrait_key_t)1)
+#define omp_atk_alignment ((omp_alloctrait_key_t)2)
+#define omp_atk_access    ((omp_alloctrait_key_t)3)
+#define omp_atk_pool_size ((omp_alloctrait_key_t)4)
+#define omp_atk_fallback  ((omp_alloctrait_key_t)5)
+#define omp_atk_fb_data   ((omp_alloctrait_key_t)6)
+#define omp_atk_pinned    ((omp_alloctrait_key_t)7)
+#define omp_atk_partition ((omp_alloctrait_key_t)8)
+
+#define omp_atv_default        ((omp_alloctrait_value_t)-1)
+#define omp_atv_false          ((omp_alloctrait_value_t)0)
+#define omp_atv_true           ((omp_alloctrait_value_t)1)
+#define omp_atv_contended      ((omp_alloctrait_value_t)3)
+#define omp_atv_uncontended    ((omp_alloctrait_value_t)4)
+#define omp_atv_serialized     ((omp_alloctrait_value_t)5)
+#define omp_atv_private        ((omp_alloctrait_value_t)6)
+#define omp_atv_thread         ((omp_alloctrait_value_t)8)
+#define omp_atv_pteam          ((omp_alloctrait_value_t)9)
+#define omp_atv_cgroup         ((omp_alloctrait_value_t)10)
+#define omp_atv_default_mem_fb ((omp_alloctrait_value_t)11)
+#define omp_atv_null_fb        ((omp_alloctrait_value_t)12)
+#define omp_atv_abort_fb       ((omp_alloctrait_value_t)13)
+#define omp_atv_allocator_fb   ((omp_alloctrait_value_t)14)
+#define omp_atv_environment    ((omp_alloctrait_value_t)15)
+#define omp_atv_nearest        ((omp_alloctrait_value_t)16)
+#define omp_atv_blocked        ((omp_alloctrait_value_t)17)
+#define omp_atv_interleaved    ((omp_alloctrait_value_t)18)
+#define omp_atv_all            ((omp_alloctrait_value_t)19)
+
+extern omp_allocator_handle_t omp_init_allocator(omp_memspace_handle_t memspace, int ntraits,
+                                                 const omp_alloctrait_t *traits);
+extern void omp_destroy_allocator(omp_allocator_handle_t allocator);
+extern void omp_set_default_allocator(omp_allocator_handle_t allocator);
+extern omp_allocator_handle_t omp_get_default_allocator(void);
+extern void *omp_alloc(size_t size, omp_allocator_handle_t allocator);
+extern void *omp_aligned_alloc(size_t alignment, size_t size, omp_allocator_handle_t allocator);
+extern void *omp_calloc(size_t nmemb, size_t size, omp_allocator_handle_t allocator);
+extern void *omp_aligned_calloc(size_t alignment, size_t nmemb, size_t size,
+                                omp_allocator_handle_t allocator);
+extern void *omp_realloc(void *ptr, size_t size, omp_allocator_handle_t allocator,
+                         omp_allocator_handle_t free_allocator);
+extern void omp_free(void *ptr, omp_allocator_handle_t allocator);
+extern int omp_get_num_devices(void);
+extern int omp_get_initial_device(void);
+extern void *omp_target_alloc(size_t size, int device_num);
+extern void omp_target_free(void *device_ptr, int device_num);
+extern int omp_target_is_present(const void *ptr, int device_num);
+extern int omp_target_memcpy(void *dst, const void *src, size_t length, size_t dst_offset,
+                             size_t src_offset, int dst_device_num, int src_device_num);
+extern int omp_target_memcpy_rect(void *dst, const void *src, size_t element_size, int num_dims,
+                                  const size_t *volume, const size_t *dst_offsets,
+                                  const size_t *src_offsets, const size_t *dst_dimensions,
+                                  const size_t *src_dimensions, int dst_device_num,
+                                  int src_device_num);
+extern int omp_target_associate_ptr(const void *host_ptr, const void *device_ptr, size_t size,
+                                    size_t device_offset, int device_num);
+extern int omp_target_disassociate_ptr(const void *ptr, int device_num);
+
+#endif
+
+/* ---- Trait keys and values ---- */
+
+/* OpenMP 6.0. */
+#define omp_atk_pin_device       ((omp_alloctrait_key_t)9)
+#define omp_atk_preferred_device ((omp_alloctrait_key_t)10)
+#define omp_atk_device_access    ((omp_alloctrait_key_t)11)
+#define omp_atk_target_access    ((omp_alloctrait_key_t)12)
+#define omp_atk_atomic_scope     ((omp_alloctrait_key_t)13)
+#define omp_atk_part_size        ((omp_alloctrait_key_t)14)
+#define omp_atk_partitioner      ((omp_alloctrait_key_t)15)
+#define omp_atk_partitioner_arg  ((omp_alloctrait_key_t)16)
+
+/* 7 is omp_atv_all in older headers; on what an allocator can serve both mean the same threads. */
+#define omp_atv_device      ((omp_uintptr_t)7)
+#define omp_atv_single      ((omp_uintptr_t)20)
+#define omp_atv_multiple    ((omp_uintptr_t)21)
+#define omp_atv_memspace    ((omp_uintptr_t)22)
+#define omp_atv_partitioner ((omp_uintptr_t)23)
+
+/** The proposal's traits (§4.2, §4.3): who may touch the memory when, where it lives at first
+ * (a device number), which place it is near (a number in OMP_PLACES order). */
+#define omp_atk_memory_access      ((omp_alloctrait_key_t)0x4d01)
+#define omp_atk_preferred_location ((omp_alloctrait_key_t)0x4d02)
+#define omp_atk_preferred_place    ((omp_alloctrait_key_t)0x4d03)
+#define omp_atv_managed            ((omp_uintptr_t)0x4d01)
+#define omp_atv_coherent           ((omp_uintptr_t)0x4d02)
+
+/** This library's: guarantee = required turns anything other than what was asked for into a null
+ * allocator; page_size in bytes. */
+#define omp_atk_guarantee ((omp_alloctrait_key_t)0x4d04)
+#define omp_atk_page_size ((omp_alloctrait_key_t)0x4d05)
+#define omp_atv_preferred ((omp_uintptr_t)0x4d03)
+#define omp_atv_required  ((omp_uintptr_t)0x4d04)
+
+#ifdef MEMSPAN_OMP_PAPER_NAMES
+#define memory_access      omp_atk_memory_access
+#define preferred_location omp_atk_preferred_location
+#define preferred_place    omp_atk_preferred_place
+#define managed            omp_atv_managed
+#define coherent           omp_atv_coherent
+#endif
+
+/* ---- Predefined handles ---- */
+
+#if !MEMSPAN_OMP_HEADER_HAS_SPACES
+/* In these headers also the number of omp_default_mem_space: a routine that returns it failed. */
+#define omp_null_mem_space ((omp_memspace_handle_t)0)
+#endif
+
+/* Intel's names; in Intel's own header they are enumerators of the same numbers. */
+#define omp_target_host_mem_space   ((omp_memspace_handle_t)100)
+#define omp_target_shared_mem_space ((omp_memspace_handle_t)101)
+#define omp_target_device_mem_space ((omp_memspace_handle_t)102)
+#define omp_target_host_mem_alloc   ((omp_allocator_handle_t)100)
+#define omp_target_shared_mem_alloc ((omp_allocator_handle_t)101)
+#define omp_target_device_mem_alloc ((omp_allocator_handle_t)102)
+
+#if !defined(__OMP_H)
+/* LLVM's names. */
+#define llvm_omp_target_host_mem_space   ((omp_memspace_handle_t)100)
+#define llvm_omp_target_shared_mem_space ((omp_memspace_handle_t)101)
+#define llvm_omp_target_device_mem_space ((omp_memspace_handle_t)102)
+#define llvm_omp_target_host_mem_alloc   ((omp_allocator_handle_t)100)
+#define llvm_omp_target_shared_mem_alloc ((omp_allocator_handle_t)101)
+#define llvm_omp_target_device_mem_alloc ((omp_allocator_handle_t)102)
+#endif
+
+/* GCC's names. */
+#define ompx_gnu_managed_mem_space ((omp_memspace_handle_t)200)
+#define ompx_gnu_pinned_mem_alloc  ((omp_allocator_handle_t)200)
+#define ompx_gnu_managed_mem_alloc ((omp_allocator_handle_t)201)
+
+#ifndef omp_initial_device
+#define omp_initial_device (-1)
+#endif
+#ifndef omp_invalid_device
+#if defined(__OMP_H)
+#define omp_invalid_device (-2)
+#else
+#define omp_invalid_device (-4)
+#endif
+#endif
+
+/* ---- Memory spaces for devices ---- */
+
+/** The proposal's: the space of memory that all @p count devices of @p dev_nums reach, the host
+ * among them if it is listed; @p existing_memory_space is a hint. NULL when no memory reaches them
+ * all. The handle is at the address for the rest of the process; the same request gives the same
+ * address. Where the OpenMP runtime has no devices and this library has, device 0 is refused unless
+ * MEMSPAN_DEVICES is set, because 0 is also omp_get_initial_device(): -1 always means the host. */
+extern omp_memspace_handle_t *
+omp_get_target_memspace(int count, int *dev_nums,
+                        omp_memspace_handle_t existing_memory_space) MEMSPAN_OMP_NOTHROW;
+
+#if !MEMSPAN_OMP_HEADER_HAS_SPACES
+/* OpenMP 6.0, 27.1 and 27.2. Null handle on failure. */
+extern omp_memspace_handle_t
+omp_get_devices_memspace(int ndevs, const int *devs,
+                         omp_memspace_handle_t memspace) MEMSPAN_OMP_NOTHROW;
+extern omp_memspace_handle_t
+omp_get_device_memspace(int dev, omp_memspace_handle_t memspace) MEMSPAN_OMP_NOTHROW;
+extern omp_memspace_handle_t
+omp_get_devices_and_host_memspace(int ndevs, const int *devs,
+                                  omp_memspace_handle_t memspace) MEMSPAN_OMP_NOTHROW;
+extern omp_memspace_handle_t
+omp_get_device_and_host_memspace(int dev, omp_memspace_handle_t memspace) MEMSPAN_OMP_NOTHROW;
+extern omp_memspace_handle_t
+omp_get_devices_all_memspace(omp_memspace_handle_t memspace) MEMSPAN_OMP_NOTHROW;
+extern omp_allocator_handle_t
+omp_get_devices_allocator(int ndevs, const int *devs,
+                          omp_memspace_handle_t memspace) MEMSPAN_OMP_NOTHROW;
+extern omp_allocator_handle_t
+omp_get_device_allocator(int dev, omp_memspace_handle_t memspace) MEMSPAN_OMP_NOTHROW;
+extern omp_allocator_handle_t
+omp_get_devices_and_host_allocator(int ndevs, const int *devs,
+                                   omp_memspace_handle_t memspace) MEMSPAN_OMP_NOTHROW;
+extern omp_allocator_handle_t
+omp_get_device_and_host_allocator(int dev, omp_memspace_handle_t memspace) MEMSPAN_OMP_NOTHROW;
+extern omp_allocator_handle_t
+omp_get_devices_all_allocator(omp_memspace_handle_t memspace) MEMSPAN_OMP_NOTHROW;
+extern int omp_get_memspace_num_resources(omp_memspace_handle_t memspace) MEMSPAN_OMP_NOTHROW;
+extern omp_memspace_handle_t omp_get_submemspace(omp_memspace_handle_t memspace, int num_resources,
+                                                 const int *resources) MEMSPAN_OMP_NOTHROW;
+#endif
+extern size_t omp_get_memspace_pagesize(omp_memspace_handle_t memspace) MEMSPAN_OMP_NOTHROW;
+
+/* ---- Memory partitioners (OpenMP 6.0, 27.5) ---- */
+
+#if !MEMSPAN_OMP_HEADER_HAS_PARTITIONERS
+
+typedef intptr_t omp_alloctrait_val_t;
+
+/** Opaque. As the value of omp_atk_partitioner either the partitioner or its address will do. */
+typedef omp_uintptr_t omp_mempartitioner_t;
+
+/** Opaque; a callback is handed the address of one. */
+typedef struct omp_mempartition_t {
+    omp_uintptr_t memspan_opaque[8];
+} omp_mempartition_t;
+
+typedef enum omp_mempartitioner_lifetime_t {
+    omp_static_mempartition    = 1, /**< one partition for equal space and size */
+    omp_allocator_mempartition = 2, /**< one for each allocator and size */
+    omp_dynamic_mempartition   = 3  /**< one for each allocation */
+} omp_mempartitioner_lifetime_t;
+
+typedef void (*omp_mempartitioner_compute_proc_t)(omp_memspace_handle_t memspace,
+                                                  size_t allocation_size,
+                                                  omp_alloctrait_val_t partitioner_arg,
+                                                  omp_mempartition_t *partition);
+typedef void (*omp_mempartitioner_release_proc_t)(omp_mempartition_t *partition);
+
+extern void
+omp_init_mempartitioner(omp_mempartitioner_t *partitioner, omp_mempartitioner_lifetime_t lifetime,
+                        omp_mempartitioner_compute_proc_t compute_proc,
+                        omp_mempartitioner_release_proc_t release_proc) MEMSPAN_OMP_NOTHROW;
+extern void omp_destroy_mempartitioner(const omp_mempartitioner_t *partitioner) MEMSPAN_OMP_NOTHROW;
+extern void omp_init_mempartition(omp_mempartition_t *partition, size_t nparts,
+                                  const void *user_data) MEMSPAN_OMP_NOTHROW;
+extern void omp_destroy_mempartition(const omp_mempartition_t *partition) MEMSPAN_OMP_NOTHROW;
+extern int omp_mempartition_set_part(omp_mempartition_t *partition, size_t part, int resource,
+                                     size_t size) MEMSPAN_OMP_NOTHROW;
+extern void *
+omp_mempartition_get_user_data(const omp_mempartition_t *partition) MEMSPAN_OMP_NOTHROW;
+
+#endif
+
+/* ---- Device memory: what headers before GCC 16 and LLVM 19 lack ---- */
+
+extern int omp_target_is_accessible(const void *ptr, size_t size,
+                                    int device_num) MEMSPAN_OMP_NOTHROW;
+extern void *omp_get_mapped_ptr(const void *ptr, int device_num) MEMSPAN_OMP_NOTHROW;
+extern int omp_target_memcpy_async(void *dst, const void *src, size_t length, size_t dst_offset,
+                                   size_t src_offset, int dst_device_num, int src_device_num,
+                                   int depobj_count, omp_depend_t *depobj_list) MEMSPAN_OMP_NOTHROW;
+extern int omp_target_memcpy_rect_async(void *dst, const void *src, size_t element_size,
+                                        int num_dims, const size_t *volume,
+                                        const size_t *dst_offsets, const size_t *src_offsets,
+                                        const size_t *dst_dimensions, const size_t *src_dimensions,
+                                        int dst_device_num, int src_device_num, int depobj_count,
+                                        omp_depend_t *depobj_list) MEMSPAN_OMP_NOTHROW;
+extern void *omp_target_memset(void *ptr, int val, size_t count,
+                               int device_num) MEMSPAN_OMP_NOTHROW;
+extern void *omp_target_memset_async(void *ptr, int val, size_t count, int device_num,
+                                     int depobj_count,
+                                     omp_depend_t *depobj_list) MEMSPAN_OMP_NOTHROW;
+extern int omp_get_device_from_uid(const char *uid) MEMSPAN_OMP_NOTHROW;
+extern const char *omp_get_uid_from_device(int device_num) MEMSPAN_OMP_NOTHROW;
+
+/* ---- LLVM's direct routines, for every compiler ---- */
+
+extern void *llvm_omp_target_alloc_host(size_t size, int device_num) MEMSPAN_OMP_NOTHROW;
+extern void *llvm_omp_target_alloc_shared(size_t size, int device_num) MEMSPAN_OMP_NOTHROW;
+extern void *llvm_omp_target_alloc_device(size_t size, int device_num) MEMSPAN_OMP_NOTHROW;
+extern void llvm_omp_target_free_host(void *ptr, int device_num) MEMSPAN_OMP_NOTHROW;
+extern void llvm_omp_target_free_shared(void *ptr, int device_num) MEMSPAN_OMP_NOTHROW;
+extern void llvm_omp_target_free_device(void *ptr, int device_num) MEMSPAN_OMP_NOTHROW;
+extern void *llvm_omp_target_lock_mem(void *ptr, size_t size, int device_num) MEMSPAN_OMP_NOTHROW;
+extern void llvm_omp_target_unlock_mem(void *ptr, int device_num) MEMSPAN_OMP_NOTHROW;
+
+#ifdef __cplusplus
+}
+#endif
+#endif /* MEMSPAN_OMP_H */
