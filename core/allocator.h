@@ -17,6 +17,10 @@ bool memspan_allocator_is_marked(memspan_allocator_h allocator);
 /* True when @p pointer lies in memory that is ours (live or not). No lock. */
 bool memspan_pointer_is_ours(const void *pointer);
 
+/* calloc on a boundary (omp_aligned_calloc). */
+void *memspan_allocate_zeroed(memspan_allocator_h allocator, size_t align_bytes, size_t count,
+                              size_t size_bytes);
+
 /* The default allocator of the calling task (OpenMP's def-allocator-var). Implemented in
  * core/omp/icv.c; may be a handle that only the OpenMP runtime knows. */
 memspan_allocator_h memspan_allocator_default(void);

@@ -458,6 +458,13 @@ const struct memspan_backend_slot *memspan_backend_slot(int index)
     return &entries[index].slot;
 }
 
+const struct memspan_backend_slot *memspan_backend_slot_if_open(int index)
+{
+    ensure_list();
+    return atomic_load_explicit(&entries[index].opened, memory_order_acquire) ? &entries[index].slot
+                                                                              : NULL;
+}
+
 memspan_status_t memspan_backend_list_status(void)
 {
     ensure_list();

@@ -35,6 +35,9 @@ int memspan_backend_slots(void);
 /* Backend @p index, opened unless it is off. */
 const struct memspan_backend_slot *memspan_backend_slot(int index);
 
+/* The same without opening anything: NULL when it was not opened yet. */
+const struct memspan_backend_slot *memspan_backend_slot_if_open(int index);
+
 /* MEMSPAN_OK, or MEMSPAN_ERR_CONFIG when MEMSPAN_BACKENDS was refused (recorded again). */
 memspan_status_t memspan_backend_list_status(void);
 

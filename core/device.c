@@ -274,6 +274,21 @@ const struct memspan_device *memspan_device_find(int number)
     return NULL;
 }
 
+const struct memspan_device *memspan_device_of_ordinal(const memspan_backend_t *table, int ordinal)
+{
+    int i;
+
+    if (ordinal == MEMSPAN_HOST) {
+        return memspan_device_of_host();
+    }
+    for (i = 0; i < device_count; i++) {
+        if ((devices[i].table == table) && (devices[i].ordinal == ordinal)) {
+            return &devices[i];
+        }
+    }
+    return NULL;
+}
+
 static memspan_reach_t reach_between(const struct memspan_device *home, memspan_kind_t kind,
                                      const struct memspan_device *from)
 {

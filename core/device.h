@@ -22,6 +22,9 @@ const struct memspan_device *memspan_device_of_host(void);
  * MEMSPAN_ERR_NOT_FOUND or MEMSPAN_ERR_CONFIG recorded. */
 const struct memspan_device *memspan_device_find(int number);
 
+/* The numbered device of a backend's ordinal (MEMSPAN_HOST: the host); NULL if it has no number. */
+const struct memspan_device *memspan_device_of_ordinal(const memspan_backend_t *table, int ordinal);
+
 /* How @p from reaches memory of @p kind whose home is @p home: the driver's word within one
  * backend, and what importing and pageable access allow between two. */
 memspan_reach_t memspan_device_reach_of(const struct memspan_device *home, memspan_kind_t kind,

@@ -1,0 +1,514 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* allocate.c: memory from allocators, and back.
+ *
+ * A request is charged against pool_size first, by compare and swap, so that the limit is exact and
+ * one thread's refused request never makes another's fail; then the pool is asked; then, if either
+ * said no, the fallback trait. A block remembers whose counters it is in. */
+
+#include "core/allocator_record.h"
+#include "core/base/error.h"
+#include "core/base/log.h"
+#include "core/base/option.h"
+#include "core/base/platform.h"
+#include "core/partitioner.h"
+#include "core/pointer_map.h"
+#include "core/pool.h"
+#include <memspan/transfer.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { ALIGN_LEAST = 16, FALLBACKS_MAX = 64 };
+
+/* ---- counting ---- */
+
+static bool charge(struct memspan_allocator *a, uint64_t bytes)
+{
+    uint64_t limit   = a->traits.pool_size;
+    uint64_t charged = atomic_load_explicit(&a->counters.charged_bytes, memory_order_relaxed);
+
+    do {
+        if ((bytes > limit) || (charged > limit - bytes)) {
+            memspan_error(MEMSPAN_ERR_LIMIT,
+                          "%llu bytes do not fit in pool_size=%llu, of which %llu are in use",
+                          (unsigned long long)bytes, (unsigned long long)limit,
+                          (unsigned long long)charged);
+            memspan_error_hint("raise the trait pool_size");
+            return false;
+        }
+    } while (!atomic_compare_exchange_weak_explicit(&a->counters.charged_bytes, &charged,
+                                                    charged + bytes, memory_order_relaxed,
+                                                    memory_order_relaxed));
+    return true;
+}
+
+static void uncharge(struct memspan_allocator *a, uint64_t bytes)
+{
+    atomic_fetch_sub_explicit(&a->counters.charged_bytes, bytes, memory_order_relaxed);
+}
+
+static void raise_peak(struct memspan_counters *c, uint64_t live)
+{
+    uint64_t peak = atomic_load_explicit(&c->peak_bytes, memory_order_relaxed);
+
+    while ((live > peak) &&
+           !atomic_compare_exchange_weak_explicit(&c->peak_bytes, &peak, live, memory_order_relaxed,
+                                                  memory_order_relaxed)) {
+    }
+}
+
+static void count_alloc(struct memspan_allocator *a, size_t bytes)
+{
+    struct memspan_counters *c = &a->counters;
+    uint64_t live = atomic_fetch_add_explicit(&c->live_bytes, bytes, memory_order_relaxed) + bytes;
+
+    atomic_fetch_add_explicit(&c->allocated_count, 1, memory_order_relaxed);
+    raise_peak(c, live);
+}
+
+/* live_count is raised before the block exists, so that destroy() never misses one. */
+static void count_free(struct memspan_allocator *a, size_t bytes)
+{
+    struct memspan_counters *c = &a->counters;
+
+    atomic_fetch_sub_explicit(&c->live_bytes, bytes, memory_order_relaxed);
+    atomic_fetch_add_explicit(&c->freed_count, 1, memory_order_relaxed);
+    if ((atomic_fetch_sub(&c->live_count, 1) == 1) && atomic_load(&a->zombie)) {
+        memspan_allocator_bury(a);
+    }
+}
+
+/* ---- one allocator, no fallback ---- */
+
+struct ask {
+    size_t size_bytes;
+    size_t align_bytes;              /* power of two; what the caller asked for */
+    bool zeroed;                     /* in: wanted */
+    const struct memspan_plan *plan; /* instead of the allocator's own, or NULL */
+    bool charged;                    /* the caller has charged it already */
+    bool fallback;
+};
+
+static memspan_status_t take_divided(struct memspan_allocator *a, struct memspan_provider *provider,
+                                     const struct ask *ask, const struct memspan_block_owner *owner,
+                                     size_t align_bytes, bool *zeroed_p, void **address_p)
+{
+    struct memspan_partitioning partitioning;
+    size_t size = memspan_round_up(ask->size_bytes, memspan_page_size());
+    memspan_status_t status;
+
+    if (size == 0) {
+        return memspan_error(MEMSPAN_ERR_NO_MEMORY, "%zu bytes are more than can be addressed",
+                             ask->size_bytes);
+    }
+    status = memspan_partitioner_divide(a->traits.partitioner, a->traits.partitioner_arg, a->index,
+                                        a->space->handle, size, &partitioning);
+    if (status != MEMSPAN_OK) {
+        return status;
+    }
+    status = memspan_pool_alloc(provider->pool, size, align_bytes, partitioning.parts,
+                                partitioning.part_count, owner, zeroed_p, address_p);
+    memspan_partitioner_release(a->traits.partitioner, &partitioning);
+    return status;
+}
+
+static memspan_status_t take(struct memspan_allocator *a, const struct ask *ask,
+                             const struct memspan_block_owner *owner, bool *zeroed_p,
+                             void **address_p)
+{
+    const struct memspan_plan *plan = (ask->plan != NULL) ? ask->plan : &a->plan;
+    struct memspan_provider *provider =
+        (ask->plan != NULL) ? ask->plan->provider : memspan_allocator_provider(a);
+    size_t align =
+        (a->traits.alignment > ask->align_bytes) ? a->traits.alignment : ask->align_bytes;
+    size_t whole;
+
+    if (provider == NULL) {
+        return memspan_error_last()->status;
+    }
+    align = (align < ALIGN_LEAST) ? ALIGN_LEAST : align;
+    if (MEMSPAN_UNLIKELY(a->traits.partition == MEMSPAN_VALUE_PARTITIONER)) {
+        return take_divided(a, provider, ask, owner, align, zeroed_p, address_p);
+    }
+    /* A block spread over nodes in equal runs has a mapping of its own. */
+    whole = (ask->size_bytes >= plan->blocked_bytes) ? provider->direct_bytes : 0;
+    return memspan_pool_alloc(provider->pool, ask->size_bytes, (whole > align) ? whole : align,
+                              NULL, 0, owner, zeroed_p, address_p);
+}
+
+static memspan_status_t clear(struct memspan_allocator *a, const struct ask *ask, void *address)
+{
+    const struct memspan_provider *provider =
+        (ask->plan != NULL) ? ask->plan->provider : memspan_allocator_provider(a);
+    const struct memspan_device *d = provider->spec.device;
+    memspan_status_t status;
+
+    if (memspan_provider_host_touches(provider)) {
+        memset(address, 0, ask->size_bytes);
+        return MEMSPAN_OK;
+    }
+    if (d->table->fill == NULL) {
+        return memspan_error(MEMSPAN_ERR_UNSUPPORTED, "backend %s cannot clear its memory",
+                             d->info.backend);
+    }
+    status = d->table->fill(d->state, d->ordinal, NULL, address, 0, ask->size_bytes);
+    return (status == MEMSPAN_OK) ? d->table->synchronize(d->state, d->ordinal, NULL) : status;
+}
+
+static void *allocate_from(struct memspan_allocator *a, const struct ask *ask)
+{
+    struct memspan_block_owner owner = {a, ask->size_bytes, ask->fallback};
+    uint64_t bytes                   = (uint64_t)ask->size_bytes + MEMSPAN_CHARGE_OVERHEAD_BYTES;
+    bool zeroed                      = ask->zeroed;
+    void *address;
+
+    if (memspan_allocator_provider(a) == NULL) {
+        return NULL; /* also makes a predefined allocator's traits */
+    }
+    if (MEMSPAN_UNLIKELY(bytes < ask->size_bytes)) {
+        memspan_error(MEMSPAN_ERR_NO_MEMORY, "%zu bytes are more than can be addressed",
+                      ask->size_bytes);
+        return NULL;
+    }
+    if (!ask->charged && !charge(a, bytes)) {
+        return NULL;
+    }
+    atomic_fetch_add(&a->counters.live_count, 1);
+    if (MEMSPAN_UNLIKELY(take(a, ask, &owner, &zeroed, &address) != MEMSPAN_OK)) {
+        goto err_uncount;
+    }
+    if (ask->zeroed && !zeroed && (clear(a, ask, address) != MEMSPAN_OK)) {
+        memspan_pool_free(address, &owner);
+        goto err_uncount;
+    }
+    count_alloc(a, ask->size_bytes);
+    return address;
+
+err_uncount:
+    if (!ask->charged) {
+        uncharge(a, bytes);
+    }
+    if ((atomic_fetch_sub(&a->counters.live_count, 1) == 1) && atomic_load(&a->zombie)) {
+        memspan_allocator_bury(a);
+    }
+    return NULL;
+}
+
+/* ---- fallback ---- */
+
+/* OpenMP: abort_fb ends the program when the request cannot be met. */
+__attribute__((noreturn)) static void end_program(const struct memspan_allocator *a,
+                                                  size_t size_bytes)
+{
+    char line[1200];
+    int n = snprintf(line, sizeof(line),
+                     "memspan: %zu bytes cannot be had: %s\n"
+                     "memspan: the program ends because the allocator%s%s has the trait "
+                     "fallback=abort_fb\n",
+                     size_bytes, memspan_error_text(), (a->name[0] != '\0') ? " " : "", a->name);
+
+    n = (n < (int)sizeof(line)) ? n : (int)sizeof(line) - 1;
+    if (write(STDERR_FILENO, line, (size_t)n) < 0) {
+        /* Nowhere left to say so. */
+    }
+    abort();
+}
+
+/* Who is asked when @p a said no; NULL when nobody is. */
+static struct memspan_allocator *next_to_ask(struct memspan_allocator *a, size_t size_bytes)
+{
+    struct memspan_allocator *next = NULL;
+
+    switch (a->traits.fallback) {
+    case MEMSPAN_VALUE_ABORT_FB:
+        end_program(a, size_bytes);
+    case MEMSPAN_VALUE_ALLOCATOR_FB:
+        next = memspan_allocator_find(a->traits.fb_data);
+        if (next == NULL) {
+            next = memspan_allocator_find(memspan_allocator_of_vendor(a->traits.fb_data));
+        }
+        break;
+    case MEMSPAN_VALUE_DEFAULT_MEM_FB:
+        next = memspan_allocator_find(MEMSPAN_ALLOCATOR_DEFAULT);
+        break;
+    default: /* null_fb */
+        break;
+    }
+    return (next == a) ? NULL : next;
+}
+
+static void report_fallback(struct memspan_allocator *a, size_t size_bytes)
+{
+    atomic_fetch_add_explicit(&a->counters.fallback_count, 1, memory_order_relaxed);
+    if ((memspan_option_choice(MEMSPAN_OPTION_FALLBACK) != 0) &&
+        !atomic_exchange(&a->warned, true)) {
+        memspan_log(MEMSPAN_LOG_WARN, "core",
+                    "%zu bytes came from a fallback (said once for each allocator): %s", size_bytes,
+                    memspan_error_text());
+    }
+}
+
+static void *allocate(struct memspan_allocator *first, struct ask *ask)
+{
+    struct memspan_allocator *a = first;
+    size_t align                = ask->align_bytes;
+    void *address;
+    int asked;
+
+    for (asked = 0; asked < FALLBACKS_MAX; asked++) {
+        address = allocate_from(a, ask);
+        if (MEMSPAN_LIKELY(address != NULL)) {
+            if (MEMSPAN_UNLIKELY(a != first)) {
+                report_fallback(first, ask->size_bytes);
+            }
+            return address;
+        }
+        atomic_fetch_add_explicit(&a->counters.failed_count, 1, memory_order_relaxed);
+        /* A fallback still owes the alignment that the first allocator promised. */
+        align            = (a->traits.alignment > align) ? a->traits.alignment : align;
+        ask->align_bytes = align;
+        ask->plan        = NULL;
+        ask->charged     = false;
+        ask->fallback    = true;
+        a                = next_to_ask(a, ask->size_bytes);
+        if (a == NULL) {
+            return NULL;
+        }
+    }
+    memspan_error(MEMSPAN_ERR_CONFLICT, "the fallbacks of an allocator lead round in a circle");
+    return NULL;
+}
+
+/* ---- public ---- */
+
+void *memspan_aligned_alloc(memspan_allocator_h handle, size_t align_bytes, size_t size_bytes)
+{
+    struct memspan_allocator *a = memspan_allocator_resolve(handle);
+    struct ask ask              = {.size_bytes = size_bytes, .align_bytes = align_bytes};
+
+    if ((a == NULL) || (size_bytes == 0)) {
+        return NULL;
+    }
+    if (MEMSPAN_UNLIKELY(!memspan_is_power_of_two(align_bytes))) {
+        memspan_error(MEMSPAN_ERR_INVALID, "alignment %zu is no power of two", align_bytes);
+        return NULL;
+    }
+    return allocate(a, &ask);
+}
+
+void *memspan_alloc(memspan_allocator_h handle, size_t size_bytes)
+{
+    return memspan_aligned_alloc(handle, 1, size_bytes);
+}
+
+void *memspan_allocate_zeroed(memspan_allocator_h handle, size_t align_bytes, size_t count,
+                              size_t size_bytes)
+{
+    struct memspan_allocator *a = memspan_allocator_resolve(handle);
+    struct ask ask              = {.align_bytes = align_bytes, .zeroed = true};
+
+    if ((a == NULL) || (count == 0) || (size_bytes == 0)) {
+        return NULL;
+    }
+    if (!memspan_is_power_of_two(align_bytes)) {
+        memspan_error(MEMSPAN_ERR_INVALID, "alignment %zu is no power of two", align_bytes);
+        return NULL;
+    }
+    if (__builtin_mul_overflow(count, size_bytes, &ask.size_bytes)) {
+        /* Fails like any request that cannot be met: the fallback decides between NULL and the end.
+         */
+        ask.size_bytes = SIZE_MAX;
+    }
+    return allocate(a, &ask);
+}
+
+void *memspan_calloc(memspan_allocator_h handle, size_t count, size_t size_bytes)
+{
+    return memspan_allocate_zeroed(handle, 1, count, size_bytes);
+}
+
+void *memspan_alloc_with(memspan_allocator_h handle, size_t size_bytes,
+                         const memspan_trait_t *given, size_t count)
+{
+    struct memspan_allocator *a = memspan_allocator_resolve(handle);
+    struct ask ask              = {.size_bytes = size_bytes, .align_bytes = 1};
+    const struct memspan_space *space;
+    struct memspan_traits traits;
+    struct memspan_plan plan;
+    void *address = NULL;
+    size_t i;
+
+    if ((a == NULL) || (size_bytes == 0) || (memspan_allocator_ensure_plan(a) != MEMSPAN_OK)) {
+        return NULL;
+    }
+    traits = a->traits;
+    if (memspan_traits_apply(&traits, a->space->target, given, count) != MEMSPAN_OK) {
+        return NULL;
+    }
+    for (i = 0; i < count; i++) {
+        if ((given[i].key == MEMSPAN_TRAIT_POOL_SIZE) || (given[i].key == MEMSPAN_TRAIT_FALLBACK) ||
+            (given[i].key == MEMSPAN_TRAIT_FB_DATA)) {
+            memspan_error(MEMSPAN_ERR_INVALID,
+                          "trait %s belongs to the allocator, not to one allocation",
+                          memspan_trait_key_text(given[i].key));
+            memspan_error_hint("derive an allocator with memspan_allocator_derive()");
+            return NULL;
+        }
+    }
+    space = memspan_space_resolve(a->space->handle);
+    if ((space == NULL) || (memspan_plan_make(space, &traits, &plan) != MEMSPAN_OK)) {
+        return NULL;
+    }
+    if (memspan_plan_provide(&plan) == MEMSPAN_OK) {
+        ask.align_bytes = traits.alignment;
+        ask.plan        = &plan;
+        address         = allocate(a, &ask);
+    }
+    memspan_plan_clear(&plan);
+    return address;
+}
+
+memspan_status_t memspan_free(void *pointer)
+{
+    struct memspan_block_owner owner;
+    memspan_status_t status;
+
+    if (pointer == NULL) {
+        return MEMSPAN_OK;
+    }
+    status = memspan_pool_free(pointer, &owner);
+    if (MEMSPAN_LIKELY(status == MEMSPAN_OK)) {
+        uncharge(owner.allocator, (uint64_t)owner.requested_bytes + MEMSPAN_CHARGE_OVERHEAD_BYTES);
+        count_free(owner.allocator, owner.requested_bytes);
+    }
+    return status;
+}
+
+bool memspan_pointer_is_ours(const void *pointer)
+{
+    const struct memspan_chunk *chunk = memspan_map_find(pointer);
+
+    return (chunk != NULL) && ((const unsigned char *)pointer < chunk->address + chunk->size_bytes);
+}
+
+/* ---- changing sizes ---- */
+
+/* The same allocator: only the growth is charged, and the block stays where it is if it fits. */
+static void *resize_own(struct memspan_allocator *a, const struct memspan_block_view *old,
+                        size_t size_bytes, bool *refused_p)
+{
+    size_t old_bytes                 = old->owner.requested_bytes;
+    struct memspan_block_owner owner = {a, size_bytes, old->owner.fallback};
+    struct ask ask = {.size_bytes = size_bytes, .align_bytes = 1, .charged = true};
+    struct memspan_block_owner gone;
+    void *address;
+
+    *refused_p = false;
+    if ((size_bytes > old_bytes) && !charge(a, size_bytes - old_bytes)) {
+        *refused_p = true;
+        return NULL;
+    }
+    if (memspan_pool_retag(old->address, &owner)) {
+        address = old->address;
+        atomic_fetch_add_explicit(&a->counters.live_bytes, size_bytes - old_bytes,
+                                  memory_order_relaxed);
+        raise_peak(&a->counters,
+                   atomic_load_explicit(&a->counters.live_bytes, memory_order_relaxed));
+        goto out_uncharge;
+    }
+    address = allocate_from(a, &ask);
+    if (address == NULL) {
+        if (size_bytes > old_bytes) {
+            uncharge(a, size_bytes - old_bytes);
+        }
+        *refused_p = true;
+        return NULL;
+    }
+    if (memspan_copy(address, old->address, (old_bytes < size_bytes) ? old_bytes : size_bytes) !=
+        MEMSPAN_OK) {
+        memspan_pool_free(address, &gone);
+        count_free(a, size_bytes);
+        if (size_bytes > old_bytes) {
+            uncharge(a, size_bytes - old_bytes);
+        }
+        return NULL;
+    }
+    memspan_pool_free(old->address, &gone);
+    count_free(a, old_bytes);
+out_uncharge:
+    if (size_bytes < old_bytes) {
+        uncharge(a, old_bytes - size_bytes);
+    }
+    return address;
+}
+
+/* The allocator cannot; if its fallback is where the block already is, it may stay. */
+static bool stays_with_fallback(struct memspan_allocator *a, const struct memspan_block_view *old,
+                                size_t size_bytes)
+{
+    struct memspan_allocator *next = (a->traits.fallback == MEMSPAN_VALUE_DEFAULT_MEM_FB)
+                                         ? memspan_allocator_find(MEMSPAN_ALLOCATOR_DEFAULT)
+                                         : NULL;
+
+    return (next != NULL) && (next == old->owner.allocator) && (size_bytes <= old->capacity_bytes);
+}
+
+static void *move(struct memspan_allocator *a, const struct memspan_block_view *old,
+                  size_t size_bytes)
+{
+    struct ask ask = {.size_bytes = size_bytes, .align_bytes = 1};
+    size_t keep =
+        (old->owner.requested_bytes < size_bytes) ? old->owner.requested_bytes : size_bytes;
+    void *address = allocate_from(a, &ask);
+    bool refused;
+
+    if (address == NULL) {
+        if (stays_with_fallback(a, old, size_bytes)) {
+            atomic_fetch_add_explicit(&a->counters.failed_count, 1, memory_order_relaxed);
+            report_fallback(a, size_bytes);
+            return resize_own(old->owner.allocator, old, size_bytes, &refused);
+        }
+        address = allocate(a, &ask);
+    }
+    if (address == NULL) {
+        return NULL;
+    }
+    if (memspan_copy(address, old->address, keep) != MEMSPAN_OK) {
+        memspan_free(address);
+        return NULL;
+    }
+    memspan_free(old->address);
+    return address;
+}
+
+void *memspan_realloc(memspan_allocator_h handle, void *pointer, size_t size_bytes)
+{
+    struct memspan_block_view old;
+    struct memspan_allocator *a;
+    void *address;
+    bool refused;
+
+    if (pointer == NULL) {
+        return memspan_alloc(handle, size_bytes);
+    }
+    if (size_bytes == 0) {
+        memspan_free(pointer);
+        return NULL;
+    }
+    if (!memspan_pool_find(pointer, &old) || (old.address != pointer)) {
+        memspan_error(MEMSPAN_ERR_NOT_FOUND, "%p is not the start of a live block of Memspan",
+                      pointer);
+        return NULL;
+    }
+    a = (handle == MEMSPAN_ALLOCATOR_NULL) ? old.owner.allocator
+                                           : memspan_allocator_resolve(handle);
+    if (a == NULL) {
+        return NULL;
+    }
+    if (a != old.owner.allocator) {
+        return move(a, &old, size_bytes);
+    }
+    address = resize_own(a, &old, size_bytes, &refused);
+    return refused ? move(a, &old, size_bytes) : address;
+}

@@ -1,0 +1,414 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* allocator.c: making, finding and ending allocators.
+ *
+ * A handle is mark | generation | index. Finding one is two loads and a comparison: the record of
+ * the index must carry exactly that handle. Records come in pages that are never freed; ending an
+ * allocator clears its handle, and the record waits until its last block is freed.
+ *
+ * table_lock guards the list of unused records, the making of plans and ending. It is not held
+ * while a driver is opened for a new allocator, but is for a predefined one's first use. */
+
+#include "core/allocator_record.h"
+#include "core/base/error.h"
+#include "core/base/platform.h"
+#include "core/fork.h"
+#include "core/partitioner.h"
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    INDEX_BITS      = 20,
+    GENERATION_BITS = 20,
+    PAGE_SHIFT      = 8,
+    PAGE_RECORDS    = 1 << PAGE_SHIFT,
+    PAGES_MAX       = 1 << (INDEX_BITS - PAGE_SHIFT),
+    PREDEFINED      = 9, /* by handle; 0 is none */
+};
+
+static const uintptr_t handle_mark      = UINT64_C(0x4d53410000000000);
+static const uintptr_t handle_mark_bits = UINT64_C(0xffffff0000000000);
+
+static struct memspan_allocator predefined[PREDEFINED] = {
+    {.handle = 0}, {.handle = 1}, {.handle = 2}, {.handle = 3}, {.handle = 4},
+    {.handle = 5}, {.handle = 6}, {.handle = 7}, {.handle = 8},
+};
+static const char *const predefined_names[PREDEFINED] = {
+    "null",
+    "omp_default_mem_alloc",
+    "omp_large_cap_mem_alloc",
+    "omp_const_mem_alloc",
+    "omp_high_bw_mem_alloc",
+    "omp_low_lat_mem_alloc",
+    "omp_cgroup_mem_alloc",
+    "omp_pteam_mem_alloc",
+    "omp_thread_mem_alloc",
+};
+static const uintptr_t predefined_spaces[PREDEFINED] = {0, 99, 1, 2, 3, 4, 99, 99, 99};
+
+static _Atomic(struct memspan_allocator *) pages[PAGES_MAX];
+static atomic_size_t record_count;
+static struct memspan_allocator *unused; /* under table_lock, as is record_count's growth */
+static pthread_mutex_t table_lock = PTHREAD_MUTEX_INITIALIZER;
+
+struct memspan_counters memspan_counters_of_the_gone;
+
+/* ---- finding ---- */
+
+static struct memspan_allocator *record_at(size_t index)
+{
+    struct memspan_allocator *page =
+        atomic_load_explicit(&pages[index >> PAGE_SHIFT], memory_order_acquire);
+
+    return (page == NULL) ? NULL : &page[index & (PAGE_RECORDS - 1)];
+}
+
+bool memspan_allocator_is_marked(memspan_allocator_h handle)
+{
+    return ((uintptr_t)handle & handle_mark_bits) == handle_mark;
+}
+
+struct memspan_allocator *memspan_allocator_find(memspan_allocator_h handle)
+{
+    uintptr_t value = (uintptr_t)handle;
+    struct memspan_allocator *a;
+
+    if (value - 1 < PREDEFINED - 1) {
+        return &predefined[value];
+    }
+    if (!memspan_allocator_is_marked(handle)) {
+        return NULL;
+    }
+    a = record_at(value & ((1u << INDEX_BITS) - 1));
+    if ((a == NULL) || (atomic_load_explicit(&a->handle, memory_order_acquire) != value)) {
+        return NULL;
+    }
+    return a;
+}
+
+bool memspan_allocator_known(memspan_allocator_h handle)
+{
+    return memspan_allocator_find(handle) != NULL;
+}
+
+static void no_allocator(memspan_allocator_h handle)
+{
+    unsigned long long value = (unsigned long long)(uintptr_t)handle;
+
+    if (memspan_allocator_is_marked(handle)) {
+        memspan_error(MEMSPAN_ERR_NOT_FOUND, "allocator 0x%llx does not exist any more", value);
+        memspan_error_hint("it was destroyed");
+    } else {
+        memspan_error(MEMSPAN_ERR_NOT_FOUND, "0x%llx names no allocator of Memspan", value);
+        memspan_error_hint("handles come from omp_init_allocator or memspan_allocator_create");
+    }
+}
+
+struct memspan_allocator *memspan_allocator_resolve(memspan_allocator_h handle)
+{
+    struct memspan_allocator *a;
+
+    if (handle == MEMSPAN_ALLOCATOR_NULL) {
+        handle = memspan_allocator_default();
+    }
+    a = memspan_allocator_find(handle);
+    if (MEMSPAN_UNLIKELY(a == NULL)) {
+        a = memspan_allocator_find(memspan_allocator_of_vendor(handle));
+        if (a == NULL) {
+            no_allocator(handle);
+        }
+    }
+    return a;
+}
+
+struct memspan_allocator *memspan_allocator_at(size_t i)
+{
+    if (i < PREDEFINED - 1) {
+        return &predefined[i + 1];
+    }
+    i -= PREDEFINED - 1;
+    return (i < atomic_load_explicit(&record_count, memory_order_acquire)) ? record_at(i) : NULL;
+}
+
+/* ---- plans ---- */
+
+static memspan_status_t make_plan(struct memspan_allocator *a)
+{
+    const struct memspan_space *space;
+    memspan_status_t status;
+
+    memspan_fork_prepare();
+    if (memspan_plan_is_plain(a->space, &a->traits)) {
+        status = memspan_plan_make_plain(a->space, &a->plan);
+    } else {
+        space  = memspan_space_resolve(a->space->handle);
+        status = (space == NULL) ? memspan_error_last()->status
+                                 : memspan_plan_make(space, &a->traits, &a->plan);
+    }
+    a->planned = (status == MEMSPAN_OK);
+    return status;
+}
+
+static void set_up_predefined(struct memspan_allocator *a)
+{
+    uintptr_t number = (uintptr_t)(a - predefined);
+
+    a->space = memspan_space_find((memspan_space_h)predefined_spaces[number]);
+    memspan_traits_default(&a->traits, false);
+    a->index = (uint32_t)number;
+    snprintf(a->name, sizeof(a->name), "%s", predefined_names[number]);
+    if (number == 1) {
+        a->traits.fallback = MEMSPAN_VALUE_NULL_FB;
+    }
+    if (number >= 6) {
+        a->traits.access = (number == 6)   ? MEMSPAN_VALUE_CGROUP
+                           : (number == 7) ? MEMSPAN_VALUE_PTEAM
+                                           : MEMSPAN_VALUE_THREAD;
+    }
+}
+
+memspan_status_t memspan_allocator_ensure_plan(struct memspan_allocator *a)
+{
+    memspan_status_t status = MEMSPAN_OK;
+
+    if (atomic_load_explicit(&a->provider, memory_order_acquire) != NULL) {
+        return MEMSPAN_OK;
+    }
+    pthread_mutex_lock(&table_lock);
+    if (a->space == NULL) {
+        set_up_predefined(a);
+    }
+    if (!a->planned) {
+        status = make_plan(a);
+    }
+    if (status == MEMSPAN_OK) {
+        status = memspan_plan_provide(&a->plan);
+    }
+    if (status == MEMSPAN_OK) {
+        /* Pairs with the acquires here and in provider(): the plan is seen whole. */
+        atomic_store_explicit(&a->provider, a->plan.provider, memory_order_release);
+    }
+    pthread_mutex_unlock(&table_lock);
+    return status;
+}
+
+struct memspan_provider *memspan_allocator_provider(struct memspan_allocator *a)
+{
+    struct memspan_provider *p = atomic_load_explicit(&a->provider, memory_order_acquire);
+
+    if (MEMSPAN_LIKELY(p != NULL)) {
+        return p;
+    }
+    return (memspan_allocator_ensure_plan(a) == MEMSPAN_OK)
+               ? atomic_load_explicit(&a->provider, memory_order_acquire)
+               : NULL;
+}
+
+/* ---- making ---- */
+
+/* An unused record, or NULL with an error. */
+static struct memspan_allocator *take_record(void)
+{
+    size_t index                = atomic_load_explicit(&record_count, memory_order_relaxed);
+    struct memspan_allocator *a = unused;
+
+    if (a != NULL) {
+        unused = a->next_unused;
+        return a;
+    }
+    if ((index >> PAGE_SHIFT) >= PAGES_MAX) {
+        memspan_error(MEMSPAN_ERR_LIMIT, "there are %zu allocators already", index);
+        return NULL;
+    }
+    if (record_at(index) == NULL) {
+        struct memspan_allocator *page = calloc(PAGE_RECORDS, sizeof(*page));
+        if (page == NULL) {
+            memspan_error(MEMSPAN_ERR_NO_MEMORY, "no memory for an allocator's record");
+            return NULL;
+        }
+        /* Pairs with the acquire in record_at(). */
+        atomic_store_explicit(&pages[index >> PAGE_SHIFT], page, memory_order_release);
+    }
+    a        = record_at(index);
+    a->index = (uint32_t)index;
+    atomic_store_explicit(&record_count, index + 1, memory_order_release);
+    return a;
+}
+
+static void put_record(struct memspan_allocator *a)
+{
+    a->next_unused = unused;
+    unused         = a;
+}
+
+static memspan_status_t create(const struct memspan_space *space,
+                               const struct memspan_traits *traits,
+                               memspan_allocator_h *allocator_p)
+{
+    struct memspan_allocator draft = {.space = space, .traits = *traits};
+    struct memspan_allocator *a;
+    uintptr_t handle;
+    memspan_status_t status = make_plan(&draft);
+
+    if (status != MEMSPAN_OK) {
+        return status;
+    }
+    pthread_mutex_lock(&table_lock);
+    a = take_record();
+    if (a == NULL) {
+        pthread_mutex_unlock(&table_lock);
+        memspan_plan_clear(&draft.plan);
+        return memspan_error_last()->status;
+    }
+    a->space   = draft.space;
+    a->traits  = draft.traits;
+    a->plan    = draft.plan;
+    a->planned = true;
+    a->name[0] = '\0';
+    atomic_store_explicit(&a->provider, NULL, memory_order_relaxed);
+    atomic_store_explicit(&a->zombie, false, memory_order_relaxed);
+    atomic_store_explicit(&a->warned, false, memory_order_relaxed);
+    a->generation = (a->generation + 1) & ((1u << GENERATION_BITS) - 1);
+    handle        = handle_mark | ((uintptr_t)a->generation << INDEX_BITS) | a->index;
+    /* Pairs with the acquire in find(): whoever holds the handle sees the record. */
+    atomic_store_explicit(&a->handle, handle, memory_order_release);
+    pthread_mutex_unlock(&table_lock);
+    *allocator_p = (memspan_allocator_h)handle;
+    return MEMSPAN_OK;
+}
+
+memspan_status_t memspan_allocator_create(memspan_space_h space_handle,
+                                          const memspan_trait_t *given, size_t count,
+                                          memspan_allocator_h *allocator_p)
+{
+    const struct memspan_space *space = memspan_space_find(space_handle);
+    struct memspan_traits traits;
+    memspan_status_t status;
+
+    if (allocator_p == NULL) {
+        return memspan_error(MEMSPAN_ERR_INVALID, "nowhere to put the allocator (NULL)");
+    }
+    if (space == NULL) {
+        return memspan_error(MEMSPAN_ERR_INVALID, "0x%llx names no memory space",
+                             (unsigned long long)(uintptr_t)space_handle);
+    }
+    memspan_traits_default(&traits, space->target);
+    status = memspan_traits_apply(&traits, space->target, given, count);
+    return (status == MEMSPAN_OK) ? create(space, &traits, allocator_p) : status;
+}
+
+memspan_status_t memspan_allocator_derive(memspan_allocator_h base_handle,
+                                          const memspan_trait_t *given, size_t count,
+                                          memspan_allocator_h *allocator_p)
+{
+    struct memspan_allocator *base = memspan_allocator_resolve(base_handle);
+    struct memspan_traits traits;
+    memspan_status_t status;
+
+    if (base == NULL) {
+        return memspan_error_last()->status;
+    }
+    if (allocator_p == NULL) {
+        return memspan_error(MEMSPAN_ERR_INVALID, "nowhere to put the allocator (NULL)");
+    }
+    status = memspan_allocator_ensure_plan(base);
+    if (status != MEMSPAN_OK) {
+        return status;
+    }
+    traits = base->traits;
+    status = memspan_traits_apply(&traits, base->space->target, given, count);
+    return (status == MEMSPAN_OK) ? create(base->space, &traits, allocator_p) : status;
+}
+
+memspan_status_t memspan_allocator_plan(memspan_space_h space_handle, const memspan_trait_t *given,
+                                        size_t count, memspan_allocator_info_t *info_p)
+{
+    memspan_allocator_h handle;
+    memspan_status_t status = memspan_allocator_create(space_handle, given, count, &handle);
+
+    if (status != MEMSPAN_OK) {
+        return status;
+    }
+    status = memspan_allocator_describe(handle, info_p);
+    memspan_allocator_destroy(handle);
+    return status;
+}
+
+/* ---- ending ---- */
+
+static void add_to_the_gone(struct memspan_allocator *a)
+{
+#define ADD(field)                                                                                 \
+    atomic_fetch_add_explicit(                                                                     \
+        &memspan_counters_of_the_gone.field,                                                       \
+        atomic_exchange_explicit(&a->counters.field, 0, memory_order_relaxed),                     \
+        memory_order_relaxed)
+    ADD(allocated_count);
+    ADD(freed_count);
+    ADD(failed_count);
+    ADD(fallback_count);
+#undef ADD
+    atomic_store_explicit(&a->counters.peak_bytes, 0, memory_order_relaxed);
+}
+
+/* The record can be used again. table_lock held. */
+static void retire(struct memspan_allocator *a)
+{
+    if (a->traits.partitioner != 0) {
+        memspan_partitioner_forget_allocator(a->traits.partitioner, a->index);
+    }
+    memspan_plan_clear(&a->plan);
+    a->planned = false;
+    add_to_the_gone(a);
+    put_record(a);
+}
+
+memspan_status_t memspan_allocator_destroy(memspan_allocator_h handle)
+{
+    struct memspan_allocator *a;
+
+    if (((uintptr_t)handle < PREDEFINED) ||
+        (!memspan_allocator_is_marked(handle) &&
+         (memspan_allocator_of_vendor(handle) != MEMSPAN_ALLOCATOR_NULL))) {
+        return MEMSPAN_OK;
+    }
+    pthread_mutex_lock(&table_lock);
+    a = memspan_allocator_find(handle);
+    if (a == NULL) {
+        pthread_mutex_unlock(&table_lock);
+        no_allocator(handle);
+        return MEMSPAN_ERR_NOT_FOUND;
+    }
+    atomic_store_explicit(&a->handle, 0, memory_order_release);
+    if (atomic_load(&a->counters.live_count) == 0) {
+        retire(a);
+    } else {
+        atomic_store(&a->zombie, true);
+        /* The last block may have been freed just before zombie was set: then nobody else looks. */
+        if ((atomic_load(&a->counters.live_count) == 0) && atomic_exchange(&a->zombie, false)) {
+            retire(a);
+        }
+    }
+    pthread_mutex_unlock(&table_lock);
+    return MEMSPAN_OK;
+}
+
+void memspan_allocator_bury(struct memspan_allocator *a)
+{
+    pthread_mutex_lock(&table_lock);
+    if ((atomic_load(&a->counters.live_count) == 0) && atomic_exchange(&a->zombie, false)) {
+        retire(a);
+    }
+    pthread_mutex_unlock(&table_lock);
+}
+
+void memspan_allocator_before_fork(void)
+{
+    pthread_mutex_lock(&table_lock);
+}
+
+void memspan_allocator_after_fork(void)
+{
+    pthread_mutex_unlock(&table_lock);
+}

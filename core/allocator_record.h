@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef MEMSPAN_CORE_ALLOCATOR_RECORD_H
+#define MEMSPAN_CORE_ALLOCATOR_RECORD_H
+
+/* An allocator as the core sees it. Records are never freed, only used again under another
+ * generation of the handle, so a stale handle leads to a record that says so. */
+
+#include "core/allocator.h"
+#include "core/plan.h"
+
+/* Charged against pool_size for each block beside its bytes: OpenMP programs count on more than
+ * nothing, users on little. */
+#define MEMSPAN_CHARGE_OVERHEAD_BYTES ((size_t)4)
+
+struct memspan_counters {
+    _Atomic uint64_t live_bytes;
+    _Atomic uint64_t live_count;
+    _Atomic uint64_t peak_bytes;
+    _Atomic uint64_t charged_bytes;
+    _Atomic uint64_t allocated_count;
+    _Atomic uint64_t freed_count;
+    _Atomic uint64_t failed_count;
+    _Atomic uint64_t fallback_count;
+};
+
+struct memspan_allocator {
+    _Atomic uintptr_t handle;                    /* 0 while the record is unused or outlives it */
+    _Atomic(struct memspan_provider *) provider; /* NULL until the first allocation */
+    const struct memspan_space *space;
+    struct memspan_traits traits;
+    struct memspan_plan plan; /* valid when planned */
+    bool planned;
+    atomic_bool zombie; /* destroyed, with live memory; the last free ends it */
+    atomic_bool warned; /* its fallback was reported */
+    struct memspan_counters counters;
+    uint32_t index; /* of the record; the predefined ones have their handle */
+    uint32_t generation;
+    struct memspan_allocator *next_unused;
+    char name[32]; /* "omp_default_mem_alloc"; "" for those made at run time */
+};
+
+/* The live allocator of a handle, without error record; NULL for 0 and anything stale or foreign.
+ */
+struct memspan_allocator *memspan_allocator_find(memspan_allocator_h handle);
+
+/* The same for 0 (the default allocator) and other vendors' handles too; NULL with an error. */
+struct memspan_allocator *memspan_allocator_resolve(memspan_allocator_h handle);
+
+/* Make sure that the plan is made. */
+memspan_status_t memspan_allocator_ensure_plan(struct memspan_allocator *allocator);
+
+/* The provider of ordinary blocks; NULL with an error. */
+struct memspan_provider *memspan_allocator_provider(struct memspan_allocator *allocator);
+
+/* The last block of a destroyed allocator has been freed. */
+void memspan_allocator_bury(struct memspan_allocator *allocator);
+
+/* All records that were ever used, in order; NULL after the last. Unused ones have handle 0. */
+struct memspan_allocator *memspan_allocator_at(size_t i);
+
+/* What the allocators that are gone counted. */
+extern struct memspan_counters memspan_counters_of_the_gone;
+
+void memspan_allocator_before_fork(void);
+void memspan_allocator_after_fork(void);
+
+#endif /* MEMSPAN_CORE_ALLOCATOR_RECORD_H */

@@ -1,0 +1,522 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* plan.c: which kind of memory, of which driver, where, for a space and traits.
+ *
+ * The ladder. A request asks for one kind; each kind has a list of kinds that are right wherever it
+ * is right, in the order in which they are tried. A program that is right on managed memory (one
+ * side at a time) is right on coherent memory (both at once) and on pinned host memory; never the
+ * other way round, so the list of coherent memory does not hold managed memory. Every step away
+ * from what was asked makes the plan inexact and is said in `why`.
+ *
+ *   device       device, coherent, host-pinned, managed   (one device alone: all are its own)
+ *   managed      managed, coherent, host-pinned, host
+ *   coherent     coherent, host-pinned, host
+ *   host-pinned  host-pinned, coherent (where it cannot move)
+ *
+ * (host: plain host memory, where every listed device reaches it as it is.) */
+
+#include "core/plan.h"
+#include "core/base/error.h"
+#include "core/base/log.h"
+#include "core/base/option.h"
+#include "core/base/platform.h"
+#include "core/base/text.h"
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { LADDER_MAX = 4 };
+
+static const memspan_kind_t ladders[MEMSPAN_KIND_COUNT][LADDER_MAX] = {
+    [MEMSPAN_KIND_DEVICE]  = {MEMSPAN_KIND_DEVICE, MEMSPAN_KIND_COHERENT, MEMSPAN_KIND_HOST_PINNED,
+                              MEMSPAN_KIND_MANAGED},
+    [MEMSPAN_KIND_MANAGED] = {MEMSPAN_KIND_MANAGED, MEMSPAN_KIND_COHERENT, MEMSPAN_KIND_HOST_PINNED,
+                              MEMSPAN_KIND_HOST},
+    [MEMSPAN_KIND_COHERENT] = {MEMSPAN_KIND_COHERENT, MEMSPAN_KIND_HOST_PINNED, MEMSPAN_KIND_HOST},
+    [MEMSPAN_KIND_HOST_PINNED] = {MEMSPAN_KIND_HOST_PINNED, MEMSPAN_KIND_COHERENT},
+};
+
+__attribute__((format(printf, 2, 3))) static void say(struct memspan_plan *plan, const char *format,
+                                                      ...)
+{
+    size_t used = strlen(plan->why);
+    char text[sizeof(plan->why)];
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(text, sizeof(text), format, args);
+    va_end(args);
+    memspan_text_append(plan->why, sizeof(plan->why), &used, "%s%s", (used > 0) ? "; " : "", text);
+}
+
+/* ---- what is asked ---- */
+
+static bool wants_host_residence(const struct memspan_traits *t)
+{
+    return (t->preferred_location == MEMSPAN_HOST) || (t->preferred_location == MEMSPAN_NO_DEVICE);
+}
+
+static memspan_kind_t kind_asked(const struct memspan_space *space, const struct memspan_traits *t)
+{
+    if (!space->target) {
+        return t->pinned ? MEMSPAN_KIND_HOST_PINNED : MEMSPAN_KIND_HOST;
+    }
+    if (!space->host && (space->device_count == 1) && !t->memory_access_given) {
+        return MEMSPAN_KIND_DEVICE;
+    }
+    if (t->pinned && !t->memory_access_given && wants_host_residence(t)) {
+        return MEMSPAN_KIND_HOST_PINNED;
+    }
+    return (t->memory_access == MEMSPAN_VALUE_MANAGED) ? MEMSPAN_KIND_MANAGED
+                                                       : MEMSPAN_KIND_COHERENT;
+}
+
+/* ---- target spaces ---- */
+
+static const struct memspan_device *member(const struct memspan_space *space, size_t i)
+{
+    return (i < space->device_count) ? memspan_device_find(space->devices[i])
+                                     : memspan_device_of_host();
+}
+
+static size_t member_count(const struct memspan_space *space)
+{
+    return space->device_count + (space->host ? 1 : 0);
+}
+
+static memspan_coherence_t weakest(const struct memspan_space *space,
+                                   const struct memspan_resource *resource)
+{
+    memspan_coherence_t coherence = MEMSPAN_COHERENCE_ATOMIC;
+    size_t i;
+
+    for (i = 0; i < member_count(space); i++) {
+        memspan_reach_t reach = memspan_resource_reach(resource, member(space, i));
+        coherence             = (reach.coherence < coherence) ? reach.coherence : coherence;
+    }
+    return coherence;
+}
+
+static bool is_migratable(memspan_kind_t kind, const struct memspan_device *home)
+{
+    bool one_memory = (home->info.capabilities & MEMSPAN_CAN_UNIFIED_PHYSICAL) != 0;
+
+    return !one_memory && ((kind == MEMSPAN_KIND_MANAGED) || (kind == MEMSPAN_KIND_COHERENT));
+}
+
+/* Whether a resource of the space keeps the promise of the kind that was asked for. */
+static bool keeps_promise(const struct memspan_space *space, const struct memspan_traits *t,
+                          const struct memspan_resource *r, memspan_kind_t asked)
+{
+    if (t->pinned && is_migratable(r->kind, r->home)) {
+        return false;
+    }
+    if (member_count(space) == 1) {
+        return true;
+    }
+    return weakest(space, r) >= ((asked == MEMSPAN_KIND_MANAGED) ? MEMSPAN_COHERENCE_SYNC
+                                                                 : MEMSPAN_COHERENCE_CONCURRENT);
+}
+
+/* The best resource of one kind: of the device where it should live, else the first. */
+static const struct memspan_resource *of_kind(const struct memspan_space *space,
+                                              const struct memspan_traits *t, memspan_kind_t kind,
+                                              memspan_kind_t asked)
+{
+    const struct memspan_resource *first = NULL;
+    size_t i;
+
+    for (i = 0; i < space->resource_count; i++) {
+        const struct memspan_resource *r = &space->resources[i];
+
+        if ((r->kind != kind) || !keeps_promise(space, t, r, asked)) {
+            continue;
+        }
+        if (r->home->number == t->preferred_location) {
+            return r;
+        }
+        first = (first == NULL) ? r : first;
+    }
+    return first;
+}
+
+static bool has_gain(const struct memspan_resource *r)
+{
+    return (r->home->info.kinds_without_gain & (1u << r->kind)) == 0;
+}
+
+static const struct memspan_resource *climb(const struct memspan_space *space,
+                                            const struct memspan_traits *t, memspan_kind_t asked)
+{
+    const struct memspan_resource *without_gain = NULL;
+    size_t i;
+
+    for (i = 0; (i < LADDER_MAX) && (ladders[asked][i] != MEMSPAN_KIND_NONE); i++) {
+        const struct memspan_resource *r = of_kind(space, t, ladders[asked][i], asked);
+
+        if ((r != NULL) && (has_gain(r) || (t->guarantee == MEMSPAN_VALUE_REQUIRED))) {
+            return r;
+        }
+        without_gain = (without_gain == NULL) ? r : without_gain;
+    }
+    return without_gain;
+}
+
+static memspan_status_t nothing_serves(const struct memspan_space *space,
+                                       const struct memspan_traits *t, memspan_kind_t asked)
+{
+    char label[48];
+
+    memspan_error(MEMSPAN_ERR_UNREACHABLE, "space %s has no %s%s memory, and nothing stronger",
+                  space->name, t->pinned ? "pinned " : "", memspan_kind_name(asked));
+    if (asked != MEMSPAN_KIND_MANAGED) {
+        return memspan_error_hint(
+            "its first resource is %s; ask for memory_access=managed and synchronise",
+            memspan_resource_label(&space->resources[0], label, sizeof(label)));
+    }
+    return memspan_error_hint("its first resource is %s",
+                              memspan_resource_label(&space->resources[0], label, sizeof(label)));
+}
+
+static void explain_kind(struct memspan_plan *plan, const struct memspan_resource *r)
+{
+    const struct memspan_device *home = r->home;
+    const char *note                  = home->info.kind_note[r->kind];
+    const struct memspan_device *first =
+        (plan->space->device_count > 0) ? memspan_device_find(plan->space->devices[0]) : NULL;
+    char label[48];
+
+    memspan_resource_label(r, label, sizeof(label));
+    if (r->kind == plan->kind_asked) {
+        say(plan, "%s as asked, from %s%s%s%s", memspan_kind_name(r->kind), label,
+            (note[0] != '\0') ? " (" : "", note, (note[0] != '\0') ? ")" : "");
+        return;
+    }
+    say(plan, "%s memory was asked for, %s serves it by %s memory, which promises more%s%s%s",
+        memspan_kind_name(plan->kind_asked), label, memspan_kind_name(r->kind),
+        (note[0] != '\0') ? " (" : "", note, (note[0] != '\0') ? ")" : "");
+    if ((first != NULL) && (first->info.kind_note[plan->kind_asked][0] != '\0')) {
+        say(plan, "%s: %s", memspan_kind_name(plan->kind_asked),
+            first->info.kind_note[plan->kind_asked]);
+    }
+}
+
+static void explain_coherence(struct memspan_plan *plan, const struct memspan_traits *t,
+                              const struct memspan_resource *r)
+{
+    if ((plan->kind_asked != MEMSPAN_KIND_COHERENT) || (member_count(plan->space) == 1) ||
+        (t->atomic_scope == MEMSPAN_VALUE_DEVICE)) {
+        return;
+    }
+    if (weakest(plan->space, r) < MEMSPAN_COHERENCE_ATOMIC) {
+        plan->exact = false;
+        say(plan, "atomics between its sides are not promised");
+    }
+}
+
+static void place_on_device(struct memspan_plan *plan, const struct memspan_traits *t,
+                            const struct memspan_resource *r)
+{
+    const struct memspan_device *host = memspan_device_of_host();
+    const struct memspan_device *wanted;
+    bool moves = is_migratable(r->kind, r->home);
+    size_t i;
+
+    plan->resident = (r->kind == MEMSPAN_KIND_DEVICE) ? r->home : host;
+    if (t->preferred_location == MEMSPAN_NO_DEVICE) {
+        return;
+    }
+    wanted = memspan_device_find(t->preferred_location);
+    for (i = 0; i < member_count(plan->space); i++) {
+        if ((wanted != NULL) && (wanted == member(plan->space, i)) &&
+            (moves || (wanted == plan->resident))) {
+            plan->resident = wanted;
+            return;
+        }
+    }
+    if ((wanted != NULL) && (r->home->info.capabilities & MEMSPAN_CAN_UNIFIED_PHYSICAL) != 0) {
+        return; /* one memory: every preferred location is the same place */
+    }
+    plan->exact = false;
+    say(plan, "preferred_location %d cannot be followed: it stays on %s", t->preferred_location,
+        (plan->resident == host) ? "the host" : plan->resident->info.name);
+}
+
+static memspan_status_t use_importers(struct memspan_plan *plan)
+{
+    size_t i;
+
+    plan->importers = calloc(plan->space->device_count, sizeof(*plan->importers));
+    if (plan->importers == NULL) {
+        return memspan_error(MEMSPAN_ERR_NO_MEMORY, "no memory for a plan");
+    }
+    for (i = 0; i < plan->space->device_count; i++) {
+        plan->importers[i] = memspan_device_find(plan->space->devices[i]);
+    }
+    plan->spec.importers      = plan->importers;
+    plan->spec.importer_count = plan->space->device_count;
+    say(plan, "host pages imported into every listed driver at one address");
+    return MEMSPAN_OK;
+}
+
+static memspan_status_t plan_target(struct memspan_plan *plan, const struct memspan_traits *t)
+{
+    const struct memspan_resource *r = climb(plan->space, t, plan->kind_asked);
+
+    if (r == NULL) {
+        return nothing_serves(plan->space, t, plan->kind_asked);
+    }
+    plan->kind_given  = r->kind;
+    plan->exact       = (r->kind == plan->kind_asked);
+    plan->migratable  = is_migratable(r->kind, r->home);
+    plan->spec.device = r->home;
+    plan->spec.kind   = r->kind;
+    explain_kind(plan, r);
+    explain_coherence(plan, t, r);
+    place_on_device(plan, t, r);
+    plan->spec.resident_ordinal =
+        (plan->resident->number == MEMSPAN_HOST) ? MEMSPAN_HOST : plan->resident->ordinal;
+    if (t->pinned) {
+        plan->spec.flags |= MEMSPAN_REQUEST_PINNED;
+    }
+    if (t->preferred_place != MEMSPAN_NO_PLACE) {
+        plan->exact = false;
+        say(plan, "preferred_place is for host memory and was not followed");
+    }
+    return r->imported ? use_importers(plan) : MEMSPAN_OK;
+}
+
+/* ---- host spaces ---- */
+
+static memspan_status_t use_place(struct memspan_plan *plan, const struct memspan_traits *t)
+{
+    int node                = -1;
+    memspan_status_t status = memspan_topology_node_of_place(t->preferred_place, &node);
+    size_t i;
+
+    if (status != MEMSPAN_OK) {
+        return (status == MEMSPAN_ERR_NOT_FOUND)
+                   ? memspan_error(MEMSPAN_ERR_INVALID, "trait preferred_place: %s",
+                                   memspan_error_last()->message)
+                   : status;
+    }
+    for (i = 0; i < plan->space->resource_count; i++) {
+        if (plan->space->resources[i].node == node) {
+            plan->nodes[0]        = node;
+            plan->spec.node_count = 1;
+            say(plan, "node %d is nearest to place %d", node, t->preferred_place);
+            return MEMSPAN_OK;
+        }
+    }
+    plan->exact = false;
+    say(plan, "place %d is nearest to node %d, which is not one of space %s", t->preferred_place,
+        node, plan->space->name);
+    return MEMSPAN_OK;
+}
+
+static void use_partition(struct memspan_plan *plan, const struct memspan_traits *t)
+{
+    static const char *const words[]        = {"nearest", "blocked", "interleaved"};
+    static const memspan_spread_t spreads[] = {MEMSPAN_SPREAD_NEAREST, MEMSPAN_SPREAD_BLOCKED,
+                                               MEMSPAN_SPREAD_INTERLEAVED};
+    int i                                   = t->partition - MEMSPAN_VALUE_NEAREST;
+
+    if ((i < 0) || (i > 2)) {
+        return;
+    }
+    if (plan->spec.node_count == 1) {
+        say(plan, "partition=%s over one node is that node", words[i]);
+        return;
+    }
+    plan->spec.spread          = spreads[i];
+    plan->spec.part_size_bytes = t->part_size;
+    if (spreads[i] == MEMSPAN_SPREAD_BLOCKED) {
+        plan->blocked_bytes = plan->spec.node_count * memspan_page_size();
+    }
+    say(plan, "%s over %zu nodes", words[i], plan->spec.node_count);
+}
+
+/* Binding is asked for only where it means something: several nodes, or some of them left out. */
+static bool needs_nodes(const struct memspan_plan *plan)
+{
+    bool tier = (plan->space->hint != MEMSPAN_HINT_DEFAULT) && !plan->space->alias;
+
+    return plan->space->partial || tier || !memspan_topology_is_plain();
+}
+
+static void use_pin_device(struct memspan_plan *plan, const struct memspan_traits *t)
+{
+    const struct memspan_device *d = memspan_device_find(t->pin_device);
+
+    if ((d == NULL) || (d->number == MEMSPAN_HOST)) {
+        return;
+    }
+    if ((d->info.kinds & (1u << MEMSPAN_KIND_HOST_PINNED)) == 0) {
+        plan->exact = false;
+        say(plan, "device %d has no pinned host memory of its own; the host pins it", d->number);
+        return;
+    }
+    plan->spec.device     = d;
+    plan->spec.node_count = 0;
+    say(plan, "pinned by the driver of device %d", d->number);
+}
+
+static memspan_status_t plan_host(struct memspan_plan *plan, const struct memspan_traits *t)
+{
+    const struct memspan_space *space = plan->space;
+    memspan_status_t status           = MEMSPAN_OK;
+    size_t i;
+
+    plan->nodes = calloc(space->resource_count, sizeof(*plan->nodes));
+    if (plan->nodes == NULL) {
+        return memspan_error(MEMSPAN_ERR_NO_MEMORY, "no memory for a plan");
+    }
+    for (i = 0; (i < space->resource_count) && (space->resources[i].node >= 0); i++) {
+        plan->nodes[i] = space->resources[i].node;
+    }
+    plan->spec.node_count = i;
+    plan->spec.nodes      = plan->nodes;
+    plan->spec.device     = memspan_device_of_host();
+    plan->spec.kind       = plan->kind_asked;
+    plan->kind_given      = plan->kind_asked;
+    plan->resident        = plan->spec.device;
+    plan->exact           = true;
+    if (t->pinned) {
+        plan->spec.flags |= MEMSPAN_REQUEST_PINNED;
+    }
+    if (space->note[0] != '\0') {
+        say(plan, "%s", space->note);
+    }
+    if (t->preferred_place != MEMSPAN_NO_PLACE) {
+        status = use_place(plan, t);
+    }
+    use_partition(plan, t);
+    if ((plan->spec.spread == MEMSPAN_SPREAD_ANY) &&
+        ((plan->spec.node_count == space->resource_count) && !needs_nodes(plan))) {
+        plan->spec.node_count = 0;
+    }
+    if ((t->pin_device != MEMSPAN_NO_DEVICE) && (status == MEMSPAN_OK)) {
+        use_pin_device(plan, t);
+    }
+    if ((t->preferred_location != MEMSPAN_NO_DEVICE) && (t->preferred_location != MEMSPAN_HOST) &&
+        (memspan_device_find(t->preferred_location) != plan->resident)) {
+        plan->exact = false;
+        say(plan, "preferred_location %d is no place for a space of host memory",
+            t->preferred_location);
+    }
+    if (plan->why[0] == '\0') {
+        say(plan, "%s memory as asked", memspan_kind_name(plan->kind_given));
+    }
+    return status;
+}
+
+/* ---- both ---- */
+
+static memspan_status_t check_guarantee(struct memspan_plan *plan, const struct memspan_traits *t)
+{
+    static const char *const word[] = {"guarantee=required", "MEMSPAN_FALLBACK=strict"};
+    int policy = memspan_option_choice(MEMSPAN_OPTION_FALLBACK); /* quiet, warn, strict */
+
+    if (plan->exact) {
+        return MEMSPAN_OK;
+    }
+    if ((t->guarantee == MEMSPAN_VALUE_REQUIRED) || (policy == 2)) {
+        memspan_error(MEMSPAN_ERR_NOT_GUARANTEED, "%.200s", plan->why);
+        return memspan_error_hint("it is refused because of %s",
+                                  word[t->guarantee != MEMSPAN_VALUE_REQUIRED]);
+    }
+    /* Something stronger than asked is worth knowing; a trait that is not followed is a warning. */
+    if (policy == 1) {
+        memspan_log((plan->kind_given != plan->kind_asked) ? MEMSPAN_LOG_INFO : MEMSPAN_LOG_WARN,
+                    "core", "space %s: %s", plan->space->name, plan->why);
+    }
+    return MEMSPAN_OK;
+}
+
+static memspan_status_t check_devices(const struct memspan_traits *t)
+{
+    if ((t->preferred_location != MEMSPAN_NO_DEVICE) &&
+        (memspan_device_find(t->preferred_location) == NULL)) {
+        return memspan_error(MEMSPAN_ERR_INVALID, "trait preferred_location: %s",
+                             memspan_error_last()->message);
+    }
+    if ((t->pin_device != MEMSPAN_NO_DEVICE) && (memspan_device_find(t->pin_device) == NULL)) {
+        return memspan_error(MEMSPAN_ERR_INVALID, "trait pin_device: %s",
+                             memspan_error_last()->message);
+    }
+    return MEMSPAN_OK;
+}
+
+memspan_status_t memspan_plan_make(const struct memspan_space *space,
+                                   const struct memspan_traits *traits, struct memspan_plan *plan_p)
+{
+    struct memspan_plan *plan = plan_p;
+    memspan_status_t status   = check_devices(traits);
+
+    if (status != MEMSPAN_OK) {
+        return status;
+    }
+    memset(plan, 0, sizeof(*plan));
+    plan->space                 = space;
+    plan->kind_asked            = kind_asked(space, traits);
+    plan->blocked_bytes         = SIZE_MAX;
+    plan->spec.resident_ordinal = MEMSPAN_HOST;
+    plan->spec.page_size_bytes  = traits->page_size;
+    if (memspan_device_of_host() == NULL) {
+        return memspan_error_last()->status;
+    }
+    status = space->target ? plan_target(plan, traits) : plan_host(plan, traits);
+    if (status == MEMSPAN_OK) {
+        status = check_guarantee(plan, traits);
+    }
+    if (status != MEMSPAN_OK) {
+        memspan_plan_clear(plan);
+    }
+    return status;
+}
+
+bool memspan_plan_is_plain(const struct memspan_space *space, const struct memspan_traits *t)
+{
+    return !space->target && !space->partial && (space->hint == MEMSPAN_HINT_DEFAULT) &&
+           !t->pinned && (t->preferred_place == MEMSPAN_NO_PLACE) && (t->page_size == 0) &&
+           (t->partition == MEMSPAN_VALUE_ENVIRONMENT) && wants_host_residence(t) &&
+           memspan_topology_is_plain();
+}
+
+memspan_status_t memspan_plan_make_plain(const struct memspan_space *space,
+                                         struct memspan_plan *plan_p)
+{
+    const struct memspan_device *host = memspan_device_of_host();
+
+    memset(plan_p, 0, sizeof(*plan_p));
+    if (host == NULL) {
+        return memspan_error_last()->status;
+    }
+    plan_p->space                 = space;
+    plan_p->spec.device           = host;
+    plan_p->spec.kind             = MEMSPAN_KIND_HOST;
+    plan_p->spec.resident_ordinal = MEMSPAN_HOST;
+    plan_p->kind_asked            = MEMSPAN_KIND_HOST;
+    plan_p->kind_given            = MEMSPAN_KIND_HOST;
+    plan_p->resident              = host;
+    plan_p->blocked_bytes         = SIZE_MAX;
+    plan_p->exact                 = true;
+    say(plan_p, "host memory as asked");
+    return MEMSPAN_OK;
+}
+
+memspan_status_t memspan_plan_provide(struct memspan_plan *plan)
+{
+    if (plan->provider == NULL) {
+        plan->provider = memspan_provider_get(&plan->spec);
+    }
+    return (plan->provider == NULL) ? memspan_error_last()->status : MEMSPAN_OK;
+}
+
+void memspan_plan_clear(struct memspan_plan *plan)
+{
+    free(plan->nodes);
+    free(plan->importers);
+    plan->nodes     = NULL;
+    plan->importers = NULL;
+}

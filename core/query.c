@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* query.c: what was asked for, what was given, where it is, who reaches it, and why. */
+
+#include "core/allocator_record.h"
+#include "core/base/error.h"
+#include "core/base/platform.h"
+#include "core/base/topology.h"
+#include "core/pool.h"
+#include <stdio.h>
+#include <string.h>
+
+/* ---- allocators ---- */
+
+static memspan_allocator_h fallback_of(const struct memspan_allocator *a)
+{
+    if (a->traits.fallback == MEMSPAN_VALUE_ALLOCATOR_FB) {
+        return a->traits.fb_data;
+    }
+    return (a->traits.fallback == MEMSPAN_VALUE_DEFAULT_MEM_FB) ? MEMSPAN_ALLOCATOR_DEFAULT
+                                                                : MEMSPAN_ALLOCATOR_NULL;
+}
+
+static int node_of_spec(const struct memspan_provider_spec *spec)
+{
+    return (spec->node_count == 1) ? spec->nodes[0] : -1;
+}
+
+/* Bytes of a page as far as is known: what the provider last gave, or what it is asked for. */
+static size_t page_size_of(const struct memspan_provider *p)
+{
+    size_t given = atomic_load_explicit(&p->given_page_size, memory_order_relaxed);
+
+    if (given != 0) {
+        return given;
+    }
+    if ((p->spec.page_size_bytes != 0) && !atomic_load(&p->page_size_missed)) {
+        return p->spec.page_size_bytes;
+    }
+    return (p->spec.device->number == MEMSPAN_HOST) ? memspan_page_size()
+                                                    : (size_t)p->spec.device->info.page_size_bytes;
+}
+
+memspan_status_t memspan_allocator_describe(memspan_allocator_h handle,
+                                            memspan_allocator_info_t *info_p)
+{
+    struct memspan_allocator *a   = memspan_allocator_resolve(handle);
+    memspan_allocator_info_t info = {.struct_size = sizeof(info)};
+    const struct memspan_plan *plan;
+    memspan_status_t status;
+    bool missed;
+
+    if (a == NULL) {
+        return memspan_error_last()->status;
+    }
+    if (info_p == NULL) {
+        return memspan_error(MEMSPAN_ERR_INVALID, "nowhere to describe the allocator (NULL)");
+    }
+    status = memspan_allocator_ensure_plan(a);
+    if (status != MEMSPAN_OK) {
+        return status;
+    }
+    plan                 = &a->plan;
+    missed               = atomic_load(&plan->provider->page_size_missed);
+    info.space           = a->space->handle;
+    info.kind_asked      = plan->kind_asked;
+    info.kind_given      = plan->kind_given;
+    info.home            = plan->spec.device->number;
+    info.resident_device = plan->resident->number;
+    info.numa_node       = node_of_spec(&plan->spec);
+    info.page_size_bytes = page_size_of(plan->provider);
+    info.align_bytes     = (a->traits.alignment > 16) ? a->traits.alignment : 16;
+    info.pool_size_bytes = a->traits.pool_size;
+    info.pinned          = (plan->kind_given == MEMSPAN_KIND_HOST_PINNED) || a->traits.pinned;
+    info.migratable      = plan->migratable;
+    info.exact           = plan->exact && !missed;
+    info.fallback        = fallback_of(a);
+    info.aborts          = (a->traits.fallback == MEMSPAN_VALUE_ABORT_FB);
+    snprintf(info.why, sizeof(info.why), "%.180s%s", plan->why,
+             missed ? "; pages of the size asked for could not be had" : "");
+    return memspan_struct_write(info_p, &info, sizeof(info));
+}
+
+static memspan_reach_t reach_of(const struct memspan_provider *p, const struct memspan_device *from)
+{
+    struct memspan_resource r = {p->spec.device, p->spec.kind, -1, p->spec.importer_count > 0};
+
+    return memspan_resource_reach(&r, from);
+}
+
+static memspan_status_t write_reach(const struct memspan_provider *provider, int number,
+                                    memspan_reach_t *reach_p)
+{
+    const struct memspan_device *from;
+
+    if (reach_p == NULL) {
+        return memspan_error(MEMSPAN_ERR_INVALID, "nowhere to put how it is reached (NULL)");
+    }
+    from = memspan_device_find(number);
+    if (from == NULL) {
+        return memspan_error_last()->status;
+    }
+    *reach_p = reach_of(provider, from);
+    return MEMSPAN_OK;
+}
+
+memspan_status_t memspan_allocator_reach(memspan_allocator_h handle, int number,
+                                         memspan_reach_t *reach_p)
+{
+    struct memspan_allocator *a = memspan_allocator_resolve(handle);
+    memspan_status_t status;
+
+    if (a == NULL) {
+        return memspan_error_last()->status;
+    }
+    status = memspan_allocator_ensure_plan(a);
+    return (status == MEMSPAN_OK) ? write_reach(a->plan.provider, number, reach_p) : status;
+}
+
+/* ---- addresses ---- */
+
+static int number_of(const struct memspan_backend_slot *slot, int ordinal)
+{
+    const struct memspan_device *d = memspan_device_of_ordinal(slot->table, ordinal);
+
+    return (d == NULL) ? MEMSPAN_HOST : d->number;
+}
+
+/* Memory that is not ours: a driver that is open already may know it. */
+static memspan_status_t describe_foreign(const void *pointer, memspan_pointer_info_t *info)
+{
+    memspan_pointer_facts_t facts;
+    int i;
+
+    for (i = 0; i < memspan_backend_slots(); i++) {
+        const struct memspan_backend_slot *slot = memspan_backend_slot_if_open(i);
+
+        if ((slot == NULL) || !slot->on || (slot->table->pointer_describe == NULL)) {
+            continue;
+        }
+        memset(&facts, 0, sizeof(facts));
+        if (slot->table->pointer_describe(slot->state, pointer, &facts) == MEMSPAN_OK) {
+            info->kind_given      = facts.kind;
+            info->home            = number_of(slot, facts.ordinal);
+            info->resident_device = number_of(slot, facts.resident_ordinal);
+            info->base            = facts.base;
+            info->size_bytes      = facts.size_bytes;
+            snprintf(info->why, sizeof(info->why), "foreign memory; %s knows it as %s memory",
+                     slot->name, memspan_kind_name(facts.kind));
+            return MEMSPAN_OK;
+        }
+    }
+    memspan_error(MEMSPAN_ERR_NOT_FOUND, "nothing is known of the memory at %p", pointer);
+    return memspan_error_hint("it is not Memspan's, or was freed");
+}
+
+static void say_why(memspan_pointer_info_t *info, const struct memspan_block_view *view)
+{
+    const struct memspan_allocator *a = view->owner.allocator;
+
+    if (view->owner.fallback) {
+        snprintf(info->why, sizeof(info->why),
+                 "%s memory, given by a fallback of the allocator "
+                 "that was asked",
+                 memspan_kind_name(info->kind_given));
+    } else if (a->plan.provider == view->chunk->provider) {
+        snprintf(info->why, sizeof(info->why), "%.255s", a->plan.why);
+    } else {
+        snprintf(info->why, sizeof(info->why), "%s memory, by traits of this allocation's own",
+                 memspan_kind_name(info->kind_given));
+    }
+}
+
+memspan_status_t memspan_pointer_describe(const void *pointer, memspan_pointer_info_t *info_p)
+{
+    memspan_pointer_info_t info = {.struct_size     = sizeof(info),
+                                   .numa_node       = -1,
+                                   .home            = MEMSPAN_HOST,
+                                   .resident_device = MEMSPAN_HOST};
+    const struct memspan_provider *p;
+    const struct memspan_device *resident;
+    struct memspan_block_view view;
+    memspan_status_t status;
+
+    if ((pointer == NULL) || (info_p == NULL)) {
+        return memspan_error(MEMSPAN_ERR_INVALID, "the address, or where to describe it, is NULL");
+    }
+    if (!memspan_pool_find(pointer, &view)) {
+        status = describe_foreign(pointer, &info);
+        return (status == MEMSPAN_OK) ? memspan_struct_write(info_p, &info, sizeof(info)) : status;
+    }
+    p                    = view.chunk->provider;
+    info.allocator       = (memspan_allocator_h)atomic_load(&view.owner.allocator->handle);
+    info.space           = view.owner.allocator->space->handle;
+    info.base            = view.address;
+    info.size_bytes      = view.owner.requested_bytes;
+    info.kind_asked      = view.owner.allocator->plan.kind_asked;
+    info.kind_given      = p->spec.kind;
+    info.home            = p->spec.device->number;
+    info.page_size_bytes = (view.chunk->block.page_size_bytes != 0)
+                               ? view.chunk->block.page_size_bytes
+                               : page_size_of(p);
+    info.pinned          = (view.chunk->block.flags & MEMSPAN_BLOCK_PINNED) != 0;
+    info.migratable      = (view.chunk->block.flags & MEMSPAN_BLOCK_MIGRATABLE) != 0;
+    info.fallback        = view.owner.fallback;
+    if (p->spec.resident_ordinal != MEMSPAN_HOST) {
+        resident = memspan_device_of_ordinal(p->spec.device->table, p->spec.resident_ordinal);
+        info.resident_device = (resident == NULL) ? p->spec.device->number : resident->number;
+    }
+    if (p->spec.kind != MEMSPAN_KIND_DEVICE) {
+        info.numa_node = memspan_topology_node_of_page(pointer);
+    }
+    say_why(&info, &view);
+    return memspan_struct_write(info_p, &info, sizeof(info));
+}
+
+memspan_status_t memspan_pointer_reach(const void *pointer, int number, memspan_reach_t *reach_p)
+{
+    struct memspan_block_view view;
+
+    if ((pointer == NULL) || !memspan_pool_find(pointer, &view)) {
+        memspan_error(MEMSPAN_ERR_NOT_FOUND, "%p is not in a live block of Memspan", pointer);
+        return memspan_error_hint("only memory of Memspan can be asked about");
+    }
+    return write_reach(view.chunk->provider, number, reach_p);
+}

@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* transfer.c: copies, fills, prefetches and kernels, each by the driver that knows the memory.
+ *
+ * Memory of a device's driver, also where the host could touch it, is copied by that driver, in
+ * order with the device's other work. Between two drivers that do not know each other the bytes go
+ * through host memory, a window at a time. */
+
+#include "core/base/error.h"
+#include "core/base/platform.h"
+#include "core/device.h"
+#include "core/pool.h"
+#include <memspan/transfer.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { WINDOW_BYTES = 4 << 20 };
+
+/* One side of a transfer: the device whose driver knows it, or NULL for the host's own memory. */
+static memspan_status_t find_side(const void *pointer, size_t size_bytes, const char *side,
+                                  const struct memspan_device **device_p)
+{
+    struct memspan_block_view view;
+    size_t offset;
+
+    *device_p = NULL;
+    if (pointer == NULL) {
+        return memspan_error(MEMSPAN_ERR_INVALID, "the %s of a transfer of %zu bytes is NULL", side,
+                             size_bytes);
+    }
+    if (!memspan_pool_find(pointer, &view)) {
+        return MEMSPAN_OK; /* foreign: memory that the host may touch, as the header says */
+    }
+    offset = (size_t)((const char *)pointer - (const char *)view.address);
+    if ((offset > view.capacity_bytes) || (size_bytes > view.capacity_bytes - offset)) {
+        return memspan_error(MEMSPAN_ERR_INVALID,
+                             "the %s (%p, %zu bytes) runs past its block of %zu bytes at %p", side,
+                             pointer, size_bytes, view.owner.requested_bytes, view.address);
+    }
+    if (view.chunk->provider->spec.device->number != MEMSPAN_HOST) {
+        *device_p = view.chunk->provider->spec.device;
+    }
+    return MEMSPAN_OK;
+}
+
+static memspan_status_t copy_by(const struct memspan_device *d, void *to, const void *from,
+                                size_t size_bytes)
+{
+    memspan_status_t status;
+
+    if (d->table->copy == NULL) {
+        return memspan_error(MEMSPAN_ERR_UNSUPPORTED, "backend %s cannot copy", d->info.backend);
+    }
+    status = d->table->copy(d->state, d->ordinal, NULL, to, from, size_bytes);
+    return (status == MEMSPAN_OK) ? d->table->synchronize(d->state, d->ordinal, NULL) : status;
+}
+
+static memspan_status_t copy_through_host(const struct memspan_device *to_device, char *to,
+                                          const struct memspan_device *from_device,
+                                          const char *from, size_t size_bytes)
+{
+    size_t window           = (size_bytes < WINDOW_BYTES) ? size_bytes : WINDOW_BYTES;
+    memspan_status_t status = MEMSPAN_OK;
+    size_t done             = 0;
+    char *buffer            = malloc(window);
+
+    if (buffer == NULL) {
+        return memspan_error(MEMSPAN_ERR_NO_MEMORY, "no %zu bytes to copy through", window);
+    }
+    while ((status == MEMSPAN_OK) && (done < size_bytes)) {
+        size_t part = (size_bytes - done < window) ? size_bytes - done : window;
+
+        status = copy_by(from_device, buffer, from + done, part);
+        if (status == MEMSPAN_OK) {
+            status = copy_by(to_device, to + done, buffer, part);
+        }
+        done += part;
+    }
+    free(buffer);
+    return status;
+}
+
+memspan_status_t memspan_copy(void *to, const void *from, size_t size_bytes)
+{
+    const struct memspan_device *to_device;
+    const struct memspan_device *from_device;
+    memspan_status_t status;
+
+    if (size_bytes == 0) {
+        return MEMSPAN_OK;
+    }
+    status = find_side(to, size_bytes, "destination", &to_device);
+    if (status == MEMSPAN_OK) {
+        status = find_side(from, size_bytes, "source", &from_device);
+    }
+    if (status != MEMSPAN_OK) {
+        return status;
+    }
+    if ((to_device == NULL) && (from_device == NULL)) {
+        memcpy(to, from, size_bytes);
+        return MEMSPAN_OK;
+    }
+    if ((to_device != NULL) && (from_device != NULL) && (to_device->table != from_device->table)) {
+        return copy_through_host(to_device, to, from_device, from, size_bytes);
+    }
+    return copy_by((to_device != NULL) ? to_device : from_device, to, from, size_bytes);
+}
+
+memspan_status_t memspan_fill(void *to, unsigned char byte, size_t size_bytes)
+{
+    const struct memspan_device *d;
+    memspan_status_t status;
+
+    if (size_bytes == 0) {
+        return MEMSPAN_OK;
+    }
+    status = find_side(to, size_bytes, "destination", &d);
+    if (status != MEMSPAN_OK) {
+        return status;
+    }
+    if (d == NULL) {
+        memset(to, byte, size_bytes);
+        return MEMSPAN_OK;
+    }
+    if (d->table->fill == NULL) {
+        return memspan_error(MEMSPAN_ERR_UNSUPPORTED, "backend %s cannot fill", d->info.backend);
+    }
+    status = d->table->fill(d->state, d->ordinal, NULL, to, byte, size_bytes);
+    return (status == MEMSPAN_OK) ? d->table->synchronize(d->state, d->ordinal, NULL) : status;
+}
+
+memspan_status_t memspan_prefetch(const void *pointer, size_t size_bytes, int number)
+{
+    const struct memspan_device *to = memspan_device_find(number);
+    const struct memspan_device *d;
+    memspan_status_t status;
+
+    if (to == NULL) {
+        return memspan_error_last()->status;
+    }
+    status = find_side(pointer, size_bytes, "memory to prefetch", &d);
+    if ((status != MEMSPAN_OK) || (size_bytes == 0)) {
+        return status;
+    }
+    if ((d == NULL) || (d->table->prefetch == NULL)) {
+        memspan_error(MEMSPAN_ERR_UNSUPPORTED, "the memory at %p does not move by prefetching",
+                      pointer);
+        return memspan_error_hint("only managed memory of a driver that moves it does");
+    }
+    if ((to->number != MEMSPAN_HOST) && (to->table != d->table)) {
+        return memspan_error(MEMSPAN_ERR_UNSUPPORTED, "%s memory does not move to device %d",
+                             d->info.backend, number);
+    }
+    return d->table->prefetch(d->state, d->ordinal, NULL, pointer, size_bytes,
+                              (to->number == MEMSPAN_HOST) ? MEMSPAN_HOST : to->ordinal);
+}
+
+/* ---- kernels ---- */
+
+static memspan_status_t check_operand(const struct memspan_device *d, const char *name,
+                                      const void *pointer, size_t size_bytes)
+{
+    struct memspan_block_view view;
+    struct memspan_resource r;
+    char label[48];
+    char home[48];
+    size_t offset;
+
+    if (pointer == NULL) {
+        return memspan_error(MEMSPAN_ERR_INVALID, "operand %s of the kernel is NULL", name);
+    }
+    if (!memspan_pool_find(pointer, &view)) {
+        if ((d->number == MEMSPAN_HOST) ||
+            ((d->info.capabilities & MEMSPAN_CAN_ACCESS_PAGEABLE) != 0)) {
+            return MEMSPAN_OK;
+        }
+        memspan_error(MEMSPAN_ERR_INVALID,
+                      "operand %s (%p) is not memory of Memspan, and %s reaches no other", name,
+                      pointer, memspan_device_label(d, label, sizeof(label)));
+        return memspan_error_hint("allocate it from a space that lists device %d", d->number);
+    }
+    r = (struct memspan_resource){view.chunk->provider->spec.device,
+                                  view.chunk->provider->spec.kind, -1,
+                                  view.chunk->provider->spec.importer_count > 0};
+    if (memspan_resource_reach(&r, d).access < MEMSPAN_ACCESS_FAULT) {
+        memspan_error(MEMSPAN_ERR_INVALID, "operand %s (%p) is %s memory, which %s does not reach",
+                      name, pointer, memspan_resource_label(&r, home, sizeof(home)),
+                      memspan_device_label(d, label, sizeof(label)));
+        return memspan_error_hint("allocate it from a space that lists device %d", d->number);
+    }
+    offset = (size_t)((const char *)pointer - (const char *)view.address);
+    if (size_bytes > view.capacity_bytes - offset) {
+        return memspan_error(MEMSPAN_ERR_INVALID,
+                             "operand %s needs %zu bytes, its block of %zu ends before", name,
+                             size_bytes, view.owner.requested_bytes);
+    }
+    return MEMSPAN_OK;
+}
+
+static memspan_status_t check_call(const struct memspan_device *d,
+                                   const memspan_kernel_call_t *call)
+{
+    size_t vector_bytes;
+    size_t x_bytes = 0;
+    size_t y_bytes = 0;
+    size_t z_bytes = 0;
+    memspan_status_t status;
+
+    if (__builtin_mul_overflow(call->count, sizeof(double), &vector_bytes)) {
+        return memspan_error(MEMSPAN_ERR_INVALID, "%zu elements overflow a size", call->count);
+    }
+    switch (call->kernel) {
+    case MEMSPAN_KERNEL_DAXPY:
+        x_bytes = y_bytes = z_bytes = vector_bytes;
+        break;
+    case MEMSPAN_KERNEL_FILL:
+        z_bytes = vector_bytes;
+        break;
+    case MEMSPAN_KERNEL_SUM:
+        x_bytes = vector_bytes;
+        z_bytes = sizeof(double);
+        break;
+    case MEMSPAN_KERNEL_CHASE:
+        x_bytes = sizeof(void *);
+        z_bytes = sizeof(void *);
+        break;
+    case MEMSPAN_KERNEL_ADD_ATOMIC:
+        z_bytes = sizeof(int32_t);
+        break;
+    default:
+        return memspan_error(MEMSPAN_ERR_INVALID, "there is no kernel %d", (int)call->kernel);
+    }
+    status = check_operand(d, "z", call->z, z_bytes);
+    if ((status == MEMSPAN_OK) && (x_bytes > 0)) {
+        status = check_operand(d, "x", call->x, x_bytes);
+    }
+    if ((status == MEMSPAN_OK) && (y_bytes > 0)) {
+        status = check_operand(d, "y", call->y, y_bytes);
+    }
+    return status;
+}
+
+memspan_status_t memspan_kernel_launch(int number, const memspan_kernel_call_t *call)
+{
+    const struct memspan_device *d = memspan_device_find(number);
+    memspan_status_t status;
+
+    if (d == NULL) {
+        return memspan_error_last()->status;
+    }
+    if ((call == NULL) || (call->struct_size < sizeof(*call))) {
+        return memspan_error(MEMSPAN_ERR_INVALID,
+                             "the kernel's arguments are NULL, or struct_size is not set");
+    }
+    if (d->table->launch == NULL) {
+        memspan_error(MEMSPAN_ERR_UNSUPPORTED, "backend %s has no built-in kernels",
+                      d->info.backend);
+        return memspan_error_hint("in an OpenMP program, kernels are its target regions");
+    }
+    if (call->count == 0) {
+        return MEMSPAN_OK;
+    }
+    status = check_call(d, call);
+    return (status == MEMSPAN_OK) ? d->table->launch(d->state, d->ordinal, NULL, call) : status;
+}
