@@ -1,0 +1,11 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# Shell scripts are clean under shellcheck, and bootstrap runs under a plain POSIX shell.
+set -eu
+cd "$MEMSPAN_SOURCE_DIR"
+
+if command -v dash >/dev/null; then
+    dash -n cmake/bootstrap
+fi
+command -v shellcheck >/dev/null || { echo 'skip: no shellcheck'; exit 77; }
+grep -rlE --include='*' '^#!(/bin/sh|/usr/bin/env bash)' .ci cmake cmd bench tests | xargs shellcheck
