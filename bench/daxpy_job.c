@@ -6,13 +6,11 @@
  * bit of it must be there; there is no tolerance for a wrong element to hide in. */
 
 #include "bench/clock.h"
-#include "bench/daxpy.h"
-#include <errno.h>
+#include "bench/daxpy_memory.h"
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
 
 /* Values differ from element to element without a short period, so that a block in the wrong place
  * is a wrong block. */
@@ -78,24 +76,21 @@ static bool copies_once(enum daxpy_variant variant)
     return (variant == DAXPY_COPY_ONCE) || (variant == DAXPY_DEVICE_RESIDENT);
 }
 
-/* The program's own arrays where the device has others: fresh pages, as malloc gives for arrays of
- * this size, but without its memory of earlier rounds. */
+/* The program's own arrays where the device has others: the same host memory as the baseline's, so
+ * that pages and their size do not decide what the way to the device is to decide. */
 static double *plain_alloc(struct daxpy_job *job, size_t size_bytes)
 {
-    void *pages =
-        mmap(NULL, size_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    double *array = memspan_alloc(MEMSPAN_ALLOCATOR_DEFAULT, size_bytes);
 
-    if (pages == MAP_FAILED) {
-        (void)snprintf(job->problem, sizeof(job->problem), "mmap of %zu bytes failed: %s",
-                       size_bytes, strerror(errno));
-        return NULL;
+    if (array == NULL) {
+        (void)daxpy_job_failed(job, "allocation of host memory");
     }
-    return pages;
+    return array;
 }
 
-static bool plain_free(double *array, size_t size_bytes)
+static bool plain_free(struct daxpy_job *job, double *array)
 {
-    return munmap(array, size_bytes) == 0;
+    return (memspan_free(array) == MEMSPAN_OK) || daxpy_job_failed(job, "free of host memory");
 }
 
 static bool allocate(struct daxpy_job *job)
@@ -126,19 +121,17 @@ static bool allocate(struct daxpy_job *job)
 /* Gives back whatever allocate() got, also when it did not get all. */
 static bool give_back(struct daxpy_job *job)
 {
-    bool shares       = daxpy_variant_shares(job->variant);
-    double *hosts[]   = {job->host.x, job->host.y, job->host.z};
-    double *target[]  = {job->target.x, job->target.y, job->target.z};
-    size_t size_bytes = job->n * sizeof(double);
-    bool good         = true;
+    bool shares      = daxpy_variant_shares(job->variant);
+    double *hosts[]  = {job->host.x, job->host.y, job->host.z};
+    double *target[] = {job->target.x, job->target.y, job->target.z};
+    bool good        = true;
 
     for (size_t i = 0; i < 3; i++) {
         if (!shares && (target[i] != NULL)) {
             good = daxpy_engine.memory_free(job, target[i]) && good;
         }
         if (hosts[i] != NULL) {
-            good = (shares ? daxpy_engine.memory_free(job, hosts[i])
-                           : plain_free(hosts[i], size_bytes)) &&
+            good = (shares ? daxpy_engine.memory_free(job, hosts[i]) : plain_free(job, hosts[i])) &&
                    good;
         }
     }
