@@ -1,0 +1,58 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# check.sh INCLUDE-FOLDER COMPILER...: each public header compiles alone, twice in a row, without a
+# warning, by every compiler given: as C11 by all of them, as C++17 by those that call themselves
+# C++. A name that cannot be found is left out and said so; at least one of each language must stay.
+set -eu
+include=$1
+shift
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT INT TERM
+warnings='-Wall -Wextra -Wpedantic -Werror -Wshadow -fsyntax-only'
+bad=0 tried_c=0 tried_cpp=0
+
+# compile HEADER LANGUAGE COMPILER FLAGS...
+compile() {
+    header=$1 language=$2 compiler=$3
+    shift 3
+    case $language in
+    c) suffix=c ;;
+    *) suffix=cpp ;;
+    esac
+    printf '#include <%s>\n#include <%s>\nint alone;\n' "$header" "$header" >"$scratch/alone.$suffix"
+    # shellcheck disable=SC2086 # a list of flags
+    if ! "$compiler" $warnings "$@" -I"$include" "$scratch/alone.$suffix"; then
+        echo "$header does not compile alone: $compiler $*" >&2
+        bad=1
+    fi
+}
+
+for compiler in "$@"; do
+    if ! command -v "$compiler" >/dev/null 2>&1; then
+        echo "$compiler is not here"
+        continue
+    fi
+    case $compiler in
+    *++*) language=c++ standard=-std=c++17 tried_cpp=1 ;;
+    *) language=c standard=-std=c11 tried_c=1 ;;
+    esac
+    for file in "$include"/memspan/*.h "$include"/memspan/*.hpp "$include"/*.h; do
+        [ -f "$file" ] || continue
+        case $file in
+        *.hpp) [ "$language" = c++ ] || continue ;;
+        esac
+        header=${file#"$include"/}
+        compile "$header" "$language" "$compiler" "$standard"
+        case $header in
+        memspan/omp.h) # over the compiler's own header, with and without the runtime's flag
+            compile "$header" "$language" "$compiler" "$standard" -fopenmp
+            compile "$header" "$language" "$compiler" "$standard" -fopenmp -DMEMSPAN_OMP_PAPER_NAMES
+            ;;
+        esac
+    done
+done
+if [ $tried_c = 0 ] || [ $tried_cpp = 0 ]; then
+    echo 'a C and a C++ compiler are needed' >&2
+    exit 77
+fi
+exit $bad

@@ -1,0 +1,108 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# check.sh ROOT: do includes go one way, is there one place that reads the environment, and does
+# the core name no backend? Each violation is a line "file:line: rule: text" on standard output;
+# exit 1 when there is one.
+#
+# Each room may include what stands left of it, and itself:
+#   include/  <-  core/base  <-  core  <-  core/omp
+# backends/NAME: include/, core/base and itself. cmd, bench, tests: include/ and themselves. A unit
+# test may open its room: tests/unit any of the library, tests/bench bench, tests/memquery cmd.
+# Headers of the system and of drivers are not ours to judge.
+set -eu
+root=${1:?usage: check.sh ROOT}
+cd "$root"
+
+files=$(find include core backends cmd bench tests -type f \
+    \( -name '*.c' -o -name '*.h' -o -name '*.cpp' -o -name '*.hpp' -o -name '*.inc' \) 2>/dev/null | sort)
+backends=$(find backends -mindepth 1 -maxdepth 1 -type d 2>/dev/null | sed 's|.*/||' | grep -vx host | tr '\n' ' ')
+[ -n "$files" ] || { echo "no sources under $root" >&2; exit 2; }
+
+# shellcheck disable=SC2086 # the list is words
+awk -v backends="$backends" '
+function dirname(path) { sub(/\/[^\/]*$/, "", path); return path }
+
+# The room of a file, most special first.
+function room_of(path) {
+    if (path ~ /^include\//) return "include"
+    if (path ~ /^core\/base\//) return "base"
+    if (path ~ /^core\/omp\//) return "omp"
+    if (path ~ /^core\//) return "core"
+    if (path ~ /^backends\/[^\/]*\//) { split(path, part, "/"); return "backends/" part[2] }
+    if (path ~ /^cmd\//) return "cmd"
+    if (path ~ /^bench\//) return "bench"
+    if (path ~ /^tests\/unit\//) return "unit"
+    if (path ~ /^tests\/fakes\/[^\/]*\/unit/) return "unit"
+    if (path ~ /^tests\/bench\//) return "tests of bench"
+    if (path ~ /^tests\/memquery\//) return "tests of cmd"
+    if (path ~ /^tests\//) return "tests"
+    return ""
+}
+
+function is_allowed(from, to) {
+    if (from == to || to == "include") return from != "include" || to == "include"
+    if (from == "unit") return to != "cmd" && to != "bench"
+    if (from ~ /^tests of /) return to == substr(from, 10) || to == "tests"
+    if (from == "core") return to == "base"
+    if (from == "omp") return to == "base" || to == "core"
+    if (from ~ /^backends\//) return to == "base"
+    return 0
+}
+
+# The path from the root of a header that is ours, or "".
+function ours(name, quoted, file,    path) {
+    if (name ~ /^memspan\//) return "include/" name
+    if (name ~ /^(core|backends|cmd|bench|tests|include)\//) return name
+    if (!quoted || name ~ /\.\.\//) return quoted ? "outside" : ""
+    path = dirname(file) "/" name
+    return path
+}
+
+function report(rule) { printf "%s:%d: %s: %s\n", FILENAME, FNR, rule, $0; bad = 1 }
+
+# Comments gone, so that prose may say what code may not.
+function code(line) {
+    if (in_comment) {
+        if (!match(line, /\*\//)) return ""
+        line = substr(line, RSTART + 2)
+        in_comment = 0
+    }
+    while (match(line, /\/\*([^*]|\*+[^*\/])*\*+\//))
+        line = substr(line, 1, RSTART - 1) " " substr(line, RSTART + RLENGTH)
+    if (match(line, /\/\*/)) { line = substr(line, 1, RSTART - 1); in_comment = 1 }
+    sub(/\/\/.*/, "", line)
+    return line
+}
+
+BEGIN { backend_count = split(backends, backend, " ") }
+FNR == 1 { in_comment = 0; here = room_of(FILENAME) }
+
+/^[ \t]*#[ \t]*include[ \t]*["<]/ {
+    name = $0
+    sub(/^[ \t]*#[ \t]*include[ \t]*/, "", name)
+    quoted = (substr(name, 1, 1) == "\"")
+    name = substr(name, 2)
+    sub(/[">].*/, "", name)
+    target = ours(name, quoted, FILENAME)
+    if (target == "outside") { report("path goes up"); next }
+    if (target != "") {
+        to = room_of(target)
+        if (!is_allowed(here, to)) report(here " may not include " (to == "" ? target : to))
+        if (quoted && to == "include") report("public headers are included with <>")
+    }
+    next
+}
+{
+    text = code($0)
+    if (text == "") next
+    if (here ~ /^(base|core|omp|backends\/)/ && FILENAME != "core/base/option.c" \
+        && text ~ /(^|[^A-Za-z0-9_])(secure_getenv|getenv|environ)([^A-Za-z0-9_]|$)/)
+        report("only core/base/option.c reads the environment")
+    if (here ~ /^(base|core|omp)$/)
+        for (i = 1; i <= backend_count; i++)
+            if (text ~ "memspan_backend_" backend[i] "([^A-Za-z0-9_]|$)" \
+                || (here != "base" && index(text, "\"" backend[i] "\"")))
+                report("the core names the backend " backend[i])
+}
+END { exit bad }
+' $files
