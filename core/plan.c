@@ -513,6 +513,29 @@ memspan_status_t memspan_plan_provide(struct memspan_plan *plan)
     return (plan->provider == NULL) ? memspan_error_last()->status : MEMSPAN_OK;
 }
 
+struct memspan_provider *memspan_plan_provider_here(const struct memspan_plan *plan)
+{
+    struct memspan_provider_spec spec;
+    int here;
+    size_t i;
+
+    if (MEMSPAN_LIKELY(plan->spec.spread != MEMSPAN_SPREAD_NEAREST)) {
+        return plan->provider;
+    }
+    here = memspan_topology_node_here();
+    for (i = 0; i < plan->spec.node_count; i++) {
+        if (plan->spec.nodes[i] == here) {
+            spec            = plan->spec;
+            spec.spread     = MEMSPAN_SPREAD_ANY;
+            spec.nodes      = &here;
+            spec.node_count = 1;
+            return memspan_provider_get(&spec);
+        }
+    }
+    /* The thread runs on a node that is not one of the space's: the backend chooses. */
+    return plan->provider;
+}
+
 void memspan_plan_clear(struct memspan_plan *plan)
 {
     free(plan->nodes);

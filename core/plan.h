@@ -33,6 +33,10 @@ memspan_status_t memspan_plan_make(const struct memspan_space *space,
 /* Find or make the plan's provider. */
 memspan_status_t memspan_plan_provide(struct memspan_plan *plan);
 
+/* The provider for a block that the calling thread asks for now: the plan's own, or with
+ * partition=nearest the one of the node nearest to the thread. NULL with an error recorded. */
+struct memspan_provider *memspan_plan_provider_here(const struct memspan_plan *plan);
+
 void memspan_plan_clear(struct memspan_plan *plan);
 
 /* True when the space and traits need nothing beyond ordinary host memory, so that no topology has

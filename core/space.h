@@ -38,6 +38,9 @@ const struct memspan_space *memspan_space_find(memspan_space_h handle);
 /* The same, with its resources; NULL with an error recorded. Reads the topology for host spaces. */
 const struct memspan_space *memspan_space_resolve(memspan_space_h handle);
 
+/* The predefined space of a hint. */
+memspan_space_h memspan_space_of_hint(enum memspan_base_hint hint);
+
 /* "opencl0.coherent", "node0" */
 const char *memspan_resource_label(const struct memspan_resource *resource, char *buffer,
                                    size_t size);

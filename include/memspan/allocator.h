@@ -44,7 +44,7 @@ typedef struct memspan_allocator_name *memspan_allocator_h;
  * Errors: MEMSPAN_ERR_INVALID (unknown key or value, alignment no power of two, pool_size 0, key
  * given twice, fb_data missing or in a cycle), MEMSPAN_ERR_CONFLICT (traits that contradict each
  * other, both named), MEMSPAN_ERR_NOT_GUARANTEED (guarantee=required and only something else is to
- * be had), MEMSPAN_ERR_LIMIT (pinned memory and a locked-memory limit of 0).
+ * be had), MEMSPAN_ERR_UNREACHABLE (no memory of the space keeps the promise that is asked for).
  * Source: OpenMP 6.0 omp_init_allocator. */
 MEMSPAN_API memspan_status_t memspan_allocator_create(memspan_space_h space,
                                                       const memspan_trait_t *traits,
@@ -142,8 +142,8 @@ typedef struct memspan_pointer_info {
     char why[256]; /**< one sentence */
 } memspan_pointer_info_t;
 
-/** What is known of the memory at @p pointer (any address inside a block). Takes no lock and asks
- * no driver for what the library already knows; asks the operating system for the page's node.
+/** What is known of the memory at @p pointer (any address inside a block). Asks no driver for what
+ * the library already knows; asks the operating system for the page's node.
  * MEMSPAN_ERR_NOT_FOUND when it is no memory of ours and no driver knows it: unknown is never
  * reported as host memory. */
 MEMSPAN_API memspan_status_t memspan_pointer_describe(const void *pointer,
