@@ -57,7 +57,11 @@ static void fill_row(char (*cells)[BENCH_TABLE_CELL_SIZE], const struct daxpy_ru
     (void)snprintf(cells[0], sizeof(cells[0]), "%s", daxpy_variant_name(row->variant));
     (void)snprintf(cells[1], sizeof(cells[1]), "%s", memory->asked[0] ? memory->asked : "-");
     (void)snprintf(cells[2], sizeof(cells[2]), "%s", memory->given[0] ? memory->given : "-");
-    (void)snprintf(cells[3], sizeof(cells[3]), "%zu", row->repetitions);
+    if (row->state == DAXPY_WAIVED) {
+        (void)snprintf(cells[3], sizeof(cells[3]), "all");
+    } else {
+        (void)snprintf(cells[3], sizeof(cells[3]), "%zu", row->repetitions);
+    }
     for (size_t i = 0; i < sizeof(phases) / sizeof(phases[0]); i++) {
         bench_table_time(cells[4 + i], bench_samples_median(&row->ns[phases[i]]));
     }
@@ -82,10 +86,13 @@ void daxpy_print_size(const struct daxpy_run *run, size_t n)
     printf("\nn = %s doubles, 3 arrays of %s\n", daxpy_count_text(count, sizeof(count), n), bytes);
     bench_table_init(&table, columns, COLUMN_COUNT);
     for (size_t i = 0; i < run->row_count; i++) {
-        if (run->rows[i].n == n) {
+        const struct daxpy_row *row = &run->rows[i];
+        bool again =
+            (row->state == DAXPY_WAIVED) && (row->repetitions != run->plan->repetitions.values[0]);
+        if ((row->n == n) && !again) { /* what is waived stands there once */
             char(*cells)[BENCH_TABLE_CELL_SIZE] = bench_table_row(&table);
             if (cells != NULL) {
-                fill_row(cells, run, &run->rows[i]);
+                fill_row(cells, run, row);
             }
         }
     }

@@ -108,11 +108,11 @@ static void describe_mapping(enum daxpy_variant variant, int device, struct daxp
 
     (void)snprintf(memory->asked, sizeof(memory->asked), "map");
     (void)snprintf(memory->given, sizeof(memory->given), "%s", copies ? "copy" : "no copy");
-    (void)snprintf(memory->why, sizeof(memory->why), "%s; the program's arrays are plain pages, %s",
+    (void)snprintf(memory->why, sizeof(memory->why), "%s; %s",
                    (variant == DAXPY_NAIVE) ? "map clauses on every target region"
                                             : "target enter data before, exit data after",
                    copies ? "the runtime allocates device memory and copies"
-                          : "which the device uses in place");
+                          : "the device uses the program's arrays in place");
 }
 
 /* What is asked for. The fallback is none: memory from elsewhere would be another variant. */
@@ -143,8 +143,7 @@ static int make_traits(enum daxpy_variant variant, int device, omp_alloctrait_t 
 static enum daxpy_state make_allocator(enum daxpy_variant variant, int device,
                                        struct daxpy_memory *memory, char *reason)
 {
-    int devices[] = {omp_number((variant == DAXPY_HOST) ? MEMSPAN_HOST : device),
-                     omp_get_initial_device()};
+    int devices[] = {(variant == DAXPY_HOST) ? omp_initial_device : device, omp_initial_device};
     int count     = daxpy_variant_shares(variant) ? 2 : 1;
     omp_alloctrait_t traits[4];
     omp_allocator_handle_t allocator;
