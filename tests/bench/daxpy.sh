@@ -38,7 +38,7 @@ has() {
 # The number of the first device of the backend.
 find_device() {
     [ "$backend" != host ] || { echo host; return; }
-    "$program" --list | awk -v backend="$backend" '$2 == backend { print $1; exit }'
+    awk -v backend="$backend" '$2 == backend { print $1; exit }' "$folder/out"
 }
 
 csv_header=date,machine,engine,device,device_name,variant,kind_asked,kind_given,n,repetitions,\
@@ -96,6 +96,7 @@ check_svg() {
 
 case $mode in
 run | fault)
+    expect 0 --list
     device=$(find_device)
     [ -n "$device" ] || skip "no device of $backend here"
     ;;
