@@ -61,6 +61,23 @@ static void forbid_device_components(hwloc_topology_t hwloc)
     }
 }
 
+/* hwloc reads these variables itself, and takes this machine, without a word, where it cannot make
+ * sense of what they say: so they are tried here first. */
+static void check_foreign(hwloc_topology_t hwloc)
+{
+    if (memspan_option_is_set(MEMSPAN_OPTION_HWLOC_XMLFILE) &&
+        (hwloc_topology_set_xml(hwloc, memspan_option_text(MEMSPAN_OPTION_HWLOC_XMLFILE)) != 0)) {
+        memspan_option_refuse(MEMSPAN_OPTION_HWLOC_XMLFILE,
+                              "hwloc cannot read it, and describes this machine instead");
+    }
+    if (memspan_option_is_set(MEMSPAN_OPTION_HWLOC_SYNTHETIC) &&
+        (hwloc_topology_set_synthetic(hwloc, memspan_option_text(MEMSPAN_OPTION_HWLOC_SYNTHETIC)) !=
+         0)) {
+        memspan_option_refuse(MEMSPAN_OPTION_HWLOC_SYNTHETIC,
+                              "hwloc cannot parse it, and describes this machine instead");
+    }
+}
+
 static hwloc_topology_t load_hwloc(void)
 {
     hwloc_topology_t hwloc;
@@ -75,6 +92,7 @@ static hwloc_topology_t load_hwloc(void)
     hwloc_topology_set_io_types_filter(hwloc, HWLOC_TYPE_FILTER_KEEP_NONE);
     hwloc_topology_set_type_filter(hwloc, HWLOC_OBJ_MISC, HWLOC_TYPE_FILTER_KEEP_NONE);
     forbid_device_components(hwloc);
+    check_foreign(hwloc);
     if ((hwloc_topology_set_flags(hwloc, flags) != 0) || (hwloc_topology_load(hwloc) != 0)) {
         hwloc_topology_destroy(hwloc);
         return NULL;
@@ -219,37 +237,12 @@ static void read_nvidia_nodes(void)
     }
 }
 
-/* hwloc takes this machine, without a word, where it cannot read what it was told to. */
-static void check_foreign(hwloc_topology_t hwloc)
-{
-    static const struct {
-        enum memspan_option option;
-        const char *backend;
-    } sources[] = {{MEMSPAN_OPTION_HWLOC_XMLFILE, "XML"},
-                   {MEMSPAN_OPTION_HWLOC_SYNTHETIC, "Synthetic"}};
-    const char *backend =
-        hwloc_obj_get_info_by_name(hwloc_get_root_obj(hwloc), "Backend"); /* first of several */
-    size_t i;
-
-    for (i = 0; i < sizeof(sources) / sizeof(sources[0]); i++) {
-        if (memspan_option_is_set(sources[i].option)) {
-            if (hwloc_topology_is_thissystem(hwloc) && (backend != NULL) &&
-                (strcmp(backend, "Linux") == 0)) {
-                memspan_option_refuse(sources[i].option,
-                                      "hwloc cannot read it and describes this machine instead");
-            }
-            return;
-        }
-    }
-}
-
 static void load(void)
 {
     struct node_table *table = NULL;
 
     topology.hwloc = load_hwloc();
     if (topology.hwloc != NULL) {
-        check_foreign(topology.hwloc);
         topology.foreign = (hwloc_topology_is_thissystem(topology.hwloc) == 0);
         topology.raw     = read_nodes(topology.hwloc, topology.foreign);
     }
