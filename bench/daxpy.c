@@ -255,9 +255,30 @@ static int run_plan(struct daxpy_plan *plan, int argument_count, char *const *ar
     return measure(&run);
 }
 
+/* X(option, FORM, member of the plan, how --help shows the value, min, max, help). At most 2^30
+ * elements: the count is an int in the paper's listing. At most a million repetitions: every value
+ * is still exact then (daxpy_job.c). */
+#define OPTION_MAP(X)                                                                              \
+    X("n", COUNTS, sizes, "COUNT[,...]", 1, 1u << 30,                                              \
+      "doubles in each of the three arrays (1m,10m)")                                              \
+    X("reps", COUNTS, repetitions, "COUNT[,...]", 1, 1000000,                                      \
+      "repetitions of the kernel (1,10,100)")                                                      \
+    X("rounds", COUNT, rounds, "COUNT", 1, BENCH_ROUNDS_MAX,                                       \
+      "interleaved rounds, of which the median is reported (3)")                                   \
+    X("device", DEVICE, device, "NUMBER", 0, 0,                                                    \
+      "device number, or 'host' (the first device that can run it)")                               \
+    X("variants", CHOICE, variants, "NAME[,...]", 0, 0, "variants to run, see below (all)")        \
+    X("quick", SET, quick, NULL, 0, 0, "a few seconds only: 256 Ki doubles, 3 rounds")             \
+    X("verify", SET, verify, NULL, 0, 0, "compare every element with the right one (default)")     \
+    X("no-verify", CLEAR, verify, NULL, 0, 0, "do not look at the results")                        \
+    X("csv", TEXT, csv, "FILE", 0, 0, "write a row a phase as CSV ('-': standard output)")         \
+    X("json", TEXT, json, "FILE", 0, 0, "write the same as JSON")                                  \
+    X("svg", TEXT, svg, "FILE", 0, 0, "draw the total time by variant and repetitions")            \
+    X("inject-error", SET, inject_error, NULL, 0, 0, NULL)                                         \
+    X("help", SET, help, NULL, 0, 0, "show this")
+
 int daxpy_main(int argument_count, char *const *arguments)
 {
-    bool help              = false;
     struct daxpy_plan plan = {
         .sizes       = {.values = {1024 * 1024, 10 * 1024 * 1024}, .count = 2},
         .repetitions = {.values = {1, 10, 100}, .count = 3},
@@ -266,73 +287,23 @@ int daxpy_main(int argument_count, char *const *arguments)
         .verify      = true,
     };
     struct bench_option options[] = {
-        {.name  = "n",
-         .form  = BENCH_OPTION_COUNTS,
-         .value = &plan.sizes,
-         .shape = "COUNT[,...]",
-         .help  = "doubles in each of the three arrays (1m,10m)",
-         .min   = 1,
-         .max   = 1u << 30},
-        {.name  = "reps",
-         .form  = BENCH_OPTION_COUNTS,
-         .value = &plan.repetitions,
-         .shape = "COUNT[,...]",
-         .help  = "repetitions of the kernel (1,10,100)",
-         .min   = 1,
-         .max   = 1000000},
-        {.name  = "rounds",
-         .form  = BENCH_OPTION_COUNT,
-         .value = &plan.rounds,
-         .shape = "COUNT",
-         .help  = "interleaved rounds, of which the median is reported (3)",
-         .min   = 1,
-         .max   = BENCH_ROUNDS_MAX},
-        {.name  = "device",
-         .form  = BENCH_OPTION_DEVICE,
-         .value = &plan.device,
-         .shape = "NUMBER",
-         .help  = "device number, or 'host' (the first device that can run it)"},
-        {.name  = "variants",
-         .form  = BENCH_OPTION_CHOICE,
-         .value = &plan.variants,
-         .shape = "NAME[,...]",
-         .help  = "variants to run, see below (all)"},
-        {.name  = "quick",
-         .form  = BENCH_OPTION_SET,
-         .value = &plan.quick,
-         .help  = "a few seconds only: 256 Ki doubles, 3 rounds"},
-        {.name  = "verify",
-         .form  = BENCH_OPTION_SET,
-         .value = &plan.verify,
-         .help  = "compare every element with the host's result (default)"},
-        {.name  = "no-verify",
-         .form  = BENCH_OPTION_CLEAR,
-         .value = &plan.verify,
-         .help  = "do not look at the results"},
-        {.name  = "csv",
-         .form  = BENCH_OPTION_TEXT,
-         .value = &plan.csv,
-         .shape = "FILE",
-         .help  = "write a row a phase as CSV ('-': standard output)"},
-        {.name  = "json",
-         .form  = BENCH_OPTION_TEXT,
-         .value = &plan.json,
-         .shape = "FILE",
-         .help  = "write the same as JSON"},
-        {.name  = "svg",
-         .form  = BENCH_OPTION_TEXT,
-         .value = &plan.svg,
-         .shape = "FILE",
-         .help  = "draw the total time by variant and repetitions"},
-        {.name = "inject-error", .form = BENCH_OPTION_SET, .value = &plan.inject_error},
-        {.name = "help", .form = BENCH_OPTION_SET, .value = &help, .help = "show this"},
+#define OPTION_ROW(text, kind, member, shown, least, most, about)                                  \
+    {.name  = (text),                                                                              \
+     .form  = BENCH_OPTION_##kind,                                                                 \
+     .value = &plan.member,                                                                        \
+     .shape = (shown),                                                                             \
+     .help  = (about),                                                                             \
+     .min   = (least),                                                                             \
+     .max   = (most)},
+        OPTION_MAP(OPTION_ROW)
+#undef OPTION_ROW
     };
     size_t option_count = sizeof(options) / sizeof(options[0]);
 
     if (!bench_options_parse(options, option_count, argument_count, arguments)) {
         return 2;
     }
-    if (help) {
+    if (plan.help) {
         return print_help(options, option_count);
     }
     if (plan.quick) {

@@ -140,6 +140,7 @@ struct daxpy_plan {
     bool verify;
     bool inject_error;
     bool quick;
+    bool help;
     const char *csv;
     const char *json;
     const char *svg;
