@@ -251,17 +251,17 @@ static memspan_status_t check_nodes(const int *nodes, size_t node_count, struct 
 {
     size_t i;
 
+    if (memspan_topology_is_foreign()) {
+        memspan_error(MEMSPAN_ERR_UNSUPPORTED,
+                      "memory cannot be bound: the topology in force is not this machine's");
+        return memspan_error_hint("unset HWLOC_XMLFILE, HWLOC_SYNTHETIC and HWLOC_FSROOT");
+    }
     for (i = 0; i < node_count; i++) {
         if (!memspan_topology_node_exists(nodes[i])) {
             memspan_error(MEMSPAN_ERR_NOT_FOUND, "no memory on NUMA node %d", nodes[i]);
             return memspan_error_hint("nodes with memory: %s", memspan_topology_memory_list());
         }
         set_add(set_p, nodes[i]);
-    }
-    if (memspan_topology_is_foreign()) {
-        memspan_error(MEMSPAN_ERR_UNSUPPORTED,
-                      "memory cannot be bound: the topology in force is not this machine's");
-        return memspan_error_hint("unset HWLOC_XMLFILE, HWLOC_SYNTHETIC and HWLOC_FSROOT");
     }
     return MEMSPAN_OK;
 }
