@@ -122,6 +122,7 @@ void omp_destroy_allocator(memspan_omp_allocator_t allocator)
             memspan_log(MEMSPAN_LOG_ERROR, "omp", "omp_destroy_allocator: %s",
                         memspan_error_text());
         }
+        memspan_omp_partitions_collect();
         return;
     }
     if (!memspan_allocator_is_marked((memspan_allocator_h)allocator) &&

@@ -43,4 +43,7 @@ memspan_omp_allocator_t memspan_omp_allocator_for_space(memspan_space_h space);
 /* True for those. */
 bool memspan_omp_allocator_is_shared(memspan_omp_allocator_t allocator);
 
+/* Run the release callbacks of partitions whose allocator is gone. No lock held. */
+void memspan_omp_partitions_collect(void);
+
 #endif /* MEMSPAN_CORE_OMP_ALLOCATOR_H */

@@ -102,12 +102,7 @@ static memspan_omp_allocator_t meaning_of(memspan_omp_allocator_t raw)
         take_down(raw);
         initial = raw;
     }
-    if (raw == initial) {
-        memspan_omp_allocator_t wanted = environment_value();
-        /* Refused by us but understood by the runtime: its handle stands. */
-        return (wanted == DEFAULT_ALLOC) ? raw : wanted;
-    }
-    return raw;
+    return (raw == initial) ? environment_value() : raw;
 }
 
 memspan_allocator_h memspan_allocator_default(void)

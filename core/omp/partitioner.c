@@ -14,6 +14,7 @@
 #include "core/base/error.h"
 #include "core/base/log.h"
 #include "core/omp/abi.h"
+#include "core/omp/allocator.h"
 #include "core/omp/table.h"
 #include <pthread.h>
 #include <stdlib.h>
@@ -29,7 +30,7 @@ struct memspan_omp_partition {
     memspan_omp_release_t *release;
     void *user_data;
     memspan_space_h space;
-    uintptr_t owner; /* the allocator, where the lifetime is its; else 0 */
+    uintptr_t owner; /* the allocator plus one, where the lifetime is its; else 0 */
     size_t size_bytes;
     size_t part_count;
     memspan_part_t *parts;
@@ -45,7 +46,10 @@ struct partitioner {
     struct memspan_omp_partition *kept;
 };
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards partitioners and their lists */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards partitioners and all lists */
+/* Partitions of allocators that are gone. An allocator ends under the core's lock, where the
+ * program's callbacks may not run; they wait here for the next call that holds none. */
+static struct memspan_omp_partition *forgotten;
 static struct memspan_omp_table partitioners = MEMSPAN_OMP_TABLE_INIT; /* number: record */
 static struct memspan_omp_table words        = MEMSPAN_OMP_TABLE_INIT; /* address: number */
 static struct memspan_omp_table partitions   = MEMSPAN_OMP_TABLE_INIT; /* live ones: address */
@@ -118,7 +122,46 @@ void omp_init_mempartitioner(memspan_omp_partitioner_t *partitioner, int lifetim
     pthread_mutex_unlock(&lock);
 }
 
-static void release_list(struct memspan_omp_partition *list);
+static void drop_parts(struct memspan_omp_partition *partition)
+{
+    free(partition->parts);
+    free(partition->set);
+    partition->parts      = NULL;
+    partition->set        = NULL;
+    partition->part_count = 0;
+}
+
+static void release_partition(struct memspan_omp_partition *partition)
+{
+    uintptr_t found;
+
+    if (partition->release != NULL) {
+        partition->release(partition);
+    }
+    memspan_omp_table_take(&partitions, (uintptr_t)partition, &found);
+    drop_parts(partition);
+    free(partition);
+}
+
+static void release_list(struct memspan_omp_partition *list)
+{
+    while (list != NULL) {
+        struct memspan_omp_partition *next = list->next;
+        release_partition(list);
+        list = next;
+    }
+}
+
+void memspan_omp_partitions_collect(void)
+{
+    struct memspan_omp_partition *list;
+
+    pthread_mutex_lock(&lock);
+    list      = forgotten;
+    forgotten = NULL;
+    pthread_mutex_unlock(&lock);
+    release_list(list);
+}
 
 void omp_destroy_mempartitioner(const memspan_omp_partitioner_t *partitioner)
 {
@@ -138,6 +181,7 @@ void omp_destroy_mempartitioner(const memspan_omp_partitioner_t *partitioner)
         refuse("omp_destroy_mempartitioner", "there is no such partitioner");
     }
     release_list(kept);
+    memspan_omp_partitions_collect();
 }
 
 static struct memspan_omp_partition *live_partition(const struct memspan_omp_partition *partition)
@@ -148,15 +192,6 @@ static struct memspan_omp_partition *live_partition(const struct memspan_omp_par
             memspan_omp_table_get(&partitions, (uintptr_t)partition, &found))
                ? (struct memspan_omp_partition *)found
                : NULL;
-}
-
-static void drop_parts(struct memspan_omp_partition *partition)
-{
-    free(partition->parts);
-    free(partition->set);
-    partition->parts      = NULL;
-    partition->set        = NULL;
-    partition->part_count = 0;
 }
 
 void omp_init_mempartition(struct memspan_omp_partition *partition, size_t part_count,
@@ -221,27 +256,6 @@ void *omp_mempartition_get_user_data(const struct memspan_omp_partition *partiti
     struct memspan_omp_partition *p = live_partition(partition);
 
     return (p == NULL) ? NULL : p->user_data;
-}
-
-static void release_partition(struct memspan_omp_partition *partition)
-{
-    uintptr_t found;
-
-    if (partition->release != NULL) {
-        partition->release(partition);
-    }
-    memspan_omp_table_take(&partitions, (uintptr_t)partition, &found);
-    drop_parts(partition);
-    free(partition);
-}
-
-static void release_list(struct memspan_omp_partition *list)
-{
-    while (list != NULL) {
-        struct memspan_omp_partition *next = list->next;
-        release_partition(list);
-        list = next;
-    }
 }
 
 static memspan_status_t check_parts(const struct memspan_omp_partition *partition)
@@ -375,12 +389,13 @@ memspan_status_t memspan_partitioner_divide(uintptr_t partitioner, uintptr_t arg
                                             size_t size_bytes,
                                             struct memspan_partitioning *partitioning_p)
 {
-    struct question asked                 = {argument, allocator, space, size_bytes};
+    struct question asked                 = {argument, allocator + 1, space, size_bytes};
     struct memspan_omp_partition *surplus = NULL;
     struct memspan_omp_partition *partition;
     struct partitioner how;
     memspan_status_t status;
 
+    memspan_omp_partitions_collect();
     if (!look_up(partitioner, &asked, &how, &partition)) {
         return memspan_error(MEMSPAN_ERR_INVALID,
                              "partitioner %#zx does not exist (any more): omp_init_mempartitioner "
@@ -434,7 +449,6 @@ void memspan_partitioner_release(uintptr_t partitioner, struct memspan_partition
 
 void memspan_partitioner_forget_allocator(uintptr_t partitioner, uintptr_t allocator)
 {
-    struct memspan_omp_partition *gone = NULL;
     struct memspan_omp_partition **p;
     struct partitioner *found;
 
@@ -442,15 +456,14 @@ void memspan_partitioner_forget_allocator(uintptr_t partitioner, uintptr_t alloc
     found = find(partitioner);
     p     = (found == NULL) ? NULL : &found->kept;
     while ((p != NULL) && (*p != NULL)) {
-        if (((*p)->owner != 0) && ((*p)->owner == allocator)) {
+        if ((*p)->owner == allocator + 1) {
             struct memspan_omp_partition *taken = *p;
             *p                                  = taken->next;
-            taken->next                         = gone;
-            gone                                = taken;
+            taken->next                         = forgotten;
+            forgotten                           = taken;
         } else {
             p = &(*p)->next;
         }
     }
     pthread_mutex_unlock(&lock);
-    release_list(gone);
 }
