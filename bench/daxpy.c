@@ -3,6 +3,7 @@
  * runs again, so that a disturbance of the machine falls on all of them. */
 
 #include "bench/daxpy.h"
+#include "bench/file.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -237,11 +238,38 @@ static int print_help(const struct bench_option *options, size_t option_count)
     return 0;
 }
 
+/* The files that were asked for can be written, and at most one of them to standard output; then
+ * people read standard error. */
+static bool choose_outputs(const struct daxpy_plan *plan, FILE **text_p)
+{
+    const char *paths[] = {plan->csv, plan->json, plan->svg};
+    size_t taken        = 0;
+
+    for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++) {
+        if (paths[i] == NULL) {
+            continue;
+        }
+        if (!bench_file_may_write(paths[i])) {
+            return false;
+        }
+        taken += bench_file_is_output(paths[i]) ? 1 : 0;
+    }
+    if (taken > 1) {
+        fprintf(stderr, "only one of --csv, --json and --svg can be '-'\n");
+        return false;
+    }
+    *text_p = (taken == 0) ? stdout : stderr;
+    return true;
+}
+
 static int run_plan(struct daxpy_plan *plan, int argument_count, char *const *arguments,
                     bool device_given)
 {
     struct daxpy_run run = {.plan = plan};
 
+    if (!choose_outputs(plan, &run.text)) {
+        return 2;
+    }
     plan->device = device_given ? plan->device : daxpy_engine.device_default();
     if (!daxpy_engine.device_title(plan->device, run.device_title, sizeof(run.device_title))) {
         fprintf(stderr, "--device: %s\n", run.device_title);

@@ -15,6 +15,7 @@
 #include <memspan/memspan.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 
 #define DAXPY_TEXT_SIZE 320
 
@@ -169,6 +170,7 @@ struct daxpy_subject {
 /* A whole run. rows: size by size, repetitions by repetitions, variant by variant. */
 struct daxpy_run {
     const struct daxpy_plan *plan;
+    FILE *text; /* for people: standard error where standard output is a file's */
     struct bench_machine machine;
     char command[256];
     char device_title[160];

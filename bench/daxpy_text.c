@@ -32,18 +32,20 @@ void daxpy_print_head(const struct daxpy_run *run)
 {
     const struct bench_machine *machine = &run->machine;
 
-    printf("daxpy: z[i] += a * x[i] + y[i], doubles, by %s\n", daxpy_engine.title);
-    printf("# command  %s\n", run->command);
-    printf("# date     %s\n", machine->date);
-    printf("# machine  %s; load %.2f\n", machine->machine, machine->load);
-    printf("# software memspan %s, %s\n", memspan_version(), machine->compiler);
-    printf("# device   %d: %s\n", run->plan->device, run->device_title);
-    printf("# rounds   %zu, interleaved; medians of wall-clock time; warm-up not included\n",
-           run->plan->rounds);
-    printf("# columns  run: copies and repetitions. total: allocate, fill, run and free. steady:\n"
-           "#          a repetition after the first. copied: by the program, within run (powers\n"
-           "#          of 1024). GB/s: 32 bytes an element a repetition (10^9 bytes).\n");
-    (void)fflush(stdout);
+    fprintf(run->text, "daxpy: z[i] += a * x[i] + y[i], doubles, by %s\n", daxpy_engine.title);
+    fprintf(run->text, "# command  %s\n", run->command);
+    fprintf(run->text, "# date     %s\n", machine->date);
+    fprintf(run->text, "# machine  %s; load %.2f\n", machine->machine, machine->load);
+    fprintf(run->text, "# software memspan %s, %s\n", memspan_version(), machine->compiler);
+    fprintf(run->text, "# device   %d: %s\n", run->plan->device, run->device_title);
+    fprintf(run->text,
+            "# rounds   %zu, interleaved; medians of wall-clock time; warm-up not included\n",
+            run->plan->rounds);
+    fprintf(run->text,
+            "# columns  run: copies and repetitions. total: allocate, fill, run and free. steady:\n"
+            "#          a repetition after the first. copied: by the program, within run (powers\n"
+            "#          of 1024). GB/s: 32 bytes an element a repetition (10^9 bytes).\n");
+    (void)fflush(run->text);
 }
 
 static void fill_row(char (*cells)[BENCH_TABLE_CELL_SIZE], const struct daxpy_run *run,
@@ -83,7 +85,8 @@ void daxpy_print_size(const struct daxpy_run *run, size_t n)
     char bytes[BENCH_TABLE_CELL_SIZE];
 
     bench_table_bytes(bytes, (double)n * sizeof(double));
-    printf("\nn = %s doubles, 3 arrays of %s\n", daxpy_count_text(count, sizeof(count), n), bytes);
+    fprintf(run->text, "\nn = %s doubles, 3 arrays of %s\n",
+            daxpy_count_text(count, sizeof(count), n), bytes);
     bench_table_init(&table, columns, COLUMN_COUNT);
     for (size_t i = 0; i < run->row_count; i++) {
         const struct daxpy_row *row = &run->rows[i];
@@ -96,9 +99,9 @@ void daxpy_print_size(const struct daxpy_run *run, size_t n)
             }
         }
     }
-    bench_table_print(&table, stdout);
+    bench_table_print(&table, run->text);
     bench_table_release(&table);
-    (void)fflush(stdout);
+    (void)fflush(run->text);
 }
 
 /* The rows that are no plain "verified": each reason once. */
@@ -110,8 +113,9 @@ static void print_reasons(const struct daxpy_run *run)
         const struct daxpy_row *row = &run->rows[i];
         bool listed                 = (row->state == DAXPY_WRONG) || (row->state == DAXPY_FAILED);
         if (listed && (strcmp(row->reason, last) != 0)) {
-            printf("%s: %s, n = %zu, %zu repetitions: %s\n", daxpy_state_name(row->state),
-                   daxpy_variant_name(row->variant), row->n, row->repetitions, row->reason);
+            fprintf(run->text, "%s: %s, n = %zu, %zu repetitions: %s\n",
+                    daxpy_state_name(row->state), daxpy_variant_name(row->variant), row->n,
+                    row->repetitions, row->reason);
             last = row->reason;
         }
     }
@@ -119,14 +123,13 @@ static void print_reasons(const struct daxpy_run *run)
 
 static void print_note(void *context, const char *text)
 {
-    (void)context;
-    printf("%s\n", text);
+    fprintf(context, "%s\n", text);
 }
 
 void daxpy_print_foot(const struct daxpy_run *run)
 {
-    printf("\n");
-    daxpy_make_notes(run, print_note, NULL);
+    fprintf(run->text, "\n");
+    daxpy_make_notes(run, print_note, run->text);
     print_reasons(run);
-    (void)fflush(stdout);
+    (void)fflush(run->text);
 }

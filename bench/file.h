@@ -7,6 +7,13 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+/* True where a file could be opened for writing: asked before a long run, not after it. False after
+ * saying why on standard error. Makes nothing. */
+bool bench_file_may_write(const char *path);
+
+/* True for "-". */
+bool bench_file_is_output(const char *path);
+
 /* NULL after saying why on standard error. */
 FILE *bench_file_open(const char *path);
 

@@ -41,6 +41,11 @@ static void find_date(char *date, size_t date_size)
 
 void bench_machine_describe(struct bench_machine *machine_p)
 {
+#if defined(__OPTIMIZE__)
+    const char *optimised = "";
+#else
+    const char *optimised = ", not optimised";
+#endif
     struct utsname names;
     double load;
 
@@ -54,9 +59,11 @@ void bench_machine_describe(struct bench_machine *machine_p)
     (void)snprintf(machine_p->system, sizeof(machine_p->system), "%.40s %.50s", names.sysname,
                    names.release);
 #if defined(__clang__)
-    (void)snprintf(machine_p->compiler, sizeof(machine_p->compiler), "clang %s", __clang_version__);
+    (void)snprintf(machine_p->compiler, sizeof(machine_p->compiler), "clang %.40s%s",
+                   __clang_version__, optimised);
 #else
-    (void)snprintf(machine_p->compiler, sizeof(machine_p->compiler), "gcc %s", __VERSION__);
+    (void)snprintf(machine_p->compiler, sizeof(machine_p->compiler), "gcc %.40s%s", __VERSION__,
+                   optimised);
 #endif
     (void)snprintf(machine_p->machine, sizeof(machine_p->machine), "%.60s, %d processors, %.60s",
                    machine_p->processor, machine_p->processor_count, machine_p->system);

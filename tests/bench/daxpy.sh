@@ -130,6 +130,8 @@ arguments)
     expect 0 --help
     expect 0 daxpy --help
     ! grep -q inject "$folder/out" || fail 'the fault injection is for tests'
+    expect 0 daxpy --device host --n 1k --reps 1 --rounds 1 --csv -
+    [ "$(head -n 1 "$folder/out")" = "$csv_header" ] || fail 'standard output is not the CSV alone'
     expect 2
     expect 2 nonesuch
     while IFS='|' read -r arguments message; do
@@ -162,6 +164,8 @@ n|'n' is no option
 --variants=|is none of
 --quick=1|takes no value
 --csv=|is empty
+--csv /nonesuch/file|/nonesuch/file
+--csv - --json -|only one
 TEXT
     ;;
 esac
