@@ -1,0 +1,65 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# The documents agree with the tree: every link inside it leads somewhere, every environment
+# variable has its place in memspan-environment(7) with the value it has when unset, every public
+# call is in a manual page, and manual pages are well-formed.
+set -eu
+cd "$MEMSPAN_SOURCE_DIR"
+bad=0
+
+complain() {
+    echo "$*"
+    bad=1
+}
+
+documents() {
+    find . \( -name build -o -name .git -o -name dist \) -prune -o -name '*.md' -print
+}
+
+for document in $(documents); do
+    folder=$(dirname "$document")
+    for link in $(grep -oE '\]\([^)#[:space:]]+' "$document" | sed 's/^](//' | grep -v '://' || true); do
+        [ -e "$folder/$link" ] || complain "$document: no $link"
+    done
+done
+
+# Rows of the option table, however they are wrapped: VARIABLE FALLBACK.
+options() {
+    tr '\n' ' ' <core/base/option.h | sed 's/\\ */ /g; s/ X(/\n&/g' |
+        sed -nE 's/^ X\([A-Z_0-9]+, *"([A-Z_0-9]+)", *[A-Z_]+, *"[^"]*", *"([^"]*)".*/\1 \2/p'
+}
+
+# Entries of the page: VARIABLE DEFAULT, as ".BI VARIABLE= form" and a line "Default: value.".
+entries() {
+    sed -nE 's/^\.BI ([A-Z_]+)=.*/entry \1/p; s/^Default: (.*)\.$/default \1/p' \
+        include/man/memspan-environment.7 |
+        awk '$1 == "entry" { if (name) print name, value; name = $2; value = "" }
+             $1 == "default" { value = $2 }
+             END { if (name) print name, value }'
+}
+
+[ -n "$(options)" ] || complain 'no option found in core/base/option.h'
+listed=$(options | sort | sed 's/ *$//')
+documented=$(entries | sort | sed 's/ *$//')
+if [ "$listed" != "$documented" ]; then
+    complain 'core/base/option.h and memspan-environment(7) differ:'
+    printf 'the table:\n%s\nthe page:\n%s\n' "$listed" "$documented"
+fi
+
+# A call is documented when a manual page's synopsis has it.
+for header in include/memspan/*.h; do
+    [ "$header" != include/memspan/omp.h ] || continue
+    for call in $(tr '\n' ' ' <"$header" | grep -oE 'MEMSPAN_API [^;(]*\(' |
+        sed -nE 's/.*[ *](memspan_[a-z_0-9]+)\($/\1/p'); do
+        grep -qE "\b$call\b" include/man/*.3 || complain "$header: $call is in no manual page"
+    done
+done
+
+if command -v man >/dev/null; then
+    for page in include/man/*.[1-9] cmd/*.[1-9]; do
+        [ -e "$page" ] || continue
+        warnings=$(MANROFFSEQ='' MANWIDTH=80 man --warnings -E UTF-8 -l -Tutf8 -Z "$page" 2>&1 >/dev/null)
+        [ -z "$warnings" ] || complain "$page: $warnings"
+    done
+fi
+exit "$bad"
