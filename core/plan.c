@@ -99,9 +99,7 @@ static memspan_coherence_t weakest(const struct memspan_space *space,
 
 static bool is_migratable(memspan_kind_t kind, const struct memspan_device *home)
 {
-    bool one_memory = (home->info.capabilities & MEMSPAN_CAN_UNIFIED_PHYSICAL) != 0;
-
-    return !one_memory && ((kind == MEMSPAN_KIND_MANAGED) || (kind == MEMSPAN_KIND_COHERENT));
+    return (home->info.kinds_migratable & (1u << kind)) != 0;
 }
 
 /* Whether a resource of the space keeps the promise of the kind that was asked for. */

@@ -107,6 +107,7 @@ typedef struct memspan_device_info {
     uint64_t page_size_bytes;    /**< granularity of its allocations */
     unsigned kinds;              /**< bit (1u << kind) for each kind that can be allocated for it */
     unsigned kinds_without_gain; /**< offered, but a stronger kind costs nothing more here */
+    unsigned kinds_migratable;   /**< whose pages the driver moves while they are in use */
     unsigned capabilities;       /**< bits of enum memspan_capability */
     char kind_note[MEMSPAN_KIND_COUNT][128]; /**< what serves a kind, or why it is not offered */
 } memspan_device_info_t;

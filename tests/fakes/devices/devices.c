@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* devices.c: a backend of pretended devices, built from the public headers alone.
+ *
+ * FAKEA_DEVICES / FAKEB_DEVICES (by FAKE_NAME) lists what each device is:
+ *   discrete   all kinds; its own memory is closed to the host, as on a card
+ *   managed    device and managed memory only
+ *   unified    coherent and managed memory; managed buys nothing
+ *   import     device memory, and imports host pages at the same address
+ *   elsewhere  the same, but sees imported pages at another address
+ * FAKE_CAPACITY is the bytes of each device (64 MiB when unset); FAKE_FAIL_AT=N makes the N-th
+ * allocation and every later one fail.
+ *
+ * Device memory is a memory file mapped twice: without access where the program has the address,
+ * with access where the "device" works. Touching a device address from host code is a fault. */
+
+#include <memspan/backend.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+enum { DEVICES_MAX = 8, BLOCKS_MAX = 4096 };
+
+enum sort { DISCRETE, MANAGED, UNIFIED, IMPORT, ELSEWHERE, SORTS };
+static const char *const sort_names[SORTS] = {"discrete", "managed", "unified", "import",
+                                              "elsewhere"};
+
+#define BIT(kind) (1u << MEMSPAN_KIND_##kind)
+static const unsigned sort_kinds[SORTS] = {
+    BIT(DEVICE) | BIT(MANAGED) | BIT(COHERENT) | BIT(HOST_PINNED),
+    BIT(DEVICE) | BIT(MANAGED),
+    BIT(MANAGED) | BIT(COHERENT) | BIT(HOST_PINNED),
+    BIT(DEVICE),
+    BIT(DEVICE),
+};
+
+struct block {
+    char *address;
+    char *view;
+    size_t size_bytes;
+    int ordinal;
+};
+
+static const memspan_services_t *services;
+static enum sort sorts[DEVICES_MAX];
+static int device_count;
+static uint64_t used_bytes[DEVICES_MAX];
+static uint64_t capacity_bytes = UINT64_C(64) << 20;
+static long allocations_left   = -1;
+static struct block blocks[BLOCKS_MAX];
+
+static memspan_status_t fail(memspan_status_t status, const char *call, long code, const char *what)
+{
+    return services->fail(status, FAKE_NAME, call, code, "", NULL, "%s", what);
+}
+
+static memspan_status_t open_driver(const memspan_services_t *given, void **state_p)
+{
+    char variable[64] = FAKE_NAME "_DEVICES";
+    const char *text;
+    char *c;
+
+    services = given;
+    for (c = variable; *c != '\0'; c++) {
+        *c = (char)((*c >= 'a' && *c <= 'z') ? *c - 32 : *c);
+    }
+    text = getenv(variable);
+    if (text == NULL) {
+        return fail(MEMSPAN_ERR_OFF, "getenv", 0, "no pretended devices were asked for");
+    }
+    while (*text != '\0') {
+        size_t length = strcspn(text, ",");
+        int s;
+
+        for (s = 0; (s < SORTS) && ((strlen(sort_names[s]) != length) ||
+                                    (strncmp(sort_names[s], text, length) != 0));
+             s++) {
+        }
+        if ((s == SORTS) || (device_count == DEVICES_MAX)) {
+            return fail(MEMSPAN_ERR_CONFIG, "getenv", 0, "a device is of no known sort");
+        }
+        sorts[device_count++] = (enum sort)s;
+        text += length + (text[length] == ',');
+    }
+    if (getenv("FAKE_CAPACITY") != NULL) {
+        capacity_bytes = strtoull(getenv("FAKE_CAPACITY"), NULL, 10);
+    }
+    if (getenv("FAKE_FAIL_AT") != NULL) {
+        allocations_left = strtol(getenv("FAKE_FAIL_AT"), NULL, 10) - 1;
+    }
+    *state_p = sorts;
+    return MEMSPAN_OK;
+}
+
+static void close_driver(void *state)
+{
+    (void)state;
+}
+
+static int count_devices(void *state)
+{
+    (void)state;
+    return device_count;
+}
+
+static memspan_status_t describe(void *state, int ordinal, memspan_device_info_t *info)
+{
+    enum sort sort = sorts[ordinal];
+
+    (void)state;
+    snprintf(info->name, sizeof(info->name), "pretended %s device", sort_names[sort]);
+    snprintf(info->uid, sizeof(info->uid), FAKE_NAME "-%d", ordinal);
+    snprintf(info->capacity_source, sizeof(info->capacity_source), "driver");
+    info->capacity_bytes  = capacity_bytes;
+    info->free_bytes      = capacity_bytes - used_bytes[ordinal];
+    info->alloc_max_bytes = capacity_bytes;
+    info->page_size_bytes = 4096;
+    info->kinds           = sort_kinds[sort];
+    info->capabilities    = MEMSPAN_CAN_SHARE_ADDRESSES;
+    if (sort == UNIFIED) {
+        info->kinds_without_gain = BIT(MANAGED);
+        info->capabilities |= MEMSPAN_CAN_UNIFIED_PHYSICAL | MEMSPAN_CAN_HOST_ATOMICS;
+        snprintf(info->kind_note[MEMSPAN_KIND_MANAGED], sizeof(info->kind_note[0]),
+                 "its memory is the host's, nothing would move");
+    }
+    if ((sort == IMPORT) || (sort == ELSEWHERE)) {
+        info->capabilities |= MEMSPAN_CAN_IMPORT;
+    }
+    return MEMSPAN_OK;
+}
+
+static memspan_reach_t reach(void *state, int home, memspan_kind_t kind, int from)
+{
+    static const memspan_reach_t copy_only = {MEMSPAN_ACCESS_COPY, MEMSPAN_COHERENCE_NONE};
+    memspan_reach_t r                      = {MEMSPAN_ACCESS_REMOTE, MEMSPAN_COHERENCE_ATOMIC};
+
+    (void)state;
+    if ((sort_kinds[sorts[home]] & (1u << kind)) == 0) {
+        return (memspan_reach_t){MEMSPAN_ACCESS_NONE, MEMSPAN_COHERENCE_NONE};
+    }
+    if (kind == MEMSPAN_KIND_DEVICE) {
+        r.access = MEMSPAN_ACCESS_LOCAL;
+        return (from == home) ? r : copy_only;
+    }
+    if ((from != MEMSPAN_HOST) && ((sort_kinds[sorts[from]] & (1u << kind)) == 0)) {
+        return copy_only;
+    }
+    if (kind == MEMSPAN_KIND_MANAGED) {
+        return (memspan_reach_t){MEMSPAN_ACCESS_FAULT, MEMSPAN_COHERENCE_SYNC};
+    }
+    return r;
+}
+
+static struct block *find(const void *address)
+{
+    int i;
+
+    for (i = 0; i < BLOCKS_MAX; i++) {
+        const char *a = address;
+        if ((blocks[i].address != NULL) && (a >= blocks[i].address) &&
+            (a < blocks[i].address + blocks[i].size_bytes)) {
+            return &blocks[i];
+        }
+    }
+    return NULL;
+}
+
+/* Reserves more than is needed and keeps the aligned middle. */
+static char *map_aligned(int fd, size_t size, size_t align, int protection)
+{
+    char *raw =
+        mmap(NULL, size + align, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    char *address;
+
+    if (raw == MAP_FAILED) {
+        return NULL;
+    }
+    address = (char *)(((uintptr_t)raw + align - 1) & ~(uintptr_t)(align - 1));
+    if (address > raw) {
+        munmap(raw, (size_t)(address - raw));
+    }
+    munmap(address + size, align - (size_t)(address - raw));
+    return (mmap(address, size, protection, MAP_SHARED | MAP_FIXED, fd, 0) == MAP_FAILED) ? NULL
+                                                                                          : address;
+}
+
+static memspan_status_t alloc(void *state, int ordinal, const memspan_request_t *request,
+                              memspan_block_t *block_p)
+{
+    int protection  = (request->kind == MEMSPAN_KIND_DEVICE) ? PROT_NONE : PROT_READ | PROT_WRITE;
+    struct block *b = blocks;
+    int fd;
+
+    (void)state;
+    if ((allocations_left == 0) || (used_bytes[ordinal] + request->size_bytes > capacity_bytes)) {
+        return fail(MEMSPAN_ERR_NO_MEMORY, "fakeMalloc", 2, "the pretended device is full");
+    }
+    allocations_left -= (allocations_left > 0);
+    while (b->address != NULL) {
+        b++;
+    }
+    fd = memfd_create("fake", 0);
+    if ((fd < 0) || (ftruncate(fd, (off_t)request->size_bytes) != 0)) {
+        return fail(MEMSPAN_ERR_DRIVER, "memfd_create", fd, "no memory file");
+    }
+    b->view       = mmap(NULL, request->size_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    b->address    = map_aligned(fd, request->size_bytes, request->align_bytes, protection);
+    b->size_bytes = request->size_bytes;
+    b->ordinal    = ordinal;
+    close(fd);
+    used_bytes[ordinal] += request->size_bytes;
+    *block_p = (memspan_block_t){
+        .address         = b->address,
+        .size_bytes      = b->size_bytes,
+        .page_size_bytes = 4096,
+        .node            = -1,
+        .flags = (request->kind == MEMSPAN_KIND_MANAGED) ? (unsigned)MEMSPAN_BLOCK_MIGRATABLE : 0u};
+    return MEMSPAN_OK;
+}
+
+static memspan_status_t release_block(void *state, int ordinal, const memspan_block_t *block)
+{
+    struct block *b = find(block->address);
+
+    (void)state;
+    if ((b == NULL) || (b->address != block->address) || (b->ordinal != ordinal)) {
+        return fail(MEMSPAN_ERR_DRIVER, "fakeFree", 1, "that is no block of this device");
+    }
+    used_bytes[ordinal] -= b->size_bytes;
+    munmap(b->address, b->size_bytes);
+    munmap(b->view, b->size_bytes);
+    memset(b, 0, sizeof(*b));
+    return MEMSPAN_OK;
+}
+
+static memspan_status_t import(void *state, int ordinal, void *address, size_t size_bytes,
+                               void **address_p, void **cookie_p)
+{
+    (void)state;
+    (void)size_bytes;
+    *address_p = (char *)address + ((sorts[ordinal] == ELSEWHERE) ? 65536 : 0);
+    *cookie_p  = address;
+    return MEMSPAN_OK;
+}
+
+static memspan_status_t release_import(void *state, int ordinal, void *address, size_t size_bytes,
+                                       void *cookie)
+{
+    (void)state;
+    (void)ordinal;
+    (void)size_bytes;
+    return (cookie == address) ? MEMSPAN_OK
+                               : fail(MEMSPAN_ERR_DRIVER, "fakeUnregister", 1, "never imported");
+}
+
+/* Where the pretended device works on an address. */
+static char *view_of(const void *address)
+{
+    struct block *b = find(address);
+
+    return (b == NULL) ? (char *)(uintptr_t)address
+                       : b->view + ((const char *)address - b->address);
+}
+
+static memspan_status_t copy(void *state, int ordinal, void *queue, void *to, const void *from,
+                             size_t size_bytes)
+{
+    (void)state;
+    (void)ordinal;
+    (void)queue;
+    memcpy(view_of(to), view_of(from), size_bytes);
+    return MEMSPAN_OK;
+}
+
+static memspan_status_t fill(void *state, int ordinal, void *queue, void *to, unsigned char byte,
+                             size_t size_bytes)
+{
+    (void)state;
+    (void)ordinal;
+    (void)queue;
+    memset(view_of(to), byte, size_bytes);
+    return MEMSPAN_OK;
+}
+
+static memspan_status_t synchronize(void *state, int ordinal, void *queue)
+{
+    (void)state;
+    (void)ordinal;
+    (void)queue;
+    return MEMSPAN_OK;
+}
+
+static const memspan_backend_t table = {
+    .abi             = MEMSPAN_BACKEND_ABI,
+    .struct_size     = sizeof(memspan_backend_t),
+    .name            = FAKE_NAME,
+    .title           = "Pretended devices",
+    .open            = open_driver,
+    .close           = close_driver,
+    .device_count    = count_devices,
+    .device_describe = describe,
+    .reach           = reach,
+    .alloc           = alloc,
+    .free            = release_block,
+    .import          = import,
+    .release         = release_import,
+    .copy            = copy,
+    .fill            = fill,
+    .synchronize     = synchronize,
+};
+
+MEMSPAN_API const memspan_backend_t *memspan_backend_entry(void);
+
+const memspan_backend_t *memspan_backend_entry(void)
+{
+    return &table;
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "machine.h"
+#include <criterion/criterion.h>
+#include <stdlib.h>
+
+void machine_pretend(const char *fakea, const char *fakeb)
+{
+    setenv("MEMSPAN_BACKEND_PATH", FAKES, 1);
+    setenv("MEMSPAN_BACKENDS", "fakea,fakeb", 1);
+    setenv("MEMSPAN_LOG", "error", 1);
+    if (fakea != NULL) {
+        setenv("FAKEA_DEVICES", fakea, 1);
+    }
+    if (fakeb != NULL) {
+        setenv("FAKEB_DEVICES", fakeb, 1);
+    }
+}
+
+memspan_status_t machine_allocator(const int *devices, size_t device_count, const char *text,
+                                   memspan_allocator_h *allocator_p)
+{
+    memspan_trait_t traits[16];
+    memspan_space_h space;
+    size_t count;
+    memspan_status_t status = memspan_trait_parse(text, traits, 16, &count);
+
+    cr_assert_eq(status, MEMSPAN_OK, "%s", memspan_error_text());
+    status = memspan_space_get(devices, device_count, MEMSPAN_SPACE_NULL, &space);
+    return (status == MEMSPAN_OK) ? memspan_allocator_create(space, traits, count, allocator_p)
+                                  : status;
+}
+
+void machine_expect_clean(void)
+{
+    memspan_allocator_stats_t stats = {.struct_size = sizeof(stats)};
+
+    memspan_trim();
+    cr_assert_eq(memspan_allocator_get_stats(MEMSPAN_ALLOCATOR_NULL, &stats), MEMSPAN_OK);
+    cr_expect_eq(stats.live_count, 0);
+    cr_expect_eq(stats.live_bytes, 0);
+    cr_expect_eq(stats.charged_bytes, 0);
+    cr_expect_eq(stats.held_bytes, 0, "%llu bytes are still held",
+                 (unsigned long long)stats.held_bytes);
+    cr_expect_eq(memspan_check(), MEMSPAN_OK, "%s", memspan_error_text());
+}
