@@ -44,7 +44,11 @@ static memspan_status_t fill(struct memspan_device *device, const struct memspan
     info->struct_size    = sizeof(*info);
     info->numa_node      = -1;
     info->capacity_bytes = info->free_bytes = info->alloc_max_bytes = MEMSPAN_UNKNOWN;
-    status        = slot->table->device_describe(slot->state, ordinal, info);
+    status = slot->table->device_describe(slot->state, ordinal, info);
+    if ((info->capabilities & MEMSPAN_CAN_UNIFIED_PHYSICAL) == 0) {
+        /* Managed memory that never moved would be of another kind. */
+        info->kinds_migratable |= info->kinds & (1u << MEMSPAN_KIND_MANAGED);
+    }
     info->number  = number;
     info->ordinal = ordinal;
     snprintf(info->backend, sizeof(info->backend), "%s", slot->table->name);
