@@ -84,7 +84,7 @@ Test(ladder, pinned_never_migrates)
 
     machine_pretend("discrete,managed", NULL);
     info = give(DEVICES(MEMSPAN_HOST, 0), "memory_access=managed,pinned=true");
-    cr_expect_eq(info.kind_given, MEMSPAN_KIND_HOST_PINNED);
+    cr_expect_eq(info.kind_given, MEMSPAN_KIND_COHERENT);
     cr_expect_not(info.migratable);
     expect_refused(DEVICES(MEMSPAN_HOST, 1), "memory_access=managed,pinned=true",
                    MEMSPAN_ERR_UNREACHABLE, "pinned");
