@@ -69,8 +69,6 @@ static void zeroed(void)
     }
 #endif
 }
-#endif
-}
 
 static void nothing(void)
 {
