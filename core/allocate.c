@@ -28,6 +28,9 @@ static bool charge(struct memspan_allocator *a, uint64_t bytes)
     uint64_t limit   = a->traits.pool_size;
     uint64_t charged = atomic_load_explicit(&a->counters.charged_bytes, memory_order_relaxed);
 
+    if (limit == SIZE_MAX) {
+        return true;
+    }
     do {
         if ((bytes > limit) || (charged > limit - bytes)) {
             memspan_error(MEMSPAN_ERR_LIMIT,
@@ -45,7 +48,9 @@ static bool charge(struct memspan_allocator *a, uint64_t bytes)
 
 static void uncharge(struct memspan_allocator *a, uint64_t bytes)
 {
-    atomic_fetch_sub_explicit(&a->counters.charged_bytes, bytes, memory_order_relaxed);
+    if (a->traits.pool_size != SIZE_MAX) {
+        atomic_fetch_sub_explicit(&a->counters.charged_bytes, bytes, memory_order_relaxed);
+    }
 }
 
 static void raise_peak(struct memspan_counters *c, uint64_t live)
@@ -73,7 +78,6 @@ static void count_free(struct memspan_allocator *a, size_t bytes)
     struct memspan_counters *c = &a->counters;
 
     atomic_fetch_sub_explicit(&c->live_bytes, bytes, memory_order_relaxed);
-    atomic_fetch_add_explicit(&c->freed_count, 1, memory_order_relaxed);
     if ((atomic_fetch_sub(&c->live_count, 1) == 1) && atomic_load(&a->zombie)) {
         memspan_allocator_bury(a);
     }

@@ -345,7 +345,6 @@ static void add_to_the_gone(struct memspan_allocator *a)
         atomic_exchange_explicit(&a->counters.field, 0, memory_order_relaxed),                     \
         memory_order_relaxed)
     ADD(allocated_count);
-    ADD(freed_count);
     ADD(failed_count);
     ADD(fallback_count);
 #undef ADD

@@ -12,13 +12,14 @@
  * nothing, users on little. */
 #define MEMSPAN_CHARGE_OVERHEAD_BYTES ((size_t)4)
 
+/* What can be worked out from others is not counted: freed are the allocated less the live, and
+ * without a limit the charge is the live bytes and their overhead. */
 struct memspan_counters {
     _Atomic uint64_t live_bytes;
     _Atomic uint64_t live_count;
     _Atomic uint64_t peak_bytes;
-    _Atomic uint64_t charged_bytes;
+    _Atomic uint64_t charged_bytes; /* only with a pool_size */
     _Atomic uint64_t allocated_count;
-    _Atomic uint64_t freed_count;
     _Atomic uint64_t failed_count;
     _Atomic uint64_t fallback_count;
 };

@@ -13,14 +13,20 @@ static uint64_t get(_Atomic uint64_t *counter)
     return atomic_load_explicit(counter, memory_order_relaxed);
 }
 
-static void add(memspan_allocator_stats_t *sum, struct memspan_counters *c)
+static void add(memspan_allocator_stats_t *sum, struct memspan_counters *c, bool limited)
 {
-    sum->live_bytes += get(&c->live_bytes);
-    sum->live_count += get(&c->live_count);
+    uint64_t bytes     = get(&c->live_bytes);
+    uint64_t live      = get(&c->live_count);
+    uint64_t allocated = get(&c->allocated_count);
+
+    sum->live_bytes += bytes;
+    sum->live_count += live;
     sum->peak_bytes += get(&c->peak_bytes);
-    sum->charged_bytes += get(&c->charged_bytes);
-    sum->allocated_count += get(&c->allocated_count);
-    sum->freed_count += get(&c->freed_count);
+    sum->charged_bytes +=
+        limited ? get(&c->charged_bytes) : bytes + live * MEMSPAN_CHARGE_OVERHEAD_BYTES;
+    sum->allocated_count += allocated;
+    /* A block is live a moment before it counts as allocated. */
+    sum->freed_count += (allocated > live) ? allocated - live : 0;
     sum->failed_count += get(&c->failed_count);
     sum->fallback_count += get(&c->fallback_count);
 }
@@ -39,9 +45,9 @@ static void sum_all(memspan_allocator_stats_t *sum)
     size_t i;
 
     for (i = 0; (a = memspan_allocator_at(i)) != NULL; i++) {
-        add(sum, &a->counters);
+        add(sum, &a->counters, a->traits.pool_size != SIZE_MAX);
     }
-    add(sum, &memspan_counters_of_the_gone);
+    add(sum, &memspan_counters_of_the_gone, true);
     for (p = memspan_provider_first(); p != NULL; p = p->next) {
         sum->held_bytes += atomic_load_explicit(&p->held_bytes, memory_order_relaxed);
     }
@@ -64,7 +70,7 @@ memspan_status_t memspan_allocator_get_stats(memspan_allocator_h handle,
     if (a == NULL) {
         return memspan_error_last()->status;
     }
-    add(&stats, &a->counters);
+    add(&stats, &a->counters, a->traits.pool_size != SIZE_MAX);
     stats.held_bytes = held_by(a);
     return memspan_struct_write(stats_p, &stats, sizeof(stats));
 }
@@ -95,7 +101,7 @@ memspan_status_t memspan_stats_print(int fd)
 
     for (i = 0; ok && ((a = memspan_allocator_at(i)) != NULL); i++) {
         stats = (memspan_allocator_stats_t){0};
-        add(&stats, &a->counters);
+        add(&stats, &a->counters, a->traits.pool_size != SIZE_MAX);
         if (stats.allocated_count + stats.failed_count == 0) {
             continue;
         }
