@@ -5,14 +5,16 @@
 /* What the files of this room share. README.md says how they fit together. */
 
 #include <memspan/backend.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 
 enum host_huge_pages { HUGE_PAGES_OFF, HUGE_PAGES_ADVISE, HUGE_PAGES_ON };
 
-/* The one instance. Nothing in it changes after open(). */
+/* The one instance. Nothing but what is atomic changes after open(). */
 struct host {
     const memspan_services_t *services;
     enum host_huge_pages huge_pages;
+    atomic_bool said_unbound; /* the log has said why memory is bound to no node */
 };
 
 /* memory.c */
@@ -32,7 +34,7 @@ memspan_status_t host_pages_map(const struct host *host, size_t size_bytes, size
 bool host_pages_reserved(size_t size_bytes, size_t page_size_bytes);
 
 /* place.c: put the pages of a fresh block where the request wants them. Sets block->node. */
-memspan_status_t host_place(const struct host *host, const memspan_request_t *request,
+memspan_status_t host_place(struct host *host, const memspan_request_t *request,
                             memspan_block_t *block);
 
 /* True when the request says something about nodes. */

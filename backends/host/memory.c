@@ -131,6 +131,9 @@ memspan_status_t host_alloc(void *state, int ordinal, const memspan_request_t *r
     pinned = (request->kind == MEMSPAN_KIND_HOST_PINNED) ||
              ((request->flags & MEMSPAN_REQUEST_PINNED) != 0);
     if ((status == MEMSPAN_OK) && pinned) {
+        if (!host_place_is_wanted(request)) {
+            memspan_topology_hold(block.address, block.size_bytes);
+        }
         status = host_lock(host, &block);
     }
     if (status != MEMSPAN_OK) {

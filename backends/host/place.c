@@ -286,7 +286,7 @@ static memspan_status_t place_by_spread(const struct host *host, const memspan_r
                                 "no way to spread memory has the number %d", (int)request->spread);
 }
 
-memspan_status_t host_place(const struct host *host, const memspan_request_t *request,
+memspan_status_t host_place(struct host *host, const memspan_request_t *request,
                             memspan_block_t *block)
 {
     memspan_status_t status = MEMSPAN_OK;
@@ -306,8 +306,10 @@ memspan_status_t host_place(const struct host *host, const memspan_request_t *re
     }
     if ((status == MEMSPAN_ERR_PERMISSION) || (status == MEMSPAN_ERR_UNSUPPORTED) ||
         (status == MEMSPAN_ERR_DRIVER)) {
-        host->services->log(MEMSPAN_LOG_INFO, "host", "memory is bound to no node: %s",
-                            memspan_error_text());
+        if (!atomic_exchange_explicit(&host->said_unbound, true, memory_order_relaxed)) {
+            host->services->log(MEMSPAN_LOG_INFO, "host", "memory is bound to no node: %s",
+                                memspan_error_text());
+        }
         block->node = -1;
         return MEMSPAN_OK;
     }
