@@ -15,7 +15,7 @@ declared() {
     pattern=$1
     shift
     cat "$@" | grep -v '^[[:space:]]*#' | tr '\n' ' ' | sed 's|/\*[^*]*\*\+\([^/*][^*]*\*\+\)*/| |g' |
-        grep -o "$pattern[^;(]*(" | sed 's/.*[^A-Za-z0-9_]\([A-Za-z0-9_]*\) *($/\1/' | sort -u
+        grep -o "${pattern}[^;(]*(" | sed 's/.*[^A-Za-z0-9_]\([A-Za-z0-9_]*\) *($/\1/' | sort -u
 }
 
 differ() {

@@ -4,7 +4,7 @@
 # variable has its place in memspan-environment(7) with the value it has when unset, every public
 # call is in a manual page, and manual pages are well-formed.
 set -eu
-cd "$MEMSPAN_SOURCE_DIR"
+cd "$(dirname "$0")/../.."
 bad=0
 
 complain() {

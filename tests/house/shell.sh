@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Shell scripts are clean under shellcheck, and bootstrap runs under a plain POSIX shell.
 set -eu
-cd "$MEMSPAN_SOURCE_DIR"
+cd "$(dirname "$0")/../.."
 
 if command -v dash >/dev/null; then
     dash -n cmake/bootstrap
