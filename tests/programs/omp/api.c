@@ -105,20 +105,21 @@ static void reallocation(void)
 
 static void fallback(void)
 {
-    omp_alloctrait_t small_null[]    = {{omp_atk_pool_size, 4096}, {omp_atk_fallback, omp_atv_null_fb}};
+    omp_alloctrait_t small_null[]    = {{omp_atk_pool_size, 4096},
+                                        {omp_atk_fallback, omp_atv_null_fb}};
     omp_alloctrait_t small_default[] = {{omp_atk_pool_size, 4096},
                                         {omp_atk_fallback, omp_atv_default_mem_fb}};
     omp_allocator_handle_t none      = omp_init_allocator(omp_default_mem_space, 2, small_null);
     omp_allocator_handle_t deflt     = omp_init_allocator(omp_default_mem_space, 2, small_default);
-    omp_alloctrait_t chain[] = {{omp_atk_pool_size, 64},
-                                {omp_atk_fallback, omp_atv_allocator_fb},
-                                {omp_atk_fb_data, (omp_uintptr_t)none}};
-    omp_allocator_handle_t chained = omp_init_allocator(omp_default_mem_space, 3, chain);
-    void *a                        = omp_alloc(2000, none);
-    void *b                        = omp_alloc(3000, none);
-    void *c                        = omp_alloc(100000, deflt);
-    void *d                        = omp_alloc(1000, chained);
-    void *e                        = omp_alloc(5000, chained);
+    omp_alloctrait_t chain[]         = {{omp_atk_pool_size, 64},
+                                        {omp_atk_fallback, omp_atv_allocator_fb},
+                                        {omp_atk_fb_data, (omp_uintptr_t)none}};
+    omp_allocator_handle_t chained   = omp_init_allocator(omp_default_mem_space, 3, chain);
+    void *a                          = omp_alloc(2000, none);
+    void *b                          = omp_alloc(3000, none);
+    void *c                          = omp_alloc(100000, deflt);
+    void *d                          = omp_alloc(1000, chained);
+    void *e                          = omp_alloc(5000, chained);
     void *f;
 
     printf("pool: %d %d\n", a != NULL, b == NULL);

@@ -68,20 +68,20 @@ static int sections_and_single(omp_allocator_handle_t a)
             {
 #pragma omp atomic
                 sum += x;
-            }
-#pragma omp section
-            {
-#pragma omp atomic
-                sum += 2 * x;
-            }
-        }
-#pragma omp single firstprivate(x) allocate(a : x)
-        {
-#pragma omp atomic
-            sum += 10 * x;
-        }
     }
-    return sum;
+#pragma omp section
+    {
+#pragma omp atomic
+        sum += 2 * x;
+    }
+}
+#pragma omp single firstprivate(x) allocate(a : x)
+{
+#pragma omp atomic
+    sum += 10 * x;
+}
+}
+return sum;
 }
 
 static int tasks(omp_allocator_handle_t a)
@@ -126,8 +126,10 @@ static int used_in_target(void)
     int sum = 0;
     int x   = 4;
 
-#pragma omp target map(tofrom : sum) firstprivate(x) uses_allocators(omp_large_cap_mem_alloc)      \
-    allocate(omp_large_cap_mem_alloc : x)
+#pragma omp target map(tofrom                                                                      \
+                       : sum) firstprivate(x) uses_allocators(omp_large_cap_mem_alloc)             \
+    allocate(omp_large_cap_mem_alloc                                                               \
+             : x)
     {
         sum += x;
     }
@@ -142,8 +144,9 @@ static int used_with_traits(void)
     int sum                    = 0;
     int x                      = 6;
 
-#pragma omp target map(tofrom : sum) firstprivate(x) uses_allocators(own(target_traits))           \
-    allocate(own : x)
+#pragma omp target map(tofrom                                                                      \
+                       : sum) firstprivate(x) uses_allocators(own(target_traits)) allocate(own     \
+                                                                                           : x)
     {
         sum += x + ((uintptr_t)&x % 128 == 0 ? 100 : 0);
     }
@@ -153,7 +156,7 @@ static int used_with_traits(void)
 
 int main(void)
 {
-    omp_alloctrait_t traits[]       = {{omp_atk_alignment, 128}};
+    omp_alloctrait_t traits[]        = {{omp_atk_alignment, 128}};
     omp_allocator_handle_t handles[] = {omp_init_allocator(omp_default_mem_space, 1, traits),
                                         omp_large_cap_mem_alloc, omp_thread_mem_alloc};
     int i;

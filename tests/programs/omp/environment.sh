@@ -51,8 +51,9 @@ try "omp_high_bw_mem_space:" same 'trait=value'
 try "omp_high_bw_mem_space:alignment=48" same 'alignment'
 try "omp_high_bw_mem_space:aligment=64" same 'alignment'
 try "omp_high_bw_mem_space:fb_data=nobody" same 'nobody'
-# Pinned memory is locked memory, which a small limit refuses: then the default, and the limit's name.
-if [ "$(ulimit -l)" = unlimited ] || [ "$(ulimit -l)" -ge 8192 ]; then
+# Pinned memory is locked memory: only where the limit lets a pool be locked.
+limit=$(awk '/^Max locked memory/ { print $4 }' /proc/self/limits)
+if [ "$limit" = unlimited ] || [ "$limit" -ge 8388608 ]; then
     try "omp_high_bw_mem_space:pinned=true,alignment=64" 64
 fi
 exit $((failures != 0))

@@ -56,9 +56,9 @@ int main(void)
 #ifdef _OMP_H
     /* libomp's own end in entry points that can be interposed, so this would be nobody's secret. */
     theirs = ((init_fn *)(uintptr_t)find(library, "omp_init_allocator"))(omp_default_mem_space, 2,
-                                                                          traits);
+                                                                         traits);
 #else
-    theirs = omp_init_allocator(omp_default_mem_space, 2, traits);
+    theirs        = omp_init_allocator(omp_default_mem_space, 2, traits);
 #endif
     for (i = 0; i < 10; i++) {
         p = (unsigned char *)omp_alloc(100, theirs);
