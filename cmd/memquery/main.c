@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* main.c: memquery shows which memory the host and its devices can reach, and what an allocation
+ * would get. Read options.c, then probe.c (why nothing is asked in this process), then snapshot.c
+ * and the file of the answer. */
+
+#include "options.h"
+#include "probe.h"
+#include "report.h"
+#include "text.h"
+
+int report_show(const struct request *request, FILE *out)
+{
+    struct snapshot snapshot;
+
+    snapshot_take(&snapshot, request);
+    if (request->options->json) {
+        json_print(&snapshot, out);
+    } else {
+        table_print(&snapshot, out);
+    }
+    snapshot_free(&snapshot);
+    return (request->culprit_count > 0) ? EXIT_PROBE : EXIT_YES;
+}
+
+/* Nothing that is printed may be lost without a word. */
+static int finish(void)
+{
+    if ((fflush(stdout) != 0) || ferror(stdout)) {
+        text_complain("cannot write the answer to standard output");
+        return EXIT_PROBE;
+    }
+    return EXIT_YES;
+}
+
+int main(int argc, char **argv)
+{
+    struct options options;
+    int code = options_parse(argc, argv, &options);
+
+    if (code != EXIT_YES) {
+        return code;
+    }
+    switch (options.mode) {
+    case MODE_HELP:
+        fputs(options_help(), stdout);
+        return finish();
+    case MODE_VERSION:
+        printf("memquery %s (libmemspan %s)\n", MEMSPAN_VERSION_STRING, memspan_version());
+        return finish();
+    case MODE_PLAN:
+        return probe_answer(&options, report_plan);
+    case MODE_CHECK:
+        return probe_answer(&options, report_check);
+    case MODE_WHY:
+        return probe_answer(&options, report_why);
+    case MODE_CONFIG:
+        return probe_answer(&options, report_config);
+    case MODE_SHOW:
+        break;
+    }
+    return probe_answer(&options, report_show);
+}

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* options.c: one table says what the options are; getopt_long() is not used because it guesses
+ * abbreviations and cannot say which option was probably meant. */
+
+#include "options.h"
+#include "text.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum action { SET_MODE, SET_JSON, SET_FORMAT, SET_TIMEOUT };
+
+static const struct option_row {
+    const char *name;
+    const char *letter; /* "" for none */
+    enum action action;
+    enum mode mode;
+    bool has_argument;
+} rows[] = {
+    {"--json", "", SET_JSON, MODE_SHOW, false},
+    {"--output", "-o", SET_FORMAT, MODE_SHOW, true},
+    {"--timeout", "", SET_TIMEOUT, MODE_SHOW, true},
+    {"--plan", "", SET_MODE, MODE_PLAN, true},
+    {"--check", "", SET_MODE, MODE_CHECK, true},
+    {"--why", "", SET_MODE, MODE_WHY, true},
+    {"--config", "-c", SET_MODE, MODE_CONFIG, false},
+    {"--version", "-V", SET_MODE, MODE_VERSION, false},
+    {"--help", "-h", SET_MODE, MODE_HELP, false},
+};
+enum { ROW_COUNT = sizeof(rows) / sizeof(rows[0]) };
+
+static const char help[] =
+    "usage: memquery [-o table|json] [--timeout S] [QUESTION]\n"
+    "Show which memory the host and its devices can reach, and what an allocation would get.\n"
+    "\n"
+    "Without a question: devices, NUMA nodes, memory spaces, and why a backend is off.\n"
+    "  --plan WORDS    what an allocator would be given and why; WORDS are devices=LIST,\n"
+    "                  base=SPACE and traits: devices=0,host,memory_access=managed,pinned=true\n"
+    "  --check EXPR    no output, only an exit code: space=opencl0.coherent,atomic,size>=1g\n"
+    "                  devices=0,host,memory_access=coherent   backend=opencl   device=0\n"
+    "  --why NAME      why a backend, device, space or kind is as it is: probe, native error,\n"
+    "                  cause, remedy\n"
+    "  -c, --config    every environment variable: value, source, form, default, help\n"
+    "  -V, --version   version of memquery and of the library\n"
+    "  -h, --help      this text\n"
+    "\n"
+    "  -o, --output F  table (default) or json\n"
+    "  --json          the same as -o json\n"
+    "  --timeout S     seconds that the drivers may take to answer (default 10)\n"
+    "\n"
+    "exit code: 0 yes, 1 absent, 2 usage, 3 a driver failed while probed, 4 only conditionally\n";
+
+const char *options_help(void)
+{
+    return help;
+}
+
+static int complain_unknown(const char *word, size_t length)
+{
+    const char *names[ROW_COUNT];
+    const char *nearest;
+    char name[64];
+    size_t i;
+
+    for (i = 0; i < ROW_COUNT; i++) {
+        names[i] = rows[i].name;
+    }
+    length       = (length < sizeof(name)) ? length : (sizeof(name) - 1);
+    name[length] = '\0';
+    memcpy(name, word, length);
+    if (name[0] != '-') {
+        text_complain("\"%s\" is no option; perhaps --why %s? (--help lists all)", name, name);
+        return EXIT_USAGE;
+    }
+    nearest = text_nearest(name, names, ROW_COUNT);
+    text_complain("unknown option %s%s%s%s (--help lists all)", name, nearest ? "; perhaps " : "",
+                  nearest ? nearest : "", nearest ? "?" : "");
+    return EXIT_USAGE;
+}
+
+static const struct option_row *find_row(const char *word, size_t length)
+{
+    size_t i;
+
+    for (i = 0; i < ROW_COUNT; i++) {
+        if (((strlen(rows[i].name) == length) && (strncmp(rows[i].name, word, length) == 0)) ||
+            ((strlen(rows[i].letter) == length) && (strncmp(rows[i].letter, word, length) == 0))) {
+            return &rows[i];
+        }
+    }
+    return NULL;
+}
+
+static int set_format(struct options *options, const char *argument)
+{
+    if (strcmp(argument, "json") == 0) {
+        options->json = true;
+    } else if (strcmp(argument, "table") == 0) {
+        options->json = false;
+    } else {
+        text_complain("-o %s: the formats are table and json", argument);
+        return EXIT_USAGE;
+    }
+    return EXIT_YES;
+}
+
+static int set_timeout(struct options *options, const char *argument)
+{
+    char *end;
+    double seconds = strtod(argument, &end);
+
+    if ((end == argument) || (*end != '\0') || !isfinite(seconds) || (seconds < 0.01) ||
+        (seconds > 3600)) {
+        text_complain("--timeout %s: give seconds, from 0.01 to 3600", argument);
+        return EXIT_USAGE;
+    }
+    options->timeout_s = seconds;
+    return EXIT_YES;
+}
+
+static int apply(struct options *options, const struct option_row *row, const char *argument)
+{
+    switch (row->action) {
+    case SET_JSON:
+        return set_format(options, "json");
+    case SET_FORMAT:
+        return set_format(options, argument);
+    case SET_TIMEOUT:
+        return set_timeout(options, argument);
+    case SET_MODE:
+        break;
+    }
+    if (options->mode != MODE_SHOW) {
+        text_complain("%s: one question at a time", row->name);
+        return EXIT_USAGE;
+    }
+    options->mode     = row->mode;
+    options->argument = argument;
+    return EXIT_YES;
+}
+
+int options_parse(int argc, char **argv, struct options *options_p)
+{
+    struct options options = {.mode = MODE_SHOW, .timeout_s = 10};
+    int i;
+
+    for (i = 1; i < argc; i++) {
+        const char *equals = strchr(argv[i], '=');
+        size_t length      = (equals != NULL) ? (size_t)(equals - argv[i]) : strlen(argv[i]);
+        const struct option_row *row = find_row(argv[i], length);
+        const char *argument         = (equals != NULL) ? (equals + 1) : NULL;
+        int code;
+
+        if (row == NULL) {
+            return complain_unknown(argv[i], length);
+        }
+        if ((argument != NULL) && !row->has_argument) {
+            text_complain("%s takes no value", row->name);
+            return EXIT_USAGE;
+        }
+        if (row->has_argument && (argument == NULL)) {
+            if (i + 1 == argc) {
+                text_complain("%s needs a value (--help shows which)", row->name);
+                return EXIT_USAGE;
+            }
+            argument = argv[++i];
+        }
+        code = apply(&options, row, argument);
+        if (code != EXIT_YES) {
+            return code;
+        }
+    }
+    *options_p = options;
+    return EXIT_YES;
+}
