@@ -310,8 +310,7 @@ memspan_status_t host_place(struct host *host, const memspan_request_t *request,
             host->services->log(MEMSPAN_LOG_INFO, "host", "memory is bound to no node: %s",
                                 memspan_error_text());
         }
-        block->node = -1;
-        return MEMSPAN_OK;
+        return MEMSPAN_OK; /* block->node has stayed -1 */
     }
     return status;
 }

@@ -246,22 +246,6 @@ Test(host_backend, pinned_not_offered)
     table->close(state);
 }
 
-Test(host_backend, pinned_more_than_there_is)
-{
-    void *state                = open_host();
-    memspan_device_info_t info = {.struct_size = sizeof(info)};
-    memspan_request_t request;
-    memspan_block_t block;
-
-    cr_assert_eq(table->device_describe(state, 0, &info), MEMSPAN_OK);
-    /* Not so much that mmap() refuses; without a look at what is free this would end in the
-     * kernel's killing somebody. */
-    request = ask(MEMSPAN_KIND_HOST_PINNED,
-                  memspan_round_up(info.free_bytes + (256u << 20), memspan_page_size()));
-    cr_assert_eq(table->alloc(state, 0, &request, &block), MEMSPAN_ERR_NO_MEMORY);
-    table->close(state);
-}
-
 /* ---- pages ---- */
 
 static uint64_t huge_pages(const char *what)

@@ -434,6 +434,26 @@ Test(host_machine, group_of_version_2)
     cr_assert_str_eq(info.capacity_source, "cgroup limit");
 }
 
+/* Without a look at what is free this would end in the kernel's killing somebody. */
+Test(host_machine, pinned_more_than_there_is)
+{
+    memspan_request_t request = ask(2048, MEMSPAN_SPREAD_ANY, 0);
+    void *state               = NULL;
+    memspan_block_t block;
+
+    begin();
+    write_file("meminfo", "MemTotal:  1000000 kB\nMemAvailable:  8000 kB\n");
+    replace("/proc/meminfo", "meminfo");
+    request.kind       = MEMSPAN_KIND_HOST_PINNED;
+    request.nodes      = NULL;
+    request.node_count = 0;
+    cr_assert_eq(table->open(&memspan_services, &state), MEMSPAN_OK);
+    cr_assert_eq(table->alloc(state, 0, &request, &block), MEMSPAN_ERR_NO_MEMORY);
+    cr_assert_neq(strstr(memspan_error_text(), "8 MiB needs"), NULL, "%s", memspan_error_text());
+    request.size_bytes /= 2;
+    give(state, &request, &block);
+}
+
 /* The path is the host's; what is mounted is the container's own group. */
 Test(host_machine, group_of_a_container)
 {
