@@ -55,8 +55,12 @@ function(memspan_add_test name)
     list(APPEND changes ${variable}=unset:)
   endforeach()
   foreach(setting IN LISTS MEMSPAN_TEST_ENVIRONMENT ARG_ENVIRONMENT)
-    string(REGEX REPLACE "^([A-Za-z0-9_]+)=" "\\1=set:" setting "${setting}")
-    list(APPEND changes "${setting}")
+    # Not by REGEX REPLACE: it would match again after each replacement.
+    string(FIND "${setting}" "=" at)
+    string(SUBSTRING "${setting}" 0 ${at} variable)
+    math(EXPR at "${at} + 1")
+    string(SUBSTRING "${setting}" ${at} -1 value)
+    list(APPEND changes "${variable}=set:${value}")
   endforeach()
   set_tests_properties(${name} PROPERTIES
     SKIP_RETURN_CODE 77 TIMEOUT ${ARG_TIMEOUT} LABELS "${ARG_LABELS}"
