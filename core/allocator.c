@@ -347,8 +347,8 @@ static void add_to_the_gone(struct memspan_allocator *a)
     ADD(allocated_count);
     ADD(failed_count);
     ADD(fallback_count);
+    ADD(peak_bytes);
 #undef ADD
-    atomic_store_explicit(&a->counters.peak_bytes, 0, memory_order_relaxed);
 }
 
 /* The record can be used again. table_lock held. */

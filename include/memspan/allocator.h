@@ -158,7 +158,7 @@ typedef struct memspan_allocator_stats {
     size_t struct_size;  /**< in: sizeof(memspan_allocator_stats_t) */
     uint64_t live_bytes; /**< asked for and not yet freed */
     uint64_t live_count;
-    uint64_t peak_bytes;
+    uint64_t peak_bytes;      /**< most that was live at once; of several allocators, the sum */
     uint64_t charged_bytes;   /**< counted against pool_size: live_bytes and the overhead */
     uint64_t allocated_count; /**< since it was made */
     uint64_t freed_count;
