@@ -97,8 +97,7 @@ static bool is_plausible_handle(memspan_omp_allocator_t allocator)
     fallback = (uint32_t)words[3];
     return ((words[0] <= 1024) || memspan_omp_read_safely((const void *)words[0], &space, 1)) &&
            ((words[2] == 0) || is_alignment(words[2])) &&
-           ((fallback == 0) || ((fallback >= MEMSPAN_VALUE_DEFAULT_MEM_FB) &&
-                                (fallback <= MEMSPAN_VALUE_ALLOCATOR_FB)));
+           (fallback >= MEMSPAN_VALUE_DEFAULT_MEM_FB) && (fallback <= MEMSPAN_VALUE_ALLOCATOR_FB);
 }
 
 bool memspan_omp_foreign_is_allocator(memspan_omp_allocator_t allocator)

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A runtime that starts with a default allocator which only it knows, as newer libgomp does when it
+ * has read OMP_ALLOCATOR. */
+
+#include <criterion/criterion.h>
+#include <memspan/memspan.h>
+#include <memspan/omp.h>
+#include <stdlib.h>
+
+int fake_runtime_calls(const char *name);
+
+/* What a compiler would see through. */
+static void free_anything(uintptr_t address)
+{
+    omp_free((void *)address, omp_null_allocator);
+}
+
+static void pretend(const char *text)
+{
+    setenv("MEMSPAN_BACKENDS", "", 1);
+    setenv("FAKE_RUNTIME_RECORD", "1", 1);
+    if (text != NULL) {
+        setenv("OMP_ALLOCATOR", text, 1);
+    }
+}
+
+Test(initial, ours_stands_for_the_runtimes)
+{
+    omp_allocator_handle_t a;
+    void *p;
+
+    pretend("omp_low_lat_mem_space:alignment=1024");
+    a = omp_get_default_allocator();
+    p = omp_alloc(10, omp_null_allocator);
+    cr_expect_neq(a, omp_default_mem_alloc);
+    cr_expect_eq((uintptr_t)p % 1024, 0);
+    cr_expect_eq(fake_runtime_calls("omp_alloc"), 0);
+    omp_free(p, omp_null_allocator);
+    omp_set_default_allocator(omp_default_mem_alloc);
+    cr_expect_eq(omp_get_default_allocator(), omp_default_mem_alloc);
+    omp_set_default_allocator(a);
+    cr_expect_eq(omp_get_default_allocator(), a);
+}
+
+Test(initial, set_before_it_was_ever_asked)
+{
+    pretend("omp_high_bw_mem_alloc");
+    omp_set_default_allocator(omp_default_mem_alloc);
+    cr_expect_eq(omp_get_default_allocator(), omp_default_mem_alloc);
+    omp_set_default_allocator(omp_null_allocator);
+    cr_expect_eq(omp_get_default_allocator(), omp_default_mem_alloc);
+}
+
+Test(foreign, handles_go_to_the_runtime_and_blocks_go_back)
+{
+    struct {
+        uintptr_t space;
+        uintptr_t alignment;
+        uintptr_t rest[5];
+    } *theirs = calloc(1, sizeof(*theirs));
+    uintptr_t gone;
+    char *p;
+
+    pretend(NULL);
+    theirs->alignment = 8;
+    p                 = (char *)omp_alloc(100, (omp_allocator_handle_t)theirs);
+    cr_assert(p != NULL, "%s", memspan_error_text());
+    cr_expect_eq(fake_runtime_calls("omp_alloc"), 1);
+    p[0] = 42;
+    p    = (char *)omp_realloc(p, 5000, omp_default_mem_alloc, omp_null_allocator);
+    cr_assert(p != NULL, "%s", memspan_error_text());
+    cr_expect_eq(p[0], 42);
+    cr_expect_eq(fake_runtime_calls("omp_free"), 1);
+    p = (char *)omp_realloc(p, 200, (omp_allocator_handle_t)theirs, omp_null_allocator);
+    cr_assert(p != NULL, "%s", memspan_error_text());
+    cr_expect_eq(p[0], 42);
+    cr_expect_eq(fake_runtime_calls("omp_alloc"), 2);
+    gone = (uintptr_t)p;
+    omp_free(p, omp_null_allocator);
+    cr_expect_eq(fake_runtime_calls("omp_free"), 2);
+    free_anything(gone); /* once was enough */
+    cr_expect_eq(fake_runtime_calls("omp_free"), 2);
+    free(theirs);
+}
+
+Test(foreign, rubbish_is_nobodys)
+{
+    int rubbish[16] = {0};
+
+    pretend(NULL);
+    cr_expect(omp_alloc(100, (omp_allocator_handle_t)rubbish) == NULL);
+    cr_expect(omp_alloc(100, (omp_allocator_handle_t)0x10000) == NULL);
+    cr_expect(omp_alloc(100, (omp_allocator_handle_t)UINTPTR_MAX) == NULL);
+    cr_expect(omp_alloc(100, (omp_allocator_handle_t)99) == NULL);
+    free_anything((uintptr_t)(rubbish + 4));
+    free_anything(0x10000);
+    free_anything(1);
+    omp_destroy_allocator((omp_allocator_handle_t)rubbish);
+    cr_expect_eq(fake_runtime_calls("omp_alloc"), 0);
+    cr_expect_eq(fake_runtime_calls("omp_free"), 0);
+}

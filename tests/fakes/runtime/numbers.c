@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Whose device numbers count, where the OpenMP runtime has no devices and this library has two. */
+
+#include <criterion/criterion.h>
+#include <memspan/memspan.h>
+#include <memspan/omp.h>
+#include <stdlib.h>
+#include <string.h>
+
+int fake_runtime_calls(const char *name);
+int __tgt_get_num_devices(void);
+int __tgt_get_mem_resources(int count, const int *devices, int host, uintptr_t space,
+                            int *resources);
+void *__tgt_omp_alloc(size_t size, uintptr_t allocator);
+void __tgt_omp_free(void *pointer, uintptr_t allocator);
+
+static void pretend(const char *chosen)
+{
+    setenv("MEMSPAN_BACKEND_PATH", FAKES, 1);
+    setenv("MEMSPAN_BACKENDS", "fakea", 1);
+    setenv("FAKEA_DEVICES", "discrete,discrete", 1);
+    if (chosen != NULL) {
+        setenv("MEMSPAN_DEVICES", chosen, 1);
+    }
+}
+
+static omp_allocator_handle_t prefer(int device)
+{
+    omp_alloctrait_t traits[] = {{omp_atk_preferred_location, (omp_uintptr_t)device}};
+    int devices[]             = {1, -1};
+    omp_memspace_handle_t *s  = omp_get_target_memspace(2, devices, omp_default_mem_space);
+
+    cr_assert(s != NULL, "%s", memspan_error_text());
+    return omp_init_allocator(*s, 1, traits);
+}
+
+Test(ambiguous, zero_is_refused_with_both_readings)
+{
+    int zero[] = {0};
+    int both[] = {-1, 1, 0};
+
+    pretend(NULL);
+    cr_expect_eq(omp_get_num_devices(), 0);
+    cr_expect_eq(omp_get_initial_device(), 0);
+    cr_expect_eq(memspan_device_count(), 2);
+    cr_expect(omp_get_target_memspace(1, zero, omp_default_mem_space) == NULL);
+    cr_expect_eq(memspan_error_last()->status, MEMSPAN_ERR_AMBIGUOUS);
+    cr_expect(strstr(memspan_error_text(), "MEMSPAN_DEVICES") != NULL, "%s", memspan_error_text());
+    cr_expect(omp_get_target_memspace(3, both, omp_default_mem_space) == NULL);
+    cr_expect_eq(memspan_error_last()->status, MEMSPAN_ERR_AMBIGUOUS);
+    cr_expect_eq(omp_get_device_memspace(0, omp_default_mem_space), omp_null_mem_space);
+    cr_expect_eq(omp_get_device_and_host_allocator(0, omp_default_mem_space), omp_null_allocator);
+    cr_expect_eq(prefer(0), omp_null_allocator);
+    cr_expect_eq(memspan_error_last()->status, MEMSPAN_ERR_AMBIGUOUS);
+}
+
+Test(ambiguous, what_has_one_reading_works)
+{
+    int clear[] = {-1, 1};
+    omp_allocator_handle_t a;
+    void *p;
+
+    pretend(NULL);
+    cr_expect(omp_get_target_memspace(2, clear, omp_default_mem_space) != NULL, "%s",
+              memspan_error_text());
+    a = prefer(1);
+    cr_assert_neq(a, omp_null_allocator, "%s", memspan_error_text());
+    p = omp_alloc(1000, a);
+    cr_expect(p != NULL, "%s", memspan_error_text());
+    omp_free(p, a);
+    /* Of the devices that the program can count there are none. */
+    cr_expect_eq(omp_get_devices_all_allocator(omp_default_mem_space), omp_default_mem_alloc);
+    p = omp_alloc(10, omp_target_shared_mem_alloc);
+    cr_expect(p != NULL);
+    omp_free(p, omp_null_allocator);
+    cr_expect_eq(__tgt_get_num_devices(), 0);
+}
+
+Test(ours, numbers_are_answered_and_taken)
+{
+    int all[] = {0, 1, 2};
+    omp_memspace_handle_t *s;
+    omp_allocator_handle_t a;
+
+    pretend("fakea:1,fakea:0");
+    cr_expect_eq(omp_get_num_devices(), 2);
+    cr_expect_eq(omp_get_initial_device(), 2);
+    cr_expect_eq(__tgt_get_num_devices(), 2);
+    s = omp_get_target_memspace(3, all, omp_default_mem_space);
+    cr_expect(s != NULL, "2 is the host: %s", memspan_error_text());
+    s = omp_get_target_memspace(2, all + 1, omp_default_mem_space);
+    cr_assert(s != NULL, "%s", memspan_error_text());
+    cr_expect_eq(*s, omp_get_device_and_host_memspace(1, omp_default_mem_space));
+    a = omp_get_device_and_host_allocator(1, omp_default_mem_space);
+    cr_assert_neq(a, omp_null_allocator, "%s", memspan_error_text());
+    cr_expect_eq(a, omp_get_device_and_host_allocator(1, omp_default_mem_space));
+    omp_destroy_allocator(a); /* tolerated: it is everybody's */
+    omp_free(omp_alloc(100, a), a);
+    cr_expect_eq(strcmp(omp_get_uid_from_device(2), "HOST"), 0);
+    cr_expect_eq(omp_get_device_from_uid(omp_get_uid_from_device(1)), 1);
+}
+
+Test(ours, device_routines_are_served)
+{
+    char text[64]   = "device memory";
+    char back[64]   = "";
+    size_t whole[2] = {2, 4};
+    size_t none[2]  = {0, 0};
+    size_t sizes[2] = {4, 8};
+    char *p;
+
+    pretend("fakea:0,fakea:1");
+    p = (char *)omp_target_alloc(64, 0);
+    cr_assert(p != NULL, "%s", memspan_error_text());
+    cr_expect_eq(omp_target_memcpy(p, text, 64, 0, 0, 0, 2), 0, "%s", memspan_error_text());
+    cr_expect_eq(omp_target_memcpy(back, p, 10, 0, 3, -1, 0), 0, "%s", memspan_error_text());
+    cr_expect_eq(strcmp(back, "ice memory"), 0, "%s", back);
+    cr_expect_eq(omp_target_memset(p, 'x', 64, 0), p);
+    cr_expect_eq(fake_runtime_calls("GOMP_taskwait"), 0);
+    cr_expect_eq(omp_target_memcpy_async(back, p, 4, 0, 0, 2, 0, 1, NULL), 0);
+    cr_expect_eq(fake_runtime_calls("GOMP_taskwait"), 1);
+    cr_expect_eq(omp_target_memcpy_async(back, p, 4, 0, 0, 2, 0, 0, NULL), 0);
+    cr_expect_eq(fake_runtime_calls("GOMP_taskwait"), 1, "nothing to wait for");
+    cr_expect_eq(memcmp(back, "xxxmemory", 3), 0, "%s", back);
+    cr_expect_eq(omp_target_memcpy_rect(back, p, 1, 2, whole, none, none, sizes, sizes, 2, 0), 0);
+    cr_expect_eq(omp_target_is_accessible(p, 64, 0), 1);
+    cr_expect_eq(omp_target_is_accessible(p, 65, 0), 0);
+    cr_expect_eq(omp_target_is_accessible(p, 64, 2), 0, "the host cannot touch it");
+    cr_expect_eq(omp_target_is_accessible(text, 64, 2), 1);
+    cr_expect_eq(omp_get_mapped_ptr(p, 0), p);
+    cr_expect_eq(omp_get_mapped_ptr(text, 0), NULL);
+    cr_expect_neq(omp_target_memcpy(p, text, 1, SIZE_MAX, 0, 0, 2), 0);
+    cr_expect_neq(omp_target_memcpy(p, NULL, 1, 0, 0, 0, 2), 0);
+    cr_expect_neq(omp_target_memcpy(p, text, 1, 0, 0, 3, 2), 0);
+    omp_target_free(p, 0);
+}
+
+Test(ours, vendors_kinds)
+{
+    memspan_pointer_info_t info = {.struct_size = sizeof(info)};
+    void *p;
+
+    pretend("fakea:0,fakea:1");
+    p = llvm_omp_target_alloc_shared(100, 1);
+    cr_assert_eq(memspan_pointer_describe(p, &info), MEMSPAN_OK, "%s", memspan_error_text());
+    cr_expect_eq(info.kind_given, MEMSPAN_KIND_MANAGED);
+    llvm_omp_target_free_shared(p, 1);
+    p = omp_alloc(100, omp_target_device_mem_alloc);
+    cr_assert_eq(memspan_pointer_describe(p, &info), MEMSPAN_OK, "%s", memspan_error_text());
+    cr_expect_eq(info.kind_given, MEMSPAN_KIND_DEVICE);
+    omp_free(p, omp_null_allocator);
+    p = omp_alloc(100, ompx_gnu_managed_mem_alloc);
+    cr_assert_eq(memspan_pointer_describe(p, &info), MEMSPAN_OK, "%s", memspan_error_text());
+    cr_expect_eq(info.kind_given, MEMSPAN_KIND_MANAGED);
+    omp_free(p, omp_null_allocator);
+}
+
+Test(ours, offload_library)
+{
+    int devices[] = {0};
+    int ids[8]    = {-1, -1, -1, -1, -1, -1, -1, -1};
+    int other_ids[8];
+    int count;
+    int foreign = 0;
+    void *p;
+
+    pretend("fakea:0");
+    count = __tgt_get_mem_resources(1, devices, 1, 99, NULL);
+    cr_assert((count > 0) && (count <= 8), "%d: %s", count, memspan_error_text());
+    cr_expect_eq(__tgt_get_mem_resources(1, devices, 1, 99, ids), count);
+    cr_expect_geq(ids[0], 0);
+    __tgt_get_mem_resources(1, devices, 1, 0, other_ids);
+    cr_expect_arr_eq(ids, other_ids, (size_t)count * sizeof(int));
+    /* With a handle that is the runtime's own. */
+    p = __tgt_omp_alloc(100, (uintptr_t)&foreign);
+    cr_expect(p != NULL, "%s", memspan_error_text());
+    cr_expect_eq(omp_target_is_accessible(p, 100, 0), 1);
+    __tgt_omp_free(p, (uintptr_t)&foreign);
+    devices[0] = 77;
+    cr_expect_eq(__tgt_get_mem_resources(1, devices, 0, 99, NULL), 0);
+}

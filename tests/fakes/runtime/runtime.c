@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* runtime.c: a pretended OpenMP runtime of few routines.
+ *
+ *   FAKE_RUNTIME_DEVICES   how many devices it has (none when unset)
+ *   FAKE_RUNTIME_RECORD    set: it starts with an allocator of its own as the default one
+ *
+ * fake_runtime_calls() tells how often a routine was called. */
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* As libgomp's allocators begin: space, alignment, pool size, used, fallback's data, traits. */
+static uintptr_t *record;
+static int taskwaits;
+static int allocs;
+static int frees;
+static _Thread_local uintptr_t default_allocator;
+
+int fake_runtime_calls(const char *name)
+{
+    if (strcmp(name, "GOMP_taskwait") == 0) {
+        return taskwaits;
+    }
+    return (strcmp(name, "omp_alloc") == 0) ? allocs : frees;
+}
+
+static uintptr_t initial_allocator(void)
+{
+    if (getenv("FAKE_RUNTIME_RECORD") == NULL) {
+        return 1;
+    }
+    if (record == NULL) {
+        record    = calloc(7, sizeof(*record));
+        record[1] = 8;
+    }
+    return (uintptr_t)record;
+}
+
+int omp_get_num_devices(void)
+{
+    const char *text = getenv("FAKE_RUNTIME_DEVICES");
+
+    return (text == NULL) ? 0 : atoi(text);
+}
+
+int omp_get_initial_device(void)
+{
+    return omp_get_num_devices();
+}
+
+int omp_get_default_device(void)
+{
+    return 0;
+}
+
+void GOMP_taskwait(void)
+{
+    taskwaits++;
+}
+
+void omp_set_default_allocator(uintptr_t allocator)
+{
+    default_allocator = allocator;
+}
+
+uintptr_t omp_get_default_allocator(void)
+{
+    if (default_allocator == 0) {
+        default_allocator = initial_allocator();
+    }
+    return default_allocator;
+}
+
+void *omp_alloc(size_t size, uintptr_t allocator)
+{
+    (void)allocator;
+    allocs++;
+    return malloc(size);
+}
+
+void omp_free(void *pointer, uintptr_t allocator)
+{
+    (void)allocator;
+    frees++;
+    free(pointer);
+}
