@@ -12,8 +12,9 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 /* Where a version of control groups keeps things. */
 struct cgroup_form {
@@ -199,7 +200,8 @@ memspan_status_t host_lock(const struct host *host, const memspan_block_t *block
             return status;
         }
     }
-    if (mlock(block->address, block->size_bytes) == 0) {
+    /* Not by mlock(): the sanitizers' does nothing and says that it did. */
+    if (syscall(SYS_mlock, block->address, block->size_bytes) == 0) {
         return MEMSPAN_OK;
     }
     error = errno;

@@ -41,6 +41,8 @@ static struct {
     int choice;
 } values[MEMSPAN_OPTION_COUNT];
 
+static char *copies[MEMSPAN_OPTION_COUNT]; /* of the environment's texts, until it is read again */
+
 enum { PROBLEMS_KEPT = 32, PROBLEM_BYTES = 256 };
 static char problems[PROBLEMS_KEPT][PROBLEM_BYTES];
 static int problem_count;
@@ -129,11 +131,13 @@ static void read_row(int i)
     values[i].source  = "default";
     values[i].problem = "";
     set_value(i, rows[i].fallback);
+    free(copies[i]);
+    copies[i] = NULL;
     if ((text == NULL) || (text[0] == '\0')) {
         return;
     }
     /* setenv() may free what getenv() returned. */
-    text = strdup(text);
+    text = copies[i] = strdup(text);
     if ((text != NULL) && set_value(i, text)) {
         values[i].source = "environment";
         return;
@@ -145,7 +149,6 @@ static void read_row(int i)
     if (values[i].problem == NULL) {
         values[i].problem = "refused";
     }
-    free((void *)(uintptr_t)text);
     set_value(i, rows[i].fallback);
 }
 

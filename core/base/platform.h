@@ -36,14 +36,17 @@ static inline size_t memspan_round_up(size_t n, size_t power_of_two)
     return (n > SIZE_MAX - mask) ? 0 : ((n + mask) & ~mask);
 }
 
-/* Size of a base page, asked once. */
+/* Size of a base page, asked once. Two threads may both ask; they get the same answer. */
 static inline size_t memspan_page_size(void)
 {
     static size_t page_size;
-    if (MEMSPAN_UNLIKELY(page_size == 0)) {
-        page_size = (size_t)sysconf(_SC_PAGESIZE);
+    size_t size = __atomic_load_n(&page_size, __ATOMIC_RELAXED);
+
+    if (MEMSPAN_UNLIKELY(size == 0)) {
+        size = (size_t)sysconf(_SC_PAGESIZE);
+        __atomic_store_n(&page_size, size, __ATOMIC_RELAXED);
     }
-    return page_size;
+    return size;
 }
 
 #endif /* MEMSPAN_CORE_BASE_PLATFORM_H */
