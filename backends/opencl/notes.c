@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* notes.c: which kinds of memory a device offers, why, and who reaches them.
+ *
+ *   device       coarse-grain SVM that the host never maps
+ *   managed      coarse-grain SVM, mapped for the host or unmapped for the devices
+ *   coherent     fine-grain SVM
+ *   host-pinned  fine-grain SVM; else plain host pages, where the device takes them as they are
+ */
+
+#include "backends/opencl/opencl.h"
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+static bool has_migration(const struct opencl_device *device)
+{
+    return !device->unified && (device->platform->version >= 21) &&
+           (device->platform->state->cl.clEnqueueSVMMigrateMem != NULL);
+}
+
+bool opencl_may_import(const struct opencl_device *device)
+{
+    if ((device->svm & OPENCL_SVM_SYSTEM) != 0) {
+        return true;
+    }
+    return device->unified && device->has_compiler && (device->same != OPENCL_SAME_NO);
+}
+
+bool opencl_pins_host_pages(const struct opencl_device *device)
+{
+    return ((device->svm & OPENCL_SVM_FINE) == 0) && opencl_may_import(device);
+}
+
+__attribute__((format(printf, 4, 5))) static void
+offer(struct opencl_device *device, memspan_kind_t kind, bool offered, const char *format, ...)
+{
+    va_list args;
+
+    if (offered) {
+        device->info.kinds |= 1u << kind;
+    }
+    va_start(args, format);
+    vsnprintf(device->info.kind_note[kind], sizeof(device->info.kind_note[kind]), format, args);
+    va_end(args);
+}
+
+/* Why a sort of SVM is not in use. */
+static const char *missing(const struct opencl_device *device, unsigned what)
+{
+    return ((device->svm_has & what) != 0) ? "MEMSPAN_OPENCL_SVM leaves it out"
+                                           : "the device has none";
+}
+
+static void offer_coarse(struct opencl_device *device)
+{
+    bool coarse = (device->svm & OPENCL_SVM_COARSE) != 0;
+    bool fine   = (device->svm & OPENCL_SVM_FINE) != 0;
+
+    if (!coarse) {
+        const char *why = missing(device, OPENCL_SVM_COARSE);
+        offer(device, MEMSPAN_KIND_DEVICE, false,
+              "not offered: needs coarse-grain SVM for real addresses, and %s", why);
+        offer(device, MEMSPAN_KIND_MANAGED, false, "not offered: needs coarse-grain SVM, and %s",
+              why);
+        return;
+    }
+    offer(device, MEMSPAN_KIND_DEVICE, true, "coarse-grain SVM that the host never maps");
+    offer(device, MEMSPAN_KIND_MANAGED, true, "coarse-grain SVM, mapped for the host%s",
+          (device->unified && fine)
+              ? "; no gain: the memory is the host's, and fine-grain SVM needs no mapping"
+              : " and unmapped for the devices");
+    if (device->unified && fine) {
+        device->info.kinds_without_gain |= 1u << MEMSPAN_KIND_MANAGED;
+    }
+}
+
+static void offer_fine(struct opencl_device *device)
+{
+    if ((device->svm & OPENCL_SVM_FINE) != 0) {
+        bool atomics = (device->svm & OPENCL_SVM_ATOMICS) != 0;
+        offer(device, MEMSPAN_KIND_COHERENT, true, "fine-grain SVM, %s",
+              atomics ? "atomics between host and device" : "no atomics between host and device");
+        offer(device, MEMSPAN_KIND_HOST_PINNED, true,
+              "fine-grain SVM: one address for host and device; locked where the limit allows");
+        return;
+    }
+    offer(device, MEMSPAN_KIND_COHERENT, false, "not offered: needs fine-grain SVM, and %s",
+          missing(device, OPENCL_SVM_FINE));
+    if ((device->svm & OPENCL_SVM_SYSTEM) != 0) {
+        offer(device, MEMSPAN_KIND_HOST_PINNED, true,
+              "host pages: the device reaches all host memory (fine-grain system SVM)");
+    } else if (opencl_may_import(device)) {
+        offer(device, MEMSPAN_KIND_HOST_PINNED, true,
+              "host pages as a USE_HOST_PTR buffer; a kernel confirms the address each time");
+    } else {
+        offer(device, MEMSPAN_KIND_HOST_PINNED, false, "not offered: %s",
+              (device->same == OPENCL_SAME_NO)
+                  ? "its kernels see host pages at another address"
+                  : (device->unified ? "no compiler for the kernel that confirms addresses"
+                                     : "its memory is apart and there is no fine-grain SVM"));
+    }
+}
+
+void opencl_device_fill_kinds(struct opencl_device *device)
+{
+    memspan_device_info_t *info = &device->info;
+    unsigned can                = 0;
+
+    info->kinds              = 0;
+    info->kinds_without_gain = 0;
+    offer(device, MEMSPAN_KIND_NONE, false, "%s", "");
+    offer(device, MEMSPAN_KIND_HOST, false, "not offered: the host's own backend has it");
+    offer_coarse(device);
+    offer_fine(device);
+    can |= (device->svm != 0) ? MEMSPAN_CAN_SHARE_ADDRESSES : 0u;
+    can |= ((device->svm & OPENCL_SVM_SYSTEM) != 0) ? MEMSPAN_CAN_ACCESS_PAGEABLE : 0u;
+    can |= ((device->svm & OPENCL_SVM_ATOMICS) != 0) ? MEMSPAN_CAN_HOST_ATOMICS : 0u;
+    can |= opencl_may_import(device) ? MEMSPAN_CAN_IMPORT : 0u;
+    can |= (has_migration(device) && ((device->svm & OPENCL_SVM_COARSE) != 0))
+               ? MEMSPAN_CAN_PREFETCH
+               : 0u;
+    can |= (opencl_kernel_missing(device, MEMSPAN_KERNEL_DAXPY) == NULL) ? MEMSPAN_CAN_KERNELS : 0u;
+    can |= device->unified ? MEMSPAN_CAN_UNIFIED_PHYSICAL : 0u;
+    info->capabilities = can;
+}
+
+static memspan_coherence_t coherence_of(const struct opencl_device *device, memspan_kind_t kind)
+{
+    switch (kind) {
+    case MEMSPAN_KIND_COHERENT:
+        break;
+    case MEMSPAN_KIND_HOST_PINNED:
+        /* A USE_HOST_PTR buffer promises nothing while a kernel runs. */
+        if ((device->svm & (OPENCL_SVM_FINE | OPENCL_SVM_SYSTEM)) == 0) {
+            return MEMSPAN_COHERENCE_SYNC;
+        }
+        break;
+    default:
+        return MEMSPAN_COHERENCE_SYNC;
+    }
+    return ((device->svm & OPENCL_SVM_ATOMICS) != 0) ? MEMSPAN_COHERENCE_ATOMIC
+                                                     : MEMSPAN_COHERENCE_CONCURRENT;
+}
+
+static memspan_access_t access_of(const struct opencl_device *home, memspan_kind_t kind,
+                                  const struct opencl_device *from)
+{
+    bool host = (from == NULL);
+
+    if (host && (kind == MEMSPAN_KIND_DEVICE)) {
+        return MEMSPAN_ACCESS_COPY;
+    }
+    if (home->unified && (host || from->unified)) {
+        return MEMSPAN_ACCESS_LOCAL;
+    }
+    switch (kind) {
+    case MEMSPAN_KIND_DEVICE:
+        return (from == home) ? MEMSPAN_ACCESS_LOCAL : MEMSPAN_ACCESS_FAULT;
+    case MEMSPAN_KIND_MANAGED:
+        return MEMSPAN_ACCESS_FAULT;
+    case MEMSPAN_KIND_HOST_PINNED:
+        return host ? MEMSPAN_ACCESS_LOCAL : MEMSPAN_ACCESS_REMOTE;
+    default: /* OpenCL does not tell on which side coherent memory is */
+        return MEMSPAN_ACCESS_REMOTE;
+    }
+}
+
+/* Can another device of the same context use it at all? */
+static bool shares(const struct opencl_device *from, memspan_kind_t kind)
+{
+    switch (kind) {
+    case MEMSPAN_KIND_DEVICE:
+    case MEMSPAN_KIND_MANAGED:
+        return (from->svm & OPENCL_SVM_COARSE) != 0;
+    case MEMSPAN_KIND_COHERENT:
+        return (from->svm & OPENCL_SVM_FINE) != 0;
+    default:
+        return ((from->svm & (OPENCL_SVM_FINE | OPENCL_SVM_SYSTEM)) != 0);
+    }
+}
+
+memspan_reach_t opencl_reach(void *opaque, int home_ordinal, memspan_kind_t kind, int from_ordinal)
+{
+    const struct opencl_state *state = opaque;
+    memspan_reach_t reach            = {MEMSPAN_ACCESS_NONE, MEMSPAN_COHERENCE_NONE};
+    const struct opencl_device *home;
+    const struct opencl_device *from = NULL;
+
+    if ((home_ordinal < 0) || (home_ordinal >= state->device_count) ||
+        (from_ordinal >= state->device_count)) {
+        return reach;
+    }
+    home = state->devices[home_ordinal];
+    if ((kind <= MEMSPAN_KIND_NONE) || (kind >= MEMSPAN_KIND_COUNT) ||
+        ((home->info.kinds & (1u << kind)) == 0)) {
+        return reach;
+    }
+    if (from_ordinal >= 0) {
+        from = state->devices[from_ordinal];
+        if ((from->platform != home->platform) || ((from != home) && !shares(from, kind))) {
+            bool pages = home->unified && (kind != MEMSPAN_KIND_DEVICE) && opencl_may_import(from);
+            reach.access = pages ? MEMSPAN_ACCESS_REGISTER : MEMSPAN_ACCESS_COPY;
+            return reach;
+        }
+    }
+    reach.access = access_of(home, kind, from);
+    if (reach.access == MEMSPAN_ACCESS_COPY) {
+        return reach;
+    }
+    reach.coherence = coherence_of(home, kind);
+    if ((from != NULL) && (from != home) && (coherence_of(from, kind) < reach.coherence)) {
+        reach.coherence = coherence_of(from, kind);
+    }
+    if ((from == home) && (kind == MEMSPAN_KIND_DEVICE)) {
+        /* Nobody else is there: the device's own atomics are all that there is. */
+        reach.coherence = MEMSPAN_COHERENCE_ATOMIC;
+    }
+    return reach;
+}

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* place.c: pages of memory that is the host's: which NUMA nodes they are on, and whether they are
+ * locked. Memory of a device apart is its driver's to place. */
+
+#include "backends/opencl/opencl.h"
+#include "core/base/platform.h"
+#include "core/base/topology.h"
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+
+static memspan_status_t bind_slices(const memspan_request_t *request, char *base, bool strict)
+{
+    size_t page  = memspan_page_size();
+    bool parts   = (request->spread == MEMSPAN_SPREAD_PARTS);
+    size_t count = parts ? request->part_count : request->node_count;
+    size_t equal = memspan_round_up(request->size_bytes / (count ? count : 1) + 1, page);
+    size_t done  = 0;
+    size_t i;
+
+    for (i = 0; (i < count) && (done < request->size_bytes); i++) {
+        size_t size = parts ? memspan_round_up(request->parts[i].size_bytes, page) : equal;
+        int node    = parts ? request->parts[i].node : request->nodes[i];
+        memspan_status_t status;
+
+        size   = (size > request->size_bytes - done) ? request->size_bytes - done : size;
+        status = memspan_topology_bind(base + done, size, &node, 1, false, strict);
+        if (status != MEMSPAN_OK) {
+            return status;
+        }
+        done += size;
+    }
+    return MEMSPAN_OK;
+}
+
+static memspan_status_t bind_pages(const memspan_request_t *request, char *base, int *node_p)
+{
+    bool strict = (request->flags & MEMSPAN_REQUEST_STRICT) != 0;
+    int here;
+    size_t i;
+
+    if ((request->spread == MEMSPAN_SPREAD_PARTS) || (request->spread == MEMSPAN_SPREAD_BLOCKED)) {
+        return bind_slices(request, base, strict);
+    }
+    if (request->spread == MEMSPAN_SPREAD_INTERLEAVED) {
+        return memspan_topology_bind(base, request->size_bytes, request->nodes, request->node_count,
+                                     true, strict);
+    }
+    if (request->spread == MEMSPAN_SPREAD_NEAREST) {
+        here = memspan_topology_node_here();
+        for (i = 0; i < request->node_count; i++) {
+            if (request->nodes[i] == here) {
+                *node_p = here;
+                return memspan_topology_bind(base, request->size_bytes, &here, 1, false, strict);
+            }
+        }
+    }
+    *node_p = (request->node_count == 1) ? request->nodes[0] : -1;
+    return memspan_topology_bind(base, request->size_bytes, request->nodes, request->node_count,
+                                 false, strict);
+}
+
+/* Locked pages are what "pinned" means; without the trait it is done where the limit allows. */
+static memspan_status_t lock_pages(const struct opencl_device *device,
+                                   const memspan_request_t *request, struct opencl_block *block,
+                                   memspan_block_t *given)
+{
+    struct rlimit limit = {0, 0};
+    int error;
+
+    if (mlock(block->base, block->size_bytes) == 0) {
+        block->own_locked = true;
+        given->flags |= MEMSPAN_BLOCK_PINNED;
+        return MEMSPAN_OK;
+    }
+    error = errno;
+    if ((request->flags & MEMSPAN_REQUEST_PINNED) == 0) {
+        device->platform->state->services->log(MEMSPAN_LOG_DEBUG, OPENCL_NAME,
+                                               "%zu bytes of host-pinned memory are not locked: %s",
+                                               block->size_bytes, strerror(error));
+        return MEMSPAN_OK;
+    }
+    getrlimit(RLIMIT_MEMLOCK, &limit);
+    return device->platform->state->services->fail(
+        (error == EPERM) ? MEMSPAN_ERR_PERMISSION : MEMSPAN_ERR_LIMIT, OPENCL_NAME, "mlock", error,
+        strerror(error), "raise the limit on locked memory (ulimit -l)",
+        "cannot lock %zu bytes; the limit on locked memory is %llu bytes", block->size_bytes,
+        (unsigned long long)limit.rlim_cur);
+}
+
+static memspan_status_t place_apart(const struct opencl_device *device,
+                                    const memspan_request_t *request, memspan_block_t *given)
+{
+    const struct opencl_state *state = device->platform->state;
+
+    if (((request->flags & MEMSPAN_REQUEST_STRICT) != 0) && (request->nodes != NULL)) {
+        return opencl_refuse(state, MEMSPAN_ERR_UNSUPPORTED, "drop the NUMA node",
+                             "OpenCL cannot put memory of %s on a NUMA node", device->info.name);
+    }
+    if (request->kind == MEMSPAN_KIND_DEVICE) {
+        given->flags |= MEMSPAN_BLOCK_PINNED;
+        return MEMSPAN_OK;
+    }
+    if (request->kind == MEMSPAN_KIND_MANAGED) {
+        given->flags |= MEMSPAN_BLOCK_MIGRATABLE;
+    }
+    if ((request->flags & MEMSPAN_REQUEST_PINNED) != 0) {
+        return opencl_refuse(state, MEMSPAN_ERR_UNSUPPORTED, "ask for host-pinned or device memory",
+                             "%s memory of %s cannot be pinned: its driver moves it",
+                             memspan_kind_name(request->kind), device->info.name);
+    }
+    return MEMSPAN_OK;
+}
+
+memspan_status_t opencl_place(struct opencl_device *device, const memspan_request_t *request,
+                              struct opencl_block *block, memspan_block_t *given)
+{
+    memspan_status_t status;
+
+    given->node = -1;
+    if (!device->unified && (block->svm != NULL) && (request->kind != MEMSPAN_KIND_HOST_PINNED)) {
+        return place_apart(device, request, given);
+    }
+    given->page_size_bytes = memspan_page_size();
+    if (((request->nodes != NULL) && (request->node_count > 0)) || (request->part_count > 0)) {
+        status = bind_pages(request, block->base, &given->node);
+        if (status != MEMSPAN_OK) {
+            if ((request->flags & MEMSPAN_REQUEST_STRICT) != 0) {
+                return status;
+            }
+            given->node = -1;
+            device->platform->state->services->log(MEMSPAN_LOG_WARN, OPENCL_NAME,
+                                                   "%zu bytes are not on the nodes asked for",
+                                                   block->size_bytes);
+        }
+    }
+    if ((request->kind == MEMSPAN_KIND_HOST_PINNED) ||
+        ((request->flags & MEMSPAN_REQUEST_PINNED) != 0)) {
+        return lock_pages(device, request, block, given);
+    }
+    return MEMSPAN_OK;
+}
