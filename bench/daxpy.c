@@ -270,6 +270,9 @@ static int run_plan(struct daxpy_plan *plan, int argument_count, char *const *ar
     if (!choose_outputs(plan, &run.text)) {
         return 2;
     }
+    if (daxpy_engine.prepare != NULL) {
+        daxpy_engine.prepare();
+    }
     plan->device = device_given ? plan->device : daxpy_engine.device_default();
     if (!daxpy_engine.device_title(plan->device, run.device_title, sizeof(run.device_title))) {
         fprintf(stderr, "--device: %s\n", run.device_title);

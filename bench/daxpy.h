@@ -104,6 +104,8 @@ struct daxpy_engine {
     const char *title;   /* for the header */
     const char *naive;   /* what the naive variant does here */
 
+    /* Before anything else; NULL where there is nothing to prepare. */
+    void (*prepare)(void);
     /* The device for a run where none was named; MEMSPAN_HOST when there is no other. */
     int (*device_default)(void);
     /* Title of @p device, or false: there is no such device. */
@@ -156,6 +158,7 @@ struct daxpy_row {
     char reason[DAXPY_TEXT_SIZE];
     struct bench_samples ns[DAXPY_PHASE_COUNT];
     struct bench_samples cpu_ns[DAXPY_PHASE_COUNT];
+    struct bench_samples faults[DAXPY_PHASE_COUNT]; /* pages that the system had to supply */
 };
 
 /* Everything about one variant that does not depend on size and repetitions. */

@@ -27,6 +27,7 @@
     X(MEAN, "mean_ns")                                                                             \
     X(STDDEV, "stddev_ns")                                                                         \
     X(CPU, "cpu_median_ns")                                                                        \
+    X(FAULTS, "page_faults")                                                                       \
     X(COPIED, "copied_bytes")                                                                      \
     X(KERNEL, "kernel_bytes")                                                                      \
     X(RATE, "gb_per_s")                                                                            \
@@ -88,6 +89,7 @@ static void add_times(struct bench_cell *cells, const struct daxpy_row *row, enu
     bench_cell_real(&cells[COLUMN_MEAN], summary.mean);
     bench_cell_real(&cells[COLUMN_STDDEV], summary.stddev);
     bench_cell_real(&cells[COLUMN_CPU], bench_samples_median(&row->cpu_ns[phase]));
+    bench_cell_real(&cells[COLUMN_FAULTS], bench_samples_median(&row->faults[phase]));
     if ((phase == DAXPY_RUN) || (phase == DAXPY_TOTAL)) {
         bench_cell_real(&cells[COLUMN_COPIED], daxpy_row_copied_bytes(row));
         bench_cell_real(&cells[COLUMN_KERNEL],

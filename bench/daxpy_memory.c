@@ -18,7 +18,15 @@ enum daxpy_state daxpy_memory_refused(char *reason)
     }
 }
 
-bool daxpy_memory_describe(struct daxpy_memory *memory, char *reason)
+/* "coherent pinned": pinned is a trait of any kind, and the name of one. */
+static void name_kind(char *text, size_t text_size, memspan_kind_t kind, bool pinned)
+{
+    bool tell = pinned && (kind != MEMSPAN_KIND_HOST_PINNED);
+
+    (void)snprintf(text, text_size, "%s%s", memspan_kind_name(kind), tell ? " pinned" : "");
+}
+
+bool daxpy_memory_describe(struct daxpy_memory *memory, bool pinned, char *reason)
 {
     memspan_allocator_info_t info = {.struct_size = sizeof(info)};
 
@@ -26,8 +34,8 @@ bool daxpy_memory_describe(struct daxpy_memory *memory, char *reason)
         (void)snprintf(reason, DAXPY_TEXT_SIZE, "%s", memspan_error_text());
         return false;
     }
-    (void)snprintf(memory->asked, sizeof(memory->asked), "%s", memspan_kind_name(info.kind_asked));
-    (void)snprintf(memory->given, sizeof(memory->given), "%s", memspan_kind_name(info.kind_given));
+    name_kind(memory->asked, sizeof(memory->asked), info.kind_asked, pinned);
+    name_kind(memory->given, sizeof(memory->given), info.kind_given, info.pinned != 0);
     (void)snprintf(memory->why, sizeof(memory->why), "%s", info.why);
     memory->page_size_bytes = (info.page_size_bytes == 0) ? -1 : (int64_t)info.page_size_bytes;
     memory->numa_node       = info.numa_node;

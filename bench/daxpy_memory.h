@@ -10,8 +10,8 @@
  * thing, DAXPY_FAILED where it should have; the library's words go to @p reason. */
 enum daxpy_state daxpy_memory_refused(char *reason);
 
-/* Fill in what was asked and given from memory->allocator. */
-bool daxpy_memory_describe(struct daxpy_memory *memory, char *reason);
+/* Fill in what was asked and given from memory->allocator. @p pinned: it was asked to be pinned. */
+bool daxpy_memory_describe(struct daxpy_memory *memory, bool pinned, char *reason);
 
 /* Why nothing but the host's own variants runs where the device is the host. True: waived. */
 bool daxpy_memory_needs_device(enum daxpy_variant variant, int device, char *reason);

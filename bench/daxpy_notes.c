@@ -63,6 +63,24 @@ static void note_warm_up(const struct notes *notes)
     }
 }
 
+/* A variant that has the system supply pages in every repetition pays for more than copying. */
+static void note_faults(const struct notes *notes)
+{
+    for (size_t i = 0; i < notes->run->row_count; i++) {
+        const struct daxpy_row *row = &notes->run->rows[i];
+        double faults               = bench_samples_median(&row->faults[DAXPY_STEADY]);
+        char count[32];
+        if ((row->repetitions < 10) || !(faults >= 64)) {
+            continue;
+        }
+        note(notes,
+             "%s, n = %s, %zu repetitions: %.0f page faults a repetition: memory is taken from the "
+             "system and given back each time, which costs beside the copying",
+             daxpy_variant_name(row->variant), daxpy_count_text(count, sizeof(count), row->n),
+             row->repetitions, faults);
+    }
+}
+
 /* Median of a phase, or NAN where the row is not there or has not run. */
 static double phase_ns(const struct notes *notes, size_t n, size_t repetitions,
                        enum daxpy_variant variant, enum daxpy_phase phase)
@@ -136,5 +154,6 @@ void daxpy_make_notes(const struct daxpy_run *run, daxpy_note_fn emit, void *con
         note(&notes, "%s", text);
     }
     note_warm_up(&notes);
+    note_faults(&notes);
     note_comparison(&notes);
 }

@@ -110,7 +110,7 @@ static enum daxpy_state memory_open(enum daxpy_variant variant, int device,
     if (status != MEMSPAN_OK) {
         return daxpy_memory_refused(reason);
     }
-    if (!daxpy_memory_describe(memory_p, reason)) {
+    if (!daxpy_memory_describe(memory_p, variant == DAXPY_HOST_PINNED, reason)) {
         (void)memspan_allocator_destroy(memory_p->allocator);
         return DAXPY_FAILED;
     }

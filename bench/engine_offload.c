@@ -7,6 +7,7 @@
  * address, and the runtime passes a pointer that it does not know as it is. */
 
 #include "bench/daxpy_memory.h"
+#include <malloc.h>
 #include <memspan/omp.h>
 #include <omp.h>
 #include <stdio.h>
@@ -42,6 +43,15 @@ static void daxpy_resident(int device, int n, double a, double *x, double *y, do
 static int omp_number(int device)
 {
     return (device == MEMSPAN_HOST) ? omp_get_initial_device() : device;
+}
+
+/* The x86-64 devices take the memory of each map from malloc, which gives arrays of this size back
+ * to the system at the map's end or keeps them, as the rest of the heap happens to lie; fresh pages
+ * cost several times what copying costs. It shall keep them: naive is then as good as it can be. */
+static void prepare(void)
+{
+    (void)mallopt(M_MMAP_MAX, 0);
+    (void)mallopt(M_TRIM_THRESHOLD, -1);
 }
 
 static int device_default(void)
@@ -159,7 +169,7 @@ static enum daxpy_state make_allocator(enum daxpy_variant variant, int device,
         return daxpy_memory_refused(reason);
     }
     memory->allocator = (memspan_allocator_h)allocator;
-    if (!daxpy_memory_describe(memory, reason)) {
+    if (!daxpy_memory_describe(memory, variant == DAXPY_HOST_PINNED, reason)) {
         omp_destroy_allocator(allocator);
         memory->allocator = MEMSPAN_ALLOCATOR_NULL;
         return DAXPY_FAILED;
@@ -300,6 +310,7 @@ const struct daxpy_engine daxpy_engine = {
     .name           = "openmp",
     .title          = "OpenMP target regions",
     .naive          = "naive map",
+    .prepare        = prepare,
     .device_default = device_default,
     .device_title   = device_title,
     .memory_open    = memory_open,

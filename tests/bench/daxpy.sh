@@ -42,8 +42,8 @@ find_device() {
 }
 
 csv_header=date,machine,engine,device,device_name,variant,kind_asked,kind_given,n,repetitions,\
-phase,rounds,min_ns,median_ns,p99_ns,max_ns,mean_ns,stddev_ns,cpu_median_ns,copied_bytes,\
-kernel_bytes,gb_per_s,page_size_bytes,numa_node,result,why
+phase,rounds,min_ns,median_ns,p99_ns,max_ns,mean_ns,stddev_ns,cpu_median_ns,page_faults,\
+copied_bytes,kernel_bytes,gb_per_s,page_size_bytes,numa_node,result,why
 
 check_csv() {
     [ "$(head -n 1 "$folder/csv")" = "$csv_header" ] || fail 'the CSV header has changed'
