@@ -11,7 +11,9 @@ static omp_allocator_handle_t chosen;
 template <class T> struct omp_memory {
     using value_type = T;
     omp_memory()     = default;
-    template <class U> omp_memory(const omp_memory<U> &) {}
+    template <class U> omp_memory(const omp_memory<U> &)
+    {
+    }
     T *allocate(std::size_t n)
     {
         void *p = omp_aligned_alloc(alignof(T), n * sizeof(T), chosen);
@@ -70,7 +72,8 @@ int main()
         for (int x : v) {
             sum += x;
         }
-        std::printf("%ld %d %d\n", sum, m[7], (int)(reinterpret_cast<std::uintptr_t>(v.data()) % 64));
+        std::printf("%ld %d %d\n", sum, m[7],
+                    (int)(reinterpret_cast<std::uintptr_t>(v.data()) % 64));
     }
     {
         double total = 0;
