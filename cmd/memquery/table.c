@@ -18,6 +18,7 @@ static char access_letter(memspan_access_t access)
 
 static void print_backends(const struct snapshot *snapshot, bool on, FILE *out)
 {
+    bool any = false;
     size_t i;
 
     for (i = 0; i < snapshot->backend_count; i++) {
@@ -25,8 +26,10 @@ static void print_backends(const struct snapshot *snapshot, bool on, FILE *out)
 
         if ((row->info.on != 0) == on) {
             fprintf(out, " %s%s", row->info.name, (row->culprit != NULL) ? "(FAILED)" : "");
+            any = true;
         }
     }
+    fprintf(out, "%s", any ? "" : " none");
 }
 
 static void print_head(const struct snapshot *snapshot, FILE *out)
