@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 enum { USES_X = 1, USES_Y = 2, USES_Z = 4 };
+/* Work-items in a group: enough for any GPU's vectors; memspan_sum has room for this many. */
 enum { GROUP = 64 };
 
 /* What a kernel takes. Bytes: how much an address must have behind it, besides 8 a step. */
@@ -15,8 +16,9 @@ static const struct form {
     size_t fixed_bytes; /* length of the others */
     bool takes_double;
     bool takes_int;
-    bool one_group; /* one work-group does it all */
-    bool one_item;  /* one work-item does it all */
+    bool takes_count; /* there is no work-item for each element: */
+    bool one_group;   /* one work-group does it all */
+    bool one_item;    /* one work-item does it all */
 } forms[] = {
     [MEMSPAN_KERNEL_DAXPY]      = {.uses         = USES_X | USES_Y | USES_Z,
                                    .counted      = USES_X | USES_Y | USES_Z,
@@ -25,9 +27,11 @@ static const struct form {
     [MEMSPAN_KERNEL_SUM]        = {.uses        = USES_X | USES_Z,
                                    .counted     = USES_X,
                                    .fixed_bytes = sizeof(double),
+                                   .takes_count = true,
                                    .one_group   = true},
     [MEMSPAN_KERNEL_CHASE]      = {.uses        = USES_X | USES_Z,
                                    .fixed_bytes = sizeof(void *),
+                                   .takes_count = true,
                                    .one_item    = true},
     [MEMSPAN_KERNEL_ADD_ATOMIC] = {.uses        = USES_Z,
                                    .fixed_bytes = sizeof(int32_t),
@@ -162,7 +166,7 @@ static memspan_status_t set_scalars(const struct opencl_device *device, cl_kerne
         whole = (cl_int)call->a;
         code  = cl->clSetKernelArg(kernel, index++, sizeof(whole), &whole);
     }
-    if (code == OPENCL_SUCCESS) {
+    if ((code == OPENCL_SUCCESS) && form->takes_count) {
         code = cl->clSetKernelArg(kernel, index, sizeof(count), &count);
     }
     return (code == OPENCL_SUCCESS) ? MEMSPAN_OK
@@ -231,27 +235,45 @@ static memspan_status_t get_kernel(struct opencl_device *device, int which, cl_k
     return (status != MEMSPAN_OK) ? status : tell_blocks(device, which, kernel_p);
 }
 
+static memspan_status_t enqueue_range(struct opencl_queue *queue, cl_kernel kernel, size_t first,
+                                      size_t count, size_t local)
+{
+    const struct opencl_device *device = queue->device;
+    const struct opencl_state *state   = device->platform->state;
+    cl_int code;
+
+    if (count == 0) {
+        return MEMSPAN_OK;
+    }
+    code = state->cl.clEnqueueNDRangeKernel(queue->handle, kernel, 1, &first, &count, &local, 0,
+                                            NULL, NULL);
+    if (code != OPENCL_SUCCESS) {
+        return opencl_error(state, "clEnqueueNDRangeKernel", code,
+                            "%s does not start a kernel over %zu elements", device->info.name,
+                            count);
+    }
+    queue->enqueued++;
+    return MEMSPAN_OK;
+}
+
 static memspan_status_t enqueue(struct opencl_queue *queue, cl_kernel kernel,
                                 const memspan_kernel_call_t *call)
 {
     const struct opencl_device *device = queue->device;
     const struct opencl_state *state   = device->platform->state;
     const struct form *form            = &forms[call->kernel];
-    size_t local  = (form->one_item || (device->work_group_size_max < GROUP)) ? 1 : GROUP;
-    size_t global = local;
+    size_t local = (form->one_item || (device->work_group_size_max < GROUP)) ? 1 : GROUP;
+    size_t whole = (form->one_item || form->one_group) ? local : call->count / local * local;
+    size_t rest  = (form->one_item || form->one_group) ? 0 : call->count % local;
+    memspan_status_t status = enqueue_range(queue, kernel, 0, whole, local);
     cl_int code;
 
-    if (!form->one_group && !form->one_item) {
-        global = (call->count + local - 1) / local * local;
+    if (status == MEMSPAN_OK) {
+        status = enqueue_range(queue, kernel, whole, rest, 1);
     }
-    code = state->cl.clEnqueueNDRangeKernel(queue->handle, kernel, 1, NULL, &global, &local, 0,
-                                            NULL, NULL);
-    if (code != OPENCL_SUCCESS) {
-        return opencl_error(state, "clEnqueueNDRangeKernel", code,
-                            "%s does not start a kernel over %zu elements", device->info.name,
-                            call->count);
+    if (status != MEMSPAN_OK) {
+        return status;
     }
-    queue->enqueued++;
     /* The host may wait for what the kernel writes, without another call: let it begin. */
     code = state->cl.clFlush(queue->handle);
     return (code == OPENCL_SUCCESS)
