@@ -342,6 +342,19 @@ static bool needs_nodes(const struct memspan_plan *plan)
     return plan->space->partial || tier || !memspan_topology_is_plain();
 }
 
+/* Default memory is where it is touched first: programs initialise their arrays in parallel for
+ * that. The nodes only keep it out of a device's memory that shows as a node. */
+static void choose_usual_nodes(struct memspan_plan *plan)
+{
+    const struct memspan_space *space = plan->space;
+
+    if (!needs_nodes(plan)) {
+        plan->spec.node_count = 0;
+    } else if (!space->partial && (space->alias || (space->hint == MEMSPAN_HINT_DEFAULT))) {
+        plan->spec.spread = MEMSPAN_SPREAD_TOUCHED;
+    }
+}
+
 static void use_pin_device(struct memspan_plan *plan, const struct memspan_traits *t)
 {
     const struct memspan_device *d = memspan_device_find(t->pin_device);
@@ -390,8 +403,8 @@ static memspan_status_t plan_host(struct memspan_plan *plan, const struct memspa
     }
     use_partition(plan, t);
     if ((plan->spec.spread == MEMSPAN_SPREAD_ANY) &&
-        ((plan->spec.node_count == space->resource_count) && !needs_nodes(plan))) {
-        plan->spec.node_count = 0;
+        (plan->spec.node_count == space->resource_count)) {
+        choose_usual_nodes(plan);
     }
     if ((t->pin_device != MEMSPAN_NO_DEVICE) && (status == MEMSPAN_OK)) {
         use_pin_device(plan, t);

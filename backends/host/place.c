@@ -281,6 +281,9 @@ static memspan_status_t place_by_spread(const struct host *host, const memspan_r
         return place_interleaved(host, request, block);
     case MEMSPAN_SPREAD_PARTS:
         return place_parts(host, request, block);
+    case MEMSPAN_SPREAD_TOUCHED:
+        return bind_range(request, block->address, block->size_bytes, request->nodes,
+                          request->node_count, false);
     }
     return host->services->fail(MEMSPAN_ERR_INVALID, "host", "", 0, "", NULL,
                                 "no way to spread memory has the number %d", (int)request->spread);

@@ -292,12 +292,10 @@ memspan_status_t memspan_topology_bind(void *address, size_t size_bytes, const i
         return MEMSPAN_OK;
     }
     if ((errno == EINVAL) && (mode == MPOL_PREFERRED_MANY)) {
-        /* A kernel before 5.15 prefers one node: the first that was listed. */
-        memset(&set, 0, sizeof(set));
-        set_add(&set, nodes[0]);
-        if (bind_pages(address, size_bytes, MPOL_PREFERRED, &set, MPOL_MF_MOVE) == 0) {
-            return MEMSPAN_OK;
-        }
+        /* One of them could be preferred; that would quietly be something else. */
+        return memspan_error_native(MEMSPAN_ERR_UNSUPPORTED, "host", "mbind", EINVAL,
+                                    strerrordesc_np(EINVAL), "Linux 5.15 and later can",
+                                    "the kernel cannot prefer %zu nodes at once", node_count);
     }
     snprintf(asked, sizeof(asked), (node_count == 1) ? "node %d" : "node %d and others", nodes[0]);
     return bind_failed(errno, asked);

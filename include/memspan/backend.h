@@ -58,7 +58,8 @@ typedef enum memspan_spread {
     MEMSPAN_SPREAD_NEAREST,     /**< near the calling thread, among the nodes */
     MEMSPAN_SPREAD_BLOCKED,     /**< one run of pages a node, equal shares */
     MEMSPAN_SPREAD_INTERLEAVED, /**< page by page, part_size_bytes at a time */
-    MEMSPAN_SPREAD_PARTS        /**< as parts[] says (a memory partitioner) */
+    MEMSPAN_SPREAD_PARTS,       /**< as parts[] says (a memory partitioner) */
+    MEMSPAN_SPREAD_TOUCHED      /**< each page near whoever touches it first, among the nodes */
 } memspan_spread_t;
 
 enum memspan_request_flag {

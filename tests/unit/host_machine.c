@@ -286,24 +286,35 @@ Test(host_machine, parts)
     was(2, &block, 4, 2, MPOL_PREFERRED, 1u << 1);
 }
 
-Test(host_machine, several_preferred_on_an_old_kernel)
+Test(host_machine, where_it_is_touched)
 {
-    size_t page = memspan_page_size();
-    char *at;
+    memspan_request_t request = ask(9, MEMSPAN_SPREAD_TOUCHED, 0);
     memspan_block_t block;
-    memspan_request_t request = ask(4, MEMSPAN_SPREAD_ANY, 0);
 
     open_numa();
     give(&request, &block);
-    at              = block.address;
-    call_count      = 0;
+    cr_assert_eq(call_count, 1);
+    was(0, &block, 0, 9, 5 /* MPOL_PREFERRED_MANY */, 0x13);
+    cr_assert_eq(block.node, -1);
+    request.flags = MEMSPAN_REQUEST_STRICT;
+    give(&request, &block);
+    was(1, &block, 0, 9, MPOL_BIND, 0x13);
+}
+
+/* To prefer the first of them alone would be something else, quietly. */
+Test(host_machine, several_preferred_on_an_old_kernel)
+{
+    memspan_request_t request = ask(4, MEMSPAN_SPREAD_TOUCHED, 0);
+    memspan_block_t block;
+
+    open_numa();
     answer          = EINVAL;
     answer_for_mode = 5; /* MPOL_PREFERRED_MANY */
-    cr_assert_eq(memspan_topology_bind(at, page, all_nodes + 1, 2, false, false), MEMSPAN_OK);
-    cr_assert_eq(call_count, 2);
-    cr_assert_eq(calls[0].nodes, 0x12);
-    cr_assert_eq(calls[1].mode, MPOL_PREFERRED);
-    cr_assert_eq(calls[1].nodes, 0x2);
+    give(&request, &block);
+    cr_assert_eq(call_count, 1);
+    cr_assert_eq(memspan_error_last()->status, MEMSPAN_ERR_UNSUPPORTED);
+    cr_assert_neq(strstr(memspan_error_text(), "3 nodes at once"), NULL, "%s",
+                  memspan_error_text());
 }
 
 static void fails(int error, memspan_status_t expected, const char *words)
