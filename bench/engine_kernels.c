@@ -62,8 +62,6 @@ static size_t make_traits(enum daxpy_variant variant, int device, memspan_trait_
     switch (variant) {
     case DAXPY_HOST_PINNED:
         traits[count++] = (memspan_trait_t){MEMSPAN_TRAIT_PINNED, MEMSPAN_VALUE_TRUE};
-        traits[count++] =
-            (memspan_trait_t){MEMSPAN_TRAIT_PREFERRED_LOCATION, (uintptr_t)memspan_host_device()};
         break;
     case DAXPY_MANAGED:
         traits[count++] = (memspan_trait_t){MEMSPAN_TRAIT_MEMORY_ACCESS, MEMSPAN_VALUE_MANAGED};

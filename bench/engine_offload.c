@@ -134,8 +134,6 @@ static int make_traits(enum daxpy_variant variant, int device, omp_alloctrait_t 
     switch (variant) {
     case DAXPY_HOST_PINNED:
         traits[count++] = (omp_alloctrait_t){omp_atk_pinned, omp_atv_true};
-        traits[count++] =
-            (omp_alloctrait_t){omp_atk_preferred_location, (omp_uintptr_t)omp_get_initial_device()};
         break;
     case DAXPY_MANAGED:
         traits[count++] = (omp_alloctrait_t){omp_atk_memory_access, omp_atv_managed};
