@@ -4,7 +4,7 @@
 #
 # Builds NAME with the Clang that FindOffloadClang found, whatever compiler builds the rest: the
 # program's target regions run on the processor's own offload devices. LIBRARIES are CMake targets
-# or names as a linker takes them; libraries of this project come before the OpenMP runtime.
+# names as a linker takes them, or $<TARGET_OBJECTS:...>; they come before the OpenMP runtime.
 # Afterwards NAME stands for the program in add_test() and $<TARGET_FILE:NAME>; NAME-build builds it
 # and is part of "all".
 #
@@ -58,6 +58,8 @@ function(memspan_offload_library library compile_p link_p depends_p)
       set(one_link $<TARGET_FILE:${library}> -Wl,-rpath,$<TARGET_FILE_DIR:${library}>)
       set(one_depends ${library})
     endif()
+  elseif(library MATCHES "TARGET_OBJECTS")
+    set(one_depends ${library})
   elseif(NOT library MATCHES "^(-|/)")
     set(one_link -l${library})
   endif()
