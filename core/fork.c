@@ -2,11 +2,13 @@
 /* fork.c: the lock order of the core, in one place.
  *
  *   allocator table  >  spaces  >  backends (opening)  >  providers  >  pools  >  pointer map
+ *   >  topology
  *
  * A thread that holds one of them may take those to its right, never those to its left. */
 
 #include "core/fork.h"
 #include "core/allocator_record.h"
+#include "core/base/topology.h"
 #include "core/pointer_map.h"
 #include <pthread.h>
 
@@ -17,10 +19,12 @@ static void before(void)
     memspan_backend_before_fork();
     memspan_provider_before_fork();
     memspan_map_before_fork();
+    memspan_topology_before_fork();
 }
 
 static void after(void)
 {
+    memspan_topology_after_fork();
     memspan_map_after_fork();
     memspan_provider_after_fork();
     memspan_backend_after_fork();

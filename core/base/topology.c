@@ -347,6 +347,14 @@ void memspan_topology_note_device(const char *pci_address, int numa_node)
     pthread_mutex_unlock(&lock);
 }
 
+static bool is_refused(enum memspan_option option)
+{
+    memspan_option_info_t info = {.struct_size = sizeof(info)};
+
+    return (memspan_option_describe((int)option, &info) == MEMSPAN_OK) &&
+           (strcmp(info.source, "refused") == 0);
+}
+
 /* The lock is held. */
 static memspan_status_t ensure_places(void)
 {
@@ -354,6 +362,10 @@ static memspan_status_t ensure_places(void)
 
     if (topology.places_ready) {
         return MEMSPAN_OK;
+    }
+    if (is_refused(MEMSPAN_OPTION_OMP_PLACES)) {
+        /* The default is in force now, but places that nobody asked for are no answer. */
+        return memspan_option_refuse(MEMSPAN_OPTION_OMP_PLACES, "refused before");
     }
     if (topology.hwloc == NULL) {
         return memspan_error(
@@ -366,14 +378,6 @@ static memspan_status_t ensure_places(void)
     }
     topology.places_ready = true;
     return MEMSPAN_OK;
-}
-
-static bool is_refused(enum memspan_option option)
-{
-    memspan_option_info_t info = {.struct_size = sizeof(info)};
-
-    return (memspan_option_describe((int)option, &info) == MEMSPAN_OK) &&
-           (strcmp(info.source, "refused") == 0);
 }
 
 /* Overlap with the place, processors of its own, then the usual order. */
@@ -431,9 +435,6 @@ memspan_status_t memspan_topology_node_of_place(int place, int *node_p)
     if ((node_p == NULL) || (table == NULL)) {
         return memspan_error(MEMSPAN_ERR_INVALID, "nowhere to put the node of place %d", place);
     }
-    if (is_refused(MEMSPAN_OPTION_OMP_PLACES)) {
-        return memspan_option_refuse(MEMSPAN_OPTION_OMP_PLACES, "refused before");
-    }
     pthread_mutex_lock(&lock);
     status = ensure_places();
     if (status == MEMSPAN_OK) {
@@ -450,16 +451,22 @@ int memspan_topology_place_count(void)
     if (get_table() == NULL) {
         return 0;
     }
-    if (is_refused(MEMSPAN_OPTION_OMP_PLACES)) {
-        memspan_option_refuse(MEMSPAN_OPTION_OMP_PLACES, "refused before");
-        return 0;
-    }
     pthread_mutex_lock(&lock);
     if (ensure_places() == MEMSPAN_OK) {
         count = topology.places.count;
     }
     pthread_mutex_unlock(&lock);
     return count;
+}
+
+void memspan_topology_before_fork(void)
+{
+    pthread_mutex_lock(&lock);
+}
+
+void memspan_topology_after_fork(void)
+{
+    pthread_mutex_unlock(&lock);
 }
 
 void memspan_topology_reload(void)
