@@ -185,7 +185,8 @@ static void required_on_a_weaker_part_is_refused(void)
             continue;
         }
         CHECK_STATUS(memspan_allocator_create(part, traits, 2, &allocator),
-                     MEMSPAN_ERR_NOT_GUARANTEED);
+                     (info.kind == MEMSPAN_KIND_DEVICE) ? MEMSPAN_ERR_UNREACHABLE
+                                                        : MEMSPAN_ERR_NOT_GUARANTEED);
         CHECK(memspan_error_last()->message[0] != '\0');
     }
 }
