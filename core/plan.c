@@ -415,6 +415,7 @@ static memspan_status_t plan_host(struct memspan_plan *plan, const struct memspa
         say(plan, "preferred_location %d is no place for a space of host memory",
             t->preferred_location);
     }
+    plan->migratable = is_migratable(plan->kind_given, plan->spec.device);
     if (plan->why[0] == '\0') {
         say(plan, "%s memory as asked", memspan_kind_name(plan->kind_given));
     }
@@ -512,6 +513,7 @@ memspan_status_t memspan_plan_make_plain(const struct memspan_space *space,
     plan_p->resident              = host;
     plan_p->blocked_bytes         = SIZE_MAX;
     plan_p->exact                 = true;
+    plan_p->migratable            = is_migratable(MEMSPAN_KIND_HOST, host);
     say(plan_p, "host memory as asked");
     return MEMSPAN_OK;
 }

@@ -153,6 +153,15 @@ static memspan_status_t describe_foreign(const void *pointer, memspan_pointer_in
     return memspan_error_hint("it is not Memspan's, or was freed");
 }
 
+/* The live block whose bytes, as many as were asked for, hold @p pointer: what its place in the
+ * pool has beyond them is nobody's. */
+static bool find_block(const void *pointer, struct memspan_block_view *view_p)
+{
+    return memspan_pool_find(pointer, view_p) &&
+           ((size_t)((const char *)pointer - (const char *)view_p->address) <
+            view_p->owner.requested_bytes);
+}
+
 static void say_why(memspan_pointer_info_t *info, const struct memspan_block_view *view)
 {
     const struct memspan_allocator *a = view->owner.allocator;
@@ -184,7 +193,7 @@ memspan_status_t memspan_pointer_describe(const void *pointer, memspan_pointer_i
     if ((pointer == NULL) || (info_p == NULL)) {
         return memspan_error(MEMSPAN_ERR_INVALID, "the address, or where to describe it, is NULL");
     }
-    if (!memspan_pool_find(pointer, &view)) {
+    if (!find_block(pointer, &view)) {
         status = describe_foreign(pointer, &info);
         return (status == MEMSPAN_OK) ? memspan_struct_write(info_p, &info, sizeof(info)) : status;
     }
@@ -217,7 +226,7 @@ memspan_status_t memspan_pointer_reach(const void *pointer, int number, memspan_
 {
     struct memspan_block_view view;
 
-    if ((pointer == NULL) || !memspan_pool_find(pointer, &view)) {
+    if ((pointer == NULL) || !find_block(pointer, &view)) {
         memspan_error(MEMSPAN_ERR_NOT_FOUND, "%p is not in a live block of Memspan", pointer);
         return memspan_error_hint("only memory of Memspan can be asked about");
     }

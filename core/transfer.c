@@ -31,7 +31,8 @@ static memspan_status_t find_side(const void *pointer, size_t size_bytes, const 
         return MEMSPAN_OK; /* foreign: memory that the host may touch, as the header says */
     }
     offset = (size_t)((const char *)pointer - (const char *)view.address);
-    if ((offset > view.capacity_bytes) || (size_bytes > view.capacity_bytes - offset)) {
+    if ((offset > view.owner.requested_bytes) ||
+        (size_bytes > view.owner.requested_bytes - offset)) {
         return memspan_error(MEMSPAN_ERR_INVALID,
                              "the %s (%p, %zu bytes) runs past its block of %zu bytes at %p", side,
                              pointer, size_bytes, view.owner.requested_bytes, view.address);
@@ -188,7 +189,8 @@ static memspan_status_t check_operand(const struct memspan_device *d, const char
         return memspan_error_hint("allocate it from a space that lists device %d", d->number);
     }
     offset = (size_t)((const char *)pointer - (const char *)view.address);
-    if (size_bytes > view.capacity_bytes - offset) {
+    if ((offset > view.owner.requested_bytes) ||
+        (size_bytes > view.owner.requested_bytes - offset)) {
         return memspan_error(MEMSPAN_ERR_INVALID,
                              "operand %s needs %zu bytes, its block of %zu ends before", name,
                              size_bytes, view.owner.requested_bytes);
@@ -239,6 +241,12 @@ static memspan_status_t check_call(const struct memspan_device *d,
     return status;
 }
 
+/* The sum of nothing and the end of an empty walk are still written. */
+static bool gives_result(memspan_kernel_t kernel)
+{
+    return (kernel == MEMSPAN_KERNEL_SUM) || (kernel == MEMSPAN_KERNEL_CHASE);
+}
+
 memspan_status_t memspan_kernel_launch(int number, const memspan_kernel_call_t *call)
 {
     const struct memspan_device *d = memspan_device_find(number);
@@ -256,7 +264,7 @@ memspan_status_t memspan_kernel_launch(int number, const memspan_kernel_call_t *
                       d->info.backend);
         return memspan_error_hint("in an OpenMP program, kernels are its target regions");
     }
-    if (call->count == 0) {
+    if ((call->count == 0) && !gives_result(call->kernel)) {
         return MEMSPAN_OK;
     }
     status = check_call(d, call);

@@ -55,7 +55,8 @@ static void describe_kinds(memspan_device_info_t *info)
     char limit[32];
     char locked[32];
 
-    info->kinds = 1u << MEMSPAN_KIND_HOST;
+    info->kinds            = 1u << MEMSPAN_KIND_HOST;
+    info->kinds_migratable = 1u << MEMSPAN_KIND_HOST; /* by the kernel: nodes, swap */
     snprintf(info->kind_note[MEMSPAN_KIND_HOST], note_size, "pages from mmap");
     snprintf(info->kind_note[MEMSPAN_KIND_MANAGED], note_size,
              "a device's kind: the host alone needs nothing to move");
