@@ -9,8 +9,10 @@
 #include "core/omp/foreign.h"
 #include "core/base/error.h"
 #include "core/omp/table.h"
+#include <dlfcn.h>
 #include <errno.h>
-#include <string.h>
+#include <gnu/libc-version.h>
+#include <stdlib.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -57,17 +59,42 @@ bool memspan_omp_read_safely(const void *address, void *buffer, size_t size)
     return done;
 }
 
-/* The size of the malloc block at @p raw, record word included; 0 when there cannot be one. */
-static size_t malloc_chunk_bytes(uintptr_t raw)
+/* Is malloc() the C library's? Then the word before a block is its size and three flags. */
+static bool malloc_is_glibc(void)
+{
+    static _Atomic(int) answer; /* 0 not asked, 1 no, 2 yes */
+    int known = atomic_load_explicit(&answer, memory_order_relaxed);
+
+    if (known == 0) {
+        Dl_info of_malloc;
+        Dl_info of_libc;
+        bool same = (dladdr((void *)(uintptr_t)malloc, &of_malloc) != 0) &&
+                    (dladdr((void *)(uintptr_t)gnu_get_libc_version, &of_libc) != 0) &&
+                    (of_malloc.dli_fbase == of_libc.dli_fbase);
+        known = same ? 2 : 1;
+        atomic_store_explicit(&answer, known, memory_order_relaxed);
+    }
+    return known == 2;
+}
+
+/* Can a malloc block of at least @p least bytes, and at most @p most, be at @p raw? Another malloc
+ * keeps its records elsewhere; then the last byte must at least be readable. */
+static bool is_malloc_block(uintptr_t raw, size_t least, size_t most)
 {
     size_t chunk;
+    char last;
 
-    /* The word before a malloc block is its size and three flags. */
-    if ((raw % (2 * sizeof(void *)) != 0) ||
-        !memspan_omp_read_safely((const char *)raw - sizeof(chunk), &chunk, sizeof(chunk))) {
-        return 0;
+    if (raw % (2 * sizeof(void *)) != 0) {
+        return false;
     }
-    return chunk & ~(size_t)7;
+    if (!malloc_is_glibc()) {
+        return memspan_omp_read_safely((const char *)raw + least - 1, &last, 1);
+    }
+    if (!memspan_omp_read_safely((const char *)raw - sizeof(chunk), &chunk, sizeof(chunk))) {
+        return false;
+    }
+    chunk &= ~(size_t)7;
+    return (chunk >= least + sizeof(chunk)) && (chunk <= most);
 }
 
 static bool is_alignment(uintptr_t value)
@@ -91,8 +118,7 @@ static bool is_plausible_handle(memspan_omp_allocator_t allocator)
         return false;
     }
     if ((words[0] <= 1024) && is_alignment(words[1])) {
-        size_t chunk = malloc_chunk_bytes(allocator);
-        return (chunk >= sizeof(words) + sizeof(size_t)) && (chunk <= 512);
+        return is_malloc_block(allocator, sizeof(words), 512);
     }
     fallback = (uint32_t)words[3];
     return ((words[0] <= 1024) || memspan_omp_read_safely((const void *)words[0], &space, 1)) &&
@@ -126,7 +152,7 @@ bool memspan_omp_block_is_libgomp(const void *pointer, struct memspan_omp_block 
     }
     /* Locked memory of newer releases comes from mmap() and starts a page. */
     if (((record.raw & (memspan_page_size() - 1)) != 0) &&
-        (malloc_chunk_bytes(record.raw) < record.size + sizeof(size_t))) {
+        !is_malloc_block(record.raw, record.size, SIZE_MAX)) {
         return false;
     }
     *block_p = (struct memspan_omp_block){.family     = MEMSPAN_OMP_LIBGOMP,

@@ -182,11 +182,12 @@ static void *alloc_direct(enum memspan_omp_real real, enum memspan_omp_vendor ki
     if ((routine != 0) && memspan_omp_runtime_has(number)) {
         return ((target_alloc_fn *)routine)(size_bytes, number);
     }
-    if (memspan_omp_device_from(number, &device) != MEMSPAN_OK) {
-        return NULL;
-    }
-    if (device == omp_get_initial_device()) {
+    /* A single number is what the program's own omp_get_initial_device() said, as in
+     * omp_target_alloc(); only lists are refused when it has two readings. */
+    if ((number == MEMSPAN_HOST) || (number == omp_get_initial_device())) {
         device = MEMSPAN_HOST;
+    } else if (memspan_omp_device_from(number, &device) != MEMSPAN_OK) {
+        return NULL;
     }
     allocator = memspan_omp_vendor_allocator(kind, device);
     return (allocator == MEMSPAN_ALLOCATOR_NULL) ? NULL : memspan_alloc(allocator, size_bytes);

@@ -68,7 +68,7 @@ Test(omp_foreign, libgomp)
     p[-2] = 1;
     p[-3] = 32;
     cr_expect_not(memspan_omp_block_is_libgomp(p, &block), "smaller than its own record");
-    p[-3] = 1 << 20;
+    p[-3] = (uintptr_t)1 << 45;
     cr_expect_not(memspan_omp_block_is_libgomp(p, &block), "larger than the malloc block");
     p[-3] = 132;
     p[-4] += 16;

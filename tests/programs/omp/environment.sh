@@ -4,7 +4,7 @@
 # preloaded and linked.
 set -u
 library=$1 stock=$2 linked=$3
-extra=${MEMSPAN_TEST_PRELOAD:-}
+extra=${OMP_TEST_PRELOAD:-}
 failures=0
 
 try() { # TEXT EXPECTATION

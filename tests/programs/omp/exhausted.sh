@@ -4,7 +4,7 @@
 # 1 and a reason.
 set -u
 library=$1 stock=$2 linked=$3
-extra=${MEMSPAN_TEST_PRELOAD:-}
+extra=${OMP_TEST_PRELOAD:-}
 
 for how in preloaded linked; do
     if [ $how = preloaded ]; then

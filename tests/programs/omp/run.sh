@@ -3,10 +3,10 @@
 # run.sh LIBRARY STOCK LINKED: one unmodified program three times: as it is, with the library
 # preloaded, and built with the library first in link order. The answers must be the same, and the
 # statistics must show that the memory was the library's and that all of it came back.
-# MEMSPAN_TEST_PRELOAD: what has to be loaded before the library (a sanitizer's runtime).
+# OMP_TEST_PRELOAD: what has to be loaded before the library (a sanitizer's runtime).
 set -u
 library=$1 stock=$2 linked=$3
-extra=${MEMSPAN_TEST_PRELOAD:-}
+extra=${OMP_TEST_PRELOAD:-}
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 
