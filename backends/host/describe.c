@@ -2,7 +2,6 @@
 /* describe.c: the host as a device. A dozen small files are read, and no topology. */
 
 #include "backends/host/host.h"
-#include "core/base/file.h"
 #include "core/base/platform.h"
 #include "core/base/text.h"
 #include <stdio.h>
@@ -10,25 +9,19 @@
 #include <sys/resource.h>
 #include <sys/utsname.h>
 
-/* Only the first processor's lines are read: the file is long on large machines, and slow. */
-static void describe_processor(memspan_device_info_t *info)
+static void describe_system(memspan_device_info_t *info)
 {
-    char text[2048];
     struct utsname system;
 
-    if (uname(&system) == 0) {
-        snprintf(info->driver, sizeof(info->driver), "%.32s %.60s", system.sysname, system.release);
-    } else {
-        system.machine[0] = '\0';
+    host_processor_describe(info);
+    info->name[strcspn(info->name, "\n")]     = '\0';
+    info->vendor[strcspn(info->vendor, "\n")] = '\0';
+    if (uname(&system) != 0) {
+        return;
     }
-    memspan_file_read("/proc/cpuinfo", text, sizeof(text));
-    memspan_text_line(text, "model name", info->name, sizeof(info->name));
-    memspan_text_line(text, "vendor_id", info->vendor, sizeof(info->vendor));
+    snprintf(info->driver, sizeof(info->driver), "%.32s %.60s", system.sysname, system.release);
     if (info->name[0] == '\0') {
-        /* aarch64 has no model names; the board may have one. */
-        memspan_file_read("/sys/firmware/devicetree/base/model", text, sizeof(text));
-        snprintf(info->name, sizeof(info->name), "%.95s",
-                 (text[0] != '\0') ? text : system.machine);
+        snprintf(info->name, sizeof(info->name), "%.64s", system.machine);
     }
 }
 
@@ -107,7 +100,7 @@ memspan_status_t host_describe(void *state, int ordinal, memspan_device_info_t *
                         MEMSPAN_CAN_KERNELS | MEMSPAN_CAN_UNIFIED_PHYSICAL,
     };
     memcpy(info.backend, info_p->backend, sizeof(info.backend));
-    describe_processor(&info);
+    describe_system(&info);
     describe_memory(&info);
     describe_kinds(&info);
     *info_p = info;

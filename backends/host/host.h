@@ -61,6 +61,9 @@ memspan_status_t host_lock(const struct host *host, const memspan_block_t *block
 /* describe.c */
 memspan_status_t host_describe(void *state, int ordinal, memspan_device_info_t *info_p);
 
+/* processor_*.c: name and vendor, where they can be found out. The texts may end in a newline. */
+void host_processor_describe(memspan_device_info_t *info);
+
 /* work.c */
 memspan_status_t host_copy(void *state, int ordinal, void *queue, void *to, const void *from,
                            size_t size_bytes);
