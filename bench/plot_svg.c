@@ -12,9 +12,9 @@ enum {
     GROUP_GAP     = 22,
     PANEL_HEIGHT  = 300,
     PANEL_TOP     = 104,
-    MARGIN_LEFT   = 72,
+    MARGIN_LEFT   = 88,
     MARGIN_RIGHT  = 20,
-    PANEL_GAP     = 56,
+    PANEL_GAP     = 72,
     MARGIN_BOTTOM = 62,
     LABEL_ROOM    = 44, /* above the tallest bar, for its value */
     LEGEND_WIDTH  = 140
@@ -209,7 +209,7 @@ bool bench_plot_svg_write(const struct bench_plot *plot, const char *path)
     for (size_t p = 0; p < plot->panel_count; p++) {
         draw_panel(file, plot, &axis, &plot->panels[p], MARGIN_LEFT + (double)p * step);
     }
-    fprintf(file, "<text transform=\"translate(20,%d) rotate(-90)\" text-anchor=\"middle\">",
+    fprintf(file, "<text transform=\"translate(18,%d) rotate(-90)\" text-anchor=\"middle\">",
             PANEL_TOP + PANEL_HEIGHT / 2);
     put_text(file, plot->y_title);
     fputs("</text>\n</svg>\n", file);
