@@ -58,7 +58,7 @@ static bool opted_in(void)
 
 bool memspan_omp_numbers_are_ours(void)
 {
-    return (memspan_omp_runtime_device_count() == 0) && (opted_in() || !has_runtime());
+    return opted_in() && (memspan_omp_runtime_device_count() == 0);
 }
 
 static bool is_device_of_ours(int number)
@@ -88,8 +88,8 @@ memspan_status_t memspan_omp_device_from(int number, int *device_p)
     }
     if (is_device_of_ours(number)) {
         memspan_error(MEMSPAN_ERR_AMBIGUOUS,
-                      "device %d is the host to the OpenMP runtime, which has no devices, and is "
-                      "also this library's device %d",
+                      "device %d is the host to OpenMP, whose runtime has no devices, and is also "
+                      "this library's device %d",
                       number, number);
         return memspan_error_hint("write -1 (omp_initial_device) for the host; to use this "
                                   "library's devices in OpenMP calls set MEMSPAN_DEVICES");

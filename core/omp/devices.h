@@ -5,9 +5,11 @@
 /* Device numbers as the OpenMP calls have them.
  *
  * With an offload runtime that has devices, its numbers are everyone's. Where the runtime has none,
- * or there is no runtime, its omp_get_initial_device() answers 0, which may be our first device
- * too. Then -1 means the host, and 0 is refused unless MEMSPAN_DEVICES is set: with it, the program
- * has opted in, and omp_get_num_devices() and omp_get_initial_device() answer our numbers. */
+ * omp_get_initial_device() answers 0, which may be our first device too. Then -1 means the host,
+ * and 0 in a list is refused, unless MEMSPAN_DEVICES is set: with it, the program has opted in, and
+ * omp_get_num_devices() and omp_get_initial_device() answer our numbers. All this holds without any
+ * runtime as well: linkers drop one that has become unneeded because we come first, and the program
+ * must not notice. */
 
 #include <memspan/status.h>
 #include <stdbool.h>
