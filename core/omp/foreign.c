@@ -16,6 +16,9 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+/* LLVM keeps the numbers up to here for predefined handles. */
+enum { PREDEFINED_MAX = 1024 };
+
 /* Blocks that the next runtime made through us; the value is the size asked for. */
 static struct memspan_omp_table forwarded = MEMSPAN_OMP_TABLE_INIT;
 
@@ -77,24 +80,39 @@ static bool malloc_is_glibc(void)
     return known == 2;
 }
 
+static bool is_readable(uintptr_t address)
+{
+    char byte;
+
+    return memspan_omp_read_safely((const void *)address, &byte, 1);
+}
+
 /* Can a malloc block of at least @p least bytes, and at most @p most, be at @p raw? Another malloc
  * keeps its records elsewhere; then the last byte must at least be readable. */
 static bool is_malloc_block(uintptr_t raw, size_t least, size_t most)
 {
     size_t chunk;
-    char last;
 
     if (raw % (2 * sizeof(void *)) != 0) {
         return false;
     }
     if (!malloc_is_glibc()) {
-        return memspan_omp_read_safely((const char *)raw + least - 1, &last, 1);
+        return is_readable(raw + least - 1);
     }
     if (!memspan_omp_read_safely((const char *)raw - sizeof(chunk), &chunk, sizeof(chunk))) {
         return false;
     }
     chunk &= ~(size_t)7;
     return (chunk >= least + sizeof(chunk)) && (chunk <= most);
+}
+
+/* Locked memory of newer libgomps comes from mmap() and starts a page; all else from malloc(). */
+static bool is_libgomp_block(uintptr_t raw, size_t size)
+{
+    if ((raw & (memspan_page_size() - 1)) == 0) {
+        return is_readable(raw + size - 1);
+    }
+    return is_malloc_block(raw, size, SIZE_MAX);
 }
 
 static bool is_alignment(uintptr_t value)
@@ -108,27 +126,27 @@ static bool is_plausible_handle(memspan_omp_allocator_t allocator)
 {
     uintptr_t words[6];
     uint32_t fallback;
-    char space;
 
-    if (allocator <= 1024) {
-        return allocator <= 8;
+    if (allocator <= PREDEFINED_MAX) {
+        return (allocator <= 8) || ((allocator >= 100) && (allocator <= 102)) ||
+               (allocator == 200) || (allocator == 201);
     }
     if (((allocator % sizeof(void *)) != 0) ||
         !memspan_omp_read_safely((const void *)allocator, words, sizeof(words))) {
         return false;
     }
-    if ((words[0] <= 1024) && is_alignment(words[1])) {
+    if ((words[0] <= PREDEFINED_MAX) && is_alignment(words[1])) {
         return is_malloc_block(allocator, sizeof(words), 512);
     }
     fallback = (uint32_t)words[3];
-    return ((words[0] <= 1024) || memspan_omp_read_safely((const void *)words[0], &space, 1)) &&
+    return ((words[0] <= PREDEFINED_MAX) || is_readable(words[0])) &&
            ((words[2] == 0) || is_alignment(words[2])) &&
            (fallback >= MEMSPAN_VALUE_DEFAULT_MEM_FB) && (fallback <= MEMSPAN_VALUE_ALLOCATOR_FB);
 }
 
 bool memspan_omp_foreign_is_allocator(memspan_omp_allocator_t allocator)
 {
-    return (allocator > 8) && is_plausible_handle(allocator);
+    return (allocator > PREDEFINED_MAX) && is_plausible_handle(allocator);
 }
 
 bool memspan_omp_block_is_libgomp(const void *pointer, struct memspan_omp_block *block_p)
@@ -150,9 +168,7 @@ bool memspan_omp_block_is_libgomp(const void *pointer, struct memspan_omp_block 
         !is_plausible_handle(record.allocator)) {
         return false;
     }
-    /* Locked memory of newer releases comes from mmap() and starts a page. */
-    if (((record.raw & (memspan_page_size() - 1)) != 0) &&
-        !is_malloc_block(record.raw, record.size, SIZE_MAX)) {
+    if (!is_libgomp_block(record.raw, record.size)) {
         return false;
     }
     *block_p = (struct memspan_omp_block){.family     = MEMSPAN_OMP_LIBGOMP,

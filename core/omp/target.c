@@ -197,6 +197,20 @@ void *omp_get_mapped_ptr(const void *pointer, int device)
     return device_reaches(pointer, device) ? (void *)(uintptr_t)pointer : NULL;
 }
 
+/* A copy between a device of the runtime's and one that only we know: the runtime's memory is no
+ * address that we may touch. */
+static bool refuse_mixed(const void *pointer, int device)
+{
+    if (is_host(device) || !memspan_omp_runtime_has(device) || memspan_pointer_is_ours(pointer)) {
+        return false;
+    }
+    memspan_error(MEMSPAN_ERR_UNSUPPORTED,
+                  "%p on device %d is the OpenMP runtime's, and the other device is unknown to it",
+                  pointer, device);
+    memspan_error_hint("copy to the host first");
+    return true;
+}
+
 static int copy_ourselves(void *to, const void *from, size_t size_bytes, size_t to_offset,
                           size_t from_offset)
 {
@@ -236,6 +250,9 @@ int omp_target_memcpy(void *to, const void *from, size_t size_bytes, size_t to_o
     if (routine != 0) {
         return ((int (*)(void *, const void *, size_t, size_t, size_t, int, int))routine)(
             to, from, size_bytes, to_offset, from_offset, to_device, from_device);
+    }
+    if (refuse_mixed(to, to_device) || refuse_mixed(from, from_device)) {
+        return -1;
     }
     return copy_ourselves(to, from, size_bytes, to_offset, from_offset);
 }
@@ -287,6 +304,9 @@ int omp_target_memcpy_rect(void *to, const void *from, size_t element_bytes, int
     if ((to == NULL) && (from == NULL)) {
         return MEMSPAN_OMP_RECT_DIMENSIONS; /* the question how many dimensions there may be */
     }
+    if (refuse_mixed(to, to_device) || refuse_mixed(from, from_device)) {
+        return -1;
+    }
     return (memspan_omp_rect_copy(&rect) == MEMSPAN_OK) ? 0 : -1;
 }
 
@@ -334,6 +354,9 @@ void *omp_target_memset(void *pointer, int value, size_t size_bytes, int device)
     }
     if (routine != 0) {
         return ((void *(*)(void *, int, size_t, int))routine)(pointer, value, size_bytes, device);
+    }
+    if (refuse_mixed(pointer, device)) {
+        return pointer;
     }
     if (memspan_fill(pointer, (unsigned char)value, size_bytes) != MEMSPAN_OK) {
         memspan_log(MEMSPAN_LOG_ERROR, "omp", "omp_target_memset: %s", memspan_error_text());
