@@ -9,6 +9,7 @@
 #include "core/base/platform.h"
 #include "core/base/text.h"
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -53,8 +54,9 @@ static memspan_status_t refuse_huge(const struct host *host, size_t size_bytes,
                                     "this machine has no pages of %s", page);
     }
     snprintf(hint, sizeof(hint),
-             "reserve them: echo %llu > /sys/kernel/mm/hugepages/hugepages-%zukB/nr_hugepages",
-             (unsigned long long)(total - available + wanted), page_size_bytes >> 10);
+             "reserve them: echo %" PRIu64
+             " > /sys/kernel/mm/hugepages/hugepages-%zukB/nr_hugepages",
+             total - available + wanted, page_size_bytes >> 10);
     return host->services->fail(
         MEMSPAN_ERR_NO_MEMORY, "host", "mmap", error, strerrordesc_np(error), hint,
         "%zu huge pages of %s wanted; %llu are reserved on this machine, %llu of them free", wanted,

@@ -26,7 +26,7 @@ void host_processor_describe(memspan_device_info_t *info)
     static const unsigned brand_leaf  = 0x80000002u; /* and the two after it */
     unsigned words[3 * 4 + 1]         = {0}; /* 48 characters, and the null that may be missing */
     unsigned unused;
-    unsigned i;
+    size_t i;
 
     __cpuid(vendor_leaf, unused, words[0], words[2], words[1]);
     copy_trimmed(info->vendor, sizeof(info->vendor), (const char *)words);
@@ -35,7 +35,8 @@ void host_processor_describe(memspan_device_info_t *info)
         return;
     }
     for (i = 0; i < 3; i++) {
-        __cpuid(brand_leaf + i, words[4 * i], words[4 * i + 1], words[4 * i + 2], words[4 * i + 3]);
+        __cpuid(brand_leaf + (unsigned)i, words[4 * i], words[4 * i + 1], words[4 * i + 2],
+                words[4 * i + 3]);
     }
     copy_trimmed(info->name, sizeof(info->name), (const char *)words);
 }

@@ -107,8 +107,8 @@ static bool add_place(struct parser *p, hwloc_const_bitmap_t set)
     }
     /* Grown at powers of two, so that there is always room up to the next one. */
     if ((places->count & (places->count - 1)) == 0) {
-        grown = realloc(places->sets,
-                        sizeof(*grown) * (size_t)((places->count == 0) ? 1 : 2 * places->count));
+        grown = realloc(places->sets, sizeof(hwloc_bitmap_t) *
+                                          (size_t)((places->count == 0) ? 1 : 2 * places->count));
         if (grown == NULL) {
             return fail(p, "no memory for %d places", places->count);
         }
@@ -217,8 +217,8 @@ static bool add_interval(struct parser *p, hwloc_const_bitmap_t set, struct inte
 
 static bool parse_list_entry(struct parser *p, hwloc_bitmap_t set)
 {
-    bool excluded = take(p, '!');
-    struct interval interval;
+    bool excluded            = take(p, '!');
+    struct interval interval = {1, 1};
 
     if (!parse_place(p, set)) {
         return false;

@@ -265,6 +265,9 @@ Test(topology, bind_and_look)
     cr_assert_eq(memspan_topology_node_of_page(NULL), -1);
     cr_assert_eq(memspan_topology_bind(at, page, &node, 1, true, false), MEMSPAN_OK);
     cr_assert_eq(memspan_topology_bind(at, page, &node, 1, false, false), MEMSPAN_OK);
+    status = memspan_topology_bind(at, page, twice, 2, false, false);
+    cr_assert((status == MEMSPAN_OK) || (status == MEMSPAN_ERR_UNSUPPORTED), "%s",
+              memspan_error_text());
     cr_assert_eq(memspan_topology_bind(at + 1, page, &node, 1, false, false), MEMSPAN_ERR_INVALID);
     cr_assert_eq(memspan_topology_bind(NULL, page, &node, 1, false, false), MEMSPAN_ERR_INVALID);
     cr_assert_eq(memspan_topology_bind(at, 0, &node, 1, false, false), MEMSPAN_ERR_INVALID);
