@@ -11,6 +11,7 @@
 #include "core/base/text.h"
 #include "core/partitioner.h"
 #include <limits.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -243,73 +244,54 @@ static memspan_status_t set(struct memspan_traits *t, bool target, const memspan
     return memspan_error_hint("OpenMP's keys are 1 to 16, Memspan's are in <memspan/trait.h>");
 }
 
-/* Back to the default, by taking that field from a fresh set. */
-static memspan_status_t reset(struct memspan_traits *t, bool target, memspan_trait_key_t key)
+/* Where each trait is kept, for going back to the default. Device numbers are not here: for them
+ * the value that looks like "default" is the host, see set_int(). */
+#define FIELD(key, member)                                                                         \
+    {                                                                                              \
+        (key), offsetof(struct memspan_traits, member),                                            \
+            sizeof(((struct memspan_traits *)NULL)->member)                                        \
+    }
+static const struct {
+    memspan_trait_key_t key;
+    size_t offset;
+    size_t size;
+} fields[] = {
+    FIELD(MEMSPAN_TRAIT_SYNC_HINT, sync_hint),
+    FIELD(MEMSPAN_TRAIT_ALIGNMENT, alignment),
+    FIELD(MEMSPAN_TRAIT_ACCESS, access),
+    FIELD(MEMSPAN_TRAIT_POOL_SIZE, pool_size),
+    FIELD(MEMSPAN_TRAIT_FALLBACK, fallback),
+    FIELD(MEMSPAN_TRAIT_FB_DATA, fb_data),
+    FIELD(MEMSPAN_TRAIT_PINNED, pinned),
+    FIELD(MEMSPAN_TRAIT_PARTITION, partition),
+    FIELD(MEMSPAN_TRAIT_TARGET_ACCESS, target_access),
+    FIELD(MEMSPAN_TRAIT_ATOMIC_SCOPE, atomic_scope),
+    FIELD(MEMSPAN_TRAIT_PART_SIZE, part_size),
+    FIELD(MEMSPAN_TRAIT_PARTITIONER, partitioner),
+    FIELD(MEMSPAN_TRAIT_PARTITIONER_ARG, partitioner_arg),
+    FIELD(MEMSPAN_TRAIT_MEMORY_ACCESS, memory_access),
+    FIELD(MEMSPAN_TRAIT_MEMORY_ACCESS, memory_access_given),
+    FIELD(MEMSPAN_TRAIT_PREFERRED_PLACE, preferred_place),
+    FIELD(MEMSPAN_TRAIT_GUARANTEE, guarantee),
+    FIELD(MEMSPAN_TRAIT_PAGE_SIZE, page_size),
+};
+#undef FIELD
+
+static memspan_status_t reset(struct memspan_traits *t, bool target, const memspan_trait_t *trait)
 {
     struct memspan_traits d;
+    bool found = (trait->key == MEMSPAN_TRAIT_DEVICE_ACCESS); /* kept nowhere */
+    size_t i;
 
     memspan_traits_default(&d, target);
-    switch (key) {
-    case MEMSPAN_TRAIT_SYNC_HINT:
-        t->sync_hint = d.sync_hint;
-        return MEMSPAN_OK;
-    case MEMSPAN_TRAIT_ALIGNMENT:
-        t->alignment = d.alignment;
-        return MEMSPAN_OK;
-    case MEMSPAN_TRAIT_ACCESS:
-        t->access = d.access;
-        return MEMSPAN_OK;
-    case MEMSPAN_TRAIT_POOL_SIZE:
-        t->pool_size = d.pool_size;
-        return MEMSPAN_OK;
-    case MEMSPAN_TRAIT_FALLBACK:
-        t->fallback = d.fallback;
-        return MEMSPAN_OK;
-    case MEMSPAN_TRAIT_FB_DATA:
-        t->fb_data = d.fb_data;
-        return MEMSPAN_OK;
-    case MEMSPAN_TRAIT_PINNED:
-        t->pinned = d.pinned;
-        return MEMSPAN_OK;
-    case MEMSPAN_TRAIT_PARTITION:
-        t->partition = d.partition;
-        return MEMSPAN_OK;
-    case MEMSPAN_TRAIT_PART_SIZE:
-        t->part_size = d.part_size;
-        return MEMSPAN_OK;
-    case MEMSPAN_TRAIT_PARTITIONER:
-        t->partitioner = d.partitioner;
-        return MEMSPAN_OK;
-    case MEMSPAN_TRAIT_PARTITIONER_ARG:
-        t->partitioner_arg = d.partitioner_arg;
-        return MEMSPAN_OK;
-    case MEMSPAN_TRAIT_DEVICE_ACCESS:
-        return MEMSPAN_OK;
-    case MEMSPAN_TRAIT_TARGET_ACCESS:
-        t->target_access = d.target_access;
-        return MEMSPAN_OK;
-    case MEMSPAN_TRAIT_ATOMIC_SCOPE:
-        t->atomic_scope = d.atomic_scope;
-        return MEMSPAN_OK;
-    case MEMSPAN_TRAIT_MEMORY_ACCESS:
-        t->memory_access       = d.memory_access;
-        t->memory_access_given = false;
-        return MEMSPAN_OK;
-    case MEMSPAN_TRAIT_PREFERRED_PLACE:
-        t->preferred_place = d.preferred_place;
-        return MEMSPAN_OK;
-    case MEMSPAN_TRAIT_GUARANTEE:
-        t->guarantee = d.guarantee;
-        return MEMSPAN_OK;
-    case MEMSPAN_TRAIT_PAGE_SIZE:
-        t->page_size = d.page_size;
-        return MEMSPAN_OK;
-    case MEMSPAN_TRAIT_PIN_DEVICE:
-    case MEMSPAN_TRAIT_PREFERRED_DEVICE:
-    case MEMSPAN_TRAIT_PREFERRED_LOCATION:
-        break; /* -1 is the host, see set_int() */
+    for (i = 0; i < sizeof(fields) / sizeof(fields[0]); i++) {
+        if (fields[i].key == trait->key) {
+            memcpy((char *)t + fields[i].offset, (const char *)&d + fields[i].offset,
+                   fields[i].size);
+            found = true;
+        }
     }
-    return set(t, target, &(memspan_trait_t){key, MEMSPAN_VALUE_DEFAULT});
+    return found ? MEMSPAN_OK : set(t, target, trait);
 }
 
 /* ---- what they say together ---- */
@@ -396,7 +378,7 @@ memspan_status_t memspan_traits_apply(struct memspan_traits *traits, bool target
     }
     status = check_given(given, count);
     for (i = 0; (status == MEMSPAN_OK) && (i < count); i++) {
-        status = (given[i].value == MEMSPAN_VALUE_DEFAULT) ? reset(&result, target, given[i].key)
+        status = (given[i].value == MEMSPAN_VALUE_DEFAULT) ? reset(&result, target, &given[i])
                                                            : set(&result, target, &given[i]);
     }
     if (status == MEMSPAN_OK) {
