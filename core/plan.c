@@ -163,10 +163,12 @@ static const struct memspan_resource *climb(const struct memspan_space *space,
 static memspan_status_t nothing_serves(const struct memspan_space *space,
                                        const struct memspan_traits *t, memspan_kind_t asked)
 {
+    bool sharing = (asked != MEMSPAN_KIND_MANAGED) && (member_count(space) > 1);
     char label[48];
 
-    memspan_error(MEMSPAN_ERR_UNREACHABLE, "space %s has no %s%s memory, and nothing stronger",
-                  space->name, t->pinned ? "pinned " : "", memspan_kind_name(asked));
+    memspan_error(MEMSPAN_ERR_UNREACHABLE, "space %s has no %s%s memory%s, and nothing stronger",
+                  space->name, (t->pinned && (asked != MEMSPAN_KIND_HOST_PINNED)) ? "pinned " : "",
+                  memspan_kind_name(asked), sharing ? " that all may use at once" : "");
     if (asked != MEMSPAN_KIND_MANAGED) {
         return memspan_error_hint(
             "its first resource is %s; ask for memory_access=managed and synchronise",

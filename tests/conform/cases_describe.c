@@ -88,12 +88,12 @@ static void reaches_are_sane(void)
               memspan_kind_name(k));
         CHECK(host.access >= MEMSPAN_ACCESS_COPY, "the host reaches %s memory at least by copies",
               memspan_kind_name(k));
-        if ((k == MEMSPAN_KIND_COHERENT) || (k == MEMSPAN_KIND_HOST_PINNED)) {
+        if (k == MEMSPAN_KIND_COHERENT) {
             CHECK(host.access >= MEMSPAN_ACCESS_FAULT);
             CHECK(own.coherence >= MEMSPAN_COHERENCE_CONCURRENT);
             CHECK(host.coherence >= MEMSPAN_COHERENCE_CONCURRENT);
         }
-        if (k == MEMSPAN_KIND_MANAGED) {
+        if ((k == MEMSPAN_KIND_MANAGED) || (k == MEMSPAN_KIND_HOST_PINNED)) {
             CHECK((host.access >= MEMSPAN_ACCESS_FAULT) &&
                   (host.coherence >= MEMSPAN_COHERENCE_SYNC));
         }

@@ -10,15 +10,27 @@ static memspan_trait_t access_trait(memspan_trait_value_t value)
     return (memspan_trait_t){MEMSPAN_TRAIT_MEMORY_ACCESS, value};
 }
 
-/* The first of the kinds that the shared space has, or NONE. */
-static memspan_kind_t first_there(memspan_space_h space, const memspan_kind_t *ladder, int count)
+/* Whether everybody in the space is promised at least @p coherence of resource @p index. */
+static bool keeps(memspan_space_h space, size_t index, memspan_coherence_t coherence)
+{
+    memspan_reach_t host   = {0};
+    memspan_reach_t device = {0};
+
+    CHECK_OK(memspan_space_reach(space, index, MEMSPAN_HOST, &host));
+    CHECK_OK(memspan_space_reach(space, index, conform_device()->number, &device));
+    return (host.coherence >= coherence) && (device.coherence >= coherence);
+}
+
+/* The first of the kinds that the shared space has with that promise, or NONE. */
+static memspan_kind_t first_there(memspan_space_h space, memspan_coherence_t coherence,
+                                  const memspan_kind_t *ladder, int count)
 {
     for (int i = 0; i < count; i++) {
         for (size_t r = 0; r < memspan_space_resource_count(space); r++) {
             memspan_resource_info_t info = {.struct_size = sizeof(info)};
 
             CHECK_OK(memspan_space_resource(space, r, &info));
-            if (info.kind == ladder[i]) {
+            if ((info.kind == ladder[i]) && keeps(space, r, coherence)) {
                 return ladder[i];
             }
         }
@@ -86,7 +98,8 @@ static void managed_goes_up_the_ladder(void)
                                             MEMSPAN_KIND_HOST_PINNED, MEMSPAN_KIND_HOST};
     memspan_space_h space                = shared_or_skip();
 
-    check_access(space, MEMSPAN_VALUE_MANAGED, MEMSPAN_KIND_MANAGED, first_there(space, ladder, 4));
+    check_access(space, MEMSPAN_VALUE_MANAGED, MEMSPAN_KIND_MANAGED,
+                 first_there(space, MEMSPAN_COHERENCE_SYNC, ladder, 4));
 }
 
 static void coherent_never_becomes_managed(void)
@@ -96,7 +109,7 @@ static void coherent_never_becomes_managed(void)
     memspan_space_h space                = shared_or_skip();
 
     check_access(space, MEMSPAN_VALUE_COHERENT, MEMSPAN_KIND_COHERENT,
-                 first_there(space, ladder, 3));
+                 first_there(space, MEMSPAN_COHERENCE_CONCURRENT, ladder, 3));
 }
 
 static void one_rung_at_a_time(void)

@@ -79,6 +79,9 @@ static inline bool conform_offers(memspan_kind_t kind)
     return (conform_device()->info.kinds & (1u << kind)) != 0;
 }
 
+/* Whether host and device are promised that of the device's memory of this kind. */
+bool conform_promises(memspan_kind_t kind, memspan_coherence_t coherence);
+
 void conform_begin(void);
 void conform_end(void);
 
@@ -115,10 +118,16 @@ static inline bool conform_device_touches(const struct conform_memory *m)
 {
     return m->device.access >= MEMSPAN_ACCESS_FAULT;
 }
+/* Whether there are kernels: the backend's, or target regions of this program (offload.c). */
+bool conform_has_kernels(void);
 static inline bool conform_kernels_run_on(const struct conform_memory *m)
 {
-    return conform_can(MEMSPAN_CAN_KERNELS) && conform_device_touches(m);
+    return conform_has_kernels() && conform_device_touches(m);
 }
+
+/* The program's own kernels for devices whose backend has none; NULL in most programs. */
+typedef memspan_status_t conform_kernels_t(int device, const memspan_kernel_call_t *call);
+extern conform_kernels_t *const conform_own_kernels;
 
 /* ---- bytes ---- */
 
@@ -136,7 +145,10 @@ void conform_read(const struct conform_memory *m, void *to, const void *from, si
 /* Wait for the device, so that the host may look. */
 void conform_wait(void);
 
-/* Run a kernel on the device under test and wait for it. */
+/* Start a kernel on the device under test. */
+memspan_status_t conform_start(const memspan_kernel_call_t *call);
+
+/* Run one and wait for it. */
 memspan_status_t conform_launch(memspan_kernel_t kernel, size_t count, double a, const void *x,
                                 const void *y, void *z);
 

@@ -75,6 +75,17 @@ memspan_allocator_stats_t conform_stats(memspan_allocator_h allocator)
     return stats;
 }
 
+bool conform_promises(memspan_kind_t kind, memspan_coherence_t coherence)
+{
+    memspan_reach_t host   = {0};
+    memspan_reach_t device = {0};
+
+    CHECK_OK(memspan_device_reach(conform_device()->number, kind, MEMSPAN_HOST, &host));
+    CHECK_OK(
+        memspan_device_reach(conform_device()->number, kind, conform_device()->number, &device));
+    return (host.coherence >= coherence) && (device.coherence >= coherence);
+}
+
 void conform_begin(void)
 {
     (void)conform_device();
@@ -260,6 +271,17 @@ bool conform_holds(const struct conform_memory *m, const void *at, size_t size_b
     return same;
 }
 
+bool conform_has_kernels(void)
+{
+    return conform_can(MEMSPAN_CAN_KERNELS) || (conform_own_kernels != NULL);
+}
+
+memspan_status_t conform_start(const memspan_kernel_call_t *call)
+{
+    return conform_can(MEMSPAN_CAN_KERNELS) ? memspan_kernel_launch(conform_device()->number, call)
+                                            : conform_own_kernels(conform_device()->number, call);
+}
+
 memspan_status_t conform_launch(memspan_kernel_t kernel, size_t count, double a, const void *x,
                                 const void *y, void *z)
 {
@@ -270,7 +292,7 @@ memspan_status_t conform_launch(memspan_kernel_t kernel, size_t count, double a,
                                   .x           = x,
                                   .y           = y,
                                   .z           = z};
-    memspan_status_t status    = memspan_kernel_launch(conform_device()->number, &call);
+    memspan_status_t status    = conform_start(&call);
 
     return (status == MEMSPAN_OK) ? memspan_device_synchronize(conform_device()->number) : status;
 }
