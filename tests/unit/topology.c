@@ -249,10 +249,11 @@ Test(topology, is_plain_needs_no_load)
 
 Test(topology, bind_and_look)
 {
-    size_t page = (size_t)sysconf(_SC_PAGESIZE);
-    char *at    = mmap(NULL, 4 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    int node    = memspan_topology_node(0)->os_index;
-    int absent  = 777;
+    size_t page  = (size_t)sysconf(_SC_PAGESIZE);
+    char *at     = mmap(NULL, 4 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    int node     = memspan_topology_node(0)->os_index;
+    int absent   = 777;
+    int twice[2] = {node, node};
     memspan_status_t status = memspan_topology_bind(at, 4 * page, &node, 1, false, true);
 
     cr_assert_eq(memspan_topology_node_of_page(at), -1, "nothing there before the first touch");
