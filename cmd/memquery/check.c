@@ -168,22 +168,28 @@ static struct facts facts_of_lane(const struct snapshot *snapshot, const struct 
     return facts;
 }
 
-/* A space is as good as the first resource that it would be served from. */
+/* A space is as good as its best resource, the first of equals. */
 static struct facts facts_of_space(const struct snapshot *snapshot, const struct space_row *row)
 {
     struct facts absent = {.subject = "a space",
                            .verdict = EXIT_ABSENT,
                            .known   = FACT_KINDS | FACT_COHERENCE | FACT_PLACEMENT};
     struct facts facts;
+    unsigned kinds;
     size_t i;
 
     if ((row->status != MEMSPAN_OK) || (row->lane_count == 0)) {
         return absent;
     }
     facts = facts_of_lane(snapshot, &row->lanes[0], true);
+    kinds = facts.kinds;
     for (i = 1; i < row->lane_count; i++) {
-        facts.kinds |= 1u << row->lanes[i].info.kind;
+        struct facts other = facts_of_lane(snapshot, &row->lanes[i], true);
+
+        kinds |= other.kinds;
+        facts = (rank_of(other.verdict) < rank_of(facts.verdict)) ? other : facts;
     }
+    facts.kinds = kinds;
     return facts;
 }
 

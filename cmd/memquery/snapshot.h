@@ -6,6 +6,7 @@
 
 #include "probe.h"
 #include <memspan/memspan.h>
+#include <stdbool.h>
 
 struct backend_row {
     memspan_backend_info_t info;
@@ -26,6 +27,7 @@ enum lane_state { LANE_OK, LANE_ALIAS, LANE_CONDITIONAL, LANE_OFF };
 struct lane {
     memspan_resource_info_t info;
     int node_last;          /* nodes merged into one lane: their highest number; else numa_node */
+    bool limited;           /* the host may not have all of what its nodes hold */
     memspan_reach_t *reach; /* by index into snapshot.devices */
     memspan_coherence_t coherence; /* the weakest that a device of the space is promised */
     bool planned;                  /* plan holds what an allocator over it alone would give */

@@ -57,7 +57,10 @@ const char *lane_capacity_source(const struct snapshot *snapshot, const struct l
     int home = snapshot_device_index(snapshot, lane->info.home);
 
     if (strcmp(lane->info.name, SPACE_PINNED_NAME) == 0) {
-        return (snapshot->lock_limit_bytes != MEMSPAN_UNKNOWN) ? "memlock" : "system";
+        return (snapshot->lock_limit_bytes != MEMSPAN_UNKNOWN) ? "memlock" : "node";
+    }
+    if ((lane->info.home == MEMSPAN_HOST) && (lane->info.numa_node >= 0) && !lane->limited) {
+        return "node";
     }
     return (home < 0) ? "" : snapshot->devices[home].info.capacity_source;
 }
@@ -188,6 +191,18 @@ static bool merge(struct space_row *row, const struct lane *lane)
     return true;
 }
 
+/* A machine's nodes hold more than a container may have. */
+static void limit_lane(const struct snapshot *snapshot, struct lane *lane)
+{
+    uint64_t most = snapshot->devices[0].info.capacity_bytes;
+
+    if ((lane->info.home == MEMSPAN_HOST) && (most != MEMSPAN_UNKNOWN) &&
+        (lane->info.capacity_bytes != MEMSPAN_UNKNOWN) && (lane->info.capacity_bytes > most)) {
+        lane->info.capacity_bytes = most;
+        lane->limited             = true;
+    }
+}
+
 static void add_lane(struct space_row *row, const struct lane *lane)
 {
     row->lanes                    = text_grow(row->lanes, row->lane_count, sizeof(row->lanes[0]));
@@ -249,6 +264,9 @@ static void take_space(struct snapshot *snapshot, const char *name, memspan_spac
     count = memspan_space_resource_count(space);
     for (i = 0; i < count; i++) {
         take_lane(snapshot, row, i);
+    }
+    for (i = 0; (i < row->lane_count) && (snapshot->device_count > 0); i++) {
+        limit_lane(snapshot, &row->lanes[i]);
     }
 }
 

@@ -147,9 +147,10 @@ static void print_nodes(const struct snapshot *snapshot, FILE *out)
 /* ---- spaces ---- */
 
 static void add_lane(struct grid *grid, const struct snapshot *snapshot, const char *space,
-                     const struct lane *lane)
+                     bool alone, const struct lane *lane)
 {
     char home[48];
+    bool quiet;
     size_t i;
 
     lane_home(snapshot, lane, home, sizeof(home));
@@ -165,20 +166,21 @@ static void add_lane(struct grid *grid, const struct snapshot *snapshot, const c
     grid_add(grid, "%s", memspan_coherence_name(lane->coherence));
     grid_add(grid, "%s", !lane->planned ? "?" : (lane->plan.migratable ? "yes" : "-"));
     grid_add(grid, "%s", !lane->planned ? "?" : (lane->plan.pinned ? "yes" : "-"));
-    grid_add(grid, "%s%s%s", lane_state_name(lane->state), (lane->note[0] == '\0') ? "" : "  ",
-             lane->note);
+    /* What serves a kind is said once, where the device stands alone. */
+    quiet = (lane->note[0] == '\0') || ((lane->state == LANE_OK) && !alone);
+    grid_add(grid, "%s%s%s", lane_state_name(lane->state), quiet ? "" : "  ",
+             quiet ? "" : lane->note);
 }
 
 /* A space or kind that is not to be had: dashes, and why. */
 static void add_off(struct grid *grid, const struct snapshot *snapshot, const char *space,
-                    const char *name, const char *kind, const char *why)
+                    const char *name, const char *kinds, const char *why)
 {
     size_t i;
 
     grid_add(grid, "%s", space);
     grid_add(grid, "%s", name);
-    grid_add(grid, "%s", kind);
-    for (i = 0; i < 3; i++) {
+    for (i = 0; i < 4; i++) {
         grid_add(grid, "-");
     }
     for (i = 0; i < snapshot->device_count; i++) {
@@ -187,32 +189,42 @@ static void add_off(struct grid *grid, const struct snapshot *snapshot, const ch
     for (i = 0; i < 3; i++) {
         grid_add(grid, "-");
     }
-    grid_add(grid, "OFF  %s", why);
+    grid_add(grid, "OFF  %s%s%s", kinds, (kinds[0] == '\0') ? "" : ": ",
+             (why[0] == '\0') ? "not offered" : why);
 }
 
-/* The kinds that the space's one device does not offer. */
+/* The kinds that the space's one device does not offer; those for one reason on one line. */
 static void add_missing_kinds(struct grid *grid, const struct snapshot *snapshot,
                               const struct space_row *row)
 {
     const memspan_device_info_t *info;
-    char name[48];
-    int index;
+    unsigned missing;
+    int index = ((row->info.device_count == 1) && !row->info.host)
+                    ? snapshot_device_index(snapshot, row->info.devices[0])
+                    : -1;
     int kind;
 
-    if ((row->info.device_count != 1) || row->info.host) {
-        return;
-    }
-    index = snapshot_device_index(snapshot, row->info.devices[0]);
     if (index < 0) {
         return;
     }
-    info = &snapshot->devices[index].info;
+    info    = &snapshot->devices[index].info;
+    missing = ~info->kinds & ((1u << MEMSPAN_KIND_COUNT) - (1u << MEMSPAN_KIND_HOST_PINNED));
     for (kind = MEMSPAN_KIND_HOST_PINNED; kind < MEMSPAN_KIND_COUNT; kind++) {
-        if ((info->kinds & (1u << kind)) == 0) {
-            snprintf(name, sizeof(name), "%s%d.%s", info->backend, info->ordinal,
-                     memspan_kind_name((memspan_kind_t)kind));
-            add_off(grid, snapshot, row->info.name, name, memspan_kind_name((memspan_kind_t)kind),
-                    info->kind_note[kind]);
+        char kinds[64] = "";
+        char name[48];
+        int other;
+
+        for (other = kind; other < MEMSPAN_KIND_COUNT; other++) {
+            if (((missing & (1u << other)) != 0) && ((missing & (1u << kind)) != 0) &&
+                ((other == kind) || (strcmp(info->kind_note[kind], info->kind_note[other]) == 0))) {
+                text_append(kinds, sizeof(kinds), "%s%s", (kinds[0] == '\0') ? "" : ", ",
+                            memspan_kind_name((memspan_kind_t)other));
+                missing &= (other == kind) ? ~0u : ~(1u << other);
+            }
+        }
+        if (kinds[0] != '\0') {
+            snprintf(name, sizeof(name), "%s%d", info->backend, info->ordinal);
+            add_off(grid, snapshot, row->info.name, name, kinds, info->kind_note[kind]);
         }
     }
 }
@@ -242,10 +254,12 @@ static void print_spaces(const struct snapshot *snapshot, FILE *out)
         const struct space_row *row = &snapshot->spaces[i];
 
         if (row->status != MEMSPAN_OK) {
-            add_off(&grid, snapshot, row->info.name, "-", "-", row->problem);
+            add_off(&grid, snapshot, row->info.name, "-", "", row->problem);
         }
         for (j = 0; j < row->lane_count; j++) {
-            add_lane(&grid, snapshot, row->info.name, &row->lanes[j]);
+            add_lane(&grid, snapshot, row->info.name,
+                     !row->info.target || ((row->info.device_count == 1) && !row->info.host),
+                     &row->lanes[j]);
         }
         add_missing_kinds(&grid, snapshot, row);
     }

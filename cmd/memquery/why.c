@@ -78,8 +78,10 @@ static void explain_kind(struct answer *answer, const struct device_row *row, me
              row->info.backend, row->info.ordinal, row->info.name,
              offered ? "offers" : "does not offer", memspan_kind_name(kind));
     snprintf(link->cause, sizeof(link->cause), "%s%s", row->info.kind_note[kind],
-             (offered && !gain) ? " (a stronger kind costs nothing more here)" : "");
-    if (!offered) {
+             (offered && !gain && (strstr(row->info.kind_note[kind], "gain") == NULL))
+                 ? " (a stronger kind costs nothing more here)"
+                 : "");
+    if (!offered && (row->info.number != MEMSPAN_HOST)) {
         snprintf(link->remedy, sizeof(link->remedy),
                  "a kind that it offers: see memquery --plan devices=%d,host", row->info.number);
     }
@@ -150,9 +152,9 @@ static void explain_lane(struct answer *answer, const struct snapshot *snapshot,
 {
     struct link *link = add_link(answer);
     char home[48];
-    int code = code_of_state(lane->state);
-    bool reason =
-        lane->planned && (lane->plan.why[0] != '\0') && (strcmp(lane->plan.why, lane->note) != 0);
+    int code    = code_of_state(lane->state);
+    bool reason = lane->planned && (lane->plan.why[0] != '\0') &&
+                  ((lane->note[0] == '\0') || (strstr(lane->plan.why, lane->note) == NULL));
 
     lane_home(snapshot, lane, home, sizeof(home));
     snprintf(link->probe, sizeof(link->probe), "%s in %s: %s memory, home %s, %s", lane->info.name,

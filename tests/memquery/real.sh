@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# real.sh CASE PROGRAM BROKEN MANUAL: memquery on this machine, over the library itself.
+# BROKEN is a folder with a libOpenCL.so.1 that fails; MANUAL is the manual page.
+case=$1
+memquery=$2
+broken=$3
+manual=$4
+. "$(dirname "$0")/expect.sh"
+
+# Drivers may be slow under a sanitizer; no case but "hang" is about time.
+limit="--timeout 60"
+
+# Leaves the table's JSON in $out.
+run_json() {
+    run $limit --json
+    expect_code 0
+    expect_schema
+}
+
+need_opencl() {
+    need jq
+    run_json
+    jq -e '.devices[] | select(.backend == "opencl")' "$out" >/dev/null || skip "no OpenCL device"
+}
+
+case $case in
+table)
+    run $limit
+    expect_code 0
+    expect_plain 60
+    expect_out '^DEV +omp +backend'
+    expect_out '^h +-1,[0-9]+ +host:0'
+    expect_out '^NODE +kind'
+    expect_out '^default +node[0-9].* (ok|COND)'
+    # One line at least for whoever is off.
+    need jq
+    run_json
+    off=$(jq -r '.backends[] | select(.state == "off") | .name' "$out")
+    run $limit
+    for name in $off; do
+        expect_out "^$name off: .+"
+    done
+    ;;
+json)
+    run_json
+    expect_jq '.devices[0].number == -1 and .host_number >= 0'
+    expect_jq '[.spaces[].name] | index("default") == 0'
+    expect_jq '[.spaces[] | .resources[] | .reach | length] | all(. > 0)'
+    # The same keys on every machine: those of the machine in stub.c are in this one's objects.
+    keys='[.devices[0], .nodes[0], .backends[0], .spaces[0], .spaces[0].resources[0]]
+          | map(keys | map(select(endswith("_reason") | not)))'
+    jq "$keys" "$out" >"$scratch/keys"
+    [ "$(jq 'flatten | length' "$scratch/keys")" -gt 60 ] || die "keys are missing"
+    jq -e '[.devices[] | keys | map(select(endswith("_reason") | not))] | unique | length == 1' \
+        "$out" >/dev/null || die "devices differ in their keys"
+    ;;
+hwloc)
+    need jq hwloc-info lstopo-no-graphics
+    run_json
+    nodes=$(hwloc-info --of numa all 2>/dev/null | grep -c '^NUMANode')
+    [ "$nodes" -gt 0 ] || nodes=$(hwloc-info 2>/dev/null | sed -n 's/.*depth.*: *\([0-9]*\) NUMANode.*/\1/p')
+    [ "$(jq '.nodes | length' "$out")" -eq "$nodes" ] || die "hwloc has $nodes nodes"
+    units=$(hwloc-info 2>/dev/null | sed -n 's/.*: *\([0-9]*\) PU .*/\1/p')
+    [ "$(jq '[.nodes[].pu_count] | add' "$out")" -eq "$units" ] || die "hwloc has $units PUs"
+    # Memory may be plugged in while we look (virtual machines): ask again before complaining.
+    for attempt in 1 2 3; do
+        run_json
+        ours=$(jq '[.nodes[].capacity_bytes] | add' "$out")
+        theirs=$(lstopo-no-graphics --of xml 2>/dev/null |
+            sed -n 's/.*type="NUMANode".*local_memory="\([0-9]*\)".*/\1/p' |
+            awk '{ sum += $1 } END { printf "%.0f", sum }')
+        [ "$ours" = "$theirs" ] && exit 0
+        sleep 1
+    done
+    die "nodes hold $ours bytes, hwloc says $theirs"
+    ;;
+clinfo)
+    need clinfo
+    need_opencl
+    clinfo --raw >"$scratch/clinfo" 2>/dev/null
+    theirs=$(grep -c 'CL_DEVICE_GLOBAL_MEM_SIZE ' "$scratch/clinfo")
+    ours=$(jq '[.devices[] | select(.backend == "opencl")] | length' "$out")
+    [ "$ours" -eq "$theirs" ] || die "clinfo has $theirs devices, we have $ours"
+    # PoCL's size follows what is free on some versions: 5 % is agreement.
+    jq -r '.devices[] | select(.backend == "opencl")
+           | "\(.capacity_bytes) \(.alloc_max_bytes)"' "$out" | sort >"$scratch/ours"
+    paste -d ' ' \
+        "$(awk '$2 == "CL_DEVICE_GLOBAL_MEM_SIZE" { print $3 }' "$scratch/clinfo" \
+            >"$scratch/global"; echo "$scratch/global")" \
+        "$(awk '$2 == "CL_DEVICE_MAX_MEM_ALLOC_SIZE" { print $3 }' "$scratch/clinfo" \
+            >"$scratch/single"; echo "$scratch/single")" | sort >"$scratch/theirs"
+    paste -d ' ' "$scratch/ours" "$scratch/theirs" |
+        awk 'function far(a, b) { d = a - b; if (d < 0) d = -d; return d > 0.05 * b }
+             far($1, $3) || far($2, $4) { exit 1 }' ||
+        die "capacities differ: $(cat "$scratch/ours") is not $(cat "$scratch/theirs")"
+    ;;
+plan)
+    run $limit --plan host && expect_code 2
+    run $limit --plan devices=host,pinned=false && expect_code 0 && expect_out '^given +host$'
+    run $limit --plan base=high_bw,alignment=3 && expect_code 2 && expect_err alignment
+    run $limit --plan devices=4711 && expect_code 1 && expect_out MEMSPAN_ERR_NOT_FOUND
+    need_opencl
+    number=$(jq 'first(.devices[] | select(.backend == "opencl")).number' "$out")
+    run $limit --plan "devices=$number,host,memory_access=managed"
+    case $code in 0 | 4) ;; *) die "managed memory is refused" ;; esac
+    expect_out '^asked +managed$'
+    expect_out '^given +(managed|coherent|host-pinned)$'
+    expect_out '(SVM|host memory)'
+    expect_out "device $number .*: local|remote"
+    run $limit --json --plan "devices=$number,host,memory_access=managed"
+    expect_schema
+    expect_jq '.given.kind_asked == "managed" and (.reach | length) == 2'
+    ;;
+check)
+    expect_check 0 'backend=host,space=default,atomic,size>=1m'
+    expect_check 1 'space=default,size>=1000000t'
+    expect_check 1 device=4711
+    expect_check 2 space=defualt
+    need_opencl
+    expect_check 0 backend=opencl
+    expect_check 0 'backend=opencl,devices>=1'
+    ;;
+why)
+    run $limit --why host && expect_code 0
+    run $limit --why cuda && expect_code 1
+    run $limit --why hihg_bw && expect_code 2 && expect_err 'perhaps "high_bw"\?'
+    run $limit --why openmp
+    case $code in 0 | 1) ;; *) die "openmp is neither on nor off" ;; esac
+    expect_out 'cause +.+'
+    run $limit --json --why managed && expect_schema
+    ;;
+config)
+    run --config && expect_code 0 && expect_out '^MEMSPAN_LOG=warn$'
+    run_with MEMSPAN_LGO=debug --config
+    expect_code 2
+    expect_out 'problem: MEMSPAN_LGO .*MEMSPAN_LOG'
+    run_with MEMSPAN_CHUNK_SIZE=3 --json --config
+    expect_code 2
+    expect_schema
+    expect_jq '.variables[] | select(.name == "MEMSPAN_CHUNK_SIZE") | .source == "refused"'
+    run_with MEMSPAN_DEVICES=opencl:x --config && expect_code 2
+    ;;
+crash | hang)
+    need_opencl
+    BROKEN_OPENCL=$case LD_LIBRARY_PATH=$broken
+    export BROKEN_OPENCL LD_LIBRARY_PATH
+    [ "$case" = hang ] && limit="--timeout 3"
+    run $limit --json
+    expect_code 3
+    expect_schema
+    expect_jq '.backends[] | select(.name == "opencl") | .state == "failed"'
+    expect_jq '[.devices[].backend] | index("opencl") == null and index("host") == 0'
+    expect_nobody_left
+    # Who is not used cannot hurt.
+    MEMSPAN_BACKENDS=^opencl
+    export MEMSPAN_BACKENDS
+    run $limit --json && expect_code 0
+    ;;
+manual)
+    "$memquery" --help >"$out" 2>"$err"
+    for option in $(grep -oE -e '--[a-z]+' "$out" | sort -u); do
+        grep -q -e "\\\\-\\\\-${option#--}" "$manual" || die "the manual lacks $option"
+    done
+    need groff
+    groff -man -ww -Tascii "$manual" >"$out" 2>"$err"
+    expect_quiet
+    ;;
+*)
+    die "no such case: $case"
+    ;;
+esac
+exit 0

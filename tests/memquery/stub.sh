@@ -1,0 +1,296 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# stub.sh CASE PROGRAM FOLDER: memquery over the machine of stub.c.
+case=$1
+memquery=$2
+folder=$3
+. "$folder/expect.sh"
+
+fell='crashed \(signal 11, Segmentation fault\) while probed'
+
+case $case in
+table)
+    run
+    expect_code 0
+    expect_quiet
+    expect_plain 45
+    grep -q '^host\.pinned .* ok$' "$out" || skip "a limit on locked memory changes the table"
+    sed '1s/^[^ ]* *//' "$out" >"$scratch/table" # the host's name
+    diff -u "$folder/stub.table" "$scratch/table" || die "not the table of stub.table"
+    ;;
+json)
+    run --json
+    expect_code 0
+    expect_quiet
+    expect_schema
+    expect_jq '(.devices | length) == 4 and (.nodes | length) == 4 and .host_number == 3'
+    expect_jq '.devices[1].numbers == [0, 2] and .devices[2].numbers == [1]'
+    expect_jq '.devices[0].numbers == [-1, 3]'
+    expect_jq '.devices[2].free_bytes == null and .devices[1].free_bytes == 149250113536'
+    expect_jq '.devices[1].kinds.coherent | .offered == false and .note != null'
+    expect_jq '.nodes[0] | .latency_ns == 90 and .bandwidth_bytes_per_s == 214748364800'
+    expect_jq '.nodes[3] | .kind == "gpu" and .owner == "0000:41:00.0"'
+    expect_jq '.backends[3] | .state == "off" and (.native | contains("dlopen: 2"))'
+    expect_jq '[.spaces[].name] | index("{host,0}") != null and index("{0}") != null'
+    expect_jq '.spaces[0].resources | length == 1 and .[0].capacity_bytes == 1081258016768'
+    expect_jq '[.spaces[] | select(.status != "MEMSPAN_OK")] | length == 1'
+    ;;
+lock)
+    need prlimit setpriv
+    # Without CAP_IPC_LOCK the limit binds, and both the table and JSON must say so.
+    set -- prlimit --memlock=65536:65536
+    [ "$(id -u)" -ne 0 ] || set -- "$@" setpriv --bounding-set=-ipc_lock --inh-caps=-ipc_lock
+    "$@" true 2>/dev/null || skip "capabilities cannot be dropped here"
+    "$@" "$memquery" >"$out" 2>"$err"
+    code=$?
+    expect_code 0
+    expect_out 'host\.pinned .* COND  locked-memory limit 64 KiB'
+    expect_out '^warning: locked-memory limit 64 KiB'
+    "$@" "$memquery" --check space=host.pinned >"$out" 2>"$err"
+    code=$?
+    expect_code 4
+    ;;
+options)
+    run --help && expect_code 0 && expect_out '^usage: memquery'
+    run --version && expect_code 0 && expect_out '^memquery [0-9.]+ \(libmemspan stub\)$'
+    run -o json --why cuda && expect_code 0 && expect_out '"schema": 1'
+    run --why=cuda -o=table && expect_code 0 && expect_out '^cuda \(backend\)'
+    for bad in --jsn --timeot=3 -x; do
+        run $bad
+        expect_code 2
+        expect_silent
+        expect_err "unknown option ${bad%%=*}"
+    done
+    run --jsn && expect_err 'perhaps --json\?'
+    run --timeout 0 && expect_code 2 && expect_err 'from 0.01 to 3600'
+    run --timeout 5s && expect_code 2
+    run --timeout nan && expect_code 2
+    run --timeout && expect_code 2 && expect_err 'needs a value'
+    run --json=1 && expect_code 2 && expect_err 'takes no value'
+    run -o xml && expect_code 2 && expect_err 'table and json'
+    run --plan devices=0 --why cuda && expect_code 2 && expect_err 'one question'
+    run cuda && expect_code 2 && expect_err 'perhaps --why cuda'
+    "$memquery" >/dev/full 2>"$err"
+    code=$?
+    expect_code 3
+    expect_err 'cannot write'
+    ;;
+plan)
+    run --plan devices=0,host,memory_access=managed
+    expect_code 0
+    expect_out '^given +managed$'
+    expect_out '^migratable +yes$'
+    expect_out 'host: fault, sync'
+    run --plan devices=2,memory_access=managed
+    expect_code 4
+    expect_out '^asked +managed$'
+    expect_out '^given +device$'
+    expect_out '^exact +no$'
+    expect_out '^why +a step up$'
+    run --plan devices=2,memory_access=managed,guarantee=required
+    expect_code 1
+    expect_out 'MEMSPAN_ERR_NOT_GUARANTEED'
+    expect_out '^remedy +leave guarantee out$'
+    run --json --plan devices=2,memory_access=managed,guarantee=required
+    expect_code 1
+    expect_schema
+    expect_jq '.given == null and .hint == "leave guarantee out"'
+    run --json --plan devices=all,host
+    expect_code 1
+    expect_schema
+    expect_jq '.status == "MEMSPAN_ERR_UNREACHABLE"'
+    run --json --plan base=high_bw,pinned=true
+    expect_code 0
+    expect_schema
+    expect_jq '.given.kind_given == "host-pinned" and .given.numa_node == 2'
+    for bad in pinnd=true base=hihg_bw devices=x , devices=0, 'devices>=1,pinned=true' ''; do
+        run --plan "$bad"
+        expect_code 2
+        expect_silent
+        [ -s "$err" ] || die "no message for \"$bad\""
+    done
+    run --plan base=hihg_bw && expect_err 'perhaps "high_bw"\?'
+    ;;
+check)
+    expect_check 0 backend=cuda
+    expect_check 1 backend=hip
+    expect_check 1 backend=level_zero
+    expect_check 2 backend=cudaa
+    expect_check 0 'backend=cuda,devices>=2'
+    expect_check 1 'backend=cuda,devices>=3'
+    expect_check 0 device=0
+    expect_check 1 device=9
+    expect_check 1 device=3
+    expect_check 0 device=host
+    expect_check 0 device=0,managed,kernels
+    expect_check 1 device=0,coherent
+    expect_check 1 device=0,rdma
+    expect_check 0 'device=0,size>=100g,free<200g'
+    expect_check 1 'device=0,size>=1t'
+    expect_check 1 'device=2,size>=1'
+    expect_check 0 space=default
+    expect_check 4 space=low_lat
+    expect_check 1 'space=low_lat,size>=100t'
+    expect_check 0 'space=cuda1.coherent,concurrent,size>=1g'
+    expect_check 1 space=cuda1.coherent,atomic
+    expect_check 1 space=cuda0.coherent
+    expect_check 1 space=cuda7.device
+    expect_check 2 space=cuda0.cohernt
+    expect_check 0 'space={host,0}'
+    expect_check 1 'space={host,17}'
+    expect_check 4 space=cuda0.managed
+    expect_check 0 devices=0,host,memory_access=managed,exact
+    expect_check 4 devices=2,memory_access=managed
+    expect_check 1 devices=2,memory_access=managed,exact
+    expect_check 1 devices=2,memory_access=managed,guarantee=required
+    expect_check 1 devices=5,host
+    expect_check 1 devices=all
+    expect_check 2 devices=0,pinnd=true
+    expect_check 0 'devices>=3,nodes>=4'
+    expect_check 1 'devices>=4'
+    expect_check 0 backend=cuda,device=1,managed,space=default,atomic
+    expect_check 2 exact
+    expect_check 2 nonsense
+    expect_check 2 'device=0,size>=big'
+    expect_check 2 'backend=cuda,atomic'
+    expect_check 2 ''
+    run --check devise=0
+    expect_err 'perhaps "device(s=)?"\?'
+    ;;
+why)
+    run --why hip && expect_code 1 && expect_out 'native  dlopen: 2 cannot open' &&
+        expect_out 'cause +library not found: libamdhip64' && expect_out 'remedy +install ROCm'
+    run --why cuda && expect_code 0
+    run --why level_zero && expect_code 1 && expect_out 'no backend for level_zero'
+    run --why device1 && expect_code 0 && expect_out 'cuda:1 is device 1: H200'
+    run --why device7 && expect_code 1 && expect_out 'd0 d1 d2'
+    run --why low_lat && expect_code 4 && expect_out 'ALIAS'
+    run --why cuda0.managed && expect_code 4 && expect_out 'page faults'
+    run --why cuda0.coherent && expect_code 1 && expect_out 'no concurrent access'
+    run --why coherent && expect_code 0 && expect_out 'd1 .*offers coherent'
+    run --why '{host,0,1,2}' && expect_code 1 && expect_out 'device 2 reaches nothing'
+    run --why cudda && expect_code 2 && expect_silent && expect_err 'perhaps "cuda"\?'
+    run --json --why hip
+    expect_code 1
+    expect_schema
+    expect_jq '.exit_code == 1 and (.chain | length) == 1'
+    ;;
+config)
+    run --config && expect_code 0 && expect_out '^MEMSPAN_BACKENDS=$' && expect_out 'default'
+    MEMSPAN_LOGG=1
+    export MEMSPAN_LOGG
+    run --config && expect_code 2 && expect_out 'problem: .*perhaps MEMSPAN_LOG\?'
+    run --json --config
+    expect_code 2
+    expect_schema
+    expect_jq '(.problems | length) == 1 and .variables[0].name == "MEMSPAN_BACKENDS"'
+    run && expect_code 0 && expect_out 'warning: environment: MEMSPAN_LOGG'
+    unset MEMSPAN_LOGG
+    # What the user set is shown, not what was set to keep a culprit out.
+    MEMQUERY_STUB=half:crash MEMSPAN_BACKENDS=cuda,opencl
+    export MEMQUERY_STUB MEMSPAN_BACKENDS
+    run --config && expect_no_out '^MEMSPAN_BACKENDS=(host)?$'
+    ;;
+crash)
+    MEMQUERY_STUB=cuda:crash
+    export MEMQUERY_STUB
+    run
+    expect_code 3
+    expect_out "^cuda FAILED: $fell; its last words: driver says: about to fall"
+    expect_out 'opencl:0'
+    expect_no_out 'cuda:1'
+    run --json
+    expect_code 3
+    expect_schema
+    expect_jq '.backends[1].state == "failed" and (.devices | length) == 2'
+    run --why cuda && expect_code 3 && expect_out "FAILED: $fell"
+    expect_check 3 backend=cuda
+    expect_check 0 backend=opencl
+    expect_check 3 'devices>=2'
+    # What the user left out stays out; what he left out cannot hurt.
+    MEMSPAN_BACKENDS=cuda
+    export MEMSPAN_BACKENDS
+    run && expect_code 3 && expect_no_out 'opencl:0'
+    MEMSPAN_BACKENDS=^cuda
+    run && expect_code 0 && expect_out 'opencl:0' && expect_quiet
+    expect_nobody_left
+    ;;
+hang)
+    MEMQUERY_STUB=opencl:hang,cuda:crash
+    export MEMQUERY_STUB
+    run --timeout 0.5 --json
+    expect_code 3
+    expect_schema
+    expect_jq '.backends[2].reason == "did not answer within 0.5 s"'
+    expect_jq '.backends[1].reason | startswith("crashed")'
+    expect_jq '(.devices | length) == 1'
+    expect_nobody_left
+    ;;
+exit)
+    MEMQUERY_STUB=cuda:exit
+    export MEMQUERY_STUB
+    run && expect_code 3 && expect_out '^cuda FAILED: ended the process \(exit status 0\)'
+    # All fail: the host is still described.
+    MEMQUERY_STUB=cuda:exit,opencl:exit,hip:exit
+    run && expect_code 3 && expect_out '^h +-1,0 +host:0'
+    MEMQUERY_STUB=host:exit
+    run && expect_code 3 && expect_silent && expect_err 'host FAILED: ended'
+    expect_nobody_left
+    ;;
+noise)
+    MEMQUERY_STUB=cuda:noise
+    export MEMQUERY_STUB
+    run --json
+    expect_code 0
+    expect_schema
+    expect_err '^driver noise on standard output$'
+    ;;
+helper)
+    MEMQUERY_STUB=cuda:helper
+    export MEMQUERY_STUB
+    run --timeout 20
+    expect_code 0
+    expect_nobody_left
+    ;;
+together)
+    MEMQUERY_STUB=both:crash
+    export MEMQUERY_STUB
+    run && expect_code 3 && expect_out '^cuda FAILED: failed only together' &&
+        expect_out '^h +-1,0 +host:0'
+    ;;
+plugins)
+    MEMQUERY_STUB=plugins:crash MEMSPAN_BACKEND_PATH=/nowhere
+    export MEMQUERY_STUB MEMSPAN_BACKEND_PATH
+    run && expect_code 3 && expect_out "MEMSPAN_BACKEND_PATH FAILED: $fell" && expect_out 'cuda:1'
+    ;;
+signal)
+    MEMQUERY_STUB=cuda:hang
+    export MEMQUERY_STUB
+    for name in INT TERM; do
+        # A shell's background jobs ignore SIGINT unless told otherwise.
+        env --default-signal="$name" "$memquery" --timeout 60 >"$out" 2>"$err" </dev/null &
+        pid=$!
+        sleep 0.5
+        kill -s "$name" "$pid"
+        wait "$pid"
+        code=$?
+        case $name$code in
+        INT130 | TERM143) ;;
+        *) die "SIG$name did not end it by that signal" ;;
+        esac
+        expect_silent
+        expect_nobody_left
+    done
+    # Killed outright it can do nothing; the kernel ends its child.
+    "$memquery" --timeout 60 >"$out" 2>"$err" </dev/null &
+    pid=$!
+    sleep 0.5
+    kill -s KILL "$pid"
+    wait "$pid"
+    sleep 0.2
+    expect_nobody_left
+    ;;
+*)
+    die "no such case: $case"
+    ;;
+esac
+exit 0
