@@ -13,22 +13,24 @@
 
 typedef int number_fn(void);
 
-/* libomp answers omp_get_num_devices() by asking whoever exports __tgt_get_num_devices(), and a
- * runtime that lies before us in lookup order may find our routines behind its own. Then the
- * question has come round: nobody but us has devices. */
-static _Thread_local bool asking_runtime;
+/* Questions that this thread is asking the runtime, a bit each. A runtime may ask us in turn: for
+ * one answer of its own it may need another (then ours is the runtime's too), libomp asks whoever
+ * exports __tgt_get_num_devices(), and a runtime that lies before us in lookup order may find our
+ * routine behind its own. When the same question comes round, nobody but us has devices. */
+static _Thread_local unsigned asking;
 
 static int ask(enum memspan_omp_real which)
 {
+    unsigned bit      = 1u << (which - MEMSPAN_OMP_REAL_GET_NUM_DEVICES);
     uintptr_t routine = memspan_omp_real(which);
     int answer;
 
-    if ((routine == 0) || asking_runtime) {
+    if ((routine == 0) || ((asking & bit) != 0)) {
         return 0;
     }
-    asking_runtime = true;
-    answer         = ((number_fn *)routine)();
-    asking_runtime = false;
+    asking |= bit;
+    answer = ((number_fn *)routine)();
+    asking &= ~bit;
     return answer;
 }
 
@@ -124,7 +126,7 @@ int omp_get_num_devices(void)
 {
     int count = memspan_omp_runtime_device_count();
 
-    if ((count == 0) && !asking_runtime && memspan_omp_numbers_are_ours()) {
+    if ((count == 0) && (asking == 0) && memspan_omp_numbers_are_ours()) {
         count = memspan_device_count();
     }
     return count;
@@ -132,7 +134,7 @@ int omp_get_num_devices(void)
 
 int omp_get_initial_device(void)
 {
-    if (!asking_runtime && memspan_omp_numbers_are_ours()) {
+    if ((asking == 0) && memspan_omp_numbers_are_ours()) {
         return memspan_host_device();
     }
     return memspan_omp_runtime_host();
@@ -156,7 +158,7 @@ int __tgt_get_num_devices(void)
     if (offload != 0) {
         return ((number_fn *)offload)();
     }
-    return (asking_runtime || !opted_in()) ? 0 : memspan_device_count();
+    return ((asking != 0) || !opted_in()) ? 0 : memspan_device_count();
 }
 
 /* omp_invalid_device differs between compilers, and the runtime tells whose header was used. */

@@ -14,9 +14,11 @@
 #include "core/omp/devices.h"
 #include "core/omp/foreign.h"
 #include "core/omp/vendor.h"
-#include <limits.h>
 #include <memspan/transfer.h>
+#include <stdlib.h>
 #include <string.h>
+
+enum { FILL_WINDOW_BYTES = 1 << 20 };
 
 static bool is_host(int number)
 {
@@ -343,6 +345,30 @@ int omp_target_memcpy_rect_async(void *to, const void *from, size_t element_byte
                                   from_device);
 }
 
+/* For a runtime that copies to its device but cannot fill (libgomp before 16). */
+static void fill_by_copies(void *pointer, int value, size_t size_bytes, int device)
+{
+    size_t window = (size_bytes < FILL_WINDOW_BYTES) ? size_bytes : FILL_WINDOW_BYTES;
+    char *buffer  = malloc(window);
+    size_t done;
+
+    if (buffer == NULL) {
+        memspan_error(MEMSPAN_ERR_NO_MEMORY, "no memory for a window of %zu bytes", window);
+        memspan_log(MEMSPAN_LOG_ERROR, "omp", "omp_target_memset: %s", memspan_error_text());
+        return;
+    }
+    memset(buffer, value, window);
+    for (done = 0; done < size_bytes; done += window) {
+        size_t n = (size_bytes - done < window) ? size_bytes - done : window;
+        if (omp_target_memcpy(pointer, buffer, n, done, 0, device, omp_get_initial_device()) != 0) {
+            memspan_log(MEMSPAN_LOG_ERROR, "omp", "omp_target_memset: device %d refused a copy",
+                        device);
+            break;
+        }
+    }
+    free(buffer);
+}
+
 void *omp_target_memset(void *pointer, int value, size_t size_bytes, int device)
 {
     uintptr_t routine;
@@ -355,7 +381,8 @@ void *omp_target_memset(void *pointer, int value, size_t size_bytes, int device)
     if (routine != 0) {
         return ((void *(*)(void *, int, size_t, int))routine)(pointer, value, size_bytes, device);
     }
-    if (refuse_mixed(pointer, device)) {
+    if (!is_host(device) && memspan_omp_runtime_has(device) && !memspan_pointer_is_ours(pointer)) {
+        fill_by_copies(pointer, value, size_bytes, device);
         return pointer;
     }
     if (memspan_fill(pointer, (unsigned char)value, size_bytes) != MEMSPAN_OK) {

@@ -179,3 +179,30 @@ Test(ours, offload_library)
     devices[0] = 77;
     cr_expect_eq(__tgt_get_mem_resources(1, devices, 0, 99, NULL), 0);
 }
+
+Test(theirs, what_the_runtime_lacks_is_made_of_what_it_has)
+{
+    enum { BYTES = (2 << 20) + 5 };
+    char *p    = (char *)calloc(1, BYTES);
+    char *from = (char *)calloc(1, BYTES);
+
+    setenv("MEMSPAN_BACKENDS", "host", 1);
+    setenv("FAKE_RUNTIME_DEVICES", "2", 1);
+    cr_expect_eq(omp_get_num_devices(), 2);
+    cr_expect_eq(omp_get_initial_device(), 2);
+    cr_expect_eq(omp_target_memset(p, 'x', BYTES, 1), p);
+    cr_expect_eq(fake_runtime_calls("omp_target_memcpy"), 3);
+    cr_expect((p[0] == 'x') && (p[BYTES - 1] == 'x') && (p[1 << 20] == 'x'));
+    cr_expect_eq(omp_target_memcpy_async(p, from, 100, 5, 0, 1, -1, 3, NULL), 0);
+    cr_expect_eq(fake_runtime_calls("omp_target_memcpy"), 4);
+    cr_expect_eq(fake_runtime_calls("GOMP_taskwait"), 1);
+    cr_expect((p[4] == 'x') && (p[5] == 0) && (p[104] == 0) && (p[105] == 'x'));
+    /* Numbers that nobody has never reach it. */
+    cr_expect_neq(omp_target_memcpy(p, from, 1, 0, 0, 3, 2), 0);
+    cr_expect_neq(omp_target_memcpy(p, from, 1, 0, 0, -2, 2), 0);
+    cr_expect_eq(omp_target_memset(p, 'y', 1, 3), p);
+    cr_expect_eq(p[0], 'x');
+    cr_expect_eq(fake_runtime_calls("omp_target_memcpy"), 4);
+    free(from);
+    free(p);
+}
