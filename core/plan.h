@@ -19,7 +19,7 @@ struct memspan_plan {
         blocked_bytes; /* from here on a block is spread over all nodes by itself; else SIZE_MAX */
     bool exact;
     bool migratable;
-    char why[256];
+    char why[512];
     int *nodes;
     const struct memspan_device **importers;
 };

@@ -75,7 +75,7 @@ memspan_status_t memspan_allocator_describe(memspan_allocator_h handle,
     info.exact           = plan->exact && !missed;
     info.fallback        = fallback_of(a);
     info.aborts          = (a->traits.fallback == MEMSPAN_VALUE_ABORT_FB);
-    snprintf(info.why, sizeof(info.why), "%.180s%s", plan->why,
+    snprintf(info.why, sizeof(info.why), "%.450s%s", plan->why,
              missed ? "; pages of the size asked for could not be had" : "");
     return memspan_struct_write(info_p, &info, sizeof(info));
 }
@@ -172,7 +172,7 @@ static void say_why(memspan_pointer_info_t *info, const struct memspan_block_vie
                  "that was asked",
                  memspan_kind_name(info->kind_given));
     } else if (a->plan.provider == view->chunk->provider) {
-        snprintf(info->why, sizeof(info->why), "%.255s", a->plan.why);
+        snprintf(info->why, sizeof(info->why), "%.511s", a->plan.why);
     } else {
         snprintf(info->why, sizeof(info->why), "%s memory, by traits of this allocation's own",
                  memspan_kind_name(info->kind_given));

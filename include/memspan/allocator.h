@@ -105,7 +105,7 @@ typedef struct memspan_allocator_info {
     int exact;                    /**< 1: what was asked for is what is given */
     memspan_allocator_h fallback; /**< the next to ask; MEMSPAN_ALLOCATOR_NULL: none */
     int aborts;                   /**< 1: the program ends when memory runs out (abort_fb) */
-    char why[256];                /**< one sentence: why this kind, from whom */
+    char why[512];                /**< one sentence: why this kind, from whom */
 } memspan_allocator_info_t;
 
 /** What @p allocator gives. Opens the drivers of the devices that its space names, no others. */
@@ -139,7 +139,7 @@ typedef struct memspan_pointer_info {
     int pinned;
     int migratable;
     int fallback;  /**< 1: came from a fallback, not from the allocator that was asked */
-    char why[256]; /**< one sentence */
+    char why[512]; /**< one sentence */
 } memspan_pointer_info_t;
 
 /** What is known of the memory at @p pointer (any address inside a block). Asks no driver for what
