@@ -14,7 +14,7 @@
 struct link {
     char probe[640];
     char native[320];
-    char cause[640];
+    char cause[896];
     char remedy[320];
 };
 
