@@ -76,7 +76,7 @@ struct daxpy_memory {
     char given[24];
     int64_t page_size_bytes; /* -1 unknown */
     int numa_node;           /* -1 unknown */
-    char why[256];
+    char why[512];
 };
 
 struct daxpy_arrays {
