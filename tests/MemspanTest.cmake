@@ -31,7 +31,7 @@ if(MEMSPAN_SANITIZE MATCHES "address")
     UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1)
 elseif(MEMSPAN_SANITIZE MATCHES "thread")
   list(APPEND MEMSPAN_TEST_ENVIRONMENT
-    TSAN_OPTIONS=suppressions=${suppressions}/tsan.supp:halt_on_error=0:exitcode=66:second_deadlock_stack=1:allocator_may_return_null=1)
+    TSAN_OPTIONS=suppressions=${suppressions}/tsan.supp:halt_on_error=0:exitcode=66:second_deadlock_stack=1:allocator_may_return_null=1:ignore_noninstrumented_modules=1)
 endif()
 
 # What may be in a developer's shell and would change what is tested.
