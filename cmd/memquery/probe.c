@@ -133,13 +133,14 @@ static bool is_admitted(const char *setting, const char *name)
 /* The last line that a child wrote before it failed: often the driver's own words. */
 static void add_last_words(char *what, size_t size_bytes, const struct bytes *error)
 {
-    const char *end = error->data + error->size_bytes;
     const char *begin;
+    const char *end;
     char words[128];
 
     if (error->size_bytes == 0) {
         return;
     }
+    end = error->data + error->size_bytes;
     while ((end > error->data) && ((end[-1] == '\n') || (end[-1] == ' '))) {
         end--;
     }
@@ -303,10 +304,17 @@ static int give_up(const struct request *request, const struct child_result *fir
     return EXIT_PROBE;
 }
 
+static void write_bytes(const struct bytes *bytes, FILE *file)
+{
+    if (bytes->size_bytes > 0) {
+        fwrite(bytes->data, 1, bytes->size_bytes, file);
+    }
+}
+
 static int print(const struct child_result *result)
 {
-    fwrite(result->error.data, 1, result->error.size_bytes, stderr);
-    fwrite(result->out.data, 1, result->out.size_bytes, stdout);
+    write_bytes(&result->error, stderr);
+    write_bytes(&result->out, stdout);
     if ((fflush(stdout) != 0) || ferror(stdout)) {
         text_complain("cannot write the answer to standard output");
         return EXIT_PROBE;

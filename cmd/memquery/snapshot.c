@@ -36,15 +36,27 @@ static void warn(struct snapshot *snapshot, const char *text)
 
 /* ---- backends ---- */
 
+/* The driver's own error: in the thread's record where this call opened the driver; else at the end
+ * of the reason, "... (opencl: clGetPlatformIDs: -1001 ...)", where it was opened before. */
 static void take_native(struct backend_row *row)
 {
     const memspan_error_t *error = memspan_error_last();
+    size_t length                = strlen(row->info.reason);
+    char mark[24];
+    const char *at;
 
     if ((error->call[0] != '\0') || (error->native_code != 0)) {
         snprintf(row->native, sizeof(row->native), "%s: %ld %s", error->call, error->native_code,
                  error->native_text);
-        text_clean(row->native);
+    } else if ((length > 0) && (row->info.reason[length - 1] == ')')) {
+        snprintf(mark, sizeof(mark), "(%s: ", row->info.name);
+        at = strstr(row->info.reason, mark);
+        if (at != NULL) {
+            at += strlen(mark);
+            snprintf(row->native, sizeof(row->native), "%.*s", (int)(strlen(at) - 1), at);
+        }
     }
+    text_clean(row->native);
 }
 
 static void take_backend(struct snapshot *snapshot, const struct request *request, int index)

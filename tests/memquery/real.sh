@@ -128,6 +128,11 @@ why)
     case $code in 0 | 1) ;; *) die "openmp is neither on nor off" ;; esac
     expect_out 'cause +.+'
     run $limit --json --why managed && expect_schema
+    need_opencl
+    run_with OCL_ICD_VENDORS=/nonexistent $limit --why opencl
+    [ "$code" -eq 1 ] || skip "this ICD loader finds drivers by itself"
+    expect_out 'native +clGetPlatformIDs: -1001'
+    expect_out 'remedy +[^-]'
     ;;
 config)
     run --config && expect_code 0 && expect_out '^MEMSPAN_LOG=warn$'
