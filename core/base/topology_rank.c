@@ -314,26 +314,33 @@ static const char *const hint_words[] = {
     [MEMSPAN_HINT_LOW_LAT]   = "the memory of lowest latency",
 };
 
+static bool is_of_one_kind(const memspan_node_info_t *all, const int *indices, int count)
+{
+    int i;
+
+    for (i = 1; (i < count) && (all[indices[i]].kind == all[indices[0]].kind); i++) {
+    }
+    return i >= count;
+}
+
+/* @p tier: how many of the @p count nodes are the best. */
 static void write_note(const memspan_node_info_t *all, const int *indices, int count, int tier,
                        enum memspan_base_hint hint, bool alias, char *note, size_t note_size)
 {
-    int i;
-    bool uniform = true;
+    bool one_kind = is_of_one_kind(all, indices, tier);
 
-    for (i = 0; i < count; i++) {
-        uniform = uniform && (all[indices[i]].kind == all[indices[0]].kind);
-    }
     if (hint == MEMSPAN_HINT_DEFAULT) {
         note[0] = '\0';
     } else if (alias && (hint == MEMSPAN_HINT_CONST)) {
         snprintf(note, note_size, "alias of default: the host has no memory made for constants");
-    } else if (alias && uniform) {
+    } else if (alias && is_of_one_kind(all, indices, count)) {
         snprintf(note, note_size, "alias of default: the machine has one tier of memory");
     } else if (alias) {
         snprintf(note, note_size, "alias of default: that is %s here", hint_words[hint]);
     } else {
-        snprintf(note, note_size, "%s here: %d node%s of kind %s", hint_words[hint], tier,
-                 (tier == 1) ? "" : "s", memspan_node_kind_name(all[indices[0]].kind));
+        snprintf(note, note_size, "%s here: %d node%s of %s%s", hint_words[hint], tier,
+                 (tier == 1) ? "" : "s", one_kind ? "kind " : "several kinds",
+                 one_kind ? memspan_node_kind_name(all[indices[0]].kind) : "");
     }
 }
 
