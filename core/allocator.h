@@ -29,4 +29,11 @@ memspan_allocator_h memspan_allocator_default(void);
  * ours that stands for it, made on first use; 0 when there is none. */
 memspan_allocator_h memspan_allocator_of_vendor(memspan_allocator_h allocator);
 
+/* Around fork(), in core/omp/lock.c: the locks that are taken before the core's, and those that are
+ * taken under them. */
+void memspan_omp_before_fork_outer(void);
+void memspan_omp_before_fork_inner(void);
+void memspan_omp_after_fork_inner(void);
+void memspan_omp_after_fork_outer(void);
+
 #endif /* MEMSPAN_CORE_ALLOCATOR_H */

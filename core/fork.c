@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* fork.c: the lock order of the core, in one place.
  *
- *   allocator table  >  spaces  >  backends (opening)  >  providers  >  pools  >  pointer map
- *   >  topology
+ *   OpenMP: making  >  allocator table  >  spaces  >  backends (opening)  >  providers  >  pools  >
+ * pointer map >  topology
  *
  * A thread that holds one of them may take those to its right, never those to its left. */
 
@@ -14,22 +14,26 @@
 
 static void before(void)
 {
+    memspan_omp_before_fork_outer();
     memspan_allocator_before_fork();
     memspan_space_before_fork();
     memspan_backend_before_fork();
     memspan_provider_before_fork();
     memspan_map_before_fork();
     memspan_topology_before_fork();
+    memspan_omp_before_fork_inner();
 }
 
 static void after(void)
 {
+    memspan_omp_after_fork_inner();
     memspan_topology_after_fork();
     memspan_map_after_fork();
     memspan_provider_after_fork();
     memspan_backend_after_fork();
     memspan_space_after_fork();
     memspan_allocator_after_fork();
+    memspan_omp_after_fork_outer();
 }
 
 static void register_handlers(void)

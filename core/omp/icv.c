@@ -23,8 +23,8 @@
 #include "core/base/option.h"
 #include "core/omp/allocator.h"
 #include "core/omp/environment.h"
+#include "core/omp/lock.h"
 #include "core/omp/runtime.h"
-#include <pthread.h>
 
 typedef memspan_omp_allocator_t get_fn(void);
 typedef void set_fn(memspan_omp_allocator_t allocator);
@@ -35,7 +35,6 @@ enum { DEFAULT_ALLOC = 1 };
 
 /* Our reading of OMP_ALLOCATOR; 0 before it was read, DEFAULT_ALLOC also where it is unset. */
 static _Atomic(memspan_omp_allocator_t) environment_initial;
-static pthread_mutex_t environment_lock = PTHREAD_MUTEX_INITIALIZER; /* one reader makes it */
 
 static _Atomic(memspan_omp_allocator_t) runtime_initial; /* 0: not taken down */
 
@@ -72,13 +71,13 @@ static memspan_omp_allocator_t environment_value(void)
     if (MEMSPAN_LIKELY(value != 0)) {
         return value;
     }
-    pthread_mutex_lock(&environment_lock);
+    memspan_omp_lock();
     value = atomic_load_explicit(&environment_initial, memory_order_relaxed);
     if (value == 0) {
         value = read_environment();
         atomic_store_explicit(&environment_initial, value, memory_order_release);
     }
-    pthread_mutex_unlock(&environment_lock);
+    memspan_omp_unlock();
     return value;
 }
 

@@ -10,23 +10,23 @@
 #include "core/base/log.h"
 #include "core/omp/abi.h"
 #include "core/omp/allocator.h"
+#include "core/omp/lock.h"
 #include <memspan/space.h>
-#include <pthread.h>
 #include <string.h>
 
 enum { RESOURCES_MAX = 1024 };
 
-/* Resources that were asked for, by name: the index is the number that the runtime is given. */
+/* Resources that were asked for, by name: the index is the number that the runtime is given.
+ * Under memspan_omp_lock(). */
 static char resource_names[RESOURCES_MAX][sizeof(((memspan_resource_info_t *)NULL)->name)];
 static int resource_count;
-static pthread_mutex_t resource_lock = PTHREAD_MUTEX_INITIALIZER; /* guards both */
 
 /* The number of a resource, the same whenever it is asked for; -1 when there are too many. */
 static int number_of(const char *name)
 {
     int i;
 
-    pthread_mutex_lock(&resource_lock);
+    memspan_omp_lock();
     for (i = 0; (i < resource_count) && (strcmp(resource_names[i], name) != 0); i++) {
     }
     if ((i == resource_count) && (i < RESOURCES_MAX)) {
@@ -35,7 +35,7 @@ static int number_of(const char *name)
     } else if (i == RESOURCES_MAX) {
         i = -1;
     }
-    pthread_mutex_unlock(&resource_lock);
+    memspan_omp_unlock();
     return i;
 }
 

@@ -15,9 +15,12 @@
 #include "core/base/log.h"
 #include "core/omp/abi.h"
 #include "core/omp/allocator.h"
+#include "core/omp/lock.h"
 #include "core/omp/table.h"
 #include <pthread.h>
 #include <stdlib.h>
+
+/* The lists of partitioners and partitions are guarded by memspan_omp_partitioner_lock. */
 
 /* omp_mempartitioner_lifetime_t */
 enum lifetime { LIFETIME_STATIC = 1, LIFETIME_ALLOCATOR = 2, LIFETIME_DYNAMIC = 3 };
@@ -46,7 +49,6 @@ struct partitioner {
     struct memspan_omp_partition *kept;
 };
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards partitioners and all lists */
 /* Partitions of allocators that are gone. An allocator ends under the core's lock, where the
  * program's callbacks may not run; they wait here for the next call that holds none. */
 static struct memspan_omp_partition *forgotten;
@@ -92,7 +94,7 @@ static void refuse(const char *call, const char *what)
 void omp_init_mempartitioner(memspan_omp_partitioner_t *partitioner, int lifetime,
                              memspan_omp_compute_t *compute, memspan_omp_release_t *release)
 {
-    static uintptr_t last = 0x4d500001; /* odd, as no word's address is; guarded by lock */
+    static uintptr_t last = 0x4d500001; /* odd, as no word's address is; under the lock */
     struct partitioner *made;
 
     if (partitioner == NULL) {
@@ -113,13 +115,13 @@ void omp_init_mempartitioner(memspan_omp_partitioner_t *partitioner, int lifetim
     made->lifetime = (enum lifetime)lifetime;
     made->compute  = compute;
     made->release  = release;
-    pthread_mutex_lock(&lock);
+    pthread_mutex_lock(&memspan_omp_partitioner_lock);
     last += 2;
     if (memspan_omp_table_put(&partitioners, last, (uintptr_t)made) &&
         memspan_omp_table_put(&words, (uintptr_t)partitioner, last)) {
         *partitioner = last;
     }
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&memspan_omp_partitioner_lock);
 }
 
 static void drop_parts(struct memspan_omp_partition *partition)
@@ -156,10 +158,10 @@ void memspan_omp_partitions_collect(void)
 {
     struct memspan_omp_partition *list;
 
-    pthread_mutex_lock(&lock);
+    pthread_mutex_lock(&memspan_omp_partitioner_lock);
     list      = forgotten;
     forgotten = NULL;
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&memspan_omp_partitioner_lock);
     release_list(list);
 }
 
@@ -169,14 +171,14 @@ void omp_destroy_mempartitioner(const memspan_omp_partitioner_t *partitioner)
     uintptr_t number                   = 0;
     uintptr_t record                   = 0;
 
-    pthread_mutex_lock(&lock);
+    pthread_mutex_lock(&memspan_omp_partitioner_lock);
     if (((uintptr_t)partitioner > 1) &&
         memspan_omp_table_take(&words, (uintptr_t)partitioner, &number) &&
         memspan_omp_table_take(&partitioners, number, &record)) {
         kept = ((struct partitioner *)record)->kept;
         free((struct partitioner *)record);
     }
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&memspan_omp_partitioner_lock);
     if (record == 0) {
         refuse("omp_destroy_mempartitioner", "there is no such partitioner");
     }
@@ -349,7 +351,7 @@ static bool look_up(uintptr_t partitioner, struct question *asked, struct partit
 {
     struct partitioner *found;
 
-    pthread_mutex_lock(&lock);
+    pthread_mutex_lock(&memspan_omp_partitioner_lock);
     found = find(partitioner);
     if (found != NULL) {
         *how_p = *found;
@@ -358,7 +360,7 @@ static bool look_up(uintptr_t partitioner, struct question *asked, struct partit
         }
         *kept_p = (found->lifetime == LIFETIME_DYNAMIC) ? NULL : find_kept(found, asked);
     }
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&memspan_omp_partitioner_lock);
     return found != NULL;
 }
 
@@ -370,7 +372,7 @@ static struct memspan_omp_partition *keep(uintptr_t partitioner, const struct qu
     struct memspan_omp_partition *other = NULL;
     struct partitioner *found;
 
-    pthread_mutex_lock(&lock);
+    pthread_mutex_lock(&memspan_omp_partitioner_lock);
     found = find(partitioner);
     if (found != NULL) {
         other = find_kept(found, asked);
@@ -379,7 +381,7 @@ static struct memspan_omp_partition *keep(uintptr_t partitioner, const struct qu
             found->kept    = computed;
         }
     }
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&memspan_omp_partitioner_lock);
     *surplus_p = (other != NULL) ? computed : NULL;
     return (other != NULL) ? other : computed;
 }
@@ -426,13 +428,13 @@ static bool is_kept(uintptr_t partitioner, const struct memspan_omp_partition *p
     const struct memspan_omp_partition *p = NULL;
     const struct partitioner *found;
 
-    pthread_mutex_lock(&lock);
+    pthread_mutex_lock(&memspan_omp_partitioner_lock);
     found = find(partitioner);
     if (found != NULL) {
         for (p = found->kept; (p != NULL) && (p != partition); p = p->next) {
         }
     }
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&memspan_omp_partitioner_lock);
     return p != NULL;
 }
 
@@ -452,7 +454,7 @@ void memspan_partitioner_forget_allocator(uintptr_t partitioner, uintptr_t alloc
     struct memspan_omp_partition **p;
     struct partitioner *found;
 
-    pthread_mutex_lock(&lock);
+    pthread_mutex_lock(&memspan_omp_partitioner_lock);
     found = find(partitioner);
     p     = (found == NULL) ? NULL : &found->kept;
     while ((p != NULL) && (*p != NULL)) {
@@ -465,5 +467,5 @@ void memspan_partitioner_forget_allocator(uintptr_t partitioner, uintptr_t alloc
             p = &(*p)->next;
         }
     }
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&memspan_omp_partitioner_lock);
 }

@@ -8,10 +8,10 @@
 #include "core/omp/allocator.h"
 #include "core/omp/devices.h"
 #include "core/omp/environment.h"
+#include "core/omp/lock.h"
 #include "core/omp/table.h"
 #include <memspan/allocator.h>
 #include <memspan/space.h>
-#include <pthread.h>
 #include <stdlib.h>
 
 /* More entries than any machine has devices: a longer list is a mistake. */
@@ -92,12 +92,11 @@ static memspan_omp_space_t all_space(memspan_omp_space_t base)
 static memspan_omp_space_t *cell_of(memspan_omp_space_t space)
 {
     static struct memspan_omp_table cells = MEMSPAN_OMP_TABLE_INIT;
-    static pthread_mutex_t lock           = PTHREAD_MUTEX_INITIALIZER; /* one maker a cell */
     uintptr_t known                       = 0;
     memspan_omp_space_t *cell             = NULL;
     uintptr_t key                         = space + 2; /* handles start at 1 */
 
-    pthread_mutex_lock(&lock);
+    memspan_omp_lock();
     if (memspan_omp_table_get(&cells, key, &known)) {
         cell = (memspan_omp_space_t *)known;
     } else {
@@ -110,7 +109,7 @@ static memspan_omp_space_t *cell_of(memspan_omp_space_t space)
             cell = NULL;
         }
     }
-    pthread_mutex_unlock(&lock);
+    memspan_omp_unlock();
     return cell;
 }
 
@@ -152,7 +151,6 @@ memspan_omp_space_t omp_get_devices_all_memspace(memspan_omp_space_t space)
 /* Allocators for whole spaces, both ways round. */
 static struct memspan_omp_table allocator_by_space = MEMSPAN_OMP_TABLE_INIT;
 static struct memspan_omp_table space_by_allocator = MEMSPAN_OMP_TABLE_INIT;
-static pthread_mutex_t shared_lock = PTHREAD_MUTEX_INITIALIZER; /* one maker an allocator */
 
 memspan_omp_allocator_t memspan_omp_allocator_for_space(memspan_space_h space)
 {
@@ -163,7 +161,7 @@ memspan_omp_allocator_t memspan_omp_allocator_for_space(memspan_space_h space)
     if ((space == MEMSPAN_SPACE_NULL) || (allocator != 0)) {
         return (space == MEMSPAN_SPACE_NULL) ? 0 : allocator;
     }
-    pthread_mutex_lock(&shared_lock);
+    memspan_omp_lock();
     if (!memspan_omp_table_get(&allocator_by_space, key, &allocator) &&
         (memspan_allocator_create(space, NULL, 0, &made) == MEMSPAN_OK)) {
         allocator = (memspan_omp_allocator_t)made;
@@ -174,7 +172,7 @@ memspan_omp_allocator_t memspan_omp_allocator_for_space(memspan_space_h space)
             allocator = 0;
         }
     }
-    pthread_mutex_unlock(&shared_lock);
+    memspan_omp_unlock();
     return allocator;
 }
 

@@ -3,6 +3,8 @@
  * so that a search ends. */
 
 #include "core/omp/table.h"
+#include "core/omp/lock.h"
+#include <pthread.h>
 #include <stdlib.h>
 
 enum { FREE = 0, REMOVED = 1, SLOTS_FIRST = 64 };
@@ -80,7 +82,7 @@ bool memspan_omp_table_put(struct memspan_omp_table *table, uintptr_t key, uintp
     struct memspan_omp_entry *entry;
     bool done = true;
 
-    pthread_mutex_lock(&table->lock);
+    pthread_mutex_lock(&memspan_omp_table_lock);
     entry = find(table, key);
     if (entry != NULL) {
         entry->value = value;
@@ -91,7 +93,7 @@ bool memspan_omp_table_put(struct memspan_omp_table *table, uintptr_t key, uintp
     } else {
         done = false;
     }
-    pthread_mutex_unlock(&table->lock);
+    pthread_mutex_unlock(&memspan_omp_table_lock);
     return done;
 }
 
@@ -102,7 +104,7 @@ static bool look(struct memspan_omp_table *table, uintptr_t key, bool remove, ui
     if (atomic_load_explicit(&table->live, memory_order_acquire) == 0) {
         return false;
     }
-    pthread_mutex_lock(&table->lock);
+    pthread_mutex_lock(&memspan_omp_table_lock);
     entry = find(table, key);
     if (entry != NULL) {
         *value_p = entry->value;
@@ -111,7 +113,7 @@ static bool look(struct memspan_omp_table *table, uintptr_t key, bool remove, ui
             atomic_fetch_sub_explicit(&table->live, 1, memory_order_relaxed);
         }
     }
-    pthread_mutex_unlock(&table->lock);
+    pthread_mutex_unlock(&memspan_omp_table_lock);
     return entry != NULL;
 }
 

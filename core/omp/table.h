@@ -6,14 +6,13 @@
  * the real runtime, partitions, partitioners. Slow paths only: one mutex. An empty table answers
  * without it. */
 
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+/* Everything is guarded by memspan_omp_table_lock. */
 struct memspan_omp_table {
-    pthread_mutex_t lock; /* guards slots, capacity and used */
     struct memspan_omp_entry {
         uintptr_t key; /* 0 free, 1 removed */
         uintptr_t value;
@@ -26,7 +25,7 @@ struct memspan_omp_table {
 /* Keys 0 and 1 are not allowed. */
 #define MEMSPAN_OMP_TABLE_INIT                                                                     \
     {                                                                                              \
-        .lock = PTHREAD_MUTEX_INITIALIZER                                                          \
+        .slots = NULL                                                                              \
     }
 
 /* Add or replace. False when there is no memory for it. */

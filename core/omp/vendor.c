@@ -8,10 +8,10 @@
 #include "core/omp/abi.h"
 #include "core/omp/allocator.h"
 #include "core/omp/devices.h"
+#include "core/omp/lock.h"
 #include "core/omp/runtime.h"
 #include "core/omp/table.h"
 #include <errno.h>
-#include <pthread.h>
 #include <string.h>
 #include <sys/mman.h>
 
@@ -68,7 +68,6 @@ static memspan_allocator_h make(enum memspan_omp_vendor kind, int device)
 memspan_allocator_h memspan_omp_vendor_allocator(enum memspan_omp_vendor kind, int device)
 {
     static struct memspan_omp_table made = MEMSPAN_OMP_TABLE_INIT;
-    static pthread_mutex_t lock          = PTHREAD_MUTEX_INITIALIZER; /* one maker */
     uintptr_t key                        = ((uintptr_t)(unsigned)(device + 1) << 8) | kind;
     memspan_allocator_h allocator;
     uintptr_t known;
@@ -79,7 +78,7 @@ memspan_allocator_h memspan_omp_vendor_allocator(enum memspan_omp_vendor kind, i
     if (memspan_omp_table_get(&made, key, &known)) {
         return (memspan_allocator_h)known;
     }
-    pthread_mutex_lock(&lock);
+    memspan_omp_lock();
     if (memspan_omp_table_get(&made, key, &known)) {
         allocator = (memspan_allocator_h)known;
     } else {
@@ -88,7 +87,7 @@ memspan_allocator_h memspan_omp_vendor_allocator(enum memspan_omp_vendor kind, i
             memspan_omp_table_put(&made, key, (uintptr_t)allocator);
         }
     }
-    pthread_mutex_unlock(&lock);
+    memspan_omp_unlock();
     return allocator;
 }
 

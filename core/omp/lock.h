@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef MEMSPAN_CORE_OMP_LOCK_H
+#define MEMSPAN_CORE_OMP_LOCK_H
+
+/* The locks of the OpenMP room, which fork() must find free. In the lock order of core/fork.c the
+ * first stands left of all the core's, the others right of them. Slow paths only. */
+
+#include <pthread.h>
+
+/* Held while something that is made once is made; the maker may call the core and may come back
+ * here (recursive). */
+void memspan_omp_lock(void);
+void memspan_omp_unlock(void);
+
+/* Guards the partitioners' lists. No callback of the program runs under it. */
+extern pthread_mutex_t memspan_omp_partitioner_lock;
+
+/* Guards every struct memspan_omp_table. Nothing is called under it. */
+extern pthread_mutex_t memspan_omp_table_lock;
+
+#endif /* MEMSPAN_CORE_OMP_LOCK_H */

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* fork() finds the OpenMP room's locks free, whatever other threads hold. */
+
+#include "core/allocator.h"
+#include "core/omp/abi.h"
+#include "core/omp/lock.h"
+#include "core/omp/table.h"
+#include <criterion/criterion.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static struct memspan_omp_table table = MEMSPAN_OMP_TABLE_INIT;
+static atomic_bool stop;
+
+static void *keep_locking(void *unused)
+{
+    uintptr_t value;
+
+    while (!stop) {
+        memspan_omp_lock();
+        memspan_omp_lock();
+        memspan_omp_table_put(&table, 4096, 1);
+        memspan_omp_table_take(&table, 4096, &value);
+        memspan_omp_unlock();
+        memspan_omp_unlock();
+        omp_destroy_allocator(omp_init_allocator(0, 0, NULL));
+    }
+    return unused;
+}
+
+static void use_everything(void)
+{
+    memspan_omp_partitioner_t partitioner = 0;
+    memspan_omp_allocator_t a             = omp_init_allocator(0, 0, NULL);
+
+    memspan_omp_lock();
+    memspan_omp_table_put(&table, 8192, 1);
+    memspan_omp_unlock();
+    omp_destroy_mempartitioner(&partitioner);
+    omp_free(omp_alloc(100, a), a);
+    omp_destroy_allocator(a);
+}
+
+Test(omp_lock, a_child_can_go_on, .timeout = 60)
+{
+    pthread_t thread;
+    int i;
+
+    use_everything();
+    pthread_create(&thread, NULL, keep_locking, NULL);
+    for (i = 0; i < 50; i++) {
+        int status  = -1;
+        pid_t child = fork();
+
+        cr_assert_geq(child, 0);
+        if (child == 0) {
+            alarm(10); /* a lock that nobody holds any more ends in a signal, not a hang */
+            use_everything();
+            _exit(0);
+        }
+        waitpid(child, &status, 0);
+        cr_assert_eq(status, 0, "child %d ended with %#x", i, (unsigned)status);
+    }
+    stop = true;
+    pthread_join(thread, NULL);
+}
