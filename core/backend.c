@@ -211,13 +211,11 @@ static void add_table(const memspan_backend_t *table, const char *origin, const 
 static void name_of_file(const char *path, char *name, size_t size)
 {
     const char *slash = strrchr(path, '/');
-    char *dot;
+    const char *base  = (slash == NULL) ? path : slash + 1;
+    const char *dot   = strstr(base, ".so");
+    int length        = (dot == NULL) ? (int)strlen(base) : (int)(dot - base);
 
-    snprintf(name, size, "%s", (slash == NULL) ? path : slash + 1);
-    dot = strstr(name, ".so");
-    if (dot != NULL) {
-        *dot = '\0';
-    }
+    snprintf(name, size, "%.*s", length, base);
 }
 
 static void add_plugin(const char *path)
