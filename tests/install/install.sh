@@ -1,0 +1,22 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# install.sh BUILD-FOLDER PREFIX: what `cmake --install` puts there, and nothing outside.
+set -eu
+build=$1 prefix=$2
+rm -rf "$prefix"
+cmake --install "$build" --prefix "$prefix" >/dev/null
+for file in include/memspan/memspan.h include/memspan/omp.h include/memspan/backend.h; do
+    [ -f "$prefix/$file" ] || { echo "$file was not installed" >&2; exit 1; }
+done
+# Only public headers, and one library under its names.
+if find "$prefix" -name '*.h' | grep -v "^$prefix/include/memspan/"; then
+    echo 'headers that are not public were installed' >&2
+    exit 1
+fi
+find "$prefix" -name 'libmemspan.so' | grep -q . || { echo 'no libmemspan.so' >&2; exit 1; }
+find "$prefix" -name 'libmemspan.so.0' | grep -q . || { echo 'no libmemspan.so.0' >&2; exit 1; }
+# Where it was built must not matter to what is installed. Debug information names the sources.
+if grep -rl "$build" "$prefix" --include='*.cmake' --include='*.pc' --include='*.h'; then
+    echo 'the build folder is named in what was installed' >&2
+    exit 1
+fi

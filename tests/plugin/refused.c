@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Plug-ins that are refused, by name and with the reason; the rest of the library does not mind.
+ * MEMSPAN_BACKEND_PATH names the folder of bad ones, then the good one. */
+
+#include <criterion/criterion.h>
+#include <memspan/memspan.h>
+#include <string.h>
+
+static memspan_backend_info_t find_backend(const char *name, const char *origin)
+{
+    memspan_backend_info_t info = {.struct_size = sizeof(info)};
+
+    for (int i = 0; i < memspan_backend_count(); i++) {
+        cr_assert_eq(memspan_backend_describe(i, &info), MEMSPAN_OK);
+        if ((strcmp(info.name, name) == 0) && (strstr(info.origin, origin) != NULL)) {
+            return info;
+        }
+    }
+    cr_assert_fail("no backend %s from %s", name, origin);
+    return info;
+}
+
+static void check_refused(const char *name, const char *origin, memspan_status_t status,
+                          const char *words)
+{
+    memspan_backend_info_t info = find_backend(name, origin);
+
+    cr_expect_eq(info.on, 0, "%s is on", name);
+    cr_expect_eq(info.status, status, "%s: %s: %s", name, memspan_status_name(info.status),
+                 info.reason);
+    cr_expect_neq(strstr(info.reason, words), NULL, "%s: \"%s\" does not say \"%s\"", name,
+                  info.reason, words);
+    cr_expect_eq(info.device_count, 0);
+}
+
+Test(plugin, another_contract_version)
+{
+    check_refused("other_version", "other_version.so", MEMSPAN_ERR_ABI, "99");
+}
+
+Test(plugin, no_entry)
+{
+    check_refused("no_entry", "no_entry.so", MEMSPAN_ERR_ABI, "memspan_backend_entry");
+}
+
+Test(plugin, no_table)
+{
+    check_refused("null_table", "null_table.so", MEMSPAN_ERR_ABI, "NULL");
+}
+
+Test(plugin, a_required_member_is_missing)
+{
+    check_refused("no_alloc", "no_alloc.so", MEMSPAN_ERR_ABI, "alloc");
+}
+
+Test(plugin, half_a_group)
+{
+    check_refused("half_group", "half_group.so", MEMSPAN_ERR_ABI, "fill");
+}
+
+Test(plugin, no_shared_object)
+{
+    check_refused("no_object", "no_object.so", MEMSPAN_ERR_ABI, "no_object.so");
+}
+
+Test(plugin, a_name_that_is_taken)
+{
+    check_refused("clash", "clash.so", MEMSPAN_ERR_CONFLICT, "opencl");
+}
+
+Test(plugin, a_name_that_is_none)
+{
+    check_refused("wrong_name", "wrong_name.so", MEMSPAN_ERR_ABI, "name");
+}
+
+Test(plugin, a_driver_that_is_too_old)
+{
+    memspan_backend_info_t info = find_backend("broken", "broken.so");
+
+    check_refused("broken", "broken.so", MEMSPAN_ERR_OFF, "too old");
+    cr_expect_neq(strstr(info.reason, "version 0.9"), NULL, "the driver's words: %s", info.reason);
+    cr_expect_neq(strstr(info.hint, "update the box driver"), NULL, "hint: %s", info.hint);
+}
+
+Test(plugin, the_good_one_and_the_host_work)
+{
+    memspan_backend_info_t info = find_backend("example", "example.so");
+    void *block                 = memspan_alloc(MEMSPAN_ALLOCATOR_DEFAULT, 100);
+
+    cr_assert_eq(info.on, 1, "%s", info.reason);
+    cr_assert_eq(info.device_count, 1);
+    cr_assert_neq(block, NULL);
+    cr_assert_eq(memspan_free(block), MEMSPAN_OK);
+    cr_assert_eq(memspan_check(), MEMSPAN_OK);
+}
+
+Test(plugin, the_opencl_that_is_built_in_stays)
+{
+    memspan_backend_info_t info = find_backend("opencl", "built in");
+
+    cr_assert_str_eq(info.origin, "built in");
+}
