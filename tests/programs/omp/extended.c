@@ -256,6 +256,7 @@ static void device_routines(void)
     CHECK(omp_target_memcpy(p, text, 4, 10, 2, here, here) == 0);
     CHECK((memcmp(p + 10, "2345", 4) == 0) && (p[14] == 'x'));
     CHECK(omp_target_memcpy_async(p, text, 4, 20, 2, here, here, 0, NULL) == 0);
+#pragma omp taskwait
     CHECK(memcmp(p + 20, "2345", 4) == 0);
     CHECK(omp_target_memcpy_rect(to, from, sizeof(double), 2, volume, to_offset, from_offset,
                                  to_size, from_size, here, here) == 0);
@@ -263,6 +264,7 @@ static void device_routines(void)
     memset(to, 0, sizeof(to));
     CHECK(omp_target_memcpy_rect_async(to, from, sizeof(double), 2, volume, to_offset, from_offset,
                                        to_size, from_size, here, here, 0, NULL) == 0);
+#pragma omp taskwait
     CHECK((to[1][2] == 28) && (to[2][4] == 38));
     CHECK(omp_target_memcpy_rect_async(to, from, sizeof(double), 33, too_much, to_offset,
                                        from_offset, to_size, from_size, here, 999, 0, NULL) != 0);
