@@ -154,7 +154,7 @@ static memspan_status_t clear(struct memspan_allocator *a, const struct ask *ask
     }
     if (d->table->fill == NULL) {
         return memspan_error(MEMSPAN_ERR_UNSUPPORTED, "backend %s cannot clear its memory",
-                             d->info.backend);
+                             d->table->name);
     }
     status = d->table->fill(d->state, d->ordinal, NULL, address, 0, ask->size_bytes);
     return (status == MEMSPAN_OK) ? d->table->synchronize(d->state, d->ordinal, NULL) : status;

@@ -33,25 +33,23 @@ static pthread_once_t table_once = PTHREAD_ONCE_INIT;
  * are (libomp asks whoever exports __tgt_get_num_devices): none yet. */
 static _Thread_local bool loading;
 
-static memspan_status_t fill(struct memspan_device *device, const struct memspan_backend_slot *slot,
-                             int ordinal, int number)
+/* Fill device->info; the driver leaves out what it does not know. */
+static memspan_status_t describe(struct memspan_device *device)
 {
     memspan_device_info_t *info = &device->info;
     memspan_status_t status;
 
-    *device = (struct memspan_device){
-        .table = slot->table, .state = slot->state, .number = number, .ordinal = ordinal};
     info->struct_size    = sizeof(*info);
     info->numa_node      = -1;
     info->capacity_bytes = info->free_bytes = info->alloc_max_bytes = MEMSPAN_UNKNOWN;
-    status = slot->table->device_describe(slot->state, ordinal, info);
+    status = device->table->device_describe(device->state, device->ordinal, info);
     if ((info->capabilities & MEMSPAN_CAN_UNIFIED_PHYSICAL) == 0) {
         /* Managed memory that never moved would be of another kind. */
         info->kinds_migratable |= info->kinds & (1u << MEMSPAN_KIND_MANAGED);
     }
-    info->number  = number;
-    info->ordinal = ordinal;
-    snprintf(info->backend, sizeof(info->backend), "%s", slot->table->name);
+    info->number  = device->number;
+    info->ordinal = device->ordinal;
+    snprintf(info->backend, sizeof(info->backend), "%s", device->table->name);
     return status;
 }
 
@@ -59,7 +57,9 @@ static void load_host(void)
 {
     const struct memspan_backend_slot *slot = memspan_backend_of_host();
 
-    if ((slot != NULL) && (fill(&host, slot, 0, MEMSPAN_HOST) == MEMSPAN_OK)) {
+    if (slot != NULL) {
+        host = (struct memspan_device){
+            .table = slot->table, .state = slot->state, .number = MEMSPAN_HOST, .ordinal = 0};
         host_ready = true;
     } else {
         snprintf(host_problem, sizeof(host_problem), "%s", memspan_error_last()->message);
@@ -73,6 +73,25 @@ const struct memspan_device *memspan_device_of_host(void)
         memspan_error(MEMSPAN_ERR_OFF, "%s", host_problem);
         return NULL;
     }
+    return &host;
+}
+
+static void describe_host(void)
+{
+    if (describe(&host) != MEMSPAN_OK) {
+        memspan_log(MEMSPAN_LOG_WARN, host.table->name, "%s", memspan_error_text());
+    }
+}
+
+/* The host with its description, which costs a read of several small files. */
+static const struct memspan_device *find_host(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+    if (memspan_device_of_host() == NULL) {
+        return NULL;
+    }
+    pthread_once(&once, describe_host);
     return &host;
 }
 
@@ -98,7 +117,9 @@ static void add(const struct memspan_backend_slot *slot, int ordinal)
                     ordinal, DEVICES_MAX);
         return;
     }
-    if (fill(device, slot, ordinal, number) != MEMSPAN_OK) {
+    *device = (struct memspan_device){
+        .table = slot->table, .state = slot->state, .number = number, .ordinal = ordinal};
+    if (describe(device) != MEMSPAN_OK) {
         memspan_log(MEMSPAN_LOG_WARN, slot->name, "device %d is left out: %s", ordinal,
                     memspan_error_text());
         return;
@@ -256,13 +277,13 @@ const struct memspan_device *memspan_device_find(int number)
     int i;
 
     if (number == MEMSPAN_HOST) {
-        return memspan_device_of_host();
+        return find_host();
     }
     if (ensure_table() != MEMSPAN_OK) {
         return NULL;
     }
     if (number == host_number) {
-        return memspan_device_of_host();
+        return find_host();
     }
     for (i = 0; i < device_count; i++) {
         if (devices[i].number == number) {
@@ -330,7 +351,7 @@ const char *memspan_device_label(const struct memspan_device *device, char *buff
     if (device->number == MEMSPAN_HOST) {
         snprintf(buffer, size, "host");
     } else {
-        snprintf(buffer, size, "%s%d", device->info.backend, device->ordinal);
+        snprintf(buffer, size, "%s%d", device->table->name, device->ordinal);
     }
     return buffer;
 }
@@ -380,11 +401,8 @@ memspan_status_t memspan_device_describe(int number, memspan_device_info_t *info
         return memspan_error_last()->status;
     }
     fresh = *device;
-    if (device->table->device_describe(device->state, device->ordinal, &fresh.info) == MEMSPAN_OK) {
-        /* The driver fills what it likes; these three are ours. */
-        fresh.info.number  = device->info.number;
-        fresh.info.ordinal = device->ordinal;
-        memcpy(fresh.info.backend, device->info.backend, sizeof(fresh.info.backend));
+    if (describe(&fresh) != MEMSPAN_OK) {
+        return memspan_error_last()->status;
     }
     return memspan_struct_write(info_p, &fresh.info, sizeof(fresh.info));
 }

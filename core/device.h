@@ -15,7 +15,8 @@ struct memspan_device {
     memspan_device_info_t info; /* as found; free_bytes is asked again when it matters */
 };
 
-/* The host. NULL only when there is no host memory at all (the thread's error says why). */
+/* The host, whose info is not filled unless memspan_device_find() has been asked for it: allocating
+ * needs none of it. NULL only when there is no host memory at all (the thread's error says why). */
 const struct memspan_device *memspan_device_of_host(void);
 
 /* The device with that number; MEMSPAN_HOST and memspan_host_device() are the host. NULL with

@@ -19,8 +19,12 @@ int memspan_node_count(void)
 
 memspan_status_t memspan_node_describe(int index, memspan_node_info_t *info_p)
 {
+    memspan_node_info_t info;
+
     if ((info_p == NULL) || (index < 0) || (index >= memspan_topology_node_count())) {
         return memspan_error(MEMSPAN_ERR_INVALID, "no node %d, or nowhere to describe it", index);
     }
-    return memspan_struct_write(info_p, memspan_topology_node(index), sizeof(*info_p));
+    info            = *memspan_topology_node(index);
+    info.free_bytes = memspan_topology_node_free(info.os_index); /* now, not when it was read */
+    return memspan_struct_write(info_p, &info, sizeof(info));
 }

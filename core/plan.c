@@ -476,8 +476,11 @@ memspan_status_t memspan_plan_make(const struct memspan_space *space,
     plan->blocked_bytes         = SIZE_MAX;
     plan->spec.resident_ordinal = MEMSPAN_HOST;
     plan->spec.page_size_bytes  = traits->page_size;
-    if (memspan_device_of_host() == NULL) {
+    if (memspan_device_find(MEMSPAN_HOST) == NULL) { /* described, too */
         return memspan_error_last()->status;
+    }
+    if (traits->guarantee == MEMSPAN_VALUE_REQUIRED) {
+        plan->spec.flags |= MEMSPAN_REQUEST_STRICT;
     }
     status = space->target ? plan_target(plan, traits) : plan_host(plan, traits);
     if (status == MEMSPAN_OK) {

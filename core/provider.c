@@ -143,7 +143,7 @@ static void release_imports(struct memspan_chunk *chunk, size_t count)
         const struct memspan_device *d = spec->importers[i];
         if (d->table->release(d->state, d->ordinal, chunk->address, chunk->size_bytes,
                               chunk->import_cookies[i]) != MEMSPAN_OK) {
-            memspan_log(MEMSPAN_LOG_WARN, d->info.backend, "%s", memspan_error_text());
+            memspan_log(MEMSPAN_LOG_WARN, d->table->name, "%s", memspan_error_text());
         }
     }
 }
@@ -175,7 +175,7 @@ static memspan_status_t import(struct memspan_chunk *chunk)
             i      = 0;
             status = memspan_error(MEMSPAN_ERR_UNREACHABLE,
                                    "%s%d sees host pages at another address (%p, not %p)",
-                                   d->info.backend, d->ordinal, seen_at, (void *)chunk->address);
+                                   d->table->name, d->ordinal, seen_at, (void *)chunk->address);
             break;
         }
     }
@@ -199,7 +199,7 @@ static memspan_status_t ask_driver(struct memspan_provider *p, memspan_request_t
     }
     /* Pages of that size cannot be had: ordinary ones can, and the queries say so. */
     if (!atomic_exchange(&p->page_size_missed, true)) {
-        memspan_log(MEMSPAN_LOG_WARN, d->info.backend, "%s; pages of the usual size are used",
+        memspan_log(MEMSPAN_LOG_WARN, d->table->name, "%s; pages of the usual size are used",
                     memspan_error_text());
     }
     request->page_size_bytes = 0;
@@ -267,13 +267,13 @@ memspan_status_t memspan_chunk_take(struct memspan_provider *p, size_t size_byte
     if (!memspan_map_insert(chunk->address, size, chunk)) {
         status = memspan_error(MEMSPAN_ERR_NO_MEMORY,
                                "%s gave memory at %p, which cannot be entered in the pointer map",
-                               d->info.backend, (void *)chunk->address);
+                               d->table->name, (void *)chunk->address);
         goto err_release;
     }
     atomic_fetch_add_explicit(&p->held_bytes, size, memory_order_relaxed);
     atomic_store_explicit(&p->given_flags, chunk->block.flags, memory_order_relaxed);
     atomic_store_explicit(&p->given_page_size, chunk->block.page_size_bytes, memory_order_relaxed);
-    memspan_log(MEMSPAN_LOG_DEBUG, d->info.backend, "took %zu bytes of %s memory at %p", size,
+    memspan_log(MEMSPAN_LOG_DEBUG, d->table->name, "took %zu bytes of %s memory at %p", size,
                 memspan_kind_name(p->spec.kind), (void *)chunk->address);
     *chunk_p = chunk;
     return MEMSPAN_OK;
@@ -302,11 +302,11 @@ memspan_status_t memspan_chunk_give_back(struct memspan_chunk *chunk)
         release_imports(chunk, p->spec.importer_count);
     }
     atomic_fetch_sub_explicit(&p->held_bytes, chunk->size_bytes, memory_order_relaxed);
-    memspan_log(MEMSPAN_LOG_DEBUG, d->info.backend, "gives back %zu bytes at %p", chunk->size_bytes,
+    memspan_log(MEMSPAN_LOG_DEBUG, d->table->name, "gives back %zu bytes at %p", chunk->size_bytes,
                 (void *)chunk->address);
     status = d->table->free(d->state, d->ordinal, &chunk->block);
     if (status != MEMSPAN_OK) {
-        memspan_log(MEMSPAN_LOG_WARN, d->info.backend, "%s", memspan_error_text());
+        memspan_log(MEMSPAN_LOG_WARN, d->table->name, "%s", memspan_error_text());
     }
     free(chunk->import_cookies);
     free(chunk);

@@ -127,7 +127,7 @@ static memspan_status_t no_space(memspan_space_h handle)
 /* Fills a predefined space's resources, once. */
 static memspan_status_t load_predefined(struct memspan_space *space)
 {
-    const struct memspan_device *host = memspan_device_of_host();
+    const struct memspan_device *host = memspan_device_find(MEMSPAN_HOST);
     int *nodes;
     int count;
     int i;
@@ -226,7 +226,7 @@ static memspan_status_t read_request(const int *list, size_t count, struct reque
         r->device_count++;
     }
     if (r->host) {
-        r->found[r->device_count] = memspan_device_of_host();
+        r->found[r->device_count] = memspan_device_find(MEMSPAN_HOST);
     }
     return MEMSPAN_OK;
 }
@@ -259,7 +259,7 @@ enum { KIND_ORDER = sizeof(kind_order) / sizeof(kind_order[0]) };
  * reach pageable memory, imported where they can be. Fills @p out with those that all reach. */
 static size_t find_resources(const struct request *r, struct memspan_resource *out)
 {
-    const struct memspan_device *host = memspan_device_of_host();
+    const struct memspan_device *host = memspan_device_find(MEMSPAN_HOST);
     struct memspan_resource candidate;
     size_t count = 0;
     size_t k;

@@ -49,7 +49,7 @@ static memspan_status_t copy_by(const struct memspan_device *d, void *to, const 
     memspan_status_t status;
 
     if (d->table->copy == NULL) {
-        return memspan_error(MEMSPAN_ERR_UNSUPPORTED, "backend %s cannot copy", d->info.backend);
+        return memspan_error(MEMSPAN_ERR_UNSUPPORTED, "backend %s cannot copy", d->table->name);
     }
     status = d->table->copy(d->state, d->ordinal, NULL, to, from, size_bytes);
     return (status == MEMSPAN_OK) ? d->table->synchronize(d->state, d->ordinal, NULL) : status;
@@ -123,7 +123,7 @@ memspan_status_t memspan_fill(void *to, unsigned char byte, size_t size_bytes)
         return MEMSPAN_OK;
     }
     if (d->table->fill == NULL) {
-        return memspan_error(MEMSPAN_ERR_UNSUPPORTED, "backend %s cannot fill", d->info.backend);
+        return memspan_error(MEMSPAN_ERR_UNSUPPORTED, "backend %s cannot fill", d->table->name);
     }
     status = d->table->fill(d->state, d->ordinal, NULL, to, byte, size_bytes);
     return (status == MEMSPAN_OK) ? d->table->synchronize(d->state, d->ordinal, NULL) : status;
@@ -149,7 +149,7 @@ memspan_status_t memspan_prefetch(const void *pointer, size_t size_bytes, int nu
     }
     if ((to->number != MEMSPAN_HOST) && (to->table != d->table)) {
         return memspan_error(MEMSPAN_ERR_UNSUPPORTED, "%s memory does not move to device %d",
-                             d->info.backend, number);
+                             d->table->name, number);
     }
     return d->table->prefetch(d->state, d->ordinal, NULL, pointer, size_bytes,
                               (to->number == MEMSPAN_HOST) ? MEMSPAN_HOST : to->ordinal);
@@ -261,7 +261,7 @@ memspan_status_t memspan_kernel_launch(int number, const memspan_kernel_call_t *
     }
     if (d->table->launch == NULL) {
         memspan_error(MEMSPAN_ERR_UNSUPPORTED, "backend %s has no built-in kernels",
-                      d->info.backend);
+                      d->table->name);
         return memspan_error_hint("in an OpenMP program, kernels are its target regions");
     }
     if ((call->count == 0) && !gives_result(call->kernel)) {
