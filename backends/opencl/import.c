@@ -47,6 +47,10 @@ static memspan_status_t run_report(struct opencl_device *device, cl_mem page, cl
         call = "clEnqueueReadBuffer";
         code = cl->clEnqueueReadBuffer(device->host_queue, seen, 1, 0, sizeof(*report_p), report_p,
                                        0, NULL, NULL);
+        if (code != OPENCL_SUCCESS) {
+            /* The pages may be gone as soon as we return: the kernel must be done with them. */
+            cl->clFinish(device->host_queue);
+        }
     }
     return (code == OPENCL_SUCCESS)
                ? MEMSPAN_OK

@@ -1,0 +1,368 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* objects.c: platforms, devices, contexts, buffers, programs and kernels. */
+
+#include "fake.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static struct _cl_platform_id platforms[FAKE_PLATFORMS];
+static struct _cl_device_id devices[FAKE_PLATFORMS][FAKE_DEVICES];
+
+/* End of an entry that answers with a number. */
+static cl_int answer(cl_int code)
+{
+    fake_leave();
+    return code;
+}
+
+static void *fresh(size_t size)
+{
+    void *object = calloc(1, size);
+
+    if (object == NULL) {
+        abort();
+    }
+    fake.live++;
+    return object;
+}
+
+static void gone(void *object)
+{
+    fake.live--;
+    free(object);
+}
+
+/* End of an entry that makes an object. */
+static void *made(void *object, cl_int code, cl_int *code_p)
+{
+    if (code_p != NULL) {
+        *code_p = code;
+    }
+    fake_leave();
+    return object;
+}
+
+cl_int clGetPlatformIDs(cl_uint room, cl_platform_id *list, cl_uint *count)
+{
+    bool fails = fake_enter(__func__);
+    int i;
+
+    if (fake.crash) {
+        abort();
+    }
+    while (fake.hang) {
+        pause();
+    }
+    if (fails) {
+        return answer(OPENCL_OUT_OF_HOST_MEMORY);
+    }
+    if (fake.platforms == 0) {
+        return answer(OPENCL_PLATFORM_NOT_FOUND_KHR);
+    }
+    for (i = 0; (i < fake.platforms) && (list != NULL) && (i < (int)room); i++) {
+        platforms[i].index = i;
+        list[i]            = &platforms[i];
+    }
+    if (count != NULL) {
+        *count = (cl_uint)fake.platforms;
+    }
+    return answer(OPENCL_SUCCESS);
+}
+
+static cl_int give(const void *value, size_t size, size_t room, void *to, size_t *size_p)
+{
+    if ((to != NULL) && (room < size)) {
+        return answer(OPENCL_INVALID_VALUE);
+    }
+    if (to != NULL) {
+        memcpy(to, value, size);
+    }
+    if (size_p != NULL) {
+        *size_p = size;
+    }
+    return answer(OPENCL_SUCCESS);
+}
+
+cl_int clGetPlatformInfo(cl_platform_id platform, cl_uint what, size_t room, void *to,
+                         size_t *size_p)
+{
+    char name[32];
+
+    if (fake_enter(__func__)) {
+        return answer(OPENCL_OUT_OF_HOST_MEMORY);
+    }
+    snprintf(name, sizeof(name), "Pretended %d", platform->index);
+    if (what == OPENCL_PLATFORM_NAME) {
+        return give(name, strlen(name) + 1, room, to, size_p);
+    }
+    return give(fake.version, strlen(fake.version) + 1, room, to, size_p);
+}
+
+cl_int clGetDeviceIDs(cl_platform_id platform, cl_bitfield type, cl_uint room, cl_device_id *list,
+                      cl_uint *count)
+{
+    int i;
+
+    (void)type;
+    if (fake_enter(__func__)) {
+        return answer(OPENCL_OUT_OF_RESOURCES);
+    }
+    /* The last platform of several has no device. */
+    if ((fake.devices == 0) || ((platform->index == fake.platforms - 1) && (fake.platforms > 2))) {
+        return answer(OPENCL_DEVICE_NOT_FOUND);
+    }
+    for (i = 0; (i < fake.devices) && (i < (int)room); i++) {
+        devices[platform->index][i] = (struct _cl_device_id){platform, i};
+        list[i]                     = &devices[platform->index][i];
+    }
+    *count = (cl_uint)fake.devices;
+    return answer(OPENCL_SUCCESS);
+}
+
+static const char *info_text(cl_uint what)
+{
+    switch (what) {
+    case OPENCL_DEVICE_NAME:
+        return "Pretended Device";
+    case OPENCL_DEVICE_VENDOR:
+        return "Nobody";
+    case OPENCL_DRIVER_VERSION:
+        return "0.1";
+    case OPENCL_DEVICE_VERSION:
+        return fake.version;
+    default:
+        return NULL;
+    }
+}
+
+cl_int clGetDeviceInfo(cl_device_id device, cl_uint what, size_t room, void *to, size_t *size_p)
+{
+    static const cl_uint one       = 1;
+    const char *words              = info_text(what);
+    struct opencl_pci_bus_info bus = {0, 0x41, (cl_uint)device->index, 0};
+    cl_uint bits                   = 64;
+    cl_uint unified                = !fake.apart;
+    cl_ulong number                = 0;
+    size_t group                   = 256;
+
+    if (fake_enter(__func__)) {
+        return answer(OPENCL_OUT_OF_RESOURCES);
+    }
+    if (words != NULL) {
+        return give(words, strlen(words) + 1, room, to, size_p);
+    }
+    switch (what) {
+    case OPENCL_DEVICE_AVAILABLE:
+    case OPENCL_DEVICE_COMPILER_AVAILABLE:
+        return give(&one, sizeof(one), room, to, size_p);
+    case OPENCL_DEVICE_HOST_UNIFIED_MEMORY:
+        return give(&unified, sizeof(unified), room, to, size_p);
+    case OPENCL_DEVICE_ADDRESS_BITS:
+        return give(&bits, sizeof(bits), room, to, size_p);
+    case OPENCL_DEVICE_MAX_WORK_GROUP_SIZE:
+        return give(&group, sizeof(group), room, to, size_p);
+    case OPENCL_DEVICE_PCI_BUS_INFO_KHR:
+        return give(&bus, sizeof(bus), room, to, size_p);
+    case OPENCL_DEVICE_TYPE:
+        number = 4;
+        break;
+    case OPENCL_DEVICE_DOUBLE_FP_CONFIG:
+        number = 63;
+        break;
+    case OPENCL_DEVICE_GLOBAL_MEM_SIZE:
+        number = fake.memory;
+        break;
+    case OPENCL_DEVICE_MAX_MEM_ALLOC_SIZE:
+        number = fake.memory / 2;
+        break;
+    case OPENCL_DEVICE_SVM_CAPABILITIES:
+        number = fake.svm;
+        break;
+    default:
+        return answer(OPENCL_INVALID_VALUE);
+    }
+    return give(&number, sizeof(number), room, to, size_p);
+}
+
+cl_context clCreateContext(const intptr_t *properties, cl_uint count, const cl_device_id *list,
+                           void (*notify)(const char *, const void *, size_t, void *), void *data,
+                           cl_int *code_p)
+{
+    cl_context context;
+
+    (void)properties;
+    (void)notify;
+    (void)data;
+    if (fake_enter(__func__) || (count == 0)) {
+        return made(NULL, OPENCL_DEVICE_NOT_AVAILABLE, code_p);
+    }
+    context           = fresh(sizeof(*context));
+    context->platform = list[0]->platform;
+    return made(context, OPENCL_SUCCESS, code_p);
+}
+
+cl_int clReleaseContext(cl_context context)
+{
+    bool fails = fake_enter(__func__);
+
+    gone(context);
+    return answer(fails ? OPENCL_OUT_OF_RESOURCES : OPENCL_SUCCESS);
+}
+
+cl_mem clCreateBuffer(cl_context context, cl_bitfield flags, size_t size, void *pages,
+                      cl_int *code_p)
+{
+    cl_mem buffer;
+
+    if (fake_enter(__func__)) {
+        return made(NULL, OPENCL_MEM_OBJECT_ALLOCATION_FAILURE, code_p);
+    }
+    buffer           = fresh(sizeof(*buffer));
+    buffer->context  = context;
+    buffer->size     = size;
+    buffer->own_data = fake.apart || ((flags & OPENCL_MEM_USE_HOST_PTR) == 0);
+    buffer->data     = buffer->own_data ? calloc(1, size) : pages;
+    if (buffer->own_data && (pages != NULL)) {
+        memcpy(buffer->data, pages, size);
+    }
+    return made(buffer, OPENCL_SUCCESS, code_p);
+}
+
+cl_int clReleaseMemObject(cl_mem buffer)
+{
+    bool fails = fake_enter(__func__);
+
+    if (buffer->own_data) {
+        free(buffer->data);
+    }
+    gone(buffer);
+    return answer(fails ? OPENCL_OUT_OF_RESOURCES : OPENCL_SUCCESS);
+}
+
+cl_program clCreateProgramWithSource(cl_context context, cl_uint count, const char **lines,
+                                     const size_t *sizes, cl_int *code_p)
+{
+    cl_program program;
+
+    (void)sizes;
+    if (fake_enter(__func__) || (count == 0) || (lines[0] == NULL)) {
+        return made(NULL, OPENCL_OUT_OF_HOST_MEMORY, code_p);
+    }
+    program          = fresh(sizeof(*program));
+    program->context = context;
+    return made(program, OPENCL_SUCCESS, code_p);
+}
+
+cl_int clReleaseProgram(cl_program program)
+{
+    bool fails = fake_enter(__func__);
+
+    gone(program);
+    return answer(fails ? OPENCL_OUT_OF_RESOURCES : OPENCL_SUCCESS);
+}
+
+cl_int clBuildProgram(cl_program program, cl_uint count, const cl_device_id *list,
+                      const char *options, void (*notify)(cl_program, void *), void *data)
+{
+    (void)count;
+    (void)list;
+    (void)options;
+    (void)notify;
+    (void)data;
+    if (fake_enter(__func__)) {
+        return answer(OPENCL_BUILD_PROGRAM_FAILURE);
+    }
+    program->built = true;
+    return answer(OPENCL_SUCCESS);
+}
+
+cl_int clGetProgramBuildInfo(cl_program program, cl_device_id device, cl_uint what, size_t room,
+                             void *to, size_t *size_p)
+{
+    static const char words[] = "line 1: pretended words of the compiler";
+
+    (void)program;
+    (void)device;
+    (void)what;
+    if (fake_enter(__func__)) {
+        return answer(OPENCL_OUT_OF_HOST_MEMORY);
+    }
+    return give(words, sizeof(words), room, to, size_p);
+}
+
+cl_kernel clCreateKernel(cl_program program, const char *name, cl_int *code_p)
+{
+    cl_kernel kernel;
+    bool fails = fake_enter(__func__);
+    int which  = fake_kernel_find(name);
+
+    if (fails || !program->built) {
+        return made(NULL, OPENCL_INVALID_PROGRAM_EXECUTABLE, code_p);
+    }
+    if (which < 0) {
+        return made(NULL, OPENCL_INVALID_KERNEL_NAME, code_p);
+    }
+    kernel          = fresh(sizeof(*kernel));
+    kernel->program = program;
+    kernel->which   = which;
+    return made(kernel, OPENCL_SUCCESS, code_p);
+}
+
+cl_int clReleaseKernel(cl_kernel kernel)
+{
+    bool fails = fake_enter(__func__);
+
+    gone(kernel);
+    return answer(fails ? OPENCL_OUT_OF_RESOURCES : OPENCL_SUCCESS);
+}
+
+static cl_int set_arg(cl_kernel kernel, cl_uint index, size_t size, const void *value, bool address)
+{
+    if ((index >= FAKE_ARGS) || (size > 8)) {
+        return answer(OPENCL_INVALID_ARG_INDEX);
+    }
+    kernel->args[index] = (struct fake_arg){.set = true, .is_address = address, .size = size};
+    memcpy(kernel->args[index].bytes, value, size);
+    return answer(OPENCL_SUCCESS);
+}
+
+cl_int clSetKernelArg(cl_kernel kernel, cl_uint index, size_t size, const void *value)
+{
+    if (fake_enter(__func__)) {
+        return answer(OPENCL_INVALID_ARG_VALUE);
+    }
+    return set_arg(kernel, index, size, value, false);
+}
+
+cl_int clSetKernelArgSVMPointer(cl_kernel kernel, cl_uint index, const void *value)
+{
+    if (fake_enter(__func__)) {
+        return answer(OPENCL_INVALID_ARG_VALUE);
+    }
+    return set_arg(kernel, index, sizeof(value), &value, true);
+}
+
+cl_int clSetKernelExecInfo(cl_kernel kernel, cl_uint what, size_t size, const void *value)
+{
+    size_t i;
+
+    if (fake_enter(__func__)) {
+        return answer(OPENCL_OUT_OF_HOST_MEMORY);
+    }
+    if (what != OPENCL_KERNEL_EXEC_INFO_SVM_PTRS) {
+        return answer(OPENCL_SUCCESS);
+    }
+    if ((size == 0) || (size > sizeof(kernel->pointers))) {
+        return answer(OPENCL_INVALID_VALUE);
+    }
+    memcpy(kernel->pointers, value, size);
+    kernel->pointer_count = size / sizeof(void *);
+    for (i = 0; i < kernel->pointer_count; i++) {
+        if (fake_block_at(kernel->pointers[i]) == NULL) {
+            fake_broken("a kernel is told of %p, which is no memory", kernel->pointers[i]);
+        }
+    }
+    return answer(OPENCL_SUCCESS);
+}

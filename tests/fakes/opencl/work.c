@@ -1,0 +1,455 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* work.c: queues, commands, shared memory, and the kernels. */
+
+#include "fake.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+enum { SPOILT = 0xEE };
+
+static cl_int answer(cl_int code)
+{
+    fake_leave();
+    return code;
+}
+
+struct fake_block *fake_block_at(const void *address)
+{
+    struct fake_block *block;
+
+    for (block = fake.blocks; block != NULL; block = block->next) {
+        if (((const char *)address >= block->base) &&
+            ((const char *)address < block->base + block->size)) {
+            return block;
+        }
+    }
+    return NULL;
+}
+
+char *fake_there(const struct _cl_context *context, const void *address)
+{
+    struct fake_block *block = fake_block_at(address);
+
+    if ((block == NULL) || (block->context != context)) {
+        return (char *)(uintptr_t)address;
+    }
+    if (block->coarse && block->mapped_there) {
+        fake_broken("a command uses %p while it is mapped for the host", address);
+    }
+    return ((block->copy == NULL) ? block->base : block->copy) +
+           ((const char *)address - block->base);
+}
+
+static void unref(struct _cl_event *event)
+{
+    event->references--;
+    if (event->references == 0) {
+        fake.live--;
+        free(event);
+    }
+}
+
+static void run_map(struct fake_block *block, bool map)
+{
+    if (block->mapped_there == map) {
+        fake_broken("%s twice in a row", map ? "map" : "unmap");
+    }
+    block->mapped_there = map;
+    if (block->copy == NULL) {
+        return;
+    }
+    if (map) {
+        memcpy(block->base, block->copy, block->size);
+    } else {
+        memcpy(block->copy, block->base, block->size);
+        memset(block->base, SPOILT, block->size);
+    }
+}
+
+static void run_fill(const struct fake_command *command)
+{
+    char *to = fake_there(command->context, command->to);
+    size_t i;
+
+    for (i = 0; i + command->pattern_size <= command->size; i += command->pattern_size) {
+        memcpy(to + i, command->pattern, command->pattern_size);
+    }
+}
+
+static void run_one(struct fake_command *command)
+{
+    switch (command->type) {
+    case FAKE_MAP:
+    case FAKE_UNMAP:
+        run_map(fake_block_at(command->to), command->type == FAKE_MAP);
+        break;
+    case FAKE_COPY:
+        memcpy(fake_there(command->context, command->to),
+               fake_there(command->context, command->from), command->size);
+        break;
+    case FAKE_FILL:
+        run_fill(command);
+        break;
+    case FAKE_MOVE:
+        fake_there(command->context, command->to);
+        break;
+    case FAKE_RUN:
+        fake_kernel_run(command);
+        break;
+    case FAKE_WAIT:
+        if (!command->wait->done) {
+            if (!command->wait->flushed) {
+                fake_broken("a queue waits for an event whose queue was never flushed");
+            }
+            fake_run(command->wait->queue, command->wait);
+        }
+        unref(command->wait);
+        break;
+    }
+}
+
+void fake_run(struct _cl_command_queue *queue, const struct _cl_event *last)
+{
+    while (queue->commands != NULL) {
+        struct fake_command *command = queue->commands;
+        bool end                     = (last != NULL) && (command->event == last);
+
+        queue->commands = command->next;
+        run_one(command);
+        if (command->event != NULL) {
+            command->event->done = true;
+            unref(command->event);
+        }
+        free(command);
+        if (end) {
+            return;
+        }
+    }
+}
+
+static struct fake_command *enqueue(struct _cl_command_queue *queue, enum fake_command_type type,
+                                    cl_event *event_p)
+{
+    struct fake_command *command = calloc(1, sizeof(*command));
+    struct fake_command **link   = &queue->commands;
+
+    if (command == NULL) {
+        abort();
+    }
+    command->type    = type;
+    command->context = queue->context;
+    if (event_p != NULL) {
+        command->event             = calloc(1, sizeof(*command->event));
+        command->event->queue      = queue;
+        command->event->references = 2;
+        fake.live++;
+        *event_p = command->event;
+    }
+    while (*link != NULL) {
+        link = &(*link)->next;
+    }
+    *link = command;
+    return command;
+}
+
+static cl_command_queue new_queue(cl_context context, cl_int *code_p)
+{
+    cl_command_queue queue = calloc(1, sizeof(*queue));
+
+    fake.live++;
+    queue->context = context;
+    queue->next    = fake.queues;
+    fake.queues    = queue;
+    *code_p        = OPENCL_SUCCESS;
+    fake_leave();
+    return queue;
+}
+
+cl_command_queue clCreateCommandQueueWithProperties(cl_context context, cl_device_id device,
+                                                    const cl_ulong *properties, cl_int *code_p)
+{
+    (void)device;
+    (void)properties;
+    if (fake_enter(__func__)) {
+        *code_p = OPENCL_OUT_OF_RESOURCES;
+        fake_leave();
+        return NULL;
+    }
+    return new_queue(context, code_p);
+}
+
+cl_command_queue clCreateCommandQueue(cl_context context, cl_device_id device, cl_bitfield flags,
+                                      cl_int *code_p)
+{
+    (void)device;
+    (void)flags;
+    if (fake_enter(__func__)) {
+        *code_p = OPENCL_OUT_OF_RESOURCES;
+        fake_leave();
+        return NULL;
+    }
+    return new_queue(context, code_p);
+}
+
+cl_int clReleaseCommandQueue(cl_command_queue queue)
+{
+    bool fails = fake_enter(__func__);
+    struct _cl_command_queue **link;
+
+    fake_run(queue, NULL);
+    for (link = &fake.queues; *link != queue; link = &(*link)->next) {
+    }
+    *link = queue->next;
+    fake.live--;
+    free(queue);
+    return answer(fails ? OPENCL_OUT_OF_RESOURCES : OPENCL_SUCCESS);
+}
+
+cl_int clFlush(cl_command_queue queue)
+{
+    struct fake_command *command;
+
+    if (fake_enter(__func__)) {
+        return answer(OPENCL_OUT_OF_RESOURCES);
+    }
+    for (command = queue->commands; command != NULL; command = command->next) {
+        if (command->event != NULL) {
+            command->event->flushed = true;
+        }
+    }
+    return answer(OPENCL_SUCCESS);
+}
+
+/* A failure to wait is a device that is lost: what was enqueued is over all the same. */
+cl_int clFinish(cl_command_queue queue)
+{
+    bool fails = fake_enter(__func__);
+
+    fake_run(queue, NULL);
+    return answer(fails ? OPENCL_OUT_OF_RESOURCES : OPENCL_SUCCESS);
+}
+
+cl_int clReleaseEvent(cl_event event)
+{
+    bool fails = fake_enter(__func__);
+
+    unref(event);
+    return answer(fails ? OPENCL_OUT_OF_RESOURCES : OPENCL_SUCCESS);
+}
+
+cl_int clEnqueueBarrierWithWaitList(cl_command_queue queue, cl_uint count, const cl_event *events,
+                                    cl_event *event_p)
+{
+    cl_uint i;
+
+    if (fake_enter(__func__)) {
+        return answer(OPENCL_OUT_OF_RESOURCES);
+    }
+    for (i = 0; i < count; i++) {
+        enqueue(queue, FAKE_WAIT, event_p)->wait = events[i];
+        events[i]->references++;
+    }
+    return answer(OPENCL_SUCCESS);
+}
+
+cl_int clEnqueueReadBuffer(cl_command_queue queue, cl_mem buffer, cl_bool wait, size_t offset,
+                           size_t size, void *to, cl_uint count, const cl_event *events,
+                           cl_event *event_p)
+{
+    (void)wait;
+    (void)count;
+    (void)events;
+    (void)event_p;
+    if (fake_enter(__func__)) {
+        return answer(OPENCL_OUT_OF_RESOURCES);
+    }
+    fake_run(queue, NULL);
+    memcpy(to, buffer->data + offset, size);
+    return answer(OPENCL_SUCCESS);
+}
+
+void *clSVMAlloc(cl_context context, cl_bitfield flags, size_t size, cl_uint align)
+{
+    struct fake_block *block;
+    bool fails = fake_enter(__func__);
+
+    (void)align;
+    if (fails || (size > fake.memory / 2) || (context->used_bytes + size > fake.memory) ||
+        (fake.svm == 0) ||
+        (((flags & OPENCL_MEM_SVM_FINE_GRAIN_BUFFER) != 0) &&
+         ((fake.svm & OPENCL_DEVICE_SVM_FINE_GRAIN_BUFFER) == 0)) ||
+        (((flags & OPENCL_MEM_SVM_ATOMICS) != 0) &&
+         ((fake.svm & OPENCL_DEVICE_SVM_ATOMICS) == 0))) {
+        fake_leave();
+        return NULL;
+    }
+    block          = calloc(1, sizeof(*block));
+    block->context = context;
+    block->size    = size;
+    block->coarse  = (flags & OPENCL_MEM_SVM_FINE_GRAIN_BUFFER) == 0;
+    block->base    = aligned_alloc(128, (size + 127) / 128 * 128);
+    block->copy    = (block->coarse && fake.apart) ? malloc(size) : NULL;
+    memset(block->base, SPOILT, size);
+    context->used_bytes += size;
+    block->next = fake.blocks;
+    fake.blocks = block;
+    fake.live++;
+    fake_leave();
+    return block->base;
+}
+
+void clSVMFree(cl_context context, void *address)
+{
+    struct fake_block **link = &fake.blocks;
+    struct fake_block *block;
+    struct _cl_command_queue *queue;
+
+    fake_enter(__func__);
+    while ((*link != NULL) && ((*link)->base != address)) {
+        link = &(*link)->next;
+    }
+    block = *link;
+    if ((block == NULL) || (block->context != context)) {
+        fake_broken("%p is freed, which is no memory of the context", address);
+        fake_leave();
+        return;
+    }
+    for (queue = fake.queues; queue != NULL; queue = queue->next) {
+        if ((queue->context == context) && (queue->commands != NULL)) {
+            fake_broken("%p is freed while commands wait that may use it", address);
+        }
+    }
+    /* Where an unmap was made to fail, there was no other way. */
+    if (block->mapped && (strcmp(fake.failed, "clEnqueueSVMUnmap") != 0)) {
+        fake_broken("%p is freed while it is mapped", address);
+    }
+    *link = block->next;
+    context->used_bytes -= block->size;
+    fake.live--;
+    free(block->copy);
+    free(block->base);
+    free(block);
+    fake_leave();
+}
+
+static cl_int map(cl_command_queue queue, bool map_it, bool wait, void *address, cl_event *event_p)
+{
+    struct fake_block *block = fake_block_at(address);
+
+    if (block == NULL) {
+        return answer(OPENCL_INVALID_VALUE);
+    }
+    if (block->mapped == map_it) {
+        fake_broken("%s of %p that already is", map_it ? "map" : "unmap", address);
+    }
+    block->mapped                                               = map_it;
+    enqueue(queue, map_it ? FAKE_MAP : FAKE_UNMAP, event_p)->to = address;
+    if (wait) {
+        fake_run(queue, NULL);
+    }
+    return answer(OPENCL_SUCCESS);
+}
+
+cl_int clEnqueueSVMMap(cl_command_queue queue, cl_bool wait, cl_bitfield flags, void *address,
+                       size_t size, cl_uint count, const cl_event *events, cl_event *event_p)
+{
+    (void)flags;
+    (void)size;
+    (void)count;
+    (void)events;
+    if (fake_enter(__func__)) {
+        return answer(OPENCL_MAP_FAILURE);
+    }
+    return map(queue, true, wait != 0, address, event_p);
+}
+
+cl_int clEnqueueSVMUnmap(cl_command_queue queue, void *address, cl_uint count,
+                         const cl_event *events, cl_event *event_p)
+{
+    (void)count;
+    (void)events;
+    if (fake_enter(__func__)) {
+        return answer(OPENCL_OUT_OF_RESOURCES);
+    }
+    return map(queue, false, false, address, event_p);
+}
+
+cl_int clEnqueueSVMMemcpy(cl_command_queue queue, cl_bool wait, void *to, const void *from,
+                          size_t size, cl_uint count, const cl_event *events, cl_event *event_p)
+{
+    struct fake_command *command;
+
+    (void)wait;
+    (void)count;
+    (void)events;
+    if (fake_enter(__func__)) {
+        return answer(OPENCL_OUT_OF_RESOURCES);
+    }
+    command       = enqueue(queue, FAKE_COPY, event_p);
+    command->to   = to;
+    command->from = from;
+    command->size = size;
+    return answer(OPENCL_SUCCESS);
+}
+
+cl_int clEnqueueSVMMemFill(cl_command_queue queue, void *to, const void *pattern,
+                           size_t pattern_size, size_t size, cl_uint count, const cl_event *events,
+                           cl_event *event_p)
+{
+    struct fake_command *command;
+
+    (void)count;
+    (void)events;
+    if (fake_enter(__func__)) {
+        return answer(OPENCL_OUT_OF_RESOURCES);
+    }
+    if ((((uintptr_t)to | size) % pattern_size) != 0) {
+        return answer(OPENCL_INVALID_VALUE);
+    }
+    command               = enqueue(queue, FAKE_FILL, event_p);
+    command->to           = to;
+    command->size         = size;
+    command->pattern_size = pattern_size;
+    memcpy(command->pattern, pattern, pattern_size);
+    return answer(OPENCL_SUCCESS);
+}
+
+cl_int clEnqueueSVMMigrateMem(cl_command_queue queue, cl_uint pointer_count, const void **pointers,
+                              const size_t *sizes, cl_bitfield flags, cl_uint count,
+                              const cl_event *events, cl_event *event_p)
+{
+    (void)pointer_count;
+    (void)sizes;
+    (void)flags;
+    (void)count;
+    (void)events;
+    if (fake_enter(__func__)) {
+        return answer(OPENCL_OUT_OF_RESOURCES);
+    }
+    enqueue(queue, FAKE_MOVE, event_p)->to = (void *)(uintptr_t)pointers[0];
+    return answer(OPENCL_SUCCESS);
+}
+
+cl_int clEnqueueNDRangeKernel(cl_command_queue queue, cl_kernel kernel, cl_uint dimensions,
+                              const size_t *first, const size_t *size, const size_t *local,
+                              cl_uint count, const cl_event *events, cl_event *event_p)
+{
+    struct fake_command *command;
+
+    (void)dimensions;
+    (void)count;
+    (void)events;
+    if (fake_enter(__func__)) {
+        return answer(OPENCL_OUT_OF_RESOURCES);
+    }
+    if ((local != NULL) && ((*size % *local) != 0)) {
+        return answer(OPENCL_INVALID_WORK_GROUP_SIZE);
+    }
+    command         = enqueue(queue, FAKE_RUN, event_p);
+    command->first  = (first == NULL) ? 0 : *first;
+    command->size   = *size;
+    command->kernel = *kernel;
+    return answer(OPENCL_SUCCESS);
+}
