@@ -168,6 +168,24 @@ static struct facts facts_of_lane(const struct snapshot *snapshot, const struct 
     return facts;
 }
 
+/* Host memory may be taken from any of a space's nodes. */
+static void add_host_sizes(const struct snapshot *snapshot, const struct space_row *row,
+                           struct facts *facts)
+{
+    uint64_t most = snapshot->devices[0].info.capacity_bytes;
+    uint64_t sum  = 0;
+    size_t i;
+
+    for (i = 0; i < row->lane_count; i++) {
+        if ((row->lanes[i].info.home != MEMSPAN_HOST) ||
+            (row->lanes[i].info.capacity_bytes == MEMSPAN_UNKNOWN)) {
+            return;
+        }
+        sum += row->lanes[i].info.capacity_bytes;
+    }
+    know(facts, SIZE, (sum > most) ? most : sum);
+}
+
 /* A space is as good as its best resource, the first of equals. */
 static struct facts facts_of_space(const struct snapshot *snapshot, const struct space_row *row)
 {
@@ -190,6 +208,7 @@ static struct facts facts_of_space(const struct snapshot *snapshot, const struct
         facts = (rank_of(other.verdict) < rank_of(facts.verdict)) ? other : facts;
     }
     facts.kinds = kinds;
+    add_host_sizes(snapshot, row, &facts);
     return facts;
 }
 

@@ -182,7 +182,10 @@ static json_t *lane_of(const struct snapshot *snapshot, const struct lane *lane)
     json_put_size_or(object, "capacity_bytes", lane->info.capacity_bytes, "nobody tells");
     json_put_text_or(object, "capacity_source", lane_capacity_source(snapshot, lane),
                      "nobody tells");
-    json_put_int(object, "page_size_bytes", (long long)lane->info.page_size_bytes);
+    json_put_size_or(object, "page_size_bytes",
+                     (lane->info.page_size_bytes == 0) ? MEMSPAN_UNKNOWN
+                                                       : lane->info.page_size_bytes,
+                     "the driver decides");
     json_put_text(object, "coherence", memspan_coherence_name(lane->coherence));
     for (i = 0; i < snapshot->device_count; i++) {
         json_array_append_new(access,

@@ -81,6 +81,18 @@ static void take_backend(struct snapshot *snapshot, const struct request *reques
     text_clean(row->info.hint);
 }
 
+static bool has_backend(const struct snapshot *snapshot, const char *name)
+{
+    size_t i;
+
+    for (i = 0; i < snapshot->backend_count; i++) {
+        if (strcmp(snapshot->backends[i].info.name, name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static void take_backends(struct snapshot *snapshot, const struct request *request)
 {
     int count = memspan_backend_count();
@@ -93,6 +105,9 @@ static void take_backends(struct snapshot *snapshot, const struct request *reque
     for (c = 0; c < request->culprit_count; c++) {
         char text[512];
 
+        if (has_backend(snapshot, request->culprits[c].backend)) {
+            continue; /* told where backends are */
+        }
         snprintf(text, sizeof(text), "%s FAILED: %s; it is not used here",
                  request->culprits[c].backend, request->culprits[c].what);
         warn(snapshot, text);

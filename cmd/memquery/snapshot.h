@@ -26,9 +26,9 @@ enum lane_state { LANE_OK, LANE_ALIAS, LANE_CONDITIONAL, LANE_OFF };
 /* One resource of a space: one way to satisfy it. */
 struct lane {
     memspan_resource_info_t info;
-    int node_last;          /* nodes merged into one lane: their highest number; else numa_node */
-    bool limited;           /* the host may not have all of what its nodes hold */
-    memspan_reach_t *reach; /* by index into snapshot.devices */
+    int node_last;                 /* numa_node, or the highest of merged lanes */
+    bool limited;                  /* the host may not have all of what its nodes hold */
+    memspan_reach_t *reach;        /* by index into snapshot.devices */
     memspan_coherence_t coherence; /* the weakest that a device of the space is promised */
     bool planned;                  /* plan holds what an allocator over it alone would give */
     memspan_allocator_info_t plan;
@@ -76,6 +76,11 @@ const char *lane_state_name(enum lane_state state);
 
 /* "node0-1", "d0": where the lane's memory lives. */
 void lane_home(const struct snapshot *snapshot, const struct lane *lane, char *text, size_t size);
+
+/* Host nodes that differ in number alone are one line for people: a machine may have dozens. The
+ * lane that stands for lanes[first] and those after it; returns how many it stands for. */
+size_t lane_merge(const struct snapshot *snapshot, const struct space_row *row, size_t first,
+                  struct lane *lane_p);
 
 /* Who says how large the lane is. */
 const char *lane_capacity_source(const struct snapshot *snapshot, const struct lane *lane);

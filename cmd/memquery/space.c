@@ -56,8 +56,9 @@ const char *lane_capacity_source(const struct snapshot *snapshot, const struct l
 {
     int home = snapshot_device_index(snapshot, lane->info.home);
 
-    if (strcmp(lane->info.name, SPACE_PINNED_NAME) == 0) {
-        return (snapshot->lock_limit_bytes != MEMSPAN_UNKNOWN) ? "memlock" : "node";
+    if ((strcmp(lane->info.name, SPACE_PINNED_NAME) == 0) &&
+        (snapshot->lock_limit_bytes != MEMSPAN_UNKNOWN)) {
+        return "memlock";
     }
     if ((lane->info.home == MEMSPAN_HOST) && (lane->info.numa_node >= 0) && !lane->limited) {
         return "node";
@@ -169,32 +170,11 @@ static void take_reach(const struct snapshot *snapshot, const struct space_row *
     }
 }
 
-/* Host nodes that differ in number alone are one line: a machine may have dozens. */
-static bool merge(struct space_row *row, const struct lane *lane)
-{
-    struct lane *last;
-
-    if (row->lane_count == 0) {
-        return false;
-    }
-    last = &row->lanes[row->lane_count - 1];
-    if ((last->info.home != MEMSPAN_HOST) || (lane->info.home != MEMSPAN_HOST) ||
-        (last->info.kind != lane->info.kind) || (last->state != lane->state) ||
-        (lane->info.numa_node != last->node_last + 1) ||
-        (last->info.capacity_bytes == MEMSPAN_UNKNOWN) ||
-        (lane->info.capacity_bytes == MEMSPAN_UNKNOWN)) {
-        return false;
-    }
-    last->node_last = lane->info.numa_node;
-    last->info.capacity_bytes += lane->info.capacity_bytes;
-    text_append(last->info.name, sizeof(last->info.name), "+%s", lane->info.name);
-    return true;
-}
-
 /* A machine's nodes hold more than a container may have. */
 static void limit_lane(const struct snapshot *snapshot, struct lane *lane)
 {
-    uint64_t most = snapshot->devices[0].info.capacity_bytes;
+    uint64_t most =
+        (snapshot->device_count > 0) ? snapshot->devices[0].info.capacity_bytes : MEMSPAN_UNKNOWN;
 
     if ((lane->info.home == MEMSPAN_HOST) && (most != MEMSPAN_UNKNOWN) &&
         (lane->info.capacity_bytes != MEMSPAN_UNKNOWN) && (lane->info.capacity_bytes > most)) {
@@ -207,6 +187,35 @@ static void add_lane(struct space_row *row, const struct lane *lane)
 {
     row->lanes                    = text_grow(row->lanes, row->lane_count, sizeof(row->lanes[0]));
     row->lanes[row->lane_count++] = *lane;
+}
+
+static bool is_next_node(const struct lane *last, const struct lane *lane)
+{
+    return (last->info.home == MEMSPAN_HOST) && (lane->info.home == MEMSPAN_HOST) &&
+           (last->info.kind == lane->info.kind) && (last->state == lane->state) &&
+           (last->info.numa_node >= 0) && (lane->info.numa_node == last->node_last + 1) &&
+           (last->info.capacity_bytes != MEMSPAN_UNKNOWN) &&
+           (lane->info.capacity_bytes != MEMSPAN_UNKNOWN);
+}
+
+size_t lane_merge(const struct snapshot *snapshot, const struct space_row *row, size_t first,
+                  struct lane *lane_p)
+{
+    char name[48];
+    size_t i;
+
+    *lane_p = row->lanes[first];
+    for (i = first + 1; (i < row->lane_count) && is_next_node(lane_p, &row->lanes[i]); i++) {
+        lane_p->node_last = row->lanes[i].info.numa_node;
+        lane_p->info.capacity_bytes += row->lanes[i].info.capacity_bytes;
+    }
+    if (i > first + 1) {
+        snprintf(name, sizeof(name), "%.20s..%.20s", row->lanes[first].info.name,
+                 row->lanes[i - 1].info.name);
+        strcpy(lane_p->info.name, name);
+        limit_lane(snapshot, lane_p);
+    }
+    return i - first;
 }
 
 static void take_lane(const struct snapshot *snapshot, struct space_row *row, size_t index)
@@ -225,11 +234,8 @@ static void take_lane(const struct snapshot *snapshot, struct space_row *row, si
     take_reach(snapshot, row, index, &lane);
     judge_reach(snapshot, row, &lane);
     note_kind(snapshot, &lane);
-    if (merge(row, &lane)) {
-        free(lane.reach);
-    } else {
-        add_lane(row, &lane);
-    }
+    limit_lane(snapshot, &lane);
+    add_lane(row, &lane);
 }
 
 static struct space_row *add_row(struct snapshot *snapshot, const char *name)
@@ -265,36 +271,32 @@ static void take_space(struct snapshot *snapshot, const char *name, memspan_spac
     for (i = 0; i < count; i++) {
         take_lane(snapshot, row, i);
     }
-    for (i = 0; (i < row->lane_count) && (snapshot->device_count > 0); i++) {
-        limit_lane(snapshot, &row->lanes[i]);
-    }
 }
 
 /* Locked host memory: not a resource, but the trait's answer is what users look for. */
 static void take_pinned(struct snapshot *snapshot)
 {
     static const memspan_trait_t pinned = {MEMSPAN_TRAIT_PINNED, MEMSPAN_VALUE_TRUE};
+    struct lane lane                    = {.info = {.numa_node = -1}, .node_last = -1};
     struct space_row *row;
-    struct lane lane;
     size_t i;
 
-    if ((snapshot->space_count == 0) || (snapshot->spaces[0].lane_count == 0)) {
+    if (snapshot->device_count == 0) {
         return;
     }
-    lane           = snapshot->spaces[0].lanes[0];
-    lane.state     = LANE_OK;
-    lane.planned   = false;
-    lane.note[0]   = '\0';
-    lane.reach     = text_calloc(snapshot->device_count, sizeof(lane.reach[0]));
-    row            = add_row(snapshot, SPACE_PINNED_NAME);
-    row->handle    = MEMSPAN_SPACE_DEFAULT;
-    lane.info.kind = MEMSPAN_KIND_HOST_PINNED;
+    row                      = add_row(snapshot, SPACE_PINNED_NAME);
+    row->handle              = MEMSPAN_SPACE_DEFAULT;
+    lane.info.kind           = MEMSPAN_KIND_HOST_PINNED;
+    lane.info.home           = MEMSPAN_HOST;
+    lane.info.capacity_bytes = snapshot->devices[0].info.capacity_bytes;
+    lane.reach               = text_calloc(snapshot->device_count, sizeof(lane.reach[0]));
     snprintf(lane.info.name, sizeof(lane.info.name), SPACE_PINNED_NAME);
     for (i = 0; i < snapshot->device_count; i++) {
         memspan_device_reach(MEMSPAN_HOST, MEMSPAN_KIND_HOST_PINNED,
                              snapshot->devices[i].info.number, &lane.reach[i]);
     }
     plan(MEMSPAN_SPACE_DEFAULT, &lane, &pinned, 1);
+    lane.info.page_size_bytes = lane.planned ? lane.plan.page_size_bytes : 0;
     if ((lane.state == LANE_OK) && (snapshot->lock_limit_bytes != MEMSPAN_UNKNOWN)) {
         lane.state               = LANE_CONDITIONAL;
         lane.info.capacity_bytes = snapshot->lock_limit_bytes;

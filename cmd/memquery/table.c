@@ -256,10 +256,13 @@ static void print_spaces(const struct snapshot *snapshot, FILE *out)
         if (row->status != MEMSPAN_OK) {
             add_off(&grid, snapshot, row->info.name, "-", "", row->problem);
         }
-        for (j = 0; j < row->lane_count; j++) {
+        for (j = 0; j < row->lane_count;) {
+            struct lane lane;
+
+            j += lane_merge(snapshot, row, j, &lane);
             add_lane(&grid, snapshot, row->info.name,
                      !row->info.target || ((row->info.device_count == 1) && !row->info.host),
-                     &row->lanes[j]);
+                     &lane);
         }
         add_missing_kinds(&grid, snapshot, row);
     }

@@ -31,7 +31,7 @@ json)
     expect_jq '.nodes[3] | .kind == "gpu" and .owner == "0000:41:00.0"'
     expect_jq '.backends[3] | .state == "off" and (.native | contains("dlopen: 2"))'
     expect_jq '[.spaces[].name] | index("{host,0}") != null and index("{0}") != null'
-    expect_jq '.spaces[0].resources | length == 1 and .[0].capacity_bytes == 1081258016768'
+    expect_jq '.spaces[0].resources | length == 2 and .[1].capacity_bytes == 541165879296'
     expect_jq '[.spaces[] | select(.status != "MEMSPAN_OK")] | length == 1'
     ;;
 lock)
@@ -128,6 +128,8 @@ check)
     expect_check 1 'device=0,size>=1t'
     expect_check 1 'device=2,size>=1'
     expect_check 0 space=default
+    expect_check 0 'space=default,size>=900g'
+    expect_check 1 'space=node1,size>=900g'
     expect_check 4 space=low_lat
     expect_check 1 'space=low_lat,size>=100t'
     expect_check 0 'space=cuda1.coherent,concurrent,size>=1g'
@@ -198,6 +200,7 @@ crash)
     expect_out "^cuda FAILED: $fell; its last words: driver says: about to fall"
     expect_out 'opencl:0'
     expect_no_out 'cuda:1'
+    [ "$(grep -c FAILED: "$out")" -eq 1 ] || die "said more than once"
     run --json
     expect_code 3
     expect_schema
