@@ -103,6 +103,25 @@ static int fail(struct plan *plan)
     return code_of(plan->status);
 }
 
+/* The number after the last device means the host too, in OpenMP. Who writes a number here asks for
+ * a device, and would be told that all is well on a machine that has none. */
+static bool names_host_by_number(struct plan *plan)
+{
+    size_t i;
+
+    for (i = 0; i < plan->device_count; i++) {
+        if ((plan->devices[i] >= 0) && (plan->devices[i] == memspan_host_device())) {
+            plan->status = MEMSPAN_ERR_NOT_FOUND;
+            snprintf(plan->problem, sizeof(plan->problem),
+                     "there is no device %d: that number means the host here", plan->devices[i]);
+            snprintf(plan->hint, sizeof(plan->hint),
+                     "say host for the host; memquery lists the devices and why a backend is off");
+            return true;
+        }
+    }
+    return false;
+}
+
 int plan_make(struct plan *plan)
 {
     plan->space = (plan->base == MEMSPAN_SPACE_NULL) ? MEMSPAN_SPACE_DEFAULT : plan->base;
@@ -112,6 +131,9 @@ int plan_make(struct plan *plan)
         (memspan_trait_parse(plan->traits_text, plan->traits, PLAN_TRAITS_MAX,
                              &plan->trait_count) != MEMSPAN_OK)) {
         return fail(plan);
+    }
+    if (names_host_by_number(plan)) {
+        return EXIT_ABSENT;
     }
     if ((plan->device_count > 0) && (memspan_space_get(plan->devices, plan->device_count,
                                                        plan->base, &plan->space) != MEMSPAN_OK)) {

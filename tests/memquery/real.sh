@@ -149,13 +149,17 @@ crash | hang)
     need_opencl
     BROKEN_OPENCL=$case LD_LIBRARY_PATH=$broken
     export BROKEN_OPENCL LD_LIBRARY_PATH
-    [ "$case" = hang ] && limit="--timeout 3"
+    [ "$case" = hang ] && limit="--timeout 5"
     run $limit --json
     expect_code 3
     expect_schema
     expect_jq '.backends[] | select(.name == "opencl") | .state == "failed"'
     expect_jq '[.devices[].backend] | index("opencl") == null and index("host") == 0'
     expect_nobody_left
+    # Its devices are no longer asked for, and that is not the user's mistake.
+    run_with MEMSPAN_DEVICES=opencl:0 $limit --json
+    expect_code 3
+    expect_jq '.warnings | map(contains("MEMSPAN_DEVICES")) | any | not'
     # Who is not used cannot hurt.
     MEMSPAN_BACKENDS=^opencl
     export MEMSPAN_BACKENDS
