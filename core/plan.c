@@ -34,6 +34,7 @@ static const memspan_kind_t ladders[MEMSPAN_KIND_COUNT][LADDER_MAX] = {
                               MEMSPAN_KIND_HOST},
     [MEMSPAN_KIND_COHERENT] = {MEMSPAN_KIND_COHERENT, MEMSPAN_KIND_HOST_PINNED, MEMSPAN_KIND_HOST},
     [MEMSPAN_KIND_HOST_PINNED] = {MEMSPAN_KIND_HOST_PINNED, MEMSPAN_KIND_COHERENT},
+    [MEMSPAN_KIND_HOST]        = {MEMSPAN_KIND_HOST, MEMSPAN_KIND_HOST_PINNED},
 };
 
 __attribute__((format(printf, 2, 3))) static void say(struct memspan_plan *plan, const char *format,
@@ -60,6 +61,9 @@ static memspan_kind_t kind_asked(const struct memspan_space *space, const struct
 {
     if (!space->target) {
         return t->pinned ? MEMSPAN_KIND_HOST_PINNED : MEMSPAN_KIND_HOST;
+    }
+    if (space->partial && !t->memory_access_given && !t->pinned) {
+        return space->resources[0].kind; /* whoever picks a resource asks for what it is */
     }
     if (!space->host && (space->device_count == 1) && !t->memory_access_given) {
         return MEMSPAN_KIND_DEVICE;

@@ -190,3 +190,26 @@ Test(ladder, a_wish_that_is_not_followed_is_said)
     cr_expect_not(info.exact);
     cr_expect(strstr(info.why, "preferred_location") != NULL, "%s", info.why);
 }
+
+Test(ladder, one_resource_of_a_space_is_what_it_is)
+{
+    memspan_allocator_info_t info = {.struct_size = sizeof(info)};
+    memspan_resource_info_t r     = {.struct_size = sizeof(r)};
+    memspan_space_h whole;
+    int i;
+
+    machine_pretend("discrete", NULL);
+    cr_assert_eq(memspan_space_get(DEVICES(0, MEMSPAN_HOST), MEMSPAN_SPACE_NULL, &whole),
+                 MEMSPAN_OK);
+    cr_assert_gt(memspan_space_resource_count(whole), 1);
+    for (i = 0; i < (int)memspan_space_resource_count(whole); i++) {
+        memspan_space_h part;
+
+        cr_assert_eq(memspan_space_get_sub(whole, &i, 1, &part), MEMSPAN_OK);
+        cr_assert_eq(memspan_space_resource(part, 0, &r), MEMSPAN_OK);
+        cr_assert_eq(memspan_allocator_plan(part, NULL, 0, &info), MEMSPAN_OK, "%s: %s", r.name,
+                     memspan_error_text());
+        cr_expect_eq(info.kind_given, r.kind);
+        cr_expect(info.exact, "%s: %s", r.name, info.why);
+    }
+}
