@@ -44,7 +44,7 @@ static void print_head(const struct snapshot *snapshot, FILE *out)
     print_backends(snapshot, true, out);
     fprintf(out, " | off:");
     print_backends(snapshot, false, out);
-    fprintf(out, "\n\n");
+    fprintf(out, "  (--why NAME)\n\n");
 }
 
 /* ---- devices ---- */
