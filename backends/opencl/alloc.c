@@ -10,6 +10,7 @@
 /* Largest alignment that clSVMAlloc() has to keep: that of the largest built-in type, long16. */
 enum { SVM_ALIGN_BYTES = 128 };
 
+/* Lock held. */
 static memspan_status_t check_request(struct opencl_device *device,
                                       const memspan_request_t *request, size_t *total_p)
 {
@@ -193,12 +194,11 @@ memspan_status_t opencl_alloc(void *state, int ordinal, const memspan_request_t 
     if (status != MEMSPAN_OK) {
         return status;
     }
-    status = check_request(device, request, &total);
-    if (status != MEMSPAN_OK) {
-        return status;
-    }
     pthread_mutex_lock(&device->platform->lock);
-    status = opencl_platform_need_context(device->platform);
+    status = check_request(device, request, &total);
+    if (status == MEMSPAN_OK) {
+        status = opencl_platform_need_context(device->platform);
+    }
     pthread_mutex_unlock(&device->platform->lock);
     if (status != MEMSPAN_OK) {
         return status;

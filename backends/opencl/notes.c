@@ -122,6 +122,7 @@ void opencl_device_fill_kinds(struct opencl_device *device)
     can |= (opencl_kernel_missing(device, MEMSPAN_KERNEL_DAXPY) == NULL) ? MEMSPAN_CAN_KERNELS : 0u;
     can |= device->unified ? MEMSPAN_CAN_UNIFIED_PHYSICAL : 0u;
     info->capabilities = can;
+    atomic_store(&device->kinds, info->kinds);
 }
 
 static memspan_coherence_t coherence_of(const struct opencl_device *device, memspan_kind_t kind)
@@ -192,7 +193,7 @@ memspan_reach_t opencl_reach(void *opaque, int home_ordinal, memspan_kind_t kind
     }
     home = state->devices[home_ordinal];
     if ((kind <= MEMSPAN_KIND_NONE) || (kind >= MEMSPAN_KIND_COUNT) ||
-        ((home->info.kinds & (1u << kind)) == 0)) {
+        ((atomic_load(&home->kinds) & (1u << kind)) == 0)) {
         return reach;
     }
     if (from_ordinal >= 0) {

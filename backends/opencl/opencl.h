@@ -11,6 +11,7 @@
 #include "backends/opencl/opencl_api.h"
 #include <memspan/backend.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -66,14 +67,15 @@ struct opencl_device {
     unsigned svm_has;           /* enum opencl_svm: has */
     uint64_t alloc_max_bytes;   /* the driver's word */
     size_t work_group_size_max;
-    bool unified; /* its memory is the host's */
+    atomic_uint kinds; /* info.kinds, for those who do not hold the lock */
+    bool unified;      /* its memory is the host's */
     bool has_compiler;
     bool has_doubles;
     char language[20]; /* option of its compiler, or "" */
     /* Below: under the platform's lock. */
-    struct opencl_queue *queue;  /* the device's own, made when first needed */
-    cl_command_queue host_queue; /* maps and probes: they must not wait for kernels */
-    enum opencl_same same;
+    struct opencl_queue *queue;     /* the device's own, made when first needed */
+    cl_command_queue host_queue;    /* maps and probes: they must not wait for kernels */
+    _Atomic(enum opencl_same) same; /* written under the lock, read by anyone */
     cl_program program;
     cl_kernel kernels[OPENCL_KERNEL_COUNT];
     uint64_t kernels_told[OPENCL_KERNEL_COUNT]; /* opencl_platform::generation they know of */
