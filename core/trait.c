@@ -406,13 +406,14 @@ static memspan_status_t unknown(const char *what, const char *text, const char *
 {
     const char *nearest = memspan_text_nearest(text, next);
 
-    memspan_error(MEMSPAN_ERR_INVALID, "there is no trait %s \"%s\"", what, text);
+    memspan_error(MEMSPAN_ERR_INVALID, "there is no %s \"%s\"", what, text);
     return (nearest == NULL) ? MEMSPAN_ERR_INVALID : memspan_error_hint("perhaps %s?", nearest);
 }
 
 static memspan_status_t parse_value(size_t key, const char *text, uintptr_t *value_p)
 {
     size_t length = strlen(text);
+    char what[64];
     uint64_t size;
     int number;
     size_t i;
@@ -433,7 +434,8 @@ static memspan_status_t parse_value(size_t key, const char *text, uintptr_t *val
     }
     switch (keys[key].form) {
     case WORD:
-        return unknown("value", text, next_word);
+        snprintf(what, sizeof(what), "value of trait %s", keys[key].text);
+        return unknown(what, text, next_word);
     case SIZE:
     case HANDLE:
         if (!memspan_text_to_size(text, length, &size)) {
@@ -473,7 +475,7 @@ static memspan_status_t parse_one(const char *text, size_t length, memspan_trait
     for (i = 0; (i < KEYS) && (strcmp(keys[i].text, word) != 0); i++) {
     }
     if (i == KEYS) {
-        return unknown("called", word, next_key);
+        return unknown("trait called", word, next_key);
     }
     trait_p->key = keys[i].key;
     return parse_value(i, equals + 1, &trait_p->value);
@@ -497,6 +499,9 @@ memspan_status_t memspan_trait_parse(const char *text, memspan_trait_t *traits, 
         }
         if (count == capacity) {
             return memspan_error(MEMSPAN_ERR_INVALID, "more than %zu traits", capacity);
+        }
+        if ((text[length] == ',') && (text[length + 1] == '\0')) {
+            return memspan_error(MEMSPAN_ERR_INVALID, "no trait after the last comma");
         }
         traits[count++] = trait;
         text += length + ((text[length] == ',') ? 1 : 0);

@@ -86,6 +86,9 @@ static int find_choice(const char *choices, const char *word)
     int index     = 0;
     const char *c;
 
+    if (strchr(word, '|') != NULL) {
+        return -1;
+    }
     for (c = choices; c != NULL; c = strchr(c, '|')) {
         c += (*c == '|') ? 1 : 0;
         if ((strncmp(c, word, length) == 0) && ((c[length] == '|') || (c[length] == '\0'))) {
