@@ -158,6 +158,9 @@ void fake_kernel_run(const struct fake_command *command)
     size_t i;
 
     for (i = 0; i < command->kernel.pointer_count; i++) {
+        if (fake_block_at(command->kernel.pointers[i]) == NULL) {
+            fake_broken("a kernel still holds %p, which is gone", command->kernel.pointers[i]);
+        }
         fake_there(command->context, command->kernel.pointers[i]);
     }
     run[command->kernel.which](command);

@@ -230,10 +230,31 @@ cl_mem clCreateBuffer(cl_context context, cl_bitfield flags, size_t size, void *
     return made(buffer, OPENCL_SUCCESS, code_p);
 }
 
+/* The driver may keep a buffer for the commands that use it, but not somebody else's pages. */
+static void check_unused(cl_mem buffer)
+{
+    const struct _cl_command_queue *queue;
+    const struct fake_command *command;
+    int i;
+
+    for (queue = fake.queues; queue != NULL; queue = queue->next) {
+        for (command = queue->commands; command != NULL; command = command->next) {
+            for (i = 0; (command->type == FAKE_RUN) && (i < FAKE_ARGS); i++) {
+                if (memcmp(command->kernel.args[i].bytes, &buffer, sizeof(buffer)) == 0) {
+                    fake_broken("host pages are released while a kernel waits that uses them");
+                }
+            }
+        }
+    }
+}
+
 cl_int clReleaseMemObject(cl_mem buffer)
 {
     bool fails = fake_enter(__func__);
 
+    if (!buffer->own_data) {
+        check_unused(buffer);
+    }
     if (buffer->own_data) {
         free(buffer->data);
     }

@@ -87,6 +87,16 @@ Test(pretended_rules, pointers_are_followed_into_every_kind)
                                               2, 0, first, NULL, first + 1}));
     ok(table->synchronize(state, 0, NULL));
     cr_assert_eq(first[1], blocks[2].address);
+    /* Memory that is newer than the kernel. */
+    ok(table->free(state, 0, &blocks[2]));
+    blocks[2]                   = pretended_take(state, 0, MEMSPAN_KIND_HOST_PINNED);
+    *(void **)blocks[2].address = first;
+    *(void **)blocks[1].address = blocks[2].address;
+    ok(table->launch(state, 0, NULL,
+                     &(memspan_kernel_call_t){sizeof(memspan_kernel_call_t), MEMSPAN_KERNEL_CHASE,
+                                              3, 0, first, NULL, first + 1}));
+    ok(table->synchronize(state, 0, NULL));
+    cr_assert_eq(first[1], first);
     for (i = 0; i < 3; i++) {
         ok(table->free(state, 0, &blocks[i]));
     }
@@ -113,7 +123,9 @@ Test(pretended_rules, a_kernel_forgets_memory_that_is_gone)
         fill(state, 0, NULL, pages, i + 5);
         ok(table->synchronize(state, 0, NULL));
         cr_assert_eq(((double *)pages)[99], i + 5);
+        fill(state, 0, NULL, pages, i + 6);
         ok(table->release(state, 0, pages, 4096, cookie));
+        cr_assert_eq(((double *)pages)[99], i + 6, "releasing waits for the kernel");
         munmap(pages, 4096);
     }
     pretended_close(state);
