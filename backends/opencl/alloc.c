@@ -237,14 +237,14 @@ memspan_status_t opencl_free(void *state, int ordinal, const memspan_block_t *gi
         return status;
     }
     pthread_mutex_lock(&device->platform->lock);
+    /* Kernels follow pointers: any of them may use it. A wait that fails means that the driver is
+     * broken; the memory is given back all the same. */
+    status = opencl_platform_quiesce(device->platform);
     if ((block == NULL) || (opencl_block_find(device->platform, given->address) != block)) {
         pthread_mutex_unlock(&device->platform->lock);
         return opencl_refuse(state, MEMSPAN_ERR_NOT_FOUND, NULL, "%p is no OpenCL memory of %s",
                              given->address, device->info.name);
     }
-    /* Kernels follow pointers: any of them may use it. A wait that fails means that the driver is
-     * broken; the memory is given back all the same. */
-    status = opencl_platform_quiesce(device->platform);
     opencl_block_remove(device->platform, block);
     unmapped = unmap_now(device, block);
     pthread_mutex_unlock(&device->platform->lock);

@@ -264,13 +264,13 @@ memspan_status_t opencl_release(void *state, int ordinal, void *address, size_t 
         return status;
     }
     pthread_mutex_lock(&device->platform->lock);
+    status = opencl_platform_quiesce(device->platform);
     if ((block == NULL) || (opencl_block_find(device->platform, address) != block) ||
         (block->size_bytes != size_bytes) || (block->kind != MEMSPAN_KIND_HOST)) {
         pthread_mutex_unlock(&device->platform->lock);
         return opencl_refuse(state, MEMSPAN_ERR_NOT_FOUND, NULL,
                              "%zu bytes at %p were not imported", size_bytes, address);
     }
-    status = opencl_platform_quiesce(device->platform);
     block->references--;
     if (block->references == 0) {
         opencl_block_remove(device->platform, block);
