@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* fork.c: the lock order of the core, in one place.
  *
- *   OpenMP: making  >  allocator table  >  spaces  >  backends (opening)  >  providers  >  pools  >
- * pointer map >  topology
+ *   OpenMP's making  >  allocator table  >  spaces  >  backends (opening)  >  providers  >
+ *   pools  >  pointer map  >  topology  >  OpenMP's partitioners, tables
  *
  * A thread that holds one of them may take those to its right, never those to its left. */
 

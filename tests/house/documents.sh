@@ -56,7 +56,7 @@ for header in include/memspan/*.h; do
 done
 
 if command -v man >/dev/null; then
-    for page in include/man/*.[1-9] cmd/*.[1-9]; do
+    for page in include/man/*.[1-9] cmd/*/*.[1-9]; do
         [ -e "$page" ] || continue
         warnings=$(MANROFFSEQ='' MANWIDTH=80 man --warnings -E UTF-8 -l -Tutf8 -Z "$page" 2>&1 >/dev/null)
         [ -z "$warnings" ] || complain "$page: $warnings"
