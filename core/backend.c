@@ -456,6 +456,12 @@ const struct memspan_backend_slot *memspan_backend_slot(int index)
     return &entries[index].slot;
 }
 
+unsigned memspan_backend_slot_flags(int index)
+{
+    ensure_list();
+    return (entries[index].slot.table != NULL) ? entries[index].slot.table->flags : 0;
+}
+
 const struct memspan_backend_slot *memspan_backend_slot_if_open(int index)
 {
     ensure_list();

@@ -35,6 +35,10 @@ int memspan_backend_slots(void);
 /* Backend @p index, opened unless it is off. */
 const struct memspan_backend_slot *memspan_backend_slot(int index);
 
+/* A backend's flags (enum memspan_backend_flag) without opening it; 0 for a table that was refused.
+ */
+unsigned memspan_backend_slot_flags(int index);
+
 /* The same without opening anything: NULL when it was not opened yet. */
 const struct memspan_backend_slot *memspan_backend_slot_if_open(int index);
 

@@ -210,41 +210,41 @@ static memspan_status_t add_listed(const char *text)
     return MEMSPAN_OK;
 }
 
-static bool has_flag(int slot_index, unsigned flag, bool *on_p)
+/* All devices of the backends that have one of @p with and none of @p without. Opens no others. */
+static void add_backends(unsigned with, unsigned without)
 {
-    const struct memspan_backend_slot *slot = memspan_backend_slot(slot_index);
+    int i;
 
-    *on_p = slot->on;
-    return (slot->table != NULL) && ((slot->table->flags & flag) != 0);
+    for (i = 0; i < memspan_backend_slots(); i++) {
+        unsigned flags = memspan_backend_slot_flags(i);
+
+        if (((with == 0) || ((flags & with) != 0)) && ((flags & without) == 0) &&
+            memspan_backend_slot(i)->on) {
+            add_all(memspan_backend_slot(i));
+        }
+    }
 }
 
 static memspan_status_t load_devices(void)
 {
     const char *listed = memspan_option_text(MEMSPAN_OPTION_DEVICES);
     memspan_status_t status;
-    bool on;
-    int i;
 
     host_number = -1;
     status      = memspan_backend_list_status();
     if (status != MEMSPAN_OK) {
         return status;
     }
-    for (i = 0; i < memspan_backend_slots(); i++) {
-        if (has_flag(i, MEMSPAN_BACKEND_NUMBERS_DEVICES, &on) && on) {
-            add_all(memspan_backend_slot(i));
-        }
-    }
+    add_backends(MEMSPAN_BACKEND_NUMBERS_DEVICES, 0);
     if (device_count > 0) {
         host_number = device_count;
     }
     if (listed[0] != '\0') {
         return add_listed(listed);
     }
-    for (i = 0; (host_number < 0) && (i < memspan_backend_slots()); i++) {
-        if (!has_flag(i, MEMSPAN_BACKEND_IS_HOST, &on) && on) {
-            add_all(memspan_backend_slot(i));
-        }
+    if (host_number < 0) {
+        add_backends(0, MEMSPAN_BACKEND_IS_HOST | MEMSPAN_BACKEND_NUMBERS_DEVICES |
+                            MEMSPAN_BACKEND_OPT_IN);
     }
     return MEMSPAN_OK;
 }

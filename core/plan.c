@@ -75,6 +75,16 @@ static memspan_kind_t kind_asked(const struct memspan_space *space, const struct
                                                        : MEMSPAN_KIND_COHERENT;
 }
 
+static memspan_status_t node_of_place(const struct memspan_traits *t, int *node_p)
+{
+    memspan_status_t status = memspan_topology_node_of_place(t->preferred_place, node_p);
+
+    return (status == MEMSPAN_ERR_NOT_FOUND)
+               ? memspan_error(MEMSPAN_ERR_INVALID, "trait preferred_place: %s",
+                               memspan_error_last()->message)
+               : status;
+}
+
 /* ---- target spaces ---- */
 
 static const struct memspan_device *member(const struct memspan_space *space, size_t i)
@@ -246,6 +256,38 @@ static void place_on_device(struct memspan_plan *plan, const struct memspan_trai
         (plan->resident == host) ? "the host" : plan->resident->info.name);
 }
 
+/* A place on the host for memory of a device's driver: a wish, which drivers of host memory follow.
+ */
+static memspan_status_t wish_for_place(struct memspan_plan *plan, const struct memspan_traits *t)
+{
+    int node                = -1;
+    memspan_status_t status = node_of_place(t, &node);
+
+    if (status != MEMSPAN_OK) {
+        return status;
+    }
+    if (plan->kind_given == MEMSPAN_KIND_DEVICE) {
+        plan->exact = false;
+        say(plan, "preferred_place is for host memory and was not followed");
+        return MEMSPAN_OK;
+    }
+    plan->nodes = malloc(sizeof(*plan->nodes));
+    if (plan->nodes == NULL) {
+        return memspan_error(MEMSPAN_ERR_NO_MEMORY, "no memory for a plan");
+    }
+    plan->nodes[0]        = node;
+    plan->spec.nodes      = plan->nodes;
+    plan->spec.node_count = 1;
+    if (memspan_topology_node_count() > 1) {
+        plan->exact = false; /* the contract has no way of promising it */
+        say(plan, "node %d, nearest to place %d, is a wish to the driver", node,
+            t->preferred_place);
+    } else {
+        say(plan, "node %d is nearest to place %d", node, t->preferred_place);
+    }
+    return MEMSPAN_OK;
+}
+
 static memspan_status_t use_importers(struct memspan_plan *plan)
 {
     size_t i;
@@ -284,8 +326,10 @@ static memspan_status_t plan_target(struct memspan_plan *plan, const struct mems
         plan->spec.flags |= MEMSPAN_REQUEST_PINNED;
     }
     if (t->preferred_place != MEMSPAN_NO_PLACE) {
-        plan->exact = false;
-        say(plan, "preferred_place is for host memory and was not followed");
+        memspan_status_t status = wish_for_place(plan, t);
+        if (status != MEMSPAN_OK) {
+            return status;
+        }
     }
     return r->imported ? use_importers(plan) : MEMSPAN_OK;
 }
@@ -295,14 +339,11 @@ static memspan_status_t plan_target(struct memspan_plan *plan, const struct mems
 static memspan_status_t use_place(struct memspan_plan *plan, const struct memspan_traits *t)
 {
     int node                = -1;
-    memspan_status_t status = memspan_topology_node_of_place(t->preferred_place, &node);
+    memspan_status_t status = node_of_place(t, &node);
     size_t i;
 
     if (status != MEMSPAN_OK) {
-        return (status == MEMSPAN_ERR_NOT_FOUND)
-                   ? memspan_error(MEMSPAN_ERR_INVALID, "trait preferred_place: %s",
-                                   memspan_error_last()->message)
-                   : status;
+        return status;
     }
     for (i = 0; i < plan->space->resource_count; i++) {
         if (plan->space->resources[i].node == node) {
@@ -466,10 +507,17 @@ static memspan_status_t check_devices(const struct memspan_traits *t)
 }
 
 memspan_status_t memspan_plan_make(const struct memspan_space *space,
-                                   const struct memspan_traits *traits, struct memspan_plan *plan_p)
+                                   const struct memspan_traits *given, struct memspan_plan *plan_p)
 {
-    struct memspan_plan *plan = plan_p;
-    memspan_status_t status   = check_devices(traits);
+    struct memspan_plan *plan           = plan_p;
+    struct memspan_traits own           = *given;
+    const struct memspan_traits *traits = &own;
+    memspan_status_t status             = check_devices(given);
+
+    if ((own.preferred_location != MEMSPAN_NO_DEVICE) && (status == MEMSPAN_OK)) {
+        /* The host's other number means the host. */
+        own.preferred_location = memspan_device_find(given->preferred_location)->number;
+    }
 
     if (status != MEMSPAN_OK) {
         return status;

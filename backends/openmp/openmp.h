@@ -13,6 +13,8 @@ typedef void openmp_free_fn(void *pointer, int device);
 
 /* X(return type, member, symbol, arguments, optional) of the offload runtime. */
 #define OPENMP_CALL_MAP(X)                                                                         \
+    X(void, register_lib, "__tgt_register_lib", (void *), true)                                    \
+    X(void, unregister_lib, "__tgt_unregister_lib", (void *), true)                                \
     X(int, get_num_devices, "omp_get_num_devices", (void), false)                                  \
     X(void *, alloc, "omp_target_alloc", (size_t size, int device), false)                         \
     X(void, free, "omp_target_free", (void *pointer, int device), false)                           \

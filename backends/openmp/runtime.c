@@ -92,6 +92,32 @@ static void drop_halves(struct openmp_calls *calls)
     }
 }
 
+/* libomptarget keeps its devices in an object that exists while a program with device code is
+ * registered, and from release 19 on does not look before it uses it: in a process that only has
+ * the library loaded, counting devices is a null pointer. Registering no device code makes the
+ * object for as long as it takes to count; for a program with device code it is one reference more.
+ */
+static int count_devices(const struct openmp_calls *calls)
+{
+    struct {
+        int32_t image_count;
+        const void *images;
+        const void *entries_begin;
+        const void *entries_end;
+    } nothing = {.image_count = 0};
+    bool both = (calls->register_lib != NULL) && (calls->unregister_lib != NULL);
+    int count;
+
+    if (both) {
+        calls->register_lib(&nothing);
+    }
+    count = calls->get_num_devices();
+    if (both) {
+        calls->unregister_lib(&nothing);
+    }
+    return count;
+}
+
 memspan_status_t openmp_runtime_find(struct openmp *openmp)
 {
     const char *file;
@@ -119,7 +145,7 @@ memspan_status_t openmp_runtime_find(struct openmp *openmp)
         goto err_close_library;
     }
     drop_halves(&openmp->calls);
-    openmp->count = openmp->calls.get_num_devices();
+    openmp->count = count_devices(&openmp->calls);
     if (openmp->count <= 0) {
         status = openmp->services->fail(MEMSPAN_ERR_OFF, "openmp", "omp_get_num_devices",
                                         openmp->count, "", build_hint,
