@@ -73,6 +73,9 @@ Test(omp_foreign, libgomp)
     p[-3] = 132;
     p[-4] += 16;
     cr_expect_not(memspan_omp_block_is_libgomp(p, &block), "begins after itself");
+    p[-4] -= 16;
+    free((void *)p[-4]);
+    free((void *)q[-4]);
 }
 
 Test(omp_foreign, libomp)
@@ -89,6 +92,7 @@ Test(omp_foreign, libomp)
     p[-2] -= 8;
     p[-3] = 10000;
     cr_expect_not(memspan_omp_block_is_libomp(p, &block), "asked for more than there is");
+    free((void *)p[-5]);
 }
 
 Test(omp_foreign, anything_else_is_nobodys)
