@@ -376,6 +376,7 @@ static bool wanted_by_name(const char *name)
 static void open_entry(struct entry *e)
 {
     const memspan_backend_t *table = e->slot.table;
+    struct memspan_error_saved callers;
     memspan_status_t status;
     int count;
 
@@ -383,7 +384,7 @@ static void open_entry(struct entry *e)
         turn_off(e, MEMSPAN_ERR_OFF, "name it in MEMSPAN_DEVICES", "not asked for");
         return;
     }
-    memspan_error_clear();
+    memspan_error_save(&callers);
     status = table->open(&memspan_services, &e->slot.state);
     if (status != MEMSPAN_OK) {
         const memspan_error_t *error = memspan_error_last();
@@ -393,7 +394,7 @@ static void open_entry(struct entry *e)
         turn_off(e, status, hint, "%s", memspan_error_text());
         memspan_log((status == MEMSPAN_ERR_OFF) ? MEMSPAN_LOG_INFO : MEMSPAN_LOG_WARN, table->name,
                     "off: %s", e->slot.reason);
-        memspan_error_clear();
+        memspan_error_restore(&callers);
         return;
     }
     count = table->device_count(e->slot.state);
@@ -401,6 +402,7 @@ static void open_entry(struct entry *e)
         turn_off(e, MEMSPAN_ERR_OFF, NULL, "its driver has no devices");
         return;
     }
+    memspan_error_restore(&callers); /* what failed on the way to success */
     e->slot.device_count = count;
     e->slot.on           = true;
     e->slot.status       = MEMSPAN_OK;

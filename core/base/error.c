@@ -10,11 +10,7 @@
 
 static _Thread_local struct {
     memspan_error_t record;
-    char message[512];
-    char hint[256];
-    char backend[16];
-    char call[64];
-    char native_text[128];
+    struct memspan_error_texts texts;
     char text[1024]; /* the record as one line, made on demand */
 } last = {.record = {.message = "", .hint = "", .backend = "", .call = "", .native_text = ""}};
 
@@ -29,20 +25,21 @@ memspan_status_t memspan_error_native_va(memspan_status_t status, const char *ba
                                          const char *native_text, const char *hint,
                                          const char *format, va_list args)
 {
-    char message[sizeof(last.message)];
+    char message[sizeof(last.texts.message)];
 
     /* Formatted aside first: an argument may point into the record that is being replaced. */
     vsnprintf(message, sizeof(message), format, args);
-    memcpy(last.message, message, sizeof(message));
+    memcpy(last.texts.message, message, sizeof(message));
 
     last.record = (memspan_error_t){
         .status      = status,
-        .message     = last.message,
-        .hint        = copy_text(last.hint, sizeof(last.hint), hint),
-        .backend     = copy_text(last.backend, sizeof(last.backend), backend),
-        .call        = copy_text(last.call, sizeof(last.call), call),
+        .message     = last.texts.message,
+        .hint        = copy_text(last.texts.hint, sizeof(last.texts.hint), hint),
+        .backend     = copy_text(last.texts.backend, sizeof(last.texts.backend), backend),
+        .call        = copy_text(last.texts.call, sizeof(last.texts.call), call),
         .native_code = native_code,
-        .native_text = copy_text(last.native_text, sizeof(last.native_text), native_text),
+        .native_text =
+            copy_text(last.texts.native_text, sizeof(last.texts.native_text), native_text),
     };
     return status;
 }
@@ -74,10 +71,23 @@ memspan_status_t memspan_error_hint(const char *format, ...)
     va_list args;
 
     va_start(args, format);
-    vsnprintf(last.hint, sizeof(last.hint), format, args);
+    vsnprintf(last.texts.hint, sizeof(last.texts.hint), format, args);
     va_end(args);
-    last.record.hint = last.hint;
+    last.record.hint = last.texts.hint;
     return last.record.status;
+}
+
+void memspan_error_save(struct memspan_error_saved *saved)
+{
+    saved->record = last.record;
+    saved->texts  = last.texts;
+}
+
+void memspan_error_restore(const struct memspan_error_saved *saved)
+{
+    /* The texts lie where they lay; the record's pointers are right again. */
+    last.texts  = saved->texts;
+    last.record = saved->record;
 }
 
 const memspan_error_t *memspan_error_last(void)

@@ -30,6 +30,22 @@ memspan_status_t memspan_error_native_va(memspan_status_t status, const char *ba
 memspan_status_t memspan_error_hint(const char *format, ...)
     __attribute__((format(printf, 1, 2), cold));
 
+/* The calling thread's record, put aside while something is tried whose failure is not the caller's
+ * (a driver that is not there), and put back afterwards. */
+struct memspan_error_texts {
+    char message[512];
+    char hint[256];
+    char backend[16];
+    char call[64];
+    char native_text[128];
+};
+struct memspan_error_saved {
+    memspan_error_t record;
+    struct memspan_error_texts texts;
+};
+void memspan_error_save(struct memspan_error_saved *saved);
+void memspan_error_restore(const struct memspan_error_saved *saved);
+
 /* Write @p from over the caller's structure, whose first member says how much of it the caller
  * knows: older callers get a prefix, newer ones zeros. MEMSPAN_ERR_INVALID when it was not set. */
 memspan_status_t memspan_struct_write(void *to, const void *from, size_t size);
