@@ -121,7 +121,8 @@ void opencl_device_fill_kinds(struct opencl_device *device)
                : 0u;
     can |= (opencl_kernel_missing(device, MEMSPAN_KERNEL_DAXPY) == NULL) ? MEMSPAN_CAN_KERNELS : 0u;
     can |= device->unified ? MEMSPAN_CAN_UNIFIED_PHYSICAL : 0u;
-    info->capabilities = can;
+    info->capabilities     = can;
+    info->kinds_migratable = device->unified ? 0 : (info->kinds & (1u << MEMSPAN_KIND_MANAGED));
     atomic_store(&device->kinds, info->kinds);
 }
 
@@ -156,9 +157,11 @@ static memspan_access_t access_of(const struct opencl_device *home, memspan_kind
     }
     switch (kind) {
     case MEMSPAN_KIND_DEVICE:
-        return (from == home) ? MEMSPAN_ACCESS_LOCAL : MEMSPAN_ACCESS_FAULT;
+        return (from == home) ? MEMSPAN_ACCESS_LOCAL : MEMSPAN_ACCESS_REMOTE;
     case MEMSPAN_KIND_MANAGED:
-        return MEMSPAN_ACCESS_FAULT;
+        /* It moves as a whole when it is handed over, not by faults: whoever has it, has it here.
+         */
+        return MEMSPAN_ACCESS_LOCAL;
     case MEMSPAN_KIND_HOST_PINNED:
         return host ? MEMSPAN_ACCESS_LOCAL : MEMSPAN_ACCESS_REMOTE;
     default: /* OpenCL does not tell on which side coherent memory is */

@@ -56,6 +56,10 @@ static memspan_status_t bind_pages(const memspan_request_t *request, char *base,
             }
         }
     }
+    if ((request->spread == MEMSPAN_SPREAD_ANY) && !strict) {
+        *node_p = request->nodes[0];
+        return memspan_topology_bind(base, request->size_bytes, request->nodes, 1, false, false);
+    }
     *node_p = (request->node_count == 1) ? request->nodes[0] : -1;
     return memspan_topology_bind(base, request->size_bytes, request->nodes, request->node_count,
                                  false, strict);

@@ -481,6 +481,31 @@ Test(opencl, pins)
     }
 }
 
+Test(opencl, places)
+{
+    memspan_request_t request = ask(MEMSPAN_KIND_HOST_PINNED, BYTES);
+    memspan_block_t block;
+    int node = 0;
+
+    need_kind(MEMSPAN_KIND_HOST_PINNED);
+    if ((info.capabilities & MEMSPAN_CAN_UNIFIED_PHYSICAL) == 0) {
+        cr_skip_test("the first device has memory of its own");
+    }
+    request.nodes      = &node;
+    request.node_count = 1;
+    request.flags      = MEMSPAN_REQUEST_STRICT;
+    ok(table->alloc(state, 0, &request, &block));
+    cr_assert_eq(block.node, 0);
+    cr_assert_eq(block.page_size_bytes, memspan_page_size());
+    give(block);
+    node = 1000;
+    cr_assert_neq(table->alloc(state, 0, &request, &block), MEMSPAN_OK);
+    request.flags = 0;
+    ok(table->alloc(state, 0, &request, &block));
+    cr_assert_eq(block.node, -1);
+    give(block);
+}
+
 Test(opencl, says_who_reaches_what)
 {
     memspan_reach_t reach;

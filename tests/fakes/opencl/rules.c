@@ -243,6 +243,9 @@ Test(pretended_rules, offers_what_there_is)
         cr_assert_eq(info.kinds, cases[i].kinds, "%s %s: %#x", cases[i].svm, cases[i].apart,
                      info.kinds);
         cr_assert_eq(info.kinds_without_gain, cases[i].without_gain);
+        cr_assert_eq(info.kinds_migratable, (strcmp(cases[i].apart, "FAKE_OPENCL_APART=1") == 0)
+                                                ? (info.kinds & BIT(MANAGED))
+                                                : 0);
         for (kind = MEMSPAN_KIND_HOST; kind < MEMSPAN_KIND_COUNT; kind++) {
             cr_assert_str_not_empty(info.kind_note[kind]);
         }
