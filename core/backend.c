@@ -385,6 +385,7 @@ static void open_entry(struct entry *e)
         return;
     }
     memspan_error_save(&callers);
+    memspan_error_clear(); /* a driver that fails without a word gets no one else's */
     status = table->open(&memspan_services, &e->slot.state);
     if (status != MEMSPAN_OK) {
         const memspan_error_t *error = memspan_error_last();
@@ -398,11 +399,11 @@ static void open_entry(struct entry *e)
         return;
     }
     count = table->device_count(e->slot.state);
+    memspan_error_restore(&callers); /* what failed on the way to success */
     if (count <= 0) {
         turn_off(e, MEMSPAN_ERR_OFF, NULL, "its driver has no devices");
         return;
     }
-    memspan_error_restore(&callers); /* what failed on the way to success */
     e->slot.device_count = count;
     e->slot.on           = true;
     e->slot.status       = MEMSPAN_OK;

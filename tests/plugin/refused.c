@@ -82,6 +82,21 @@ Test(plugin, a_driver_that_is_too_old)
     cr_expect_neq(strstr(info.hint, "update the box driver"), NULL, "hint: %s", info.hint);
 }
 
+/* Only that it is off: it did not say why, and nobody else's words may stand in. */
+Test(plugin, a_driver_that_fails_without_a_word)
+{
+    cr_assert_neq(memspan_device_synchronize(4321), MEMSPAN_OK);
+    cr_assert_neq(memspan_free((void *)64), MEMSPAN_OK);
+    check_refused("silent", "silent.so", MEMSPAN_ERR_DRIVER, "");
+    cr_expect_eq(strstr(find_backend("silent", "silent.so").reason, "4321"), NULL);
+    cr_expect_eq(memspan_error_last()->status, MEMSPAN_ERR_NOT_FOUND, "the caller's record stays");
+}
+
+Test(plugin, a_driver_without_devices)
+{
+    check_refused("empty", "empty.so", MEMSPAN_ERR_OFF, "no devices");
+}
+
 Test(plugin, the_good_one_and_the_host_work)
 {
     memspan_backend_info_t info = find_backend("example", "example.so");
