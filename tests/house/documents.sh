@@ -55,10 +55,9 @@ for header in include/memspan/*.h; do
     done
 done
 
-if command -v man >/dev/null; then
+if command -v groff >/dev/null; then
     for page in include/man/*.[1-9] cmd/*/*.[1-9]; do
-        [ -e "$page" ] || continue
-        warnings=$(MANROFFSEQ='' MANWIDTH=80 man --warnings -E UTF-8 -l -Tutf8 -Z "$page" 2>&1 >/dev/null)
+        warnings=$(groff -man -Tutf8 -ww -z "$page" 2>&1)
         [ -z "$warnings" ] || complain "$page: $warnings"
     done
 fi
