@@ -15,7 +15,8 @@
  *   config.h     environment variables
  * and, not included here:
  *   omp.h        the extended OpenMP names, for OpenMP programs
- *   backend.h    the contract of a backend, for plug-ins */
+ *   backend.h    the contract of a backend, for plug-ins
+ *   memspan.hpp  C++17: the standard containers over this memory */
 
 #include <memspan/allocator.h>
 #include <memspan/config.h>

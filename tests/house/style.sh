@@ -14,7 +14,7 @@ complain() {
 }
 
 sources() {
-    find core include backends cmd bench tests \( -name '*.c' -o -name '*.h' -o -name '*.cpp' \) -print
+    find core include backends cmd bench tests \( -name '*.c' -o -name '*.h' -o -name '*.cpp' -o -name '*.hpp' \) -print
 }
 
 scripts() {
@@ -32,7 +32,7 @@ for file in $(scripts); do
     head -n 2 "$file" | grep -q 'SPDX-License-Identifier: BSD-3-Clause' ||
         complain "$file: no SPDX licence in the first two lines"
 done
-if grep -rnE '[[:blank:]]+$' --include='*.[ch]' --include='*.sh' --include='*.cmake' \
+if grep -rnE '[[:blank:]]+$' --include='*.[ch]' --include='*.[ch]pp' --include='*.sh' --include='*.cmake' \
     --include='CMakeLists.txt' core include backends cmd bench tests cmake; then
     complain 'space at the end of a line'
 fi

@@ -5,11 +5,11 @@ set -eu
 build=$1 prefix=$2
 rm -rf "$prefix"
 cmake --install "$build" --prefix "$prefix" >/dev/null
-for file in include/memspan/memspan.h include/memspan/omp.h include/memspan/backend.h; do
-    [ -f "$prefix/$file" ] || { echo "$file was not installed" >&2; exit 1; }
+for file in memspan.h memspan.hpp omp.h backend.h; do
+    [ -f "$prefix/include/memspan/$file" ] || { echo "$file was not installed" >&2; exit 1; }
 done
 # Only public headers, and one library under its names.
-if find "$prefix" -name '*.h' | grep -v "^$prefix/include/memspan/"; then
+if find "$prefix" -name '*.h' -o -name '*.hpp' | grep -v "^$prefix/include/memspan/"; then
     echo 'headers that are not public were installed' >&2
     exit 1
 fi
