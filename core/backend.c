@@ -275,7 +275,7 @@ static void add_plugins_of(const char *path)
     }
     count = scandir(path, &names, is_shared_object, alphasort);
     for (i = 0; i < count; i++) {
-        char file[512];
+        char file[1024];
         snprintf(file, sizeof(file), "%s/%s", path, names[i]->d_name);
         add_plugin(file);
         free(names[i]);

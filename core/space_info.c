@@ -53,9 +53,9 @@ static uint64_t capacity_of(const struct memspan_resource *resource)
 memspan_status_t memspan_space_resource(memspan_space_h handle, size_t index,
                                         memspan_resource_info_t *info_p)
 {
-    const struct memspan_resource *resource;
-    memspan_resource_info_t info = {.struct_size = sizeof(info)};
-    memspan_status_t status      = find_resource(handle, index, &resource);
+    const struct memspan_resource *resource = NULL;
+    memspan_resource_info_t info            = {.struct_size = sizeof(info)};
+    memspan_status_t status                 = find_resource(handle, index, &resource);
 
     if ((status == MEMSPAN_OK) && (info_p == NULL)) {
         status = memspan_error(MEMSPAN_ERR_INVALID, "nowhere to describe the resource (NULL)");
@@ -75,7 +75,7 @@ memspan_status_t memspan_space_resource(memspan_space_h handle, size_t index,
 memspan_status_t memspan_space_reach(memspan_space_h handle, size_t index, int number,
                                      memspan_reach_t *reach_p)
 {
-    const struct memspan_resource *resource;
+    const struct memspan_resource *resource = NULL;
     const struct memspan_device *from;
     memspan_status_t status = find_resource(handle, index, &resource);
 

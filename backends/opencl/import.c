@@ -101,8 +101,8 @@ static memspan_status_t prove_device(struct opencl_device *device, cl_mem seen)
 {
     const struct opencl_state *state = device->platform->state;
     size_t page                      = memspan_page_size();
-    cl_mem buffer;
-    bool same = false;
+    cl_mem buffer                    = NULL;
+    bool same                        = false;
     memspan_status_t status;
     void *scratch;
 
@@ -159,7 +159,7 @@ static memspan_status_t confirm(struct opencl_device *device, struct opencl_bloc
 
 memspan_status_t opencl_pages_attach(struct opencl_device *device, struct opencl_block *block)
 {
-    cl_mem seen;
+    cl_mem seen             = NULL;
     memspan_status_t status = opencl_platform_need_context(device->platform);
 
     if (status == MEMSPAN_OK) {

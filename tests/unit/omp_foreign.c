@@ -51,7 +51,7 @@ Test(omp_foreign, reading_never_faults)
 
 Test(omp_foreign, libgomp)
 {
-    struct memspan_omp_block block;
+    struct memspan_omp_block block = {.family = MEMSPAN_OMP_FAMILY_COUNT};
     uintptr_t *p = like_libgomp(100, 0, 1);
     uintptr_t *q = like_libgomp(100, 1000 - 1000 % 16, 8);
 
@@ -80,7 +80,7 @@ Test(omp_foreign, libgomp)
 
 Test(omp_foreign, libomp)
 {
-    struct memspan_omp_block block;
+    struct memspan_omp_block block = {.family = MEMSPAN_OMP_FAMILY_COUNT};
     uintptr_t *p = like_libomp(100, 2);
 
     cr_expect(memspan_omp_block_is_libomp(p, &block));
@@ -97,7 +97,7 @@ Test(omp_foreign, libomp)
 
 Test(omp_foreign, anything_else_is_nobodys)
 {
-    struct memspan_omp_block block;
+    struct memspan_omp_block block = {.family = MEMSPAN_OMP_FAMILY_COUNT};
     char *heap      = calloc(1, 4096);
     char stack[256] = {0};
     uintptr_t i;
