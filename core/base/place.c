@@ -16,14 +16,18 @@
 #include <string.h>
 #include <strings.h>
 
-/* More than any machine has; keeps a misprint like {0:4000000000} from eating the memory. */
-enum { PROCESSOR_MAX = 65535, PLACES_MAX = 65536 };
+/* More than any machine has; keeps a misprint like {0:4000000000} from eating the memory, and
+ * WORK_MAX one like {0:65535}:65535:0, whose numbers are each in range, the time as well. Counted
+ * are processors visited and 64-bit words of sets; one place a processor on a machine of 8192 comes
+ * to 1/8 of it. */
+enum { PROCESSOR_MAX = 65535, PLACES_MAX = 65536, WORK_MAX = 1 << 22 };
 
 struct parser {
     const char *text;
     const char *at;
     hwloc_topology_t topology;
     struct memspan_places *places;
+    long work;
     char *problem;
     size_t problem_size;
 };
@@ -46,6 +50,12 @@ __attribute__((format(printf, 2, 3))) static bool fail(struct parser *p, const c
     memspan_text_append(p->problem, p->problem_size, &used, " (character %td)",
                         p->at - p->text + 1);
     return false;
+}
+
+static bool spend(struct parser *p, long work)
+{
+    p->work += work;
+    return (p->work <= WORK_MAX) || fail(p, "more processors in all than any machine has");
 }
 
 static void skip_blanks(struct parser *p)
@@ -153,7 +163,7 @@ static bool parse_resources(struct parser *p, hwloc_bitmap_t set)
         hwloc_bitmap_clr(set, (unsigned)first);
         return true;
     }
-    if (!parse_interval(p, &interval)) {
+    if (!parse_interval(p, &interval) || !spend(p, interval.length)) {
         return false;
     }
     for (i = 0; i < interval.length; i++) {
@@ -195,6 +205,7 @@ static bool add_interval(struct parser *p, hwloc_const_bitmap_t set, struct inte
 {
     hwloc_bitmap_t moved = hwloc_bitmap_alloc();
     bool ok              = (moved != NULL) || fail(p, "no memory for a place");
+    long processors      = hwloc_bitmap_weight(set);
     long i;
 
     for (i = 0; ok && (i < interval.length); i++) {
@@ -209,7 +220,7 @@ static bool add_interval(struct parser *p, hwloc_const_bitmap_t set, struct inte
                 hwloc_bitmap_set(moved, (unsigned)there);
             }
         }
-        ok = ok && add_place(p, moved);
+        ok = ok && spend(p, processors + hwloc_bitmap_last(moved) / 64) && add_place(p, moved);
     }
     hwloc_bitmap_free(moved);
     return ok;
@@ -225,7 +236,7 @@ static bool parse_list_entry(struct parser *p, hwloc_bitmap_t set)
     }
     if (excluded) {
         remove_places(p->places, set);
-        return true;
+        return spend(p, p->places->count);
     }
     return parse_interval(p, &interval) && add_interval(p, set, interval);
 }
@@ -347,7 +358,7 @@ bool memspan_places_parse(const char *text, hwloc_topology_t topology,
                           struct memspan_places *places_p, char *problem, size_t problem_size)
 {
     struct memspan_places places = {NULL, 0};
-    struct parser p              = {text, text, topology, &places, problem, problem_size};
+    struct parser p              = {text, text, topology, &places, 0, problem, problem_size};
     bool ok;
 
     skip_blanks(&p);

@@ -108,6 +108,8 @@ Test(place, malformed)
     is_malformed("{0},!{0}", "no place is left");
     is_malformed("{0}:99999999999999999999", "out of range");
     is_malformed("{0:60000}:60000:60000", "out of range");
+    is_malformed("{0:65535}:65535:0", "more processors in all than any machine has");
+    is_malformed("65535:65535:0", "more processors in all than any machine has");
     is_malformed("[0]", "expected");
 }
 
