@@ -7,8 +7,8 @@
 # Each room may include what stands left of it, and itself:
 #   include/  <-  core/base  <-  core  <-  core/omp
 # backends/NAME: include/, core/base and itself. cmd, bench, tests: include/ and themselves. A unit
-# test may open its room: tests/unit, tests/fakes and tests/programs/*_contract.c (which need a
-# compiler of their own) any of the library, tests/bench bench, tests/memquery cmd.
+# test may open its room: tests/unit, tests/fakes, tests/fuzz and tests/programs/*_contract.c (which
+# need a compiler of their own) any of the library, tests/bench bench, tests/memquery cmd.
 # Headers of the system and of drivers are not ours to judge.
 set -eu
 root=${1:?usage: check.sh ROOT}
@@ -33,7 +33,7 @@ function room_of(path) {
     if (path ~ /^cmd\//) return "cmd"
     if (path ~ /^bench\//) return "bench"
     if (path ~ /^tests\/unit\//) return "unit"
-    if (path ~ /^tests\/fakes\// || path ~ /^tests\/programs\/.*_contract\.c$/) return "unit"
+    if (path ~ /^tests\/(fakes|fuzz)\// || path ~ /^tests\/programs\/.*_contract\.c$/) return "unit"
     if (path ~ /^tests\/bench\//) return "tests of bench"
     if (path ~ /^tests\/memquery\//) return "tests of cmd"
     if (path ~ /^tests\//) return "tests"

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* OMP_ALLOCATOR: blanks and case change nothing, and a refusal changes nothing and says why. */
+
+#include "core/omp/environment.h"
+#include "fuzz.h"
+#include <ctype.h>
+#include <memspan/status.h>
+
+/* The same text in capitals, with a blank before every third character. */
+static char *disguise(const char *text)
+{
+    size_t length = strlen(text);
+    char *out     = malloc(2 * length + 1);
+    size_t n      = 0;
+
+    HOLDS(out != NULL);
+    for (size_t i = 0; i < length; i++) {
+        if (i % 3 == 0) {
+            out[n++] = (i % 2 == 0) ? ' ' : '\t';
+        }
+        out[n++] = (char)toupper((unsigned char)text[i]);
+    }
+    out[n] = '\0';
+    return out;
+}
+
+static void check_accepted(const char *text, const struct memspan_omp_wish *wish)
+{
+    static struct memspan_omp_wish again;
+    char *other = disguise(text);
+
+    HOLDS((wish->allocator != 0) || (wish->space != 0));
+    HOLDS(wish->trait_count <= MEMSPAN_OMP_TRAITS_MAX);
+    HOLDS((wish->allocator == 0) || (wish->trait_count == 0));
+    memset(&again, 0, sizeof(again));
+    HOLDS(memspan_omp_wish_parse(other, &again) == MEMSPAN_OK);
+    HOLDS((again.allocator == wish->allocator) && (again.space == wish->space));
+    HOLDS(again.trait_count == wish->trait_count);
+    for (size_t i = 0; i < wish->trait_count; i++) {
+        HOLDS(memspan_trait_key_text(wish->traits[i].key) != NULL);
+        HOLDS(again.traits[i].key == wish->traits[i].key);
+        HOLDS(again.traits[i].value == wish->traits[i].value);
+    }
+    free(other);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    static struct memspan_omp_wish wish;
+    static struct memspan_omp_wish before;
+    char *text = fuzz_string(data, size);
+    memspan_status_t status;
+
+    memset(&wish, 0xa5, sizeof(wish));
+    before = wish;
+    memspan_error_clear();
+    status = memspan_omp_wish_parse(text, &wish);
+    if (status == MEMSPAN_OK) {
+        check_accepted(text, &wish);
+    } else {
+        HOLDS(status == MEMSPAN_ERR_INVALID);
+        HOLDS(memcmp(&wish, &before, sizeof(wish)) == 0);
+        HOLDS(memspan_error_last()->status == status);
+        HOLDS(memspan_error_last()->message[0] != '\0');
+    }
+    memspan_omp_allocator_named(text);
+    free(text);
+    return 0;
+}
