@@ -364,6 +364,7 @@ void *memspan_alloc_with(memspan_allocator_h handle, size_t size_bytes,
     if ((space == NULL) || (memspan_plan_make(space, &traits, &plan) != MEMSPAN_OK)) {
         return NULL;
     }
+    memspan_plan_report(&plan);
     if (memspan_plan_provide(&plan) == MEMSPAN_OK) {
         ask.align_bytes = traits.alignment;
         ask.plan        = &plan;

@@ -278,24 +278,46 @@ static memspan_status_t create(const struct memspan_space *space,
     return MEMSPAN_OK;
 }
 
+/* Make and say what is other than asked. */
+static memspan_status_t create_and_report(const struct memspan_space *space,
+                                          const struct memspan_traits *traits,
+                                          memspan_allocator_h *allocator_p)
+{
+    memspan_status_t status = create(space, traits, allocator_p);
+
+    if (status == MEMSPAN_OK) {
+        memspan_plan_report(&memspan_allocator_find(*allocator_p)->plan);
+    }
+    return status;
+}
+
+/* The space's record and the traits, checked. */
+static memspan_status_t read_request(memspan_space_h handle, const memspan_trait_t *given,
+                                     size_t count, const struct memspan_space **space_p,
+                                     struct memspan_traits *traits_p)
+{
+    *space_p = memspan_space_find(handle);
+    if (*space_p == NULL) {
+        return memspan_error(MEMSPAN_ERR_INVALID, "0x%llx names no memory space",
+                             (unsigned long long)(uintptr_t)handle);
+    }
+    memspan_traits_default(traits_p, (*space_p)->target);
+    return memspan_traits_apply(traits_p, (*space_p)->target, given, count);
+}
+
 memspan_status_t memspan_allocator_create(memspan_space_h space_handle,
                                           const memspan_trait_t *given, size_t count,
                                           memspan_allocator_h *allocator_p)
 {
-    const struct memspan_space *space = memspan_space_find(space_handle);
+    const struct memspan_space *space;
     struct memspan_traits traits;
     memspan_status_t status;
 
     if (allocator_p == NULL) {
         return memspan_error(MEMSPAN_ERR_INVALID, "nowhere to put the allocator (NULL)");
     }
-    if (space == NULL) {
-        return memspan_error(MEMSPAN_ERR_INVALID, "0x%llx names no memory space",
-                             (unsigned long long)(uintptr_t)space_handle);
-    }
-    memspan_traits_default(&traits, space->target);
-    status = memspan_traits_apply(&traits, space->target, given, count);
-    return (status == MEMSPAN_OK) ? create(space, &traits, allocator_p) : status;
+    status = read_request(space_handle, given, count, &space, &traits);
+    return (status == MEMSPAN_OK) ? create_and_report(space, &traits, allocator_p) : status;
 }
 
 memspan_status_t memspan_allocator_derive(memspan_allocator_h base_handle,
@@ -318,15 +340,20 @@ memspan_status_t memspan_allocator_derive(memspan_allocator_h base_handle,
     }
     traits = base->traits;
     status = memspan_traits_apply(&traits, base->space->target, given, count);
-    return (status == MEMSPAN_OK) ? create(base->space, &traits, allocator_p) : status;
+    return (status == MEMSPAN_OK) ? create_and_report(base->space, &traits, allocator_p) : status;
 }
 
 memspan_status_t memspan_allocator_plan(memspan_space_h space_handle, const memspan_trait_t *given,
                                         size_t count, memspan_allocator_info_t *info_p)
 {
+    const struct memspan_space *space;
+    struct memspan_traits traits;
     memspan_allocator_h handle;
-    memspan_status_t status = memspan_allocator_create(space_handle, given, count, &handle);
+    memspan_status_t status = read_request(space_handle, given, count, &space, &traits);
 
+    if (status == MEMSPAN_OK) {
+        status = create(space, &traits, &handle);
+    }
     if (status != MEMSPAN_OK) {
         return status;
     }

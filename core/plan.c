@@ -484,12 +484,18 @@ static memspan_status_t check_guarantee(struct memspan_plan *plan, const struct 
         return memspan_error_hint("it is refused because of %s",
                                   word[t->guarantee != MEMSPAN_VALUE_REQUIRED]);
     }
-    /* Something stronger than asked is worth knowing; a trait that is not followed is a warning. */
-    if (policy == 1) {
-        memspan_log((plan->kind_given != plan->kind_asked) ? MEMSPAN_LOG_INFO : MEMSPAN_LOG_WARN,
-                    "core", "space %s: %s", plan->space->name, plan->why);
-    }
     return MEMSPAN_OK;
+}
+
+void memspan_plan_report(const struct memspan_plan *plan)
+{
+    bool stronger = (plan->kind_given != plan->kind_asked);
+
+    /* Something stronger than asked is worth knowing; a trait that is not followed is a warning. */
+    if (!plan->exact && (memspan_option_choice(MEMSPAN_OPTION_FALLBACK) != 0)) {
+        memspan_log(stronger ? MEMSPAN_LOG_INFO : MEMSPAN_LOG_WARN, "core", "space %s: %s",
+                    plan->space->name, plan->why);
+    }
 }
 
 static memspan_status_t check_devices(const struct memspan_traits *t)

@@ -30,6 +30,10 @@ memspan_status_t memspan_plan_make(const struct memspan_space *space,
                                    const struct memspan_traits *traits,
                                    struct memspan_plan *plan_p);
 
+/* Log, unless MEMSPAN_FALLBACK=quiet, what the plan gives other than asked. For allocators that are
+ * made, not for questions. */
+void memspan_plan_report(const struct memspan_plan *plan);
+
 /* Find or make the plan's provider. */
 memspan_status_t memspan_plan_provide(struct memspan_plan *plan);
 

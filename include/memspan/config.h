@@ -9,9 +9,9 @@
  * Every environment variable that the library reads, as a table.
  *
  * Variables are read once, at first use. A MEMSPAN_* variable that does not exist is reported with
- * the nearest that does; a malformed value is reported, counts as unset, and makes the calls that
- * depend on it fail with MEMSPAN_ERR_CONFIG. In a set-user-id process, variables that load code or
- * write files are ignored.
+ * the nearest that does; a malformed value is reported and counts as unset, and where it decides
+ * which devices or backends there are, the calls that depend on it fail with MEMSPAN_ERR_CONFIG. In
+ * a set-user-id process, variables that load code or write files are ignored.
  *
  * Threads: every call may run on any thread. */
 

@@ -88,7 +88,8 @@ typedef enum memspan_trait_value {
 #undef MEMSPAN_VALUE_ENUM
 } memspan_trait_value_t;
 
-/** "The default of that trait", for any key (omp_atv_default). */
+/** "The default of that trait", for any key (omp_atv_default), but for those whose value is a
+ * device number: the same word is -1, and -1 is the host. */
 #define MEMSPAN_VALUE_DEFAULT UINTPTR_MAX
 
 /** One trait; the same layout as omp_alloctrait_t. */

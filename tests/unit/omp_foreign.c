@@ -52,8 +52,8 @@ Test(omp_foreign, reading_never_faults)
 Test(omp_foreign, libgomp)
 {
     struct memspan_omp_block block = {.family = MEMSPAN_OMP_FAMILY_COUNT};
-    uintptr_t *p = like_libgomp(100, 0, 1);
-    uintptr_t *q = like_libgomp(100, 1000 - 1000 % 16, 8);
+    uintptr_t *p                   = like_libgomp(100, 0, 1);
+    uintptr_t *q                   = like_libgomp(100, 1000 - 1000 % 16, 8);
 
     cr_expect(memspan_omp_block_is_libgomp(p, &block));
     cr_expect_eq(block.size_bytes, 100);
@@ -81,7 +81,7 @@ Test(omp_foreign, libgomp)
 Test(omp_foreign, libomp)
 {
     struct memspan_omp_block block = {.family = MEMSPAN_OMP_FAMILY_COUNT};
-    uintptr_t *p = like_libomp(100, 2);
+    uintptr_t *p                   = like_libomp(100, 2);
 
     cr_expect(memspan_omp_block_is_libomp(p, &block));
     cr_expect_eq(block.size_bytes, 100);
@@ -98,8 +98,8 @@ Test(omp_foreign, libomp)
 Test(omp_foreign, anything_else_is_nobodys)
 {
     struct memspan_omp_block block = {.family = MEMSPAN_OMP_FAMILY_COUNT};
-    char *heap      = calloc(1, 4096);
-    char stack[256] = {0};
+    char *heap                     = calloc(1, 4096);
+    char stack[256]                = {0};
     uintptr_t i;
 
     for (i = 0; i < 128; i++) {
