@@ -15,7 +15,7 @@ compile() {
         for header in list map string vector; do
             echo "#include <$header>"
         done
-        printf '#include <memspan/memspan.hpp>\n'
+        printf '#include <memspan/memspan.hpp>\n#include <memspan/omp.h>\n'
         printf 'template <class T> using device = memspan::device_allocator<T>;\n'
         printf 'void program(memspan_allocator_h h)\n{\n    %s\n}\n' "$1"
     } >"$scratch/program.cpp"
@@ -38,6 +38,8 @@ for compiler in "$@"; do
     construct='the host cannot construct elements in device memory'
     nodes='keeps nodes or tables of its own'
     accepted 'std::vector<int, memspan::allocator<int>> v(3, memspan::allocator<int>(h)); v.push_back(1);'
+    accepted 'memspan::allocator<int> a(omp_high_bw_mem_alloc); memspan::memory_resource r(
+        omp_init_allocator(omp_default_mem_space, 0, nullptr));'
     accepted 'device<int> a(h); int *p = a.allocate(3); a.deallocate(p, 3);'
     accepted 'std::vector<int, device<int>> v((device<int>(h)));'
     refused "$construct" 'std::vector<int, device<int>> v(3, device<int>(h));'

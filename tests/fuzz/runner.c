@@ -114,7 +114,7 @@ static void mutate(struct bytes *text)
         replace(text, where, 0, &byte, 1);
         break;
     case 2:
-        replace(text, where, (length < 8) ? length : random_below(8), NULL, 0);
+        replace(text, where, (length < 8) ? length : random_below(8), &byte, 0);
         break;
     case 3:
         replace(text, where, (length < 4) ? length : 0, word->at, word->size);
