@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* memspan-bench BENCHMARK [options]. memspan-bench-offload is the same with another engine. */
 
+#include "bench/alloc.h"
 #include "bench/daxpy.h"
 #include <stdio.h>
 #include <string.h>
@@ -10,6 +11,7 @@ static const struct {
     const char *help;
     int (*main)(int argument_count, char *const *arguments);
 } benchmarks[] = {
+    {"alloc", "what allocation costs, beside the allocators of the machine", alloc_main},
     {"daxpy", "z[i] += a * x[i] + y[i], by the way the data gets to the device", daxpy_main},
 };
 
