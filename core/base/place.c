@@ -153,7 +153,7 @@ static bool parse_resources(struct parser *p, hwloc_bitmap_t set)
 {
     bool excluded = take(p, '!');
     struct interval interval;
-    long first;
+    long first = 0;
     long i;
 
     if (!parse_number(p, 0, "a processor number", &first)) {

@@ -10,9 +10,11 @@
 int fake_runtime_calls(const char *name);
 
 /* What a compiler would see through. */
-static void free_anything(uintptr_t address)
+__attribute__((noinline)) static void free_anything(uintptr_t address)
 {
-    omp_free((void *)address, omp_null_allocator);
+    void *volatile unseen = (void *)address;
+
+    omp_free(unseen, omp_null_allocator);
 }
 
 static void pretend(const char *text)
