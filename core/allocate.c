@@ -121,9 +121,8 @@ static memspan_status_t take(struct memspan_allocator *a, const struct ask *ask,
                              const struct memspan_block_owner *owner, bool *zeroed_p,
                              void **address_p)
 {
-    const struct memspan_plan *plan = (ask->plan != NULL) ? ask->plan : &a->plan;
-    struct memspan_provider *provider =
-        (ask->plan != NULL) ? ask->plan->provider : memspan_allocator_provider(a);
+    const struct memspan_plan *plan   = (ask->plan != NULL) ? ask->plan : &a->plan;
+    struct memspan_provider *provider = memspan_plan_provider_here(plan);
     size_t align =
         (a->traits.alignment > ask->align_bytes) ? a->traits.alignment : ask->align_bytes;
     size_t whole;

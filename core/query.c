@@ -171,7 +171,8 @@ static void say_why(memspan_pointer_info_t *info, const struct memspan_block_vie
                  "%s memory, given by a fallback of the allocator "
                  "that was asked",
                  memspan_kind_name(info->kind_given));
-    } else if (a->plan.provider == view->chunk->provider) {
+    } else if ((a->plan.provider == view->chunk->provider) ||
+               (a->plan.spec.spread == MEMSPAN_SPREAD_NEAREST)) {
         snprintf(info->why, sizeof(info->why), "%.511s", a->plan.why);
     } else {
         snprintf(info->why, sizeof(info->why), "%s memory, by traits of this allocation's own",

@@ -6,6 +6,7 @@
  * condition is judged on them, and the worst verdict is the exit code. Facts that cannot be known
  * do not hold. */
 
+#include "capability.h"
 #include "names.h"
 #include "plan.h"
 #include "report.h"
@@ -48,24 +49,6 @@ struct check {
     bool planning;
     int verdict;
 };
-
-static const struct {
-    const char *word;
-    unsigned bit;
-} capability_words[] = {
-    {"share_addresses", MEMSPAN_CAN_SHARE_ADDRESSES},
-    {"access_concurrent", MEMSPAN_CAN_ACCESS_CONCURRENT},
-    {"access_pageable", MEMSPAN_CAN_ACCESS_PAGEABLE},
-    {"host_atomics", MEMSPAN_CAN_HOST_ATOMICS},
-    {"import", MEMSPAN_CAN_IMPORT},
-    {"prefetch", MEMSPAN_CAN_PREFETCH},
-    {"ipc", MEMSPAN_CAN_IPC},
-    {"dmabuf", MEMSPAN_CAN_DMABUF},
-    {"rdma", MEMSPAN_CAN_RDMA},
-    {"kernels", MEMSPAN_CAN_KERNELS},
-    {"unified_physical", MEMSPAN_CAN_UNIFIED_PHYSICAL},
-};
-enum { CAPABILITY_COUNT = sizeof(capability_words) / sizeof(capability_words[0]) };
 
 /* ---- verdicts ---- */
 
@@ -290,8 +273,8 @@ static int complain_unknown(const char *word)
     for (i = 0; i < QUANTITY_COUNT; i++) {
         text_list_add(&list, quantity_names[i]);
     }
-    for (i = 0; i < CAPABILITY_COUNT; i++) {
-        text_list_add(&list, capability_words[i].word);
+    for (i = 0; i < capability_count; i++) {
+        text_list_add(&list, capabilities[i].name);
     }
     for (i = MEMSPAN_KIND_HOST; i < MEMSPAN_KIND_COUNT; i++) {
         text_list_add(&list, memspan_kind_name((memspan_kind_t)i));
@@ -387,11 +370,11 @@ static int check_alone(const struct facts *facts, const char *word)
     if (found) {
         return verdict;
     }
-    for (i = 0; i < CAPABILITY_COUNT; i++) {
-        if (strcmp(capability_words[i].word, word) == 0) {
+    for (i = 0; i < capability_count; i++) {
+        if (strcmp(capabilities[i].name, word) == 0) {
             return ((facts->known & FACT_CAPABILITIES) == 0)
                        ? complain_says_nothing(facts, word)
-                       : yes_if((facts->capabilities & capability_words[i].bit) != 0);
+                       : yes_if((facts->capabilities & capabilities[i].bit) != 0);
         }
     }
     return complain_unknown(word);

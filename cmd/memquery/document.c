@@ -2,27 +2,11 @@
 /* document.c: the snapshot as JSON. The keys are the schema: they are added to, never renamed or
  * removed, under one schema number. The manual page lists them. */
 
+#include "capability.h"
 #include "json.h"
 #include "report.h"
 #include "text.h"
 #include <string.h>
-
-static const struct {
-    const char *name;
-    unsigned bit;
-} capabilities[] = {
-    {"share_addresses", MEMSPAN_CAN_SHARE_ADDRESSES},
-    {"access_concurrent", MEMSPAN_CAN_ACCESS_CONCURRENT},
-    {"access_pageable", MEMSPAN_CAN_ACCESS_PAGEABLE},
-    {"host_atomics", MEMSPAN_CAN_HOST_ATOMICS},
-    {"import", MEMSPAN_CAN_IMPORT},
-    {"prefetch", MEMSPAN_CAN_PREFETCH},
-    {"ipc", MEMSPAN_CAN_IPC},
-    {"dmabuf", MEMSPAN_CAN_DMABUF},
-    {"rdma", MEMSPAN_CAN_RDMA},
-    {"kernels", MEMSPAN_CAN_KERNELS},
-    {"unified_physical", MEMSPAN_CAN_UNIFIED_PHYSICAL},
-};
 
 static json_t *backends_of(const struct snapshot *snapshot)
 {
@@ -70,7 +54,7 @@ static json_t *capabilities_of(const memspan_device_info_t *info)
     json_t *object = json_object();
     size_t i;
 
-    for (i = 0; i < sizeof(capabilities) / sizeof(capabilities[0]); i++) {
+    for (i = 0; i < capability_count; i++) {
         json_put_bool(object, capabilities[i].name,
                       (info->capabilities & capabilities[i].bit) != 0);
     }

@@ -55,13 +55,6 @@ memspan_status_t memspan_dl_open(const char *backend, const char *const *sonames
     return MEMSPAN_OK;
 }
 
-void memspan_dl_close(void *handle)
-{
-    if (handle != NULL) {
-        dlclose(handle);
-    }
-}
-
 static const void *object_base(const void *address)
 {
     Dl_info info;

@@ -11,39 +11,20 @@
 #include "core/omp/abi.h"
 #include "core/omp/allocator.h"
 #include "core/omp/foreign.h"
-#include <memspan/transfer.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 /* What every allocation of this library is aligned to at least. */
 enum { ALIGN_ALWAYS = 16 };
 
-/* Zeroed memory on a boundary; the core has no call for both. */
-static void *aligned_zeroed(memspan_allocator_h allocator, size_t align_bytes, size_t size_bytes)
-{
-    void *pointer;
-
-    if (memspan_is_power_of_two(align_bytes) && (align_bytes <= ALIGN_ALWAYS)) {
-        return memspan_calloc(allocator, 1, size_bytes);
-    }
-    pointer = memspan_aligned_alloc(allocator, align_bytes, size_bytes);
-    if ((pointer != NULL) && (memspan_fill(pointer, 0, size_bytes) != MEMSPAN_OK)) {
-        memspan_free(pointer);
-        pointer = NULL;
-    }
-    return pointer;
-}
-
 /* @p align_bytes 0: none asked for. */
 static void *alloc_ours(memspan_allocator_h allocator, size_t align_bytes, size_t size_bytes,
                         bool zeroed)
 {
-    if (align_bytes == 0) {
-        return zeroed ? memspan_calloc(allocator, 1, size_bytes)
-                      : memspan_alloc(allocator, size_bytes);
-    }
-    return zeroed ? aligned_zeroed(allocator, align_bytes, size_bytes)
-                  : memspan_aligned_alloc(allocator, align_bytes, size_bytes);
+    size_t align = (align_bytes == 0) ? 1 : align_bytes;
+
+    return zeroed ? memspan_allocate_zeroed(allocator, align, 1, size_bytes)
+                  : memspan_aligned_alloc(allocator, align, size_bytes);
 }
 
 static __attribute__((noinline)) void *
@@ -107,6 +88,10 @@ void *omp_aligned_calloc(size_t align_bytes, size_t count, size_t size_bytes,
 {
     size_t total_bytes;
 
+    if (MEMSPAN_LIKELY(memspan_allocator_known((memspan_allocator_h)allocator))) {
+        return memspan_allocate_zeroed((memspan_allocator_h)allocator, align_bytes, count,
+                                       size_bytes);
+    }
     if ((count == 0) || (size_bytes == 0) || refuse_alignment(align_bytes)) {
         return NULL;
     }
@@ -114,12 +99,6 @@ void *omp_aligned_calloc(size_t align_bytes, size_t count, size_t size_bytes,
         memspan_error(MEMSPAN_ERR_INVALID, "%zu elements of %zu bytes overflow the address space",
                       count, size_bytes);
         return NULL;
-    }
-    if (align_bytes == 1) {
-        align_bytes = 0;
-    }
-    if (MEMSPAN_LIKELY(memspan_allocator_known((memspan_allocator_h)allocator))) {
-        return alloc_ours((memspan_allocator_h)allocator, align_bytes, total_bytes, true);
     }
     return alloc_slowly(allocator, align_bytes, total_bytes, true);
 }

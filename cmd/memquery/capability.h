@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef MEMQUERY_CAPABILITY_H
+#define MEMQUERY_CAPABILITY_H
+
+/* The names of what a device can do, as --json prints and --check takes them. */
+
+#include <stddef.h>
+
+struct capability {
+    const char *name;
+    unsigned bit; /* enum memspan_capability */
+};
+
+extern const struct capability capabilities[];
+extern const size_t capability_count;
+
+#endif /* MEMQUERY_CAPABILITY_H */
