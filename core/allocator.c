@@ -13,6 +13,7 @@
 #include "core/base/platform.h"
 #include "core/fork.h"
 #include "core/partitioner.h"
+#include "core/watch.h"
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -138,6 +139,7 @@ static memspan_status_t make_plan(struct memspan_allocator *a)
     const struct memspan_space *space;
     memspan_status_t status;
 
+    memspan_watch_start();
     memspan_fork_prepare();
     if (memspan_plan_is_plain(a->space, &a->traits)) {
         status = memspan_plan_make_plain(a->space, &a->plan);
