@@ -13,6 +13,7 @@
 #include "core/partitioner.h"
 #include "core/pointer_map.h"
 #include "core/pool.h"
+#include "core/watch.h"
 #include <memspan/transfer.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -215,6 +216,7 @@ __attribute__((noreturn)) static void end_program(const struct memspan_allocator
     if (write(STDERR_FILENO, line, (size_t)n) < 0) {
         /* Nowhere left to say so. */
     }
+    memspan_watch_ending();
     abort();
 }
 
@@ -241,15 +243,27 @@ static struct memspan_allocator *next_to_ask(struct memspan_allocator *a, size_t
     return (next == a) ? NULL : next;
 }
 
-static void report_fallback(struct memspan_allocator *a, size_t size_bytes)
+static void report_fallback(struct memspan_allocator *a, struct memspan_allocator *given,
+                            size_t size_bytes, void *address)
 {
     atomic_fetch_add_explicit(&a->counters.fallback_count, 1, memory_order_relaxed);
+    if (MEMSPAN_UNLIKELY(memspan_watching())) {
+        memspan_watch_fallback(a, given, size_bytes, address);
+    }
     if ((memspan_option_choice(MEMSPAN_OPTION_FALLBACK) != 0) &&
         !atomic_exchange(&a->warned, true)) {
         memspan_log(MEMSPAN_LOG_WARN, "core",
                     "%zu bytes came from a fallback (said once for each allocator): %s", size_bytes,
                     memspan_error_text());
     }
+}
+
+static void *fail(struct memspan_allocator *first, size_t size_bytes)
+{
+    if (MEMSPAN_UNLIKELY(memspan_watching())) {
+        memspan_watch_failed(first, size_bytes);
+    }
+    return NULL;
 }
 
 static void *allocate(struct memspan_allocator *first, struct ask *ask)
@@ -263,7 +277,7 @@ static void *allocate(struct memspan_allocator *first, struct ask *ask)
         address = allocate_from(a, ask);
         if (MEMSPAN_LIKELY(address != NULL)) {
             if (MEMSPAN_UNLIKELY(a != first)) {
-                report_fallback(first, ask->size_bytes);
+                report_fallback(first, a, ask->size_bytes, address);
             }
             return address;
         }
@@ -276,11 +290,27 @@ static void *allocate(struct memspan_allocator *first, struct ask *ask)
         ask->fallback    = true;
         a                = next_to_ask(a, ask->size_bytes);
         if (a == NULL) {
-            return NULL;
+            return fail(first, ask->size_bytes);
         }
     }
     memspan_error(MEMSPAN_ERR_CONFLICT, "the fallbacks of an allocator lead round in a circle");
-    return NULL;
+    return fail(first, ask->size_bytes);
+}
+
+/* Inside a chunk hook no memory is given or taken. */
+static bool forbidden(void)
+{
+    return MEMSPAN_UNLIKELY(memspan_watching()) && memspan_watch_refuses();
+}
+
+static void *allocate_and_report(struct memspan_allocator *a, struct ask *ask)
+{
+    void *address = allocate(a, ask);
+
+    if (MEMSPAN_UNLIKELY(memspan_watching()) && (address != NULL)) {
+        memspan_watch_allocated(address);
+    }
+    return address;
 }
 
 /* ---- public ---- */
@@ -290,14 +320,14 @@ void *memspan_aligned_alloc(memspan_allocator_h handle, size_t align_bytes, size
     struct memspan_allocator *a = memspan_allocator_resolve(handle);
     struct ask ask              = {.size_bytes = size_bytes, .align_bytes = align_bytes};
 
-    if ((a == NULL) || (size_bytes == 0)) {
+    if ((a == NULL) || (size_bytes == 0) || forbidden()) {
         return NULL;
     }
     if (MEMSPAN_UNLIKELY(!memspan_is_power_of_two(align_bytes))) {
         memspan_error(MEMSPAN_ERR_INVALID, "alignment %zu is no power of two", align_bytes);
         return NULL;
     }
-    return allocate(a, &ask);
+    return allocate_and_report(a, &ask);
 }
 
 void *memspan_alloc(memspan_allocator_h handle, size_t size_bytes)
@@ -311,7 +341,7 @@ void *memspan_allocate_zeroed(memspan_allocator_h handle, size_t align_bytes, si
     struct memspan_allocator *a = memspan_allocator_resolve(handle);
     struct ask ask              = {.align_bytes = align_bytes, .zeroed = true};
 
-    if ((a == NULL) || (count == 0) || (size_bytes == 0)) {
+    if ((a == NULL) || (count == 0) || (size_bytes == 0) || forbidden()) {
         return NULL;
     }
     if (!memspan_is_power_of_two(align_bytes)) {
@@ -323,7 +353,7 @@ void *memspan_allocate_zeroed(memspan_allocator_h handle, size_t align_bytes, si
          */
         ask.size_bytes = SIZE_MAX;
     }
-    return allocate(a, &ask);
+    return allocate_and_report(a, &ask);
 }
 
 void *memspan_calloc(memspan_allocator_h handle, size_t count, size_t size_bytes)
@@ -342,7 +372,8 @@ void *memspan_alloc_with(memspan_allocator_h handle, size_t size_bytes,
     void *address = NULL;
     size_t i;
 
-    if ((a == NULL) || (size_bytes == 0) || (memspan_allocator_ensure_plan(a) != MEMSPAN_OK)) {
+    if ((a == NULL) || (size_bytes == 0) || forbidden() ||
+        (memspan_allocator_ensure_plan(a) != MEMSPAN_OK)) {
         return NULL;
     }
     traits = a->traits;
@@ -367,26 +398,36 @@ void *memspan_alloc_with(memspan_allocator_h handle, size_t size_bytes,
     if (memspan_plan_provide(&plan) == MEMSPAN_OK) {
         ask.align_bytes = traits.alignment;
         ask.plan        = &plan;
-        address         = allocate(a, &ask);
+        address         = allocate_and_report(a, &ask);
     }
     memspan_plan_clear(&plan);
     return address;
 }
 
-memspan_status_t memspan_free(void *pointer)
+static memspan_status_t release(void *pointer)
 {
     struct memspan_block_owner owner;
-    memspan_status_t status;
+    memspan_status_t status = memspan_pool_free(pointer, &owner);
 
-    if (pointer == NULL) {
-        return MEMSPAN_OK;
-    }
-    status = memspan_pool_free(pointer, &owner);
     if (MEMSPAN_LIKELY(status == MEMSPAN_OK)) {
         uncharge(owner.allocator, (uint64_t)owner.requested_bytes + MEMSPAN_CHARGE_OVERHEAD_BYTES);
         count_free(owner.allocator, owner.requested_bytes);
     }
     return status;
+}
+
+memspan_status_t memspan_free(void *pointer)
+{
+    if (pointer == NULL) {
+        return MEMSPAN_OK;
+    }
+    if (MEMSPAN_UNLIKELY(memspan_watching())) {
+        if (memspan_watch_refuses()) {
+            return MEMSPAN_ERR_CONFLICT;
+        }
+        memspan_watch_freeing(pointer);
+    }
+    return release(pointer);
 }
 
 bool memspan_pointer_is_ours(const void *pointer)
@@ -397,6 +438,13 @@ bool memspan_pointer_is_ours(const void *pointer)
 }
 
 /* ---- changing sizes ---- */
+
+static void report_resized(const struct memspan_block_view *old, void *address)
+{
+    if (MEMSPAN_UNLIKELY(memspan_watching())) {
+        memspan_watch_reallocated(old, address);
+    }
+}
 
 /* The same allocator: only the growth is charged, and the block stays where it is if it fits. */
 static void *resize_own(struct memspan_allocator *a, const struct memspan_block_view *old,
@@ -419,6 +467,7 @@ static void *resize_own(struct memspan_allocator *a, const struct memspan_block_
                                   memory_order_relaxed);
         raise_peak(&a->counters,
                    atomic_load_explicit(&a->counters.live_bytes, memory_order_relaxed));
+        report_resized(old, address);
         goto out_uncharge;
     }
     address = allocate_from(a, &ask);
@@ -438,6 +487,7 @@ static void *resize_own(struct memspan_allocator *a, const struct memspan_block_
         }
         return NULL;
     }
+    report_resized(old, address);
     memspan_pool_free(old->address, &gone);
     count_free(a, old_bytes);
 out_uncharge:
@@ -470,7 +520,7 @@ static void *move(struct memspan_allocator *a, const struct memspan_block_view *
     if (address == NULL) {
         if (stays_with_fallback(a, old, size_bytes)) {
             atomic_fetch_add_explicit(&a->counters.failed_count, 1, memory_order_relaxed);
-            report_fallback(a, size_bytes);
+            report_fallback(a, old->owner.allocator, size_bytes, old->address);
             return resize_own(old->owner.allocator, old, size_bytes, &refused);
         }
         address = allocate(a, &ask);
@@ -479,10 +529,11 @@ static void *move(struct memspan_allocator *a, const struct memspan_block_view *
         return NULL;
     }
     if (memspan_copy(address, old->address, keep) != MEMSPAN_OK) {
-        memspan_free(address);
+        release(address);
         return NULL;
     }
-    memspan_free(old->address);
+    report_resized(old, address);
+    release(old->address);
     return address;
 }
 
@@ -493,6 +544,9 @@ void *memspan_realloc(memspan_allocator_h handle, void *pointer, size_t size_byt
     void *address;
     bool refused;
 
+    if (forbidden()) {
+        return NULL;
+    }
     if (pointer == NULL) {
         return memspan_alloc(handle, size_bytes);
     }

@@ -34,7 +34,8 @@ struct memspan_allocator {
     atomic_bool zombie; /* destroyed, with live memory; the last free ends it */
     atomic_bool warned; /* its fallback was reported */
     struct memspan_counters counters;
-    uint32_t index; /* of the record; the predefined ones have their handle */
+    uint64_t traced_bytes; /* live ones that the trace has seen; under its lock */
+    uint32_t index;        /* of the record; the predefined ones have their handle */
     uint32_t generation;
     struct memspan_allocator *next_unused;
     char name[32]; /* "omp_default_mem_alloc"; "" for those made at run time */

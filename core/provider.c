@@ -13,6 +13,7 @@
 #include "core/base/text.h"
 #include "core/pointer_map.h"
 #include "core/pool.h"
+#include "core/watch.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -235,6 +236,7 @@ memspan_status_t memspan_chunk_take(struct memspan_provider *p, size_t size_byte
                                                                    : memspan_page_size();
     size_t size  = memspan_round_up(size_bytes, page);
     size_t align = (align_bytes > MEMSPAN_GRANULE_BYTES) ? align_bytes : MEMSPAN_GRANULE_BYTES;
+    uint64_t started_ns = memspan_watch_now();
     struct memspan_chunk *chunk;
     memspan_request_t request;
     memspan_status_t status;
@@ -275,6 +277,9 @@ memspan_status_t memspan_chunk_take(struct memspan_provider *p, size_t size_byte
     atomic_store_explicit(&p->given_page_size, chunk->block.page_size_bytes, memory_order_relaxed);
     memspan_log(MEMSPAN_LOG_DEBUG, d->table->name, "took %zu bytes of %s memory at %p", size,
                 memspan_kind_name(p->spec.kind), (void *)chunk->address);
+    if (MEMSPAN_UNLIKELY(memspan_watching())) {
+        memspan_watch_chunk_taken(chunk, started_ns);
+    }
     *chunk_p = chunk;
     return MEMSPAN_OK;
 
@@ -296,6 +301,9 @@ memspan_status_t memspan_chunk_give_back(struct memspan_chunk *chunk)
     const struct memspan_device *d = p->spec.device;
     memspan_status_t status;
 
+    if (MEMSPAN_UNLIKELY(memspan_watching())) {
+        memspan_watch_chunk_giving_back(chunk);
+    }
     /* Out of the map first: the driver may give the same address to another thread at once. */
     memspan_map_remove(chunk->address, chunk->size_bytes);
     if (chunk->import_cookies != NULL) {

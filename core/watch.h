@@ -13,6 +13,7 @@
  * of its life in every thread: a block is reported before the program has its address, and its end
  * before another thread can be given the address. */
 
+#include "core/pool.h"
 #include <memspan/allocator.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -45,5 +46,39 @@ void memspan_watch_set(unsigned flag, bool on);
 /* Called before an allocator's first plan is made, hence before its first block: what the
  * environment asks to be watched begins. Any number of times, on any thread. */
 void memspan_watch_start(void);
+
+/* ---- events; only called while memspan_watching() ---- */
+
+/* True, with an error recorded, when the calling thread is inside a chunk hook: the pool above it
+ * on the stack is not to be entered again. */
+bool memspan_watch_refuses(void);
+
+/* The block that starts at @p address has been allocated, cleared and counted. */
+void memspan_watch_allocated(void *address);
+
+/* @p address is about to be freed. Nothing when no live block starts there: that is refused. */
+void memspan_watch_freeing(void *address);
+
+/* A block got another size: in place, or at @p address, where its contents are, while the old one
+ * is still live. */
+void memspan_watch_reallocated(const struct memspan_block_view *old, void *address);
+
+/* What @p asked could not serve came from @p given. */
+void memspan_watch_fallback(struct memspan_allocator *asked, struct memspan_allocator *given,
+                            size_t size_bytes, void *address);
+
+/* What @p asked could not serve came from nobody. */
+void memspan_watch_failed(struct memspan_allocator *asked, size_t size_bytes);
+
+/* A driver gave a chunk, or is about to get it back; started_ns: memspan_watch_now() before it was
+ * asked. The provider's held_bytes count the chunk already, or still. */
+void memspan_watch_chunk_taken(const struct memspan_chunk *chunk, uint64_t started_ns);
+void memspan_watch_chunk_giving_back(const struct memspan_chunk *chunk);
+
+/* A clock's nanoseconds; 0 while nobody watches. */
+uint64_t memspan_watch_now(void);
+
+/* The process is about to be ended: what was recorded is written. */
+void memspan_watch_ending(void);
 
 #endif /* MEMSPAN_CORE_WATCH_H */

@@ -24,6 +24,11 @@
       "plug-in backends to load: shared objects, or folders of them")                              \
     X(STATS, "MEMSPAN_STATS", CHOICE, "off|exit", "off",                                           \
       "exit: print every allocator's counters to standard error when the process ends")            \
+    X(TRACE, "MEMSPAN_TRACE", SECURE_TEXT, "FILE", "",                                             \
+      "record every allocation and free in that file, for Perfetto or Chrome's viewer; %p: the "   \
+      "process")                                                                                   \
+    X(TRACE_LIMIT, "MEMSPAN_TRACE_LIMIT", SIZE, "size", "1g",                                      \
+      "recording ends when the trace has grown to this size; 0: no limit")                         \
     X(FALLBACK, "MEMSPAN_FALLBACK", CHOICE, "quiet|warn|strict", "warn",                           \
       "when something weaker or slower than asked is given: say nothing, log it once, or refuse")  \
     X(CHUNK_SIZE, "MEMSPAN_CHUNK_SIZE", SIZE, "size", "4m",                                        \

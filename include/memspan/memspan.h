@@ -12,6 +12,7 @@
  *   trait.h      allocator traits
  *   allocator.h  allocators, memory, and what was really given
  *   transfer.h   copies, fills, prefetches, built-in kernels
+ *   hook.h       being told what is allocated and freed
  *   config.h     environment variables
  * and, not included here:
  *   omp.h        the extended OpenMP names, for OpenMP programs
@@ -21,6 +22,7 @@
 #include <memspan/allocator.h>
 #include <memspan/config.h>
 #include <memspan/device.h>
+#include <memspan/hook.h>
 #include <memspan/space.h>
 #include <memspan/status.h>
 #include <memspan/trait.h>
