@@ -8,12 +8,15 @@
  *   import     device memory, and imports host pages at the same address
  *   elsewhere  the same, but sees imported pages at another address
  * FAKE_CAPACITY is the bytes of each device (64 MiB when unset); FAKE_FAIL_AT=N makes the N-th
- * allocation and every later one fail.
+ * allocation and every later one fail. control.h: any call can be made to fail, and is counted.
  *
  * Device memory is a memory file mapped twice: without access where the program has the address,
  * with access where the "device" works. Touching a device address from host code is a fault. */
 
+#include "control.h"
+#include <errno.h>
 #include <memspan/backend.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -49,10 +52,39 @@ static uint64_t used_bytes[DEVICES_MAX];
 static uint64_t capacity_bytes = UINT64_C(64) << 20;
 static long allocations_left   = -1;
 static struct block blocks[BLOCKS_MAX];
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards blocks, used_bytes */
+
+MEMSPAN_API extern struct fake_control fake_control;
+struct fake_control fake_control;
 
 static memspan_status_t fail(memspan_status_t status, const char *call, long code, const char *what)
 {
     return services->fail(status, FAKE_NAME, call, code, "", NULL, "%s", what);
+}
+
+/* Counts down to the call that a test wants to fail. */
+static int is_due(atomic_long *left)
+{
+    long now = atomic_load(left);
+
+    while ((now > 0) && !atomic_compare_exchange_weak(left, &now, now - 1)) {
+    }
+    return now == 1;
+}
+
+static int must_fail(enum fake_call call)
+{
+    int due = is_due(&fake_control.fail_in[call]);
+
+    atomic_fetch_add(&fake_control.count[call], 1);
+    return is_due(&fake_control.fail_any_in) || due;
+}
+
+/* Only in the child: taken in the parent before fork() it would stand in a lock order with locks
+ * that this driver knows nothing of. */
+static void after_fork(void)
+{
+    pthread_mutex_init(&lock, NULL);
 }
 
 static memspan_status_t open_driver(const memspan_services_t *given, void **state_p)
@@ -89,6 +121,7 @@ static memspan_status_t open_driver(const memspan_services_t *given, void **stat
     if (getenv("FAKE_FAIL_AT") != NULL) {
         allocations_left = strtol(getenv("FAKE_FAIL_AT"), NULL, 10) - 1;
     }
+    pthread_atfork(NULL, NULL, after_fork);
     *state_p = sorts;
     return MEMSPAN_OK;
 }
@@ -112,8 +145,10 @@ static memspan_status_t describe(void *state, int ordinal, memspan_device_info_t
     snprintf(info->name, sizeof(info->name), "pretended %s device", sort_names[sort]);
     snprintf(info->uid, sizeof(info->uid), FAKE_NAME "-%d", ordinal);
     snprintf(info->capacity_source, sizeof(info->capacity_source), "driver");
-    info->capacity_bytes  = capacity_bytes;
-    info->free_bytes      = capacity_bytes - used_bytes[ordinal];
+    info->capacity_bytes = capacity_bytes;
+    pthread_mutex_lock(&lock);
+    info->free_bytes = capacity_bytes - used_bytes[ordinal];
+    pthread_mutex_unlock(&lock);
     info->alloc_max_bytes = capacity_bytes;
     info->page_size_bytes = 4096;
     info->kinds           = sort_kinds[sort];
@@ -152,6 +187,7 @@ static memspan_reach_t reach(void *state, int home, memspan_kind_t kind, int fro
     return r;
 }
 
+/* Lock held, as in what follows. */
 static struct block *find(const void *address)
 {
     int i;
@@ -185,31 +221,53 @@ static char *map_aligned(int fd, size_t size, size_t align, int protection)
                                                                                           : address;
 }
 
-static memspan_status_t alloc(void *state, int ordinal, const memspan_request_t *request,
-                              memspan_block_t *block_p)
+static struct block *unused_block(void)
 {
-    int protection  = (request->kind == MEMSPAN_KIND_DEVICE) ? PROT_NONE : PROT_READ | PROT_WRITE;
-    struct block *b = blocks;
-    int fd;
+    int i;
 
-    (void)state;
-    if ((allocations_left == 0) || (used_bytes[ordinal] + request->size_bytes > capacity_bytes)) {
+    for (i = 0; (i < BLOCKS_MAX) && (blocks[i].address != NULL); i++) {
+    }
+    return (i < BLOCKS_MAX) ? &blocks[i] : NULL;
+}
+
+/* Both views of a block, or neither. */
+static memspan_status_t map_block(struct block *b, const memspan_request_t *request)
+{
+    int protection = (request->kind == MEMSPAN_KIND_DEVICE) ? PROT_NONE : PROT_READ | PROT_WRITE;
+    int fd         = memfd_create("fake", MFD_CLOEXEC);
+
+    if ((fd < 0) || (ftruncate(fd, (off_t)request->size_bytes) != 0)) {
+        return fail(MEMSPAN_ERR_DRIVER, "memfd_create", errno, "no memory file");
+    }
+    b->view    = mmap(NULL, request->size_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    b->address = map_aligned(fd, request->size_bytes, request->align_bytes, protection);
+    close(fd);
+    if ((b->view == MAP_FAILED) || (b->address == NULL)) {
+        return fail(MEMSPAN_ERR_NO_MEMORY, "mmap", errno, "no addresses are left");
+    }
+    return MEMSPAN_OK;
+}
+
+static memspan_status_t alloc_locked(int ordinal, const memspan_request_t *request,
+                                     memspan_block_t *block_p)
+{
+    struct block *b   = unused_block();
+    struct block made = {NULL, NULL, request->size_bytes, ordinal};
+    memspan_status_t status;
+
+    if (must_fail(FAKE_ALLOC) || (b == NULL) || (allocations_left == 0) ||
+        (used_bytes[ordinal] + request->size_bytes > capacity_bytes)) {
         return fail(MEMSPAN_ERR_NO_MEMORY, "fakeMalloc", 2, "the pretended device is full");
     }
     allocations_left -= (allocations_left > 0);
-    while (b->address != NULL) {
-        b++;
+    status = map_block(&made, request);
+    if (status != MEMSPAN_OK) {
+        return status;
     }
-    fd = memfd_create("fake", 0);
-    if ((fd < 0) || (ftruncate(fd, (off_t)request->size_bytes) != 0)) {
-        return fail(MEMSPAN_ERR_DRIVER, "memfd_create", fd, "no memory file");
-    }
-    b->view       = mmap(NULL, request->size_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-    b->address    = map_aligned(fd, request->size_bytes, request->align_bytes, protection);
-    b->size_bytes = request->size_bytes;
-    b->ordinal    = ordinal;
-    close(fd);
+    *b = made;
     used_bytes[ordinal] += request->size_bytes;
+    atomic_fetch_add(&fake_control.blocks, 1);
+    atomic_fetch_add(&fake_control.bytes, (long)request->size_bytes);
     *block_p = (memspan_block_t){
         .address         = b->address,
         .size_bytes      = b->size_bytes,
@@ -219,19 +277,46 @@ static memspan_status_t alloc(void *state, int ordinal, const memspan_request_t 
     return MEMSPAN_OK;
 }
 
-static memspan_status_t release_block(void *state, int ordinal, const memspan_block_t *block)
+static memspan_status_t alloc(void *state, int ordinal, const memspan_request_t *request,
+                              memspan_block_t *block_p)
+{
+    memspan_status_t status;
+
+    (void)state;
+    pthread_mutex_lock(&lock);
+    status = alloc_locked(ordinal, request, block_p);
+    pthread_mutex_unlock(&lock);
+    return status;
+}
+
+static memspan_status_t free_locked(int ordinal, const memspan_block_t *block)
 {
     struct block *b = find(block->address);
 
-    (void)state;
     if ((b == NULL) || (b->address != block->address) || (b->ordinal != ordinal)) {
         return fail(MEMSPAN_ERR_DRIVER, "fakeFree", 1, "that is no block of this device");
     }
+    if (must_fail(FAKE_FREE)) {
+        return fail(MEMSPAN_ERR_DRIVER, "fakeFree", 5, "the pretended device keeps it");
+    }
     used_bytes[ordinal] -= b->size_bytes;
+    atomic_fetch_sub(&fake_control.blocks, 1);
+    atomic_fetch_sub(&fake_control.bytes, (long)b->size_bytes);
     munmap(b->address, b->size_bytes);
     munmap(b->view, b->size_bytes);
     memset(b, 0, sizeof(*b));
     return MEMSPAN_OK;
+}
+
+static memspan_status_t release_block(void *state, int ordinal, const memspan_block_t *block)
+{
+    memspan_status_t status;
+
+    (void)state;
+    pthread_mutex_lock(&lock);
+    status = free_locked(ordinal, block);
+    pthread_mutex_unlock(&lock);
+    return status;
 }
 
 static memspan_status_t import(void *state, int ordinal, void *address, size_t size_bytes,
@@ -239,6 +324,10 @@ static memspan_status_t import(void *state, int ordinal, void *address, size_t s
 {
     (void)state;
     (void)size_bytes;
+    if (must_fail(FAKE_IMPORT)) {
+        return fail(MEMSPAN_ERR_NO_MEMORY, "fakeRegister", 6, "no more pages can be imported");
+    }
+    atomic_fetch_add(&fake_control.imports, 1);
     *address_p = (char *)address + ((sorts[ordinal] == ELSEWHERE) ? 65536 : 0);
     *cookie_p  = address;
     return MEMSPAN_OK;
@@ -250,17 +339,29 @@ static memspan_status_t release_import(void *state, int ordinal, void *address, 
     (void)state;
     (void)ordinal;
     (void)size_bytes;
-    return (cookie == address) ? MEMSPAN_OK
-                               : fail(MEMSPAN_ERR_DRIVER, "fakeUnregister", 1, "never imported");
+    if (must_fail(FAKE_RELEASE)) {
+        return fail(MEMSPAN_ERR_DRIVER, "fakeUnregister", 5, "the pages cannot be released");
+    }
+    if (cookie != address) {
+        return fail(MEMSPAN_ERR_DRIVER, "fakeUnregister", 1, "never imported");
+    }
+    atomic_fetch_sub(&fake_control.imports, 1);
+    return MEMSPAN_OK;
 }
 
 /* Where the pretended device works on an address. */
 static char *view_of(const void *address)
 {
-    struct block *b = find(address);
+    char *view = (char *)(uintptr_t)address;
+    struct block *b;
 
-    return (b == NULL) ? (char *)(uintptr_t)address
-                       : b->view + ((const char *)address - b->address);
+    pthread_mutex_lock(&lock);
+    b = find(address);
+    if (b != NULL) {
+        view = b->view + ((const char *)address - b->address);
+    }
+    pthread_mutex_unlock(&lock);
+    return view;
 }
 
 static memspan_status_t copy(void *state, int ordinal, void *queue, void *to, const void *from,
@@ -269,6 +370,9 @@ static memspan_status_t copy(void *state, int ordinal, void *queue, void *to, co
     (void)state;
     (void)ordinal;
     (void)queue;
+    if (must_fail(FAKE_COPY)) {
+        return fail(MEMSPAN_ERR_DRIVER, "fakeMemcpy", 7, "the copy was not made");
+    }
     memcpy(view_of(to), view_of(from), size_bytes);
     return MEMSPAN_OK;
 }
@@ -279,6 +383,9 @@ static memspan_status_t fill(void *state, int ordinal, void *queue, void *to, un
     (void)state;
     (void)ordinal;
     (void)queue;
+    if (must_fail(FAKE_FILL)) {
+        return fail(MEMSPAN_ERR_DRIVER, "fakeMemset", 7, "the bytes were not set");
+    }
     memset(view_of(to), byte, size_bytes);
     return MEMSPAN_OK;
 }
@@ -288,7 +395,9 @@ static memspan_status_t synchronize(void *state, int ordinal, void *queue)
     (void)state;
     (void)ordinal;
     (void)queue;
-    return MEMSPAN_OK;
+    return must_fail(FAKE_SYNCHRONIZE)
+               ? fail(MEMSPAN_ERR_DRIVER, "fakeSynchronize", 7, "the work before failed")
+               : MEMSPAN_OK;
 }
 
 static const memspan_backend_t table = {

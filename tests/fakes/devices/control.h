@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef MEMSPAN_TESTS_FAKE_CONTROL_H
+#define MEMSPAN_TESTS_FAKE_CONTROL_H
+
+/* What a test can see and set in a pretended driver: the plug-in exports a struct fake_control
+ * under the name FAKE_CONTROL, found with dlsym() in the plug-in's file. */
+
+#include <stdatomic.h>
+
+enum fake_call {
+    FAKE_ALLOC,
+    FAKE_FREE,
+    FAKE_IMPORT,
+    FAKE_RELEASE,
+    FAKE_COPY,
+    FAKE_FILL,
+    FAKE_SYNCHRONIZE,
+    FAKE_CALLS
+};
+
+struct fake_control {
+    atomic_long count[FAKE_CALLS];   /* calls so far, those that failed included */
+    atomic_long fail_in[FAKE_CALLS]; /* n > 0: the n-th call from now fails, once; 0: none does */
+    atomic_long fail_any_in;         /* the same over calls of every sort */
+    atomic_long blocks;              /* allocated and not freed */
+    atomic_long bytes;               /* of them */
+    atomic_long imports;             /* imported and not released */
+};
+
+#define FAKE_CONTROL "fake_control"
+
+#endif /* MEMSPAN_TESTS_FAKE_CONTROL_H */
