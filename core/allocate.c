@@ -10,6 +10,7 @@
 #include "core/base/log.h"
 #include "core/base/option.h"
 #include "core/base/platform.h"
+#include "core/guard.h"
 #include "core/partitioner.h"
 #include "core/pointer_map.h"
 #include "core/pool.h"
@@ -112,8 +113,8 @@ static memspan_status_t take_divided(struct memspan_allocator *a, struct memspan
     if (status != MEMSPAN_OK) {
         return status;
     }
-    status = memspan_pool_alloc(provider->pool, size, align_bytes, partitioning.parts,
-                                partitioning.part_count, owner, zeroed_p, address_p);
+    status = memspan_block_alloc(provider, size, align_bytes, partitioning.parts,
+                                 partitioning.part_count, owner, zeroed_p, address_p);
     memspan_partitioner_release(a->traits.partitioner, &partitioning);
     return status;
 }
@@ -137,8 +138,8 @@ static memspan_status_t take(struct memspan_allocator *a, const struct ask *ask,
     }
     /* A block spread over nodes in equal runs has a mapping of its own. */
     whole = (ask->size_bytes >= plan->blocked_bytes) ? provider->direct_bytes : 0;
-    return memspan_pool_alloc(provider->pool, ask->size_bytes, (whole > align) ? whole : align,
-                              NULL, 0, owner, zeroed_p, address_p);
+    return memspan_block_alloc(provider, ask->size_bytes, (whole > align) ? whole : align, NULL, 0,
+                               owner, zeroed_p, address_p);
 }
 
 static memspan_status_t clear(struct memspan_allocator *a, const struct ask *ask, void *address)
@@ -183,7 +184,7 @@ static void *allocate_from(struct memspan_allocator *a, const struct ask *ask)
         goto err_uncount;
     }
     if (ask->zeroed && !zeroed && (clear(a, ask, address) != MEMSPAN_OK)) {
-        memspan_pool_free(address, &owner);
+        memspan_block_free(address, &owner);
         goto err_uncount;
     }
     count_alloc(a, ask->size_bytes);
@@ -407,11 +408,13 @@ void *memspan_alloc_with(memspan_allocator_h handle, size_t size_bytes,
 static memspan_status_t release(void *pointer)
 {
     struct memspan_block_owner owner;
-    memspan_status_t status = memspan_pool_free(pointer, &owner);
+    memspan_status_t status = memspan_block_free(pointer, &owner);
 
     if (MEMSPAN_LIKELY(status == MEMSPAN_OK)) {
         uncharge(owner.allocator, (uint64_t)owner.requested_bytes + MEMSPAN_CHARGE_OVERHEAD_BYTES);
         count_free(owner.allocator, owner.requested_bytes);
+    } else if (memspan_guarding()) {
+        memspan_guard_refused(pointer, "free");
     }
     return status;
 }
@@ -461,7 +464,7 @@ static void *resize_own(struct memspan_allocator *a, const struct memspan_block_
         *refused_p = true;
         return NULL;
     }
-    if (memspan_pool_retag(old->address, &owner)) {
+    if (memspan_block_retag(old->address, &owner)) {
         address = old->address;
         atomic_fetch_add_explicit(&a->counters.live_bytes, size_bytes - old_bytes,
                                   memory_order_relaxed);
@@ -480,7 +483,7 @@ static void *resize_own(struct memspan_allocator *a, const struct memspan_block_
     }
     if (memspan_copy(address, old->address, (old_bytes < size_bytes) ? old_bytes : size_bytes) !=
         MEMSPAN_OK) {
-        memspan_pool_free(address, &gone);
+        memspan_block_free(address, &gone);
         count_free(a, size_bytes);
         if (size_bytes > old_bytes) {
             uncharge(a, size_bytes - old_bytes);
@@ -488,7 +491,7 @@ static void *resize_own(struct memspan_allocator *a, const struct memspan_block_
         return NULL;
     }
     report_resized(old, address);
-    memspan_pool_free(old->address, &gone);
+    memspan_block_free(old->address, &gone);
     count_free(a, old_bytes);
 out_uncharge:
     if (size_bytes < old_bytes) {
@@ -554,9 +557,12 @@ void *memspan_realloc(memspan_allocator_h handle, void *pointer, size_t size_byt
         memspan_free(pointer);
         return NULL;
     }
-    if (!memspan_pool_find(pointer, &old) || (old.address != pointer)) {
+    if (!memspan_block_find(pointer, &old) || (old.address != pointer)) {
         memspan_error(MEMSPAN_ERR_NOT_FOUND, "%p is not the start of a live block of Memspan",
                       pointer);
+        if (memspan_guarding()) {
+            memspan_guard_refused(pointer, "realloc");
+        }
         return NULL;
     }
     a = (handle == MEMSPAN_ALLOCATOR_NULL) ? old.owner.allocator

@@ -5,7 +5,7 @@
 #include "core/base/error.h"
 #include "core/base/platform.h"
 #include "core/base/topology.h"
-#include "core/pool.h"
+#include "core/guard.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -157,7 +157,7 @@ static memspan_status_t describe_foreign(const void *pointer, memspan_pointer_in
  * pool has beyond them is nobody's. */
 static bool find_block(const void *pointer, struct memspan_block_view *view_p)
 {
-    return memspan_pool_find(pointer, view_p) &&
+    return memspan_block_find(pointer, view_p) &&
            ((size_t)((const char *)pointer - (const char *)view_p->address) <
             view_p->owner.requested_bytes);
 }

@@ -8,7 +8,7 @@
 #include "core/base/error.h"
 #include "core/base/platform.h"
 #include "core/device.h"
-#include "core/pool.h"
+#include "core/guard.h"
 #include <memspan/transfer.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,7 +27,7 @@ static memspan_status_t find_side(const void *pointer, size_t size_bytes, const 
         return memspan_error(MEMSPAN_ERR_INVALID, "the %s of a transfer of %zu bytes is NULL", side,
                              size_bytes);
     }
-    if (!memspan_pool_find(pointer, &view)) {
+    if (!memspan_block_find(pointer, &view)) {
         return MEMSPAN_OK; /* foreign: memory that the host may touch, as the header says */
     }
     offset = (size_t)((const char *)pointer - (const char *)view.address);
@@ -169,7 +169,7 @@ static memspan_status_t check_operand(const struct memspan_device *d, const char
     if (pointer == NULL) {
         return memspan_error(MEMSPAN_ERR_INVALID, "operand %s of the kernel is NULL", name);
     }
-    if (!memspan_pool_find(pointer, &view)) {
+    if (!memspan_block_find(pointer, &view)) {
         if ((d->number == MEMSPAN_HOST) ||
             ((d->info.capabilities & MEMSPAN_CAN_ACCESS_PAGEABLE) != 0)) {
             return MEMSPAN_OK;

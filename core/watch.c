@@ -9,6 +9,7 @@
 #include "core/allocator_record.h"
 #include "core/base/error.h"
 #include "core/base/platform.h"
+#include "core/guard.h"
 #include "core/hook.h"
 #include "core/trace.h"
 #include <errno.h>
@@ -54,6 +55,7 @@ static void start(void)
     memspan_error_save(&saved);
     pthread_atfork(before_fork, after_fork_parent, after_fork_child);
     memspan_trace_start();
+    memspan_guard_start();
     memspan_error_restore(&saved);
 }
 
@@ -106,7 +108,7 @@ static memspan_hook_block_t describe(const struct memspan_block_view *view)
 
 static bool find(void *address, struct memspan_block_view *view_p)
 {
-    return memspan_pool_find(address, view_p) && (view_p->address == address);
+    return memspan_block_find(address, view_p) && (view_p->address == address);
 }
 
 bool memspan_watch_refuses(void)

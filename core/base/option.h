@@ -29,6 +29,9 @@
       "process")                                                                                   \
     X(TRACE_LIMIT, "MEMSPAN_TRACE_LIMIT", SIZE, "size", "1g",                                      \
       "recording ends when the trace has grown to this size; 0: no limit")                         \
+    X(DEBUG, "MEMSPAN_DEBUG", TEXT, "guard[,report][,fail][,noleaks]", "",                         \
+      "guard: find wrong frees, overruns, uses after free and leaks; report: go on after a "       \
+      "finding; fail: end with status 86 after one; noleaks: do not tell leaks")                   \
     X(FALLBACK, "MEMSPAN_FALLBACK", CHOICE, "quiet|warn|strict", "warn",                           \
       "when something weaker or slower than asked is given: say nothing, log it once, or refuse")  \
     X(CHUNK_SIZE, "MEMSPAN_CHUNK_SIZE", SIZE, "size", "4m",                                        \

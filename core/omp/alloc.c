@@ -11,6 +11,7 @@
 #include "core/omp/abi.h"
 #include "core/omp/allocator.h"
 #include "core/omp/foreign.h"
+#include "core/watch.h"
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -106,6 +107,10 @@ void *omp_aligned_calloc(size_t align_bytes, size_t count, size_t size_bytes,
 void omp_free(void *pointer, memspan_omp_allocator_t allocator)
 {
     (void)allocator; /* a hint that is often wrong: fallbacks free with the handle they asked */
+    if (MEMSPAN_UNLIKELY(memspan_guarding()) && (pointer != NULL) &&
+        !memspan_pointer_is_ours(pointer) && memspan_omp_foreign_free(pointer)) {
+        return; /* the guard takes the runtime's own memory for nobody's */
+    }
     if ((pointer == NULL) || MEMSPAN_LIKELY(memspan_free(pointer) == MEMSPAN_OK)) {
         return;
     }

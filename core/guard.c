@@ -1,0 +1,576 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* guard.c: guarded blocks from their allocation to the day their memory is used again.
+ *
+ * A block in use is in the table. A free claims it under the lock, so that of two frees one is the
+ * second; then its fence is looked at, its memory closed, and it waits, still in the table, in the
+ * row of those freed, until there are too many. Only then the pool has its memory back.
+ *
+ * The lock is held for the table and the row alone: never while a pool, a driver, the unwinder or a
+ * report runs. What is done to a block's memory is done by the one who has made it, or has claimed
+ * it, or has taken it out of the table. */
+
+#include "core/guard.h"
+#include "core/allocator_record.h"
+#include "core/base/error.h"
+#include "core/base/file.h"
+#include "core/base/log.h"
+#include "core/base/option.h"
+#include "core/guard_report.h"
+#include "core/pointer_map.h"
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* What freed blocks may hold back. */
+#define WAITING_BYTES_MAX ((uint64_t)64 << 20)
+enum {
+    WAITING_COUNT_MAX = 1 << 16,
+    /* Closed pages split mappings, of which a process has 65530 (vm.max_map_count) and needs some
+     * itself. Blocks beyond are fenced by patterns alone. */
+    MAPPINGS_DEFAULT   = 65530,
+    MAPPINGS_PER_BLOCK = 4,
+    EXIT_STATUS        = 86,
+};
+
+static pthread_mutex_t guard_lock = PTHREAD_MUTEX_INITIALIZER; /* guards the table and: */
+static struct memspan_guard_block *first_waiting;
+static struct memspan_guard_block *last_waiting;
+static uint64_t waiting_bytes;
+static uint64_t waiting_count;
+static uint64_t waiting_paged;
+static uint64_t paged_count; /* in use or waiting */
+static uint64_t serial;
+
+static uint64_t paged_max; /* written once, before the guard is on */
+
+/* ---- blocks whose time is over ---- */
+
+/* What a waiting block costs. Closed pages hold addresses, hardly memory. */
+static uint64_t waiting_cost(const struct memspan_guard_block *b)
+{
+    return (b->fence.closed_front_bytes == b->fence.raw_bytes) ? b->fence.raw_bytes / 16 + 64
+                                                               : b->fence.raw_bytes;
+}
+
+/* Takes the blocks that waited longest out of the table until the rest is within bounds, or all.
+ * Lock held. */
+static struct memspan_guard_block *take_over_due(bool all)
+{
+    struct memspan_guard_block *due   = NULL;
+    struct memspan_guard_block **tail = &due;
+    struct memspan_guard_block *b;
+
+    while (((b = first_waiting) != NULL) &&
+           (all || (waiting_bytes > WAITING_BYTES_MAX) || (waiting_count > WAITING_COUNT_MAX) ||
+            (waiting_paged > paged_max / 2))) {
+        first_waiting = b->next;
+        if (first_waiting == NULL) {
+            last_waiting = NULL;
+        }
+        waiting_bytes -= waiting_cost(b);
+        waiting_count--;
+        waiting_paged -= b->fence.paged ? 1 : 0;
+        memspan_guard_table_remove(b);
+        b->next = NULL;
+        *tail   = b;
+        tail    = &b->next;
+    }
+    return due;
+}
+
+/* Gives the memory of blocks back to their pools. No lock held. */
+static void give_back(struct memspan_guard_block *due)
+{
+    struct memspan_fence_damage damage;
+    struct memspan_block_owner owner;
+    struct memspan_guard_block *b;
+    struct memspan_guard_block *next;
+
+    for (b = due; b != NULL; b = next) {
+        bool paged = b->fence.paged;
+
+        next = b->next;
+        if (!memspan_fence_check_closed(&b->fence, &damage)) {
+            memspan_guard_report(&(struct memspan_guard_finding){
+                .fault = MEMSPAN_GUARD_WRITTEN_FREED, .block = b, .damage = damage});
+        }
+        if (memspan_fence_lower(&b->fence)) {
+            memspan_pool_free(b->fence.raw, &owner);
+        } else {
+            memspan_log(MEMSPAN_LOG_WARN, "guard", "%zu bytes at %p stay closed and are lost",
+                        b->fence.raw_bytes, (void *)b->fence.raw);
+        }
+        pthread_mutex_lock(&guard_lock);
+        paged_count -= paged ? 1 : 0;
+        memspan_guard_table_drop(b);
+        pthread_mutex_unlock(&guard_lock);
+    }
+}
+
+static void give_all_back(void)
+{
+    struct memspan_guard_block *due;
+
+    pthread_mutex_lock(&guard_lock);
+    due = take_over_due(true);
+    pthread_mutex_unlock(&guard_lock);
+    give_back(due);
+}
+
+/* ---- allocation ---- */
+
+static void name_allocator(struct memspan_guard_block *b)
+{
+    const struct memspan_allocator *a = b->owner.allocator;
+
+    if (a->name[0] != '\0') {
+        snprintf(b->allocator, sizeof(b->allocator), "%s", a->name);
+    } else {
+        snprintf(b->allocator, sizeof(b->allocator), "allocator:%u.%u", a->index, a->generation);
+    }
+}
+
+/* A record, and whether its block may have closed pages. */
+static struct memspan_guard_block *new_block(bool *pages_p)
+{
+    struct memspan_guard_block *b;
+
+    pthread_mutex_lock(&guard_lock);
+    b = memspan_guard_table_new();
+    if (b != NULL) {
+        *pages_p = paged_count < paged_max;
+        paged_count += *pages_p ? 1 : 0;
+        b->serial = ++serial;
+    }
+    pthread_mutex_unlock(&guard_lock);
+    return b;
+}
+
+/* The pool's memory for a fence; where there is too little, without those that wait, and then
+ * without a fence. */
+static memspan_status_t take(struct memspan_fence *fence, size_t align_bytes, size_t size_bytes,
+                             const memspan_part_t *parts, size_t part_count,
+                             const struct memspan_block_owner *owner, bool *zeroed_p, void **raw_p)
+{
+    struct memspan_provider *p = fence->provider;
+    bool zeroed                = *zeroed_p;
+    memspan_status_t status;
+
+    status = memspan_pool_alloc(p->pool, fence->raw_bytes, fence->raw_align_bytes, parts,
+                                part_count, owner, &zeroed, raw_p);
+    if ((status == MEMSPAN_ERR_NO_MEMORY) || (status == MEMSPAN_ERR_LIMIT)) {
+        give_all_back();
+        zeroed = *zeroed_p;
+        status = memspan_pool_alloc(p->pool, fence->raw_bytes, fence->raw_align_bytes, parts,
+                                    part_count, owner, &zeroed, raw_p);
+    }
+    if (((status == MEMSPAN_ERR_NO_MEMORY) || (status == MEMSPAN_ERR_LIMIT)) &&
+        (fence->raw_bytes != size_bytes)) {
+        memspan_fence_plan_bare(p, fence->size_bytes, align_bytes, size_bytes, fence);
+        zeroed = *zeroed_p;
+        status = memspan_pool_alloc(p->pool, fence->raw_bytes, fence->raw_align_bytes, parts,
+                                    part_count, owner, &zeroed, raw_p);
+    }
+    if (status == MEMSPAN_OK) {
+        *zeroed_p = zeroed;
+    }
+    return status;
+}
+
+/* Enters a block whose fence stands, or drops a record that was not used (@p keep false). The page
+ * that was counted ahead counts where there is one. */
+static void settle(struct memspan_guard_block *b, bool counted, bool keep)
+{
+    pthread_mutex_lock(&guard_lock);
+    paged_count -= (counted && !(keep && b->fence.paged)) ? 1 : 0;
+    if (keep) {
+        memspan_guard_table_insert(b);
+    } else {
+        memspan_guard_table_drop(b);
+    }
+    pthread_mutex_unlock(&guard_lock);
+}
+
+memspan_status_t memspan_guard_alloc(struct memspan_provider *provider, size_t size_bytes,
+                                     size_t align_bytes, const memspan_part_t *parts,
+                                     size_t part_count, const struct memspan_block_owner *owner,
+                                     bool *zeroed_p, void **address_p)
+{
+    const struct memspan_call_stack *stack = memspan_call_stack_here();
+    bool pages                             = false;
+    struct memspan_guard_block *b          = new_block(&pages);
+    memspan_status_t status;
+    void *raw;
+
+    if (b == NULL) {
+        return memspan_error(MEMSPAN_ERR_NO_MEMORY, "no memory for a guarded block's record");
+    }
+    /* What is divided into parts has the size of their sum. */
+    if ((parts != NULL) ||
+        !memspan_fence_plan(provider, owner->requested_bytes, align_bytes, pages, &b->fence)) {
+        memspan_fence_plan_bare(provider, owner->requested_bytes, align_bytes, size_bytes,
+                                &b->fence);
+    }
+    status = take(&b->fence, align_bytes, size_bytes, parts, part_count, owner, zeroed_p, &raw);
+    if (status != MEMSPAN_OK) {
+        settle(b, pages, false);
+        return status;
+    }
+    memspan_fence_raise(&b->fence, raw);
+    b->owner        = *owner;
+    b->chunk        = memspan_map_find(raw);
+    b->alloc_stack  = stack;
+    b->alloc_thread = gettid();
+    b->process      = getpid();
+    name_allocator(b);
+    *address_p = b->fence.address;
+    settle(b, pages, true);
+    return MEMSPAN_OK;
+}
+
+/* ---- free ---- */
+
+/* The block that starts at the address and is in use, claimed by the caller. *known_p: some block
+ * holds the address. */
+static struct memspan_guard_block *claim(void *address, const struct memspan_call_stack *stack,
+                                         bool *known_p)
+{
+    struct memspan_guard_block *b;
+
+    pthread_mutex_lock(&guard_lock);
+    b        = memspan_guard_table_find(address);
+    *known_p = (b != NULL);
+    if ((b != NULL) && ((b->fence.address != address) || b->freed)) {
+        b = NULL;
+    }
+    if (b != NULL) {
+        b->freed       = true;
+        b->free_stack  = stack;
+        b->free_thread = gettid();
+    }
+    pthread_mutex_unlock(&guard_lock);
+    return b;
+}
+
+static void wait_in_row(struct memspan_guard_block *b, const struct memspan_fence *fence)
+{
+    struct memspan_guard_block *due;
+
+    pthread_mutex_lock(&guard_lock);
+    b->fence  = *fence;
+    b->closed = true;
+    b->next   = NULL;
+    if (last_waiting == NULL) {
+        first_waiting = b;
+    } else {
+        last_waiting->next = b;
+    }
+    last_waiting = b;
+    waiting_bytes += waiting_cost(b);
+    waiting_count++;
+    waiting_paged += b->fence.paged ? 1 : 0;
+    due = take_over_due(false);
+    pthread_mutex_unlock(&guard_lock);
+    give_back(due);
+}
+
+memspan_status_t memspan_guard_free(void *address, struct memspan_block_owner *owner_p)
+{
+    const struct memspan_call_stack *stack = memspan_call_stack_here();
+    struct memspan_guard_finding finding   = {
+          .fault = MEMSPAN_GUARD_DAMAGED, .call = "free", .address = address};
+    struct memspan_guard_block *b;
+    struct memspan_guard_block copy;
+    struct memspan_fence fence;
+    bool known;
+
+    b = claim(address, stack, &known);
+    if (b == NULL) {
+        /* From before the guard was on, or not a block. */
+        return known ? memspan_error(MEMSPAN_ERR_NOT_FOUND,
+                                     "%p is not the start of a live block of Memspan", address)
+                     : memspan_pool_free(address, owner_p);
+    }
+    *owner_p = b->owner;
+    if (!memspan_fence_check(&b->fence, false, &finding.damage)) {
+        copy          = *b;
+        copy.freed    = false; /* that is what is being done */
+        finding.block = &copy;
+        memspan_guard_report(&finding);
+    }
+    fence = b->fence;
+    memspan_fence_close(&fence);
+    wait_in_row(b, &fence);
+    return MEMSPAN_OK;
+}
+
+/* ---- look-ups ---- */
+
+bool memspan_guard_find(const void *address, struct memspan_block_view *view_p)
+{
+    const struct memspan_guard_block *b;
+    bool known;
+    bool found;
+
+    pthread_mutex_lock(&guard_lock);
+    b     = memspan_guard_table_find(address);
+    known = (b != NULL);
+    found = known && !b->freed &&
+            ((size_t)((const unsigned char *)address - b->fence.address) < b->fence.size_bytes);
+    if (found) {
+        *view_p = (struct memspan_block_view){.chunk          = b->chunk,
+                                              .address        = b->fence.address,
+                                              .capacity_bytes = b->fence.size_bytes,
+                                              .owner          = b->owner};
+    }
+    pthread_mutex_unlock(&guard_lock);
+    return found || (!known && memspan_pool_find(address, view_p));
+}
+
+void memspan_guard_refused(const void *address, const char *call)
+{
+    struct memspan_guard_finding finding = {.call = call, .address = address};
+    struct memspan_error_saved saved;
+    struct memspan_block_view view;
+    const struct memspan_guard_block *b;
+    struct memspan_guard_block copy;
+
+    pthread_mutex_lock(&guard_lock);
+    b = memspan_guard_table_find(address);
+    if (b != NULL) {
+        copy = *b;
+    }
+    pthread_mutex_unlock(&guard_lock);
+
+    memspan_error_save(&saved);
+    if (b == NULL) {
+        const struct memspan_chunk *chunk = memspan_map_find(address);
+
+        finding.fault = ((chunk != NULL) &&
+                         ((const unsigned char *)address < chunk->address + chunk->size_bytes))
+                            ? MEMSPAN_GUARD_WILD
+                            : MEMSPAN_GUARD_STRANGER;
+        if (memspan_pool_find(address, &view)) {
+            return; /* a block from before the guard was on: the caller says what is wrong */
+        }
+    } else if (copy.fence.address != address) {
+        finding.fault = MEMSPAN_GUARD_INTERIOR;
+        finding.block = &copy;
+    } else if (copy.freed) {
+        finding.fault = MEMSPAN_GUARD_DOUBLE_FREE;
+        finding.block = &copy;
+    } else {
+        finding.fault = MEMSPAN_GUARD_WILD; /* the address has been given out again meanwhile */
+    }
+    memspan_guard_report(&finding);
+    memspan_error_restore(&saved);
+}
+
+void memspan_guard_tell(const void *address)
+{
+    const struct memspan_guard_block *b;
+    struct memspan_guard_block copy;
+
+    pthread_mutex_lock(&guard_lock);
+    b = memspan_guard_table_below(address);
+    if (b == NULL) {
+        b = memspan_guard_table_above(address);
+    }
+    if (b != NULL) {
+        copy = *b;
+    }
+    pthread_mutex_unlock(&guard_lock);
+    memspan_guard_report_block(address, (b == NULL) ? NULL : &copy);
+}
+
+/* ---- the end of the process ---- */
+
+enum { LEAKS_SHOWN = 20 };
+
+/* Adds a block to those of the same place. False when there is no memory. */
+static bool add_leak(struct memspan_guard_leak **leaks, size_t *groups, size_t *room,
+                     const struct memspan_guard_block *b)
+{
+    struct memspan_guard_leak *more;
+    size_t i;
+
+    for (i = 0; i < *groups; i++) {
+        struct memspan_guard_leak *leak = &(*leaks)[i];
+
+        if ((leak->first.alloc_stack == b->alloc_stack) &&
+            (leak->first.owner.allocator == b->owner.allocator)) {
+            leak->first = (b->serial < leak->first.serial) ? *b : leak->first;
+            leak->count++;
+            leak->bytes += b->fence.size_bytes;
+            return true;
+        }
+    }
+    if (*groups == *room) {
+        more = realloc(*leaks, (*room * 2 + 16) * sizeof(**leaks));
+        if (more == NULL) {
+            return false;
+        }
+        *leaks = more;
+        *room  = *room * 2 + 16;
+    }
+    (*leaks)[(*groups)++] = (struct memspan_guard_leak){*b, 1, b->fence.size_bytes};
+    return true;
+}
+
+static int compare_leaks(const void *a, const void *b)
+{
+    uint64_t x = ((const struct memspan_guard_leak *)a)->bytes;
+    uint64_t y = ((const struct memspan_guard_leak *)b)->bytes;
+
+    return (x < y) - (x > y);
+}
+
+static void tell_leaks(void)
+{
+    struct memspan_guard_leak *leaks = NULL;
+    const struct memspan_guard_block *b;
+    pid_t here     = getpid(); /* what a parent allocated is the parent's to free */
+    uint64_t count = 0;
+    uint64_t bytes = 0;
+    size_t groups  = 0;
+    size_t room    = 0;
+
+    pthread_mutex_lock(&guard_lock);
+    for (b = memspan_guard_table_above(NULL); b != NULL;
+         b = memspan_guard_table_above(b->fence.raw)) {
+        if (!b->freed && (b->process == here)) {
+            count++;
+            bytes += b->fence.size_bytes;
+            add_leak(&leaks, &groups, &room, b);
+        }
+    }
+    pthread_mutex_unlock(&guard_lock);
+    if (count > 0) {
+        qsort(leaks, groups, sizeof(*leaks), compare_leaks);
+        memspan_guard_report_leaks(leaks, (groups < LEAKS_SHOWN) ? groups : LEAKS_SHOWN, groups,
+                                   count, bytes);
+    }
+    free(leaks);
+}
+
+/* The first block above @p address whose fence is not whole. */
+static bool find_damaged(const void *address, struct memspan_guard_finding *finding,
+                         struct memspan_guard_block *copy)
+{
+    const struct memspan_guard_block *b;
+    bool found = false;
+
+    pthread_mutex_lock(&guard_lock);
+    for (b = memspan_guard_table_above(address); (b != NULL) && !found;
+         b = memspan_guard_table_above(b->fence.raw)) {
+        /* Drivers may be gone by now. */
+        if (b->freed) {
+            finding->fault = MEMSPAN_GUARD_WRITTEN_FREED;
+            found          = b->closed && !memspan_fence_check_closed(&b->fence, &finding->damage);
+        } else {
+            finding->fault = MEMSPAN_GUARD_DAMAGED;
+            found          = !memspan_fence_check(&b->fence, true, &finding->damage);
+        }
+        if (found) {
+            *copy = *b;
+        }
+    }
+    pthread_mutex_unlock(&guard_lock);
+    return found;
+}
+
+__attribute__((destructor)) static void check_at_exit(void)
+{
+    struct memspan_guard_finding finding = {.call = NULL};
+    struct memspan_guard_block copy;
+    const void *after = NULL;
+
+    if (!memspan_guarding()) {
+        return;
+    }
+    finding.block = &copy;
+    while (find_damaged(after, &finding, &copy)) {
+        memspan_guard_report(&finding);
+        after = copy.fence.raw;
+    }
+    if (!memspan_guard_wishes.no_leaks) {
+        tell_leaks();
+    }
+    if (memspan_guard_wishes.fails && memspan_guard_reported()) {
+        fflush(NULL); /* what exit() would do after us */
+        _exit(EXIT_STATUS);
+    }
+}
+
+/* ---- the beginning ---- */
+
+static bool is_word(const char *text, size_t length, const char *word)
+{
+    return (strlen(word) == length) && (strncmp(text, word, length) == 0);
+}
+
+/* Reads the words of MEMSPAN_DEBUG; true when the guard is wanted. */
+static bool read_words(void)
+{
+    struct memspan_guard_wishes wishes = {false, false, false};
+    const char *text                   = memspan_option_text(MEMSPAN_OPTION_DEBUG);
+    bool guard                         = false;
+    const char *word;
+    size_t length;
+
+    for (word = text; *word != '\0'; word += length + (word[length] == ',')) {
+        length = strcspn(word, ",");
+        if (is_word(word, length, "guard")) {
+            guard = true;
+        } else if (is_word(word, length, "report")) {
+            wishes.goes_on = true;
+        } else if (is_word(word, length, "fail")) {
+            wishes.fails = true;
+        } else if (is_word(word, length, "noleaks")) {
+            wishes.no_leaks = true;
+        } else {
+            memspan_option_refuse(MEMSPAN_OPTION_DEBUG, "\"%.*s\" is none of its words",
+                                  (int)((length < 40) ? length : 40), word);
+            return false;
+        }
+    }
+    if ((text[0] != '\0') && !guard) {
+        memspan_option_refuse(MEMSPAN_OPTION_DEBUG, "the word guard is missing");
+        return false;
+    }
+    memspan_guard_wishes = wishes;
+    return guard;
+}
+
+void memspan_guard_start(void)
+{
+    struct memspan_error_saved saved;
+    uint64_t mappings;
+
+    memspan_error_save(&saved);
+    if (read_words()) {
+        if (!memspan_file_number("/proc/sys/vm/max_map_count", &mappings)) {
+            mappings = MAPPINGS_DEFAULT;
+        }
+        paged_max = mappings / MAPPINGS_PER_BLOCK;
+        memspan_call_stack_start();
+        memspan_watch_set(MEMSPAN_WATCH_GUARD, true);
+    }
+    memspan_error_restore(&saved);
+}
+
+void memspan_guard_before_fork(void)
+{
+    pthread_mutex_lock(&guard_lock);
+    memspan_call_stack_before_fork();
+    memspan_guard_report_before_fork();
+}
+
+void memspan_guard_after_fork(void)
+{
+    memspan_guard_report_after_fork();
+    memspan_call_stack_after_fork();
+    pthread_mutex_unlock(&guard_lock);
+}

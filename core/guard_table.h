@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef MEMSPAN_CORE_GUARD_TABLE_H
+#define MEMSPAN_CORE_GUARD_TABLE_H
+
+/* Guarded blocks by address: those in use and those that were freed but kept. A lookup answers for
+ * any address inside, fences included. Callers hold the guard's lock. */
+
+#include "core/call_stack.h"
+#include "core/fence.h"
+#include "core/pool.h"
+#include <sys/types.h>
+
+struct memspan_guard_block {
+    struct memspan_guard_block *left;
+    struct memspan_guard_block *right;
+    struct memspan_guard_block *next; /* of those freed, in the order of their frees */
+    struct memspan_fence fence;
+    struct memspan_block_owner owner;
+    struct memspan_chunk *chunk;
+    const struct memspan_call_stack *alloc_stack;
+    const struct memspan_call_stack *free_stack;
+    uint64_t serial; /* of the allocation */
+    uint32_t priority;
+    pid_t process;
+    pid_t alloc_thread;
+    pid_t free_thread;
+    bool freed;
+    bool closed;        /* freed, and nobody may touch it any more */
+    char allocator[32]; /* its name: it may be gone before the block is */
+};
+
+/* A record, zeroed; NULL when there is no memory. Takes no part in the table. */
+struct memspan_guard_block *memspan_guard_table_new(void);
+void memspan_guard_table_drop(struct memspan_guard_block *block);
+
+void memspan_guard_table_insert(struct memspan_guard_block *block);
+void memspan_guard_table_remove(struct memspan_guard_block *block);
+
+/* The block whose memory holds @p address; NULL if none. */
+struct memspan_guard_block *memspan_guard_table_find(const void *address);
+
+/* The block that ends nearest below @p address or holds it; NULL if none. */
+struct memspan_guard_block *memspan_guard_table_below(const void *address);
+
+/* The first block above @p address; NULL after the last. From NULL on it walks all, in order. */
+struct memspan_guard_block *memspan_guard_table_above(const void *address);
+
+#endif /* MEMSPAN_CORE_GUARD_TABLE_H */
