@@ -232,20 +232,28 @@ memspan_status_t memspan_guard_alloc(struct memspan_provider *provider, size_t s
 
 /* ---- free ---- */
 
-/* The block that starts at the address and is in use, claimed by the caller. *known_p: some block
- * holds the address. */
+/* The block that starts at the address and is in use, claimed by the caller. *status_p, when there
+ * is none: MEMSPAN_OK if no block holds the address either. */
 static struct memspan_guard_block *claim(void *address, const struct memspan_call_stack *stack,
-                                         bool *known_p)
+                                         memspan_status_t *status_p)
 {
     struct memspan_guard_block *b;
 
+    *status_p = MEMSPAN_OK;
     pthread_mutex_lock(&guard_lock);
-    b        = memspan_guard_table_find(address);
-    *known_p = (b != NULL);
-    if ((b != NULL) && ((b->fence.address != address) || b->freed)) {
-        b = NULL;
-    }
-    if (b != NULL) {
+    b = memspan_guard_table_find(address);
+    if ((b != NULL) && (b->fence.address != address)) {
+        memspan_error(MEMSPAN_ERR_NOT_FOUND,
+                      "%p is inside a block of %zu bytes at %p, or in its fence", address,
+                      b->fence.size_bytes, (void *)b->fence.address);
+        *status_p = memspan_error_hint("free the address that the allocation returned");
+        b         = NULL;
+    } else if ((b != NULL) && b->freed) {
+        memspan_error(MEMSPAN_ERR_NOT_FOUND,
+                      "%p is in memory of Memspan, but no live block is there", address);
+        *status_p = memspan_error_hint("it was freed before");
+        b         = NULL;
+    } else if (b != NULL) {
         b->freed       = true;
         b->free_stack  = stack;
         b->free_thread = gettid();
@@ -284,14 +292,12 @@ memspan_status_t memspan_guard_free(void *address, struct memspan_block_owner *o
     struct memspan_guard_block *b;
     struct memspan_guard_block copy;
     struct memspan_fence fence;
-    bool known;
+    memspan_status_t status;
 
-    b = claim(address, stack, &known);
+    b = claim(address, stack, &status);
     if (b == NULL) {
         /* From before the guard was on, or not a block. */
-        return known ? memspan_error(MEMSPAN_ERR_NOT_FOUND,
-                                     "%p is not the start of a live block of Memspan", address)
-                     : memspan_pool_free(address, owner_p);
+        return (status == MEMSPAN_OK) ? memspan_pool_free(address, owner_p) : status;
     }
     *owner_p = b->owner;
     if (!memspan_fence_check(&b->fence, false, &finding.damage)) {
