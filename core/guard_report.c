@@ -6,6 +6,7 @@
 
 #include "core/guard_report.h"
 #include "core/symbol.h"
+#include "core/watch.h"
 #include <errno.h>
 #include <pthread.h>
 #include <stdarg.h>
@@ -218,6 +219,7 @@ void memspan_guard_report(const struct memspan_guard_finding *f)
     }
     end();
     if (!memspan_guard_wishes.goes_on) {
+        memspan_watch_ending();
         abort();
     }
 }
