@@ -431,6 +431,16 @@ void memspan_allocator_bury(struct memspan_allocator *a)
     pthread_mutex_unlock(&table_lock);
 }
 
+void memspan_allocator_lock_table(void)
+{
+    pthread_mutex_lock(&table_lock);
+}
+
+void memspan_allocator_unlock_table(void)
+{
+    pthread_mutex_unlock(&table_lock);
+}
+
 void memspan_allocator_before_fork(void)
 {
     pthread_mutex_lock(&table_lock);

@@ -63,6 +63,11 @@ struct memspan_allocator *memspan_allocator_at(size_t i);
 /* What the allocators that are gone counted. */
 extern struct memspan_counters memspan_counters_of_the_gone;
 
+/* While it is held no allocator is made or ended, so that records may be looked at; pools may be
+ * locked under it. */
+void memspan_allocator_lock_table(void);
+void memspan_allocator_unlock_table(void);
+
 void memspan_allocator_before_fork(void);
 void memspan_allocator_after_fork(void);
 

@@ -497,6 +497,27 @@ size_t memspan_pool_trim(struct memspan_pool *pool)
     return total;
 }
 
+void memspan_pool_measure(struct memspan_pool *pool, struct memspan_pool_measure *measure_p)
+{
+    struct memspan_pool_measure m = {0};
+    unsigned bin;
+    uint32_t id;
+
+    pthread_mutex_lock(&pool->lock);
+    m.held_bytes = atomic_load_explicit(&pool->provider->held_bytes, memory_order_relaxed);
+    for (bin = 0; bin < MEMSPAN_FIT_FL_COUNT * MEMSPAN_FIT_SL_COUNT; bin++) {
+        id = pool->fit.bins[bin / MEMSPAN_FIT_SL_COUNT][bin % MEMSPAN_FIT_SL_COUNT];
+        for (; id != 0; id = memspan_fit_record(&pool->fit, id)->bin_after) {
+            uint64_t bytes = (uint64_t)memspan_fit_record(&pool->fit, id)->size
+                             << MEMSPAN_UNIT_SHIFT;
+            m.free_bytes += bytes;
+            m.largest_free_bytes = (bytes > m.largest_free_bytes) ? bytes : m.largest_free_bytes;
+        }
+    }
+    pthread_mutex_unlock(&pool->lock);
+    *measure_p = m;
+}
+
 /* ---- invariants ---- */
 
 static const char *check_chunk(const struct memspan_pool *pool, const struct blocks *b,

@@ -50,6 +50,14 @@ bool memspan_pool_retag(void *address, const struct memspan_block_owner *owner);
 /* Give every chunk without blocks back; returns the bytes. */
 size_t memspan_pool_trim(struct memspan_pool *pool);
 
+/* What a pool has of its provider, and what of that is in no block. */
+struct memspan_pool_measure {
+    uint64_t held_bytes;
+    uint64_t free_bytes;
+    uint64_t largest_free_bytes; /* the largest block that needs no more memory */
+};
+void memspan_pool_measure(struct memspan_pool *pool, struct memspan_pool_measure *measure_p);
+
 /* Walk all invariants. */
 memspan_status_t memspan_pool_check(struct memspan_pool *pool);
 

@@ -1,19 +1,28 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* stats.c: counters, summed when somebody asks. */
+/* stats.c: counters, summed when somebody asks.
+ *
+ * What allocators counted is added up over a selection of them (one, those of a memory space, those
+ * of a device, all), and each pool that these use is measured once. Records of allocators are
+ * looked at under the table's lock, since they are used again; the counters move meanwhile. */
 
 #include "core/allocator_record.h"
 #include "core/base/error.h"
 #include "core/base/option.h"
+#include "core/base/text.h"
+#include "core/device.h"
+#include "core/label.h"
 #include "core/pool.h"
 #include <stdio.h>
 #include <unistd.h>
+
+/* ---- adding up ---- */
 
 static uint64_t get(_Atomic uint64_t *counter)
 {
     return atomic_load_explicit(counter, memory_order_relaxed);
 }
 
-static void add(memspan_allocator_stats_t *sum, struct memspan_counters *c, bool limited)
+static void add_counters(memspan_allocator_stats_t *sum, struct memspan_counters *c, bool limited)
 {
     uint64_t bytes     = get(&c->live_bytes);
     uint64_t live      = get(&c->live_count);
@@ -31,26 +40,116 @@ static void add(memspan_allocator_stats_t *sum, struct memspan_counters *c, bool
     sum->fallback_count += get(&c->fallback_count);
 }
 
-static uint64_t held_by(const struct memspan_allocator *a)
+static void add_allocator(memspan_allocator_stats_t *sum, struct memspan_allocator *a)
 {
-    struct memspan_provider *p = atomic_load_explicit(&a->provider, memory_order_acquire);
-
-    return (p == NULL) ? 0 : atomic_load_explicit(&p->held_bytes, memory_order_relaxed);
+    add_counters(sum, &a->counters, a->traits.pool_size != SIZE_MAX);
 }
 
-static void sum_all(memspan_allocator_stats_t *sum)
+static void add_pool(memspan_allocator_stats_t *sum, const struct memspan_provider *p)
+{
+    struct memspan_pool_measure m;
+
+    memspan_pool_measure(p->pool, &m);
+    sum->held_bytes += m.held_bytes;
+    sum->free_bytes += m.free_bytes;
+    if (m.largest_free_bytes > sum->largest_free_bytes) {
+        sum->largest_free_bytes = m.largest_free_bytes;
+    }
+    if (sum->free_bytes > 0) {
+        sum->fragmentation = 1 - (double)sum->largest_free_bytes / (double)sum->free_bytes;
+    }
+}
+
+static struct memspan_provider *provider_of(struct memspan_allocator *a)
+{
+    return atomic_load_explicit(&a->provider, memory_order_acquire);
+}
+
+static void add_own(memspan_allocator_stats_t *sum, struct memspan_allocator *a)
+{
+    add_allocator(sum, a);
+    if (provider_of(a) != NULL) {
+        add_pool(sum, provider_of(a));
+    }
+}
+
+static void add_all(memspan_allocator_stats_t *sum)
 {
     struct memspan_allocator *a;
     struct memspan_provider *p;
     size_t i;
 
+    memspan_allocator_lock_table();
     for (i = 0; (a = memspan_allocator_at(i)) != NULL; i++) {
-        add(sum, &a->counters, a->traits.pool_size != SIZE_MAX);
+        add_allocator(sum, a);
     }
-    add(sum, &memspan_counters_of_the_gone, true);
+    add_counters(sum, &memspan_counters_of_the_gone, true);
+    memspan_allocator_unlock_table();
     for (p = memspan_provider_first(); p != NULL; p = p->next) {
-        sum->held_bytes += atomic_load_explicit(&p->held_bytes, memory_order_relaxed);
+        add_pool(sum, p);
     }
+}
+
+/* True when an allocator of the space uses the provider. Table locked. */
+static bool space_uses(const struct memspan_space *space, const struct memspan_provider *p)
+{
+    struct memspan_allocator *a;
+    size_t i;
+
+    for (i = 0; (a = memspan_allocator_at(i)) != NULL; i++) {
+        if ((provider_of(a) == p) && (a->space == space)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void add_space(memspan_allocator_stats_t *sum, const struct memspan_space *space)
+{
+    struct memspan_allocator *a;
+    struct memspan_provider *p;
+    size_t i;
+
+    memspan_allocator_lock_table();
+    for (i = 0; (a = memspan_allocator_at(i)) != NULL; i++) {
+        if (a->space == space) {
+            add_allocator(sum, a);
+        }
+    }
+    for (p = memspan_provider_first(); p != NULL; p = p->next) {
+        if (space_uses(space, p)) {
+            add_pool(sum, p);
+        }
+    }
+    memspan_allocator_unlock_table();
+}
+
+static void add_device(memspan_allocator_stats_t *sum, const struct memspan_device *device)
+{
+    struct memspan_allocator *a;
+    struct memspan_provider *p;
+    size_t i;
+
+    memspan_allocator_lock_table();
+    for (i = 0; (a = memspan_allocator_at(i)) != NULL; i++) {
+        p = provider_of(a);
+        if ((p != NULL) && (p->spec.device->number == device->number)) {
+            add_allocator(sum, a);
+        }
+    }
+    memspan_allocator_unlock_table();
+    for (p = memspan_provider_first(); p != NULL; p = p->next) {
+        if (p->spec.device->number == device->number) {
+            add_pool(sum, p);
+        }
+    }
+}
+
+/* ---- asking ---- */
+
+static memspan_status_t nowhere(void)
+{
+    return memspan_error(MEMSPAN_ERR_INVALID, "nowhere to put the counters (NULL)");
 }
 
 memspan_status_t memspan_allocator_get_stats(memspan_allocator_h handle,
@@ -60,62 +159,131 @@ memspan_status_t memspan_allocator_get_stats(memspan_allocator_h handle,
     struct memspan_allocator *a;
 
     if (stats_p == NULL) {
-        return memspan_error(MEMSPAN_ERR_INVALID, "nowhere to put the counters (NULL)");
+        return nowhere();
     }
     if (handle == MEMSPAN_ALLOCATOR_NULL) {
-        sum_all(&stats);
+        add_all(&stats);
         return memspan_struct_write(stats_p, &stats, sizeof(stats));
     }
     a = memspan_allocator_resolve(handle);
     if (a == NULL) {
         return memspan_error_last()->status;
     }
-    add(&stats, &a->counters, a->traits.pool_size != SIZE_MAX);
-    stats.held_bytes = held_by(a);
+    add_own(&stats, a);
     return memspan_struct_write(stats_p, &stats, sizeof(stats));
+}
+
+memspan_status_t memspan_space_get_stats(memspan_space_h handle, memspan_allocator_stats_t *stats_p)
+{
+    memspan_allocator_stats_t stats   = {.struct_size = sizeof(stats)};
+    const struct memspan_space *space = memspan_space_find(handle);
+
+    if (stats_p == NULL) {
+        return nowhere();
+    }
+    if (space == NULL) {
+        return memspan_error(MEMSPAN_ERR_NOT_FOUND, "0x%llx names no memory space",
+                             (unsigned long long)(uintptr_t)handle);
+    }
+    add_space(&stats, space);
+    return memspan_struct_write(stats_p, &stats, sizeof(stats));
+}
+
+memspan_status_t memspan_device_get_stats(int number, memspan_allocator_stats_t *stats_p)
+{
+    memspan_allocator_stats_t stats = {.struct_size = sizeof(stats)};
+    const struct memspan_device *device;
+
+    if (stats_p == NULL) {
+        return nowhere();
+    }
+    device = memspan_device_find(number);
+    if (device == NULL) {
+        return memspan_error_last()->status;
+    }
+    add_device(&stats, device);
+    return memspan_struct_write(stats_p, &stats, sizeof(stats));
+}
+
+/* ---- printing ---- */
+
+/* What a line ends with. Thousandths by hand: the decimal point is the locale's. */
+static void add_pool_text(char *line, size_t size, size_t *used, const memspan_allocator_stats_t *s)
+{
+    unsigned thousandths = (unsigned)(s->fragmentation * 1000 + 0.5);
+
+    memspan_text_append(line, size, used,
+                        " held_bytes=%llu free_bytes=%llu largest_free_bytes=%llu "
+                        "fragmentation=%u.%03u\n",
+                        (unsigned long long)s->held_bytes, (unsigned long long)s->free_bytes,
+                        (unsigned long long)s->largest_free_bytes, thousandths / 1000,
+                        thousandths % 1000);
 }
 
 static bool print_line(int fd, const char *name, const char *kind,
                        const memspan_allocator_stats_t *s)
 {
-    char line[512];
-    int n = snprintf(line, sizeof(line),
-                     "memspan stats %s kind=%s allocated=%llu freed=%llu live=%llu live_bytes=%llu "
-                     "peak_bytes=%llu failed=%llu fallbacks=%llu held_bytes=%llu\n",
-                     name, kind, (unsigned long long)s->allocated_count,
-                     (unsigned long long)s->freed_count, (unsigned long long)s->live_count,
-                     (unsigned long long)s->live_bytes, (unsigned long long)s->peak_bytes,
-                     (unsigned long long)s->failed_count, (unsigned long long)s->fallback_count,
-                     (unsigned long long)s->held_bytes);
+    char line[768];
+    size_t used = 0;
 
-    return write(fd, line, (size_t)n) == n;
+    memspan_text_append(
+        line, sizeof(line), &used,
+        "memspan stats %s kind=%s allocated=%llu freed=%llu live=%llu live_bytes=%llu "
+        "peak_bytes=%llu charged_bytes=%llu failed=%llu fallbacks=%llu",
+        name, kind, (unsigned long long)s->allocated_count, (unsigned long long)s->freed_count,
+        (unsigned long long)s->live_count, (unsigned long long)s->live_bytes,
+        (unsigned long long)s->peak_bytes, (unsigned long long)s->charged_bytes,
+        (unsigned long long)s->failed_count, (unsigned long long)s->fallback_count);
+    add_pool_text(line, sizeof(line), &used, s);
+    return write(fd, line, used) == (ssize_t)used;
+}
+
+static bool print_allocator(int fd, struct memspan_allocator *a)
+{
+    memspan_allocator_stats_t stats = {0};
+    char label[MEMSPAN_LABEL_BYTES];
+    const char *kind;
+
+    memspan_allocator_lock_table();
+    add_own(&stats, a);
+    memspan_allocator_label(a, label);
+    kind = memspan_kind_name(a->plan.kind_given);
+    memspan_allocator_unlock_table();
+    return (stats.allocated_count + stats.failed_count == 0) || print_line(fd, label, kind, &stats);
+}
+
+static bool print_provider(int fd, const struct memspan_provider *p)
+{
+    memspan_allocator_stats_t stats = {0};
+    char label[MEMSPAN_LABEL_BYTES];
+    char line[512];
+    size_t used = 0;
+
+    add_pool(&stats, p);
+    memspan_text_append(
+        line, sizeof(line), &used, "memspan stats %s kind=%s backend=%s device=%d page_size=%zu",
+        memspan_provider_label(p, label), memspan_kind_name(p->spec.kind),
+        p->spec.device->table->name, p->spec.device->number, p->spec.page_size_bytes);
+    add_pool_text(line, sizeof(line), &used, &stats);
+    return write(fd, line, used) == (ssize_t)used;
 }
 
 memspan_status_t memspan_stats_print(int fd)
 {
-    memspan_allocator_stats_t stats;
+    memspan_allocator_stats_t stats = {0};
     struct memspan_allocator *a;
-    char name[48];
-    size_t i;
+    struct memspan_provider *p;
     bool ok = true;
+    size_t i;
 
     for (i = 0; ok && ((a = memspan_allocator_at(i)) != NULL); i++) {
-        stats = (memspan_allocator_stats_t){0};
-        add(&stats, &a->counters, a->traits.pool_size != SIZE_MAX);
-        if (stats.allocated_count + stats.failed_count == 0) {
-            continue;
-        }
-        stats.held_bytes = held_by(a);
-        if (a->name[0] == '\0') {
-            snprintf(name, sizeof(name), "allocator:%u.%u", a->index, a->generation);
-        } else {
-            snprintf(name, sizeof(name), "%s", a->name);
-        }
-        ok = print_line(fd, name, memspan_kind_name(a->plan.kind_given), &stats);
+        ok = print_allocator(fd, a);
+    }
+    for (p = memspan_provider_first(); ok && (p != NULL); p = p->next) {
+        ok = print_provider(fd, p);
     }
     if (ok) {
-        stats = (memspan_allocator_stats_t){0};
-        sum_all(&stats);
+        add_all(&stats);
         ok = print_line(fd, "all", "any", &stats);
     }
     return ok ? MEMSPAN_OK

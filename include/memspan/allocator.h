@@ -153,7 +153,8 @@ MEMSPAN_API memspan_status_t memspan_pointer_describe(const void *pointer,
 MEMSPAN_API memspan_status_t memspan_pointer_reach(const void *pointer, int device,
                                                    memspan_reach_t *reach_p);
 
-/** Counters of an allocator. Set struct_size first. */
+/** Counters of an allocator, or of all allocators of a memory space or a device, and what the pools
+ * that they use have. Set struct_size first. New members are added at the end. */
 typedef struct memspan_allocator_stats {
     size_t struct_size;  /**< in: sizeof(memspan_allocator_stats_t) */
     uint64_t live_bytes; /**< asked for and not yet freed */
@@ -162,18 +163,33 @@ typedef struct memspan_allocator_stats {
     uint64_t charged_bytes;   /**< counted against pool_size: live_bytes and the overhead */
     uint64_t allocated_count; /**< since it was made */
     uint64_t freed_count;
-    uint64_t failed_count;   /**< requests that this allocator could not meet */
-    uint64_t fallback_count; /**< of those, met by its fallback */
-    uint64_t held_bytes;     /**< taken from the provider by the pool it uses (shared by all
-                                  allocators of the same kind, place and traits) */
+    uint64_t failed_count;       /**< requests that this allocator could not meet */
+    uint64_t fallback_count;     /**< of those, met by its fallback */
+    uint64_t held_bytes;         /**< taken from the provider by the pool it uses (shared by all
+                                      allocators of the same kind, place and traits) */
+    uint64_t free_bytes;         /**< of those, in no block: the next requests need no driver */
+    uint64_t largest_free_bytes; /**< the largest piece of them; of several pools, the largest */
+    double fragmentation;        /**< 1 - largest_free_bytes / free_bytes; 0 if nothing is free */
 } memspan_allocator_stats_t;
 
 /** Counters of @p allocator; 0 sums over all, those destroyed included. */
 MEMSPAN_API memspan_status_t memspan_allocator_get_stats(memspan_allocator_h allocator,
                                                          memspan_allocator_stats_t *stats_p);
 
-/** Write every allocator's counters, a line each, to @p fd. 0, or MEMSPAN_ERR_INVALID when it
- * cannot be written. MEMSPAN_STATS=exit does this to standard error when the process ends. */
+/** The sum over the allocators of @p space and the pools they use. An allocator that was destroyed
+ * counts until its last block is freed. MEMSPAN_ERR_NOT_FOUND for a handle that names no space. */
+MEMSPAN_API memspan_status_t memspan_space_get_stats(memspan_space_h space,
+                                                     memspan_allocator_stats_t *stats_p);
+
+/** The sum over the allocators whose memory comes from the driver of @p device (MEMSPAN_HOST: from
+ * the operating system), and all pools over that driver. Destroyed allocators count as above.
+ * MEMSPAN_ERR_NOT_FOUND for a number that names no device. */
+MEMSPAN_API memspan_status_t memspan_device_get_stats(int device,
+                                                      memspan_allocator_stats_t *stats_p);
+
+/** Write every allocator's counters, then what every pool has, a line each, to @p fd. 0, or
+ * MEMSPAN_ERR_INVALID when it cannot be written. MEMSPAN_STATS=exit does this to standard error
+ * when the process ends. */
 MEMSPAN_API memspan_status_t memspan_stats_print(int fd);
 
 /** Give memory that no block uses back to the drivers; returns how many bytes. */
