@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Memory that the host may not touch: a stray access of the library itself ends the test. */
 
+#include "control.h"
 #include "machine.h"
 #include <criterion/criterion.h>
 #include <stdio.h>
@@ -177,5 +178,55 @@ Test(blocks, out_of_memory_at_every_chunk_loses_nothing)
             cr_expect_eq(memspan_free(got[at]), MEMSPAN_OK);
         }
     }
+    machine_expect_clean();
+}
+
+/* Zero bytes of a device are made by the device, once, and not where its driver gave zero pages. */
+static long fills_for(memspan_allocator_h a, size_t size)
+{
+    struct fake_control *control = machine_control(0);
+    long before                  = atomic_load(&control->count[FAKE_FILL]);
+    unsigned char *block         = memspan_calloc(a, 1, size);
+    unsigned char bytes[2]       = {1, 1};
+    long fills                   = atomic_load(&control->count[FAKE_FILL]) - before;
+
+    cr_assert(block != NULL, "%s", memspan_error_text());
+    cr_assert_eq(memspan_copy(&bytes[0], block, 1), MEMSPAN_OK);
+    cr_assert_eq(memspan_copy(&bytes[1], block + size - 1, 1), MEMSPAN_OK);
+    cr_expect_eq(bytes[0], 0);
+    cr_expect_eq(bytes[1], 0);
+    cr_assert_eq(memspan_fill(block, 0xff, size), MEMSPAN_OK);
+    cr_assert_eq(memspan_free(block), MEMSPAN_OK);
+    return fills;
+}
+
+Test(blocks, zero_bytes_are_made_by_the_device)
+{
+    static const size_t sizes[] = {64, 1000, 8192, 100000, 8 << 20};
+    memspan_allocator_h a;
+
+    machine_pretend("discrete", NULL);
+    cr_assert_eq(machine_allocator(DEVICES(0), "", &a), MEMSPAN_OK);
+    for (int again = 0; again < 2; again++) { /* the second time the bytes are surely dirty */
+        for (int i = 0; i < 5; i++) {
+            cr_expect_eq(fills_for(a, sizes[i]), 1, "%zu bytes", sizes[i]);
+        }
+    }
+    machine_expect_clean();
+}
+
+Test(blocks, zero_pages_of_the_driver_are_not_cleared)
+{
+    memspan_allocator_h a;
+
+    setenv("FAKE_ZEROED", "1", 1);
+    machine_pretend("discrete", NULL);
+    cr_assert_eq(machine_allocator(DEVICES(0), "", &a), MEMSPAN_OK);
+    memspan_trim();
+    cr_expect_eq(fills_for(a, 16 << 20), 0, "fresh pages were cleared");
+    memspan_trim();
+    cr_expect_eq(fills_for(a, 16 << 20), 0, "fresh pages were cleared");
+    (void)fills_for(a, 1000);
+    cr_expect_eq(fills_for(a, 1000), 1, "dirty bytes were not cleared");
     machine_expect_clean();
 }

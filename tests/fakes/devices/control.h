@@ -22,6 +22,7 @@ struct fake_control {
     atomic_long count[FAKE_CALLS];   /* calls so far, those that failed included */
     atomic_long fail_in[FAKE_CALLS]; /* n > 0: the n-th call from now fails, once; 0: none does */
     atomic_long fail_any_in;         /* the same over calls of every sort */
+    atomic_int go_on_failing;        /* 1: and so do all calls after it, until fail_* is set to 0 */
     atomic_long blocks;              /* allocated and not freed */
     atomic_long bytes;               /* of them */
     atomic_long imports;             /* imported and not released */

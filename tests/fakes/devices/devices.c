@@ -8,7 +8,8 @@
  *   import     device memory, and imports host pages at the same address
  *   elsewhere  the same, but sees imported pages at another address
  * FAKE_CAPACITY is the bytes of each device (64 MiB when unset); FAKE_FAIL_AT=N makes the N-th
- * allocation and every later one fail. control.h: any call can be made to fail, and is counted.
+ * allocation and every later one fail; FAKE_ZEROED=1 says of fresh memory that it is zero, where
+ * that was asked for. control.h: any call can be made to fail, and is counted.
  *
  * Device memory is a memory file mapped twice: without access where the program has the address,
  * with access where the "device" works. Touching a device address from host code is a fault. */
@@ -51,6 +52,7 @@ static int device_count;
 static uint64_t used_bytes[DEVICES_MAX];
 static uint64_t capacity_bytes = UINT64_C(64) << 20;
 static long allocations_left   = -1;
+static int zeroed;
 static struct block blocks[BLOCKS_MAX];
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards blocks, used_bytes */
 
@@ -67,6 +69,9 @@ static int is_due(atomic_long *left)
 {
     long now = atomic_load(left);
 
+    if ((now == 1) && (atomic_load(&fake_control.go_on_failing) != 0)) {
+        return 1;
+    }
     while ((now > 0) && !atomic_compare_exchange_weak(left, &now, now - 1)) {
     }
     return now == 1;
@@ -121,6 +126,7 @@ static memspan_status_t open_driver(const memspan_services_t *given, void **stat
     if (getenv("FAKE_FAIL_AT") != NULL) {
         allocations_left = strtol(getenv("FAKE_FAIL_AT"), NULL, 10) - 1;
     }
+    zeroed = (getenv("FAKE_ZEROED") != NULL);
     pthread_atfork(NULL, NULL, after_fork);
     *state_p = sorts;
     return MEMSPAN_OK;
@@ -273,7 +279,12 @@ static memspan_status_t alloc_locked(int ordinal, const memspan_request_t *reque
         .size_bytes      = b->size_bytes,
         .page_size_bytes = 4096,
         .node            = -1,
-        .flags = (request->kind == MEMSPAN_KIND_MANAGED) ? (unsigned)MEMSPAN_BLOCK_MIGRATABLE : 0u};
+
+        .flags =
+            ((request->kind == MEMSPAN_KIND_MANAGED) ? (unsigned)MEMSPAN_BLOCK_MIGRATABLE : 0u) |
+            ((zeroed && ((request->flags & MEMSPAN_REQUEST_ZEROED) != 0))
+                 ? (unsigned)MEMSPAN_BLOCK_ZEROED
+                 : 0u)};
     return MEMSPAN_OK;
 }
 

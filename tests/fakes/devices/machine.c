@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "machine.h"
+#include "control.h"
 #include <criterion/criterion.h>
+#include <dlfcn.h>
 #include <stdlib.h>
+#include <string.h>
 
 void machine_pretend(const char *fakea, const char *fakeb)
 {
@@ -42,4 +45,18 @@ void machine_expect_clean(void)
     cr_expect_eq(stats.held_bytes, 0, "%llu bytes are still held",
                  (unsigned long long)stats.held_bytes);
     cr_expect_eq(memspan_check(), MEMSPAN_OK, "%s", memspan_error_text());
+}
+
+struct fake_control *machine_control(int vendor)
+{
+    char paths[] = FAKES;
+    char *colon  = strchr(paths, ':');
+    void *plugin;
+    void *control;
+
+    *colon  = '\0';
+    plugin  = dlopen((vendor == 0) ? paths : colon + 1, RTLD_NOW | RTLD_LOCAL);
+    control = (plugin == NULL) ? NULL : dlsym(plugin, FAKE_CONTROL);
+    cr_assert(control != NULL, "%s", dlerror());
+    return control;
 }

@@ -12,6 +12,9 @@ void machine_pretend(const char *fakea, const char *fakeb);
 memspan_status_t machine_allocator(const int *devices, size_t device_count, const char *traits,
                                    memspan_allocator_h *allocator_p);
 
+/* What fakea (0) or fakeb (1) counted, and what it is to fail at: control.h. */
+struct fake_control *machine_control(int vendor);
+
 /* Nothing is live and every invariant holds. */
 void machine_expect_clean(void);
 

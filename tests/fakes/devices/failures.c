@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Every call of a driver fails once, at every place of a program where it is made: what was asked
+ * for is refused or had otherwise, nothing else changes, nothing is lost and nothing leaks. */
+
+#include "control.h"
+#include "machine.h"
+#include <criterion/criterion.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { LARGE = 5 << 20, MEDIUM = 40000, SMALL = 100, PLACES_MAX = 400, BLOCKS = 24 };
+
+/* ---- a program ---- */
+
+struct part {
+    unsigned char *address;
+    size_t size;
+    unsigned char byte;
+};
+
+struct program {
+    memspan_allocator_h device, limited, shared;
+    struct part parts[BLOCKS];
+    int refused;
+    struct fake_control *control; /* of the driver that fails */
+    const char *call;             /* the call that fails */
+};
+
+static void check_message(struct program *p)
+{
+    const memspan_error_t *error = memspan_error_last();
+
+    p->refused++;
+    cr_assert(error->status != MEMSPAN_OK);
+    cr_assert(error->message[0] != '\0');
+    cr_assert(strcmp(error->call, p->call) == 0, "%s is not named: \"%s\", call \"%s\"", p->call,
+              memspan_error_text(), error->call);
+    cr_assert(error->native_code != 0);
+    cr_assert(strncmp(error->backend, "fake", 4) == 0, "backend \"%s\"", error->backend);
+}
+
+static void paint(struct part *b, unsigned char byte)
+{
+    if (memspan_fill(b->address, byte, b->size) == MEMSPAN_OK) {
+        b->byte = byte;
+        return;
+    }
+    /* It said no: then what is there now is not known. */
+    cr_assert_eq(memspan_fill(b->address, byte, b->size), MEMSPAN_OK, "%s", memspan_error_text());
+    b->byte = byte;
+}
+
+static void look(struct part *b)
+{
+    static unsigned char bytes[LARGE + 1];
+
+    if ((memspan_copy(bytes, b->address, b->size) != MEMSPAN_OK) &&
+        (memspan_copy(bytes, b->address, b->size) != MEMSPAN_OK)) {
+        cr_assert(false, "%s", memspan_error_text());
+    }
+    cr_assert_eq(bytes[0], b->byte);
+    cr_assert_eq(bytes[b->size / 2], b->byte);
+    cr_assert_eq(bytes[b->size - 1], b->byte);
+}
+
+static void take(struct program *p, int i, memspan_allocator_h allocator, size_t size, bool zeroed)
+{
+    struct part *b = &p->parts[i];
+
+    memspan_error_clear();
+    *b = (struct part){zeroed ? memspan_calloc(allocator, 1, size) : memspan_alloc(allocator, size),
+                       size, 0};
+    if (b->address == NULL) {
+        check_message(p);
+        return;
+    }
+    if (zeroed) {
+        look(b);
+    }
+    paint(b, (unsigned char)(i + 1));
+}
+
+static void resize(struct program *p, int i, size_t size)
+{
+    struct part *b = &p->parts[i];
+    void *address;
+
+    if (b->address == NULL) {
+        return;
+    }
+    memspan_error_clear();
+    address = memspan_realloc(MEMSPAN_ALLOCATOR_NULL, b->address, size);
+    if (address == NULL) {
+        check_message(p);
+        look(b); /* the old memory is untouched */
+        return;
+    }
+    b->address = address;
+    b->size    = (b->size < size) ? b->size : size;
+    look(b);
+    b->size = size;
+    paint(b, b->byte);
+}
+
+static void drop(struct part *b)
+{
+    if (b->address != NULL) {
+        look(b);
+        cr_assert_eq(memspan_free(b->address), MEMSPAN_OK, "%s", memspan_error_text());
+        b->address = NULL;
+    }
+}
+
+static void run_program(struct program *p)
+{
+    memspan_allocator_h all[3] = {p->device, p->limited, p->shared};
+
+    for (int i = 0; i < BLOCKS; i++) {
+        static const size_t sizes[] = {SMALL, MEDIUM, LARGE, 3000};
+        take(p, i, all[i % 3], sizes[i % 4], i % 5 == 0);
+        if (i % 6 == 5) {
+            drop(&p->parts[i - 3]);
+        }
+    }
+    for (int i = 0; i < BLOCKS; i++) {
+        resize(p, i, (i % 2 == 0) ? 2 * MEDIUM : SMALL / 2);
+    }
+    for (int i = 0; i < BLOCKS; i++) {
+        drop(&p->parts[i]);
+    }
+    memspan_trim();
+}
+
+/* ---- the sweep ---- */
+
+static memspan_allocator_stats_t totals(void)
+{
+    memspan_allocator_stats_t stats = {.struct_size = sizeof(stats)};
+
+    cr_assert_eq(memspan_allocator_get_stats(MEMSPAN_ALLOCATOR_NULL, &stats), MEMSPAN_OK);
+    return stats;
+}
+
+static void expect_nothing_lost(const struct program *p, bool driver_keeps)
+{
+    memspan_allocator_stats_t stats = totals();
+    long bytes                      = atomic_load(&p->control->bytes);
+
+    cr_assert_eq(stats.live_count, 0);
+    cr_assert_eq(stats.live_bytes, 0);
+    cr_assert_eq(stats.charged_bytes, 0, "%llu", (unsigned long long)stats.charged_bytes);
+    cr_assert_eq(memspan_check(), MEMSPAN_OK, "%s", memspan_error_text());
+    if (!driver_keeps) {
+        cr_assert_eq(stats.held_bytes, 0, "%llu are held", (unsigned long long)stats.held_bytes);
+        cr_assert_eq(bytes, 0, "the driver still has %ld bytes", bytes);
+        cr_assert_eq(atomic_load(&p->control->imports), 0);
+    } else { /* it may be tried again, or be given up, but not be counted otherwise than it is */
+        cr_assert((stats.held_bytes == 0) || (stats.held_bytes == (uint64_t)bytes));
+    }
+}
+
+static void start(struct program *p)
+{
+    machine_pretend("discrete", "import");
+    setenv("MEMSPAN_LOG", "error", 1);
+    memset(p, 0, sizeof(*p));
+    cr_assert_eq(machine_allocator(DEVICES(0), "fallback=null_fb", &p->device), MEMSPAN_OK);
+    cr_assert_eq(machine_allocator(DEVICES(0), "fallback=null_fb,pool_size=64m", &p->limited),
+                 MEMSPAN_OK);
+    cr_assert_eq(machine_allocator(DEVICES(1, MEMSPAN_HOST), "fallback=null_fb", &p->shared),
+                 MEMSPAN_OK, "%s", memspan_error_text());
+}
+
+static void stop_failing(struct fake_control *control)
+{
+    atomic_store(&control->go_on_failing, 0);
+    for (int i = 0; i < FAKE_CALLS; i++) {
+        atomic_store(&control->fail_in[i], 0);
+    }
+}
+
+enum {
+    GO_ON    = 1, /* all calls from the n-th on fail */
+    KEEPS    = 2, /* what was not freed stays with the driver */
+    ABSORBED = 4  /* the library may find another way */
+};
+
+/* The n-th call of a sort fails, for every n that there is. */
+static void sweep(int vendor, enum fake_call sort, const char *call, unsigned how)
+{
+    bool go_on = (how & GO_ON) != 0;
+    struct program p;
+    int refusals = 0;
+    int place;
+
+    start(&p);
+    p.control = machine_control(vendor);
+    p.call    = call;
+    for (place = 1; place < PLACES_MAX; place++) {
+        p.refused = 0;
+        atomic_store(&p.control->go_on_failing, go_on);
+        atomic_store(&p.control->fail_in[sort], place);
+        run_program(&p);
+        if (!go_on && (atomic_load(&p.control->fail_in[sort]) > 0)) {
+            break; /* the program is over before */
+        }
+        if (go_on && (atomic_load(&p.control->fail_in[sort]) > 1)) {
+            break;
+        }
+        stop_failing(p.control);
+        refusals += p.refused;
+        expect_nothing_lost(&p, (how & KEEPS) != 0);
+    }
+    stop_failing(p.control);
+    cr_expect(place > 1, "the call is never made");
+    cr_expect(place < PLACES_MAX);
+    cr_expect_eq(p.refused, 0, "something was refused although nothing failed");
+    cr_log_info("%s: %d places, %d refusals", call, place - 1, refusals);
+    if ((how & (KEEPS | ABSORBED)) == 0) {
+        cr_expect(refusals > 0, "no failure was ever seen");
+    }
+    p.refused = 0;
+    run_program(&p);
+    cr_expect_eq(p.refused, 0);
+    expect_nothing_lost(&p, (how & KEEPS) != 0);
+}
+
+Test(failures, one_allocation)
+{
+    sweep(0, FAKE_ALLOC, "fakeMalloc", ABSORBED); /* smaller chunks may do instead */
+}
+
+Test(failures, all_allocations_from_one_on)
+{
+    sweep(0, FAKE_ALLOC, "fakeMalloc", GO_ON);
+}
+
+Test(failures, one_import)
+{
+    sweep(1, FAKE_IMPORT, "fakeRegister", ABSORBED);
+}
+
+Test(failures, all_imports_from_one_on)
+{
+    sweep(1, FAKE_IMPORT, "fakeRegister", GO_ON);
+}
+
+Test(failures, one_free)
+{
+    sweep(0, FAKE_FREE, "fakeFree", KEEPS);
+}
+
+Test(failures, one_release)
+{
+    sweep(1, FAKE_RELEASE, "fakeUnregister", KEEPS);
+}
+
+Test(failures, one_copy)
+{
+    sweep(0, FAKE_COPY, "fakeMemcpy", 0);
+}
+
+Test(failures, one_fill)
+{
+    sweep(0, FAKE_FILL, "fakeMemset", 0);
+}
+
+Test(failures, one_synchronization)
+{
+    sweep(0, FAKE_SYNCHRONIZE, "fakeSynchronize", 0);
+}
