@@ -1,196 +1,290 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The peers, opened by name so that nothing depends on them. */
+/* Who is measured. Every peer is used as its own users use it: malloc's by LD_PRELOAD, the others
+ * by a program that was linked with them. Which library answered is asked of the worker itself, so
+ * that a name that the dynamic linker passed over is not measured as another's. */
 
 #include "bench/alloc.h"
-#include <dlfcn.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define PEERS_FOREIGN 0 /* a sanitizer ends a program that opens a library with RTLD_DEEPBIND */
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define PEERS_FOREIGN 0
-#endif
-#endif
-#ifndef PEERS_FOREIGN
-#define PEERS_FOREIGN 1
-#endif
-
-struct omp_trait {
-    unsigned key;
-    uintptr_t value;
+enum {
+    ROWS_ANY = (1u << ALLOC_PAIR) | (1u << ALLOC_RANDOM) | (1u << ALLOC_THREADS) |
+               (1u << ALLOC_PRODUCER) | (1u << ALLOC_FOOTPRINT) | (1u << ALLOC_START),
+    ROWS_OMP    = ROWS_ANY | (1u << ALLOC_LIMIT) | (1u << ALLOC_INIT),
+    ROWS_MALLOC = ROWS_ANY | (1u << ALLOC_DEVICE) | (1u << ALLOC_LOOKUP),
+    ROWS_OURS   = ROWS_OMP | (1u << ALLOC_DEVICE) | (1u << ALLOC_LOOKUP) | (1u << ALLOC_FILL),
+    /* what neither allocator of a family changes is measured for the default one */
+    ROWS_CUSTOM = ROWS_ANY
 };
 
-typedef uintptr_t (*omp_init_fn)(uintptr_t space, int count, const struct omp_trait *traits);
-typedef void (*omp_destroy_fn)(uintptr_t allocator);
+static const struct alloc_peer known[] = {
+    [ALLOC_MEMSPAN]        = {.name   = "memspan",
+                              .worker = "memspan",
+                              .device = "memspan-api",
+                              .rows   = ROWS_OURS},
+    [ALLOC_MEMSPAN_CUSTOM] = {.name   = "memspan-custom",
+                              .worker = "memspan",
+                              .custom = true,
+                              .rows   = ROWS_CUSTOM},
+    {.name = "memspan-api", .worker = "memspan-api", .rows = ROWS_ANY},
+    {.name = "glibc", .worker = "malloc", .rows = ROWS_MALLOC},
+    {.name = "jemalloc", .worker = "malloc", .rows = ROWS_MALLOC, .preload = "libjemalloc.so.2"},
+    {.name = "mimalloc", .worker = "malloc", .rows = ROWS_MALLOC, .preload = "libmimalloc.so.2"},
+    {.name = "memkind", .worker = "memkind", .rows = ROWS_MALLOC},
+    {.name = "libgomp", .worker = "libgomp", .rows = ROWS_OMP},
+    {.name = "libgomp-custom", .worker = "libgomp", .custom = true, .rows = ROWS_CUSTOM},
+    {.name = "libomp", .worker = "libomp", .rows = ROWS_OMP},
+    {.name = "libomp-custom", .worker = "libomp", .custom = true, .rows = ROWS_CUSTOM},
+    {.name = "libomp+mk", .worker = "libomp", .with_memkind = true, .rows = ROWS_OMP},
+    {.name         = "libomp+mk-custom",
+     .worker       = "libomp",
+     .custom       = true,
+     .with_memkind = true,
+     .rows         = ROWS_CUSTOM},
+};
 
-static void *memspan_take(const struct alloc_peer *peer, size_t size_bytes)
+enum { KNOWN_COUNT = sizeof(known) / sizeof(known[0]) };
+
+_Static_assert((int)KNOWN_COUNT + (int)ALLOC_ALSO_MAX <= (int)ALLOC_PEERS_MAX, "too many peers");
+
+/* ---- the list ---- */
+
+static bool add_also(struct alloc_peers *peers, const char *word, size_t length)
 {
-    return memspan_alloc((memspan_allocator_h)peer->allocator, size_bytes);
-}
+    const char *equals     = memchr(word, '=', length);
+    size_t name_length     = (equals == NULL) ? 0 : (size_t)(equals - word);
+    struct alloc_peer peer = {.worker = "malloc", .rows = ROWS_MALLOC};
 
-static void memspan_give(const struct alloc_peer *peer, void *pointer)
-{
-    (void)peer;
-    (void)memspan_free(pointer);
-}
-
-static void *malloc_take(const struct alloc_peer *peer, size_t size_bytes)
-{
-    return peer->malloc(size_bytes);
-}
-
-static void malloc_give(const struct alloc_peer *peer, void *pointer)
-{
-    peer->free(pointer);
-}
-
-static void *omp_take(const struct alloc_peer *peer, size_t size_bytes)
-{
-    return peer->omp_alloc(size_bytes, peer->allocator);
-}
-
-static void omp_give(const struct alloc_peer *peer, void *pointer)
-{
-    peer->omp_free(pointer, peer->allocator);
-}
-
-static void *kind_take(const struct alloc_peer *peer, size_t size_bytes)
-{
-    return peer->kind_malloc(peer->kind, size_bytes);
-}
-
-static void kind_give(const struct alloc_peer *peer, void *pointer)
-{
-    peer->kind_free(peer->kind, pointer);
-}
-
-static void *open_library(const char *name)
-{
-    return PEERS_FOREIGN ? dlopen(name, RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND) : NULL;
-}
-
-/* ISO C has no conversion from an object's address to a function's. */
-static void find(void *library, const char *name, void *function_p)
-{
-    void *symbol = dlsym(library, name);
-
-    memcpy(function_p, &symbol, sizeof(symbol));
-}
-
-static void open_malloc(struct alloc_peer *peer, const char *library, const char *take,
-                        const char *give)
-{
-    void *handle = open_library(library);
-
-    if (handle != NULL) {
-        find(handle, take, &peer->malloc);
-        find(handle, give, &peer->free);
+    if ((name_length == 0) || (name_length >= sizeof(peer.name)) || (name_length + 1 == length) ||
+        (length - name_length > sizeof(peer.preload))) {
+        fprintf(stderr, "--also: '%.*s' is not NAME=LIBRARY\n", (int)length, word);
+        return false;
     }
-    peer->present = (peer->malloc != NULL) && (peer->free != NULL);
-    peer->alloc   = malloc_take;
-    peer->release = malloc_give;
+    (void)snprintf(peer.name, sizeof(peer.name), "%.*s", (int)name_length, word);
+    (void)snprintf(peer.preload, sizeof(peer.preload), "%.*s", (int)(length - name_length - 1),
+                   equals + 1);
+    if (strpbrk(peer.preload, " :") != NULL) {
+        fprintf(stderr, "--also: '%s' holds a blank or a colon, which LD_PRELOAD takes for two\n",
+                peer.preload);
+        return false;
+    }
+    for (size_t i = 0; i < peers->count; i++) {
+        if (strcmp(peers->list[i].name, peer.name) == 0) {
+            fprintf(stderr, "--also: there is a '%s' already\n", peer.name);
+            return false;
+        }
+    }
+    if (peers->count == (size_t)KNOWN_COUNT + ALLOC_ALSO_MAX) {
+        fprintf(stderr, "--also: '%s' is one too many: %d at most\n", peer.name, ALLOC_ALSO_MAX);
+        return false;
+    }
+    peers->list[peers->count++] = peer;
+    return true;
 }
 
-static void open_memkind(struct alloc_peer *peer)
+static bool find_workers(char *folder, size_t folder_size)
 {
-    void *handle = open_library("libmemkind.so.0");
-    void **kind_p;
+    ssize_t length = readlink("/proc/self/exe", folder, folder_size - 8);
+    char *slash;
 
-    if (handle != NULL) {
-        find(handle, "memkind_malloc", &peer->kind_malloc);
-        find(handle, "memkind_free", &peer->kind_free);
-        kind_p     = dlsym(handle, "MEMKIND_DEFAULT");
-        peer->kind = (kind_p != NULL) ? *kind_p : NULL;
+    if (length <= 0) {
+        fprintf(stderr, "cannot find the folder of this program: %s\n", strerror(errno));
+        return false;
     }
-    peer->present =
-        (peer->kind_malloc != NULL) && (peer->kind_free != NULL) && (peer->kind != NULL);
-    peer->alloc   = kind_take;
-    peer->release = kind_give;
+    folder[length] = '\0';
+    slash          = strrchr(folder, '/');
+    (void)snprintf(slash, folder_size - (size_t)(slash - folder), "/alloc");
+    return true;
 }
 
-static void open_omp(struct alloc_peer *peer, const char *library, bool custom)
+bool alloc_peers_list(struct alloc_peers *peers_p, const char *also, const char *workers)
 {
-    void *handle = open_library(library);
-
-    if (handle != NULL) {
-        find(handle, "omp_alloc", &peer->omp_alloc);
-        find(handle, "omp_free", &peer->omp_free);
-        peer->omp_init    = dlsym(handle, "omp_init_allocator");
-        peer->omp_destroy = dlsym(handle, "omp_destroy_allocator");
+    memset(peers_p, 0, sizeof(*peers_p));
+    memcpy(peers_p->list, known, sizeof(known));
+    peers_p->count = KNOWN_COUNT;
+    while ((also != NULL) && (*also != '\0')) {
+        size_t length = strcspn(also, ",");
+        if (!add_also(peers_p, also, length)) {
+            return false;
+        }
+        also += length + (also[length] == ',');
     }
-    peer->present = (peer->omp_alloc != NULL) && (peer->omp_free != NULL) &&
-                    (peer->omp_init != NULL) && (peer->omp_destroy != NULL);
-    peer->alloc     = omp_take;
-    peer->release   = omp_give;
-    peer->allocator = 1;
-    if (peer->present && custom) {
-        peer->allocator = alloc_peer_make(peer, (size_t)4 << 30);
+    for (size_t i = 0; i < peers_p->count; i++) {
+        peers_p->names[i] = peers_p->list[i].name;
+    }
+    if (workers != NULL) {
+        (void)snprintf(peers_p->workers, sizeof(peers_p->workers), "%s", workers);
+        return true;
+    }
+    return find_workers(peers_p->workers, sizeof(peers_p->workers));
+}
+
+/* ---- what a worker needs ---- */
+
+struct alloc_command alloc_peer_command(const struct alloc_peers *peers,
+                                        const struct alloc_peer *peer, enum alloc_row row)
+{
+    static char box[sizeof(peers->workers) + 8];
+    bool device = (row == ALLOC_DEVICE) || (row == ALLOC_FILL) || (row == ALLOC_LOOKUP);
+    struct alloc_command command = {.arguments = {NULL, peer->custom ? "custom" : "default"}};
+
+    (void)snprintf(command.path, sizeof(command.path), "%s/%s", peers->workers,
+                   (device && (peer->device != NULL)) ? peer->device : peer->worker);
+    command.preload        = (peer->preload[0] != '\0') ? peer->preload : NULL;
+    command.library_folder = peer->with_memkind ? peers->links : NULL;
+    if (device && (peer->device != NULL) && (row != ALLOC_LOOKUP)) {
+        (void)snprintf(box, sizeof(box), "%s/box.so", peers->workers);
+        command.backend_path = box;
+        command.devices      = "benchbox:0";
+    }
+    return command;
+}
+
+/* ---- who is here ---- */
+
+/* libomp asks for "libmemkind.so", which only memkind's development package brings. */
+static bool link_memkind(struct alloc_peers *peers)
+{
+    char library[512] = "";
+    char name[sizeof(peers->links) + 32];
+    struct alloc_child child;
+    struct alloc_command command = {.arguments = {"describe", "default"}, .timeout_s = 10};
+    const char *line;
+
+    (void)snprintf(command.path, sizeof(command.path), "%s/memkind", peers->workers);
+    if (!alloc_child_run(&command, &child) || ((line = strstr(child.output, "library ")) == NULL)) {
+        return false;
+    }
+    (void)sscanf(line, "library %511[^\n]", library);
+    (void)snprintf(peers->links, sizeof(peers->links), "/tmp/memspan-bench-XXXXXX");
+    if (mkdtemp(peers->links) == NULL) {
+        peers->links[0] = '\0';
+        return false;
+    }
+    (void)snprintf(name, sizeof(name), "%s/libmemkind.so", peers->links);
+    return symlink(library, name) == 0;
+}
+
+static void read_field(const char *output, const char *key, char *value, size_t value_size)
+{
+    size_t length = strlen(key);
+
+    for (const char *line = output; line != NULL; line = strchr(line, '\n')) {
+        line += (*line == '\n');
+        if ((strncmp(line, key, length) == 0) && (line[length] == ' ')) {
+            (void)snprintf(value, value_size, "%.*s", (int)strcspn(line + length + 1, "\n"),
+                           line + length + 1);
+            return;
+        }
     }
 }
 
-static void open_memspan(struct alloc_peer *peer, bool custom)
+/* The distribution's version of a library that has none to tell. */
+static bool ask_distribution(const char *library, char *version, size_t version_size)
 {
-    peer->alloc     = memspan_take;
-    peer->release   = memspan_give;
-    peer->allocator = (uintptr_t)MEMSPAN_ALLOCATOR_DEFAULT;
-    if (custom) {
-        peer->allocator = alloc_peer_make(peer, (size_t)4 << 30);
+    struct alloc_command command = {
+        .path = "/usr/bin/dpkg-query", .arguments = {"-S", library}, .timeout_s = 10};
+    char package[128];
+    struct alloc_child child;
+
+    if ((library[0] != '/') || !alloc_child_run(&command, &child)) {
+        return false;
     }
-    peer->present = (peer->allocator != 0);
+    (void)snprintf(package, sizeof(package), "%.*s", (int)strcspn(child.output, ": ,\n"),
+                   child.output);
+    command.arguments[0] = "-W";
+    command.arguments[1] = "-f=${Version}\n";
+    command.arguments[2] = package;
+    if (!alloc_child_run(&command, &child) || (child.output[0] == '\0')) {
+        return false;
+    }
+    (void)snprintf(version, version_size, "%.*s", (int)strcspn(child.output, "\n"), child.output);
+    return true;
 }
 
-uintptr_t alloc_peer_make(const struct alloc_peer *peer, size_t pool_size_bytes)
+static void find_version(struct alloc_peer *peer, const char *output)
 {
-    const struct omp_trait omp_traits[]    = {{2, 64}, {4, pool_size_bytes}, {5, 12}};
-    const memspan_trait_t memspan_traits[] = {{MEMSPAN_TRAIT_ALIGNMENT, 64},
-                                              {MEMSPAN_TRAIT_POOL_SIZE, pool_size_bytes},
-                                              {MEMSPAN_TRAIT_FALLBACK, MEMSPAN_VALUE_NULL_FB}};
-    memspan_allocator_h allocator          = 0;
-    omp_init_fn init;
+    char build_id[32] = "";
 
-    if (peer->alloc == memspan_take) {
-        (void)memspan_allocator_create(MEMSPAN_SPACE_DEFAULT, memspan_traits, 3, &allocator);
-        return (uintptr_t)allocator;
-    }
-    if (peer->omp_init == NULL) {
-        return 0;
-    }
-    memcpy(&init, &peer->omp_init, sizeof(init));
-    return init(0, 3, omp_traits);
-}
-
-void alloc_peer_unmake(const struct alloc_peer *peer, uintptr_t allocator)
-{
-    omp_destroy_fn destroy;
-
-    if (peer->alloc == memspan_take) {
-        (void)memspan_allocator_destroy((memspan_allocator_h)allocator);
+    read_field(output, "version", peer->version, sizeof(peer->version));
+    if (peer->version[0] != '\0') {
         return;
     }
-    memcpy(&destroy, &peer->omp_destroy, sizeof(destroy));
-    destroy(allocator);
+    read_field(output, "build-id", build_id, sizeof(build_id));
+    if (!ask_distribution(peer->library, peer->version, sizeof(peer->version))) {
+        (void)snprintf(peer->version, sizeof(peer->version), "build %s", build_id);
+    }
 }
 
-void alloc_peers_open(struct alloc_peer peers[ALLOC_PEER_COUNT])
+/* "libmimalloc" of "libmimalloc.so.2" or "/usr/lib/libmimalloc.so.2.0". */
+static bool same_library(const char *asked, const char *answered)
 {
-    memset(peers, 0, ALLOC_PEER_COUNT * sizeof(*peers));
-#define PEER_NAME(symbol, text) peers[ALLOC_##symbol].name = (text);
-    ALLOC_PEER_MAP(PEER_NAME)
-#undef PEER_NAME
-    open_memspan(&peers[ALLOC_MEMSPAN], false);
-    open_memspan(&peers[ALLOC_MEMSPAN_CUSTOM], true);
-    peers[ALLOC_GLIBC].malloc  = malloc;
-    peers[ALLOC_GLIBC].free    = free;
-    peers[ALLOC_GLIBC].alloc   = malloc_take;
-    peers[ALLOC_GLIBC].release = malloc_give;
-    peers[ALLOC_GLIBC].present = true;
-    open_malloc(&peers[ALLOC_JEMALLOC], "libjemalloc.so.2", "malloc", "free");
-    open_malloc(&peers[ALLOC_MIMALLOC], "libmimalloc.so.2", "mi_malloc", "mi_free");
-    open_memkind(&peers[ALLOC_MEMKIND]);
-    open_omp(&peers[ALLOC_LIBGOMP], "libgomp.so.1", false);
-    open_omp(&peers[ALLOC_LIBGOMP_CUSTOM], "libgomp.so.1", true);
-    open_omp(&peers[ALLOC_LIBOMP], "libomp.so.5", false);
-    open_omp(&peers[ALLOC_LIBOMP_CUSTOM], "libomp.so.5", true);
+    const char *left  = strrchr(asked, '/');
+    const char *right = strrchr(answered, '/');
+    size_t length;
+
+    left   = (left == NULL) ? asked : left + 1;
+    right  = (right == NULL) ? answered : right + 1;
+    length = strcspn(left, ".");
+    return strncmp(left, right, length) == 0;
+}
+
+static void look(struct alloc_peers *peers, struct alloc_peer *peer, size_t timeout_s)
+{
+    struct alloc_command command = alloc_peer_command(peers, peer, ALLOC_PAIR);
+    struct alloc_child child;
+    char memkind[8] = "";
+
+    if (peer->with_memkind && (peers->links[0] == '\0') && !link_memkind(peers)) {
+        (void)snprintf(peer->why, sizeof(peer->why), "there is no memkind here");
+        return;
+    }
+    command.arguments[0] = "describe";
+    command.timeout_s    = timeout_s;
+    if (access(command.path, X_OK) != 0) {
+        (void)snprintf(peer->why, sizeof(peer->why),
+                       "its library was not here when this program was built");
+        return;
+    }
+    if (!alloc_child_run(&command, &child)) {
+        (void)snprintf(peer->why, sizeof(peer->why), "%s", child.failure);
+        return;
+    }
+    read_field(child.output, "library", peer->library, sizeof(peer->library));
+    read_field(child.output, "build", peer->build, sizeof(peer->build));
+    read_field(child.output, "memkind", memkind, sizeof(memkind));
+    if ((peer->preload[0] != '\0') && !same_library(peer->preload, peer->library)) {
+        (void)snprintf(peer->why, sizeof(peer->why), "%.200s is not to be found", peer->preload);
+        return;
+    }
+    if (peer->with_memkind && (strcmp(memkind, "1") != 0)) {
+        (void)snprintf(peer->why, sizeof(peer->why), "it does not load libmemkind.so");
+        return;
+    }
+    find_version(peer, child.output);
+    peer->present = true;
+}
+
+void alloc_peers_look(struct alloc_peers *peers, unsigned mask, size_t timeout_s)
+{
+    for (size_t i = 0; i < peers->count; i++) {
+        struct alloc_peer *peer = &peers->list[i];
+        if ((mask & (1u << i)) == 0) {
+            continue;
+        }
+        look(peers, peer, timeout_s);
+    }
+}
+
+void alloc_peers_release(struct alloc_peers *peers)
+{
+    char name[sizeof(peers->links) + 32];
+
+    if (peers->links[0] != '\0') {
+        (void)snprintf(name, sizeof(name), "%s/libmemkind.so", peers->links);
+        (void)unlink(name);
+        (void)rmdir(peers->links);
+    }
 }

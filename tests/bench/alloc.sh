@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# alloc.sh PROGRAM: a quick run writes files that are what they claim; bad options are refused.
+# alloc.sh PROGRAM: every row runs and writes files that are what they claim; whoever is missing or
+# fails is named, not measured as another; bad options are refused. Nothing here is timed.
 set -eu
 
 program=$1
@@ -9,25 +10,110 @@ trap 'rm -rf "$folder"' EXIT
 
 fail() {
     printf 'FAILED: %s\n' "$*"
+    for file in out err; do
+        [ ! -s "$folder/$file" ] || sed "s/^/  $file: /" "$folder/$file"
+    done
     exit 1
 }
 
-timeout 10 "$program" alloc --quick --rounds 1 --peers memspan,memspan-custom,glibc \
-    --csv "$folder/csv" --json "$folder/json" --svg "$folder/svg" >"$folder/out" ||
-    fail 'the quick run'
-[ "$(head -n 1 "$folder/csv" | tr -d '\r')" = \
-    row,peer,unit,rounds,median,min,max,memspan_ratio,result ] || fail 'the CSV header has changed'
-grep -q '^pair-64,glibc,ns,1,.*,measured' "$folder/csv" || fail 'no row of glibc'
-grep -q '^limit-usable,memspan,percent,1,.*,measured' "$folder/csv" || fail 'no usable part'
-grep -q '^lookup-64,memspan,ns,1,.*,measured' "$folder/csv" || fail 'no lookup'
-grep -q '</svg>' "$folder/svg" || fail 'the SVG file is not whole'
-if command -v jq >/dev/null; then
-    jq -e '.schema == 1 and .benchmark == "alloc" and (.rows | length) == 45' "$folder/json" \
-        >/dev/null || fail 'the JSON file'
-fi
-for bad in '--rows nothing' '--peers nobody' '--rounds 0' '--nonsense'; do
+# expect CODE ARGUMENT...: the benchmark ends with that code; what it wrote is in out and err.
+expect() {
+    expected=$1
+    shift
     code=0
+    timeout 60 "$program" alloc "$@" >"$folder/out" 2>"$folder/err" || code=$?
+    [ "$code" -eq "$expected" ] || fail "exit code $code instead of $expected: $*"
+}
+
+has() {
+    grep -q -e "$2" "$folder/$1" || fail "no '$2' in $1"
+}
+
+hasnt() {
+    ! grep -q -e "$2" "$folder/$1" || fail "'$2' in $1"
+}
+
+# --- every row, ours and one peer that is always there ---
+expect 0 --quick --rounds 1 --aims --peers memspan,glibc \
+    --csv "$folder/csv" --json "$folder/json" --svg "$folder/svg"
+[ "$(head -n 1 "$folder/csv" | tr -d '\r')" = date,machine,build,row,point,peer,version,unit,better,rounds,median,min,max,ratio_to_best,ratio_to_memspan,result ] ||
+    fail 'the CSV header has changed'
+for point in pair-64 random random-write threads-wall producer-consumer-cpu footprint limit-usable \
+    limit-refusal limit-wrong limit-overshoot init-destroy start-up-added device-mix-64k \
+    device-pair-1m fill fill-log fill-log-largest lookup-1 lookup-10000; do
+    has csv ",$point,memspan,.*,1,.*,measured"
+done
+has csv ',pair,pair-64,glibc,[0-9.]*,ns,less,1,.*,measured'
+has csv ',pair,pair-64,memspan-custom,.*,measured'
+has csv ',limit,limit-usable,glibc,[0-9.]*,percent,more,0,,,,,,none'
+has out '^# quick'
+has out '^# peer  *glibc  *[0-9]'
+has out '^# build '
+has out '^aims: [0-9]* of [0-9]* met'
+has out '^pair 64 B  *<= 1.3 x mimalloc .*not measured'
+has svg '</svg>'
+if command -v jq >/dev/null; then
+    jq -e '.schema == 1 and .benchmark == "alloc" and (.rows | length) == 41 * 3 and
+           (.rows[0].median | type) == "number" and (.head.build | length) > 0' \
+        "$folder/json" >/dev/null || fail 'the JSON file'
+fi
+
+# --- rows and peers are what was asked for ---
+expect 0 --quick --rounds 2 --rows pair,init --peers memspan-api --csv -
+has out ',pair-16,memspan-api,.*,2,'
+hasnt out ',memspan,'
+hasnt out ',random,'
+has err '^pair: '
+
+# --- a peer that is not there is absent, and no other stands in for it ---
+expect 0 --quick --rounds 1 --rows pair --peers glibc,ghost --also ghost=/nowhere/libghost.so --csv -
+has out ',ghost,.*,absent'
+has err 'ghost: not measured: /nowhere/libghost.so is not to be found'
+
+# --- workers that fail, in every way ---
+good=$(dirname "$program")/alloc
+bad="$folder/workers"
+mkdir "$bad"
+cp "$good/memspan" "$good/memspan-api" "$bad"
+cat >"$bad/malloc" <<'END'
+#!/bin/sh
+case $1 in
+    describe) printf 'library /lib/libfake.so.1\nversion 9.9\n' ;;
+    pair) printf 'pair-16 1.5\nno-such-point 3\n' ; echo 'out of luck' >&2 ; exit 3 ;;
+    random) kill -SEGV $$ ;;
+    threads) sleep 100 ;;
+    footprint) head -c 100000 /dev/zero | tr '\0' x ;;
+esac
+END
+chmod +x "$bad/malloc"
+expect 0 --quick --rounds 2 --timeout 1 --rows pair,random,threads,footprint --peers glibc --csv - \
+    --workers "$bad"
+has out ',pair-16,glibc,9.9,ns,less,1,1.5,1.5,1.5,1,,measured'
+has out ',pair-64,glibc,9.9,ns,less,0,.*,failed'
+has out ',random,glibc,.*,failed'
+has err 'glibc, pair: FAILED: exit code 3: out of luck'
+has err 'glibc, random: FAILED: ended by signal 11'
+has err 'glibc, threads: FAILED: ran past 1 s'
+has out ',footprint,glibc,.*,none'
+# ours must not fail
+printf '#!/bin/sh\n[ "$1" != describe ] || echo "library x"\n' >"$bad/memspan"
+expect 0 --quick --rounds 1 --rows pair --peers memspan --workers "$bad"
+printf '#!/bin/sh\n[ "$1" != describe ] && exit 1\necho "library x"\n' >"$bad/memspan"
+expect 1 --quick --rounds 1 --rows pair --peers memspan --workers "$bad"
+has out 'memspan, pair: FAILED: exit code 1'
+rm "$bad/memspan"
+expect 1 --quick --rounds 1 --rows pair --peers memspan --workers "$bad"
+has out 'memspan: not measured: its library was not here'
+
+# --- arguments ---
+expect 0 --help
+has out '^  --also NAME=LIBRARY'
+has out '^  producer-consumer '
+hasnt out '--workers'
+for arguments in '--rows nothing' '--peers nobody' '--rounds 0' '--nonsense' '--also nameless' \
+    '--also =x' '--also x=' '--also glibc=/x.so' '--also x=/a:b' '--timeout 0' '--csv - --json -' \
+    '--csv /nowhere/x'; do
     # shellcheck disable=SC2086
-    "$program" alloc $bad >"$folder/out" 2>&1 || code=$?
-    [ "$code" -eq 2 ] || fail "exit code $code instead of 2: $bad"
+    expect 2 $arguments
+    [ -s "$folder/err" ] || fail "nothing was said about: $arguments"
 done

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef MEMSPAN_BENCH_KIND_H
+#define MEMSPAN_BENCH_KIND_H
+
+/* malloc and free, called as any program calls them. Which allocator answers is the matter of
+ * LD_PRELOAD. Every kind.h defines what this one does. */
+
+#include <malloc.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#define KIND_VERSION_SYMBOL "malloc"
+
+typedef int kind_allocator; /* nothing to name: there is one */
+
+enum { KIND_LIMITS = 0, KIND_DEVICE = 0, KIND_LOOKUP = 1 };
+
+static inline void *kind_take(kind_allocator allocator, size_t size_bytes)
+{
+    (void)allocator;
+    return malloc(size_bytes);
+}
+
+static inline void kind_give(kind_allocator allocator, void *pointer)
+{
+    (void)allocator;
+    free(pointer);
+}
+
+static inline bool kind_default(kind_allocator *allocator_p)
+{
+    *allocator_p = 0;
+    return true;
+}
+
+static inline bool kind_make(size_t pool_size_bytes, kind_allocator *allocator_p)
+{
+    (void)pool_size_bytes;
+    (void)allocator_p;
+    return false;
+}
+
+static inline void kind_unmake(kind_allocator allocator)
+{
+    (void)allocator;
+}
+
+/* The memory that stands in for a device's: its own, which nobody touches but the allocator. */
+static inline bool kind_device(kind_allocator *allocator_p)
+{
+    return kind_default(allocator_p);
+}
+
+static inline uintptr_t kind_lookup(const void *block, const void *inside)
+{
+    (void)inside; /* only a block's start may be asked about */
+    return malloc_usable_size((void *)(uintptr_t)block);
+}
+
+#endif /* MEMSPAN_BENCH_KIND_H */
