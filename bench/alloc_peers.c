@@ -86,7 +86,7 @@ static bool add_also(struct alloc_peers *peers, const char *word, size_t length)
 
 static bool find_workers(char *folder, size_t folder_size)
 {
-    ssize_t length = readlink("/proc/self/exe", folder, folder_size - 8);
+    ssize_t length = readlink("/proc/self/exe", folder, folder_size - 32);
     char *slash;
 
     if (length <= 0) {
@@ -94,8 +94,11 @@ static bool find_workers(char *folder, size_t folder_size)
         return false;
     }
     folder[length] = '\0';
-    slash          = strrchr(folder, '/');
-    (void)snprintf(slash, folder_size - (size_t)(slash - folder), "/alloc");
+    slash          = strrchr(folder, '/') + 1;
+    (void)snprintf(slash, folder_size - (size_t)(slash - folder), "alloc");
+    if (access(folder, X_OK) != 0) { /* not in a build tree: installed */
+        (void)snprintf(slash, folder_size - (size_t)(slash - folder), "../libexec/memspan/bench");
+    }
     return true;
 }
 
