@@ -198,6 +198,17 @@ static memspan_status_t check_operand(const struct memspan_device *d, const char
     return MEMSPAN_OK;
 }
 
+/* Size of an element of a combining kernel; 0 for other kernels and unknown elements. */
+static size_t combined_element(memspan_kernel_t kernel)
+{
+    static const unsigned char sizes[MEMSPAN_ELEMENT_COUNT] = {1, 1, 2, 2, 4, 4, 8, 8, 4, 8, 8, 16};
+    unsigned which = (unsigned)kernel - (unsigned)MEMSPAN_KERNEL_COMBINE_FIRST;
+
+    return (((which >> 8) < MEMSPAN_OPERATION_COUNT) && ((which & 0xff) < MEMSPAN_ELEMENT_COUNT))
+               ? sizes[which & 0xff]
+               : 0;
+}
+
 static memspan_status_t check_call(const struct memspan_device *d,
                                    const memspan_kernel_call_t *call)
 {
@@ -205,9 +216,11 @@ static memspan_status_t check_call(const struct memspan_device *d,
     size_t x_bytes = 0;
     size_t y_bytes = 0;
     size_t z_bytes = 0;
+    size_t element = combined_element(call->kernel);
     memspan_status_t status;
 
-    if (__builtin_mul_overflow(call->count, sizeof(double), &vector_bytes)) {
+    if (__builtin_mul_overflow(call->count, (element > 0) ? element : sizeof(double),
+                               &vector_bytes)) {
         return memspan_error(MEMSPAN_ERR_INVALID, "%zu elements overflow a size", call->count);
     }
     switch (call->kernel) {
@@ -229,7 +242,11 @@ static memspan_status_t check_call(const struct memspan_device *d,
         z_bytes = sizeof(int32_t);
         break;
     default:
-        return memspan_error(MEMSPAN_ERR_INVALID, "there is no kernel %d", (int)call->kernel);
+        if (element == 0) {
+            return memspan_error(MEMSPAN_ERR_INVALID, "there is no kernel %d", (int)call->kernel);
+        }
+        x_bytes = y_bytes = z_bytes = vector_bytes;
+        break;
     }
     status = check_operand(d, "z", call->z, z_bytes);
     if ((status == MEMSPAN_OK) && (x_bytes > 0)) {

@@ -65,8 +65,9 @@ typedef enum memspan_spread {
 enum memspan_request_flag {
     MEMSPAN_REQUEST_PINNED = 1u << 0, /**< must never move or be swapped */
     MEMSPAN_REQUEST_ZEROED =
-        1u << 1,                     /**< zero bytes wanted; say in the block whether it was done */
-    MEMSPAN_REQUEST_STRICT = 1u << 2 /**< these nodes or failure */
+        1u << 1, /**< zero bytes wanted; say in the block whether it was done */
+    MEMSPAN_REQUEST_STRICT = 1u << 2, /**< these nodes or failure */
+    MEMSPAN_REQUEST_SHARED = 1u << 3  /**< for ipc_export() and dmabuf_export() */
 };
 
 /** One part of a request with MEMSPAN_SPREAD_PARTS. */

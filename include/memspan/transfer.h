@@ -34,9 +34,48 @@ typedef enum memspan_kernel {
     MEMSPAN_KERNEL_SUM,       /**< z[0] = sum of x[i], doubles */
     MEMSPAN_KERNEL_CHASE, /**< follow x[0] as a pointer list of pointers for count steps and write
                                the last address to z[0]: proves that addresses are shared */
-    MEMSPAN_KERNEL_ADD_ATOMIC /**< add a (as a 32-bit integer) to the 32-bit word z[0], count times,
-                                   atomically at system scope */
+    MEMSPAN_KERNEL_ADD_ATOMIC, /**< add a (as a 32-bit integer) to the 32-bit word z[0], count
+                                  times, atomically at system scope */
+    /** From here to the last: MEMSPAN_KERNEL_COMBINE(), which few backends have. */
+    MEMSPAN_KERNEL_COMBINE_FIRST = 0x1000,
+    MEMSPAN_KERNEL_COMBINE_LAST  = 0x1fff
 } memspan_kernel_t;
+
+/** What a combining kernel does with each pair of elements; logic is for integers, order for all
+ * but complex numbers. */
+typedef enum memspan_operation {
+    MEMSPAN_OPERATION_SUM = 0,
+    MEMSPAN_OPERATION_PROD,
+    MEMSPAN_OPERATION_MIN,
+    MEMSPAN_OPERATION_MAX,
+    MEMSPAN_OPERATION_AND,
+    MEMSPAN_OPERATION_OR,
+    MEMSPAN_OPERATION_XOR,
+    MEMSPAN_OPERATION_COUNT
+} memspan_operation_t;
+
+/** The elements of a combining kernel: integers, floating-point and complex numbers by their bits.
+ */
+typedef enum memspan_element {
+    MEMSPAN_ELEMENT_S8 = 0,
+    MEMSPAN_ELEMENT_U8,
+    MEMSPAN_ELEMENT_S16,
+    MEMSPAN_ELEMENT_U16,
+    MEMSPAN_ELEMENT_S32,
+    MEMSPAN_ELEMENT_U32,
+    MEMSPAN_ELEMENT_S64,
+    MEMSPAN_ELEMENT_U64,
+    MEMSPAN_ELEMENT_F32,
+    MEMSPAN_ELEMENT_F64,
+    MEMSPAN_ELEMENT_C32, /**< two F32 */
+    MEMSPAN_ELEMENT_C64, /**< two F64 */
+    MEMSPAN_ELEMENT_COUNT
+} memspan_element_t;
+
+/** z[i] = x[i] OPERATION y[i]: the step of a reduction over several devices or processes. z may be
+ * x or y. */
+#define MEMSPAN_KERNEL_COMBINE(operation, element)                                                 \
+    ((memspan_kernel_t)(MEMSPAN_KERNEL_COMBINE_FIRST + ((int)(operation) << 8) + (int)(element)))
 
 /** Arguments of a kernel; those it does not name are ignored. Set struct_size first. All addresses
  * must be reachable by the device. */

@@ -1,0 +1,351 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* alloc.c: a request becomes a block.
+ *
+ * The driver promises little about alignment and gives a lot: memory is taken as it comes, and with
+ * room to spare only where that was not enough. */
+
+#include "backends/cuda/cuda.h"
+#include "core/base/platform.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+/* What cuMemAlloc promises: "suitably aligned for any kind of variable", 256 bytes in practice. */
+enum { DRIVER_ALIGN_BYTES = 256 };
+
+/* Managed memory can be taken beyond what there is, and the process dies when it is touched. */
+static uint64_t largest(const struct cuda_device *device, memspan_kind_t kind)
+{
+    uint64_t own  = device->info.capacity_bytes;
+    uint64_t host = (uint64_t)sysconf(_SC_PHYS_PAGES) * memspan_page_size();
+
+    if ((own == MEMSPAN_UNKNOWN) || (kind == MEMSPAN_KIND_DEVICE)) {
+        return own;
+    }
+    return ((kind == MEMSPAN_KIND_MANAGED) && !device->facts.integrated) ? own + host : host;
+}
+
+static memspan_status_t check_request(const struct cuda_device *device,
+                                      const memspan_request_t *request)
+{
+    const struct cuda_state *state = device->state;
+    bool apart = (request->kind == MEMSPAN_KIND_DEVICE) || (request->kind == MEMSPAN_KIND_MANAGED);
+
+    if ((request->kind <= MEMSPAN_KIND_NONE) || (request->kind >= MEMSPAN_KIND_COUNT) ||
+        ((device->info.kinds & (1u << request->kind)) == 0)) {
+        return cuda_refuse(state, MEMSPAN_ERR_UNSUPPORTED, NULL, "no %s memory on %s: %s",
+                           memspan_kind_name(request->kind), device->info.name,
+                           ((unsigned)request->kind < MEMSPAN_KIND_COUNT)
+                               ? device->info.kind_note[request->kind]
+                               : "no such kind");
+    }
+    if ((request->size_bytes == 0) || !memspan_is_power_of_two(request->align_bytes)) {
+        return cuda_refuse(state, MEMSPAN_ERR_INVALID, NULL,
+                           "size %zu or alignment %zu is not valid", request->size_bytes,
+                           request->align_bytes);
+    }
+    if ((request->size_bytes > largest(device, request->kind)) ||
+        (request->size_bytes > SIZE_MAX / 4) || (request->align_bytes > SIZE_MAX / 4)) {
+        return cuda_refuse(state, MEMSPAN_ERR_NO_MEMORY, "ask for less",
+                           "%zu bytes of %s memory are more than there is for %s: %llu",
+                           request->size_bytes, memspan_kind_name(request->kind), device->info.name,
+                           (unsigned long long)largest(device, request->kind));
+    }
+    if (apart && ((request->flags & MEMSPAN_REQUEST_STRICT) != 0) && (request->node_count > 0)) {
+        return cuda_refuse(state, MEMSPAN_ERR_UNSUPPORTED, "drop the NUMA node",
+                           "CUDA does not put %s memory on a NUMA node",
+                           memspan_kind_name(request->kind));
+    }
+    if ((request->kind == MEMSPAN_KIND_MANAGED) &&
+        ((request->flags & MEMSPAN_REQUEST_PINNED) != 0)) {
+        return cuda_refuse(state, MEMSPAN_ERR_UNSUPPORTED, "ask for host-pinned or device memory",
+                           "managed memory of %s cannot be pinned: its driver moves it",
+                           device->info.name);
+    }
+    return MEMSPAN_OK;
+}
+
+/* ---- one call of the driver for each way ---- */
+
+static cuda_result_t call_driver(const struct cuda_calls *cu, enum cuda_made made, size_t size,
+                                 cuda_address_t *base_p)
+{
+    void *pages = NULL;
+    cuda_result_t code;
+
+    switch (made) {
+    case CUDA_MADE_MANAGED:
+        return cu->cuMemAllocManaged(base_p, size, CUDA_MEM_ATTACH_GLOBAL);
+    case CUDA_MADE_HOST:
+        code    = cu->cuMemHostAlloc(&pages, size,
+                                     CUDA_MEMHOSTALLOC_PORTABLE | CUDA_MEMHOSTALLOC_DEVICEMAP);
+        *base_p = (cuda_address_t)(uintptr_t)pages;
+        return code;
+    default:
+        return cu->cuMemAlloc_v2(base_p, size);
+    }
+}
+
+static const char *call_name(enum cuda_made made)
+{
+    switch (made) {
+    case CUDA_MADE_MANAGED:
+        return "cuMemAllocManaged";
+    case CUDA_MADE_HOST:
+        return "cuMemHostAlloc";
+    default:
+        return "cuMemAlloc";
+    }
+}
+
+static memspan_status_t give_back(struct cuda_device *device, struct cuda_block *block)
+{
+    const struct cuda_calls *cu = &device->state->cu;
+    cuda_result_t code          = CUDA_SUCCESS;
+    const char *call            = "cuMemFree";
+    memspan_status_t status     = MEMSPAN_OK;
+
+    switch (block->made) {
+    case CUDA_MADE_MAPPED:
+        return cuda_mapped_give_back(device, block);
+    case CUDA_MADE_PAGES:
+        if (block->registered) {
+            status = cuda_unregister(device, (void *)(uintptr_t)block->base);
+        }
+        cuda_pages_give_back(block);
+        return status;
+    case CUDA_MADE_HOST:
+        call = "cuMemFreeHost";
+        code = cu->cuMemFreeHost((void *)(uintptr_t)block->base);
+        break;
+    case CUDA_MADE_OPENED:
+        call = "cuIpcCloseMemHandle";
+        code = cu->cuIpcCloseMemHandle(block->base);
+        break;
+    default:
+        code = cu->cuMemFree_v2(block->base);
+        break;
+    }
+    /* At the end of the process the driver may have gone first, with all that was its own. */
+    if ((code == CUDA_SUCCESS) || (code == CUDA_ERROR_DEINITIALIZED)) {
+        return MEMSPAN_OK;
+    }
+    return cuda_error(device->state, call, code, "%zu bytes of %s could not be given back",
+                      block->size_bytes, device->info.name);
+}
+
+static memspan_status_t take_from_driver(struct cuda_device *device, enum cuda_made made,
+                                         const memspan_request_t *request, struct cuda_block *block)
+{
+    size_t align = request->align_bytes;
+    size_t spare = (align > DRIVER_ALIGN_BYTES) ? align - DRIVER_ALIGN_BYTES : 0;
+    size_t size  = request->size_bytes;
+    cuda_result_t code;
+    memspan_status_t status;
+
+    for (;;) {
+        block->made       = made;
+        block->size_bytes = size;
+        code              = call_driver(&device->state->cu, made, size, &block->base);
+        if (code != CUDA_SUCCESS) {
+            return cuda_error(device->state, call_name(made), code,
+                              "no %zu bytes of %s memory on %s", size,
+                              memspan_kind_name(request->kind), device->info.name);
+        }
+        if (((block->base & (align - 1)) == 0) || (size > request->size_bytes)) {
+            return MEMSPAN_OK;
+        }
+        status = give_back(device, block);
+        if (status != MEMSPAN_OK) {
+            return status;
+        }
+        size += spare;
+    }
+}
+
+/* ---- by kind ---- */
+
+static memspan_status_t advise(struct cuda_device *device, const memspan_request_t *request,
+                               const struct cuda_block *block)
+{
+    struct cuda_state *state    = device->state;
+    const struct cuda_calls *cu = &state->cu;
+    int where                   = request->resident_ordinal;
+    const char *call            = "cuMemAdvise_v2";
+    cuda_location_t location    = {.type = CUDA_MEM_LOCATION_TYPE_DEVICE};
+    cuda_result_t code;
+
+    /* Pages are born where they are first touched: for the host nothing need be said. Without
+     * faults nobody moves pages one by one, and the advice would be refused. */
+    if ((where < 0) || (where >= state->device_count) || !state->devices[where].facts.concurrent) {
+        return MEMSPAN_OK;
+    }
+    location.id = state->devices[where].id;
+    if (cu->cuMemAdvise_v2 != NULL) {
+        code = cu->cuMemAdvise_v2(block->base, block->size_bytes,
+                                  CUDA_MEM_ADVISE_SET_PREFERRED_LOCATION, location);
+    } else if (cu->cuMemAdvise != NULL) {
+        call = "cuMemAdvise";
+        code = cu->cuMemAdvise(block->base, block->size_bytes,
+                               CUDA_MEM_ADVISE_SET_PREFERRED_LOCATION, state->devices[where].id);
+    } else {
+        return MEMSPAN_OK;
+    }
+    return (code == CUDA_SUCCESS) ? MEMSPAN_OK
+                                  : cuda_error(state, call, code, "managed memory cannot prefer %s",
+                                               state->devices[where].info.name);
+}
+
+static memspan_status_t take_device(struct cuda_device *device, const memspan_request_t *request,
+                                    struct cuda_block *block, memspan_block_t *given)
+{
+    bool shared = ((request->flags & MEMSPAN_REQUEST_SHARED) != 0) &&
+                  (device->facts.shares_fd || device->facts.shares_fabric);
+    memspan_status_t status = MEMSPAN_OK;
+
+    cuda_peers_enable(device);
+    given->flags |= MEMSPAN_BLOCK_PINNED;
+    if (shared || (request->page_size_bytes > memspan_page_size())) {
+        status = cuda_mapped_take(device, request, block, given);
+        if ((status == MEMSPAN_OK) || !shared || (request->page_size_bytes != 0)) {
+            return status;
+        }
+        /* Some systems promise it and cannot: plain memory can be shared as well, on one node. */
+        device->state->services->log(MEMSPAN_LOG_INFO, CUDA_NAME,
+                                     "memory to be shared is taken by cuMemAlloc");
+    }
+    return take_from_driver(device, CUDA_MADE_PLAIN, request, block);
+}
+
+static memspan_status_t take_pages(struct cuda_device *device, const memspan_request_t *request,
+                                   struct cuda_block *block, memspan_block_t *given)
+{
+    void *seen_at = NULL;
+    bool pinned   = (request->kind == MEMSPAN_KIND_HOST_PINNED) ||
+                  ((request->flags & MEMSPAN_REQUEST_PINNED) != 0);
+    memspan_status_t status = cuda_pages_take(device, request, block, given);
+
+    if (status != MEMSPAN_OK) {
+        return status;
+    }
+    if (!pinned) {
+        given->flags |= MEMSPAN_BLOCK_MIGRATABLE;
+        return MEMSPAN_OK;
+    }
+    status = cuda_register(device, (void *)(uintptr_t)block->base, block->size_bytes, &seen_at);
+    if (status != MEMSPAN_OK) {
+        cuda_pages_give_back(block);
+        return status;
+    }
+    block->registered = true;
+    given->flags |= MEMSPAN_BLOCK_PINNED;
+    if (seen_at != (void *)(uintptr_t)block->base) {
+        give_back(device, block);
+        return cuda_refuse(device->state, MEMSPAN_ERR_UNSUPPORTED, "drop the NUMA node",
+                           "%s sees pages of ours at another address", device->info.name);
+    }
+    return MEMSPAN_OK;
+}
+
+/* Where pages are to lie somewhere, they are ours: the driver's own come from anywhere. */
+static memspan_status_t take_pinned(struct cuda_device *device, const memspan_request_t *request,
+                                    struct cuda_block *block, memspan_block_t *given)
+{
+    bool placed = (request->node_count > 0) || (request->part_count > 0) ||
+                  (request->page_size_bytes > memspan_page_size());
+    memspan_status_t status;
+
+    if (placed && device->facts.same_address) {
+        return take_pages(device, request, block, given);
+    }
+    if (placed && ((request->flags & MEMSPAN_REQUEST_STRICT) != 0)) {
+        return cuda_refuse(device->state, MEMSPAN_ERR_UNSUPPORTED, "drop the NUMA node",
+                           "%s sees host pages at another address "
+                           "(CAN_USE_HOST_POINTER_FOR_REGISTERED_MEM 0)",
+                           device->info.name);
+    }
+    status = take_from_driver(device, CUDA_MADE_HOST, request, block);
+    given->flags |= MEMSPAN_BLOCK_PINNED;
+    return status;
+}
+
+static memspan_status_t take(struct cuda_device *device, const memspan_request_t *request,
+                             struct cuda_block *block, memspan_block_t *given)
+{
+    memspan_status_t status;
+
+    switch (request->kind) {
+    case MEMSPAN_KIND_DEVICE:
+        return take_device(device, request, block, given);
+    case MEMSPAN_KIND_HOST_PINNED:
+        return take_pinned(device, request, block, given);
+    case MEMSPAN_KIND_COHERENT:
+        return take_pages(device, request, block, given);
+    default:
+        break;
+    }
+    status = take_from_driver(device, CUDA_MADE_MANAGED, request, block);
+    given->flags |= device->facts.integrated ? 0u : (unsigned)MEMSPAN_BLOCK_MIGRATABLE;
+    if (status != MEMSPAN_OK) {
+        return status;
+    }
+    status = advise(device, request, block);
+    if (status != MEMSPAN_OK) {
+        (void)device->state->cu.cuMemFree_v2(block->base);
+    }
+    return status;
+}
+
+memspan_status_t cuda_alloc(void *state, int ordinal, const memspan_request_t *request,
+                            memspan_block_t *block_p)
+{
+    struct cuda_device *device;
+    memspan_block_t given = {.node = -1};
+    struct cuda_block *block;
+    memspan_status_t status = cuda_device_get(state, ordinal, &device);
+
+    if (status == MEMSPAN_OK) {
+        status = check_request(device, request);
+    }
+    if (status != MEMSPAN_OK) {
+        return status;
+    }
+    block = calloc(1, sizeof(*block));
+    if (block == NULL) {
+        return cuda_refuse(state, MEMSPAN_ERR_NO_MEMORY, NULL, "no host memory for a block");
+    }
+    block->fd = -1;
+    status    = cuda_enter(state, ordinal, &device);
+    if (status == MEMSPAN_OK) {
+        status = take(device, request, block, &given);
+        cuda_leave(device);
+    }
+    if (status != MEMSPAN_OK) {
+        free(block);
+        return status;
+    }
+    given.address    = (void *)(uintptr_t)((block->base + request->align_bytes - 1) &
+                                        ~((cuda_address_t)request->align_bytes - 1));
+    given.size_bytes = request->size_bytes;
+    given.cookie     = block;
+    *block_p         = given;
+    return MEMSPAN_OK;
+}
+
+memspan_status_t cuda_free(void *state, int ordinal, const memspan_block_t *given)
+{
+    struct cuda_device *device;
+    memspan_status_t status;
+
+    if ((given == NULL) || (given->cookie == NULL)) {
+        return cuda_refuse(state, MEMSPAN_ERR_INVALID, NULL, "no block to give back");
+    }
+    status = cuda_enter(state, ordinal, &device);
+    if (status != MEMSPAN_OK) {
+        return status;
+    }
+    status = give_back(device, given->cookie);
+    cuda_leave(device);
+    free(given->cookie);
+    return status;
+}

@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* kinds.c: which kinds of memory a device offers, why, and who reaches them.
+ *
+ *   device       cuMemAlloc, or mapped by ourselves where it is to be shared
+ *   host-pinned  cuMemHostAlloc, or pages of ours that are registered
+ *   managed      cuMemAllocManaged
+ *   coherent     plain host pages, where the device reaches all of them
+ *
+ * A promise of atomics between host and device follows what the driver's documentation gives for
+ * the widest scope: managed memory with concurrent access, any memory with pageable access, mapped
+ * memory with native host atomics. */
+
+#include "backends/cuda/cuda.h"
+#include <stdarg.h>
+#include <stdio.h>
+
+__attribute__((format(printf, 4, 5))) static void
+offer(struct cuda_device *device, memspan_kind_t kind, bool offered, const char *format, ...)
+{
+    va_list args;
+
+    if (offered) {
+        device->info.kinds |= 1u << kind;
+    }
+    va_start(args, format);
+    vsnprintf(device->info.kind_note[kind], sizeof(device->info.kind_note[kind]), format, args);
+    va_end(args);
+}
+
+static void offer_managed(struct cuda_device *device)
+{
+    const struct cuda_facts *f = &device->facts;
+
+    if (!f->managed) {
+        offer(device, MEMSPAN_KIND_MANAGED, false, "not offered: %s",
+              (device->state->cu.cuMemAllocManaged == NULL)
+                  ? "the driver has no cuMemAllocManaged"
+                  : "the driver answers MANAGED_MEMORY 0");
+        return;
+    }
+    offer(device, MEMSPAN_KIND_MANAGED, true,
+          f->concurrent ? "cuMemAllocManaged; pages move by faults, host and device at once"
+                        : "cuMemAllocManaged; CONCURRENT_MANAGED_ACCESS 0: no host access before "
+                          "the device is synchronised");
+    if (!f->integrated) {
+        device->info.kinds_migratable |= 1u << MEMSPAN_KIND_MANAGED;
+    }
+}
+
+static void offer_coherent(struct cuda_device *device)
+{
+    const struct cuda_facts *f = &device->facts;
+
+    if (!f->pageable) {
+        offer(device, MEMSPAN_KIND_COHERENT, false,
+              "not offered: PAGEABLE_MEMORY_ACCESS 0 (open kernel modules on a kernel with HMM, "
+              "or Grace, have it)");
+        return;
+    }
+    offer(device, MEMSPAN_KIND_COHERENT, true,
+          f->host_page_tables ? "host pages, by the host's page tables (PAGEABLE_MEMORY_ACCESS 1)"
+                              : "host pages; they move by faults (PAGEABLE_MEMORY_ACCESS 1, HMM)");
+    if (!f->integrated) {
+        device->info.kinds_migratable |= 1u << MEMSPAN_KIND_COHERENT;
+    }
+}
+
+static unsigned capabilities_of(const struct cuda_device *device)
+{
+    const struct cuda_facts *f  = &device->facts;
+    const struct cuda_calls *cu = &device->state->cu;
+    bool prefetches = (cu->cuMemPrefetchAsync_v2 != NULL) || (cu->cuMemPrefetchAsync != NULL);
+    bool legacy_ipc = (cu->cuIpcGetMemHandle != NULL) && (cu->cuIpcOpenMemHandle_v2 != NULL) &&
+                      (cu->cuIpcCloseMemHandle != NULL) && !f->integrated;
+    unsigned can = 0;
+
+    can |= f->unified_addressing ? MEMSPAN_CAN_SHARE_ADDRESSES : 0u;
+    can |= f->concurrent ? MEMSPAN_CAN_ACCESS_CONCURRENT : 0u;
+    can |= f->pageable ? MEMSPAN_CAN_ACCESS_PAGEABLE : 0u;
+    can |= f->host_atomics ? MEMSPAN_CAN_HOST_ATOMICS : 0u;
+    can |= (f->same_address || f->pageable) ? MEMSPAN_CAN_IMPORT : 0u;
+    can |= (f->concurrent && prefetches) ? MEMSPAN_CAN_PREFETCH : 0u;
+    can |= (legacy_ipc || f->shares_fd || f->shares_fabric) ? MEMSPAN_CAN_IPC : 0u;
+    can |= f->dmabuf ? MEMSPAN_CAN_DMABUF : 0u;
+    can |= f->rdma ? MEMSPAN_CAN_RDMA : 0u;
+    can |= cuda_has_kernels(device) ? MEMSPAN_CAN_KERNELS : 0u;
+    can |= f->integrated ? MEMSPAN_CAN_UNIFIED_PHYSICAL : 0u;
+    return can;
+}
+
+void cuda_device_fill_kinds(struct cuda_device *device)
+{
+    const struct cuda_facts *f = &device->facts;
+
+    offer(device, MEMSPAN_KIND_NONE, false, "%s", "");
+    offer(device, MEMSPAN_KIND_HOST, false, "not offered: the host's own backend has it");
+    if (!f->unified_addressing) {
+        int kind;
+        for (kind = MEMSPAN_KIND_HOST_PINNED; kind < MEMSPAN_KIND_COUNT; kind++) {
+            offer(device, (memspan_kind_t)kind, false,
+                  "not offered: UNIFIED_ADDRESSING 0, an address would mean something else");
+        }
+        return;
+    }
+    offer(device, MEMSPAN_KIND_DEVICE, true, "cuMemAlloc%s",
+          (f->shares_fd || f->shares_fabric) ? "; cuMemCreate where it is to be shared" : "");
+    offer(device, MEMSPAN_KIND_HOST_PINNED, true, "cuMemHostAlloc, portable and mapped; %s",
+          f->host_atomics ? "atomics with the host (HOST_NATIVE_ATOMIC_SUPPORTED 1)"
+                          : "no atomics with the host (HOST_NATIVE_ATOMIC_SUPPORTED 0)");
+    offer_managed(device);
+    offer_coherent(device);
+    device->info.capabilities = capabilities_of(device);
+}
+
+/* ---- who reaches it ---- */
+
+static memspan_reach_t reach_of_host(const struct cuda_facts *home, memspan_kind_t kind)
+{
+    switch (kind) {
+    case MEMSPAN_KIND_DEVICE:
+        return (memspan_reach_t){MEMSPAN_ACCESS_COPY, MEMSPAN_COHERENCE_NONE};
+    case MEMSPAN_KIND_MANAGED:
+        return (memspan_reach_t){home->integrated ? MEMSPAN_ACCESS_LOCAL : MEMSPAN_ACCESS_FAULT,
+                                 home->concurrent ? MEMSPAN_COHERENCE_ATOMIC
+                                                  : MEMSPAN_COHERENCE_SYNC};
+    case MEMSPAN_KIND_COHERENT:
+        return (memspan_reach_t){home->host_page_tables ? MEMSPAN_ACCESS_LOCAL
+                                                        : MEMSPAN_ACCESS_FAULT,
+                                 MEMSPAN_COHERENCE_ATOMIC};
+    default:
+        return (memspan_reach_t){MEMSPAN_ACCESS_LOCAL, home->host_atomics
+                                                           ? MEMSPAN_COHERENCE_ATOMIC
+                                                           : MEMSPAN_COHERENCE_CONCURRENT};
+    }
+}
+
+/* A device's reach to memory that is not another device's own. */
+static memspan_reach_t reach_of_device(const struct cuda_facts *from, memspan_kind_t kind)
+{
+    memspan_access_t near = from->integrated ? MEMSPAN_ACCESS_LOCAL : MEMSPAN_ACCESS_REMOTE;
+
+    switch (kind) {
+    case MEMSPAN_KIND_DEVICE:
+        /* Nobody else is there: the device's own atomics are all that there is. */
+        return (memspan_reach_t){MEMSPAN_ACCESS_LOCAL, MEMSPAN_COHERENCE_ATOMIC};
+    case MEMSPAN_KIND_MANAGED:
+        if (from->concurrent) {
+            return (memspan_reach_t){MEMSPAN_ACCESS_FAULT, MEMSPAN_COHERENCE_ATOMIC};
+        }
+        /* All of it is moved before a kernel starts. */
+        return (memspan_reach_t){from->managed ? MEMSPAN_ACCESS_LOCAL : MEMSPAN_ACCESS_COPY,
+                                 from->managed ? MEMSPAN_COHERENCE_SYNC : MEMSPAN_COHERENCE_NONE};
+    case MEMSPAN_KIND_COHERENT:
+        if (from->pageable) {
+            return (memspan_reach_t){from->host_page_tables ? near : MEMSPAN_ACCESS_FAULT,
+                                     MEMSPAN_COHERENCE_ATOMIC};
+        }
+        return (memspan_reach_t){from->same_address ? MEMSPAN_ACCESS_REGISTER : MEMSPAN_ACCESS_COPY,
+                                 MEMSPAN_COHERENCE_NONE};
+    default:
+        return (memspan_reach_t){near, from->host_atomics ? MEMSPAN_COHERENCE_ATOMIC
+                                                          : MEMSPAN_COHERENCE_CONCURRENT};
+    }
+}
+
+static memspan_reach_t reach_of_peer(const struct cuda_state *state, int home, memspan_kind_t kind,
+                                     int from)
+{
+    memspan_reach_t theirs = reach_of_device(&state->devices[from].facts, kind);
+    memspan_reach_t own    = reach_of_device(&state->devices[home].facts, kind);
+    enum cuda_peer peer    = cuda_peer_get(state, from, home);
+
+    if (kind == MEMSPAN_KIND_DEVICE) {
+        if ((peer == CUDA_PEER_MAY) || (peer == CUDA_PEER_ENABLED)) {
+            return (memspan_reach_t){MEMSPAN_ACCESS_REMOTE, MEMSPAN_COHERENCE_CONCURRENT};
+        }
+        return (memspan_reach_t){MEMSPAN_ACCESS_COPY, MEMSPAN_COHERENCE_NONE};
+    }
+    if (own.coherence < theirs.coherence) {
+        theirs.coherence = own.coherence;
+    }
+    return theirs;
+}
+
+memspan_reach_t cuda_reach(void *opaque, int home, memspan_kind_t kind, int from)
+{
+    const struct cuda_state *state = opaque;
+    memspan_reach_t none           = {MEMSPAN_ACCESS_NONE, MEMSPAN_COHERENCE_NONE};
+
+    if ((home < 0) || (home >= state->device_count) || (from >= state->device_count) ||
+        (kind <= MEMSPAN_KIND_NONE) || (kind >= MEMSPAN_KIND_COUNT) ||
+        ((state->devices[home].info.kinds & (1u << kind)) == 0)) {
+        return none;
+    }
+    if (from < 0) {
+        return reach_of_host(&state->devices[home].facts, kind);
+    }
+    if (!state->devices[from].facts.unified_addressing) {
+        return none;
+    }
+    return (from == home) ? reach_of_device(&state->devices[home].facts, kind)
+                          : reach_of_peer(state, home, kind, from);
+}

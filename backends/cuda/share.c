@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* share.c: blocks for other processes of this node, and dma-buf descriptors for network cards.
+ *
+ * A token says which of three forms it has. Plain memory goes by the driver's own handle. Memory
+ * that we mapped goes by a fabric handle, which is mere bytes, or by a file descriptor, which stays
+ * open here while the block lives and is fetched by the other process from this one: that needs the
+ * right to trace it (the same user; Yama may forbid it). */
+
+#include "backends/cuda/cuda.h"
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "core/base/platform.h"
+
+#ifndef SYS_pidfd_open
+#define SYS_pidfd_open 434
+#endif
+#ifndef SYS_pidfd_getfd
+#define SYS_pidfd_getfd 438
+#endif
+
+enum token_form { TOKEN_LEGACY = 1, TOKEN_FABRIC, TOKEN_DESCRIPTOR };
+
+struct token {
+    char magic[8];
+    uint32_t form; /* enum token_form */
+    int32_t pid;
+    int32_t fd;
+    uint32_t reserved;
+    uint64_t mapped_bytes;
+    uint64_t offset; /* of the block in what is shared */
+    uint64_t size_bytes;
+    char uid[72]; /* the device's */
+    cuda_ipc_handle_t handle;
+};
+
+static const char magic[8] = "mspcuda";
+
+static memspan_status_t export_mapped(const struct cuda_device *device, struct cuda_block *own,
+                                      struct token *token)
+{
+    const struct cuda_calls *cu = &device->state->cu;
+    bool fabric                 = (own->handle_types & CUDA_MEM_HANDLE_TYPE_FABRIC) != 0;
+    int type = fabric ? CUDA_MEM_HANDLE_TYPE_FABRIC : CUDA_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
+    cuda_result_t code = CUDA_SUCCESS;
+
+    if (own->handle_types == CUDA_MEM_HANDLE_TYPE_NONE) {
+        return cuda_refuse(device->state, MEMSPAN_ERR_UNSUPPORTED,
+                           "ask for memory that is to be shared",
+                           "this memory of %s was not taken to be shared", device->info.name);
+    }
+    token->form = fabric ? TOKEN_FABRIC : TOKEN_DESCRIPTOR;
+    token->pid  = (int32_t)getpid();
+    if (fabric) {
+        code = cu->cuMemExportToShareableHandle(&token->handle, own->handle, type, 0);
+    } else if (own->fd < 0) {
+        int fd  = -1;
+        code    = cu->cuMemExportToShareableHandle(&fd, own->handle, type, 0);
+        own->fd = (code == CUDA_SUCCESS) ? fd : -1;
+    }
+    token->fd = own->fd;
+    return (code == CUDA_SUCCESS) ? MEMSPAN_OK
+                                  : cuda_error(device->state, "cuMemExportToShareableHandle", code,
+                                               "memory of %s cannot be shared", device->info.name);
+}
+
+static memspan_status_t export_plain(const struct cuda_device *device, const struct cuda_block *own,
+                                     struct token *token)
+{
+    cuda_result_t code;
+
+    if ((own->made != CUDA_MADE_PLAIN) || (device->state->cu.cuIpcGetMemHandle == NULL)) {
+        return cuda_refuse(device->state, MEMSPAN_ERR_UNSUPPORTED, "share device memory",
+                           "%s shares only memory of its own", device->info.name);
+    }
+    token->form = TOKEN_LEGACY;
+    code        = device->state->cu.cuIpcGetMemHandle(&token->handle, own->base);
+    return (code == CUDA_SUCCESS) ? MEMSPAN_OK
+                                  : cuda_error(device->state, "cuIpcGetMemHandle", code,
+                                               "memory of %s cannot be shared", device->info.name);
+}
+
+memspan_status_t cuda_ipc_export(void *state, int ordinal, const memspan_block_t *block,
+                                 void *bytes, size_t *token_size_p)
+{
+    struct cuda_block *own = block->cookie;
+    struct cuda_device *device;
+    struct token token;
+    memspan_status_t status;
+
+    if (bytes == NULL) {
+        *token_size_p = sizeof(token);
+        return MEMSPAN_OK;
+    }
+    if (*token_size_p < sizeof(token)) {
+        return cuda_refuse(state, MEMSPAN_ERR_INVALID, NULL,
+                           "%zu bytes are not enough for a token: %zu", *token_size_p,
+                           sizeof(token));
+    }
+    status = cuda_enter(state, ordinal, &device);
+    if (status != MEMSPAN_OK) {
+        return status;
+    }
+    memset(&token, 0, sizeof(token));
+    memcpy(token.magic, magic, sizeof(token.magic));
+    memcpy(token.uid, device->info.uid, sizeof(token.uid));
+    token.mapped_bytes = own->size_bytes;
+    token.size_bytes   = block->size_bytes;
+    token.offset       = (uint64_t)(uintptr_t)block->address - own->base;
+    status             = (own->made == CUDA_MADE_MAPPED) ? export_mapped(device, own, &token)
+                                                         : export_plain(device, own, &token);
+    cuda_leave(device);
+    if (status == MEMSPAN_OK) {
+        memcpy(bytes, &token, sizeof(token));
+        *token_size_p = sizeof(token);
+    }
+    return status;
+}
+
+static memspan_status_t check_token(const struct cuda_device *device, const struct token *token)
+{
+    if ((memcmp(token->magic, magic, sizeof(magic)) != 0) ||
+        (token->offset > token->mapped_bytes) ||
+        (token->size_bytes > token->mapped_bytes - token->offset)) {
+        return cuda_refuse(device->state, MEMSPAN_ERR_INVALID, NULL,
+                           "these bytes are no token of CUDA memory");
+    }
+    if (strncmp(token->uid, device->info.uid, sizeof(token->uid)) != 0) {
+        return cuda_refuse(device->state, MEMSPAN_ERR_CONFLICT, "open it on the same device",
+                           "the memory is of device %.40s, not %.40s", token->uid,
+                           device->info.uid);
+    }
+    if ((token->form < TOKEN_LEGACY) || (token->form > TOKEN_DESCRIPTOR) ||
+        ((token->form == TOKEN_LEGACY) ? (device->state->cu.cuIpcOpenMemHandle_v2 == NULL)
+                                       : !device->facts.vmm)) {
+        return cuda_refuse(device->state, MEMSPAN_ERR_UNSUPPORTED, NULL,
+                           "%s opens no memory of that form (%u)", device->info.name, token->form);
+    }
+    return MEMSPAN_OK;
+}
+
+static memspan_status_t fetch_descriptor(const struct cuda_device *device,
+                                         const struct token *token, int *fd_p)
+{
+    int process = (int)syscall(SYS_pidfd_open, (pid_t)token->pid, 0u);
+    int fd      = (process < 0) ? -1 : (int)syscall(SYS_pidfd_getfd, process, token->fd, 0u);
+    int error   = errno;
+
+    if (process >= 0) {
+        close(process);
+    }
+    if (fd < 0) {
+        return device->state->services->fail(
+            (error == EPERM) ? MEMSPAN_ERR_PERMISSION : MEMSPAN_ERR_NOT_FOUND, CUDA_NAME,
+            (process < 0) ? "pidfd_open" : "pidfd_getfd", error, strerror(error),
+            "both processes must be of one user and one PID namespace; see "
+            "kernel.yama.ptrace_scope",
+            "the memory of process %d cannot be fetched", (int)token->pid);
+    }
+    *fd_p = fd;
+    return MEMSPAN_OK;
+}
+
+static memspan_status_t open_mapped(struct cuda_device *device, struct token *token,
+                                    struct cuda_block *own)
+{
+    const struct cuda_calls *cu = &device->state->cu;
+    void *handle                = &token->handle;
+    int type                    = CUDA_MEM_HANDLE_TYPE_FABRIC;
+    int fd                      = -1;
+    cuda_result_t code;
+    memspan_status_t status;
+
+    if (token->form == TOKEN_DESCRIPTOR) {
+        type   = CUDA_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
+        status = fetch_descriptor(device, token, &fd);
+        if (status != MEMSPAN_OK) {
+            return status;
+        }
+        handle = (void *)(uintptr_t)fd;
+    }
+    code = cu->cuMemImportFromShareableHandle(&own->handle, handle, type);
+    if (fd >= 0) {
+        close(fd);
+    }
+    if (code != CUDA_SUCCESS) {
+        return cuda_error(device->state, "cuMemImportFromShareableHandle", code,
+                          "memory of process %d cannot be opened", (int)token->pid);
+    }
+    own->made       = CUDA_MADE_MAPPED;
+    own->size_bytes = token->mapped_bytes;
+    status          = cuda_mapped_map(device, own, 0);
+    if (status != MEMSPAN_OK) {
+        (void)cu->cuMemRelease(own->handle);
+    }
+    return status;
+}
+
+static memspan_status_t open_plain(struct cuda_device *device, const struct token *token,
+                                   struct cuda_block *own)
+{
+    cuda_result_t code = device->state->cu.cuIpcOpenMemHandle_v2(
+        &own->base, token->handle, CUDA_IPC_MEM_LAZY_ENABLE_PEER_ACCESS);
+
+    own->made       = CUDA_MADE_OPENED;
+    own->size_bytes = token->mapped_bytes;
+    return (code == CUDA_SUCCESS)
+               ? MEMSPAN_OK
+               : cuda_error(device->state, "cuIpcOpenMemHandle", code,
+                            "memory of another process cannot be opened on %s (nor can a "
+                            "process's own)",
+                            device->info.name);
+}
+
+memspan_status_t cuda_ipc_import(void *state, int ordinal, const void *bytes, size_t token_size,
+                                 memspan_block_t *block_p)
+{
+    struct cuda_device *device;
+    struct cuda_block *own;
+    struct token token;
+    memspan_status_t status;
+
+    if ((bytes == NULL) || (token_size != sizeof(token))) {
+        return cuda_refuse(state, MEMSPAN_ERR_INVALID, NULL,
+                           "a token of CUDA memory has %zu bytes, not %zu", sizeof(token),
+                           token_size);
+    }
+    memcpy(&token, bytes, sizeof(token));
+    own = calloc(1, sizeof(*own));
+    if (own == NULL) {
+        return cuda_refuse(state, MEMSPAN_ERR_NO_MEMORY, NULL, "no host memory for a block");
+    }
+    own->fd = -1;
+    status  = cuda_enter(state, ordinal, &device);
+    if (status != MEMSPAN_OK) {
+        free(own);
+        return status;
+    }
+    status = check_token(device, &token);
+    if (status == MEMSPAN_OK) {
+        status = (token.form == TOKEN_LEGACY) ? open_plain(device, &token, own)
+                                              : open_mapped(device, &token, own);
+    }
+    cuda_leave(device);
+    if (status != MEMSPAN_OK) {
+        free(own);
+        return status;
+    }
+    *block_p = (memspan_block_t){.address    = (void *)(uintptr_t)(own->base + token.offset),
+                                 .size_bytes = token.size_bytes,
+                                 .flags      = MEMSPAN_BLOCK_PINNED,
+                                 .node       = -1,
+                                 .cookie     = own};
+    return MEMSPAN_OK;
+}
+
+memspan_status_t cuda_ipc_close(void *state, int ordinal, const memspan_block_t *block)
+{
+    return cuda_free(state, ordinal, block);
+}
+
+/* The range must be whole host pages; what starts within one is found by the offset. */
+memspan_status_t cuda_dmabuf_export(void *state, int ordinal, const void *address,
+                                    size_t size_bytes, int *fd_p, uint64_t *offset_p)
+{
+    uintptr_t page  = memspan_page_size();
+    uintptr_t start = (uintptr_t)address & ~(page - 1);
+    size_t whole    = memspan_round_up((uintptr_t)address - start + size_bytes, page);
+    struct cuda_device *device;
+    cuda_result_t code;
+    int fd                  = -1;
+    memspan_status_t status = cuda_device_get(state, ordinal, &device);
+
+    if (status != MEMSPAN_OK) {
+        return status;
+    }
+    if (!device->facts.dmabuf) {
+        return cuda_refuse(state, MEMSPAN_ERR_UNSUPPORTED,
+                           "it takes the open kernel modules and a kernel from 5.12 on",
+                           "%s exports no dma-buf (DMA_BUF_SUPPORTED 0)", device->info.name);
+    }
+    status = cuda_enter(state, ordinal, &device);
+    if (status != MEMSPAN_OK) {
+        return status;
+    }
+    code = device->state->cu.cuMemGetHandleForAddressRange(
+        &fd, start, whole, CUDA_MEM_RANGE_HANDLE_TYPE_DMA_BUF_FD, 0);
+    if (code != CUDA_SUCCESS) {
+        status = cuda_error(state, "cuMemGetHandleForAddressRange", code,
+                            "no dma-buf for %zu bytes at %p", size_bytes, address);
+    }
+    cuda_leave(device);
+    if (status == MEMSPAN_OK) {
+        *fd_p     = fd;
+        *offset_p = (uintptr_t)address - start;
+    }
+    return status;
+}
