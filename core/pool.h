@@ -54,7 +54,7 @@ size_t memspan_pool_trim(struct memspan_pool *pool);
 struct memspan_pool_measure {
     uint64_t held_bytes;
     uint64_t free_bytes;
-    uint64_t largest_free_bytes; /* the largest block that needs no more memory */
+    uint64_t largest_free_bytes; /* the largest piece of them */
 };
 void memspan_pool_measure(struct memspan_pool *pool, struct memspan_pool_measure *measure_p);
 

@@ -55,6 +55,7 @@ static void check_sense(const stats_t *s)
 
     cr_expect_leq(s->free_bytes, s->held_bytes);
     cr_expect_leq(s->largest_free_bytes, s->free_bytes);
+    cr_expect((s->largest_free_bytes > 0) == (s->free_bytes > 0));
     cr_expect_float_eq(s->fragmentation, want, 1e-9);
     cr_expect_eq(s->allocated_count, s->freed_count + s->live_count);
 }
@@ -109,6 +110,7 @@ Test(stats, free_bytes_are_those_in_no_block)
     check_sense(&holes);
     cr_expect_geq(holes.free_bytes, full.free_bytes + BLOCK * BLOCKS / 2);
     cr_expect_leq(holes.free_bytes, holes.held_bytes - BLOCK * BLOCKS / 2);
+    cr_expect_geq(holes.largest_free_bytes, BLOCK);
     cr_expect_gt(holes.fragmentation, 0, "%llu of %llu",
                  (unsigned long long)holes.largest_free_bytes,
                  (unsigned long long)holes.free_bytes);

@@ -179,6 +179,8 @@ refused)
         [ "$(grep -c 'error config: MEMSPAN_TRACE=' err)" = 1 ] ||
             { fail "$file: not said once"; cat err >&2; }
     done
+    MEMSPAN_TRACE=/dev/null run many
+    grep -q 'not a regular file' err || fail 'a device was taken for a file'
     [ ! -e nowhere ] || fail 'a folder was made'
     # What was there is overwritten whole.
     yes | head -c 1000000 >t.json
