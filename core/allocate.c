@@ -413,13 +413,11 @@ static memspan_status_t release(void *pointer)
     if (MEMSPAN_LIKELY(status == MEMSPAN_OK)) {
         uncharge(owner.allocator, (uint64_t)owner.requested_bytes + MEMSPAN_CHARGE_OVERHEAD_BYTES);
         count_free(owner.allocator, owner.requested_bytes);
-    } else if (memspan_guarding()) {
-        memspan_guard_refused(pointer, "free");
     }
     return status;
 }
 
-memspan_status_t memspan_free(void *pointer)
+memspan_status_t memspan_free_if_ours(void *pointer)
 {
     if (pointer == NULL) {
         return MEMSPAN_OK;
@@ -431,6 +429,16 @@ memspan_status_t memspan_free(void *pointer)
         memspan_watch_freeing(pointer);
     }
     return release(pointer);
+}
+
+memspan_status_t memspan_free(void *pointer)
+{
+    memspan_status_t status = memspan_free_if_ours(pointer);
+
+    if (MEMSPAN_UNLIKELY(status == MEMSPAN_ERR_NOT_FOUND)) {
+        memspan_block_refused(pointer, "free");
+    }
+    return status;
 }
 
 bool memspan_pointer_is_ours(const void *pointer)
@@ -560,9 +568,7 @@ void *memspan_realloc(memspan_allocator_h handle, void *pointer, size_t size_byt
     if (!memspan_block_find(pointer, &old) || (old.address != pointer)) {
         memspan_error(MEMSPAN_ERR_NOT_FOUND, "%p is not the start of a live block of Memspan",
                       pointer);
-        if (memspan_guarding()) {
-            memspan_guard_refused(pointer, "realloc");
-        }
+        memspan_block_refused(pointer, "realloc");
         return NULL;
     }
     a = (handle == MEMSPAN_ALLOCATOR_NULL) ? old.owner.allocator

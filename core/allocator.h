@@ -17,6 +17,10 @@ bool memspan_allocator_is_marked(memspan_allocator_h allocator);
 /* True when @p pointer lies in memory that is ours (live or not). No lock. */
 bool memspan_pointer_is_ours(const void *pointer);
 
+/* memspan_free() for a caller that knows who else to ask: what is not ours is no finding of the
+ * guard yet. */
+memspan_status_t memspan_free_if_ours(void *pointer);
+
 /* calloc on a boundary (omp_aligned_calloc). */
 void *memspan_allocate_zeroed(memspan_allocator_h allocator, size_t align_bytes, size_t count,
                               size_t size_bytes);

@@ -47,6 +47,13 @@ static uint64_t paged_max; /* written once, before the guard is on */
 
 /* ---- blocks whose time is over ---- */
 
+/* A driver's memory that came from the parent may be the parent's still: its bytes tell nothing. */
+static bool is_inherited(const struct memspan_guard_block *b)
+{
+    return (b->process != getpid()) &&
+           ((b->fence.provider->spec.device->table->flags & MEMSPAN_BACKEND_IS_HOST) == 0);
+}
+
 /* What a waiting block costs. Closed pages hold addresses, hardly memory. */
 static uint64_t waiting_cost(const struct memspan_guard_block *b)
 {
@@ -92,7 +99,7 @@ static void give_back(struct memspan_guard_block *due)
         bool paged = b->fence.paged;
 
         next = b->next;
-        if (!memspan_fence_check_closed(&b->fence, &damage)) {
+        if (!is_inherited(b) && !memspan_fence_check_closed(&b->fence, &damage)) {
             memspan_guard_report(&(struct memspan_guard_finding){
                 .fault = MEMSPAN_GUARD_WRITTEN_FREED, .block = b, .damage = damage});
         }
@@ -109,7 +116,7 @@ static void give_back(struct memspan_guard_block *due)
     }
 }
 
-static void give_all_back(void)
+void memspan_guard_trim(void)
 {
     struct memspan_guard_block *due;
 
@@ -161,7 +168,7 @@ static memspan_status_t take(struct memspan_fence *fence, size_t align_bytes, si
     status = memspan_pool_alloc(p->pool, fence->raw_bytes, fence->raw_align_bytes, parts,
                                 part_count, owner, &zeroed, raw_p);
     if ((status == MEMSPAN_ERR_NO_MEMORY) || (status == MEMSPAN_ERR_LIMIT)) {
-        give_all_back();
+        memspan_guard_trim();
         zeroed = *zeroed_p;
         status = memspan_pool_alloc(p->pool, fence->raw_bytes, fence->raw_align_bytes, parts,
                                     part_count, owner, &zeroed, raw_p);
@@ -300,7 +307,7 @@ memspan_status_t memspan_guard_free(void *address, struct memspan_block_owner *o
         return (status == MEMSPAN_OK) ? memspan_pool_free(address, owner_p) : status;
     }
     *owner_p = b->owner;
-    if (!memspan_fence_check(&b->fence, false, &finding.damage)) {
+    if (!is_inherited(b) && !memspan_fence_check(&b->fence, false, &finding.damage)) {
         copy          = *b;
         copy.freed    = false; /* that is what is being done */
         finding.block = &copy;
@@ -472,6 +479,9 @@ static bool find_damaged(const void *address, struct memspan_guard_finding *find
     for (b = memspan_guard_table_above(address); (b != NULL) && !found;
          b = memspan_guard_table_above(b->fence.raw)) {
         /* Drivers may be gone by now. */
+        if (is_inherited(b)) {
+            continue;
+        }
         if (b->freed) {
             finding->fault = MEMSPAN_GUARD_WRITTEN_FREED;
             found          = b->closed && !memspan_fence_check_closed(&b->fence, &finding->damage);

@@ -24,6 +24,9 @@ memspan_status_t memspan_guard_alloc(struct memspan_provider *provider, size_t s
 memspan_status_t memspan_guard_free(void *address, struct memspan_block_owner *owner_p);
 bool memspan_guard_find(const void *address, struct memspan_block_view *view_p);
 
+/* Let the pools have the memory of all freed blocks: uses of it are not found any more. */
+void memspan_guard_trim(void);
+
 /* @p call ("free", "realloc") was given an address that starts no block: say what it is. Ends the
  * program unless the user wants it to go on. */
 void memspan_guard_refused(const void *address, const char *call);
@@ -67,6 +70,16 @@ static inline bool memspan_block_find(const void *address, struct memspan_block_
 static inline bool memspan_block_retag(void *address, const struct memspan_block_owner *owner)
 {
     return !MEMSPAN_UNLIKELY(memspan_guarding()) && memspan_pool_retag(address, owner);
+}
+
+/* @p call was given an address that starts no block, and has refused it. It may be the first call
+ * of all, so the environment is asked first. */
+static inline void memspan_block_refused(const void *address, const char *call)
+{
+    memspan_watch_start();
+    if (memspan_guarding()) {
+        memspan_guard_refused(address, call);
+    }
 }
 
 #endif /* MEMSPAN_CORE_GUARD_H */

@@ -10,6 +10,7 @@
 #include "core/base/option.h"
 #include "core/base/text.h"
 #include "core/device.h"
+#include "core/guard.h"
 #include "core/label.h"
 #include "core/pool.h"
 #include <stdio.h>
@@ -302,6 +303,9 @@ size_t memspan_trim(void)
     struct memspan_provider *p;
     size_t total = 0;
 
+    if (memspan_guarding()) {
+        memspan_guard_trim();
+    }
     for (p = memspan_provider_first(); p != NULL; p = p->next) {
         total += memspan_pool_trim(p->pool);
     }

@@ -8,10 +8,10 @@
 #include "core/base/error.h"
 #include "core/base/log.h"
 #include "core/base/platform.h"
+#include "core/guard.h"
 #include "core/omp/abi.h"
 #include "core/omp/allocator.h"
 #include "core/omp/foreign.h"
-#include "core/watch.h"
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -107,17 +107,14 @@ void *omp_aligned_calloc(size_t align_bytes, size_t count, size_t size_bytes,
 void omp_free(void *pointer, memspan_omp_allocator_t allocator)
 {
     (void)allocator; /* a hint that is often wrong: fallbacks free with the handle they asked */
-    if (MEMSPAN_UNLIKELY(memspan_guarding()) && (pointer != NULL) &&
-        !memspan_pointer_is_ours(pointer) && memspan_omp_foreign_free(pointer)) {
-        return; /* the guard takes the runtime's own memory for nobody's */
-    }
-    if ((pointer == NULL) || MEMSPAN_LIKELY(memspan_free(pointer) == MEMSPAN_OK)) {
+    if ((pointer == NULL) || MEMSPAN_LIKELY(memspan_free_if_ours(pointer) == MEMSPAN_OK)) {
         return;
     }
     if (!memspan_pointer_is_ours(pointer) && memspan_omp_foreign_free(pointer)) {
         return;
     }
     memspan_log(MEMSPAN_LOG_ERROR, "omp", "omp_free: %s", memspan_error_text());
+    memspan_block_refused(pointer, "free");
 }
 
 /* A block of the real runtime gets another size: always a new block. */
@@ -129,6 +126,7 @@ static void *realloc_theirs(void *pointer, size_t size_bytes, memspan_omp_alloca
     if (!memspan_omp_foreign_recognise(pointer, &block)) {
         memspan_error(MEMSPAN_ERR_NOT_FOUND,
                       "%p is no live memory of this library or of an OpenMP runtime", pointer);
+        memspan_block_refused(pointer, "realloc");
         return NULL;
     }
     moved = omp_alloc(size_bytes, (allocator != 0) ? allocator : block.allocator);
