@@ -20,9 +20,11 @@ enum {
     LEGEND_WIDTH  = 140
 };
 
-/* Told apart by people who see colours differently, and in grey (Okabe and Ito). */
-static const char *const colours[] = {"#000000", "#D55E00", "#E69F00", "#0072B2",
-                                      "#56B4E9", "#009E73", "#CC79A7", "#F0E442"};
+/* The first eight are told apart by people who see colours differently, and in grey (Okabe and
+ * Ito); the others are from Tol's muted set. */
+static const char *const colours[] = {"#000000", "#D55E00", "#E69F00", "#0072B2", "#56B4E9",
+                                      "#009E73", "#CC79A7", "#F0E442", "#332288", "#882255",
+                                      "#999933", "#AA4499", "#44AA99", "#DDCC77", "#888888"};
 
 /* The axis: from 10^low to 10^high. */
 struct axis {
@@ -120,7 +122,7 @@ static void draw_axis(FILE *file, const struct axis *axis, double left, double w
 }
 
 static void draw_bar(FILE *file, const struct axis *axis, const struct bench_plot_bar *bar,
-                     double x, const char *colour)
+                     double x, const char *colour, const char *absent)
 {
     double base = PANEL_TOP + PANEL_HEIGHT;
     double top;
@@ -129,8 +131,8 @@ static void draw_bar(FILE *file, const struct axis *axis, const struct bench_plo
     if (!bar->present) {
         fprintf(file,
                 "<text transform=\"translate(%.1f,%.1f) rotate(-90)\" font-size=\"10\" "
-                "fill=\"#777\">waived</text>\n",
-                x + BAR_WIDTH / 2.0 + 3.5, base - 4);
+                "fill=\"#777\">%s</text>\n",
+                x + BAR_WIDTH / 2.0 + 3.5, base - 4, absent);
         return;
     }
     top = y_of(axis, bar->value);
@@ -160,7 +162,8 @@ static void draw_panel(FILE *file, const struct bench_plot *plot, const struct a
         double x = left + GROUP_GAP + (double)g * group_width(plot);
         for (size_t s = 0; s < plot->series_count; s++) {
             draw_bar(file, axis, &panel->bars[g * plot->series_count + s],
-                     x + (double)s * BAR_WIDTH, colours[s % (sizeof(colours) / sizeof(*colours))]);
+                     x + (double)s * BAR_WIDTH, colours[s % (sizeof(colours) / sizeof(*colours))],
+                     (plot->absent == NULL) ? "waived" : plot->absent);
         }
         put_label(file, x + (double)plot->series_count * BAR_WIDTH / 2, base + 18,
                   "text-anchor=\"middle\"", plot->groups[g]);

@@ -33,6 +33,7 @@ struct bench_plot {
     size_t series_count;
     const struct bench_plot_panel *panels;
     size_t panel_count;
+    const char *absent; /* written where a bar is not there; NULL: "waived" */
 };
 
 /* False after saying why on standard error. */

@@ -16,6 +16,7 @@ struct side {
     pthread_barrier_t *barrier;
     void **blocks;
     size_t count;
+    uint64_t seed;
     bool random; /* else: pairs of 64 B */
     bool good;
     double cpu_ns;
@@ -47,7 +48,7 @@ static bool work(struct side *side, size_t count, struct worker_dice *dice)
 static void *run_side(void *argument)
 {
     struct side *side       = argument;
-    struct worker_dice dice = {(uint64_t)(uintptr_t)side};
+    struct worker_dice dice = {side->seed};
 
     side->good = work(side, side->count / 8 + LIVE, &dice);
     (void)pthread_barrier_wait(side->barrier);
@@ -100,8 +101,12 @@ static bool throughput(const struct worker *worker, bool random, double *cpu_p, 
 
     for (size_t i = 0; (blocks != NULL) && (i < BATCHES); i++) {
         struct side sides[2] = {
-            {.worker = worker, .blocks = blocks, .count = count, .random = random},
-            {.worker = worker, .blocks = blocks + LIVE, .count = count, .random = random}};
+            {.worker = worker, .blocks = blocks, .count = count, .seed = 1, .random = random},
+            {.worker = worker,
+             .blocks = blocks + LIVE,
+             .count  = count,
+             .seed   = 2,
+             .random = random}};
         if (!run_both(sides, run_side, run_side)) {
             return false;
         }
