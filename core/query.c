@@ -131,7 +131,8 @@ static memspan_status_t describe_foreign(const void *pointer, memspan_pointer_in
     memspan_pointer_facts_t facts;
     int i;
 
-    for (i = 0; i < memspan_backend_slots(); i++) {
+    /* Of memory between our blocks a driver knows only that it is ours. */
+    for (i = 0; !memspan_pointer_is_ours(pointer) && (i < memspan_backend_slots()); i++) {
         const struct memspan_backend_slot *slot = memspan_backend_slot_if_open(i);
 
         if ((slot == NULL) || !slot->on || (slot->table->pointer_describe == NULL)) {

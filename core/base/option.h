@@ -41,6 +41,10 @@
       "chunks, or reserved huge pages where there are any")                                        \
     X(OPENCL_SVM, "MEMSPAN_OPENCL_SVM", TEXT, "all|none|{coarse,fine,atomics}", "all",             \
       "which shared virtual memory to use of what OpenCL devices offer")                           \
+    X(EMU_MEMORY, "MEMSPAN_EMU_MEMORY", SIZE, "size", "1g",                                        \
+      "how much memory each emulated device has")                                                  \
+    X(EMU_PEERS, "MEMSPAN_EMU_PEERS", TEXT, "all|none|A-B,A>B", "all",                             \
+      "which emulated devices reach the memory of which others: each the other's, or A that of B") \
     X(OMP_ALLOCATOR, "OMP_ALLOCATOR", TEXT, "ALLOCATOR or SPACE[:TRAIT=VALUE,...]", "",            \
       "the initial default allocator (OpenMP)")                                                    \
     X(OMP_PLACES, "OMP_PLACES", TEXT, "places", "",                                                \

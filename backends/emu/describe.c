@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* describe.c: what an emulated device is, and who reaches its memory. */
+
+#include "backends/emu/emu.h"
+#include "core/base/platform.h"
+#include <stdio.h>
+
+static void note(memspan_device_info_t *info, memspan_kind_t kind, const char *text)
+{
+    snprintf(info->kind_note[kind], sizeof(info->kind_note[kind]), "%s", text);
+}
+
+memspan_status_t emu_device_describe(void *state, int ordinal, memspan_device_info_t *info_p)
+{
+    struct emu *emu = state;
+    struct emu_device *device;
+    memspan_status_t status = emu_enter_lost(state, ordinal, &device);
+
+    if (status != MEMSPAN_OK) {
+        return status;
+    }
+    snprintf(info_p->name, sizeof(info_p->name), "emulated device %d", ordinal);
+    snprintf(info_p->vendor, sizeof(info_p->vendor), "Memspan");
+    snprintf(info_p->driver, sizeof(info_p->driver), "emu %s", MEMSPAN_VERSION_STRING);
+    snprintf(info_p->uid, sizeof(info_p->uid), "emu:%d", ordinal);
+    snprintf(info_p->capacity_source, sizeof(info_p->capacity_source), "MEMSPAN_EMU_MEMORY");
+    info_p->pci_address[0]  = '\0';
+    info_p->numa_node       = -1;
+    info_p->capacity_bytes  = emu->capacity_bytes;
+    info_p->alloc_max_bytes = emu->capacity_bytes;
+    info_p->page_size_bytes = memspan_page_size();
+    pthread_mutex_lock(&emu->lock);
+    info_p->free_bytes = emu->capacity_bytes - device->device_used_bytes;
+    pthread_mutex_unlock(&emu->lock);
+    info_p->kinds = (1u << MEMSPAN_KIND_DEVICE) | (1u << MEMSPAN_KIND_MANAGED) |
+                    (1u << MEMSPAN_KIND_COHERENT) | (1u << MEMSPAN_KIND_HOST_PINNED);
+    info_p->kinds_without_gain = 0;
+    info_p->kinds_migratable   = 1u << MEMSPAN_KIND_MANAGED;
+    info_p->capabilities       = MEMSPAN_CAN_SHARE_ADDRESSES | MEMSPAN_CAN_HOST_ATOMICS |
+                           MEMSPAN_CAN_IMPORT | MEMSPAN_CAN_PREFETCH | MEMSPAN_CAN_KERNELS;
+    note(info_p, MEMSPAN_KIND_HOST, "host memory is imported for the device, never allocated");
+    note(info_p, MEMSPAN_KIND_HOST_PINNED, "pages of a memory file, open for host and devices");
+    note(info_p, MEMSPAN_KIND_MANAGED, "closed for the host from a launch to the next synchronise");
+    note(info_p, MEMSPAN_KIND_COHERENT, "pages of a memory file, open for host and devices");
+    note(info_p, MEMSPAN_KIND_DEVICE, "closed for the host; counted against the capacity");
+    return MEMSPAN_OK;
+}
+
+static memspan_reach_t reach_device_memory(const struct emu *emu, int home, int from)
+{
+    if (from == MEMSPAN_HOST) {
+        return (memspan_reach_t){MEMSPAN_ACCESS_COPY, MEMSPAN_COHERENCE_NONE};
+    }
+    if (from == home) {
+        return (memspan_reach_t){MEMSPAN_ACCESS_LOCAL, MEMSPAN_COHERENCE_ATOMIC};
+    }
+    if ((emu->devices[from].reaches & (1u << home)) == 0) {
+        return (memspan_reach_t){MEMSPAN_ACCESS_COPY, MEMSPAN_COHERENCE_NONE};
+    }
+    return (memspan_reach_t){MEMSPAN_ACCESS_REMOTE, MEMSPAN_COHERENCE_ATOMIC};
+}
+
+memspan_reach_t emu_reach(void *state, int home, memspan_kind_t kind, int from)
+{
+    const struct emu *emu     = state;
+    const memspan_reach_t not = {MEMSPAN_ACCESS_NONE, MEMSPAN_COHERENCE_NONE};
+    bool at_home              = (from == home);
+
+    if ((home < 0) || (home >= emu->device_count) ||
+        ((from != MEMSPAN_HOST) && ((from < 0) || (from >= emu->device_count)))) {
+        return not ;
+    }
+    switch (kind) {
+    case MEMSPAN_KIND_DEVICE:
+        return reach_device_memory(emu, home, from);
+    case MEMSPAN_KIND_MANAGED:
+        return (memspan_reach_t){at_home ? MEMSPAN_ACCESS_LOCAL : MEMSPAN_ACCESS_FAULT,
+                                 MEMSPAN_COHERENCE_SYNC};
+    case MEMSPAN_KIND_COHERENT:
+        return (memspan_reach_t){at_home ? MEMSPAN_ACCESS_LOCAL : MEMSPAN_ACCESS_REMOTE,
+                                 MEMSPAN_COHERENCE_ATOMIC};
+    case MEMSPAN_KIND_HOST_PINNED:
+        return (memspan_reach_t){(from == MEMSPAN_HOST) ? MEMSPAN_ACCESS_LOCAL
+                                                        : MEMSPAN_ACCESS_REMOTE,
+                                 MEMSPAN_COHERENCE_CONCURRENT};
+    default:
+        return not ;
+    }
+}
+
+memspan_status_t emu_pointer_describe(void *state, const void *pointer,
+                                      memspan_pointer_facts_t *facts_p)
+{
+    const struct emu *emu         = state;
+    const struct emu_block *block = emu_arena_find(emu, pointer);
+
+    if ((block == NULL) || (atomic_load(&block->state) != EMU_BLOCK_LIVE) ||
+        ((const char *)pointer >= block->base + block->size_bytes)) {
+        return emu_refuse(emu, MEMSPAN_ERR_NOT_FOUND, NULL, "%p is no memory of a device", pointer);
+    }
+    *facts_p = (memspan_pointer_facts_t){.kind             = block->kind,
+                                         .ordinal          = block->home,
+                                         .resident_ordinal = block->resident,
+                                         .base             = block->base,
+                                         .size_bytes       = block->size_bytes};
+    return MEMSPAN_OK;
+}

@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef MEMSPAN_BACKENDS_EMU_EMU_H
+#define MEMSPAN_BACKENDS_EMU_EMU_H
+
+/* The records of the emulated devices. README.md says how they fit together.
+ *
+ * One memory file holds the memory of all devices. The program sees it twice: at the promised
+ * addresses ("the arena"), open or closed as the rules say, and through a window of its own, always
+ * open, by which copies and fills go. Each device is a process in which the arena lies at the same
+ * addresses.
+ *
+ * Locks: emu::lock guards blocks, accounts and who has managed memory; emu_device::lock the ring's
+ * writing end. The second may be taken under the first. Nobody waits for a device under
+ * emu::lock for more than room in its ring. emu::import_lock is taken before both. */
+
+#include "backends/emu/ring.h"
+#include <memspan/backend.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <sys/types.h>
+
+#define EMU_NAME "emu"
+
+enum { EMU_DEVICES_MAX = 32 };
+
+/* Blocks start on a granule, and one stays free after each, so that overruns strike. */
+#define EMU_GRANULE_BYTES ((size_t)64 << 10)
+
+/* A device's addresses are this many times its memory: freed ones are used again late. */
+#define EMU_SPREAD 4
+
+enum emu_block_state { EMU_BLOCK_LIVE = 1, EMU_BLOCK_LEAVING, EMU_BLOCK_FREED };
+
+/* A record is never given back to the system: the signal handler may look at it at any time. */
+struct emu_block {
+    char *base;
+    size_t size_bytes;
+    memspan_kind_t kind;
+    int home;
+    int resident;           /* an ordinal, or MEMSPAN_HOST: where it was wanted last */
+    _Atomic uint32_t state; /* enum emu_block_state */
+    _Atomic uint32_t busy;  /* bit d: device d may use it, and nobody has waited for that yet */
+    size_t granules;        /* entries of the arena's table that lead here */
+    struct emu_block *next; /* managed blocks; records out of use */
+};
+
+/* Commands of all queues are done in the order in which they were submitted. */
+struct emu_queue {
+    struct emu_queue *next;
+    uint64_t submitted; /* the device's count after the last command of this queue */
+    uint64_t launched;  /* the same of its last launch */
+    uint64_t waited;    /* up to there it was waited for */
+};
+
+struct emu_device {
+    struct emu *emu;
+    int ordinal;
+    struct emu_control *control; /* shared with the process */
+    pid_t process;
+    int doorbell;
+    uint32_t reaches; /* bit h: kernels may use device memory of device h */
+    size_t at;        /* granule of its part where the next search starts */
+    uint64_t device_used_bytes;
+    uint64_t host_used_bytes;
+    struct emu_queue own;
+    struct emu_queue *queues; /* others */
+    pthread_mutex_t lock;
+    atomic_bool lost;
+    char lost_text[320]; /* written before `lost` */
+};
+
+struct emu {
+    const memspan_services_t *services;
+    pid_t pid; /* whoever opened it: devices do not survive fork() */
+    int device_count;
+    uint64_t capacity_bytes; /* of each device */
+    int file;
+    char *arena;
+    char *window;
+    size_t part_bytes; /* of the arena, for one device */
+    size_t arena_bytes;
+    _Atomic(struct emu_block *) *granules; /* of the arena: the block that is or was there */
+    pthread_mutex_t lock;
+    struct emu_block *managed;
+    struct emu_block *unused;
+    pthread_mutex_t import_lock;
+    struct emu_import *imports; /* under import_lock */
+    struct emu_device devices[EMU_DEVICES_MAX];
+};
+
+/* emu.c */
+
+/* The device of an ordinal; refuses unknown ones, those that are lost, and everything in a forked
+ * child. */
+memspan_status_t emu_enter(void *state, int ordinal, struct emu_device **device_p);
+/* The same, but a lost device will do: there are things to give back. */
+memspan_status_t emu_enter_lost(void *state, int ordinal, struct emu_device **device_p);
+memspan_status_t emu_refuse(const struct emu *emu, memspan_status_t status, const char *hint,
+                            const char *format, ...) __attribute__((format(printf, 4, 5), cold));
+/* Record that the system call @p call failed with errno. */
+memspan_status_t emu_system_error(const struct emu *emu, const char *call, const char *format, ...)
+    __attribute__((format(printf, 3, 4), cold));
+
+/* option.c: what the variables ask for. */
+
+/* How many devices MEMSPAN_DEVICES asks for. */
+memspan_status_t emu_count_parse(const struct emu *emu, const char *text, int *count_p);
+/* MEMSPAN_EMU_PEERS: sets emu_device::reaches. */
+memspan_status_t emu_peers_parse(struct emu *emu, const char *text);
+
+/* arena.c: addresses. */
+
+memspan_status_t emu_arena_map(struct emu *emu);
+void emu_arena_unmap(struct emu *emu);
+static inline bool emu_arena_holds(const struct emu *emu, const void *address)
+{
+    return ((uintptr_t)address - (uintptr_t)emu->arena) < emu->arena_bytes;
+}
+/* The block that is, or was last, at @p address of the arena; NULL. No lock. */
+struct emu_block *emu_arena_find(const struct emu *emu, const void *address);
+/* A live block that holds [address, address + size_bytes), or an error. Lock held. */
+memspan_status_t emu_arena_get(const struct emu *emu, const void *address, size_t size_bytes,
+                               struct emu_block **block_p);
+/* Addresses for a block of @p device; NULL with an error. Lock held. */
+struct emu_block *emu_arena_take(struct emu_device *device, size_t size_bytes, size_t align_bytes);
+void emu_arena_give_back(struct emu *emu, struct emu_block *block);
+/* Where the program may touch what lies at @p address: the window, or the address itself. */
+static inline void *emu_arena_window(const struct emu *emu, const void *address)
+{
+    return emu_arena_holds(emu, address) ? emu->window + ((const char *)address - emu->arena)
+                                         : (void *)(uintptr_t)address;
+}
+
+/* process.c: device processes. */
+
+memspan_status_t emu_process_start(struct emu_device *device);
+void emu_process_stop(struct emu_device *device);
+/* Put a command at the end of the ring; *number_p: what to wait for. */
+memspan_status_t emu_process_submit(struct emu_device *device, const struct emu_command *command,
+                                    uint64_t *number_p);
+/* Wait until that many commands are done. */
+memspan_status_t emu_process_wait(struct emu_device *device, uint64_t number);
+/* The error of a device that is lost. */
+memspan_status_t emu_process_lost(const struct emu_device *device);
+
+/* describe.c */
+
+memspan_status_t emu_device_describe(void *state, int ordinal, memspan_device_info_t *info_p);
+memspan_reach_t emu_reach(void *state, int home, memspan_kind_t kind, int from);
+memspan_status_t emu_pointer_describe(void *state, const void *pointer,
+                                      memspan_pointer_facts_t *facts_p);
+
+/* memory.c */
+
+memspan_status_t emu_alloc(void *state, int ordinal, const memspan_request_t *request,
+                           memspan_block_t *block_p);
+memspan_status_t emu_free(void *state, int ordinal, const memspan_block_t *block);
+
+/* place.c: NUMA nodes of memory that is the host's. */
+
+memspan_status_t emu_place(const memspan_request_t *request, const struct emu_block *block,
+                           int *node_p);
+
+/* managed.c: who has managed memory now. Lock held. */
+
+/* Before a launch on @p device: its managed memory, and that of the launch's operands, is closed
+ * for the host. */
+memspan_status_t emu_managed_close(struct emu_device *device, const memspan_kernel_call_t *call);
+/* All launches of @p device have been waited for. */
+memspan_status_t emu_managed_open(struct emu_device *device);
+
+/* work.c */
+
+memspan_status_t emu_copy(void *state, int ordinal, void *queue, void *to, const void *from,
+                          size_t size_bytes);
+memspan_status_t emu_fill(void *state, int ordinal, void *queue, void *to, unsigned char byte,
+                          size_t size_bytes);
+memspan_status_t emu_prefetch(void *state, int ordinal, void *queue, const void *pointer,
+                              size_t size_bytes, int to);
+memspan_status_t emu_launch(void *state, int ordinal, void *queue,
+                            const memspan_kernel_call_t *call);
+
+/* queue.c */
+
+memspan_status_t emu_synchronize(void *state, int ordinal, void *queue);
+memspan_status_t emu_queue_create(void *state, int ordinal, void **queue_p);
+memspan_status_t emu_queue_destroy(void *state, int ordinal, void *queue);
+/* @p queue, or the device's own for NULL. */
+struct emu_queue *emu_queue_get(struct emu_device *device, void *queue);
+
+/* import.c: host pages. */
+
+memspan_status_t emu_import(void *state, int ordinal, void *address, size_t size_bytes,
+                            void **address_p, void **cookie_p);
+memspan_status_t emu_release(void *state, int ordinal, void *address, size_t size_bytes,
+                             void *cookie);
+
+/* fault.c: the signal handler that explains. */
+
+memspan_status_t emu_fault_watch(struct emu *emu);
+void emu_fault_unwatch(struct emu *emu);
+
+/* symbol.c: "name+0x1c (file)" for an address of code, from a signal handler. Returns @p buffer. */
+const char *emu_symbol_text(char *buffer, size_t size, uintptr_t pc);
+
+/* write.c: text from a signal handler. */
+
+struct emu_writer {
+    char *buffer;
+    size_t size;
+    size_t used;
+};
+void emu_write_text(struct emu_writer *w, const char *text);
+void emu_write_number(struct emu_writer *w, uint64_t value);
+void emu_write_hexadecimal(struct emu_writer *w, uint64_t value);
+
+#endif /* MEMSPAN_BACKENDS_EMU_EMU_H */

@@ -1,0 +1,333 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* fault.c: a rule was broken: say which, and stop the program.
+ *
+ * The handler of SIGSEGV is there because MEMSPAN_DEVICES asked for emulated devices, and only
+ * then. Addresses that are no device's go to whoever handled the signal before. For ours it writes
+ * what it knows by itself, with nothing but system calls; then a thread that has been waiting since
+ * the devices were opened adds what the library knows of the block, which takes locks, and the
+ * handler waits for it a bounded time; last come the callers, while that thread stands guard:
+ * should the unwinder hang, the program ends all the same. The signal then strikes again, without a
+ * handler, at the same instruction. */
+
+#include "backends/emu/emu.h"
+#include <errno.h>
+#include <execinfo.h>
+#include <limits.h>
+#include <linux/futex.h>
+#include <memspan/allocator.h>
+#include <memspan/space.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { HELP_MS_MAX = 3000, GUARD_S = 5, FRAMES_MAX = 24, FRAMES_SHOWN = 10 };
+
+enum { HELP_IDLE, HELP_ASKED, HELP_GIVEN, HELP_LEAVE };
+
+static _Atomic(struct emu *) watched;
+static struct sigaction earlier; /* who had the signal before */
+static atomic_flag reporting = ATOMIC_FLAG_INIT;
+
+static struct {
+    pthread_t thread;
+    bool started;
+    _Atomic uint32_t state;
+    const void *address;
+    char text[700];
+} help;
+
+static void wait_while(_Atomic uint32_t *word, uint32_t value, int ms)
+{
+    const struct timespec limit = {ms / 1000, (long)(ms % 1000) * 1000000};
+
+    syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, value, (ms == 0) ? NULL : &limit, NULL, 0);
+}
+
+static void set_state(uint32_t state)
+{
+    atomic_store(&help.state, state);
+    syscall(SYS_futex, &help.state, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
+}
+
+/* ---- the thread that knows the library ---- */
+
+static void describe_block(const void *address, char *text, size_t size)
+{
+    memspan_pointer_info_t block = {.struct_size = sizeof(block)};
+    memspan_space_info_t space   = {.struct_size = sizeof(space)};
+
+    text[0] = '\0';
+    if ((memspan_pointer_describe(address, &block) != MEMSPAN_OK) || (block.base == NULL)) {
+        return;
+    }
+    if (memspan_space_describe(block.space, &space) != MEMSPAN_OK) {
+        snprintf(space.name, sizeof(space.name), "unknown");
+    }
+    snprintf(text, size,
+             "  allocation  %zu bytes at %p, asked for as %s memory, given as %s memory of device "
+             "%d\n"
+             "  allocator   %#llx over space %s\n",
+             block.size_bytes, block.base, memspan_kind_name(block.kind_asked),
+             memspan_kind_name(block.kind_given), block.home,
+             (unsigned long long)(uintptr_t)block.allocator, space.name);
+}
+
+static void *stand_by(void *unused)
+{
+    const struct timespec guard = {GUARD_S, 0};
+
+    while (atomic_load(&help.state) == HELP_IDLE) {
+        wait_while(&help.state, HELP_IDLE, 0);
+    }
+    if (atomic_load(&help.state) == HELP_ASKED) {
+        describe_block(help.address, help.text, sizeof(help.text));
+        set_state(HELP_GIVEN);
+        nanosleep(&guard, NULL);
+        kill(getpid(), SIGKILL);
+    }
+    return unused;
+}
+
+/* ---- the handler's own words ---- */
+
+static void say(const char *text, size_t length)
+{
+    while (length > 0) {
+        ssize_t n = write(STDERR_FILENO, text, length);
+        if ((n < 0) && (errno != EINTR)) {
+            return;
+        }
+        text += (n > 0) ? n : 0;
+        length -= (n > 0) ? (size_t)n : 0;
+    }
+}
+
+static void write_headline(struct emu_writer *w, const struct emu_block *block, uint32_t is_write)
+{
+    uint32_t state = (block == NULL) ? EMU_BLOCK_FREED : atomic_load(&block->state);
+
+    emu_write_text(w, "memspan: emu");
+    emu_write_number(w, (block == NULL) ? 0 : (uint64_t)block->home);
+    emu_write_text(w, (is_write == 1) ? ": the host wrote to " : ": the host read ");
+    if (block == NULL) {
+        emu_write_text(w, "addresses of a device where nothing is allocated\n");
+    } else if (state != EMU_BLOCK_LIVE) {
+        emu_write_text(w, "memory that was freed\n");
+    } else if (block->kind == MEMSPAN_KIND_MANAGED) {
+        emu_write_text(w, "managed memory while a launch was not waited for\n");
+    } else {
+        emu_write_text(w, memspan_kind_name(block->kind));
+        emu_write_text(w, " memory\n");
+    }
+}
+
+static void write_rule(struct emu_writer *w, const struct emu_block *block)
+{
+    emu_write_text(w, "  rule        ");
+    if ((block == NULL) || (atomic_load(&block->state) != EMU_BLOCK_LIVE)) {
+        emu_write_text(w, "a pointer is good from the allocation to the free of its block\n");
+    } else if (block->kind == MEMSPAN_KIND_MANAGED) {
+        emu_write_text(w, "managed memory is the device's from a launch on; it is the host's again "
+                          "after\n              memspan_device_synchronize()\n");
+    } else {
+        emu_write_text(w, "device memory is for kernels, memspan_copy() and memspan_fill(); the "
+                          "host never\n              touches it by itself\n");
+    }
+}
+
+static void write_address(struct emu_writer *w, const void *address, const struct emu_block *block)
+{
+    size_t offset;
+
+    emu_write_text(w, "  address     ");
+    emu_write_hexadecimal(w, (uintptr_t)address);
+    if (block != NULL) {
+        offset = (size_t)((const char *)address - block->base);
+        if (offset < block->size_bytes) {
+            emu_write_text(w, ", byte ");
+            emu_write_number(w, offset);
+            emu_write_text(w, " of ");
+        } else {
+            emu_write_text(w, ", ");
+            emu_write_number(w, offset - block->size_bytes);
+            emu_write_text(w, " bytes past the end of ");
+        }
+        emu_write_number(w, block->size_bytes);
+        emu_write_text(w, " bytes taken from the device at ");
+        emu_write_hexadecimal(w, (uintptr_t)block->base);
+    }
+    emu_write_text(w, "\n");
+}
+
+static void write_access(struct emu_writer *w, const void *context)
+{
+    static const char *const words[] = {"read", "write", "read or write"};
+    uintptr_t pc                     = emu_context_pc(context);
+    char place[256];
+
+    emu_write_text(w, "  access      ");
+    emu_write_text(w, words[emu_context_is_write(context) % 3]);
+    emu_write_text(w, " at ");
+    emu_write_hexadecimal(w, pc);
+    emu_write_text(w, ", ");
+    emu_write_text(w, emu_symbol_text(place, sizeof(place), pc));
+    emu_write_text(w, ", by thread ");
+    emu_write_number(w, (uint64_t)syscall(SYS_gettid));
+    emu_write_text(w, "\n");
+}
+
+static void say_callers(const void *context)
+{
+    void *frames[FRAMES_MAX];
+    void *pc  = (void *)emu_context_pc(context);
+    int count = backtrace(frames, FRAMES_MAX);
+    int first = 0;
+    int i;
+
+    while ((first < count) && (frames[first] != pc)) {
+        first++;
+    }
+    for (i = first + 1; (i < count) && (i <= first + FRAMES_SHOWN); i++) {
+        char place[256];
+        char line[320];
+        struct emu_writer w = {line, sizeof(line), 0};
+
+        emu_write_text(&w, "  called by   ");
+        /* A return address may be the next function's first byte. */
+        emu_write_text(&w, emu_symbol_text(place, sizeof(place), (uintptr_t)frames[i] - 1));
+        emu_write_text(&w, "\n");
+        say(line, w.used);
+    }
+}
+
+static void say_block(const void *address)
+{
+    int left = HELP_MS_MAX;
+
+    if (!help.started) {
+        return;
+    }
+    help.address = address;
+    set_state(HELP_ASKED);
+    while ((atomic_load(&help.state) == HELP_ASKED) && (left > 0)) {
+        wait_while(&help.state, HELP_ASKED, 100);
+        left -= 100;
+    }
+    if (atomic_load(&help.state) == HELP_GIVEN) {
+        say(help.text, strlen(help.text));
+    }
+}
+
+static void report(const struct emu *emu, const void *address, const void *context)
+{
+    const struct emu_block *block = emu_arena_find(emu, address);
+    char text[1400];
+    struct emu_writer w = {text, sizeof(text), 0};
+
+    if ((block == NULL) && (address >= (const void *)(emu->arena + EMU_GRANULE_BYTES))) {
+        /* The granule behind a block is nobody's: whose end was overrun? */
+        block = emu_arena_find(emu, (const char *)address - EMU_GRANULE_BYTES);
+    }
+    write_headline(&w, block, emu_context_is_write(context));
+    write_address(&w, address, block);
+    write_rule(&w, block);
+    write_access(&w, context);
+    say(text, w.used);
+    say_block(address);
+    say_callers(context);
+}
+
+static void report_in_child(const void *address)
+{
+    char text[256];
+    struct emu_writer w = {text, sizeof(text), 0};
+
+    emu_write_text(&w, "memspan: emu: a forked child used ");
+    emu_write_hexadecimal(&w, (uintptr_t)address);
+    emu_write_text(&w, ", memory of a device: devices do not survive fork()\n");
+    say(text, w.used);
+}
+
+/* ---- the signal ---- */
+
+static void pass_on(int number, siginfo_t *info, void *context)
+{
+    if ((earlier.sa_flags & SA_SIGINFO) != 0) {
+        earlier.sa_sigaction(number, info, context);
+    } else if ((earlier.sa_handler != SIG_DFL) && (earlier.sa_handler != SIG_IGN)) {
+        earlier.sa_handler(number);
+    } else {
+        sigaction(number, &earlier, NULL);
+        if (info->si_code <= 0) {
+            raise(number); /* sent, and not by an instruction: it would not strike again */
+        }
+    }
+}
+
+static void on_fault(int number, siginfo_t *info, void *context)
+{
+    const struct sigaction standard = {.sa_handler = SIG_DFL};
+    const struct emu *emu           = atomic_load(&watched);
+    int saved                       = errno;
+
+    if ((emu == NULL) || (info->si_code <= 0) || !emu_arena_holds(emu, info->si_addr)) {
+        pass_on(number, info, context);
+        errno = saved;
+        return;
+    }
+    if (getpid() != emu->pid) {
+        report_in_child(info->si_addr);
+    } else if (!atomic_flag_test_and_set(&reporting)) {
+        report(emu, info->si_addr, context);
+    } else {
+        for (;;) {
+            pause(); /* another thread's violation is being explained, and ends the program */
+        }
+    }
+    /* Raised, because by now the address may have become the host's. */
+    sigaction(number, &standard, NULL);
+    raise(number);
+}
+
+memspan_status_t emu_fault_watch(struct emu *emu)
+{
+    struct sigaction action = {.sa_flags = SA_SIGINFO | SA_ONSTACK};
+    void *frames[2];
+    sigset_t all;
+    sigset_t before;
+
+    action.sa_sigaction = on_fault;
+    sigemptyset(&action.sa_mask);
+    (void)backtrace(frames, 2); /* loads the unwinder now, and not in the handler */
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    atomic_store(&help.state, HELP_IDLE);
+    help.started = (pthread_create(&help.thread, NULL, stand_by, NULL) == 0);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    atomic_store(&watched, emu);
+    if (sigaction(SIGSEGV, &action, &earlier) != 0) {
+        return emu_system_error(emu, "sigaction", "violations cannot be explained");
+    }
+    return MEMSPAN_OK;
+}
+
+void emu_fault_unwatch(struct emu *emu)
+{
+    struct sigaction now;
+
+    if (atomic_load(&watched) != emu) {
+        return;
+    }
+    /* Whoever came after us passes on to us, or does not; then we stay, and pass on. */
+    if ((sigaction(SIGSEGV, NULL, &now) == 0) && (now.sa_sigaction == on_fault)) {
+        sigaction(SIGSEGV, &earlier, NULL);
+    }
+    atomic_store(&watched, NULL);
+    if (help.started) {
+        set_state(HELP_LEAVE);
+        pthread_join(help.thread, NULL);
+        help.started = false;
+    }
+}

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* import.c: host pages.
+ *
+ * Another process cannot see the program's pages, so their place is taken, at the same address, by
+ * pages of a memory file with the same contents, which the devices map. Nobody else may write to
+ * them meanwhile. After the last release they stay as they are: the file goes with the mapping. */
+
+#include "backends/emu/emu.h"
+#include "core/base/platform.h"
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+struct emu_import {
+    struct emu_import *next;
+    char *address;
+    size_t size_bytes;
+    int file;
+    int references; /* of all devices together */
+};
+
+static memspan_status_t replace_pages(const struct emu *emu, struct emu_import *import)
+{
+    size_t size = import->size_bytes;
+    void *twin;
+
+    if (ftruncate(import->file, (off_t)size) != 0) {
+        return emu_system_error(emu, "ftruncate", "no memory file of %zu bytes", size);
+    }
+    twin = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, import->file, 0);
+    if (twin == MAP_FAILED) {
+        return emu_system_error(emu, "mmap", "no second view of %zu bytes", size);
+    }
+    memcpy(twin, import->address, size);
+    munmap(twin, size);
+    if (mmap(import->address, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, import->file,
+             0) == MAP_FAILED) {
+        return emu_system_error(emu, "mmap", "%zu bytes of host pages at %p cannot be shared", size,
+                                (void *)import->address);
+    }
+    return MEMSPAN_OK;
+}
+
+static memspan_status_t make_import(struct emu *emu, void *address, size_t size_bytes,
+                                    struct emu_import **import_p)
+{
+    struct emu_import *import = calloc(1, sizeof(*import));
+    memspan_status_t status;
+
+    if (import == NULL) {
+        return emu_refuse(emu, MEMSPAN_ERR_NO_MEMORY, NULL, "no memory for a record");
+    }
+    import->address    = address;
+    import->size_bytes = size_bytes;
+    import->file       = memfd_create("memspan-emu-import", MFD_CLOEXEC);
+    if (import->file < 0) {
+        status = emu_system_error(emu, "memfd_create", "no memory file for host pages");
+        goto err_free;
+    }
+    status = replace_pages(emu, import);
+    if (status != MEMSPAN_OK) {
+        goto err_close;
+    }
+    import->next = emu->imports;
+    emu->imports = import;
+    *import_p    = import;
+    return MEMSPAN_OK;
+
+err_close:
+    close(import->file);
+err_free:
+    free(import);
+    return status;
+}
+
+static void drop_import(struct emu *emu, struct emu_import *import)
+{
+    struct emu_import **link;
+
+    for (link = &emu->imports; *link != import; link = &(*link)->next) {
+    }
+    *link = import->next;
+    close(import->file);
+    free(import);
+}
+
+static memspan_status_t find_import(struct emu *emu, char *address, size_t size_bytes,
+                                    struct emu_import **import_p)
+{
+    struct emu_import *i;
+
+    for (i = emu->imports; i != NULL; i = i->next) {
+        if ((i->address == address) && (i->size_bytes == size_bytes)) {
+            *import_p = i;
+            return MEMSPAN_OK;
+        }
+        if ((i->address < address + size_bytes) && (address < i->address + i->size_bytes)) {
+            return emu_refuse(emu, MEMSPAN_ERR_INVALID, NULL,
+                              "%zu bytes at %p overlap pages that are imported", size_bytes,
+                              (void *)address);
+        }
+    }
+    return make_import(emu, address, size_bytes, import_p);
+}
+
+static memspan_status_t map_in_device(struct emu_device *device, const struct emu_import *import)
+{
+    const struct emu *emu = device->emu;
+    uint64_t number;
+    memspan_status_t status =
+        emu_process_submit(device,
+                           &(struct emu_command){.op    = EMU_OP_MAP,
+                                                 .count = import->size_bytes,
+                                                 .x     = (uint64_t)import->file,
+                                                 .y     = (uint64_t)emu->pid,
+                                                 .z     = (uintptr_t)import->address},
+                           &number);
+
+    if (status == MEMSPAN_OK) {
+        status = emu_process_wait(device, number);
+    }
+    if ((status == MEMSPAN_OK) && (device->control->ring.map_result != 0)) {
+        int error = (int)-device->control->ring.map_result;
+        return emu->services->fail(MEMSPAN_ERR_DRIVER, EMU_NAME, "mmap", error,
+                                   strerrordesc_np(error), "its process reads /proc/PID/fd",
+                                   "emu%d cannot map %zu bytes of host pages at %p",
+                                   device->ordinal, import->size_bytes, (void *)import->address);
+    }
+    return status;
+}
+
+memspan_status_t emu_import(void *state, int ordinal, void *address, size_t size_bytes,
+                            void **address_p, void **cookie_p)
+{
+    struct emu *emu = state;
+    struct emu_device *device;
+    struct emu_import *import;
+    memspan_status_t status = emu_enter(state, ordinal, &device);
+
+    if (status != MEMSPAN_OK) {
+        return status;
+    }
+    if ((address == NULL) || (size_bytes == 0) ||
+        ((((uintptr_t)address | size_bytes) & (memspan_page_size() - 1)) != 0) ||
+        emu_arena_holds(emu, address)) {
+        return emu_refuse(emu, MEMSPAN_ERR_INVALID, NULL,
+                          "%zu bytes at %p are no whole pages of host memory", size_bytes, address);
+    }
+    pthread_mutex_lock(&emu->import_lock);
+    status = find_import(emu, address, size_bytes, &import);
+    if (status == MEMSPAN_OK) {
+        status = map_in_device(device, import);
+        if (status == MEMSPAN_OK) {
+            import->references++;
+        } else if (import->references == 0) {
+            drop_import(emu, import);
+        }
+    }
+    pthread_mutex_unlock(&emu->import_lock);
+    if (status == MEMSPAN_OK) {
+        *address_p = address;
+        *cookie_p  = import;
+    }
+    return status;
+}
+
+memspan_status_t emu_release(void *state, int ordinal, void *address, size_t size_bytes,
+                             void *cookie)
+{
+    struct emu *emu           = state;
+    struct emu_import *import = cookie;
+    struct emu_device *device;
+    uint64_t number;
+    memspan_status_t status = emu_enter_lost(state, ordinal, &device);
+
+    if (status != MEMSPAN_OK) {
+        return status;
+    }
+    if ((import == NULL) || (import->address != address) || (import->size_bytes != size_bytes)) {
+        return emu_refuse(emu, MEMSPAN_ERR_INVALID, NULL, "%zu bytes at %p were not imported",
+                          size_bytes, address);
+    }
+    pthread_mutex_lock(&emu->import_lock);
+    if (!atomic_load(&device->lost)) {
+        status = emu_process_submit(
+            device,
+            &(struct emu_command){.op = EMU_OP_UNMAP, .count = size_bytes, .z = (uintptr_t)address},
+            &number);
+        status = (status == MEMSPAN_OK) ? emu_process_wait(device, number) : status;
+    }
+    import->references--;
+    if (import->references == 0) {
+        drop_import(emu, import);
+    }
+    pthread_mutex_unlock(&emu->import_lock);
+    return status;
+}

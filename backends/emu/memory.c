@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* memory.c: blocks.
+ *
+ * Fresh pages of the memory file are zero, and pages that are given back are cut out of it, so
+ * every block starts as zeros. Device and managed memory count against the device's capacity;
+ * coherent and host-pinned memory, which are the host's, against as much again. */
+
+#include "backends/emu/emu.h"
+#include "core/base/platform.h"
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+
+static bool is_own(memspan_kind_t kind)
+{
+    return (kind == MEMSPAN_KIND_DEVICE) || (kind == MEMSPAN_KIND_MANAGED);
+}
+
+static uint64_t *account(struct emu_device *device, memspan_kind_t kind)
+{
+    return is_own(kind) ? &device->device_used_bytes : &device->host_used_bytes;
+}
+
+static memspan_status_t check_request(const struct emu *emu, const memspan_request_t *request)
+{
+    if ((request->kind <= MEMSPAN_KIND_HOST) || (request->kind >= MEMSPAN_KIND_COUNT)) {
+        return emu_refuse(emu, MEMSPAN_ERR_UNSUPPORTED, NULL, "an emulated device has no %s memory",
+                          memspan_kind_name(request->kind));
+    }
+    if ((request->size_bytes == 0) || (request->size_bytes > SIZE_MAX / 2)) {
+        return emu_refuse(emu, MEMSPAN_ERR_INVALID, NULL, "size in bytes out of range: %zu",
+                          request->size_bytes);
+    }
+    if (!memspan_is_power_of_two(request->align_bytes) && (request->align_bytes != 0)) {
+        return emu_refuse(emu, MEMSPAN_ERR_INVALID, NULL, "alignment is no power of two: %zu",
+                          request->align_bytes);
+    }
+    if (request->page_size_bytes > memspan_page_size()) {
+        return emu_refuse(emu, MEMSPAN_ERR_UNSUPPORTED, NULL,
+                          "emulated devices have no pages of %zu bytes", request->page_size_bytes);
+    }
+    return MEMSPAN_OK;
+}
+
+/* Which devices' kernels may use a block. */
+static bool reaches(const struct emu_device *device, const struct emu_block *block)
+{
+    return (block->kind != MEMSPAN_KIND_DEVICE) || ((device->reaches & (1u << block->home)) != 0);
+}
+
+static struct emu_command about(const struct emu_block *block, enum emu_op op)
+{
+    return (struct emu_command){.op    = (uint32_t)op,
+                                .count = memspan_round_up(block->size_bytes, memspan_page_size()),
+                                .z     = (uintptr_t)block->base};
+}
+
+/* A device that is lost takes no part. */
+static memspan_status_t tell_devices(struct emu *emu, const struct emu_block *block, enum emu_op op,
+                                     bool wait)
+{
+    struct emu_command command = about(block, op);
+    memspan_status_t first     = MEMSPAN_OK;
+    int i;
+
+    for (i = 0; i < emu->device_count; i++) {
+        struct emu_device *device = &emu->devices[i];
+        memspan_status_t status;
+        uint64_t number;
+
+        if (!reaches(device, block) || atomic_load(&device->lost)) {
+            continue;
+        }
+        status = emu_process_submit(device, &command, &number);
+        if ((status == MEMSPAN_OK) && wait) {
+            status = emu_process_wait(device, number);
+        }
+        if (i == block->home) {
+            first = status;
+        }
+    }
+    return first;
+}
+
+static memspan_status_t reserve(struct emu_device *device, const memspan_request_t *request)
+{
+    struct emu *emu = device->emu;
+    uint64_t *used  = account(device, request->kind);
+    uint64_t left   = emu->capacity_bytes - *used;
+
+    if (request->size_bytes > left) {
+        return emu->services->fail(
+            MEMSPAN_ERR_NO_MEMORY, EMU_NAME, "", 2, "out of memory",
+            "free memory, or give the devices more: MEMSPAN_EMU_MEMORY",
+            "no %zu bytes of %s memory on emu%d: %llu of %llu bytes are left", request->size_bytes,
+            memspan_kind_name(request->kind), device->ordinal, (unsigned long long)left,
+            (unsigned long long)emu->capacity_bytes);
+    }
+    *used += request->size_bytes;
+    return MEMSPAN_OK;
+}
+
+/* Cut the pages out of the file, and close the host's view. */
+static void drop_pages(const struct emu *emu, const struct emu_block *block)
+{
+    size_t size = memspan_round_up(block->size_bytes, memspan_page_size());
+
+    mprotect(block->base, size, PROT_NONE);
+    if (fallocate(emu->file, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+                  (off_t)(block->base - emu->arena), (off_t)size) != 0) {
+        memset(emu_arena_window(emu, block->base), 0, size);
+    }
+}
+
+/* Lock held. */
+static memspan_status_t take(struct emu_device *device, const memspan_request_t *request,
+                             struct emu_block **block_p)
+{
+    struct emu *emu         = device->emu;
+    size_t align            = (request->align_bytes > 1) ? request->align_bytes : 1;
+    memspan_status_t status = reserve(device, request);
+    struct emu_block *block;
+
+    if (status != MEMSPAN_OK) {
+        return status;
+    }
+    block = emu_arena_take(device, request->size_bytes, align);
+    if (block == NULL) {
+        *account(device, request->kind) -= request->size_bytes;
+        return MEMSPAN_ERR_NO_MEMORY;
+    }
+    block->kind = request->kind;
+    block->resident =
+        (request->kind == MEMSPAN_KIND_DEVICE) ? device->ordinal : request->resident_ordinal;
+    if ((request->kind != MEMSPAN_KIND_DEVICE) &&
+        (mprotect(block->base, memspan_round_up(block->size_bytes, memspan_page_size()),
+                  PROT_READ | PROT_WRITE) != 0)) {
+        status = emu_system_error(emu, "mprotect", "no %zu bytes for the host's view",
+                                  block->size_bytes);
+        *account(device, request->kind) -= request->size_bytes;
+        emu_arena_give_back(emu, block);
+        return status;
+    }
+    if (block->kind == MEMSPAN_KIND_MANAGED) {
+        block->next  = emu->managed;
+        emu->managed = block;
+    }
+    *block_p = block;
+    return MEMSPAN_OK;
+}
+
+/* Lock held. */
+static void leave(struct emu *emu, struct emu_block *block)
+{
+    struct emu_block **link;
+
+    for (link = &emu->managed; *link != NULL; link = &(*link)->next) {
+        if (*link == block) {
+            *link = block->next;
+            break;
+        }
+    }
+    *account(&emu->devices[block->home], block->kind) -= block->size_bytes;
+    emu_arena_give_back(emu, block);
+}
+
+static memspan_status_t give_back(struct emu *emu, struct emu_block *block)
+{
+    memspan_status_t status = tell_devices(emu, block, EMU_OP_CLOSE, true);
+
+    drop_pages(emu, block);
+    pthread_mutex_lock(&emu->lock);
+    leave(emu, block);
+    pthread_mutex_unlock(&emu->lock);
+    return status;
+}
+
+memspan_status_t emu_alloc(void *state, int ordinal, const memspan_request_t *request,
+                           memspan_block_t *block_p)
+{
+    struct emu *emu = state;
+    struct emu_device *device;
+    struct emu_block *block;
+    int node                = -1;
+    memspan_status_t status = emu_enter(state, ordinal, &device);
+
+    if (status == MEMSPAN_OK) {
+        status = check_request(emu, request);
+    }
+    if (status != MEMSPAN_OK) {
+        return status;
+    }
+    pthread_mutex_lock(&emu->lock);
+    status = take(device, request, &block);
+    pthread_mutex_unlock(&emu->lock);
+    if (status != MEMSPAN_OK) {
+        return status;
+    }
+    if (request->kind != MEMSPAN_KIND_DEVICE) {
+        status = emu_place(request, block, &node);
+    }
+    if (status == MEMSPAN_OK) {
+        status = tell_devices(emu, block, EMU_OP_OPEN, false);
+    }
+    if (status != MEMSPAN_OK) {
+        give_back(emu, block);
+        return status;
+    }
+    *block_p = (memspan_block_t){.address         = block->base,
+                                 .size_bytes      = block->size_bytes,
+                                 .page_size_bytes = memspan_page_size(),
+                                 .flags           = MEMSPAN_BLOCK_ZEROED,
+                                 .node            = node,
+                                 .cookie          = block};
+    block_p->flags |=
+        (request->kind == MEMSPAN_KIND_MANAGED) ? MEMSPAN_BLOCK_MIGRATABLE : MEMSPAN_BLOCK_PINNED;
+    return MEMSPAN_OK;
+}
+
+memspan_status_t emu_free(void *state, int ordinal, const memspan_block_t *given)
+{
+    struct emu *emu = state;
+    struct emu_device *device;
+    struct emu_block *block;
+    uint32_t live           = EMU_BLOCK_LIVE;
+    memspan_status_t status = emu_enter_lost(state, ordinal, &device);
+
+    if (status != MEMSPAN_OK) {
+        return status;
+    }
+    if ((given == NULL) || (given->address == NULL)) {
+        return emu_refuse(emu, MEMSPAN_ERR_INVALID, NULL, "no block to give back");
+    }
+    block = emu_arena_find(emu, given->address);
+    if ((block == NULL) || ((void *)block->base != given->address) ||
+        !atomic_compare_exchange_strong(&block->state, &live, EMU_BLOCK_LEAVING)) {
+        return emu_refuse(emu, MEMSPAN_ERR_INVALID, NULL, "%p is no block of emu%d", given->address,
+                          ordinal);
+    }
+    status = give_back(emu, block);
+    return atomic_load(&device->lost) ? MEMSPAN_OK : status;
+}

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* raw_aarch64.c: what depends on the processor. */
+
+#include "backends/emu/ring.h"
+#include <asm/sigcontext.h>
+#include <ucontext.h>
+
+long emu_raw(long number, long a, long b, long c, long d, long e, long f)
+{
+    register long x8 __asm__("x8") = number;
+    register long x0 __asm__("x0") = a;
+    register long x1 __asm__("x1") = b;
+    register long x2 __asm__("x2") = c;
+    register long x3 __asm__("x3") = d;
+    register long x4 __asm__("x4") = e;
+    register long x5 __asm__("x5") = f;
+
+    __asm__ volatile("svc 0"
+                     : "+r"(x0)
+                     : "r"(x8), "r"(x1), "r"(x2), "r"(x3), "r"(x4), "r"(x5)
+                     : "memory", "cc");
+    return x0;
+}
+
+uintptr_t emu_thread_pointer(void)
+{
+    uintptr_t pointer;
+
+    __asm__("mrs %0, tpidr_el0" : "=r"(pointer));
+    return pointer;
+}
+
+uint32_t emu_sequences_signature(void)
+{
+    return 0xd428bc00;
+}
+
+uintptr_t emu_context_pc(const void *context)
+{
+    const ucontext_t *c = context;
+
+    return (uintptr_t)c->uc_mcontext.pc;
+}
+
+uint32_t emu_context_is_write(const void *context)
+{
+    const ucontext_t *c = context;
+    const char *at      = (const char *)c->uc_mcontext.__reserved;
+    const char *end     = at + sizeof(c->uc_mcontext.__reserved);
+
+    while (at + sizeof(struct _aarch64_ctx) <= end) {
+        const struct _aarch64_ctx *head = (const struct _aarch64_ctx *)(const void *)at;
+
+        if (head->magic == ESR_MAGIC) {
+            const struct esr_context *esr = (const struct esr_context *)(const void *)at;
+            return ((esr->esr & 0x40) != 0) ? 1 : 0; /* WnR of a data abort */
+        }
+        if ((head->magic == 0) || (head->size == 0)) {
+            break;
+        }
+        at += head->size;
+    }
+    return 2;
+}
