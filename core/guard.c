@@ -375,7 +375,7 @@ void memspan_guard_refused(const void *address, const char *call)
         finding.fault = MEMSPAN_GUARD_DOUBLE_FREE;
         finding.block = &copy;
     } else {
-        finding.fault = MEMSPAN_GUARD_WILD; /* the address has been given out again meanwhile */
+        return; /* refused for another reason, or given out again meanwhile */
     }
     memspan_guard_report(&finding);
     memspan_error_restore(&saved);
