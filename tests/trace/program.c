@@ -67,6 +67,7 @@ static void counts(void)
 static void *churn(void *unused)
 {
     (void)unused;
+    pthread_setname_np(pthread_self(), "\"a\\b\n\x80\"");
     for (int i = 0; i < ROUNDS; i++) {
         void *block = memspan_alloc(MEMSPAN_ALLOCATOR_DEFAULT, (size_t)i + 1);
         check(memspan_free(block) == MEMSPAN_OK, "free");
