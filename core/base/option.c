@@ -139,16 +139,16 @@ static void read_row(int i)
     if ((text == NULL) || (text[0] == '\0')) {
         return;
     }
-    /* setenv() may free what getenv() returned. */
-    text = copies[i] = strdup(text);
-    if ((text != NULL) && set_value(i, text)) {
+    /* setenv() may free what getenv() returned; without memory for a copy that must do. */
+    copies[i] = strdup(text);
+    text      = (copies[i] != NULL) ? copies[i] : text;
+    if (set_value(i, text)) {
         values[i].source = "environment";
         return;
     }
-    values[i].source = "refused";
-    values[i].problem =
-        note_problem("%s=%s is not of the form %s; it counts as unset (%s)", rows[i].variable,
-                     (text == NULL) ? "?" : text, rows[i].form_text, rows[i].fallback);
+    values[i].source  = "refused";
+    values[i].problem = note_problem("%s=%s is not of the form %s; it counts as unset (%s)",
+                                     rows[i].variable, text, rows[i].form_text, rows[i].fallback);
     if (values[i].problem == NULL) {
         values[i].problem = "refused";
     }
