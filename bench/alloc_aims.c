@@ -50,8 +50,8 @@ static const struct aim aims[] = {
     {"init + destroy, ns", "init-destroy", NULL, DEFAULT, AIM_AT_MOST, 50, NULL},
     {"start-up added, ms", "start-up-added", NULL, DEFAULT, AIM_AT_MOST, 0.3,
      "jemalloc,mimalloc,memkind,libgomp,libomp"},
-    {"device mix to 64 KiB, ns", "device-mix-64k", NULL, DEFAULT, AIM_AT_MOST, 20, NULL},
-    {"device mix to 1 MiB, ns", "device-mix-1m", NULL, DEFAULT, AIM_AT_MOST, 20, NULL},
+    {"device mix to 64 KiB, ns", "device-mix-64k", NULL, DEFAULT, AIM_AT_MOST, 20, "umf"},
+    {"device mix to 1 MiB, ns", "device-mix-1m", NULL, DEFAULT, AIM_AT_MOST, 20, "umf"},
     {"fill, uniform, %", "fill", NULL, DEFAULT, AIM_AT_LEAST, 97, NULL},
     {"fill, log-uniform, %", "fill-log", NULL, DEFAULT, AIM_AT_LEAST, 97, NULL},
     {"lookup, 1 region, ns", "lookup-1", NULL, DEFAULT, AIM_AT_MOST, 2, NULL},
@@ -133,7 +133,7 @@ static const char *judge(const struct aim *aim, double ours, double theirs)
 static double find_peer(const struct alloc_run *run, const struct aim *aim, size_t point,
                         size_t *peer_p)
 {
-    static const char others[] = "glibc,jemalloc,mimalloc,memkind,libgomp,libomp";
+    static const char others[] = "glibc,jemalloc,mimalloc,memkind,umf,libgomp,libomp";
 
     if (aim->against != NULL) {
         *peer_p = aim->ours;

@@ -14,6 +14,7 @@ enum {
                (1u << ALLOC_PRODUCER) | (1u << ALLOC_FOOTPRINT) | (1u << ALLOC_START),
     ROWS_OMP    = ROWS_ANY | (1u << ALLOC_LIMIT) | (1u << ALLOC_INIT),
     ROWS_MALLOC = ROWS_ANY | (1u << ALLOC_DEVICE) | (1u << ALLOC_LOOKUP),
+    ROWS_UMF    = ROWS_MALLOC | (1u << ALLOC_FILL),
     ROWS_OURS   = ROWS_OMP | (1u << ALLOC_DEVICE) | (1u << ALLOC_LOOKUP) | (1u << ALLOC_FILL),
     /* what neither allocator of a family changes is measured for the default one */
     ROWS_CUSTOM = ROWS_ANY
@@ -33,6 +34,7 @@ static const struct alloc_peer known[] = {
     {.name = "jemalloc", .worker = "malloc", .rows = ROWS_MALLOC, .preload = "libjemalloc.so.2"},
     {.name = "mimalloc", .worker = "malloc", .rows = ROWS_MALLOC, .preload = "libmimalloc.so.2"},
     {.name = "memkind", .worker = "memkind", .rows = ROWS_MALLOC},
+    {.name = "umf-disjoint", .worker = "umf", .rows = ROWS_UMF},
     {.name = "libgomp", .worker = "libgomp", .rows = ROWS_OMP},
     {.name = "libgomp-custom", .worker = "libgomp", .custom = true, .rows = ROWS_CUSTOM},
     {.name = "libomp", .worker = "libomp", .rows = ROWS_OMP},

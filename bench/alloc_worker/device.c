@@ -4,6 +4,8 @@
  * either, but they do. And lookup: from a pointer to what it is. */
 
 #include "bench/alloc_worker/worker.h"
+#include <errno.h>
+#include <unistd.h>
 
 enum { BATCHES = 5, POINTERS = 8192 };
 
@@ -91,12 +93,25 @@ static bool pair(const struct worker *worker, kind_allocator allocator, const ch
     return true;
 }
 
+/* The kernel says what a load would find; a program that tried would not live to tell. */
+static bool is_closed(kind_allocator allocator)
+{
+    void *block = kind_take(allocator, 4096);
+    bool closed = (block != NULL) && (access(block, F_OK) != 0) && (errno == EFAULT);
+
+    kind_give(allocator, block);
+    return closed;
+}
+
 bool worker_device(const struct worker *worker)
 {
     kind_allocator allocator;
 
     if (!kind_device(&allocator)) {
         return KIND_DEVICE ? worker_complain("no device memory") : true;
+    }
+    if (KIND_DEVICE && !is_closed(allocator)) {
+        return worker_complain("the device memory can be touched: this would measure another");
     }
     return pair(worker, allocator, "device-pair-256", 256) &&
            pair(worker, allocator, "device-pair-4k", 4096) &&

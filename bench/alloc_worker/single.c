@@ -85,7 +85,7 @@ bool worker_random(const struct worker *worker)
     for (size_t i = 0; i < live; i++) {
         blocks[i] = kind_take(worker->allocator, 16 + worker_below(&dice, 4081));
     }
-    if (!random_batch(worker->allocator, blocks, live, 3 * live, &dice, false)) {
+    if (!random_batch(worker->allocator, blocks, live, 10 * live, &dice, false)) {
         return false;
     }
     for (size_t n = 0; n < 2; n++) {
