@@ -33,6 +33,7 @@ enum {
 };
 
 static pthread_mutex_t trace_lock = PTHREAD_MUTEX_INITIALIZER; /* guards everything below */
+static bool ended;              /* and who records is still to be told, without the lock */
 static bool child_without_file; /* a forked child opens its file with its first event */
 static int process;
 
@@ -79,7 +80,7 @@ static void stop(void)
 {
     memspan_trace_file_close();
     child_without_file = false;
-    memspan_watch_set(MEMSPAN_WATCH_TRACE, false);
+    ended              = true;
 }
 
 static void put(const struct text *t, uint64_t now_ns)
@@ -137,6 +138,18 @@ static bool open_file(bool child)
     return true;
 }
 
+/* Unlocks. The flag tells all threads, which may take locks that are taken before this one. */
+static void leave(void)
+{
+    bool tell = ended;
+
+    ended = false;
+    pthread_mutex_unlock(&trace_lock);
+    if (tell) {
+        memspan_watch_set(MEMSPAN_WATCH_TRACE, false);
+    }
+}
+
 /* Locks. False, without the lock, when nothing is recorded any more. */
 static bool enter(void)
 {
@@ -149,7 +162,7 @@ static bool enter(void)
         }
     }
     if (!memspan_trace_file_is_open()) {
-        pthread_mutex_unlock(&trace_lock);
+        leave();
         return false;
     }
     if (MEMSPAN_UNLIKELY(thread_number == 0)) {
@@ -157,11 +170,6 @@ static bool enter(void)
         name_thread();
     }
     return true;
-}
-
-static void leave(void)
-{
-    pthread_mutex_unlock(&trace_lock);
 }
 
 /* ---- parts of events ---- */
@@ -400,16 +408,20 @@ void memspan_trace_chunk_giving_back(const struct memspan_chunk *chunk)
 
 void memspan_trace_start(void)
 {
+    bool recording;
+
     if (memspan_option_text(MEMSPAN_OPTION_TRACE)[0] == '\0') {
         return;
     }
     pthread_mutex_lock(&trace_lock);
     if (!open_file(false)) {
         memspan_option_refuse(MEMSPAN_OPTION_TRACE, "%s", memspan_trace_file_problem());
-    } else if (memspan_trace_file_is_open()) {
+    }
+    recording = memspan_trace_file_is_open();
+    leave();
+    if (recording) {
         memspan_watch_set(MEMSPAN_WATCH_TRACE, true);
     }
-    pthread_mutex_unlock(&trace_lock);
 }
 
 void memspan_trace_flush(void)
@@ -425,7 +437,7 @@ __attribute__((destructor)) static void finish(void)
     if (memspan_trace_file_is_open()) {
         stop();
     }
-    pthread_mutex_unlock(&trace_lock);
+    leave();
 }
 
 void memspan_trace_before_fork(void)

@@ -9,6 +9,7 @@
 #include "core/allocator_record.h"
 #include "core/base/error.h"
 #include "core/base/platform.h"
+#include "core/fork.h"
 #include "core/guard.h"
 #include "core/hook.h"
 #include "core/trace.h"
@@ -29,31 +30,19 @@ void memspan_watch_set(unsigned flag, bool on)
 
 /* ---- beginning ---- */
 
-static void before_fork(void)
-{
-    memspan_hook_before_fork();
-    memspan_trace_before_fork();
-}
-
-static void after_fork_parent(void)
-{
-    memspan_trace_after_fork_parent();
-    memspan_hook_after_fork_parent();
-}
-
-static void after_fork_child(void)
-{
-    memspan_trace_after_fork_child();
-    memspan_hook_after_fork_child();
-}
-
 static void start(void)
 {
     struct memspan_error_saved saved;
 
     /* What cannot be recorded is reported, but no failure of the call that happens to be first. */
     memspan_error_save(&saved);
-    pthread_atfork(before_fork, after_fork_parent, after_fork_child);
+    /* What is registered last is locked first: the hooks' lock is outside the core's, because
+     * setting a flag tells all threads; the trace's is inside them. */
+    pthread_atfork(memspan_trace_before_fork, memspan_trace_after_fork_parent,
+                   memspan_trace_after_fork_child);
+    memspan_fork_prepare();
+    pthread_atfork(memspan_hook_before_fork, memspan_hook_after_fork_parent,
+                   memspan_hook_after_fork_child);
     memspan_trace_start();
     memspan_guard_start();
     memspan_error_restore(&saved);
