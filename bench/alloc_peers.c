@@ -53,6 +53,36 @@ _Static_assert((int)KNOWN_COUNT + (int)ALLOC_ALSO_MAX <= (int)ALLOC_PEERS_MAX, "
 
 /* ---- the list ---- */
 
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return (slash == NULL) ? path : slash + 1;
+}
+
+/* A library that is no malloc is one of those that workers are linked with, in another version: the
+ * dynamic linker takes the preloaded one for the other, because both have one name inside. */
+static void choose_worker(struct alloc_peer *peer)
+{
+    static const struct {
+        const char *prefix;
+        const char *worker;
+        const char *device;
+        unsigned rows;
+    } kinds[]        = {{"libmemspan", "memspan", "memspan-api", ROWS_OURS},
+                        {"libgomp", "libgomp", NULL, ROWS_OMP},
+                        {"libomp", "libomp", NULL, ROWS_OMP}};
+    const char *name = base_name(peer->preload);
+
+    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+        if (strncmp(name, kinds[i].prefix, strlen(kinds[i].prefix)) == 0) {
+            peer->worker = kinds[i].worker;
+            peer->device = kinds[i].device;
+            peer->rows   = kinds[i].rows;
+        }
+    }
+}
+
 static bool add_also(struct alloc_peers *peers, const char *word, size_t length)
 {
     const char *equals     = memchr(word, '=', length);
@@ -82,6 +112,7 @@ static bool add_also(struct alloc_peers *peers, const char *word, size_t length)
         fprintf(stderr, "--also: '%s' is one too many: %d at most\n", peer.name, ALLOC_ALSO_MAX);
         return false;
     }
+    choose_worker(&peer);
     peers->list[peers->count++] = peer;
     return true;
 }
@@ -223,17 +254,21 @@ static void find_version(struct alloc_peer *peer, const char *output)
     }
 }
 
-/* "libmimalloc" of "libmimalloc.so.2" or "/usr/lib/libmimalloc.so.2.0". */
+/* A path: that file. A name: whatever the dynamic linker found under "libmimalloc" of
+ * "libmimalloc.so.2". */
 static bool same_library(const char *asked, const char *answered)
 {
-    const char *left  = strrchr(asked, '/');
-    const char *right = strrchr(answered, '/');
-    size_t length;
+    const char *name = base_name(asked);
+    char *path;
+    bool same;
 
-    left   = (left == NULL) ? asked : left + 1;
-    right  = (right == NULL) ? answered : right + 1;
-    length = strcspn(left, ".");
-    return strncmp(left, right, length) == 0;
+    if (name == asked) {
+        return strncmp(name, base_name(answered), strcspn(name, ".")) == 0;
+    }
+    path = realpath(asked, NULL);
+    same = (path != NULL) && (strcmp(path, answered) == 0);
+    free(path);
+    return same;
 }
 
 static void look(struct alloc_peers *peers, struct alloc_peer *peer, size_t timeout_s)

@@ -46,6 +46,7 @@ done
 has csv ',pair,pair-64,glibc,[0-9.]*,ns,less,1,.*,measured'
 has csv ',pair,pair-64,memspan-custom,.*,measured'
 has csv ',limit,limit-usable,glibc,[0-9.]*,percent,more,0,,,,,,none'
+cp "$folder/out" "$folder/first"
 has out '^# quick'
 has out '^# peer  *glibc  *[0-9]'
 has out '^# build '
@@ -70,6 +71,19 @@ expect 0 --quick --rounds 1 --rows pair --peers glibc,ghost --also ghost=/nowher
 has out ',ghost,.*,absent'
 has err 'ghost: not measured: /nowhere/libghost.so is not to be found'
 
+# --- another build of ours, beside ours (a sanitizer's runtime would have to come first) ---
+library=$(sed -n 's/^# peer  *memspan  *[^ ]*  *//p' "$folder/first")
+if ! ldd "$library" | grep -q 'lib[a-z]*san\.'; then
+    cp "$library" "$folder/libmemspan-before.so"
+    expect 0 --quick --rounds 1 --rows pair,limit,fill --peers memspan,before --csv - \
+        --also "before=$folder/libmemspan-before.so"
+    has out ',pair-64,before,.*,measured'
+    has out ',fill-log,before,.*,measured'
+    has err "^# peer  *before .* $folder/libmemspan-before.so"
+fi
+expect 0 --quick --rounds 1 --rows pair --peers before --also "before=/nowhere/libmemspan.so.0"
+has out 'before: not measured: /nowhere/libmemspan.so.0 is not to be found'
+
 # --- workers that fail, in every way ---
 good=$(dirname "$program")/alloc
 bad="$folder/workers"
@@ -81,7 +95,7 @@ case $1 in
     describe) printf 'library /lib/libfake.so.1\nversion 9.9\n' ;;
     pair) printf 'pair-16 1.5\nno-such-point 3\n' ; echo 'out of luck' >&2 ; exit 3 ;;
     random) kill -SEGV $$ ;;
-    threads) sleep 100 ;;
+    threads) exec sleep 100 ;;
     footprint) head -c 100000 /dev/zero | tr '\0' x ;;
 esac
 END
