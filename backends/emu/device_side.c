@@ -280,6 +280,8 @@ static void run_slice(const struct emu_command *k, uint64_t from, uint64_t to)
         run_chase(k, from, to);
     } else if (k->kernel == MEMSPAN_KERNEL_ADD_ATOMIC) {
         run_add_atomic(k, from, to);
+    } else {
+        (void)emu_combine(k, from, to);
     }
 }
 

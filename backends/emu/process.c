@@ -22,7 +22,8 @@
 
 enum { LOOK_MS = 20, START_MS_MAX = 20000 };
 
-static const char *const kernel_names[] = {"daxpy", "fill", "sum", "chase", "add_atomic"};
+static const char *const kernel_names[] = {"kernel daxpy", "kernel fill", "kernel sum",
+                                           "kernel chase", "kernel add_atomic"};
 
 /* ---- a device that is lost ---- */
 
@@ -36,7 +37,7 @@ static const char *name_command(const struct emu_command *command)
     case EMU_OP_KERNEL:
         return (command->kernel < sizeof(kernel_names) / sizeof(kernel_names[0]))
                    ? kernel_names[command->kernel]
-                   : "a kernel";
+                   : "a combining kernel";
     default:
         return "a change of its memory";
     }

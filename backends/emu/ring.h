@@ -82,6 +82,10 @@ struct emu_control {
 int emu_device_main(void *argument);
 extern struct emu_control *emu_device_here;
 
+/* combine.c: elements [from, to) of a combining kernel; 0 when there is no such kernel. With from =
+ * to it only answers. */
+int emu_combine(const struct emu_command *k, uint64_t from, uint64_t to);
+
 /* raw_*.c: a system call that leaves errno alone and needs no memory of the C library. */
 long emu_raw(long number, long a, long b, long c, long d, long e, long f);
 

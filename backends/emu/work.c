@@ -156,16 +156,19 @@ static const unsigned operands[] = {
 static memspan_status_t check_call(const struct emu *emu, const memspan_kernel_call_t *call)
 {
     unsigned needs;
+    bool combines;
     bool empty;
 
     if (call == NULL) {
         return emu_refuse(emu, MEMSPAN_ERR_INVALID, NULL, "no kernel call");
     }
-    if ((unsigned)call->kernel >= sizeof(operands) / sizeof(operands[0])) {
+    combines = emu_combine(
+        &(struct emu_command){.op = EMU_OP_KERNEL, .kernel = (uint32_t)call->kernel}, 0, 0);
+    if (!combines && ((unsigned)call->kernel >= sizeof(operands) / sizeof(operands[0]))) {
         return emu_refuse(emu, MEMSPAN_ERR_UNSUPPORTED, NULL, "there is no kernel %d",
                           (int)call->kernel);
     }
-    needs = operands[call->kernel];
+    needs = combines ? (unsigned)(X | Y | Z) : operands[call->kernel];
     empty = (call->count == 0);
     if ((call->z == NULL) || (!empty && ((needs & X) != 0) && (call->x == NULL)) ||
         (!empty && ((needs & Y) != 0) && (call->y == NULL))) {

@@ -1,0 +1,656 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The emulated devices' table, called directly: who may touch what when, queues, capacity, lost
+ * devices, fork, imports, and that nothing stays behind. What stops the program is in tests/emu. */
+
+#include "backends/emu/emu.h"
+#include "core/backend.h"
+#include "core/base/option.h"
+#include <criterion/criterion.h>
+#include <criterion/parameterized.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+extern const memspan_backend_t memspan_backend_emu;
+static const memspan_backend_t *const emu = &memspan_backend_emu;
+
+enum { MIB = 1 << 20 };
+
+static void *open_emu(const char *devices, const char *memory, const char *peers)
+{
+    void *state = NULL;
+
+    setenv("MEMSPAN_DEVICES", devices, 1);
+    setenv("MEMSPAN_EMU_MEMORY", memory, 1);
+    setenv("MEMSPAN_EMU_PEERS", peers, 1);
+    memspan_option_reload();
+    return (emu->open(&memspan_services, &state) == MEMSPAN_OK) ? state : NULL;
+}
+
+static void *open_two(void)
+{
+    void *state = open_emu("emu:2", "64m", "all");
+
+    cr_assert_not_null(state, "%s", memspan_error_text());
+    cr_assert_eq(emu->device_count(state), 2);
+    return state;
+}
+
+static memspan_block_t take(void *state, int ordinal, memspan_kind_t kind, size_t size)
+{
+    memspan_request_t request = {.struct_size      = sizeof(request),
+                                 .kind             = kind,
+                                 .size_bytes       = size,
+                                 .align_bytes      = 65536,
+                                 .resident_ordinal = ordinal};
+    memspan_block_t block     = {0};
+
+    cr_assert_eq(emu->alloc(state, ordinal, &request, &block), MEMSPAN_OK, "%s",
+                 memspan_error_text());
+    return block;
+}
+
+/* Whether the host's view is open, asked of the kernel and not by a fault. */
+static bool is_open(const void *address)
+{
+    int ends[2];
+    bool open;
+
+    cr_assert_eq(pipe(ends), 0);
+    open = (write(ends[1], address, 1) == 1);
+    close(ends[0]);
+    close(ends[1]);
+    return open;
+}
+
+static memspan_status_t launch(void *state, int ordinal, void *queue, memspan_kernel_t kernel,
+                               size_t count, double a, const void *x, void *z)
+{
+    memspan_kernel_call_t call = {
+        .struct_size = sizeof(call), .kernel = kernel, .count = count, .a = a, .x = x, .z = z};
+
+    return emu->launch(state, ordinal, queue, &call);
+}
+
+static int count_entries(const char *path)
+{
+    DIR *folder = opendir(path);
+    int count   = 0;
+
+    cr_assert_not_null(folder);
+    while (readdir(folder) != NULL) {
+        count++;
+    }
+    closedir(folder);
+    return count;
+}
+
+/* ---- what the host may touch ---- */
+
+Test(emu, views_follow_the_kind)
+{
+    void *state            = open_two();
+    memspan_block_t device = take(state, 0, MEMSPAN_KIND_DEVICE, MIB);
+    memspan_kind_t open[] = {MEMSPAN_KIND_MANAGED, MEMSPAN_KIND_COHERENT, MEMSPAN_KIND_HOST_PINNED};
+
+    cr_assert(!is_open(device.address));
+    for (int i = 0; i < 3; i++) {
+        memspan_block_t block = take(state, 1, open[i], MIB);
+
+        cr_assert(is_open(block.address), "%s", memspan_kind_name(open[i]));
+        cr_assert_eq(((char *)block.address)[MIB - 1], 0);
+        ((char *)block.address)[MIB - 1] = 1;
+        cr_assert_eq(emu->free(state, 1, &block), MEMSPAN_OK);
+        cr_assert(!is_open(block.address), "freed memory is closed");
+    }
+    cr_assert_eq(emu->free(state, 0, &device), MEMSPAN_OK);
+    cr_assert_eq(emu->free(state, 0, &device), MEMSPAN_ERR_INVALID, "once is enough");
+    emu->close(state);
+}
+
+Test(emu, a_launch_closes_managed_memory_until_it_is_waited_for)
+{
+    void *state           = open_two();
+    memspan_block_t mine  = take(state, 0, MEMSPAN_KIND_MANAGED, MIB);
+    memspan_block_t other = take(state, 1, MEMSPAN_KIND_MANAGED, MIB);
+    memspan_block_t both  = take(state, 0, MEMSPAN_KIND_COHERENT, MIB);
+
+    cr_assert_eq(launch(state, 0, NULL, MEMSPAN_KERNEL_FILL, 10, 1.0, NULL, both.address),
+                 MEMSPAN_OK);
+    cr_assert(!is_open(mine.address), "kernels follow pointers");
+    cr_assert(is_open(other.address));
+    cr_assert(is_open(both.address));
+    cr_assert_eq(emu->synchronize(state, 1, NULL), MEMSPAN_OK);
+    cr_assert(!is_open(mine.address), "another device was waited for");
+    cr_assert_eq(emu->synchronize(state, 0, NULL), MEMSPAN_OK);
+    cr_assert(is_open(mine.address));
+    cr_assert_eq(*(double *)both.address, 1.0);
+    /* an operand in another device's memory */
+    cr_assert_eq(
+        launch(state, 0, NULL, MEMSPAN_KERNEL_FILL, 10, 2.0, NULL, (char *)other.address + 80),
+        MEMSPAN_OK);
+    cr_assert(!is_open(other.address));
+    cr_assert_eq(emu->synchronize(state, 0, NULL), MEMSPAN_OK);
+    cr_assert(is_open(other.address) && is_open(mine.address));
+    cr_assert_eq(((double *)other.address)[19], 2.0);
+    cr_assert_eq(((double *)other.address)[20], 0.0);
+    emu->free(state, 0, &mine);
+    emu->free(state, 1, &other);
+    emu->free(state, 0, &both);
+    emu->close(state);
+}
+
+Test(emu, every_queue_with_a_launch_must_be_waited_for)
+{
+    void *state           = open_two();
+    memspan_block_t block = take(state, 0, MEMSPAN_KIND_MANAGED, MIB);
+    void *queues[2]       = {NULL, NULL};
+
+    for (int i = 0; i < 2; i++) {
+        cr_assert_eq(emu->queue_create(state, 0, &queues[i]), MEMSPAN_OK);
+        cr_assert_eq(launch(state, 0, queues[i], MEMSPAN_KERNEL_FILL, 4, 1.0, NULL, block.address),
+                     MEMSPAN_OK);
+    }
+    cr_assert_eq(emu->synchronize(state, 0, queues[1]), MEMSPAN_OK);
+    cr_assert(!is_open(block.address), "the other queue's launch was not waited for");
+    cr_assert_eq(emu->synchronize(state, 0, queues[0]), MEMSPAN_OK);
+    cr_assert(is_open(block.address));
+    cr_assert_eq(launch(state, 0, queues[0], MEMSPAN_KERNEL_FILL, 4, 1.0, NULL, block.address),
+                 MEMSPAN_OK);
+    cr_assert_eq(emu->queue_destroy(state, 0, queues[0]), MEMSPAN_OK);
+    cr_assert(!is_open(block.address), "a queue's end is no synchronise");
+    cr_assert_eq(emu->synchronize(state, 0, NULL), MEMSPAN_OK);
+    cr_assert(is_open(block.address));
+    cr_assert_eq(emu->queue_destroy(state, 0, queues[1]), MEMSPAN_OK);
+    emu->free(state, 0, &block);
+    emu->close(state);
+}
+
+Test(emu, copies_and_fills_go_by_order_and_not_by_the_view)
+{
+    void *state       = open_two();
+    memspan_block_t a = take(state, 0, MEMSPAN_KIND_DEVICE, MIB);
+    memspan_block_t b = take(state, 0, MEMSPAN_KIND_DEVICE, MIB);
+    memspan_block_t m = take(state, 0, MEMSPAN_KIND_MANAGED, MIB);
+    double value      = 0.0;
+
+    for (int i = 1; i <= 700; i++) { /* more than the ring holds */
+        cr_assert_eq(launch(state, 0, NULL, MEMSPAN_KERNEL_FILL, 100, i, NULL, a.address),
+                     MEMSPAN_OK);
+    }
+    cr_assert_eq(emu->copy(state, 0, NULL, b.address, a.address, 800), MEMSPAN_OK);
+    cr_assert_eq(emu->fill(state, 0, NULL, a.address, 0xff, 800), MEMSPAN_OK);
+    cr_assert_eq(emu->copy(state, 0, NULL, (char *)m.address + 3, (char *)b.address + 792, 8),
+                 MEMSPAN_OK, "closed for the host, open for copies");
+    cr_assert(!is_open(m.address));
+    cr_assert_eq(emu->copy(state, 0, NULL, &value, (char *)m.address + 3, 8), MEMSPAN_OK);
+    cr_assert_eq(value, 700.0);
+    cr_assert_eq(emu->copy(state, 0, NULL, a.address, &value, MIB + 1), MEMSPAN_ERR_INVALID);
+    cr_assert_eq(emu->fill(state, 0, NULL, (char *)a.address + 1, 0, MIB), MEMSPAN_ERR_INVALID);
+    cr_assert_eq(emu->copy(state, 0, NULL, NULL, &value, 8), MEMSPAN_ERR_INVALID);
+    cr_assert_eq(emu->prefetch(state, 0, NULL, a.address, 8, MEMSPAN_HOST),
+                 MEMSPAN_ERR_UNSUPPORTED);
+    cr_assert_eq(emu->prefetch(state, 0, NULL, m.address, 8, 1), MEMSPAN_OK);
+    emu->free(state, 0, &a);
+    emu->free(state, 0, &b);
+    emu->free(state, 0, &m);
+    emu->close(state);
+}
+
+/* ---- addresses and capacity ---- */
+
+Test(emu, capacity_is_a_limit_and_is_told)
+{
+    void *state                = open_two();
+    memspan_device_info_t info = {.struct_size = sizeof(info)};
+    memspan_block_t first      = take(state, 0, MEMSPAN_KIND_DEVICE, 40 * MIB);
+    memspan_block_t second     = take(state, 0, MEMSPAN_KIND_MANAGED, 20 * MIB);
+    memspan_block_t pinned     = take(state, 0, MEMSPAN_KIND_HOST_PINNED, 50 * MIB);
+    memspan_request_t request  = {
+         .struct_size = sizeof(request), .kind = MEMSPAN_KIND_DEVICE, .size_bytes = 4 * MIB + 4096};
+    memspan_block_t none = {0};
+
+    cr_assert_eq(emu->alloc(state, 0, &request, &none), MEMSPAN_ERR_NO_MEMORY);
+    cr_assert(strstr(memspan_error_text(), "4194304 of 67108864 bytes are left") != NULL, "%s",
+              memspan_error_text());
+    cr_assert_eq(emu->device_describe(state, 0, &info), MEMSPAN_OK);
+    cr_assert_eq(info.free_bytes, 4 * MIB);
+    cr_assert_eq(info.capacity_bytes, 64 * MIB);
+    request.size_bytes = 4 * MIB;
+    cr_assert_eq(emu->alloc(state, 0, &request, &none), MEMSPAN_OK, "to the byte");
+    cr_assert_eq(emu->free(state, 0, &none), MEMSPAN_OK);
+    cr_assert_eq(emu->free(state, 0, &first), MEMSPAN_OK);
+    cr_assert_eq(emu->device_describe(state, 0, &info), MEMSPAN_OK);
+    cr_assert_eq(info.free_bytes, 44 * MIB);
+    emu->free(state, 0, &second);
+    emu->free(state, 0, &pinned);
+    emu->close(state);
+}
+
+Test(emu, freed_addresses_come_back_late_and_zeroed)
+{
+    void *state = open_two();
+    void *last  = NULL;
+    char byte   = 1;
+
+    for (int i = 0; i < 100; i++) { /* several times round the device's addresses */
+        memspan_block_t block = take(state, 0, MEMSPAN_KIND_DEVICE, 8 * MIB);
+        memspan_block_t next  = take(state, 0, MEMSPAN_KIND_DEVICE, 4096);
+
+        cr_assert_neq(block.address, last);
+        cr_assert_geq(labs((char *)next.address - (char *)block.address), (long)EMU_GRANULE_BYTES);
+        cr_assert((char *)next.address < (char *)block.address ||
+                      (char *)next.address >
+                          (char *)block.address + 8 * MIB + EMU_GRANULE_BYTES - 1,
+                  "a granule between");
+        cr_assert_eq(emu->copy(state, 0, NULL, &byte, (char *)block.address + i, 1), MEMSPAN_OK);
+        cr_assert_eq(byte, 0);
+        cr_assert_eq(emu->fill(state, 0, NULL, block.address, 7, 8 * MIB), MEMSPAN_OK);
+        last = block.address;
+        cr_assert_eq(emu->free(state, 0, &block), MEMSPAN_OK);
+        cr_assert_eq(emu->free(state, 0, &next), MEMSPAN_OK);
+    }
+    emu->close(state);
+}
+
+Test(emu, variables_that_make_no_sense)
+{
+    static const char *const devices[] = {"emu:0", "emu:33", "emu:-1",
+                                          "emu:x", "emu",    "emu:1,emu:1"};
+
+    for (size_t i = 0; i < sizeof(devices) / sizeof(devices[0]); i++) {
+        cr_assert_null(open_emu(devices[i], "64m", "all"), "%s", devices[i]);
+        cr_assert_eq(memspan_error_last()->status, MEMSPAN_ERR_CONFIG, "%s", devices[i]);
+    }
+    cr_assert_null(open_emu("emu:2", "4k", "all"));
+    cr_assert_null(open_emu("emu:2", "9000t", "all"));
+    cr_assert_null(open_emu("emu:2", "64m", "0-2"));
+    cr_assert_null(open_emu("emu:2", "64m", "some"));
+    cr_assert_null(open_emu("emu:2", "64m",
+                            "0-1,"
+                            "1>x"));
+}
+
+/* ---- peers, and devices that are lost ---- */
+
+Test(emu, peers_reach_what_the_variable_says)
+{
+    void *state = open_emu("emu:3", "64m", "0>1,1-2");
+    /* reaches[from][home] */
+    static const bool reaches[3][3] = {{1, 1, 0}, {0, 1, 1}, {0, 1, 1}};
+
+    cr_assert_not_null(state, "%s", memspan_error_text());
+    for (int home = 0; home < 3; home++) {
+        for (int from = 0; from < 3; from++) {
+            memspan_reach_t reach = emu->reach(state, home, MEMSPAN_KIND_DEVICE, from);
+
+            cr_assert_eq(reach.access >= MEMSPAN_ACCESS_FAULT, reaches[from][home], "%d of %d",
+                         from, home);
+        }
+    }
+    emu->close(state);
+}
+
+static void expect_lost(void *state, int ordinal, const char *words)
+{
+    memspan_request_t request = {
+        .struct_size = sizeof(request), .kind = MEMSPAN_KIND_DEVICE, .size_bytes = 4096};
+    memspan_block_t block;
+
+    for (int i = 0; i < 2; i++) {
+        cr_assert_eq(emu->synchronize(state, ordinal, NULL), MEMSPAN_ERR_DRIVER);
+        cr_assert(strstr(memspan_error_text(), words) != NULL, "%s", memspan_error_text());
+    }
+    cr_assert_eq(emu->alloc(state, ordinal, &request, &block), MEMSPAN_ERR_DRIVER);
+}
+
+Test(emu, a_kernel_that_breaks_a_rule_loses_its_device)
+{
+    void *state             = open_emu("emu:3", "64m", "none");
+    memspan_block_t foreign = take(state, 0, MEMSPAN_KIND_DEVICE, MIB);
+    memspan_block_t mine    = take(state, 1, MEMSPAN_KIND_DEVICE, MIB);
+    memspan_block_t managed = take(state, 1, MEMSPAN_KIND_MANAGED, MIB);
+    memspan_block_t theirs  = take(state, 2, MEMSPAN_KIND_DEVICE, MIB);
+    void **node             = calloc(1, 4096);
+    double value            = 0;
+
+    node[0] = node;
+    cr_assert_eq(launch(state, 1, NULL, MEMSPAN_KERNEL_CHASE, 3, 0, node, mine.address),
+                 MEMSPAN_OK);
+    expect_lost(state, 1, "kernels do not reach ordinary host memory");
+    cr_assert(is_open(managed.address), "nothing works on it any more");
+    cr_assert_eq(emu->free(state, 1, &mine), MEMSPAN_OK, "what is lost can be given back");
+    cr_assert_eq(emu->free(state, 1, &managed), MEMSPAN_OK);
+    cr_assert_eq(launch(state, 2, NULL, MEMSPAN_KERNEL_FILL, 1, 4.0, NULL, foreign.address),
+                 MEMSPAN_OK);
+    expect_lost(state, 2, "wrote to");
+    expect_lost(state, 2, "device memory of emu0, which emu2 does not reach");
+    cr_assert_eq(launch(state, 0, NULL, MEMSPAN_KERNEL_FILL, 1, 5.0, NULL, foreign.address),
+                 MEMSPAN_OK, "other devices go on");
+    cr_assert_eq(emu->copy(state, 0, NULL, &value, foreign.address, 8), MEMSPAN_OK);
+    cr_assert_eq(value, 5.0);
+    emu->free(state, 2, &theirs);
+    emu->free(state, 0, &foreign);
+    free(node);
+    emu->close(state);
+}
+
+Test(emu, a_kernel_that_uses_freed_memory)
+{
+    void *state             = open_two();
+    memspan_block_t block   = take(state, 0, MEMSPAN_KIND_MANAGED, MIB);
+    memspan_block_t result  = take(state, 0, MEMSPAN_KIND_MANAGED, MIB);
+    memspan_block_t dropped = block;
+
+    cr_assert_eq(emu->free(state, 0, &block), MEMSPAN_OK);
+    cr_assert_eq(launch(state, 0, NULL, MEMSPAN_KERNEL_SUM, 3, 0, dropped.address, result.address),
+                 MEMSPAN_OK);
+    expect_lost(state, 0, "memory that was freed");
+    emu->free(state, 0, &result);
+    emu->close(state);
+}
+
+static double seconds(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+Test(emu, a_device_process_that_dies_is_an_error_and_no_hang)
+{
+    void *state           = open_two();
+    struct emu *records   = state;
+    memspan_block_t block = take(state, 0, MEMSPAN_KIND_DEVICE, MIB);
+    double start          = seconds();
+
+    cr_assert_eq(kill(records->devices[0].process, SIGKILL), 0);
+    (void)launch(state, 0, NULL, MEMSPAN_KERNEL_FILL, 1, 1.0, NULL, block.address);
+    expect_lost(state, 0, "its process");
+    cr_assert_eq(emu->free(state, 0, &block), MEMSPAN_OK);
+    cr_assert_lt(seconds() - start, 2.0);
+    block = take(state, 1, MEMSPAN_KIND_DEVICE, MIB);
+    cr_assert_eq(emu->free(state, 1, &block), MEMSPAN_OK);
+    emu->close(state);
+}
+
+Test(emu, a_device_is_no_child_that_the_program_would_notice)
+{
+    void *state = open_two();
+
+    cr_assert_eq(waitpid(-1, NULL, WNOHANG), -1);
+    cr_assert_eq(errno, ECHILD);
+    emu->close(state);
+}
+
+Test(emu, a_forked_child_has_no_devices)
+{
+    void *state           = open_two();
+    memspan_block_t block = take(state, 0, MEMSPAN_KIND_COHERENT, MIB);
+    int status;
+    pid_t child = fork();
+
+    if (child == 0) {
+        memspan_device_info_t info = {.struct_size = sizeof(info)};
+        char byte                  = 0;
+        bool right = (emu->copy(state, 0, NULL, &byte, block.address, 1) == MEMSPAN_ERR_FORKED) &&
+                     (emu->synchronize(state, 0, NULL) == MEMSPAN_ERR_FORKED) &&
+                     (emu->free(state, 0, &block) == MEMSPAN_ERR_FORKED) &&
+                     (emu->device_describe(state, 0, &info) == MEMSPAN_ERR_FORKED) &&
+                     (msync(block.address, 4096, MS_ASYNC) == -1);
+        _exit(right ? 0 : 1);
+    }
+    cr_assert_eq(waitpid(child, &status, 0), child);
+    cr_assert(WIFEXITED(status) && (WEXITSTATUS(status) == 0), "status %x", (unsigned)status);
+    cr_assert_eq(launch(state, 0, NULL, MEMSPAN_KERNEL_FILL, 1, 3.0, NULL, block.address),
+                 MEMSPAN_OK, "the parent goes on");
+    cr_assert_eq(emu->synchronize(state, 0, NULL), MEMSPAN_OK);
+    cr_assert_eq(*(double *)block.address, 3.0);
+    emu->free(state, 0, &block);
+    emu->close(state);
+}
+
+/* ---- host pages ---- */
+
+Test(emu, imported_pages_are_the_same_for_all)
+{
+    void *state     = open_two();
+    size_t size     = 3 * 65536;
+    double *pages   = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    void *seen      = NULL;
+    void *cookie[2] = {NULL, NULL};
+    int files       = count_entries("/proc/self/fd");
+
+    cr_assert_neq((void *)pages, MAP_FAILED);
+    pages[100] = 5.0;
+    for (int d = 0; d < 2; d++) {
+        cr_assert_eq(emu->import(state, d, pages, size, &seen, &cookie[d]), MEMSPAN_OK, "%s",
+                     memspan_error_text());
+        cr_assert_eq(seen, (void *)pages);
+        cr_assert_eq(pages[100], 5.0 + d, "contents stay");
+        cr_assert_eq(launch(state, d, NULL, MEMSPAN_KERNEL_FILL, 1, 6.0 + d, NULL, pages + 100),
+                     MEMSPAN_OK);
+        cr_assert_eq(emu->synchronize(state, d, NULL), MEMSPAN_OK);
+        cr_assert_eq(pages[100], 6.0 + d, "the device's store is here");
+    }
+    cr_assert_eq(emu->import(state, 0, (char *)pages + 4096, 4096, &seen, &cookie[0]),
+                 MEMSPAN_ERR_INVALID, "half of them");
+    cr_assert_eq(emu->import(state, 0, (char *)pages + 1, 4096, &seen, &cookie[0]),
+                 MEMSPAN_ERR_INVALID);
+    for (int d = 0; d < 2; d++) {
+        cr_assert_eq(emu->release(state, d, pages, size, cookie[d]), MEMSPAN_OK);
+    }
+    cr_assert_eq(pages[100], 7.0, "they stay the host's");
+    cr_assert_eq(count_entries("/proc/self/fd"), files);
+    cr_assert_eq(launch(state, 0, NULL, MEMSPAN_KERNEL_FILL, 1, 1.0, NULL, pages), MEMSPAN_OK);
+    cr_assert_eq(emu->synchronize(state, 0, NULL), MEMSPAN_ERR_DRIVER, "released is released");
+    munmap(pages, size);
+    emu->close(state);
+}
+
+/* ---- the signal ---- */
+
+static sigjmp_buf back;
+static volatile sig_atomic_t strikes;
+
+static void jump_back(int number)
+{
+    (void)number;
+    strikes++;
+    siglongjmp(back, 1);
+}
+
+Test(emu, other_addresses_are_for_who_came_before)
+{
+    struct sigaction own = {.sa_handler = jump_back};
+    struct sigaction now;
+    volatile char *nowhere = mmap(NULL, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    void *state;
+
+    cr_assert_eq(sigaction(SIGSEGV, &own, NULL), 0);
+    state = open_two();
+    for (int i = 0; i < 3; i++) {
+        if (sigsetjmp(back, 1) == 0) {
+            (void)*nowhere;
+            cr_assert_fail("that address can be read");
+        }
+    }
+    cr_assert_eq(strikes, 3);
+    emu->close(state);
+    cr_assert_eq(sigaction(SIGSEGV, NULL, &now), 0);
+    cr_assert_eq(now.sa_handler, jump_back, "as found");
+}
+
+/* ---- combining kernels ---- */
+
+static double get(memspan_element_t element, const void *at, size_t i)
+{
+    switch (element) {
+    case MEMSPAN_ELEMENT_S8:
+        return ((const int8_t *)at)[i];
+    case MEMSPAN_ELEMENT_U8:
+        return ((const uint8_t *)at)[i];
+    case MEMSPAN_ELEMENT_S16:
+        return ((const int16_t *)at)[i];
+    case MEMSPAN_ELEMENT_U16:
+        return ((const uint16_t *)at)[i];
+    case MEMSPAN_ELEMENT_S32:
+        return ((const int32_t *)at)[i];
+    case MEMSPAN_ELEMENT_U32:
+        return ((const uint32_t *)at)[i];
+    case MEMSPAN_ELEMENT_S64:
+        return (double)((const int64_t *)at)[i];
+    case MEMSPAN_ELEMENT_U64:
+        return (double)((const uint64_t *)at)[i];
+    case MEMSPAN_ELEMENT_F32:
+        return ((const float *)at)[i];
+    default:
+        return ((const double *)at)[i];
+    }
+}
+
+static void put(memspan_element_t element, void *at, size_t i, int value)
+{
+    static const unsigned char sizes[] = {1, 1, 2, 2, 4, 4, 8, 8};
+    long long wide                     = value;
+
+    if (element == MEMSPAN_ELEMENT_F32) {
+        ((float *)at)[i] = (float)value;
+    } else if (element == MEMSPAN_ELEMENT_F64) {
+        ((double *)at)[i] = value;
+    } else {
+        memcpy((char *)at + i * sizes[element], &wide, sizes[element]);
+    }
+}
+
+static double combine(memspan_operation_t operation, int x, int y)
+{
+    const double results[] = {x + y,           x * y,           (x < y) ? x : y, (x > y) ? x : y,
+                              (double)(x & y), (double)(x | y), (double)(x ^ y)};
+
+    return results[operation];
+}
+
+Test(emu, combining_kernels)
+{
+    void *state       = open_two();
+    memspan_block_t x = take(state, 0, MEMSPAN_KIND_MANAGED, MIB);
+    memspan_block_t y = take(state, 0, MEMSPAN_KIND_MANAGED, MIB);
+
+    for (int e = 0; e <= MEMSPAN_ELEMENT_F64; e++) {
+        for (int o = 0; o < MEMSPAN_OPERATION_COUNT; o++) {
+            memspan_element_t element     = (memspan_element_t)e;
+            memspan_operation_t operation = (memspan_operation_t)o;
+            bool there                 = (o <= MEMSPAN_OPERATION_MAX) || (e <= MEMSPAN_ELEMENT_U64);
+            memspan_kernel_call_t call = {.struct_size = sizeof(call),
+                                          .kernel      = MEMSPAN_KERNEL_COMBINE(operation, element),
+                                          .count       = 9,
+                                          .x           = x.address,
+                                          .y           = y.address,
+                                          .z           = x.address};
+
+            for (int i = 0; i < 10; i++) {
+                put(element, x.address, (size_t)i, i);
+                put(element, y.address, (size_t)i, 9 - i);
+            }
+            cr_assert_eq(emu->launch(state, 0, NULL, &call),
+                         there ? MEMSPAN_OK : MEMSPAN_ERR_UNSUPPORTED);
+            cr_assert_eq(emu->synchronize(state, 0, NULL), MEMSPAN_OK);
+            for (int i = 0; there && (i < 10); i++) {
+                cr_assert_eq(get(element, x.address, (size_t)i),
+                             (i < 9) ? combine(operation, i, 9 - i) : 9.0,
+                             "element %d operation %d at %d", e, o, i);
+            }
+        }
+    }
+    emu->free(state, 0, &x);
+    emu->free(state, 0, &y);
+    emu->close(state);
+}
+
+Test(emu, combining_complex_numbers)
+{
+    void *state                = open_two();
+    memspan_block_t m          = take(state, 0, MEMSPAN_KIND_MANAGED, MIB);
+    double *x                  = m.address;
+    double *y                  = x + 100;
+    memspan_kernel_call_t call = {
+        .struct_size = sizeof(call),
+        .kernel      = MEMSPAN_KERNEL_COMBINE(MEMSPAN_OPERATION_PROD, MEMSPAN_ELEMENT_C64),
+        .count       = 1,
+        .x           = x,
+        .y           = y,
+        .z           = y};
+
+    x[0] = 1, x[1] = 2, y[0] = 3, y[1] = 4;
+    cr_assert_eq(emu->launch(state, 0, NULL, &call), MEMSPAN_OK);
+    cr_assert_eq(emu->synchronize(state, 0, NULL), MEMSPAN_OK);
+    cr_assert((y[0] == -5.0) && (y[1] == 10.0), "%g + %gi", y[0], y[1]);
+    call.kernel = MEMSPAN_KERNEL_COMBINE(MEMSPAN_OPERATION_MIN, MEMSPAN_ELEMENT_C64);
+    cr_assert_eq(emu->launch(state, 0, NULL, &call), MEMSPAN_ERR_UNSUPPORTED);
+    emu->free(state, 0, &m);
+    emu->close(state);
+}
+
+/* ---- nothing stays behind ---- */
+
+static int count_devices(void)
+{
+    char path[64];
+    FILE *file;
+    int count = 0;
+    int c;
+
+    snprintf(path, sizeof(path), "/proc/self/task/%d/children", (int)getpid());
+    file = fopen(path, "re");
+    while ((file != NULL) && ((c = fgetc(file)) != EOF)) {
+        count += (c == ' ') ? 1 : 0;
+    }
+    if (file != NULL) {
+        fclose(file);
+    }
+    return count;
+}
+
+Test(emu, open_that_fails_leaves_nothing)
+{
+    int files              = count_entries("/proc/self/fd");
+    struct rlimit before   = {0, 0};
+    memspan_status_t other = MEMSPAN_OK;
+    int failures           = 0;
+    void *state            = open_two();
+
+    emu->close(state); /* what is loaded once is loaded */
+    cr_assert_eq(getrlimit(RLIMIT_NOFILE, &before), 0);
+    for (int spare = 0; spare < 12; spare++) {
+        struct rlimit tight = {(rlim_t)(files - 3 + spare), before.rlim_max};
+
+        cr_assert_eq(setrlimit(RLIMIT_NOFILE, &tight), 0);
+        state = open_emu("emu:2", "64m", "all");
+        other = memspan_error_last()->status;
+        setrlimit(RLIMIT_NOFILE, &before);
+        if (state != NULL) {
+            emu->close(state);
+            break;
+        }
+        failures++;
+        cr_assert_eq(other, MEMSPAN_ERR_DRIVER, "%s", memspan_error_text());
+        cr_assert(memspan_error_last()->call[0] != '\0');
+        cr_assert_eq(count_entries("/proc/self/fd"), files);
+        cr_assert_eq(count_devices(), 0);
+    }
+    cr_assert_not_null(state);
+    cr_assert_geq(failures, 3, "memory file, two doorbells: %d", failures);
+    cr_assert_eq(count_entries("/proc/self/fd"), files);
+    cr_assert_eq(count_devices(), 0);
+}
