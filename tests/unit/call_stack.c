@@ -33,7 +33,7 @@ Test(call_stack, equal_stacks_are_one)
 {
     const struct memspan_call_stack *stacks[2];
     const struct memspan_call_stack *other;
-    size_t i;
+    volatile size_t i; /* or the loop may become two lines */
 
     memspan_call_stack_start();
     for (i = 0; i < 2; i++) {
