@@ -104,37 +104,50 @@ static void say(const char *text, size_t length)
     }
 }
 
-static void write_headline(struct emu_writer *w, const struct emu_block *block, uint32_t is_write)
-{
-    uint32_t state = (block == NULL) ? EMU_BLOCK_FREED : atomic_load(&block->state);
+enum rule { RULE_NOTHING, RULE_BEYOND, RULE_FREED, RULE_MANAGED, RULE_DEVICE };
 
-    emu_write_text(w, "memspan: emu");
-    emu_write_number(w, (block == NULL) ? 0 : (uint64_t)block->home);
-    emu_write_text(w, (is_write == 1) ? ": the host wrote to " : ": the host read ");
+static const struct {
+    const char *what; /* was read or written to */
+    const char *rule;
+} rules[] = {
+    [RULE_NOTHING] = {"addresses of a device where nothing is allocated",
+                      "a pointer is good inside the block that it was made for"},
+    [RULE_BEYOND]  = {"addresses of a device behind the end of a block",
+                      "a pointer is good inside the block that it was made for"},
+    [RULE_FREED]   = {"memory that was freed",
+                      "a pointer is good from the allocation of its block to the free"},
+    [RULE_MANAGED] = {"managed memory while a launch was not waited for",
+                      "managed memory is the device's from a launch on; it is the host's again "
+                      "after\n              memspan_device_synchronize()"},
+    [RULE_DEVICE]  = {"device memory",
+                      "device memory is for kernels, memspan_copy() and memspan_fill(); the host "
+                       "never\n              touches it by itself"},
+};
+
+static enum rule find_rule(const struct emu_block *block, const void *address)
+{
     if (block == NULL) {
-        emu_write_text(w, "addresses of a device where nothing is allocated\n");
-    } else if (state != EMU_BLOCK_LIVE) {
-        emu_write_text(w, "memory that was freed\n");
-    } else if (block->kind == MEMSPAN_KIND_MANAGED) {
-        emu_write_text(w, "managed memory while a launch was not waited for\n");
-    } else {
-        emu_write_text(w, memspan_kind_name(block->kind));
-        emu_write_text(w, " memory\n");
+        return RULE_NOTHING;
     }
+    if ((const char *)address >= block->base + block->size_bytes) {
+        return RULE_BEYOND;
+    }
+    if (atomic_load(&block->state) != EMU_BLOCK_LIVE) {
+        return RULE_FREED;
+    }
+    return (block->kind == MEMSPAN_KIND_DEVICE) ? RULE_DEVICE : RULE_MANAGED;
 }
 
-static void write_rule(struct emu_writer *w, const struct emu_block *block)
+static void write_headline(struct emu_writer *w, const struct emu_block *block, enum rule rule,
+                           uint32_t is_write)
 {
-    emu_write_text(w, "  rule        ");
-    if ((block == NULL) || (atomic_load(&block->state) != EMU_BLOCK_LIVE)) {
-        emu_write_text(w, "a pointer is good from the allocation to the free of its block\n");
-    } else if (block->kind == MEMSPAN_KIND_MANAGED) {
-        emu_write_text(w, "managed memory is the device's from a launch on; it is the host's again "
-                          "after\n              memspan_device_synchronize()\n");
-    } else {
-        emu_write_text(w, "device memory is for kernels, memspan_copy() and memspan_fill(); the "
-                          "host never\n              touches it by itself\n");
+    emu_write_text(w, "memspan: emu");
+    if (block != NULL) {
+        emu_write_number(w, (uint64_t)block->home);
     }
+    emu_write_text(w, (is_write == 1) ? ": the host wrote to " : ": the host read ");
+    emu_write_text(w, rules[rule].what);
+    emu_write_text(w, "\n");
 }
 
 static void write_address(struct emu_writer *w, const void *address, const struct emu_block *block)
@@ -225,14 +238,18 @@ static void report(const struct emu *emu, const void *address, const void *conte
     const struct emu_block *block = emu_arena_find(emu, address);
     char text[1400];
     struct emu_writer w = {text, sizeof(text), 0};
+    enum rule rule;
 
     if ((block == NULL) && (address >= (const void *)(emu->arena + EMU_GRANULE_BYTES))) {
         /* The granule behind a block is nobody's: whose end was overrun? */
         block = emu_arena_find(emu, (const char *)address - EMU_GRANULE_BYTES);
     }
-    write_headline(&w, block, emu_context_is_write(context));
+    rule = find_rule(block, address);
+    write_headline(&w, block, rule, emu_context_is_write(context));
     write_address(&w, address, block);
-    write_rule(&w, block);
+    emu_write_text(&w, "  rule        ");
+    emu_write_text(&w, rules[rule].rule);
+    emu_write_text(&w, "\n");
     write_access(&w, context);
     say(text, w.used);
     say_block(address);

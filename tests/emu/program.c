@@ -1,0 +1,333 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* program.c MODE: small programs on emulated devices, most of them wrong. A wrong one is stopped
+ * before it prints "went on"; a right one prints "right" and exits with 0. run.sh says what each
+ * must say. */
+
+#include <memspan/memspan.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { COUNT = 1000 };
+
+struct node {
+    struct node *next;
+    long value;
+};
+
+static void need(bool condition, const char *what)
+{
+    if (!condition) {
+        printf("%s: %s\n", what, memspan_error_text());
+        exit(1);
+    }
+}
+
+static memspan_allocator_h make_allocator(bool shared, memspan_trait_value_t access)
+{
+    const int devices[]            = {0, MEMSPAN_HOST};
+    const memspan_trait_t traits[] = {{MEMSPAN_TRAIT_FALLBACK, MEMSPAN_VALUE_NULL_FB},
+                                      {MEMSPAN_TRAIT_MEMORY_ACCESS, access}};
+    memspan_allocator_h allocator  = MEMSPAN_ALLOCATOR_NULL;
+    memspan_space_h space          = MEMSPAN_SPACE_NULL;
+
+    need(memspan_space_get(devices, shared ? 2 : 1, MEMSPAN_SPACE_NULL, &space) == MEMSPAN_OK,
+         "space");
+    need(memspan_allocator_create(space, traits, shared ? 2 : 1, &allocator) == MEMSPAN_OK,
+         "allocator");
+    return allocator;
+}
+
+static double *take(bool shared)
+{
+    double *block =
+        memspan_alloc(make_allocator(shared, MEMSPAN_VALUE_MANAGED), COUNT * sizeof(double));
+
+    need(block != NULL, "memory");
+    return block;
+}
+
+static void start(memspan_kernel_t kernel, size_t count, const void *x, void *z)
+{
+    memspan_kernel_call_t call = {
+        .struct_size = sizeof(call), .kernel = kernel, .count = count, .a = 2.0, .x = x, .z = z};
+
+    need(memspan_kernel_launch(0, &call) == MEMSPAN_OK, "launch");
+}
+
+/* Where the wrong accesses are: their name must be in the report. */
+static __attribute__((noinline)) double read_it(const volatile double *from)
+{
+    return from[3];
+}
+
+static __attribute__((noinline)) void write_it(volatile double *to)
+{
+    to[3] = 1.0;
+}
+
+/* ---- wrong ---- */
+
+static void read_device(void)
+{
+    printf("%g\n", read_it(take(false)));
+}
+
+static void write_device(void)
+{
+    write_it(take(false));
+}
+
+static void copy_device(void)
+{
+    char bytes[64];
+
+    memcpy(bytes, take(false), sizeof(bytes)); /* not memspan_copy() */
+    printf("%d\n", bytes[0]);
+}
+
+static void read_managed(void)
+{
+    double *z = take(true);
+
+    write_it(z); /* still the host's */
+    start(MEMSPAN_KERNEL_FILL, COUNT, NULL, z);
+    printf("%g\n", read_it(z));
+}
+
+static void write_managed_later(void)
+{
+    double *z = take(true);
+
+    for (int i = 0; i < 5; i++) {
+        start(MEMSPAN_KERNEL_FILL, COUNT, NULL, z);
+        need(memspan_device_synchronize(0) == MEMSPAN_OK, "synchronise");
+        write_it(z);
+    }
+    start(MEMSPAN_KERNEL_FILL, COUNT, NULL, z);
+    usleep(50000); /* the kernel has long ended: that is not what counts */
+    write_it(z);
+}
+
+static void read_freed(void)
+{
+    double *z = memspan_alloc(make_allocator(true, MEMSPAN_VALUE_MANAGED), (size_t)16 << 20);
+
+    need(z != NULL, "memory");
+    write_it(z);
+    need(memspan_free(z) == MEMSPAN_OK, "free");
+    printf("%g\n", read_it(z));
+}
+
+static void run_over(void)
+{
+    const size_t size = (size_t)16 << 20;
+    char *z           = memspan_alloc(make_allocator(true, MEMSPAN_VALUE_MANAGED), size);
+
+    need(z != NULL, "memory");
+    write_it((double *)(void *)(z + size)); /* byte 24 behind it */
+}
+
+static void *read_in_thread(void *z)
+{
+    printf("%g\n", read_it(z));
+    return NULL;
+}
+
+static void many_threads(void)
+{
+    pthread_t threads[4];
+    double *z = take(false);
+
+    for (int i = 0; i < 4; i++) {
+        need(pthread_create(&threads[i], NULL, read_in_thread, z) == 0, "thread");
+    }
+    for (int i = 0; i < 4; i++) {
+        pthread_join(threads[i], NULL);
+    }
+}
+
+static void in_child(void)
+{
+    double *z = take(true);
+    int status;
+    pid_t child = fork();
+
+    if (child == 0) {
+        printf("%g\n", read_it(z));
+        _exit(0);
+    }
+    need(waitpid(child, &status, 0) == child, "wait");
+    if (WIFSIGNALED(status)) {
+        raise(WTERMSIG(status));
+    }
+}
+
+/* Its own mistakes are its own: no word of ours. */
+static void elsewhere(void)
+{
+    volatile double *nowhere = (volatile double *)(uintptr_t)64;
+
+    (void)take(false);
+    write_it(nowhere);
+}
+
+/* ---- right ---- */
+
+static void list_is_walked(void)
+{
+    memspan_allocator_h managed = make_allocator(true, MEMSPAN_VALUE_MANAGED);
+    struct node **last          = memspan_calloc(managed, 1, 64);
+    struct node *head           = NULL;
+    struct node *first          = NULL;
+
+    need(last != NULL, "memory");
+    for (long i = 0; i < COUNT; i++) {
+        struct node *node = memspan_alloc(managed, sizeof(*node));
+
+        need(node != NULL, "memory");
+        *node = (struct node){head, i};
+        first = (first == NULL) ? node : first;
+        head  = node;
+    }
+    for (int turn = 0; turn < 20; turn++) {
+        start(MEMSPAN_KERNEL_CHASE, COUNT - 1, head, last);
+        need(memspan_device_synchronize(0) == MEMSPAN_OK, "synchronise");
+        need((*last == first) && ((*last)->value == turn), "the device's walk");
+        (*last)->value++;
+    }
+    while (head != NULL) {
+        struct node *next = head->next;
+
+        need(memspan_free(head) == MEMSPAN_OK, "free");
+        head = next;
+    }
+    memspan_free(last);
+}
+
+static void device_memory_by_copies(void)
+{
+    double out[COUNT] = {0};
+    double *x         = take(false);
+    double *z         = take(false);
+
+    need(memspan_fill(z, 0, COUNT * sizeof(double)) == MEMSPAN_OK, "fill");
+    for (int i = 0; i < COUNT; i++) {
+        out[i] = i;
+    }
+    need(memspan_copy(x, out, sizeof(out)) == MEMSPAN_OK, "copy");
+    start(MEMSPAN_KERNEL_SUM, COUNT, x, z);
+    need(memspan_copy(out, z, sizeof(double)) == MEMSPAN_OK, "copy");
+    need(out[0] == COUNT * (COUNT - 1) / 2.0, "sum");
+    memspan_free(x);
+    memspan_free(z);
+}
+
+static void both_sides_at_once(void)
+{
+    volatile double *z =
+        memspan_alloc(make_allocator(true, MEMSPAN_VALUE_COHERENT), 2 * COUNT * sizeof(double));
+
+    need(z != NULL, "memory");
+    start(MEMSPAN_KERNEL_FILL, COUNT, NULL, (void *)(uintptr_t)z);
+    for (int i = COUNT; i < 2 * COUNT; i++) {
+        z[i] = 1.0;
+    }
+    need(memspan_device_synchronize(0) == MEMSPAN_OK, "synchronise");
+    need((z[0] == 2.0) && (z[COUNT] == 1.0), "values");
+    memspan_free((void *)(uintptr_t)z);
+}
+
+static void out_of_memory(void)
+{
+    memspan_allocator_h own = make_allocator(false, MEMSPAN_VALUE_COHERENT);
+    void *large             = memspan_alloc(own, (size_t)12 << 20);
+
+    need(large != NULL, "what fits");
+    need(memspan_alloc(own, (size_t)12 << 20) == NULL, "more than there is");
+    need(memspan_error_last()->status == MEMSPAN_ERR_NO_MEMORY, "status");
+    need(strstr(memspan_error_text(), "on emu0") != NULL, "words");
+    printf("%s\n", memspan_error_text());
+    memspan_free(large);
+    large = memspan_alloc(own, (size_t)12 << 20);
+    need(large != NULL, "what was freed");
+    memspan_free(large);
+}
+
+static void name_devices(void)
+{
+    char path[64];
+    FILE *file;
+    int device;
+
+    snprintf(path, sizeof(path), "/proc/self/task/%d/children", (int)getpid());
+    file = fopen(path, "re");
+    while ((file != NULL) && (fscanf(file, "%d", &device) == 1)) {
+        printf("device %d\n", device);
+    }
+    if (file != NULL) {
+        fclose(file);
+    }
+}
+
+/* Its devices are gone when it is, whoever looks. */
+static void devices_by_process(void)
+{
+    double *z = take(true);
+
+    start(MEMSPAN_KERNEL_FILL, COUNT, NULL, z);
+    name_devices();
+}
+
+static void becomes_another(void)
+{
+    double *z = take(true);
+
+    start(MEMSPAN_KERNEL_FILL, COUNT, NULL, z);
+    name_devices();
+    execlp("sleep", "sleep", "1", (char *)NULL);
+}
+
+static const struct mode {
+    const char *name;
+    void (*run)(void);
+    bool right;
+} modes[] = {
+    {"read_device", read_device, false},
+    {"write_device", write_device, false},
+    {"copy_device", copy_device, false},
+    {"read_managed", read_managed, false},
+    {"write_managed_later", write_managed_later, false},
+    {"read_freed", read_freed, false},
+    {"run_over", run_over, false},
+    {"many_threads", many_threads, false},
+    {"in_child", in_child, false},
+    {"elsewhere", elsewhere, false},
+    {"list_is_walked", list_is_walked, true},
+    {"device_memory_by_copies", device_memory_by_copies, true},
+    {"both_sides_at_once", both_sides_at_once, true},
+    {"out_of_memory", out_of_memory, true},
+    {"devices_by_process", devices_by_process, true},
+    {"becomes_another", becomes_another, true},
+};
+
+int main(int argc, char **argv)
+{
+    const char *name = (argc > 1) ? argv[1] : "";
+
+    setvbuf(stdout, NULL, _IONBF, 0);
+    for (size_t i = 0; i < sizeof(modes) / sizeof(modes[0]); i++) {
+        if (strcmp(modes[i].name, name) == 0) {
+            modes[i].run();
+            puts(modes[i].right ? "right" : "went on");
+            return modes[i].right ? 0 : 1;
+        }
+    }
+    fprintf(stderr, "no mode \"%s\"\n", name);
+    return 2;
+}

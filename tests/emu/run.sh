@@ -1,0 +1,96 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# run.sh PROGRAM MEMQUERY: what each mode of program.c must say.
+set -eu
+program=$1
+memquery=$2
+bad=0
+MEMSPAN_DEVICES=emu:2
+export MEMSPAN_DEVICES
+
+complain() {
+    echo "$*"
+    bad=1
+}
+
+# stopped MODE WORDS...: ended by SIGSEGV, and each of the words was said.
+stopped() {
+    mode=$1
+    shift
+    said=$("$program" "$mode" 2>&1) && code=0 || code=$?
+    # A sanitizer's runtime may have the signal before us: then it ends the program its own way.
+    [ "$code" -eq 139 ] || complain "$mode: exit code $code, not 139: $said"
+    case $said in *'went on'*) complain "$mode went on: $said" ;; esac
+    for words; do
+        case $said in
+        *"$words"*) ;;
+        *) complain "$mode did not say \"$words\": $said" ;;
+        esac
+    done
+}
+
+runs() {
+    said=$("$program" "$1" 2>&1) && code=0 || code=$?
+    [ "$code" -eq 0 ] || complain "$1: exit code $code: $said"
+    case $said in
+    *memspan:*) complain "$1 was told off: $said" ;;
+    *right*) ;;
+    *) complain "$1: $said" ;;
+    esac
+}
+
+# Of the devices that a program named, those that are still there; a zombie is not.
+devices_left() {
+    for device in $(echo "$1" | sed -n 's/^device //p'); do
+        state=$(awk '/^State:/ { print $2 }' "/proc/$device/status" 2>/dev/null || true)
+        case $state in '' | Z | X) ;; *) echo "$device" ;; esac
+    done
+}
+
+stopped read_device 'the host read device memory' 'byte 24 of' 'rule ' 'memspan_copy()' 'read at ' \
+    'read_it+' 'allocation  8000 bytes' 'over space {0}' 'called by   read_device+' 'called by   main+'
+stopped write_device 'the host wrote to device memory' 'write at ' 'write_it+'
+stopped copy_device 'the host read device memory'
+stopped read_managed 'the host read managed memory while a launch was not waited for' \
+    'memspan_device_synchronize()' 'read_it+' 'over space {host,0}'
+stopped write_managed_later 'the host wrote to managed memory' 'called by   write_managed_later+'
+stopped read_freed 'the host read memory that was freed' 'byte 24 of 16777216'
+stopped run_over 'addresses of a device behind the end of a block' '24 bytes past the end of 16777216'
+stopped many_threads 'the host read device memory' 'read_in_thread+'
+stopped in_child 'a forked child used ' 'devices do not survive fork()'
+stopped elsewhere
+case $said in *memspan:*) complain "elsewhere: $said" ;; esac
+said=$("$program" many_threads 2>&1 | grep -c 'memspan: emu0' || true)
+[ "$said" -eq 1 ] || complain "four threads were told $said times"
+
+for mode in list_is_walked device_memory_by_copies both_sides_at_once; do
+    runs "$mode"
+done
+MEMSPAN_EMU_MEMORY=16m
+export MEMSPAN_EMU_MEMORY
+runs out_of_memory
+case $said in *'bytes of device memory on emu0: '*'are left'*) ;; *) complain "out_of_memory: $said" ;; esac
+
+# Nothing is left of the devices when the program is gone, or is another one.
+gone() {
+    [ "$(echo "$2" | grep -c '^device ')" -eq 2 ] || complain "$1 named no two devices: $2"
+    [ -z "$(devices_left "$2")" ] || complain "$1: devices are left: $(devices_left "$2")"
+}
+runs devices_by_process
+sleep 0.1
+gone devices_by_process "$said"
+list=$(mktemp)
+"$program" becomes_another >"$list" 2>&1 &
+sleep 0.6
+gone becomes_another "$(cat "$list")"
+wait $!
+rm -f "$list"
+
+said=$("$memquery" 2>&1) || complain "memquery: $said"
+for words in 'emu:0' 'emu:1' 'emulated device 1' 'MEMSPAN_EMU_MEMORY' '{host,0,1}'; do
+    case $said in *"$words"*) ;; *) complain "memquery does not say $words: $said" ;; esac
+done
+unset MEMSPAN_DEVICES
+said=$("$memquery" --why emu 2>&1) || true
+case $said in *'not asked for'*) ;; *) complain "memquery --why emu: $said" ;; esac
+exit "$bad"
