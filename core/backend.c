@@ -12,6 +12,7 @@
 #include "core/base/option.h"
 #include "core/base/platform.h"
 #include "core/base/text.h"
+#include "core/guard.h"
 #include <ctype.h>
 #include <dirent.h>
 #include <dlfcn.h>
@@ -71,11 +72,19 @@ static const char *service_option(const char *name)
     return (option == MEMSPAN_OPTION_COUNT) ? "" : memspan_option_text(option);
 }
 
+static void service_tell(const void *address)
+{
+    if (memspan_guarding()) {
+        memspan_guard_tell(address);
+    }
+}
+
 const memspan_services_t memspan_services = {
     .struct_size = sizeof(memspan_services_t),
     .fail        = service_fail,
     .log         = service_log,
     .option      = service_option,
+    .tell        = service_tell,
 };
 
 /* ---- the list ---- */

@@ -35,7 +35,6 @@ static struct {
     bool started;
     _Atomic uint32_t state;
     const void *address;
-    char text[700];
 } help;
 
 static void wait_while(_Atomic uint32_t *word, uint32_t value, int ms)
@@ -53,45 +52,6 @@ static void set_state(uint32_t state)
 
 /* ---- the thread that knows the library ---- */
 
-static void describe_block(const void *address, char *text, size_t size)
-{
-    memspan_pointer_info_t block = {.struct_size = sizeof(block)};
-    memspan_space_info_t space   = {.struct_size = sizeof(space)};
-
-    text[0] = '\0';
-    if ((memspan_pointer_describe(address, &block) != MEMSPAN_OK) || (block.base == NULL)) {
-        return;
-    }
-    if (memspan_space_describe(block.space, &space) != MEMSPAN_OK) {
-        snprintf(space.name, sizeof(space.name), "unknown");
-    }
-    snprintf(text, size,
-             "  allocation  %zu bytes at %p, asked for as %s memory, given as %s memory of device "
-             "%d\n"
-             "  allocator   %#llx over space %s\n",
-             block.size_bytes, block.base, memspan_kind_name(block.kind_asked),
-             memspan_kind_name(block.kind_given), block.home,
-             (unsigned long long)(uintptr_t)block.allocator, space.name);
-}
-
-static void *stand_by(void *unused)
-{
-    const struct timespec guard = {GUARD_S, 0};
-
-    while (atomic_load(&help.state) == HELP_IDLE) {
-        wait_while(&help.state, HELP_IDLE, 0);
-    }
-    if (atomic_load(&help.state) == HELP_ASKED) {
-        describe_block(help.address, help.text, sizeof(help.text));
-        set_state(HELP_GIVEN);
-        nanosleep(&guard, NULL);
-        kill(getpid(), SIGKILL);
-    }
-    return unused;
-}
-
-/* ---- the handler's own words ---- */
-
 static void say(const char *text, size_t length)
 {
     while (length > 0) {
@@ -103,6 +63,48 @@ static void say(const char *text, size_t length)
         length -= (n > 0) ? (size_t)n : 0;
     }
 }
+
+static void tell_block(const struct emu *emu, const void *address)
+{
+    char text[700];
+    memspan_pointer_info_t block = {.struct_size = sizeof(block)};
+    memspan_space_info_t space   = {.struct_size = sizeof(space)};
+
+    if ((memspan_pointer_describe(address, &block) != MEMSPAN_OK) || (block.base == NULL)) {
+        emu->services->tell(address); /* freed, perhaps: who freed it? */
+        return;
+    }
+    if (memspan_space_describe(block.space, &space) != MEMSPAN_OK) {
+        snprintf(space.name, sizeof(space.name), "unknown");
+    }
+    snprintf(text, sizeof(text),
+             "  allocation  %zu bytes at %p, asked for as %s memory, given as %s memory of device "
+             "%d\n"
+             "  allocator   %#llx over space %s\n",
+             block.size_bytes, block.base, memspan_kind_name(block.kind_asked),
+             memspan_kind_name(block.kind_given), block.home,
+             (unsigned long long)(uintptr_t)block.allocator, space.name);
+    say(text, strlen(text));
+    emu->services->tell(address);
+}
+
+static void *stand_by(void *unused)
+{
+    const struct timespec guard = {GUARD_S, 0};
+
+    while (atomic_load(&help.state) == HELP_IDLE) {
+        wait_while(&help.state, HELP_IDLE, 0);
+    }
+    if (atomic_load(&help.state) == HELP_ASKED) {
+        tell_block(atomic_load(&watched), help.address);
+        set_state(HELP_GIVEN);
+        nanosleep(&guard, NULL);
+        kill(getpid(), SIGKILL);
+    }
+    return unused;
+}
+
+/* ---- the handler's own words ---- */
 
 enum rule { RULE_NOTHING, RULE_BEYOND, RULE_FREED, RULE_MANAGED, RULE_DEVICE };
 
@@ -227,9 +229,6 @@ static void say_block(const void *address)
     while ((atomic_load(&help.state) == HELP_ASKED) && (left > 0)) {
         wait_while(&help.state, HELP_ASKED, 100);
         left -= 100;
-    }
-    if (atomic_load(&help.state) == HELP_GIVEN) {
-        say(help.text, strlen(help.text));
     }
 }
 

@@ -50,6 +50,9 @@ typedef struct memspan_services {
         __attribute__((format(printf, 3, 4)));
     /** The value in force of a MEMSPAN_* variable ("" when it has none); never NULL. */
     const char *(*option)(const char *name);
+    /** Write to standard error what is kept of the block at or near @p address: where it was
+     * allocated and freed (MEMSPAN_DEBUG=guard). Takes locks: not for a signal handler. */
+    void (*tell)(const void *address);
 } memspan_services_t;
 
 /** How the pages of a request are spread over its nodes. */

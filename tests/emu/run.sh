@@ -63,6 +63,12 @@ case $said in *memspan:*) complain "elsewhere: $said" ;; esac
 said=$("$program" many_threads 2>&1 | grep -c 'memspan: emu0' || true)
 [ "$said" -eq 1 ] || complain "four threads were told $said times"
 
+# Where the block was allocated, where that is kept.
+MEMSPAN_DEBUG=guard
+export MEMSPAN_DEBUG
+stopped read_device 'the host read device memory' 'allocated by thread' ' take+' 'read_it+'
+unset MEMSPAN_DEBUG
+
 for mode in list_is_walked device_memory_by_copies both_sides_at_once; do
     runs "$mode"
 done
