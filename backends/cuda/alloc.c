@@ -13,6 +13,39 @@
 /* What cuMemAlloc promises: "suitably aligned for any kind of variable", 256 bytes in practice. */
 enum { DRIVER_ALIGN_BYTES = 256 };
 
+void cuda_block_insert(struct cuda_state *state, struct cuda_block *block)
+{
+    pthread_mutex_lock(&state->lock);
+    block->next   = state->blocks;
+    state->blocks = block;
+    pthread_mutex_unlock(&state->lock);
+}
+
+void cuda_block_remove(struct cuda_state *state, const struct cuda_block *block)
+{
+    struct cuda_block **link = &state->blocks;
+
+    pthread_mutex_lock(&state->lock);
+    while ((*link != NULL) && (*link != block)) {
+        link = &(*link)->next;
+    }
+    if (*link != NULL) {
+        *link = block->next;
+    }
+    pthread_mutex_unlock(&state->lock);
+}
+
+bool cuda_block_is_ours(struct cuda_state *state, cuda_address_t base)
+{
+    const struct cuda_block *block;
+
+    pthread_mutex_lock(&state->lock);
+    for (block = state->blocks; (block != NULL) && (block->base != base); block = block->next) {
+    }
+    pthread_mutex_unlock(&state->lock);
+    return block != NULL;
+}
+
 /* Managed memory can be taken beyond what there is, and the process dies when it is touched. */
 static uint64_t largest(const struct cuda_device *device, memspan_kind_t kind)
 {
@@ -328,7 +361,8 @@ memspan_status_t cuda_alloc(void *state, int ordinal, const memspan_request_t *r
                                         ~((cuda_address_t)request->align_bytes - 1));
     given.size_bytes = request->size_bytes;
     given.cookie     = block;
-    *block_p         = given;
+    cuda_block_insert(state, block);
+    *block_p = given;
     return MEMSPAN_OK;
 }
 
@@ -344,6 +378,7 @@ memspan_status_t cuda_free(void *state, int ordinal, const memspan_block_t *give
     if (status != MEMSPAN_OK) {
         return status;
     }
+    cuda_block_remove(state, given->cookie);
     status = give_back(device, given->cookie);
     cuda_leave(device);
     free(given->cookie);

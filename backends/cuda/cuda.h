@@ -8,8 +8,8 @@
  * each call: the caller's thread keeps the context it had.
  *
  * Locks: cuda_device::lock guards what is made later on (context, queues, modules, peers),
- * cuda_state::lock the registered host pages. A thread that holds a device's lock takes no other;
- * the driver is called under both, and never calls back. */
+ * cuda_state::lock the registered host pages and the list of blocks. A thread that holds a device's
+ * lock takes no other; the driver is called under both, and never calls back. */
 
 #include "backends/cuda/cuda_api.h"
 #include <memspan/backend.h>
@@ -33,6 +33,7 @@ enum cuda_made {
 
 /* The backend's own about a block: memspan_block_t::cookie. */
 struct cuda_block {
+    struct cuda_block *next; /* cuda_state::blocks */
     enum cuda_made made;
     cuda_address_t base; /* what the driver gave; the block may start later */
     size_t size_bytes;   /* from base on */
@@ -120,6 +121,7 @@ struct cuda_state {
     _Atomic(enum cuda_peer) *peers; /* [from * device_count + home] */
     pthread_mutex_t lock;
     struct cuda_registration *registrations;
+    struct cuda_block *blocks; /* all of ours */
 };
 
 /* status.c: errors. */
@@ -173,6 +175,12 @@ memspan_reach_t cuda_reach(void *state, int home, memspan_kind_t kind, int from)
 memspan_status_t cuda_alloc(void *state, int ordinal, const memspan_request_t *request,
                             memspan_block_t *block_p);
 memspan_status_t cuda_free(void *state, int ordinal, const memspan_block_t *block);
+
+/* Every block of ours is in one list, so that the driver's knowledge of it is not taken for
+ * knowledge of somebody else's memory. */
+void cuda_block_insert(struct cuda_state *state, struct cuda_block *block);
+void cuda_block_remove(struct cuda_state *state, const struct cuda_block *block);
+bool cuda_block_is_ours(struct cuda_state *state, cuda_address_t base);
 
 /* Device memory mapped by ourselves, to be shared or with pages of a size. Context current. */
 memspan_status_t cuda_mapped_take(struct cuda_device *device, const memspan_request_t *request,

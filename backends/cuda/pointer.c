@@ -78,6 +78,11 @@ memspan_status_t cuda_pointer_describe(void *opaque, const void *pointer,
         status = cuda_refuse(state, MEMSPAN_ERR_NOT_FOUND, NULL,
                              "%p is no memory that CUDA knows of", pointer);
     }
+    /* Of ours the library knows better: it is spare room, or memory that nobody has now. */
+    if ((status == MEMSPAN_OK) && cuda_block_is_ours(state, p.base)) {
+        status =
+            cuda_refuse(state, MEMSPAN_ERR_NOT_FOUND, NULL, "nobody's memory is at %p", pointer);
+    }
     if (status == MEMSPAN_OK) {
         facts.kind = (p.managed != 0)
                          ? MEMSPAN_KIND_MANAGED

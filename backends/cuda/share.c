@@ -249,6 +249,7 @@ memspan_status_t cuda_ipc_import(void *state, int ordinal, const void *bytes, si
         free(own);
         return status;
     }
+    cuda_block_insert(state, own);
     *block_p = (memspan_block_t){.address    = (void *)(uintptr_t)(own->base + token.offset),
                                  .size_bytes = token.size_bytes,
                                  .flags      = MEMSPAN_BLOCK_PINNED,

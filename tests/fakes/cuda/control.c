@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* control.c: what is made to fail, and what is counted. */
+
+#include "fake.h"
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { NAMES = 96 };
+
+struct fake fake;
+static struct {
+    char name[48];
+    unsigned count;
+} counters[NAMES];
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards everything of the fake */
+
+/* A device of today, on a PCI Express bus, in a machine without HMM. */
+static const int attributes[][2] = {
+    {CUDA_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, 4},
+    {CUDA_DEVICE_ATTRIBUTE_CAN_MAP_HOST_MEMORY, 1},
+    {CUDA_DEVICE_ATTRIBUTE_PCI_BUS_ID, 0x41},
+    {CUDA_DEVICE_ATTRIBUTE_UNIFIED_ADDRESSING, 1},
+    {CUDA_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, 9},
+    {CUDA_DEVICE_ATTRIBUTE_MANAGED_MEMORY, 1},
+    {CUDA_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS, 1},
+    {CUDA_DEVICE_ATTRIBUTE_CAN_USE_HOST_POINTER_FOR_REGISTERED_MEM, 1},
+    {CUDA_DEVICE_ATTRIBUTE_HOST_REGISTER_SUPPORTED, 1},
+    {CUDA_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED, 1},
+    {CUDA_DEVICE_ATTRIBUTE_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR_SUPPORTED, 1},
+    {CUDA_DEVICE_ATTRIBUTE_GPU_DIRECT_RDMA_WITH_CUDA_VMM_SUPPORTED, 1},
+    {CUDA_DEVICE_ATTRIBUTE_GPU_DIRECT_RDMA_SUPPORTED, 1},
+    {CUDA_DEVICE_ATTRIBUTE_DMA_BUF_SUPPORTED, 1},
+};
+
+static long number(const char *name, long fallback)
+{
+    const char *text = getenv(name);
+
+    return ((text == NULL) || (text[0] == '\0')) ? fallback : strtol(text, NULL, 0);
+}
+
+static void text(const char *name, char *to, size_t size)
+{
+    const char *value = getenv(name);
+
+    snprintf(to, size, "%s", (value == NULL) ? "" : value);
+}
+
+static void read_attributes(void)
+{
+    const char *at = getenv("FAKE_CUDA_ATTRIBUTES");
+    size_t i;
+
+    memset(fake.attributes, 0, sizeof(fake.attributes));
+    for (i = 0; i < sizeof(attributes) / sizeof(attributes[0]); i++) {
+        fake.attributes[attributes[i][0]] = attributes[i][1];
+    }
+    while ((at != NULL) && (at[0] != '\0')) {
+        int which = 0;
+        int value = 0;
+        if ((sscanf(at, "%d=%d", &which, &value) == 2) && (which >= 0) &&
+            (which < FAKE_ATTRIBUTES_MAX)) {
+            fake.attributes[which] = value;
+        }
+        at = strchr(at, ',');
+        at = (at == NULL) ? NULL : at + 1;
+    }
+}
+
+static void read_environment(void)
+{
+    fake.ready        = true;
+    fake.device_count = (int)number("FAKE_CUDA_DEVICES", 2);
+    fake.capacity     = (size_t)number("FAKE_CUDA_MEMORY", 256L << 20);
+    fake.version      = (int)number("FAKE_CUDA_VERSION", 13000);
+    fake.fail_at      = (int)number("FAKE_CUDA_FAIL_AT", 0);
+    fake.fail_code    = (int)number("FAKE_CUDA_FAIL_CODE", 719);
+    fake.lost_at      = (int)number("FAKE_CUDA_LOST_AT", 0);
+    fake.hang         = number("FAKE_CUDA_HANG", 0) != 0;
+    text("FAKE_CUDA_LIES", fake.lies, sizeof(fake.lies));
+    text("FAKE_CUDA_FAIL_CALL", fake.fail_call, sizeof(fake.fail_call));
+    read_attributes();
+}
+
+void fake_cuda_reset(void)
+{
+    pthread_mutex_lock(&lock);
+    fake.calls        = 0;
+    fake.initialised  = false;
+    fake.failed[0]    = '\0';
+    fake.violation[0] = '\0';
+    memset(counters, 0, sizeof(counters));
+    memset(fake.contexts, 0, sizeof(fake.contexts));
+    read_environment();
+    pthread_mutex_unlock(&lock);
+}
+
+static void count(const char *name)
+{
+    int i;
+
+    for (i = 0; i < NAMES; i++) {
+        if (counters[i].name[0] == '\0') {
+            snprintf(counters[i].name, sizeof(counters[i].name), "%s", name);
+        }
+        if (strcmp(counters[i].name, name) == 0) {
+            counters[i].count++;
+            return;
+        }
+    }
+}
+
+cuda_result_t fake_enter(const char *name, bool releases)
+{
+    pthread_mutex_lock(&lock);
+    if (!fake.ready) {
+        read_environment();
+    }
+    count(name);
+    fake.calls++;
+    fake.forced = CUDA_SUCCESS;
+    if ((fake.calls == fake.fail_at) || (strcmp(fake.fail_call, name) == 0)) {
+        snprintf(fake.failed, sizeof(fake.failed), "%s", name);
+        fake.forced = fake.fail_code;
+    } else if (!fake.initialised && (strcmp(name, "cuInit") != 0) &&
+               (strcmp(name, "cuDriverGetVersion") != 0)) {
+        fake.forced = CUDA_ERROR_NOT_INITIALIZED;
+    }
+    if ((fake.lost_at > 0) && (fake.calls >= fake.lost_at)) {
+        int i;
+        for (i = 0; i < FAKE_DEVICES_MAX; i++) {
+            fake.contexts[i].sticky = FAKE_LOST;
+        }
+    }
+    if ((fake.forced != CUDA_SUCCESS) && !releases) {
+        return fake_leave(CUDA_SUCCESS);
+    }
+    return CUDA_SUCCESS;
+}
+
+cuda_result_t fake_leave(cuda_result_t code)
+{
+    code = (fake.forced != CUDA_SUCCESS) ? fake.forced : code;
+    pthread_mutex_unlock(&lock);
+    return code;
+}
+
+void fake_broken(const char *format, ...)
+{
+    va_list args;
+
+    if (fake.violation[0] != '\0') {
+        return;
+    }
+    va_start(args, format);
+    vsnprintf(fake.violation, sizeof(fake.violation), format, args);
+    va_end(args);
+}
+
+bool fake_lies(const char *about)
+{
+    return strcmp(fake.lies, about) == 0;
+}
+
+const char *fake_cuda_failed_call(void)
+{
+    return fake.failed;
+}
+
+const char *fake_cuda_violation(void)
+{
+    return fake.violation;
+}
+
+int fake_cuda_live(void)
+{
+    const struct fake_memory *memory;
+    const struct CUstream_st *stream;
+    int live = fake.modules + fake.ranges + fake.handles;
+    int i;
+
+    for (memory = fake.memory; memory != NULL; memory = memory->next) {
+        live++;
+    }
+    for (stream = fake.streams; stream != NULL; stream = stream->next) {
+        live++;
+    }
+    for (i = 0; i < FAKE_DEVICES_MAX; i++) {
+        live += fake.contexts[i].retained;
+    }
+    return live;
+}
+
+unsigned long long fake_cuda_used(int device)
+{
+    return fake.used[device];
+}
+
+unsigned fake_cuda_calls(const char *name)
+{
+    int i;
+
+    for (i = 0; i < NAMES; i++) {
+        if (strcmp(counters[i].name, name) == 0) {
+            return counters[i].count;
+        }
+    }
+    return 0;
+}

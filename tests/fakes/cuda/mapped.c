@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* mapped.c: physical memory and address ranges apart, and memory of other processes. A handle is
+ * the number of a memfd, plus one so that it is never 0. */
+
+#include "fake.h"
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#ifndef FAKE_CUDA_OLD
+
+enum { GRANULE = 2 << 20 };
+
+static size_t size_of(int fd)
+{
+    struct stat about;
+
+    return (fstat(fd, &about) == 0) ? (size_t)about.st_size : 0;
+}
+
+cuda_result_t cuMemGetAllocationGranularity(size_t *granularity, const cuda_properties_t *p,
+                                            cuda_granularity_t option)
+{
+    BEGIN("cuMemGetAllocationGranularity");
+    (void)p;
+    (void)option;
+    *granularity = GRANULE;
+    return fake_leave(CUDA_SUCCESS);
+}
+
+cuda_result_t cuMemCreate(cuda_handle_t *handle, size_t size, const cuda_properties_t *p,
+                          unsigned long long flags)
+{
+    int fd;
+
+    BEGIN("cuMemCreate");
+    if ((size == 0) || (size % GRANULE != 0) || (flags != 0) ||
+        (p->type != CUDA_MEM_ALLOCATION_TYPE_PINNED) ||
+        (p->location.type != CUDA_MEM_LOCATION_TYPE_DEVICE) ||
+        (p->location.id >= fake.device_count)) {
+        return fake_leave(CUDA_ERROR_INVALID_VALUE);
+    }
+    if ((fake_lies("vmm") && (p->requested_handle_types != 0)) ||
+        (fake_lies("fabric") && ((p->requested_handle_types & CUDA_MEM_HANDLE_TYPE_FABRIC) != 0))) {
+        return fake_leave(CUDA_ERROR_NOT_PERMITTED);
+    }
+    if (size > fake.capacity - fake.used[p->location.id]) {
+        return fake_leave(CUDA_ERROR_OUT_OF_MEMORY);
+    }
+    fd = memfd_create("pretended-gpu", MFD_CLOEXEC);
+    if ((fd < 0) || (ftruncate(fd, (off_t)size) != 0)) {
+        return fake_leave(CUDA_ERROR_OUT_OF_MEMORY);
+    }
+    fake.handles++;
+    *handle = (cuda_handle_t)fd + 1;
+    return fake_leave(CUDA_SUCCESS);
+}
+
+cuda_result_t cuMemRelease(cuda_handle_t handle)
+{
+    BEGIN_RELEASE("cuMemRelease");
+    if ((handle == 0) || (close((int)handle - 1) != 0)) {
+        fake_broken("cuMemRelease of no handle");
+        return fake_leave(CUDA_ERROR_INVALID_VALUE);
+    }
+    fake.handles--;
+    return fake_leave(CUDA_SUCCESS);
+}
+
+cuda_result_t cuMemAddressReserve(cuda_address_t *address, size_t size, size_t align,
+                                  cuda_address_t wish, unsigned long long flags)
+{
+    char *range;
+    char *base;
+
+    BEGIN("cuMemAddressReserve");
+    align = (align == 0) ? GRANULE : align;
+    if ((size == 0) || (size % GRANULE != 0) || (flags != 0) || (wish != 0)) {
+        return fake_leave(CUDA_ERROR_INVALID_VALUE);
+    }
+    range = mmap(NULL, size + align, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (range == MAP_FAILED) {
+        return fake_leave(CUDA_ERROR_OUT_OF_MEMORY);
+    }
+    base = (char *)(((uintptr_t)range + align - 1) & ~(align - 1));
+    if (base > range) {
+        munmap(range, (size_t)(base - range));
+    }
+    if (range + align > base) {
+        munmap(base + size, (size_t)(range + align - base));
+    }
+    fake.ranges++;
+    *address = (uintptr_t)base;
+    return fake_leave(CUDA_SUCCESS);
+}
+
+cuda_result_t cuMemAddressFree(cuda_address_t address, size_t size)
+{
+    BEGIN_RELEASE("cuMemAddressFree");
+    if (fake_find((uintptr_t)address) != NULL) {
+        fake_broken("cuMemAddressFree of a range that is mapped");
+        return fake_leave(CUDA_ERROR_INVALID_VALUE);
+    }
+    munmap((void *)(uintptr_t)address, size);
+    fake.ranges--;
+    return fake_leave(CUDA_SUCCESS);
+}
+
+cuda_result_t cuMemMap(cuda_address_t address, size_t size, size_t offset, cuda_handle_t handle,
+                       unsigned long long flags)
+{
+    struct fake_memory *m;
+
+    BEGIN("cuMemMap");
+    if ((handle == 0) || (offset != 0) || (flags != 0) || (size > size_of((int)handle - 1))) {
+        return fake_leave(CUDA_ERROR_INVALID_VALUE);
+    }
+    m = fake_add(FAKE_MAPPED, 0, size);
+    if ((m == NULL) || !fake_map_views(m, (int)handle - 1, (void *)(uintptr_t)address, PROT_NONE)) {
+        return fake_leave(CUDA_ERROR_OUT_OF_MEMORY);
+    }
+    return fake_leave(CUDA_SUCCESS);
+}
+
+cuda_result_t cuMemSetAccess(cuda_address_t address, size_t size, const cuda_access_t *access,
+                             size_t count)
+{
+    struct fake_memory *m;
+    size_t i;
+
+    BEGIN("cuMemSetAccess");
+    m = fake_find((uintptr_t)address);
+    if ((m == NULL) || (m->kind != FAKE_MAPPED) || (m->size != size) || (count == 0)) {
+        return fake_leave(CUDA_ERROR_INVALID_VALUE);
+    }
+    m->device = access[0].location.id;
+    for (i = 0; i < count; i++) {
+        if (access[i].flags == CUDA_MEM_ACCESS_FLAGS_PROT_READWRITE) {
+            m->access |= 1u << access[i].location.id;
+        }
+    }
+    return fake_leave(CUDA_SUCCESS);
+}
+
+cuda_result_t cuMemUnmap(cuda_address_t address, size_t size)
+{
+    struct fake_memory *m;
+
+    BEGIN_RELEASE("cuMemUnmap");
+    m = fake_find((uintptr_t)address);
+    if ((m == NULL) || (m->kind != FAKE_MAPPED) || (m->size != size)) {
+        fake_broken("cuMemUnmap of what is not mapped");
+        return fake_leave(CUDA_ERROR_INVALID_VALUE);
+    }
+    if (fake_busy()) {
+        fake_broken("cuMemUnmap while work is going on");
+    }
+    /* The range stays, empty. */
+    mmap((void *)m->base, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+    fake_remove(m);
+    return fake_leave(CUDA_SUCCESS);
+}
+
+cuda_result_t cuMemExportToShareableHandle(void *to, cuda_handle_t handle, cuda_handle_type_t type,
+                                           unsigned long long flags)
+{
+    BEGIN("cuMemExportToShareableHandle");
+    if ((type != CUDA_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR) || (flags != 0)) {
+        return fake_leave(CUDA_ERROR_NOT_SUPPORTED);
+    }
+    *(int *)to = fcntl((int)handle - 1, F_DUPFD_CLOEXEC, 0);
+    return fake_leave(CUDA_SUCCESS);
+}
+
+cuda_result_t cuMemImportFromShareableHandle(cuda_handle_t *handle, void *from,
+                                             cuda_handle_type_t type)
+{
+    int fd;
+
+    BEGIN("cuMemImportFromShareableHandle");
+    if (type != CUDA_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR) {
+        return fake_leave(CUDA_ERROR_NOT_SUPPORTED);
+    }
+    fd = fcntl((int)(uintptr_t)from, F_DUPFD_CLOEXEC, 0);
+    if (fd < 0) {
+        return fake_leave(CUDA_ERROR_INVALID_VALUE);
+    }
+    fake.handles++;
+    *handle = (cuda_handle_t)fd + 1;
+    return fake_leave(CUDA_SUCCESS);
+}
+
+cuda_result_t cuMemGetHandleForAddressRange(void *handle, cuda_address_t address, size_t size,
+                                            cuda_range_handle_type_t type, unsigned long long flags)
+{
+    struct fake_memory *m;
+
+    BEGIN("cuMemGetHandleForAddressRange");
+    m = fake_find((uintptr_t)address);
+    if ((m == NULL) || (m->fd < 0) || (address % 4096 != 0) || (size % 4096 != 0) ||
+        (size > m->mapped - (address - m->base)) || (type != 1) || (flags != 0)) {
+        return fake_leave(CUDA_ERROR_INVALID_VALUE);
+    }
+    *(int *)handle = fcntl(m->fd, F_DUPFD_CLOEXEC, 0);
+    return fake_leave(CUDA_SUCCESS);
+}
+
+#endif /* FAKE_CUDA_OLD */
+
+/* ---- the driver's own handles: where the memory is to be found in /proc ---- */
+
+struct ticket {
+    pid_t pid;
+    int fd;
+    int device;
+    size_t size;
+};
+
+cuda_result_t cuIpcGetMemHandle(cuda_ipc_handle_t *handle, cuda_address_t address)
+{
+    struct CUctx_st *context;
+    struct fake_memory *m;
+    struct ticket ticket;
+    cuda_result_t code;
+
+    BEGIN("cuIpcGetMemHandle");
+    code = fake_current(&context);
+    m    = fake_find((uintptr_t)address);
+    if (code != CUDA_SUCCESS) {
+        return fake_leave(code);
+    }
+    if ((m == NULL) || (m->kind != FAKE_DEVICE) || (m->device != context->device)) {
+        return fake_leave(CUDA_ERROR_INVALID_VALUE);
+    }
+    ticket = (struct ticket){getpid(), m->fd, m->device, m->size};
+    memset(handle, 0, sizeof(*handle));
+    memcpy(handle, &ticket, sizeof(ticket));
+    return fake_leave(CUDA_SUCCESS);
+}
+
+cuda_result_t cuIpcOpenMemHandle_v2(cuda_address_t *address, cuda_ipc_handle_t handle,
+                                    unsigned flags)
+{
+    struct CUctx_st *context;
+    struct fake_memory *m;
+    struct ticket ticket;
+    cuda_result_t code;
+    char path[64];
+    int fd;
+
+    BEGIN("cuIpcOpenMemHandle");
+    code = fake_current(&context);
+    if (code != CUDA_SUCCESS) {
+        return fake_leave(code);
+    }
+    memcpy(&ticket, &handle, sizeof(ticket));
+    if ((ticket.pid == getpid()) || (flags != CUDA_IPC_MEM_LAZY_ENABLE_PEER_ACCESS)) {
+        return fake_leave(CUDA_ERROR_INVALID_CONTEXT);
+    }
+    snprintf(path, sizeof(path), "/proc/%d/fd/%d", (int)ticket.pid, ticket.fd);
+    fd = open(path, O_RDWR | O_CLOEXEC);
+    m  = (fd < 0) ? NULL : fake_add(FAKE_DEVICE, ticket.device, ticket.size);
+    if ((m == NULL) || !fake_map_views(m, fd, NULL, PROT_NONE)) {
+        return fake_leave(CUDA_ERROR_INVALID_HANDLE);
+    }
+    m->opened = true;
+    *address  = m->base;
+    return fake_leave(CUDA_SUCCESS);
+}
+
+cuda_result_t cuIpcCloseMemHandle(cuda_address_t address)
+{
+    struct fake_memory *m;
+
+    BEGIN_RELEASE("cuIpcCloseMemHandle");
+    m = fake_find((uintptr_t)address);
+    if ((m == NULL) || !m->opened || (m->base != address)) {
+        fake_broken("cuIpcCloseMemHandle of what was not opened");
+        return fake_leave(CUDA_ERROR_INVALID_VALUE);
+    }
+    fake_remove(m);
+    return fake_leave(CUDA_SUCCESS);
+}
