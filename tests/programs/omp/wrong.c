@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A program that frees a block twice, in a parallel region, or leaves one behind: what the guard says
- * of unmodified programs. */
+/* A program that frees a block twice, in a parallel region, or leaves one behind: what the guard
+ * says of unmodified programs. */
 
 #include <omp.h>
 #include <stdio.h>
