@@ -8,7 +8,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
-enum { BATCHES = 3, LIVE = 1000, RING = 1024, CRATES = 8, CRATE_SIZE = 512 };
+enum { BATCHES = 5, LIVE = 1000, RING = 1024, CRATES = 8, CRATE_SIZE = 512 };
 
 /* What a side of a run needs and leaves. */
 struct side {
@@ -91,10 +91,22 @@ static double wall_ns(const struct side sides[2])
     return end - start;
 }
 
+/* By the clock the least disturbed batch counts: others who want the processors only ever slow a
+ * batch, and two threads need both. */
+static double highest(const double *values, size_t count)
+{
+    double high = values[0];
+
+    for (size_t i = 1; i < count; i++) {
+        high = (values[i] > high) ? values[i] : high;
+    }
+    return high;
+}
+
 /* Million operations a second: of processor time, both threads' rates added, and of the clock. */
 static bool throughput(const struct worker *worker, bool random, double *cpu_p, double *wall_p)
 {
-    size_t count  = worker->quick ? 2000 : random ? 300000 : 1000000;
+    size_t count  = worker->quick ? 2000 : random ? 200000 : 500000;
     void **blocks = worker_blocks((size_t)2 * LIVE);
     double cpu[BATCHES];
     double wall[BATCHES];
@@ -114,7 +126,7 @@ static bool throughput(const struct worker *worker, bool random, double *cpu_p, 
         wall[i] = 2e3 * (double)count / wall_ns(sides);
     }
     *cpu_p  = worker_median(cpu, BATCHES);
-    *wall_p = worker_median(wall, BATCHES);
+    *wall_p = highest(wall, BATCHES);
     return blocks != NULL;
 }
 
@@ -253,7 +265,7 @@ static void *empty_crates(void *argument)
 
 bool worker_handover(const struct worker *worker)
 {
-    size_t count = worker->quick ? 4096 : 1 << 20;
+    size_t count = worker->quick ? 4096 : 1 << 19;
     double wall[BATCHES];
     double cpu[BATCHES];
 
@@ -277,7 +289,7 @@ bool worker_handover(const struct worker *worker)
         }
         cpu[i] = (sides[0].cpu_ns + sides[1].cpu_ns) / (double)count;
     }
-    worker_point("producer-consumer", worker_median(wall, BATCHES));
+    worker_point("producer-consumer", highest(wall, BATCHES));
     worker_point("producer-consumer-cpu", worker_median(cpu, BATCHES));
     return true;
 }
