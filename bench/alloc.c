@@ -117,7 +117,6 @@ static int run_plan(struct alloc_run *run)
     }
     alloc_print_notes(run);
     good = alloc_write_files(run);
-    alloc_peers_release(&run->peers);
     return (good && !ours_failed(run)) ? 0 : 1;
 }
 

@@ -89,7 +89,6 @@ struct alloc_peers {
     size_t count;
     const char *names[ALLOC_PEERS_MAX]; /* for the choice of options.h */
     char workers[256];                  /* the folder of workers */
-    char links[64];                     /* a folder that holds libmemkind.so, or "" */
 };
 
 /* All that are known, and those of @p also ("NAME=LIBRARY,..."; NULL: none), none looked at yet.
@@ -98,9 +97,8 @@ bool alloc_peers_list(struct alloc_peers *peers_p, const char *also, const char 
 
 /* Find out which of those in @p mask are on this machine, and which version. */
 void alloc_peers_look(struct alloc_peers *peers, unsigned mask, size_t timeout_s);
-void alloc_peers_release(struct alloc_peers *peers);
 
-/* What a worker needs to measure @p row for @p peer. The command points into both. */
+/* What a worker needs to measure @p row for @p peer. Good until the next call. */
 struct alloc_command alloc_peer_command(const struct alloc_peers *peers,
                                         const struct alloc_peer *peer, enum alloc_row row);
 

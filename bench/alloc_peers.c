@@ -163,13 +163,17 @@ struct alloc_command alloc_peer_command(const struct alloc_peers *peers,
                                         const struct alloc_peer *peer, enum alloc_row row)
 {
     static char box[sizeof(peers->workers) + 8];
+    static char links[sizeof(peers->workers) + 16];
     bool device = (row == ALLOC_DEVICE) || (row == ALLOC_FILL) || (row == ALLOC_LOOKUP);
     struct alloc_command command = {.arguments = {NULL, peer->custom ? "custom" : "default"}};
 
     (void)snprintf(command.path, sizeof(command.path), "%s/%s", peers->workers,
                    (device && (peer->device != NULL)) ? peer->device : peer->worker);
-    command.preload        = (peer->preload[0] != '\0') ? peer->preload : NULL;
-    command.library_folder = peer->with_memkind ? peers->links : NULL;
+    command.preload = (peer->preload[0] != '\0') ? peer->preload : NULL;
+    if (peer->with_memkind) {
+        (void)snprintf(links, sizeof(links), "%s/with-memkind", peers->workers);
+        command.library_folder = links;
+    }
     if (device && (peer->device != NULL) && (row != ALLOC_LOOKUP)) {
         (void)snprintf(box, sizeof(box), "%s/box.so", peers->workers);
         command.backend_path = box;
@@ -179,29 +183,6 @@ struct alloc_command alloc_peer_command(const struct alloc_peers *peers,
 }
 
 /* ---- who is here ---- */
-
-/* libomp asks for "libmemkind.so", which only memkind's development package brings. */
-static bool link_memkind(struct alloc_peers *peers)
-{
-    char library[512] = "";
-    char name[sizeof(peers->links) + 32];
-    struct alloc_child child;
-    struct alloc_command command = {.arguments = {"describe", "default"}, .timeout_s = 10};
-    const char *line;
-
-    (void)snprintf(command.path, sizeof(command.path), "%s/memkind", peers->workers);
-    if (!alloc_child_run(&command, &child) || ((line = strstr(child.output, "library ")) == NULL)) {
-        return false;
-    }
-    (void)sscanf(line, "library %511[^\n]", library);
-    (void)snprintf(peers->links, sizeof(peers->links), "/tmp/memspan-bench-XXXXXX");
-    if (mkdtemp(peers->links) == NULL) {
-        peers->links[0] = '\0';
-        return false;
-    }
-    (void)snprintf(name, sizeof(name), "%s/libmemkind.so", peers->links);
-    return symlink(library, name) == 0;
-}
 
 static void read_field(const char *output, const char *key, char *value, size_t value_size)
 {
@@ -277,10 +258,6 @@ static void look(struct alloc_peers *peers, struct alloc_peer *peer, size_t time
     struct alloc_child child;
     char memkind[8] = "";
 
-    if (peer->with_memkind && (peers->links[0] == '\0') && !link_memkind(peers)) {
-        (void)snprintf(peer->why, sizeof(peer->why), "there is no memkind here");
-        return;
-    }
     command.arguments[0] = "describe";
     command.timeout_s    = timeout_s;
     if (access(command.path, X_OK) != 0) {
@@ -315,16 +292,5 @@ void alloc_peers_look(struct alloc_peers *peers, unsigned mask, size_t timeout_s
             continue;
         }
         look(peers, peer, timeout_s);
-    }
-}
-
-void alloc_peers_release(struct alloc_peers *peers)
-{
-    char name[sizeof(peers->links) + 32];
-
-    if (peers->links[0] != '\0') {
-        (void)snprintf(name, sizeof(name), "%s/libmemkind.so", peers->links);
-        (void)unlink(name);
-        (void)rmdir(peers->links);
     }
 }
