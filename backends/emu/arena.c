@@ -199,10 +199,15 @@ static struct emu_block *take_record(struct emu *emu)
 {
     struct emu_block *block = emu->unused;
 
-    if (block == NULL) {
-        return calloc(1, sizeof(*block));
+    if (block != NULL) {
+        emu->unused = block->next;
+        return block;
     }
-    emu->unused = block->next;
+    block = calloc(1, sizeof(*block));
+    if (block != NULL) {
+        block->older = emu->records;
+        emu->records = block;
+    }
     return block;
 }
 

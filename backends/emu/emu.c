@@ -85,8 +85,8 @@ static void emu_close(void *state)
         }
         emu_arena_unmap(emu);
     }
-    while ((block = emu->unused) != NULL) {
-        emu->unused = block->next;
+    while ((block = emu->records) != NULL) {
+        emu->records = block->older;
         free(block);
     }
     free(emu);

@@ -38,11 +38,12 @@ struct emu_block {
     size_t size_bytes;
     memspan_kind_t kind;
     int home;
-    int resident;           /* an ordinal, or MEMSPAN_HOST: where it was wanted last */
-    _Atomic uint32_t state; /* enum emu_block_state */
-    _Atomic uint32_t busy;  /* bit d: device d may use it, and nobody has waited for that yet */
-    size_t granules;        /* entries of the arena's table that lead here */
-    struct emu_block *next; /* managed blocks; records out of use */
+    int resident;            /* an ordinal, or MEMSPAN_HOST: where it was wanted last */
+    _Atomic uint32_t state;  /* enum emu_block_state */
+    _Atomic uint32_t busy;   /* bit d: device d may use it, and nobody has waited for that yet */
+    size_t granules;         /* entries of the arena's table that lead here */
+    struct emu_block *next;  /* managed blocks; records out of use */
+    struct emu_block *older; /* of all records */
 };
 
 /* Commands of all queues are done in the order in which they were submitted. */
@@ -84,6 +85,7 @@ struct emu {
     pthread_mutex_t lock;
     struct emu_block *managed;
     struct emu_block *unused;
+    struct emu_block *records; /* all that were made */
     pthread_mutex_t import_lock;
     struct emu_import *imports; /* under import_lock */
     struct emu_device devices[EMU_DEVICES_MAX];
