@@ -52,7 +52,7 @@ static void check_giver(const struct soak_thread *t, const struct soak_pool *p, 
     int64_t most      = atomic_load(&p->left[t->index]) + returning;
     int64_t others    = (int64_t)p->pool_size - p->share;
 
-    if ((p->pool_size != SIZE_MAX) && (need > most + others)) {
+    if ((p->pool_size != SIZE_MAX) && !p->dead && (need > most + others)) {
         soak_fail(t,
                   "%s: %" PRId64 " bytes were given beyond pool_size=%zu, of which at most %" PRId64
                   " were left",
@@ -68,10 +68,10 @@ void soak_chain_end(const struct soak_thread *t, const struct soak_chain *chain,
         int64_t wanted      = (i == 0) ? need_first : need;
 
         if (p == giver) {
-            check_giver(t, p, wanted);
+            check_giver(t, p, need);
             return;
         }
-        if ((wanted <= chain->left[i]) && !p->may_run_out) {
+        if ((wanted <= chain->left[i]) && !p->may_run_out && !p->dead) {
             soak_fail(
                 t, "%s: wrongly refused %" PRId64 " bytes, %" PRId64 " of pool_size are left (%s)",
                 p->name, wanted, chain->left[i], memspan_error_text());

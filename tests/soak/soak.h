@@ -147,7 +147,8 @@ void soak_return_end(struct soak_pool *p, unsigned thread, int64_t bytes);
 void soak_chain_begin(const struct soak_thread *t, struct soak_pool *first,
                       struct soak_chain *chain);
 /* @p giver NULL: the request was refused. Checks every refusal and the limit of who gave, and
- * counts what failed. need_first: bytes that the first had to find; need: the others. */
+ * counts what failed. need: bytes charged for the block; need_first: how many more than before,
+ * where it had some of the first already (which are "returning" all the while). */
 void soak_chain_end(const struct soak_thread *t, const struct soak_chain *chain,
                     struct soak_pool *giver, int64_t need_first, int64_t need);
 

@@ -282,9 +282,7 @@ static memspan_status_t alloc_locked(int ordinal, const memspan_request_t *reque
 
         .flags =
             ((request->kind == MEMSPAN_KIND_MANAGED) ? (unsigned)MEMSPAN_BLOCK_MIGRATABLE : 0u) |
-            ((zeroed && ((request->flags & MEMSPAN_REQUEST_ZEROED) != 0))
-                 ? (unsigned)MEMSPAN_BLOCK_ZEROED
-                 : 0u)};
+            (zeroed ? (unsigned)MEMSPAN_BLOCK_ZEROED : 0u)};
     return MEMSPAN_OK;
 }
 
