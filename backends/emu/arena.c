@@ -238,6 +238,7 @@ struct emu_block *emu_arena_take(struct emu_device *device, size_t size_bytes, s
     block->size_bytes = size_bytes;
     block->home       = device->ordinal;
     block->next       = NULL;
+    block->imported   = false;
     block->granules   = 0;
     atomic_store(&block->busy, 0);
     atomic_store(&block->state, EMU_BLOCK_LIVE);

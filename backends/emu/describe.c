@@ -37,7 +37,8 @@ memspan_status_t emu_device_describe(void *state, int ordinal, memspan_device_in
     info_p->kinds_without_gain = 0;
     info_p->kinds_migratable   = 1u << MEMSPAN_KIND_MANAGED;
     info_p->capabilities       = MEMSPAN_CAN_SHARE_ADDRESSES | MEMSPAN_CAN_HOST_ATOMICS |
-                           MEMSPAN_CAN_IMPORT | MEMSPAN_CAN_PREFETCH | MEMSPAN_CAN_KERNELS;
+                           MEMSPAN_CAN_IMPORT | MEMSPAN_CAN_PREFETCH | MEMSPAN_CAN_KERNELS |
+                           MEMSPAN_CAN_IPC;
     note(info_p, MEMSPAN_KIND_HOST, "host memory is imported for the device, never allocated");
     note(info_p, MEMSPAN_KIND_HOST_PINNED, "pages of a memory file, open for host and devices");
     note(info_p, MEMSPAN_KIND_MANAGED, "closed for the host from a launch to the next synchronise");

@@ -176,4 +176,7 @@ const memspan_backend_t memspan_backend_emu = {
     .queue_destroy    = emu_queue_destroy,
     .prefetch         = emu_prefetch,
     .launch           = emu_launch,
+    .ipc_export       = emu_ipc_export,
+    .ipc_import       = emu_ipc_import,
+    .ipc_close        = emu_ipc_close,
 };

@@ -41,6 +41,7 @@ struct emu_block {
     int resident;            /* an ordinal, or MEMSPAN_HOST: where it was wanted last */
     _Atomic uint32_t state;  /* enum emu_block_state */
     _Atomic uint32_t busy;   /* bit d: device d may use it, and nobody has waited for that yet */
+    bool imported;           /* pages of another process, which counts them */
     size_t granules;         /* entries of the arena's table that lead here */
     struct emu_block *next;  /* managed blocks; records out of use */
     struct emu_block *older; /* of all records */
@@ -159,6 +160,17 @@ memspan_status_t emu_alloc(void *state, int ordinal, const memspan_request_t *re
                            memspan_block_t *block_p);
 memspan_status_t emu_free(void *state, int ordinal, const memspan_block_t *block);
 
+/* Whether kernels of @p device may use the block. */
+bool emu_block_is_reached(const struct emu_block *block, const struct emu_device *device);
+/* Addresses for a block of another process; NULL with an error. Lock held. */
+struct emu_block *emu_block_take(struct emu_device *device, memspan_kind_t kind, size_t size_bytes);
+/* Have all devices that may use it, but those that are lost, open or close it. The answer is that
+ * of its own device. */
+memspan_status_t emu_block_tell(struct emu *emu, const struct emu_block *block, enum emu_op op,
+                                bool wait);
+/* Its pages are gone already: it becomes one that was freed. Takes the lock. */
+void emu_block_give_back(struct emu *emu, struct emu_block *block);
+
 /* place.c: NUMA nodes of memory that is the host's. */
 
 memspan_status_t emu_place(const memspan_request_t *request, const struct emu_block *block,
@@ -197,6 +209,19 @@ memspan_status_t emu_import(void *state, int ordinal, void *address, size_t size
                             void **address_p, void **cookie_p);
 memspan_status_t emu_release(void *state, int ordinal, void *address, size_t size_bytes,
                              void *cookie);
+
+/* Make pages of the file that process @p pid has as @p file the device's, at the same addresses.
+ * emu::import_lock held. */
+memspan_status_t emu_map_in_device(struct emu_device *device, void *address, size_t size_bytes,
+                                   pid_t pid, int file, uint64_t offset);
+
+/* share.c: blocks for other processes. */
+
+memspan_status_t emu_ipc_export(void *state, int ordinal, const memspan_block_t *block, void *token,
+                                size_t *token_size_p);
+memspan_status_t emu_ipc_import(void *state, int ordinal, const void *token, size_t token_size,
+                                memspan_block_t *block_p);
+memspan_status_t emu_ipc_close(void *state, int ordinal, const memspan_block_t *block);
 
 /* fault.c: the signal handler that explains. */
 

@@ -310,6 +310,7 @@ static void on_fault(int number, siginfo_t *info, void *context)
 memspan_status_t emu_fault_watch(struct emu *emu)
 {
     struct sigaction action = {.sa_flags = SA_SIGINFO | SA_ONSTACK};
+    struct sigaction now;
     void *frames[2];
     sigset_t all;
     sigset_t before;
@@ -323,8 +324,11 @@ memspan_status_t emu_fault_watch(struct emu *emu)
     help.started = (pthread_create(&help.thread, NULL, stand_by, NULL) == 0);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     atomic_store(&watched, emu);
-    if (sigaction(SIGSEGV, &action, &earlier) != 0) {
+    if (sigaction(SIGSEGV, &action, &now) != 0) {
         return emu_system_error(emu, "sigaction", "violations cannot be explained");
+    }
+    if (((now.sa_flags & SA_SIGINFO) == 0) || (now.sa_sigaction != on_fault)) {
+        earlier = now; /* and not ourselves, in a forked child that has devices of its own */
     }
     return MEMSPAN_OK;
 }

@@ -104,30 +104,31 @@ static memspan_status_t find_import(struct emu *emu, char *address, size_t size_
     return make_import(emu, address, size_bytes, import_p);
 }
 
-static memspan_status_t map_in_device(struct emu_device *device, const struct emu_import *import)
+memspan_status_t emu_map_in_device(struct emu_device *device, void *address, size_t size_bytes,
+                                   pid_t pid, int file, uint64_t offset)
 {
-    const struct emu *emu = device->emu;
+    const struct emu *emu            = device->emu;
+    const struct emu_command command = {.op     = EMU_OP_MAP,
+                                        .count  = size_bytes,
+                                        .offset = offset,
+                                        .x      = (uint64_t)file,
+                                        .y      = (uint64_t)pid,
+                                        .z      = (uintptr_t)address};
     uint64_t number;
-    memspan_status_t status =
-        emu_process_submit(device,
-                           &(struct emu_command){.op    = EMU_OP_MAP,
-                                                 .count = import->size_bytes,
-                                                 .x     = (uint64_t)import->file,
-                                                 .y     = (uint64_t)emu->pid,
-                                                 .z     = (uintptr_t)import->address},
-                           &number);
+    int error;
+    memspan_status_t status = emu_process_submit(device, &command, &number);
 
     if (status == MEMSPAN_OK) {
         status = emu_process_wait(device, number);
     }
-    if ((status == MEMSPAN_OK) && (device->control->ring.map_result != 0)) {
-        int error = (int)-device->control->ring.map_result;
-        return emu->services->fail(MEMSPAN_ERR_DRIVER, EMU_NAME, "mmap", error,
-                                   strerrordesc_np(error), "its process reads /proc/PID/fd",
-                                   "emu%d cannot map %zu bytes of host pages at %p",
-                                   device->ordinal, import->size_bytes, (void *)import->address);
+    error = (int)-device->control->ring.map_result;
+    if ((status != MEMSPAN_OK) || (error == 0)) {
+        return status;
     }
-    return status;
+    return emu->services->fail(MEMSPAN_ERR_DRIVER, EMU_NAME, "mmap", error, strerrordesc_np(error),
+                               "its process opens /proc/PID/fd/N, which takes the same user",
+                               "emu%d cannot map %zu bytes of process %d at %p", device->ordinal,
+                               size_bytes, (int)pid, address);
 }
 
 memspan_status_t emu_import(void *state, int ordinal, void *address, size_t size_bytes,
@@ -150,7 +151,7 @@ memspan_status_t emu_import(void *state, int ordinal, void *address, size_t size
     pthread_mutex_lock(&emu->import_lock);
     status = find_import(emu, address, size_bytes, &import);
     if (status == MEMSPAN_OK) {
-        status = map_in_device(device, import);
+        status = emu_map_in_device(device, address, size_bytes, emu->pid, import->file, 0);
         if (status == MEMSPAN_OK) {
             import->references++;
         } else if (import->references == 0) {

@@ -42,8 +42,7 @@ static memspan_status_t check_request(const struct emu *emu, const memspan_reque
     return MEMSPAN_OK;
 }
 
-/* Which devices' kernels may use a block. */
-static bool reaches(const struct emu_device *device, const struct emu_block *block)
+bool emu_block_is_reached(const struct emu_block *block, const struct emu_device *device)
 {
     return (block->kind != MEMSPAN_KIND_DEVICE) || ((device->reaches & (1u << block->home)) != 0);
 }
@@ -55,9 +54,8 @@ static struct emu_command about(const struct emu_block *block, enum emu_op op)
                                 .z     = (uintptr_t)block->base};
 }
 
-/* A device that is lost takes no part. */
-static memspan_status_t tell_devices(struct emu *emu, const struct emu_block *block, enum emu_op op,
-                                     bool wait)
+memspan_status_t emu_block_tell(struct emu *emu, const struct emu_block *block, enum emu_op op,
+                                bool wait)
 {
     struct emu_command command = about(block, op);
     memspan_status_t first     = MEMSPAN_OK;
@@ -68,7 +66,7 @@ static memspan_status_t tell_devices(struct emu *emu, const struct emu_block *bl
         memspan_status_t status;
         uint64_t number;
 
-        if (!reaches(device, block) || atomic_load(&device->lost)) {
+        if (!emu_block_is_reached(block, device) || atomic_load(&device->lost)) {
             continue;
         }
         status = emu_process_submit(device, &command, &number);
@@ -112,6 +110,17 @@ static void drop_pages(const struct emu *emu, const struct emu_block *block)
     }
 }
 
+/* What a fresh block is. Lock held. */
+static void enlist(struct emu *emu, struct emu_block *block, memspan_kind_t kind, int resident)
+{
+    block->kind     = kind;
+    block->resident = (kind == MEMSPAN_KIND_DEVICE) ? block->home : resident;
+    if (kind == MEMSPAN_KIND_MANAGED) {
+        block->next  = emu->managed;
+        emu->managed = block;
+    }
+}
+
 /* Lock held. */
 static memspan_status_t take(struct emu_device *device, const memspan_request_t *request,
                              struct emu_block **block_p)
@@ -129,9 +138,6 @@ static memspan_status_t take(struct emu_device *device, const memspan_request_t 
         *account(device, request->kind) -= request->size_bytes;
         return MEMSPAN_ERR_NO_MEMORY;
     }
-    block->kind = request->kind;
-    block->resident =
-        (request->kind == MEMSPAN_KIND_DEVICE) ? device->ordinal : request->resident_ordinal;
     if ((request->kind != MEMSPAN_KIND_DEVICE) &&
         (mprotect(block->base, memspan_round_up(block->size_bytes, memspan_page_size()),
                   PROT_READ | PROT_WRITE) != 0)) {
@@ -141,10 +147,7 @@ static memspan_status_t take(struct emu_device *device, const memspan_request_t 
         emu_arena_give_back(emu, block);
         return status;
     }
-    if (block->kind == MEMSPAN_KIND_MANAGED) {
-        block->next  = emu->managed;
-        emu->managed = block;
-    }
+    enlist(emu, block, request->kind, request->resident_ordinal);
     *block_p = block;
     return MEMSPAN_OK;
 }
@@ -160,18 +163,37 @@ static void leave(struct emu *emu, struct emu_block *block)
             break;
         }
     }
-    *account(&emu->devices[block->home], block->kind) -= block->size_bytes;
+    if (!block->imported) {
+        *account(&emu->devices[block->home], block->kind) -= block->size_bytes;
+    }
     emu_arena_give_back(emu, block);
+}
+
+struct emu_block *emu_block_take(struct emu_device *device, memspan_kind_t kind, size_t size_bytes)
+{
+    struct emu *emu         = device->emu;
+    struct emu_block *block = emu_arena_take(device, size_bytes, EMU_GRANULE_BYTES);
+
+    if (block != NULL) {
+        block->imported = true;
+        enlist(emu, block, kind, device->ordinal);
+    }
+    return block;
+}
+
+void emu_block_give_back(struct emu *emu, struct emu_block *block)
+{
+    pthread_mutex_lock(&emu->lock);
+    leave(emu, block);
+    pthread_mutex_unlock(&emu->lock);
 }
 
 static memspan_status_t give_back(struct emu *emu, struct emu_block *block)
 {
-    memspan_status_t status = tell_devices(emu, block, EMU_OP_CLOSE, true);
+    memspan_status_t status = emu_block_tell(emu, block, EMU_OP_CLOSE, true);
 
     drop_pages(emu, block);
-    pthread_mutex_lock(&emu->lock);
-    leave(emu, block);
-    pthread_mutex_unlock(&emu->lock);
+    emu_block_give_back(emu, block);
     return status;
 }
 
@@ -200,7 +222,7 @@ memspan_status_t emu_alloc(void *state, int ordinal, const memspan_request_t *re
         status = emu_place(request, block, &node);
     }
     if (status == MEMSPAN_OK) {
-        status = tell_devices(emu, block, EMU_OP_OPEN, false);
+        status = emu_block_tell(emu, block, EMU_OP_OPEN, false);
     }
     if (status != MEMSPAN_OK) {
         give_back(emu, block);
@@ -232,7 +254,7 @@ memspan_status_t emu_free(void *state, int ordinal, const memspan_block_t *given
         return emu_refuse(emu, MEMSPAN_ERR_INVALID, NULL, "no block to give back");
     }
     block = emu_arena_find(emu, given->address);
-    if ((block == NULL) || ((void *)block->base != given->address) ||
+    if ((block == NULL) || ((void *)block->base != given->address) || block->imported ||
         !atomic_compare_exchange_strong(&block->state, &live, EMU_BLOCK_LEAVING)) {
         return emu_refuse(emu, MEMSPAN_ERR_INVALID, NULL, "%p is no block of emu%d", given->address,
                           ordinal);

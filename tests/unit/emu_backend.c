@@ -458,6 +458,124 @@ Test(emu, imported_pages_are_the_same_for_all)
     emu->close(state);
 }
 
+/* ---- another process ---- */
+
+struct shared {
+    unsigned char tokens[2][128];
+    size_t sizes[2];
+};
+
+/* In a child, with devices of its own: one block is open for the host, one for kernels alone. */
+static int use_shared(const struct shared *shared)
+{
+    void *state                = open_emu("emu:2", "64m", "all");
+    memspan_device_info_t info = {.struct_size = sizeof(info)};
+    memspan_block_t blocks[2];
+    double value = 0;
+
+    if (state == NULL) {
+        return 1;
+    }
+    for (int i = 0; i < 2; i++) {
+        if (emu->ipc_import(state, i, shared->tokens[i], shared->sizes[i], &blocks[i]) !=
+            MEMSPAN_OK) {
+            return 2;
+        }
+    }
+    emu->device_describe(state, 0, &info);
+    if (!is_open(blocks[0].address) || is_open(blocks[1].address) ||
+        (info.free_bytes != info.capacity_bytes)) {
+        return 3;
+    }
+    ((double *)blocks[0].address)[1] = 11.0;
+    if ((launch(state, 0, NULL, MEMSPAN_KERNEL_SUM, 2, 0, blocks[0].address,
+                (double *)blocks[0].address + 2) != MEMSPAN_OK) ||
+        (launch(state, 1, NULL, MEMSPAN_KERNEL_FILL, 1, 12.0, NULL, blocks[1].address) !=
+         MEMSPAN_OK) ||
+        (emu->synchronize(state, 0, NULL) != MEMSPAN_OK) ||
+        (emu->copy(state, 1, NULL, &value, blocks[1].address, 8) != MEMSPAN_OK) ||
+        (value != 12.0)) {
+        return 4;
+    }
+    if (emu->free(state, 0, &blocks[0]) != MEMSPAN_ERR_INVALID) {
+        return 5;
+    }
+    for (int i = 0; i < 2; i++) {
+        if ((emu->ipc_close(state, i, &blocks[i]) != MEMSPAN_OK) || is_open(blocks[i].address)) {
+            return 6;
+        }
+    }
+    for (int i = 0; i < 100; i++) { /* the same addresses serve again */
+        memspan_block_t block = take(state, 0, MEMSPAN_KIND_MANAGED, 8 * MIB);
+        if (((double *)block.address)[1] != 0) {
+            return 7;
+        }
+        emu->free(state, 0, &block);
+    }
+    emu->close(state);
+    return 0;
+}
+
+Test(emu, blocks_are_shared_with_another_process)
+{
+    void *state               = open_two();
+    memspan_block_t blocks[2] = {take(state, 0, MEMSPAN_KIND_COHERENT, MIB),
+                                 take(state, 1, MEMSPAN_KIND_DEVICE, MIB)};
+    double *numbers           = blocks[0].address;
+    struct shared shared;
+    double value = 0;
+    int status;
+    pid_t child;
+
+    for (int i = 0; i < 2; i++) {
+        cr_assert_eq(emu->ipc_export(state, i, &blocks[i], NULL, &shared.sizes[i]), MEMSPAN_OK);
+        cr_assert_leq(shared.sizes[i], sizeof(shared.tokens[i]));
+        cr_assert_eq(emu->ipc_export(state, i, &blocks[i], shared.tokens[i], &shared.sizes[i]),
+                     MEMSPAN_OK);
+    }
+    numbers[0] = 5.0;
+    child      = fork();
+    if (child == 0) {
+        _exit(use_shared(&shared));
+    }
+    cr_assert_eq(waitpid(child, &status, 0), child);
+    cr_assert(WIFEXITED(status) && (WEXITSTATUS(status) == 0), "status %x", (unsigned)status);
+    cr_assert((numbers[1] == 11.0) && (numbers[2] == 16.0), "%g %g", numbers[1], numbers[2]);
+    cr_assert_eq(emu->copy(state, 1, NULL, &value, blocks[1].address, 8), MEMSPAN_OK);
+    cr_assert_eq(value, 12.0);
+    emu->free(state, 0, &blocks[0]);
+    emu->free(state, 1, &blocks[1]);
+    emu->close(state);
+}
+
+Test(emu, tokens_that_are_none)
+{
+    void *state              = open_two();
+    memspan_block_t block    = take(state, 0, MEMSPAN_KIND_COHERENT, MIB);
+    unsigned char token[128] = {0};
+    size_t size              = sizeof(token);
+    memspan_block_t other    = {0};
+    unsigned char changed[128];
+
+    cr_assert_eq(emu->ipc_export(state, 0, &block, token, &size), MEMSPAN_OK);
+    for (size_t i = 0; i < size; i++) {
+        memspan_status_t result;
+
+        memcpy(changed, token, size);
+        changed[i] ^= 0x41;
+        result = emu->ipc_import(state, 1, changed, size, &other);
+        if (result == MEMSPAN_OK) { /* another place of the same file, or another kind */
+            cr_assert_eq(emu->ipc_close(state, 1, &other), MEMSPAN_OK);
+        }
+    }
+    cr_assert_eq(emu->ipc_import(state, 1, token, size - 1, &other), MEMSPAN_ERR_INVALID);
+    size = 3;
+    cr_assert_eq(emu->ipc_export(state, 0, &block, changed, &size), MEMSPAN_ERR_INVALID);
+    cr_assert_eq(emu->ipc_close(state, 0, &block), MEMSPAN_ERR_INVALID, "it is our own");
+    emu->free(state, 0, &block);
+    emu->close(state);
+}
+
 /* ---- the signal ---- */
 
 static sigjmp_buf back;
