@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* allocate.c: memory from allocators, and back.
  *
- * A request is charged against pool_size first, by compare and swap, so that the limit is exact and
- * one thread's refused request never makes another's fail; then the pool is asked; then, if either
- * said no, the fallback trait. A block remembers whose counters it is in. */
+ * The short ways are heap.h's. What they pass by is charged against pool_size first, so that the
+ * limit is exact and one thread's refused request never makes another's fail; then the store is
+ * asked; then, if either said no, the fallback trait. A block remembers what it is charged to. */
 
 #include "core/allocator_record.h"
 #include "core/base/error.h"
@@ -11,9 +11,10 @@
 #include "core/base/option.h"
 #include "core/base/platform.h"
 #include "core/guard.h"
+#include "core/heap.h"
 #include "core/partitioner.h"
 #include "core/pointer_map.h"
-#include "core/pool.h"
+#include "core/store.h"
 #include "core/watch.h"
 #include <memspan/transfer.h>
 #include <stdio.h>
@@ -23,68 +24,6 @@
 
 enum { ALIGN_LEAST = 16, FALLBACKS_MAX = 64 };
 
-/* ---- counting ---- */
-
-static bool charge(struct memspan_allocator *a, uint64_t bytes)
-{
-    uint64_t limit   = a->traits.pool_size;
-    uint64_t charged = atomic_load_explicit(&a->counters.charged_bytes, memory_order_relaxed);
-
-    if (limit == SIZE_MAX) {
-        return true;
-    }
-    do {
-        if ((bytes > limit) || (charged > limit - bytes)) {
-            memspan_error(MEMSPAN_ERR_LIMIT,
-                          "%llu bytes do not fit in pool_size=%llu, of which %llu are in use",
-                          (unsigned long long)bytes, (unsigned long long)limit,
-                          (unsigned long long)charged);
-            memspan_error_hint("raise the trait pool_size");
-            return false;
-        }
-    } while (!atomic_compare_exchange_weak_explicit(&a->counters.charged_bytes, &charged,
-                                                    charged + bytes, memory_order_relaxed,
-                                                    memory_order_relaxed));
-    return true;
-}
-
-static void uncharge(struct memspan_allocator *a, uint64_t bytes)
-{
-    if (a->traits.pool_size != SIZE_MAX) {
-        atomic_fetch_sub_explicit(&a->counters.charged_bytes, bytes, memory_order_relaxed);
-    }
-}
-
-static void raise_peak(struct memspan_counters *c, uint64_t live)
-{
-    uint64_t peak = atomic_load_explicit(&c->peak_bytes, memory_order_relaxed);
-
-    while ((live > peak) &&
-           !atomic_compare_exchange_weak_explicit(&c->peak_bytes, &peak, live, memory_order_relaxed,
-                                                  memory_order_relaxed)) {
-    }
-}
-
-static void count_alloc(struct memspan_allocator *a, size_t bytes)
-{
-    struct memspan_counters *c = &a->counters;
-    uint64_t live = atomic_fetch_add_explicit(&c->live_bytes, bytes, memory_order_relaxed) + bytes;
-
-    atomic_fetch_add_explicit(&c->allocated_count, 1, memory_order_relaxed);
-    raise_peak(c, live);
-}
-
-/* live_count is raised before the block exists, so that destroy() never misses one. */
-static void count_free(struct memspan_allocator *a, size_t bytes)
-{
-    struct memspan_counters *c = &a->counters;
-
-    atomic_fetch_sub_explicit(&c->live_bytes, bytes, memory_order_relaxed);
-    if ((atomic_fetch_sub(&c->live_count, 1) == 1) && atomic_load(&a->zombie)) {
-        memspan_allocator_bury(a);
-    }
-}
-
 /* ---- one allocator, no fallback ---- */
 
 struct ask {
@@ -92,54 +31,58 @@ struct ask {
     size_t align_bytes;              /* power of two; what the caller asked for */
     bool zeroed;                     /* in: wanted */
     const struct memspan_plan *plan; /* instead of the allocator's own, or NULL */
-    bool charged;                    /* the caller has charged it already */
     bool fallback;
 };
 
-static memspan_status_t take_divided(struct memspan_allocator *a, struct memspan_provider *provider,
-                                     const struct ask *ask, const struct memspan_block_owner *owner,
-                                     size_t align_bytes, bool *zeroed_p, void **address_p)
+static memspan_status_t take_divided(struct memspan_allocator *a,
+                                     struct memspan_store_request *request, bool *zeroed_p,
+                                     void **address_p)
 {
     struct memspan_partitioning partitioning;
-    size_t size = memspan_round_up(ask->size_bytes, memspan_page_size());
     memspan_status_t status;
 
-    if (size == 0) {
+    request->size_bytes = memspan_round_up(request->size_bytes, memspan_page_size());
+    if (request->size_bytes == 0) {
         return memspan_error(MEMSPAN_ERR_NO_MEMORY, "%zu bytes are more than can be addressed",
-                             ask->size_bytes);
+                             request->owner.requested_bytes);
     }
     status = memspan_partitioner_divide(a->traits.partitioner, a->traits.partitioner_arg, a->index,
-                                        a->space->handle, size, &partitioning);
+                                        a->space->handle, request->size_bytes, &partitioning);
     if (status != MEMSPAN_OK) {
         return status;
     }
-    status = memspan_block_alloc(provider, size, align_bytes, partitioning.parts,
-                                 partitioning.part_count, owner, zeroed_p, address_p);
+    request->parts      = partitioning.parts;
+    request->part_count = partitioning.part_count;
+    status              = memspan_block_take(request, zeroed_p, address_p);
     memspan_partitioner_release(a->traits.partitioner, &partitioning);
     return status;
 }
 
-static memspan_status_t take(struct memspan_allocator *a, const struct ask *ask,
-                             const struct memspan_block_owner *owner, bool *zeroed_p,
-                             void **address_p)
+static memspan_status_t take(struct memspan_allocator *a, struct memspan_account *account,
+                             const struct ask *ask, bool *zeroed_p, void **address_p)
 {
     const struct memspan_plan *plan   = (ask->plan != NULL) ? ask->plan : &a->plan;
     struct memspan_provider *provider = memspan_plan_provider_here(plan);
     size_t align =
         (a->traits.alignment > ask->align_bytes) ? a->traits.alignment : ask->align_bytes;
-    size_t whole;
+    struct memspan_store_request request = {
+        .provider    = provider,
+        .size_bytes  = ask->size_bytes,
+        .align_bytes = (align < ALIGN_LEAST) ? ALIGN_LEAST : align,
+        .owner       = {account, ask->size_bytes, ask->fallback},
+        .objects     = (ask->plan == NULL) && memspan_allocator_has_objects(a)};
 
     if (provider == NULL) {
         return memspan_error_last()->status;
     }
-    align = (align < ALIGN_LEAST) ? ALIGN_LEAST : align;
     if (MEMSPAN_UNLIKELY(a->traits.partition == MEMSPAN_VALUE_PARTITIONER)) {
-        return take_divided(a, provider, ask, owner, align, zeroed_p, address_p);
+        return take_divided(a, &request, zeroed_p, address_p);
     }
-    /* A block spread over nodes in equal runs has a mapping of its own. */
-    whole = (ask->size_bytes >= plan->blocked_bytes) ? provider->direct_bytes : 0;
-    return memspan_block_alloc(provider, ask->size_bytes, (whole > align) ? whole : align, NULL, 0,
-                               owner, zeroed_p, address_p);
+    if ((ask->size_bytes >= plan->blocked_bytes) &&
+        (request.align_bytes < provider->direct_bytes)) {
+        request.align_bytes = provider->direct_bytes; /* spread over nodes: a mapping of its own */
+    }
+    return memspan_block_take(&request, zeroed_p, address_p);
 }
 
 static memspan_status_t clear(struct memspan_allocator *a, const struct ask *ask, void *address)
@@ -161,43 +104,56 @@ static memspan_status_t clear(struct memspan_allocator *a, const struct ask *ask
     return (status == MEMSPAN_OK) ? d->table->synchronize(d->state, d->ordinal, NULL) : status;
 }
 
+static memspan_status_t over_limit(const struct memspan_account *account, uint64_t bytes)
+{
+    if (atomic_load_explicit(&account->closed, memory_order_relaxed)) {
+        return memspan_error(MEMSPAN_ERR_NOT_FOUND, "the allocator does not exist any more");
+    }
+    memspan_error(MEMSPAN_ERR_LIMIT, "%llu bytes do not fit in pool_size=%llu",
+                  (unsigned long long)bytes, (unsigned long long)account->limit_bytes);
+    return memspan_error_hint("raise the trait pool_size");
+}
+
+/* The account that @p bytes, of @p blocks, are charged to now; NULL with an error. */
+static struct memspan_account *charge(struct memspan_allocator *a, uint64_t bytes, int blocks)
+{
+    struct memspan_account *account = memspan_allocator_account(a);
+
+    if ((account != NULL) && !memspan_heap_debit(account, bytes, blocks)) {
+        over_limit(account, bytes);
+        return NULL;
+    }
+    return account;
+}
+
 static void *allocate_from(struct memspan_allocator *a, const struct ask *ask)
 {
-    struct memspan_block_owner owner = {a, ask->size_bytes, ask->fallback};
-    uint64_t bytes                   = (uint64_t)ask->size_bytes + MEMSPAN_CHARGE_OVERHEAD_BYTES;
-    bool zeroed                      = ask->zeroed;
+    uint64_t bytes = (uint64_t)ask->size_bytes + MEMSPAN_CHARGE_OVERHEAD_BYTES;
+    bool zeroed    = ask->zeroed;
+    struct memspan_account *account;
     void *address;
 
     if (memspan_allocator_provider(a) == NULL) {
         return NULL; /* also makes a predefined allocator's traits */
     }
-    if (MEMSPAN_UNLIKELY(bytes < ask->size_bytes)) {
+    if (MEMSPAN_UNLIKELY(ask->size_bytes > (SIZE_MAX >> 2))) {
         memspan_error(MEMSPAN_ERR_NO_MEMORY, "%zu bytes are more than can be addressed",
                       ask->size_bytes);
         return NULL;
     }
-    if (!ask->charged && !charge(a, bytes)) {
+    account = charge(a, bytes, 1);
+    if (account == NULL) {
         return NULL;
     }
-    atomic_fetch_add(&a->counters.live_count, 1);
-    if (MEMSPAN_UNLIKELY(take(a, ask, &owner, &zeroed, &address) != MEMSPAN_OK)) {
-        goto err_uncount;
+    if (MEMSPAN_UNLIKELY(take(a, account, ask, &zeroed, &address) != MEMSPAN_OK)) {
+        memspan_heap_credit(account, bytes, 0, 1);
+        return NULL;
     }
     if (ask->zeroed && !zeroed && (clear(a, ask, address) != MEMSPAN_OK)) {
-        memspan_block_free(address, &owner);
-        goto err_uncount;
+        memspan_block_give(address, false);
+        return NULL;
     }
-    count_alloc(a, ask->size_bytes);
     return address;
-
-err_uncount:
-    if (!ask->charged) {
-        uncharge(a, bytes);
-    }
-    if ((atomic_fetch_sub(&a->counters.live_count, 1) == 1) && atomic_load(&a->zombie)) {
-        memspan_allocator_bury(a);
-    }
-    return NULL;
 }
 
 /* ---- fallback ---- */
@@ -247,7 +203,7 @@ static struct memspan_allocator *next_to_ask(struct memspan_allocator *a, size_t
 static void report_fallback(struct memspan_allocator *a, struct memspan_allocator *given,
                             size_t size_bytes, void *address)
 {
-    atomic_fetch_add_explicit(&a->counters.fallback_count, 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&a->fallback_count, 1, memory_order_relaxed);
     if (MEMSPAN_UNLIKELY(memspan_watching())) {
         memspan_watch_fallback(a, given, size_bytes, address);
     }
@@ -282,12 +238,11 @@ static void *allocate(struct memspan_allocator *first, struct ask *ask)
             }
             return address;
         }
-        atomic_fetch_add_explicit(&a->counters.failed_count, 1, memory_order_relaxed);
+        atomic_fetch_add_explicit(&a->account.failed_count, 1, memory_order_relaxed);
         /* A fallback still owes the alignment that the first allocator promised. */
         align            = (a->traits.alignment > align) ? a->traits.alignment : align;
         ask->align_bytes = align;
         ask->plan        = NULL;
-        ask->charged     = false;
         ask->fallback    = true;
         a                = next_to_ask(a, ask->size_bytes);
         if (a == NULL) {
@@ -316,7 +271,7 @@ static void *allocate_and_report(struct memspan_allocator *a, struct ask *ask)
 
 /* ---- public ---- */
 
-void *memspan_aligned_alloc(memspan_allocator_h handle, size_t align_bytes, size_t size_bytes)
+void *memspan_allocate_slowly(memspan_allocator_h handle, size_t align_bytes, size_t size_bytes)
 {
     struct memspan_allocator *a = memspan_allocator_resolve(handle);
     struct ask ask              = {.size_bytes = size_bytes, .align_bytes = align_bytes};
@@ -331,9 +286,25 @@ void *memspan_aligned_alloc(memspan_allocator_h handle, size_t align_bytes, size
     return allocate_and_report(a, &ask);
 }
 
+void *memspan_aligned_alloc(memspan_allocator_h handle, size_t align_bytes, size_t size_bytes)
+{
+    void *address = NULL;
+
+    if (MEMSPAN_LIKELY(memspan_is_power_of_two(align_bytes) &&
+                       (align_bytes <= MEMSPAN_SMALL_ALIGN_MAX))) {
+        address = memspan_heap_alloc_fast((uintptr_t)handle, align_bytes, size_bytes);
+    }
+    return MEMSPAN_LIKELY(address != NULL)
+               ? address
+               : memspan_allocate_slowly(handle, align_bytes, size_bytes);
+}
+
 void *memspan_alloc(memspan_allocator_h handle, size_t size_bytes)
 {
-    return memspan_aligned_alloc(handle, 1, size_bytes);
+    void *address = memspan_heap_alloc_fast((uintptr_t)handle, 1, size_bytes);
+
+    return MEMSPAN_LIKELY(address != NULL) ? address
+                                           : memspan_allocate_slowly(handle, 1, size_bytes);
 }
 
 void *memspan_allocate_zeroed(memspan_allocator_h handle, size_t align_bytes, size_t count,
@@ -405,19 +376,7 @@ void *memspan_alloc_with(memspan_allocator_h handle, size_t size_bytes,
     return address;
 }
 
-static memspan_status_t release(void *pointer)
-{
-    struct memspan_block_owner owner;
-    memspan_status_t status = memspan_block_free(pointer, &owner);
-
-    if (MEMSPAN_LIKELY(status == MEMSPAN_OK)) {
-        uncharge(owner.allocator, (uint64_t)owner.requested_bytes + MEMSPAN_CHARGE_OVERHEAD_BYTES);
-        count_free(owner.allocator, owner.requested_bytes);
-    }
-    return status;
-}
-
-memspan_status_t memspan_free_if_ours(void *pointer)
+memspan_status_t memspan_free_slowly(void *pointer)
 {
     if (pointer == NULL) {
         return MEMSPAN_OK;
@@ -428,13 +387,17 @@ memspan_status_t memspan_free_if_ours(void *pointer)
         }
         memspan_watch_freeing(pointer);
     }
-    return release(pointer);
+    return memspan_block_give(pointer, false);
 }
 
 memspan_status_t memspan_free(void *pointer)
 {
-    memspan_status_t status = memspan_free_if_ours(pointer);
+    memspan_status_t status;
 
+    if (MEMSPAN_LIKELY(memspan_heap_free_fast(pointer))) {
+        return MEMSPAN_OK;
+    }
+    status = memspan_free_slowly(pointer);
     if (MEMSPAN_UNLIKELY(status == MEMSPAN_ERR_NOT_FOUND)) {
         memspan_block_refused(pointer, "free");
     }
@@ -443,9 +406,18 @@ memspan_status_t memspan_free(void *pointer)
 
 bool memspan_pointer_is_ours(const void *pointer)
 {
-    const struct memspan_chunk *chunk = memspan_map_find(pointer);
+    return memspan_store_chunk(pointer) != NULL;
+}
 
-    return (chunk != NULL) && ((const unsigned char *)pointer < chunk->address + chunk->size_bytes);
+memspan_kind_t memspan_pointer_kind(const void *pointer)
+{
+    uintptr_t entry = memspan_map_find(pointer);
+
+    if (MEMSPAN_UNLIKELY((entry & MEMSPAN_ENTRY_PARTIAL) != 0) &&
+        (memspan_store_chunk(pointer) == NULL)) {
+        return MEMSPAN_KIND_NONE;
+    }
+    return memspan_entry_kind(entry);
 }
 
 /* ---- changing sizes ---- */
@@ -457,53 +429,57 @@ static void report_resized(const struct memspan_block_view *old, void *address)
     }
 }
 
-/* The same allocator: only the growth is charged, and the block stays where it is if it fits. */
-static void *resize_own(struct memspan_allocator *a, const struct memspan_block_view *old,
-                        size_t size_bytes, bool *refused_p)
+/* Moves the contents of a block to a new one, which takes over its charge. */
+static void *move_within(struct memspan_allocator *a, const struct memspan_block_view *old,
+                         size_t size_bytes)
 {
-    size_t old_bytes                 = old->owner.requested_bytes;
-    struct memspan_block_owner owner = {a, size_bytes, old->owner.fallback};
-    struct ask ask = {.size_bytes = size_bytes, .align_bytes = 1, .charged = true};
-    struct memspan_block_owner gone;
+    size_t old_bytes = old->owner.requested_bytes;
+    struct ask ask   = {.size_bytes = size_bytes, .align_bytes = 1};
+    bool zeroed      = false;
     void *address;
 
-    *refused_p = false;
-    if ((size_bytes > old_bytes) && !charge(a, size_bytes - old_bytes)) {
-        *refused_p = true;
-        return NULL;
-    }
-    if (memspan_block_retag(old->address, &owner)) {
-        address = old->address;
-        atomic_fetch_add_explicit(&a->counters.live_bytes, size_bytes - old_bytes,
-                                  memory_order_relaxed);
-        raise_peak(&a->counters,
-                   atomic_load_explicit(&a->counters.live_bytes, memory_order_relaxed));
-        report_resized(old, address);
-        goto out_uncharge;
-    }
-    address = allocate_from(a, &ask);
-    if (address == NULL) {
-        if (size_bytes > old_bytes) {
-            uncharge(a, size_bytes - old_bytes);
-        }
-        *refused_p = true;
+    if (take(a, old->owner.account, &ask, &zeroed, &address) != MEMSPAN_OK) {
         return NULL;
     }
     if (memspan_copy(address, old->address, (old_bytes < size_bytes) ? old_bytes : size_bytes) !=
         MEMSPAN_OK) {
-        memspan_block_free(address, &gone);
-        count_free(a, size_bytes);
-        if (size_bytes > old_bytes) {
-            uncharge(a, size_bytes - old_bytes);
-        }
+        memspan_block_give(address, true);
+        memspan_heap_debit(old->owner.account, 0, 1); /* that free was counted */
         return NULL;
     }
     report_resized(old, address);
-    memspan_block_free(old->address, &gone);
-    count_free(a, old_bytes);
-out_uncharge:
+    memspan_block_give(old->address, true);
+    return address;
+}
+
+/* The same allocator: only the growth is charged, and the block stays where it is if it fits.
+ * *refused_p: somebody else may be asked. */
+static void *resize_own(struct memspan_allocator *a, const struct memspan_block_view *old,
+                        size_t size_bytes, bool *refused_p)
+{
+    struct memspan_account *account = old->owner.account;
+    size_t old_bytes                = old->owner.requested_bytes;
+    size_t growth                   = (size_bytes > old_bytes) ? size_bytes - old_bytes : 0;
+    void *address                   = old->address;
+
+    *refused_p = (growth > (SIZE_MAX >> 2)) || !memspan_heap_debit(account, growth, 0);
+    if (*refused_p) {
+        over_limit(account, growth);
+        return NULL;
+    }
+    if (memspan_block_resize(address, size_bytes)) {
+        report_resized(old, address);
+    } else {
+        memspan_heap_debit(account, 0, 1);
+        address = move_within(a, old, size_bytes);
+        if (address == NULL) {
+            memspan_heap_credit(account, growth, 0, 1);
+            *refused_p = true;
+            return NULL;
+        }
+    }
     if (size_bytes < old_bytes) {
-        uncharge(a, old_bytes - size_bytes);
+        memspan_heap_credit(account, old_bytes - size_bytes, 0, 0);
     }
     return address;
 }
@@ -516,7 +492,8 @@ static bool stays_with_fallback(struct memspan_allocator *a, const struct memspa
                                          ? memspan_allocator_find(MEMSPAN_ALLOCATOR_DEFAULT)
                                          : NULL;
 
-    return (next != NULL) && (next == old->owner.allocator) && (size_bytes <= old->capacity_bytes);
+    return (next != NULL) && (next == old->owner.account->allocator) &&
+           (size_bytes <= old->capacity_bytes);
 }
 
 static void *move(struct memspan_allocator *a, const struct memspan_block_view *old,
@@ -530,9 +507,11 @@ static void *move(struct memspan_allocator *a, const struct memspan_block_view *
 
     if (address == NULL) {
         if (stays_with_fallback(a, old, size_bytes)) {
-            atomic_fetch_add_explicit(&a->counters.failed_count, 1, memory_order_relaxed);
-            report_fallback(a, old->owner.allocator, size_bytes, old->address);
-            return resize_own(old->owner.allocator, old, size_bytes, &refused);
+            struct memspan_allocator *next = old->owner.account->allocator;
+
+            atomic_fetch_add_explicit(&a->account.failed_count, 1, memory_order_relaxed);
+            report_fallback(a, next, size_bytes, old->address);
+            return resize_own(next, old, size_bytes, &refused);
         }
         address = allocate(a, &ask);
     }
@@ -540,11 +519,11 @@ static void *move(struct memspan_allocator *a, const struct memspan_block_view *
         return NULL;
     }
     if (memspan_copy(address, old->address, keep) != MEMSPAN_OK) {
-        release(address);
+        memspan_block_give(address, false);
         return NULL;
     }
     report_resized(old, address);
-    release(old->address);
+    memspan_block_give(old->address, false);
     return address;
 }
 
@@ -571,12 +550,12 @@ void *memspan_realloc(memspan_allocator_h handle, void *pointer, size_t size_byt
         memspan_block_refused(pointer, "realloc");
         return NULL;
     }
-    a = (handle == MEMSPAN_ALLOCATOR_NULL) ? old.owner.allocator
+    a = (handle == MEMSPAN_ALLOCATOR_NULL) ? old.owner.account->allocator
                                            : memspan_allocator_resolve(handle);
     if (a == NULL) {
         return NULL;
     }
-    if (a != old.owner.allocator) {
+    if (a != old.owner.account->allocator) {
         return move(a, &old, size_bytes);
     }
     address = resize_own(a, &old, size_bytes, &refused);

@@ -12,6 +12,7 @@
 #include "core/base/error.h"
 #include "core/base/platform.h"
 #include "core/fork.h"
+#include "core/heap.h"
 #include "core/partitioner.h"
 #include "core/watch.h"
 #include <pthread.h>
@@ -27,6 +28,9 @@ enum {
     PAGES_MAX       = 1 << (INDEX_BITS - PAGE_SHIFT),
     PREDEFINED      = 9, /* by handle; 0 is none */
 };
+
+/* Of an account that waits to be used again. */
+#define SCOPE_UNUSED UINT64_MAX
 
 static const uintptr_t handle_mark      = UINT64_C(0x4d53410000000000);
 static const uintptr_t handle_mark_bits = UINT64_C(0xffffff0000000000);
@@ -152,6 +156,15 @@ static memspan_status_t make_plan(struct memspan_allocator *a)
     return status;
 }
 
+static void set_up_account(struct memspan_allocator *a)
+{
+    uint64_t limit = (a->traits.pool_size == SIZE_MAX) ? UINT64_MAX : a->traits.pool_size;
+
+    memspan_account_init(&a->account, a, limit,
+                         (limit != UINT64_MAX) && (a->traits.access == MEMSPAN_VALUE_THREAD));
+    a->account.scope = 0;
+}
+
 static void set_up_predefined(struct memspan_allocator *a)
 {
     uintptr_t number = (uintptr_t)(a - predefined);
@@ -163,6 +176,7 @@ static void set_up_predefined(struct memspan_allocator *a)
     if (number == 1) {
         a->traits.fallback = MEMSPAN_VALUE_NULL_FB;
     }
+    set_up_account(a);
     if (number >= 6) {
         a->traits.access = (number == 6)   ? MEMSPAN_VALUE_CGROUP
                            : (number == 7) ? MEMSPAN_VALUE_PTEAM
@@ -205,6 +219,68 @@ struct memspan_provider *memspan_allocator_provider(struct memspan_allocator *a)
     return (memspan_allocator_ensure_plan(a) == MEMSPAN_OK)
                ? atomic_load_explicit(&a->provider, memory_order_acquire)
                : NULL;
+}
+
+/* ---- accounts ---- */
+
+static bool is_divided(const struct memspan_allocator *a)
+{
+    return (a->traits.pool_size != SIZE_MAX) && ((a->traits.access == MEMSPAN_VALUE_PTEAM) ||
+                                                 (a->traits.access == MEMSPAN_VALUE_CGROUP));
+}
+
+/* The account of a team or group, made or used again for it. Accounts are locked. */
+static struct memspan_account *divide(struct memspan_allocator *a, uint64_t scope)
+{
+    struct memspan_account *unused_one = NULL;
+    struct memspan_account *account;
+
+    for (account = a->account.next; account != NULL; account = account->next) {
+        if (account->scope == scope) {
+            return account;
+        }
+        unused_one = (account->scope == SCOPE_UNUSED) ? account : unused_one;
+    }
+    account = unused_one;
+    if (account == NULL) {
+        account = calloc(1, sizeof(*account));
+        if (account == NULL) {
+            return NULL;
+        }
+        account->next   = a->account.next;
+        a->account.next = account;
+    }
+    memspan_account_init(account, a, a->traits.pool_size, false);
+    account->scope = scope;
+    return account;
+}
+
+struct memspan_account *memspan_allocator_account(struct memspan_allocator *a)
+{
+    struct memspan_account *account;
+    uint64_t scope;
+
+    if (MEMSPAN_LIKELY(!is_divided(a))) {
+        return &a->account;
+    }
+    scope = memspan_allocator_scope(a->traits.access == MEMSPAN_VALUE_PTEAM);
+    memspan_account_lock();
+    account = divide(a, (scope == SCOPE_UNUSED) ? 0 : scope);
+    memspan_account_unlock();
+    if (account == NULL) {
+        memspan_error(MEMSPAN_ERR_NO_MEMORY, "no memory for the account of a team");
+    }
+    return account;
+}
+
+bool memspan_allocator_has_objects(const struct memspan_allocator *a)
+{
+    const struct memspan_provider *p = atomic_load_explicit(&a->provider, memory_order_acquire);
+
+    return (p != NULL) && !p->eager && (a->plan.spec.spread != MEMSPAN_SPREAD_NEAREST) &&
+           (a->traits.partition != MEMSPAN_VALUE_PARTITIONER) &&
+           (a->traits.alignment <= MEMSPAN_SMALL_ALIGN_MAX) &&
+           (a->plan.blocked_bytes > MEMSPAN_SMALL_MAX_BYTES);
 }
 
 /* ---- making ---- */
@@ -268,6 +344,7 @@ static memspan_status_t create(const struct memspan_space *space,
     a->plan    = draft.plan;
     a->planned = true;
     a->name[0] = '\0';
+    set_up_account(a);
     atomic_store_explicit(&a->provider, NULL, memory_order_relaxed);
     atomic_store_explicit(&a->zombie, false, memory_order_relaxed);
     atomic_store_explicit(&a->warned, false, memory_order_relaxed);
@@ -368,16 +445,16 @@ memspan_status_t memspan_allocator_plan(memspan_space_h space_handle, const mems
 
 static void add_to_the_gone(struct memspan_allocator *a)
 {
-#define ADD(field)                                                                                 \
-    atomic_fetch_add_explicit(                                                                     \
-        &memspan_counters_of_the_gone.field,                                                       \
-        atomic_exchange_explicit(&a->counters.field, 0, memory_order_relaxed),                     \
-        memory_order_relaxed)
-    ADD(allocated_count);
-    ADD(failed_count);
-    ADD(fallback_count);
-    ADD(peak_bytes);
-#undef ADD
+    struct memspan_counters *gone = &memspan_counters_of_the_gone;
+    struct memspan_account *account;
+
+    for (account = &a->account; account != NULL; account = account->next) {
+        gone->allocated_count += atomic_exchange(&account->allocated_count, 0);
+        gone->failed_count += atomic_exchange(&account->failed_count, 0);
+        gone->peak_bytes += (uint64_t)atomic_exchange(&account->peak_bytes, 0);
+        account->scope = SCOPE_UNUSED;
+    }
+    gone->fallback_count += atomic_exchange(&a->fallback_count, 0);
 }
 
 /* The record can be used again. table_lock held. */
@@ -394,6 +471,9 @@ static void retire(struct memspan_allocator *a)
 
 memspan_status_t memspan_allocator_destroy(memspan_allocator_h handle)
 {
+    bool closed = false;
+    struct memspan_provider *provider;
+    struct memspan_account *account;
     struct memspan_allocator *a;
 
     if (((uintptr_t)handle < PREDEFINED) ||
@@ -409,26 +489,44 @@ memspan_status_t memspan_allocator_destroy(memspan_allocator_h handle)
         return MEMSPAN_ERR_NOT_FOUND;
     }
     atomic_store_explicit(&a->handle, 0, memory_order_release);
-    if (atomic_load(&a->counters.live_count) == 0) {
+    provider = atomic_load_explicit(&a->provider, memory_order_relaxed);
+    for (account = &a->account; account != NULL; account = account->next) {
+        closed = memspan_heap_close(account) || closed;
+    }
+    if (memspan_allocator_live_count(a) == 0) {
         retire(a);
     } else {
         atomic_store(&a->zombie, true);
         /* The last block may have been freed just before zombie was set: then nobody else looks. */
-        if ((atomic_load(&a->counters.live_count) == 0) && atomic_exchange(&a->zombie, false)) {
+        if ((memspan_allocator_live_count(a) == 0) && atomic_exchange(&a->zombie, false)) {
             retire(a);
         }
     }
     pthread_mutex_unlock(&table_lock);
+    if (closed && (provider != NULL)) {
+        memspan_pool_settle(provider->pool);
+    }
     return MEMSPAN_OK;
 }
 
 void memspan_allocator_bury(struct memspan_allocator *a)
 {
     pthread_mutex_lock(&table_lock);
-    if ((atomic_load(&a->counters.live_count) == 0) && atomic_exchange(&a->zombie, false)) {
+    if ((memspan_allocator_live_count(a) == 0) && atomic_exchange(&a->zombie, false)) {
         retire(a);
     }
     pthread_mutex_unlock(&table_lock);
+}
+
+int64_t memspan_allocator_live_count(const struct memspan_allocator *a)
+{
+    const struct memspan_account *account;
+    int64_t count = 0;
+
+    for (account = &a->account; account != NULL; account = account->next) {
+        count += atomic_load(&account->live_count);
+    }
+    return count;
 }
 
 void memspan_allocator_lock_table(void)

@@ -17,9 +17,11 @@ bool memspan_allocator_is_marked(memspan_allocator_h allocator);
 /* True when @p pointer lies in memory that is ours (live or not). No lock. */
 bool memspan_pointer_is_ours(const void *pointer);
 
-/* memspan_free() for a caller that knows who else to ask: what is not ours is no finding of the
- * guard yet. */
-memspan_status_t memspan_free_if_ours(void *pointer);
+/* What memspan_aligned_alloc() and memspan_free() do when the short way (core/heap.h) does not
+ * serve. Freeing what is not ours is no finding of the guard yet: the caller may know who else to
+ * ask. */
+void *memspan_allocate_slowly(memspan_allocator_h allocator, size_t align_bytes, size_t size_bytes);
+memspan_status_t memspan_free_slowly(void *pointer);
 
 /* calloc on a boundary (omp_aligned_calloc). */
 void *memspan_allocate_zeroed(memspan_allocator_h allocator, size_t align_bytes, size_t count,
@@ -28,6 +30,10 @@ void *memspan_allocate_zeroed(memspan_allocator_h allocator, size_t align_bytes,
 /* The default allocator of the calling task (OpenMP's def-allocator-var). Implemented in
  * core/omp/icv.c; may be a handle that only the OpenMP runtime knows. */
 memspan_allocator_h memspan_allocator_default(void);
+
+/* Which parallel team (access pteam) or contention group (cgroup) the calling thread is in, as a
+ * number. Implemented in core/omp/scope.c. */
+uint64_t memspan_allocator_scope(bool team);
 
 /* Predefined handles of other implementations (LLVM 100-102, GCC 200-201 ...): the allocator of
  * ours that stands for it, made on first use; 0 when there is none. */

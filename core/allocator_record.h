@@ -5,24 +5,9 @@
 /* An allocator as the core sees it. Records are never freed, only used again under another
  * generation of the handle, so a stale handle leads to a record that says so. */
 
+#include "core/account.h"
 #include "core/allocator.h"
 #include "core/plan.h"
-
-/* Charged against pool_size for each block beside its bytes: OpenMP programs count on more than
- * nothing, users on little. */
-#define MEMSPAN_CHARGE_OVERHEAD_BYTES ((size_t)4)
-
-/* What can be worked out from others is not counted: freed are the allocated less the live, and
- * without a limit the charge is the live bytes and their overhead. */
-struct memspan_counters {
-    _Atomic uint64_t live_bytes;
-    _Atomic uint64_t live_count;
-    _Atomic uint64_t peak_bytes;
-    _Atomic uint64_t charged_bytes; /* only with a pool_size */
-    _Atomic uint64_t allocated_count;
-    _Atomic uint64_t failed_count;
-    _Atomic uint64_t fallback_count;
-};
 
 struct memspan_allocator {
     _Atomic uintptr_t handle;                    /* 0 while the record is unused or outlives it */
@@ -31,9 +16,10 @@ struct memspan_allocator {
     struct memspan_traits traits;
     struct memspan_plan plan; /* valid when planned */
     bool planned;
-    atomic_bool zombie; /* destroyed, with live memory; the last free ends it */
-    atomic_bool warned; /* its fallback was reported */
-    struct memspan_counters counters;
+    atomic_bool zombie;             /* destroyed, with live memory; the last free ends it */
+    atomic_bool warned;             /* its fallback was reported */
+    struct memspan_account account; /* the first; others follow where the trait access divides */
+    _Atomic uint64_t fallback_count;
     uint64_t traced_bytes; /* live ones that the trace has seen; under its lock */
     uint32_t index;        /* of the record; the predefined ones have their handle */
     uint32_t generation;
@@ -54,13 +40,37 @@ memspan_status_t memspan_allocator_ensure_plan(struct memspan_allocator *allocat
 /* The provider of ordinary blocks; NULL with an error. */
 struct memspan_provider *memspan_allocator_provider(struct memspan_allocator *allocator);
 
+/* The account that the calling thread is charged to. NULL with an error recorded. */
+struct memspan_account *memspan_allocator_account(struct memspan_allocator *allocator);
+
+/* Whether small objects come from the heaps of threads. */
+bool memspan_allocator_has_objects(const struct memspan_allocator *allocator);
+
+/* Blocks in use, as far as published. */
+int64_t memspan_allocator_live_count(const struct memspan_allocator *allocator);
+
 /* The last block of a destroyed allocator has been freed. */
 void memspan_allocator_bury(struct memspan_allocator *allocator);
+
+/* Blocks were freed that no heap counts: if they were a destroyed allocator's last, it ends. */
+static inline void memspan_allocator_settle(struct memspan_allocator *allocator)
+{
+    if (MEMSPAN_UNLIKELY(atomic_load(&allocator->zombie)) &&
+        (memspan_allocator_live_count(allocator) == 0)) {
+        memspan_allocator_bury(allocator);
+    }
+}
 
 /* All records that were ever used, in order; NULL after the last. Unused ones have handle 0. */
 struct memspan_allocator *memspan_allocator_at(size_t i);
 
-/* What the allocators that are gone counted. */
+/* What the allocators that are gone counted; under the table's lock. */
+struct memspan_counters {
+    uint64_t allocated_count;
+    uint64_t failed_count;
+    uint64_t fallback_count;
+    uint64_t peak_bytes;
+};
 extern struct memspan_counters memspan_counters_of_the_gone;
 
 /* While it is held no allocator is made or ended, so that records may be looked at; pools may be

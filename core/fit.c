@@ -1,11 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* fit.c: records, bins, and which free block serves a request. */
+/* fit.c: which free block serves a request; cutting and joining blocks. */
 
 #include "core/fit.h"
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 /* ---- records ---- */
+
+static void *map(size_t size)
+{
+    void *p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
+                   -1, 0);
+
+    return (p == MAP_FAILED) ? NULL : p;
+}
 
 static bool add_segment(struct memspan_fit *fit)
 {
@@ -16,10 +25,11 @@ static bool add_segment(struct memspan_fit *fit)
     if (fit->segment_count == MEMSPAN_FIT_SEGMENTS_MAX) {
         return false;
     }
-    segment = calloc(MEMSPAN_FIT_SEGMENT_RECORDS, sizeof(*segment));
+    segment = aligned_alloc(64, MEMSPAN_FIT_SEGMENT_RECORDS * sizeof(*segment));
     if (segment == NULL) {
         return false;
     }
+    memset(segment, 0, MEMSPAN_FIT_SEGMENT_RECORDS * sizeof(*segment));
     fit->segments[fit->segment_count++] = segment;
     for (i = MEMSPAN_FIT_SEGMENT_RECORDS; i-- > 0;) {
         if (first + i != 0) {
@@ -30,8 +40,8 @@ static bool add_segment(struct memspan_fit *fit)
     return true;
 }
 
-/* Makes sure that @p count more records can be had without failing. */
-bool memspan_fit_reserve(struct memspan_fit *fit, unsigned count)
+/* Makes sure that @p count (at most 2) more records can be had without failing. */
+static bool reserve(struct memspan_fit *fit, unsigned count)
 {
     uint32_t id = fit->unused_record;
 
@@ -44,7 +54,7 @@ bool memspan_fit_reserve(struct memspan_fit *fit, unsigned count)
     return true;
 }
 
-uint32_t memspan_fit_new_record(struct memspan_fit *fit)
+static uint32_t new_record(struct memspan_fit *fit)
 {
     uint32_t id              = fit->unused_record;
     struct memspan_record *r = memspan_fit_record(fit, id);
@@ -54,7 +64,7 @@ uint32_t memspan_fit_new_record(struct memspan_fit *fit)
     return id;
 }
 
-void memspan_fit_drop_record(struct memspan_fit *fit, uint32_t id)
+static void drop_record(struct memspan_fit *fit, uint32_t id)
 {
     struct memspan_record *r = memspan_fit_record(fit, id);
 
@@ -63,21 +73,37 @@ void memspan_fit_drop_record(struct memspan_fit *fit, uint32_t id)
     fit->unused_record = id;
 }
 
+bool memspan_fit_init(struct memspan_fit *fit)
+{
+    memset(fit, 0, sizeof(*fit));
+    fit->segments = map(MEMSPAN_FIT_SEGMENTS_MAX * sizeof(struct memspan_record *));
+    return fit->segments != NULL;
+}
+
+void memspan_fit_clear(struct memspan_fit *fit)
+{
+    uint32_t i;
+
+    for (i = 0; i < fit->segment_count; i++) {
+        free(fit->segments[i]);
+    }
+    if (fit->segments != NULL) {
+        munmap(fit->segments, MEMSPAN_FIT_SEGMENTS_MAX * sizeof(struct memspan_record *));
+    }
+    memset(fit, 0, sizeof(*fit));
+}
+
 /* ---- bins ---- */
 
 static void bin_of(uint32_t size, unsigned *fl, unsigned *sl)
 {
-    if (size < MEMSPAN_FIT_SL_COUNT) {
-        *fl = 0;
-        *sl = size;
-    } else {
-        unsigned log = 31 - (unsigned)__builtin_clz(size);
-        *fl          = log - MEMSPAN_FIT_SL_SHIFT + 1;
-        *sl          = (size >> (log - MEMSPAN_FIT_SL_SHIFT)) & (MEMSPAN_FIT_SL_COUNT - 1);
-    }
+    uint32_t bin = memspan_fit_bin(size);
+
+    *fl = bin >> MEMSPAN_FIT_SL_SHIFT;
+    *sl = bin & (MEMSPAN_FIT_SL_COUNT - 1);
 }
 
-void memspan_fit_insert(struct memspan_fit *fit, uint32_t id)
+static void insert(struct memspan_fit *fit, uint32_t id)
 {
     struct memspan_record *r = memspan_fit_record(fit, id);
     unsigned fl;
@@ -86,6 +112,7 @@ void memspan_fit_insert(struct memspan_fit *fit, uint32_t id)
 
     bin_of(r->size, &fl, &sl);
     head          = fit->bins[fl][sl];
+    r->is_free    = true;
     r->bin_before = 0;
     r->bin_after  = head;
     if (head != 0) {
@@ -94,15 +121,18 @@ void memspan_fit_insert(struct memspan_fit *fit, uint32_t id)
     fit->bins[fl][sl] = id;
     fit->sl_map[fl] |= 1u << sl;
     fit->fl_map |= 1u << fl;
+    fit->free_units += r->size;
 }
 
-void memspan_fit_remove(struct memspan_fit *fit, uint32_t id)
+static void take_out(struct memspan_fit *fit, uint32_t id)
 {
     struct memspan_record *r = memspan_fit_record(fit, id);
     unsigned fl;
     unsigned sl;
 
     bin_of(r->size, &fl, &sl);
+    r->is_free = false;
+    fit->free_units -= r->size;
     if (r->bin_after != 0) {
         memspan_fit_record(fit, r->bin_after)->bin_before = r->bin_before;
     }
@@ -119,85 +149,378 @@ void memspan_fit_remove(struct memspan_fit *fit, uint32_t id)
     }
 }
 
-/* The first of a free block's units on a boundary, or none if the rest is too short. */
+/* ---- blocks ---- */
+
+static void mark_start(struct memspan_range *range, uint32_t offset, uint32_t id)
+{
+    _Atomic uint64_t *word = &range->starts[offset / 64];
+    uint64_t bit           = UINT64_C(1) << (offset % 64);
+    uint64_t bits          = atomic_load_explicit(word, memory_order_relaxed);
+
+    atomic_store_explicit(&range->record_at[offset], id, memory_order_relaxed);
+    /* Written under the lock alone: a load and a store are enough beside lock-free readers. */
+    atomic_store_explicit(word, (id != 0) ? (bits | bit) : (bits & ~bit), memory_order_relaxed);
+}
+
+/* Cuts a block in two; the second part's record, which is in no bin yet. Needs a reserved record.
+ */
+static uint32_t split(struct memspan_fit *fit, uint32_t id, uint32_t first_size)
+{
+    struct memspan_record *r    = memspan_fit_record(fit, id);
+    uint32_t rest_id            = new_record(fit);
+    struct memspan_record *rest = memspan_fit_record(fit, rest_id);
+
+    rest->range  = r->range;
+    rest->offset = r->offset + first_size;
+    rest->size   = r->size - first_size;
+    rest->before = id;
+    rest->after  = r->after;
+    rest->zeroed = r->zeroed;
+    if (r->after != 0) {
+        memspan_fit_record(fit, r->after)->before = rest_id;
+    }
+    r->after = rest_id;
+    r->size  = first_size;
+    mark_start(r->range, rest->offset, rest_id);
+    return rest_id;
+}
+
+/* Joins a block with the one after it, whose record goes. Neither is in a bin. */
+static void join(struct memspan_fit *fit, uint32_t id)
+{
+    struct memspan_record *r    = memspan_fit_record(fit, id);
+    uint32_t next_id            = r->after;
+    struct memspan_record *next = memspan_fit_record(fit, next_id);
+
+    r->size += next->size;
+    r->zeroed = r->zeroed && next->zeroed;
+    r->after  = next->after;
+    if (next->after != 0) {
+        memspan_fit_record(fit, next->after)->before = id;
+    }
+    mark_start(r->range, next->offset, 0);
+    drop_record(fit, next_id);
+}
+
+/* The units of a free block before the first on a boundary; false if the rest is too short. */
 static bool fits(const struct memspan_fit *fit, uint32_t id, uint32_t size, size_t align_bytes,
                  uint32_t *skip_p)
 {
     const struct memspan_record *r = memspan_fit_record(fit, id);
-    uintptr_t start   = (uintptr_t)r->chunk->address + ((size_t)r->offset << MEMSPAN_UNIT_SHIFT);
-    uintptr_t aligned = (start + align_bytes - 1) & ~(uintptr_t)(align_bytes - 1);
-    uint32_t skip     = (uint32_t)((aligned - start) >> MEMSPAN_UNIT_SHIFT);
+    uintptr_t start                = (uintptr_t)memspan_record_address(r);
+    uintptr_t aligned              = (start + align_bytes - 1) & ~(uintptr_t)(align_bytes - 1);
+    size_t skip                    = (aligned - start) >> MEMSPAN_UNIT_SHIFT;
 
-    *skip_p = skip;
+    *skip_p = (uint32_t)skip;
     return (r->size >= skip) && (r->size - skip >= size);
 }
 
-/* A free block for @p size units on a boundary; 0 if there is none. First where any block of the
- * bin is large enough, whatever its address; then, to leave nothing unused, by looking. */
-uint32_t memspan_fit_find(const struct memspan_fit *fit, uint32_t size, size_t align_bytes,
+/* The first block of the first bin from which on all are large enough, wherever they stand. */
+static uint32_t find_sure(const struct memspan_fit *fit, uint32_t size, size_t align_bytes,
                           uint32_t *skip_p)
 {
-    uint32_t slack = (uint32_t)((align_bytes - 1) >> MEMSPAN_UNIT_SHIFT);
-    uint32_t sure  = size + slack;
+    uint64_t sure = (uint64_t)size + ((align_bytes - 1) >> MEMSPAN_UNIT_SHIFT);
     unsigned fl;
     unsigned sl;
     uint32_t map;
-    uint32_t id;
+    uint32_t above;
 
-    if (sure >= MEMSPAN_FIT_SL_COUNT) { /* up to the next bin's lower end: any block there is large
-                                           enough */
-        sure += (1u << (31 - (unsigned)__builtin_clz(sure) - MEMSPAN_FIT_SL_SHIFT)) - 1;
+    if (sure > UINT32_MAX / 2) {
+        return 0;
     }
-    bin_of(sure, &fl, &sl);
+    bin_of(memspan_fit_round((uint32_t)sure), &fl, &sl);
     map = fit->sl_map[fl] & (~0u << sl);
     if (map == 0) {
-        uint32_t above = (fl + 1 < 32) ? (fit->fl_map & (~0u << (fl + 1))) : 0;
-        if (above != 0) {
-            fl  = (unsigned)__builtin_ctz(above);
-            map = fit->sl_map[fl];
+        above = fit->fl_map & (~0u << 1 << fl);
+        if (above == 0) {
+            return 0;
         }
+        fl  = (unsigned)__builtin_ctz(above);
+        map = fit->sl_map[fl];
     }
-    if (map != 0) {
-        id = fit->bins[fl][__builtin_ctz(map)];
-        if (fits(fit, id, size, align_bytes, skip_p)) {
-            return id;
+    sl = (unsigned)__builtin_ctz(map);
+    return fits(fit, fit->bins[fl][sl], size, align_bytes, skip_p) ? fit->bins[fl][sl] : 0;
+}
+
+/* Any block that is large enough, by looking at @p most of them. */
+static uint32_t find_looking(const struct memspan_fit *fit, uint32_t size, size_t align_bytes,
+                             size_t most, uint32_t *skip_p)
+{
+    uint32_t bin = memspan_fit_bin(size);
+    uint32_t id;
+
+    for (; bin < MEMSPAN_FIT_FL_COUNT * MEMSPAN_FIT_SL_COUNT; bin++) {
+        unsigned fl = bin >> MEMSPAN_FIT_SL_SHIFT;
+        if (fit->sl_map[fl] == 0) {
+            bin |= MEMSPAN_FIT_SL_COUNT - 1;
+            continue;
         }
-    }
-    bin_of(size, &fl, &sl);
-    for (; fl < MEMSPAN_FIT_FL_COUNT; fl++, sl = 0) {
-        for (; sl < MEMSPAN_FIT_SL_COUNT; sl++) {
-            for (id = fit->bins[fl][sl]; id != 0; id = memspan_fit_record(fit, id)->bin_after) {
-                if (fits(fit, id, size, align_bytes, skip_p)) {
-                    return id;
-                }
+        id = fit->bins[fl][bin & (MEMSPAN_FIT_SL_COUNT - 1)];
+        for (; id != 0; id = memspan_fit_record(fit, id)->bin_after) {
+            if (fits(fit, id, size, align_bytes, skip_p)) {
+                return id;
+            }
+            if (--most == 0) {
+                return 0;
             }
         }
     }
     return 0;
 }
 
-const char *memspan_fit_check(const struct memspan_fit *fit, size_t free_count)
+uint32_t memspan_fit_take(struct memspan_fit *fit, uint32_t size, size_t align_bytes, bool thorough)
 {
-    unsigned fl;
-    unsigned sl;
+    uint32_t skip = 0;
+    uint32_t id   = find_sure(fit, size, align_bytes, &skip);
+    struct memspan_record *r;
+
+    if (id == 0) {
+        id = find_looking(fit, size, align_bytes, thorough ? SIZE_MAX : 8, &skip);
+    }
+    if ((id == 0) || !reserve(fit, 2)) {
+        return 0;
+    }
+    take_out(fit, id);
+    if (skip > 0) {
+        uint32_t rest = split(fit, id, skip);
+        insert(fit, id);
+        id = rest;
+    }
+    r = memspan_fit_record(fit, id);
+    if (r->size > size) {
+        insert(fit, split(fit, id, size));
+    }
+    r->range->used_count++;
+    return id;
+}
+
+void memspan_fit_give(struct memspan_fit *fit, uint32_t id)
+{
+    struct memspan_record *r = memspan_fit_record(fit, id);
+
+    r->range->used_count--;
+    r->account = NULL;
+    r->zeroed  = false;
+    atomic_store_explicit(&r->use, MEMSPAN_USE_NONE, memory_order_relaxed);
+    if ((r->after != 0) && memspan_fit_record(fit, r->after)->is_free) {
+        take_out(fit, r->after);
+        join(fit, id);
+    }
+    if ((r->before != 0) && memspan_fit_record(fit, r->before)->is_free) {
+        id = r->before;
+        take_out(fit, id);
+        join(fit, id);
+    }
+    insert(fit, id);
+}
+
+static bool grow(struct memspan_fit *fit, uint32_t id, uint32_t size)
+{
+    struct memspan_record *r = memspan_fit_record(fit, id);
+    uint32_t next            = r->after;
+    uint32_t missing         = size - r->size;
+
+    if ((next == 0) || !memspan_fit_record(fit, next)->is_free ||
+        (memspan_fit_record(fit, next)->size < missing) || !reserve(fit, 1)) {
+        return false;
+    }
+    take_out(fit, next);
+    if (memspan_fit_record(fit, next)->size > missing) {
+        insert(fit, split(fit, next, missing));
+    }
+    join(fit, id);
+    return true;
+}
+
+bool memspan_fit_resize(struct memspan_fit *fit, uint32_t id, uint32_t size)
+{
+    struct memspan_record *r = memspan_fit_record(fit, id);
+
+    if (size >= r->size) {
+        return (size == r->size) || grow(fit, id, size);
+    }
+    if (!reserve(fit, 1)) {
+        return false;
+    }
+    r->zeroed = false;
+    r->range->used_count++;
+    memspan_fit_give(fit, split(fit, id, size));
+    return true;
+}
+
+/* ---- ranges ---- */
+
+bool memspan_fit_add_range(struct memspan_fit *fit, struct memspan_range *range, uintptr_t address,
+                           uint32_t units, bool zeroed)
+{
+    size_t index_bytes = memspan_round_up((size_t)units * sizeof(uint32_t), 64);
+    size_t bytes       = index_bytes + ((size_t)units + 63) / 64 * sizeof(uint64_t);
+    unsigned char *both;
+    struct memspan_record *r;
     uint32_t id;
 
-    for (fl = 0; fl < MEMSPAN_FIT_FL_COUNT; fl++) {
-        for (sl = 0; sl < MEMSPAN_FIT_SL_COUNT; sl++) {
-            bool marked = ((fit->sl_map[fl] >> sl) & 1) != 0;
-            if (marked != (fit->bins[fl][sl] != 0)) {
-                return "a bin and its bit differ";
+    if (!reserve(fit, 1)) {
+        return false;
+    }
+    both = map(bytes); /* address space: only what describes used memory is ever touched */
+    if (both == NULL) {
+        return false;
+    }
+    *range = (struct memspan_range){.address              = address,
+                                    .units                = units,
+                                    .record_at            = (void *)both,
+                                    .starts               = (void *)(both + index_bytes),
+                                    .records_mapped_bytes = bytes,
+                                    .next                 = fit->ranges};
+    if (fit->ranges != NULL) {
+        fit->ranges->previous = range;
+    }
+    fit->ranges = range;
+    id          = new_record(fit);
+    r           = memspan_fit_record(fit, id);
+    r->range    = range;
+    r->size     = units;
+    r->zeroed   = zeroed;
+    mark_start(range, 0, id);
+    insert(fit, id);
+    return true;
+}
+
+void memspan_fit_remove_range(struct memspan_fit *fit, struct memspan_range *range)
+{
+    uint32_t id = atomic_load_explicit(&range->record_at[0], memory_order_relaxed);
+
+    take_out(fit, id);
+    drop_record(fit, id);
+    if (range->next != NULL) {
+        range->next->previous = range->previous;
+    }
+    if (range->previous != NULL) {
+        range->previous->next = range->next;
+    } else {
+        fit->ranges = range->next;
+    }
+    munmap((void *)range->record_at, range->records_mapped_bytes);
+}
+
+uint32_t memspan_range_find(const struct memspan_range *range, size_t offset_bytes)
+{
+    size_t unit = offset_bytes >> MEMSPAN_UNIT_SHIFT;
+    uint32_t id;
+    uint64_t bits;
+    size_t word;
+
+    if (unit >= range->units) {
+        return 0;
+    }
+    id = atomic_load_explicit(&range->record_at[unit], memory_order_relaxed);
+    if (id != 0) {
+        return id;
+    }
+    word = unit / 64;
+    bits = atomic_load_explicit(&range->starts[word], memory_order_relaxed) &
+           (~UINT64_C(0) >> (63 - unit % 64));
+    while ((bits == 0) && (word > 0)) {
+        bits = atomic_load_explicit(&range->starts[--word], memory_order_relaxed);
+    }
+    if (bits == 0) {
+        return 0;
+    }
+    unit = word * 64 + 63 - (size_t)__builtin_clzll(bits);
+    return atomic_load_explicit(&range->record_at[unit], memory_order_relaxed);
+}
+
+uint32_t memspan_fit_largest(const struct memspan_fit *fit)
+{
+    uint32_t largest = 0;
+    uint32_t id;
+    unsigned fl;
+
+    if (fit->fl_map == 0) {
+        return 0;
+    }
+    fl = 31 - (unsigned)__builtin_clz(fit->fl_map);
+    id = fit->bins[fl][31 - __builtin_clz(fit->sl_map[fl])];
+    for (; id != 0; id = memspan_fit_record(fit, id)->bin_after) {
+        if (memspan_fit_record(fit, id)->size > largest) {
+            largest = memspan_fit_record(fit, id)->size;
+        }
+    }
+    return largest;
+}
+
+/* ---- invariants ---- */
+
+static const char *check_range(const struct memspan_fit *fit, const struct memspan_range *range,
+                               size_t *free_count, size_t *free_units)
+{
+    uint32_t id     = atomic_load_explicit(&range->record_at[0], memory_order_relaxed);
+    uint32_t before = 0;
+    uint32_t offset = 0;
+    uint32_t used   = 0;
+    bool was_free   = false;
+
+    for (; id != 0; id = memspan_fit_record(fit, id)->after) {
+        const struct memspan_record *r = memspan_fit_record(fit, id);
+
+        if ((r->range != range) || (r->offset != offset) || (r->before != before)) {
+            return "a block is not where its neighbour ends";
+        }
+        if ((r->size == 0) || (r->size > range->units - offset) ||
+            (memspan_range_find(range, (size_t)offset << MEMSPAN_UNIT_SHIFT) != id)) {
+            return "a block's size or start does not hold";
+        }
+        if (r->is_free && was_free) {
+            return "two free blocks stand side by side";
+        }
+        was_free = r->is_free;
+        used += r->is_free ? 0 : 1;
+        *free_count += r->is_free ? 1 : 0;
+        *free_units += r->is_free ? r->size : 0;
+        before = id;
+        offset += r->size;
+    }
+    if ((offset != range->units) || (used != range->used_count)) {
+        return "a range's blocks do not fill it, or are miscounted";
+    }
+    return NULL;
+}
+
+static const char *check_bins(const struct memspan_fit *fit, size_t free_count)
+{
+    uint32_t bin;
+    uint32_t id;
+
+    for (bin = 0; bin < MEMSPAN_FIT_FL_COUNT * MEMSPAN_FIT_SL_COUNT; bin++) {
+        unsigned fl = bin >> MEMSPAN_FIT_SL_SHIFT;
+        unsigned sl = bin & (MEMSPAN_FIT_SL_COUNT - 1);
+
+        if ((((fit->sl_map[fl] >> sl) & 1) != 0) != (fit->bins[fl][sl] != 0)) {
+            return "a bin and its bit differ";
+        }
+        for (id = fit->bins[fl][sl]; id != 0; id = memspan_fit_record(fit, id)->bin_after) {
+            const struct memspan_record *r = memspan_fit_record(fit, id);
+            if (!r->is_free || (memspan_fit_bin(r->size) != bin)) {
+                return "a block is in a bin that is not its own";
             }
-            for (id = fit->bins[fl][sl]; id != 0; id = memspan_fit_record(fit, id)->bin_after) {
-                unsigned own_fl;
-                unsigned own_sl;
-                bin_of(memspan_fit_record(fit, id)->size, &own_fl, &own_sl);
-                if (memspan_fit_record(fit, id)->used || (own_fl != fl) || (own_sl != sl)) {
-                    return "a block is in a bin that is not its own";
-                }
-                free_count--;
-            }
+            free_count--;
         }
     }
     return (free_count == 0) ? NULL : "free blocks and blocks in bins differ in number";
+}
+
+const char *memspan_fit_check(const struct memspan_fit *fit)
+{
+    const struct memspan_range *range;
+    const char *problem = NULL;
+    size_t free_count   = 0;
+    size_t free_units   = 0;
+
+    for (range = fit->ranges; (problem == NULL) && (range != NULL); range = range->next) {
+        problem = check_range(fit, range, &free_count, &free_units);
+    }
+    if ((problem == NULL) && (free_units != fit->free_units)) {
+        problem = "the free bytes are miscounted";
+    }
+    return (problem == NULL) ? check_bins(fit, free_count) : problem;
 }

@@ -2,43 +2,75 @@
 #ifndef MEMSPAN_CORE_FIT_H
 #define MEMSPAN_CORE_FIT_H
 
-/* Two-level segregated fit: the free blocks of a pool by size, and the records of all its blocks.
+/* Two-level segregated fit over ranges of memory that nobody touches: every record is elsewhere.
  *
- * Sizes and offsets count units of 64 bytes. Records are numbered from 1 (0 is none) and live in
- * segments that never move. A bin holds free blocks of one size range: 16 ranges a power of two,
- * and two bitmaps find the first non-empty bin that is surely large enough in a few instructions.
+ * A range is a row of blocks, free or used, without gaps; two free blocks never stand side by side.
+ * Sizes and offsets count units of 256 bytes. Free blocks of all ranges of one fit are kept in bins
+ * by size, 32 bins a power of two, and bitmaps find the first bin that is surely large enough in a
+ * few instructions. The same calls in the same order give the same blocks, in every process.
  *
- * Threads: none of this locks; the pool does. */
+ * Threads: nothing here locks, but memspan_range_find(), which may run beside anything else. */
 
-#include "core/pool.h"
+#include "core/base/platform.h"
+#include <stdatomic.h>
 
 enum {
-    MEMSPAN_UNIT_SHIFT          = 6, /* a cache line: no two blocks share one */
-    MEMSPAN_FIT_SL_SHIFT        = 4,
+    MEMSPAN_UNIT_SHIFT          = 8,
+    MEMSPAN_FIT_SL_SHIFT        = 5,
     MEMSPAN_FIT_SL_COUNT        = 1 << MEMSPAN_FIT_SL_SHIFT,
     MEMSPAN_FIT_FL_COUNT        = 32 - MEMSPAN_FIT_SL_SHIFT,
-    MEMSPAN_FIT_SEGMENT_SHIFT   = 10,
+    MEMSPAN_FIT_SEGMENT_SHIFT   = 8,
     MEMSPAN_FIT_SEGMENT_RECORDS = 1 << MEMSPAN_FIT_SEGMENT_SHIFT,
-    MEMSPAN_FIT_SEGMENTS_MAX    = 1 << 16, /* 64 Mi blocks */
+    MEMSPAN_FIT_SEGMENTS_MAX    = 1 << 18, /* 64 Mi blocks */
 };
 #define MEMSPAN_UNIT_BYTES ((size_t)1 << MEMSPAN_UNIT_SHIFT)
 
+struct memspan_account;
+
+/* What a block is to those who use it; a free block's is nothing. Changed without the fit's lock by
+ * whoever owns the block. */
+enum memspan_use {
+    MEMSPAN_USE_NONE = 0,
+    MEMSPAN_USE_BLOCK,  /* somebody's memory */
+    MEMSPAN_USE_CACHED, /* freed, waiting in a thread's heap */
+    MEMSPAN_USE_SLAB,   /* divided into objects */
+};
+
+/* One cache line a block. */
 struct memspan_record {
-    struct memspan_chunk *chunk;
-    struct memspan_block_owner owner;
-    uint32_t offset; /* units from the chunk's start */
-    uint32_t size;   /* units; 0 for a block that is a whole chunk */
-    uint32_t before; /* neighbours in the chunk */
+    struct memspan_range *range;
+    struct memspan_account *account; /* of a block in use */
+    size_t requested_bytes;
+    uint32_t offset; /* units from the range's start */
+    uint32_t size;   /* units */
+    uint32_t before; /* neighbours in the range; 0: none */
     uint32_t after;
-    uint32_t bin_before; /* neighbours in the bin; bin_after also links unused records */
+    uint32_t bin_before; /* neighbours in the bin; bin_after also links unused and cached records */
     uint32_t bin_after;
-    bool used;
+    bool is_free;
+    bool zeroed; /* free: every byte is zero */
+    bool fallback;
+    _Atomic uint8_t use; /* enum memspan_use */
+} __attribute__((aligned(MEMSPAN_CACHE_LINE_BYTES)));
+_Static_assert(sizeof(struct memspan_record) == 64, "a record is a cache line");
+
+struct memspan_range {
+    uintptr_t address; /* of its first byte; 0 where offsets alone matter */
+    uint32_t units;
+    uint32_t used_count;         /* blocks that are not free */
+    _Atomic uint32_t *record_at; /* by unit: the record of the block that starts there */
+    _Atomic uint64_t *starts;    /* a bit for each unit where a block starts */
+    size_t records_mapped_bytes; /* of the two arrays */
+    struct memspan_range *next;  /* the fit's ranges */
+    struct memspan_range *previous;
 };
 
 struct memspan_fit {
-    struct memspan_record *segments[MEMSPAN_FIT_SEGMENTS_MAX];
+    struct memspan_record **segments; /* never move: the array is address space for all */
     uint32_t segment_count;
     uint32_t unused_record; /* head of the list of records without a block */
+    struct memspan_range *ranges;
+    size_t free_units;
     uint32_t fl_map;
     uint32_t sl_map[MEMSPAN_FIT_FL_COUNT];
     uint32_t bins[MEMSPAN_FIT_FL_COUNT][MEMSPAN_FIT_SL_COUNT];
@@ -51,28 +83,74 @@ static inline struct memspan_record *memspan_fit_record(const struct memspan_fit
 
 static inline void *memspan_record_address(const struct memspan_record *r)
 {
-    return r->chunk->address + ((size_t)r->offset << MEMSPAN_UNIT_SHIFT);
+    return (void *)(r->range->address + ((size_t)r->offset << MEMSPAN_UNIT_SHIFT));
 }
 
-/* Make sure that @p count more records can be had without failing. */
-bool memspan_fit_reserve(struct memspan_fit *fit, unsigned count);
+static inline size_t memspan_record_bytes(const struct memspan_record *r)
+{
+    return (size_t)r->size << MEMSPAN_UNIT_SHIFT;
+}
 
-/* A blank record; one must have been reserved. */
-uint32_t memspan_fit_new_record(struct memspan_fit *fit);
-void memspan_fit_drop_record(struct memspan_fit *fit, uint32_t id);
+/* The bin of a size in units, as one number: bins grow with it. */
+static inline uint32_t memspan_fit_bin(uint32_t size)
+{
+    uint32_t log;
 
-/* Put a free block into its bin; take it out again. */
-void memspan_fit_insert(struct memspan_fit *fit, uint32_t id);
-void memspan_fit_remove(struct memspan_fit *fit, uint32_t id);
+    if (size < MEMSPAN_FIT_SL_COUNT) {
+        return size;
+    }
+    log = 31 - (uint32_t)__builtin_clz(size);
+    return ((log - MEMSPAN_FIT_SL_SHIFT) << MEMSPAN_FIT_SL_SHIFT) +
+           (size >> (log - MEMSPAN_FIT_SL_SHIFT));
+}
 
-/* A free block for @p size units on a boundary; 0 if there is none. *skip_p: its units before that
- * boundary. First where any block of a bin is large enough, whatever its address; then, to leave
- * nothing unused, by looking. */
-uint32_t memspan_fit_find(const struct memspan_fit *fit, uint32_t size, size_t align_bytes,
-                          uint32_t *skip_p);
+/* A size rounded up to the smallest of a bin, so that a block of it serves whoever asks for that
+ * bin's sizes again: at most 1/32 more. */
+static inline uint32_t memspan_fit_round(uint32_t size)
+{
+    uint32_t mask;
 
-/* What does not hold of the bins, of which there should be @p free_count blocks in; NULL: all does.
- */
-const char *memspan_fit_check(const struct memspan_fit *fit, size_t free_count);
+    if (size < MEMSPAN_FIT_SL_COUNT) {
+        return size;
+    }
+    mask = (1u << (31 - (uint32_t)__builtin_clz(size) - MEMSPAN_FIT_SL_SHIFT)) - 1;
+    return (size > UINT32_MAX - mask) ? size : ((size + mask) & ~mask);
+}
+
+/* An empty fit. False without memory. */
+bool memspan_fit_init(struct memspan_fit *fit);
+
+/* Release the records of a fit without ranges. */
+void memspan_fit_clear(struct memspan_fit *fit);
+
+/* Enter [address, address + units) as one free block. False without memory for records; then
+ * nothing has changed. */
+bool memspan_fit_add_range(struct memspan_fit *fit, struct memspan_range *range, uintptr_t address,
+                           uint32_t units, bool zeroed);
+
+/* Take a range without used blocks out again. */
+void memspan_fit_remove_range(struct memspan_fit *fit, struct memspan_range *range);
+
+/* A block of @p size units (> 0) on a boundary of @p align_bytes, taken out of the free ones; 0
+ * when there is none. Not @p thorough: some blocks that are barely large enough are overlooked. */
+uint32_t memspan_fit_take(struct memspan_fit *fit, uint32_t size, size_t align_bytes,
+                          bool thorough);
+
+/* Give a block back. */
+void memspan_fit_give(struct memspan_fit *fit, uint32_t id);
+
+/* Make a used block smaller, or larger at the cost of the free block behind it, where it stands.
+ * False when it cannot be; then nothing has changed. */
+bool memspan_fit_resize(struct memspan_fit *fit, uint32_t id, uint32_t size);
+
+/* The record of the block that holds that offset of a range, free or used. No lock is needed if the
+ * block is in use and stays so meanwhile; else the answer may be any record, or 0. */
+uint32_t memspan_range_find(const struct memspan_range *range, size_t offset_bytes);
+
+/* Units of the largest free block. */
+uint32_t memspan_fit_largest(const struct memspan_fit *fit);
+
+/* What does not hold; NULL: everything does. */
+const char *memspan_fit_check(const struct memspan_fit *fit);
 
 #endif /* MEMSPAN_CORE_FIT_H */

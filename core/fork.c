@@ -2,6 +2,7 @@
 /* fork.c: the lock order of the core, in one place.
  *
  *   OpenMP's making  >  allocator table  >  spaces  >  backends (opening)  >  providers  >
+ *   threads (stopping them)  >  accounts  >  records of heaps, slabs  >  records of chunks  >
  *   pools  >  pointer map  >  topology  >  OpenMP's partitioners, tables  >  guard
  *
  * A thread that holds one of them may take those to its right, never those to its left. */
@@ -10,6 +11,7 @@
 #include "core/allocator_record.h"
 #include "core/base/topology.h"
 #include "core/guard.h"
+#include "core/heap.h"
 #include "core/pointer_map.h"
 #include <pthread.h>
 
@@ -20,18 +22,29 @@ static void before(void)
     memspan_space_before_fork();
     memspan_backend_before_fork();
     memspan_provider_before_fork();
+    memspan_thread_before_fork();
+    memspan_account_lock();
+    memspan_heap_before_fork();
+    memspan_provider_before_fork_inner();
     memspan_map_before_fork();
     memspan_topology_before_fork();
     memspan_omp_before_fork_inner();
     memspan_guard_before_fork();
 }
 
-static void after(void)
+static void after_inner(void)
 {
     memspan_guard_after_fork();
     memspan_omp_after_fork_inner();
     memspan_topology_after_fork();
     memspan_map_after_fork();
+    memspan_provider_after_fork_inner();
+    memspan_heap_after_fork();
+    memspan_account_unlock();
+}
+
+static void after_outer(void)
+{
     memspan_provider_after_fork();
     memspan_backend_after_fork();
     memspan_space_after_fork();
@@ -39,9 +52,23 @@ static void after(void)
     memspan_omp_after_fork_outer();
 }
 
+static void after_in_parent(void)
+{
+    after_inner();
+    memspan_thread_after_fork_parent();
+    after_outer();
+}
+
+static void after_in_child(void)
+{
+    after_inner();
+    memspan_thread_after_fork_child();
+    after_outer();
+}
+
 static void register_handlers(void)
 {
-    pthread_atfork(before, after, after);
+    pthread_atfork(before, after_in_parent, after_in_child);
 }
 
 void memspan_fork_prepare(void)

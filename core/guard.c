@@ -16,7 +16,7 @@
 #include "core/base/log.h"
 #include "core/base/option.h"
 #include "core/guard_report.h"
-#include "core/pointer_map.h"
+#include "core/heap.h"
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -91,7 +91,6 @@ static struct memspan_guard_block *take_over_due(bool all)
 static void give_back(struct memspan_guard_block *due)
 {
     struct memspan_fence_damage damage;
-    struct memspan_block_owner owner;
     struct memspan_guard_block *b;
     struct memspan_guard_block *next;
 
@@ -104,7 +103,7 @@ static void give_back(struct memspan_guard_block *due)
                 .fault = MEMSPAN_GUARD_WRITTEN_FREED, .block = b, .damage = damage});
         }
         if (memspan_fence_lower(&b->fence)) {
-            memspan_pool_free(b->fence.raw, &owner);
+            memspan_store_drop(b->fence.raw);
         } else {
             memspan_log(MEMSPAN_LOG_WARN, "guard", "%zu bytes at %p stay closed and are lost",
                         b->fence.raw_bytes, (void *)b->fence.raw);
@@ -130,7 +129,7 @@ void memspan_guard_trim(void)
 
 static void name_allocator(struct memspan_guard_block *b)
 {
-    const struct memspan_allocator *a = b->owner.allocator;
+    const struct memspan_allocator *a = b->owner.account->allocator;
 
     if (a->name[0] != '\0') {
         snprintf(b->allocator, sizeof(b->allocator), "%s", a->name);
@@ -155,30 +154,43 @@ static struct memspan_guard_block *new_block(bool *pages_p)
     return b;
 }
 
-/* The pool's memory for a fence; where there is too little, without those that wait, and then
- * without a fence. */
-static memspan_status_t take(struct memspan_fence *fence, size_t align_bytes, size_t size_bytes,
-                             const memspan_part_t *parts, size_t part_count,
-                             const struct memspan_block_owner *owner, bool *zeroed_p, void **raw_p)
+static memspan_status_t take_once(const struct memspan_fence *fence,
+                                  const struct memspan_store_request *request, bool *zeroed_p,
+                                  void **raw_p)
 {
-    struct memspan_provider *p = fence->provider;
-    bool zeroed                = *zeroed_p;
-    memspan_status_t status;
+    struct memspan_store_request raw = *request;
 
-    status = memspan_pool_alloc(p->pool, fence->raw_bytes, fence->raw_align_bytes, parts,
-                                part_count, owner, &zeroed, raw_p);
-    if ((status == MEMSPAN_ERR_NO_MEMORY) || (status == MEMSPAN_ERR_LIMIT)) {
+    raw.size_bytes            = fence->raw_bytes;
+    raw.align_bytes           = fence->raw_align_bytes;
+    raw.owner.requested_bytes = fence->raw_bytes;
+    raw.objects               = false;
+    return memspan_store_take(&raw, zeroed_p, raw_p);
+}
+
+static bool is_shortage(memspan_status_t status)
+{
+    return (status == MEMSPAN_ERR_NO_MEMORY) || (status == MEMSPAN_ERR_LIMIT);
+}
+
+/* The store's memory for a fence; where there is too little, without those that wait, and then
+ * without a fence. */
+static memspan_status_t take(struct memspan_fence *fence,
+                             const struct memspan_store_request *request, bool *zeroed_p,
+                             void **raw_p)
+{
+    bool zeroed             = *zeroed_p;
+    memspan_status_t status = take_once(fence, request, &zeroed, raw_p);
+
+    if (is_shortage(status)) {
         memspan_guard_trim();
         zeroed = *zeroed_p;
-        status = memspan_pool_alloc(p->pool, fence->raw_bytes, fence->raw_align_bytes, parts,
-                                    part_count, owner, &zeroed, raw_p);
+        status = take_once(fence, request, &zeroed, raw_p);
     }
-    if (((status == MEMSPAN_ERR_NO_MEMORY) || (status == MEMSPAN_ERR_LIMIT)) &&
-        (fence->raw_bytes != size_bytes)) {
-        memspan_fence_plan_bare(p, fence->size_bytes, align_bytes, size_bytes, fence);
+    if (is_shortage(status) && (fence->raw_bytes != request->size_bytes)) {
+        memspan_fence_plan_bare(fence->provider, fence->size_bytes, request->align_bytes,
+                                request->size_bytes, fence);
         zeroed = *zeroed_p;
-        status = memspan_pool_alloc(p->pool, fence->raw_bytes, fence->raw_align_bytes, parts,
-                                    part_count, owner, &zeroed, raw_p);
+        status = take_once(fence, request, &zeroed, raw_p);
     }
     if (status == MEMSPAN_OK) {
         *zeroed_p = zeroed;
@@ -200,10 +212,8 @@ static void settle(struct memspan_guard_block *b, bool counted, bool keep)
     pthread_mutex_unlock(&guard_lock);
 }
 
-memspan_status_t memspan_guard_alloc(struct memspan_provider *provider, size_t size_bytes,
-                                     size_t align_bytes, const memspan_part_t *parts,
-                                     size_t part_count, const struct memspan_block_owner *owner,
-                                     bool *zeroed_p, void **address_p)
+memspan_status_t memspan_guard_alloc(const struct memspan_store_request *request, bool *zeroed_p,
+                                     void **address_p)
 {
     const struct memspan_call_stack *stack = memspan_call_stack_here();
     bool pages                             = false;
@@ -215,19 +225,20 @@ memspan_status_t memspan_guard_alloc(struct memspan_provider *provider, size_t s
         return memspan_error(MEMSPAN_ERR_NO_MEMORY, "no memory for a guarded block's record");
     }
     /* What is divided into parts has the size of their sum. */
-    if ((parts != NULL) ||
-        !memspan_fence_plan(provider, owner->requested_bytes, align_bytes, pages, &b->fence)) {
-        memspan_fence_plan_bare(provider, owner->requested_bytes, align_bytes, size_bytes,
-                                &b->fence);
+    if ((request->parts != NULL) ||
+        !memspan_fence_plan(request->provider, request->owner.requested_bytes, request->align_bytes,
+                            pages, &b->fence)) {
+        memspan_fence_plan_bare(request->provider, request->owner.requested_bytes,
+                                request->align_bytes, request->size_bytes, &b->fence);
     }
-    status = take(&b->fence, align_bytes, size_bytes, parts, part_count, owner, zeroed_p, &raw);
+    status = take(&b->fence, request, zeroed_p, &raw);
     if (status != MEMSPAN_OK) {
         settle(b, pages, false);
         return status;
     }
     memspan_fence_raise(&b->fence, raw);
-    b->owner        = *owner;
-    b->chunk        = memspan_map_find(raw);
+    b->owner        = request->owner;
+    b->chunk        = memspan_store_chunk(raw);
     b->alloc_stack  = stack;
     b->alloc_thread = gettid();
     b->process      = getpid();
@@ -291,7 +302,8 @@ static void wait_in_row(struct memspan_guard_block *b, const struct memspan_fenc
     give_back(due);
 }
 
-memspan_status_t memspan_guard_free(void *address, struct memspan_block_owner *owner_p)
+memspan_status_t memspan_guard_free(void *address, bool *known_p,
+                                    struct memspan_block_owner *owner_p)
 {
     const struct memspan_call_stack *stack = memspan_call_stack_here();
     struct memspan_guard_finding finding   = {
@@ -301,10 +313,10 @@ memspan_status_t memspan_guard_free(void *address, struct memspan_block_owner *o
     struct memspan_fence fence;
     memspan_status_t status;
 
-    b = claim(address, stack, &status);
+    b        = claim(address, stack, &status);
+    *known_p = (b != NULL) || (status != MEMSPAN_OK);
     if (b == NULL) {
-        /* From before the guard was on, or not a block. */
-        return (status == MEMSPAN_OK) ? memspan_pool_free(address, owner_p) : status;
+        return status;
     }
     *owner_p = b->owner;
     if (!is_inherited(b) && !memspan_fence_check(&b->fence, false, &finding.damage)) {
@@ -317,6 +329,24 @@ memspan_status_t memspan_guard_free(void *address, struct memspan_block_owner *o
     memspan_fence_close(&fence);
     wait_in_row(b, &fence);
     return MEMSPAN_OK;
+}
+
+memspan_status_t memspan_guard_give(void *address, bool keep_charge)
+{
+    struct memspan_block_owner owner;
+    memspan_status_t status;
+    bool known;
+
+    status = memspan_guard_free(address, &known, &owner);
+    if (!known) { /* from before the guard was on, or not a block */
+        return memspan_store_give(address, keep_charge);
+    }
+    if (status == MEMSPAN_OK) {
+        memspan_heap_credit(owner.account,
+                            keep_charge ? 0 : owner.requested_bytes + MEMSPAN_CHARGE_OVERHEAD_BYTES,
+                            1, 0);
+    }
+    return status;
 }
 
 /* ---- look-ups ---- */
@@ -339,7 +369,7 @@ bool memspan_guard_find(const void *address, struct memspan_block_view *view_p)
                                               .owner          = b->owner};
     }
     pthread_mutex_unlock(&guard_lock);
-    return found || (!known && memspan_pool_find(address, view_p));
+    return found || (!known && memspan_store_find(address, view_p));
 }
 
 void memspan_guard_refused(const void *address, const char *call)
@@ -359,13 +389,9 @@ void memspan_guard_refused(const void *address, const char *call)
 
     memspan_error_save(&saved);
     if (b == NULL) {
-        const struct memspan_chunk *chunk = memspan_map_find(address);
-
-        finding.fault = ((chunk != NULL) &&
-                         ((const unsigned char *)address < chunk->address + chunk->size_bytes))
-                            ? MEMSPAN_GUARD_WILD
-                            : MEMSPAN_GUARD_STRANGER;
-        if (memspan_pool_find(address, &view)) {
+        finding.fault =
+            (memspan_store_chunk(address) != NULL) ? MEMSPAN_GUARD_WILD : MEMSPAN_GUARD_STRANGER;
+        if (memspan_store_find(address, &view)) {
             return; /* a block from before the guard was on: the caller says what is wrong */
         }
     } else if (copy.fence.address != address) {
@@ -413,7 +439,7 @@ static bool add_leak(struct memspan_guard_leak **leaks, size_t *groups, size_t *
         struct memspan_guard_leak *leak = &(*leaks)[i];
 
         if ((leak->first.alloc_stack == b->alloc_stack) &&
-            (leak->first.owner.allocator == b->owner.allocator)) {
+            (leak->first.owner.account->allocator == b->owner.account->allocator)) {
             leak->first = (b->serial < leak->first.serial) ? *b : leak->first;
             leak->count++;
             leak->bytes += b->fence.size_bytes;

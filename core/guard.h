@@ -11,17 +11,18 @@
  * once it is on. */
 
 #include "core/base/platform.h"
-#include "core/pool.h"
+#include "core/store.h"
 #include "core/watch.h"
 
 /* Begin, when the environment asks for it. */
 void memspan_guard_start(void);
 
-memspan_status_t memspan_guard_alloc(struct memspan_provider *provider, size_t size_bytes,
-                                     size_t align_bytes, const memspan_part_t *parts,
-                                     size_t part_count, const struct memspan_block_owner *owner,
-                                     bool *zeroed_p, void **address_p);
-memspan_status_t memspan_guard_free(void *address, struct memspan_block_owner *owner_p);
+memspan_status_t memspan_guard_alloc(const struct memspan_store_request *request, bool *zeroed_p,
+                                     void **address_p);
+
+/* *known_p false: no guarded block; nothing was done. The charge is the caller's to take back. */
+memspan_status_t memspan_guard_free(void *address, bool *known_p,
+                                    struct memspan_block_owner *owner_p);
 bool memspan_guard_find(const void *address, struct memspan_block_view *view_p);
 
 /* Let the pools have the memory of all freed blocks: uses of it are not found any more. */
@@ -37,39 +38,33 @@ void memspan_guard_tell(const void *address);
 void memspan_guard_before_fork(void);
 void memspan_guard_after_fork(void);
 
-/* ---- the pool's calls, guarded when the guard is on ---- */
+/* ---- the store's calls, guarded when the guard is on ---- */
 
-static inline memspan_status_t memspan_block_alloc(struct memspan_provider *provider,
-                                                   size_t size_bytes, size_t align_bytes,
-                                                   const memspan_part_t *parts, size_t part_count,
-                                                   const struct memspan_block_owner *owner,
-                                                   bool *zeroed_p, void **address_p)
+static inline memspan_status_t memspan_block_take(const struct memspan_store_request *request,
+                                                  bool *zeroed_p, void **address_p)
 {
-    if (MEMSPAN_UNLIKELY(memspan_guarding())) {
-        return memspan_guard_alloc(provider, size_bytes, align_bytes, parts, part_count, owner,
-                                   zeroed_p, address_p);
-    }
-    return memspan_pool_alloc(provider->pool, size_bytes, align_bytes, parts, part_count, owner,
-                              zeroed_p, address_p);
+    return MEMSPAN_UNLIKELY(memspan_guarding()) ? memspan_guard_alloc(request, zeroed_p, address_p)
+                                                : memspan_store_take(request, zeroed_p, address_p);
 }
 
-static inline memspan_status_t memspan_block_free(void *address,
-                                                  struct memspan_block_owner *owner_p)
+memspan_status_t memspan_guard_give(void *address, bool keep_charge);
+
+static inline memspan_status_t memspan_block_give(void *address, bool keep_charge)
 {
-    return MEMSPAN_UNLIKELY(memspan_guarding()) ? memspan_guard_free(address, owner_p)
-                                                : memspan_pool_free(address, owner_p);
+    return MEMSPAN_UNLIKELY(memspan_guarding()) ? memspan_guard_give(address, keep_charge)
+                                                : memspan_store_give(address, keep_charge);
 }
 
 static inline bool memspan_block_find(const void *address, struct memspan_block_view *view_p)
 {
     return MEMSPAN_UNLIKELY(memspan_guarding()) ? memspan_guard_find(address, view_p)
-                                                : memspan_pool_find(address, view_p);
+                                                : memspan_store_find(address, view_p);
 }
 
 /* Guarded blocks always move, so that a use of the old address is found. */
-static inline bool memspan_block_retag(void *address, const struct memspan_block_owner *owner)
+static inline bool memspan_block_resize(void *address, size_t size_bytes)
 {
-    return !MEMSPAN_UNLIKELY(memspan_guarding()) && memspan_pool_retag(address, owner);
+    return !MEMSPAN_UNLIKELY(memspan_guarding()) && memspan_store_resize(address, size_bytes);
 }
 
 /* @p call was given an address that starts no block, and has refused it. It may be the first call

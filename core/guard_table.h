@@ -7,7 +7,7 @@
 
 #include "core/call_stack.h"
 #include "core/fence.h"
-#include "core/pool.h"
+#include "core/store.h"
 #include <sys/types.h>
 
 struct memspan_guard_block {

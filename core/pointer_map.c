@@ -11,7 +11,7 @@ _Atomic(struct memspan_map_leaf *)
 
 static pthread_mutex_t map_lock = PTHREAD_MUTEX_INITIALIZER;
 
-static _Atomic(struct memspan_chunk *) *slot_of(uintptr_t granule, bool make)
+static _Atomic uintptr_t *slot_of(uintptr_t granule, bool make)
 {
     _Atomic(struct memspan_map_leaf *) *place = &memspan_map_root[granule >> MEMSPAN_LEAF_SHIFT];
     struct memspan_map_leaf *leaf             = atomic_load_explicit(place, memory_order_relaxed);
@@ -25,7 +25,7 @@ static _Atomic(struct memspan_chunk *) *slot_of(uintptr_t granule, bool make)
         }
         atomic_store_explicit(place, leaf, memory_order_release);
     }
-    return (leaf == NULL) ? NULL : &leaf->chunks[granule & ((1 << MEMSPAN_LEAF_SHIFT) - 1)];
+    return (leaf == NULL) ? NULL : &leaf->entries[granule & ((1 << MEMSPAN_LEAF_SHIFT) - 1)];
 }
 
 static void clear(uintptr_t first, uintptr_t last)
@@ -33,14 +33,14 @@ static void clear(uintptr_t first, uintptr_t last)
     uintptr_t granule;
 
     for (granule = first; granule <= last; granule++) {
-        _Atomic(struct memspan_chunk *) *slot = slot_of(granule, false);
+        _Atomic uintptr_t *slot = slot_of(granule, false);
         if (slot != NULL) {
-            atomic_store_explicit(slot, NULL, memory_order_release);
+            atomic_store_explicit(slot, 0, memory_order_release);
         }
     }
 }
 
-bool memspan_map_insert(void *address, size_t size_bytes, struct memspan_chunk *chunk)
+bool memspan_map_insert(void *address, size_t size_bytes, uintptr_t entry)
 {
     uintptr_t start = (uintptr_t)address;
     uintptr_t first = start >> MEMSPAN_GRANULE_SHIFT;
@@ -54,10 +54,12 @@ bool memspan_map_insert(void *address, size_t size_bytes, struct memspan_chunk *
     }
     pthread_mutex_lock(&map_lock);
     for (granule = first; inserted && (granule <= last); granule++) {
-        _Atomic(struct memspan_chunk *) *slot = slot_of(granule, true);
-        inserted = (slot != NULL) && (atomic_load_explicit(slot, memory_order_relaxed) == NULL);
+        _Atomic uintptr_t *slot = slot_of(granule, true);
+        inserted = (slot != NULL) && (atomic_load_explicit(slot, memory_order_relaxed) == 0);
         if (inserted) {
-            atomic_store_explicit(slot, chunk, memory_order_release);
+            bool whole = (granule < last) || ((size_bytes & (MEMSPAN_GRANULE_BYTES - 1)) == 0);
+            atomic_store_explicit(slot, whole ? entry : (entry | MEMSPAN_ENTRY_PARTIAL),
+                                  memory_order_release);
         }
     }
     if (!inserted && (granule - 1 > first)) {
@@ -65,6 +67,16 @@ bool memspan_map_insert(void *address, size_t size_bytes, struct memspan_chunk *
     }
     pthread_mutex_unlock(&map_lock);
     return inserted;
+}
+
+void memspan_map_replace(void *address, size_t size_bytes, uintptr_t entry)
+{
+    uintptr_t granule = (uintptr_t)address >> MEMSPAN_GRANULE_SHIFT;
+    uintptr_t last    = ((uintptr_t)address + size_bytes - 1) >> MEMSPAN_GRANULE_SHIFT;
+
+    for (; granule <= last; granule++) {
+        atomic_store_explicit(slot_of(granule, false), entry, memory_order_release);
+    }
 }
 
 void memspan_map_remove(void *address, size_t size_bytes)

@@ -4,57 +4,85 @@
 
 /* A pool divides the chunks of one provider into blocks. Every record is outside the managed bytes:
  * nothing is ever read or written through an address that is handed out, so one pool serves memory
- * that the host may not touch. */
+ * that the host may not touch.
+ *
+ * One lock a pool guards its blocks. No driver is called with it held: empty chunks are set aside
+ * and go back in memspan_pool_settle(). */
 
+#include "core/fit.h"
 #include "core/provider.h"
 
 struct memspan_pool;
-struct memspan_allocator;
-
-/* What is kept with a block. */
-struct memspan_block_owner {
-    struct memspan_allocator *allocator; /* whose counters it is in */
-    size_t requested_bytes;
-    bool fallback; /* given by a fallback of the allocator that was asked */
-};
-
-/* A block as found. */
-struct memspan_block_view {
-    struct memspan_chunk *chunk;
-    void *address;
-    size_t capacity_bytes;
-    struct memspan_block_owner owner;
-};
 
 struct memspan_pool *memspan_pool_create(struct memspan_provider *provider);
 
-/* A block of at least @p size_bytes (> 0) on a boundary of @p align_bytes (a power of two).
- * *zeroed_p, in: zero bytes wanted; out: they are zero already. */
-memspan_status_t memspan_pool_alloc(struct memspan_pool *pool, size_t size_bytes,
-                                    size_t align_bytes, const memspan_part_t *parts,
-                                    size_t part_count, const struct memspan_block_owner *owner,
-                                    bool *zeroed_p, void **address_p);
+/* What a block is wanted for. */
+struct memspan_block_request {
+    size_t size_bytes;  /* > 0 */
+    size_t align_bytes; /* power of two */
+    const memspan_part_t *parts;
+    size_t part_count;
+    struct memspan_account *account; /* this and the next two are kept with the block */
+    size_t requested_bytes;
+    bool fallback;
+    bool zeroed;   /* zero bytes wanted from the driver, where it is asked for this block alone */
+    bool thorough; /* nothing else is to be had: look everywhere */
+};
 
-/* Give the block that starts at @p address back; *owner_p is what was kept with it.
- * MEMSPAN_ERR_NOT_FOUND, with a message that says what the address is, when no live block starts
- * there. */
-memspan_status_t memspan_pool_free(void *address, struct memspan_block_owner *owner_p);
+/* A block; *record_p is in use as MEMSPAN_USE_BLOCK. */
+memspan_status_t memspan_pool_alloc(struct memspan_pool *pool,
+                                    const struct memspan_block_request *request,
+                                    struct memspan_record **record_p);
 
-/* The live block that holds @p address. False when there is none. */
-bool memspan_pool_find(const void *address, struct memspan_block_view *view_p);
+/* Give a block back that its owner has marked as no block of anybody. May call the driver. */
+void memspan_pool_free(struct memspan_record *record);
 
-/* Keep something else with the block that starts at @p address, if the new size fits in its place.
- * Blocks that would waste more than half do not fit. */
-bool memspan_pool_retag(void *address, const struct memspan_block_owner *owner);
+/* The same for a list of them, linked by bin_after, all of one pool; calls no driver. */
+void memspan_pool_free_list(struct memspan_pool *pool, uint32_t first);
 
-/* Give every chunk without blocks back; returns the bytes. */
+/* Memory for a slab, on a granule: whole granules. Calls no driver on the way back. */
+memspan_status_t memspan_pool_take_slab(struct memspan_pool *pool, size_t size_bytes,
+                                        struct memspan_record **record_p, bool *zeroed_p);
+void memspan_pool_give_slab(struct memspan_record *record);
+
+/* Another size for a block, where it stands. */
+bool memspan_pool_resize(struct memspan_record *record, size_t size_bytes);
+
+/* The record of what holds @p pointer, which is in @p chunk: a block in use, or anything at all if
+ * nothing in use is there; NULL at the chunk's end. No lock. */
+struct memspan_record *memspan_pool_find(struct memspan_chunk *chunk, const void *pointer);
+
+static inline struct memspan_chunk *memspan_chunk_of(const struct memspan_record *record)
+{
+    return (struct memspan_chunk *)((unsigned char *)record->range -
+                                    offsetof(struct memspan_chunk, range));
+}
+
+static inline struct memspan_pool *memspan_pool_of(const struct memspan_record *record)
+{
+    return memspan_chunk_of(record)->provider->pool;
+}
+
+static inline size_t memspan_block_capacity(const struct memspan_record *record)
+{
+    return (record->size == 0) ? memspan_chunk_of(record)->size_bytes
+                               : memspan_record_bytes(record);
+}
+
+/* A record's number, and the other way round. */
+uint32_t memspan_pool_id(const struct memspan_record *record);
+struct memspan_record *memspan_pool_record(const struct memspan_pool *pool, uint32_t id);
+
+/* Give chunks back to the driver that have been empty for the decay time, or are too many. */
+void memspan_pool_settle(struct memspan_pool *pool);
+
+/* Give every empty chunk back; returns the bytes. */
 size_t memspan_pool_trim(struct memspan_pool *pool);
 
-/* What a pool has of its provider, and what of that is in no block. */
 struct memspan_pool_measure {
-    uint64_t held_bytes;
-    uint64_t free_bytes;
-    uint64_t largest_free_bytes; /* the largest piece of them */
+    uint64_t held_bytes; /* of the driver, blocks that are chunks included */
+    uint64_t free_bytes; /* in no block */
+    uint64_t largest_free_bytes;
 };
 void memspan_pool_measure(struct memspan_pool *pool, struct memspan_pool_measure *measure_p);
 

@@ -17,6 +17,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { CHUNK_GROWTH = 16 };
+
 static _Atomic(struct memspan_provider *) first_provider;
 static pthread_mutex_t provider_lock = PTHREAD_MUTEX_INITIALIZER; /* guards adding a provider */
 
@@ -49,15 +51,16 @@ static void choose_sizes(struct memspan_provider *p)
     bool locked = (p->spec.device->number == MEMSPAN_HOST) &&
                   ((p->spec.flags & MEMSPAN_REQUEST_PINNED) != 0) && (p->spec.importer_count == 0);
 
-    if (locked) {
-        p->chunk_bytes  = MEMSPAN_GRANULE_BYTES;
-        p->direct_bytes = memspan_page_size();
-    } else {
-        p->chunk_bytes  = (size_t)memspan_option_size(MEMSPAN_OPTION_CHUNK_SIZE);
-        p->direct_bytes = p->chunk_bytes / 2;
-    }
+    p->eager = locked;
+    p->chunk_bytes =
+        locked ? MEMSPAN_GRANULE_BYTES : (size_t)memspan_option_size(MEMSPAN_OPTION_CHUNK_SIZE);
+    p->chunk_max_bytes = locked ? MEMSPAN_GRANULE_BYTES : CHUNK_GROWTH * p->chunk_bytes;
+    p->direct_bytes    = locked ? memspan_page_size() : p->chunk_max_bytes / 2;
     if (p->spec.page_size_bytes > p->chunk_bytes) {
         p->chunk_bytes = p->spec.page_size_bytes;
+    }
+    if (p->chunk_bytes > p->chunk_max_bytes) {
+        p->chunk_max_bytes = p->chunk_bytes;
     }
 }
 
@@ -134,6 +137,45 @@ bool memspan_provider_host_touches(const struct memspan_provider *p)
 }
 
 /* ---- chunks ---- */
+
+static struct memspan_chunk *unused;
+static pthread_mutex_t record_lock = PTHREAD_MUTEX_INITIALIZER; /* guards unused */
+
+static struct memspan_chunk *take_record(void)
+{
+    struct memspan_chunk *chunk;
+
+    pthread_mutex_lock(&record_lock);
+    chunk = unused;
+    if (chunk != NULL) {
+        unused = chunk->next_unused;
+    }
+    pthread_mutex_unlock(&record_lock);
+    if (chunk == NULL) {
+        chunk = aligned_alloc(MEMSPAN_CACHE_LINE_BYTES,
+                              memspan_round_up(sizeof(*chunk), MEMSPAN_CACHE_LINE_BYTES));
+    }
+    if (chunk != NULL) {
+        memset(chunk, 0, sizeof(*chunk));
+    }
+    return chunk;
+}
+
+static void put_record(struct memspan_chunk *chunk)
+{
+    free(chunk->import_cookies);
+    chunk->import_cookies = NULL;
+    atomic_store_explicit(&chunk->ready, false, memory_order_release);
+    pthread_mutex_lock(&record_lock);
+    chunk->next_unused = unused;
+    unused             = chunk;
+    pthread_mutex_unlock(&record_lock);
+}
+
+uintptr_t memspan_chunk_entry(const struct memspan_chunk *chunk)
+{
+    return memspan_map_entry(chunk, chunk->provider->spec.kind, 0);
+}
 
 static void release_imports(struct memspan_chunk *chunk, size_t count)
 {
@@ -245,7 +287,7 @@ memspan_status_t memspan_chunk_take(struct memspan_provider *p, size_t size_byte
         return memspan_error(MEMSPAN_ERR_NO_MEMORY, "%zu bytes are more than can be addressed",
                              size_bytes);
     }
-    chunk = calloc(1, sizeof(*chunk));
+    chunk = take_record();
     if (chunk == NULL) {
         return memspan_error(MEMSPAN_ERR_NO_MEMORY, "no memory for a chunk's record");
     }
@@ -266,7 +308,7 @@ memspan_status_t memspan_chunk_take(struct memspan_provider *p, size_t size_byte
     if (status != MEMSPAN_OK) {
         goto err_free_block;
     }
-    if (!memspan_map_insert(chunk->address, size, chunk)) {
+    if (!memspan_map_insert(chunk->address, size, memspan_chunk_entry(chunk))) {
         status = memspan_error(MEMSPAN_ERR_NO_MEMORY,
                                "%s gave memory at %p, which cannot be entered in the pointer map",
                                d->table->name, (void *)chunk->address);
@@ -290,8 +332,7 @@ err_release:
 err_free_block:
     d->table->free(d->state, d->ordinal, &chunk->block);
 err_free_record:
-    free(chunk->import_cookies);
-    free(chunk);
+    put_record(chunk);
     return status;
 }
 
@@ -316,27 +357,45 @@ memspan_status_t memspan_chunk_give_back(struct memspan_chunk *chunk)
     if (status != MEMSPAN_OK) {
         memspan_log(MEMSPAN_LOG_WARN, d->table->name, "%s", memspan_error_text());
     }
-    free(chunk->import_cookies);
-    free(chunk);
+    put_record(chunk);
     return status;
+}
+
+void memspan_provider_settle_all(void)
+{
+    struct memspan_provider *p;
+
+    for (p = memspan_provider_first(); p != NULL; p = p->next) {
+        memspan_pool_settle(p->pool);
+    }
 }
 
 void memspan_provider_before_fork(void)
 {
+    pthread_mutex_lock(&provider_lock);
+}
+
+void memspan_provider_after_fork(void)
+{
+    pthread_mutex_unlock(&provider_lock);
+}
+
+void memspan_provider_before_fork_inner(void)
+{
     struct memspan_provider *p;
 
-    pthread_mutex_lock(&provider_lock);
+    pthread_mutex_lock(&record_lock);
     for (p = memspan_provider_first(); p != NULL; p = p->next) {
         memspan_pool_before_fork(p->pool);
     }
 }
 
-void memspan_provider_after_fork(void)
+void memspan_provider_after_fork_inner(void)
 {
     struct memspan_provider *p;
 
     for (p = memspan_provider_first(); p != NULL; p = p->next) {
         memspan_pool_after_fork(p->pool);
     }
-    pthread_mutex_unlock(&provider_lock);
+    pthread_mutex_unlock(&record_lock);
 }

@@ -6,6 +6,7 @@
  * one placement. Equal arguments give the same provider, and each provider has one pool. */
 
 #include "core/device.h"
+#include "core/fit.h"
 #include "core/space.h"
 #include <pthread.h>
 #include <stdatomic.h>
@@ -29,8 +30,10 @@ struct memspan_pool;
 
 struct memspan_provider {
     struct memspan_provider_spec spec;
-    size_t chunk_bytes;  /* what the pool takes at a time */
-    size_t direct_bytes; /* from here on a block is a chunk of its own */
+    size_t chunk_bytes;     /* what the pool takes at a time, at first */
+    size_t chunk_max_bytes; /* and when it holds much */
+    size_t direct_bytes;    /* from here on a block is a chunk of its own */
+    bool eager;             /* pages go back at once: they count against a limit */
     _Atomic uint64_t held_bytes;
     _Atomic unsigned given_flags;  /* enum memspan_block_flag of the last chunk */
     atomic_size_t given_page_size; /* of the last chunk */
@@ -45,15 +48,26 @@ struct memspan_provider *memspan_provider_get(const struct memspan_provider_spec
 /* First of all providers; they are never freed, so the list may be walked without a lock. */
 struct memspan_provider *memspan_provider_first(void);
 
-/* Memory of one provider, registered in the pointer map. */
+/* Memory of one provider, registered in the pointer map. Records are used again, never freed: a
+ * stale entry of the map leads to some chunk. */
 struct memspan_chunk {
     struct memspan_provider *provider;
     unsigned char *address;
     size_t size_bytes;
     memspan_block_t block;
     void **import_cookies;
-    void *pool_data; /* the pool's own */
+
+    /* The pool's own. */
+    atomic_bool ready; /* the rest is set */
+    bool is_direct;    /* one block, direct; else divided, range */
+    struct memspan_range range;
+    struct memspan_record direct;
+    uint64_t empty_since_ms;
+    struct memspan_chunk *next_unused;
 };
+
+/* What is registered for a chunk's granules. */
+uintptr_t memspan_chunk_entry(const struct memspan_chunk *chunk);
 
 /* Take a chunk. @p zeroed: zero bytes are wanted (block.flags says if they are). @p parts: how it
  * is divided, or NULL. */
@@ -68,7 +82,13 @@ memspan_status_t memspan_chunk_give_back(struct memspan_chunk *chunk);
  * memory, whenever the device is synchronised. */
 bool memspan_provider_host_touches(const struct memspan_provider *provider);
 
+/* Settle all pools (core/pool.h). */
+void memspan_provider_settle_all(void);
+
+/* The list of providers; and the pools and records of chunks, whose locks are taken later. */
 void memspan_provider_before_fork(void);
 void memspan_provider_after_fork(void);
+void memspan_provider_before_fork_inner(void);
+void memspan_provider_after_fork_inner(void);
 
 #endif /* MEMSPAN_CORE_PROVIDER_H */

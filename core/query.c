@@ -165,7 +165,7 @@ static bool find_block(const void *pointer, struct memspan_block_view *view_p)
 
 static void say_why(memspan_pointer_info_t *info, const struct memspan_block_view *view)
 {
-    const struct memspan_allocator *a = view->owner.allocator;
+    const struct memspan_allocator *a = view->owner.account->allocator;
 
     if (view->owner.fallback) {
         snprintf(info->why, sizeof(info->why),
@@ -200,11 +200,11 @@ memspan_status_t memspan_pointer_describe(const void *pointer, memspan_pointer_i
         return (status == MEMSPAN_OK) ? memspan_struct_write(info_p, &info, sizeof(info)) : status;
     }
     p                    = view.chunk->provider;
-    info.allocator       = (memspan_allocator_h)atomic_load(&view.owner.allocator->handle);
-    info.space           = view.owner.allocator->space->handle;
+    info.allocator       = (memspan_allocator_h)atomic_load(&view.owner.account->allocator->handle);
+    info.space           = view.owner.account->allocator->space->handle;
     info.base            = view.address;
     info.size_bytes      = view.owner.requested_bytes;
-    info.kind_asked      = view.owner.allocator->plan.kind_asked;
+    info.kind_asked      = view.owner.account->allocator->plan.kind_asked;
     info.kind_given      = p->spec.kind;
     info.home            = p->spec.device->number;
     info.page_size_bytes = (view.chunk->block.page_size_bytes != 0)

@@ -3,7 +3,8 @@
  *
  * What allocators counted is added up over a selection of them (one, those of a memory space, those
  * of a device, all), and each pool that these use is measured once. Records of allocators are
- * looked at under the table's lock, since they are used again; the counters move meanwhile. */
+ * looked at under the table's lock, since they are used again. What threads have counted for
+ * themselves is published first. */
 
 #include "core/allocator_record.h"
 #include "core/base/error.h"
@@ -11,6 +12,7 @@
 #include "core/base/text.h"
 #include "core/device.h"
 #include "core/guard.h"
+#include "core/heap.h"
 #include "core/label.h"
 #include "core/pool.h"
 #include <stdio.h>
@@ -18,32 +20,49 @@
 
 /* ---- adding up ---- */
 
-static uint64_t get(_Atomic uint64_t *counter)
+static uint64_t positive(_Atomic int64_t *counter)
 {
-    return atomic_load_explicit(counter, memory_order_relaxed);
+    int64_t value = atomic_load_explicit(counter, memory_order_relaxed);
+
+    return (value > 0) ? (uint64_t)value : 0;
 }
 
-static void add_counters(memspan_allocator_stats_t *sum, struct memspan_counters *c, bool limited)
+/* The threads' counters have been published. */
+static void add_account(memspan_allocator_stats_t *sum, struct memspan_account *account)
 {
-    uint64_t bytes     = get(&c->live_bytes);
-    uint64_t live      = get(&c->live_count);
-    uint64_t allocated = get(&c->allocated_count);
+    uint64_t bytes     = positive(&account->live_bytes);
+    uint64_t live      = positive(&account->live_count);
+    uint64_t allocated = atomic_load_explicit(&account->allocated_count, memory_order_relaxed);
 
     sum->live_bytes += bytes;
     sum->live_count += live;
-    sum->peak_bytes += get(&c->peak_bytes);
-    sum->charged_bytes +=
-        limited ? get(&c->charged_bytes) : bytes + live * MEMSPAN_CHARGE_OVERHEAD_BYTES;
+    sum->peak_bytes += positive(&account->peak_bytes);
+    sum->charged_bytes += bytes + live * MEMSPAN_CHARGE_OVERHEAD_BYTES;
     sum->allocated_count += allocated;
-    /* A block is live a moment before it counts as allocated. */
     sum->freed_count += (allocated > live) ? allocated - live : 0;
-    sum->failed_count += get(&c->failed_count);
-    sum->fallback_count += get(&c->fallback_count);
+    sum->failed_count += atomic_load_explicit(&account->failed_count, memory_order_relaxed);
 }
 
 static void add_allocator(memspan_allocator_stats_t *sum, struct memspan_allocator *a)
 {
-    add_counters(sum, &a->counters, a->traits.pool_size != SIZE_MAX);
+    struct memspan_account *account;
+
+    for (account = &a->account; account != NULL; account = account->next) {
+        add_account(sum, account);
+    }
+    sum->fallback_count += atomic_load_explicit(&a->fallback_count, memory_order_relaxed);
+}
+
+/* Of allocators that have ended nothing lives; what does of those that are ending is their own. */
+static void add_gone(memspan_allocator_stats_t *sum)
+{
+    const struct memspan_counters *gone = &memspan_counters_of_the_gone;
+
+    sum->allocated_count += gone->allocated_count;
+    sum->freed_count += gone->allocated_count;
+    sum->failed_count += gone->failed_count;
+    sum->fallback_count += gone->fallback_count;
+    sum->peak_bytes += gone->peak_bytes;
 }
 
 static void add_pool(memspan_allocator_stats_t *sum, const struct memspan_provider *p)
@@ -84,7 +103,7 @@ static void add_all(memspan_allocator_stats_t *sum)
     for (i = 0; (a = memspan_allocator_at(i)) != NULL; i++) {
         add_allocator(sum, a);
     }
-    add_counters(sum, &memspan_counters_of_the_gone, true);
+    add_gone(sum);
     memspan_allocator_unlock_table();
     for (p = memspan_provider_first(); p != NULL; p = p->next) {
         add_pool(sum, p);
@@ -162,6 +181,7 @@ memspan_status_t memspan_allocator_get_stats(memspan_allocator_h handle,
     if (stats_p == NULL) {
         return nowhere();
     }
+    memspan_heap_publish_all();
     if (handle == MEMSPAN_ALLOCATOR_NULL) {
         add_all(&stats);
         return memspan_struct_write(stats_p, &stats, sizeof(stats));
@@ -186,6 +206,7 @@ memspan_status_t memspan_space_get_stats(memspan_space_h handle, memspan_allocat
         return memspan_error(MEMSPAN_ERR_NOT_FOUND, "0x%llx names no memory space",
                              (unsigned long long)(uintptr_t)handle);
     }
+    memspan_heap_publish_all();
     add_space(&stats, space);
     return memspan_struct_write(stats_p, &stats, sizeof(stats));
 }
@@ -202,6 +223,7 @@ memspan_status_t memspan_device_get_stats(int number, memspan_allocator_stats_t 
     if (device == NULL) {
         return memspan_error_last()->status;
     }
+    memspan_heap_publish_all();
     add_device(&stats, device);
     return memspan_struct_write(stats_p, &stats, sizeof(stats));
 }
@@ -277,6 +299,7 @@ memspan_status_t memspan_stats_print(int fd)
     bool ok = true;
     size_t i;
 
+    memspan_heap_publish_all();
     for (i = 0; ok && ((a = memspan_allocator_at(i)) != NULL); i++) {
         ok = print_allocator(fd, a);
     }
@@ -306,6 +329,7 @@ size_t memspan_trim(void)
     if (memspan_guarding()) {
         memspan_guard_trim();
     }
+    memspan_heap_reclaim();
     for (p = memspan_provider_first(); p != NULL; p = p->next) {
         total += memspan_pool_trim(p->pool);
     }
@@ -314,7 +338,7 @@ size_t memspan_trim(void)
 
 memspan_status_t memspan_check(void)
 {
-    memspan_status_t status = MEMSPAN_OK;
+    memspan_status_t status = memspan_heap_check();
     struct memspan_provider *p;
 
     for (p = memspan_provider_first(); (status == MEMSPAN_OK) && (p != NULL); p = p->next) {

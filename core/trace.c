@@ -200,8 +200,8 @@ static void add_block(struct text *t, const struct memspan_block_view *block)
         ",\"args\":{\"size\":%zu,\"address\":\"%p\",\"allocator\":\"%s\",\"space\":\"%s\","
         "\"kind\":\"%s\"",
         block->owner.requested_bytes, block->address,
-        allocator_label(block->owner.allocator, label, sizeof(label)),
-        escape(block->owner.allocator->space->name, space, sizeof(space)),
+        allocator_label(block->owner.account->allocator, label, sizeof(label)),
+        escape(block->owner.account->allocator->space->name, space, sizeof(space)),
         memspan_kind_name(block->chunk->provider->spec.kind));
 }
 
@@ -267,8 +267,8 @@ void memspan_trace_allocated(const struct memspan_block_view *block)
     now_ns = clock_ns();
     put_block("alloc", block, now_ns);
     put_span("b", block, now_ns);
-    block->owner.allocator->traced_bytes += block->owner.requested_bytes;
-    put_live(block->owner.allocator, now_ns);
+    block->owner.account->allocator->traced_bytes += block->owner.requested_bytes;
+    put_live(block->owner.account->allocator, now_ns);
     leave();
 }
 
@@ -282,8 +282,8 @@ void memspan_trace_freeing(const struct memspan_block_view *block)
     now_ns = clock_ns();
     put_block("free", block, now_ns);
     put_span("e", block, now_ns);
-    subtract(block->owner.allocator, block->owner.requested_bytes);
-    put_live(block->owner.allocator, now_ns);
+    subtract(block->owner.account->allocator, block->owner.requested_bytes);
+    put_live(block->owner.account->allocator, now_ns);
     leave();
 }
 
@@ -302,15 +302,15 @@ void memspan_trace_reallocated(const struct memspan_block_view *old,
     add_block(&t, block);
     ADD(&t, ",\"old_size\":%zu,\"old_address\":\"%p\",\"old_allocator\":\"%s\"},\"s\":\"t\"}",
         old->owner.requested_bytes, old->address,
-        allocator_label(old->owner.allocator, label, sizeof(label)));
+        allocator_label(old->owner.account->allocator, label, sizeof(label)));
     put(&t, now_ns);
     put_span("e", old, now_ns);
     put_span("b", block, now_ns);
-    subtract(old->owner.allocator, old->owner.requested_bytes);
-    block->owner.allocator->traced_bytes += block->owner.requested_bytes;
-    put_live(block->owner.allocator, now_ns);
-    if (old->owner.allocator != block->owner.allocator) {
-        put_live(old->owner.allocator, now_ns);
+    subtract(old->owner.account->allocator, old->owner.requested_bytes);
+    block->owner.account->allocator->traced_bytes += block->owner.requested_bytes;
+    put_live(block->owner.account->allocator, now_ns);
+    if (old->owner.account->allocator != block->owner.account->allocator) {
+        put_live(old->owner.account->allocator, now_ns);
     }
     leave();
 }

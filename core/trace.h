@@ -4,7 +4,9 @@
 
 /* The allocation trace (MEMSPAN_TRACE): events as Chrome's trace format has them. */
 
-#include "core/pool.h"
+#include "core/store.h"
+
+struct memspan_allocator;
 
 /* Begin, if the environment asks for it: sets MEMSPAN_WATCH_TRACE. */
 void memspan_trace_start(void);

@@ -12,6 +12,7 @@
 #include "core/fork.h"
 #include "core/guard.h"
 #include "core/hook.h"
+#include "core/thread.h"
 #include "core/trace.h"
 #include <errno.h>
 #include <pthread.h>
@@ -26,6 +27,7 @@ void memspan_watch_set(unsigned flag, bool on)
     } else {
         atomic_fetch_and(&memspan_watch_flags, ~flag);
     }
+    memspan_thread_set_watched(atomic_load(&memspan_watch_flags) != 0);
 }
 
 /* ---- beginning ---- */
@@ -81,7 +83,7 @@ static bool on(enum memspan_watch_flag flag)
 static memspan_hook_block_t describe(const struct memspan_block_view *view)
 {
     const struct memspan_provider_spec *spec = &view->chunk->provider->spec;
-    const struct memspan_allocator *a        = view->owner.allocator;
+    const struct memspan_allocator *a        = view->owner.account->allocator;
 
     return (memspan_hook_block_t){
         .struct_size = sizeof(memspan_hook_block_t),

@@ -13,7 +13,7 @@
  * of its life in every thread: a block is reported before the program has its address, and its end
  * before another thread can be given the address. */
 
-#include "core/pool.h"
+#include "core/store.h"
 #include <memspan/allocator.h>
 #include <stdatomic.h>
 #include <stdbool.h>

@@ -9,6 +9,7 @@
 #include "core/base/log.h"
 #include "core/base/platform.h"
 #include "core/guard.h"
+#include "core/heap.h"
 #include "core/omp/abi.h"
 #include "core/omp/allocator.h"
 #include "core/omp/foreign.h"
@@ -54,8 +55,13 @@ alloc_slowly(memspan_omp_allocator_t allocator, size_t align_bytes, size_t size_
 
 void *omp_alloc(size_t size_bytes, memspan_omp_allocator_t allocator)
 {
+    void *pointer = memspan_heap_alloc_fast(allocator, 1, size_bytes);
+
+    if (MEMSPAN_LIKELY(pointer != NULL)) {
+        return pointer;
+    }
     if (MEMSPAN_LIKELY(memspan_allocator_known((memspan_allocator_h)allocator))) {
-        return memspan_alloc((memspan_allocator_h)allocator, size_bytes);
+        return memspan_allocate_slowly((memspan_allocator_h)allocator, 1, size_bytes);
     }
     return alloc_slowly(allocator, 0, size_bytes, false);
 }
@@ -104,10 +110,9 @@ void *omp_aligned_calloc(size_t align_bytes, size_t count, size_t size_bytes,
     return alloc_slowly(allocator, align_bytes, total_bytes, true);
 }
 
-void omp_free(void *pointer, memspan_omp_allocator_t allocator)
+static __attribute__((noinline)) void free_slowly(void *pointer)
 {
-    (void)allocator; /* a hint that is often wrong: fallbacks free with the handle they asked */
-    if ((pointer == NULL) || MEMSPAN_LIKELY(memspan_free_if_ours(pointer) == MEMSPAN_OK)) {
+    if ((pointer == NULL) || (memspan_free_slowly(pointer) == MEMSPAN_OK)) {
         return;
     }
     if (!memspan_pointer_is_ours(pointer) && memspan_omp_foreign_free(pointer)) {
@@ -115,6 +120,15 @@ void omp_free(void *pointer, memspan_omp_allocator_t allocator)
     }
     memspan_log(MEMSPAN_LOG_ERROR, "omp", "omp_free: %s", memspan_error_text());
     memspan_block_refused(pointer, "free");
+}
+
+void omp_free(void *pointer, memspan_omp_allocator_t allocator)
+{
+    (void)allocator; /* a hint that is often wrong: fallbacks free with the handle they asked */
+    if (MEMSPAN_LIKELY(memspan_heap_free_fast(pointer))) {
+        return;
+    }
+    free_slowly(pointer);
 }
 
 /* A block of the real runtime gets another size: always a new block. */

@@ -17,6 +17,9 @@
     X(GET_NUM_DEVICES, "omp_get_num_devices")                                                      \
     X(GET_INITIAL_DEVICE, "omp_get_initial_device")                                                \
     X(GET_DEFAULT_DEVICE, "omp_get_default_device")                                                \
+    X(GET_LEVEL, "omp_get_level")                                                                  \
+    X(GET_ANCESTOR_THREAD_NUM, "omp_get_ancestor_thread_num")                                      \
+    X(GET_TEAM_NUM, "omp_get_team_num")                                                            \
     X(TASKWAIT, "GOMP_taskwait")                                                                   \
     X(DESTROY_ALLOCATOR, "omp_destroy_allocator")                                                  \
     X(FREE, "omp_free")                                                                            \

@@ -192,6 +192,11 @@ MEMSPAN_API memspan_status_t memspan_device_get_stats(int device,
  * when the process ends. */
 MEMSPAN_API memspan_status_t memspan_stats_print(int fd);
 
+/** What kind of memory @p pointer points into; MEMSPAN_KIND_NONE if it is not Memspan's. Every
+ * address of memory that is held is known, live block or not. Two loads, no lock, no driver call,
+ * the same however much memory there is. For foreign memory ask memspan_pointer_describe(). */
+MEMSPAN_API memspan_kind_t memspan_pointer_kind(const void *pointer);
+
 /** Give memory that no block uses back to the drivers; returns how many bytes. */
 MEMSPAN_API size_t memspan_trim(void);
 

@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef MEMSPAN_CORE_HEAP_H
+#define MEMSPAN_CORE_HEAP_H
+
+/* A heap is what one thread has of one account: a current slab for each class of small sizes, lists
+ * of its other slabs, blocks of middle size that were freed and may be wanted again, the credit
+ * that is charged already, and counters. It is changed in its thread's sections alone (or while all
+ * are stopped), so that allocating and freeing take no lock and no atomic read-modify-write.
+ *
+ * The two inline functions here are the hot paths. They decide nothing: whatever is not plain - no
+ * slab with room, no credit, another thread's object, a pointer that is no object, somebody who
+ * watches - sends them away with nothing changed, and the slow paths start anew. */
+
+#include "core/account.h"
+#include "core/pointer_map.h"
+#include "core/slab.h"
+#include "core/thread.h"
+
+enum { MEMSPAN_HEAP_BINS = 288, MEMSPAN_HEAP_WORDS = (MEMSPAN_HEAP_BINS + 63) / 64 };
+
+/* Credit of those without a limit: never used up, never too much. */
+#define MEMSPAN_CREDIT_UNLIMITED (INT64_C(1) << 62)
+
+/* Freed blocks of middle size, all of one pool, by bin of the fit, linked by bin_after. */
+struct memspan_heap_cache {
+    struct memspan_pool *pool; /* NULL: nothing is kept */
+    uint64_t filled[MEMSPAN_HEAP_WORDS];
+    uint32_t first[MEMSPAN_HEAP_BINS];
+    size_t bytes;
+    unsigned count;
+};
+
+struct memspan_heap {
+    _Atomic uintptr_t handle; /* the allocator's; UINTPTR_MAX: no short way leads here */
+    const uint8_t *class_of;  /* by size, for the allocator's alignment */
+    int64_t credit;           /* charged and not used */
+    int64_t credit_least;     /* since it was last published */
+    int64_t count_then;       /* live blocks when credit was least */
+    int64_t credit_most;      /* what is above goes back to the account */
+    int64_t allocated_count;
+    int64_t freed_count;
+    int64_t granted; /* charged to this heap in all: granted - credit is live */
+    struct memspan_slab *current[MEMSPAN_CLASS_COUNT]; /* never NULL */
+
+    struct memspan_account *account;
+    struct memspan_thread *thread;
+    struct memspan_slab *partial[MEMSPAN_CLASS_COUNT];
+    struct memspan_slab *full[MEMSPAN_CLASS_COUNT];
+    unsigned empty_slabs; /* among the partial ones */
+    int64_t published_bytes;
+    int64_t published_count;
+    int64_t published_allocated;
+    uint64_t failed_count;
+    struct memspan_heap *next; /* of the thread; also links unused records */
+    struct memspan_heap *next_of_account;
+    struct memspan_heap *previous_of_account;
+
+    /* These stay when the record is used again. */
+    _Atomic(struct memspan_slab *) announced; /* slabs in which others have freed, and were full */
+    struct memspan_heap_cache *cache;         /* NULL until the first block is freed */
+};
+
+/* What a slot holds that leads nowhere, and a current slab without objects. */
+extern struct memspan_heap memspan_heap_nobody;
+extern struct memspan_slab memspan_slab_none;
+
+/* ---- hot ---- */
+
+static inline unsigned memspan_heap_slot(uintptr_t handle)
+{
+    return (unsigned)handle & (MEMSPAN_THREAD_SLOTS - 1);
+}
+
+/* An object of @p size_bytes on a boundary of at most MEMSPAN_SMALL_ALIGN_MAX, a power of two, from
+ * the allocator of @p handle; NULL: take the slow way. */
+static inline __attribute__((always_inline)) void *
+memspan_heap_alloc_fast(uintptr_t handle, size_t align_bytes, size_t size_bytes)
+{
+    struct memspan_thread *t = memspan_thread_self;
+    struct memspan_heap *heap;
+    struct memspan_slab *slab;
+    const uint8_t *class_of;
+    unsigned i;
+    unsigned word;
+    int64_t credit;
+
+    if (MEMSPAN_UNLIKELY((t == NULL) || (size_bytes - 1 >= MEMSPAN_SMALL_MAX_BYTES))) {
+        return NULL;
+    }
+    heap = t->slots[memspan_heap_slot(handle)];
+    if (MEMSPAN_UNLIKELY(!memspan_thread_enter_fast(t))) {
+        return NULL;
+    }
+    if (MEMSPAN_UNLIKELY(atomic_load_explicit(&heap->handle, memory_order_relaxed) != handle)) {
+        goto out_leave;
+    }
+    class_of = memspan_class_table(align_bytes); /* tables stand in order of alignment */
+    class_of = (class_of > heap->class_of) ? class_of : heap->class_of;
+    slab     = heap->current[class_of[(size_bytes + 15) >> MEMSPAN_CLASS_STEP_SHIFT]];
+    i        = slab->first_free;
+    credit   = heap->credit - (int64_t)(size_bytes + MEMSPAN_CHARGE_OVERHEAD_BYTES);
+    if (MEMSPAN_UNLIKELY((i == MEMSPAN_OBJECT_NONE) || (credit < 0))) {
+        goto out_leave;
+    }
+    word             = slab->objects[i];
+    slab->first_free = (uint16_t)(word & MEMSPAN_OBJECT_VALUE);
+    slab->objects[i] = (uint16_t)(MEMSPAN_OBJECT_LIVE | (slab->size_bytes - size_bytes));
+    slab->used_count++;
+    heap->credit = credit;
+    heap->allocated_count++;
+    if (MEMSPAN_UNLIKELY(credit < heap->credit_least)) {
+        heap->credit_least = credit;
+        heap->count_then   = heap->allocated_count - heap->freed_count;
+    }
+    memspan_thread_leave(t);
+    return slab->address + (size_t)i * slab->size_bytes;
+
+out_leave:
+    memspan_thread_leave(t);
+    return NULL;
+}
+
+/* Free an object of the calling thread's own. False: take the slow way. */
+static inline __attribute__((always_inline)) bool memspan_heap_free_fast(void *pointer)
+{
+    struct memspan_thread *t = memspan_thread_self;
+    uintptr_t entry          = memspan_map_find(pointer);
+    struct memspan_slab *slab;
+    struct memspan_heap *heap;
+    uint32_t offset;
+    uint32_t i;
+    unsigned word;
+    int64_t credit;
+
+    if (MEMSPAN_UNLIKELY(((entry & MEMSPAN_ENTRY_SLAB) == 0) || (t == NULL))) {
+        return false;
+    }
+    slab = memspan_entry_record(entry);
+    if (MEMSPAN_UNLIKELY(!memspan_thread_enter_fast(t))) {
+        return false;
+    }
+    if (MEMSPAN_UNLIKELY(atomic_load_explicit(&slab->thread, memory_order_relaxed) != t)) {
+        goto err_leave;
+    }
+    i      = memspan_slab_index(slab, pointer, &offset);
+    word   = slab->objects[i];
+    heap   = atomic_load_explicit(&slab->heap, memory_order_relaxed);
+    credit = heap->credit + (int64_t)(slab->size_bytes - (word & MEMSPAN_OBJECT_VALUE) +
+                                      MEMSPAN_CHARGE_OVERHEAD_BYTES);
+    if (MEMSPAN_UNLIKELY((offset != 0) || ((word & MEMSPAN_OBJECT_LIVE) == 0) ||
+                         (credit > heap->credit_most) ||
+                         ((uint16_t)(slab->used_count - 1) == slab->edge))) {
+        goto err_leave;
+    }
+    slab->objects[i] = slab->first_free;
+    slab->first_free = (uint16_t)i;
+    slab->used_count--;
+    heap->credit = credit;
+    heap->freed_count++;
+    memspan_thread_leave(t);
+    return true;
+
+err_leave:
+    memspan_thread_leave(t);
+    return false;
+}
+
+/* ---- slow: of the calling thread ---- */
+
+/* Charge @p bytes and count @p blocks allocated: to the calling thread's heap for the account, made
+ * on first use, or straight to the account when the thread can have none. False: over the limit, or
+ * the account is closed; nothing is charged. */
+bool memspan_heap_debit(struct memspan_account *account, uint64_t bytes, int blocks);
+
+/* Take a charge back: of @p freed blocks that were given back, of @p undone that never came to be.
+ */
+void memspan_heap_credit(struct memspan_account *account, uint64_t bytes, int freed, int undone);
+
+struct memspan_object_request {
+    struct memspan_account *account; /* charged already */
+    struct memspan_pool *pool;
+    size_t size_bytes;  /* at most MEMSPAN_SMALL_MAX_BYTES, and no more than a slab of it holds */
+    size_t align_bytes; /* at most MEMSPAN_SMALL_ALIGN_MAX */
+    bool fallback;
+};
+
+/* An object; *zeroed_p: its bytes are zero. NULL with an error recorded, or without when the thread
+ * can have no heap. */
+void *memspan_heap_alloc_object(const struct memspan_object_request *request, bool *zeroed_p);
+
+/* Free an object, whoever's it is, and, unless @p keep_charge, take its charge back. False when no
+ * live object starts there. */
+bool memspan_heap_free_object(struct memspan_slab *slab, void *pointer, bool keep_charge);
+
+/* A block that was freed before and does for the request; NULL when there is none. */
+struct memspan_record *memspan_heap_alloc_cached(struct memspan_pool *pool,
+                                                 const struct memspan_block_request *request);
+
+/* Keep a block that its owner frees. False: not worth it, and nothing has changed. */
+bool memspan_heap_keep(struct memspan_account *account, struct memspan_record *record);
+
+/* A refusal for want of room was counted. */
+void memspan_heap_count_failure(struct memspan_account *account);
+
+/* ---- rare: of all threads ---- */
+
+/* Hand on what a thread has; it never uses a heap again. The threads are held or stopped. */
+void memspan_heap_retire_all(struct memspan_thread *thread);
+
+/* Call the credit of an account's heaps back. */
+void memspan_heap_recall(struct memspan_account *account);
+
+/* Take all heaps of an account away from their threads; what lives on belongs to nobody. True if
+ * there were any. */
+bool memspan_heap_close(struct memspan_account *account);
+
+/* Publish the counters of all heaps. */
+void memspan_heap_publish_all(void);
+
+/* Give what no heap needs back to the pools. */
+void memspan_heap_reclaim(void);
+
+/* Walk the invariants of all heaps. */
+memspan_status_t memspan_heap_check(void);
+
+void memspan_heap_before_fork(void);
+void memspan_heap_after_fork(void);
+
+/* ---- shared by heap*.c ---- */
+
+/* The heap of an account among a thread's; it comes to the front of its list. In a section. */
+struct memspan_heap *memspan_heap_find(struct memspan_thread *thread,
+                                       const struct memspan_account *account);
+
+/* Take a slab's remote list, counted and credited. By the heap's thread, or while it is stopped. */
+unsigned memspan_heap_collect(struct memspan_heap *heap, struct memspan_slab *slab);
+void memspan_heap_collect_all(struct memspan_heap *heap);
+
+/* Bring the account's counters up to date with the heap's. */
+void memspan_heap_publish(struct memspan_heap *heap);
+
+/* A slab without an owner joins the account's orphans. Accounts are locked. */
+void memspan_heap_add_orphan(struct memspan_account *account, struct memspan_slab *slab);
+
+/* The record of a heap that is in no list can be used again. */
+void memspan_heap_put_record(struct memspan_heap *heap);
+
+/* A slab from among the full ones has room again. */
+void memspan_heap_become_partial(struct memspan_heap *heap, struct memspan_slab *slab);
+void memspan_heap_list_add(struct memspan_slab **list, struct memspan_slab *slab);
+void memspan_heap_list_remove(struct memspan_slab **list, struct memspan_slab *slab);
+/* Slabs whose last object was freed by another thread are told of here; look at them. */
+void memspan_heap_drain(struct memspan_heap *heap);
+
+/* All cached blocks go back to the pool; the pool, for settling, or NULL. */
+struct memspan_pool *memspan_heap_flush(struct memspan_heap *heap);
+
+#endif /* MEMSPAN_CORE_HEAP_H */

@@ -1,0 +1,380 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* heap_all.c: what is done to heaps from outside, while their threads are stopped or held. No
+ * driver is called before they go on: what becomes empty waits in its pool, and settling comes
+ * last. */
+
+#include "core/allocator_record.h"
+#include "core/base/error.h"
+#include "core/heap.h"
+#include <stdlib.h>
+
+/* ---- counters ---- */
+
+/* What others have freed in slabs that were full, where the announcement was lost or is on its way.
+ */
+static void collect_full(struct memspan_heap *heap, int c)
+{
+    struct memspan_slab *slab;
+    struct memspan_slab *next;
+
+    for (slab = heap->full[c]; slab != NULL; slab = next) {
+        next = slab->next;
+        if ((atomic_load_explicit(&slab->remote, memory_order_relaxed) & MEMSPAN_REMOTE_FULL) ==
+            0) {
+            memspan_heap_collect(heap, slab);
+            memspan_heap_become_partial(heap, slab);
+        }
+    }
+}
+
+void memspan_heap_collect_all(struct memspan_heap *heap)
+{
+    struct memspan_slab *slab;
+    int c;
+
+    memspan_heap_drain(heap);
+    for (c = 0; c < MEMSPAN_CLASS_COUNT; c++) {
+        memspan_heap_collect(heap, heap->current[c]);
+        for (slab = heap->partial[c]; slab != NULL; slab = slab->next) {
+            heap->empty_slabs -= (slab->used_count == 0) ? 1 : 0;
+            memspan_heap_collect(heap, slab);
+            heap->empty_slabs += (slab->used_count == 0) ? 1 : 0;
+        }
+        collect_full(heap, c);
+    }
+}
+
+static int64_t live_bytes(int64_t granted, int64_t credit, int64_t count)
+{
+    return granted - credit - count * (int64_t)MEMSPAN_CHARGE_OVERHEAD_BYTES;
+}
+
+void memspan_heap_publish(struct memspan_heap *heap)
+{
+    int64_t count = heap->allocated_count - heap->freed_count;
+    int64_t live  = live_bytes(heap->granted, heap->credit, count);
+    int64_t above = live_bytes(heap->granted, heap->credit_least, heap->count_then) - live;
+
+    memspan_account_publish(
+        heap->account, live - heap->published_bytes, count - heap->published_count,
+        (uint64_t)(heap->allocated_count - heap->published_allocated), (above > 0) ? above : 0);
+    heap->published_bytes     = live;
+    heap->published_count     = count;
+    heap->published_allocated = heap->allocated_count;
+    heap->credit_least        = heap->credit;
+    heap->count_then          = count;
+}
+
+void memspan_heap_publish_all(void)
+{
+    struct memspan_thread *t;
+    struct memspan_heap *heap;
+
+    memspan_thread_stop_all();
+    for (t = memspan_thread_first(); t != NULL; t = t->next) {
+        for (heap = t->heaps; heap != NULL; heap = heap->next) {
+            memspan_heap_collect_all(heap);
+            memspan_heap_publish(heap);
+        }
+    }
+    memspan_thread_resume_all();
+}
+
+/* ---- credit ---- */
+
+static void take_credit(struct memspan_heap *heap)
+{
+    int64_t credit = heap->credit;
+
+    if (memspan_account_is_limited(heap->account)) {
+        heap->granted -= credit;
+        heap->credit_least -= credit;
+        heap->credit      = 0;
+        heap->credit_most = 0;
+        memspan_account_uncharge(heap->account, (uint64_t)credit);
+    }
+}
+
+void memspan_heap_recall(struct memspan_account *account)
+{
+    struct memspan_heap *heap;
+
+    memspan_thread_stop_all();
+    memspan_account_lock();
+    for (heap = account->heaps; heap != NULL; heap = heap->next_of_account) {
+        take_credit(heap);
+    }
+    atomic_store_explicit(&account->lending, false, memory_order_seq_cst);
+    memspan_account_unlock();
+    memspan_thread_resume_all();
+}
+
+/* ---- ending ---- */
+
+void memspan_heap_add_orphan(struct memspan_account *account, struct memspan_slab *slab)
+{
+    slab->state = MEMSPAN_SLAB_ORPHAN;
+    slab->edge  = MEMSPAN_EDGE_NEVER;
+    memspan_heap_list_add(&account->orphans, slab);
+    atomic_fetch_add_explicit(&account->orphan_count, 1, memory_order_relaxed);
+}
+
+/* A slab of a heap that ends becomes the account's, or goes back. Accounts are locked. */
+static void release_slab(struct memspan_heap *heap, struct memspan_slab *slab)
+{
+    /* Who frees from now on looks after the slab himself; who did before has pushed already. */
+    atomic_store_explicit(&slab->thread, NULL, memory_order_seq_cst);
+    atomic_fetch_and_explicit(&slab->remote, ~MEMSPAN_REMOTE_FULL, memory_order_seq_cst);
+    memspan_heap_collect(heap, slab);
+    if (slab->used_count == 0) {
+        slab->state = MEMSPAN_SLAB_CURRENT;
+        memspan_slab_destroy(slab);
+    } else {
+        memspan_heap_add_orphan(heap->account, slab);
+    }
+}
+
+static void release_list(struct memspan_heap *heap, struct memspan_slab *slab)
+{
+    struct memspan_slab *next;
+
+    for (; slab != NULL; slab = next) {
+        next = slab->next;
+        release_slab(heap, slab);
+    }
+}
+
+static void release_slabs(struct memspan_heap *heap)
+{
+    int c;
+
+    for (c = 0; c < MEMSPAN_CLASS_COUNT; c++) {
+        if (heap->current[c] != &memspan_slab_none) {
+            release_slab(heap, heap->current[c]);
+        }
+        release_list(heap, heap->partial[c]);
+        release_list(heap, heap->full[c]);
+        heap->current[c] = &memspan_slab_none;
+        heap->partial[c] = NULL;
+        heap->full[c]    = NULL;
+    }
+}
+
+/* Ends a heap that is out of its thread's list. Accounts are locked. */
+static void retire(struct memspan_heap *heap)
+{
+    struct memspan_account *account = heap->account;
+
+    atomic_store_explicit(&heap->handle, UINTPTR_MAX, memory_order_relaxed);
+    memspan_heap_drain(heap);
+    release_slabs(heap);
+    memspan_heap_drain(heap); /* only clears marks: no slab is its own any more */
+    memspan_heap_flush(heap);
+    take_credit(heap);
+    memspan_heap_publish(heap);
+    if (heap->next_of_account != NULL) {
+        heap->next_of_account->previous_of_account = heap->previous_of_account;
+    }
+    if (heap->previous_of_account != NULL) {
+        heap->previous_of_account->next_of_account = heap->next_of_account;
+    } else {
+        account->heaps = heap->next_of_account;
+    }
+    heap->account = NULL;
+    heap->thread  = NULL;
+    memspan_heap_put_record(heap);
+}
+
+void memspan_heap_retire_all(struct memspan_thread *t)
+{
+    struct memspan_heap *heap = t->heaps;
+    struct memspan_heap *next;
+    int i;
+
+    t->heaps = NULL;
+    for (i = 0; i < MEMSPAN_THREAD_SLOTS; i++) {
+        t->slots[i] = &memspan_heap_nobody;
+    }
+    for (; heap != NULL; heap = next) {
+        next = heap->next;
+        memspan_account_lock();
+        retire(heap);
+        memspan_account_unlock();
+    }
+}
+
+/* Out of its thread's list and slots. */
+static void leave_thread(struct memspan_heap *heap)
+{
+    struct memspan_thread *t   = heap->thread;
+    struct memspan_heap **link = &t->heaps;
+    int i;
+
+    while (*link != heap) {
+        link = &(*link)->next;
+    }
+    *link = heap->next;
+    for (i = 0; i < MEMSPAN_THREAD_SLOTS; i++) {
+        if (t->slots[i] == heap) {
+            t->slots[i] = &memspan_heap_nobody;
+        }
+    }
+}
+
+bool memspan_heap_close(struct memspan_account *account)
+{
+    bool own;
+
+    atomic_store_explicit(&account->closed, true, memory_order_seq_cst);
+    if (!atomic_load_explicit(&account->had_heaps, memory_order_seq_cst)) {
+        return false;
+    }
+    memspan_account_lock();
+    own = (account->heaps == NULL) || ((account->heaps->next_of_account == NULL) &&
+                                       (account->heaps->thread == memspan_thread_self));
+    memspan_account_unlock();
+    if (own) {
+        memspan_thread_hold();
+    } else {
+        memspan_thread_stop_all();
+    }
+    memspan_account_lock();
+    while (account->heaps != NULL) {
+        leave_thread(account->heaps);
+        retire(account->heaps);
+    }
+    memspan_account_unlock();
+    if (own) {
+        memspan_thread_release();
+    } else {
+        memspan_thread_resume_all();
+    }
+    return true;
+}
+
+/* ---- memory ---- */
+
+static void release_empty(struct memspan_slab **list)
+{
+    struct memspan_slab *slab;
+    struct memspan_slab *next;
+
+    for (slab = *list; slab != NULL; slab = next) {
+        next = slab->next;
+        if (slab->used_count == 0) {
+            memspan_heap_list_remove(list, slab);
+            memspan_slab_destroy(slab);
+        }
+    }
+}
+
+static void reclaim(struct memspan_heap *heap)
+{
+    int c;
+
+    memspan_heap_collect_all(heap);
+    for (c = 0; c < MEMSPAN_CLASS_COUNT; c++) {
+        struct memspan_slab *slab = heap->current[c];
+
+        if ((slab != &memspan_slab_none) && (slab->used_count == 0)) {
+            heap->current[c] = &memspan_slab_none;
+            memspan_slab_destroy(slab);
+        }
+        release_empty(&heap->partial[c]);
+    }
+    heap->empty_slabs = 0;
+    memspan_heap_flush(heap);
+}
+
+void memspan_heap_reclaim(void)
+{
+    struct memspan_thread *t;
+    struct memspan_heap *heap;
+
+    memspan_thread_stop_all();
+    for (t = memspan_thread_first(); t != NULL; t = t->next) {
+        for (heap = t->heaps; heap != NULL; heap = heap->next) {
+            reclaim(heap);
+        }
+    }
+    memspan_thread_resume_all();
+}
+
+/* ---- invariants ---- */
+
+static const char *check_list(const struct memspan_heap *heap, const struct memspan_slab *slab,
+                              int c, bool full)
+{
+    for (; slab != NULL; slab = slab->next) {
+        if ((atomic_load(&slab->heap) != heap) || (slab->class_index != c)) {
+            return "a slab is in the list of another heap or class";
+        }
+        if (full != (slab->state != MEMSPAN_SLAB_PARTIAL)) {
+            return "a slab's state is not that of its list";
+        }
+        if ((slab->next != NULL) && (slab->next->previous != slab)) {
+            return "a list of slabs is broken";
+        }
+    }
+    return NULL;
+}
+
+static const char *check_objects(const struct memspan_slab *slab)
+{
+    unsigned live   = 0;
+    unsigned listed = 0;
+    unsigned i;
+
+    for (i = 0; i < slab->capacity; i++) {
+        live += ((slab->objects[i] & MEMSPAN_OBJECT_LIVE) != 0) ? 1 : 0;
+    }
+    for (i = slab->first_free; i != MEMSPAN_OBJECT_NONE;
+         i = slab->objects[i] & MEMSPAN_OBJECT_VALUE) {
+        if ((i >= slab->capacity) || ((slab->objects[i] & MEMSPAN_OBJECT_LIVE) != 0) ||
+            (++listed > slab->capacity)) {
+            return "a slab's free list is broken";
+        }
+    }
+    live += (unsigned)(atomic_load(&slab->remote) >> 16) & 0xffff;
+    if ((live != slab->used_count) || (live + listed != slab->made)) {
+        return "a slab's objects are miscounted";
+    }
+    return NULL;
+}
+
+static const char *check_heap(const struct memspan_heap *heap)
+{
+    const struct memspan_slab *slab;
+    const char *problem = NULL;
+    int c;
+
+    for (c = 0; (problem == NULL) && (c < MEMSPAN_CLASS_COUNT); c++) {
+        problem = (heap->current[c] == &memspan_slab_none) ? NULL : check_objects(heap->current[c]);
+        problem = (problem == NULL) ? check_list(heap, heap->partial[c], c, false) : problem;
+        problem = (problem == NULL) ? check_list(heap, heap->full[c], c, true) : problem;
+        for (slab = heap->partial[c]; (problem == NULL) && (slab != NULL); slab = slab->next) {
+            problem = check_objects(slab);
+        }
+        for (slab = heap->full[c]; (problem == NULL) && (slab != NULL); slab = slab->next) {
+            problem = check_objects(slab);
+        }
+    }
+    return problem;
+}
+
+memspan_status_t memspan_heap_check(void)
+{
+    const char *problem = NULL;
+    struct memspan_thread *t;
+    struct memspan_heap *heap;
+
+    memspan_thread_stop_all();
+    for (t = memspan_thread_first(); t != NULL; t = t->next) {
+        for (heap = t->heaps; (problem == NULL) && (heap != NULL); heap = heap->next) {
+            problem = check_heap(heap);
+        }
+    }
+    memspan_thread_resume_all();
+    return (problem == NULL) ? MEMSPAN_OK
+                             : memspan_error(MEMSPAN_ERR_INTERNAL, "a thread's heap: %s", problem);
+}

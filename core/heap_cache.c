@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* heap_cache.c: blocks of middle size that were freed and wait for the next request.
+ *
+ * Cutting and joining blocks is cheap but needs the pool's lock and touches its neighbours'
+ * records; a program that frees and allocates similar sizes does neither here. A request is served
+ * from its own bin or one that is at most an eighth larger. What waits is bounded, and goes back
+ * before anything is refused for want of memory. */
+
+#include "core/heap.h"
+#include <stdlib.h>
+
+enum { MOST_BYTES = 16 << 20, MOST_BLOCKS = 512, BLOCK_MOST_BYTES = 1 << 20, BINS_ABOVE = 4 };
+
+static unsigned bin_of(const struct memspan_record *r)
+{
+    return memspan_fit_bin(r->size);
+}
+
+static uint32_t take_first(struct memspan_heap_cache *cache, unsigned bin)
+{
+    uint32_t id              = cache->first[bin];
+    struct memspan_record *r = memspan_pool_record(cache->pool, id);
+
+    cache->first[bin] = r->bin_after;
+    if (r->bin_after == 0) {
+        cache->filled[bin / 64] &= ~(UINT64_C(1) << (bin % 64));
+    }
+    cache->bytes -= memspan_record_bytes(r);
+    cache->count--;
+    return id;
+}
+
+/* The first filled bin of [bin, bin + BINS_ABOVE], or -1. */
+static int find_bin(const struct memspan_heap_cache *cache, unsigned bin)
+{
+    unsigned word = bin / 64;
+    uint64_t bits = cache->filled[word] >> (bin % 64);
+
+    if ((bin % 64 != 0) && (word + 1 < MEMSPAN_HEAP_WORDS)) {
+        bits |= cache->filled[word + 1] << (64 - bin % 64);
+    }
+    bits &= (UINT64_C(2) << BINS_ABOVE) - 1;
+    return (bits == 0) ? -1 : (int)bin + __builtin_ctzll(bits);
+}
+
+struct memspan_record *memspan_heap_alloc_cached(struct memspan_pool *pool,
+                                                 const struct memspan_block_request *request)
+{
+    struct memspan_thread *t = memspan_thread_get();
+    struct memspan_record *r = NULL;
+    struct memspan_heap *heap;
+    uint32_t units;
+    int bin = -1;
+
+    if ((t == NULL) || (request->size_bytes > BLOCK_MOST_BYTES) || (request->parts != NULL) ||
+        (request->align_bytes > MEMSPAN_UNIT_BYTES)) {
+        return NULL;
+    }
+    units = (uint32_t)((request->size_bytes + MEMSPAN_UNIT_BYTES - 1) >> MEMSPAN_UNIT_SHIFT);
+    memspan_thread_enter(t);
+    heap = memspan_heap_find(t, request->account);
+    if ((heap != NULL) && (heap->cache != NULL) && (heap->cache->pool == pool)) {
+        bin = find_bin(heap->cache, memspan_fit_bin(memspan_fit_round(units)));
+    }
+    if (bin >= 0) {
+        r                  = memspan_pool_record(pool, take_first(heap->cache, (unsigned)bin));
+        r->requested_bytes = request->requested_bytes;
+        r->account         = request->account;
+        r->fallback        = request->fallback;
+        atomic_store_explicit(&r->use, MEMSPAN_USE_BLOCK, memory_order_relaxed);
+    }
+    memspan_thread_leave(t);
+    return r;
+}
+
+/* Takes the larger half out: one list by bin_after. */
+static uint32_t take_half(struct memspan_heap_cache *cache)
+{
+    size_t most   = cache->bytes / 2;
+    unsigned bin  = MEMSPAN_HEAP_BINS;
+    uint32_t list = 0;
+
+    while ((bin-- > 0) && ((cache->bytes > most) || (cache->count > MOST_BLOCKS / 2))) {
+        while ((cache->first[bin] != 0) &&
+               ((cache->bytes > most) || (cache->count > MOST_BLOCKS / 2))) {
+            uint32_t id                                     = take_first(cache, bin);
+            memspan_pool_record(cache->pool, id)->bin_after = list;
+            list                                            = id;
+        }
+    }
+    return list;
+}
+
+static void put(struct memspan_heap_cache *cache, struct memspan_record *r)
+{
+    unsigned bin = bin_of(r);
+
+    r->zeroed    = false;
+    r->bin_after = cache->first[bin];
+    atomic_store_explicit(&r->use, MEMSPAN_USE_CACHED, memory_order_relaxed);
+    cache->first[bin] = memspan_pool_id(r);
+    cache->filled[bin / 64] |= UINT64_C(1) << (bin % 64);
+    cache->bytes += memspan_record_bytes(r);
+    cache->count++;
+}
+
+/* The heap's cache, ready for blocks of that pool; NULL: it has none, or is at another's. */
+static struct memspan_heap_cache *cache_for(struct memspan_heap *heap, struct memspan_pool *pool)
+{
+    struct memspan_heap_cache *cache = heap->cache;
+
+    if ((cache != NULL) && (cache->count == 0)) {
+        cache->pool = pool;
+    }
+    return ((cache != NULL) && (cache->pool == pool)) ? cache : NULL;
+}
+
+/* The cache is made outside of a section, and lost again if the heap is gone by then. */
+static void make_cache(struct memspan_thread *t, struct memspan_account *account)
+{
+    struct memspan_heap_cache *cache = calloc(1, sizeof(*cache));
+    struct memspan_heap *heap;
+
+    memspan_thread_enter(t);
+    heap = memspan_heap_find(t, account);
+    if ((heap != NULL) && (heap->cache == NULL)) {
+        heap->cache = cache;
+        cache       = NULL;
+    }
+    memspan_thread_leave(t);
+    free(cache);
+}
+
+bool memspan_heap_keep(struct memspan_account *account, struct memspan_record *r)
+{
+    struct memspan_thread *t         = memspan_thread_get();
+    struct memspan_pool *pool        = memspan_pool_of(r);
+    struct memspan_heap_cache *cache = NULL;
+    struct memspan_heap *heap;
+    uint32_t surplus = 0;
+    bool without     = false;
+
+    if ((t == NULL) || (r->size == 0) || (memspan_record_bytes(r) > BLOCK_MOST_BYTES) ||
+        memspan_chunk_of(r)->provider->eager) {
+        return false;
+    }
+    memspan_thread_enter(t);
+    heap = memspan_heap_find(t, account);
+    if (heap != NULL) {
+        cache   = cache_for(heap, pool);
+        without = (heap->cache == NULL);
+    }
+    if (cache != NULL) {
+        put(cache, r);
+        if ((cache->bytes > MOST_BYTES) || (cache->count > MOST_BLOCKS)) {
+            surplus = take_half(cache);
+        }
+    }
+    memspan_thread_leave(t);
+    if (surplus != 0) {
+        memspan_pool_free_list(pool, surplus);
+        memspan_pool_settle(pool);
+    }
+    if (without) {
+        make_cache(t, account);
+    }
+    return cache != NULL;
+}
+
+struct memspan_pool *memspan_heap_flush(struct memspan_heap *heap)
+{
+    struct memspan_heap_cache *cache = heap->cache;
+    uint32_t list                    = 0;
+    unsigned bin;
+
+    if ((cache == NULL) || (cache->count == 0)) {
+        return NULL;
+    }
+    for (bin = 0; bin < MEMSPAN_HEAP_BINS; bin++) {
+        while (cache->first[bin] != 0) {
+            uint32_t id                                     = take_first(cache, bin);
+            memspan_pool_record(cache->pool, id)->bin_after = list;
+            list                                            = id;
+        }
+    }
+    memspan_pool_free_list(cache->pool, list);
+    return cache->pool;
+}

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* size_class.c: tables of the small sizes, computed once. */
+
+#include "core/size_class.h"
+#include "core/pointer_map.h"
+#include <pthread.h>
+
+struct memspan_class memspan_classes[MEMSPAN_CLASS_COUNT];
+uint8_t memspan_class_tables[MEMSPAN_SMALL_ALIGNS][MEMSPAN_SMALL_STEPS];
+
+enum { STEPS_OF_16 = 8, CLASSES_A_DOUBLING = 4 };
+
+static uint32_t size_of(unsigned c)
+{
+    unsigned octave = (c - STEPS_OF_16) / CLASSES_A_DOUBLING;
+    unsigned step   = (c - STEPS_OF_16) % CLASSES_A_DOUBLING;
+
+    return (c < STEPS_OF_16) ? (c + 1) * 16
+                             : (UINT32_C(32) << octave) * (CLASSES_A_DOUBLING + 1 + step);
+}
+
+/* Objects above 1 KiB share larger slabs, so that filling one is worth the making. */
+static void fill_class(unsigned c)
+{
+    struct memspan_class *class = &memspan_classes[c];
+
+    class->size_bytes = size_of(c);
+    class->reciprocal =
+        (uint32_t)(((UINT64_C(1) << 32) + class->size_bytes - 1) / class->size_bytes);
+    class->slab_bytes = (uint32_t)MEMSPAN_GRANULE_BYTES * ((class->size_bytes > 1024) ? 4 : 1);
+    class->capacity   = (uint16_t)(class->slab_bytes / class->size_bytes);
+}
+
+static void fill_table(unsigned align)
+{
+    uint32_t mask = (UINT32_C(16) << align) - 1;
+    unsigned c    = 0;
+    unsigned step;
+
+    for (step = 0; step < MEMSPAN_SMALL_STEPS; step++) {
+        while ((memspan_classes[c].size_bytes < step * 16) ||
+               ((memspan_classes[c].size_bytes & mask) != 0)) {
+            c++;
+        }
+        memspan_class_tables[align][step] = (uint8_t)c;
+    }
+}
+
+static void fill(void)
+{
+    unsigned i;
+
+    for (i = 0; i < MEMSPAN_CLASS_COUNT; i++) {
+        fill_class(i);
+    }
+    for (i = 0; i < MEMSPAN_SMALL_ALIGNS; i++) {
+        fill_table(i);
+    }
+}
+
+void memspan_class_prepare(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+    pthread_once(&once, fill);
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef MEMSPAN_CORE_SIZE_CLASS_H
+#define MEMSPAN_CORE_SIZE_CLASS_H
+
+/* The sizes of small objects: every 16 bytes up to 128, then four a power of two up to 8 KiB. */
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+    MEMSPAN_CLASS_COUNT      = 32,
+    MEMSPAN_CLASS_STEP_SHIFT = 4,
+    MEMSPAN_SMALL_MAX_BYTES  = 8192,
+    MEMSPAN_SMALL_STEPS      = (MEMSPAN_SMALL_MAX_BYTES >> MEMSPAN_CLASS_STEP_SHIFT) + 1,
+    MEMSPAN_SMALL_ALIGN_MAX  = 4096,
+    MEMSPAN_SMALL_ALIGNS     = 9, /* 16 .. 4096 */
+};
+
+struct memspan_class {
+    uint32_t size_bytes;
+    uint32_t reciprocal; /* 2^32 / size_bytes, rounded up: offset * reciprocal >> 32 is the index */
+    uint32_t slab_bytes; /* of a slab of such objects, which starts on a granule */
+    uint16_t capacity;   /* objects in it */
+};
+
+extern struct memspan_class memspan_classes[MEMSPAN_CLASS_COUNT];
+
+/* By alignment and size in steps of 16, rounded up: the smallest class whose objects are that large
+ * and all stand on such a boundary. */
+extern uint8_t memspan_class_tables[MEMSPAN_SMALL_ALIGNS][MEMSPAN_SMALL_STEPS];
+
+/* Fill the tables. Again and at the same time does no harm. */
+void memspan_class_prepare(void);
+
+/* The table for a boundary, a power of two up to MEMSPAN_SMALL_ALIGN_MAX. */
+static inline const uint8_t *memspan_class_table(size_t align_bytes)
+{
+    unsigned log = (align_bytes <= 16) ? 4 : (unsigned)__builtin_ctzll(align_bytes);
+
+    return memspan_class_tables[log - 4];
+}
+
+#endif /* MEMSPAN_CORE_SIZE_CLASS_H */

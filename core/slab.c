@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* slab.c: making slabs, and moving objects between their lists. */
+
+#include "core/slab.h"
+#include "core/base/error.h"
+#include "core/base/log.h"
+#include "core/pointer_map.h"
+#include <pthread.h>
+#include <string.h>
+#include <sys/mman.h>
+
+/* ---- records ---- */
+
+enum { ARENA_BYTES = 1 << 18 };
+
+static pthread_mutex_t arena_lock = PTHREAD_MUTEX_INITIALIZER;
+static unsigned char *arena;
+static size_t arena_left;
+static struct memspan_slab *unused[MEMSPAN_CLASS_COUNT]; /* by class: their sizes differ */
+
+static struct memspan_slab *carve_record(size_t size)
+{
+    void *record;
+
+    if (arena_left < size) {
+        void *more =
+            mmap(NULL, ARENA_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        if (more == MAP_FAILED) {
+            return NULL;
+        }
+        arena      = more;
+        arena_left = ARENA_BYTES;
+    }
+    record = arena;
+    arena += size;
+    arena_left -= size;
+    return record;
+}
+
+static struct memspan_slab *take_record(unsigned class_index)
+{
+    size_t size = sizeof(struct memspan_slab) +
+                  ((size_t)memspan_classes[class_index].capacity + 1) * sizeof(uint16_t);
+    struct memspan_slab *slab;
+
+    pthread_mutex_lock(&arena_lock);
+    slab = unused[class_index];
+    if (slab != NULL) {
+        unused[class_index] = slab->next;
+    } else {
+        slab = carve_record(memspan_round_up(size, MEMSPAN_CACHE_LINE_BYTES));
+    }
+    pthread_mutex_unlock(&arena_lock);
+    return slab;
+}
+
+static void put_record(struct memspan_slab *slab)
+{
+    pthread_mutex_lock(&arena_lock);
+    slab->next                = unused[slab->class_index];
+    unused[slab->class_index] = slab;
+    pthread_mutex_unlock(&arena_lock);
+}
+
+void memspan_slab_before_fork(void)
+{
+    pthread_mutex_lock(&arena_lock);
+}
+
+void memspan_slab_after_fork(void)
+{
+    pthread_mutex_unlock(&arena_lock);
+}
+
+/* ---- slabs ---- */
+
+static uintptr_t entry_of(const struct memspan_slab *slab, const struct memspan_chunk *chunk)
+{
+    return memspan_map_entry(slab, chunk->provider->spec.kind, MEMSPAN_ENTRY_SLAB);
+}
+
+struct memspan_slab *memspan_slab_create(struct memspan_pool *pool, unsigned class_index,
+                                         struct memspan_account *account)
+{
+    const struct memspan_class *class = &memspan_classes[class_index];
+    struct memspan_slab *slab         = take_record(class_index);
+    struct memspan_record *r;
+    bool zeroed = false;
+
+    if (slab == NULL) {
+        memspan_error(MEMSPAN_ERR_NO_MEMORY, "no memory for a slab's record");
+        return NULL;
+    }
+    slab->class_index = (uint8_t)class_index;
+    if (memspan_pool_take_slab(pool, class->slab_bytes, &r, &zeroed) != MEMSPAN_OK) {
+        put_record(slab);
+        return NULL;
+    }
+    atomic_store_explicit(&slab->thread, NULL, memory_order_relaxed);
+    atomic_store_explicit(&slab->heap, NULL, memory_order_relaxed);
+    slab->address    = memspan_record_address(r);
+    slab->size_bytes = class->size_bytes;
+    slab->reciprocal = class->reciprocal;
+    slab->first_free = MEMSPAN_OBJECT_NONE;
+    slab->used_count = 0;
+    slab->edge       = MEMSPAN_EDGE_NEVER;
+    slab->made       = 0;
+    slab->capacity   = class->capacity;
+    slab->state      = MEMSPAN_SLAB_CURRENT;
+    slab->zeroed     = zeroed;
+    slab->chunk      = memspan_chunk_of(r);
+    slab->record     = r;
+    atomic_store_explicit(&slab->remote, MEMSPAN_REMOTE_EMPTY, memory_order_relaxed);
+    atomic_store_explicit(&slab->account, account, memory_order_relaxed);
+    /* No object's word says live: fresh records are zero, used ones had all objects freed. */
+    memspan_map_replace(slab->address, class->slab_bytes, entry_of(slab, slab->chunk));
+    return slab;
+}
+
+void memspan_slab_destroy(struct memspan_slab *slab)
+{
+    struct memspan_record *r = slab->record;
+
+    memspan_map_replace(slab->address, memspan_classes[slab->class_index].slab_bytes,
+                        memspan_chunk_entry(slab->chunk));
+    put_record(slab);
+    memspan_pool_give_slab(r);
+}
+
+bool memspan_slab_make_objects(struct memspan_slab *slab)
+{
+    enum { AT_A_TIME = 32 };
+    unsigned end = (unsigned)slab->made + AT_A_TIME;
+    unsigned i;
+
+    if (slab->made == slab->capacity) {
+        return false;
+    }
+    end = (end < slab->capacity) ? end : slab->capacity;
+    for (i = slab->made; i < end; i++) {
+        unsigned next    = (i + 1 < end) ? i + 1 : slab->first_free;
+        slab->objects[i] = (uint16_t)(MEMSPAN_OBJECT_FRESH | next);
+    }
+    slab->first_free = slab->made;
+    slab->made       = (uint16_t)end;
+    return true;
+}
+
+/* ---- the remote list ---- */
+
+uint64_t memspan_slab_push_remote(struct memspan_slab *slab, uint32_t index, uint64_t charge)
+{
+    uint64_t old = atomic_load_explicit(&slab->remote, memory_order_relaxed);
+    uint64_t new;
+
+    do {
+        slab->objects[index] = (uint16_t)(MEMSPAN_OBJECT_REMOTE | (old & MEMSPAN_OBJECT_VALUE));
+        new = ((old & ~MEMSPAN_REMOTE_FULL & ~(uint64_t)0xffff) | index) + (UINT64_C(1) << 16) +
+              (charge << 32);
+    } while (!atomic_compare_exchange_weak_explicit(&slab->remote, &old, new, memory_order_seq_cst,
+                                                    memory_order_relaxed));
+    return old;
+}
+
+unsigned memspan_slab_collect(struct memspan_slab *slab, uint64_t *charge_p)
+{
+    uint64_t list = atomic_load_explicit(&slab->remote, memory_order_relaxed);
+    unsigned count;
+    unsigned i;
+    unsigned n;
+
+    *charge_p = 0;
+    if ((list & ~MEMSPAN_REMOTE_FULL) == MEMSPAN_REMOTE_EMPTY) {
+        return 0;
+    }
+    list      = atomic_exchange_explicit(&slab->remote, MEMSPAN_REMOTE_EMPTY, memory_order_seq_cst);
+    count     = (unsigned)(list >> 16) & 0xffff;
+    *charge_p = (list & ~MEMSPAN_REMOTE_FULL) >> 32;
+    i         = (unsigned)list & MEMSPAN_OBJECT_VALUE;
+    for (n = 0; n < count; n++) {
+        unsigned next = slab->objects[i] & MEMSPAN_OBJECT_VALUE;
+        if ((i >= slab->capacity) || ((slab->objects[i] & MEMSPAN_OBJECT_REMOTE) == 0)) {
+            /* The same object twice in the list: two threads freed it at the same time. */
+            memspan_log(MEMSPAN_LOG_ERROR, "core", "an object of %u bytes near %p was freed twice",
+                        slab->size_bytes, (void *)slab->address);
+            break;
+        }
+        slab->objects[i] = slab->first_free;
+        slab->first_free = (uint16_t)i;
+        i                = next;
+    }
+    slab->used_count = (uint16_t)(slab->used_count - n);
+    return n;
+}

@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* store.c: which part of the engine serves a request, and which one a pointer belongs to. */
+
+#include "core/store.h"
+#include "core/base/error.h"
+#include "core/heap.h"
+
+/* ---- taking ---- */
+
+static bool can_be_object(const struct memspan_store_request *request)
+{
+    return request->objects && !request->provider->eager && (request->parts == NULL) &&
+           (request->size_bytes <= MEMSPAN_SMALL_MAX_BYTES) &&
+           (request->align_bytes <= MEMSPAN_SMALL_ALIGN_MAX);
+}
+
+static memspan_status_t take_block(const struct memspan_store_request *request, bool *zeroed_p,
+                                   void **address_p)
+{
+    struct memspan_pool *pool          = request->provider->pool;
+    struct memspan_block_request block = {.size_bytes      = request->size_bytes,
+                                          .align_bytes     = request->align_bytes,
+                                          .parts           = request->parts,
+                                          .part_count      = request->part_count,
+                                          .account         = request->owner.account,
+                                          .requested_bytes = request->owner.requested_bytes,
+                                          .fallback        = request->owner.fallback,
+                                          .zeroed          = *zeroed_p};
+    struct memspan_record *r           = memspan_heap_alloc_cached(pool, &block);
+    memspan_status_t status            = MEMSPAN_OK;
+
+    if (r == NULL) {
+        status = memspan_pool_alloc(pool, &block, &r);
+    }
+    if ((status == MEMSPAN_ERR_NO_MEMORY) || (status == MEMSPAN_ERR_LIMIT)) {
+        /* Before the answer is no: what heaps keep for later is wanted now. */
+        memspan_heap_reclaim();
+        memspan_provider_settle_all();
+        block.thorough = true;
+        status         = memspan_pool_alloc(pool, &block, &r);
+    }
+    if (status == MEMSPAN_OK) {
+        *zeroed_p  = r->zeroed;
+        *address_p = memspan_record_address(r);
+    }
+    return status;
+}
+
+memspan_status_t memspan_store_take(const struct memspan_store_request *request, bool *zeroed_p,
+                                    void **address_p)
+{
+    struct memspan_object_request object = {.account     = request->owner.account,
+                                            .pool        = request->provider->pool,
+                                            .size_bytes  = request->size_bytes,
+                                            .align_bytes = request->align_bytes,
+                                            .fallback    = request->owner.fallback};
+    bool zeroed                          = false;
+    void *address;
+
+    if (can_be_object(request)) {
+        address = memspan_heap_alloc_object(&object, &zeroed);
+        if (address != NULL) {
+            *address_p = address;
+            *zeroed_p  = zeroed;
+            return MEMSPAN_OK;
+        }
+        /* No room for a slab, or no heap: there may still be room for this one. */
+    }
+    return take_block(request, zeroed_p, address_p);
+}
+
+/* ---- finding ---- */
+
+static struct memspan_chunk *chunk_of_entry(uintptr_t entry)
+{
+    return ((entry & MEMSPAN_ENTRY_SLAB) != 0)
+               ? ((struct memspan_slab *)memspan_entry_record(entry))->chunk
+               : memspan_entry_record(entry);
+}
+
+struct memspan_chunk *memspan_store_chunk(const void *address)
+{
+    struct memspan_chunk *chunk = chunk_of_entry(memspan_map_find(address));
+
+    if ((chunk == NULL) || ((const unsigned char *)address >= chunk->address + chunk->size_bytes)) {
+        return NULL;
+    }
+    return chunk;
+}
+
+static bool find_object(const struct memspan_slab *slab, const void *address,
+                        struct memspan_block_view *view_p)
+{
+    uint32_t offset;
+    uint32_t i    = memspan_slab_index(slab, address, &offset);
+    unsigned word = (i < slab->capacity) ? slab->objects[i] : 0;
+
+    if ((word & MEMSPAN_OBJECT_LIVE) == 0) {
+        return false;
+    }
+    *view_p = (struct memspan_block_view){
+        .chunk          = slab->chunk,
+        .address        = slab->address + (size_t)i * slab->size_bytes,
+        .capacity_bytes = slab->size_bytes,
+        .owner          = {.account         = atomic_load_explicit(&slab->account, memory_order_relaxed),
+                           .requested_bytes = slab->size_bytes - (word & MEMSPAN_OBJECT_VALUE),
+                           .fallback        = (word & MEMSPAN_OBJECT_FALLBACK) != 0}};
+    return true;
+}
+
+/* The block of a pool that is in use and holds the address; NULL: there is none. */
+static struct memspan_record *find_record(struct memspan_chunk *chunk, const void *address)
+{
+    struct memspan_record *r = memspan_pool_find(chunk, address);
+
+    return ((r != NULL) &&
+            (atomic_load_explicit(&r->use, memory_order_relaxed) == MEMSPAN_USE_BLOCK))
+               ? r
+               : NULL;
+}
+
+bool memspan_store_find(const void *address, struct memspan_block_view *view_p)
+{
+    uintptr_t entry = memspan_map_find(address);
+    struct memspan_record *r;
+
+    if (entry == 0) {
+        return false;
+    }
+    if ((entry & MEMSPAN_ENTRY_SLAB) != 0) {
+        return find_object(memspan_entry_record(entry), address, view_p);
+    }
+    r = find_record(memspan_entry_record(entry), address);
+    if (r == NULL) {
+        return false;
+    }
+    *view_p = (struct memspan_block_view){.chunk          = memspan_chunk_of(r),
+                                          .address        = memspan_record_address(r),
+                                          .capacity_bytes = memspan_block_capacity(r),
+                                          .owner          = {.account         = r->account,
+                                                             .requested_bytes = r->requested_bytes,
+                                                             .fallback        = r->fallback}};
+    return true;
+}
+
+/* ---- giving ---- */
+
+static memspan_status_t refuse(const void *address)
+{
+    const struct memspan_chunk *chunk = memspan_store_chunk(address);
+    struct memspan_block_view view;
+
+    if (chunk == NULL) {
+        memspan_error(MEMSPAN_ERR_NOT_FOUND, "%p is not in memory of Memspan", address);
+        return memspan_error_hint("free it with what allocated it");
+    }
+    if (!memspan_store_find(address, &view) || (view.address == address)) {
+        memspan_error(MEMSPAN_ERR_NOT_FOUND,
+                      "%p is in memory of Memspan, but no live block is there", address);
+        return memspan_error_hint("it was probably freed before");
+    }
+    memspan_error(MEMSPAN_ERR_NOT_FOUND, "%p is %zu bytes inside a block of %zu bytes at %p",
+                  address, (size_t)((const char *)address - (const char *)view.address),
+                  view.owner.requested_bytes, view.address);
+    return memspan_error_hint("free the address that the allocation returned");
+}
+
+static void give_record(struct memspan_record *r, bool keep_charge)
+{
+    struct memspan_account *account = r->account;
+    uint64_t charge                 = (uint64_t)r->requested_bytes + MEMSPAN_CHARGE_OVERHEAD_BYTES;
+
+    atomic_store_explicit(&r->use, MEMSPAN_USE_NONE, memory_order_relaxed);
+    if (!memspan_heap_keep(account, r)) {
+        memspan_pool_free(r);
+    }
+    memspan_heap_credit(account, keep_charge ? 0 : charge, 1, 0);
+}
+
+memspan_status_t memspan_store_give(void *address, bool keep_charge)
+{
+    uintptr_t entry = memspan_map_find(address);
+    struct memspan_record *r;
+
+    if ((entry & MEMSPAN_ENTRY_SLAB) != 0) {
+        return memspan_heap_free_object(memspan_entry_record(entry), address, keep_charge)
+                   ? MEMSPAN_OK
+                   : refuse(address);
+    }
+    r = (entry == 0) ? NULL : find_record(memspan_entry_record(entry), address);
+    if ((r == NULL) || (memspan_record_address(r) != address)) {
+        return refuse(address);
+    }
+    give_record(r, keep_charge);
+    return MEMSPAN_OK;
+}
+
+memspan_status_t memspan_store_drop(void *address)
+{
+    struct memspan_chunk *chunk = memspan_store_chunk(address);
+    struct memspan_record *r    = (chunk == NULL) ? NULL : find_record(chunk, address);
+
+    if ((r == NULL) || (memspan_record_address(r) != address)) {
+        return refuse(address);
+    }
+    atomic_store_explicit(&r->use, MEMSPAN_USE_NONE, memory_order_relaxed);
+    memspan_pool_free(r);
+    return MEMSPAN_OK;
+}
+
+/* ---- resizing ---- */
+
+/* Below this, wasting more than half of a place is cheaper than moving. */
+enum { WASTE_IGNORED_BYTES = 256 };
+
+static bool is_worth_staying(size_t size_bytes, size_t capacity_bytes)
+{
+    return (size_bytes <= capacity_bytes) &&
+           ((size_bytes > capacity_bytes / 2) || (capacity_bytes <= WASTE_IGNORED_BYTES));
+}
+
+static bool resize_object(struct memspan_slab *slab, const void *address, size_t size_bytes)
+{
+    uint32_t offset;
+    uint32_t i    = memspan_slab_index(slab, address, &offset);
+    unsigned word = slab->objects[i];
+
+    if (!is_worth_staying(size_bytes, slab->size_bytes)) {
+        return false;
+    }
+    /* The word is the program's as long as the object is: whose slab it is in does not matter. */
+    slab->objects[i] =
+        (uint16_t)((word & ~(unsigned)MEMSPAN_OBJECT_VALUE) | (slab->size_bytes - size_bytes));
+    return true;
+}
+
+bool memspan_store_resize(void *address, size_t size_bytes)
+{
+    uintptr_t entry = memspan_map_find(address);
+    struct memspan_record *r;
+
+    if ((entry & MEMSPAN_ENTRY_SLAB) != 0) {
+        return resize_object(memspan_entry_record(entry), address, size_bytes);
+    }
+    r = find_record(memspan_entry_record(entry), address);
+    if ((r == NULL) || !memspan_pool_resize(r, size_bytes)) {
+        return false;
+    }
+    r->requested_bytes = size_bytes;
+    return true;
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef MEMSPAN_CORE_STORE_H
+#define MEMSPAN_CORE_STORE_H
+
+/* Where the memory of a request comes from, and back: an object of a slab, a block kept from
+ * before, a block of the pool, or the driver. Whoever asks has charged it already; giving back
+ * takes the charge back. */
+
+#include "core/account.h"
+#include "core/pool.h"
+
+/* What is kept with a block. */
+struct memspan_block_owner {
+    struct memspan_account *account; /* what it is charged to */
+    size_t requested_bytes;
+    bool fallback; /* given by a fallback of the allocator that was asked */
+};
+
+/* A block as found. */
+struct memspan_block_view {
+    struct memspan_chunk *chunk;
+    void *address;
+    size_t capacity_bytes;
+    struct memspan_block_owner owner;
+};
+
+/* What is asked for. */
+struct memspan_store_request {
+    struct memspan_provider *provider;
+    size_t size_bytes;  /* > 0 */
+    size_t align_bytes; /* power of two */
+    const memspan_part_t *parts;
+    size_t part_count;
+    struct memspan_block_owner owner;
+    bool objects; /* may be an object of the thread's heap */
+};
+
+/* *zeroed_p, in: zero bytes wanted; out: they are zero already. */
+memspan_status_t memspan_store_take(const struct memspan_store_request *request, bool *zeroed_p,
+                                    void **address_p);
+
+/* Give the block that starts at @p address back. @p keep_charge: what it was charged stays charged;
+ * the caller has another block for it. MEMSPAN_ERR_NOT_FOUND, with a message that says what the
+ * address is, when no live block starts there. */
+memspan_status_t memspan_store_give(void *address, bool keep_charge);
+
+/* The same without touching charge or count. */
+memspan_status_t memspan_store_drop(void *address);
+
+/* The live block whose place holds @p address. False when there is none. No lock. */
+bool memspan_store_find(const void *address, struct memspan_block_view *view_p);
+
+/* Another size for the block that starts at @p address, in its place. False when it would not fit,
+ * or would waste more than half of a small place. */
+bool memspan_store_resize(void *address, size_t size_bytes);
+
+/* The chunk that holds @p address; NULL: none of ours. No lock. */
+struct memspan_chunk *memspan_store_chunk(const void *address);
+
+#endif /* MEMSPAN_CORE_STORE_H */

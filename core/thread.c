@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* thread.c: who has heaps, and how all of them are stopped.
+ *
+ * list_lock guards the list and is held from stop to resume, so that only one thread stops the
+ * others. A thread that ends hands its heaps on in the destructor of a thread-specific key. */
+
+#include "core/thread.h"
+#include "core/heap.h"
+#include <linux/membarrier.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+__thread struct memspan_thread *memspan_thread_self;
+
+/* The thread's record is gone and stays so: destructors of others may still allocate. */
+static __thread bool has_ended __attribute__((tls_model("initial-exec")));
+
+static pthread_mutex_t list_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct memspan_thread *threads; /* under list_lock */
+static unsigned standing_interrupts;   /* what new threads begin with; under list_lock */
+static pthread_key_t key;
+static bool has_key;
+
+static long membarrier(int command)
+{
+    return syscall(SYS_membarrier, command, 0u, 0);
+}
+
+/* Registering is quick while the process has one thread, which is when it is usually done. */
+static void prepare(void)
+{
+    long known = membarrier(MEMBARRIER_CMD_QUERY);
+
+    if ((known < 0) || ((known & MEMBARRIER_CMD_PRIVATE_EXPEDITED) == 0) ||
+        (membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED) != 0)) {
+        standing_interrupts |= MEMSPAN_INTERRUPT_FENCE;
+    }
+    memspan_class_prepare();
+}
+
+static void unlink_thread(struct memspan_thread *t)
+{
+    if (t->next != NULL) {
+        t->next->previous = t->previous;
+    }
+    if (t->previous != NULL) {
+        t->previous->next = t->next;
+    } else {
+        threads = t->next;
+    }
+}
+
+static void end_thread(void *data)
+{
+    struct memspan_thread *t = data;
+
+    has_ended           = true;
+    memspan_thread_self = NULL;
+    pthread_mutex_lock(&list_lock);
+    memspan_heap_retire_all(t);
+    unlink_thread(t);
+    pthread_mutex_unlock(&list_lock);
+    free(t);
+    memspan_provider_settle_all();
+}
+
+struct memspan_thread *memspan_thread_get(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    struct memspan_thread *t   = memspan_thread_self;
+    int i;
+
+    if (MEMSPAN_LIKELY(t != NULL)) {
+        return t;
+    }
+    if (has_ended) {
+        return NULL;
+    }
+    pthread_once(&once, prepare);
+    t = aligned_alloc(MEMSPAN_CACHE_LINE_BYTES, sizeof(*t));
+    if (t == NULL) {
+        return NULL;
+    }
+    memset(t, 0, sizeof(*t));
+    for (i = 0; i < MEMSPAN_THREAD_SLOTS; i++) {
+        t->slots[i] = &memspan_heap_nobody;
+    }
+    pthread_mutex_lock(&list_lock);
+    if (!has_key) {
+        has_key = (pthread_key_create(&key, end_thread) == 0);
+    }
+    if (!has_key || (pthread_setspecific(key, t) != 0)) {
+        pthread_mutex_unlock(&list_lock);
+        free(t);
+        return NULL;
+    }
+    atomic_store_explicit(&t->interrupt, standing_interrupts, memory_order_relaxed);
+    t->next = threads;
+    if (threads != NULL) {
+        threads->previous = t;
+    }
+    threads = t;
+    pthread_mutex_unlock(&list_lock);
+    memspan_thread_self = t;
+    return t;
+}
+
+/* ---- sections ---- */
+
+void memspan_thread_enter(struct memspan_thread *t)
+{
+    while (!memspan_thread_enter_fast(t)) {
+        atomic_store_explicit(&t->busy, 1, memory_order_relaxed);
+        atomic_thread_fence(memory_order_seq_cst);
+        if ((atomic_load_explicit(&t->interrupt, memory_order_acquire) & MEMSPAN_INTERRUPT_STOP) ==
+            0) {
+            return;
+        }
+        atomic_store_explicit(&t->busy, 0, memory_order_release);
+        pthread_mutex_lock(&list_lock); /* until resume */
+        pthread_mutex_unlock(&list_lock);
+    }
+}
+
+void memspan_thread_stop_all(void)
+{
+    struct memspan_thread *t;
+
+    pthread_mutex_lock(&list_lock);
+    for (t = threads; t != NULL; t = t->next) {
+        atomic_fetch_or_explicit(&t->interrupt, MEMSPAN_INTERRUPT_STOP, memory_order_seq_cst);
+    }
+    if ((standing_interrupts & MEMSPAN_INTERRUPT_FENCE) == 0) {
+        membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED);
+    }
+    for (t = threads; t != NULL; t = t->next) {
+        while (atomic_load_explicit(&t->busy, memory_order_seq_cst) != 0) {
+            sched_yield(); /* a section is a few instructions, unless its thread lost the processor
+                            */
+        }
+    }
+}
+
+void memspan_thread_resume_all(void)
+{
+    struct memspan_thread *t;
+
+    for (t = threads; t != NULL; t = t->next) {
+        atomic_fetch_and_explicit(&t->interrupt, ~(unsigned)MEMSPAN_INTERRUPT_STOP,
+                                  memory_order_release);
+    }
+    pthread_mutex_unlock(&list_lock);
+}
+
+void memspan_thread_hold(void)
+{
+    pthread_mutex_lock(&list_lock);
+}
+
+void memspan_thread_release(void)
+{
+    pthread_mutex_unlock(&list_lock);
+}
+
+struct memspan_thread *memspan_thread_first(void)
+{
+    return threads;
+}
+
+void memspan_thread_set_watched(bool watched)
+{
+    struct memspan_thread *t;
+
+    memspan_thread_stop_all(); /* whoever was on a fast way has left it afterwards */
+    standing_interrupts = watched ? (standing_interrupts | MEMSPAN_INTERRUPT_WATCH)
+                                  : (standing_interrupts & ~(unsigned)MEMSPAN_INTERRUPT_WATCH);
+    for (t = threads; t != NULL; t = t->next) {
+        atomic_store_explicit(&t->interrupt, standing_interrupts | MEMSPAN_INTERRUPT_STOP,
+                              memory_order_relaxed);
+    }
+    memspan_thread_resume_all();
+}
+
+/* ---- fork ---- */
+
+void memspan_thread_before_fork(void)
+{
+    memspan_thread_stop_all();
+}
+
+void memspan_thread_after_fork_parent(void)
+{
+    memspan_thread_resume_all();
+}
+
+/* Only the calling thread is left: what the others had goes to whoever allocates next. */
+void memspan_thread_after_fork_child(void)
+{
+    struct memspan_thread *gone = NULL;
+    struct memspan_thread *next;
+    struct memspan_thread *t;
+
+    for (t = threads; t != NULL; t = next) {
+        next = t->next;
+        if (t != memspan_thread_self) {
+            unlink_thread(t);
+            t->next = gone;
+            gone    = t;
+        }
+    }
+    for (t = gone; t != NULL; t = next) {
+        next = t->next;
+        memspan_heap_retire_all(t);
+        free(t);
+    }
+    memspan_thread_resume_all();
+}

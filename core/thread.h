@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef MEMSPAN_CORE_THREAD_H
+#define MEMSPAN_CORE_THREAD_H
+
+/* Threads and their sections.
+ *
+ * What belongs to a thread (its heaps) is changed by that thread alone, inside a section: a few
+ * instructions between enter() and leave() with nothing but loads and stores. Entering is a store
+ * and a load, without an atomic read-modify-write and without a fence. Whoever needs another
+ * thread's heaps - to sum statistics, to call back what was lent, to trim, to fork - stops all
+ * sections: it raises the interrupts, has the kernel run a fence on every processor that runs a
+ * thread of the process (membarrier), and waits until nobody is inside. The cost is all on the rare
+ * side. Where the kernel has no such call the interrupts stay raised, and entering takes the slow
+ * way, with a fence of its own.
+ *
+ * In a section: no lock, no call that may block or fail, no driver. */
+
+#include "core/base/platform.h"
+#include <stdatomic.h>
+
+struct memspan_heap;
+
+enum {
+    MEMSPAN_INTERRUPT_STOP  = 1, /* keep out until it is gone */
+    MEMSPAN_INTERRUPT_WATCH = 2, /* somebody watches: no short cuts */
+    MEMSPAN_INTERRUPT_FENCE = 4, /* no membarrier here: enter with a fence */
+    MEMSPAN_THREAD_SLOTS    = 16,
+};
+
+struct memspan_thread {
+    atomic_uint busy;
+    atomic_uint interrupt;
+    struct memspan_heap *slots[MEMSPAN_THREAD_SLOTS]; /* by handle; never NULL */
+    struct memspan_heap *heaps;                       /* all of them */
+    struct memspan_thread *next;                      /* in the list of threads */
+    struct memspan_thread *previous;
+} __attribute__((aligned(MEMSPAN_CACHE_LINE_BYTES)));
+
+/* The calling thread's record; NULL before it has one and after it has given it back. */
+extern __thread struct memspan_thread *memspan_thread_self
+    __attribute__((tls_model("initial-exec")));
+
+/* The calling thread's record, made on first use; NULL while the thread ends, and without memory.
+ */
+struct memspan_thread *memspan_thread_get(void);
+
+/* Enter a section the short way. False: not inside; take the slow way. */
+static inline bool memspan_thread_enter_fast(struct memspan_thread *t)
+{
+    atomic_store_explicit(&t->busy, 1, memory_order_relaxed);
+    /* The compiler must not reorder these; the processor may, and stop() sees to that. */
+    atomic_signal_fence(memory_order_seq_cst);
+    if (MEMSPAN_LIKELY(atomic_load_explicit(&t->interrupt, memory_order_acquire) == 0)) {
+        return true;
+    }
+    atomic_store_explicit(&t->busy, 0, memory_order_release);
+    return false;
+}
+
+/* Enter a section, waiting while sections are stopped. */
+void memspan_thread_enter(struct memspan_thread *t);
+
+static inline void memspan_thread_leave(struct memspan_thread *t)
+{
+    atomic_store_explicit(&t->busy, 0, memory_order_release);
+}
+
+/* Stop all sections: until resume() no thread is inside one, and the caller may use every thread's
+ * heaps. Not from inside a section; other locks that the caller holds must be left of the threads'
+ * (core/fork.c). */
+void memspan_thread_stop_all(void);
+void memspan_thread_resume_all(void);
+
+/* Keep other threads from stopping anybody, while the caller does to its own heaps what others do
+ * to them only when stopped. */
+void memspan_thread_hold(void);
+void memspan_thread_release(void);
+
+/* All threads, while stopped. */
+struct memspan_thread *memspan_thread_first(void);
+
+/* All fast ways are closed (true) or open again. */
+void memspan_thread_set_watched(bool watched);
+
+void memspan_thread_before_fork(void);
+void memspan_thread_after_fork_parent(void);
+void memspan_thread_after_fork_child(void);
+
+#endif /* MEMSPAN_CORE_THREAD_H */
