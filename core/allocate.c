@@ -32,6 +32,7 @@ struct ask {
     bool zeroed;                     /* in: wanted */
     const struct memspan_plan *plan; /* instead of the allocator's own, or NULL */
     bool fallback;
+    uintptr_t handle; /* what the allocator was found by; 0: whatever it has now */
 };
 
 static memspan_status_t take_divided(struct memspan_allocator *a,
@@ -106,9 +107,6 @@ static memspan_status_t clear(struct memspan_allocator *a, const struct ask *ask
 
 static memspan_status_t over_limit(const struct memspan_account *account, uint64_t bytes)
 {
-    if (atomic_load_explicit(&account->closed, memory_order_relaxed)) {
-        return memspan_error(MEMSPAN_ERR_NOT_FOUND, "the allocator does not exist any more");
-    }
     memspan_error(MEMSPAN_ERR_LIMIT, "%llu bytes do not fit in pool_size=%llu",
                   (unsigned long long)bytes, (unsigned long long)account->limit_bytes);
     return memspan_error_hint("raise the trait pool_size");
@@ -120,7 +118,11 @@ static struct memspan_account *charge(struct memspan_allocator *a, uint64_t byte
     struct memspan_account *account = memspan_allocator_account(a);
 
     if ((account != NULL) && !memspan_heap_debit(account, bytes, blocks)) {
-        over_limit(account, bytes);
+        if (atomic_load_explicit(&account->closed, memory_order_relaxed)) {
+            memspan_error(MEMSPAN_ERR_NOT_FOUND, "the allocator does not exist any more");
+        } else {
+            over_limit(account, bytes);
+        }
         return NULL;
     }
     return account;
@@ -143,6 +145,13 @@ static void *allocate_from(struct memspan_allocator *a, const struct ask *ask)
     }
     account = charge(a, bytes, 1);
     if (account == NULL) {
+        return NULL;
+    }
+    /* Charged, it cannot become another's any more; it may have before. */
+    if (MEMSPAN_UNLIKELY((ask->handle != 0) &&
+                         (atomic_load_explicit(&a->handle, memory_order_acquire) != ask->handle))) {
+        memspan_heap_credit(account, bytes, 0, 1);
+        memspan_error(MEMSPAN_ERR_NOT_FOUND, "the allocator does not exist any more");
         return NULL;
     }
     if (MEMSPAN_UNLIKELY(take(a, account, ask, &zeroed, &address) != MEMSPAN_OK)) {
@@ -244,6 +253,7 @@ static void *allocate(struct memspan_allocator *first, struct ask *ask)
         ask->align_bytes = align;
         ask->plan        = NULL;
         ask->fallback    = true;
+        ask->handle      = 0;
         a                = next_to_ask(a, ask->size_bytes);
         if (a == NULL) {
             return fail(first, ask->size_bytes);
@@ -271,10 +281,17 @@ static void *allocate_and_report(struct memspan_allocator *a, struct ask *ask)
 
 /* ---- public ---- */
 
+/* The handle, if it can go stale. */
+static uintptr_t marked(memspan_allocator_h handle)
+{
+    return memspan_allocator_is_marked(handle) ? (uintptr_t)handle : 0;
+}
+
 void *memspan_allocate_slowly(memspan_allocator_h handle, size_t align_bytes, size_t size_bytes)
 {
     struct memspan_allocator *a = memspan_allocator_resolve(handle);
-    struct ask ask              = {.size_bytes = size_bytes, .align_bytes = align_bytes};
+    struct ask ask              = {
+                     .size_bytes = size_bytes, .align_bytes = align_bytes, .handle = marked(handle)};
 
     if ((a == NULL) || (size_bytes == 0) || forbidden()) {
         return NULL;
@@ -311,7 +328,7 @@ void *memspan_allocate_zeroed(memspan_allocator_h handle, size_t align_bytes, si
                               size_t size_bytes)
 {
     struct memspan_allocator *a = memspan_allocator_resolve(handle);
-    struct ask ask              = {.align_bytes = align_bytes, .zeroed = true};
+    struct ask ask = {.align_bytes = align_bytes, .zeroed = true, .handle = marked(handle)};
 
     if ((a == NULL) || (count == 0) || (size_bytes == 0) || forbidden()) {
         return NULL;

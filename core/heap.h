@@ -50,6 +50,8 @@ struct memspan_heap {
     int64_t published_bytes;
     int64_t published_count;
     int64_t published_allocated;
+    int64_t published_waiting;
+    struct memspan_pool *pool; /* where the published waiting bytes are counted */
     uint64_t failed_count;
     struct memspan_heap *next; /* of the thread; also links unused records */
     struct memspan_heap *next_of_account;

@@ -65,6 +65,40 @@ void memspan_heap_publish(struct memspan_heap *heap)
     heap->count_then          = count;
 }
 
+static int64_t room_in(const struct memspan_slab *slab)
+{
+    int64_t room = 0;
+
+    for (; slab != NULL; slab = slab->next) {
+        room += (int64_t)memspan_classes[slab->class_index].slab_bytes -
+                (int64_t)slab->used_count * slab->size_bytes;
+    }
+    return room;
+}
+
+/* Tell the pool how much of it waits in the heap. */
+static void publish_waiting(struct memspan_heap *heap)
+{
+    const struct memspan_allocator *a = heap->account->allocator;
+    struct memspan_provider *provider = atomic_load_explicit(&a->provider, memory_order_acquire);
+    int64_t waiting                   = ((heap->cache == NULL) ? 0 : (int64_t)heap->cache->bytes);
+    int c;
+
+    for (c = 0; c < MEMSPAN_CLASS_COUNT; c++) {
+        const struct memspan_slab *current = heap->current[c];
+        if (current != &memspan_slab_none) {
+            waiting += (int64_t)memspan_classes[c].slab_bytes -
+                       (int64_t)current->used_count * current->size_bytes;
+        }
+        waiting += room_in(heap->partial[c]);
+    }
+    if (provider != NULL) {
+        memspan_pool_count_waiting(provider->pool, waiting - heap->published_waiting);
+        heap->published_waiting = waiting;
+        heap->pool              = provider->pool;
+    }
+}
+
 void memspan_heap_publish_all(void)
 {
     struct memspan_thread *t;
@@ -75,6 +109,7 @@ void memspan_heap_publish_all(void)
         for (heap = t->heaps; heap != NULL; heap = heap->next) {
             memspan_heap_collect_all(heap);
             memspan_heap_publish(heap);
+            publish_waiting(heap);
         }
     }
     memspan_thread_resume_all();
@@ -172,6 +207,9 @@ static void retire(struct memspan_heap *heap)
     memspan_heap_flush(heap);
     take_credit(heap);
     memspan_heap_publish(heap);
+    if (heap->pool != NULL) {
+        memspan_pool_count_waiting(heap->pool, -heap->published_waiting);
+    }
     if (heap->next_of_account != NULL) {
         heap->next_of_account->previous_of_account = heap->previous_of_account;
     }

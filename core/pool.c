@@ -22,6 +22,7 @@ struct memspan_pool {
     size_t divided_bytes; /* in chunks that are divided */
     size_t empty_bytes;   /* of them, in chunks without a block */
     uint64_t settled_at_ms;
+    _Atomic int64_t waiting_bytes; /* in heaps: blocks kept, and room in slabs */
 };
 
 struct memspan_pool *memspan_pool_create(struct memspan_provider *provider)
@@ -406,11 +407,19 @@ struct memspan_record *memspan_pool_find(struct memspan_chunk *chunk, const void
 
 /* ---- measures and invariants ---- */
 
+void memspan_pool_count_waiting(struct memspan_pool *pool, int64_t bytes)
+{
+    atomic_fetch_add_explicit(&pool->waiting_bytes, bytes, memory_order_relaxed);
+}
+
 void memspan_pool_measure(struct memspan_pool *pool, struct memspan_pool_measure *m)
 {
+    int64_t waiting = atomic_load_explicit(&pool->waiting_bytes, memory_order_relaxed);
+
     m->held_bytes = atomic_load_explicit(&pool->provider->held_bytes, memory_order_relaxed);
     pthread_mutex_lock(&pool->lock);
-    m->free_bytes         = (uint64_t)pool->fit.free_units << MEMSPAN_UNIT_SHIFT;
+    m->free_bytes = ((uint64_t)pool->fit.free_units << MEMSPAN_UNIT_SHIFT) +
+                    (uint64_t)((waiting > 0) ? waiting : 0);
     m->largest_free_bytes = (uint64_t)memspan_fit_largest(&pool->fit) << MEMSPAN_UNIT_SHIFT;
     pthread_mutex_unlock(&pool->lock);
 }

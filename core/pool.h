@@ -79,9 +79,12 @@ void memspan_pool_settle(struct memspan_pool *pool);
 /* Give every empty chunk back; returns the bytes. */
 size_t memspan_pool_trim(struct memspan_pool *pool);
 
+/* Bytes more (or less) that wait in threads' heaps: no program has them. */
+void memspan_pool_count_waiting(struct memspan_pool *pool, int64_t bytes);
+
 struct memspan_pool_measure {
     uint64_t held_bytes; /* of the driver, blocks that are chunks included */
-    uint64_t free_bytes; /* in no block */
+    uint64_t free_bytes; /* in no block, those that wait in heaps included */
     uint64_t largest_free_bytes;
 };
 void memspan_pool_measure(struct memspan_pool *pool, struct memspan_pool_measure *measure_p);

@@ -45,17 +45,17 @@ static struct memspan_provider *find(const struct memspan_provider_spec *spec)
 }
 
 /* Pinned host pages count against a limit that can be as small as 64 KiB: they are taken page by
- * page, not ahead of use. */
+ * page, not ahead of use. A backend that checks accesses must know each block. */
 static void choose_sizes(struct memspan_provider *p)
 {
     bool locked = (p->spec.device->number == MEMSPAN_HOST) &&
                   ((p->spec.flags & MEMSPAN_REQUEST_PINNED) != 0) && (p->spec.importer_count == 0);
 
-    p->eager = locked;
+    p->eager = locked || ((p->spec.device->table->flags & MEMSPAN_BACKEND_CHECKS) != 0);
     p->chunk_bytes =
-        locked ? MEMSPAN_GRANULE_BYTES : (size_t)memspan_option_size(MEMSPAN_OPTION_CHUNK_SIZE);
-    p->chunk_max_bytes = locked ? MEMSPAN_GRANULE_BYTES : CHUNK_GROWTH * p->chunk_bytes;
-    p->direct_bytes    = locked ? memspan_page_size() : p->chunk_max_bytes / 2;
+        p->eager ? MEMSPAN_GRANULE_BYTES : (size_t)memspan_option_size(MEMSPAN_OPTION_CHUNK_SIZE);
+    p->chunk_max_bytes = p->eager ? MEMSPAN_GRANULE_BYTES : CHUNK_GROWTH * p->chunk_bytes;
+    p->direct_bytes    = p->eager ? memspan_page_size() : p->chunk_max_bytes / 2;
     if (p->spec.page_size_bytes > p->chunk_bytes) {
         p->chunk_bytes = p->spec.page_size_bytes;
     }

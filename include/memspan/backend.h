@@ -127,7 +127,10 @@ enum memspan_backend_flag {
     /** Its one device is the host (there is exactly one such backend). */
     MEMSPAN_BACKEND_IS_HOST = 1u << 1,
     /** Opened only when MEMSPAN_DEVICES names it. */
-    MEMSPAN_BACKEND_OPT_IN = 1u << 2
+    MEMSPAN_BACKEND_OPT_IN = 1u << 2,
+    /** It checks accesses against what it gave: from a page up every block is asked of it by itself
+     * and given back at once, and what is smaller does not wait for reuse either. */
+    MEMSPAN_BACKEND_CHECKS = 1u << 3
 };
 
 /** The table. abi, struct_size and name come first and never move. "required" members may not be

@@ -75,6 +75,8 @@ static memspan_status_t run(int device, const memspan_kernel_call_t *call)
     case MEMSPAN_KERNEL_ADD_ATOMIC:
         run_add_atomic(device, call->count, (unsigned)(long)call->a, call->z);
         return MEMSPAN_OK;
+    default:
+        break;
     }
     return MEMSPAN_ERR_UNSUPPORTED;
 }

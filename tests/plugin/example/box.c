@@ -358,6 +358,8 @@ static memspan_status_t box_launch(void *state, int ordinal, void *queue,
             atomic_fetch_add((_Atomic uint32_t *)(void *)z, (uint32_t)(int64_t)call->a);
         }
         return MEMSPAN_OK;
+    default:
+        break;
     }
     return box.services->fail(MEMSPAN_ERR_UNSUPPORTED, BOX_NAME, "box_launch", 4, "no such kernel",
                               NULL, "the box has no kernel %d", (int)call->kernel);
