@@ -136,8 +136,8 @@ memspan_status_t emu_import(void *state, int ordinal, void *address, size_t size
 {
     struct emu *emu = state;
     struct emu_device *device;
-    struct emu_import *import;
-    memspan_status_t status = emu_enter(state, ordinal, &device);
+    struct emu_import *import = NULL;
+    memspan_status_t status   = emu_enter(state, ordinal, &device);
 
     if (status != MEMSPAN_OK) {
         return status;

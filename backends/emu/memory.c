@@ -202,7 +202,7 @@ memspan_status_t emu_alloc(void *state, int ordinal, const memspan_request_t *re
 {
     struct emu *emu = state;
     struct emu_device *device;
-    struct emu_block *block;
+    struct emu_block *block = NULL;
     int node                = -1;
     memspan_status_t status = emu_enter(state, ordinal, &device);
 

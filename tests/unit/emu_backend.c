@@ -516,16 +516,37 @@ static int use_shared(const struct shared *shared)
     return 0;
 }
 
+/* A child that waits for tokens: made while there is one thread, and no device. */
+static pid_t make_user(int *tokens_p)
+{
+    struct shared shared;
+    int ends[2];
+    pid_t child;
+
+    cr_assert_eq(pipe(ends), 0);
+    child = fork();
+    if (child == 0) {
+        close(ends[1]);
+        _exit((read(ends[0], &shared, sizeof(shared)) == (ssize_t)sizeof(shared))
+                  ? use_shared(&shared)
+                  : 10);
+    }
+    close(ends[0]);
+    *tokens_p = ends[1];
+    return child;
+}
+
 Test(emu, blocks_are_shared_with_another_process)
 {
+    int tokens                = -1;
+    pid_t child               = make_user(&tokens);
     void *state               = open_two();
     memspan_block_t blocks[2] = {take(state, 0, MEMSPAN_KIND_COHERENT, MIB),
                                  take(state, 1, MEMSPAN_KIND_DEVICE, MIB)};
     double *numbers           = blocks[0].address;
-    struct shared shared;
-    double value = 0;
+    struct shared shared      = {.sizes = {0, 0}};
+    double value              = 0;
     int status;
-    pid_t child;
 
     for (int i = 0; i < 2; i++) {
         cr_assert_eq(emu->ipc_export(state, i, &blocks[i], NULL, &shared.sizes[i]), MEMSPAN_OK);
@@ -534,10 +555,8 @@ Test(emu, blocks_are_shared_with_another_process)
                      MEMSPAN_OK);
     }
     numbers[0] = 5.0;
-    child      = fork();
-    if (child == 0) {
-        _exit(use_shared(&shared));
-    }
+    cr_assert_eq(write(tokens, &shared, sizeof(shared)), (ssize_t)sizeof(shared));
+    close(tokens);
     cr_assert_eq(waitpid(child, &status, 0), child);
     cr_assert(WIFEXITED(status) && (WEXITSTATUS(status) == 0), "status %x", (unsigned)status);
     cr_assert((numbers[1] == 11.0) && (numbers[2] == 16.0), "%g %g", numbers[1], numbers[2]);
