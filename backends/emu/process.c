@@ -20,7 +20,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { LOOK_MS = 20, START_MS_MAX = 20000 };
+enum { LOOK_MS = 20, START_MS_MAX = 20000, DEAF_MS_MAX = 10000 };
 
 static const char *const kernel_names[] = {"kernel daxpy", "kernel fill", "kernel sum",
                                            "kernel chase", "kernel add_atomic"};
@@ -124,6 +124,19 @@ static bool is_gone(const struct emu_device *device)
 
 /* ---- waiting ---- */
 
+/* Call the device, when it sleeps. False: the descriptor is no longer what it was. A device that is
+ * just ending is found by whoever waits for it. */
+static bool ring_doorbell(const struct emu_device *device)
+{
+    char byte = 0;
+
+    if (atomic_load_explicit(&device->control->ring.asleep, memory_order_seq_cst) == 0) {
+        return true;
+    }
+    return (send(device->doorbell, &byte, 1, MSG_NOSIGNAL | MSG_DONTWAIT) == 1) ||
+           ((errno != EBADF) && (errno != ENOTSOCK) && (errno != ENOTCONN));
+}
+
 /* Until the bell is no longer @p seen, for LOOK_MS at most. */
 static void wait_for_bell(struct emu_ring *ring, uint32_t seen)
 {
@@ -132,10 +145,30 @@ static void wait_for_bell(struct emu_ring *ring, uint32_t seen)
     syscall(SYS_futex, &ring->bell, FUTEX_WAIT, seen, &look, NULL, 0);
 }
 
+/* The next command is there, and the device sleeps: it was not heard. True when that goes on. */
+static bool is_deaf(const struct emu_device *device, int *looks)
+{
+    if (atomic_load(&device->control->ring.asleep) == 0) {
+        *looks = 0;
+        return false;
+    }
+    (*looks)++;
+    return !ring_doorbell(device) || (*looks > DEAF_MS_MAX / LOOK_MS);
+}
+
+static bool is_stopped(const struct emu_device *device)
+{
+    return atomic_load_explicit(&device->lost, memory_order_acquire) ||
+           (atomic_load_explicit(&device->control->ring.stop, memory_order_acquire) !=
+            EMU_STOP_NOT);
+}
+
 memspan_status_t emu_process_wait(struct emu_device *device, uint64_t number)
 {
     struct emu_ring *ring = &device->control->ring;
     bool gone             = false;
+    bool deaf             = false;
+    int looks             = 0;
 
     if (atomic_load_explicit(&ring->done, memory_order_acquire) >= number) {
         return MEMSPAN_OK;
@@ -148,32 +181,22 @@ memspan_status_t emu_process_wait(struct emu_device *device, uint64_t number)
         if (atomic_load_explicit(&ring->done, memory_order_acquire) >= number) {
             break;
         }
-        if (gone || atomic_load_explicit(&device->lost, memory_order_acquire) ||
-            (atomic_load_explicit(&ring->stop, memory_order_acquire) != EMU_STOP_NOT)) {
-            gone = true;
+        gone = gone || is_stopped(device);
+        if (gone || deaf) {
             break;
         }
         wait_for_bell(ring, seen);
         gone = is_gone(device); /* then once more: its last work may have ended before */
+        deaf = !gone && is_deaf(device, &looks);
     }
     atomic_fetch_sub_explicit(&ring->waiters, 1, memory_order_relaxed);
-    return (gone && (atomic_load_explicit(&ring->done, memory_order_acquire) < number))
-               ? lose(device, NULL)
-               : MEMSPAN_OK;
+    if (atomic_load_explicit(&ring->done, memory_order_acquire) >= number) {
+        return MEMSPAN_OK;
+    }
+    return lose(device, gone ? NULL : "it does not hear: the program closed its descriptor");
 }
 
 /* ---- submitting ---- */
-
-static bool ring_doorbell(struct emu_device *device)
-{
-    char byte = 0;
-
-    if (atomic_load_explicit(&device->control->ring.asleep, memory_order_seq_cst) == 0) {
-        return true;
-    }
-    return (send(device->doorbell, &byte, 1, MSG_NOSIGNAL | MSG_DONTWAIT) == 1) ||
-           (errno == EAGAIN) || (errno == EINTR);
-}
 
 memspan_status_t emu_process_submit(struct emu_device *device, const struct emu_command *command,
                                     uint64_t *number_p)
@@ -181,7 +204,6 @@ memspan_status_t emu_process_submit(struct emu_device *device, const struct emu_
     struct emu_ring *ring   = &device->control->ring;
     memspan_status_t status = MEMSPAN_OK;
     uint64_t number;
-    bool heard;
 
     pthread_mutex_lock(&device->lock);
     number = atomic_load_explicit(&ring->submitted, memory_order_relaxed);
@@ -199,11 +221,8 @@ memspan_status_t emu_process_submit(struct emu_device *device, const struct emu_
     ring->commands[number % EMU_RING_COMMANDS] = *command;
     number++;
     atomic_store_explicit(&ring->submitted, number, memory_order_seq_cst);
-    heard = ring_doorbell(device);
+    (void)ring_doorbell(device); /* who waits finds out when it was in vain */
     pthread_mutex_unlock(&device->lock);
-    if (!heard && !is_gone(device)) {
-        return lose(device, "the program closed the descriptor by which it is called");
-    }
     *number_p = number;
     return MEMSPAN_OK;
 }
