@@ -313,17 +313,26 @@ static void expect_lost(void *state, int ordinal, const char *words)
     cr_assert_eq(emu->alloc(state, ordinal, &request, &block), MEMSPAN_ERR_DRIVER);
 }
 
+/* Memory that leads to itself: whoever has it, or a copy from before, can walk it for ever. */
+static void **make_node(void)
+{
+    void **node = calloc(1, 4096);
+
+    cr_assert_not_null(node);
+    node[0] = node;
+    return node;
+}
+
 Test(emu, a_kernel_that_breaks_a_rule_loses_its_device)
 {
+    void **node             = make_node();
     void *state             = open_emu("emu:3", "64m", "none");
     memspan_block_t foreign = take(state, 0, MEMSPAN_KIND_DEVICE, MIB);
     memspan_block_t mine    = take(state, 1, MEMSPAN_KIND_DEVICE, MIB);
     memspan_block_t managed = take(state, 1, MEMSPAN_KIND_MANAGED, MIB);
     memspan_block_t theirs  = take(state, 2, MEMSPAN_KIND_DEVICE, MIB);
-    void **node             = calloc(1, 4096);
     double value            = 0;
 
-    node[0] = node;
     cr_assert_eq(launch(state, 1, NULL, MEMSPAN_KERNEL_CHASE, 3, 0, node, mine.address),
                  MEMSPAN_OK);
     expect_lost(state, 1, "kernels do not reach ordinary host memory");
@@ -522,6 +531,11 @@ static int use_shared(const struct shared *shared)
         if ((emu->ipc_close(state, i, &blocks[i]) != MEMSPAN_OK) || is_open(blocks[i].address)) {
             return 6;
         }
+    }
+    if ((launch(state, 1, NULL, MEMSPAN_KERNEL_FILL, 1, 12.0, NULL, blocks[1].address) !=
+         MEMSPAN_OK) ||
+        (emu->synchronize(state, 1, NULL) != MEMSPAN_ERR_DRIVER)) {
+        return 8;
     }
     for (int i = 0; i < 100; i++) { /* the same addresses serve again */
         memspan_block_t block = take(state, 0, MEMSPAN_KIND_MANAGED, 8 * MIB);
