@@ -93,7 +93,8 @@ static memspan_status_t clear(struct memspan_allocator *a, const struct ask *ask
     const struct memspan_device *d = provider->spec.device;
     memspan_status_t status;
 
-    if (memspan_provider_host_touches(provider)) {
+    /* Managed memory may be the device's now: its driver knows. */
+    if ((provider->spec.kind != MEMSPAN_KIND_MANAGED) && memspan_provider_host_touches(provider)) {
         memset(address, 0, ask->size_bytes);
         return MEMSPAN_OK;
     }

@@ -275,6 +275,36 @@ static void name_devices(void)
     }
 }
 
+/* The library's own work on managed memory does not touch what is the device's. */
+static void allocates_during_a_launch(void)
+{
+    memspan_allocator_h managed = make_allocator(true, MEMSPAN_VALUE_MANAGED);
+    double *z                   = memspan_alloc(managed, COUNT * sizeof(double));
+    void *blocks[4]             = {NULL, memspan_alloc(managed, 500), memspan_alloc(managed, 500),
+                                   memspan_alloc(managed, 500)};
+
+    need((z != NULL) && (blocks[3] != NULL), "memory");
+    for (int turn = 0; turn < 3; turn++) {
+        start(MEMSPAN_KERNEL_FILL, COUNT, NULL, z);
+        need(memspan_free(blocks[1]) == MEMSPAN_OK, "free");
+        blocks[0] = memspan_calloc(managed, 10, 50);
+        start(MEMSPAN_KERNEL_FILL, COUNT, NULL, z);
+        blocks[1] = memspan_calloc(managed, 10, 50);
+        need((blocks[0] != NULL) && (blocks[1] != NULL), "zeroed memory");
+        start(MEMSPAN_KERNEL_FILL, COUNT, NULL, z);
+        blocks[2] = memspan_realloc(managed, blocks[2], 700 + 100 * (size_t)turn);
+        need((blocks[2] != NULL) && (memspan_free(blocks[0]) == MEMSPAN_OK), "realloc, free");
+        need(memspan_check() == MEMSPAN_OK, "records");
+        need(memspan_device_synchronize(0) == MEMSPAN_OK, "synchronise");
+        need((((char *)blocks[1])[499] == 0) && (z[COUNT - 1] == 2.0), "values");
+        z[0] = 1.0;
+    }
+    for (int i = 1; i < 4; i++) {
+        memspan_free(blocks[i]);
+    }
+    memspan_free(z);
+}
+
 /* Its devices are gone when it is, whoever looks. */
 static void devices_by_process(void)
 {
@@ -311,6 +341,7 @@ static const struct mode {
     {"list_is_walked", list_is_walked, true},
     {"device_memory_by_copies", device_memory_by_copies, true},
     {"both_sides_at_once", both_sides_at_once, true},
+    {"allocates_during_a_launch", allocates_during_a_launch, true},
     {"out_of_memory", out_of_memory, true},
     {"devices_by_process", devices_by_process, true},
     {"becomes_another", becomes_another, true},

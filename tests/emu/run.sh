@@ -69,8 +69,9 @@ export MEMSPAN_DEBUG
 stopped read_device 'the host read device memory' 'allocated by thread' ' take+' 'read_it+'
 unset MEMSPAN_DEBUG
 
-for mode in list_is_walked device_memory_by_copies both_sides_at_once; do
+for mode in list_is_walked device_memory_by_copies both_sides_at_once allocates_during_a_launch; do
     runs "$mode"
+    MEMSPAN_DEBUG=guard runs "$mode"
 done
 MEMSPAN_EMU_MEMORY=16m
 export MEMSPAN_EMU_MEMORY
