@@ -51,7 +51,7 @@ struct soak_pool {
     int device;              /* whose memory it is */
     bool touch;              /* the host may touch it */
     bool keep;               /* its blocks stay with their thread */
-    bool life;               /* and end with it: sync_hint=private, access=thread */
+    bool life;               /* and end with it: sync_hint=private, access=thread or pteam */
     bool may_run_out;        /* for reasons that the model does not know, such as RLIMIT_MEMLOCK */
     bool host;               /* served without a driver, so that a forked child may use it */
     size_t align_bytes;      /* promised to every block */

@@ -96,8 +96,10 @@ static void add_host(void)
 
     for (uintptr_t i = 1; i <= 8; i++) {
         snprintf(name, sizeof(name), "predefined %" PRIuPTR, i);
-        p       = add((memspan_allocator_h)i, NO_LIMIT, 8 << 20, name);
-        p->keep = p->life = (p->handle == MEMSPAN_ALLOCATOR_THREAD);
+        p = add((memspan_allocator_h)i, NO_LIMIT, 8 << 20, name);
+        /* A thread that no OpenMP construct made is a team of its own. */
+        p->life = (p->handle == MEMSPAN_ALLOCATOR_THREAD) || (p->handle == MEMSPAN_ALLOCATOR_PTEAM);
+        p->keep = p->life;
     }
     for (size_t i = 0; i < sizeof(custom) / sizeof(*custom); i++) {
         add_new(MEMSPAN_SPACE_DEFAULT, custom[i].traits, custom[i].size_max, custom[i].name);
@@ -233,7 +235,7 @@ static void wish_for_fallback(struct soak_thread *t, struct wish *w)
         /* One that may itself be limited and have a fallback, but that stays as long as this. */
         if ((other == NULL) || other->life ||
             ((other->next != NULL) && (other->next->next != NULL))) {
-            other = &soak_shared[soak_random_below(&t->random, 7)];
+            other = &soak_shared[soak_random_below(&t->random, 6)];
         }
         w->next = other;
         wish_for(w, MEMSPAN_TRAIT_FALLBACK, MEMSPAN_VALUE_ALLOCATOR_FB);
