@@ -79,7 +79,8 @@ static int work_in_child(unsigned char **inherited)
     if (memspan_allocator_destroy(allocator) != MEMSPAN_OK) {
         return 5;
     }
-#if !defined(__SANITIZE_THREAD__)
+#if !defined(__SANITIZE_THREAD__) && !defined(__SANITIZE_ADDRESS__)
+    /* (The sanitizers' own locks do not survive fork.) */
     if ((pthread_create(&thread, NULL, work, &worker) != 0) || (pthread_join(thread, NULL) != 0)) {
         return 6;
     }

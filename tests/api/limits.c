@@ -291,11 +291,9 @@ static void *ask_too_much(void *argument)
 {
     struct worker *w = argument;
 
-    while (!atomic_load(w->stop)) {
-        void *block = memspan_alloc(w->allocator, w->size);
-        w->wrong += (block != NULL);
-        w->seed++;
-    }
+    do {
+        w->wrong += (memspan_alloc(w->allocator, w->size) != NULL);
+    } while (!atomic_load(w->stop));
     return NULL;
 }
 
@@ -320,7 +318,6 @@ static void share_a_pool(size_t size)
     atomic_store(&stop, true);
     pthread_join(threads[WORKERS], NULL);
     cr_expect_eq(greedy.wrong, 0, "more than pool_size was given");
-    cr_expect(greedy.seed > 0);
     cr_expect_eq(charged(allocator), 0);
     DONE(memspan_allocator_destroy(allocator));
 }
