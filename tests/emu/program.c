@@ -275,6 +275,40 @@ static void name_devices(void)
     }
 }
 
+/* One array for the host and devices of two kinds: host pages that both have imported. */
+static void several_vendors(void)
+{
+    const int devices[]       = {0, 1, MEMSPAN_HOST};
+    memspan_device_info_t a   = {.struct_size = sizeof(a)};
+    memspan_device_info_t b   = {.struct_size = sizeof(b)};
+    memspan_kernel_call_t sum = {
+        .struct_size = sizeof(sum), .kernel = MEMSPAN_KERNEL_FILL, .count = COUNT, .a = 3.0};
+    memspan_allocator_h allocator = MEMSPAN_ALLOCATOR_NULL;
+    memspan_space_h space         = MEMSPAN_SPACE_NULL;
+    double *z;
+
+    need((memspan_device_describe(0, &a) == MEMSPAN_OK) &&
+             (memspan_device_describe(1, &b) == MEMSPAN_OK) && (strcmp(a.backend, b.backend) != 0),
+         "devices of two backends");
+    need(memspan_space_get(devices, 3, MEMSPAN_SPACE_NULL, &space) == MEMSPAN_OK, "space");
+    need(memspan_allocator_create(space, NULL, 0, &allocator) == MEMSPAN_OK, "allocator");
+    z = memspan_calloc(allocator, 2 * COUNT, sizeof(double));
+    need(z != NULL, "memory");
+    sum.z = z;
+    need(memspan_kernel_launch(0, &sum) == MEMSPAN_OK, "first kernel");
+    need(memspan_device_synchronize(0) == MEMSPAN_OK, "synchronise");
+    need((z[0] == 3.0) && (z[COUNT - 1] == 3.0) && (z[COUNT] == 0.0), "the first device's stores");
+    z[0]       = 10.0;
+    sum.kernel = MEMSPAN_KERNEL_SUM;
+    sum.x      = z;
+    sum.z      = z + COUNT;
+    need(memspan_kernel_launch(1, &sum) == MEMSPAN_OK, "second kernel");
+    need(memspan_device_synchronize(1) == MEMSPAN_OK, "synchronise");
+    need(z[COUNT] == 10.0 + 3.0 * (COUNT - 1), "the second device's sum");
+    need(memspan_free(z) == MEMSPAN_OK, "free");
+    memspan_trim();
+}
+
 /* The library's own work on managed memory does not touch what is the device's. */
 static void allocates_during_a_launch(void)
 {
@@ -342,6 +376,7 @@ static const struct mode {
     {"device_memory_by_copies", device_memory_by_copies, true},
     {"both_sides_at_once", both_sides_at_once, true},
     {"allocates_during_a_launch", allocates_during_a_launch, true},
+    {"several_vendors", several_vendors, true},
     {"out_of_memory", out_of_memory, true},
     {"devices_by_process", devices_by_process, true},
     {"becomes_another", becomes_another, true},

@@ -78,6 +78,16 @@ export MEMSPAN_EMU_MEMORY
 runs out_of_memory
 case $said in *'bytes of device memory on emu0: '*'are left'*) ;; *) complain "out_of_memory: $said" ;; esac
 
+# Host pages for devices of two vendors, whichever imports first.
+for devices in emu:1,opencl:0 opencl:0,emu:1; do
+    said=$(MEMSPAN_DEVICES=$devices "$program" several_vendors 2>&1) || true
+    case $said in
+    *right*) ;;
+    *'opencl:0 cannot be had'* | *'no opencl:0'*) echo "several_vendors: not tried: $said" ;;
+    *) complain "several_vendors with $devices: $said" ;;
+    esac
+done
+
 # Nothing is left of the devices when the program is gone, or is another one.
 gone() {
     [ "$(echo "$2" | grep -c '^device ')" -eq 2 ] || complain "$1 named no two devices: $2"
