@@ -25,8 +25,8 @@ static size_t uniform_1m(struct worker_dice *dice)
     return 256 + worker_below(dice, 1048576 - 256 + 1);
 }
 
-static bool exchange(kind_allocator allocator, void **blocks, size_t live, size_t count,
-                     struct worker_dice *dice, size_fn next_size)
+WORKER_LOOP static bool exchange(kind_allocator allocator, void **blocks, size_t live, size_t count,
+                                 struct worker_dice *dice, size_fn next_size)
 {
     for (size_t i = 0; i < count; i++) {
         size_t slot = worker_below(dice, live);
@@ -70,24 +70,33 @@ static bool mix(const struct worker *worker, kind_allocator allocator, const cha
     return true;
 }
 
+WORKER_LOOP static double pair_batch(kind_allocator allocator, size_t size_bytes, size_t count)
+{
+    double start = worker_now_ns();
+
+    for (size_t i = 0; i < count; i++) {
+        void *block = kind_take(allocator, size_bytes);
+        worker_escape(block);
+        kind_give(allocator, block);
+    }
+    return (worker_now_ns() - start) / (double)count;
+}
+
 /* In a pool that is otherwise empty. */
 static bool pair(const struct worker *worker, kind_allocator allocator, const char *name,
                  size_t size_bytes)
 {
     size_t count = worker->quick ? 200 : 100000;
+    void *block  = kind_take(allocator, size_bytes);
     double values[BATCHES];
 
+    if (block == NULL) {
+        return worker_complain("device memory ran out within the row device-mix");
+    }
+    kind_give(allocator, block);
+    (void)pair_batch(allocator, size_bytes, count / 4);
     for (size_t b = 0; b < BATCHES; b++) {
-        double start = worker_now_ns();
-        for (size_t i = 0; i < count; i++) {
-            void *block = kind_take(allocator, size_bytes);
-            if (block == NULL) {
-                return worker_complain("device memory ran out within the row device-mix");
-            }
-            worker_escape(block);
-            kind_give(allocator, block);
-        }
-        values[b] = (worker_now_ns() - start) / (double)count;
+        values[b] = pair_batch(allocator, size_bytes, count);
     }
     worker_point(name, worker_median(values, BATCHES));
     return true;
@@ -195,6 +204,19 @@ bool worker_fill_log(const struct worker *worker)
 
 /* ---- lookup ---- */
 
+WORKER_LOOP static double lookup_batch(void *const *asked, size_t count, uintptr_t *sum_p)
+{
+    double start  = worker_now_ns();
+    uintptr_t sum = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        const size_t n = i % POINTERS;
+        sum += kind_lookup(asked[2 * n], asked[2 * n + 1]);
+    }
+    *sum_p = sum;
+    return (worker_now_ns() - start) / (double)count;
+}
+
 static bool lookup(const struct worker *worker, const char *name, size_t regions)
 {
     size_t count            = worker->quick ? POINTERS : 40 * POINTERS;
@@ -218,12 +240,7 @@ static bool lookup(const struct worker *worker, const char *name, size_t regions
         asked[2 * i + 1] = (char *)asked[2 * i] + worker_below(&dice, 65536);
     }
     for (size_t b = 0; b < BATCHES; b++) {
-        double start = worker_now_ns();
-        for (size_t i = 0; i < count; i++) {
-            const size_t n = i % POINTERS;
-            sum += kind_lookup(asked[2 * n], asked[2 * n + 1]);
-        }
-        values[b] = (worker_now_ns() - start) / (double)count;
+        values[b] = lookup_batch(asked, count, &sum);
     }
     if (sum < count) {
         return worker_complain("a lookup found nothing");

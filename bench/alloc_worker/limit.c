@@ -45,7 +45,7 @@ static void empty(kind_allocator allocator, void **blocks, size_t taken)
     }
 }
 
-static double refusal_ns(kind_allocator allocator, size_t size_bytes, size_t count)
+WORKER_LOOP static double refusal_ns(kind_allocator allocator, size_t size_bytes, size_t count)
 {
     double values[BATCHES];
 

@@ -6,7 +6,7 @@
 
 enum { BATCHES = 5 };
 
-static double pair_batch(kind_allocator allocator, size_t size_bytes, size_t count)
+WORKER_LOOP static double pair_batch(kind_allocator allocator, size_t size_bytes, size_t count)
 {
     double start = worker_now_ns();
 
@@ -49,8 +49,8 @@ bool worker_pair(const struct worker *worker)
 
 /* One operation: a block of the set is freed and another of 16..4096 B takes its place. With
  * @p write its first word is written, as a program would. */
-static bool random_batch(kind_allocator allocator, void **blocks, size_t live, size_t count,
-                         struct worker_dice *dice, bool write)
+WORKER_LOOP static bool random_batch(kind_allocator allocator, void **blocks, size_t live,
+                                     size_t count, struct worker_dice *dice, bool write)
 {
     for (size_t i = 0; i < count; i++) {
         size_t slot = worker_below(dice, live);
@@ -101,7 +101,7 @@ bool worker_random(const struct worker *worker)
     return true;
 }
 
-static bool init_batch(size_t count, bool use)
+WORKER_LOOP static bool init_batch(size_t count, bool use)
 {
     for (size_t i = 0; i < count; i++) {
         kind_allocator allocator;

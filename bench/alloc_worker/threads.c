@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Two threads: each for itself, and one that allocates what the other frees. Both start at a
- * barrier, after their threads have been made and have allocated once. */
+ * barrier, each on a processor of its own, after their threads have been made and have allocated.
+ */
 
 #include "bench/alloc_worker/worker.h"
 #include <pthread.h>
@@ -13,7 +14,8 @@ enum { BATCHES = 5, LIVE = 1000, RING = 1024, CRATES = 8, CRATE_SIZE = 512 };
 /* What a side of a run needs and leaves. */
 struct side {
     const struct worker *worker;
-    pthread_barrier_t *barrier;
+    _Atomic unsigned *arrived;
+    int processor; /* -1: any */
     void **blocks;
     size_t count;
     uint64_t seed;
@@ -24,7 +26,34 @@ struct side {
     double end_ns;
 };
 
-static bool work(struct side *side, size_t count, struct worker_dice *dice)
+/* Each side has a processor of its own: a thread that is woken is often put where the one is that
+ * woke it, and so short a run would be over before they part. Both begin when both are there. */
+static void meet(struct side *side)
+{
+    if (side->processor >= 0) {
+        cpu_set_t set;
+        CPU_ZERO(&set);
+        CPU_SET((size_t)side->processor, &set);
+        (void)sched_setaffinity(0, sizeof(set), &set);
+    }
+    (void)atomic_fetch_add(side->arrived, 1);
+    while (atomic_load(side->arrived) < 2) {
+        (void)sched_yield(); /* where there is one processor only */
+    }
+}
+
+static void choose_processors(const cpu_set_t *allowed, struct side sides[2])
+{
+    int found = 0;
+
+    for (int i = 0; (i < CPU_SETSIZE) && (found < 2); i++) {
+        if (CPU_ISSET((size_t)i, allowed)) {
+            sides[found++].processor = i;
+        }
+    }
+}
+
+WORKER_LOOP static bool work(struct side *side, size_t count, struct worker_dice *dice)
 {
     kind_allocator allocator = side->worker->allocator;
 
@@ -51,7 +80,7 @@ static void *run_side(void *argument)
     struct worker_dice dice = {side->seed};
 
     side->good = work(side, side->count / 8 + LIVE, &dice);
-    (void)pthread_barrier_wait(side->barrier);
+    meet(side);
     side->start_ns = (double)bench_clock_ns();
     side->cpu_ns   = worker_now_ns();
     side->good     = work(side, side->count, &dice) && side->good;
@@ -66,20 +95,27 @@ static void *run_side(void *argument)
     return NULL;
 }
 
-/* Runs @p function for both sides: the first in a thread of its own, the second here. */
+/* Runs one function for each side: the first in a thread of its own, the second here. */
 static bool run_both(struct side sides[2], void *(*first)(void *), void *(*second)(void *))
 {
-    pthread_barrier_t barrier;
+    _Atomic unsigned arrived = 0;
     pthread_t thread;
+    cpu_set_t before;
+    bool kept = (sched_getaffinity(0, sizeof(before), &before) == 0);
 
-    (void)pthread_barrier_init(&barrier, NULL, 2);
-    sides[0].barrier = sides[1].barrier = &barrier;
+    sides[0].arrived = sides[1].arrived = &arrived;
+    sides[0].processor = sides[1].processor = -1;
+    if (kept && (CPU_COUNT(&before) >= 2)) {
+        choose_processors(&before, sides);
+    }
     if (pthread_create(&thread, NULL, first, &sides[0]) != 0) {
         return worker_complain("no second thread");
     }
     (void)second(&sides[1]);
     (void)pthread_join(thread, NULL);
-    (void)pthread_barrier_destroy(&barrier);
+    if (kept) {
+        (void)sched_setaffinity(0, sizeof(before), &before);
+    }
     return sides[0].good && sides[1].good;
 }
 
@@ -106,7 +142,7 @@ static double highest(const double *values, size_t count)
 /* Million operations a second: of processor time, both threads' rates added, and of the clock. */
 static bool throughput(const struct worker *worker, bool random, double *cpu_p, double *wall_p)
 {
-    size_t count  = worker->quick ? 2000 : random ? 200000 : 500000;
+    size_t count  = worker->quick ? 2000 : random ? 400000 : 1000000;
     void **blocks = worker_blocks((size_t)2 * LIVE);
     double cpu[BATCHES];
     double wall[BATCHES];
@@ -171,7 +207,7 @@ static void *produce(void *argument)
     size_t limit      = RING;
 
     side->good = true;
-    (void)pthread_barrier_wait(side->barrier);
+    meet(side);
     side->start_ns = (double)bench_clock_ns();
     for (size_t i = 0; i < side->count; i++) {
         void *block = kind_take(side->worker->allocator, 64);
@@ -194,7 +230,7 @@ static void *consume(void *argument)
     size_t limit      = 0;
 
     side->good = true;
-    (void)pthread_barrier_wait(side->barrier);
+    meet(side);
     side->start_ns = (double)bench_clock_ns();
     for (size_t i = 0; i < side->count; i++) {
         while (i >= limit) {
@@ -222,7 +258,7 @@ static void *fill_crates(void *argument)
     unsigned spins    = 0;
 
     side->good = true;
-    (void)pthread_barrier_wait(side->barrier);
+    meet(side);
     for (size_t i = 0; i < side->count / CRATE_SIZE; i++) {
         void **crate = crates.blocks[i % CRATES];
         double start;
@@ -246,7 +282,7 @@ static void *empty_crates(void *argument)
     unsigned spins    = 0;
 
     side->good = true;
-    (void)pthread_barrier_wait(side->barrier);
+    meet(side);
     for (size_t i = 0; i < side->count / CRATE_SIZE; i++) {
         void **crate = crates.blocks[i % CRATES];
         double start;

@@ -52,6 +52,14 @@ static inline double worker_now_ns(void)
     return (double)bench_clock_read(CLOCK_THREAD_CPUTIME_ID);
 }
 
+/* A loop that is timed: one copy of it for all sizes and regions, on a boundary of its own, so that
+ * a point differs from the next by what is measured and not by where its code lies. */
+#if defined(__clang__)
+#define WORKER_LOOP __attribute__((noinline, aligned(64)))
+#else
+#define WORKER_LOOP __attribute__((noinline, noclone, aligned(64)))
+#endif
+
 /* The compiler must believe that somebody looks at @p pointer; nothing is executed for that. */
 static inline void worker_escape(void *pointer)
 {

@@ -63,21 +63,10 @@ static inline bool kind_device(kind_allocator *allocator_p)
            (info.kind_given == MEMSPAN_KIND_DEVICE);
 }
 
-/* In a library that does not have it yet: NULL, and the next cheapest question stands in. */
-extern int kind_pointer_kind(const void *pointer) __asm__("memspan_pointer_kind")
-    __attribute__((weak));
-
 static inline uintptr_t kind_lookup(const void *block, const void *inside)
 {
-    memspan_reach_t reach;
-
     (void)block;
-    if (kind_pointer_kind != NULL) {
-        return (uintptr_t)kind_pointer_kind(inside);
-    }
-    return (memspan_pointer_reach(inside, MEMSPAN_HOST, &reach) == MEMSPAN_OK)
-               ? (uintptr_t)reach.access
-               : 0;
+    return (uintptr_t)memspan_pointer_kind(inside);
 }
 
 #endif /* MEMSPAN_BENCH_KIND_H */
