@@ -5,6 +5,7 @@
  * room to spare only where that was not enough. */
 
 #include "backends/cuda/cuda.h"
+#include "core/base/error.h"
 #include "core/base/platform.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -245,7 +246,8 @@ static memspan_status_t take_device(struct cuda_device *device, const memspan_re
         }
         /* Some systems promise it and cannot: plain memory can be shared as well, on one node. */
         device->state->services->log(MEMSPAN_LOG_INFO, CUDA_NAME,
-                                     "memory to be shared is taken by cuMemAlloc");
+                                     "memory to be shared is taken by cuMemAlloc: %s",
+                                     memspan_error_text());
     }
     return take_from_driver(device, CUDA_MADE_PLAIN, request, block);
 }
@@ -374,7 +376,7 @@ memspan_status_t cuda_free(void *state, int ordinal, const memspan_block_t *give
     if ((given == NULL) || (given->cookie == NULL)) {
         return cuda_refuse(state, MEMSPAN_ERR_INVALID, NULL, "no block to give back");
     }
-    status = cuda_enter(state, ordinal, &device);
+    status = cuda_enter_to_give_back(state, ordinal, &device);
     if (status != MEMSPAN_OK) {
         return status;
     }

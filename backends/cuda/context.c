@@ -27,11 +27,17 @@ bool cuda_context_is_active(const struct cuda_device *device)
 {
     unsigned flags = 0;
     int active     = 0;
+    cuda_result_t code;
 
-    return (atomic_load(&device->context) != NULL) ||
-           ((device->state->cu.cuDevicePrimaryCtxGetState(device->id, &flags, &active) ==
-             CUDA_SUCCESS) &&
-            (active != 0));
+    if (atomic_load(&device->context) != NULL) {
+        return true;
+    }
+    code = device->state->cu.cuDevicePrimaryCtxGetState(device->id, &flags, &active);
+    if (code != CUDA_SUCCESS) {
+        cuda_log_failure(device->state, "cuDevicePrimaryCtxGetState", code, "whether it is in use");
+        return false;
+    }
+    return active != 0;
 }
 
 static memspan_status_t need_context(struct cuda_device *device)
@@ -66,6 +72,18 @@ static memspan_status_t push(struct cuda_device *device)
                                                "%s cannot be used", device->info.name);
 }
 
+/* To give something back: there is no later time for it, so what failed once is tried again. */
+static memspan_status_t push_again(struct cuda_device *device)
+{
+    cuda_result_t code = device->state->cu.cuCtxPushCurrent_v2(atomic_load(&device->context));
+
+    if (code == CUDA_SUCCESS) {
+        return MEMSPAN_OK;
+    }
+    cuda_log_failure(device->state, "cuCtxPushCurrent", code, "giving back");
+    return push(device);
+}
+
 void cuda_leave(struct cuda_device *device)
 {
     cuda_context_t ours = NULL;
@@ -90,8 +108,11 @@ static void enable(struct cuda_device *from, struct cuda_device *home)
         &state->peers[from->ordinal * state->device_count + home->ordinal];
     cuda_result_t code;
 
-    if ((atomic_load(peer) != CUDA_PEER_MAY) || (need_context(from) != MEMSPAN_OK) ||
-        (push(from) != MEMSPAN_OK)) {
+    if (atomic_load(peer) != CUDA_PEER_MAY) {
+        return;
+    }
+    if ((need_context(from) != MEMSPAN_OK) || (push(from) != MEMSPAN_OK)) {
+        cuda_log_last(state, "memory of another device");
         return;
     }
     code = state->cu.cuCtxEnablePeerAccess(atomic_load(&home->context), 0);
@@ -156,6 +177,23 @@ memspan_status_t cuda_enter(void *state, int ordinal, struct cuda_device **devic
     return status;
 }
 
+memspan_status_t cuda_enter_to_give_back(void *state, int ordinal, struct cuda_device **device_p)
+{
+    struct cuda_device *device;
+    memspan_status_t status = cuda_device_get(state, ordinal, &device);
+
+    if (status == MEMSPAN_OK) {
+        status = need_context(device);
+    }
+    if (status == MEMSPAN_OK) {
+        status = push_again(device);
+    }
+    if (status == MEMSPAN_OK) {
+        *device_p = device;
+    }
+    return status;
+}
+
 static void drop_device(struct cuda_device *device)
 {
     const struct cuda_state *state = device->state;
@@ -164,7 +202,7 @@ static void drop_device(struct cuda_device *device)
     if (atomic_load(&device->context) == NULL) {
         return;
     }
-    if (push(device) == MEMSPAN_OK) {
+    if (push_again(device) == MEMSPAN_OK) {
         if (device->queue != NULL) {
             cuda_queue_drop(device->queue);
         }

@@ -140,6 +140,9 @@ memspan_status_t cuda_refuse(const struct cuda_state *state, memspan_status_t st
 void cuda_log_failure(const struct cuda_state *state, const char *call, cuda_result_t code,
                       const char *what);
 
+/* The same for a failure that is in the thread's record. */
+void cuda_log_last(const struct cuda_state *state, const char *what);
+
 /* context.c: primary contexts. */
 
 /* The device of an ordinal, without touching it; refuses unknown ones, and forked children. */
@@ -147,6 +150,7 @@ memspan_status_t cuda_device_get(void *state, int ordinal, struct cuda_device **
 
 /* The same, with its primary context current until cuda_leave(). */
 memspan_status_t cuda_enter(void *state, int ordinal, struct cuda_device **device_p);
+memspan_status_t cuda_enter_to_give_back(void *state, int ordinal, struct cuda_device **device_p);
 void cuda_leave(struct cuda_device *device);
 
 /* True when its primary context exists already, whoever made it. */

@@ -292,8 +292,11 @@ static uint64_t free_bytes(void *state, struct cuda_device *device)
     if (device->facts.integrated) {
         return host_available();
     }
-    if (!cuda_context_is_active(device) ||
-        (cuda_enter(state, device->ordinal, &entered) != MEMSPAN_OK)) {
+    if (!cuda_context_is_active(device)) {
+        return MEMSPAN_UNKNOWN;
+    }
+    if (cuda_enter(state, device->ordinal, &entered) != MEMSPAN_OK) {
+        cuda_log_last(device->state, "free memory of a device");
         return MEMSPAN_UNKNOWN;
     }
     code = device->state->cu.cuMemGetInfo_v2(&available, &total);

@@ -155,7 +155,7 @@ memspan_status_t cuda_release(void *state, int ordinal, void *address, size_t si
     if (cookie == NULL) {
         return MEMSPAN_OK;
     }
-    status = cuda_enter(state, ordinal, &device);
+    status = cuda_enter_to_give_back(state, ordinal, &device);
     if (status != MEMSPAN_OK) {
         return status;
     }

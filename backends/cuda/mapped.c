@@ -157,35 +157,53 @@ memspan_status_t cuda_mapped_take(struct cuda_device *device, const memspan_requ
     return MEMSPAN_OK;
 }
 
+/* Unlike cuMemFree, unmapping does not wait for those who use it: all who may. */
+static cuda_result_t wait_for_users(struct cuda_device *device)
+{
+    struct cuda_state *state = device->state;
+    cuda_result_t first      = CUDA_SUCCESS;
+    int i;
+
+    for (i = 0; i < state->device_count; i++) {
+        struct cuda_device *user = &state->devices[i];
+        cuda_result_t code;
+        if ((atomic_load(&user->context) == NULL) ||
+            ((user != device) && (cuda_peer_get(state, i, device->ordinal) == CUDA_PEER_NO))) {
+            continue;
+        }
+        if (cuda_enter_to_give_back(state, i, &user) != MEMSPAN_OK) {
+            cuda_log_last(state, "waiting for who may use mapped memory");
+            continue;
+        }
+        code = state->cu.cuCtxSynchronize();
+        cuda_leave(user);
+        first = (first == CUDA_SUCCESS) ? code : first;
+    }
+    return first;
+}
+
+static void keep_first(const char **call, cuda_result_t *first, const char *next_call,
+                       cuda_result_t code)
+{
+    if ((*first == CUDA_SUCCESS) && (code != CUDA_SUCCESS)) {
+        *first = code;
+        *call  = next_call;
+    }
+}
+
 memspan_status_t cuda_mapped_give_back(struct cuda_device *device, struct cuda_block *block)
 {
     const struct cuda_calls *cu = &device->state->cu;
-    const char *call            = "cuMemUnmap";
-    cuda_result_t first;
-    cuda_result_t code;
+    const char *call            = "cuCtxSynchronize";
+    cuda_result_t first         = wait_for_users(device);
 
     if (block->fd >= 0) {
         close(block->fd);
     }
-    /* Unlike cuMemFree, unmapping does not wait for those who use it. */
-    first = cu->cuCtxSynchronize();
-    if (first != CUDA_SUCCESS) {
-        call = "cuCtxSynchronize";
-    }
-    code = cu->cuMemUnmap(block->base, block->size_bytes);
-    if ((code != CUDA_SUCCESS) && (first == CUDA_SUCCESS)) {
-        first = code;
-    }
-    code = cu->cuMemAddressFree(block->base, block->size_bytes);
-    if ((code != CUDA_SUCCESS) && (first == CUDA_SUCCESS)) {
-        first = code;
-        call  = "cuMemAddressFree";
-    }
-    code = cu->cuMemRelease(block->handle);
-    if ((code != CUDA_SUCCESS) && (first == CUDA_SUCCESS)) {
-        first = code;
-        call  = "cuMemRelease";
-    }
+    keep_first(&call, &first, "cuMemUnmap", cu->cuMemUnmap(block->base, block->size_bytes));
+    keep_first(&call, &first, "cuMemAddressFree",
+               cu->cuMemAddressFree(block->base, block->size_bytes));
+    keep_first(&call, &first, "cuMemRelease", cu->cuMemRelease(block->handle));
     if ((first == CUDA_SUCCESS) || (first == CUDA_ERROR_DEINITIALIZED)) {
         return MEMSPAN_OK;
     }

@@ -44,16 +44,19 @@ static struct cuda_device *find_awake(struct cuda_state *state)
 static int resident_of(const struct cuda_state *state, const struct cuda_pointer *p,
                        const void *pointer)
 {
-    int where = CUDA_DEVICE_CPU;
+    int where          = CUDA_DEVICE_CPU;
+    cuda_result_t code = CUDA_SUCCESS;
 
-    if ((p->managed == 0) || (state->cu.cuMemRangeGetAttribute == NULL) ||
-        (state->cu.cuMemRangeGetAttribute(&where, sizeof(where),
-                                          CUDA_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION,
-                                          (cuda_address_t)(uintptr_t)pointer, 1) != CUDA_SUCCESS)) {
-        where = CUDA_DEVICE_CPU;
+    if (p->managed == 0) {
+        where = (p->memory_type == CUDA_MEMORYTYPE_DEVICE) ? p->ordinal : CUDA_DEVICE_CPU;
+    } else if (state->cu.cuMemRangeGetAttribute != NULL) {
+        code = state->cu.cuMemRangeGetAttribute(&where, sizeof(where),
+                                                CUDA_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION,
+                                                (cuda_address_t)(uintptr_t)pointer, 1);
     }
-    if ((p->managed == 0) && (p->memory_type == CUDA_MEMORYTYPE_DEVICE)) {
-        where = p->ordinal;
+    if (code != CUDA_SUCCESS) {
+        cuda_log_failure(state, "cuMemRangeGetAttribute", code, "where managed memory is");
+        where = CUDA_DEVICE_CPU;
     }
     return ((where >= 0) && (where < state->device_count)) ? where : MEMSPAN_HOST;
 }

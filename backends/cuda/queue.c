@@ -107,7 +107,7 @@ memspan_status_t cuda_queue_destroy(void *state, int ordinal, void *queue)
     if (queue == NULL) {
         return MEMSPAN_OK;
     }
-    status = cuda_enter(state, ordinal, &device);
+    status = cuda_enter_to_give_back(state, ordinal, &device);
     if (status != MEMSPAN_OK) {
         return status;
     }

@@ -3,6 +3,7 @@
  * that answers newer than this file are named as well. */
 
 #include "backends/cuda/cuda.h"
+#include "core/base/error.h"
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -107,4 +108,9 @@ void cuda_log_failure(const struct cuda_state *state, const char *call, cuda_res
     words_of(state, code, words, sizeof(words));
     state->services->log(MEMSPAN_LOG_WARN, CUDA_NAME, "%s: %s: %d %s", what, call, (int)code,
                          words);
+}
+
+void cuda_log_last(const struct cuda_state *state, const char *what)
+{
+    state->services->log(MEMSPAN_LOG_WARN, CUDA_NAME, "%s: %s", what, memspan_error_text());
 }

@@ -183,7 +183,7 @@ cuda_result_t cuMemAllocManaged(cuda_address_t *address, size_t size, unsigned f
 
 cuda_result_t cuMemFree_v2(cuda_address_t address)
 {
-    struct CUctx_st *context;
+    struct CUctx_st *context = NULL;
     struct fake_memory *m;
     cuda_result_t code;
 
@@ -199,9 +199,8 @@ cuda_result_t cuMemFree_v2(cuda_address_t address)
         fake_broken("cuMemFree without a context");
         return fake_leave(code);
     }
-    if (code == CUDA_SUCCESS) {
-        code = fake_run_all(NULL);
-    }
+    (void)fake_run_all(NULL);
+    code = context->sticky;
     fake_remove(m);
     return fake_leave(code);
 }
@@ -349,9 +348,9 @@ cuda_result_t cuMemHostAlloc(void **address, size_t size, unsigned flags)
 static cuda_result_t give_back_host(void *address, enum fake_kind kind, const char *name,
                                     cuda_result_t unknown)
 {
-    struct CUctx_st *context;
-    struct fake_memory *m = fake_find((uintptr_t)address);
-    cuda_result_t code    = fake_current(&context);
+    struct CUctx_st *context = NULL;
+    struct fake_memory *m    = fake_find((uintptr_t)address);
+    cuda_result_t code       = fake_current(&context);
 
     if ((m == NULL) || (m->base != (uintptr_t)address) || (m->kind != kind)) {
         fake_broken("%s of memory that it did not make", name);
@@ -361,9 +360,8 @@ static cuda_result_t give_back_host(void *address, enum fake_kind kind, const ch
         fake_broken("%s without a context", name);
         return code;
     }
-    if (code == CUDA_SUCCESS) {
-        code = fake_run_all(NULL);
-    }
+    (void)fake_run_all(NULL);
+    code = context->sticky;
     fake_remove(m);
     return code;
 }

@@ -1,0 +1,564 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* rules.c: which calls of the driver are made, and which are not. */
+
+#include "core/base/error.h"
+#include "core/base/platform.h"
+#include "tests/fakes/cuda/pretended.h"
+#include <complex.h>
+#include <memspan/memspan.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static const memspan_backend_t *const table = &memspan_backend_cuda;
+
+static bool is_old(void)
+{
+    return pretended.cu.cuMemCreate == NULL;
+}
+
+static memspan_device_info_t describe(void *state, int ordinal)
+{
+    memspan_device_info_t info = {.struct_size = sizeof(info)};
+
+    cr_assert_eq(table->device_describe(state, ordinal, &info), MEMSPAN_OK);
+    return info;
+}
+
+static void read_back(void *state, int ordinal, void *to, const void *from, size_t size)
+{
+    cr_assert_eq(table->copy(state, ordinal, NULL, to, from, size), MEMSPAN_OK);
+    cr_assert_eq(table->synchronize(state, ordinal, NULL), MEMSPAN_OK, "%s", memspan_error_text());
+}
+
+TestSuite(cuda_rules, .init = pretended_find, .timeout = 60);
+
+Test(cuda_rules, questions_wake_nobody)
+{
+    void *state;
+
+    PRETENDED("FAKE_CUDA_DEVICES=2");
+    state = pretended_open();
+    cr_assert_eq(describe(state, 0).free_bytes, MEMSPAN_UNKNOWN);
+    cr_assert_eq(table->reach(state, 0, MEMSPAN_KIND_DEVICE, 1).access, MEMSPAN_ACCESS_REMOTE);
+    cr_assert_eq(table->synchronize(state, 1, NULL), MEMSPAN_OK);
+    cr_assert_eq(pretended.calls("cuDevicePrimaryCtxRetain"), 0u);
+    pretended_close(state);
+}
+
+Test(cuda_rules, free_memory_is_known_once_it_is_used)
+{
+    memspan_block_t block;
+    void *state;
+
+    PRETENDED("FAKE_CUDA_MEMORY=1048576");
+    state = pretended_open();
+    block = pretended_take(state, 0, MEMSPAN_KIND_DEVICE);
+    cr_assert_eq(describe(state, 0).free_bytes, 1048576u - PRETENDED_BYTES);
+    cr_assert_eq(describe(state, 1).free_bytes, MEMSPAN_UNKNOWN);
+    pretended_give_back(state, 0, &block);
+    cr_assert_eq(describe(state, 0).free_bytes, 1048576u);
+    pretended_close(state);
+}
+
+Test(cuda_rules, alignment_is_got_one_way_or_the_other)
+{
+    void *state;
+    memspan_kind_t kind;
+
+    PRETENDED("FAKE_CUDA_ATTRIBUTES=88=1");
+    state = pretended_open();
+    for (kind = MEMSPAN_KIND_HOST_PINNED; kind < MEMSPAN_KIND_COUNT; kind++) {
+        size_t align;
+        for (align = 256; align <= (4u << 20); align *= 4) {
+            memspan_request_t request = pretended_ask(kind, PRETENDED_BYTES);
+            memspan_block_t block;
+            request.align_bytes = align;
+            cr_assert_eq(table->alloc(state, 0, &request, &block), MEMSPAN_OK);
+            cr_assert_eq((uintptr_t)block.address & (align - 1), 0u);
+            cr_assert_eq(table->fill(state, 0, NULL, block.address, 1, PRETENDED_BYTES), MEMSPAN_OK,
+                         "%s", memspan_error_text());
+            pretended_give_back(state, 0, &block);
+        }
+    }
+    pretended_close(state);
+}
+
+Test(cuda_rules, out_of_memory_in_the_drivers_words)
+{
+    memspan_request_t request = pretended_ask(MEMSPAN_KIND_DEVICE, 1 << 20);
+    memspan_block_t block;
+    memspan_block_t none;
+    void *state;
+
+    PRETENDED("FAKE_CUDA_MEMORY=1048576");
+    state = pretended_open();
+    block = pretended_take(state, 0, MEMSPAN_KIND_DEVICE);
+    cr_assert_eq(table->alloc(state, 0, &request, &none), MEMSPAN_ERR_NO_MEMORY);
+    cr_assert_str_eq(memspan_error_last()->call, "cuMemAlloc");
+    cr_assert_eq(memspan_error_last()->native_code, 2);
+    cr_assert_str_eq(memspan_error_last()->native_text, "CUDA_ERROR_OUT_OF_MEMORY: out of memory");
+    pretended_give_back(state, 0, &block);
+    pretended_close(state);
+}
+
+Test(cuda_rules, what_cannot_be_there_is_not_asked_for)
+{
+    static const memspan_kind_t kinds[] = {MEMSPAN_KIND_MANAGED, MEMSPAN_KIND_HOST_PINNED,
+                                           MEMSPAN_KIND_COHERENT, MEMSPAN_KIND_DEVICE};
+    unsigned calls;
+    void *state;
+    size_t i;
+
+    PRETENDED("FAKE_CUDA_ATTRIBUTES=88=1");
+    state = pretended_open();
+    calls = pretended.calls("cuDevicePrimaryCtxRetain");
+    for (i = 0; i < 4; i++) {
+        memspan_request_t request = pretended_ask(kinds[i], (size_t)1 << 46);
+        memspan_block_t block;
+        cr_assert_eq(table->alloc(state, 0, &request, &block), MEMSPAN_ERR_NO_MEMORY);
+    }
+    cr_assert_eq(pretended.calls("cuDevicePrimaryCtxRetain"), calls);
+    pretended_close(state);
+}
+
+/* ---- placement ---- */
+
+static memspan_status_t try_alloc(void *state, const memspan_request_t *request,
+                                  memspan_block_t *block)
+{
+    *block = (memspan_block_t){0};
+    return table->alloc(state, 0, request, block);
+}
+
+Test(cuda_rules, preferred_location_is_advised)
+{
+    memspan_request_t request = pretended_ask(MEMSPAN_KIND_MANAGED, PRETENDED_BYTES);
+    const char *call;
+    memspan_block_t block;
+    void *state;
+
+    PRETENDED("FAKE_CUDA_DEVICES=2");
+    call  = is_old() ? "cuMemAdvise" : "cuMemAdvise_v2";
+    state = pretended_open();
+    cr_assert_eq(try_alloc(state, &request, &block), MEMSPAN_OK);
+    cr_assert_eq(pretended.calls(call), 0u);
+    cr_assert((block.flags & MEMSPAN_BLOCK_MIGRATABLE) != 0);
+    pretended_give_back(state, 0, &block);
+    request.resident_ordinal = 1;
+    cr_assert_eq(try_alloc(state, &request, &block), MEMSPAN_OK);
+    cr_assert_eq(pretended.calls(call), 1u);
+    pretended_give_back(state, 0, &block);
+    request.flags = MEMSPAN_REQUEST_PINNED;
+    cr_assert_eq(try_alloc(state, &request, &block), MEMSPAN_ERR_UNSUPPORTED);
+    pretended_close(state);
+    PRETENDED("FAKE_CUDA_ATTRIBUTES=89=0");
+    state         = pretended_open();
+    request.flags = 0;
+    cr_assert_eq(try_alloc(state, &request, &block), MEMSPAN_OK);
+    cr_assert_eq(pretended.calls(call), 0u);
+    pretended_give_back(state, 0, &block);
+    pretended_close(state);
+}
+
+Test(cuda_rules, pinned_pages_on_a_node_are_registered)
+{
+    memspan_request_t request = pretended_ask(MEMSPAN_KIND_HOST_PINNED, PRETENDED_BYTES);
+    int node                  = 0;
+    memspan_block_t block;
+    void *state;
+
+    PRETENDED("FAKE_CUDA_DEVICES=1");
+    state              = pretended_open();
+    request.nodes      = &node;
+    request.node_count = 1;
+    cr_assert_eq(try_alloc(state, &request, &block), MEMSPAN_OK, "%s", memspan_error_text());
+    cr_assert_eq(pretended.calls("cuMemHostRegister"), 1u);
+    cr_assert_eq(pretended.calls("cuMemHostAlloc"), 0u);
+    cr_assert((block.flags & MEMSPAN_BLOCK_PINNED) != 0);
+    ((char *)block.address)[PRETENDED_BYTES - 1] = 1;
+    pretended_give_back(state, 0, &block);
+    request.kind  = MEMSPAN_KIND_DEVICE;
+    request.flags = MEMSPAN_REQUEST_STRICT;
+    cr_assert_eq(try_alloc(state, &request, &block), MEMSPAN_ERR_UNSUPPORTED);
+    pretended_close(state);
+    /* Pages seen elsewhere are no good: the driver's own are taken, or nothing. */
+    PRETENDED("FAKE_CUDA_ATTRIBUTES=91=0");
+    state        = pretended_open();
+    request.kind = MEMSPAN_KIND_HOST_PINNED;
+    cr_assert_eq(try_alloc(state, &request, &block), MEMSPAN_ERR_UNSUPPORTED);
+    request.flags = 0;
+    cr_assert_eq(try_alloc(state, &request, &block), MEMSPAN_OK);
+    cr_assert_eq(pretended.calls("cuMemHostAlloc"), 1u);
+    pretended_give_back(state, 0, &block);
+    pretended_close(state);
+}
+
+Test(cuda_rules, pages_of_a_size)
+{
+    memspan_request_t request = pretended_ask(MEMSPAN_KIND_DEVICE, 5 << 20);
+    memspan_block_t block;
+    void *state;
+
+    PRETENDED("FAKE_CUDA_DEVICES=2");
+    state                   = pretended_open();
+    request.page_size_bytes = 2 << 20;
+    if (is_old()) {
+        cr_assert_eq(try_alloc(state, &request, &block), MEMSPAN_ERR_UNSUPPORTED);
+        pretended_close(state);
+        return;
+    }
+    cr_assert_eq(try_alloc(state, &request, &block), MEMSPAN_OK, "%s", memspan_error_text());
+    cr_assert_eq(block.page_size_bytes, (size_t)2 << 20);
+    cr_assert_eq(table->fill(state, 0, NULL, block.address, 7, 5 << 20), MEMSPAN_OK);
+    cr_assert_eq(table->fill(state, 1, NULL, block.address, 7, 5 << 20), MEMSPAN_OK);
+    pretended_give_back(state, 0, &block);
+    request.page_size_bytes = 1 << 30;
+    cr_assert_eq(try_alloc(state, &request, &block), MEMSPAN_ERR_UNSUPPORTED);
+    pretended_close(state);
+}
+
+/* ---- several devices ---- */
+
+static memspan_status_t fill_by(void *state, int ordinal, void *address)
+{
+    memspan_kernel_call_t call = {.struct_size = sizeof(call),
+                                  .kernel      = MEMSPAN_KERNEL_FILL,
+                                  .count       = 100,
+                                  .a           = 2.5,
+                                  .z           = address};
+    memspan_status_t status    = table->launch(state, ordinal, NULL, &call);
+
+    return (status == MEMSPAN_OK) ? table->synchronize(state, ordinal, NULL) : status;
+}
+
+Test(cuda_rules, devices_reach_each_other)
+{
+    double values[100];
+    memspan_block_t block;
+    void *state;
+
+    PRETENDED("FAKE_CUDA_DEVICES=3");
+    state = pretended_open();
+    block = pretended_take(state, 0, MEMSPAN_KIND_DEVICE);
+    cr_assert_eq(pretended.calls("cuDevicePrimaryCtxRetain"), 1u, "who sleeps is not woken");
+    cr_assert_eq(fill_by(state, 1, block.address), MEMSPAN_OK, "%s", memspan_error_text());
+    read_back(state, 0, values, block.address, sizeof(values));
+    cr_assert_eq(values[99], 2.5);
+    cr_assert_eq(pretended.calls("cuDevicePrimaryCtxRetain"), 2u);
+    cr_assert_eq(fill_by(state, 1, block.address), MEMSPAN_OK);
+    pretended_give_back(state, 0, &block);
+    pretended_close(state);
+}
+
+Test(cuda_rules, whoever_was_woken_by_others_gets_access)
+{
+    cuda_context_t theirs = NULL;
+    memspan_block_t block;
+    void *state;
+
+    PRETENDED("FAKE_CUDA_DEVICES=2");
+    state = pretended_open();
+    cr_assert_eq(pretended.cu.cuDevicePrimaryCtxRetain(&theirs, 1), CUDA_SUCCESS);
+    block = pretended_take(state, 0, MEMSPAN_KIND_DEVICE);
+    cr_assert_eq(pretended.calls("cuCtxEnablePeerAccess"), 1u);
+    pretended_give_back(state, 0, &block);
+    memspan_backend_cuda.close(state);
+    cr_assert_eq(pretended.live(), 1, "their context is theirs");
+}
+
+Test(cuda_rules, a_peer_that_lies_is_found_out)
+{
+    memspan_block_t block;
+    void *state;
+
+    PRETENDED("FAKE_CUDA_LIES=peer");
+    state = pretended_open();
+    block = pretended_take(state, 0, MEMSPAN_KIND_DEVICE);
+    cr_assert_eq(table->reach(state, 0, MEMSPAN_KIND_DEVICE, 1).access, MEMSPAN_ACCESS_REMOTE);
+    cr_assert_eq(table->queue_create(state, 1, &(void *){NULL}), MEMSPAN_OK);
+    cr_assert_eq(table->reach(state, 0, MEMSPAN_KIND_DEVICE, 1).access, MEMSPAN_ACCESS_COPY);
+    cr_assert_not_null(strstr(pretended_log(), "though the driver said so"));
+    pretended_give_back(state, 0, &block);
+}
+
+Test(cuda_rules, managed_memory_that_is_a_lie)
+{
+    memspan_request_t request = pretended_ask(MEMSPAN_KIND_MANAGED, PRETENDED_BYTES);
+    memspan_block_t block;
+    void *state;
+
+    PRETENDED("FAKE_CUDA_LIES=managed");
+    state = pretended_open();
+    cr_assert_eq(try_alloc(state, &request, &block), MEMSPAN_ERR_UNSUPPORTED);
+    cr_assert_str_eq(memspan_error_last()->call, "cuMemAllocManaged");
+    pretended_close(state);
+}
+
+Test(cuda_rules, a_broken_kernel_breaks_its_context)
+{
+    static char host_page[4096];
+    memspan_block_t block;
+    void *state;
+
+    PRETENDED("FAKE_CUDA_DEVICES=2");
+    state = pretended_open();
+    block = pretended_take(state, 0, MEMSPAN_KIND_DEVICE);
+    cr_assert_eq(fill_by(state, 0, host_page), MEMSPAN_ERR_DRIVER);
+    cr_assert_eq(memspan_error_last()->native_code, CUDA_ERROR_ILLEGAL_ADDRESS);
+    cr_assert_eq(fill_by(state, 0, block.address), MEMSPAN_ERR_DRIVER);
+    cr_assert_not_null(strstr(memspan_error_last()->hint, "every later call"));
+    cr_assert_eq(table->free(state, 0, &block), MEMSPAN_ERR_DRIVER);
+    block = pretended_take(state, 1, MEMSPAN_KIND_DEVICE);
+    pretended_give_back(state, 1, &block);
+    pretended_close(state);
+}
+
+/* ---- host pages ---- */
+
+Test(cuda_rules, pages_are_registered_once_for_all)
+{
+    void *pages = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    void *seen[2];
+    void *cookies[2];
+    void *state;
+    int i;
+
+    PRETENDED("FAKE_CUDA_DEVICES=2");
+    state = pretended_open();
+    for (i = 0; i < 2; i++) {
+        cr_assert_eq(table->import(state, i, pages, 8192, &seen[i], &cookies[i]), MEMSPAN_OK);
+        cr_assert_eq(seen[i], pages);
+        cr_assert_eq(fill_by(state, i, pages), MEMSPAN_OK);
+    }
+    cr_assert_eq(pretended.calls("cuMemHostRegister"), 1u);
+    cr_assert_eq(table->release(state, 0, pages, 8192, cookies[0]), MEMSPAN_OK);
+    cr_assert_eq(fill_by(state, 1, pages), MEMSPAN_OK, "the other still has them");
+    cr_assert_eq(table->release(state, 1, pages, 8192, cookies[1]), MEMSPAN_OK);
+    cr_assert_eq(pretended.calls("cuMemHostUnregister"), 1u);
+    cr_assert_eq(table->release(state, 1, pages, 8192, cookies[1]), MEMSPAN_ERR_NOT_FOUND);
+    pretended_close(state);
+    munmap(pages, 8192);
+}
+
+Test(cuda_rules, pages_that_others_registered_stay_theirs)
+{
+    void *pages = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    struct cuda_device *device;
+    void *cookie;
+    void *seen;
+    void *state;
+
+    PRETENDED("FAKE_CUDA_DEVICES=1");
+    state = pretended_open();
+    cr_assert_eq(cuda_enter(state, 0, &device), MEMSPAN_OK);
+    cr_assert_eq(pretended.cu.cuMemHostRegister_v2(pages, 4096, 3), CUDA_SUCCESS);
+    cr_assert_eq(table->import(state, 0, pages, 4096, &seen, &cookie), MEMSPAN_OK);
+    cr_assert_eq(table->release(state, 0, pages, 4096, cookie), MEMSPAN_OK);
+    cr_assert_eq(pretended.cu.cuMemHostUnregister(pages), CUDA_SUCCESS);
+    cuda_leave(device);
+    pretended_close(state);
+    munmap(pages, 4096);
+}
+
+Test(cuda_rules, another_address_is_reported)
+{
+    void *pages = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    void *cookie;
+    void *seen;
+    void *state;
+
+    PRETENDED("FAKE_CUDA_LIES=pointer");
+    state = pretended_open();
+    cr_assert_eq(table->import(state, 0, pages, 4096, &seen, &cookie), MEMSPAN_OK);
+    cr_assert_neq(seen, pages);
+    cr_assert_eq(table->release(state, 0, pages, 4096, cookie), MEMSPAN_OK);
+    pretended_close(state);
+    munmap(pages, 4096);
+}
+
+/* ---- what the driver knows ---- */
+
+Test(cuda_rules, other_peoples_memory_is_described)
+{
+    memspan_pointer_facts_t facts;
+    struct cuda_device *device;
+    cuda_address_t plain   = 0;
+    cuda_address_t managed = 0;
+    memspan_block_t ours;
+    int on_stack = 0;
+    void *state;
+
+    PRETENDED("FAKE_CUDA_DEVICES=2");
+    state = pretended_open();
+    cr_assert_eq(table->pointer_describe(state, &on_stack, &facts), MEMSPAN_ERR_NOT_FOUND);
+    cr_assert_eq(pretended.calls("cuDevicePrimaryCtxRetain"), 0u);
+    cr_assert_eq(cuda_enter(state, 1, &device), MEMSPAN_OK);
+    cr_assert_eq(pretended.cu.cuMemAlloc_v2(&plain, 5000), CUDA_SUCCESS);
+    cr_assert_eq(pretended.cu.cuMemAllocManaged(&managed, 5000, 1), CUDA_SUCCESS);
+    cr_assert_eq(table->pointer_describe(state, (char *)(uintptr_t)plain + 17, &facts), MEMSPAN_OK);
+    cr_assert_eq(facts.kind, MEMSPAN_KIND_DEVICE);
+    cr_assert((facts.ordinal == 1) && (facts.resident_ordinal == 1));
+    cr_assert((facts.base == (void *)(uintptr_t)plain) && (facts.size_bytes == 5000));
+    cr_assert_eq(table->pointer_describe(state, (void *)(uintptr_t)managed, &facts), MEMSPAN_OK);
+    cr_assert_eq(facts.kind, MEMSPAN_KIND_MANAGED);
+    cr_assert_eq(facts.resident_ordinal, MEMSPAN_HOST);
+    cr_assert_eq(table->prefetch(state, 1, NULL, (void *)(uintptr_t)managed, 5000, 0), MEMSPAN_OK);
+    cr_assert_eq(table->pointer_describe(state, (void *)(uintptr_t)managed, &facts), MEMSPAN_OK);
+    cr_assert_eq(facts.resident_ordinal, 0);
+    ours = pretended_take(state, 1, MEMSPAN_KIND_DEVICE);
+    cr_assert_eq(table->pointer_describe(state, ours.address, &facts), MEMSPAN_ERR_NOT_FOUND);
+    cr_assert_eq(table->prefetch(state, 1, NULL, ours.address, 5000, 0), MEMSPAN_ERR_UNSUPPORTED);
+    pretended_give_back(state, 1, &ours);
+    pretended.cu.cuMemFree_v2(plain);
+    pretended.cu.cuMemFree_v2(managed);
+    cuda_leave(device);
+    pretended_close(state);
+}
+
+Test(cuda_rules, attributes_decide_what_is_offered)
+{
+    static const struct {
+        const char *attributes;
+        unsigned kinds;
+        unsigned capabilities_without; /* of those that all have */
+    } rows[] = {
+        {"FAKE_CUDA_ATTRIBUTES=", 1u << 2 | 1u << 3 | 1u << 5, 0},
+        {"FAKE_CUDA_ATTRIBUTES=88=1", 1u << 2 | 1u << 3 | 1u << 4 | 1u << 5, 0},
+        {"FAKE_CUDA_ATTRIBUTES=83=0", 1u << 2 | 1u << 5,
+         MEMSPAN_CAN_PREFETCH | MEMSPAN_CAN_ACCESS_CONCURRENT},
+        {"FAKE_CUDA_ATTRIBUTES=89=0", 1u << 2 | 1u << 3 | 1u << 5,
+         MEMSPAN_CAN_PREFETCH | MEMSPAN_CAN_ACCESS_CONCURRENT},
+        {"FAKE_CUDA_ATTRIBUTES=91=0", 1u << 2 | 1u << 3 | 1u << 5, MEMSPAN_CAN_IMPORT},
+        {"FAKE_CUDA_ATTRIBUTES=75=3", 1u << 2 | 1u << 3 | 1u << 5, MEMSPAN_CAN_KERNELS},
+        {"FAKE_CUDA_ATTRIBUTES=116=0", 1u << 2 | 1u << 3 | 1u << 5, MEMSPAN_CAN_RDMA},
+        {"FAKE_CUDA_ATTRIBUTES=41=0", 0, ~0u},
+    };
+    unsigned common = MEMSPAN_CAN_SHARE_ADDRESSES | MEMSPAN_CAN_ACCESS_CONCURRENT |
+                      MEMSPAN_CAN_IMPORT | MEMSPAN_CAN_PREFETCH | MEMSPAN_CAN_IPC |
+                      MEMSPAN_CAN_RDMA | MEMSPAN_CAN_KERNELS;
+    size_t i;
+
+    for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        memspan_device_info_t info;
+        void *state;
+
+        PRETENDED(rows[i].attributes);
+        state = pretended_open();
+        info  = describe(state, 0);
+        cr_assert_eq(info.kinds, rows[i].kinds, "%s: %#x", rows[i].attributes, info.kinds);
+        cr_assert_eq(info.capabilities & common, common & ~rows[i].capabilities_without, "%s: %#x",
+                     rows[i].attributes, info.capabilities);
+        pretended_close(state);
+    }
+}
+
+/* ---- kernels ---- */
+
+Test(cuda_rules, compiler_words_reach_the_record)
+{
+    memspan_block_t block;
+    void *state;
+
+    PRETENDED("FAKE_CUDA_FAIL_CALL=cuModuleLoadDataEx", "FAKE_CUDA_FAIL_CODE=218");
+    state = pretended_open();
+    block = pretended_take(state, 0, MEMSPAN_KIND_DEVICE);
+    cr_assert_eq(fill_by(state, 0, block.address), MEMSPAN_ERR_DRIVER);
+    cr_assert_not_null(strstr(memspan_error_last()->message, "ptxas: pretended words"));
+    cr_assert_null(strstr(memspan_error_last()->message, "\n"));
+    pretended_give_back(state, 0, &block);
+    pretended_close(state);
+}
+
+static memspan_kernel_call_t combine(memspan_operation_t operation, memspan_element_t element,
+                                     const memspan_block_t *block, size_t count)
+{
+    char *base = block->address;
+
+    return (memspan_kernel_call_t){.struct_size = sizeof(memspan_kernel_call_t),
+                                   .kernel      = MEMSPAN_KERNEL_COMBINE(operation, element),
+                                   .count       = count,
+                                   .x           = base,
+                                   .y           = base + 4096,
+                                   .z           = base + 8192};
+}
+
+static void check_bytes(void *state, const memspan_block_t *block, memspan_operation_t operation,
+                        memspan_element_t element, const void *x, const void *y, const void *wanted,
+                        size_t size)
+{
+    memspan_kernel_call_t call = combine(operation, element, block, 2);
+    char got[32];
+
+    table->copy(state, 0, NULL, block->address, x, size);
+    table->copy(state, 0, NULL, (char *)block->address + 4096, y, size);
+    cr_assert_eq(table->launch(state, 0, NULL, &call), MEMSPAN_OK, "%s", memspan_error_text());
+    read_back(state, 0, got, (char *)block->address + 8192, size);
+    cr_assert_eq(memcmp(got, wanted, size), 0, "%d of %d", (int)operation, (int)element);
+}
+
+Test(cuda_rules, elements_are_combined)
+{
+    static const int8_t s8[3][2]    = {{-3, 100}, {5, 100}, {-3, 100}};
+    static const uint8_t u8[3][2]   = {{253, 7}, {5, 100}, {5, 7}};
+    static const uint16_t u16[3][2] = {{0xff00, 3}, {0x0ff0, 5}, {0xf0f0, 6}};
+    static const int32_t s32[3][2]  = {{-7, 3}, {2, -4}, {-14, -12}};
+    static const uint64_t u64[3][2] = {{1, 2}, {UINT64_MAX, 4}, {0, 6}};
+    static const double f64[3][2]   = {{1.5, -2}, {2, 3}, {3, -6}};
+    const float complex c32[3][2]   = {{1 + 2 * I, 3}, {2 - 1 * I, 2 * I}, {4 + 3 * I, 6 * I}};
+    memspan_kernel_call_t call;
+    memspan_block_t block;
+    void *state;
+
+    PRETENDED("FAKE_CUDA_DEVICES=1");
+    state = pretended_open();
+    block = pretended_take(state, 0, MEMSPAN_KIND_DEVICE);
+    check_bytes(state, &block, MEMSPAN_OPERATION_MIN, MEMSPAN_ELEMENT_S8, s8[0], s8[1], s8[2], 2);
+    check_bytes(state, &block, MEMSPAN_OPERATION_MIN, MEMSPAN_ELEMENT_U8, u8[0], u8[1], u8[2], 2);
+    check_bytes(state, &block, MEMSPAN_OPERATION_XOR, MEMSPAN_ELEMENT_U16, u16[0], u16[1], u16[2],
+                4);
+    check_bytes(state, &block, MEMSPAN_OPERATION_PROD, MEMSPAN_ELEMENT_S32, s32[0], s32[1], s32[2],
+                8);
+    check_bytes(state, &block, MEMSPAN_OPERATION_SUM, MEMSPAN_ELEMENT_U64, u64[0], u64[1], u64[2],
+                16);
+    check_bytes(state, &block, MEMSPAN_OPERATION_PROD, MEMSPAN_ELEMENT_F64, f64[0], f64[1], f64[2],
+                16);
+    check_bytes(state, &block, MEMSPAN_OPERATION_PROD, MEMSPAN_ELEMENT_C32, c32[0], c32[1], c32[2],
+                16);
+    call = combine(MEMSPAN_OPERATION_AND, MEMSPAN_ELEMENT_F32, &block, 2);
+    cr_assert_eq(table->launch(state, 0, NULL, &call), MEMSPAN_ERR_UNSUPPORTED);
+    call.kernel = (memspan_kernel_t)MEMSPAN_KERNEL_COMBINE_LAST;
+    cr_assert_eq(table->launch(state, 0, NULL, &call), MEMSPAN_ERR_UNSUPPORTED);
+    pretended_give_back(state, 0, &block);
+    pretended_close(state);
+}
+
+Test(cuda_rules, a_large_sum_goes_over_partial_sums)
+{
+    enum { COUNT = 1 << 20 };
+    memspan_request_t request  = pretended_ask(MEMSPAN_KIND_MANAGED, COUNT * sizeof(double));
+    memspan_kernel_call_t call = {
+        .struct_size = sizeof(call), .kernel = MEMSPAN_KERNEL_SUM, .count = COUNT};
+    memspan_block_t block;
+    double *values;
+    void *state;
+    int i;
+
+    PRETENDED("FAKE_CUDA_DEVICES=1");
+    state = pretended_open();
+    cr_assert_eq(table->alloc(state, 0, &request, &block), MEMSPAN_OK);
+    values = block.address;
+    for (i = 0; i < COUNT; i++) {
+        values[i] = i % 10;
+    }
+    call.x = call.z = values;
+    cr_assert_eq(table->launch(state, 0, NULL, &call), MEMSPAN_OK);
+    cr_assert_eq(table->synchronize(state, 0, NULL), MEMSPAN_OK);
+    cr_assert_eq(values[0], 4718580.0, "%g", values[0]);
+    cr_assert_eq(pretended.calls("cuLaunchKernel"), 2u);
+    pretended_give_back(state, 0, &block);
+    pretended_close(state);
+}
