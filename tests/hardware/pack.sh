@@ -1,0 +1,33 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# pack.sh [PRESET [FOLDER]]: gathers what a machine with a GPU needs to run the conformance suite and
+# the benchmarks, built here: no compiler, no package and no network is needed there. Without
+# arguments: what the preset release builds, into build/hardware. Then, on that machine:
+#
+#   FOLDER/run.sh [BACKEND [RESULTS]]
+set -eu
+cd "$(dirname "$0")/../.."
+preset=${1:-release}
+folder=${2:-build/hardware}
+build=build/$preset
+
+[ -f "$build/build.ninja" ] || cmake --preset "$preset" >/dev/null
+cmake --build "$build" --target conform memquery memspan-bench
+
+rm -rf "$folder"
+mkdir -p "$folder/bin" "$folder/lib"
+for program in conform memquery memspan-bench; do
+    cp "$(find "$build" -name "$program" -type f -perm -100 | head -n 1)" "$folder/bin/"
+done
+# All libraries but the C library's own, which must be that machine's: its drivers use it.
+for program in "$folder"/bin/*; do
+    ldd "$program" | sed -n 's/.* => \(\/[^ ]*\) .*/\1/p'
+done | sort -u | while read -r library; do
+    case ${library##*/} in
+    libc.so.* | libm.so.* | libdl.so.* | libpthread.so.* | librt.so.* | libresolv.so.*) ;;
+    *) cp -L "$library" "$folder/lib/" ;;
+    esac
+done
+cp tests/hardware/run.sh "$folder/"
+git rev-parse HEAD >"$folder/commit" 2>/dev/null || echo unknown >"$folder/commit"
+du -sh "$folder"
