@@ -8,6 +8,8 @@
 
 /* ---- records ---- */
 
+#define SEGMENT_BYTES (MEMSPAN_FIT_SEGMENT_RECORDS * sizeof(struct memspan_record))
+
 static void *map(size_t size)
 {
     void *p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
@@ -25,11 +27,15 @@ static bool add_segment(struct memspan_fit *fit)
     if (fit->segment_count == MEMSPAN_FIT_SEGMENTS_MAX) {
         return false;
     }
-    segment = aligned_alloc(64, MEMSPAN_FIT_SEGMENT_RECORDS * sizeof(*segment));
-    if (segment == NULL) {
-        return false;
+    if (fit->segment_count < fit->reserved_count) {
+        segment = (void *)(fit->reserved + fit->segment_count * SEGMENT_BYTES);
+    } else {
+        segment = aligned_alloc(64, SEGMENT_BYTES);
+        if (segment == NULL) {
+            return false;
+        }
+        memset(segment, 0, SEGMENT_BYTES);
     }
-    memset(segment, 0, MEMSPAN_FIT_SEGMENT_RECORDS * sizeof(*segment));
     fit->segments[fit->segment_count++] = segment;
     for (i = MEMSPAN_FIT_SEGMENT_RECORDS; i-- > 0;) {
         if (first + i != 0) {
@@ -80,11 +86,28 @@ bool memspan_fit_init(struct memspan_fit *fit)
     return fit->segments != NULL;
 }
 
+bool memspan_fit_reserve(struct memspan_fit *fit, uint32_t units)
+{
+    /* Record 0 is nobody's, and a block that is cut has two spare ones at hand. */
+    uint64_t count = (uint64_t)units / MEMSPAN_FIT_SEGMENT_RECORDS + 2;
+
+    count         = (count > MEMSPAN_FIT_SEGMENTS_MAX) ? MEMSPAN_FIT_SEGMENTS_MAX : count;
+    fit->reserved = map(count * SEGMENT_BYTES);
+    if (fit->reserved == NULL) {
+        return false;
+    }
+    fit->reserved_count = (uint32_t)count;
+    return true;
+}
+
 void memspan_fit_clear(struct memspan_fit *fit)
 {
     uint32_t i;
 
-    for (i = 0; i < fit->segment_count; i++) {
+    if (fit->reserved_count > 0) {
+        munmap(fit->reserved, fit->reserved_count * SEGMENT_BYTES);
+    }
+    for (i = fit->reserved_count; i < fit->segment_count; i++) {
         free(fit->segments[i]);
     }
     if (fit->segments != NULL) {

@@ -18,7 +18,7 @@ enum {
     MEMSPAN_UNIT_SHIFT          = 8,
     MEMSPAN_FIT_SL_SHIFT        = 5,
     MEMSPAN_FIT_SL_COUNT        = 1 << MEMSPAN_FIT_SL_SHIFT,
-    MEMSPAN_FIT_FL_COUNT        = 32 - MEMSPAN_FIT_SL_SHIFT,
+    MEMSPAN_FIT_FL_COUNT        = 32 - MEMSPAN_FIT_SL_SHIFT + 1,
     MEMSPAN_FIT_SEGMENT_SHIFT   = 8,
     MEMSPAN_FIT_SEGMENT_RECORDS = 1 << MEMSPAN_FIT_SEGMENT_SHIFT,
     MEMSPAN_FIT_SEGMENTS_MAX    = 1 << 18, /* 64 Mi blocks */
@@ -68,7 +68,9 @@ struct memspan_range {
 struct memspan_fit {
     struct memspan_record **segments; /* never move: the array is address space for all */
     uint32_t segment_count;
-    uint32_t unused_record; /* head of the list of records without a block */
+    uint32_t reserved_count; /* of them, from the first on, that stand in one mapping, */
+    unsigned char *reserved; /* which is this */
+    uint32_t unused_record;  /* head of the list of records without a block */
     struct memspan_range *ranges;
     size_t free_units;
     uint32_t fl_map;
@@ -119,6 +121,11 @@ static inline uint32_t memspan_fit_round(uint32_t size)
 
 /* An empty fit. False without memory. */
 bool memspan_fit_init(struct memspan_fit *fit);
+
+/* Have records for all the blocks that @p units units can become: later no call fails for want of
+ * one, whatever memory the process has left. Only before the first range. False without address
+ * space. */
+bool memspan_fit_reserve(struct memspan_fit *fit, uint32_t units);
 
 /* Release the records of a fit without ranges. */
 void memspan_fit_clear(struct memspan_fit *fit);
