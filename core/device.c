@@ -10,6 +10,7 @@
 #include "core/base/log.h"
 #include "core/base/option.h"
 #include "core/base/platform.h"
+#include "core/base/region.h"
 #include "core/base/text.h"
 #include "core/base/topology.h"
 #include <pthread.h>
@@ -139,6 +140,35 @@ static void add_all(const struct memspan_backend_slot *slot)
     }
 }
 
+/* Devices that stand in for the runtime's take their numbers, where these are the host's own
+ * processors: target regions then run in this process, on the memory that is watched. */
+static void replace_all(const struct memspan_backend_slot *slot)
+{
+    int ordinal;
+
+    for (ordinal = 0; ordinal < slot->device_count; ordinal++) {
+        struct memspan_device device = {
+            .table = slot->table, .state = slot->state, .number = ordinal, .ordinal = ordinal};
+
+        if (ordinal >= host_number) {
+            add(slot, ordinal);
+        } else if ((devices[ordinal].info.capabilities & MEMSPAN_CAN_UNIFIED_PHYSICAL) == 0) {
+            memspan_log(MEMSPAN_LOG_WARN, slot->name,
+                        "%s%d does not stand in for device %d, whose memory is apart", slot->name,
+                        ordinal, ordinal);
+        } else if (describe(&device) == MEMSPAN_OK) {
+            devices[ordinal] = device;
+        }
+    }
+}
+
+static bool stands_in(const struct memspan_backend_slot *slot)
+{
+    const struct memspan_region_watcher *watcher = memspan_region_watched();
+
+    return (host_number > 0) && (watcher != NULL) && (watcher->state == slot->state);
+}
+
 static const char *slot_name(size_t i)
 {
     return memspan_backend_name((int)i);
@@ -179,7 +209,7 @@ static memspan_status_t add_word(const char *word)
         return refuse("%s cannot be had: %s", word, slot->reason);
     }
     if ((slot->table->flags & MEMSPAN_BACKEND_OPT_IN) != 0) {
-        add_all(slot);
+        stands_in(slot) ? replace_all(slot) : add_all(slot);
         return MEMSPAN_OK;
     }
     if (number >= slot->device_count) {

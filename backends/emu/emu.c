@@ -78,6 +78,7 @@ static void emu_close(void *state)
     struct emu_block *block;
     int i;
 
+    memspan_region_unwatch(&emu->watcher);
     if (getpid() == emu->pid) {
         emu_fault_unwatch(emu);
         for (i = 0; i < emu->device_count; i++) {
@@ -140,6 +141,11 @@ static memspan_status_t emu_open(const memspan_services_t *services, void **stat
     if (status != MEMSPAN_OK) {
         emu_close(emu);
         return status;
+    }
+    if (strcmp(services->option("MEMSPAN_EMU_OFFLOAD"), "on") == 0) {
+        emu->watcher = (struct memspan_region_watcher){
+            .begin = emu_region_begin, .end = emu_region_end, .state = emu, .device_count = count};
+        (void)memspan_region_watch(&emu->watcher);
     }
     *state_p = emu;
     return MEMSPAN_OK;

@@ -14,6 +14,7 @@
  * emu::lock for more than room in its ring. emu::import_lock is taken before both. */
 
 #include "backends/emu/ring.h"
+#include "core/base/region.h"
 #include <memspan/backend.h>
 #include <pthread.h>
 #include <signal.h>
@@ -41,9 +42,10 @@ struct emu_block {
     int resident;            /* an ordinal, or MEMSPAN_HOST: where it was wanted last */
     _Atomic uint32_t state;  /* enum emu_block_state */
     _Atomic uint32_t busy;   /* bit d: device d may use it, and nobody has waited for that yet */
+    bool open;               /* the host's view of it */
     bool imported;           /* pages of another process, which counts them */
     size_t granules;         /* entries of the arena's table that lead here */
-    struct emu_block *next;  /* managed blocks; records out of use */
+    struct emu_block *next;  /* of those in use; of records out of use */
     struct emu_block *older; /* of all records */
 };
 
@@ -63,6 +65,7 @@ struct emu_device {
     int doorbell;
     uint32_t reaches; /* bit h: kernels may use device memory of device h */
     size_t at;        /* granule of its part where the next search starts */
+    int regions;      /* target regions that run on the device that it stands in for */
     uint64_t device_used_bytes;
     uint64_t host_used_bytes;
     struct emu_queue own;
@@ -84,11 +87,12 @@ struct emu {
     size_t arena_bytes;
     _Atomic(struct emu_block *) *granules; /* of the arena: the block that is or was there */
     pthread_mutex_t lock;
-    struct emu_block *managed;
+    struct emu_block *blocks; /* in use */
     struct emu_block *unused;
     struct emu_block *records; /* all that were made */
     pthread_mutex_t import_lock;
     struct emu_import *imports; /* under import_lock */
+    struct memspan_region_watcher watcher;
     struct emu_device devices[EMU_DEVICES_MAX];
 };
 
@@ -176,13 +180,18 @@ void emu_block_give_back(struct emu *emu, struct emu_block *block);
 memspan_status_t emu_place(const memspan_request_t *request, const struct emu_block *block,
                            int *node_p);
 
-/* managed.c: who has managed memory now. Lock held. */
+/* view.c: what the host sees of a block now. Lock held. */
 
+/* Open or close the host's view, as it should be. */
+memspan_status_t emu_view_update(const struct emu *emu, struct emu_block *block);
 /* Before a launch on @p device: its managed memory, and that of the launch's operands, is closed
  * for the host. */
 memspan_status_t emu_managed_close(struct emu_device *device, const memspan_kernel_call_t *call);
 /* All launches of @p device have been waited for. */
 memspan_status_t emu_managed_open(struct emu_device *device);
+/* A target region begins and ends to run as the device. They take the lock. */
+void emu_region_begin(void *state, int ordinal);
+void emu_region_end(void *state, int ordinal);
 
 /* work.c */
 

@@ -115,10 +115,26 @@ static void enlist(struct emu *emu, struct emu_block *block, memspan_kind_t kind
 {
     block->kind     = kind;
     block->resident = (kind == MEMSPAN_KIND_DEVICE) ? block->home : resident;
-    if (kind == MEMSPAN_KIND_MANAGED) {
-        block->next  = emu->managed;
-        emu->managed = block;
+    block->open     = false;
+    block->next     = emu->blocks;
+    emu->blocks     = block;
+}
+
+/* Lock held. */
+static void leave(struct emu *emu, struct emu_block *block)
+{
+    struct emu_block **link;
+
+    for (link = &emu->blocks; *link != NULL; link = &(*link)->next) {
+        if (*link == block) {
+            *link = block->next;
+            break;
+        }
     }
+    if (!block->imported) {
+        *account(&emu->devices[block->home], block->kind) -= block->size_bytes;
+    }
+    emu_arena_give_back(emu, block);
 }
 
 /* Lock held. */
@@ -138,35 +154,14 @@ static memspan_status_t take(struct emu_device *device, const memspan_request_t 
         *account(device, request->kind) -= request->size_bytes;
         return MEMSPAN_ERR_NO_MEMORY;
     }
-    if ((request->kind != MEMSPAN_KIND_DEVICE) &&
-        (mprotect(block->base, memspan_round_up(block->size_bytes, memspan_page_size()),
-                  PROT_READ | PROT_WRITE) != 0)) {
-        status = emu_system_error(emu, "mprotect", "no %zu bytes for the host's view",
-                                  block->size_bytes);
-        *account(device, request->kind) -= request->size_bytes;
-        emu_arena_give_back(emu, block);
+    enlist(emu, block, request->kind, request->resident_ordinal);
+    status = emu_view_update(emu, block);
+    if (status != MEMSPAN_OK) {
+        leave(emu, block);
         return status;
     }
-    enlist(emu, block, request->kind, request->resident_ordinal);
     *block_p = block;
     return MEMSPAN_OK;
-}
-
-/* Lock held. */
-static void leave(struct emu *emu, struct emu_block *block)
-{
-    struct emu_block **link;
-
-    for (link = &emu->managed; *link != NULL; link = &(*link)->next) {
-        if (*link == block) {
-            *link = block->next;
-            break;
-        }
-    }
-    if (!block->imported) {
-        *account(&emu->devices[block->home], block->kind) -= block->size_bytes;
-    }
-    emu_arena_give_back(emu, block);
 }
 
 struct emu_block *emu_block_take(struct emu_device *device, memspan_kind_t kind, size_t size_bytes)

@@ -100,13 +100,14 @@ static memspan_status_t open_file(const struct emu *emu, const struct token *tok
     return MEMSPAN_OK;
 }
 
-/* Both of the program's views of [base, base + size) become pages of @p file. */
-static memspan_status_t set_views(const struct emu *emu, char *base, size_t size, int access,
-                                  int file, off_t offset)
+/* Both of the program's views of [base, base + size) become pages of @p file, that at the promised
+ * address closed. */
+static memspan_status_t set_views(const struct emu *emu, char *base, size_t size, int file,
+                                  off_t offset)
 {
     char *window = emu_arena_window(emu, base);
 
-    if ((mmap(base, size, access, MAP_SHARED | MAP_FIXED | MAP_NORESERVE, file, offset) ==
+    if ((mmap(base, size, PROT_NONE, MAP_SHARED | MAP_FIXED | MAP_NORESERVE, file, offset) ==
          MAP_FAILED) ||
         (mmap(window, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED | MAP_NORESERVE, file,
               offset) == MAP_FAILED)) {
@@ -146,7 +147,7 @@ static void undo(struct emu *emu, struct emu_block *block)
 
     (void)map_in_devices(emu, block, &own);
     (void)emu_block_tell(emu, block, EMU_OP_CLOSE, true);
-    (void)set_views(emu, block->base, block->size_bytes, PROT_NONE, emu->file, (off_t)own.offset);
+    (void)set_views(emu, block->base, block->size_bytes, emu->file, (off_t)own.offset);
     emu_block_give_back(emu, block);
 }
 
@@ -194,10 +195,13 @@ memspan_status_t emu_ipc_import(void *state, int ordinal, const void *bytes, siz
         close(file);
         return MEMSPAN_ERR_NO_MEMORY;
     }
-    status = set_views(emu, block->base, token.size_bytes,
-                       (block->kind == MEMSPAN_KIND_DEVICE) ? PROT_NONE : PROT_READ | PROT_WRITE,
-                       file, (off_t)token.offset);
+    status = set_views(emu, block->base, token.size_bytes, file, (off_t)token.offset);
     close(file);
+    if (status == MEMSPAN_OK) {
+        pthread_mutex_lock(&emu->lock);
+        status = emu_view_update(emu, block);
+        pthread_mutex_unlock(&emu->lock);
+    }
     if (status == MEMSPAN_OK) {
         status = map_in_devices(emu, block, &token);
     }

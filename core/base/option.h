@@ -48,6 +48,8 @@
       "how much memory each emulated device has")                                                  \
     X(EMU_PEERS, "MEMSPAN_EMU_PEERS", TEXT, "all|none|A-B,A>B", "all",                             \
       "which emulated devices reach the memory of which others: each the other's, or A that of B") \
+    X(EMU_OFFLOAD, "MEMSPAN_EMU_OFFLOAD", CHOICE, "off|on", "on",                                  \
+      "emulated devices stand in for the OpenMP runtime's, where these are the host's processors") \
     X(OMP_ALLOCATOR, "OMP_ALLOCATOR", TEXT, "ALLOCATOR or SPACE[:TRAIT=VALUE,...]", "",            \
       "the initial default allocator (OpenMP)")                                                    \
     X(OMP_PLACES, "OMP_PLACES", TEXT, "places", "",                                                \

@@ -148,6 +148,40 @@ MEMSPAN_API int __tgt_get_mem_resources(int device_count, const int *devices, in
 MEMSPAN_API void *__tgt_omp_alloc(size_t size_bytes, memspan_omp_allocator_t allocator);
 MEMSPAN_API void __tgt_omp_free(void *pointer, memspan_omp_allocator_t allocator);
 
+/* What Clang calls for target regions and mapped data. */
+MEMSPAN_API int __tgt_target_kernel(void *location, int64_t device, int32_t teams, int32_t threads,
+                                    void *region, void *arguments);
+MEMSPAN_API int __tgt_target_kernel_nowait(void *location, int64_t device, int32_t teams,
+                                           int32_t threads, void *region, void *arguments,
+                                           int32_t depend_count, void *depends, int32_t other_count,
+                                           void *others);
+MEMSPAN_API void __tgt_target_data_begin_mapper(void *location, int64_t device, int32_t count,
+                                                void **bases, void **begins, int64_t *sizes,
+                                                int64_t *types, void **names, void **mappers);
+MEMSPAN_API void __tgt_target_data_begin_nowait_mapper(void *location, int64_t device,
+                                                       int32_t count, void **bases, void **begins,
+                                                       int64_t *sizes, int64_t *types, void **names,
+                                                       void **mappers, int32_t depend_count,
+                                                       void *depends, int32_t other_count,
+                                                       void *others);
+MEMSPAN_API void __tgt_target_data_end_mapper(void *location, int64_t device, int32_t count,
+                                              void **bases, void **begins, int64_t *sizes,
+                                              int64_t *types, void **names, void **mappers);
+MEMSPAN_API void __tgt_target_data_end_nowait_mapper(void *location, int64_t device, int32_t count,
+                                                     void **bases, void **begins, int64_t *sizes,
+                                                     int64_t *types, void **names, void **mappers,
+                                                     int32_t depend_count, void *depends,
+                                                     int32_t other_count, void *others);
+MEMSPAN_API void __tgt_target_data_update_mapper(void *location, int64_t device, int32_t count,
+                                                 void **bases, void **begins, int64_t *sizes,
+                                                 int64_t *types, void **names, void **mappers);
+MEMSPAN_API void __tgt_target_data_update_nowait_mapper(void *location, int64_t device,
+                                                        int32_t count, void **bases, void **begins,
+                                                        int64_t *sizes, int64_t *types,
+                                                        void **names, void **mappers,
+                                                        int32_t depend_count, void *depends,
+                                                        int32_t other_count, void *others);
+
 /* Fortran: the routines that are not bind(c). Arguments by reference; the _8_ form is for
  * -fdefault-integer-8. */
 MEMSPAN_API memspan_omp_allocator_t omp_init_allocator_(const memspan_omp_space_t *space,

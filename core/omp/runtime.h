@@ -50,7 +50,15 @@
     X(LLVM_FREE_DEVICE, "llvm_omp_target_free_device")                                             \
     X(LLVM_LOCK_MEM, "llvm_omp_target_lock_mem")                                                   \
     X(LLVM_UNLOCK_MEM, "llvm_omp_target_unlock_mem")                                               \
-    X(OFFLOAD_REGISTER, "__tgt_register_lib")
+    X(OFFLOAD_REGISTER, "__tgt_register_lib")                                                      \
+    X(TGT_KERNEL, "__tgt_target_kernel")                                                           \
+    X(TGT_KERNEL_NOWAIT, "__tgt_target_kernel_nowait")                                             \
+    X(TGT_DATA_BEGIN, "__tgt_target_data_begin_mapper")                                            \
+    X(TGT_DATA_BEGIN_NOWAIT, "__tgt_target_data_begin_nowait_mapper")                              \
+    X(TGT_DATA_END, "__tgt_target_data_end_mapper")                                                \
+    X(TGT_DATA_END_NOWAIT, "__tgt_target_data_end_nowait_mapper")                                  \
+    X(TGT_DATA_UPDATE, "__tgt_target_data_update_mapper")                                          \
+    X(TGT_DATA_UPDATE_NOWAIT, "__tgt_target_data_update_nowait_mapper")
 
 enum memspan_omp_real {
 #define REAL_ENUM(symbol, name) MEMSPAN_OMP_REAL_##symbol,

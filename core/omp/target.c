@@ -10,6 +10,8 @@
 #include "core/allocator.h"
 #include "core/base/error.h"
 #include "core/base/log.h"
+#include "core/base/option.h"
+#include "core/base/region.h"
 #include "core/omp/abi.h"
 #include "core/omp/devices.h"
 #include "core/omp/foreign.h"
@@ -41,6 +43,25 @@ static memspan_status_t check_number(int number)
     return status;
 }
 
+/* While somebody watches regions, device memory is watched memory, and nothing is left to the
+ * runtime to be done later: it must be known when memory is used. */
+static bool is_withheld(enum memspan_omp_real real)
+{
+    switch (real) {
+    case MEMSPAN_OMP_REAL_TARGET_ALLOC:
+        if (memspan_option_is_set(MEMSPAN_OPTION_DEVICES)) {
+            (void)memspan_device_count(); /* opens those who may watch */
+        }
+        return memspan_region_watched() != NULL;
+    case MEMSPAN_OMP_REAL_TARGET_MEMCPY_ASYNC:
+    case MEMSPAN_OMP_REAL_TARGET_MEMCPY_RECT_ASYNC:
+    case MEMSPAN_OMP_REAL_TARGET_MEMSET_ASYNC:
+        return memspan_region_watched() != NULL;
+    default:
+        return false;
+    }
+}
+
 memspan_status_t memspan_omp_target_route(enum memspan_omp_real real, int *device_a, int *device_b,
                                           uintptr_t *routine_p)
 {
@@ -59,7 +80,7 @@ memspan_status_t memspan_omp_target_route(enum memspan_omp_real real, int *devic
         }
     }
     if (status == MEMSPAN_OK) {
-        *routine_p = theirs ? memspan_omp_real(real) : 0;
+        *routine_p = (theirs && !is_withheld(real)) ? memspan_omp_real(real) : 0;
     }
     return status;
 }
@@ -240,18 +261,43 @@ static int copy_ourselves(void *to, const void *from, size_t size_bytes, size_t 
                : -1;
 }
 
+/* The runtime's devices that a routine of its works on, entered and left. */
+struct devices_entered {
+    const struct memspan_region_watcher *watchers[2];
+    int numbers[2];
+};
+
+static struct devices_entered enter(int a, int b)
+{
+    struct devices_entered e = {{memspan_region_enter(a), NULL}, {a, b}};
+
+    e.watchers[1] = (b == a) ? NULL : memspan_region_enter(b);
+    return e;
+}
+
+static void leave(const struct devices_entered *e)
+{
+    memspan_region_leave(e->watchers[1], e->numbers[1]);
+    memspan_region_leave(e->watchers[0], e->numbers[0]);
+}
+
 int omp_target_memcpy(void *to, const void *from, size_t size_bytes, size_t to_offset,
                       size_t from_offset, int to_device, int from_device)
 {
+    struct devices_entered entered;
     uintptr_t routine;
+    int result;
 
     if (memspan_omp_target_route(MEMSPAN_OMP_REAL_TARGET_MEMCPY, &to_device, &from_device,
                                  &routine) != MEMSPAN_OK) {
         return -1;
     }
     if (routine != 0) {
-        return ((int (*)(void *, const void *, size_t, size_t, size_t, int, int))routine)(
+        entered = enter(to_device, from_device);
+        result  = ((int (*)(void *, const void *, size_t, size_t, size_t, int, int))routine)(
             to, from, size_bytes, to_offset, from_offset, to_device, from_device);
+        leave(&entered);
+        return result;
     }
     if (refuse_mixed(to, to_device) || refuse_mixed(from, from_device)) {
         return -1;
@@ -292,16 +338,21 @@ int omp_target_memcpy_rect(void *to, const void *from, size_t element_bytes, int
 {
     struct memspan_omp_rect rect = {to,         from,         element_bytes, dimensions,     volume,
                                     to_offsets, from_offsets, to_dimensions, from_dimensions};
+    struct devices_entered entered;
     uintptr_t routine;
+    int result;
 
     if (memspan_omp_target_route(MEMSPAN_OMP_REAL_TARGET_MEMCPY_RECT, &to_device, &from_device,
                                  &routine) != MEMSPAN_OK) {
         return -1;
     }
     if (routine != 0) {
-        return ((rect_fn *)routine)(to, from, element_bytes, dimensions, volume, to_offsets,
-                                    from_offsets, to_dimensions, from_dimensions, to_device,
-                                    from_device);
+        entered = enter(to_device, from_device);
+        result  = ((rect_fn *)routine)(to, from, element_bytes, dimensions, volume, to_offsets,
+                                      from_offsets, to_dimensions, from_dimensions, to_device,
+                                      from_device);
+        leave(&entered);
+        return result;
     }
     if ((to == NULL) && (from == NULL)) {
         return MEMSPAN_OMP_RECT_DIMENSIONS; /* the question how many dimensions there may be */
@@ -371,6 +422,7 @@ static void fill_by_copies(void *pointer, int value, size_t size_bytes, int devi
 
 void *omp_target_memset(void *pointer, int value, size_t size_bytes, int device)
 {
+    const struct memspan_region_watcher *entered;
     uintptr_t routine;
 
     if ((pointer == NULL) || (size_bytes == 0) ||
@@ -379,7 +431,10 @@ void *omp_target_memset(void *pointer, int value, size_t size_bytes, int device)
         return pointer;
     }
     if (routine != 0) {
-        return ((void *(*)(void *, int, size_t, int))routine)(pointer, value, size_bytes, device);
+        entered = memspan_region_enter(device);
+        ((void *(*)(void *, int, size_t, int))routine)(pointer, value, size_bytes, device);
+        memspan_region_leave(entered, device);
+        return pointer;
     }
     if (!is_host(device) && memspan_omp_runtime_has(device) && !memspan_pointer_is_ours(pointer)) {
         fill_by_copies(pointer, value, size_bytes, device);

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* view.c: what the host sees of a block now.
+ *
+ * Coherent and host-pinned memory is always open, device memory closed. A launch gives the device
+ * all managed memory of its own, because kernels follow pointers, and other devices' where an
+ * operand lies in it: emu_block::busy has a bit for each device, and the block is closed until
+ * every launch of each has been waited for. While a target region of the program runs on the
+ * processor as the device that we stand in for, all is open that the device reaches: the region's
+ * code is in this process, and nothing tells it from the host's. */
+
+#include "backends/emu/emu.h"
+#include "core/base/platform.h"
+#include <sys/mman.h>
+
+static bool is_in_region(const struct emu *emu, const struct emu_block *block)
+{
+    int i;
+
+    for (i = 0; i < emu->device_count; i++) {
+        if ((emu->devices[i].regions > 0) && emu_block_is_reached(block, &emu->devices[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool should_be_open(const struct emu *emu, const struct emu_block *block)
+{
+    switch (block->kind) {
+    case MEMSPAN_KIND_DEVICE:
+        return is_in_region(emu, block);
+    case MEMSPAN_KIND_MANAGED:
+        return (atomic_load(&block->busy) == 0) || is_in_region(emu, block);
+    default:
+        return true;
+    }
+}
+
+memspan_status_t emu_view_update(const struct emu *emu, struct emu_block *block)
+{
+    bool open   = should_be_open(emu, block);
+    size_t size = memspan_round_up(block->size_bytes, memspan_page_size());
+
+    if (open == block->open) {
+        return MEMSPAN_OK;
+    }
+    if (mprotect(block->base, size, open ? PROT_READ | PROT_WRITE : PROT_NONE) != 0) {
+        return emu_system_error(emu, "mprotect", "%zu bytes of %s memory at %p stay %s", size,
+                                memspan_kind_name(block->kind), (void *)block->base,
+                                open ? "closed" : "open");
+    }
+    block->open = open;
+    return MEMSPAN_OK;
+}
+
+static memspan_status_t update_all(const struct emu *emu)
+{
+    memspan_status_t first = MEMSPAN_OK;
+    struct emu_block *block;
+
+    for (block = emu->blocks; block != NULL; block = block->next) {
+        memspan_status_t status = emu_view_update(emu, block);
+        first                   = (first == MEMSPAN_OK) ? status : first;
+    }
+    return first;
+}
+
+static bool is_operand(const struct emu_block *block, const void *address)
+{
+    return (address != NULL) &&
+           ((uintptr_t)address - (uintptr_t)block->base < (uintptr_t)block->size_bytes);
+}
+
+memspan_status_t emu_managed_close(struct emu_device *device, const memspan_kernel_call_t *call)
+{
+    uint32_t bit = 1u << device->ordinal;
+    struct emu_block *block;
+
+    for (block = device->emu->blocks; block != NULL; block = block->next) {
+        bool used = (block->home == device->ordinal) || is_operand(block, call->x) ||
+                    is_operand(block, call->y) || is_operand(block, call->z);
+
+        if (used && (block->kind == MEMSPAN_KIND_MANAGED)) {
+            atomic_fetch_or(&block->busy, bit);
+        }
+    }
+    return update_all(device->emu);
+}
+
+memspan_status_t emu_managed_open(struct emu_device *device)
+{
+    uint32_t bit = 1u << device->ordinal;
+    struct emu_block *block;
+
+    for (block = device->emu->blocks; block != NULL; block = block->next) {
+        atomic_fetch_and(&block->busy, ~bit);
+    }
+    return update_all(device->emu);
+}
+
+/* ---- target regions of the program ---- */
+
+/* What was asked of the device before comes first. */
+void emu_region_begin(void *state, int ordinal)
+{
+    struct emu *emu = state;
+    struct emu_device *device;
+
+    if (emu_enter_lost(state, ordinal, &device) != MEMSPAN_OK) {
+        return; /* a forked child: its own accesses are explained */
+    }
+    (void)emu_process_wait(device, atomic_load(&device->control->ring.submitted));
+    pthread_mutex_lock(&emu->lock);
+    device->regions++;
+    (void)update_all(emu);
+    pthread_mutex_unlock(&emu->lock);
+}
+
+void emu_region_end(void *state, int ordinal)
+{
+    struct emu *emu = state;
+    struct emu_device *device;
+
+    if (emu_enter_lost(state, ordinal, &device) != MEMSPAN_OK) {
+        return;
+    }
+    pthread_mutex_lock(&emu->lock);
+    device->regions--;
+    (void)update_all(emu);
+    pthread_mutex_unlock(&emu->lock);
+}

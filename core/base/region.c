@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* region.c: who wants to know of target regions. */
+
+#include "core/base/region.h"
+#include <dlfcn.h>
+
+_Atomic(const struct memspan_region_watcher *) memspan_region_watchers;
+
+/* The first definition of what a compiler calls for a region is this library's own. */
+static bool sees_regions(void)
+{
+    void *first = dlsym(RTLD_DEFAULT, "__tgt_target_kernel");
+    Dl_info theirs;
+    Dl_info ours;
+
+    return (first != NULL) && (dladdr(first, &theirs) != 0) &&
+           (dladdr((void *)&memspan_region_watchers, &ours) != 0) &&
+           (theirs.dli_fbase == ours.dli_fbase);
+}
+
+bool memspan_region_watch(const struct memspan_region_watcher *watcher)
+{
+    const struct memspan_region_watcher *none = NULL;
+
+    return sees_regions() &&
+           atomic_compare_exchange_strong(&memspan_region_watchers, &none, watcher);
+}
+
+void memspan_region_unwatch(const struct memspan_region_watcher *watcher)
+{
+    const struct memspan_region_watcher *own = watcher;
+
+    (void)atomic_compare_exchange_strong(&memspan_region_watchers, &own, NULL);
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef MEMSPAN_CORE_BASE_REGION_H
+#define MEMSPAN_CORE_BASE_REGION_H
+
+/* Target regions of the program, for a backend whose devices stand in for those of the OpenMP
+ * runtime: it opens its memory while a region runs. Only where the runtime's devices are the host's
+ * own processors, so that a region runs in this process. */
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+struct memspan_region_watcher {
+    void (*begin)(void *state, int ordinal); /* any thread; may be nested */
+    void (*end)(void *state, int ordinal);
+    void *state;
+    int device_count; /* they stand for the runtime's devices 0 .. device_count - 1 */
+};
+
+extern _Atomic(const struct memspan_region_watcher *) memspan_region_watchers;
+
+/* Begin to watch; @p watcher stays valid for the rest of the process. False when there is another
+ * already, or this library would not see the program's regions: it was loaded behind the runtime.
+ */
+bool memspan_region_watch(const struct memspan_region_watcher *watcher);
+void memspan_region_unwatch(const struct memspan_region_watcher *watcher);
+
+static inline const struct memspan_region_watcher *memspan_region_watched(void)
+{
+    return atomic_load_explicit(&memspan_region_watchers, memory_order_acquire);
+}
+
+/* Around whatever the runtime does on its device @p number. Returns what leave() needs. */
+static inline const struct memspan_region_watcher *memspan_region_enter(int number)
+{
+    const struct memspan_region_watcher *w = memspan_region_watched();
+
+    if ((w == NULL) || (number < 0) || (number >= w->device_count)) {
+        return NULL;
+    }
+    w->begin(w->state, number);
+    return w;
+}
+
+static inline void memspan_region_leave(const struct memspan_region_watcher *entered, int number)
+{
+    if (entered != NULL) {
+        entered->end(entered->state, number);
+    }
+}
+
+#endif /* MEMSPAN_CORE_BASE_REGION_H */

@@ -1,0 +1,43 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# offload.sh PROGRAM: what each mode of offload.c must say.
+set -eu
+program=$1
+bad=0
+MEMSPAN_DEVICES=emu:1
+OMP_TARGET_OFFLOAD=MANDATORY
+export MEMSPAN_DEVICES OMP_TARGET_OFFLOAD
+
+complain() {
+    echo "$*"
+    bad=1
+}
+
+stopped() {
+    mode=$1
+    shift
+    said=$("$program" "$mode" 2>&1) && code=0 || code=$?
+    [ "$code" -eq 139 ] || complain "$mode: exit code $code, not 139: $said"
+    case $said in *'went on'*) complain "$mode went on: $said" ;; esac
+    for words; do
+        case $said in
+        *"$words"*) ;;
+        *) complain "$mode did not say \"$words\": $said" ;;
+        esac
+    done
+}
+
+runs() {
+    said=$("$program" "$1" 2>&1) && code=0 || code=$?
+    [ "$code" -eq 0 ] || complain "$1: exit code $code: $said"
+    case $said in *memspan:*) complain "$1 was told off: $said" ;; esac
+}
+
+stopped read_device 'the host read device memory' 'read_it+' 'called by   read_device+'
+stopped read_target_alloc 'the host read device memory' 'called by   read_target_alloc+'
+stopped read_managed 'the host read managed memory while a launch was not waited for' 'read_it+' \
+    'memspan_device_synchronize()'
+for mode in device_memory take_turns mapped_data; do
+    runs "$mode"
+done
+exit "$bad"
