@@ -26,15 +26,15 @@ struct memspan_slab;
 
 struct memspan_account {
     struct memspan_allocator *allocator;
-    struct memspan_account *next;   /* the allocator's others */
-    uint64_t scope;                 /* whose pool it is */
-    uint64_t limit_bytes;           /* pool_size; UINT64_MAX: none */
-    bool by_thread;                 /* the limit is each thread's own */
-    atomic_bool had_heaps;          /* some thread had a heap of it */
-    atomic_bool closed;             /* its allocator has been destroyed: no new heaps */
-    atomic_bool lending;            /* some heap may hold credit */
-    atomic_uint caution;            /* so many more charges without lending */
-    _Atomic uint64_t charged_bytes; /* with a limit: live blocks and credit */
+    _Atomic(struct memspan_account *) next; /* the allocator's others; read without the lock */
+    uint64_t scope;                         /* whose pool it is */
+    uint64_t limit_bytes;                   /* pool_size; UINT64_MAX: none */
+    bool by_thread;                         /* the limit is each thread's own */
+    atomic_bool had_heaps;                  /* some thread had a heap of it */
+    atomic_bool closed;                     /* its allocator has been destroyed: no new heaps */
+    atomic_bool lending;                    /* some heap may hold credit */
+    atomic_uint caution;                    /* so many more charges without lending */
+    _Atomic uint64_t charged_bytes;         /* with a limit: live blocks and credit */
 
     /* Published. Each thread's share may be negative, the sums never are. */
     _Atomic int64_t live_bytes;

@@ -247,11 +247,14 @@ static struct memspan_account *divide(struct memspan_allocator *a, uint64_t scop
         if (account == NULL) {
             return NULL;
         }
-        account->next   = a->account.next;
-        a->account.next = account;
     }
     memspan_account_init(account, a, a->traits.pool_size, false);
     account->scope = scope;
+    if (unused_one == NULL) {
+        /* Last: statistics walk the list without the lock. */
+        atomic_store_explicit(&account->next, a->account.next, memory_order_relaxed);
+        atomic_store_explicit(&a->account.next, account, memory_order_release);
+    }
     return account;
 }
 

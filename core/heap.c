@@ -123,6 +123,9 @@ static bool link_heap(struct memspan_heap *heap, struct memspan_account *account
     bool open;
 
     atomic_store_explicit(&account->had_heaps, true, memory_order_seq_cst);
+    /* One section for both lists: whoever closes the account stops the threads before it looks, and
+     * must find the heap in both or in none. */
+    memspan_thread_enter(t);
     memspan_account_lock();
     open = !atomic_load_explicit(&account->closed, memory_order_seq_cst);
     if (open) {
@@ -134,9 +137,9 @@ static bool link_heap(struct memspan_heap *heap, struct memspan_account *account
     }
     memspan_account_unlock();
     if (!open) {
+        memspan_thread_leave(t);
         return false;
     }
-    memspan_thread_enter(t);
     heap->next = t->heaps;
     t->heaps   = heap;
     if ((account == &a->account) && (handle != 0) && (a->account.next == NULL) &&
