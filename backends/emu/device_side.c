@@ -101,6 +101,18 @@ static void catch_faults(void)
     emu_raw(SYS_rt_sigprocmask, SIG_SETMASK, (long)&all, 0, sizeof(all), 0, 0);
 }
 
+/* The thread that made it may be bound to one processor: a device is bound to none. */
+static void use_all_processors(void)
+{
+    unsigned long all[16];
+    size_t i;
+
+    for (i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+        all[i] = ~0ul;
+    }
+    emu_raw(SYS_sched_setaffinity, 0, sizeof(all), (long)all, 0, 0, 0);
+}
+
 /* ---- giving up the program's memory ---- */
 
 static void unmap_but_kept(const struct emu_control *c, uintptr_t start, uintptr_t last)
@@ -413,6 +425,7 @@ int emu_device_main(void *argument)
     emu_device_here = c;
     catch_faults();
     emu_raw(SYS_prctl, PR_SET_NAME, (long)c->name, 0, 0, 0, 0);
+    use_all_processors();
     drop_files(c);
     program = emu_raw(SYS_pidfd_open, c->parent, 0, 0, 0, 0, 0);
     if (is_orphan(c)) {

@@ -147,6 +147,10 @@ static memspan_status_t emu_open(const memspan_services_t *services, void **stat
             .begin = emu_region_begin, .end = emu_region_end, .state = emu, .device_count = count};
         (void)memspan_region_watch(&emu->watcher);
     }
+    for (i = 0; i < count; i++) {
+        services->log(MEMSPAN_LOG_INFO, EMU_NAME, "emu%d has %llu bytes and is process %d", i,
+                      (unsigned long long)emu->capacity_bytes, (int)emu->devices[i].process);
+    }
     *state_p = emu;
     return MEMSPAN_OK;
 }

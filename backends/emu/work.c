@@ -39,6 +39,18 @@ static bool is_devices_work(const struct emu_device *device, const struct emu_bl
            ((device->reaches & (1u << block->home)) != 0);
 }
 
+/* What lies on another device may be its work's result: that comes first. A lost one has none. */
+static void wait_for_home(struct emu *emu, int ordinal, const void *address)
+{
+    const struct emu_block *block = emu_arena_find(emu, address);
+    struct emu_device *home;
+
+    if ((block != NULL) && (block->home != ordinal)) {
+        home = &emu->devices[block->home];
+        (void)emu_process_wait(home, atomic_load(&home->control->ring.submitted));
+    }
+}
+
 memspan_status_t emu_copy(void *state, int ordinal, void *opaque, void *to, const void *from,
                           size_t size_bytes)
 {
@@ -53,6 +65,8 @@ memspan_status_t emu_copy(void *state, int ordinal, void *opaque, void *to, cons
     if ((status != MEMSPAN_OK) || (size_bytes == 0)) {
         return status;
     }
+    wait_for_home(emu, ordinal, to);
+    wait_for_home(emu, ordinal, from);
     pthread_mutex_lock(&emu->lock);
     queue  = emu_queue_get(device, opaque);
     status = find_side(emu, to, size_bytes, &blocks[0]);

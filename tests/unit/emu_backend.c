@@ -125,6 +125,28 @@ Test(emu, copies_and_fills_go_by_order_and_not_by_the_view)
     emu->close(state);
 }
 
+Test(emu, a_copy_waits_for_the_other_devices_work)
+{
+    enum { COUNT = MIB };
+    void *state           = open_two();
+    memspan_block_t mine  = take(state, 0, MEMSPAN_KIND_DEVICE, COUNT * sizeof(double));
+    memspan_block_t other = take(state, 1, MEMSPAN_KIND_DEVICE, COUNT * sizeof(double));
+    double value          = 0;
+
+    for (int i = 1; i <= 20; i++) {
+        cr_assert_eq(launch(state, 1, NULL, MEMSPAN_KERNEL_FILL, COUNT, i, NULL, other.address),
+                     MEMSPAN_OK);
+        cr_assert_eq(emu->copy(state, 0, NULL, mine.address, (double *)other.address + COUNT - 1,
+                               sizeof(double)),
+                     MEMSPAN_OK);
+        cr_assert_eq(emu->copy(state, 0, NULL, &value, mine.address, sizeof(double)), MEMSPAN_OK);
+        cr_assert_eq(value, i);
+    }
+    emu->free(state, 0, &mine);
+    emu->free(state, 1, &other);
+    emu->close(state);
+}
+
 /* ---- addresses and capacity ---- */
 
 Test(emu, capacity_is_a_limit_and_is_told)
