@@ -346,6 +346,7 @@ static void devices_by_process(void)
 
     start(MEMSPAN_KERNEL_FILL, COUNT, NULL, z);
     name_devices();
+    memspan_free(z);
 }
 
 static void becomes_another(void)
