@@ -12,11 +12,11 @@ folder=${2:-build/hardware}
 build=build/$preset
 
 [ -f "$build/build.ninja" ] || cmake --preset "$preset" >/dev/null
-cmake --build "$build" --target conform memquery memspan-bench
+cmake --build "$build" --target conform memquery memspan-bench memspan-bench-cuda-blocks
 
 rm -rf "$folder"
 mkdir -p "$folder/bin" "$folder/lib"
-for program in conform memquery memspan-bench; do
+for program in conform memquery memspan-bench memspan-bench-cuda-blocks; do
     cp "$(find "$build" -name "$program" -type f -perm -100 | head -n 1)" "$folder/bin/"
 done
 # All libraries but the C library's own, which must be that machine's: its drivers use it.

@@ -52,8 +52,10 @@ MEMSPAN_DEVICES=$backend:0 "$here/bin/"$command --csv "$results/daxpy.csv" \
     --svg "$results/daxpy.svg" >>"$results/daxpy.txt" 2>&1 || bad=1
 cat "$results/daxpy.txt"
 
-echo 'pools:'
-MEMSPAN_DEVICES=$backend:0 "$here/bin/memspan-bench" alloc >"$results/alloc.txt" 2>&1 || true
-tail -n 40 "$results/alloc.txt"
+if [ "$backend" = cuda ]; then
+    echo 'small blocks:'
+    MEMSPAN_DEVICES=cuda:0 "$here/bin/memspan-bench-cuda-blocks" >"$results/blocks.txt" 2>&1 || bad=1
+    cat "$results/blocks.txt"
+fi
 [ "$bad" -eq 0 ] && echo "green on $count device(s) of $backend"
 exit "$bad"

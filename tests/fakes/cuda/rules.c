@@ -248,6 +248,7 @@ Test(cuda_rules, devices_reach_each_other)
     cr_assert_eq(fill_by(state, 1, block.address), MEMSPAN_OK, "%s", memspan_error_text());
     read_back(state, 0, values, block.address, sizeof(values));
     cr_assert_eq(values[99], 2.5);
+    cr_assert_eq(table->reach(state, 0, MEMSPAN_KIND_DEVICE, 1).access, MEMSPAN_ACCESS_REMOTE);
     cr_assert_eq(pretended.calls("cuDevicePrimaryCtxRetain"), 2u);
     cr_assert_eq(fill_by(state, 1, block.address), MEMSPAN_OK);
     pretended_give_back(state, 0, &block);
@@ -273,16 +274,19 @@ Test(cuda_rules, whoever_was_woken_by_others_gets_access)
 Test(cuda_rules, a_peer_that_lies_is_found_out)
 {
     memspan_block_t block;
+    void *queue = NULL;
     void *state;
 
     PRETENDED("FAKE_CUDA_LIES=peer");
     state = pretended_open();
     block = pretended_take(state, 0, MEMSPAN_KIND_DEVICE);
     cr_assert_eq(table->reach(state, 0, MEMSPAN_KIND_DEVICE, 1).access, MEMSPAN_ACCESS_REMOTE);
-    cr_assert_eq(table->queue_create(state, 1, &(void *){NULL}), MEMSPAN_OK);
+    cr_assert_eq(table->queue_create(state, 1, &queue), MEMSPAN_OK);
     cr_assert_eq(table->reach(state, 0, MEMSPAN_KIND_DEVICE, 1).access, MEMSPAN_ACCESS_COPY);
     cr_assert_not_null(strstr(pretended_log(), "though the driver said so"));
+    cr_assert_eq(table->queue_destroy(state, 1, queue), MEMSPAN_OK);
     pretended_give_back(state, 0, &block);
+    pretended_close(state);
 }
 
 Test(cuda_rules, managed_memory_that_is_a_lie)
@@ -314,6 +318,27 @@ Test(cuda_rules, a_broken_kernel_breaks_its_context)
     cr_assert_eq(table->free(state, 0, &block), MEMSPAN_ERR_DRIVER);
     block = pretended_take(state, 1, MEMSPAN_KIND_DEVICE);
     pretended_give_back(state, 1, &block);
+    pretended_close(state);
+}
+
+Test(cuda_rules, the_host_waits_for_all_who_use_managed_memory)
+{
+    memspan_kernel_call_t call = {
+        .struct_size = sizeof(call), .kernel = MEMSPAN_KERNEL_FILL, .count = 100, .a = 2.5};
+    void *queue = NULL;
+    memspan_block_t block;
+    void *state;
+
+    PRETENDED("FAKE_CUDA_ATTRIBUTES=89=0");
+    state  = pretended_open();
+    block  = pretended_take(state, 0, MEMSPAN_KIND_MANAGED);
+    call.z = block.address;
+    cr_assert_eq(table->queue_create(state, 0, &queue), MEMSPAN_OK);
+    cr_assert_eq(table->launch(state, 0, queue, &call), MEMSPAN_OK);
+    cr_assert_eq(table->synchronize(state, 0, NULL), MEMSPAN_OK);
+    cr_assert_eq(((double *)block.address)[99], 2.5);
+    cr_assert_eq(table->queue_destroy(state, 0, queue), MEMSPAN_OK);
+    pretended_give_back(state, 0, &block);
     pretended_close(state);
 }
 
