@@ -163,6 +163,7 @@ static void in_child(void)
         _exit(0);
     }
     need(waitpid(child, &status, 0) == child, "wait");
+    memspan_free(z);
     if (WIFSIGNALED(status)) {
         exit(128 + WTERMSIG(status));
     }
