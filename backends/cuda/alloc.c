@@ -47,16 +47,21 @@ bool cuda_block_is_ours(struct cuda_state *state, cuda_address_t base)
     return block != NULL;
 }
 
-/* Managed memory can be taken beyond what there is, and the process dies when it is touched. */
+/* Managed memory can be taken beyond what there is, and so can any on a device whose memory is the
+ * host's; the process dies when it is touched. */
 static uint64_t largest(const struct cuda_device *device, memspan_kind_t kind)
 {
     uint64_t own  = device->info.capacity_bytes;
     uint64_t host = (uint64_t)sysconf(_SC_PHYS_PAGES) * memspan_page_size();
 
+    if (device->facts.integrated) {
+        uint64_t available = cuda_host_available();
+        return (available < own) ? available : own;
+    }
     if ((own == MEMSPAN_UNKNOWN) || (kind == MEMSPAN_KIND_DEVICE)) {
         return own;
     }
-    return ((kind == MEMSPAN_KIND_MANAGED) && !device->facts.integrated) ? own + host : host;
+    return (kind == MEMSPAN_KIND_MANAGED) ? own + host : host;
 }
 
 static memspan_status_t check_request(const struct cuda_device *device,

@@ -167,6 +167,8 @@ void cuda_devices_drop(struct cuda_state *state);
 /* describe.c: what a device is. */
 
 memspan_status_t cuda_devices_find(struct cuda_state *state);
+/* What the kernel estimates that the host can still give. */
+uint64_t cuda_host_available(void);
 memspan_status_t cuda_device_describe(void *state, int ordinal, memspan_device_info_t *info_p);
 
 /* kinds.c: which kinds of memory it offers, and who reaches them. */

@@ -265,7 +265,7 @@ memspan_status_t cuda_devices_find(struct cuda_state *state)
 
 /* On a device whose memory is the host's, the driver counts the page cache as used, and promises
  * memory that is not there: the kernel's own estimate is better in both directions. */
-static uint64_t host_available(void)
+uint64_t cuda_host_available(void)
 {
     unsigned long long kib = 0;
     char line[128];
@@ -290,7 +290,7 @@ static uint64_t free_bytes(void *state, struct cuda_device *device)
     cuda_result_t code;
 
     if (device->facts.integrated) {
-        return host_available();
+        return cuda_host_available();
     }
     if (!cuda_context_is_active(device)) {
         return MEMSPAN_UNKNOWN;

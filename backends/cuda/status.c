@@ -57,6 +57,27 @@ static const char *hint_for(cuda_result_t code)
     }
 }
 
+/* For a driver that does not even name its answers. */
+static const char *own_name(cuda_result_t code)
+{
+    static const struct {
+        int code;
+        const char *name;
+    } names[] = {
+#define CUDA_STATUS_NAME(name, value) {(value), #name},
+        CUDA_STATUS_MAP(CUDA_STATUS_NAME)
+#undef CUDA_STATUS_NAME
+    };
+    size_t i;
+
+    for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        if (names[i].code == code) {
+            return names[i].name;
+        }
+    }
+    return "unknown answer";
+}
+
 /* "CUDA_ERROR_OUT_OF_MEMORY: out of memory" */
 static void words_of(const struct cuda_state *state, cuda_result_t code, char *text, size_t size)
 {
@@ -69,7 +90,7 @@ static void words_of(const struct cuda_state *state, cuda_result_t code, char *t
     if (state->cu.cuGetErrorString != NULL) {
         (void)state->cu.cuGetErrorString(code, &words);
     }
-    snprintf(text, size, "%s%s%s", (name == NULL) ? "unknown answer" : name,
+    snprintf(text, size, "%s%s%s", (name == NULL) ? own_name(code) : name,
              (words == NULL) ? "" : ": ", (words == NULL) ? "" : words);
 }
 

@@ -125,6 +125,20 @@ Test(cuda_rules, what_cannot_be_there_is_not_asked_for)
     pretended_close(state);
 }
 
+Test(cuda_rules, a_device_in_the_hosts_memory_is_not_believed)
+{
+    memspan_request_t request = pretended_ask(MEMSPAN_KIND_DEVICE, (size_t)1 << 43);
+    memspan_block_t block;
+    void *state;
+
+    PRETENDED("FAKE_CUDA_ATTRIBUTES=18=1", "FAKE_CUDA_MEMORY=17592186044416");
+    state = pretended_open();
+    cr_assert_lt(describe(state, 0).free_bytes, (uint64_t)1 << 43);
+    cr_assert_eq(table->alloc(state, 0, &request, &block), MEMSPAN_ERR_NO_MEMORY);
+    cr_assert_eq(pretended.calls("cuMemAlloc"), 0u);
+    pretended_close(state);
+}
+
 /* ---- placement ---- */
 
 static memspan_status_t try_alloc(void *state, const memspan_request_t *request,
