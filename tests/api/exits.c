@@ -3,6 +3,7 @@
 
 #include "api.h"
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 
@@ -170,6 +171,57 @@ Test(exits, short_lives_leave_nothing)
     }
     cr_expect(held() <= early + (8 << 20), "%llu bytes are held, after 20 threads it was %llu",
               (unsigned long long)held(), (unsigned long long)early);
+}
+
+/* ---- one takes, another frees ---- */
+
+enum { IN_FLIGHT = 512, PASSED_ON = 200000 };
+
+struct pipeline {
+    _Atomic(void *) places[IN_FLIGHT];
+    const char *problem;
+};
+
+static void *consume(void *argument)
+{
+    struct pipeline *p = argument;
+
+    for (int i = 0; i < PASSED_ON; i++) {
+        void *block;
+
+        while ((block = atomic_exchange(&p->places[i % IN_FLIGHT], NULL)) == NULL) {
+            sched_yield();
+        }
+        if (memspan_free(block) != MEMSPAN_OK) {
+            p->problem = "a block cannot be freed";
+        }
+    }
+    return NULL;
+}
+
+/* What was freed elsewhere serves again: no more is held than for what is on its way. */
+Test(exits, what_others_free_is_used_again)
+{
+    static struct pipeline p;
+    pthread_t consumer;
+    uint64_t most = 0;
+
+    cr_assert_eq(pthread_create(&consumer, NULL, consume, &p), 0);
+    for (int i = 0; i < PASSED_ON; i++) {
+        void *block = memspan_alloc(MEMSPAN_ALLOCATOR_DEFAULT, 200);
+
+        while (atomic_load(&p.places[i % IN_FLIGHT]) != NULL) {
+            sched_yield();
+        }
+        atomic_store(&p.places[i % IN_FLIGHT], block);
+        if (i % 20000 == 0) {
+            most = (held() > most) ? held() : most;
+        }
+    }
+    pthread_join(consumer, NULL);
+    cr_expect(p.problem == NULL, "%s", p.problem);
+    cr_expect(most <= 8 << 20, "%llu bytes were held for %d blocks of 200",
+              (unsigned long long)most, IN_FLIGHT);
 }
 
 /* ---- destructors of other people's thread-specific data ---- */

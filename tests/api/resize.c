@@ -100,6 +100,31 @@ Test(resize, what_is_given_up_can_be_had)
     DONE(memspan_allocator_destroy(allocator));
 }
 
+/* Small blocks fill what they are cut from, to its end and not beyond. */
+Test(resize, small_blocks_side_by_side)
+{
+    enum { BYTES = 640 << 10 };
+    static unsigned char *blocks[BYTES / 16];
+
+    for (size_t size = 16; size <= 4096; size += (size < 512) ? 16 : 256) {
+        size_t count = BYTES / size;
+
+        for (size_t i = 0; i < count; i++) {
+            blocks[i] = memspan_alloc(MEMSPAN_ALLOCATOR_DEFAULT, size);
+            memset(blocks[i], (int)i, size);
+        }
+        for (size_t i = 0; i < count; i++) {
+            for (size_t k = 0; k < size; k += 8) {
+                cr_assert_eq(blocks[i][k], (unsigned char)i, "byte %zu of block %zu of %zu bytes",
+                             k, i, size);
+            }
+        }
+        for (size_t i = 0; i < count; i++) {
+            DONE(memspan_free(blocks[i]));
+        }
+    }
+}
+
 /* ---- zero ---- */
 
 static void expect_zero(const unsigned char *block, size_t size)

@@ -169,12 +169,9 @@ static void enter(struct soak_thread *t, struct soak_block *b)
     soak_claim(t, b);
 }
 
-bool soak_block_take(struct soak_thread *t, struct soak_pool *p, struct soak_block *b)
+static bool take(struct soak_thread *t, struct soak_pool *p, enum how how, size_t size,
+                 size_t align, struct soak_block *b)
 {
-    enum how how = (enum how)soak_random_below(&t->random, WAYS);
-    size_t size  = size_for(t, p);
-    size_t align =
-        (size_t)1 << soak_random_below(&t->random, soak_random_once_in(&t->random, 20) ? 22 : 9);
     struct soak_chain chain;
     struct soak_pool *giver = p;
     bool fallback           = false;
@@ -212,6 +209,21 @@ bool soak_block_take(struct soak_thread *t, struct soak_pool *p, struct soak_blo
     }
     soak_write(t, b);
     return true;
+}
+
+bool soak_block_take(struct soak_thread *t, struct soak_pool *p, struct soak_block *b)
+{
+    enum how how = (enum how)soak_random_below(&t->random, WAYS);
+    size_t size  = size_for(t, p);
+    size_t logs  = soak_random_once_in(&t->random, 20) ? 22 : 9;
+
+    return take(t, p, how, size, (size_t)1 << soak_random_below(&t->random, logs), b);
+}
+
+bool soak_block_take_plain(struct soak_thread *t, struct soak_pool *p, size_t size_bytes,
+                           struct soak_block *b)
+{
+    return take(t, p, BY_ALLOC, size_bytes, 1, b);
 }
 
 /* ---- giving back ---- */

@@ -23,9 +23,10 @@
 enum {
     SOAK_THREADS_MAX  = 16,
     SOAK_SHARED_MAX   = 64,
-    SOAK_OWN          = 4,   /* short-lived allocators of a thread */
-    SOAK_SLOTS        = 192, /* blocks of a thread */
-    SOAK_INBOX        = 32,  /* blocks on their way to a thread */
+    SOAK_OWN          = 4,    /* short-lived allocators of a thread */
+    SOAK_SLOTS        = 192,  /* blocks of a thread */
+    SOAK_BURST        = 1601, /* small blocks of one size at once, so that slabs are full; prime */
+    SOAK_INBOX        = 32,   /* blocks on their way to a thread */
     SOAK_CHAIN_MAX    = 4,
     SOAK_OVERHEAD     = 4, /* bytes charged for a block beyond its size */
     SOAK_ALIGN_ALWAYS = 16
@@ -102,6 +103,8 @@ struct soak_thread {
     struct soak_random random;
     uint64_t live_bytes; /* roughly */
     struct soak_block slots[SOAK_SLOTS];
+    struct soak_block burst[SOAK_BURST];
+    size_t burst_count;
     struct soak_pool *own[SOAK_OWN];
     struct soak_pool *made;    /* all that it made and that is not yet forgotten */
     memspan_allocator_h stale; /* once a handle */
@@ -178,6 +181,9 @@ void soak_soil(const struct soak_block *b);
 
 /* False when it was refused, rightly. */
 bool soak_block_take(struct soak_thread *t, struct soak_pool *p, struct soak_block *b);
+/* The same of a size, by the plain call. */
+bool soak_block_take_plain(struct soak_thread *t, struct soak_pool *p, size_t size_bytes,
+                           struct soak_block *b);
 void soak_block_resize(struct soak_thread *t, struct soak_block *b);
 void soak_block_free(struct soak_thread *t, struct soak_block *b);
 void soak_block_describe(struct soak_thread *t, const struct soak_block *b);

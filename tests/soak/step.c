@@ -10,6 +10,40 @@
 
 enum { CHILD_BLOCKS = 64 };
 
+/* ---- many at once ---- */
+
+static void end_burst(struct soak_thread *t)
+{
+    size_t stride = 1 + soak_random_below(&t->random, SOAK_BURST - 1);
+
+    for (size_t i = 0; i < SOAK_BURST; i++) { /* not in the order of before */
+        struct soak_block *b = &t->burst[i * stride % SOAK_BURST];
+        if (b->address != NULL) {
+            soak_block_free(t, b);
+        }
+    }
+    t->burst_count = 0;
+}
+
+/* Full slabs, in a while freed again, perhaps by the thread's next life. */
+static void burst(struct soak_thread *t)
+{
+    struct soak_pool *p = &soak_shared[soak_random_below(&t->random, soak_shared_count)];
+    size_t size         = 1 + soak_random_below(&t->random, 16 << soak_random_below(&t->random, 7));
+
+    if (t->burst_count > 0) {
+        end_burst(t);
+        return;
+    }
+    if ((p->pool_size != SIZE_MAX) || p->life || p->may_run_out) {
+        return;
+    }
+    while ((t->burst_count < SOAK_BURST) &&
+           soak_block_take_plain(t, p, size, &t->burst[t->burst_count])) {
+        t->burst_count++;
+    }
+}
+
 /* ---- between threads ---- */
 
 static void hand_over(struct soak_thread *t, struct soak_block *b)
@@ -53,6 +87,7 @@ static void unpack(struct soak_thread *t)
 
 void soak_empty(struct soak_thread *t)
 {
+    end_burst(t);
     for (size_t i = 0; i < SOAK_INBOX; i++) {
         struct soak_block *parcel = atomic_exchange(&t->inbox[i], NULL);
         if (parcel != NULL) {
@@ -233,6 +268,8 @@ void soak_step(struct soak_thread *t)
         ask_allocator(t);
     } else if (what < 250) {
         use_stale(t);
+    } else if (what < 255) {
+        burst(t);
     } else if (what < 500) {
         change_own(t);
     } else if (what < 1500) {
