@@ -12,6 +12,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 enum { ADDRESS_BITS_MAX = 44 };
@@ -53,8 +54,36 @@ static char *map_aligned(const struct emu *emu)
     return base;
 }
 
+memspan_status_t emu_file_make(const struct emu *emu, const char *name, size_t size_bytes,
+                               int *file_p)
+{
+    struct rlimit limit = {RLIM_INFINITY, RLIM_INFINITY};
+    int file;
+
+    /* Beyond the limit the system would send a signal that ends the program. */
+    getrlimit(RLIMIT_FSIZE, &limit);
+    if ((limit.rlim_cur != RLIM_INFINITY) && (size_bytes > limit.rlim_cur)) {
+        return emu_refuse(emu, MEMSPAN_ERR_LIMIT, "raise the limit (ulimit -f)",
+                          "a memory file of %zu bytes is over the limit of %llu", size_bytes,
+                          (unsigned long long)limit.rlim_cur);
+    }
+    file = memfd_create(name, MFD_CLOEXEC);
+    if (file < 0) {
+        return emu_system_error(emu, "memfd_create", "no memory file of %zu bytes", size_bytes);
+    }
+    if (ftruncate(file, (off_t)size_bytes) != 0) {
+        memspan_status_t status =
+            emu_system_error(emu, "ftruncate", "no memory file of %zu bytes", size_bytes);
+        close(file);
+        return status;
+    }
+    *file_p = file;
+    return MEMSPAN_OK;
+}
+
 memspan_status_t emu_arena_map(struct emu *emu)
 {
+    memspan_status_t status;
     size_t total;
 
     emu->part_bytes = memspan_round_up(emu->capacity_bytes * EMU_SPREAD, EMU_GRANULE_BYTES);
@@ -68,13 +97,9 @@ memspan_status_t emu_arena_map(struct emu *emu)
                           emu->device_count, (unsigned long long)emu->capacity_bytes);
     }
     emu->arena_bytes = total;
-    emu->file        = memfd_create("memspan-emu", MFD_CLOEXEC);
-    if (emu->file < 0) {
-        return emu_system_error(emu, "memfd_create", "no memory file for the devices");
-    }
-    if (ftruncate(emu->file, (off_t)total) != 0) {
-        return emu_system_error(emu, "ftruncate", "no memory file of %zu bytes for the devices",
-                                total);
+    status           = emu_file_make(emu, "memspan-emu", total, &emu->file);
+    if (status != MEMSPAN_OK) {
+        return status;
     }
     emu->arena = map_aligned(emu);
     if (emu->arena != NULL) {

@@ -118,6 +118,9 @@ memspan_status_t emu_peers_parse(struct emu *emu, const char *text);
 
 /* arena.c: addresses. */
 
+/* A memory file of that size. */
+memspan_status_t emu_file_make(const struct emu *emu, const char *name, size_t size_bytes,
+                               int *file_p);
 memspan_status_t emu_arena_map(struct emu *emu);
 void emu_arena_unmap(struct emu *emu);
 static inline bool emu_arena_holds(const struct emu *emu, const void *address)

@@ -25,9 +25,6 @@ static memspan_status_t replace_pages(const struct emu *emu, struct emu_import *
     size_t size = import->size_bytes;
     void *twin;
 
-    if (ftruncate(import->file, (off_t)size) != 0) {
-        return emu_system_error(emu, "ftruncate", "no memory file of %zu bytes", size);
-    }
     twin = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, import->file, 0);
     if (twin == MAP_FAILED) {
         return emu_system_error(emu, "mmap", "no second view of %zu bytes", size);
@@ -53,9 +50,8 @@ static memspan_status_t make_import(struct emu *emu, void *address, size_t size_
     }
     import->address    = address;
     import->size_bytes = size_bytes;
-    import->file       = memfd_create("memspan-emu-import", MFD_CLOEXEC);
-    if (import->file < 0) {
-        status = emu_system_error(emu, "memfd_create", "no memory file for host pages");
+    status             = emu_file_make(emu, "memspan-emu-import", size_bytes, &import->file);
+    if (status != MEMSPAN_OK) {
         goto err_free;
     }
     status = replace_pages(emu, import);

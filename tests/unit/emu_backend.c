@@ -221,6 +221,19 @@ Test(emu, variables_that_make_no_sense)
                             "1>x"));
 }
 
+Test(emu, a_limit_on_files_is_an_error_and_no_signal)
+{
+    struct rlimit before = {0, 0};
+    struct rlimit tight  = {MIB, RLIM_INFINITY};
+
+    cr_assert_eq(getrlimit(RLIMIT_FSIZE, &before), 0);
+    tight.rlim_max = before.rlim_max;
+    cr_assert_eq(setrlimit(RLIMIT_FSIZE, &tight), 0);
+    cr_assert_null(open_emu("emu:1", "64m", "all"));
+    setrlimit(RLIMIT_FSIZE, &before);
+    cr_assert_eq(memspan_error_last()->status, MEMSPAN_ERR_LIMIT, "%s", memspan_error_text());
+}
+
 /* ---- peers, and devices that are lost ---- */
 
 Test(emu, peers_reach_what_the_variable_says)
