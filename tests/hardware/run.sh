@@ -27,7 +27,7 @@ about | tee "$results/about.txt"
 
 count=$("$here/bin/memquery" | grep -cE "^d[0-9]+ +[0-9]+ +$backend:" || true)
 if [ "$count" -eq 0 ]; then
-    "$here/bin/memquery" --why "$backend"
+    "$here/bin/memquery" --why "$backend" || true
     echo "no device of $backend"
     exit 77
 fi
