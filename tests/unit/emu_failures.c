@@ -62,7 +62,7 @@ int __real_sigaction(int number, const struct sigaction *new, struct sigaction *
 int __wrap_sigaction(int number, const struct sigaction *new, struct sigaction *old);
 int __wrap_sigaction(int number, const struct sigaction *new, struct sigaction *old)
 {
-    bool installs = (new != NULL) && ((new->sa_flags &SA_SIGINFO) != 0);
+    bool installs = (new != NULL) && (new->sa_sigaction != before.sa_sigaction);
 
     return (installs && fails_now()) ? -1 : __real_sigaction(number, new, old);
 }
