@@ -50,6 +50,8 @@
       "which emulated devices reach the memory of which others: each the other's, or A that of B") \
     X(EMU_OFFLOAD, "MEMSPAN_EMU_OFFLOAD", CHOICE, "off|on", "on",                                  \
       "emulated devices stand in for the OpenMP runtime's, where these are the host's processors") \
+    X(LEVEL_ZERO_TILES, "MEMSPAN_LEVEL_ZERO_TILES", CHOICE, "whole|each", "whole",                 \
+      "whether a card of several tiles is one Level Zero device, or each tile is one of its own")  \
     X(OMP_ALLOCATOR, "OMP_ALLOCATOR", TEXT, "ALLOCATOR or SPACE[:TRAIT=VALUE,...]", "",            \
       "the initial default allocator (OpenMP)")                                                    \
     X(OMP_PLACES, "OMP_PLACES", TEXT, "places", "",                                                \

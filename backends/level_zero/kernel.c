@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* kernel.c: starting the built-in kernels, each compiled by the driver when first used. */
+
+#include "backends/level_zero/level_zero.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A sum goes in three steps, each by fewer work-items, and every step's sums are kept apart. */
+enum { SUM_FIRST = 16384, SUM_SECOND = 128, GROUPS_MAX = 4096 };
+
+/* What the compiler said, its first line. */
+static void read_log(const struct lz_state *state, lz_build_log_h log, char *said, size_t size)
+{
+    size_t length = 0;
+    char *text;
+
+    if ((log == NULL) ||
+        (state->ze.zeModuleBuildLogGetString(log, &length, NULL) != ZE_RESULT_SUCCESS) ||
+        (length == 0)) {
+        return;
+    }
+    text = calloc(1, length + 1);
+    if ((text != NULL) &&
+        (state->ze.zeModuleBuildLogGetString(log, &length, text) == ZE_RESULT_SUCCESS)) {
+        snprintf(said, size, ": %.*s", (int)strcspn(text, "\n"), text);
+    }
+    free(text);
+}
+
+/* The device's lock held, as for all that follows. */
+static memspan_status_t compile(struct lz_device *device, const struct lz_spirv *spirv,
+                                lz_module_h *module_p)
+{
+    const struct lz_state *state = device->state;
+    lz_module_desc_t desc        = {.stype        = LZ_STRUCTURE_TYPE_MODULE_DESC,
+                                    .format       = LZ_MODULE_FORMAT_IL_SPIRV,
+                                    .inputSize    = spirv->count * sizeof(spirv->words[0]),
+                                    .pInputModule = (const uint8_t *)spirv->words,
+                                    .pBuildFlags  = "-ze-opt-greater-than-4GB-buffer-required"};
+    lz_build_log_h log           = NULL;
+    lz_module_h module           = NULL;
+    char said[160]               = "";
+    lz_result_t code =
+        state->ze.zeModuleCreate(device->driver->context, device->handle, &desc, &module, &log);
+
+    if (code != ZE_RESULT_SUCCESS) {
+        read_log(state, log, said, sizeof(said));
+    }
+    if (log != NULL) {
+        (void)state->ze.zeModuleBuildLogDestroy(log);
+    }
+    if (code != ZE_RESULT_SUCCESS) {
+        return lz_error(state, "zeModuleCreate", code, "the kernel %s does not compile for %s%s",
+                        spirv->name, device->info.name, said);
+    }
+    *module_p = module;
+    return MEMSPAN_OK;
+}
+
+static memspan_status_t make_kernel(struct lz_device *device, const struct lz_spirv *spirv,
+                                    struct lz_kernel *kernel)
+{
+    const struct lz_state *state = device->state;
+    lz_kernel_desc_t desc = {.stype = LZ_STRUCTURE_TYPE_KERNEL_DESC, .pKernelName = spirv->name};
+    struct lz_kernel made = {NULL, NULL};
+    const char *call      = "zeKernelCreate";
+    lz_result_t code;
+    memspan_status_t status = compile(device, spirv, &made.module);
+
+    if (status != MEMSPAN_OK) {
+        return status;
+    }
+    code = state->ze.zeKernelCreate(made.module, &desc, &made.kernel);
+    if (code == ZE_RESULT_SUCCESS) {
+        /* Whatever an address leads to must be there as well. */
+        call = "zeKernelSetIndirectAccess";
+        code = state->ze.zeKernelSetIndirectAccess(made.kernel,
+                                                   LZ_KERNEL_INDIRECT_ACCESS_FLAG_HOST |
+                                                       LZ_KERNEL_INDIRECT_ACCESS_FLAG_DEVICE |
+                                                       LZ_KERNEL_INDIRECT_ACCESS_FLAG_SHARED);
+        if (code != ZE_RESULT_SUCCESS) {
+            (void)state->ze.zeKernelDestroy(made.kernel);
+        }
+    }
+    if (code != ZE_RESULT_SUCCESS) {
+        (void)state->ze.zeModuleDestroy(made.module);
+        return lz_error(state, call, code, "the compiled kernel %s cannot be had", spirv->name);
+    }
+    *kernel = made;
+    return MEMSPAN_OK;
+}
+
+static bool is_combining(memspan_kernel_t kernel)
+{
+    return (kernel >= MEMSPAN_KERNEL_COMBINE_FIRST) && (kernel <= MEMSPAN_KERNEL_COMBINE_LAST);
+}
+
+static memspan_status_t get_kernel(struct lz_device *device, memspan_kernel_t which,
+                                   struct lz_kernel **kernel_p)
+{
+    int operation = ((int)which - MEMSPAN_KERNEL_COMBINE_FIRST) >> 8;
+    int element   = ((int)which - MEMSPAN_KERNEL_COMBINE_FIRST) & 0xff;
+    struct lz_spirv spirv;
+    struct lz_kernel *kernel;
+    memspan_status_t status = MEMSPAN_OK;
+    bool there = is_combining(which) ? lz_spirv_write_combine(operation, element, &spirv)
+                                     : lz_spirv_write(which, &spirv);
+
+    if (!there) {
+        return lz_refuse(device->state, MEMSPAN_ERR_UNSUPPORTED, NULL, "no kernel %#x on %s",
+                         (unsigned)which, device->info.name);
+    }
+    if (spirv.fp64 && !device->facts.fp64) {
+        return lz_refuse(device->state, MEMSPAN_ERR_UNSUPPORTED, NULL,
+                         "%s has no double precision, which the kernel %s needs", device->info.name,
+                         spirv.name);
+    }
+    kernel = is_combining(which) ? &device->combine[operation][element] : &device->kernels[which];
+    if (kernel->kernel == NULL) {
+        status = make_kernel(device, &spirv, kernel);
+    }
+    if (status == MEMSPAN_OK) {
+        *kernel_p = kernel;
+    }
+    return status;
+}
+
+/* What each kernel has its arguments for: addresses that it does not name are not looked at. */
+static void fill_arguments(const memspan_kernel_call_t *call, uint64_t arguments[5])
+{
+    bool atomic = (call->kernel == MEMSPAN_KERNEL_ADD_ATOMIC);
+    bool has_x  = !atomic && (call->kernel != MEMSPAN_KERNEL_FILL);
+    bool has_y  = (call->kernel == MEMSPAN_KERNEL_DAXPY) || is_combining(call->kernel);
+
+    arguments[0] = call->count;
+    if (atomic) {
+        arguments[1] = (uint32_t)(int64_t)call->a;
+    } else {
+        memcpy(&arguments[1], &call->a, sizeof(call->a));
+    }
+    arguments[2] = has_x ? (uint64_t)(uintptr_t)call->x : 0;
+    arguments[3] = has_y ? (uint64_t)(uintptr_t)call->y : 0;
+    arguments[4] = (uint64_t)(uintptr_t)call->z;
+}
+
+static lz_result_t set_arguments(const struct lz_state *state, lz_kernel_h kernel,
+                                 const memspan_kernel_call_t *call)
+{
+    lz_result_t code = ZE_RESULT_SUCCESS;
+    uint64_t arguments[5];
+    uint32_t i;
+
+    fill_arguments(call, arguments);
+    for (i = 0; (code == ZE_RESULT_SUCCESS) && (i < 5); i++) {
+        code = state->ze.zeKernelSetArgumentValue(kernel, i, sizeof(arguments[i]), &arguments[i]);
+    }
+    return code;
+}
+
+static memspan_status_t start(struct lz_queue *queue, const struct lz_kernel *kernel,
+                              uint32_t groups, uint32_t threads, const memspan_kernel_call_t *call)
+{
+    const struct lz_device *device = queue->device;
+    const struct lz_state *state   = device->state;
+    lz_group_count_t grid          = {groups, 1, 1};
+    const char *name               = "zeKernelSetGroupSize";
+    lz_result_t code               = state->ze.zeKernelSetGroupSize(kernel->kernel, threads, 1, 1);
+    memspan_status_t status        = MEMSPAN_OK;
+
+    if (code == ZE_RESULT_SUCCESS) {
+        name = "zeKernelSetArgumentValue";
+        code = set_arguments(state, kernel->kernel, call);
+    }
+    if (code == ZE_RESULT_SUCCESS) {
+        name = "zeCommandListAppendLaunchKernel";
+        pthread_mutex_lock(&queue->lock);
+        code = state->ze.zeCommandListAppendLaunchKernel(queue->list, kernel->kernel, &grid, NULL,
+                                                         0, NULL);
+        if (code == ZE_RESULT_SUCCESS) {
+            status = lz_queue_order(queue);
+        }
+        pthread_mutex_unlock(&queue->lock);
+    }
+    return (code == ZE_RESULT_SUCCESS)
+               ? status
+               : lz_error(state, name, code, "a kernel over %zu elements does not start on %s",
+                          call->count, device->info.name);
+}
+
+/* Work-items in a group, a power of two, and groups: enough to fill a device, and no more than
+ * there is work. */
+static uint32_t threads_of(const struct lz_device *device)
+{
+    uint32_t most    = device->facts.group_size_max;
+    uint32_t threads = LZ_GROUP_THREADS;
+
+    while ((most != 0) && (threads > most)) {
+        threads /= 2;
+    }
+    return threads;
+}
+
+static uint32_t groups_for(const struct lz_device *device, size_t count, uint32_t threads)
+{
+    size_t most   = device->facts.group_count_max;
+    size_t groups = count / threads + ((count % threads != 0) ? 1 : 0);
+
+    most   = ((most == 0) || (most > GROUPS_MAX)) ? GROUPS_MAX : most;
+    groups = (groups > most) ? most : groups;
+    return (groups == 0) ? 1 : (uint32_t)groups;
+}
+
+/* Sums of @p step: that many work-items, or one where there is little work. */
+static memspan_status_t start_sum(struct lz_queue *queue, const struct lz_kernel *kernel,
+                                  const memspan_kernel_call_t *call)
+{
+    static const uint32_t steps[] = {SUM_FIRST, SUM_SECOND};
+    memspan_kernel_call_t part    = *call;
+    uint32_t threads              = threads_of(queue->device);
+    memspan_status_t status       = MEMSPAN_OK;
+    double *scratch;
+    size_t i;
+
+    if (call->count > SUM_SECOND) {
+        status = lz_queue_need_scratch(queue, (SUM_FIRST + SUM_SECOND) * sizeof(double));
+    }
+    scratch = queue->scratch;
+    for (i = 0; (status == MEMSPAN_OK) && (i < 2); i++) {
+        uint32_t size   = (threads < steps[i]) ? threads : steps[i];
+        uint32_t groups = groups_for(queue->device, steps[i], size);
+        if (part.count > steps[i]) {
+            part.z     = scratch + ((i == 0) ? 0 : SUM_FIRST);
+            status     = start(queue, kernel, groups, size, &part);
+            part.x     = part.z;
+            part.count = (size_t)groups * size;
+        }
+    }
+    part.z = call->z;
+    return (status == MEMSPAN_OK) ? start(queue, kernel, 1, 1, &part) : status;
+}
+
+static memspan_status_t start_any(struct lz_queue *queue, const memspan_kernel_call_t *call)
+{
+    struct lz_device *device = queue->device;
+    uint32_t threads         = threads_of(device);
+    struct lz_kernel *kernel;
+    memspan_status_t status = get_kernel(device, call->kernel, &kernel);
+
+    if (status != MEMSPAN_OK) {
+        return status;
+    }
+    if (call->kernel == MEMSPAN_KERNEL_SUM) {
+        return start_sum(queue, kernel, call);
+    }
+    if ((call->kernel == MEMSPAN_KERNEL_CHASE) || (call->kernel == MEMSPAN_KERNEL_ADD_ATOMIC)) {
+        return start(queue, kernel, 1, 1, call);
+    }
+    return start(queue, kernel, groups_for(device, call->count, threads), threads, call);
+}
+
+memspan_status_t lz_launch(void *state, int ordinal, void *opaque,
+                           const memspan_kernel_call_t *call)
+{
+    struct lz_device *device;
+    struct lz_queue *queue;
+    memspan_status_t status = lz_device_get(state, ordinal, &device);
+
+    if ((status == MEMSPAN_OK) && (call == NULL)) {
+        status = lz_refuse(state, MEMSPAN_ERR_INVALID, NULL, "no kernel call");
+    }
+    if (status == MEMSPAN_OK) {
+        status = lz_queue_get(device, opaque, &queue);
+    }
+    if (status != MEMSPAN_OK) {
+        return status;
+    }
+    /* Arguments are the kernel's until it is started, and the steps of a sum share scratch. */
+    pthread_mutex_lock(&device->lock);
+    status = start_any(queue, call);
+    pthread_mutex_unlock(&device->lock);
+    return status;
+}
+
+static void drop_kernel(const struct lz_device *device, struct lz_kernel *kernel)
+{
+    lz_result_t code;
+
+    if (kernel->module == NULL) {
+        return;
+    }
+    code = device->state->ze.zeKernelDestroy(kernel->kernel);
+    if (code != ZE_RESULT_SUCCESS) {
+        lz_log_failure(device->state, "zeKernelDestroy", code, "closing a device");
+    }
+    code = device->state->ze.zeModuleDestroy(kernel->module);
+    if (code != ZE_RESULT_SUCCESS) {
+        lz_log_failure(device->state, "zeModuleDestroy", code, "closing a device");
+    }
+    *kernel = (struct lz_kernel){NULL, NULL};
+}
+
+void lz_kernels_drop(struct lz_device *device)
+{
+    int i;
+    int j;
+
+    for (i = 0; i < LZ_KERNELS; i++) {
+        drop_kernel(device, &device->kernels[i]);
+    }
+    for (i = 0; i < LZ_OPERATIONS; i++) {
+        for (j = 0; j < LZ_ELEMENTS; j++) {
+            drop_kernel(device, &device->combine[i][j]);
+        }
+    }
+}

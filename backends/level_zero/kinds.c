@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* kinds.c: which kinds of memory a device offers, why, and who reaches them. The driver answers
+ * with four bits for each origin of memory: may be used at all, with the device's atomics, by host
+ * and device at once, with atomics between them. Nothing is offered that these do not promise.
+ *
+ *   device       zeMemAllocDevice
+ *   host-pinned  zeMemAllocHost
+ *   managed      zeMemAllocShared
+ *   coherent     zeMemAllocShared, where host and device may use it at once, with atomics */
+
+#include "backends/level_zero/level_zero.h"
+#include <stdarg.h>
+#include <stdio.h>
+
+enum {
+    AT_ONCE = LZ_MEMORY_ACCESS_CAP_FLAG_CONCURRENT,
+    ATOMICS = LZ_MEMORY_ACCESS_CAP_FLAG_CONCURRENT_ATOMIC
+};
+
+static bool usable(uint32_t access)
+{
+    return (access & LZ_MEMORY_ACCESS_CAP_FLAG_RW) != 0;
+}
+
+static memspan_coherence_t coherence_of(uint32_t access)
+{
+    if (!usable(access)) {
+        return MEMSPAN_COHERENCE_NONE;
+    }
+    if ((access & AT_ONCE) == 0) {
+        return MEMSPAN_COHERENCE_SYNC;
+    }
+    return ((access & ATOMICS) != 0) ? MEMSPAN_COHERENCE_ATOMIC : MEMSPAN_COHERENCE_CONCURRENT;
+}
+
+/* ---- what is offered ---- */
+
+__attribute__((format(printf, 4, 5))) static void
+offer(struct lz_device *device, memspan_kind_t kind, bool offered, const char *format, ...)
+{
+    va_list args;
+
+    if (offered) {
+        device->info.kinds |= 1u << kind;
+    }
+    va_start(args, format);
+    vsnprintf(device->info.kind_note[kind], sizeof(device->info.kind_note[kind]), format, args);
+    va_end(args);
+}
+
+static void offer_shared(struct lz_device *device)
+{
+    const struct lz_facts *f = &device->facts;
+    bool coherent            = coherence_of(f->shared_access) == MEMSPAN_COHERENCE_ATOMIC;
+    unsigned both            = 1u << MEMSPAN_KIND_MANAGED | 1u << MEMSPAN_KIND_COHERENT;
+
+    if (!usable(f->shared_access)) {
+        offer(device, MEMSPAN_KIND_MANAGED, false,
+              "not offered: sharedSingleDeviceAllocCapabilities %#x, no shared memory",
+              f->shared_access);
+        offer(device, MEMSPAN_KIND_COHERENT, false, "not offered: there is no shared memory");
+        return;
+    }
+    offer(device, MEMSPAN_KIND_MANAGED, true,
+          ((f->shared_access & AT_ONCE) != 0)
+              ? "zeMemAllocShared; host and device at once"
+              : "zeMemAllocShared; no host access before the device is synchronised "
+                "(no CONCURRENT)");
+    offer(device, MEMSPAN_KIND_COHERENT, coherent,
+          coherent ? "zeMemAllocShared (CONCURRENT_ATOMIC)"
+                   : "not offered: shared memory has no %s (sharedSingleDeviceAllocCapabilities "
+                     "%#x)",
+          ((f->shared_access & AT_ONCE) != 0) ? "CONCURRENT_ATOMIC" : "CONCURRENT",
+          f->shared_access);
+    if (!f->integrated) {
+        device->info.kinds_migratable |= device->info.kinds & both;
+    }
+}
+
+static unsigned capabilities_of(const struct lz_device *device)
+{
+    const struct lz_facts *f = &device->facts;
+    unsigned can             = MEMSPAN_CAN_SHARE_ADDRESSES;
+
+    can |= ((f->shared_access & AT_ONCE) != 0) ? MEMSPAN_CAN_ACCESS_CONCURRENT : 0u;
+    can |= usable(f->system_access) ? MEMSPAN_CAN_ACCESS_PAGEABLE : 0u;
+    can |=
+        (coherence_of(f->host_access) == MEMSPAN_COHERENCE_ATOMIC) ? MEMSPAN_CAN_HOST_ATOMICS : 0u;
+    can |= lz_import_can(device) ? MEMSPAN_CAN_IMPORT : 0u;
+    can |= usable(f->shared_access) ? MEMSPAN_CAN_PREFETCH : 0u;
+    can |= (device->driver->shares && usable(f->device_access)) ? MEMSPAN_CAN_IPC : 0u;
+    can |= f->dmabuf ? MEMSPAN_CAN_DMABUF : 0u;
+    can |= f->fp64 ? MEMSPAN_CAN_KERNELS : 0u;
+    can |= f->integrated ? MEMSPAN_CAN_UNIFIED_PHYSICAL : 0u;
+    return can;
+}
+
+void lz_device_fill_kinds(struct lz_device *device)
+{
+    const struct lz_facts *f = &device->facts;
+    bool own                 = usable(f->device_access);
+    bool host                = usable(f->host_access);
+    bool atomics             = coherence_of(f->host_access) == MEMSPAN_COHERENCE_ATOMIC;
+
+    offer(device, MEMSPAN_KIND_NONE, false, "%s", "");
+    offer(device, MEMSPAN_KIND_HOST, false, "not offered: the host's own backend has it");
+    offer(device, MEMSPAN_KIND_DEVICE, own,
+          own ? "zeMemAllocDevice" : "not offered: deviceAllocCapabilities %#x", f->device_access);
+    offer(device, MEMSPAN_KIND_HOST_PINNED, host,
+          host ? (atomics ? "zeMemAllocHost; atomics with the host (hostAllocCapabilities %#x)"
+                          : "zeMemAllocHost; no atomics with the host (hostAllocCapabilities %#x)")
+               : "not offered: hostAllocCapabilities %#x",
+          f->host_access);
+    offer_shared(device);
+    device->info.capabilities = capabilities_of(device);
+}
+
+/* ---- who reaches it ---- */
+
+static memspan_reach_t reach_of_host(const struct lz_facts *home, memspan_kind_t kind)
+{
+    switch (kind) {
+    case MEMSPAN_KIND_DEVICE:
+        return (memspan_reach_t){MEMSPAN_ACCESS_COPY, MEMSPAN_COHERENCE_NONE};
+    case MEMSPAN_KIND_HOST_PINNED:
+        return (memspan_reach_t){MEMSPAN_ACCESS_LOCAL, coherence_of(home->host_access)};
+    default:
+        return (memspan_reach_t){home->integrated ? MEMSPAN_ACCESS_LOCAL : MEMSPAN_ACCESS_FAULT,
+                                 coherence_of(home->shared_access)};
+    }
+}
+
+/* A device's reach to memory that it offers itself. */
+static memspan_reach_t reach_of_owner(const struct lz_facts *own, memspan_kind_t kind)
+{
+    switch (kind) {
+    case MEMSPAN_KIND_DEVICE:
+        /* Nobody else is there: the device's own atomics are all that there is. */
+        return (memspan_reach_t){MEMSPAN_ACCESS_LOCAL,
+                                 ((own->device_access & LZ_MEMORY_ACCESS_CAP_FLAG_ATOMIC) != 0)
+                                     ? MEMSPAN_COHERENCE_ATOMIC
+                                     : MEMSPAN_COHERENCE_CONCURRENT};
+    case MEMSPAN_KIND_HOST_PINNED:
+        return (memspan_reach_t){own->integrated ? MEMSPAN_ACCESS_LOCAL : MEMSPAN_ACCESS_REMOTE,
+                                 coherence_of(own->host_access)};
+    default:
+        return (memspan_reach_t){own->integrated ? MEMSPAN_ACCESS_LOCAL : MEMSPAN_ACCESS_FAULT,
+                                 coherence_of(own->shared_access)};
+    }
+}
+
+static memspan_reach_t reach_of_peer(const struct lz_state *state, int home, memspan_kind_t kind,
+                                     int from)
+{
+    const struct lz_facts *theirs = &state->devices[from].facts;
+    const struct lz_facts *own    = &state->devices[home].facts;
+    memspan_reach_t copy          = {MEMSPAN_ACCESS_COPY, MEMSPAN_COHERENCE_NONE};
+    enum lz_peer peer             = lz_peer_get(state, from, home);
+
+    if (state->devices[from].driver != state->devices[home].driver) {
+        return copy;
+    }
+    if (kind == MEMSPAN_KIND_DEVICE) {
+        return (peer == LZ_PEER_NO)
+                   ? copy
+                   : (memspan_reach_t){MEMSPAN_ACCESS_REMOTE, (peer == LZ_PEER_ATOMIC)
+                                                                  ? MEMSPAN_COHERENCE_ATOMIC
+                                                                  : MEMSPAN_COHERENCE_CONCURRENT};
+    }
+    if (kind == MEMSPAN_KIND_HOST_PINNED) {
+        uint32_t access = theirs->host_access & own->host_access;
+        return usable(access) ? (memspan_reach_t){theirs->integrated ? MEMSPAN_ACCESS_LOCAL
+                                                                     : MEMSPAN_ACCESS_REMOTE,
+                                                  coherence_of(access)}
+                              : copy;
+    }
+    return usable(theirs->cross_access)
+               ? (memspan_reach_t){MEMSPAN_ACCESS_FAULT,
+                                   coherence_of(theirs->cross_access & own->shared_access)}
+               : copy;
+}
+
+memspan_reach_t lz_reach(void *opaque, int home, memspan_kind_t kind, int from)
+{
+    const struct lz_state *state = opaque;
+    memspan_reach_t none         = {MEMSPAN_ACCESS_NONE, MEMSPAN_COHERENCE_NONE};
+
+    if ((home < 0) || (home >= state->device_count) || (from >= state->device_count) ||
+        (kind <= MEMSPAN_KIND_NONE) || (kind >= MEMSPAN_KIND_COUNT) ||
+        ((state->devices[home].info.kinds & (1u << kind)) == 0)) {
+        return none;
+    }
+    if (from < 0) {
+        return reach_of_host(&state->devices[home].facts, kind);
+    }
+    return (from == home) ? reach_of_owner(&state->devices[home].facts, kind)
+                          : reach_of_peer(state, home, kind, from);
+}

@@ -1,0 +1,347 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* queue.c: immediate command lists, in order, and waiting for them.
+ *
+ * Who waits puts a barrier at the end of the list that signals an event, and lets others go on
+ * meanwhile. An event whose wait failed is not used again: nobody knows whether it will still be
+ * signalled. */
+
+#include "backends/level_zero/level_zero.h"
+#include <stdlib.h>
+
+static void drop_objects(struct lz_queue *queue)
+{
+    const struct lz_state *state = queue->device->state;
+    lz_result_t code;
+    int i;
+
+    code = state->ze.zeCommandListDestroy(queue->list);
+    if (code != ZE_RESULT_SUCCESS) {
+        lz_log_failure(state, "zeCommandListDestroy", code, "closing a queue");
+    }
+    for (i = 0; i < LZ_QUEUE_EVENTS; i++) {
+        code = (queue->events[i] == NULL) ? (lz_result_t)ZE_RESULT_SUCCESS
+                                          : state->ze.zeEventDestroy(queue->events[i]);
+        if (code != ZE_RESULT_SUCCESS) {
+            lz_log_failure(state, "zeEventDestroy", code, "closing a queue");
+        }
+    }
+    code = (queue->pool == NULL) ? (lz_result_t)ZE_RESULT_SUCCESS
+                                 : state->ze.zeEventPoolDestroy(queue->pool);
+    if (code != ZE_RESULT_SUCCESS) {
+        lz_log_failure(state, "zeEventPoolDestroy", code, "closing a queue");
+    }
+}
+
+static void insert(struct lz_state *state, struct lz_queue *queue)
+{
+    pthread_mutex_lock(&state->lock);
+    queue->id     = ++state->queue_ids;
+    queue->next   = state->queues;
+    state->queues = queue;
+    pthread_mutex_unlock(&state->lock);
+}
+
+/* And let those go who wait for everybody. */
+static void take_out(struct lz_state *state, struct lz_queue *queue)
+{
+    struct lz_queue **link = &state->queues;
+
+    pthread_mutex_lock(&state->lock);
+    while (*link != queue) {
+        link = &(*link)->next;
+    }
+    *link = queue->next;
+    while (queue->users > 0) {
+        pthread_cond_wait(&queue->unused, &state->lock);
+    }
+    pthread_mutex_unlock(&state->lock);
+}
+
+static memspan_status_t make_objects(struct lz_queue *queue)
+{
+    struct lz_device *device     = queue->device;
+    const struct lz_state *state = device->state;
+    lz_queue_desc_t desc         = {.stype    = LZ_STRUCTURE_TYPE_COMMAND_QUEUE_DESC,
+                                    .ordinal  = device->facts.queue_group,
+                                    .mode     = LZ_COMMAND_QUEUE_MODE_ASYNCHRONOUS,
+                                    .priority = LZ_COMMAND_QUEUE_PRIORITY_NORMAL};
+    lz_event_pool_desc_t pool    = {.stype = LZ_STRUCTURE_TYPE_EVENT_POOL_DESC,
+                                    .flags = LZ_EVENT_POOL_FLAG_HOST_VISIBLE,
+                                    .count = LZ_QUEUE_EVENTS};
+    lz_result_t code             = state->ze.zeCommandListCreateImmediate(device->driver->context,
+                                                                          device->handle, &desc, &queue->list);
+
+    if (code != ZE_RESULT_SUCCESS) {
+        return lz_error(state, "zeCommandListCreateImmediate", code, "no queue on %s",
+                        device->info.name);
+    }
+    code = state->ze.zeEventPoolCreate(device->driver->context, &pool, 1, &device->handle,
+                                       &queue->pool);
+    if (code != ZE_RESULT_SUCCESS) {
+        queue->pool = NULL;
+        drop_objects(queue);
+        return lz_error(state, "zeEventPoolCreate", code, "no events for a queue on %s",
+                        device->info.name);
+    }
+    return MEMSPAN_OK;
+}
+
+static memspan_status_t make(struct lz_device *device, struct lz_queue **queue_p)
+{
+    struct lz_queue *queue = calloc(1, sizeof(*queue));
+    memspan_status_t status;
+
+    if (queue == NULL) {
+        return lz_refuse(device->state, MEMSPAN_ERR_NO_MEMORY, NULL, "no host memory for a queue");
+    }
+    queue->device = device;
+    status        = make_objects(queue);
+    if (status != MEMSPAN_OK) {
+        free(queue);
+        return status;
+    }
+    pthread_mutex_init(&queue->lock, NULL);
+    pthread_cond_init(&queue->event_free, NULL);
+    pthread_cond_init(&queue->unused, NULL);
+    insert(device->state, queue);
+    *queue_p = queue;
+    return MEMSPAN_OK;
+}
+
+memspan_status_t lz_queue_get(struct lz_device *device, void *queue, struct lz_queue **queue_p)
+{
+    memspan_status_t status = MEMSPAN_OK;
+
+    if (queue != NULL) {
+        *queue_p = queue;
+        return MEMSPAN_OK;
+    }
+    pthread_mutex_lock(&device->lock);
+    if (device->queue == NULL) {
+        status = make(device, &device->queue);
+    }
+    if (status == MEMSPAN_OK) {
+        *queue_p = device->queue;
+    }
+    pthread_mutex_unlock(&device->lock);
+    return status;
+}
+
+memspan_status_t lz_queue_order(struct lz_queue *queue)
+{
+    const struct lz_state *state = queue->device->state;
+    lz_result_t code;
+
+    atomic_store(&queue->busy, true);
+    code = state->ze.zeCommandListAppendBarrier(queue->list, NULL, 0, NULL);
+    return (code == ZE_RESULT_SUCCESS)
+               ? MEMSPAN_OK
+               : lz_error(state, "zeCommandListAppendBarrier", code,
+                          "work on %s cannot be kept in order", queue->device->info.name);
+}
+
+/* ---- waiting ---- */
+
+/* An event that nobody uses; the queue's lock held, and perhaps given up meanwhile. */
+static memspan_status_t take_event(struct lz_queue *queue, int *which_p)
+{
+    const struct lz_state *state = queue->device->state;
+    lz_event_desc_t desc         = {.stype  = LZ_STRUCTURE_TYPE_EVENT_DESC,
+                                    .signal = LZ_EVENT_SCOPE_FLAG_HOST,
+                                    .wait   = LZ_EVENT_SCOPE_FLAG_HOST};
+    lz_result_t code;
+    int i = 0;
+
+    for (;;) {
+        for (i = 0; (i < LZ_QUEUE_EVENTS) && queue->taken[i]; i++) {
+        }
+        if (i < LZ_QUEUE_EVENTS) {
+            break;
+        }
+        if (queue->broken == LZ_QUEUE_EVENTS) {
+            return lz_refuse(state, MEMSPAN_ERR_DRIVER, "see the earlier errors",
+                             "%s has failed every time somebody waited for it",
+                             queue->device->info.name);
+        }
+        pthread_cond_wait(&queue->event_free, &queue->lock);
+    }
+    if (queue->events[i] == NULL) {
+        desc.index = (uint32_t)i;
+        code       = state->ze.zeEventCreate(queue->pool, &desc, &queue->events[i]);
+        if (code != ZE_RESULT_SUCCESS) {
+            queue->events[i] = NULL;
+            return lz_error(state, "zeEventCreate", code, "no event to wait for %s",
+                            queue->device->info.name);
+        }
+    }
+    queue->taken[i] = true;
+    *which_p        = i;
+    return MEMSPAN_OK;
+}
+
+/* The barrier that signals it. */
+static memspan_status_t send_event(struct lz_queue *queue, int *which_p)
+{
+    const struct lz_state *state = queue->device->state;
+    memspan_status_t status;
+    lz_result_t code;
+
+    pthread_mutex_lock(&queue->lock);
+    status = take_event(queue, which_p);
+    if (status == MEMSPAN_OK) {
+        atomic_store(&queue->busy, false);
+        code = state->ze.zeCommandListAppendBarrier(queue->list, queue->events[*which_p], 0, NULL);
+        if (code != ZE_RESULT_SUCCESS) {
+            atomic_store(&queue->busy, true);
+            queue->taken[*which_p] = false;
+            pthread_cond_signal(&queue->event_free);
+            status = lz_error(state, "zeCommandListAppendBarrier", code, "cannot wait for %s",
+                              queue->device->info.name);
+        }
+    }
+    pthread_mutex_unlock(&queue->lock);
+    return status;
+}
+
+memspan_status_t lz_queue_wait(struct lz_queue *queue)
+{
+    const struct lz_state *state = queue->device->state;
+    const char *call             = "zeEventHostSynchronize";
+    int which                    = 0;
+    lz_result_t code;
+    memspan_status_t status = send_event(queue, &which);
+
+    if (status != MEMSPAN_OK) {
+        return status;
+    }
+    code = state->ze.zeEventHostSynchronize(queue->events[which], UINT64_MAX);
+    if (code == ZE_RESULT_SUCCESS) {
+        call = "zeEventHostReset";
+        code = state->ze.zeEventHostReset(queue->events[which]);
+    }
+    pthread_mutex_lock(&queue->lock);
+    queue->taken[which] = (code != ZE_RESULT_SUCCESS);
+    queue->broken += (code != ZE_RESULT_SUCCESS) ? 1 : 0;
+    pthread_cond_broadcast(&queue->event_free);
+    pthread_mutex_unlock(&queue->lock);
+    return (code == ZE_RESULT_SUCCESS)
+               ? MEMSPAN_OK
+               : lz_error(state, call, code, "work on %s failed", queue->device->info.name);
+}
+
+/* The newest queue older than @p id that has work and fits; it stays until it is let go. */
+static struct lz_queue *hold_next(struct lz_state *state, const struct lz_driver *driver,
+                                  const struct lz_device *device, unsigned long long id)
+{
+    struct lz_queue *queue;
+
+    pthread_mutex_lock(&state->lock);
+    for (queue = state->queues; queue != NULL; queue = queue->next) {
+        if ((queue->id < id) && atomic_load(&queue->busy) && (queue->device->driver == driver) &&
+            ((device == NULL) || (queue->device == device))) {
+            queue->users++;
+            break;
+        }
+    }
+    pthread_mutex_unlock(&state->lock);
+    return queue;
+}
+
+static void let_go(struct lz_state *state, struct lz_queue *queue)
+{
+    pthread_mutex_lock(&state->lock);
+    if (--queue->users == 0) {
+        pthread_cond_broadcast(&queue->unused);
+    }
+    pthread_mutex_unlock(&state->lock);
+}
+
+memspan_status_t lz_queues_wait(const struct lz_driver *driver, const struct lz_device *device)
+{
+    struct lz_state *state     = driver->state;
+    memspan_status_t status    = MEMSPAN_OK;
+    unsigned long long last_id = ~0ULL;
+    struct lz_queue *queue;
+
+    while ((queue = hold_next(state, driver, device, last_id)) != NULL) {
+        memspan_status_t waited = lz_queue_wait(queue);
+        last_id                 = queue->id;
+        let_go(state, queue);
+        status = (status == MEMSPAN_OK) ? waited : status;
+    }
+    return status;
+}
+
+/* ---- the table's ---- */
+
+memspan_status_t lz_queue_need_scratch(struct lz_queue *queue, size_t size_bytes)
+{
+    struct lz_device *device  = queue->device;
+    lz_device_alloc_desc_t to = {.stype = LZ_STRUCTURE_TYPE_DEVICE_MEM_ALLOC_DESC};
+    void *scratch             = NULL;
+    lz_result_t code;
+
+    if (queue->scratch != NULL) {
+        return MEMSPAN_OK;
+    }
+    code = device->state->ze.zeMemAllocDevice(device->driver->context, &to, size_bytes, 64,
+                                              device->handle, &scratch);
+    if (code != ZE_RESULT_SUCCESS) {
+        return lz_error(device->state, "zeMemAllocDevice", code,
+                        "no %zu bytes on %s for partial sums", size_bytes, device->info.name);
+    }
+    queue->scratch = scratch;
+    return MEMSPAN_OK;
+}
+
+/* Nothing may be running on it any more. */
+void lz_queue_drop(struct lz_queue *queue)
+{
+    struct lz_state *state = queue->device->state;
+    lz_result_t code;
+
+    take_out(state, queue);
+    if (queue->scratch != NULL) {
+        code = state->ze.zeMemFree(queue->device->driver->context, queue->scratch);
+        if (code != ZE_RESULT_SUCCESS) {
+            lz_log_failure(state, "zeMemFree", code, "closing a queue");
+        }
+    }
+    drop_objects(queue);
+    pthread_mutex_destroy(&queue->lock);
+    pthread_cond_destroy(&queue->event_free);
+    pthread_cond_destroy(&queue->unused);
+    free(queue);
+}
+
+memspan_status_t lz_queue_create(void *state, int ordinal, void **queue_p)
+{
+    struct lz_device *device;
+    struct lz_queue *queue;
+    memspan_status_t status = lz_device_get(state, ordinal, &device);
+
+    if (status == MEMSPAN_OK) {
+        status = make(device, &queue);
+    }
+    if (status == MEMSPAN_OK) {
+        *queue_p = queue;
+    }
+    return status;
+}
+
+memspan_status_t lz_queue_destroy(void *state, int ordinal, void *queue)
+{
+    struct lz_device *device;
+    memspan_status_t status;
+
+    if ((queue == NULL) || lz_gone()) {
+        return MEMSPAN_OK;
+    }
+    status = lz_device_get(state, ordinal, &device);
+    if (status != MEMSPAN_OK) {
+        return status;
+    }
+    status = lz_queue_wait(queue);
+    lz_queue_drop(queue);
+    return status;
+}

@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* share.c: blocks for other processes of this node, and dma-buf descriptors for network cards.
+ *
+ * A driver's handle holds a file descriptor of the process that made it, which means nothing to
+ * another. So the other process fetches the descriptor from this one, which needs the right to
+ * trace it (the same user; Yama may forbid it), and puts its own into the handle: by the driver's
+ * calls where it has them, else into the first four bytes, where every driver without those calls
+ * has it. The handle stays valid here while the block lives. */
+
+#include "backends/level_zero/level_zero.h"
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#ifndef SYS_pidfd_open
+#define SYS_pidfd_open 434
+#endif
+#ifndef SYS_pidfd_getfd
+#define SYS_pidfd_getfd 438
+#endif
+
+struct token {
+    char magic[8];
+    int32_t pid;
+    int32_t fd;
+    uint64_t base_bytes; /* of what is shared */
+    uint64_t offset;     /* of the block in it */
+    uint64_t size_bytes;
+    char uid[72]; /* the device's */
+    lz_ipc_handle_t handle;
+};
+
+static const char magic[8] = "msp-ze1";
+
+static bool has_descriptor_calls(const struct lz_state *state)
+{
+    return (state->ze.zeMemGetFileDescriptorFromIpcHandleExp != NULL) &&
+           (state->ze.zeMemGetIpcHandleFromFileDescriptorExp != NULL);
+}
+
+void lz_share_forget(struct lz_block *block)
+{
+    const struct lz_state *state = block->driver->state;
+    lz_result_t code;
+
+    if (!block->has_handle || (state->ze.zeMemPutIpcHandle == NULL)) {
+        return;
+    }
+    code = state->ze.zeMemPutIpcHandle(block->driver->context, block->handle);
+    if (code != ZE_RESULT_SUCCESS) {
+        lz_log_failure(state, "zeMemPutIpcHandle", code, "giving back what was shared");
+    }
+}
+
+/* ---- out ---- */
+
+static memspan_status_t need_handle(struct lz_device *device, struct lz_block *own)
+{
+    struct lz_state *state = device->state;
+    lz_ipc_handle_t handle;
+    lz_result_t code = ZE_RESULT_SUCCESS;
+
+    pthread_mutex_lock(&state->import_lock);
+    if (!own->has_handle) {
+        code = state->ze.zeMemGetIpcHandle(own->driver->context, own->base, &handle);
+        if (code == ZE_RESULT_SUCCESS) {
+            own->handle     = handle;
+            own->has_handle = true;
+        }
+    }
+    pthread_mutex_unlock(&state->import_lock);
+    return (code == ZE_RESULT_SUCCESS)
+               ? MEMSPAN_OK
+               : lz_error(state, "zeMemGetIpcHandle", code, "memory of %s cannot be shared",
+                          device->info.name);
+}
+
+static memspan_status_t find_descriptor(const struct lz_device *device, const struct lz_block *own,
+                                        int32_t *fd_p)
+{
+    const struct lz_state *state = device->state;
+    uint64_t fd                  = 0;
+    lz_result_t code;
+
+    if (!has_descriptor_calls(state)) {
+        memcpy(fd_p, own->handle.data, sizeof(*fd_p));
+        return MEMSPAN_OK;
+    }
+    code = state->ze.zeMemGetFileDescriptorFromIpcHandleExp(own->driver->context, own->handle, &fd);
+    if (code != ZE_RESULT_SUCCESS) {
+        return lz_error(state, "zeMemGetFileDescriptorFromIpcHandleExp", code,
+                        "memory of %s cannot be shared", device->info.name);
+    }
+    *fd_p = (int32_t)fd;
+    return MEMSPAN_OK;
+}
+
+memspan_status_t lz_ipc_export(void *state, int ordinal, const memspan_block_t *block, void *bytes,
+                               size_t *token_size_p)
+{
+    struct lz_block *own = block->cookie;
+    struct lz_device *device;
+    struct token token;
+    memspan_status_t status;
+
+    if (bytes == NULL) {
+        *token_size_p = sizeof(token);
+        return MEMSPAN_OK;
+    }
+    if (*token_size_p < sizeof(token)) {
+        return lz_refuse(state, MEMSPAN_ERR_INVALID, NULL,
+                         "%zu bytes are not enough for a token: %zu", *token_size_p, sizeof(token));
+    }
+    status = lz_device_get(state, ordinal, &device);
+    if (status != MEMSPAN_OK) {
+        return status;
+    }
+    if (!device->driver->shares || (own->made != LZ_MADE_DEVICE)) {
+        return lz_refuse(state, MEMSPAN_ERR_UNSUPPORTED, "share device memory",
+                         "%s shares only memory of its own, where its driver shares at all",
+                         device->info.name);
+    }
+    memset(&token, 0, sizeof(token));
+    status = need_handle(device, own);
+    if (status == MEMSPAN_OK) {
+        status = find_descriptor(device, own, &token.fd);
+    }
+    if (status != MEMSPAN_OK) {
+        return status;
+    }
+    memcpy(token.magic, magic, sizeof(token.magic));
+    memcpy(token.uid, device->info.uid, sizeof(token.uid));
+    token.pid        = (int32_t)getpid();
+    token.base_bytes = own->size_bytes;
+    token.offset     = (uint64_t)((const char *)block->address - own->base);
+    token.size_bytes = block->size_bytes;
+    token.handle     = own->handle;
+    memcpy(bytes, &token, sizeof(token));
+    *token_size_p = sizeof(token);
+    return MEMSPAN_OK;
+}
+
+/* ---- in ---- */
+
+static memspan_status_t check_token(const struct lz_device *device, const struct token *token)
+{
+    if ((memcmp(token->magic, magic, sizeof(magic)) != 0) || (token->offset > token->base_bytes) ||
+        (token->size_bytes > token->base_bytes - token->offset)) {
+        return lz_refuse(device->state, MEMSPAN_ERR_INVALID, NULL,
+                         "these bytes are no token of Level Zero memory");
+    }
+    if (strncmp(token->uid, device->info.uid, sizeof(token->uid)) != 0) {
+        return lz_refuse(device->state, MEMSPAN_ERR_CONFLICT, "open it on the same device",
+                         "the memory is of device %.40s, not %.40s", token->uid, device->info.uid);
+    }
+    if (!device->driver->shares) {
+        return lz_refuse(device->state, MEMSPAN_ERR_UNSUPPORTED, NULL,
+                         "the driver of %s shares no memory", device->info.name);
+    }
+    return MEMSPAN_OK;
+}
+
+static memspan_status_t fetch_descriptor(const struct lz_device *device, const struct token *token,
+                                         int *fd_p)
+{
+    int process = (int)syscall(SYS_pidfd_open, (pid_t)token->pid, 0u);
+    int fd      = (process < 0) ? -1 : (int)syscall(SYS_pidfd_getfd, process, token->fd, 0u);
+    int error   = errno;
+
+    if (process >= 0) {
+        close(process);
+    }
+    if (fd < 0) {
+        return device->state->services->fail(
+            (error == EPERM) ? MEMSPAN_ERR_PERMISSION : MEMSPAN_ERR_NOT_FOUND, LZ_NAME,
+            (process < 0) ? "pidfd_open" : "pidfd_getfd", error, strerror(error),
+            "both processes must be of one user and one PID namespace; see "
+            "kernel.yama.ptrace_scope",
+            "the memory of process %d cannot be fetched", (int)token->pid);
+    }
+    *fd_p = fd;
+    return MEMSPAN_OK;
+}
+
+static memspan_status_t open_handle(const struct lz_device *device, struct token *token,
+                                    struct lz_block *own)
+{
+    const struct lz_calls *ze = &device->state->ze;
+    lz_context_h context      = device->driver->context;
+    const char *call          = "zeMemGetIpcHandleFromFileDescriptorExp";
+    lz_result_t code          = ZE_RESULT_SUCCESS;
+    void *base                = NULL;
+    int fd                    = -1;
+    memspan_status_t status   = fetch_descriptor(device, token, &fd);
+
+    if (status != MEMSPAN_OK) {
+        return status;
+    }
+    if (has_descriptor_calls(device->state)) {
+        code = ze->zeMemGetIpcHandleFromFileDescriptorExp(context, (uint64_t)fd, &token->handle);
+    } else {
+        memcpy(token->handle.data, &fd, sizeof(fd));
+    }
+    if (code == ZE_RESULT_SUCCESS) {
+        call = "zeMemOpenIpcHandle";
+        code = ze->zeMemOpenIpcHandle(context, device->handle, token->handle, 0, &base);
+    }
+    close(fd);
+    if (code != ZE_RESULT_SUCCESS) {
+        return lz_error(device->state, call, code, "memory of process %d cannot be opened on %s",
+                        (int)token->pid, device->info.name);
+    }
+    own->base = base;
+    return MEMSPAN_OK;
+}
+
+memspan_status_t lz_ipc_import(void *state, int ordinal, const void *bytes, size_t token_size,
+                               memspan_block_t *block_p)
+{
+    struct lz_device *device;
+    struct lz_block *own;
+    struct token token;
+    memspan_status_t status = lz_device_get(state, ordinal, &device);
+
+    if (status != MEMSPAN_OK) {
+        return status;
+    }
+    if ((bytes == NULL) || (token_size != sizeof(token))) {
+        return lz_refuse(state, MEMSPAN_ERR_INVALID, NULL,
+                         "a token of Level Zero memory has %zu bytes, not %zu", sizeof(token),
+                         token_size);
+    }
+    memcpy(&token, bytes, sizeof(token));
+    status = check_token(device, &token);
+    if (status != MEMSPAN_OK) {
+        return status;
+    }
+    own = calloc(1, sizeof(*own));
+    if (own == NULL) {
+        return lz_refuse(state, MEMSPAN_ERR_NO_MEMORY, NULL, "no host memory for a block");
+    }
+    own->driver     = device->driver;
+    own->device     = device;
+    own->made       = LZ_MADE_OPENED;
+    own->size_bytes = token.base_bytes;
+    status          = open_handle(device, &token, own);
+    if (status != MEMSPAN_OK) {
+        free(own);
+        return status;
+    }
+    lz_block_insert(state, own);
+    *block_p = (memspan_block_t){.address    = own->base + token.offset,
+                                 .size_bytes = token.size_bytes,
+                                 .flags      = MEMSPAN_BLOCK_PINNED,
+                                 .node       = -1,
+                                 .cookie     = own};
+    return MEMSPAN_OK;
+}
+
+memspan_status_t lz_ipc_close(void *state, int ordinal, const memspan_block_t *block)
+{
+    return lz_free(state, ordinal, block);
+}
+
+/* ---- dma-buf ---- */
+
+/* The descriptor is of the whole allocation; what starts within it is found by the offset. */
+memspan_status_t lz_dmabuf_export(void *state, int ordinal, const void *address, size_t size_bytes,
+                                  int *fd_p, uint64_t *offset_p)
+{
+    lz_export_fd_t descriptor        = {.stype = LZ_STRUCTURE_TYPE_EXTERNAL_MEMORY_EXPORT_FD,
+                                        .flags = LZ_EXTERNAL_MEMORY_TYPE_FLAG_DMA_BUF,
+                                        .fd    = -1};
+    lz_alloc_properties_t properties = {.stype = LZ_STRUCTURE_TYPE_MEMORY_ALLOCATION_PROPERTIES,
+                                        .pNext = &descriptor};
+    struct lz_device *device;
+    struct lz_block own;
+    lz_device_h owner = NULL;
+    lz_result_t code;
+    memspan_status_t status = lz_device_get(state, ordinal, &device);
+
+    if (status != MEMSPAN_OK) {
+        return status;
+    }
+    if (!device->facts.dmabuf) {
+        return lz_refuse(state, MEMSPAN_ERR_UNSUPPORTED, NULL,
+                         "%s exports no dma-buf (memoryAllocationExportTypes)", device->info.name);
+    }
+    if (!lz_block_find(state, address, &own) || !own.exportable) {
+        return lz_refuse(state, MEMSPAN_ERR_UNSUPPORTED, "ask for memory that is to be shared",
+                         "memory at %p was not taken to be exported", address);
+    }
+    if ((size_t)((const char *)address - own.base) + size_bytes > own.size_bytes) {
+        return lz_refuse(state, MEMSPAN_ERR_INVALID, NULL, "%zu bytes at %p run past their block",
+                         size_bytes, address);
+    }
+    code = device->state->ze.zeMemGetAllocProperties(own.driver->context, own.base, &properties,
+                                                     &owner);
+    if (code != ZE_RESULT_SUCCESS) {
+        return lz_error(state, "zeMemGetAllocProperties", code, "no dma-buf for %zu bytes at %p",
+                        size_bytes, address);
+    }
+    if (descriptor.fd < 0) {
+        return lz_error(state, "zeMemGetAllocProperties", code,
+                        "the driver gave no descriptor for %zu bytes at %p", size_bytes, address);
+    }
+    *fd_p     = descriptor.fd;
+    *offset_p = (uint64_t)((const char *)address - own.base);
+    return MEMSPAN_OK;
+}

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* sysman.c: how much of a device's memory is free. Only the system's side of Level Zero tells, and
+ * only newer loaders have it without an environment variable that would have to be set before. */
+
+#include "backends/level_zero/level_zero.h"
+#include <stdlib.h>
+#include <string.h>
+
+static bool is_there(const struct lz_calls *ze)
+{
+    return (ze->zesInit != NULL) && (ze->zesDriverGet != NULL) && (ze->zesDeviceGet != NULL) &&
+           (ze->zesDeviceGetProperties != NULL) && (ze->zesDeviceEnumMemoryModules != NULL) &&
+           (ze->zesMemoryGetState != NULL);
+}
+
+/* The memory of the device that has this identity. */
+static void take_memories(struct lz_device *device, lz_sysman_device_h handle)
+{
+    const struct lz_calls *ze = &device->state->ze;
+    uint32_t count            = 0;
+    lz_sysman_memory_h *memories;
+
+    if ((ze->zesDeviceEnumMemoryModules(handle, &count, NULL) != ZE_RESULT_SUCCESS) ||
+        (count == 0)) {
+        return;
+    }
+    memories = calloc(count, sizeof(lz_sysman_memory_h));
+    if (memories == NULL) {
+        return;
+    }
+    if (ze->zesDeviceEnumMemoryModules(handle, &count, memories) != ZE_RESULT_SUCCESS) {
+        free(memories);
+        return;
+    }
+    device->memories     = memories;
+    device->memory_count = count;
+}
+
+static void match_device(struct lz_state *state, lz_sysman_device_h handle)
+{
+    lz_sysman_properties_t properties = {.stype = LZ_SYSMAN_STRUCTURE_TYPE_DEVICE_PROPERTIES};
+    int i;
+
+    if (state->ze.zesDeviceGetProperties(handle, &properties) != ZE_RESULT_SUCCESS) {
+        return;
+    }
+    for (i = 0; i < state->device_count; i++) {
+        struct lz_device *device = &state->devices[i];
+        if ((device->memories == NULL) &&
+            (memcmp(device->uuid, properties.core.uuid, sizeof(device->uuid)) == 0)) {
+            take_memories(device, handle);
+        }
+    }
+}
+
+static void match_driver(struct lz_state *state, lz_sysman_driver_h driver)
+{
+    uint32_t count = 0;
+    lz_sysman_device_h *devices;
+    uint32_t i;
+
+    if ((state->ze.zesDeviceGet(driver, &count, NULL) != ZE_RESULT_SUCCESS) || (count == 0)) {
+        return;
+    }
+    devices = calloc(count, sizeof(lz_sysman_device_h));
+    if (devices == NULL) {
+        return;
+    }
+    if (state->ze.zesDeviceGet(driver, &count, devices) == ZE_RESULT_SUCCESS) {
+        for (i = 0; i < count; i++) {
+            match_device(state, devices[i]);
+        }
+    }
+    free(devices);
+}
+
+void lz_sysman_find(struct lz_state *state)
+{
+    uint32_t count = 0;
+    lz_sysman_driver_h *drivers;
+    lz_result_t code;
+    uint32_t i;
+
+    if (!is_there(&state->ze)) {
+        return;
+    }
+    code = state->ze.zesInit(0);
+    if (code == ZE_RESULT_SUCCESS) {
+        code = state->ze.zesDriverGet(&count, NULL);
+    }
+    if ((code != ZE_RESULT_SUCCESS) || (count == 0)) {
+        state->services->log(MEMSPAN_LOG_INFO, LZ_NAME, "nobody tells how much memory is free");
+        return;
+    }
+    drivers = calloc(count, sizeof(lz_sysman_driver_h));
+    if (drivers == NULL) {
+        return;
+    }
+    if (state->ze.zesDriverGet(&count, drivers) == ZE_RESULT_SUCCESS) {
+        for (i = 0; i < count; i++) {
+            match_driver(state, drivers[i]);
+        }
+    }
+    free(drivers);
+}
+
+uint64_t lz_sysman_free(const struct lz_device *device)
+{
+    uint64_t free_bytes = 0;
+    uint32_t i;
+
+    if (device->memories == NULL) {
+        return MEMSPAN_UNKNOWN;
+    }
+    for (i = 0; i < device->memory_count; i++) {
+        lz_sysman_memory_t memory = {.stype = LZ_SYSMAN_STRUCTURE_TYPE_MEM_STATE};
+        lz_result_t code = device->state->ze.zesMemoryGetState(device->memories[i], &memory);
+        if (code != ZE_RESULT_SUCCESS) {
+            lz_log_failure(device->state, "zesMemoryGetState", code, "free memory of a device");
+            return MEMSPAN_UNKNOWN;
+        }
+        free_bytes += memory.free;
+    }
+    return free_bytes;
+}

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The modules of the Level Zero backend's kernels: every one is there that should be, is well
+ * formed as far as can be told from its words, and passes the SPIR-V validator where there is one
+ * (spirv-val). */
+
+#include "backends/level_zero/level_zero.h"
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Every instruction says how long it is, and the last one ends the module. */
+static bool adds_up(const struct lz_spirv *m)
+{
+    size_t i = 5;
+
+    if ((m->count <= i) || (m->words[0] != 0x07230203) || (m->words[1] != 0x00010000)) {
+        return false;
+    }
+    while (i < m->count) {
+        size_t length = m->words[i] >> 16;
+        if ((length == 0) || (length > m->count - i)) {
+            return false;
+        }
+        i += length;
+    }
+    return m->words[m->count - 1] == (1u << 16 | 56u);
+}
+
+static bool names_itself(const struct lz_spirv *m)
+{
+    return memmem(m->words, m->count * 4, m->name, strlen(m->name) + 1) != NULL;
+}
+
+static bool is_combination(int o, int e)
+{
+    bool known   = (o >= 0) && (o < LZ_OPERATIONS) && (e >= 0) && (e < LZ_ELEMENTS);
+    bool integer = e <= MEMSPAN_ELEMENT_U64;
+    bool complex = e >= MEMSPAN_ELEMENT_C32;
+
+    return known &&
+           (integer || (o <= MEMSPAN_OPERATION_PROD) || (!complex && (o <= MEMSPAN_OPERATION_MAX)));
+}
+
+Test(level_zero_spirv, every_kernel_has_a_module)
+{
+    struct lz_spirv m;
+
+    for (int kernel = 0; kernel < LZ_KERNELS; kernel++) {
+        cr_assert(lz_spirv_write((memspan_kernel_t)kernel, &m));
+        cr_assert(adds_up(&m) && names_itself(&m), "%s", m.name);
+    }
+    cr_assert_not(lz_spirv_write((memspan_kernel_t)LZ_KERNELS, &m));
+    cr_assert_not(lz_spirv_write((memspan_kernel_t)-1, &m));
+}
+
+Test(level_zero_spirv, operations_fit_their_elements)
+{
+    struct lz_spirv m;
+    int count = 0;
+
+    for (int o = -1; o <= LZ_OPERATIONS; o++) {
+        for (int e = -1; e <= LZ_ELEMENTS; e++) {
+            cr_assert_eq(lz_spirv_write_combine(o, e, &m), is_combination(o, e), "%d of %d", o, e);
+            if (is_combination(o, e)) {
+                cr_assert(adds_up(&m) && names_itself(&m), "%s", m.name);
+                count++;
+            }
+        }
+    }
+    cr_assert_eq(count, 8 * 7 + 2 * 4 + 2 * 2);
+}
+
+Test(level_zero_spirv, double_precision_is_told)
+{
+    struct lz_spirv m;
+
+    cr_assert(lz_spirv_write(MEMSPAN_KERNEL_DAXPY, &m) && m.fp64);
+    cr_assert(lz_spirv_write(MEMSPAN_KERNEL_SUM, &m) && m.fp64);
+    cr_assert(lz_spirv_write(MEMSPAN_KERNEL_CHASE, &m) && !m.fp64);
+    cr_assert(lz_spirv_write_combine(MEMSPAN_OPERATION_SUM, MEMSPAN_ELEMENT_F32, &m) && !m.fp64);
+    cr_assert(lz_spirv_write_combine(MEMSPAN_OPERATION_SUM, MEMSPAN_ELEMENT_C64, &m) && m.fp64);
+}
+
+static void validate(const struct lz_spirv *m)
+{
+    FILE *validator = popen("spirv-val --target-env opencl2.1 - 2>&1 >/dev/null", "w");
+
+    cr_assert_not_null(validator);
+    cr_assert_eq(fwrite(m->words, sizeof(m->words[0]), m->count, validator), m->count);
+    cr_assert_eq(pclose(validator), 0, "%s is not valid", m->name);
+}
+
+Test(level_zero_spirv, validator_takes_all, .timeout = 60)
+{
+    struct lz_spirv m;
+
+    if (system("command -v spirv-val >/dev/null 2>&1") != 0) {
+        cr_skip_test("no spirv-val (Debian: spirv-tools)");
+    }
+    for (int kernel = 0; kernel < LZ_KERNELS; kernel++) {
+        cr_assert(lz_spirv_write((memspan_kernel_t)kernel, &m));
+        validate(&m);
+    }
+    for (int o = 0; o < LZ_OPERATIONS; o++) {
+        for (int e = 0; e < LZ_ELEMENTS; e++) {
+            if (lz_spirv_write_combine(o, e, &m)) {
+                validate(&m);
+            }
+        }
+    }
+}
