@@ -119,12 +119,13 @@ static json_t *devices_of(const struct snapshot *snapshot)
 
 static json_t *nodes_of(const struct snapshot *snapshot)
 {
-    const char *silent = "the firmware has no HMAT table that tells";
-    json_t *array      = json_array();
+    json_t *array = json_array();
     size_t i;
 
     for (i = 0; i < snapshot->node_count; i++) {
         const memspan_node_info_t *node = &snapshot->nodes[i];
+        const char *silent =
+            (node->note[0] != '\0') ? node->note : "the firmware has no HMAT table that tells";
         json_t *object                  = json_object();
 
         json_put_int(object, "os_index", node->os_index);

@@ -220,6 +220,10 @@ static void take_nodes(struct snapshot *snapshot)
             snapshot->nodes =
                 text_grow(snapshot->nodes, snapshot->node_count, sizeof(snapshot->nodes[0]));
             snapshot->nodes[snapshot->node_count++] = info;
+            if (info.note[0] != '\0') {
+                text_clean(info.note);
+                warn(snapshot, info.note);
+            }
         }
     }
 }

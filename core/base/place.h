@@ -4,7 +4,7 @@
 
 /* OMP_PLACES: from text to sets of processors. */
 
-#include <hwloc.h>
+#include "core/base/hwloc.h"
 #include <stdbool.h>
 
 struct memspan_places {
@@ -12,7 +12,7 @@ struct memspan_places {
     int count;
 };
 
-/* Parse @p text ("" is "cores") for the machine @p topology. False when it is malformed; then
+/* Parse @p text ("" is "cores") for the machine @p topology; hwloc is open. False when it is malformed; then
  * @p problem says what is wrong and where, and *places_p is empty. */
 bool memspan_places_parse(const char *text, hwloc_topology_t topology,
                           struct memspan_places *places_p, char *problem, size_t problem_size);

@@ -9,13 +9,13 @@
 #include "core/base/topology.h"
 #include "core/base/error.h"
 #include "core/base/file.h"
+#include "core/base/hwloc.h"
 #include "core/base/log.h"
 #include "core/base/option.h"
 #include "core/base/place.h"
 #include "core/base/platform.h"
 #include "core/base/topology_node.h"
 #include <dirent.h>
-#include <hwloc.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -83,12 +83,14 @@ static hwloc_topology_t load_hwloc(void)
     hwloc_topology_t hwloc;
     unsigned long flags = HWLOC_TOPOLOGY_FLAG_DONT_CHANGE_BINDING;
 
-#if HWLOC_API_VERSION >= 0x00020800
-    flags |= HWLOC_TOPOLOGY_FLAG_NO_DISTANCES | HWLOC_TOPOLOGY_FLAG_NO_CPUKINDS;
-#endif
-    if (hwloc_topology_init(&hwloc) != 0) {
+    if (!memspan_hwloc_open() || (hwloc_topology_init(&hwloc) != 0)) {
         return NULL;
     }
+#if HWLOC_API_VERSION >= 0x00020800
+    if (hwloc_get_api_version() >= 0x00020800) {
+        flags |= HWLOC_TOPOLOGY_FLAG_NO_DISTANCES | HWLOC_TOPOLOGY_FLAG_NO_CPUKINDS;
+    }
+#endif
     hwloc_topology_set_io_types_filter(hwloc, HWLOC_TYPE_FILTER_KEEP_NONE);
     hwloc_topology_set_type_filter(hwloc, HWLOC_OBJ_MISC, HWLOC_TYPE_FILTER_KEEP_NONE);
     forbid_device_components(hwloc);
@@ -108,8 +110,22 @@ static struct node_table *make_table(int capacity)
     return table;
 }
 
-/* What is said when hwloc fails: one node of ordinary memory. */
-static struct node_table *make_fallback(void)
+/* Without hwloc nobody makes up a machine, and this one's memory is not forbidden for its sake. */
+static void refuse_foreign(void)
+{
+    static const enum memspan_option options[] = {
+        MEMSPAN_OPTION_HWLOC_XMLFILE, MEMSPAN_OPTION_HWLOC_SYNTHETIC, MEMSPAN_OPTION_HWLOC_FSROOT};
+    size_t i;
+
+    for (i = 0; i < sizeof(options) / sizeof(options[0]); i++) {
+        if (memspan_option_is_set(options[i])) {
+            memspan_option_refuse(options[i], "%s", memspan_hwloc_problem());
+        }
+    }
+}
+
+/* What is said when hwloc fails: one node of ordinary memory, and the processors. */
+static struct node_table *make_fallback(const char *why)
 {
     struct node_table *table = make_table(1);
     char text[2048];
@@ -127,6 +143,12 @@ static struct node_table *make_fallback(void)
             .pu_count            = (int)sysconf(_SC_NPROCESSORS_ONLN),
         };
         memspan_text_field(text, "MemTotal", &table->nodes[0].capacity_bytes);
+        memspan_file_read("/sys/devices/system/cpu/online", table->nodes[0].pus,
+                          sizeof(table->nodes[0].pus));
+        table->nodes[0].pus[strcspn(table->nodes[0].pus, "\n")] = '\0';
+        snprintf(table->nodes[0].note, sizeof(table->nodes[0].note),
+                 "%s; the machine is taken for one node of DRAM", why);
+        memspan_log(MEMSPAN_LOG_WARN, "topology", "%s", table->nodes[0].note);
     }
     return table;
 }
@@ -246,10 +268,11 @@ static void load(void)
         topology.foreign = (hwloc_topology_is_thissystem(topology.hwloc) == 0);
         topology.raw     = read_nodes(topology.hwloc, topology.foreign);
     }
-    if (topology.raw == NULL) {
-        memspan_log(MEMSPAN_LOG_WARN, "topology",
-                    "hwloc finds no NUMA node: the machine is taken for one node of DRAM");
-        topology.raw = make_fallback();
+    if (!memspan_hwloc_open()) {
+        refuse_foreign();
+        topology.raw = make_fallback(memspan_hwloc_problem());
+    } else if (topology.raw == NULL) {
+        topology.raw = make_fallback("hwloc finds no NUMA node");
     }
     if (topology.raw == NULL) {
         return;
@@ -368,9 +391,9 @@ static memspan_status_t ensure_places(void)
         return memspan_option_refuse(MEMSPAN_OPTION_OMP_PLACES, "refused before");
     }
     if (topology.hwloc == NULL) {
-        return memspan_error(
-            MEMSPAN_ERR_UNSUPPORTED,
-            "hwloc did not find this machine's processors, so there are no places");
+        memspan_error(MEMSPAN_ERR_UNSUPPORTED,
+                      "hwloc did not find this machine's processors, so there are no places");
+        return memspan_error_hint("%s", memspan_hwloc_problem());
     }
     if (!memspan_places_parse(memspan_option_text(MEMSPAN_OPTION_OMP_PLACES), topology.hwloc,
                               &topology.places, problem, sizeof(problem))) {

@@ -4,8 +4,8 @@
 
 /* Between the files of the topology: reading one node from hwloc, and comparing nodes. */
 
+#include "core/base/hwloc.h"
 #include "core/base/topology.h"
-#include <hwloc.h>
 
 /* Fills everything but ranks for @p node; all nodes' kinds are settled by memspan_nodes_settle().
  * foreign: the topology is not this machine's, so that /sys says nothing about it. */

@@ -186,6 +186,7 @@ typedef struct memspan_node_info {
     int latency_rank;             /**< 0 = lowest latency */
     int capacity_rank;            /**< 0 = largest */
     char owner[32];               /**< PCI address of the device that owns it, or "" */
+    char note[256];               /**< why no more is known of the machine, or "" */
 } memspan_node_info_t;
 
 /** Number of NUMA nodes with memory. Reads the topology on first use. */

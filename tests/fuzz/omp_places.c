@@ -11,7 +11,7 @@ static hwloc_topology_t get_machine(void)
 {
     static hwloc_topology_t topology;
 
-    if (topology == NULL) {
+    if ((topology == NULL) && memspan_hwloc_open()) {
         hwloc_topology_init(&topology);
         hwloc_topology_set_synthetic(topology, "pack:2 [numa(memory=64GB)] l3:2 l2:2 core:1 pu:2");
         hwloc_topology_load(topology);

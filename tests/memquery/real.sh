@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# real.sh CASE PROGRAM BROKEN MANUAL: memquery on this machine, over the library itself.
-# BROKEN is a folder with a libOpenCL.so.1 that fails; MANUAL is the manual page.
+# real.sh CASE PROGRAM BROKEN MANUAL OLD: memquery on this machine, over the library itself.
+# BROKEN is a folder with a libOpenCL.so.1 that fails; MANUAL is the manual page; OLD is a folder
+# with a libhwloc.so.15 that is too old.
 case=$1
 memquery=$2
 broken=$3
 manual=$4
+old_hwloc=$5
 . "$(dirname "$0")/expect.sh"
 
 # Drivers may be slow under a sanitizer; no case but "hang" is about time.
@@ -164,6 +166,18 @@ crash | hang)
     MEMSPAN_BACKENDS=^opencl
     export MEMSPAN_BACKENDS
     run $limit --json && expect_code 0
+    ;;
+bare)
+    # Without hwloc the machine is one node, and it says why once.
+    LD_LIBRARY_PATH=$old_hwloc
+    export LD_LIBRARY_PATH
+    need jq
+    "$memquery" $limit --json >"$out" 2>"$err"
+    [ "$(grep -c 'is hwloc 2.4' "$err")" -eq 1 ] || die "the log tells it not once"
+    expect_jq '[.warnings[] | select(contains("is hwloc 2.4"))] | length == 1'
+    expect_jq '.nodes | length == 1'
+    expect_jq '.nodes[0].kind == "dram" and .nodes[0].pu_count > 0'
+    expect_jq '[.spaces[].name] | index("default") == 0'
     ;;
 manual)
     "$memquery" --help >"$out" 2>"$err"

@@ -19,7 +19,7 @@ static hwloc_topology_t get_machine(void)
 {
     static hwloc_topology_t topology;
 
-    if (topology == NULL) {
+    if ((topology == NULL) && memspan_hwloc_open()) {
         hwloc_topology_init(&topology);
         hwloc_topology_set_synthetic(topology, machine);
         hwloc_topology_load(topology);
