@@ -126,7 +126,7 @@ static json_t *nodes_of(const struct snapshot *snapshot)
         const memspan_node_info_t *node = &snapshot->nodes[i];
         const char *silent =
             (node->note[0] != '\0') ? node->note : "the firmware has no HMAT table that tells";
-        json_t *object                  = json_object();
+        json_t *object = json_object();
 
         json_put_int(object, "os_index", node->os_index);
         json_put_int(object, "logical_index", node->logical_index);

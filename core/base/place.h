@@ -12,7 +12,8 @@ struct memspan_places {
     int count;
 };
 
-/* Parse @p text ("" is "cores") for the machine @p topology; hwloc is open. False when it is malformed; then
+/* Parse @p text ("" is "cores") for the machine @p topology; hwloc is open. False when it is
+ * malformed; then
  * @p problem says what is wrong and where, and *places_p is empty. */
 bool memspan_places_parse(const char *text, hwloc_topology_t topology,
                           struct memspan_places *places_p, char *problem, size_t problem_size);
