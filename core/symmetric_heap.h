@@ -12,8 +12,9 @@
  *
  * Threads: any may call, there is one lock a heap. The lock keeps the heap whole; it cannot order
  * the calls. Where several threads of a process use one heap, the program must see to it that they
- * call in the same order in every process, as OpenSHMEM asks for collective calls anyway. What only
- * asks (find, measure, check) changes nothing and may be called in one process alone. */
+ * call in the same order in every process, as OpenSHMEM asks of collective calls anyway. What only
+ * asks (find, measure, check) changes nothing and may be called in one process alone. A child of
+ * fork() must leave its parent's heaps alone: the lock may be held there for ever. */
 
 #include "core/symmetric_slab.h"
 #include <memspan/status.h>

@@ -460,20 +460,24 @@ static const char *check_slab(const struct memspan_symmetric_slabs *slabs, uint3
     return check_objects(slabs, slab, sum);
 }
 
-static size_t count_listed(const struct memspan_symmetric_slabs *slabs)
+static const char *check_lists(const struct memspan_symmetric_slabs *slabs, size_t in_lists)
 {
-    size_t count = 0;
+    unsigned empty_count = 0;
+    size_t count         = 0;
     unsigned c;
     uint32_t id;
 
     for (c = 0; c < MEMSPAN_SYMMETRIC_CLASSES; c++) {
+        empty_count += (slabs->classes[c].empty != 0);
         id = slabs->classes[c].with_room;
-        for (; (id != 0) && (count <= slabs->lines_used);
+        for (; (id != 0) && (count <= in_lists);
              id = memspan_symmetric_slab_record(slabs, id)->after) {
             count++;
         }
     }
-    return count;
+    return ((count == in_lists) && (empty_count == slabs->empty_count))
+               ? NULL
+               : "slabs with room or empty ones, and those in lists, differ in number";
 }
 
 const char *memspan_symmetric_slabs_check(const struct memspan_symmetric_slabs *slabs,
@@ -494,5 +498,5 @@ const char *memspan_symmetric_slabs_check(const struct memspan_symmetric_slabs *
             return problem;
         }
     }
-    return (in_lists == count_listed(slabs)) ? NULL : "slabs with room and those in lists differ";
+    return check_lists(slabs, in_lists);
 }
