@@ -18,12 +18,12 @@ void memspan_account_unlock(void)
     pthread_mutex_unlock(&lists_lock);
 }
 
-void memspan_account_init(struct memspan_account *account, struct memspan_allocator *allocator,
-                          uint64_t limit_bytes, bool by_thread)
+void memspan_account_init(struct memspan_account *account, struct memspan_allocator *allocator)
 {
-    account->allocator   = allocator;
-    account->limit_bytes = limit_bytes;
-    account->by_thread   = by_thread;
+    account->allocator      = allocator;
+    account->limit_bytes    = UINT64_MAX;
+    account->by_thread      = false;
+    account->ends_with_null = false;
     atomic_store_explicit(&account->closed, false, memory_order_relaxed);
     atomic_store_explicit(&account->had_heaps, false, memory_order_relaxed);
     atomic_store_explicit(&account->lending, false, memory_order_relaxed);

@@ -30,6 +30,7 @@ struct memspan_account {
     uint64_t scope;                         /* whose pool it is */
     uint64_t limit_bytes;                   /* pool_size; UINT64_MAX: none */
     bool by_thread;                         /* the limit is each thread's own */
+    bool ends_with_null;                    /* who is refused gets NULL, and nobody else is asked */
     atomic_bool had_heaps;                  /* some thread had a heap of it */
     atomic_bool closed;                     /* its allocator has been destroyed: no new heaps */
     atomic_bool lending;                    /* some heap may hold credit */
@@ -48,8 +49,8 @@ struct memspan_account {
     atomic_size_t orphan_count;
 };
 
-void memspan_account_init(struct memspan_account *account, struct memspan_allocator *allocator,
-                          uint64_t limit_bytes, bool by_thread);
+/* No limit, nothing counted. */
+void memspan_account_init(struct memspan_account *account, struct memspan_allocator *allocator);
 
 /* One lock for the lists of all accounts: they change when a thread first uses an allocator, when
  * one ends, and when memory of a thread that is gone is freed. */

@@ -62,7 +62,7 @@ static memspan_status_t take_divided(struct memspan_allocator *a,
 static memspan_status_t take(struct memspan_allocator *a, struct memspan_account *account,
                              const struct ask *ask, bool *zeroed_p, void **address_p)
 {
-    const struct memspan_plan *plan   = (ask->plan != NULL) ? ask->plan : &a->plan;
+    const struct memspan_plan *plan   = (ask->plan != NULL) ? ask->plan : a->plan;
     struct memspan_provider *provider = memspan_plan_provider_here(plan);
     size_t align =
         (a->traits.alignment > ask->align_bytes) ? a->traits.alignment : ask->align_bytes;
@@ -108,9 +108,9 @@ static memspan_status_t clear(struct memspan_allocator *a, const struct ask *ask
 
 static memspan_status_t over_limit(const struct memspan_account *account, uint64_t bytes)
 {
-    memspan_error(MEMSPAN_ERR_LIMIT, "%llu bytes do not fit in pool_size=%llu",
-                  (unsigned long long)bytes, (unsigned long long)account->limit_bytes);
-    return memspan_error_hint("raise the trait pool_size");
+    uint64_t charged = atomic_load_explicit(&account->charged_bytes, memory_order_relaxed);
+
+    return memspan_error_limit(bytes, account->limit_bytes, charged);
 }
 
 /* The account that @p bytes, of @p blocks, are charged to now; NULL with an error. */
@@ -290,10 +290,14 @@ static uintptr_t marked(memspan_allocator_h handle)
 
 void *memspan_allocate_slowly(memspan_allocator_h handle, size_t align_bytes, size_t size_bytes)
 {
-    struct memspan_allocator *a = memspan_allocator_resolve(handle);
-    struct ask ask              = {
-                     .size_bytes = size_bytes, .align_bytes = align_bytes, .handle = marked(handle)};
+    struct ask ask = {
+        .size_bytes = size_bytes, .align_bytes = align_bytes, .handle = marked(handle)};
+    struct memspan_allocator *a;
 
+    if (memspan_heap_refuses((uintptr_t)handle, size_bytes)) {
+        return NULL;
+    }
+    a = memspan_allocator_resolve(handle);
     if ((a == NULL) || (size_bytes == 0) || forbidden()) {
         return NULL;
     }

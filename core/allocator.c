@@ -136,33 +136,85 @@ struct memspan_allocator *memspan_allocator_at(size_t i)
     return (i < atomic_load_explicit(&record_count, memory_order_acquire)) ? record_at(i) : NULL;
 }
 
+static void set_up_account(struct memspan_allocator *a, struct memspan_account *account,
+                           uint64_t scope)
+{
+    memspan_account_init(account, a);
+    account->scope          = scope;
+    account->ends_with_null = (a->traits.fallback == MEMSPAN_VALUE_NULL_FB);
+    if (a->traits.pool_size != SIZE_MAX) {
+        account->limit_bytes = a->traits.pool_size;
+        account->by_thread   = (a->traits.access == MEMSPAN_VALUE_THREAD);
+    }
+}
+
 /* ---- plans ---- */
 
-static memspan_status_t make_plan(struct memspan_allocator *a)
-{
+/* Plans of plain host memory, one for each space that has asked; under table_lock, never freed. */
+static struct plain_plan {
     const struct memspan_space *space;
-    memspan_status_t status;
+    struct memspan_plan plan;
+    struct plain_plan *next;
+} * plain_plans;
+
+/* Everybody whose wishes are plain shares a plan. table_lock held; NULL with an error recorded. */
+static struct memspan_plan *get_plain_plan(const struct memspan_space *space)
+{
+    struct plain_plan *p;
+
+    for (p = plain_plans; (p != NULL) && (p->space != space); p = p->next) {
+    }
+    if (MEMSPAN_LIKELY(p != NULL)) {
+        return &p->plan;
+    }
+    memspan_watch_start();
+    memspan_fork_prepare();
+    p = calloc(1, sizeof(*p));
+    if (p == NULL) {
+        memspan_error(MEMSPAN_ERR_NO_MEMORY, "no memory for a plan");
+        return NULL;
+    }
+    if (memspan_plan_make_plain(space, &p->plan) != MEMSPAN_OK) {
+        free(p);
+        return NULL;
+    }
+    p->space    = space;
+    p->next     = plain_plans;
+    plain_plans = p;
+    return &p->plan;
+}
+
+/* A plan of its own. NULL with an error recorded. */
+static struct memspan_plan *make_plan(const struct memspan_space *space,
+                                      const struct memspan_traits *traits)
+{
+    const struct memspan_space *resolved;
+    struct memspan_plan *plan;
 
     memspan_watch_start();
     memspan_fork_prepare();
-    if (memspan_plan_is_plain(a->space, &a->traits)) {
-        status = memspan_plan_make_plain(a->space, &a->plan);
-    } else {
-        space  = memspan_space_resolve(a->space->handle);
-        status = (space == NULL) ? memspan_error_last()->status
-                                 : memspan_plan_make(space, &a->traits, &a->plan);
+    resolved = memspan_space_resolve(space->handle);
+    if (resolved == NULL) {
+        return NULL;
     }
-    a->planned = (status == MEMSPAN_OK);
-    return status;
+    plan = calloc(1, sizeof(*plan));
+    if (plan == NULL) {
+        memspan_error(MEMSPAN_ERR_NO_MEMORY, "no memory for a plan");
+        return NULL;
+    }
+    if (memspan_plan_make(resolved, traits, plan) != MEMSPAN_OK) {
+        free(plan);
+        return NULL;
+    }
+    return plan;
 }
 
-static void set_up_account(struct memspan_allocator *a)
+static void drop_plan(struct memspan_plan *plan)
 {
-    uint64_t limit = (a->traits.pool_size == SIZE_MAX) ? UINT64_MAX : a->traits.pool_size;
-
-    memspan_account_init(&a->account, a, limit,
-                         (limit != UINT64_MAX) && (a->traits.access == MEMSPAN_VALUE_THREAD));
-    a->account.scope = 0;
+    if (plan != NULL) {
+        memspan_plan_clear(plan);
+        free(plan);
+    }
 }
 
 static void set_up_predefined(struct memspan_allocator *a)
@@ -176,7 +228,7 @@ static void set_up_predefined(struct memspan_allocator *a)
     if (number == 1) {
         a->traits.fallback = MEMSPAN_VALUE_NULL_FB;
     }
-    set_up_account(a);
+    set_up_account(a, &a->account, 0);
     if (number >= 6) {
         a->traits.access = (number == 6)   ? MEMSPAN_VALUE_CGROUP
                            : (number == 7) ? MEMSPAN_VALUE_PTEAM
@@ -186,7 +238,7 @@ static void set_up_predefined(struct memspan_allocator *a)
 
 memspan_status_t memspan_allocator_ensure_plan(struct memspan_allocator *a)
 {
-    memspan_status_t status = MEMSPAN_OK;
+    memspan_status_t status;
 
     if (atomic_load_explicit(&a->provider, memory_order_acquire) != NULL) {
         return MEMSPAN_OK;
@@ -195,15 +247,14 @@ memspan_status_t memspan_allocator_ensure_plan(struct memspan_allocator *a)
     if (a->space == NULL) {
         set_up_predefined(a);
     }
-    if (!a->planned) {
-        status = make_plan(a);
+    if (a->plan == NULL) { /* one of the predefined, for the first time */
+        a->owns_plan = !memspan_plan_is_plain(a->space, &a->traits);
+        a->plan      = a->owns_plan ? make_plan(a->space, &a->traits) : get_plain_plan(a->space);
     }
-    if (status == MEMSPAN_OK) {
-        status = memspan_plan_provide(&a->plan);
-    }
+    status = (a->plan == NULL) ? memspan_error_last()->status : memspan_plan_provide(a->plan);
     if (status == MEMSPAN_OK) {
         /* Pairs with the acquires here and in provider(): the plan is seen whole. */
-        atomic_store_explicit(&a->provider, a->plan.provider, memory_order_release);
+        atomic_store_explicit(&a->provider, a->plan->provider, memory_order_release);
     }
     pthread_mutex_unlock(&table_lock);
     return status;
@@ -248,8 +299,7 @@ static struct memspan_account *divide(struct memspan_allocator *a, uint64_t scop
             return NULL;
         }
     }
-    memspan_account_init(account, a, a->traits.pool_size, false);
-    account->scope = scope;
+    set_up_account(a, account, scope);
     if (unused_one == NULL) {
         /* Last: statistics walk the list without the lock. */
         atomic_store_explicit(&account->next, a->account.next, memory_order_relaxed);
@@ -280,10 +330,10 @@ bool memspan_allocator_has_objects(const struct memspan_allocator *a)
 {
     const struct memspan_provider *p = atomic_load_explicit(&a->provider, memory_order_acquire);
 
-    return (p != NULL) && !p->eager && (a->plan.spec.spread != MEMSPAN_SPREAD_NEAREST) &&
+    return (p != NULL) && !p->eager && (a->plan->spec.spread != MEMSPAN_SPREAD_NEAREST) &&
            (a->traits.partition != MEMSPAN_VALUE_PARTITIONER) &&
            (a->traits.alignment <= MEMSPAN_SMALL_ALIGN_MAX) &&
-           (a->plan.blocked_bytes > MEMSPAN_SMALL_MAX_BYTES);
+           (a->plan->blocked_bytes > MEMSPAN_SMALL_MAX_BYTES);
 }
 
 /* ---- making ---- */
@@ -323,36 +373,48 @@ static void put_record(struct memspan_allocator *a)
     unused         = a;
 }
 
+/* Fills a record that nobody has the handle of yet; the handle. */
+static uintptr_t fill(struct memspan_allocator *a, const struct memspan_space *space,
+                      const struct memspan_traits *traits, struct memspan_plan *plan,
+                      bool owns_plan)
+{
+    a->space     = space;
+    a->traits    = *traits;
+    a->plan      = plan;
+    a->owns_plan = owns_plan;
+    a->name[0]   = '\0';
+    set_up_account(a, &a->account, 0);
+    atomic_store_explicit(&a->provider, owns_plan ? NULL : plan->provider, memory_order_relaxed);
+    atomic_store_explicit(&a->zombie, false, memory_order_relaxed);
+    atomic_store_explicit(&a->warned, false, memory_order_relaxed);
+    a->generation = (a->generation + 1) & ((1u << GENERATION_BITS) - 1);
+    return handle_mark | ((uintptr_t)a->generation << INDEX_BITS) | a->index;
+}
+
 static memspan_status_t create(const struct memspan_space *space,
                                const struct memspan_traits *traits,
                                memspan_allocator_h *allocator_p)
 {
-    struct memspan_allocator draft = {.space = space, .traits = *traits};
-    struct memspan_allocator *a;
+    bool plain                  = memspan_plan_is_plain(space, traits);
+    struct memspan_plan *plan   = NULL;
+    struct memspan_allocator *a = NULL;
     uintptr_t handle;
-    memspan_status_t status = make_plan(&draft);
 
-    if (status != MEMSPAN_OK) {
-        return status;
+    if (!plain) { /* opens drivers: not with the lock held */
+        plan = make_plan(space, traits);
+        if (plan == NULL) {
+            return memspan_error_last()->status;
+        }
     }
     pthread_mutex_lock(&table_lock);
-    a = take_record();
+    plan = plain ? get_plain_plan(space) : plan;
+    a    = (plan == NULL) ? NULL : take_record();
     if (a == NULL) {
         pthread_mutex_unlock(&table_lock);
-        memspan_plan_clear(&draft.plan);
+        drop_plan(plain ? NULL : plan);
         return memspan_error_last()->status;
     }
-    a->space   = draft.space;
-    a->traits  = draft.traits;
-    a->plan    = draft.plan;
-    a->planned = true;
-    a->name[0] = '\0';
-    set_up_account(a);
-    atomic_store_explicit(&a->provider, NULL, memory_order_relaxed);
-    atomic_store_explicit(&a->zombie, false, memory_order_relaxed);
-    atomic_store_explicit(&a->warned, false, memory_order_relaxed);
-    a->generation = (a->generation + 1) & ((1u << GENERATION_BITS) - 1);
-    handle        = handle_mark | ((uintptr_t)a->generation << INDEX_BITS) | a->index;
+    handle = fill(a, space, traits, plan, !plain);
     /* Pairs with the acquire in find(): whoever holds the handle sees the record. */
     atomic_store_explicit(&a->handle, handle, memory_order_release);
     pthread_mutex_unlock(&table_lock);
@@ -367,8 +429,8 @@ static memspan_status_t create_and_report(const struct memspan_space *space,
 {
     memspan_status_t status = create(space, traits, allocator_p);
 
-    if (status == MEMSPAN_OK) {
-        memspan_plan_report(&memspan_allocator_find(*allocator_p)->plan);
+    if ((status == MEMSPAN_OK) && memspan_allocator_find(*allocator_p)->owns_plan) {
+        memspan_plan_report(memspan_allocator_find(*allocator_p)->plan);
     }
     return status;
 }
@@ -384,7 +446,7 @@ static memspan_status_t read_request(memspan_space_h handle, const memspan_trait
                              (unsigned long long)(uintptr_t)handle);
     }
     memspan_traits_default(traits_p, (*space_p)->target);
-    return memspan_traits_apply(traits_p, (*space_p)->target, given, count);
+    return memspan_traits_set(traits_p, (*space_p)->target, given, count);
 }
 
 memspan_status_t memspan_allocator_create(memspan_space_h space_handle,
@@ -446,18 +508,27 @@ memspan_status_t memspan_allocator_plan(memspan_space_h space_handle, const mems
 
 /* ---- ending ---- */
 
+static uint64_t get(_Atomic uint64_t *counter)
+{
+    return atomic_load_explicit(counter, memory_order_relaxed);
+}
+
+/* Nobody counts any more: plain loads do, and the counters begin anew with the record. */
 static void add_to_the_gone(struct memspan_allocator *a)
 {
     struct memspan_counters *gone = &memspan_counters_of_the_gone;
     struct memspan_account *account;
 
     for (account = &a->account; account != NULL; account = account->next) {
-        gone->allocated_count += atomic_exchange(&account->allocated_count, 0);
-        gone->failed_count += atomic_exchange(&account->failed_count, 0);
-        gone->peak_bytes += (uint64_t)atomic_exchange(&account->peak_bytes, 0);
+        gone->allocated_count += get(&account->allocated_count);
+        gone->failed_count += get(&account->failed_count);
+        gone->peak_bytes +=
+            (uint64_t)atomic_load_explicit(&account->peak_bytes, memory_order_relaxed);
+        memspan_account_init(account, a);
         account->scope = SCOPE_UNUSED;
     }
-    gone->fallback_count += atomic_exchange(&a->fallback_count, 0);
+    gone->fallback_count += get(&a->fallback_count);
+    atomic_store_explicit(&a->fallback_count, 0, memory_order_relaxed);
 }
 
 /* The record can be used again. table_lock held. */
@@ -466,8 +537,8 @@ static void retire(struct memspan_allocator *a)
     if (a->traits.partitioner != 0) {
         memspan_partitioner_forget_allocator(a->traits.partitioner, a->index);
     }
-    memspan_plan_clear(&a->plan);
-    a->planned = false;
+    drop_plan(a->owns_plan ? a->plan : NULL);
+    a->plan = NULL;
     add_to_the_gone(a);
     put_record(a);
 }

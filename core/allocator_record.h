@@ -14,8 +14,8 @@ struct memspan_allocator {
     _Atomic(struct memspan_provider *) provider; /* NULL until the first allocation */
     const struct memspan_space *space;
     struct memspan_traits traits;
-    struct memspan_plan plan; /* valid when planned */
-    bool planned;
+    struct memspan_plan *plan;      /* NULL: not made yet */
+    bool owns_plan;                 /* else it is that of all such allocators, and stays */
     atomic_bool zombie;             /* destroyed, with live memory; the last free ends it */
     atomic_bool warned;             /* its fallback was reported */
     struct memspan_account account; /* the first; others follow where the trait access divides */

@@ -83,10 +83,10 @@ static void set_up(struct memspan_heap *heap, struct memspan_account *account,
 
     memspan_heap_drain(heap); /* announced too late to whoever had the record */
     memset(heap, 0, offsetof(struct memspan_heap, announced));
-    heap->credit       = first_credit(account);
-    heap->credit_least = heap->credit;
-    heap->granted      = heap->credit;
-    heap->credit_most  = memspan_account_is_limited(account) ? 0 : INT64_MAX;
+    heap->credit  = first_credit(account);
+    heap->granted = heap->credit;
+    memspan_heap_set_least(heap, heap->credit);
+    heap->credit_most = memspan_account_is_limited(account) ? 0 : INT64_MAX;
     for (i = 0; i < MEMSPAN_CLASS_COUNT; i++) {
         heap->current[i] = &memspan_slab_none;
     }
@@ -189,7 +189,7 @@ static void grant(struct memspan_heap *heap, int64_t bytes)
 {
     heap->granted += bytes;
     heap->credit += bytes;
-    heap->credit_least += bytes;
+    memspan_heap_set_least(heap, heap->credit_least + bytes);
 }
 
 static void spend(struct memspan_heap *heap, uint64_t bytes, int blocks)
@@ -197,8 +197,8 @@ static void spend(struct memspan_heap *heap, uint64_t bytes, int blocks)
     heap->credit -= (int64_t)bytes;
     heap->allocated_count += blocks;
     if (heap->credit < heap->credit_least) {
-        heap->credit_least = heap->credit;
-        heap->count_then   = heap->allocated_count - heap->freed_count;
+        heap->count_then = heap->allocated_count - heap->freed_count;
+        memspan_heap_set_least(heap, heap->credit);
     }
 }
 
@@ -317,9 +317,32 @@ void memspan_heap_credit(struct memspan_account *account, uint64_t bytes, int fr
     }
 }
 
-void memspan_heap_count_failure(struct memspan_account *account)
+bool memspan_heap_refuses(uintptr_t handle, size_t size_bytes)
 {
-    atomic_fetch_add_explicit(&account->failed_count, 1, memory_order_relaxed);
+    struct memspan_thread *t = &memspan_thread_self;
+    uint64_t bytes           = (uint64_t)size_bytes + MEMSPAN_CHARGE_OVERHEAD_BYTES;
+    struct memspan_account *account;
+    struct memspan_heap *heap;
+    uint64_t charged = 0;
+    bool refused     = false;
+
+    if ((size_bytes - 1 > SIZE_MAX / 2) || !memspan_thread_enter_fast(t)) {
+        return false;
+    }
+    heap    = t->slots[memspan_heap_slot(handle)];
+    account = heap->account;
+    if (atomic_load_explicit(&heap->handle, memory_order_relaxed) == handle) {
+        charged = atomic_load_explicit(&account->charged_bytes, memory_order_seq_cst);
+        refused = account->ends_with_null && memspan_account_is_limited(account) &&
+                  !atomic_load_explicit(&account->lending, memory_order_seq_cst) &&
+                  (bytes > account->limit_bytes - charged + (uint64_t)heap->credit);
+        heap->failed_count += refused ? 1 : 0;
+    }
+    memspan_thread_leave(t);
+    if (refused) {
+        memspan_error_limit(bytes, account->limit_bytes, charged);
+    }
+    return refused;
 }
 
 /* ---- slabs ---- */
@@ -363,7 +386,7 @@ unsigned memspan_heap_collect(struct memspan_heap *heap, struct memspan_slab *sl
         heap->freed_count += count;
         if (memspan_account_is_limited(heap->account)) {
             heap->granted -= (int64_t)charge; /* who freed has taken the charge back */
-            heap->credit_least -= (int64_t)charge;
+            memspan_heap_set_least(heap, heap->credit_least - (int64_t)charge);
         } else {
             heap->credit += (int64_t)charge;
         }
@@ -457,15 +480,15 @@ static bool next_slab(struct memspan_heap *heap, unsigned c)
     return true;
 }
 
-/* An object's index in the current slab, or -1: the heap has none of that class. */
+/* The place of a free object in the current slab, or -1: the heap has none of that class. */
 static int pop(struct memspan_heap *heap, unsigned c)
 {
     for (;;) {
         struct memspan_slab *slab = heap->current[c];
-        unsigned i                = slab->first_free;
+        unsigned place            = slab->first_free;
 
-        if (i != MEMSPAN_OBJECT_NONE) {
-            return (int)i;
+        if (place != MEMSPAN_OBJECT_NONE) {
+            return (int)place;
         }
         if (!memspan_slab_make_objects(slab) && (memspan_heap_collect(heap, slab) == 0) &&
             !next_slab(heap, c)) {
@@ -557,16 +580,17 @@ static void give_back_all(struct memspan_slab *slab)
     }
 }
 
-static void *mark_live(struct memspan_slab *slab, unsigned i,
+static void *mark_live(struct memspan_slab *slab, unsigned place,
                        const struct memspan_object_request *request, bool *zeroed_p)
 {
+    size_t i         = memspan_slab_index(slab, place);
     unsigned word    = slab->objects[i];
     unsigned flags   = MEMSPAN_OBJECT_LIVE | (request->fallback ? MEMSPAN_OBJECT_FALLBACK : 0);
     slab->first_free = (uint16_t)(word & MEMSPAN_OBJECT_VALUE);
     slab->objects[i] = (uint16_t)(flags | (slab->size_bytes - request->size_bytes));
     slab->used_count++;
     *zeroed_p = slab->zeroed && ((word & MEMSPAN_OBJECT_FRESH) != 0);
-    return slab->address + (size_t)i * slab->size_bytes;
+    return memspan_slab_pointer(slab, place);
 }
 
 void *memspan_heap_alloc_object(const struct memspan_object_request *request, bool *zeroed_p)
@@ -578,7 +602,7 @@ void *memspan_heap_alloc_object(const struct memspan_object_request *request, bo
     struct memspan_thread *t;
     struct memspan_heap *heap;
     void *address;
-    int i;
+    int place;
 
     for (;;) {
         heap = enter(request->account, &t);
@@ -592,9 +616,9 @@ void *memspan_heap_alloc_object(const struct memspan_object_request *request, bo
             adopt(heap, slab);
             slab = NULL;
         }
-        i = pop(heap, c);
-        if (i >= 0) {
-            address = mark_live(heap->current[c], (unsigned)i, request, zeroed_p);
+        place = pop(heap, c);
+        if (place >= 0) {
+            address = mark_live(heap->current[c], (unsigned)place, request, zeroed_p);
             surplus = (heap->empty_slabs > EMPTY_SLABS_MOST) ? take_surplus(heap, c) : NULL;
             memspan_thread_leave(t);
             give_back_all(surplus);
@@ -637,14 +661,15 @@ static uint64_t charge_of(const struct memspan_slab *slab, unsigned word)
 }
 
 /* In a section of the owner's. */
-static struct memspan_slab *free_own(struct memspan_slab *slab, uint32_t i, bool keep_charge)
+static struct memspan_slab *free_own(struct memspan_slab *slab, size_t i, unsigned place,
+                                     bool keep_charge)
 {
     struct memspan_heap *heap = atomic_load_explicit(&slab->heap, memory_order_relaxed);
 
     heap->credit += keep_charge ? 0 : (int64_t)charge_of(slab, slab->objects[i]);
     heap->freed_count++;
     slab->objects[i] = slab->first_free;
-    slab->first_free = (uint16_t)i;
+    slab->first_free = (uint16_t)place;
     slab->used_count--;
     return_credit(heap);
     return (slab->used_count == slab->edge) ? pass_edge(heap, slab) : NULL;
@@ -697,11 +722,11 @@ static void reap(struct memspan_slab *slab, struct memspan_account *account)
 }
 
 /* In a section of the freeing thread's, so that who stops all finds no push half done. */
-static void free_of_another(struct memspan_slab *slab, struct memspan_account *account, uint32_t i,
-                            bool keep_charge)
+static void free_of_another(struct memspan_slab *slab, struct memspan_account *account, size_t i,
+                            unsigned place, bool keep_charge)
 {
     uint64_t charge = keep_charge ? 0 : charge_of(slab, slab->objects[i]);
-    uint64_t old    = memspan_slab_push_remote(slab, i, charge);
+    uint64_t old    = memspan_slab_push_remote(slab, place, charge);
 
     if (memspan_account_is_limited(account)) {
         memspan_account_uncharge(account, charge);
@@ -717,11 +742,11 @@ bool memspan_heap_free_object(struct memspan_slab *slab, void *pointer, bool kee
     struct memspan_slab *empty = NULL;
     bool own                   = false;
     bool live                  = false;
-    uint32_t offset;
-    uint32_t i = memspan_slab_index(slab, pointer, &offset);
+    unsigned place             = memspan_place_of(pointer);
+    size_t i                   = memspan_slab_index(slab, place);
     struct memspan_account *account;
 
-    if ((offset != 0) || (i >= slab->capacity)) {
+    if ((i >= slab->capacity) || (memspan_slab_object(slab, i) != pointer)) {
         return false;
     }
     if (t != NULL) {
@@ -731,9 +756,9 @@ bool memspan_heap_free_object(struct memspan_slab *slab, void *pointer, bool kee
     account = atomic_load_explicit(&slab->account, memory_order_relaxed);
     live    = (slab->objects[i] & MEMSPAN_OBJECT_LIVE) != 0;
     if (live && own) {
-        empty = free_own(slab, i, keep_charge);
+        empty = free_own(slab, i, place, keep_charge);
     } else if (live) {
-        free_of_another(slab, account, i, keep_charge);
+        free_of_another(slab, account, i, place, keep_charge);
     }
     if (t != NULL) {
         memspan_thread_leave(t);

@@ -34,6 +34,7 @@ struct memspan_heap {
     _Atomic uintptr_t handle; /* the allocator's; UINTPTR_MAX: no short way leads here */
     const uint8_t *class_of;  /* by size, for the allocator's alignment */
     int64_t credit;           /* charged and not used */
+    int64_t credit_floor;     /* below it the short way looks: the larger of the next and 0 */
     int64_t credit_least;     /* since it was last published */
     int64_t count_then;       /* live blocks when credit was least */
     int64_t credit_most;      /* what is above goes back to the account */
@@ -52,7 +53,7 @@ struct memspan_heap {
     int64_t published_allocated;
     int64_t published_waiting;
     struct memspan_pool *pool; /* where the published waiting bytes are counted */
-    uint64_t failed_count;
+    uint64_t failed_count;     /* not published yet */
     struct memspan_heap *next; /* of the thread; also links unused records */
     struct memspan_heap *next_of_account;
     struct memspan_heap *previous_of_account;
@@ -68,6 +69,12 @@ extern struct memspan_slab memspan_slab_none;
 
 /* ---- hot ---- */
 
+static inline void memspan_heap_set_least(struct memspan_heap *heap, int64_t credit)
+{
+    heap->credit_least = credit;
+    heap->credit_floor = (credit > 0) ? credit : 0;
+}
+
 static inline unsigned memspan_heap_slot(uintptr_t handle)
 {
     return (unsigned)handle & (MEMSPAN_THREAD_SLOTS - 1);
@@ -78,44 +85,50 @@ static inline unsigned memspan_heap_slot(uintptr_t handle)
 static inline __attribute__((always_inline)) void *
 memspan_heap_alloc_fast(uintptr_t handle, size_t align_bytes, size_t size_bytes)
 {
-    struct memspan_thread *t = memspan_thread_self;
+    struct memspan_thread *t = &memspan_thread_self;
     struct memspan_heap *heap;
     struct memspan_slab *slab;
     const uint8_t *class_of;
-    unsigned i;
+    unsigned place;
+    size_t i;
     unsigned word;
     int64_t credit;
 
-    if (MEMSPAN_UNLIKELY((t == NULL) || (size_bytes - 1 >= MEMSPAN_SMALL_MAX_BYTES))) {
+    if (MEMSPAN_UNLIKELY(size_bytes - 1 >= MEMSPAN_SMALL_MAX_BYTES) ||
+        MEMSPAN_UNLIKELY(!memspan_thread_enter_fast(t))) {
         return NULL;
     }
     heap = t->slots[memspan_heap_slot(handle)];
-    if (MEMSPAN_UNLIKELY(!memspan_thread_enter_fast(t))) {
-        return NULL;
-    }
     if (MEMSPAN_UNLIKELY(atomic_load_explicit(&heap->handle, memory_order_relaxed) != handle)) {
         goto out_leave;
     }
-    class_of = memspan_class_table(align_bytes); /* tables stand in order of alignment */
-    class_of = (class_of > heap->class_of) ? class_of : heap->class_of;
-    slab     = heap->current[class_of[(size_bytes + 15) >> MEMSPAN_CLASS_STEP_SHIFT]];
-    i        = slab->first_free;
-    credit   = heap->credit - (int64_t)(size_bytes + MEMSPAN_CHARGE_OVERHEAD_BYTES);
-    if (MEMSPAN_UNLIKELY((i == MEMSPAN_OBJECT_NONE) || (credit < 0))) {
+    class_of = heap->class_of;
+    if (align_bytes > 16) { /* tables stand in order of alignment */
+        const uint8_t *asked = memspan_class_table(align_bytes);
+        class_of             = (asked > class_of) ? asked : class_of;
+    }
+    slab   = heap->current[class_of[(size_bytes + 15) >> MEMSPAN_CLASS_STEP_SHIFT]];
+    place  = slab->first_free;
+    credit = heap->credit - (int64_t)(size_bytes + MEMSPAN_CHARGE_OVERHEAD_BYTES);
+    if (MEMSPAN_UNLIKELY(place == MEMSPAN_OBJECT_NONE)) {
         goto out_leave;
     }
+    if (MEMSPAN_UNLIKELY(credit < heap->credit_floor)) {
+        if (credit < 0) {
+            goto out_leave;
+        }
+        heap->count_then = heap->allocated_count + 1 - heap->freed_count;
+        memspan_heap_set_least(heap, credit);
+    }
+    i                = memspan_slab_index(slab, place);
     word             = slab->objects[i];
     slab->first_free = (uint16_t)(word & MEMSPAN_OBJECT_VALUE);
     slab->objects[i] = (uint16_t)(MEMSPAN_OBJECT_LIVE | (slab->size_bytes - size_bytes));
     slab->used_count++;
     heap->credit = credit;
     heap->allocated_count++;
-    if (MEMSPAN_UNLIKELY(credit < heap->credit_least)) {
-        heap->credit_least = credit;
-        heap->count_then   = heap->allocated_count - heap->freed_count;
-    }
     memspan_thread_leave(t);
-    return slab->address + (size_t)i * slab->size_bytes;
+    return memspan_slab_pointer(slab, place);
 
 out_leave:
     memspan_thread_leave(t);
@@ -125,44 +138,46 @@ out_leave:
 /* Free an object of the calling thread's own. False: take the slow way. */
 static inline __attribute__((always_inline)) bool memspan_heap_free_fast(void *pointer)
 {
-    struct memspan_thread *t = memspan_thread_self;
+    struct memspan_thread *t = &memspan_thread_self;
     uintptr_t entry          = memspan_map_find(pointer);
+    unsigned place           = memspan_place_of(pointer);
     struct memspan_slab *slab;
     struct memspan_heap *heap;
-    uint32_t offset;
-    uint32_t i;
+    uint64_t product;
+    size_t i;
     unsigned word;
+    unsigned used;
     int64_t credit;
 
-    if (MEMSPAN_UNLIKELY(((entry & MEMSPAN_ENTRY_SLAB) == 0) || (t == NULL))) {
+    if (MEMSPAN_UNLIKELY((entry & MEMSPAN_ENTRY_SLAB) == 0) ||
+        MEMSPAN_UNLIKELY(!memspan_thread_enter_fast(t))) {
         return false;
     }
     slab = memspan_entry_record(entry);
-    if (MEMSPAN_UNLIKELY(!memspan_thread_enter_fast(t))) {
-        return false;
-    }
     if (MEMSPAN_UNLIKELY(atomic_load_explicit(&slab->thread, memory_order_relaxed) != t)) {
-        goto err_leave;
+        goto out_leave;
     }
-    i      = memspan_slab_index(slab, pointer, &offset);
-    word   = slab->objects[i];
-    heap   = atomic_load_explicit(&slab->heap, memory_order_relaxed);
-    credit = heap->credit + (int64_t)(slab->size_bytes - (word & MEMSPAN_OBJECT_VALUE) +
+    product = memspan_slab_product(slab, place);
+    i       = product >> MEMSPAN_RECIPROCAL_SHIFT;
+    word    = slab->objects[i];
+    used    = slab->used_count - 1u;
+    heap    = atomic_load_explicit(&slab->heap, memory_order_relaxed);
+    credit  = heap->credit + (int64_t)(slab->size_bytes - (word & MEMSPAN_OBJECT_VALUE) +
                                       MEMSPAN_CHARGE_OVERHEAD_BYTES);
-    if (MEMSPAN_UNLIKELY((offset != 0) || ((word & MEMSPAN_OBJECT_LIVE) == 0) ||
-                         (credit > heap->credit_most) ||
-                         ((uint16_t)(slab->used_count - 1) == slab->edge))) {
-        goto err_leave;
+    if (MEMSPAN_UNLIKELY(!memspan_slab_is_start(product, pointer)) ||
+        MEMSPAN_UNLIKELY((word & MEMSPAN_OBJECT_LIVE) == 0) ||
+        MEMSPAN_UNLIKELY(credit > heap->credit_most) || MEMSPAN_UNLIKELY(used == slab->edge)) {
+        goto out_leave;
     }
     slab->objects[i] = slab->first_free;
-    slab->first_free = (uint16_t)i;
-    slab->used_count--;
-    heap->credit = credit;
+    slab->first_free = (uint16_t)place;
+    slab->used_count = (uint16_t)used;
+    heap->credit     = credit;
     heap->freed_count++;
     memspan_thread_leave(t);
     return true;
 
-err_leave:
+out_leave:
     memspan_thread_leave(t);
     return false;
 }
@@ -173,6 +188,11 @@ err_leave:
  * on first use, or straight to the account when the thread can have none. False: over the limit, or
  * the account is closed; nothing is charged. */
 bool memspan_heap_debit(struct memspan_account *account, uint64_t bytes, int blocks);
+
+/* True, counted and recorded, when nothing can come of a request: its allocator's pool_size is used
+ * up, no credit is lent, and its fallback is NULL. Asks only what the calling thread's heap knows.
+ */
+bool memspan_heap_refuses(uintptr_t handle, size_t size_bytes);
 
 /* Take a charge back: of @p freed blocks that were given back, of @p undone that never came to be.
  */
@@ -200,9 +220,6 @@ struct memspan_record *memspan_heap_alloc_cached(struct memspan_pool *pool,
 
 /* Keep a block that its owner frees. False: not worth it, and nothing has changed. */
 bool memspan_heap_keep(struct memspan_account *account, struct memspan_record *record);
-
-/* A refusal for want of room was counted. */
-void memspan_heap_count_failure(struct memspan_account *account);
 
 /* ---- rare: of all threads ---- */
 

@@ -58,11 +58,16 @@ void memspan_heap_publish(struct memspan_heap *heap)
     memspan_account_publish(
         heap->account, live - heap->published_bytes, count - heap->published_count,
         (uint64_t)(heap->allocated_count - heap->published_allocated), (above > 0) ? above : 0);
+    if (heap->failed_count > 0) {
+        atomic_fetch_add_explicit(&heap->account->failed_count, heap->failed_count,
+                                  memory_order_relaxed);
+        heap->failed_count = 0;
+    }
     heap->published_bytes     = live;
     heap->published_count     = count;
     heap->published_allocated = heap->allocated_count;
-    heap->credit_least        = heap->credit;
     heap->count_then          = count;
+    memspan_heap_set_least(heap, heap->credit);
 }
 
 static int64_t room_in(const struct memspan_slab *slab)
@@ -123,9 +128,9 @@ static void take_credit(struct memspan_heap *heap)
 
     if (memspan_account_is_limited(heap->account)) {
         heap->granted -= credit;
-        heap->credit_least -= credit;
         heap->credit      = 0;
         heap->credit_most = 0;
+        memspan_heap_set_least(heap, heap->credit_least - credit);
         memspan_account_uncharge(heap->account, (uint64_t)credit);
     }
 }
@@ -269,7 +274,7 @@ bool memspan_heap_close(struct memspan_account *account)
     }
     memspan_account_lock();
     own = (account->heaps == NULL) || ((account->heaps->next_of_account == NULL) &&
-                                       (account->heaps->thread == memspan_thread_self));
+                                       (account->heaps->thread == &memspan_thread_self));
     memspan_account_unlock();
     if (own) {
         memspan_thread_hold();
@@ -361,13 +366,15 @@ static const char *check_objects(const struct memspan_slab *slab)
 {
     unsigned live   = 0;
     unsigned listed = 0;
+    unsigned place;
     unsigned i;
 
     for (i = 0; i < slab->capacity; i++) {
         live += ((slab->objects[i] & MEMSPAN_OBJECT_LIVE) != 0) ? 1 : 0;
     }
-    for (i = slab->first_free; i != MEMSPAN_OBJECT_NONE;
-         i = slab->objects[i] & MEMSPAN_OBJECT_VALUE) {
+    for (place = slab->first_free; place != MEMSPAN_OBJECT_NONE;
+         place = slab->objects[i] & MEMSPAN_OBJECT_VALUE) {
+        i = memspan_slab_index(slab, place);
         if ((i >= slab->capacity) || ((slab->objects[i] & MEMSPAN_OBJECT_LIVE) != 0) ||
             (++listed > slab->capacity)) {
             return "a slab's free list is broken";

@@ -305,13 +305,13 @@ memspan_status_t memspan_pool_take_slab(struct memspan_pool *pool, size_t size_b
     memspan_status_t status;
 
     for (;;) {
-        r = carve(pool, size_bytes, MEMSPAN_GRANULE_BYTES, false, MEMSPAN_USE_SLAB);
+        r = carve(pool, size_bytes, size_bytes, false, MEMSPAN_USE_SLAB);
         if (r != NULL) {
             *record_p = r;
             *zeroed_p = r->zeroed;
             return MEMSPAN_OK;
         }
-        status = grow(pool, size_bytes);
+        status = grow(pool, (size_bytes > MEMSPAN_GRANULE_BYTES) ? 2 * size_bytes : size_bytes);
         if (status != MEMSPAN_OK) {
             return status;
         }

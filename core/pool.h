@@ -40,7 +40,8 @@ void memspan_pool_free(struct memspan_record *record);
 /* The same for a list of them, linked by bin_after, all of one pool; calls no driver. */
 void memspan_pool_free_list(struct memspan_pool *pool, uint32_t first);
 
-/* Memory for a slab, on a granule: whole granules. Calls no driver on the way back. */
+/* Memory for a slab, a power of two of whole granules, on a boundary of its size. Calls no driver
+ * on the way back. */
 memspan_status_t memspan_pool_take_slab(struct memspan_pool *pool, size_t size_bytes,
                                         struct memspan_record **record_p, bool *zeroed_p);
 void memspan_pool_give_slab(struct memspan_record *record);

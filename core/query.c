@@ -59,7 +59,7 @@ memspan_status_t memspan_allocator_describe(memspan_allocator_h handle,
     if (status != MEMSPAN_OK) {
         return status;
     }
-    plan                 = &a->plan;
+    plan                 = a->plan;
     missed               = atomic_load(&plan->provider->page_size_missed);
     info.space           = a->space->handle;
     info.kind_asked      = plan->kind_asked;
@@ -113,7 +113,7 @@ memspan_status_t memspan_allocator_reach(memspan_allocator_h handle, int number,
         return memspan_error_last()->status;
     }
     status = memspan_allocator_ensure_plan(a);
-    return (status == MEMSPAN_OK) ? write_reach(a->plan.provider, number, reach_p) : status;
+    return (status == MEMSPAN_OK) ? write_reach(a->plan->provider, number, reach_p) : status;
 }
 
 /* ---- addresses ---- */
@@ -172,9 +172,9 @@ static void say_why(memspan_pointer_info_t *info, const struct memspan_block_vie
                  "%s memory, given by a fallback of the allocator "
                  "that was asked",
                  memspan_kind_name(info->kind_given));
-    } else if ((a->plan.provider == view->chunk->provider) ||
-               (a->plan.spec.spread == MEMSPAN_SPREAD_NEAREST)) {
-        snprintf(info->why, sizeof(info->why), "%.511s", a->plan.why);
+    } else if ((a->plan->provider == view->chunk->provider) ||
+               (a->plan->spec.spread == MEMSPAN_SPREAD_NEAREST)) {
+        snprintf(info->why, sizeof(info->why), "%.511s", a->plan->why);
     } else {
         snprintf(info->why, sizeof(info->why), "%s memory, by traits of this allocation's own",
                  memspan_kind_name(info->kind_given));
@@ -204,7 +204,7 @@ memspan_status_t memspan_pointer_describe(const void *pointer, memspan_pointer_i
     info.space           = view.owner.account->allocator->space->handle;
     info.base            = view.address;
     info.size_bytes      = view.owner.requested_bytes;
-    info.kind_asked      = view.owner.account->allocator->plan.kind_asked;
+    info.kind_asked      = view.owner.account->allocator->plan->kind_asked;
     info.kind_given      = p->spec.kind;
     info.home            = p->spec.device->number;
     info.page_size_bytes = (view.chunk->block.page_size_bytes != 0)

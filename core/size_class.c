@@ -23,12 +23,16 @@ static uint32_t size_of(unsigned c)
 static void fill_class(unsigned c)
 {
     struct memspan_class *class = &memspan_classes[c];
+    uint32_t steps;
 
     class->size_bytes = size_of(c);
-    class->reciprocal =
-        (uint32_t)(((UINT64_C(1) << 32) + class->size_bytes - 1) / class->size_bytes);
+    steps             = class->size_bytes >> MEMSPAN_CLASS_STEP_SHIFT;
+    class->reciprocal = ((UINT32_C(1) << MEMSPAN_RECIPROCAL_SHIFT) + steps - 1) / steps;
     class->slab_bytes = (uint32_t)MEMSPAN_GRANULE_BYTES * ((class->size_bytes > 1024) ? 4 : 1);
     class->capacity   = (uint16_t)(class->slab_bytes / class->size_bytes);
+    if (steps == 1) {
+        class->capacity--; /* the place of the last may be the one that means none */
+    }
 }
 
 static void fill_table(unsigned align)

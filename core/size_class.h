@@ -14,12 +14,13 @@ enum {
     MEMSPAN_SMALL_STEPS      = (MEMSPAN_SMALL_MAX_BYTES >> MEMSPAN_CLASS_STEP_SHIFT) + 1,
     MEMSPAN_SMALL_ALIGN_MAX  = 4096,
     MEMSPAN_SMALL_ALIGNS     = 9, /* 16 .. 4096 */
+    MEMSPAN_RECIPROCAL_SHIFT = 26,
 };
 
 struct memspan_class {
     uint32_t size_bytes;
-    uint32_t reciprocal; /* 2^32 / size_bytes, rounded up: offset * reciprocal >> 32 is the index */
-    uint32_t slab_bytes; /* of a slab of such objects, which starts on a granule */
+    uint32_t reciprocal; /* 2^26 / steps of an object, rounded up: exact for up to 2^14 steps */
+    uint32_t slab_bytes; /* of a slab of such objects, and its alignment */
     uint16_t capacity;   /* objects in it */
 };
 

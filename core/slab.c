@@ -79,6 +79,11 @@ static uintptr_t entry_of(const struct memspan_slab *slab, const struct memspan_
     return memspan_map_entry(slab, chunk->provider->spec.kind, MEMSPAN_ENTRY_SLAB);
 }
 
+static unsigned char *window_of(unsigned char *address)
+{
+    return address - ((uintptr_t)address & ((UINT64_C(1) << MEMSPAN_WINDOW_SHIFT) - 1));
+}
+
 struct memspan_slab *memspan_slab_create(struct memspan_pool *pool, unsigned class_index,
                                          struct memspan_account *account)
 {
@@ -98,18 +103,20 @@ struct memspan_slab *memspan_slab_create(struct memspan_pool *pool, unsigned cla
     }
     atomic_store_explicit(&slab->thread, NULL, memory_order_relaxed);
     atomic_store_explicit(&slab->heap, NULL, memory_order_relaxed);
-    slab->address    = memspan_record_address(r);
-    slab->size_bytes = class->size_bytes;
-    slab->reciprocal = class->reciprocal;
-    slab->first_free = MEMSPAN_OBJECT_NONE;
-    slab->used_count = 0;
-    slab->edge       = MEMSPAN_EDGE_NEVER;
-    slab->made       = 0;
-    slab->capacity   = class->capacity;
-    slab->state      = MEMSPAN_SLAB_CURRENT;
-    slab->zeroed     = zeroed;
-    slab->chunk      = memspan_chunk_of(r);
-    slab->record     = r;
+    slab->address     = memspan_record_address(r);
+    slab->window      = window_of(slab->address);
+    slab->first_place = (uint16_t)memspan_place_of(slab->address);
+    slab->size_bytes  = class->size_bytes;
+    slab->reciprocal  = class->reciprocal;
+    slab->first_free  = MEMSPAN_OBJECT_NONE;
+    slab->used_count  = 0;
+    slab->edge        = MEMSPAN_EDGE_NEVER;
+    slab->made        = 0;
+    slab->capacity    = class->capacity;
+    slab->state       = MEMSPAN_SLAB_CURRENT;
+    slab->zeroed      = zeroed;
+    slab->chunk       = memspan_chunk_of(r);
+    slab->record      = r;
     atomic_store_explicit(&slab->remote, MEMSPAN_REMOTE_EMPTY, memory_order_relaxed);
     atomic_store_explicit(&slab->account, account, memory_order_relaxed);
     /* No object's word says live: fresh records are zero, used ones had all objects freed. */
@@ -130,32 +137,36 @@ void memspan_slab_destroy(struct memspan_slab *slab)
 bool memspan_slab_make_objects(struct memspan_slab *slab)
 {
     enum { AT_A_TIME = 32 };
-    unsigned end = (unsigned)slab->made + AT_A_TIME;
+    unsigned steps = slab->size_bytes >> MEMSPAN_CLASS_STEP_SHIFT;
+    unsigned end   = (unsigned)slab->made + AT_A_TIME;
+    unsigned place = slab->first_place + slab->made * steps;
     unsigned i;
 
     if (slab->made == slab->capacity) {
         return false;
     }
-    end = (end < slab->capacity) ? end : slab->capacity;
+    end              = (end < slab->capacity) ? end : slab->capacity;
+    slab->first_free = (uint16_t)place;
     for (i = slab->made; i < end; i++) {
-        unsigned next    = (i + 1 < end) ? i + 1 : slab->first_free;
-        slab->objects[i] = (uint16_t)(MEMSPAN_OBJECT_FRESH | next);
+        place += steps;
+        slab->objects[i] = (uint16_t)(MEMSPAN_OBJECT_FRESH |
+                                      ((i + 1 < end) ? place : (unsigned)MEMSPAN_OBJECT_NONE));
     }
-    slab->first_free = slab->made;
-    slab->made       = (uint16_t)end;
+    slab->made = (uint16_t)end;
     return true;
 }
 
 /* ---- the remote list ---- */
 
-uint64_t memspan_slab_push_remote(struct memspan_slab *slab, uint32_t index, uint64_t charge)
+uint64_t memspan_slab_push_remote(struct memspan_slab *slab, unsigned place, uint64_t charge)
 {
+    size_t index = memspan_slab_index(slab, place);
     uint64_t old = atomic_load_explicit(&slab->remote, memory_order_relaxed);
     uint64_t new;
 
     do {
         slab->objects[index] = (uint16_t)(MEMSPAN_OBJECT_REMOTE | (old & MEMSPAN_OBJECT_VALUE));
-        new = ((old & ~MEMSPAN_REMOTE_FULL & ~(uint64_t)0xffff) | index) + (UINT64_C(1) << 16) +
+        new = ((old & ~MEMSPAN_REMOTE_FULL & ~(uint64_t)0xffff) | place) + (UINT64_C(1) << 16) +
               (charge << 32);
     } while (!atomic_compare_exchange_weak_explicit(&slab->remote, &old, new, memory_order_seq_cst,
                                                     memory_order_relaxed));
@@ -166,7 +177,7 @@ unsigned memspan_slab_collect(struct memspan_slab *slab, uint64_t *charge_p)
 {
     uint64_t list = atomic_load_explicit(&slab->remote, memory_order_relaxed);
     unsigned count;
-    unsigned i;
+    unsigned place;
     unsigned n;
 
     *charge_p = 0;
@@ -176,18 +187,21 @@ unsigned memspan_slab_collect(struct memspan_slab *slab, uint64_t *charge_p)
     list      = atomic_exchange_explicit(&slab->remote, MEMSPAN_REMOTE_EMPTY, memory_order_seq_cst);
     count     = (unsigned)(list >> 16) & 0xffff;
     *charge_p = (list & ~MEMSPAN_REMOTE_FULL) >> 32;
-    i         = (unsigned)list & MEMSPAN_OBJECT_VALUE;
+    place     = (unsigned)list & MEMSPAN_OBJECT_VALUE;
     for (n = 0; n < count; n++) {
-        unsigned next = slab->objects[i] & MEMSPAN_OBJECT_VALUE;
-        if ((i >= slab->capacity) || ((slab->objects[i] & MEMSPAN_OBJECT_REMOTE) == 0)) {
+        size_t i =
+            (place == MEMSPAN_OBJECT_NONE) ? slab->capacity : memspan_slab_index(slab, place);
+        unsigned word = (i < slab->capacity) ? slab->objects[i] : 0;
+
+        if ((word & MEMSPAN_OBJECT_REMOTE) == 0) {
             /* The same object twice in the list: two threads freed it at the same time. */
             memspan_log(MEMSPAN_LOG_ERROR, "core", "an object of %u bytes near %p was freed twice",
                         slab->size_bytes, (void *)slab->address);
             break;
         }
         slab->objects[i] = slab->first_free;
-        slab->first_free = (uint16_t)i;
-        i                = next;
+        slab->first_free = (uint16_t)place;
+        place            = word & MEMSPAN_OBJECT_VALUE;
     }
     slab->used_count = (uint16_t)(slab->used_count - n);
     return n;

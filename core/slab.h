@@ -11,6 +11,10 @@
  *   0znnnnnnnnnnnnnn  free, in the owner's list; n: the next; z: never given out since it was made
  *   01nnnnnnnnnnnnnn  freed by another thread, in the remote list
  *
+ * The next is named by its place: the number of the 16-byte step in its window of 256 KiB, which no
+ * slab crosses. A place follows from a pointer, and a pointer from a place, without asking which
+ * object that is, so that freeing and allocating again do not wait for each other's look-ups.
+ *
  * The owner's list needs no atomics. Other threads push onto the remote list, one compare and swap
  * that also carries how much was given back; the owner takes the whole list at once. When the last
  * free object has gone the owner sets FULL in the word of the remote list, and who then frees
@@ -33,6 +37,8 @@ enum {
     MEMSPAN_OBJECT_VALUE    = 0x3fff,
     MEMSPAN_OBJECT_NONE     = 0x3fff, /* end of a list */
     MEMSPAN_EDGE_NEVER      = 0xffff,
+
+    MEMSPAN_WINDOW_SHIFT = 18,
 };
 
 /* The remote list: first object 16 bits, how many 16, charge of them 31, FULL 1. */
@@ -50,9 +56,10 @@ enum memspan_slab_state {
 struct memspan_slab {
     _Atomic(struct memspan_thread *) thread; /* whose heap it is in; NULL: nobody's */
     _Atomic(struct memspan_heap *) heap;
-    unsigned char *address;
-    uint32_t size_bytes; /* of an object */
+    unsigned char *window; /* where places are counted from */
+    uint32_t size_bytes;   /* of an object */
     uint32_t reciprocal;
+    uint16_t first_place; /* of the slab's first object */
     uint16_t first_free;
     uint16_t used_count;
     uint16_t edge; /* used_count after a free at which the lists change */
@@ -67,6 +74,7 @@ struct memspan_slab {
     struct memspan_slab *previous;
     _Atomic(struct memspan_slab *) next_announced;
     atomic_bool announced; /* in, or on its way to, some heap's list of announced slabs */
+    unsigned char *address;
     struct memspan_chunk *chunk;
     struct memspan_record *record; /* of its memory in the pool */
     uint16_t objects[];            /* capacity + 1; the last is never live */
@@ -96,19 +104,47 @@ static inline bool memspan_slab_set_full(struct memspan_slab *slab)
                                                    memory_order_acq_rel, memory_order_acquire);
 }
 
-/* The object that holds @p pointer; *offset_p: the bytes before it. capacity: none. */
-static inline uint32_t memspan_slab_index(const struct memspan_slab *slab, const void *pointer,
-                                          uint32_t *offset_p)
+static inline unsigned memspan_place_of(const void *pointer)
 {
-    uint32_t offset = (uint32_t)((const unsigned char *)pointer - slab->address);
-    uint32_t i      = (uint32_t)(((uint64_t)offset * slab->reciprocal) >> 32);
+    return (unsigned)((uintptr_t)pointer >> MEMSPAN_CLASS_STEP_SHIFT) & MEMSPAN_OBJECT_VALUE;
+}
 
-    *offset_p = offset - i * slab->size_bytes;
-    return i;
+/* A place of the slab divided by the steps of an object, as a number with 26 binary places. */
+static inline uint64_t memspan_slab_product(const struct memspan_slab *slab, unsigned place)
+{
+    return (uint64_t)(place - slab->first_place) * slab->reciprocal;
+}
+
+/* Whether an object starts at that pointer and its product. The reciprocal is rounded up: the
+ * product of a whole number is above it by less than 2^14 of the last place, that of any other by
+ * 2^17 or more. */
+static inline bool memspan_slab_is_start(uint64_t product, const void *pointer)
+{
+    const uint64_t mask =
+        ((UINT64_C(1) << MEMSPAN_RECIPROCAL_SHIFT) - 1) & ~((UINT64_C(1) << 17) - 1);
+
+    return ((product & mask) | ((uintptr_t)pointer & 15)) == 0;
+}
+
+/* The index of the object that holds a place of the slab; the slab's capacity: none does. */
+static inline size_t memspan_slab_index(const struct memspan_slab *slab, unsigned place)
+{
+    return memspan_slab_product(slab, place) >> MEMSPAN_RECIPROCAL_SHIFT;
+}
+
+static inline void *memspan_slab_pointer(const struct memspan_slab *slab, unsigned place)
+{
+    return slab->window + ((size_t)place << MEMSPAN_CLASS_STEP_SHIFT);
+}
+
+/* Where the object of an index starts. */
+static inline void *memspan_slab_object(const struct memspan_slab *slab, size_t index)
+{
+    return slab->address + index * slab->size_bytes;
 }
 
 /* Push an object that another thread owns onto the remote list. */
-uint64_t memspan_slab_push_remote(struct memspan_slab *slab, uint32_t index, uint64_t charge);
+uint64_t memspan_slab_push_remote(struct memspan_slab *slab, unsigned place, uint64_t charge);
 
 void memspan_slab_before_fork(void);
 void memspan_slab_after_fork(void);

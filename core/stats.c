@@ -270,7 +270,7 @@ static bool print_allocator(int fd, struct memspan_allocator *a)
     memspan_allocator_lock_table();
     add_own(&stats, a);
     memspan_allocator_label(a, label);
-    kind = memspan_kind_name(a->plan.kind_given);
+    kind = memspan_kind_name((a->plan == NULL) ? MEMSPAN_KIND_NONE : a->plan->kind_given);
     memspan_allocator_unlock_table();
     return (stats.allocated_count + stats.failed_count == 0) || print_line(fd, label, kind, &stats);
 }

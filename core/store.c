@@ -91,8 +91,7 @@ struct memspan_chunk *memspan_store_chunk(const void *address)
 static bool find_object(const struct memspan_slab *slab, const void *address,
                         struct memspan_block_view *view_p)
 {
-    uint32_t offset;
-    uint32_t i    = memspan_slab_index(slab, address, &offset);
+    size_t i      = memspan_slab_index(slab, memspan_place_of(address));
     unsigned word = (i < slab->capacity) ? slab->objects[i] : 0;
 
     if ((word & MEMSPAN_OBJECT_LIVE) == 0) {
@@ -100,7 +99,7 @@ static bool find_object(const struct memspan_slab *slab, const void *address,
     }
     *view_p = (struct memspan_block_view){
         .chunk          = slab->chunk,
-        .address        = slab->address + (size_t)i * slab->size_bytes,
+        .address        = memspan_slab_object(slab, i),
         .capacity_bytes = slab->size_bytes,
         .owner          = {.account         = atomic_load_explicit(&slab->account, memory_order_relaxed),
                            .requested_bytes = slab->size_bytes - (word & MEMSPAN_OBJECT_VALUE),
@@ -221,8 +220,7 @@ static bool is_worth_staying(size_t size_bytes, size_t capacity_bytes)
 
 static bool resize_object(struct memspan_slab *slab, const void *address, size_t size_bytes)
 {
-    uint32_t offset;
-    uint32_t i    = memspan_slab_index(slab, address, &offset);
+    size_t i      = memspan_slab_index(slab, memspan_place_of(address));
     unsigned word = slab->objects[i];
 
     if (!is_worth_staying(size_bytes, slab->size_bytes)) {

@@ -14,9 +14,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-__thread struct memspan_thread *memspan_thread_self;
+__thread struct memspan_thread memspan_thread_self = {.interrupt = MEMSPAN_INTERRUPT_NEW};
 
-/* The thread's record is gone and stays so: destructors of others may still allocate. */
+/* The thread has given its heaps up; destructors of others may still allocate. */
 static __thread bool has_ended __attribute__((tls_model("initial-exec")));
 
 static pthread_mutex_t list_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -58,55 +58,63 @@ static void end_thread(void *data)
 {
     struct memspan_thread *t = data;
 
-    has_ended           = true;
-    memspan_thread_self = NULL;
+    has_ended = true;
     pthread_mutex_lock(&list_lock);
     memspan_heap_retire_all(t);
     unlink_thread(t);
+    atomic_store_explicit(&t->interrupt, MEMSPAN_INTERRUPT_NEW, memory_order_relaxed);
     pthread_mutex_unlock(&list_lock);
-    free(t);
     memspan_provider_settle_all();
 }
 
-struct memspan_thread *memspan_thread_get(void)
+/* Into the list; false when nothing would take it out again. */
+static bool make_known(struct memspan_thread *t)
 {
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-    struct memspan_thread *t   = memspan_thread_self;
     int i;
 
-    if (MEMSPAN_LIKELY(t != NULL)) {
-        return t;
-    }
-    if (has_ended) {
-        return NULL;
-    }
-    pthread_once(&once, prepare);
-    t = aligned_alloc(MEMSPAN_CACHE_LINE_BYTES, sizeof(*t));
-    if (t == NULL) {
-        return NULL;
-    }
-    memset(t, 0, sizeof(*t));
     for (i = 0; i < MEMSPAN_THREAD_SLOTS; i++) {
         t->slots[i] = &memspan_heap_nobody;
     }
-    pthread_mutex_lock(&list_lock);
     if (!has_key) {
         has_key = (pthread_key_create(&key, end_thread) == 0);
     }
     if (!has_key || (pthread_setspecific(key, t) != 0)) {
-        pthread_mutex_unlock(&list_lock);
-        free(t);
-        return NULL;
+        return false;
     }
-    atomic_store_explicit(&t->interrupt, standing_interrupts, memory_order_relaxed);
-    t->next = threads;
+    t->next     = threads;
+    t->previous = NULL;
     if (threads != NULL) {
         threads->previous = t;
     }
     threads = t;
+    atomic_store_explicit(&t->interrupt, standing_interrupts, memory_order_relaxed);
+    return true;
+}
+
+static __attribute__((noinline)) struct memspan_thread *get_new(struct memspan_thread *t)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    bool known;
+
+    if (has_ended) {
+        return NULL;
+    }
+    pthread_once(&once, prepare);
+    pthread_mutex_lock(&list_lock);
+    known = make_known(t);
     pthread_mutex_unlock(&list_lock);
-    memspan_thread_self = t;
-    return t;
+    return known ? t : NULL;
+}
+
+struct memspan_thread *memspan_thread_get(void)
+{
+    struct memspan_thread *t = &memspan_thread_self;
+
+    if (MEMSPAN_LIKELY((atomic_load_explicit(&t->interrupt, memory_order_relaxed) &
+                        MEMSPAN_INTERRUPT_NEW) == 0)) {
+        return t;
+    }
+    return get_new(t);
 }
 
 /* ---- sections ---- */
@@ -206,7 +214,7 @@ void memspan_thread_after_fork_child(void)
 
     for (t = threads; t != NULL; t = next) {
         next = t->next;
-        if (t != memspan_thread_self) {
+        if (t != &memspan_thread_self) {
             unlink_thread(t);
             t->next = gone;
             gone    = t;
@@ -214,8 +222,7 @@ void memspan_thread_after_fork_child(void)
     }
     for (t = gone; t != NULL; t = next) {
         next = t->next;
-        memspan_heap_retire_all(t);
-        free(t);
+        memspan_heap_retire_all(t); /* their storage is still there: the child has all memory */
     }
     memspan_thread_resume_all();
 }

@@ -24,24 +24,26 @@ enum {
     MEMSPAN_INTERRUPT_STOP  = 1, /* keep out until it is gone */
     MEMSPAN_INTERRUPT_WATCH = 2, /* somebody watches: no short cuts */
     MEMSPAN_INTERRUPT_FENCE = 4, /* no membarrier here: enter with a fence */
+    MEMSPAN_INTERRUPT_NEW   = 8, /* the thread is not known yet, or not any more */
     MEMSPAN_THREAD_SLOTS    = 16,
 };
 
 struct memspan_thread {
     atomic_uint busy;
-    atomic_uint interrupt;
+    atomic_uint interrupt;                            /* enum; not 0: the short ways are closed */
     struct memspan_heap *slots[MEMSPAN_THREAD_SLOTS]; /* by handle; never NULL */
     struct memspan_heap *heaps;                       /* all of them */
     struct memspan_thread *next;                      /* in the list of threads */
     struct memspan_thread *previous;
 } __attribute__((aligned(MEMSPAN_CACHE_LINE_BYTES)));
 
-/* The calling thread's record; NULL before it has one and after it has given it back. */
-extern __thread struct memspan_thread *memspan_thread_self
+/* The calling thread's record; not to be used before get() has returned it. In the thread's own
+ * storage, so that the short ways need not ask whether there is one. */
+extern __thread struct memspan_thread memspan_thread_self
     __attribute__((tls_model("initial-exec")));
 
-/* The calling thread's record, made on first use; NULL while the thread ends, and without memory.
- */
+/* The calling thread's record, made known on first use; NULL while the thread ends, and when no
+ * destructor can be set for it. */
 struct memspan_thread *memspan_thread_get(void);
 
 /* Enter a section the short way. False: not inside; take the slow way. */

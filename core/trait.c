@@ -361,10 +361,9 @@ static memspan_status_t check_given(const memspan_trait_t *given, size_t count)
     return MEMSPAN_OK;
 }
 
-memspan_status_t memspan_traits_apply(struct memspan_traits *traits, bool target,
-                                      const memspan_trait_t *given, size_t count)
+memspan_status_t memspan_traits_set(struct memspan_traits *traits, bool target,
+                                    const memspan_trait_t *given, size_t count)
 {
-    struct memspan_traits result = *traits;
     memspan_status_t status;
     size_t i;
 
@@ -378,12 +377,18 @@ memspan_status_t memspan_traits_apply(struct memspan_traits *traits, bool target
     }
     status = check_given(given, count);
     for (i = 0; (status == MEMSPAN_OK) && (i < count); i++) {
-        status = (given[i].value == MEMSPAN_VALUE_DEFAULT) ? reset(&result, target, &given[i])
-                                                           : set(&result, target, &given[i]);
+        status = (given[i].value == MEMSPAN_VALUE_DEFAULT) ? reset(traits, target, &given[i])
+                                                           : set(traits, target, &given[i]);
     }
-    if (status == MEMSPAN_OK) {
-        status = check_together(&result);
-    }
+    return (status == MEMSPAN_OK) ? check_together(traits) : status;
+}
+
+memspan_status_t memspan_traits_apply(struct memspan_traits *traits, bool target,
+                                      const memspan_trait_t *given, size_t count)
+{
+    struct memspan_traits result = *traits;
+    memspan_status_t status      = memspan_traits_set(&result, target, given, count);
+
     if (status == MEMSPAN_OK) {
         *traits = result;
     }

@@ -41,4 +41,8 @@ void memspan_traits_default(struct memspan_traits *traits, bool target);
 memspan_status_t memspan_traits_apply(struct memspan_traits *traits, bool target,
                                       const memspan_trait_t *given, size_t count);
 
+/* The same where @p traits are worth nothing after an error. */
+memspan_status_t memspan_traits_set(struct memspan_traits *traits, bool target,
+                                    const memspan_trait_t *given, size_t count);
+
 #endif /* MEMSPAN_CORE_TRAIT_H */

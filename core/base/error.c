@@ -5,6 +5,7 @@
  * needs no memory. */
 
 #include "core/base/error.h"
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -13,6 +14,14 @@ static _Thread_local struct {
     struct memspan_error_texts texts;
     char text[1024]; /* the record as one line, made on demand */
 } last = {.record = {.message = "", .hint = "", .backend = "", .call = "", .native_text = ""}};
+
+/* A refusal that is not words yet. */
+static _Thread_local struct {
+    bool pending;
+    uint64_t bytes;
+    uint64_t limit_bytes;
+    uint64_t used_bytes;
+} refusal __attribute__((tls_model("initial-exec")));
 
 static const char *copy_text(char *buffer, size_t size, const char *text)
 {
@@ -27,6 +36,7 @@ memspan_status_t memspan_error_native_va(memspan_status_t status, const char *ba
 {
     char message[sizeof(last.texts.message)];
 
+    refusal.pending = false;
     /* Formatted aside first: an argument may point into the record that is being replaced. */
     vsnprintf(message, sizeof(message), format, args);
     memcpy(last.texts.message, message, sizeof(message));
@@ -66,10 +76,31 @@ memspan_status_t memspan_error(memspan_status_t status, const char *format, ...)
     return status;
 }
 
+memspan_status_t memspan_error_limit(uint64_t bytes, uint64_t limit_bytes, uint64_t used_bytes)
+{
+    refusal.bytes       = bytes;
+    refusal.limit_bytes = limit_bytes;
+    refusal.used_bytes  = used_bytes;
+    refusal.pending     = true;
+    return MEMSPAN_ERR_LIMIT;
+}
+
+static void find_words(void)
+{
+    if (refusal.pending) {
+        memspan_error_native(MEMSPAN_ERR_LIMIT, NULL, NULL, 0, NULL, "raise the trait pool_size",
+                             "%llu bytes do not fit in pool_size=%llu, of which %llu are in use",
+                             (unsigned long long)refusal.bytes,
+                             (unsigned long long)refusal.limit_bytes,
+                             (unsigned long long)refusal.used_bytes);
+    }
+}
+
 memspan_status_t memspan_error_hint(const char *format, ...)
 {
     va_list args;
 
+    find_words();
     va_start(args, format);
     vsnprintf(last.texts.hint, sizeof(last.texts.hint), format, args);
     va_end(args);
@@ -79,12 +110,14 @@ memspan_status_t memspan_error_hint(const char *format, ...)
 
 void memspan_error_save(struct memspan_error_saved *saved)
 {
+    find_words();
     saved->record = last.record;
     saved->texts  = last.texts;
 }
 
 void memspan_error_restore(const struct memspan_error_saved *saved)
 {
+    refusal.pending = false;
     /* The texts lie where they lay; the record's pointers are right again. */
     last.texts  = saved->texts;
     last.record = saved->record;
@@ -92,17 +125,19 @@ void memspan_error_restore(const struct memspan_error_saved *saved)
 
 const memspan_error_t *memspan_error_last(void)
 {
+    find_words();
     return &last.record;
 }
 
 void memspan_error_clear(void)
 {
-    last.record = (memspan_error_t){.status      = MEMSPAN_OK,
-                                    .message     = "",
-                                    .hint        = "",
-                                    .backend     = "",
-                                    .call        = "",
-                                    .native_text = ""};
+    refusal.pending = false;
+    last.record     = (memspan_error_t){.status      = MEMSPAN_OK,
+                                        .message     = "",
+                                        .hint        = "",
+                                        .backend     = "",
+                                        .call        = "",
+                                        .native_text = ""};
 }
 
 const char *memspan_error_text(void)
@@ -110,6 +145,7 @@ const char *memspan_error_text(void)
     const memspan_error_t *e = &last.record;
     size_t n                 = 0;
 
+    find_words();
     n += (size_t)snprintf(last.text, sizeof(last.text), "%s",
                           (e->message[0] != '\0') ? e->message : memspan_status_text(e->status));
     if ((e->call[0] != '\0') && (n < sizeof(last.text))) {

@@ -8,6 +8,7 @@
 #include <memspan/status.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /* Record a failure of the library's own and return its status. */
 memspan_status_t memspan_error(memspan_status_t status, const char *format, ...)
@@ -29,6 +30,10 @@ memspan_status_t memspan_error_native_va(memspan_status_t status, const char *ba
 /* Add advice to the record just made; returns its status, so that it can end a return statement. */
 memspan_status_t memspan_error_hint(const char *format, ...)
     __attribute__((format(printf, 1, 2), cold));
+
+/* Record that @p bytes are more than what is left of a limit. For refusals that a program meets in
+ * its inner loop: only numbers are kept, and made words when somebody asks. */
+memspan_status_t memspan_error_limit(uint64_t bytes, uint64_t limit_bytes, uint64_t used_bytes);
 
 /* The calling thread's record, put aside while something is tried whose failure is not the caller's
  * (a driver that is not there), and put back afterwards. */

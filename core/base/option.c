@@ -235,7 +235,7 @@ uint64_t memspan_option_size(enum memspan_option option)
 bool memspan_option_is_set(enum memspan_option option)
 {
     ensure_ready();
-    return strcmp(values[option].source, "environment") == 0;
+    return values[option].source[0] == 'e'; /* "environment" */
 }
 
 enum memspan_option memspan_option_find(const char *variable)

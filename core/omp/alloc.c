@@ -53,17 +53,23 @@ alloc_slowly(memspan_omp_allocator_t allocator, size_t align_bytes, size_t size_
     return NULL;
 }
 
+/* A function of its own, so that the short way saves no registers for it. */
+static __attribute__((noinline)) void *alloc_past_heap(size_t size_bytes,
+                                                       memspan_omp_allocator_t allocator)
+{
+    if (memspan_heap_refuses(allocator, size_bytes)) {
+        return NULL;
+    }
+    return memspan_allocator_known((memspan_allocator_h)allocator)
+               ? memspan_allocate_slowly((memspan_allocator_h)allocator, 1, size_bytes)
+               : alloc_slowly(allocator, 0, size_bytes, false);
+}
+
 void *omp_alloc(size_t size_bytes, memspan_omp_allocator_t allocator)
 {
     void *pointer = memspan_heap_alloc_fast(allocator, 1, size_bytes);
 
-    if (MEMSPAN_LIKELY(pointer != NULL)) {
-        return pointer;
-    }
-    if (MEMSPAN_LIKELY(memspan_allocator_known((memspan_allocator_h)allocator))) {
-        return memspan_allocate_slowly((memspan_allocator_h)allocator, 1, size_bytes);
-    }
-    return alloc_slowly(allocator, 0, size_bytes, false);
+    return MEMSPAN_LIKELY(pointer != NULL) ? pointer : alloc_past_heap(size_bytes, allocator);
 }
 
 /* An alignment of 0 is an error in these two calls, but "none" inside. */
