@@ -71,7 +71,8 @@ static memspan_status_t take(struct memspan_allocator *a, struct memspan_account
         .size_bytes  = ask->size_bytes,
         .align_bytes = (align < ALIGN_LEAST) ? ALIGN_LEAST : align,
         .owner       = {account, ask->size_bytes, ask->fallback},
-        .objects     = (ask->plan == NULL) && memspan_allocator_has_objects(a)};
+        .objects =
+            (ask->plan == NULL) && atomic_load_explicit(&a->has_objects, memory_order_relaxed)};
 
     if (provider == NULL) {
         return memspan_error_last()->status;

@@ -236,6 +236,21 @@ static void set_up_predefined(struct memspan_allocator *a)
     }
 }
 
+/* The plan has its provider: allocations may begin. table_lock held. */
+static void open_for_use(struct memspan_allocator *a)
+{
+    const struct memspan_plan *plan = a->plan;
+
+    atomic_store_explicit(&a->has_objects,
+                          !plan->provider->eager && (plan->spec.spread != MEMSPAN_SPREAD_NEAREST) &&
+                              (a->traits.partition != MEMSPAN_VALUE_PARTITIONER) &&
+                              (a->traits.alignment <= MEMSPAN_SMALL_ALIGN_MAX) &&
+                              (plan->blocked_bytes > MEMSPAN_SMALL_MAX_BYTES),
+                          memory_order_relaxed);
+    /* Pairs with the acquires here and in provider(): the plan is seen whole. */
+    atomic_store_explicit(&a->provider, plan->provider, memory_order_release);
+}
+
 memspan_status_t memspan_allocator_ensure_plan(struct memspan_allocator *a)
 {
     memspan_status_t status;
@@ -253,8 +268,7 @@ memspan_status_t memspan_allocator_ensure_plan(struct memspan_allocator *a)
     }
     status = (a->plan == NULL) ? memspan_error_last()->status : memspan_plan_provide(a->plan);
     if (status == MEMSPAN_OK) {
-        /* Pairs with the acquires here and in provider(): the plan is seen whole. */
-        atomic_store_explicit(&a->provider, a->plan->provider, memory_order_release);
+        open_for_use(a);
     }
     pthread_mutex_unlock(&table_lock);
     return status;
@@ -326,16 +340,6 @@ struct memspan_account *memspan_allocator_account(struct memspan_allocator *a)
     return account;
 }
 
-bool memspan_allocator_has_objects(const struct memspan_allocator *a)
-{
-    const struct memspan_provider *p = atomic_load_explicit(&a->provider, memory_order_acquire);
-
-    return (p != NULL) && !p->eager && (a->plan->spec.spread != MEMSPAN_SPREAD_NEAREST) &&
-           (a->traits.partition != MEMSPAN_VALUE_PARTITIONER) &&
-           (a->traits.alignment <= MEMSPAN_SMALL_ALIGN_MAX) &&
-           (a->plan->blocked_bytes > MEMSPAN_SMALL_MAX_BYTES);
-}
-
 /* ---- making ---- */
 
 /* An unused record, or NULL with an error. */
@@ -384,7 +388,10 @@ static uintptr_t fill(struct memspan_allocator *a, const struct memspan_space *s
     a->owns_plan = owns_plan;
     a->name[0]   = '\0';
     set_up_account(a, &a->account, 0);
-    atomic_store_explicit(&a->provider, owns_plan ? NULL : plan->provider, memory_order_relaxed);
+    atomic_store_explicit(&a->provider, NULL, memory_order_relaxed);
+    if (!owns_plan && (plan->provider != NULL)) {
+        open_for_use(a);
+    }
     atomic_store_explicit(&a->zombie, false, memory_order_relaxed);
     atomic_store_explicit(&a->warned, false, memory_order_relaxed);
     a->generation = (a->generation + 1) & ((1u << GENERATION_BITS) - 1);
@@ -526,6 +533,7 @@ static void add_to_the_gone(struct memspan_allocator *a)
             (uint64_t)atomic_load_explicit(&account->peak_bytes, memory_order_relaxed);
         memspan_account_init(account, a);
         account->scope = SCOPE_UNUSED;
+        atomic_store_explicit(&account->closed, true, memory_order_relaxed);
     }
     gone->fallback_count += get(&a->fallback_count);
     atomic_store_explicit(&a->fallback_count, 0, memory_order_relaxed);

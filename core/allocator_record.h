@@ -16,6 +16,7 @@ struct memspan_allocator {
     struct memspan_traits traits;
     struct memspan_plan *plan;      /* NULL: not made yet */
     bool owns_plan;                 /* else it is that of all such allocators, and stays */
+    atomic_bool has_objects;        /* small blocks come from the heaps of threads */
     atomic_bool zombie;             /* destroyed, with live memory; the last free ends it */
     atomic_bool warned;             /* its fallback was reported */
     struct memspan_account account; /* the first; others follow where the trait access divides */
@@ -42,9 +43,6 @@ struct memspan_provider *memspan_allocator_provider(struct memspan_allocator *al
 
 /* The account that the calling thread is charged to. NULL with an error recorded. */
 struct memspan_account *memspan_allocator_account(struct memspan_allocator *allocator);
-
-/* Whether small objects come from the heaps of threads. */
-bool memspan_allocator_has_objects(const struct memspan_allocator *allocator);
 
 /* Blocks in use, as far as published. */
 int64_t memspan_allocator_live_count(const struct memspan_allocator *allocator);

@@ -114,7 +114,8 @@ struct memspan_heap *memspan_heap_find(struct memspan_thread *t,
     return heap;
 }
 
-/* Into the lists of its account and its thread. False: the account was closed meanwhile. */
+/* Into the lists of its account and its thread, both or none: who closes the account finds the heap
+ * in both. False: the account was closed meanwhile. */
 static bool link_heap(struct memspan_heap *heap, struct memspan_account *account,
                       struct memspan_thread *t)
 {
@@ -123,9 +124,7 @@ static bool link_heap(struct memspan_heap *heap, struct memspan_account *account
     bool open;
 
     atomic_store_explicit(&account->had_heaps, true, memory_order_seq_cst);
-    /* One section for both lists: whoever closes the account stops the threads before it looks, and
-     * must find the heap in both or in none. */
-    memspan_thread_enter(t);
+    memspan_thread_hold();
     memspan_account_lock();
     open = !atomic_load_explicit(&account->closed, memory_order_seq_cst);
     if (open) {
@@ -134,20 +133,36 @@ static bool link_heap(struct memspan_heap *heap, struct memspan_account *account
             account->heaps->previous_of_account = heap;
         }
         account->heaps = heap;
+        heap->next     = t->heaps;
+        t->heaps       = heap;
+    }
+    if (open && (account == &a->account) && (handle != 0) && (account->next == NULL) &&
+        atomic_load_explicit(&a->has_objects, memory_order_relaxed)) {
+        atomic_store_explicit(&heap->handle, handle, memory_order_relaxed);
     }
     memspan_account_unlock();
-    if (!open) {
+    memspan_thread_release();
+    return open;
+}
+
+/* Enter a section and find the heap; its slot may have been taken by another's handle. NULL: there
+ * is none, and the thread is not in a section. */
+static struct memspan_heap *enter_known(struct memspan_account *account, struct memspan_thread *t)
+{
+    struct memspan_heap *heap;
+    uintptr_t handle;
+
+    memspan_thread_enter(t);
+    heap = memspan_heap_find(t, account);
+    if (heap == NULL) {
         memspan_thread_leave(t);
-        return false;
+        return NULL;
     }
-    heap->next = t->heaps;
-    t->heaps   = heap;
-    if ((account == &a->account) && (handle != 0) && (a->account.next == NULL) &&
-        memspan_allocator_has_objects(a)) {
-        atomic_store_explicit(&heap->handle, handle, memory_order_relaxed);
+    handle = atomic_load_explicit(&heap->handle, memory_order_relaxed);
+    if (handle != UINTPTR_MAX) {
         t->slots[memspan_heap_slot(handle)] = heap;
     }
-    return true;
+    return heap;
 }
 
 /* Enter a section and find, or make, the heap. NULL: none can be had, and not in a section. */
@@ -156,20 +171,14 @@ static struct memspan_heap *enter(struct memspan_account *account, struct memspa
     struct memspan_thread *t = memspan_thread_get();
     struct memspan_heap *heap;
 
+    *t_p = t;
     if (t == NULL) {
         return NULL;
     }
-    *t_p = t;
-    memspan_thread_enter(t);
-    heap = memspan_heap_find(t, account);
+    heap = enter_known(account, t);
     if (heap != NULL) {
-        uintptr_t handle = atomic_load_explicit(&heap->handle, memory_order_relaxed);
-        if (handle != UINTPTR_MAX) {
-            t->slots[memspan_heap_slot(handle)] = heap; /* another's handle may have taken it */
-        }
         return heap;
     }
-    memspan_thread_leave(t);
     heap = take_record();
     if (heap == NULL) {
         return NULL;
@@ -179,7 +188,7 @@ static struct memspan_heap *enter(struct memspan_account *account, struct memspa
         memspan_heap_put_record(heap);
         return NULL;
     }
-    return heap;
+    return enter_known(account, t);
 }
 
 /* ---- charging ---- */
