@@ -5,10 +5,12 @@
 #include "control.h"
 #include "machine.h"
 #include <criterion/criterion.h>
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { LARGE = 5 << 20, MEDIUM = 40000, SMALL = 100, PLACES_MAX = 400, BLOCKS = 24 };
 
@@ -270,4 +272,88 @@ Test(failures, one_fill)
 Test(failures, one_synchronization)
 {
     sweep(0, FAKE_SYNCHRONIZE, "fakeSynchronize", 0);
+}
+
+/* ---- several threads ---- */
+
+enum { THREADS = 3, ROUNDS = 3000, LIVE = 40, FIT = 50, SIZE = 5000 };
+
+struct storm {
+    memspan_allocator_h allocator;
+    unsigned seed;
+    int wrong;
+};
+
+static void *allocate_in_storm(void *argument)
+{
+    struct storm *s    = argument;
+    void *blocks[LIVE] = {NULL};
+
+    for (int i = 0; i < ROUNDS; i++) {
+        unsigned r  = (s->seed = s->seed * 1664525u + 1013904223u) >> 8;
+        size_t size = (r % 50 == 0) ? LARGE : 1 + r % 60000;
+        int k       = (int)(r % LIVE);
+        void *now;
+
+        if ((blocks[k] != NULL) && (r % 3 == 0)) {
+            now       = memspan_realloc(MEMSPAN_ALLOCATOR_NULL, blocks[k], size);
+            blocks[k] = (now != NULL) ? now : blocks[k];
+            continue;
+        }
+        s->wrong += (memspan_free(blocks[k]) != MEMSPAN_OK);
+        blocks[k] = (r % 2 == 0) ? memspan_alloc(s->allocator, size)
+                                 : memspan_calloc(s->allocator, 1, size);
+        if (r % 200 == 0) {
+            memspan_trim();
+        }
+    }
+    for (int k = 0; k < LIVE; k++) {
+        s->wrong += (memspan_free(blocks[k]) != MEMSPAN_OK);
+    }
+    return NULL;
+}
+
+static int count_fits(memspan_allocator_h allocator)
+{
+    void *blocks[FIT + 1] = {NULL};
+    int count             = 0;
+
+    while ((count <= FIT) && ((blocks[count] = memspan_alloc(allocator, SIZE)) != NULL)) {
+        count++;
+    }
+    for (int i = 0; i < count; i++) {
+        cr_assert_eq(memspan_free(blocks[i]), MEMSPAN_OK);
+    }
+    return count;
+}
+
+/* Calls fail now and then while threads allocate: the limit is as exact afterwards as before. */
+Test(failures, now_and_then_while_threads_allocate)
+{
+    static const enum fake_call calls[] = {FAKE_ALLOC, FAKE_COPY, FAKE_FILL, FAKE_SYNCHRONIZE};
+    struct program p;
+    struct storm storms[THREADS];
+    pthread_t threads[THREADS];
+    memspan_allocator_h exact;
+
+    start(&p);
+    p.control = machine_control(0);
+    cr_assert_eq(machine_allocator(DEVICES(0), "fallback=null_fb,pool_size=250200", &exact),
+                 MEMSPAN_OK);
+    for (unsigned i = 0; i < THREADS; i++) {
+        storms[i] = (struct storm){(i == 0) ? p.device : exact, i + 1, 0};
+        cr_assert_eq(pthread_create(&threads[i], NULL, allocate_in_storm, &storms[i]), 0);
+    }
+    for (int i = 0; i < 2000; i++) {
+        atomic_store(&p.control->fail_in[calls[i % 4]], 1 + i % 7);
+        usleep(200);
+    }
+    for (int i = 0; i < THREADS; i++) {
+        pthread_join(threads[i], NULL);
+        cr_expect_eq(storms[i].wrong, 0);
+    }
+    stop_failing(p.control);
+    cr_expect_eq(count_fits(exact), FIT);
+    memspan_trim();
+    expect_nothing_lost(&p, false);
 }
