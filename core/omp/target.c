@@ -43,16 +43,24 @@ static memspan_status_t check_number(int number)
     return status;
 }
 
+bool memspan_omp_alloc_is_watched(int number)
+{
+    const struct memspan_region_watcher *watcher;
+
+    if (memspan_option_is_set(MEMSPAN_OPTION_DEVICES)) {
+        (void)memspan_device_count(); /* opens those who may watch */
+    }
+    watcher = memspan_region_watched();
+    return (watcher != NULL) && (number >= 0) && (number < watcher->device_count);
+}
+
 /* While somebody watches regions, device memory is watched memory, and nothing is left to the
  * runtime to be done later: it must be known when memory is used. */
-static bool is_withheld(enum memspan_omp_real real)
+static bool is_withheld(enum memspan_omp_real real, int number)
 {
     switch (real) {
     case MEMSPAN_OMP_REAL_TARGET_ALLOC:
-        if (memspan_option_is_set(MEMSPAN_OPTION_DEVICES)) {
-            (void)memspan_device_count(); /* opens those who may watch */
-        }
-        return memspan_region_watched() != NULL;
+        return memspan_omp_alloc_is_watched(number);
     case MEMSPAN_OMP_REAL_TARGET_MEMCPY_ASYNC:
     case MEMSPAN_OMP_REAL_TARGET_MEMCPY_RECT_ASYNC:
     case MEMSPAN_OMP_REAL_TARGET_MEMSET_ASYNC:
@@ -80,7 +88,7 @@ memspan_status_t memspan_omp_target_route(enum memspan_omp_real real, int *devic
         }
     }
     if (status == MEMSPAN_OK) {
-        *routine_p = (theirs && !is_withheld(real)) ? memspan_omp_real(real) : 0;
+        *routine_p = (theirs && !is_withheld(real, *device_a)) ? memspan_omp_real(real) : 0;
     }
     return status;
 }

@@ -11,6 +11,10 @@
 
 #include "core/omp/runtime.h"
 
+/* True when device memory of the runtime's device @p number comes from a backend that watches what
+ * is done with it (core/base/region.h), and not from the runtime. */
+bool memspan_omp_alloc_is_watched(int number);
+
 /* The real routine when every device in the call is the runtime's, with the host's numbers
  * replaced by the one that all runtimes accept; 0 when the call is ours to serve.
  * MEMSPAN_ERR_INVALID for a number that nobody has (real runtimes end the process for some). */

@@ -11,6 +11,7 @@
 #include "core/omp/lock.h"
 #include "core/omp/runtime.h"
 #include "core/omp/table.h"
+#include "core/omp/target.h"
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -178,7 +179,8 @@ static void *alloc_direct(enum memspan_omp_real real, enum memspan_omp_vendor ki
     memspan_allocator_h allocator;
     int device;
 
-    if ((routine != 0) && memspan_omp_runtime_has(number)) {
+    if ((routine != 0) && memspan_omp_runtime_has(number) &&
+        !memspan_omp_alloc_is_watched(number)) {
         return ((target_alloc_fn *)routine)(size_bytes, number);
     }
     /* A single number is what the program's own omp_get_initial_device() said, as in

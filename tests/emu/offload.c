@@ -79,6 +79,16 @@ static void read_target_alloc(void)
     printf("%g\n", read_it(z));
 }
 
+/* LLVM's own names. */
+static void read_llvm_alloc(void)
+{
+    double *z = llvm_omp_target_alloc_device(N * sizeof(double), 0);
+
+    need(z != NULL, "llvm_omp_target_alloc_device");
+    store_on_device(z, 1.0);
+    printf("%g\n", read_it(z));
+}
+
 static void read_managed(void)
 {
     double *z                  = take(true);
@@ -114,6 +124,22 @@ static void device_memory(void)
     }
     omp_target_free(y, 0);
     omp_free(x, omp_null_allocator);
+}
+
+static void shared_memory(void)
+{
+    double *z = llvm_omp_target_alloc_shared(N * sizeof(double), 0);
+    double *h = llvm_omp_target_alloc_host(N * sizeof(double), 0);
+
+    need((z != NULL) && (h != NULL), "llvm_omp_target_alloc_shared and _host");
+    for (int turn = 0; turn < 5; turn++) {
+        store_on_device(z, turn);
+        store_on_device(h, turn + 1);
+        need((z[N - 1] == turn + N - 1) && (h[0] == turn + 1), "values");
+        z[0] = h[0] = -1.0;
+    }
+    llvm_omp_target_free_shared(z, 0);
+    llvm_omp_target_free_host(h, 0);
 }
 
 static void take_turns(void)
@@ -167,9 +193,10 @@ static const struct mode {
     void (*run)(void);
     bool right;
 } modes[] = {
-    {"read_device", read_device, false},   {"read_target_alloc", read_target_alloc, false},
-    {"read_managed", read_managed, false}, {"device_memory", device_memory, true},
-    {"take_turns", take_turns, true},      {"mapped_data", mapped_data, true},
+    {"read_device", read_device, false},    {"read_target_alloc", read_target_alloc, false},
+    {"read_managed", read_managed, false},  {"read_llvm_alloc", read_llvm_alloc, false},
+    {"shared_memory", shared_memory, true}, {"device_memory", device_memory, true},
+    {"take_turns", take_turns, true},       {"mapped_data", mapped_data, true},
 };
 
 int main(int argc, char **argv)

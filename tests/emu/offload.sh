@@ -35,9 +35,10 @@ runs() {
 
 stopped read_device 'the host read device memory' 'read_it+' 'called by   read_device+'
 stopped read_target_alloc 'the host read device memory' 'called by   read_target_alloc+'
+stopped read_llvm_alloc 'the host read device memory' 'called by   read_llvm_alloc+'
 stopped read_managed 'the host read managed memory while a launch was not waited for' 'read_it+' \
     'memspan_device_synchronize()'
-for mode in device_memory take_turns mapped_data; do
+for mode in device_memory shared_memory take_turns mapped_data; do
     runs "$mode"
 done
 exit "$bad"
