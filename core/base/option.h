@@ -44,6 +44,9 @@
       "chunks, or reserved huge pages where there are any")                                        \
     X(OPENCL_SVM, "MEMSPAN_OPENCL_SVM", TEXT, "all|none|{coarse,fine,atomics}", "all",             \
       "which shared virtual memory to use of what OpenCL devices offer")                           \
+    X(HIP_GRAIN, "MEMSPAN_HIP_GRAIN", CHOICE, "coarse|fine", "coarse",                             \
+      "device and managed memory of HIP: coarse is faster, one side uses it at a time; fine: all " \
+      "at once")                                                                                   \
     X(EMU_MEMORY, "MEMSPAN_EMU_MEMORY", SIZE, "size", "1g",                                        \
       "how much memory each emulated device has")                                                  \
     X(EMU_PEERS, "MEMSPAN_EMU_PEERS", TEXT, "all|none|A-B,A>B", "all",                             \

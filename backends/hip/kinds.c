@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* kinds.c: which kinds of memory a device offers, why, and who reaches them.
+ *
+ *   device       hipMalloc: coarse-grained, or fine-grained by MEMSPAN_HIP_GRAIN=fine
+ *   host-pinned  hipHostMalloc, coherent; or pages of ours that are registered
+ *   managed      hipMallocManaged, advised to be coarse-grained but by MEMSPAN_HIP_GRAIN=fine
+ *   coherent     plain host pages where the device reaches all of them; else fine-grained memory of
+ *                the device where the host reaches that, or of the host
+ *
+ * Grain is what may happen at once. Coarse-grained memory is cached by whoever uses it, and what
+ * was written is seen when a kernel has ended: one side at a time. On fine-grained memory both
+ * sides may work at once; atomics between host and device need a link that has them
+ * (HostNativeAtomicSupported, which is PCIe atomics on most machines). */
+
+#include "backends/hip/hip.h"
+#include <stdarg.h>
+#include <stdio.h>
+#include <unistd.h>
+
+__attribute__((format(printf, 4, 5))) static void
+offer(struct hip_device *device, memspan_kind_t kind, bool offered, const char *format, ...)
+{
+    va_list args;
+
+    if (offered) {
+        device->info.kinds |= 1u << kind;
+    }
+    va_start(args, format);
+    vsnprintf(device->info.kind_note[kind], sizeof(device->info.kind_note[kind]), format, args);
+    va_end(args);
+}
+
+/* The kernel lets a process have XNACK on GPUs of generation 9 alone. */
+const char *hip_xnack_words(const struct hip_device *device, char *text, size_t size)
+{
+    const struct hip_facts *f = &device->facts;
+    char target[16];
+
+    hip_target_name(f->target, target, sizeof(target));
+    if (f->pageable) {
+        snprintf(text, size, "%s", f->host_page_tables ? "host page tables" : "XNACK on");
+    } else if ((f->target != 0) && (f->target / 10000 != 9)) {
+        snprintf(text, size, "%s has no XNACK", target);
+    } else if (!f->managed) {
+        snprintf(text, size, "XNACK off: the kernel's amdgpu lacks HMM");
+    } else {
+        snprintf(text, size, "XNACK off (HSA_XNACK=1 turns it on%s)",
+                 (f->target == 0) ? ", on gfx9" : "");
+    }
+    return text;
+}
+
+bool hip_managed_is_coarse(const struct hip_device *device)
+{
+    return device->state->coarse && (device->state->hip.hipMemAdvise != NULL);
+}
+
+static void offer_managed(struct hip_device *device)
+{
+    const struct hip_facts *f = &device->facts;
+    char words[64];
+
+    if (!f->managed) {
+        offer(device, MEMSPAN_KIND_MANAGED, false, "not offered: %s",
+              (device->state->hip.hipMallocManaged == NULL)
+                  ? "the driver has no hipMallocManaged"
+                  : "the driver answers ManagedMemory 0 (it takes Linux's HMM)");
+        return;
+    }
+    offer(device, MEMSPAN_KIND_MANAGED, true, "hipMallocManaged, %s; %s; %s",
+          hip_managed_is_coarse(device) ? "coarse" : "fine",
+          f->integrated ? "one memory with the host"
+                        : (f->pageable ? "pages move by faults" : "pages move by prefetch only"),
+          hip_xnack_words(device, words, sizeof(words)));
+    if (!f->integrated) {
+        device->info.kinds_migratable |= 1u << MEMSPAN_KIND_MANAGED;
+    }
+}
+
+static void offer_coherent(struct hip_device *device)
+{
+    const struct hip_facts *f = &device->facts;
+    char words[64];
+
+    hip_xnack_words(device, words, sizeof(words));
+    if (f->pageable) {
+        offer(device, MEMSPAN_KIND_COHERENT, true, "host pages%s; %s (PageableMemoryAccess 1)",
+              (f->integrated || f->host_page_tables) ? "" : "; they move by faults", words);
+        if (!f->integrated) {
+            device->info.kinds_migratable |= 1u << MEMSPAN_KIND_COHERENT;
+        }
+        return;
+    }
+    if (f->fine_grain) {
+        offer(device, MEMSPAN_KIND_COHERENT, true,
+              "fine-grained, of the device (large BAR) or the host; plain pages: %s", words);
+        return;
+    }
+    offer(device, MEMSPAN_KIND_COHERENT, false, "not offered: %s; no large BAR; host-pinned serves",
+          words);
+}
+
+static unsigned capabilities_of(const struct hip_device *device)
+{
+    const struct hip_facts *f   = &device->facts;
+    const struct hip_calls *hip = &device->state->hip;
+    bool ipc = (hip->hipIpcGetMemHandle != NULL) && (hip->hipIpcOpenMemHandle != NULL) &&
+               (hip->hipIpcCloseMemHandle != NULL);
+    /* The kernel's interface for network cards from before dma-buf. */
+    bool peer_memory = access("/sys/kernel/mm/memory_peers/amdkfd/version", F_OK) == 0;
+    unsigned can     = 0;
+
+    can |= f->unified_addressing ? MEMSPAN_CAN_SHARE_ADDRESSES : 0u;
+    can |= (f->concurrent && !hip_managed_is_coarse(device)) ? MEMSPAN_CAN_ACCESS_CONCURRENT : 0u;
+    can |= f->pageable ? MEMSPAN_CAN_ACCESS_PAGEABLE : 0u;
+    can |= f->host_atomics ? MEMSPAN_CAN_HOST_ATOMICS : 0u;
+    can |= (f->same_address || f->pageable) ? MEMSPAN_CAN_IMPORT : 0u;
+    can |= (f->concurrent && (hip->hipMemPrefetchAsync != NULL)) ? MEMSPAN_CAN_PREFETCH : 0u;
+    can |= ipc ? MEMSPAN_CAN_IPC : 0u;
+    can |= device->state->has_dmabuf ? MEMSPAN_CAN_DMABUF : 0u;
+    can |= (device->state->has_dmabuf || peer_memory) ? MEMSPAN_CAN_RDMA : 0u;
+    can |= hip_has_kernels(device->state) ? MEMSPAN_CAN_KERNELS : 0u;
+    can |= (f->integrated || f->host_page_tables) ? MEMSPAN_CAN_UNIFIED_PHYSICAL : 0u;
+    return can;
+}
+
+void hip_device_fill_kinds(struct hip_device *device)
+{
+    const struct hip_facts *f = &device->facts;
+
+    offer(device, MEMSPAN_KIND_NONE, false, "%s", "");
+    offer(device, MEMSPAN_KIND_HOST, false, "not offered: the host's own backend has it");
+    if (!f->unified_addressing) {
+        int kind;
+        for (kind = MEMSPAN_KIND_HOST_PINNED; kind < MEMSPAN_KIND_COUNT; kind++) {
+            offer(device, (memspan_kind_t)kind, false,
+                  "not offered: UnifiedAddressing 0, an address would mean something else");
+        }
+        return;
+    }
+    offer(device, MEMSPAN_KIND_DEVICE, true, "%s",
+          (device->state->coarse || !f->fine_grain)
+              ? "hipMalloc, coarse-grained: others see writes after a kernel has ended"
+              : "hipExtMallocWithFlags, fine-grained (MEMSPAN_HIP_GRAIN=fine)");
+    offer(device, MEMSPAN_KIND_HOST_PINNED, true, "hipHostMalloc, portable, mapped, coherent; %s",
+          f->host_atomics ? "atomics with the host (HostNativeAtomicSupported 1)"
+                          : "no atomics with the host (HostNativeAtomicSupported 0)");
+    offer_managed(device);
+    offer_coherent(device);
+    device->info.capabilities = capabilities_of(device);
+}
+
+/* ---- who reaches it ---- */
+
+/* What both sides may do at once on fine-grained memory. */
+static memspan_coherence_t fine(const struct hip_facts *f)
+{
+    return (f->host_atomics || f->integrated) ? MEMSPAN_COHERENCE_ATOMIC
+                                              : MEMSPAN_COHERENCE_CONCURRENT;
+}
+
+static memspan_coherence_t managed(const struct hip_device *device)
+{
+    return (device->facts.concurrent && !hip_managed_is_coarse(device)) ? fine(&device->facts)
+                                                                        : MEMSPAN_COHERENCE_SYNC;
+}
+
+static memspan_reach_t reach_of_host(const struct hip_device *home, memspan_kind_t kind)
+{
+    const struct hip_facts *f = &home->facts;
+    bool one                  = f->integrated || f->host_page_tables;
+
+    switch (kind) {
+    case MEMSPAN_KIND_DEVICE:
+        return (memspan_reach_t){MEMSPAN_ACCESS_COPY, MEMSPAN_COHERENCE_NONE};
+    case MEMSPAN_KIND_MANAGED:
+        return (memspan_reach_t){one ? MEMSPAN_ACCESS_LOCAL : MEMSPAN_ACCESS_FAULT, managed(home)};
+    case MEMSPAN_KIND_COHERENT:
+        if (f->pageable) {
+            return (memspan_reach_t){one ? MEMSPAN_ACCESS_LOCAL : MEMSPAN_ACCESS_FAULT, fine(f)};
+        }
+        return (memspan_reach_t){MEMSPAN_ACCESS_REMOTE, fine(f)};
+    default:
+        return (memspan_reach_t){MEMSPAN_ACCESS_LOCAL, fine(f)};
+    }
+}
+
+/* A device's reach to memory that is not another device's own. */
+static memspan_reach_t reach_of_device(const struct hip_device *from, memspan_kind_t kind)
+{
+    const struct hip_facts *f = &from->facts;
+    bool one                  = f->integrated || f->host_page_tables;
+    memspan_access_t near     = one ? MEMSPAN_ACCESS_LOCAL : MEMSPAN_ACCESS_REMOTE;
+
+    switch (kind) {
+    case MEMSPAN_KIND_DEVICE:
+        /* Nobody else is there: the device's own atomics are all that there is. */
+        return (memspan_reach_t){MEMSPAN_ACCESS_LOCAL, MEMSPAN_COHERENCE_ATOMIC};
+    case MEMSPAN_KIND_MANAGED:
+        if (!f->managed) {
+            return (memspan_reach_t){MEMSPAN_ACCESS_COPY, MEMSPAN_COHERENCE_NONE};
+        }
+        return (memspan_reach_t){(f->pageable && !one) ? MEMSPAN_ACCESS_FAULT : near,
+                                 managed(from)};
+    case MEMSPAN_KIND_COHERENT:
+        return (memspan_reach_t){(f->pageable && !one) ? MEMSPAN_ACCESS_FAULT : near, fine(f)};
+    default:
+        return (memspan_reach_t){near, fine(f)};
+    }
+}
+
+static bool is_peer(const struct hip_state *state, int from, int home)
+{
+    enum hip_peer peer = hip_peer_get(state, from, home);
+
+    return (peer == HIP_PEER_MAY) || (peer == HIP_PEER_ENABLED);
+}
+
+/* The memory of another device: coarse-grained, it is read after a kernel has ended. */
+static memspan_coherence_t between(const struct hip_state *state, int home, int from)
+{
+    if (state->coarse || !state->devices[home].facts.fine_grain) {
+        return MEMSPAN_COHERENCE_SYNC;
+    }
+    return state->peer_atomics[from * state->device_count + home] ? MEMSPAN_COHERENCE_ATOMIC
+                                                                  : MEMSPAN_COHERENCE_CONCURRENT;
+}
+
+static memspan_reach_t reach_of_peer(const struct hip_state *state, int home, memspan_kind_t kind,
+                                     int from)
+{
+    const struct hip_device *owner = &state->devices[home];
+    const struct hip_device *user  = &state->devices[from];
+    memspan_reach_t theirs         = reach_of_device(user, kind);
+    memspan_reach_t own            = reach_of_device(owner, kind);
+    memspan_reach_t copies         = {MEMSPAN_ACCESS_COPY, MEMSPAN_COHERENCE_NONE};
+
+    if (kind == MEMSPAN_KIND_DEVICE) {
+        return is_peer(state, from, home)
+                   ? (memspan_reach_t){MEMSPAN_ACCESS_REMOTE, between(state, home, from)}
+                   : copies;
+    }
+    if ((kind == MEMSPAN_KIND_COHERENT) && owner->facts.pageable && !user->facts.pageable) {
+        return user->facts.same_address
+                   ? (memspan_reach_t){MEMSPAN_ACCESS_REGISTER, MEMSPAN_COHERENCE_NONE}
+                   : copies;
+    }
+    /* It may lie on its device. */
+    if ((kind == MEMSPAN_KIND_COHERENT) && !owner->facts.pageable && !is_peer(state, from, home)) {
+        return copies;
+    }
+    if (own.coherence < theirs.coherence) {
+        theirs.coherence = own.coherence;
+    }
+    return theirs;
+}
+
+memspan_reach_t hip_reach(void *opaque, int home, memspan_kind_t kind, int from)
+{
+    const struct hip_state *state = opaque;
+    memspan_reach_t none          = {MEMSPAN_ACCESS_NONE, MEMSPAN_COHERENCE_NONE};
+
+    if ((home < 0) || (home >= state->device_count) || (from >= state->device_count) ||
+        (kind <= MEMSPAN_KIND_NONE) || (kind >= MEMSPAN_KIND_COUNT) ||
+        ((state->devices[home].info.kinds & (1u << kind)) == 0)) {
+        return none;
+    }
+    if (from < 0) {
+        return reach_of_host(&state->devices[home], kind);
+    }
+    if (!state->devices[from].facts.unified_addressing) {
+        return none;
+    }
+    return (from == home) ? reach_of_device(&state->devices[home], kind)
+                          : reach_of_peer(state, home, kind, from);
+}

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* library.c: libamdhip64, and two libraries beside it that one can do without.
+ *
+ * Loading it takes a quarter of a second where there is no GPU for it: it is left alone where the
+ * kernel has no interface to one, unless somebody asks for HIP by name. */
+
+#include "backends/hip/hip.h"
+#include "core/base/dl.h"
+#include "core/base/error.h"
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#define HIP_SYMBOL(table, name, optional)                                                          \
+    {                                                                                              \
+#name, NULL, offsetof(struct table, name), (optional) != 0                                 \
+    }
+
+/* Whether a list of names, or of names with ordinals, has ours. */
+static bool names_us(const char *list)
+{
+    const char *at = list;
+
+    while ((at = strstr(at, HIP_NAME)) != NULL) {
+        char before = (at == list) ? ',' : at[-1];
+        at += strlen(HIP_NAME);
+        if (((before == ',') || (before == ' ')) && (strchr(":, ", at[0]) != NULL)) {
+            return true; /* strchr() finds the end of the text as well */
+        }
+    }
+    return false;
+}
+
+static bool is_asked_for(const struct hip_state *state)
+{
+    return names_us(state->services->option("MEMSPAN_DEVICES")) ||
+           names_us(state->services->option("MEMSPAN_BACKENDS"));
+}
+
+static memspan_status_t check_kernel(const struct hip_state *state)
+{
+    if ((access("/dev/kfd", F_OK) == 0) || (access("/dev/dxg", F_OK) == 0) || is_asked_for(state)) {
+        return MEMSPAN_OK;
+    }
+    return hip_refuse(state, MEMSPAN_ERR_OFF,
+                      "load the kernel's module amdgpu, and in a container pass /dev/kfd and "
+                      "/dev/dri; MEMSPAN_DEVICES=hip:0 tries all the same",
+                      "no AMD GPU: there is no /dev/kfd");
+}
+
+/* A library beside libamdhip64, or the part of it that libamdhip64 has. False is no error. */
+static bool open_beside(const char *const *sonames, const struct memspan_dl_symbol *symbols,
+                        size_t count, void *calls)
+{
+    struct memspan_error_saved saved;
+    void *library = NULL;
+    memspan_status_t status;
+
+    memspan_error_save(&saved);
+    status = memspan_dl_open(HIP_NAME, sonames, symbols, count, calls, &library);
+    memspan_error_restore(&saved);
+    return status == MEMSPAN_OK;
+}
+
+static void open_compiler(struct hip_state *state)
+{
+#define COMPILER_SYMBOL(name, optional, result, arguments)                                         \
+    HIP_SYMBOL(hip_compiler_calls, name, optional),
+    static const struct memspan_dl_symbol symbols[] = {HIP_COMPILER_MAP(COMPILER_SYMBOL)};
+#undef COMPILER_SYMBOL
+    size_t count = sizeof(symbols) / sizeof(symbols[0]);
+    char own[32];
+    char within[32];
+    const char *sonames[]  = {own, NULL};
+    const char *fallback[] = {within, NULL};
+    int major              = state->version / 10000000;
+
+    snprintf(own, sizeof(own), "libhiprtc.so.%d", major);
+    snprintf(within, sizeof(within), "libamdhip64.so.%d", major);
+    state->has_compiler = open_beside(sonames, symbols, count, &state->rtc) ||
+                          open_beside(fallback, symbols, count, &state->rtc);
+    if (!state->has_compiler) {
+        state->services->log(MEMSPAN_LOG_INFO, HIP_NAME, "no built-in kernels: there is no %s",
+                             own);
+    }
+}
+
+/* HIP has a call for it since version 7; HSA had one before, where the kernel can. */
+static void open_hsa(struct hip_state *state)
+{
+#define HSA_SYMBOL(name, optional, result, arguments) HIP_SYMBOL(hip_hsa_calls, name, optional),
+    static const struct memspan_dl_symbol symbols[] = {HIP_HSA_MAP(HSA_SYMBOL)};
+#undef HSA_SYMBOL
+    static const char *const sonames[] = {"libhsa-runtime64.so.1", NULL};
+    bool supported                     = false;
+    hip_result_t code                  = 0;
+    bool there = open_beside(sonames, symbols, sizeof(symbols) / sizeof(symbols[0]), &state->hsa);
+
+    if (there) {
+        code = state->hsa.hsa_system_get_info(HIP_HSA_INFO_DMABUF_SUPPORTED, &supported);
+    } else {
+        supported = (state->hip.hipMemGetHandleForAddressRange != NULL);
+    }
+    state->has_dmabuf = supported && (code == 0);
+    if (code != 0) {
+        state->services->log(MEMSPAN_LOG_INFO, HIP_NAME,
+                             "no dma-buf: hsa_system_get_info answers %d", (int)code);
+    }
+}
+
+memspan_status_t hip_library_open(struct hip_state *state)
+{
+    static const char *const sonames[] = {"libamdhip64.so.7", "libamdhip64.so.6",
+                                          "libamdhip64.so.5", NULL};
+#define RUNTIME_SYMBOL(name, optional, result, arguments) HIP_SYMBOL(hip_calls, name, optional),
+    static const struct memspan_dl_symbol symbols[] = {HIP_CALL_MAP(RUNTIME_SYMBOL)};
+#undef RUNTIME_SYMBOL
+    void *library           = NULL; /* stays in the process: it leaves threads behind */
+    memspan_status_t status = check_kernel(state);
+    hip_result_t code;
+
+    if (status != MEMSPAN_OK) {
+        return status;
+    }
+    status = memspan_dl_open(HIP_NAME, sonames, symbols, sizeof(symbols) / sizeof(symbols[0]),
+                             &state->hip, &library);
+    if (status != MEMSPAN_OK) {
+        return (memspan_error_last()->hint[0] == '\0')
+                   ? memspan_error_hint("install ROCm's HIP runtime (libamdhip64.so.7, .6 or .5)")
+                   : status;
+    }
+    code = state->hip.hipInit(0);
+    if (code != HIP_SUCCESS) {
+        return hip_error(state, "hipInit", code, "the HIP runtime does not start");
+    }
+    code = state->hip.hipRuntimeGetVersion(&state->version);
+    if (code != HIP_SUCCESS) {
+        return hip_error(state, "hipRuntimeGetVersion", code, "the HIP runtime has no version");
+    }
+    open_compiler(state);
+    open_hsa(state);
+    return MEMSPAN_OK;
+}

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "core/base/pages.h"
+#include "core/base/platform.h"
+#include "core/base/topology.h"
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#ifndef MAP_HUGE_SHIFT
+#define MAP_HUGE_SHIFT 26
+#endif
+
+/* @p size bytes, a multiple of @p page, on a boundary of @p align. NULL, with errno. */
+static char *map(size_t size, size_t align, size_t page)
+{
+    bool huge = page > memspan_page_size();
+    int flags = MAP_PRIVATE | MAP_ANONYMOUS |
+                (huge ? MAP_HUGETLB | (__builtin_ctzll(page) << MAP_HUGE_SHIFT) : 0);
+    size_t total = size + ((align > page) ? align - page : 0);
+    char *start  = mmap(NULL, total, PROT_READ | PROT_WRITE, flags, -1, 0);
+    char *base;
+
+    if (start == MAP_FAILED) {
+        return NULL;
+    }
+    base = (char *)(((uintptr_t)start + align - 1) & ~((uintptr_t)align - 1));
+    if (base > start) {
+        munmap(start, (size_t)(base - start));
+    }
+    if (start + total > base + size) {
+        munmap(base + size, (size_t)(start + total - (base + size)));
+    }
+    return base;
+}
+
+/* Parts, or equal shares of the nodes. */
+static memspan_status_t bind_slices(const memspan_request_t *request, char *base, bool strict)
+{
+    size_t page  = memspan_page_size();
+    bool parts   = (request->spread == MEMSPAN_SPREAD_PARTS);
+    size_t count = parts ? request->part_count : request->node_count;
+    size_t equal = memspan_round_up(request->size_bytes / (count ? count : 1) + 1, page);
+    size_t done  = 0;
+    size_t i;
+
+    for (i = 0; (i < count) && (done < request->size_bytes); i++) {
+        size_t size = parts ? memspan_round_up(request->parts[i].size_bytes, page) : equal;
+        int node    = parts ? request->parts[i].node : request->nodes[i];
+        memspan_status_t status;
+
+        size   = (size > request->size_bytes - done) ? request->size_bytes - done : size;
+        status = memspan_topology_bind(base + done, size, &node, 1, false, strict);
+        if (status != MEMSPAN_OK) {
+            return status;
+        }
+        done += size;
+    }
+    return MEMSPAN_OK;
+}
+
+static memspan_status_t bind_pages(const memspan_request_t *request, char *base, bool strict,
+                                   int *node_p)
+{
+    bool interleave = (request->spread == MEMSPAN_SPREAD_INTERLEAVED);
+    int here        = -1;
+    size_t i;
+
+    if ((request->spread == MEMSPAN_SPREAD_PARTS) || (request->spread == MEMSPAN_SPREAD_BLOCKED)) {
+        return bind_slices(request, base, strict);
+    }
+    if (request->spread == MEMSPAN_SPREAD_NEAREST) {
+        here = memspan_topology_nearest(memspan_topology_node_here(), request->nodes,
+                                        request->node_count);
+    } else if (((request->spread == MEMSPAN_SPREAD_ANY) && !strict) || (request->node_count == 1)) {
+        here = request->nodes[0];
+    }
+    for (i = 0; (here >= 0) && (i < request->node_count); i++) {
+        if (request->nodes[i] == here) {
+            *node_p = here;
+            return memspan_topology_bind(base, request->size_bytes, &here, 1, false, strict);
+        }
+    }
+    return memspan_topology_bind(base, request->size_bytes, request->nodes, request->node_count,
+                                 interleave, strict);
+}
+
+memspan_status_t memspan_pages_take(const memspan_services_t *services, const char *backend,
+                                    const memspan_request_t *request, memspan_block_t *pages_p)
+{
+    bool strict            = (request->flags & MEMSPAN_REQUEST_STRICT) != 0;
+    size_t small           = memspan_page_size();
+    size_t page            = (request->page_size_bytes > small) ? request->page_size_bytes : small;
+    size_t align           = (request->align_bytes > page) ? request->align_bytes : page;
+    memspan_status_t bound = MEMSPAN_OK;
+    memspan_block_t given  = {.page_size_bytes = page, .flags = MEMSPAN_BLOCK_ZEROED, .node = -1};
+
+    if (!memspan_is_power_of_two(page)) {
+        return services->fail(MEMSPAN_ERR_INVALID, backend, "", 0, "", NULL,
+                              "a page of %zu bytes is no power of two", page);
+    }
+    given.size_bytes = memspan_round_up(request->size_bytes, page);
+    given.address    = map(given.size_bytes, align, page);
+    if (given.address == NULL) {
+        int error = errno;
+        return services->fail(MEMSPAN_ERR_NO_MEMORY, backend, "mmap", error, strerror(error),
+                              (page > small) ? "reserve huge pages: vm.nr_hugepages" : NULL,
+                              "no %zu bytes of host pages of %zu", given.size_bytes, page);
+    }
+    if ((request->node_count > 0) || (request->part_count > 0)) {
+        bound = bind_pages(request, given.address, strict, &given.node);
+    }
+    if ((bound != MEMSPAN_OK) && strict) {
+        memspan_pages_give_back(given.address, given.size_bytes);
+        return bound;
+    }
+    if (bound != MEMSPAN_OK) {
+        given.node = -1;
+        services->log(MEMSPAN_LOG_WARN, backend, "%zu bytes are not on the nodes asked for",
+                      given.size_bytes);
+    }
+    *pages_p = given;
+    return MEMSPAN_OK;
+}
+
+void memspan_pages_give_back(void *address, size_t size_bytes)
+{
+    munmap(address, size_bytes);
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef MEMSPAN_CORE_BASE_PAGES_H
+#define MEMSPAN_CORE_BASE_PAGES_H
+
+/* Host pages for drivers that reach host memory, or take pages into their tables: mapped, aligned
+ * and bound to NUMA nodes before anybody touches them. */
+
+#include <memspan/backend.h>
+
+/* Take pages as @p request says (size, alignment, page size, nodes and spread; other flags than
+ * strict are the caller's). Errors are recorded as @p backend's. On success @p pages_p has address,
+ * size_bytes (whole pages: what is to be given back), page_size_bytes, node and the flag zeroed.
+ * With pages that are not where they were asked to be the node is -1; strict requests fail then. */
+memspan_status_t memspan_pages_take(const memspan_services_t *services, const char *backend,
+                                    const memspan_request_t *request, memspan_block_t *pages_p);
+void memspan_pages_give_back(void *address, size_t size_bytes);
+
+#endif /* MEMSPAN_CORE_BASE_PAGES_H */

@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* control.c: what is made to fail, and what is counted. */
+
+#include "fake.h"
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { NAMES = 80 };
+
+struct fake fake;
+_Thread_local int fake_current;
+static _Thread_local hip_result_t last_error;
+static struct {
+    char name[48];
+    unsigned count;
+} counters[NAMES];
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards everything of the fake */
+
+/* A GPU of today on PCI Express in a machine with HMM, XNACK off, no large BAR. ROCm 5 does not
+ * know three of the questions. */
+#ifdef FAKE_HIP_OLD
+#define UNKNOWN_TO_OLD(value) (-1)
+#else
+#define UNKNOWN_TO_OLD(value) (value)
+#endif
+static const int attributes[][2] = {
+    {HIP_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS, 1},
+    {HIP_ATTRIBUTE_HOST_NATIVE_ATOMIC_SUPPORTED, UNKNOWN_TO_OLD(1)},
+    {HIP_ATTRIBUTE_INTEGRATED, 0},
+    {HIP_ATTRIBUTE_MANAGED_MEMORY, 1},
+    {HIP_ATTRIBUTE_MULTIPROCESSOR_COUNT, 4},
+    {HIP_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS, 0},
+    {HIP_ATTRIBUTE_HOST_PAGE_TABLES, 0},
+    {HIP_ATTRIBUTE_UNIFIED_ADDRESSING, UNKNOWN_TO_OLD(1)},
+    {HIP_ATTRIBUTE_IS_LARGE_BAR, 0},
+    {HIP_ATTRIBUTE_FINE_GRAIN_SUPPORT, UNKNOWN_TO_OLD(1)},
+};
+
+static long number(const char *name, long fallback)
+{
+    const char *text = getenv(name);
+
+    return ((text == NULL) || (text[0] == '\0')) ? fallback : strtol(text, NULL, 0);
+}
+
+static void text(const char *name, char *to, size_t size)
+{
+    const char *value = getenv(name);
+
+    snprintf(to, size, "%s", (value == NULL) ? "" : value);
+}
+
+static void set_attribute(int which, int value)
+{
+    int i;
+
+    for (i = 0; (i < FAKE_ATTRIBUTES - 1) && (fake.attributes[i][0] != which) &&
+                (fake.attributes[i][0] != 0);
+         i++) {
+    }
+    fake.attributes[i][0] = which;
+    fake.attributes[i][1] = value;
+}
+
+static void read_attributes(void)
+{
+    const char *at = getenv("FAKE_HIP_ATTRIBUTES");
+    size_t i;
+
+    memset(fake.attributes, 0, sizeof(fake.attributes));
+    for (i = 0; i < sizeof(attributes) / sizeof(attributes[0]); i++) {
+        set_attribute(attributes[i][0], attributes[i][1]);
+    }
+    while ((at != NULL) && (at[0] != '\0')) {
+        int which = 0;
+        int value = 0;
+        if (sscanf(at, "%d=%d", &which, &value) == 2) {
+            set_attribute(which, value);
+        }
+        at = strchr(at, ',');
+        at = (at == NULL) ? NULL : at + 1;
+    }
+}
+
+int fake_attribute(int which)
+{
+    int i;
+
+    for (i = 0; i < FAKE_ATTRIBUTES; i++) {
+        if (fake.attributes[i][0] == which) {
+            return fake.attributes[i][1];
+        }
+    }
+    return -1;
+}
+
+static void read_environment(void)
+{
+    fake.ready        = true;
+    fake.device_count = (int)number("FAKE_HIP_DEVICES", 2);
+    fake.capacity     = (size_t)number("FAKE_HIP_MEMORY", 256L << 20);
+    fake.fail_at      = (int)number("FAKE_HIP_FAIL_AT", 0);
+    fake.fail_code    = (int)number("FAKE_HIP_FAIL_CODE", FAKE_LOST);
+    fake.lost_at      = (int)number("FAKE_HIP_LOST_AT", 0);
+    fake.hang         = number("FAKE_HIP_HANG", 0) != 0;
+    text("FAKE_HIP_LIES", fake.lies, sizeof(fake.lies));
+    text("FAKE_HIP_FAIL_CALL", fake.fail_call, sizeof(fake.fail_call));
+    read_attributes();
+}
+
+void fake_hip_reset(void)
+{
+    pthread_mutex_lock(&lock);
+    fake.calls        = 0;
+    fake.initialised  = false;
+    fake.failed[0]    = '\0';
+    fake.violation[0] = '\0';
+    fake_current      = 0;
+    last_error        = HIP_SUCCESS;
+    memset(counters, 0, sizeof(counters));
+    memset(fake.sticky, 0, sizeof(fake.sticky));
+    memset(fake.peers, 0, sizeof(fake.peers));
+    read_environment();
+    pthread_mutex_unlock(&lock);
+}
+
+static void count(const char *name)
+{
+    int i;
+
+    for (i = 0; i < NAMES; i++) {
+        if (counters[i].name[0] == '\0') {
+            snprintf(counters[i].name, sizeof(counters[i].name), "%s", name);
+        }
+        if (strcmp(counters[i].name, name) == 0) {
+            counters[i].count++;
+            return;
+        }
+    }
+}
+
+static void lose_devices(void)
+{
+    int i;
+
+    for (i = 0; i < FAKE_DEVICES_MAX; i++) {
+        fake.sticky[i] = FAKE_LOST;
+    }
+}
+
+hip_result_t fake_hip_enter(const char *name, bool releases)
+{
+    pthread_mutex_lock(&lock);
+    if (!fake.ready) {
+        read_environment();
+    }
+    count(name);
+    fake.calls++;
+    fake.forced = HIP_SUCCESS;
+    fake.of_hip = (strncmp(name, "hip", 3) == 0) && (strncmp(name, "hiprtc", 6) != 0);
+    if ((fake.calls == fake.fail_at) || (strcmp(fake.fail_call, name) == 0)) {
+        snprintf(fake.failed, sizeof(fake.failed), "%s", name);
+        fake.forced = fake.fail_code;
+    } else if (!fake.initialised && fake.of_hip && (strcmp(name, "hipInit") != 0)) {
+        fake.forced = HIP_ERROR_NOT_INITIALIZED;
+    }
+    if ((fake.lost_at > 0) && (fake.calls >= fake.lost_at)) {
+        lose_devices();
+    }
+    return ((fake.forced != HIP_SUCCESS) && !releases) ? fake_hip_leave(HIP_SUCCESS) : HIP_SUCCESS;
+}
+
+hip_result_t fake_hip_leave(hip_result_t code)
+{
+    code = (fake.forced != HIP_SUCCESS) ? fake.forced : code;
+    if ((code != HIP_SUCCESS) && fake.of_hip) {
+        last_error = code;
+    }
+    pthread_mutex_unlock(&lock);
+    return code;
+}
+
+hip_result_t hipGetLastError(void)
+{
+    hip_result_t code = last_error;
+
+    last_error = HIP_SUCCESS;
+    return code;
+}
+
+hip_result_t fake_usable(void)
+{
+    return fake.sticky[fake_current];
+}
+
+void fake_broken(const char *format, ...)
+{
+    va_list args;
+
+    if (fake.violation[0] != '\0') {
+        return;
+    }
+    va_start(args, format);
+    vsnprintf(fake.violation, sizeof(fake.violation), format, args);
+    va_end(args);
+}
+
+bool fake_hip_lies(const char *about)
+{
+    return strcmp(fake.lies, about) == 0;
+}
+
+void fake_hip_programs(int change)
+{
+    fake.programs += change;
+}
+
+const char *fake_hip_failed_call(void)
+{
+    return fake.failed;
+}
+
+const char *fake_hip_violation(void)
+{
+    return fake.violation;
+}
+
+int fake_hip_live(void)
+{
+    const struct fake_memory *memory;
+    const struct ihipStream_t *stream;
+    int live = fake.modules + fake.programs;
+
+    for (memory = fake.memory; memory != NULL; memory = memory->next) {
+        live++;
+    }
+    for (stream = fake.streams; stream != NULL; stream = stream->next) {
+        live++;
+    }
+    return live;
+}
+
+unsigned fake_hip_calls(const char *name)
+{
+    int i;
+
+    for (i = 0; i < NAMES; i++) {
+        if (strcmp(counters[i].name, name) == 0) {
+            return counters[i].count;
+        }
+    }
+    return 0;
+}
+
+int fake_hip_current(void)
+{
+    return fake_current;
+}
+
+int fake_hip_last_error(void)
+{
+    return last_error;
+}
