@@ -114,8 +114,7 @@ struct shared {
     atomic_ulong given;
 };
 
-/* Allocates from whatever is there: given or refused, never anything else. (Given perhaps by the
- * allocator that has the place now: the handle was good when the call began.) */
+/* Allocates from whatever is there: given or refused, never anything else. */
 static void *use(void *argument)
 {
     struct shared *shared = argument;
@@ -139,6 +138,9 @@ static void *use(void *argument)
         if ((memspan_pointer_describe(block, &info) != MEMSPAN_OK) || (info.base != block) ||
             (info.size_bytes != 200)) {
             return (void *)"a block is not known";
+        }
+        if ((info.allocator != allocator) && (info.allocator != MEMSPAN_ALLOCATOR_NULL)) {
+            return (void *)"a block is another allocator's";
         }
         now = memspan_realloc(MEMSPAN_ALLOCATOR_NULL, block, 700);
         if ((now == NULL) || (now[0] != 5) || (now[199] != 6) ||
