@@ -147,6 +147,37 @@ Test(emu, a_copy_waits_for_the_other_devices_work)
     emu->close(state);
 }
 
+Test(emu, a_target_region_opens_what_its_device_reaches)
+{
+    void *state             = open_emu("emu:2", "64m", "none");
+    memspan_block_t mine    = take(state, 0, MEMSPAN_KIND_DEVICE, MIB);
+    memspan_block_t other   = take(state, 1, MEMSPAN_KIND_DEVICE, MIB);
+    memspan_block_t managed = take(state, 0, MEMSPAN_KIND_MANAGED, MIB);
+    memspan_block_t late;
+
+    cr_assert_eq(launch(state, 0, NULL, MEMSPAN_KERNEL_FILL, MIB / 8, 2.0, NULL, mine.address),
+                 MEMSPAN_OK);
+    emu_region_begin(state, 0);
+    cr_assert(is_open(mine.address) && !is_open(other.address));
+    cr_assert_eq(((double *)mine.address)[MIB / 8 - 1], 2.0, "what was asked before is done");
+    cr_assert(is_open(managed.address));
+    emu_region_begin(state, 0); /* another thread's */
+    late = take(state, 0, MEMSPAN_KIND_DEVICE, MIB);
+    cr_assert(is_open(late.address));
+    emu_region_end(state, 0);
+    cr_assert(is_open(mine.address));
+    emu_region_end(state, 0);
+    cr_assert(!is_open(mine.address) && !is_open(late.address));
+    cr_assert(!is_open(managed.address), "the launch was not waited for by the host");
+    cr_assert_eq(emu->synchronize(state, 0, NULL), MEMSPAN_OK);
+    cr_assert(is_open(managed.address));
+    emu->free(state, 0, &late);
+    emu->free(state, 0, &mine);
+    emu->free(state, 1, &other);
+    emu->free(state, 0, &managed);
+    emu->close(state);
+}
+
 /* ---- addresses and capacity ---- */
 
 Test(emu, capacity_is_a_limit_and_is_told)
