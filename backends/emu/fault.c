@@ -12,17 +12,19 @@
 #include "backends/emu/emu.h"
 #include <errno.h>
 #include <execinfo.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <linux/futex.h>
 #include <memspan/allocator.h>
 #include <memspan/space.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
-enum { HELP_MS_MAX = 3000, GUARD_S = 5, FRAMES_MAX = 24, FRAMES_SHOWN = 10 };
+enum { LAST_MS = 1000, HELP_MS_MAX = 3000, GUARD_S = 5, FRAMES_MAX = 24, FRAMES_SHOWN = 10 };
 
 enum { HELP_IDLE, HELP_ASKED, HELP_GIVEN, HELP_LEAVE };
 
@@ -41,7 +43,7 @@ static void wait_while(_Atomic uint32_t *word, uint32_t value, int ms)
 {
     const struct timespec limit = {ms / 1000, (long)(ms % 1000) * 1000000};
 
-    syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, value, (ms == 0) ? NULL : &limit, NULL, 0);
+    syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, value, &limit, NULL, 0);
 }
 
 static void set_state(uint32_t state)
@@ -88,12 +90,37 @@ static void tell_block(const struct emu *emu, const void *address)
     emu->services->tell(address);
 }
 
+/* The program's first thread has left by pthread_exit() and there is no other: a process ends with
+ * its last thread, and that must not be this one. */
+static bool is_last(void)
+{
+    char text[512];
+    int file  = open("/proc/self/stat", O_RDONLY | O_CLOEXEC);
+    ssize_t n = (file < 0) ? 0 : read(file, text, sizeof(text) - 1);
+    const char *state;
+    struct stat tasks;
+
+    if (file >= 0) {
+        close(file);
+    }
+    text[(n > 0) ? n : 0] = '\0';
+    state                 = strrchr(text, ')');
+    if ((state == NULL) || (strncmp(state, ") Z", 3) != 0) ||
+        (stat("/proc/self/task", &tasks) != 0)) {
+        return false;
+    }
+    return tasks.st_nlink <= 2 + 2; /* ".", ".." and a folder for each thread */
+}
+
 static void *stand_by(void *unused)
 {
     const struct timespec guard = {GUARD_S, 0};
 
     while (atomic_load(&help.state) == HELP_IDLE) {
-        wait_while(&help.state, HELP_IDLE, 0);
+        wait_while(&help.state, HELP_IDLE, LAST_MS);
+        if ((atomic_load(&help.state) == HELP_IDLE) && is_last()) {
+            return unused;
+        }
     }
     if (atomic_load(&help.state) == HELP_ASKED) {
         tell_block(atomic_load(&watched), help.address);

@@ -260,6 +260,25 @@ static void out_of_memory(void)
     memspan_free(large);
 }
 
+/* A process ends with its last thread, whoever else is there for the devices' sake. */
+static void *use_device(void *unused)
+{
+    usleep(100000);
+    device_memory_by_copies();
+    puts("right");
+    return unused;
+}
+
+static void main_leaves(void)
+{
+    pthread_t thread;
+
+    memspan_free(take(true));
+    need(pthread_create(&thread, NULL, use_device, NULL) == 0, "thread");
+    need(pthread_detach(thread) == 0, "detach");
+    pthread_exit(NULL);
+}
+
 static void name_devices(void)
 {
     char path[64];
@@ -379,6 +398,7 @@ static const struct mode {
     {"both_sides_at_once", both_sides_at_once, true},
     {"allocates_during_a_launch", allocates_during_a_launch, true},
     {"several_vendors", several_vendors, true},
+    {"main_leaves", main_leaves, true},
     {"out_of_memory", out_of_memory, true},
     {"devices_by_process", devices_by_process, true},
     {"becomes_another", becomes_another, true},

@@ -73,6 +73,8 @@ for mode in list_is_walked device_memory_by_copies both_sides_at_once allocates_
     runs "$mode"
     MEMSPAN_DEBUG=guard runs "$mode"
 done
+said=$(timeout 20 "$program" main_leaves 2>&1) || complain "main_leaves: exit code $?: $said"
+case $said in *right*) ;; *) complain "main_leaves: $said" ;; esac
 MEMSPAN_EMU_MEMORY=16m
 export MEMSPAN_EMU_MEMORY
 runs out_of_memory
