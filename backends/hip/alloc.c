@@ -252,6 +252,8 @@ static memspan_status_t take_pinned(struct hip_device *device, const memspan_req
 static memspan_status_t take_coherent(struct hip_device *device, const memspan_request_t *request,
                                       struct hip_block *block, memspan_block_t *given)
 {
+    memspan_status_t status;
+
     if (device->facts.pageable) {
         return take_pages(device, request, block, given);
     }
@@ -259,8 +261,13 @@ static memspan_status_t take_coherent(struct hip_device *device, const memspan_r
         return take_pinned(device, request, block, given);
     }
     hip_peers_enable(device);
+    status = take_from_driver(device, HIP_MADE_FINE, request, block);
+    if ((status != MEMSPAN_OK) && (status != MEMSPAN_ERR_NO_MEMORY)) {
+        hip_log_record(device->state, "coherent memory is taken from the host");
+        return take_pinned(device, request, block, given);
+    }
     given->flags |= MEMSPAN_BLOCK_PINNED;
-    return take_from_driver(device, HIP_MADE_FINE, request, block);
+    return status;
 }
 
 static memspan_status_t take(struct hip_device *device, const memspan_request_t *request,

@@ -5,6 +5,7 @@
 #include "backends/hip/hip.h"
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 static memspan_status_t status_of(hip_result_t code)
 {
@@ -12,6 +13,7 @@ static memspan_status_t status_of(hip_result_t code)
     case HIP_ERROR_OUT_OF_MEMORY:
         return MEMSPAN_ERR_NO_MEMORY;
     case HIP_ERROR_NO_DEVICE:
+    case HIP_ERROR_INVALID_DEVICE: /* what hipInit() answers where there is none */
     case HIP_ERROR_INSUFFICIENT_DRIVER:
         return MEMSPAN_ERR_OFF;
     case HIP_ERROR_NOT_SUPPORTED:
@@ -27,6 +29,7 @@ static const char *hint_for(hip_result_t code)
     case HIP_ERROR_OUT_OF_MEMORY:
         return "free memory, or ask for less at a time; rocm-smi shows who else has some";
     case HIP_ERROR_NO_DEVICE:
+    case HIP_ERROR_INVALID_DEVICE:
         return "see rocminfo as the same user: /dev/kfd and /dev/dri/renderD* must be open to it "
                "(groups render, video); HIP_VISIBLE_DEVICES and ROCR_VISIBLE_DEVICES hide devices";
     case HIP_ERROR_INSUFFICIENT_DRIVER:
@@ -54,6 +57,10 @@ static void words_of(const struct hip_state *state, hip_result_t code, char *tex
     }
     if (state->hip.hipGetErrorString != NULL) {
         words = state->hip.hipGetErrorString(code);
+    }
+    /* Old versions have no words but the name. */
+    if ((name != NULL) && (words != NULL) && (strcmp(name, words) == 0)) {
+        words = NULL;
     }
     snprintf(text, size, "%s%s%s", (name == NULL) ? "unknown answer" : name,
              (words == NULL) ? "" : ": ", (words == NULL) ? "" : words);

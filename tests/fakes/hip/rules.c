@@ -1,0 +1,512 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* rules.c: which calls of the runtime are made, and what is said of it. */
+
+#include "core/base/error.h"
+#include "core/base/option.h"
+#include "core/base/platform.h"
+#include "tests/fakes/hip/pretended.h"
+#include <memspan/memspan.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static const memspan_backend_t *const table = &memspan_backend_hip;
+
+static memspan_device_info_t describe(void *state, int ordinal)
+{
+    memspan_device_info_t info = {.struct_size = sizeof(info)};
+
+    cr_assert_eq(table->device_describe(state, ordinal, &info), MEMSPAN_OK);
+    return info;
+}
+
+static void read_back(void *state, int ordinal, void *to, const void *from, size_t size)
+{
+    cr_assert_eq(table->copy(state, ordinal, NULL, to, from, size), MEMSPAN_OK);
+    cr_assert_eq(table->synchronize(state, ordinal, NULL), MEMSPAN_OK, "%s", memspan_error_text());
+}
+
+static bool says(const char *text, const char *words)
+{
+    return strstr(text, words) != NULL;
+}
+
+TestSuite(hip_rules, .init = pretended_find, .timeout = 60);
+
+/* ---- what a device is ---- */
+
+Test(hip_rules, identity)
+{
+    memspan_device_info_t info;
+    void *state;
+
+    PRETENDED("FAKE_HIP_MEMORY=1048576");
+    state = pretended_open();
+    info  = describe(state, 1);
+    cr_assert_str_eq(info.name, "Pretended Instinct 1");
+    cr_assert_str_eq(info.pci_address, "0000:c1:00.0");
+    cr_assert_str_eq(info.uid, pretended.old ? "hip:0000:c1:00.0" : "GPU-f00dfeed00000001");
+    cr_assert_eq(info.capacity_bytes, 1048576u);
+    cr_assert_eq(info.free_bytes, 1048576u);
+    cr_assert(says(info.driver, pretended.old ? "HIP 5.2" : "HIP 7.0"), "%s", info.driver);
+    pretended_close(state);
+}
+
+Test(hip_rules, free_memory)
+{
+    memspan_block_t block;
+    void *state;
+
+    PRETENDED("FAKE_HIP_MEMORY=1048576");
+    state = pretended_open();
+    block = pretended_take(state, 1, MEMSPAN_KIND_DEVICE);
+    cr_assert_eq(describe(state, 1).free_bytes, 1048576u - PRETENDED_BYTES);
+    cr_assert_eq(describe(state, 0).free_bytes, 1048576u);
+    pretended_give_back(state, 1, &block);
+    cr_assert_eq(describe(state, 1).free_bytes, 1048576u);
+    pretended_close(state);
+}
+
+Test(hip_rules, out_of_memory_in_the_runtimes_words)
+{
+    memspan_request_t request = pretended_ask(MEMSPAN_KIND_DEVICE, 600 << 10);
+    memspan_block_t block;
+    memspan_block_t other;
+    void *state;
+
+    PRETENDED("FAKE_HIP_MEMORY=1048576");
+    state = pretended_open();
+    cr_assert_eq(table->alloc(state, 0, &request, &block), MEMSPAN_OK);
+    cr_assert_eq(table->alloc(state, 0, &request, &other), MEMSPAN_ERR_NO_MEMORY);
+    cr_assert_str_eq(memspan_error_last()->call, "hipMalloc");
+    cr_assert_eq(memspan_error_last()->native_code, 2);
+    cr_assert_str_eq(memspan_error_last()->native_text, "hipErrorOutOfMemory: out of memory");
+    /* Another device has its own; and more than there is at all is not even asked for. */
+    cr_assert_eq(table->alloc(state, 1, &request, &other), MEMSPAN_OK);
+    pretended_give_back(state, 1, &other);
+    pretended_give_back(state, 0, &block);
+    request.size_bytes = 2u << 20;
+    cr_assert_eq(table->alloc(state, 0, &request, &other), MEMSPAN_ERR_NO_MEMORY);
+    cr_assert_eq(pretended.calls("hipMalloc"), 3u);
+    pretended_close(state);
+}
+
+/* ---- XNACK and APUs in words ---- */
+
+static void check_notes(const char *attributes, memspan_kind_t kind, bool offered,
+                        const char *words)
+{
+    memspan_device_info_t info;
+    void *state;
+
+    PRETENDED(attributes);
+    state = pretended_open();
+    info  = describe(state, 0);
+    cr_assert_eq((info.kinds & (1u << kind)) != 0, offered, "%s: %s", attributes,
+                 info.kind_note[kind]);
+    cr_assert(says(info.kind_note[kind], words), "%s: %s", attributes, info.kind_note[kind]);
+    cr_assert_lt(strlen(info.kind_note[kind]), sizeof(info.kind_note[kind]) - 1, "it is cut: %s",
+                 info.kind_note[kind]);
+    pretended_close(state);
+}
+
+Test(hip_rules, xnack_in_words)
+{
+    check_notes("FAKE_HIP_ATTRIBUTES=", MEMSPAN_KIND_MANAGED, true, "XNACK off (HSA_XNACK=1");
+    check_notes("FAKE_HIP_ATTRIBUTES=", MEMSPAN_KIND_MANAGED, true, "by prefetch only");
+    check_notes("FAKE_HIP_ATTRIBUTES=", MEMSPAN_KIND_COHERENT, false, "XNACK off (HSA_XNACK=1");
+    check_notes("FAKE_HIP_ATTRIBUTES=65=1", MEMSPAN_KIND_MANAGED, true, "XNACK on");
+    check_notes("FAKE_HIP_ATTRIBUTES=65=1", MEMSPAN_KIND_COHERENT, true, "XNACK on");
+    check_notes("FAKE_HIP_ATTRIBUTES=16=1,65=1,66=1", MEMSPAN_KIND_MANAGED, true,
+                "one memory with the host");
+    check_notes("FAKE_HIP_ATTRIBUTES=16=1,65=1,66=1", MEMSPAN_KIND_COHERENT, true,
+                "host page tables");
+    check_notes("FAKE_HIP_ATTRIBUTES=24=0", MEMSPAN_KIND_MANAGED, false, "HMM");
+    check_notes("FAKE_HIP_ATTRIBUTES=10011=1", MEMSPAN_KIND_COHERENT, true, "large BAR");
+    check_notes("FAKE_HIP_ATTRIBUTES=85=0", MEMSPAN_KIND_DEVICE, false, "UnifiedAddressing 0");
+}
+
+/* The kernel tells what GPU it is; none but generation 9 has XNACK. */
+Test(hip_rules, the_target_is_read_from_the_kernel)
+{
+    char folder[] = "/tmp/memspan-kfd-XXXXXX";
+    char path[128];
+    char name[16];
+    int node;
+    static const char *const texts[] = {"location_id 0\ndomain 0\ngfx_target_version 0\n",
+                                        "location_id 49408\ndomain 0\ngfx_target_version 90010\n",
+                                        "location_id 49408\ndomain 1\ngfx_target_version 110000\n"};
+
+    cr_assert_not_null(mkdtemp(folder));
+    for (node = 0; node < 3; node++) {
+        FILE *file;
+        snprintf(path, sizeof(path), "%s/%d", folder, node);
+        cr_assert_eq(mkdir(path, 0700), 0);
+        snprintf(path, sizeof(path), "%s/%d/properties", folder, node);
+        file = fopen(path, "w");
+        cr_assert_not_null(file);
+        fputs(texts[node], file);
+        fclose(file);
+    }
+    cr_expect_eq(hip_target_find(folder, "0000:c1:00.0"), 90010u);
+    cr_expect_eq(hip_target_find(folder, "0001:c1:00.0"), 110000u);
+    cr_expect_eq(hip_target_find(folder, "0000:c2:00.0"), 0u);
+    cr_expect_eq(hip_target_find(folder, ""), 0u);
+    cr_expect_str_eq(hip_target_name(90010, name, sizeof(name)), "gfx90a");
+    cr_expect_str_eq(hip_target_name(90402, name, sizeof(name)), "gfx942");
+    cr_expect_str_eq(hip_target_name(110001, name, sizeof(name)), "gfx1101");
+    cr_expect_str_eq(hip_target_name(0, name, sizeof(name)), "");
+    for (node = 0; node < 3; node++) {
+        snprintf(path, sizeof(path), "%s/%d/properties", folder, node);
+        unlink(path);
+        snprintf(path, sizeof(path), "%s/%d", folder, node);
+        rmdir(path);
+    }
+    rmdir(folder);
+}
+
+Test(hip_rules, xnack_by_target)
+{
+    struct hip_device device = {.facts = {.managed = true, .target = 110000}};
+    char words[96];
+
+    cr_expect(says(hip_xnack_words(&device, words, sizeof(words)), "gfx1100 has no XNACK"));
+    device.facts.target = 90402;
+    cr_expect_str_eq(hip_xnack_words(&device, words, sizeof(words)),
+                     "XNACK off (HSA_XNACK=1 turns it on)");
+    device.facts.pageable = true;
+    cr_expect_str_eq(hip_xnack_words(&device, words, sizeof(words)), "XNACK on");
+}
+
+/* ---- memory ---- */
+
+Test(hip_rules, alignment_is_got_one_way_or_the_other)
+{
+    void *state;
+    memspan_kind_t kind;
+
+    PRETENDED("FAKE_HIP_ATTRIBUTES=65=1");
+    state = pretended_open();
+    for (kind = MEMSPAN_KIND_HOST_PINNED; kind < MEMSPAN_KIND_COUNT; kind++) {
+        size_t align;
+        for (align = 256; align <= (4u << 20); align *= 4) {
+            memspan_request_t request = pretended_ask(kind, PRETENDED_BYTES);
+            memspan_block_t block;
+            request.align_bytes = align;
+            cr_assert_eq(table->alloc(state, 0, &request, &block), MEMSPAN_OK, "%s",
+                         memspan_error_text());
+            cr_assert_eq((uintptr_t)block.address % align, 0u);
+            pretended_give_back(state, 0, &block);
+        }
+    }
+    pretended_close(state);
+}
+
+static void check_grain(const char *grain, bool coarse, memspan_coherence_t managed,
+                        memspan_coherence_t peer)
+{
+    static const memspan_kind_t kinds[] = {MEMSPAN_KIND_DEVICE, MEMSPAN_KIND_MANAGED};
+    void *state;
+    size_t i;
+
+    PRETENDED("FAKE_HIP_ATTRIBUTES=10011=1,15=1", grain);
+    state = pretended_open();
+    for (i = 0; i < 2; i++) {
+        memspan_block_t block = pretended_take(state, 0, kinds[i]);
+        cr_assert_eq(pretended.is_coarse(block.address), coarse, "%s: %s", grain,
+                     memspan_kind_name(kinds[i]));
+        pretended_give_back(state, 0, &block);
+    }
+    cr_assert_eq(table->reach(state, 0, MEMSPAN_KIND_MANAGED, 0).coherence, managed);
+    cr_assert_eq(table->reach(state, 0, MEMSPAN_KIND_MANAGED, MEMSPAN_HOST).coherence, managed);
+    cr_assert_eq(table->reach(state, 0, MEMSPAN_KIND_DEVICE, 1).access, MEMSPAN_ACCESS_REMOTE);
+    cr_assert_eq(table->reach(state, 0, MEMSPAN_KIND_DEVICE, 1).coherence, peer);
+    pretended_close(state);
+}
+
+Test(hip_rules, grain_is_what_the_option_says)
+{
+    check_grain("MEMSPAN_HIP_GRAIN=coarse", true, MEMSPAN_COHERENCE_SYNC, MEMSPAN_COHERENCE_SYNC);
+    check_grain("MEMSPAN_HIP_GRAIN=fine", false, MEMSPAN_COHERENCE_ATOMIC,
+                MEMSPAN_COHERENCE_ATOMIC);
+}
+
+Test(hip_rules, a_runtime_without_advice_promises_by_what_it_gives)
+{
+    memspan_block_t block;
+    void *state;
+
+    PRETENDED("FAKE_HIP_FAIL_CALL=hipMemAdvise");
+    state = pretended_open();
+    block = pretended_take(state, 0, MEMSPAN_KIND_MANAGED);
+    cr_assert_eq(pretended.is_coarse(block.address), 0, "it stays fine-grained, and is given");
+    cr_assert(says(pretended_log(), "hipMemAdvise"));
+    pretended_give_back(state, 0, &block);
+    pretended_close(state);
+}
+
+Test(hip_rules, coherent_memory_is_where_it_is_to_live)
+{
+    memspan_request_t request = pretended_ask(MEMSPAN_KIND_COHERENT, PRETENDED_BYTES);
+    memspan_block_t block;
+    void *state;
+
+    PRETENDED("FAKE_HIP_ATTRIBUTES=10011=1");
+    state = pretended_open();
+    cr_assert_eq(table->alloc(state, 0, &request, &block), MEMSPAN_OK);
+    cr_assert_eq(pretended.calls("hipHostMalloc"), 1u);
+    pretended_give_back(state, 0, &block);
+    request.resident_ordinal = 0;
+    cr_assert_eq(table->alloc(state, 0, &request, &block), MEMSPAN_OK);
+    cr_assert_eq(pretended.calls("hipExtMallocWithFlags"), 1u);
+    memset(block.address, 1, PRETENDED_BYTES); /* the host reaches it */
+    pretended_give_back(state, 0, &block);
+    pretended_close(state);
+    /* That it can be had is a lie: then it is the host's. */
+    PRETENDED("FAKE_HIP_ATTRIBUTES=10011=1", "FAKE_HIP_LIES=fine");
+    state = pretended_open();
+    cr_assert_eq(table->alloc(state, 0, &request, &block), MEMSPAN_OK);
+    cr_assert_eq(pretended.calls("hipHostMalloc"), 1u);
+    cr_assert(says(pretended_log(), "hipExtMallocWithFlags"));
+    pretended_give_back(state, 0, &block);
+    pretended_close(state);
+}
+
+Test(hip_rules, what_cannot_be_is_refused)
+{
+    memspan_request_t request = pretended_ask(MEMSPAN_KIND_MANAGED, PRETENDED_BYTES);
+    memspan_block_t block;
+    int node = 0;
+    void *state;
+
+    PRETENDED("FAKE_HIP_DEVICES=1");
+    state         = pretended_open();
+    request.flags = MEMSPAN_REQUEST_PINNED;
+    cr_assert_eq(table->alloc(state, 0, &request, &block), MEMSPAN_ERR_UNSUPPORTED);
+    request            = pretended_ask(MEMSPAN_KIND_DEVICE, PRETENDED_BYTES);
+    request.flags      = MEMSPAN_REQUEST_STRICT;
+    request.nodes      = &node;
+    request.node_count = 1;
+    cr_assert_eq(table->alloc(state, 0, &request, &block), MEMSPAN_ERR_UNSUPPORTED);
+    request = pretended_ask(MEMSPAN_KIND_HOST, PRETENDED_BYTES);
+    cr_assert_eq(table->alloc(state, 0, &request, &block), MEMSPAN_ERR_UNSUPPORTED);
+    request             = pretended_ask(MEMSPAN_KIND_DEVICE, PRETENDED_BYTES);
+    request.align_bytes = 3;
+    cr_assert_eq(table->alloc(state, 0, &request, &block), MEMSPAN_ERR_INVALID);
+    request = pretended_ask((memspan_kind_t)77, PRETENDED_BYTES);
+    cr_assert_eq(table->alloc(state, 0, &request, &block), MEMSPAN_ERR_UNSUPPORTED);
+    request = pretended_ask(MEMSPAN_KIND_DEVICE, PRETENDED_BYTES);
+    cr_assert_eq(table->alloc(state, 1, &request, &block), MEMSPAN_ERR_NOT_FOUND);
+    cr_assert_eq(table->free(state, 0, NULL), MEMSPAN_ERR_INVALID);
+    pretended_close(state);
+}
+
+/* ---- host pages ---- */
+
+Test(hip_rules, pages_are_registered_once_for_all_devices)
+{
+    char *pages = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    void *address[2];
+    void *cookie[2];
+    unsigned before;
+    void *state;
+    int i;
+
+    PRETENDED("FAKE_HIP_DEVICES=2");
+    state  = pretended_open();
+    before = pretended.calls("hipHostRegister");
+    for (i = 0; i < 2; i++) {
+        cr_assert_eq(table->import(state, i, pages, 4096, &address[i], &cookie[i]), MEMSPAN_OK);
+        cr_assert_eq(address[i], pages);
+    }
+    cr_assert_eq(pretended.calls("hipHostRegister"), before + 1);
+    cr_assert_eq(table->release(state, 0, pages, 4096, cookie[0]), MEMSPAN_OK);
+    cr_assert_eq(pretended.calls("hipHostUnregister"), before, "device 1 still uses them");
+    cr_assert_eq(table->release(state, 1, pages, 4096, cookie[1]), MEMSPAN_OK);
+    cr_assert_eq(table->release(state, 1, pages, 4096, cookie[1]), MEMSPAN_ERR_NOT_FOUND);
+    /* Somebody else's registration is used, and left. */
+    cr_assert_eq(pretended.hip.hipHostRegister(pages, 4096, 3), HIP_SUCCESS);
+    cr_assert_eq(table->import(state, 0, pages, 4096, &address[0], &cookie[0]), MEMSPAN_OK);
+    cr_assert_eq(table->release(state, 0, pages, 4096, cookie[0]), MEMSPAN_OK);
+    cr_assert_eq(pretended.hip.hipHostUnregister(pages), HIP_SUCCESS);
+    munmap(pages, 4096);
+    pretended_close(state);
+}
+
+Test(hip_rules, another_address_is_told)
+{
+    memspan_request_t request = pretended_ask(MEMSPAN_KIND_HOST_PINNED, PRETENDED_BYTES);
+    char *pages = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    memspan_block_t block;
+    void *address = NULL;
+    void *cookie  = NULL;
+    int node      = 0;
+    void *state;
+
+    PRETENDED("FAKE_HIP_LIES=pointer");
+    state = pretended_open();
+    cr_assert_eq(describe(state, 0).capabilities & MEMSPAN_CAN_IMPORT, 0u);
+    cr_assert_eq(table->import(state, 0, pages, 4096, &address, &cookie), MEMSPAN_OK);
+    cr_assert_neq(address, pages);
+    cr_assert_eq(table->release(state, 0, pages, 4096, cookie), MEMSPAN_OK);
+    request.flags      = MEMSPAN_REQUEST_STRICT;
+    request.nodes      = &node;
+    request.node_count = 1;
+    cr_assert_eq(table->alloc(state, 0, &request, &block), MEMSPAN_ERR_UNSUPPORTED);
+    munmap(pages, 4096);
+    pretended_close(state);
+}
+
+/* ---- what is known of an address: the numbers changed with ROCm 6 ---- */
+
+Test(hip_rules, other_peoples_memory)
+{
+    memspan_pointer_facts_t facts;
+    memspan_block_t block;
+    void *device  = NULL;
+    void *host    = NULL;
+    void *managed = NULL;
+    int mine      = 0;
+    void *state;
+
+    PRETENDED("FAKE_HIP_DEVICES=2");
+    state = pretended_open();
+    pretended.hip.hipSetDevice(1);
+    pretended.hip.hipMalloc(&device, 8192);
+    pretended.hip.hipHostMalloc(&host, 8192, 0x40000003);
+    pretended.hip.hipMallocManaged(&managed, 8192, 1);
+    pretended.hip.hipSetDevice(0);
+    cr_assert_eq(table->pointer_describe(state, (char *)device + 100, &facts), MEMSPAN_OK);
+    cr_assert_eq(facts.kind, MEMSPAN_KIND_DEVICE);
+    cr_assert_eq(facts.ordinal, 1);
+    cr_assert_eq(facts.resident_ordinal, 1);
+    cr_assert_eq(facts.base, device);
+    cr_assert_eq(facts.size_bytes, 8192u);
+    cr_assert_eq(table->pointer_describe(state, host, &facts), MEMSPAN_OK);
+    cr_assert_eq(facts.kind, MEMSPAN_KIND_HOST_PINNED);
+    cr_assert_eq(facts.resident_ordinal, MEMSPAN_HOST);
+    cr_assert_eq(table->pointer_describe(state, managed, &facts), MEMSPAN_OK);
+    cr_assert_eq(facts.kind, MEMSPAN_KIND_MANAGED);
+    cr_assert_eq(table->prefetch(state, 1, NULL, managed, 8192, 1), MEMSPAN_OK);
+    cr_assert_eq(table->pointer_describe(state, managed, &facts), MEMSPAN_OK);
+    cr_assert_eq(facts.resident_ordinal, 1);
+    cr_assert_eq(table->prefetch(state, 1, NULL, device, 8192, 0), MEMSPAN_ERR_UNSUPPORTED);
+    cr_assert_eq(table->pointer_describe(state, &mine, &facts), MEMSPAN_ERR_NOT_FOUND);
+    block = pretended_take(state, 0, MEMSPAN_KIND_DEVICE);
+    cr_assert_eq(table->pointer_describe(state, block.address, &facts), MEMSPAN_ERR_NOT_FOUND);
+    pretended_give_back(state, 0, &block);
+    pretended.hip.hipFree(device);
+    pretended.hip.hipHostFree(host);
+    pretended.hip.hipFree(managed);
+    pretended_close(state);
+}
+
+/* ---- peers ---- */
+
+Test(hip_rules, peers_are_enabled_when_memory_is_taken)
+{
+    memspan_kernel_call_t call = {
+        .struct_size = sizeof(call), .kernel = MEMSPAN_KERNEL_FILL, .count = 8, .a = 3};
+    memspan_block_t block;
+    double value = 0;
+    void *state;
+
+    PRETENDED("FAKE_HIP_DEVICES=3");
+    state = pretended_open();
+    cr_assert_eq(pretended.calls("hipDeviceEnablePeerAccess"), 0u);
+    block = pretended_take(state, 0, MEMSPAN_KIND_DEVICE);
+    cr_assert_eq(pretended.calls("hipDeviceEnablePeerAccess"), 2u);
+    call.z = block.address;
+    cr_assert_eq(table->launch(state, 2, NULL, &call), MEMSPAN_OK, "%s", memspan_error_text());
+    cr_assert_eq(table->synchronize(state, 2, NULL), MEMSPAN_OK);
+    read_back(state, 0, &value, block.address, sizeof(value));
+    cr_assert_eq(value, 3.0);
+    pretended_give_back(state, 0, &block);
+    pretended_close(state);
+}
+
+Test(hip_rules, a_peer_that_is_a_lie)
+{
+    memspan_block_t block;
+    void *state;
+
+    PRETENDED("FAKE_HIP_LIES=peer");
+    state = pretended_open();
+    block = pretended_take(state, 0, MEMSPAN_KIND_DEVICE);
+    cr_assert_eq(table->reach(state, 0, MEMSPAN_KIND_DEVICE, 1).access, MEMSPAN_ACCESS_COPY);
+    cr_assert(says(pretended_log(), "hipDeviceEnablePeerAccess"));
+    pretended_give_back(state, 0, &block);
+    pretended_close(state);
+}
+
+/* ---- kernels ---- */
+
+Test(hip_rules, a_kernel_that_does_not_compile)
+{
+    double values[4]           = {0};
+    memspan_kernel_call_t call = {
+        .struct_size = sizeof(call), .kernel = MEMSPAN_KERNEL_FILL, .count = 4, .z = values};
+    void *state;
+
+    PRETENDED("FAKE_HIP_LIES=compiler");
+    state = pretended_open();
+    cr_assert_eq(table->launch(state, 0, NULL, &call), MEMSPAN_ERR_DRIVER);
+    cr_assert_str_eq(memspan_error_last()->call, "hiprtcCompileProgram");
+    cr_assert_str_eq(memspan_error_last()->native_text, "HIPRTC_ERROR_COMPILATION");
+    cr_assert(says(memspan_error_text(), "memspan.hip:1:1: error: pretended"), "%s",
+              memspan_error_text());
+    pretended_close(state);
+}
+
+Test(hip_rules, each_half_is_compiled_once)
+{
+    int32_t values[3]          = {5, -7, 9};
+    memspan_kernel_call_t call = {.struct_size = sizeof(call), .count = 3};
+    memspan_block_t block;
+    void *state;
+    int i;
+
+    PRETENDED("FAKE_HIP_DEVICES=1");
+    state  = pretended_open();
+    block  = pretended_take(state, 0, MEMSPAN_KIND_DEVICE);
+    call.x = call.y = call.z = block.address;
+    cr_assert_eq(table->copy(state, 0, NULL, block.address, values, sizeof(values)), MEMSPAN_OK);
+    for (i = 0; i < 2; i++) {
+        call.kernel = MEMSPAN_KERNEL_COMBINE(MEMSPAN_OPERATION_PROD, MEMSPAN_ELEMENT_S32);
+        cr_assert_eq(table->launch(state, 0, NULL, &call), MEMSPAN_OK, "%s", memspan_error_text());
+        call.kernel = MEMSPAN_KERNEL_COMBINE(MEMSPAN_OPERATION_MIN, MEMSPAN_ELEMENT_S32);
+        cr_assert_eq(table->launch(state, 0, NULL, &call), MEMSPAN_OK);
+    }
+    cr_assert_eq(pretended.calls("hiprtcCompileProgram"), 1u);
+    read_back(state, 0, values, block.address, sizeof(values));
+    cr_assert_eq(values[1], 7 * 7 * 7 * 7);
+    call.kernel = MEMSPAN_KERNEL_COMBINE(MEMSPAN_OPERATION_XOR, MEMSPAN_ELEMENT_F64);
+    cr_assert_eq(table->launch(state, 0, NULL, &call), MEMSPAN_ERR_UNSUPPORTED);
+    pretended_give_back(state, 0, &block);
+    pretended_close(state);
+}
+
+/* ---- when the library is left alone ---- */
+
+Test(hip_rules, without_a_gpu_it_is_loaded_only_when_asked_for)
+{
+    void *state = NULL;
+
+    if ((access("/dev/kfd", F_OK) == 0) || (access("/dev/dxg", F_OK) == 0)) {
+        cr_skip_test("this machine has a GPU");
+    }
+    unsetenv("MEMSPAN_DEVICES");
+    PRETENDED("FAKE_HIP_DEVICES=1");
+    cr_assert_eq(pretended_try_open(&state), MEMSPAN_ERR_OFF);
+    cr_assert(says(memspan_error_text(), "/dev/kfd"));
+    cr_assert_eq(pretended.calls("hipInit"), 0u);
+    setenv("MEMSPAN_DEVICES", "chip:0,hip2", 1);
+    PRETENDED("FAKE_HIP_DEVICES=1");
+    cr_assert_eq(pretended_try_open(&state), MEMSPAN_ERR_OFF);
+    setenv("MEMSPAN_DEVICES", "opencl:0,hip:0", 1);
+    PRETENDED("FAKE_HIP_DEVICES=1");
+    pretended_close(pretended_open());
+}
