@@ -52,7 +52,7 @@ static const char *const predefined_names[PREDEFINED] = {
 };
 static const uintptr_t predefined_spaces[PREDEFINED] = {0, 99, 1, 2, 3, 4, 99, 99, 99};
 
-static _Atomic(struct memspan_allocator *) pages[PAGES_MAX];
+static _Atomic(struct memspan_allocator *) pages[PAGES_MAX] MEMSPAN_SPARSE;
 static atomic_size_t record_count;
 static struct memspan_allocator *unused; /* under table_lock, as is record_count's growth */
 static pthread_mutex_t table_lock = PTHREAD_MUTEX_INITIALIZER;

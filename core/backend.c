@@ -30,7 +30,7 @@ struct entry {
     atomic_bool opened;
 };
 
-static struct entry entries[SLOTS_MAX];
+static struct entry entries[SLOTS_MAX] MEMSPAN_SPARSE;
 static int entry_count;
 static memspan_status_t list_status; /* MEMSPAN_ERR_CONFIG when a variable was refused */
 static char list_problem[256];

@@ -4,6 +4,7 @@
  * Invariant: a record is whole before it is in the table, and is never changed or freed. */
 
 #include "core/call_stack.h"
+#include "core/base/platform.h"
 #include <execinfo.h>
 #include <link.h>
 #include <pthread.h>
@@ -14,7 +15,7 @@
 
 enum { BUCKETS = 1 << 14, FRAMES_WALKED = 48 };
 
-static struct memspan_call_stack *buckets[BUCKETS];
+static struct memspan_call_stack *buckets[BUCKETS] MEMSPAN_SPARSE;
 static pthread_mutex_t stack_lock = PTHREAD_MUTEX_INITIALIZER; /* guards buckets */
 
 /* Where the library's own code lies. Empty when it is part of a program: then its frames cannot be

@@ -24,7 +24,7 @@ static bool host_ready;
 static pthread_once_t host_once = PTHREAD_ONCE_INIT;
 static char host_problem[256];
 
-static struct memspan_device devices[DEVICES_MAX];
+static struct memspan_device devices[DEVICES_MAX] MEMSPAN_SPARSE;
 static int device_count;
 static int host_number;
 static memspan_status_t table_status;

@@ -20,8 +20,6 @@ static void *map(size_t size)
 static bool add_segment(struct memspan_fit *fit)
 {
     struct memspan_record *segment;
-    uint32_t first = fit->segment_count << MEMSPAN_FIT_SEGMENT_SHIFT;
-    uint32_t i;
 
     if (fit->segment_count == MEMSPAN_FIT_SEGMENTS_MAX) {
         return false;
@@ -36,12 +34,26 @@ static bool add_segment(struct memspan_fit *fit)
         }
     }
     fit->segments[fit->segment_count++] = segment;
-    for (i = MEMSPAN_FIT_SEGMENT_RECORDS; i-- > 0;) {
-        if (first + i != 0) {
-            segment[i].bin_after = fit->unused_record;
-            fit->unused_record   = first + i;
+    return true;
+}
+
+/* A page of them at a time: a process that allocates little touches no more. */
+static bool add_records(struct memspan_fit *fit)
+{
+    enum { BATCH = 4096 / sizeof(struct memspan_record) };
+    uint32_t first = fit->record_count;
+    uint32_t i;
+
+    if ((first == fit->segment_count << MEMSPAN_FIT_SEGMENT_SHIFT) && !add_segment(fit)) {
+        return false;
+    }
+    for (i = first + BATCH; i-- > first;) {
+        if (i != 0) {
+            memspan_fit_record(fit, i)->bin_after = fit->unused_record;
+            fit->unused_record                    = i;
         }
     }
+    fit->record_count = first + BATCH;
     return true;
 }
 
@@ -52,7 +64,7 @@ static bool reserve(struct memspan_fit *fit, unsigned count)
 
     for (; count > 0; count--) {
         if (id == 0) {
-            return add_segment(fit);
+            return add_records(fit);
         }
         id = memspan_fit_record(fit, id)->bin_after;
     }

@@ -70,6 +70,7 @@ struct memspan_fit {
     uint32_t segment_count;
     uint32_t reserved_count; /* of them, from the first on, that stand in one mapping, */
     unsigned char *reserved; /* which is this */
+    uint32_t record_count;   /* made: in use, free and unused */
     uint32_t unused_record;  /* head of the list of records without a block */
     struct memspan_range *ranges;
     size_t free_units;

@@ -5,6 +5,7 @@
  * made in a buffer that was there before: the heap may be what is broken. */
 
 #include "core/guard_report.h"
+#include "core/base/platform.h"
 #include "core/symbol.h"
 #include "core/watch.h"
 #include <errno.h>
@@ -17,7 +18,7 @@
 struct memspan_guard_wishes memspan_guard_wishes;
 
 static pthread_mutex_t report_lock = PTHREAD_MUTEX_INITIALIZER; /* guards text, used */
-static char text[32 * 1024];
+static char text[32 * 1024] MEMSPAN_SPARSE;
 static size_t used;
 static atomic_bool reported;
 

@@ -6,7 +6,7 @@
 #include <pthread.h>
 #include <sys/mman.h>
 
-_Atomic(struct memspan_map_leaf *)
+MEMSPAN_SPARSE _Atomic(struct memspan_map_leaf *)
     memspan_map_root[1 << (MEMSPAN_ADDRESS_BITS - MEMSPAN_GRANULE_SHIFT - MEMSPAN_LEAF_SHIFT)];
 
 static pthread_mutex_t map_lock = PTHREAD_MUTEX_INITIALIZER;

@@ -100,6 +100,9 @@ static size_t chunk_size_for(const struct memspan_pool *pool, size_t need)
     const struct memspan_provider *p = pool->provider;
     size_t size                      = p->chunk_bytes;
 
+    if ((pool->divided_bytes == 0) && (need <= p->chunk_first_bytes)) {
+        return p->chunk_first_bytes;
+    }
     while ((size < p->chunk_max_bytes) && (size < pool->divided_bytes / 2)) {
         size *= 2;
     }

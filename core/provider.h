@@ -30,10 +30,11 @@ struct memspan_pool;
 
 struct memspan_provider {
     struct memspan_provider_spec spec;
-    size_t chunk_bytes;     /* what the pool takes at a time, at first */
-    size_t chunk_max_bytes; /* and when it holds much */
-    size_t direct_bytes;    /* from here on a block is a chunk of its own */
-    bool eager;             /* pages go back at once: they count against a limit */
+    size_t chunk_first_bytes; /* what the pool takes when it has nothing */
+    size_t chunk_bytes;       /* and then at a time, at first */
+    size_t chunk_max_bytes;   /* and when it holds much */
+    size_t direct_bytes;      /* from here on a block is a chunk of its own */
+    bool eager;               /* pages go back at once: they count against a limit */
     _Atomic uint64_t held_bytes;
     _Atomic unsigned given_flags;  /* enum memspan_block_flag of the last chunk */
     atomic_size_t given_page_size; /* of the last chunk */

@@ -43,7 +43,7 @@ static struct memspan_space predefined[PREDEFINED] = {
 };
 static atomic_bool predefined_ready[PREDEFINED];
 
-static struct memspan_space *spaces[SPACES_MAX];
+static struct memspan_space *spaces[SPACES_MAX] MEMSPAN_SPARSE;
 static atomic_int space_count; /* entries below it never change */
 static pthread_mutex_t space_lock = PTHREAD_MUTEX_INITIALIZER;
 

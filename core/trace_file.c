@@ -8,6 +8,7 @@
  */
 
 #include "core/trace_file.h"
+#include "core/base/platform.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -35,9 +36,9 @@ static uint64_t limit;
 static uint64_t flushed_ns;
 static bool any_event;
 static size_t used;
-static char buffer[BUFFER_BYTES + CLOSING_BYTES];
-static char name[NAME_BYTES];
-static char problem[PROBLEM_BYTES];
+static char buffer[BUFFER_BYTES + CLOSING_BYTES] MEMSPAN_SPARSE;
+static char name[NAME_BYTES] MEMSPAN_SPARSE;
+static char problem[PROBLEM_BYTES] MEMSPAN_SPARSE;
 
 bool memspan_trace_file_is_open(void)
 {

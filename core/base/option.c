@@ -44,7 +44,7 @@ static struct {
 static char *copies[MEMSPAN_OPTION_COUNT]; /* of the environment's texts, until it is read again */
 
 enum { PROBLEMS_KEPT = 32, PROBLEM_BYTES = 256 };
-static char problems[PROBLEMS_KEPT][PROBLEM_BYTES];
+static char problems[PROBLEMS_KEPT][PROBLEM_BYTES] MEMSPAN_SPARSE;
 static int problem_count;
 static pthread_mutex_t problem_lock =
     PTHREAD_MUTEX_INITIALIZER; /* guards problems, problem_count */

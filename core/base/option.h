@@ -35,8 +35,8 @@
     X(FALLBACK, "MEMSPAN_FALLBACK", CHOICE, "quiet|warn|strict", "warn",                           \
       "when something weaker or slower than asked is given: say nothing, log it once, or refuse")  \
     X(CHUNK_SIZE, "MEMSPAN_CHUNK_SIZE", SIZE, "size", "4m",                                        \
-      "how much a pool takes from a driver at a time, up to 16 times that as it grows; a power "   \
-      "of two from 64k to 1g")                                                                     \
+      "how much a pool takes from a driver at a time, up to 16 times that as it grows, and of "    \
+      "host memory a 16th at first; a power of two from 64k to 1g")                                \
     X(DECAY_MS, "MEMSPAN_DECAY_MS", SIZE, "milliseconds", "1000",                                  \
       "how long memory that no block uses stays with a pool before it goes back to the driver")    \
     X(HUGE_PAGES, "MEMSPAN_HUGE_PAGES", CHOICE, "off|advise|on", "advise",                         \

@@ -14,6 +14,10 @@
 
 #define MEMSPAN_CACHE_LINE_BYTES 64
 
+/* Of large arrays that most processes never touch: they stand behind all small variables, which
+ * then share a few pages. A page costs 2 us at its first touch. */
+#define MEMSPAN_SPARSE __attribute__((section(".bss.memspan_sparse")))
+
 _Static_assert(sizeof(uintptr_t) == 8, "addresses and OpenMP handles are 64 bits wide");
 
 /* True where memspan_check() style self tests run after every change (asan, tsan and dev builds).

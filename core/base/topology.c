@@ -46,7 +46,7 @@ static struct {
     struct memspan_places places;
     struct device_note notes[NOTES_MAX];
     int note_count;
-} topology;
+} topology MEMSPAN_SPARSE;
 
 /* hwloc would load these to look for devices; drivers are opened by their backends alone, and no
  * device is needed to tell what a node is. */

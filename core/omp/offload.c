@@ -8,6 +8,7 @@
 #include "core/allocator.h"
 #include "core/base/error.h"
 #include "core/base/log.h"
+#include "core/base/platform.h"
 #include "core/omp/abi.h"
 #include "core/omp/allocator.h"
 #include "core/omp/lock.h"
@@ -18,7 +19,8 @@ enum { RESOURCES_MAX = 1024 };
 
 /* Resources that were asked for, by name: the index is the number that the runtime is given.
  * Under memspan_omp_lock(). */
-static char resource_names[RESOURCES_MAX][sizeof(((memspan_resource_info_t *)NULL)->name)];
+static char resource_names[RESOURCES_MAX]
+                          [sizeof(((memspan_resource_info_t *)NULL)->name)] MEMSPAN_SPARSE;
 static int resource_count;
 
 /* The number of a resource, the same whenever it is asked for; -1 when there are too many. */
