@@ -111,11 +111,6 @@ static memspan_status_t get_kernel(struct lz_device *device, memspan_kernel_t wh
         return lz_refuse(device->state, MEMSPAN_ERR_UNSUPPORTED, NULL, "no kernel %#x on %s",
                          (unsigned)which, device->info.name);
     }
-    if (spirv.fp64 && !device->facts.fp64) {
-        return lz_refuse(device->state, MEMSPAN_ERR_UNSUPPORTED, NULL,
-                         "%s has no double precision, which the kernel %s needs", device->info.name,
-                         spirv.name);
-    }
     kernel = is_combining(which) ? &device->combine[operation][element] : &device->kernels[which];
     if (kernel->kernel == NULL) {
         status = make_kernel(device, &spirv, kernel);
@@ -268,6 +263,11 @@ memspan_status_t lz_launch(void *state, int ordinal, void *opaque,
 
     if ((status == MEMSPAN_OK) && (call == NULL)) {
         status = lz_refuse(state, MEMSPAN_ERR_INVALID, NULL, "no kernel call");
+    }
+    if ((status == MEMSPAN_OK) && !device->facts.fp64) {
+        status = lz_refuse(state, MEMSPAN_ERR_UNSUPPORTED, NULL,
+                           "%s has no double precision, which the built-in kernels need",
+                           device->info.name);
     }
     if (status == MEMSPAN_OK) {
         status = lz_queue_get(device, opaque, &queue);

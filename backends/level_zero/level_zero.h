@@ -58,7 +58,8 @@ struct lz_queue {
     lz_event_h events[LZ_QUEUE_EVENTS];
     bool taken[LZ_QUEUE_EVENTS];
     int broken;       /* taken for good: the driver failed while somebody waited */
-    atomic_bool busy; /* something was asked of it since it was last waited for */
+    atomic_ullong asked; /* commands so far */
+    atomic_ullong done;  /* of these, how many somebody has waited for */
     int users;        /* who waits for it without owning it; lz_state::lock */
     void *scratch;    /* partial sums; NULL until first needed; the device's lock */
     pthread_mutex_t lock;
@@ -279,7 +280,6 @@ struct lz_spirv {
     uint32_t words[LZ_SPIRV_WORDS];
     size_t count;
     char name[48];
-    bool fp64; /* it needs double precision */
 };
 
 /* The module of a kernel; for a combining one, operation and element say which. False: there is

@@ -132,7 +132,7 @@ memspan_status_t lz_queue_order(struct lz_queue *queue)
     const struct lz_state *state = queue->device->state;
     lz_result_t code;
 
-    atomic_store(&queue->busy, true);
+    atomic_fetch_add(&queue->asked, 1);
     code = state->ze.zeCommandListAppendBarrier(queue->list, NULL, 0, NULL);
     return (code == ZE_RESULT_SUCCESS)
                ? MEMSPAN_OK
@@ -179,8 +179,9 @@ static memspan_status_t take_event(struct lz_queue *queue, int *which_p)
     return MEMSPAN_OK;
 }
 
-/* The barrier that signals it. */
-static memspan_status_t send_event(struct lz_queue *queue, int *which_p)
+/* The barrier that signals it, after *asked_p commands. */
+static memspan_status_t send_event(struct lz_queue *queue, int *which_p,
+                                   unsigned long long *asked_p)
 {
     const struct lz_state *state = queue->device->state;
     memspan_status_t status;
@@ -189,10 +190,9 @@ static memspan_status_t send_event(struct lz_queue *queue, int *which_p)
     pthread_mutex_lock(&queue->lock);
     status = take_event(queue, which_p);
     if (status == MEMSPAN_OK) {
-        atomic_store(&queue->busy, false);
+        *asked_p = atomic_load(&queue->asked);
         code = state->ze.zeCommandListAppendBarrier(queue->list, queue->events[*which_p], 0, NULL);
         if (code != ZE_RESULT_SUCCESS) {
-            atomic_store(&queue->busy, true);
             queue->taken[*which_p] = false;
             pthread_cond_signal(&queue->event_free);
             status = lz_error(state, "zeCommandListAppendBarrier", code, "cannot wait for %s",
@@ -203,13 +203,19 @@ static memspan_status_t send_event(struct lz_queue *queue, int *which_p)
     return status;
 }
 
+static bool is_busy(struct lz_queue *queue)
+{
+    return atomic_load(&queue->done) < atomic_load(&queue->asked);
+}
+
 memspan_status_t lz_queue_wait(struct lz_queue *queue)
 {
     const struct lz_state *state = queue->device->state;
     const char *call             = "zeEventHostSynchronize";
+    unsigned long long asked     = 0;
     int which                    = 0;
     lz_result_t code;
-    memspan_status_t status = send_event(queue, &which);
+    memspan_status_t status = send_event(queue, &which, &asked);
 
     if (status != MEMSPAN_OK) {
         return status;
@@ -222,6 +228,9 @@ memspan_status_t lz_queue_wait(struct lz_queue *queue)
     pthread_mutex_lock(&queue->lock);
     queue->taken[which] = (code != ZE_RESULT_SUCCESS);
     queue->broken += (code != ZE_RESULT_SUCCESS) ? 1 : 0;
+    if ((code == ZE_RESULT_SUCCESS) && (asked > atomic_load(&queue->done))) {
+        atomic_store(&queue->done, asked);
+    }
     pthread_cond_broadcast(&queue->event_free);
     pthread_mutex_unlock(&queue->lock);
     return (code == ZE_RESULT_SUCCESS)
@@ -237,7 +246,7 @@ static struct lz_queue *hold_next(struct lz_state *state, const struct lz_driver
 
     pthread_mutex_lock(&state->lock);
     for (queue = state->queues; queue != NULL; queue = queue->next) {
-        if ((queue->id < id) && atomic_load(&queue->busy) && (queue->device->driver == driver) &&
+        if ((queue->id < id) && is_busy(queue) && (queue->device->driver == driver) &&
             ((device == NULL) || (queue->device == device))) {
             queue->users++;
             break;

@@ -250,7 +250,6 @@ static void begin_module(struct writer *w, const struct element *e, const char *
 
     snprintf(w->m->name, sizeof(w->m->name), "memspan_%s", name);
     w->m->count      = 0;
-    w->m->fp64       = (e->form >= FLOATING) && (e->bits == 64);
     w->next_id       = ID_FIRST;
     w->element_bytes = e->bits / 8;
     w->element       = ID_ELEMENT;

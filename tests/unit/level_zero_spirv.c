@@ -72,17 +72,6 @@ Test(level_zero_spirv, operations_fit_their_elements)
     cr_assert_eq(count, 8 * 7 + 2 * 4 + 2 * 2);
 }
 
-Test(level_zero_spirv, double_precision_is_told)
-{
-    struct lz_spirv m;
-
-    cr_assert(lz_spirv_write(MEMSPAN_KERNEL_DAXPY, &m) && m.fp64);
-    cr_assert(lz_spirv_write(MEMSPAN_KERNEL_SUM, &m) && m.fp64);
-    cr_assert(lz_spirv_write(MEMSPAN_KERNEL_CHASE, &m) && !m.fp64);
-    cr_assert(lz_spirv_write_combine(MEMSPAN_OPERATION_SUM, MEMSPAN_ELEMENT_F32, &m) && !m.fp64);
-    cr_assert(lz_spirv_write_combine(MEMSPAN_OPERATION_SUM, MEMSPAN_ELEMENT_C64, &m) && m.fp64);
-}
-
 static void validate(const struct lz_spirv *m)
 {
     FILE *validator = popen("spirv-val --target-env opencl2.1 - 2>&1 >/dev/null", "w");

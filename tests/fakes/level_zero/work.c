@@ -1,0 +1,594 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* work.c: command lists, events, modules and kernels. Nothing is done before somebody waits for an
+ * event; then everything up to its barrier is, the commands between two barriers from the last to
+ * the first. A kernel that touches what it may not leaves the device lost. */
+
+#include "fake.h"
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- doing ---- */
+
+static ze_result_t run_launch(ze_device_handle_t device, const struct fake_command *c)
+{
+    ze_result_t code = ZE_RESULT_SUCCESS;
+    uint64_t i;
+
+    for (i = 0; (code == ZE_RESULT_SUCCESS) && (i < c->work_items); i++) {
+        code = fake_spirv_run(device, c, i);
+    }
+    if (code != ZE_RESULT_SUCCESS) {
+        fake.lost = true;
+    }
+    return code;
+}
+
+static ze_result_t run_one(ze_command_list_handle_t list, const struct fake_command *c)
+{
+    void *to         = fake_any(list->device, c->to, c->size);
+    const void *from = fake_any(list->device, c->from, c->size);
+
+    switch (c->what) {
+    case FAKE_COPY:
+        if ((to == NULL) || (from == NULL)) {
+            return ZE_RESULT_ERROR_DEVICE_LOST;
+        }
+        memcpy(to, from, c->size);
+        return ZE_RESULT_SUCCESS;
+    case FAKE_FILL:
+        if (to == NULL) {
+            return ZE_RESULT_ERROR_DEVICE_LOST;
+        }
+        memset(to, c->byte, c->size);
+        return ZE_RESULT_SUCCESS;
+    case FAKE_LAUNCH:
+        return run_launch(list->device, c);
+    default:
+        return ZE_RESULT_SUCCESS;
+    }
+}
+
+static void drop_command(struct fake_command *c)
+{
+    if (c->event != NULL) {
+        c->event->pending--;
+    }
+    free(c->module);
+    free(c);
+}
+
+/* From the last to the first of those before the barrier. */
+static ze_result_t run_backwards(ze_command_list_handle_t list, struct fake_command *c,
+                                 const struct fake_command *barrier)
+{
+    ze_result_t code = ZE_RESULT_SUCCESS;
+
+    if (c == barrier) {
+        return code;
+    }
+    code = run_backwards(list, c->next, barrier);
+    return (code == ZE_RESULT_SUCCESS) ? run_one(list, c) : code;
+}
+
+/* Up to the next barrier, which is gone then; its event, if it has one, is in *event_p. */
+static ze_result_t run_stretch(ze_command_list_handle_t list, ze_event_handle_t *event_p)
+{
+    struct fake_command *barrier = list->first;
+    ze_result_t code;
+
+    while ((barrier != NULL) && (barrier->what != FAKE_BARRIER)) {
+        barrier = barrier->next;
+    }
+    code     = run_backwards(list, list->first, barrier);
+    *event_p = NULL;
+    while (list->first != barrier) {
+        struct fake_command *done = list->first;
+        list->first               = done->next;
+        drop_command(done);
+    }
+    if (barrier != NULL) {
+        list->first = barrier->next;
+        *event_p    = barrier->event;
+        if (barrier->event != NULL) {
+            barrier->event->signalled = true;
+        }
+        drop_command(barrier);
+    }
+    if (!fake_busy()) {
+        fake_shared_open(true);
+    }
+    return code;
+}
+
+bool fake_busy(void)
+{
+    ze_command_list_handle_t list;
+    struct fake_command *c;
+
+    for (list = fake.lists; list != NULL; list = list->next) {
+        for (c = list->first; c != NULL; c = c->next) {
+            if (c->what != FAKE_BARRIER) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+static bool names(const struct fake_command *c, const struct fake_memory *m)
+{
+    int i;
+
+    if ((c->to - m->base < m->size) || (c->from - m->base < m->size)) {
+        return c->what != FAKE_BARRIER;
+    }
+    for (i = 2; (c->what == FAKE_LAUNCH) && (i < 5); i++) {
+        if (c->arguments[i] - m->base < m->size) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool fake_is_used(const struct fake_memory *m)
+{
+    ze_command_list_handle_t list;
+    struct fake_command *c;
+
+    for (list = fake.lists; list != NULL; list = list->next) {
+        for (c = list->first; c != NULL; c = c->next) {
+            if (names(c, m) && !fake.lost) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+/* ---- lists ---- */
+
+static ze_result_t list_create(ze_context_handle_t context, ze_device_handle_t device,
+                               const ze_command_queue_desc_t *desc, ze_command_list_handle_t *list)
+{
+    BEGIN("zeCommandListCreateImmediate");
+    fake_check_type(desc->stype, ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC,
+                    "zeCommandListCreateImmediate");
+    if ((desc->ordinal != 1) || (desc->index != 0)) {
+        fake_broken("a queue of group %u, number %u, cannot run kernels", desc->ordinal,
+                    desc->index);
+    }
+    if (desc->mode != ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS) {
+        fake_broken("a queue that waits at every command");
+    }
+    *list            = calloc(1, sizeof(**list));
+    (*list)->context = context;
+    (*list)->device  = device;
+    (*list)->next    = fake.lists;
+    fake.lists       = *list;
+    context->children++;
+    return fake_leave(ZE_RESULT_SUCCESS);
+}
+
+static ze_result_t list_destroy(ze_command_list_handle_t list)
+{
+    ze_command_list_handle_t *link = &fake.lists;
+    struct fake_command *c;
+
+    BEGIN_RELEASE("zeCommandListDestroy");
+    while (*link != list) {
+        link = &(*link)->next;
+    }
+    *link = list->next;
+    for (c = list->first; c != NULL; c = list->first) {
+        if ((c->what != FAKE_BARRIER) && !fake.lost && (fake.failed[0] == '\0')) {
+            fake_broken("a queue is destroyed that has work");
+        }
+        list->first = c->next;
+        drop_command(c);
+    }
+    if (!fake_busy()) {
+        fake_shared_open(true);
+    }
+    list->context->children--;
+    free(list);
+    return fake_leave(ZE_RESULT_SUCCESS);
+}
+
+static struct fake_command *add(ze_command_list_handle_t list, int what)
+{
+    struct fake_command *c     = calloc(1, sizeof(*c));
+    struct fake_command **link = &list->first;
+
+    while (*link != NULL) {
+        link = &(*link)->next;
+    }
+    c->what = what;
+    *link   = c;
+    return c;
+}
+
+static ze_result_t append_barrier(ze_command_list_handle_t list, ze_event_handle_t event,
+                                  uint32_t wait_count, ze_event_handle_t *waits)
+{
+    struct fake_command *c;
+
+    BEGIN("zeCommandListAppendBarrier");
+    if ((wait_count != 0) || (waits != NULL)) {
+        fake_broken("waiting for events is not pretended");
+    }
+    if ((event != NULL) && (event->signalled || (event->pending > 0))) {
+        fake_broken("an event is used that was not reset");
+    }
+    c        = add(list, FAKE_BARRIER);
+    c->event = event;
+    if (event != NULL) {
+        event->pending++;
+    }
+    return fake_leave(ZE_RESULT_SUCCESS);
+}
+
+static ze_result_t append_copy(ze_command_list_handle_t list, void *to, const void *from,
+                               size_t size, ze_event_handle_t event, uint32_t wait_count,
+                               ze_event_handle_t *waits)
+{
+    struct fake_command *c;
+
+    (void)event;
+    (void)wait_count;
+    (void)waits;
+    BEGIN("zeCommandListAppendMemoryCopy");
+    if ((fake_any(list->device, (uintptr_t)to, size) == NULL) ||
+        (fake_any(list->device, (uintptr_t)from, size) == NULL)) {
+        return fake_leave(ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    }
+    c       = add(list, FAKE_COPY);
+    c->to   = (uintptr_t)to;
+    c->from = (uintptr_t)from;
+    c->size = size;
+    return fake_leave(ZE_RESULT_SUCCESS);
+}
+
+static ze_result_t append_fill(ze_command_list_handle_t list, void *to, const void *pattern,
+                               size_t pattern_size, size_t size, ze_event_handle_t event,
+                               uint32_t wait_count, ze_event_handle_t *waits)
+{
+    struct fake_command *c;
+
+    (void)event;
+    (void)wait_count;
+    (void)waits;
+    BEGIN("zeCommandListAppendMemoryFill");
+    if ((pattern_size != 1) || (fake_find((uintptr_t)to) == NULL) ||
+        (fake_any(list->device, (uintptr_t)to, size) == NULL)) {
+        return fake_leave(ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    }
+    c       = add(list, FAKE_FILL);
+    c->to   = (uintptr_t)to;
+    c->size = size;
+    memcpy(&c->byte, pattern, 1);
+    return fake_leave(ZE_RESULT_SUCCESS);
+}
+
+static ze_result_t move(ze_command_list_handle_t list, const void *pointer, size_t size)
+{
+    const struct fake_memory *m = fake_find((uintptr_t)pointer);
+    struct fake_command *c;
+
+    if ((m == NULL) || (m->kind != FAKE_SHARED) || (m->driver != list->device->driver)) {
+        return ZE_RESULT_ERROR_INVALID_ARGUMENT;
+    }
+    c       = add(list, FAKE_MOVE);
+    c->to   = (uintptr_t)pointer;
+    c->size = size;
+    return ZE_RESULT_SUCCESS;
+}
+
+static ze_result_t append_prefetch(ze_command_list_handle_t list, const void *pointer, size_t size)
+{
+    BEGIN("zeCommandListAppendMemoryPrefetch");
+    return fake_leave(move(list, pointer, size));
+}
+
+static ze_result_t append_advise(ze_command_list_handle_t list, ze_device_handle_t device,
+                                 const void *pointer, size_t size, ze_memory_advice_t advice)
+{
+    (void)device;
+    BEGIN("zeCommandListAppendMemAdvise");
+    if (advice != ZE_MEMORY_ADVICE_SET_PREFERRED_LOCATION) {
+        return fake_leave(ZE_RESULT_ERROR_INVALID_ENUMERATION);
+    }
+    return fake_leave(move(list, pointer, size));
+}
+
+static ze_result_t append_launch(ze_command_list_handle_t list, ze_kernel_handle_t kernel,
+                                 const ze_group_count_t *groups, ze_event_handle_t event,
+                                 uint32_t wait_count, ze_event_handle_t *waits)
+{
+    struct fake_command *c;
+
+    (void)event;
+    (void)wait_count;
+    (void)waits;
+    BEGIN("zeCommandListAppendLaunchKernel");
+    if ((kernel->module->device != list->device) || (groups->groupCountX == 0) ||
+        (groups->groupCountX > 64) || (groups->groupCountY != 1) || (groups->groupCountZ != 1) ||
+        (kernel->group == 0) || (kernel->set != 0x1f)) {
+        fake_broken("a kernel is started with %u groups of %u and arguments %#x",
+                    groups->groupCountX, kernel->group, kernel->set);
+        return fake_leave(ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    }
+    c             = add(list, FAKE_LAUNCH);
+    c->module     = malloc(sizeof(*c->module));
+    *c->module    = *kernel->module;
+    c->indirect   = kernel->indirect;
+    c->work_items = (uint64_t)groups->groupCountX * kernel->group;
+    memcpy(c->arguments, kernel->arguments, sizeof(c->arguments));
+    fake_shared_open(false);
+    return fake_leave(ZE_RESULT_SUCCESS);
+}
+
+/* ---- events ---- */
+
+static ze_result_t pool_create(ze_context_handle_t context, const ze_event_pool_desc_t *desc,
+                               uint32_t count, ze_device_handle_t *devices,
+                               ze_event_pool_handle_t *pool)
+{
+    (void)devices;
+    BEGIN("zeEventPoolCreate");
+    fake_check_type(desc->stype, ZE_STRUCTURE_TYPE_EVENT_POOL_DESC, "zeEventPoolCreate");
+    if ((count != 1) || ((desc->flags & ZE_EVENT_POOL_FLAG_HOST_VISIBLE) == 0)) {
+        fake_broken("events that the host does not see");
+    }
+    *pool            = calloc(1, sizeof(**pool));
+    (*pool)->context = context;
+    (*pool)->count   = desc->count;
+    context->children++;
+    fake.objects++;
+    return fake_leave(ZE_RESULT_SUCCESS);
+}
+
+static ze_result_t pool_destroy(ze_event_pool_handle_t pool)
+{
+    BEGIN_RELEASE("zeEventPoolDestroy");
+    if (pool->events != 0) {
+        fake_broken("a pool is destroyed that has %d events", pool->events);
+    }
+    pool->context->children--;
+    free(pool);
+    fake.objects--;
+    return fake_leave(ZE_RESULT_SUCCESS);
+}
+
+static ze_result_t event_create(ze_event_pool_handle_t pool, const ze_event_desc_t *desc,
+                                ze_event_handle_t *event)
+{
+    BEGIN("zeEventCreate");
+    fake_check_type(desc->stype, ZE_STRUCTURE_TYPE_EVENT_DESC, "zeEventCreate");
+    if ((desc->index >= pool->count) || ((desc->signal & ZE_EVENT_SCOPE_FLAG_HOST) == 0)) {
+        return fake_leave(ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    }
+    *event         = calloc(1, sizeof(**event));
+    (*event)->pool = pool;
+    pool->events++;
+    fake.objects++;
+    return fake_leave(ZE_RESULT_SUCCESS);
+}
+
+static ze_result_t event_destroy(ze_event_handle_t event)
+{
+    BEGIN_RELEASE("zeEventDestroy");
+    if (event->pending != 0) {
+        fake_broken("an event is destroyed that work will signal");
+    }
+    event->pool->events--;
+    free(event);
+    fake.objects--;
+    return fake_leave(ZE_RESULT_SUCCESS);
+}
+
+static ze_result_t event_wait(ze_event_handle_t event, uint64_t timeout)
+{
+    ze_command_list_handle_t list;
+    ze_result_t code = ZE_RESULT_SUCCESS;
+
+    (void)timeout;
+    BEGIN("zeEventHostSynchronize");
+    for (list = fake.lists; (list != NULL) && !event->signalled; list = list->next) {
+        struct fake_command *c = list->first;
+        while ((c != NULL) && (c->event != event)) {
+            c = c->next;
+        }
+        while ((c != NULL) && !event->signalled) {
+            ze_event_handle_t signalled = NULL;
+            ze_result_t now             = run_stretch(list, &signalled);
+            code                        = (code == ZE_RESULT_SUCCESS) ? now : code;
+        }
+    }
+    if (!event->signalled) {
+        fake_broken("somebody waits for an event that nothing will signal");
+        return fake_leave(ZE_RESULT_NOT_READY);
+    }
+    return fake_leave(fake.lost ? ZE_RESULT_ERROR_DEVICE_LOST : code);
+}
+
+static ze_result_t event_reset(ze_event_handle_t event)
+{
+    BEGIN("zeEventHostReset");
+    event->signalled = false;
+    return fake_leave(ZE_RESULT_SUCCESS);
+}
+
+/* ---- modules and kernels ---- */
+
+static ze_result_t module_create(ze_context_handle_t context, ze_device_handle_t device,
+                                 const ze_module_desc_t *desc, ze_module_handle_t *module,
+                                 ze_module_build_log_handle_t *log)
+{
+    ze_result_t code    = fake_enter("zeModuleCreate", true);
+    const char *problem = NULL;
+    size_t count        = desc->inputSize / 4;
+
+    fake_check_type(desc->stype, ZE_STRUCTURE_TYPE_MODULE_DESC, "zeModuleCreate");
+    if ((desc->format != ZE_MODULE_FORMAT_IL_SPIRV) || (count > FAKE_SPIRV_WORDS)) {
+        problem = "no SPIR-V";
+    } else {
+        problem = fake_spirv_check((const uint32_t *)desc->pInputModule, count, NULL);
+    }
+    if (problem != NULL) {
+        fake_broken("SPIR-V: %s", problem);
+        fake.forced = ZE_RESULT_ERROR_MODULE_BUILD_FAILURE;
+    }
+    if (log != NULL) {
+        *log = calloc(1, sizeof(**log));
+        strcpy((*log)->text, "pretended words\nmore");
+        fake.objects++;
+    }
+    if (fake.forced == ZE_RESULT_SUCCESS) {
+        *module            = calloc(1, sizeof(**module));
+        (*module)->context = context;
+        (*module)->device  = device;
+        (*module)->count   = count;
+        memcpy((*module)->words, desc->pInputModule, count * 4);
+        context->children++;
+        fake.objects++;
+    }
+    return fake_leave(code);
+}
+
+static ze_result_t module_destroy(ze_module_handle_t module)
+{
+    BEGIN_RELEASE("zeModuleDestroy");
+    if (module->kernels != 0) {
+        fake_broken("a module is destroyed that has kernels");
+    }
+    module->context->children--;
+    free(module);
+    fake.objects--;
+    return fake_leave(ZE_RESULT_SUCCESS);
+}
+
+static ze_result_t log_string(ze_module_build_log_handle_t log, size_t *size, char *text)
+{
+    BEGIN("zeModuleBuildLogGetString");
+    *size = strlen(log->text) + 1;
+    if (text != NULL) {
+        memcpy(text, log->text, *size);
+    }
+    return fake_leave(ZE_RESULT_SUCCESS);
+}
+
+static ze_result_t log_destroy(ze_module_build_log_handle_t log)
+{
+    BEGIN_RELEASE("zeModuleBuildLogDestroy");
+    free(log);
+    fake.objects--;
+    return fake_leave(ZE_RESULT_SUCCESS);
+}
+
+static ze_result_t kernel_create(ze_module_handle_t module, const ze_kernel_desc_t *desc,
+                                 ze_kernel_handle_t *kernel)
+{
+    BEGIN("zeKernelCreate");
+    fake_check_type(desc->stype, ZE_STRUCTURE_TYPE_KERNEL_DESC, "zeKernelCreate");
+    if (fake_spirv_check(module->words, module->count, desc->pKernelName) != NULL) {
+        return fake_leave(ZE_RESULT_ERROR_INVALID_KERNEL_NAME);
+    }
+    *kernel           = calloc(1, sizeof(**kernel));
+    (*kernel)->module = module;
+    module->kernels++;
+    fake.objects++;
+    return fake_leave(ZE_RESULT_SUCCESS);
+}
+
+static ze_result_t kernel_destroy(ze_kernel_handle_t kernel)
+{
+    BEGIN_RELEASE("zeKernelDestroy");
+    kernel->module->kernels--;
+    free(kernel);
+    fake.objects--;
+    return fake_leave(ZE_RESULT_SUCCESS);
+}
+
+static ze_result_t kernel_group(ze_kernel_handle_t kernel, uint32_t x, uint32_t y, uint32_t z)
+{
+    BEGIN("zeKernelSetGroupSize");
+    if ((x == 0) || (x > 96) || (y != 1) || (z != 1)) {
+        return fake_leave(ZE_RESULT_ERROR_INVALID_GROUP_SIZE_DIMENSION);
+    }
+    kernel->group = x;
+    return fake_leave(ZE_RESULT_SUCCESS);
+}
+
+static ze_result_t kernel_argument(ze_kernel_handle_t kernel, uint32_t index, size_t size,
+                                   const void *value)
+{
+    BEGIN("zeKernelSetArgumentValue");
+    if (index > 4) {
+        return fake_leave(ZE_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_INDEX);
+    }
+    if (size != 8) {
+        return fake_leave(ZE_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_SIZE);
+    }
+    memcpy(&kernel->arguments[index], value, size);
+    if ((index >= 2) && (kernel->arguments[index] != 0) &&
+        (fake_reach(kernel->module->device, kernel->arguments[index], 1) == NULL)) {
+        return fake_leave(ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    }
+    kernel->set |= 1u << index;
+    return fake_leave(ZE_RESULT_SUCCESS);
+}
+
+static ze_result_t kernel_indirect(ze_kernel_handle_t kernel,
+                                   ze_kernel_indirect_access_flags_t flags)
+{
+    BEGIN("zeKernelSetIndirectAccess");
+    kernel->indirect = flags;
+    return fake_leave(ZE_RESULT_SUCCESS);
+}
+
+void fake_fill_list(ze_command_list_dditable_t *table)
+{
+    table->pfnCreateImmediate      = list_create;
+    table->pfnDestroy              = list_destroy;
+    table->pfnAppendBarrier        = append_barrier;
+    table->pfnAppendMemoryCopy     = append_copy;
+    table->pfnAppendMemoryFill     = append_fill;
+    table->pfnAppendMemoryPrefetch = append_prefetch;
+    table->pfnAppendMemAdvise      = append_advise;
+    table->pfnAppendLaunchKernel   = append_launch;
+}
+
+void fake_fill_event_pool(ze_event_pool_dditable_t *table)
+{
+    table->pfnCreate  = pool_create;
+    table->pfnDestroy = pool_destroy;
+}
+
+void fake_fill_event(ze_event_dditable_t *table)
+{
+    table->pfnCreate          = event_create;
+    table->pfnDestroy         = event_destroy;
+    table->pfnHostSynchronize = event_wait;
+    table->pfnHostReset       = event_reset;
+}
+
+void fake_fill_module(ze_module_dditable_t *table)
+{
+    table->pfnCreate  = module_create;
+    table->pfnDestroy = module_destroy;
+}
+
+void fake_fill_build_log(ze_module_build_log_dditable_t *table)
+{
+    table->pfnDestroy   = log_destroy;
+    table->pfnGetString = log_string;
+}
+
+void fake_fill_kernel(ze_kernel_dditable_t *table)
+{
+    table->pfnCreate            = kernel_create;
+    table->pfnDestroy           = kernel_destroy;
+    table->pfnSetGroupSize      = kernel_group;
+    table->pfnSetArgumentValue  = kernel_argument;
+    table->pfnSetIndirectAccess = kernel_indirect;
+}
