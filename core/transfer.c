@@ -282,7 +282,8 @@ memspan_status_t memspan_kernel_launch(int number, const memspan_kernel_call_t *
         return memspan_error_hint("in an OpenMP program, kernels are its target regions");
     }
     if ((call->count == 0) && !gives_result(call->kernel)) {
-        return MEMSPAN_OK;
+        bool can = (d->info.capabilities & MEMSPAN_CAN_KERNELS) != 0;
+        return can ? MEMSPAN_OK : d->table->launch(d->state, d->ordinal, NULL, call);
     }
     status = check_call(d, call);
     return (status == MEMSPAN_OK) ? d->table->launch(d->state, d->ordinal, NULL, call) : status;
