@@ -11,12 +11,46 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* A test that has included the headers compiles the tables of calls with their own types. */
+#ifndef MEMSPAN_HIP_HEADER_TYPES
 typedef int hip_result_t;
+typedef int hip_compiler_result_t;
 typedef int hip_device_t;
+typedef int hip_attribute_t;
+typedef int hip_p2p_attribute_t;
+typedef int hip_range_attribute_t;
+typedef int hip_range_handle_t;
+typedef int hip_advice_t;
+typedef int hip_copy_kind_t;
 typedef struct ihipStream_t *hip_stream_t;
 typedef struct ihipModule_t *hip_module_t;
 typedef struct ihipModuleSymbol_t *hip_function_t;
 typedef struct _hiprtcProgram *hip_program_t;
+typedef struct hip_uuid hip_uuid_t;
+typedef struct hip_ipc_handle hip_ipc_handle_t;
+typedef struct hip_pointer_attributes hip_pointer_attributes_t;
+#else
+typedef hipError_t hip_result_t;
+typedef hiprtcResult hip_compiler_result_t;
+typedef hipDevice_t hip_device_t;
+typedef hipDeviceAttribute_t hip_attribute_t;
+typedef hipDeviceP2PAttr hip_p2p_attribute_t;
+typedef hipMemRangeAttribute hip_range_attribute_t;
+#if HIP_VERSION_MAJOR >= 7
+typedef hipMemRangeHandleType hip_range_handle_t;
+#else
+typedef int hip_range_handle_t;
+#endif
+typedef hipMemoryAdvise hip_advice_t;
+typedef hipMemcpyKind hip_copy_kind_t;
+typedef hipStream_t hip_stream_t;
+typedef hipModule_t hip_module_t;
+typedef hipFunction_t hip_function_t;
+typedef hiprtcProgram hip_program_t;
+typedef hipUUID hip_uuid_t;
+typedef hipIpcMemHandle_t hip_ipc_handle_t;
+typedef hipPointerAttribute_t hip_pointer_attributes_t;
+#endif
 
 struct hip_uuid { /* hipUUID */
     char bytes[16];
@@ -42,7 +76,10 @@ enum {
     /* From 6 on 0 is memory that HIP does not know. */
     HIP_TYPE_HOST_6   = 1,
     HIP_TYPE_DEVICE_6 = 2,
-    HIP_VERSION_6     = 60000000 /* of hipRuntimeGetVersion() */
+    /* hipIpcMemLazyEnablePeerAccess, the one flag that hipIpcOpenMemHandle() takes. */
+    HIP_IPC_LAZY_5 = 0,
+    HIP_IPC_LAZY_6 = 1,
+    HIP_VERSION_6  = 60000000 /* of hipRuntimeGetVersion() */
 };
 
 /* X(name here, name in the header, value) */
@@ -93,8 +130,7 @@ enum {
     X(HIP_DEVICE_MALLOC_FINE_GRAINED, hipDeviceMallocFinegrained, 1)                               \
     X(HIP_MEM_ATTACH_GLOBAL, hipMemAttachGlobal, 1)                                                \
     X(HIP_MEMCPY_DEFAULT, hipMemcpyDefault, 4)                                                     \
-    X(HIP_STREAM_NON_BLOCKING, hipStreamNonBlocking, 1)                                            \
-    X(HIP_IPC_LAZY_ENABLE_PEER_ACCESS, hipIpcMemLazyEnablePeerAccess, 1)
+    X(HIP_STREAM_NON_BLOCKING, hipStreamNonBlocking, 1)
 
 enum {
 #define HIP_ENUM(name, theirs, value) name = (value),
@@ -115,14 +151,14 @@ enum {
     X(hipSetDevice, 0, hip_result_t, (int))                                                        \
     X(hipDeviceGet, 0, hip_result_t, (hip_device_t *, int))                                        \
     X(hipDeviceGetName, 0, hip_result_t, (char *, int, hip_device_t))                              \
-    X(hipDeviceGetUuid, 1, hip_result_t, (struct hip_uuid *, hip_device_t))                        \
+    X(hipDeviceGetUuid, 1, hip_result_t, (hip_uuid_t *, hip_device_t))                             \
     X(hipDeviceTotalMem, 0, hip_result_t, (size_t *, hip_device_t))                                \
-    X(hipDeviceGetAttribute, 0, hip_result_t, (int *, int, int))                                   \
+    X(hipDeviceGetAttribute, 0, hip_result_t, (int *, hip_attribute_t, int))                       \
     X(hipDeviceGetPCIBusId, 1, hip_result_t, (char *, int, int))                                   \
     X(hipDeviceSynchronize, 0, hip_result_t, (void))                                               \
     X(hipDeviceCanAccessPeer, 1, hip_result_t, (int *, int, int))                                  \
     X(hipDeviceEnablePeerAccess, 1, hip_result_t, (int, unsigned))                                 \
-    X(hipDeviceGetP2PAttribute, 1, hip_result_t, (int *, int, int, int))                           \
+    X(hipDeviceGetP2PAttribute, 1, hip_result_t, (int *, hip_p2p_attribute_t, int, int))           \
     X(hipMemGetInfo, 0, hip_result_t, (size_t *, size_t *))                                        \
     X(hipMalloc, 0, hip_result_t, (void **, size_t))                                               \
     X(hipExtMallocWithFlags, 1, hip_result_t, (void **, size_t, unsigned))                         \
@@ -133,12 +169,14 @@ enum {
     X(hipHostUnregister, 1, hip_result_t, (void *))                                                \
     X(hipHostGetDevicePointer, 1, hip_result_t, (void **, void *, unsigned))                       \
     X(hipMallocManaged, 1, hip_result_t, (void **, size_t, unsigned))                              \
-    X(hipMemAdvise, 1, hip_result_t, (const void *, size_t, int, int))                             \
+    X(hipMemAdvise, 1, hip_result_t, (const void *, size_t, hip_advice_t, int))                    \
     X(hipMemPrefetchAsync, 1, hip_result_t, (const void *, size_t, int, hip_stream_t))             \
-    X(hipMemRangeGetAttribute, 1, hip_result_t, (void *, size_t, int, const void *, size_t))       \
-    X(hipPointerGetAttributes, 0, hip_result_t, (struct hip_pointer_attributes *, const void *))   \
+    X(hipMemRangeGetAttribute, 1, hip_result_t,                                                    \
+      (void *, size_t, hip_range_attribute_t, const void *, size_t))                               \
+    X(hipPointerGetAttributes, 0, hip_result_t, (hip_pointer_attributes_t *, const void *))        \
     X(hipMemGetAddressRange, 1, hip_result_t, (void **, size_t *, void *))                         \
-    X(hipMemcpyAsync, 0, hip_result_t, (void *, const void *, size_t, int, hip_stream_t))          \
+    X(hipMemcpyAsync, 0, hip_result_t,                                                             \
+      (void *, const void *, size_t, hip_copy_kind_t, hip_stream_t))                               \
     X(hipMemsetAsync, 0, hip_result_t, (void *, int, size_t, hip_stream_t))                        \
     X(hipStreamCreateWithFlags, 0, hip_result_t, (hip_stream_t *, unsigned))                       \
     X(hipStreamDestroy, 0, hip_result_t, (hip_stream_t))                                           \
@@ -149,23 +187,23 @@ enum {
     X(hipModuleLaunchKernel, 1, hip_result_t,                                                      \
       (hip_function_t, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,       \
        hip_stream_t, void **, void **))                                                            \
-    X(hipIpcGetMemHandle, 1, hip_result_t, (struct hip_ipc_handle *, void *))                      \
-    X(hipIpcOpenMemHandle, 1, hip_result_t, (void **, struct hip_ipc_handle, unsigned))            \
+    X(hipIpcGetMemHandle, 1, hip_result_t, (hip_ipc_handle_t *, void *))                           \
+    X(hipIpcOpenMemHandle, 1, hip_result_t, (void **, hip_ipc_handle_t, unsigned))                 \
     X(hipIpcCloseMemHandle, 1, hip_result_t, (void *))                                             \
     X(hipMemGetHandleForAddressRange, 1, hip_result_t,                                             \
-      (void *, void *, size_t, int, unsigned long long))
+      (void *, void *, size_t, hip_range_handle_t, unsigned long long))
 
 /* The compiler: a library of its own from ROCm 6 on, part of the runtime's before. */
 #define HIP_COMPILER_MAP(X)                                                                        \
-    X(hiprtcCreateProgram, 0, hip_result_t,                                                        \
+    X(hiprtcCreateProgram, 0, hip_compiler_result_t,                                               \
       (hip_program_t *, const char *, const char *, int, const char **, const char **))            \
-    X(hiprtcCompileProgram, 0, hip_result_t, (hip_program_t, int, const char **))                  \
-    X(hiprtcGetProgramLogSize, 0, hip_result_t, (hip_program_t, size_t *))                         \
-    X(hiprtcGetProgramLog, 0, hip_result_t, (hip_program_t, char *))                               \
-    X(hiprtcGetCodeSize, 0, hip_result_t, (hip_program_t, size_t *))                               \
-    X(hiprtcGetCode, 0, hip_result_t, (hip_program_t, char *))                                     \
-    X(hiprtcDestroyProgram, 0, hip_result_t, (hip_program_t *))                                    \
-    X(hiprtcGetErrorString, 0, const char *, (hip_result_t))
+    X(hiprtcCompileProgram, 0, hip_compiler_result_t, (hip_program_t, int, const char **))         \
+    X(hiprtcGetProgramLogSize, 0, hip_compiler_result_t, (hip_program_t, size_t *))                \
+    X(hiprtcGetProgramLog, 0, hip_compiler_result_t, (hip_program_t, char *))                      \
+    X(hiprtcGetCodeSize, 0, hip_compiler_result_t, (hip_program_t, size_t *))                      \
+    X(hiprtcGetCode, 0, hip_compiler_result_t, (hip_program_t, char *))                            \
+    X(hiprtcDestroyProgram, 0, hip_compiler_result_t, (hip_program_t *))                           \
+    X(hiprtcGetErrorString, 0, const char *, (hip_compiler_result_t))
 
 /* The runtime below: only for dma-buf where HIP has no call for it. */
 #define HIP_HSA_MAP(X)                                                                             \

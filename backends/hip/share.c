@@ -100,16 +100,17 @@ static memspan_status_t check_token(const struct hip_device *device, const struc
 static memspan_status_t open_block(struct hip_device *device, const struct token *token,
                                    struct hip_block *own)
 {
+    const struct hip_state *state = device->state;
+    unsigned flags    = (state->version >= HIP_VERSION_6) ? HIP_IPC_LAZY_6 : HIP_IPC_LAZY_5;
     void *base        = NULL;
-    hip_result_t code = device->state->hip.hipIpcOpenMemHandle(&base, token->handle,
-                                                               HIP_IPC_LAZY_ENABLE_PEER_ACCESS);
+    hip_result_t code = state->hip.hipIpcOpenMemHandle(&base, token->handle, flags);
 
     own->made       = HIP_MADE_OPENED;
     own->base       = base;
     own->size_bytes = token->mapped_bytes;
     return (code == HIP_SUCCESS)
                ? MEMSPAN_OK
-               : hip_error(device->state, "hipIpcOpenMemHandle", code,
+               : hip_error(state, "hipIpcOpenMemHandle", code,
                            "memory of another process cannot be opened on %s (nor can a process's "
                            "own)",
                            device->info.name);

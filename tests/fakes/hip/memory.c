@@ -11,6 +11,11 @@
 #include <unistd.h>
 
 enum { PAGE = 4096 };
+#ifdef FAKE_HIP_OLD
+enum { IPC_LAZY = HIP_IPC_LAZY_5 };
+#else
+enum { IPC_LAZY = HIP_IPC_LAZY_6 };
+#endif
 
 static size_t whole_pages(size_t size)
 {
@@ -472,7 +477,7 @@ hip_result_t hipIpcOpenMemHandle(void **address, struct hip_ipc_handle handle, u
     if (fake_usable() != HIP_SUCCESS) {
         return fake_leave(fake_usable());
     }
-    if ((ticket.pid == getpid()) || (flags != HIP_IPC_LAZY_ENABLE_PEER_ACCESS)) {
+    if ((ticket.pid == getpid()) || (flags != IPC_LAZY)) {
         return fake_leave(HIP_ERROR_INVALID_CONTEXT);
     }
     snprintf(path, sizeof(path), "/proc/%d/fd/%d", ticket.pid, ticket.fd);
