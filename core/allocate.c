@@ -294,9 +294,10 @@ void *memspan_allocate_slowly(memspan_allocator_h handle, size_t align_bytes, si
     struct ask ask = {
         .size_bytes = size_bytes, .align_bytes = align_bytes, .handle = marked(handle)};
     struct memspan_allocator *a;
+    void *address = memspan_heap_alloc_middle((uintptr_t)handle, align_bytes, size_bytes);
 
-    if (memspan_heap_refuses((uintptr_t)handle, size_bytes)) {
-        return NULL;
+    if ((address != NULL) || memspan_heap_refuses((uintptr_t)handle, size_bytes)) {
+        return address;
     }
     a = memspan_allocator_resolve(handle);
     if ((a == NULL) || (size_bytes == 0) || forbidden()) {
@@ -401,7 +402,7 @@ void *memspan_alloc_with(memspan_allocator_h handle, size_t size_bytes,
 
 memspan_status_t memspan_free_slowly(void *pointer)
 {
-    if (pointer == NULL) {
+    if ((pointer == NULL) || memspan_heap_free_middle(pointer)) {
         return MEMSPAN_OK;
     }
     if (MEMSPAN_UNLIKELY(memspan_watching())) {

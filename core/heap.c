@@ -90,9 +90,10 @@ static void set_up(struct memspan_heap *heap, struct memspan_account *account,
     for (i = 0; i < MEMSPAN_CLASS_COUNT; i++) {
         heap->current[i] = &memspan_slab_none;
     }
-    heap->account  = account;
-    heap->thread   = t;
-    heap->class_of = memspan_class_table((align > MEMSPAN_SMALL_ALIGN_MAX) ? 16 : align);
+    heap->account     = account;
+    heap->thread      = t;
+    heap->align_bytes = align;
+    heap->class_of    = memspan_class_table((align > MEMSPAN_SMALL_ALIGN_MAX) ? 16 : align);
     atomic_store_explicit(&heap->handle, UINTPTR_MAX, memory_order_relaxed);
 }
 

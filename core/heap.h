@@ -33,6 +33,7 @@ struct memspan_heap_cache {
 struct memspan_heap {
     _Atomic uintptr_t handle; /* the allocator's; UINTPTR_MAX: no short way leads here */
     const uint8_t *class_of;  /* by size, for the allocator's alignment */
+    size_t align_bytes;       /* the allocator's */
     int64_t credit;           /* charged and not used */
     int64_t credit_floor;     /* below it the short way looks: the larger of the next and 0 */
     int64_t credit_least;     /* since it was last published */
@@ -213,6 +214,11 @@ void *memspan_heap_alloc_object(const struct memspan_object_request *request, bo
 /* Free an object, whoever's it is, and, unless @p keep_charge, take its charge back. False when no
  * live object starts there. */
 bool memspan_heap_free_object(struct memspan_slab *slab, void *pointer, bool keep_charge);
+
+/* The short ways of blocks of middle size, in one section each: a block that was freed before, from
+ * the allocator of @p handle; and keeping one that is freed. NULL and false: take the slow way. */
+void *memspan_heap_alloc_middle(uintptr_t handle, size_t align_bytes, size_t size_bytes);
+bool memspan_heap_free_middle(void *pointer);
 
 /* A block that was freed before and does for the request; NULL when there is none. */
 struct memspan_record *memspan_heap_alloc_cached(struct memspan_pool *pool,

@@ -43,27 +43,65 @@ static int find_bin(const struct memspan_heap_cache *cache, unsigned bin)
     return (bits == 0) ? -1 : (int)bin + __builtin_ctzll(bits);
 }
 
+/* Takes a block for so many bytes out; NULL when there is none that does. */
+static struct memspan_record *take(struct memspan_heap_cache *cache, size_t size_bytes)
+{
+    uint32_t units = (uint32_t)((size_bytes + MEMSPAN_UNIT_BYTES - 1) >> MEMSPAN_UNIT_SHIFT);
+    int bin        = find_bin(cache, memspan_fit_bin(memspan_fit_round(units)));
+
+    return (bin < 0) ? NULL : memspan_pool_record(cache->pool, take_first(cache, (unsigned)bin));
+}
+
+void *memspan_heap_alloc_middle(uintptr_t handle, size_t align_bytes, size_t size_bytes)
+{
+    struct memspan_thread *t = &memspan_thread_self;
+    struct memspan_record *r = NULL;
+    struct memspan_heap *heap;
+    int64_t credit;
+
+    if ((size_bytes <= MEMSPAN_SMALL_MAX_BYTES) || (size_bytes > BLOCK_MOST_BYTES) ||
+        (align_bytes > MEMSPAN_UNIT_BYTES) || !memspan_is_power_of_two(align_bytes) ||
+        !memspan_thread_enter_fast(t)) {
+        return NULL;
+    }
+    heap   = t->slots[memspan_heap_slot(handle)];
+    credit = heap->credit - (int64_t)(size_bytes + MEMSPAN_CHARGE_OVERHEAD_BYTES);
+    if ((atomic_load_explicit(&heap->handle, memory_order_relaxed) == handle) && (credit >= 0) &&
+        (heap->align_bytes <= MEMSPAN_UNIT_BYTES) && (heap->cache != NULL)) {
+        r = take(heap->cache, size_bytes);
+    }
+    if (r != NULL) {
+        r->requested_bytes = size_bytes;
+        r->fallback        = false;
+        atomic_store_explicit(&r->use, MEMSPAN_USE_BLOCK, memory_order_relaxed);
+        heap->credit = credit;
+        heap->allocated_count++;
+        if (credit < heap->credit_least) {
+            heap->count_then = heap->allocated_count - heap->freed_count;
+            memspan_heap_set_least(heap, credit);
+        }
+    }
+    memspan_thread_leave(t);
+    return (r == NULL) ? NULL : memspan_record_address(r);
+}
+
 struct memspan_record *memspan_heap_alloc_cached(struct memspan_pool *pool,
                                                  const struct memspan_block_request *request)
 {
     struct memspan_thread *t = memspan_thread_get();
     struct memspan_record *r = NULL;
     struct memspan_heap *heap;
-    uint32_t units;
-    int bin = -1;
 
     if ((t == NULL) || (request->size_bytes > BLOCK_MOST_BYTES) || (request->parts != NULL) ||
         (request->align_bytes > MEMSPAN_UNIT_BYTES)) {
         return NULL;
     }
-    units = (uint32_t)((request->size_bytes + MEMSPAN_UNIT_BYTES - 1) >> MEMSPAN_UNIT_SHIFT);
     memspan_thread_enter(t);
     heap = memspan_heap_find(t, request->account);
     if ((heap != NULL) && (heap->cache != NULL) && (heap->cache->pool == pool)) {
-        bin = find_bin(heap->cache, memspan_fit_bin(memspan_fit_round(units)));
+        r = take(heap->cache, request->size_bytes);
     }
-    if (bin >= 0) {
-        r                  = memspan_pool_record(pool, take_first(heap->cache, (unsigned)bin));
+    if (r != NULL) {
         r->requested_bytes = request->requested_bytes;
         r->account         = request->account;
         r->fallback        = request->fallback;
@@ -131,6 +169,53 @@ static void make_cache(struct memspan_thread *t, struct memspan_account *account
     free(cache);
 }
 
+static bool is_full(const struct memspan_heap_cache *cache)
+{
+    return (cache->bytes > MOST_BYTES) || (cache->count > MOST_BLOCKS);
+}
+
+/* The block of a divided chunk that starts at the pointer and is in use; NULL: look closer. */
+static struct memspan_record *find_block(const void *pointer)
+{
+    uintptr_t entry             = memspan_map_find(pointer);
+    struct memspan_chunk *chunk = memspan_entry_record(entry);
+    struct memspan_record *r;
+
+    if ((entry == 0) || ((entry & MEMSPAN_ENTRY_SLAB) != 0) || chunk->provider->eager) {
+        return NULL;
+    }
+    r = memspan_pool_find(chunk, pointer);
+    return ((r != NULL) && (r->size != 0) && (memspan_record_address(r) == pointer)) ? r : NULL;
+}
+
+bool memspan_heap_free_middle(void *pointer)
+{
+    struct memspan_thread *t = &memspan_thread_self;
+    struct memspan_record *r = find_block(pointer);
+    struct memspan_heap *heap;
+    bool kept = false;
+    int64_t credit;
+
+    if ((r == NULL) || !memspan_thread_enter_fast(t)) {
+        return false;
+    }
+    heap = memspan_heap_find(t, r->account);
+    if ((heap != NULL) &&
+        (atomic_load_explicit(&r->use, memory_order_relaxed) == MEMSPAN_USE_BLOCK) &&
+        (memspan_record_bytes(r) <= BLOCK_MOST_BYTES) && (heap->cache != NULL) &&
+        (heap->cache->pool == memspan_pool_of(r)) && !is_full(heap->cache)) {
+        credit = heap->credit + (int64_t)(r->requested_bytes + MEMSPAN_CHARGE_OVERHEAD_BYTES);
+        kept   = credit <= heap->credit_most;
+        if (kept) {
+            put(heap->cache, r);
+            heap->credit = credit;
+            heap->freed_count++;
+        }
+    }
+    memspan_thread_leave(t);
+    return kept;
+}
+
 bool memspan_heap_keep(struct memspan_account *account, struct memspan_record *r)
 {
     struct memspan_thread *t         = memspan_thread_get();
@@ -152,7 +237,7 @@ bool memspan_heap_keep(struct memspan_account *account, struct memspan_record *r
     }
     if (cache != NULL) {
         put(cache, r);
-        if ((cache->bytes > MOST_BYTES) || (cache->count > MOST_BLOCKS)) {
+        if (is_full(cache)) {
             surplus = take_half(cache);
         }
     }
