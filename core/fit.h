@@ -45,8 +45,13 @@ struct memspan_record {
     uint32_t size;   /* units */
     uint32_t before; /* neighbours in the range; 0: none */
     uint32_t after;
-    uint32_t bin_before; /* neighbours in the bin; bin_after also links unused and cached records */
-    uint32_t bin_after;
+    union {
+        struct {
+            uint32_t bin_before; /* neighbours in the bin; bin_after also links unused records */
+            uint32_t bin_after;
+        };
+        struct memspan_record *kept_after; /* the next that a heap keeps */
+    };
     bool is_free;
     bool zeroed; /* free: every byte is zero */
     bool fallback;

@@ -21,11 +21,12 @@ enum { MEMSPAN_HEAP_BINS = 288, MEMSPAN_HEAP_WORDS = (MEMSPAN_HEAP_BINS + 63) / 
 /* Credit of those without a limit: never used up, never too much. */
 #define MEMSPAN_CREDIT_UNLIMITED (INT64_C(1) << 62)
 
-/* Freed blocks of middle size, all of one pool, by bin of the fit, linked by bin_after. */
+/* Freed blocks of middle size, all of one pool, by bin of the fit, linked by kept_after. */
 struct memspan_heap_cache {
-    struct memspan_pool *pool; /* NULL: nothing is kept */
+    struct memspan_pool *pool;     /* NULL: nothing is kept */
+    const struct memspan_fit *fit; /* of that pool */
     uint64_t filled[MEMSPAN_HEAP_WORDS];
-    uint32_t first[MEMSPAN_HEAP_BINS];
+    struct memspan_record *first[MEMSPAN_HEAP_BINS];
     size_t bytes;
     unsigned count;
 };

@@ -9,25 +9,24 @@
 #include "core/heap.h"
 #include <stdlib.h>
 
-enum { MOST_BYTES = 16 << 20, MOST_BLOCKS = 512, BLOCK_MOST_BYTES = 1 << 20, BINS_ABOVE = 4 };
+enum { MOST_BYTES = 32 << 20, MOST_BLOCKS = 512, BLOCK_MOST_BYTES = 1 << 20, BINS_ABOVE = 8 };
 
 static unsigned bin_of(const struct memspan_record *r)
 {
     return memspan_fit_bin(r->size);
 }
 
-static uint32_t take_first(struct memspan_heap_cache *cache, unsigned bin)
+static struct memspan_record *take_first(struct memspan_heap_cache *cache, unsigned bin)
 {
-    uint32_t id              = cache->first[bin];
-    struct memspan_record *r = memspan_pool_record(cache->pool, id);
+    struct memspan_record *r = cache->first[bin];
 
-    cache->first[bin] = r->bin_after;
-    if (r->bin_after == 0) {
+    cache->first[bin] = r->kept_after;
+    if (r->kept_after == NULL) {
         cache->filled[bin / 64] &= ~(UINT64_C(1) << (bin % 64));
     }
     cache->bytes -= memspan_record_bytes(r);
     cache->count--;
-    return id;
+    return r;
 }
 
 /* The first filled bin of [bin, bin + BINS_ABOVE], or -1. */
@@ -49,7 +48,7 @@ static struct memspan_record *take(struct memspan_heap_cache *cache, size_t size
     uint32_t units = (uint32_t)((size_bytes + MEMSPAN_UNIT_BYTES - 1) >> MEMSPAN_UNIT_SHIFT);
     int bin        = find_bin(cache, memspan_fit_bin(memspan_fit_round(units)));
 
-    return (bin < 0) ? NULL : memspan_pool_record(cache->pool, take_first(cache, (unsigned)bin));
+    return (bin < 0) ? NULL : take_first(cache, (unsigned)bin);
 }
 
 void *memspan_heap_alloc_middle(uintptr_t handle, size_t align_bytes, size_t size_bytes)
@@ -111,19 +110,26 @@ struct memspan_record *memspan_heap_alloc_cached(struct memspan_pool *pool,
     return r;
 }
 
-/* Takes the larger half out: one list by bin_after. */
-static uint32_t take_half(struct memspan_heap_cache *cache)
+/* Moves the first of a bin to a list. */
+static void move_first(struct memspan_heap_cache *cache, unsigned bin, struct memspan_record **list)
 {
-    size_t most   = cache->bytes / 2;
-    unsigned bin  = MEMSPAN_HEAP_BINS;
-    uint32_t list = 0;
+    struct memspan_record *r = take_first(cache, bin);
+
+    r->kept_after = *list;
+    *list         = r;
+}
+
+/* Takes the larger half out: one list. */
+static struct memspan_record *take_half(struct memspan_heap_cache *cache)
+{
+    struct memspan_record *list = NULL;
+    size_t most                 = cache->bytes / 2;
+    unsigned bin                = MEMSPAN_HEAP_BINS;
 
     while ((bin-- > 0) && ((cache->bytes > most) || (cache->count > MOST_BLOCKS / 2))) {
-        while ((cache->first[bin] != 0) &&
+        while ((cache->first[bin] != NULL) &&
                ((cache->bytes > most) || (cache->count > MOST_BLOCKS / 2))) {
-            uint32_t id                                     = take_first(cache, bin);
-            memspan_pool_record(cache->pool, id)->bin_after = list;
-            list                                            = id;
+            move_first(cache, bin, &list);
         }
     }
     return list;
@@ -133,10 +139,10 @@ static void put(struct memspan_heap_cache *cache, struct memspan_record *r)
 {
     unsigned bin = bin_of(r);
 
-    r->zeroed    = false;
-    r->bin_after = cache->first[bin];
+    r->zeroed     = false;
+    r->kept_after = cache->first[bin];
     atomic_store_explicit(&r->use, MEMSPAN_USE_CACHED, memory_order_relaxed);
-    cache->first[bin] = memspan_pool_id(r);
+    cache->first[bin] = r;
     cache->filled[bin / 64] |= UINT64_C(1) << (bin % 64);
     cache->bytes += memspan_record_bytes(r);
     cache->count++;
@@ -149,6 +155,7 @@ static struct memspan_heap_cache *cache_for(struct memspan_heap *heap, struct me
 
     if ((cache != NULL) && (cache->count == 0)) {
         cache->pool = pool;
+        cache->fit  = memspan_pool_fit(pool);
     }
     return ((cache != NULL) && (cache->pool == pool)) ? cache : NULL;
 }
@@ -174,42 +181,54 @@ static bool is_full(const struct memspan_heap_cache *cache)
     return (cache->bytes > MOST_BYTES) || (cache->count > MOST_BLOCKS);
 }
 
-/* The block of a divided chunk that starts at the pointer and is in use; NULL: look closer. */
-static struct memspan_record *find_block(const void *pointer)
+/* The block of a divided chunk that starts at the pointer; NULL: look closer. */
+static struct memspan_record *find_block(const struct memspan_heap_cache *cache,
+                                         const struct memspan_chunk *chunk, const void *pointer)
 {
-    uintptr_t entry             = memspan_map_find(pointer);
-    struct memspan_chunk *chunk = memspan_entry_record(entry);
-    struct memspan_record *r;
+    size_t offset = (size_t)((const unsigned char *)pointer - chunk->address);
+    uint32_t id;
 
-    if ((entry == 0) || ((entry & MEMSPAN_ENTRY_SLAB) != 0) || chunk->provider->eager) {
+    if ((offset >= atomic_load_explicit(&chunk->kept_bytes, memory_order_acquire)) ||
+        ((offset & (MEMSPAN_UNIT_BYTES - 1)) != 0) || (chunk->provider->pool != cache->pool)) {
         return NULL;
     }
-    r = memspan_pool_find(chunk, pointer);
-    return ((r != NULL) && (r->size != 0) && (memspan_record_address(r) == pointer)) ? r : NULL;
+    id = atomic_load_explicit(&chunk->range.record_at[offset >> MEMSPAN_UNIT_SHIFT],
+                              memory_order_relaxed);
+    return (id == 0) ? NULL : memspan_fit_record(cache->fit, id);
+}
+
+/* Whether a block can be kept as it is freed: in use, the heap's account's, of middle size. */
+static bool can_keep(const struct memspan_heap *heap, const struct memspan_record *r)
+{
+    return (r != NULL) && (r->account == heap->account) &&
+           (atomic_load_explicit(&r->use, memory_order_relaxed) == MEMSPAN_USE_BLOCK) &&
+           (memspan_record_bytes(r) <= BLOCK_MOST_BYTES);
 }
 
 bool memspan_heap_free_middle(void *pointer)
 {
     struct memspan_thread *t = &memspan_thread_self;
-    struct memspan_record *r = find_block(pointer);
+    uintptr_t entry          = memspan_map_find(pointer);
+    struct memspan_record *r;
     struct memspan_heap *heap;
-    bool kept = false;
     int64_t credit;
+    bool kept = false;
 
-    if ((r == NULL) || !memspan_thread_enter_fast(t)) {
+    if ((entry == 0) || ((entry & MEMSPAN_ENTRY_SLAB) != 0) || !memspan_thread_enter_fast(t)) {
         return false;
     }
-    heap = memspan_heap_find(t, r->account);
-    if ((heap != NULL) &&
-        (atomic_load_explicit(&r->use, memory_order_relaxed) == MEMSPAN_USE_BLOCK) &&
-        (memspan_record_bytes(r) <= BLOCK_MOST_BYTES) && (heap->cache != NULL) &&
-        (heap->cache->pool == memspan_pool_of(r)) && !is_full(heap->cache)) {
-        credit = heap->credit + (int64_t)(r->requested_bytes + MEMSPAN_CHARGE_OVERHEAD_BYTES);
-        kept   = credit <= heap->credit_most;
-        if (kept) {
-            put(heap->cache, r);
-            heap->credit = credit;
-            heap->freed_count++;
+    heap = t->heaps; /* what was used last; another's block takes the slow way, and its heap comes
+                        to the front */
+    if ((heap != NULL) && (heap->cache != NULL) && !is_full(heap->cache)) {
+        r = find_block(heap->cache, memspan_entry_record(entry), pointer);
+        if (can_keep(heap, r)) {
+            credit = heap->credit + (int64_t)(r->requested_bytes + MEMSPAN_CHARGE_OVERHEAD_BYTES);
+            kept   = (credit <= heap->credit_most);
+            if (kept) {
+                put(heap->cache, r);
+                heap->credit = credit;
+                heap->freed_count++;
+            }
         }
     }
     memspan_thread_leave(t);
@@ -222,8 +241,8 @@ bool memspan_heap_keep(struct memspan_account *account, struct memspan_record *r
     struct memspan_pool *pool        = memspan_pool_of(r);
     struct memspan_heap_cache *cache = NULL;
     struct memspan_heap *heap;
-    uint32_t surplus = 0;
-    bool without     = false;
+    struct memspan_record *surplus = NULL;
+    bool without                   = false;
 
     if ((t == NULL) || (r->size == 0) || (memspan_record_bytes(r) > BLOCK_MOST_BYTES) ||
         memspan_chunk_of(r)->provider->eager) {
@@ -242,7 +261,7 @@ bool memspan_heap_keep(struct memspan_account *account, struct memspan_record *r
         }
     }
     memspan_thread_leave(t);
-    if (surplus != 0) {
+    if (surplus != NULL) {
         memspan_pool_free_list(pool, surplus);
         memspan_pool_settle(pool);
     }
@@ -255,17 +274,15 @@ bool memspan_heap_keep(struct memspan_account *account, struct memspan_record *r
 struct memspan_pool *memspan_heap_flush(struct memspan_heap *heap)
 {
     struct memspan_heap_cache *cache = heap->cache;
-    uint32_t list                    = 0;
+    struct memspan_record *list      = NULL;
     unsigned bin;
 
     if ((cache == NULL) || (cache->count == 0)) {
         return NULL;
     }
     for (bin = 0; bin < MEMSPAN_HEAP_BINS; bin++) {
-        while (cache->first[bin] != 0) {
-            uint32_t id                                     = take_first(cache, bin);
-            memspan_pool_record(cache->pool, id)->bin_after = list;
-            list                                            = id;
+        while (cache->first[bin] != NULL) {
+            move_first(cache, bin, &list);
         }
     }
     memspan_pool_free_list(cache->pool, list);

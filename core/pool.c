@@ -43,15 +43,9 @@ static struct memspan_chunk *chunk_of_range(struct memspan_range *range)
     return (struct memspan_chunk *)((unsigned char *)range - offsetof(struct memspan_chunk, range));
 }
 
-/* Valid for a block in use and under the lock. */
-uint32_t memspan_pool_id(const struct memspan_record *r)
+const struct memspan_fit *memspan_pool_fit(const struct memspan_pool *pool)
 {
-    return atomic_load_explicit(&r->range->record_at[r->offset], memory_order_relaxed);
-}
-
-struct memspan_record *memspan_pool_record(const struct memspan_pool *pool, uint32_t id)
-{
-    return memspan_fit_record(&pool->fit, id);
+    return &pool->fit;
 }
 
 static uint64_t now_ms(void)
@@ -89,6 +83,8 @@ static bool enter_chunk(struct memspan_pool *pool, struct memspan_chunk *chunk)
         pool->divided_bytes += chunk->size_bytes;
         pool->empty_bytes += chunk->size_bytes;
         atomic_store_explicit(&chunk->ready, true, memory_order_release);
+        atomic_store_explicit(&chunk->kept_bytes, pool->provider->eager ? 0 : chunk->size_bytes,
+                              memory_order_release);
     }
     pthread_mutex_unlock(&pool->lock);
     return entered;
@@ -157,6 +153,7 @@ static struct memspan_range *leave_empty(struct memspan_pool *pool, uint64_t sin
             continue;
         }
         atomic_store_explicit(&chunk->ready, false, memory_order_release);
+        atomic_store_explicit(&chunk->kept_bytes, 0, memory_order_release);
         memspan_fit_remove_range(&pool->fit, range);
         pool->divided_bytes -= chunk->size_bytes;
         pool->empty_bytes -= chunk->size_bytes;
@@ -360,15 +357,14 @@ void memspan_pool_free(struct memspan_record *r)
     }
 }
 
-void memspan_pool_free_list(struct memspan_pool *pool, uint32_t first)
+void memspan_pool_free_list(struct memspan_pool *pool, struct memspan_record *first)
 {
-    uint32_t id;
-    uint32_t next;
+    struct memspan_record *next;
 
     pthread_mutex_lock(&pool->lock);
-    for (id = first; id != 0; id = next) {
-        next = memspan_fit_record(&pool->fit, id)->bin_after;
-        give(pool, id);
+    for (; first != NULL; first = next) {
+        next = first->kept_after;
+        give(pool, memspan_pool_id(first));
     }
     pthread_mutex_unlock(&pool->lock);
 }

@@ -37,8 +37,8 @@ memspan_status_t memspan_pool_alloc(struct memspan_pool *pool,
 /* Give a block back that its owner has marked as no block of anybody. May call the driver. */
 void memspan_pool_free(struct memspan_record *record);
 
-/* The same for a list of them, linked by bin_after, all of one pool; calls no driver. */
-void memspan_pool_free_list(struct memspan_pool *pool, uint32_t first);
+/* The same for a list of them, linked by kept_after, all of one pool; calls no driver. */
+void memspan_pool_free_list(struct memspan_pool *pool, struct memspan_record *first);
 
 /* Memory for a slab, a power of two of whole granules, on a boundary of its size. Calls no driver
  * on the way back. */
@@ -70,9 +70,13 @@ static inline size_t memspan_block_capacity(const struct memspan_record *record)
                                : memspan_record_bytes(record);
 }
 
-/* A record's number, and the other way round. */
-uint32_t memspan_pool_id(const struct memspan_record *record);
-struct memspan_record *memspan_pool_record(const struct memspan_pool *pool, uint32_t id);
+/* A record's number in the fit of its pool; of a block in use, or under the lock. */
+static inline uint32_t memspan_pool_id(const struct memspan_record *record)
+{
+    return atomic_load_explicit(&record->range->record_at[record->offset], memory_order_relaxed);
+}
+
+const struct memspan_fit *memspan_pool_fit(const struct memspan_pool *pool);
 
 /* Give chunks back to the driver that have been empty for the decay time, or are too many. */
 void memspan_pool_settle(struct memspan_pool *pool);

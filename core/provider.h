@@ -55,6 +55,7 @@ struct memspan_chunk {
     struct memspan_provider *provider;
     unsigned char *address;
     size_t size_bytes;
+    atomic_size_t kept_bytes; /* its size, if heaps may keep blocks of it; else 0 */
     memspan_block_t block;
     void **import_cookies;
 
