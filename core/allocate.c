@@ -402,6 +402,11 @@ void *memspan_alloc_with(memspan_allocator_h handle, size_t size_bytes,
 
 memspan_status_t memspan_free_slowly(void *pointer)
 {
+    uintptr_t entry = memspan_map_find(pointer);
+
+    if (memspan_is_unwatched() && ((entry & MEMSPAN_ENTRY_SLAB) != 0)) {
+        return memspan_store_give(pointer, false);
+    }
     if ((pointer == NULL) || memspan_heap_free_middle(pointer)) {
         return MEMSPAN_OK;
     }

@@ -11,7 +11,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { EMPTY_SLABS_KEPT = 4, EMPTY_SLABS_MOST = 32, FULL_LOOKED_AT = 4, CAUTION = 1024 };
+enum {
+    EMPTY_SLABS_KEPT = 4,
+    EMPTY_SLABS_MOST = 32,
+    FULL_LOOKED_AT   = 8,
+    ROOM_SHARE = 8, /* a full slab is one with room again when this part of it is free: less is
+                       not worth the change */
+    CAUTION = 1024,
+};
 
 struct memspan_heap memspan_heap_nobody = {.handle = UINTPTR_MAX};
 struct memspan_slab memspan_slab_none   = {
@@ -435,8 +442,20 @@ void memspan_heap_drain(struct memspan_heap *heap)
     }
 }
 
-/* An announcement can be lost when a slab changes hands at that moment: looking at a few full slabs
- * whenever more memory is needed finds it in the end. */
+/* A slab that counted as full has room enough, or is needed for the little it has. */
+static void clear_full(struct memspan_heap *heap, struct memspan_slab *slab)
+{
+    if ((atomic_fetch_and_explicit(&slab->remote, ~MEMSPAN_REMOTE_FULL, memory_order_acq_rel) &
+         MEMSPAN_REMOTE_FULL) != 0) {
+        memspan_heap_become_partial(heap, slab);
+    } else {
+        slab->state = MEMSPAN_SLAB_ANNOUNCED;
+        slab->edge  = MEMSPAN_EDGE_NEVER;
+    }
+}
+
+/* Before more memory is asked for: slabs with a little room, and those whose announcement was lost
+ * because they changed hands at that moment. */
 static void look_at_full(struct memspan_heap *heap, unsigned c)
 {
     struct memspan_slab *slab = heap->full[c];
@@ -449,6 +468,8 @@ static void look_at_full(struct memspan_heap *heap, unsigned c)
             0) {
             memspan_heap_collect(heap, slab);
             memspan_heap_become_partial(heap, slab);
+        } else if (slab->first_free != MEMSPAN_OBJECT_NONE) {
+            clear_full(heap, slab);
         }
     }
 }
@@ -472,7 +493,7 @@ static bool next_slab(struct memspan_heap *heap, unsigned c)
             return true;
         }
         slab->state = MEMSPAN_SLAB_FULL;
-        slab->edge  = (uint16_t)(slab->capacity - 1);
+        slab->edge  = (uint16_t)(slab->capacity - 1 - slab->capacity / ROOM_SHARE);
         memspan_heap_list_add(&heap->full[c], slab);
         heap->current[c] = &memspan_slab_none;
     }
@@ -603,6 +624,36 @@ static void *mark_live(struct memspan_slab *slab, unsigned place,
     return memspan_slab_pointer(slab, place);
 }
 
+void *memspan_heap_alloc_next(uintptr_t handle, size_t align_bytes, size_t size_bytes)
+{
+    struct memspan_thread *t              = &memspan_thread_self;
+    struct memspan_object_request request = {.size_bytes = size_bytes};
+    const uint8_t *class_of               = memspan_class_table(align_bytes);
+    void *address                         = NULL;
+    struct memspan_heap *heap;
+    uint64_t bytes = size_bytes + MEMSPAN_CHARGE_OVERHEAD_BYTES;
+    int place      = -1;
+    bool zeroed;
+    unsigned c;
+
+    if ((size_bytes - 1 >= MEMSPAN_SMALL_MAX_BYTES) || !memspan_thread_enter_fast(t)) {
+        return NULL;
+    }
+    heap = t->slots[memspan_heap_slot(handle)];
+    if ((atomic_load_explicit(&heap->handle, memory_order_relaxed) == handle) &&
+        (heap->credit >= (int64_t)bytes)) {
+        class_of = (class_of > heap->class_of) ? class_of : heap->class_of;
+        c        = class_of[(size_bytes + 15) >> MEMSPAN_CLASS_STEP_SHIFT];
+        place    = pop(heap, c);
+    }
+    if (place >= 0) {
+        address = mark_live(heap->current[c], (unsigned)place, &request, &zeroed);
+        spend(heap, bytes, 1);
+    }
+    memspan_thread_leave(t);
+    return address;
+}
+
 void *memspan_heap_alloc_object(const struct memspan_object_request *request, bool *zeroed_p)
 {
     const uint8_t *table      = memspan_class_table(request->align_bytes);
@@ -648,13 +699,7 @@ void *memspan_heap_alloc_object(const struct memspan_object_request *request, bo
 static struct memspan_slab *pass_edge(struct memspan_heap *heap, struct memspan_slab *slab)
 {
     if (slab->state == MEMSPAN_SLAB_FULL) {
-        if ((atomic_fetch_and_explicit(&slab->remote, ~MEMSPAN_REMOTE_FULL, memory_order_acq_rel) &
-             MEMSPAN_REMOTE_FULL) != 0) {
-            memspan_heap_become_partial(heap, slab);
-        } else {
-            slab->state = MEMSPAN_SLAB_ANNOUNCED;
-            slab->edge  = MEMSPAN_EDGE_NEVER;
-        }
+        clear_full(heap, slab);
         return NULL;
     }
     if (heap->empty_slabs < EMPTY_SLABS_KEPT) {

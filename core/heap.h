@@ -216,6 +216,10 @@ void *memspan_heap_alloc_object(const struct memspan_object_request *request, bo
  * live object starts there. */
 bool memspan_heap_free_object(struct memspan_slab *slab, void *pointer, bool keep_charge);
 
+/* An object of the calling thread's heap when its current slab has none, but another has; NULL:
+ * take the slow way. @p align_bytes: at most MEMSPAN_SMALL_ALIGN_MAX, a power of two. */
+void *memspan_heap_alloc_next(uintptr_t handle, size_t align_bytes, size_t size_bytes);
+
 /* The short ways of blocks of middle size, in one section each: a block that was freed before, from
  * the allocator of @p handle; and keeping one that is freed. NULL and false: take the slow way. */
 void *memspan_heap_alloc_middle(uintptr_t handle, size_t align_bytes, size_t size_bytes);

@@ -33,6 +33,12 @@ static inline bool memspan_watching(void)
             (MEMSPAN_WATCH_HOOKS | MEMSPAN_WATCH_TRACE)) != 0;
 }
 
+/* True when nobody watches and nothing is guarded. */
+static inline bool memspan_is_unwatched(void)
+{
+    return atomic_load_explicit(&memspan_watch_flags, memory_order_relaxed) == 0;
+}
+
 /* True when blocks are guarded. */
 static inline bool memspan_guarding(void)
 {

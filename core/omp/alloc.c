@@ -57,7 +57,9 @@ alloc_slowly(memspan_omp_allocator_t allocator, size_t align_bytes, size_t size_
 static __attribute__((noinline)) void *alloc_past_heap(size_t size_bytes,
                                                        memspan_omp_allocator_t allocator)
 {
-    void *pointer = memspan_heap_alloc_middle(allocator, 1, size_bytes);
+    void *pointer = (size_bytes <= MEMSPAN_SMALL_MAX_BYTES)
+                        ? memspan_heap_alloc_next(allocator, 1, size_bytes)
+                        : memspan_heap_alloc_middle(allocator, 1, size_bytes);
 
     if ((pointer != NULL) || memspan_heap_refuses(allocator, size_bytes)) {
         return pointer;
