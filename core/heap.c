@@ -334,30 +334,43 @@ void memspan_heap_credit(struct memspan_account *account, uint64_t bytes, int fr
     }
 }
 
+/* In a section: whether a request is more than what is left to the heap's account, and nobody else
+ * is to be asked. */
+static bool is_refused(struct memspan_heap *heap, uint64_t bytes, uint64_t *charged_p)
+{
+    struct memspan_account *account = heap->account;
+    bool refused;
+
+    if (!account->ends_with_null || !memspan_account_is_limited(account)) {
+        return false;
+    }
+    *charged_p = atomic_load_explicit(&account->charged_bytes, memory_order_seq_cst);
+    refused    = !atomic_load_explicit(&account->lending, memory_order_seq_cst) &&
+              (bytes > account->limit_bytes - *charged_p + (uint64_t)heap->credit);
+    heap->failed_count += refused ? 1 : 0;
+    return refused;
+}
+
 bool memspan_heap_refuses(uintptr_t handle, size_t size_bytes)
 {
     struct memspan_thread *t = &memspan_thread_self;
     uint64_t bytes           = (uint64_t)size_bytes + MEMSPAN_CHARGE_OVERHEAD_BYTES;
-    struct memspan_account *account;
+    uint64_t charged         = 0;
+    uint64_t limit           = 0;
     struct memspan_heap *heap;
-    uint64_t charged = 0;
-    bool refused     = false;
+    bool refused = false;
 
     if ((size_bytes - 1 > SIZE_MAX / 2) || !memspan_thread_enter_fast(t)) {
         return false;
     }
-    heap    = t->slots[memspan_heap_slot(handle)];
-    account = heap->account;
+    heap = t->slots[memspan_heap_slot(handle)];
     if (atomic_load_explicit(&heap->handle, memory_order_relaxed) == handle) {
-        charged = atomic_load_explicit(&account->charged_bytes, memory_order_seq_cst);
-        refused = account->ends_with_null && memspan_account_is_limited(account) &&
-                  !atomic_load_explicit(&account->lending, memory_order_seq_cst) &&
-                  (bytes > account->limit_bytes - charged + (uint64_t)heap->credit);
-        heap->failed_count += refused ? 1 : 0;
+        refused = is_refused(heap, bytes, &charged);
+        limit   = heap->account->limit_bytes;
     }
     memspan_thread_leave(t);
     if (refused) {
-        memspan_error_limit(bytes, account->limit_bytes, charged);
+        memspan_error_limit(bytes, limit, charged);
     }
     return refused;
 }
@@ -624,31 +637,40 @@ static void *mark_live(struct memspan_slab *slab, unsigned place,
     return memspan_slab_pointer(slab, place);
 }
 
-void *memspan_heap_alloc_next(uintptr_t handle, size_t align_bytes, size_t size_bytes)
+void *memspan_heap_alloc_next(uintptr_t handle, size_t size_bytes, bool *refused_p)
 {
-    struct memspan_thread *t              = &memspan_thread_self;
-    struct memspan_object_request request = {.size_bytes = size_bytes};
-    const uint8_t *class_of               = memspan_class_table(align_bytes);
-    void *address                         = NULL;
+    struct memspan_thread *t = &memspan_thread_self;
+    uint64_t bytes           = size_bytes + MEMSPAN_CHARGE_OVERHEAD_BYTES;
+    void *address            = NULL;
+    uint64_t charged         = 0;
     struct memspan_heap *heap;
-    uint64_t bytes = size_bytes + MEMSPAN_CHARGE_OVERHEAD_BYTES;
-    int place      = -1;
     bool zeroed;
     unsigned c;
+    int place;
 
+    *refused_p = false;
     if ((size_bytes - 1 >= MEMSPAN_SMALL_MAX_BYTES) || !memspan_thread_enter_fast(t)) {
         return NULL;
     }
     heap = t->slots[memspan_heap_slot(handle)];
-    if ((atomic_load_explicit(&heap->handle, memory_order_relaxed) == handle) &&
-        (heap->credit >= (int64_t)bytes)) {
-        class_of = (class_of > heap->class_of) ? class_of : heap->class_of;
-        c        = class_of[(size_bytes + 15) >> MEMSPAN_CLASS_STEP_SHIFT];
-        place    = pop(heap, c);
+    if (atomic_load_explicit(&heap->handle, memory_order_relaxed) != handle) {
+        memspan_thread_leave(t);
+        return NULL;
     }
-    if (place >= 0) {
-        address = mark_live(heap->current[c], (unsigned)place, &request, &zeroed);
-        spend(heap, bytes, 1);
+    if (heap->credit < (int64_t)bytes) {
+        *refused_p = is_refused(heap, bytes, &charged);
+        if (*refused_p) {
+            memspan_error_limit(bytes, heap->account->limit_bytes, charged);
+        }
+    } else {
+        c     = heap->class_of[(size_bytes + 15) >> MEMSPAN_CLASS_STEP_SHIFT];
+        place = pop(heap, c);
+        if (place >= 0) {
+            address =
+                mark_live(heap->current[c], (unsigned)place,
+                          &(struct memspan_object_request){.size_bytes = size_bytes}, &zeroed);
+            spend(heap, bytes, 1);
+        }
     }
     memspan_thread_leave(t);
     return address;

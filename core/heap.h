@@ -216,9 +216,18 @@ void *memspan_heap_alloc_object(const struct memspan_object_request *request, bo
  * live object starts there. */
 bool memspan_heap_free_object(struct memspan_slab *slab, void *pointer, bool keep_charge);
 
-/* An object of the calling thread's heap when its current slab has none, but another has; NULL:
- * take the slow way. @p align_bytes: at most MEMSPAN_SMALL_ALIGN_MAX, a power of two. */
-void *memspan_heap_alloc_next(uintptr_t handle, size_t align_bytes, size_t size_bytes);
+/* The same for whatever is at @p pointer. */
+static inline bool memspan_heap_free_other(void *pointer)
+{
+    uintptr_t entry = memspan_map_find(pointer);
+
+    return ((entry & MEMSPAN_ENTRY_SLAB) != 0) &&
+           memspan_heap_free_object(memspan_entry_record(entry), pointer, false);
+}
+
+/* An object of the calling thread's heap when its current slab has none, but another has. NULL:
+ * take the slow way; but if *refused_p, nothing can come of it (as memspan_heap_refuses()). */
+void *memspan_heap_alloc_next(uintptr_t handle, size_t size_bytes, bool *refused_p);
 
 /* The short ways of blocks of middle size, in one section each: a block that was freed before, from
  * the allocator of @p handle; and keeping one that is freed. NULL and false: take the slow way. */

@@ -54,30 +54,35 @@ enum memspan_slab_state {
 };
 
 struct memspan_slab {
+    /* Whoever frees reads these; they change with the owner alone. */
     _Atomic(struct memspan_thread *) thread; /* whose heap it is in; NULL: nobody's */
     _Atomic(struct memspan_heap *) heap;
     unsigned char *window; /* where places are counted from */
     uint32_t size_bytes;   /* of an object */
     uint32_t reciprocal;
     uint16_t first_place; /* of the slab's first object */
-    uint16_t first_free;
+    uint16_t capacity;
+    uint8_t class_index;
+    bool zeroed; /* what was never given out is zero */
+    _Atomic(struct memspan_account *) account;
+    unsigned char *address;
+
+    /* The owner's. */
+    uint16_t first_free __attribute__((aligned(MEMSPAN_CACHE_LINE_BYTES)));
     uint16_t used_count;
     uint16_t edge; /* used_count after a free at which the lists change */
     uint16_t made; /* objects that have ever been in a list */
-    uint16_t capacity;
-    uint8_t class_index;
     uint8_t state; /* enum memspan_slab_state */
-    bool zeroed;   /* what was never given out is zero */
-    _Atomic uint64_t remote __attribute__((aligned(MEMSPAN_CACHE_LINE_BYTES)));
-    _Atomic(struct memspan_account *) account;
     struct memspan_slab *next;
     struct memspan_slab *previous;
-    _Atomic(struct memspan_slab *) next_announced;
-    atomic_bool announced; /* in, or on its way to, some heap's list of announced slabs */
-    unsigned char *address;
     struct memspan_chunk *chunk;
     struct memspan_record *record; /* of its memory in the pool */
-    uint16_t objects[];            /* capacity + 1; the last is never live */
+
+    /* Everybody's. */
+    _Atomic uint64_t remote __attribute__((aligned(MEMSPAN_CACHE_LINE_BYTES)));
+    _Atomic(struct memspan_slab *) next_announced;
+    atomic_bool announced; /* in, or on its way to, some heap's list of announced slabs */
+    uint16_t objects[];    /* capacity + 1; the last is never live */
 };
 
 /* A slab of @p class_index over memory of @p pool; nobody's yet. NULL with an error recorded. */

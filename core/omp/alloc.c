@@ -57,10 +57,13 @@ alloc_slowly(memspan_omp_allocator_t allocator, size_t align_bytes, size_t size_
 static __attribute__((noinline)) void *alloc_past_heap(size_t size_bytes,
                                                        memspan_omp_allocator_t allocator)
 {
-    void *pointer = (size_bytes <= MEMSPAN_SMALL_MAX_BYTES)
-                        ? memspan_heap_alloc_next(allocator, 1, size_bytes)
-                        : memspan_heap_alloc_middle(allocator, 1, size_bytes);
+    bool refused;
+    void *pointer = memspan_heap_alloc_next(allocator, size_bytes, &refused);
 
+    if ((pointer != NULL) || refused) {
+        return pointer;
+    }
+    pointer = memspan_heap_alloc_middle(allocator, 1, size_bytes);
     if ((pointer != NULL) || memspan_heap_refuses(allocator, size_bytes)) {
         return pointer;
     }
@@ -122,6 +125,9 @@ void *omp_aligned_calloc(size_t align_bytes, size_t count, size_t size_bytes,
 
 static __attribute__((noinline)) void free_slowly(void *pointer)
 {
+    if (memspan_is_unwatched() && memspan_heap_free_other(pointer)) {
+        return;
+    }
     if ((pointer == NULL) || (memspan_free_slowly(pointer) == MEMSPAN_OK)) {
         return;
     }
