@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* heap.c: the slow ways of one thread: making its heap, charging beyond the credit, objects when
- * the current slab has none, objects of others.
+/* heap.c: making a thread's heap, and charging beyond its credit.
  *
  * A heap is found anew in every section, never carried from one into the next: between two sections
  * another thread may have closed it. */
@@ -11,18 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-    EMPTY_SLABS_KEPT = 4,
-    EMPTY_SLABS_MOST = 32,
-    FULL_LOOKED_AT   = 8,
-    ROOM_SHARE = 8, /* a full slab is one with room again when this part of it is free: less is
-                       not worth the change */
-    CAUTION = 1024,
-};
+enum { CAUTION = 1024 }; /* charges without lending, after credit was called back */
 
 struct memspan_heap memspan_heap_nobody = {.handle = UINTPTR_MAX};
-struct memspan_slab memspan_slab_none   = {
-      .first_free = MEMSPAN_OBJECT_NONE, .edge = MEMSPAN_EDGE_NEVER, .remote = MEMSPAN_REMOTE_EMPTY};
 
 /* Records are never freed, only used again. */
 static struct memspan_heap *unused;
@@ -174,7 +164,8 @@ static struct memspan_heap *enter_known(struct memspan_account *account, struct 
 }
 
 /* Enter a section and find, or make, the heap. NULL: none can be had, and not in a section. */
-static struct memspan_heap *enter(struct memspan_account *account, struct memspan_thread **t_p)
+struct memspan_heap *memspan_heap_enter(struct memspan_account *account,
+                                        struct memspan_thread **t_p)
 {
     struct memspan_thread *t = memspan_thread_get();
     struct memspan_heap *heap;
@@ -209,7 +200,7 @@ static void grant(struct memspan_heap *heap, int64_t bytes)
     memspan_heap_set_least(heap, heap->credit_least + bytes);
 }
 
-static void spend(struct memspan_heap *heap, uint64_t bytes, int blocks)
+void memspan_heap_spend(struct memspan_heap *heap, uint64_t bytes, int blocks)
 {
     heap->credit -= (int64_t)bytes;
     heap->allocated_count += blocks;
@@ -220,7 +211,7 @@ static void spend(struct memspan_heap *heap, uint64_t bytes, int blocks)
 }
 
 /* What is more than the heap may keep goes back to the account. */
-static void return_credit(struct memspan_heap *heap)
+void memspan_heap_return_credit(struct memspan_heap *heap)
 {
     int64_t surplus = heap->credit - heap->credit_most / 2;
 
@@ -260,7 +251,7 @@ static bool debit_heap(struct memspan_heap *heap, uint64_t bytes, int blocks, bo
         (heap->account->by_thread || !borrow(heap, bytes, lent_p))) {
         return false;
     }
-    spend(heap, bytes, blocks);
+    memspan_heap_spend(heap, bytes, blocks);
     return true;
 }
 
@@ -273,7 +264,7 @@ bool memspan_heap_debit(struct memspan_account *account, uint64_t bytes, int blo
     bool done;
 
     for (;;) {
-        heap = enter(account, &t);
+        heap = memspan_heap_enter(account, &t);
         if (heap != NULL) {
             done = debit_heap(heap, bytes, blocks, &lent);
             memspan_thread_leave(t);
@@ -325,7 +316,7 @@ void memspan_heap_credit(struct memspan_account *account, uint64_t bytes, int fr
             heap->credit += (int64_t)bytes;
             heap->freed_count += freed;
             heap->allocated_count -= undone;
-            return_credit(heap);
+            memspan_heap_return_credit(heap);
         }
         memspan_thread_leave(t);
     }
@@ -336,7 +327,7 @@ void memspan_heap_credit(struct memspan_account *account, uint64_t bytes, int fr
 
 /* In a section: whether a request is more than what is left to the heap's account, and nobody else
  * is to be asked. */
-static bool is_refused(struct memspan_heap *heap, uint64_t bytes, uint64_t *charged_p)
+bool memspan_heap_is_refused(struct memspan_heap *heap, uint64_t bytes, uint64_t *charged_p)
 {
     struct memspan_account *account = heap->account;
     bool refused;
@@ -365,7 +356,7 @@ bool memspan_heap_refuses(uintptr_t handle, size_t size_bytes)
     }
     heap = t->slots[memspan_heap_slot(handle)];
     if (atomic_load_explicit(&heap->handle, memory_order_relaxed) == handle) {
-        refused = is_refused(heap, bytes, &charged);
+        refused = memspan_heap_is_refused(heap, bytes, &charged);
         limit   = heap->account->limit_bytes;
     }
     memspan_thread_leave(t);
@@ -373,478 +364,4 @@ bool memspan_heap_refuses(uintptr_t handle, size_t size_bytes)
         memspan_error_limit(bytes, limit, charged);
     }
     return refused;
-}
-
-/* ---- slabs ---- */
-
-static void give_back(struct memspan_slab *slab)
-{
-    struct memspan_pool *pool = memspan_pool_of(slab->record);
-
-    memspan_slab_destroy(slab);
-    memspan_pool_settle(pool);
-}
-
-void memspan_heap_list_add(struct memspan_slab **list, struct memspan_slab *slab)
-{
-    slab->previous = NULL;
-    slab->next     = *list;
-    if (*list != NULL) {
-        (*list)->previous = slab;
-    }
-    *list = slab;
-}
-
-void memspan_heap_list_remove(struct memspan_slab **list, struct memspan_slab *slab)
-{
-    if (slab->next != NULL) {
-        slab->next->previous = slab->previous;
-    }
-    if (slab->previous != NULL) {
-        slab->previous->next = slab->next;
-    } else {
-        *list = slab->next;
-    }
-}
-
-unsigned memspan_heap_collect(struct memspan_heap *heap, struct memspan_slab *slab)
-{
-    uint64_t charge;
-    unsigned count = memspan_slab_collect(slab, &charge);
-
-    if (count > 0) {
-        heap->freed_count += count;
-        if (memspan_account_is_limited(heap->account)) {
-            heap->granted -= (int64_t)charge; /* who freed has taken the charge back */
-            memspan_heap_set_least(heap, heap->credit_least - (int64_t)charge);
-        } else {
-            heap->credit += (int64_t)charge;
-        }
-    }
-    return count;
-}
-
-void memspan_heap_become_partial(struct memspan_heap *heap, struct memspan_slab *slab)
-{
-    memspan_heap_list_remove(&heap->full[slab->class_index], slab);
-    memspan_heap_list_add(&heap->partial[slab->class_index], slab);
-    slab->state = MEMSPAN_SLAB_PARTIAL;
-    slab->edge  = 0;
-    heap->empty_slabs += (slab->used_count == 0) ? 1 : 0;
-}
-
-void memspan_heap_drain(struct memspan_heap *heap)
-{
-    struct memspan_slab *slab;
-    struct memspan_slab *next;
-
-    if (atomic_load_explicit(&heap->announced, memory_order_relaxed) == NULL) {
-        return;
-    }
-    slab = atomic_exchange_explicit(&heap->announced, NULL, memory_order_acquire);
-    for (; slab != NULL; slab = next) {
-        next = atomic_load_explicit(&slab->next_announced, memory_order_relaxed);
-        /* Before the collecting: who frees afterwards must be able to announce it again. */
-        atomic_store_explicit(&slab->announced, false, memory_order_seq_cst);
-        if ((atomic_load_explicit(&slab->thread, memory_order_relaxed) == heap->thread) &&
-            (atomic_load_explicit(&slab->heap, memory_order_relaxed) == heap) &&
-            ((slab->state == MEMSPAN_SLAB_FULL) || (slab->state == MEMSPAN_SLAB_ANNOUNCED))) {
-            memspan_heap_collect(heap, slab);
-            memspan_heap_become_partial(heap, slab);
-        }
-    }
-}
-
-/* A slab that counted as full has room enough, or is needed for the little it has. */
-static void clear_full(struct memspan_heap *heap, struct memspan_slab *slab)
-{
-    if ((atomic_fetch_and_explicit(&slab->remote, ~MEMSPAN_REMOTE_FULL, memory_order_acq_rel) &
-         MEMSPAN_REMOTE_FULL) != 0) {
-        memspan_heap_become_partial(heap, slab);
-    } else {
-        slab->state = MEMSPAN_SLAB_ANNOUNCED;
-        slab->edge  = MEMSPAN_EDGE_NEVER;
-    }
-}
-
-/* Before more memory is asked for: slabs with a little room, and those whose announcement was lost
- * because they changed hands at that moment. */
-static void look_at_full(struct memspan_heap *heap, unsigned c)
-{
-    struct memspan_slab *slab = heap->full[c];
-    struct memspan_slab *next;
-    int n;
-
-    for (n = 0; (slab != NULL) && (n < FULL_LOOKED_AT); n++, slab = next) {
-        next = slab->next;
-        if ((atomic_load_explicit(&slab->remote, memory_order_relaxed) & MEMSPAN_REMOTE_FULL) ==
-            0) {
-            memspan_heap_collect(heap, slab);
-            memspan_heap_become_partial(heap, slab);
-        } else if (slab->first_free != MEMSPAN_OBJECT_NONE) {
-            clear_full(heap, slab);
-        }
-    }
-}
-
-static void make_current(struct memspan_heap *heap, struct memspan_slab *slab)
-{
-    slab->state                      = MEMSPAN_SLAB_CURRENT;
-    slab->edge                       = MEMSPAN_EDGE_NEVER;
-    heap->current[slab->class_index] = slab;
-}
-
-/* The current slab has nothing left: put it among the full ones and take one with room. False:
- * there is none. */
-static bool next_slab(struct memspan_heap *heap, unsigned c)
-{
-    struct memspan_slab *slab = heap->current[c];
-
-    if (slab != &memspan_slab_none) {
-        if (!memspan_slab_set_full(slab)) {
-            memspan_heap_collect(heap, slab);
-            return true;
-        }
-        slab->state = MEMSPAN_SLAB_FULL;
-        slab->edge  = (uint16_t)(slab->capacity - 1 - slab->capacity / ROOM_SHARE);
-        memspan_heap_list_add(&heap->full[c], slab);
-        heap->current[c] = &memspan_slab_none;
-    }
-    memspan_heap_drain(heap);
-    if (heap->partial[c] == NULL) {
-        look_at_full(heap, c);
-    }
-    slab = heap->partial[c];
-    if (slab == NULL) {
-        return false;
-    }
-    heap->empty_slabs -= (slab->used_count == 0) ? 1 : 0;
-    memspan_heap_list_remove(&heap->partial[c], slab);
-    make_current(heap, slab);
-    return true;
-}
-
-/* The place of a free object in the current slab, or -1: the heap has none of that class. */
-static int pop(struct memspan_heap *heap, unsigned c)
-{
-    for (;;) {
-        struct memspan_slab *slab = heap->current[c];
-        unsigned place            = slab->first_free;
-
-        if (place != MEMSPAN_OBJECT_NONE) {
-            return (int)place;
-        }
-        if (!memspan_slab_make_objects(slab) && (memspan_heap_collect(heap, slab) == 0) &&
-            !next_slab(heap, c)) {
-            return -1;
-        }
-    }
-}
-
-/* An orphan with room, or a new slab. */
-static struct memspan_slab *find_slab(struct memspan_account *account, struct memspan_pool *pool,
-                                      unsigned c)
-{
-    struct memspan_slab *slab = NULL;
-
-    if (atomic_load_explicit(&account->orphan_count, memory_order_relaxed) > 0) {
-        memspan_account_lock();
-        for (slab = account->orphans; slab != NULL; slab = slab->next) {
-            if ((slab->class_index == c) && (memspan_pool_of(slab->record) == pool) &&
-                ((slab->used_count < slab->capacity) ||
-                 (atomic_load_explicit(&slab->remote, memory_order_relaxed) !=
-                  MEMSPAN_REMOTE_EMPTY))) {
-                memspan_heap_list_remove(&account->orphans, slab);
-                atomic_fetch_sub_explicit(&account->orphan_count, 1, memory_order_relaxed);
-                slab->state = MEMSPAN_SLAB_CURRENT;
-                break;
-            }
-        }
-        memspan_account_unlock();
-    }
-    return (slab != NULL) ? slab : memspan_slab_create(pool, c, account);
-}
-
-/* A slab that is nobody's becomes the heap's. What lives in it is charged and counted already, by
- * whoever had it: freed here, it makes this heap's share smaller than nothing, and the sums right.
- */
-static void adopt(struct memspan_heap *heap, struct memspan_slab *slab)
-{
-    atomic_store_explicit(&slab->heap, heap, memory_order_relaxed);
-    atomic_store_explicit(&slab->thread, heap->thread, memory_order_seq_cst);
-    if (heap->current[slab->class_index] == &memspan_slab_none) {
-        make_current(heap, slab);
-    } else {
-        slab->state = MEMSPAN_SLAB_PARTIAL;
-        slab->edge  = 0;
-        memspan_heap_list_add(&heap->partial[slab->class_index], slab);
-        heap->empty_slabs += (slab->used_count == 0) ? 1 : 0;
-    }
-    memspan_heap_publish(heap);
-}
-
-/* No heap could be had for a slab that was found. */
-static void disown(struct memspan_account *account, struct memspan_slab *slab)
-{
-    if (slab->used_count == 0) {
-        give_back(slab);
-        return;
-    }
-    memspan_account_lock();
-    memspan_heap_add_orphan(account, slab);
-    memspan_account_unlock();
-}
-
-/* Slabs that are empty beyond reason, by other threads' frees: one list. */
-static struct memspan_slab *take_surplus(struct memspan_heap *heap, unsigned c)
-{
-    struct memspan_slab *surplus = NULL;
-    struct memspan_slab *slab;
-    struct memspan_slab *next;
-
-    for (slab = heap->partial[c]; (slab != NULL) && (heap->empty_slabs > EMPTY_SLABS_KEPT);
-         slab = next) {
-        next = slab->next;
-        if (slab->used_count == 0) {
-            memspan_heap_list_remove(&heap->partial[c], slab);
-            memspan_heap_list_add(&surplus, slab);
-            heap->empty_slabs--;
-        }
-    }
-    return surplus;
-}
-
-static void give_back_all(struct memspan_slab *slab)
-{
-    struct memspan_slab *next;
-
-    for (; slab != NULL; slab = next) {
-        next = slab->next;
-        give_back(slab);
-    }
-}
-
-static void *mark_live(struct memspan_slab *slab, unsigned place,
-                       const struct memspan_object_request *request, bool *zeroed_p)
-{
-    size_t i         = memspan_slab_index(slab, place);
-    unsigned word    = slab->objects[i];
-    unsigned flags   = MEMSPAN_OBJECT_LIVE | (request->fallback ? MEMSPAN_OBJECT_FALLBACK : 0);
-    slab->first_free = (uint16_t)(word & MEMSPAN_OBJECT_VALUE);
-    slab->objects[i] = (uint16_t)(flags | (slab->size_bytes - request->size_bytes));
-    slab->used_count++;
-    *zeroed_p = slab->zeroed && ((word & MEMSPAN_OBJECT_FRESH) != 0);
-    return memspan_slab_pointer(slab, place);
-}
-
-void *memspan_heap_alloc_next(uintptr_t handle, size_t size_bytes, bool *refused_p)
-{
-    struct memspan_thread *t = &memspan_thread_self;
-    uint64_t bytes           = size_bytes + MEMSPAN_CHARGE_OVERHEAD_BYTES;
-    void *address            = NULL;
-    uint64_t charged         = 0;
-    struct memspan_heap *heap;
-    bool zeroed;
-    unsigned c;
-    int place;
-
-    *refused_p = false;
-    if ((size_bytes - 1 >= MEMSPAN_SMALL_MAX_BYTES) || !memspan_thread_enter_fast(t)) {
-        return NULL;
-    }
-    heap = t->slots[memspan_heap_slot(handle)];
-    if (atomic_load_explicit(&heap->handle, memory_order_relaxed) != handle) {
-        memspan_thread_leave(t);
-        return NULL;
-    }
-    if (heap->credit < (int64_t)bytes) {
-        *refused_p = is_refused(heap, bytes, &charged);
-        if (*refused_p) {
-            memspan_error_limit(bytes, heap->account->limit_bytes, charged);
-        }
-    } else {
-        c     = heap->class_of[(size_bytes + 15) >> MEMSPAN_CLASS_STEP_SHIFT];
-        place = pop(heap, c);
-        if (place >= 0) {
-            address =
-                mark_live(heap->current[c], (unsigned)place,
-                          &(struct memspan_object_request){.size_bytes = size_bytes}, &zeroed);
-            spend(heap, bytes, 1);
-        }
-    }
-    memspan_thread_leave(t);
-    return address;
-}
-
-void *memspan_heap_alloc_object(const struct memspan_object_request *request, bool *zeroed_p)
-{
-    const uint8_t *table      = memspan_class_table(request->align_bytes);
-    unsigned c                = table[(request->size_bytes + 15) >> MEMSPAN_CLASS_STEP_SHIFT];
-    struct memspan_slab *slab = NULL;
-    struct memspan_slab *surplus;
-    struct memspan_thread *t;
-    struct memspan_heap *heap;
-    void *address;
-    int place;
-
-    for (;;) {
-        heap = enter(request->account, &t);
-        if (heap == NULL) {
-            if (slab != NULL) {
-                disown(request->account, slab);
-            }
-            return NULL;
-        }
-        if (slab != NULL) {
-            adopt(heap, slab);
-            slab = NULL;
-        }
-        place = pop(heap, c);
-        if (place >= 0) {
-            address = mark_live(heap->current[c], (unsigned)place, request, zeroed_p);
-            surplus = (heap->empty_slabs > EMPTY_SLABS_MOST) ? take_surplus(heap, c) : NULL;
-            memspan_thread_leave(t);
-            give_back_all(surplus);
-            return address;
-        }
-        memspan_thread_leave(t);
-        slab = find_slab(request->account, request->pool, c);
-        if (slab == NULL) {
-            return NULL;
-        }
-    }
-}
-
-/* ---- freeing ---- */
-
-/* The owner has freed an object and used_count is at the edge. A slab to give back, or NULL. */
-static struct memspan_slab *pass_edge(struct memspan_heap *heap, struct memspan_slab *slab)
-{
-    if (slab->state == MEMSPAN_SLAB_FULL) {
-        clear_full(heap, slab);
-        return NULL;
-    }
-    if (heap->empty_slabs < EMPTY_SLABS_KEPT) {
-        heap->empty_slabs++;
-        return NULL;
-    }
-    memspan_heap_list_remove(&heap->partial[slab->class_index], slab);
-    return slab;
-}
-
-static uint64_t charge_of(const struct memspan_slab *slab, unsigned word)
-{
-    return slab->size_bytes - (word & MEMSPAN_OBJECT_VALUE) + MEMSPAN_CHARGE_OVERHEAD_BYTES;
-}
-
-/* In a section of the owner's. */
-static struct memspan_slab *free_own(struct memspan_slab *slab, size_t i, unsigned place,
-                                     bool keep_charge)
-{
-    struct memspan_heap *heap = atomic_load_explicit(&slab->heap, memory_order_relaxed);
-
-    heap->credit += keep_charge ? 0 : (int64_t)charge_of(slab, slab->objects[i]);
-    heap->freed_count++;
-    slab->objects[i] = slab->first_free;
-    slab->first_free = (uint16_t)place;
-    slab->used_count--;
-    return_credit(heap);
-    return (slab->used_count == slab->edge) ? pass_edge(heap, slab) : NULL;
-}
-
-static void announce(struct memspan_slab *slab)
-{
-    struct memspan_heap *heap;
-    struct memspan_slab *first;
-
-    if ((atomic_load_explicit(&slab->thread, memory_order_seq_cst) == NULL) ||
-        atomic_exchange_explicit(&slab->announced, true, memory_order_seq_cst)) {
-        return;
-    }
-    heap  = atomic_load_explicit(&slab->heap, memory_order_relaxed); /* set before the thread */
-    first = atomic_load_explicit(&heap->announced, memory_order_relaxed);
-    do {
-        atomic_store_explicit(&slab->next_announced, first, memory_order_relaxed);
-    } while (!atomic_compare_exchange_weak_explicit(&heap->announced, &first, slab,
-                                                    memory_order_release, memory_order_relaxed));
-}
-
-/* Nobody owns the slab: whoever frees looks after it. */
-static void reap(struct memspan_slab *slab, struct memspan_account *account)
-{
-    bool empty = false;
-    uint64_t charge;
-    unsigned count;
-
-    memspan_account_lock();
-    if ((atomic_load_explicit(&slab->account, memory_order_relaxed) == account) &&
-        (atomic_load_explicit(&slab->thread, memory_order_seq_cst) == NULL) &&
-        (slab->state == MEMSPAN_SLAB_ORPHAN)) {
-        count = memspan_slab_collect(slab, &charge);
-        memspan_account_publish(account,
-                                (int64_t)(count * MEMSPAN_CHARGE_OVERHEAD_BYTES) - (int64_t)charge,
-                                -(int64_t)count, 0, 0);
-        empty = (slab->used_count == 0);
-        if (empty) {
-            memspan_heap_list_remove(&account->orphans, slab);
-            atomic_fetch_sub_explicit(&account->orphan_count, 1, memory_order_relaxed);
-            slab->state = MEMSPAN_SLAB_CURRENT;
-        }
-    }
-    memspan_account_unlock();
-    if (empty) {
-        give_back(slab);
-    }
-    memspan_allocator_settle(account->allocator);
-}
-
-/* In a section of the freeing thread's, so that who stops all finds no push half done. */
-static void free_of_another(struct memspan_slab *slab, struct memspan_account *account, size_t i,
-                            unsigned place, bool keep_charge)
-{
-    uint64_t charge = keep_charge ? 0 : charge_of(slab, slab->objects[i]);
-    uint64_t old    = memspan_slab_push_remote(slab, place, charge);
-
-    if (memspan_account_is_limited(account)) {
-        memspan_account_uncharge(account, charge);
-    }
-    if ((old & MEMSPAN_REMOTE_FULL) != 0) {
-        announce(slab);
-    }
-}
-
-bool memspan_heap_free_object(struct memspan_slab *slab, void *pointer, bool keep_charge)
-{
-    struct memspan_thread *t   = memspan_thread_get();
-    struct memspan_slab *empty = NULL;
-    bool own                   = false;
-    bool live                  = false;
-    unsigned place             = memspan_place_of(pointer);
-    size_t i                   = memspan_slab_index(slab, place);
-    struct memspan_account *account;
-
-    if ((i >= slab->capacity) || (memspan_slab_object(slab, i) != pointer)) {
-        return false;
-    }
-    if (t != NULL) {
-        memspan_thread_enter(t);
-        own = (atomic_load_explicit(&slab->thread, memory_order_relaxed) == t);
-    }
-    account = atomic_load_explicit(&slab->account, memory_order_relaxed);
-    live    = (slab->objects[i] & MEMSPAN_OBJECT_LIVE) != 0;
-    if (live && own) {
-        empty = free_own(slab, i, place, keep_charge);
-    } else if (live) {
-        free_of_another(slab, account, i, place, keep_charge);
-    }
-    if (t != NULL) {
-        memspan_thread_leave(t);
-    }
-    if (empty != NULL) {
-        give_back(empty);
-    }
-    if (live && !own && (atomic_load_explicit(&slab->thread, memory_order_seq_cst) == NULL)) {
-        reap(slab, account);
-    }
-    return live;
 }

@@ -271,6 +271,17 @@ void memspan_heap_after_fork(void);
 struct memspan_heap *memspan_heap_find(struct memspan_thread *thread,
                                        const struct memspan_account *account);
 
+/* Enter a section and find, or make, the calling thread's heap. NULL: none can be had, and not in a
+ * section. */
+struct memspan_heap *memspan_heap_enter(struct memspan_account *account,
+                                        struct memspan_thread **thread_p);
+
+/* In a section: use credit for so many blocks; give back to the account what is more than the heap
+ * may keep; whether a request is more than what is left, counted if it is. */
+void memspan_heap_spend(struct memspan_heap *heap, uint64_t bytes, int blocks);
+void memspan_heap_return_credit(struct memspan_heap *heap);
+bool memspan_heap_is_refused(struct memspan_heap *heap, uint64_t bytes, uint64_t *charged_p);
+
 /* Take a slab's remote list, counted and credited. By the heap's thread, or while it is stopped. */
 unsigned memspan_heap_collect(struct memspan_heap *heap, struct memspan_slab *slab);
 void memspan_heap_collect_all(struct memspan_heap *heap);

@@ -6,7 +6,7 @@
  *
  * The few declarations of the driver are our own, so that no toolkit is needed. */
 
-#include "../clock.h"
+#include "bench/clock.h"
 #include <dlfcn.h>
 #include <memspan/memspan.h>
 #include <stdbool.h>
