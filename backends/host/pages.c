@@ -89,6 +89,30 @@ static void *trim(char *mapping, size_t mapped_bytes, size_t size_bytes, size_t 
     return aligned;
 }
 
+static void *map(size_t size_bytes, int flags)
+{
+    return mmap(NULL, size_bytes, PROT_READ | PROT_WRITE, flags, -1, 0);
+}
+
+/* @p slack_bytes: how much more makes sure that an aligned part is among it. The kernel aligns
+ * large mappings by itself, and only there a first try without slack is worth its call. */
+static void *map_aligned(size_t size_bytes, size_t align_bytes, size_t slack_bytes, int flags)
+{
+    void *mapping;
+
+    if ((slack_bytes == 0) || (size_bytes >= HOST_HUGE_PAGE_BYTES)) {
+        mapping = map(size_bytes, flags);
+        if ((mapping == MAP_FAILED) || ((uintptr_t)mapping % align_bytes == 0)) {
+            return mapping;
+        }
+        munmap(mapping, size_bytes);
+    }
+    mapping = map(size_bytes + slack_bytes, flags);
+    return (mapping == MAP_FAILED)
+               ? mapping
+               : trim(mapping, size_bytes + slack_bytes, size_bytes, align_bytes);
+}
+
 memspan_status_t host_pages_map(const struct host *host, size_t size_bytes, size_t align_bytes,
                                 size_t page_size_bytes, void **address_p, size_t *size_p)
 {
@@ -105,15 +129,7 @@ memspan_status_t host_pages_map(const struct host *host, size_t size_bytes, size
     if (huge) {
         flags |= MAP_HUGETLB | (__builtin_ctzl(page_bytes) << MAP_HUGE_SHIFT);
     }
-    mapping = mmap(NULL, size, PROT_READ | PROT_WRITE, flags, -1, 0);
-    if ((mapping != MAP_FAILED) && ((uintptr_t)mapping % align_bytes != 0)) {
-        /* Most mappings are aligned by luck or by the kernel; only the others are made again. */
-        munmap(mapping, size);
-        mapping = mmap(NULL, size + slack, PROT_READ | PROT_WRITE, flags, -1, 0);
-        if (mapping != MAP_FAILED) {
-            mapping = trim(mapping, size + slack, size, align_bytes);
-        }
-    }
+    mapping = map_aligned(size, align_bytes, slack, flags);
     if (mapping == MAP_FAILED) {
         return huge ? refuse_huge(host, size, page_bytes, errno) : refuse_plain(host, size, errno);
     }

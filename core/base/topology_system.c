@@ -82,6 +82,10 @@ static void read_memory_nodes(void)
         snprintf(memory.list, sizeof(memory.list), "0");
         return;
     }
+    if (memory.count == 1) {
+        memory.plain = true; /* all there is */
+        return;
+    }
     memspan_file_read("/sys/devices/system/node/has_cpu", text, sizeof(text));
     set_parse(&with_processors, text, &ignored);
     memory.plain = true;
