@@ -87,8 +87,10 @@ unsigned hip_target_find(const char *folder, const char *pci_address)
 
 const char *hip_target_name(unsigned target, char *name, size_t size)
 {
-    snprintf(name, size, (target == 0) ? "" : "gfx%u%x%x", target / 10000, target / 100 % 100,
-             target % 100);
+    name[0] = '\0';
+    if (target != 0) {
+        snprintf(name, size, "gfx%u%x%x", target / 10000, target / 100 % 100, target % 100);
+    }
     return name;
 }
 

@@ -286,6 +286,53 @@ Test(hip_failures, the_caller_keeps_its_device)
     cr_assert_gt(at, 100);
 }
 
+static long mapped_pages(void)
+{
+    FILE *file = fopen("/proc/self/statm", "r");
+    long pages = 0;
+
+    cr_assert_not_null(file);
+    cr_assert_eq(fscanf(file, "%ld", &pages), 1);
+    fclose(file);
+    return pages;
+}
+
+/* The runtime does not know of pages that could not be registered: they are looked for here. */
+Test(hip_failures, pages_of_ours_go_back)
+{
+    enum { BYTES = 64 << 20 };
+    memspan_request_t request = pretended_ask(MEMSPAN_KIND_HOST_PINNED, BYTES);
+    long before               = mapped_pages();
+    int refused               = 0;
+    int node                  = 0;
+    int at;
+
+    request.nodes      = &node;
+    request.node_count = 1;
+    for (at = 1; at < 400; at++) {
+        char setting[64];
+        memspan_block_t block;
+        void *state = NULL;
+        snprintf(setting, sizeof(setting), "FAKE_HIP_FAIL_AT=%d", at);
+        PRETENDED(setting);
+        if (pretended_try_open(&state) != MEMSPAN_OK) {
+            continue;
+        }
+        if (table->alloc(state, 0, &request, &block) == MEMSPAN_OK) {
+            (void)table->free(state, 0, &block);
+        } else {
+            refused++;
+        }
+        table->close(state);
+        check_rest("call", at);
+        if (pretended.failed_call()[0] == '\0') {
+            break;
+        }
+    }
+    cr_assert_geq(refused, 3);
+    cr_assert_lt(mapped_pages() - before, BYTES / 4096);
+}
+
 Test(hip_failures, the_devices_are_lost)
 {
     char setting[64];
