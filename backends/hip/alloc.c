@@ -182,7 +182,7 @@ static memspan_status_t take_managed(struct hip_device *device, const memspan_re
         status = advise(device, block, HIP_ADVISE_SET_COARSE_GRAIN, device->ordinal);
         if (status != MEMSPAN_OK) {
             /* Fine-grained memory is slower and promises more. */
-            hip_log_record(state, "managed memory stays fine-grained");
+            hip_log_record(state, MEMSPAN_LOG_INFO, "managed memory stays fine-grained");
             status = MEMSPAN_OK;
         }
     }
@@ -263,7 +263,7 @@ static memspan_status_t take_coherent(struct hip_device *device, const memspan_r
     hip_peers_enable(device);
     status = take_from_driver(device, HIP_MADE_FINE, request, block);
     if ((status != MEMSPAN_OK) && (status != MEMSPAN_ERR_NO_MEMORY)) {
-        hip_log_record(device->state, "coherent memory is taken from the host");
+        hip_log_record(device->state, MEMSPAN_LOG_WARN, "coherent memory is taken from the host");
         return take_pinned(device, request, block, given);
     }
     given->flags |= MEMSPAN_BLOCK_PINNED;

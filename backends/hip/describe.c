@@ -339,7 +339,7 @@ static uint64_t free_bytes(const struct hip_device *device)
         return host_available();
     }
     if (hip_enter(device->state, device->ordinal, &entered, &before) != MEMSPAN_OK) {
-        hip_log_record(device->state, "free memory of a device");
+        hip_log_record(device->state, MEMSPAN_LOG_WARN, "free memory of a device");
         return MEMSPAN_UNKNOWN;
     }
     code = device->state->hip.hipMemGetInfo(&available, &total);

@@ -82,7 +82,7 @@ static void enable(struct hip_device *from, const struct hip_device *home)
         return;
     }
     if (hip_enter(state, from->ordinal, &entered, &before) != MEMSPAN_OK) {
-        hip_log_record(state, "memory of another device");
+        hip_log_record(state, MEMSPAN_LOG_WARN, "memory of another device");
         return;
     }
     code = state->hip.hipDeviceEnablePeerAccess(home->ordinal, 0);
@@ -126,7 +126,7 @@ static void drop_device(struct hip_device *device)
     }
     entered = hip_enter(device->state, device->ordinal, &device, &before) == MEMSPAN_OK;
     if (!entered) {
-        hip_log_record(device->state, "closing a device");
+        hip_log_record(device->state, MEMSPAN_LOG_WARN, "closing a device");
     }
     /* Both are found by their handles, whatever is current. */
     if (device->queue != NULL) {

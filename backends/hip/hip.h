@@ -132,7 +132,7 @@ void hip_log_failure(const struct hip_state *state, const char *call, hip_result
                      const char *what);
 
 /* Log the thread's error record: a failure that the caller need not know of. */
-void hip_log_record(const struct hip_state *state, const char *what);
+void hip_log_record(const struct hip_state *state, enum memspan_log_level level, const char *what);
 
 /* A call answered what was expected and is no failure: HIP keeps it as the last error none the
  * less. */

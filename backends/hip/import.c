@@ -188,7 +188,7 @@ static void try_device(struct hip_device *device, void *page)
     int before;
 
     if (hip_enter(device->state, device->ordinal, &entered, &before) != MEMSPAN_OK) {
-        hip_log_record(device->state, "where host pages are seen");
+        hip_log_record(device->state, MEMSPAN_LOG_WARN, "where host pages are seen");
         return;
     }
     code = device->state->hip.hipHostGetDevicePointer(&seen_at, page, 0);

@@ -111,10 +111,10 @@ void hip_log_failure(const struct hip_state *state, const char *call, hip_result
     state->services->log(MEMSPAN_LOG_WARN, HIP_NAME, "%s: %s: %d %s", what, call, (int)code, words);
 }
 
-void hip_log_record(const struct hip_state *state, const char *what)
+void hip_log_record(const struct hip_state *state, enum memspan_log_level level, const char *what)
 {
     const memspan_error_t *error = memspan_error_last();
 
-    state->services->log(MEMSPAN_LOG_WARN, HIP_NAME, "%s: %s: %ld %s", what, error->call,
-                         error->native_code, error->message);
+    state->services->log(level, HIP_NAME, "%s: %s: %ld %s", what, error->call, error->native_code,
+                         error->message);
 }

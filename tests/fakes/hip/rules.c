@@ -304,6 +304,22 @@ Test(hip_rules, what_cannot_be_is_refused)
     pretended_close(state);
 }
 
+/* What HIP promised and does not do is its error, not ours; others go on. */
+Test(hip_rules, managed_memory_that_is_a_lie)
+{
+    memspan_request_t request = pretended_ask(MEMSPAN_KIND_MANAGED, PRETENDED_BYTES);
+    memspan_block_t block;
+    void *state;
+
+    PRETENDED("FAKE_HIP_LIES=managed");
+    state = pretended_open();
+    cr_assert_eq(table->alloc(state, 0, &request, &block), MEMSPAN_ERR_NO_MEMORY);
+    cr_assert_str_eq(memspan_error_last()->call, "hipMallocManaged");
+    block = pretended_take(state, 0, MEMSPAN_KIND_DEVICE);
+    pretended_give_back(state, 0, &block);
+    pretended_close(state);
+}
+
 /* ---- host pages ---- */
 
 Test(hip_rules, pages_are_registered_once_for_all_devices)
