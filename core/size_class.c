@@ -4,6 +4,7 @@
 #include "core/size_class.h"
 #include "core/pointer_map.h"
 #include <pthread.h>
+#include <string.h>
 
 struct memspan_class memspan_classes[MEMSPAN_CLASS_COUNT];
 uint8_t memspan_class_tables[MEMSPAN_SMALL_ALIGNS][MEMSPAN_SMALL_STEPS];
@@ -35,18 +36,20 @@ static void fill_class(unsigned c)
     }
 }
 
+/* Class by class, not step by step: this is part of what a process's first allocation costs. */
 static void fill_table(unsigned align)
 {
-    uint32_t mask = (UINT32_C(16) << align) - 1;
-    unsigned c    = 0;
-    unsigned step;
+    uint8_t *table = memspan_class_tables[align];
+    uint32_t mask  = (UINT32_C(16) << align) - 1;
+    unsigned step  = 0; /* the first that no class serves yet */
+    unsigned c;
 
-    for (step = 0; step < MEMSPAN_SMALL_STEPS; step++) {
-        while ((memspan_classes[c].size_bytes < step * 16) ||
-               ((memspan_classes[c].size_bytes & mask) != 0)) {
-            c++;
+    for (c = 0; c < MEMSPAN_CLASS_COUNT; c++) {
+        unsigned end = (memspan_classes[c].size_bytes >> MEMSPAN_CLASS_STEP_SHIFT) + 1;
+        if ((memspan_classes[c].size_bytes & mask) == 0) {
+            memset(table + step, (int)c, end - step);
+            step = end;
         }
-        memspan_class_tables[align][step] = (uint8_t)c;
     }
 }
 
