@@ -240,7 +240,8 @@ static memspan_status_t take_device(struct lz_device *device, const memspan_requ
     }
     /* Some systems promise it and cannot: plain memory can be shared as well, on one node. */
     device->state->services->log(MEMSPAN_LOG_INFO, LZ_NAME,
-                                 "memory to be shared is taken without a dma-buf");
+                                 "memory to be shared is taken without a dma-buf: %s",
+                                 memspan_error_text());
     plain.exportable = false;
     return take_aligned(device, &plain, block, &code);
 }
@@ -259,13 +260,11 @@ static memspan_status_t take_shared(struct lz_device *device, const memspan_requ
         (state->devices[where].driver != device->driver)) {
         return status;
     }
-    status = lz_advise(device, &state->devices[where], block->base, block->size_bytes);
-    if (status != MEMSPAN_OK) {
-        /* The command list may hold the address: nothing may run on it any more. */
-        (void)lz_queues_wait(device->driver, device);
-        (void)state->ze.zeMemFree(device->driver->context, block->base);
+    /* It is the same memory without the advice. */
+    if (lz_advise(device, &state->devices[where], block->base, block->size_bytes) != MEMSPAN_OK) {
+        state->services->log(MEMSPAN_LOG_WARN, LZ_NAME, "%s", memspan_error_text());
     }
-    return status;
+    return MEMSPAN_OK;
 }
 
 static memspan_status_t take(struct lz_device *device, const memspan_request_t *request,
@@ -323,7 +322,46 @@ memspan_status_t lz_alloc(void *state, int ordinal, const memspan_request_t *req
     return MEMSPAN_OK;
 }
 
-/* The driver gives memory back at once, whoever still works on it: everybody is waited for. */
+/* The driver gives memory back at once, whoever still works on it: everybody is waited for. True
+ * when nothing runs any more; *status_p is what waiting said first. */
+static bool settle(const struct lz_driver *driver, memspan_status_t *status_p)
+{
+    long code;
+
+    *status_p = lz_queues_wait(driver, NULL);
+    if ((*status_p == MEMSPAN_OK) || (lz_queues_wait(driver, NULL) == MEMSPAN_OK)) {
+        return true;
+    }
+    code = memspan_error_last()->native_code;
+    return (code == ZE_RESULT_ERROR_DEVICE_LOST) || (code == ZE_RESULT_ERROR_DEVICE_REQUIRES_RESET);
+}
+
+/* Memory that a device may still be writing to is nobody else's: it is kept until the end. */
+static memspan_status_t keep(struct lz_state *state, struct lz_block *block)
+{
+    pthread_mutex_lock(&state->lock);
+    block->next = state->kept;
+    state->kept = block;
+    pthread_mutex_unlock(&state->lock);
+    state->services->log(MEMSPAN_LOG_WARN, LZ_NAME,
+                         "%zu bytes of %s are kept: nobody knows whether it is done with them: %s",
+                         block->size_bytes, block->device->info.name, memspan_error_text());
+    return memspan_error_last()->status;
+}
+
+void lz_kept_drop(struct lz_state *state)
+{
+    while (state->kept != NULL) {
+        struct lz_block *block = state->kept;
+        state->kept            = block->next;
+        lz_share_forget(block);
+        if (give_back(block->device, block) != MEMSPAN_OK) {
+            state->services->log(MEMSPAN_LOG_WARN, LZ_NAME, "closing: %s", memspan_error_text());
+        }
+        free(block);
+    }
+}
+
 memspan_status_t lz_free(void *state, int ordinal, const memspan_block_t *given)
 {
     struct lz_device *device;
@@ -341,9 +379,11 @@ memspan_status_t lz_free(void *state, int ordinal, const memspan_block_t *given)
     if (status != MEMSPAN_OK) {
         return status;
     }
-    block  = given->cookie;
-    waited = lz_queues_wait(block->driver, NULL);
+    block = given->cookie;
     remove_block(state, block);
+    if (!settle(block->driver, &waited)) {
+        return keep(state, block);
+    }
     lz_share_forget(block);
     status = give_back(device, block);
     free(block);

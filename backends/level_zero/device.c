@@ -332,14 +332,20 @@ void lz_devices_drop(struct lz_state *state)
     for (i = 0; (state->peers != NULL) && (i < state->device_count); i++) {
         struct lz_device *device = &state->devices[i];
         if (ours) {
-            (void)lz_queues_wait(device->driver, device);
+            if (lz_queues_wait(device->driver, device) != MEMSPAN_OK) {
+                state->services->log(MEMSPAN_LOG_WARN, LZ_NAME, "closing a device: %s",
+                                     memspan_error_text());
+            }
+            if (device->queue != NULL) {
+                lz_queue_drop(device->queue);
+            }
             lz_kernels_drop(device);
-        }
-        if (ours && (device->queue != NULL)) {
-            lz_queue_drop(device->queue);
         }
         free(device->memories);
         pthread_mutex_destroy(&device->lock);
+    }
+    if (ours) {
+        lz_kept_drop(state);
     }
     for (d = 0; ours && (d < state->driver_count); d++) {
         if (state->drivers[d].context != NULL) {

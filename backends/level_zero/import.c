@@ -15,10 +15,14 @@ static bool find_call(const struct lz_driver *driver, const struct lz_state *sta
                       const char *name, void *call_p)
 {
     void *address = NULL;
+    lz_result_t code =
+        state->ze.zeDriverGetExtensionFunctionAddress(driver->handle, name, &address);
 
-    if ((state->ze.zeDriverGetExtensionFunctionAddress(driver->handle, name, &address) !=
-         ZE_RESULT_SUCCESS) ||
-        (address == NULL)) {
+    if ((code != ZE_RESULT_SUCCESS) || (address == NULL)) {
+        state->services->log(MEMSPAN_LOG_INFO, LZ_NAME,
+                             "a driver takes no host pages: "
+                             "zeDriverGetExtensionFunctionAddress(%s): %#lx",
+                             name, (unsigned long)code);
         return false;
     }
     memcpy(call_p, &address, sizeof(address));

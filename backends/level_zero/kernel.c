@@ -9,6 +9,9 @@
 /* A sum goes in three steps, each by fewer work-items, and every step's sums are kept apart. */
 enum { SUM_FIRST = 16384, SUM_SECOND = 128, GROUPS_MAX = 4096 };
 
+/* Where a device does not tell its limits. */
+enum { THREADS_UNTOLD = 32, GROUPS_UNTOLD = 64 };
+
 /* What the compiler said, its first line. */
 static void read_log(const struct lz_state *state, lz_build_log_h log, char *said, size_t size)
 {
@@ -26,6 +29,16 @@ static void read_log(const struct lz_state *state, lz_build_log_h log, char *sai
         snprintf(said, size, ": %.*s", (int)strcspn(text, "\n"), text);
     }
     free(text);
+}
+
+static void drop_log(const struct lz_state *state, lz_build_log_h log)
+{
+    lz_result_t code =
+        (log == NULL) ? (lz_result_t)ZE_RESULT_SUCCESS : state->ze.zeModuleBuildLogDestroy(log);
+
+    if (code != ZE_RESULT_SUCCESS) {
+        lz_log_failure(state, "zeModuleBuildLogDestroy", code, "giving back what a compiler said");
+    }
 }
 
 /* The device's lock held, as for all that follows. */
@@ -47,9 +60,7 @@ static memspan_status_t compile(struct lz_device *device, const struct lz_spirv 
     if (code != ZE_RESULT_SUCCESS) {
         read_log(state, log, said, sizeof(said));
     }
-    if (log != NULL) {
-        (void)state->ze.zeModuleBuildLogDestroy(log);
-    }
+    drop_log(state, log);
     if (code != ZE_RESULT_SUCCESS) {
         return lz_error(state, "zeModuleCreate", code, "the kernel %s does not compile for %s%s",
                         spirv->name, device->info.name, said);
@@ -187,10 +198,11 @@ static memspan_status_t start(struct lz_queue *queue, const struct lz_kernel *ke
  * there is work. */
 static uint32_t threads_of(const struct lz_device *device)
 {
-    uint32_t most    = device->facts.group_size_max;
+    uint32_t told    = device->facts.group_size_max;
+    uint32_t most    = (told == 0) ? (uint32_t)THREADS_UNTOLD : told;
     uint32_t threads = LZ_GROUP_THREADS;
 
-    while ((most != 0) && (threads > most)) {
+    while (threads > most) {
         threads /= 2;
     }
     return threads;
@@ -201,7 +213,7 @@ static uint32_t groups_for(const struct lz_device *device, size_t count, uint32_
     size_t most   = device->facts.group_count_max;
     size_t groups = count / threads + ((count % threads != 0) ? 1 : 0);
 
-    most   = ((most == 0) || (most > GROUPS_MAX)) ? GROUPS_MAX : most;
+    most   = (most == 0) ? GROUPS_UNTOLD : ((most > GROUPS_MAX) ? GROUPS_MAX : most);
     groups = (groups > most) ? most : groups;
     return (groups == 0) ? 1 : (uint32_t)groups;
 }

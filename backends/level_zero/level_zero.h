@@ -57,11 +57,11 @@ struct lz_queue {
     lz_event_pool_h pool;
     lz_event_h events[LZ_QUEUE_EVENTS];
     bool taken[LZ_QUEUE_EVENTS];
-    int broken;       /* taken for good: the driver failed while somebody waited */
+    int broken;          /* taken for good: the driver failed while somebody waited */
     atomic_ullong asked; /* commands so far */
     atomic_ullong done;  /* of these, how many somebody has waited for */
-    int users;        /* who waits for it without owning it; lz_state::lock */
-    void *scratch;    /* partial sums; NULL until first needed; the device's lock */
+    int users;           /* who waits for it without owning it; lz_state::lock */
+    void *scratch;       /* partial sums; NULL until first needed; the device's lock */
     pthread_mutex_t lock;
     pthread_cond_t event_free;
     pthread_cond_t unused; /* with lz_state::lock */
@@ -160,6 +160,7 @@ struct lz_state {
     struct lz_import *imports;
     pthread_mutex_t lock;
     struct lz_block *blocks; /* all of ours */
+    struct lz_block *kept;   /* given back by the library, and perhaps still used by a device */
     struct lz_queue *queues; /* all of ours */
     unsigned long long queue_ids;
 };
@@ -217,6 +218,9 @@ memspan_reach_t lz_reach(void *state, int home, memspan_kind_t kind, int from);
 memspan_status_t lz_alloc(void *state, int ordinal, const memspan_request_t *request,
                           memspan_block_t *block_p);
 memspan_status_t lz_free(void *state, int ordinal, const memspan_block_t *block);
+
+/* Give back what was kept, when no queue is left. */
+void lz_kept_drop(struct lz_state *state);
 
 void lz_block_insert(struct lz_state *state, struct lz_block *block);
 /* Which block of ours holds @p pointer: a copy of its record; false where none does. */

@@ -310,13 +310,13 @@ void lz_queue_drop(struct lz_queue *queue)
     lz_result_t code;
 
     take_out(state, queue);
+    drop_objects(queue);
     if (queue->scratch != NULL) {
         code = state->ze.zeMemFree(queue->device->driver->context, queue->scratch);
         if (code != ZE_RESULT_SUCCESS) {
             lz_log_failure(state, "zeMemFree", code, "closing a queue");
         }
     }
-    drop_objects(queue);
     pthread_mutex_destroy(&queue->lock);
     pthread_cond_destroy(&queue->event_free);
     pthread_cond_destroy(&queue->unused);

@@ -62,7 +62,7 @@ static void read_environment(void)
     fake.flags        = (uint32_t)number("FAKE_ZE_FLAGS", 0);
     fake.type         = (uint32_t)number("FAKE_ZE_TYPE", ZE_DEVICE_TYPE_GPU);
     fake.fail_at      = (int)number("FAKE_ZE_FAIL_AT", 0);
-    fake.fail_code    = (uint32_t)number("FAKE_ZE_FAIL_CODE", ZE_RESULT_ERROR_DEVICE_LOST);
+    fake.fail_code    = (uint32_t)number("FAKE_ZE_FAIL_CODE", ZE_RESULT_ERROR_UNKNOWN);
     fake.lost_at      = (int)number("FAKE_ZE_LOST_AT", 0);
     fake.hang         = number("FAKE_ZE_HANG", 0) != 0;
     text("FAKE_ZE_LACKS", "", fake.lacks, sizeof(fake.lacks));

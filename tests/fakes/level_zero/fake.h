@@ -16,7 +16,7 @@
  *   FAKE_ZE_LACKS=word[,...] of: fp64 peers p2patomics relaxed bus ipc dmabuf alignment
  *   FAKE_ZE_IMPORT=intel|memmap|none: how host pages get in
  *   FAKE_ZE_FAIL_AT=n: the n-th call fails; FAKE_ZE_FAIL_CALL=name: that call always fails;
- *   FAKE_ZE_FAIL_CODE=code: with what (device lost)
+ *   FAKE_ZE_FAIL_CODE=code: with what (unknown)
  *   FAKE_ZE_LOST_AT=n: from the n-th call on the device is lost
  *   FAKE_ZE_LIES=pointer|alignment|dmabuf|null: the driver promises that, and then it cannot
  *   FAKE_ZE_HANG=1: zeInit() does not return */

@@ -571,7 +571,8 @@ void *fake_ze_foreign(int type, size_t size)
     static struct _ze_context_handle_t others = {&fake.drivers[0], 0};
     void *address                             = NULL;
 
-    (void)create(&others, kinds[type], &fake.devices[0][0], size, 0, &address);
+    (void)create(&others, kinds[type], (kinds[type] == FAKE_HOST) ? NULL : &fake.devices[0][0],
+                 size, 0, &address);
     return address;
 }
 

@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* work_rules.c: the order of commands, who waits for whom, kernels, and two drivers. */
+
+#include "core/base/error.h"
+#include "tests/fakes/level_zero/pretended.h"
+#include <memspan/memspan.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const memspan_backend_t *const table = &memspan_backend_level_zero;
+
+static memspan_kernel_call_t call_of(memspan_kernel_t kernel, size_t count, void *address)
+{
+    return (memspan_kernel_call_t){.struct_size = sizeof(memspan_kernel_call_t),
+                                   .kernel      = kernel,
+                                   .count       = count,
+                                   .a           = 2.5,
+                                   .x           = address,
+                                   .y           = address,
+                                   .z           = address};
+}
+
+static void read_back(void *state, int ordinal, void *to, const void *from, size_t size)
+{
+    cr_assert_eq(table->copy(state, ordinal, NULL, to, from, size), MEMSPAN_OK);
+    cr_assert_eq(table->synchronize(state, ordinal, NULL), MEMSPAN_OK, "%s", memspan_error_text());
+}
+
+TestSuite(level_zero_work, .init = pretended_find, .timeout = 60);
+
+/* The driver does what it is not told to do in order the other way round. */
+Test(level_zero_work, commands_keep_their_order)
+{
+    memspan_kernel_call_t call;
+    memspan_block_t block;
+    unsigned char bytes[800];
+    unsigned char got[800];
+    double number;
+    void *state;
+
+    PRETENDED("FAKE_ZE_DEVICES=1");
+    state = pretended_open();
+    block = pretended_take(state, 0, MEMSPAN_KIND_DEVICE);
+    memset(bytes, 3, sizeof(bytes));
+    call = call_of(MEMSPAN_KERNEL_FILL, 50, block.address);
+    cr_assert_eq(table->copy(state, 0, NULL, block.address, bytes, sizeof(bytes)), MEMSPAN_OK);
+    cr_assert_eq(table->fill(state, 0, NULL, block.address, 7, 600), MEMSPAN_OK);
+    cr_assert_eq(table->launch(state, 0, NULL, &call), MEMSPAN_OK);
+    read_back(state, 0, got, block.address, sizeof(got));
+    memcpy(&number, got + 392, sizeof(number));
+    cr_assert((number == 2.5) && (got[400] == 7) && (got[599] == 7) && (got[600] == 3));
+    pretended_give_back(state, 0, &block);
+    pretended_close(state);
+}
+
+Test(level_zero_work, giving_back_waits_for_every_queue)
+{
+    void *queues[2];
+    memspan_kernel_call_t call;
+    memspan_block_t block;
+    void *state;
+    int i;
+
+    PRETENDED("FAKE_ZE_DEVICES=2");
+    state = pretended_open();
+    block = pretended_take(state, 0, MEMSPAN_KIND_DEVICE);
+    call  = call_of(MEMSPAN_KERNEL_FILL, 50, block.address);
+    for (i = 0; i < 2; i++) {
+        cr_assert_eq(table->queue_create(state, i, &queues[i]), MEMSPAN_OK);
+        cr_assert_eq(table->launch(state, i, queues[i], &call), MEMSPAN_OK);
+    }
+    pretended_give_back(state, 0, &block);
+    for (i = 0; i < 2; i++) {
+        cr_assert_eq(table->queue_destroy(state, i, queues[i]), MEMSPAN_OK);
+    }
+    pretended_close(state);
+}
+
+Test(level_zero_work, closing_waits_too)
+{
+    memspan_kernel_call_t call;
+    memspan_block_t block;
+    void *state;
+
+    PRETENDED("FAKE_ZE_DEVICES=1");
+    state = pretended_open();
+    block = pretended_take(state, 0, MEMSPAN_KIND_HOST_PINNED);
+    pretended_give_back(state, 0, &block);
+    call = call_of(MEMSPAN_KERNEL_SUM, 0, NULL);
+    (void)call;
+    cr_assert_eq(table->synchronize(state, 0, NULL), MEMSPAN_OK);
+    cr_assert_eq(pretended.calls("zeCommandListCreateImmediate"), 0u, "nobody needed a queue");
+    pretended_close(state);
+}
+
+Test(level_zero_work, the_host_waits_for_all_who_use_shared_memory)
+{
+    void *queue = NULL;
+    memspan_kernel_call_t call;
+    memspan_block_t block;
+    void *state;
+
+    PRETENDED("FAKE_ZE_DEVICES=1");
+    state = pretended_open();
+    block = pretended_take(state, 0, MEMSPAN_KIND_MANAGED);
+    call  = call_of(MEMSPAN_KERNEL_FILL, 50, block.address);
+    cr_assert_eq(table->queue_create(state, 0, &queue), MEMSPAN_OK);
+    cr_assert_eq(table->launch(state, 0, queue, &call), MEMSPAN_OK);
+    cr_assert_eq(table->synchronize(state, 0, NULL), MEMSPAN_OK);
+    cr_assert_eq(((double *)block.address)[49], 2.5); /* it would crash */
+    cr_assert_eq(table->queue_destroy(state, 0, queue), MEMSPAN_OK);
+    pretended_give_back(state, 0, &block);
+    pretended_close(state);
+}
+
+/* ---- threads ---- */
+
+enum { THREADS = 12, ROUNDS = 40 };
+
+struct worker {
+    void *state;
+    char *address;
+    bool good;
+};
+
+/* Each has bytes of its own, and all have one queue. */
+static void *work(void *opaque)
+{
+    struct worker *w = opaque;
+    int i;
+
+    w->good = true;
+    for (i = 0; w->good && (i < ROUNDS); i++) {
+        char got = 0;
+        w->good =
+            (table->fill(w->state, 0, NULL, w->address, (unsigned char)i, 64) == MEMSPAN_OK) &&
+            (table->copy(w->state, 0, NULL, &got, w->address + 63, 1) == MEMSPAN_OK) &&
+            (table->synchronize(w->state, 0, NULL) == MEMSPAN_OK) && (got == (char)i);
+    }
+    return NULL;
+}
+
+Test(level_zero_work, more_threads_wait_than_there_are_events)
+{
+    struct worker workers[THREADS];
+    pthread_t threads[THREADS];
+    memspan_block_t block;
+    void *state;
+    int i;
+
+    PRETENDED("FAKE_ZE_DEVICES=1");
+    state = pretended_open();
+    block = pretended_take(state, 0, MEMSPAN_KIND_DEVICE);
+    for (i = 0; i < THREADS; i++) {
+        workers[i] = (struct worker){state, (char *)block.address + 64 * i, false};
+        cr_assert_eq(pthread_create(&threads[i], NULL, work, &workers[i]), 0);
+    }
+    for (i = 0; i < THREADS; i++) {
+        pthread_join(threads[i], NULL);
+        cr_assert(workers[i].good, "thread %d", i);
+    }
+    cr_assert_leq(pretended.calls("zeEventCreate"), (unsigned)LZ_QUEUE_EVENTS);
+    pretended_give_back(state, 0, &block);
+    pretended_close(state);
+}
+
+Test(level_zero_work, waiting_that_always_fails_ends)
+{
+    memspan_block_t block;
+    void *state;
+    int i;
+
+    PRETENDED("FAKE_ZE_FAIL_CALL=zeEventHostSynchronize");
+    state = pretended_open();
+    block = pretended_take(state, 0, MEMSPAN_KIND_DEVICE);
+    cr_assert_eq(table->fill(state, 0, NULL, block.address, 1, 64), MEMSPAN_OK);
+    for (i = 0; i < 2 * LZ_QUEUE_EVENTS; i++) {
+        cr_assert_eq(table->synchronize(state, 0, NULL), MEMSPAN_ERR_DRIVER);
+    }
+    cr_assert_not_null(strstr(memspan_error_text(), "every time"), "%s", memspan_error_text());
+}
+
+/* ---- kernels ---- */
+
+Test(level_zero_work, compiler_words_reach_the_record)
+{
+    memspan_kernel_call_t call;
+    memspan_block_t block;
+    void *state;
+
+    PRETENDED("FAKE_ZE_FAIL_CALL=zeModuleCreate", "FAKE_ZE_FAIL_CODE=0x70000004");
+    state = pretended_open();
+    block = pretended_take(state, 0, MEMSPAN_KIND_DEVICE);
+    call  = call_of(MEMSPAN_KERNEL_FILL, 50, block.address);
+    cr_assert_eq(table->launch(state, 0, NULL, &call), MEMSPAN_ERR_DRIVER);
+    cr_assert_str_eq(memspan_error_last()->native_text, "ZE_RESULT_ERROR_MODULE_BUILD_FAILURE");
+    cr_assert_not_null(strstr(memspan_error_last()->message, "pretended words"));
+    cr_assert_null(strstr(memspan_error_last()->message, "\n"));
+    pretended_give_back(state, 0, &block);
+    pretended_close(state);
+}
+
+Test(level_zero_work, a_kernel_is_compiled_once)
+{
+    memspan_kernel_call_t call;
+    memspan_block_t block;
+    void *state;
+
+    PRETENDED("FAKE_ZE_DEVICES=1");
+    state  = pretended_open();
+    block  = pretended_take(state, 0, MEMSPAN_KIND_DEVICE);
+    call   = call_of(MEMSPAN_KERNEL_FILL, 50, block.address);
+    call.x = (void *)16; /* not its argument, and nowhere */
+    cr_assert_eq(table->launch(state, 0, NULL, &call), MEMSPAN_OK);
+    cr_assert_eq(table->launch(state, 0, NULL, &call), MEMSPAN_OK);
+    cr_assert_eq(pretended.calls("zeModuleCreate"), 1u);
+    call.kernel = (memspan_kernel_t)MEMSPAN_KERNEL_COMBINE_LAST;
+    cr_assert_eq(table->launch(state, 0, NULL, &call), MEMSPAN_ERR_UNSUPPORTED);
+    call.kernel = MEMSPAN_KERNEL_COMBINE(MEMSPAN_OPERATION_AND, MEMSPAN_ELEMENT_F32);
+    cr_assert_eq(table->launch(state, 0, NULL, &call), MEMSPAN_ERR_UNSUPPORTED);
+    pretended_give_back(state, 0, &block);
+    pretended_close(state);
+}
+
+Test(level_zero_work, sums_of_every_size)
+{
+    static const size_t counts[] = {0, 1, 100, 128, 129, 6144, 6145, 40000};
+    enum { MOST = 40000 };
+    memspan_request_t request = pretended_ask(MEMSPAN_KIND_MANAGED, (MOST + 1) * sizeof(double));
+    memspan_block_t block;
+    double *values;
+    void *state;
+
+    PRETENDED("FAKE_ZE_DEVICES=1");
+    state = pretended_open();
+    cr_assert_eq(table->alloc(state, 0, &request, &block), MEMSPAN_OK);
+    values = block.address;
+    for (size_t i = 0; i < MOST; i++) {
+        values[i + 1] = (double)(i % 10 + 1);
+    }
+    for (size_t c = 0; c < sizeof(counts) / sizeof(counts[0]); c++) {
+        memspan_kernel_call_t call = call_of(MEMSPAN_KERNEL_SUM, counts[c], values);
+        double wanted              = 0;
+        for (size_t i = 0; i < counts[c]; i++) {
+            wanted += (double)(i % 10 + 1);
+        }
+        call.x = values + 1;
+        cr_assert_eq(table->launch(state, 0, NULL, &call), MEMSPAN_OK);
+        cr_assert_eq(table->synchronize(state, 0, NULL), MEMSPAN_OK);
+        cr_assert_eq(values[0], wanted, "%zu: %g, not %g", counts[c], values[0], wanted);
+    }
+    pretended_give_back(state, 0, &block);
+    pretended_close(state);
+}
+
+/* The end of a list that leads out of the device's reach. */
+Test(level_zero_work, a_broken_kernel_loses_the_device)
+{
+    static uint64_t nowhere;
+    memspan_kernel_call_t call;
+    memspan_block_t block;
+    void *state;
+
+    PRETENDED("FAKE_ZE_DEVICES=1");
+    state                   = pretended_open();
+    block                   = pretended_take(state, 0, MEMSPAN_KIND_HOST_PINNED);
+    *(void **)block.address = &nowhere;
+    call                    = call_of(MEMSPAN_KERNEL_CHASE, 2, block.address);
+    cr_assert_eq(table->launch(state, 0, NULL, &call), MEMSPAN_OK);
+    cr_assert_eq(table->synchronize(state, 0, NULL), MEMSPAN_ERR_DRIVER);
+    cr_assert_str_eq(memspan_error_last()->native_text, "ZE_RESULT_ERROR_DEVICE_LOST");
+    cr_assert_eq(table->free(state, 0, &block), MEMSPAN_ERR_DRIVER);
+    pretended_close(state);
+}
+
+/* ---- two drivers ---- */
+
+Test(level_zero_work, drivers_meet_in_host_memory)
+{
+    enum { SIZE = 9 << 20 };
+    memspan_request_t request = pretended_ask(MEMSPAN_KIND_DEVICE, SIZE);
+    unsigned char *bytes      = malloc(SIZE);
+    memspan_block_t blocks[2];
+    void *state;
+    int i;
+
+    PRETENDED("FAKE_ZE_DRIVERS=2", "FAKE_ZE_DEVICES=1");
+    state = pretended_open();
+    cr_assert_eq(table->device_count(state), 2);
+    cr_assert_eq(table->reach(state, 0, MEMSPAN_KIND_DEVICE, 1).access, MEMSPAN_ACCESS_COPY);
+    cr_assert_eq(table->reach(state, 0, MEMSPAN_KIND_HOST_PINNED, 1).access, MEMSPAN_ACCESS_COPY);
+    for (i = 0; i < 2; i++) {
+        cr_assert_eq(table->alloc(state, i, &request, &blocks[i]), MEMSPAN_OK);
+    }
+    for (i = 0; i < SIZE; i++) {
+        bytes[i] = (unsigned char)(i * 7 + (i >> 9));
+    }
+    for (i = 0; i < 2; i++) {
+        int other = 1 - i;
+        cr_assert_eq(table->copy(state, i, NULL, blocks[i].address, bytes, SIZE), MEMSPAN_OK);
+        cr_assert_eq(table->copy(state, i, NULL, blocks[other].address, blocks[i].address, SIZE),
+                     MEMSPAN_OK, "%s", memspan_error_text());
+        memset(bytes, 0, SIZE);
+        read_back(state, other, bytes, blocks[other].address, SIZE);
+        cr_assert((bytes[1] == 7) &&
+                  (bytes[SIZE - 1] == (unsigned char)((SIZE - 1) * 7 + ((SIZE - 1) >> 9))));
+    }
+    cr_assert_eq(table->prefetch(state, 0, NULL, blocks[0].address, 4096, 1),
+                 MEMSPAN_ERR_UNSUPPORTED);
+    for (i = 0; i < 2; i++) {
+        pretended_give_back(state, i, &blocks[i]);
+    }
+    pretended_close(state);
+    free(bytes);
+}
