@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* broken.c: a loader in which a symbol is missing that nobody can do without. */
+
+#include <stdint.h>
+
+uint32_t zeInit(uint32_t flags);
+
+__attribute__((visibility("default"))) uint32_t zeInit(uint32_t flags)
+{
+    return flags & 0;
+}
