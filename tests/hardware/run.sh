@@ -19,6 +19,8 @@ about() {
     echo "processor $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1), $(nproc) threads"
     head -n 1 /proc/driver/nvidia/version 2>/dev/null || true
     nvidia-smi --query-gpu=index,name,driver_version,memory.total,compute_mode --format=csv 2>/dev/null || true
+    sed 's/^/amdgpu    /' /sys/module/amdgpu/version 2>/dev/null || true
+    rocm-smi --showproductname --showdriverversion 2>/dev/null || true
 }
 
 about | tee "$results/about.txt"
