@@ -78,6 +78,18 @@ static memspan_status_t read_extensions(struct lz_state *state, struct lz_driver
     return MEMSPAN_OK;
 }
 
+/* With several drivers the loader hands out handles of its own. */
+static lz_driver_h translate(const struct lz_state *state, lz_driver_h handle)
+{
+    void *own = NULL;
+
+    if ((state->ze.zelLoaderTranslateHandle == NULL) ||
+        (state->ze.zelLoaderTranslateHandle(LZ_HANDLE_DRIVER, handle, &own) != ZE_RESULT_SUCCESS)) {
+        return NULL;
+    }
+    return own;
+}
+
 static memspan_status_t open_driver(struct lz_state *state, struct lz_driver *driver)
 {
     lz_context_desc_t desc            = {.stype = LZ_STRUCTURE_TYPE_CONTEXT_DESC};
@@ -92,8 +104,9 @@ static memspan_status_t open_driver(struct lz_state *state, struct lz_driver *dr
     if (code != ZE_RESULT_SUCCESS) {
         lz_log_failure(state, "zeDriverGetProperties", code, "properties of a driver");
     }
-    driver->build = properties.driverVersion;
-    code          = state->ze.zeDriverGetIpcProperties(driver->handle, &ipc);
+    driver->own_handle = translate(state, driver->handle);
+    driver->build      = properties.driverVersion;
+    code               = state->ze.zeDriverGetIpcProperties(driver->handle, &ipc);
     if (code != ZE_RESULT_SUCCESS) {
         lz_log_failure(state, "zeDriverGetIpcProperties", code, "what a driver shares");
         ipc.flags = 0;

@@ -29,22 +29,6 @@ static bool find_call(const struct lz_driver *driver, const struct lz_state *sta
     return true;
 }
 
-/* With several drivers the loader hands out handles of its own, which the driver's own calls do not
- * know: without a translation nothing can be asked of those. */
-static bool translate(struct lz_driver *driver, const struct lz_state *state)
-{
-    void *handle = NULL;
-
-    if ((state->ze.zelLoaderTranslateHandle == NULL) ||
-        (state->ze.zelLoaderTranslateHandle(LZ_HANDLE_DRIVER, driver->handle, &handle) !=
-         ZE_RESULT_SUCCESS) ||
-        (handle == NULL)) {
-        return false;
-    }
-    driver->import.handle = handle;
-    return true;
-}
-
 void lz_import_find(struct lz_driver *driver, const struct lz_state *state, bool has_memmap)
 {
     struct lz_import_calls *calls = &driver->import;
@@ -53,7 +37,9 @@ void lz_import_find(struct lz_driver *driver, const struct lz_state *state, bool
         driver->import_way = LZ_IMPORT_MEMMAP;
         return;
     }
-    if ((state->ze.zeDriverGetExtensionFunctionAddress != NULL) && translate(driver, state) &&
+    /* They know the driver's own handle only. */
+    calls->handle = driver->own_handle;
+    if ((calls->handle != NULL) && (state->ze.zeDriverGetExtensionFunctionAddress != NULL) &&
         find_call(driver, state, "zexDriverImportExternalPointer", &calls->import) &&
         find_call(driver, state, "zexDriverReleaseImportedPointer", &calls->release) &&
         find_call(driver, state, "zexDriverGetHostPointerBaseAddress", &calls->base)) {

@@ -123,6 +123,7 @@ enum lz_import_way { LZ_IMPORT_NO = 0, LZ_IMPORT_MEMMAP, LZ_IMPORT_INTEL };
 struct lz_driver {
     struct lz_state *state;
     lz_driver_h handle;
+    lz_driver_h own_handle; /* the same, by the driver's own word; NULL: nobody tells */
     lz_context_h context;
     uint32_t version; /* of the interface */
     uint32_t build;   /* the driver's own number */
