@@ -322,20 +322,6 @@ memspan_status_t lz_alloc(void *state, int ordinal, const memspan_request_t *req
     return MEMSPAN_OK;
 }
 
-/* The driver gives memory back at once, whoever still works on it: everybody is waited for. True
- * when nothing runs any more; *status_p is what waiting said first. */
-static bool settle(const struct lz_driver *driver, memspan_status_t *status_p)
-{
-    long code;
-
-    *status_p = lz_queues_wait(driver, NULL);
-    if ((*status_p == MEMSPAN_OK) || (lz_queues_wait(driver, NULL) == MEMSPAN_OK)) {
-        return true;
-    }
-    code = memspan_error_last()->native_code;
-    return (code == ZE_RESULT_ERROR_DEVICE_LOST) || (code == ZE_RESULT_ERROR_DEVICE_REQUIRES_RESET);
-}
-
 /* Memory that a device may still be writing to is nobody else's: it is kept until the end. */
 static memspan_status_t keep(struct lz_state *state, struct lz_block *block)
 {
@@ -379,9 +365,10 @@ memspan_status_t lz_free(void *state, int ordinal, const memspan_block_t *given)
     if (status != MEMSPAN_OK) {
         return status;
     }
+    /* The driver gives memory back at once, whoever still works on it. */
     block = given->cookie;
     remove_block(state, block);
-    if (!settle(block->driver, &waited)) {
+    if (!lz_queues_settle(block->driver, &waited)) {
         return keep(state, block);
     }
     lz_share_forget(block);

@@ -257,6 +257,9 @@ memspan_status_t lz_queue_order(struct lz_queue *queue);
 memspan_status_t lz_queue_wait(struct lz_queue *queue);
 /* Wait for all queues of a driver, or only those of a device if that is not NULL. */
 memspan_status_t lz_queues_wait(const struct lz_driver *driver, const struct lz_device *device);
+/* True when nothing of a driver's runs any more, or ever will; *status_p is what waiting for it
+ * said first. */
+bool lz_queues_settle(const struct lz_driver *driver, memspan_status_t *status_p);
 /* Room for partial sums on it. The device's lock held. */
 memspan_status_t lz_queue_need_scratch(struct lz_queue *queue, size_t size_bytes);
 void lz_queue_drop(struct lz_queue *queue);

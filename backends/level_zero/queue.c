@@ -281,6 +281,18 @@ memspan_status_t lz_queues_wait(const struct lz_driver *driver, const struct lz_
     return status;
 }
 
+bool lz_queues_settle(const struct lz_driver *driver, memspan_status_t *status_p)
+{
+    long code;
+
+    *status_p = lz_queues_wait(driver, NULL);
+    if ((*status_p == MEMSPAN_OK) || (lz_queues_wait(driver, NULL) == MEMSPAN_OK)) {
+        return true;
+    }
+    code = memspan_error_last()->native_code;
+    return (code == ZE_RESULT_ERROR_DEVICE_LOST) || (code == ZE_RESULT_ERROR_DEVICE_REQUIRES_RESET);
+}
+
 /* ---- the table's ---- */
 
 memspan_status_t lz_queue_need_scratch(struct lz_queue *queue, size_t size_bytes)

@@ -63,6 +63,14 @@ static memspan_status_t copy_now(struct lz_device *device, void *to, const void 
     return (status == MEMSPAN_OK) ? lz_queue_wait(queue) : status;
 }
 
+/* Neither may still read or write what they copied through. */
+static bool is_done_with(const struct lz_device *reader, const struct lz_device *writer)
+{
+    memspan_status_t ignored;
+
+    return lz_queues_settle(reader->driver, &ignored) && lz_queues_settle(writer->driver, &ignored);
+}
+
 static memspan_status_t bounce(struct lz_queue *queue, struct lz_device *writer, void *to,
                                struct lz_device *reader, const void *from, size_t size_bytes)
 {
@@ -84,7 +92,13 @@ static memspan_status_t bounce(struct lz_queue *queue, struct lz_device *writer,
         }
         done += size;
     }
-    free(between);
+    if ((status == MEMSPAN_OK) || is_done_with(reader, writer)) {
+        free(between);
+    } else {
+        queue->device->state->services->log(MEMSPAN_LOG_WARN, LZ_NAME,
+                                            "%zu bytes of host memory are kept: %s", room,
+                                            memspan_error_text());
+    }
     return status;
 }
 

@@ -247,7 +247,16 @@ static void fail_each(const char *machine, const char *more)
     cr_assert_lt(at, 4000);
 }
 
-TestSuite(level_zero_failures, .init = pretended_find, .timeout = 60);
+/* A loader with handles of its own never asks a driver again that once failed to start. */
+static void find_or_skip(void)
+{
+    if (getenv("ZE_ENABLE_LOADER_INTERCEPT") != NULL) {
+        cr_skip_test("the loader wraps handles");
+    }
+    pretended_find();
+}
+
+TestSuite(level_zero_failures, .init = find_or_skip, .timeout = 60);
 
 Test(level_zero_failures, of_each_call)
 {

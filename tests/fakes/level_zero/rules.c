@@ -333,7 +333,7 @@ Test(level_zero_rules, a_driver_that_gives_no_address)
     cr_assert_eq(try_alloc(state, &request, &block), MEMSPAN_ERR_DRIVER);
     cr_assert_str_eq(memspan_error_last()->call, "zeMemAllocDevice");
     cr_assert_not_null(strstr(memspan_error_text(), "no address"));
-    (void)state;
+    table->close(state);
 }
 
 Test(level_zero_rules, preferred_location_is_advised)

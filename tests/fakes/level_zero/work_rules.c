@@ -180,6 +180,9 @@ Test(level_zero_work, waiting_that_always_fails_ends)
         cr_assert_eq(table->synchronize(state, 0, NULL), MEMSPAN_ERR_DRIVER);
     }
     cr_assert_not_null(strstr(memspan_error_text(), "every time"), "%s", memspan_error_text());
+    cr_assert_eq(table->free(state, 0, &block), MEMSPAN_ERR_DRIVER);
+    cr_assert_not_null(strstr(pretended_log(), "are kept"));
+    pretended_close(state);
 }
 
 /* ---- kernels ---- */
@@ -201,7 +204,9 @@ Test(level_zero_work, compiler_words_reach_the_record)
     cr_assert(wrapped || (strstr(memspan_error_last()->message, "pretended words") != NULL));
     cr_assert_null(strstr(memspan_error_last()->message, "\n"));
     pretended_give_back(state, 0, &block);
-    if (!wrapped) {
+    if (wrapped) {
+        table->close(state);
+    } else {
         pretended_close(state);
     }
 }
