@@ -190,7 +190,9 @@ static ze_result_t read_chain(const void *next, struct chain *c)
     while (next != NULL) {
         const ze_base_desc_t *d = next;
         if (d->stype == ZE_STRUCTURE_TYPE_RELAXED_ALLOCATION_LIMITS_EXP_DESC) {
-            c->relaxed = !fake_lacks("relaxed");
+            const ze_relaxed_allocation_limits_exp_desc_t *relaxed = next;
+            c->relaxed                                             = !fake_lacks("relaxed") &&
+                         (relaxed->flags == ZE_RELAXED_ALLOCATION_LIMITS_EXP_FLAG_MAX_SIZE);
         } else if (d->stype == ZE_STRUCTURE_TYPE_EXTERNAL_MEMORY_EXPORT_DESC) {
             c->exports = true;
         } else if ((uint32_t)d->stype == MEMMAP_TYPE) {
