@@ -144,7 +144,7 @@ static ze_result_t device_properties(ze_device_handle_t device, ze_device_proper
     p->flags           = fake.flags | (tile ? (uint32_t)ZE_DEVICE_PROPERTY_FLAG_SUBDEVICE : 0u);
     p->subdeviceId     = tile ? (uint32_t)device->index : 0;
     p->maxMemAllocSize = fake.limit;
-    memset(p->uuid.id, 0x5a, sizeof(p->uuid.id));
+    memset(p->uuid.id, 0x6b, sizeof(p->uuid.id));
     p->uuid.id[13] = (uint8_t)device->driver->index;
     p->uuid.id[14] = (uint8_t)(tile ? device->parent->index : device->index);
     p->uuid.id[15] = (uint8_t)(tile ? 1 + device->index : 0);
@@ -266,7 +266,7 @@ static ze_result_t device_bus(ze_device_handle_t device, ze_pci_ext_properties_t
     BEGIN("zeDevicePciGetPropertiesExt");
     fake_check_type(p->stype, ZE_STRUCTURE_TYPE_PCI_EXT_PROPERTIES, "zeDevicePciGetPropertiesExt");
     p->address.domain = 0;
-    p->address.bus = 0x41 + (uint32_t)((device->parent != NULL) ? device->parent : device)->index;
+    p->address.bus = 0x81 + (uint32_t)((device->parent != NULL) ? device->parent : device)->index;
     p->address.device   = 0;
     p->address.function = 0;
     return fake_leave(ZE_RESULT_SUCCESS);

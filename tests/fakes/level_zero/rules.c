@@ -140,8 +140,8 @@ Test(level_zero_rules, a_device_is_described)
     info  = describe(state, 1);
     cr_assert_str_eq(info.name, "Pretended GPU 1");
     cr_assert_str_eq(info.vendor, "Intel Corporation");
-    cr_assert_str_eq(info.pci_address, "0000:42:00.0");
-    cr_assert_str_eq(info.uid, "5a5a5a5a-5a5a-5a5a-5a5a-5a5a5a000100");
+    cr_assert_str_eq(info.pci_address, "0000:82:00.0");
+    cr_assert_str_eq(info.uid, "6b6b6b6b-6b6b-6b6b-6b6b-6b6b6b000100");
     cr_assert_str_eq(info.driver, "Level Zero 1.3, driver 4711");
     cr_assert_eq(info.capacity_bytes, 256u << 20);
     cr_assert_eq(info.free_bytes, MEMSPAN_UNKNOWN, "this loader does not tell");
