@@ -220,15 +220,23 @@ static bool is_worth_staying(size_t size_bytes, size_t capacity_bytes)
 
 static bool resize_object(struct memspan_slab *slab, const void *address, size_t size_bytes)
 {
-    size_t i      = memspan_slab_index(slab, memspan_place_of(address));
-    unsigned word = slab->objects[i];
+    struct memspan_thread *t = memspan_thread_get();
+    size_t i                 = memspan_slab_index(slab, memspan_place_of(address));
+    unsigned word            = slab->objects[i];
 
     if (!is_worth_staying(size_bytes, slab->size_bytes)) {
         return false;
     }
-    /* The word is the program's as long as the object is: whose slab it is in does not matter. */
+    /* The word is the program's as long as the object is, whose slab ever it is in; the section is
+     * for those who stop the threads to look. */
+    if (t != NULL) {
+        memspan_thread_enter(t);
+    }
     slab->objects[i] =
         (uint16_t)((word & ~(unsigned)MEMSPAN_OBJECT_VALUE) | (slab->size_bytes - size_bytes));
+    if (t != NULL) {
+        memspan_thread_leave(t);
+    }
     return true;
 }
 
