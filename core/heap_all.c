@@ -153,8 +153,8 @@ void memspan_heap_recall(struct memspan_account *account)
 
 void memspan_heap_add_orphan(struct memspan_account *account, struct memspan_slab *slab)
 {
-    slab->state = MEMSPAN_SLAB_ORPHAN;
-    slab->edge  = MEMSPAN_EDGE_NEVER;
+    memspan_slab_set_state(slab, MEMSPAN_SLAB_ORPHAN);
+    slab->edge = MEMSPAN_EDGE_NEVER;
     memspan_heap_list_add(&account->orphans, slab);
     atomic_fetch_add_explicit(&account->orphan_count, 1, memory_order_relaxed);
 }
@@ -167,7 +167,7 @@ static void release_slab(struct memspan_heap *heap, struct memspan_slab *slab)
     atomic_fetch_and_explicit(&slab->remote, ~MEMSPAN_REMOTE_FULL, memory_order_seq_cst);
     memspan_heap_collect(heap, slab);
     if (slab->used_count == 0) {
-        slab->state = MEMSPAN_SLAB_CURRENT;
+        memspan_slab_set_state(slab, MEMSPAN_SLAB_CURRENT);
         memspan_slab_destroy(slab);
     } else {
         memspan_heap_add_orphan(heap->account, slab);
@@ -352,7 +352,7 @@ static const char *check_list(const struct memspan_heap *heap, const struct mems
         if ((atomic_load(&slab->heap) != heap) || (slab->class_index != c)) {
             return "a slab is in the list of another heap or class";
         }
-        if (full != (slab->state != MEMSPAN_SLAB_PARTIAL)) {
+        if (full != (memspan_slab_state(slab) != MEMSPAN_SLAB_PARTIAL)) {
             return "a slab's state is not that of its list";
         }
         if ((slab->next != NULL) && (slab->next->previous != slab)) {

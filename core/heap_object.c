@@ -70,8 +70,8 @@ void memspan_heap_become_partial(struct memspan_heap *heap, struct memspan_slab 
 {
     memspan_heap_list_remove(&heap->full[slab->class_index], slab);
     memspan_heap_list_add(&heap->partial[slab->class_index], slab);
-    slab->state = MEMSPAN_SLAB_PARTIAL;
-    slab->edge  = 0;
+    memspan_slab_set_state(slab, MEMSPAN_SLAB_PARTIAL);
+    slab->edge = 0;
     heap->empty_slabs += (slab->used_count == 0) ? 1 : 0;
 }
 
@@ -90,7 +90,8 @@ void memspan_heap_drain(struct memspan_heap *heap)
         atomic_store_explicit(&slab->announced, false, memory_order_seq_cst);
         if ((atomic_load_explicit(&slab->thread, memory_order_relaxed) == heap->thread) &&
             (atomic_load_explicit(&slab->heap, memory_order_relaxed) == heap) &&
-            ((slab->state == MEMSPAN_SLAB_FULL) || (slab->state == MEMSPAN_SLAB_ANNOUNCED))) {
+            ((memspan_slab_state(slab) == MEMSPAN_SLAB_FULL) ||
+             (memspan_slab_state(slab) == MEMSPAN_SLAB_ANNOUNCED))) {
             memspan_heap_collect(heap, slab);
             memspan_heap_become_partial(heap, slab);
         }
@@ -104,8 +105,8 @@ static void clear_full(struct memspan_heap *heap, struct memspan_slab *slab)
          MEMSPAN_REMOTE_FULL) != 0) {
         memspan_heap_become_partial(heap, slab);
     } else {
-        slab->state = MEMSPAN_SLAB_ANNOUNCED;
-        slab->edge  = MEMSPAN_EDGE_NEVER;
+        memspan_slab_set_state(slab, MEMSPAN_SLAB_ANNOUNCED);
+        slab->edge = MEMSPAN_EDGE_NEVER;
     }
 }
 
@@ -131,7 +132,7 @@ static void look_at_full(struct memspan_heap *heap, unsigned c)
 
 static void make_current(struct memspan_heap *heap, struct memspan_slab *slab)
 {
-    slab->state                      = MEMSPAN_SLAB_CURRENT;
+    memspan_slab_set_state(slab, MEMSPAN_SLAB_CURRENT);
     slab->edge                       = MEMSPAN_EDGE_NEVER;
     heap->current[slab->class_index] = slab;
 }
@@ -147,8 +148,8 @@ static bool next_slab(struct memspan_heap *heap, unsigned c)
             memspan_heap_collect(heap, slab);
             return true;
         }
-        slab->state = MEMSPAN_SLAB_FULL;
-        slab->edge  = (uint16_t)(slab->capacity - 1 - slab->capacity / ROOM_SHARE);
+        memspan_slab_set_state(slab, MEMSPAN_SLAB_FULL);
+        slab->edge = (uint16_t)(slab->capacity - 1 - slab->capacity / ROOM_SHARE);
         memspan_heap_list_add(&heap->full[c], slab);
         heap->current[c] = &memspan_slab_none;
     }
@@ -198,7 +199,7 @@ static struct memspan_slab *find_slab(struct memspan_account *account, struct me
                   MEMSPAN_REMOTE_EMPTY))) {
                 memspan_heap_list_remove(&account->orphans, slab);
                 atomic_fetch_sub_explicit(&account->orphan_count, 1, memory_order_relaxed);
-                slab->state = MEMSPAN_SLAB_CURRENT;
+                memspan_slab_set_state(slab, MEMSPAN_SLAB_CURRENT);
                 break;
             }
         }
@@ -217,8 +218,8 @@ static void adopt(struct memspan_heap *heap, struct memspan_slab *slab)
     if (heap->current[slab->class_index] == &memspan_slab_none) {
         make_current(heap, slab);
     } else {
-        slab->state = MEMSPAN_SLAB_PARTIAL;
-        slab->edge  = 0;
+        memspan_slab_set_state(slab, MEMSPAN_SLAB_PARTIAL);
+        slab->edge = 0;
         memspan_heap_list_add(&heap->partial[slab->class_index], slab);
         heap->empty_slabs += (slab->used_count == 0) ? 1 : 0;
     }
@@ -362,7 +363,7 @@ void *memspan_heap_alloc_object(const struct memspan_object_request *request, bo
 /* The owner has freed an object and used_count is at the edge. A slab to give back, or NULL. */
 static struct memspan_slab *pass_edge(struct memspan_heap *heap, struct memspan_slab *slab)
 {
-    if (slab->state == MEMSPAN_SLAB_FULL) {
+    if (memspan_slab_state(slab) == MEMSPAN_SLAB_FULL) {
         clear_full(heap, slab);
         return NULL;
     }
@@ -421,7 +422,7 @@ static void reap(struct memspan_slab *slab, struct memspan_account *account)
     memspan_account_lock();
     if ((atomic_load_explicit(&slab->account, memory_order_relaxed) == account) &&
         (atomic_load_explicit(&slab->thread, memory_order_seq_cst) == NULL) &&
-        (slab->state == MEMSPAN_SLAB_ORPHAN)) {
+        (memspan_slab_state(slab) == MEMSPAN_SLAB_ORPHAN)) {
         count = memspan_slab_collect(slab, &charge);
         memspan_account_publish(account,
                                 (int64_t)(count * MEMSPAN_CHARGE_OVERHEAD_BYTES) - (int64_t)charge,
@@ -430,7 +431,7 @@ static void reap(struct memspan_slab *slab, struct memspan_account *account)
         if (empty) {
             memspan_heap_list_remove(&account->orphans, slab);
             atomic_fetch_sub_explicit(&account->orphan_count, 1, memory_order_relaxed);
-            slab->state = MEMSPAN_SLAB_CURRENT;
+            memspan_slab_set_state(slab, MEMSPAN_SLAB_CURRENT);
         }
     }
     memspan_account_unlock();

@@ -113,10 +113,10 @@ struct memspan_slab *memspan_slab_create(struct memspan_pool *pool, unsigned cla
     slab->edge        = MEMSPAN_EDGE_NEVER;
     slab->made        = 0;
     slab->capacity    = class->capacity;
-    slab->state       = MEMSPAN_SLAB_CURRENT;
-    slab->zeroed      = zeroed;
-    slab->chunk       = memspan_chunk_of(r);
-    slab->record      = r;
+    memspan_slab_set_state(slab, MEMSPAN_SLAB_CURRENT);
+    slab->zeroed = zeroed;
+    slab->chunk  = memspan_chunk_of(r);
+    slab->record = r;
     atomic_store_explicit(&slab->remote, MEMSPAN_REMOTE_EMPTY, memory_order_relaxed);
     atomic_store_explicit(&slab->account, account, memory_order_relaxed);
     /* No object's word says live: fresh records are zero, used ones had all objects freed. */

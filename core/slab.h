@@ -70,9 +70,9 @@ struct memspan_slab {
     /* The owner's. */
     uint16_t first_free __attribute__((aligned(MEMSPAN_CACHE_LINE_BYTES)));
     uint16_t used_count;
-    uint16_t edge; /* used_count after a free at which the lists change */
-    uint16_t made; /* objects that have ever been in a list */
-    uint8_t state; /* enum memspan_slab_state */
+    uint16_t edge;         /* used_count after a free at which the lists change */
+    uint16_t made;         /* objects that have ever been in a list */
+    _Atomic uint8_t state; /* enum memspan_slab_state; read by who frees without owning, too */
     struct memspan_slab *next;
     struct memspan_slab *previous;
     struct memspan_chunk *chunk;
@@ -107,6 +107,16 @@ static inline bool memspan_slab_set_full(struct memspan_slab *slab)
     return atomic_compare_exchange_strong_explicit(&slab->remote, &expected,
                                                    MEMSPAN_REMOTE_EMPTY | MEMSPAN_REMOTE_FULL,
                                                    memory_order_acq_rel, memory_order_acquire);
+}
+
+static inline unsigned memspan_slab_state(const struct memspan_slab *slab)
+{
+    return atomic_load_explicit(&slab->state, memory_order_relaxed);
+}
+
+static inline void memspan_slab_set_state(struct memspan_slab *slab, enum memspan_slab_state state)
+{
+    atomic_store_explicit(&slab->state, (uint8_t)state, memory_order_relaxed);
 }
 
 static inline unsigned memspan_place_of(const void *pointer)
