@@ -142,7 +142,10 @@ void memspan_thread_stop_all(void)
     for (t = threads; t != NULL; t = t->next) {
         atomic_fetch_or_explicit(&t->interrupt, MEMSPAN_INTERRUPT_STOP, memory_order_seq_cst);
     }
-    if ((standing_interrupts & MEMSPAN_INTERRUPT_FENCE) == 0) {
+    if (((standing_interrupts & MEMSPAN_INTERRUPT_FENCE) == 0) &&
+        (membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED) != 0)) {
+        /* A new process image that does not count as registered. */
+        membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED);
         membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED);
     }
     for (t = threads; t != NULL; t = t->next) {
