@@ -88,10 +88,13 @@ void memspan_heap_drain(struct memspan_heap *heap)
         next = atomic_load_explicit(&slab->next_announced, memory_order_relaxed);
         /* Before the collecting: who frees afterwards must be able to announce it again. */
         atomic_store_explicit(&slab->announced, false, memory_order_seq_cst);
+        /* One that comes late may tell of a slab that has been found, and filled again, since. */
         if ((atomic_load_explicit(&slab->thread, memory_order_relaxed) == heap->thread) &&
             (atomic_load_explicit(&slab->heap, memory_order_relaxed) == heap) &&
             ((memspan_slab_state(slab) == MEMSPAN_SLAB_FULL) ||
-             (memspan_slab_state(slab) == MEMSPAN_SLAB_ANNOUNCED))) {
+             (memspan_slab_state(slab) == MEMSPAN_SLAB_ANNOUNCED)) &&
+            ((atomic_load_explicit(&slab->remote, memory_order_relaxed) & MEMSPAN_REMOTE_FULL) ==
+             0)) {
             memspan_heap_collect(heap, slab);
             memspan_heap_become_partial(heap, slab);
         }
@@ -446,12 +449,12 @@ static void free_of_another(struct memspan_slab *slab, struct memspan_account *a
                             unsigned place, bool keep_charge)
 {
     uint64_t charge = keep_charge ? 0 : charge_of(slab, slab->objects[i]);
-    uint64_t old    = memspan_slab_push_remote(slab, place, charge);
 
+    /* First: what is pushed somebody else may collect, and the account may be another's then. */
     if (memspan_account_is_limited(account)) {
         memspan_account_uncharge(account, charge);
     }
-    if ((old & MEMSPAN_REMOTE_FULL) != 0) {
+    if ((memspan_slab_push_remote(slab, place, charge) & MEMSPAN_REMOTE_FULL) != 0) {
         announce(slab);
     }
 }

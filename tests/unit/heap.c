@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What heaps do in moments that threads meet by chance once in a long while, made on purpose. */
+
+#include "core/heap.h"
+#include "core/allocator_record.h"
+#include "core/store.h"
+#include <criterion/criterion.h>
+#include <memspan/allocator.h>
+
+static struct memspan_slab *slab_of(const void *pointer)
+{
+    return memspan_entry_record(memspan_map_find(pointer));
+}
+
+/* Who frees the first object of a full slab clears its mark and then tells the owner. If he loses
+ * the processor in between, the owner may find the slab itself and fill it again: what he is told
+ * then is not so any more. */
+Test(heap, what_is_told_too_late_of_a_full_slab_changes_nothing, .timeout = 20)
+{
+    enum { SIZE = 2000 };
+    memspan_allocator_h allocator;
+    struct memspan_slab *slab;
+    struct memspan_heap *heap;
+    void *pointer;
+
+    cr_assert_eq(memspan_allocator_create(MEMSPAN_SPACE_DEFAULT, NULL, 0, &allocator), MEMSPAN_OK);
+    slab = slab_of(memspan_alloc(allocator, SIZE));
+    do {
+        pointer = memspan_alloc(allocator, SIZE);
+        cr_assert_neq(pointer, NULL);
+    } while (slab_of(pointer) == slab);
+    cr_assert_eq(memspan_slab_state(slab), MEMSPAN_SLAB_FULL);
+    heap = atomic_load(&slab->heap);
+    atomic_store(&slab->announced, true);
+    atomic_store(&slab->next_announced, NULL);
+    atomic_store(&heap->announced, slab);
+    slab = slab_of(pointer);
+    do {
+        pointer = memspan_alloc(allocator, SIZE);
+        cr_assert_neq(pointer, NULL);
+    } while (slab_of(pointer) == slab);
+    cr_expect_eq(memspan_check(), MEMSPAN_OK, "%s", memspan_error_text());
+}
+
+/* A block allocated with other traits than its allocator's is not given again to who asks for none
+ * of them. */
+Test(heap, a_block_of_other_traits_is_kept_for_nobody)
+{
+    enum { SIZE = 64 << 10 };
+    static const memspan_trait_t huge = {MEMSPAN_TRAIT_PAGE_SIZE, 2 << 20};
+    memspan_allocator_h allocator;
+    struct memspan_chunk *usual;
+    struct memspan_chunk *chunk;
+    void *pointer;
+    int i;
+
+    cr_assert_eq(memspan_allocator_create(MEMSPAN_SPACE_DEFAULT, NULL, 0, &allocator), MEMSPAN_OK);
+    pointer = memspan_alloc(allocator, SIZE);
+    usual   = memspan_store_chunk(pointer);
+    cr_assert_neq(usual, NULL);
+    for (i = 0; i < 3; i++) { /* the first makes what blocks are kept in */
+        void *other = memspan_alloc_with(allocator, SIZE, &huge, 1);
+
+        cr_assert_neq(other, NULL, "%s", memspan_error_text());
+        memspan_free(other);
+        pointer = memspan_alloc(allocator, SIZE);
+        chunk   = memspan_store_chunk(pointer);
+        cr_expect_eq(chunk->provider, usual->provider, "round %d", i);
+    }
+    cr_expect_eq(memspan_check(), MEMSPAN_OK, "%s", memspan_error_text());
+}
