@@ -71,6 +71,18 @@ static int64_t first_credit(const struct memspan_account *account)
     return memspan_account_is_limited(account) ? 0 : MEMSPAN_CREDIT_UNLIMITED;
 }
 
+/* What asks for more than the pool's usual boundary, or is to be spread over nodes by itself, does
+ * not go the short way. */
+static size_t middle_most(const struct memspan_allocator *a)
+{
+    size_t blocked = (a->plan == NULL) ? 0 : a->plan->blocked_bytes;
+
+    if ((a->traits.alignment > MEMSPAN_UNIT_BYTES) || (blocked == 0)) {
+        return 0;
+    }
+    return (blocked > MEMSPAN_MIDDLE_MAX_BYTES) ? MEMSPAN_MIDDLE_MAX_BYTES : blocked - 1;
+}
+
 static void set_up(struct memspan_heap *heap, struct memspan_account *account,
                    struct memspan_thread *t)
 {
@@ -87,10 +99,13 @@ static void set_up(struct memspan_heap *heap, struct memspan_account *account,
     for (i = 0; i < MEMSPAN_CLASS_COUNT; i++) {
         heap->current[i] = &memspan_slab_none;
     }
-    heap->account     = account;
-    heap->thread      = t;
-    heap->align_bytes = align;
-    heap->class_of    = memspan_class_table((align > MEMSPAN_SMALL_ALIGN_MAX) ? 16 : align);
+    heap->account           = account;
+    heap->thread            = t;
+    heap->class_of          = memspan_class_table((align > MEMSPAN_SMALL_ALIGN_MAX) ? 16 : align);
+    heap->middle_most_bytes = middle_most(a);
+    if (heap->cache != NULL) {
+        heap->cache->pool = NULL; /* empty; for blocks of another's pool before */
+    }
     atomic_store_explicit(&heap->handle, UINTPTR_MAX, memory_order_relaxed);
 }
 

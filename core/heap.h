@@ -16,7 +16,11 @@
 #include "core/slab.h"
 #include "core/thread.h"
 
-enum { MEMSPAN_HEAP_BINS = 288, MEMSPAN_HEAP_WORDS = (MEMSPAN_HEAP_BINS + 63) / 64 };
+enum {
+    MEMSPAN_HEAP_BINS        = 288,
+    MEMSPAN_HEAP_WORDS       = (MEMSPAN_HEAP_BINS + 63) / 64,
+    MEMSPAN_MIDDLE_MAX_BYTES = 1 << 20, /* of a block that a heap keeps */
+};
 
 /* Credit of those without a limit: never used up, never too much. */
 #define MEMSPAN_CREDIT_UNLIMITED (INT64_C(1) << 62)
@@ -34,7 +38,7 @@ struct memspan_heap_cache {
 struct memspan_heap {
     _Atomic uintptr_t handle; /* the allocator's; UINTPTR_MAX: no short way leads here */
     const uint8_t *class_of;  /* by size, for the allocator's alignment */
-    size_t align_bytes;       /* the allocator's */
+    size_t middle_most_bytes; /* of a block that the short way of middle sizes may give */
     int64_t credit;           /* charged and not used */
     int64_t credit_floor;     /* below it the short way looks: the larger of the next and 0 */
     int64_t credit_least;     /* since it was last published */

@@ -6,10 +6,11 @@
  * from its own bin or one that is at most an eighth larger. What waits is bounded, and goes back
  * before anything is refused for want of memory. */
 
+#include "core/allocator_record.h"
 #include "core/heap.h"
 #include <stdlib.h>
 
-enum { MOST_BYTES = 32 << 20, MOST_BLOCKS = 512, BLOCK_MOST_BYTES = 1 << 20, BINS_ABOVE = 8 };
+enum { MOST_BYTES = 32 << 20, MOST_BLOCKS = 512, BINS_ABOVE = 8 };
 
 static unsigned bin_of(const struct memspan_record *r)
 {
@@ -58,7 +59,7 @@ void *memspan_heap_alloc_middle(uintptr_t handle, size_t align_bytes, size_t siz
     struct memspan_heap *heap;
     int64_t credit;
 
-    if ((size_bytes <= MEMSPAN_SMALL_MAX_BYTES) || (size_bytes > BLOCK_MOST_BYTES) ||
+    if ((size_bytes <= MEMSPAN_SMALL_MAX_BYTES) || (size_bytes > MEMSPAN_MIDDLE_MAX_BYTES) ||
         (align_bytes > MEMSPAN_UNIT_BYTES) || !memspan_is_power_of_two(align_bytes) ||
         !memspan_thread_enter_fast(t)) {
         return NULL;
@@ -66,7 +67,7 @@ void *memspan_heap_alloc_middle(uintptr_t handle, size_t align_bytes, size_t siz
     heap   = t->slots[memspan_heap_slot(handle)];
     credit = heap->credit - (int64_t)(size_bytes + MEMSPAN_CHARGE_OVERHEAD_BYTES);
     if ((atomic_load_explicit(&heap->handle, memory_order_relaxed) == handle) && (credit >= 0) &&
-        (heap->align_bytes <= MEMSPAN_UNIT_BYTES) && (heap->cache != NULL)) {
+        (size_bytes <= heap->middle_most_bytes) && (heap->cache != NULL)) {
         r = take(heap->cache, size_bytes);
     }
     if (r != NULL) {
@@ -91,8 +92,8 @@ struct memspan_record *memspan_heap_alloc_cached(struct memspan_pool *pool,
     struct memspan_record *r = NULL;
     struct memspan_heap *heap;
 
-    if ((t == NULL) || (request->size_bytes > BLOCK_MOST_BYTES) || (request->parts != NULL) ||
-        (request->align_bytes > MEMSPAN_UNIT_BYTES)) {
+    if ((t == NULL) || (request->size_bytes > MEMSPAN_MIDDLE_MAX_BYTES) ||
+        (request->parts != NULL) || (request->align_bytes > MEMSPAN_UNIT_BYTES)) {
         return NULL;
     }
     memspan_thread_enter(t);
@@ -148,13 +149,22 @@ static void put(struct memspan_heap_cache *cache, struct memspan_record *r)
     cache->count++;
 }
 
+/* Where the short way leads, it must find no block that was allocated with other traits. */
+static bool is_usual(const struct memspan_heap *heap, const struct memspan_pool *pool)
+{
+    const struct memspan_allocator *a = heap->account->allocator;
+
+    return (atomic_load_explicit(&heap->handle, memory_order_relaxed) == UINTPTR_MAX) ||
+           (atomic_load_explicit(&a->provider, memory_order_acquire)->pool == pool);
+}
+
 /* The heap's cache, ready for blocks of that pool; NULL: it has none, or is at another's. */
 static struct memspan_heap_cache *cache_for(struct memspan_heap *heap, struct memspan_pool *pool)
 {
     struct memspan_heap_cache *cache = heap->cache;
 
     if ((cache != NULL) && (cache->count == 0)) {
-        cache->pool = pool;
+        cache->pool = is_usual(heap, pool) ? pool : NULL;
         cache->fit  = memspan_pool_fit(pool);
     }
     return ((cache != NULL) && (cache->pool == pool)) ? cache : NULL;
@@ -202,7 +212,7 @@ static bool can_keep(const struct memspan_heap *heap, const struct memspan_recor
 {
     return (r != NULL) && (r->account == heap->account) &&
            (atomic_load_explicit(&r->use, memory_order_relaxed) == MEMSPAN_USE_BLOCK) &&
-           (memspan_record_bytes(r) <= BLOCK_MOST_BYTES);
+           (memspan_record_bytes(r) <= MEMSPAN_MIDDLE_MAX_BYTES);
 }
 
 bool memspan_heap_free_middle(void *pointer)
@@ -244,7 +254,7 @@ bool memspan_heap_keep(struct memspan_account *account, struct memspan_record *r
     struct memspan_record *surplus = NULL;
     bool without                   = false;
 
-    if ((t == NULL) || (r->size == 0) || (memspan_record_bytes(r) > BLOCK_MOST_BYTES) ||
+    if ((t == NULL) || (r->size == 0) || (memspan_record_bytes(r) > MEMSPAN_MIDDLE_MAX_BYTES) ||
         memspan_chunk_of(r)->provider->eager) {
         return false;
     }
