@@ -37,7 +37,9 @@ static void prepare(void)
 
     if ((known < 0) || ((known & MEMBARRIER_CMD_PRIVATE_EXPEDITED) == 0) ||
         (membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED) != 0)) {
+        pthread_mutex_lock(&list_lock);
         standing_interrupts |= MEMSPAN_INTERRUPT_FENCE;
+        pthread_mutex_unlock(&list_lock);
     }
     memspan_class_prepare();
 }

@@ -22,12 +22,17 @@ atomic_uint memspan_watch_flags;
 
 void memspan_watch_set(unsigned flag, bool on)
 {
+    bool watched;
+
     if (on) {
         atomic_fetch_or(&memspan_watch_flags, flag);
     } else {
         atomic_fetch_and(&memspan_watch_flags, ~flag);
     }
-    memspan_thread_set_watched(atomic_load(&memspan_watch_flags) != 0);
+    do { /* until what the threads were told last is what holds, whoever else sets flags */
+        watched = (atomic_load(&memspan_watch_flags) != 0);
+        memspan_thread_set_watched(watched);
+    } while ((atomic_load(&memspan_watch_flags) != 0) != watched);
 }
 
 /* ---- beginning ---- */
