@@ -6,12 +6,14 @@
 
 #include "core/thread.h"
 #include "core/heap.h"
+#include <errno.h>
 #include <linux/membarrier.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 __thread struct memspan_thread memspan_thread_self = {.interrupt = MEMSPAN_INTERRUPT_NEW};
@@ -136,26 +138,68 @@ void memspan_thread_enter(struct memspan_thread *t)
     }
 }
 
-void memspan_thread_stop_all(void)
+static void raise_all(unsigned interrupts)
 {
     struct memspan_thread *t;
 
-    pthread_mutex_lock(&list_lock);
     for (t = threads; t != NULL; t = t->next) {
-        atomic_fetch_or_explicit(&t->interrupt, MEMSPAN_INTERRUPT_STOP, memory_order_seq_cst);
+        atomic_fetch_or_explicit(&t->interrupt, interrupts, memory_order_seq_cst);
     }
-    if (((standing_interrupts & MEMSPAN_INTERRUPT_FENCE) == 0) &&
-        (membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED) != 0)) {
-        /* A new process image that does not count as registered. */
-        membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED);
-        membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED);
+}
+
+/* Not nanosleep(): that is a cancellation point, and a lock is held. */
+static void sleep_ns(long ns)
+{
+    syscall(SYS_nanosleep, &(struct timespec){.tv_nsec = ns}, NULL);
+}
+
+/* What was stored before is seen by every thread, and what they stored by the caller. */
+static void run_fences(void)
+{
+    if (((standing_interrupts & MEMSPAN_INTERRUPT_FENCE) != 0) ||
+        (membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED) == 0)) {
+        return;
     }
-    for (t = threads; t != NULL; t = t->next) {
-        while (atomic_load_explicit(&t->busy, memory_order_seq_cst) != 0) {
-            sched_yield(); /* a section is a few instructions, unless its thread lost the processor
-                            */
+    /* A new process image may not count as registered. */
+    if ((membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED) == 0) &&
+        (membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED) == 0)) {
+        return;
+    }
+    /* The call was there once: a sandbox has closed it since. From now on threads have fences of
+     * their own; what is under way in a processor is done long before this sleep is. */
+    standing_interrupts |= MEMSPAN_INTERRUPT_FENCE;
+    raise_all(MEMSPAN_INTERRUPT_FENCE);
+    sleep_ns(10 * 1000 * 1000);
+}
+
+/* A section is a few instructions, unless its thread lost the processor: to the caller perhaps, if
+ * that one's priority is higher. Then only sleeping lets it go on. */
+static void wait_for(struct memspan_thread *t)
+{
+    enum { YIELDS = 100 };
+    int n;
+
+    for (n = 0; atomic_load_explicit(&t->busy, memory_order_seq_cst) != 0; n++) {
+        if (n < YIELDS) {
+            sched_yield();
+        } else {
+            sleep_ns(50 * 1000);
         }
     }
+}
+
+void memspan_thread_stop_all(void)
+{
+    struct memspan_thread *t;
+    int saved_errno = errno;
+
+    pthread_mutex_lock(&list_lock);
+    raise_all(MEMSPAN_INTERRUPT_STOP);
+    run_fences();
+    for (t = threads; t != NULL; t = t->next) {
+        wait_for(t);
+    }
+    errno = saved_errno;
 }
 
 void memspan_thread_resume_all(void)
