@@ -270,6 +270,7 @@ memspan_status_t memspan_pool_alloc(struct memspan_pool *pool,
     size_t direct_bytes = pool->provider->direct_bytes;
     size_t align =
         (request->align_bytes > MEMSPAN_UNIT_BYTES) ? request->align_bytes : MEMSPAN_UNIT_BYTES;
+    bool grown = false;
     memspan_status_t status;
 
     if ((request->parts != NULL) || (request->size_bytes >= direct_bytes) ||
@@ -277,7 +278,8 @@ memspan_status_t memspan_pool_alloc(struct memspan_pool *pool,
         return alloc_direct(pool, request, record_p);
     }
     for (;;) {
-        *record_p = carve(pool, request->size_bytes, align, false, MEMSPAN_USE_BLOCK);
+        /* In a new chunk there is room, though perhaps not where one looks first. */
+        *record_p = carve(pool, request->size_bytes, align, grown, MEMSPAN_USE_BLOCK);
         if (*record_p != NULL) {
             break;
         }
@@ -293,6 +295,7 @@ memspan_status_t memspan_pool_alloc(struct memspan_pool *pool,
             }
             break;
         }
+        grown = true;
     }
     set_block(*record_p, request);
     return MEMSPAN_OK;
