@@ -270,11 +270,35 @@ static bool debit_heap(struct memspan_heap *heap, uint64_t bytes, int blocks, bo
     return true;
 }
 
+/* The same for a thread that can have no heap: straight from the account. */
+static bool debit_account(struct memspan_account *account, uint64_t bytes, int blocks, bool *lent_p)
+{
+    uint64_t extra = 0;
+    bool done      = true;
+
+    *lent_p = false;
+    /* Blocks outlive their allocator and may still change size. */
+    if ((blocks != 0) && (bytes != 0) &&
+        atomic_load_explicit(&account->closed, memory_order_relaxed)) {
+        return false;
+    }
+    if (memspan_account_is_limited(account)) {
+        memspan_thread_hold(); /* so that nobody calls credit back between the two looks at it */
+        done = memspan_account_charge(account, bytes, &extra, lent_p);
+        memspan_thread_release();
+    }
+    if (done) {
+        memspan_account_publish(account,
+                                (int64_t)bytes - blocks * (int)MEMSPAN_CHARGE_OVERHEAD_BYTES,
+                                blocks, (uint64_t)blocks, 0);
+    }
+    return done;
+}
+
 bool memspan_heap_debit(struct memspan_account *account, uint64_t bytes, int blocks)
 {
     struct memspan_thread *t;
     struct memspan_heap *heap;
-    uint64_t extra;
     bool lent;
     bool done;
 
@@ -284,18 +308,7 @@ bool memspan_heap_debit(struct memspan_account *account, uint64_t bytes, int blo
             done = debit_heap(heap, bytes, blocks, &lent);
             memspan_thread_leave(t);
         } else {
-            extra = 0;
-            lent  = false;
-            /* Blocks outlive their allocator and may still change size. */
-            done = ((blocks == 0) || (bytes == 0) ||
-                    !atomic_load_explicit(&account->closed, memory_order_relaxed)) &&
-                   (!memspan_account_is_limited(account) ||
-                    memspan_account_charge(account, bytes, &extra, &lent));
-            if (done) {
-                memspan_account_publish(
-                    account, (int64_t)bytes - blocks * (int)MEMSPAN_CHARGE_OVERHEAD_BYTES, blocks,
-                    (uint64_t)blocks, 0);
-            }
+            done = debit_account(account, bytes, blocks, &lent);
         }
         if (done || !lent) {
             return done;

@@ -229,6 +229,35 @@ static void adopt(struct memspan_heap *heap, struct memspan_slab *slab)
     memspan_heap_publish(heap);
 }
 
+/* Nobody owns the slab: whoever frees looks after it. */
+static void reap(struct memspan_slab *slab, struct memspan_account *account)
+{
+    bool empty = false;
+    uint64_t charge;
+    unsigned count;
+
+    memspan_account_lock();
+    if ((atomic_load_explicit(&slab->account, memory_order_relaxed) == account) &&
+        (atomic_load_explicit(&slab->thread, memory_order_seq_cst) == NULL) &&
+        (memspan_slab_state(slab) == MEMSPAN_SLAB_ORPHAN)) {
+        count = memspan_slab_collect(slab, &charge);
+        memspan_account_publish(account,
+                                (int64_t)(count * MEMSPAN_CHARGE_OVERHEAD_BYTES) - (int64_t)charge,
+                                -(int64_t)count, 0, 0);
+        empty = (slab->used_count == 0);
+        if (empty) {
+            memspan_heap_list_remove(&account->orphans, slab);
+            atomic_fetch_sub_explicit(&account->orphan_count, 1, memory_order_relaxed);
+            memspan_slab_set_state(slab, MEMSPAN_SLAB_CURRENT);
+        }
+    }
+    memspan_account_unlock();
+    if (empty) {
+        give_back(slab);
+    }
+    memspan_allocator_settle(account->allocator);
+}
+
 /* No heap could be had for a slab that was found. */
 static void disown(struct memspan_account *account, struct memspan_slab *slab)
 {
@@ -239,6 +268,7 @@ static void disown(struct memspan_account *account, struct memspan_slab *slab)
     memspan_account_lock();
     memspan_heap_add_orphan(account, slab);
     memspan_account_unlock();
+    reap(slab, account); /* who freed meanwhile found it in no list */
 }
 
 /* Slabs that are empty beyond reason, by other threads' frees: one list. */
@@ -413,35 +443,6 @@ static void announce(struct memspan_slab *slab)
         atomic_store_explicit(&slab->next_announced, first, memory_order_relaxed);
     } while (!atomic_compare_exchange_weak_explicit(&heap->announced, &first, slab,
                                                     memory_order_release, memory_order_relaxed));
-}
-
-/* Nobody owns the slab: whoever frees looks after it. */
-static void reap(struct memspan_slab *slab, struct memspan_account *account)
-{
-    bool empty = false;
-    uint64_t charge;
-    unsigned count;
-
-    memspan_account_lock();
-    if ((atomic_load_explicit(&slab->account, memory_order_relaxed) == account) &&
-        (atomic_load_explicit(&slab->thread, memory_order_seq_cst) == NULL) &&
-        (memspan_slab_state(slab) == MEMSPAN_SLAB_ORPHAN)) {
-        count = memspan_slab_collect(slab, &charge);
-        memspan_account_publish(account,
-                                (int64_t)(count * MEMSPAN_CHARGE_OVERHEAD_BYTES) - (int64_t)charge,
-                                -(int64_t)count, 0, 0);
-        empty = (slab->used_count == 0);
-        if (empty) {
-            memspan_heap_list_remove(&account->orphans, slab);
-            atomic_fetch_sub_explicit(&account->orphan_count, 1, memory_order_relaxed);
-            memspan_slab_set_state(slab, MEMSPAN_SLAB_CURRENT);
-        }
-    }
-    memspan_account_unlock();
-    if (empty) {
-        give_back(slab);
-    }
-    memspan_allocator_settle(account->allocator);
 }
 
 /* In a section of the freeing thread's, so that who stops all finds no push half done. */
