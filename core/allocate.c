@@ -140,7 +140,7 @@ static void *allocate_from(struct memspan_allocator *a, const struct ask *ask)
     if (memspan_allocator_provider(a) == NULL) {
         return NULL; /* also makes a predefined allocator's traits */
     }
-    if (MEMSPAN_UNLIKELY(ask->size_bytes > (SIZE_MAX >> 2))) {
+    if (MEMSPAN_UNLIKELY(ask->size_bytes > (SIZE_MAX >> 4))) {
         memspan_error(MEMSPAN_ERR_NO_MEMORY, "%zu bytes are more than can be addressed",
                       ask->size_bytes);
         return NULL;
@@ -491,7 +491,7 @@ static void *resize_own(struct memspan_allocator *a, const struct memspan_block_
     size_t growth                   = (size_bytes > old_bytes) ? size_bytes - old_bytes : 0;
     void *address                   = old->address;
 
-    *refused_p = (growth > (SIZE_MAX >> 2)) || !memspan_heap_debit(account, growth, 0);
+    *refused_p = (growth > (SIZE_MAX >> 4)) || !memspan_heap_debit(account, growth, 0);
     if (*refused_p) {
         over_limit(account, growth);
         return NULL;
