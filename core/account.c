@@ -20,7 +20,9 @@ void memspan_account_unlock(void)
 
 void memspan_account_init(struct memspan_account *account, struct memspan_allocator *allocator)
 {
-    account->allocator      = allocator;
+    if (account->allocator != allocator) { /* it never changes: late frees still look it up */
+        account->allocator = allocator;
+    }
     account->limit_bytes    = UINT64_MAX;
     account->by_thread      = false;
     account->ends_with_null = false;
