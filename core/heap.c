@@ -12,7 +12,7 @@
 
 enum { CAUTION = 1024 }; /* charges without lending, after credit was called back */
 
-struct memspan_heap memspan_heap_nobody = {.handle = UINTPTR_MAX};
+struct memspan_heap memspan_heap_nobody[2] = {{.handle = 0}, {.handle = UINTPTR_MAX}};
 
 /* Records are never freed, only used again. */
 static struct memspan_heap *unused;

@@ -69,8 +69,8 @@ struct memspan_heap {
     struct memspan_heap_cache *cache;         /* NULL until the first block is freed */
 };
 
-/* What a slot holds that leads nowhere, and a current slab without objects. */
-extern struct memspan_heap memspan_heap_nobody;
+/* What slots hold that lead nowhere, and a current slab without objects. */
+extern struct memspan_heap memspan_heap_nobody[2];
 extern struct memspan_slab memspan_slab_none;
 
 /* ---- hot ---- */
@@ -84,6 +84,13 @@ static inline void memspan_heap_set_least(struct memspan_heap *heap, int64_t cre
 static inline unsigned memspan_heap_slot(uintptr_t handle)
 {
     return (unsigned)handle & (MEMSPAN_THREAD_SLOTS - 1);
+}
+
+/* For that slot: its handle has another, so that no number that a program may pass for a handle is
+ * ever looked for there and found. */
+static inline struct memspan_heap *memspan_heap_nobody_at(unsigned slot)
+{
+    return &memspan_heap_nobody[(slot == 0) ? 1 : 0];
 }
 
 /* An object of @p size_bytes on a boundary of at most MEMSPAN_SMALL_ALIGN_MAX, a power of two, from

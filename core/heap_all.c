@@ -232,11 +232,11 @@ void memspan_heap_retire_all(struct memspan_thread *t)
 {
     struct memspan_heap *heap = t->heaps;
     struct memspan_heap *next;
-    int i;
+    unsigned i;
 
     t->heaps = NULL;
     for (i = 0; i < MEMSPAN_THREAD_SLOTS; i++) {
-        t->slots[i] = &memspan_heap_nobody;
+        t->slots[i] = memspan_heap_nobody_at(i);
     }
     for (; heap != NULL; heap = next) {
         next = heap->next;
@@ -251,7 +251,7 @@ static void leave_thread(struct memspan_heap *heap)
 {
     struct memspan_thread *t   = heap->thread;
     struct memspan_heap **link = &t->heaps;
-    int i;
+    unsigned i;
 
     while (*link != heap) {
         link = &(*link)->next;
@@ -259,7 +259,7 @@ static void leave_thread(struct memspan_heap *heap)
     *link = heap->next;
     for (i = 0; i < MEMSPAN_THREAD_SLOTS; i++) {
         if (t->slots[i] == heap) {
-            t->slots[i] = &memspan_heap_nobody;
+            t->slots[i] = memspan_heap_nobody_at(i);
         }
     }
 }

@@ -74,10 +74,10 @@ static void end_thread(void *data)
 /* Into the list; false when nothing would take it out again. */
 static bool make_known(struct memspan_thread *t)
 {
-    int i;
+    unsigned i;
 
     for (i = 0; i < MEMSPAN_THREAD_SLOTS; i++) {
-        t->slots[i] = &memspan_heap_nobody;
+        t->slots[i] = memspan_heap_nobody_at(i);
     }
     if (!has_key) {
         has_key = (pthread_key_create(&key, end_thread) == 0);

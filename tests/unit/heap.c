@@ -69,3 +69,15 @@ Test(heap, a_block_of_other_traits_is_kept_for_nobody)
     }
     cr_expect_eq(memspan_check(), MEMSPAN_OK, "%s", memspan_error_text());
 }
+
+/* Whatever number stands for a handle: none is taken for what stands where no heap is. */
+Test(heap, no_number_is_the_handle_of_nobody)
+{
+    uintptr_t value;
+
+    memspan_free(memspan_alloc(MEMSPAN_ALLOCATOR_DEFAULT, 16));
+    for (value = UINTPTR_MAX; value > UINTPTR_MAX - 20; value--) {
+        cr_expect_eq(memspan_alloc((memspan_allocator_h)value, 64), NULL);
+        cr_expect_eq(memspan_alloc((memspan_allocator_h)value, 64 << 10), NULL);
+    }
+}
