@@ -438,13 +438,19 @@ bool memspan_pointer_is_ours(const void *pointer)
     return memspan_store_chunk(pointer) != NULL;
 }
 
+/* A function of its own, so that the short way saves no registers for it. */
+static __attribute__((noinline)) memspan_kind_t kind_in_partial(const void *pointer,
+                                                                uintptr_t entry)
+{
+    return (memspan_store_chunk(pointer) == NULL) ? MEMSPAN_KIND_NONE : memspan_entry_kind(entry);
+}
+
 memspan_kind_t memspan_pointer_kind(const void *pointer)
 {
     uintptr_t entry = memspan_map_find(pointer);
 
-    if (MEMSPAN_UNLIKELY((entry & MEMSPAN_ENTRY_PARTIAL) != 0) &&
-        (memspan_store_chunk(pointer) == NULL)) {
-        return MEMSPAN_KIND_NONE;
+    if (MEMSPAN_UNLIKELY((entry & MEMSPAN_ENTRY_PARTIAL) != 0)) {
+        return kind_in_partial(pointer, entry);
     }
     return memspan_entry_kind(entry);
 }
