@@ -294,9 +294,16 @@ void *memspan_allocate_slowly(memspan_allocator_h handle, size_t align_bytes, si
     struct ask ask = {
         .size_bytes = size_bytes, .align_bytes = align_bytes, .handle = marked(handle)};
     struct memspan_allocator *a;
-    void *address = memspan_heap_alloc_middle((uintptr_t)handle, align_bytes, size_bytes);
+    void *address = NULL;
+    bool refused  = false;
 
-    if ((address != NULL) || memspan_heap_refuses((uintptr_t)handle, size_bytes)) {
+    if (align_bytes == 1) {
+        address = memspan_heap_alloc_next((uintptr_t)handle, size_bytes, &refused);
+    }
+    if ((address == NULL) && !refused) {
+        address = memspan_heap_alloc_middle((uintptr_t)handle, align_bytes, size_bytes);
+    }
+    if ((address != NULL) || refused || memspan_heap_refuses((uintptr_t)handle, size_bytes)) {
         return address;
     }
     a = memspan_allocator_resolve(handle);

@@ -57,16 +57,6 @@ alloc_slowly(memspan_omp_allocator_t allocator, size_t align_bytes, size_t size_
 static __attribute__((noinline)) void *alloc_past_heap(size_t size_bytes,
                                                        memspan_omp_allocator_t allocator)
 {
-    bool refused;
-    void *pointer = memspan_heap_alloc_next(allocator, size_bytes, &refused);
-
-    if ((pointer != NULL) || refused) {
-        return pointer;
-    }
-    pointer = memspan_heap_alloc_middle(allocator, 1, size_bytes);
-    if ((pointer != NULL) || memspan_heap_refuses(allocator, size_bytes)) {
-        return pointer;
-    }
     return memspan_allocator_known((memspan_allocator_h)allocator)
                ? memspan_allocate_slowly((memspan_allocator_h)allocator, 1, size_bytes)
                : alloc_slowly(allocator, 0, size_bytes, false);
