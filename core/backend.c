@@ -87,6 +87,11 @@ const memspan_services_t memspan_services = {
     .tell        = service_tell,
 };
 
+const memspan_services_t *memspan_services_get(void)
+{
+    return &memspan_services;
+}
+
 /* ---- the list ---- */
 
 static bool name_is_valid(const char *name)

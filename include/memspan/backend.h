@@ -207,5 +207,9 @@ typedef struct memspan_backend {
 #define MEMSPAN_BACKEND_ENTRY "memspan_backend_entry"
 typedef const memspan_backend_t *(*memspan_backend_entry_t)(void);
 
+/** What open() of a backend is given, for other libraries that are built upon this one: their
+ * failures then stand in the same record. Any thread; opens nothing. */
+MEMSPAN_API const memspan_services_t *memspan_services_get(void);
+
 MEMSPAN_END_DECLS
 #endif /* MEMSPAN_BACKEND_H */

@@ -6,7 +6,7 @@
 #
 # Each room may include what stands left of it, and itself:
 #   include/  <-  core/base  <-  core  <-  core/omp
-# backends/NAME: include/, core/base and itself. cmd, bench, tests: include/ and themselves. A unit
+# backends/NAME: include/, core/base and itself. shmem: the same, and core/symmetric_heap.h. cmd, bench, tests: include/ and themselves. A unit
 # test may open its room: tests/unit, tests/fakes, tests/fuzz and tests/programs/*_contract.c (which
 # need a compiler of their own) any of the library, tests/bench bench, tests/memquery cmd.
 # Headers of the system and of drivers are not ours to judge.
@@ -14,7 +14,7 @@ set -eu
 root=${1:?usage: check.sh ROOT}
 cd "$root"
 
-files=$(find include core backends cmd bench tests -type f \
+files=$(find include core backends shmem cmd bench tests -type f \
     \( -name '*.c' -o -name '*.h' -o -name '*.cpp' -o -name '*.hpp' -o -name '*.inc' \) 2>/dev/null | sort)
 backends=$(find backends -mindepth 1 -maxdepth 1 -type d 2>/dev/null | sed 's|.*/||' | grep -vx host | tr '\n' ' ')
 [ -n "$files" ] || { echo "no sources under $root" >&2; exit 2; }
@@ -29,6 +29,7 @@ function room_of(path) {
     if (path ~ /^core\/base\//) return "base"
     if (path ~ /^core\/omp\//) return "omp"
     if (path ~ /^core\//) return "core"
+    if (path ~ /^shmem\//) return "shmem"
     if (path ~ /^backends\/[^\/]*\//) { split(path, part, "/"); return "backends/" part[2] }
     if (path ~ /^cmd\//) return "cmd"
     if (path ~ /^bench\//) return "bench"
@@ -47,6 +48,7 @@ function is_allowed(from, to) {
     if (from == "core") return to == "base"
     if (from == "omp") return to == "base" || to == "core"
     if (from ~ /^backends\//) return to == "base"
+    if (from == "shmem") return to == "base"
     return 0
 }
 
@@ -88,6 +90,7 @@ FNR == 1 { in_comment = 0; here = room_of(FILENAME) }
     if (target == "outside") { report("path goes up"); next }
     if (target != "") {
         to = room_of(target)
+        if (here == "shmem" && target == "core/symmetric_heap.h") next
         if (!is_allowed(here, to)) report(here " may not include " (to == "" ? target : to))
         if (quoted && to == "include") report("public headers are included with <>")
     }
@@ -96,9 +99,10 @@ FNR == 1 { in_comment = 0; here = room_of(FILENAME) }
 {
     text = code($0)
     if (text == "") next
-    if (here ~ /^(base|core|omp|backends\/)/ && FILENAME != "core/base/option.c" \
+    if (here ~ /^(base|core|omp|shmem|backends\/)/ && FILENAME != "core/base/option.c" \
+        && FILENAME != "shmem/option.c" \
         && text ~ /(^|[^A-Za-z0-9_])(secure_getenv|getenv|environ)([^A-Za-z0-9_]|$)/)
-        report("only core/base/option.c reads the environment")
+        report("only core/base/option.c (shmem/option.c for SHMEM) reads the environment")
     if (here ~ /^(base|core|omp)$/)
         for (i = 1; i <= backend_count; i++)
             if (text ~ "memspan_backend_" backend[i] "([^A-Za-z0-9_]|$)" \

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef MEMSPAN_SHMEM_ATOMIC_H
+#define MEMSPAN_SHMEM_ATOMIC_H
+
+/* Atomic operations on one word of another PE: the processor's own where it is mapped here. All
+ * operations on one word go the same way: what is not mapped is done by its owner's service, for
+ * the owner too.
+ *
+ *     unsigned index;
+ *     long *to = memspan_segment_peer(dest, sizeof *dest, pe, &index);
+ *     if (to != NULL) { old = __atomic_fetch_add(to, value, __ATOMIC_ACQ_REL);
+ *                       memspan_node_ring(index); return old; }
+ *     return (long)memspan_atomic_slow(context, MEMSPAN_ATOMIC_ADD, dest, sizeof *dest, value, 0,
+ * pe);
+ */
+
+#include "shmem/rma.h"
+
+enum memspan_atomic {
+    MEMSPAN_ATOMIC_FETCH,
+    MEMSPAN_ATOMIC_SET,
+    MEMSPAN_ATOMIC_SWAP,
+    MEMSPAN_ATOMIC_COMPARE_SWAP,
+    MEMSPAN_ATOMIC_ADD,
+    MEMSPAN_ATOMIC_AND,
+    MEMSPAN_ATOMIC_OR,
+    MEMSPAN_ATOMIC_XOR,
+};
+
+/* The word's old bits. @p size_bytes is 4 or 8 (1 and 2 are for old names of short types). Fatal
+ * when the address, the PE or the alignment is wrong. */
+uint64_t memspan_atomic_slow(const struct memspan_context *context, enum memspan_atomic operation,
+                             const void *dest, size_t size_bytes, uint64_t value,
+                             uint64_t condition, int pe) __attribute__((cold));
+
+/* The same operation on a word of this process's memory. */
+uint64_t memspan_atomic_apply(enum memspan_atomic operation, void *word, size_t size_bytes,
+                              uint64_t value, uint64_t condition);
+
+/* Signals: set or add on a uint64_t. @p adds: SHMEM_SIGNAL_ADD. */
+static inline void memspan_signal(const struct memspan_context *context, uint64_t *signal,
+                                  uint64_t value, bool adds, int pe)
+{
+    unsigned index;
+    uint64_t *to = memspan_segment_peer(signal, sizeof *signal, pe, &index);
+
+    if (MEMSPAN_LIKELY(to != NULL)) {
+        if (adds) {
+            __atomic_fetch_add(to, value, __ATOMIC_ACQ_REL);
+        } else {
+            __atomic_store_n(to, value, __ATOMIC_RELEASE);
+        }
+        memspan_node_ring((int)index);
+        return;
+    }
+    (void)memspan_atomic_slow(context, adds ? MEMSPAN_ATOMIC_ADD : MEMSPAN_ATOMIC_SET, signal,
+                              sizeof *signal, value, 0, pe);
+}
+
+#endif /* MEMSPAN_SHMEM_ATOMIC_H */

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* error.c: failures go into the same record as those of libmemspan, through its services. */
+
+#include "shmem/error.h"
+#include "shmem/job.h"
+#include "shmem/option.h"
+#include <memspan/backend.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { TEXT_BYTES = 512 };
+
+memspan_status_t memspan_error_native_va(memspan_status_t status, const char *backend,
+                                         const char *call, long native_code,
+                                         const char *native_text, const char *hint,
+                                         const char *format, va_list args)
+{
+    char text[TEXT_BYTES];
+
+    vsnprintf(text, sizeof text, format, args);
+    return memspan_services_get()->fail(status, (backend != NULL) ? backend : "", call, native_code,
+                                        native_text, hint, "%s", text);
+}
+
+memspan_status_t memspan_error(memspan_status_t status, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    status = memspan_error_native_va(status, "", NULL, 0, NULL, NULL, format, args);
+    va_end(args);
+    return status;
+}
+
+memspan_status_t memspan_error_native(memspan_status_t status, const char *backend,
+                                      const char *call, long native_code, const char *native_text,
+                                      const char *hint, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    status = memspan_error_native_va(status, backend, call, native_code, native_text, hint, format,
+                                     args);
+    va_end(args);
+    return status;
+}
+
+/* The record is the library's: it is made again with the advice in it. */
+memspan_status_t memspan_error_hint(const char *format, ...)
+{
+    const memspan_error_t *last = memspan_error_last();
+    char message[TEXT_BYTES];
+    char backend[16];
+    char call[64];
+    char native_text[128];
+    char hint[256];
+    va_list args;
+
+    snprintf(message, sizeof message, "%s", last->message);
+    snprintf(backend, sizeof backend, "%s", last->backend);
+    snprintf(call, sizeof call, "%s", last->call);
+    snprintf(native_text, sizeof native_text, "%s", last->native_text);
+    va_start(args, format);
+    vsnprintf(hint, sizeof hint, format, args);
+    va_end(args);
+    return memspan_services_get()->fail(last->status, backend, call, last->native_code, native_text,
+                                        hint, "%s", message);
+}
+
+/* One write, so that lines of several PEs do not mix. */
+static void print_line(const char *what, const char *text)
+{
+    char line[TEXT_BYTES + 96];
+    int length;
+
+    if (memspan_job.pe_count > 0) {
+        length = snprintf(line, sizeof line, "memspan: PE %d of %d: %s%s\n", memspan_job.pe,
+                          memspan_job.pe_count, what, text);
+    } else {
+        length = snprintf(line, sizeof line, "memspan: %s%s\n", what, text);
+    }
+    if (length > 0) {
+        size_t size    = ((size_t)length < sizeof line) ? (size_t)length : (sizeof line - 1);
+        line[size - 1] = '\n';
+        /* There is nobody to tell that standard error is closed. */
+        if (write(STDERR_FILENO, line, size) < 0) {
+            return;
+        }
+    }
+}
+
+void memspan_fatal(const char *format, ...)
+{
+    char text[TEXT_BYTES];
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    print_line("", text);
+    memspan_job_abort(1, text);
+}
+
+void memspan_fatal_error(const char *call)
+{
+    memspan_fatal("%s: %s", call, memspan_error_text());
+}
+
+void memspan_warn_once(int *key, const char *format, ...)
+{
+    char text[TEXT_BYTES];
+    va_list args;
+
+    if (__atomic_exchange_n(key, 1, __ATOMIC_RELAXED) != 0) {
+        return;
+    }
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    print_line("warning: ", text);
+}
+
+void memspan_debug_note(const char *format, ...)
+{
+    char text[TEXT_BYTES];
+    va_list args;
+
+    if (!memspan_shmem_option_is_on(MEMSPAN_SHMEM_DEBUG)) {
+        return;
+    }
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    print_line("", text);
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef MEMSPAN_SHMEM_ERROR_H
+#define MEMSPAN_SHMEM_ERROR_H
+
+/* How the SHMEM layer says that something is wrong.
+ *
+ * What can be answered with a status or NULL leaves a record (memspan_error_last()) and says why
+ * there. Most OpenSHMEM calls return nothing: a wrong one is fatal, for the whole job, with words.
+ */
+
+#include "core/base/error.h"
+
+/* "memspan: PE 3 of 8: ..." to standard error, then the end of the job with status 1. The message
+ * names the call, the argument and its value, and what would help. */
+_Noreturn void memspan_fatal(const char *format, ...) __attribute__((format(printf, 1, 2), cold));
+
+/* The same with the calling thread's error record as the message. */
+_Noreturn void memspan_fatal_error(const char *call) __attribute__((cold));
+
+/* "memspan: PE 3: warning: ...", once for each @p key of the caller's (a static, 0 at first). */
+void memspan_warn_once(int *key, const char *format, ...)
+    __attribute__((format(printf, 2, 3), cold));
+
+/* What SHMEM_DEBUG turns on. */
+void memspan_debug_note(const char *format, ...) __attribute__((format(printf, 1, 2), cold));
+
+#endif /* MEMSPAN_SHMEM_ERROR_H */

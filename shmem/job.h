@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef MEMSPAN_SHMEM_JOB_H
+#define MEMSPAN_SHMEM_JOB_H
+
+/* The job as this process sees it, and its beginning and end.
+ *
+ * Everything is written while shmem_init() runs, and read without locks until shmem_finalize(). */
+
+#include "core/base/platform.h"
+#include "shmem/error.h"
+#include <stdatomic.h>
+
+struct memspan_bootstrap;
+
+struct memspan_job {
+    int pe;
+    int pe_count;
+    int first_local; /* PEs of this node are first_local .. + direct_count - 1, where they are in */
+    int direct_count; /* one run of numbers; 0 otherwise (memspan_job_local_index() always works) */
+    int local_index;  /* this PE's number on its node */
+    int local_count;  /* PEs on this node */
+    const int *local_pes; /* by local index, ascending */
+    int thread_level;
+    bool is_on;             /* between init and finalize */
+    bool checks;            /* every argument is checked */
+    bool has_device_memory; /* an address that is given may be one that the host cannot touch */
+    const char *launcher;
+    const struct memspan_bootstrap *bootstrap;
+};
+
+extern struct memspan_job memspan_job;
+
+/* shmem_init_thread(): 0, or nonzero with an error record. Every PE of the job calls it. */
+int memspan_job_init(int requested_level, int *provided_p);
+void memspan_job_finalize(void);
+bool memspan_job_is_initialized(void);
+
+/* End the job, all PEs of it. */
+_Noreturn void memspan_job_abort(int status, const char *message);
+
+/* The number of @p pe on this node, or -1 when it is on another one. */
+int memspan_job_local_index(int pe);
+
+/* Fatal with "CALL was called before shmem_init()" (or after the last shmem_finalize()). */
+void memspan_job_refuse(const char *call) __attribute__((cold));
+static inline void memspan_job_require(const char *call)
+{
+    if (MEMSPAN_UNLIKELY(!memspan_job.is_on)) {
+        memspan_job_refuse(call);
+    }
+}
+
+#endif /* MEMSPAN_SHMEM_JOB_H */

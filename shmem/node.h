@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef MEMSPAN_SHMEM_NODE_H
+#define MEMSPAN_SHMEM_NODE_H
+
+/* The control memory that the PEs of a node share: one memfd, a header, then a bell and a slot for
+ * each PE. It is sparse: what nobody touches costs nothing. The first PE of the node makes it and
+ * tells the others where it is; they look at it through /proc, and know it by its cookie.
+ *
+ * A slot is divided into areas, each the property of one file pair. All is zero at first.
+ *
+ * Sleeping. A thread that has waited long enough counts itself among its PE's sleepers, makes every
+ * processor of the job pass a barrier (membarrier), looks once more at what it waits for, and
+ * sleeps on the bell. Whoever stores something that a PE may wait for looks at the sleepers
+ * afterwards, by a plain load: either that load sees the sleeper, or the barrier has made the store
+ * visible before the sleeper's last look. */
+
+#include "core/base/platform.h"
+#include "shmem/error.h"
+#include <stdatomic.h>
+
+enum {
+    MEMSPAN_TEAM_MAX        = 1024,     /* teams alive at once, the predefined ones included */
+    MEMSPAN_TEAM_SYNC_BYTES = 1024,     /* of flags, for each team in each PE's slot */
+    MEMSPAN_TEAM_WORK_BYTES = 64 << 10, /* of room for small data, likewise */
+};
+
+/* X(area, bytes in each slot): multiples of a page. */
+#define MEMSPAN_NODE_AREA_MAP(X)                                                                   \
+    X(IDENTITY, 4096) /* job.c: who the PE is, where its segments are */                           \
+    X(LOCK, 4096)     /* lock.c */                                                                 \
+    X(SYNC, (size_t)MEMSPAN_TEAM_MAX *MEMSPAN_TEAM_SYNC_BYTES) /* collective/ */                   \
+    X(WORK, (size_t)MEMSPAN_TEAM_MAX *MEMSPAN_TEAM_WORK_BYTES) /* collective/ */                   \
+    X(REMOTE, (size_t)4 << 20) /* remote.c: requests for memory that only its owner reaches */
+
+enum memspan_node_area {
+#define AREA_ENUM(area, size_bytes) MEMSPAN_AREA_##area,
+    MEMSPAN_NODE_AREA_MAP(AREA_ENUM)
+#undef AREA_ENUM
+        MEMSPAN_AREA_COUNT
+};
+
+struct memspan_node_offsets {
+#define AREA_MEMBER(area, size_bytes) char area[size_bytes];
+    MEMSPAN_NODE_AREA_MAP(AREA_MEMBER)
+#undef AREA_MEMBER
+};
+
+/* What is written when somebody sleeps, and read by everybody who stores to this PE. */
+struct memspan_bell {
+    _Alignas(MEMSPAN_CACHE_LINE_BYTES) atomic_uint sleepers;
+    atomic_uint rings; /* futex word */
+};
+
+struct memspan_node {
+    struct memspan_bell *bells; /* by local index */
+    char *slots;
+};
+
+extern struct memspan_node memspan_node;
+
+/* An area of the PE with that local index. */
+static inline void *memspan_node_slot(int local_index)
+{
+    return memspan_node.slots + ((size_t)local_index * sizeof(struct memspan_node_offsets));
+}
+#define MEMSPAN_NODE_AREA(local_index, area)                                                       \
+    ((void *)((char *)memspan_node_slot(local_index) + offsetof(struct memspan_node_offsets, area)))
+
+/* Make or join the control memory; every PE of the job calls it. */
+memspan_status_t memspan_node_open(void);
+void memspan_node_close(void);
+
+/* All PEs of the node have come here, and see what the others stored before. For start and end:
+ * collectives have something faster. */
+void memspan_node_fence(void);
+
+/* A memfd that all PEs of the node share: the first of them makes it of @p size_bytes and the
+ * others open it; everybody calls in the same order. *fd_p is the caller's to close. @p
+ * huge_page_bytes: 0, or the size of reserved huge pages to take it from. All fail where one fails.
+ */
+memspan_status_t memspan_node_share_file(const char *name, size_t size_bytes,
+                                         size_t huge_page_bytes, int *fd_p);
+
+/* True everywhere when it is true on every PE of the node. Everybody calls. */
+bool memspan_node_all(bool mine);
+
+void memspan_node_ring_slow(int local_index) __attribute__((cold));
+
+/* Tell the PE with that local index that something was stored to it. */
+static inline void memspan_node_ring(int local_index)
+{
+    struct memspan_bell *bell = &memspan_node.bells[local_index];
+
+    if (MEMSPAN_UNLIKELY(atomic_load_explicit(&bell->sleepers, memory_order_relaxed) != 0)) {
+        memspan_node_ring_slow(local_index);
+    }
+}
+
+#endif /* MEMSPAN_SHMEM_NODE_H */

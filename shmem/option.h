@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef MEMSPAN_SHMEM_OPTION_H
+#define MEMSPAN_SHMEM_OPTION_H
+
+/* The environment of the SHMEM layer: one table, read when a program calls shmem_init(), because
+ * programs set variables just before it. Partitions, one variable each, are in partition_option.h.
+ * Standard variables have an old twin (SMA_...), which counts when the new one is unset. */
+
+#include "core/base/error.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Forms: FLAG (set, be it empty, is on; "0", "no" and "off" are off), SIZE (OpenSHMEM's grammar:
+ * "1.5g", text after the suffix ignored), NUMBER (decimal), CHOICE (a word of the form).
+ *
+ * X(symbol, variable, old twin or "", FORM, form as shown, value when unset, help) */
+#define MEMSPAN_SHMEM_OPTION_MAP(X)                                                                \
+    X(VERSION, "SHMEM_VERSION", "SMA_VERSION", FLAG, "any", "", "print the version at start-up")   \
+    X(INFO, "SHMEM_INFO", "SMA_INFO", FLAG, "any", "",                                             \
+      "print these variables, their values, and what they led to")                                 \
+    X(DEBUG, "SHMEM_DEBUG", "SMA_DEBUG", FLAG, "any", "",                                          \
+      "say what is done at start-up, and check every argument")                                    \
+    X(SYMMETRIC_SIZE, "SHMEM_SYMMETRIC_SIZE", "SMA_SYMMETRIC_SIZE", SIZE, "size", "512m",          \
+      "bytes of the symmetric heap of each PE")                                                    \
+    X(CHECK, "SHMEMX_CHECK", "", FLAG, "any", "",                                                  \
+      "check every argument: PEs, addresses, overlap, sizes that must be equal")                   \
+    X(MAX_PARTITIONS, "SHMEM_MAX_PARTITIONS", "SMA_MAX_PARTITIONS", NUMBER, "1 to 64", "64",       \
+      "how many partitions may be asked for")                                                      \
+    X(DEFAULT_PARTITION, "SHMEMX_DEFAULT_PARTITION", "", NUMBER, "0 to 1023", "",                  \
+      "the partition of shmem_malloc(); unset: 1, or 0 where that is the host's and 1 a device's") \
+    X(STRICT_PARTITIONS, "SHMEMX_STRICT_PARTITIONS", "", FLAG, "any", "",                          \
+      "partitions without number 1 are an error instead of being given one of default size")       \
+    X(LIBOMP_PARTITION, "SHMEMX_LIBOMP_PARTITION", "", NUMBER, "0 to 1023", "",                    \
+      "the partition from which OpenMP's mapped variables come; unset: the first of KIND=LIBOMP")  \
+    X(SPIN, "SHMEMX_SPIN", "", NUMBER, "looks", "",                                                \
+      "how often a waiting PE looks before it lets others run; unset: by PEs and processors")
+
+enum memspan_shmem_option {
+#define OPTION_ENUM(symbol, variable, twin, form, form_text, fallback, help) MEMSPAN_SHMEM_##symbol,
+    MEMSPAN_SHMEM_OPTION_MAP(OPTION_ENUM)
+#undef OPTION_ENUM
+        MEMSPAN_SHMEM_OPTION_COUNT
+};
+
+/* Read the environment. MEMSPAN_ERR_CONFIG, with the variable's name, for a malformed value. */
+memspan_status_t memspan_shmem_option_read(void);
+
+/* The variable that set it (its own name, its twin's), NULL when it is unset. */
+const char *memspan_shmem_option_source(enum memspan_shmem_option option);
+bool memspan_shmem_option_is_on(enum memspan_shmem_option option);      /* a FLAG */
+uint64_t memspan_shmem_option_number(enum memspan_shmem_option option); /* a SIZE or NUMBER */
+static inline bool memspan_shmem_option_is_set(enum memspan_shmem_option option)
+{
+    return memspan_shmem_option_source(option) != NULL;
+}
+
+/* OpenSHMEM's size: a number, perhaps with a fraction, and a suffix k, m, g, t. @p strict: nothing
+ * may follow the suffix but b or ib; else what follows is ignored. False: no such size. */
+bool memspan_shmem_size_parse(const char *text, bool strict, uint64_t *size_p);
+
+/* The next variable of the environment whose name starts with @p prefix; *cursor is 0 at first.
+ * The text is the environment's own ("NAME=value"). NULL: no more. */
+const char *memspan_shmem_option_next(const char *prefix, size_t *cursor);
+
+/* A number that differs where anything that was read differs: compared between PEs at start. */
+uint64_t memspan_shmem_option_digest(enum memspan_shmem_option option);
+
+/* The variable's name. */
+const char *memspan_shmem_option_name(enum memspan_shmem_option option);
+
+/* All variables with their values, one a line, to standard output (SHMEM_INFO). */
+void memspan_shmem_option_print(void);
+
+#endif /* MEMSPAN_SHMEM_OPTION_H */

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef MEMSPAN_SHMEM_PARTITION_H
+#define MEMSPAN_SHMEM_PARTITION_H
+
+/* Partitions: symmetric heaps of one kind of memory each.
+ *
+ * A partition is a segment (where its memory is) and a symmetric heap (which of it is in use).
+ * Which there are says the environment at shmem_init(), or a team at run time. */
+
+#include "core/symmetric_heap.h"
+#include "shmem/segment.h"
+
+enum {
+    MEMSPAN_PARTITION_DEFAULT = -2, /* whichever shmem_malloc() uses */
+    MEMSPAN_PARTITION_NONE    = -1,
+    MEMSPAN_PARTITION_ID_MAX  = 1023,
+    MEMSPAN_PARTITION_MAX     = 64,
+};
+
+struct memspan_partition {
+    int id;
+    int segment; /* its index */
+    int team;    /* index of the team that allocates from it; 1: the world */
+    struct memspan_symmetric_heap *heap;
+    /* What was asked for and what was given is in struct memspan_partition_info (partition_info.h)
+     * once that exists. */
+    void *memory; /* partition_memory.c's own */
+};
+
+/* The partition with that number (or the default one); NULL when there is none. */
+struct memspan_partition *memspan_partition_get(int id);
+
+/* The one that an address lies in; NULL: none. */
+struct memspan_partition *memspan_partition_of(const void *address);
+
+/* All that the environment asks for; every PE calls. An error record and the same failure
+ * everywhere, or partitions. Also opens the arena. */
+memspan_status_t memspan_partition_open(void);
+void memspan_partition_close(void);
+
+#endif /* MEMSPAN_SHMEM_PARTITION_H */

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef MEMSPAN_SHMEM_RMA_H
+#define MEMSPAN_SHMEM_RMA_H
+
+/* Put and get.
+ *
+ * Where the other PE's memory is mapped here, they are copies, complete when they return (but for
+ * the order in which others see them: order.h). Everything else goes the slow way, out of line: it
+ * says what is wrong with the arguments, or asks the transport that reaches that memory.
+ *
+ * Sizes are bytes; PE numbers are the world's (context.h translates). */
+
+#include "shmem/context.h"
+#include "shmem/segment.h"
+#include <string.h>
+
+/* What the slow way says of whom. */
+struct memspan_rma_call {
+    const char *name; /* "shmem_put" */
+};
+
+void memspan_put_slow(const struct memspan_context *context, void *dest, const void *source,
+                      size_t size_bytes, int pe) __attribute__((cold));
+void memspan_get_slow(const struct memspan_context *context, void *dest, const void *source,
+                      size_t size_bytes, int pe) __attribute__((cold));
+
+/* One instruction for what is one word: others may be waiting for it. */
+static inline void memspan_rma_copy(void *to, const void *from, size_t size_bytes)
+{
+    if (size_bytes == 8) {
+        memcpy(to, from, 8);
+    } else if (size_bytes == 4) {
+        memcpy(to, from, 4);
+    } else if (size_bytes == 2) {
+        memcpy(to, from, 2);
+    } else {
+        memcpy(to, from, size_bytes);
+    }
+}
+
+static inline void memspan_put(const struct memspan_context *context, void *dest,
+                               const void *source, size_t size_bytes, int pe)
+{
+    unsigned index;
+    void *to = memspan_segment_peer(dest, size_bytes, pe, &index);
+
+    if (MEMSPAN_LIKELY((to != NULL) && !memspan_job.has_device_memory)) {
+        memspan_rma_copy(to, source, size_bytes);
+        memspan_node_ring((int)index);
+        return;
+    }
+    memspan_put_slow(context, dest, source, size_bytes, pe);
+}
+
+static inline void memspan_get(const struct memspan_context *context, void *dest,
+                               const void *source, size_t size_bytes, int pe)
+{
+    unsigned index;
+    const void *from = memspan_segment_peer(source, size_bytes, pe, &index);
+
+    if (MEMSPAN_LIKELY((from != NULL) && !memspan_job.has_device_memory)) {
+        memspan_rma_copy(dest, from, size_bytes);
+        return;
+    }
+    memspan_get_slow(context, dest, source, size_bytes, pe);
+}
+
+/* Put and get that may return before they are done: memspan_quiet() completes them. */
+static inline void memspan_put_nbi(const struct memspan_context *context, void *dest,
+                                   const void *source, size_t size_bytes, int pe)
+{
+    memspan_put(context, dest, source, size_bytes, pe);
+}
+
+static inline void memspan_get_nbi(const struct memspan_context *context, void *dest,
+                                   const void *source, size_t size_bytes, int pe)
+{
+    memspan_get(context, dest, source, size_bytes, pe);
+}
+
+/* @p block_count blocks of @p block_bytes; from one to the next @p dest_stride_bytes and
+ * @p source_stride_bytes (at least block_bytes, so that iput is the case of one element). */
+void memspan_put_strided(const struct memspan_context *context, void *dest, const void *source,
+                         ptrdiff_t dest_stride_bytes, ptrdiff_t source_stride_bytes,
+                         size_t block_bytes, size_t block_count, int pe);
+void memspan_get_strided(const struct memspan_context *context, void *dest, const void *source,
+                         ptrdiff_t dest_stride_bytes, ptrdiff_t source_stride_bytes,
+                         size_t block_bytes, size_t block_count, int pe);
+
+/* shmem_ptr(): where this process may load and store @p address of @p pe; NULL: nowhere. */
+void *memspan_rma_pointer(const void *address, int pe);
+
+/* shmem_addr_accessible(). */
+bool memspan_rma_reaches(const void *address, int pe);
+
+/* End the job, saying what is wrong with this address, size or PE (of @p call). Returns when
+ * nothing is: the memory is reached in another way. */
+void memspan_rma_require(const char *call, const void *address, size_t size_bytes, int pe);
+
+#endif /* MEMSPAN_SHMEM_RMA_H */

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef MEMSPAN_SHMEM_SEGMENT_H
+#define MEMSPAN_SHMEM_SEGMENT_H
+
+/* Symmetric memory: from an address of this PE's to the same place of another PE.
+ *
+ * A segment is the data segment of the executable, or a partition. Of memory that processes can
+ * share, a node has one file a segment: the PE with local index i has its copy at i * stride_bytes.
+ * Each PE maps its own copy where its addresses are, and once more the whole file as a window:
+ *
+ *     peer's address = address + to_window + i * stride_bytes
+ *
+ * Segments other than the data segment lie in the arena: one range of addresses, the same in every
+ * PE where that can be had, divided into units; a byte a unit says whose it is. So the segment of
+ * an address costs the same however many there are. Memory at addresses of its driver's choice is
+ * outside, and found by comparing (memspan_segment_find).
+ *
+ * Threads: segments are made and ended by collective calls; everything else only reads. */
+
+#include "shmem/job.h"
+#include "shmem/node.h"
+
+enum {
+    MEMSPAN_SEGMENT_DATA = 0,   /* the data segment's index */
+    MEMSPAN_SEGMENT_NONE = 1,   /* an index whose segment is empty: what nobody owns */
+    MEMSPAN_SEGMENT_MAX  = 160, /* partitions, spaces, registered buffers, and these two */
+    MEMSPAN_ARENA_UNITS  = 4096,
+};
+
+struct memspan_segment {
+    char *base;           /* of this PE's copy */
+    size_t size_bytes;    /* 0: not in use */
+    unsigned reach_count; /* PEs from job.first_local on whose copies are in the window; 0: none */
+    intptr_t to_window;
+    size_t stride_bytes;
+    int partition;     /* its number; -1: none */
+    bool host_touches; /* the host may load and store its own copy */
+    int fd;            /* of the file, -1: none */
+    struct memspan_remote
+        *remote; /* how to reach what is not in the window (remote.h); NULL: not */
+};
+
+struct memspan_arena {
+    uintptr_t base;
+    unsigned shift; /* of a unit's size */
+    unsigned unit_count;
+    bool is_common;            /* the same addresses in every PE of the node */
+    unsigned char *segment_of; /* by unit */
+};
+
+extern struct memspan_arena memspan_arena;
+extern struct memspan_segment memspan_segments[MEMSPAN_SEGMENT_MAX];
+
+/* Reserve the arena for partitions of @p total_bytes in all, the largest @p largest_bytes, and room
+ * for others later. Every PE of the node calls it with the same sizes. */
+memspan_status_t memspan_arena_open(size_t total_bytes, size_t largest_bytes);
+void memspan_arena_close(void);
+
+/* A shared segment of @p size_bytes in the arena, zeros, for every PE of the node; all call with
+ * the same arguments. @p page_bytes: pages wanted (0: ordinary). */
+memspan_status_t memspan_segment_create(const char *name, size_t size_bytes, size_t page_bytes,
+                                        int *index_p);
+
+/* A segment around memory of this PE's own that others cannot map (its copy: @p base). */
+memspan_status_t memspan_segment_adopt(void *base, size_t size_bytes, bool host_touches,
+                                       int *index_p);
+
+/* End it; everybody who made it calls. Unmaps what memspan_segment_create() mapped. */
+void memspan_segment_destroy(int index);
+
+/* The executable's data as segment MEMSPAN_SEGMENT_DATA; undone at the end. */
+memspan_status_t memspan_data_segment_open(void);
+void memspan_data_segment_close(void);
+
+/* Of an address outside the arena and the data segment; the empty segment when nobody owns it. */
+const struct memspan_segment *memspan_segment_find(const void *address);
+
+/* The segment that holds @p address, or an empty one. */
+static inline const struct memspan_segment *memspan_segment_of(const void *address)
+{
+    uintptr_t unit = ((uintptr_t)address - memspan_arena.base) >> memspan_arena.shift;
+    const struct memspan_segment *data = &memspan_segments[MEMSPAN_SEGMENT_DATA];
+
+    if (MEMSPAN_LIKELY(unit < memspan_arena.unit_count)) {
+        return &memspan_segments[memspan_arena.segment_of[unit]];
+    }
+    if (MEMSPAN_LIKELY((uintptr_t)address - (uintptr_t)data->base < data->size_bytes)) {
+        return data;
+    }
+    return memspan_segment_find(address);
+}
+
+/* Where [@p address, + @p size_bytes) of @p pe is in this process's memory; NULL when it is not
+ * there (memspan_rma_* in rma.h then say why, or go another way). *index_p is the PE's local index,
+ * for memspan_node_ring(). */
+static inline void *memspan_segment_peer(const void *address, size_t size_bytes, int pe,
+                                         unsigned *index_p)
+{
+    const struct memspan_segment *segment = memspan_segment_of(address);
+    size_t offset                         = (size_t)((uintptr_t)address - (uintptr_t)segment->base);
+    unsigned index                        = (unsigned)(pe - memspan_job.first_local);
+
+    *index_p = index;
+    if (MEMSPAN_LIKELY((index < segment->reach_count) && (offset < segment->size_bytes) &&
+                       (size_bytes <= segment->size_bytes - offset))) {
+        return (void *)((uintptr_t)address + (uintptr_t)segment->to_window +
+                        (index * segment->stride_bytes));
+    }
+    return NULL;
+}
+
+#endif /* MEMSPAN_SHMEM_SEGMENT_H */

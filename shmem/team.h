@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef MEMSPAN_SHMEM_TEAM_H
+#define MEMSPAN_SHMEM_TEAM_H
+
+/* Teams: every one is a run of the world's PEs with a stride (a split of such a run is one again),
+ * so that translating a number is arithmetic and no table is kept. A handle is a number,
+ * index | generation << 12; index 0 is no team, 1 the world, 2 the PEs of this node.
+ *
+ * A team's index is the same in all its members: it is the number of its flags in each PE's slot of
+ * the node's control memory (MEMSPAN_AREA_SYNC, MEMSPAN_AREA_WORK). */
+
+#include "shmem/job.h"
+#include "shmem/node.h"
+
+enum {
+    MEMSPAN_TEAM_INDEX_MASK = 0xfff,
+    MEMSPAN_TEAM_SHIFT      = 12,
+    MEMSPAN_TEAM_WORLD      = 1,
+    MEMSPAN_TEAM_SHARED     = 2,
+};
+
+struct memspan_team {
+    int index;
+    int start; /* its PE i is PE start + i * stride of the world */
+    int stride;
+    int size;
+    int pe; /* this PE's number in it; -1: not a member */
+    unsigned generation;
+    bool is_live;
+    int context_count;              /* num_contexts of its configuration */
+    struct memspan_team_sync *sync; /* collective/ */
+};
+
+extern struct memspan_team memspan_teams[MEMSPAN_TEAM_MAX];
+
+/* The team of a handle; NULL when it is none (any more). */
+struct memspan_team *memspan_team_of(const void *handle);
+void *memspan_team_handle(const struct memspan_team *team);
+
+static inline struct memspan_team *memspan_team_world(void)
+{
+    return &memspan_teams[MEMSPAN_TEAM_WORLD];
+}
+
+static inline int memspan_team_world_pe(const struct memspan_team *team, int pe)
+{
+    return team->start + (pe * team->stride);
+}
+
+void memspan_team_open(void); /* the world's and the node's, at shmem_init() */
+void memspan_team_close(void);
+
+#endif /* MEMSPAN_SHMEM_TEAM_H */

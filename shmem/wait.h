@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef MEMSPAN_SHMEM_WAIT_H
+#define MEMSPAN_SHMEM_WAIT_H
+
+/* Waiting for another PE: look, pause, let others run, sleep (node.h says how one is woken).
+ *
+ *     MEMSPAN_WAIT(atomic_load_explicit(flag, memory_order_acquire) == 1);
+ *
+ * What is waited for must be changed by somebody who rings this PE's bell afterwards; what is
+ * changed otherwise is found within MEMSPAN_WAIT_NAP_NS. While a thread waits, it moves this PE's
+ * own transfers on, and notices when a PE of the node has died: then the job ends. */
+
+#include "core/base/platform.h"
+
+#define MEMSPAN_WAIT_NAP_NS 2000000
+
+struct memspan_waiter {
+    unsigned looks;
+    unsigned rings; /* the bell's, before the last look */
+    bool announced;
+};
+
+/* Between two looks. */
+void memspan_wait_step(struct memspan_waiter *waiter);
+void memspan_wait_end(struct memspan_waiter *waiter);
+
+/* After a look that found nothing, in calls that programs make in a loop (test, fetch, g): lets
+ * others run now and then where PEs share processors. */
+void memspan_wait_poll(void);
+
+/* How long to spin, by how many PEs share the processors they may run on. */
+void memspan_wait_init(void);
+
+#define MEMSPAN_WAIT(condition)                                                                    \
+    do {                                                                                           \
+        if (!(condition)) {                                                                        \
+            struct memspan_waiter memspan_waiter_ = {0, 0, false};                                 \
+            do {                                                                                   \
+                memspan_wait_step(&memspan_waiter_);                                               \
+            } while (!(condition));                                                                \
+            memspan_wait_end(&memspan_waiter_);                                                    \
+        }                                                                                          \
+    } while (0)
+
+static inline void memspan_wait_relax(void)
+{
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    __asm__ volatile("isb" ::: "memory");
+#endif
+}
+
+#endif /* MEMSPAN_SHMEM_WAIT_H */
