@@ -5,8 +5,11 @@
  * room to spare only where that was not enough. */
 
 #include "backends/cuda/cuda.h"
+#include "core/base/driver.h"
 #include "core/base/error.h"
+#include "core/base/pages.h"
 #include "core/base/platform.h"
+#include "core/base/topology.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -47,48 +50,17 @@ bool cuda_block_is_ours(struct cuda_state *state, cuda_address_t base)
     return block != NULL;
 }
 
-/* Managed memory can be taken beyond what there is, and so can any on a device whose memory is the
- * host's; the process dies when it is touched. */
-static uint64_t largest(const struct cuda_device *device, memspan_kind_t kind)
-{
-    uint64_t own  = device->info.capacity_bytes;
-    uint64_t host = (uint64_t)sysconf(_SC_PHYS_PAGES) * memspan_page_size();
-
-    if (device->facts.integrated) {
-        uint64_t available = cuda_host_available();
-        return (available < own) ? available : own;
-    }
-    if ((own == MEMSPAN_UNKNOWN) || (kind == MEMSPAN_KIND_DEVICE)) {
-        return own;
-    }
-    return (kind == MEMSPAN_KIND_MANAGED) ? own + host : host;
-}
-
 static memspan_status_t check_request(const struct cuda_device *device,
                                       const memspan_request_t *request)
 {
     const struct cuda_state *state = device->state;
     bool apart = (request->kind == MEMSPAN_KIND_DEVICE) || (request->kind == MEMSPAN_KIND_MANAGED);
+    memspan_status_t status = memspan_driver_check(
+        state->services, CUDA_NAME, &device->info, request,
+        memspan_driver_most_bytes(&device->info, request->kind, device->facts.integrated));
 
-    if ((request->kind <= MEMSPAN_KIND_NONE) || (request->kind >= MEMSPAN_KIND_COUNT) ||
-        ((device->info.kinds & (1u << request->kind)) == 0)) {
-        return cuda_refuse(state, MEMSPAN_ERR_UNSUPPORTED, NULL, "no %s memory on %s: %s",
-                           memspan_kind_name(request->kind), device->info.name,
-                           ((unsigned)request->kind < MEMSPAN_KIND_COUNT)
-                               ? device->info.kind_note[request->kind]
-                               : "no such kind");
-    }
-    if ((request->size_bytes == 0) || !memspan_is_power_of_two(request->align_bytes)) {
-        return cuda_refuse(state, MEMSPAN_ERR_INVALID, NULL,
-                           "size %zu or alignment %zu is not valid", request->size_bytes,
-                           request->align_bytes);
-    }
-    if ((request->size_bytes > largest(device, request->kind)) ||
-        (request->size_bytes > SIZE_MAX / 4) || (request->align_bytes > SIZE_MAX / 4)) {
-        return cuda_refuse(state, MEMSPAN_ERR_NO_MEMORY, "ask for less",
-                           "%zu bytes of %s memory are more than there is for %s: %llu",
-                           request->size_bytes, memspan_kind_name(request->kind), device->info.name,
-                           (unsigned long long)largest(device, request->kind));
+    if (status != MEMSPAN_OK) {
+        return status;
     }
     if (apart && ((request->flags & MEMSPAN_REQUEST_STRICT) != 0) && (request->node_count > 0)) {
         return cuda_refuse(state, MEMSPAN_ERR_UNSUPPORTED, "drop the NUMA node",
@@ -151,7 +123,7 @@ static memspan_status_t give_back(struct cuda_device *device, struct cuda_block 
         if (block->registered) {
             status = cuda_unregister(device, (void *)(uintptr_t)block->base);
         }
-        cuda_pages_give_back(block);
+        memspan_pages_give_back((void *)(uintptr_t)block->base, block->size_bytes);
         return status;
     case CUDA_MADE_HOST:
         call = "cuMemFreeHost";
@@ -257,29 +229,48 @@ static memspan_status_t take_device(struct cuda_device *device, const memspan_re
     return take_from_driver(device, CUDA_MADE_PLAIN, request, block);
 }
 
+/* Memory that is to live on a device whose memory is a NUMA node of the system. */
+static void prefer_device(const struct cuda_device *device, const memspan_request_t *request,
+                          const memspan_block_t *given)
+{
+    int where = request->resident_ordinal;
+    int node  = ((where >= 0) && (where < device->state->device_count))
+                    ? device->state->devices[where].facts.node
+                    : -1;
+
+    if ((node >= 0) && (request->node_count == 0) && (request->part_count == 0)) {
+        (void)memspan_topology_bind(given->address, request->size_bytes, &node, 1, false, false);
+    }
+}
+
 static memspan_status_t take_pages(struct cuda_device *device, const memspan_request_t *request,
                                    struct cuda_block *block, memspan_block_t *given)
 {
     void *seen_at = NULL;
     bool pinned   = (request->kind == MEMSPAN_KIND_HOST_PINNED) ||
                   ((request->flags & MEMSPAN_REQUEST_PINNED) != 0);
-    memspan_status_t status = cuda_pages_take(device, request, block, given);
+    memspan_status_t status =
+        memspan_pages_take(device->state->services, CUDA_NAME, request, given);
 
     if (status != MEMSPAN_OK) {
         return status;
     }
+    prefer_device(device, request, given);
+    block->made       = CUDA_MADE_PAGES;
+    block->base       = (cuda_address_t)(uintptr_t)given->address;
+    block->size_bytes = given->size_bytes;
     if (!pinned) {
         given->flags |= MEMSPAN_BLOCK_MIGRATABLE;
         return MEMSPAN_OK;
     }
-    status = cuda_register(device, (void *)(uintptr_t)block->base, block->size_bytes, &seen_at);
+    status = cuda_register(device, given->address, given->size_bytes, &seen_at);
     if (status != MEMSPAN_OK) {
-        cuda_pages_give_back(block);
+        memspan_pages_give_back(given->address, given->size_bytes);
         return status;
     }
     block->registered = true;
     given->flags |= MEMSPAN_BLOCK_PINNED;
-    if (seen_at != (void *)(uintptr_t)block->base) {
+    if (seen_at != given->address) {
         give_back(device, block);
         return cuda_refuse(device->state, MEMSPAN_ERR_UNSUPPORTED, "drop the NUMA node",
                            "%s sees pages of ours at another address", device->info.name);

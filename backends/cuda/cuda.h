@@ -167,8 +167,6 @@ void cuda_devices_drop(struct cuda_state *state);
 /* describe.c: what a device is. */
 
 memspan_status_t cuda_devices_find(struct cuda_state *state);
-/* What the kernel estimates that the host can still give. */
-uint64_t cuda_host_available(void);
 memspan_status_t cuda_device_describe(void *state, int ordinal, memspan_device_info_t *info_p);
 
 /* kinds.c: which kinds of memory it offers, and who reaches them. */
@@ -176,7 +174,7 @@ memspan_status_t cuda_device_describe(void *state, int ordinal, memspan_device_i
 void cuda_device_fill_kinds(struct cuda_device *device);
 memspan_reach_t cuda_reach(void *state, int home, memspan_kind_t kind, int from);
 
-/* alloc.c, mapped.c, pages.c: memory. */
+/* alloc.c, mapped.c: memory. */
 
 memspan_status_t cuda_alloc(void *state, int ordinal, const memspan_request_t *request,
                             memspan_block_t *block_p);
@@ -195,11 +193,6 @@ memspan_status_t cuda_mapped_give_back(struct cuda_device *device, struct cuda_b
 /* Map @p block->handle somewhere on a boundary of @p align_bytes for all devices that can. */
 memspan_status_t cuda_mapped_map(struct cuda_device *device, struct cuda_block *block,
                                  size_t align_bytes);
-
-/* Host pages of ours, on the nodes asked for. No context needed. */
-memspan_status_t cuda_pages_take(struct cuda_device *device, const memspan_request_t *request,
-                                 struct cuda_block *block, memspan_block_t *given);
-void cuda_pages_give_back(struct cuda_block *block);
 
 /* import.c: host pages in the driver's table. Context current for the first two. */
 

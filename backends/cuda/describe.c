@@ -4,6 +4,7 @@
  * the device. */
 
 #include "backends/cuda/cuda.h"
+#include "core/base/driver.h"
 #include "core/base/platform.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -145,22 +146,12 @@ static void fill_uid(struct cuda_device *device)
 static void fill_bus(struct cuda_device *device)
 {
     memspan_device_info_t *info = &device->info;
-    char path[64];
-    FILE *file;
 
     snprintf(info->pci_address, sizeof(info->pci_address), "%04x:%02x:%02x.0",
              (unsigned)attribute(device, CUDA_DEVICE_ATTRIBUTE_PCI_DOMAIN_ID) & 0xffffu,
              (unsigned)attribute(device, CUDA_DEVICE_ATTRIBUTE_PCI_BUS_ID) & 0xffu,
              (unsigned)attribute(device, CUDA_DEVICE_ATTRIBUTE_PCI_DEVICE_ID) & 0xffu);
-    info->numa_node = -1;
-    snprintf(path, sizeof(path), "/sys/bus/pci/devices/%s/numa_node", info->pci_address);
-    file = fopen(path, "re");
-    if (file != NULL) {
-        if (fscanf(file, "%d", &info->numa_node) != 1) {
-            info->numa_node = -1;
-        }
-        fclose(file);
-    }
+    info->numa_node = memspan_driver_node_at(info->pci_address);
 }
 
 static void fill_sizes(struct cuda_device *device)
@@ -263,25 +254,6 @@ memspan_status_t cuda_devices_find(struct cuda_state *state)
     return MEMSPAN_OK;
 }
 
-/* On a device whose memory is the host's, the driver counts the page cache as used, and promises
- * memory that is not there: the kernel's own estimate is better in both directions. */
-uint64_t cuda_host_available(void)
-{
-    unsigned long long kib = 0;
-    char line[128];
-    FILE *file = fopen("/proc/meminfo", "re");
-
-    while ((file != NULL) && (fgets(line, sizeof(line), file) != NULL)) {
-        if (sscanf(line, "MemAvailable: %llu kB", &kib) == 1) {
-            break;
-        }
-    }
-    if (file != NULL) {
-        fclose(file);
-    }
-    return (kib == 0) ? MEMSPAN_UNKNOWN : (uint64_t)kib << 10;
-}
-
 static uint64_t free_bytes(void *state, struct cuda_device *device)
 {
     struct cuda_device *entered;
@@ -290,7 +262,7 @@ static uint64_t free_bytes(void *state, struct cuda_device *device)
     cuda_result_t code;
 
     if (device->facts.integrated) {
-        return cuda_host_available();
+        return memspan_driver_host_available();
     }
     if (!cuda_context_is_active(device)) {
         return MEMSPAN_UNKNOWN;
@@ -310,21 +282,11 @@ static uint64_t free_bytes(void *state, struct cuda_device *device)
 memspan_status_t cuda_device_describe(void *state, int ordinal, memspan_device_info_t *info_p)
 {
     struct cuda_device *device;
-    memspan_device_info_t info;
     memspan_status_t status = cuda_device_get(state, ordinal, &device);
 
     if (status != MEMSPAN_OK) {
         return status;
     }
-    info            = device->info;
-    info.free_bytes = free_bytes(state, device);
-    if ((info.free_bytes != MEMSPAN_UNKNOWN) && (info.free_bytes > info.capacity_bytes)) {
-        info.free_bytes = info.capacity_bytes;
-    }
-    /* These three are the library's. */
-    info.struct_size = info_p->struct_size;
-    info.number      = info_p->number;
-    memcpy(info.backend, info_p->backend, sizeof(info.backend));
-    *info_p = info;
+    memspan_driver_describe(&device->info, free_bytes(state, device), info_p);
     return MEMSPAN_OK;
 }

@@ -7,20 +7,11 @@
  * right to trace it (the same user; Yama may forbid it). */
 
 #include "backends/cuda/cuda.h"
-#include <errno.h>
+#include "core/base/driver.h"
+#include "core/base/platform.h"
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <unistd.h>
-
-#include "core/base/platform.h"
-
-#ifndef SYS_pidfd_open
-#define SYS_pidfd_open 434
-#endif
-#ifndef SYS_pidfd_getfd
-#define SYS_pidfd_getfd 438
-#endif
 
 enum token_form { TOKEN_LEGACY = 1, TOKEN_FABRIC, TOKEN_DESCRIPTOR };
 
@@ -142,28 +133,6 @@ static memspan_status_t check_token(const struct cuda_device *device, const stru
     return MEMSPAN_OK;
 }
 
-static memspan_status_t fetch_descriptor(const struct cuda_device *device,
-                                         const struct token *token, int *fd_p)
-{
-    int process = (int)syscall(SYS_pidfd_open, (pid_t)token->pid, 0u);
-    int fd      = (process < 0) ? -1 : (int)syscall(SYS_pidfd_getfd, process, token->fd, 0u);
-    int error   = errno;
-
-    if (process >= 0) {
-        close(process);
-    }
-    if (fd < 0) {
-        return device->state->services->fail(
-            (error == EPERM) ? MEMSPAN_ERR_PERMISSION : MEMSPAN_ERR_NOT_FOUND, CUDA_NAME,
-            (process < 0) ? "pidfd_open" : "pidfd_getfd", error, strerror(error),
-            "both processes must be of one user and one PID namespace; see "
-            "kernel.yama.ptrace_scope",
-            "the memory of process %d cannot be fetched", (int)token->pid);
-    }
-    *fd_p = fd;
-    return MEMSPAN_OK;
-}
-
 static memspan_status_t open_mapped(struct cuda_device *device, struct token *token,
                                     struct cuda_block *own)
 {
@@ -175,8 +144,9 @@ static memspan_status_t open_mapped(struct cuda_device *device, struct token *to
     memspan_status_t status;
 
     if (token->form == TOKEN_DESCRIPTOR) {
-        type   = CUDA_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
-        status = fetch_descriptor(device, token, &fd);
+        type = CUDA_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
+        status =
+            memspan_driver_fetch_fd(device->state->services, CUDA_NAME, token->pid, token->fd, &fd);
         if (status != MEMSPAN_OK) {
             return status;
         }

@@ -178,11 +178,6 @@ memspan_status_t emu_block_tell(struct emu *emu, const struct emu_block *block, 
 /* Its pages are gone already: it becomes one that was freed. Takes the lock. */
 void emu_block_give_back(struct emu *emu, struct emu_block *block);
 
-/* place.c: NUMA nodes of memory that is the host's. */
-
-memspan_status_t emu_place(const memspan_request_t *request, const struct emu_block *block,
-                           int *node_p);
-
 /* view.c: what the host sees of a block now. Lock held. */
 
 /* Open or close the host's view, as it should be. */

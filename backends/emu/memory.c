@@ -6,6 +6,7 @@
  * coherent and host-pinned memory, which are the host's, against as much again. */
 
 #include "backends/emu/emu.h"
+#include "core/base/pages.h"
 #include "core/base/platform.h"
 #include <fcntl.h>
 #include <string.h>
@@ -214,7 +215,7 @@ memspan_status_t emu_alloc(void *state, int ordinal, const memspan_request_t *re
         return status;
     }
     if (request->kind != MEMSPAN_KIND_DEVICE) {
-        status = emu_place(request, block, &node);
+        status = memspan_pages_bind(request, block->base, &node);
     }
     if (status == MEMSPAN_OK) {
         status = emu_block_tell(emu, block, EMU_OP_OPEN, false);

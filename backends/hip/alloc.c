@@ -5,6 +5,7 @@
  * room to spare only where that was not enough. */
 
 #include "backends/hip/hip.h"
+#include "core/base/driver.h"
 #include "core/base/pages.h"
 #include "core/base/platform.h"
 #include <stdlib.h>
@@ -13,43 +14,17 @@
 /* What may be counted on of hipMalloc. */
 enum { DRIVER_ALIGN_BYTES = 256 };
 
-/* Managed memory can be taken beyond what there is, and the process dies when it is touched. */
-static uint64_t largest(const struct hip_device *device, memspan_kind_t kind)
-{
-    uint64_t own  = device->info.capacity_bytes;
-    uint64_t host = (uint64_t)sysconf(_SC_PHYS_PAGES) * memspan_page_size();
-
-    if ((own == MEMSPAN_UNKNOWN) || (kind == MEMSPAN_KIND_DEVICE)) {
-        return own;
-    }
-    return ((kind == MEMSPAN_KIND_MANAGED) && !device->facts.integrated) ? own + host : host;
-}
-
 static memspan_status_t check_request(const struct hip_device *device,
                                       const memspan_request_t *request)
 {
     const struct hip_state *state = device->state;
     bool apart = (request->kind == MEMSPAN_KIND_DEVICE) || (request->kind == MEMSPAN_KIND_MANAGED);
+    memspan_status_t status = memspan_driver_check(
+        state->services, HIP_NAME, &device->info, request,
+        memspan_driver_most_bytes(&device->info, request->kind, device->facts.integrated));
 
-    if ((request->kind <= MEMSPAN_KIND_NONE) || (request->kind >= MEMSPAN_KIND_COUNT) ||
-        ((device->info.kinds & (1u << request->kind)) == 0)) {
-        return hip_refuse(state, MEMSPAN_ERR_UNSUPPORTED, NULL, "no %s memory on %s: %s",
-                          memspan_kind_name(request->kind), device->info.name,
-                          ((unsigned)request->kind < MEMSPAN_KIND_COUNT)
-                              ? device->info.kind_note[request->kind]
-                              : "no such kind");
-    }
-    if ((request->size_bytes == 0) || !memspan_is_power_of_two(request->align_bytes)) {
-        return hip_refuse(state, MEMSPAN_ERR_INVALID, NULL,
-                          "size %zu or alignment %zu is not valid", request->size_bytes,
-                          request->align_bytes);
-    }
-    if ((request->size_bytes > largest(device, request->kind)) ||
-        (request->size_bytes > SIZE_MAX / 4) || (request->align_bytes > SIZE_MAX / 4)) {
-        return hip_refuse(state, MEMSPAN_ERR_NO_MEMORY, "ask for less",
-                          "%zu bytes of %s memory are more than there is for %s: %llu",
-                          request->size_bytes, memspan_kind_name(request->kind), device->info.name,
-                          (unsigned long long)largest(device, request->kind));
+    if (status != MEMSPAN_OK) {
+        return status;
     }
     if (apart && ((request->flags & MEMSPAN_REQUEST_STRICT) != 0) && (request->node_count > 0)) {
         return hip_refuse(state, MEMSPAN_ERR_UNSUPPORTED, "drop the NUMA node",

@@ -3,6 +3,7 @@
  * each time. */
 
 #include "backends/hip/hip.h"
+#include "core/base/driver.h"
 #include "core/base/file.h"
 #include "core/base/platform.h"
 #include <ctype.h>
@@ -163,8 +164,6 @@ static void fill_bus(struct hip_device *device)
 {
     memspan_device_info_t *info = &device->info;
     hip_result_t code           = HIP_SUCCESS;
-    char path[64];
-    char text[16];
     char *at;
 
     info->numa_node = -1;
@@ -180,10 +179,7 @@ static void fill_bus(struct hip_device *device)
     for (at = info->pci_address; *at != '\0'; at++) {
         *at = (char)tolower((unsigned char)*at);
     }
-    snprintf(path, sizeof(path), "/sys/bus/pci/devices/%s/numa_node", info->pci_address);
-    if (memspan_file_read(path, text, sizeof(text)) > 0) {
-        info->numa_node = atoi(text);
-    }
+    info->numa_node = memspan_driver_node_at(info->pci_address);
 }
 
 static void fill_sizes(struct hip_device *device)
@@ -314,19 +310,6 @@ memspan_status_t hip_devices_find(struct hip_state *state)
     return MEMSPAN_OK;
 }
 
-/* On a device whose memory is the host's, the driver counts the page cache as used: the kernel's
- * own estimate is better. */
-static uint64_t host_available(void)
-{
-    uint64_t available = MEMSPAN_UNKNOWN;
-    char text[4096];
-
-    if (memspan_file_read("/proc/meminfo", text, sizeof(text)) > 0) {
-        (void)memspan_text_field(text, "MemAvailable", &available);
-    }
-    return available;
-}
-
 static uint64_t free_bytes(const struct hip_device *device)
 {
     struct hip_device *entered;
@@ -336,7 +319,7 @@ static uint64_t free_bytes(const struct hip_device *device)
     int before;
 
     if (device->facts.integrated) {
-        return host_available();
+        return memspan_driver_host_available();
     }
     if (hip_enter(device->state, device->ordinal, &entered, &before) != MEMSPAN_OK) {
         hip_log_record(device->state, MEMSPAN_LOG_WARN, "free memory of a device");
@@ -353,21 +336,11 @@ static uint64_t free_bytes(const struct hip_device *device)
 memspan_status_t hip_device_describe(void *state, int ordinal, memspan_device_info_t *info_p)
 {
     struct hip_device *device;
-    memspan_device_info_t info;
     memspan_status_t status = hip_device_get(state, ordinal, &device);
 
     if (status != MEMSPAN_OK) {
         return status;
     }
-    info            = device->info;
-    info.free_bytes = free_bytes(device);
-    if ((info.free_bytes != MEMSPAN_UNKNOWN) && (info.free_bytes > info.capacity_bytes)) {
-        info.free_bytes = info.capacity_bytes;
-    }
-    /* These three are the library's. */
-    info.struct_size = info_p->struct_size;
-    info.number      = info_p->number;
-    memcpy(info.backend, info_p->backend, sizeof(info.backend));
-    *info_p = info;
+    memspan_driver_describe(&device->info, free_bytes(device), info_p);
     return MEMSPAN_OK;
 }

@@ -13,22 +13,9 @@
  * (HostNativeAtomicSupported, which is PCIe atomics on most machines). */
 
 #include "backends/hip/hip.h"
-#include <stdarg.h>
+#include "core/base/driver.h"
 #include <stdio.h>
 #include <unistd.h>
-
-__attribute__((format(printf, 4, 5))) static void
-offer(struct hip_device *device, memspan_kind_t kind, bool offered, const char *format, ...)
-{
-    va_list args;
-
-    if (offered) {
-        device->info.kinds |= 1u << kind;
-    }
-    va_start(args, format);
-    vsnprintf(device->info.kind_note[kind], sizeof(device->info.kind_note[kind]), format, args);
-    va_end(args);
-}
 
 /* The kernel lets a process have XNACK on GPUs of generation 9 alone. */
 const char *hip_xnack_words(const struct hip_device *device, char *text, size_t size)
@@ -61,17 +48,18 @@ static void offer_managed(struct hip_device *device)
     char words[64];
 
     if (!f->managed) {
-        offer(device, MEMSPAN_KIND_MANAGED, false, "not offered: %s",
-              (device->state->hip.hipMallocManaged == NULL)
-                  ? "the driver has no hipMallocManaged"
-                  : "the driver answers ManagedMemory 0 (it takes Linux's HMM)");
+        memspan_driver_offer(&device->info, MEMSPAN_KIND_MANAGED, false, "not offered: %s",
+                             (device->state->hip.hipMallocManaged == NULL)
+                                 ? "the driver has no hipMallocManaged"
+                                 : "the driver answers ManagedMemory 0 (it takes Linux's HMM)");
         return;
     }
-    offer(device, MEMSPAN_KIND_MANAGED, true, "hipMallocManaged, %s; %s; %s",
-          hip_managed_is_coarse(device) ? "coarse" : "fine",
-          f->integrated ? "one memory with the host"
-                        : (f->pageable ? "pages move by faults" : "pages move by prefetch only"),
-          hip_xnack_words(device, words, sizeof(words)));
+    memspan_driver_offer(
+        &device->info, MEMSPAN_KIND_MANAGED, true, "hipMallocManaged, %s; %s; %s",
+        hip_managed_is_coarse(device) ? "coarse" : "fine",
+        f->integrated ? "one memory with the host"
+                      : (f->pageable ? "pages move by faults" : "pages move by prefetch only"),
+        hip_xnack_words(device, words, sizeof(words)));
     if (!f->integrated) {
         device->info.kinds_migratable |= 1u << MEMSPAN_KIND_MANAGED;
     }
@@ -84,20 +72,22 @@ static void offer_coherent(struct hip_device *device)
 
     hip_xnack_words(device, words, sizeof(words));
     if (f->pageable) {
-        offer(device, MEMSPAN_KIND_COHERENT, true, "host pages%s; %s (PageableMemoryAccess 1)",
-              (f->integrated || f->host_page_tables) ? "" : "; they move by faults", words);
+        memspan_driver_offer(
+            &device->info, MEMSPAN_KIND_COHERENT, true, "host pages%s; %s (PageableMemoryAccess 1)",
+            (f->integrated || f->host_page_tables) ? "" : "; they move by faults", words);
         if (!f->integrated) {
             device->info.kinds_migratable |= 1u << MEMSPAN_KIND_COHERENT;
         }
         return;
     }
     if (f->fine_grain) {
-        offer(device, MEMSPAN_KIND_COHERENT, true,
-              "fine-grained, of the device (large BAR) or the host; plain pages: %s", words);
+        memspan_driver_offer(&device->info, MEMSPAN_KIND_COHERENT, true,
+                             "fine-grained, of the device (large BAR) or the host; plain pages: %s",
+                             words);
         return;
     }
-    offer(device, MEMSPAN_KIND_COHERENT, false, "not offered: %s; no large BAR; host-pinned serves",
-          words);
+    memspan_driver_offer(&device->info, MEMSPAN_KIND_COHERENT, false,
+                         "not offered: %s; no large BAR; host-pinned serves", words);
 }
 
 static unsigned capabilities_of(const struct hip_device *device)
@@ -128,23 +118,28 @@ void hip_device_fill_kinds(struct hip_device *device)
 {
     const struct hip_facts *f = &device->facts;
 
-    offer(device, MEMSPAN_KIND_NONE, false, "%s", "");
-    offer(device, MEMSPAN_KIND_HOST, false, "not offered: the host's own backend has it");
+    memspan_driver_offer(&device->info, MEMSPAN_KIND_NONE, false, "%s", "");
+    memspan_driver_offer(&device->info, MEMSPAN_KIND_HOST, false,
+                         "not offered: the host's own backend has it");
     if (!f->unified_addressing) {
         int kind;
         for (kind = MEMSPAN_KIND_HOST_PINNED; kind < MEMSPAN_KIND_COUNT; kind++) {
-            offer(device, (memspan_kind_t)kind, false,
-                  "not offered: UnifiedAddressing 0, an address would mean something else");
+            memspan_driver_offer(
+                &device->info, (memspan_kind_t)kind, false,
+                "not offered: UnifiedAddressing 0, an address would mean something else");
         }
         return;
     }
-    offer(device, MEMSPAN_KIND_DEVICE, true, "%s",
-          (device->state->coarse || !f->fine_grain)
-              ? "hipMalloc, coarse-grained: others see writes after a kernel has ended"
-              : "hipExtMallocWithFlags, fine-grained (MEMSPAN_HIP_GRAIN=fine)");
-    offer(device, MEMSPAN_KIND_HOST_PINNED, true, "hipHostMalloc, portable, mapped, coherent; %s",
-          f->host_atomics ? "atomics with the host (HostNativeAtomicSupported 1)"
-                          : "no atomics with the host (HostNativeAtomicSupported 0)");
+    memspan_driver_offer(
+        &device->info, MEMSPAN_KIND_DEVICE, true, "%s",
+        (device->state->coarse || !f->fine_grain)
+            ? "hipMalloc, coarse-grained: others see writes after a kernel has ended"
+            : "hipExtMallocWithFlags, fine-grained (MEMSPAN_HIP_GRAIN=fine)");
+    memspan_driver_offer(&device->info, MEMSPAN_KIND_HOST_PINNED, true,
+                         "hipHostMalloc, portable, mapped, coherent; %s",
+                         f->host_atomics
+                             ? "atomics with the host (HostNativeAtomicSupported 1)"
+                             : "no atomics with the host (HostNativeAtomicSupported 0)");
     offer_managed(device);
     offer_coherent(device);
     device->info.capabilities = capabilities_of(device);

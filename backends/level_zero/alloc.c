@@ -6,6 +6,7 @@
  * is relaxed where it lets us. */
 
 #include "backends/level_zero/level_zero.h"
+#include "core/base/driver.h"
 #include "core/base/platform.h"
 #include <stdlib.h>
 #include <unistd.h>
@@ -48,23 +49,16 @@ bool lz_block_find(struct lz_state *state, const void *pointer, struct lz_block 
     return block != NULL;
 }
 
-/* Shared memory can be taken beyond what there is, and the process dies when it is touched. */
+/* Coherent memory is shared memory, as managed memory is. */
 static uint64_t largest(const struct lz_device *device, memspan_kind_t kind)
 {
-    uint64_t own  = device->info.capacity_bytes;
-    uint64_t host = (uint64_t)sysconf(_SC_PHYS_PAGES) * memspan_page_size();
-    uint64_t most = own;
+    uint64_t at_once = device->facts.alloc_max_bytes;
+    uint64_t most    = memspan_driver_most_bytes(
+           &device->info, (kind == MEMSPAN_KIND_COHERENT) ? MEMSPAN_KIND_MANAGED : kind,
+           device->facts.integrated);
 
-    if (own == MEMSPAN_UNKNOWN) {
-        most = device->facts.alloc_max_bytes;
-    } else if (kind == MEMSPAN_KIND_HOST_PINNED) {
-        most = host;
-    } else if ((kind != MEMSPAN_KIND_DEVICE) && !device->facts.integrated) {
-        most = own + host;
-    }
-    return ((most > device->facts.alloc_max_bytes) && !device->driver->relaxed)
-               ? device->facts.alloc_max_bytes
-               : most;
+    return ((most == MEMSPAN_UNKNOWN) || ((most > at_once) && !device->driver->relaxed)) ? at_once
+                                                                                         : most;
 }
 
 static memspan_status_t check_request(const struct lz_device *device,
@@ -72,24 +66,11 @@ static memspan_status_t check_request(const struct lz_device *device,
 {
     const struct lz_state *state = device->state;
     const char *kind             = memspan_kind_name(request->kind);
+    memspan_status_t status = memspan_driver_check(state->services, LZ_NAME, &device->info, request,
+                                                   largest(device, request->kind));
 
-    if ((request->kind <= MEMSPAN_KIND_NONE) || (request->kind >= MEMSPAN_KIND_COUNT) ||
-        ((device->info.kinds & (1u << request->kind)) == 0)) {
-        return lz_refuse(
-            state, MEMSPAN_ERR_UNSUPPORTED, NULL, "no %s memory on %s: %s", kind, device->info.name,
-            ((unsigned)request->kind < MEMSPAN_KIND_COUNT) ? device->info.kind_note[request->kind]
-                                                           : "no such kind");
-    }
-    if ((request->size_bytes == 0) || !memspan_is_power_of_two(request->align_bytes)) {
-        return lz_refuse(state, MEMSPAN_ERR_INVALID, NULL, "size %zu or alignment %zu is not valid",
-                         request->size_bytes, request->align_bytes);
-    }
-    if ((request->size_bytes > largest(device, request->kind)) ||
-        (request->size_bytes > SIZE_MAX / 4) || (request->align_bytes > SIZE_MAX / 4)) {
-        return lz_refuse(state, MEMSPAN_ERR_NO_MEMORY, "ask for less",
-                         "%zu bytes of %s memory are more than %s gives at once: %llu",
-                         request->size_bytes, kind, device->info.name,
-                         (unsigned long long)largest(device, request->kind));
+    if (status != MEMSPAN_OK) {
+        return status;
     }
     if (((request->flags & MEMSPAN_REQUEST_STRICT) != 0) &&
         ((request->node_count > 0) || (request->part_count > 0))) {

@@ -3,6 +3,7 @@
  * answer is taken for absent, and logged. */
 
 #include "backends/level_zero/level_zero.h"
+#include "core/base/driver.h"
 #include "core/base/platform.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -64,8 +65,6 @@ static void fill_bus(struct lz_device *device)
     memspan_device_info_t *info = &device->info;
     lz_pci_properties_t pci     = {.stype = LZ_STRUCTURE_TYPE_PCI_EXT_PROPERTIES};
     lz_result_t code;
-    char path[64];
-    FILE *file;
 
     info->numa_node = -1;
     if (!device->driver->tells_bus || (device->state->ze.zeDevicePciGetPropertiesExt == NULL)) {
@@ -79,14 +78,7 @@ static void fill_bus(struct lz_device *device)
     snprintf(info->pci_address, sizeof(info->pci_address), "%04x:%02x:%02x.%x",
              pci.address.domain & 0xffffu, pci.address.bus & 0xffu, pci.address.device & 0x1fu,
              pci.address.function & 0x7u);
-    snprintf(path, sizeof(path), "/sys/bus/pci/devices/%s/numa_node", info->pci_address);
-    file = fopen(path, "re");
-    if (file != NULL) {
-        if (fscanf(file, "%d", &info->numa_node) != 1) {
-            info->numa_node = -1;
-        }
-        fclose(file);
-    }
+    info->numa_node = memspan_driver_node_at(info->pci_address);
 }
 
 /* All of its memories together. */
@@ -255,21 +247,11 @@ memspan_status_t lz_device_fill(struct lz_device *device)
 memspan_status_t lz_device_describe(void *state, int ordinal, memspan_device_info_t *info_p)
 {
     struct lz_device *device;
-    memspan_device_info_t info;
     memspan_status_t status = lz_device_get(state, ordinal, &device);
 
     if (status != MEMSPAN_OK) {
         return status;
     }
-    info            = device->info;
-    info.free_bytes = lz_sysman_free(device);
-    if ((info.free_bytes != MEMSPAN_UNKNOWN) && (info.free_bytes > info.capacity_bytes)) {
-        info.free_bytes = info.capacity_bytes;
-    }
-    /* These three are the library's. */
-    info.struct_size = info_p->struct_size;
-    info.number      = info_p->number;
-    memcpy(info.backend, info_p->backend, sizeof(info.backend));
-    *info_p = info;
+    memspan_driver_describe(&device->info, lz_sysman_free(device), info_p);
     return MEMSPAN_OK;
 }

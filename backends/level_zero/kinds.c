@@ -9,8 +9,7 @@
  *   coherent     zeMemAllocShared, where host and device may use it at once, with atomics */
 
 #include "backends/level_zero/level_zero.h"
-#include <stdarg.h>
-#include <stdio.h>
+#include "core/base/driver.h"
 
 enum {
     AT_ONCE = LZ_MEMORY_ACCESS_CAP_FLAG_CONCURRENT,
@@ -35,19 +34,6 @@ static memspan_coherence_t coherence_of(uint32_t access)
 
 /* ---- what is offered ---- */
 
-__attribute__((format(printf, 4, 5))) static void
-offer(struct lz_device *device, memspan_kind_t kind, bool offered, const char *format, ...)
-{
-    va_list args;
-
-    if (offered) {
-        device->info.kinds |= 1u << kind;
-    }
-    va_start(args, format);
-    vsnprintf(device->info.kind_note[kind], sizeof(device->info.kind_note[kind]), format, args);
-    va_end(args);
-}
-
 static void offer_shared(struct lz_device *device)
 {
     const struct lz_facts *f = &device->facts;
@@ -55,23 +41,25 @@ static void offer_shared(struct lz_device *device)
     unsigned both            = 1u << MEMSPAN_KIND_MANAGED | 1u << MEMSPAN_KIND_COHERENT;
 
     if (!usable(f->shared_access)) {
-        offer(device, MEMSPAN_KIND_MANAGED, false,
-              "not offered: sharedSingleDeviceAllocCapabilities %#x, no shared memory",
-              f->shared_access);
-        offer(device, MEMSPAN_KIND_COHERENT, false, "not offered: there is no shared memory");
+        memspan_driver_offer(
+            &device->info, MEMSPAN_KIND_MANAGED, false,
+            "not offered: sharedSingleDeviceAllocCapabilities %#x, no shared memory",
+            f->shared_access);
+        memspan_driver_offer(&device->info, MEMSPAN_KIND_COHERENT, false,
+                             "not offered: there is no shared memory");
         return;
     }
-    offer(device, MEMSPAN_KIND_MANAGED, true,
-          ((f->shared_access & AT_ONCE) != 0)
-              ? "zeMemAllocShared; host and device at once"
-              : "zeMemAllocShared; no host access before the device is synchronised "
-                "(no CONCURRENT)");
-    offer(device, MEMSPAN_KIND_COHERENT, coherent,
-          coherent ? "zeMemAllocShared (CONCURRENT_ATOMIC)"
-                   : "not offered: shared memory has no %s (sharedSingleDeviceAllocCapabilities "
-                     "%#x)",
-          ((f->shared_access & AT_ONCE) != 0) ? "CONCURRENT_ATOMIC" : "CONCURRENT",
-          f->shared_access);
+    memspan_driver_offer(&device->info, MEMSPAN_KIND_MANAGED, true,
+                         ((f->shared_access & AT_ONCE) != 0)
+                             ? "zeMemAllocShared; host and device at once"
+                             : "zeMemAllocShared; no host access before the device is synchronised "
+                               "(no CONCURRENT)");
+    memspan_driver_offer(
+        &device->info, MEMSPAN_KIND_COHERENT, coherent,
+        coherent ? "zeMemAllocShared (CONCURRENT_ATOMIC)"
+                 : "not offered: shared memory has no %s (sharedSingleDeviceAllocCapabilities "
+                   "%#x)",
+        ((f->shared_access & AT_ONCE) != 0) ? "CONCURRENT_ATOMIC" : "CONCURRENT", f->shared_access);
     if (!f->integrated) {
         device->info.kinds_migratable |= device->info.kinds & both;
     }
@@ -102,15 +90,18 @@ void lz_device_fill_kinds(struct lz_device *device)
     bool host                = usable(f->host_access);
     bool atomics             = coherence_of(f->host_access) == MEMSPAN_COHERENCE_ATOMIC;
 
-    offer(device, MEMSPAN_KIND_NONE, false, "%s", "");
-    offer(device, MEMSPAN_KIND_HOST, false, "not offered: the host's own backend has it");
-    offer(device, MEMSPAN_KIND_DEVICE, own,
-          own ? "zeMemAllocDevice" : "not offered: deviceAllocCapabilities %#x", f->device_access);
-    offer(device, MEMSPAN_KIND_HOST_PINNED, host,
-          host ? (atomics ? "zeMemAllocHost; atomics with the host (hostAllocCapabilities %#x)"
-                          : "zeMemAllocHost; no atomics with the host (hostAllocCapabilities %#x)")
-               : "not offered: hostAllocCapabilities %#x",
-          f->host_access);
+    memspan_driver_offer(&device->info, MEMSPAN_KIND_NONE, false, "%s", "");
+    memspan_driver_offer(&device->info, MEMSPAN_KIND_HOST, false,
+                         "not offered: the host's own backend has it");
+    memspan_driver_offer(&device->info, MEMSPAN_KIND_DEVICE, own,
+                         own ? "zeMemAllocDevice" : "not offered: deviceAllocCapabilities %#x",
+                         f->device_access);
+    memspan_driver_offer(
+        &device->info, MEMSPAN_KIND_HOST_PINNED, host,
+        host ? (atomics ? "zeMemAllocHost; atomics with the host (hostAllocCapabilities %#x)"
+                        : "zeMemAllocHost; no atomics with the host (hostAllocCapabilities %#x)")
+             : "not offered: hostAllocCapabilities %#x",
+        f->host_access);
     offer_shared(device);
     device->info.capabilities = capabilities_of(device);
 }

@@ -8,18 +8,10 @@
  * has it. The handle stays valid here while the block lives. */
 
 #include "backends/level_zero/level_zero.h"
-#include <errno.h>
+#include "core/base/driver.h"
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <unistd.h>
-
-#ifndef SYS_pidfd_open
-#define SYS_pidfd_open 434
-#endif
-#ifndef SYS_pidfd_getfd
-#define SYS_pidfd_getfd 438
-#endif
 
 struct token {
     char magic[8];
@@ -162,28 +154,6 @@ static memspan_status_t check_token(const struct lz_device *device, const struct
     return MEMSPAN_OK;
 }
 
-static memspan_status_t fetch_descriptor(const struct lz_device *device, const struct token *token,
-                                         int *fd_p)
-{
-    int process = (int)syscall(SYS_pidfd_open, (pid_t)token->pid, 0u);
-    int fd      = (process < 0) ? -1 : (int)syscall(SYS_pidfd_getfd, process, token->fd, 0u);
-    int error   = errno;
-
-    if (process >= 0) {
-        close(process);
-    }
-    if (fd < 0) {
-        return device->state->services->fail(
-            (error == EPERM) ? MEMSPAN_ERR_PERMISSION : MEMSPAN_ERR_NOT_FOUND, LZ_NAME,
-            (process < 0) ? "pidfd_open" : "pidfd_getfd", error, strerror(error),
-            "both processes must be of one user and one PID namespace; see "
-            "kernel.yama.ptrace_scope",
-            "the memory of process %d cannot be fetched", (int)token->pid);
-    }
-    *fd_p = fd;
-    return MEMSPAN_OK;
-}
-
 static memspan_status_t open_handle(const struct lz_device *device, struct token *token,
                                     struct lz_block *own)
 {
@@ -193,7 +163,8 @@ static memspan_status_t open_handle(const struct lz_device *device, struct token
     lz_result_t code          = ZE_RESULT_SUCCESS;
     void *base                = NULL;
     int fd                    = -1;
-    memspan_status_t status   = fetch_descriptor(device, token, &fd);
+    memspan_status_t status =
+        memspan_driver_fetch_fd(device->state->services, LZ_NAME, token->pid, token->fd, &fd);
 
     if (status != MEMSPAN_OK) {
         return status;

@@ -3,6 +3,7 @@
  * memory is free. */
 
 #include "backends/opencl/opencl.h"
+#include "core/base/driver.h"
 #include "core/base/platform.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -87,8 +88,6 @@ static void fill_bus(struct opencl_device *device)
 {
     memspan_device_info_t *info = &device->info;
     struct opencl_pci_bus_info bus;
-    char path[64];
-    FILE *file;
 
     info->numa_node = -1;
     if (!ask(device, OPENCL_DEVICE_PCI_BUS_INFO_KHR, sizeof(bus), &bus)) {
@@ -96,14 +95,7 @@ static void fill_bus(struct opencl_device *device)
     }
     snprintf(info->pci_address, sizeof(info->pci_address), "%04x:%02x:%02x.%x", bus.domain & 0xffff,
              bus.bus & 0xff, bus.device & 0xff, bus.function & 0xf);
-    snprintf(path, sizeof(path), "/sys/bus/pci/devices/%s/numa_node", info->pci_address);
-    file = fopen(path, "re");
-    if (file != NULL) {
-        if (fscanf(file, "%d", &info->numa_node) != 1) {
-            info->numa_node = -1;
-        }
-        fclose(file);
-    }
+    info->numa_node = memspan_driver_node_at(info->pci_address);
 }
 
 static void fill_sizes(struct opencl_device *device)
@@ -178,7 +170,6 @@ bool opencl_device_fill(struct opencl_device *device, int ordinal, int index)
 memspan_status_t opencl_device_describe(void *state, int ordinal, memspan_device_info_t *info_p)
 {
     struct opencl_device *device;
-    memspan_device_info_t info;
     memspan_status_t status = opencl_enter(state, ordinal, &device);
 
     if (status != MEMSPAN_OK) {
@@ -186,12 +177,7 @@ memspan_status_t opencl_device_describe(void *state, int ordinal, memspan_device
     }
     pthread_mutex_lock(&device->platform->lock);
     opencl_device_fill_kinds(device);
-    info = device->info;
+    memspan_driver_describe(&device->info, MEMSPAN_UNKNOWN, info_p);
     pthread_mutex_unlock(&device->platform->lock);
-    /* These three are the library's. */
-    info.struct_size = info_p->struct_size;
-    info.number      = info_p->number;
-    memcpy(info.backend, info_p->backend, sizeof(info.backend));
-    *info_p = info;
     return MEMSPAN_OK;
 }

@@ -8,8 +8,7 @@
  */
 
 #include "backends/opencl/opencl.h"
-#include <stdarg.h>
-#include <stdio.h>
+#include "core/base/driver.h"
 #include <string.h>
 
 static bool has_migration(const struct opencl_device *device)
@@ -31,19 +30,6 @@ bool opencl_pins_host_pages(const struct opencl_device *device)
     return ((device->svm & OPENCL_SVM_FINE) == 0) && opencl_may_import(device);
 }
 
-__attribute__((format(printf, 4, 5))) static void
-offer(struct opencl_device *device, memspan_kind_t kind, bool offered, const char *format, ...)
-{
-    va_list args;
-
-    if (offered) {
-        device->info.kinds |= 1u << kind;
-    }
-    va_start(args, format);
-    vsnprintf(device->info.kind_note[kind], sizeof(device->info.kind_note[kind]), format, args);
-    va_end(args);
-}
-
 /* Why a sort of SVM is not in use. */
 static const char *missing(const struct opencl_device *device, unsigned what)
 {
@@ -58,17 +44,19 @@ static void offer_coarse(struct opencl_device *device)
 
     if (!coarse) {
         const char *why = missing(device, OPENCL_SVM_COARSE);
-        offer(device, MEMSPAN_KIND_DEVICE, false,
-              "not offered: needs coarse-grain SVM for real addresses, and %s", why);
-        offer(device, MEMSPAN_KIND_MANAGED, false, "not offered: needs coarse-grain SVM, and %s",
-              why);
+        memspan_driver_offer(&device->info, MEMSPAN_KIND_DEVICE, false,
+                             "not offered: needs coarse-grain SVM for real addresses, and %s", why);
+        memspan_driver_offer(&device->info, MEMSPAN_KIND_MANAGED, false,
+                             "not offered: needs coarse-grain SVM, and %s", why);
         return;
     }
-    offer(device, MEMSPAN_KIND_DEVICE, true, "coarse-grain SVM that the host never maps");
-    offer(device, MEMSPAN_KIND_MANAGED, true, "coarse-grain SVM, mapped for the host%s",
-          (device->unified && fine)
-              ? "; no gain: the memory is the host's, and fine-grain SVM needs no mapping"
-              : " and unmapped for the devices");
+    memspan_driver_offer(&device->info, MEMSPAN_KIND_DEVICE, true,
+                         "coarse-grain SVM that the host never maps");
+    memspan_driver_offer(
+        &device->info, MEMSPAN_KIND_MANAGED, true, "coarse-grain SVM, mapped for the host%s",
+        (device->unified && fine)
+            ? "; no gain: the memory is the host's, and fine-grain SVM needs no mapping"
+            : " and unmapped for the devices");
     if (device->unified && fine) {
         device->info.kinds_without_gain |= 1u << MEMSPAN_KIND_MANAGED;
     }
@@ -78,26 +66,32 @@ static void offer_fine(struct opencl_device *device)
 {
     if ((device->svm & OPENCL_SVM_FINE) != 0) {
         bool atomics = (device->svm & OPENCL_SVM_ATOMICS) != 0;
-        offer(device, MEMSPAN_KIND_COHERENT, true, "fine-grain SVM, %s",
-              atomics ? "atomics between host and device" : "no atomics between host and device");
-        offer(device, MEMSPAN_KIND_HOST_PINNED, true,
-              "fine-grain SVM: one address for host and device; locked where the limit allows");
+        memspan_driver_offer(&device->info, MEMSPAN_KIND_COHERENT, true, "fine-grain SVM, %s",
+                             atomics ? "atomics between host and device"
+                                     : "no atomics between host and device");
+        memspan_driver_offer(
+            &device->info, MEMSPAN_KIND_HOST_PINNED, true,
+            "fine-grain SVM: one address for host and device; locked where the limit allows");
         return;
     }
-    offer(device, MEMSPAN_KIND_COHERENT, false, "not offered: needs fine-grain SVM, and %s",
-          missing(device, OPENCL_SVM_FINE));
+    memspan_driver_offer(&device->info, MEMSPAN_KIND_COHERENT, false,
+                         "not offered: needs fine-grain SVM, and %s",
+                         missing(device, OPENCL_SVM_FINE));
     if ((device->svm & OPENCL_SVM_SYSTEM) != 0) {
-        offer(device, MEMSPAN_KIND_HOST_PINNED, true,
-              "host pages: the device reaches all host memory (fine-grain system SVM)");
+        memspan_driver_offer(
+            &device->info, MEMSPAN_KIND_HOST_PINNED, true,
+            "host pages: the device reaches all host memory (fine-grain system SVM)");
     } else if (opencl_may_import(device)) {
-        offer(device, MEMSPAN_KIND_HOST_PINNED, true,
-              "host pages as a USE_HOST_PTR buffer; a kernel confirms the address each time");
+        memspan_driver_offer(
+            &device->info, MEMSPAN_KIND_HOST_PINNED, true,
+            "host pages as a USE_HOST_PTR buffer; a kernel confirms the address each time");
     } else {
-        offer(device, MEMSPAN_KIND_HOST_PINNED, false, "not offered: %s",
-              (device->same == OPENCL_SAME_NO)
-                  ? "its kernels see host pages at another address"
-                  : (device->unified ? "no compiler for the kernel that confirms addresses"
-                                     : "its memory is apart and there is no fine-grain SVM"));
+        memspan_driver_offer(&device->info, MEMSPAN_KIND_HOST_PINNED, false, "not offered: %s",
+                             (device->same == OPENCL_SAME_NO)
+                                 ? "its kernels see host pages at another address"
+                                 : (device->unified
+                                        ? "no compiler for the kernel that confirms addresses"
+                                        : "its memory is apart and there is no fine-grain SVM"));
     }
 }
 
@@ -108,8 +102,9 @@ void opencl_device_fill_kinds(struct opencl_device *device)
 
     info->kinds              = 0;
     info->kinds_without_gain = 0;
-    offer(device, MEMSPAN_KIND_NONE, false, "%s", "");
-    offer(device, MEMSPAN_KIND_HOST, false, "not offered: the host's own backend has it");
+    memspan_driver_offer(&device->info, MEMSPAN_KIND_NONE, false, "%s", "");
+    memspan_driver_offer(&device->info, MEMSPAN_KIND_HOST, false,
+                         "not offered: the host's own backend has it");
     offer_coarse(device);
     offer_fine(device);
     can |= (device->svm != 0) ? MEMSPAN_CAN_SHARE_ADDRESSES : 0u;

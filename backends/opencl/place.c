@@ -3,67 +3,12 @@
  * locked. Memory of a device apart is its driver's to place. */
 
 #include "backends/opencl/opencl.h"
+#include "core/base/pages.h"
 #include "core/base/platform.h"
-#include "core/base/topology.h"
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
-
-static memspan_status_t bind_slices(const memspan_request_t *request, char *base, bool strict)
-{
-    size_t page  = memspan_page_size();
-    bool parts   = (request->spread == MEMSPAN_SPREAD_PARTS);
-    size_t count = parts ? request->part_count : request->node_count;
-    size_t equal = memspan_round_up(request->size_bytes / (count ? count : 1) + 1, page);
-    size_t done  = 0;
-    size_t i;
-
-    for (i = 0; (i < count) && (done < request->size_bytes); i++) {
-        size_t size = parts ? memspan_round_up(request->parts[i].size_bytes, page) : equal;
-        int node    = parts ? request->parts[i].node : request->nodes[i];
-        memspan_status_t status;
-
-        size   = (size > request->size_bytes - done) ? request->size_bytes - done : size;
-        status = memspan_topology_bind(base + done, size, &node, 1, false, strict);
-        if (status != MEMSPAN_OK) {
-            return status;
-        }
-        done += size;
-    }
-    return MEMSPAN_OK;
-}
-
-static memspan_status_t bind_pages(const memspan_request_t *request, char *base, int *node_p)
-{
-    bool strict = (request->flags & MEMSPAN_REQUEST_STRICT) != 0;
-    int here;
-    size_t i;
-
-    if ((request->spread == MEMSPAN_SPREAD_PARTS) || (request->spread == MEMSPAN_SPREAD_BLOCKED)) {
-        return bind_slices(request, base, strict);
-    }
-    if (request->spread == MEMSPAN_SPREAD_INTERLEAVED) {
-        return memspan_topology_bind(base, request->size_bytes, request->nodes, request->node_count,
-                                     true, strict);
-    }
-    if (request->spread == MEMSPAN_SPREAD_NEAREST) {
-        here = memspan_topology_node_here();
-        for (i = 0; i < request->node_count; i++) {
-            if (request->nodes[i] == here) {
-                *node_p = here;
-                return memspan_topology_bind(base, request->size_bytes, &here, 1, false, strict);
-            }
-        }
-    }
-    if ((request->spread == MEMSPAN_SPREAD_ANY) && !strict) {
-        *node_p = request->nodes[0];
-        return memspan_topology_bind(base, request->size_bytes, request->nodes, 1, false, false);
-    }
-    *node_p = (request->node_count == 1) ? request->nodes[0] : -1;
-    return memspan_topology_bind(base, request->size_bytes, request->nodes, request->node_count,
-                                 false, strict);
-}
 
 /* Locked pages are what "pinned" means; without the trait it is done where the limit allows. */
 static memspan_status_t lock_pages(const struct opencl_device *device,
@@ -127,17 +72,15 @@ memspan_status_t opencl_place(struct opencl_device *device, const memspan_reques
         return place_apart(device, request, given);
     }
     given->page_size_bytes = memspan_page_size();
-    if (((request->nodes != NULL) && (request->node_count > 0)) || (request->part_count > 0)) {
-        status = bind_pages(request, block->base, &given->node);
-        if (status != MEMSPAN_OK) {
-            if ((request->flags & MEMSPAN_REQUEST_STRICT) != 0) {
-                return status;
-            }
-            given->node = -1;
-            device->platform->state->services->log(MEMSPAN_LOG_WARN, OPENCL_NAME,
-                                                   "%zu bytes are not on the nodes asked for",
-                                                   block->size_bytes);
-        }
+    status                 = memspan_pages_bind(request, block->base, &given->node);
+    if ((status != MEMSPAN_OK) && ((request->flags & MEMSPAN_REQUEST_STRICT) != 0)) {
+        return status;
+    }
+    if (status != MEMSPAN_OK) {
+        given->node = -1;
+        device->platform->state->services->log(MEMSPAN_LOG_WARN, OPENCL_NAME,
+                                               "%zu bytes are not on the nodes asked for",
+                                               block->size_bytes);
     }
     if ((request->kind == MEMSPAN_KIND_HOST_PINNED) ||
         ((request->flags & MEMSPAN_REQUEST_PINNED) != 0)) {

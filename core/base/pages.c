@@ -58,13 +58,16 @@ static memspan_status_t bind_slices(const memspan_request_t *request, char *base
     return MEMSPAN_OK;
 }
 
-static memspan_status_t bind_pages(const memspan_request_t *request, char *base, bool strict,
-                                   int *node_p)
+memspan_status_t memspan_pages_bind(const memspan_request_t *request, void *base, int *node_p)
 {
+    bool strict     = (request->flags & MEMSPAN_REQUEST_STRICT) != 0;
     bool interleave = (request->spread == MEMSPAN_SPREAD_INTERLEAVED);
     int here        = -1;
     size_t i;
 
+    if ((request->node_count == 0) && (request->part_count == 0)) {
+        return MEMSPAN_OK;
+    }
     if ((request->spread == MEMSPAN_SPREAD_PARTS) || (request->spread == MEMSPAN_SPREAD_BLOCKED)) {
         return bind_slices(request, base, strict);
     }
@@ -87,12 +90,12 @@ static memspan_status_t bind_pages(const memspan_request_t *request, char *base,
 memspan_status_t memspan_pages_take(const memspan_services_t *services, const char *backend,
                                     const memspan_request_t *request, memspan_block_t *pages_p)
 {
-    bool strict            = (request->flags & MEMSPAN_REQUEST_STRICT) != 0;
-    size_t small           = memspan_page_size();
-    size_t page            = (request->page_size_bytes > small) ? request->page_size_bytes : small;
-    size_t align           = (request->align_bytes > page) ? request->align_bytes : page;
-    memspan_status_t bound = MEMSPAN_OK;
-    memspan_block_t given  = {.page_size_bytes = page, .flags = MEMSPAN_BLOCK_ZEROED, .node = -1};
+    bool strict  = (request->flags & MEMSPAN_REQUEST_STRICT) != 0;
+    size_t small = memspan_page_size();
+    size_t page  = (request->page_size_bytes > small) ? request->page_size_bytes : small;
+    size_t align = (request->align_bytes > page) ? request->align_bytes : page;
+    memspan_status_t bound;
+    memspan_block_t given = {.page_size_bytes = page, .flags = MEMSPAN_BLOCK_ZEROED, .node = -1};
 
     if (!memspan_is_power_of_two(page)) {
         return services->fail(MEMSPAN_ERR_INVALID, backend, "", 0, "", NULL,
@@ -106,9 +109,7 @@ memspan_status_t memspan_pages_take(const memspan_services_t *services, const ch
                               (page > small) ? "reserve huge pages: vm.nr_hugepages" : NULL,
                               "no %zu bytes of host pages of %zu", given.size_bytes, page);
     }
-    if ((request->node_count > 0) || (request->part_count > 0)) {
-        bound = bind_pages(request, given.address, strict, &given.node);
-    }
+    bound = memspan_pages_bind(request, given.address, &given.node);
     if ((bound != MEMSPAN_OK) && strict) {
         memspan_pages_give_back(given.address, given.size_bytes);
         return bound;

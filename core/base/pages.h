@@ -13,6 +13,11 @@
  * With pages that are not where they were asked to be the node is -1; strict requests fail then. */
 memspan_status_t memspan_pages_take(const memspan_services_t *services, const char *backend,
                                     const memspan_request_t *request, memspan_block_t *pages_p);
+
+/* Bind the pages at @p base, which nobody has touched, to the nodes that @p request names, if any.
+ * *node_p becomes the node where all are on one. */
+memspan_status_t memspan_pages_bind(const memspan_request_t *request, void *base, int *node_p);
+
 void memspan_pages_give_back(void *address, size_t size_bytes);
 
 #endif /* MEMSPAN_CORE_BASE_PAGES_H */

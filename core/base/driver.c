@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "core/base/driver.h"
+#include "core/base/file.h"
+#include "core/base/platform.h"
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#ifndef SYS_pidfd_open
+#define SYS_pidfd_open 434
+#endif
+#ifndef SYS_pidfd_getfd
+#define SYS_pidfd_getfd 438
+#endif
+
+void memspan_driver_offer(memspan_device_info_t *info, memspan_kind_t kind, bool offered,
+                          const char *format, ...)
+{
+    va_list args;
+
+    if (offered) {
+        info->kinds |= 1u << kind;
+    }
+    va_start(args, format);
+    vsnprintf(info->kind_note[kind], sizeof(info->kind_note[kind]), format, args);
+    va_end(args);
+}
+
+uint64_t memspan_driver_host_available(void)
+{
+    uint64_t available = MEMSPAN_UNKNOWN;
+    char text[4096];
+
+    if (memspan_file_read("/proc/meminfo", text, sizeof(text)) > 0) {
+        (void)memspan_text_field(text, "MemAvailable", &available);
+    }
+    return available;
+}
+
+uint64_t memspan_driver_most_bytes(const memspan_device_info_t *info, memspan_kind_t kind,
+                                   bool integrated)
+{
+    uint64_t own  = info->capacity_bytes;
+    uint64_t host = (uint64_t)sysconf(_SC_PHYS_PAGES) * memspan_page_size();
+
+    if (integrated) {
+        uint64_t available = memspan_driver_host_available();
+        return (available < own) ? available : own;
+    }
+    if ((own == MEMSPAN_UNKNOWN) || (kind == MEMSPAN_KIND_DEVICE)) {
+        return own;
+    }
+    return (kind == MEMSPAN_KIND_MANAGED) ? own + host : host;
+}
+
+memspan_status_t memspan_driver_check(const memspan_services_t *services, const char *backend,
+                                      const memspan_device_info_t *info,
+                                      const memspan_request_t *request, uint64_t most_bytes)
+{
+    bool known = (request->kind > MEMSPAN_KIND_NONE) && (request->kind < MEMSPAN_KIND_COUNT);
+
+    if (!known || ((info->kinds & (1u << request->kind)) == 0)) {
+        return services->fail(MEMSPAN_ERR_UNSUPPORTED, backend, "", 0, "", NULL,
+                              "no %s memory on %s: %s", memspan_kind_name(request->kind),
+                              info->name, known ? info->kind_note[request->kind] : "no such kind");
+    }
+    if ((request->size_bytes == 0) || !memspan_is_power_of_two(request->align_bytes)) {
+        return services->fail(MEMSPAN_ERR_INVALID, backend, "", 0, "", NULL,
+                              "size %zu or alignment %zu is not valid", request->size_bytes,
+                              request->align_bytes);
+    }
+    if ((request->size_bytes > most_bytes) || (request->size_bytes > SIZE_MAX / 4) ||
+        (request->align_bytes > SIZE_MAX / 4)) {
+        return services->fail(MEMSPAN_ERR_NO_MEMORY, backend, "", 0, "", "ask for less",
+                              "%zu bytes of %s memory are more than %s gives at once: %llu",
+                              request->size_bytes, memspan_kind_name(request->kind), info->name,
+                              (unsigned long long)most_bytes);
+    }
+    return MEMSPAN_OK;
+}
+
+void memspan_driver_describe(const memspan_device_info_t *info, uint64_t free_bytes,
+                             memspan_device_info_t *info_p)
+{
+    memspan_device_info_t answer = *info;
+
+    answer.free_bytes = free_bytes;
+    if ((free_bytes != MEMSPAN_UNKNOWN) && (free_bytes > info->capacity_bytes)) {
+        answer.free_bytes = info->capacity_bytes;
+    }
+    /* These three are the library's. */
+    answer.struct_size = info_p->struct_size;
+    answer.number      = info_p->number;
+    memcpy(answer.backend, info_p->backend, sizeof(answer.backend));
+    *info_p = answer;
+}
+
+int memspan_driver_node_at(const char *pci_address)
+{
+    char path[96];
+    char text[16];
+
+    snprintf(path, sizeof(path), "/sys/bus/pci/devices/%.40s/numa_node", pci_address);
+    return (memspan_file_read(path, text, sizeof(text)) > 0) ? atoi(text) : -1;
+}
+
+/* It needs the right to trace that process: the same user, and Yama may forbid it. */
+memspan_status_t memspan_driver_fetch_fd(const memspan_services_t *services, const char *backend,
+                                         pid_t pid, int theirs, int *fd_p)
+{
+    int process = (int)syscall(SYS_pidfd_open, pid, 0u);
+    int fd      = (process < 0) ? -1 : (int)syscall(SYS_pidfd_getfd, process, theirs, 0u);
+    int error   = errno;
+
+    if (process >= 0) {
+        close(process);
+    }
+    if (fd < 0) {
+        return services->fail((error == EPERM) ? MEMSPAN_ERR_PERMISSION : MEMSPAN_ERR_NOT_FOUND,
+                              backend, (process < 0) ? "pidfd_open" : "pidfd_getfd", error,
+                              strerror(error),
+                              "both processes must be of one user and one PID namespace; see "
+                              "kernel.yama.ptrace_scope",
+                              "the memory of process %d cannot be fetched", (int)pid);
+    }
+    *fd_p = fd;
+    return MEMSPAN_OK;
+}
