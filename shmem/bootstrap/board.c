@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The job file of our own launcher, seen by a PE.
+ *
+ * A board is an append-only text of entries whose published length is one atomic word: a reader
+ * that loads the length sees whole entries, and needs no lock. Nothing read from the file is
+ * trusted beyond the file's bounds, which the seals keep from changing. */
+
+#include "shmem/bootstrap/board.h"
+#include "shmem/error.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/futex.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#define LOOK_AROUND_MS 100 /* how long a waiting PE sleeps before it looks for its launcher */
+
+static memspan_status_t refuse(const char *format, const char *what)
+{
+    memspan_error(MEMSPAN_ERR_INVALID, format, what);
+    return memspan_error_hint("start the program by oshrun; without a launcher, unset %s",
+                              MEMSPAN_LAUNCH_VARIABLE);
+}
+
+/* The file must be as large as its header says, and stay so: otherwise reading it could end the
+ * process by SIGBUS. */
+static memspan_status_t check_file(int fd, size_t *size_p)
+{
+    struct stat status;
+    if (fstat(fd, &status) != 0) {
+        return refuse("the descriptor that %s names is not open: something between the launcher "
+                      "and this process has closed it",
+                      MEMSPAN_LAUNCH_VARIABLE);
+    }
+    int seals = fcntl(fd, F_GET_SEALS);
+    if (!S_ISREG(status.st_mode) || seals < 0 || !(seals & F_SEAL_SHRINK)) {
+        return refuse("the descriptor that %s names is open on something else than a job file",
+                      MEMSPAN_LAUNCH_VARIABLE);
+    }
+    if ((uint64_t)status.st_size < sizeof(struct memspan_launch_header)) {
+        return refuse("the job file that %s names is shorter than its header",
+                      MEMSPAN_LAUNCH_VARIABLE);
+    }
+    *size_p = (size_t)status.st_size;
+    return MEMSPAN_OK;
+}
+
+static memspan_status_t check_header(const struct memspan_launch_header *header, size_t size_bytes,
+                                     uint32_t pe, uint64_t cookie)
+{
+    if (header->magic != MEMSPAN_LAUNCH_MAGIC) {
+        return refuse("the file that %s names is not a job file", MEMSPAN_LAUNCH_VARIABLE);
+    }
+    if (header->version != MEMSPAN_LAUNCH_VERSION) {
+        memspan_error(MEMSPAN_ERR_ABI, "the launcher's job file has version %u, this library %u",
+                      header->version, MEMSPAN_LAUNCH_VERSION);
+        return memspan_error_hint("use the oshrun that was installed with this library");
+    }
+    if (header->cookie != cookie) {
+        return refuse("%s is of another job than the file that it names", MEMSPAN_LAUNCH_VARIABLE);
+    }
+    if (header->pe_count == 0 || header->pe_count > MEMSPAN_LAUNCH_PES_MAX ||
+        header->board_size_bytes % 8 != 0 ||
+        memspan_launch_size(header->pe_count, header->board_size_bytes) > size_bytes) {
+        return refuse("the job file that %s names is smaller than its PEs need",
+                      MEMSPAN_LAUNCH_VARIABLE);
+    }
+    if (pe >= header->pe_count) {
+        return memspan_error(MEMSPAN_ERR_INVALID, "%s says PE %u of a job of %u PEs",
+                             MEMSPAN_LAUNCH_VARIABLE, pe, header->pe_count);
+    }
+    return MEMSPAN_OK;
+}
+
+/* A process that a PE starts inherits descriptor and variable: it must not become the same PE. */
+static memspan_status_t attach(const struct memspan_board *board)
+{
+    struct memspan_launch_pe *record = memspan_launch_pe_record(board->header, board->pe);
+    uint32_t state                   = __atomic_load_n(&record->state, __ATOMIC_ACQUIRE);
+    uint32_t pid                     = __atomic_load_n(&record->pid, __ATOMIC_RELAXED);
+    bool is_taken = state == MEMSPAN_LAUNCH_ATTACHED && pid != (uint32_t)getpid() &&
+                    (kill((pid_t)pid, 0) == 0 || errno == EPERM);
+    if (is_taken || !__atomic_compare_exchange_n(&record->state, &state, MEMSPAN_LAUNCH_ATTACHED,
+                                                 false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
+        memspan_error(MEMSPAN_ERR_CONFLICT,
+                      "PE %u of this job is process %u already: this one was started by it, or "
+                      "beside it",
+                      board->pe, pid);
+        return memspan_error_hint("unset %s for programs that a PE starts",
+                                  MEMSPAN_LAUNCH_VARIABLE);
+    }
+    __atomic_store_n(&record->pid, (uint32_t)getpid(), __ATOMIC_RELEASE);
+    __atomic_store_n(&record->board_used_bytes, 0, __ATOMIC_RELEASE);
+    return MEMSPAN_OK;
+}
+
+memspan_status_t memspan_board_open(int fd, uint32_t pe, uint64_t cookie,
+                                    struct memspan_board *board_p)
+{
+    size_t size_bytes       = 0;
+    memspan_status_t status = check_file(fd, &size_bytes);
+    if (status != MEMSPAN_OK) {
+        return status;
+    }
+    void *file = mmap(NULL, size_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    if (file == MAP_FAILED) {
+        return memspan_error_native(MEMSPAN_ERR_NO_MEMORY, "", "mmap", errno, strerror(errno), NULL,
+                                    "the launcher's job file cannot be mapped");
+    }
+    struct memspan_board board = {file, size_bytes, fd, pe};
+    status                     = check_header(board.header, size_bytes, pe, cookie);
+    if (status == MEMSPAN_OK) {
+        status = attach(&board);
+    }
+    if (status != MEMSPAN_OK) {
+        munmap(file, size_bytes);
+        return status;
+    }
+    *board_p = board;
+    return MEMSPAN_OK;
+}
+
+void memspan_board_close(struct memspan_board *board)
+{
+    if (board->header == NULL) {
+        return;
+    }
+    struct memspan_launch_pe *record = memspan_launch_pe_record(board->header, board->pe);
+    __atomic_store_n(&record->state, MEMSPAN_LAUNCH_FINALIZED, __ATOMIC_RELEASE);
+    munmap(board->header, board->size_bytes);
+    board->header = NULL;
+}
+
+static size_t entry_size(size_t key_size_bytes, size_t data_size_bytes)
+{
+    size_t size = sizeof(struct memspan_launch_entry) + key_size_bytes + data_size_bytes;
+    return (size + 7) & ~(size_t)7;
+}
+
+memspan_status_t memspan_board_put(const struct memspan_board *board, const char *key,
+                                   const void *data, size_t size_bytes)
+{
+    struct memspan_launch_pe *record = memspan_launch_pe_record(board->header, board->pe);
+    size_t used                      = record->board_used_bytes;
+    size_t room                      = board->header->board_size_bytes;
+    size_t key_size                  = strlen(key);
+    if (size_bytes > room || key_size > room || used > room ||
+        entry_size(key_size, size_bytes) > room - used) {
+        return memspan_error(MEMSPAN_ERR_LIMIT,
+                             "%zu bytes for \"%s\" do not fit on this PE's board: %zu of %zu bytes "
+                             "are used",
+                             size_bytes, key, used, room);
+    }
+    char *at                          = memspan_launch_board(board->header, board->pe) + used;
+    struct memspan_launch_entry entry = {(uint32_t)key_size, (uint32_t)size_bytes};
+    memcpy(at, &entry, sizeof(entry));
+    memcpy(at + sizeof(entry), key, key_size);
+    if (size_bytes > 0) {
+        memcpy(at + sizeof(entry) + key_size, data, size_bytes);
+    }
+    __atomic_store_n(&record->board_used_bytes, (uint32_t)(used + entry_size(key_size, size_bytes)),
+                     __ATOMIC_RELEASE);
+    return MEMSPAN_OK;
+}
+
+/* The data of the last entry with that key, or NULL. */
+static const char *find(const struct memspan_board *board, uint32_t pe, const char *key,
+                        size_t *size_p)
+{
+    const struct memspan_launch_pe *record = memspan_launch_pe_record(board->header, pe);
+    const char *text                       = memspan_launch_board(board->header, pe);
+    size_t used = __atomic_load_n(&record->board_used_bytes, __ATOMIC_ACQUIRE);
+    if (used > board->header->board_size_bytes) {
+        used = 0;
+    }
+    const char *found = NULL;
+    size_t key_size   = strlen(key);
+    for (size_t at = 0; used - at >= sizeof(struct memspan_launch_entry);) {
+        struct memspan_launch_entry entry;
+        memcpy(&entry, text + at, sizeof(entry));
+        size_t size = entry_size(entry.key_size_bytes, entry.data_size_bytes);
+        if (size > used - at) {
+            break;
+        }
+        const char *entry_key = text + at + sizeof(entry);
+        if (entry.key_size_bytes == key_size && memcmp(entry_key, key, key_size) == 0) {
+            found   = entry_key + key_size;
+            *size_p = entry.data_size_bytes;
+        }
+        at += size;
+    }
+    return found;
+}
+
+memspan_status_t memspan_board_get(const struct memspan_board *board, uint32_t pe, const char *key,
+                                   void *data, size_t *size_p)
+{
+    if (pe >= board->header->pe_count) {
+        return memspan_error(MEMSPAN_ERR_INVALID, "there is no PE %u in a job of %u", pe,
+                             board->header->pe_count);
+    }
+    size_t size       = 0;
+    const char *found = find(board, pe, key, &size);
+    if (found == NULL) {
+        return memspan_error(MEMSPAN_ERR_NOT_FOUND, "PE %u has not published \"%s\"", pe, key);
+    }
+    if (size > *size_p) {
+        return memspan_error(MEMSPAN_ERR_LIMIT,
+                             "PE %u published %zu bytes as \"%s\", %zu are expected", pe, size, key,
+                             *size_p);
+    }
+    memcpy(data, found, size);
+    *size_p = size;
+    return MEMSPAN_OK;
+}
+
+bool memspan_board_is_orphaned(const struct memspan_board *board)
+{
+    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = 0, .l_len = 1};
+    return fcntl(board->fd, F_GETLK, &lock) == 0 && lock.l_type == F_UNLCK;
+}
+
+memspan_status_t memspan_board_fence(const struct memspan_board *board)
+{
+    struct memspan_launch_header *header = board->header;
+    uint32_t *generation                 = &header->fence_generation;
+    uint32_t before                      = __atomic_load_n(generation, __ATOMIC_ACQUIRE);
+    uint32_t arrived = __atomic_add_fetch(&header->fence_arrived, 1, __ATOMIC_ACQ_REL);
+    if (arrived == header->pe_count) {
+        __atomic_store_n(&header->fence_arrived, 0, __ATOMIC_RELAXED);
+        __atomic_store_n(generation, before + 1, __ATOMIC_RELEASE);
+        syscall(SYS_futex, generation, FUTEX_WAKE, INT32_MAX, NULL, NULL, 0);
+        return MEMSPAN_OK;
+    }
+    const struct timespec patience = {.tv_nsec = LOOK_AROUND_MS * 1000000L};
+    while (__atomic_load_n(generation, __ATOMIC_ACQUIRE) == before) {
+        long rc = syscall(SYS_futex, generation, FUTEX_WAIT, before, &patience, NULL, 0);
+        if (rc != 0 && errno == ETIMEDOUT && memspan_board_is_orphaned(board)) {
+            return memspan_error(MEMSPAN_ERR_OFF, "the launcher (%s, process %u) has died",
+                                 header->launcher, header->launcher_pid);
+        }
+    }
+    return MEMSPAN_OK;
+}
+
+void memspan_board_abort(const struct memspan_board *board, int status, const char *message)
+{
+    struct memspan_launch_header *header = board->header;
+    uint32_t nobody                      = 0;
+    if (__atomic_compare_exchange_n(&header->abort_by, &nobody, board->pe + 1, false,
+                                    __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) {
+        header->abort_status = status;
+        strncpy(header->abort_message, message != NULL ? message : "",
+                sizeof(header->abort_message) - 1);
+        __atomic_store_n(&header->abort_ready, 1, __ATOMIC_RELEASE);
+    }
+    if (header->launcher_pid > 1) {
+        kill((pid_t)header->launcher_pid, SIGCHLD);
+    }
+}

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Which way this process was started, and the two failures that must not go unseen: a launcher
+ * that nobody could talk to, and a PE of this node that has died under a launcher that goes on. */
+
+#include "shmem/bootstrap/environment.h"
+#include "shmem/bootstrap/ways.h"
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define WATCHED_MAX 8 /* PEs that each PE watches: those after it, around */
+
+/* A launcher says that there are several, and this process is about to be one alone. */
+static memspan_status_t check_claim(const char *reason)
+{
+    struct memspan_bootstrap_claim claim = memspan_bootstrap_find_claim();
+    if (claim.variable == NULL || claim.pe_count == 1) {
+        return MEMSPAN_OK;
+    }
+    if (claim.pe_count == 0) {
+        memspan_error(MEMSPAN_ERR_CONFLICT,
+                      "%s is set: %s started this process, which cannot talk to it (%s)",
+                      claim.variable, claim.launcher, reason);
+    } else {
+        memspan_error(MEMSPAN_ERR_CONFLICT,
+                      "%s started %d processes (%s), but this one finds itself alone (%s)",
+                      claim.launcher, claim.pe_count, claim.variable, reason);
+    }
+    return memspan_error_hint("%s", claim.remedy);
+}
+
+memspan_status_t memspan_bootstrap_open(const struct memspan_bootstrap **bootstrap_p,
+                                        struct memspan_bootstrap_job *job_p)
+{
+    static const struct memspan_bootstrap *const ways[] = {&memspan_bootstrap_launch,
+                                                           &memspan_bootstrap_pmix};
+    char reason[256]                                    = "";
+    for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
+        memspan_status_t status = ways[i]->open(job_p);
+        if (status == MEMSPAN_OK) {
+            *bootstrap_p = ways[i];
+            return MEMSPAN_OK;
+        }
+        if (status != MEMSPAN_ERR_OFF) {
+            return status;
+        }
+        snprintf(reason, sizeof(reason), "%s", memspan_error_last()->message);
+    }
+    memspan_status_t status = check_claim(reason);
+    if (status != MEMSPAN_OK) {
+        return status;
+    }
+    memspan_error_clear();
+    status = memspan_bootstrap_single.open(job_p);
+    if (status == MEMSPAN_OK) {
+        *bootstrap_p = &memspan_bootstrap_single;
+    }
+    return status;
+}
+
+/* A zombie that nobody has waited for yet is dead too: kill() would not tell. */
+static bool is_dead(int pid)
+{
+    int fd = (int)syscall(SYS_pidfd_open, pid, 0);
+    if (fd < 0) {
+        return kill(pid, 0) != 0 && errno == ESRCH;
+    }
+    struct pollfd event = {.fd = fd, .events = POLLIN};
+    bool dead           = poll(&event, 1, 0) == 1;
+    close(fd);
+    return dead;
+}
+
+bool memspan_bootstrap_peer_died(const int *pids, int count, int *local_index_p)
+{
+    int self = 0;
+    int pid  = getpid();
+    while (self < count && pids[self] != pid) {
+        self++;
+    }
+    int watched = count - 1 < WATCHED_MAX ? count - 1 : WATCHED_MAX;
+    for (int i = 1; i <= watched; i++) {
+        int peer = (self + i) % count;
+        if (pids[peer] > 0 && pids[peer] != pid && is_dead(pids[peer])) {
+            *local_index_p = peer;
+            return true;
+        }
+    }
+    return false;
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Traces of launchers. Two processes that each believe to be a job of one is the classic failure of
+ * a start-up that has gone wrong: what is here finds it out. */
+
+#include "shmem/bootstrap/environment.h"
+#include "shmem/option.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *memspan_bootstrap_variable(const char *name)
+{
+    char start[64];
+    size_t cursor = 0;
+    snprintf(start, sizeof(start), "%s=", name);
+    const char *found = memspan_shmem_option_next(start, &cursor);
+    return found != NULL ? found + strlen(start) : NULL;
+}
+
+/* Sizes of the step that runs, not of the allocation: a batch script of four tasks may well start a
+ * program by itself. */
+static const struct memspan_bootstrap_claim claims[] = {
+    {"OMPI_COMM_WORLD_SIZE", "Open MPI's mpirun",
+     "libpmix.so.2 must be found (LD_LIBRARY_PATH), of the same major version as mpirun's", 0},
+    {"SLURM_STEP_NUM_TASKS", "Slurm's srun",
+     "use srun --mpi=pmix (srun --mpi=list shows whether it is there), or oshrun -n N in a "
+     "one-node allocation",
+     0},
+    {"FLUX_JOB_SIZE", "Flux", "use flux run -o pmi=pmix, or oshrun -n N on one node", 0},
+    {"PMI_SIZE", "a PMI launcher (MPICH's or Intel MPI's mpiexec, hydra)",
+     "it speaks no PMIx: use oshrun -n N on one node, Open MPI's mpirun, or prterun", 0},
+    {"MPI_LOCALNRANKS", "MPICH's mpiexec",
+     "it speaks no PMIx: use oshrun -n N on one node, Open MPI's mpirun, or prterun", 0},
+};
+
+struct memspan_bootstrap_claim memspan_bootstrap_find_claim(void)
+{
+    for (size_t i = 0; i < sizeof(claims) / sizeof(claims[0]); i++) {
+        const char *value = memspan_bootstrap_variable(claims[i].variable);
+        if (value != NULL && atoi(value) > 0) {
+            struct memspan_bootstrap_claim claim = claims[i];
+            claim.pe_count                       = atoi(value);
+            return claim;
+        }
+    }
+    if (memspan_bootstrap_variable("PMIX_NAMESPACE") != NULL) {
+        return (struct memspan_bootstrap_claim){
+            "PMIX_NAMESPACE", "a PMIx launcher",
+            "libpmix.so.2 must be found (LD_LIBRARY_PATH); where no launcher started this "
+            "process, unset PMIX_NAMESPACE",
+            0};
+    }
+    return (struct memspan_bootstrap_claim){0};
+}

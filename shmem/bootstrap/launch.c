@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Started by a launcher that speaks memspan/launch.h: all of the job is on this node, and
+ * everything that start-up needs is in one file that is mapped already. */
+
+#include "shmem/bootstrap/board.h"
+#include "shmem/bootstrap/environment.h"
+#include "shmem/bootstrap/ways.h"
+#include "shmem/error.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static struct memspan_board board;
+static int *local_pes;
+
+static memspan_status_t fill_job(struct memspan_bootstrap_job *job_p)
+{
+    int pe_count = (int)board.header->pe_count;
+    local_pes    = malloc((size_t)pe_count * sizeof(*local_pes));
+    if (local_pes == NULL) {
+        return memspan_error(MEMSPAN_ERR_NO_MEMORY, "no memory for the numbers of %d PEs",
+                             pe_count);
+    }
+    for (int pe = 0; pe < pe_count; pe++) {
+        local_pes[pe] = pe;
+    }
+    static char launcher[sizeof(board.header->launcher)];
+    snprintf(launcher, sizeof(launcher), "%.*s", (int)sizeof(launcher) - 1, board.header->launcher);
+
+    struct memspan_bootstrap_job job = {.pe          = (int)board.pe,
+                                        .pe_count    = pe_count,
+                                        .local_index = (int)board.pe,
+                                        .local_count = pe_count,
+                                        .local_pes   = local_pes,
+                                        .launcher    = launcher};
+    snprintf(job.job_id, sizeof(job.job_id), "%.*s", (int)sizeof(job.job_id) - 1,
+             board.header->job_id);
+    *job_p = job;
+    return MEMSPAN_OK;
+}
+
+static void launch_close(void)
+{
+    memspan_board_close(&board);
+    free(local_pes);
+    local_pes = NULL;
+}
+
+static memspan_status_t launch_open(struct memspan_bootstrap_job *job_p)
+{
+    const char *text = memspan_bootstrap_variable(MEMSPAN_LAUNCH_VARIABLE);
+    if (text == NULL) {
+        return memspan_error(MEMSPAN_ERR_OFF, "%s is not set", MEMSPAN_LAUNCH_VARIABLE);
+    }
+    int fd                    = -1;
+    unsigned pe               = 0;
+    unsigned long long cookie = 0;
+    int end                   = -1;
+    if (sscanf(text, "%9d:%9u:%16llx%n", &fd, &pe, &cookie, &end) != 3 || end < 0 ||
+        text[end] != '\0' || fd < 0) {
+        memspan_error(MEMSPAN_ERR_CONFIG, "%s=%s is not FD:PE:COOKIE", MEMSPAN_LAUNCH_VARIABLE,
+                      text);
+        return memspan_error_hint("it is oshrun that sets it; without oshrun, unset it");
+    }
+    memspan_status_t status = memspan_board_open(fd, pe, cookie, &board);
+    if (status != MEMSPAN_OK) {
+        return status;
+    }
+    status = fill_job(job_p);
+    if (status != MEMSPAN_OK) {
+        memspan_board_close(&board);
+    }
+    return status;
+}
+
+static memspan_status_t launch_put(const char *key, const void *data, size_t size_bytes)
+{
+    return memspan_board_put(&board, key, data, size_bytes);
+}
+
+static memspan_status_t launch_fence(void)
+{
+    return memspan_board_fence(&board);
+}
+
+static memspan_status_t launch_get(int pe, const char *key, void *data, size_t *size_p)
+{
+    return memspan_board_get(&board, (uint32_t)pe, key, data, size_p);
+}
+
+/* The launcher ends the others. Whoever calls has printed the message: it is kept for tools. */
+static void launch_abort(int status, const char *message)
+{
+    memspan_board_abort(&board, status, message);
+    _exit(memspan_bootstrap_exit_code(status));
+}
+
+const struct memspan_bootstrap memspan_bootstrap_launch = {
+    .name  = "launch",
+    .open  = launch_open,
+    .put   = launch_put,
+    .fence = launch_fence,
+    .get   = launch_get,
+    .abort = launch_abort,
+    .close = launch_close,
+};

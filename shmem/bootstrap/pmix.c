@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Started by something that speaks PMIx: mpirun, prterun, srun --mpi=pmix, oshrun --pmix=on.
+ *
+ * The library is opened when the environment shows a server, so that a job that was started
+ * otherwise never loads it. Who is on this node is the server's word. The headers are those of the
+ * build, the library that of the machine: only calls and keys that are the same since PMIx 3 are
+ * used, and structures of the library are freed by hand, because the headers' macros are not. */
+
+#include "shmem/bootstrap/environment.h"
+#include "shmem/bootstrap/ways.h"
+
+#ifdef MEMSPAN_HAVE_PMIX
+
+#include <dlfcn.h>
+#include <pmix.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* The calls in use, by their prototypes in pmix.h. */
+#define PMIX_CALLS(X)                                                                              \
+    X(PMIx_Init)                                                                                   \
+    X(PMIx_Finalize)                                                                               \
+    X(PMIx_Abort)                                                                                  \
+    X(PMIx_Put)                                                                                    \
+    X(PMIx_Commit)                                                                                 \
+    X(PMIx_Fence)                                                                                  \
+    X(PMIx_Get)                                                                                    \
+    X(PMIx_Error_string)                                                                           \
+    X(PMIx_Get_version)
+
+static struct {
+#define CALL_MEMBER(name) __typeof__(&name) name;
+    PMIX_CALLS(CALL_MEMBER)
+#undef CALL_MEMBER
+} pmix;
+
+static void *library;
+static pmix_proc_t self;
+static int *local_pes;
+static char launcher[96];
+
+static memspan_status_t fail(const char *call, pmix_status_t rc, const char *what)
+{
+    return memspan_error_native(MEMSPAN_ERR_DRIVER, "pmix", call, rc, pmix.PMIx_Error_string(rc),
+                                NULL, "%s", what);
+}
+
+static memspan_status_t load_library(void)
+{
+    static const struct {
+        const char *name;
+        size_t offset;
+    } calls[] = {
+#define CALL_ROW(call) {#call, offsetof(__typeof__(pmix), call)},
+        PMIX_CALLS(CALL_ROW)
+#undef CALL_ROW
+    };
+
+    if (library != NULL) {
+        return MEMSPAN_OK;
+    }
+    void *opened = dlopen("libpmix.so.2", RTLD_NOW | RTLD_GLOBAL);
+    if (opened == NULL) {
+        return memspan_error(MEMSPAN_ERR_OFF, "PMIx is not here: %s", dlerror());
+    }
+    for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
+        void *call = dlsym(opened, calls[i].name);
+        if (call == NULL) {
+            dlclose(opened);
+            return memspan_error(MEMSPAN_ERR_OFF, "libpmix.so.2 has no %s", calls[i].name);
+        }
+        memcpy((char *)&pmix + calls[i].offset, &call, sizeof(call));
+    }
+    library = opened;
+    return MEMSPAN_OK;
+}
+
+static void free_value(pmix_value_t *value)
+{
+    if (value->type == PMIX_STRING) {
+        free(value->data.string);
+    } else if (value->type == PMIX_BYTE_OBJECT) {
+        free(value->data.bo.bytes);
+    }
+    free(value);
+}
+
+/* What the server knows of the job; NULL when it does not. */
+static pmix_value_t *get_of_job(const char *key)
+{
+    pmix_proc_t job     = self;
+    pmix_value_t *value = NULL;
+    job.rank            = PMIX_RANK_WILDCARD;
+    return pmix.PMIx_Get(&job, key, NULL, 0, &value) == PMIX_SUCCESS ? value : NULL;
+}
+
+/* The numbers of "0,2-4" that are PEs, into pes (if not NULL); how many they are. */
+static int read_list(const char *text, int pe_count, int *pes)
+{
+    int count = 0;
+    while (*text != '\0') {
+        char *end  = NULL;
+        long first = strtol(text, &end, 10);
+        long last  = *end == '-' ? strtol(end + 1, &end, 10) : first;
+        if (end == text || first < 0 || last >= pe_count) {
+            return -1;
+        }
+        for (long pe = first; pe <= last; pe++, count++) {
+            if (pes != NULL) {
+                pes[count] = (int)pe;
+            }
+        }
+        text = *end == ',' ? end + 1 : end;
+    }
+    return count;
+}
+
+static int by_number(const void *a, const void *b)
+{
+    return *(const int *)a - *(const int *)b;
+}
+
+static memspan_status_t fill_local(struct memspan_bootstrap_job *job)
+{
+    pmix_value_t *peers = get_of_job(PMIX_LOCAL_PEERS);
+    const char *list    = peers != NULL && peers->type == PMIX_STRING ? peers->data.string : NULL;
+    memspan_status_t status = MEMSPAN_OK;
+    char alone[16];
+    if (list == NULL) { /* nothing is known of others: each PE is reached as if on another node */
+        snprintf(alone, sizeof(alone), "%d", job->pe);
+        list = alone;
+    }
+    job->local_count = read_list(list, job->pe_count, NULL);
+    local_pes        = job->local_count > 0 ? malloc((size_t)job->local_count * sizeof(int)) : NULL;
+    if (local_pes == NULL) {
+        status =
+            memspan_error(MEMSPAN_ERR_DRIVER, "PMIx says \"%s\" are the PEs on this node of %d",
+                          list, job->pe_count);
+        goto free_list;
+    }
+    read_list(list, job->pe_count, local_pes);
+    qsort(local_pes, (size_t)job->local_count, sizeof(int), by_number);
+    job->local_pes = local_pes;
+    while (job->local_index < job->local_count && local_pes[job->local_index] != job->pe) {
+        job->local_index++;
+    }
+    if (job->local_index == job->local_count) {
+        free(local_pes);
+        local_pes = NULL;
+        status    = memspan_error(MEMSPAN_ERR_DRIVER,
+                                  "PMIx says \"%s\" are the PEs on this node, PE %d not among them",
+                                  list, job->pe);
+    }
+free_list:
+    if (peers != NULL) {
+        free_value(peers);
+    }
+    return status;
+}
+
+/* "mpirun, OpenPMIx 4.2.2": who started this process, as far as it can be told. */
+static void name_launcher(void)
+{
+    struct memspan_bootstrap_claim claim = memspan_bootstrap_find_claim();
+    const char *version                  = pmix.PMIx_Get_version();
+    int length                           = (int)strcspn(version, "(,");
+    while (length > 0 && version[length - 1] == ' ') {
+        length--;
+    }
+    snprintf(launcher, sizeof(launcher), "%s, %.*s",
+             claim.launcher != NULL ? claim.launcher : "a PMIx launcher", length, version);
+}
+
+static memspan_status_t fill_job(struct memspan_bootstrap_job *job_p)
+{
+    pmix_value_t *size = get_of_job(PMIX_JOB_SIZE);
+    if (size == NULL || size->type != PMIX_UINT32 || size->data.uint32 <= self.rank) {
+        if (size != NULL) {
+            free_value(size);
+        }
+        return memspan_error(MEMSPAN_ERR_DRIVER, "PMIx does not say how large the job is");
+    }
+    struct memspan_bootstrap_job job = {
+        .pe = (int)self.rank, .pe_count = (int)size->data.uint32, .launcher = launcher};
+    free_value(size);
+    struct memspan_bootstrap_claim claim = memspan_bootstrap_find_claim();
+    if (job.pe_count == 1 && claim.pe_count > 1) {
+        return memspan_error(MEMSPAN_ERR_OFF, "PMIx says that the job has one process");
+    }
+    name_launcher();
+    snprintf(job.job_id, sizeof(job.job_id), "%.*s", (int)sizeof(job.job_id) - 1, self.nspace);
+    memspan_status_t status = fill_local(&job);
+    if (status == MEMSPAN_OK) {
+        *job_p = job;
+    }
+    return status;
+}
+
+static memspan_status_t pmix_open(struct memspan_bootstrap_job *job_p)
+{
+    if (memspan_bootstrap_variable("PMIX_NAMESPACE") == NULL ||
+        memspan_bootstrap_variable("PMIX_RANK") == NULL) {
+        return memspan_error(MEMSPAN_ERR_OFF, "no PMIx server is named in the environment");
+    }
+    memspan_status_t status = load_library();
+    if (status != MEMSPAN_OK) {
+        return status;
+    }
+    pmix_status_t rc = pmix.PMIx_Init(&self, NULL, 0);
+    if (rc != PMIX_SUCCESS) {
+        return memspan_error_native(
+            MEMSPAN_ERR_OFF, "pmix", "PMIx_Init", rc, pmix.PMIx_Error_string(rc), NULL,
+            "no PMIx server answers (PMIx_Init: %s)", pmix.PMIx_Error_string(rc));
+    }
+    status = fill_job(job_p);
+    if (status != MEMSPAN_OK) {
+        pmix.PMIx_Finalize(NULL, 0);
+    }
+    return status;
+}
+
+static memspan_status_t pmix_put(const char *key, const void *data, size_t size_bytes)
+{
+    pmix_value_t value;
+    memset(&value, 0, sizeof(value));
+    value.type = PMIX_BYTE_OBJECT;
+    /* PMIx copies what is put; its type has no const. */
+    memcpy(&value.data.bo.bytes, &data, sizeof(data));
+    value.data.bo.size = size_bytes;
+    pmix_status_t rc   = pmix.PMIx_Put(PMIX_GLOBAL, key, &value);
+    return rc == PMIX_SUCCESS ? MEMSPAN_OK : fail("PMIx_Put", rc, key);
+}
+
+static memspan_status_t pmix_fence(void)
+{
+    pmix_status_t rc = pmix.PMIx_Commit();
+    if (rc != PMIX_SUCCESS) {
+        return fail("PMIx_Commit", rc, "what this PE published cannot be sent");
+    }
+    pmix_info_t collect;
+    memset(&collect, 0, sizeof(collect));
+    snprintf(collect.key, sizeof(collect.key), "%s", PMIX_COLLECT_DATA);
+    collect.value.type      = PMIX_BOOL;
+    collect.value.data.flag = true;
+    rc                      = pmix.PMIx_Fence(NULL, 0, &collect, 1);
+    return rc == PMIX_SUCCESS ? MEMSPAN_OK : fail("PMIx_Fence", rc, "the PEs cannot meet");
+}
+
+static memspan_status_t pmix_get(int pe, const char *key, void *data, size_t *size_p)
+{
+    pmix_proc_t peer    = self;
+    pmix_value_t *value = NULL;
+    peer.rank           = (pmix_rank_t)pe;
+    pmix_status_t rc    = pmix.PMIx_Get(&peer, key, NULL, 0, &value);
+    if (rc != PMIX_SUCCESS) {
+        return memspan_error_native(MEMSPAN_ERR_NOT_FOUND, "pmix", "PMIx_Get", rc,
+                                    pmix.PMIx_Error_string(rc), NULL,
+                                    "PE %d has not published \"%s\"", pe, key);
+    }
+    memspan_status_t status = MEMSPAN_OK;
+    if (value->type != PMIX_BYTE_OBJECT || value->data.bo.size > *size_p) {
+        status = memspan_error(
+            MEMSPAN_ERR_LIMIT, "PE %d published %zu bytes as \"%s\", %zu are expected", pe,
+            value->type == PMIX_BYTE_OBJECT ? value->data.bo.size : 0, key, *size_p);
+    } else {
+        if (value->data.bo.size > 0) {
+            memcpy(data, value->data.bo.bytes, value->data.bo.size);
+        }
+        *size_p = value->data.bo.size;
+    }
+    free_value(value);
+    return status;
+}
+
+/* Whoever calls has printed the message: an empty one keeps the launcher from printing it again. */
+static void pmix_abort(int status, const char *message)
+{
+    (void)message;
+    pmix.PMIx_Abort(memspan_bootstrap_exit_code(status), "", NULL, 0);
+    _exit(memspan_bootstrap_exit_code(status));
+}
+
+static void pmix_close(void)
+{
+    pmix.PMIx_Finalize(NULL, 0);
+    free(local_pes);
+    local_pes = NULL;
+}
+
+#else
+
+static memspan_status_t pmix_open(struct memspan_bootstrap_job *job_p)
+{
+    (void)job_p;
+    return memspan_error(MEMSPAN_ERR_OFF,
+                         "this library was built without PMIx (its headers were not found)");
+}
+
+#endif
+
+const struct memspan_bootstrap memspan_bootstrap_pmix = {
+    .name = "pmix",
+    .open = pmix_open,
+#ifdef MEMSPAN_HAVE_PMIX
+    .put   = pmix_put,
+    .fence = pmix_fence,
+    .get   = pmix_get,
+    .abort = pmix_abort,
+    .close = pmix_close,
+#endif
+};

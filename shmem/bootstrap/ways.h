@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef MEMSPAN_SHMEM_BOOTSTRAP_WAYS_H
+#define MEMSPAN_SHMEM_BOOTSTRAP_WAYS_H
+
+/* The ways of starting, in the order in which they are tried: the channel of our own launcher
+ * (memspan/launch.h), PMIx (mpirun, prterun, Slurm), and nobody at all: a job of one. */
+
+#include "shmem/bootstrap.h"
+
+extern const struct memspan_bootstrap memspan_bootstrap_launch;
+extern const struct memspan_bootstrap memspan_bootstrap_pmix;
+extern const struct memspan_bootstrap memspan_bootstrap_single;
+
+/* What a process can give back for that status: its low byte, but never 0 for what is not 0. */
+static inline int memspan_bootstrap_exit_code(int status)
+{
+    int code = status & 0xff;
+    return status != 0 && code == 0 ? 1 : code;
+}
+
+#endif /* MEMSPAN_SHMEM_BOOTSTRAP_WAYS_H */
