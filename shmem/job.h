@@ -38,6 +38,9 @@ bool memspan_job_is_initialized(void);
 /* End the job, all PEs of it. */
 _Noreturn void memspan_job_abort(int status, const char *message);
 
+/* In a child of fork(): it is no PE. */
+void memspan_job_forget(void);
+
 /* The number of @p pe on this node, or -1 when it is on another one. */
 int memspan_job_local_index(int pe);
 

@@ -12,7 +12,9 @@
  * processor of the job pass a barrier (membarrier), looks once more at what it waits for, and
  * sleeps on the bell. Whoever stores something that a PE may wait for looks at the sleepers
  * afterwards, by a plain load: either that load sees the sleeper, or the barrier has made the store
- * visible before the sleeper's last look. */
+ * visible before the sleeper's last look. Flags of the library and memory of the program are waited
+ * for apart, and of the latter the bell says which addresses: a PE that sleeps in a barrier is not
+ * woken by puts. */
 
 #include "core/base/platform.h"
 #include "shmem/error.h"
@@ -47,8 +49,12 @@ struct memspan_node_offsets {
 
 /* What is written when somebody sleeps, and read by everybody who stores to this PE. */
 struct memspan_bell {
-    _Alignas(MEMSPAN_CACHE_LINE_BYTES) atomic_uint sleepers;
-    atomic_uint rings; /* futex word */
+    _Alignas(MEMSPAN_CACHE_LINE_BYTES)
+        atomic_uint sleepers;     /* that wait for flags of the library */
+    atomic_uint memory_sleepers;  /* that wait for memory of the program, */
+    _Atomic uint64_t watch_first; /* from here (segment << 48 | offset) */
+    _Atomic uint64_t watch_last;  /* to here */
+    atomic_uint rings;            /* futex word */
 };
 
 struct memspan_node {
@@ -84,15 +90,35 @@ memspan_status_t memspan_node_share_file(const char *name, size_t size_bytes,
 /* True everywhere when it is true on every PE of the node. Everybody calls. */
 bool memspan_node_all(bool mine);
 
-void memspan_node_ring_slow(int local_index) __attribute__((cold));
+/* The largest of what the PEs of the node say. Everybody calls. */
+uint64_t memspan_node_max(uint64_t mine);
 
-/* Tell the PE with that local index that something was stored to it. */
+/* Process numbers of the PEs of the node, by local index. */
+const int *memspan_node_pids(void);
+
+/* Processors that the PEs of the node may use, all together. */
+unsigned memspan_node_processor_count(void);
+
+void memspan_node_ring_slow(int local_index) __attribute__((cold));
+void memspan_node_ring_at_slow(int local_index, const void *address) __attribute__((cold));
+
+/* Tell the PE with that local index that a flag of the library was changed for it. */
 static inline void memspan_node_ring(int local_index)
 {
     struct memspan_bell *bell = &memspan_node.bells[local_index];
 
     if (MEMSPAN_UNLIKELY(atomic_load_explicit(&bell->sleepers, memory_order_relaxed) != 0)) {
         memspan_node_ring_slow(local_index);
+    }
+}
+
+/* Tell it that its memory at (this PE's) symmetric @p address was stored to. */
+static inline void memspan_node_ring_at(int local_index, const void *address)
+{
+    struct memspan_bell *bell = &memspan_node.bells[local_index];
+
+    if (MEMSPAN_UNLIKELY(atomic_load_explicit(&bell->memory_sleepers, memory_order_relaxed) != 0)) {
+        memspan_node_ring_at_slow(local_index, address);
     }
 }
 

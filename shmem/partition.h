@@ -38,4 +38,7 @@ struct memspan_partition *memspan_partition_of(const void *address);
 memspan_status_t memspan_partition_open(void);
 void memspan_partition_close(void);
 
+/* What there is, a line each, to standard output (SHMEM_INFO). */
+void memspan_partition_print(void);
+
 #endif /* MEMSPAN_SHMEM_PARTITION_H */

@@ -46,7 +46,7 @@ static inline void memspan_put(const struct memspan_context *context, void *dest
 
     if (MEMSPAN_LIKELY((to != NULL) && !memspan_job.has_device_memory)) {
         memspan_rma_copy(to, source, size_bytes);
-        memspan_node_ring((int)index);
+        memspan_node_ring_at((int)index, dest);
         return;
     }
     memspan_put_slow(context, dest, source, size_bytes, pe);

@@ -75,6 +75,9 @@ void memspan_data_segment_close(void);
 /* Of an address outside the arena and the data segment; the empty segment when nobody owns it. */
 const struct memspan_segment *memspan_segment_find(const void *address);
 
+/* A number for a symmetric address that is the same in every PE: segment << 48 | offset. */
+uint64_t memspan_segment_key(const void *address);
+
 /* The segment that holds @p address, or an empty one. */
 static inline const struct memspan_segment *memspan_segment_of(const void *address)
 {

@@ -15,8 +15,11 @@
 #define MEMSPAN_WAIT_NAP_NS 2000000
 
 struct memspan_waiter {
+    const void *address; /* what is waited for in the program's memory; NULL: a library's flag */
+    size_t size_bytes;
     unsigned looks;
     unsigned rings; /* the bell's, before the last look */
+    unsigned naps;
     bool announced;
 };
 
@@ -31,16 +34,23 @@ void memspan_wait_poll(void);
 /* How long to spin, by how many PEs share the processors they may run on. */
 void memspan_wait_init(void);
 
-#define MEMSPAN_WAIT(condition)                                                                    \
+#define MEMSPAN_WAIT_LOOP(condition, ...)                                                          \
     do {                                                                                           \
         if (!(condition)) {                                                                        \
-            struct memspan_waiter memspan_waiter_ = {0, 0, false};                                 \
+            struct memspan_waiter memspan_waiter_ = {__VA_ARGS__};                                 \
             do {                                                                                   \
                 memspan_wait_step(&memspan_waiter_);                                               \
             } while (!(condition));                                                                \
             memspan_wait_end(&memspan_waiter_);                                                    \
         }                                                                                          \
     } while (0)
+
+/* For a flag of the library (memspan_node_ring). */
+#define MEMSPAN_WAIT(condition) MEMSPAN_WAIT_LOOP(condition, .address = NULL)
+
+/* For symmetric memory of the program (memspan_node_ring_at). */
+#define MEMSPAN_WAIT_AT(where, bytes, condition)                                                   \
+    MEMSPAN_WAIT_LOOP(condition, .address = (where), .size_bytes = (bytes))
 
 static inline void memspan_wait_relax(void)
 {

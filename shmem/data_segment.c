@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* data_segment.c: global and static variables of the executable as symmetric memory.
+ *
+ * At start their pages are copied to a file that the node's PEs share, and the file is mapped where
+ * they were; at the end the other way round. Addresses differ from PE to PE (executables are placed
+ * at random): only sizes must agree, which they do for one executable.
+ *
+ * A child of fork() would share these variables with its parent. So a copy is made before each fork,
+ * and put in the file's place in the child. */
+
+#include "shmem/segment.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <link.h>
+#include <pthread.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+/* Addresses of the variables, in whole pages. */
+struct range {
+    uintptr_t first;
+    uintptr_t file_end; /* from here on they begin as zeros */
+    uintptr_t end;
+};
+
+/* This PE's copy in the shared file, and where it is. */
+static struct {
+    struct range range;
+    int fd; /* -1: closed */
+    off_t offset;
+} data = {.fd = -1};
+
+static void *fork_copy;
+static pthread_mutex_t fork_lock = PTHREAD_MUTEX_INITIALIZER; /* held while a fork is under way */
+
+/* The writable part of the main program, which is the first in the list. */
+static int find_range(struct dl_phdr_info *info, size_t size, void *argument)
+{
+    struct range *range = argument;
+    uintptr_t read_only = 0; /* where what becomes read-only after relocation ends */
+    size_t page         = memspan_page_size();
+    int i;
+
+    (void)size;
+    for (i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *header = &info->dlpi_phdr[i];
+
+        if (header->p_type == PT_GNU_RELRO) {
+            read_only = (info->dlpi_addr + header->p_vaddr + header->p_memsz) & ~(page - 1);
+        }
+    }
+    for (i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *header = &info->dlpi_phdr[i];
+        uintptr_t at             = info->dlpi_addr + header->p_vaddr;
+        uintptr_t first          = at & ~(page - 1);
+        uintptr_t end            = memspan_round_up(at + header->p_memsz, page);
+
+        /* The last one: linkers that make several put what is read-only later first. */
+        if ((header->p_type == PT_LOAD) && ((header->p_flags & PF_W) != 0) && (end > read_only)) {
+            range->first    = (first < read_only) ? read_only : first;
+            range->file_end = memspan_round_up(at + header->p_filesz, page);
+            range->end      = end;
+        }
+    }
+    return 1;
+}
+
+/* ---- copying what is there ---- */
+
+/* Of pages that begin as zeros, those that have been touched: an array of many gigabytes may never
+ * have been. */
+static void copy_touched(char *to, uintptr_t first, size_t size_bytes)
+{
+    enum { BATCH = 512 };
+    const uint64_t present_or_swapped = UINT64_C(3) << 62;
+    size_t page                       = memspan_page_size();
+    int fd                            = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
+    uint64_t entries[BATCH];
+    size_t at = 0;
+
+    while (at < size_bytes) {
+        size_t left  = (size_bytes - at) / page;
+        size_t count = (left < BATCH) ? left : BATCH;
+        off_t where  = (off_t)((first + at) / page * sizeof entries[0]);
+        ssize_t want = (ssize_t)(count * sizeof entries[0]);
+        bool known   = (fd >= 0) && (pread(fd, entries, (size_t)want, where) == want);
+        size_t i;
+
+        for (i = 0; i < count; i++, at += page) {
+            if (!known || ((entries[i] & present_or_swapped) != 0)) {
+                memcpy(to + at, (const void *)(first + at), page);
+            }
+        }
+    }
+    if (fd >= 0) {
+        close(fd);
+    }
+}
+
+/* A private copy of the shared pages; NULL when there is no room. */
+static void *copy_private(void)
+{
+    size_t size = data.range.end - data.range.first;
+    char *copy  = mmap(NULL, size, PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    off_t end   = data.offset + (off_t)size;
+    off_t at    = data.offset;
+
+    if (copy == MAP_FAILED) {
+        return NULL;
+    }
+    while (at < end) {
+        off_t from = lseek(data.fd, at, SEEK_DATA);
+        off_t to   = (from >= 0) ? lseek(data.fd, from, SEEK_HOLE) : -1;
+
+        if ((from < 0) || (from >= end)) {
+            break;
+        }
+        to = ((to < 0) || (to > end)) ? end : to;
+        memcpy(copy + (from - data.offset),
+               (const void *)(data.range.first + (uintptr_t)(from - data.offset)),
+               (size_t)(to - from));
+        at = to;
+    }
+    return copy;
+}
+
+static bool put_in_place(void *copy)
+{
+    size_t size = data.range.end - data.range.first;
+
+    return mremap(copy, size, size, MREMAP_MAYMOVE | MREMAP_FIXED, (void *)data.range.first) !=
+           MAP_FAILED;
+}
+
+/* ---- fork ---- */
+
+static void before_fork(void)
+{
+    pthread_mutex_lock(&fork_lock);
+    fork_copy = (data.fd >= 0) ? copy_private() : NULL;
+}
+
+static void after_fork_in_parent(void)
+{
+    if (fork_copy != NULL) {
+        munmap(fork_copy, data.range.end - data.range.first);
+        fork_copy = NULL;
+    }
+    pthread_mutex_unlock(&fork_lock);
+}
+
+static void after_fork_in_child(void)
+{
+    if (fork_copy != NULL) {
+        (void)put_in_place(fork_copy);
+        close(data.fd);
+        data.fd   = -1;
+        fork_copy = NULL;
+    }
+    memspan_job_forget();
+    pthread_mutex_unlock(&fork_lock);
+}
+
+static void watch_forks(void)
+{
+    pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
+}
+
+/* ---- beginning and end ---- */
+
+/* Copy this PE's pages to its part of the window, and map that part where they were. What other
+ * threads write to variables at this moment is lost: shmem_init() is no place for that. */
+static memspan_status_t share(struct memspan_segment *segment, char *window)
+{
+    const struct range *range = &data.range;
+    char *own                 = window + data.offset;
+    size_t size               = range->end - range->first;
+    size_t file_bytes         = range->file_end - range->first;
+
+    memcpy(own, (const void *)range->first, file_bytes);
+    copy_touched(own + file_bytes, range->file_end, range->end - range->file_end);
+    if (mmap((void *)range->first, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, data.fd,
+             data.offset) == MAP_FAILED) {
+        return memspan_error_native(MEMSPAN_ERR_NO_MEMORY, "", "mmap", errno, strerror(errno), NULL,
+                                    "the data segment of %zu bytes cannot be shared", size);
+    }
+    *segment = (struct memspan_segment){
+        .base         = (char *)range->first,
+        .size_bytes   = size,
+        .reach_count  = (unsigned)memspan_job.direct_count,
+        .to_window    = (intptr_t)((uintptr_t)window - range->first),
+        .stride_bytes = size,
+        .partition    = -1,
+        .host_touches = true,
+        .fd           = data.fd,
+    };
+    return MEMSPAN_OK;
+}
+
+memspan_status_t memspan_data_segment_open(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    static int several_key;
+    memspan_status_t status;
+    size_t size;
+    char *window;
+
+    pthread_once(&once, watch_forks);
+    memset(&data.range, 0, sizeof data.range);
+    dl_iterate_phdr(find_range, &data.range);
+    size = data.range.end - data.range.first;
+    if (!memspan_node_all(size == memspan_node_max(size)) || (size == 0)) {
+        memspan_warn_once(&several_key, "global variables are not symmetric: the PEs of this node "
+                                        "run different executables");
+        return MEMSPAN_OK;
+    }
+    status = memspan_node_share_file("memspan-data", size * (size_t)memspan_job.local_count, 0,
+                                     &data.fd);
+    if (status != MEMSPAN_OK) {
+        return status;
+    }
+    data.offset = (off_t)(size * (size_t)memspan_job.local_index);
+    window      = mmap(NULL, size * (size_t)memspan_job.local_count, PROT_READ | PROT_WRITE,
+                       MAP_SHARED | MAP_NORESERVE, data.fd, 0);
+    if (window == MAP_FAILED) {
+        return memspan_error_native(MEMSPAN_ERR_NO_MEMORY, "", "mmap", errno, strerror(errno), NULL,
+                                    "the data segments of %d PEs cannot be mapped",
+                                    memspan_job.local_count);
+    }
+    return share(&memspan_segments[MEMSPAN_SEGMENT_DATA], window);
+}
+
+void memspan_data_segment_close(void)
+{
+    struct memspan_segment *segment = &memspan_segments[MEMSPAN_SEGMENT_DATA];
+    void *copy;
+
+    if (segment->size_bytes == 0) {
+        return;
+    }
+    /* Without memory for it, the variables stay where they are: nobody else writes them any more.
+     */
+    copy = copy_private();
+    if (copy != NULL) {
+        (void)put_in_place(copy);
+    }
+    munmap((void *)((uintptr_t)segment->base + (uintptr_t)segment->to_window),
+           segment->stride_bytes * (size_t)memspan_job.local_count);
+    memset(segment, 0, sizeof *segment);
+    close(data.fd);
+    data.fd = -1;
+}

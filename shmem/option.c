@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* option.c: OpenSHMEM's environment, read at every shmem_init(). */
+
+#include "shmem/option.h"
+#include "shmem/job.h"
+#include <ctype.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+enum form { FLAG, SIZE, NUMBER };
+
+static const struct row {
+    const char *name;
+    const char *twin;
+    enum form form;
+    const char *form_text;
+    const char *fallback;
+    const char *help;
+} rows[MEMSPAN_SHMEM_OPTION_COUNT] = {
+#define OPTION_ROW(symbol, variable, twin, form, form_text, fallback, help)                        \
+    {(variable), (twin), (form), (form_text), (fallback), (help)},
+    MEMSPAN_SHMEM_OPTION_MAP(OPTION_ROW)
+#undef OPTION_ROW
+};
+
+enum { TEXT_BYTES = 64 };
+
+static struct {
+    const char *source; /* the variable that set it */
+    char text[TEXT_BYTES];
+    uint64_t number;
+    bool is_on;
+} values[MEMSPAN_SHMEM_OPTION_COUNT];
+
+extern char **environ;
+
+static bool number_parse(const char *text, uint64_t *number_p)
+{
+    char *end;
+    unsigned long long number;
+
+    if (!isdigit((unsigned char)text[0])) {
+        return false;
+    }
+    number = strtoull(text, &end, 10);
+    if ((*end != '\0') || (number > UINT32_MAX)) {
+        return false;
+    }
+    *number_p = number;
+    return true;
+}
+
+/* The suffix's factor as a power of two; -1: nothing that may stand there. */
+static int suffix_shift(const char *suffix, bool strict)
+{
+    static const char letters[] = "kmgt";
+    const char *letter;
+    int shift = 0;
+
+    if (suffix[0] == '\0') {
+        return 0;
+    }
+    letter = strchr(letters, tolower((unsigned char)suffix[0]));
+    if (letter != NULL) {
+        shift = 10 * (int)(letter - letters + 1);
+        suffix++;
+    } else if (tolower((unsigned char)suffix[0]) != 'b') {
+        return -1;
+    }
+    if (strict && (suffix[0] != '\0') && (strcasecmp(suffix, "b") != 0) &&
+        (strcasecmp(suffix, "ib") != 0)) {
+        return -1;
+    }
+    return shift;
+}
+
+bool memspan_shmem_size_parse(const char *text, bool strict, uint64_t *size_p)
+{
+    size_t length = strspn(text, "0123456789.");
+    char digits[48];
+    long double number;
+    char *end;
+    int shift;
+
+    /* strtold() alone would take "inf", "0x1" and exponents. */
+    if ((length == 0) || (length >= sizeof digits)) {
+        return false;
+    }
+    memcpy(digits, text, length);
+    digits[length] = '\0';
+    number         = strtold(digits, &end);
+    shift          = suffix_shift(text + length, strict);
+    if ((*end != '\0') || (end == digits) || (shift < 0)) {
+        return false;
+    }
+    number = ceill(ldexpl(number, shift));
+    if (number > (long double)(UINT64_C(1) << 62)) {
+        return false;
+    }
+    *size_p = (uint64_t)number;
+    return true;
+}
+
+static const char *lookup(const struct row *row, const char **source_p)
+{
+    const char *text = getenv(row->name);
+
+    *source_p = row->name;
+    if ((text == NULL) && (row->twin[0] != '\0')) {
+        text      = getenv(row->twin);
+        *source_p = row->twin;
+    }
+    return text;
+}
+
+static bool flag_is_on(const char *text)
+{
+    return (strcmp(text, "0") != 0) && (strcasecmp(text, "no") != 0) &&
+           (strcasecmp(text, "off") != 0) && (strcasecmp(text, "false") != 0);
+}
+
+static memspan_status_t read_row(int i)
+{
+    const struct row *row = &rows[i];
+    const char *source;
+    const char *text = lookup(row, &source);
+    const char *value;
+    bool is_valid = true;
+
+    values[i].source = (text != NULL) ? source : NULL;
+    value            = (text != NULL) ? text : row->fallback;
+    values[i].number = 0;
+    snprintf(values[i].text, TEXT_BYTES, "%s", value);
+    switch (row->form) {
+    case FLAG:
+        values[i].is_on = (text != NULL) && flag_is_on(text);
+        break;
+    case SIZE:
+        is_valid = memspan_shmem_size_parse(value, false, &values[i].number);
+        break;
+    case NUMBER:
+        is_valid = (value[0] == '\0' && text == NULL) || number_parse(value, &values[i].number);
+        break;
+    }
+    if (is_valid) {
+        return MEMSPAN_OK;
+    }
+    memspan_error(MEMSPAN_ERR_CONFIG, "%s=%s is no %s", source, value,
+                  (row->form == SIZE) ? "size" : "number");
+    return memspan_error_hint("give it as %s", (row->form == SIZE)
+                                                   ? "a number with k, m, g or t, such as 1.5g"
+                                                   : row->form_text);
+}
+
+memspan_status_t memspan_shmem_option_read(void)
+{
+    memspan_status_t first = MEMSPAN_OK;
+    int i;
+
+    for (i = 0; i < MEMSPAN_SHMEM_OPTION_COUNT; i++) {
+        memspan_status_t status = read_row(i);
+
+        first = (first == MEMSPAN_OK) ? status : first;
+    }
+    return first;
+}
+
+const char *memspan_shmem_option_source(enum memspan_shmem_option option)
+{
+    return values[option].source;
+}
+
+bool memspan_shmem_option_is_on(enum memspan_shmem_option option)
+{
+    return values[option].is_on;
+}
+
+uint64_t memspan_shmem_option_number(enum memspan_shmem_option option)
+{
+    return values[option].number;
+}
+
+const char *memspan_shmem_option_name(enum memspan_shmem_option option)
+{
+    return rows[option].name;
+}
+
+const char *memspan_shmem_option_next(const char *prefix, size_t *cursor)
+{
+    size_t length = strlen(prefix);
+
+    while ((environ != NULL) && (environ[*cursor] != NULL)) {
+        const char *text = environ[(*cursor)++];
+
+        if (strncmp(text, prefix, length) == 0) {
+            return text;
+        }
+    }
+    return NULL;
+}
+
+uint64_t memspan_shmem_option_digest(enum memspan_shmem_option option)
+{
+    uint64_t digest = UINT64_C(0xcbf29ce484222325);
+    const char *c;
+
+    for (c = values[option].text; *c != '\0'; c++) {
+        digest = (digest ^ (unsigned char)*c) * UINT64_C(0x100000001b3);
+    }
+    return digest ^ ((values[option].source != NULL) ? 1 : 0);
+}
+
+void memspan_shmem_option_print(void)
+{
+    int i;
+
+    for (i = 0; i < MEMSPAN_SHMEM_OPTION_COUNT; i++) {
+        bool is_set = (values[i].source != NULL);
+
+        printf("%-26s %-10s %s\n", rows[i].name,
+               is_set ? ((values[i].text[0] != '\0') ? values[i].text : "on") : values[i].text,
+               is_set ? "(environment)" : "(default)");
+        printf("    %s: %s%s%s\n", rows[i].form_text, rows[i].help,
+               (rows[i].twin[0] != '\0') ? "; formerly " : "", rows[i].twin);
+    }
+}

@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* segment.c: the arena, and segments in it or outside.
+ *
+ * The addresses of the arena are tried where nothing else is put by the system, by sanitizers or by
+ * drivers; all PEs of the node must get the same ones, or each takes what it gets: then addresses
+ * differ between PEs and everything else stays as it is. */
+
+#include "shmem/segment.h"
+#include <errno.h>
+#include <pthread.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+struct memspan_arena memspan_arena;
+struct memspan_segment memspan_segments[MEMSPAN_SEGMENT_MAX];
+
+static unsigned char unit_owner[MEMSPAN_ARENA_UNITS];
+static char *windows[MEMSPAN_SEGMENT_MAX];
+static int segment_top; /* one past the last index in use */
+
+_Static_assert(MEMSPAN_SEGMENT_MAX <= 256, "a unit's owner is a byte");
+
+/* Also where base pages are 64 KiB a unit is whole pages. */
+enum { UNIT_SHIFT_MIN = 24 };
+
+/* ---- the arena ---- */
+
+static const uintptr_t candidates[] = {
+#if defined(__x86_64__)
+    UINT64_C(0x200000000000), UINT64_C(0x280000000000),
+    UINT64_C(0x7e9000000000), /* where the thread sanitizer lets programs be */
+#else
+    UINT64_C(0x200000000000), UINT64_C(0x002000000000), /* 39-bit addresses */
+#endif
+};
+
+static void *reserve(uintptr_t address, size_t size_bytes)
+{
+    int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
+    void *got;
+
+    flags |= (address != 0) ? MAP_FIXED_NOREPLACE : 0;
+    got = mmap((void *)address, size_bytes, PROT_NONE, flags, -1, 0);
+    if ((got != MAP_FAILED) && (address != 0) && ((uintptr_t)got != address)) {
+        munmap(got, size_bytes);
+        got = MAP_FAILED;
+    }
+    return (got == MAP_FAILED) ? NULL : got;
+}
+
+/* The first candidate that all PEs of the node get. */
+static void *reserve_common(size_t size_bytes)
+{
+    size_t i;
+
+    for (i = 0; i < sizeof candidates / sizeof candidates[0]; i++) {
+        void *got = reserve(candidates[i], size_bytes);
+
+        if (memspan_node_all(got != NULL)) {
+            return got;
+        }
+        if (got != NULL) {
+            munmap(got, size_bytes);
+        }
+    }
+    return NULL;
+}
+
+memspan_status_t memspan_arena_open(size_t total_bytes, size_t largest_bytes)
+{
+    unsigned shift = UNIT_SHIFT_MIN;
+    size_t size_bytes;
+    void *got;
+
+    /* As much again for partitions to come, and whole units for each. */
+    while ((((size_t)MEMSPAN_ARENA_UNITS << shift) / 4 < total_bytes) ||
+           (((size_t)MEMSPAN_ARENA_UNITS << shift) / 2 < largest_bytes)) {
+        if (++shift > 44) {
+            return memspan_error(MEMSPAN_ERR_INVALID, "partitions of %zu bytes have no addresses",
+                                 total_bytes);
+        }
+    }
+    size_bytes              = (size_t)MEMSPAN_ARENA_UNITS << shift;
+    got                     = reserve_common(size_bytes);
+    memspan_arena.is_common = (got != NULL);
+    if (got == NULL) {
+        got = reserve(0, size_bytes);
+        memspan_debug_note("symmetric addresses differ between PEs: no common range of %zu bytes",
+                           size_bytes);
+    }
+    if (!memspan_node_all(got != NULL)) {
+        if (got != NULL) {
+            munmap(got, size_bytes);
+        }
+        return memspan_error_native(
+            MEMSPAN_ERR_NO_MEMORY, "", "mmap", errno, strerror(errno),
+            "a limit on address space (ulimit -v) is in the way; partitions can be made smaller",
+            "no %zu bytes of addresses for symmetric memory", size_bytes);
+    }
+    memset(unit_owner, MEMSPAN_SEGMENT_NONE, sizeof unit_owner);
+    memspan_arena.base       = (uintptr_t)got;
+    memspan_arena.shift      = shift;
+    memspan_arena.segment_of = unit_owner;
+    memspan_arena.unit_count = MEMSPAN_ARENA_UNITS;
+    segment_top              = MEMSPAN_SEGMENT_NONE + 1;
+    return MEMSPAN_OK;
+}
+
+void memspan_arena_close(void)
+{
+    if (memspan_arena.unit_count != 0) {
+        munmap((void *)memspan_arena.base, (size_t)MEMSPAN_ARENA_UNITS << memspan_arena.shift);
+    }
+    memset(&memspan_arena, 0, sizeof memspan_arena);
+}
+
+/* ---- segments ---- */
+
+static int free_index(void)
+{
+    int i;
+
+    for (i = MEMSPAN_SEGMENT_NONE + 1; i < MEMSPAN_SEGMENT_MAX; i++) {
+        if (memspan_segments[i].size_bytes == 0) {
+            return i;
+        }
+    }
+    memspan_error(MEMSPAN_ERR_LIMIT, "there are %d symmetric segments already",
+                  MEMSPAN_SEGMENT_MAX);
+    return -1;
+}
+
+/* The first run of @p count free units from @p from on; MEMSPAN_ARENA_UNITS: none. */
+static unsigned free_run(unsigned from, unsigned count)
+{
+    unsigned length = 0;
+    unsigned i;
+
+    for (i = from; i < MEMSPAN_ARENA_UNITS; i++) {
+        length = (unit_owner[i] == MEMSPAN_SEGMENT_NONE) ? (length + 1) : 0;
+        if (length == count) {
+            return i + 1 - count;
+        }
+    }
+    return MEMSPAN_ARENA_UNITS;
+}
+
+/* The same units in every PE of the node: each names the first it has free from where the last
+ * round ended, until all name the same. */
+static unsigned agree_on_units(unsigned count)
+{
+    unsigned at = 0;
+
+    for (;;) {
+        unsigned mine = free_run(at, count);
+        unsigned most = (unsigned)memspan_node_max(mine);
+
+        if (memspan_node_all(mine == most) || (most >= MEMSPAN_ARENA_UNITS)) {
+            return most;
+        }
+        at = most;
+    }
+}
+
+static memspan_status_t map_both(int index, int fd)
+{
+    struct memspan_segment *segment = &memspan_segments[index];
+    size_t file_bytes               = segment->stride_bytes * (size_t)memspan_job.local_count;
+    void *own;
+    void *window;
+
+    own    = mmap(segment->base, segment->stride_bytes, PROT_READ | PROT_WRITE,
+                  MAP_SHARED | MAP_FIXED | MAP_NORESERVE, fd,
+                  (off_t)(segment->stride_bytes * (size_t)memspan_job.local_index));
+    window = (own != MAP_FAILED)
+                 ? mmap(NULL, file_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0)
+                 : MAP_FAILED;
+    if (window == MAP_FAILED) {
+        return memspan_error_native(MEMSPAN_ERR_NO_MEMORY, "", "mmap", errno, strerror(errno),
+                                    "there may be too few huge pages for all PEs, or a limit on "
+                                    "address space (ulimit -v)",
+                                    "a partition of %zu bytes for each of %d PEs cannot be mapped",
+                                    segment->stride_bytes, memspan_job.local_count);
+    }
+    windows[index]       = window;
+    segment->to_window   = (intptr_t)((uintptr_t)window - (uintptr_t)segment->base);
+    segment->reach_count = (unsigned)memspan_job.direct_count;
+    return MEMSPAN_OK;
+}
+
+static void unmap_both(int index)
+{
+    struct memspan_segment *segment = &memspan_segments[index];
+
+    if (windows[index] != NULL) {
+        munmap(windows[index], segment->stride_bytes * (size_t)memspan_job.local_count);
+        windows[index] = NULL;
+    }
+    /* The addresses stay reserved. */
+    (void)mmap(segment->base, segment->stride_bytes, PROT_NONE,
+               MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+}
+
+static void set_owner(const struct memspan_segment *segment, unsigned char owner)
+{
+    size_t first = ((uintptr_t)segment->base - memspan_arena.base) >> memspan_arena.shift;
+    size_t count =
+        (segment->stride_bytes + ((size_t)1 << memspan_arena.shift) - 1) >> memspan_arena.shift;
+
+    memset(&unit_owner[first], owner, count);
+}
+
+memspan_status_t memspan_segment_create(const char *name, size_t size_bytes, size_t page_bytes,
+                                        int *index_p)
+{
+    bool is_huge      = (page_bytes > memspan_page_size());
+    size_t page       = is_huge ? page_bytes : memspan_page_size();
+    size_t stride     = memspan_round_up(size_bytes, page);
+    size_t unit_bytes = (size_t)1 << memspan_arena.shift;
+    int index         = free_index();
+    struct memspan_segment *segment;
+    memspan_status_t status;
+    unsigned unit;
+    int fd;
+
+    if (index < 0) {
+        return MEMSPAN_ERR_LIMIT;
+    }
+    unit = agree_on_units((unsigned)((stride + unit_bytes - 1) >> memspan_arena.shift));
+    if ((stride == 0) || (unit >= MEMSPAN_ARENA_UNITS)) {
+        memspan_error(MEMSPAN_ERR_NO_MEMORY, "no addresses are left for %s of %zu bytes", name,
+                      size_bytes);
+        return memspan_error_hint("partitions that the environment asks for at start are always "
+                                  "given addresses");
+    }
+    status = memspan_node_share_file(name, stride * (size_t)memspan_job.local_count,
+                                     is_huge ? page : 0, &fd);
+    if (status != MEMSPAN_OK) {
+        return status;
+    }
+    segment  = &memspan_segments[index];
+    *segment = (struct memspan_segment){
+        .base         = (char *)(memspan_arena.base + ((size_t)unit << memspan_arena.shift)),
+        .stride_bytes = stride,
+        .partition    = -1,
+        .host_touches = true,
+        .fd           = fd};
+    status = map_both(index, fd);
+    if (!memspan_node_all(status == MEMSPAN_OK)) {
+        unmap_both(index);
+        close(fd);
+        memset(segment, 0, sizeof *segment);
+        return (status != MEMSPAN_OK)
+                   ? status
+                   : memspan_error(MEMSPAN_ERR_NO_MEMORY, "another PE cannot map %s", name);
+    }
+    segment->size_bytes = size_bytes;
+    set_owner(segment, (unsigned char)index);
+    segment_top = (index >= segment_top) ? (index + 1) : segment_top;
+    *index_p    = index;
+    return MEMSPAN_OK;
+}
+
+memspan_status_t memspan_segment_adopt(void *base, size_t size_bytes, bool host_touches,
+                                       int *index_p)
+{
+    int index = free_index();
+
+    if (index < 0) {
+        return MEMSPAN_ERR_LIMIT;
+    }
+    memspan_segments[index] = (struct memspan_segment){.base         = base,
+                                                       .size_bytes   = size_bytes,
+                                                       .stride_bytes = size_bytes,
+                                                       .partition    = -1,
+                                                       .host_touches = host_touches,
+                                                       .fd           = -1};
+    segment_top             = (index >= segment_top) ? (index + 1) : segment_top;
+    *index_p                = index;
+    return MEMSPAN_OK;
+}
+
+void memspan_segment_destroy(int index)
+{
+    struct memspan_segment *segment = &memspan_segments[index];
+
+    if (segment->fd >= 0) {
+        set_owner(segment, MEMSPAN_SEGMENT_NONE);
+        unmap_both(index);
+        close(segment->fd);
+    }
+    memset(segment, 0, sizeof *segment);
+}
+
+const struct memspan_segment *memspan_segment_find(const void *address)
+{
+    int i;
+
+    for (i = MEMSPAN_SEGMENT_NONE + 1; i < segment_top; i++) {
+        const struct memspan_segment *segment = &memspan_segments[i];
+
+        if ((segment->fd < 0) &&
+            ((uintptr_t)address - (uintptr_t)segment->base < segment->size_bytes)) {
+            return segment;
+        }
+    }
+    return &memspan_segments[MEMSPAN_SEGMENT_NONE];
+}
+
+uint64_t memspan_segment_key(const void *address)
+{
+    const struct memspan_segment *segment = memspan_segment_of(address);
+    uint64_t index                        = (uint64_t)(segment - memspan_segments);
+
+    return (index << 48) | ((uintptr_t)address - (uintptr_t)segment->base);
+}

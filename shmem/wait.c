@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* wait.c: pause, let others run, sleep. */
+
+#include "shmem/wait.h"
+#include "shmem/bootstrap.h"
+#include "shmem/option.h"
+#include "shmem/segment.h"
+#include <linux/futex.h>
+#include <linux/membarrier.h>
+#include <sched.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+    SPINS_ALONE    = 4000, /* about 0.1 ms: longer than any message on a node takes */
+    SPINS_CROWDED  = 16,
+    YIELDS_ALONE   = 50,
+    YIELDS_CROWDED = 4,
+    NAPS_A_WATCH   = 64, /* naps between two looks at whether the others are alive */
+    POLLS_A_YIELD  = 64,
+};
+
+static unsigned spins  = SPINS_ALONE;
+static unsigned yields = YIELDS_ALONE;
+static bool is_crowded;
+
+void memspan_wait_init(void)
+{
+    is_crowded = ((unsigned)memspan_job.local_count > memspan_node_processor_count());
+    spins      = is_crowded ? SPINS_CROWDED : SPINS_ALONE;
+    yields     = is_crowded ? YIELDS_CROWDED : YIELDS_ALONE;
+    if (memspan_shmem_option_is_set(MEMSPAN_SHMEM_SPIN)) {
+        spins = (unsigned)memspan_shmem_option_number(MEMSPAN_SHMEM_SPIN);
+    }
+}
+
+static struct memspan_bell *my_bell(void)
+{
+    return &memspan_node.bells[memspan_job.local_index];
+}
+
+static void announce(struct memspan_waiter *waiter)
+{
+    struct memspan_bell *bell = my_bell();
+
+    if (waiter->address == NULL) {
+        atomic_fetch_add(&bell->sleepers, 1);
+    } else if (atomic_fetch_add(&bell->memory_sleepers, 1) == 0) {
+        uint64_t key = memspan_segment_key(waiter->address);
+
+        atomic_store(&bell->watch_first, key);
+        atomic_store(&bell->watch_last, key + waiter->size_bytes);
+    } else {
+        /* Two threads of this PE: whatever is stored wakes both. */
+        atomic_store(&bell->watch_first, 0);
+        atomic_store(&bell->watch_last, UINT64_MAX);
+    }
+    waiter->announced = true;
+    waiter->rings     = atomic_load(&bell->rings);
+    (void)syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL_EXPEDITED, 0, 0);
+}
+
+/* Under launchers that do not end a job when one of its processes dies, the others find out. */
+static void look_for_the_dead(void)
+{
+    int i;
+
+    if (memspan_bootstrap_peer_died(memspan_node_pids(), memspan_job.local_count, &i)) {
+        memspan_fatal("PE %d (process %d) has died while this PE waited", memspan_job.local_pes[i],
+                      memspan_node_pids()[i]);
+    }
+}
+
+static void nap(struct memspan_waiter *waiter)
+{
+    struct memspan_bell *bell      = my_bell();
+    const struct timespec duration = {0, MEMSPAN_WAIT_NAP_NS};
+
+    syscall(SYS_futex, &bell->rings, FUTEX_WAIT, waiter->rings, &duration, NULL, 0);
+    waiter->rings = atomic_load(&bell->rings);
+    if (++waiter->naps % NAPS_A_WATCH == 0) {
+        look_for_the_dead();
+    }
+}
+
+void memspan_wait_step(struct memspan_waiter *waiter)
+{
+    unsigned looks = waiter->looks++;
+
+    if (looks < spins) {
+        memspan_wait_relax();
+    } else if (looks < spins + yields) {
+        sched_yield();
+    } else if (!waiter->announced) {
+        announce(waiter);
+    } else {
+        nap(waiter);
+    }
+}
+
+void memspan_wait_end(struct memspan_waiter *waiter)
+{
+    if (waiter->announced) {
+        struct memspan_bell *bell = my_bell();
+
+        atomic_fetch_sub((waiter->address == NULL) ? &bell->sleepers : &bell->memory_sleepers, 1);
+    }
+}
+
+void memspan_wait_poll(void)
+{
+    static _Thread_local unsigned polls;
+
+    if (is_crowded && (++polls % POLLS_A_YIELD == 0)) {
+        sched_yield();
+    }
+}
