@@ -5,8 +5,8 @@
  * they were; at the end the other way round. Addresses differ from PE to PE (executables are placed
  * at random): only sizes must agree, which they do for one executable.
  *
- * A child of fork() would share these variables with its parent. So a copy is made before each fork,
- * and put in the file's place in the child. */
+ * A child of fork() would share these variables with its parent. So a copy is made before each
+ * fork, and put in the file's place in the child. */
 
 #include "shmem/segment.h"
 #include <errno.h>

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* memory.c: shmem_malloc() and its family, over the partitions' heaps. */
+
+#include "shmem/memory.h"
+#include "shmem/collective/collective.h"
+#include "shmem/partition.h"
+#include <memspan/transfer.h>
+#include <stdio.h>
+#include <string.h>
+
+static struct memspan_team *team_of(const struct memspan_partition *partition)
+{
+    return &memspan_teams[partition->team];
+}
+
+/* Of the checked mode: every PE has made the same calls with the same sizes, with the same answers.
+ */
+static void compare_calls(const char *call, const struct memspan_partition *partition)
+{
+    struct memspan_symmetric_measure measure;
+
+    memspan_symmetric_heap_measure(partition->heap, &measure);
+    if (!memspan_collective_agrees(team_of(partition), measure.call_digest)) {
+        memspan_fatal("%s: PEs have not made the same calls on partition %d: sizes, order or "
+                      "alignments differ from here or before",
+                      call, partition->id);
+    }
+}
+
+static void meet(const char *call, const struct memspan_partition *partition, unsigned flags)
+{
+    if ((flags & MEMSPAN_MEMORY_NO_BARRIER) == 0) {
+        memspan_collective_barrier(team_of(partition));
+    }
+    if (MEMSPAN_UNLIKELY(memspan_job.checks)) {
+        compare_calls(call, partition);
+    }
+}
+
+/* No room: said once for each partition, for programs that do not look at what they get. */
+static void *refuse(const char *call, const struct memspan_partition *partition, size_t size_bytes)
+{
+    static int keys[MEMSPAN_PARTITION_MAX];
+    struct memspan_symmetric_measure measure;
+    char variable[64] = "SHMEM_SYMMETRIC_SIZE";
+
+    memspan_symmetric_heap_measure(partition->heap, &measure);
+    if (!memspan_partition_is_default_sized(partition)) {
+        snprintf(variable, sizeof variable, "SHMEM_SYMMETRIC_PARTITION%d", partition->id);
+    }
+    memspan_error(MEMSPAN_ERR_NO_MEMORY,
+                  "%s: asked for %zu bytes of partition %d; of its %zu bytes %zu are free, the "
+                  "largest block %zu",
+                  call, size_bytes, partition->id, measure.size_bytes, measure.free_bytes,
+                  measure.largest_free_bytes);
+    memspan_error_hint("raise %s", variable);
+    memspan_warn_once(&keys[(unsigned)partition->id % MEMSPAN_PARTITION_MAX], "%s",
+                      memspan_error_text());
+    return NULL;
+}
+
+static char *address_of(const struct memspan_partition *partition, size_t offset_bytes)
+{
+    return memspan_segments[partition->segment].base + offset_bytes;
+}
+
+static size_t offset_of(const struct memspan_partition *partition, const void *pointer)
+{
+    return (size_t)((const char *)pointer - memspan_segments[partition->segment].base);
+}
+
+static void clear(const char *call, const struct memspan_partition *partition, void *pointer,
+                  size_t size_bytes)
+{
+    if (memspan_segments[partition->segment].host_touches) {
+        memset(pointer, 0, size_bytes);
+    } else if (memspan_fill(pointer, 0, size_bytes) != MEMSPAN_OK) {
+        memspan_fatal_error(call);
+    }
+}
+
+void *memspan_memory_alloc(const char *call, int partition_id, size_t align_bytes,
+                           size_t size_bytes, unsigned flags)
+{
+    struct memspan_partition *partition;
+    void *pointer = NULL;
+    size_t offset;
+
+    memspan_job_require(call);
+    if (size_bytes == 0) {
+        return NULL;
+    }
+    partition = memspan_partition_get(partition_id);
+    if (partition == NULL) {
+        memspan_error(MEMSPAN_ERR_NOT_FOUND, "%s: there is no partition %d", call, partition_id);
+        return NULL;
+    }
+    if ((align_bytes != 0) && !memspan_is_power_of_two(align_bytes)) {
+        memspan_error(MEMSPAN_ERR_INVALID, "%s: alignment %zu is no power of two", call,
+                      align_bytes);
+        return NULL;
+    }
+    if (memspan_symmetric_heap_alloc(partition->heap, size_bytes,
+                                     (align_bytes != 0) ? align_bytes : 16,
+                                     &offset) != MEMSPAN_OK) {
+        refuse(call, partition, size_bytes);
+    } else {
+        pointer = address_of(partition, offset);
+        if ((flags & MEMSPAN_MEMORY_ZEROED) != 0) {
+            clear(call, partition, pointer, size_bytes);
+        }
+    }
+    meet(call, partition, flags);
+    return pointer;
+}
+
+void memspan_memory_free(const char *call, void *pointer, unsigned flags)
+{
+    struct memspan_partition *partition;
+
+    memspan_job_require(call);
+    if (pointer == NULL) {
+        return;
+    }
+    partition = memspan_partition_of(pointer);
+    if (partition == NULL) {
+        memspan_fatal("%s: %p was not allocated from symmetric memory", call, pointer);
+    }
+    meet(call, partition, flags);
+    if (memspan_symmetric_heap_free(partition->heap, offset_of(partition, pointer)) != MEMSPAN_OK) {
+        memspan_fatal_error(call);
+    }
+}
+
+static void move(const char *call, const struct memspan_partition *partition, void *to,
+                 const void *from, size_t size_bytes)
+{
+    if (memspan_segments[partition->segment].host_touches) {
+        memcpy(to, from, size_bytes);
+    } else if (memspan_copy(to, from, size_bytes) != MEMSPAN_OK) {
+        memspan_fatal_error(call);
+    }
+}
+
+void *memspan_memory_realloc(const char *call, int partition_id, void *pointer, size_t size_bytes,
+                             unsigned flags)
+{
+    struct memspan_partition *partition;
+    void *moved = NULL;
+    size_t old_offset;
+    size_t old_bytes;
+    size_t offset;
+
+    memspan_job_require(call);
+    if (pointer == NULL) {
+        return memspan_memory_alloc(call, partition_id, 0, size_bytes, flags);
+    }
+    if (size_bytes == 0) {
+        memspan_memory_free(call, pointer, flags);
+        return NULL;
+    }
+    partition = memspan_partition_of(pointer);
+    if (partition == NULL) {
+        memspan_fatal("%s: %p was not allocated from symmetric memory", call, pointer);
+    }
+    meet(call, partition, flags);
+    old_offset = offset_of(partition, pointer);
+    if (memspan_symmetric_heap_size(partition->heap, old_offset, &old_bytes) != MEMSPAN_OK) {
+        memspan_fatal_error(call);
+    }
+    if (memspan_symmetric_heap_resize(partition->heap, old_offset, size_bytes, 16, &offset) !=
+        MEMSPAN_OK) {
+        refuse(call, partition, size_bytes);
+    } else {
+        moved = address_of(partition, offset);
+        if (offset != old_offset) {
+            move(call, partition, moved, pointer,
+                 (old_bytes < size_bytes) ? old_bytes : size_bytes);
+            (void)memspan_symmetric_heap_free(partition->heap, old_offset);
+        }
+    }
+    meet(call, partition, flags);
+    return moved;
+}

@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* rma.c: put and get where a plain copy will not do, and what is wrong where nothing will. */
+
+#include "shmem/rma.h"
+#include "shmem/atomic.h"
+#include "shmem/order.h"
+#include "shmem/remote.h"
+#include <memspan/allocator.h>
+#include <memspan/transfer.h>
+
+/* ---- what is wrong ---- */
+
+static const char *segment_name(const struct memspan_segment *segment, char *text, size_t size)
+{
+    if (segment == &memspan_segments[MEMSPAN_SEGMENT_DATA]) {
+        return "the executable's variables";
+    }
+    snprintf(text, size, "partition %d", segment->partition);
+    return text;
+}
+
+void memspan_rma_require(const char *call, const void *address, size_t size_bytes, int pe)
+{
+    const struct memspan_segment *segment = memspan_segment_of(address);
+    size_t offset                         = (size_t)((uintptr_t)address - (uintptr_t)segment->base);
+    char text[32];
+
+    memspan_job_require(call);
+    if ((unsigned)pe >= (unsigned)memspan_job.pe_count) {
+        memspan_fatal("%s: there is no such PE as was given: PEs are 0 to %d (of the team of the "
+                      "context, if the call has one)",
+                      call, memspan_job.pe_count - 1);
+    }
+    if (offset >= segment->size_bytes) {
+        memspan_fatal("%s: %p is not symmetric: it lies neither in a partition nor in a global or "
+                      "static variable of the executable; allocate it with shmem_malloc()",
+                      call, address);
+    }
+    if (size_bytes > segment->size_bytes - offset) {
+        memspan_fatal("%s: %zu bytes at %p run past the end of %s (%zu bytes are left there)", call,
+                      size_bytes, address, segment_name(segment, text, sizeof text),
+                      segment->size_bytes - offset);
+    }
+    if ((memspan_job_local_index(pe) < 0) || ((segment->fd < 0) && (segment->remote == NULL))) {
+        memspan_fatal("%s: nothing here reaches %s of PE %d", call,
+                      segment_name(segment, text, sizeof text), pe);
+    }
+}
+
+/* ---- the slow way ---- */
+
+/* True when the host may load and store there: not a device's memory. */
+static bool host_touches(const void *address)
+{
+    const struct memspan_segment *segment = memspan_segment_of(address);
+
+    if ((uintptr_t)address - (uintptr_t)segment->base < segment->size_bytes) {
+        return segment->host_touches;
+    }
+    return memspan_pointer_kind(address) != MEMSPAN_KIND_DEVICE;
+}
+
+static void copy_any(const char *call, void *to, const void *from, size_t size_bytes)
+{
+    if (memspan_copy(to, from, size_bytes) != MEMSPAN_OK) {
+        memspan_fatal_error(call);
+    }
+}
+
+/* Where a PE's memory is mapped here, also if the node's PEs are not one run of numbers. */
+static void *mapped(const void *address, int pe, int *index_p)
+{
+    const struct memspan_segment *segment = memspan_segment_of(address);
+
+    *index_p = memspan_job_local_index(pe);
+    if ((segment->fd < 0) || (*index_p < 0)) {
+        return NULL;
+    }
+    return (void *)((uintptr_t)address + (uintptr_t)segment->to_window +
+                    ((size_t)*index_p * segment->stride_bytes));
+}
+
+void memspan_put_slow(const struct memspan_context *context, void *dest, const void *source,
+                      size_t size_bytes, int pe)
+{
+    static const char call[] = "shmem_put";
+    int index;
+    void *to;
+
+    if (size_bytes == 0) {
+        memspan_job_require(call);
+        return;
+    }
+    memspan_rma_require(call, dest, size_bytes, pe);
+    to = mapped(dest, pe, &index);
+    if (to == NULL) {
+        memspan_remote_put(memspan_segment_of(dest), context, dest, source, size_bytes, pe);
+    } else if (host_touches(source)) {
+        memspan_rma_copy(to, source, size_bytes);
+        memspan_node_ring_at(index, dest);
+    } else {
+        copy_any(call, to, source, size_bytes);
+        memspan_node_ring_at(index, dest);
+    }
+}
+
+void memspan_get_slow(const struct memspan_context *context, void *dest, const void *source,
+                      size_t size_bytes, int pe)
+{
+    static const char call[] = "shmem_get";
+    const void *from;
+    int index;
+
+    if (size_bytes == 0) {
+        memspan_job_require(call);
+        return;
+    }
+    memspan_rma_require(call, source, size_bytes, pe);
+    from = mapped(source, pe, &index);
+    if (from == NULL) {
+        memspan_remote_get(memspan_segment_of(source), context, dest, source, size_bytes, pe);
+    } else if (host_touches(dest)) {
+        memspan_rma_copy(dest, from, size_bytes);
+    } else {
+        copy_any(call, dest, from, size_bytes);
+    }
+}
+
+/* ---- strided ---- */
+
+/* From the first byte of the first block to the last of the last one. */
+static size_t span(ptrdiff_t stride_bytes, size_t block_bytes, size_t block_count)
+{
+    return ((size_t)stride_bytes * (block_count - 1)) + block_bytes;
+}
+
+static void copy_blocks(char *to, const char *from, ptrdiff_t to_stride, ptrdiff_t from_stride,
+                        size_t block_bytes, size_t block_count)
+{
+    size_t i;
+
+    for (i = 0; i < block_count; i++, to += to_stride, from += from_stride) {
+        memspan_rma_copy(to, from, block_bytes);
+    }
+}
+
+void memspan_put_strided(const struct memspan_context *context, void *dest, const void *source,
+                         ptrdiff_t dest_stride_bytes, ptrdiff_t source_stride_bytes,
+                         size_t block_bytes, size_t block_count, int pe)
+{
+    unsigned index;
+    void *to;
+    size_t i;
+
+    if ((block_count == 0) || (block_bytes == 0)) {
+        memspan_job_require("shmem_iput");
+        return;
+    }
+    to = memspan_segment_peer(dest, span(dest_stride_bytes, block_bytes, block_count), pe, &index);
+    if (MEMSPAN_LIKELY((to != NULL) && !memspan_job.has_device_memory)) {
+        copy_blocks(to, source, dest_stride_bytes, source_stride_bytes, block_bytes, block_count);
+        memspan_node_ring_at((int)index, dest);
+        return;
+    }
+    for (i = 0; i < block_count; i++) {
+        memspan_put_slow(context, (char *)dest + ((ptrdiff_t)i * dest_stride_bytes),
+                         (const char *)source + ((ptrdiff_t)i * source_stride_bytes), block_bytes,
+                         pe);
+    }
+}
+
+void memspan_get_strided(const struct memspan_context *context, void *dest, const void *source,
+                         ptrdiff_t dest_stride_bytes, ptrdiff_t source_stride_bytes,
+                         size_t block_bytes, size_t block_count, int pe)
+{
+    const void *from;
+    unsigned index;
+    size_t i;
+
+    if ((block_count == 0) || (block_bytes == 0)) {
+        memspan_job_require("shmem_iget");
+        return;
+    }
+    from = memspan_segment_peer(source, span(source_stride_bytes, block_bytes, block_count), pe,
+                                &index);
+    if (MEMSPAN_LIKELY((from != NULL) && !memspan_job.has_device_memory)) {
+        copy_blocks(dest, from, dest_stride_bytes, source_stride_bytes, block_bytes, block_count);
+        return;
+    }
+    for (i = 0; i < block_count; i++) {
+        memspan_get_slow(context, (char *)dest + ((ptrdiff_t)i * dest_stride_bytes),
+                         (const char *)source + ((ptrdiff_t)i * source_stride_bytes), block_bytes,
+                         pe);
+    }
+}
+
+/* ---- questions ---- */
+
+void *memspan_rma_pointer(const void *address, int pe)
+{
+    const struct memspan_segment *segment = memspan_segment_of(address);
+    size_t offset                         = (size_t)((uintptr_t)address - (uintptr_t)segment->base);
+    int index;
+
+    if (((unsigned)pe >= (unsigned)memspan_job.pe_count) || (offset >= segment->size_bytes)) {
+        return NULL;
+    }
+    if (pe == memspan_job.pe) {
+        return segment->host_touches ? (void *)(uintptr_t)address : NULL;
+    }
+    return mapped(address, pe, &index);
+}
+
+bool memspan_rma_reaches(const void *address, int pe)
+{
+    const struct memspan_segment *segment = memspan_segment_of(address);
+    size_t offset                         = (size_t)((uintptr_t)address - (uintptr_t)segment->base);
+
+    return ((unsigned)pe < (unsigned)memspan_job.pe_count) && (offset < segment->size_bytes) &&
+           ((segment->fd >= 0) || (segment->remote != NULL));
+}
+
+/* ---- atomics ---- */
+
+#define APPLY(type)                                                                                \
+    do {                                                                                           \
+        type *at      = word;                                                                      \
+        type operand  = (type)value;                                                               \
+        type expected = (type)condition;                                                           \
+        switch (operation) {                                                                       \
+        case MEMSPAN_ATOMIC_FETCH:                                                                 \
+            return __atomic_load_n(at, __ATOMIC_ACQUIRE);                                          \
+        case MEMSPAN_ATOMIC_SET:                                                                   \
+            __atomic_store_n(at, operand, __ATOMIC_RELEASE);                                       \
+            return 0;                                                                              \
+        case MEMSPAN_ATOMIC_SWAP:                                                                  \
+            return __atomic_exchange_n(at, operand, __ATOMIC_ACQ_REL);                             \
+        case MEMSPAN_ATOMIC_COMPARE_SWAP:                                                          \
+            __atomic_compare_exchange_n(at, &expected, operand, 0, __ATOMIC_ACQ_REL,               \
+                                        __ATOMIC_ACQUIRE);                                         \
+            return expected;                                                                       \
+        case MEMSPAN_ATOMIC_ADD:                                                                   \
+            return __atomic_fetch_add(at, operand, __ATOMIC_ACQ_REL);                              \
+        case MEMSPAN_ATOMIC_AND:                                                                   \
+            return __atomic_fetch_and(at, operand, __ATOMIC_ACQ_REL);                              \
+        case MEMSPAN_ATOMIC_OR:                                                                    \
+            return __atomic_fetch_or(at, operand, __ATOMIC_ACQ_REL);                               \
+        case MEMSPAN_ATOMIC_XOR:                                                                   \
+            return __atomic_fetch_xor(at, operand, __ATOMIC_ACQ_REL);                              \
+        }                                                                                          \
+    } while (0)
+
+uint64_t memspan_atomic_apply(enum memspan_atomic operation, void *word, size_t size_bytes,
+                              uint64_t value, uint64_t condition)
+{
+    switch (size_bytes) {
+    case 1:
+        APPLY(uint8_t);
+        break;
+    case 2:
+        APPLY(uint16_t);
+        break;
+    case 4:
+        APPLY(uint32_t);
+        break;
+    default:
+        APPLY(uint64_t);
+        break;
+    }
+    return 0;
+}
+
+uint64_t memspan_atomic_slow(const struct memspan_context *context, enum memspan_atomic operation,
+                             const void *dest, size_t size_bytes, uint64_t value,
+                             uint64_t condition, int pe)
+{
+    static const char call[] = "shmem_atomic";
+    uint64_t old;
+    int index;
+    void *to;
+
+    memspan_rma_require(call, dest, size_bytes, pe);
+    to = mapped(dest, pe, &index);
+    if (to == NULL) {
+        return memspan_remote_atomic(memspan_segment_of(dest), context, operation, dest, size_bytes,
+                                     value, condition, pe);
+    }
+    old = memspan_atomic_apply(operation, to, size_bytes, value, condition);
+    memspan_node_ring_at(index, dest);
+    return old;
+}
+
+/* ---- order ---- */
+
+atomic_bool memspan_order_pending;
+
+void memspan_order_slow(const struct memspan_context *context, bool completes)
+{
+    memspan_remote_order(context, completes);
+}
