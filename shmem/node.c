@@ -75,7 +75,7 @@ static void ticket_make(struct file_ticket *ticket, const char *name, size_t siz
     int fd;
 
     if (huge_page_bytes != 0) {
-        flags |= MFD_HUGETLB | ((unsigned)__builtin_ctzll(huge_page_bytes) << MFD_HUGE_SHIFT);
+        flags |= MFD_HUGETLB | ((unsigned)__builtin_ctzll(huge_page_bytes) << MAP_HUGE_SHIFT);
     }
     fd             = memfd_create(name, flags);
     ticket->status = MEMSPAN_OK;

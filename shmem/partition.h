@@ -33,6 +33,9 @@ struct memspan_partition *memspan_partition_get(int id);
 /* The one that an address lies in; NULL: none. */
 struct memspan_partition *memspan_partition_of(const void *address);
 
+/* True when no variable of its own made it: SHMEM_SYMMETRIC_SIZE is what to raise. */
+bool memspan_partition_is_default_sized(const struct memspan_partition *partition);
+
 /* All that the environment asks for; every PE calls. An error record and the same failure
  * everywhere, or partitions. Also opens the arena. */
 memspan_status_t memspan_partition_open(void);

@@ -25,6 +25,9 @@ int memspan_collective_alltoalls(struct memspan_team *team, void *dest, const vo
                                  ptrdiff_t dest_stride, ptrdiff_t source_stride,
                                  size_t element_bytes, size_t count);
 
+/* True in every member when all give the same @p value. */
+bool memspan_collective_agrees(struct memspan_team *team, uint64_t value);
+
 /* What is done with two elements, by operation and C type; see reduce.h. */
 enum memspan_reduction {
     MEMSPAN_REDUCE_SUM,
