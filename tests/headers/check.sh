@@ -36,7 +36,7 @@ for compiler in "$@"; do
     *++*) language=c++ standard=-std=c++17 tried_cpp=1 ;;
     *) language=c standard=-std=c11 tried_c=1 ;;
     esac
-    for file in "$include"/memspan/*.h "$include"/memspan/*.hpp "$include"/*.h; do
+    for file in "$include"/*/*.h "$include"/*/*.hpp "$include"/*.h; do
         [ -f "$file" ] || continue
         case $file in
         *.hpp) [ "$language" = c++ ] || continue ;;
