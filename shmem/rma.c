@@ -7,6 +7,7 @@
 #include "shmem/remote.h"
 #include <memspan/allocator.h>
 #include <memspan/transfer.h>
+#include <stdio.h>
 
 /* ---- what is wrong ---- */
 
