@@ -143,8 +143,12 @@ static memspan_status_t emu_open(const memspan_services_t *services, void **stat
         return status;
     }
     if (strcmp(services->option("MEMSPAN_EMU_OFFLOAD"), "on") == 0) {
-        emu->watcher = (struct memspan_region_watcher){
-            .begin = emu_region_begin, .end = emu_region_end, .state = emu, .device_count = count};
+        emu->watcher = (struct memspan_region_watcher){.begin        = emu_region_begin,
+                                                       .end          = emu_region_end,
+                                                       .unwaited     = emu_region_unwaited,
+                                                       .waited       = emu_region_waited,
+                                                       .state        = emu,
+                                                       .device_count = count};
         (void)memspan_region_watch(&emu->watcher);
     }
     for (i = 0; i < count; i++) {

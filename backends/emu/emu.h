@@ -42,6 +42,7 @@ struct emu_block {
     int resident;            /* an ordinal, or MEMSPAN_HOST: where it was wanted last */
     _Atomic uint32_t state;  /* enum emu_block_state */
     _Atomic uint32_t busy;   /* bit d: device d may use it, and nobody has waited for that yet */
+    _Atomic uint32_t given;  /* the same for target regions with nowait */
     bool open;               /* the host's view of it */
     bool imported;           /* pages of another process, which counts them */
     size_t granules;         /* entries of the arena's table that lead here */
@@ -93,6 +94,7 @@ struct emu {
     pthread_mutex_t import_lock;
     struct emu_import *imports; /* under import_lock */
     struct memspan_region_watcher watcher;
+    atomic_bool unwaited; /* some block is given to a region that was not waited for */
     struct emu_device devices[EMU_DEVICES_MAX];
 };
 
@@ -190,6 +192,9 @@ memspan_status_t emu_managed_open(struct emu_device *device);
 /* A target region begins and ends to run as the device. They take the lock. */
 void emu_region_begin(void *state, int ordinal);
 void emu_region_end(void *state, int ordinal);
+/* One that was given these has ended and was not waited for; all have been. */
+void emu_region_unwaited(void *state, int ordinal, void *const *operands, size_t operand_count);
+void emu_region_waited(void *state);
 
 /* work.c */
 

@@ -133,7 +133,7 @@ static void *stand_by(void *unused)
 
 /* ---- the handler's own words ---- */
 
-enum rule { RULE_NOTHING, RULE_BEYOND, RULE_FREED, RULE_MANAGED, RULE_DEVICE };
+enum rule { RULE_NOTHING, RULE_BEYOND, RULE_FREED, RULE_MANAGED, RULE_NOWAIT, RULE_DEVICE };
 
 static const struct {
     const char *what; /* was read or written to */
@@ -148,6 +148,9 @@ static const struct {
     [RULE_MANAGED] = {"managed memory while a launch was not waited for",
                       "managed memory is the device's from a launch on; it is the host's again "
                       "after\n              memspan_device_synchronize()"},
+    [RULE_NOWAIT]  = {"managed memory while a target region was not waited for",
+                      "managed memory that a region with nowait was given is the device's; it is "
+                       "the\n              host's again after a taskwait, or a depend that waits"},
     [RULE_DEVICE]  = {"device memory",
                       "device memory is for kernels, memspan_copy() and memspan_fill(); the host "
                        "never\n              touches it by itself"},
@@ -164,7 +167,10 @@ static enum rule find_rule(const struct emu_block *block, const void *address)
     if (atomic_load(&block->state) != EMU_BLOCK_LIVE) {
         return RULE_FREED;
     }
-    return (block->kind == MEMSPAN_KIND_DEVICE) ? RULE_DEVICE : RULE_MANAGED;
+    if (block->kind == MEMSPAN_KIND_DEVICE) {
+        return RULE_DEVICE;
+    }
+    return (atomic_load(&block->busy) == 0) ? RULE_NOWAIT : RULE_MANAGED;
 }
 
 static void write_headline(struct emu_writer *w, const struct emu_block *block, enum rule rule,

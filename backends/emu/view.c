@@ -6,11 +6,14 @@
  * operand lies in it: emu_block::busy has a bit for each device, and the block is closed until
  * every launch of each has been waited for. While a target region of the program runs on the
  * processor as the device that we stand in for, all is open that the device reaches: the region's
- * code is in this process, and nothing tells it from the host's. */
+ * code is in this process, and nothing tells it from the host's. Managed memory that a region with
+ * nowait was given is closed when the region has ended (emu_block::given) until the program waits:
+ * only that, for a program may well use its other memory meanwhile. */
 
 #include "backends/emu/emu.h"
 #include "core/base/platform.h"
 #include <sys/mman.h>
+#include <unistd.h>
 
 static bool is_in_region(const struct emu *emu, const struct emu_block *block)
 {
@@ -30,7 +33,8 @@ static bool should_be_open(const struct emu *emu, const struct emu_block *block)
     case MEMSPAN_KIND_DEVICE:
         return is_in_region(emu, block);
     case MEMSPAN_KIND_MANAGED:
-        return (atomic_load(&block->busy) == 0) || is_in_region(emu, block);
+        return ((atomic_load(&block->busy) | atomic_load(&block->given)) == 0) ||
+               is_in_region(emu, block);
     default:
         return true;
     }
@@ -126,6 +130,42 @@ void emu_region_end(void *state, int ordinal)
     }
     pthread_mutex_lock(&emu->lock);
     device->regions--;
+    (void)update_all(emu);
+    pthread_mutex_unlock(&emu->lock);
+}
+
+void emu_region_unwaited(void *state, int ordinal, void *const *operands, size_t operand_count)
+{
+    struct emu *emu = state;
+    struct emu_block *block;
+    size_t i;
+
+    pthread_mutex_lock(&emu->lock);
+    for (block = emu->blocks; block != NULL; block = block->next) {
+        for (i = 0; (block->kind == MEMSPAN_KIND_MANAGED) && (i < operand_count); i++) {
+            if (is_operand(block, operands[i])) {
+                atomic_fetch_or(&block->given, 1u << ordinal);
+                atomic_store(&emu->unwaited, true);
+            }
+        }
+    }
+    (void)update_all(emu);
+    pthread_mutex_unlock(&emu->lock);
+}
+
+void emu_region_waited(void *state)
+{
+    struct emu *emu = state;
+    struct emu_block *block;
+
+    if (!atomic_load(&emu->unwaited) || (getpid() != emu->pid)) {
+        return;
+    }
+    pthread_mutex_lock(&emu->lock);
+    atomic_store(&emu->unwaited, false);
+    for (block = emu->blocks; block != NULL; block = block->next) {
+        atomic_store(&block->given, 0);
+    }
     (void)update_all(emu);
     pthread_mutex_unlock(&emu->lock);
 }

@@ -22,8 +22,12 @@ bool memspan_region_watch(const struct memspan_region_watcher *watcher)
 {
     const struct memspan_region_watcher *none = NULL;
 
-    return sees_regions() &&
-           atomic_compare_exchange_strong(&memspan_region_watchers, &none, watcher);
+    if (!sees_regions() ||
+        !atomic_compare_exchange_strong(&memspan_region_watchers, &none, watcher)) {
+        return false;
+    }
+    memspan_region_watch_tasks();
+    return true;
 }
 
 void memspan_region_unwatch(const struct memspan_region_watcher *watcher)

@@ -13,6 +13,9 @@
 struct memspan_region_watcher {
     void (*begin)(void *state, int ordinal); /* any thread; may be nested */
     void (*end)(void *state, int ordinal);
+    /* A region that was given these has ended, and the program has yet to wait for it. */
+    void (*unwaited)(void *state, int ordinal, void *const *operands, size_t operand_count);
+    void (*waited)(void *state); /* it has now, for all regions */
     void *state;
     int device_count; /* they stand for the runtime's devices 0 .. device_count - 1 */
 };
@@ -24,6 +27,12 @@ extern _Atomic(const struct memspan_region_watcher *) memspan_region_watchers;
  */
 bool memspan_region_watch(const struct memspan_region_watcher *watcher);
 void memspan_region_unwatch(const struct memspan_region_watcher *watcher);
+
+/* The calling thread runs a region that its program has yet to wait for (nowait). */
+bool memspan_region_is_unwaited(void);
+
+/* Begin to see to such regions (region_task.c). */
+void memspan_region_watch_tasks(void);
 
 static inline const struct memspan_region_watcher *memspan_region_watched(void)
 {

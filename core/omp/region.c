@@ -21,13 +21,21 @@ typedef void data_fn(void *, int64_t, int32_t, void **, void **, int64_t *, int6
 typedef void data_nowait_fn(void *, int64_t, int32_t, void **, void **, int64_t *, int64_t *,
                             void **, void **, int32_t, void *, int32_t, void *);
 
+/* How every version of the ABI begins what it says of a region. */
+struct kernel_arguments {
+    uint32_t version;
+    uint32_t count;
+    void **bases;
+};
+
 /* Without a runtime a region runs on the host: the caller does that when it is told so. */
 enum { RUN_ON_HOST = 1 };
 
 int __tgt_target_kernel(void *location, int64_t device, int32_t teams, int32_t threads,
                         void *region, void *arguments)
 {
-    uintptr_t real = memspan_omp_real(MEMSPAN_OMP_REAL_TGT_KERNEL);
+    uintptr_t real                       = memspan_omp_real(MEMSPAN_OMP_REAL_TGT_KERNEL);
+    const struct kernel_arguments *given = arguments;
     const struct memspan_region_watcher *entered;
     int result;
 
@@ -40,6 +48,9 @@ int __tgt_target_kernel(void *location, int64_t device, int32_t teams, int32_t t
     entered = memspan_region_enter(number_of(device));
     result  = ((kernel_fn *)real)(location, device, teams, threads, region, arguments);
     memspan_region_leave(entered, number_of(device));
+    if ((entered != NULL) && memspan_region_is_unwaited()) {
+        entered->unwaited(entered->state, number_of(device), given->bases, given->count);
+    }
     return result;
 }
 

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { N = 5000 };
 
@@ -101,6 +102,32 @@ static void read_managed(void)
     printf("%g\n", read_it(z)); /* no memspan_device_synchronize() */
 }
 
+static void no_taskwait(void)
+{
+    double *z = take(true);
+
+#pragma omp target nowait is_device_ptr(z)
+    for (int i = 0; i < N; i++) {
+        z[i] = i;
+    }
+    usleep(50000); /* the region has long ended: that is not what counts */
+    printf("%g\n", read_it(z));
+}
+
+/* A depend makes an order among tasks; the host has not waited for any. */
+static void no_taskwait_after_depend(void)
+{
+    double *z = take(true);
+
+    for (int turn = 0; turn < 2; turn++) {
+#pragma omp target nowait is_device_ptr(z) depend(inout : z[0])
+        for (int i = 0; i < N; i++) {
+            z[i] = i;
+        }
+    }
+    printf("%g\n", read_it(z));
+}
+
 /* ---- right ---- */
 
 static void device_memory(void)
@@ -188,15 +215,139 @@ static void mapped_data(void)
     free(a);
 }
 
+#define SET_ALL_TO(value)                                                                          \
+    for (int i = 0; i < N; i++) {                                                                  \
+        z[i] = (value);                                                                            \
+    }
+
+/* A loop of the whole team, which is one thread here: its end is a barrier. */
+static void sum_waits(double *z)
+{
+    static double sum;
+
+    sum = 0;
+#pragma omp target nowait is_device_ptr(z)
+    SET_ALL_TO(6)
+#pragma omp for reduction(+ : sum)
+    for (int i = 0; i < 10; i++) {
+        sum += i;
+    }
+    need((sum == 45) && (read_it(z) == 6), "the end of a loop");
+}
+
+/* Every way to wait, and what need not be waited for. */
+static void nowait_waited_for(void)
+{
+    double *z    = take(true);
+    double *rest = take(true);
+
+    rest[3] = 0;
+#pragma omp target nowait is_device_ptr(z)
+    SET_ALL_TO(1)
+    rest[3] += 1; /* no region has it */
+#pragma omp taskwait
+    need(read_it(z) == 1, "taskwait");
+#pragma omp taskgroup
+    {
+#pragma omp target nowait is_device_ptr(z)
+        SET_ALL_TO(2)} need(read_it(z) == 2, "the end of a taskgroup");
+#pragma omp target nowait is_device_ptr(z) depend(out : z[0])
+    SET_ALL_TO(3)
+#pragma omp taskwait depend(in : z[0])
+    need(read_it(z) == 3, "taskwait with depend");
+#pragma omp target nowait is_device_ptr(z) depend(out : z[0])
+    SET_ALL_TO(4)
+#pragma omp task depend(inout : z[0])
+    z[3] += rest[3];
+#pragma omp target nowait is_device_ptr(z) depend(inout : z[0])
+    z[3] += 10;
+#pragma omp target is_device_ptr(z) depend(inout : z[0])
+    z[3] += 100;
+    need(read_it(z) == 115, "tasks that depend on each other");
+#pragma omp target nowait is_device_ptr(z)
+    SET_ALL_TO(5)
+#pragma omp barrier
+    need(read_it(z) == 5, "barrier");
+    sum_waits(z);
+    omp_free(rest, omp_null_allocator);
+    omp_free(z, omp_null_allocator);
+}
+
+/* The end of a parallel region waits for what was begun in it. */
+static void nowait_in_parallel(void)
+{
+    double *z = take(true);
+
+    for (int turn = 0; turn < 5; turn++) {
+#pragma omp parallel num_threads(2)
+        if (omp_get_thread_num() == 0) {
+#pragma omp target nowait is_device_ptr(z)
+            SET_ALL_TO(turn)
+        }
+        need(read_it(z) == turn, "the end of a parallel region");
+#pragma omp parallel num_threads(2)
+        {
+#pragma omp single
+#pragma omp target nowait is_device_ptr(z)
+            SET_ALL_TO(turn + 1)
+            need(read_it(z) == turn + 1, "the end of single");
+        }
+    }
+    omp_free(z, omp_null_allocator);
+}
+
+/* A region may wait for what the host does after it. */
+static void region_waits(void)
+{
+    int *word = omp_alloc(sizeof(*word), make_allocator(true, omp_atv_coherent));
+
+    need(word != NULL, "memory");
+    *word = 0;
+#pragma omp target nowait is_device_ptr(word)
+    while (__atomic_load_n(word, __ATOMIC_ACQUIRE) != 1) {
+    }
+    __atomic_store_n(word, 1, __ATOMIC_RELEASE);
+#pragma omp taskwait
+    omp_free(word, omp_null_allocator);
+}
+
+/* Two halves in turn: one is the device's while the host fills the other. */
+static void two_buffers(void)
+{
+    double *half[2] = {take(true), take(true)};
+
+    for (int turn = 0; turn < 10; turn++) {
+        double *z = half[turn % 2];
+        z[3]      = turn;
+#pragma omp taskwait
+        need((turn == 0) || (half[(turn + 1) % 2][3] == turn), "what the device did");
+#pragma omp target nowait is_device_ptr(z)
+        z[3] += 1;
+    }
+#pragma omp taskwait
+    omp_free(half[0], omp_null_allocator);
+    omp_free(half[1], omp_null_allocator);
+}
+
 static const struct mode {
     const char *name;
     void (*run)(void);
     bool right;
 } modes[] = {
-    {"read_device", read_device, false},    {"read_target_alloc", read_target_alloc, false},
-    {"read_managed", read_managed, false},  {"read_llvm_alloc", read_llvm_alloc, false},
-    {"shared_memory", shared_memory, true}, {"device_memory", device_memory, true},
-    {"take_turns", take_turns, true},       {"mapped_data", mapped_data, true},
+    {"read_device", read_device, false},
+    {"read_target_alloc", read_target_alloc, false},
+    {"read_managed", read_managed, false},
+    {"read_llvm_alloc", read_llvm_alloc, false},
+    {"no_taskwait", no_taskwait, false},
+    {"no_taskwait_after_depend", no_taskwait_after_depend, false},
+    {"nowait_waited_for", nowait_waited_for, true},
+    {"nowait_in_parallel", nowait_in_parallel, true},
+    {"two_buffers", two_buffers, true},
+    {"region_waits", region_waits, true},
+    {"shared_memory", shared_memory, true},
+    {"device_memory", device_memory, true},
+    {"take_turns", take_turns, true},
+    {"mapped_data", mapped_data, true},
 };
 
 int main(int argc, char **argv)

@@ -38,7 +38,12 @@ stopped read_target_alloc 'the host read device memory' 'called by   read_target
 stopped read_llvm_alloc 'the host read device memory' 'called by   read_llvm_alloc+'
 stopped read_managed 'the host read managed memory while a launch was not waited for' 'read_it+' \
     'memspan_device_synchronize()'
-for mode in device_memory shared_memory take_turns mapped_data; do
+for mode in no_taskwait no_taskwait_after_depend; do
+    stopped "$mode" 'the host read managed memory while a target region was not waited for' 'read_it+' \
+        "called by   $mode+" 'taskwait'
+done
+for mode in device_memory shared_memory take_turns mapped_data nowait_waited_for nowait_in_parallel \
+    two_buffers region_waits; do
     runs "$mode"
 done
 exit "$bad"
