@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The guard reads from a pipe into which nobody writes: the end of the file is the end of this
+ * process. It is in a session of its own, so that a terminal's signals do not reach it. */
+
+#include "guard.h"
+#include "options.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+struct guard {
+    size_t size_bytes;
+    pid_t pid;
+    int pipe_fd;
+    int group_count;
+    char folder[256];
+    pid_t groups[];
+};
+
+static int remove_one(const char *path, const struct stat *status, int kind, struct FTW *place)
+{
+    (void)status;
+    (void)kind;
+    (void)place;
+    remove(path);
+    return 0;
+}
+
+void guard_remove_folder(const char *folder)
+{
+    nftw(folder, remove_one, 16, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
+}
+
+static void watch(struct guard *guard, int read_fd)
+{
+    sigset_t all;
+    sigfillset(&all);
+    sigprocmask(SIG_BLOCK, &all, NULL);
+    setsid();
+    prctl(PR_SET_NAME, "oshrun guard");
+    if (read_fd > 0) {
+        dup2(read_fd, 0);
+    }
+    syscall(SYS_close_range, 1, ~0U, 0);
+
+    char byte;
+    while (read(0, &byte, 1) < 0 && errno == EINTR) {
+    }
+    for (int i = 0; i < guard->group_count; i++) {
+        if (guard->groups[i] > 1) {
+            kill(-guard->groups[i], SIGKILL);
+        }
+    }
+    if (guard->folder[0] != '\0') {
+        guard_remove_folder(guard->folder);
+    }
+    _exit(0);
+}
+
+struct guard *guard_open(int group_count)
+{
+    size_t size_bytes = sizeof(struct guard) + (size_t)group_count * sizeof(pid_t);
+    int ends[2]       = {-1, -1};
+    struct guard *guard =
+        mmap(NULL, size_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (guard == MAP_FAILED || pipe2(ends, O_CLOEXEC) != 0) {
+        complain("cannot make the memory or the pipe of the job's guard: %s", strerror(errno));
+        return NULL;
+    }
+    guard->size_bytes  = size_bytes;
+    guard->group_count = group_count;
+    guard->pipe_fd     = ends[1];
+    pid_t pid          = fork();
+    if (pid == 0) {
+        close(ends[1]);
+        watch(guard, ends[0]);
+    }
+    if (pid < 0) {
+        complain("cannot start the job's guard: %s", strerror(errno));
+        return NULL;
+    }
+    close(ends[0]);
+    guard->pid = pid;
+    return guard;
+}
+
+void guard_note(struct guard *guard, int i, pid_t group)
+{
+    __atomic_store_n(&guard->groups[i], group, __ATOMIC_RELAXED);
+}
+
+void guard_note_folder(struct guard *guard, const char *folder)
+{
+    snprintf(guard->folder, sizeof(guard->folder), "%s", folder);
+}
+
+bool guard_owns(const struct guard *guard, pid_t pid)
+{
+    return pid == guard->pid;
+}
+
+void guard_close(struct guard *guard)
+{
+    kill(guard->pid, SIGKILL);
+    while (waitpid(guard->pid, NULL, 0) < 0 && errno == EINTR) {
+    }
+    munmap(guard, guard->size_bytes);
+}

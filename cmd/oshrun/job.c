@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The job file is a memory file: nothing of it has a name, so nothing of it can be left behind. */
+
+#include "job.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/random.h>
+#include <time.h>
+#include <unistd.h>
+
+#define FD_MIN 200 /* out of the way of programs that expect low numbers to be free */
+
+double now_s(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+static uint64_t draw_cookie(void)
+{
+    uint64_t cookie = 0;
+    if (getrandom(&cookie, sizeof(cookie), GRND_NONBLOCK) != (ssize_t)sizeof(cookie)) {
+        cookie = (uint64_t)getpid() << 32 ^ (uint64_t)(now_s() * 1e9);
+    }
+    return cookie;
+}
+
+/* A sealed memory file of that size, locked for as long as this process lives. */
+static int make_file(uint64_t size_bytes)
+{
+    int low = memfd_create("oshrun-job", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    if (low < 0) {
+        return -1;
+    }
+    int fd = fcntl(low, F_DUPFD_CLOEXEC, FD_MIN);
+    if (fd < 0) {
+        fd = low; /* fewer descriptors are allowed than that */
+    } else {
+        close(low);
+    }
+    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = 0, .l_len = 1};
+    if (ftruncate(fd, (off_t)size_bytes) != 0 ||
+        fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0 ||
+        fcntl(fd, F_SETLK, &lock) != 0) {
+        close(fd);
+        return -1;
+    }
+    return fd;
+}
+
+static void fill_header(struct memspan_launch_header *header, uint32_t pe_count,
+                        uint64_t size_bytes)
+{
+    header->magic            = MEMSPAN_LAUNCH_MAGIC;
+    header->version          = MEMSPAN_LAUNCH_VERSION;
+    header->pe_count         = pe_count;
+    header->cookie           = draw_cookie();
+    header->size_bytes       = size_bytes;
+    header->board_size_bytes = MEMSPAN_LAUNCH_BOARD_BYTES;
+    header->launcher_pid     = (uint32_t)getpid();
+    snprintf(header->job_id, sizeof(header->job_id), "oshrun-%d-%08llx", (int)getpid(),
+             (unsigned long long)(header->cookie & 0xffffffff));
+    snprintf(header->launcher, sizeof(header->launcher), "oshrun %s", MEMSPAN_VERSION_STRING);
+}
+
+bool job_open(struct job *job, const struct options *options)
+{
+    uint32_t pe_count = (uint32_t)options->pe_count;
+    uint64_t size     = memspan_launch_size(pe_count, MEMSPAN_LAUNCH_BOARD_BYTES);
+    struct pe *pes    = calloc(pe_count, sizeof(*pes));
+    int fd            = pes != NULL ? make_file(size) : -1;
+    void *file        = MAP_FAILED;
+    if (fd >= 0) {
+        file = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    }
+    if (file == MAP_FAILED) {
+        complain("cannot make the memory that %u PEs share: %s", pe_count, strerror(errno));
+        return false;
+    }
+    fill_header(file, pe_count, size);
+    *job = (struct job){
+        .options = options, .header = file, .fd = fd, .pe_count = (int)pe_count, .pes = pes};
+    return true;
+}
+
+enum memspan_launch_state job_state(const struct job *job, int pe)
+{
+    const struct memspan_launch_pe *record = memspan_launch_pe_record(job->header, (uint32_t)pe);
+    return (enum memspan_launch_state)__atomic_load_n(&record->state, __ATOMIC_ACQUIRE);
+}
+
+void job_signal(const struct job *job, int signal)
+{
+    for (int pe = 0; pe < job->pe_count; pe++) {
+        if (job->pes[pe].pid > 0) {
+            kill(-job->pes[pe].pid, signal);
+        }
+    }
+}

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* oshrun starts the PEs of an OpenSHMEM program on this node and ends them together. Read
+ * memspan/launch.h (what a PE is given), then start.c and watch.c. */
+
+#include "guard.h"
+#include "job.h"
+#include "options.h"
+#include "output.h"
+#include "place.h"
+#include "start.h"
+#include "watch.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+/* Standard descriptors that are closed would be taken by something else. */
+static void open_standard(void)
+{
+    for (int fd = 0; fd <= 2; fd++) {
+        if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDWR) < 0) {
+            _exit(1);
+        }
+    }
+}
+
+/* Two pipes a PE, and some. */
+static bool allow_descriptors(int pe_count)
+{
+    struct rlimit limit;
+    rlim_t wanted = (rlim_t)pe_count * 4 + 300;
+    if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < wanted) {
+        limit.rlim_cur = wanted < limit.rlim_max ? wanted : limit.rlim_max;
+        setrlimit(RLIMIT_NOFILE, &limit);
+    }
+    return limit.rlim_cur >= wanted;
+}
+
+static void run_other_launcher(const struct options *options)
+{
+    char count[16];
+    size_t argument_count = 0;
+    size_t at             = 0;
+    while (options->program[argument_count] != NULL) {
+        argument_count++;
+    }
+    const char **words = calloc(argument_count + 8, sizeof(*words));
+    if (words == NULL) {
+        complain("no memory");
+        exit(1);
+    }
+    snprintf(count, sizeof(count), "%d", options->pe_count);
+    words[at++] = options->launcher;
+    if (options->allow_root) {
+        words[at++] = "--allow-run-as-root";
+    }
+    if (strstr(options->launcher, "mpirun") != NULL) {
+        words[at++] = "--oversubscribe";
+    }
+    words[at++] = "-n";
+    words[at++] = count;
+    memcpy(words + at, options->program, argument_count * sizeof(*words));
+    for (char **setting = options->settings; *setting != NULL; setting++) {
+        putenv(*setting);
+    }
+    execvp(words[0], (char *const *)words);
+    complain("cannot run %s: %s", options->launcher, strerror(errno));
+    exit(errno == ENOENT ? EXIT_NOT_FOUND : EXIT_CANNOT_RUN);
+}
+
+static bool start_all(struct watch *watch, struct starter *starter)
+{
+    struct job *job = watch->job;
+    for (int pe = 0; pe < job->pe_count; pe++) {
+        if (!start_pe(starter, &job->pes[pe], pe, NULL)) {
+            job_signal(job, SIGKILL);
+            return false;
+        }
+        job->alive_count++;
+        guard_note(watch->guard, pe, job->pes[pe].pid);
+    }
+    return true;
+}
+
+/* As a shell expects of what Ctrl-C has ended: that it died of it. */
+static void die_of(int number)
+{
+    sigset_t set;
+    struct rlimit no_core = {0, 0};
+    setrlimit(RLIMIT_CORE, &no_core); /* the PEs' are of interest, this one's is not */
+    signal(number, SIG_DFL);
+    sigemptyset(&set);
+    sigaddset(&set, number);
+    raise(number);
+    sigprocmask(SIG_UNBLOCK, &set, NULL);
+}
+
+static int run(const struct options *options)
+{
+    struct job job;
+    struct watch watch     = {.job = &job};
+    struct starter starter = {.job = &job, .path = start_find(options->program[0])};
+    int errors[2];
+    if (!job_open(&job, options)) {
+        return 1;
+    }
+    watch_block_signals(&starter.signals);
+    signal(SIGPIPE, SIG_IGN);
+    signal(SIGTTIN, SIG_IGN);
+    prctl(PR_SET_CHILD_SUBREAPER, 1);
+    watch.guard         = guard_open(options->pe_count);
+    watch.output        = output_open(options->pe_count, options->tag_output);
+    starter.output      = watch.output;
+    starter.environment = start_environment(options->settings);
+    if (watch.guard == NULL || watch.output == NULL || starter.environment == NULL ||
+        pipe2(errors, O_CLOEXEC | O_NONBLOCK) != 0) {
+        return 1;
+    }
+    watch.error_fd      = errors[0];
+    starter.error_pe_fd = errors[1];
+    if (options->timeout_s > 0) {
+        watch.deadline_s = now_s() + options->timeout_s;
+    }
+    int status = start_all(&watch, &starter) ? 0 : 1;
+    output_start(watch.output);
+    if (status == 0) {
+        status = watch_run(&watch);
+    }
+    guard_close(watch.guard);
+    if (watch.forwarded != 0 && status == 128 + watch.forwarded) {
+        die_of(watch.forwarded);
+    }
+    return status;
+}
+
+int main(int argc, char **argv)
+{
+    struct options options;
+    open_standard();
+    options_parse(argc, argv, &options);
+    if (options.pe_count == 0) {
+        options.pe_count = place_count();
+    }
+    if (options.launcher != NULL) {
+        run_other_launcher(&options);
+    }
+    if (!allow_descriptors(options.pe_count)) {
+        complain("%d PEs need more open files than are allowed (ulimit -n)", options.pe_count);
+        return 1;
+    }
+    return run(&options);
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef OSHRUN_OPTIONS_H
+#define OSHRUN_OPTIONS_H
+
+#include <stdbool.h>
+
+enum pmix_mode { PMIX_AUTO, PMIX_ON, PMIX_OFF };
+enum binding { BIND_NONE, BIND_CORE };
+
+/* What the command line asks for. Texts are the command line's own. */
+struct options {
+    int pe_count; /* 0: as many as there are cores to run on */
+    bool tag_output;
+    bool verbose;
+    bool allow_root;  /* for other launchers */
+    double timeout_s; /* 0: none */
+    enum binding binding;
+    enum pmix_mode pmix;
+    const char *folder;   /* to run in, or NULL */
+    const char *launcher; /* NULL: this program itself */
+    char **settings;      /* NAME=VALUE of --env, NULL at the end */
+    char **program;       /* with its arguments, NULL at the end */
+};
+
+enum { EXIT_USAGE = 2, EXIT_TIMEOUT = 124, EXIT_CANNOT_RUN = 126, EXIT_NOT_FOUND = 127 };
+
+/* Reads the command line; ends the process where it is wrong or only asks for help. */
+void options_parse(int argc, char **argv, struct options *options_p);
+
+/* "oshrun: ..." to standard error. */
+void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+#endif /* OSHRUN_OPTIONS_H */

@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Each PE is a process group of its own: what it starts is signalled with it, and ended with it. It
+ * is killed by the kernel when this process dies; guard.c sees to what the PE has started. */
+
+#include "start.h"
+#include "place.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Other launchers' words to their own processes. What users set for MPI (OMPI_MCA_*) stays. */
+static const char *const foreign[] = {"PMIX_NAMESPACE=",
+                                      "PMIX_RANK=",
+                                      "PMIX_SERVER_",
+                                      "PMIX_SECURITY_MODE=",
+                                      "PMIX_PTL_MODULE=",
+                                      "PMIX_BFROP_BUFFER_TYPE=",
+                                      "PMIX_GDS_MODULE=",
+                                      "PMIX_DSTORE_",
+                                      "PMIX_HOSTNAME=",
+                                      "PMIX_VERSION=",
+                                      "PMIX_SYSTEM_TMPDIR=",
+                                      "PMI_",
+                                      "OMPI_COMM_WORLD_",
+                                      "OMPI_UNIVERSE_SIZE=",
+                                      "OMPI_APP_CTX_NUM_PROCS=",
+                                      "OMPI_FIRST_RANKS=",
+                                      "OMPI_FILE_LOCATION=",
+                                      "OMPI_MCA_ess",
+                                      "OMPI_MCA_orte_",
+                                      "OMPI_MCA_pmix=",
+                                      "PRTE_",
+                                      "MPI_LOCALRANKID=",
+                                      "MPI_LOCALNRANKS=",
+                                      "FLUX_JOB_SIZE=",
+                                      "FLUX_TASK_",
+                                      "SLURM_STEP_NUM_TASKS=",
+                                      "SLURM_PROCID=",
+                                      "SLURM_LOCALID=",
+                                      "OSHRUN_PE=",
+                                      "OSHRUN_PES=",
+                                      MEMSPAN_LAUNCH_VARIABLE "="};
+
+static bool is_foreign(const char *variable)
+{
+    for (size_t i = 0; i < sizeof(foreign) / sizeof(foreign[0]); i++) {
+        if (strncmp(variable, foreign[i], strlen(foreign[i])) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool is_set_by(char **settings, const char *variable)
+{
+    size_t length = strcspn(variable, "=") + 1;
+    for (; *settings != NULL; settings++) {
+        if (strncmp(*settings, variable, length) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+char **start_environment(char **settings)
+{
+    size_t room = 1;
+    for (char **variable = environ; *variable != NULL; variable++) {
+        room++;
+    }
+    for (char **setting = settings; *setting != NULL; setting++) {
+        room++;
+    }
+    char **environment = calloc(room, sizeof(*environment));
+    if (environment == NULL) {
+        return NULL;
+    }
+    size_t count = 0;
+    for (char **variable = environ; *variable != NULL; variable++) {
+        if (!is_foreign(*variable) && !is_set_by(settings, *variable)) {
+            environment[count++] = *variable;
+        }
+    }
+    for (char **setting = settings; *setting != NULL; setting++) {
+        environment[count++] = *setting;
+    }
+    return environment;
+}
+
+static bool is_program(const char *path)
+{
+    struct stat status;
+    return stat(path, &status) == 0 && S_ISREG(status.st_mode) && access(path, X_OK) == 0;
+}
+
+const char *start_find(const char *program)
+{
+    static char path[4096];
+    if (strchr(program, '/') != NULL) {
+        if (access(program, X_OK) != 0) {
+            complain("cannot run %s: %s", program, strerror(errno));
+            exit(errno == ENOENT ? EXIT_NOT_FOUND : EXIT_CANNOT_RUN);
+        }
+        return program;
+    }
+    const char *folders = getenv("PATH");
+    folders             = folders != NULL ? folders : "/usr/local/bin:/usr/bin:/bin";
+    while (*program != '\0') {
+        int length = (int)strcspn(folders, ":");
+        snprintf(path, sizeof(path), "%.*s%s%s", length, folders, length > 0 ? "/" : "./", program);
+        if (is_program(path)) {
+            return path;
+        }
+        if (folders[length] == '\0') {
+            break;
+        }
+        folders += length + 1;
+    }
+    struct stat status;
+    complain("there is no program %s%s%s%s", program, " in PATH",
+             stat(program, &status) == 0 ? "; here there is: ./" : "",
+             stat(program, &status) == 0 ? program : "");
+    exit(EXIT_NOT_FOUND);
+}
+
+/* In the child: leave nothing of the launcher's behind that the program could notice. */
+static void restore_signals(const struct starter *starter)
+{
+    for (int number = 1; number < NSIG; number++) {
+        if (number == SIGPIPE || number == SIGTTIN) {
+            signal(number, SIG_DFL);
+        }
+    }
+    sigprocmask(SIG_SETMASK, &starter->signals, NULL);
+}
+
+static char **merge(char *const *environment, char *const *variables)
+{
+    size_t count = 0;
+    size_t more  = 0;
+    while (environment[count] != NULL) {
+        count++;
+    }
+    while (variables[more] != NULL) {
+        more++;
+    }
+    char **all = calloc(count + more + 1, sizeof(*all));
+    if (all != NULL) {
+        memcpy(all, environment, count * sizeof(*all));
+        memcpy(all + count, variables, more * sizeof(*all));
+    }
+    return all;
+}
+
+/* The launcher may be gone before the kernel is told what to do then. */
+static void follow_launcher(pid_t launcher)
+{
+    setpgid(0, 0);
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != launcher) {
+        _exit(EXIT_CANNOT_RUN);
+    }
+}
+
+static void run(const struct starter *starter, int pe, char *const *variables, pid_t launcher)
+{
+    const struct options *options = starter->job->options;
+    struct start_error error      = {pe, 0};
+    follow_launcher(launcher);
+    output_enter(starter->output, pe);
+    fcntl(starter->job->fd, F_SETFD, 0);
+    place_pe(options->binding, pe);
+    restore_signals(starter);
+    char **environment = merge(starter->environment, variables);
+    if (environment != NULL && (options->folder == NULL || chdir(options->folder) == 0)) {
+        environ = environment;
+        execvp(starter->path, options->program); /* a script without #! is a shell's */
+    }
+    error.code = errno;
+    if (write(starter->error_pe_fd, &error, sizeof(error)) < 0) {
+        _exit(EXIT_CANNOT_RUN);
+    }
+    _exit(EXIT_NOT_FOUND);
+}
+
+bool start_pe(const struct starter *starter, struct pe *record, int pe, char *const *variables)
+{
+    const struct memspan_launch_header *header = starter->job->header;
+    char launch[96];
+    char number[32];
+    char count[32];
+    char *all[68] = {launch, number, count};
+    snprintf(launch, sizeof(launch), "%s=%d:%d:%llx", MEMSPAN_LAUNCH_VARIABLE, starter->job->fd, pe,
+             (unsigned long long)header->cookie);
+    snprintf(number, sizeof(number), "OSHRUN_PE=%d", pe);
+    snprintf(count, sizeof(count), "OSHRUN_PES=%d", starter->job->pe_count);
+    for (size_t i = 3; variables != NULL && *variables != NULL && i + 1 < 68; i++) {
+        all[i] = *variables++;
+    }
+    pid_t launcher = getpid();
+    pid_t pid      = fork();
+    if (pid == 0) {
+        run(starter, pe, all, launcher);
+    }
+    if (pid < 0) {
+        complain("cannot start PE %d of %d: %s%s", pe, starter->job->pe_count, strerror(errno),
+                 errno == EAGAIN ? " (ulimit -u, or the cgroup's pids.max, is the limit)" : "");
+        return false;
+    }
+    setpgid(pid, pid); /* before anybody signals the group, whoever comes first */
+    record->pid = record->last_pid = pid;
+    return true;
+}
