@@ -13,6 +13,7 @@
 #include "core/base/platform.h"
 #include "core/base/text.h"
 #include "core/guard.h"
+#include "core/opening.h"
 #include <ctype.h>
 #include <dirent.h>
 #include <dlfcn.h>
@@ -400,7 +401,7 @@ static void open_entry(struct entry *e)
     }
     memspan_error_save(&callers);
     memspan_error_clear(); /* a driver that fails without a word gets no one else's */
-    status = table->open(&memspan_services, &e->slot.state);
+    status = memspan_opening_run(table, &e->slot.state);
     if (status != MEMSPAN_OK) {
         const memspan_error_t *error = memspan_error_last();
         char hint[192];

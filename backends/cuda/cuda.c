@@ -100,6 +100,7 @@ const memspan_backend_t memspan_backend_cuda = {
     .struct_size      = sizeof(memspan_backend_t),
     .name             = CUDA_NAME,
     .title            = "CUDA through the driver API",
+    .flags            = MEMSPAN_BACKEND_OPENS_APART,
     .open             = open_backend,
     .close            = close_backend,
     .device_count     = count_devices,

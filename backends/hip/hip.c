@@ -65,6 +65,7 @@ const memspan_backend_t memspan_backend_hip = {
     .struct_size      = sizeof(memspan_backend_t),
     .name             = HIP_NAME,
     .title            = "HIP runtime of ROCm",
+    .flags            = MEMSPAN_BACKEND_OPENS_APART,
     .open             = open_backend,
     .close            = close_backend,
     .device_count     = count_devices,

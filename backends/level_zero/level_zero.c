@@ -119,6 +119,7 @@ const memspan_backend_t memspan_backend_level_zero = {
     .struct_size      = sizeof(memspan_backend_t),
     .name             = LZ_NAME,
     .title            = "Level Zero through its loader",
+    .flags            = MEMSPAN_BACKEND_OPENS_APART,
     .open             = open_backend,
     .close            = close_backend,
     .device_count     = count_devices,

@@ -152,6 +152,7 @@ const memspan_backend_t memspan_backend_opencl = {
     .struct_size     = sizeof(memspan_backend_t),
     .name            = OPENCL_NAME,
     .title           = "OpenCL through the ICD loader",
+    .flags           = MEMSPAN_BACKEND_OPENS_APART,
     .open            = open_backend,
     .close           = close_backend,
     .device_count    = count_devices,

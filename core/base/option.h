@@ -22,6 +22,8 @@
       "backends to use, or with ^ those not to use; the host is always used")                      \
     X(BACKEND_PATH, "MEMSPAN_BACKEND_PATH", SECURE_TEXT, "FILE-OR-FOLDER[:...]", "",               \
       "plug-in backends to load: shared objects, or folders of them")                              \
+    X(DRIVER_TIMEOUT, "MEMSPAN_DRIVER_TIMEOUT", SIZE, "seconds", "60",                             \
+      "how long a driver may take to start before its backend is off; 0: no limit")                \
     X(STATS, "MEMSPAN_STATS", CHOICE, "off|exit", "off",                                           \
       "exit: print every allocator's counters to standard error when the process ends")            \
     X(TRACE, "MEMSPAN_TRACE", SECURE_TEXT, "FILE", "",                                             \

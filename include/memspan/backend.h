@@ -130,7 +130,10 @@ enum memspan_backend_flag {
     MEMSPAN_BACKEND_OPT_IN = 1u << 2,
     /** It checks accesses against what it gave: from a page up every block is asked of it by itself
      * and given back at once, and what is smaller does not wait for reuse either. */
-    MEMSPAN_BACKEND_CHECKS = 1u << 3
+    MEMSPAN_BACKEND_CHECKS = 1u << 3,
+    /** open() may be called on a thread of its own, so that a driver that hangs while it starts
+     * does not hold up the program: nothing that open() makes belongs to the thread. */
+    MEMSPAN_BACKEND_OPENS_APART = 1u << 4
 };
 
 /** The table. abi, struct_size and name come first and never move. "required" members may not be

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* opening.c: a driver is opened under a time limit.
+ *
+ * Drivers hang while they start: a device that does not come back from a reset, a service that does
+ * not answer. A thread of ours waits for them; when time is up it is left behind, with all that it
+ * may still touch, and the backend is off. The driver may come back yet: what it then gave is
+ * closed again. */
+
+#include "core/opening.h"
+#include "core/backend.h"
+#include "core/base/error.h"
+#include "core/base/option.h"
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+struct opening {
+    const memspan_backend_t *table;
+    pthread_mutex_t lock; /* guards what follows */
+    pthread_cond_t done;
+    bool is_done;
+    bool is_left; /* nobody waits any more: whoever sees both frees it */
+    void *state;
+    memspan_status_t status;
+    struct memspan_error_texts texts; /* of the other thread's record, which ends with it */
+    long native_code;
+};
+
+static void drop(struct opening *o)
+{
+    pthread_cond_destroy(&o->done);
+    pthread_mutex_destroy(&o->lock);
+    free(o);
+}
+
+static void keep_error(struct opening *o)
+{
+    const memspan_error_t *error = memspan_error_last();
+
+    snprintf(o->texts.message, sizeof(o->texts.message), "%s", error->message);
+    snprintf(o->texts.hint, sizeof(o->texts.hint), "%s", error->hint);
+    snprintf(o->texts.backend, sizeof(o->texts.backend), "%s", error->backend);
+    snprintf(o->texts.call, sizeof(o->texts.call), "%s", error->call);
+    snprintf(o->texts.native_text, sizeof(o->texts.native_text), "%s", error->native_text);
+    o->native_code = error->native_code;
+}
+
+static void *run(void *argument)
+{
+    struct opening *o       = argument;
+    void *state             = NULL;
+    memspan_status_t status = o->table->open(&memspan_services, &state);
+    bool left;
+
+    pthread_mutex_lock(&o->lock);
+    o->state   = state;
+    o->status  = status;
+    o->is_done = true;
+    left       = o->is_left;
+    if (status != MEMSPAN_OK) {
+        keep_error(o);
+    }
+    pthread_cond_signal(&o->done);
+    pthread_mutex_unlock(&o->lock);
+    if (left) {
+        if (status == MEMSPAN_OK) {
+            o->table->close(state);
+        }
+        drop(o);
+    }
+    return NULL;
+}
+
+static struct opening *make(const memspan_backend_t *table)
+{
+    struct opening *o = calloc(1, sizeof(*o));
+    pthread_condattr_t attributes;
+
+    if (o != NULL) {
+        o->table = table;
+        pthread_mutex_init(&o->lock, NULL);
+        pthread_condattr_init(&attributes);
+        pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+        pthread_cond_init(&o->done, &attributes);
+        pthread_condattr_destroy(&attributes);
+    }
+    return o;
+}
+
+/* The program's signals are not for it. */
+static bool start(struct opening *o)
+{
+    sigset_t all;
+    sigset_t before;
+    pthread_t thread;
+    bool started;
+
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    started = (pthread_create(&thread, NULL, run, o) == 0);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (started) {
+        pthread_detach(thread);
+    }
+    return started;
+}
+
+memspan_status_t memspan_opening_run(const memspan_backend_t *table, void **state_p)
+{
+    uint64_t limit_s  = memspan_option_size(MEMSPAN_OPTION_DRIVER_TIMEOUT);
+    bool apart        = ((table->flags & MEMSPAN_BACKEND_OPENS_APART) != 0) && (limit_s > 0);
+    struct opening *o = apart ? make(table) : NULL;
+    struct timespec until;
+    memspan_status_t status;
+    int error = 0;
+
+    if ((o != NULL) && !start(o)) {
+        drop(o);
+        o = NULL;
+    }
+    if (o == NULL) {
+        return table->open(&memspan_services, state_p);
+    }
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_sec += (time_t)((limit_s < 1000000) ? limit_s : 1000000);
+    pthread_mutex_lock(&o->lock);
+    while (!o->is_done && (error == 0)) {
+        error = pthread_cond_timedwait(&o->done, &o->lock, &until);
+    }
+    if (!o->is_done) {
+        o->is_left = true;
+        pthread_mutex_unlock(&o->lock);
+        return memspan_error_native(MEMSPAN_ERR_DRIVER, table->name, NULL, 0, NULL,
+                                    "repair or remove the driver, or leave the backend out "
+                                    "(MEMSPAN_BACKENDS=^NAME); MEMSPAN_DRIVER_TIMEOUT is the limit",
+                                    "the driver did not answer within %llu s",
+                                    (unsigned long long)limit_s);
+    }
+    pthread_mutex_unlock(&o->lock);
+    status = o->status;
+    if (status == MEMSPAN_OK) {
+        *state_p = o->state;
+    } else {
+        memspan_error_native(status, o->texts.backend, o->texts.call, o->native_code,
+                             o->texts.native_text, o->texts.hint, "%s", o->texts.message);
+    }
+    drop(o);
+    return status;
+}
