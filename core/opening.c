@@ -89,16 +89,21 @@ static struct opening *make(const memspan_backend_t *table)
     return o;
 }
 
-/* The program's signals are not for it. */
+/* The program's signals are not for it, but for those of its own mistakes. */
 static bool start(struct opening *o)
 {
-    sigset_t all;
+    static const int own[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP, SIGSYS};
+    sigset_t others;
     sigset_t before;
     pthread_t thread;
     bool started;
+    size_t i;
 
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
+    sigfillset(&others);
+    for (i = 0; i < sizeof(own) / sizeof(own[0]); i++) {
+        sigdelset(&others, own[i]);
+    }
+    pthread_sigmask(SIG_BLOCK, &others, &before);
     started = (pthread_create(&thread, NULL, run, o) == 0);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (started) {
