@@ -115,7 +115,8 @@ static bool name_is_valid(const char *name)
 static const char *find_fault(const memspan_backend_t *t)
 {
 #define ALL_OR_NONE(a, b) (((a) == NULL) == ((b) == NULL))
-    if (t->struct_size < sizeof(memspan_backend_t)) {
+    /* What came after the first version is asked for where it is used. */
+    if (t->struct_size < offsetof(memspan_backend_t, reach_source)) {
         return "its table is shorter than the contract's";
     }
     if (t->title == NULL) {

@@ -376,6 +376,33 @@ memspan_reach_t memspan_device_reach_of(const struct memspan_device *home, memsp
     return reach_between(home, kind, from);
 }
 
+/* Who says so, for what memspan_device_reach_of() answers. */
+static void source_between(const struct memspan_device *home, memspan_kind_t kind,
+                           const struct memspan_device *from, char *text, size_t size)
+{
+    const memspan_backend_t *t = home->table;
+    bool host_pages            = (kind == MEMSPAN_KIND_HOST) || (kind == MEMSPAN_KIND_HOST_PINNED);
+
+    text[0] = '\0';
+    if ((t == from->table) || (from->number == MEMSPAN_HOST)) {
+        if ((t->struct_size >= sizeof(*t)) && (t->reach_source != NULL)) {
+            int ordinal = (t == from->table) ? from->ordinal : MEMSPAN_HOST;
+            t->reach_source(home->state, home->ordinal, kind, ordinal, text, size);
+        }
+        if (text[0] == '\0') {
+            snprintf(text, size, "%s", (home == from) ? "its own" : "the backend's word");
+        }
+    } else if (host_pages) {
+        bool pageable = (home->number == MEMSPAN_HOST) &&
+                        ((from->info.capabilities & MEMSPAN_CAN_ACCESS_PAGEABLE) != 0);
+        unsigned bit = pageable ? MEMSPAN_CAN_ACCESS_PAGEABLE : MEMSPAN_CAN_IMPORT;
+        snprintf(text, size, "%s", from->info.capability_note[__builtin_ctz(bit)]);
+    } else {
+        snprintf(text, size,
+                 "two backends know nothing of each other: copies go through host memory");
+    }
+}
+
 const char *memspan_device_label(const struct memspan_device *device, char *buffer, size_t size)
 {
     if (device->number == MEMSPAN_HOST) {
@@ -455,6 +482,27 @@ memspan_status_t memspan_device_reach(int home_number, memspan_kind_t kind, int 
         return memspan_error_last()->status;
     }
     *reach_p = memspan_device_reach_of(home, kind, from);
+    return MEMSPAN_OK;
+}
+
+memspan_status_t memspan_device_reach_source(int home_number, memspan_kind_t kind, int number,
+                                             char *text, size_t size_bytes)
+{
+    const struct memspan_device *home;
+    const struct memspan_device *from;
+
+    if ((text == NULL) || (size_bytes == 0)) {
+        return memspan_error(MEMSPAN_ERR_INVALID, "nowhere to put who says so (NULL, or no room)");
+    }
+    if ((kind <= MEMSPAN_KIND_NONE) || (kind >= MEMSPAN_KIND_COUNT)) {
+        return memspan_error(MEMSPAN_ERR_INVALID, "%d is no kind of memory", (int)kind);
+    }
+    home = memspan_device_find(home_number);
+    from = (home == NULL) ? NULL : memspan_device_find(number);
+    if (from == NULL) {
+        return memspan_error_last()->status;
+    }
+    source_between(home, kind, from, text, size_bytes);
     return MEMSPAN_OK;
 }
 

@@ -122,4 +122,5 @@ const memspan_backend_t memspan_backend_cuda = {
     .ipc_import       = cuda_ipc_import,
     .ipc_close        = cuda_ipc_close,
     .dmabuf_export    = cuda_dmabuf_export,
+    .reach_source     = cuda_reach_source,
 };

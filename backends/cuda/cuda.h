@@ -174,6 +174,12 @@ memspan_status_t cuda_device_describe(void *state, int ordinal, memspan_device_i
 void cuda_device_fill_kinds(struct cuda_device *device);
 memspan_reach_t cuda_reach(void *state, int home, memspan_kind_t kind, int from);
 
+/* capability.c: what it can do, and who says so. */
+
+void cuda_device_fill_capabilities(struct cuda_device *device);
+void cuda_reach_source(void *state, int home, memspan_kind_t kind, int from, char *text,
+                       size_t size);
+
 /* alloc.c, mapped.c: memory. */
 
 memspan_status_t cuda_alloc(void *state, int ordinal, const memspan_request_t *request,

@@ -54,33 +54,11 @@ static void offer_coherent(struct cuda_device *device)
     }
 }
 
-static unsigned capabilities_of(const struct cuda_device *device)
-{
-    const struct cuda_facts *f  = &device->facts;
-    const struct cuda_calls *cu = &device->state->cu;
-    bool prefetches = (cu->cuMemPrefetchAsync_v2 != NULL) || (cu->cuMemPrefetchAsync != NULL);
-    bool legacy_ipc = (cu->cuIpcGetMemHandle != NULL) && (cu->cuIpcOpenMemHandle_v2 != NULL) &&
-                      (cu->cuIpcCloseMemHandle != NULL) && !f->integrated;
-    unsigned can = 0;
-
-    can |= f->unified_addressing ? MEMSPAN_CAN_SHARE_ADDRESSES : 0u;
-    can |= f->concurrent ? MEMSPAN_CAN_ACCESS_CONCURRENT : 0u;
-    can |= f->pageable ? MEMSPAN_CAN_ACCESS_PAGEABLE : 0u;
-    can |= f->host_atomics ? MEMSPAN_CAN_HOST_ATOMICS : 0u;
-    can |= (f->same_address || f->pageable) ? MEMSPAN_CAN_IMPORT : 0u;
-    can |= (f->concurrent && prefetches) ? MEMSPAN_CAN_PREFETCH : 0u;
-    can |= (legacy_ipc || f->shares_fd || f->shares_fabric) ? MEMSPAN_CAN_IPC : 0u;
-    can |= f->dmabuf ? MEMSPAN_CAN_DMABUF : 0u;
-    can |= f->rdma ? MEMSPAN_CAN_RDMA : 0u;
-    can |= cuda_has_kernels(device) ? MEMSPAN_CAN_KERNELS : 0u;
-    can |= f->integrated ? MEMSPAN_CAN_UNIFIED_PHYSICAL : 0u;
-    return can;
-}
-
 void cuda_device_fill_kinds(struct cuda_device *device)
 {
     const struct cuda_facts *f = &device->facts;
 
+    cuda_device_fill_capabilities(device);
     memspan_driver_offer(&device->info, MEMSPAN_KIND_NONE, false, "%s", "");
     memspan_driver_offer(&device->info, MEMSPAN_KIND_HOST, false,
                          "not offered: the host's own backend has it");
@@ -102,7 +80,6 @@ void cuda_device_fill_kinds(struct cuda_device *device)
                         : "no atomics with the host (HOST_NATIVE_ATOMIC_SUPPORTED 0)");
     offer_managed(device);
     offer_coherent(device);
-    device->info.capabilities = capabilities_of(device);
 }
 
 /* ---- who reaches it ---- */

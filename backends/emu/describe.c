@@ -2,12 +2,42 @@
 /* describe.c: what an emulated device is, and who reaches its memory. */
 
 #include "backends/emu/emu.h"
+#include "core/base/capability.h"
 #include "core/base/platform.h"
 #include <stdio.h>
 
 static void note(memspan_device_info_t *info, memspan_kind_t kind, const char *text)
 {
     snprintf(info->kind_note[kind], sizeof(info->kind_note[kind]), "%s", text);
+}
+
+/* Whoever made the device says so: the device is this library's. */
+static void describe_capabilities(memspan_device_info_t *info)
+{
+    memspan_capability_set(info, MEMSPAN_CAN_SHARE_ADDRESSES, true,
+                           "emu: the device processes map the program's addresses");
+    memspan_capability_set(info, MEMSPAN_CAN_ACCESS_CONCURRENT, false,
+                           "emu closes managed memory to the host from launch to synchronise");
+    memspan_capability_set(info, MEMSPAN_CAN_ACCESS_PAGEABLE, false,
+                           "emu: a kernel reaches only what was allocated or imported for it");
+    memspan_capability_set(info, MEMSPAN_CAN_HOST_ATOMICS, true,
+                           "emu: one memory file under host and devices");
+    memspan_capability_set(info, MEMSPAN_CAN_IMPORT, true,
+                           "emu: host pages are mapped in the device at their address");
+    memspan_capability_set(info, MEMSPAN_CAN_PREFETCH, true, "emu: managed memory changes sides");
+    memspan_capability_set(info, MEMSPAN_CAN_IPC, true, "emu: /proc/PID/fd of the memory file");
+    memspan_capability_set(info, MEMSPAN_CAN_DMABUF, false,
+                           "emu: a memory file is no dma-buf of a device");
+    memspan_capability_set(info, MEMSPAN_CAN_RDMA, false, "emu: no network card knows it");
+    memspan_capability_set(info, MEMSPAN_CAN_KERNELS, true,
+                           "emu: functions on the device's own threads");
+    memspan_capability_set(info, MEMSPAN_CAN_UNIFIED_PHYSICAL, false,
+                           "emu counts its memory apart (MEMSPAN_EMU_MEMORY)");
+    memspan_mode_set(info, "concurrent managed access", 0,
+                     "emu enforces the rule of devices that lack it",
+                     "it cannot be turned on: the emulated device checks the stricter rule");
+    memspan_mode_set(info, "pageable memory access", 0, "emu: malloc memory is not the device's",
+                     "it cannot be turned on: the emulated device checks the stricter rule");
 }
 
 memspan_status_t emu_device_describe(void *state, int ordinal, memspan_device_info_t *info_p)
@@ -36,9 +66,7 @@ memspan_status_t emu_device_describe(void *state, int ordinal, memspan_device_in
                     (1u << MEMSPAN_KIND_COHERENT) | (1u << MEMSPAN_KIND_HOST_PINNED);
     info_p->kinds_without_gain = 0;
     info_p->kinds_migratable   = 1u << MEMSPAN_KIND_MANAGED;
-    info_p->capabilities       = MEMSPAN_CAN_SHARE_ADDRESSES | MEMSPAN_CAN_HOST_ATOMICS |
-                           MEMSPAN_CAN_IMPORT | MEMSPAN_CAN_PREFETCH | MEMSPAN_CAN_KERNELS |
-                           MEMSPAN_CAN_IPC;
+    describe_capabilities(info_p);
     note(info_p, MEMSPAN_KIND_HOST, "host memory is imported for the device, never allocated");
     note(info_p, MEMSPAN_KIND_HOST_PINNED, "pages of a memory file, open for host and devices");
     note(info_p, MEMSPAN_KIND_MANAGED, "closed for the host from a launch to the next synchronise");
@@ -86,6 +114,27 @@ memspan_reach_t emu_reach(void *state, int home, memspan_kind_t kind, int from)
                                  MEMSPAN_COHERENCE_CONCURRENT};
     default:
         return not ;
+    }
+}
+
+void emu_reach_source(void *state, int home, memspan_kind_t kind, int from, char *text, size_t size)
+{
+    const struct emu *emu = state;
+
+    text[0] = '\0';
+    if ((home < 0) || (home >= emu->device_count) || (from >= emu->device_count)) {
+        return;
+    }
+    if (from == home) {
+        snprintf(text, size, "its own");
+    } else if ((kind != MEMSPAN_KIND_DEVICE) || (from < 0)) {
+        snprintf(text, size, "%s",
+                 (kind == MEMSPAN_KIND_DEVICE) ? "closed for the host; memspan_copy"
+                                               : "one memory file");
+    } else {
+        snprintf(text, size, "MEMSPAN_EMU_PEERS: %s",
+                 ((emu->devices[from].reaches & (1u << home)) != 0) ? "reaches it"
+                                                                    : "does not reach it");
     }
 }
 

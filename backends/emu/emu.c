@@ -178,6 +178,7 @@ const memspan_backend_t memspan_backend_emu = {
     .device_count     = emu_device_count,
     .device_describe  = emu_device_describe,
     .reach            = emu_reach,
+    .reach_source     = emu_reach_source,
     .alloc            = emu_alloc,
     .free             = emu_free,
     .import           = emu_import,

@@ -160,6 +160,8 @@ memspan_status_t emu_process_lost(const struct emu_device *device);
 
 memspan_status_t emu_device_describe(void *state, int ordinal, memspan_device_info_t *info_p);
 memspan_reach_t emu_reach(void *state, int home, memspan_kind_t kind, int from);
+void emu_reach_source(void *state, int home, memspan_kind_t kind, int from, char *text,
+                      size_t size);
 memspan_status_t emu_pointer_describe(void *state, const void *pointer,
                                       memspan_pointer_facts_t *facts_p);
 

@@ -87,4 +87,5 @@ const memspan_backend_t memspan_backend_hip = {
     .ipc_import       = hip_ipc_import,
     .ipc_close        = hip_ipc_close,
     .dmabuf_export    = hip_dmabuf_export,
+    .reach_source     = hip_reach_source,
 };

@@ -172,6 +172,15 @@ const char *hip_target_name(unsigned target, char *name, size_t size);
 /* kinds.c: which kinds of memory it offers, and who reaches them. */
 
 void hip_device_fill_kinds(struct hip_device *device);
+
+/* capability.c: what it can do, and who says so. */
+
+void hip_device_fill_capabilities(struct hip_device *device);
+void hip_reach_source(void *state, int home, memspan_kind_t kind, int from, char *text,
+                      size_t size);
+
+/* kinds.c, continued. */
+
 /* XNACK: whether the device can take page faults, and how that is turned on. Returns @p text. */
 const char *hip_xnack_words(const struct hip_device *device, char *text, size_t size);
 /* True where managed memory is coarse-grained: one side at a time. */

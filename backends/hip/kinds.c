@@ -15,7 +15,6 @@
 #include "backends/hip/hip.h"
 #include "core/base/driver.h"
 #include <stdio.h>
-#include <unistd.h>
 
 /* The kernel lets a process have XNACK on GPUs of generation 9 alone. */
 const char *hip_xnack_words(const struct hip_device *device, char *text, size_t size)
@@ -90,34 +89,11 @@ static void offer_coherent(struct hip_device *device)
                          "not offered: %s; no large BAR; host-pinned serves", words);
 }
 
-static unsigned capabilities_of(const struct hip_device *device)
-{
-    const struct hip_facts *f   = &device->facts;
-    const struct hip_calls *hip = &device->state->hip;
-    bool ipc = (hip->hipIpcGetMemHandle != NULL) && (hip->hipIpcOpenMemHandle != NULL) &&
-               (hip->hipIpcCloseMemHandle != NULL);
-    /* The kernel's interface for network cards from before dma-buf. */
-    bool peer_memory = access("/sys/kernel/mm/memory_peers/amdkfd/version", F_OK) == 0;
-    unsigned can     = 0;
-
-    can |= f->unified_addressing ? MEMSPAN_CAN_SHARE_ADDRESSES : 0u;
-    can |= (f->concurrent && !hip_managed_is_coarse(device)) ? MEMSPAN_CAN_ACCESS_CONCURRENT : 0u;
-    can |= f->pageable ? MEMSPAN_CAN_ACCESS_PAGEABLE : 0u;
-    can |= f->host_atomics ? MEMSPAN_CAN_HOST_ATOMICS : 0u;
-    can |= (f->same_address || f->pageable) ? MEMSPAN_CAN_IMPORT : 0u;
-    can |= (f->concurrent && (hip->hipMemPrefetchAsync != NULL)) ? MEMSPAN_CAN_PREFETCH : 0u;
-    can |= ipc ? MEMSPAN_CAN_IPC : 0u;
-    can |= device->state->has_dmabuf ? MEMSPAN_CAN_DMABUF : 0u;
-    can |= (device->state->has_dmabuf || peer_memory) ? MEMSPAN_CAN_RDMA : 0u;
-    can |= hip_has_kernels(device->state) ? MEMSPAN_CAN_KERNELS : 0u;
-    can |= (f->integrated || f->host_page_tables) ? MEMSPAN_CAN_UNIFIED_PHYSICAL : 0u;
-    return can;
-}
-
 void hip_device_fill_kinds(struct hip_device *device)
 {
     const struct hip_facts *f = &device->facts;
 
+    hip_device_fill_capabilities(device);
     memspan_driver_offer(&device->info, MEMSPAN_KIND_NONE, false, "%s", "");
     memspan_driver_offer(&device->info, MEMSPAN_KIND_HOST, false,
                          "not offered: the host's own backend has it");
@@ -142,7 +118,6 @@ void hip_device_fill_kinds(struct hip_device *device)
                              : "no atomics with the host (HostNativeAtomicSupported 0)");
     offer_managed(device);
     offer_coherent(device);
-    device->info.capabilities = capabilities_of(device);
 }
 
 /* ---- who reaches it ---- */

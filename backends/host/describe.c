@@ -2,6 +2,7 @@
 /* describe.c: the host as a device. A dozen small files are read, and no topology. */
 
 #include "backends/host/host.h"
+#include "core/base/capability.h"
 #include "core/base/platform.h"
 #include "core/base/text.h"
 #include <stdio.h>
@@ -77,6 +78,30 @@ static void describe_kinds(memspan_device_info_t *info)
     }
 }
 
+/* What follows from its being the host, and what has no call on Linux. */
+static void describe_capabilities(memspan_device_info_t *info)
+{
+    static const char itself[] = "it is the host";
+
+    memspan_capability_set(info, MEMSPAN_CAN_SHARE_ADDRESSES, true, "%s", itself);
+    memspan_capability_set(info, MEMSPAN_CAN_ACCESS_CONCURRENT, true, "%s", itself);
+    memspan_capability_set(info, MEMSPAN_CAN_ACCESS_PAGEABLE, true, "%s", itself);
+    memspan_capability_set(info, MEMSPAN_CAN_HOST_ATOMICS, true, "%s", itself);
+    memspan_capability_set(info, MEMSPAN_CAN_IMPORT, false, "its pages are imported by others");
+    memspan_capability_set(info, MEMSPAN_CAN_PREFETCH, false,
+                           "nothing of it moves but by the kernel's own choice");
+    memspan_capability_set(info, MEMSPAN_CAN_IPC, false,
+                           "private pages of mmap; memory of the symmetric heap is a memfd");
+    memspan_capability_set(info, MEMSPAN_CAN_DMABUF, false,
+                           "host pages are no dma-buf; a network library registers them as they "
+                           "are");
+    memspan_capability_set(info, MEMSPAN_CAN_RDMA, false,
+                           "not asked of here: a network library registers plain host pages");
+    memspan_capability_set(info, MEMSPAN_CAN_KERNELS, true,
+                           "functions of the library, in the calling thread");
+    memspan_capability_set(info, MEMSPAN_CAN_UNIFIED_PHYSICAL, true, "%s", itself);
+}
+
 memspan_status_t host_describe(void *state, int ordinal, memspan_device_info_t *info_p)
 {
     const struct host *host = state;
@@ -95,14 +120,12 @@ memspan_status_t host_describe(void *state, int ordinal, memspan_device_info_t *
         .uid             = "HOST",
         .numa_node       = -1,
         .page_size_bytes = memspan_page_size(),
-        .capabilities    = MEMSPAN_CAN_SHARE_ADDRESSES | MEMSPAN_CAN_ACCESS_CONCURRENT |
-                        MEMSPAN_CAN_ACCESS_PAGEABLE | MEMSPAN_CAN_HOST_ATOMICS |
-                        MEMSPAN_CAN_KERNELS | MEMSPAN_CAN_UNIFIED_PHYSICAL,
     };
     memcpy(info.backend, info_p->backend, sizeof(info.backend));
     describe_system(&info);
     describe_memory(&info);
     describe_kinds(&info);
+    describe_capabilities(&info);
     *info_p = info;
     return MEMSPAN_OK;
 }

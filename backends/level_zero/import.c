@@ -57,6 +57,18 @@ bool lz_import_can(const struct lz_device *device)
     return (device->driver->import_way != LZ_IMPORT_NO) || reaches_all(device);
 }
 
+const char *lz_import_words(const struct lz_device *device)
+{
+    if (device->driver->import_way == LZ_IMPORT_MEMMAP) {
+        return "ZE_extension_external_memmap_sysmem";
+    }
+    if (device->driver->import_way == LZ_IMPORT_INTEL) {
+        return "zexDriverImportExternalPointer";
+    }
+    return reaches_all(device) ? "sharedSystemAllocCapabilities: needs no import"
+                               : "neither external_memmap_sysmem nor Intel's calls are there";
+}
+
 /* ---- one call each way; lz_state::import_lock held ---- */
 
 static memspan_status_t import_intel(const struct lz_device *device, void *address,

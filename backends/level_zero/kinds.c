@@ -65,24 +65,6 @@ static void offer_shared(struct lz_device *device)
     }
 }
 
-static unsigned capabilities_of(const struct lz_device *device)
-{
-    const struct lz_facts *f = &device->facts;
-    unsigned can             = MEMSPAN_CAN_SHARE_ADDRESSES;
-
-    can |= ((f->shared_access & AT_ONCE) != 0) ? MEMSPAN_CAN_ACCESS_CONCURRENT : 0u;
-    can |= usable(f->system_access) ? MEMSPAN_CAN_ACCESS_PAGEABLE : 0u;
-    can |=
-        (coherence_of(f->host_access) == MEMSPAN_COHERENCE_ATOMIC) ? MEMSPAN_CAN_HOST_ATOMICS : 0u;
-    can |= lz_import_can(device) ? MEMSPAN_CAN_IMPORT : 0u;
-    can |= usable(f->shared_access) ? MEMSPAN_CAN_PREFETCH : 0u;
-    can |= (device->driver->shares && usable(f->device_access)) ? MEMSPAN_CAN_IPC : 0u;
-    can |= f->dmabuf ? MEMSPAN_CAN_DMABUF : 0u;
-    can |= f->fp64 ? MEMSPAN_CAN_KERNELS : 0u;
-    can |= f->integrated ? MEMSPAN_CAN_UNIFIED_PHYSICAL : 0u;
-    return can;
-}
-
 void lz_device_fill_kinds(struct lz_device *device)
 {
     const struct lz_facts *f = &device->facts;
@@ -90,6 +72,7 @@ void lz_device_fill_kinds(struct lz_device *device)
     bool host                = usable(f->host_access);
     bool atomics             = coherence_of(f->host_access) == MEMSPAN_COHERENCE_ATOMIC;
 
+    lz_device_fill_capabilities(device);
     memspan_driver_offer(&device->info, MEMSPAN_KIND_NONE, false, "%s", "");
     memspan_driver_offer(&device->info, MEMSPAN_KIND_HOST, false,
                          "not offered: the host's own backend has it");
@@ -103,7 +86,6 @@ void lz_device_fill_kinds(struct lz_device *device)
              : "not offered: hostAllocCapabilities %#x",
         f->host_access);
     offer_shared(device);
-    device->info.capabilities = capabilities_of(device);
 }
 
 /* ---- who reaches it ---- */

@@ -141,4 +141,5 @@ const memspan_backend_t memspan_backend_level_zero = {
     .ipc_import       = lz_ipc_import,
     .ipc_close        = lz_ipc_close,
     .dmabuf_export    = lz_dmabuf_export,
+    .reach_source     = lz_reach_source,
 };

@@ -212,6 +212,14 @@ uint64_t lz_sysman_free(const struct lz_device *device);
 /* kinds.c: which kinds of memory it offers, and who reaches them. */
 
 void lz_device_fill_kinds(struct lz_device *device);
+
+/* capability.c: what it can do, and who says so. */
+
+void lz_device_fill_capabilities(struct lz_device *device);
+void lz_reach_source(void *state, int home, memspan_kind_t kind, int from, char *text, size_t size);
+
+/* kinds.c, continued. */
+
 memspan_reach_t lz_reach(void *state, int home, memspan_kind_t kind, int from);
 
 /* alloc.c: memory. */
@@ -231,6 +239,8 @@ bool lz_block_find(struct lz_state *state, const void *pointer, struct lz_block 
 
 void lz_import_find(struct lz_driver *driver, const struct lz_state *state, bool has_memmap);
 bool lz_import_can(const struct lz_device *device);
+/* Who says so. */
+const char *lz_import_words(const struct lz_device *device);
 memspan_status_t lz_import(void *state, int ordinal, void *address, size_t size_bytes,
                            void **address_p, void **cookie_p);
 memspan_status_t lz_release(void *state, int ordinal, void *address, size_t size_bytes,

@@ -11,12 +11,6 @@
 #include "core/base/driver.h"
 #include <string.h>
 
-static bool has_migration(const struct opencl_device *device)
-{
-    return !device->unified && (device->platform->version >= 21) &&
-           (device->platform->state->cl.clEnqueueSVMMigrateMem != NULL);
-}
-
 bool opencl_may_import(const struct opencl_device *device)
 {
     if ((device->svm & OPENCL_SVM_SYSTEM) != 0) {
@@ -98,7 +92,6 @@ static void offer_fine(struct opencl_device *device)
 void opencl_device_fill_kinds(struct opencl_device *device)
 {
     memspan_device_info_t *info = &device->info;
-    unsigned can                = 0;
 
     info->kinds              = 0;
     info->kinds_without_gain = 0;
@@ -107,16 +100,7 @@ void opencl_device_fill_kinds(struct opencl_device *device)
                          "not offered: the host's own backend has it");
     offer_coarse(device);
     offer_fine(device);
-    can |= (device->svm != 0) ? MEMSPAN_CAN_SHARE_ADDRESSES : 0u;
-    can |= ((device->svm & OPENCL_SVM_SYSTEM) != 0) ? MEMSPAN_CAN_ACCESS_PAGEABLE : 0u;
-    can |= ((device->svm & OPENCL_SVM_ATOMICS) != 0) ? MEMSPAN_CAN_HOST_ATOMICS : 0u;
-    can |= opencl_may_import(device) ? MEMSPAN_CAN_IMPORT : 0u;
-    can |= (has_migration(device) && ((device->svm & OPENCL_SVM_COARSE) != 0))
-               ? MEMSPAN_CAN_PREFETCH
-               : 0u;
-    can |= (opencl_kernel_missing(device, MEMSPAN_KERNEL_DAXPY) == NULL) ? MEMSPAN_CAN_KERNELS : 0u;
-    can |= device->unified ? MEMSPAN_CAN_UNIFIED_PHYSICAL : 0u;
-    info->capabilities     = can;
+    opencl_device_fill_capabilities(device);
     info->kinds_migratable = device->unified ? 0 : (info->kinds & (1u << MEMSPAN_KIND_MANAGED));
     atomic_store(&device->kinds, info->kinds);
 }

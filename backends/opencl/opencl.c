@@ -158,6 +158,7 @@ const memspan_backend_t memspan_backend_opencl = {
     .device_count    = count_devices,
     .device_describe = opencl_device_describe,
     .reach           = opencl_reach,
+    .reach_source    = opencl_reach_source,
     .alloc           = opencl_alloc,
     .free            = opencl_free,
     .import          = opencl_import,

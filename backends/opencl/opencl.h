@@ -146,6 +146,10 @@ memspan_status_t opencl_device_describe(void *state, int ordinal, memspan_device
 /* notes.c: which kinds of memory a device offers, in bits and words, and who reaches them. */
 
 void opencl_device_fill_kinds(struct opencl_device *device);
+/* capability.c: what it can do, and who says so. The platform's lock is held. */
+void opencl_device_fill_capabilities(struct opencl_device *device);
+void opencl_reach_source(void *state, int home, memspan_kind_t kind, int from, char *text,
+                         size_t size);
 memspan_reach_t opencl_reach(void *state, int home, memspan_kind_t kind, int from);
 /* True when host-pinned memory of @p device is host pages given to the driver. */
 bool opencl_pins_host_pages(const struct opencl_device *device);

@@ -6,6 +6,7 @@
  * (probe.c) is promised more than the calls' own meaning. */
 
 #include "backends/openmp/openmp.h"
+#include "core/base/capability.h"
 #include "core/base/platform.h"
 #include <stdio.h>
 #include <string.h>
@@ -47,9 +48,6 @@ static void note_host_device(const struct openmp *openmp, memspan_device_info_t 
     note(info, MEMSPAN_KIND_DEVICE, "omp_target_alloc: host memory, seen when it was probed");
     info->kinds_without_gain = KIND_BIT(MANAGED);
     info->page_size_bytes    = memspan_page_size();
-    info->capabilities       = MEMSPAN_CAN_SHARE_ADDRESSES | MEMSPAN_CAN_ACCESS_CONCURRENT |
-                         MEMSPAN_CAN_ACCESS_PAGEABLE | MEMSPAN_CAN_HOST_ATOMICS |
-                         MEMSPAN_CAN_IMPORT | MEMSPAN_CAN_UNIFIED_PHYSICAL;
 }
 
 static void note_device(const struct openmp *openmp, memspan_device_info_t *info)
@@ -63,12 +61,41 @@ static void note_device(const struct openmp *openmp, memspan_device_info_t *info
     note(info, MEMSPAN_KIND_COHERENT,
          "not offered: the OpenMP runtime does not say whether host and device may work at once");
     note(info, MEMSPAN_KIND_DEVICE, "omp_target_alloc");
-    if (openmp->calls.alloc_host != NULL) {
-        info->capabilities |= MEMSPAN_CAN_SHARE_ADDRESSES;
+}
+
+/* OpenMP has no question for any of this: what is said follows from a call that is there, or from
+ * what was seen when the device was probed. */
+static void describe_capabilities(const struct openmp *openmp, int ordinal,
+                                  memspan_device_info_t *info)
+{
+    static const unsigned of_host[] = {MEMSPAN_CAN_ACCESS_CONCURRENT, MEMSPAN_CAN_ACCESS_PAGEABLE,
+                                       MEMSPAN_CAN_HOST_ATOMICS, MEMSPAN_CAN_UNIFIED_PHYSICAL};
+    static const unsigned never[]   = {MEMSPAN_CAN_PREFETCH, MEMSPAN_CAN_IPC, MEMSPAN_CAN_DMABUF,
+                                       MEMSPAN_CAN_RDMA};
+    bool is_host                    = openmp->is_host[ordinal];
+    bool alloc_host                 = openmp->calls.alloc_host != NULL;
+    bool lock                       = openmp->calls.lock != NULL;
+    const char *seen = is_host ? "probe: its memory was seen to be this process's own"
+                               : "OpenMP does not tell, and its memory is not this process's";
+    size_t i;
+
+    for (i = 0; i < sizeof(of_host) / sizeof(of_host[0]); i++) {
+        memspan_capability_set(info, of_host[i], is_host, "%s", seen);
     }
-    if (openmp->calls.lock != NULL) {
-        info->capabilities |= MEMSPAN_CAN_IMPORT;
+    for (i = 0; i < sizeof(never) / sizeof(never[0]); i++) {
+        memspan_capability_set(info, never[i], false, "OpenMP has no call for it");
     }
+    if (is_host) {
+        memspan_capability_set(info, MEMSPAN_CAN_SHARE_ADDRESSES, true, "%s", seen);
+        memspan_capability_set(info, MEMSPAN_CAN_IMPORT, true, "%s", seen);
+    } else {
+        memspan_capability_set(info, MEMSPAN_CAN_SHARE_ADDRESSES, alloc_host,
+                               "llvm_omp_target_alloc_host %s", alloc_host ? "there" : "missing");
+        memspan_capability_set(info, MEMSPAN_CAN_IMPORT, lock, "llvm_omp_target_lock_mem %s",
+                               lock ? "there" : "missing");
+    }
+    memspan_capability_set(info, MEMSPAN_CAN_KERNELS, false,
+                           "in an OpenMP program kernels are its target regions");
 }
 
 static void describe_names(const struct openmp *openmp, int ordinal, memspan_device_info_t *info)
@@ -118,6 +145,7 @@ memspan_status_t openmp_describe(void *state, int ordinal, memspan_device_info_t
     } else {
         note_device(openmp, &info);
     }
+    describe_capabilities(openmp, ordinal, &info);
     *info_p = info;
     return MEMSPAN_OK;
 }
@@ -164,4 +192,24 @@ memspan_reach_t openmp_reach(void *state, int home, memspan_kind_t kind, int fro
     }
     return (memspan_reach_t){(from == home) ? MEMSPAN_ACCESS_REMOTE : MEMSPAN_ACCESS_LOCAL,
                              MEMSPAN_COHERENCE_CONCURRENT};
+}
+
+void openmp_reach_source(void *state, int home, memspan_kind_t kind, int from, char *text,
+                         size_t size)
+{
+    const struct openmp *openmp = state;
+
+    text[0] = '\0';
+    if ((home < MEMSPAN_HOST) || (home >= openmp->count) || (from >= openmp->count)) {
+        return;
+    }
+    if (from == home) {
+        snprintf(text, size, "its own");
+    } else if ((home != MEMSPAN_HOST) && openmp->is_host[home]) {
+        snprintf(text, size, "probe: its memory was seen to be this process's own");
+    } else {
+        snprintf(text, size, "%s",
+                 (kind == MEMSPAN_KIND_DEVICE) ? "omp_target_memcpy; OpenMP tells no more"
+                                               : "what the calls of OpenMP promise");
+    }
 }

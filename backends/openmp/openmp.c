@@ -95,6 +95,7 @@ const memspan_backend_t memspan_backend_openmp = {
     .device_count    = openmp_device_count,
     .device_describe = openmp_describe,
     .reach           = openmp_reach,
+    .reach_source    = openmp_reach_source,
     .alloc           = openmp_alloc,
     .free            = openmp_free,
     .import          = openmp_import,

@@ -75,6 +75,8 @@ bool openmp_probe_is_host(const struct openmp *openmp, int ordinal);
 /* describe.c */
 memspan_status_t openmp_describe(void *state, int ordinal, memspan_device_info_t *info_p);
 memspan_reach_t openmp_reach(void *state, int home, memspan_kind_t kind, int from);
+void openmp_reach_source(void *state, int home, memspan_kind_t kind, int from, char *text,
+                         size_t size);
 
 /* The kinds that a device offers, as bits. */
 unsigned openmp_kinds(const struct openmp *openmp, int ordinal);

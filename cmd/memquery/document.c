@@ -3,7 +3,9 @@
  * removed, under one schema number. The manual page lists them. */
 
 #include "capability.h"
+#include "device.h"
 #include "json.h"
+#include "peer.h"
 #include "report.h"
 #include "text.h"
 #include <string.h>
@@ -103,6 +105,8 @@ static json_t *device_of(const struct snapshot *snapshot, size_t index)
     json_put_size_or(object, "page_size_bytes", info->page_size_bytes, silent);
     json_put(object, "kinds", kinds_of(info));
     json_put(object, "capabilities", capabilities_of(info));
+    json_put(object, "capability_sources", device_capability_sources(info));
+    json_put(object, "modes", device_modes(info));
     return object;
 }
 
@@ -239,6 +243,7 @@ void json_print(const struct snapshot *snapshot, FILE *out)
     json_put_int(document, "host_number", snapshot->host_number);
     json_put(document, "backends", backends_of(snapshot));
     json_put(document, "devices", devices_of(snapshot));
+    json_put(document, "peers", peer_json(snapshot));
     json_put(document, "nodes", nodes_of(snapshot));
     json_put(document, "spaces", spaces_of(snapshot));
     json_put_size_or(document, "lock_limit_bytes", snapshot->lock_limit_bytes,

@@ -3,7 +3,9 @@
  * would get. Read options.c, then probe.c (why nothing is asked in this process), then snapshot.c
  * and the file of the answer. */
 
+#include "device.h"
 #include "options.h"
+#include "peer.h"
 #include "probe.h"
 #include "report.h"
 #include "text.h"
@@ -15,6 +17,10 @@ int report_show(const struct request *request, FILE *out)
     snapshot_take(&snapshot, request);
     if (request->options->json) {
         json_print(&snapshot, out);
+    } else if (request->options->mode == MODE_DEVICES) {
+        device_print(&snapshot, out);
+    } else if (request->options->mode == MODE_MATRIX) {
+        peer_print(&snapshot, true, out);
     } else {
         table_print(&snapshot, out);
     }
@@ -56,6 +62,8 @@ int main(int argc, char **argv)
     case MODE_CONFIG:
         return probe_answer(&options, report_config);
     case MODE_SHOW:
+    case MODE_DEVICES:
+    case MODE_MATRIX:
         break;
     }
     return probe_answer(&options, report_show);

@@ -20,6 +20,8 @@ static const struct option_row {
     {"--json", "", SET_JSON, MODE_SHOW, false},
     {"--output", "-o", SET_FORMAT, MODE_SHOW, true},
     {"--timeout", "", SET_TIMEOUT, MODE_SHOW, true},
+    {"--devices", "", SET_MODE, MODE_DEVICES, false},
+    {"--matrix", "", SET_MODE, MODE_MATRIX, false},
     {"--plan", "", SET_MODE, MODE_PLAN, true},
     {"--check", "", SET_MODE, MODE_CHECK, true},
     {"--why", "", SET_MODE, MODE_WHY, true},
@@ -34,6 +36,9 @@ static const char help[] =
     "Show which memory the host and its devices can reach, and what an allocation would get.\n"
     "\n"
     "Without a question: devices, NUMA nodes, memory spaces, and why a backend is off.\n"
+    "  --devices       what each device can do and who says so, its modes, and how to turn them "
+    "on\n"
+    "  --matrix        how each device reaches each other's memory, and who says so\n"
     "  --plan WORDS    what an allocator would be given and why; WORDS are devices=LIST,\n"
     "                  base=SPACE and traits: devices=0,host,memory_access=managed,pinned=true\n"
     "  --check EXPR    no output, only an exit code: space=opencl0.coherent,atomic,size>=1g\n"

@@ -7,7 +7,9 @@
 #include <stdbool.h>
 
 enum mode {
-    MODE_SHOW, /* everything, as a table or as JSON */
+    MODE_SHOW,    /* everything, as a table or as JSON */
+    MODE_DEVICES, /* of the same, what devices can do, and who says so */
+    MODE_MATRIX,  /* of the same, who reaches whose memory */
     MODE_PLAN,
     MODE_CHECK,
     MODE_WHY,

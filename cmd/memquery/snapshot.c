@@ -5,6 +5,7 @@
  * answer it keeps the library's reason. */
 
 #include "snapshot.h"
+#include "peer.h"
 #include "space.h"
 #include "text.h"
 #include <stdlib.h>
@@ -148,6 +149,14 @@ static void take_device(struct snapshot *snapshot, int number)
     text_clean(info.vendor);
     text_clean(info.driver);
     text_clean(info.uid);
+    for (i = 0; i < MEMSPAN_CAPABILITY_ROOM; i++) {
+        text_clean(info.capability_note[i]);
+    }
+    for (i = 0; i < MEMSPAN_MODE_ROOM; i++) {
+        text_clean(info.modes[i].name);
+        text_clean(info.modes[i].source);
+        text_clean(info.modes[i].remedy);
+    }
     snapshot->devices =
         text_grow(snapshot->devices, snapshot->device_count, sizeof(snapshot->devices[0]));
     row       = &snapshot->devices[snapshot->device_count];
@@ -287,6 +296,7 @@ void snapshot_take(struct snapshot *snapshot, const struct request *request)
     }
     take_backends(snapshot, request);
     take_devices(snapshot);
+    peer_take_all(snapshot);
     take_nodes(snapshot);
     take_limits(snapshot);
     space_take_all(snapshot);
@@ -306,6 +316,7 @@ void snapshot_free(struct snapshot *snapshot)
     }
     free(snapshot->spaces);
     free(snapshot->nodes);
+    free(snapshot->peers);
     free(snapshot->devices);
     free(snapshot->backends);
     free(snapshot->warnings);

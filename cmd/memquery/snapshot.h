@@ -45,13 +45,20 @@ struct space_row {
     size_t lane_count;
 };
 
+/* How one device reaches another's own memory. */
+struct peer {
+    memspan_reach_t reach;
+    char source[160]; /* who says so */
+};
+
 struct snapshot {
     char host_name[64];
     struct backend_row *backends;
     size_t backend_count;
     struct device_row *devices; /* the host first */
     size_t device_count;
-    int host_number; /* the other number that means the host */
+    struct peer *peers; /* [home * device_count + from]; peer.h */
+    int host_number;    /* the other number that means the host */
     memspan_node_info_t *nodes;
     size_t node_count;
     struct space_row *spaces;

@@ -2,6 +2,7 @@
 /* table.c: the snapshot for people: plain ASCII, a screenful on a normal machine, no colour. */
 
 #include "grid.h"
+#include "peer.h"
 #include "report.h"
 #include "text.h"
 #include <stdlib.h>
@@ -267,11 +268,12 @@ static void print_spaces(const struct snapshot *snapshot, FILE *out)
         add_missing_kinds(&grid, snapshot, row);
     }
     grid_close(&grid, out);
-    fprintf(out,
-            "ACCESS L local  R remote load/store  P by page fault  r after registering  c copy "
-            "only  . none\n"
-            "COHER  atomic: all at once, atomics too  concurrent: all at once  sync: one side "
-            "at a time\n");
+    fprintf(
+        out,
+        "ACCESS L local  R remote load/store  P by page fault  r after registering  c copy "
+        "only  . none\n"
+        "COHER  atomic (+a): all at once, atomics too  concurrent (+c): all at once  sync (+s): "
+        "one side at a time\n");
     free(align);
 }
 
@@ -314,6 +316,10 @@ void table_print(const struct snapshot *snapshot, FILE *out)
     print_nodes(snapshot, out);
     print_spaces(snapshot, out);
     fputc('\n', out);
+    if (snapshot->device_count > 2) {
+        peer_print(snapshot, false, out);
+        fputc('\n', out);
+    }
     print_off(snapshot, out);
     print_warnings(snapshot, out);
 }

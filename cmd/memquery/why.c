@@ -90,6 +90,23 @@ static void explain_kind(struct answer *answer, const struct device_row *row, me
     }
 }
 
+/* A mode decides what memory a device reaches: it is on, or this is how. */
+static void explain_modes(struct answer *answer, const struct device_row *row)
+{
+    size_t i;
+
+    for (i = 0; (i < MEMSPAN_MODE_ROOM) && (row->info.modes[i].name[0] != '\0'); i++) {
+        const memspan_device_mode_t *mode = &row->info.modes[i];
+        struct link *link                 = add_link(answer);
+
+        snprintf(link->probe, sizeof(link->probe), "%s (%s:%d): %s is %s", row->label,
+                 row->info.backend, row->info.ordinal, mode->name,
+                 (mode->on < 0) ? "not known" : ((mode->on > 0) ? "on" : "off"));
+        snprintf(link->cause, sizeof(link->cause), "%s", mode->source);
+        snprintf(link->remedy, sizeof(link->remedy), "%s", mode->remedy);
+    }
+}
+
 static void explain_device(struct answer *answer, const struct device_row *row)
 {
     const memspan_device_info_t *info = &row->info;
@@ -102,6 +119,7 @@ static void explain_device(struct answer *answer, const struct device_row *row)
     for (kind = MEMSPAN_KIND_HOST; kind < MEMSPAN_KIND_COUNT; kind++) {
         explain_kind(answer, row, (memspan_kind_t)kind);
     }
+    explain_modes(answer, row);
     answer->code = EXIT_YES;
 }
 

@@ -204,6 +204,11 @@ typedef struct memspan_backend {
     /** Optional. A dma-buf file descriptor for [address, address + size): the caller closes it. */
     memspan_status_t (*dmabuf_export)(void *state, int ordinal, const void *address,
                                       size_t size_bytes, int *fd_p, uint64_t *offset_p);
+
+    /** Optional; a table may end before it (struct_size). Who says what reach() answers: the
+     * driver's call or attribute and its value, in at most @p size_bytes with the end. */
+    void (*reach_source)(void *state, int home, memspan_kind_t kind, int from, char *text,
+                         size_t size_bytes);
 } memspan_backend_t;
 
 /** What a plug-in exports under this name. */

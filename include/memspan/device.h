@@ -87,6 +87,20 @@ enum memspan_capability {
     MEMSPAN_CAN_UNIFIED_PHYSICAL = 1u << 10 /**< its memory is the host's memory */
 };
 
+/** Room for a note on each capability: note i is that of bit (1u << i). */
+#define MEMSPAN_CAPABILITY_ROOM 16
+
+/** A mode of a device or its driver that decides which memory it reaches, and how. */
+typedef struct memspan_device_mode {
+    char name[32];    /**< "XNACK", "pageable memory access" */
+    int on;           /**< 1 on; 0 off; -1 nobody tells */
+    char source[112]; /**< who says so, and what it means */
+    char remedy[192]; /**< how it is turned on, or why it cannot be; "" when it is on */
+} memspan_device_mode_t;
+
+/** Room for modes; those that are there come first, the others have no name. */
+#define MEMSPAN_MODE_ROOM 4
+
 /** One device. Written by memspan_device_describe(); set struct_size first. Strings are empty and
  * numbers MEMSPAN_UNKNOWN (bytes), -1 (int) where the driver does not tell. */
 typedef struct memspan_device_info {
@@ -110,6 +124,10 @@ typedef struct memspan_device_info {
     unsigned kinds_migratable;   /**< whose pages the driver moves while they are in use */
     unsigned capabilities;       /**< bits of enum memspan_capability */
     char kind_note[MEMSPAN_KIND_COUNT][128]; /**< what serves a kind, or why it is not offered */
+    /** Who says that it can, or cannot: the driver's attribute and its value, a file of the system,
+     * a call that is missing. "" where the backend says nothing. */
+    char capability_note[MEMSPAN_CAPABILITY_ROOM][112];
+    memspan_device_mode_t modes[MEMSPAN_MODE_ROOM];
 } memspan_device_info_t;
 
 /** Number of devices that have a number, the host not counted. */
@@ -129,6 +147,11 @@ MEMSPAN_API memspan_status_t memspan_device_describe(int device, memspan_device_
 /** How @p device reaches memory of @p kind whose home is @p home (both may be the host). */
 MEMSPAN_API memspan_status_t memspan_device_reach(int home, memspan_kind_t kind, int device,
                                                   memspan_reach_t *reach_p);
+
+/** Who says so of memspan_device_reach(): "cuDeviceCanAccessPeer(1, 0): 1", at most @p size_bytes
+ * with its end. Same errors. */
+MEMSPAN_API memspan_status_t memspan_device_reach_source(int home, memspan_kind_t kind, int device,
+                                                         char *text, size_t size_bytes);
 
 /** Wait until everything that was asked of @p device (copies, fills, prefetches, kernels) is done.
  * Managed memory may be touched by the host afterwards. For the host: nothing to do. */

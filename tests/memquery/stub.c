@@ -214,7 +214,12 @@ static const memspan_device_info_t devices[] = {
      .kinds           = ALL_KINDS & ~(1u << MEMSPAN_KIND_COHERENT),
      .capabilities    = MEMSPAN_CAN_SHARE_ADDRESSES | MEMSPAN_CAN_KERNELS,
      .kind_note       = {[MEMSPAN_KIND_COHERENT] = "no concurrent access to managed memory",
-                         [MEMSPAN_KIND_MANAGED]  = "cuMemAllocManaged"}},
+                         [MEMSPAN_KIND_MANAGED]  = "cuMemAllocManaged"},
+     .capability_note = {[0] = "UNIFIED_ADDRESSING 1", [2] = "PAGEABLE_MEMORY_ACCESS \x1b 0"},
+     .modes           = {{.name   = "pageable memory access",
+                          .source = "PAGEABLE_MEMORY_ACCESS 0",
+                          .remedy = "Linux with HMM"},
+                         {.name = "some mode", .on = -1}}},
     {.struct_size     = sizeof(host),
      .backend         = "cuda",
      .ordinal         = 1,
@@ -287,6 +292,19 @@ memspan_status_t memspan_device_describe(int device, memspan_device_info_t *info
     }
     *info_p        = devices[indices[device]];
     info_p->number = device;
+    return MEMSPAN_OK;
+}
+
+memspan_status_t memspan_device_reach_source(int home, memspan_kind_t kind, int device, char *text,
+                                             size_t size_bytes)
+{
+    device = (device == memspan_host_device()) ? MEMSPAN_HOST : device;
+    if ((home == 0) && (device == 2)) {
+        snprintf(text, size_bytes, "two\tbackends");
+    } else {
+        snprintf(text, size_bytes, "%s", (home == device) ? "its own" : "the stub");
+    }
+    (void)kind;
     return MEMSPAN_OK;
 }
 

@@ -12,7 +12,7 @@ table)
     run
     expect_code 0
     expect_quiet
-    expect_plain 45
+    expect_plain 48
     grep -q '^host\.pinned .* ok$' "$out" || skip "a limit on locked memory changes the table"
     sed '1s/^[^ ]* *//' "$out" >"$scratch/table" # the host's name
     diff -u "$folder/stub.table" "$scratch/table" || die "not the table of stub.table"
@@ -33,6 +33,42 @@ json)
     expect_jq '[.spaces[].name] | index("{host,0}") != null and index("{0}") != null'
     expect_jq '.spaces[0].resources | length == 2 and .[1].capacity_bytes == 541165879296'
     expect_jq '[.spaces[] | select(.status != "MEMSPAN_OK")] | length == 1'
+    expect_jq '.devices[1].capability_sources | .share_addresses == "UNIFIED_ADDRESSING 1" and
+        .access_pageable == "PAGEABLE_MEMORY_ACCESS ? 0" and .ipc == null'
+    expect_jq '.devices[1].modes[0] | .on == false and .remedy == "Linux with HMM"'
+    expect_jq '.devices[1].modes[1] | .on == null and .source == null'
+    ;;
+matrix)
+    run --matrix
+    expect_code 0
+    expect_quiet
+    expect_plain 12
+    expect_out '^PEER +memory +h +d0 +d1 +d2$'
+    expect_out '^d0 +device +c +L\+a +c +c$'
+    expect_out '^two\?backends \(device>home\): d2>d0$'
+    run --matrix --json
+    expect_code 0
+    expect_schema
+    expect_jq '.peers | length == 16'
+    expect_jq '.peers[] | select(.home == 0 and .device == 2)
+        | .access == "copy" and .source == "two?backends" and (.load_store | not) and .copy'
+    expect_jq '.peers[] | select(.home == 1 and .device == 1) | .load_store and .atomics'
+    ;;
+devices)
+    run --devices
+    expect_code 0
+    expect_quiet
+    expect_plain 70
+    expect_out '^d0 cuda:0, H200'
+    expect_out '^ +share_addresses +yes +UNIFIED_ADDRESSING 1$'
+    expect_out '^ +access_pageable +no +PAGEABLE_MEMORY_ACCESS \? 0$'
+    expect_out '^ +mode pageable memory access: off \(PAGEABLE_MEMORY_ACCESS 0\)$'
+    expect_out '^ +remedy: Linux with HMM$'
+    expect_out '^ +mode some mode: \?'
+    run --why device0
+    expect_code 0
+    expect_out 'pageable memory access is off$'
+    expect_out 'remedy +Linux with HMM$'
     ;;
 lock)
     need prlimit setpriv

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* capability.c: what a device can do, who says so, and which modes decide what memory it reaches.
+ * A note names the driver's attribute and its value, the call that it lacks, or the kernel's file.
+ *
+ * No attribute tells of XNACK itself: a device reaches pageable memory where XNACK is on (or where
+ * it uses the host's page tables), and which devices can have it follows from their generation. */
+
+#include "core/base/capability.h"
+#include "backends/hip/hip.h"
+#include <stdio.h>
+#include <unistd.h>
+
+/* The kernel's interface for network cards from before dma-buf. */
+#define PEER_MEMORY "/sys/kernel/mm/memory_peers/amdkfd/version"
+
+static void fill_access(struct hip_device *device)
+{
+    const struct hip_facts *f   = &device->facts;
+    memspan_device_info_t *info = &device->info;
+    bool coarse                 = hip_managed_is_coarse(device);
+    bool prefetches             = device->state->hip.hipMemPrefetchAsync != NULL;
+    char words[64];
+
+    memspan_capability_set(info, MEMSPAN_CAN_SHARE_ADDRESSES, f->unified_addressing,
+                           "UnifiedAddressing %d", f->unified_addressing);
+    memspan_capability_set(info, MEMSPAN_CAN_ACCESS_CONCURRENT, f->concurrent && !coarse,
+                           "ManagedMemory %d, ConcurrentManagedAccess %d%s", f->managed,
+                           f->concurrent,
+                           coarse ? "; advised coarse-grained (MEMSPAN_HIP_GRAIN=fine)" : "");
+    memspan_capability_set(info, MEMSPAN_CAN_ACCESS_PAGEABLE, f->pageable,
+                           "PageableMemoryAccess %d: %s", f->pageable,
+                           hip_xnack_words(device, words, sizeof(words)));
+    memspan_capability_set(info, MEMSPAN_CAN_HOST_ATOMICS, f->host_atomics,
+                           "HostNativeAtomicSupported %d", f->host_atomics);
+    memspan_capability_set(info, MEMSPAN_CAN_IMPORT, f->same_address || f->pageable,
+                           "a page registered at open %s; PageableMemoryAccess %d",
+                           f->same_address ? "kept its address" : "did not keep its address",
+                           f->pageable);
+    memspan_capability_set(info, MEMSPAN_CAN_PREFETCH, f->concurrent && prefetches,
+                           prefetches ? "ConcurrentManagedAccess %d"
+                                      : "the driver has no hipMemPrefetchAsync "
+                                        "(ConcurrentManagedAccess %d)",
+                           f->concurrent);
+    memspan_capability_set(info, MEMSPAN_CAN_UNIFIED_PHYSICAL, f->integrated || f->host_page_tables,
+                           "Integrated %d, PageableMemoryAccessUsesHostPageTables %d",
+                           f->integrated, f->host_page_tables);
+}
+
+static void fill_sharing(struct hip_device *device)
+{
+    const struct hip_calls *hip = &device->state->hip;
+    memspan_device_info_t *info = &device->info;
+    bool dmabuf                 = device->state->has_dmabuf;
+    bool peer_memory            = access(PEER_MEMORY, F_OK) == 0;
+    bool ipc = (hip->hipIpcGetMemHandle != NULL) && (hip->hipIpcOpenMemHandle != NULL) &&
+               (hip->hipIpcCloseMemHandle != NULL);
+
+    memspan_capability_set(info, MEMSPAN_CAN_IPC, ipc, "the driver %s hipIpcGetMemHandle",
+                           ipc ? "has" : "lacks");
+    memspan_capability_set(info, MEMSPAN_CAN_DMABUF, dmabuf,
+                           (device->state->hsa.hsa_system_get_info != NULL)
+                               ? "HSA_AMD_SYSTEM_INFO_DMABUF_SUPPORTED %d"
+                               : "no libhsa-runtime64; hipMemGetHandleForAddressRange %d",
+                           dmabuf);
+    memspan_capability_set(info, MEMSPAN_CAN_RDMA, dmabuf || peer_memory, "dma-buf %s; %s %s",
+                           dmabuf ? "yes" : "no", PEER_MEMORY, peer_memory ? "there" : "absent");
+    memspan_capability_set(info, MEMSPAN_CAN_KERNELS, hip_has_kernels(device->state),
+                           device->state->has_compiler ? "libhiprtc compiles them"
+                                                       : "there is no libhiprtc");
+}
+
+/* Only what is known of the generation is said: an unknown device may be one that can. */
+static const char *xnack_remedy(const struct hip_facts *f)
+{
+    if (f->pageable) {
+        return "";
+    }
+    if ((f->target != 0) && (f->target / 10000 != 9)) {
+        return "it cannot be turned on: only GPUs of generation 9 (gfx90a, gfx94x) have it";
+    }
+    if (!f->managed) {
+        return "it takes a kernel whose amdgpu has HMM (CONFIG_HSA_AMD_SVM), then HSA_XNACK=1";
+    }
+    return "HSA_XNACK=1 before the program starts; code must be compiled for xnack+ or for any; "
+           "gfx906 and gfx908 also take the kernel's amdgpu.noretry=0";
+}
+
+static void fill_modes(struct hip_device *device)
+{
+    const struct hip_facts *f   = &device->facts;
+    memspan_device_info_t *info = &device->info;
+    bool coarse                 = hip_managed_is_coarse(device);
+    char source[112];
+    char words[64];
+
+    hip_xnack_words(device, words, sizeof(words));
+    snprintf(source, sizeof(source), "PageableMemoryAccess %d: %s", f->pageable, words);
+    memspan_mode_set(info, "XNACK", f->pageable && !f->host_page_tables, source,
+                     f->host_page_tables ? "not needed: the device uses the host's page tables"
+                                         : xnack_remedy(f));
+    memspan_mode_set(info, "fine-grained device memory", f->fine_grain && !device->state->coarse,
+                     f->fine_grain ? (device->state->coarse ? "large BAR; MEMSPAN_HIP_GRAIN=coarse"
+                                                            : "large BAR; MEMSPAN_HIP_GRAIN=fine")
+                                   : "IsLargeBar 0, or no hipExtMallocWithFlags",
+                     f->fine_grain
+                         ? (device->state->coarse ? "MEMSPAN_HIP_GRAIN=fine" : "")
+                         : "large BAR (Resizable BAR, above-4G decoding) is set in the firmware");
+    memspan_mode_set(info, "concurrent managed access", f->concurrent && !coarse,
+                     !f->concurrent ? "ConcurrentManagedAccess 0"
+                                    : (coarse ? "advised coarse-grained by MEMSPAN_HIP_GRAIN=coarse"
+                                              : "ConcurrentManagedAccess 1"),
+                     !f->concurrent ? "it takes Linux's HMM in the kernel's amdgpu"
+                                    : (coarse ? "MEMSPAN_HIP_GRAIN=fine" : ""));
+}
+
+void hip_device_fill_capabilities(struct hip_device *device)
+{
+    unsigned bit;
+
+    fill_access(device);
+    fill_sharing(device);
+    fill_modes(device);
+    for (bit = 1; !device->facts.unified_addressing && (bit <= MEMSPAN_CAN_UNIFIED_PHYSICAL);
+         bit <<= 1) {
+        memspan_capability_set(&device->info, bit, false,
+                               "UnifiedAddressing 0: an address would mean something else");
+    }
+}
+
+void hip_reach_source(void *opaque, int home, memspan_kind_t kind, int from, char *text,
+                      size_t size)
+{
+    const struct hip_state *state = opaque;
+    enum hip_peer peer;
+
+    text[0] = '\0';
+    if ((home < 0) || (home >= state->device_count) || (from >= state->device_count)) {
+        return;
+    }
+    if ((kind != MEMSPAN_KIND_DEVICE) || (from == home)) {
+        snprintf(text, size, "%s", (from == home) ? "its own" : "the device's attributes");
+        return;
+    }
+    if (from < 0) {
+        snprintf(text, size, "hipMemcpy; loads and stores are for the kind coherent");
+        return;
+    }
+    if ((state->hip.hipDeviceCanAccessPeer == NULL) ||
+        (state->hip.hipDeviceEnablePeerAccess == NULL)) {
+        snprintf(text, size, "the driver has no hipDeviceCanAccessPeer");
+        return;
+    }
+    peer = hip_peer_get(state, from, home);
+    if (peer == HIP_PEER_BROKEN) {
+        snprintf(text, size, "hipDeviceEnablePeerAccess failed, after hipDeviceCanAccessPeer 1");
+    } else {
+        snprintf(text, size, "hipDeviceCanAccessPeer %d, NativeAtomicSupported %d",
+                 peer != HIP_PEER_NO, state->peer_atomics[from * state->device_count + home]);
+    }
+}

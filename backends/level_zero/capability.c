@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* capability.c: what a device can do, who says so, and which modes decide what memory it reaches.
+ * A note names the driver's property and its bits: 1 may be used, 2 with the device's atomics, 4 by
+ * host and device at once, 8 with atomics between them. */
+
+#include "core/base/capability.h"
+#include "backends/level_zero/level_zero.h"
+#include <stdio.h>
+
+enum {
+    USABLE  = LZ_MEMORY_ACCESS_CAP_FLAG_RW,
+    AT_ONCE = LZ_MEMORY_ACCESS_CAP_FLAG_CONCURRENT,
+    ATOMICS = LZ_MEMORY_ACCESS_CAP_FLAG_CONCURRENT_ATOMIC
+};
+
+static void fill_access(struct lz_device *device)
+{
+    const struct lz_facts *f    = &device->facts;
+    memspan_device_info_t *info = &device->info;
+    bool atomics =
+        ((f->host_access & (USABLE | AT_ONCE | ATOMICS)) == (USABLE | AT_ONCE | ATOMICS));
+
+    memspan_capability_set(info, MEMSPAN_CAN_SHARE_ADDRESSES, true,
+                           "Level Zero: an address is the same in host and devices");
+    memspan_capability_set(info, MEMSPAN_CAN_ACCESS_CONCURRENT, (f->shared_access & AT_ONCE) != 0,
+                           "sharedSingleDeviceAllocCapabilities %#x", f->shared_access);
+    memspan_capability_set(info, MEMSPAN_CAN_ACCESS_PAGEABLE, (f->system_access & USABLE) != 0,
+                           "sharedSystemAllocCapabilities %#x", f->system_access);
+    memspan_capability_set(info, MEMSPAN_CAN_HOST_ATOMICS, atomics, "hostAllocCapabilities %#x",
+                           f->host_access);
+    memspan_capability_set(info, MEMSPAN_CAN_IMPORT, lz_import_can(device), "%s",
+                           lz_import_words(device));
+    memspan_capability_set(info, MEMSPAN_CAN_PREFETCH, (f->shared_access & USABLE) != 0,
+                           "sharedSingleDeviceAllocCapabilities %#x", f->shared_access);
+    memspan_capability_set(info, MEMSPAN_CAN_UNIFIED_PHYSICAL, f->integrated,
+                           "ZE_DEVICE_PROPERTY_FLAG_INTEGRATED %d", f->integrated);
+}
+
+static void fill_sharing(struct lz_device *device)
+{
+    const struct lz_facts *f    = &device->facts;
+    memspan_device_info_t *info = &device->info;
+    bool ipc                    = device->driver->shares && ((f->device_access & USABLE) != 0);
+
+    memspan_capability_set(info, MEMSPAN_CAN_IPC, ipc,
+                           "ZE_IPC_PROPERTY_FLAG_MEMORY %d, deviceAllocCapabilities %#x",
+                           device->driver->shares, f->device_access);
+    memspan_capability_set(info, MEMSPAN_CAN_DMABUF, f->dmabuf,
+                           "memoryAllocationExportTypes: DMA_BUF %d", f->dmabuf);
+    memspan_capability_set(info, MEMSPAN_CAN_RDMA, false,
+                           "Level Zero has no property for it; a network library takes the dma-buf "
+                           "(DMA_BUF %d)",
+                           f->dmabuf);
+    memspan_capability_set(info, MEMSPAN_CAN_KERNELS, f->fp64, "ZE_DEVICE_MODULE_FLAG_FP64 %d",
+                           f->fp64);
+}
+
+static void fill_modes(struct lz_device *device)
+{
+    const struct lz_facts *f    = &device->facts;
+    memspan_device_info_t *info = &device->info;
+    bool system                 = (f->system_access & USABLE) != 0;
+    bool at_once                = (f->shared_access & AT_ONCE) != 0;
+    char source[112];
+
+    snprintf(source, sizeof(source), "sharedSystemAllocCapabilities %#x: malloc memory is %s",
+             f->system_access, system ? "the device's as well" : "the host's alone");
+    memspan_mode_set(info, "unified shared memory", system, source,
+                     system ? ""
+                            : "it takes the kernel's xe driver with CONFIG_DRM_XE_GPUSVM and a "
+                              "device that faults; Intel's runtime also takes NEOReadDebugKeys=1 "
+                              "EnableSharedSystemUsmSupport=1");
+    snprintf(source, sizeof(source), "sharedSingleDeviceAllocCapabilities %#x: %s",
+             f->shared_access,
+             at_once ? "host and device may use shared memory at once"
+                     : "one side at a time, synchronised");
+    memspan_mode_set(info, "concurrent shared memory", at_once, source,
+                     at_once ? "" : "it cannot be turned on: the device does not fault on pages");
+}
+
+void lz_device_fill_capabilities(struct lz_device *device)
+{
+    fill_access(device);
+    fill_sharing(device);
+    fill_modes(device);
+}
+
+void lz_reach_source(void *opaque, int home, memspan_kind_t kind, int from, char *text, size_t size)
+{
+    const struct lz_state *state = opaque;
+    enum lz_peer peer;
+
+    text[0] = '\0';
+    if ((home < 0) || (home >= state->device_count) || (from >= state->device_count)) {
+        return;
+    }
+    if ((kind != MEMSPAN_KIND_DEVICE) || (from == home)) {
+        snprintf(text, size, "%s", (from == home) ? "its own" : "memory access properties");
+    } else if (from < 0) {
+        snprintf(text, size, "zeCommandListAppendMemoryCopy; the host has no mapping");
+    } else if (state->devices[from].driver != state->devices[home].driver) {
+        snprintf(text, size, "two drivers of Level Zero share nothing");
+    } else {
+        peer = lz_peer_get(state, from, home);
+        snprintf(text, size, "zeDeviceCanAccessPeer %d, ZE_DEVICE_P2P_PROPERTY_FLAG_ATOMICS %d",
+                 peer != LZ_PEER_NO, peer == LZ_PEER_ATOMIC);
+    }
+}
