@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef MEMSPAN_BENCH_RMA_BATCH_H
+#define MEMSPAN_BENCH_RMA_BATCH_H
+
+/* Batches of one point: the same operation a number of times, by the clock, several times over. The
+ * best batch says what the operation costs, the median also how often somebody else was at work.
+ *
+ * Nothing but the C library and POSIX: other people's compiler wrappers build this. */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <time.h>
+
+enum { BATCHES_MAX = 11, BATCHES_QUICK = 2 };
+
+/* Batches of this many nanoseconds drown the clock's own 25, and fit between two ticks. */
+enum { BATCH_NS = 100000, BATCH_QUICK_NS = 2000, POINT_NS = 200000000 };
+
+struct batches {
+    double per_operation_ns[BATCHES_MAX];
+    size_t count;
+    double spent_ns;
+};
+
+static inline double batch_now_ns(void)
+{
+    struct timespec now;
+
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    return 1e9 * (double)now.tv_sec + (double)now.tv_nsec;
+}
+
+/* Sorted by insertion: the best is the first, the median in the middle. */
+static inline void batches_add(struct batches *batches, double per_operation_ns)
+{
+    size_t at = batches->count++;
+
+    while ((at > 0) && (batches->per_operation_ns[at - 1] > per_operation_ns)) {
+        batches->per_operation_ns[at] = batches->per_operation_ns[at - 1];
+        at--;
+    }
+    batches->per_operation_ns[at] = per_operation_ns;
+}
+
+static inline double batches_median(const struct batches *batches)
+{
+    return (batches->per_operation_ns[(batches->count - 1) / 2] +
+            batches->per_operation_ns[batches->count / 2]) /
+           2;
+}
+
+/* How many operations the next batch gets after @p operations of them took @p took_ns; 0: enough.
+ * A batch that was too short is not counted, and the next one has twice as many. */
+static inline size_t batches_next(struct batches *batches, size_t operations, double took_ns,
+                                  bool quick)
+{
+    batches->spent_ns += took_ns;
+    if ((took_ns < (quick ? BATCH_QUICK_NS : BATCH_NS)) && (operations < ((size_t)1 << 22))) {
+        return 2 * operations;
+    }
+    batches_add(batches, took_ns / (double)operations);
+    if ((batches->count == (quick ? (size_t)BATCHES_QUICK : (size_t)BATCHES_MAX)) ||
+        (batches->spent_ns > POINT_NS)) {
+        return 0;
+    }
+    return operations;
+}
+
+/* A point: its name, the best batch and the median one. */
+static inline void batch_print(const char *point, double best, double median)
+{
+    printf("%s %.9g %.9g\n", point, best, median);
+    (void)fflush(stdout); /* what was measured counts, whatever happens to this process next */
+}
+
+#endif /* MEMSPAN_BENCH_RMA_BATCH_H */

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* worker [quick] ROW...: measures rows, PE 0 writes their points. "describe" says which library
+ * answers, "hello" starts and ends.
+ *
+ * Every PE keeps to a processor of its own, those that it was allowed when it started taken in
+ * turn: whoever wants all PEs on one processor starts them there. */
+
+#define _GNU_SOURCE /* NOLINT: dladdr, affinity */
+#include "worker.h"
+#include "batch.h"
+#include <dlfcn.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+char worker_static[WORKER_ROOM] __attribute__((aligned(4096)));
+
+/* In the executable's data, so that no allocation is needed to measure one. */
+static long next_operations;
+static int votes_in;
+static int votes_out;
+static int vote_work[SHMEM_REDUCE_MIN_WRKDATA_SIZE];
+static long vote_sync[SHMEM_REDUCE_SYNC_SIZE];
+
+static const struct {
+    const char *name;
+    worker_row_fn run;
+} rows[] = {{"memory", worker_memory},   {"put", worker_put},
+            {"get", worker_get},         {"scalar", worker_scalar},
+            {"nbi", worker_nbi},         {"atomic", worker_atomic},
+            {"barrier", worker_barrier}, {"collective", worker_collective},
+            {"sum", worker_sum},         {"malloc", worker_malloc},
+            {"visible", worker_visible}};
+
+enum { ROW_COUNT = sizeof(rows) / sizeof(rows[0]) };
+
+bool worker_complain(const struct worker *worker, const char *point, const char *what)
+{
+    fprintf(stderr, "PE %d: %s: %s\n", worker->pe, point, what);
+    return false;
+}
+
+bool worker_agree(const struct worker *worker, bool good)
+{
+    votes_in = good ? 0 : 1;
+    for (int i = 0; i < SHMEM_REDUCE_SYNC_SIZE; i++) {
+        vote_sync[i] = SHMEM_SYNC_VALUE;
+    }
+    shmem_barrier_all();
+    shmem_int_sum_to_all(&votes_out, &votes_in, 1, 0, 0, worker->pe_count, vote_work, vote_sync);
+    shmem_barrier_all();
+    return votes_out == 0;
+}
+
+static double convert(const struct worker_job *job, double per_operation_ns)
+{
+    double messages = (job->messages == 0) ? 1 : (double)job->messages;
+
+    switch (job->unit) {
+    case WORKER_RATE:
+        return 1e3 * messages / per_operation_ns;
+    case WORKER_BANDWIDTH:
+        return messages * (double)job->size_bytes / per_operation_ns * 1e9 / (1 << 30);
+    case WORKER_NS:
+        break;
+    }
+    return per_operation_ns / messages;
+}
+
+void worker_measure(const struct worker *worker, const struct worker_job *job)
+{
+    struct batches batches = {.count = 0};
+    long operations        = 1;
+
+    while (operations > 0) {
+        double took_ns;
+
+        shmem_barrier_all();
+        took_ns = batch_now_ns();
+        if (job->all || (worker->pe == 0)) {
+            job->run(worker, job, (size_t)operations);
+        }
+        took_ns = batch_now_ns() - took_ns;
+        if (worker->pe == 0) {
+            operations = (long)batches_next(&batches, (size_t)operations, took_ns, worker->quick);
+            for (int pe = 0; pe < worker->pe_count; pe++) {
+                shmem_long_p(&next_operations, operations, pe);
+            }
+        }
+        shmem_barrier_all();
+        operations = next_operations;
+    }
+    if (worker->pe == 0) {
+        batch_print(job->point, convert(job, batches.per_operation_ns[0]),
+                    convert(job, batches_median(&batches)));
+    }
+}
+
+static void keep_to_a_processor(const cpu_set_t *allowed, int pe)
+{
+    int left = pe % CPU_COUNT(allowed);
+    cpu_set_t one;
+
+    for (int i = 0; i < CPU_SETSIZE; i++) {
+        if (CPU_ISSET(i, allowed) && (left-- == 0)) {
+            CPU_ZERO(&one);
+            CPU_SET(i, &one);
+            (void)sched_setaffinity(0, sizeof(one), &one);
+            return;
+        }
+    }
+}
+
+static void describe(void)
+{
+    char name[SHMEM_MAX_NAME_LEN + 1] = "";
+    int major                         = 0;
+    int minor                         = 0;
+    Dl_info info                      = {.dli_fname = "?"};
+
+    shmem_info_get_name(name);
+    shmem_info_get_version(&major, &minor);
+    (void)dladdr(dlsym(RTLD_DEFAULT, "shmem_barrier_all"), &info);
+    printf("library %s\nname %s\nstandard %d.%d\ncompiler %s\n", info.dli_fname, name, major, minor,
+           __VERSION__);
+}
+
+static bool run_row(const struct worker *worker, const char *name)
+{
+    for (size_t i = 0; i < ROW_COUNT; i++) {
+        if (strcmp(rows[i].name, name) == 0) {
+            return rows[i].run(worker);
+        }
+    }
+    return worker_complain(worker, name, "there is no such row");
+}
+
+/* The buffers, there already on every PE. */
+static bool prepare(struct worker *worker)
+{
+    worker->source = shmem_align(4096, WORKER_ROOM);
+    worker->target = shmem_align(4096, WORKER_ROOM);
+    if ((worker->source == NULL) || (worker->target == NULL)) {
+        return worker_complain(worker, "start", "the symmetric heap has not 8 MiB");
+    }
+    memset(worker->source, worker->pe + 1, WORKER_ROOM);
+    memset(worker->target, 0, WORKER_ROOM);
+    memset(worker_static, 0, WORKER_ROOM);
+    return true;
+}
+
+int main(int argument_count, char **arguments)
+{
+    struct worker worker = {.pe = 0};
+    bool good            = true;
+    int first            = 1;
+    cpu_set_t allowed;
+
+    (void)sched_getaffinity(0, sizeof(allowed), &allowed);
+    shmem_init();
+    worker.pe       = shmem_my_pe();
+    worker.pe_count = shmem_n_pes();
+    worker.peer     = (worker.pe + 1) % worker.pe_count;
+    keep_to_a_processor(&allowed, worker.pe);
+    if ((first < argument_count) && (strcmp(arguments[first], "quick") == 0)) {
+        worker.quick = true;
+        first++;
+    }
+    if ((first < argument_count) && (strcmp(arguments[first], "describe") == 0)) {
+        if (worker.pe == 0) {
+            describe();
+        }
+    } else if ((first < argument_count) && (strcmp(arguments[first], "hello") != 0)) {
+        /* memory comes first: the buffers are not the library's */
+        if (strcmp(arguments[first], "memory") == 0) {
+            good = worker_memory(&worker);
+            first++;
+        }
+        good = prepare(&worker) && good;
+        for (int i = first; good && (i < argument_count); i++) {
+            good = run_row(&worker, arguments[i]);
+        }
+    }
+    shmem_finalize();
+    return good ? 0 : 1;
+}
