@@ -7,11 +7,14 @@
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
-#define WATCHED_MAX 8 /* PEs that each PE watches: those after it, around */
+#define WATCHED_MAX 8   /* PEs that each PE watches: those after it, around */
+#define CERTAIN_MS  250 /* how long a PE must have been dead */
 
 /* A launcher says that there are several, and this process is about to be one alone. */
 static memspan_status_t check_claim(const char *reason)
@@ -74,7 +77,7 @@ static bool is_dead(int pid)
     return dead;
 }
 
-bool memspan_bootstrap_peer_died(const int *pids, int count, int *local_index_p)
+static bool find_dead(const int *pids, int count, int *local_index_p)
 {
     int self = 0;
     int pid  = getpid();
@@ -90,4 +93,31 @@ bool memspan_bootstrap_peer_died(const int *pids, int count, int *local_index_p)
         }
     }
     return false;
+}
+
+/* A PE that has left the last barrier may exit before another one has noticed that it may leave,
+ * too. So the dead must have been so for a while, in which whoever waits looks again. */
+bool memspan_bootstrap_peer_died(const int *pids, int count, int *local_index_p)
+{
+    static atomic_int suspect; /* local index + 1 */
+    static atomic_llong since_ms;
+
+    int peer = 0;
+    if (!find_dead(pids, count, &peer)) {
+        atomic_store(&suspect, 0);
+        return false;
+    }
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    long long now_ms = (long long)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+    if (atomic_load(&suspect) != peer + 1) {
+        atomic_store(&since_ms, now_ms);
+        atomic_store(&suspect, peer + 1);
+        return false;
+    }
+    if (now_ms - atomic_load(&since_ms) < CERTAIN_MS) {
+        return false;
+    }
+    *local_index_p = peer;
+    return true;
 }

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The environment for the bootstrap alone, without the rest of the SHMEM layer. */
+
+#include "shmem/option.h"
+#include <string.h>
+#include <unistd.h>
+
+const char *memspan_shmem_option_next(const char *prefix, size_t *cursor)
+{
+    for (; environ[*cursor] != NULL; ++*cursor) {
+        if (strncmp(environ[*cursor], prefix, strlen(prefix)) == 0) {
+            return environ[(*cursor)++];
+        }
+    }
+    return NULL;
+}
