@@ -8,7 +8,7 @@
  * one value a point ("pair-64"). A round measures a row for every peer in turn, and the next round
  * begins with the next peer. Here: what rows, points and peers there are, and what was measured. */
 
-#include "bench/alloc_child.h"
+#include "bench/child.h"
 #include "bench/machine.h"
 #include "bench/options.h"
 #include "bench/stats.h"
@@ -99,7 +99,7 @@ bool alloc_peers_list(struct alloc_peers *peers_p, const char *also, const char 
 void alloc_peers_look(struct alloc_peers *peers, unsigned mask, size_t timeout_s);
 
 /* What a worker needs to measure @p row for @p peer. Good until the next call. */
-struct alloc_command alloc_peer_command(const struct alloc_peers *peers,
+struct bench_command alloc_peer_command(const struct alloc_peers *peers,
                                         const struct alloc_peer *peer, enum alloc_row row);
 
 /* ---- a run: alloc_run.c ---- */

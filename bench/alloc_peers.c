@@ -159,13 +159,13 @@ bool alloc_peers_list(struct alloc_peers *peers_p, const char *also, const char 
 
 /* ---- what a worker needs ---- */
 
-struct alloc_command alloc_peer_command(const struct alloc_peers *peers,
+struct bench_command alloc_peer_command(const struct alloc_peers *peers,
                                         const struct alloc_peer *peer, enum alloc_row row)
 {
     static char box[sizeof(peers->workers) + 8];
     static char links[sizeof(peers->workers) + 16];
     bool device = (row == ALLOC_DEVICE) || (row == ALLOC_FILL) || (row == ALLOC_LOOKUP);
-    struct alloc_command command = {.arguments = {NULL, peer->custom ? "custom" : "default"}};
+    struct bench_command command = {.arguments = {NULL, peer->custom ? "custom" : "default"}};
 
     (void)snprintf(command.path, sizeof(command.path), "%s/%s", peers->workers,
                    (device && (peer->device != NULL)) ? peer->device : peer->worker);
@@ -201,12 +201,12 @@ static void read_field(const char *output, const char *key, char *value, size_t 
 /* The distribution's version of a library that has none to tell. */
 static bool ask_distribution(const char *library, char *version, size_t version_size)
 {
-    struct alloc_command command = {
+    struct bench_command command = {
         .path = "/usr/bin/dpkg-query", .arguments = {"-S", library}, .timeout_s = 10};
     char package[128];
-    struct alloc_child child;
+    struct bench_child child;
 
-    if ((library[0] != '/') || !alloc_child_run(&command, &child)) {
+    if ((library[0] != '/') || !bench_child_run(&command, &child)) {
         return false;
     }
     (void)snprintf(package, sizeof(package), "%.*s", (int)strcspn(child.output, ": ,\n"),
@@ -214,7 +214,7 @@ static bool ask_distribution(const char *library, char *version, size_t version_
     command.arguments[0] = "-W";
     command.arguments[1] = "-f=${Version}\n";
     command.arguments[2] = package;
-    if (!alloc_child_run(&command, &child) || (child.output[0] == '\0')) {
+    if (!bench_child_run(&command, &child) || (child.output[0] == '\0')) {
         return false;
     }
     (void)snprintf(version, version_size, "%.*s", (int)strcspn(child.output, "\n"), child.output);
@@ -254,8 +254,8 @@ static bool same_library(const char *asked, const char *answered)
 
 static void look(struct alloc_peers *peers, struct alloc_peer *peer, size_t timeout_s)
 {
-    struct alloc_command command = alloc_peer_command(peers, peer, ALLOC_PAIR);
-    struct alloc_child child;
+    struct bench_command command = alloc_peer_command(peers, peer, ALLOC_PAIR);
+    struct bench_child child;
     char memkind[8] = "";
 
     command.arguments[0] = "describe";
@@ -265,7 +265,7 @@ static void look(struct alloc_peers *peers, struct alloc_peer *peer, size_t time
                        "its library was not here when this program was built");
         return;
     }
-    if (!alloc_child_run(&command, &child)) {
+    if (!bench_child_run(&command, &child)) {
         (void)snprintf(peer->why, sizeof(peer->why), "%s", child.failure);
         return;
     }

@@ -42,13 +42,13 @@ static void add_points(struct alloc_run *run, size_t peer, const char *output)
 static void measure_once(struct alloc_run *run, enum alloc_row row, size_t p)
 {
     for (size_t w = 0; (w < 2) && (alloc_rows[row].workers[w] != NULL); w++) {
-        struct alloc_command command = alloc_peer_command(&run->peers, &run->peers.list[p], row);
-        struct alloc_child child;
+        struct bench_command command = alloc_peer_command(&run->peers, &run->peers.list[p], row);
+        struct bench_child child;
 
         command.arguments[0] = alloc_rows[row].workers[w];
         command.arguments[2] = run->plan->quick ? "quick" : NULL;
         command.timeout_s    = run->plan->timeout_s;
-        if (!alloc_child_run(&command, &child)) {
+        if (!bench_child_run(&command, &child)) {
             (void)snprintf(run->failures[row][p], sizeof(run->failures[row][p]), "%s",
                            child.failure);
         }
@@ -61,12 +61,12 @@ static void measure_once(struct alloc_run *run, enum alloc_row row, size_t p)
 static double start_once(struct alloc_run *run, const struct alloc_peer *peer, char *failure,
                          size_t failure_size)
 {
-    struct alloc_command command = alloc_peer_command(&run->peers, peer, ALLOC_START);
-    struct alloc_child child;
+    struct bench_command command = alloc_peer_command(&run->peers, peer, ALLOC_START);
+    struct bench_child child;
 
     command.arguments[0] = "start";
     command.timeout_s    = run->plan->timeout_s;
-    if (!alloc_child_run(&command, &child)) {
+    if (!bench_child_run(&command, &child)) {
         (void)snprintf(failure, failure_size, "%s", child.failure);
         return NAN;
     }

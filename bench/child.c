@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "bench/alloc_child.h"
+#include "bench/child.h"
 #include "bench/clock.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
@@ -13,7 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { SETTINGS_MAX = 4 };
+enum { SETTINGS_MAX = 5 };
 
 /* Our environment with some variables set, or left out (a text that ends in '='). */
 struct environment {
@@ -46,6 +47,15 @@ static bool add_setting(struct environment *environment, const char *name, const
     return true;
 }
 
+static bool add_whole(struct environment *environment, const char *setting)
+{
+    char *text = strdup(setting);
+
+    environment->texts[environment->text_count] = text;
+    environment->text_count += (text != NULL) ? 1 : 0;
+    return text != NULL;
+}
+
 static void release_environment(struct environment *environment)
 {
     for (size_t i = 0; i < environment->text_count; i++) {
@@ -54,7 +64,7 @@ static void release_environment(struct environment *environment)
     free(environment->variables);
 }
 
-static bool make_environment(struct environment *environment_p, const struct alloc_command *command)
+static bool make_environment(struct environment *environment_p, const struct bench_command *command)
 {
     size_t count = 0;
     size_t used  = 0;
@@ -71,6 +81,7 @@ static bool make_environment(struct environment *environment_p, const struct all
                  add_setting(environment_p, "MEMSPAN_BACKEND_PATH", command->backend_path, NULL));
     good = good && ((command->devices == NULL) ||
                     add_setting(environment_p, "MEMSPAN_DEVICES", command->devices, NULL));
+    good = good && ((command->setting == NULL) || add_whole(environment_p, command->setting));
     while (environ[count] != NULL) {
         count++;
     }
@@ -107,28 +118,98 @@ static void close_ends(struct pipes *pipes, int side)
     }
 }
 
-static bool spawn(const struct alloc_command *command, char *const *variables, struct pipes *pipes,
-                  pid_t *pid_p)
+/* The last of the processors that we may run on: the first is where interrupts mostly go. */
+static void choose_one(const cpu_set_t *allowed, cpu_set_t *one_p)
+{
+    CPU_ZERO(one_p);
+    for (int i = CPU_SETSIZE - 1; i >= 0; i--) {
+        if (CPU_ISSET(i, allowed)) {
+            CPU_SET(i, one_p);
+            return;
+        }
+    }
+}
+
+static int spawn_as_we_are(const struct bench_command *command, char *const *variables,
+                           const posix_spawn_file_actions_t *actions, pid_t *pid_p)
 {
     const char *arguments[sizeof(command->arguments) / sizeof(command->arguments[0]) + 1];
-    posix_spawn_file_actions_t actions;
+    posix_spawnattr_t attributes;
     int error;
 
     arguments[0] = command->path;
     memcpy(arguments + 1, command->arguments, sizeof(command->arguments));
-    if (posix_spawn_file_actions_init(&actions) != 0) {
+    error = posix_spawnattr_init(&attributes);
+    if (error != 0) {
+        return error;
+    }
+    if (command->is_launcher) {
+        (void)posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
+    }
+    error = posix_spawn(pid_p, command->path, actions, &attributes,
+                        (char *const *)(uintptr_t)arguments, variables);
+    (void)posix_spawnattr_destroy(&attributes);
+    return error;
+}
+
+/* A child is born with its parent's processors. */
+static int spawn_on_processors(const struct bench_command *command, char *const *variables,
+                               const posix_spawn_file_actions_t *actions, pid_t *pid_p)
+{
+    cpu_set_t allowed;
+    cpu_set_t one;
+    int error;
+
+    if (!command->one_processor) {
+        return spawn_as_we_are(command, variables, actions, pid_p);
+    }
+    if (sched_getaffinity(0, sizeof(allowed), &allowed) != 0) {
+        return errno;
+    }
+    choose_one(&allowed, &one);
+    if (sched_setaffinity(0, sizeof(one), &one) != 0) {
+        return errno;
+    }
+    error = spawn_as_we_are(command, variables, actions, pid_p);
+    (void)sched_setaffinity(0, sizeof(allowed), &allowed);
+    return error;
+}
+
+static bool spawn(const struct bench_command *command, char *const *variables, struct pipes *pipes,
+                  pid_t *pid_p)
+{
+    posix_spawn_file_actions_t actions;
+    int error = posix_spawn_file_actions_init(&actions);
+
+    if (error != 0) {
+        errno = error;
         return false;
     }
-    error = posix_spawn_file_actions_adddup2(&actions, pipes->ends[0][1], STDOUT_FILENO);
-    error = (error != 0)
-                ? error
-                : posix_spawn_file_actions_adddup2(&actions, pipes->ends[1][1], STDERR_FILENO);
-    error = (error != 0) ? error
-                         : posix_spawn(pid_p, command->path, &actions, NULL,
-                                       (char *const *)(uintptr_t)arguments, variables);
+    error = posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+    for (int i = 0; (i < 2) && (error == 0); i++) {
+        error = posix_spawn_file_actions_adddup2(&actions, pipes->ends[i][1], STDOUT_FILENO + i);
+    }
+    error = (error != 0) ? error : spawn_on_processors(command, variables, &actions, pid_p);
     (void)posix_spawn_file_actions_destroy(&actions);
     errno = error;
     return error == 0;
+}
+
+/* A launcher that is killed outright leaves its children behind: it gets a few seconds first. */
+static void put_down(const struct bench_command *command, pid_t pid)
+{
+    const struct timespec moment = {0, 50000000};
+    siginfo_t info               = {.si_pid = 0};
+
+    if (command->is_launcher) {
+        (void)kill(pid, SIGTERM);
+        for (int i = 0; (i < 60) && (info.si_pid == 0); i++) {
+            (void)nanosleep(&moment, NULL);
+            (void)waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT);
+        }
+        (void)kill(-pid, SIGKILL);
+    }
+    (void)kill(pid, SIGKILL);
 }
 
 /* Reads both until they are closed. False when time is up. */
@@ -174,7 +255,7 @@ static void first_line(const char *text, char *line, size_t line_size)
                    (int)strcspn(text, "\n"), text);
 }
 
-static void judge(struct alloc_child *child, int status, bool in_time, size_t timeout_s,
+static void judge(struct bench_child *child, int status, bool in_time, size_t timeout_s,
                   const char *messages)
 {
     char line[112];
@@ -192,13 +273,14 @@ static void judge(struct alloc_child *child, int status, bool in_time, size_t ti
     }
 }
 
-bool alloc_child_run(const struct alloc_command *command, struct alloc_child *child_p)
+bool bench_child_run(const struct bench_command *command, struct bench_child *child_p)
 {
     struct pipes pipes    = {{{-1, -1}, {-1, -1}}};
     char messages[2048]   = "";
     char *buffers[2]      = {child_p->output, messages};
     const size_t rooms[2] = {sizeof(child_p->output), sizeof(messages)};
     int status            = 0;
+    int64_t begin         = bench_clock_ns();
     struct environment environment;
     struct rusage usage;
     bool in_time;
@@ -215,11 +297,12 @@ bool alloc_child_run(const struct alloc_command *command, struct alloc_child *ch
     close_ends(&pipes, 1);
     in_time = collect(&pipes, command->timeout_s, buffers, rooms);
     if (!in_time) {
-        (void)kill(pid, SIGKILL);
+        put_down(command, pid);
     }
     while ((wait4(pid, &status, 0, &usage) < 0) && (errno == EINTR)) {
     }
-    child_p->cpu_ns = 1e9 * (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
+    child_p->wall_ns = (double)(bench_clock_ns() - begin);
+    child_p->cpu_ns  = 1e9 * (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
                       1e3 * (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
     judge(child_p, status, in_time, command->timeout_s, messages);
 done:
