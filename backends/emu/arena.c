@@ -259,12 +259,13 @@ struct emu_block *emu_arena_take(struct emu_device *device, size_t size_bytes, s
         emu_refuse(emu, MEMSPAN_ERR_NO_MEMORY, NULL, "no memory for a block's record");
         return NULL;
     }
-    block->base       = emu->arena + at * EMU_GRANULE_BYTES;
-    block->size_bytes = size_bytes;
-    block->home       = device->ordinal;
-    block->next       = NULL;
-    block->imported   = false;
-    block->granules   = 0;
+    block->base         = emu->arena + at * EMU_GRANULE_BYTES;
+    block->size_bytes   = size_bytes;
+    block->home         = device->ordinal;
+    block->next         = NULL;
+    block->imported     = false;
+    block->granules     = 0;
+    block->caller_count = 0;
     atomic_store(&block->busy, 0);
     atomic_store(&block->given, 0);
     atomic_store(&block->state, EMU_BLOCK_LIVE);

@@ -31,6 +31,9 @@ enum { EMU_DEVICES_MAX = 32 };
 /* A device's addresses are this many times its memory: freed ones are used again late. */
 #define EMU_SPREAD 4
 
+/* Of a block's allocation; the library's own are among them. */
+enum { EMU_CALLERS_MAX = 20 };
+
 enum emu_block_state { EMU_BLOCK_LIVE = 1, EMU_BLOCK_LEAVING, EMU_BLOCK_FREED };
 
 /* A record is never given back to the system: the signal handler may look at it at any time. */
@@ -48,6 +51,8 @@ struct emu_block {
     size_t granules;         /* entries of the arena's table that lead here */
     struct emu_block *next;  /* of those in use; of records out of use */
     struct emu_block *older; /* of all records */
+    void *callers[EMU_CALLERS_MAX]; /* who allocated it, the innermost first */
+    int caller_count;
 };
 
 /* Commands of all queues are done in the order in which they were submitted. */

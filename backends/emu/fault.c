@@ -10,6 +10,8 @@
  * handler, at the same instruction. */
 
 #include "backends/emu/emu.h"
+#include "core/base/platform.h"
+#include <dlfcn.h>
 #include <errno.h>
 #include <execinfo.h>
 #include <fcntl.h>
@@ -66,13 +68,55 @@ static void say(const char *text, size_t length)
     }
 }
 
+/* The granule behind a block is nobody's: whose end was overrun? */
+static const struct emu_block *find_near(const struct emu *emu, const void *address)
+{
+    const struct emu_block *block = emu_arena_find(emu, address);
+
+    return ((block == NULL) && (address >= (const void *)(emu->arena + EMU_GRANULE_BYTES)))
+               ? emu_arena_find(emu, (const char *)address - EMU_GRANULE_BYTES)
+               : block;
+}
+
+/* Blocks of less than a page share one that was taken for the first of them. */
+static void tell_callers(const struct emu *emu, const void *address, bool shares)
+{
+    const struct emu_block *block = find_near(emu, address);
+    const char *what              = shares ? "  taken by    " : "  allocated by";
+    bool inside                   = true;
+    Dl_info own;
+    Dl_info caller;
+    int i;
+
+    if ((block == NULL) || (dladdr((const void *)(uintptr_t)tell_callers, &own) == 0)) {
+        return;
+    }
+    for (i = 0; i < block->caller_count; i++) {
+        char place[256];
+        char line[320];
+
+        inside = inside && (dladdr(block->callers[i], &caller) != 0) &&
+                 (caller.dli_fbase == own.dli_fbase);
+        if (!inside) {
+            /* A return address may be the next function's first byte. */
+            (void)emu_symbol_text(place, sizeof(place), (uintptr_t)block->callers[i] - 1);
+            say(line, (size_t)snprintf(line, sizeof(line), "%s %s\n", what, place));
+        }
+    }
+}
+
 static void tell_block(const struct emu *emu, const void *address)
 {
     char text[700];
     memspan_pointer_info_t block = {.struct_size = sizeof(block)};
     memspan_space_info_t space   = {.struct_size = sizeof(space)};
 
+    bool guarded = (strstr(emu->services->option("MEMSPAN_DEBUG"), "guard") != NULL);
+
     if ((memspan_pointer_describe(address, &block) != MEMSPAN_OK) || (block.base == NULL)) {
+        if (!guarded) {
+            tell_callers(emu, address, false);
+        }
         emu->services->tell(address); /* freed, perhaps: who freed it? */
         return;
     }
@@ -87,6 +131,9 @@ static void tell_block(const struct emu *emu, const void *address)
              memspan_kind_name(block.kind_given), block.home,
              (unsigned long long)(uintptr_t)block.allocator, space.name);
     say(text, strlen(text));
+    if (!guarded) {
+        tell_callers(emu, address, block.size_bytes < memspan_page_size());
+    }
     emu->services->tell(address);
 }
 
@@ -267,15 +314,11 @@ static void say_block(const void *address)
 
 static void report(const struct emu *emu, const void *address, const void *context)
 {
-    const struct emu_block *block = emu_arena_find(emu, address);
+    const struct emu_block *block = find_near(emu, address);
     char text[1400];
     struct emu_writer w = {text, sizeof(text), 0};
     enum rule rule;
 
-    if ((block == NULL) && (address >= (const void *)(emu->arena + EMU_GRANULE_BYTES))) {
-        /* The granule behind a block is nobody's: whose end was overrun? */
-        block = emu_arena_find(emu, (const char *)address - EMU_GRANULE_BYTES);
-    }
     rule = find_rule(block, address);
     write_headline(&w, block, rule, emu_context_is_write(context));
     write_address(&w, address, block);

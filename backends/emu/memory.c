@@ -8,6 +8,7 @@
 #include "backends/emu/emu.h"
 #include "core/base/pages.h"
 #include "core/base/platform.h"
+#include <execinfo.h>
 #include <fcntl.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -200,6 +201,8 @@ memspan_status_t emu_alloc(void *state, int ordinal, const memspan_request_t *re
     struct emu_device *device;
     struct emu_block *block = NULL;
     int node                = -1;
+    void *callers[EMU_CALLERS_MAX];
+    int caller_count        = backtrace(callers, EMU_CALLERS_MAX); /* it may wait for the linker */
     memspan_status_t status = emu_enter(state, ordinal, &device);
 
     if (status == MEMSPAN_OK) {
@@ -210,6 +213,10 @@ memspan_status_t emu_alloc(void *state, int ordinal, const memspan_request_t *re
     }
     pthread_mutex_lock(&emu->lock);
     status = take(device, request, &block);
+    if (status == MEMSPAN_OK) {
+        memcpy(block->callers, callers, sizeof(callers));
+        block->caller_count = caller_count;
+    }
     pthread_mutex_unlock(&emu->lock);
     if (status != MEMSPAN_OK) {
         return status;

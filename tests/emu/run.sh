@@ -47,14 +47,17 @@ devices_left() {
 }
 
 stopped read_device 'the host read device memory' 'byte 24 of' 'rule ' 'memspan_copy()' 'read at ' \
-    'read_it+' 'allocation  8000 bytes' 'over space {0}' 'called by   read_device+' 'called by   main+'
+    'read_it+' 'allocation  8000 bytes' 'over space {0}' 'called by   read_device+' 'called by   main+' \
+    'allocated by take+' 'allocated by read_device+' 'allocated by main+'
 stopped write_device 'the host wrote to device memory' 'write at ' 'write_it+'
 stopped copy_device 'the host read device memory'
 stopped read_managed 'the host read managed memory while a launch was not waited for' \
     'memspan_device_synchronize()' 'read_it+' 'over space {host,0}'
 stopped write_managed_later 'the host wrote to managed memory' 'called by   write_managed_later+'
-stopped read_freed 'the host read memory that was freed' 'byte 24 of 16777216'
-stopped run_over 'addresses of a device behind the end of a block' '24 bytes past the end of 16777216'
+stopped read_freed 'the host read memory that was freed' 'byte 24 of 16777216' \
+    'allocated by read_freed+'
+stopped run_over 'addresses of a device behind the end of a block' '24 bytes past the end of 16777216' \
+    'allocated by run_over+'
 stopped many_threads 'the host read device memory' 'read_in_thread+'
 stopped in_child 'a forked child used ' 'devices do not survive fork()'
 # Not ours to explain, and ended by whoever handles it: the system, or a sanitizer.
