@@ -9,6 +9,8 @@
 
 #include "core/symmetric_heap.h"
 #include "shmem/segment.h"
+#include "shmem/team.h"
+#include <shmemx.h>
 
 enum {
     MEMSPAN_PARTITION_DEFAULT = -2, /* whichever shmem_malloc() uses */
@@ -40,6 +42,19 @@ bool memspan_partition_is_default_sized(const struct memspan_partition *partitio
  * everywhere, or partitions. Also opens the arena. */
 memspan_status_t memspan_partition_open(void);
 void memspan_partition_close(void);
+
+/* Their numbers, ascending, at most @p capacity of them; how many there are. */
+int memspan_partition_ids(int *ids, int capacity);
+/* Everything but the size of the structure. MEMSPAN_ERR_NOT_FOUND. */
+memspan_status_t memspan_partition_describe(int id, shmemx_partition_info_t *info_p);
+/* "SHMEM_SYMMETRIC_PARTITION1", or the name that a space was given. NULL: there is none. */
+const char *memspan_partition_name(int id);
+
+/* One more, of a team, while the job runs (a space): collective over the team, whose PEs fail
+ * together. And its end. */
+memspan_status_t memspan_partition_create(struct memspan_team *team,
+                                          const shmemx_space_config_t *config, int *id_p);
+memspan_status_t memspan_partition_destroy(int id);
 
 /* What there is, a line each, to standard output (SHMEM_INFO). */
 void memspan_partition_print(void);

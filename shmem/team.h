@@ -11,6 +11,7 @@
 
 #include "shmem/job.h"
 #include "shmem/node.h"
+#include <shmem/types.h>
 
 enum {
     MEMSPAN_TEAM_INDEX_MASK = 0xfff,
@@ -46,6 +47,18 @@ static inline int memspan_team_world_pe(const struct memspan_team *team, int pe)
 {
     return team->start + (pe * team->stride);
 }
+
+/* shmem_team_split_strided() and _2d(): collective over the parent, whose PEs fail together. 0 and
+ * the new team (NULL in PEs that are no members), or nonzero with an error record. */
+int memspan_team_split_strided(struct memspan_team *parent, int start, int stride, int size,
+                               const shmem_team_config_t *config, long config_mask,
+                               struct memspan_team **team_p);
+int memspan_team_split_2d(struct memspan_team *parent, int x_range,
+                          const shmem_team_config_t *x_config, long x_mask,
+                          struct memspan_team **x_team_p, const shmem_team_config_t *y_config,
+                          long y_mask, struct memspan_team **y_team_p);
+/* Collective over it; its contexts end. Not of the predefined ones. */
+void memspan_team_destroy(struct memspan_team *team);
 
 void memspan_team_open(void); /* the world's and the node's, at shmem_init() */
 void memspan_team_close(void);

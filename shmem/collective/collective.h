@@ -68,5 +68,9 @@ struct memspan_active_set {
     struct memspan_team team;
     long *sync;
 };
+void memspan_active_set_open(const char *call, struct memspan_active_set *set, int start,
+                             int log_stride, int size, long *sync);
+/* The pSync is as it was, for every member, before any of them returns. */
+void memspan_active_set_close(struct memspan_active_set *set);
 
 #endif /* MEMSPAN_SHMEM_COLLECTIVE_H */

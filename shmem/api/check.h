@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef MEMSPAN_SHMEM_API_CHECK_H
+#define MEMSPAN_SHMEM_API_CHECK_H
+
+/* What is wrong with arguments, in words: every function here returns when nothing is, and ends the
+ * job otherwise. Those named check are called in the checked mode alone. */
+
+#include "shmem/team.h"
+
+/* The handle is a live context's, and it has that PE. */
+void memspan_check_context(const char *call, const void *handle, int pe) __attribute__((cold));
+
+/* A put and a get of whole bytes: both ends, PE (the world's number), alignment to @p element_bytes
+ * (1: none), overlap. */
+void memspan_check_put(const char *call, const void *dest, const void *source, size_t size_bytes,
+                       size_t element_bytes, int pe) __attribute__((cold));
+void memspan_check_get(const char *call, const void *dest, const void *source, size_t size_bytes,
+                       size_t element_bytes, int pe) __attribute__((cold));
+
+/* Blocks: strides in elements, at least block_count; the symmetric end is on that PE. */
+void memspan_check_strided(const char *call, const void *symmetric, ptrdiff_t dest_stride,
+                           ptrdiff_t source_stride, size_t block_count, size_t element_bytes,
+                           int pe) __attribute__((cold));
+
+/* A symmetric word of that PE, aligned. */
+void memspan_check_word(const char *call, const char *argument, const void *address,
+                        size_t size_bytes, int pe) __attribute__((cold));
+
+/* A symmetric array of this PE. */
+void memspan_check_symmetric(const char *call, const char *argument, const void *address,
+                             size_t size_bytes) __attribute__((cold));
+
+/* All members of the team have given the same @p value (sizes, roots). */
+void memspan_check_agreement(const char *call, struct memspan_team *team, const char *argument,
+                             uint64_t value) __attribute__((cold));
+
+/* Always: the live team of a handle. */
+struct memspan_team *memspan_require_team(const char *call, const char *argument,
+                                          const void *handle);
+
+/* Always: what a comparison or a signal operator that is none leads to. */
+_Noreturn void memspan_refuse_comparison(const char *call, int comparison) __attribute__((cold));
+_Noreturn void memspan_refuse_signal_operator(const char *call, int operator_)
+    __attribute__((cold));
+
+#endif /* MEMSPAN_SHMEM_API_CHECK_H */

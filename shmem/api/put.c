@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* put.c: shmem_put and its family: block, non-blocking, one element, with a signal. */
+
+#include "shmem/api/routine.h"
+#include "shmem/atomic.h"
+#include "shmem/rma.h"
+
+static inline void put(const char *call, const struct memspan_context *context, void *dest,
+                       const void *source, size_t count, size_t element_bytes, int pe)
+{
+    size_t size_bytes = memspan_bytes_of(count, element_bytes);
+
+    if (MEMSPAN_UNLIKELY(memspan_job.checks)) {
+        memspan_check_put(call, dest, source, size_bytes, element_bytes, pe);
+    }
+    memspan_put(context, dest, source, size_bytes, pe);
+}
+
+static inline void put_nbi(const char *call, const struct memspan_context *context, void *dest,
+                           const void *source, size_t count, size_t element_bytes, int pe)
+{
+    size_t size_bytes = memspan_bytes_of(count, element_bytes);
+
+    if (MEMSPAN_UNLIKELY(memspan_job.checks)) {
+        memspan_check_put(call, dest, source, size_bytes, element_bytes, pe);
+    }
+    memspan_put_nbi(context, dest, source, size_bytes, pe);
+}
+
+#define PUT(NAME, TYPE, OP)                                                                        \
+    MEMSPAN_ROUTINE_TWINS(void, NAME##_##OP,                                                       \
+                          OP(MEMSPAN_CALL, context, dest, source, nelems, sizeof(TYPE), pe),       \
+                          TYPE *dest, const TYPE *source, size_t nelems, int pe)
+#define PUT_SIZE(BITS, OP, SUFFIX)                                                                 \
+    MEMSPAN_ROUTINE_TWINS(void, OP##BITS##SUFFIX,                                                  \
+                          OP##SUFFIX(MEMSPAN_CALL, context, dest, source, nelems, (BITS) / 8, pe), \
+                          void *dest, const void *source, size_t nelems, int pe)
+#define PUT_MEM(OP)                                                                                \
+    MEMSPAN_ROUTINE_TWINS(void, putmem##OP,                                                        \
+                          put##OP(MEMSPAN_CALL, context, dest, source, nelems, 1, pe), void *dest, \
+                          const void *source, size_t nelems, int pe)
+MEMSPAN_SHMEM_RMA_TYPES(PUT, put)
+MEMSPAN_SHMEM_RMA_SIZES(PUT_SIZE, put, )
+PUT_MEM()
+MEMSPAN_SHMEM_RMA_TYPES(PUT, put_nbi)
+MEMSPAN_SHMEM_RMA_SIZES(PUT_SIZE, put, _nbi)
+PUT_MEM(_nbi)
+
+/* ---- one element ---- */
+
+/* A store to the other PE's memory: no copy, no size. */
+#define P(NAME, TYPE, OP)                                                                          \
+    static inline void p_##NAME(const char *call, const struct memspan_context *context,           \
+                                TYPE *dest, TYPE value, int pe)                                    \
+    {                                                                                              \
+        unsigned index;                                                                            \
+        TYPE *to = memspan_segment_peer(dest, sizeof(TYPE), pe, &index);                           \
+                                                                                                   \
+        if (MEMSPAN_LIKELY((to != NULL) && !memspan_job.checks)) {                                 \
+            *(volatile TYPE *)to = value;                                                          \
+            memspan_node_ring_at((int)index, dest);                                                \
+        } else {                                                                                   \
+            put(call, context, dest, &(TYPE){value}, 1, sizeof(TYPE), pe);                         \
+        }                                                                                          \
+    }                                                                                              \
+    MEMSPAN_ROUTINE_TWINS(void, NAME##_##OP, p_##NAME(MEMSPAN_CALL, context, dest, value, pe),     \
+                          TYPE *dest, TYPE value, int pe)
+MEMSPAN_SHMEM_RMA_TYPES(P, p)
+
+/* ---- with a signal ---- */
+
+static void put_signal(const char *call, const struct memspan_context *context, void *dest,
+                       const void *source, size_t size_bytes, size_t element_bytes,
+                       uint64_t *signal, uint64_t value, int signal_operator, int pe)
+{
+    if (MEMSPAN_UNLIKELY(memspan_job.checks)) {
+        memspan_check_put(call, dest, source, size_bytes, element_bytes, pe);
+        memspan_check_word(call, "sig_addr", signal, sizeof *signal, pe);
+    }
+    if ((signal_operator != SHMEM_SIGNAL_SET) && (signal_operator != SHMEM_SIGNAL_ADD)) {
+        memspan_refuse_signal_operator(call, signal_operator);
+    }
+    memspan_put(context, dest, source, size_bytes, pe);
+    /* The store to the signal releases the data; what the owner serves is done when put returns. */
+    memspan_signal(context, signal, value, signal_operator == SHMEM_SIGNAL_ADD, pe);
+}
+
+#define PUT_SIGNAL_CALL(ELEMENT_BYTES)                                                             \
+    put_signal(MEMSPAN_CALL, context, dest, source, memspan_bytes_of(nelems, ELEMENT_BYTES),       \
+               ELEMENT_BYTES, sig_addr, signal, sig_op, pe)
+#define PUT_SIGNAL(NAME, TYPE, OP)                                                                 \
+    MEMSPAN_ROUTINE_TWINS(void, NAME##_##OP, PUT_SIGNAL_CALL(sizeof(TYPE)), TYPE *dest,            \
+                          const TYPE *source, size_t nelems, uint64_t *sig_addr, uint64_t signal,  \
+                          int sig_op, int pe)
+#define PUT_SIGNAL_SIZE(BITS, OP, SUFFIX)                                                          \
+    MEMSPAN_ROUTINE_TWINS(void, OP##BITS##SUFFIX, PUT_SIGNAL_CALL((BITS) / 8), void *dest,         \
+                          const void *source, size_t nelems, uint64_t *sig_addr, uint64_t signal,  \
+                          int sig_op, int pe)
+#define PUT_SIGNAL_MEM(OP)                                                                         \
+    MEMSPAN_ROUTINE_TWINS(void, putmem_##OP, PUT_SIGNAL_CALL(1), void *dest, const void *source,   \
+                          size_t nelems, uint64_t *sig_addr, uint64_t signal, int sig_op, int pe)
+MEMSPAN_SHMEM_RMA_TYPES(PUT_SIGNAL, put_signal)
+MEMSPAN_SHMEM_RMA_SIZES(PUT_SIGNAL_SIZE, put, _signal)
+PUT_SIGNAL_MEM(signal)
+/* The data must be there before the signal: nothing is left to complete later. */
+MEMSPAN_SHMEM_RMA_TYPES(PUT_SIGNAL, put_signal_nbi)
+MEMSPAN_SHMEM_RMA_SIZES(PUT_SIGNAL_SIZE, put, _signal_nbi)
+PUT_SIGNAL_MEM(signal_nbi)
