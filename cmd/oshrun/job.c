@@ -92,7 +92,12 @@ bool job_open(struct job *job, const struct options *options)
 enum memspan_launch_state job_state(const struct job *job, int pe)
 {
     const struct memspan_launch_pe *record = memspan_launch_pe_record(job->header, (uint32_t)pe);
-    return (enum memspan_launch_state)__atomic_load_n(&record->state, __ATOMIC_ACQUIRE);
+    uint32_t state                         = __atomic_load_n(&record->state, __ATOMIC_ACQUIRE);
+    enum memspan_launch_state other        = job->pes[pe].pmix_state;
+    if (state == MEMSPAN_LAUNCH_ATTACHED || other == MEMSPAN_LAUNCH_ATTACHED) {
+        return MEMSPAN_LAUNCH_ATTACHED;
+    }
+    return state == MEMSPAN_LAUNCH_STARTED ? other : (enum memspan_launch_state)state;
 }
 
 void job_signal(const struct job *job, int signal)

@@ -16,6 +16,7 @@ struct pe {
     int wait_status;
     uint32_t last_state; /* when it went: enum memspan_launch_state */
     double gone_at_s;
+    enum memspan_launch_state pmix_state; /* the same, as the PMIx server saw it */
 };
 
 struct job {
@@ -30,6 +31,8 @@ struct job {
 /* Makes the job file. False, having said why. */
 bool job_open(struct job *job, const struct options *options);
 
+/* Where a PE is, by what it says in the job file and to the PMIx server: inside, when it is inside
+ * for one of them. */
 enum memspan_launch_state job_state(const struct job *job, int pe);
 
 /* To every living PE and what it has started. */

@@ -72,11 +72,32 @@ static void run_other_launcher(const struct options *options)
     exit(errno == ENOENT ? EXIT_NOT_FOUND : EXIT_CANNOT_RUN);
 }
 
+/* False, having said why, when there has to be a server and is none. */
+static bool serve_pmix(const struct options *options, const struct job *job, const char *path,
+                       struct guard *guard, struct server *server)
+{
+    char reason[512] = "";
+    *server          = (struct server){.event_fd = -1};
+    if (options->pmix == SERVE_OFF || (options->pmix == SERVE_AUTO && !server_is_needed(path))) {
+        return true;
+    }
+    if (server_open(server, job->header->job_id, job->pe_count, reason, sizeof(reason))) {
+        guard_note_folder(guard, server->folder);
+        return true;
+    }
+    if (options->pmix == SERVE_ON || options->verbose) {
+        complain("no PMIx server: %s", reason);
+    }
+    *server = (struct server){.event_fd = -1};
+    return options->pmix != SERVE_ON;
+}
+
 static bool start_all(struct watch *watch, struct starter *starter)
 {
     struct job *job = watch->job;
     for (int pe = 0; pe < job->pe_count; pe++) {
-        if (!start_pe(starter, &job->pes[pe], pe, NULL)) {
+        char **variables = watch->server->variables != NULL ? watch->server->variables[pe] : NULL;
+        if (!start_pe(starter, &job->pes[pe], pe, variables)) {
             job_signal(job, SIGKILL);
             return false;
         }
@@ -102,7 +123,8 @@ static void die_of(int number)
 static int run(const struct options *options)
 {
     struct job job;
-    struct watch watch     = {.job = &job};
+    struct server server;
+    struct watch watch     = {.job = &job, .server = &server};
     struct starter starter = {.job = &job, .path = start_find(options->program[0])};
     int errors[2];
     if (!job_open(&job, options)) {
@@ -117,7 +139,8 @@ static int run(const struct options *options)
     starter.output      = watch.output;
     starter.environment = start_environment(options->settings);
     if (watch.guard == NULL || watch.output == NULL || starter.environment == NULL ||
-        pipe2(errors, O_CLOEXEC | O_NONBLOCK) != 0) {
+        pipe2(errors, O_CLOEXEC | O_NONBLOCK) != 0 ||
+        !serve_pmix(options, &job, starter.path, watch.guard, &server)) {
         return 1;
     }
     watch.error_fd      = errors[0];
@@ -130,6 +153,7 @@ static int run(const struct options *options)
     if (status == 0) {
         status = watch_run(&watch);
     }
+    server_close(&server);
     guard_close(watch.guard);
     if (watch.forwarded != 0 && status == 128 + watch.forwarded) {
         die_of(watch.forwarded);

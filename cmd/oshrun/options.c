@@ -175,7 +175,7 @@ static bool read_valued(struct reader *reader, struct options *options, int *set
     } else if (is_option(word, "-wdir", "--wdir")) {
         options->folder = value_of(reader);
     } else if (is_option(word, NULL, "--pmix")) {
-        options->pmix = (enum pmix_mode)read_word("--pmix", value_of(reader), modes);
+        options->pmix = (enum serve_mode)read_word("--pmix", value_of(reader), modes);
     } else if (is_option(word, NULL, "--launcher")) {
         options->launcher = value_of(reader);
     } else {

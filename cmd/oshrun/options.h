@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-enum pmix_mode { PMIX_AUTO, PMIX_ON, PMIX_OFF };
+enum serve_mode { SERVE_AUTO, SERVE_ON, SERVE_OFF };
 enum binding { BIND_NONE, BIND_CORE };
 
 /* What the command line asks for. Texts are the command line's own. */
@@ -15,7 +15,7 @@ struct options {
     bool allow_root;  /* for other launchers */
     double timeout_s; /* 0: none */
     enum binding binding;
-    enum pmix_mode pmix;
+    enum serve_mode pmix;
     const char *folder;   /* to run in, or NULL */
     const char *launcher; /* NULL: this program itself */
     char **settings;      /* NAME=VALUE of --env, NULL at the end */

@@ -64,6 +64,12 @@ static void end_job(struct watch *watch, int status, bool at_once)
     }
 }
 
+/* The status of a job as that of a process: what is not 0 stays so. */
+static int exit_code(int status)
+{
+    return status != 0 && (status & 0xff) == 0 ? 1 : status & 0xff;
+}
+
 /* shmem_global_exit, or a fatal error: the PE has said what it had to say. */
 static bool check_abort(struct watch *watch)
 {
@@ -72,14 +78,34 @@ static bool check_abort(struct watch *watch)
         return watch->is_ending;
     }
     int status  = header->abort_status;
-    int code    = status != 0 && (status & 0xff) == 0 ? 1 : status & 0xff;
     unsigned pe = header->abort_by - 1;
     if (status != 0 && pe < (unsigned)watch->job->pe_count) {
         complain("PE %u (pid %d) ended the job with status %d", pe,
                  (int)watch->job->pes[pe].last_pid, status);
     }
-    end_job(watch, code, false);
+    end_job(watch, exit_code(status), false);
     return true;
+}
+
+/* What the PMIx server has heard of the PEs. */
+static void take_events(struct watch *watch)
+{
+    struct server_event event;
+    while (watch->server->event_fd >= 0 &&
+           read(watch->server->event_fd, &event, sizeof(event)) == (ssize_t)sizeof(event)) {
+        if (event.pe < 0 || event.pe >= watch->job->pe_count) {
+            continue;
+        }
+        struct pe *record = &watch->job->pes[event.pe];
+        if (event.kind != SERVER_EVENT_ABORT) {
+            record->pmix_state = event.kind == SERVER_EVENT_CONNECTED ? MEMSPAN_LAUNCH_ATTACHED
+                                                                      : MEMSPAN_LAUNCH_FINALIZED;
+        } else if (!watch->is_ending) {
+            complain("PE %d (pid %d) ended the job with status %d", event.pe, (int)record->last_pid,
+                     event.status);
+            end_job(watch, exit_code(event.status), false);
+        }
+    }
 }
 
 /* Why the program could not be run, when that is why PE number pe has gone. */
@@ -138,6 +164,7 @@ static void reap(struct watch *watch)
 {
     int wait_status = 0;
     pid_t pid       = 0;
+    take_events(watch); /* what a PE said before it went */
     while ((pid = waitpid(-1, &wait_status, WNOHANG)) > 0) {
         for (int pe = 0; pe < watch->job->pe_count; pe++) {
             struct pe *record = &watch->job->pes[pe];
@@ -266,7 +293,7 @@ static void end_leftovers(const struct watch *watch)
         bool found = false;
         int pid    = 0;
         while (file != NULL && fscanf(file, "%d", &pid) == 1) {
-            if (!guard_owns(watch->guard, pid)) {
+            if (!guard_owns(watch->guard, pid) && pid != watch->server->pid) {
                 found = true;
                 kill(pid, SIGKILL);
                 waitpid(pid, NULL, 0);
@@ -283,7 +310,7 @@ static void end_leftovers(const struct watch *watch)
 
 int watch_run(struct watch *watch)
 {
-    struct pollfd *events = calloc((size_t)output_poll_max(watch->output) + 1, sizeof(*events));
+    struct pollfd *events = calloc((size_t)output_poll_max(watch->output) + 2, sizeof(*events));
     watch->signal_fd      = open_signals();
     if (events == NULL || watch->signal_fd < 0) {
         complain("cannot watch the PEs: %s", strerror(errno));
@@ -295,9 +322,14 @@ int watch_run(struct watch *watch)
     while (watch->job->alive_count > 0) {
         int wait_ms = patience(watch);
         events[0]   = (struct pollfd){.fd = watch->signal_fd, .events = POLLIN};
-        int count   = output_poll(watch->output, events + 1, &wait_ms);
-        if (poll(events, (nfds_t)count + 1, wait_ms) > 0) {
-            output_step(watch->output, events + 1, count);
+        events[1]   = (struct pollfd){.fd = watch->server->event_fd, .events = POLLIN};
+        int count   = output_poll(watch->output, events + 2, &wait_ms);
+        if (poll(events, (nfds_t)count + 2, wait_ms) > 0) {
+            output_step(watch->output, events + 2, count);
+        }
+        if ((events[1].revents & POLLHUP) && !watch->is_ending) {
+            complain("the PMIx server has died; ending the job");
+            end_job(watch, 1, false);
         }
         take_signals(watch);
         check_times(watch);

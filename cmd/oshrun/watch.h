@@ -13,12 +13,14 @@
 #include "guard.h"
 #include "job.h"
 #include "output.h"
+#include "server.h"
 #include <signal.h>
 
 struct watch {
     struct job *job;
     struct guard *guard;
     struct output *output;
+    const struct server *server; /* its event_fd is -1 when there is no server */
     int signal_fd;
     int error_fd;      /* PEs that could not run the program say why */
     double deadline_s; /* of the job; 0: none */

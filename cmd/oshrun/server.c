@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The launcher's side of the PMIx server's process. */
+
+#include "server.h"
+#include "guard.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* All that is written there until it is closed, with a null behind; NULL without memory. */
+static char *read_all(int fd, size_t *size_p)
+{
+    size_t room = 65536;
+    size_t used = 0;
+    char *text  = malloc(room);
+    while (text != NULL) {
+        ssize_t size = read(fd, text + used, room - used - 1);
+        if (size <= 0 && !(size < 0 && errno == EINTR)) {
+            text[used] = '\0';
+            *size_p    = used;
+            return text;
+        }
+        used += size > 0 ? (size_t)size : 0;
+        if (room - used < 4096) {
+            room *= 2;
+            char *larger = realloc(text, room);
+            if (larger == NULL) {
+                free(text);
+            }
+            text = larger;
+        }
+    }
+    return NULL;
+}
+
+/* Points variables at the text's words. False when there are not as many lists as PEs. */
+static bool split(struct server *server, size_t size)
+{
+    size_t word_count = 0;
+    for (size_t i = 0; i < size; i++) {
+        word_count += server->text[i] == '\0';
+    }
+    char **words      = calloc(word_count + 1, sizeof(*words));
+    server->variables = calloc((size_t)server->count, sizeof(*server->variables));
+    if (words == NULL || server->variables == NULL) {
+        free(words);
+        return false;
+    }
+    int pe         = 0;
+    char **list    = words;
+    size_t at      = 0;
+    size_t written = 0;
+    for (; at < size && pe < server->count; at += strlen(server->text + at) + 1) {
+        if (server->text[at] != '\0') {
+            words[written++] = server->text + at;
+        } else {
+            words[written++]        = NULL;
+            server->variables[pe++] = list;
+            list                    = words + written;
+        }
+    }
+    return pe == server->count;
+}
+
+static bool make_folder(char *folder, size_t size)
+{
+    const char *where = getenv("TMPDIR");
+    where             = where != NULL && where[0] == '/' ? where : "/tmp";
+    snprintf(folder, size, "%s/oshrun-XXXXXX", where);
+    return mkdtemp(folder) != NULL;
+}
+
+static void start_server(const struct server *server, const char *job_id, int answer_fd,
+                         int event_fd, pid_t launcher)
+{
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != launcher) {
+        _exit(1);
+    }
+    prctl(PR_SET_NAME, "oshrun pmix");
+    setpgid(0, 0);
+    server_run(job_id, server->count, server->folder, answer_fd, event_fd);
+}
+
+/* Wait for the environments; the server is ready then. */
+static bool fetch(struct server *server, int answer_fd, char *reason, size_t reason_size)
+{
+    size_t size  = 0;
+    server->text = read_all(answer_fd, &size);
+    if (server->text == NULL || size == 0) {
+        snprintf(reason, reason_size, "the PMIx server died while it started");
+        return false;
+    }
+    if (server->text[0] == '!') {
+        snprintf(reason, reason_size, "%s", server->text + 1);
+        return false;
+    }
+    if (!split(server, size)) {
+        snprintf(reason, reason_size, "the PMIx server has not prepared every PE");
+        return false;
+    }
+    return true;
+}
+
+bool server_open(struct server *server, const char *job_id, int pe_count, char *reason,
+                 size_t reason_size)
+{
+    int answers[2];
+    int events[2];
+    *server = (struct server){.event_fd = -1, .count = pe_count};
+    if (!make_folder(server->folder, sizeof(server->folder))) {
+        snprintf(reason, reason_size, "cannot make %s: %s", server->folder, strerror(errno));
+        server->folder[0] = '\0';
+        return false;
+    }
+    if (pipe2(answers, O_CLOEXEC) != 0 || pipe2(events, O_CLOEXEC) != 0) {
+        snprintf(reason, reason_size, "cannot make a pipe: %s", strerror(errno));
+        server_close(server);
+        return false;
+    }
+    pid_t launcher = getpid();
+    pid_t pid      = fork();
+    if (pid == 0) {
+        close(answers[0]);
+        close(events[0]);
+        start_server(server, job_id, answers[1], events[1], launcher);
+    }
+    close(answers[1]);
+    close(events[1]);
+    server->pid      = pid > 0 ? pid : 0;
+    server->event_fd = events[0];
+    bool is_ready    = pid > 0 && fetch(server, answers[0], reason, reason_size);
+    close(answers[0]);
+    if (pid < 0) {
+        snprintf(reason, reason_size, "cannot start the PMIx server: %s", strerror(errno));
+    }
+    if (!is_ready) {
+        server_close(server);
+        return false;
+    }
+    fcntl(server->event_fd, F_SETFL, O_NONBLOCK);
+    return true;
+}
+
+void server_close(struct server *server)
+{
+    if (server->pid > 0) {
+        kill(server->pid, SIGKILL);
+        while (waitpid(server->pid, NULL, 0) < 0 && errno == EINTR) {
+        }
+        server->pid = 0;
+    }
+    if (server->folder[0] != '\0') {
+        guard_remove_folder(server->folder);
+        server->folder[0] = '\0';
+    }
+}

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Does a program need a PMIx server? A program that links our library and, beyond it, only
+ * libraries that are known to start nothing, does not: our PEs find each other by the job file. Of
+ * everything else (scripts, interpreters, other libraries) it cannot be known, and the answer is
+ * yes. */
+
+#include "server.h"
+#include <elf.h>
+#include <fcntl.h>
+#include <link.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define OURS "libmemspan-shmem.so"
+
+static const char *const harmless[] = {
+    OURS,           "libmemspan.so",  "libc.so",      "libm.so",        "libpthread.so",
+    "libdl.so",     "librt.so",       "libgcc_s.so",  "libomp.so",      "libgomp.so",
+    "libstdc++.so", "libgfortran.so", "libatomic.so", "libquadmath.so", "libnuma.so",
+    "libhwloc.so",  "libasan.so",     "libubsan.so",  "libtsan.so",     "ld-linux",
+    "libz.so",      "libomptarget.so"};
+
+struct image {
+    const char *bytes;
+    size_t size;
+};
+
+static bool is_inside(const struct image *image, size_t offset, size_t size)
+{
+    return offset <= image->size && size <= image->size - offset;
+}
+
+/* Where the file has what is at that address of the program; SIZE_MAX: nowhere. */
+static size_t offset_of(const struct image *image, ElfW(Addr) address)
+{
+    const ElfW(Ehdr) *header  = (const void *)image->bytes;
+    const ElfW(Phdr) *segment = (const void *)(image->bytes + header->e_phoff);
+    for (int i = 0; i < header->e_phnum; i++) {
+        if (segment[i].p_type == PT_LOAD && address >= segment[i].p_vaddr &&
+            address - segment[i].p_vaddr < segment[i].p_filesz) {
+            return segment[i].p_offset + (address - segment[i].p_vaddr);
+        }
+    }
+    return SIZE_MAX;
+}
+
+static bool is_one_of_ours(const char *name)
+{
+    for (size_t i = 0; i < sizeof(harmless) / sizeof(harmless[0]); i++) {
+        if (strncmp(name, harmless[i], strlen(harmless[i])) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* True when all libraries named there are harmless, and ours is among them. */
+static bool names_are_harmless(const struct image *image, size_t offset, size_t count)
+{
+    const ElfW(Dyn) *entry = (const void *)(image->bytes + offset);
+    ElfW(Addr) names       = 0;
+    bool has_ours          = false;
+    for (size_t i = 0; i < count && entry[i].d_tag != DT_NULL; i++) {
+        names = entry[i].d_tag == DT_STRTAB ? entry[i].d_un.d_ptr : names;
+    }
+    size_t table = offset_of(image, names);
+    for (size_t i = 0; i < count && entry[i].d_tag != DT_NULL; i++) {
+        if (entry[i].d_tag != DT_NEEDED) {
+            continue;
+        }
+        size_t at = table + entry[i].d_un.d_val;
+        if (table == SIZE_MAX || !is_inside(image, at, 1) ||
+            memchr(image->bytes + at, 0, image->size - at) == NULL ||
+            !is_one_of_ours(image->bytes + at)) {
+            return false;
+        }
+        has_ours = has_ours || strncmp(image->bytes + at, OURS, strlen(OURS)) == 0;
+    }
+    return has_ours;
+}
+
+static bool is_harmless(const struct image *image)
+{
+    const ElfW(Ehdr) *header = (const void *)image->bytes;
+    if (image->size < sizeof(*header) || memcmp(header->e_ident, ELFMAG, SELFMAG) != 0 ||
+        header->e_ident[EI_CLASS] != (sizeof(void *) == 8 ? ELFCLASS64 : ELFCLASS32) ||
+        header->e_phentsize != sizeof(ElfW(Phdr)) || header->e_phoff % sizeof(void *) != 0 ||
+        !is_inside(image, header->e_phoff, (size_t)header->e_phnum * sizeof(ElfW(Phdr)))) {
+        return false;
+    }
+    const ElfW(Phdr) *segment = (const void *)(image->bytes + header->e_phoff);
+    for (int i = 0; i < header->e_phnum; i++) {
+        if (segment[i].p_type == PT_DYNAMIC && segment[i].p_offset % sizeof(void *) == 0 &&
+            is_inside(image, segment[i].p_offset, segment[i].p_filesz)) {
+            return names_are_harmless(image, segment[i].p_offset,
+                                      segment[i].p_filesz / sizeof(ElfW(Dyn)));
+        }
+    }
+    return false;
+}
+
+bool server_is_needed(const char *path)
+{
+    struct stat status;
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0) {
+        return true;
+    }
+    bool needed = true;
+    if (fstat(fd, &status) == 0 && status.st_size > 0) {
+        void *file = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+        if (file != MAP_FAILED) {
+            struct image image = {file, (size_t)status.st_size};
+            needed             = !is_harmless(&image);
+            munmap(file, image.size);
+        }
+    }
+    close(fd);
+    return needed;
+}
