@@ -19,7 +19,21 @@ uint64_t memspan_remote_atomic(const struct memspan_segment *segment,
                                const void *dest, size_t size_bytes, uint64_t value,
                                uint64_t condition, int pe);
 
+/* The word of this PE's own memory, which the host cannot load; false when @p address is of no such
+ * memory. For tests and waits: others change it through this PE's service. */
+bool memspan_remote_load(const void *address, size_t size_bytes, uint64_t *value_p);
+
 /* What was started on the context is ordered, or complete. */
 void memspan_remote_order(const struct memspan_context *context, bool completes);
+
+/* Memory of this PE's becomes reachable for others: @p number is the same in all PEs and in use
+ * nowhere else, 0 .. MEMSPAN_REMOTE_MAX - 1. Starts the service when it is the first. To the
+ * segment's remote member. */
+enum { MEMSPAN_REMOTE_MAX = 256 };
+memspan_status_t memspan_remote_serve(int segment, unsigned number);
+/* The opposite; nobody may be using it. */
+void memspan_remote_retire(int segment);
+/* Ends the service. All PEs have come, with nothing under way. */
+void memspan_remote_close(void);
 
 #endif /* MEMSPAN_SHMEM_REMOTE_H */

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef MEMSPAN_SHMEM_SPACE_H
+#define MEMSPAN_SHMEM_SPACE_H
+
+/* Spaces: what a program is given for partitions that a team makes while the job runs, and for the
+ * default one. A space is wishes first; attached to a team it has a partition, whose number it
+ * answers to everywhere else.
+ *
+ * And memory of the program's own: registered (a record), or made symmetric (a segment without a
+ * heap), or the whole heap, given before shmem_init() is over.
+ *
+ * Returns: 0, or nonzero with an error record. Handles are numbers, index | generation << 12. */
+
+#include "shmem/partition.h"
+
+/* @p team NULL: local, without memory until it is attached. */
+int memspan_symmetric_space_create(struct memspan_team *team, const shmemx_space_config_t *config,
+                                   shmemx_space_t *space_p);
+/* Collective over the team, and over the team that it was attached to. */
+int memspan_symmetric_space_attach(struct memspan_team *team, shmemx_space_t space);
+int memspan_symmetric_space_detach(shmemx_space_t space);
+int memspan_symmetric_space_destroy(shmemx_space_t space);
+
+/* The number of its partition (SHMEMX_SPACE_DEFAULT: the default one's);
+ * MEMSPAN_PARTITION_NONE, with an error record, when it has none or there is no such space. */
+int memspan_symmetric_space_partition(shmemx_space_t space);
+/* The space of a partition: SHMEMX_SPACE_DEFAULT for the default one, SHMEMX_SPACE_INVALID for
+ * those of the environment. */
+shmemx_space_t memspan_symmetric_space_of(int partition);
+/* The wishes it was made with; NULL: there is no such space (any more), or it is the default one.
+ */
+const shmemx_space_config_t *memspan_symmetric_space_config(shmemx_space_t space);
+
+/* By the name of its variable, its space's name, or its number as text; MEMSPAN_PARTITION_NONE. */
+int memspan_partition_by_name(const char *name);
+
+/* Local: known to the library, no more; device memory is found by asking its driver anyway. */
+int memspan_buffer_register(void *address, size_t size_bytes);
+int memspan_buffer_unregister(void *address);
+void memspan_buffer_unregister_all(void);
+/* Collective over the world: @p address of every PE becomes symmetric. NULL with an error record,
+ * in all PEs. */
+void *memspan_buffer_register_symmetric(void *address, size_t size_bytes);
+int memspan_buffer_unregister_symmetric(void *address, size_t size_bytes);
+
+/* The default partition's memory will be this: between shmemx_heap_preinit() and
+ * shmemx_heap_postinit(), before partitions are opened. @p type: SHMEMX_EXTERNAL_HEAP_*. */
+int memspan_partition_use_external(void *base, size_t size_bytes, int type, int index);
+
+void memspan_symmetric_space_close(void); /* at the end: those that are left */
+
+#endif /* MEMSPAN_SHMEM_SPACE_H */
