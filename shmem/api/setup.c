@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* setup.c: beginning and end, who is who, what is reached. */
+
+#include "shmem/api/routine.h"
+#include "shmem/job.h"
+#include "shmem/rma.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- beginning ---- */
+
+MEMSPAN_ROUTINE(void, shmem_init, void)
+{
+    if (memspan_job_init(SHMEM_THREAD_SINGLE, NULL) != 0) {
+        memspan_fatal_error(MEMSPAN_CALL);
+    }
+}
+
+MEMSPAN_ROUTINE(int, shmem_init_thread, int requested, int *provided)
+{
+    static int said;
+    int status;
+
+    if ((requested < SHMEM_THREAD_SINGLE) || (requested > SHMEM_THREAD_MULTIPLE)) {
+        status = (int)memspan_error(MEMSPAN_ERR_INVALID,
+                                    "requested %d is none of SHMEM_THREAD_SINGLE to MULTIPLE",
+                                    requested);
+    } else {
+        status = memspan_job_init(requested, provided);
+    }
+    if (status != 0) {
+        memspan_warn_once(&said, "%s: %s", MEMSPAN_CALL, memspan_error_text());
+    }
+    return status;
+}
+
+static void finalize_at_exit(void)
+{
+    if (memspan_job.is_on) {
+        memspan_job_finalize();
+    }
+}
+
+/* Programs of that time end without a word. */
+MEMSPAN_ROUTINE(void, start_pes, int npes)
+{
+    (void)npes;
+    if (memspan_job.is_on) {
+        return;
+    }
+    if (memspan_job_init(SHMEM_THREAD_SINGLE, NULL) != 0) {
+        memspan_fatal_error(MEMSPAN_CALL);
+    }
+    if (atexit(finalize_at_exit) != 0) {
+        memspan_fatal("%s: the end of the program cannot be watched: atexit() failed",
+                      MEMSPAN_CALL);
+    }
+}
+
+/* ---- end ---- */
+
+MEMSPAN_ROUTINE(void, shmem_finalize, void)
+{
+    memspan_job_require(MEMSPAN_CALL);
+    memspan_job_finalize();
+}
+
+MEMSPAN_ROUTINE(void, shmem_global_exit, int status)
+{
+    memspan_job_require(MEMSPAN_CALL);
+    fflush(NULL);
+    memspan_job_abort(status, NULL);
+}
+
+/* ---- questions that may be asked at any time ---- */
+
+MEMSPAN_ROUTINE(void, shmem_query_initialized, int *initialized)
+{
+    *initialized = memspan_job_is_initialized();
+}
+
+MEMSPAN_ROUTINE(void, shmem_query_thread, int *provided)
+{
+    *provided = memspan_job.thread_level;
+}
+
+MEMSPAN_ROUTINE(void, shmem_info_get_version, int *major, int *minor)
+{
+    *major = SHMEM_MAJOR_VERSION;
+    *minor = SHMEM_MINOR_VERSION;
+}
+
+MEMSPAN_ROUTINE(void, shmem_info_get_name, char *name)
+{
+    static const char vendor[SHMEM_MAX_NAME_LEN] = SHMEM_VENDOR_STRING;
+
+    memcpy(name, vendor, strlen(vendor) + 1);
+}
+
+MEMSPAN_ROUTINE(void, shmem_pcontrol, int level, ...)
+{
+    (void)level;
+}
+
+/* ---- who is who ---- */
+
+MEMSPAN_ROUTINE(int, shmem_my_pe, void)
+{
+    memspan_job_require(MEMSPAN_CALL);
+    return memspan_job.pe;
+}
+
+MEMSPAN_ROUTINE(int, shmem_n_pes, void)
+{
+    memspan_job_require(MEMSPAN_CALL);
+    return memspan_job.pe_count;
+}
+
+MEMSPAN_ROUTINE(int, _my_pe, void)
+{
+    memspan_job_require(MEMSPAN_CALL);
+    return memspan_job.pe;
+}
+
+MEMSPAN_ROUTINE(int, _num_pes, void)
+{
+    memspan_job_require(MEMSPAN_CALL);
+    return memspan_job.pe_count;
+}
+
+/* ---- what is reached ---- */
+
+MEMSPAN_ROUTINE(int, shmem_pe_accessible, int pe)
+{
+    memspan_job_require(MEMSPAN_CALL);
+    return (unsigned)pe < (unsigned)memspan_job.pe_count;
+}
+
+MEMSPAN_ROUTINE(int, shmem_addr_accessible, const void *addr, int pe)
+{
+    memspan_job_require(MEMSPAN_CALL);
+    return memspan_rma_reaches(addr, pe);
+}
+
+MEMSPAN_ROUTINE(void *, shmem_ptr, const void *dest, int pe)
+{
+    memspan_job_require(MEMSPAN_CALL);
+    return memspan_rma_pointer(dest, pe);
+}
+
+MEMSPAN_ROUTINE(void *, shmem_team_ptr, shmem_team_t team, const void *dest, int pe)
+{
+    const struct memspan_team *of = memspan_team_of(team);
+
+    memspan_job_require(MEMSPAN_CALL);
+    if ((of == NULL) || ((unsigned)pe >= (unsigned)of->size)) {
+        return NULL;
+    }
+    return memspan_rma_pointer(dest, memspan_team_world_pe(of, pe));
+}
