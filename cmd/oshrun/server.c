@@ -5,21 +5,30 @@
 #include "guard.h"
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* All that is written there until it is closed, with a null behind; NULL without memory. */
+#define START_PATIENCE_MS 20000
+
+/* All that is written there until it is closed, with a null behind; NULL without memory, or when
+ * nothing comes. */
 static char *read_all(int fd, size_t *size_p)
 {
     size_t room = 65536;
     size_t used = 0;
     char *text  = malloc(room);
     while (text != NULL) {
+        struct pollfd event = {.fd = fd, .events = POLLIN};
+        if (poll(&event, 1, START_PATIENCE_MS) == 0) {
+            break;
+        }
         ssize_t size = read(fd, text + used, room - used - 1);
         if (size <= 0 && !(size < 0 && errno == EINTR)) {
             text[used] = '\0';
@@ -31,11 +40,12 @@ static char *read_all(int fd, size_t *size_p)
             room *= 2;
             char *larger = realloc(text, room);
             if (larger == NULL) {
-                free(text);
+                break;
             }
             text = larger;
         }
     }
+    free(text);
     return NULL;
 }
 
@@ -77,12 +87,8 @@ static bool make_folder(char *folder, size_t size)
 }
 
 static void start_server(const struct server *server, const char *job_id, int answer_fd,
-                         int event_fd, pid_t launcher)
+                         int event_fd)
 {
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != launcher) {
-        _exit(1);
-    }
     prctl(PR_SET_NAME, "oshrun pmix");
     setpgid(0, 0);
     server_run(job_id, server->count, server->folder, answer_fd, event_fd);
@@ -119,17 +125,17 @@ bool server_open(struct server *server, const char *job_id, int pe_count, char *
         server->folder[0] = '\0';
         return false;
     }
-    if (pipe2(answers, O_CLOEXEC) != 0 || pipe2(events, O_CLOEXEC) != 0) {
+    if (pipe2(answers, O_CLOEXEC) != 0 ||
+        socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, events) != 0) {
         snprintf(reason, reason_size, "cannot make a pipe: %s", strerror(errno));
         server_close(server);
         return false;
     }
-    pid_t launcher = getpid();
-    pid_t pid      = fork();
+    pid_t pid = fork();
     if (pid == 0) {
         close(answers[0]);
         close(events[0]);
-        start_server(server, job_id, answers[1], events[1], launcher);
+        start_server(server, job_id, answers[1], events[1]);
     }
     close(answers[1]);
     close(events[1]);
@@ -141,6 +147,9 @@ bool server_open(struct server *server, const char *job_id, int pe_count, char *
         snprintf(reason, reason_size, "cannot start the PMIx server: %s", strerror(errno));
     }
     if (!is_ready) {
+        if (pid > 0) {
+            kill(pid, SIGKILL);
+        }
         server_close(server);
         return false;
     }
@@ -151,7 +160,8 @@ bool server_open(struct server *server, const char *job_id, int pe_count, char *
 void server_close(struct server *server)
 {
     if (server->pid > 0) {
-        kill(server->pid, SIGKILL);
+        close(server->event_fd);
+        server->event_fd = -1;
         while (waitpid(server->pid, NULL, 0) < 0 && errno == EINTR) {
         }
         server->pid = 0;

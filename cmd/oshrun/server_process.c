@@ -8,8 +8,10 @@
 #ifdef MEMSPAN_HAVE_PMIX
 
 #include <dlfcn.h>
+#include <errno.h>
 #include <pmix.h>
 #include <pmix_server.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,6 +22,8 @@
     X(PMIx_server_register_nspace)                                                                 \
     X(PMIx_server_register_client)                                                                 \
     X(PMIx_server_setup_fork)                                                                      \
+    X(PMIx_server_deregister_nspace)                                                               \
+    X(PMIx_server_finalize)                                                                        \
     X(PMIx_generate_regex)                                                                         \
     X(PMIx_generate_ppn)                                                                           \
     X(PMIx_Error_string)
@@ -130,6 +134,17 @@ static pmix_status_t on_connect(const pmix_proc_t procs[], size_t proc_count,
     (void)procs, (void)proc_count, (void)info, (void)info_count;
     done(PMIX_SUCCESS, context);
     return PMIX_SUCCESS;
+}
+
+/* Files that a PE wants removed when it ends (PMIX_REGISTER_CLEANUP) are the library's affair,
+ * which takes care of them only where this call exists. */
+static pmix_status_t on_job_control(const pmix_proc_t *proc, const pmix_proc_t targets[],
+                                    size_t target_count, const pmix_info_t directives[],
+                                    size_t directive_count, pmix_info_cbfunc_t done, void *context)
+{
+    (void)proc, (void)targets, (void)target_count, (void)directives, (void)directive_count;
+    (void)done, (void)context;
+    return PMIX_ERR_NOT_SUPPORTED;
 }
 
 /* ---- what PEs are told ---- */
@@ -280,7 +295,30 @@ static void answer_pe(FILE *answer, const char *job_id, uint32_t pe)
     for (char **variable = variables; variable != NULL && *variable != NULL; variable++) {
         fwrite(*variable, 1, strlen(*variable) + 1, answer);
     }
+    /* Open MPI 4 looks for a PMIx server only where it believes that a daemon has started it. */
+    static const char daemon[] = "OMPI_MCA_orte_local_daemon_uri=0.0;tcp://127.0.0.1:0";
+    fwrite(daemon, 1, sizeof(daemon), answer);
     fputc('\0', answer);
+}
+
+/* The launcher's end of the socket closes when it is done, and when it dies. What PEs have left
+ * behind is removed then; a library that hangs over it is ended. */
+static void wait_for_end(const char *job_id) __attribute__((noreturn));
+static void wait_for_end(const char *job_id)
+{
+    char byte;
+    while (read(events, &byte, 1) < 0 && errno == EINTR) {
+    }
+    sigset_t none;
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    alarm(1);
+    pmix.PMIx_server_deregister_nspace(job_id, on_done, NULL);
+    while (!__atomic_load_n(&is_done, __ATOMIC_ACQUIRE)) {
+        usleep(100);
+    }
+    pmix.PMIx_server_finalize();
+    _exit(0);
 }
 
 /* hwloc looks for devices of every sort, which takes longer than all the rest; maps that are too
@@ -300,6 +338,7 @@ void server_run(const char *job_id, int pe_count, const char *folder, int answer
                                           .fence_nb          = on_fence,
                                           .direct_modex      = on_direct_modex,
                                           .connect           = on_connect,
+                                          .job_control       = on_job_control,
                                           .disconnect        = on_connect};
     answers                            = answer_fd;
     events                             = event_fd;
@@ -317,9 +356,7 @@ void server_run(const char *job_id, int pe_count, const char *folder, int answer
         answer_pe(answer, job_id, (uint32_t)pe);
     }
     fclose(answer);
-    for (;;) {
-        pause(); /* until the launcher ends it */
-    }
+    wait_for_end(job_id);
 }
 
 #else

@@ -154,7 +154,8 @@ static void judge(struct watch *watch, int pe)
         if (watch->job->alive_count > 0) {
             complain("PE %d (pid %d) exited with status %d%s; ending the job", pe,
                      (int)record->last_pid, code,
-                     record->last_state == MEMSPAN_LAUNCH_ATTACHED ? " before shmem_finalize" : "");
+                     record->last_state == MEMSPAN_LAUNCH_ATTACHED ? " before it had finalized"
+                                                                   : "");
         }
         end_job(watch, code, false);
     }
@@ -208,11 +209,11 @@ static bool check_left(struct watch *watch)
         return false;
     }
     if (now_s() - job->pes[culprit].gone_at_s > LEAVE_PATIENCE_S) {
-        complain("PE %d (pid %d) exited without having called %s, and %d other%s waiting for it; "
-                 "ending the job",
-                 culprit, (int)job->pes[culprit].last_pid,
-                 job->pes[culprit].last_state == MEMSPAN_LAUNCH_ATTACHED ? "shmem_finalize"
-                                                                         : "shmem_init",
+        complain("PE %d (pid %d) exited %s, and %d other%s waiting for it; ending the job", culprit,
+                 (int)job->pes[culprit].last_pid,
+                 job->pes[culprit].last_state == MEMSPAN_LAUNCH_ATTACHED
+                     ? "without having finalized"
+                     : "without having initialized",
                  waiting, waiting == 1 ? " is" : "s are");
         end_job(watch, 1, false);
     }
