@@ -57,7 +57,8 @@ static memspan_status_t check_request(const struct cuda_device *device,
     bool apart = (request->kind == MEMSPAN_KIND_DEVICE) || (request->kind == MEMSPAN_KIND_MANAGED);
     memspan_status_t status = memspan_driver_check(
         state->services, CUDA_NAME, &device->info, request,
-        memspan_driver_most_bytes(&device->info, request->kind, device->facts.integrated));
+        memspan_driver_most_bytes(&device->info, request->kind, device->facts.integrated,
+                                  atomic_load(&device->managed_bytes)));
 
     if (status != MEMSPAN_OK) {
         return status;
@@ -137,6 +138,9 @@ static memspan_status_t give_back(struct cuda_device *device, struct cuda_block 
         code = cu->cuMemFree_v2(block->base);
         break;
     }
+    if (block->made == CUDA_MADE_MANAGED) {
+        atomic_fetch_sub(&device->managed_bytes, block->size_bytes);
+    }
     /* At the end of the process the driver may have gone first, with all that was its own. */
     if ((code == CUDA_SUCCESS) || (code == CUDA_ERROR_DEINITIALIZED)) {
         return MEMSPAN_OK;
@@ -162,6 +166,14 @@ static memspan_status_t take_from_driver(struct cuda_device *device, enum cuda_m
             return cuda_error(device->state, call_name(made), code,
                               "no %zu bytes of %s memory on %s", size,
                               memspan_kind_name(request->kind), device->info.name);
+        }
+        if (block->base == 0) {
+            return cuda_error(device->state, call_name(made), code,
+                              "the driver gave no address for %zu bytes on %s", size,
+                              device->info.name);
+        }
+        if (made == CUDA_MADE_MANAGED) {
+            atomic_fetch_add(&device->managed_bytes, size);
         }
         if (((block->base & (align - 1)) == 0) || (size > request->size_bytes)) {
             return MEMSPAN_OK;
@@ -323,6 +335,7 @@ static memspan_status_t take(struct cuda_device *device, const memspan_request_t
     status = advise(device, request, block);
     if (status != MEMSPAN_OK) {
         (void)device->state->cu.cuMemFree_v2(block->base);
+        atomic_fetch_sub(&device->managed_bytes, block->size_bytes);
     }
     return status;
 }

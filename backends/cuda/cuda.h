@@ -86,6 +86,7 @@ struct cuda_device {
     int ordinal;
     memspan_device_info_t info; /* all but free_bytes */
     struct cuda_facts facts;
+    _Atomic uint64_t managed_bytes; /* given and not given back */
     pthread_mutex_t lock;
     _Atomic(cuda_context_t) context; /* written once, under the lock */
     struct cuda_queue *queue;        /* the device's own, made when first needed */

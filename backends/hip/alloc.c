@@ -21,7 +21,8 @@ static memspan_status_t check_request(const struct hip_device *device,
     bool apart = (request->kind == MEMSPAN_KIND_DEVICE) || (request->kind == MEMSPAN_KIND_MANAGED);
     memspan_status_t status = memspan_driver_check(
         state->services, HIP_NAME, &device->info, request,
-        memspan_driver_most_bytes(&device->info, request->kind, device->facts.integrated));
+        memspan_driver_most_bytes(&device->info, request->kind, device->facts.integrated,
+                                  atomic_load(&device->managed_bytes)));
 
     if (status != MEMSPAN_OK) {
         return status;
@@ -90,6 +91,9 @@ static memspan_status_t give_back(struct hip_device *device, struct hip_block *b
         code = hip->hipFree(block->base);
         break;
     }
+    if (block->made == HIP_MADE_MANAGED) {
+        atomic_fetch_sub(&device->managed_bytes, block->size_bytes);
+    }
     /* At the end of the process the driver may have gone first, with all that was its own. */
     if ((code == HIP_SUCCESS) || (code == HIP_ERROR_DEINITIALIZED)) {
         return MEMSPAN_OK;
@@ -114,6 +118,14 @@ static memspan_status_t take_from_driver(struct hip_device *device, enum hip_mad
         if (code != HIP_SUCCESS) {
             return hip_error(device->state, call, code, "no %zu bytes of %s memory on %s", size,
                              memspan_kind_name(request->kind), device->info.name);
+        }
+        if (base == NULL) {
+            return hip_error(device->state, call, code,
+                             "the driver gave no address for %zu bytes on %s", size,
+                             device->info.name);
+        }
+        if (made == HIP_MADE_MANAGED) {
+            atomic_fetch_add(&device->managed_bytes, size);
         }
         block->made       = made;
         block->base       = base;
@@ -167,6 +179,7 @@ static memspan_status_t take_managed(struct hip_device *device, const memspan_re
         status = advise(device, block, HIP_ADVISE_SET_PREFERRED_LOCATION, where);
         if (status != MEMSPAN_OK) {
             (void)state->hip.hipFree(block->base);
+            atomic_fetch_sub(&device->managed_bytes, block->size_bytes);
         }
     }
     return status;

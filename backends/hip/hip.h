@@ -73,6 +73,7 @@ struct hip_device {
     int ordinal;
     memspan_device_info_t info; /* all but free_bytes */
     struct hip_facts facts;
+    _Atomic uint64_t managed_bytes; /* given and not given back */
     pthread_mutex_t lock;
     struct hip_queue *queue; /* the device's own, made when first needed */
     hip_module_t modules[HIP_PARTS];

@@ -55,7 +55,7 @@ static uint64_t largest(const struct lz_device *device, memspan_kind_t kind)
     uint64_t at_once = device->facts.alloc_max_bytes;
     uint64_t most    = memspan_driver_most_bytes(
            &device->info, (kind == MEMSPAN_KIND_COHERENT) ? MEMSPAN_KIND_MANAGED : kind,
-           device->facts.integrated);
+           device->facts.integrated, atomic_load(&device->managed_bytes));
 
     return ((most == MEMSPAN_UNKNOWN) || ((most > at_once) && !device->driver->relaxed)) ? at_once
                                                                                          : most;
@@ -164,6 +164,9 @@ static memspan_status_t take_once(struct lz_device *device, const struct order *
     block->base       = base;
     block->size_bytes = o->size_bytes;
     block->exportable = o->exportable;
+    if (o->made == LZ_MADE_SHARED) {
+        atomic_fetch_add(&device->managed_bytes, o->size_bytes);
+    }
     return MEMSPAN_OK;
 }
 
@@ -174,6 +177,9 @@ static memspan_status_t give_back(struct lz_device *device, struct lz_block *blo
     lz_result_t code = opened ? ze->zeMemCloseIpcHandle(block->driver->context, block->base)
                               : ze->zeMemFree(block->driver->context, block->base);
 
+    if (block->made == LZ_MADE_SHARED) {
+        atomic_fetch_sub(&device->managed_bytes, block->size_bytes);
+    }
     return (code == ZE_RESULT_SUCCESS)
                ? MEMSPAN_OK
                : lz_error(device->state, opened ? "zeMemCloseIpcHandle" : "zeMemFree", code,

@@ -100,6 +100,7 @@ struct lz_device {
     memspan_device_info_t info; /* all but free_bytes */
     uint8_t uuid[16];
     struct lz_facts facts;
+    _Atomic uint64_t managed_bytes; /* shared memory: given and not given back */
     pthread_mutex_t lock;
     struct lz_queue *queue; /* the device's own, made when first needed */
     struct lz_kernel kernels[LZ_KERNELS];

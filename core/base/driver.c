@@ -41,20 +41,27 @@ uint64_t memspan_driver_host_available(void)
     return available;
 }
 
+static uint64_t less(uint64_t bytes, uint64_t taken_bytes)
+{
+    return (bytes > taken_bytes) ? bytes - taken_bytes : 0;
+}
+
 uint64_t memspan_driver_most_bytes(const memspan_device_info_t *info, memspan_kind_t kind,
-                                   bool integrated)
+                                   bool integrated, uint64_t managed_bytes)
 {
     uint64_t own  = info->capacity_bytes;
     uint64_t host = (uint64_t)sysconf(_SC_PHYS_PAGES) * memspan_page_size();
 
     if (integrated) {
+        /* What was given and not touched yet is still available. */
         uint64_t available = memspan_driver_host_available();
-        return (available < own) ? available : own;
+        uint64_t left      = less(own, managed_bytes);
+        return (available < left) ? available : left;
     }
     if ((own == MEMSPAN_UNKNOWN) || (kind == MEMSPAN_KIND_DEVICE)) {
         return own;
     }
-    return (kind == MEMSPAN_KIND_MANAGED) ? own + host : host;
+    return (kind == MEMSPAN_KIND_MANAGED) ? less(own + host, managed_bytes) : host;
 }
 
 memspan_status_t memspan_driver_check(const memspan_services_t *services, const char *backend,

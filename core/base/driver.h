@@ -15,9 +15,10 @@ void memspan_driver_offer(memspan_device_info_t *info, memspan_kind_t kind, bool
                           const char *format, ...) __attribute__((format(printf, 4, 5)));
 
 /* The most that may be asked of a device at once. Managed memory can be taken beyond what there is,
- * and so can any on a device whose memory is the host's; the process dies when it is touched. */
+ * and so can any on a device whose memory is the host's; the process dies when it is touched.
+ * @p managed_bytes: of managed memory that the device has given already. */
 uint64_t memspan_driver_most_bytes(const memspan_device_info_t *info, memspan_kind_t kind,
-                                   bool integrated);
+                                   bool integrated, uint64_t managed_bytes);
 
 /* Refuse a request for a kind that @p info does not offer, of no size, with an alignment that is no
  * power of two, or for more than @p most_bytes. */

@@ -121,9 +121,15 @@ void fake_remove(struct fake_memory *m)
 static cuda_result_t create(enum fake_kind kind, int device, size_t size, int protection,
                             cuda_address_t *address)
 {
-    int fd                = memfd_create("pretended-gpu", MFD_CLOEXEC);
-    struct fake_memory *m = fake_add(kind, device, size);
+    int fd;
+    struct fake_memory *m;
 
+    if (fake_lies("null")) {
+        *address = 0;
+        return CUDA_SUCCESS;
+    }
+    fd = memfd_create("pretended-gpu", MFD_CLOEXEC);
+    m  = fake_add(kind, device, size);
     if ((fd < 0) || (m == NULL) || (ftruncate(fd, (off_t)m->mapped) != 0) ||
         !fake_map_views(m, fd, NULL, protection)) {
         return CUDA_ERROR_OUT_OF_MEMORY; /* of the machine, not of the pretence: let it show */
@@ -332,6 +338,10 @@ cuda_result_t cuMemHostAlloc(void **address, size_t size, unsigned flags)
     }
     if (flags != (CUDA_MEMHOSTALLOC_PORTABLE | CUDA_MEMHOSTALLOC_DEVICEMAP)) {
         fake_broken("host memory that is not portable and mapped: flags %u", flags);
+    }
+    if (fake_lies("null")) {
+        *address = NULL;
+        return fake_leave(CUDA_SUCCESS);
     }
     pages =
         mmap(NULL, whole_pages(size), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

@@ -316,6 +316,47 @@ Test(cuda_rules, managed_memory_that_is_a_lie)
     pretended_close(state);
 }
 
+/* Drivers give managed memory beyond what there is, and the process dies when it touches it. */
+Test(cuda_rules, managed_memory_ends_where_memory_does)
+{
+    size_t most = (size_t)sysconf(_SC_PHYS_PAGES) / 4 * 3 * (size_t)sysconf(_SC_PAGESIZE);
+    memspan_request_t request = pretended_ask(MEMSPAN_KIND_MANAGED, most);
+    memspan_block_t block;
+    memspan_block_t other;
+    void *state;
+    int turn;
+
+    PRETENDED("FAKE_CUDA_DEVICES=1");
+    state = pretended_open();
+    for (turn = 0; turn < 2; turn++) {
+        cr_assert_eq(table->alloc(state, 0, &request, &block), MEMSPAN_OK, "%s",
+                     memspan_error_text());
+        cr_assert_eq(table->alloc(state, 0, &request, &other), MEMSPAN_ERR_NO_MEMORY);
+        cr_assert_str_empty(memspan_error_last()->call, "the driver was asked");
+        pretended_give_back(state, 0, &block);
+    }
+    pretended_close(state);
+}
+
+/* Success, and nothing to show for it. */
+Test(cuda_rules, memory_that_is_nowhere)
+{
+    static const memspan_kind_t kinds[] = {MEMSPAN_KIND_DEVICE, MEMSPAN_KIND_HOST_PINNED,
+                                           MEMSPAN_KIND_MANAGED};
+    memspan_block_t block;
+    void *state;
+    size_t i;
+
+    PRETENDED("FAKE_CUDA_LIES=null");
+    state = pretended_open();
+    for (i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+        memspan_request_t request = pretended_ask(kinds[i], PRETENDED_BYTES);
+        cr_assert_eq(table->alloc(state, 0, &request, &block), MEMSPAN_ERR_DRIVER);
+        cr_assert_not_null(strstr(memspan_error_text(), "gave no address"));
+    }
+    pretended_close(state);
+}
+
 Test(cuda_rules, a_broken_kernel_breaks_its_context)
 {
     static char host_page[4096];

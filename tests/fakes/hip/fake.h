@@ -12,7 +12,7 @@
  *   FAKE_HIP_FAIL_AT=n: the n-th call fails; FAKE_HIP_FAIL_CALL=name: that call always fails;
  *   FAKE_HIP_FAIL_CODE=code: with what (719)
  *   FAKE_HIP_LOST_AT=n: from the n-th call on every device is lost
- *   FAKE_HIP_LIES=peer|managed|fine|pointer|compiler: that is promised, and then it cannot be
+ *   FAKE_HIP_LIES=peer|managed|fine|pointer|compiler|null: that is promised, and then it cannot be
  *   FAKE_HIP_HANG=1: hipInit() does not return */
 
 #include "backends/hip/hip_api.h"

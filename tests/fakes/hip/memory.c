@@ -116,9 +116,15 @@ static bool map_views(struct fake_memory *m, int fd, int protection)
 
 static hip_result_t create(enum fake_kind kind, size_t size, int protection, void **address)
 {
-    int fd                = memfd_create("pretended-gpu", MFD_CLOEXEC);
-    struct fake_memory *m = add(kind, size);
+    int fd;
+    struct fake_memory *m;
 
+    if (fake_hip_lies("null")) {
+        *address = NULL;
+        return HIP_SUCCESS;
+    }
+    fd = memfd_create("pretended-gpu", MFD_CLOEXEC);
+    m  = add(kind, size);
     if ((fd < 0) || (m == NULL) || (ftruncate(fd, (off_t)m->mapped) != 0) ||
         !map_views(m, fd, protection)) {
         return HIP_ERROR_OUT_OF_MEMORY; /* of the machine, not of the pretence: let it show */
@@ -156,7 +162,7 @@ hip_result_t hipMalloc(void **address, size_t size)
     BEGIN("hipMalloc");
     code = check(size, true);
     code = (code == HIP_SUCCESS) ? create(FAKE_DEVICE, size, PROT_NONE, address) : code;
-    if (code == HIP_SUCCESS) {
+    if ((code == HIP_SUCCESS) && (*address != NULL)) {
         fake_find((uintptr_t)*address)->coarse = true;
     }
     return fake_leave(code);
@@ -304,6 +310,10 @@ hip_result_t hipHostMalloc(void **address, size_t size, unsigned flags)
     }
     if (flags != (HIP_HOST_MALLOC_PORTABLE | HIP_HOST_MALLOC_MAPPED | HIP_HOST_MALLOC_COHERENT)) {
         fake_broken("host memory that is not portable, mapped and coherent: flags %#x", flags);
+    }
+    if (fake_hip_lies("null")) {
+        *address = NULL;
+        return fake_leave(HIP_SUCCESS);
     }
     pages =
         mmap(NULL, whole_pages(size), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 static const memspan_backend_t *const table = &memspan_backend_level_zero;
 
@@ -248,6 +249,30 @@ Test(level_zero_rules, alignment_is_got_one_way_or_the_other)
     check_alignment("FAKE_ZE_LACKS=");
     check_alignment("FAKE_ZE_LACKS=alignment");
     check_alignment("FAKE_ZE_LIES=alignment");
+}
+
+/* Drivers give shared memory beyond what there is, and the process dies when it touches it. */
+Test(level_zero_rules, shared_memory_ends_where_memory_does)
+{
+    uint64_t host             = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
+    memspan_request_t request = pretended_ask(MEMSPAN_KIND_MANAGED, PRETENDED_BYTES);
+    _Atomic uint64_t *given;
+    memspan_block_t block;
+    void *state;
+
+    PRETENDED("FAKE_ZE_DEVICES=1");
+    state = pretended_open();
+    given = &((struct lz_state *)state)->devices[0].managed_bytes;
+    cr_assert_eq(try_alloc(state, &request, &block), MEMSPAN_OK, "%s", memspan_error_text());
+    cr_assert_geq(atomic_load(given), PRETENDED_BYTES);
+    atomic_fetch_add(given, host);
+    request.size_bytes = (size_t)1 << 28;
+    cr_assert_eq(try_alloc(state, &request, &(memspan_block_t){0}), MEMSPAN_ERR_NO_MEMORY);
+    cr_assert_str_empty(memspan_error_last()->call, "the driver was asked");
+    atomic_fetch_sub(given, host);
+    pretended_give_back(state, 0, &block);
+    cr_assert_eq(atomic_load(given), 0u);
+    pretended_close(state);
 }
 
 Test(level_zero_rules, out_of_memory_in_the_drivers_words)
