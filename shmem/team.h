@@ -7,11 +7,14 @@
  * index | generation << 12; index 0 is no team, 1 the world, 2 the PEs of this node.
  *
  * A team's index is the same in all its members: it is the number of its flags in each PE's slot of
- * the node's control memory (MEMSPAN_AREA_SYNC, MEMSPAN_AREA_WORK). */
+ * the node's control memory (MEMSPAN_AREA_SYNC, MEMSPAN_AREA_WORK). Which indices are free is a set
+ * of bits in each PE; the members of the parent take the first that all of them have free.
+ *
+ * Threads: any, but two threads may not be in collective calls on one team at once. */
 
 #include "shmem/job.h"
 #include "shmem/node.h"
-#include <shmem/types.h>
+#include <shmem.h>
 
 enum {
     MEMSPAN_TEAM_INDEX_MASK = 0xfff,
@@ -28,8 +31,10 @@ struct memspan_team {
     int pe; /* this PE's number in it; -1: not a member */
     unsigned generation;
     bool is_live;
-    int context_count;              /* num_contexts of its configuration */
-    struct memspan_team_sync *sync; /* collective/ */
+    int context_count;     /* num_contexts of its configuration */
+    uint64_t sync_count;   /* synchronisations so far: the next one's flags */
+    uint64_t work_count;   /* how often MEMSPAN_AREA_WORK was written: the next one's half */
+    long *active_set_sync; /* an active set for one call: its pSync; NULL: a team */
 };
 
 extern struct memspan_team memspan_teams[MEMSPAN_TEAM_MAX];
@@ -48,6 +53,18 @@ static inline int memspan_team_world_pe(const struct memspan_team *team, int pe)
     return team->start + (pe * team->stride);
 }
 
+/* The local index of the team's PE. */
+static inline int memspan_team_local_index(const struct memspan_team *team, int pe)
+{
+    int world = memspan_team_world_pe(team, pe);
+
+    return MEMSPAN_LIKELY(memspan_job.direct_count != 0) ? (world - memspan_job.first_local)
+                                                         : memspan_job_local_index(world);
+}
+
+/* The number in @p to of PE @p pe of @p from; -1: it is not in both. */
+int memspan_team_translate(const struct memspan_team *from, int pe, const struct memspan_team *to);
+
 /* shmem_team_split_strided() and _2d(): collective over the parent, whose PEs fail together. 0 and
  * the new team (NULL in PEs that are no members), or nonzero with an error record. */
 int memspan_team_split_strided(struct memspan_team *parent, int start, int stride, int size,
@@ -57,7 +74,8 @@ int memspan_team_split_2d(struct memspan_team *parent, int x_range,
                           const shmem_team_config_t *x_config, long x_mask,
                           struct memspan_team **x_team_p, const shmem_team_config_t *y_config,
                           long y_mask, struct memspan_team **y_team_p);
-/* Collective over it; its contexts end. Not of the predefined ones. */
+
+/* Collective. The predefined teams are refused. Ends the team's contexts that are not private. */
 void memspan_team_destroy(struct memspan_team *team);
 
 void memspan_team_open(void); /* the world's and the node's, at shmem_init() */

@@ -35,6 +35,11 @@ void memspan_wait_init(void)
     }
 }
 
+bool memspan_wait_is_crowded(void)
+{
+    return is_crowded;
+}
+
 static struct memspan_bell *my_bell(void)
 {
     return &memspan_node.bells[memspan_job.local_index];

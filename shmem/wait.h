@@ -31,6 +31,9 @@ void memspan_wait_end(struct memspan_waiter *waiter);
  * others run now and then where PEs share processors. */
 void memspan_wait_poll(void);
 
+/* PEs of this node share processors. The same answer in all of them. */
+bool memspan_wait_is_crowded(void);
+
 /* How long to spin, by how many PEs share the processors they may run on. */
 void memspan_wait_init(void);
 

@@ -64,15 +64,15 @@ int memspan_collective_reduce(struct memspan_team *team, enum memspan_reduction 
 int memspan_collective_scan(struct memspan_team *team, enum memspan_number type, bool inclusive,
                             void *dest, const void *source, size_t count);
 
-/* A team for an active set (start, log2 of stride, size) that lives for one call: its flags are in
- * the program's own pSync. Fatal when pSync is not symmetric or this PE is not a member. */
+/* The active set (start, log2 of stride, size) as a team for one call: it meets in the program's
+ * @p sync (pSync), which must be symmetric and hold at least 3 longs. Fatal, naming @p call, when
+ * this PE is not in it or it is none. Broadcast then leaves the root's dest as it is. */
 struct memspan_active_set {
     struct memspan_team team;
-    long *sync;
 };
 void memspan_active_set_open(const char *call, struct memspan_active_set *set, int start,
                              int log_stride, int size, long *sync);
-/* The pSync is as it was, for every member, before any of them returns. */
+/* The pSync is as it was, for this PE. */
 void memspan_active_set_close(struct memspan_active_set *set);
 
 #endif /* MEMSPAN_SHMEM_COLLECTIVE_H */

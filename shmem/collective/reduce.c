@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* reduce.c: reductions and scans.
+ *
+ * A few bytes travel in the meeting's own lines. What fits the work area is handed out there, and
+ * everybody combines it all. What is larger is divided: each PE combines its share, reading the
+ * others' sources where they are, and then all read each other's shares. Everybody combines in the
+ * order of PEs, so that all have the same bits. Dest may be source. */
+
+#include "shmem/collective/collective.h"
+#include "shmem/collective/combine.h"
+#include "shmem/collective/peer.h"
+#include "shmem/collective/sync.h"
+#include <stdlib.h>
+
+/* The share that a PE combines at a time: it stays in the first cache. */
+enum { PIECE_BYTES = 16 << 10 };
+
+/* ---- a few bytes ---- */
+
+static void combine_exchanged(struct memspan_team *team, memspan_combine_t combine, void *dest,
+                              size_t size_bytes, size_t count)
+{
+    _Alignas(16) unsigned char sum[MEMSPAN_SYNC_INLINE_BYTES];
+    _Alignas(16) unsigned char term[MEMSPAN_SYNC_INLINE_BYTES];
+    int pe;
+
+    memcpy(sum, memspan_sync_exchanged(team, 0), size_bytes);
+    for (pe = 1; pe < team->size; pe++) {
+        memcpy(term, memspan_sync_exchanged(team, pe), size_bytes);
+        combine(sum, sum, term, count);
+    }
+    memcpy(dest, sum, size_bytes);
+}
+
+/* ---- what fits the work area ---- */
+
+static void combine_published(struct memspan_team *team, memspan_combine_t combine, void *to,
+                              size_t size_bytes, size_t count)
+{
+    int pe;
+
+    if (team->size == 1) {
+        memcpy(to, memspan_sync_published(team, 0), size_bytes);
+        return;
+    }
+    combine(to, memspan_sync_published(team, 0), memspan_sync_published(team, 1), count);
+    for (pe = 2; pe < team->size; pe++) {
+        combine(to, to, memspan_sync_published(team, pe), count);
+    }
+}
+
+/* Also what lies in memory that the host cannot touch, a piece at a time. */
+static void reduce_published(struct memspan_team *team, memspan_combine_t combine, char *dest,
+                             const char *source, size_t element_bytes, size_t count)
+{
+    size_t most = MEMSPAN_SYNC_WORK_BYTES / element_bytes;
+    bool direct = memspan_peer_host_touches(dest);
+    void *sum   = direct ? NULL : malloc(MEMSPAN_SYNC_WORK_BYTES);
+    size_t at;
+
+    if (!direct && (sum == NULL)) {
+        memspan_fatal("a reduction: no memory for %d bytes", MEMSPAN_SYNC_WORK_BYTES);
+    }
+    for (at = 0; at < count; at += most) {
+        size_t part  = (count - at < most) ? (count - at) : most;
+        size_t bytes = part * element_bytes;
+        char *to     = dest + (at * element_bytes);
+
+        memspan_peer_copy(memspan_sync_room(team), source + (at * element_bytes), bytes);
+        memspan_sync_publish(team, NULL, 0);
+        combine_published(team, combine, direct ? to : sum, bytes, part);
+        if (!direct) {
+            memspan_peer_copy(to, sum, bytes);
+        }
+    }
+    free(sum);
+}
+
+/* ---- what is read where it is ---- */
+
+/* The elements [*first, *end) of which PE @p pe makes the sum: whole cache lines. */
+static void share_of(const struct memspan_team *team, int pe, size_t element_bytes, size_t count,
+                     size_t *first, size_t *end)
+{
+    size_t line =
+        (element_bytes < MEMSPAN_CACHE_LINE_BYTES) ? (MEMSPAN_CACHE_LINE_BYTES / element_bytes) : 1;
+    size_t lines = (count + line - 1) / line;
+    size_t each  = lines / (size_t)team->size;
+    size_t more  = lines % (size_t)team->size;
+    size_t p     = (size_t)pe;
+
+    *first = line * ((p * each) + ((p < more) ? p : more));
+    *end   = *first + (line * (each + ((p < more) ? 1 : 0)));
+    *first = (*first < count) ? *first : count;
+    *end   = (*end < count) ? *end : count;
+}
+
+/* Sum of all PEs' @p source to @p to, where nothing but this piece of dest may be written. */
+static void combine_views(struct memspan_team *team, memspan_combine_t combine, char *to,
+                          const char *source, size_t bytes, size_t count)
+{
+    const void *x = memspan_peer_view(team, 0, source, bytes);
+    int pe;
+
+    if (team->size == 1) {
+        memcpy(to, x, bytes);
+    }
+    for (pe = 1; pe < team->size; pe++) {
+        combine(to, x, memspan_peer_view(team, pe, source, bytes), count);
+        x = to;
+    }
+}
+
+/* With dest == source, the first sum would destroy this PE's own term before its turn: then it is
+ * made beside. */
+static void combine_share(struct memspan_team *team, memspan_combine_t combine, char *dest,
+                          const char *source, size_t element_bytes, size_t first, size_t end)
+{
+    _Alignas(64) char beside[PIECE_BYTES];
+    size_t most = PIECE_BYTES / element_bytes;
+    size_t at;
+
+    for (at = first; at < end; at += most) {
+        size_t part  = (end - at < most) ? (end - at) : most;
+        size_t bytes = part * element_bytes;
+        bool direct  = (dest != source) || (team->size <= 2);
+        char *to     = dest + (at * element_bytes);
+
+        combine_views(team, combine, direct ? to : beside, source + (at * element_bytes), bytes,
+                      part);
+        if (!direct) {
+            memcpy(to, beside, bytes);
+        }
+    }
+}
+
+static void reduce_shares(struct memspan_team *team, memspan_combine_t combine, char *dest,
+                          const char *source, size_t element_bytes, size_t count)
+{
+    size_t first;
+    size_t end;
+    int step;
+
+    memspan_collective_sync(team);
+    share_of(team, team->pe, element_bytes, count, &first, &end);
+    combine_share(team, combine, dest, source, element_bytes, first, end);
+    memspan_collective_sync(team);
+    for (step = 1; step < team->size; step++) {
+        int pe = (team->pe + step) % team->size;
+
+        share_of(team, pe, element_bytes, count, &first, &end);
+        memspan_peer_read(team, pe, dest + (first * element_bytes), dest + (first * element_bytes),
+                          (end - first) * element_bytes);
+    }
+    memspan_collective_sync(team);
+}
+
+/* An active set whose memory is not mapped: whole sums of pieces that are fetched. */
+static void reduce_fetched(struct memspan_team *team, memspan_combine_t combine, char *dest,
+                           const char *source, size_t element_bytes, size_t count)
+{
+    size_t bytes = count * element_bytes;
+    char *sum    = malloc(2 * bytes);
+    int pe;
+
+    if (sum == NULL) {
+        memspan_fatal("a reduction: no memory for %zu bytes", 2 * bytes);
+    }
+    memspan_collective_sync(team);
+    memspan_peer_read(team, 0, source, sum, bytes);
+    for (pe = 1; pe < team->size; pe++) {
+        memspan_peer_read(team, pe, source, sum + bytes, bytes);
+        combine(sum, sum, sum + bytes, count);
+    }
+    memspan_collective_sync(team);
+    memspan_peer_copy(dest, sum, bytes);
+    free(sum);
+}
+
+static bool all_mapped(const struct memspan_team *team, const void *address, size_t bytes)
+{
+    return memspan_peer_view(team, team->pe, address, bytes) != NULL;
+}
+
+int memspan_collective_reduce(struct memspan_team *team, enum memspan_reduction operation,
+                              enum memspan_number type, void *dest, const void *source,
+                              size_t count)
+{
+    memspan_combine_t combine = memspan_combine_of(operation, type);
+    size_t element_bytes      = memspan_number_bytes(type);
+    size_t bytes              = count * element_bytes;
+    bool is_team              = (team->active_set_sync == NULL);
+
+    if ((bytes <= MEMSPAN_SYNC_INLINE_BYTES) && memspan_peer_host_touches(source) &&
+        memspan_peer_host_touches(dest) && memspan_sync_exchange(team, source, bytes)) {
+        combine_exchanged(team, combine, dest, bytes, count);
+    } else if (is_team && (bytes * (size_t)team->size <= 4 * PIECE_BYTES)) {
+        reduce_published(team, combine, dest, source, element_bytes, count);
+    } else if (all_mapped(team, source, bytes) && all_mapped(team, dest, bytes)) {
+        reduce_shares(team, combine, dest, source, element_bytes, count);
+    } else if (is_team) {
+        reduce_published(team, combine, dest, source, element_bytes, count);
+    } else {
+        reduce_fetched(team, combine, dest, source, element_bytes, count);
+    }
+    return 0;
+}
+
+/* ---- scans ---- */
+
+int memspan_collective_scan(struct memspan_team *team, enum memspan_number type, bool inclusive,
+                            void *dest, const void *source, size_t count)
+{
+    memspan_combine_t combine = memspan_combine_of(MEMSPAN_REDUCE_SUM, type);
+    size_t element_bytes      = memspan_number_bytes(type);
+    size_t most               = MEMSPAN_SYNC_WORK_BYTES / element_bytes;
+    int last                  = inclusive ? team->pe : (team->pe - 1);
+    char *sum                 = malloc(MEMSPAN_SYNC_WORK_BYTES);
+    size_t at;
+    int pe;
+
+    if (sum == NULL) {
+        memspan_fatal("shmem_sum_inscan: no memory for %d bytes", MEMSPAN_SYNC_WORK_BYTES);
+    }
+    for (at = 0; at < count; at += most) {
+        size_t part  = (count - at < most) ? (count - at) : most;
+        size_t bytes = part * element_bytes;
+
+        memspan_peer_copy(memspan_sync_room(team), (const char *)source + (at * element_bytes),
+                          bytes);
+        memspan_sync_publish(team, NULL, 0);
+        memset(sum, 0, bytes);
+        for (pe = 0; pe <= last; pe++) {
+            combine(sum, sum, memspan_sync_published(team, pe), part);
+        }
+        memspan_peer_copy((char *)dest + (at * element_bytes), sum, bytes);
+    }
+    free(sum);
+    return 0;
+}

@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* sync.c: barriers, and what is handed over in them. */
+
+#include "shmem/collective/sync.h"
+#include "shmem/collective/collective.h"
+#include "shmem/context.h"
+#include "shmem/order.h"
+#include "shmem/segment.h"
+#include "shmem/wait.h"
+#include <string.h>
+
+enum { ROUNDS_MAX = 10 }; /* of dissemination: 1,024 PEs on one node */
+
+struct line {
+    _Alignas(MEMSPAN_CACHE_LINE_BYTES) _Atomic uint64_t number;
+    unsigned char data[MEMSPAN_SYNC_INLINE_BYTES];
+};
+
+/* A team's flags in a PE's slot. */
+struct flags {
+    struct line own[2];            /* written by the slot's PE, read by all */
+    struct line round[ROUNDS_MAX]; /* written by one other PE each, read by the slot's */
+    struct line arrived;           /* of the team's PE 0: a counter */
+    struct line released;          /* of the team's PE 0: read by all */
+};
+
+_Static_assert(sizeof(struct flags) <= MEMSPAN_TEAM_SYNC_BYTES, "flags fit");
+
+static struct flags *flags_of(const struct memspan_team *team, int pe)
+{
+    char *area = MEMSPAN_NODE_AREA(memspan_team_local_index(team, pe), SYNC);
+
+    return (struct flags *)(void *)(area + ((size_t)team->index * MEMSPAN_TEAM_SYNC_BYTES));
+}
+
+static uint64_t load(const struct line *line)
+{
+    return atomic_load_explicit(&line->number, memory_order_acquire);
+}
+
+static void store(struct line *line, uint64_t number)
+{
+    atomic_store_explicit(&line->number, number, memory_order_release);
+}
+
+static void ring_all(const struct memspan_team *team)
+{
+    int pe;
+
+    for (pe = 0; pe < team->size; pe++) {
+        memspan_node_ring(memspan_team_local_index(team, pe));
+    }
+}
+
+/* ---- three ways ---- */
+
+static bool is_flat(const struct memspan_team *team)
+{
+    return team->size <= MEMSPAN_SYNC_FLAT_MAX;
+}
+
+static void meet_flat(struct memspan_team *team, const void *data, size_t size_bytes)
+{
+    uint64_t number  = ++team->sync_count;
+    struct line *own = &flags_of(team, team->pe)->own[number & 1];
+    int step;
+
+    if (size_bytes != 0) {
+        memcpy(own->data, data, size_bytes);
+    }
+    store(own, number);
+    for (step = 1; step < team->size; step++) {
+        int pe =
+            (team->pe + step < team->size) ? (team->pe + step) : (team->pe + step - team->size);
+
+        memspan_node_ring(memspan_team_local_index(team, pe));
+    }
+    for (step = 1; step < team->size; step++) {
+        int pe =
+            (team->pe + step < team->size) ? (team->pe + step) : (team->pe + step - team->size);
+        const struct line *theirs = &flags_of(team, pe)->own[number & 1];
+
+        MEMSPAN_WAIT(load(theirs) >= number);
+    }
+}
+
+static void meet_in_rounds(struct memspan_team *team)
+{
+    uint64_t number    = ++team->sync_count;
+    struct flags *mine = flags_of(team, team->pe);
+    int round          = 0;
+    int distance;
+
+    for (distance = 1; distance < team->size; distance *= 2, round++) {
+        int pe = (team->pe + distance) % team->size;
+
+        store(&flags_of(team, pe)->round[round], number);
+        memspan_node_ring(memspan_team_local_index(team, pe));
+        MEMSPAN_WAIT(load(&mine->round[round]) >= number);
+    }
+}
+
+static void meet_at_counter(struct memspan_team *team)
+{
+    uint64_t number     = ++team->sync_count;
+    struct flags *first = flags_of(team, 0);
+    uint64_t before;
+
+    before = atomic_fetch_add_explicit(&first->arrived.number, 1, memory_order_acq_rel);
+    if (before + 1 == (uint64_t)team->size) {
+        atomic_store_explicit(&first->arrived.number, 0, memory_order_relaxed);
+        store(&first->released, number);
+        ring_all(team);
+    } else {
+        MEMSPAN_WAIT(load(&first->released) >= number);
+    }
+}
+
+/* An active set meets in the program's pSync, and leaves it as it was: a counter in that of its
+ * first PE, and a word in each one's own that the last to come sets and its owner clears. */
+static void meet_in_active_set(const struct memspan_team *team)
+{
+    long *sync = team->active_set_sync;
+    unsigned index;
+    long *counter = memspan_segment_peer(sync, 2 * sizeof *sync, team->start, &index);
+    int pe;
+
+    if (counter == NULL) {
+        memspan_fatal("pSync at %p is not symmetric memory that the PEs of the active set share",
+                      (void *)sync);
+    }
+    if (__atomic_add_fetch(&counter[0], 1, __ATOMIC_ACQ_REL) == (long)team->size) {
+        __atomic_store_n(&counter[0], 0, __ATOMIC_RELAXED);
+        for (pe = 0; pe < team->size; pe++) {
+            long *theirs = memspan_segment_peer(sync, 2 * sizeof *sync,
+                                                memspan_team_world_pe(team, pe), &index);
+
+            __atomic_store_n(&theirs[1], 1, __ATOMIC_RELEASE);
+            memspan_node_ring((int)index);
+        }
+    }
+    MEMSPAN_WAIT(__atomic_load_n(&sync[1], __ATOMIC_ACQUIRE) != 0);
+    __atomic_store_n(&sync[1], 0, __ATOMIC_RELAXED);
+}
+
+void memspan_collective_sync(struct memspan_team *team)
+{
+    if (MEMSPAN_UNLIKELY(team->active_set_sync != NULL)) {
+        meet_in_active_set(team);
+    } else if (is_flat(team)) {
+        meet_flat(team, NULL, 0);
+    } else if (memspan_wait_is_crowded()) {
+        meet_at_counter(team);
+    } else {
+        meet_in_rounds(team);
+    }
+}
+
+void memspan_collective_barrier(struct memspan_team *team)
+{
+    memspan_quiet(memspan_context_default());
+    memspan_collective_sync(team);
+}
+
+/* ---- data on the way ---- */
+
+static unsigned char *work_of(const struct memspan_team *team, int pe, uint64_t half)
+{
+    unsigned char *area = MEMSPAN_NODE_AREA(memspan_team_local_index(team, pe), WORK);
+
+    return area + ((size_t)team->index * MEMSPAN_TEAM_WORK_BYTES) +
+           ((half & 1) * MEMSPAN_SYNC_WORK_BYTES);
+}
+
+void *memspan_sync_room(struct memspan_team *team)
+{
+    return work_of(team, team->pe, team->work_count + 1);
+}
+
+void memspan_sync_publish(struct memspan_team *team, const void *data, size_t size_bytes)
+{
+    team->work_count++;
+    if ((data != NULL) && (size_bytes != 0)) {
+        memcpy(work_of(team, team->pe, team->work_count), data, size_bytes);
+    }
+    memspan_collective_sync(team);
+}
+
+const void *memspan_sync_published(const struct memspan_team *team, int pe)
+{
+    return work_of(team, pe, team->work_count);
+}
+
+/* For a team of few, in its lines; @p size_bytes at most MEMSPAN_SYNC_INLINE_BYTES. */
+bool memspan_sync_exchange(struct memspan_team *team, const void *data, size_t size_bytes)
+{
+    if (!is_flat(team) || (team->active_set_sync != NULL)) {
+        return false;
+    }
+    meet_flat(team, data, size_bytes);
+    return true;
+}
+
+const void *memspan_sync_exchanged(const struct memspan_team *team, int pe)
+{
+    return flags_of(team, pe)->own[team->sync_count & 1].data;
+}
+
+bool memspan_sync_all_true(struct memspan_team *team, bool mine)
+{
+    bool all = true;
+    int pe;
+
+    memspan_sync_publish(team, &mine, sizeof mine);
+    for (pe = 0; pe < team->size; pe++) {
+        all = all && *(const bool *)memspan_sync_published(team, pe);
+    }
+    return all;
+}
+
+bool memspan_collective_agrees(struct memspan_team *team, uint64_t value)
+{
+    bool all = true;
+    int pe;
+
+    memspan_sync_publish(team, &value, sizeof value);
+    for (pe = 0; pe < team->size; pe++) {
+        all = all && (*(const uint64_t *)memspan_sync_published(team, pe) == value);
+    }
+    return all;
+}
+
+void memspan_sync_reset(struct memspan_team *team)
+{
+    memset(flags_of(team, team->pe), 0, sizeof(struct flags));
+    team->sync_count = 0;
+    team->work_count = 0;
+}

@@ -1,0 +1,47 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# killed.sh OSHRUN PROGRAM TIMES: a PE is killed at a random moment, again and again: the job ends
+# each time, says so, and leaves nothing behind; the next one works.
+set -u
+oshrun=$1
+program=$2
+times=$3
+before=$(ls -A /dev/shm)
+here=$(mktemp -d)
+trap 'rm -rf "$here"' EXIT
+
+i=0
+while [ "$i" -lt "$times" ]; do
+    i=$((i + 1))
+    timeout 20 "$oshrun" -n 3 sh -c 'echo $$ >>"$0"; exec "$1" forever' "$here/pids" "$program" \
+        >"$here/said" 2>&1 &
+    job=$!
+    # A moment between nothing and well into the work.
+    sleep "0.$(printf '%02d' "$(($(od -An -N1 -tu1 /dev/urandom) % 20))")"
+    victim=$(shuf -n 1 "$here/pids" 2>/dev/null)
+    [ -n "$victim" ] || victim=$(pgrep -P "$job" | head -n 1)
+    kill -9 "$victim" 2>/dev/null
+    wait "$job"
+    code=$?
+    if [ "$code" -eq 0 ] || [ "$code" -eq 124 ]; then
+        echo "round $i: exit $code: $(cat "$here/said")"
+        exit 1
+    fi
+    if ! grep -q "signal 9" "$here/said"; then
+        echo "round $i: nobody says who was killed: $(cat "$here/said")"
+        exit 1
+    fi
+    while read -r pid; do
+        if kill -0 "$pid" 2>/dev/null && ! grep -q '^State:.Z' "/proc/$pid/status" 2>/dev/null; then
+            echo "round $i: process $pid is still there"
+            exit 1
+        fi
+    done <"$here/pids"
+    rm -f "$here/pids"
+done
+after=$(ls -A /dev/shm)
+if [ "$before" != "$after" ]; then
+    echo "left in /dev/shm: $after"
+    exit 1
+fi
+timeout 20 "$oshrun" -n 3 "$program" once || { echo "the next job does not work"; exit 1; }

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* wrong CASE: a program that makes one mistake. wrong.sh says what must be answered. */
+
+#include <shmem.h>
+#include <shmemx.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static long variable;
+static long *heap;
+
+static void before_init(void)
+{
+    shmem_long_p(&variable, 1, 0);
+}
+
+static void after_finalize(void)
+{
+    shmem_finalize();
+    shmem_long_p(&variable, 1, 0);
+}
+
+static void malloc_before_init(void)
+{
+    (void)shmem_malloc(8);
+}
+static void pe_negative(void)
+{
+    shmem_long_p(&variable, 1, -1);
+}
+static void pe_too_large(void)
+{
+    shmem_long_p(&variable, 1, shmem_n_pes());
+}
+static void get_pe_wild(void)
+{
+    (void)shmem_long_g(&variable, 1 << 30);
+}
+static void atomic_pe_wild(void)
+{
+    shmem_long_atomic_inc(&variable, -5);
+}
+
+static void stack_address(void)
+{
+    long local = 0;
+
+    shmem_long_p(&local, 1, 0);
+}
+
+static void malloc_address(void)
+{
+    long *block = malloc(sizeof *block);
+
+    (void)shmem_long_atomic_fetch_add(block, 1, 0);
+}
+
+static void null_address(void)
+{
+    shmem_long_p(NULL, 1, 0);
+}
+
+static void past_the_end(void)
+{
+    static char source[1 << 20];
+
+    shmem_putmem((char *)heap + (((size_t)1 << 29) - 4096), source, sizeof source, 0);
+}
+
+static void free_twice(void)
+{
+    shmem_free(heap);
+    shmem_free(heap);
+}
+
+static void free_inside(void)
+{
+    shmem_free(heap + 1);
+}
+static void free_foreign(void)
+{
+    shmem_free(&variable);
+}
+
+static void out_of_heap(void)
+{
+    void *block = shmem_malloc((size_t)1 << 40);
+
+    exit((block == NULL) ? 0 : 1);
+}
+
+static void context_destroyed_twice(void)
+{
+    shmem_ctx_t context;
+
+    shmem_ctx_create(0, &context);
+    shmem_ctx_destroy(context);
+    shmem_ctx_destroy(context);
+}
+
+static void context_stale(void)
+{
+    shmem_ctx_t context;
+
+    shmem_ctx_create(0, &context);
+    shmem_ctx_destroy(context);
+    shmem_ctx_long_p(context, &variable, 1, 0);
+}
+
+static void team_null(void)
+{
+    (void)shmem_team_sync(SHMEM_TEAM_INVALID);
+}
+
+static void partition_unknown(void)
+{
+    exit((shmemx_partition_malloc(8, 77) == NULL) ? 0 : 1);
+}
+
+static void sizes_differ(void)
+{
+    (void)shmem_malloc(8 * (size_t)(shmem_my_pe() + 1));
+}
+
+static void overlapping(void)
+{
+    shmem_long_put(heap, heap + 1, 4, shmem_my_pe());
+}
+
+static const struct {
+    const char *name;
+    void (*run)(void);
+} cases[] = {
+    {"pe_negative", pe_negative},
+    {"pe_too_large", pe_too_large},
+    {"get_pe_wild", get_pe_wild},
+    {"atomic_pe_wild", atomic_pe_wild},
+    {"stack_address", stack_address},
+    {"malloc_address", malloc_address},
+    {"null_address", null_address},
+    {"past_the_end", past_the_end},
+    {"free_twice", free_twice},
+    {"free_inside", free_inside},
+    {"free_foreign", free_foreign},
+    {"out_of_heap", out_of_heap},
+    {"context_destroyed_twice", context_destroyed_twice},
+    {"context_stale", context_stale},
+    {"team_null", team_null},
+    {"partition_unknown", partition_unknown},
+    {"sizes_differ", sizes_differ},
+    {"overlapping", overlapping},
+    {"after_finalize", after_finalize},
+};
+
+int main(int argc, char **argv)
+{
+    size_t i;
+
+    if (argc != 2) {
+        return 2;
+    }
+    if (strcmp(argv[1], "before_init") == 0) {
+        before_init();
+        return 0;
+    }
+    if (strcmp(argv[1], "malloc_before_init") == 0) {
+        malloc_before_init();
+        return 0;
+    }
+    shmem_init();
+    heap = shmem_malloc(4096);
+    for (i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        if (strcmp(argv[1], cases[i].name) == 0) {
+            cases[i].run();
+            shmem_finalize();
+            return 0;
+        }
+    }
+    return 2;
+}

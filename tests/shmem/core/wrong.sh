@@ -1,0 +1,57 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# wrong.sh OSHRUN PROGRAM: every mistake ends the job, or is answered, with words that name the call
+# and what was wrong; none hangs or is taken.
+set -u
+oshrun=$1
+program=$2
+bad=0
+
+# expect CASE RESULT WORDS...: RESULT is "fatal" or "answered"; the words stand in what is said.
+expect() {
+    case=$1; result=$2; shift 2
+    said=$(timeout 20 "$oshrun" -n 2 "$program" "$case" 2>&1)
+    code=$?
+    if [ "$code" -eq 124 ]; then
+        echo "$case: hangs"; bad=1; return
+    fi
+    if [ "$result" = fatal ] && [ "$code" -eq 0 ]; then
+        echo "$case: was taken"; bad=1
+    fi
+    if [ "$result" = answered ] && [ "$code" -ne 0 ]; then
+        echo "$case: exit $code: $said"; bad=1
+    fi
+    if [ "$code" -gt 128 ]; then
+        echo "$case: a signal ended it ($code): $said"; bad=1
+    fi
+    for words in "$@"; do
+        case $said in
+        *"$words"*) ;;
+        *) echo "$case: \"$words\" is not in: $said"; bad=1 ;;
+        esac
+    done
+}
+
+expect before_init fatal shmem "before shmem_init()"
+expect malloc_before_init fatal shmem_malloc "before shmem_init()"
+expect after_finalize fatal "after shmem_finalize()"
+expect pe_negative fatal shmem "PEs are 0 to 1"
+expect pe_too_large fatal shmem "PEs are 0 to 1"
+expect get_pe_wild fatal shmem "PEs are 0 to 1"
+expect atomic_pe_wild fatal shmem "PEs are 0 to 1"
+expect stack_address fatal "not symmetric" shmem_malloc
+expect malloc_address fatal "not symmetric"
+expect null_address fatal "not symmetric"
+expect past_the_end fatal "past the end"
+expect free_twice fatal shmem_free
+expect free_inside fatal shmem_free
+expect free_foreign fatal shmem_free
+expect out_of_heap answered shmem_malloc 1099511627776 largest SHMEM_SYMMETRIC_SIZE
+expect context_destroyed_twice fatal shmem_ctx_destroy
+expect team_null fatal shmem_team_sync
+expect partition_unknown answered
+export SHMEMX_CHECK=1
+expect context_stale fatal context
+expect sizes_differ fatal shmem_malloc "same calls"
+expect overlapping fatal overlap
+exit $bad
