@@ -7,7 +7,7 @@
 
 #include "shmem/wait.h"
 #include "shmem/api/routine.h"
-#include "shmem/segment.h"
+#include "shmem/remote.h"
 #include <string.h>
 
 /* X(form, type). */
@@ -29,26 +29,24 @@ enum form {
      : (sizeof(TYPE) == 4) ? (((TYPE)-1 < (TYPE)1) ? S32 : U32)                                    \
                            : (((TYPE)-1 < (TYPE)1) ? S64 : U64))
 
-/* What the host cannot load cannot be waited for; the checked mode looks at the rest. */
 static void check_words(const char *call, const void *words, size_t size_bytes)
 {
     memspan_job_require(call);
-    if (memspan_job.checks) {
-        memspan_check_symmetric(call, "ivar", words, size_bytes);
-    }
-    if (!memspan_segment_of(words)->host_touches && (memspan_segment_of(words)->size_bytes != 0)) {
-        memspan_fatal("%s: %p is in memory of a device, which the host cannot watch: wait for a "
-                      "word in a partition of host memory",
-                      call, words);
-    }
+    memspan_check_symmetric(call, "ivar", words, size_bytes);
 }
 
 static inline void look_at(const char *call, const void *words, size_t size_bytes)
 {
-    if (MEMSPAN_UNLIKELY(!memspan_job.is_on || memspan_job.checks ||
-                         memspan_job.has_device_memory)) {
+    if (MEMSPAN_UNLIKELY(!memspan_job.is_on || memspan_job.checks)) {
         check_words(call, words, size_bytes);
     }
+}
+
+/* True, and the word's bits, when it is in memory that only a device can load. */
+static inline bool load_far(const void *word, size_t size_bytes, uint64_t *bits_p)
+{
+    return MEMSPAN_UNLIKELY(memspan_job.has_device_memory) &&
+           memspan_remote_load(word, size_bytes, bits_p);
 }
 
 /* ---- one word ---- */
@@ -70,26 +68,37 @@ static inline void look_at(const char *call, const void *words, size_t size_byte
     default:                                                                                       \
         memspan_refuse_comparison(call, comparison);                                               \
     }
+#define ANSWER(condition) return (condition)
 #define WAIT_FOR(condition)                                                                        \
     MEMSPAN_WAIT_AT(word, sizeof *word, condition);                                                \
     return have
-#define ANSWER(condition) return (condition)
 
-/* wait_S32(), the value that ended it; fits_S32(). */
+/* fits_S32(): whether a value fits; test_S32(): whether the word's does, *have_p; wait_S32(): until
+ * it does, the value that did. */
 #define DEFINE_ONE(form, type)                                                                     \
-    static type wait_##form(const char *call, const void *ivar, int comparison, type want)         \
+    static inline bool fits_##form(const char *call, type have, int comparison, type want)         \
     {                                                                                              \
-        const type *word = ivar;                                                                   \
+        COMPARE(have, comparison, want, ANSWER)                                                    \
+    }                                                                                              \
+    static inline bool test_##form(const char *call, const type *word, int comparison, type want,  \
+                                   type *have_p)                                                   \
+    {                                                                                              \
+        uint64_t bits;                                                                             \
+                                                                                                   \
+        *have_p = load_far(word, sizeof *word, &bits) ? (type)bits                                 \
+                                                      : __atomic_load_n(word, __ATOMIC_ACQUIRE);   \
+        return fits_##form(call, *have_p, comparison, want);                                       \
+    }                                                                                              \
+    static type wait_##form(const char *call, const type *word, int comparison, type want)         \
+    {                                                                                              \
         type have;                                                                                 \
                                                                                                    \
         look_at(call, word, sizeof *word);                                                         \
+        if (MEMSPAN_UNLIKELY(memspan_job.has_device_memory)) {                                     \
+            MEMSPAN_WAIT_AT(word, sizeof *word, test_##form(call, word, comparison, want, &have)); \
+            return have;                                                                           \
+        }                                                                                          \
         COMPARE((have = __atomic_load_n(word, __ATOMIC_ACQUIRE)), comparison, want, WAIT_FOR)      \
-    }                                                                                              \
-    static inline bool fits_##form(const char *call, const void *ivar, int comparison, type want)  \
-    {                                                                                              \
-        type have = __atomic_load_n((const type *)ivar, __ATOMIC_ACQUIRE);                         \
-                                                                                                   \
-        COMPARE(have, comparison, want, ANSWER)                                                    \
     }
 FORM_MAP(DEFINE_ONE)
 
@@ -111,8 +120,11 @@ static bool fits_one(const char *call, enum form form, const void *ivar, int com
 {
     switch (form) {
 #define FITS_CASE(form_, type)                                                                     \
-    case form_:                                                                                    \
-        return fits_##form_(call, ivar, comparison, (type)want);
+    case form_: {                                                                                  \
+        type have;                                                                                 \
+                                                                                                   \
+        return test_##form_(call, ivar, comparison, (type)want, &have);                            \
+    }
         FORM_MAP(FITS_CASE)
 #undef FITS_CASE
     }
