@@ -195,8 +195,8 @@ bool start_pe(const struct starter *starter, struct pe *record, int pe, char *co
     char number[32];
     char count[32];
     char *all[68] = {launch, number, count};
-    snprintf(launch, sizeof(launch), "%s=%d:%d:%llx", MEMSPAN_LAUNCH_VARIABLE, starter->job->fd, pe,
-             (unsigned long long)header->cookie);
+    snprintf(launch, sizeof(launch), "%s=%d:%d:%llx:%d", MEMSPAN_LAUNCH_VARIABLE, starter->job->fd,
+             pe, (unsigned long long)header->cookie, (int)getpid());
     snprintf(number, sizeof(number), "OSHRUN_PE=%d", pe);
     snprintf(count, sizeof(count), "OSHRUN_PES=%d", starter->job->pe_count);
     for (size_t i = 3; variables != NULL && *variables != NULL && i + 1 < 68; i++) {

@@ -10,10 +10,12 @@
  * memspan_launch_size() bytes and sealed against shrinking and growing), fills in the header, and
  * starts every PE with that file open and with
  *
- *     SHMEMX_LAUNCH=FD:PE:COOKIE          (decimal, decimal, hexadecimal)
+ *     SHMEMX_LAUNCH=FD:PE:COOKIE:PID       (decimal but for the cookie, which is hexadecimal)
  *
- * in its environment. A PE that calls shmem_init maps the file and finds in it who it is, how many
- * there are, a board on which every PE publishes what the others must know, and a fence.
+ * in its environment. PID is the launcher: where something in between has closed the descriptor,
+ * the file is found as /proc/PID/fd/FD. A PE that calls shmem_init maps the file and finds in it
+ * who it is, how many there are, a board on which every PE publishes what the others must know, and
+ * a fence.
  *
  *     | header | one record per PE | one board per PE |
  *

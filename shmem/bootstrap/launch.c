@@ -6,6 +6,7 @@
 #include "shmem/bootstrap/environment.h"
 #include "shmem/bootstrap/ways.h"
 #include "shmem/error.h"
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +14,7 @@
 
 static struct memspan_board board;
 static int *local_pes;
+static int own_fd = -1; /* when the inherited one could not be used */
 
 static memspan_status_t fill_job(struct memspan_bootstrap_job *job_p)
 {
@@ -45,6 +47,32 @@ static void launch_close(void)
     memspan_board_close(&board);
     free(local_pes);
     local_pes = NULL;
+    if (own_fd >= 0) {
+        close(own_fd);
+        own_fd = -1;
+    }
+}
+
+/* Some programs that start others (Python's subprocess, sudo) close what they do not know. */
+static memspan_status_t find_board(int fd, int pe, uint64_t cookie, int launcher_pid)
+{
+    memspan_status_t status = memspan_board_open(fd, (uint32_t)pe, cookie, &board);
+    if (status != MEMSPAN_ERR_INVALID) {
+        return status;
+    }
+    char path[64];
+    snprintf(path, sizeof(path), "/proc/%d/fd/%d", launcher_pid, fd);
+    int found = open(path, O_RDWR | O_CLOEXEC);
+    if (found < 0) {
+        return status;
+    }
+    status = memspan_board_open(found, (uint32_t)pe, cookie, &board);
+    if (status != MEMSPAN_OK) {
+        close(found);
+        return status;
+    }
+    own_fd = found;
+    return MEMSPAN_OK;
 }
 
 static memspan_status_t launch_open(struct memspan_bootstrap_job *job_p)
@@ -54,22 +82,23 @@ static memspan_status_t launch_open(struct memspan_bootstrap_job *job_p)
         return memspan_error(MEMSPAN_ERR_OFF, "%s is not set", MEMSPAN_LAUNCH_VARIABLE);
     }
     int fd                    = -1;
-    unsigned pe               = 0;
+    int pe                    = -1;
+    int launcher_pid          = 0;
     unsigned long long cookie = 0;
     int end                   = -1;
-    if (sscanf(text, "%9d:%9u:%16llx%n", &fd, &pe, &cookie, &end) != 3 || end < 0 ||
-        text[end] != '\0' || fd < 0) {
-        memspan_error(MEMSPAN_ERR_CONFIG, "%s=%s is not FD:PE:COOKIE", MEMSPAN_LAUNCH_VARIABLE,
+    if (sscanf(text, "%9d:%9d:%16llx:%9d%n", &fd, &pe, &cookie, &launcher_pid, &end) != 4 ||
+        end < 0 || text[end] != '\0' || fd < 0 || pe < 0) {
+        memspan_error(MEMSPAN_ERR_CONFIG, "%s=%s is not FD:PE:COOKIE:PID", MEMSPAN_LAUNCH_VARIABLE,
                       text);
         return memspan_error_hint("it is oshrun that sets it; without oshrun, unset it");
     }
-    memspan_status_t status = memspan_board_open(fd, pe, cookie, &board);
+    memspan_status_t status = find_board(fd, pe, cookie, launcher_pid);
     if (status != MEMSPAN_OK) {
         return status;
     }
     status = fill_job(job_p);
     if (status != MEMSPAN_OK) {
-        memspan_board_close(&board);
+        launch_close();
     }
     return status;
 }

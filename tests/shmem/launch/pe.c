@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* launch-pe [action [pe]]...: a PE that finds its job, tells the others who it is and hears who they
- * are, and then does what it is told, on that PE or on all:
+/* launch-pe [action [pe]]...: a PE that finds its job, tells the others who it is and hears who
+ * they are, and then does what it is told, on that PE or on all:
  *
  *   meet      (always) put, fence, get from everybody, check
  *   print     "PE p of n, local i of m, by LAUNCHER"
