@@ -14,7 +14,7 @@
 
 #include "shmem/job.h"
 #include "shmem/node.h"
-#include <pshmem.h>
+#include <shmem/types.h>
 
 enum {
     MEMSPAN_TEAM_INDEX_MASK = 0xfff,
