@@ -14,7 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { SETTINGS_MAX = 5 };
+enum { SETTINGS_MAX = 4 };
 
 /* Our environment with some variables set, or left out (a text that ends in '='). */
 struct environment {
@@ -47,15 +47,6 @@ static bool add_setting(struct environment *environment, const char *name, const
     return true;
 }
 
-static bool add_whole(struct environment *environment, const char *setting)
-{
-    char *text = strdup(setting);
-
-    environment->texts[environment->text_count] = text;
-    environment->text_count += (text != NULL) ? 1 : 0;
-    return text != NULL;
-}
-
 static void release_environment(struct environment *environment)
 {
     for (size_t i = 0; i < environment->text_count; i++) {
@@ -81,7 +72,6 @@ static bool make_environment(struct environment *environment_p, const struct ben
                  add_setting(environment_p, "MEMSPAN_BACKEND_PATH", command->backend_path, NULL));
     good = good && ((command->devices == NULL) ||
                     add_setting(environment_p, "MEMSPAN_DEVICES", command->devices, NULL));
-    good = good && ((command->setting == NULL) || add_whole(environment_p, command->setting));
     while (environ[count] != NULL) {
         count++;
     }

@@ -14,7 +14,6 @@ struct bench_command {
     const char *library_folder; /* before LD_LIBRARY_PATH; NULL: none */
     const char *backend_path;   /* MEMSPAN_BACKEND_PATH; NULL: as it is here */
     const char *devices;        /* MEMSPAN_DEVICES; NULL: as it is here */
-    const char *setting;        /* "NAME=VALUE", one more variable; NULL: none */
     bool one_processor;         /* it and its children share one of the processors */
     bool is_launcher;           /* starts others: asked to end before it is killed */
     size_t timeout_s;

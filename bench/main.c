@@ -3,6 +3,7 @@
 
 #include "bench/alloc.h"
 #include "bench/daxpy.h"
+#include "bench/rma.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -13,6 +14,7 @@ static const struct {
 } benchmarks[] = {
     {"alloc", "what allocation costs, beside the allocators of the machine", alloc_main},
     {"daxpy", "z[i] += a * x[i] + y[i], by the way the data gets to the device", daxpy_main},
+    {"rma", "what one-sided communication costs, beside the OpenSHMEM libraries here", rma_main},
 };
 
 enum { BENCHMARK_COUNT = sizeof(benchmarks) / sizeof(benchmarks[0]) };

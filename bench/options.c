@@ -115,6 +115,18 @@ static bool add_word(const struct bench_option *option, struct word word,
     return false;
 }
 
+static bool add_text(const struct bench_option *option, struct word word, struct bench_texts *texts)
+{
+    if (word.length == 0) {
+        return complain(option, word, "is empty");
+    }
+    if (texts->count == BENCH_TEXTS_MAX) {
+        return complain(option, word, "is one too many: 8 at most");
+    }
+    texts->values[texts->count++] = word.text;
+    return true;
+}
+
 static struct word next_word(const char **rest)
 {
     struct word word = {*rest, strcspn(*rest, ",")};
@@ -171,6 +183,8 @@ static bool read_value(struct bench_option *option, const char *text)
         }
         *(const char **)option->value = text;
         return true;
+    case BENCH_OPTION_TEXTS:
+        return add_text(option, whole, option->value);
     }
     return false;
 }

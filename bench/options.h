@@ -4,7 +4,7 @@
 
 /* Command-line options as a table: one row an option, from which the parser and --help are made.
  * "--name value" and "--name=value" are the same; the order of options never matters; the last of
- * two settles it. */
+ * two settles it, but for those that collect texts. */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -15,6 +15,14 @@
 /* A list of counts: "1m,10m". */
 struct bench_counts {
     size_t values[BENCH_COUNTS_MAX];
+    size_t count;
+};
+
+#define BENCH_TEXTS_MAX 8
+
+/* Texts of an option that may be given several times. */
+struct bench_texts {
+    const char *values[BENCH_TEXTS_MAX];
     size_t count;
 };
 
@@ -32,7 +40,8 @@ enum bench_option_form {
     BENCH_OPTION_COUNTS, /* struct bench_counts, each within min .. max, none twice */
     BENCH_OPTION_DEVICE, /* int: a device number, or "host" (-1) */
     BENCH_OPTION_CHOICE, /* struct bench_choice: words separated by commas */
-    BENCH_OPTION_TEXT    /* const char *: not empty */
+    BENCH_OPTION_TEXT,   /* const char *: not empty */
+    BENCH_OPTION_TEXTS   /* struct bench_texts: each time one more, not empty */
 };
 
 struct bench_option {

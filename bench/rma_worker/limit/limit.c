@@ -6,7 +6,7 @@
  *
  * A barrier's limit is two round trips of a flag. */
 
-#include "bench/rma_worker/batch.h"
+#include "../batch.h"
 #include <errno.h>
 #include <sched.h>
 #include <signal.h>
@@ -18,7 +18,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { ROOM = 4 << 20, SPINS = 500, WINDOW = 64 };
+enum { ROOM = 4 << 20, SPINS = 50, WINDOW = 64 };
 
 /* A process's memory, as both see it: the flag on a line of its own. */
 struct side {
@@ -288,6 +288,9 @@ static void run(bool first, const int files[2], char **rows)
     for (size_t i = 0; i < sizeof(points) / sizeof(points[0]); i++) {
         if (!is_asked_for(points[i].row, rows)) {
             continue;
+        }
+        if (first && ((i == 0) || (strcmp(points[i].row, points[i - 1].row) != 0))) {
+            printf("row %s\n", points[i].row);
         }
         if (points[i].run == NULL) {
             measure_both(&points[i], first);
