@@ -16,11 +16,12 @@ while [ "$i" -lt "$times" ]; do
     timeout 20 "$oshrun" -n 3 sh -c 'echo $$ >>"$0"; exec "$1" forever' "$here/pids" "$program" \
         >"$here/said" 2>&1 &
     job=$!
-    # A moment between nothing and well into the work.
+    while [ ! -s "$here/pids" ]; do
+        sleep 0.002
+    done
+    # A moment between the first PE's start and well into the work.
     sleep "0.$(printf '%02d' "$(($(od -An -N1 -tu1 /dev/urandom) % 20))")"
-    victim=$(shuf -n 1 "$here/pids" 2>/dev/null)
-    [ -n "$victim" ] || victim=$(pgrep -P "$job" | head -n 1)
-    kill -9 "$victim" 2>/dev/null
+    kill -9 "$(shuf -n 1 "$here/pids")"
     wait "$job"
     code=$?
     if [ "$code" -eq 0 ] || [ "$code" -eq 124 ]; then
