@@ -220,6 +220,24 @@ static bool check_left(struct watch *watch)
     return true;
 }
 
+/* All have gone, each with status 0: some having finalized, which takes all of them, and some not.
+ */
+static void check_end(struct watch *watch)
+{
+    int culprit    = -1;
+    bool any_ended = false;
+    for (int pe = 0; pe < watch->job->pe_count; pe++) {
+        uint32_t state = watch->job->pes[pe].last_state;
+        any_ended      = any_ended || state == MEMSPAN_LAUNCH_FINALIZED;
+        culprit        = state == MEMSPAN_LAUNCH_ATTACHED ? pe : culprit;
+    }
+    if (culprit >= 0 && any_ended && !watch->is_decided) {
+        complain("PE %d (pid %d) exited without having finalized, as others had", culprit,
+                 (int)watch->job->pes[culprit].last_pid);
+        decide(watch, 1);
+    }
+}
+
 /* Ctrl-C comes to this process alone: the PEs are in groups of their own. */
 static void pass_on(struct watch *watch, int number)
 {
@@ -336,6 +354,7 @@ int watch_run(struct watch *watch)
         check_times(watch);
     }
     free(events);
+    check_end(watch);
     end_leftovers(watch);
     output_finish(watch->output);
     return watch->is_decided ? watch->status : 0;

@@ -1,0 +1,283 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# oshrun.sh CASE OSHRUN LAUNCH-PE: what oshrun does with its PEs' output, input, ends and deaths.
+set -eu
+case_name=$1 oshrun=$2 pe=$3
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+cd "$scratch"
+
+fail() {
+    echo "$case_name: $*"
+    echo '--- output'
+    cat out 2>/dev/null || :
+    echo '--- errors'
+    cat err 2>/dev/null || :
+    exit 1
+}
+
+# run STATUS COMMAND...: its output in out, its errors in err; it must end with that status.
+run() {
+    expected=$1
+    shift
+    status=0
+    timeout 60 "$@" >out 2>err || status=$?
+    [ "$status" -eq "$expected" ] || fail "status $status, not $expected: $*"
+}
+
+says() { grep -q -- "$1" err || fail "no \"$1\" among the errors"; }
+is_silent() { [ ! -s err ] || fail 'something was complained about'; }
+prints() { [ "$(sort out)" = "$1" ] || fail "other output than: $1"; }
+ms() { echo $(($(date +%s%N) / 1000000)); }
+# No process is left that has this word on its command line.
+gone() {
+    for _ in 1 2 3 4 5 6 7 8 9 10; do
+        pgrep -f "$1" >left || return 0
+        sleep 0.2
+    done
+    fail "left behind: $(cat left)"
+}
+# A number that marks this run's processes.
+mark=77$$
+
+case $case_name in
+meet)
+    run 0 "$oshrun" -n 3 "$pe" print rounds again
+    is_silent
+    prints 'PE 0 of 3, local 0 of 3, by oshrun 0.1.0
+PE 1 of 3, local 1 of 3, by oshrun 0.1.0
+PE 2 of 3, local 2 of 3, by oshrun 0.1.0'
+    ;;
+many)
+    run 0 "$oshrun" -n 64 "$pe" print
+    is_silent
+    [ "$(wc -l <out)" -eq 64 ] || fail 'not 64 lines'
+    ;;
+in_a_script)
+    # A shell between, two programs one after the other, and a parent that closes descriptors.
+    command -v bash >/dev/null || { echo 'skip: no bash, which closes descriptors beyond 9'; exit 77; }
+    run 0 "$oshrun" -n 2 bash -c "'$pe' print && exec 200>&- && '$pe' print"
+    [ "$(wc -l <out)" -eq 4 ] || fail 'not 4 lines'
+    ;;
+inherited_place)
+    run 3 "$oshrun" -n 1 sh -c "'$pe' hang & sleep 0.3; '$pe'"
+    says 'is process [0-9]* already'
+    ;;
+output)
+    # Long lines and pieces of lines, many PEs at once: no line is broken.
+    cat >./talk <<'TALK'
+i=0
+line=$(printf "%4000d" "$OSHRUN_PE")
+while [ $i -lt 40 ]; do
+    printf "%s" "begin "
+    echo "$line end"
+    echo "error $OSHRUN_PE" >&2
+    i=$((i + 1))
+done
+printf "last %s without an end" "$OSHRUN_PE"
+TALK
+    run 0 "$oshrun" --pmix=off -n 5 sh ./talk
+    [ "$(grep -cE '^begin +[0-4] end$' out)" -eq 200 ] || fail 'lines are broken or lost'
+    [ "$(grep -o 'last [0-4] without an end' out | sort -u | wc -l)" -eq 5 ] || fail 'ends are lost'
+    [ "$(grep -cE '^error [0-4]$' err)" -eq 200 ] || fail 'errors are broken or lost'
+    run 0 "$oshrun" --pmix=off --tag-output -n 5 sh ./talk
+    [ "$(grep -cE '^\[([0-4])\] begin +[0-4] end$' out)" -eq 200 ] || fail 'tags are wrong'
+    grep -E '^\[([0-4])\] begin +[0-4] end$' out | awk '{ if ($1 != "[" $3 "]") exit 1 }' ||
+        fail 'a tag names another PE'
+    # Both to one file: in the order in which they were written.
+    "$oshrun" --pmix=off -n 1 sh -c 'for i in 1 2 3 4 5 6; do echo $i; echo $i >&2; done' >both 2>&1
+    [ "$(tr -d '\n' <both)" = 112233445566 ] || fail "another order: $(cat both)"
+    ;;
+broken_pipe)
+    (timeout 20 "$oshrun" --pmix=off -n 2 sh -c 'while echo yes; do :; done' 2>err || echo $? >status) |
+        head -n 3 >out
+    [ "$(wc -l <out)" -eq 3 ] || fail 'not 3 lines'
+    for _ in 1 2 3 4 5; do [ -s status ] || sleep 0.2; done
+    [ "$(cat status)" = 141 ] || fail "status $(cat status), not 141, when nobody reads"
+    is_silent
+    ;;
+input)
+    echo 'for PE 0' >in
+    run 0 "$oshrun" --pmix=off --tag-output -n 2 cat <in
+    prints '[0] for PE 0'
+    ;;
+environment)
+    run 0 "$oshrun" --pmix=off -n 2 -x COLOR=red --env SIZE=a=b --wdir / sh -c \
+        'echo $OSHRUN_PE $OSHRUN_PES $COLOR $SIZE $PWD'
+    prints '0 2 red a=b /
+1 2 red a=b /'
+    PMIX_RANK=7 PMIX_NAMESPACE=other PMI_SIZE=9 OMPI_COMM_WORLD_SIZE=9 \
+        run 0 "$oshrun" --pmix=off -n 1 env
+    ! grep -E '^(PMIX_RANK|PMIX_NAMESPACE|PMI_SIZE|OMPI_COMM_WORLD_SIZE)=' out ||
+        fail 'another launcher shows through'
+    ;;
+status)
+    run 4 "$oshrun" -n 3 "$pe" return=4 1
+    is_silent
+    run 7 "$oshrun" -n 3 "$pe" abort=7 2 hang
+    says 'PE 2 (pid [0-9]*) ended the job with status 7'
+    run 0 "$oshrun" -n 3 "$pe" abort=0 2 hang
+    is_silent
+    run 1 "$oshrun" -n 3 "$pe" abort=256 0 hang
+    run 5 "$oshrun" -n 3 "$pe" exit=5 1
+    says 'PE 1 (pid [0-9]*) exited with status 5 before it had finalized'
+    run 9 "$oshrun" --pmix=off -n 3 sh -c 'test $OSHRUN_PE = 1 && exit 9; exec sleep 30'
+    says 'PE 1 (pid [0-9]*) exited with status 9'
+    run 0 "$oshrun" --pmix=off -n 2 sh -c 'exit 0'
+    is_silent
+    ;;
+death)
+    start=$(ms)
+    run 137 "$oshrun" -n 4 "$pe" kill=9 3
+    says 'PE 3 (pid [0-9]*) was killed by signal 9 (Killed)'
+    run 139 "$oshrun" -n 4 "$pe" kill=11 0 hang
+    says 'PE 0 (pid [0-9]*) was killed by signal 11'
+    took=$(($(ms) - start))
+    [ $took -lt 2000 ] || fail "two jobs took $took ms to end"
+    ;;
+leaving)
+    start=$(ms)
+    run 1 "$oshrun" -n 4 "$pe" exit=0 1
+    says 'PE 1 (pid [0-9]*) exited without having finalized, and 3 others are waiting'
+    run 1 "$oshrun" --pmix=off -n 2 sh -c "test \$OSHRUN_PE = 1 || exec '$pe'"
+    says 'PE 1 (pid [0-9]*) exited without having initialized, and 1 other is waiting'
+    took=$(($(ms) - start))
+    [ $took -lt 3000 ] || fail "two jobs took $took ms to end"
+    # All of them: nobody waits, and it is not for oshrun to judge.
+    run 0 "$oshrun" -n 2 "$pe" exit=0
+    ;;
+stubborn)
+    run 137 "$oshrun" --pmix=off -n 2 sh -c \
+        'test $OSHRUN_PE = 1 && { sleep 0.2; kill -9 $$; }; trap "" TERM INT HUP; sleep '$mark
+    gone "sleep $mark"
+    ;;
+orphans)
+    # What PEs have started goes with them, even from a session of its own.
+    run 0 "$oshrun" --pmix=off -n 2 sh -c "sleep $mark & setsid sleep ${mark}1 & sleep 0.2"
+    gone "sleep $mark"
+    ;;
+killed_launcher)
+    "$oshrun" --pmix=off -n 3 sh -c "sleep $mark & exec sleep ${mark}1" >out 2>err &
+    launcher=$!
+    for _ in 1 2 3 4 5 6 7 8 9 10; do
+        [ "$(pgrep -cf "^sleep $mark")" -eq 6 ] && break
+        sleep 0.1
+    done
+    [ "$(pgrep -cf "^sleep $mark")" -eq 6 ] || fail 'the PEs did not start'
+    kill -9 $launcher
+    wait $launcher || :
+    gone "sleep $mark"
+    ;;
+signals)
+    for signal in USR1 USR2; do
+        "$oshrun" --pmix=off -n 2 sh -c \
+            "trap 'echo $signal; exit 0' $signal; : >ready.\$OSHRUN_PE; while :; do sleep 0.05; done" >out 2>err &
+        launcher=$!
+        while [ ! -e ready.0 ] || [ ! -e ready.1 ]; do sleep 0.05; done
+        kill -$signal $launcher
+        wait $launcher || fail "status $? after $signal"
+        prints "$signal
+$signal"
+        rm ready.*
+    done
+    for signal in TERM INT HUP; do
+        # A shell starts background jobs with SIGINT ignored: env does not.
+        env --default-signal=INT "$oshrun" --pmix=off -n 2 sleep $mark >out 2>err &
+        launcher=$!
+        while [ "$(pgrep -cf "^sleep $mark")" -ne 2 ]; do sleep 0.05; done
+        kill -$signal $launcher
+        status=0
+        wait $launcher || status=$?
+        [ $status -gt 128 ] && [ "$(kill -l $status)" = $signal ] || fail "status $status after $signal"
+        is_silent
+        gone "sleep $mark"
+    done
+    ;;
+stop)
+    "$oshrun" --pmix=off -n 2 sleep $mark >out 2>err &
+    launcher=$!
+    while [ "$(pgrep -cf "^sleep $mark")" -ne 2 ]; do sleep 0.05; done
+    kill -TSTP $launcher
+    sleep 0.3
+    [ "$(ps -o stat= -p "$(pgrep -d, -f "^sleep $mark")" | grep -c T)" -eq 2 ] || fail 'PEs run on'
+    ps -o stat= -p $launcher | grep -q T || fail 'oshrun runs on'
+    kill -CONT $launcher
+    sleep 0.3
+    [ "$(ps -o stat= -p "$(pgrep -d, -f "^sleep $mark")" | grep -c S)" -eq 2 ] || fail 'PEs are stopped'
+    kill -TERM $launcher
+    wait $launcher || :
+    gone "sleep $mark"
+    ;;
+timeout)
+    start=$(ms)
+    run 124 "$oshrun" --timeout 0.3 -n 2 "$pe" hang
+    says 'has run for 0.3 s'
+    took=$(($(ms) - start))
+    [ $took -lt 2000 ] || fail "it took $took ms"
+    ;;
+binding)
+    run 0 "$oshrun" --pmix=off --bind-to core -n 2 sh -c 'grep Cpus_allowed_list /proc/self/status'
+    if [ "$(getconf _NPROCESSORS_ONLN)" -ge 2 ] && [ "$(nproc)" -ge 2 ] &&
+        [ "$(lscpu -p=core | grep -v '#' | sort -u | wc -l)" -ge 2 ]; then
+        [ "$(sort -u out | wc -l)" -eq 2 ] || fail 'both are on one core'
+    fi
+    here=$(grep Cpus_allowed_list /proc/self/status)
+    run 0 "$oshrun" --pmix=off --bind-to none -n 1 grep Cpus_allowed_list /proc/self/status
+    prints "$here"
+    ;;
+wrong_usage)
+    run 2 "$oshrun" -n 0 true
+    says '"0" is no number of PEs'
+    for number in -1 abc 1x 99999999999999999999 '' 65537; do
+        run 2 "$oshrun" -n "$number" true
+        says 'no number of PEs'
+    done
+    run 2 "$oshrun" -n
+    run 2 "$oshrun"
+    run 2 "$oshrun" --nonsense true
+    says 'no option --nonsense'
+    run 2 "$oshrun" --bind-to sofa true
+    says 'one of none, core, not "sofa"'
+    run 2 "$oshrun" --timeout never true
+    run 2 "$oshrun" --env =x true
+    run 0 "$oshrun" --help
+    grep -q 'usage: oshrun' out || fail 'no help'
+    ;;
+no_program)
+    run 127 "$oshrun" -n 2 no-such-program
+    says 'no program no-such-program in PATH'
+    run 127 "$oshrun" -n 2 ./no-such-program
+    : >plain
+    run 126 "$oshrun" -n 2 ./plain
+    says 'Permission denied'
+    printf '#!/no/such/interpreter\n' >script
+    chmod +x script
+    run 127 "$oshrun" -n 2 ./script
+    says 'cannot run ./script'
+    run 127 "$oshrun" --wdir /no/such/folder -n 2 true
+    says 'in /no/such/folder'
+    echo 'echo shell' >bare
+    chmod +x bare
+    run 0 "$oshrun" --pmix=off -n 1 ./bare
+    prints shell
+    ;;
+other_launcher)
+    printf '#!/bin/sh\necho "$@"\n' >mpirun
+    chmod +x mpirun
+    run 0 env PATH="$scratch:$PATH" "$oshrun" --launcher=mpirun -n 3 prog -x y
+    prints '--oversubscribe -n 3 prog -x y'
+    run 0 env PATH="$scratch:$PATH" OSHRUN_LAUNCHER=mpirun "$oshrun" -n 3 --allow-run-as-root prog
+    prints '--allow-run-as-root --oversubscribe -n 3 prog'
+    run 127 "$oshrun" --launcher=no-such-launcher -n 3 prog
+    says 'cannot run no-such-launcher'
+    ;;
+closed_descriptors)
+    status=0
+    "$oshrun" --pmix=off -n 2 "$pe" <&- >&- 2>&- || status=$?
+    [ $status -eq 0 ] || fail "status $status"
+    ;;
+*)
+    echo "no case $case_name"
+    exit 2
+    ;;
+esac

@@ -1,0 +1,83 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# pmix.sh WHO OSHRUN LAUNCH-PE: PEs that find each other by PMIx, under oshrun as the server or under
+# mpirun.
+set -eu
+who=$1 oshrun=$2 pe=$3
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+cd "$scratch"
+
+fail() {
+    echo "$who: $*"
+    cat out err
+    exit 1
+}
+
+run() {
+    expected=$1
+    shift
+    status=0
+    timeout 60 "$@" >out 2>err || status=$?
+    [ "$status" -eq "$expected" ] || fail "status $status, not $expected: $*"
+}
+
+case $who in
+mpirun)
+    command -v mpirun >/dev/null || { echo 'skip: no mpirun'; exit 77; }
+    mpirun --version 2>/dev/null | grep -q 'Open MPI' || { echo 'skip: mpirun is not Open MPI'"'"'s'; exit 77; }
+    launch() { mpirun --allow-run-as-root --oversubscribe --bind-to none -n "$@"; }
+    by="Open MPI's mpirun"
+    ;;
+oshrun)
+    if ! "$oshrun" --pmix=on -n 1 true 2>why; then
+        grep -q PMIx why || { cat why; exit 1; }
+        echo "skip: $(cat why)"
+        exit 77
+    fi
+    # Without the job file, PMIx is all there is.
+    launch() { count=$1; shift; "$oshrun" --pmix=on -n "$count" env -u SHMEMX_LAUNCH "$@"; }
+    by='a PMIx launcher'
+    ;;
+esac
+
+launch 1 "$pe" print >out 2>err || {
+    # A build without PMIx says so, and finds out that it is not alone.
+    grep -q 'built without PMIx' err && { echo 'skip: built without PMIx'; exit 77; }
+    fail "status $?"
+}
+
+launch 3 "$pe" print rounds again >out 2>err || fail "status $?"
+[ "$(grep -c "^PE [0-2] of 3, local [0-2] of 3, by $by" out)" -eq 3 ] || fail 'not three PEs of three'
+
+status=0
+launch 3 "$pe" abort=7 1 hang >out 2>err || status=$?
+[ $status -eq 7 ] || fail "status $status, not 7, after an abort"
+
+status=0
+launch 3 "$pe" kill=9 2 hang >out 2>err || status=$?
+[ $status -ne 0 ] || fail 'status 0 after a death'
+
+if [ "$who" = oshrun ]; then
+    status=0
+    launch 3 "$pe" exit=0 2 >out 2>err || status=$?
+    [ $status -ne 0 ] || fail 'status 0 after a PE has left'
+    # Either the launcher is first to see it, or those who were waiting are.
+    grep -qE "PE 2 .* exited without having finalized|the PEs cannot meet" err || fail 'not told why'
+    # Nothing is left of the server.
+    env TMPDIR="$scratch" "$oshrun" --pmix=on -n 2 true
+    env TMPDIR="$scratch" "$oshrun" --pmix=on -n 2 sleep 30 &
+    launcher=$!
+    for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+        ls -d oshrun-* >/dev/null 2>&1 && break
+        sleep 0.1
+    done
+    sleep 0.3
+    kill -9 $launcher
+    wait $launcher 2>/dev/null || :
+    for _ in 1 2 3 4 5 6 7 8 9 10; do
+        ls -d oshrun-* >/dev/null 2>&1 || break
+        sleep 0.2
+    done
+    ! ls -d oshrun-* >out 2>err || fail 'the server'"'"'s folder is left behind'
+fi
