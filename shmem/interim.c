@@ -7,6 +7,7 @@
 #include "shmem/remote.h"
 #include "shmem/space.h"
 
+#pragma GCC diagnostic ignored "-Wunused-parameter"
 #define INTERIM __attribute__((weak))
 
 static struct memspan_partition one;
