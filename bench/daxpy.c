@@ -169,6 +169,20 @@ static void measure_size(struct daxpy_run *run, size_t n)
     }
 }
 
+/* With arrays of the largest size: a short copy is more latency than bandwidth. */
+static void measure_copy(struct daxpy_run *run)
+{
+    const struct daxpy_subject *subject = &run->subjects[DAXPY_DEVICE_RESIDENT];
+    size_t most                         = 0;
+
+    for (size_t i = 0; i < run->plan->sizes.count; i++) {
+        most = (run->plan->sizes.values[i] > most) ? run->plan->sizes.values[i] : most;
+    }
+    run->copy_gb_per_s = (subject->chosen && (subject->state == DAXPY_VERIFIED))
+                             ? daxpy_copy_measure(run->plan->device, most, &subject->memory)
+                             : NAN;
+}
+
 static int measure(struct daxpy_run *run)
 {
     int code = 0;
@@ -184,6 +198,7 @@ static int measure(struct daxpy_run *run)
         measure_size(run, run->plan->sizes.values[i]);
         daxpy_print_size(run, run->plan->sizes.values[i]);
     }
+    measure_copy(run);
     daxpy_print_foot(run);
     for (size_t i = 0; i < run->row_count; i++) {
         code = may_run(&run->rows[i]) || (run->rows[i].state == DAXPY_WAIVED) ? code : 1;

@@ -119,6 +119,8 @@ struct daxpy_engine {
     /* Host arrays to the device and z back; only called for variants that copy once. */
     bool (*copy_in)(struct daxpy_job *job);
     bool (*copy_out)(struct daxpy_job *job);
+    /* x to y, both on the device; it is done on return. */
+    bool (*copy_within)(struct daxpy_job *job);
     /* @p count repetitions; they are done, and z is the host's where it is shared, on return. */
     bool (*step)(struct daxpy_job *job, size_t count);
     /* One sentence that belongs under the table (how mapping was seen to work), or false. */
@@ -180,11 +182,16 @@ struct daxpy_run {
     struct daxpy_subject subjects[DAXPY_VARIANT_COUNT];
     struct daxpy_row *rows;
     size_t row_count;
+    double copy_gb_per_s; /* the device within its own memory; NAN: not measured */
 };
 
 /* Run @p job's variant once and add a sample to each phase of @p row; its state and reason are
  * changed when something is wrong. */
 void daxpy_job_run(struct daxpy_job *job, const struct daxpy_plan *plan, struct daxpy_row *row);
+
+/* GB/s, read and written, of the device's copies of @p n doubles within its own memory; NAN where
+ * it has none, or cannot. */
+double daxpy_copy_measure(int device, size_t n, const struct daxpy_memory *memory);
 
 /* The row, or NULL where it was not asked for. */
 struct daxpy_row *daxpy_run_row(const struct daxpy_run *run, size_t n, size_t repetitions,

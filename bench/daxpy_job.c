@@ -273,3 +273,32 @@ void daxpy_job_run(struct daxpy_job *job, const struct daxpy_plan *plan, struct 
         add_samples(row->faults, watch.phases_faults, job);
     }
 }
+
+double daxpy_copy_measure(int device, size_t n, const struct daxpy_memory *memory)
+{
+    enum { TIMES = 20 };
+    struct daxpy_job job = {
+        .variant = DAXPY_DEVICE_RESIDENT, .device = device, .n = n, .memory = memory};
+    size_t size_bytes = n * sizeof(double);
+    double best       = NAN;
+
+    job.target.x = daxpy_engine.memory_alloc(&job, size_bytes);
+    job.target.y = (job.target.x == NULL) ? NULL : daxpy_engine.memory_alloc(&job, size_bytes);
+    for (int i = 0; (job.target.y != NULL) && (i < TIMES); i++) {
+        int64_t begin = bench_clock_ns();
+        double rate;
+        if (!daxpy_engine.copy_within(&job)) {
+            best = NAN;
+            break;
+        }
+        rate = 2.0 * (double)size_bytes / (double)(bench_clock_ns() - begin);
+        best = !(best >= rate) ? rate : best;
+    }
+    if (job.target.y != NULL) {
+        (void)daxpy_engine.memory_free(&job, job.target.y);
+    }
+    if (job.target.x != NULL) {
+        (void)daxpy_engine.memory_free(&job, job.target.x);
+    }
+    return best;
+}

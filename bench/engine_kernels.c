@@ -153,6 +153,12 @@ static bool copy_out(struct daxpy_job *job)
            daxpy_job_failed(job, "copy from the device");
 }
 
+static bool copy_within(struct daxpy_job *job)
+{
+    return (memspan_copy(job->target.y, job->target.x, job->n * sizeof(double)) == MEMSPAN_OK) ||
+           daxpy_job_failed(job, "copy on the device");
+}
+
 static bool launch(struct daxpy_job *job, int device)
 {
     memspan_kernel_call_t call = {
@@ -203,6 +209,7 @@ const struct daxpy_engine daxpy_engine = {
     .memory_free    = memory_free,
     .copy_in        = copy_in,
     .copy_out       = copy_out,
+    .copy_within    = copy_within,
     .step           = step,
     .remark         = remark,
 };

@@ -259,6 +259,11 @@ static bool copy_out(struct daxpy_job *job)
     return true;
 }
 
+static bool copy_within(struct daxpy_job *job)
+{
+    return copy(job, job->target.y, job->target.x, job->device, job->device);
+}
+
 static bool step(struct daxpy_job *job, size_t count)
 {
     const struct daxpy_arrays *host = &job->host;
@@ -317,6 +322,7 @@ const struct daxpy_engine daxpy_engine = {
     .memory_free    = memory_free,
     .copy_in        = copy_in,
     .copy_out       = copy_out,
+    .copy_within    = copy_within,
     .step           = step,
     .remark         = remark,
 };

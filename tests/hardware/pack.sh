@@ -4,7 +4,7 @@
 # the benchmarks, built here: no compiler, no package and no network is needed there. Without
 # arguments: what the preset release builds, into build/hardware. Then, on that machine:
 #
-#   FOLDER/run.sh [BACKEND [RESULTS]]
+#   FOLDER/run.sh [BACKEND [RESULTS [STEP...]]]
 set -eu
 cd "$(dirname "$0")/../.."
 preset=${1:-release}
@@ -16,8 +16,8 @@ cmake --build "$build" --target conform memquery memspan-bench memspan-bench-cud
 
 rm -rf "$folder"
 mkdir -p "$folder/bin" "$folder/lib"
-for program in conform memquery memspan-bench memspan-bench-cuda-blocks; do
-    cp "$(find "$build" -name "$program" -type f -perm -100 | head -n 1)" "$folder/bin/"
+for program in tests/conform/conform bin/memquery bin/memspan-bench bin/memspan-bench-cuda-blocks; do
+    cp "$build/$program" "$folder/bin/"
 done
 # All libraries but the C library's own, which must be that machine's: its drivers use it.
 for program in "$folder"/bin/*; do
