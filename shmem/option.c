@@ -4,7 +4,6 @@
 #include "shmem/option.h"
 #include "shmem/job.h"
 #include <ctype.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -96,11 +95,12 @@ bool memspan_shmem_size_parse(const char *text, bool strict, uint64_t *size_p)
     if ((*end != '\0') || (end == digits) || (shift < 0)) {
         return false;
     }
-    number = ceill(ldexpl(number, shift));
+    number *= (long double)(UINT64_C(1) << shift);
     if (number > (long double)(UINT64_C(1) << 62)) {
         return false;
     }
     *size_p = (uint64_t)number;
+    *size_p += ((long double)*size_p < number) ? 1 : 0;
     return true;
 }
 
