@@ -74,7 +74,6 @@ static int broadcast(const char *call, shmem_team_t handle, void *dest, const vo
 {
     struct memspan_team *team = memspan_require_team(call, "team", handle);
     size_t size_bytes         = memspan_part_bytes(call, team, count, element_bytes);
-    int status;
 
     if ((unsigned)root >= (unsigned)team->size) {
         memspan_fatal("%s: PE_root %d is not in the team: its PEs are 0 to %d", call, root,
@@ -84,11 +83,7 @@ static int broadcast(const char *call, shmem_team_t handle, void *dest, const vo
         memspan_check_parts(call, team, dest, size_bytes, source, size_bytes, true);
         memspan_check_agreement(call, team, "PE_root", (uint64_t)root);
     }
-    status = memspan_collective_broadcast(team, dest, source, size_bytes, root);
-    if ((team->pe == root) && (dest != source) && (size_bytes != 0)) {
-        memspan_get(memspan_context_default(), dest, source, size_bytes, memspan_job.pe);
-    }
-    return status;
+    return memspan_collective_broadcast(team, dest, source, size_bytes, root);
 }
 
 #define BROADCAST(NAME, TYPE, OP)                                                                  \

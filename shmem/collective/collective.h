@@ -13,8 +13,7 @@ void memspan_collective_sync(struct memspan_team *team);
 /* The same, and all puts on the default context are complete: shmem_barrier_all(). */
 void memspan_collective_barrier(struct memspan_team *team);
 
-/* Into every dest but the root's: shmem_broadcast32() leaves that as it is, and for the others the
- * caller copies. */
+/* Into every dest; of an active set, every one but the root's. */
 int memspan_collective_broadcast(struct memspan_team *team, void *dest, const void *source,
                                  size_t size_bytes, int root);
 int memspan_collective_collect(struct memspan_team *team, void *dest, const void *source,
