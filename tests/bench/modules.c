@@ -203,6 +203,7 @@ struct values {
     int device;
     struct bench_choice choice;
     const char *text;
+    struct bench_texts texts;
 };
 
 static bool parse(struct values *values, int argument_count, char *const *arguments)
@@ -223,7 +224,8 @@ static bool parse(struct values *values, int argument_count, char *const *argume
             .max   = SIZE_MAX},
            {.name = "device", .form = BENCH_OPTION_DEVICE, .value = &values->device, .shape = "D"},
            {.name = "choice", .form = BENCH_OPTION_CHOICE, .value = &values->choice, .shape = "W"},
-           {.name = "text", .form = BENCH_OPTION_TEXT, .value = &values->text, .shape = "T"}};
+           {.name = "text", .form = BENCH_OPTION_TEXT, .value = &values->text, .shape = "T"},
+           {.name = "texts", .form = BENCH_OPTION_TEXTS, .value = &values->texts, .shape = "T"}};
 
     values->choice = (struct bench_choice){words, 2, 0};
     return bench_options_parse(options, sizeof(options) / sizeof(options[0]), argument_count,
@@ -248,12 +250,34 @@ Test(options, every_form)
     cr_assert_str_eq(values.text, "--flag", "a value may look like an option");
 }
 
+Test(options, texts_are_collected)
+{
+    struct values values = {.flag = false};
+    char *arguments[]    = {"--texts", "a,b", "--texts=c", "--texts", "--texts"};
+    char *many[2 * BENCH_TEXTS_MAX + 2];
+
+    cr_assert(parse(&values, sizeof(arguments) / sizeof(arguments[0]), arguments));
+    cr_assert_eq(values.texts.count, 3);
+    cr_assert_str_eq(values.texts.values[0], "a,b");
+    cr_assert_str_eq(values.texts.values[1], "c");
+    cr_assert_str_eq(values.texts.values[2], "--texts");
+    for (int i = 0; i <= BENCH_TEXTS_MAX; i++) {
+        many[2 * i]     = "--texts";
+        many[2 * i + 1] = "x";
+    }
+    values.texts.count = 0;
+    cr_assert(parse(&values, 2 * BENCH_TEXTS_MAX, many));
+    cr_redirect_stderr();
+    values.texts.count = 0;
+    cr_assert_not(parse(&values, 2 * BENCH_TEXTS_MAX + 2, many), "one too many");
+}
+
 Test(options, refusals)
 {
     static char *bad[] = {
         "flag",        "--flags",        "--fla",       "-flag",      "--flag=1",    "--count",
         "--count=",    "--count=k",      "--count=1k1", "--count=2g", "--counts=1,", "--counts=1,1",
-        "--device=-2", "--choice=three", "--choice=on", "--text=",    "--"};
+        "--device=-2", "--choice=three", "--choice=on", "--text=",    "--texts=",    "--"};
 
     cr_redirect_stderr();
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
