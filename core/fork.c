@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* fork.c: the lock order of the core, in one place.
  *
- *   OpenMP's making  >  allocator table  >  spaces  >  backends (opening)  >  providers  >
- *   threads (stopping them)  >  accounts  >  records of heaps, slabs  >  records of chunks  >
- *   pools  >  pointer map  >  topology  >  OpenMP's partitioners, tables  >  guard
+ *   OpenMP's making  >  allocator table  >  spaces  >  backends (opening)  >  memory opened
+ *   of other processes  >  providers  >  threads (stopping them)  >  accounts  >  records of heaps,
+ * slabs  >  records of chunks  > pools  >  pointer map  >  topology  >  OpenMP's partitioners,
+ * tables  >  guard
  *
  * A thread that holds one of them may take those to its right, never those to its left. */
 
@@ -13,6 +14,7 @@
 #include "core/guard.h"
 #include "core/heap.h"
 #include "core/pointer_map.h"
+#include "core/share.h"
 #include <pthread.h>
 
 static void before(void)
@@ -21,6 +23,7 @@ static void before(void)
     memspan_allocator_before_fork();
     memspan_space_before_fork();
     memspan_backend_before_fork();
+    memspan_share_before_fork();
     memspan_provider_before_fork();
     memspan_thread_before_fork();
     memspan_account_lock();
@@ -46,6 +49,7 @@ static void after_inner(void)
 static void after_outer(void)
 {
     memspan_provider_after_fork();
+    memspan_share_after_fork();
     memspan_backend_after_fork();
     memspan_space_after_fork();
     memspan_allocator_after_fork();

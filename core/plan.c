@@ -116,11 +116,23 @@ static bool is_migratable(memspan_kind_t kind, const struct memspan_device *home
     return (home->info.kinds_migratable & (1u << kind)) != 0;
 }
 
+/* What other processes or network cards can be given: a driver shares its devices' own memory. */
+static bool is_shareable(const struct memspan_resource *r)
+{
+    unsigned ways = MEMSPAN_CAN_IPC | MEMSPAN_CAN_DMABUF | MEMSPAN_CAN_RDMA;
+
+    return (r->kind == MEMSPAN_KIND_DEVICE) && !r->imported &&
+           ((r->home->info.capabilities & ways) != 0);
+}
+
 /* Whether a resource of the space keeps the promise of the kind that was asked for. */
 static bool keeps_promise(const struct memspan_space *space, const struct memspan_traits *t,
                           const struct memspan_resource *r, memspan_kind_t asked)
 {
-    if (t->pinned && is_migratable(r->kind, r->home)) {
+    if ((t->pinned || t->shareable) && is_migratable(r->kind, r->home)) {
+        return false;
+    }
+    if (t->shareable && !is_shareable(r)) {
         return false;
     }
     if (member_count(space) == 1) {
@@ -174,11 +186,35 @@ static const struct memspan_resource *climb(const struct memspan_space *space,
     return without_gain;
 }
 
+/* The first device that is to have it says why not; where it could, the list is in the way. */
+static memspan_status_t nothing_to_share(const struct memspan_space *space)
+{
+    const struct memspan_device *d = (space->device_count > 0) ? member(space, 0) : NULL;
+
+    memspan_error(
+        MEMSPAN_ERR_UNSUPPORTED,
+        "trait shareable=true: space %s has no memory that can be given to other processes "
+        "or network cards",
+        space->name);
+    if (d == NULL) {
+        return memspan_error_hint("only device memory is shared: use a space of one device alone");
+    }
+    if ((d->info.capabilities & (MEMSPAN_CAN_IPC | MEMSPAN_CAN_DMABUF | MEMSPAN_CAN_RDMA)) == 0) {
+        return memspan_error_hint("%s", d->info.capability_note[__builtin_ctz(MEMSPAN_CAN_IPC)]);
+    }
+    return memspan_error_hint("a device's own memory is shared: use the space of device %d alone",
+                              d->number);
+}
+
 static memspan_status_t nothing_serves(const struct memspan_space *space,
                                        const struct memspan_traits *t, memspan_kind_t asked)
 {
     bool sharing = (asked != MEMSPAN_KIND_MANAGED) && (member_count(space) > 1);
     char label[48];
+
+    if (t->shareable) {
+        return nothing_to_share(space);
+    }
 
     memspan_error(MEMSPAN_ERR_UNREACHABLE, "space %s has no %s%s memory%s, and nothing stronger",
                   space->name, (t->pinned && (asked != MEMSPAN_KIND_HOST_PINNED)) ? "pinned " : "",
@@ -325,6 +361,10 @@ static memspan_status_t plan_target(struct memspan_plan *plan, const struct mems
     if (t->pinned) {
         plan->spec.flags |= MEMSPAN_REQUEST_PINNED;
     }
+    if (t->shareable) {
+        plan->spec.flags |= MEMSPAN_REQUEST_SHARED;
+        say(plan, "taken to be shared with other processes and network cards");
+    }
     if (t->preferred_place != MEMSPAN_NO_PLACE) {
         memspan_status_t status = wish_for_place(plan, t);
         if (status != MEMSPAN_OK) {
@@ -425,6 +465,9 @@ static memspan_status_t plan_host(struct memspan_plan *plan, const struct memspa
     memspan_status_t status           = MEMSPAN_OK;
     size_t i;
 
+    if (t->shareable) {
+        return nothing_to_share(space);
+    }
     plan->nodes = calloc(space->resource_count, sizeof(*plan->nodes));
     if (plan->nodes == NULL) {
         return memspan_error(MEMSPAN_ERR_NO_MEMORY, "no memory for a plan");
@@ -553,9 +596,9 @@ memspan_status_t memspan_plan_make(const struct memspan_space *space,
 bool memspan_plan_is_plain(const struct memspan_space *space, const struct memspan_traits *t)
 {
     return !space->target && !space->partial && (space->hint == MEMSPAN_HINT_DEFAULT) &&
-           !t->pinned && (t->preferred_place == MEMSPAN_NO_PLACE) && (t->page_size == 0) &&
-           (t->partition == MEMSPAN_VALUE_ENVIRONMENT) && wants_host_residence(t) &&
-           memspan_topology_is_plain();
+           !t->pinned && !t->shareable && (t->preferred_place == MEMSPAN_NO_PLACE) &&
+           (t->page_size == 0) && (t->partition == MEMSPAN_VALUE_ENVIRONMENT) &&
+           wants_host_residence(t) && memspan_topology_is_plain();
 }
 
 memspan_status_t memspan_plan_make_plain(const struct memspan_space *space,

@@ -282,6 +282,7 @@ memspan_status_t memspan_chunk_take(struct memspan_provider *p, size_t size_byte
                                     size_t part_count, struct memspan_chunk **chunk_p)
 {
     const struct memspan_device *d = p->spec.device;
+    static _Atomic uint64_t serials;
     size_t page  = (p->spec.page_size_bytes > memspan_page_size()) ? p->spec.page_size_bytes
                                                                    : memspan_page_size();
     size_t size  = memspan_round_up(size_bytes, page);
@@ -312,6 +313,7 @@ memspan_status_t memspan_chunk_take(struct memspan_provider *p, size_t size_byte
     chunk->provider   = p;
     chunk->address    = chunk->block.address;
     chunk->size_bytes = size;
+    chunk->serial     = atomic_fetch_add_explicit(&serials, 1, memory_order_relaxed);
     status            = import(chunk);
     if (status != MEMSPAN_OK) {
         goto err_free_block;

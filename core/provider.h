@@ -57,6 +57,7 @@ struct memspan_chunk {
     size_t size_bytes;
     atomic_size_t kept_bytes; /* its size, if heaps may keep blocks of it; else 0 */
     memspan_block_t block;
+    uint64_t serial; /* never that of another chunk of this process */
     void **import_cookies;
 
     /* The pool's own. */

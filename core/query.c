@@ -6,6 +6,7 @@
 #include "core/base/platform.h"
 #include "core/base/topology.h"
 #include "core/guard.h"
+#include "core/share.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -74,6 +75,7 @@ memspan_status_t memspan_allocator_describe(memspan_allocator_h handle,
     info.migratable      = plan->migratable;
     info.exact           = plan->exact && !missed;
     info.fallback        = fallback_of(a);
+    info.shareable       = a->traits.shareable;
     info.aborts          = (a->traits.fallback == MEMSPAN_VALUE_ABORT_FB);
     snprintf(info.why, sizeof(info.why), "%.450s%s", plan->why,
              missed ? "; pages of the size asked for could not be had" : "");
@@ -129,8 +131,22 @@ static int number_of(const struct memspan_backend_slot *slot, int ordinal)
 static memspan_status_t describe_foreign(const void *pointer, memspan_pointer_info_t *info)
 {
     memspan_pointer_facts_t facts;
+    struct memspan_opened opened;
     int i;
 
+    if (memspan_opened_find(pointer, &opened)) {
+        info->kind_given      = opened.kind;
+        info->home            = opened.device->number;
+        info->resident_device = opened.device->number;
+        info->base            = opened.base;
+        info->size_bytes      = opened.size_bytes;
+        info->pinned          = 1;
+        info->opened          = 1;
+        snprintf(info->why, sizeof(info->why), "%s memory of another process, opened on %s%d",
+                 memspan_kind_name(opened.kind), opened.device->table->name,
+                 opened.device->ordinal);
+        return MEMSPAN_OK;
+    }
     /* Of memory between our blocks a driver knows only that it is ours. */
     for (i = 0; !memspan_pointer_is_ours(pointer) && (i < memspan_backend_slots()); i++) {
         const struct memspan_backend_slot *slot = memspan_backend_slot_if_open(i);
@@ -213,6 +229,7 @@ memspan_status_t memspan_pointer_describe(const void *pointer, memspan_pointer_i
     info.pinned          = (view.chunk->block.flags & MEMSPAN_BLOCK_PINNED) != 0;
     info.migratable      = (view.chunk->block.flags & MEMSPAN_BLOCK_MIGRATABLE) != 0;
     info.fallback        = view.owner.fallback;
+    info.shareable       = (p->spec.flags & MEMSPAN_REQUEST_SHARED) != 0;
     if (p->spec.resident_ordinal != MEMSPAN_HOST) {
         resident = memspan_device_of_ordinal(p->spec.device->table, p->spec.resident_ordinal);
         info.resident_device = (resident == NULL) ? p->spec.device->number : resident->number;
@@ -224,9 +241,29 @@ memspan_status_t memspan_pointer_describe(const void *pointer, memspan_pointer_i
     return memspan_struct_write(info_p, &info, sizeof(info));
 }
 
+static memspan_status_t reach_opened(const struct memspan_opened *opened, int number,
+                                     memspan_reach_t *reach_p)
+{
+    const struct memspan_device *from = memspan_device_find(number);
+
+    if (reach_p == NULL) {
+        return memspan_error(MEMSPAN_ERR_INVALID, "nowhere to put how it is reached (NULL)");
+    }
+    if (from == NULL) {
+        return memspan_error_last()->status;
+    }
+    *reach_p = memspan_device_reach_of(opened->device, opened->kind, from);
+    return MEMSPAN_OK;
+}
+
 memspan_status_t memspan_pointer_reach(const void *pointer, int number, memspan_reach_t *reach_p)
 {
     struct memspan_block_view view;
+    struct memspan_opened opened;
+
+    if ((pointer != NULL) && memspan_opened_find(pointer, &opened)) {
+        return reach_opened(&opened, number, reach_p);
+    }
 
     if ((pointer == NULL) || !find_block(pointer, &view)) {
         memspan_error(MEMSPAN_ERR_NOT_FOUND, "%p is not in a live block of Memspan", pointer);

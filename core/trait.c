@@ -236,6 +236,8 @@ static memspan_status_t set(struct memspan_traits *t, bool target, const memspan
     case MEMSPAN_TRAIT_GUARANTEE:
         return set_word(&t->guarantee, trait, MEMSPAN_VALUE_PREFERRED, MEMSPAN_VALUE_REQUIRED,
                         MEMSPAN_VALUE_REQUIRED, MEMSPAN_VALUE_REQUIRED, "preferred or required");
+    case MEMSPAN_TRAIT_SHAREABLE:
+        return set_bool(&t->shareable, trait);
     case MEMSPAN_TRAIT_PAGE_SIZE:
         return set_size(&t->page_size, trait, true);
     }
@@ -274,6 +276,7 @@ static const struct {
     FIELD(MEMSPAN_TRAIT_PREFERRED_PLACE, preferred_place),
     FIELD(MEMSPAN_TRAIT_GUARANTEE, guarantee),
     FIELD(MEMSPAN_TRAIT_PAGE_SIZE, page_size),
+    FIELD(MEMSPAN_TRAIT_SHAREABLE, shareable),
 };
 #undef FIELD
 
@@ -326,6 +329,10 @@ static memspan_status_t check_together(const struct memspan_traits *t)
         (t->guarantee == MEMSPAN_VALUE_REQUIRED)) {
         return conflict("pinned=true (never migrates)",
                         "memory_access=managed with guarantee=required (migrates)");
+    }
+    if (t->shareable && t->memory_access_given && (t->memory_access == MEMSPAN_VALUE_MANAGED)) {
+        return conflict("shareable=true (others keep its place)",
+                        "memory_access=managed (its pages migrate)");
     }
     return MEMSPAN_OK;
 }

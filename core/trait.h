@@ -30,6 +30,7 @@ struct memspan_traits {
     int preferred_location;
     int preferred_place;
     bool pinned;
+    bool shareable;
     bool memory_access_given;
 };
 

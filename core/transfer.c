@@ -9,18 +9,44 @@
 #include "core/base/platform.h"
 #include "core/device.h"
 #include "core/guard.h"
+#include "core/share.h"
 #include <memspan/transfer.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { WINDOW_BYTES = 4 << 20 };
 
+static memspan_status_t check_range(const void *pointer, size_t size_bytes, const char *side,
+                                    const void *base, size_t held_bytes)
+{
+    size_t offset = (size_t)((const char *)pointer - (const char *)base);
+
+    return ((offset <= held_bytes) && (size_bytes <= held_bytes - offset))
+               ? MEMSPAN_OK
+               : memspan_error(MEMSPAN_ERR_INVALID,
+                               "the %s (%p, %zu bytes) runs past its block of %zu bytes at %p",
+                               side, pointer, size_bytes, held_bytes, base);
+}
+
+/* Memory of another process, or else foreign: memory that the host may touch, as the header says.
+ */
+static memspan_status_t find_other_side(const void *pointer, size_t size_bytes, const char *side,
+                                        const struct memspan_device **device_p)
+{
+    struct memspan_opened opened;
+
+    if (!memspan_opened_find(pointer, &opened)) {
+        return MEMSPAN_OK;
+    }
+    *device_p = opened.device;
+    return check_range(pointer, size_bytes, side, opened.base, opened.size_bytes);
+}
+
 /* One side of a transfer: the device whose driver knows it, or NULL for the host's own memory. */
 static memspan_status_t find_side(const void *pointer, size_t size_bytes, const char *side,
                                   const struct memspan_device **device_p)
 {
     struct memspan_block_view view;
-    size_t offset;
 
     *device_p = NULL;
     if (pointer == NULL) {
@@ -28,19 +54,12 @@ static memspan_status_t find_side(const void *pointer, size_t size_bytes, const 
                              size_bytes);
     }
     if (!memspan_block_find(pointer, &view)) {
-        return MEMSPAN_OK; /* foreign: memory that the host may touch, as the header says */
-    }
-    offset = (size_t)((const char *)pointer - (const char *)view.address);
-    if ((offset > view.owner.requested_bytes) ||
-        (size_bytes > view.owner.requested_bytes - offset)) {
-        return memspan_error(MEMSPAN_ERR_INVALID,
-                             "the %s (%p, %zu bytes) runs past its block of %zu bytes at %p", side,
-                             pointer, size_bytes, view.owner.requested_bytes, view.address);
+        return find_other_side(pointer, size_bytes, side, device_p);
     }
     if (view.chunk->provider->spec.device->number != MEMSPAN_HOST) {
         *device_p = view.chunk->provider->spec.device;
     }
-    return MEMSPAN_OK;
+    return check_range(pointer, size_bytes, side, view.address, view.owner.requested_bytes);
 }
 
 static memspan_status_t copy_by(const struct memspan_device *d, void *to, const void *from,
@@ -157,11 +176,36 @@ memspan_status_t memspan_prefetch(const void *pointer, size_t size_bytes, int nu
 
 /* ---- kernels ---- */
 
+/* Where an operand lives, and how much of it there is; false: nobody here knows it. */
+static bool find_operand(const void *pointer, struct memspan_resource *r, const void **base_p,
+                         size_t *held_bytes_p)
+{
+    struct memspan_block_view view;
+    struct memspan_opened opened;
+
+    if (memspan_block_find(pointer, &view)) {
+        const struct memspan_provider_spec *spec = &view.chunk->provider->spec;
+
+        *r      = (struct memspan_resource){spec->device, spec->kind, -1, spec->importer_count > 0};
+        *base_p = view.address;
+        *held_bytes_p = view.owner.requested_bytes;
+        return true;
+    }
+    if (memspan_opened_find(pointer, &opened)) {
+        *r            = (struct memspan_resource){opened.device, opened.kind, -1, false};
+        *base_p       = opened.base;
+        *held_bytes_p = opened.size_bytes;
+        return true;
+    }
+    return false;
+}
+
 static memspan_status_t check_operand(const struct memspan_device *d, const char *name,
                                       const void *pointer, size_t size_bytes)
 {
-    struct memspan_block_view view;
     struct memspan_resource r;
+    const void *base;
+    size_t held_bytes;
     char label[48];
     char home[48];
     size_t offset;
@@ -169,7 +213,7 @@ static memspan_status_t check_operand(const struct memspan_device *d, const char
     if (pointer == NULL) {
         return memspan_error(MEMSPAN_ERR_INVALID, "operand %s of the kernel is NULL", name);
     }
-    if (!memspan_block_find(pointer, &view)) {
+    if (!find_operand(pointer, &r, &base, &held_bytes)) {
         if ((d->number == MEMSPAN_HOST) ||
             ((d->info.capabilities & MEMSPAN_CAN_ACCESS_PAGEABLE) != 0)) {
             return MEMSPAN_OK;
@@ -179,21 +223,17 @@ static memspan_status_t check_operand(const struct memspan_device *d, const char
                       pointer, memspan_device_label(d, label, sizeof(label)));
         return memspan_error_hint("allocate it from a space that lists device %d", d->number);
     }
-    r = (struct memspan_resource){view.chunk->provider->spec.device,
-                                  view.chunk->provider->spec.kind, -1,
-                                  view.chunk->provider->spec.importer_count > 0};
     if (memspan_resource_reach(&r, d).access < MEMSPAN_ACCESS_FAULT) {
         memspan_error(MEMSPAN_ERR_INVALID, "operand %s (%p) is %s memory, which %s does not reach",
                       name, pointer, memspan_resource_label(&r, home, sizeof(home)),
                       memspan_device_label(d, label, sizeof(label)));
         return memspan_error_hint("allocate it from a space that lists device %d", d->number);
     }
-    offset = (size_t)((const char *)pointer - (const char *)view.address);
-    if ((offset > view.owner.requested_bytes) ||
-        (size_bytes > view.owner.requested_bytes - offset)) {
+    offset = (size_t)((const char *)pointer - (const char *)base);
+    if ((offset > held_bytes) || (size_bytes > held_bytes - offset)) {
         return memspan_error(MEMSPAN_ERR_INVALID,
                              "operand %s needs %zu bytes, its block of %zu ends before", name,
-                             size_bytes, view.owner.requested_bytes);
+                             size_bytes, held_bytes);
     }
     return MEMSPAN_OK;
 }

@@ -25,16 +25,23 @@ void hip_block_remove(struct hip_state *state, const struct hip_block *block)
     pthread_mutex_unlock(&state->lock);
 }
 
-bool hip_block_is_ours(struct hip_state *state, const void *address)
+char *hip_block_base(struct hip_state *state, const void *address)
 {
-    const char *at = address;
     const struct hip_block *block;
+    char *base = NULL;
 
     pthread_mutex_lock(&state->lock);
-    for (block = state->blocks;
-         (block != NULL) && ((at < block->base) || (at >= block->base + block->size_bytes));
-         block = block->next) {
+    for (block = state->blocks; (block != NULL) && (base == NULL); block = block->next) {
+        if (((const char *)address >= block->base) &&
+            ((const char *)address < block->base + block->size_bytes)) {
+            base = block->base;
+        }
     }
     pthread_mutex_unlock(&state->lock);
-    return block != NULL;
+    return base;
+}
+
+bool hip_block_is_ours(struct hip_state *state, const void *address)
+{
+    return hip_block_base(state, address) != NULL;
 }

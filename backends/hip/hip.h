@@ -194,6 +194,8 @@ memspan_reach_t hip_reach(void *state, int home, memspan_kind_t kind, int from);
 void hip_block_insert(struct hip_state *state, struct hip_block *block);
 void hip_block_remove(struct hip_state *state, const struct hip_block *block);
 bool hip_block_is_ours(struct hip_state *state, const void *address);
+/* What the driver gave for the block that holds @p address, or NULL. */
+char *hip_block_base(struct hip_state *state, const void *address);
 
 /* alloc.c: memory. */
 

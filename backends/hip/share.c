@@ -161,12 +161,14 @@ memspan_status_t hip_ipc_close(void *state, int ordinal, const memspan_block_t *
 
 /* ---- dma-buf ---- */
 
-/* HIP's own call: whole host pages; what starts within one is found by the offset. */
-static memspan_status_t export_by_hip(const struct hip_device *device, const void *address,
+/* HIP's own call: whole host pages. It has no word for where in the buffer they start, and drivers
+ * export the whole allocation: from its first byte on the two are the same. */
+static memspan_status_t export_by_hip(struct hip_device *device, const void *address,
                                       size_t size_bytes, int *fd_p, uint64_t *offset_p)
 {
     uintptr_t page    = memspan_page_size();
-    uintptr_t start   = (uintptr_t)address & ~(page - 1);
+    uintptr_t base    = (uintptr_t)hip_block_base(device->state, address);
+    uintptr_t start   = ((base != 0) ? base : (uintptr_t)address) & ~(page - 1);
     size_t whole      = memspan_round_up((uintptr_t)address - start + size_bytes, page);
     int fd            = -1;
     hip_result_t code = device->state->hip.hipMemGetHandleForAddressRange(
@@ -221,9 +223,10 @@ memspan_status_t hip_dmabuf_export(void *state, int ordinal, const void *address
     if (status != MEMSPAN_OK) {
         return status;
     }
-    status = (device->state->hip.hipMemGetHandleForAddressRange != NULL)
-                 ? export_by_hip(device, address, size_bytes, fd_p, offset_p)
-                 : export_by_hsa(device, address, size_bytes, fd_p, offset_p);
+    /* HSA's says where in the buffer the memory starts. */
+    status = (device->state->hsa.hsa_amd_portable_export_dmabuf != NULL)
+                 ? export_by_hsa(device, address, size_bytes, fd_p, offset_p)
+                 : export_by_hip(device, address, size_bytes, fd_p, offset_p);
     hip_leave(device, before);
     return status;
 }

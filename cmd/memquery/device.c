@@ -4,6 +4,7 @@
 #include "device.h"
 #include "capability.h"
 #include "grid.h"
+#include "share.h"
 #include "text.h"
 
 static const char silent[] = "the backend says nothing";
@@ -55,6 +56,9 @@ void device_print(const struct snapshot *snapshot, FILE *out)
                 row->info.ordinal, row->info.name);
         print_capabilities(&row->info, out);
         print_modes(&row->info, out);
+        if (row->info.number != MEMSPAN_HOST) {
+            share_print(row, out);
+        }
     }
 }
 

@@ -7,6 +7,7 @@
 #include "json.h"
 #include "peer.h"
 #include "report.h"
+#include "share.h"
 #include "text.h"
 #include <string.h>
 
@@ -107,6 +108,7 @@ static json_t *device_of(const struct snapshot *snapshot, size_t index)
     json_put(object, "capabilities", capabilities_of(info));
     json_put(object, "capability_sources", device_capability_sources(info));
     json_put(object, "modes", device_modes(info));
+    json_put(object, "sharing", share_json(&snapshot->devices[index]));
     return object;
 }
 

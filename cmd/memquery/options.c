@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum action { SET_MODE, SET_JSON, SET_FORMAT, SET_TIMEOUT };
+enum action { SET_MODE, SET_JSON, SET_PROBE, SET_FORMAT, SET_TIMEOUT };
 
 static const struct option_row {
     const char *name;
@@ -19,6 +19,7 @@ static const struct option_row {
 } rows[] = {
     {"--json", "", SET_JSON, MODE_SHOW, false},
     {"--output", "-o", SET_FORMAT, MODE_SHOW, true},
+    {"--probe", "", SET_PROBE, MODE_SHOW, true},
     {"--timeout", "", SET_TIMEOUT, MODE_SHOW, true},
     {"--devices", "", SET_MODE, MODE_DEVICES, false},
     {"--matrix", "", SET_MODE, MODE_MATRIX, false},
@@ -51,6 +52,9 @@ static const char help[] =
     "\n"
     "  -o, --output F  table (default) or json\n"
     "  --json          the same as -o json\n"
+    "  --probe DEPTH   none: no driver is opened; safe (default): nothing is allocated on "
+    "devices;\n"
+    "                  full: a granule of each is shared with another process, data is moved\n"
     "  --timeout S     seconds that the drivers may take to answer (default 10)\n"
     "\n"
     "exit code: 0 yes, 1 absent, 2 usage, 3 a driver failed while probed, 4 only conditionally\n";
@@ -123,6 +127,21 @@ static int set_timeout(struct options *options, const char *argument)
     return EXIT_YES;
 }
 
+static int set_probe(struct options *options, const char *argument)
+{
+    if (strcmp(argument, "none") == 0) {
+        options->probe = PROBE_NONE;
+    } else if (strcmp(argument, "safe") == 0) {
+        options->probe = PROBE_SAFE;
+    } else if (strcmp(argument, "full") == 0) {
+        options->probe = PROBE_FULL;
+    } else {
+        text_complain("--probe %s: give none, safe or full", argument);
+        return EXIT_USAGE;
+    }
+    return EXIT_YES;
+}
+
 static int apply(struct options *options, const struct option_row *row, const char *argument)
 {
     switch (row->action) {
@@ -130,6 +149,8 @@ static int apply(struct options *options, const struct option_row *row, const ch
         return set_format(options, "json");
     case SET_FORMAT:
         return set_format(options, argument);
+    case SET_PROBE:
+        return set_probe(options, argument);
     case SET_TIMEOUT:
         return set_timeout(options, argument);
     case SET_MODE:

@@ -18,10 +18,18 @@ enum mode {
     MODE_HELP
 };
 
+/* How much is done to find out. */
+enum probe_depth {
+    PROBE_SAFE, /* drivers are opened and asked; nothing is allocated on devices */
+    PROBE_NONE, /* no driver is opened: the host alone */
+    PROBE_FULL  /* a granule of each device's memory is allocated, shared, and data moved */
+};
+
 struct options {
     enum mode mode;
     const char *argument; /* of --plan, --check, --why */
     bool json;
+    enum probe_depth probe;
     double timeout_s; /* each attempt to look at the machine may take this long */
 };
 

@@ -8,6 +8,7 @@
 
 #include "probe.h"
 #include "child.h"
+#include "share.h"
 #include "text.h"
 #include <stdlib.h>
 #include <string.h>
@@ -84,6 +85,14 @@ static int do_task(void *context, FILE *out)
     }
     if (task->without_plugins) {
         unsetenv("MEMSPAN_BACKEND_PATH");
+    }
+    if (task->request->options->probe == PROBE_NONE) {
+        setenv("MEMSPAN_BACKENDS", "host", 1);
+        unsetenv("MEMSPAN_BACKEND_PATH");
+        unsetenv("MEMSPAN_DEVICES");
+    } else if ((task->request->options->probe == PROBE_FULL) &&
+               (task->request->options->mode != MODE_CONFIG)) {
+        share_start_helper(task->request->options->timeout_s);
     }
     return task->job(task->request, out);
 }

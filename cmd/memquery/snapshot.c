@@ -6,6 +6,7 @@
 
 #include "snapshot.h"
 #include "peer.h"
+#include "share.h"
 #include "space.h"
 #include "text.h"
 #include <stdlib.h>
@@ -296,6 +297,7 @@ void snapshot_take(struct snapshot *snapshot, const struct request *request)
     }
     take_backends(snapshot, request);
     take_devices(snapshot);
+    share_take_all(snapshot, request->options);
     peer_take_all(snapshot);
     take_nodes(snapshot);
     take_limits(snapshot);

@@ -14,8 +14,27 @@ struct backend_row {
     char native[320];              /* the driver's call, code and words; "" when there are none */
 };
 
+/* What is known of a way to share a device's memory. */
+enum share_state {
+    SHARE_NO,      /* the driver, or the machine, has none */
+    SHARE_CLAIMED, /* the driver says so; nobody tried */
+    SHARE_FAILED,  /* tried, and it does not work */
+    SHARE_PARTLY,  /* tried, and some of it is not proved */
+    SHARE_PROVED   /* data was moved */
+};
+
+struct sharing {
+    enum share_state state;
+    char detail[512];
+    char native[200]; /* the driver's call, code and words */
+    char remedy[240];
+};
+
 struct device_row {
     memspan_device_info_t info;
+    struct sharing ipc; /* these three: share.h */
+    struct sharing dmabuf;
+    struct sharing rdma;
     char label[16]; /* "h", "d0": heads the access column */
     int same_as; /* index of the first row that is the same piece of hardware; its own if first */
 };

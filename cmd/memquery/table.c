@@ -4,6 +4,7 @@
 #include "grid.h"
 #include "peer.h"
 #include "report.h"
+#include "share.h"
 #include "text.h"
 #include <stdlib.h>
 #include <string.h>
@@ -69,12 +70,12 @@ static void device_numbers(const struct snapshot *snapshot, size_t index, char *
 
 static void print_devices(const struct snapshot *snapshot, FILE *out)
 {
-    static const char *const heads[] = {"DEV", "omp",      "backend", "pci", "node",
-                                        "GiB", "GiB free", "src",     "uid", "name"};
+    static const char *const heads[] = {"DEV",      "omp", "backend", "pci",  "node", "GiB",
+                                        "GiB free", "src", "ipc",     "rdma", "uid",  "name"};
     struct grid grid;
     size_t i;
 
-    grid_open(&grid, "lllllrrlll");
+    grid_open(&grid, "lllllrrlllll");
     for (i = 0; i < sizeof(heads) / sizeof(heads[0]); i++) {
         grid_add(&grid, "%s", heads[i]);
     }
@@ -96,6 +97,8 @@ static void print_devices(const struct snapshot *snapshot, FILE *out)
         grid_add(&grid, "%s", text_from_gib(row->info.capacity_bytes).text);
         grid_add(&grid, "%s", text_from_gib(row->info.free_bytes).text);
         grid_add(&grid, "%s", row->info.capacity_source);
+        grid_add(&grid, "%s", (i == 0) ? "" : share_state_name(row->ipc.state));
+        grid_add(&grid, "%s", (i == 0) ? "" : share_state_name(row->rdma.state));
         grid_add(&grid, "%s", row->info.uid);
         grid_add(&grid, "%s", row->info.name);
     }

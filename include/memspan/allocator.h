@@ -106,6 +106,7 @@ typedef struct memspan_allocator_info {
     memspan_allocator_h fallback; /**< the next to ask; MEMSPAN_ALLOCATOR_NULL: none */
     int aborts;                   /**< 1: the program ends when memory runs out (abort_fb) */
     char why[512];                /**< one sentence: why this kind, from whom */
+    int shareable;                /**< taken to be shared, see share.h */
 } memspan_allocator_info_t;
 
 /** What @p allocator gives. Opens the drivers of the devices that its space names, no others. */
@@ -140,6 +141,8 @@ typedef struct memspan_pointer_info {
     int migratable;
     int fallback;  /**< 1: came from a fallback, not from the allocator that was asked */
     char why[512]; /**< one sentence */
+    int shareable; /**< taken to be shared, see share.h */
+    int opened;    /**< memory of another process, by memspan_share_import() */
 } memspan_pointer_info_t;
 
 /** What is known of the memory at @p pointer (any address inside a block). Asks no driver for what

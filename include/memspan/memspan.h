@@ -12,6 +12,7 @@
  *   trait.h      allocator traits
  *   allocator.h  allocators, memory, and what was really given
  *   transfer.h   copies, fills, prefetches, built-in kernels
+ *   share.h      device memory for other processes and network cards
  *   hook.h       being told what is allocated and freed
  *   config.h     environment variables
  * and, not included here:
@@ -23,6 +24,7 @@
 #include <memspan/config.h>
 #include <memspan/device.h>
 #include <memspan/hook.h>
+#include <memspan/share.h>
 #include <memspan/space.h>
 #include <memspan/status.h>
 #include <memspan/trait.h>

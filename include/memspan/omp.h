@@ -187,9 +187,10 @@ extern int omp_target_disassociate_ptr(const void *ptr, int device_num);
 #define omp_atv_coherent           ((omp_uintptr_t)0x4d02)
 
 /** This library's: guarantee = required turns anything other than what was asked for into a null
- * allocator; page_size in bytes. */
+ * allocator; page_size in bytes; shareable for other processes and network cards (share.h). */
 #define omp_atk_guarantee ((omp_alloctrait_key_t)0x4d04)
 #define omp_atk_page_size ((omp_alloctrait_key_t)0x4d05)
+#define omp_atk_shareable ((omp_alloctrait_key_t)0x4d06)
 #define omp_atv_preferred ((omp_uintptr_t)0x4d03)
 #define omp_atv_required  ((omp_uintptr_t)0x4d04)
 

@@ -36,7 +36,8 @@ MEMSPAN_BEGIN_DECLS
     X(MEMSPAN_TRAIT_PREFERRED_LOCATION, 0x4d02, "preferred_location", DEVICE)                      \
     X(MEMSPAN_TRAIT_PREFERRED_PLACE, 0x4d03, "preferred_place", NUMBER)                            \
     X(MEMSPAN_TRAIT_GUARANTEE, 0x4d04, "guarantee", WORD)                                          \
-    X(MEMSPAN_TRAIT_PAGE_SIZE, 0x4d05, "page_size", SIZE)
+    X(MEMSPAN_TRAIT_PAGE_SIZE, 0x4d05, "page_size", SIZE)                                          \
+    X(MEMSPAN_TRAIT_SHAREABLE, 0x4d06, "shareable", WORD)
 
 /** Keys. Standard ones: OpenMP 5.0 .. 6.0, "Memory Allocators", allocator traits. Ours:
  *  memory_access       managed | coherent (default): proposal §4.2
@@ -44,7 +45,9 @@ MEMSPAN_BEGIN_DECLS
  *  preferred_place     place number in OMP_PLACES order; proposal §4.3
  *  guarantee           preferred (default) | required: null allocator unless exactly what was asked
  *                      can be had (the query the proposal asks for in §4.3)
- *  page_size           bytes; the pages to use, e.g. 2 MiB huge pages */
+ *  page_size           bytes; the pages to use, e.g. 2 MiB huge pages
+ *  shareable           true | false (default): device memory that can be given to other processes
+ *                      and network cards, see share.h; drivers decide it when memory is taken */
 typedef enum memspan_trait_key {
 #define MEMSPAN_TRAIT_ENUM(name, number, text, form) name = (number),
     MEMSPAN_TRAIT_KEY_MAP(MEMSPAN_TRAIT_ENUM)

@@ -42,7 +42,7 @@ static void check_trait(memspan_trait_key_t key, uintptr_t value, const char *wo
 
 Test(allocators, unknown_keys)
 {
-    static const unsigned keys[] = {0, 17, 18, 1000, 0x4d00, 0x4d06, 0x7fffffff, 0xffffffff};
+    static const unsigned keys[] = {0, 17, 18, 1000, 0x4d00, 0x4d07, 0x7fffffff, 0xffffffff};
 
     for (int i = 0; i < 8; i++) {
         check_trait((memspan_trait_key_t)keys[i], 1, "key");

@@ -56,6 +56,30 @@ json)
     jq -e '[.devices[] | keys | map(select(endswith("_reason") | not))] | unique | length == 1' \
         "$out" >/dev/null || die "devices differ in their keys"
     ;;
+share)
+    # A device that is always there, and really another process.
+    need jq
+    export MEMSPAN_DEVICES=emu:2
+    run $limit --json --probe=full
+    jq -e '.backends[] | select(.name == "emu" and .state == "on")' "$out" >/dev/null ||
+        skip "no emulated devices"
+    expect_code 0
+    expect_schema
+    expect_jq '[.devices[] | select(.backend == "emu") | .sharing.ipc.state]
+               == ["proved", "proved"]'
+    expect_jq '[.devices[] | select(.backend == "emu") | .sharing.dmabuf.state] | unique == ["no"]'
+    expect_jq '[.devices[] | .capability_sources[]] | all(. != null)'
+    run $limit --json
+    expect_jq '[.devices[] | select(.backend == "emu") | .sharing.ipc.state] | unique
+               == ["claimed"]'
+    run $limit --matrix
+    expect_out '^d0 +device +c +L\+a +R\+a$'
+    expect_out '^MEMSPAN_EMU_PEERS: reaches it .*d1>d0'
+    run_with MEMSPAN_EMU_PEERS=none $limit --matrix
+    expect_out '^d0 +device +c +L\+a +c$'
+    run $limit --probe=none --json
+    expect_jq '.devices | length == 1'
+    ;;
 hwloc)
     need jq hwloc-info lstopo-no-graphics
     run_json

@@ -8,6 +8,7 @@
  * "both:crash" (only where cuda and opencl are both in use), "half:crash" (after much was asked).
  * The library's environment variables are read here as it reads them: at first use. */
 
+#include "stub.h"
 #include <memspan/memspan.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -23,6 +24,13 @@ static memspan_error_t last = {MEMSPAN_OK, "", "", "", "", 0, ""};
 static memspan_status_t fail(memspan_status_t status, const char *message, const char *hint)
 {
     last = (memspan_error_t){status, message, hint, "", "", 0, ""};
+    return status;
+}
+
+memspan_status_t stub_fail_native(memspan_status_t status, const char *message, const char *hint,
+                                  const char *call, long code, const char *text)
+{
+    last = (memspan_error_t){status, message, hint, "cuda", call, code, text};
     return status;
 }
 
@@ -212,7 +220,8 @@ static const memspan_device_info_t devices[] = {
      .alloc_max_bytes = 140 * GIB,
      .page_size_bytes = 2 << 20,
      .kinds           = ALL_KINDS & ~(1u << MEMSPAN_KIND_COHERENT),
-     .capabilities    = MEMSPAN_CAN_SHARE_ADDRESSES | MEMSPAN_CAN_KERNELS,
+     .capabilities =
+         MEMSPAN_CAN_SHARE_ADDRESSES | MEMSPAN_CAN_KERNELS | MEMSPAN_CAN_IPC | MEMSPAN_CAN_DMABUF,
      .kind_note       = {[MEMSPAN_KIND_COHERENT] = "no concurrent access to managed memory",
                          [MEMSPAN_KIND_MANAGED]  = "cuMemAllocManaged"},
      .capability_note = {[0] = "UNIFIED_ADDRESSING 1", [2] = "PAGEABLE_MEMORY_ACCESS \x1b 0"},

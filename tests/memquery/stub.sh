@@ -54,6 +54,54 @@ matrix)
         | .access == "copy" and .source == "two?backends" and (.load_store | not) and .copy'
     expect_jq '.peers[] | select(.home == 1 and .device == 1) | .load_store and .atomics'
     ;;
+share)
+    # Nothing is tried unasked.
+    run --json
+    expect_code 0
+    expect_schema
+    expect_jq '.devices[1].sharing | .ipc.state == "claimed" and (.ipc.detail | test("--probe=full"))'
+    expect_jq '.devices[2].sharing.ipc.state == "no" and .devices[0].sharing.ipc.state == "no"'
+    run --json --probe=full
+    expect_code 0
+    expect_schema
+    expect_jq '.devices[1].sharing | .ipc.state == "proved" and .ipc.native == null'
+    # A file is no dma-buf, but its bytes are those that were written.
+    expect_jq '.devices[1].sharing.dmabuf | .state == "partly" and (.detail | test("65536 bytes"))'
+    expect_jq '.devices[1].capabilities.ipc'
+    expect_jq '.devices[1].sharing.rdma.state | . == "no" or . == "claimed"'
+    [ -e /sys/class/infiniband ] || expect_jq '.devices[1].sharing.rdma.state == "no"'
+    expect_check 0 device=0,ipc
+    # What does not arrive is not there, whatever every call says.
+    export MEMQUERY_STUB_SHARE=lie
+    run --json --probe=full
+    expect_code 0
+    expect_jq '.devices[1].sharing | .ipc.state == "failed" and .dmabuf.state == "failed"'
+    expect_jq '.devices[1].sharing.ipc.detail | test("every call succeeded, but")'
+    expect_jq '.devices[1].capabilities.ipc | not'
+    expect_check 0 device=0,ipc
+    run --probe=full --check device=0,ipc
+    expect_code 1
+    export MEMQUERY_STUB_SHARE=import
+    run --devices --probe=full
+    expect_code 0
+    expect_out '^  probe ipc: failed .*cannot open it.*; pidfd_getfd: 1 Operation not permitted\)$'
+    expect_out '^    remedy: see kernel.yama.ptrace_scope$'
+    for words in 'export:cuMemExportToShareableHandle: 801' 'refuse:cuMemCreate: 2' \
+        'crash:crashed .signal 6' 'exit:exit status 3' 'hang:did not answer within 1 s'; do
+        export MEMQUERY_STUB_SHARE=${words%%:*}
+        run --devices --probe=full --timeout 3.5
+        expect_code 0
+        expect_quiet
+        expect_out "^  probe ipc: failed .*${words#*:}"
+        expect_nobody_left
+    done
+    unset MEMQUERY_STUB_SHARE
+    run --probe=none --json
+    expect_code 0
+    expect_jq '.devices | length == 1'
+    run --probe && expect_code 2
+    run --probe=some && expect_code 2 && expect_err 'none, safe or full'
+    ;;
 devices)
     run --devices
     expect_code 0

@@ -1,0 +1,385 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* share.c: tokens for device memory, and memory that was opened by them.
+ *
+ * A token is the backend's own, behind a head that says which process made it, which of its chunks
+ * it is of, and where in the chunk the memory starts. Process and chunk are numbers that are never
+ * used again, so a chunk that is open already is recognised and counted, and one that came after it
+ * at the same place is not taken for it.
+ *
+ * One lock guards the list of what is open. The driver is called under it, so that two threads with
+ * one token open it once; drivers do not call back. */
+
+#include "core/share.h"
+#include "core/base/error.h"
+#include "core/fork.h"
+#include "core/guard.h"
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+struct head {
+    char magic[8];
+    uint64_t owner;  /* a number of the process, never that of another */
+    uint64_t serial; /* of the chunk in that process */
+    uint64_t offset; /* of the memory in the chunk */
+    uint64_t size_bytes;
+    uint32_t kind;
+    uint32_t token_bytes; /* of the backend's token, which follows */
+    char backend[16];
+};
+
+struct opened {
+    struct memspan_opened view;
+    memspan_block_t block;
+    uint64_t owner;
+    uint64_t serial;
+    size_t references;
+    struct opened *next;
+};
+
+static const char magic[8] = "mspshr1";
+
+atomic_size_t memspan_opened_count;
+static struct opened *first;
+static pthread_mutex_t opened_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static uint64_t owner_number;
+static pthread_once_t owner_once = PTHREAD_ONCE_INIT;
+
+/* A forked child has no memory of devices to share, so it needs no number of its own. */
+static void choose_owner(void)
+{
+    if (getrandom(&owner_number, sizeof(owner_number), GRND_NONBLOCK) !=
+        (ssize_t)sizeof(owner_number)) {
+        owner_number = (uint64_t)getpid() << 32 ^ (uint64_t)(uintptr_t)&owner_number;
+    }
+}
+
+/* ---- giving ---- */
+
+/* The live block at @p pointer, if it may be shared by @p call, which its backend has or lacks. */
+static memspan_status_t find_shareable(const void *pointer, size_t size_bytes,
+                                       bool has_call(const memspan_backend_t *),
+                                       unsigned capability, struct memspan_block_view *view_p)
+{
+    const struct memspan_provider_spec *spec;
+    const struct memspan_device *d;
+    char label[48];
+    size_t offset;
+
+    if ((pointer == NULL) || !memspan_block_find(pointer, view_p)) {
+        memspan_error(MEMSPAN_ERR_NOT_FOUND, "%p is not in a live block of Memspan", pointer);
+        return memspan_error_hint("only memory that this process allocated can be shared");
+    }
+    spec   = &view_p->chunk->provider->spec;
+    d      = spec->device;
+    offset = (size_t)((const char *)pointer - (const char *)view_p->address);
+    memspan_device_label(d, label, sizeof(label));
+    if ((offset >= view_p->owner.requested_bytes) ||
+        (size_bytes > view_p->owner.requested_bytes - offset)) {
+        return memspan_error(MEMSPAN_ERR_INVALID,
+                             "%zu bytes at %p run past their block of %zu bytes at %p", size_bytes,
+                             pointer, view_p->owner.requested_bytes, view_p->address);
+    }
+    if ((spec->flags & MEMSPAN_REQUEST_SHARED) == 0) {
+        memspan_error(MEMSPAN_ERR_UNSUPPORTED, "the memory at %p (%s) was not taken to be shared",
+                      pointer, label);
+        return memspan_error_hint("give its allocator the trait shareable=true");
+    }
+    if (!has_call(d->table)) {
+        memspan_error(MEMSPAN_ERR_UNSUPPORTED, "%s has no such way to share memory", label);
+        return memspan_error_hint("%s", d->info.capability_note[__builtin_ctz(capability)]);
+    }
+    return MEMSPAN_OK;
+}
+
+static bool has_ipc(const memspan_backend_t *table)
+{
+    return table->ipc_export != NULL;
+}
+
+static bool has_dmabuf(const memspan_backend_t *table)
+{
+    return table->dmabuf_export != NULL;
+}
+
+memspan_status_t memspan_share_export(const void *pointer, void *token, size_t *token_size_p)
+{
+    struct memspan_block_view view;
+    const struct memspan_device *d;
+    struct head head = {.offset = 0};
+    size_t own_bytes = 0;
+    memspan_status_t status;
+
+    if (token_size_p == NULL) {
+        return memspan_error(MEMSPAN_ERR_INVALID, "nowhere to put the size of a token (NULL)");
+    }
+    status = find_shareable(pointer, 0, has_ipc, MEMSPAN_CAN_IPC, &view);
+    if (status != MEMSPAN_OK) {
+        return status;
+    }
+    d      = view.chunk->provider->spec.device;
+    status = d->table->ipc_export(d->state, d->ordinal, &view.chunk->block, NULL, &own_bytes);
+    if (status != MEMSPAN_OK) {
+        return status;
+    }
+    if (own_bytes > MEMSPAN_SHARE_TOKEN_MAX_BYTES - sizeof(head)) {
+        return memspan_error(MEMSPAN_ERR_LIMIT, "a token of %s has %zu bytes", d->table->name,
+                             own_bytes);
+    }
+    if (token == NULL) {
+        *token_size_p = sizeof(head) + own_bytes;
+        return MEMSPAN_OK;
+    }
+    if (*token_size_p < sizeof(head) + own_bytes) {
+        return memspan_error(MEMSPAN_ERR_INVALID, "%zu bytes are not enough for a token: %zu",
+                             *token_size_p, sizeof(head) + own_bytes);
+    }
+    status = d->table->ipc_export(d->state, d->ordinal, &view.chunk->block,
+                                  (char *)token + sizeof(head), &own_bytes);
+    if (status != MEMSPAN_OK) {
+        return status;
+    }
+    pthread_once(&owner_once, choose_owner);
+    memcpy(head.magic, magic, sizeof(magic));
+    memcpy(head.backend, d->table->name, strlen(d->table->name));
+    head.owner  = owner_number;
+    head.serial = view.chunk->serial;
+    head.offset = (uint64_t)((const unsigned char *)pointer - view.chunk->address);
+    head.size_bytes =
+        view.owner.requested_bytes - (uint64_t)((const char *)pointer - (const char *)view.address);
+    head.kind        = (uint32_t)view.chunk->provider->spec.kind;
+    head.token_bytes = (uint32_t)own_bytes;
+    memcpy(token, &head, sizeof(head));
+    *token_size_p = sizeof(head) + own_bytes;
+    return MEMSPAN_OK;
+}
+
+memspan_status_t memspan_share_dmabuf(const void *pointer, size_t size_bytes, int *fd_p,
+                                      uint64_t *offset_p)
+{
+    struct memspan_block_view view;
+    const struct memspan_device *d;
+    memspan_status_t status;
+
+    if ((fd_p == NULL) || (offset_p == NULL) || (size_bytes == 0)) {
+        return memspan_error(MEMSPAN_ERR_INVALID,
+                             "no bytes, or nowhere to put the descriptor or its offset (NULL)");
+    }
+    status = find_shareable(pointer, size_bytes, has_dmabuf, MEMSPAN_CAN_DMABUF, &view);
+    if (status != MEMSPAN_OK) {
+        return status;
+    }
+    d = view.chunk->provider->spec.device;
+    return d->table->dmabuf_export(d->state, d->ordinal, pointer, size_bytes, fd_p, offset_p);
+}
+
+/* ---- opening ---- */
+
+static memspan_status_t read_head(const void *token, size_t token_size, struct head *head_p)
+{
+    if ((token != NULL) && (token_size >= sizeof(*head_p))) {
+        memcpy(head_p, token, sizeof(*head_p));
+    }
+    if ((token == NULL) || (token_size < sizeof(*head_p)) ||
+        (memcmp(head_p->magic, magic, sizeof(magic)) != 0) ||
+        (head_p->token_bytes != token_size - sizeof(*head_p)) ||
+        (memchr(head_p->backend, '\0', sizeof(head_p->backend)) == NULL) ||
+        (head_p->kind <= MEMSPAN_KIND_NONE) || (head_p->kind >= MEMSPAN_KIND_COUNT)) {
+        memspan_error(MEMSPAN_ERR_INVALID, "%zu bytes that are no token of shared memory",
+                      token_size);
+        return memspan_error_hint("a token is what memspan_share_export() wrote, all of it");
+    }
+    return MEMSPAN_OK;
+}
+
+static memspan_status_t check_device(const struct memspan_device *d, const struct head *head)
+{
+    char label[48];
+
+    memspan_device_label(d, label, sizeof(label));
+    if (strcmp(d->table->name, head->backend) != 0) {
+        memspan_error(MEMSPAN_ERR_CONFLICT, "the memory is of a device of %s, not of %s",
+                      head->backend, label);
+        return memspan_error_hint("open it on the device that it is of");
+    }
+    if (d->table->ipc_import == NULL) {
+        memspan_error(MEMSPAN_ERR_UNSUPPORTED, "%s opens no memory of other processes", label);
+        return memspan_error_hint("%s", d->info.capability_note[__builtin_ctz(MEMSPAN_CAN_IPC)]);
+    }
+    pthread_once(&owner_once, choose_owner);
+    if (head->owner == owner_number) {
+        memspan_error(MEMSPAN_ERR_UNSUPPORTED, "the token is for memory of this process");
+        return memspan_error_hint("use the address that was exported");
+    }
+    return MEMSPAN_OK;
+}
+
+static struct opened *find_open(const struct memspan_device *d, const struct head *head)
+{
+    struct opened *o;
+
+    for (o = first; (o != NULL) && ((o->view.device != d) || (o->owner != head->owner) ||
+                                    (o->serial != head->serial));
+         o = o->next) {
+    }
+    return o;
+}
+
+/* opened_lock held. */
+static memspan_status_t open_new(const struct memspan_device *d, const struct head *head,
+                                 const void *own_token, struct opened **opened_p)
+{
+    struct opened *o = calloc(1, sizeof(*o));
+    memspan_status_t status;
+
+    if (o == NULL) {
+        return memspan_error(MEMSPAN_ERR_NO_MEMORY, "no memory to record what is opened");
+    }
+    status = d->table->ipc_import(d->state, d->ordinal, own_token, head->token_bytes, &o->block);
+    if (status != MEMSPAN_OK) {
+        free(o);
+        return status;
+    }
+    o->view   = (struct memspan_opened){.device     = d,
+                                        .kind       = (memspan_kind_t)head->kind,
+                                        .base       = o->block.address,
+                                        .size_bytes = o->block.size_bytes};
+    o->owner  = head->owner;
+    o->serial = head->serial;
+    o->next   = first;
+    first     = o;
+    atomic_fetch_add_explicit(&memspan_opened_count, 1, memory_order_relaxed);
+    *opened_p = o;
+    return MEMSPAN_OK;
+}
+
+/* One reference less; opened_lock held. */
+static memspan_status_t drop(struct opened *o)
+{
+    const struct memspan_device *d = o->view.device;
+    struct opened **link;
+    memspan_status_t status;
+
+    o->references--;
+    if (o->references > 0) {
+        return MEMSPAN_OK;
+    }
+    for (link = &first; *link != o; link = &(*link)->next) {
+    }
+    *link = o->next;
+    atomic_fetch_sub_explicit(&memspan_opened_count, 1, memory_order_relaxed);
+    status = d->table->ipc_close(d->state, d->ordinal, &o->block);
+    free(o);
+    return status;
+}
+
+static memspan_status_t open_locked(const struct memspan_device *d, const struct head *head,
+                                    const void *own_token, void **address_p)
+{
+    struct opened *o        = find_open(d, head);
+    memspan_status_t status = MEMSPAN_OK;
+
+    if (o == NULL) {
+        status = open_new(d, head, own_token, &o);
+    }
+    if (status != MEMSPAN_OK) {
+        return status;
+    }
+    o->references++;
+    if ((head->offset > o->view.size_bytes) ||
+        (head->size_bytes > o->view.size_bytes - head->offset)) {
+        (void)drop(o);
+        return memspan_error(MEMSPAN_ERR_INVALID, "the token's memory lies outside of its block");
+    }
+    *address_p = (char *)o->view.base + head->offset;
+    return MEMSPAN_OK;
+}
+
+memspan_status_t memspan_share_import(const void *token, size_t token_size, int number,
+                                      void **address_p, size_t *size_p)
+{
+    const struct memspan_device *d;
+    struct head head;
+    memspan_status_t status;
+
+    if (address_p == NULL) {
+        return memspan_error(MEMSPAN_ERR_INVALID, "nowhere to put the address (NULL)");
+    }
+    status = read_head(token, token_size, &head);
+    if (status != MEMSPAN_OK) {
+        return status;
+    }
+    d = memspan_device_find(number);
+    if (d == NULL) {
+        return memspan_error_last()->status;
+    }
+    status = check_device(d, &head);
+    if (status != MEMSPAN_OK) {
+        return status;
+    }
+    memspan_fork_prepare();
+    pthread_mutex_lock(&opened_lock);
+    status = open_locked(d, &head, (const char *)token + sizeof(head), address_p);
+    pthread_mutex_unlock(&opened_lock);
+    if ((status == MEMSPAN_OK) && (size_p != NULL)) {
+        *size_p = (size_t)head.size_bytes;
+    }
+    return status;
+}
+
+static struct opened *find_address(const void *address)
+{
+    struct opened *o;
+
+    for (o = first; (o != NULL) &&
+                    (((const char *)address < (const char *)o->view.base) ||
+                     ((const char *)address >= (const char *)o->view.base + o->view.size_bytes));
+         o = o->next) {
+    }
+    return o;
+}
+
+memspan_status_t memspan_share_close(void *address)
+{
+    memspan_status_t status;
+    struct opened *o;
+
+    if (address == NULL) {
+        return MEMSPAN_OK;
+    }
+    pthread_mutex_lock(&opened_lock);
+    o      = find_address(address);
+    status = (o != NULL) ? drop(o) : MEMSPAN_ERR_NOT_FOUND;
+    pthread_mutex_unlock(&opened_lock);
+    if (o == NULL) {
+        memspan_error(MEMSPAN_ERR_NOT_FOUND, "%p is not in memory of another process", address);
+        return memspan_error_hint("close what memspan_share_import() opened, once for each time");
+    }
+    return status;
+}
+
+bool memspan_opened_search(const void *address, struct memspan_opened *opened_p)
+{
+    struct opened *o;
+
+    pthread_mutex_lock(&opened_lock);
+    o = find_address(address);
+    if (o != NULL) {
+        *opened_p = o->view;
+    }
+    pthread_mutex_unlock(&opened_lock);
+    return o != NULL;
+}
+
+void memspan_share_before_fork(void)
+{
+    pthread_mutex_lock(&opened_lock);
+}
+
+void memspan_share_after_fork(void)
+{
+    pthread_mutex_unlock(&opened_lock);
+}
