@@ -61,7 +61,8 @@ void memspan_lock_set(const char *call, long *lock)
     __atomic_store_n(place_of(lock), WAITS, __ATOMIC_RELAXED);
     before = change(MEMSPAN_ATOMIC_SWAP, tail_of(lock), me, 0, home_of(lock));
     if (before == 0) {
-        __atomic_store_n(place_of(lock), 0, __ATOMIC_RELAXED);
+        /* Who came meanwhile may have written its number there already. */
+        __atomic_fetch_and(place_of(lock), ~WAITS, __ATOMIC_ACQ_REL);
         return;
     }
     change(MEMSPAN_ATOMIC_OR, place_of(lock), me, 0, (int)before - 1);
