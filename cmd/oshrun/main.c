@@ -122,11 +122,12 @@ static void die_of(int number)
 
 static int run(const struct options *options)
 {
-    struct job job;
-    struct server server;
-    struct watch watch     = {.job = &job, .server = &server};
-    struct starter starter = {.job = &job, .path = start_find(options->program[0])};
+    static struct job job;
+    static struct server server;
+    static struct watch watch     = {.job = &job, .server = &server};
+    static struct starter starter = {.job = &job};
     int errors[2];
+    starter.path = start_find(options->program[0]);
     if (!job_open(&job, options)) {
         return 1;
     }
@@ -134,13 +135,18 @@ static int run(const struct options *options)
     signal(SIGPIPE, SIG_IGN);
     signal(SIGTTIN, SIG_IGN);
     prctl(PR_SET_CHILD_SUBREAPER, 1);
-    watch.guard         = guard_open(options->pe_count);
+    watch.guard = guard_open(options->pe_count);
+    if (watch.guard == NULL || !serve_pmix(options, &job, starter.path, watch.guard, &server)) {
+        return 1;
+    }
+    /* After the server's process has been forked: an end of a pipe that it kept would keep PEs from
+     * noticing that nobody reads. */
     watch.output        = output_open(options->pe_count, options->tag_output);
     starter.output      = watch.output;
     starter.environment = start_environment(options->settings);
-    if (watch.guard == NULL || watch.output == NULL || starter.environment == NULL ||
-        pipe2(errors, O_CLOEXEC | O_NONBLOCK) != 0 ||
-        !serve_pmix(options, &job, starter.path, watch.guard, &server)) {
+    if (watch.output == NULL || starter.environment == NULL ||
+        pipe2(errors, O_CLOEXEC | O_NONBLOCK) != 0) {
+        server_close(&server);
         return 1;
     }
     watch.error_fd      = errors[0];
@@ -163,7 +169,7 @@ static int run(const struct options *options)
 
 int main(int argc, char **argv)
 {
-    struct options options;
+    static struct options options;
     open_standard();
     options_parse(argc, argv, &options);
     if (options.pe_count == 0) {

@@ -96,7 +96,7 @@ TALK
     [ "$(tr -d '\n' <both)" = 112233445566 ] || fail "another order: $(cat both)"
     ;;
 broken_pipe)
-    (timeout 20 "$oshrun" --pmix=off -n 2 sh -c 'while echo yes; do :; done' 2>err || echo $? >status) |
+    (timeout 20 "$oshrun" -n 2 sh -c 'while echo yes; do :; done' 2>err || echo $? >status) |
         head -n 3 >out
     [ "$(wc -l <out)" -eq 3 ] || fail 'not 3 lines'
     for _ in 1 2 3 4 5; do [ -s status ] || sleep 0.2; done
