@@ -10,6 +10,7 @@
 #include "core/device.h"
 #include "core/guard.h"
 #include "core/share.h"
+#include "core/import.h"
 #include <memspan/transfer.h>
 #include <stdlib.h>
 #include <string.h>
@@ -215,7 +216,8 @@ static memspan_status_t check_operand(const struct memspan_device *d, const char
     }
     if (!find_operand(pointer, &r, &base, &held_bytes)) {
         if ((d->number == MEMSPAN_HOST) ||
-            ((d->info.capabilities & MEMSPAN_CAN_ACCESS_PAGEABLE) != 0)) {
+            ((d->info.capabilities & MEMSPAN_CAN_ACCESS_PAGEABLE) != 0) ||
+            memspan_import_covers(pointer, size_bytes, d)) {
             return MEMSPAN_OK;
         }
         memspan_error(MEMSPAN_ERR_INVALID,

@@ -108,9 +108,11 @@ typedef struct shmemx_partition_traits {
     size_t used_bytes;    /**< in blocks, with what the heap adds to each */
     size_t largest_bytes; /**< the largest block to be had now */
     size_t page_size_bytes;
-    shmem_team_t team;  /**< who allocates from it */
-    char kind_name[32]; /**< "NORMALMEM", "DEVICE@0" */
-    char resource[48];  /**< the memory space's resource: "node0", "opencl0.coherent" */
+    shmem_team_t team;            /**< who allocates from it */
+    char kind_name[32];           /**< "NORMALMEM", "DEVICE@0" */
+    char resource[48];            /**< the memory space's resource: "node0", "opencl0.coherent" */
+    size_t page_size_asked_bytes; /**< 0: the kind's own */
+    char why[256];                /**< one sentence: why this memory, and who reaches it how */
 } shmemx_partition_info_t;
 
 /** How many there are; their numbers, ascending, at most @p capacity of them into @p ids (returns

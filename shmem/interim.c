@@ -80,3 +80,8 @@ NONE(uint64_t, memspan_remote_atomic, const struct memspan_segment *segment,
      size_t size_bytes, uint64_t value, uint64_t condition, int pe)
 NONE(void, memspan_remote_order, const struct memspan_context *context, bool completes)
 NONE(bool, memspan_remote_load, const void *ivar, size_t size_bytes, uint64_t *value_p)
+NONE(memspan_status_t, memspan_remote_serve, int segment, unsigned number)
+NONE(void, memspan_remote_retire, int segment)
+INTERIM void memspan_remote_close(void)
+{
+}

@@ -6,6 +6,7 @@
  * differ between PEs and everything else stays as it is. */
 
 #include "shmem/segment.h"
+#include "shmem/team.h"
 #include <errno.h>
 #include <pthread.h>
 #include <string.h>
@@ -170,9 +171,10 @@ static memspan_status_t map_both(int index, int fd)
     void *own;
     void *window;
 
-    own    = mmap(segment->base, segment->stride_bytes, PROT_READ | PROT_WRITE,
-                  MAP_SHARED | MAP_FIXED | MAP_NORESERVE, fd,
-                  (off_t)(segment->stride_bytes * (size_t)memspan_job.local_index));
+    /* Of huge pages a mapping without that flag makes sure of its share: too few are an error here
+     * instead of a signal later. For others it says nothing. */
+    own = mmap(segment->base, segment->stride_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED,
+               fd, (off_t)(segment->stride_bytes * (size_t)memspan_job.local_index));
     window = (own != MAP_FAILED)
                  ? mmap(NULL, file_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0)
                  : MAP_FAILED;
@@ -260,6 +262,17 @@ memspan_status_t memspan_segment_create(const char *name, size_t size_bytes, siz
     segment_top = (index >= segment_top) ? (index + 1) : segment_top;
     *index_p    = index;
     return MEMSPAN_OK;
+}
+
+memspan_status_t memspan_segment_create_in(struct memspan_team *team, const char *name,
+                                           size_t size_bytes, size_t page_bytes, int *index_p)
+{
+    if ((team != NULL) && (team->size != memspan_job.local_count)) {
+        memspan_error(MEMSPAN_ERR_UNSUPPORTED, "%s: shared memory of %d of the node's %d PEs", name,
+                      team->size, memspan_job.local_count);
+        return memspan_error_hint("a team of all PEs can have it");
+    }
+    return memspan_segment_create(name, size_bytes, page_bytes, index_p);
 }
 
 memspan_status_t memspan_segment_adopt(void *base, size_t size_bytes, bool host_touches,

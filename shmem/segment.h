@@ -61,6 +61,11 @@ void memspan_arena_close(void);
 memspan_status_t memspan_segment_create(const char *name, size_t size_bytes, size_t page_bytes,
                                         int *index_p);
 
+/* The same for the members of a team alone (NULL: every PE of the node); collective over it. */
+struct memspan_team;
+memspan_status_t memspan_segment_create_in(struct memspan_team *team, const char *name,
+                                           size_t size_bytes, size_t page_bytes, int *index_p);
+
 /* A segment around memory of this PE's own that others cannot map (its copy: @p base). */
 memspan_status_t memspan_segment_adopt(void *base, size_t size_bytes, bool host_touches,
                                        int *index_p);

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef MEMSPAN_CORE_IMPORT_H
+#define MEMSPAN_CORE_IMPORT_H
+
+/* Foreign pages that drivers have imported (<memspan/import.h>). */
+
+#include "core/device.h"
+#include <memspan/import.h>
+
+/* True when the bytes lie in pages that were imported into the device's driver. */
+bool memspan_import_covers(const void *pointer, size_t size_bytes,
+                           const struct memspan_device *device);
+
+#endif /* MEMSPAN_CORE_IMPORT_H */

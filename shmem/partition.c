@@ -1,0 +1,415 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* partition.c: the table of partitions.
+ *
+ * It is written by collective calls and read without locks. A partition's place in the table is
+ * also the number by which others reach memory of it that they cannot map. */
+
+#include "shmem/partition.h"
+#include "shmem/collective/collective.h"
+#include "shmem/option.h"
+#include "shmem/partition_memory.h"
+#include "shmem/remote.h"
+#include "shmem/space.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct memspan_partition table[MEMSPAN_PARTITION_MAX]; /* heap NULL: free */
+static struct memspan_partition_record records[MEMSPAN_PARTITION_MAX];
+static signed char place_of[MEMSPAN_PARTITION_ID_MAX + 1]; /* in the table, + 1; 0: none */
+static int default_id = MEMSPAN_PARTITION_NONE;
+static const char *default_why;
+
+static const struct memspan_partition_record *record_of(const struct memspan_partition *partition)
+{
+    return partition->memory;
+}
+
+/* ---- finding ---- */
+
+struct memspan_partition *memspan_partition_get(int id)
+{
+    int number = (id == MEMSPAN_PARTITION_DEFAULT) ? default_id : id;
+
+    if (((unsigned)number > MEMSPAN_PARTITION_ID_MAX) || (place_of[number] == 0)) {
+        return NULL;
+    }
+    return &table[place_of[number] - 1];
+}
+
+struct memspan_partition *memspan_partition_of(const void *address)
+{
+    const struct memspan_segment *segment = memspan_segment_of(address);
+
+    if ((uintptr_t)address - (uintptr_t)segment->base >= segment->size_bytes) {
+        return NULL;
+    }
+    return (segment->partition >= 0) ? memspan_partition_get(segment->partition) : NULL;
+}
+
+bool memspan_partition_is_default_sized(const struct memspan_partition *partition)
+{
+    return record_of(partition)->wish.is_default_sized;
+}
+
+int memspan_partition_ids(int *ids, int capacity)
+{
+    int count = 0;
+    int id;
+
+    for (id = 0; id <= MEMSPAN_PARTITION_ID_MAX; id++) {
+        if (place_of[id] == 0) {
+            continue;
+        }
+        if ((count < capacity) && (ids != NULL)) {
+            ids[count] = id;
+        }
+        count++;
+    }
+    return count;
+}
+
+const char *memspan_partition_name(int id)
+{
+    const struct memspan_partition *partition = memspan_partition_get(id);
+
+    return (partition != NULL) ? record_of(partition)->wish.variable : NULL;
+}
+
+/* ---- making and ending ---- */
+
+static void say_fallback(const struct memspan_partition_wish *wish,
+                         const struct memspan_partition_memory *memory)
+{
+    static int keys[MEMSPAN_PARTITION_MAX];
+    int *key = &keys[(unsigned)wish->id % MEMSPAN_PARTITION_MAX];
+
+    if (memspan_job.local_index != 0) {
+        return;
+    }
+    if (memory->fell_back) {
+        memspan_warn_once(key, "%s: %s", wish->variable, memory->plan.why);
+    } else if (!memory->plan.is_block && (wish->page_size_bytes != 0) &&
+               (wish->page_size_bytes != memory->plan.page_size_bytes)) {
+        memspan_warn_once(key, "%s: pages of %zu bytes instead of %llu", wish->variable,
+                          memory->plan.page_size_bytes, (unsigned long long)wish->page_size_bytes);
+    }
+}
+
+static void enter(struct memspan_partition *partition, int place, struct memspan_team *team)
+{
+    const struct memspan_partition_memory *memory = &records[place].memory;
+
+    partition->id                               = records[place].wish.id;
+    partition->segment                          = memory->segment;
+    partition->team                             = (team != NULL) ? team->index : MEMSPAN_TEAM_WORLD;
+    partition->memory                           = &records[place];
+    memspan_segments[memory->segment].partition = partition->id;
+    place_of[partition->id]                     = (signed char)(place + 1);
+    if (!memspan_segments[memory->segment].host_touches) {
+        memspan_job.has_device_memory = true;
+    }
+}
+
+/* Memory and a heap for records[place].wish; the outcome is the same in all of @p team. */
+static memspan_status_t make(struct memspan_team *team, int place)
+{
+    struct memspan_partition *partition     = &table[place];
+    struct memspan_partition_wish *wish     = &records[place].wish;
+    struct memspan_partition_memory *memory = &records[place].memory;
+    memspan_status_t status;
+
+    status = memspan_partition_memory_take(team, wish, (unsigned)place, memory);
+    if (status != MEMSPAN_OK) {
+        return status;
+    }
+    say_fallback(wish, memory);
+    status = memspan_symmetric_heap_create((size_t)wish->size_bytes, memory->align_bytes,
+                                           &partition->heap);
+    if (!memspan_partition_all(team, status == MEMSPAN_OK)) {
+        memspan_symmetric_heap_destroy((status == MEMSPAN_OK) ? partition->heap : NULL);
+        partition->heap = NULL;
+        memspan_partition_memory_give_back(memory);
+        return (status != MEMSPAN_OK)
+                   ? status
+                   : memspan_error(MEMSPAN_ERR_NO_MEMORY, "%s: another PE has no room for records",
+                                   wish->variable);
+    }
+    enter(partition, place, team);
+    return MEMSPAN_OK;
+}
+
+static void end(int place)
+{
+    struct memspan_partition *partition = &table[place];
+
+    if (partition->heap == NULL) {
+        return;
+    }
+    memspan_symmetric_heap_destroy(partition->heap);
+    memspan_partition_memory_give_back(&records[place].memory);
+    place_of[partition->id] = 0;
+    memset(partition, 0, sizeof *partition);
+    memset(&records[place], 0, sizeof records[place]);
+}
+
+/* ---- at start ---- */
+
+/* Of the wishes of this PE, by number; 0 where it has none. */
+static uint64_t digest_of(const struct memspan_partition_wishes *wishes, int id)
+{
+    int i;
+
+    for (i = 0; i < wishes->count; i++) {
+        if (wishes->wish[i].id == id) {
+            return memspan_partition_wish_digest(&wishes->wish[i]) | 1;
+        }
+    }
+    return 0;
+}
+
+/* The PE, of those that say something else than the node's first, that comes first. */
+static int first_that_differs(uint64_t mine)
+{
+    uint64_t first = memspan_node_max((memspan_job.local_index == 0) ? mine : 0);
+    uint64_t place =
+        (mine == first) ? 0 : (uint64_t)(memspan_job.local_count - memspan_job.local_index);
+
+    place = memspan_node_max(place);
+    return (place == 0) ? -1 : memspan_job.local_pes[memspan_job.local_count - (int)place];
+}
+
+/* The first variable that not all PEs have with the same meaning, and who has it otherwise. */
+static memspan_status_t compare_wishes(const struct memspan_partition_wishes *wishes)
+{
+    uint64_t all = (uint64_t)wishes->default_id;
+    int id       = -1;
+    int i;
+
+    for (i = 0; i < wishes->count; i++) {
+        all = (all * UINT64_C(0x100000001b3)) ^ memspan_partition_wish_digest(&wishes->wish[i]);
+    }
+    if (memspan_node_all(memspan_node_max(all) == all)) {
+        return MEMSPAN_OK;
+    }
+    for (;;) {
+        int mine = MEMSPAN_PARTITION_ID_MAX + 1;
+        int pe;
+
+        for (i = wishes->count - 1; (i >= 0) && (wishes->wish[i].id > id); i--) {
+            mine = wishes->wish[i].id;
+        }
+        id = MEMSPAN_PARTITION_ID_MAX + 1 -
+             (int)memspan_node_max((uint64_t)(MEMSPAN_PARTITION_ID_MAX + 1 - mine));
+        if (id > MEMSPAN_PARTITION_ID_MAX) {
+            return memspan_error(MEMSPAN_ERR_CONFIG, "the default partition differs between PEs");
+        }
+        pe = first_that_differs(digest_of(wishes, id));
+        if (pe >= 0) {
+            memspan_error(MEMSPAN_ERR_CONFIG,
+                          "SHMEM_SYMMETRIC_PARTITION%d of PE %d is not the same as of PE %d", id,
+                          pe, memspan_job.local_pes[0]);
+            return memspan_error_hint("hand the same environment to all of them "
+                                      "(mpirun -x SHMEM_SYMMETRIC_PARTITION%d)",
+                                      id);
+        }
+    }
+}
+
+static memspan_status_t read_wishes(struct memspan_partition_wishes *wishes)
+{
+    memspan_status_t status = memspan_partition_wishes_get(wishes);
+
+    if (!memspan_node_all(status == MEMSPAN_OK)) {
+        return (status != MEMSPAN_OK)
+                   ? status
+                   : memspan_error(MEMSPAN_ERR_CONFIG, "a partition is malformed on another PE");
+    }
+    return compare_wishes(wishes);
+}
+
+static memspan_status_t open_arena(const struct memspan_partition_wishes *wishes)
+{
+    size_t total   = 0;
+    size_t largest = 0;
+    int i;
+
+    for (i = 0; i < wishes->count; i++) {
+        uint64_t size = wishes->wish[i].size_bytes;
+
+        if (size > ((uint64_t)1 << 46)) {
+            memspan_error(MEMSPAN_ERR_CONFIG, "%s: %llu bytes are more than there are addresses",
+                          wishes->wish[i].variable, (unsigned long long)size);
+            return memspan_error_hint("the largest partition is 64 TiB");
+        }
+        total += (size_t)size;
+        largest = ((size_t)size > largest) ? (size_t)size : largest;
+    }
+    return memspan_arena_open(total, largest);
+}
+
+memspan_status_t memspan_partition_open(void)
+{
+    struct memspan_partition_wishes *wishes = calloc(1, sizeof *wishes);
+    memspan_status_t status;
+    int i;
+
+    if (!memspan_node_all(wishes != NULL)) {
+        free(wishes);
+        return memspan_error(MEMSPAN_ERR_NO_MEMORY, "no memory to read the partitions into");
+    }
+    status = read_wishes(wishes);
+    if (status == MEMSPAN_OK) {
+        status = open_arena(wishes);
+    }
+    for (i = 0; (status == MEMSPAN_OK) && (i < wishes->count); i++) {
+        records[i].wish = wishes->wish[i];
+        status          = make(NULL, i);
+    }
+    if (status == MEMSPAN_OK) {
+        default_id  = wishes->default_id;
+        default_why = wishes->default_why;
+    }
+    free(wishes);
+    return status;
+}
+
+void memspan_partition_close(void)
+{
+    int i;
+
+    for (i = 0; i < MEMSPAN_PARTITION_MAX; i++) {
+        end(i);
+    }
+    memspan_remote_close();
+    default_id = MEMSPAN_PARTITION_NONE;
+}
+
+/* ---- at run time ---- */
+
+/* A number that is free in all PEs of the team, and as high as may be: low ones are the
+ * environment's. The same for a place. */
+static memspan_status_t find_place(struct memspan_team *team, int *id_p, int *place_p)
+{
+    int place;
+
+    /* Teams that share PEs make spaces at different times: each looks for what all its members
+     * have free, from the top. A vote a try; the first succeeds but for such teams. */
+    for (place = MEMSPAN_PARTITION_MAX - 1; place >= 0; place--) {
+        int id = MEMSPAN_PARTITION_ID_MAX - (MEMSPAN_PARTITION_MAX - 1 - place);
+
+        if (memspan_partition_all(team, (table[place].heap == NULL) && (place_of[id] == 0))) {
+            *id_p    = id;
+            *place_p = place;
+            return MEMSPAN_OK;
+        }
+    }
+    return memspan_error(MEMSPAN_ERR_LIMIT, "there are %d partitions already",
+                         MEMSPAN_PARTITION_MAX);
+}
+
+static memspan_status_t wish_of(const shmemx_space_config_t *config,
+                                struct memspan_partition_wish *wish)
+{
+    *wish = (struct memspan_partition_wish){
+        .size_bytes      = config->size,
+        .page_size_bytes = config->pgsize,
+        .kind            = config->kind,
+        .policy          = config->policy,
+        .device          = config->has_device ? config->device : MEMSPAN_PARTITION_DEVICE_LOCAL,
+        .has_device      = config->has_device != 0,
+        .has_kind        = true,
+        .has_policy      = true};
+    if (config->size == 0) {
+        return memspan_error(MEMSPAN_ERR_INVALID, "a space of no bytes");
+    }
+    if (config->size > ((size_t)1 << 46)) {
+        return memspan_error(MEMSPAN_ERR_INVALID, "%zu bytes are more than there are addresses",
+                             config->size);
+    }
+    if (((unsigned)config->kind > SHMEMX_KIND_DEVICE) ||
+        ((unsigned)config->policy > SHMEMX_POLICY_INTERLEAVED)) {
+        return memspan_error(MEMSPAN_ERR_INVALID, "kind %d or policy %d is not known",
+                             (int)config->kind, (int)config->policy);
+    }
+    if ((config->pgsize & (config->pgsize - 1)) != 0) {
+        return memspan_error(MEMSPAN_ERR_INVALID, "a page of %zu bytes is no power of two",
+                             config->pgsize);
+    }
+    if (config->has_device && (config->device < 0)) {
+        return memspan_error(MEMSPAN_ERR_INVALID, "device %d is no device", config->device);
+    }
+    return MEMSPAN_OK;
+}
+
+memspan_status_t memspan_partition_create(struct memspan_team *team,
+                                          const shmemx_space_config_t *config, int *id_p)
+{
+    struct memspan_partition_wish wish = {.id = -1};
+    memspan_status_t status            = wish_of(config, &wish);
+    int place                          = -1;
+    int id                             = -1;
+
+    if (!memspan_partition_all(team, status == MEMSPAN_OK)) {
+        return (status != MEMSPAN_OK) ? status
+                                      : memspan_error(MEMSPAN_ERR_INVALID,
+                                                      "another PE asked for what is not possible");
+    }
+    if (!memspan_collective_agrees(team, memspan_partition_wish_digest(&wish))) {
+        return memspan_error(MEMSPAN_ERR_CONFLICT,
+                             "the members of the team ask for spaces that differ");
+    }
+    status = find_place(team, &id, &place);
+    if (status != MEMSPAN_OK) {
+        return status;
+    }
+    wish.id = id;
+    if (config->name != NULL) {
+        snprintf(wish.variable, sizeof wish.variable, "%s", config->name);
+    } else {
+        snprintf(wish.variable, sizeof wish.variable, "space%d", id);
+    }
+    records[place].wish = wish;
+    status              = make(team, place);
+    if (status == MEMSPAN_OK) {
+        *id_p = id;
+    }
+    return status;
+}
+
+memspan_status_t memspan_partition_destroy(int id)
+{
+    struct memspan_partition *partition = memspan_partition_get(id);
+
+    if (partition == NULL) {
+        return memspan_error(MEMSPAN_ERR_NOT_FOUND, "there is no partition %d", id);
+    }
+    if (partition->id == default_id) {
+        return memspan_error(MEMSPAN_ERR_INVALID, "the default partition lives as long as the job");
+    }
+    memspan_collective_barrier(&memspan_teams[partition->team]);
+    end((int)(partition - table));
+    return MEMSPAN_OK;
+}
+
+int memspan_partition_by_name(const char *name)
+{
+    char *end_of_number;
+    long number;
+    int i;
+
+    if (name == NULL) {
+        return MEMSPAN_PARTITION_NONE;
+    }
+    for (i = 0; i < MEMSPAN_PARTITION_MAX; i++) {
+        if ((table[i].heap != NULL) && (strcmp(records[i].wish.variable, name) == 0)) {
+            return table[i].id;
+        }
+    }
+    number = strtol(name, &end_of_number, 10);
+    if ((end_of_number == name) || (*end_of_number != '\0') || (number < 0) ||
+        (number > MEMSPAN_PARTITION_ID_MAX) || (place_of[number] == 0)) {
+        return MEMSPAN_PARTITION_NONE;
+    }
+    return (int)number;
+}
