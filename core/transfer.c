@@ -9,8 +9,8 @@
 #include "core/base/platform.h"
 #include "core/device.h"
 #include "core/guard.h"
-#include "core/share.h"
 #include "core/import.h"
+#include "core/share.h"
 #include <memspan/transfer.h>
 #include <stdlib.h>
 #include <string.h>

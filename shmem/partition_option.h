@@ -12,6 +12,7 @@
 
 #include "shmem/error.h"
 #include <shmemx.h>
+#include <stdbool.h>
 
 enum {
     MEMSPAN_PARTITION_DEVICE_LOCAL   = -1, /* none named: by this PE's number on its node */

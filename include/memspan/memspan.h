@@ -12,11 +12,8 @@
  *   trait.h      allocator traits
  *   allocator.h  allocators, memory, and what was really given
  *   transfer.h   copies, fills, prefetches, built-in kernels
-<<<<<<< HEAD
  *   share.h      device memory for other processes and network cards
-=======
  *   import.h     pages of others, made reachable by devices
->>>>>>> d7b2ed4 (Partitions of the symmetric heap: what the environment asks for, what the machine has for it, memory and heaps)
  *   hook.h       being told what is allocated and freed
  *   config.h     environment variables
  * and, not included here:
@@ -28,11 +25,8 @@
 #include <memspan/config.h>
 #include <memspan/device.h>
 #include <memspan/hook.h>
-<<<<<<< HEAD
-#include <memspan/share.h>
-=======
 #include <memspan/import.h>
->>>>>>> d7b2ed4 (Partitions of the symmetric heap: what the environment asks for, what the machine has for it, memory and heaps)
+#include <memspan/share.h>
 #include <memspan/space.h>
 #include <memspan/status.h>
 #include <memspan/trait.h>
