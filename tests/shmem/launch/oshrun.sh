@@ -137,8 +137,8 @@ death)
     start=$(ms)
     run 137 "$oshrun" -n 4 "$pe" kill=9 3
     says 'PE 3 (pid [0-9]*) was killed by signal 9 (Killed)'
-    run 139 "$oshrun" -n 4 "$pe" kill=11 0 hang
-    says 'PE 0 (pid [0-9]*) was killed by signal 11'
+    run 134 "$oshrun" -n 4 "$pe" kill=6 0 hang
+    says 'PE 0 (pid [0-9]*) was killed by signal 6'
     took=$(($(ms) - start))
     [ $took -lt 2000 ] || fail "two jobs took $took ms to end"
     ;;
