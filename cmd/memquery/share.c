@@ -6,6 +6,7 @@
 #include "share.h"
 #include "importer.h"
 #include "text.h"
+#include "verbs.h"
 #include <dirent.h>
 #include <fcntl.h>
 #include <stdarg.h>
@@ -209,7 +210,27 @@ static void judge_descriptor(int fd, uint64_t offset, struct sharing *way)
     }
 }
 
-static void probe_dmabuf(void *pointer, struct sharing *way)
+/* A card that registers the memory maps it; that it moves data is not seen from here. */
+static void probe_rdma(int fd, uint64_t offset, const void *pointer, struct sharing *way)
+{
+    struct verbs_answer answer;
+
+    verbs_try(fd, offset, IMPORTER_BYTES, pointer, &answer);
+    if (answer.end == VERBS_REGISTERED) {
+        conclude(way, SHARE_PARTLY,
+                 "%s by its dma-buf (ibv_reg_dmabuf_mr); that it moves them is not proved, for "
+                 "there was no peer",
+                 answer.text);
+    } else if (answer.end == VERBS_REFUSED) {
+        conclude(way, SHARE_FAILED, "%s", answer.text);
+        snprintf(way->native, sizeof(way->native), "%s", answer.native);
+        snprintf(way->remedy, sizeof(way->remedy),
+                 "a card whose kernel driver takes dma-buf (Linux 5.12 and mlx5, for example), or "
+                 "the vendor's peer-memory module with a library that uses it");
+    }
+}
+
+static void probe_dmabuf(void *pointer, struct sharing *way, struct sharing *rdma)
 {
     unsigned char *data = text_calloc(IMPORTER_BYTES, 1);
     uint64_t offset     = 0;
@@ -220,6 +241,9 @@ static void probe_dmabuf(void *pointer, struct sharing *way)
             fail(way, "no dma-buf");
         } else {
             judge_descriptor(fd, offset, way);
+            if (way->state != SHARE_FAILED) {
+                probe_rdma(fd, offset, pointer, rdma);
+            }
             close(fd);
         }
     }
@@ -245,8 +269,7 @@ static void list_cards(char *names, size_t size)
     text_clean(names);
 }
 
-/* No card is opened: which library of network calls would be used is the program's choice. So this
- * is never proved; what stands in the way is. */
+/* Where no card was asked: which there are, and what the driver says. */
 static void judge_rdma(const memspan_device_info_t *info, const struct sharing *dmabuf,
                        struct sharing *way)
 {
@@ -303,7 +326,7 @@ static void probe(struct device_row *row)
         probe_ipc(&row->info, pointer, &row->ipc);
     }
     if (dmabuf) {
-        probe_dmabuf(pointer, &row->dmabuf);
+        probe_dmabuf(pointer, &row->dmabuf, &row->rdma);
     }
     memspan_free(pointer);
     memspan_allocator_destroy(allocator);
@@ -339,7 +362,9 @@ void share_take_all(struct snapshot *snapshot, const struct options *options)
             ((row->ipc.state == SHARE_CLAIMED) || (row->dmabuf.state == SHARE_CLAIMED))) {
             probe(row);
         }
-        judge_rdma(&row->info, &row->dmabuf, &row->rdma);
+        if (row->rdma.detail[0] == '\0') {
+            judge_rdma(&row->info, &row->dmabuf, &row->rdma);
+        }
         believe(row, MEMSPAN_CAN_IPC, &row->ipc);
         believe(row, MEMSPAN_CAN_DMABUF, &row->dmabuf);
     }

@@ -8,6 +8,7 @@
 #include "json.h"
 #include "names.h"
 #include "report.h"
+#include "share.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -107,6 +108,18 @@ static void explain_modes(struct answer *answer, const struct device_row *row)
     }
 }
 
+static void explain_sharing(struct answer *answer, const struct device_row *row, const char *way,
+                            const struct sharing *sharing)
+{
+    struct link *link = add_link(answer);
+
+    snprintf(link->probe, sizeof(link->probe), "%s (%s:%d): sharing by %s is %s", row->label,
+             row->info.backend, row->info.ordinal, way, share_state_name(sharing->state));
+    snprintf(link->native, sizeof(link->native), "%s", sharing->native);
+    snprintf(link->cause, sizeof(link->cause), "%s", sharing->detail);
+    snprintf(link->remedy, sizeof(link->remedy), "%s", sharing->remedy);
+}
+
 static void explain_device(struct answer *answer, const struct device_row *row)
 {
     const memspan_device_info_t *info = &row->info;
@@ -120,6 +133,11 @@ static void explain_device(struct answer *answer, const struct device_row *row)
         explain_kind(answer, row, (memspan_kind_t)kind);
     }
     explain_modes(answer, row);
+    if (info->number != MEMSPAN_HOST) {
+        explain_sharing(answer, row, "ipc", &row->ipc);
+        explain_sharing(answer, row, "dmabuf", &row->dmabuf);
+        explain_sharing(answer, row, "rdma", &row->rdma);
+    }
     answer->code = EXIT_YES;
 }
 

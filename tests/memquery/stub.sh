@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# stub.sh CASE PROGRAM FOLDER: memquery over the machine of stub.c.
+# stub.sh CASE PROGRAM FOLDER VERBS: memquery over the machine of stub.c.
 case=$1
 memquery=$2
 folder=$3
+verbs=$4 # a folder with a libibverbs.so.1
 . "$folder/expect.sh"
 
 fell='crashed \(signal 11, Segmentation fault\) while probed'
@@ -86,6 +87,11 @@ share)
     expect_code 0
     expect_out '^  probe ipc: failed .*cannot open it.*; pidfd_getfd: 1 Operation not permitted\)$'
     expect_out '^    remedy: see kernel.yama.ptrace_scope$'
+    run --why device0 --probe=full
+    expect_code 0
+    expect_out 'sharing by ipc is failed$'
+    expect_out 'native +pidfd_getfd: 1 Operation not permitted$'
+    expect_out 'remedy +see kernel.yama.ptrace_scope$'
     for words in 'export:cuMemExportToShareableHandle: 801' 'refuse:cuMemCreate: 2' \
         'crash:crashed .signal 6' 'exit:exit status 3' 'hang:did not answer within 1 s'; do
         export MEMQUERY_STUB_SHARE=${words%%:*}
@@ -96,6 +102,21 @@ share)
         expect_nobody_left
     done
     unset MEMQUERY_STUB_SHARE
+    # A network card that registers the memory, one that does not, and none.
+    export LD_LIBRARY_PATH=$verbs
+    run --json --probe=full
+    expect_code 0
+    expect_jq '.devices[1].sharing.rdma | .state == "partly" and
+        (.detail | test("card fake_1 registered 65536 bytes.*not proved"))'
+    run --json
+    expect_jq '.devices[1].sharing.rdma.state != "partly"'
+    run_with FAKE_VERBS=old --json --probe=full
+    expect_code 0
+    expect_jq '.devices[1].sharing.rdma | .state == "failed" and
+        (.native | startswith("ibv_reg_dmabuf_mr: 95 ")) and .remedy != null'
+    run_with FAKE_VERBS=none --json --probe=full
+    expect_jq '.devices[1].sharing.rdma.state | . == "no" or . == "claimed"'
+    unset LD_LIBRARY_PATH
     run --probe=none --json
     expect_code 0
     expect_jq '.devices | length == 1'
