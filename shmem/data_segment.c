@@ -15,6 +15,7 @@
 #include <pthread.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 /* Addresses of the variables, in whole pages. */
@@ -66,18 +67,54 @@ static int find_range(struct dl_phdr_info *info, size_t size, void *argument)
     return 1;
 }
 
-/* ---- copying what is there ---- */
+/* ---- copying what is there ----
+ *
+ * By the kernel: it copies whole pages as they are, also what a sanitizer keeps between variables.
+ */
+
+static bool write_pages(uintptr_t first, size_t size_bytes)
+{
+    off_t at    = data.offset + (off_t)(first - data.range.first);
+    size_t done = 0;
+
+    while (done < size_bytes) {
+        long got =
+            syscall(SYS_pwrite64, data.fd, first + done, size_bytes - done, at + (off_t)done);
+
+        if (got <= 0) {
+            return false;
+        }
+        done += (size_t)got;
+    }
+    return true;
+}
+
+static bool read_pages(char *to, off_t at, size_t size_bytes)
+{
+    size_t done = 0;
+
+    while (done < size_bytes) {
+        long got = syscall(SYS_pread64, data.fd, to + done, size_bytes - done, at + (off_t)done);
+
+        if (got <= 0) {
+            return false;
+        }
+        done += (size_t)got;
+    }
+    return true;
+}
 
 /* Of pages that begin as zeros, those that have been touched: an array of many gigabytes may never
  * have been. */
-static void copy_touched(char *to, uintptr_t first, size_t size_bytes)
+static bool write_touched(uintptr_t first, size_t size_bytes)
 {
     enum { BATCH = 512 };
     const uint64_t present_or_swapped = UINT64_C(3) << 62;
     size_t page                       = memspan_page_size();
     int fd                            = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
     uint64_t entries[BATCH];
-    size_t at = 0;
+    bool all_written = true;
+    size_t at        = 0;
 
     while (at < size_bytes) {
         size_t left  = (size_bytes - at) / page;
@@ -89,13 +126,14 @@ static void copy_touched(char *to, uintptr_t first, size_t size_bytes)
 
         for (i = 0; i < count; i++, at += page) {
             if (!known || ((entries[i] & present_or_swapped) != 0)) {
-                memcpy(to + at, (const void *)(first + at), page);
+                all_written = write_pages(first + at, page) && all_written;
             }
         }
     }
     if (fd >= 0) {
         close(fd);
     }
+    return all_written;
 }
 
 /* A private copy of the shared pages; NULL when there is no room. */
@@ -118,9 +156,10 @@ static void *copy_private(void)
             break;
         }
         to = ((to < 0) || (to > end)) ? end : to;
-        memcpy(copy + (from - data.offset),
-               (const void *)(data.range.first + (uintptr_t)(from - data.offset)),
-               (size_t)(to - from));
+        if (!read_pages(copy + (from - data.offset), from, (size_t)(to - from))) {
+            munmap(copy, size);
+            return NULL;
+        }
         at = to;
     }
     return copy;
@@ -170,17 +209,19 @@ static void watch_forks(void)
 
 /* ---- beginning and end ---- */
 
-/* Copy this PE's pages to its part of the window, and map that part where they were. What other
+/* Copy this PE's pages to its part of the file, and map that part where they were. What other
  * threads write to variables at this moment is lost: shmem_init() is no place for that. */
 static memspan_status_t share(struct memspan_segment *segment, char *window)
 {
     const struct range *range = &data.range;
-    char *own                 = window + data.offset;
     size_t size               = range->end - range->first;
-    size_t file_bytes         = range->file_end - range->first;
 
-    memcpy(own, (const void *)range->first, file_bytes);
-    copy_touched(own + file_bytes, range->file_end, range->end - range->file_end);
+    if (!write_pages(range->first, range->file_end - range->first) ||
+        !write_touched(range->file_end, range->end - range->file_end)) {
+        return memspan_error_native(MEMSPAN_ERR_NO_MEMORY, "", "pwrite", errno, strerror(errno),
+                                    "the node's memory may be full",
+                                    "the data segment of %zu bytes cannot be copied", size);
+    }
     if (mmap((void *)range->first, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, data.fd,
              data.offset) == MAP_FAILED) {
         return memspan_error_native(MEMSPAN_ERR_NO_MEMORY, "", "mmap", errno, strerror(errno), NULL,
