@@ -19,8 +19,11 @@ mkdir -p "$folder/bin" "$folder/lib"
 for program in tests/conform/conform bin/memquery bin/memspan-bench bin/memspan-bench-cuda-blocks; do
     cp "$build/$program" "$folder/bin/"
 done
+# hwloc is opened at run time: no program names it.
+hwloc=$(sed -n 's/^pkgcfg_lib_HWLOC_hwloc:[^=]*=//p' "$build/CMakeCache.txt")
+[ -z "$hwloc" ] || cp -L "$hwloc" "$folder/lib/libhwloc.so.15"
 # All libraries but the C library's own, which must be that machine's: its drivers use it.
-for program in "$folder"/bin/*; do
+for program in "$folder"/bin/* "$folder"/lib/*; do
     ldd "$program" | sed -n 's/.* => \(\/[^ ]*\) .*/\1/p'
 done | sort -u | while read -r library; do
     case ${library##*/} in
