@@ -17,7 +17,7 @@ static const memspan_backend_t *const table = &memspan_backend_cuda;
 
 static bool is_old(void)
 {
-    return pretended.cu.cuMemCreate == NULL;
+    return driver.cu.cuMemCreate == NULL;
 }
 
 static memspan_device_info_t describe(void *state, int ordinal)
@@ -277,7 +277,7 @@ Test(cuda_rules, whoever_was_woken_by_others_gets_access)
 
     PRETENDED("FAKE_CUDA_DEVICES=2");
     state = pretended_open();
-    cr_assert_eq(pretended.cu.cuDevicePrimaryCtxRetain(&theirs, 1), CUDA_SUCCESS);
+    cr_assert_eq(driver.cu.cuDevicePrimaryCtxRetain(&theirs, 1), CUDA_SUCCESS);
     block = pretended_take(state, 0, MEMSPAN_KIND_DEVICE);
     cr_assert_eq(pretended.calls("cuCtxEnablePeerAccess"), 1u);
     pretended_give_back(state, 0, &block);
@@ -435,10 +435,10 @@ Test(cuda_rules, pages_that_others_registered_stay_theirs)
     PRETENDED("FAKE_CUDA_DEVICES=1");
     state = pretended_open();
     cr_assert_eq(cuda_enter(state, 0, &device), MEMSPAN_OK);
-    cr_assert_eq(pretended.cu.cuMemHostRegister_v2(pages, 4096, 3), CUDA_SUCCESS);
+    cr_assert_eq(driver.cu.cuMemHostRegister_v2(pages, 4096, 3), CUDA_SUCCESS);
     cr_assert_eq(table->import(state, 0, pages, 4096, &seen, &cookie), MEMSPAN_OK);
     cr_assert_eq(table->release(state, 0, pages, 4096, cookie), MEMSPAN_OK);
-    cr_assert_eq(pretended.cu.cuMemHostUnregister(pages), CUDA_SUCCESS);
+    cr_assert_eq(driver.cu.cuMemHostUnregister(pages), CUDA_SUCCESS);
     cuda_leave(device);
     pretended_close(state);
     munmap(pages, 4096);
@@ -477,8 +477,8 @@ Test(cuda_rules, other_peoples_memory_is_described)
     cr_assert_eq(table->pointer_describe(state, &on_stack, &facts), MEMSPAN_ERR_NOT_FOUND);
     cr_assert_eq(pretended.calls("cuDevicePrimaryCtxRetain"), 0u);
     cr_assert_eq(cuda_enter(state, 1, &device), MEMSPAN_OK);
-    cr_assert_eq(pretended.cu.cuMemAlloc_v2(&plain, 5000), CUDA_SUCCESS);
-    cr_assert_eq(pretended.cu.cuMemAllocManaged(&managed, 5000, 1), CUDA_SUCCESS);
+    cr_assert_eq(driver.cu.cuMemAlloc_v2(&plain, 5000), CUDA_SUCCESS);
+    cr_assert_eq(driver.cu.cuMemAllocManaged(&managed, 5000, 1), CUDA_SUCCESS);
     cr_assert_eq(table->pointer_describe(state, (char *)(uintptr_t)plain + 17, &facts), MEMSPAN_OK);
     cr_assert_eq(facts.kind, MEMSPAN_KIND_DEVICE);
     cr_assert((facts.ordinal == 1) && (facts.resident_ordinal == 1));
@@ -493,8 +493,8 @@ Test(cuda_rules, other_peoples_memory_is_described)
     cr_assert_eq(table->pointer_describe(state, ours.address, &facts), MEMSPAN_ERR_NOT_FOUND);
     cr_assert_eq(table->prefetch(state, 1, NULL, ours.address, 5000, 0), MEMSPAN_ERR_UNSUPPORTED);
     pretended_give_back(state, 1, &ours);
-    pretended.cu.cuMemFree_v2(plain);
-    pretended.cu.cuMemFree_v2(managed);
+    driver.cu.cuMemFree_v2(plain);
+    driver.cu.cuMemFree_v2(managed);
     cuda_leave(device);
     pretended_close(state);
 }

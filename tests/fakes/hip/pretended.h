@@ -2,48 +2,18 @@
 #ifndef MEMSPAN_TESTS_FAKES_HIP_PRETENDED_H
 #define MEMSPAN_TESTS_FAKES_HIP_PRETENDED_H
 
-/* What the suites on the pretended runtime share. */
-
 #include "backends/hip/hip.h"
-#include <criterion/criterion.h>
+#include "tests/fakes/suite/pretended.h"
 
 extern const memspan_backend_t memspan_backend_hip;
 
-/* The fake's own calls, and the runtime's, found in the library that the backend opens. */
-struct pretended {
-    void (*reset)(void);
-    const char *(*failed_call)(void);
-    const char *(*violation)(void);
-    int (*live)(void);
-    unsigned (*calls)(const char *name);
+/* More of the fake's own calls, and the runtime's. */
+extern struct driver {
     int (*current)(void);
     int (*last_error)(void);
     int (*is_coarse)(const void *address);
     struct hip_calls hip;
     bool old; /* ROCm 5 */
-};
-
-/* Finds them; skips the test where another runtime is found first. */
-void pretended_find(void);
-extern struct pretended pretended;
-
-/* Sets variables (NAME=VALUE, ended by NULL; those of earlier calls are unset) and resets. */
-void pretended_be(const char *const *settings);
-#define PRETENDED(...) pretended_be((const char *const[]){__VA_ARGS__, NULL})
-
-/* What the backend logged since the last pretended_be(), line by line. */
-const char *pretended_log(void);
-
-/* Opens the backend on it; pretended_try_open() may fail. */
-memspan_status_t pretended_try_open(void **state_p);
-void *pretended_open(void);
-/* Closes it; nothing may be left and no rule broken. */
-void pretended_close(void *state);
-
-memspan_request_t pretended_ask(memspan_kind_t kind, size_t size_bytes);
-memspan_block_t pretended_take(void *state, int ordinal, memspan_kind_t kind);
-void pretended_give_back(void *state, int ordinal, const memspan_block_t *block);
-
-enum { PRETENDED_BYTES = 65536 };
+} driver;
 
 #endif /* MEMSPAN_TESTS_FAKES_HIP_PRETENDED_H */

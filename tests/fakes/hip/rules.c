@@ -48,10 +48,10 @@ Test(hip_rules, identity)
     info  = describe(state, 1);
     cr_assert_str_eq(info.name, "Pretended Instinct 1");
     cr_assert_str_eq(info.pci_address, "0000:c1:00.0");
-    cr_assert_str_eq(info.uid, pretended.old ? "hip:0000:c1:00.0" : "GPU-f00dfeed00000001");
+    cr_assert_str_eq(info.uid, driver.old ? "hip:0000:c1:00.0" : "GPU-f00dfeed00000001");
     cr_assert_eq(info.capacity_bytes, 1048576u);
     cr_assert_eq(info.free_bytes, 1048576u);
-    cr_assert(says(info.driver, pretended.old ? "HIP 5.2" : "HIP 7.0"), "%s", info.driver);
+    cr_assert(says(info.driver, driver.old ? "HIP 5.2" : "HIP 7.0"), "%s", info.driver);
     pretended_close(state);
 }
 
@@ -216,7 +216,7 @@ static void check_grain(const char *grain, bool coarse, memspan_coherence_t mana
     state = pretended_open();
     for (i = 0; i < 2; i++) {
         memspan_block_t block = pretended_take(state, 0, kinds[i]);
-        cr_assert_eq(pretended.is_coarse(block.address), coarse, "%s: %s", grain,
+        cr_assert_eq(driver.is_coarse(block.address), coarse, "%s: %s", grain,
                      memspan_kind_name(kinds[i]));
         pretended_give_back(state, 0, &block);
     }
@@ -242,7 +242,7 @@ Test(hip_rules, a_runtime_without_advice_promises_by_what_it_gives)
     PRETENDED("FAKE_HIP_FAIL_CALL=hipMemAdvise");
     state = pretended_open();
     block = pretended_take(state, 0, MEMSPAN_KIND_MANAGED);
-    cr_assert_eq(pretended.is_coarse(block.address), 0, "it stays fine-grained, and is given");
+    cr_assert_eq(driver.is_coarse(block.address), 0, "it stays fine-grained, and is given");
     cr_assert(says(pretended_log(), "hipMemAdvise"));
     pretended_give_back(state, 0, &block);
     pretended_close(state);
@@ -385,10 +385,10 @@ Test(hip_rules, pages_are_registered_once_for_all_devices)
     cr_assert_eq(table->release(state, 1, pages, 4096, cookie[1]), MEMSPAN_OK);
     cr_assert_eq(table->release(state, 1, pages, 4096, cookie[1]), MEMSPAN_ERR_NOT_FOUND);
     /* Somebody else's registration is used, and left. */
-    cr_assert_eq(pretended.hip.hipHostRegister(pages, 4096, 3), HIP_SUCCESS);
+    cr_assert_eq(driver.hip.hipHostRegister(pages, 4096, 3), HIP_SUCCESS);
     cr_assert_eq(table->import(state, 0, pages, 4096, &address[0], &cookie[0]), MEMSPAN_OK);
     cr_assert_eq(table->release(state, 0, pages, 4096, cookie[0]), MEMSPAN_OK);
-    cr_assert_eq(pretended.hip.hipHostUnregister(pages), HIP_SUCCESS);
+    cr_assert_eq(driver.hip.hipHostUnregister(pages), HIP_SUCCESS);
     munmap(pages, 4096);
     pretended_close(state);
 }
@@ -431,11 +431,11 @@ Test(hip_rules, other_peoples_memory)
 
     PRETENDED("FAKE_HIP_DEVICES=2");
     state = pretended_open();
-    pretended.hip.hipSetDevice(1);
-    pretended.hip.hipMalloc(&device, 8192);
-    pretended.hip.hipHostMalloc(&host, 8192, 0x40000003);
-    pretended.hip.hipMallocManaged(&managed, 8192, 1);
-    pretended.hip.hipSetDevice(0);
+    driver.hip.hipSetDevice(1);
+    driver.hip.hipMalloc(&device, 8192);
+    driver.hip.hipHostMalloc(&host, 8192, 0x40000003);
+    driver.hip.hipMallocManaged(&managed, 8192, 1);
+    driver.hip.hipSetDevice(0);
     cr_assert_eq(table->pointer_describe(state, (char *)device + 100, &facts), MEMSPAN_OK);
     cr_assert_eq(facts.kind, MEMSPAN_KIND_DEVICE);
     cr_assert_eq(facts.ordinal, 1);
@@ -455,9 +455,9 @@ Test(hip_rules, other_peoples_memory)
     block = pretended_take(state, 0, MEMSPAN_KIND_DEVICE);
     cr_assert_eq(table->pointer_describe(state, block.address, &facts), MEMSPAN_ERR_NOT_FOUND);
     pretended_give_back(state, 0, &block);
-    pretended.hip.hipFree(device);
-    pretended.hip.hipHostFree(host);
-    pretended.hip.hipFree(managed);
+    driver.hip.hipFree(device);
+    driver.hip.hipHostFree(host);
+    driver.hip.hipFree(managed);
     pretended_close(state);
 }
 

@@ -290,7 +290,7 @@ Test(level_zero_rules, out_of_memory_in_the_drivers_words)
     cr_assert_eq(memspan_error_last()->native_code, 0x70000003);
     cr_assert_str_eq(memspan_error_last()->native_text, "ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY");
     pretended_give_back(state, 0, &block);
-    cr_assert_eq(pretended.used(0), 0u);
+    cr_assert_eq(driver.used(0), 0u);
     pretended_close(state);
 }
 
@@ -486,13 +486,13 @@ Test(level_zero_rules, what_is_at_an_address)
     state = pretended_open();
     cr_assert_eq(table->pointer_describe(state, &on_stack, &facts), MEMSPAN_ERR_NOT_FOUND);
     for (type = LZ_MEMORY_TYPE_HOST; type <= LZ_MEMORY_TYPE_SHARED; type++) {
-        char *theirs = pretended.foreign(type, 5000);
+        char *theirs = driver.foreign(type, 5000);
         cr_assert_eq(table->pointer_describe(state, theirs + 17, &facts), MEMSPAN_OK);
         cr_assert_eq(facts.kind, kinds[type]);
         cr_assert_eq(facts.ordinal, (type == LZ_MEMORY_TYPE_HOST) ? MEMSPAN_HOST : 0);
         cr_assert_eq(facts.resident_ordinal, (type == LZ_MEMORY_TYPE_DEVICE) ? 0 : MEMSPAN_HOST);
         cr_assert((facts.base == theirs) && (facts.size_bytes == 5000));
-        pretended.foreign_free(theirs);
+        driver.foreign_free(theirs);
     }
     ours = pretended_take(state, 1, MEMSPAN_KIND_DEVICE);
     cr_assert_eq(table->pointer_describe(state, ours.address, &facts), MEMSPAN_ERR_NOT_FOUND);

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "tests/fakes/suite/pretended.h"
+#include "core/backend.h"
+#include "core/base/option.h"
+#include "core/base/platform.h"
+#include <dlfcn.h>
+#include <memspan/memspan.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct pretended pretended;
+
+static memspan_services_t services;
+static char log_text[16384];
+static size_t log_used;
+
+__attribute__((format(printf, 3, 4))) static void
+keep_line(enum memspan_log_level level, const char *backend, const char *format, ...)
+{
+    size_t room = sizeof(log_text) - log_used;
+    va_list args;
+    int length;
+
+    (void)level;
+    (void)backend;
+    va_start(args, format);
+    length = vsnprintf(log_text + log_used, room, format, args);
+    va_end(args);
+    if ((length >= 0) && ((size_t)length + 1 < room)) {
+        log_used += (size_t)length;
+        log_text[log_used++] = '\n';
+        log_text[log_used]   = '\0';
+    }
+}
+
+const char *pretended_log(void)
+{
+    return log_text;
+}
+
+static bool find(void *handle, const char *prefix, const char *name, void *call_p)
+{
+    char whole[64];
+    void *address;
+
+    snprintf(whole, sizeof(whole), "%s%s", prefix, name);
+    address = dlsym(handle, whole);
+    memcpy(call_p, &address, sizeof(address));
+    return address != NULL;
+}
+
+bool pretended_start(void *handle, const char *prefix, const struct pretended *about)
+{
+    pretended    = *about;
+    services     = memspan_services;
+    services.log = keep_line;
+    return (handle != NULL) && find(handle, prefix, "reset", &pretended.reset) &&
+           find(handle, prefix, "failed_call", &pretended.failed_call) &&
+           find(handle, prefix, "violation", &pretended.violation) &&
+           find(handle, prefix, "live", &pretended.live) &&
+           find(handle, prefix, "calls", &pretended.calls);
+}
+
+void pretended_be(const char *const *settings)
+{
+    size_t i;
+
+    for (i = 0; pretended.variables[i] != NULL; i++) {
+        unsetenv(pretended.variables[i]);
+    }
+    for (i = 0; settings[i] != NULL; i++) {
+        char name[64];
+        const char *value = strchr(settings[i], '=');
+        snprintf(name, sizeof(name), "%.*s", (int)(value - settings[i]), settings[i]);
+        setenv(name, value + 1, 1);
+    }
+    log_used    = 0;
+    log_text[0] = '\0';
+    memspan_error_clear();
+    memspan_option_reload();
+    pretended.reset();
+}
+
+memspan_status_t pretended_try_open(void **state_p)
+{
+    return pretended.table->open(&services, state_p);
+}
+
+void *pretended_open(void)
+{
+    void *state = NULL;
+
+    cr_assert_eq(pretended_try_open(&state), MEMSPAN_OK, "%s", memspan_error_text());
+    return state;
+}
+
+void pretended_close(void *state)
+{
+    pretended.table->close(state);
+    cr_assert_str_empty(pretended.violation(), "%s", pretended.violation());
+    cr_assert_eq(pretended.live(), 0, "%d objects are left", pretended.live());
+    if (pretended.check != NULL) {
+        pretended.check();
+    }
+}
+
+memspan_request_t pretended_ask(memspan_kind_t kind, size_t size_bytes)
+{
+    return (memspan_request_t){
+        .struct_size      = sizeof(memspan_request_t),
+        .kind             = kind,
+        .size_bytes       = size_bytes,
+        .align_bytes      = memspan_page_size(),
+        .resident_ordinal = MEMSPAN_HOST,
+    };
+}
+
+memspan_block_t pretended_take(void *state, int ordinal, memspan_kind_t kind)
+{
+    memspan_request_t request = pretended_ask(kind, PRETENDED_BYTES);
+    memspan_block_t block     = {0};
+
+    cr_assert_eq(pretended.table->alloc(state, ordinal, &request, &block), MEMSPAN_OK, "%s",
+                 memspan_error_text());
+    return block;
+}
+
+void pretended_give_back(void *state, int ordinal, const memspan_block_t *block)
+{
+    cr_assert_eq(pretended.table->free(state, ordinal, block), MEMSPAN_OK, "%s",
+                 memspan_error_text());
+}

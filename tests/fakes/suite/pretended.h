@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef MEMSPAN_TESTS_FAKES_SUITE_PRETENDED_H
+#define MEMSPAN_TESTS_FAKES_SUITE_PRETENDED_H
+
+/* What the suites on pretended drivers share, whatever the driver: the fake's own calls, its
+ * machine, and opening and closing the backend on it. */
+
+#include <criterion/criterion.h>
+#include <memspan/backend.h>
+#include <stdbool.h>
+
+struct pretended {
+    const memspan_backend_t *table; /* the backend on it */
+    const char *const *variables;   /* that the fake reads, ended by NULL */
+    void (*check)(void);            /* nothing of this driver's is left on the thread; or NULL */
+    void (*failed)(void);           /* sees each failure; or NULL */
+    void (*reset)(void);
+    const char *(*failed_call)(void);
+    const char *(*violation)(void);
+    int (*live)(void);
+    unsigned (*calls)(const char *name);
+};
+extern struct pretended pretended;
+
+/* To be written for each driver: finds the fake, skips the test where another driver is found
+ * first, and passes it on. */
+void pretended_find(void);
+/* @p prefix: of the fake's own calls, "fake_cuda_". False: @p handle is no fake. */
+bool pretended_start(void *handle, const char *prefix, const struct pretended *about);
+
+/* Sets variables (NAME=VALUE, ended by NULL; those of earlier calls are unset) and resets. */
+void pretended_be(const char *const *settings);
+#define PRETENDED(...) pretended_be((const char *const[]){__VA_ARGS__, NULL})
+
+/* What the backend logged since the last pretended_be(), line by line. */
+const char *pretended_log(void);
+
+/* Opens the backend on it; pretended_try_open() may fail. */
+memspan_status_t pretended_try_open(void **state_p);
+void *pretended_open(void);
+/* Closes it; nothing may be left and no rule broken. */
+void pretended_close(void *state);
+
+memspan_request_t pretended_ask(memspan_kind_t kind, size_t size_bytes);
+memspan_block_t pretended_take(void *state, int ordinal, memspan_kind_t kind);
+void pretended_give_back(void *state, int ordinal, const memspan_block_t *block);
+
+enum { PRETENDED_BYTES = 65536 };
+
+#endif /* MEMSPAN_TESTS_FAKES_SUITE_PRETENDED_H */

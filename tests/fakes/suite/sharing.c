@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "tests/fakes/suite/sharing.h"
+#include "core/base/error.h"
+#include "tests/fakes/suite/pretended.h"
+#include <stdio.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static bool copy(void *state, void *to, const void *from)
+{
+    return (pretended.table->copy(state, 0, NULL, to, from, sizeof(double)) == MEMSPAN_OK) &&
+           (pretended.table->synchronize(state, 0, NULL) == MEMSPAN_OK);
+}
+
+/* The other process: opens what it is told, adds 1 to the first number there. 0: it worked. */
+static int open_and_change(int from)
+{
+    char token[512];
+    ssize_t size = read(from, token, sizeof(token));
+    memspan_block_t block;
+    double value = 0;
+    void *state  = NULL;
+
+    if ((size <= 0) || (pretended_try_open(&state) != MEMSPAN_OK)) {
+        return 1;
+    }
+    if (pretended.table->ipc_import(state, 0, token, (size_t)size, &block) != MEMSPAN_OK) {
+        fprintf(stderr, "%s\n", memspan_error_text());
+        return 2;
+    }
+    if (!copy(state, &value, block.address)) {
+        return 3;
+    }
+    value += 1;
+    if (!copy(state, block.address, &value) ||
+        (pretended.table->ipc_close(state, 0, &block) != MEMSPAN_OK)) {
+        return 4;
+    }
+    pretended.table->close(state);
+    return ((pretended.live() == 0) && (pretended.violation()[0] == '\0')) ? 0 : 5;
+}
+
+void sharing_two_processes(unsigned flags, const char *setting, const char *call)
+{
+    memspan_request_t request = pretended_ask(MEMSPAN_KIND_DEVICE, PRETENDED_BYTES);
+    memspan_block_t block;
+    char token[512];
+    size_t size  = sizeof(token);
+    double value = 41;
+    int status   = 0;
+    int pipes[2];
+    void *state;
+    pid_t child;
+
+    PRETENDED(setting);
+    cr_assert_eq(pipe(pipes), 0);
+    child = fork(); /* before anybody uses the driver */
+    if (child == 0) {
+        close(pipes[1]);
+        _exit(open_and_change(pipes[0]));
+    }
+    prctl(PR_SET_PTRACER, child, 0, 0, 0);
+    state               = pretended_open();
+    request.flags       = flags;
+    request.align_bytes = 1 << 16;
+    cr_assert_eq(pretended.table->alloc(state, 0, &request, &block), MEMSPAN_OK, "%s",
+                 memspan_error_text());
+    cr_assert_gt(pretended.calls(call), 0u, "%s", call);
+    cr_assert(copy(state, block.address, &value));
+    cr_assert_eq(pretended.table->ipc_export(state, 0, &block, token, &size), MEMSPAN_OK, "%s",
+                 memspan_error_text());
+    cr_assert_eq(write(pipes[1], token, size), (ssize_t)size);
+    cr_assert_eq(waitpid(child, &status, 0), child);
+    cr_assert(WIFEXITED(status) && (WEXITSTATUS(status) == 0), "the other process: %x", status);
+    cr_assert(copy(state, &value, block.address));
+    cr_assert_eq(value, 42.0, "%g", value);
+    pretended_give_back(state, 0, &block);
+    pretended_close(state);
+    close(pipes[0]);
+    close(pipes[1]);
+}
+
+void sharing_refuses_forked_child(const char *setting)
+{
+    memspan_request_t request = pretended_ask(MEMSPAN_KIND_DEVICE, PRETENDED_BYTES);
+    memspan_block_t block;
+    int status = 0;
+    void *state;
+    pid_t child;
+
+    PRETENDED(setting);
+    state = pretended_open();
+    block = pretended_take(state, 0, MEMSPAN_KIND_DEVICE);
+    child = fork();
+    if (child == 0) {
+        memspan_block_t other;
+        bool refused = (pretended.table->alloc(state, 0, &request, &other) == MEMSPAN_ERR_FORKED) &&
+                       (pretended.table->free(state, 0, &block) == MEMSPAN_ERR_FORKED) &&
+                       (pretended.table->synchronize(state, 0, NULL) == MEMSPAN_ERR_FORKED);
+        pretended.table->close(state);
+        _exit(refused ? 0 : 1);
+    }
+    cr_assert_eq(waitpid(child, &status, 0), child);
+    cr_assert(WIFEXITED(status) && (WEXITSTATUS(status) == 0));
+    pretended_give_back(state, 0, &block);
+    pretended_close(state);
+}

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef MEMSPAN_TESTS_FAKES_SUITE_SHARING_H
+#define MEMSPAN_TESTS_FAKES_SUITE_SHARING_H
+
+/* Two processes fork, open the driver with @p setting, and use one block that was asked for with
+ * @p flags and made by @p call. */
+void sharing_two_processes(unsigned flags, const char *setting, const char *call);
+
+/* What was opened before a fork is of no use to the child, and whole for the parent. */
+void sharing_refuses_forked_child(const char *setting);
+
+#endif /* MEMSPAN_TESTS_FAKES_SUITE_SHARING_H */
