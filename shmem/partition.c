@@ -182,8 +182,9 @@ static int first_that_differs(uint64_t mine)
 /* The first variable that not all PEs have with the same meaning, and who has it otherwise. */
 static memspan_status_t compare_wishes(const struct memspan_partition_wishes *wishes)
 {
-    uint64_t all = (uint64_t)wishes->default_id;
-    int id       = -1;
+    uint64_t all =
+        (uint64_t)wishes->default_id ^ ((uint64_t)memspan_symmetric_space_external() << 10);
+    int id = -1;
     int i;
 
     for (i = 0; i < wishes->count; i++) {
@@ -202,7 +203,8 @@ static memspan_status_t compare_wishes(const struct memspan_partition_wishes *wi
         id = MEMSPAN_PARTITION_ID_MAX + 1 -
              (int)memspan_node_max((uint64_t)(MEMSPAN_PARTITION_ID_MAX + 1 - mine));
         if (id > MEMSPAN_PARTITION_ID_MAX) {
-            return memspan_error(MEMSPAN_ERR_CONFIG, "the default partition differs between PEs");
+            return memspan_error(MEMSPAN_ERR_CONFIG, "the default partition, or the size of the "
+                                                     "program's own heap, differs between PEs");
         }
         pe = first_that_differs(digest_of(wishes, id));
         if (pe >= 0) {
@@ -271,17 +273,18 @@ memspan_status_t memspan_partition_open(void)
         default_why = wishes->default_why;
     }
     free(wishes);
-    return status;
+    return (status == MEMSPAN_OK) ? memspan_symmetric_space_open() : status;
 }
 
 void memspan_partition_close(void)
 {
     int i;
 
+    memspan_remote_close();
+    memspan_symmetric_space_close();
     for (i = 0; i < MEMSPAN_PARTITION_MAX; i++) {
         end(i);
     }
-    memspan_remote_close();
     default_id = MEMSPAN_PARTITION_NONE;
 }
 

@@ -43,10 +43,13 @@ void memspan_buffer_unregister_all(void);
 void *memspan_buffer_register_symmetric(void *address, size_t size_bytes);
 int memspan_buffer_unregister_symmetric(void *address, size_t size_bytes);
 
-/* The default partition's memory will be this: between shmemx_heap_preinit() and
- * shmemx_heap_postinit(), before partitions are opened. @p type: SHMEMX_EXTERNAL_HEAP_*. */
+/* Memory that becomes symmetric when the job starts, beside the partitions and without a heap of
+ * ours: the program divides it. @p type: SHMEMX_EXTERNAL_HEAP_*; @p index: of the device. */
 int memspan_partition_use_external(void *base, size_t size_bytes, int type, int index);
 
+/* At the start: what was brought (all PEs the same size, 0: nothing) becomes symmetric. */
+size_t memspan_symmetric_space_external(void);
+memspan_status_t memspan_symmetric_space_open(void);
 void memspan_symmetric_space_close(void); /* at the end: those that are left */
 
 #endif /* MEMSPAN_SHMEM_SPACE_H */
