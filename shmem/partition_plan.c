@@ -320,7 +320,7 @@ static memspan_status_t no_device(const struct memspan_partition_wish *wish, int
                   wish->variable, text, count);
     if (strcmp(wish->backend, "emu") == 0) {
         return memspan_error_hint("emulated devices are there when MEMSPAN_DEVICES names them: "
-                                  "MEMSPAN_DEVICES=emu:0");
+                                  "MEMSPAN_DEVICES=emu:1");
     }
     return memspan_error_hint("memquery lists the devices, and says why a driver is off");
 }
