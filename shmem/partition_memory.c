@@ -88,6 +88,15 @@ static void drop_segment(struct memspan_partition_memory *memory)
     }
 }
 
+/* What shmem_align() can promise: the boundary that the base lies on, where all PEs have the same.
+ */
+static size_t alignment_of(const struct memspan_segment *segment)
+{
+    uintptr_t base = (uintptr_t)segment->base;
+
+    return memspan_arena.is_common ? (size_t)(base & -base) : memspan_page_size();
+}
+
 /* All PEs map the file, or none. Small pages where all have not planned the same large ones. */
 static memspan_status_t take_pages(struct memspan_team *team,
                                    const struct memspan_partition_wish *wish,
@@ -110,7 +119,7 @@ static memspan_status_t take_pages(struct memspan_team *team,
     if (status != MEMSPAN_OK) {
         return status;
     }
-    memory->align_bytes = memspan_arena.is_common ? ((size_t)2 << 20) : memspan_page_size();
+    memory->align_bytes = alignment_of(&memspan_segments[memory->segment]);
     status              = bind_pages(plan, &memspan_segments[memory->segment], wish->variable);
     if ((status == MEMSPAN_OK) && plan->is_locked) {
         status = lock_pages(&memspan_segments[memory->segment], wish->variable);
