@@ -27,7 +27,7 @@ struct memspan_context {
     bool is_live;
 };
 
-extern struct memspan_context memspan_contexts[MEMSPAN_CONTEXT_MAX];
+extern struct memspan_context memspan_contexts[MEMSPAN_CONTEXT_MAX] MEMSPAN_HIDDEN;
 
 /* The context of a handle. A wild one finds a context that has no PEs; the checked mode refuses it.
  */

@@ -28,7 +28,7 @@ struct memspan_job {
     const struct memspan_bootstrap *bootstrap;
 };
 
-extern struct memspan_job memspan_job;
+extern struct memspan_job memspan_job MEMSPAN_HIDDEN;
 
 /* shmem_init_thread(): 0, or nonzero with an error record. Every PE of the job calls it. */
 int memspan_job_init(int requested_level, int *provided_p);

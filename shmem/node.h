@@ -62,7 +62,7 @@ struct memspan_node {
     char *slots;
 };
 
-extern struct memspan_node memspan_node;
+extern struct memspan_node memspan_node MEMSPAN_HIDDEN;
 
 /* An area of the PE with that local index. */
 static inline void *memspan_node_slot(int local_index)
@@ -113,7 +113,7 @@ static inline void memspan_node_ring(int local_index)
 }
 
 /* Tell it that its memory at (this PE's) symmetric @p address was stored to. */
-static inline void memspan_node_ring_at(int local_index, const void *address)
+static MEMSPAN_ALWAYS_INLINE void memspan_node_ring_at(int local_index, const void *address)
 {
     struct memspan_bell *bell = &memspan_node.bells[local_index];
 

@@ -8,7 +8,7 @@
 #include "shmem/context.h"
 
 /* True while an operation that is not a processor's own may be under way (any context). */
-extern atomic_bool memspan_order_pending;
+extern atomic_bool memspan_order_pending MEMSPAN_HIDDEN;
 
 void memspan_order_slow(const struct memspan_context *context, bool completes)
     __attribute__((cold));

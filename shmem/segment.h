@@ -48,8 +48,8 @@ struct memspan_arena {
     unsigned char *segment_of; /* by unit */
 };
 
-extern struct memspan_arena memspan_arena;
-extern struct memspan_segment memspan_segments[MEMSPAN_SEGMENT_MAX];
+extern struct memspan_arena memspan_arena MEMSPAN_HIDDEN;
+extern struct memspan_segment memspan_segments[MEMSPAN_SEGMENT_MAX] MEMSPAN_HIDDEN;
 
 /* Reserve the arena for partitions of @p total_bytes in all, the largest @p largest_bytes, and room
  * for others later. Every PE of the node calls it with the same sizes. */
@@ -83,8 +83,9 @@ const struct memspan_segment *memspan_segment_find(const void *address);
 /* A number for a symmetric address that is the same in every PE: segment << 48 | offset. */
 uint64_t memspan_segment_key(const void *address);
 
-/* The segment that holds @p address, or an empty one. */
-static inline const struct memspan_segment *memspan_segment_of(const void *address)
+/* The segment that holds @p address if it is one of those that are shared: in the arena, or the
+ * data segment; else NULL. */
+static MEMSPAN_ALWAYS_INLINE const struct memspan_segment *memspan_segment_near(const void *address)
 {
     uintptr_t unit = ((uintptr_t)address - memspan_arena.base) >> memspan_arena.shift;
     const struct memspan_segment *data = &memspan_segments[MEMSPAN_SEGMENT_DATA];
@@ -95,20 +96,32 @@ static inline const struct memspan_segment *memspan_segment_of(const void *addre
     if (MEMSPAN_LIKELY((uintptr_t)address - (uintptr_t)data->base < data->size_bytes)) {
         return data;
     }
-    return memspan_segment_find(address);
+    return NULL;
+}
+
+/* The segment that holds @p address, or an empty one. */
+static inline const struct memspan_segment *memspan_segment_of(const void *address)
+{
+    const struct memspan_segment *segment = memspan_segment_near(address);
+
+    return MEMSPAN_LIKELY(segment != NULL) ? segment : memspan_segment_find(address);
 }
 
 /* Where [@p address, + @p size_bytes) of @p pe is in this process's memory; NULL when it is not
  * there (memspan_rma_* in rma.h then say why, or go another way). *index_p is the PE's local index,
  * for memspan_node_ring(). */
-static inline void *memspan_segment_peer(const void *address, size_t size_bytes, int pe,
-                                         unsigned *index_p)
+static MEMSPAN_ALWAYS_INLINE void *memspan_segment_peer(const void *address, size_t size_bytes,
+                                                        int pe, unsigned *index_p)
 {
-    const struct memspan_segment *segment = memspan_segment_of(address);
-    size_t offset                         = (size_t)((uintptr_t)address - (uintptr_t)segment->base);
+    const struct memspan_segment *segment = memspan_segment_near(address);
     unsigned index                        = (unsigned)(pe - memspan_job.first_local);
+    size_t offset;
 
     *index_p = index;
+    if (MEMSPAN_UNLIKELY(segment == NULL)) {
+        return NULL;
+    }
+    offset = (size_t)((uintptr_t)address - (uintptr_t)segment->base);
     if (MEMSPAN_LIKELY((index < segment->reach_count) && (offset < segment->size_bytes) &&
                        (size_bytes <= segment->size_bytes - offset))) {
         return (void *)((uintptr_t)address + (uintptr_t)segment->to_window +

@@ -37,7 +37,7 @@ struct memspan_team {
     long *active_set_sync; /* an active set for one call: its pSync; NULL: a team */
 };
 
-extern struct memspan_team memspan_teams[MEMSPAN_TEAM_MAX];
+extern struct memspan_team memspan_teams[MEMSPAN_TEAM_MAX] MEMSPAN_HIDDEN;
 
 /* The team of a handle; NULL when it is none (any more). */
 struct memspan_team *memspan_team_of(const void *handle);

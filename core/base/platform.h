@@ -12,6 +12,13 @@
 #define MEMSPAN_LIKELY(x)   __builtin_expect(!!(x), 1)
 #define MEMSPAN_UNLIKELY(x) __builtin_expect(!!(x), 0)
 
+/* Of functions that are a few instructions of another one, whatever the compiler thinks. */
+#define MEMSPAN_ALWAYS_INLINE inline __attribute__((always_inline))
+
+/* Of variables that the fast paths read: without it, a declaration alone is reached by way of a
+ * table, because it might be in another library. */
+#define MEMSPAN_HIDDEN __attribute__((visibility("hidden")))
+
 #define MEMSPAN_CACHE_LINE_BYTES 64
 
 /* Of large arrays that most processes never touch: they stand behind all small variables, which

@@ -10,8 +10,8 @@
 
 /* What update() does with a mapped word of one width. */
 #define DEFINE_APPLY(WORD)                                                                         \
-    static inline __attribute__((always_inline))                                                   \
-    WORD apply_##WORD(enum memspan_atomic operation, WORD *to, WORD value, WORD condition)         \
+    static MEMSPAN_ALWAYS_INLINE WORD apply_##WORD(enum memspan_atomic operation, WORD *to,        \
+                                                   WORD value, WORD condition)                     \
     {                                                                                              \
         switch (operation) {                                                                       \
         case MEMSPAN_ATOMIC_FETCH:                                                                 \
@@ -39,10 +39,13 @@
 DEFINE_APPLY(uint32_t)
 DEFINE_APPLY(uint64_t)
 
-static __attribute__((noinline, cold)) uint64_t
+static __attribute__((noinline)) uint64_t
 update_slow(const char *call, const struct memspan_context *context, enum memspan_atomic operation,
             const void *dest, size_t size_bytes, uint64_t value, uint64_t condition, int pe)
 {
+    if ((operation == MEMSPAN_ATOMIC_FETCH) && (pe == memspan_job.pe)) {
+        memspan_wait_poll();
+    }
     if (memspan_job.checks) {
         memspan_check_word(call, (operation == MEMSPAN_ATOMIC_FETCH) ? "source" : "dest", dest,
                            size_bytes, pe);
@@ -50,16 +53,20 @@ update_slow(const char *call, const struct memspan_context *context, enum memspa
     return memspan_atomic_slow(context, operation, dest, size_bytes, value, condition, pe);
 }
 
-/* The old bits. A program may fetch a word of its own in a loop, for what others do to it. */
-static inline __attribute__((always_inline)) uint64_t
-update(const char *call, const struct memspan_context *context, enum memspan_atomic operation,
-       const void *dest, size_t size_bytes, uint64_t value, uint64_t condition, int pe)
+/* The old bits. A program may fetch a word of its own in a loop, for what others do to it: that
+ * goes the slow way, on which others run now and then. */
+static MEMSPAN_ALWAYS_INLINE uint64_t update(const char *call,
+                                             const struct memspan_context *context,
+                                             enum memspan_atomic operation, const void *dest,
+                                             size_t size_bytes, uint64_t value, uint64_t condition,
+                                             int pe)
 {
     unsigned index;
     void *to = memspan_segment_peer(dest, size_bytes, pe, &index);
     uint64_t old;
 
-    if (MEMSPAN_UNLIKELY((to == NULL) || memspan_job.checks)) {
+    if (MEMSPAN_UNLIKELY((to == NULL) || memspan_job.checks ||
+                         ((operation == MEMSPAN_ATOMIC_FETCH) && (pe == memspan_job.pe)))) {
         return update_slow(call, context, operation, dest, size_bytes, value, condition, pe);
     }
     if (size_bytes == sizeof(uint32_t)) {
@@ -69,14 +76,12 @@ update(const char *call, const struct memspan_context *context, enum memspan_ato
     }
     if (operation != MEMSPAN_ATOMIC_FETCH) {
         memspan_node_ring_at((int)index, dest);
-    } else if (MEMSPAN_UNLIKELY(pe == memspan_job.pe)) {
-        memspan_wait_poll();
     }
     return old;
 }
 
 /* The bits of a value of 4 or 8 bytes, and back. */
-static inline uint64_t bits_of(const void *value, size_t size_bytes)
+static MEMSPAN_ALWAYS_INLINE uint64_t bits_of(const void *value, size_t size_bytes)
 {
     uint32_t half = 0;
     uint64_t bits = 0;
@@ -89,7 +94,7 @@ static inline uint64_t bits_of(const void *value, size_t size_bytes)
     return bits;
 }
 
-static inline void value_of(uint64_t bits, void *value, size_t size_bytes)
+static MEMSPAN_ALWAYS_INLINE void value_of(uint64_t bits, void *value, size_t size_bytes)
 {
     uint32_t half = (uint32_t)bits;
 
@@ -102,7 +107,7 @@ static inline void value_of(uint64_t bits, void *value, size_t size_bytes)
 
 /* The same for values of a type. */
 #define DEFINE_TYPED(NAME, TYPE, A)                                                                \
-    static inline __attribute__((always_inline)) TYPE update_##NAME(                               \
+    static MEMSPAN_ALWAYS_INLINE TYPE update_##NAME(                                               \
         const char *call, const struct memspan_context *context, enum memspan_atomic operation,    \
         const TYPE *dest, TYPE value, TYPE condition, int pe)                                      \
     {                                                                                              \

@@ -5,27 +5,51 @@
 #include "shmem/rma.h"
 #include "shmem/wait.h"
 
-static inline void get(const char *call, const struct memspan_context *context, void *dest,
-                       const void *source, size_t count, size_t element_bytes, int pe)
+/* What is not mapped, what is wrong, what is checked. */
+static __attribute__((noinline, cold)) void get_far(const char *call,
+                                                    const struct memspan_context *context,
+                                                    void *dest, const void *source,
+                                                    size_t size_bytes, size_t element_bytes, int pe)
 {
-    size_t size_bytes = memspan_bytes_of(count, element_bytes);
-
-    if (MEMSPAN_UNLIKELY(memspan_job.checks)) {
+    if (memspan_job.checks) {
         memspan_check_get(call, dest, source, size_bytes, element_bytes, pe);
     }
     memspan_get(context, dest, source, size_bytes, pe);
 }
 
-static inline void get_nbi(const char *call, const struct memspan_context *context, void *dest,
-                           const void *source, size_t count, size_t element_bytes, int pe)
+static __attribute__((noinline, cold)) void
+get_nbi_far(const char *call, const struct memspan_context *context, void *dest, const void *source,
+            size_t size_bytes, size_t element_bytes, int pe)
 {
-    size_t size_bytes = memspan_bytes_of(count, element_bytes);
-
-    if (MEMSPAN_UNLIKELY(memspan_job.checks)) {
+    if (memspan_job.checks) {
         memspan_check_get(call, dest, source, size_bytes, element_bytes, pe);
     }
     memspan_get_nbi(context, dest, source, size_bytes, pe);
 }
+
+typedef void get_far_fn(const char *call, const struct memspan_context *context, void *dest,
+                        const void *source, size_t size_bytes, size_t element_bytes, int pe);
+
+static MEMSPAN_ALWAYS_INLINE void get_near(get_far_fn *far, const char *call,
+                                           const struct memspan_context *context, void *dest,
+                                           const void *source, size_t count, size_t element_bytes,
+                                           int pe)
+{
+    size_t size_bytes = memspan_bytes_of(count, element_bytes);
+    size_t word_bytes = (element_bytes == 1) ? 8 : element_bytes;
+    unsigned index;
+    const void *from = memspan_segment_peer(source, size_bytes, pe, &index);
+
+    if (MEMSPAN_UNLIKELY((from == NULL) || (memspan_job.checks | memspan_job.has_device_memory))) {
+        far(call, context, dest, source, size_bytes, element_bytes, pe);
+    } else if (MEMSPAN_LIKELY(size_bytes == word_bytes)) {
+        memcpy(dest, from, word_bytes);
+    } else {
+        memspan_rma_copy(dest, from, size_bytes);
+    }
+}
+#define get(...)     get_near(get_far, __VA_ARGS__)
+#define get_nbi(...) get_near(get_nbi_far, __VA_ARGS__)
 
 #define GET(NAME, TYPE, OP)                                                                        \
     MEMSPAN_ROUTINE_TWINS(void, NAME##_##OP,                                                       \
@@ -48,24 +72,31 @@ GET_MEM(_nbi)
 
 /* ---- one element ---- */
 
-/* A load from the other PE's memory. A program may ask its own in a loop for what others put there.
- */
+/* From this PE itself, which a program may do in a loop for what others put there: others run now
+ * and then. */
+static __attribute__((noinline)) void g_far(const char *call, const struct memspan_context *context,
+                                            void *value, const void *source, size_t size_bytes,
+                                            int pe)
+{
+    if (pe == memspan_job.pe) {
+        memspan_wait_poll();
+    }
+    get_far(call, context, value, source, size_bytes, size_bytes, pe);
+}
+
+/* A load from the other PE's memory. */
 #define G(NAME, TYPE, OP)                                                                          \
-    static inline TYPE g_##NAME(const char *call, const struct memspan_context *context,           \
-                                const TYPE *source, int pe)                                        \
+    static MEMSPAN_ALWAYS_INLINE TYPE g_##NAME(                                                    \
+        const char *call, const struct memspan_context *context, const TYPE *source, int pe)       \
     {                                                                                              \
         unsigned index;                                                                            \
         const TYPE *from = memspan_segment_peer(source, sizeof(TYPE), pe, &index);                 \
         TYPE value;                                                                                \
                                                                                                    \
-        if (MEMSPAN_LIKELY((from != NULL) && !memspan_job.checks)) {                               \
-            value = *(const volatile TYPE *)from;                                                  \
-            if (MEMSPAN_UNLIKELY(pe == memspan_job.pe)) {                                          \
-                memspan_wait_poll();                                                               \
-            }                                                                                      \
-            return value;                                                                          \
+        if (MEMSPAN_LIKELY((from != NULL) && (pe != memspan_job.pe) && !memspan_job.checks)) {     \
+            return *(const volatile TYPE *)from;                                                   \
         }                                                                                          \
-        get(call, context, &value, source, 1, sizeof(TYPE), pe);                                   \
+        g_far(call, context, &value, source, sizeof(TYPE), pe);                                    \
         return value;                                                                              \
     }                                                                                              \
     MEMSPAN_ROUTINE_TWINS(TYPE, NAME##_##OP, return g_##NAME(MEMSPAN_CALL, context, source, pe),   \

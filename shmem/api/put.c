@@ -5,27 +5,60 @@
 #include "shmem/atomic.h"
 #include "shmem/rma.h"
 
-static inline void put(const char *call, const struct memspan_context *context, void *dest,
-                       const void *source, size_t count, size_t element_bytes, int pe)
+/* What is not mapped, what is wrong, what is checked. */
+static __attribute__((noinline, cold)) void put_far(const char *call,
+                                                    const struct memspan_context *context,
+                                                    void *dest, const void *source,
+                                                    size_t size_bytes, size_t element_bytes, int pe)
 {
-    size_t size_bytes = memspan_bytes_of(count, element_bytes);
-
-    if (MEMSPAN_UNLIKELY(memspan_job.checks)) {
+    if (memspan_job.checks) {
         memspan_check_put(call, dest, source, size_bytes, element_bytes, pe);
     }
     memspan_put(context, dest, source, size_bytes, pe);
 }
 
-static inline void put_nbi(const char *call, const struct memspan_context *context, void *dest,
-                           const void *source, size_t count, size_t element_bytes, int pe)
+static __attribute__((noinline, cold)) void
+put_nbi_far(const char *call, const struct memspan_context *context, void *dest, const void *source,
+            size_t size_bytes, size_t element_bytes, int pe)
 {
-    size_t size_bytes = memspan_bytes_of(count, element_bytes);
-
-    if (MEMSPAN_UNLIKELY(memspan_job.checks)) {
+    if (memspan_job.checks) {
         memspan_check_put(call, dest, source, size_bytes, element_bytes, pe);
     }
     memspan_put_nbi(context, dest, source, size_bytes, pe);
 }
+
+/* More than one word, where it is mapped: out of line, so that single words need no stack. */
+static __attribute__((noinline)) void put_block(void *to, const void *source, size_t size_bytes,
+                                                int index, const void *dest)
+{
+    memspan_rma_copy(to, source, size_bytes);
+    memspan_node_ring_at(index, dest);
+}
+
+typedef void put_far_fn(const char *call, const struct memspan_context *context, void *dest,
+                        const void *source, size_t size_bytes, size_t element_bytes, int pe);
+
+static MEMSPAN_ALWAYS_INLINE void put_near(put_far_fn *far, const char *call,
+                                           const struct memspan_context *context, void *dest,
+                                           const void *source, size_t count, size_t element_bytes,
+                                           int pe)
+{
+    size_t size_bytes = memspan_bytes_of(count, element_bytes);
+    size_t word_bytes = (element_bytes == 1) ? 8 : element_bytes;
+    unsigned index;
+    void *to = memspan_segment_peer(dest, size_bytes, pe, &index);
+
+    if (MEMSPAN_UNLIKELY((to == NULL) || (memspan_job.checks | memspan_job.has_device_memory))) {
+        far(call, context, dest, source, size_bytes, element_bytes, pe);
+    } else if (MEMSPAN_LIKELY(size_bytes == word_bytes)) {
+        memcpy(to, source, word_bytes);
+        memspan_node_ring_at((int)index, dest);
+    } else {
+        put_block(to, source, size_bytes, (int)index, dest);
+    }
+}
+#define put(...)     put_near(put_far, __VA_ARGS__)
+#define put_nbi(...) put_near(put_nbi_far, __VA_ARGS__)
 
 #define PUT(NAME, TYPE, OP)                                                                        \
     MEMSPAN_ROUTINE_TWINS(void, NAME##_##OP,                                                       \
@@ -50,8 +83,8 @@ PUT_MEM(_nbi)
 
 /* A store to the other PE's memory: no copy, no size. */
 #define P(NAME, TYPE, OP)                                                                          \
-    static inline void p_##NAME(const char *call, const struct memspan_context *context,           \
-                                TYPE *dest, TYPE value, int pe)                                    \
+    static MEMSPAN_ALWAYS_INLINE void p_##NAME(                                                    \
+        const char *call, const struct memspan_context *context, TYPE *dest, TYPE value, int pe)   \
     {                                                                                              \
         unsigned index;                                                                            \
         TYPE *to = memspan_segment_peer(dest, sizeof(TYPE), pe, &index);                           \
@@ -60,7 +93,7 @@ PUT_MEM(_nbi)
             *(volatile TYPE *)to = value;                                                          \
             memspan_node_ring_at((int)index, dest);                                                \
         } else {                                                                                   \
-            put(call, context, dest, &(TYPE){value}, 1, sizeof(TYPE), pe);                         \
+            put_far(call, context, dest, &(TYPE){value}, sizeof(TYPE), sizeof(TYPE), pe);          \
         }                                                                                          \
     }                                                                                              \
     MEMSPAN_ROUTINE_TWINS(void, NAME##_##OP, p_##NAME(MEMSPAN_CALL, context, dest, value, pe),     \

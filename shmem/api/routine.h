@@ -38,13 +38,11 @@
         statement;                                                                                 \
     }
 
-/* Bytes of that many elements; when they are more than there can be, a number that no segment has
- * room for. */
-static inline size_t memspan_bytes_of(size_t count, size_t element_bytes)
+/* Bytes of that many elements (of 32 bytes at most); when they are more than there can be, a number
+ * that no segment has room for. */
+static MEMSPAN_ALWAYS_INLINE size_t memspan_bytes_of(size_t count, size_t element_bytes)
 {
-    size_t size_bytes;
-
-    return __builtin_mul_overflow(count, element_bytes, &size_bytes) ? SIZE_MAX : size_bytes;
+    return MEMSPAN_UNLIKELY((count >> 48) != 0) ? SIZE_MAX : (count * element_bytes);
 }
 
 #endif /* MEMSPAN_SHMEM_API_ROUTINE_H */
