@@ -2,8 +2,10 @@
 /* lock.c: a queue of PEs (MCS) in the copies of one long.
  *
  * One half of the copy on the lock's home PE is the queue's tail, a PE's number plus one. The other
- * half of each PE's copy belongs to its place in the queue: who comes next, and whether it waits
- * still. All halves are 0 when nobody holds the lock, as at first. */
+ * half of each PE's copy is its place in the queue: whether it stands there, who comes next, and
+ * whether its turn has come. Nobody else touches the place of a PE that is not in the queue, so it
+ * may be prepared and cleared by plain stores then. All halves are 0 when nobody wants the lock, as
+ * at first. */
 
 #include "shmem/lock.h"
 #include "shmem/atomic.h"
@@ -12,8 +14,9 @@
 
 _Static_assert(sizeof(long) == 2 * sizeof(uint32_t), "a lock has two halves");
 
-#define WAITS UINT32_C(0x80000000)
-#define NEXT  UINT32_C(0x7fffffff)
+#define QUEUED UINT32_C(0x80000000)
+#define TURN   UINT32_C(0x40000000)
+#define NEXT   UINT32_C(0x3fffffff)
 
 static uint32_t *tail_of(long *lock)
 {
@@ -52,29 +55,54 @@ static uint32_t my_place(long *lock)
     return __atomic_load_n(place_of(lock), __ATOMIC_ACQUIRE);
 }
 
+static void set_place(long *lock, uint32_t value)
+{
+    __atomic_store_n(place_of(lock), value, __ATOMIC_RELAXED);
+}
+
+static void require(const char *call, long *lock)
+{
+    memspan_rma_require(call, lock, sizeof *lock, memspan_job.pe);
+    if ((uintptr_t)lock % sizeof *lock != 0) {
+        memspan_fatal("%s: lock %p is not on a boundary of %zu bytes", call, (void *)lock,
+                      sizeof *lock);
+    }
+    if (!memspan_segment_of(lock)->host_touches) {
+        memspan_fatal("%s: lock %p is in memory that the host cannot load; locks are variables or "
+                      "in partitions of host memory",
+                      call, (void *)lock);
+    }
+}
+
 void memspan_lock_set(const char *call, long *lock)
 {
     uint32_t me = (uint32_t)memspan_job.pe + 1;
     uint32_t before;
 
-    memspan_rma_require(call, lock, sizeof *lock, memspan_job.pe);
-    __atomic_store_n(place_of(lock), WAITS, __ATOMIC_RELAXED);
-    before = change(MEMSPAN_ATOMIC_SWAP, tail_of(lock), me, 0, home_of(lock));
-    if (before == 0) {
-        /* Who came meanwhile may have written its number there already. */
-        __atomic_fetch_and(place_of(lock), ~WAITS, __ATOMIC_ACQ_REL);
-        return;
+    require(call, lock);
+    if ((my_place(lock) & QUEUED) != 0) {
+        memspan_fatal("%s: this PE has the lock at %p already, or waits for it in another thread",
+                      call, (void *)lock);
     }
-    change(MEMSPAN_ATOMIC_OR, place_of(lock), me, 0, (int)before - 1);
-    MEMSPAN_WAIT_AT(lock, sizeof *lock, (my_place(lock) & WAITS) == 0);
+    set_place(lock, QUEUED);
+    before = change(MEMSPAN_ATOMIC_SWAP, tail_of(lock), me, 0, home_of(lock));
+    if (before != 0) {
+        change(MEMSPAN_ATOMIC_OR, place_of(lock), me, 0, (int)before - 1);
+        MEMSPAN_WAIT_AT(lock, sizeof *lock, (my_place(lock) & TURN) != 0);
+    }
 }
 
 bool memspan_lock_try(const char *call, long *lock)
 {
     uint32_t me = (uint32_t)memspan_job.pe + 1;
 
-    memspan_rma_require(call, lock, sizeof *lock, memspan_job.pe);
+    require(call, lock);
+    if ((my_place(lock) & QUEUED) != 0) {
+        return false;
+    }
+    set_place(lock, QUEUED);
     if (change(MEMSPAN_ATOMIC_COMPARE_SWAP, tail_of(lock), me, 0, home_of(lock)) != 0) {
+        set_place(lock, 0);
         memspan_wait_poll();
         return false;
     }
@@ -86,19 +114,19 @@ void memspan_lock_clear(const char *call, long *lock)
     uint32_t me = (uint32_t)memspan_job.pe + 1;
     uint32_t next;
 
-    memspan_rma_require(call, lock, sizeof *lock, memspan_job.pe);
-    if (memspan_job.checks &&
-        (change(MEMSPAN_ATOMIC_FETCH, tail_of(lock), 0, 0, home_of(lock)) == 0)) {
-        memspan_fatal("%s: nobody holds the lock at %p", call, (void *)lock);
+    require(call, lock);
+    if ((my_place(lock) & QUEUED) == 0) {
+        memspan_fatal("%s: this PE does not hold the lock at %p", call, (void *)lock);
     }
     memspan_quiet(memspan_context_default());
     if (((my_place(lock) & NEXT) == 0) &&
         (change(MEMSPAN_ATOMIC_COMPARE_SWAP, tail_of(lock), 0, me, home_of(lock)) == me)) {
+        set_place(lock, 0);
         return;
     }
     /* Somebody is in the queue, or about to say so. */
     MEMSPAN_WAIT_AT(lock, sizeof *lock, (my_place(lock) & NEXT) != 0);
     next = my_place(lock) & NEXT;
-    __atomic_store_n(place_of(lock), 0, __ATOMIC_RELAXED);
-    change(MEMSPAN_ATOMIC_AND, place_of(lock), ~WAITS, 0, (int)next - 1);
+    set_place(lock, 0);
+    change(MEMSPAN_ATOMIC_OR, place_of(lock), TURN, 0, (int)next - 1);
 }

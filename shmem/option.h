@@ -34,7 +34,9 @@
     X(LIBOMP_PARTITION, "SHMEMX_LIBOMP_PARTITION", "", NUMBER, "0 to 1023", "",                    \
       "the partition from which OpenMP's mapped variables come; unset: the first of KIND=LIBOMP")  \
     X(SPIN, "SHMEMX_SPIN", "", NUMBER, "looks", "",                                                \
-      "how often a waiting PE looks before it lets others run; unset: by PEs and processors")
+      "how often a waiting PE looks before it lets others run; unset: by PEs and processors")      \
+    X(INDIRECT, "SHMEMX_INDIRECT", "", FLAG, "any", "",                                            \
+      "reductions fetch what other PEs have, as where it is not mapped: to compare and to test")
 
 enum memspan_shmem_option {
 #define OPTION_ENUM(symbol, variable, twin, form, form_text, fallback, help) MEMSPAN_SHMEM_##symbol,

@@ -2,8 +2,11 @@
 /* team.c: the table of teams, and splitting. */
 
 #include "shmem/team.h"
+#include "shmem/collective/collective.h"
+#include "shmem/collective/peer.h"
 #include "shmem/collective/sync.h"
 #include "shmem/context.h"
+#include "shmem/option.h"
 #include <pthread.h>
 #include <string.h>
 
@@ -59,6 +62,12 @@ int memspan_team_translate(const struct memspan_team *from, int pe, const struct
 
 /* ---- indices ---- */
 
+/* What the parent's members agree on for a new team. */
+struct agreed {
+    unsigned index;  /* 0: none is free */
+    uint64_t number; /* of the last meeting that any of them has had in that index's flags */
+};
+
 static bool claim(unsigned index)
 {
     bool is_free;
@@ -105,19 +114,45 @@ static unsigned first_common(struct memspan_team *parent)
     return 0;
 }
 
-/* An index for a new team, the same in all of the parent's members; 0: none is free. Another thread
- * may take the one that was found meanwhile, for a team of another parent: then all try again. */
-static unsigned agree_on_index(struct memspan_team *parent)
+/* True in every member when it is true in all: then *number_p is the largest number. */
+static bool agree(struct memspan_team *parent, bool is_mine, uint64_t number, uint64_t *number_p)
 {
+    const struct vote {
+        bool is_mine;
+        uint64_t number;
+    } vote            = {is_mine, number};
+    bool is_everyones = true;
+    uint64_t most     = 0;
+    int pe;
+
+    memspan_sync_publish(parent, &vote, sizeof vote);
+    for (pe = 0; pe < parent->size; pe++) {
+        const struct vote *theirs = memspan_sync_published(parent, pe);
+
+        is_everyones = is_everyones && theirs->is_mine;
+        most         = (theirs->number > most) ? theirs->number : most;
+    }
+    *number_p = most;
+    return is_everyones;
+}
+
+/* An index for a new team, the same in all of the parent's members. Another thread may take the one
+ * that was found meanwhile, for a team of another parent: then all try again. */
+static struct agreed agree_on_index(struct memspan_team *parent)
+{
+    struct agreed agreed = {0, 0};
+
     for (;;) {
         unsigned index = first_common(parent);
         bool is_mine   = (index != 0) && claim(index);
 
         if (index == 0) {
-            return 0;
+            memspan_error(MEMSPAN_ERR_LIMIT, "there are %d teams already", MEMSPAN_TEAM_MAX - 3);
+            return agreed;
         }
-        if (memspan_sync_all_true(parent, is_mine)) {
-            return index;
+        if (agree(parent, is_mine, memspan_teams[index].sync_count, &agreed.number)) {
+            agreed.index = index;
+            return agreed;
         }
         if (is_mine) {
             unclaim(index);
@@ -140,31 +175,24 @@ static void fill(struct memspan_team *team, int index, int start, int stride, in
                                   .is_live    = true};
 }
 
-/* A team of the world's PEs start, start + stride, ...: NULL in those who are not in it, and in all
- * when no index is free (*failed_p). */
-static struct memspan_team *make(struct memspan_team *parent, int start, int stride, int size,
-                                 int contexts, bool *failed_p)
+/* The team of the parent's PEs start, start + stride, ...; NULL, with the index free again, in
+ * those who are not in it. It may be used at once: whatever its members do first waits for those
+ * who have not come here yet, and the index is claimed in all. */
+static struct memspan_team *make(const struct memspan_team *parent, struct agreed agreed, int start,
+                                 int stride, int size, int contexts)
 {
-    unsigned index            = agree_on_index(parent);
-    bool is_member            = number_in(start, stride, size, memspan_job.pe) >= 0;
-    struct memspan_team *team = NULL;
+    struct memspan_team *team = &memspan_teams[agreed.index];
+    int first                 = memspan_team_world_pe(parent, start);
+    int step                  = (size == 1) ? 1 : (stride * parent->stride);
 
-    *failed_p = (index == 0);
-    if (index == 0) {
-        memspan_error(MEMSPAN_ERR_LIMIT, "there are %d teams already", MEMSPAN_TEAM_MAX - 3);
+    if (number_in(first, step, size, memspan_job.pe) < 0) {
+        unclaim(agreed.index);
         return NULL;
     }
-    if (is_member) {
-        team = &memspan_teams[index];
-        team->generation++;
-        fill(team, (int)index, start, stride, size);
-        team->context_count = contexts;
-        memspan_sync_reset(team);
-    } else {
-        unclaim(index);
-    }
-    /* Nobody uses the flags before all have reset theirs. */
-    memspan_collective_sync(parent);
+    team->generation++;
+    fill(team, (int)agreed.index, first, step, size);
+    team->context_count = contexts;
+    memspan_sync_begin(team, agreed.number);
     return team;
 }
 
@@ -188,66 +216,65 @@ int memspan_team_split_strided(struct memspan_team *parent, int start, int strid
                                const shmem_team_config_t *config, long config_mask,
                                struct memspan_team **team_p)
 {
-    long last = (long)start + ((long)stride * ((long)size - 1));
-    bool failed;
+    static const char call[] = "shmem_team_split_strided";
+    long last                = (long)start + ((long)stride * ((long)size - 1));
+    struct agreed agreed;
 
+    if (memspan_job.checks) {
+        memspan_collective_check(call, parent, "start", (uint64_t)start);
+        memspan_collective_check(call, parent, "stride", (uint64_t)stride);
+        memspan_collective_check(call, parent, "size", (uint64_t)size);
+    }
     if ((size < 1) || (start < 0) || (start >= parent->size) || (last < 0) ||
         (last >= parent->size) || ((stride == 0) && (size != 1))) {
         return refuse(team_p, parent, start, stride, size);
     }
-    *team_p = make(parent, memspan_team_world_pe(parent, start),
-                   (size == 1) ? 1 : stride * parent->stride, size,
-                   context_count(config, config_mask), &failed);
-    return failed ? (int)MEMSPAN_ERR_LIMIT : 0;
+    *team_p = NULL;
+    agreed  = agree_on_index(parent);
+    if (agreed.index == 0) {
+        return (int)MEMSPAN_ERR_LIMIT;
+    }
+    *team_p = make(parent, agreed, start, stride, size, context_count(config, config_mask));
+    return 0;
 }
 
+/* Teams of one axis have no PE in common, so that all of them take the same index. */
 int memspan_team_split_2d(struct memspan_team *parent, int x_range,
                           const shmem_team_config_t *x_config, long x_mask,
                           struct memspan_team **x_team_p, const shmem_team_config_t *y_config,
                           long y_mask, struct memspan_team **y_team_p)
 {
-    bool failed = false;
-    int x_size;
-    int rows;
-    int i;
+    int x_size = (x_range < parent->size) ? x_range : parent->size;
+    struct agreed x_agreed;
+    struct agreed y_agreed;
+    int row;
+    int column;
 
     *x_team_p = NULL;
     *y_team_p = NULL;
+    if (memspan_job.checks) {
+        memspan_collective_check("shmem_team_split_2d", parent, "xrange", (uint64_t)x_range);
+    }
     if (x_range < 1) {
         return (int)memspan_error(MEMSPAN_ERR_INVALID, "shmem_team_split_2d: xrange is %d",
                                   x_range);
     }
-    x_size = (x_range < parent->size) ? x_range : parent->size;
-    rows   = (parent->size + x_size - 1) / x_size;
-    for (i = 0; (i < rows) && !failed; i++) {
-        int start = i * x_size;
-        int size  = (start + x_size <= parent->size) ? x_size : (parent->size - start);
-        struct memspan_team *team =
-            make(parent, memspan_team_world_pe(parent, start), parent->stride, size,
-                 context_count(x_config, x_mask), &failed);
-
-        *x_team_p = (team != NULL) ? team : *x_team_p;
-    }
-    for (i = 0; (i < x_size) && !failed; i++) {
-        int size = ((parent->size - i - 1) / x_size) + 1;
-        struct memspan_team *team =
-            make(parent, memspan_team_world_pe(parent, i), x_size * parent->stride, size,
-                 context_count(y_config, y_mask), &failed);
-
-        *y_team_p = (team != NULL) ? team : *y_team_p;
-    }
-    if (failed) {
-        /* Some teams were made: they are ended by those who are in them. */
-        if (*x_team_p != NULL) {
-            memspan_team_destroy(*x_team_p);
-        }
-        if (*y_team_p != NULL) {
-            memspan_team_destroy(*y_team_p);
-        }
-        *x_team_p = NULL;
-        *y_team_p = NULL;
+    x_agreed = agree_on_index(parent);
+    if (x_agreed.index == 0) {
         return (int)MEMSPAN_ERR_LIMIT;
     }
+    y_agreed = agree_on_index(parent);
+    if (y_agreed.index == 0) {
+        unclaim(x_agreed.index);
+        return (int)MEMSPAN_ERR_LIMIT;
+    }
+    row       = (parent->pe / x_size) * x_size;
+    column    = parent->pe % x_size;
+    *x_team_p = make(parent, x_agreed, row, 1,
+                     (row + x_size <= parent->size) ? x_size : (parent->size - row),
+                     context_count(x_config, x_mask));
+    *y_team_p = make(parent, y_agreed, column, x_size, ((parent->size - column - 1) / x_size) + 1,
+                     context_count(y_config, y_mask));
     return 0;
 }
 
@@ -266,19 +293,30 @@ void memspan_team_destroy(struct memspan_team *team)
 
 /* ---- beginning and end ---- */
 
+static void predefine(int index, int start, int size)
+{
+    struct memspan_team *team = &memspan_teams[index];
+
+    team->generation = 0;
+    fill(team, index, start, 1, size);
+    memspan_sync_begin(team, 0);
+}
+
 void memspan_team_open(void)
 {
     int i;
 
+    /* Flags are new, and so are their numbers; handles of an earlier job stay those of none. */
+    for (i = 0; i < MEMSPAN_TEAM_MAX; i++) {
+        if (memspan_teams[i].sync_count != 0) {
+            memspan_teams[i].sync_count = 0;
+        }
+    }
     memset(free_indices, 0xff, sizeof free_indices);
     free_indices[0] &= ~UINT64_C(7);
-    for (i = MEMSPAN_TEAM_WORLD; i <= MEMSPAN_TEAM_SHARED; i++) {
-        memspan_teams[i].generation = 0;
-        memspan_teams[i].index      = i;
-    }
-    fill(&memspan_teams[MEMSPAN_TEAM_WORLD], MEMSPAN_TEAM_WORLD, 0, 1, memspan_job.pe_count);
-    fill(&memspan_teams[MEMSPAN_TEAM_SHARED], MEMSPAN_TEAM_SHARED, memspan_job.first_local, 1,
-         memspan_job.local_count);
+    memspan_peer_is_indirect = memspan_shmem_option_is_on(MEMSPAN_SHMEM_INDIRECT);
+    predefine(MEMSPAN_TEAM_WORLD, 0, memspan_job.pe_count);
+    predefine(MEMSPAN_TEAM_SHARED, memspan_job.first_local, memspan_job.local_count);
 }
 
 void memspan_team_close(void)
@@ -286,6 +324,8 @@ void memspan_team_close(void)
     int i;
 
     for (i = 0; i < MEMSPAN_TEAM_MAX; i++) {
-        memspan_teams[i].is_live = false;
+        if (memspan_teams[i].is_live) {
+            memspan_teams[i].is_live = false;
+        }
     }
 }

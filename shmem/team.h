@@ -23,6 +23,14 @@ enum {
     MEMSPAN_TEAM_SHARED     = 2,
 };
 
+/* How its members meet (collective/sync.c). */
+enum memspan_team_way {
+    MEMSPAN_TEAM_FLAT,
+    MEMSPAN_TEAM_ROUNDS,
+    MEMSPAN_TEAM_COUNTER,
+    MEMSPAN_TEAM_ACTIVE_SET,
+};
+
 struct memspan_team {
     int index;
     int start; /* its PE i is PE start + i * stride of the world */
@@ -31,10 +39,12 @@ struct memspan_team {
     int pe; /* this PE's number in it; -1: not a member */
     unsigned generation;
     bool is_live;
-    int context_count;     /* num_contexts of its configuration */
+    int context_count; /* num_contexts of its configuration */
+    enum memspan_team_way way;
     uint64_t sync_count;   /* synchronisations so far: the next one's flags */
     uint64_t work_count;   /* how often MEMSPAN_AREA_WORK was written: the next one's half */
-    long *active_set_sync; /* an active set for one call: its pSync; NULL: a team */
+    bool is_active_set;    /* of one call: broadcast leaves the root's dest as it is */
+    long *active_set_sync; /* its pSync, where it meets; NULL: it meets as teams do */
 };
 
 extern struct memspan_team memspan_teams[MEMSPAN_TEAM_MAX] MEMSPAN_HIDDEN;

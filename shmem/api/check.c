@@ -130,10 +130,7 @@ void memspan_check_symmetric(const char *call, const char *argument, const void 
 void memspan_check_agreement(const char *call, struct memspan_team *team, const char *argument,
                              uint64_t value)
 {
-    if (!memspan_collective_agrees(team, value)) {
-        memspan_fatal("%s: %s differs between the members of the team; here it is %llu", call,
-                      argument, (unsigned long long)value);
-    }
+    memspan_collective_check(call, team, argument, value);
 }
 
 struct memspan_team *memspan_require_team(const char *call, const char *argument,

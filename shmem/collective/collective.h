@@ -26,8 +26,12 @@ int memspan_collective_alltoalls(struct memspan_team *team, void *dest, const vo
                                  ptrdiff_t dest_stride, ptrdiff_t source_stride,
                                  size_t element_bytes, size_t count);
 
-/* True in every member when all give the same @p value. */
+/* Of the checked mode. True in every member when all give the same @p value. */
 bool memspan_collective_agrees(struct memspan_team *team, uint64_t value);
+/* Fatal, with both values, unless all members are in this @p call and give the same @p value for
+ * that @p argument (read as a signed number). */
+void memspan_collective_check(const char *call, struct memspan_team *team, const char *argument,
+                              uint64_t value) __attribute__((cold));
 
 /* What is done with two elements, by operation and C type; see reduce.h. */
 enum memspan_reduction {
@@ -63,9 +67,12 @@ int memspan_collective_reduce(struct memspan_team *team, enum memspan_reduction 
 int memspan_collective_scan(struct memspan_team *team, enum memspan_number type, bool inclusive,
                             void *dest, const void *source, size_t count);
 
-/* The active set (start, log2 of stride, size) as a team for one call: it meets in the program's
- * @p sync (pSync), which must be symmetric and hold at least 3 longs. Fatal, naming @p call, when
- * this PE is not in it or it is none. Broadcast then leaves the root's dest as it is. */
+/* The active set (start, log2 of stride, size) as a team for one call. Fatal, naming @p call, when
+ * this PE is not in it or it is none.
+ *
+ * It meets in the program's @p sync (pSync), which must be symmetric and SHMEM_SYNC_SIZE longs. A
+ * set of all PEs meets as the world does, which is faster; not where threads may be in collective
+ * calls of several sets at once. */
 struct memspan_active_set {
     struct memspan_team team;
 };

@@ -1,21 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* move.c: broadcast, collect, alltoall.
  *
- * What is small is handed out through the team's work area: one meeting, and the source may be
- * written again at once. What is large is read where it is, between two meetings. */
+ * A few bytes travel in the lines of the meeting, what is small is handed out through the team's
+ * work area: one meeting, and the source may be written again at once. What is large is read where
+ * it is, between two meetings. */
 
 #include "shmem/collective/collective.h"
 #include "shmem/collective/peer.h"
 #include "shmem/collective/sync.h"
-#include <stdlib.h>
 
 /* Handed out through the work area: below it a second copy costs less than a second meeting. */
 enum { SMALL_BYTES = 8 << 10 };
-
-static bool is_small(const struct memspan_team *team, size_t size_bytes)
-{
-    return (size_bytes <= SMALL_BYTES) && (team->active_set_sync == NULL);
-}
 
 /* Each starts with another PE, so that not all read the same one's memory at once. */
 static int partner(const struct memspan_team *team, int step)
@@ -25,155 +20,173 @@ static int partner(const struct memspan_team *team, int step)
     return (pe < team->size) ? pe : (pe - team->size);
 }
 
-/* ---- broadcast ---- */
+/* ---- handing out ---- */
+
+enum way { IN_LINES, IN_WORK, IN_PLACE };
+
+/* Meet; then what_of() says where to read this PE's @p size_bytes at @p source. */
+static enum way hand_out(struct memspan_team *team, const void *source, size_t size_bytes,
+                         size_t given_bytes)
+{
+    if ((size_bytes <= MEMSPAN_SYNC_INLINE_BYTES) && memspan_peer_host_touches(source) &&
+        memspan_sync_exchange(team, source, given_bytes)) {
+        return IN_LINES;
+    }
+    if ((size_bytes <= SMALL_BYTES) && (team->active_set_sync == NULL)) {
+        memspan_peer_copy(memspan_sync_room(team), source, given_bytes);
+        memspan_sync_publish(team, NULL, 0);
+        return IN_WORK;
+    }
+    memspan_collective_sync(team);
+    return IN_PLACE;
+}
+
+/* To @p to: @p size_bytes at @p offset of what PE @p pe has handed out. */
+static void take(struct memspan_team *team, enum way way, int pe, const void *source, size_t offset,
+                 void *to, size_t size_bytes)
+{
+    if (way == IN_LINES) {
+        memspan_peer_copy(to, (const char *)memspan_sync_exchanged(team, pe) + offset, size_bytes);
+    } else if (way == IN_WORK) {
+        memspan_peer_copy(to, (const char *)memspan_sync_published(team, pe) + offset, size_bytes);
+    } else if (pe == team->pe) {
+        memspan_peer_copy(to, (const char *)source + offset, size_bytes);
+    } else {
+        memspan_peer_read(team, pe, (const char *)source + offset, to, size_bytes);
+    }
+}
+
+/* What is read where it is may be written again when all have read it. */
+static void hand_back(struct memspan_team *team, enum way way)
+{
+    if (way == IN_PLACE) {
+        memspan_collective_sync(team);
+    }
+}
+
+/* ---- the calls ---- */
 
 int memspan_collective_broadcast(struct memspan_team *team, void *dest, const void *source,
                                  size_t size_bytes, int root)
 {
     bool is_root = (team->pe == root);
+    enum way way = hand_out(team, source, size_bytes, is_root ? size_bytes : 0);
 
-    if (is_small(team, size_bytes)) {
-        if (is_root) {
-            memspan_peer_copy(memspan_sync_room(team), source, size_bytes);
-        }
-        memspan_sync_publish(team, NULL, 0);
-        if (!is_root || (dest != source)) {
-            memspan_peer_copy(dest, memspan_sync_published(team, root), size_bytes);
-        }
-        return 0;
-    }
-    memspan_collective_sync(team);
     if (!is_root) {
-        memspan_peer_read(team, root, source, dest, size_bytes);
-    } else if (team->active_set_sync == NULL) {
+        take(team, way, root, source, 0, dest, size_bytes);
+    } else if (!team->is_active_set) {
         memspan_peer_copy(dest, source, size_bytes);
     }
-    memspan_collective_sync(team);
+    hand_back(team, way);
     return 0;
 }
-
-/* ---- collect ---- */
 
 int memspan_collective_fcollect(struct memspan_team *team, void *dest, const void *source,
                                 size_t size_bytes)
 {
-    char *to   = dest;
-    bool small = is_small(team, size_bytes);
+    enum way way = hand_out(team, source, size_bytes, size_bytes);
     int step;
 
-    if (small) {
-        memspan_peer_copy(memspan_sync_room(team), source, size_bytes);
-        memspan_sync_publish(team, NULL, 0);
-    } else {
-        memspan_collective_sync(team);
-    }
     for (step = 0; step < team->size; step++) {
-        int pe     = partner(team, step);
-        char *part = to + ((size_t)pe * size_bytes);
+        int pe = partner(team, step);
 
-        if (small) {
-            memspan_peer_copy(part, memspan_sync_published(team, pe), size_bytes);
-        } else if (pe == team->pe) {
-            memspan_peer_copy(part, source, size_bytes);
-        } else {
-            memspan_peer_read(team, pe, source, part, size_bytes);
-        }
+        take(team, way, pe, source, 0, (char *)dest + ((size_t)pe * size_bytes), size_bytes);
     }
-    if (!small) {
-        memspan_collective_sync(team);
-    }
+    hand_back(team, way);
     return 0;
 }
-
-/* Everybody's size, by PE: the caller's to free. Of an active set through its first words of pSync
- * there is no room for that: the sizes are exchanged in the words behind. */
-static size_t *gather_sizes(struct memspan_team *team, size_t size_bytes)
-{
-    size_t *sizes = malloc((size_t)team->size * sizeof *sizes);
-    int pe;
-
-    if (sizes == NULL) {
-        memspan_fatal("shmem_collect: no memory for the sizes of %d PEs", team->size);
-    }
-    if (team->active_set_sync != NULL) {
-        long *word = &team->active_set_sync[2];
-
-        __atomic_store_n(word, (long)size_bytes, __ATOMIC_RELEASE);
-        memspan_collective_sync(team);
-        for (pe = 0; pe < team->size; pe++) {
-            long theirs;
-
-            memspan_peer_read(team, pe, word, &theirs, sizeof theirs);
-            sizes[pe] = (size_t)theirs;
-        }
-    } else {
-        memspan_sync_publish(team, &size_bytes, sizeof size_bytes);
-        for (pe = 0; pe < team->size; pe++) {
-            sizes[pe] = *(const size_t *)memspan_sync_published(team, pe);
-        }
-    }
-    return sizes;
-}
-
-int memspan_collective_collect(struct memspan_team *team, void *dest, const void *source,
-                               size_t size_bytes)
-{
-    size_t *sizes = gather_sizes(team, size_bytes);
-    char *to      = dest;
-    int pe;
-
-    for (pe = 0; pe < team->size; pe++) {
-        if (pe == team->pe) {
-            memspan_peer_copy(to, source, size_bytes);
-        } else {
-            memspan_peer_read(team, pe, source, to, sizes[pe]);
-        }
-        to += sizes[pe];
-    }
-    free(sizes);
-    memspan_collective_sync(team);
-    if (team->active_set_sync != NULL) {
-        team->active_set_sync[2] = 0;
-    }
-    return 0;
-}
-
-/* ---- alltoall ---- */
 
 int memspan_collective_alltoall(struct memspan_team *team, void *dest, const void *source,
                                 size_t size_bytes)
 {
     size_t all_bytes = (size_t)team->size * size_bytes;
-    size_t mine      = (size_t)team->pe * size_bytes;
-    bool small       = is_small(team, all_bytes);
-    const char *from = source;
-    char *to         = dest;
+    enum way way     = hand_out(team, source, all_bytes, all_bytes);
     int step;
 
-    if (small) {
-        memspan_peer_copy(memspan_sync_room(team), source, all_bytes);
-        memspan_sync_publish(team, NULL, 0);
-    } else {
-        memspan_collective_sync(team);
-    }
     for (step = 0; step < team->size; step++) {
-        int pe     = partner(team, step);
-        char *part = to + ((size_t)pe * size_bytes);
+        int pe = partner(team, step);
 
-        if (small) {
-            memspan_peer_copy(part, (const char *)memspan_sync_published(team, pe) + mine,
-                              size_bytes);
-        } else if (pe == team->pe) {
-            memspan_peer_copy(part, from + mine, size_bytes);
-        } else {
-            memspan_peer_read(team, pe, from + mine, part, size_bytes);
-        }
+        take(team, way, pe, source, (size_t)team->pe * size_bytes,
+             (char *)dest + ((size_t)pe * size_bytes), size_bytes);
     }
-    if (!small) {
+    hand_back(team, way);
+    return 0;
+}
+
+/* ---- parts of different sizes ---- */
+
+/* What each hands out: its size, and its part if that is small. */
+struct part {
+    _Alignas(16) size_t size_bytes;
+    _Alignas(16) unsigned char data[];
+};
+
+/* An active set's sizes stand in its pSync, in a word that meetings do not use. */
+enum { SYNC_WORD = 2 };
+
+static void hand_out_part(struct memspan_team *team, const void *source, size_t size_bytes)
+{
+    if (team->active_set_sync != NULL) {
+        __atomic_store_n(&team->active_set_sync[SYNC_WORD], (long)size_bytes, __ATOMIC_RELEASE);
         memspan_collective_sync(team);
+    } else {
+        struct part *mine = memspan_sync_room(team);
+
+        mine->size_bytes = size_bytes;
+        memspan_peer_copy(mine->data, source, (size_bytes <= SMALL_BYTES) ? size_bytes : 0);
+        memspan_sync_publish(team, NULL, 0);
+    }
+}
+
+/* The size of PE @p pe's part; *data_p is where it was handed out, NULL: it is in place. */
+static size_t part_of(struct memspan_team *team, int pe, const void **data_p)
+{
+    const struct part *theirs;
+    long size_bytes;
+
+    *data_p = NULL;
+    if (team->active_set_sync != NULL) {
+        memspan_peer_read(team, pe, &team->active_set_sync[SYNC_WORD], &size_bytes,
+                          sizeof size_bytes);
+        return (size_t)size_bytes;
+    }
+    theirs  = memspan_sync_published(team, pe);
+    *data_p = (theirs->size_bytes <= SMALL_BYTES) ? theirs->data : NULL;
+    return theirs->size_bytes;
+}
+
+int memspan_collective_collect(struct memspan_team *team, void *dest, const void *source,
+                               size_t size_bytes)
+{
+    bool in_place = (team->active_set_sync != NULL);
+    char *to      = dest;
+    int pe;
+
+    hand_out_part(team, source, size_bytes);
+    for (pe = 0; pe < team->size; pe++) {
+        const void *data;
+        size_t bytes = part_of(team, pe, &data);
+
+        if (pe == team->pe) {
+            memspan_peer_copy(to, source, bytes);
+        } else if (data != NULL) {
+            memspan_peer_copy(to, data, bytes);
+        } else {
+            memspan_peer_read(team, pe, source, to, bytes);
+        }
+        in_place = in_place || (data == NULL);
+        to += bytes;
+    }
+    if (in_place) {
+        memspan_collective_sync(team);
+    }
+    if (team->active_set_sync != NULL) {
+        __atomic_store_n(&team->active_set_sync[SYNC_WORD], 0, __ATOMIC_RELEASE);
     }
     return 0;
 }
+
+/* ---- strided ---- */
 
 int memspan_collective_alltoalls(struct memspan_team *team, void *dest, const void *source,
                                  ptrdiff_t dest_stride, ptrdiff_t source_stride,

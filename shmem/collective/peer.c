@@ -5,6 +5,8 @@
 #include <memspan/allocator.h>
 #include <memspan/transfer.h>
 
+bool memspan_peer_is_indirect;
+
 bool memspan_peer_host_touches(const void *own)
 {
     const struct memspan_segment *segment;

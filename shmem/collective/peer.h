@@ -9,13 +9,17 @@
 #include "shmem/rma.h"
 #include "shmem/team.h"
 
+/* Set (SHMEMX_INDIRECT) when nothing is to be read but by get: as where memory is not mapped. */
+extern bool memspan_peer_is_indirect;
+
 /* Where PE @p pe of the team has @p symmetric (this PE's address), mapped here; NULL: it is not. */
 static inline const void *memspan_peer_view(const struct memspan_team *team, int pe,
                                             const void *symmetric, size_t size_bytes)
 {
     unsigned index;
 
-    return (memspan_job.has_device_memory && !memspan_segment_of(symmetric)->host_touches)
+    return (memspan_peer_is_indirect ||
+            (memspan_job.has_device_memory && !memspan_segment_of(symmetric)->host_touches))
                ? NULL
                : memspan_segment_peer(symmetric, size_bytes, memspan_team_world_pe(team, pe),
                                       &index);

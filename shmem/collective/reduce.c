@@ -20,16 +20,17 @@ enum { PIECE_BYTES = 16 << 10 };
 static void combine_exchanged(struct memspan_team *team, memspan_combine_t combine, void *dest,
                               size_t size_bytes, size_t count)
 {
-    _Alignas(16) unsigned char sum[MEMSPAN_SYNC_INLINE_BYTES];
-    _Alignas(16) unsigned char term[MEMSPAN_SYNC_INLINE_BYTES];
+    const void *first = memspan_sync_exchanged(team, 0);
     int pe;
 
-    memcpy(sum, memspan_sync_exchanged(team, 0), size_bytes);
-    for (pe = 1; pe < team->size; pe++) {
-        memcpy(term, memspan_sync_exchanged(team, pe), size_bytes);
-        combine(sum, sum, term, count);
+    if (team->size == 1) {
+        memcpy(dest, first, size_bytes);
+        return;
     }
-    memcpy(dest, sum, size_bytes);
+    combine(dest, first, memspan_sync_exchanged(team, 1), count);
+    for (pe = 2; pe < team->size; pe++) {
+        combine(dest, dest, memspan_sync_exchanged(team, pe), count);
+    }
 }
 
 /* ---- what fits the work area ---- */
@@ -155,26 +156,36 @@ static void reduce_shares(struct memspan_team *team, memspan_combine_t combine, 
     memspan_collective_sync(team);
 }
 
-/* An active set whose memory is not mapped: whole sums of pieces that are fetched. */
+/* Without room to hand anything out: pieces that each PE reads from all others, and writes to dest
+ * when all have read them. */
 static void reduce_fetched(struct memspan_team *team, memspan_combine_t combine, char *dest,
                            const char *source, size_t element_bytes, size_t count)
 {
-    size_t bytes = count * element_bytes;
-    char *sum    = malloc(2 * bytes);
-    int pe;
+    _Alignas(64) char sum[PIECE_BYTES];
+    _Alignas(64) char term[PIECE_BYTES];
+    size_t most = PIECE_BYTES / element_bytes;
+    size_t at;
 
-    if (sum == NULL) {
-        memspan_fatal("a reduction: no memory for %zu bytes", 2 * bytes);
-    }
     memspan_collective_sync(team);
-    memspan_peer_read(team, 0, source, sum, bytes);
-    for (pe = 1; pe < team->size; pe++) {
-        memspan_peer_read(team, pe, source, sum + bytes, bytes);
-        combine(sum, sum, sum + bytes, count);
+    for (at = 0; at < count; at += most) {
+        size_t part      = (count - at < most) ? (count - at) : most;
+        size_t bytes     = part * element_bytes;
+        const char *from = source + (at * element_bytes);
+        int pe;
+
+        memspan_peer_read(team, 0, from, sum, bytes);
+        for (pe = 1; pe < team->size; pe++) {
+            const void *view = memspan_peer_view(team, pe, from, bytes);
+
+            if (view == NULL) {
+                memspan_peer_read(team, pe, from, term, bytes);
+                view = term;
+            }
+            combine(sum, sum, view, part);
+        }
+        memspan_collective_sync(team);
+        memspan_peer_copy(dest + (at * element_bytes), sum, bytes);
     }
-    memspan_collective_sync(team);
-    memspan_peer_copy(dest, sum, bytes);
-    free(sum);
 }
 
 static bool all_mapped(const struct memspan_team *team, const void *address, size_t bytes)
@@ -196,7 +207,8 @@ int memspan_collective_reduce(struct memspan_team *team, enum memspan_reduction 
         combine_exchanged(team, combine, dest, bytes, count);
     } else if (is_team && (bytes * (size_t)team->size <= 4 * PIECE_BYTES)) {
         reduce_published(team, combine, dest, source, element_bytes, count);
-    } else if (all_mapped(team, source, bytes) && all_mapped(team, dest, bytes)) {
+    } else if (all_mapped(team, source, bytes) && all_mapped(team, dest, bytes) &&
+               (is_team || (bytes > PIECE_BYTES))) {
         reduce_shares(team, combine, dest, source, element_bytes, count);
     } else if (is_team) {
         reduce_published(team, combine, dest, source, element_bytes, count);
@@ -208,33 +220,45 @@ int memspan_collective_reduce(struct memspan_team *team, enum memspan_reduction 
 
 /* ---- scans ---- */
 
+/* The sum of what PEs 0 to @p last have handed out, to this PE's @p to. */
+static void scan_published(struct memspan_team *team, memspan_combine_t combine, int last, void *to,
+                           size_t bytes, size_t count)
+{
+    int pe;
+
+    if (last < 0) {
+        memset(to, 0, bytes);
+        return;
+    }
+    memcpy(to, memspan_sync_published(team, 0), bytes);
+    for (pe = 1; pe <= last; pe++) {
+        combine(to, to, memspan_sync_published(team, pe), count);
+    }
+}
+
 int memspan_collective_scan(struct memspan_team *team, enum memspan_number type, bool inclusive,
                             void *dest, const void *source, size_t count)
 {
     memspan_combine_t combine = memspan_combine_of(MEMSPAN_REDUCE_SUM, type);
     size_t element_bytes      = memspan_number_bytes(type);
-    size_t most               = MEMSPAN_SYNC_WORK_BYTES / element_bytes;
+    size_t most               = PIECE_BYTES / element_bytes;
+    bool direct               = memspan_peer_host_touches(dest);
     int last                  = inclusive ? team->pe : (team->pe - 1);
-    char *sum                 = malloc(MEMSPAN_SYNC_WORK_BYTES);
+    _Alignas(64) char beside[PIECE_BYTES];
     size_t at;
-    int pe;
 
-    if (sum == NULL) {
-        memspan_fatal("shmem_sum_inscan: no memory for %d bytes", MEMSPAN_SYNC_WORK_BYTES);
-    }
-    for (at = 0; at < count; at += most) {
+    for (at = 0; (at < count) || (at == 0); at += most) {
         size_t part  = (count - at < most) ? (count - at) : most;
         size_t bytes = part * element_bytes;
+        char *to     = (char *)dest + (at * element_bytes);
 
         memspan_peer_copy(memspan_sync_room(team), (const char *)source + (at * element_bytes),
                           bytes);
         memspan_sync_publish(team, NULL, 0);
-        memset(sum, 0, bytes);
-        for (pe = 0; pe <= last; pe++) {
-            combine(sum, sum, memspan_sync_published(team, pe), part);
+        scan_published(team, combine, last, direct ? to : beside, bytes, part);
+        if (!direct) {
+            memspan_peer_copy(to, beside, bytes);
         }
-        memspan_peer_copy((char *)dest + (at * element_bytes), sum, bytes);
     }
-    free(sum);
     return 0;
 }

@@ -9,11 +9,15 @@
 #include "shmem/wait.h"
 #include <string.h>
 
-enum { ROUNDS_MAX = 10 }; /* of dissemination: 1,024 PEs on one node */
+enum {
+    ROUNDS_MAX       = 10, /* of dissemination: 1,024 PEs on one node */
+    FLAT_MAX         = 8,  /* members that look at each other's lines */
+    FLAT_CROWDED_MAX = 2,
+};
 
 struct line {
-    _Alignas(MEMSPAN_CACHE_LINE_BYTES) _Atomic uint64_t number;
-    unsigned char data[MEMSPAN_SYNC_INLINE_BYTES];
+    _Alignas(MEMSPAN_CACHE_LINE_BYTES) unsigned char data[MEMSPAN_SYNC_INLINE_BYTES];
+    _Atomic uint64_t number;
 };
 
 /* A team's flags in a PE's slot. */
@@ -54,9 +58,12 @@ static void ring_all(const struct memspan_team *team)
 
 /* ---- three ways ---- */
 
-static bool is_flat(const struct memspan_team *team)
+/* The one after @p step others, from this PE on. */
+static int partner(const struct memspan_team *team, int step)
 {
-    return team->size <= MEMSPAN_SYNC_FLAT_MAX;
+    int pe = team->pe + step;
+
+    return (pe < team->size) ? pe : (pe - team->size);
 }
 
 static void meet_flat(struct memspan_team *team, const void *data, size_t size_bytes)
@@ -65,20 +72,17 @@ static void meet_flat(struct memspan_team *team, const void *data, size_t size_b
     struct line *own = &flags_of(team, team->pe)->own[number & 1];
     int step;
 
-    if (size_bytes != 0) {
+    if (size_bytes == sizeof(uint32_t)) {
+        memcpy(own->data, data, sizeof(uint32_t));
+    } else if (size_bytes != 0) {
         memcpy(own->data, data, size_bytes);
     }
     store(own, number);
     for (step = 1; step < team->size; step++) {
-        int pe =
-            (team->pe + step < team->size) ? (team->pe + step) : (team->pe + step - team->size);
-
-        memspan_node_ring(memspan_team_local_index(team, pe));
+        memspan_node_ring(memspan_team_local_index(team, partner(team, step)));
     }
     for (step = 1; step < team->size; step++) {
-        int pe =
-            (team->pe + step < team->size) ? (team->pe + step) : (team->pe + step - team->size);
-        const struct line *theirs = &flags_of(team, pe)->own[number & 1];
+        const struct line *theirs = &flags_of(team, partner(team, step))->own[number & 1];
 
         MEMSPAN_WAIT(load(theirs) >= number);
     }
@@ -145,21 +149,40 @@ static void meet_in_active_set(const struct memspan_team *team)
 
 void memspan_collective_sync(struct memspan_team *team)
 {
-    if (MEMSPAN_UNLIKELY(team->active_set_sync != NULL)) {
-        meet_in_active_set(team);
-    } else if (is_flat(team)) {
+    switch (team->way) {
+    case MEMSPAN_TEAM_FLAT:
         meet_flat(team, NULL, 0);
-    } else if (memspan_wait_is_crowded()) {
-        meet_at_counter(team);
-    } else {
+        break;
+    case MEMSPAN_TEAM_ROUNDS:
         meet_in_rounds(team);
+        break;
+    case MEMSPAN_TEAM_COUNTER:
+        meet_at_counter(team);
+        break;
+    case MEMSPAN_TEAM_ACTIVE_SET:
+        meet_in_active_set(team);
+        break;
     }
 }
 
+/* What was stored to mapped memory before is seen by whoever sees the flags: no barrier of the
+ * processor's is needed for it. */
 void memspan_collective_barrier(struct memspan_team *team)
 {
-    memspan_quiet(memspan_context_default());
+    if (MEMSPAN_UNLIKELY(atomic_load_explicit(&memspan_order_pending, memory_order_relaxed))) {
+        memspan_quiet(memspan_context_default());
+    }
     memspan_collective_sync(team);
+}
+
+void memspan_sync_begin(struct memspan_team *team, uint64_t number)
+{
+    bool is_crowded = memspan_wait_is_crowded();
+
+    team->way = (team->size <= (is_crowded ? FLAT_CROWDED_MAX : FLAT_MAX)) ? MEMSPAN_TEAM_FLAT
+                : (is_crowded || (team->size > (1 << ROUNDS_MAX)))         ? MEMSPAN_TEAM_COUNTER
+                                                                           : MEMSPAN_TEAM_ROUNDS;
+    team->sync_count = number;
 }
 
 /* ---- data on the way ---- */
@@ -191,10 +214,9 @@ const void *memspan_sync_published(const struct memspan_team *team, int pe)
     return work_of(team, pe, team->work_count);
 }
 
-/* For a team of few, in its lines; @p size_bytes at most MEMSPAN_SYNC_INLINE_BYTES. */
 bool memspan_sync_exchange(struct memspan_team *team, const void *data, size_t size_bytes)
 {
-    if (!is_flat(team) || (team->active_set_sync != NULL)) {
+    if (team->way != MEMSPAN_TEAM_FLAT) {
         return false;
     }
     meet_flat(team, data, size_bytes);
@@ -204,35 +226,4 @@ bool memspan_sync_exchange(struct memspan_team *team, const void *data, size_t s
 const void *memspan_sync_exchanged(const struct memspan_team *team, int pe)
 {
     return flags_of(team, pe)->own[team->sync_count & 1].data;
-}
-
-bool memspan_sync_all_true(struct memspan_team *team, bool mine)
-{
-    bool all = true;
-    int pe;
-
-    memspan_sync_publish(team, &mine, sizeof mine);
-    for (pe = 0; pe < team->size; pe++) {
-        all = all && *(const bool *)memspan_sync_published(team, pe);
-    }
-    return all;
-}
-
-bool memspan_collective_agrees(struct memspan_team *team, uint64_t value)
-{
-    bool all = true;
-    int pe;
-
-    memspan_sync_publish(team, &value, sizeof value);
-    for (pe = 0; pe < team->size; pe++) {
-        all = all && (*(const uint64_t *)memspan_sync_published(team, pe) == value);
-    }
-    return all;
-}
-
-void memspan_sync_reset(struct memspan_team *team)
-{
-    memset(flags_of(team, team->pe), 0, sizeof(struct flags));
-    team->sync_count = 0;
-    team->work_count = 0;
 }
