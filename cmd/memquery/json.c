@@ -96,6 +96,7 @@ void json_put_plan(json_t *object, const memspan_allocator_info_t *info)
                      (info->pool_size_bytes == SIZE_MAX) ? MEMSPAN_UNKNOWN : info->pool_size_bytes,
                      "no limit of its own");
     json_put_bool(object, "pinned", info->pinned != 0);
+    json_put_bool(object, "shareable", info->shareable != 0);
     json_put_bool(object, "migratable", info->migratable != 0);
     json_put_text_or(object, "why", info->why, "the library says nothing");
 }

@@ -263,6 +263,9 @@ static void add_given(struct grid *grid, const struct plan *plan)
              (info->page_size_bytes == 0) ? "the driver decides"
                                           : text_from_size(info->page_size_bytes).text);
     add_line(grid, "pinned", "%s", info->pinned ? "yes" : "no");
+    if (info->shareable) {
+        add_line(grid, "shareable", "yes");
+    }
     add_line(grid, "migratable", "%s", info->migratable ? "yes" : "no");
     add_reach(grid, plan);
     add_line(grid, "why", "%s", (info->why[0] == '\0') ? "the library says nothing" : info->why);

@@ -42,6 +42,80 @@ static void every_kind_is_offered_or_explained(void)
     CHECK(d->kinds != 0, "a device without any memory");
 }
 
+/* Backends of this library do; one from outside may have been written before notes were. */
+static bool must_tell_sources(void)
+{
+    memspan_backend_info_t info = {.struct_size = sizeof(info)};
+    int i;
+
+    for (i = 0; memspan_backend_name(i) != NULL; i++) {
+        if (strcmp(memspan_backend_name(i), conform_device()->info.backend) == 0) {
+            CHECK_OK(memspan_backend_describe(i, &info));
+            return strcmp(info.origin, "built in") == 0;
+        }
+    }
+    return false;
+}
+
+static void every_capability_has_a_source(void)
+{
+    const memspan_device_info_t *d = &conform_device()->info;
+    bool must                      = must_tell_sources();
+    int bit;
+
+    for (bit = 0; (1u << bit) <= MEMSPAN_CAN_UNIFIED_PHYSICAL; bit++) {
+        CHECK(TERMINATED(d->capability_note[bit]));
+        CHECK(!must || (d->capability_note[bit][0] != '\0'), "nobody says why bit %d is %s", bit,
+              conform_can(1u << bit) ? "set" : "clear");
+    }
+    CHECK((d->capabilities >> bit) == 0, "there is no bit %d", bit);
+}
+
+static void every_mode_is_on_or_has_a_remedy(void)
+{
+    const memspan_device_info_t *d = &conform_device()->info;
+    bool ended                     = false;
+    int i;
+
+    for (i = 0; i < MEMSPAN_MODE_ROOM; i++) {
+        const memspan_device_mode_t *mode = &d->modes[i];
+
+        CHECK(TERMINATED(mode->name) && TERMINATED(mode->source) && TERMINATED(mode->remedy));
+        CHECK(!ended || (mode->name[0] == '\0'), "mode %d follows the end of the list", i);
+        ended = ended || (mode->name[0] == '\0');
+        CHECK(ended || (mode->source[0] != '\0'), "nobody says so of %s", mode->name);
+        CHECK(ended || (mode->on > 0) || (mode->remedy[0] != '\0'),
+              "%s is off, and no word how it "
+              "is turned on, or why not",
+              mode->name);
+    }
+}
+
+static void every_reach_has_a_source(void)
+{
+    int device = conform_device()->number;
+    char text[160];
+    char room[4] = "???";
+    int kind;
+
+    for (kind = MEMSPAN_KIND_HOST; kind < MEMSPAN_KIND_COUNT; kind++) {
+        text[0] = '\0';
+        CHECK_OK(memspan_device_reach_source(device, (memspan_kind_t)kind, MEMSPAN_HOST, text,
+                                             sizeof(text)));
+        CHECK((text[0] != '\0') && TERMINATED(text));
+        text[0] = '\0';
+        CHECK_OK(
+            memspan_device_reach_source(device, (memspan_kind_t)kind, device, text, sizeof(text)));
+        CHECK(text[0] != '\0');
+    }
+    CHECK_OK(memspan_device_reach_source(device, MEMSPAN_KIND_HOST, device, room, sizeof(room)));
+    CHECK(TERMINATED(room), "it is cut where there is less room");
+    CHECK(memspan_device_reach_source(device, MEMSPAN_KIND_NONE, device, text, sizeof(text)) ==
+          MEMSPAN_ERR_INVALID);
+    CHECK(memspan_device_reach_source(device, MEMSPAN_KIND_HOST, device, NULL, 0) ==
+          MEMSPAN_ERR_INVALID);
+}
+
 static void describe_again_is_the_same(void)
 {
     memspan_device_info_t again = {.struct_size = sizeof(again)};
@@ -161,6 +235,9 @@ static void space_handles_are_interned(void)
 const struct conform_case conform_describe_cases[] = {
     {"describe_is_complete", describe_is_complete},
     {"every_kind_is_offered_or_explained", every_kind_is_offered_or_explained},
+    {"every_capability_has_a_source", every_capability_has_a_source},
+    {"every_mode_is_on_or_has_a_remedy", every_mode_is_on_or_has_a_remedy},
+    {"every_reach_has_a_source", every_reach_has_a_source},
     {"describe_again_is_the_same", describe_again_is_the_same},
     {"backend_says_that_it_is_on", backend_says_that_it_is_on},
     {"reaches_are_sane", reaches_are_sane},

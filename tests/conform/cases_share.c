@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Memory that is taken to be shared is memory like any other, and leaves the process by what the
+ * device says that it has; where it has nothing, it is refused when the allocator is made. What the
+ * other process sees is memquery's and the backends' own tests' matter. */
+
+#include "conform.h"
+#include <string.h>
+#include <unistd.h>
+
+enum { BYTES = 100000 };
+
+static const unsigned ways = MEMSPAN_CAN_IPC | MEMSPAN_CAN_DMABUF | MEMSPAN_CAN_RDMA;
+
+static const memspan_trait_t shareable[] = {{MEMSPAN_TRAIT_SHAREABLE, MEMSPAN_VALUE_TRUE},
+                                            {MEMSPAN_TRAIT_FALLBACK, MEMSPAN_VALUE_NULL_FB}};
+
+static void check_token(const void *at)
+{
+    unsigned char token[MEMSPAN_SHARE_TOKEN_MAX_BYTES];
+    size_t size   = sizeof(token);
+    void *address = NULL;
+
+    if (!conform_can(MEMSPAN_CAN_IPC)) {
+        CHECK(memspan_share_export(at, token, &size) == MEMSPAN_ERR_UNSUPPORTED);
+        return;
+    }
+    CHECK_OK(memspan_share_export(at, token, &size));
+    CHECK((size > 0) && (size <= sizeof(token)));
+    CHECK(memspan_share_import(token, size, conform_device()->number, &address, NULL) ==
+              MEMSPAN_ERR_UNSUPPORTED,
+          "no process opens its own memory");
+    CHECK(address == NULL);
+}
+
+static void check_dmabuf(const void *at)
+{
+    uint64_t offset = 0;
+    int fd          = -1;
+
+    if (!conform_can(MEMSPAN_CAN_DMABUF)) {
+        CHECK(memspan_share_dmabuf(at, BYTES, &fd, &offset) == MEMSPAN_ERR_UNSUPPORTED);
+        CHECK(fd == -1);
+        return;
+    }
+    CHECK_OK(memspan_share_dmabuf(at, BYTES, &fd, &offset));
+    CHECK(close(fd) == 0, "it is a descriptor of the caller's own");
+}
+
+static void shareable_memory_is_memory(void)
+{
+    static unsigned char bytes[BYTES];
+    static unsigned char seen[BYTES];
+    memspan_allocator_info_t info = {.struct_size = sizeof(info)};
+    memspan_allocator_h allocator = MEMSPAN_ALLOCATOR_NULL;
+    unsigned char *at;
+    size_t i;
+
+    if (conform_is_host() || !conform_offers(MEMSPAN_KIND_DEVICE) || !conform_can(ways)) {
+        CHECK(memspan_allocator_create(conform_own_space(), shareable, 2, &allocator) ==
+              MEMSPAN_ERR_UNSUPPORTED);
+        CHECK(strstr(memspan_error_last()->message, "shareable=true") != NULL);
+        CHECK(memspan_error_last()->hint[0] != '\0', "and what would help");
+        return;
+    }
+    allocator = conform_allocator(conform_own_space(), shareable, 2);
+    CHECK_OK(memspan_allocator_describe(allocator, &info));
+    CHECK((info.shareable == 1) && (info.kind_given == MEMSPAN_KIND_DEVICE) && !info.migratable);
+    at = memspan_alloc(allocator, BYTES);
+    CHECK(at != NULL, "%s", memspan_error_text());
+    for (i = 0; i < BYTES; i++) {
+        bytes[i] = conform_byte(5, i);
+    }
+    CHECK_OK(memspan_copy(at, bytes, BYTES));
+    CHECK_OK(memspan_copy(seen, at, BYTES));
+    CHECK(memcmp(seen, bytes, BYTES) == 0);
+    check_token(at + 100);
+    check_dmabuf(at);
+    CHECK_OK(memspan_free(at));
+    CHECK_OK(memspan_allocator_destroy(allocator));
+}
+
+static void other_memory_is_not_shared(void)
+{
+    unsigned char token[MEMSPAN_SHARE_TOKEN_MAX_BYTES];
+    size_t size = sizeof(token);
+    struct conform_memory m;
+    int i;
+
+    for (i = 0; conform_kind(i, &m); i++) {
+        void *at = memspan_alloc(m.allocator, 1000);
+
+        CHECK(at != NULL, "%s", memspan_error_text());
+        CHECK(memspan_share_export(at, token, &size) == MEMSPAN_ERR_UNSUPPORTED);
+        CHECK(strstr(memspan_error_last()->hint, "shareable=true") != NULL);
+        CHECK_OK(memspan_free(at));
+        conform_done(&m);
+    }
+}
+
+const struct conform_case conform_share_cases[] = {
+    {"shareable_memory_is_memory", shareable_memory_is_memory},
+    {"other_memory_is_not_shared", other_memory_is_not_shared},
+    {NULL, NULL},
+};
