@@ -48,7 +48,8 @@ int __tgt_target_kernel(void *location, int64_t device, int32_t teams, int32_t t
     entered = memspan_region_enter(number_of(device));
     result  = ((kernel_fn *)real)(location, device, teams, threads, region, arguments);
     memspan_region_leave(entered, number_of(device));
-    if ((entered != NULL) && memspan_region_is_unwaited()) {
+    /* Otherwise the caller runs it, on the host. */
+    if ((result == 0) && (entered != NULL) && memspan_region_is_unwaited()) {
         entered->unwaited(entered->state, number_of(device), given->bases, given->count);
     }
     return result;

@@ -46,4 +46,9 @@ for mode in device_memory shared_memory take_turns mapped_data nowait_waited_for
     two_buffers region_waits; do
     runs "$mode"
 done
+# Without offloading regions are the host's code.
+OMP_TARGET_OFFLOAD=DISABLED
+for mode in nowait_waited_for two_buffers mapped_data; do
+    runs "$mode"
+done
 exit "$bad"
