@@ -8,15 +8,22 @@ cmake --install "$build" --prefix "$prefix" >/dev/null
 for file in memspan.h memspan.hpp omp.h backend.h; do
     [ -f "$prefix/include/memspan/$file" ] || { echo "$file was not installed" >&2; exit 1; }
 done
-# Only public headers, and one library under its names.
-if find "$prefix" -name '*.h' -o -name '*.hpp' | grep -v "^$prefix/include/memspan/"; then
+# Only public headers (the benchmark of OpenSHMEM comes as sources: each library's compiler builds
+# it), and each library under its names.
+public="^$prefix/(include/(memspan|shmem|mpp)/|include/p?shmemx?\\.h$|libexec/memspan/bench/)"
+if find "$prefix" -name '*.h' -o -name '*.hpp' | grep -vE "$public"; then
     echo 'headers that are not public were installed' >&2
     exit 1
 fi
 find "$prefix" -name 'libmemspan.so' | grep -q . || { echo 'no libmemspan.so' >&2; exit 1; }
 find "$prefix" -name 'libmemspan.so.0' | grep -q . || { echo 'no libmemspan.so.0' >&2; exit 1; }
+if [ -f "$prefix/include/shmem.h" ]; then
+    for file in lib*/libmemspan-shmem.so.0 bin/oshcc bin/oshc++ bin/oshrun share/man/man1/oshrun.1; do
+        find "$prefix" -path "$prefix/$file" | grep -q . || { echo "no $file" >&2; exit 1; }
+    done
+fi
 # Where it was built must not matter to what is installed. Debug information names the sources.
-if grep -rl "$build" "$prefix" --include='*.cmake' --include='*.pc' --include='*.h'; then
+if grep -rl "$build" "$prefix" --include='*.cmake' --include='*.pc' --include='*.h' --include='oshc*'; then
     echo 'the build folder is named in what was installed' >&2
     exit 1
 fi
