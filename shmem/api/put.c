@@ -2,6 +2,7 @@
 /* put.c: shmem_put and its family: block, non-blocking, one element, with a signal. */
 
 #include "shmem/api/routine.h"
+#include "shmem/order.h"
 #include "shmem/atomic.h"
 #include "shmem/rma.h"
 
@@ -114,7 +115,7 @@ static void put_signal(const char *call, const struct memspan_context *context, 
         memspan_refuse_signal_operator(call, signal_operator);
     }
     memspan_put(context, dest, source, size_bytes, pe);
-    /* The store to the signal releases the data; what the owner serves is done when put returns. */
+    memspan_fence(context); /* what the data's owner serves may be under way still */
     memspan_signal(context, signal, value, signal_operator == SHMEM_SIGNAL_ADD, pe);
 }
 
