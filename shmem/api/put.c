@@ -2,8 +2,8 @@
 /* put.c: shmem_put and its family: block, non-blocking, one element, with a signal. */
 
 #include "shmem/api/routine.h"
-#include "shmem/order.h"
 #include "shmem/atomic.h"
+#include "shmem/order.h"
 #include "shmem/rma.h"
 
 /* What is not mapped, what is wrong, what is checked. */
