@@ -36,13 +36,12 @@ static const uintptr_t candidates[] = {
 #endif
 };
 
+/* A wish, not a command: the thread sanitizer moves what is not where it expects programs. */
 static void *reserve(uintptr_t address, size_t size_bytes)
 {
-    int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
-    void *got;
+    void *got = mmap((void *)address, size_bytes, PROT_NONE,
+                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
-    flags |= (address != 0) ? MAP_FIXED_NOREPLACE : 0;
-    got = mmap((void *)address, size_bytes, PROT_NONE, flags, -1, 0);
     if ((got != MAP_FAILED) && (address != 0) && ((uintptr_t)got != address)) {
         munmap(got, size_bytes);
         got = MAP_FAILED;
