@@ -23,7 +23,7 @@ MEMSPAN_BEGIN_DECLS
 /* ----------------------------------------------------------------------------- partitions
  * A partition is a symmetric heap of its own, of one kind of memory, by a number. The environment
  * makes them: SHMEM_SYMMETRIC_PARTITION<number>=size=<bytes>[:kind=][:policy=][:pgsize=].
- * shmem_malloc() is partition 1. memspan-partition(7) has all of it.
+ * shmem_malloc() is partition 1. memspan-shmem(7) has all of it.
  * Source: "Symmetric Memory Partitions in OpenSHMEM" (2017). */
 
 /** How many there may be, and the largest number that one may have. */

@@ -46,6 +46,39 @@ if [ "$listed" != "$documented" ]; then
     printf 'the table:\n%s\nthe page:\n%s\n' "$listed" "$documented"
 fi
 
+# The same for OpenSHMEM: rows are X(SYMBOL, VARIABLE, TWIN, FORM, form, FALLBACK ...).
+shmem_options() {
+    tr '\n' ' ' <shmem/option.h | sed 's/\\ */ /g; s/ X(/\n&/g' |
+        sed -nE 's/^ X\([A-Z_0-9]+, *"([A-Z_0-9]+)", *"[A-Z_0-9]*", *[A-Z_]+, *"[^"]*", *"([^"]*)".*/\1 \2/p'
+}
+
+shmem_entries() {
+    sed -nE 's/^\.BI ((SHMEM|SHMEMX)_[A-Z_]+)=.*/entry \1/p; s/^Default: (.*)\.$/default \1/p' \
+        include/man/memspan-shmem.7 |
+        awk '$1 == "entry" { if (name) print name, value; name = $2; value = "" }
+             $1 == "default" { value = $2 }
+             END { if (name) print name, value }'
+}
+
+[ -n "$(shmem_options)" ] || complain 'no option found in shmem/option.h'
+listed=$(shmem_options | sort | sed 's/ *$//')
+documented=$(shmem_entries | sort | sed 's/ *$//')
+if [ "$listed" != "$documented" ]; then
+    complain 'shmem/option.h and memspan-shmem(7) differ:'
+    printf 'the table:\n%s\nthe page:\n%s\n' "$listed" "$documented"
+fi
+
+# A family of OpenSHMEM is documented when a synopsis has its name, with TYPENAME and SIZE in it.
+for family in $(awk -F ' [|] ' '!/^(#|type |size |c )/ {
+    gsub(/[{]T[}]/, "TYPENAME", $2); gsub(/[{]S[}]/, "SIZE", $2); print $2
+}' tests/shmem/names/families.txt); do
+    grep -qE "^\.B.*\b$family\(" include/man/shmem*.3 || complain "$family is in no manual page"
+done
+for call in $(tr '\n' ' ' <include/shmemx.h | grep -oE 'MEMSPAN_API [^;(]*\(' |
+    sed -nE 's/.*[ *](shmemx?_[a-z_0-9]+)\($/\1/p'); do
+    grep -qE "^\.B.*\b$call\(" include/man/shmem*.3 || complain "shmemx.h: $call is in no manual page"
+done
+
 # A call is documented when a manual page's synopsis has it.
 for header in include/memspan/*.h; do
     [ "$header" != include/memspan/omp.h ] || continue
