@@ -234,6 +234,8 @@ static memspan_status_t open_arena(const struct memspan_partition_wishes *wishes
 {
     size_t total   = 0;
     size_t largest = 0;
+    int whose      = 0;
+    memspan_status_t status;
     int i;
 
     for (i = 0; i < wishes->count; i++) {
@@ -245,9 +247,18 @@ static memspan_status_t open_arena(const struct memspan_partition_wishes *wishes
             return memspan_error_hint("the largest partition is 64 TiB");
         }
         total += (size_t)size;
-        largest = ((size_t)size > largest) ? (size_t)size : largest;
+        if ((size_t)size > largest) {
+            largest = (size_t)size;
+            whose   = i;
+        }
     }
-    return memspan_arena_open(total, largest);
+    status = memspan_arena_open(total, largest);
+    return (status == MEMSPAN_OK)
+               ? MEMSPAN_OK
+               : memspan_error_hint(
+                     "lower %s, the largest, or a limit on address space (ulimit -v) "
+                     "is in the way",
+                     wishes->wish[whose].variable);
 }
 
 memspan_status_t memspan_partition_open(void)

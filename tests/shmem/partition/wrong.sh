@@ -1,0 +1,83 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# wrong.sh OSHRUN PROGRAM: environments that cannot be had end the start of every PE with words that
+# name the variable and what would help. PROGRAM starts and ends a job.
+set -u
+oshrun=$1
+program=$2
+bad=0
+
+# refused NAME "VARIABLE=VALUE ..." WORDS...
+refused() {
+    name=$1; settings=$2; shift 2
+    said=$(env $settings timeout 30 "$oshrun" -n 2 "$program" 2>&1)
+    code=$?
+    [ "$code" -ne 0 ] || { echo "$name: was taken"; bad=1; }
+    [ "$code" -lt 124 ] || { echo "$name: hangs, or a signal ($code): $said"; bad=1; }
+    for words in "$@"; do
+        case $said in
+        *"$words"*) ;;
+        *) echo "$name: \"$words\" is not in: $said"; bad=1 ;;
+        esac
+    done
+}
+
+# differ NAME FIRST SECOND WORDS...: one PE has the one setting, one the other.
+differ() {
+    name=$1; first=$2; second=$3; shift 3
+    said=$(timeout 30 "$oshrun" -n 2 sh -c \
+        'if mkdir "$0" 2>/dev/null; then exec env $1 "$3"; else exec env $2 "$3"; fi' \
+        "$scratch/$name" "$first" "$second" "$program" 2>&1)
+    code=$?
+    [ "$code" -ne 0 ] || { echo "$name: was taken"; bad=1; }
+    [ "$code" -lt 124 ] || { echo "$name: hangs, or a signal ($code): $said"; bad=1; }
+    for words in "$@"; do
+        case $said in
+        *"$words"*) ;;
+        *) echo "$name: \"$words\" is not in: $said"; bad=1 ;;
+        esac
+    done
+}
+
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT INT TERM
+
+P=SHMEM_SYMMETRIC_PARTITION
+refused no_size ${P}2= ${P}2 "is no size"
+refused no_trait ${P}2=1m:knd=N ${P}2 '"knd" at character 4 is no trait'
+refused no_kind ${P}2=1m:kind=HBM ${P}2 '"HBM" at character 9' FASTMEM
+refused no_policy ${P}2=1m:policy=always ${P}2 '"always"' MANDATORY
+refused no_number ${P}X=1m ${P}X "0 to 1023"
+refused large_number ${P}1024=1m ${P}1024 "0 to 1023"
+refused two_sizes "SHMEM_SYMMETRIC_SIZE=1m ${P}1=1m" SHMEM_SYMMETRIC_SIZE ${P}1
+refused old_size "SMA_SYMMETRIC_SIZE=1m ${P}1=1m" SMA_SYMMETRIC_SIZE ${P}1
+refused strict "SHMEMX_STRICT_PARTITIONS=1 ${P}2=1m" "no partition 1"
+refused too_many "SHMEM_MAX_PARTITIONS=1 ${P}1=1m ${P}2=1m" SHMEM_MAX_PARTITIONS
+refused max_of_max "SHMEM_MAX_PARTITIONS=65" SHMEM_MAX_PARTITIONS "1 to 64"
+refused no_default "SHMEMX_DEFAULT_PARTITION=9 ${P}1=1m" SHMEMX_DEFAULT_PARTITION
+refused more_than_addresses ${P}2=100t ${P}2 addresses
+refused more_than_all ${P}2=60t ${P}2
+refused no_device ${P}2=1m:kind=DEVICE@77 ${P}2 "DEVICE@77"
+refused no_cuda ${P}2=1m:kind=CUDA@31 ${P}2 "CUDA@31" memquery
+refused no_emu ${P}2=1m:kind=EMU ${P}2 MEMSPAN_DEVICES
+refused no_openmp ${P}2=1m:kind=LIBOMP ${P}2 OpenMP offload
+refused no_pages ${P}2=1m:pgsize=512k:policy=M ${P}2 524288
+refused malformed_size SHMEM_SYMMETRIC_SIZE=abc SHMEM_SYMMETRIC_SIZE abc
+
+differ size ${P}2=1m ${P}2=2m "${P}2 of PE " "not the same" mpirun
+differ kind ${P}3=1m:kind=N ${P}3=1m:kind=S "${P}3 of PE "
+differ missing ${P}4=1m UNUSED=1 "${P}4 of PE "
+differ malformed ${P}4=1m ${P}4=1x "${P}4" "another PE"
+differ default SHMEM_SYMMETRIC_SIZE=1m SHMEM_SYMMETRIC_SIZE=2m SHMEM_SYMMETRIC_SIZE
+
+# What is refused to those who insist is said, and done without, for others.
+said=$(env ${P}2=1m:kind=CUDA@31:policy=preferred timeout 30 "$oshrun" -n 2 "$program" 2>&1)
+[ $? -eq 0 ] || { echo "preferred: refused: $said"; bad=1; }
+case $said in
+*warning*"ordinary memory instead"*) ;;
+*) echo "preferred: nothing is said of it: $said"; bad=1 ;;
+esac
+# One variable for one partition, and id 0 alone.
+env SHMEM_MAX_PARTITIONS=1 ${P}0=SIZE=1m timeout 30 "$oshrun" -n 2 "$program" ||
+    { echo "partition 0 alone: refused"; bad=1; }
+exit $bad
