@@ -347,6 +347,8 @@ static void step_input(struct output *output, const struct pollfd *event)
 
 void output_step(struct output *output, const struct pollfd *events, int count)
 {
+    int stream_count = output->pe_count * output->sink_count;
+    int s            = 0; /* events are in the order of the streams */
     for (int i = 0; i < count; i++) {
         if (events[i].revents == 0) {
             continue;
@@ -358,15 +360,16 @@ void output_step(struct output *output, const struct pollfd *events, int count)
                 done = true;
             }
         }
-        for (int s = 0; s < output->pe_count * output->sink_count && !done; s++) {
-            if (events[i].fd == output->streams[s].fd) {
-                read_stream(output, &output->streams[s]);
-                done = true;
-            }
-        }
         if (!done && output->input_fd >= 0 &&
             (events[i].fd == STDIN_FILENO || events[i].fd == output->input_fd)) {
             step_input(output, &events[i]);
+            done = true;
+        }
+        while (!done && s < stream_count) {
+            done = output->streams[s++].fd == events[i].fd;
+        }
+        if (done && s > 0 && output->streams[s - 1].fd == events[i].fd) {
+            read_stream(output, &output->streams[s - 1]);
         }
     }
 }

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #define LOOK_AROUND_MS   100 /* while something is undecided */
-#define LEAVE_PATIENCE_S 0.5 /* between the first PE that leaves the others alone and the end */
+#define LEAVE_PATIENCE_S 0.3 /* between the first PE that leaves the others alone and the end */
 #define TERM_PATIENCE_S  0.3 /* between SIGTERM and SIGKILL */
 
 static const int watched[] = {SIGCHLD, SIGINT,  SIGTERM, SIGHUP,  SIGQUIT,

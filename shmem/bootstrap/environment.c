@@ -21,7 +21,9 @@ const char *memspan_bootstrap_variable(const char *name)
  * program by itself. */
 static const struct memspan_bootstrap_claim claims[] = {
     {"OMPI_COMM_WORLD_SIZE", "Open MPI's mpirun",
-     "libpmix.so.2 must be found (LD_LIBRARY_PATH), of the same major version as mpirun's", 0},
+     "libpmix.so.2 must be found (LD_LIBRARY_PATH), and its PMIX_* variables must reach the "
+     "program",
+     0},
     {"SLURM_STEP_NUM_TASKS", "Slurm's srun",
      "use srun --mpi=pmix (srun --mpi=list shows whether it is there), or oshrun -n N in a "
      "one-node allocation",

@@ -112,7 +112,9 @@ Test(start, a_peer_that_has_died_is_noticed, .timeout = 20)
     siginfo_t info;
     cr_assert(waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT) == 0);
     cr_assert(!memspan_bootstrap_peer_died(pids, 3, &peer));
-    nanosleep(&(struct timespec){.tv_nsec = 400000000}, NULL);
+    nanosleep(&(struct timespec){.tv_nsec = 200000000}, NULL);
+    cr_assert(!memspan_bootstrap_peer_died(pids, 3, &peer));
+    nanosleep(&(struct timespec){.tv_nsec = 500000000}, NULL);
     cr_assert(memspan_bootstrap_peer_died(pids, 3, &peer));
     cr_assert(peer == 2);
     waitpid(pid, NULL, 0);
