@@ -69,7 +69,7 @@ int report_config(const struct request *request, FILE *out)
         }
         restore(request, &info);
         json_array_append_new(variables, variable_of(&info));
-        if (!request->options->json) {
+        if (request->options->format != FORMAT_JSON) {
             print_text(&info, out);
         }
     }
@@ -79,11 +79,11 @@ int report_config(const struct request *request, FILE *out)
         snprintf(text, sizeof(text), "%s", problem);
         text_clean(text);
         json_array_append_new(problems, json_string(text));
-        if (!request->options->json) {
+        if (request->options->format != FORMAT_JSON) {
             fprintf(out, "problem: %s\n", text);
         }
     }
-    if (request->options->json) {
+    if (request->options->format == FORMAT_JSON) {
         json_t *document = json_document();
 
         json_put(document, "variables", variables);

@@ -5,6 +5,7 @@
 #include "capability.h"
 #include "device.h"
 #include "json.h"
+#include "measure.h"
 #include "peer.h"
 #include "report.h"
 #include "share.h"
@@ -179,8 +180,10 @@ static json_t *lane_of(const struct snapshot *snapshot, const struct lane *lane)
                      "the driver decides");
     json_put_text(object, "coherence", memspan_coherence_name(lane->coherence));
     for (i = 0; i < snapshot->device_count; i++) {
-        json_array_append_new(access,
-                              json_reach(snapshot->devices[i].info.number, &lane->reach[i]));
+        json_t *reach = json_reach(snapshot->devices[i].info.number, &lane->reach[i]);
+
+        measure_put(reach, measure_cell_of(snapshot->board, snapshot, lane, i));
+        json_array_append_new(access, reach);
     }
     json_put(object, "reach", access);
     if (lane->planned) {
@@ -252,6 +255,9 @@ void json_print(const struct snapshot *snapshot, FILE *out)
                      "there is none, or it does not bind this user");
     for (i = 0; i < snapshot->warning_count; i++) {
         json_array_append_new(warnings, json_string(snapshot->warnings[i]));
+    }
+    if ((snapshot->board != NULL) && (snapshot->board->cache_note[0] != '\0')) {
+        json_array_append_new(warnings, json_string(snapshot->board->cache_note));
     }
     json_put(document, "warnings", warnings);
     json_finish(document, out);

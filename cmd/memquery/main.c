@@ -3,11 +3,14 @@
  * would get. Read options.c, then probe.c (why nothing is asked in this process), then snapshot.c
  * and the file of the answer. */
 
+#include "csv.h"
 #include "device.h"
+#include "measure.h"
 #include "options.h"
 #include "peer.h"
 #include "probe.h"
 #include "report.h"
+#include "svg.h"
 #include "text.h"
 
 int report_show(const struct request *request, FILE *out)
@@ -15,8 +18,13 @@ int report_show(const struct request *request, FILE *out)
     struct snapshot snapshot;
 
     snapshot_take(&snapshot, request);
-    if (request->options->json) {
+    snapshot.board = request->options->measure.board;
+    if (request->options->format == FORMAT_JSON) {
         json_print(&snapshot, out);
+    } else if (request->options->format == FORMAT_CSV) {
+        csv_print(&snapshot, out);
+    } else if (request->options->format == FORMAT_SVG) {
+        svg_print(&snapshot, out);
     } else if (request->options->mode == MODE_DEVICES) {
         device_print(&snapshot, out);
     } else if (request->options->mode == MODE_MATRIX) {
@@ -36,6 +44,14 @@ static int finish(void)
         return EXIT_PROBE;
     }
     return EXIT_YES;
+}
+
+static int show(struct options *options)
+{
+    int measured = options->measure.wanted ? measure_run(options) : EXIT_YES;
+    int code     = probe_answer(options, report_show);
+
+    return (code == EXIT_YES) ? measured : code;
 }
 
 int main(int argc, char **argv)
@@ -66,5 +82,5 @@ int main(int argc, char **argv)
     case MODE_MATRIX:
         break;
     }
-    return probe_answer(&options, report_show);
+    return show(&options);
 }

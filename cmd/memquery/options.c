@@ -8,32 +8,33 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum action { SET_MODE, SET_JSON, SET_PROBE, SET_FORMAT, SET_TIMEOUT };
+enum action { SET_MODE, SET_JSON, SET_PROBE, SET_FORMAT, SET_TIMEOUT, SET_MEASURE };
 
 static const struct option_row {
     const char *name;
     const char *letter; /* "" for none */
     enum action action;
     enum mode mode;
-    bool has_argument;
+    enum { HAS_NONE, MUST_HAVE, MAY_HAVE } argument; /* MAY_HAVE: only behind "=" */
 } rows[] = {
-    {"--json", "", SET_JSON, MODE_SHOW, false},
-    {"--output", "-o", SET_FORMAT, MODE_SHOW, true},
-    {"--probe", "", SET_PROBE, MODE_SHOW, true},
-    {"--timeout", "", SET_TIMEOUT, MODE_SHOW, true},
-    {"--devices", "", SET_MODE, MODE_DEVICES, false},
-    {"--matrix", "", SET_MODE, MODE_MATRIX, false},
-    {"--plan", "", SET_MODE, MODE_PLAN, true},
-    {"--check", "", SET_MODE, MODE_CHECK, true},
-    {"--why", "", SET_MODE, MODE_WHY, true},
-    {"--config", "-c", SET_MODE, MODE_CONFIG, false},
-    {"--version", "-V", SET_MODE, MODE_VERSION, false},
-    {"--help", "-h", SET_MODE, MODE_HELP, false},
+    {"--json", "", SET_JSON, MODE_SHOW, HAS_NONE},
+    {"--output", "-o", SET_FORMAT, MODE_SHOW, MUST_HAVE},
+    {"--probe", "", SET_PROBE, MODE_SHOW, MUST_HAVE},
+    {"--measure", "", SET_MEASURE, MODE_SHOW, MAY_HAVE},
+    {"--timeout", "", SET_TIMEOUT, MODE_SHOW, MUST_HAVE},
+    {"--devices", "", SET_MODE, MODE_DEVICES, HAS_NONE},
+    {"--matrix", "", SET_MODE, MODE_MATRIX, HAS_NONE},
+    {"--plan", "", SET_MODE, MODE_PLAN, MUST_HAVE},
+    {"--check", "", SET_MODE, MODE_CHECK, MUST_HAVE},
+    {"--why", "", SET_MODE, MODE_WHY, MUST_HAVE},
+    {"--config", "-c", SET_MODE, MODE_CONFIG, HAS_NONE},
+    {"--version", "-V", SET_MODE, MODE_VERSION, HAS_NONE},
+    {"--help", "-h", SET_MODE, MODE_HELP, HAS_NONE},
 };
 enum { ROW_COUNT = sizeof(rows) / sizeof(rows[0]) };
 
 static const char help[] =
-    "usage: memquery [-o table|json] [--timeout S] [QUESTION]\n"
+    "usage: memquery [-o table|json|csv|svg] [--measure[=WORDS]] [--timeout S] [QUESTION]\n"
     "Show which memory the host and its devices can reach, and what an allocation would get.\n"
     "\n"
     "Without a question: devices, NUMA nodes, memory spaces, and why a backend is off.\n"
@@ -50,12 +51,16 @@ static const char help[] =
     "  -V, --version   version of memquery and of the library\n"
     "  -h, --help      this text\n"
     "\n"
-    "  -o, --output F  table (default) or json\n"
+    "  -o, --output F  table (default), json, csv (a row a space, resource and device) or svg\n"
     "  --json          the same as -o json\n"
     "  --probe DEPTH   none: no driver is opened; safe (default): nothing is allocated on "
     "devices;\n"
     "                  full: a granule of each is shared with another process, data is moved\n"
-    "  --timeout S     seconds that the drivers may take to answer (default 10)\n"
+    "  --measure[=W]   bandwidth and latency of each memory from each device, by using it; W are\n"
+    "                  quick (default) or full, and again, cached or no-cache: figures of earlier\n"
+    "                  runs are taken from the cache, not taken, nothing else, or neither\n"
+    "  --timeout S     seconds that the drivers may take to answer (default 10; with\n"
+    "                  --measure 60, full 600)\n"
     "\n"
     "exit code: 0 yes, 1 absent, 2 usage, 3 a driver failed while probed, 4 only conditionally\n";
 
@@ -102,12 +107,54 @@ static const struct option_row *find_row(const char *word, size_t length)
 
 static int set_format(struct options *options, const char *argument)
 {
-    if (strcmp(argument, "json") == 0) {
-        options->json = true;
-    } else if (strcmp(argument, "table") == 0) {
-        options->json = false;
-    } else {
-        text_complain("-o %s: the formats are table and json", argument);
+    static const char *const names[] = {"table", "json", "csv", "svg"};
+    size_t i;
+
+    for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        if (strcmp(argument, names[i]) == 0) {
+            options->format = (enum format)i;
+            return EXIT_YES;
+        }
+    }
+    text_complain("-o %s: the formats are table, json, csv and svg", argument);
+    return EXIT_USAGE;
+}
+
+static int set_measure(struct options *options, const char *argument)
+{
+    struct measure_wish *wish = &options->measure;
+    const struct {
+        const char *word;
+        bool *flag;
+        bool value;
+    } words[] = {
+        {"quick", &wish->full, false},       {"full", &wish->full, true},
+        {"again", &wish->again, true},       {"cached", &wish->cached_only, true},
+        {"no-cache", &wish->no_cache, true},
+    };
+
+    wish->wanted = true;
+    while (argument != NULL) {
+        size_t length = strcspn(argument, ",");
+        size_t i;
+
+        for (i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+            if ((strlen(words[i].word) == length) &&
+                (strncmp(words[i].word, argument, length) == 0)) {
+                *words[i].flag = words[i].value;
+                break;
+            }
+        }
+        if (i == sizeof(words) / sizeof(words[0])) {
+            text_complain("--measure: \"%.*s\" is none of quick, full, again, cached, no-cache",
+                          (int)((length < 40) ? length : 40), argument);
+            return EXIT_USAGE;
+        }
+        argument = (argument[length] == ',') ? (argument + length + 1) : NULL;
+    }
+    if (wish->cached_only && (wish->again || wish->no_cache)) {
+        text_complain("--measure: \"cached\" and \"%s\" leave nothing to show",
+                      wish->again ? "again" : "no-cache");
         return EXIT_USAGE;
     }
     return EXIT_YES;
@@ -153,6 +200,8 @@ static int apply(struct options *options, const struct option_row *row, const ch
         return set_probe(options, argument);
     case SET_TIMEOUT:
         return set_timeout(options, argument);
+    case SET_MEASURE:
+        return set_measure(options, argument);
     case SET_MODE:
         break;
     }
@@ -165,9 +214,28 @@ static int apply(struct options *options, const struct option_row *row, const ch
     return EXIT_YES;
 }
 
+/* What only the whole command line tells. */
+static int complete(struct options *options)
+{
+    bool shows = (options->mode <= MODE_MATRIX);
+
+    if (options->measure.wanted && !shows) {
+        text_complain("--measure belongs to no question: it fills in what memquery shows");
+        return EXIT_USAGE;
+    }
+    if ((options->format >= FORMAT_CSV) && !shows) {
+        text_complain("-o csv and -o svg show the machine: they answer no question");
+        return EXIT_USAGE;
+    }
+    if (options->timeout_s <= 0) {
+        options->timeout_s = options->measure.wanted ? (options->measure.full ? 600 : 60) : 10;
+    }
+    return EXIT_YES;
+}
+
 int options_parse(int argc, char **argv, struct options *options_p)
 {
-    struct options options = {.mode = MODE_SHOW, .timeout_s = 10};
+    struct options options = {.mode = MODE_SHOW};
     int i;
 
     for (i = 1; i < argc; i++) {
@@ -180,11 +248,11 @@ int options_parse(int argc, char **argv, struct options *options_p)
         if (row == NULL) {
             return complain_unknown(argv[i], length);
         }
-        if ((argument != NULL) && !row->has_argument) {
+        if ((argument != NULL) && (row->argument == HAS_NONE)) {
             text_complain("%s takes no value", row->name);
             return EXIT_USAGE;
         }
-        if (row->has_argument && (argument == NULL)) {
+        if ((row->argument == MUST_HAVE) && (argument == NULL)) {
             if (i + 1 == argc) {
                 text_complain("%s needs a value (--help shows which)", row->name);
                 return EXIT_USAGE;
@@ -197,5 +265,5 @@ int options_parse(int argc, char **argv, struct options *options_p)
         }
     }
     *options_p = options;
-    return EXIT_YES;
+    return complete(options_p);
 }

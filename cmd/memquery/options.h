@@ -25,10 +25,26 @@ enum probe_depth {
     PROBE_FULL  /* a granule of each device's memory is allocated, shared, and data moved */
 };
 
+/* The form of the answer. */
+enum format { FORMAT_TABLE, FORMAT_JSON, FORMAT_CSV, FORMAT_SVG };
+
+struct measure_board;
+
+/* --measure and its words. */
+struct measure_wish {
+    bool wanted;
+    bool full;                   /* large sizes, a second for each figure */
+    bool again;                  /* what earlier runs have measured is not taken over */
+    bool cached_only;            /* nothing but what earlier runs have measured */
+    bool no_cache;               /* neither read nor written */
+    struct measure_board *board; /* the figures; NULL before they are there */
+};
+
 struct options {
     enum mode mode;
     const char *argument; /* of --plan, --check, --why */
-    bool json;
+    enum format format;
+    struct measure_wish measure;
     enum probe_depth probe;
     double timeout_s; /* each attempt to look at the machine may take this long */
 };

@@ -342,7 +342,7 @@ int report_plan(const struct request *request, FILE *out)
     if (code == EXIT_USAGE) {
         text_complain("%s%s%s", plan.problem, (plan.hint[0] == '\0') ? "" : "; ", plan.hint);
     }
-    if (request->options->json) {
+    if (request->options->format == FORMAT_JSON) {
         print_json(&plan, out);
     } else if (code != EXIT_USAGE) {
         print_text(&plan, out);

@@ -82,7 +82,8 @@ struct snapshot {
     size_t node_count;
     struct space_row *spaces;
     size_t space_count;
-    uint64_t lock_limit_bytes; /* MEMSPAN_UNKNOWN: none, or it does not bind this user */
+    const struct measure_board *board; /* what was measured, or NULL */
+    uint64_t lock_limit_bytes;         /* MEMSPAN_UNKNOWN: none, or it does not bind this user */
     char (*warnings)[512];
     size_t warning_count;
 };

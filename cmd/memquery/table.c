@@ -2,6 +2,7 @@
 /* table.c: the snapshot for people: plain ASCII, a screenful on a normal machine, no colour. */
 
 #include "grid.h"
+#include "measure.h"
 #include "peer.h"
 #include "report.h"
 #include "share.h"
@@ -319,6 +320,7 @@ void table_print(const struct snapshot *snapshot, FILE *out)
     print_nodes(snapshot, out);
     print_spaces(snapshot, out);
     fputc('\n', out);
+    measure_print(snapshot->board, snapshot, out);
     if (snapshot->device_count > 2) {
         peer_print(snapshot, false, out);
         fputc('\n', out);

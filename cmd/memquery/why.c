@@ -352,7 +352,7 @@ int report_why(const struct request *request, FILE *out)
     } else {
         explain(&answer, &snapshot, &name, text);
     }
-    if (request->options->json) {
+    if (request->options->format == FORMAT_JSON) {
         print_json(&answer, text, out);
     } else {
         print_text(&answer, text, out);

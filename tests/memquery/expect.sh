@@ -7,6 +7,8 @@
 set -u
 scratch=$(mktemp -d) || exit 1
 trap 'rm -rf "$scratch"' EXIT
+# No figures of the user's, and none for the user.
+export XDG_CACHE_HOME="$scratch/cache"
 out=$scratch/out
 err=$scratch/err
 

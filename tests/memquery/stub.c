@@ -294,6 +294,9 @@ memspan_status_t memspan_device_describe(int device, memspan_device_info_t *info
 
     if ((device == MEMSPAN_HOST) || (device == count)) {
         *info_p = host;
+        if (getenv("MEMQUERY_STUB_CPU") != NULL) {
+            snprintf(info_p->name, sizeof(info_p->name), "%s", getenv("MEMQUERY_STUB_CPU"));
+        }
         return MEMSPAN_OK;
     }
     if ((device < 0) || (device > count)) {
@@ -589,8 +592,12 @@ memspan_status_t memspan_allocator_plan(memspan_space_h space, const memspan_tra
 memspan_status_t memspan_allocator_describe(memspan_allocator_h allocator,
                                             memspan_allocator_info_t *info_p)
 {
-    (void)allocator;
-    return memspan_allocator_plan(MEMSPAN_SPACE_DEFAULT, NULL, 0, info_p);
+    memspan_status_t status = memspan_allocator_plan(MEMSPAN_SPACE_DEFAULT, NULL, 0, info_p);
+
+    if (stub_measure_is(allocator)) {
+        info_p->kind_given = stub_measure_kind(allocator);
+    }
+    return status;
 }
 
 /* ---- options ---- */

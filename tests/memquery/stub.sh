@@ -39,6 +39,181 @@ json)
     expect_jq '.devices[1].modes[0] | .on == false and .remedy == "Linux with HMM"'
     expect_jq '.devices[1].modes[1] | .on == null and .source == null'
     ;;
+measure)
+    # All figures by work that was verified; a memory without kernels of its device by fills.
+    run --measure=no-cache -o json
+    expect_code 0
+    expect_quiet
+    expect_schema
+    reach='.spaces[] | .resources[] | . as $r | .reach[] | .resource = $r.name'
+    expect_jq "[$reach | select(.resource == \"cuda0.managed\" and .device == 0)] | .[0] |
+        .bandwidth_bytes_per_s > 0 and .latency_ns > 0 and .method == \"kernel\"
+        and .source == \"measured now, quick\" and (.measured_at | test(\"^20..-..-..T..:..:..Z\"))"
+    expect_jq "[$reach | select(.resource == \"node0\" and .device == -1)] | length == 4 and
+        all(.bandwidth_bytes_per_s > 0 and .latency_ns > 0 and .method == \"loads\")"
+    expect_jq "[$reach | select(.resource == \"cuda0.device\" and .device == -1)] |
+        .[0].method == \"copy\" and .[0].latency_ns > 0"
+    expect_jq "[$reach | select(.resource == \"cuda1.device\" and .device == 1)] |
+        .[0].method == \"fill\" and .[0].latency_ns == null"
+    expect_jq "[$reach | select(.resource == \"cuda1.coherent\" and .device == 1)] |
+        .[0].bandwidth_bytes_per_s == null and (.[0].source_reason | test(\"no built-in kernels\"))"
+    [ ! -e "$XDG_CACHE_HOME/memspan" ] || die "a cache without being asked for"
+    # Without it nothing is measured, and every key is there.
+    run --json
+    expect_schema
+    expect_jq "[$reach | .latency_ns_reason == \"not measured; --measure does\"] | all"
+    run --measure=no-cache
+    expect_code 0
+    expect_plain 72
+    expect_out '^MEASURED +KIND +h +d0 +d1 +d2$'
+    expect_out '^cuda0.managed +managed +[0-9.]+/[0-9.]+ +[0-9.]+/[0-9.]+ +\. +\.$'
+    expect_out '^measured \(quick\) 20'
+    run --measure=no-cache -o csv
+    expect_code 0
+    expect_out '^space,resource,kind,home,device,device_name,access,.*,measured_at,source,reason$'
+    expect_out '^"\{host,0\}",cuda0.managed,managed,d0,0,cuda:0,[a-z]+,[a-z]+,[0-9]+,[0-9.]+,kernel,20[^,]*Z,"measured now, quick",$'
+    [ "$(awk 'NR > 1' "$out" | wc -l)" -eq "$(run --json; jq '[.spaces[].resources[].reach[]] | length' "$out")" ] ||
+        die "not a row for each space, resource and device"
+    ;;
+measure_faults)
+    # What goes wrong in one memory is said of that memory; the others are measured.
+    others='[.spaces[] | .resources[] | select(.name == "cuda0.host-pinned") | .reach[]
+             | select(.device == 0)] | .[0].bandwidth_bytes_per_s > 0'
+    managed='[.spaces[] | .resources[] | select(.name == "cuda0.managed") | .reach[]
+              | select(.device == 0)] | .[0]'
+    for fault in refuse wrong error crash hang; do
+        MEMQUERY_STUB_MEASURE=$fault
+        export MEMQUERY_STUB_MEASURE
+        limit=
+        words=
+        expected=0
+        case $fault in
+        refuse) words='the device is full \\(cuMemCreate: 2' ;;
+        wrong) words='wrong result: element' ;;
+        error) words='cuLaunchKernel: 719 CUDA_ERROR_LAUNCH_FAILED' ;;
+        crash) words='crashed, or did not answer' expected=3 ;;
+        hang) words='crashed, or did not answer' expected=3 limit='--timeout 3' ;;
+        esac
+        run --measure=no-cache $limit --json
+        expect_code $expected
+        expect_schema
+        expect_jq "$managed | .bandwidth_bytes_per_s == null and
+            (.bandwidth_bytes_per_s_reason | test(\"$words\"))"
+        case $fault in
+        refuse | crash | hang) expect_jq "$others" ;;
+        esac
+        expect_jq '[.backends[] | select(.state == "failed")] | length == 0'
+        expect_nobody_left
+    done
+    run --measure=no-cache --timeout 3
+    expect_out '^cuda0.managed .* FAILED'
+    expect_out '^not measured: the driver crashed.*cuda0.managed from cuda:0'
+    ;;
+measure_cache)
+    cache=$XDG_CACHE_HOME/memspan
+    now='[.spaces[].resources[].reach[] | .source // "" | select(startswith("measured now"))] | length'
+    before='[.spaces[].resources[].reach[] | .source // "" | select(startswith("measured before"))] | length'
+    run --measure=cached --json
+    expect_code 0
+    expect_jq "($now) == 0 and ($before) == 0"
+    [ ! -e "$cache" ] || die "a cache of nothing"
+    run --measure --json
+    expect_jq "($now) > 0 and ($before) == 0"
+    file=$(echo "$cache"/measure-*.json)
+    [ "$(stat -c %a "$file")" = 600 ] || die "others may read the cache"
+    [ "$(stat -c %a "$cache")" = 700 ] || die "others may look into the folder"
+    [ "$(find "$cache" -type f | wc -l)" -eq 1 ] || die "more than one file"
+    for words in cached quick; do
+        run --measure=$words --json
+        expect_code 0
+        expect_schema
+        expect_jq "($now) == 0 and ($before) > 0"
+    done
+    run --measure=again --json && expect_jq "($now) > 0 and ($before) == 0"
+    run --measure=no-cache --json && expect_jq "($now) > 0 and ($before) == 0"
+    run --measure && expect_out '^node0 .*\*' && expect_out '\* from the cache'
+    # Whose figures they are: another driver's are not taken over, and are kept.
+    sed -i 's/GPU-aaaa/GPU-cccc/' "$file"
+    run --measure=cached --json
+    expect_jq '[.spaces[].resources[] | select(.name == "cuda0.managed") | .reach[]
+                | select(.device == 0) | .source] | all(. == null)'
+    expect_jq "($before) > 0"
+    run --measure && grep -q GPU-cccc "$file" && grep -q GPU-aaaa "$file" || die "not kept"
+    # What others could have written, or is none of ours, is not read, and that is said.
+    good=$scratch/good
+    cp "$file" "$good"
+    while read -r name words; do
+        rm -rf "$file"
+        cp "$good" "$file"
+        chmod 600 "$file"
+        case $name in
+        mode) chmod 644 "$file" ;;
+        link) mv "$file" "$scratch/there" && ln -s "$scratch/there" "$file" ;;
+        pipe) rm "$file" && mkfifo "$file" ;;
+        folder) chmod 770 "$cache" ;;
+        torn) head -c 500 "$good" >"$file" ;;
+        noise) head -c 4000 /dev/urandom >"$file" ;;
+        list) echo '[1, {"figures": 3}]' >"$file" ;;
+        machine) sed -i 's/"machine": "[0-9a-f]*"/"machine": "0123456789abcdef"/' "$file" ;;
+        large) truncate -s 9000000 "$file" ;;
+        esac
+        run --measure=cached
+        expect_code 0
+        expect_quiet
+        expect_out "^warning: the cache .* is not used: .*$words"
+        run --measure=cached --json
+        expect_jq "($before) == 0"
+        chmod 700 "$cache"
+    done <<'TEXT'
+mode others may read
+link it is a link
+pipe it is no file
+folder others can write
+torn malformed
+noise malformed
+list malformed
+machine malformed
+large too large
+TEXT
+    # Figures that cannot be: neither believed nor shown.
+    cp "$good" "$file"
+    chmod 600 "$file"
+    sed -i -E 's/"(bandwidth_bytes_per_s|latency_ns)": [0-9.e+]+/"\1": -1.0/' "$file"
+    run --measure=cached --json
+    expect_code 0
+    expect_jq "($before) == 0"
+    # A malformed file is replaced.
+    echo broken >"$file"
+    run --measure --json
+    run --measure=cached --json
+    expect_jq "($before) > 0"
+    # Without a place to keep them they are measured all the same.
+    HOME=/nonesuch XDG_CACHE_HOME=/proc/nonesuch run --measure
+    expect_code 0
+    expect_out 'the cache /proc/nonesuch.* is not used'
+    ;;
+svg)
+    need xmllint
+    run -o svg
+    expect_code 0
+    expect_quiet
+    xmllint --noout "$out" || die "not well-formed"
+    expect_no_out '<script|href|@import|url\(h'
+    expect_out 'prefers-color-scheme: dark'
+    expect_out '>d0  cuda:0<'
+    expect_out 'the same hardware as d0'
+    expect_out '>d0-d1: '
+    expect_out '>hip off: '
+    expect_out 'Nothing was measured'
+    LC_ALL=C grep -q '[^ -~]' "$out" && die "names that are no text were not cleaned"
+    run -o svg --measure=no-cache
+    xmllint --noout "$out" || die "not well-formed when measured"
+    expect_out '[0-9] GB/s, [0-9]+ ns<'
+    # Names are escaped.
+    run_with 'MEMQUERY_STUB_CPU=a<b> & "c"' -o svg
+    xmllint --noout "$out" || die "a name breaks it"
+    expect_out 'a&lt;b&gt; &amp; &quot;c&quot;'
+    ;;
 matrix)
     run --matrix
     expect_code 0
@@ -171,7 +346,12 @@ options)
     run --timeout nan && expect_code 2
     run --timeout && expect_code 2 && expect_err 'needs a value'
     run --json=1 && expect_code 2 && expect_err 'takes no value'
-    run -o xml && expect_code 2 && expect_err 'table and json'
+    run -o xml && expect_code 2 && expect_err 'table, json, csv and svg'
+    run --measure=fast && expect_code 2 && expect_err '"fast" is none of quick'
+    run --measure= && expect_code 2 && expect_err 'is none of'
+    run --measure=cached,again && expect_code 2 && expect_err 'nothing to show'
+    run --measure --why cuda && expect_code 2 && expect_err 'belongs to no question'
+    run -o svg --check backend=cuda && expect_code 2 && expect_err 'answer no question'
     run --plan devices=0 --why cuda && expect_code 2 && expect_err 'one question'
     run cuda && expect_code 2 && expect_err 'perhaps --why cuda'
     "$memquery" >/dev/full 2>"$err"

@@ -36,10 +36,12 @@ memspan_status_t memspan_allocator_create(memspan_space_h space, const memspan_t
     bool shareable = false;
     size_t i;
 
-    (void)space;
     for (i = 0; i < count; i++) {
         shareable = shareable || ((traits[i].key == MEMSPAN_TRAIT_SHAREABLE) &&
                                   (traits[i].value == MEMSPAN_VALUE_TRUE));
+    }
+    if (!shareable && (count > 0) && (traits[0].key == MEMSPAN_TRAIT_FALLBACK)) {
+        return stub_measure_create(space, traits, count, allocator_p);
     }
     if (!shareable) {
         return stub_fail_native(MEMSPAN_ERR_INVALID, "shareable was not asked for", "", "", 0, "");
@@ -56,7 +58,9 @@ memspan_status_t memspan_allocator_destroy(memspan_allocator_h allocator)
 
 void *memspan_alloc(memspan_allocator_h allocator, size_t size_bytes)
 {
-    (void)allocator;
+    if (stub_measure_is(allocator)) {
+        return memspan_aligned_alloc(allocator, 64, size_bytes);
+    }
     if (wanted("refuse") || (size_bytes > BYTES)) {
         stub_fail_native(MEMSPAN_ERR_NO_MEMORY, "the device is full", "wait", "cuMemCreate", 2,
                          "CUDA_ERROR_OUT_OF_MEMORY");
@@ -67,7 +71,9 @@ void *memspan_alloc(memspan_allocator_h allocator, size_t size_bytes)
 
 memspan_status_t memspan_free(void *pointer)
 {
-    (void)pointer;
+    if (pointer != shared) {
+        stub_measure_free(pointer);
+    }
     return MEMSPAN_OK;
 }
 

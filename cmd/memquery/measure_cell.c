@@ -1,0 +1,508 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* measure_cell.c: use one memory from one device.
+ *
+ * Bandwidth is that of z[i] += a * x[i] + y[i]: three loads and a store an element, 32 bytes.
+ * Latency is that of loads that each depend on the one before, over a chain of pointers in an order
+ * that nothing can foresee. Where a device does not load and store, copies are what there is: the
+ * bytes copied in and out again by the time of both, and the time of eight bytes. Results are
+ * compared with what they have to be: a figure of work that was not done is none. */
+
+#include "measure_cell.h"
+#include "space.h"
+#include "text.h"
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    ARRAY_LEAST_BYTES  = 64 << 10,
+    COPY_MOST_BYTES    = 32 << 20,
+    CHAIN_LEAST_BYTES  = 32 << 10,
+    CHAIN_MOST_BYTES   = 256 << 20,
+    STEPS_MOST         = 1 << 24,
+    PASSES_MOST        = 1 << 20,
+    MOVING_CHAIN_BYTES = 4 << 20 /* managed memory moves page by page: it is all walked once */
+};
+
+static const double factor = 0.5;
+
+/* ---- the memory ---- */
+
+static memspan_status_t make_allocator(const struct space_row *row, const struct lane *lane,
+                                       memspan_allocator_h *allocator_p)
+{
+    memspan_trait_t traits[2] = {{MEMSPAN_TRAIT_FALLBACK, MEMSPAN_VALUE_NULL_FB}};
+    memspan_space_h space     = row->handle;
+    size_t count              = 1;
+    int index                 = (int)(lane - row->lanes);
+    memspan_status_t status   = MEMSPAN_OK;
+
+    if (strcmp(lane->info.name, SPACE_PINNED_NAME) == 0) {
+        traits[count++] = (memspan_trait_t){MEMSPAN_TRAIT_PINNED, MEMSPAN_VALUE_TRUE};
+    } else {
+        status = memspan_space_get_sub(row->handle, &index, 1, &space);
+    }
+    if (lane->info.kind == MEMSPAN_KIND_MANAGED) {
+        traits[count++] = (memspan_trait_t){MEMSPAN_TRAIT_MEMORY_ACCESS, MEMSPAN_VALUE_MANAGED};
+    }
+    return (status == MEMSPAN_OK) ? memspan_allocator_create(space, traits, count, allocator_p)
+                                  : status;
+}
+
+/* Large enough that caches do not hold it, and small beside what there is. */
+static size_t array_bytes(const struct snapshot *snapshot, const struct lane *lane, bool full)
+{
+    bool host      = (lane->info.home == MEMSPAN_HOST);
+    size_t least   = (size_t)(full ? 128 : 24) << 20;
+    size_t most    = (size_t)(full ? 1024 : 64) << 20;
+    size_t wanted  = host ? (4 * measure_cache_bytes() / 3) : 0;
+    uint64_t there = lane->info.capacity_bytes;
+    int home       = snapshot_device_index(snapshot, lane->info.home);
+
+    if ((home >= 0) && (snapshot->devices[home].info.free_bytes < there)) {
+        there = snapshot->devices[home].info.free_bytes;
+    }
+    if ((lane->info.kind == MEMSPAN_KIND_HOST_PINNED) && (snapshot->lock_limit_bytes < there)) {
+        there = snapshot->lock_limit_bytes;
+    }
+    wanted = (wanted < least) ? least : ((wanted > most) ? most : wanted);
+    if ((there != MEMSPAN_UNKNOWN) && (wanted > there / 8)) {
+        wanted = (size_t)(there / 8);
+    }
+    return (wanted < ARRAY_LEAST_BYTES) ? ARRAY_LEAST_BYTES : (wanted & ~(size_t)4095);
+}
+
+/* The chain, made here and copied there. */
+static bool make_chain(struct measure_bed *bed, size_t size_bytes)
+{
+    size_t nodes = size_bytes / MEASURE_STRIDE_BYTES;
+    void *image  = calloc(nodes, MEASURE_STRIDE_BYTES);
+    bool good    = false;
+
+    bed->nodes = memspan_aligned_alloc(bed->allocator, 4096, size_bytes);
+    if ((image != NULL) && (bed->nodes != NULL)) {
+        good = measure_chain_make(&bed->chain, bed->nodes, nodes, image) &&
+               (memspan_copy(bed->nodes, image, nodes * MEASURE_STRIDE_BYTES) == MEMSPAN_OK);
+    }
+    free(image);
+    return good;
+}
+
+static bool take_memory(struct measure_bed *bed, size_t wanted_bytes)
+{
+    size_t array = wanted_bytes;
+    size_t chain;
+
+    do {
+        bed->arrays = memspan_aligned_alloc(bed->allocator, 4096, 3 * array);
+    } while ((bed->arrays == NULL) && ((array /= 2) >= ARRAY_LEAST_BYTES));
+    if (bed->arrays == NULL) {
+        return false;
+    }
+    bed->count = array / sizeof(double);
+    chain      = (array < CHAIN_MOST_BYTES) ? array : CHAIN_MOST_BYTES;
+    if ((bed->kind == MEMSPAN_KIND_MANAGED) && (chain > MOVING_CHAIN_BYTES)) {
+        chain = MOVING_CHAIN_BYTES;
+    }
+    bed->result = memspan_aligned_alloc(bed->allocator, 64, 64);
+    return (bed->result != NULL) && (memspan_fill(bed->arrays, 0, 3 * array) == MEMSPAN_OK) &&
+           make_chain(bed, (chain < CHAIN_LEAST_BYTES) ? CHAIN_LEAST_BYTES : chain);
+}
+
+void measure_bed_open(struct measure_bed *bed, const struct snapshot *snapshot,
+                      const struct space_row *row, const struct lane *lane, bool full,
+                      int64_t budget_ns)
+{
+    memspan_allocator_info_t info = {.struct_size = sizeof(info)};
+
+    *bed = (struct measure_bed){
+        .kind = lane->info.kind, .home = lane->info.home, .budget_ns = budget_ns};
+    memspan_error_clear();
+    if ((make_allocator(row, lane, &bed->allocator) != MEMSPAN_OK) ||
+        (memspan_allocator_describe(bed->allocator, &info) != MEMSPAN_OK)) {
+        snapshot_error(bed->problem, sizeof(bed->problem));
+    } else if (info.kind_given != lane->info.kind) {
+        snprintf(bed->problem, sizeof(bed->problem), "an allocator gives %s memory instead",
+                 memspan_kind_name(info.kind_given));
+    } else if (!take_memory(bed, array_bytes(snapshot, lane, full))) {
+        snapshot_error(bed->problem, sizeof(bed->problem));
+    }
+}
+
+void measure_bed_close(struct measure_bed *bed)
+{
+    measure_chain_free(&bed->chain);
+    (void)memspan_free(bed->result);
+    (void)memspan_free(bed->nodes);
+    (void)memspan_free(bed->arrays);
+    if (bed->allocator != MEMSPAN_ALLOCATOR_NULL) {
+        (void)memspan_allocator_destroy(bed->allocator);
+    }
+    (void)memspan_trim();
+    *bed = (struct measure_bed){0};
+}
+
+/* ---- a device's kernels, or the host's loops ---- */
+
+static bool run_kernel(int device, memspan_kernel_t kernel, size_t count, double a, const void *x,
+                       const void *y, void *z, size_t passes)
+{
+    memspan_kernel_call_t call = {sizeof(call), kernel, count, a, x, y, z};
+    size_t i;
+
+    for (i = 0; i < passes; i++) {
+        if (memspan_kernel_launch(device, &call) != MEMSPAN_OK) {
+            return false;
+        }
+    }
+    return memspan_device_synchronize(device) == MEMSPAN_OK;
+}
+
+static bool set_arrays(const struct measure_bed *bed, int device)
+{
+    static const double values[] = {1, 2, 0};
+    size_t i;
+
+    for (i = 0; i < 3; i++) {
+        double *array = bed->arrays + i * bed->count;
+
+        if (device == MEMSPAN_HOST) {
+            measure_fill(array, bed->count, values[i]);
+        } else if (!run_kernel(device, MEMSPAN_KERNEL_FILL, bed->count, values[i], NULL, NULL,
+                               array, 1)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Nanoseconds of so many passes; -1 when they failed. */
+static int64_t time_passes(const struct measure_bed *bed, int device, size_t passes)
+{
+    const double *x = bed->arrays;
+    const double *y = x + bed->count;
+    double *z       = bed->arrays + 2 * bed->count;
+    int64_t begin_ns;
+
+    if (device == MEMSPAN_HOST) {
+        return measure_daxpy(factor, x, y, z, bed->count, passes);
+    }
+    begin_ns = measure_now_ns();
+    if (!run_kernel(device, MEMSPAN_KERNEL_DAXPY, bed->count, factor, x, y, z, passes)) {
+        return -1;
+    }
+    return measure_now_ns() - begin_ns;
+}
+
+/* Elements from everywhere: each pass added the same. */
+static bool is_right(const struct measure_bed *bed, size_t passes, char *reason, size_t size)
+{
+    double *z   = bed->arrays + 2 * bed->count;
+    double want = (double)passes * (factor * 1 + 2);
+    size_t i;
+
+    for (i = 0; i <= 8; i++) {
+        size_t at   = (bed->count - 1) * i / 8;
+        double have = -1;
+
+        if (memspan_copy(&have, &z[at], sizeof(have)) != MEMSPAN_OK) {
+            snapshot_error(reason, size);
+            return false;
+        }
+        if ((have < want) || (have > want)) {
+            snprintf(reason, size, "wrong result: element %zu is %g instead of %g", at, have, want);
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool measure_bandwidth(const struct measure_bed *bed, int device, struct measure_cell *cell)
+{
+    size_t size     = sizeof(cell->bandwidth_reason);
+    char *reason    = cell->bandwidth_reason;
+    int64_t best_ns = INT64_MAX;
+    size_t passes   = 1;
+    size_t done     = 0;
+    size_t i;
+
+    if (!set_arrays(bed, device)) {
+        snapshot_error(reason, size);
+        return false;
+    }
+    for (i = 0; i < 4; i++) { /* the first, of one pass, warms up and says how many there can be */
+        int64_t ns = time_passes(bed, device, passes);
+
+        if (ns < 0) {
+            snapshot_error(reason, size);
+            return false;
+        }
+        done += passes;
+        ns = (ns < 1) ? 1 : ns;
+        if (i == 0) {
+            passes = (size_t)(bed->budget_ns / 3 / ns);
+            passes = (passes < 1) ? 1 : ((passes > PASSES_MOST) ? PASSES_MOST : passes);
+        } else if (ns / (int64_t)passes < best_ns) {
+            best_ns = ns / (int64_t)passes;
+        }
+    }
+    if (!is_right(bed, done, reason, size)) {
+        return false;
+    }
+    cell->bandwidth_bytes_per_s = 32e9 * (double)bed->count / (double)((best_ns < 1) ? 1 : best_ns);
+    return true;
+}
+
+/* Nanoseconds of a walk of so many steps from where the last one ended; -1 with the reason. */
+static int64_t time_walk(struct measure_bed *bed, int device, size_t steps, char *reason,
+                         size_t size)
+{
+    void *first    = measure_chain_begin(&bed->chain);
+    void *want     = measure_chain_end(&bed->chain, steps);
+    void *have     = NULL;
+    int64_t end_ns = 0;
+    int64_t begin_ns;
+
+    begin_ns = measure_now_ns();
+    if (device == MEMSPAN_HOST) {
+        have   = measure_walk(first, steps);
+        end_ns = measure_now_ns();
+    } else {
+        bool good = run_kernel(device, MEMSPAN_KERNEL_CHASE, steps, 0, first, NULL, bed->result, 1);
+
+        end_ns = measure_now_ns();
+        if (!good || (memspan_copy(&have, bed->result, sizeof(have)) != MEMSPAN_OK)) {
+            snapshot_error(reason, size);
+            return -1;
+        }
+    }
+    if (have != want) {
+        snprintf(reason, size, "wrong result: %zu steps ended at %p instead of %p", steps, have,
+                 want);
+        return -1;
+    }
+    bed->chain.at = (bed->chain.at + steps) % bed->chain.count;
+    return end_ns - begin_ns;
+}
+
+static bool measure_latency(struct measure_bed *bed, int device, struct measure_cell *cell)
+{
+    size_t size       = sizeof(cell->latency_reason);
+    char *reason      = cell->latency_reason;
+    bool moves        = (bed->kind == MEMSPAN_KIND_MANAGED);
+    int64_t launch_ns = INT64_MAX;
+    int64_t ns        = 0;
+    size_t steps      = 500;
+    size_t i;
+
+    if (moves && (time_walk(bed, device, bed->chain.count, reason, size) < 0)) {
+        return false;
+    }
+    for (i = 0; i < 3; i++) { /* what a kernel costs that does nothing */
+        ns = time_walk(bed, device, 1, reason, size);
+        if (ns < 0) {
+            return false;
+        }
+        launch_ns = (ns < launch_ns) ? ns : launch_ns;
+    }
+    for (;;) {
+        ns = time_walk(bed, device, steps, reason, size);
+        if (ns < 0) {
+            return false;
+        }
+        if (((ns >= bed->budget_ns / 3) && (ns >= 4 * launch_ns)) || (steps >= STEPS_MOST)) {
+            break;
+        }
+        steps *= (ns < bed->budget_ns / 30) ? 8 : 3;
+    }
+    if (ns <= launch_ns) {
+        snprintf(reason, size, "too fast for this clock");
+        return false;
+    }
+    cell->latency_ns = (double)(ns - launch_ns) / (double)steps;
+    return true;
+}
+
+/* ---- copies and fills ---- */
+
+/* Copy between @p mine and the memory and back; false with the reason. */
+static bool time_copies(const struct measure_bed *bed, unsigned char *mine, size_t size_bytes,
+                        struct measure_cell *cell)
+{
+    int64_t best_ns  = INT64_MAX;
+    int64_t eight_ns = INT64_MAX;
+    int64_t spent_ns = 0;
+    int64_t begin_ns;
+    size_t i;
+
+    for (i = 0; (i < 3) || ((i < 1000) && (spent_ns < bed->budget_ns)); i++) {
+        int64_t ns;
+
+        begin_ns = measure_now_ns();
+        if ((memspan_copy(bed->arrays, mine, size_bytes) != MEMSPAN_OK) ||
+            (memspan_copy(mine, bed->arrays, size_bytes) != MEMSPAN_OK)) {
+            return false;
+        }
+        ns      = measure_now_ns() - begin_ns;
+        best_ns = (ns < best_ns) ? ns : best_ns;
+        spent_ns += ns;
+    }
+    for (i = 0; i < 100; i++) {
+        int64_t ns;
+
+        begin_ns = measure_now_ns();
+        if (memspan_copy(mine, bed->arrays, 8) != MEMSPAN_OK) {
+            return false;
+        }
+        ns       = measure_now_ns() - begin_ns;
+        eight_ns = (ns < eight_ns) ? ns : eight_ns;
+    }
+    cell->bandwidth_bytes_per_s = 2e9 * (double)size_bytes / (double)((best_ns < 1) ? 1 : best_ns);
+    cell->latency_ns            = (double)((eight_ns < 1) ? 1 : eight_ns);
+    return true;
+}
+
+/* The device's own memory, or the host's: the other end of a copy. */
+static unsigned char *own_memory(int device, size_t size_bytes, memspan_allocator_h *allocator_p)
+{
+    static const memspan_trait_t null_fb = {MEMSPAN_TRAIT_FALLBACK, MEMSPAN_VALUE_NULL_FB};
+    memspan_space_h space;
+    unsigned char *memory;
+
+    if ((memspan_space_get(&device, 1, MEMSPAN_SPACE_NULL, &space) != MEMSPAN_OK) ||
+        (memspan_allocator_create(space, &null_fb, 1, allocator_p) != MEMSPAN_OK)) {
+        return NULL;
+    }
+    memory = memspan_alloc(*allocator_p, size_bytes);
+    if (memory == NULL) {
+        memspan_allocator_destroy(*allocator_p);
+        *allocator_p = MEMSPAN_ALLOCATOR_NULL;
+    }
+    return memory;
+}
+
+/* Whether the pattern that was copied in came out again; @p mine may be no memory of the host. */
+static bool copies_are_right(const struct measure_bed *bed, unsigned char *mine, size_t size_bytes)
+{
+    static const unsigned char pattern[16] = "memquery-pattern";
+    unsigned char seen[sizeof(pattern)]    = {0};
+    size_t last                            = size_bytes - sizeof(pattern);
+
+    return (memspan_copy(mine + last, pattern, sizeof(pattern)) == MEMSPAN_OK) &&
+           (memspan_copy(bed->arrays, mine, size_bytes) == MEMSPAN_OK) &&
+           (memspan_fill(mine, 0, size_bytes) == MEMSPAN_OK) &&
+           (memspan_copy(mine, bed->arrays, size_bytes) == MEMSPAN_OK) &&
+           (memspan_copy(seen, mine + last, sizeof(seen)) == MEMSPAN_OK) &&
+           (memcmp(seen, pattern, sizeof(seen)) == 0);
+}
+
+static void measure_copies(const struct measure_bed *bed, int device, struct measure_cell *cell)
+{
+    size_t size_bytes             = 3 * bed->count * sizeof(double);
+    memspan_allocator_h allocator = MEMSPAN_ALLOCATOR_NULL;
+    unsigned char *mine;
+
+    cell->method = MEASURE_COPY;
+    size_bytes   = (size_bytes > COPY_MOST_BYTES) ? COPY_MOST_BYTES : size_bytes;
+    memspan_error_clear();
+    mine = own_memory(device, size_bytes, &allocator);
+    if ((mine == NULL) || (memspan_fill(mine, 1, size_bytes) != MEMSPAN_OK) ||
+        !time_copies(bed, mine, size_bytes, cell)) {
+        snapshot_error(cell->bandwidth_reason, sizeof(cell->bandwidth_reason));
+        cell->state = MEASURE_FAILED;
+    } else if (!copies_are_right(bed, mine, size_bytes)) {
+        snprintf(cell->bandwidth_reason, sizeof(cell->bandwidth_reason),
+                 "wrong result: what was copied in did not come out");
+        cell->bandwidth_bytes_per_s = 0;
+        cell->latency_ns            = 0;
+        cell->state                 = MEASURE_FAILED;
+    } else {
+        cell->state = MEASURE_DONE;
+    }
+    if (cell->state == MEASURE_FAILED) {
+        strcpy(cell->latency_reason, cell->bandwidth_reason);
+    }
+    (void)memspan_free(mine);
+    if (allocator != MEMSPAN_ALLOCATOR_NULL) {
+        (void)memspan_allocator_destroy(allocator);
+    }
+}
+
+static void measure_fills(const struct measure_bed *bed, struct measure_cell *cell)
+{
+    size_t size_bytes = 3 * bed->count * sizeof(double);
+    int64_t best_ns   = INT64_MAX;
+    size_t i;
+
+    cell->method = MEASURE_FILL;
+    cell->state  = MEASURE_DONE;
+    for (i = 0; i < 3; i++) {
+        int64_t begin_ns = measure_now_ns();
+        int64_t ns;
+
+        if (memspan_fill(bed->arrays, (unsigned char)i, size_bytes) != MEMSPAN_OK) {
+            snapshot_error(cell->bandwidth_reason, sizeof(cell->bandwidth_reason));
+            cell->state = MEASURE_FAILED;
+            break;
+        }
+        ns      = measure_now_ns() - begin_ns;
+        best_ns = (ns < best_ns) ? ns : best_ns;
+    }
+    if (cell->state == MEASURE_DONE) {
+        cell->bandwidth_bytes_per_s =
+            1e9 * (double)size_bytes / (double)((best_ns < 1) ? 1 : best_ns);
+    }
+    snprintf(cell->latency_reason, sizeof(cell->latency_reason),
+             "the device has no built-in kernel that could follow a chain");
+}
+
+/* ---- which ---- */
+
+static void waive(struct measure_cell *cell, enum measure_state state, const char *why)
+{
+    cell->state = state;
+    snprintf(cell->bandwidth_reason, sizeof(cell->bandwidth_reason), "%s", why);
+    snprintf(cell->latency_reason, sizeof(cell->latency_reason), "%s", why);
+}
+
+static void measure_loads(struct measure_bed *bed, const struct device_row *device,
+                          struct measure_cell *cell)
+{
+    int number = device->info.number;
+    bool host  = (number == MEMSPAN_HOST);
+    bool any;
+
+    cell->method = host ? MEASURE_LOADS : MEASURE_KERNEL;
+    memspan_error_clear();
+    any = measure_bandwidth(bed, number, cell);
+    memspan_error_clear();
+    if (!host && ((device->info.capabilities & MEMSPAN_CAN_SHARE_ADDRESSES) == 0)) {
+        snprintf(cell->latency_reason, sizeof(cell->latency_reason),
+                 "addresses mean something else on the device: no chain of them can be followed");
+    } else {
+        any = measure_latency(bed, number, cell) || any;
+    }
+    cell->state = any ? MEASURE_DONE : MEASURE_FAILED;
+}
+
+void measure_bed_use(struct measure_bed *bed, const struct device_row *device,
+                     const memspan_reach_t *reach, struct measure_cell *cell)
+{
+    int number = device->info.number;
+
+    if (bed->problem[0] != '\0') {
+        waive(cell, MEASURE_FAILED, bed->problem);
+    } else if (reach->access == MEMSPAN_ACCESS_NONE) {
+        waive(cell, MEASURE_WAIVED, "the device does not reach it");
+    } else if (reach->access == MEMSPAN_ACCESS_REGISTER) {
+        waive(cell, MEASURE_WAIVED, "reached only once it is imported into the device's driver");
+    } else if (reach->access == MEMSPAN_ACCESS_COPY) {
+        measure_copies(bed, number, cell);
+    } else if ((number == MEMSPAN_HOST) ||
+               ((device->info.capabilities & MEMSPAN_CAN_KERNELS) != 0)) {
+        measure_loads(bed, device, cell);
+    } else if ((bed->kind == MEMSPAN_KIND_DEVICE) && (bed->home == number)) {
+        measure_fills(bed, cell);
+    } else {
+        waive(cell, MEASURE_WAIVED, "the device has no built-in kernels");
+    }
+}
