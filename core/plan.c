@@ -242,7 +242,7 @@ static void explain_kind(struct memspan_plan *plan, const struct memspan_resourc
             (note[0] != '\0') ? " (" : "", note, (note[0] != '\0') ? ")" : "");
         return;
     }
-    say(plan, "%s memory was asked for, %s serves it by %s memory, which promises more%s%s%s",
+    say(plan, "%s memory was asked for, %s serves it by %s memory%s%s%s",
         memspan_kind_name(plan->kind_asked), label, memspan_kind_name(r->kind),
         (note[0] != '\0') ? " (" : "", note, (note[0] != '\0') ? ")" : "");
     if ((first != NULL) && (first->info.kind_note[plan->kind_asked][0] != '\0')) {
@@ -523,7 +523,7 @@ static memspan_status_t check_guarantee(struct memspan_plan *plan, const struct 
         return MEMSPAN_OK;
     }
     if ((t->guarantee == MEMSPAN_VALUE_REQUIRED) || (policy == 2)) {
-        memspan_error(MEMSPAN_ERR_NOT_GUARANTEED, "%.200s", plan->why);
+        memspan_error(MEMSPAN_ERR_NOT_GUARANTEED, "%.480s", plan->why);
         return memspan_error_hint("it is refused because of %s",
                                   word[t->guarantee != MEMSPAN_VALUE_REQUIRED]);
     }
