@@ -11,6 +11,7 @@
  * Sizes are bytes; PE numbers are the world's (context.h translates). */
 
 #include "shmem/context.h"
+#include "shmem/copy.h"
 #include "shmem/segment.h"
 #include <string.h>
 
@@ -34,7 +35,7 @@ static inline void memspan_rma_copy(void *to, const void *from, size_t size_byte
     } else if (size_bytes == 2) {
         memcpy(to, from, 2);
     } else {
-        memcpy(to, from, size_bytes);
+        memspan_copy_block(to, from, size_bytes);
     }
 }
 

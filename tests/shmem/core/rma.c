@@ -58,9 +58,10 @@ static void ring(unsigned char *symmetric, unsigned char *own, size_t size, size
 
 static void sizes(void)
 {
-    static const size_t size[] = {0,   1,    2,    3,    4,    5,    7,    8,     9,    15,
-                                  16,  17,   31,   32,   33,   63,   64,   65,    100,  255,
-                                  256, 1000, 1024, 4095, 4096, 4097, 8192, 65535, 65536};
+    static const size_t size[] = {0,    1,    2,    3,    4,     5,     7,     8,     9,
+                                  15,   16,   17,   31,   32,    33,    63,    64,    65,
+                                  100,  255,  256,  1000, 1024,  3071,  3072,  3073,  4095,
+                                  4096, 4097, 5000, 8192, 16383, 16384, 16385, 65535, 65536};
     unsigned char *own         = malloc(ROOM);
     size_t i;
     size_t shift;
