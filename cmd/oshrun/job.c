@@ -104,7 +104,9 @@ void job_signal(const struct job *job, int signal)
 {
     for (int pe = 0; pe < job->pe_count; pe++) {
         if (job->pes[pe].pid > 0) {
-            kill(-job->pes[pe].pid, signal);
+            if (kill(-job->pes[pe].pid, signal) != 0) {
+                kill(job->pes[pe].pid, signal); /* it has gone into another group */
+            }
         }
     }
 }

@@ -19,24 +19,40 @@
 static const int watched[] = {SIGCHLD, SIGINT,  SIGTERM, SIGHUP,  SIGQUIT,
                               SIGUSR1, SIGUSR2, SIGCONT, SIGTSTP, SIGWINCH};
 
-void watch_block_signals(sigset_t *before_p)
+/* What is ignored (nohup, a shell's background jobs) stays ignored. */
+static sigset_t watched_set(void)
 {
     sigset_t set;
     sigemptyset(&set);
     for (size_t i = 0; i < sizeof(watched) / sizeof(watched[0]); i++) {
-        sigaddset(&set, watched[i]);
+        struct sigaction action;
+        if (watched[i] == SIGCHLD || sigaction(watched[i], NULL, &action) != 0 ||
+            action.sa_handler != SIG_IGN) {
+            sigaddset(&set, watched[i]);
+        }
     }
+    return set;
+}
+
+void watch_block_signals(sigset_t *before_p)
+{
+    sigset_t set = watched_set();
+    signal(SIGCHLD, SIG_DFL); /* or there would be nobody to wait for */
     sigprocmask(SIG_BLOCK, &set, before_p);
 }
 
 static int open_signals(void)
 {
-    sigset_t set;
-    sigemptyset(&set);
-    for (size_t i = 0; i < sizeof(watched) / sizeof(watched[0]); i++) {
-        sigaddset(&set, watched[i]);
-    }
+    sigset_t set = watched_set();
     return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+}
+
+/* No PE is left to pass them on to: they are for this process, should it be waiting for a reader.
+ */
+static void unblock_signals(void)
+{
+    sigset_t set = watched_set();
+    sigprocmask(SIG_UNBLOCK, &set, NULL);
 }
 
 /* The first reason counts. */
@@ -108,15 +124,15 @@ static void take_events(struct watch *watch)
     }
 }
 
-/* Why the program could not be run, when that is why PE number pe has gone. */
-static bool check_start(struct watch *watch, int pe)
+/* Why the program could not be run, when that is why a PE has gone. */
+static bool check_start(struct watch *watch)
 {
     struct start_error error;
     if (read(watch->error_fd, &error, sizeof(error)) != (ssize_t)sizeof(error)) {
         return false;
     }
     if (!watch->is_ending) {
-        complain("PE %d cannot run %s%s%s: %s", pe, watch->job->options->program[0],
+        complain("PE %d cannot run %s%s%s: %s", error.pe, watch->job->options->program[0],
                  watch->job->options->folder != NULL ? " in " : "",
                  watch->job->options->folder != NULL ? watch->job->options->folder : "",
                  strerror(error.code));
@@ -143,7 +159,7 @@ static void judge(struct watch *watch, int pe)
 {
     const struct pe *record = &watch->job->pes[pe];
     int code                = WEXITSTATUS(record->wait_status);
-    if (check_abort(watch) || check_start(watch, pe)) {
+    if (check_abort(watch) || check_start(watch)) {
         return;
     }
     if (WIFSIGNALED(record->wait_status)) {
@@ -356,6 +372,7 @@ int watch_run(struct watch *watch)
     free(events);
     check_end(watch);
     end_leftovers(watch);
+    unblock_signals();
     output_finish(watch->output);
     return watch->is_decided ? watch->status : 0;
 }

@@ -199,6 +199,17 @@ $signal"
         is_silent
         gone "sleep $mark"
     done
+    # Under nohup, the end of a session is not the end of the job.
+    (trap '' HUP; exec "$oshrun" --pmix=off -n 2 sleep $mark) >out 2>err &
+    launcher=$!
+    while [ "$(pgrep -cf "^sleep $mark")" -ne 2 ]; do sleep 0.05; done
+    kill -HUP $launcher
+    kill -HUP $launcher
+    sleep 0.2
+    [ "$(pgrep -cf "^sleep $mark")" -eq 2 ] || fail 'an ignored signal has ended the job'
+    kill -TERM $launcher
+    wait $launcher || :
+    gone "sleep $mark"
     ;;
 stop)
     "$oshrun" --pmix=off -n 2 sleep $mark >out 2>err &
