@@ -226,6 +226,20 @@ stop)
     wait $launcher || :
     gone "sleep $mark"
     ;;
+terminal)
+    command -v script >/dev/null || { echo 'skip: no script'; exit 77; }
+    # On a terminal the PEs see it; PE 0 reads what is typed; Ctrl-C ends the job.
+    script -qec "'$oshrun' --pmix=off -n 2 sh -c 'test -t 1 && echo terminal'" /dev/null </dev/null >out 2>err
+    [ "$(grep -c terminal out)" -eq 2 ] || fail 'no terminal'
+    (echo typed; sleep 0.5; printf '\004'; sleep 0.3) |
+        timeout 20 script -qec "'$oshrun' --pmix=off --tag-output -n 2 cat" /dev/null >out 2>err ||
+        fail "status $?"
+    grep -q '^\[0\] typed' out || fail 'what is typed does not arrive'
+    status=0
+    (sleep 0.4; printf '\003'; sleep 0.3) |
+        timeout 20 script -qec "'$oshrun' --pmix=off -n 2 sleep $mark" /dev/null >out 2>err || status=$?
+    [ $status -eq 130 ] || fail "status $status, not 130, after Ctrl-C"
+    ;;
 timeout)
     start=$(ms)
     run 124 "$oshrun" --timeout 0.3 -n 2 "$pe" hang
