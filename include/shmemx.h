@@ -121,6 +121,12 @@ MEMSPAN_API int shmemx_partition_count(void);
 MEMSPAN_API int shmemx_partition_ids(int *ids, int capacity);
 /** 0 and *info; nonzero when there is none of that number. */
 MEMSPAN_API int shmemx_partition_info(int id, shmemx_partition_info_t *info);
+/** Before or without shmem_init(): the @p index-th partition, by ascending number, that this
+ * process's environment asks for, and what the machine has for it: no memory is taken. 0; an error
+ * code beyond the last one (MEMSPAN_ERR_NOT_FOUND), for an environment that is refused
+ * (MEMSPAN_ERR_CONFIG), or where that partition cannot be had: then *info says what was asked for
+ * and why not. Opens the drivers of the devices that are named. */
+MEMSPAN_API int shmemx_partition_plan(int index, shmemx_partition_info_t *info);
 /** The number of the one that @p address lies in; SHMEMX_PARTITION_STATIC; SHMEMX_PARTITION_NONE.
  */
 MEMSPAN_API int shmemx_partition_of(const void *address);

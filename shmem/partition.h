@@ -47,6 +47,9 @@ void memspan_partition_close(void);
 int memspan_partition_ids(int *ids, int capacity);
 /* Everything but the size of the structure. MEMSPAN_ERR_NOT_FOUND. */
 memspan_status_t memspan_partition_describe(int id, shmemx_partition_info_t *info_p);
+/* The index-th that the environment asks for, as it would be: needs no job. MEMSPAN_ERR_NOT_FOUND
+ * beyond the last; another error and what was asked for where it cannot be had. */
+memspan_status_t memspan_partition_foresee(int index, shmemx_partition_info_t *info_p);
 /* "SHMEM_SYMMETRIC_PARTITION1", or the name that a space was given. NULL: there is none. */
 const char *memspan_partition_name(int id);
 

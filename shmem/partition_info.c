@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* partition_info.c: what is said of partitions. */
 
+#include "shmem/option.h"
 #include "shmem/partition.h"
 #include "shmem/partition_memory.h"
 #include "shmem/rma.h"
 #include <memspan/device.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const struct memspan_partition_record *record_of(const struct memspan_partition *partition)
@@ -13,22 +15,39 @@ static const struct memspan_partition_record *record_of(const struct memspan_par
     return partition->memory;
 }
 
+/* Of memory that peers map, or that its PE serves: waits ask the service too. */
+static long capabilities_for(bool is_mapped, bool host_touches)
+{
+    long capabilities = SHMEMX_CAP_RMA | SHMEMX_CAP_COLLECTIVES | SHMEMX_CAP_ATOMICS;
+
+    capabilities |= SHMEMX_CAP_WAIT | (host_touches ? SHMEMX_CAP_DIRECT_ACCESS : 0);
+    return capabilities | (is_mapped ? SHMEMX_CAP_PEER_ACCESS : 0);
+}
+
 static long capabilities_of(const struct memspan_partition *partition)
 {
     const struct memspan_segment *segment = &memspan_segments[partition->segment];
-    long capabilities = SHMEMX_CAP_RMA | SHMEMX_CAP_COLLECTIVES | SHMEMX_CAP_ATOMICS;
+    long capabilities = capabilities_for(segment->fd >= 0, segment->host_touches);
 
-    if (segment->host_touches) {
-        capabilities |= SHMEMX_CAP_DIRECT_ACCESS | SHMEMX_CAP_WAIT;
-    }
-    if (segment->fd >= 0) {
-        capabilities |= SHMEMX_CAP_PEER_ACCESS;
-        capabilities |= memspan_arena.is_common ? SHMEMX_CAP_IDENT_ADDR : 0;
+    if ((segment->fd >= 0) && memspan_arena.is_common) {
+        capabilities |= SHMEMX_CAP_IDENT_ADDR;
     }
     if (partition->team == MEMSPAN_TEAM_WORLD) {
         capabilities |= SHMEMX_CAP_WORLD_ACCESS;
     }
     return capabilities;
+}
+
+static void write_words(const struct memspan_partition_wish *wish,
+                        const struct memspan_partition_plan *plan, shmemx_partition_info_t *info)
+{
+    bool is_other = (plan->kind != wish->kind);
+
+    memspan_partition_kind_text(plan->kind, is_other ? "" : wish->backend,
+                                (wish->backend[0] != '\0') ? wish->device : plan->device,
+                                info->kind_name, sizeof info->kind_name);
+    snprintf(info->resource, sizeof info->resource, "%s", plan->resource);
+    snprintf(info->why, sizeof info->why, "%s", plan->why);
 }
 
 memspan_status_t memspan_partition_describe(int id, shmemx_partition_info_t *info_p)
@@ -52,7 +71,7 @@ memspan_status_t memspan_partition_describe(int id, shmemx_partition_info_t *inf
                                   .is_default      = (partition == chosen),
                                   .kind_asked      = record->wish.kind,
                                   .kind            = plan->kind,
-                                  .policy          = plan->policy,
+                                  .policy          = record->wish.policy,
                                   .device          = plan->device,
                                   .capabilities    = capabilities_of(partition),
                                   .base            = memspan_segments[partition->segment].base,
@@ -62,12 +81,7 @@ memspan_status_t memspan_partition_describe(int id, shmemx_partition_info_t *inf
                                   .page_size_bytes = plan->page_size_bytes,
                                   .team = memspan_team_handle(&memspan_teams[partition->team]),
                                   .page_size_asked_bytes = (size_t)record->wish.page_size_bytes};
-    memspan_partition_kind_text(
-        plan->kind, (plan->kind == record->wish.kind) ? record->wish.backend : "",
-        (record->wish.backend[0] != '\0') ? record->wish.device : plan->device, info_p->kind_name,
-        sizeof info_p->kind_name);
-    snprintf(info_p->resource, sizeof info_p->resource, "%s", plan->resource);
-    snprintf(info_p->why, sizeof info_p->why, "%s", plan->why);
+    write_words(&record->wish, plan, info_p);
     return MEMSPAN_OK;
 }
 
@@ -96,4 +110,69 @@ void memspan_partition_print(void)
                                                                    : "reached through its PE",
                ((info.capabilities & SHMEMX_CAP_PEER_ACCESS) != 0) ? "processors" : "its PE");
     }
+}
+
+/* ---- without a job ---- */
+
+static void foresee(const struct memspan_partition_wish *wish,
+                    const struct memspan_partition_plan *plan, shmemx_partition_info_t *info)
+{
+    bool host_touches = !plan->is_block || (plan->device_kind != MEMSPAN_KIND_DEVICE);
+
+    info->kind            = plan->kind;
+    info->device          = plan->device;
+    info->page_size_bytes = plan->page_size_bytes;
+    info->capabilities = capabilities_for(!plan->is_block, host_touches) | SHMEMX_CAP_WORLD_ACCESS;
+    write_words(wish, plan, info);
+}
+
+static memspan_status_t foresee_wish(const struct memspan_partition_wish *wish, bool is_default,
+                                     shmemx_partition_info_t *info_p)
+{
+    shmemx_partition_info_t info = {.struct_size           = info_p->struct_size,
+                                    .id                    = wish->id,
+                                    .is_default            = is_default,
+                                    .kind_asked            = wish->kind,
+                                    .policy                = wish->policy,
+                                    .device                = -1,
+                                    .size_bytes            = (size_t)wish->size_bytes,
+                                    .page_size_asked_bytes = (size_t)wish->page_size_bytes};
+    struct memspan_partition_plan plan;
+    memspan_status_t status = memspan_partition_plan(wish, 0, 1, &plan);
+    char reason[160];
+
+    memspan_partition_kind_text(wish->kind, wish->backend, wish->device, info.kind_name,
+                                sizeof info.kind_name);
+    if (status != MEMSPAN_OK) {
+        snprintf(reason, sizeof reason, "%s", memspan_error_last()->message);
+        snprintf(info.why, sizeof info.why, "%s", memspan_error_text());
+        status = memspan_partition_plan_fallback(wish, reason, &plan);
+    }
+    if (status == MEMSPAN_OK) {
+        foresee(wish, &plan, &info);
+    }
+    *info_p = info;
+    return status;
+}
+
+memspan_status_t memspan_partition_foresee(int index, shmemx_partition_info_t *info_p)
+{
+    struct memspan_partition_wishes *wishes = malloc(sizeof *wishes);
+    memspan_status_t status = memspan_job.is_on ? MEMSPAN_OK : memspan_shmem_option_read();
+
+    if (wishes == NULL) {
+        return memspan_error(MEMSPAN_ERR_NO_MEMORY, "no memory to read the partitions into");
+    }
+    if (status == MEMSPAN_OK) {
+        status = memspan_partition_wishes_get(wishes);
+    }
+    if ((status == MEMSPAN_OK) && ((index < 0) || (index >= wishes->count))) {
+        status = memspan_error(MEMSPAN_ERR_NOT_FOUND, "%d partitions are asked for", wishes->count);
+    } else if (status == MEMSPAN_OK) {
+        const struct memspan_partition_wish *wish = &wishes->wish[index];
+
+        status = foresee_wish(wish, wish->id == wishes->default_id, info_p);
+    }
+    free(wishes);
+    return status;
 }

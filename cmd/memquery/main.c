@@ -75,6 +75,8 @@ int main(int argc, char **argv)
         return probe_answer(&options, report_check);
     case MODE_WHY:
         return probe_answer(&options, report_why);
+    case MODE_SHMEM:
+        return probe_answer(&options, report_shmem);
     case MODE_CONFIG:
         return probe_answer(&options, report_config);
     case MODE_SHOW:

@@ -27,6 +27,7 @@ static const struct option_row {
     {"--plan", "", SET_MODE, MODE_PLAN, MUST_HAVE},
     {"--check", "", SET_MODE, MODE_CHECK, MUST_HAVE},
     {"--why", "", SET_MODE, MODE_WHY, MUST_HAVE},
+    {"--shmem", "", SET_MODE, MODE_SHMEM, HAS_NONE},
     {"--config", "-c", SET_MODE, MODE_CONFIG, HAS_NONE},
     {"--version", "-V", SET_MODE, MODE_VERSION, HAS_NONE},
     {"--help", "-h", SET_MODE, MODE_HELP, HAS_NONE},
@@ -47,6 +48,8 @@ static const char help[] =
     "                  devices=0,host,memory_access=coherent   backend=opencl   device=0\n"
     "  --why NAME      why a backend, device, space or kind is as it is: probe, native error,\n"
     "                  cause, remedy\n"
+    "  --shmem         which symmetric partitions an OpenSHMEM program would have here with this\n"
+    "                  environment, and how its peers reach them\n"
     "  -c, --config    every environment variable: value, source, form, default, help\n"
     "  -V, --version   version of memquery and of the library\n"
     "  -h, --help      this text\n"

@@ -13,6 +13,7 @@ enum mode {
     MODE_PLAN,
     MODE_CHECK,
     MODE_WHY,
+    MODE_SHMEM,
     MODE_CONFIG,
     MODE_VERSION,
     MODE_HELP

@@ -9,10 +9,11 @@
 /* Everything, as a table or as JSON (memquery without a question). */
 int report_show(const struct request *request, FILE *out);
 
-/* --plan, --check, --why, --config. */
+/* --plan, --check, --why, --shmem, --config. */
 int report_plan(const struct request *request, FILE *out);
 int report_check(const struct request *request, FILE *out);
 int report_why(const struct request *request, FILE *out);
+int report_shmem(const struct request *request, FILE *out);
 int report_config(const struct request *request, FILE *out);
 
 /* The two forms of a snapshot. */

@@ -227,6 +227,24 @@ int shmemx_partition_info(int id, shmemx_partition_info_t *info)
     return 0;
 }
 
+/* What a program knew of the structure when it was built is written, no more. */
+int shmemx_partition_plan(int index, shmemx_partition_info_t *info)
+{
+    shmemx_partition_info_t all = {.struct_size = sizeof all, .id = SHMEMX_PARTITION_NONE};
+    memspan_status_t status;
+
+    if ((info == NULL) || (info->struct_size < offsetof(shmemx_partition_info_t, kind_asked))) {
+        return (int)memspan_error(MEMSPAN_ERR_INVALID,
+                                  "%s: info is NULL or its struct_size is not set", __func__);
+    }
+    status = memspan_partition_foresee(index, &all);
+    if (all.id != SHMEMX_PARTITION_NONE) {
+        all.struct_size = info->struct_size;
+        memcpy(info, &all, (info->struct_size < sizeof all) ? info->struct_size : sizeof all);
+    }
+    return (int)status;
+}
+
 int shmemx_partition_of(const void *address)
 {
     const struct memspan_partition *partition;

@@ -171,6 +171,24 @@ config)
     expect_jq '.variables[] | select(.name == "MEMSPAN_CHUNK_SIZE") | .source == "refused"'
     run_with MEMSPAN_DEVICES=opencl:x --config && expect_code 2
     ;;
+shmem)
+    need jq
+    run --shmem && expect_code 0 && expect_out '^1\* +512 MiB +SYSDEFAULT'
+    run_with SHMEM_SYMMETRIC_PARTITION7=2m:kind=N --json --shmem
+    expect_code 0
+    expect_schema
+    expect_jq '[.partitions[].id] == [1, 7]'
+    expect_jq '.partitions[1] | .kind_given == "NORMALMEM" and .size == 2097152'
+    expect_jq '.partitions[1] | .peers == "load/store" and .atomics == "processor" and .available'
+    run_with SHMEM_SYMMETRIC_PARTITION7=2m:kind=DEVICE@99 --json --shmem
+    expect_code 1
+    expect_jq '.partitions[1] | (.available | not) and .kind_given == null'
+    expect_jq '.partitions[1].why | contains("DEVICE@99")'
+    run_with SHMEM_SYMMETRIC_PARTITION7=2m:kind=DEVICE@99:policy=P --json --shmem
+    expect_code 0
+    expect_jq '.partitions[1] | .kind_asked == "DEVICE" and .kind_given == "SYSDEFAULT"'
+    run_with SHMEM_SYMMETRIC_PARTITION7=2m:kin=N --shmem && expect_code 2
+    ;;
 crash | hang)
     need_opencl
     BROKEN_OPENCL=$case LD_LIBRARY_PATH=$broken
