@@ -132,7 +132,7 @@ static plan_call *open_library(void)
 static int finish(const struct request *request, json_t *partitions, struct grid *grid, int code,
                   FILE *out)
 {
-    if (request->options->json) {
+    if (request->options->format == FORMAT_JSON) {
         json_t *document = json_document();
 
         json_put(document, "partitions", partitions);
