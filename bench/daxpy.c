@@ -62,6 +62,14 @@ double daxpy_row_repetition_ns(const struct daxpy_row *row)
     return bench_samples_median(&row->ns[(row->repetitions > 1) ? DAXPY_STEADY : DAXPY_FIRST]);
 }
 
+double daxpy_row_copy_share(const struct daxpy_run *run, const struct daxpy_row *row)
+{
+    double ns = daxpy_row_repetition_ns(row);
+
+    return (row->variant == DAXPY_HOST) ? NAN
+                                        : (daxpy_row_kernel_bytes(row) / ns / run->copy_gb_per_s);
+}
+
 struct daxpy_row *daxpy_run_row(const struct daxpy_run *run, size_t n, size_t repetitions,
                                 enum daxpy_variant variant)
 {
@@ -169,11 +177,13 @@ static void measure_size(struct daxpy_run *run, size_t n)
     }
 }
 
+enum { COPY_LEAST = 1024 * 1024 }; /* doubles */
+
 /* With arrays of the largest size: a short copy is more latency than bandwidth. */
 static void measure_copy(struct daxpy_run *run)
 {
     const struct daxpy_subject *subject = &run->subjects[DAXPY_DEVICE_RESIDENT];
-    size_t most                         = 0;
+    size_t most                         = COPY_LEAST;
 
     for (size_t i = 0; i < run->plan->sizes.count; i++) {
         most = (run->plan->sizes.values[i] > most) ? run->plan->sizes.values[i] : most;
@@ -193,12 +203,12 @@ static int measure(struct daxpy_run *run)
         code = 1;
         goto close_memory;
     }
+    measure_copy(run);
     daxpy_print_head(run);
     for (size_t i = 0; i < run->plan->sizes.count; i++) {
         measure_size(run, run->plan->sizes.values[i]);
         daxpy_print_size(run, run->plan->sizes.values[i]);
     }
-    measure_copy(run);
     daxpy_print_foot(run);
     for (size_t i = 0; i < run->row_count; i++) {
         code = may_run(&run->rows[i]) || (run->rows[i].state == DAXPY_WAIVED) ? code : 1;

@@ -206,6 +206,10 @@ double daxpy_row_kernel_bytes(const struct daxpy_row *row);
 /* Time of a repetition once things are warm: steady, or first use where there is only one. */
 double daxpy_row_repetition_ns(const struct daxpy_row *row);
 
+/* The rate of a repetition as a share of the device's own copies; NAN: not measured, or no device's
+ * work. */
+double daxpy_row_copy_share(const struct daxpy_run *run, const struct daxpy_row *row);
+
 /* The output: head before the first round, a table when a size is done, the rest at the end. */
 void daxpy_print_head(const struct daxpy_run *run);
 void daxpy_print_size(const struct daxpy_run *run, size_t n);

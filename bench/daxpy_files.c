@@ -4,6 +4,7 @@
 #include "bench/daxpy_output.h"
 #include "bench/plot_svg.h"
 #include "bench/report.h"
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -34,7 +35,9 @@
     X(PAGE, "page_size_bytes")                                                                     \
     X(NODE, "numa_node")                                                                           \
     X(RESULT, "result")                                                                            \
-    X(WHY, "why")
+    X(WHY, "why")                                                                                  \
+    X(COPY_RATE, "device_copy_gb_per_s")                                                           \
+    X(COPY_SHARE, "share_of_device_copy")
 
 enum column {
 #define COLUMN_ENUM(symbol, name) COLUMN_##symbol,
@@ -74,8 +77,10 @@ static bool add_identity(struct bench_cell *cells, const struct daxpy_run *run,
            bench_cell_text(&cells[COLUMN_WHY], row->reason[0] ? row->reason : memory->why);
 }
 
-static void add_times(struct bench_cell *cells, const struct daxpy_row *row, enum daxpy_phase phase)
+static void add_times(struct bench_cell *cells, const struct daxpy_run *run,
+                      const struct daxpy_row *row, enum daxpy_phase phase)
 {
+    double copy_gb_per_s = (row->variant == DAXPY_HOST) ? NAN : run->copy_gb_per_s;
     struct bench_summary summary;
 
     if (!bench_samples_summarize(&row->ns[phase], &summary)) {
@@ -98,6 +103,9 @@ static void add_times(struct bench_cell *cells, const struct daxpy_row *row, enu
     if ((phase == DAXPY_FIRST) || (phase == DAXPY_STEADY)) {
         bench_cell_real(&cells[COLUMN_KERNEL], daxpy_row_kernel_bytes(row));
         bench_cell_real(&cells[COLUMN_RATE], daxpy_row_kernel_bytes(row) / summary.median);
+        bench_cell_real(&cells[COLUMN_COPY_RATE], copy_gb_per_s);
+        bench_cell_real(&cells[COLUMN_COPY_SHARE],
+                        daxpy_row_kernel_bytes(row) / summary.median / copy_gb_per_s);
     }
 }
 
@@ -117,7 +125,7 @@ static bool add_row(struct bench_report *report, const struct daxpy_run *run,
             !bench_cell_text(&cells[COLUMN_PHASE], daxpy_phase_name((enum daxpy_phase)phase))) {
             return false;
         }
-        add_times(cells, row, (enum daxpy_phase)phase);
+        add_times(cells, run, row, (enum daxpy_phase)phase);
     }
     return true;
 }

@@ -8,10 +8,10 @@
 #include <string.h>
 
 static const struct bench_table_column columns[] = {
-    {"variant", false}, {"asked", false}, {"given", false},    {"reps", true},
-    {"allocate", true}, {"fill", true},   {"first use", true}, {"steady/rep", true},
-    {"run", true},      {"total", true},  {"copied", true},    {"GB/s", true},
-    {"result", false},
+    {"variant", false}, {"asked", false},  {"given", false},    {"reps", true},
+    {"allocate", true}, {"fill", true},    {"first use", true}, {"steady/rep", true},
+    {"run", true},      {"total", true},   {"copied", true},    {"GB/s", true},
+    {"of copy", true},  {"result", false},
 };
 
 enum { COLUMN_COUNT = sizeof(columns) / sizeof(columns[0]) };
@@ -44,7 +44,8 @@ void daxpy_print_head(const struct daxpy_run *run)
     fprintf(run->text,
             "# columns  run: copies and repetitions. total: allocate, fill, run and free. steady:\n"
             "#          a repetition after the first. copied: by the program, within run (powers\n"
-            "#          of 1024). GB/s: 32 bytes an element a repetition (10^9 bytes).\n");
+            "#          of 1024). GB/s: 32 bytes an element a repetition (10^9 bytes).\n"
+            "#          of copy: that as a share of the device's copies within its own memory.\n");
     (void)fflush(run->text);
 }
 
@@ -75,7 +76,13 @@ static void fill_row(char (*cells)[BENCH_TABLE_CELL_SIZE], const struct daxpy_ru
         (void)snprintf(cells[11], sizeof(cells[11]), "%.3g",
                        daxpy_row_kernel_bytes(row) / repetition_ns);
     }
-    (void)snprintf(cells[12], sizeof(cells[12]), "%s", daxpy_state_name(row->state));
+    if (isnan(daxpy_row_copy_share(run, row))) {
+        (void)snprintf(cells[12], sizeof(cells[12]), "-");
+    } else {
+        (void)snprintf(cells[12], sizeof(cells[12]), "%.0f %%",
+                       100 * daxpy_row_copy_share(run, row));
+    }
+    (void)snprintf(cells[13], sizeof(cells[13]), "%s", daxpy_state_name(row->state));
 }
 
 void daxpy_print_size(const struct daxpy_run *run, size_t n)

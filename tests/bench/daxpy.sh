@@ -43,7 +43,8 @@ find_device() {
 
 csv_header=date,machine,engine,device,device_name,variant,kind_asked,kind_given,n,repetitions,\
 phase,rounds,min_ns,median_ns,p99_ns,max_ns,mean_ns,stddev_ns,cpu_median_ns,page_faults,\
-copied_bytes,kernel_bytes,gb_per_s,page_size_bytes,numa_node,result,why
+copied_bytes,kernel_bytes,gb_per_s,page_size_bytes,numa_node,result,why,\
+device_copy_gb_per_s,share_of_device_copy
 
 check_csv() {
     [ "$(head -n 1 "$folder/csv")" = "$csv_header" ] || fail 'the CSV header has changed'
@@ -66,6 +67,12 @@ check_json() {
           == ["allocate", "fill", "first-use", "free", "run", "steady", "total"]'
     json '[.rows[] | select(.variant == "naive" and .phase == "run")
            | .copied_bytes == 32 * .n * .repetitions] | all'
+    # The device's rate beside that of its own copies; the host has no such thing.
+    json '[.rows[] | select(.variant == "host") | .share_of_device_copy] | all(. == null)'
+    [ "$backend" = host ] ||
+        json '[.rows[] | select(.variant == "device-resident" and .phase == "steady")]
+              | length > 0 and all(.device_copy_gb_per_s > 0 and
+                    (.gb_per_s / .device_copy_gb_per_s / .share_of_device_copy - 1 | fabs) < 0.01)'
     [ "$(jq '.rows | length' "$folder/json")" -eq $(($(wc -l <"$folder/csv") - 1)) ] ||
         fail 'CSV and JSON differ in rows'
 }
@@ -75,6 +82,8 @@ check_variants() {
     case $backend in
     host) wanted='host' ;;
     opencl) wanted='host naive copy-once managed coherent device-resident' ;;
+    emu) wanted='host naive copy-once host-pinned managed coherent device-resident' ;;
+    cuda | hip | level_zero) wanted='host naive copy-once host-pinned managed device-resident' ;;
     openmp) wanted='host naive copy-once managed device-resident' ;;
     esac
     for variant in $wanted; do
@@ -107,6 +116,9 @@ run)
     # A size of one, an odd one, and one that is many pages.
     expect 0 daxpy --device "$device" --n 1,1003,64k --reps 1,7 --rounds 2 \
         --csv "$folder/csv" --json "$folder/json" --svg "$folder/svg"
+    has out ' GB/s  *of copy  *result$'
+    [ "$backend" = host ] || has out '^device-resident .* [0-9][0-9]* %  *verified$'
+    has out '^host .* -  *verified$'
     check_variants
     check_csv
     check_svg
