@@ -69,9 +69,14 @@ if [ "$listed" != "$documented" ]; then
 fi
 
 # A family of OpenSHMEM is documented when a synopsis has its name, with TYPENAME and SIZE in it.
-for family in $(awk -F ' [|] ' '!/^(#|type |size |c )/ {
-    gsub(/[{]T[}]/, "TYPENAME", $2); gsub(/[{]S[}]/, "SIZE", $2); print $2
-}' tests/shmem/names/families.txt); do
+families() {
+    awk -F ' [|] ' '!/^(#|type |size |c )/ {
+        gsub(/[{]T[}]/, "TYPENAME", $2); gsub(/[{]S[}]/, "SIZE", $2); print $2
+    }' tests/shmem/names/families.txt
+}
+
+[ -n "$(families)" ] || complain 'no family found in tests/shmem/names/families.txt'
+for family in $(families); do
     grep -qE "^\.B.*\b$family\(" include/man/shmem*.3 || complain "$family is in no manual page"
 done
 for call in $(tr '\n' ' ' <include/shmemx.h | grep -oE 'MEMSPAN_API [^;(]*\(' |
