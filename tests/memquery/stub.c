@@ -54,6 +54,11 @@ const memspan_error_t *memspan_error_last(void)
     return &last;
 }
 
+const char *memspan_error_text(void)
+{
+    return last.message;
+}
+
 void memspan_error_clear(void)
 {
     fail(MEMSPAN_OK, "", "");
