@@ -22,19 +22,10 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-struct file_ticket {
-    int pid;
-    int fd;
-    uint64_t inode;
-    uint64_t device;
-    uint64_t size_bytes;
-    int status; /* memspan_status_t of making it */
-};
-
 struct header {
     _Alignas(MEMSPAN_CACHE_LINE_BYTES) atomic_uint arrived;
     _Alignas(MEMSPAN_CACHE_LINE_BYTES) atomic_uint epoch;
-    struct file_ticket file; /* of memspan_node_share_file(): written by the first PE */
+    struct memspan_node_ticket file; /* of memspan_node_share_file(): written by the first PE */
     unsigned local_count;
 };
 
@@ -67,8 +58,8 @@ static size_t header_bytes(int count)
 
 /* ---- files ---- */
 
-static void ticket_make(struct file_ticket *ticket, const char *name, size_t size_bytes,
-                        size_t huge_page_bytes, int *fd_p)
+void memspan_node_ticket_make(struct memspan_node_ticket *ticket, const char *name,
+                              size_t size_bytes, size_t huge_page_bytes, int *fd_p)
 {
     unsigned flags = MFD_CLOEXEC;
     struct stat facts;
@@ -90,15 +81,16 @@ static void ticket_make(struct file_ticket *ticket, const char *name, size_t siz
         *fd_p = -1;
         return;
     }
-    *ticket = (struct file_ticket){.pid        = getpid(),
-                                   .fd         = fd,
-                                   .inode      = facts.st_ino,
-                                   .device     = facts.st_dev,
-                                   .size_bytes = size_bytes};
+    *ticket = (struct memspan_node_ticket){.pid        = getpid(),
+                                           .fd         = fd,
+                                           .inode      = facts.st_ino,
+                                           .device     = facts.st_dev,
+                                           .size_bytes = size_bytes};
     *fd_p   = fd;
 }
 
-static memspan_status_t ticket_open(const struct file_ticket *ticket, const char *name, int *fd_p)
+memspan_status_t memspan_node_ticket_open(const struct memspan_node_ticket *ticket,
+                                          const char *name, int *fd_p)
 {
     char path[64];
     struct stat facts;
@@ -132,7 +124,7 @@ memspan_status_t memspan_node_share_file(const char *name, size_t size_bytes,
     int fd                  = -1;
 
     if (is_first) {
-        ticket_make(&node.header->file, name, size_bytes, huge_page_bytes, &fd);
+        memspan_node_ticket_make(&node.header->file, name, size_bytes, huge_page_bytes, &fd);
     }
     memspan_node_fence();
     if (node.header->file.status != MEMSPAN_OK) {
@@ -142,7 +134,7 @@ memspan_status_t memspan_node_share_file(const char *name, size_t size_bytes,
                           size_bytes);
         }
     } else if (!is_first) {
-        status = ticket_open(&node.header->file, name, &fd);
+        status = memspan_node_ticket_open(&node.header->file, name, &fd);
     }
     if (!memspan_node_all(status == MEMSPAN_OK)) {
         if (fd >= 0) {
@@ -163,13 +155,13 @@ memspan_status_t memspan_node_share_file(const char *name, size_t size_bytes,
 static memspan_status_t share_control(size_t size_bytes, int *fd_p)
 {
     const char *key = "memspan.node";
-    struct file_ticket ticket;
+    struct memspan_node_ticket ticket;
     size_t ticket_bytes = sizeof ticket;
     memspan_status_t status;
 
     memset(&ticket, 0, sizeof ticket);
     if (memspan_job.local_index == 0) {
-        ticket_make(&ticket, "memspan-control", size_bytes, 0, fd_p);
+        memspan_node_ticket_make(&ticket, "memspan-control", size_bytes, 0, fd_p);
         status = memspan_job.bootstrap->put(key, &ticket, sizeof ticket);
         if (status != MEMSPAN_OK) {
             return status;
@@ -188,7 +180,7 @@ static memspan_status_t share_control(size_t size_bytes, int *fd_p)
                              "PE %d, the first of this node, has made no control memory",
                              memspan_job.local_pes[0]);
     }
-    return ticket_open(&ticket, "control memory", fd_p);
+    return memspan_node_ticket_open(&ticket, "control memory", fd_p);
 }
 
 static void introduce(struct voter *voter)

@@ -87,6 +87,20 @@ void memspan_node_fence(void);
 memspan_status_t memspan_node_share_file(const char *name, size_t size_bytes,
                                          size_t huge_page_bytes, int *fd_p);
 
+/* The same in two steps: made by one PE, whose ticket the others open. */
+struct memspan_node_ticket {
+    int pid;
+    int fd;
+    uint64_t inode;
+    uint64_t device;
+    uint64_t size_bytes;
+    int status; /* memspan_status_t of making it */
+};
+void memspan_node_ticket_make(struct memspan_node_ticket *ticket, const char *name,
+                              size_t size_bytes, size_t huge_page_bytes, int *fd_p);
+memspan_status_t memspan_node_ticket_open(const struct memspan_node_ticket *ticket,
+                                          const char *name, int *fd_p);
+
 /* True everywhere when it is true on every PE of the node. Everybody calls. */
 bool memspan_node_all(bool mine);
 

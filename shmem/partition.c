@@ -6,6 +6,7 @@
 
 #include "shmem/partition.h"
 #include "shmem/collective/collective.h"
+#include "shmem/meeting.h"
 #include "shmem/option.h"
 #include "shmem/partition_memory.h"
 #include "shmem/remote.h"
@@ -126,7 +127,7 @@ static memspan_status_t make(struct memspan_team *team, int place)
     say_fallback(wish, memory);
     status = memspan_symmetric_heap_create((size_t)wish->size_bytes, memory->align_bytes,
                                            &partition->heap);
-    if (!memspan_partition_all(team, status == MEMSPAN_OK)) {
+    if (!memspan_meeting_all(team, status == MEMSPAN_OK)) {
         memspan_symmetric_heap_destroy((status == MEMSPAN_OK) ? partition->heap : NULL);
         partition->heap = NULL;
         memspan_partition_memory_give_back(memory);
@@ -312,7 +313,7 @@ static memspan_status_t find_place(struct memspan_team *team, int *id_p, int *pl
     for (place = MEMSPAN_PARTITION_MAX - 1; place >= 0; place--) {
         int id = MEMSPAN_PARTITION_ID_MAX - (MEMSPAN_PARTITION_MAX - 1 - place);
 
-        if (memspan_partition_all(team, (table[place].heap == NULL) && (place_of[id] == 0))) {
+        if (memspan_meeting_all(team, (table[place].heap == NULL) && (place_of[id] == 0))) {
             *id_p    = id;
             *place_p = place;
             return MEMSPAN_OK;
@@ -364,7 +365,7 @@ memspan_status_t memspan_partition_create(struct memspan_team *team,
     int place                          = -1;
     int id                             = -1;
 
-    if (!memspan_partition_all(team, status == MEMSPAN_OK)) {
+    if (!memspan_meeting_all(team, status == MEMSPAN_OK)) {
         return (status != MEMSPAN_OK) ? status
                                       : memspan_error(MEMSPAN_ERR_INVALID,
                                                       "another PE asked for what is not possible");

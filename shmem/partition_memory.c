@@ -5,7 +5,7 @@
  * give up together. */
 
 #include "shmem/partition_memory.h"
-#include "shmem/collective/collective.h"
+#include "shmem/meeting.h"
 #include "shmem/remote.h"
 #include "shmem/segment.h"
 #include <errno.h>
@@ -20,15 +20,6 @@
 #include <unistd.h>
 
 enum { BLOCK_ALIGN_BYTES = 4096 };
-
-bool memspan_partition_all(struct memspan_team *team, bool mine)
-{
-    if (team == NULL) {
-        return memspan_node_all(mine);
-    }
-    /* Those who do not agree say different things. */
-    return memspan_collective_agrees(team, mine ? 0 : (uint64_t)memspan_job.pe + 1) && mine;
-}
 
 /* ---- pages of the shared file ---- */
 
@@ -106,7 +97,7 @@ static memspan_status_t take_pages(struct memspan_team *team,
     bool is_huge                        = (plan->page_size_bytes > memspan_page_size());
     memspan_status_t status;
 
-    if (!memspan_partition_all(team, is_huge)) {
+    if (!memspan_meeting_all(team, is_huge)) {
         plan->page_size_bytes = memspan_page_size();
     }
     status = memspan_segment_create_in(team, wish->variable, (size_t)wish->size_bytes,
@@ -215,7 +206,7 @@ static memspan_status_t take_planned(struct memspan_team *team,
     memspan_status_t status =
         memory->plan.is_block ? take_block(wish, number, memory) : take_pages(team, wish, memory);
 
-    if (memspan_partition_all(team, status == MEMSPAN_OK)) {
+    if (memspan_meeting_all(team, status == MEMSPAN_OK)) {
         return MEMSPAN_OK;
     }
     memspan_partition_memory_give_back(memory);
@@ -235,13 +226,13 @@ memspan_status_t memspan_partition_memory_take(struct memspan_team *team,
 
     status = memspan_partition_plan(wish, memspan_job.local_index, memspan_job.local_count,
                                     &memory.plan);
-    if (!memspan_partition_all(team, status == MEMSPAN_OK)) {
+    if (!memspan_meeting_all(team, status == MEMSPAN_OK)) {
         status = (status != MEMSPAN_OK)
                      ? status
                      : memspan_error(MEMSPAN_ERR_NO_MEMORY, "%s: another PE cannot have it",
                                      wish->variable);
-    } else if (memspan_partition_all(team, !memory.plan.is_block) ||
-               memspan_partition_all(team, memory.plan.is_block)) {
+    } else if (memspan_meeting_all(team, !memory.plan.is_block) ||
+               memspan_meeting_all(team, memory.plan.is_block)) {
         status = take_planned(team, wish, number, &memory);
     } else {
         status = memspan_error(MEMSPAN_ERR_CONFLICT, "%s: some PEs share it, others cannot",

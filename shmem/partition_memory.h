@@ -24,9 +24,6 @@ memspan_status_t memspan_partition_memory_take(struct memspan_team *team,
                                                struct memspan_partition_memory *memory_p);
 void memspan_partition_memory_give_back(struct memspan_partition_memory *memory);
 
-/* True in all PEs of the team (NULL: of the node) where it is true in all. Collective. */
-bool memspan_partition_all(struct memspan_team *team, bool mine);
-
 /* What was asked for and what was given: struct memspan_partition's memory member. */
 struct memspan_partition_record {
     struct memspan_partition_wish wish;

@@ -6,7 +6,7 @@
  * differ between PEs and everything else stays as it is. */
 
 #include "shmem/segment.h"
-#include "shmem/team.h"
+#include "shmem/meeting.h"
 #include <errno.h>
 #include <pthread.h>
 #include <string.h>
@@ -146,17 +146,30 @@ static unsigned free_run(unsigned from, unsigned count)
     return MEMSPAN_ARENA_UNITS;
 }
 
-/* The same units in every PE of the node: each names the first it has free from where the last
- * round ended, until all name the same. */
-static unsigned agree_on_units(unsigned count)
+/* The first index that is free from @p from on; MEMSPAN_SEGMENT_MAX: none. */
+static unsigned free_index_from(unsigned from, unsigned count)
+{
+    unsigned i = (from > MEMSPAN_SEGMENT_NONE) ? from : (MEMSPAN_SEGMENT_NONE + 1);
+
+    (void)count;
+    while ((i < MEMSPAN_SEGMENT_MAX) && (memspan_segments[i].size_bytes != 0)) {
+        i++;
+    }
+    return (i < MEMSPAN_SEGMENT_MAX) ? i : MEMSPAN_SEGMENT_MAX;
+}
+
+/* The same place in every PE: each names the first it has free from where the last round ended,
+ * until all name the same, or one has none (@p none). */
+static unsigned agree(struct memspan_team *team, unsigned (*find)(unsigned from, unsigned count),
+                      unsigned count, unsigned none)
 {
     unsigned at = 0;
 
     for (;;) {
-        unsigned mine = free_run(at, count);
-        unsigned most = (unsigned)memspan_node_max(mine);
+        unsigned mine = find(at, count);
+        unsigned most = (unsigned)memspan_meeting_max(team, mine);
 
-        if (memspan_node_all(mine == most) || (most >= MEMSPAN_ARENA_UNITS)) {
+        if (memspan_meeting_all(team, mine == most) || (most >= none)) {
             return most;
         }
         at = most;
@@ -212,31 +225,46 @@ static void set_owner(const struct memspan_segment *segment, unsigned char owner
     memset(&unit_owner[first], owner, count);
 }
 
-memspan_status_t memspan_segment_create(const char *name, size_t size_bytes, size_t page_bytes,
-                                        int *index_p)
+/* An index and addresses that are free in all PEs. */
+static memspan_status_t find_room(struct memspan_team *team, const char *name, size_t stride_bytes,
+                                  unsigned *index_p, unsigned *unit_p)
 {
-    bool is_huge      = (page_bytes > memspan_page_size());
-    size_t page       = is_huge ? page_bytes : memspan_page_size();
-    size_t stride     = memspan_round_up(size_bytes, page);
     size_t unit_bytes = (size_t)1 << memspan_arena.shift;
-    int index         = free_index();
-    struct memspan_segment *segment;
-    memspan_status_t status;
-    unsigned unit;
-    int fd;
+    size_t units      = (stride_bytes + unit_bytes - 1) >> memspan_arena.shift;
+    unsigned count    = (units < MEMSPAN_ARENA_UNITS) ? (unsigned)units : MEMSPAN_ARENA_UNITS;
 
-    if (index < 0) {
-        return MEMSPAN_ERR_LIMIT;
+    *index_p = agree(team, free_index_from, 1, MEMSPAN_SEGMENT_MAX);
+    *unit_p  = agree(team, free_run, count, MEMSPAN_ARENA_UNITS);
+    if (*index_p >= MEMSPAN_SEGMENT_MAX) {
+        return memspan_error(MEMSPAN_ERR_LIMIT, "there are %d symmetric segments already",
+                             MEMSPAN_SEGMENT_MAX);
     }
-    unit = agree_on_units((unsigned)((stride + unit_bytes - 1) >> memspan_arena.shift));
-    if ((stride == 0) || (unit >= MEMSPAN_ARENA_UNITS)) {
+    if ((stride_bytes == 0) || (*unit_p >= MEMSPAN_ARENA_UNITS)) {
         memspan_error(MEMSPAN_ERR_NO_MEMORY, "no addresses are left for %s of %zu bytes", name,
-                      size_bytes);
+                      stride_bytes);
         return memspan_error_hint("partitions that the environment asks for at start are always "
                                   "given addresses");
     }
-    status = memspan_node_share_file(name, stride * (size_t)memspan_job.local_count,
-                                     is_huge ? page : 0, &fd);
+    return MEMSPAN_OK;
+}
+
+memspan_status_t memspan_segment_create_in(struct memspan_team *team, const char *name,
+                                           size_t size_bytes, size_t page_bytes, int *index_p)
+{
+    bool is_huge  = (page_bytes > memspan_page_size());
+    size_t page   = is_huge ? page_bytes : memspan_page_size();
+    size_t stride = memspan_round_up(size_bytes, page);
+    struct memspan_segment *segment;
+    memspan_status_t status;
+    unsigned index;
+    unsigned unit;
+    int fd = -1;
+
+    status = find_room(team, name, stride, &index, &unit);
+    if (status == MEMSPAN_OK) {
+        status = memspan_meeting_share_file(team, name, stride * (size_t)memspan_job.local_count,
+                                            is_huge ? page : 0, &fd);
+    }
     if (status != MEMSPAN_OK) {
         return status;
     }
@@ -247,9 +275,9 @@ memspan_status_t memspan_segment_create(const char *name, size_t size_bytes, siz
         .partition    = -1,
         .host_touches = true,
         .fd           = fd};
-    status = map_both(index, fd);
-    if (!memspan_node_all(status == MEMSPAN_OK)) {
-        unmap_both(index);
+    status = map_both((int)index, fd);
+    if (!memspan_meeting_all(team, status == MEMSPAN_OK)) {
+        unmap_both((int)index);
         close(fd);
         memset(segment, 0, sizeof *segment);
         return (status != MEMSPAN_OK)
@@ -258,20 +286,15 @@ memspan_status_t memspan_segment_create(const char *name, size_t size_bytes, siz
     }
     segment->size_bytes = size_bytes;
     set_owner(segment, (unsigned char)index);
-    segment_top = (index >= segment_top) ? (index + 1) : segment_top;
-    *index_p    = index;
+    segment_top = ((int)index >= segment_top) ? ((int)index + 1) : segment_top;
+    *index_p    = (int)index;
     return MEMSPAN_OK;
 }
 
-memspan_status_t memspan_segment_create_in(struct memspan_team *team, const char *name,
-                                           size_t size_bytes, size_t page_bytes, int *index_p)
+memspan_status_t memspan_segment_create(const char *name, size_t size_bytes, size_t page_bytes,
+                                        int *index_p)
 {
-    if ((team != NULL) && (team->size != memspan_job.local_count)) {
-        memspan_error(MEMSPAN_ERR_UNSUPPORTED, "%s: shared memory of %d of the node's %d PEs", name,
-                      team->size, memspan_job.local_count);
-        return memspan_error_hint("a team of all PEs can have it");
-    }
-    return memspan_segment_create(name, size_bytes, page_bytes, index_p);
+    return memspan_segment_create_in(NULL, name, size_bytes, page_bytes, index_p);
 }
 
 memspan_status_t memspan_segment_adopt(void *base, size_t size_bytes, bool host_touches,
