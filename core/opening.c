@@ -47,11 +47,27 @@ static void keep_error(struct opening *o)
     o->native_code = error->native_code;
 }
 
+/* Compilers inside drivers give the thread that starts them a signal stack and leave it there; who
+ * ends the thread takes it for the thread's own (the address sanitizer gives its pages back). */
+static memspan_status_t open_driver(const struct opening *o, void **state_p)
+{
+    bool known;
+    stack_t before;
+    memspan_status_t status;
+
+    known  = (sigaltstack(NULL, &before) == 0);
+    status = o->table->open(&memspan_services, state_p);
+    if (known) {
+        (void)sigaltstack(&before, NULL);
+    }
+    return status;
+}
+
 static void *run(void *argument)
 {
     struct opening *o       = argument;
     void *state             = NULL;
-    memspan_status_t status = o->table->open(&memspan_services, &state);
+    memspan_status_t status = open_driver(o, &state);
     bool left;
 
     pthread_mutex_lock(&o->lock);
