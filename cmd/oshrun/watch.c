@@ -86,6 +86,14 @@ static int exit_code(int status)
     return status != 0 && (status & 0xff) == 0 ? 1 : status & 0xff;
 }
 
+static void tell_abort(const struct watch *watch, int pe, int status)
+{
+    if (status != 0) {
+        complain("PE %d (pid %d) ended the job with status %d", pe,
+                 (int)watch->job->pes[pe].last_pid, status);
+    }
+}
+
 /* shmem_global_exit, or a fatal error: the PE has said what it had to say. */
 static bool check_abort(struct watch *watch)
 {
@@ -95,9 +103,8 @@ static bool check_abort(struct watch *watch)
     }
     int status  = header->abort_status;
     unsigned pe = header->abort_by - 1;
-    if (status != 0 && pe < (unsigned)watch->job->pe_count) {
-        complain("PE %u (pid %d) ended the job with status %d", pe,
-                 (int)watch->job->pes[pe].last_pid, status);
+    if (pe < (unsigned)watch->job->pe_count) {
+        tell_abort(watch, (int)pe, status);
     }
     end_job(watch, exit_code(status), false);
     return true;
@@ -117,8 +124,7 @@ static void take_events(struct watch *watch)
             record->pmix_state = event.kind == SERVER_EVENT_CONNECTED ? MEMSPAN_LAUNCH_ATTACHED
                                                                       : MEMSPAN_LAUNCH_FINALIZED;
         } else if (!watch->is_ending) {
-            complain("PE %d (pid %d) ended the job with status %d", event.pe, (int)record->last_pid,
-                     event.status);
+            tell_abort(watch, event.pe, event.status);
             end_job(watch, exit_code(event.status), false);
         }
     }

@@ -4,7 +4,12 @@
 set -eu
 case_name=$1 oshrun=$2 pe=$3
 scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
+cleanup() {
+    jobs -p >jobs
+    xargs -r kill -9 <jobs 2>/dev/null || :
+    rm -rf "$scratch"
+}
+trap cleanup EXIT
 cd "$scratch"
 
 fail() {

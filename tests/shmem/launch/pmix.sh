@@ -56,6 +56,11 @@ status=0
 launch 3 "$pe" abort=7 1 hang >out 2>err || status=$?
 [ $status -eq 7 ] || fail "status $status, not 7, after an abort"
 
+if [ "$who" = oshrun ]; then
+    launch 3 "$pe" abort=0 1 hang >out 2>err || fail "status $?, not 0"
+    [ ! -s err ] || fail 'something was complained about'
+fi
+
 status=0
 launch 3 "$pe" kill=9 2 hang >out 2>err || status=$?
 [ $status -ne 0 ] || fail 'status 0 after a death'
