@@ -62,8 +62,8 @@ static const char help[] =
     "  --measure[=W]   bandwidth and latency of each memory from each device, by using it; W are\n"
     "                  quick (default) or full, and again, cached or no-cache: figures of earlier\n"
     "                  runs are taken from the cache, not taken, nothing else, or neither\n"
-    "  --timeout S     seconds that the drivers may take to answer (default 10; with\n"
-    "                  --measure 60, full 600)\n"
+    "  --timeout S     seconds that the drivers may take to answer (default 10; with --probe=full\n"
+    "                  or --measure 60, --measure=full 600)\n"
     "\n"
     "exit code: 0 yes, 1 absent, 2 usage, 3 a driver failed while probed, 4 only conditionally\n";
 
@@ -231,7 +231,10 @@ static int complete(struct options *options)
         return EXIT_USAGE;
     }
     if (options->timeout_s <= 0) {
-        options->timeout_s = options->measure.wanted ? (options->measure.full ? 600 : 60) : 10;
+        /* A probe in full starts the drivers a second time, for each device. */
+        bool long_work     = options->measure.wanted || (options->probe == PROBE_FULL);
+        bool longest       = options->measure.wanted && options->measure.full;
+        options->timeout_s = longest ? 600 : (long_work ? 60 : 10);
     }
     return EXIT_YES;
 }
