@@ -9,6 +9,7 @@
 #include "shmem/meeting.h"
 #include "shmem/option.h"
 #include "shmem/partition_memory.h"
+#include "shmem/partition_openmp.h"
 #include "shmem/remote.h"
 #include "shmem/space.h"
 #include <stdio.h>
@@ -283,6 +284,7 @@ memspan_status_t memspan_partition_open(void)
     if (status == MEMSPAN_OK) {
         default_id  = wishes->default_id;
         default_why = wishes->default_why;
+        memspan_partition_openmp_open();
     }
     free(wishes);
     return (status == MEMSPAN_OK) ? memspan_symmetric_space_open() : status;
@@ -292,6 +294,7 @@ void memspan_partition_close(void)
 {
     int i;
 
+    memspan_partition_openmp_close();
     memspan_remote_close();
     memspan_symmetric_space_close();
     for (i = 0; i < MEMSPAN_PARTITION_MAX; i++) {
