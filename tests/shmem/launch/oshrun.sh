@@ -5,8 +5,8 @@ set -eu
 case_name=$1 oshrun=$2 pe=$3
 scratch=$(mktemp -d)
 cleanup() {
-    jobs -p >jobs
-    xargs -r kill -9 <jobs 2>/dev/null || :
+    jobs -p >./unfinished
+    xargs -r kill -9 <./unfinished 2>/dev/null || :
     rm -rf "$scratch"
 }
 trap cleanup EXIT
