@@ -5,8 +5,7 @@ set -eu
 case_name=$1 oshrun=$2 pe=$3
 scratch=$(mktemp -d)
 cleanup() {
-    jobs -p >./unfinished
-    xargs -r kill -9 <./unfinished 2>/dev/null || :
+    pkill -9 -P $$ 2>/dev/null || : # its own children, should any be left
     rm -rf "$scratch"
 }
 trap cleanup EXIT
