@@ -361,7 +361,7 @@ int main(int argc, char **argv)
     shmem_init();
     heap_source = shmem_malloc(ROOM);
     heap_dest   = shmem_malloc(ROOM + GUARD);
-    for (i = 0; i < (unsigned)rounds * 40; i++) {
+    for (i = 0; i < (unsigned)rounds * ((shmem_n_pes() > 8) ? 10 : 40); i++) {
         run_on_random_team(6);
         run_on_axes(2);
     }
