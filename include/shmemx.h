@@ -248,9 +248,6 @@ MEMSPAN_API void shmemx_heap_postinit(void);
 
 #define SHMEMX_TEAM_NODE SHMEM_TEAM_SHARED
 
-/** Seconds since some time in the past. */
-MEMSPAN_API double shmemx_wtime(void);
-
 /** What 1.6 took up, by the names from before: the same routines. */
 #define MEMSPAN_SHMEMX_TWINS(result, name, ...)                                                    \
     MEMSPAN_API result shmemx_##name(__VA_ARGS__);                                                 \
@@ -290,6 +287,8 @@ MEMSPAN_END_DECLS
 #define shmemx_ibget(...)      shmem_ibget(__VA_ARGS__)
 #define shmemx_sum_inscan(...) shmem_sum_inscan(__VA_ARGS__)
 #define shmemx_sum_exscan(...) shmem_sum_exscan(__VA_ARGS__)
+#define shmemx_signal_add(...) shmem_signal_add(__VA_ARGS__)
+#define shmemx_signal_set(...) shmem_signal_set(__VA_ARGS__)
 
 #define MEMSPAN_SHMEMX_HEAP(OP, ...)                                                               \
     _Generic(MEMSPAN_SHMEM_FIRST(__VA_ARGS__), char * : shmemx_##OP##_by_name, const char *        \

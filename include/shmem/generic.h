@@ -147,20 +147,20 @@
 
 #define shmem_wait_until(...)     MEMSPAN_SHMEM_LOCAL(WAIT, wait_until, __VA_ARGS__)
 #define shmem_test(...)           MEMSPAN_SHMEM_LOCAL(WAIT, test, __VA_ARGS__)
-#define shmem_wait_until_all(...) MEMSPAN_SHMEM_LOCAL(AMO, wait_until_all, __VA_ARGS__)
+#define shmem_wait_until_all(...) MEMSPAN_SHMEM_LOCAL(WAIT, wait_until_all, __VA_ARGS__)
 #define shmem_wait_until_all_vector(...)                                                           \
-    MEMSPAN_SHMEM_LOCAL(AMO, wait_until_all_vector, __VA_ARGS__)
-#define shmem_wait_until_any(...) MEMSPAN_SHMEM_LOCAL(AMO, wait_until_any, __VA_ARGS__)
+    MEMSPAN_SHMEM_LOCAL(WAIT, wait_until_all_vector, __VA_ARGS__)
+#define shmem_wait_until_any(...) MEMSPAN_SHMEM_LOCAL(WAIT, wait_until_any, __VA_ARGS__)
 #define shmem_wait_until_any_vector(...)                                                           \
-    MEMSPAN_SHMEM_LOCAL(AMO, wait_until_any_vector, __VA_ARGS__)
-#define shmem_wait_until_some(...) MEMSPAN_SHMEM_LOCAL(AMO, wait_until_some, __VA_ARGS__)
+    MEMSPAN_SHMEM_LOCAL(WAIT, wait_until_any_vector, __VA_ARGS__)
+#define shmem_wait_until_some(...) MEMSPAN_SHMEM_LOCAL(WAIT, wait_until_some, __VA_ARGS__)
 #define shmem_wait_until_some_vector(...)                                                          \
-    MEMSPAN_SHMEM_LOCAL(AMO, wait_until_some_vector, __VA_ARGS__)
-#define shmem_test_all(...)         MEMSPAN_SHMEM_LOCAL(AMO, test_all, __VA_ARGS__)
-#define shmem_test_all_vector(...)  MEMSPAN_SHMEM_LOCAL(AMO, test_all_vector, __VA_ARGS__)
-#define shmem_test_any(...)         MEMSPAN_SHMEM_LOCAL(AMO, test_any, __VA_ARGS__)
-#define shmem_test_any_vector(...)  MEMSPAN_SHMEM_LOCAL(AMO, test_any_vector, __VA_ARGS__)
-#define shmem_test_some(...)        MEMSPAN_SHMEM_LOCAL(AMO, test_some, __VA_ARGS__)
-#define shmem_test_some_vector(...) MEMSPAN_SHMEM_LOCAL(AMO, test_some_vector, __VA_ARGS__)
+    MEMSPAN_SHMEM_LOCAL(WAIT, wait_until_some_vector, __VA_ARGS__)
+#define shmem_test_all(...)         MEMSPAN_SHMEM_LOCAL(WAIT, test_all, __VA_ARGS__)
+#define shmem_test_all_vector(...)  MEMSPAN_SHMEM_LOCAL(WAIT, test_all_vector, __VA_ARGS__)
+#define shmem_test_any(...)         MEMSPAN_SHMEM_LOCAL(WAIT, test_any, __VA_ARGS__)
+#define shmem_test_any_vector(...)  MEMSPAN_SHMEM_LOCAL(WAIT, test_any_vector, __VA_ARGS__)
+#define shmem_test_some(...)        MEMSPAN_SHMEM_LOCAL(WAIT, test_some, __VA_ARGS__)
+#define shmem_test_some_vector(...) MEMSPAN_SHMEM_LOCAL(WAIT, test_some_vector, __VA_ARGS__)
 
 #endif /* MEMSPAN_SHMEM_GENERIC_H */

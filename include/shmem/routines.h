@@ -396,6 +396,14 @@ MEMSPAN_SHMEM_AMO_TYPES(MEMSPAN_SHMEM_TEST_ALL, test_all)
 MEMSPAN_SHMEM_AMO_TYPES(MEMSPAN_SHMEM_ANY, test_any)
 MEMSPAN_SHMEM_AMO_TYPES(MEMSPAN_SHMEM_SOME, test_some)
 
+/** Types beyond the standard's, as Sandia OpenSHMEM has them. */
+MEMSPAN_SHMEM_OLD_WAIT_TYPES(MEMSPAN_SHMEM_WAIT_ALL, wait_until_all)
+MEMSPAN_SHMEM_OLD_WAIT_TYPES(MEMSPAN_SHMEM_ANY, wait_until_any)
+MEMSPAN_SHMEM_OLD_WAIT_TYPES(MEMSPAN_SHMEM_SOME, wait_until_some)
+MEMSPAN_SHMEM_OLD_WAIT_TYPES(MEMSPAN_SHMEM_TEST_ALL, test_all)
+MEMSPAN_SHMEM_OLD_WAIT_TYPES(MEMSPAN_SHMEM_ANY, test_any)
+MEMSPAN_SHMEM_OLD_WAIT_TYPES(MEMSPAN_SHMEM_SOME, test_some)
+
 /** Names before 1.5 and 1.4. wait: until it is not @p cmp_value. */
 MEMSPAN_SHMEM_OLD_WAIT_TYPES(MEMSPAN_SHMEM_WAIT, wait_until)
 MEMSPAN_SHMEM_OLD_WAIT_TYPES(MEMSPAN_SHMEM_TEST, test)
@@ -421,6 +429,14 @@ MEMSPAN_SHMEM_TWINS(void, pe_quiet, const int *target_pes, size_t npes)
 MEMSPAN_SHMEM(void, shmem_set_lock, long *lock);
 MEMSPAN_SHMEM(void, shmem_clear_lock, long *lock);
 MEMSPAN_SHMEM(int, shmem_test_lock, long *lock);
+
+/** Of machines whose caches had to be told; removed after 1.4. Nothing is left to do. */
+MEMSPAN_SHMEM(void, shmem_set_cache_inv, void);
+MEMSPAN_SHMEM(void, shmem_set_cache_line_inv, void *dest);
+MEMSPAN_SHMEM(void, shmem_clear_cache_inv, void);
+MEMSPAN_SHMEM(void, shmem_clear_cache_line_inv, void *dest);
+MEMSPAN_SHMEM(void, shmem_udcflush, void);
+MEMSPAN_SHMEM(void, shmem_udcflush_line, void *dest);
 
 MEMSPAN_END_DECLS
 

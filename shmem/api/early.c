@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* early.c: routines that were extensions before 1.6 took them up, by their names of that time; and
- * a clock. */
+/* early.c: routines that were extensions before 1.6 took them up, by their names of
+ * that time. */
 
 #include <shmemx.h>
-#include <time.h>
 
 /* The early name calls the standard one, which is what profiling tools see. */
 #define EARLY_TWINS(NAME, ARGUMENTS, ...)                                                          \
-    void shmemx_##NAME(__VA_ARGS__)                                                                \
+    void(shmemx_##NAME)(__VA_ARGS__)                                                               \
     {                                                                                              \
         (shmem_##NAME) ARGUMENTS;                                                                  \
     }                                                                                              \
@@ -53,12 +52,4 @@ void shmemx_ctx_session_start(shmem_ctx_t ctx, long options,
 void shmemx_ctx_session_stop(shmem_ctx_t ctx)
 {
     shmem_ctx_session_stop(ctx);
-}
-
-double shmemx_wtime(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + (1e-9 * (double)now.tv_nsec);
 }

@@ -61,3 +61,25 @@ MEMSPAN_ROUTINE(void, shmem_ctx_pe_quiet, shmem_ctx_t ctx, const int *target_pes
 {
     quiet_some(MEMSPAN_CALL, context_of(MEMSPAN_CALL, ctx), target_pes, npes);
 }
+
+/* ---- caches, which are coherent wherever this runs ---- */
+
+#define CACHE(name)                                                                                \
+    MEMSPAN_ROUTINE(void, shmem_##name##_inv, void)                                                \
+    {                                                                                              \
+    }                                                                                              \
+    MEMSPAN_ROUTINE(void, shmem_##name##_line_inv, void *dest)                                     \
+    {                                                                                              \
+        (void)dest;                                                                                \
+    }
+CACHE(set_cache)
+CACHE(clear_cache)
+
+MEMSPAN_ROUTINE(void, shmem_udcflush, void)
+{
+}
+
+MEMSPAN_ROUTINE(void, shmem_udcflush_line, void *dest)
+{
+    (void)dest;
+}

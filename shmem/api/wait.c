@@ -201,9 +201,14 @@ static bool counts(const struct words *words, size_t i)
 static uint64_t want_of(const struct words *words, size_t i)
 {
     const char *want = words->wants + (words->is_vector ? i * words->size_bytes : 0);
+    uint16_t quarter = 0;
     uint32_t half    = 0;
     uint64_t whole   = 0;
 
+    if (words->size_bytes == sizeof quarter) {
+        memcpy(&quarter, want, sizeof quarter);
+        return quarter;
+    }
     if (words->size_bytes == sizeof half) {
         memcpy(&half, want, sizeof half);
         return half;
@@ -388,3 +393,9 @@ MEMSPAN_SHMEM_AMO_TYPES(SOME, wait_until_some)
 MEMSPAN_SHMEM_AMO_TYPES(TEST_ALL, test_all)
 MEMSPAN_SHMEM_AMO_TYPES(ANY, test_any)
 MEMSPAN_SHMEM_AMO_TYPES(SOME, test_some)
+MEMSPAN_SHMEM_OLD_WAIT_TYPES(WAIT_ALL, wait_until_all)
+MEMSPAN_SHMEM_OLD_WAIT_TYPES(ANY, wait_until_any)
+MEMSPAN_SHMEM_OLD_WAIT_TYPES(SOME, wait_until_some)
+MEMSPAN_SHMEM_OLD_WAIT_TYPES(TEST_ALL, test_all)
+MEMSPAN_SHMEM_OLD_WAIT_TYPES(ANY, test_any)
+MEMSPAN_SHMEM_OLD_WAIT_TYPES(SOME, test_some)

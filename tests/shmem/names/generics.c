@@ -180,12 +180,12 @@ static void expect(const char *want)
 #define LOCAL(X)                                                                                   \
     X(WAIT, WAIT, wait_until)                                                                      \
     X(WAIT, TEST, test)                                                                            \
-    X(AMO, WAIT_ALL, wait_until_all)                                                               \
-    X(AMO, ANY, wait_until_any)                                                                    \
-    X(AMO, SOME, wait_until_some)                                                                  \
-    X(AMO, TEST_ALL, test_all)                                                                     \
-    X(AMO, ANY, test_any)                                                                          \
-    X(AMO, SOME, test_some)
+    X(WAIT, WAIT_ALL, wait_until_all)                                                              \
+    X(WAIT, ANY, wait_until_any)                                                                   \
+    X(WAIT, SOME, wait_until_some)                                                                 \
+    X(WAIT, TEST_ALL, test_all)                                                                    \
+    X(WAIT, ANY, test_any)                                                                         \
+    X(WAIT, SOME, test_some)
 #define DEFINE(LIST, SHAPE, OP) LIST##_TYPES(SHAPE, OP)
 RMA(DEFINE)
 AMO(DEFINE)

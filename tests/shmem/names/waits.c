@@ -65,7 +65,7 @@ COMPARE_TEST(ptrdiff, ptrdiff_t, 1)
         CHECK(shmem_##NAME##_wait_until_any(words, 0, NULL, SHMEM_CMP_NE, 0) == SIZE_MAX, #NAME);  \
         shmem_barrier_all();                                                                       \
         for (i = 0; i < WORDS; i++) {                                                              \
-            shmem_##NAME##_atomic_set(&words[i], wants[i], next);                                  \
+            shmem_##NAME##_p(&words[i], wants[i], next);                                           \
         }                                                                                          \
         for (i = 0; i < WORDS; i++) { /* each is reported once */                                  \
             size_t at = shmem_##NAME##_wait_until_any(words, WORDS, status, SHMEM_CMP_NE, 0);      \
@@ -97,6 +97,8 @@ COMPARE_TEST(ptrdiff, ptrdiff_t, 1)
         CHECK((count == 4) && (places[0] == 4), #NAME);                                            \
         shmem_barrier_all();                                                                       \
     }
+MANY_TEST(short, short)
+MANY_TEST(ushort, unsigned short)
 MANY_TEST(int, int)
 MANY_TEST(uint, unsigned int)
 MANY_TEST(long, long)
@@ -157,6 +159,8 @@ int main(void)
     compare_uint64();
     compare_size();
     compare_ptrdiff();
+    many_short();
+    many_ushort();
     many_int();
     many_uint();
     many_long();
