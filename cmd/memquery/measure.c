@@ -267,8 +267,9 @@ static void give_up_cell(struct measure_board *board)
     cell         = &board->cells[board->running];
     cell->state  = MEASURE_FAILED;
     cell->method = MEASURE_NOTHING;
-    snprintf(cell->bandwidth_reason, sizeof(cell->bandwidth_reason),
-             "the driver crashed, or did not answer in time, while this was measured");
+    snprintf(
+        cell->bandwidth_reason, sizeof(cell->bandwidth_reason),
+        "the driver crashed while this was measured, or the time was up (--timeout gives more)");
     strcpy(cell->latency_reason, cell->bandwidth_reason);
     cell->bandwidth_bytes_per_s = 0;
     cell->latency_ns            = 0;

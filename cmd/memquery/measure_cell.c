@@ -15,6 +15,7 @@
 
 enum {
     ARRAY_LEAST_BYTES  = 64 << 10,
+    COUNT_LEAST        = 8192,
     COPY_MOST_BYTES    = 32 << 20,
     CHAIN_LEAST_BYTES  = 32 << 10,
     CHAIN_MOST_BYTES   = 256 << 20,
@@ -157,7 +158,7 @@ static bool run_kernel(int device, memspan_kernel_t kernel, size_t count, double
     return memspan_device_synchronize(device) == MEMSPAN_OK;
 }
 
-static bool set_arrays(const struct measure_bed *bed, int device)
+static bool set_arrays(const struct measure_bed *bed, int device, size_t count)
 {
     static const double values[] = {1, 2, 0};
     size_t i;
@@ -166,9 +167,9 @@ static bool set_arrays(const struct measure_bed *bed, int device)
         double *array = bed->arrays + i * bed->count;
 
         if (device == MEMSPAN_HOST) {
-            measure_fill(array, bed->count, values[i]);
-        } else if (!run_kernel(device, MEMSPAN_KERNEL_FILL, bed->count, values[i], NULL, NULL,
-                               array, 1)) {
+            measure_fill(array, count, values[i]);
+        } else if (!run_kernel(device, MEMSPAN_KERNEL_FILL, count, values[i], NULL, NULL, array,
+                               1)) {
             return false;
         }
     }
@@ -176,7 +177,7 @@ static bool set_arrays(const struct measure_bed *bed, int device)
 }
 
 /* Nanoseconds of so many passes; -1 when they failed. */
-static int64_t time_passes(const struct measure_bed *bed, int device, size_t passes)
+static int64_t time_passes(const struct measure_bed *bed, int device, size_t count, size_t passes)
 {
     const double *x = bed->arrays;
     const double *y = x + bed->count;
@@ -184,24 +185,25 @@ static int64_t time_passes(const struct measure_bed *bed, int device, size_t pas
     int64_t begin_ns;
 
     if (device == MEMSPAN_HOST) {
-        return measure_daxpy(factor, x, y, z, bed->count, passes);
+        return measure_daxpy(factor, x, y, z, count, passes);
     }
     begin_ns = measure_now_ns();
-    if (!run_kernel(device, MEMSPAN_KERNEL_DAXPY, bed->count, factor, x, y, z, passes)) {
+    if (!run_kernel(device, MEMSPAN_KERNEL_DAXPY, count, factor, x, y, z, passes)) {
         return -1;
     }
     return measure_now_ns() - begin_ns;
 }
 
 /* Elements from everywhere: each pass added the same. */
-static bool is_right(const struct measure_bed *bed, size_t passes, char *reason, size_t size)
+static bool is_right(const struct measure_bed *bed, size_t count, size_t passes, char *reason,
+                     size_t size)
 {
     double *z   = bed->arrays + 2 * bed->count;
     double want = (double)passes * (factor * 1 + 2);
     size_t i;
 
     for (i = 0; i <= 8; i++) {
-        size_t at   = (bed->count - 1) * i / 8;
+        size_t at   = (count - 1) * i / 8;
         double have = -1;
 
         if (memspan_copy(&have, &z[at], sizeof(have)) != MEMSPAN_OK) {
@@ -216,21 +218,43 @@ static bool is_right(const struct measure_bed *bed, size_t passes, char *reason,
     return true;
 }
 
+/* How many elements a pass has: all, unless the device is so slow that one would take longer than
+ * all passes together should. 0 when it fails. The first pass builds the kernel. */
+static size_t choose_count(const struct measure_bed *bed, int device)
+{
+    size_t count = (bed->count < COUNT_LEAST) ? bed->count : COUNT_LEAST;
+    int64_t ns;
+
+    if (!set_arrays(bed, device, count) || (time_passes(bed, device, count, 1) < 0)) {
+        return 0;
+    }
+    ns = time_passes(bed, device, count, 1);
+    if (ns < 0) {
+        return 0;
+    }
+    while ((count < bed->count) && (ns < 2 * bed->budget_ns)) {
+        count = (count < bed->count / 2) ? (2 * count) : bed->count;
+        ns *= 2;
+    }
+    return count;
+}
+
 static bool measure_bandwidth(const struct measure_bed *bed, int device, struct measure_cell *cell)
 {
     size_t size     = sizeof(cell->bandwidth_reason);
     char *reason    = cell->bandwidth_reason;
     int64_t best_ns = INT64_MAX;
+    size_t count    = choose_count(bed, device);
     size_t passes   = 1;
     size_t done     = 0;
     size_t i;
 
-    if (!set_arrays(bed, device)) {
+    if ((count == 0) || !set_arrays(bed, device, count)) {
         snapshot_error(reason, size);
         return false;
     }
     for (i = 0; i < 4; i++) { /* the first, of one pass, warms up and says how many there can be */
-        int64_t ns = time_passes(bed, device, passes);
+        int64_t ns = time_passes(bed, device, count, passes);
 
         if (ns < 0) {
             snapshot_error(reason, size);
@@ -245,10 +269,10 @@ static bool measure_bandwidth(const struct measure_bed *bed, int device, struct 
             best_ns = ns / (int64_t)passes;
         }
     }
-    if (!is_right(bed, done, reason, size)) {
+    if (!is_right(bed, count, done, reason, size)) {
         return false;
     }
-    cell->bandwidth_bytes_per_s = 32e9 * (double)bed->count / (double)((best_ns < 1) ? 1 : best_ns);
+    cell->bandwidth_bytes_per_s = 32e9 * (double)count / (double)((best_ns < 1) ? 1 : best_ns);
     return true;
 }
 

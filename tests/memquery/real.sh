@@ -80,6 +80,33 @@ share)
     run $limit --probe=none --json
     expect_jq '.devices | length == 1'
     ;;
+measure)
+    # On this machine's host, and on a device that stops whoever breaks its rules.
+    need jq
+    run_with MEMSPAN_DEVICES=emu:1 --timeout 80 --measure=no-cache --json
+    expect_code 0
+    expect_schema
+    for resource in emu0.device emu0.coherent emu0.managed emu0.host-pinned; do
+        for device in -1 0; do
+            expect_jq "[.spaces[].resources[] | select(.name == \"$resource\") | .reach[]
+                | select(.device == $device)] | length > 0 and
+                all(.bandwidth_bytes_per_s > 0 and .latency_ns > 0 and .measured_at != null)"
+        done
+    done
+    expect_jq '[.spaces[].resources[] | select(.name == "emu0.device") | .reach[] | .method]
+        | unique == ["copy", "kernel"]'
+    expect_jq '[.spaces[0].resources[0].reach[] | select(.device == -1) | .method] == ["loads"]'
+    ;;
+svg)
+    need xmllint
+    for setting in MEMSPAN_DEVICES=emu:7 MEMSPAN_BACKENDS=host 'HWLOC_SYNTHETIC=numa:6 core:2 pu:2'; do
+        run_with "$setting" $limit -o svg
+        expect_code 0
+        xmllint --noout "$out" || die "not well-formed: $setting"
+        expect_out '</svg>'
+    done
+    expect_out '>node5  dram'
+    ;;
 hwloc)
     need jq hwloc-info lstopo-no-graphics
     run_json

@@ -91,8 +91,8 @@ measure_faults)
         refuse) words='the device is full \\(cuMemCreate: 2' ;;
         wrong) words='wrong result: element' ;;
         error) words='cuLaunchKernel: 719 CUDA_ERROR_LAUNCH_FAILED' ;;
-        crash) words='crashed, or did not answer' expected=3 ;;
-        hang) words='crashed, or did not answer' expected=3 limit='--timeout 3' ;;
+        crash) words='the driver crashed while this was measured, or the time was up' expected=3 ;;
+        hang) words='the driver crashed while this was measured, or the time was up' expected=3 limit='--timeout 3' ;;
         esac
         run --measure=no-cache $limit --json
         expect_code $expected
