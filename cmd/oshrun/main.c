@@ -28,12 +28,15 @@ static void open_standard(void)
     }
 }
 
-/* Two pipes a PE, and some. */
-static bool allow_descriptors(int pe_count)
+/* Two pipes a PE, and some. The limit before is the PEs'. */
+static bool allow_descriptors(int pe_count, struct rlimit *before_p)
 {
-    struct rlimit limit;
-    rlim_t wanted = (rlim_t)pe_count * 4 + 300;
-    if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < wanted) {
+    rlim_t wanted = (rlim_t)pe_count * 4 + 40;
+    if (getrlimit(RLIMIT_NOFILE, before_p) != 0) {
+        return false;
+    }
+    struct rlimit limit = *before_p;
+    if (limit.rlim_cur < wanted) {
         limit.rlim_cur = wanted < limit.rlim_max ? wanted : limit.rlim_max;
         setrlimit(RLIMIT_NOFILE, &limit);
     }
@@ -127,6 +130,10 @@ static int run(const struct options *options)
     static struct watch watch     = {.job = &job, .server = &server};
     static struct starter starter = {.job = &job};
     int errors[2];
+    if (!allow_descriptors(options->pe_count, &starter.files)) {
+        complain("%d PEs need more open files than are allowed (ulimit -n)", options->pe_count);
+        return 1;
+    }
     starter.path = start_find(options->program[0]);
     if (!job_open(&job, options)) {
         return 1;
@@ -177,10 +184,6 @@ int main(int argc, char **argv)
     }
     if (options.launcher != NULL) {
         run_other_launcher(&options);
-    }
-    if (!allow_descriptors(options.pe_count)) {
-        complain("%d PEs need more open files than are allowed (ulimit -n)", options.pe_count);
-        return 1;
     }
     return run(&options);
 }

@@ -129,13 +129,11 @@ const char *start_find(const char *program)
 }
 
 /* In the child: leave nothing of the launcher's behind that the program could notice. */
-static void restore_signals(const struct starter *starter)
+static void restore(const struct starter *starter)
 {
-    for (int number = 1; number < NSIG; number++) {
-        if (number == SIGPIPE || number == SIGTTIN) {
-            signal(number, SIG_DFL);
-        }
-    }
+    setrlimit(RLIMIT_NOFILE, &starter->files);
+    signal(SIGPIPE, SIG_DFL);
+    signal(SIGTTIN, SIG_DFL);
     sigprocmask(SIG_SETMASK, &starter->signals, NULL);
 }
 
@@ -175,7 +173,7 @@ static void run(const struct starter *starter, int pe, char *const *variables, p
     output_enter(starter->output, pe);
     fcntl(starter->job->fd, F_SETFD, 0);
     place_pe(options->binding, pe);
-    restore_signals(starter);
+    restore(starter);
     char **environment = merge(starter->environment, variables);
     if (environment != NULL && (options->folder == NULL || chdir(options->folder) == 0)) {
         environ = environment;

@@ -8,12 +8,14 @@
 #include "job.h"
 #include "output.h"
 #include <signal.h>
+#include <sys/resource.h>
 
 struct starter {
     const struct job *job;
     const struct output *output;
     const char *path;         /* of the program */
     char *const *environment; /* of this process, without what names other jobs */
+    struct rlimit files;      /* RLIMIT_NOFILE, likewise */
     sigset_t signals;         /* blocked in this process before it started anything */
     int error_fd;             /* a PE that cannot run the program says why: struct start_error */
     int error_pe_fd;
