@@ -406,6 +406,8 @@ memspan_status_t memspan_partition_destroy(int id)
         return memspan_error(MEMSPAN_ERR_INVALID, "the default partition lives as long as the job");
     }
     memspan_collective_barrier(&memspan_teams[partition->team]);
+    memspan_remote_forget(partition->segment);
+    memspan_collective_sync(&memspan_teams[partition->team]);
     end((int)(partition - table));
     return MEMSPAN_OK;
 }

@@ -145,24 +145,36 @@ static memspan_status_t find_space(const struct memspan_partition_plan *plan,
     return memspan_error(MEMSPAN_ERR_INTERNAL, "device %d has lost its memory", plan->device);
 }
 
+/* Memory that the driver can share is wanted first, then any. */
+static void *alloc_block(memspan_space_h space, size_t size_bytes)
+{
+    static const memspan_trait_t traits[] = {{MEMSPAN_TRAIT_FALLBACK, MEMSPAN_VALUE_NULL_FB},
+                                             {MEMSPAN_TRAIT_SHAREABLE, MEMSPAN_VALUE_TRUE}};
+    memspan_allocator_h allocator;
+    void *block = NULL;
+    size_t count;
+
+    for (count = 2; (count > 0) && (block == NULL); count--) {
+        if (memspan_allocator_create(space, traits, count, &allocator) == MEMSPAN_OK) {
+            block = memspan_aligned_alloc(allocator, BLOCK_ALIGN_BYTES, size_bytes);
+            (void)memspan_allocator_destroy(allocator); /* its memory stays */
+        }
+    }
+    return block;
+}
+
 static memspan_status_t take_block(const struct memspan_partition_wish *wish, unsigned number,
                                    struct memspan_partition_memory *memory)
 {
-    const memspan_trait_t traits[] = {{MEMSPAN_TRAIT_FALLBACK, MEMSPAN_VALUE_NULL_FB}};
-    memspan_allocator_h allocator;
     memspan_pointer_info_t info = {.struct_size = sizeof info};
+    bool host_touches           = (memory->plan.device_kind != MEMSPAN_KIND_DEVICE);
     memspan_space_h space;
     memspan_status_t status = find_space(&memory->plan, &space);
-    bool host_touches       = (memory->plan.device_kind != MEMSPAN_KIND_DEVICE);
 
-    if (status == MEMSPAN_OK) {
-        status = memspan_allocator_create(space, traits, 1, &allocator);
-    }
     if (status != MEMSPAN_OK) {
         return status;
     }
-    memory->block = memspan_aligned_alloc(allocator, BLOCK_ALIGN_BYTES, (size_t)wish->size_bytes);
-    (void)memspan_allocator_destroy(allocator); /* its memory stays */
+    memory->block = alloc_block(space, (size_t)wish->size_bytes);
     if (memory->block == NULL) {
         return memspan_error_last()->status;
     }
@@ -172,7 +184,13 @@ static memspan_status_t take_block(const struct memspan_partition_wish *wish, un
     memory->align_bytes = BLOCK_ALIGN_BYTES;
     status = memspan_segment_adopt(memory->block, (size_t)wish->size_bytes, host_touches,
                                    &memory->segment);
-    return (status == MEMSPAN_OK) ? memspan_remote_serve(memory->segment, number) : status;
+    if (status == MEMSPAN_OK) {
+        status = memspan_remote_serve(memory->segment, number);
+    }
+    if ((status == MEMSPAN_OK) && !host_touches) {
+        memspan_remote_offer(memory->segment, memory->plan.device);
+    }
+    return status;
 }
 
 static void drop_block(struct memspan_partition_memory *memory)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* remote.c: put, get and atomics on memory that only its owner reaches.
  *
+ * Where the driver opens it for others, puts and gets are its copies (remote_share.h). All else:
+ *
  * Each PE that has such memory has a thread that does what others ask of it. They ask through a
  * ring in its slot of the node's control memory: cells with room for a piece of data each, used in
  * the order of tickets. A ticket's cell goes through
@@ -21,6 +23,7 @@
 #include "shmem/remote.h"
 #include "shmem/node.h"
 #include "shmem/order.h"
+#include "shmem/remote_share.h"
 #include "shmem/wait.h"
 #include <linux/futex.h>
 #include <memspan/allocator.h>
@@ -61,6 +64,7 @@ struct ring {
     _Alignas(MEMSPAN_CACHE_LINE_BYTES) atomic_uint is_asleep; /* futex word of the service */
     atomic_bool ends;
     struct cell cells[CELLS];
+    struct memspan_remote_token tokens[MEMSPAN_REMOTE_SHARE_MAX]; /* by number */
     _Alignas(4096) char data[CELLS][PIECE_BYTES];
 };
 
@@ -287,11 +291,31 @@ memspan_status_t memspan_remote_serve(int segment, unsigned number)
     return status;
 }
 
+void memspan_remote_offer(int segment, int device)
+{
+    const struct memspan_segment *own = &memspan_segments[segment];
+
+    if ((own->remote != NULL) && (own->remote->number < MEMSPAN_REMOTE_SHARE_MAX)) {
+        memspan_remote_share_offer(&ring_of(memspan_job.local_index)->tokens[own->remote->number],
+                                   own->base, device);
+    }
+}
+
+void memspan_remote_forget(int segment)
+{
+    if (memspan_segments[segment].remote != NULL) {
+        memspan_remote_share_close(memspan_segments[segment].remote->number);
+    }
+}
+
 void memspan_remote_retire(int segment)
 {
     struct memspan_remote *remote = memspan_segments[segment].remote;
 
     if (remote != NULL) {
+        if (remote->number < MEMSPAN_REMOTE_SHARE_MAX) {
+            atomic_store(&ring_of(memspan_job.local_index)->tokens[remote->number].size_bytes, 0);
+        }
         atomic_store(&segment_of[remote->number], 0);
         memspan_segments[segment].remote = NULL;
     }
@@ -299,10 +323,17 @@ void memspan_remote_retire(int segment)
 
 void memspan_remote_close(void)
 {
+    unsigned number;
+
     pthread_mutex_lock(&serve_lock);
     if (service_runs) {
         struct ring *ring = ring_of(memspan_job.local_index);
 
+        /* Nobody frees what another still has open. */
+        for (number = 0; number < MEMSPAN_REMOTE_SHARE_MAX; number++) {
+            memspan_remote_share_close(number);
+        }
+        memspan_node_fence();
         atomic_store(&ring->ends, true);
         wake(ring);
         pthread_join(service, NULL);
@@ -382,6 +413,27 @@ static void describe(struct cell *cell, enum request request, const struct memsp
     cell->size_bytes   = size_bytes;
 }
 
+/* Where the driver reaches another PE's @p address; NULL: only its owner does. */
+static char *shared_address(const struct memspan_segment *segment, const void *address,
+                            int local_index)
+{
+    unsigned number = segment->remote->number;
+    char *base;
+
+    if (number >= MEMSPAN_REMOTE_SHARE_MAX) {
+        return NULL;
+    }
+    base = memspan_remote_share_open(&ring_of(local_index)->tokens[number], number, local_index);
+    return (base != NULL) ? base + ((const char *)address - segment->base) : NULL;
+}
+
+static void copy_shared(void *to, const void *from, size_t size_bytes)
+{
+    if (memspan_copy(to, from, size_bytes) != MEMSPAN_OK) {
+        memspan_fatal_error("shmem_put or shmem_get of another PE's device memory");
+    }
+}
+
 /* What was put at @p local_index ends at @p ticket, or beyond: threads may come in any order. */
 static void note_issued(int local_index, uint64_t ticket)
 {
@@ -400,11 +452,18 @@ void memspan_remote_put(const struct memspan_segment *segment,
     int local_index   = memspan_job_local_index(pe);
     struct ring *ring = ring_of(local_index);
     size_t at         = 0;
+    char *shared;
 
     (void)context;
     if (pe == memspan_job.pe) {
         copy(dest, source, size_bytes);
         memspan_node_ring_at(memspan_job.local_index, dest);
+        return;
+    }
+    shared = shared_address(segment, dest, local_index);
+    if (shared != NULL) {
+        copy_shared(shared, source, size_bytes);
+        memspan_node_ring_at(local_index, dest);
         return;
     }
     while (at < size_bytes) {
@@ -424,13 +483,20 @@ void memspan_remote_get(const struct memspan_segment *segment,
                         const struct memspan_context *context, void *dest, const void *source,
                         size_t size_bytes, int pe)
 {
-    struct ring *ring      = ring_of(memspan_job_local_index(pe));
+    int local_index        = memspan_job_local_index(pe);
+    struct ring *ring      = ring_of(local_index);
     struct pending pending = {.ring = ring, .to = dest};
     size_t at              = 0;
+    char *shared;
 
     (void)context;
     if (pe == memspan_job.pe) {
         copy(dest, source, size_bytes);
+        return;
+    }
+    shared = shared_address(segment, source, local_index);
+    if (shared != NULL) {
+        copy_shared(dest, shared, size_bytes);
         return;
     }
     while (at < size_bytes) {

@@ -31,9 +31,13 @@ void memspan_remote_order(const struct memspan_context *context, bool completes)
  * segment's remote member. */
 enum { MEMSPAN_REMOTE_MAX = 256 };
 memspan_status_t memspan_remote_serve(int segment, unsigned number);
+/* Others may open it through the driver of @p device, if that has a way; before they know of it. */
+void memspan_remote_offer(int segment, int device);
+/* Close what this PE has opened of others; all have, before anybody retires theirs. */
+void memspan_remote_forget(int segment);
 /* The opposite; nobody may be using it. */
 void memspan_remote_retire(int segment);
-/* Ends the service. All PEs have come, with nothing under way. */
+/* Ends the service. All PEs of the node call, with nothing under way. */
 void memspan_remote_close(void);
 
 #endif /* MEMSPAN_SHMEM_REMOTE_H */
