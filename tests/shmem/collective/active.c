@@ -3,7 +3,7 @@
  * 3: at the highest one, all PEs together go the way of any other set). The pSync is as it was, and
  * the root's dest too. */
 
-#include "../check.h"
+#include "tests/shmem/check.h"
 #include <complex.h>
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 /* lock: they exclude, also many at once; whoever comes first is served first; one that tries does
  * not wait; what was put while it was held has come when the next one has it. */
 
-#include "../check.h"
+#include "tests/shmem/check.h"
 #include <time.h>
 
 enum { LOCKS = 7, ROUNDS = 300 };

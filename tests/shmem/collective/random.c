@@ -3,7 +3,7 @@
  * and apart, in variables and in the heap, against what one PE can work out by itself. All PEs draw
  * the same numbers. */
 
-#include "../check.h"
+#include "tests/shmem/check.h"
 #include <complex.h>
 #include <stdbool.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
  * again at once, by other members, while the last ones are still leaving; as many as there can be.
  */
 
-#include "../check.h"
+#include "tests/shmem/check.h"
 #include <stdbool.h>
 
 enum { MANY = 1200 };

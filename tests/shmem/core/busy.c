@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* busy once|forever: a bit of everything, over and over. */
 
-#include "../check.h"
+#include "tests/shmem/check.h"
 #include <string.h>
 
 static long counter;

@@ -8,7 +8,10 @@ program=$2
 times=$3
 here=$(mktemp -d)
 trap 'rm -rf "$here"' EXIT
-ls -A /dev/shm >"$here/before"
+list_shared() {
+    find /dev/shm -mindepth 1 2>/dev/null
+}
+list_shared >"$here/before"
 
 i=0
 while [ "$i" -lt "$times" ]; do
@@ -40,7 +43,8 @@ while [ "$i" -lt "$times" ]; do
     done <"$here/pids"
     # Others use /dev/shm at the same time; what a PE left would bear its number or our name.
     while read -r pid; do
-        if ls -A /dev/shm | grep -vxFf "$here/before" | grep -E "memspan|(^|[^0-9])$pid([^0-9]|\$)"; then
+        list_shared >"$here/after"
+        if grep -vxFf "$here/before" "$here/after" | grep -E "memspan|(^|[^0-9])$pid([^0-9]|\$)"; then
             echo "round $i: left behind"
             exit 1
         fi

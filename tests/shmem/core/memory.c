@@ -2,7 +2,7 @@
 /* Symmetric allocation: the same offsets everywhere, contents kept, zeros, alignments, what is
  * asked for in vain. */
 
-#include "../check.h"
+#include "tests/shmem/check.h"
 #include <stdlib.h>
 #include <string.h>
 

@@ -2,7 +2,7 @@
 /* What one PE has made complete or ordered, others see so: messages and flags, signals, quiet as a
  * barrier between two PEs that look at each other, counters that all add to. */
 
-#include "../check.h"
+#include "tests/shmem/check.h"
 
 enum { ROUNDS = 20000 };
 

@@ -2,7 +2,7 @@
 /* The process around the job: variables stay private to children of fork(), programs that are
  * started by it do not matter, and a job can end and begin again. */
 
-#include "../check.h"
+#include "tests/shmem/check.h"
 #include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>

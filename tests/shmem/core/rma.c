@@ -2,7 +2,7 @@
 /* Put and get of every size and alignment, between every two places where symmetric memory and the
  * program's own may be, strided ones too; bytes beside what was written stay as they were. */
 
-#include "../check.h"
+#include "tests/shmem/check.h"
 #include <stdlib.h>
 #include <string.h>
 

@@ -2,7 +2,7 @@
 /* Several threads of each PE at once, each with a context and a team of its own: puts, atomics,
  * waits, collectives; contexts made and ended all the time. */
 
-#include "../check.h"
+#include "tests/shmem/check.h"
 #include <pthread.h>
 
 enum { THREADS = 4, ROUNDS = 300 };

@@ -3,7 +3,7 @@
  * place of the library's, by typed names and by macros, and lead to the library's by their second
  * names; the library itself never calls them. */
 
-#include "../check.h"
+#include "tests/shmem/check.h"
 #include <pshmem.h>
 #include <shmemx.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 /* once.c: what the typed routines do that other tests do not reach: every operation of every type,
  * once, by its name without a type, on each PE's neighbour. */
 
-#include "../check.h"
+#include "tests/shmem/check.h"
 #include <shmemx.h>
 #include <string.h>
 

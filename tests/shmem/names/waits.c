@@ -2,7 +2,7 @@
 /* waits.c: waits and tests in all forms and comparisons, on words that the PE before this one
  * changes. */
 
-#include "../check.h"
+#include "tests/shmem/check.h"
 #include <string.h>
 
 #define WORDS 8
