@@ -160,8 +160,8 @@ bool rma_peer_compile(const struct rma_peers *peers, const struct rma_peer *peer
     struct bench_command command = {.timeout_s = timeout_s};
     char words[2048];
 
-    (void)snprintf(words, sizeof(words), "%s %s -o '%s' '%s/%s/'*.c", peer->compiler,
-                   COMPILE_OPTIONS, program, peers->workers, sources);
+    (void)snprintf(words, sizeof(words), "%s %s -I '%s' -o '%s' '%s/%s/'*.c", peer->compiler,
+                   COMPILE_OPTIONS, peers->workers, program, peers->workers, sources);
     use_shell(&command, words);
     return bench_child_run(&command, child_p);
 }

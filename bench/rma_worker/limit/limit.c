@@ -6,7 +6,7 @@
  *
  * A barrier's limit is two round trips of a flag. */
 
-#include "../batch.h"
+#include "batch.h"
 #include <errno.h>
 #include <sched.h>
 #include <signal.h>

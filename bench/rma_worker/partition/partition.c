@@ -5,7 +5,7 @@
  * must be there. */
 
 #define _GNU_SOURCE
-#include "../batch.h"
+#include "batch.h"
 #include <sched.h>
 #include <shmem.h>
 #include <shmemx.h>

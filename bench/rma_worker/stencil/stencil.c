@@ -9,7 +9,7 @@
  * The field is x + 2 y + t, which a step (the mean of four neighbours, and 1) takes to t + 1
  * without any rounding: the right answer is a formula, and a halo of the step before would show. */
 
-#include "../batch.h"
+#include "batch.h"
 #include <shmem.h>
 #include <shmemx.h>
 #include <stdlib.h>

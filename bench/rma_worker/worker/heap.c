@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The symmetric heap's allocator, and what a PE keeps resident. */
 
-#include "../batch.h"
+#include "batch.h"
 #include "worker.h"
 #include <stdio.h>
 #include <string.h>

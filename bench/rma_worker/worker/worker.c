@@ -7,7 +7,7 @@
 
 #define _GNU_SOURCE /* NOLINT: dladdr, affinity */
 #include "worker.h"
-#include "../batch.h"
+#include "batch.h"
 #include <dlfcn.h>
 #include <sched.h>
 #include <stdio.h>
