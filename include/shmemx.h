@@ -92,6 +92,7 @@ typedef enum shmemx_policy {
 #define SHMEMX_CAP_IDENT_ADDR    (1L << 5) /* the same addresses in every PE */
 #define SHMEMX_CAP_PEER_ACCESS   (1L << 6) /* shmem_ptr() works for PEs of this node */
 #define SHMEMX_CAP_WAIT          (1L << 7) /* waits, tests, locks, signals */
+#define SHMEMX_CAP_PEER_COPY     (1L << 8) /* PEs of this node put and get by its driver's copies */
 
 /** One partition, as it was given. Bytes are of one PE. */
 typedef struct shmemx_partition_traits {

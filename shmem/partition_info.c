@@ -32,6 +32,9 @@ static long capabilities_of(const struct memspan_partition *partition)
     if ((segment->fd >= 0) && memspan_arena.is_common) {
         capabilities |= SHMEMX_CAP_IDENT_ADDR;
     }
+    if (record_of(partition)->memory.plan.is_shareable) {
+        capabilities |= SHMEMX_CAP_PEER_COPY;
+    }
     if (partition->team == MEMSPAN_TEAM_WORLD) {
         capabilities |= SHMEMX_CAP_WORLD_ACCESS;
     }
@@ -107,6 +110,7 @@ void memspan_partition_print(void)
                memspan_partition_policy_text(record_of(partition)->wish.policy), info.kind_name,
                info.resource, info.page_size_bytes, info.why,
                ((info.capabilities & SHMEMX_CAP_PEER_ACCESS) != 0) ? "loaded and stored"
+               : ((info.capabilities & SHMEMX_CAP_PEER_COPY) != 0) ? "copied by its driver"
                                                                    : "reached through its PE",
                ((info.capabilities & SHMEMX_CAP_PEER_ACCESS) != 0) ? "processors" : "its PE");
     }
@@ -122,7 +126,8 @@ static void foresee(const struct memspan_partition_wish *wish,
     info->kind            = plan->kind;
     info->device          = plan->device;
     info->page_size_bytes = plan->page_size_bytes;
-    info->capabilities = capabilities_for(!plan->is_block, host_touches) | SHMEMX_CAP_WORLD_ACCESS;
+    info->capabilities = capabilities_for(!plan->is_block, host_touches) | SHMEMX_CAP_WORLD_ACCESS |
+                         (plan->is_shareable ? SHMEMX_CAP_PEER_COPY : 0);
     write_words(wish, plan, info);
 }
 

@@ -392,9 +392,12 @@ static memspan_status_t plan_block(const struct memspan_partition_wish *wish, me
     }
     plan->is_block    = true;
     plan->device_kind = (unsigned)kind;
-    snprintf(plan->why, sizeof plan->why,
-             "%s memory of device %d, which the other PEs cannot map: its PE serves it",
-             memspan_kind_name(kind), plan->device);
+    plan->is_shareable =
+        (kind == MEMSPAN_KIND_DEVICE) && ((info.capabilities & MEMSPAN_CAN_IPC) != 0);
+    snprintf(plan->why, sizeof plan->why, "%s memory of device %d, which the other PEs %s",
+             memspan_kind_name(kind), plan->device,
+             plan->is_shareable ? "open through its driver; its PE does atomics"
+                                : "cannot map: its PE serves it");
     return MEMSPAN_OK;
 }
 

@@ -18,6 +18,7 @@ struct memspan_partition_plan {
     int import_count; /* devices into whose drivers the pages are imported */
     int imports[16];
     int device;           /* Memspan's number; -1: the host */
+    bool is_shareable;    /* of a block: its driver opens it for other processes */
     unsigned device_kind; /* memspan_kind_t, of a block */
     size_t page_size_bytes;
     int bind_mode; /* mbind()'s; 0: pages go where the process's policy says */

@@ -56,7 +56,13 @@ static bool can(const struct row *row, long capability)
 /* How a PE of this node gets at another's memory of that partition. */
 static const char *peer_word(const struct row *row)
 {
-    return !row->had ? "none" : (can(row, SHMEMX_CAP_PEER_ACCESS) ? "load/store" : "service");
+    if (!row->had) {
+        return "none";
+    }
+    if (can(row, SHMEMX_CAP_PEER_ACCESS)) {
+        return "load/store";
+    }
+    return can(row, SHMEMX_CAP_PEER_COPY) ? "driver copy" : "service";
 }
 
 /* Who does an atomic on it. */
@@ -142,7 +148,7 @@ static int finish(const struct request *request, json_t *partitions, struct grid
         json_decref(partitions);
         fprintf(out,
                 "\nID of shmem_malloc(): *  PEERS of this node: load/store through shmem_ptr(), "
-                "or asked of the PE's service\n");
+                "by its driver, or asked of the PE's service\n");
     }
     return code;
 }
