@@ -210,7 +210,7 @@ END
     expect 0 --quick --rounds 1 --peers memspan --rows partition,stencil --csv -
     has out ',partition-1,apart,memspan,.*,measured'
     has out ',partition-8,apart,memspan,.*,measured'
-    has out ',stencil-normal,apart,memspan,.*,NORMALMEM.*,measured'
+    has out ',stencil-normal,apart,memspan,.*NORMALMEM.*,measured'
 else
     echo 'not run with memspan: there is no oshcc with a library, or no oshrun'
 fi

@@ -89,7 +89,7 @@ for header in include/memspan/*.h; do
     [ "$header" != include/memspan/omp.h ] || continue
     for call in $(tr '\n' ' ' <"$header" | grep -oE 'MEMSPAN_API [^;(]*\(' |
         sed -nE 's/.*[ *](memspan_[a-z_0-9]+)\($/\1/p'); do
-        grep -qE "\b$call\b" include/man/*.3 || complain "$header: $call is in no manual page"
+        grep -qE "\b$call\b" include/man/*.[37] || complain "$header: $call is in no manual page"
     done
 done
 
