@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* reduce.c: reductions and scans.
  *
- * A few bytes travel in the meeting's own lines. What fits the work area is handed out there, and
- * everybody combines it all. What is larger is divided: each PE combines its share, reading the
- * others' sources where they are, and then all read each other's shares. Everybody combines in the
+ * A few bytes travel in the meeting's own lines. What is small is handed out in the work area, what
+ * is not so small is read where it is, and everybody combines it all; so do two PEs always, who
+ * would have as much to read from each other anyway. What is large is divided among more: each PE
+ * combines its share, and then all read each other's shares. Everybody combines in the
  * order of PEs, so that all have the same bits. Dest may be source. */
 
 #include "shmem/collective/collective.h"
@@ -14,6 +15,9 @@
 
 /* The share that a PE combines at a time: it stays in the first cache. */
 enum { PIECE_BYTES = 16 << 10 };
+
+/* Of all PEs together: what is handed out, and what every PE combines by itself. */
+enum { PUBLISHED_BYTES = 1 << 10, GATHERED_BYTES = 64 << 10 };
 
 /* ---- a few bytes ---- */
 
@@ -156,41 +160,73 @@ static void reduce_shares(struct memspan_team *team, memspan_combine_t combine, 
     memspan_collective_sync(team);
 }
 
-/* Without room to hand anything out: pieces that each PE reads from all others, and writes to dest
- * when all have read them. */
-static void reduce_fetched(struct memspan_team *team, memspan_combine_t combine, char *dest,
-                           const char *source, size_t element_bytes, size_t count)
+/* The sum of all PEs' @p source, wherever that is. */
+static void combine_all(struct memspan_team *team, memspan_combine_t combine, char *to,
+                        const char *source, size_t bytes, size_t count)
 {
-    _Alignas(64) char sum[PIECE_BYTES];
     _Alignas(64) char term[PIECE_BYTES];
-    size_t most = PIECE_BYTES / element_bytes;
+    const void *x = memspan_peer_view(team, 0, source, bytes);
+    int pe;
+
+    if ((x == NULL) || (team->size == 1)) {
+        memspan_peer_read(team, 0, source, to, bytes);
+        x = to;
+    }
+    for (pe = 1; pe < team->size; pe++) {
+        const void *y = memspan_peer_view(team, pe, source, bytes);
+
+        if (y == NULL) {
+            memspan_peer_read(team, pe, source, term, bytes);
+            y = term;
+        }
+        combine(to, x, y, count);
+        x = to;
+    }
+}
+
+/* Every PE reads what all have, a piece at a time; where dest is source, a piece is written when
+ * all have read it. */
+static void reduce_gathered(struct memspan_team *team, memspan_combine_t combine, char *dest,
+                            const char *source, size_t element_bytes, size_t count)
+{
+    _Alignas(64) char beside[PIECE_BYTES];
+    bool in_place = (dest == source);
+    bool direct   = !in_place && memspan_peer_host_touches(dest);
+    size_t most   = PIECE_BYTES / element_bytes;
     size_t at;
 
     memspan_collective_sync(team);
     for (at = 0; at < count; at += most) {
-        size_t part      = (count - at < most) ? (count - at) : most;
-        size_t bytes     = part * element_bytes;
-        const char *from = source + (at * element_bytes);
-        int pe;
+        size_t part  = (count - at < most) ? (count - at) : most;
+        size_t bytes = part * element_bytes;
+        char *to     = dest + (at * element_bytes);
 
-        memspan_peer_read(team, 0, from, sum, bytes);
-        for (pe = 1; pe < team->size; pe++) {
-            const void *view = memspan_peer_view(team, pe, from, bytes);
-
-            if (view == NULL) {
-                memspan_peer_read(team, pe, from, term, bytes);
-                view = term;
-            }
-            combine(sum, sum, view, part);
+        combine_all(team, combine, direct ? to : beside, source + (at * element_bytes), bytes,
+                    part);
+        if (in_place) {
+            memspan_collective_sync(team);
         }
+        if (!direct) {
+            memspan_peer_copy(to, beside, bytes);
+        }
+    }
+    if (!in_place) {
         memspan_collective_sync(team);
-        memspan_peer_copy(dest + (at * element_bytes), sum, bytes);
     }
 }
 
 static bool all_mapped(const struct memspan_team *team, const void *address, size_t bytes)
 {
     return memspan_peer_view(team, team->pe, address, bytes) != NULL;
+}
+
+/* Two meetings cost less than a second copy of what is not small, but where PEs share processors.
+ */
+static bool is_published(const struct memspan_team *team, size_t bytes)
+{
+    return (team->active_set_sync == NULL) &&
+           (bytes * (size_t)team->size <=
+            ((team->way == MEMSPAN_TEAM_COUNTER) ? (size_t)GATHERED_BYTES : PUBLISHED_BYTES));
 }
 
 int memspan_collective_reduce(struct memspan_team *team, enum memspan_reduction operation,
@@ -200,20 +236,21 @@ int memspan_collective_reduce(struct memspan_team *team, enum memspan_reduction 
     memspan_combine_t combine = memspan_combine_of(operation, type);
     size_t element_bytes      = memspan_number_bytes(type);
     size_t bytes              = count * element_bytes;
-    bool is_team              = (team->active_set_sync == NULL);
+    bool is_mapped            = all_mapped(team, source, bytes) && all_mapped(team, dest, bytes);
+    bool is_gathered =
+        (bytes * (size_t)team->size <= GATHERED_BYTES) || ((team->size == 2) && (dest != source));
 
     if ((bytes <= MEMSPAN_SYNC_INLINE_BYTES) && memspan_peer_host_touches(source) &&
         memspan_peer_host_touches(dest) && memspan_sync_exchange(team, source, bytes)) {
         combine_exchanged(team, combine, dest, bytes, count);
-    } else if (is_team && (bytes * (size_t)team->size <= 4 * PIECE_BYTES)) {
+    } else if (is_published(team, bytes)) {
         reduce_published(team, combine, dest, source, element_bytes, count);
-    } else if (all_mapped(team, source, bytes) && all_mapped(team, dest, bytes) &&
-               (is_team || (bytes > PIECE_BYTES))) {
+    } else if (is_mapped && !is_gathered) {
         reduce_shares(team, combine, dest, source, element_bytes, count);
-    } else if (is_team) {
-        reduce_published(team, combine, dest, source, element_bytes, count);
+    } else if (is_mapped || (team->active_set_sync != NULL)) {
+        reduce_gathered(team, combine, dest, source, element_bytes, count);
     } else {
-        reduce_fetched(team, combine, dest, source, element_bytes, count);
+        reduce_published(team, combine, dest, source, element_bytes, count);
     }
     return 0;
 }
