@@ -39,6 +39,11 @@ struct memspan_partition *memspan_partition_get(int id)
     return &table[place_of[number] - 1];
 }
 
+const char *memspan_partition_default_why(void)
+{
+    return (default_why != NULL) ? default_why : "";
+}
+
 struct memspan_partition *memspan_partition_of(const void *address)
 {
     const struct memspan_segment *segment = memspan_segment_of(address);

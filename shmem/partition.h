@@ -32,6 +32,9 @@ struct memspan_partition {
 /* The partition with that number (or the default one); NULL when there is none. */
 struct memspan_partition *memspan_partition_get(int id);
 
+/* Why that one is the default: "it is partition 1". */
+const char *memspan_partition_default_why(void);
+
 /* The one that an address lies in; NULL: none. */
 struct memspan_partition *memspan_partition_of(const void *address);
 

@@ -104,9 +104,12 @@ void memspan_partition_print(void)
         }
         memspan_partition_kind_text(info.kind_asked, record_of(partition)->wish.backend,
                                     record_of(partition)->wish.device, asked, sizeof asked);
-        printf("partition %d%s: %zu bytes at %p, asked for %s %s, given %s (%s), pages of %zu; %s; "
+        printf("partition %d%s%s%s: %zu bytes at %p, asked for %s %s, given %s (%s), pages of %zu; "
+               "%s; "
                "%s by the other PEs, atomics by %s\n",
-               ids[i], info.is_default ? " (default)" : "", info.size_bytes, info.base, asked,
+               ids[i], info.is_default ? " (default: " : "",
+               info.is_default ? memspan_partition_default_why() : "", info.is_default ? ")" : "",
+               info.size_bytes, info.base, asked,
                memspan_partition_policy_text(record_of(partition)->wish.policy), info.kind_name,
                info.resource, info.page_size_bytes, info.why,
                ((info.capabilities & SHMEMX_CAP_PEER_ACCESS) != 0) ? "loaded and stored"
