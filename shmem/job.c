@@ -196,6 +196,11 @@ bool memspan_job_is_initialized(void)
     return memspan_job.is_on;
 }
 
+bool memspan_job_has_ended(void)
+{
+    return was_on && !memspan_job.is_on && !is_forked;
+}
+
 void memspan_job_abort(int status, const char *message)
 {
     if (memspan_job.bootstrap != NULL) {

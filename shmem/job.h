@@ -35,6 +35,9 @@ int memspan_job_init(int requested_level, int *provided_p);
 void memspan_job_finalize(void);
 bool memspan_job_is_initialized(void);
 
+/* There was a job in this process, and there is none now. */
+bool memspan_job_has_ended(void);
+
 /* End the job, all PEs of it. */
 _Noreturn void memspan_job_abort(int status, const char *message);
 

@@ -60,8 +60,15 @@ MEMSPAN_ROUTINE(void, start_pes, int npes)
 
 /* ---- end ---- */
 
+/* Once more than there were inits: nothing is left to be ended. */
 MEMSPAN_ROUTINE(void, shmem_finalize, void)
 {
+    static int said;
+
+    if (memspan_job_has_ended()) {
+        memspan_warn_once(&said, "shmem_finalize was called once more than shmem_init");
+        return;
+    }
     memspan_job_require(MEMSPAN_CALL);
     memspan_job_finalize();
 }

@@ -22,6 +22,13 @@ static void after_finalize(void)
     shmem_long_p(&variable, 1, 0);
 }
 
+static void finalize_twice(void)
+{
+    shmem_finalize();
+    shmem_finalize();
+    exit(0);
+}
+
 static void malloc_before_init(void)
 {
     (void)shmem_malloc(8);
@@ -152,6 +159,7 @@ static const struct {
     {"sizes_differ", sizes_differ},
     {"overlapping", overlapping},
     {"after_finalize", after_finalize},
+    {"finalize_twice", finalize_twice},
 };
 
 int main(int argc, char **argv)

@@ -35,6 +35,7 @@ expect() {
 expect before_init fatal shmem "before shmem_init()"
 expect malloc_before_init fatal shmem_malloc "before shmem_init()"
 expect after_finalize fatal "after shmem_finalize()"
+expect finalize_twice answered shmem_finalize "once more"
 expect pe_negative fatal shmem "PEs are 0 to 1"
 expect pe_too_large fatal shmem "PEs are 0 to 1"
 expect get_pe_wild fatal shmem "PEs are 0 to 1"
