@@ -39,6 +39,7 @@
 DEFINE_APPLY(uint32_t)
 DEFINE_APPLY(uint64_t)
 
+/* Not marked cold: with another cold call on its way, GCC takes the whole of update() for cold. */
 static __attribute__((noinline)) uint64_t
 update_slow(const char *call, const struct memspan_context *context, enum memspan_atomic operation,
             const void *dest, size_t size_bytes, uint64_t value, uint64_t condition, int pe)
@@ -61,23 +62,23 @@ static MEMSPAN_ALWAYS_INLINE uint64_t update(const char *call,
                                              size_t size_bytes, uint64_t value, uint64_t condition,
                                              int pe)
 {
+    bool is_poll = (operation == MEMSPAN_ATOMIC_FETCH) && (pe == memspan_job.pe);
     unsigned index;
     void *to = memspan_segment_peer(dest, size_bytes, pe, &index);
     uint64_t old;
 
-    if (MEMSPAN_UNLIKELY((to == NULL) || memspan_job.checks ||
-                         ((operation == MEMSPAN_ATOMIC_FETCH) && (pe == memspan_job.pe)))) {
-        return update_slow(call, context, operation, dest, size_bytes, value, condition, pe);
+    if (MEMSPAN_LIKELY((to != NULL) && !memspan_job.checks && !is_poll)) {
+        if (size_bytes == sizeof(uint32_t)) {
+            old = apply_uint32_t(operation, to, (uint32_t)value, (uint32_t)condition);
+        } else {
+            old = apply_uint64_t(operation, to, value, condition);
+        }
+        if (operation != MEMSPAN_ATOMIC_FETCH) {
+            memspan_node_ring_at((int)index, dest);
+        }
+        return old;
     }
-    if (size_bytes == sizeof(uint32_t)) {
-        old = apply_uint32_t(operation, to, (uint32_t)value, (uint32_t)condition);
-    } else {
-        old = apply_uint64_t(operation, to, value, condition);
-    }
-    if (operation != MEMSPAN_ATOMIC_FETCH) {
-        memspan_node_ring_at((int)index, dest);
-    }
-    return old;
+    return update_slow(call, context, operation, dest, size_bytes, value, condition, pe);
 }
 
 /* The bits of a value of 4 or 8 bytes, and back. */
