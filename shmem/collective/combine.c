@@ -35,6 +35,7 @@
 
 /* Element by element: where to is x or y itself, nothing is carried from one to the next. */
 #if defined(__clang__)
+#pragma clang diagnostic ignored "-Wpass-failed" /* long doubles have no vectors */
 #define INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
 #else
 #define INDEPENDENT _Pragma("GCC ivdep")
@@ -67,8 +68,9 @@
 WHOLE(SUM_LOOP)
 REAL(SUM_LOOP)
 COMPLEX(SUM_LOOP)
-WHOLE(WHOLE_PROD) REAL(PROD_LOOP) COMPLEX(PROD_LOOP) ORDERED(MIN_LOOP) ORDERED(MAX_LOOP)
-    WHOLE(AND_LOOP) WHOLE(OR_LOOP) WHOLE(XOR_LOOP)
+WHOLE(WHOLE_PROD)
+REAL(PROD_LOOP) COMPLEX(PROD_LOOP) ORDERED(MIN_LOOP) ORDERED(MAX_LOOP) WHOLE(AND_LOOP)
+    WHOLE(OR_LOOP) WHOLE(XOR_LOOP)
 
 #define ROW(operation, name, type) [operation][MEMSPAN_NUMBER_##type] = name##_##type,
 #define SUM_ROW(type, c_type)      ROW(MEMSPAN_REDUCE_SUM, sum, type)
