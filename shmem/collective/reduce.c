@@ -240,8 +240,10 @@ int memspan_collective_reduce(struct memspan_team *team, enum memspan_reduction 
     bool is_gathered =
         (bytes * (size_t)team->size <= GATHERED_BYTES) || ((team->size == 2) && (dest != source));
 
-    if ((bytes <= MEMSPAN_SYNC_INLINE_BYTES) && memspan_peer_host_touches(source) &&
-        memspan_peer_host_touches(dest) && memspan_sync_exchange(team, source, bytes)) {
+    if (count == 0) { /* dest and source may be anything then */
+        memspan_collective_sync(team);
+    } else if ((bytes <= MEMSPAN_SYNC_INLINE_BYTES) && memspan_peer_host_touches(source) &&
+               memspan_peer_host_touches(dest) && memspan_sync_exchange(team, source, bytes)) {
         combine_exchanged(team, combine, dest, bytes, count);
     } else if (is_published(team, bytes)) {
         reduce_published(team, combine, dest, source, element_bytes, count);
@@ -284,7 +286,10 @@ int memspan_collective_scan(struct memspan_team *team, enum memspan_number type,
     _Alignas(64) char beside[PIECE_BYTES];
     size_t at;
 
-    for (at = 0; (at < count) || (at == 0); at += most) {
+    if (count == 0) {
+        memspan_collective_sync(team);
+    }
+    for (at = 0; at < count; at += most) {
         size_t part  = (count - at < most) ? (count - at) : most;
         size_t bytes = part * element_bytes;
         char *to     = (char *)dest + (at * element_bytes);
