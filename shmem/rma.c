@@ -50,8 +50,7 @@ void memspan_rma_require(const char *call, const void *address, size_t size_byte
 
 /* ---- the slow way ---- */
 
-/* True when the host may load and store there: not a device's memory. */
-static bool host_touches(const void *address)
+bool memspan_rma_host_may_touch(const void *address)
 {
     const struct memspan_segment *segment = memspan_segment_of(address);
 
@@ -96,7 +95,7 @@ void memspan_put_slow(const struct memspan_context *context, void *dest, const v
     to = mapped(dest, pe, &index);
     if (to == NULL) {
         memspan_remote_put(memspan_segment_of(dest), context, dest, source, size_bytes, pe);
-    } else if (host_touches(source)) {
+    } else if (memspan_rma_host_touches(source)) {
         memspan_rma_copy(to, source, size_bytes);
         memspan_node_ring_at(index, dest);
     } else {
@@ -120,7 +119,7 @@ void memspan_get_slow(const struct memspan_context *context, void *dest, const v
     from = mapped(source, pe, &index);
     if (from == NULL) {
         memspan_remote_get(memspan_segment_of(source), context, dest, source, size_bytes, pe);
-    } else if (host_touches(dest)) {
+    } else if (memspan_rma_host_touches(dest)) {
         memspan_rma_copy(dest, from, size_bytes);
     } else {
         copy_any(call, dest, from, size_bytes);
@@ -158,7 +157,7 @@ void memspan_put_strided(const struct memspan_context *context, void *dest, cons
         return;
     }
     to = memspan_segment_peer(dest, span(dest_stride_bytes, block_bytes, block_count), pe, &index);
-    if (MEMSPAN_LIKELY((to != NULL) && !memspan_job.has_device_memory)) {
+    if (MEMSPAN_LIKELY((to != NULL) && memspan_rma_host_touches(source))) {
         copy_blocks(to, source, dest_stride_bytes, source_stride_bytes, block_bytes, block_count);
         memspan_node_ring_at((int)index, dest);
         return;
@@ -184,7 +183,7 @@ void memspan_get_strided(const struct memspan_context *context, void *dest, cons
     }
     from = memspan_segment_peer(source, span(source_stride_bytes, block_bytes, block_count), pe,
                                 &index);
-    if (MEMSPAN_LIKELY((from != NULL) && !memspan_job.has_device_memory)) {
+    if (MEMSPAN_LIKELY((from != NULL) && memspan_rma_host_touches(dest))) {
         copy_blocks(dest, from, dest_stride_bytes, source_stride_bytes, block_bytes, block_count);
         return;
     }

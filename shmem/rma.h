@@ -15,15 +15,17 @@
 #include "shmem/segment.h"
 #include <string.h>
 
-/* What the slow way says of whom. */
-struct memspan_rma_call {
-    const char *name; /* "shmem_put" */
-};
-
 void memspan_put_slow(const struct memspan_context *context, void *dest, const void *source,
                       size_t size_bytes, int pe) __attribute__((cold));
 void memspan_get_slow(const struct memspan_context *context, void *dest, const void *source,
                       size_t size_bytes, int pe) __attribute__((cold));
+
+/* The host may load and store this PE's own memory there: it is not a device's. */
+bool memspan_rma_host_may_touch(const void *own);
+static inline bool memspan_rma_host_touches(const void *own)
+{
+    return MEMSPAN_LIKELY(!memspan_job.has_device_memory) || memspan_rma_host_may_touch(own);
+}
 
 /* One instruction for what is one word: others may be waiting for it. */
 static inline void memspan_rma_copy(void *to, const void *from, size_t size_bytes)
@@ -45,7 +47,7 @@ static inline void memspan_put(const struct memspan_context *context, void *dest
     unsigned index;
     void *to = memspan_segment_peer(dest, size_bytes, pe, &index);
 
-    if (MEMSPAN_LIKELY((to != NULL) && !memspan_job.has_device_memory)) {
+    if (MEMSPAN_LIKELY((to != NULL) && memspan_rma_host_touches(source))) {
         memspan_rma_copy(to, source, size_bytes);
         memspan_node_ring_at((int)index, dest);
         return;
@@ -59,7 +61,7 @@ static inline void memspan_get(const struct memspan_context *context, void *dest
     unsigned index;
     const void *from = memspan_segment_peer(source, size_bytes, pe, &index);
 
-    if (MEMSPAN_LIKELY((from != NULL) && !memspan_job.has_device_memory)) {
+    if (MEMSPAN_LIKELY((from != NULL) && memspan_rma_host_touches(dest))) {
         memspan_rma_copy(dest, from, size_bytes);
         return;
     }

@@ -28,7 +28,7 @@ enum way { IN_LINES, IN_WORK, IN_PLACE };
 static enum way hand_out(struct memspan_team *team, const void *source, size_t size_bytes,
                          size_t given_bytes)
 {
-    if ((size_bytes <= MEMSPAN_SYNC_INLINE_BYTES) && memspan_peer_host_touches(source) &&
+    if ((size_bytes <= MEMSPAN_SYNC_INLINE_BYTES) && memspan_rma_host_touches(source) &&
         memspan_sync_exchange(team, source, given_bytes)) {
         return IN_LINES;
     }

@@ -2,31 +2,16 @@
 /* peer.c: reading another PE's memory, writing one's own. */
 
 #include "shmem/collective/peer.h"
-#include <memspan/allocator.h>
 #include <memspan/transfer.h>
 
 bool memspan_peer_is_indirect;
-
-bool memspan_peer_host_touches(const void *own)
-{
-    const struct memspan_segment *segment;
-
-    if (!memspan_job.has_device_memory) {
-        return true;
-    }
-    segment = memspan_segment_of(own);
-    if ((uintptr_t)own - (uintptr_t)segment->base < segment->size_bytes) {
-        return segment->host_touches;
-    }
-    return memspan_pointer_kind(own) != MEMSPAN_KIND_DEVICE;
-}
 
 void memspan_peer_copy(void *to, const void *from, size_t size_bytes)
 {
     if ((size_bytes == 0) || (to == from)) {
         return;
     }
-    if (memspan_peer_host_touches(to) && memspan_peer_host_touches(from)) {
+    if (memspan_rma_host_touches(to) && memspan_rma_host_touches(from)) {
         memcpy(to, from, size_bytes);
     } else if (memspan_copy(to, from, size_bytes) != MEMSPAN_OK) {
         memspan_fatal_error("a collective");

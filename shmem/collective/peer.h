@@ -32,7 +32,4 @@ void memspan_peer_read(const struct memspan_team *team, int pe, const void *symm
 /* Between this PE's own memory, wherever it is. */
 void memspan_peer_copy(void *to, const void *from, size_t size_bytes);
 
-/* The host may touch @p own. */
-bool memspan_peer_host_touches(const void *own);
-
 #endif /* MEMSPAN_SHMEM_COLLECTIVE_PEER_H */

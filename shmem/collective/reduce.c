@@ -59,7 +59,7 @@ static void reduce_published(struct memspan_team *team, memspan_combine_t combin
                              const char *source, size_t element_bytes, size_t count)
 {
     size_t most = MEMSPAN_SYNC_WORK_BYTES / element_bytes;
-    bool direct = memspan_peer_host_touches(dest);
+    bool direct = memspan_rma_host_touches(dest);
     void *sum   = direct ? NULL : malloc(MEMSPAN_SYNC_WORK_BYTES);
     size_t at;
 
@@ -191,7 +191,7 @@ static void reduce_gathered(struct memspan_team *team, memspan_combine_t combine
 {
     _Alignas(64) char beside[PIECE_BYTES];
     bool in_place = (dest == source);
-    bool direct   = !in_place && memspan_peer_host_touches(dest);
+    bool direct   = !in_place && memspan_rma_host_touches(dest);
     size_t most   = PIECE_BYTES / element_bytes;
     size_t at;
 
@@ -242,8 +242,8 @@ int memspan_collective_reduce(struct memspan_team *team, enum memspan_reduction 
 
     if (count == 0) { /* dest and source may be anything then */
         memspan_collective_sync(team);
-    } else if ((bytes <= MEMSPAN_SYNC_INLINE_BYTES) && memspan_peer_host_touches(source) &&
-               memspan_peer_host_touches(dest) && memspan_sync_exchange(team, source, bytes)) {
+    } else if ((bytes <= MEMSPAN_SYNC_INLINE_BYTES) && memspan_rma_host_touches(source) &&
+               memspan_rma_host_touches(dest) && memspan_sync_exchange(team, source, bytes)) {
         combine_exchanged(team, combine, dest, bytes, count);
     } else if (is_published(team, bytes)) {
         reduce_published(team, combine, dest, source, element_bytes, count);
@@ -281,7 +281,7 @@ int memspan_collective_scan(struct memspan_team *team, enum memspan_number type,
     memspan_combine_t combine = memspan_combine_of(MEMSPAN_REDUCE_SUM, type);
     size_t element_bytes      = memspan_number_bytes(type);
     size_t most               = PIECE_BYTES / element_bytes;
-    bool direct               = memspan_peer_host_touches(dest);
+    bool direct               = memspan_rma_host_touches(dest);
     int last                  = inclusive ? team->pe : (team->pe - 1);
     _Alignas(64) char beside[PIECE_BYTES];
     size_t at;

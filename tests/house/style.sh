@@ -14,11 +14,11 @@ complain() {
 }
 
 sources() {
-    find core include backends cmd bench tests \( -name '*.c' -o -name '*.h' -o -name '*.cpp' -o -name '*.hpp' \) -print
+    find core include backends shmem cmd bench tests \( -name '*.c' -o -name '*.h' -o -name '*.cpp' -o -name '*.hpp' \) -print
 }
 
 scripts() {
-    find CMakeLists.txt .ci core include backends cmd bench tests cmake -type f \
+    find CMakeLists.txt .ci core include backends shmem cmd bench tests cmake -type f \
         \( -name CMakeLists.txt -o -name '*.cmake' -o -name '*.sh' -o -path .ci/run -o -name bootstrap \)
 }
 
