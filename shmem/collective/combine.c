@@ -70,8 +70,8 @@ REAL(SUM_LOOP)
 COMPLEX(SUM_LOOP)
 WHOLE(WHOLE_PROD)
 REAL(PROD_LOOP)
-COMPLEX(PROD_LOOP) ORDERED(MIN_LOOP) ORDERED(MAX_LOOP) WHOLE(AND_LOOP) WHOLE(OR_LOOP)
-    WHOLE(XOR_LOOP)
+COMPLEX(PROD_LOOP)
+ORDERED(MIN_LOOP) ORDERED(MAX_LOOP) WHOLE(AND_LOOP) WHOLE(OR_LOOP) WHOLE(XOR_LOOP)
 
 #define ROW(operation, name, type) [operation][MEMSPAN_NUMBER_##type] = name##_##type,
 #define SUM_ROW(type, c_type)      ROW(MEMSPAN_REDUCE_SUM, sum, type)
@@ -82,10 +82,17 @@ COMPLEX(PROD_LOOP) ORDERED(MIN_LOOP) ORDERED(MAX_LOOP) WHOLE(AND_LOOP) WHOLE(OR_
 #define OR_ROW(type, c_type)       ROW(MEMSPAN_REDUCE_OR, or, type)
 #define XOR_ROW(type, c_type)      ROW(MEMSPAN_REDUCE_XOR, xor, type)
 
-        static const memspan_combine_t table[MEMSPAN_REDUCE_COUNT][MEMSPAN_NUMBER_COUNT] = {
-            WHOLE(SUM_ROW) REAL(SUM_ROW) COMPLEX(SUM_ROW) WHOLE(PROD_ROW) REAL(PROD_ROW)
-                COMPLEX(PROD_ROW) ORDERED(MIN_ROW) ORDERED(MAX_ROW) WHOLE(AND_ROW) WHOLE(OR_ROW)
-                    WHOLE(XOR_ROW)};
+    /* clang-format off */
+static const memspan_combine_t table[MEMSPAN_REDUCE_COUNT][MEMSPAN_NUMBER_COUNT] = {
+    WHOLE(SUM_ROW) REAL(SUM_ROW) COMPLEX(SUM_ROW)
+    WHOLE(PROD_ROW) REAL(PROD_ROW) COMPLEX(PROD_ROW)
+    ORDERED(MIN_ROW)
+    ORDERED(MAX_ROW)
+    WHOLE(AND_ROW)
+    WHOLE(OR_ROW)
+    WHOLE(XOR_ROW)
+};
+/* clang-format on */
 
 memspan_combine_t memspan_combine_of(enum memspan_reduction operation, enum memspan_number type)
 {
