@@ -131,8 +131,10 @@ int rma_main(int argument_count, char *const *arguments)
     run.plan = &plan;
     make_options(&plan, options);
     for (int i = 0; i < argument_count; i++) {
-        size_t used = strlen(plan.command);
-        (void)snprintf(plan.command + used, sizeof(plan.command) - used, " %s", arguments[i]);
+        size_t used       = strlen(plan.command);
+        const char *quote = (strpbrk(arguments[i], " *$") != NULL) ? "'" : "";
+        (void)snprintf(plan.command + used, sizeof(plan.command) - used, " %s%s%s", quote,
+                       arguments[i], quote);
     }
     if (!bench_options_parse(options, OPTION_COUNT, argument_count, arguments)) {
         return 2;
