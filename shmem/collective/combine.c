@@ -65,13 +65,15 @@
 #define OR_LOOP(type, c_type)    LOOP(or_##type, c_type, a[i] | b[i])
 #define XOR_LOOP(type, c_type)   LOOP(xor_##type, c_type, a[i] ^ b[i])
 
-WHOLE(SUM_LOOP)
-REAL(SUM_LOOP)
-COMPLEX(SUM_LOOP)
-WHOLE(WHOLE_PROD)
-REAL(PROD_LOOP)
-COMPLEX(PROD_LOOP)
-ORDERED(MIN_LOOP) ORDERED(MAX_LOOP) WHOLE(AND_LOOP) WHOLE(OR_LOOP) WHOLE(XOR_LOOP)
+/* clang-format off */
+WHOLE(SUM_LOOP) REAL(SUM_LOOP) COMPLEX(SUM_LOOP)
+WHOLE(WHOLE_PROD) REAL(PROD_LOOP) COMPLEX(PROD_LOOP)
+ORDERED(MIN_LOOP)
+ORDERED(MAX_LOOP)
+WHOLE(AND_LOOP)
+WHOLE(OR_LOOP)
+WHOLE(XOR_LOOP)
+/* clang-format on */
 
 #define ROW(operation, name, type) [operation][MEMSPAN_NUMBER_##type] = name##_##type,
 #define SUM_ROW(type, c_type)      ROW(MEMSPAN_REDUCE_SUM, sum, type)
