@@ -3,13 +3,20 @@
  *
  * Another process cannot see the program's pages, so their place is taken, at the same address, by
  * pages of a memory file with the same contents, which the devices map. Nobody else may write to
- * them meanwhile. After the last release they stay as they are: the file goes with the mapping. */
+ * them meanwhile. After the last release they stay as they are: the file goes with the mapping.
+ * Pages that a file shares with other processes already stay what they are: the devices map that
+ * file, which must be open in the program. */
 
 #include "backends/emu/emu.h"
 #include "core/base/platform.h"
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 struct emu_import {
@@ -17,8 +24,91 @@ struct emu_import {
     char *address;
     size_t size_bytes;
     int file;
-    int references; /* of all devices together */
+    uint64_t offset; /* of the pages in it */
+    int references;  /* of all devices together */
 };
+
+/* What /proc says of the mapping that holds an address. */
+struct backing {
+    bool is_shared;
+    uintptr_t end;
+    uint64_t offset; /* of the address, in the file */
+    dev_t device;
+    ino_t inode;
+};
+
+static bool find_backing(const void *address, struct backing *backing_p)
+{
+    FILE *maps = fopen("/proc/self/maps", "re");
+    bool found = false;
+    char line[512];
+
+    while (!found && (maps != NULL) && (fgets(line, sizeof line, maps) != NULL)) {
+        unsigned long first;
+        unsigned long end;
+        unsigned long offset;
+        unsigned long inode;
+        unsigned major_number;
+        unsigned minor_number;
+        char access[8];
+
+        if ((sscanf(line, "%lx-%lx %4s %lx %x:%x %lu", &first, &end, access, &offset, &major_number,
+                    &minor_number, &inode) == 7) &&
+            ((uintptr_t)address >= first) && ((uintptr_t)address < end)) {
+            *backing_p = (struct backing){.is_shared = (access[3] == 's'),
+                                          .end       = end,
+                                          .offset    = offset + ((uintptr_t)address - first),
+                                          .device    = makedev(major_number, minor_number),
+                                          .inode     = inode};
+            found      = true;
+        }
+    }
+    if (maps != NULL) {
+        fclose(maps);
+    }
+    return found;
+}
+
+/* A descriptor of the program's for that file, doubled; -1: it has none that may write. */
+static int find_descriptor(const struct backing *backing)
+{
+    DIR *folder = opendir("/proc/self/fd");
+    struct dirent *entry;
+    int copy = -1;
+
+    while ((copy < 0) && (folder != NULL) && ((entry = readdir(folder)) != NULL)) {
+        int fd = atoi(entry->d_name);
+        struct stat facts;
+
+        if ((entry->d_name[0] != '.') && (fstat(fd, &facts) == 0) &&
+            (facts.st_ino == backing->inode) && (facts.st_dev == backing->device) &&
+            ((fcntl(fd, F_GETFL) & O_ACCMODE) == O_RDWR)) {
+            copy = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+        }
+    }
+    if (folder != NULL) {
+        closedir(folder);
+    }
+    return copy;
+}
+
+static memspan_status_t use_file(const struct emu *emu, const struct backing *backing,
+                                 struct emu_import *import)
+{
+    if (backing->end - (uintptr_t)import->address < import->size_bytes) {
+        return emu_refuse(emu, MEMSPAN_ERR_UNSUPPORTED, NULL,
+                          "%zu bytes at %p are shared by several mappings", import->size_bytes,
+                          (void *)import->address);
+    }
+    import->offset = backing->offset;
+    import->file   = find_descriptor(backing);
+    if (import->file < 0) {
+        return emu_refuse(emu, MEMSPAN_ERR_UNSUPPORTED, "keep the file open while it is imported",
+                          "%zu bytes at %p are shared by a file that is not open in this process",
+                          import->size_bytes, (void *)import->address);
+    }
+    return MEMSPAN_OK;
+}
 
 static memspan_status_t replace_pages(const struct emu *emu, struct emu_import *import)
 {
@@ -43,6 +133,7 @@ static memspan_status_t make_import(struct emu *emu, void *address, size_t size_
                                     struct emu_import **import_p)
 {
     struct emu_import *import = calloc(1, sizeof(*import));
+    struct backing backing;
     memspan_status_t status;
 
     if (import == NULL) {
@@ -50,13 +141,20 @@ static memspan_status_t make_import(struct emu *emu, void *address, size_t size_
     }
     import->address    = address;
     import->size_bytes = size_bytes;
-    status             = emu_file_make(emu, "memspan-emu-import", size_bytes, &import->file);
-    if (status != MEMSPAN_OK) {
-        goto err_free;
-    }
-    status = replace_pages(emu, import);
-    if (status != MEMSPAN_OK) {
-        goto err_close;
+    if (find_backing(address, &backing) && backing.is_shared) {
+        status = use_file(emu, &backing, import);
+        if (status != MEMSPAN_OK) {
+            goto err_free;
+        }
+    } else {
+        status = emu_file_make(emu, "memspan-emu-import", size_bytes, &import->file);
+        if (status != MEMSPAN_OK) {
+            goto err_free;
+        }
+        status = replace_pages(emu, import);
+        if (status != MEMSPAN_OK) {
+            goto err_close;
+        }
     }
     import->next = emu->imports;
     emu->imports = import;
@@ -147,7 +245,8 @@ memspan_status_t emu_import(void *state, int ordinal, void *address, size_t size
     pthread_mutex_lock(&emu->import_lock);
     status = find_import(emu, address, size_bytes, &import);
     if (status == MEMSPAN_OK) {
-        status = emu_map_in_device(device, address, size_bytes, emu->pid, import->file, 0);
+        status =
+            emu_map_in_device(device, address, size_bytes, emu->pid, import->file, import->offset);
         if (status == MEMSPAN_OK) {
             import->references++;
         } else if (import->references == 0) {
