@@ -9,7 +9,8 @@
  *     unsigned index;
  *     long *to = memspan_segment_peer(dest, sizeof *dest, pe, &index);
  *     if (to != NULL) { old = __atomic_fetch_add(to, value, __ATOMIC_ACQ_REL);
- *                       memspan_node_ring_at(index, dest); return old; }
+ *                       memspan_node_ring_at(index, dest, sizeof *dest);
+ *                       return old; }
  *     return (long)memspan_atomic_slow(context, MEMSPAN_ATOMIC_ADD, dest, sizeof *dest, value, 0,
  * pe);
  */
@@ -50,7 +51,7 @@ static inline void memspan_signal(const struct memspan_context *context, uint64_
         } else {
             __atomic_store_n(to, value, __ATOMIC_RELEASE);
         }
-        memspan_node_ring_at((int)index, signal);
+        memspan_node_ring_at((int)index, signal, sizeof *signal);
         return;
     }
     (void)memspan_atomic_slow(context, adds ? MEMSPAN_ATOMIC_ADD : MEMSPAN_ATOMIC_SET, signal,

@@ -46,7 +46,7 @@ static uint32_t change(enum memspan_atomic operation, uint32_t *half, uint32_t v
                                              sizeof *half, value, condition, pe);
     }
     old = (uint32_t)memspan_atomic_apply(operation, to, sizeof *half, value, condition);
-    memspan_node_ring_at((int)index, half);
+    memspan_node_ring_at((int)index, half, sizeof *half);
     return old;
 }
 

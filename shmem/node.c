@@ -320,14 +320,12 @@ void memspan_node_ring_slow(int local_index)
     ring(&memspan_node.bells[local_index]);
 }
 
-void memspan_node_ring_at_slow(int local_index, const void *address)
+void memspan_node_ring_at_slow(int local_index, const void *address, size_t size_bytes)
 {
     struct memspan_bell *bell = &memspan_node.bells[local_index];
     uint64_t key              = memspan_segment_key(address);
 
-    /* The line that was stored to, and the next: what is stored is seldom more, and whoever sleeps
-     * looks by himself after a nap. */
-    if ((key + MEMSPAN_CACHE_LINE_BYTES >= atomic_load(&bell->watch_first)) &&
+    if ((key + size_bytes > atomic_load(&bell->watch_first)) &&
         (key <= atomic_load(&bell->watch_last))) {
         ring(bell);
     }

@@ -114,7 +114,8 @@ const int *memspan_node_pids(void);
 unsigned memspan_node_processor_count(void);
 
 void memspan_node_ring_slow(int local_index) __attribute__((cold));
-void memspan_node_ring_at_slow(int local_index, const void *address) __attribute__((cold));
+void memspan_node_ring_at_slow(int local_index, const void *address, size_t size_bytes)
+    __attribute__((cold));
 
 /* Tell the PE with that local index that a flag of the library was changed for it. */
 static inline void memspan_node_ring(int local_index)
@@ -126,13 +127,14 @@ static inline void memspan_node_ring(int local_index)
     }
 }
 
-/* Tell it that its memory at (this PE's) symmetric @p address was stored to. */
-static MEMSPAN_ALWAYS_INLINE void memspan_node_ring_at(int local_index, const void *address)
+/* Tell it that [@p address, + @p size_bytes) of its memory was stored to; this PE's address. */
+static MEMSPAN_ALWAYS_INLINE void memspan_node_ring_at(int local_index, const void *address,
+                                                       size_t size_bytes)
 {
     struct memspan_bell *bell = &memspan_node.bells[local_index];
 
     if (MEMSPAN_UNLIKELY(atomic_load_explicit(&bell->memory_sleepers, memory_order_relaxed) != 0)) {
-        memspan_node_ring_at_slow(local_index, address);
+        memspan_node_ring_at_slow(local_index, address, size_bytes);
     }
 }
 

@@ -176,7 +176,7 @@ static void serve(struct ring *ring, struct cell *cell, uint64_t ticket)
                             cell->value, cell->condition);
     }
     if (cell->request != REQUEST_GET) {
-        memspan_node_ring_at(memspan_job.local_index, own);
+        memspan_node_ring_at(memspan_job.local_index, own, cell->size_bytes);
     }
 }
 
@@ -457,7 +457,7 @@ void memspan_remote_put(const struct memspan_segment *segment,
     (void)context;
     if (pe == memspan_job.pe) {
         copy(dest, source, size_bytes);
-        memspan_node_ring_at(memspan_job.local_index, dest);
+        memspan_node_ring_at(memspan_job.local_index, dest, size_bytes);
         return;
     }
     shared = shared_address(segment, dest, local_index);
@@ -531,7 +531,7 @@ uint64_t memspan_remote_atomic(const struct memspan_segment *segment,
     (void)context;
     if (pe == memspan_job.pe) {
         old = apply(operation, (void *)(uintptr_t)dest, size_bytes, value, condition);
-        memspan_node_ring_at(memspan_job.local_index, dest);
+        memspan_node_ring_at(memspan_job.local_index, dest, size_bytes);
         return old;
     }
     cell = claim(ring, NULL, &ticket);

@@ -97,10 +97,10 @@ void memspan_put_slow(const struct memspan_context *context, void *dest, const v
         memspan_remote_put(memspan_segment_of(dest), context, dest, source, size_bytes, pe);
     } else if (memspan_rma_host_touches(source)) {
         memspan_rma_copy(to, source, size_bytes);
-        memspan_node_ring_at(index, dest);
+        memspan_node_ring_at(index, dest, size_bytes);
     } else {
         copy_any(call, to, source, size_bytes);
-        memspan_node_ring_at(index, dest);
+        memspan_node_ring_at(index, dest, size_bytes);
     }
 }
 
@@ -159,7 +159,7 @@ void memspan_put_strided(const struct memspan_context *context, void *dest, cons
     to = memspan_segment_peer(dest, span(dest_stride_bytes, block_bytes, block_count), pe, &index);
     if (MEMSPAN_LIKELY((to != NULL) && memspan_rma_host_touches(source))) {
         copy_blocks(to, source, dest_stride_bytes, source_stride_bytes, block_bytes, block_count);
-        memspan_node_ring_at((int)index, dest);
+        memspan_node_ring_at((int)index, dest, span(dest_stride_bytes, block_bytes, block_count));
         return;
     }
     for (i = 0; i < block_count; i++) {
@@ -286,7 +286,7 @@ uint64_t memspan_atomic_slow(const struct memspan_context *context, enum memspan
                                      value, condition, pe);
     }
     old = memspan_atomic_apply(operation, to, size_bytes, value, condition);
-    memspan_node_ring_at(index, dest);
+    memspan_node_ring_at(index, dest, size_bytes);
     return old;
 }
 

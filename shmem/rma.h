@@ -49,7 +49,7 @@ static inline void memspan_put(const struct memspan_context *context, void *dest
 
     if (MEMSPAN_LIKELY((to != NULL) && memspan_rma_host_touches(source))) {
         memspan_rma_copy(to, source, size_bytes);
-        memspan_node_ring_at((int)index, dest);
+        memspan_node_ring_at((int)index, dest, size_bytes);
         return;
     }
     memspan_put_slow(context, dest, source, size_bytes, pe);

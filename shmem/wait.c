@@ -7,6 +7,7 @@
 #include "shmem/segment.h"
 #include <linux/futex.h>
 #include <linux/membarrier.h>
+#include <pthread.h>
 #include <sched.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -24,6 +25,9 @@ enum {
 static unsigned spins  = SPINS_ALONE;
 static unsigned yields = YIELDS_ALONE;
 static bool is_crowded;
+
+/* What this PE watches is one range, and the first sleeper's must not hide that of the next. */
+static pthread_mutex_t watch_lock = PTHREAD_MUTEX_INITIALIZER;
 
 void memspan_wait_init(void)
 {
@@ -45,13 +49,10 @@ static struct memspan_bell *my_bell(void)
     return &memspan_node.bells[memspan_job.local_index];
 }
 
-static void announce(struct memspan_waiter *waiter)
+static void watch(struct memspan_bell *bell, const struct memspan_waiter *waiter)
 {
-    struct memspan_bell *bell = my_bell();
-
-    if (waiter->address == NULL) {
-        atomic_fetch_add(&bell->sleepers, 1);
-    } else if (atomic_fetch_add(&bell->memory_sleepers, 1) == 0) {
+    pthread_mutex_lock(&watch_lock);
+    if (atomic_fetch_add(&bell->memory_sleepers, 1) == 0) {
         uint64_t key = memspan_segment_key(waiter->address);
 
         atomic_store(&bell->watch_first, key);
@@ -60,6 +61,18 @@ static void announce(struct memspan_waiter *waiter)
         /* Two threads of this PE: whatever is stored wakes both. */
         atomic_store(&bell->watch_first, 0);
         atomic_store(&bell->watch_last, UINT64_MAX);
+    }
+    pthread_mutex_unlock(&watch_lock);
+}
+
+static void announce(struct memspan_waiter *waiter)
+{
+    struct memspan_bell *bell = my_bell();
+
+    if (waiter->address == NULL) {
+        atomic_fetch_add(&bell->sleepers, 1);
+    } else {
+        watch(bell, waiter);
     }
     waiter->announced = true;
     waiter->rings     = atomic_load(&bell->rings);

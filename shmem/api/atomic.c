@@ -74,7 +74,7 @@ static MEMSPAN_ALWAYS_INLINE uint64_t update(const char *call,
             old = apply_uint64_t(operation, to, value, condition);
         }
         if (operation != MEMSPAN_ATOMIC_FETCH) {
-            memspan_node_ring_at((int)index, dest);
+            memspan_node_ring_at((int)index, dest, size_bytes);
         }
         return old;
     }

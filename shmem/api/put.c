@@ -33,7 +33,7 @@ static __attribute__((noinline)) void put_block(void *to, const void *source, si
                                                 int index, const void *dest)
 {
     memspan_rma_copy(to, source, size_bytes);
-    memspan_node_ring_at(index, dest);
+    memspan_node_ring_at(index, dest, size_bytes);
 }
 
 typedef void put_far_fn(const char *call, const struct memspan_context *context, void *dest,
@@ -53,7 +53,7 @@ static MEMSPAN_ALWAYS_INLINE void put_near(put_far_fn *far, const char *call,
         far(call, context, dest, source, size_bytes, element_bytes, pe);
     } else if (MEMSPAN_LIKELY(size_bytes == word_bytes)) {
         memcpy(to, source, word_bytes);
-        memspan_node_ring_at((int)index, dest);
+        memspan_node_ring_at((int)index, dest, word_bytes);
     } else {
         put_block(to, source, size_bytes, (int)index, dest);
     }
@@ -92,7 +92,7 @@ PUT_MEM(_nbi)
                                                                                                    \
         if (MEMSPAN_LIKELY((to != NULL) && !memspan_job.checks)) {                                 \
             *(volatile TYPE *)to = value;                                                          \
-            memspan_node_ring_at((int)index, dest);                                                \
+            memspan_node_ring_at((int)index, dest, sizeof(TYPE));                                  \
         } else {                                                                                   \
             put_far(call, context, dest, &(TYPE){value}, sizeof(TYPE), sizeof(TYPE), pe);          \
         }                                                                                          \
