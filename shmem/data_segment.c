@@ -18,10 +18,18 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* Addresses of the variables, in whole pages. */
+enum { PIECES_MAX = 4 };
+
+/* Addresses of the variables, in whole pages. With large code models there are several pieces, a
+ * page or a few apart. */
 struct range {
-    uintptr_t first;
-    uintptr_t file_end; /* from here on they begin as zeros */
+    struct piece {
+        uintptr_t first;
+        uintptr_t file_end; /* from here on they begin as zeros */
+        uintptr_t end;
+    } pieces[PIECES_MAX];
+    int count;
+    uintptr_t first; /* of all pieces */
     uintptr_t end;
 };
 
@@ -34,6 +42,21 @@ static struct {
 
 static void *fork_copy;
 static pthread_mutex_t fork_lock = PTHREAD_MUTEX_INITIALIZER; /* held while a fork is under way */
+
+/* A piece that is not next to those before takes their place: linkers that make several put what is
+ * read-only later first, and what lies between them is not ours. */
+static void add_piece(struct range *range, struct piece piece, size_t near_bytes)
+{
+    bool is_next = (range->count > 0) && (range->count < PIECES_MAX) &&
+                   (piece.first >= range->end) && (piece.first - range->end <= near_bytes);
+
+    if (!is_next) {
+        range->count = 0;
+        range->first = piece.first;
+    }
+    range->pieces[range->count++] = piece;
+    range->end                    = piece.end;
+}
 
 /* The writable part of the main program, which is the first in the list. */
 static int find_range(struct dl_phdr_info *info, size_t size, void *argument)
@@ -57,11 +80,12 @@ static int find_range(struct dl_phdr_info *info, size_t size, void *argument)
         uintptr_t first          = at & ~(page - 1);
         uintptr_t end            = memspan_round_up(at + header->p_memsz, page);
 
-        /* The last one: linkers that make several put what is read-only later first. */
         if ((header->p_type == PT_LOAD) && ((header->p_flags & PF_W) != 0) && (end > read_only)) {
-            range->first    = (first < read_only) ? read_only : first;
-            range->file_end = memspan_round_up(at + header->p_filesz, page);
-            range->end      = end;
+            const struct piece piece = {.first    = (first < read_only) ? read_only : first,
+                                        .file_end = memspan_round_up(at + header->p_filesz, page),
+                                        .end      = end};
+
+            add_piece(range, piece, header->p_align);
         }
     }
     return 1;
@@ -209,6 +233,20 @@ static void watch_forks(void)
 
 /* ---- beginning and end ---- */
 
+static bool write_all(const struct range *range)
+{
+    bool all_written = true;
+    int i;
+
+    for (i = 0; i < range->count; i++) {
+        const struct piece *piece = &range->pieces[i];
+
+        all_written = all_written && write_pages(piece->first, piece->file_end - piece->first) &&
+                      write_touched(piece->file_end, piece->end - piece->file_end);
+    }
+    return all_written;
+}
+
 /* Copy this PE's pages to its part of the file, and map that part where they were. What other
  * threads write to variables at this moment is lost: shmem_init() is no place for that. */
 static memspan_status_t share(struct memspan_segment *segment, char *window)
@@ -216,8 +254,7 @@ static memspan_status_t share(struct memspan_segment *segment, char *window)
     const struct range *range = &data.range;
     size_t size               = range->end - range->first;
 
-    if (!write_pages(range->first, range->file_end - range->first) ||
-        !write_touched(range->file_end, range->end - range->file_end)) {
+    if (!write_all(range)) {
         return memspan_error_native(MEMSPAN_ERR_NO_MEMORY, "", "pwrite", errno, strerror(errno),
                                     "the node's memory may be full",
                                     "the data segment of %zu bytes cannot be copied", size);
