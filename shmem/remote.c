@@ -463,7 +463,7 @@ void memspan_remote_put(const struct memspan_segment *segment,
     shared = shared_address(segment, dest, local_index);
     if (shared != NULL) {
         copy_shared(shared, source, size_bytes);
-        memspan_node_ring_at(local_index, dest);
+        memspan_node_ring_at(local_index, dest, size_bytes);
         return;
     }
     while (at < size_bytes) {
