@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# The documents agree with the tree: every link inside it leads somewhere, every environment
-# variable has its place in memspan-environment(7) with the value it has when unset, every public
-# call is in a manual page, and manual pages are well-formed.
+# The documents agree with the tree: every link inside it leads somewhere, a room's README names what
+# is in it, every environment variable has its place in memspan-environment(7) with the value it has
+# when unset, every public call is in a manual page, and manual pages are well-formed.
 set -eu
 cd "$(dirname "$0")/../.."
 bad=0
@@ -20,6 +20,18 @@ for document in $(documents); do
     folder=$(dirname "$document")
     for link in $(grep -oE '\]\([^)#[:space:]]+' "$document" | sed 's/^](//' | grep -v '://' || true); do
         [ -e "$folder/$link" ] || complain "$document: no $link"
+    done
+done
+
+# A room's README names what is in it: folders, and files but for headers of a file that is named.
+for room in backends bench cmake cmd core include shmem tests; do
+    for entry in "$room"/*; do
+        name=${entry##*/}
+        case $name in
+        README.md | CMakeLists.txt) continue ;;
+        *.h) [ ! -e "${entry%.h}.c" ] || continue ;;
+        esac
+        grep -qF "($name)" "$room/README.md" || complain "$room/README.md: does not name $name"
     done
 done
 
@@ -90,6 +102,22 @@ for header in include/memspan/*.h; do
     for call in $(tr '\n' ' ' <"$header" | grep -oE 'MEMSPAN_API [^;(]*\(' |
         sed -nE 's/.*[ *](memspan_[a-z_0-9]+)\($/\1/p'); do
         grep -qE "\b$call\b" include/man/*.[37] || complain "$header: $call is in no manual page"
+    done
+done
+
+# Other pages of ours that a page refers to exist, as files or among the names of one.
+for page in include/man/*.[1-9] cmd/*/*.[1-9]; do
+    for reference in $(sed -nE 's/^\.[BI]R ([^ ]+) \(([1-9])\).*/\1.\2/p' "$page" | sed 's/\\-/-/g'); do
+        name=${reference%.?}
+        case $name in
+        mem* | osh* | shmem* | omp_*) ;;
+        *) continue ;;
+        esac
+        for file in include/man/"$reference" cmd/*/"$reference"; do
+            [ ! -e "$file" ] || continue 2
+        done
+        sed -n '/^\.SH NAME/,/^\.SH [^N]/p' include/man/*."${reference##*.}" | grep -qE "(^| )$name(,| |\$)" ||
+            complain "$page: there is no page $name(${reference##*.})"
     done
 done
 

@@ -33,7 +33,7 @@ for file in $(scripts); do
         complain "$file: no SPDX licence in the first two lines"
 done
 if grep -rnE '[[:blank:]]+$' --include='*.[ch]' --include='*.[ch]pp' --include='*.sh' --include='*.cmake' \
-    --include='CMakeLists.txt' core include backends cmd bench tests cmake; then
+    --include='CMakeLists.txt' core include backends shmem cmd bench tests cmake; then
     complain 'space at the end of a line'
 fi
 [ "$bad" -eq 0 ] || exit 1
