@@ -5,6 +5,7 @@
 #include "core/base/error.h"
 #include "core/base/log.h"
 #include "core/base/platform.h"
+#include "core/fork.h"
 #include <pthread.h>
 #include <stdlib.h>
 
@@ -128,6 +129,7 @@ memspan_status_t memspan_import(void *address, size_t size_bytes, const int *dev
             return memspan_error_last()->status;
         }
     }
+    memspan_fork_prepare();
     pthread_mutex_lock(&import_lock);
     status = overlaps(address, size_bytes)
                  ? memspan_error(MEMSPAN_ERR_CONFLICT, "pages at %p have been imported", address)
@@ -183,4 +185,14 @@ bool memspan_import_covers(const void *pointer, size_t size_bytes,
     }
     pthread_mutex_unlock(&import_lock);
     return covers;
+}
+
+void memspan_import_before_fork(void)
+{
+    pthread_mutex_lock(&import_lock);
+}
+
+void memspan_import_after_fork(void)
+{
+    pthread_mutex_unlock(&import_lock);
 }

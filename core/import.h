@@ -11,4 +11,7 @@
 bool memspan_import_covers(const void *pointer, size_t size_bytes,
                            const struct memspan_device *device);
 
+void memspan_import_before_fork(void);
+void memspan_import_after_fork(void);
+
 #endif /* MEMSPAN_CORE_IMPORT_H */

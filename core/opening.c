@@ -28,6 +28,13 @@ struct opening {
     long native_code;
 };
 
+static _Thread_local bool here;
+
+bool memspan_opening_is_here(void)
+{
+    return here;
+}
+
 static void drop(struct opening *o)
 {
     pthread_cond_destroy(&o->done);
@@ -47,6 +54,16 @@ static void keep_error(struct opening *o)
     o->native_code = error->native_code;
 }
 
+static memspan_status_t call_open(const memspan_backend_t *table, void **state_p)
+{
+    memspan_status_t status;
+
+    here   = true;
+    status = table->open(&memspan_services, state_p);
+    here   = false;
+    return status;
+}
+
 /* Compilers inside drivers give the thread that starts them a signal stack and leave it there; who
  * ends the thread takes it for the thread's own (the address sanitizer gives its pages back). */
 static memspan_status_t open_driver(const struct opening *o, void **state_p)
@@ -56,7 +73,7 @@ static memspan_status_t open_driver(const struct opening *o, void **state_p)
     memspan_status_t status;
 
     known  = (sigaltstack(NULL, &before) == 0);
-    status = o->table->open(&memspan_services, state_p);
+    status = call_open(o->table, state_p);
     if (known) {
         (void)sigaltstack(&before, NULL);
     }
@@ -142,7 +159,7 @@ memspan_status_t memspan_opening_run(const memspan_backend_t *table, void **stat
         o = NULL;
     }
     if (o == NULL) {
-        return table->open(&memspan_services, state_p);
+        return call_open(table, state_p);
     }
     clock_gettime(CLOCK_MONOTONIC, &until);
     until.tv_sec += (time_t)((limit_s < 1000000) ? limit_s : 1000000);

@@ -187,7 +187,8 @@ static memspan_status_t read_head(const void *token, size_t token_size, struct h
         (memcmp(head_p->magic, magic, sizeof(magic)) != 0) ||
         (head_p->token_bytes != token_size - sizeof(*head_p)) ||
         (memchr(head_p->backend, '\0', sizeof(head_p->backend)) == NULL) ||
-        (head_p->kind <= MEMSPAN_KIND_NONE) || (head_p->kind >= MEMSPAN_KIND_COUNT)) {
+        (head_p->size_bytes == 0) || (head_p->kind <= MEMSPAN_KIND_NONE) ||
+        (head_p->kind >= MEMSPAN_KIND_COUNT)) {
         memspan_error(MEMSPAN_ERR_INVALID, "%zu bytes that are no token of shared memory",
                       token_size);
         return memspan_error_hint("a token is what memspan_share_export() wrote, all of it");

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 enum { BYTES = 40000, NUMBERS = BYTES / sizeof(double), PAST = 17 };
+enum { SIZE_AT = 32 }; /* in a token: its memory's bytes */
 
 static int other_end = -1; /* to the other process */
 static pid_t other;
@@ -44,6 +45,9 @@ static int use(const struct letter *letter)
     NEED(memspan_share_import(changed, letter->size, 0, &first, NULL) == MEMSPAN_ERR_INVALID);
     NEED(memspan_share_import(letter->token, letter->size - 1, 0, &first, NULL) ==
          MEMSPAN_ERR_INVALID);
+    memcpy(changed, letter->token, sizeof(changed));
+    memset(changed + SIZE_AT, 0, sizeof(uint64_t));
+    NEED(memspan_share_import(changed, letter->size, 0, &first, NULL) == MEMSPAN_ERR_INVALID);
     NEED(memspan_share_import(letter->token, letter->size, MEMSPAN_HOST, &first, NULL) ==
          MEMSPAN_ERR_CONFLICT);
     NEED(memspan_share_import(letter->token, letter->size, NO_DEVICE, &first, NULL) ==

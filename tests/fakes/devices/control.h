@@ -26,6 +26,8 @@ struct fake_control {
     atomic_long blocks;              /* allocated and not freed */
     atomic_long bytes;               /* of them */
     atomic_long imports;             /* imported and not released */
+    atomic_int import_ms;            /* that an import takes */
+    atomic_long closed;              /* how often the driver was closed */
 };
 
 #define FAKE_CONTROL "fake_control"

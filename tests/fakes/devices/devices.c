@@ -9,7 +9,10 @@
  *   elsewhere  the same, but sees imported pages at another address
  * FAKE_CAPACITY is the bytes of each device (64 MiB when unset); FAKE_FAIL_AT=N makes the N-th
  * allocation and every later one fail; FAKE_ZEROED=1 says of fresh memory that it is zero, where
- * that was asked for. control.h: any call can be made to fail, and is counted.
+ * that was asked for. FAKE_OPENING: the driver is opened on a thread of its own, and meanwhile
+ *   forks   starts a program and waits for it, as drivers do that load their kernel module
+ *   late    takes one and a half seconds
+ * control.h: any call can be made to fail, and is counted.
  *
  * Device memory is a memory file mapped twice: without access where the program has the address,
  * with access where the "device" works. Touching a device address from host code is a fault. */
@@ -22,6 +25,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 enum { DEVICES_MAX = 8, BLOCKS_MAX = 4096 };
@@ -92,6 +96,23 @@ static void after_fork(void)
     pthread_mutex_init(&lock, NULL);
 }
 
+static int opens_so(const char *how)
+{
+    const char *text = getenv("FAKE_OPENING");
+
+    return (text != NULL) && ((how == NULL) || (strcmp(text, how) == 0));
+}
+
+static void start_program(void)
+{
+    pid_t child = fork();
+
+    if (child == 0) {
+        _exit(0);
+    }
+    (void)waitpid(child, NULL, 0);
+}
+
 static memspan_status_t open_driver(const memspan_services_t *given, void **state_p)
 {
     char variable[64] = FAKE_NAME "_DEVICES";
@@ -99,6 +120,11 @@ static memspan_status_t open_driver(const memspan_services_t *given, void **stat
     char *c;
 
     services = given;
+    if (opens_so("forks")) {
+        start_program();
+    } else if (opens_so("late")) {
+        usleep(1500000);
+    }
     for (c = variable; *c != '\0'; c++) {
         *c = (char)((*c >= 'a' && *c <= 'z') ? *c - 32 : *c);
     }
@@ -135,6 +161,7 @@ static memspan_status_t open_driver(const memspan_services_t *given, void **stat
 static void close_driver(void *state)
 {
     (void)state;
+    atomic_fetch_add(&fake_control.closed, 1);
 }
 
 static int count_devices(void *state)
@@ -333,6 +360,7 @@ static memspan_status_t import(void *state, int ordinal, void *address, size_t s
 {
     (void)state;
     (void)size_bytes;
+    usleep((unsigned)atomic_load(&fake_control.import_ms) * 1000);
     if (must_fail(FAKE_IMPORT)) {
         return fail(MEMSPAN_ERR_NO_MEMORY, "fakeRegister", 6, "no more pages can be imported");
     }
@@ -409,7 +437,7 @@ static memspan_status_t synchronize(void *state, int ordinal, void *queue)
                : MEMSPAN_OK;
 }
 
-static const memspan_backend_t table = {
+static memspan_backend_t table = {
     .abi             = MEMSPAN_BACKEND_ABI,
     .struct_size     = sizeof(memspan_backend_t),
     .name            = FAKE_NAME,
@@ -432,5 +460,6 @@ MEMSPAN_API const memspan_backend_t *memspan_backend_entry(void);
 
 const memspan_backend_t *memspan_backend_entry(void)
 {
+    table.flags = opens_so(NULL) ? MEMSPAN_BACKEND_OPENS_APART : 0;
     return &table;
 }

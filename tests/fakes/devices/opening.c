@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Drivers that do more than answer while they are opened, and forks while drivers work. */
+
+#include "control.h"
+#include "machine.h"
+#include <criterion/criterion.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { PAGES_BYTES = 1 << 16 };
+
+TestSuite(opening, .timeout = 30);
+
+/* The library's fork handlers are there from the first allocation on. */
+static void allocate_first(void)
+{
+    memspan_free(memspan_alloc(MEMSPAN_ALLOCATOR_DEFAULT, 100));
+}
+
+Test(opening, a_driver_starts_a_program)
+{
+    memspan_space_h space;
+    int device = 0;
+
+    setenv("FAKE_OPENING", "forks", 1);
+    setenv("MEMSPAN_DRIVER_TIMEOUT", "5", 1);
+    machine_pretend("discrete", NULL);
+    allocate_first();
+    cr_expect_eq(memspan_space_get(&device, 1, MEMSPAN_SPACE_NULL, &space), MEMSPAN_OK, "%s",
+                 memspan_error_text());
+    cr_expect_eq(memspan_device_count(), 1);
+}
+
+Test(opening, a_driver_starts_a_program_on_the_callers_thread)
+{
+    setenv("FAKE_OPENING", "forks", 1);
+    setenv("MEMSPAN_DRIVER_TIMEOUT", "0", 1);
+    machine_pretend("discrete", NULL);
+    allocate_first();
+    cr_expect_eq(memspan_device_count(), 1);
+}
+
+Test(opening, a_driver_that_comes_late_is_closed_again)
+{
+    int i;
+
+    setenv("FAKE_OPENING", "late", 1);
+    setenv("MEMSPAN_DRIVER_TIMEOUT", "1", 1);
+    machine_pretend("discrete", NULL);
+    cr_expect_eq(memspan_device_count(), 0);
+    for (i = 0; (i < 100) && (atomic_load(&machine_control(0)->closed) == 0); i++) {
+        usleep(50000);
+    }
+    cr_expect_eq(atomic_load(&machine_control(0)->closed), 1);
+    cr_expect_eq(memspan_device_count(), 0);
+}
+
+/* ---- forks ---- */
+
+static void *import_slowly(void *pages)
+{
+    int device = 0;
+
+    return (memspan_import(pages, PAGES_BYTES, &device, 1) == MEMSPAN_OK) ? pages : NULL;
+}
+
+Test(opening, a_child_forked_while_pages_are_imported_has_no_lock_in_its_way)
+{
+    void *pages =
+        mmap(NULL, PAGES_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    void *done = NULL;
+    int status = -1;
+    pthread_t thread;
+    pid_t child;
+
+    cr_assert_neq(pages, MAP_FAILED);
+    machine_pretend("import", NULL);
+    cr_assert_eq(memspan_device_count(), 1);
+    atomic_store(&machine_control(0)->import_ms, 300);
+    cr_assert_eq(pthread_create(&thread, NULL, import_slowly, pages), 0);
+    usleep(100000);
+    child = fork();
+    if (child == 0) {
+        alarm(10);
+        _exit((memspan_import_release((char *)pages + 1) == MEMSPAN_ERR_NOT_FOUND) ? 0 : 1);
+    }
+    cr_assert_eq(waitpid(child, &status, 0), child);
+    cr_expect(WIFEXITED(status) && (WEXITSTATUS(status) == 0), "%x", status);
+    cr_assert_eq(pthread_join(thread, &done), 0);
+    cr_expect_eq(done, pages);
+    cr_expect_eq(memspan_import_release(pages), MEMSPAN_OK);
+    cr_expect_eq(atomic_load(&machine_control(0)->imports), 0);
+}
