@@ -10,11 +10,32 @@
 
 /* ---- beginning ---- */
 
+/* A program that ends well without shmem_finalize() is finalized: launchers take it for a crash
+ * otherwise. One that ends with an error must not wait for the others. */
+static void finalize_at_exit(int status, void *unused)
+{
+    (void)unused;
+    while ((status == 0) && memspan_job.is_on) {
+        memspan_job_finalize();
+    }
+}
+
+static void watch_exit(const char *call)
+{
+    static bool is_watched;
+
+    if (!is_watched && (on_exit(finalize_at_exit, NULL) != 0)) {
+        memspan_fatal("%s: the end of the program cannot be watched: on_exit() failed", call);
+    }
+    is_watched = true;
+}
+
 MEMSPAN_ROUTINE(void, shmem_init, void)
 {
     if (memspan_job_init(SHMEM_THREAD_SINGLE, NULL) != 0) {
         memspan_fatal_error(MEMSPAN_CALL);
     }
+    watch_exit(MEMSPAN_CALL);
 }
 
 MEMSPAN_ROUTINE(int, shmem_init_thread, int requested, int *provided)
@@ -31,18 +52,13 @@ MEMSPAN_ROUTINE(int, shmem_init_thread, int requested, int *provided)
     }
     if (status != 0) {
         memspan_warn_once(&said, "%s: %s", MEMSPAN_CALL, memspan_error_text());
+    } else {
+        watch_exit(MEMSPAN_CALL);
     }
     return status;
 }
 
-static void finalize_at_exit(void)
-{
-    if (memspan_job.is_on) {
-        memspan_job_finalize();
-    }
-}
-
-/* Programs of that time end without a word. */
+/* Programs of that time end without a word, as all of them may here. */
 MEMSPAN_ROUTINE(void, start_pes, int npes)
 {
     (void)npes;
@@ -52,10 +68,7 @@ MEMSPAN_ROUTINE(void, start_pes, int npes)
     if (memspan_job_init(SHMEM_THREAD_SINGLE, NULL) != 0) {
         memspan_fatal_error(MEMSPAN_CALL);
     }
-    if (atexit(finalize_at_exit) != 0) {
-        memspan_fatal("%s: the end of the program cannot be watched: atexit() failed",
-                      MEMSPAN_CALL);
-    }
+    watch_exit(MEMSPAN_CALL);
 }
 
 /* ---- end ---- */
