@@ -116,7 +116,7 @@ if command -v jq >/dev/null; then
         fail 'the JSON file'
 fi
 [ -z "$(find /tmp -maxdepth 1 -name 'memspan-rma-*' -newer "$folder/bin/program" -user "$(id -u)" \
-    -exec test -e {}/slow \; -print)" ] || fail 'what was built for the peers is still there'
+    -exec test -e {}/slow.name \; -print)" ] || fail 'what was built for the peers is still there'
 
 # --- peers that fail in the middle: the rows after that are measured all the same ---
 cat >"$folder/quick" <<'END'
