@@ -69,6 +69,14 @@ static size_t offset_of(const struct memspan_partition *partition, const void *p
     return (size_t)((const char *)pointer - memspan_segments[partition->segment].base);
 }
 
+/* Heaps speak of offsets. */
+static void refuse_pointer(const char *call, const struct memspan_partition *partition,
+                           const void *pointer)
+{
+    memspan_fatal("%s: %p of partition %d, which begins at %p: %s", call, pointer, partition->id,
+                  (void *)memspan_segments[partition->segment].base, memspan_error_text());
+}
+
 static void clear(const char *call, const struct memspan_partition *partition, void *pointer,
                   size_t size_bytes)
 {
@@ -128,7 +136,7 @@ void memspan_memory_free(const char *call, void *pointer, unsigned flags)
     }
     meet(call, partition, flags);
     if (memspan_symmetric_heap_free(partition->heap, offset_of(partition, pointer)) != MEMSPAN_OK) {
-        memspan_fatal_error(call);
+        refuse_pointer(call, partition, pointer);
     }
 }
 
@@ -166,7 +174,7 @@ void *memspan_memory_realloc(const char *call, int partition_id, void *pointer, 
     meet(call, partition, flags);
     old_offset = offset_of(partition, pointer);
     if (memspan_symmetric_heap_size(partition->heap, old_offset, &old_bytes) != MEMSPAN_OK) {
-        memspan_fatal_error(call);
+        refuse_pointer(call, partition, pointer);
     }
     if (memspan_symmetric_heap_resize(partition->heap, old_offset, size_bytes, 16, &offset) !=
         MEMSPAN_OK) {

@@ -128,10 +128,24 @@ void memspan_get_slow(const struct memspan_context *context, void *dest, const v
 
 /* ---- strided ---- */
 
-/* From the first byte of the first block to the last of the last one. */
+/* From the first byte of the first block to the last of the last one; SIZE_MAX, which is in no
+ * segment, for what is more than there can be or lies before the first one. */
 static size_t span(ptrdiff_t stride_bytes, size_t block_bytes, size_t block_count)
 {
-    return ((size_t)stride_bytes * (block_count - 1)) + block_bytes;
+    size_t size_bytes;
+
+    if (((stride_bytes < 0) && (block_count > 1)) ||
+        __builtin_mul_overflow((size_t)stride_bytes, block_count - 1, &size_bytes) ||
+        __builtin_add_overflow(size_bytes, block_bytes, &size_bytes)) {
+        return SIZE_MAX;
+    }
+    return size_bytes;
+}
+
+/* Strides may be too large for addresses: what they lead to is looked at then. */
+static void *block_at(const void *first, ptrdiff_t stride_bytes, size_t i)
+{
+    return (void *)((uintptr_t)first + (i * (size_t)stride_bytes));
 }
 
 static void copy_blocks(char *to, const char *from, ptrdiff_t to_stride, ptrdiff_t from_stride,
@@ -163,9 +177,8 @@ void memspan_put_strided(const struct memspan_context *context, void *dest, cons
         return;
     }
     for (i = 0; i < block_count; i++) {
-        memspan_put_slow(context, (char *)dest + ((ptrdiff_t)i * dest_stride_bytes),
-                         (const char *)source + ((ptrdiff_t)i * source_stride_bytes), block_bytes,
-                         pe);
+        memspan_put_slow(context, block_at(dest, dest_stride_bytes, i),
+                         block_at(source, source_stride_bytes, i), block_bytes, pe);
     }
 }
 
@@ -188,9 +201,8 @@ void memspan_get_strided(const struct memspan_context *context, void *dest, cons
         return;
     }
     for (i = 0; i < block_count; i++) {
-        memspan_get_slow(context, (char *)dest + ((ptrdiff_t)i * dest_stride_bytes),
-                         (const char *)source + ((ptrdiff_t)i * source_stride_bytes), block_bytes,
-                         pe);
+        memspan_get_slow(context, block_at(dest, dest_stride_bytes, i),
+                         block_at(source, source_stride_bytes, i), block_bytes, pe);
     }
 }
 

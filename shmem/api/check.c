@@ -149,6 +149,12 @@ struct memspan_team *memspan_require_team(const char *call, const char *argument
     memspan_fatal("%s: %s %p is no team of this PE's, or was destroyed", call, argument, handle);
 }
 
+void memspan_require_result(const char *call, const char *argument, const void *pointer)
+{
+    memspan_job_require(call);
+    check_local(call, argument, pointer);
+}
+
 void memspan_refuse_comparison(const char *call, int comparison)
 {
     memspan_fatal("%s: cmp %d is none of SHMEM_CMP_EQ, NE, GT, GE, LT, LE", call, comparison);

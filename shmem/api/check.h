@@ -34,6 +34,9 @@ void memspan_check_symmetric(const char *call, const char *argument, const void 
 void memspan_check_agreement(const char *call, struct memspan_team *team, const char *argument,
                              uint64_t value) __attribute__((cold));
 
+/* Always, in calls that are made seldom: there is somewhere to put the result. */
+void memspan_require_result(const char *call, const char *argument, const void *pointer);
+
 /* Always: the live team of a handle. */
 struct memspan_team *memspan_require_team(const char *call, const char *argument,
                                           const void *handle);

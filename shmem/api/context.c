@@ -15,7 +15,7 @@ static int create(const struct memspan_team *team, long options, shmem_ctx_t *ct
 
 MEMSPAN_ROUTINE(int, shmem_ctx_create, long options, shmem_ctx_t *ctx)
 {
-    memspan_job_require(MEMSPAN_CALL);
+    memspan_require_result(MEMSPAN_CALL, "ctx", ctx);
     return create(memspan_team_world(), options, ctx);
 }
 
@@ -23,7 +23,7 @@ MEMSPAN_ROUTINE(int, shmem_team_create_ctx, shmem_team_t team, long options, shm
 {
     const struct memspan_team *of = memspan_team_of(team);
 
-    memspan_job_require(MEMSPAN_CALL);
+    memspan_require_result(MEMSPAN_CALL, "ctx", ctx);
     if ((of == NULL) || (of->pe < 0)) {
         *ctx = SHMEM_CTX_INVALID;
         return (int)memspan_error(MEMSPAN_ERR_INVALID, "%s: team is no team of this PE's",
@@ -36,7 +36,7 @@ MEMSPAN_ROUTINE(int, shmem_ctx_get_team, shmem_ctx_t ctx, shmem_team_t *team)
 {
     const struct memspan_context *context = memspan_context_live(ctx);
 
-    memspan_job_require(MEMSPAN_CALL);
+    memspan_require_result(MEMSPAN_CALL, "team", team);
     *team = SHMEM_TEAM_INVALID;
     if (context == NULL) {
         return (int)memspan_error(MEMSPAN_ERR_INVALID, "%s: ctx is no context", MEMSPAN_CALL);

@@ -102,6 +102,7 @@ MEMSPAN_ROUTINE(int, shmem_team_split_strided, shmem_team_t parent_team, int sta
     struct memspan_team *made   = NULL;
     int status;
 
+    memspan_require_result(MEMSPAN_CALL, "new_team", new_team);
     *new_team = SHMEM_TEAM_INVALID;
     if (parent == NULL) {
         return refuse_parent(MEMSPAN_CALL);
@@ -123,6 +124,8 @@ MEMSPAN_ROUTINE(int, shmem_team_split_2d, shmem_team_t parent_team, int xrange,
     struct memspan_team *y_team = NULL;
     int status;
 
+    memspan_require_result(MEMSPAN_CALL, "xaxis_team", xaxis_team);
+    memspan_require_result(MEMSPAN_CALL, "yaxis_team", yaxis_team);
     *xaxis_team = SHMEM_TEAM_INVALID;
     *yaxis_team = SHMEM_TEAM_INVALID;
     if (parent == NULL) {

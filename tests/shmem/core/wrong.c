@@ -76,6 +76,29 @@ static void past_the_end(void)
     shmem_putmem((char *)heap + (((size_t)1 << 29) - 4096), source, sizeof source, 0);
 }
 
+static long source[64];
+
+static void stride_negative(void)
+{
+    shmem_long_iput(heap, source, -1, 1, 2, 1);
+}
+
+/* In bytes its multiples are more than addresses go, and 0 again in the end. */
+static void stride_too_large(void)
+{
+    shmem_long_iput(heap, source, 1L << 58, 1, 33, 1);
+}
+
+static void result_null(void)
+{
+    (void)shmem_ctx_create(0, NULL);
+}
+
+static void new_team_null(void)
+{
+    (void)shmem_team_split_strided(SHMEM_TEAM_WORLD, 0, 1, 1, NULL, 0, NULL);
+}
+
 static void free_twice(void)
 {
     shmem_free(heap);
@@ -148,6 +171,10 @@ static const struct {
     {"malloc_address", malloc_address},
     {"null_address", null_address},
     {"past_the_end", past_the_end},
+    {"stride_negative", stride_negative},
+    {"stride_too_large", stride_too_large},
+    {"result_null", result_null},
+    {"new_team_null", new_team_null},
     {"free_twice", free_twice},
     {"free_inside", free_inside},
     {"free_foreign", free_foreign},

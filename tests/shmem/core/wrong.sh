@@ -44,8 +44,12 @@ expect stack_address fatal "not symmetric" shmem_malloc
 expect malloc_address fatal "not symmetric"
 expect null_address fatal "not symmetric"
 expect past_the_end fatal "past the end"
-expect free_twice fatal shmem_free
-expect free_inside fatal shmem_free
+expect stride_negative fatal "not symmetric"
+expect stride_too_large fatal "not symmetric"
+expect result_null fatal shmem_ctx_create "ctx is NULL"
+expect new_team_null fatal shmem_team_split_strided "new_team is NULL"
+expect free_twice fatal shmem_free 0x
+expect free_inside fatal shmem_free 0x
 expect free_foreign fatal shmem_free
 expect out_of_heap answered shmem_malloc 1099511627776 largest SHMEM_SYMMETRIC_SIZE
 expect context_destroyed_twice fatal shmem_ctx_destroy
