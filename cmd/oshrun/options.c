@@ -23,7 +23,7 @@ static const char help[] =
     "      --pmix WHAT        be a PMIx server too: auto (default: unless the program is known\n"
     "                         not to need one), on, or off\n"
     "      --launcher NAME    let mpirun, prterun or srun start the PEs instead\n"
-    "  -v, --verbose          say what is done\n"
+    "  -v, --verbose          say why there is no PMIx server when there is none\n"
     "  -h, --help             this text\n"
     "  -V, --version          the version\n"
     "\n"
