@@ -30,13 +30,30 @@ struct token {
 
 static const char magic[8] = "mspcuda";
 
+/* The descriptor of a block, made once whoever asks first. */
+static cuda_result_t need_descriptor(struct cuda_state *state, struct cuda_block *own,
+                                     int32_t *fd_p)
+{
+    cuda_result_t code = CUDA_SUCCESS;
+    int fd             = -1;
+
+    pthread_mutex_lock(&state->lock);
+    if (own->fd < 0) {
+        code = state->cu.cuMemExportToShareableHandle(
+            &fd, own->handle, CUDA_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0);
+        own->fd = (code == CUDA_SUCCESS) ? fd : -1;
+    }
+    *fd_p = own->fd;
+    pthread_mutex_unlock(&state->lock);
+    return code;
+}
+
 static memspan_status_t export_mapped(const struct cuda_device *device, struct cuda_block *own,
                                       struct token *token)
 {
     const struct cuda_calls *cu = &device->state->cu;
     bool fabric                 = (own->handle_types & CUDA_MEM_HANDLE_TYPE_FABRIC) != 0;
-    int type = fabric ? CUDA_MEM_HANDLE_TYPE_FABRIC : CUDA_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
-    cuda_result_t code = CUDA_SUCCESS;
+    cuda_result_t code;
 
     if (own->handle_types == CUDA_MEM_HANDLE_TYPE_NONE) {
         return cuda_refuse(device->state, MEMSPAN_ERR_UNSUPPORTED,
@@ -46,13 +63,12 @@ static memspan_status_t export_mapped(const struct cuda_device *device, struct c
     token->form = fabric ? TOKEN_FABRIC : TOKEN_DESCRIPTOR;
     token->pid  = (int32_t)getpid();
     if (fabric) {
-        code = cu->cuMemExportToShareableHandle(&token->handle, own->handle, type, 0);
-    } else if (own->fd < 0) {
-        int fd  = -1;
-        code    = cu->cuMemExportToShareableHandle(&fd, own->handle, type, 0);
-        own->fd = (code == CUDA_SUCCESS) ? fd : -1;
+        token->fd = -1;
+        code      = cu->cuMemExportToShareableHandle(&token->handle, own->handle,
+                                                     CUDA_MEM_HANDLE_TYPE_FABRIC, 0);
+    } else {
+        code = need_descriptor(device->state, own, &token->fd);
     }
-    token->fd = own->fd;
     return (code == CUDA_SUCCESS) ? MEMSPAN_OK
                                   : cuda_error(device->state, "cuMemExportToShareableHandle", code,
                                                "memory of %s cannot be shared", device->info.name);

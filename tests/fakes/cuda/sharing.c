@@ -5,6 +5,7 @@
 #include "core/base/error.h"
 #include "tests/fakes/cuda/pretended.h"
 #include <memspan/memspan.h>
+#include <pthread.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -58,6 +59,52 @@ Test(cuda_sharing, a_process_does_not_open_its_own_plain_memory)
     cr_assert_eq(table->ipc_export(state, 0, &block, token, &size), MEMSPAN_ERR_UNSUPPORTED);
     pretended_give_back(state, 0, &block);
     pretended_close(state);
+}
+
+static struct {
+    void *state;
+    memspan_block_t block;
+    pthread_barrier_t ready;
+} race;
+
+static void *export_it(void *unused)
+{
+    char token[512];
+    size_t size = sizeof(token);
+
+    (void)unused;
+    pthread_barrier_wait(&race.ready);
+    cr_assert_eq(table->ipc_export(race.state, 0, &race.block, token, &size), MEMSPAN_OK, "%s",
+                 memspan_error_text());
+    return NULL;
+}
+
+/* A block has one descriptor, that goes with it, whoever asks first. */
+Test(cuda_sharing, two_threads_export_a_block)
+{
+    memspan_request_t request = pretended_ask(MEMSPAN_KIND_DEVICE, PRETENDED_BYTES);
+    unsigned i;
+
+    if (driver.cu.cuMemCreate == NULL) {
+        cr_skip_test("an old driver");
+    }
+    PRETENDED("FAKE_CUDA_DEVICES=1");
+    race.state    = pretended_open();
+    request.flags = MEMSPAN_REQUEST_SHARED;
+    pthread_barrier_init(&race.ready, NULL, 2);
+    for (i = 1; i <= 20; i++) {
+        pthread_t other;
+
+        cr_assert_eq(table->alloc(race.state, 0, &request, &race.block), MEMSPAN_OK, "%s",
+                     memspan_error_text());
+        cr_assert_eq(pthread_create(&other, NULL, export_it, NULL), 0);
+        export_it(NULL);
+        cr_assert_eq(pthread_join(other, NULL), 0);
+        cr_assert_eq(pretended.calls("cuMemExportToShareableHandle"), i);
+        pretended_give_back(race.state, 0, &race.block);
+    }
+    pthread_barrier_destroy(&race.ready);
+    pretended_close(race.state);
 }
 
 Test(cuda_sharing, dma_buf)
