@@ -200,7 +200,9 @@ static memspan_status_t nothing_to_share(const struct memspan_space *space)
         return memspan_error_hint("only device memory is shared: use a space of one device alone");
     }
     if ((d->info.capabilities & (MEMSPAN_CAN_IPC | MEMSPAN_CAN_DMABUF | MEMSPAN_CAN_RDMA)) == 0) {
-        return memspan_error_hint("%s", d->info.capability_note[__builtin_ctz(MEMSPAN_CAN_IPC)]);
+        const char *note = d->info.capability_note[__builtin_ctz(MEMSPAN_CAN_IPC)];
+
+        return memspan_error_hint("%s", (note[0] != '\0') ? note : "its backend shares no memory");
     }
     return memspan_error_hint("a device's own memory is shared: use the space of device %d alone",
                               d->number);

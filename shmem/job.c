@@ -179,8 +179,14 @@ void memspan_job_finalize(void)
 {
     pthread_mutex_lock(&init_lock);
     if (depth > 0) {
-        memspan_collective_barrier(memspan_team_world());
-        if (--depth == 0) {
+        if (--depth > 0) {
+            memspan_collective_barrier(memspan_team_world());
+        } else {
+            /* A meeting of its own: it is not taken for a barrier by PEs that are not at the end.
+             */
+            memspan_quiet(memspan_context_default());
+            atomic_store(&memspan_node.bells[memspan_job.local_index].has_left, 1);
+            memspan_node_fence();
             memspan_team_close();
             memspan_context_close();
             memspan_node_fence();

@@ -55,6 +55,7 @@ struct memspan_bell {
     _Atomic uint64_t watch_first; /* from here (segment << 48 | offset) */
     _Atomic uint64_t watch_last;  /* to here */
     atomic_uint rings;            /* futex word */
+    atomic_uint has_left;         /* in its last meeting: it starts nothing any more */
 };
 
 struct memspan_node {

@@ -9,6 +9,7 @@
 #include <linux/membarrier.h>
 #include <pthread.h>
 #include <sched.h>
+#include <shmem/types.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -18,6 +19,7 @@ enum {
     SPINS_CROWDED  = 16,
     YIELDS_ALONE   = 50,
     YIELDS_CROWDED = 4,
+    DEAD_ENDS      = 8,  /* watches that find nobody who could go on */
     NAPS_A_WATCH   = 64, /* naps between two looks at whether the others are alive */
     POLLS_A_YIELD  = 64,
 };
@@ -80,6 +82,30 @@ static void announce(struct memspan_waiter *waiter)
 }
 
 /* Under launchers that do not end a job when one of its processes dies, the others find out. */
+/* The PEs of the node all sleep, and one of them is at its end while this one is not: nobody is
+ * left to wake anybody. Seen several times in a row, for a moment means nothing. Threads that do
+ * not wait may do something, and so may what serves device memory. */
+static void look_for_a_deadlock(struct memspan_waiter *waiter)
+{
+    int leaver     = -1;
+    bool all_sleep = (memspan_job.thread_level < SHMEM_THREAD_MULTIPLE) &&
+                     !memspan_job.has_device_memory && (atomic_load(&my_bell()->has_left) == 0);
+    int i;
+
+    for (i = 0; all_sleep && (i < memspan_job.local_count); i++) {
+        struct memspan_bell *bell = &memspan_node.bells[i];
+
+        all_sleep = (atomic_load(&bell->sleepers) + atomic_load(&bell->memory_sleepers) != 0);
+        leaver    = (atomic_load(&bell->has_left) != 0) ? i : leaver;
+    }
+    waiter->dead_ends = (all_sleep && (leaver >= 0)) ? (waiter->dead_ends + 1) : 0;
+    if (waiter->dead_ends >= DEAD_ENDS) {
+        memspan_fatal("PE %d is at its end, in shmem_finalize() or after main(), while this PE and "
+                      "all others wait for something else",
+                      memspan_job.local_pes[leaver]);
+    }
+}
+
 static void look_for_the_dead(void)
 {
     int i;
@@ -99,6 +125,7 @@ static void nap(struct memspan_waiter *waiter)
     waiter->rings = atomic_load(&bell->rings);
     if (++waiter->naps % NAPS_A_WATCH == 0) {
         look_for_the_dead();
+        look_for_a_deadlock(waiter);
     }
 }
 

@@ -20,6 +20,7 @@ struct memspan_waiter {
     unsigned looks;
     unsigned rings; /* the bell's, before the last look */
     unsigned naps;
+    unsigned dead_ends; /* watches in a row that found nobody who could go on */
     bool announced;
 };
 

@@ -29,6 +29,22 @@ static void finalize_twice(void)
     exit(0);
 }
 
+static void leave_early(void)
+{
+    if (shmem_my_pe() == 0) {
+        exit(0);
+    }
+    shmem_barrier_all();
+    shmem_barrier_all();
+}
+
+static void finalize_early(void)
+{
+    if (shmem_my_pe() != 0) {
+        shmem_long_wait_until(&variable, SHMEM_CMP_EQ, 5);
+    }
+}
+
 static void malloc_before_init(void)
 {
     (void)shmem_malloc(8);
@@ -187,6 +203,8 @@ static const struct {
     {"overlapping", overlapping},
     {"after_finalize", after_finalize},
     {"finalize_twice", finalize_twice},
+    {"leave_early", leave_early},
+    {"finalize_early", finalize_early},
 };
 
 int main(int argc, char **argv)
