@@ -20,7 +20,7 @@
     X(INFO, "SHMEM_INFO", "SMA_INFO", FLAG, "any", "",                                             \
       "print these variables, their values, and what they led to")                                 \
     X(DEBUG, "SHMEM_DEBUG", "SMA_DEBUG", FLAG, "any", "",                                          \
-      "check every argument, and say what could not be had at start-up")                                    \
+      "check every argument, and say what could not be had at start-up")                           \
     X(SYMMETRIC_SIZE, "SHMEM_SYMMETRIC_SIZE", "SMA_SYMMETRIC_SIZE", SIZE, "size", "512m",          \
       "bytes of the symmetric heap of each PE")                                                    \
     X(CHECK, "SHMEMX_CHECK", "", FLAG, "any", "",                                                  \
