@@ -81,7 +81,7 @@ measure_faults)
              | select(.device == 0)] | .[0].bandwidth_bytes_per_s > 0'
     managed='[.spaces[] | .resources[] | select(.name == "cuda0.managed") | .reach[]
               | select(.device == 0)] | .[0]'
-    for fault in refuse wrong error crash hang; do
+    for fault in refuse wrong ones error crash hang; do
         MEMQUERY_STUB_MEASURE=$fault
         export MEMQUERY_STUB_MEASURE
         limit=
@@ -89,7 +89,7 @@ measure_faults)
         expected=0
         case $fault in
         refuse) words='the device is full \\(cuMemCreate: 2' ;;
-        wrong) words='wrong result: element' ;;
+        wrong | ones) words='wrong result: element' ;;
         error) words='cuLaunchKernel: 719 CUDA_ERROR_LAUNCH_FAILED' ;;
         crash) words='the driver crashed while this was measured, or the time was up' expected=3 ;;
         hang) words='the driver crashed while this was measured, or the time was up' expected=3 limit='--timeout 6' ;;

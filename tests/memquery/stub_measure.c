@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* stub_measure.c: memory that can be measured, and kernels that run in the calling thread.
  * MEMQUERY_STUB_MEASURE says what goes wrong: "refuse" (no managed memory), "wrong" (kernels do
- * nothing and succeed), "error" (a driver's error), "crash" and "hang" (in the kernels that use
- * managed memory). */
+ * nothing and succeed), "ones" (they leave what a device that is off the bus reads as), "error" (a
+ * driver's error), "crash" and "hang" (in the kernels that use managed memory). */
 
 #include "stub.h"
 #include <stdlib.h>
@@ -124,6 +124,9 @@ memspan_status_t memspan_kernel_launch(int device, const memspan_kernel_call_t *
             z[i] = call->a;
         } else if (call->kernel == MEMSPAN_KERNEL_DAXPY) {
             z[i] += call->a * x[i] + y[i];
+            if (wanted("ones")) {
+                memset(&z[i], 0xff, sizeof(z[i]));
+            }
         } else {
             next = *(void *const *)next;
         }
