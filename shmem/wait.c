@@ -81,7 +81,6 @@ static void announce(struct memspan_waiter *waiter)
     (void)syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL_EXPEDITED, 0, 0);
 }
 
-/* Under launchers that do not end a job when one of its processes dies, the others find out. */
 /* The PEs of the node all sleep, and one of them is at its end while this one is not: nobody is
  * left to wake anybody. Seen several times in a row, for a moment means nothing. Threads that do
  * not wait may do something, and so may what serves device memory. */
@@ -106,6 +105,7 @@ static void look_for_a_deadlock(struct memspan_waiter *waiter)
     }
 }
 
+/* Under launchers that do not end a job when one of its processes dies, the others find out. */
 static void look_for_the_dead(void)
 {
     int i;
