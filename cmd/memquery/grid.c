@@ -14,7 +14,7 @@ void grid_open(struct grid *grid, const char *align)
 
 void grid_add(struct grid *grid, const char *format, ...)
 {
-    char cell[512];
+    char cell[1024];
     va_list args;
 
     va_start(args, format);

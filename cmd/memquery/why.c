@@ -352,13 +352,13 @@ int report_why(const struct request *request, FILE *out)
     } else {
         explain(&answer, &snapshot, &name, text);
     }
+    if ((answer.code == EXIT_ABSENT) && (request->culprit_count > 0)) {
+        answer.code = EXIT_PROBE; /* what failed might have had it */
+    }
     if (request->options->format == FORMAT_JSON) {
         print_json(&answer, text, out);
     } else {
         print_text(&answer, text, out);
-    }
-    if ((answer.code == EXIT_ABSENT) && (request->culprit_count > 0)) {
-        answer.code = EXIT_PROBE; /* what failed might have had it */
     }
 
 free_snapshot:

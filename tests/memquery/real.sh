@@ -181,6 +181,12 @@ why)
     case $code in 0 | 1) ;; *) die "openmp is neither on nor off" ;; esac
     expect_out 'cause +.+'
     run $limit --json --why managed && expect_schema
+    # Many reasons are told to the end.
+    long=/$(printf '%0200d' 0)
+    run_with "MEMSPAN_BACKEND_PATH=$long:$long:$long" $limit --why device99 --json
+    end=$(jq -r '.chain[0].cause' "$out" | tail -c 40)
+    run_with "MEMSPAN_BACKEND_PATH=$long:$long:$long" $limit --why device99
+    grep -qF -e "$end" "$out" || die "not to the end: $end"
     need_opencl
     run_with OCL_ICD_VENDORS=/nonexistent $limit --why opencl
     [ "$code" -eq 1 ] || skip "this ICD loader finds drivers by itself"

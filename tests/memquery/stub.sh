@@ -493,6 +493,7 @@ crash)
     expect_schema
     expect_jq '.backends[1].state == "failed" and (.devices | length) == 2'
     run --why cuda && expect_code 3 && expect_out "FAILED: $fell"
+    run --why device7 --json && expect_code 3 && expect_jq '.exit_code == 3'
     expect_check 3 backend=cuda
     expect_check 0 backend=opencl
     expect_check 3 'devices>=2'
