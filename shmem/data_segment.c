@@ -277,13 +277,31 @@ static memspan_status_t share(struct memspan_segment *segment, char *window)
     return MEMSPAN_OK;
 }
 
+static memspan_status_t share_in_window(size_t size_bytes)
+{
+    memspan_status_t status;
+    char *window =
+        mmap(NULL, size_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, data.fd, 0);
+
+    if (window == MAP_FAILED) {
+        return memspan_error_native(MEMSPAN_ERR_NO_MEMORY, "", "mmap", errno, strerror(errno),
+                                    "a limit on address space (ulimit -v) may be in the way",
+                                    "the data segments of %d PEs cannot be mapped",
+                                    memspan_job.local_count);
+    }
+    status = share(&memspan_segments[MEMSPAN_SEGMENT_DATA], window);
+    if (status != MEMSPAN_OK) {
+        munmap(window, size_bytes);
+    }
+    return status;
+}
+
 memspan_status_t memspan_data_segment_open(void)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     static int several_key;
     memspan_status_t status;
     size_t size;
-    char *window;
 
     pthread_once(&once, watch_forks);
     memset(&data.range, 0, sizeof data.range);
@@ -300,14 +318,15 @@ memspan_status_t memspan_data_segment_open(void)
         return status;
     }
     data.offset = (off_t)(size * (size_t)memspan_job.local_index);
-    window      = mmap(NULL, size * (size_t)memspan_job.local_count, PROT_READ | PROT_WRITE,
-                       MAP_SHARED | MAP_NORESERVE, data.fd, 0);
-    if (window == MAP_FAILED) {
-        return memspan_error_native(MEMSPAN_ERR_NO_MEMORY, "", "mmap", errno, strerror(errno), NULL,
-                                    "the data segments of %d PEs cannot be mapped",
-                                    memspan_job.local_count);
+    status      = share_in_window(size * (size_t)memspan_job.local_count);
+    if (status != MEMSPAN_OK) {
+        close(data.fd);
+        data.fd = -1;
     }
-    return share(&memspan_segments[MEMSPAN_SEGMENT_DATA], window);
+    if (!memspan_node_all(status == MEMSPAN_OK) && (status == MEMSPAN_OK)) {
+        status = memspan_error(MEMSPAN_ERR_NO_MEMORY, "another PE cannot share its variables");
+    }
+    return status;
 }
 
 void memspan_data_segment_close(void)

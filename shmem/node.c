@@ -101,7 +101,10 @@ memspan_status_t memspan_node_ticket_open(const struct memspan_node_ticket *tick
     if (fd < 0) {
         return memspan_error_native(
             MEMSPAN_ERR_PERMISSION, "", "open", errno, strerror(errno),
-            "the PEs of a node must run as one user, see each other in one /proc, and be dumpable",
+            ((errno == EMFILE) || (errno == ENFILE))
+                ? "the limit on open files (ulimit -n) is in the way"
+                : "the PEs of a node must run as one user, see each other in one /proc, and be "
+                  "dumpable",
             "%s of the node's first PE cannot be opened as %s", name, path);
     }
     if ((fstat(fd, &facts) != 0) || (facts.st_ino != ticket->inode) ||
@@ -150,6 +153,16 @@ memspan_status_t memspan_node_share_file(const char *name, size_t size_bytes,
 
 /* ---- opening ---- */
 
+/* When this PE alone has failed, the others wait for it, and control memory is what they would be
+ * told through: the launcher ends the job. */
+static memspan_status_t alone(memspan_status_t status)
+{
+    if ((status != MEMSPAN_OK) && (memspan_job.local_count > 1)) {
+        memspan_fatal_error("shmem_init");
+    }
+    return status;
+}
+
 /* The first PE's file, told through the launcher: the control memory is what everything else is
  * told through. */
 static memspan_status_t share_control(size_t size_bytes, int *fd_p)
@@ -162,7 +175,7 @@ static memspan_status_t share_control(size_t size_bytes, int *fd_p)
     memset(&ticket, 0, sizeof ticket);
     if (memspan_job.local_index == 0) {
         memspan_node_ticket_make(&ticket, "memspan-control", size_bytes, 0, fd_p);
-        status = memspan_job.bootstrap->put(key, &ticket, sizeof ticket);
+        status = alone(memspan_job.bootstrap->put(key, &ticket, sizeof ticket));
         if (status != MEMSPAN_OK) {
             return status;
         }
@@ -171,7 +184,8 @@ static memspan_status_t share_control(size_t size_bytes, int *fd_p)
     if ((status != MEMSPAN_OK) || (memspan_job.local_index == 0)) {
         return (status != MEMSPAN_OK) ? status : (memspan_status_t)ticket.status;
     }
-    status = memspan_job.bootstrap->get(memspan_job.local_pes[0], key, &ticket, &ticket_bytes);
+    status =
+        alone(memspan_job.bootstrap->get(memspan_job.local_pes[0], key, &ticket, &ticket_bytes));
     if (status != MEMSPAN_OK) {
         return status;
     }
@@ -180,7 +194,7 @@ static memspan_status_t share_control(size_t size_bytes, int *fd_p)
                              "PE %d, the first of this node, has made no control memory",
                              memspan_job.local_pes[0]);
     }
-    return memspan_node_ticket_open(&ticket, "control memory", fd_p);
+    return alone(memspan_node_ticket_open(&ticket, "control memory", fd_p));
 }
 
 static void introduce(struct voter *voter)
@@ -205,7 +219,7 @@ memspan_status_t memspan_node_open(void)
     node.pids = calloc((size_t)count, sizeof *node.pids);
     status    = (node.pids != NULL)
                     ? share_control(all, &fd)
-                    : memspan_error(MEMSPAN_ERR_NO_MEMORY, "no memory for %d PEs", count);
+                    : alone(memspan_error(MEMSPAN_ERR_NO_MEMORY, "no memory for %d PEs", count));
     if (status != MEMSPAN_OK) {
         return status;
     }
@@ -215,7 +229,8 @@ memspan_status_t memspan_node_open(void)
                                       "a limit on address space (ulimit -v) may be in the way",
                                       "%zu bytes of control memory cannot be mapped", all);
         close(fd);
-        return status;
+        node.memory = NULL;
+        return alone(status);
     }
     node.size_bytes          = all;
     node.header              = node.memory;

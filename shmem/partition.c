@@ -263,8 +263,8 @@ static memspan_status_t open_arena(const struct memspan_partition_wishes *wishes
     return (status == MEMSPAN_OK)
                ? MEMSPAN_OK
                : memspan_error_hint(
-                     "lower %s, the largest, or a limit on address space (ulimit -v) "
-                     "is in the way",
+                     "a limit on address space (ulimit -v) is in the way, or %s, the largest, "
+                     "is too large",
                      wishes->wish[whose].variable);
 }
 

@@ -23,7 +23,11 @@ static int segment_top; /* one past the last index in use */
 _Static_assert(MEMSPAN_SEGMENT_MAX <= 256, "a unit's owner is a byte");
 
 /* Also where base pages are 64 KiB a unit is whole pages. */
-enum { UNIT_SHIFT_MIN = 24 };
+enum {
+    UNIT_SHIFT_MIN   = 24, /* as a rule */
+    UNIT_SHIFT_TIGHT = 21, /* where addresses are limited: still whole huge pages */
+    UNIT_SHIFT_MAX   = 44,
+};
 
 /* ---- the arena ---- */
 
@@ -67,36 +71,67 @@ static void *reserve_common(size_t size_bytes)
     return NULL;
 }
 
-memspan_status_t memspan_arena_open(size_t total_bytes, size_t largest_bytes)
+/* Each PE its own, on a boundary of the unit: huge pages ask for it. NULL in all PEs if in one. */
+static void *reserve_apart(size_t size_bytes, size_t align_bytes)
 {
-    unsigned shift = UNIT_SHIFT_MIN;
-    size_t size_bytes;
-    void *got;
+    char *got    = reserve(0, size_bytes + align_bytes);
+    char *first  = (char *)memspan_round_up((uintptr_t)got, align_bytes);
+    size_t above = (got != NULL) ? (size_t)(got + align_bytes - first) : 0;
 
-    /* As much again for partitions to come, and whole units for each. */
-    while ((((size_t)MEMSPAN_ARENA_UNITS << shift) / 4 < total_bytes) ||
-           (((size_t)MEMSPAN_ARENA_UNITS << shift) / 2 < largest_bytes)) {
-        if (++shift > 44) {
-            return memspan_error(MEMSPAN_ERR_INVALID, "partitions of %zu bytes have no addresses",
-                                 total_bytes);
-        }
-    }
-    size_bytes              = (size_t)MEMSPAN_ARENA_UNITS << shift;
-    got                     = reserve_common(size_bytes);
-    memspan_arena.is_common = (got != NULL);
-    if (got == NULL) {
-        got = reserve(0, size_bytes);
-        memspan_debug_note("symmetric addresses differ between PEs: no common range of %zu bytes",
-                           size_bytes);
-    }
     if (!memspan_node_all(got != NULL)) {
         if (got != NULL) {
-            munmap(got, size_bytes);
+            munmap(got, size_bytes + align_bytes);
         }
-        return memspan_error_native(
-            MEMSPAN_ERR_NO_MEMORY, "", "mmap", errno, strerror(errno),
-            "a limit on address space (ulimit -v) is in the way; partitions can be made smaller",
-            "no %zu bytes of addresses for symmetric memory", size_bytes);
+        return NULL;
+    }
+    if (first != got) {
+        munmap(got, (size_t)(first - got));
+    }
+    if (above != 0) {
+        munmap(first + size_bytes, above);
+    }
+    memspan_debug_note("symmetric addresses differ between PEs: no common range of %zu bytes",
+                       size_bytes);
+    return first;
+}
+
+/* Units such that @p share times the partitions have addresses. */
+static unsigned shift_for(size_t total_bytes, size_t largest_bytes, unsigned share, unsigned shift)
+{
+    while ((shift <= UNIT_SHIFT_MAX) &&
+           ((((size_t)MEMSPAN_ARENA_UNITS << shift) / share < total_bytes) ||
+            (((size_t)MEMSPAN_ARENA_UNITS << shift) / 2 < largest_bytes))) {
+        shift++;
+    }
+    return shift;
+}
+
+memspan_status_t memspan_arena_open(size_t total_bytes, size_t largest_bytes)
+{
+    /* As much again for partitions to come, and whole units for each. */
+    unsigned shift    = shift_for(total_bytes, largest_bytes, 4, UNIT_SHIFT_MIN);
+    unsigned tight    = shift_for(total_bytes, largest_bytes, 2, UNIT_SHIFT_TIGHT);
+    void *got         = NULL;
+    size_t size_bytes = 0;
+
+    if (shift > UNIT_SHIFT_MAX) {
+        return memspan_error(MEMSPAN_ERR_INVALID, "partitions of %zu bytes have no addresses",
+                             total_bytes);
+    }
+    for (shift++; (got == NULL) && (shift > tight);) {
+        size_bytes              = (size_t)MEMSPAN_ARENA_UNITS << --shift;
+        got                     = reserve_common(size_bytes);
+        memspan_arena.is_common = (got != NULL);
+        if (got == NULL) {
+            got = reserve_apart(size_bytes, (size_t)1 << shift);
+        }
+    }
+    if (got == NULL) {
+        memspan_error(MEMSPAN_ERR_NO_MEMORY,
+                      "no %zu bytes of addresses for symmetric memory, here or in another PE",
+                      size_bytes);
+        return memspan_error_hint("a limit on address space (ulimit -v) is in the way; partitions "
+                                  "can be made smaller");
     }
     memset(unit_owner, MEMSPAN_SEGMENT_NONE, sizeof unit_owner);
     memspan_arena.base       = (uintptr_t)got;

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 static long variable;
 static long *heap;
@@ -175,10 +176,16 @@ static void overlapping(void)
     shmem_long_put(heap, heap + 1, 4, shmem_my_pe());
 }
 
+static void nothing(void)
+{
+}
+
 static const struct {
     const char *name;
     void (*run)(void);
 } cases[] = {
+    {"no_files_in_one", nothing},
+    {"few_addresses_in_one", nothing},
     {"pe_negative", pe_negative},
     {"pe_too_large", pe_too_large},
     {"get_pe_wild", get_pe_wild},
@@ -207,6 +214,29 @@ static const struct {
     {"finalize_early", finalize_early},
 };
 
+/* One PE alone can open no more files, or has few addresses (a sanitizer needs them all). */
+static void limit_one(int resource, rlim_t limit)
+{
+    const struct rlimit limits = {limit, limit};
+    const char *pe             = getenv("OSHRUN_PE");
+
+    if ((pe != NULL) && (strcmp(pe, "1") == 0)) {
+        (void)setrlimit(resource, &limits);
+    }
+}
+
+static void limit(const char *name)
+{
+    if (strcmp(name, "no_files_in_one") == 0) {
+        limit_one(RLIMIT_NOFILE, 3);
+    }
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+    if (strcmp(name, "few_addresses_in_one") == 0) {
+        limit_one(RLIMIT_AS, (rlim_t)16 << 30);
+    }
+#endif
+}
+
 int main(int argc, char **argv)
 {
     size_t i;
@@ -222,6 +252,7 @@ int main(int argc, char **argv)
         malloc_before_init();
         return 0;
     }
+    limit(argv[1]);
     shmem_init();
     heap = shmem_malloc(4096);
     for (i = 0; i < sizeof cases / sizeof cases[0]; i++) {

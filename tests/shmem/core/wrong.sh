@@ -38,6 +38,8 @@ expect after_finalize fatal "after shmem_finalize()"
 expect finalize_twice answered shmem_finalize "once more"
 expect leave_early fatal "PE 0 is at its end"
 expect finalize_early fatal "PE 0 is at its end"
+expect no_files_in_one fatal shmem_init "open files"
+expect few_addresses_in_one answered
 expect pe_negative fatal shmem "PEs are 0 to 1"
 expect pe_too_large fatal shmem "PEs are 0 to 1"
 expect get_pe_wild fatal shmem "PEs are 0 to 1"
