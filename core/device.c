@@ -13,6 +13,7 @@
 #include "core/base/region.h"
 #include "core/base/text.h"
 #include "core/base/topology.h"
+#include "core/opening.h"
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
@@ -30,8 +31,10 @@ static int host_number;
 static memspan_status_t table_status;
 static char table_problem[256];
 static pthread_once_t table_once = PTHREAD_ONCE_INIT;
-/* This thread is in load_table(). A driver that is being opened may ask us how many devices there
- * are (libomp asks whoever exports __tgt_get_num_devices): none yet. */
+/* This thread is in load_table(). A driver that is being opened, here or on a thread of its own,
+ * may ask us how many devices there are (libomp asks whoever exports __tgt_get_num_devices): none
+ * yet.
+ */
 static _Thread_local bool loading;
 
 /* Fill device->info; the driver leaves out what it does not know. */
@@ -294,7 +297,7 @@ static void load_table(void)
 
 static memspan_status_t ensure_table(void)
 {
-    if (loading) {
+    if (loading || memspan_opening_is_here()) {
         return MEMSPAN_OK;
     }
     pthread_once(&table_once, load_table);

@@ -11,6 +11,7 @@
  * allocation and every later one fail; FAKE_ZEROED=1 says of fresh memory that it is zero, where
  * that was asked for. FAKE_OPENING: the driver is opened on a thread of its own, and meanwhile
  *   forks   starts a program and waits for it, as drivers do that load their kernel module
+ *   asks    asks the library how many devices there are, as runtimes inside drivers do
  *   late    takes one and a half seconds
  * control.h: any call can be made to fail, and is counted.
  *
@@ -18,6 +19,7 @@
  * with access where the "device" works. Touching a device address from host code is a fault. */
 
 #include "control.h"
+#include <dlfcn.h>
 #include <errno.h>
 #include <memspan/backend.h>
 #include <pthread.h>
@@ -113,6 +115,14 @@ static void start_program(void)
     (void)waitpid(child, NULL, 0);
 }
 
+static void ask_back(void)
+{
+    int (*count)(void) = NULL;
+
+    *(void **)&count = dlsym(RTLD_DEFAULT, "memspan_device_count");
+    (void)count();
+}
+
 static memspan_status_t open_driver(const memspan_services_t *given, void **state_p)
 {
     char variable[64] = FAKE_NAME "_DEVICES";
@@ -122,6 +132,8 @@ static memspan_status_t open_driver(const memspan_services_t *given, void **stat
     services = given;
     if (opens_so("forks")) {
         start_program();
+    } else if (opens_so("asks")) {
+        ask_back();
     } else if (opens_so("late")) {
         usleep(1500000);
     }

@@ -44,6 +44,14 @@ Test(opening, a_driver_starts_a_program_on_the_callers_thread)
     cr_expect_eq(memspan_device_count(), 1);
 }
 
+Test(opening, a_driver_asks_back)
+{
+    setenv("FAKE_OPENING", "asks", 1);
+    setenv("MEMSPAN_DRIVER_TIMEOUT", "5", 1);
+    machine_pretend("discrete", NULL);
+    cr_expect_eq(memspan_device_count(), 1);
+}
+
 Test(opening, a_driver_that_comes_late_is_closed_again)
 {
     int i;
