@@ -260,6 +260,9 @@ memspan_status_t memspan_symmetric_heap_create(size_t size_bytes, size_t base_al
     uint64_t units = (uint64_t)size_bytes >> MEMSPAN_UNIT_SHIFT;
     struct memspan_symmetric_heap *heap;
 
+    if (units == (uint64_t)UINT32_MAX + 1) {
+        units--; /* 1 TiB is a size that people ask for */
+    }
     if ((units == 0) || (units > UINT32_MAX)) {
         return memspan_error(MEMSPAN_ERR_INVALID,
                              "a symmetric heap of %zu bytes: not %zu bytes to 1 TiB", size_bytes,

@@ -248,10 +248,10 @@ static memspan_status_t open_arena(const struct memspan_partition_wishes *wishes
     for (i = 0; i < wishes->count; i++) {
         uint64_t size = wishes->wish[i].size_bytes;
 
-        if (size > ((uint64_t)1 << 46)) {
-            memspan_error(MEMSPAN_ERR_CONFIG, "%s: %llu bytes are more than there are addresses",
+        if (size > ((uint64_t)1 << 40)) {
+            memspan_error(MEMSPAN_ERR_CONFIG, "%s: %llu bytes are more than a heap can have",
                           wishes->wish[i].variable, (unsigned long long)size);
-            return memspan_error_hint("the largest partition is 64 TiB");
+            return memspan_error_hint("the largest partition is 1 TiB");
         }
         total += (size_t)size;
         if ((size_t)size > largest) {

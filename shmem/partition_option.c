@@ -473,7 +473,6 @@ static memspan_status_t add_default(const struct memspan_partition_rules *rules,
                                     struct memspan_partition_wishes *wishes)
 {
     struct memspan_partition_wish wish = {.id               = 1,
-                                          .variable         = "SHMEM_SYMMETRIC_PARTITION1",
                                           .kind             = SHMEMX_KIND_SYSDEFAULT,
                                           .device           = MEMSPAN_PARTITION_DEVICE_LOCAL,
                                           .policy           = SHMEMX_POLICY_PREFERRED,
@@ -490,6 +489,8 @@ static memspan_status_t add_default(const struct memspan_partition_rules *rules,
                              "with partition 1, of the default size, there are more than %d",
                              SHMEM_MAX_PARTITIONS);
     }
+    snprintf(wish.variable, sizeof wish.variable, "%s",
+             rules->has_symmetric_size ? rules->symmetric_size_name : "SHMEM_SYMMETRIC_SIZE");
     wish.size_bytes =
         (rules->symmetric_size_bytes < size_min) ? size_min : rules->symmetric_size_bytes;
     insert(wishes, &wish);

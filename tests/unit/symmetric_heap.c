@@ -448,6 +448,15 @@ static void expect_refused(memspan_status_t status, memspan_status_t wanted, con
     memspan_error_clear();
 }
 
+Test(symmetric_heap, one_tebibyte_is_the_largest)
+{
+    struct memspan_symmetric_heap *heap = NULL;
+
+    cr_assert_eq(memspan_symmetric_heap_create((size_t)1 << 40, 4096, &heap), MEMSPAN_OK, "%s",
+                 memspan_error_text());
+    memspan_symmetric_heap_destroy(heap);
+}
+
 Test(symmetric_heap, what_cannot_be_made_is_refused)
 {
     struct memspan_symmetric_heap *heap = NULL;

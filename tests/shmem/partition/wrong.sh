@@ -55,13 +55,15 @@ refused strict "SHMEMX_STRICT_PARTITIONS=1 ${P}2=1m" "no partition 1"
 refused too_many "SHMEM_MAX_PARTITIONS=1 ${P}1=1m ${P}2=1m" SHMEM_MAX_PARTITIONS
 refused max_of_max "SHMEM_MAX_PARTITIONS=65" SHMEM_MAX_PARTITIONS "1 to 64"
 refused no_default "SHMEMX_DEFAULT_PARTITION=9 ${P}1=1m" SHMEMX_DEFAULT_PARTITION
-refused more_than_addresses ${P}2=100t ${P}2 addresses
+refused more_than_addresses ${P}2=100t ${P}2 "more than a heap"
 refused more_than_all ${P}2=60t ${P}2
 refused no_device ${P}2=1m:kind=DEVICE@77 ${P}2 "DEVICE@77"
 refused no_cuda ${P}2=1m:kind=CUDA@31 ${P}2 "CUDA@31" memquery
 refused no_emu ${P}2=1m:kind=EMU ${P}2 MEMSPAN_DEVICES
 refused no_openmp ${P}2=1m:kind=LIBOMP ${P}2 OpenMP offload
 refused no_pages ${P}2=1m:pgsize=512k:policy=M ${P}2 524288
+refused heap_too_large SHMEM_SYMMETRIC_SIZE=2t SHMEM_SYMMETRIC_SIZE "1 TiB"
+refused partition_too_large "${P}2=2t" ${P}2 "1 TiB"
 refused malformed_size SHMEM_SYMMETRIC_SIZE=abc SHMEM_SYMMETRIC_SIZE abc
 
 differ size ${P}2=1m ${P}2=2m "${P}2 of PE " "not the same" mpirun
