@@ -329,7 +329,8 @@ static memspan_status_t find_device(const struct memspan_partition_wish *wish, i
                                     int *device_p)
 {
     memspan_device_info_t info = {.struct_size = sizeof info};
-    int openmp                 = ask_openmp("omp_get_num_devices");
+    int first                  = ask_openmp("omp_get_default_device"); /* its own call alone */
+    int openmp                 = (first >= 0) ? ask_openmp("omp_get_num_devices") : -1;
     int count                  = 0;
     int device                 = -1;
 
@@ -345,7 +346,7 @@ static memspan_status_t find_device(const struct memspan_partition_wish *wish, i
         device = (memspan_device_describe(wish->device, &info) == MEMSPAN_OK) ? wish->device : -1;
         count  = memspan_device_count();
     } else if (openmp > 0) {
-        device = ask_openmp("omp_get_default_device");
+        device = first;
         count  = openmp;
     } else {
         device = device_of_backend("", -1, local_index, &count);

@@ -59,7 +59,8 @@ static void check_sync(const struct set *set)
 #define FOLD_or(a, b)   ((a) | (b))
 #define FOLD_xor(a, b)  ((a) ^ (b))
 
-#define TERM(pe, i) ((((pe)*5 + (i)*3) % 2) + 1)
+/* Ones beyond PE 20: products must fit an int. */
+#define TERM(pe, i) (((pe) < 20) ? ((((pe)*5 + (i)*3) % 2) + 1) : 1)
 #define TO_ALL(NAME, TYPE, OP)                                                                     \
     static void NAME##_##OP(const struct set *set)                                                 \
     {                                                                                              \
