@@ -58,6 +58,19 @@ static size_t header_bytes(int count)
 
 /* ---- files ---- */
 
+/* Not where a program that was started without them expects its standard streams: what it prints
+ * would be written to the file. */
+static int above_streams(int fd)
+{
+    int above = fd;
+
+    if ((fd >= 0) && (fd <= STDERR_FILENO)) {
+        above = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+        close(fd);
+    }
+    return above;
+}
+
 void memspan_node_ticket_make(struct memspan_node_ticket *ticket, const char *name,
                               size_t size_bytes, size_t huge_page_bytes, int *fd_p)
 {
@@ -68,7 +81,7 @@ void memspan_node_ticket_make(struct memspan_node_ticket *ticket, const char *na
     if (huge_page_bytes != 0) {
         flags |= MFD_HUGETLB | ((unsigned)__builtin_ctzll(huge_page_bytes) << MAP_HUGE_SHIFT);
     }
-    fd             = memfd_create(name, flags);
+    fd             = above_streams(memfd_create(name, flags));
     ticket->status = MEMSPAN_OK;
     if ((fd < 0) || (ftruncate(fd, (off_t)size_bytes) != 0) || (fstat(fd, &facts) != 0)) {
         ticket->status = MEMSPAN_ERR_NO_MEMORY;
@@ -97,7 +110,7 @@ memspan_status_t memspan_node_ticket_open(const struct memspan_node_ticket *tick
     int fd;
 
     snprintf(path, sizeof path, "/proc/%d/fd/%d", ticket->pid, ticket->fd);
-    fd = open(path, O_RDWR | O_CLOEXEC);
+    fd = above_streams(open(path, O_RDWR | O_CLOEXEC));
     if (fd < 0) {
         return memspan_error_native(
             MEMSPAN_ERR_PERMISSION, "", "open", errno, strerror(errno),
