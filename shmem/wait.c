@@ -7,7 +7,6 @@
 #include "shmem/segment.h"
 #include <linux/futex.h>
 #include <linux/membarrier.h>
-#include <pthread.h>
 #include <sched.h>
 #include <shmem/types.h>
 #include <sys/syscall.h>
@@ -27,9 +26,6 @@ enum {
 static unsigned spins  = SPINS_ALONE;
 static unsigned yields = YIELDS_ALONE;
 static bool is_crowded;
-
-/* What this PE watches is one range, and the first sleeper's must not hide that of the next. */
-static pthread_mutex_t watch_lock = PTHREAD_MUTEX_INITIALIZER;
 
 void memspan_wait_init(void)
 {
@@ -51,20 +47,23 @@ static struct memspan_bell *my_bell(void)
     return &memspan_node.bells[memspan_job.local_index];
 }
 
+/* What this PE watches is one range. The first sleeper's must not hide that of the next, who may
+ * have come while it was written. No lock: signal handlers of programs wait too. */
 static void watch(struct memspan_bell *bell, const struct memspan_waiter *waiter)
 {
-    pthread_mutex_lock(&watch_lock);
-    if (atomic_fetch_add(&bell->memory_sleepers, 1) == 0) {
+    bool is_first = (atomic_fetch_add(&bell->memory_sleepers, 1) == 0);
+
+    if (is_first) {
         uint64_t key = memspan_segment_key(waiter->address);
 
         atomic_store(&bell->watch_first, key);
         atomic_store(&bell->watch_last, key + waiter->size_bytes);
-    } else {
+    }
+    if (!is_first || (atomic_load(&bell->memory_sleepers) > 1)) {
         /* Two threads of this PE: whatever is stored wakes both. */
         atomic_store(&bell->watch_first, 0);
         atomic_store(&bell->watch_last, UINT64_MAX);
     }
-    pthread_mutex_unlock(&watch_lock);
 }
 
 static void announce(struct memspan_waiter *waiter)
