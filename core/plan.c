@@ -204,6 +204,9 @@ static memspan_status_t nothing_to_share(const struct memspan_space *space)
 
         return memspan_error_hint("%s", (note[0] != '\0') ? note : "its backend shares no memory");
     }
+    if (member_count(space) == 1) {
+        return memspan_error_hint("a device's own memory is shared: leave out memory_access");
+    }
     return memspan_error_hint("a device's own memory is shared: use the space of device %d alone",
                               d->number);
 }

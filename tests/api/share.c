@@ -202,6 +202,8 @@ Test(share, what_contradicts_it)
     memspan_trait_t managed[]     = {{MEMSPAN_TRAIT_SHAREABLE, MEMSPAN_VALUE_TRUE},
                                      {MEMSPAN_TRAIT_MEMORY_ACCESS, MEMSPAN_VALUE_MANAGED}};
     memspan_trait_t wrong         = {MEMSPAN_TRAIT_SHAREABLE, 7};
+    memspan_trait_t coherent[]    = {{MEMSPAN_TRAIT_SHAREABLE, MEMSPAN_VALUE_TRUE},
+                                     {MEMSPAN_TRAIT_MEMORY_ACCESS, MEMSPAN_VALUE_COHERENT}};
     int list[]                    = {MEMSPAN_HOST, 0};
     memspan_allocator_h allocator = MEMSPAN_ALLOCATOR_NULL;
     memspan_space_h both          = MEMSPAN_SPACE_NULL;
@@ -212,6 +214,8 @@ Test(share, what_contradicts_it)
             "shareable=true");
     REFUSED(memspan_allocator_create(device_space(), managed, 2, &allocator), MEMSPAN_ERR_CONFLICT,
             "memory_access=managed");
+    REFUSED(memspan_allocator_create(device_space(), coherent, 2, &allocator),
+            MEMSPAN_ERR_UNSUPPORTED, "leave out memory_access");
     REFUSED(memspan_allocator_create(MEMSPAN_SPACE_DEFAULT, managed, 1, &allocator),
             MEMSPAN_ERR_UNSUPPORTED, "shareable=true");
     DONE(memspan_space_get(list, 2, MEMSPAN_SPACE_NULL, &both));
