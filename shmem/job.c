@@ -105,7 +105,8 @@ static memspan_status_t come_up(void)
     if (status == MEMSPAN_OK) {
         memspan_job.checks = memspan_shmem_option_is_on(MEMSPAN_SHMEM_CHECK) ||
                              memspan_shmem_option_is_on(MEMSPAN_SHMEM_DEBUG);
-        status = memspan_data_segment_open();
+        memspan_job.polls_yield = memspan_job.checks || memspan_wait_is_crowded();
+        status                  = memspan_data_segment_open();
     }
     if (status == MEMSPAN_OK) {
         status = memspan_partition_open();

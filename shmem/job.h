@@ -23,6 +23,7 @@ struct memspan_job {
     int thread_level;
     bool is_on;             /* between init and finalize */
     bool checks;            /* every argument is checked */
+    bool polls_yield;       /* words that are loaded again and again let others run; or checks */
     bool has_device_memory; /* an address that is given may be one that the host cannot touch */
     const char *launcher;
     const struct memspan_bootstrap *bootstrap;

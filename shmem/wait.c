@@ -160,3 +160,13 @@ void memspan_wait_poll(void)
         sched_yield();
     }
 }
+
+void memspan_wait_poll_at(const void *address)
+{
+    static _Thread_local const void *last;
+
+    if (address == last) {
+        memspan_wait_poll();
+    }
+    last = address;
+}

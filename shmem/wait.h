@@ -32,6 +32,9 @@ void memspan_wait_end(struct memspan_waiter *waiter);
  * others run now and then where PEs share processors. */
 void memspan_wait_poll(void);
 
+/* The same after each load of a word that may be somebody else's: the same word again is a loop. */
+void memspan_wait_poll_at(const void *address);
+
 /* PEs of this node share processors. The same answer in all of them. */
 bool memspan_wait_is_crowded(void);
 

@@ -46,6 +46,8 @@ update_slow(const char *call, const struct memspan_context *context, enum memspa
 {
     if ((operation == MEMSPAN_ATOMIC_FETCH) && (pe == memspan_job.pe)) {
         memspan_wait_poll();
+    } else if ((operation == MEMSPAN_ATOMIC_FETCH) || (operation == MEMSPAN_ATOMIC_COMPARE_SWAP)) {
+        memspan_wait_poll_at(dest);
     }
     if (memspan_job.checks) {
         memspan_check_word(call, (operation == MEMSPAN_ATOMIC_FETCH) ? "source" : "dest", dest,
@@ -54,8 +56,9 @@ update_slow(const char *call, const struct memspan_context *context, enum memspa
     return memspan_atomic_slow(context, operation, dest, size_bytes, value, condition, pe);
 }
 
-/* The old bits. A program may fetch a word of its own in a loop, for what others do to it: that
- * goes the slow way, on which others run now and then. */
+/* The old bits. A program may fetch a word in a loop, or try to swap it, for what others do to it:
+ * that goes the slow way, on which others run now and then, for a word of its own and where PEs
+ * share processors. */
 static MEMSPAN_ALWAYS_INLINE uint64_t update(const char *call,
                                              const struct memspan_context *context,
                                              enum memspan_atomic operation, const void *dest,
@@ -63,11 +66,15 @@ static MEMSPAN_ALWAYS_INLINE uint64_t update(const char *call,
                                              int pe)
 {
     bool is_poll = (operation == MEMSPAN_ATOMIC_FETCH) && (pe == memspan_job.pe);
+    bool is_far =
+        ((operation == MEMSPAN_ATOMIC_FETCH) || (operation == MEMSPAN_ATOMIC_COMPARE_SWAP))
+            ? memspan_job.polls_yield
+            : memspan_job.checks;
     unsigned index;
     void *to = memspan_segment_peer(dest, size_bytes, pe, &index);
     uint64_t old;
 
-    if (MEMSPAN_LIKELY((to != NULL) && !memspan_job.checks && !is_poll)) {
+    if (MEMSPAN_LIKELY((to != NULL) && !is_far && !is_poll)) {
         if (size_bytes == sizeof(uint32_t)) {
             old = apply_uint32_t(operation, to, (uint32_t)value, (uint32_t)condition);
         } else {

@@ -14,6 +14,9 @@ static __attribute__((noinline, cold)) void get_far(const char *call,
     if (memspan_job.checks) {
         memspan_check_get(call, dest, source, size_bytes, element_bytes, pe);
     }
+    if (size_bytes <= sizeof(uint64_t)) {
+        memspan_wait_poll_at(source);
+    }
     memspan_get(context, dest, source, size_bytes, pe);
 }
 
@@ -23,6 +26,9 @@ get_nbi_far(const char *call, const struct memspan_context *context, void *dest,
 {
     if (memspan_job.checks) {
         memspan_check_get(call, dest, source, size_bytes, element_bytes, pe);
+    }
+    if (size_bytes <= sizeof(uint64_t)) {
+        memspan_wait_poll_at(source);
     }
     memspan_get_nbi(context, dest, source, size_bytes, pe);
 }
@@ -40,7 +46,8 @@ static MEMSPAN_ALWAYS_INLINE void get_near(get_far_fn *far, const char *call,
     unsigned index;
     const void *from = memspan_segment_peer(source, size_bytes, pe, &index);
 
-    if (MEMSPAN_UNLIKELY((from == NULL) || (memspan_job.checks | memspan_job.has_device_memory))) {
+    if (MEMSPAN_UNLIKELY((from == NULL) ||
+                         (memspan_job.polls_yield | memspan_job.has_device_memory))) {
         far(call, context, dest, source, size_bytes, element_bytes, pe);
     } else if (MEMSPAN_LIKELY(size_bytes == word_bytes)) {
         memcpy(dest, from, word_bytes);
@@ -72,8 +79,8 @@ GET_MEM(_nbi)
 
 /* ---- one element ---- */
 
-/* From this PE itself, which a program may do in a loop for what others put there: others run now
- * and then. */
+/* From this PE itself, or where PEs share processors: a program may do so in a loop for what others
+ * put there, and these run now and then. */
 static __attribute__((noinline)) void g_far(const char *call, const struct memspan_context *context,
                                             void *value, const void *source, size_t size_bytes,
                                             int pe)
@@ -93,7 +100,8 @@ static __attribute__((noinline)) void g_far(const char *call, const struct memsp
         const TYPE *from = memspan_segment_peer(source, sizeof(TYPE), pe, &index);                 \
         TYPE value;                                                                                \
                                                                                                    \
-        if (MEMSPAN_LIKELY((from != NULL) && (pe != memspan_job.pe) && !memspan_job.checks)) {     \
+        if (MEMSPAN_LIKELY((from != NULL) && (pe != memspan_job.pe) &&                             \
+                           !memspan_job.polls_yield)) {                                            \
             return *(const volatile TYPE *)from;                                                   \
         }                                                                                          \
         g_far(call, context, &value, source, sizeof(TYPE), pe);                                    \
