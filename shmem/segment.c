@@ -18,7 +18,13 @@ struct memspan_segment memspan_segments[MEMSPAN_SEGMENT_MAX];
 
 static unsigned char unit_owner[MEMSPAN_ARENA_UNITS];
 static char *windows[MEMSPAN_SEGMENT_MAX];
-static int segment_top; /* one past the last index in use */
+
+/* Where adopted segments are, by index: read by any thread while others are made. */
+static struct {
+    _Atomic uintptr_t base;
+    _Atomic size_t size_bytes; /* 0: there is none; written last */
+} adopted[MEMSPAN_SEGMENT_MAX];
+static atomic_int adopted_top; /* one past the last index that has been in use */
 
 _Static_assert(MEMSPAN_SEGMENT_MAX <= 256, "a unit's owner is a byte");
 
@@ -138,7 +144,6 @@ memspan_status_t memspan_arena_open(size_t total_bytes, size_t largest_bytes)
     memspan_arena.shift      = shift;
     memspan_arena.segment_of = unit_owner;
     memspan_arena.unit_count = MEMSPAN_ARENA_UNITS;
-    segment_top              = MEMSPAN_SEGMENT_NONE + 1;
     return MEMSPAN_OK;
 }
 
@@ -321,8 +326,7 @@ memspan_status_t memspan_segment_create_in(struct memspan_team *team, const char
     }
     segment->size_bytes = size_bytes;
     set_owner(segment, (unsigned char)index);
-    segment_top = ((int)index >= segment_top) ? ((int)index + 1) : segment_top;
-    *index_p    = (int)index;
+    *index_p = (int)index;
     return MEMSPAN_OK;
 }
 
@@ -346,8 +350,12 @@ memspan_status_t memspan_segment_adopt(void *base, size_t size_bytes, bool host_
                                                        .partition    = -1,
                                                        .host_touches = host_touches,
                                                        .fd           = -1};
-    segment_top             = (index >= segment_top) ? (index + 1) : segment_top;
-    *index_p                = index;
+    atomic_store_explicit(&adopted[index].base, (uintptr_t)base, memory_order_relaxed);
+    atomic_store_explicit(&adopted[index].size_bytes, size_bytes, memory_order_release);
+    if (index >= atomic_load(&adopted_top)) {
+        atomic_store(&adopted_top, index + 1);
+    }
+    *index_p = index;
     return MEMSPAN_OK;
 }
 
@@ -360,19 +368,21 @@ void memspan_segment_destroy(int index)
         unmap_both(index);
         close(segment->fd);
     }
+    atomic_store(&adopted[index].size_bytes, 0);
     memset(segment, 0, sizeof *segment);
 }
 
 const struct memspan_segment *memspan_segment_find(const void *address)
 {
+    int top = atomic_load_explicit(&adopted_top, memory_order_acquire);
     int i;
 
-    for (i = MEMSPAN_SEGMENT_NONE + 1; i < segment_top; i++) {
-        const struct memspan_segment *segment = &memspan_segments[i];
+    for (i = MEMSPAN_SEGMENT_NONE + 1; i < top; i++) {
+        size_t size    = atomic_load_explicit(&adopted[i].size_bytes, memory_order_acquire);
+        uintptr_t base = atomic_load_explicit(&adopted[i].base, memory_order_relaxed);
 
-        if ((segment->fd < 0) &&
-            ((uintptr_t)address - (uintptr_t)segment->base < segment->size_bytes)) {
-            return segment;
+        if ((uintptr_t)address - base < size) {
+            return &memspan_segments[i];
         }
     }
     return &memspan_segments[MEMSPAN_SEGMENT_NONE];
