@@ -245,13 +245,7 @@ static memspan_status_t pmix_fence(void)
     collect.value.type      = PMIX_BOOL;
     collect.value.data.flag = true;
     rc                      = pmix.PMIx_Fence(NULL, 0, &collect, 1);
-    /* The server tells those whose answer it had not sent yet that a PE is gone: one that has met
-     * the others and gone on to its end, as the first may do at once. Who is missed before that is
-     * the launcher's to say, and ends the job. */
-    if (rc != PMIX_SUCCESS && rc != PMIX_ERR_PARTIAL_SUCCESS) {
-        return fail("PMIx_Fence", rc, "the PEs cannot meet");
-    }
-    return MEMSPAN_OK;
+    return rc == PMIX_SUCCESS ? MEMSPAN_OK : fail("PMIx_Fence", rc, "the PEs cannot meet");
 }
 
 static memspan_status_t pmix_get(int pe, const char *key, void *data, size_t *size_p)
