@@ -58,7 +58,8 @@ launch 3 "$pe" abort=7 1 hang >out 2>err || status=$?
 
 if [ "$who" = oshrun ]; then
     launch 3 "$pe" abort=0 1 hang >out 2>err || fail "status $?, not 0"
-    [ ! -s err ] || fail 'something was complained about'
+    # PMIx's event library has words of its own about a connection that is gone.
+    ! grep -v '^\[warn\] Epoll' err || fail 'something was complained about'
 fi
 
 status=0
