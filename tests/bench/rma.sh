@@ -214,8 +214,10 @@ if [ -x "$tools/oshrun" ] && [ -n "$library" ] && ! ldd "$library" | grep -q 'li
 else
     echo 'not run with memspan: there is no oshrun, no library, or one with a sanitizer'
 fi
-if oshcc --version >/dev/null 2>&1 && command -v mpirun >/dev/null; then
+# A wrapper may be there without the headers.
+if printf '#include <shmem.h>\nint main(void) { shmem_init(); shmem_finalize(); return 0; }\n' |
+    oshcc -xc -o "$folder/hello" - >/dev/null 2>&1 && command -v mpirun >/dev/null; then
     all_rows ompi
 else
-    echo 'not run with ompi: there is no oshcc or no mpirun'
+    echo 'not run with ompi: there is no oshcc that compiles, or no mpirun'
 fi
