@@ -112,6 +112,13 @@ memspan_status_t memspan_node_ticket_open(const struct memspan_node_ticket *tick
     snprintf(path, sizeof path, "/proc/%d/fd/%d", ticket->pid, ticket->fd);
     fd = above_streams(open(path, O_RDWR | O_CLOEXEC));
     if (fd < 0) {
+        int error = errno;
+
+        /* Its maker may have died: then the launcher ends the job, and says who it was. */
+        if (error == ENOENT) {
+            sleep(1);
+        }
+        errno = error;
         return memspan_error_native(
             MEMSPAN_ERR_PERMISSION, "", "open", errno, strerror(errno),
             ((errno == EMFILE) || (errno == ENFILE))

@@ -106,6 +106,8 @@ static void act(const char *word, int *status_p)
             meet(round);
         }
     } else if (is_action(word, "abort", &value)) {
+        /* Not while a PMIx server still answers the others: it would fail their meeting. */
+        usleep(300000);
         bootstrap->abort(value, "as told");
     } else if (is_action(word, "exit", &value)) {
         _exit(value);
