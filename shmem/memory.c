@@ -4,6 +4,7 @@
 #include "shmem/memory.h"
 #include "shmem/collective/collective.h"
 #include "shmem/partition.h"
+#include "shmem/rma.h"
 #include <memspan/transfer.h>
 #include <stdio.h>
 #include <string.h>
@@ -140,16 +141,6 @@ void memspan_memory_free(const char *call, void *pointer, unsigned flags)
     }
 }
 
-static void move(const char *call, const struct memspan_partition *partition, void *to,
-                 const void *from, size_t size_bytes)
-{
-    if (memspan_segments[partition->segment].host_touches) {
-        memcpy(to, from, size_bytes);
-    } else if (memspan_copy(to, from, size_bytes) != MEMSPAN_OK) {
-        memspan_fatal_error(call);
-    }
-}
-
 void *memspan_memory_realloc(const char *call, int partition_id, void *pointer, size_t size_bytes,
                              unsigned flags)
 {
@@ -182,8 +173,8 @@ void *memspan_memory_realloc(const char *call, int partition_id, void *pointer, 
     } else {
         moved = address_of(partition, offset);
         if (offset != old_offset) {
-            move(call, partition, moved, pointer,
-                 (old_bytes < size_bytes) ? old_bytes : size_bytes);
+            memspan_rma_move(call, moved, pointer,
+                             (old_bytes < size_bytes) ? old_bytes : size_bytes);
             (void)memspan_symmetric_heap_free(partition->heap, old_offset);
         }
     }

@@ -4,7 +4,7 @@
 
 /* The control memory that the PEs of a node share: one memfd, a header, then a bell and a slot for
  * each PE. It is sparse: what nobody touches costs nothing. The first PE of the node makes it and
- * tells the others where it is; they look at it through /proc, and know it by its cookie.
+ * tells the others where it is; they open it through /proc, and know it by its inode.
  *
  * A slot is divided into areas, each the property of one file pair. All is zero at first.
  *
@@ -28,18 +28,9 @@ enum {
 
 /* X(area, bytes in each slot): multiples of a page. */
 #define MEMSPAN_NODE_AREA_MAP(X)                                                                   \
-    X(IDENTITY, 4096) /* job.c: who the PE is, where its segments are */                           \
-    X(LOCK, 4096)     /* lock.c */                                                                 \
     X(SYNC, (size_t)MEMSPAN_TEAM_MAX *MEMSPAN_TEAM_SYNC_BYTES) /* collective/ */                   \
     X(WORK, (size_t)MEMSPAN_TEAM_MAX *MEMSPAN_TEAM_WORK_BYTES) /* collective/ */                   \
     X(REMOTE, (size_t)4 << 20) /* remote.c: requests for memory that only its owner reaches */
-
-enum memspan_node_area {
-#define AREA_ENUM(area, size_bytes) MEMSPAN_AREA_##area,
-    MEMSPAN_NODE_AREA_MAP(AREA_ENUM)
-#undef AREA_ENUM
-        MEMSPAN_AREA_COUNT
-};
 
 struct memspan_node_offsets {
 #define AREA_MEMBER(area, size_bytes) char area[size_bytes];

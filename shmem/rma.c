@@ -60,9 +60,11 @@ bool memspan_rma_host_may_touch(const void *address)
     return memspan_pointer_kind(address) != MEMSPAN_KIND_DEVICE;
 }
 
-static void copy_any(const char *call, void *to, const void *from, size_t size_bytes)
+void memspan_rma_move(const char *call, void *to, const void *from, size_t size_bytes)
 {
-    if (memspan_copy(to, from, size_bytes) != MEMSPAN_OK) {
+    if (memspan_rma_host_touches(to) && memspan_rma_host_touches(from)) {
+        memspan_rma_copy(to, from, size_bytes);
+    } else if (memspan_copy(to, from, size_bytes) != MEMSPAN_OK) {
         memspan_fatal_error(call);
     }
 }
@@ -95,11 +97,8 @@ void memspan_put_slow(const struct memspan_context *context, void *dest, const v
     to = mapped(dest, pe, &index);
     if (to == NULL) {
         memspan_remote_put(memspan_segment_of(dest), context, dest, source, size_bytes, pe);
-    } else if (memspan_rma_host_touches(source)) {
-        memspan_rma_copy(to, source, size_bytes);
-        memspan_node_ring_at(index, dest, size_bytes);
     } else {
-        copy_any(call, to, source, size_bytes);
+        memspan_rma_move(call, to, source, size_bytes);
         memspan_node_ring_at(index, dest, size_bytes);
     }
 }
@@ -119,10 +118,8 @@ void memspan_get_slow(const struct memspan_context *context, void *dest, const v
     from = mapped(source, pe, &index);
     if (from == NULL) {
         memspan_remote_get(memspan_segment_of(source), context, dest, source, size_bytes, pe);
-    } else if (memspan_rma_host_touches(dest)) {
-        memspan_rma_copy(dest, from, size_bytes);
     } else {
-        copy_any(call, dest, from, size_bytes);
+        memspan_rma_move(call, dest, from, size_bytes);
     }
 }
 

@@ -41,6 +41,10 @@ static inline void memspan_rma_copy(void *to, const void *from, size_t size_byte
     }
 }
 
+/* Between places in this process, either of which may be a device's. Fatal, for @p call, where the
+ * driver cannot. */
+void memspan_rma_move(const char *call, void *to, const void *from, size_t size_bytes);
+
 static inline void memspan_put(const struct memspan_context *context, void *dest,
                                const void *source, size_t size_bytes, int pe)
 {

@@ -7,7 +7,7 @@
  * index | generation << 12; index 0 is no team, 1 the world, 2 the PEs of this node.
  *
  * A team's index is the same in all its members: it is the number of its flags in each PE's slot of
- * the node's control memory (MEMSPAN_AREA_SYNC, MEMSPAN_AREA_WORK). Which indices are free is a set
+ * the node's control memory (areas SYNC and WORK). Which indices are free is a set
  * of bits in each PE; the members of the parent take the first that all of them have free.
  *
  * Threads: any, but two threads may not be in collective calls on one team at once. */
@@ -42,7 +42,7 @@ struct memspan_team {
     int context_count; /* num_contexts of its configuration */
     enum memspan_team_way way;
     uint64_t sync_count;   /* synchronisations so far: the next one's flags */
-    uint64_t work_count;   /* how often MEMSPAN_AREA_WORK was written: the next one's half */
+    uint64_t work_count;   /* how often the area WORK was written: the next one's half */
     bool is_active_set;    /* of one call: broadcast leaves the root's dest as it is */
     long *active_set_sync; /* its pSync, where it meets; NULL: it meets as teams do */
 };

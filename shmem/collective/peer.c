@@ -2,7 +2,6 @@
 /* peer.c: reading another PE's memory, writing one's own. */
 
 #include "shmem/collective/peer.h"
-#include <memspan/transfer.h>
 
 bool memspan_peer_is_indirect;
 
@@ -11,11 +10,7 @@ void memspan_peer_copy(void *to, const void *from, size_t size_bytes)
     if ((size_bytes == 0) || (to == from)) {
         return;
     }
-    if (memspan_rma_host_touches(to) && memspan_rma_host_touches(from)) {
-        memcpy(to, from, size_bytes);
-    } else if (memspan_copy(to, from, size_bytes) != MEMSPAN_OK) {
-        memspan_fatal_error("a collective");
-    }
+    memspan_rma_move("a collective", to, from, size_bytes);
 }
 
 void memspan_peer_read(const struct memspan_team *team, int pe, const void *symmetric, void *to,
