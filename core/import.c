@@ -39,23 +39,25 @@ static void leave(const struct import *import, size_t count)
     }
 }
 
-static memspan_status_t enter_one(struct import *import, size_t i)
+memspan_status_t memspan_import_into(const struct memspan_device *d, void *address,
+                                     size_t size_bytes, void **cookie_p)
 {
-    const struct memspan_device *d = import->into[i].device;
-    void *seen_at                  = NULL;
+    void *seen_at = NULL;
+    void *cookie  = NULL;
     memspan_status_t status;
 
     if (d->table->import == NULL) {
         return memspan_error(MEMSPAN_ERR_UNSUPPORTED, "%s imports no pages", d->table->name);
     }
-    status = d->table->import(d->state, d->ordinal, import->address, import->size_bytes, &seen_at,
-                              &import->into[i].cookie);
-    if ((status == MEMSPAN_OK) && (seen_at != import->address)) {
-        (void)d->table->release(d->state, d->ordinal, import->address, import->size_bytes,
-                                import->into[i].cookie);
+    status = d->table->import(d->state, d->ordinal, address, size_bytes, &seen_at, &cookie);
+    if ((status == MEMSPAN_OK) && (seen_at != address)) {
+        (void)d->table->release(d->state, d->ordinal, address, size_bytes, cookie);
         return memspan_error(MEMSPAN_ERR_UNREACHABLE,
                              "%s%d sees host pages at another address (%p, not %p)", d->table->name,
-                             d->ordinal, seen_at, (void *)import->address);
+                             d->ordinal, seen_at, address);
+    }
+    if (status == MEMSPAN_OK) {
+        *cookie_p = cookie;
     }
     return status;
 }
@@ -65,7 +67,8 @@ static memspan_status_t enter(struct import *import)
     size_t i;
 
     for (i = 0; i < import->count; i++) {
-        memspan_status_t status = enter_one(import, i);
+        memspan_status_t status = memspan_import_into(import->into[i].device, import->address,
+                                                      import->size_bytes, &import->into[i].cookie);
 
         if (status != MEMSPAN_OK) {
             leave(import, i);

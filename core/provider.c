@@ -11,6 +11,7 @@
 #include "core/base/option.h"
 #include "core/base/platform.h"
 #include "core/base/text.h"
+#include "core/import.h"
 #include "core/pointer_map.h"
 #include "core/pool.h"
 #include "core/watch.h"
@@ -213,20 +214,9 @@ static memspan_status_t import(struct memspan_chunk *chunk)
         return memspan_error(MEMSPAN_ERR_NO_MEMORY, "no memory to record imported pages");
     }
     for (i = 0; i < spec->importer_count; i++) {
-        const struct memspan_device *d = spec->importers[i];
-        void *seen_at                  = NULL;
-
-        status = d->table->import(d->state, d->ordinal, chunk->address, chunk->size_bytes, &seen_at,
-                                  &chunk->import_cookies[i]);
+        status = memspan_import_into(spec->importers[i], chunk->address, chunk->size_bytes,
+                                     &chunk->import_cookies[i]);
         if (status != MEMSPAN_OK) {
-            break;
-        }
-        if (seen_at != (void *)chunk->address) {
-            release_imports(chunk, i + 1);
-            i      = 0;
-            status = memspan_error(MEMSPAN_ERR_UNREACHABLE,
-                                   "%s%d sees host pages at another address (%p, not %p)",
-                                   d->table->name, d->ordinal, seen_at, (void *)chunk->address);
             break;
         }
     }
