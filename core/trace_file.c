@@ -123,7 +123,8 @@ static bool still_ours(void)
 
 static bool open_file(void)
 {
-    int fd = open(name, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0600);
+    int flags = O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | O_NOFOLLOW;
+    int fd    = open(name, flags, 0600);
 
     file = fd;
     if ((fd >= 0) && (fd <= STDERR_FILENO)) {
@@ -140,10 +141,11 @@ static bool claim(bool *busy_p)
     struct stat facts;
 
     *busy_p = false;
-    /* Not to wait for somebody who reads a pipe; readable by the user alone, as addresses should
-     * be. Nothing is cut off before it is known to be nobody else's. */
+    /* Not to wait for the reader of a pipe; readable by the user alone, as addresses should be.
+     * In a folder that others may write, the name may be a link of theirs to a file of the user's:
+     * no link is followed. Nothing is cut off before the file is known to be the user's. */
     if (!open_file()) {
-        return fail("%s", strerror(errno));
+        return fail("%s", (errno == ELOOP) ? "it is a symbolic link" : strerror(errno));
     }
     if (fstat(file, &facts) != 0) {
         fail("%s", strerror(errno));
@@ -151,10 +153,12 @@ static bool claim(bool *busy_p)
         fail("it is not a regular file");
     } else if (facts.st_uid != geteuid()) {
         fail("it belongs to another user");
+    } else if (facts.st_nlink != 1) {
+        fail("it has %llu names (hard links)", (unsigned long long)facts.st_nlink);
     } else if ((flock(file, LOCK_EX | LOCK_NB) != 0) && (errno == EWOULDBLOCK)) {
         *busy_p = true;
         fail("another process is writing it");
-    } else if (ftruncate(file, 0) != 0) {
+    } else if ((fchmod(file, 0600) != 0) || (ftruncate(file, 0) != 0)) {
         fail("%s", strerror(errno));
     } else {
         file_device = facts.st_dev;

@@ -184,6 +184,25 @@ refused)
     MEMSPAN_TRACE=/dev/null run many
     grep -q 'not a regular file' err || fail 'a device was taken for a file'
     [ ! -e nowhere ] || fail 'a folder was made'
+    # A link may be another user's, to a file of this user's.
+    echo untouched >own.txt
+    ln -s own.txt link.json
+    ln own.txt second.json
+    ln -s missing.txt dangling.json
+    for file in link.json second.json dangling.json; do
+        MEMSPAN_TRACE=$file run many
+        ends_well
+        grep -q "error config: MEMSPAN_TRACE=.*$file: it .*link" err ||
+            { fail "$file: not refused"; cat err >&2; }
+    done
+    [ "$(cat own.txt)" = untouched ] || fail 'a file was written through a link'
+    [ ! -e missing.txt ] || fail 'a file was made through a link'
+    # The file is the user's alone, also where it was there before.
+    : >open.json
+    chmod 666 open.json
+    MEMSPAN_TRACE=open.json run counts
+    ends_well
+    [ "$(stat -c %a open.json)" = 600 ] || fail "open.json has mode $(stat -c %a open.json)"
     # What was there is overwritten whole.
     yes | head -c 1000000 >t.json
     run counts
