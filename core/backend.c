@@ -12,6 +12,7 @@
 #include "core/base/option.h"
 #include "core/base/platform.h"
 #include "core/base/text.h"
+#include "core/base/trust.h"
 #include "core/guard.h"
 #include "core/opening.h"
 #include <ctype.h>
@@ -398,6 +399,12 @@ static void open_entry(struct entry *e)
 
     if (((table->flags & MEMSPAN_BACKEND_OPT_IN) != 0) && !wanted_by_name(table->name)) {
         turn_off(e, MEMSPAN_ERR_OFF, "name it in MEMSPAN_DEVICES", "not asked for");
+        return;
+    }
+    if (((table->flags & MEMSPAN_BACKEND_IS_HOST) == 0) && !memspan_environment_is_trusted()) {
+        turn_off(e, MEMSPAN_ERR_OFF, MEMSPAN_UNTRUSTED_HINT,
+                 "not opened: " MEMSPAN_UNTRUSTED_REASON
+                 ", and drivers load what its user's environment names");
         return;
     }
     memspan_error_save(&callers);

@@ -2,6 +2,7 @@
 /* hwloc.c: the pointers behind hwloc's names, found in its library. */
 
 #include "core/base/hwloc.h"
+#include "core/base/trust.h"
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -57,8 +58,14 @@ static bool find_all(void *handle)
 
 static void open_once(void)
 {
-    void *handle = dlopen(soname, RTLD_NOW | RTLD_LOCAL);
+    void *handle;
 
+    /* hwloc loads plug-ins from where HWLOC_PLUGINS_PATH says, whoever runs it. */
+    if (!memspan_environment_is_trusted()) {
+        snprintf(problem, sizeof(problem), "hwloc is not opened: %s", MEMSPAN_UNTRUSTED_REASON);
+        return;
+    }
+    handle = dlopen(soname, RTLD_NOW | RTLD_LOCAL);
     if (handle == NULL) {
         snprintf(problem, sizeof(problem), "hwloc cannot be opened: %s", dlerror());
         return;

@@ -10,7 +10,7 @@
 
 /* Forms: CHOICE (one of the words in the form), SIZE (bytes), LIST and TEXT (checked by whoever
  * reads them, see memspan_option_refuse), SECURE_TEXT (TEXT that is ignored in a set-user-id
- * process: it loads code or writes a file).
+ * process: it loads code, or names a file to read or to write).
  *
  * X(symbol, variable, FORM, form as shown, value when unset, help) */
 #define MEMSPAN_OPTION_MAP(X)                                                                      \
@@ -61,11 +61,11 @@
       "the initial default allocator (OpenMP)")                                                    \
     X(OMP_PLACES, "OMP_PLACES", TEXT, "places", "",                                                \
       "what place numbers of preferred_place mean (OpenMP)")                                       \
-    X(HWLOC_XMLFILE, "HWLOC_XMLFILE", TEXT, "file", "",                                            \
+    X(HWLOC_XMLFILE, "HWLOC_XMLFILE", SECURE_TEXT, "file", "",                                     \
       "a topology to describe instead of this machine's; memory is then not bound (hwloc)")        \
-    X(HWLOC_SYNTHETIC, "HWLOC_SYNTHETIC", TEXT, "description", "",                                 \
+    X(HWLOC_SYNTHETIC, "HWLOC_SYNTHETIC", SECURE_TEXT, "description", "",                          \
       "a topology to invent instead of reading this machine's (hwloc)")                            \
-    X(HWLOC_FSROOT, "HWLOC_FSROOT", TEXT, "folder", "",                                            \
+    X(HWLOC_FSROOT, "HWLOC_FSROOT", SECURE_TEXT, "folder", "",                                     \
       "where /proc and /sys of the topology to describe lie (hwloc)")
 
 enum memspan_option {

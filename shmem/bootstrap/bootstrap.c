@@ -2,9 +2,11 @@
 /* Which way this process was started, and the two failures that must not go unseen: a launcher
  * that nobody could talk to, and a PE of this node that has died under a launcher that goes on. */
 
+#include "core/base/trust.h"
 #include "shmem/bootstrap/environment.h"
 #include "shmem/bootstrap/ways.h"
 #include <errno.h>
+#include <memspan/launch.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -35,13 +37,27 @@ static memspan_status_t check_claim(const char *reason)
     return memspan_error_hint("%s", claim.remedy);
 }
 
+/* A launcher's channel is memory that other processes of the user write, and PMIx loads components
+ * from where the environment says: a program with more rights than its user is a job of one. */
+static memspan_status_t check_untrusted(void)
+{
+    if ((memspan_bootstrap_variable(MEMSPAN_LAUNCH_VARIABLE) == NULL) &&
+        (memspan_bootstrap_find_claim().variable == NULL)) {
+        return MEMSPAN_OK;
+    }
+    memspan_error(MEMSPAN_ERR_CONFLICT, "a launcher started this process, but %s",
+                  MEMSPAN_UNTRUSTED_REASON);
+    return memspan_error_hint("%s", MEMSPAN_UNTRUSTED_HINT);
+}
+
 memspan_status_t memspan_bootstrap_open(const struct memspan_bootstrap **bootstrap_p,
                                         struct memspan_bootstrap_job *job_p)
 {
     static const struct memspan_bootstrap *const ways[] = {&memspan_bootstrap_launch,
                                                            &memspan_bootstrap_pmix};
     char reason[256]                                    = "";
-    for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
+    bool trusted                                        = memspan_environment_is_trusted();
+    for (size_t i = 0; trusted && i < sizeof(ways) / sizeof(ways[0]); i++) {
         memspan_status_t status = ways[i]->open(job_p);
         if (status == MEMSPAN_OK) {
             *bootstrap_p = ways[i];
@@ -52,7 +68,7 @@ memspan_status_t memspan_bootstrap_open(const struct memspan_bootstrap **bootstr
         }
         snprintf(reason, sizeof(reason), "%s", memspan_error_last()->message);
     }
-    memspan_status_t status = check_claim(reason);
+    memspan_status_t status = trusted ? check_claim(reason) : check_untrusted();
     if (status != MEMSPAN_OK) {
         return status;
     }

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef MEMSPAN_CORE_BASE_TRUST_H
+#define MEMSPAN_CORE_BASE_TRUST_H
+
+/* Whether the environment may decide what code this process loads. It may not where the process
+ * has more rights than the user who started it (set-user-id, set-group-id, file capabilities; the
+ * kernel says so by AT_SECURE): drivers, hwloc and PMIx load what the environment names, so such a
+ * process opens none of them. Header only, because both libraries ask. */
+
+#include <stdbool.h>
+#include <sys/auxv.h>
+
+#define MEMSPAN_UNTRUSTED_REASON "the program runs with more rights than its user (set-user-id)"
+#define MEMSPAN_UNTRUSTED_HINT   "start it without set-user-id, set-group-id and file capabilities"
+
+/* Any thread. */
+static inline bool memspan_environment_is_trusted(void)
+{
+    return getauxval(AT_SECURE) == 0;
+}
+
+#endif /* MEMSPAN_CORE_BASE_TRUST_H */
