@@ -1,31 +1,64 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* pointer_map.c: growth of the map. Readers take no lock; writers take map_lock. A leaf covers 4
- * GiB of addresses in 512 KiB, of which only the pages in use are ever touched; leaves are kept. */
+ * GiB of addresses in 512 KiB, a root 2^48 bytes in 512 KiB, of which only the pages in use are
+ * ever touched; both are kept. */
 
 #include "core/pointer_map.h"
 #include <pthread.h>
 #include <sys/mman.h>
 
-MEMSPAN_SPARSE _Atomic(struct memspan_map_leaf *)
-    memspan_map_root[1 << (MEMSPAN_ADDRESS_BITS - MEMSPAN_GRANULE_SHIFT - MEMSPAN_LEAF_SHIFT)];
+MEMSPAN_SPARSE struct memspan_map_root memspan_map_low;
+_Atomic(struct memspan_map_root *)
+    memspan_map_high[1 << (MEMSPAN_ADDRESS_BITS - MEMSPAN_ROOT_BITS)];
 
 static pthread_mutex_t map_lock = PTHREAD_MUTEX_INITIALIZER;
 
+/* Not malloc: calloc of this size would be a mapping as well, and this is surely zero. */
+static void *make_table(size_t size_bytes)
+{
+    void *table =
+        mmap(NULL, size_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+    return (table == MAP_FAILED) ? NULL : table;
+}
+
+static struct memspan_map_root *root_of(uintptr_t address, bool make)
+{
+    _Atomic(struct memspan_map_root *) *place = memspan_map_high_place(address);
+    struct memspan_map_root *root;
+
+    if ((address >> MEMSPAN_ROOT_BITS) == 0) {
+        return &memspan_map_low;
+    }
+    root = atomic_load_explicit(place, memory_order_relaxed);
+    if ((root == NULL) && make) {
+        root = make_table(sizeof(*root));
+        if (root != NULL) {
+            atomic_store_explicit(place, root, memory_order_release);
+        }
+    }
+    return root;
+}
+
 static _Atomic uintptr_t *slot_of(uintptr_t granule, bool make)
 {
-    _Atomic(struct memspan_map_leaf *) *place = &memspan_map_root[granule >> MEMSPAN_LEAF_SHIFT];
-    struct memspan_map_leaf *leaf             = atomic_load_explicit(place, memory_order_relaxed);
+    const uintptr_t leaf_mask     = ((uintptr_t)1 << MEMSPAN_LEAF_SHIFT) - 1;
+    struct memspan_map_root *root = root_of(granule << MEMSPAN_GRANULE_SHIFT, make);
+    _Atomic(struct memspan_map_leaf *) *place;
+    struct memspan_map_leaf *leaf;
 
-    if ((leaf == NULL) && make) {
-        /* Not malloc: calloc of this size would be a mapping as well, and this is surely zero. */
-        leaf =
-            mmap(NULL, sizeof(*leaf), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-        if (leaf == MAP_FAILED) {
-            return NULL;
-        }
-        atomic_store_explicit(place, leaf, memory_order_release);
+    if (root == NULL) {
+        return NULL;
     }
-    return (leaf == NULL) ? NULL : &leaf->entries[granule & ((1 << MEMSPAN_LEAF_SHIFT) - 1)];
+    place = &root->leaves[(granule >> MEMSPAN_LEAF_SHIFT) & leaf_mask];
+    leaf  = atomic_load_explicit(place, memory_order_relaxed);
+    if ((leaf == NULL) && make) {
+        leaf = make_table(sizeof(*leaf));
+        if (leaf != NULL) {
+            atomic_store_explicit(place, leaf, memory_order_release);
+        }
+    }
+    return (leaf == NULL) ? NULL : &leaf->entries[granule & leaf_mask];
 }
 
 static void clear(uintptr_t first, uintptr_t last)
@@ -40,6 +73,15 @@ static void clear(uintptr_t first, uintptr_t last)
     }
 }
 
+/* Both ends can be addressed, and lie on the same side of the addresses that nothing has. */
+static bool is_range(uintptr_t start, size_t size_bytes)
+{
+    uintptr_t end = start + size_bytes - 1;
+
+    return (size_bytes > 0) && (end >= start) && memspan_map_is_canonical(start) &&
+           memspan_map_is_canonical(end) && ((intptr_t)(start ^ end) >= 0);
+}
+
 bool memspan_map_insert(void *address, size_t size_bytes, uintptr_t entry)
 {
     uintptr_t start = (uintptr_t)address;
@@ -48,8 +90,7 @@ bool memspan_map_insert(void *address, size_t size_bytes, uintptr_t entry)
     uintptr_t granule;
     bool inserted = true;
 
-    if ((size_bytes == 0) || ((start & (MEMSPAN_GRANULE_BYTES - 1)) != 0) ||
-        (start + size_bytes < start) || (((start + size_bytes - 1) >> MEMSPAN_ADDRESS_BITS) != 0)) {
+    if (((start & (MEMSPAN_GRANULE_BYTES - 1)) != 0) || !is_range(start, size_bytes)) {
         return false;
     }
     pthread_mutex_lock(&map_lock);

@@ -5,6 +5,12 @@
 /* From an address to what holds it: a radix map of two dependent loads, without locks and without
  * regard to how much is in it. It lives outside the memory it describes.
  *
+ * Addresses have 57 bits and are canonical: bit 56 is repeated above. Below 2^48, where host memory
+ * and most drivers' memory is, one root leads to the leaves. Above it (Intel's discrete GPUs give
+ * out 0xff00..., processors with five levels of page tables more than 2^48) a root stands for each
+ * value of bits 48 to 56: a third load. What is not canonical is in no root, so that a wild pointer
+ * is never taken for the block whose lower bits it has.
+ *
  * An entry is the address of a chunk's or a slab's record, with what is asked most often in the
  * bits that alignment leaves free: the kind of memory, and whether all of the granule is of it. */
 
@@ -16,7 +22,12 @@ struct memspan_chunk;
 struct memspan_slab;
 
 /* Chunks and slabs start on granule boundaries, and no granule holds two of them. */
-enum { MEMSPAN_GRANULE_SHIFT = 16, MEMSPAN_LEAF_SHIFT = 16, MEMSPAN_ADDRESS_BITS = 48 };
+enum {
+    MEMSPAN_GRANULE_SHIFT = 16,
+    MEMSPAN_LEAF_SHIFT    = 16,
+    MEMSPAN_ROOT_BITS     = 48, /* of the addresses below one root */
+    MEMSPAN_ADDRESS_BITS  = 57,
+};
 #define MEMSPAN_GRANULE_BYTES ((size_t)1 << MEMSPAN_GRANULE_SHIFT)
 
 enum {
@@ -45,22 +56,50 @@ struct memspan_map_leaf {
     _Atomic uintptr_t entries[1 << MEMSPAN_LEAF_SHIFT];
 };
 
-extern _Atomic(struct memspan_map_leaf *)
-    memspan_map_root[1 << (MEMSPAN_ADDRESS_BITS - MEMSPAN_GRANULE_SHIFT - MEMSPAN_LEAF_SHIFT)];
+struct memspan_map_root {
+    _Atomic(struct memspan_map_leaf *)
+        leaves[1 << (MEMSPAN_ROOT_BITS - MEMSPAN_GRANULE_SHIFT - MEMSPAN_LEAF_SHIFT)];
+};
+
+extern struct memspan_map_root memspan_map_low;
+/* By bits 48 to 56; the first is never used: it is memspan_map_low. */
+extern _Atomic(struct memspan_map_root *)
+    memspan_map_high[1 << (MEMSPAN_ADDRESS_BITS - MEMSPAN_ROOT_BITS)];
+
+static inline bool memspan_map_is_canonical(uintptr_t address)
+{
+    const unsigned above = 64 - MEMSPAN_ADDRESS_BITS;
+
+    return (uintptr_t)((intptr_t)(address << above) >> above) == address;
+}
+
+/* The place of the root of a canonical address at or above 2^48. */
+static inline _Atomic(struct memspan_map_root *) *memspan_map_high_place(uintptr_t address)
+{
+    return &memspan_map_high[(address >> MEMSPAN_ROOT_BITS) &
+                             ((1 << (MEMSPAN_ADDRESS_BITS - MEMSPAN_ROOT_BITS)) - 1)];
+}
 
 /* The entry of the granule of @p pointer; 0 if it has none. */
 static inline uintptr_t memspan_map_find(const void *pointer)
 {
-    uintptr_t granule = (uintptr_t)pointer >> MEMSPAN_GRANULE_SHIFT;
+    uintptr_t address                   = (uintptr_t)pointer;
+    uintptr_t granule                   = address >> MEMSPAN_GRANULE_SHIFT;
+    const struct memspan_map_root *root = &memspan_map_low;
     struct memspan_map_leaf *leaf;
 
-    if (MEMSPAN_UNLIKELY(((uintptr_t)pointer >> MEMSPAN_ADDRESS_BITS) != 0)) {
-        return 0;
+    if (MEMSPAN_UNLIKELY((address >> MEMSPAN_ROOT_BITS) != 0)) {
+        root = memspan_map_is_canonical(address)
+                   ? atomic_load_explicit(memspan_map_high_place(address), memory_order_acquire)
+                   : NULL;
+        if (root == NULL) {
+            return 0;
+        }
+        granule &= ((uintptr_t)1 << (MEMSPAN_ROOT_BITS - MEMSPAN_GRANULE_SHIFT)) - 1;
     }
-    /* Acquire pairs with the releases in pointer_map.c: a leaf's and a record's contents are seen.
-     */
-    leaf = atomic_load_explicit(&memspan_map_root[granule >> MEMSPAN_LEAF_SHIFT],
-                                memory_order_acquire);
+    /* Acquire pairs with the releases in pointer_map.c: the contents of a root, of a leaf and of a
+     * record are seen. */
+    leaf = atomic_load_explicit(&root->leaves[granule >> MEMSPAN_LEAF_SHIFT], memory_order_acquire);
     if (MEMSPAN_UNLIKELY(leaf == NULL)) {
         return 0;
     }
@@ -69,7 +108,7 @@ static inline uintptr_t memspan_map_find(const void *pointer)
 }
 
 /* Register [address, address + size_bytes). False when there is no memory for a leaf, the address
- * is not on a granule boundary or beyond the map's reach, or a granule is taken; then nothing is
+ * is not on a granule boundary, the range is not canonical, or a granule is taken; then nothing is
  * changed. */
 bool memspan_map_insert(void *address, size_t size_bytes, uintptr_t entry);
 

@@ -282,7 +282,7 @@ memspan_status_t memspan_chunk_take(struct memspan_provider *p, size_t size_byte
     memspan_request_t request;
     memspan_status_t status;
 
-    if ((size == 0) || (size > ((size_t)1 << (MEMSPAN_ADDRESS_BITS - 1)))) {
+    if ((size == 0) || (size > ((size_t)1 << (MEMSPAN_ROOT_BITS - 1)))) {
         return memspan_error(MEMSPAN_ERR_NO_MEMORY, "%zu bytes are more than can be addressed",
                              size_bytes);
     }

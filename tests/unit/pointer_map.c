@@ -69,8 +69,66 @@ Test(pointer_map, refuses_what_it_cannot_hold)
     cr_expect_not(memspan_map_insert((char *)at(1) + 64, 100, chunk(5)), "not on a boundary");
     cr_expect_not(memspan_map_insert(at(1), 0, chunk(5)), "nothing");
     cr_expect_not(memspan_map_insert(at(1), SIZE_MAX, chunk(5)), "more than there are addresses");
-    cr_expect_not(memspan_map_insert(at((uintptr_t)1 << 32), 1, chunk(5)), "beyond 48 bits");
+    cr_expect_not(memspan_map_insert((void *)(UINTPTR_MAX - 0xffff), 0x20000, chunk(5)), "wraps");
     cr_expect_eq(memspan_map_find(at(1)), 0);
     cr_expect_eq(memspan_map_find((void *)UINTPTR_MAX), 0);
     cr_expect_eq(memspan_map_find(NULL), 0);
+}
+
+/* What drivers and kernels hand out above 2^48: five levels of page tables, Intel's DG2 and PVC. */
+static const uintptr_t high[] = {UINT64_C(0x0001000000000000), UINT64_C(0x00ab123456780000),
+                                 UINT64_C(0xffffd556aa3f0000), UINT64_C(0xff00ffffffbf0000),
+                                 UINT64_C(0xffffffffffff0000)};
+
+/* The same lower 57 or 48 bits, and no address of any processor or device. */
+static const uintptr_t wild[] = {UINT64_C(0x0100ffffffbf0000), UINT64_C(0xfe00ffffffbf0000),
+                                 UINT64_C(0x7f00ffffffbf0000), UINT64_C(0x0000ffffffbf0000),
+                                 UINT64_C(0x0000d556aa3f0000), UINT64_C(0x01ffd556aa3f0000)};
+
+Test(pointer_map, holds_canonical_addresses_above_48_bits)
+{
+    size_t i;
+
+    for (i = 0; i < sizeof(high) / sizeof(high[0]); i++) {
+        cr_expect_eq(memspan_map_find((void *)high[i]), 0);
+        cr_assert(memspan_map_insert((void *)high[i], 0x8000, chunk(i + 1)), "%#lx", high[i]);
+    }
+    for (i = 0; i < sizeof(high) / sizeof(high[0]); i++) {
+        cr_expect_eq(memspan_map_find((char *)high[i] + 0x7fff),
+                     chunk(i + 1) | MEMSPAN_ENTRY_PARTIAL);
+        cr_expect_eq(memspan_map_find((void *)(high[i] ^ 0x100000)), 0, "%#lx", high[i]);
+    }
+    for (i = 0; i < sizeof(wild) / sizeof(wild[0]); i++) {
+        cr_expect_eq(memspan_map_find((void *)wild[i]), 0, "%#lx is another's", wild[i]);
+    }
+    for (i = 0; i < sizeof(high) / sizeof(high[0]); i++) {
+        memspan_map_remove((void *)high[i], 0x8000);
+        cr_expect_eq(memspan_map_find((void *)high[i]), 0);
+    }
+}
+
+Test(pointer_map, spans_the_lowest_root_and_the_next)
+{
+    uintptr_t border = (uintptr_t)1 << MEMSPAN_ROOT_BITS;
+
+    cr_assert(memspan_map_insert((void *)(border - 0x20000), 0x40000, chunk(7)));
+    cr_expect_eq(memspan_map_find((void *)(border - 1)), chunk(7));
+    cr_expect_eq(memspan_map_find((void *)border), chunk(7));
+    cr_expect_eq(memspan_map_find((void *)(border + 0x20000)), 0);
+}
+
+Test(pointer_map, refuses_what_no_processor_can_address)
+{
+    size_t i;
+
+    for (i = 0; i < sizeof(wild) / sizeof(wild[0]); i++) {
+        if ((wild[i] >> MEMSPAN_ROOT_BITS) != 0) {
+            cr_expect_not(memspan_map_insert((void *)wild[i], 1, chunk(8)), "%#lx", wild[i]);
+        }
+    }
+    cr_expect_not(memspan_map_insert((void *)UINT64_C(0x00ffffffffff0000), 0x20000, chunk(8)),
+                  "across the end of the lower half");
+    cr_expect_not(memspan_map_insert((void *)UINT64_C(0x00ffffffffff0000),
+                                     UINT64_C(0xfe00000000020000), chunk(8)),
+                  "from the lower half to the upper one");
 }
