@@ -50,6 +50,13 @@ __attribute__((format(printf, 2, 3))) static void say(struct memspan_plan *plan,
     memspan_text_append(plan->why, sizeof(plan->why), &used, "%s%s", (used > 0) ? "; " : "", text);
 }
 
+/* Something that was asked for is not kept; a stronger kind of memory alone keeps all of it. */
+static void weaken(struct memspan_plan *plan)
+{
+    plan->exact  = false;
+    plan->serves = false;
+}
+
 /* ---- what is asked ---- */
 
 static bool wants_host_residence(const struct memspan_traits *t)
@@ -264,7 +271,7 @@ static void explain_coherence(struct memspan_plan *plan, const struct memspan_tr
         return;
     }
     if (weakest(plan->space, r) < MEMSPAN_COHERENCE_ATOMIC) {
-        plan->exact = false;
+        weaken(plan);
         say(plan, "atomics between its sides are not promised");
     }
 }
@@ -292,7 +299,7 @@ static void place_on_device(struct memspan_plan *plan, const struct memspan_trai
     if ((wanted != NULL) && (r->home->info.capabilities & MEMSPAN_CAN_UNIFIED_PHYSICAL) != 0) {
         return; /* one memory: every preferred location is the same place */
     }
-    plan->exact = false;
+    weaken(plan);
     say(plan, "preferred_location %d cannot be followed: it stays on %s", t->preferred_location,
         (plan->resident == host) ? "the host" : plan->resident->info.name);
 }
@@ -308,7 +315,7 @@ static memspan_status_t wish_for_place(struct memspan_plan *plan, const struct m
         return status;
     }
     if (plan->kind_given == MEMSPAN_KIND_DEVICE) {
-        plan->exact = false;
+        weaken(plan);
         say(plan, "preferred_place is for host memory and was not followed");
         return MEMSPAN_OK;
     }
@@ -320,7 +327,7 @@ static memspan_status_t wish_for_place(struct memspan_plan *plan, const struct m
     plan->spec.nodes      = plan->nodes;
     plan->spec.node_count = 1;
     if (memspan_topology_node_count() > 1) {
-        plan->exact = false; /* the contract has no way of promising it */
+        weaken(plan); /* the contract has no way of promising it */
         say(plan, "node %d, nearest to place %d, is a wish to the driver", node,
             t->preferred_place);
     } else {
@@ -398,7 +405,7 @@ static memspan_status_t use_place(struct memspan_plan *plan, const struct memspa
             return MEMSPAN_OK;
         }
     }
-    plan->exact = false;
+    weaken(plan);
     say(plan, "place %d is nearest to node %d, which is not one of space %s", t->preferred_place,
         node, plan->space->name);
     return MEMSPAN_OK;
@@ -455,7 +462,7 @@ static void use_pin_device(struct memspan_plan *plan, const struct memspan_trait
         return;
     }
     if ((d->info.kinds & (1u << MEMSPAN_KIND_HOST_PINNED)) == 0) {
-        plan->exact = false;
+        weaken(plan);
         say(plan, "device %d has no pinned host memory of its own; the host pins it", d->number);
         return;
     }
@@ -506,7 +513,7 @@ static memspan_status_t plan_host(struct memspan_plan *plan, const struct memspa
     }
     if ((t->preferred_location != MEMSPAN_NO_DEVICE) && (t->preferred_location != MEMSPAN_HOST) &&
         (memspan_device_find(t->preferred_location) != plan->resident)) {
-        plan->exact = false;
+        weaken(plan);
         say(plan, "preferred_location %d is no place for a space of host memory",
             t->preferred_location);
     }
@@ -580,6 +587,7 @@ memspan_status_t memspan_plan_make(const struct memspan_space *space,
     plan->space                 = space;
     plan->kind_asked            = kind_asked(space, traits);
     plan->blocked_bytes         = SIZE_MAX;
+    plan->serves                = true;
     plan->spec.resident_ordinal = MEMSPAN_HOST;
     plan->spec.page_size_bytes  = traits->page_size;
     if (memspan_device_find(MEMSPAN_HOST) == NULL) { /* described, too */
@@ -624,6 +632,7 @@ memspan_status_t memspan_plan_make_plain(const struct memspan_space *space,
     plan_p->resident              = host;
     plan_p->blocked_bytes         = SIZE_MAX;
     plan_p->exact                 = true;
+    plan_p->serves                = true;
     plan_p->migratable            = is_migratable(MEMSPAN_KIND_HOST, host);
     say(plan_p, "host memory as asked");
     return MEMSPAN_OK;

@@ -18,6 +18,7 @@ struct memspan_plan {
     size_t
         blocked_bytes; /* from here on a block is spread over all nodes by itself; else SIZE_MAX */
     bool exact;
+    bool serves; /* exact, or a stronger kind of memory that keeps all that was asked for */
     bool migratable;
     char why[512];
     int *nodes;

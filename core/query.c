@@ -74,6 +74,7 @@ memspan_status_t memspan_allocator_describe(memspan_allocator_h handle,
     info.pinned          = (plan->kind_given == MEMSPAN_KIND_HOST_PINNED) || a->traits.pinned;
     info.migratable      = plan->migratable;
     info.exact           = plan->exact && !missed;
+    info.serves          = plan->serves && !missed;
     info.fallback        = fallback_of(a);
     info.shareable       = a->traits.shareable;
     info.aborts          = (a->traits.fallback == MEMSPAN_VALUE_ABORT_FB);

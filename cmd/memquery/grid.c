@@ -40,6 +40,17 @@ static int width_of(const struct grid *grid, size_t column)
     return (int)widest;
 }
 
+void grid_free(struct grid *grid)
+{
+    size_t i;
+
+    for (i = 0; i < grid->cell_count; i++) {
+        free(grid->cells[i]);
+    }
+    free(grid->cells);
+    *grid = (struct grid){0};
+}
+
 void grid_close(struct grid *grid, FILE *out)
 {
     int *widths = text_calloc(grid->column_count, sizeof(widths[0]));
@@ -56,9 +67,7 @@ void grid_close(struct grid *grid, FILE *out)
         } else {
             fprintf(out, "%*s  ", widths[column], grid->cells[i]);
         }
-        free(grid->cells[i]);
     }
     free(widths);
-    free(grid->cells);
-    *grid = (struct grid){0};
+    grid_free(grid);
 }

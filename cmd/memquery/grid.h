@@ -20,6 +20,9 @@ void grid_open(struct grid *grid, const char *align);
 /* Fill the next cell, left to right, row by row. An empty word is shown as "-". */
 void grid_add(struct grid *grid, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/* Release the grid unprinted. */
+void grid_free(struct grid *grid);
+
 /* Print the rows and release the grid. */
 void grid_close(struct grid *grid, FILE *out);
 

@@ -85,6 +85,7 @@ void json_put_plan(json_t *object, const memspan_allocator_info_t *info)
     json_put_text(object, "kind_asked", memspan_kind_name(info->kind_asked));
     json_put_text(object, "kind_given", memspan_kind_name(info->kind_given));
     json_put_bool(object, "exact", info->exact != 0);
+    json_put_bool(object, "serves", info->serves != 0);
     json_put_int(object, "home", info->home);
     json_put_int(object, "resident_device", info->resident_device);
     json_put_int_or(object, "numa_node", info->numa_node, "wherever it is first touched");

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum action { SET_MODE, SET_JSON, SET_PROBE, SET_FORMAT, SET_TIMEOUT, SET_MEASURE };
+enum action { SET_MODE, SET_JSON, SET_PROBE, SET_FORMAT, SET_TIMEOUT, SET_MEASURE, SET_VERBOSE };
 
 static const struct option_row {
     const char *name;
@@ -22,6 +22,7 @@ static const struct option_row {
     {"--probe", "", SET_PROBE, MODE_SHOW, MUST_HAVE},
     {"--measure", "", SET_MEASURE, MODE_SHOW, MAY_HAVE},
     {"--timeout", "", SET_TIMEOUT, MODE_SHOW, MUST_HAVE},
+    {"--verbose", "-v", SET_VERBOSE, MODE_SHOW, HAS_NONE},
     {"--devices", "", SET_MODE, MODE_DEVICES, HAS_NONE},
     {"--matrix", "", SET_MODE, MODE_MATRIX, HAS_NONE},
     {"--plan", "", SET_MODE, MODE_PLAN, MUST_HAVE},
@@ -46,6 +47,7 @@ static const char help[] =
     "                  base=SPACE and traits: devices=0,host,memory_access=managed,pinned=true\n"
     "  --check EXPR    no output, only an exit code: space=opencl0.coherent,atomic,size>=1g\n"
     "                  devices=0,host,memory_access=coherent   backend=opencl   device=0\n"
+    "  -v, --verbose   with --check: each word with its verdict and why\n"
     "  --why NAME      why a backend, device, space or kind is as it is: probe, native error,\n"
     "                  cause, remedy\n"
     "  --shmem         which symmetric partitions an OpenSHMEM program would have here with this\n"
@@ -65,7 +67,8 @@ static const char help[] =
     "  --timeout S     seconds that the drivers may take to answer (default 10; with --probe=full\n"
     "                  or --measure 60, --measure=full 600)\n"
     "\n"
-    "exit code: 0 yes, 1 absent, 2 usage, 3 a driver failed while probed, 4 only conditionally\n";
+    "exit code: 0 yes, 1 absent, 2 usage, 3 a driver failed while probed, 4 only conditionally,\n"
+    "5 not known\n";
 
 const char *options_help(void)
 {
@@ -205,6 +208,9 @@ static int apply(struct options *options, const struct option_row *row, const ch
         return set_timeout(options, argument);
     case SET_MEASURE:
         return set_measure(options, argument);
+    case SET_VERBOSE:
+        options->verbose = true;
+        return EXIT_YES;
     case SET_MODE:
         break;
     }
@@ -228,6 +234,10 @@ static int complete(struct options *options)
     }
     if ((options->format >= FORMAT_CSV) && !shows) {
         text_complain("-o csv and -o svg show the machine: they answer no question");
+        return EXIT_USAGE;
+    }
+    if (options->verbose && (options->mode != MODE_CHECK)) {
+        text_complain("--verbose belongs to --check");
         return EXIT_USAGE;
     }
     if (options->timeout_s <= 0) {

@@ -47,6 +47,7 @@ struct options {
     enum format format;
     struct measure_wish measure;
     enum probe_depth probe;
+    bool verbose;     /* --check says why */
     double timeout_s; /* each attempt to look at the machine may take this long */
 };
 

@@ -144,7 +144,7 @@ int plan_make(struct plan *plan)
         return fail(plan);
     }
     text_clean(plan->info.why);
-    return plan->info.exact ? EXIT_YES : EXIT_CONDITIONAL;
+    return plan->info.serves ? EXIT_YES : EXIT_CONDITIONAL;
 }
 
 /* ---- printing ---- */
@@ -251,6 +251,7 @@ static void add_given(struct grid *grid, const struct plan *plan)
     add_line(grid, "asked", "%s", memspan_kind_name(info->kind_asked));
     add_line(grid, "given", "%s", memspan_kind_name(info->kind_given));
     add_line(grid, "exact", "%s", info->exact ? "yes" : "no");
+    add_line(grid, "serves", "%s", info->serves ? "yes" : "no");
     name_device(info->home, name, sizeof(name));
     add_line(grid, "home", "%s", name);
     name_device(info->resident_device, name, sizeof(name));

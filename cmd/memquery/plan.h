@@ -27,8 +27,9 @@ struct plan {
 /* Add devices=..., base=... or a trait. EXIT_YES, or EXIT_USAGE after a message. */
 int plan_add_word(struct plan *plan, const struct words *words, const struct word *word);
 
-/* EXIT_YES exactly what was asked, EXIT_CONDITIONAL something else, EXIT_ABSENT nothing, EXIT_USAGE
- * the words make no sense, EXIT_PROBE a driver failed. Prints nothing. */
+/* EXIT_YES what was asked or a stronger kind that serves, EXIT_CONDITIONAL a trait is not kept,
+ * EXIT_ABSENT nothing, EXIT_USAGE the words make no sense, EXIT_PROBE a driver failed. Prints
+ * nothing. */
 int plan_make(struct plan *plan);
 
 #endif /* MEMQUERY_PLAN_H */

@@ -68,6 +68,14 @@ struct text_size text_from_size(uint64_t size_bytes)
     return size;
 }
 
+struct text_size text_from_int(long long value)
+{
+    struct text_size size;
+
+    snprintf(size.text, sizeof(size.text), "%lld", value);
+    return size;
+}
+
 struct text_size text_from_gib(uint64_t size_bytes)
 {
     struct text_size size;

@@ -11,11 +11,13 @@
 
 /* What memquery's exit code says. Kept in step with the manual page. */
 enum exit_code {
-    EXIT_YES         = 0, /* printed; what was asked about is there */
-    EXIT_ABSENT      = 1, /* what was asked about is not there */
-    EXIT_USAGE       = 2, /* the question makes no sense */
-    EXIT_PROBE       = 3, /* a driver crashed or did not answer */
-    EXIT_CONDITIONAL = 4  /* there, but only something other than asked, or under a condition */
+    EXIT_YES    = 0, /* printed; what was asked about is there */
+    EXIT_ABSENT = 1, /* what was asked about is not there */
+    EXIT_USAGE  = 2, /* the question makes no sense */
+    EXIT_PROBE  = 3, /* a driver crashed or did not answer */
+    EXIT_CONDITIONAL =
+        4,           /* there, but as an alias, under a condition, or without all of the traits */
+    EXIT_UNKNOWN = 5 /* it may be there: the quantity that decides is not known */
 };
 
 /* Zeroed memory; ends the process with EXIT_PROBE when there is none. */
@@ -33,6 +35,9 @@ struct text_size {
     char text[24];
 };
 struct text_size text_from_size(uint64_t size_bytes);
+
+/* The number in digits. */
+struct text_size text_from_int(long long value);
 
 /* The same always in GiB, one digit behind the point, without the unit. */
 struct text_size text_from_gib(uint64_t size_bytes);

@@ -107,6 +107,7 @@ typedef struct memspan_allocator_info {
     int aborts;                   /**< 1: the program ends when memory runs out (abort_fb) */
     char why[512];                /**< one sentence: why this kind, from whom */
     int shareable;                /**< taken to be shared, see share.h */
+    int serves; /**< 1: exact, or a stronger kind that keeps all that was asked for */
 } memspan_allocator_info_t;
 
 /** What @p allocator gives. Opens the drivers of the devices that its space names, no others. */

@@ -136,6 +136,7 @@ static void one_rung_at_a_time(void)
             CHECK_OK(memspan_allocator_describe(allocator, &given));
             CHECK((given.kind_asked == MEMSPAN_KIND_MANAGED) && (given.kind_given == rungs[k]) &&
                   (given.exact == 0));
+            CHECK(given.serves == 1, "a stronger kind keeps what managed memory promises");
             CHECK(strstr(given.why, "managed") != NULL, "why: %s", given.why);
             block = memspan_alloc(allocator, 100);
             CHECK(block != NULL);
@@ -236,8 +237,10 @@ static void check_plan_agrees(const memspan_trait_t *traits, size_t count, memsp
     allocator = conform_allocator(space, traits, count);
     CHECK_OK(memspan_allocator_describe(allocator, &info));
     CHECK((plan.kind_asked == info.kind_asked) && (plan.kind_given == info.kind_given) &&
-          (plan.exact == info.exact) && (plan.home == info.home) && (plan.pinned == info.pinned) &&
-          (plan.migratable == info.migratable) && (plan.resident_device == info.resident_device));
+          (plan.exact == info.exact) && (plan.serves == info.serves) && (plan.home == info.home) &&
+          (plan.pinned == info.pinned) && (plan.migratable == info.migratable) &&
+          (plan.resident_device == info.resident_device));
+    CHECK((info.exact == 0) || (info.serves == 1), "what is exact serves");
     CHECK(strcmp(plan.why, info.why) == 0, "plan: %s; allocator: %s", plan.why, info.why);
     pointer = memspan_alloc(allocator, 5000);
     CHECK(pointer != NULL);

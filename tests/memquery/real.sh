@@ -152,10 +152,18 @@ plan)
     run $limit --plan devices=host,pinned=false && expect_code 0 && expect_out '^given +host$'
     run $limit --plan base=high_bw,alignment=3 && expect_code 2 && expect_err alignment
     run $limit --plan devices=4711 && expect_code 1 && expect_out MEMSPAN_ERR_NOT_FOUND
+    run $limit --plan preferred_place=0,partition=interleaved && expect_code 2 &&
+        expect_err 'contradict each other'
+    # A trait that cannot be kept is a condition.
+    run_with MEMSPAN_DEVICES=emu:1 $limit --plan pinned=true,preferred_location=0
+    expect_code 4
+    expect_out '^serves +no$'
     need_opencl
     number=$(jq 'first(.devices[] | select(.backend == "opencl")).number' "$out")
+    # Managed memory, or a stronger kind that serves.
     run $limit --plan "devices=$number,host,memory_access=managed"
-    case $code in 0 | 4) ;; *) die "managed memory is refused" ;; esac
+    expect_code 0
+    expect_out '^serves +yes$'
     expect_out '^asked +managed$'
     expect_out '^given +(managed|coherent|host-pinned)$'
     expect_out '(SVM|host memory)'
@@ -169,7 +177,12 @@ check)
     expect_check 1 'space=default,size>=1000000t'
     expect_check 1 device=4711
     expect_check 2 space=defualt
+    run $limit --verbose --check 'space=default,size>=1000000t'
+    expect_code 1
+    expect_out '^size>=1000000t +absent +it is [0-9.]+ [A-Z]iB$'
     need_opencl
+    number=$(jq 'first(.devices[] | select(.backend == "opencl")).number' "$out")
+    expect_check 0 "devices=$number,host,memory_access=managed"
     expect_check 0 backend=opencl
     expect_check 0 'backend=opencl,devices>=1'
     ;;

@@ -299,8 +299,13 @@ memspan_status_t memspan_device_describe(int device, memspan_device_info_t *info
 
     if ((device == MEMSPAN_HOST) || (device == count)) {
         *info_p = host;
+        if (getenv("MEMQUERY_STUB_LIMIT_GIB") != NULL) {
+            info_p->capacity_bytes = strtoull(getenv("MEMQUERY_STUB_LIMIT_GIB"), NULL, 10) * GIB;
+        }
         if (getenv("MEMQUERY_STUB_CPU") != NULL) {
             snprintf(info_p->name, sizeof(info_p->name), "%s", getenv("MEMQUERY_STUB_CPU"));
+            snprintf(info_p->vendor, sizeof(info_p->vendor), "%s", getenv("MEMQUERY_STUB_CPU"));
+            snprintf(info_p->uid, sizeof(info_p->uid), "%s", getenv("MEMQUERY_STUB_CPU"));
         }
         return MEMSPAN_OK;
     }
@@ -393,6 +398,7 @@ static unsigned mask_of(memspan_space_h space)
 memspan_status_t memspan_space_get(const int *list, size_t count, memspan_space_h base,
                                    memspan_space_h *space_p)
 {
+    memspan_device_info_t info;
     unsigned mask = 0;
     size_t i;
 
@@ -400,6 +406,8 @@ memspan_status_t memspan_space_get(const int *list, size_t count, memspan_space_
         if ((list[i] < MEMSPAN_HOST) || (list[i] > memspan_host_device())) {
             return fail(MEMSPAN_ERR_NOT_FOUND, "no such device", "there are 3");
         }
+        memspan_device_describe(list[i], &info);
+        misbehave(info.backend); /* the driver of a device that is named is opened */
         mask |= ((list[i] == MEMSPAN_HOST) || (list[i] == memspan_host_device())) ? 1u
                                                                                   : (2u << list[i]);
     }
@@ -531,6 +539,9 @@ memspan_status_t memspan_trait_parse(const char *text, memspan_trait_t *traits, 
 {
     size_t count = 0;
 
+    if (strstr(text, "pinned=true,guarantee=required") != NULL) {
+        return fail(MEMSPAN_ERR_CONFLICT, "traits contradict each other", "leave one out");
+    }
     if (strstr(text, "pinnd") != NULL) {
         return fail(MEMSPAN_ERR_INVALID, "there is no trait called \"pinnd\"; perhaps pinned?", "");
     }
@@ -564,11 +575,14 @@ memspan_status_t memspan_allocator_plan(memspan_space_h space, const memspan_tra
     memspan_resource_info_t info;
     size_t i;
 
+    memspan_kind_t wanted =
+        (getenv("MEMQUERY_STUB_STRONGER") != NULL) ? MEMSPAN_KIND_COHERENT : MEMSPAN_KIND_MANAGED;
+
     misbehave("half");
     memspan_space_resource(space, 0, &info);
     for (i = 0; managed && (i < memspan_space_resource_count(space)); i++) {
         memspan_space_resource(space, i, &info);
-        if (info.kind == MEMSPAN_KIND_MANAGED) {
+        if (info.kind == wanted) {
             break;
         }
     }
@@ -585,7 +599,8 @@ memspan_status_t memspan_allocator_plan(memspan_space_h space, const memspan_tra
         .pinned          = pinned,
         .migratable      = info.kind == MEMSPAN_KIND_MANAGED,
     };
-    info_p->exact = !managed || (info.kind == MEMSPAN_KIND_MANAGED);
+    info_p->serves = (info.kind != MEMSPAN_KIND_DEVICE) || !managed;
+    info_p->exact  = !managed || (info.kind == MEMSPAN_KIND_MANAGED);
     snprintf(info_p->why, sizeof(info_p->why), "%s", info_p->exact ? "as asked" : "a step up");
     if (!info_p->exact && has_trait(traits, count, MEMSPAN_TRAIT_GUARANTEE)) {
         return fail(MEMSPAN_ERR_NOT_GUARANTEED, "managed memory is not to be had",

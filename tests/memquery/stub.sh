@@ -38,6 +38,11 @@ json)
         .access_pageable == "PAGEABLE_MEMORY_ACCESS ? 0" and .ipc == null'
     expect_jq '.devices[1].modes[0] | .on == false and .remedy == "Linux with HMM"'
     expect_jq '.devices[1].modes[1] | .on == null and .source == null'
+    # Bytes that are no UTF-8 become "?", and no key is lost.
+    run_with MEMQUERY_STUB_CPU="$(printf 'a\377b\001c')" --json
+    expect_code 0
+    expect_schema
+    expect_jq '.devices[0] | .name == "a?b?c" and .vendor == "a?b?c" and .uid == "a?b?c"'
     ;;
 measure)
     # All figures by work that was verified; a memory without kernels of its device by fills.
@@ -393,6 +398,33 @@ plan)
         expect_silent
         [ -s "$err" ] || die "no message for \"$bad\""
     done
+    # A stronger kind than asked serves; it is not exact.
+    run_with MEMQUERY_STUB_STRONGER=1 --plan devices=1,host,memory_access=managed
+    expect_code 0
+    expect_out '^given +coherent$'
+    expect_out '^exact +no$'
+    expect_out '^serves +yes$'
+    run_with MEMQUERY_STUB_STRONGER=1 --json --plan devices=1,host,memory_access=managed
+    expect_code 0
+    expect_jq '.given.serves and (.given.exact | not)'
+    # Nor are the words of the question always text.
+    run --json --plan "devices=0,$(printf 'x\377')=1"
+    expect_code 0
+    expect_schema
+    expect_jq '.traits == "x?=1"'
+    # Traits that contradict each other are a mistake of the question, on every machine.
+    run --plan devices=0,pinned=true,guarantee=required
+    expect_code 2
+    expect_silent
+    expect_err 'contradict each other; leave one out'
+    # A device named twice is one device, also under both numbers of the host.
+    run --json --plan devices=0,0,host,host,3,0
+    expect_code 1
+    run --json --plan devices=0,0,host,0,host
+    expect_code 0
+    expect_jq '[.reach[].device] == [0, -1]'
+    run --plan devices=0,0,host,0,host
+    [ "$(grep -c ': fault\|: local\|: remote\|: copy' "$out")" -eq 2 ] || die "devices are told twice"
     run --plan devices=3,host && expect_code 1 && expect_out 'that number means the host here'
     run --plan base=hihg_bw && expect_err 'perhaps "high_bw"\?'
     ;;
@@ -412,7 +444,13 @@ check)
     expect_check 1 device=0,rdma
     expect_check 0 'device=0,size>=100g,free<200g'
     expect_check 1 'device=0,size>=1t'
-    expect_check 1 'device=2,size>=1'
+    expect_check 5 'device=2,size>=1'
+    expect_check 5 'device=2,size<1'
+    expect_check 5 'device=1,free>=1'
+    # What is known to be absent comes before what is not known, and that before a condition.
+    expect_check 1 'device=2,size>=1,managed'
+    expect_check 5 'space=low_lat,device=2,size>=1'
+    expect_check 5 'device=2,size>=1,space=low_lat'
     expect_check 0 space=default
     expect_check 0 'space=default,size>=900g'
     expect_check 1 'space=node1,size>=900g'
@@ -427,6 +465,26 @@ check)
     expect_check 1 'space={host,17}'
     expect_check 4 space=cuda0.managed
     expect_check 0 devices=0,host,memory_access=managed,exact
+    expect_check 0 devices=1,host,memory_access=managed
+    export MEMQUERY_STUB_STRONGER=1
+    expect_check 0 devices=1,host,memory_access=managed
+    expect_check 1 devices=1,host,memory_access=managed,exact
+    # The weakest of what the devices are promised, in whatever order they are named.
+    expect_check 0 devices=1,host,memory_access=managed,concurrent
+    expect_check 1 devices=1,host,memory_access=managed,atomic
+    expect_check 1 devices=host,1,memory_access=managed,atomic
+    unset MEMQUERY_STUB_STRONGER
+    # A sum of nodes is not more than the machine may have; nor is one of them.
+    export MEMQUERY_STUB_LIMIT_GIB=600
+    expect_check 0 'space=default,size=600g'
+    expect_check 1 'space=default,size>600g'
+    export MEMQUERY_STUB_LIMIT_GIB=100
+    expect_check 1 'space=node1,size>100g'
+    unset MEMQUERY_STUB_LIMIT_GIB
+    # A space that is not there is absent, whatever is asked of it; nonsense is nonsense there too.
+    expect_check 1 'space={host,0,1,2},size>=1,atomic'
+    expect_check 2 'space={host,0,1,2},kernels'
+    expect_check 2 'device=9,atomic'
     expect_check 4 devices=2,memory_access=managed
     expect_check 1 devices=2,memory_access=managed,exact
     expect_check 1 devices=2,memory_access=managed,guarantee=required
@@ -442,6 +500,24 @@ check)
     expect_check 2 'device=0,size>=big'
     expect_check 2 'backend=cuda,atomic'
     expect_check 2 ''
+    # --verbose: each word, its verdict and why; the code is the same.
+    run --verbose --check 'space=low_lat,atomic,size>=100t'
+    expect_code 1
+    expect_quiet
+    expect_out '^space=low_lat +conditional +node0: alias of default: one tier$'
+    expect_out '^atomic +yes +the weakest promise is atomic$'
+    expect_out '^size>=100t +absent +it is 1007 GiB$'
+    expect_out '^answer: absent \(exit code 1\)$'
+    run -v --check 'device=2,size>=1'
+    expect_code 5
+    expect_out '^size>=1 +not known +it is not known$'
+    run -v --check devices=2,host,memory_access=managed,guarantee=required
+    expect_out '^devices=2,host +absent +managed memory is not to be had'
+    run -v --check backend=hip && expect_code 1 && expect_out 'absent +library not found: libamdhip64'
+    run -v --check 'device=0,rdma,managed,kernels'
+    expect_out '^rdma +absent +the device cannot$'
+    expect_out '^managed +yes +kinds: .*managed'
+    run -v && expect_code 2 && expect_err 'belongs to --check'
     run --check devise=0
     expect_err 'perhaps "device(s=)?"\?'
     ;;
@@ -497,6 +573,10 @@ crash)
     expect_check 3 backend=cuda
     expect_check 0 backend=opencl
     expect_check 3 'devices>=2'
+    run -v --check backend=cuda && expect_code 3 && expect_out 'a driver failed +crashed .signal 11'
+    # What the driver that failed may have had is not called absent.
+    run --plan devices=1,host && expect_code 3 && expect_out 'NOT_FOUND' && expect_err 'cuda FAILED'
+    run --plan devices=host && expect_code 0 && expect_quiet
     # What the user left out stays out; what he left out cannot hurt.
     MEMSPAN_BACKENDS=cuda
     export MEMSPAN_BACKENDS
