@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "core/base/dl.h"
 #include "core/base/error.h"
+#include "core/base/object.h"
 #include <dlfcn.h>
-#include <link.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -55,49 +55,7 @@ memspan_status_t memspan_dl_open(const char *backend, const char *const *sonames
     return MEMSPAN_OK;
 }
 
-static const void *object_base(const void *address)
-{
-    Dl_info info;
-
-    return (dladdr(address, &info) != 0) ? info.dli_fbase : NULL;
-}
-
-struct search {
-    const char *name;
-    const void *own_base;
-    void *found;
-};
-
-static int look_in_object(struct dl_phdr_info *info, size_t size, void *data)
-{
-    struct search *search = data;
-    void *handle;
-
-    (void)size;
-    if ((info->dlpi_name == NULL) || (info->dlpi_name[0] == '\0')) {
-        return 0;
-    }
-    handle = dlopen(info->dlpi_name, RTLD_LAZY | RTLD_NOLOAD);
-    if (handle != NULL) {
-        void *address = dlsym(handle, search->name);
-        if ((address != NULL) && (object_base(address) != search->own_base)) {
-            search->found = address;
-        }
-        dlclose(handle);
-    }
-    return (search->found != NULL) ? 1 : 0;
-}
-
 void *memspan_dl_next(const char *name)
 {
-    struct search search = {.name     = name,
-                            .own_base = object_base((const void *)(uintptr_t)memspan_dl_next)};
-    void *address        = dlsym(RTLD_NEXT, name);
-
-    if ((address != NULL) && (object_base(address) != search.own_base)) {
-        return address;
-    }
-    /* We may have been loaded after the one we look for, or privately. */
-    dl_iterate_phdr(look_in_object, &search);
-    return search.found;
+    return (void *)memspan_object_next(name);
 }

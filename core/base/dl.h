@@ -23,7 +23,7 @@ memspan_status_t memspan_dl_open(const char *backend, const char *const *sonames
                                  const struct memspan_dl_symbol *symbols, size_t symbol_count,
                                  void *calls, void **handle_p);
 
-/* The definition of @p name that this library hides: the next one in lookup order, else any loaded
+/* The definition of @p name that this library hides: the next one in load order, else any loaded
  * library's that is not ours. NULL when nobody else defines it. Opens nothing. */
 void *memspan_dl_next(const char *name);
 

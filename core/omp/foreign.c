@@ -8,8 +8,8 @@
 
 #include "core/omp/foreign.h"
 #include "core/base/error.h"
+#include "core/base/object.h"
 #include "core/omp/table.h"
-#include <dlfcn.h>
 #include <errno.h>
 #include <gnu/libc-version.h>
 #include <stdlib.h>
@@ -69,11 +69,8 @@ static bool malloc_is_glibc(void)
     int known = atomic_load_explicit(&answer, memory_order_relaxed);
 
     if (known == 0) {
-        Dl_info of_malloc;
-        Dl_info of_libc;
-        bool same = (dladdr((void *)(uintptr_t)malloc, &of_malloc) != 0) &&
-                    (dladdr((void *)(uintptr_t)gnu_get_libc_version, &of_libc) != 0) &&
-                    (of_malloc.dli_fbase == of_libc.dli_fbase);
+        bool same = memspan_object_of((void *)(uintptr_t)malloc) ==
+                    memspan_object_of((void *)(uintptr_t)gnu_get_libc_version);
         known = same ? 2 : 1;
         atomic_store_explicit(&answer, known, memory_order_relaxed);
     }

@@ -5,8 +5,7 @@
  * a constructor, because a runtime may call us while it initialises itself. */
 
 #include "core/omp/runtime.h"
-#include "core/base/dl.h"
-#include <dlfcn.h>
+#include "core/base/object.h"
 
 _Atomic(uintptr_t) memspan_omp_reals[MEMSPAN_OMP_REAL_COUNT];
 
@@ -18,7 +17,7 @@ static const char *const names[MEMSPAN_OMP_REAL_COUNT] = {
 
 uintptr_t memspan_omp_real_find(enum memspan_omp_real which)
 {
-    uintptr_t address = (uintptr_t)memspan_dl_next(names[which]);
+    uintptr_t address = memspan_object_next(names[which]);
 
     /* Pairs with the acquire in memspan_omp_real(). */
     atomic_store_explicit(&memspan_omp_reals[which], (address == 0) ? 1 : address,
@@ -39,19 +38,7 @@ void memspan_omp_real_forget_absent(void)
 /* @p name in the object that defines @p owner (an address in it). */
 static uintptr_t find_beside(uintptr_t owner, const char *name)
 {
-    uintptr_t address = 0;
-    Dl_info info;
-    void *handle;
-
-    if ((owner == 0) || (dladdr((const void *)owner, &info) == 0) || (info.dli_fname == NULL)) {
-        return 0;
-    }
-    handle = dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
-    if (handle != NULL) {
-        address = (uintptr_t)dlsym(handle, name);
-        dlclose(handle);
-    }
-    return address;
+    return (owner == 0) ? 0 : memspan_object_symbol(memspan_object_of((const void *)owner), name);
 }
 
 uintptr_t memspan_omp_family_find(enum memspan_omp_family family, const char *name)
@@ -61,7 +48,7 @@ uintptr_t memspan_omp_family_find(enum memspan_omp_family family, const char *na
     static const char *const marks[MEMSPAN_OMP_FAMILY_COUNT] = {"GOACC_parallel_keyed",
                                                                 "__kmpc_fork_call"};
 
-    return find_beside((uintptr_t)memspan_dl_next(marks[family]), name);
+    return find_beside(memspan_object_next(marks[family]), name);
 }
 
 uintptr_t memspan_omp_offload_find(const char *name)
