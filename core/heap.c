@@ -372,7 +372,7 @@ bool memspan_heap_is_refused(struct memspan_heap *heap, uint64_t bytes, uint64_t
 
 bool memspan_heap_refuses(uintptr_t handle, size_t size_bytes)
 {
-    struct memspan_thread *t = &memspan_thread_self;
+    struct memspan_thread *t = memspan_thread_self;
     uint64_t bytes           = (uint64_t)size_bytes + MEMSPAN_CHARGE_OVERHEAD_BYTES;
     uint64_t charged         = 0;
     uint64_t limit           = 0;

@@ -98,7 +98,7 @@ static inline struct memspan_heap *memspan_heap_nobody_at(unsigned slot)
 static inline __attribute__((always_inline)) void *
 memspan_heap_alloc_fast(uintptr_t handle, size_t align_bytes, size_t size_bytes)
 {
-    struct memspan_thread *t = &memspan_thread_self;
+    struct memspan_thread *t = memspan_thread_self;
     struct memspan_heap *heap;
     struct memspan_slab *slab;
     const uint8_t *class_of;
@@ -151,7 +151,7 @@ out_leave:
 /* Free an object of the calling thread's own. False: take the slow way. */
 static inline __attribute__((always_inline)) bool memspan_heap_free_fast(void *pointer)
 {
-    struct memspan_thread *t = &memspan_thread_self;
+    struct memspan_thread *t = memspan_thread_self;
     uintptr_t entry          = memspan_map_find(pointer);
     unsigned place           = memspan_place_of(pointer);
     struct memspan_slab *slab;

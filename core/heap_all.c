@@ -274,7 +274,7 @@ bool memspan_heap_close(struct memspan_account *account)
     }
     memspan_account_lock();
     own = (account->heaps == NULL) || ((account->heaps->next_of_account == NULL) &&
-                                       (account->heaps->thread == &memspan_thread_self));
+                                       (account->heaps->thread == memspan_thread_self));
     memspan_account_unlock();
     if (own) {
         memspan_thread_hold();

@@ -54,7 +54,7 @@ static struct memspan_record *take(struct memspan_heap_cache *cache, size_t size
 
 void *memspan_heap_alloc_middle(uintptr_t handle, size_t align_bytes, size_t size_bytes)
 {
-    struct memspan_thread *t = &memspan_thread_self;
+    struct memspan_thread *t = memspan_thread_self;
     struct memspan_record *r = NULL;
     struct memspan_heap *heap;
     int64_t credit;
@@ -217,7 +217,7 @@ static bool can_keep(const struct memspan_heap *heap, const struct memspan_recor
 
 bool memspan_heap_free_middle(void *pointer)
 {
-    struct memspan_thread *t = &memspan_thread_self;
+    struct memspan_thread *t = memspan_thread_self;
     uintptr_t entry          = memspan_map_find(pointer);
     struct memspan_record *r;
     struct memspan_heap *heap;

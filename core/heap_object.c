@@ -315,7 +315,7 @@ static void *mark_live(struct memspan_slab *slab, unsigned place,
 
 void *memspan_heap_alloc_next(uintptr_t handle, size_t size_bytes, bool *refused_p)
 {
-    struct memspan_thread *t = &memspan_thread_self;
+    struct memspan_thread *t = memspan_thread_self;
     uint64_t bytes           = size_bytes + MEMSPAN_CHARGE_OVERHEAD_BYTES;
     void *address            = NULL;
     uint64_t charged         = 0;

@@ -10,16 +10,19 @@
 #include <linux/membarrier.h>
 #include <pthread.h>
 #include <sched.h>
+#include <stdalign.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
-__thread struct memspan_thread memspan_thread_self = {.interrupt = MEMSPAN_INTERRUPT_NEW};
+/* What threads have that are not known yet, and those that have given their heaps up: destructors
+ * of others may still allocate. */
+static struct memspan_thread unknown = {.interrupt = MEMSPAN_INTERRUPT_NEW};
+static struct memspan_thread ended   = {.interrupt = MEMSPAN_INTERRUPT_NEW};
 
-/* The thread has given its heaps up; destructors of others may still allocate. */
-static __thread bool has_ended __attribute__((tls_model("initial-exec")));
+__thread struct memspan_thread *memspan_thread_self = &unknown;
 
 static pthread_mutex_t list_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct memspan_thread *threads; /* under list_lock */
@@ -62,12 +65,12 @@ static void end_thread(void *data)
 {
     struct memspan_thread *t = data;
 
-    has_ended = true;
+    memspan_thread_self = &ended;
     pthread_mutex_lock(&list_lock);
     memspan_heap_retire_all(t);
     unlink_thread(t);
-    atomic_store_explicit(&t->interrupt, MEMSPAN_INTERRUPT_NEW, memory_order_relaxed);
     pthread_mutex_unlock(&list_lock);
+    free(t); /* in no list, and no slab's any more */
     memspan_provider_settle_all();
 }
 
@@ -95,30 +98,41 @@ static bool make_known(struct memspan_thread *t)
     return true;
 }
 
-static __attribute__((noinline)) struct memspan_thread *get_new(struct memspan_thread *t)
+static __attribute__((noinline)) struct memspan_thread *get_new(void)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
+    struct memspan_thread *t;
     bool known;
 
-    if (has_ended) {
+    if (memspan_thread_self == &ended) {
         return NULL;
     }
     pthread_once(&once, prepare);
+    t = aligned_alloc(alignof(struct memspan_thread), sizeof(*t));
+    if (t == NULL) {
+        return NULL;
+    }
+    memset(t, 0, sizeof(*t));
     pthread_mutex_lock(&list_lock);
     known = make_known(t);
     pthread_mutex_unlock(&list_lock);
-    return known ? t : NULL;
+    if (!known) {
+        free(t);
+        return NULL;
+    }
+    memspan_thread_self = t;
+    return t;
 }
 
 struct memspan_thread *memspan_thread_get(void)
 {
-    struct memspan_thread *t = &memspan_thread_self;
+    struct memspan_thread *t = memspan_thread_self;
 
     if (MEMSPAN_LIKELY((atomic_load_explicit(&t->interrupt, memory_order_relaxed) &
                         MEMSPAN_INTERRUPT_NEW) == 0)) {
         return t;
     }
-    return get_new(t);
+    return get_new();
 }
 
 /* ---- sections ---- */
@@ -263,7 +277,7 @@ void memspan_thread_after_fork_child(void)
 
     for (t = threads; t != NULL; t = next) {
         next = t->next;
-        if (t != &memspan_thread_self) {
+        if (t != memspan_thread_self) {
             unlink_thread(t);
             t->next = gone;
             gone    = t;
@@ -271,7 +285,8 @@ void memspan_thread_after_fork_child(void)
     }
     for (t = gone; t != NULL; t = next) {
         next = t->next;
-        memspan_heap_retire_all(t); /* their storage is still there: the child has all memory */
+        memspan_heap_retire_all(t);
+        free(t);
     }
     memspan_thread_resume_all();
 }

@@ -37,9 +37,11 @@ struct memspan_thread {
     struct memspan_thread *previous;
 } __attribute__((aligned(MEMSPAN_CACHE_LINE_BYTES)));
 
-/* The calling thread's record; not to be used before get() has returned it. In the thread's own
- * storage, so that the short ways need not ask whether there is one. */
-extern __thread struct memspan_thread memspan_thread_self
+/* The calling thread's record. Never NULL, so that the fast paths need not ask whether there is
+ * one: before the thread's first use, and while it ends, it is a constant stand-in whose interrupt
+ * keeps all fast paths closed. Thread-local storage has the pointer alone: what a library that is
+ * opened at run time may have of it is little (tests/exports/tls.sh). */
+extern __thread struct memspan_thread *memspan_thread_self MEMSPAN_HIDDEN
     __attribute__((tls_model("initial-exec")));
 
 /* The calling thread's record, made known on first use; NULL while the thread ends, and when no

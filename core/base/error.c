@@ -1,27 +1,129 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* error.c: the calling thread's last error.
  *
- * The record lives in thread-local storage of a fixed size, so that reporting "out of memory"
- * needs no memory. */
+ * The record and its texts are too large for thread-local storage, of which a library that is
+ * opened at run time gets little: they are allocated when the thread first needs them and freed
+ * when it ends. The first thread that gets no memory for them has the reserve, so that reporting
+ * "out of memory" needs no memory; any other has a constant record of its status, and the log the
+ * words. */
 
 #include "core/base/error.h"
-#include <stdbool.h>
+#include "core/base/log.h"
+#include "core/base/platform.h"
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-static _Thread_local struct {
+struct state {
     memspan_error_t record;
     struct memspan_error_texts texts;
+    struct { /* a refusal that is not words yet */
+        bool pending;
+        uint64_t bytes;
+        uint64_t limit_bytes;
+        uint64_t used_bytes;
+    } refusal;
     char text[1024]; /* the record as one line, made on demand */
-} last = {.record = {.message = "", .hint = "", .backend = "", .call = "", .native_text = ""}};
+};
 
-/* A refusal that is not words yet. */
-static _Thread_local struct {
-    bool pending;
-    uint64_t bytes;
-    uint64_t limit_bytes;
-    uint64_t used_bytes;
-} refusal __attribute__((tls_model("initial-exec")));
+static const memspan_error_t no_error = {
+    .status = MEMSPAN_OK, .message = "", .hint = "", .backend = "", .call = "", .native_text = ""};
+
+static _Thread_local struct state *own __attribute__((tls_model("initial-exec")));
+/* Without a state: the status of the last failure. */
+static _Thread_local memspan_status_t bare_status __attribute__((tls_model("initial-exec")));
+
+static struct state reserve;
+static atomic_flag reserve_taken = ATOMIC_FLAG_INIT;
+
+/* ---- the state ---- */
+
+static pthread_key_t key;
+static bool has_key;
+
+/* A destructor that comes later may fail once more: the thread then gets a new state, and glibc
+ * calls this one again. */
+static void end_thread(void *data)
+{
+    struct state *state = data;
+
+    own = NULL;
+    if (state == &reserve) {
+        atomic_flag_clear(&reserve_taken);
+    } else {
+        free(state);
+    }
+}
+
+static void make_key(void)
+{
+    has_key = (pthread_key_create(&key, end_thread) == 0);
+}
+
+/* Allocated, and freed when the thread ends; NULL. */
+static struct state *allocate_state(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    struct state *state;
+
+    (void)pthread_once(&once, make_key);
+    state = has_key ? malloc(sizeof(*state)) : NULL;
+    if ((state != NULL) && (pthread_setspecific(key, state) != 0)) {
+        free(state);
+        state = NULL;
+    }
+    return state;
+}
+
+static __attribute__((noinline)) struct state *make_state(void)
+{
+    struct state *state = allocate_state();
+
+    if ((state == NULL) && !atomic_flag_test_and_set(&reserve_taken)) {
+        state = &reserve;
+        if (has_key) { /* without a destructor the thread keeps it for ever */
+            (void)pthread_setspecific(key, state);
+        }
+    }
+    if (state != NULL) {
+        state->record          = no_error;
+        state->record.status   = bare_status;
+        state->refusal.pending = false;
+        own                    = state;
+    }
+    return state;
+}
+
+/* The calling thread's; NULL when there is no memory for one. */
+static struct state *get_state(void)
+{
+    return MEMSPAN_LIKELY(own != NULL) ? own : make_state();
+}
+
+/* What threads without a state have. */
+static const memspan_error_t *bare_record(void)
+{
+    switch (bare_status) {
+#define CASE(name, value, text)                                                                    \
+    case name: {                                                                                   \
+        static const memspan_error_t record = {                                                    \
+            .status      = name,                                                                   \
+            .message     = text,                                                                   \
+            .hint        = "there was no memory to keep what was asked; the log has it",           \
+            .backend     = "",                                                                     \
+            .call        = "",                                                                     \
+            .native_text = ""};                                                                    \
+        return (name == MEMSPAN_OK) ? &no_error : &record;                                         \
+    }
+        MEMSPAN_STATUS_MAP(CASE)
+#undef CASE
+    }
+    return &no_error;
+}
+
+/* ---- recording ---- */
 
 static const char *copy_text(char *buffer, size_t size, const char *text)
 {
@@ -34,22 +136,28 @@ memspan_status_t memspan_error_native_va(memspan_status_t status, const char *ba
                                          const char *native_text, const char *hint,
                                          const char *format, va_list args)
 {
-    char message[sizeof(last.texts.message)];
+    struct state *state = get_state();
+    char message[sizeof(state->texts.message)];
 
-    refusal.pending = false;
     /* Formatted aside first: an argument may point into the record that is being replaced. */
     vsnprintf(message, sizeof(message), format, args);
-    memcpy(last.texts.message, message, sizeof(message));
+    if (state == NULL) {
+        bare_status = status;
+        memspan_log(MEMSPAN_LOG_ERROR, "core", "no memory to keep this error: %s", message);
+        return status;
+    }
+    state->refusal.pending = false;
+    memcpy(state->texts.message, message, sizeof(message));
 
-    last.record = (memspan_error_t){
+    state->record = (memspan_error_t){
         .status      = status,
-        .message     = last.texts.message,
-        .hint        = copy_text(last.texts.hint, sizeof(last.texts.hint), hint),
-        .backend     = copy_text(last.texts.backend, sizeof(last.texts.backend), backend),
-        .call        = copy_text(last.texts.call, sizeof(last.texts.call), call),
+        .message     = state->texts.message,
+        .hint        = copy_text(state->texts.hint, sizeof(state->texts.hint), hint),
+        .backend     = copy_text(state->texts.backend, sizeof(state->texts.backend), backend),
+        .call        = copy_text(state->texts.call, sizeof(state->texts.call), call),
         .native_code = native_code,
         .native_text =
-            copy_text(last.texts.native_text, sizeof(last.texts.native_text), native_text),
+            copy_text(state->texts.native_text, sizeof(state->texts.native_text), native_text),
     };
     return status;
 }
@@ -76,88 +184,122 @@ memspan_status_t memspan_error(memspan_status_t status, const char *format, ...)
     return status;
 }
 
+static void record_limit(uint64_t bytes, uint64_t limit_bytes, uint64_t used_bytes)
+{
+    memspan_error_native(MEMSPAN_ERR_LIMIT, NULL, NULL, 0, NULL, "raise the trait pool_size",
+                         "%llu bytes do not fit in pool_size=%llu, of which %llu are in use",
+                         (unsigned long long)bytes, (unsigned long long)limit_bytes,
+                         (unsigned long long)used_bytes);
+}
+
 memspan_status_t memspan_error_limit(uint64_t bytes, uint64_t limit_bytes, uint64_t used_bytes)
 {
-    refusal.bytes       = bytes;
-    refusal.limit_bytes = limit_bytes;
-    refusal.used_bytes  = used_bytes;
-    refusal.pending     = true;
+    struct state *state = get_state();
+
+    if (MEMSPAN_UNLIKELY(state == NULL)) {
+        record_limit(bytes, limit_bytes, used_bytes);
+        return MEMSPAN_ERR_LIMIT;
+    }
+    state->refusal.bytes       = bytes;
+    state->refusal.limit_bytes = limit_bytes;
+    state->refusal.used_bytes  = used_bytes;
+    state->refusal.pending     = true;
     return MEMSPAN_ERR_LIMIT;
 }
 
-static void find_words(void)
+/* The calling thread's state, whose record is words; NULL when there is no memory for one. */
+static struct state *get_words(void)
 {
-    if (refusal.pending) {
-        memspan_error_native(MEMSPAN_ERR_LIMIT, NULL, NULL, 0, NULL, "raise the trait pool_size",
-                             "%llu bytes do not fit in pool_size=%llu, of which %llu are in use",
-                             (unsigned long long)refusal.bytes,
-                             (unsigned long long)refusal.limit_bytes,
-                             (unsigned long long)refusal.used_bytes);
+    struct state *state = get_state();
+
+    if ((state != NULL) && state->refusal.pending) {
+        record_limit(state->refusal.bytes, state->refusal.limit_bytes, state->refusal.used_bytes);
     }
+    return state;
 }
 
 memspan_status_t memspan_error_hint(const char *format, ...)
 {
+    struct state *state = get_words();
     va_list args;
 
-    find_words();
+    if (state == NULL) {
+        return bare_status;
+    }
     va_start(args, format);
-    vsnprintf(last.texts.hint, sizeof(last.texts.hint), format, args);
+    vsnprintf(state->texts.hint, sizeof(state->texts.hint), format, args);
     va_end(args);
-    last.record.hint = last.texts.hint;
-    return last.record.status;
+    state->record.hint = state->texts.hint;
+    return state->record.status;
 }
+
+/* ---- reading ---- */
 
 void memspan_error_save(struct memspan_error_saved *saved)
 {
-    find_words();
-    saved->record = last.record;
-    saved->texts  = last.texts;
+    const struct state *state = get_words();
+
+    if (state == NULL) {
+        saved->record = *bare_record();
+        memset(&saved->texts, 0, sizeof(saved->texts));
+    } else {
+        saved->record = state->record;
+        saved->texts  = state->texts;
+    }
 }
 
 void memspan_error_restore(const struct memspan_error_saved *saved)
 {
-    refusal.pending = false;
+    struct state *state = get_state();
+
+    if (state == NULL) {
+        bare_status = saved->record.status;
+        return;
+    }
+    state->refusal.pending = false;
     /* The texts lie where they lay; the record's pointers are right again. */
-    last.texts  = saved->texts;
-    last.record = saved->record;
+    state->texts  = saved->texts;
+    state->record = saved->record;
 }
 
 const memspan_error_t *memspan_error_last(void)
 {
-    find_words();
-    return &last.record;
+    const struct state *state = get_words();
+
+    return (state == NULL) ? bare_record() : &state->record;
 }
 
 void memspan_error_clear(void)
 {
-    refusal.pending = false;
-    last.record     = (memspan_error_t){.status      = MEMSPAN_OK,
-                                        .message     = "",
-                                        .hint        = "",
-                                        .backend     = "",
-                                        .call        = "",
-                                        .native_text = ""};
+    bare_status = MEMSPAN_OK;
+    if (own != NULL) {
+        own->refusal.pending = false;
+        own->record          = no_error;
+    }
 }
 
 const char *memspan_error_text(void)
 {
-    const memspan_error_t *e = &last.record;
-    size_t n                 = 0;
+    struct state *state = get_words();
+    const memspan_error_t *e;
+    size_t n = 0;
 
-    find_words();
-    n += (size_t)snprintf(last.text, sizeof(last.text), "%s",
+    if (state == NULL) {
+        return memspan_status_text(bare_status);
+    }
+    e = &state->record;
+    n += (size_t)snprintf(state->text, sizeof(state->text), "%s",
                           (e->message[0] != '\0') ? e->message : memspan_status_text(e->status));
-    if ((e->call[0] != '\0') && (n < sizeof(last.text))) {
-        n +=
-            (size_t)snprintf(last.text + n, sizeof(last.text) - n, " (%s%s%s: %ld%s%s)", e->backend,
-                             (e->backend[0] != '\0') ? ": " : "", e->call, e->native_code,
-                             (e->native_text[0] != '\0') ? " " : "", e->native_text);
+    if ((e->call[0] != '\0') && (n < sizeof(state->text))) {
+        n += (size_t)snprintf(state->text + n, sizeof(state->text) - n, " (%s%s%s: %ld%s%s)",
+                              e->backend, (e->backend[0] != '\0') ? ": " : "", e->call,
+                              e->native_code, (e->native_text[0] != '\0') ? " " : "",
+                              e->native_text);
     }
-    if ((e->hint[0] != '\0') && (n < sizeof(last.text))) {
-        snprintf(last.text + n, sizeof(last.text) - n, "; %s", e->hint);
+    if ((e->hint[0] != '\0') && (n < sizeof(state->text))) {
+        snprintf(state->text + n, sizeof(state->text) - n, "; %s", e->hint);
     }
-    return last.text;
+    return state->text;
 }
 
 const char *memspan_status_name(memspan_status_t status)

@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# self_test.sh COMPILER: check.sh accepts a library that keeps its word and finds each that does not.
+# self_test.sh COMPILER: check.sh and tls.sh accept a library that keeps its word and find each that does
+# not.
 set -eu
 compiler=$1
 here=$(cd "$(dirname "$0")" && pwd)
@@ -49,3 +50,13 @@ printf 'extern void *omp_five(int x);\n' >"$tree/include/memspan/omp.h"
 build "$all"
 refused 'declared in memspan/omp.h, but not exported: omp_five'
 echo 'check.sh finds what it should'
+
+build "$d int read_one(int i) { static __thread char a[96]; return ++a[i]; }"
+"$here/tls.sh" 96 "$tree/liba.so"
+if "$here/tls.sh" 95 "$tree/liba.so" >"$tree/said" || ! grep -q '^96 ' "$tree/said"; then
+    echo "tls.sh: wanted 96 bytes refused, got: $(cat "$tree/said")" >&2
+    exit 1
+fi
+build "$all"
+"$here/tls.sh" 0 "$tree/liba.so"
+echo 'tls.sh finds what it should'
