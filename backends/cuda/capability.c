@@ -45,11 +45,12 @@ static void fill_sharing(struct cuda_device *device)
     bool legacy = (cu->cuIpcGetMemHandle != NULL) && (cu->cuIpcOpenMemHandle_v2 != NULL) &&
                   (cu->cuIpcCloseMemHandle != NULL) && !f->integrated;
 
-    memspan_capability_set(info, MEMSPAN_CAN_IPC, legacy || f->shares_fd || f->shares_fabric,
-                           "cuIpcGetMemHandle %s; HANDLE_TYPE_POSIX_FILE_DESCRIPTOR %d, FABRIC %d",
-                           legacy ? "there"
-                                  : (f->integrated ? "not for integrated memory" : "missing"),
-                           f->shares_fd, f->shares_fabric);
+    memspan_capability_set(
+        info, MEMSPAN_CAN_IPC, legacy || f->shares_fd || f->shares_fabric,
+        "cuIpcGetMemHandle %s; HANDLE_TYPE_POSIX_FILE_DESCRIPTOR %d%s, FABRIC "
+        "%d",
+        legacy ? "there" : (f->integrated ? "not for integrated memory" : "missing"), f->makes_fd,
+        (f->makes_fd && !f->shares_fd) ? " (no right to fetch)" : "", f->shares_fabric);
     memspan_capability_set(info, MEMSPAN_CAN_DMABUF, f->dmabuf,
                            (cu->cuMemGetHandleForAddressRange == NULL)
                                ? "the driver has no cuMemGetHandleForAddressRange (%d)"

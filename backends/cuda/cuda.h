@@ -72,7 +72,8 @@ struct cuda_facts {
     bool registers;    /* host pages can be registered */
     bool same_address; /* ... and are seen at the host's address */
     bool vmm;
-    bool shares_fd;
+    bool makes_fd;  /* mapped memory can have a file descriptor */
+    bool shares_fd; /* ... which other processes can fetch */
     bool shares_fabric;
     bool rdma;
     bool rdma_vmm;

@@ -61,8 +61,11 @@ static void fill_facts(struct cuda_device *device)
              has(device, CUDA_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED);
     if (f->vmm && (cu->cuMemExportToShareableHandle != NULL) &&
         (cu->cuMemImportFromShareableHandle != NULL)) {
-        f->shares_fd =
+        f->makes_fd =
             has(device, CUDA_DEVICE_ATTRIBUTE_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR_SUPPORTED);
+        /* Where no other process can fetch a descriptor, cuIpcGetMemHandle() is of more use, which
+         * integrated devices lack. */
+        f->shares_fd     = f->makes_fd && (f->integrated || memspan_driver_offers_fds());
         f->shares_fabric = has(device, CUDA_DEVICE_ATTRIBUTE_HANDLE_TYPE_FABRIC_SUPPORTED);
     }
     f->rdma = has(device, CUDA_DEVICE_ATTRIBUTE_GPU_DIRECT_RDMA_SUPPORTED);

@@ -141,7 +141,7 @@ memspan_status_t cuda_mapped_take(struct cuda_device *device, const memspan_requ
     }
     status = create(device, request, fd | fabric, block, &granularity);
     if ((status != MEMSPAN_OK) && (fabric != 0) && (fd != 0)) {
-        /* Fabric handles need a service of the system's beside the driver. */
+        /* Fabric handles need IMEX, a service of the system's beside the driver. */
         status = create(device, request, fd, block, &granularity);
     }
     if (status != MEMSPAN_OK) {

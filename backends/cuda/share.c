@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* share.c: blocks for other processes of this node, and dma-buf descriptors for network cards.
  *
- * A token says which of three forms it has. Plain memory goes by the driver's own handle. Memory
- * that we mapped goes by a fabric handle, which is mere bytes, or by a file descriptor, which stays
- * open here while the block lives and is fetched by the other process from this one: that needs the
- * right to trace it (the same user; Yama may forbid it). */
+ * A token says which forms it has. Plain memory has the driver's own handle. Memory that we mapped
+ * has a file descriptor, which stays open here while the block lives and is fetched by the other
+ * process (core/base/driver.h says what that needs), a fabric handle, which is mere bytes, or both.
+ * The descriptor is tried first: fabric handles open only where IMEX runs. */
 
 #include "backends/cuda/cuda.h"
 #include "core/base/driver.h"
@@ -13,11 +13,11 @@
 #include <string.h>
 #include <unistd.h>
 
-enum token_form { TOKEN_LEGACY = 1, TOKEN_FABRIC, TOKEN_DESCRIPTOR };
+enum token_form { TOKEN_LEGACY = 1, TOKEN_FABRIC = 2, TOKEN_DESCRIPTOR = 4 };
 
 struct token {
     char magic[8];
-    uint32_t form; /* enum token_form */
+    uint32_t forms; /* enum token_form; LEGACY is alone */
     int32_t pid;
     int32_t fd;
     uint32_t reserved;
@@ -48,11 +48,13 @@ static cuda_result_t need_descriptor(struct cuda_state *state, struct cuda_block
     return code;
 }
 
+/* Each form that the memory was made for. One is enough; the first failure is told if none works.
+ */
 static memspan_status_t export_mapped(const struct cuda_device *device, struct cuda_block *own,
                                       struct token *token)
 {
     const struct cuda_calls *cu = &device->state->cu;
-    bool fabric                 = (own->handle_types & CUDA_MEM_HANDLE_TYPE_FABRIC) != 0;
+    cuda_result_t first         = CUDA_SUCCESS;
     cuda_result_t code;
 
     if (own->handle_types == CUDA_MEM_HANDLE_TYPE_NONE) {
@@ -60,18 +62,29 @@ static memspan_status_t export_mapped(const struct cuda_device *device, struct c
                            "ask for memory that is to be shared",
                            "this memory of %s was not taken to be shared", device->info.name);
     }
-    token->form = fabric ? TOKEN_FABRIC : TOKEN_DESCRIPTOR;
-    token->pid  = (int32_t)getpid();
-    if (fabric) {
-        token->fd = -1;
-        code      = cu->cuMemExportToShareableHandle(&token->handle, own->handle,
-                                                     CUDA_MEM_HANDLE_TYPE_FABRIC, 0);
-    } else {
-        code = need_descriptor(device->state, own, &token->fd);
+    token->pid = (int32_t)getpid();
+    token->fd  = -1;
+    if ((own->handle_types & CUDA_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR) != 0) {
+        first = need_descriptor(device->state, own, &token->fd);
+        if (first == CUDA_SUCCESS) {
+            memspan_driver_offer_fds();
+            token->forms |= TOKEN_DESCRIPTOR;
+        }
     }
-    return (code == CUDA_SUCCESS) ? MEMSPAN_OK
-                                  : cuda_error(device->state, "cuMemExportToShareableHandle", code,
-                                               "memory of %s cannot be shared", device->info.name);
+    if ((own->handle_types & CUDA_MEM_HANDLE_TYPE_FABRIC) != 0) {
+        code = cu->cuMemExportToShareableHandle(&token->handle, own->handle,
+                                                CUDA_MEM_HANDLE_TYPE_FABRIC, 0);
+        if (code == CUDA_SUCCESS) {
+            token->forms |= TOKEN_FABRIC;
+        } else if (token->forms != 0) {
+            cuda_log_failure(device->state, "cuMemExportToShareableHandle", code,
+                             "memory is shared without a fabric handle");
+        }
+        first = (first == CUDA_SUCCESS) ? code : first;
+    }
+    return (token->forms != 0) ? MEMSPAN_OK
+                               : cuda_error(device->state, "cuMemExportToShareableHandle", first,
+                                            "memory of %s cannot be shared", device->info.name);
 }
 
 static memspan_status_t export_plain(const struct cuda_device *device, const struct cuda_block *own,
@@ -83,8 +96,8 @@ static memspan_status_t export_plain(const struct cuda_device *device, const str
         return cuda_refuse(device->state, MEMSPAN_ERR_UNSUPPORTED, "share device memory",
                            "%s shares only memory of its own", device->info.name);
     }
-    token->form = TOKEN_LEGACY;
-    code        = device->state->cu.cuIpcGetMemHandle(&token->handle, own->base);
+    token->forms = TOKEN_LEGACY;
+    code         = device->state->cu.cuIpcGetMemHandle(&token->handle, own->base);
     return (code == CUDA_SUCCESS) ? MEMSPAN_OK
                                   : cuda_error(device->state, "cuIpcGetMemHandle", code,
                                                "memory of %s cannot be shared", device->info.name);
@@ -140,47 +153,60 @@ static memspan_status_t check_token(const struct cuda_device *device, const stru
                            "the memory is of device %.40s, not %.40s", token->uid,
                            device->info.uid);
     }
-    if ((token->form < TOKEN_LEGACY) || (token->form > TOKEN_DESCRIPTOR) ||
-        ((token->form == TOKEN_LEGACY) ? (device->state->cu.cuIpcOpenMemHandle_v2 == NULL)
-                                       : !device->facts.vmm)) {
+    if ((token->forms == 0) || (token->forms > (TOKEN_DESCRIPTOR | TOKEN_FABRIC)) ||
+        ((token->forms == TOKEN_LEGACY) ? (device->state->cu.cuIpcOpenMemHandle_v2 == NULL)
+                                        : !device->facts.vmm)) {
         return cuda_refuse(device->state, MEMSPAN_ERR_UNSUPPORTED, NULL,
-                           "%s opens no memory of that form (%u)", device->info.name, token->form);
+                           "%s opens no memory of that form (%u)", device->info.name, token->forms);
     }
     return MEMSPAN_OK;
+}
+
+static memspan_status_t import_handle(const struct cuda_device *device, const struct token *token,
+                                      void *from, int type, struct cuda_block *own)
+{
+    cuda_result_t code = device->state->cu.cuMemImportFromShareableHandle(&own->handle, from, type);
+
+    return (code == CUDA_SUCCESS)
+               ? MEMSPAN_OK
+               : cuda_error(device->state, "cuMemImportFromShareableHandle", code,
+                            "memory of process %d cannot be opened", (int)token->pid);
+}
+
+static memspan_status_t import_descriptor(const struct cuda_device *device,
+                                          const struct token *token, struct cuda_block *own)
+{
+    int fd = -1;
+    memspan_status_t status =
+        memspan_driver_fetch_fd(device->state->services, CUDA_NAME, token->pid, token->fd, &fd);
+
+    if (status == MEMSPAN_OK) {
+        status = import_handle(device, token, (void *)(uintptr_t)fd,
+                               CUDA_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, own);
+        close(fd); /* the driver keeps one of its own */
+    }
+    return status;
 }
 
 static memspan_status_t open_mapped(struct cuda_device *device, struct token *token,
                                     struct cuda_block *own)
 {
-    const struct cuda_calls *cu = &device->state->cu;
-    void *handle                = &token->handle;
-    int type                    = CUDA_MEM_HANDLE_TYPE_FABRIC;
-    int fd                      = -1;
-    cuda_result_t code;
-    memspan_status_t status;
+    memspan_status_t status = MEMSPAN_ERR_UNSUPPORTED;
 
-    if (token->form == TOKEN_DESCRIPTOR) {
-        type = CUDA_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
-        status =
-            memspan_driver_fetch_fd(device->state->services, CUDA_NAME, token->pid, token->fd, &fd);
-        if (status != MEMSPAN_OK) {
-            return status;
-        }
-        handle = (void *)(uintptr_t)fd;
+    if ((token->forms & TOKEN_DESCRIPTOR) != 0) {
+        status = import_descriptor(device, token, own);
     }
-    code = cu->cuMemImportFromShareableHandle(&own->handle, handle, type);
-    if (fd >= 0) {
-        close(fd);
+    if ((status != MEMSPAN_OK) && ((token->forms & TOKEN_FABRIC) != 0)) {
+        status = import_handle(device, token, &token->handle, CUDA_MEM_HANDLE_TYPE_FABRIC, own);
     }
-    if (code != CUDA_SUCCESS) {
-        return cuda_error(device->state, "cuMemImportFromShareableHandle", code,
-                          "memory of process %d cannot be opened", (int)token->pid);
+    if (status != MEMSPAN_OK) {
+        return status;
     }
     own->made       = CUDA_MADE_MAPPED;
     own->size_bytes = token->mapped_bytes;
     status          = cuda_mapped_map(device, own, 0);
     if (status != MEMSPAN_OK) {
-        (void)cu->cuMemRelease(own->handle);
+        (void)device->state->cu.cuMemRelease(own->handle);
     }
     return status;
 }
@@ -227,8 +253,8 @@ memspan_status_t cuda_ipc_import(void *state, int ordinal, const void *bytes, si
     }
     status = check_token(device, &token);
     if (status == MEMSPAN_OK) {
-        status = (token.form == TOKEN_LEGACY) ? open_plain(device, &token, own)
-                                              : open_mapped(device, &token, own);
+        status = (token.forms == TOKEN_LEGACY) ? open_plain(device, &token, own)
+                                               : open_mapped(device, &token, own);
     }
     cuda_leave(device);
     if (status != MEMSPAN_OK) {

@@ -122,6 +122,7 @@ memspan_status_t lz_ipc_export(void *state, int ordinal, const memspan_block_t *
     if (status != MEMSPAN_OK) {
         return status;
     }
+    memspan_driver_offer_fds();
     memcpy(token.magic, magic, sizeof(token.magic));
     memcpy(token.uid, device->info.uid, sizeof(token.uid));
     token.pid        = (int32_t)getpid();

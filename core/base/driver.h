@@ -37,6 +37,20 @@ int memspan_driver_node_at(const char *pci_address);
  * drivers count the page cache as used, and promise what is not there. */
 uint64_t memspan_driver_host_available(void);
 
+/* Whether other processes of this user can fetch descriptors of this one, once it has called
+ * memspan_driver_offer_fds(): the kernel has the call, and neither Yama, a seccomp filter nor the
+ * process's own state (not dumpable) is in the way. Capabilities of the other are not counted on.
+ */
+bool memspan_driver_offers_fds(void);
+
+/* Let them: where Yama allows only processes that were named, every process of this user is named
+ * (PR_SET_PTRACER_ANY). That also lets them trace this one, as they may where Yama is absent; so it
+ * is called when memory is exported by a descriptor, and not before. */
+void memspan_driver_offer_fds(void);
+
+/* Yama's setting in @p path permits it; true where there is none. */
+bool memspan_driver_scope_allows(const char *path);
+
 /* A descriptor of our own for what process @p pid has open as @p theirs. */
 memspan_status_t memspan_driver_fetch_fd(const memspan_services_t *services, const char *backend,
                                          pid_t pid, int theirs, int *fd_p);

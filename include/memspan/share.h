@@ -24,7 +24,9 @@ MEMSPAN_BEGIN_DECLS
 #define MEMSPAN_SHARE_TOKEN_MAX_BYTES 1024
 
 /** Write a token for the memory at @p pointer (any address inside a block), with which another
- * process of this node and user opens it. @p token NULL: only the size that it takes.
+ * process of this node and user opens it. @p token NULL: only the size that it takes. Where the
+ * driver shares by a file descriptor, every process of this user may trace this one from then on
+ * (PR_SET_PTRACER_ANY; memspan_share(3) says why).
  * @param token_size_p in: room in @p token; out: bytes of it
  * Errors: MEMSPAN_ERR_NOT_FOUND (no live block), MEMSPAN_ERR_UNSUPPORTED (it was not taken with
  * shareable=true, or its driver shares nothing), MEMSPAN_ERR_INVALID (no room). */

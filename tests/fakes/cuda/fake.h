@@ -12,8 +12,8 @@
  *   FAKE_CUDA_FAIL_AT=n: the n-th call fails; FAKE_CUDA_FAIL_CALL=name: that call always fails;
  *   FAKE_CUDA_FAIL_CODE=code: with what (719)
  *   FAKE_CUDA_LOST_AT=n: from the n-th call on the device is lost
- *   FAKE_CUDA_LIES=peer|managed|vmm|fabric|pointer|null: the driver promises that, and then it
- *   cannot
+ *   FAKE_CUDA_LIES=peer|managed|vmm|fabric|imex|pointer|null: the driver promises that, and then
+ *   it cannot
  *   FAKE_CUDA_HANG=1: cuInit() does not return */
 
 #include "backends/cuda/cuda_api.h"

@@ -164,16 +164,42 @@ cuda_result_t cuMemUnmap(cuda_address_t address, size_t size)
     return fake_leave(CUDA_SUCCESS);
 }
 
+/* What a fabric handle holds here: the driver finds the memory by it, whoever brings it. */
+struct fabric {
+    pid_t pid;
+    int fd;
+};
+
 cuda_result_t cuMemExportToShareableHandle(void *to, cuda_handle_t handle, cuda_handle_type_t type,
                                            unsigned long long flags)
 {
+    struct fabric fabric = {getpid(), (int)handle - 1};
+
     usleep(200); /* whoever comes meanwhile comes to grief */
     BEGIN("cuMemExportToShareableHandle");
-    if ((type != CUDA_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR) || (flags != 0)) {
+    if (flags != 0) {
+        return fake_leave(CUDA_ERROR_INVALID_VALUE);
+    }
+    if (type == CUDA_MEM_HANDLE_TYPE_FABRIC) {
+        memset(to, 0, sizeof(cuda_ipc_handle_t));
+        memcpy(to, &fabric, sizeof(fabric));
+        return fake_leave(CUDA_SUCCESS);
+    }
+    if (type != CUDA_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR) {
         return fake_leave(CUDA_ERROR_NOT_SUPPORTED);
     }
     *(int *)to = fcntl((int)handle - 1, F_DUPFD_CLOEXEC, 0);
     return fake_leave(CUDA_SUCCESS);
+}
+
+static int open_fabric(const void *from)
+{
+    struct fabric fabric;
+    char path[64];
+
+    memcpy(&fabric, from, sizeof(fabric));
+    snprintf(path, sizeof(path), "/proc/%d/fd/%d", (int)fabric.pid, fabric.fd);
+    return open(path, O_RDWR | O_CLOEXEC);
 }
 
 cuda_result_t cuMemImportFromShareableHandle(cuda_handle_t *handle, void *from,
@@ -182,10 +208,16 @@ cuda_result_t cuMemImportFromShareableHandle(cuda_handle_t *handle, void *from,
     int fd;
 
     BEGIN("cuMemImportFromShareableHandle");
-    if (type != CUDA_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR) {
+    if (type == CUDA_MEM_HANDLE_TYPE_FABRIC) {
+        if (fake_lies("imex")) {
+            return fake_leave(CUDA_ERROR_NOT_PERMITTED);
+        }
+        fd = open_fabric(from);
+    } else if (type == CUDA_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR) {
+        fd = fcntl((int)(uintptr_t)from, F_DUPFD_CLOEXEC, 0); /* the caller's stays the caller's */
+    } else {
         return fake_leave(CUDA_ERROR_NOT_SUPPORTED);
     }
-    fd = fcntl((int)(uintptr_t)from, F_DUPFD_CLOEXEC, 0);
     if (fd < 0) {
         return fake_leave(CUDA_ERROR_INVALID_VALUE);
     }

@@ -4,6 +4,7 @@
 #include "tests/fakes/suite/sharing.h"
 #include "core/base/error.h"
 #include "tests/fakes/cuda/pretended.h"
+#include "tests/fakes/suite/tracing.h"
 #include <memspan/memspan.h>
 #include <pthread.h>
 #include <string.h>
@@ -16,14 +17,46 @@ TestSuite(cuda_sharing, .init = pretended_find, .timeout = 60);
 Test(cuda_sharing, plain_memory)
 {
     sharing_two_processes(0, "FAKE_CUDA_DEVICES=2", "cuMemAlloc");
+    cr_assert(!tracing_is_offered(), "a handle of the driver's needs no right to trace");
 }
 
-Test(cuda_sharing, memory_that_is_mapped_to_be_shared)
+static void need_mapped(void)
 {
     if (driver.cu.cuMemCreate == NULL) {
         cr_skip_test("an old driver");
     }
+}
+
+/* Yama at 1 lets a sibling fetch a descriptor when its owner allows it, and not before. */
+Test(cuda_sharing, memory_that_is_mapped_to_be_shared)
+{
+    need_mapped();
     sharing_two_processes(MEMSPAN_REQUEST_SHARED, "FAKE_CUDA_DEVICES=2", "cuMemCreate");
+    cr_assert(tracing_is_offered());
+}
+
+/* Where no descriptor can be fetched, memory to be shared is memory that needs none. */
+Test(cuda_sharing, without_the_right_to_fetch_the_drivers_handle_serves)
+{
+    tracing_set(TRACING_NEVER);
+    sharing_two_processes(MEMSPAN_REQUEST_SHARED, "FAKE_CUDA_DEVICES=2", "cuMemAlloc");
+    cr_assert(!tracing_is_offered());
+    cr_assert_eq(pretended.calls("cuIpcGetMemHandle"), 1u);
+    cr_assert_eq(pretended.calls("cuMemCreate"), 0u);
+}
+
+Test(cuda_sharing, without_the_right_to_fetch_a_fabric_handle_serves)
+{
+    need_mapped();
+    tracing_set(TRACING_NEVER);
+    sharing_two_processes(MEMSPAN_REQUEST_SHARED, "FAKE_CUDA_ATTRIBUTES=128=1", "cuMemCreate");
+}
+
+/* A fabric handle is made wherever the hardware could, and opens only where IMEX runs. */
+Test(cuda_sharing, a_descriptor_comes_before_a_fabric_handle)
+{
+    need_mapped();
+    sharing_two_processes(MEMSPAN_REQUEST_SHARED, "FAKE_CUDA_LIES=imex", "cuMemCreate");
 }
 
 /* The driver says that it can, and cannot. */
@@ -85,9 +118,7 @@ Test(cuda_sharing, two_threads_export_a_block)
     memspan_request_t request = pretended_ask(MEMSPAN_KIND_DEVICE, PRETENDED_BYTES);
     unsigned i;
 
-    if (driver.cu.cuMemCreate == NULL) {
-        cr_skip_test("an old driver");
-    }
+    need_mapped();
     PRETENDED("FAKE_CUDA_DEVICES=1");
     race.state    = pretended_open();
     request.flags = MEMSPAN_REQUEST_SHARED;

@@ -2,8 +2,9 @@
 #include "tests/fakes/suite/sharing.h"
 #include "core/base/error.h"
 #include "tests/fakes/suite/pretended.h"
+#include "tests/fakes/suite/tracing.h"
+#include <dirent.h>
 #include <stdio.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -11,6 +12,20 @@ static bool copy(void *state, void *to, const void *from)
 {
     return (pretended.table->copy(state, 0, NULL, to, from, sizeof(double)) == MEMSPAN_OK) &&
            (pretended.table->synchronize(state, 0, NULL) == MEMSPAN_OK);
+}
+
+static int count_descriptors(void)
+{
+    DIR *folder = opendir("/proc/self/fd");
+    int count   = 0;
+
+    while ((folder != NULL) && (readdir(folder) != NULL)) {
+        count++;
+    }
+    if (folder != NULL) {
+        closedir(folder);
+    }
+    return count;
 }
 
 /* The other process: opens what it is told, adds 1 to the first number there. 0: it worked. */
@@ -21,10 +36,12 @@ static int open_and_change(int from)
     memspan_block_t block;
     double value = 0;
     void *state  = NULL;
+    int descriptors;
 
     if ((size <= 0) || (pretended_try_open(&state) != MEMSPAN_OK)) {
         return 1;
     }
+    descriptors = count_descriptors();
     if (pretended.table->ipc_import(state, 0, token, (size_t)size, &block) != MEMSPAN_OK) {
         fprintf(stderr, "%s\n", memspan_error_text());
         return 2;
@@ -36,6 +53,9 @@ static int open_and_change(int from)
     if (!copy(state, block.address, &value) ||
         (pretended.table->ipc_close(state, 0, &block) != MEMSPAN_OK)) {
         return 4;
+    }
+    if (count_descriptors() != descriptors) {
+        return 6;
     }
     pretended.table->close(state);
     return ((pretended.live() == 0) && (pretended.violation()[0] == '\0')) ? 0 : 5;
@@ -54,13 +74,15 @@ void sharing_two_processes(unsigned flags, const char *setting, const char *call
     pid_t child;
 
     PRETENDED(setting);
+    if (tracing_is_open()) {
+        tracing_set(TRACING_NAMED);
+    }
     cr_assert_eq(pipe(pipes), 0);
     child = fork(); /* before anybody uses the driver */
     if (child == 0) {
         close(pipes[1]);
         _exit(open_and_change(pipes[0]));
     }
-    prctl(PR_SET_PTRACER, child, 0, 0, 0);
     state               = pretended_open();
     request.flags       = flags;
     request.align_bytes = 1 << 16;
@@ -68,6 +90,7 @@ void sharing_two_processes(unsigned flags, const char *setting, const char *call
                  memspan_error_text());
     cr_assert_gt(pretended.calls(call), 0u, "%s", call);
     cr_assert(copy(state, block.address, &value));
+    cr_assert(!tracing_is_offered(), "before anything is exported nobody may trace");
     cr_assert_eq(pretended.table->ipc_export(state, 0, &block, token, &size), MEMSPAN_OK, "%s",
                  memspan_error_text());
     cr_assert_eq(write(pipes[1], token, size), (ssize_t)size);
