@@ -71,6 +71,8 @@ function(memspan_add_offload_program name)
   endif()
   string(TOUPPER "${CMAKE_BUILD_TYPE}" build_type)
   separate_arguments(flags NATIVE_COMMAND "${CMAKE_C_FLAGS} ${CMAKE_C_FLAGS_${build_type}}")
+  # Objects for link-time optimisation need a linker with the compiler's plug-in, for the device too.
+  list(FILTER flags EXCLUDE REGEX "^-flto")
   set(flags ${OffloadClang_FLAGS} ${MEMSPAN_OFFLOAD_WARNINGS} -D_GNU_SOURCE ${flags} ${ARG_OPTIONS})
   list(TRANSFORM ARG_INCLUDES PREPEND -I)
   list(APPEND flags ${ARG_INCLUDES})

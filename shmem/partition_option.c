@@ -400,8 +400,8 @@ static memspan_status_t read_variable(const char *entry, const char *prefix, int
     struct memspan_partition_wish *same;
     memspan_status_t status;
     char name[136];
-    const char *text;
-    int id;
+    const char *text = NULL;
+    int id           = 0;
 
     status = split_variable(entry, prefix, name, sizeof name, &id, &text);
     if (status == MEMSPAN_OK) {

@@ -162,8 +162,8 @@ static memspan_status_t wake(struct cuda_device *device)
 
 memspan_status_t cuda_enter(void *state, int ordinal, struct cuda_device **device_p)
 {
-    struct cuda_device *device;
-    memspan_status_t status = cuda_device_get(state, ordinal, &device);
+    struct cuda_device *device = NULL;
+    memspan_status_t status    = cuda_device_get(state, ordinal, &device);
 
     if ((status == MEMSPAN_OK) && (atomic_load(&device->context) == NULL)) {
         status = wake(device);

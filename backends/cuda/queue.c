@@ -84,8 +84,8 @@ void cuda_queue_drop(struct cuda_queue *queue)
 memspan_status_t cuda_queue_create(void *state, int ordinal, void **queue_p)
 {
     struct cuda_device *device;
-    struct cuda_queue *queue;
-    memspan_status_t status = cuda_enter(state, ordinal, &device);
+    struct cuda_queue *queue = NULL;
+    memspan_status_t status  = cuda_enter(state, ordinal, &device);
 
     if (status != MEMSPAN_OK) {
         return status;

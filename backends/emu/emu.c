@@ -59,8 +59,8 @@ memspan_status_t emu_enter_lost(void *state, int ordinal, struct emu_device **de
 
 memspan_status_t emu_enter(void *state, int ordinal, struct emu_device **device_p)
 {
-    struct emu_device *device;
-    memspan_status_t status = emu_enter_lost(state, ordinal, &device);
+    struct emu_device *device = NULL;
+    memspan_status_t status   = emu_enter_lost(state, ordinal, &device);
 
     if (status != MEMSPAN_OK) {
         return status;

@@ -25,9 +25,9 @@ memspan_status_t hip_device_get(void *opaque, int ordinal, struct hip_device **d
 
 memspan_status_t hip_enter(void *opaque, int ordinal, struct hip_device **device_p, int *before_p)
 {
-    struct hip_state *state = opaque;
-    int before              = ordinal;
-    struct hip_device *device;
+    struct hip_state *state   = opaque;
+    int before                = ordinal;
+    struct hip_device *device = NULL;
     hip_result_t code;
     memspan_status_t status = hip_device_get(state, ordinal, &device);
 

@@ -74,7 +74,7 @@ void hip_queue_drop(struct hip_queue *queue)
 memspan_status_t hip_queue_create(void *state, int ordinal, void **queue_p)
 {
     struct hip_device *device;
-    struct hip_queue *queue;
+    struct hip_queue *queue = NULL;
     int before;
     memspan_status_t status = hip_enter(state, ordinal, &device, &before);
 

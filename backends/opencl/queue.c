@@ -57,16 +57,14 @@ memspan_status_t opencl_queue_new(struct opencl_device *device, struct opencl_qu
     return MEMSPAN_OK;
 }
 
-void opencl_queue_unref(struct opencl_queue *queue)
+/* Out of line: inlined twice into a caller that holds a reference of its own, GCC 12 warns that the
+ * second call uses what the first has freed. */
+__attribute__((noinline)) static void end_queue(struct opencl_queue *queue)
 {
     struct opencl_platform *platform = queue->device->platform;
     const struct opencl_calls *cl    = &platform->state->cl;
     struct opencl_queue **link;
 
-    queue->references--;
-    if (queue->references > 0) {
-        return;
-    }
     for (link = &platform->queues; *link != NULL; link = &(*link)->next) {
         if (*link == queue) {
             *link = queue->next;
@@ -78,6 +76,14 @@ void opencl_queue_unref(struct opencl_queue *queue)
     }
     cl->clReleaseCommandQueue(queue->handle);
     free(queue);
+}
+
+void opencl_queue_unref(struct opencl_queue *queue)
+{
+    queue->references--;
+    if (queue->references == 0) {
+        end_queue(queue);
+    }
 }
 
 memspan_status_t opencl_queue_get(struct opencl_device *device, void *queue,

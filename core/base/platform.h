@@ -9,6 +9,10 @@
 #include <stdint.h>
 #include <unistd.h>
 
+#if !defined(__GLIBC__) || !defined(__BYTE_ORDER__) || (__BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__)
+#error "Memspan needs the GNU C library and a little-endian processor"
+#endif
+
 #define MEMSPAN_LIKELY(x)   __builtin_expect(!!(x), 1)
 #define MEMSPAN_UNLIKELY(x) __builtin_expect(!!(x), 0)
 

@@ -67,8 +67,8 @@ void memspan_collective_check(const char *call, struct memspan_team *team, const
                               uint64_t value)
 {
     struct claim mine = {.value = value};
-    uint64_t other;
-    int pe;
+    uint64_t other    = 0;
+    int pe            = 0;
 
     if (team->active_set_sync != NULL) {
         if (!compare_in_sync(team, value, &pe, &other)) {
