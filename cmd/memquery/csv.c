@@ -22,9 +22,11 @@ static void put_text(FILE *out, const char *text)
     fputc('"', out);
 }
 
-static void put_measured(const struct measure_cell *cell, FILE *out)
+static void put_measured(const struct snapshot *snapshot, const struct lane *lane, size_t device,
+                         FILE *out)
 {
-    bool done = (cell != NULL) && (cell->state == MEASURE_DONE);
+    const struct measure_cell *cell = measure_cell_of(snapshot->board, snapshot, lane, device);
+    bool done                       = (cell != NULL) && (cell->state == MEASURE_DONE);
 
     fputc(',', out);
     if (done && (cell->bandwidth_bytes_per_s > 0)) {
@@ -38,9 +40,12 @@ static void put_measured(const struct measure_cell *cell, FILE *out)
             done ? measure_date(cell->measured_at).text : "");
     put_text(out, measure_source(cell));
     fputc(',', out);
-    put_text(out, (cell == NULL)                        ? "not measured; --measure does"
-                  : (cell->bandwidth_reason[0] != '\0') ? cell->bandwidth_reason
-                                                        : cell->latency_reason);
+    put_text(out, measure_reason(cell, snapshot, lane, device));
+    if (done) {
+        fprintf(out, ",%d,%d,%d", measure_spread_percent(cell), cell->settled, cell->busy);
+    } else {
+        fputs(",,,", out);
+    }
 }
 
 static void put_row(const struct snapshot *snapshot, const struct space_row *row,
@@ -57,7 +62,7 @@ static void put_row(const struct snapshot *snapshot, const struct space_row *row
             from->info.number, from->info.backend, from->info.ordinal,
             memspan_access_name(lane->reach[device].access),
             memspan_coherence_name(lane->reach[device].coherence));
-    put_measured(measure_cell_of(snapshot->board, snapshot, lane, device), out);
+    put_measured(snapshot, lane, device, out);
     fputc('\n', out);
 }
 
@@ -68,7 +73,7 @@ void csv_print(const struct snapshot *snapshot, FILE *out)
     size_t k;
 
     fputs("space,resource,kind,home,device,device_name,access,coherence,bandwidth_bytes_per_s,"
-          "latency_ns,method,measured_at,source,reason\n",
+          "latency_ns,method,measured_at,source,reason,spread_percent,settled,busy\n",
           out);
     for (i = 0; i < snapshot->space_count; i++) {
         for (j = 0; j < snapshot->spaces[i].lane_count; j++) {

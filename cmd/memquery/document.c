@@ -182,7 +182,7 @@ static json_t *lane_of(const struct snapshot *snapshot, const struct lane *lane)
     for (i = 0; i < snapshot->device_count; i++) {
         json_t *reach = json_reach(snapshot->devices[i].info.number, &lane->reach[i]);
 
-        measure_put(reach, measure_cell_of(snapshot->board, snapshot, lane, i));
+        measure_put(reach, snapshot, lane, i);
         json_array_append_new(access, reach);
     }
     json_put(object, "reach", access);

@@ -7,6 +7,7 @@
  * culprit in probe.c is for drivers that do not even start. */
 
 #include "measure.h"
+#include "measure_busy.h"
 #include "measure_cache.h"
 #include "measure_cell.h"
 #include "probe.h"
@@ -70,6 +71,32 @@ const struct measure_cell *measure_cell_of(const struct measure_board *board,
         }
     }
     return NULL;
+}
+
+const char *measure_obstacle(const struct snapshot *snapshot, const struct lane *lane,
+                             size_t device)
+{
+    const struct device_row *row = &snapshot->devices[device];
+    bool runs =
+        (row->info.number == MEMSPAN_HOST) || ((row->info.capabilities & MEMSPAN_CAN_KERNELS) != 0);
+    bool own = (lane->info.kind == MEMSPAN_KIND_DEVICE) && (lane->info.home == row->info.number);
+
+    if (!lane->planned || (lane->state == LANE_OFF)) {
+        return "the memory cannot be had";
+    }
+    switch (lane->reach[device].access) {
+    case MEMSPAN_ACCESS_NONE:
+        return "the device does not reach it";
+    case MEMSPAN_ACCESS_REGISTER:
+        return "reached only once it is imported into the device's driver";
+    case MEMSPAN_ACCESS_COPY:
+        return NULL;
+    case MEMSPAN_ACCESS_FAULT:
+    case MEMSPAN_ACCESS_REMOTE:
+    case MEMSPAN_ACCESS_LOCAL:
+    default:
+        return (runs || own) ? NULL : "the device has no built-in kernels";
+    }
 }
 
 /* ---- what a figure depends on ---- */
@@ -171,12 +198,17 @@ static void measure_one(const struct work *work, struct measure_bed *bed, const 
 {
     const struct measure_board *board = work->board;
 
+    struct measure_busy busy;
+
     __atomic_store_n(&work->board->running, (int)(cell - board->cells), __ATOMIC_SEQ_CST);
+    cell->settled = true;
+    measure_busy_begin(&busy);
     measure_bed_use(bed, &work->snapshot->devices[device], &lane->reach[device], cell);
     if (cell->state == MEASURE_DONE) {
         cell->measured_at = (int64_t)time(NULL);
         cell->full        = work->options->measure.full;
         cell->cached      = false;
+        cell->busy        = measure_busy_end(&busy, cell->method == MEASURE_LOADS);
     }
     __atomic_store_n(&work->board->running, -1, __ATOMIC_SEQ_CST);
 }
@@ -216,6 +248,15 @@ static void measure_lane(const struct work *work, const struct space_row *row,
     }
 }
 
+static void waive(struct measure_cell *cell, const char *obstacle)
+{
+    if (obstacle != NULL) {
+        cell->state = MEASURE_WAIVED;
+        snprintf(cell->bandwidth_reason, sizeof(cell->bandwidth_reason), "%s", obstacle);
+        snprintf(cell->latency_reason, sizeof(cell->latency_reason), "%s", obstacle);
+    }
+}
+
 static void list_cells(const struct work *work)
 {
     size_t i;
@@ -234,6 +275,7 @@ static void list_cells(const struct work *work)
                 cell = measure_board_cell(work->board, lane->info.name, name);
                 if ((cell != NULL) && (cell->key[0] == '\0')) {
                     make_key(work->snapshot, lane, k, cell);
+                    waive(cell, measure_obstacle(work->snapshot, lane, k));
                 }
             }
         }
@@ -296,7 +338,7 @@ static int measure_all(const struct request *request, FILE *out)
     snapshot_take(&snapshot, &plain);
     list_cells(&work);
     if (!options->measure.again && !options->measure.no_cache) {
-        measure_cache_load(work.board, options->measure.full);
+        measure_cache_load(work.board, &options->measure);
     }
     work.budget_ns = budget_of(&work);
     for (i = 0; !options->measure.cached_only && (i < snapshot.space_count); i++) {

@@ -38,11 +38,15 @@ struct measure_cell {
     enum measure_method method;
     double bandwidth_bytes_per_s; /* 0: not known */
     double latency_ns;            /* 0: not known */
+    double bandwidth_spread;      /* of its repetitions, as a part of the figure */
+    double latency_spread;
     char bandwidth_reason[256];
     char latency_reason[256];
     int64_t measured_at; /* seconds since 1970; 0: never */
     bool full;           /* measured with the large sizes */
     bool cached;         /* by an earlier run */
+    bool settled;        /* the repetitions agreed */
+    bool busy;           /* other work held the processors meanwhile */
 };
 
 enum { MEASURE_CELLS_MAX = 2048 };
@@ -69,6 +73,18 @@ const struct measure_cell *measure_cell_of(const struct measure_board *board,
 struct measure_cell *measure_board_cell(struct measure_board *board, const char *resource,
                                         const char *device);
 
+/* Why the memory of a lane is never measured from a device of the snapshot, or NULL. */
+const char *measure_obstacle(const struct snapshot *snapshot, const struct lane *lane,
+                             size_t device);
+
+/* Why there is no figure: of the cell, which may be NULL, of that lane and device. "" where there
+ * is one. */
+const char *measure_reason(const struct measure_cell *cell, const struct snapshot *snapshot,
+                           const struct lane *lane, size_t device);
+
+/* The larger spread of the cell's figures in percent, rounded up. */
+int measure_spread_percent(const struct measure_cell *cell);
+
 /* "loads", "kernel", "copy", "fill", "". */
 const char *measure_method_name(enum measure_method method);
 
@@ -85,6 +101,7 @@ const char *measure_source(const struct measure_cell *cell);
 void measure_print(const struct measure_board *board, const struct snapshot *snapshot, FILE *out);
 
 /* The figures as keys of the object of one reach; all keys are there without a board too. */
-void measure_put(json_t *object, const struct measure_cell *cell);
+void measure_put(json_t *object, const struct snapshot *snapshot, const struct lane *lane,
+                 size_t device);
 
 #endif /* MEMQUERY_MEASURE_H */

@@ -237,7 +237,11 @@ static void take_entry(struct measure_cell *cell, const json_t *entry)
     cell->bandwidth_bytes_per_s = bandwidth;
     cell->latency_ns            = latency;
     cell->measured_at           = when;
+    cell->bandwidth_spread      = figure_of(entry, "bandwidth_spread");
+    cell->latency_spread        = figure_of(entry, "latency_spread");
     cell->full                  = json_is_true(json_object_get(entry, "full"));
+    cell->settled               = json_is_true(json_object_get(entry, "settled"));
+    cell->busy                  = json_is_true(json_object_get(entry, "busy"));
     cell->cached                = true;
     snprintf(cell->bandwidth_reason, sizeof(cell->bandwidth_reason), "%s",
              (bandwidth > 0) ? "" : text_of(entry, "bandwidth_reason"));
@@ -259,7 +263,17 @@ static struct measure_cell *find_key(struct measure_board *board, const char *ke
     return NULL;
 }
 
-void measure_cache_load(struct measure_board *board, bool full)
+/* Whether the entry will do. */
+static bool is_wanted(const json_t *entry, const struct measure_wish *wish)
+{
+    if (wish->full && !json_is_true(json_object_get(entry, "full"))) {
+        return false;
+    }
+    return wish->cached_only || (json_is_true(json_object_get(entry, "settled")) &&
+                                 !json_is_true(json_object_get(entry, "busy")));
+}
+
+void measure_cache_load(struct measure_board *board, const struct measure_wish *wish)
 {
     struct place place;
     json_t *entries;
@@ -274,8 +288,7 @@ void measure_cache_load(struct measure_board *board, bool full)
     {
         struct measure_cell *cell = find_key(board, text_of(entry, "key"));
 
-        if ((cell != NULL) && (cell->state == MEASURE_TODO) &&
-            (!full || json_is_true(json_object_get(entry, "full")))) {
+        if ((cell != NULL) && (cell->state == MEASURE_TODO) && is_wanted(entry, wish)) {
             take_entry(cell, entry);
         }
     }
@@ -296,7 +309,11 @@ static json_t *make_entry(const struct measure_cell *cell)
     json_put_text(entry, "bandwidth_reason", cell->bandwidth_reason);
     json_put_text(entry, "latency_reason", cell->latency_reason);
     json_put_int(entry, "measured_at", cell->measured_at);
+    json_put(entry, "bandwidth_spread", json_real(cell->bandwidth_spread));
+    json_put(entry, "latency_spread", json_real(cell->latency_spread));
     json_put_bool(entry, "full", cell->full);
+    json_put_bool(entry, "settled", cell->settled);
+    json_put_bool(entry, "busy", cell->busy);
     return entry;
 }
 

@@ -8,8 +8,10 @@
 
 #include "measure.h"
 
-/* Fill the cells that have the same key as what was measured; @p full: with large sizes. */
-void measure_cache_load(struct measure_board *board, bool full);
+/* Fill the cells that have the same key as what was measured, with large sizes where these are
+ * wanted. A figure whose repetitions did not agree, or that was taken while others used the
+ * processors, is taken over only where nothing is to be measured. */
+void measure_cache_load(struct measure_board *board, const struct measure_wish *wish);
 
 /* Keep what has been measured, beside what is there of other devices. */
 void measure_cache_store(struct measure_board *board);

@@ -8,12 +8,15 @@
  * compared with what they have to be: a figure of work that was not done is none. */
 
 #include "measure_cell.h"
+#include "measure_series.h"
 #include "space.h"
 #include "text.h"
 #include <stdlib.h>
 #include <string.h>
 
 enum {
+    REPETITIONS        = 5,  /* that have the time of a figure; more when they do not agree */
+    SMALL_COPIES       = 10, /* in each time of a copy of eight bytes */
     ARRAY_LEAST_BYTES  = 64 << 10,
     COUNT_LEAST        = 8192,
     COPY_MOST_BYTES    = 32 << 20,
@@ -239,40 +242,53 @@ static size_t choose_count(const struct measure_bed *bed, int device)
     return count;
 }
 
+/* The nanoseconds that the repetitions of a figure come to, at least one. */
+static double settle(const struct measure_series *series, double *spread_p,
+                     struct measure_cell *cell)
+{
+    double median = measure_series_median(series);
+
+    *spread_p     = measure_series_spread(series);
+    cell->settled = cell->settled && measure_series_agree(series);
+    return (median < 1) ? 1 : median;
+}
+
 static bool measure_bandwidth(const struct measure_bed *bed, int device, struct measure_cell *cell)
 {
-    size_t size     = sizeof(cell->bandwidth_reason);
-    char *reason    = cell->bandwidth_reason;
-    int64_t best_ns = INT64_MAX;
-    size_t count    = choose_count(bed, device);
-    size_t passes   = 1;
-    size_t done     = 0;
-    size_t i;
+    struct measure_series series = {0};
+    size_t size                  = sizeof(cell->bandwidth_reason);
+    char *reason                 = cell->bandwidth_reason;
+    size_t count                 = choose_count(bed, device);
+    size_t passes                = 1;
+    size_t done                  = 0;
+    bool more                    = true;
 
     if ((count == 0) || !set_arrays(bed, device, count)) {
         snapshot_error(reason, size);
         return false;
     }
-    for (i = 0; i < 4; i++) { /* the first, of one pass, warms up and says how many there can be */
+    while (more) { /* the first, of one pass, warms up and says how many there can be */
         int64_t ns = time_passes(bed, device, count, passes);
 
         if (ns < 0) {
             snapshot_error(reason, size);
             return false;
         }
-        done += passes;
         ns = (ns < 1) ? 1 : ns;
-        if (i == 0) {
-            passes = (size_t)(bed->budget_ns / 3 / ns);
+        if (done == 0) {
+            done   = 1;
+            passes = (size_t)(bed->budget_ns / REPETITIONS / ns);
             passes = (passes < 1) ? 1 : ((passes > PASSES_MOST) ? PASSES_MOST : passes);
-        } else if (ns / (int64_t)passes < best_ns) {
-            best_ns = ns / (int64_t)passes;
+            continue;
         }
+        done += passes;
+        more = measure_series_add(&series, (double)ns / (double)passes);
     }
     if (!is_right(bed, count, done, reason, size)) {
         return false;
     }
-    cell->bandwidth_bytes_per_s = 32e9 * (double)count / (double)((best_ns < 1) ? 1 : best_ns);
+    cell->bandwidth_bytes_per_s =
+        32e9 * (double)count / settle(&series, &cell->bandwidth_spread, cell);
     return true;
 }
 
@@ -310,12 +326,13 @@ static int64_t time_walk(struct measure_bed *bed, int device, size_t steps, char
 
 static bool measure_latency(struct measure_bed *bed, int device, struct measure_cell *cell)
 {
-    size_t size       = sizeof(cell->latency_reason);
-    char *reason      = cell->latency_reason;
-    bool moves        = (bed->kind == MEMSPAN_KIND_MANAGED);
-    int64_t launch_ns = INT64_MAX;
-    int64_t ns        = 0;
-    size_t steps      = 500;
+    size_t size                  = sizeof(cell->latency_reason);
+    char *reason                 = cell->latency_reason;
+    bool moves                   = (bed->kind == MEMSPAN_KIND_MANAGED);
+    int64_t launch_ns            = INT64_MAX;
+    int64_t ns                   = 0;
+    size_t steps                 = 500;
+    struct measure_series series = {0};
     size_t i;
 
     if (moves && (time_walk(bed, device, bed->chain.count, reason, size) < 0)) {
@@ -333,16 +350,25 @@ static bool measure_latency(struct measure_bed *bed, int device, struct measure_
         if (ns < 0) {
             return false;
         }
-        if (((ns >= bed->budget_ns / 3) && (ns >= 4 * launch_ns)) || (steps >= STEPS_MOST)) {
+        if (((ns >= bed->budget_ns / REPETITIONS) && (ns >= 4 * launch_ns)) ||
+            (steps >= STEPS_MOST)) {
             break;
         }
-        steps *= (ns < bed->budget_ns / 30) ? 8 : 3;
+        steps *= (ns < bed->budget_ns / (10 * REPETITIONS)) ? 8 : 3;
     }
-    if (ns <= launch_ns) {
+    while (measure_series_add(&series, (double)(ns - launch_ns) / (double)steps)) {
+        ns = time_walk(bed, device, steps, reason, size);
+        if (ns < 0) {
+            return false;
+        }
+    }
+    if (measure_series_median(&series) <= 0) {
         snprintf(reason, size, "too fast for this clock");
         return false;
     }
-    cell->latency_ns = (double)(ns - launch_ns) / (double)steps;
+    cell->latency_spread = measure_series_spread(&series);
+    cell->latency_ns     = measure_series_median(&series);
+    cell->settled        = cell->settled && measure_series_agree(&series);
     return true;
 }
 
@@ -352,36 +378,32 @@ static bool measure_latency(struct measure_bed *bed, int device, struct measure_
 static bool time_copies(const struct measure_bed *bed, unsigned char *mine, size_t size_bytes,
                         struct measure_cell *cell)
 {
-    int64_t best_ns  = INT64_MAX;
-    int64_t eight_ns = INT64_MAX;
-    int64_t spent_ns = 0;
+    struct measure_series blocks = {0};
+    struct measure_series words  = {0};
+    bool more                    = true;
     int64_t begin_ns;
     size_t i;
 
-    for (i = 0; (i < 3) || ((i < 1000) && (spent_ns < bed->budget_ns)); i++) {
-        int64_t ns;
-
+    while (more) {
         begin_ns = measure_now_ns();
         if ((memspan_copy(bed->arrays, mine, size_bytes) != MEMSPAN_OK) ||
             (memspan_copy(mine, bed->arrays, size_bytes) != MEMSPAN_OK)) {
             return false;
         }
-        ns      = measure_now_ns() - begin_ns;
-        best_ns = (ns < best_ns) ? ns : best_ns;
-        spent_ns += ns;
+        more = measure_series_add(&blocks, (double)(measure_now_ns() - begin_ns));
     }
-    for (i = 0; i < 100; i++) {
-        int64_t ns;
-
+    for (more = true; more;) {
         begin_ns = measure_now_ns();
-        if (memspan_copy(mine, bed->arrays, 8) != MEMSPAN_OK) {
-            return false;
+        for (i = 0; i < SMALL_COPIES; i++) {
+            if (memspan_copy(mine, bed->arrays, 8) != MEMSPAN_OK) {
+                return false;
+            }
         }
-        ns       = measure_now_ns() - begin_ns;
-        eight_ns = (ns < eight_ns) ? ns : eight_ns;
+        more = measure_series_add(&words, (double)(measure_now_ns() - begin_ns) / SMALL_COPIES);
     }
-    cell->bandwidth_bytes_per_s = 2e9 * (double)size_bytes / (double)((best_ns < 1) ? 1 : best_ns);
-    cell->latency_ns            = (double)((eight_ns < 1) ? 1 : eight_ns);
+    cell->bandwidth_bytes_per_s =
+        2e9 * (double)size_bytes / settle(&blocks, &cell->bandwidth_spread, cell);
+    cell->latency_ns = settle(&words, &cell->latency_spread, cell);
     return true;
 }
 
@@ -453,40 +475,31 @@ static void measure_copies(const struct measure_bed *bed, int device, struct mea
 
 static void measure_fills(const struct measure_bed *bed, struct measure_cell *cell)
 {
-    size_t size_bytes = 3 * bed->count * sizeof(double);
-    int64_t best_ns   = INT64_MAX;
-    size_t i;
+    size_t size_bytes            = 3 * bed->count * sizeof(double);
+    struct measure_series series = {0};
+    bool more                    = true;
 
     cell->method = MEASURE_FILL;
     cell->state  = MEASURE_DONE;
-    for (i = 0; i < 3; i++) {
+    while (more) {
         int64_t begin_ns = measure_now_ns();
-        int64_t ns;
 
-        if (memspan_fill(bed->arrays, (unsigned char)i, size_bytes) != MEMSPAN_OK) {
+        if (memspan_fill(bed->arrays, (unsigned char)series.count, size_bytes) != MEMSPAN_OK) {
             snapshot_error(cell->bandwidth_reason, sizeof(cell->bandwidth_reason));
             cell->state = MEASURE_FAILED;
             break;
         }
-        ns      = measure_now_ns() - begin_ns;
-        best_ns = (ns < best_ns) ? ns : best_ns;
+        more = measure_series_add(&series, (double)(measure_now_ns() - begin_ns));
     }
     if (cell->state == MEASURE_DONE) {
         cell->bandwidth_bytes_per_s =
-            1e9 * (double)size_bytes / (double)((best_ns < 1) ? 1 : best_ns);
+            1e9 * (double)size_bytes / settle(&series, &cell->bandwidth_spread, cell);
     }
     snprintf(cell->latency_reason, sizeof(cell->latency_reason),
              "the device has no built-in kernel that could follow a chain");
 }
 
 /* ---- which ---- */
-
-static void waive(struct measure_cell *cell, enum measure_state state, const char *why)
-{
-    cell->state = state;
-    snprintf(cell->bandwidth_reason, sizeof(cell->bandwidth_reason), "%s", why);
-    snprintf(cell->latency_reason, sizeof(cell->latency_reason), "%s", why);
-}
 
 static void measure_loads(struct measure_bed *bed, const struct device_row *device,
                           struct measure_cell *cell)
@@ -514,19 +527,15 @@ void measure_bed_use(struct measure_bed *bed, const struct device_row *device,
     int number = device->info.number;
 
     if (bed->problem[0] != '\0') {
-        waive(cell, MEASURE_FAILED, bed->problem);
-    } else if (reach->access == MEMSPAN_ACCESS_NONE) {
-        waive(cell, MEASURE_WAIVED, "the device does not reach it");
-    } else if (reach->access == MEMSPAN_ACCESS_REGISTER) {
-        waive(cell, MEASURE_WAIVED, "reached only once it is imported into the device's driver");
+        cell->state = MEASURE_FAILED;
+        snprintf(cell->bandwidth_reason, sizeof(cell->bandwidth_reason), "%s", bed->problem);
+        snprintf(cell->latency_reason, sizeof(cell->latency_reason), "%s", bed->problem);
     } else if (reach->access == MEMSPAN_ACCESS_COPY) {
         measure_copies(bed, number, cell);
     } else if ((number == MEMSPAN_HOST) ||
                ((device->info.capabilities & MEMSPAN_CAN_KERNELS) != 0)) {
         measure_loads(bed, device, cell);
-    } else if ((bed->kind == MEMSPAN_KIND_DEVICE) && (bed->home == number)) {
-        measure_fills(bed, cell);
     } else {
-        waive(cell, MEASURE_WAIVED, "the device has no built-in kernels");
+        measure_fills(bed, cell);
     }
 }

@@ -26,7 +26,7 @@ void measure_bed_open(struct measure_bed *bed, const struct snapshot *snapshot,
                       int64_t budget_ns);
 void measure_bed_close(struct measure_bed *bed);
 
-/* Measure it from that device; the cell says what came of it. */
+/* Measure it from that device, to which there is no obstacle; the cell says what came of it. */
 void measure_bed_use(struct measure_bed *bed, const struct device_row *device,
                      const memspan_reach_t *reach, struct measure_cell *cell);
 

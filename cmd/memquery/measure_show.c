@@ -35,9 +35,32 @@ const char *measure_source(const struct measure_cell *cell)
                         : (cell->full ? "measured now, full" : "measured now, quick");
 }
 
+const char *measure_reason(const struct measure_cell *cell, const struct snapshot *snapshot,
+                           const struct lane *lane, size_t device)
+{
+    const char *obstacle = measure_obstacle(snapshot, lane, device);
+
+    if (cell != NULL) {
+        return (cell->bandwidth_reason[0] != '\0') ? cell->bandwidth_reason : cell->latency_reason;
+    }
+    if (obstacle != NULL) {
+        return obstacle;
+    }
+    return (snapshot->board == NULL) ? "not measured; --measure does"
+                                     : "there are more figures than fit on the board";
+}
+
+int measure_spread_percent(const struct measure_cell *cell)
+{
+    double spread = (cell->bandwidth_spread > cell->latency_spread) ? cell->bandwidth_spread
+                                                                    : cell->latency_spread;
+
+    return (spread > 9.99) ? 999 : (int)(100 * spread + 0.999);
+}
+
 /* ---- table ---- */
 
-/* "12.3/95": GB/s and ns; a letter where it was not loads and stores. */
+/* "12.3/95~4%": GB/s, ns and spread; a letter where it was not loads and stores. */
 static void cell_text(const struct measure_cell *cell, char *text, size_t size)
 {
     text[0] = '\0';
@@ -60,11 +83,11 @@ static void cell_text(const struct measure_cell *cell, char *text, size_t size)
         } else {
             text_append(text, size, "/?");
         }
-        text_append(text, size, "%s%s",
+        text_append(text, size, "%s~%d%%%s%s",
                     (cell->method == MEASURE_COPY)   ? "c"
                     : (cell->method == MEASURE_FILL) ? "f"
                                                      : "",
-                    cell->cached ? "*" : "");
+                    measure_spread_percent(cell), cell->busy ? "!" : "", cell->cached ? "*" : "");
     }
 }
 
@@ -117,7 +140,7 @@ static void print_rows(const struct measure_board *board, const struct snapshot 
                 char text[64];
 
                 cell_text(measure_cell_of(board, snapshot, lane, k), text, sizeof(text));
-                grid_add(&grid, "%s", text);
+                grid_add(&grid, "%s", (measure_obstacle(snapshot, lane, k) != NULL) ? "." : text);
             }
         }
     }
@@ -194,7 +217,8 @@ void measure_print(const struct measure_board *board, const struct snapshot *sna
     }
     print_rows(board, snapshot, out);
     fprintf(out, "GB/s of three loads and a store / ns of dependent loads; c copies in and out / "
-                 "ns of eight bytes; f fills; . no way; ? not measured\n");
+                 "ns of eight bytes; f fills; ~ spread of the repetitions; ! others used the "
+                 "processors; . no way; ? not measured\n");
     print_dates(board, out);
     print_reasons(board, out);
     if (board->cache_note[0] != '\0') {
@@ -214,11 +238,12 @@ static void put_figure(json_t *object, const char *key, double value, const char
     }
 }
 
-void measure_put(json_t *object, const struct measure_cell *cell)
+void measure_put(json_t *object, const struct snapshot *snapshot, const struct lane *lane,
+                 size_t device)
 {
-    static const char never[] = "not measured; --measure does";
-    bool done                 = (cell != NULL) && (cell->state == MEASURE_DONE);
-    const char *why           = (cell == NULL) ? never : (done ? "" : cell->bandwidth_reason);
+    const struct measure_cell *cell = measure_cell_of(snapshot->board, snapshot, lane, device);
+    bool done                       = (cell != NULL) && (cell->state == MEASURE_DONE);
+    const char *why                 = measure_reason(cell, snapshot, lane, device);
 
     put_figure(object, "bandwidth_bytes_per_s", done ? cell->bandwidth_bytes_per_s : 0,
                done ? cell->bandwidth_reason : why);
@@ -227,4 +252,13 @@ void measure_put(json_t *object, const struct measure_cell *cell)
     json_put_text_or(object, "method", done ? measure_method_name(cell->method) : "", why);
     json_put_text_or(object, "measured_at", done ? measure_date(cell->measured_at).text : "", why);
     json_put_text_or(object, "source", measure_source(cell), why);
+    if (done) {
+        json_put_int(object, "spread_percent", measure_spread_percent(cell));
+        json_put_bool(object, "settled", cell->settled);
+        json_put_bool(object, "busy", cell->busy);
+    } else {
+        json_put_null(object, "spread_percent", why);
+        json_put_null(object, "settled", why);
+        json_put_null(object, "busy", why);
+    }
 }

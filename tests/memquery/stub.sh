@@ -53,7 +53,8 @@ measure)
     reach='.spaces[] | .resources[] | . as $r | .reach[] | .resource = $r.name'
     expect_jq "[$reach | select(.resource == \"cuda0.managed\" and .device == 0)] | .[0] |
         .bandwidth_bytes_per_s > 0 and .latency_ns > 0 and .method == \"kernel\"
-        and .source == \"measured now, quick\" and (.measured_at | test(\"^20..-..-..T..:..:..Z\"))"
+        and .spread_percent >= 0 and (.settled | type) == \"boolean\"
+        and (.busy | type) == \"boolean\" and .source == \"measured now, quick\" and (.measured_at | test(\"^20..-..-..T..:..:..Z\"))"
     expect_jq "[$reach | select(.resource == \"node0\" and .device == -1)] | length == 4 and
         all(.bandwidth_bytes_per_s > 0 and .latency_ns > 0 and .method == \"loads\")"
     expect_jq "[$reach | select(.resource == \"cuda0.device\" and .device == -1)] |
@@ -62,23 +63,46 @@ measure)
         .[0].method == \"fill\" and .[0].latency_ns == null"
     expect_jq "[$reach | select(.resource == \"cuda1.coherent\" and .device == 1)] |
         .[0].bandwidth_bytes_per_s == null and (.[0].source_reason | test(\"no built-in kernels\"))"
+    never="[$reach | select(.resource == \"cuda1.coherent\" and .device == 1) | .latency_ns_reason]"
+    expect_jq '[.. | objects | to_entries[] | select(.key | endswith("_reason")) | .value
+        | select(type == "string" and test("--measure"))] == []'
     [ ! -e "$XDG_CACHE_HOME/memspan" ] || die "a cache without being asked for"
     # Without it nothing is measured, and every key is there.
     run --json
     expect_schema
-    expect_jq "[$reach | .latency_ns_reason == \"not measured; --measure does\"] | all"
+    expect_jq "[$reach | select(.resource == \"node0\" and .device == -1) | .latency_ns_reason
+        == \"not measured; --measure does\"] | all"
+    # What it would not measure either does not recommend it.
+    expect_jq "$never | length > 0 and all(test(\"no built-in kernels\"))"
+    run -o csv
+    expect_out '^[^,]*,cuda1.coherent,coherent,d1,1,.*,the device has no built-in kernels,,,$'
+    run --measure=cached --json
+    expect_jq "$never | all(test(\"no built-in kernels\"))"
     run --measure=no-cache
     expect_code 0
     expect_plain 72
     expect_out '^MEASURED +KIND +h +d0 +d1 +d2$'
-    expect_out '^cuda0.managed +managed +[0-9.]+/[0-9.]+ +[0-9.]+/[0-9.]+ +\. +\.$'
+    figure='[0-9.]+/[0-9.]+~[0-9]+%!?'
+    expect_out "^cuda0.managed +managed +$figure +$figure +\\. +\\.\$"
     expect_out '^measured \(quick\) 20'
     run --measure=no-cache -o csv
     expect_code 0
-    expect_out '^space,resource,kind,home,device,device_name,access,.*,measured_at,source,reason$'
-    expect_out '^"\{host,0\}",cuda0.managed,managed,d0,0,cuda:0,[a-z]+,[a-z]+,[0-9]+,[0-9.]+,kernel,20[^,]*Z,"measured now, quick",$'
+    expect_out '^space,resource,kind,home,device,device_name,access,.*,measured_at,source,reason,spread_percent,settled,busy$'
+    expect_out '^"\{host,0\}",cuda0.managed,managed,d0,0,cuda:0,[a-z]+,[a-z]+,[0-9]+,[0-9.]+,kernel,20[^,]*Z,"measured now, quick",,[0-9]+,[01],[01]$'
     [ "$(awk 'NR > 1' "$out" | wc -l)" -eq "$(run --json; jq '[.spaces[].resources[].reach[]] | length' "$out")" ] ||
         die "not a row for each space, resource and device"
+    ;;
+measure_busy)
+    # Others that want all processors are noticed.
+    hogs=
+    for hog in $(seq $(($(nproc) + 1))); do
+        (while :; do :; done) &
+        hogs="$hogs $!"
+    done
+    trap 'kill $hogs; rm -rf "$scratch"' EXIT
+    run --timeout 100 --measure=no-cache --json
+    expect_code 0
+    expect_jq '[.spaces[].resources[].reach[] | select(.method == "loads") | .busy] | any'
     ;;
 measure_faults)
     # What goes wrong in one memory is said of that memory; the others are measured.
@@ -128,6 +152,8 @@ measure_cache)
     [ "$(stat -c %a "$file")" = 600 ] || die "others may read the cache"
     [ "$(stat -c %a "$cache")" = 700 ] || die "others may look into the folder"
     [ "$(find "$cache" -type f | wc -l)" -eq 1 ] || die "more than one file"
+    # Figures that were taken in peace and agreed; on this machine they may not have been.
+    sed -i -e 's/"settled": false/"settled": true/' -e 's/"busy": true/"busy": false/' "$file"
     for words in cached quick; do
         run --measure=$words --json
         expect_code 0
@@ -136,6 +162,18 @@ measure_cache)
     done
     run --measure=again --json && expect_jq "($now) > 0 and ($before) == 0"
     run --measure=no-cache --json && expect_jq "($now) > 0 and ($before) == 0"
+    # Others are taken again, and shown for what they are meanwhile.
+    for mark in '"settled": true/"settled": false' '"busy": false/"busy": true'; do
+        sed -i -e 's/"settled": false/"settled": true/' -e 's/"busy": true/"busy": false/' "$file"
+        sed -i "s/$mark/" "$file"
+        run --measure=cached --json
+        expect_jq "($now) == 0 and ($before) > 0"
+        run --measure --json
+        expect_jq "($now) > 0 and ($before) == 0"
+    done
+    sed -i -e 's/"settled": false/"settled": true/' -e 's/"busy": false/"busy": true/' "$file"
+    run --measure=cached && expect_out '^node0 .*%!\*' && expect_out '! others used the processors'
+    sed -i -e 's/"busy": true/"busy": false/' "$file"
     run --measure && expect_out '^node0 .*\*' && expect_out '\* from the cache'
     # Whose figures they are: another driver's are not taken over, and are kept.
     sed -i 's/GPU-aaaa/GPU-cccc/' "$file"
