@@ -51,8 +51,8 @@ static void fill_sharing(struct lz_device *device)
                            "Level Zero has no property for it; a network library takes the dma-buf "
                            "(DMA_BUF %d)",
                            f->dmabuf);
-    memspan_capability_set(info, MEMSPAN_CAN_KERNELS, f->fp64, "ZE_DEVICE_MODULE_FLAG_FP64 %d",
-                           f->fp64);
+    memspan_capability_set(info, MEMSPAN_CAN_KERNELS, f->fp64, "ZE_DEVICE_MODULE_FLAG_FP64 %d%s",
+                           f->fp64, f->fp64 ? "" : ": kernels without double precision run");
 }
 
 static void fill_modes(struct lz_device *device)

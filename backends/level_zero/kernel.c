@@ -9,6 +9,9 @@
 /* A sum goes in three steps, each by fewer work-items, and every step's sums are kept apart. */
 enum { SUM_FIRST = 16384, SUM_SECOND = 128, GROUPS_MAX = 4096 };
 
+/* Arguments: how many, a number, three addresses. */
+enum { FIRST_ADDRESS = 2 };
+
 /* Where a device does not tell its limits. */
 enum { THREADS_UNTOLD = 32, GROUPS_UNTOLD = 64 };
 
@@ -127,6 +130,13 @@ static memspan_status_t get_kernel(struct lz_device *device, memspan_kernel_t wh
         return lz_refuse(device->state, MEMSPAN_ERR_UNSUPPORTED, NULL, "no kernel %#x on %s",
                          (unsigned)which, device->info.name);
     }
+    if (spirv.fp64 && !device->facts.fp64) {
+        return lz_refuse(device->state, MEMSPAN_ERR_UNSUPPORTED,
+                         "Intel's driver emulates it where NEOReadDebugKeys=1 "
+                         "OverrideDefaultFP64Settings=1 IGC_EnableDPEmulation=1 are set",
+                         "%s has no double precision, which the kernel %s needs", device->info.name,
+                         spirv.name);
+    }
     kernel = is_combining(which) ? &device->combine[operation][element] : &device->kernels[which];
     if (kernel->kernel == NULL) {
         status = make_kernel(device, &spirv, kernel);
@@ -164,7 +174,10 @@ static lz_result_t set_arguments(const struct lz_state *state, lz_kernel_h kerne
 
     fill_arguments(call, arguments);
     for (i = 0; (code == ZE_RESULT_SUCCESS) && (i < 5); i++) {
-        code = state->ze.zeKernelSetArgumentValue(kernel, i, sizeof(arguments[i]), &arguments[i]);
+        /* No address is a NULL argument: drivers before September 2023 refuse a pointer to zero. */
+        bool none = (i >= FIRST_ADDRESS) && (arguments[i] == 0);
+        code      = state->ze.zeKernelSetArgumentValue(kernel, i, sizeof(arguments[i]),
+                                                  none ? NULL : &arguments[i]);
     }
     return code;
 }
@@ -280,11 +293,6 @@ memspan_status_t lz_launch(void *state, int ordinal, void *opaque,
 
     if ((status == MEMSPAN_OK) && (call == NULL)) {
         status = lz_refuse(state, MEMSPAN_ERR_INVALID, NULL, "no kernel call");
-    }
-    if ((status == MEMSPAN_OK) && !device->facts.fp64) {
-        status = lz_refuse(state, MEMSPAN_ERR_UNSUPPORTED, NULL,
-                           "%s has no double precision, which the built-in kernels need",
-                           device->info.name);
     }
     if (status == MEMSPAN_OK) {
         status = lz_queue_get(device, opaque, &queue);

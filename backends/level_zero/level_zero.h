@@ -298,6 +298,7 @@ enum { LZ_SPIRV_WORDS = 512, LZ_GROUP_THREADS = 256 };
 struct lz_spirv {
     uint32_t words[LZ_SPIRV_WORDS];
     size_t count;
+    bool fp64; /* the device must compute in double precision */
     char name[48];
 };
 

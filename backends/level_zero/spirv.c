@@ -250,6 +250,7 @@ static void begin_module(struct writer *w, const struct element *e, const char *
 
     snprintf(w->m->name, sizeof(w->m->name), "memspan_%s", name);
     w->m->count      = 0;
+    w->m->fp64       = (e->form >= FLOATING) && (e->bits == 64);
     w->next_id       = ID_FIRST;
     w->element_bytes = e->bits / 8;
     w->element       = ID_ELEMENT;
@@ -269,7 +270,7 @@ static void begin_module(struct writer *w, const struct element *e, const char *
         static const uint32_t small[] = {[1] = CAPABILITY_INT8, [2] = CAPABILITY_INT16};
         if (e->form < FLOATING) {
             EMIT(w, OP_CAPABILITY, small[w->element_bytes]);
-        } else if (e->bits == 64) {
+        } else if (w->m->fp64) {
             EMIT(w, OP_CAPABILITY, CAPABILITY_FLOAT64);
         }
     }

@@ -75,15 +75,15 @@ MEMSPAN_API const char *memspan_coherence_name(memspan_coherence_t coherence);
 enum memspan_capability {
     MEMSPAN_CAN_SHARE_ADDRESSES   = 1u << 0, /**< one address means the same on host and device */
     MEMSPAN_CAN_ACCESS_CONCURRENT = 1u
-                                    << 1,   /**< host and device may touch managed memory at once */
-    MEMSPAN_CAN_ACCESS_PAGEABLE  = 1u << 2, /**< the device reaches plain malloc memory */
-    MEMSPAN_CAN_HOST_ATOMICS     = 1u << 3, /**< atomics work between host and device */
-    MEMSPAN_CAN_IMPORT           = 1u << 4, /**< host pages can be imported at the same address */
-    MEMSPAN_CAN_PREFETCH         = 1u << 5, /**< managed memory can be moved ahead of use */
-    MEMSPAN_CAN_IPC              = 1u << 6, /**< memory can be shared with another process */
-    MEMSPAN_CAN_DMABUF           = 1u << 7, /**< memory can be exported as a dma-buf */
-    MEMSPAN_CAN_RDMA             = 1u << 8, /**< a network card can reach its memory */
-    MEMSPAN_CAN_KERNELS          = 1u << 9, /**< memspan_kernel_launch() works */
+                                    << 1,  /**< host and device may touch managed memory at once */
+    MEMSPAN_CAN_ACCESS_PAGEABLE = 1u << 2, /**< the device reaches plain malloc memory */
+    MEMSPAN_CAN_HOST_ATOMICS    = 1u << 3, /**< atomics work between host and device */
+    MEMSPAN_CAN_IMPORT          = 1u << 4, /**< host pages can be imported at the same address */
+    MEMSPAN_CAN_PREFETCH        = 1u << 5, /**< managed memory can be moved ahead of use */
+    MEMSPAN_CAN_IPC             = 1u << 6, /**< memory can be shared with another process */
+    MEMSPAN_CAN_DMABUF          = 1u << 7, /**< memory can be exported as a dma-buf */
+    MEMSPAN_CAN_RDMA            = 1u << 8, /**< a network card can reach its memory */
+    MEMSPAN_CAN_KERNELS         = 1u << 9, /**< every built-in kernel works; without it, some may */
     MEMSPAN_CAN_UNIFIED_PHYSICAL = 1u << 10 /**< its memory is the host's memory */
 };
 

@@ -72,6 +72,28 @@ Test(level_zero_spirv, operations_fit_their_elements)
     cr_assert_eq(count, 8 * 7 + 2 * 4 + 2 * 2);
 }
 
+/* Of 73 kernels, what computes in doubles: the rest must run where there are none. */
+Test(level_zero_spirv, few_need_double_precision)
+{
+    struct lz_spirv m;
+    int count = 0;
+
+    for (int kernel = 0; kernel < LZ_KERNELS; kernel++) {
+        cr_assert(lz_spirv_write((memspan_kernel_t)kernel, &m));
+        cr_expect_eq(m.fp64, (kernel == MEMSPAN_KERNEL_DAXPY) || (kernel == MEMSPAN_KERNEL_SUM),
+                     "%s", m.name);
+    }
+    for (int o = 0; o < LZ_OPERATIONS; o++) {
+        for (int e = 0; e < LZ_ELEMENTS; e++) {
+            if (lz_spirv_write_combine(o, e, &m) && m.fp64) {
+                cr_expect((e == MEMSPAN_ELEMENT_F64) || (e == MEMSPAN_ELEMENT_C64), "%s", m.name);
+                count++;
+            }
+        }
+    }
+    cr_expect_eq(count, 6);
+}
+
 static void validate(const struct lz_spirv *m)
 {
     FILE *validator = popen("spirv-val --target-env opencl2.1 - 2>&1 >/dev/null", "w");

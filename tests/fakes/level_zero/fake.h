@@ -194,6 +194,7 @@ bool fake_busy(void);
 bool fake_is_used(const struct fake_memory *memory);
 
 /* spirv.c: what is wrong with a module, or NULL; and one work-item of it. */
+bool fake_spirv_has_fp64(const uint32_t *words, size_t count);
 const char *fake_spirv_check(const uint32_t *words, size_t count, const char *name);
 ze_result_t fake_spirv_run(ze_device_handle_t device, const struct fake_command *command,
                            uint64_t work_item);

@@ -103,6 +103,18 @@ static bool is_known(uint32_t opcode)
     return false;
 }
 
+bool fake_spirv_has_fp64(const uint32_t *words, size_t count)
+{
+    size_t i;
+
+    for (i = HEADER; (i < count) && (opcode_of(words[i]) == 17); i += length_of(words[i])) {
+        if (words[i + 1] == 10) { /* OpCapability Float64 */
+            return true;
+        }
+    }
+    return false;
+}
+
 const char *fake_spirv_check(const uint32_t *words, size_t count, const char *name)
 {
     bool found = (name == NULL);

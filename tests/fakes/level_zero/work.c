@@ -438,6 +438,10 @@ static ze_result_t module_create(ze_context_handle_t context, ze_device_handle_t
     } else {
         problem = fake_spirv_check((const uint32_t *)desc->pInputModule, count, NULL);
     }
+    if ((problem == NULL) && fake_lacks("fp64") &&
+        fake_spirv_has_fp64((const uint32_t *)desc->pInputModule, count)) {
+        problem = "double precision, which the device lacks";
+    }
     if (problem != NULL) {
         fake_broken("SPIR-V: %s", problem);
         fake.forced = ZE_RESULT_ERROR_MODULE_BUILD_FAILURE;
@@ -535,8 +539,15 @@ static ze_result_t kernel_argument(ze_kernel_handle_t kernel, uint32_t index, si
     if (size != 8) {
         return fake_leave(ZE_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_SIZE);
     }
-    memcpy(&kernel->arguments[index], value, size);
-    if ((index >= 2) && (kernel->arguments[index] != 0) &&
+    if ((value == NULL) && (index < 2)) {
+        fake_broken("a number of a kernel has no value");
+    }
+    kernel->arguments[index] = 0;
+    if (value != NULL) {
+        memcpy(&kernel->arguments[index], value, size);
+    }
+    /* An address of zero is no memory: it is NULL that stands for none. */
+    if ((index >= 2) && (value != NULL) &&
         (fake_reach(kernel->module->device, kernel->arguments[index], 1) == NULL)) {
         return fake_leave(ZE_RESULT_ERROR_INVALID_ARGUMENT);
     }

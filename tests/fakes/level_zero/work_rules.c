@@ -233,6 +233,40 @@ Test(level_zero_work, a_kernel_is_compiled_once)
     pretended_close(state);
 }
 
+/* Intel's Arc has none: what needs none of it runs there. */
+Test(level_zero_work, kernels_without_double_precision)
+{
+    static const memspan_kernel_t needing[] = {
+        MEMSPAN_KERNEL_DAXPY, MEMSPAN_KERNEL_SUM,
+        MEMSPAN_KERNEL_COMBINE(MEMSPAN_OPERATION_MAX, MEMSPAN_ELEMENT_F64),
+        MEMSPAN_KERNEL_COMBINE(MEMSPAN_OPERATION_SUM, MEMSPAN_ELEMENT_C64)};
+    static const memspan_kernel_t others[] = {
+        MEMSPAN_KERNEL_FILL, MEMSPAN_KERNEL_CHASE, MEMSPAN_KERNEL_ADD_ATOMIC,
+        MEMSPAN_KERNEL_COMBINE(MEMSPAN_OPERATION_MAX, MEMSPAN_ELEMENT_F32),
+        MEMSPAN_KERNEL_COMBINE(MEMSPAN_OPERATION_XOR, MEMSPAN_ELEMENT_U64)};
+    memspan_kernel_call_t call;
+    memspan_block_t block;
+    void *state;
+    size_t i;
+
+    PRETENDED("FAKE_ZE_LACKS=fp64");
+    state = pretended_open();
+    block = pretended_take(state, 0, MEMSPAN_KIND_DEVICE);
+    for (i = 0; i < sizeof(needing) / sizeof(needing[0]); i++) {
+        call = call_of(needing[i], 1, block.address);
+        cr_assert_eq(table->launch(state, 0, NULL, &call), MEMSPAN_ERR_UNSUPPORTED);
+        cr_assert_not_null(strstr(memspan_error_text(), "double precision"));
+        cr_assert_not_null(strstr(memspan_error_last()->hint, "IGC_EnableDPEmulation"));
+    }
+    for (i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+        call = call_of(others[i], (others[i] == MEMSPAN_KERNEL_CHASE) ? 0 : 1, block.address);
+        cr_assert_eq(table->launch(state, 0, NULL, &call), MEMSPAN_OK, "%s", memspan_error_text());
+        cr_assert_eq(table->synchronize(state, 0, NULL), MEMSPAN_OK, "%s", memspan_error_text());
+    }
+    pretended_give_back(state, 0, &block);
+    pretended_close(state);
+}
+
 Test(level_zero_work, sums_of_every_size)
 {
     static const size_t counts[] = {0, 1, 100, 128, 129, 6144, 6145, 40000};
