@@ -32,7 +32,8 @@
     X(DEVICE, "device-mix", NULL, "memory that nobody may touch: free + allocate; ns")             \
     X(FILL, "fill", "fill-log",                                                                    \
       "256 MiB of it, random sizes to the first failure, then half freed")                         \
-    X(LOOKUP, "lookup", NULL, "from a pointer to what it is; ns")
+    X(LOOKUP, "lookup", NULL, "from a pointer to what it is; ns")                                  \
+    X(GROWTH, "growth", NULL, "a block grown by 4,000 calls of realloc, 16 KiB each; us a call")
 
 enum alloc_row {
 #define ALLOC_ROW_ENUM(symbol, name, second, help) ALLOC_##symbol,

@@ -57,6 +57,7 @@ static const struct aim aims[] = {
     {"lookup, 1 region, ns", "lookup-1", NULL, DEFAULT, AIM_AT_MOST, 2, NULL},
     {"lookup, 64 regions, ns", "lookup-64", NULL, DEFAULT, AIM_AT_MOST, 2, NULL},
     {"lookup, 10,000, ns", "lookup-10000", NULL, DEFAULT, AIM_AT_MOST, 2, NULL},
+    {"growth by realloc", "growth-write", NULL, DEFAULT, AIM_TIMES, 2, "libgomp"},
     {"lookup, 10,000 against 1", "lookup-10000", "lookup-1", DEFAULT, AIM_TIMES, 1.25, NULL},
 };
 

@@ -12,9 +12,9 @@
 enum {
     ROWS_ANY = (1u << ALLOC_PAIR) | (1u << ALLOC_RANDOM) | (1u << ALLOC_THREADS) |
                (1u << ALLOC_PRODUCER) | (1u << ALLOC_FOOTPRINT) | (1u << ALLOC_START),
-    ROWS_OMP    = ROWS_ANY | (1u << ALLOC_LIMIT) | (1u << ALLOC_INIT),
-    ROWS_MALLOC = ROWS_ANY | (1u << ALLOC_DEVICE) | (1u << ALLOC_LOOKUP),
-    ROWS_UMF    = ROWS_MALLOC | (1u << ALLOC_FILL),
+    ROWS_OMP    = ROWS_ANY | (1u << ALLOC_LIMIT) | (1u << ALLOC_INIT) | (1u << ALLOC_GROWTH),
+    ROWS_UMF    = ROWS_ANY | (1u << ALLOC_DEVICE) | (1u << ALLOC_LOOKUP) | (1u << ALLOC_FILL),
+    ROWS_MALLOC = ROWS_ANY | (1u << ALLOC_DEVICE) | (1u << ALLOC_LOOKUP) | (1u << ALLOC_GROWTH),
     ROWS_OURS   = ROWS_OMP | (1u << ALLOC_DEVICE) | (1u << ALLOC_LOOKUP) | (1u << ALLOC_FILL),
     /* what neither allocator of a family changes is measured for the default one */
     ROWS_CUSTOM = ROWS_ANY

@@ -58,6 +58,8 @@ const struct alloc_point alloc_points[] = {
     {ALLOC_LOOKUP, "lookup-1", "1 region", "ns", false},
     {ALLOC_LOOKUP, "lookup-64", "64", "ns", false},
     {ALLOC_LOOKUP, "lookup-10000", "10,000", "ns", false},
+    {ALLOC_GROWTH, "growth", "not touched", "us", false},
+    {ALLOC_GROWTH, "growth-write", "written", "us", false},
 };
 
 const size_t alloc_point_count = sizeof(alloc_points) / sizeof(alloc_points[0]);

@@ -57,7 +57,7 @@ static bool is_cost(const struct alloc_point *point)
     const char *unit = point->unit;
 
     return (strcmp(point->name, "start-up-added") != 0) &&
-           ((strcmp(unit, "ns") == 0) || (strcmp(unit, "ms") == 0) ||
+           ((strcmp(unit, "ns") == 0) || (strcmp(unit, "us") == 0) || (strcmp(unit, "ms") == 0) ||
             (strcmp(unit, "Mops/s") == 0) || (strcmp(unit, "B") == 0));
 }
 

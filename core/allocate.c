@@ -32,6 +32,7 @@ struct ask {
     bool zeroed;                     /* in: wanted */
     const struct memspan_plan *plan; /* instead of the allocator's own, or NULL */
     bool fallback;
+    bool grows;       /* for a block that has outgrown its place */
     uintptr_t handle; /* what the allocator was found by; 0: whatever it has now */
 };
 
@@ -71,6 +72,7 @@ static memspan_status_t take(struct memspan_allocator *a, struct memspan_account
         .size_bytes  = ask->size_bytes,
         .align_bytes = (align < ALIGN_LEAST) ? ALIGN_LEAST : align,
         .owner       = {account, ask->size_bytes, ask->fallback},
+        .grows       = ask->grows,
         .objects =
             (ask->plan == NULL) && atomic_load_explicit(&a->has_objects, memory_order_relaxed)};
 
@@ -83,6 +85,7 @@ static memspan_status_t take(struct memspan_allocator *a, struct memspan_account
     if ((ask->size_bytes >= plan->blocked_bytes) &&
         (request.align_bytes < provider->direct_bytes)) {
         request.align_bytes = provider->direct_bytes; /* spread over nodes: a mapping of its own */
+        request.grows       = false;                  /* its shares are those of its size */
     }
     return memspan_block_take(&request, zeroed_p, address_p);
 }
@@ -476,8 +479,9 @@ static void *move_within(struct memspan_allocator *a, const struct memspan_block
                          size_t size_bytes)
 {
     size_t old_bytes = old->owner.requested_bytes;
-    struct ask ask   = {.size_bytes = size_bytes, .align_bytes = 1};
-    bool zeroed      = false;
+    struct ask ask   = {
+          .size_bytes = size_bytes, .align_bytes = 1, .grows = (size_bytes > old_bytes)};
+    bool zeroed = false;
     void *address;
 
     if (take(a, old->owner.account, &ask, &zeroed, &address) != MEMSPAN_OK) {
@@ -502,14 +506,15 @@ static void *resize_own(struct memspan_allocator *a, const struct memspan_block_
     struct memspan_account *account = old->owner.account;
     size_t old_bytes                = old->owner.requested_bytes;
     size_t growth                   = (size_bytes > old_bytes) ? size_bytes - old_bytes : 0;
-    void *address                   = old->address;
+    void *address;
 
     *refused_p = (growth > (SIZE_MAX >> 4)) || !memspan_heap_debit(account, growth, 0);
     if (*refused_p) {
         over_limit(account, growth);
         return NULL;
     }
-    if (memspan_block_resize(address, size_bytes)) {
+    address = memspan_block_resize(old->address, size_bytes, a->traits.alignment);
+    if (address != NULL) {
         report_resized(old, address);
     } else {
         memspan_heap_debit(account, 0, 1);

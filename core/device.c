@@ -388,7 +388,8 @@ static void source_between(const struct memspan_device *home, memspan_kind_t kin
 
     text[0] = '\0';
     if ((t == from->table) || (from->number == MEMSPAN_HOST)) {
-        if ((t->struct_size >= sizeof(*t)) && (t->reach_source != NULL)) {
+        if ((t->struct_size > offsetof(memspan_backend_t, reach_source)) &&
+            (t->reach_source != NULL)) {
             int ordinal = (t == from->table) ? from->ordinal : MEMSPAN_HOST;
             t->reach_source(home->state, home->ordinal, kind, ordinal, text, size);
         }

@@ -62,9 +62,12 @@ static inline bool memspan_block_find(const void *address, struct memspan_block_
 }
 
 /* Guarded blocks always move, so that a use of the old address is found. */
-static inline bool memspan_block_resize(void *address, size_t size_bytes)
+static inline void *memspan_block_resize(void *address, size_t size_bytes, size_t align_bytes)
 {
-    return !MEMSPAN_UNLIKELY(memspan_guarding()) && memspan_store_resize(address, size_bytes);
+    /* Who watches is told of a move while the block still is at both places: then it is copied. */
+    return MEMSPAN_UNLIKELY(memspan_guarding())
+               ? NULL
+               : memspan_store_resize(address, size_bytes, align_bytes, !memspan_watching());
 }
 
 /* @p call was given an address that starts no block, and has refused it. It may be the first call

@@ -82,32 +82,64 @@ static bool is_range(uintptr_t start, size_t size_bytes)
            memspan_map_is_canonical(end) && ((intptr_t)(start ^ end) >= 0);
 }
 
-bool memspan_map_insert(void *address, size_t size_bytes, uintptr_t entry)
+/* Enters what is free of [start, start + size_bytes), from the granule @p first on; none of it,
+ * when some of it is not free. map_lock held. */
+static bool enter(uintptr_t start, size_t size_bytes, uintptr_t first, uintptr_t entry)
 {
-    uintptr_t start = (uintptr_t)address;
-    uintptr_t first = start >> MEMSPAN_GRANULE_SHIFT;
-    uintptr_t last  = (start + size_bytes - 1) >> MEMSPAN_GRANULE_SHIFT;
+    uintptr_t last = (start + size_bytes - 1) >> MEMSPAN_GRANULE_SHIFT;
     uintptr_t granule;
-    bool inserted = true;
+    bool entered = true;
 
-    if (((start & (MEMSPAN_GRANULE_BYTES - 1)) != 0) || !is_range(start, size_bytes)) {
-        return false;
-    }
-    pthread_mutex_lock(&map_lock);
-    for (granule = first; inserted && (granule <= last); granule++) {
+    for (granule = first; entered && (granule <= last); granule++) {
         _Atomic uintptr_t *slot = slot_of(granule, true);
-        inserted = (slot != NULL) && (atomic_load_explicit(slot, memory_order_relaxed) == 0);
-        if (inserted) {
+        entered = (slot != NULL) && (atomic_load_explicit(slot, memory_order_relaxed) == 0);
+        if (entered) {
             bool whole = (granule < last) || ((size_bytes & (MEMSPAN_GRANULE_BYTES - 1)) == 0);
             atomic_store_explicit(slot, whole ? entry : (entry | MEMSPAN_ENTRY_PARTIAL),
                                   memory_order_release);
         }
     }
-    if (!inserted && (granule - 1 > first)) {
+    if (!entered && (granule - 1 > first)) {
         clear(first, granule - 2); /* the one before last was not ours */
     }
+    return entered;
+}
+
+bool memspan_map_insert(void *address, size_t size_bytes, uintptr_t entry)
+{
+    uintptr_t start = (uintptr_t)address;
+    bool entered;
+
+    if (((start & (MEMSPAN_GRANULE_BYTES - 1)) != 0) || !is_range(start, size_bytes)) {
+        return false;
+    }
+    pthread_mutex_lock(&map_lock);
+    entered = enter(start, size_bytes, start >> MEMSPAN_GRANULE_SHIFT, entry);
     pthread_mutex_unlock(&map_lock);
-    return inserted;
+    return entered;
+}
+
+bool memspan_map_resize(void *address, size_t from_bytes, size_t to_bytes, uintptr_t entry)
+{
+    uintptr_t start    = (uintptr_t)address;
+    uintptr_t granule  = start >> MEMSPAN_GRANULE_SHIFT;
+    uintptr_t last     = (start + to_bytes - 1) >> MEMSPAN_GRANULE_SHIFT;
+    uintptr_t last_was = (start + from_bytes - 1) >> MEMSPAN_GRANULE_SHIFT;
+    bool done          = is_range(start, to_bytes);
+
+    pthread_mutex_lock(&map_lock);
+    done = done && ((last <= last_was) || enter(start, to_bytes, last_was + 1, entry));
+    for (; done && (granule <= last) && (granule <= last_was); granule++) {
+        bool whole = (granule < last) || ((to_bytes & (MEMSPAN_GRANULE_BYTES - 1)) == 0);
+        atomic_store_explicit(slot_of(granule, false),
+                              whole ? entry : (entry | MEMSPAN_ENTRY_PARTIAL),
+                              memory_order_release);
+    }
+    if (done && (last < last_was)) {
+        clear(last + 1, last_was);
+    }
+    pthread_mutex_unlock(&map_lock);
+    return done;
 }
 
 void memspan_map_replace(void *address, size_t size_bytes, uintptr_t entry)

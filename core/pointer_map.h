@@ -116,6 +116,10 @@ bool memspan_map_insert(void *address, size_t size_bytes, uintptr_t entry);
  */
 void memspan_map_replace(void *address, size_t size_bytes, uintptr_t entry);
 
+/* Register [address, address + to_bytes) under @p entry, where [address, address + from_bytes) is
+ * registered under another. False, and nothing changed, as with insert(). */
+bool memspan_map_resize(void *address, size_t from_bytes, size_t to_bytes, uintptr_t entry);
+
 void memspan_map_remove(void *address, size_t size_bytes);
 
 void memspan_map_before_fork(void);

@@ -273,7 +273,7 @@ memspan_status_t memspan_pool_alloc(struct memspan_pool *pool,
     bool grown = false;
     memspan_status_t status;
 
-    if ((request->parts != NULL) || (request->size_bytes >= direct_bytes) ||
+    if ((request->parts != NULL) || request->apart || (request->size_bytes >= direct_bytes) ||
         (align >= direct_bytes)) {
         return alloc_direct(pool, request, record_p);
     }
@@ -372,23 +372,50 @@ void memspan_pool_free_list(struct memspan_pool *pool, struct memspan_record *fi
     pthread_mutex_unlock(&pool->lock);
 }
 
-bool memspan_pool_resize(struct memspan_record *r, size_t size_bytes)
+/* A block that is a chunk. What a driver gave stays as it is, unless half of it would be wasted.
+ * One that grows gets more than it needs where that costs no memory, so that its pages may be huge.
+ */
+static struct memspan_record *resize_direct(struct memspan_record *r, size_t size_bytes,
+                                            size_t align_bytes, bool may_move)
+{
+    struct memspan_chunk *chunk = memspan_chunk_of(r);
+    struct memspan_provider *p  = chunk->provider;
+    bool grows                  = size_bytes > chunk->size_bytes;
+    size_t size                 = size_bytes;
+
+    if (!grows && (size_bytes > chunk->size_bytes / 2)) {
+        return r;
+    }
+    if (!may_move || !p->resizes || (size_bytes > SIZE_MAX / 4) ||
+        (!grows && (size_bytes < MEMSPAN_APART_BYTES) && !p->eager)) {
+        return NULL;
+    }
+    if (grows && !p->eager) {
+        size = memspan_round_up(size_bytes + size_bytes / 8, MEMSPAN_GRANULE_BYTES);
+    }
+    return memspan_chunk_resize(chunk, size, align_bytes, &chunk) ? &chunk->direct : NULL;
+}
+
+struct memspan_record *memspan_pool_resize(struct memspan_record *r, size_t size_bytes,
+                                           size_t align_bytes, bool may_move)
 {
     struct memspan_pool *pool = memspan_pool_of(r);
     size_t units              = (size_bytes + MEMSPAN_UNIT_BYTES - 1) >> MEMSPAN_UNIT_SHIFT;
     bool done;
 
-    if (r->size == 0) { /* what a driver gave stays as it is, unless half of it would be wasted */
-        return (size_bytes <= memspan_block_capacity(r)) &&
-               (size_bytes > memspan_block_capacity(r) / 2);
+    if (r->size == 0) {
+        return resize_direct(r, size_bytes, align_bytes, may_move);
+    }
+    if ((size_bytes >= r->requested_bytes) && (units <= r->size)) {
+        return r; /* room that it was given for growing stays its own */
     }
     if (size_bytes >= pool->provider->direct_bytes) {
-        return false;
+        return NULL;
     }
     pthread_mutex_lock(&pool->lock);
     done = memspan_fit_resize(&pool->fit, memspan_pool_id(r), (uint32_t)units);
     pthread_mutex_unlock(&pool->lock);
-    return done;
+    return done ? r : NULL;
 }
 
 struct memspan_record *memspan_pool_find(struct memspan_chunk *chunk, const void *pointer)

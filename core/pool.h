@@ -14,6 +14,9 @@
 
 struct memspan_pool;
 
+/* From here on a block that grows becomes a chunk of its own, where the driver resizes those. */
+#define MEMSPAN_APART_BYTES ((size_t)1 << 20)
+
 struct memspan_pool *memspan_pool_create(struct memspan_provider *provider);
 
 /* What a block is wanted for. */
@@ -25,6 +28,7 @@ struct memspan_block_request {
     struct memspan_account *account; /* this and the next two are kept with the block */
     size_t requested_bytes;
     bool fallback;
+    bool apart;    /* a chunk of its own, whatever its size */
     bool zeroed;   /* zero bytes wanted from the driver, where it is asked for this block alone */
     bool thorough; /* nothing else is to be had: look everywhere */
 };
@@ -46,8 +50,11 @@ memspan_status_t memspan_pool_take_slab(struct memspan_pool *pool, size_t size_b
                                         struct memspan_record **record_p, bool *zeroed_p);
 void memspan_pool_give_slab(struct memspan_record *record);
 
-/* Another size for a block, where it stands. */
-bool memspan_pool_resize(struct memspan_record *record, size_t size_bytes);
+/* Another size for a block without copying it: where it stands or, if that is a chunk of its own
+ * and
+ * @p may_move, elsewhere. Its record from now on; NULL: it cannot be, and nothing has changed. */
+struct memspan_record *memspan_pool_resize(struct memspan_record *record, size_t size_bytes,
+                                           size_t align_bytes, bool may_move);
 
 /* The record of what holds @p pointer, which is in @p chunk: a block in use, or anything at all if
  * nothing in use is there; NULL at the chunk's end. No lock. */

@@ -45,6 +45,16 @@ static struct memspan_provider *find(const struct memspan_provider_spec *spec)
     return p;
 }
 
+/* Whether the driver changes the size of its blocks, and nobody else knows of their pages. */
+static bool can_resize(const struct memspan_provider_spec *spec)
+{
+    const memspan_backend_t *table = spec->device->table;
+
+    return (table->struct_size > offsetof(memspan_backend_t, resize)) && (table->resize != NULL) &&
+           (spec->importer_count == 0) && ((spec->flags & MEMSPAN_REQUEST_SHARED) == 0) &&
+           (spec->spread != MEMSPAN_SPREAD_BLOCKED);
+}
+
 /* Pinned host pages count against a limit that can be as small as 64 KiB: they are taken page by
  * page, not ahead of use. A backend that checks accesses must know each block. Of ordinary memory
  * the first chunk is too small for a huge page, which takes 0.1 ms to clear, a third of what a
@@ -71,6 +81,7 @@ static void choose_sizes(struct memspan_provider *p)
         (p->chunk_bytes > CHUNK_GROWTH * MEMSPAN_GRANULE_BYTES)) {
         p->chunk_first_bytes = p->chunk_bytes / CHUNK_GROWTH;
     }
+    p->resizes = can_resize(&p->spec);
 }
 
 static void *copy(const void *from, size_t size)
@@ -267,12 +278,18 @@ static memspan_request_t make_request(const struct memspan_provider *p, size_t s
     };
 }
 
+static uint64_t new_serial(void)
+{
+    static _Atomic uint64_t serials;
+
+    return atomic_fetch_add_explicit(&serials, 1, memory_order_relaxed);
+}
+
 memspan_status_t memspan_chunk_take(struct memspan_provider *p, size_t size_bytes,
                                     size_t align_bytes, bool zeroed, const memspan_part_t *parts,
                                     size_t part_count, struct memspan_chunk **chunk_p)
 {
     const struct memspan_device *d = p->spec.device;
-    static _Atomic uint64_t serials;
     size_t page  = (p->spec.page_size_bytes > memspan_page_size()) ? p->spec.page_size_bytes
                                                                    : memspan_page_size();
     size_t size  = memspan_round_up(size_bytes, page);
@@ -303,7 +320,7 @@ memspan_status_t memspan_chunk_take(struct memspan_provider *p, size_t size_byte
     chunk->provider   = p;
     chunk->address    = chunk->block.address;
     chunk->size_bytes = size;
-    chunk->serial     = atomic_fetch_add_explicit(&serials, 1, memory_order_relaxed);
+    chunk->serial     = new_serial();
     status            = import(chunk);
     if (status != MEMSPAN_OK) {
         goto err_free_block;
@@ -359,6 +376,91 @@ memspan_status_t memspan_chunk_give_back(struct memspan_chunk *chunk)
     }
     put_record(chunk);
     return status;
+}
+
+/* A chunk that gets another size has a new record, so that whoever finds the old one by its address
+ * meanwhile sees one or the other whole. */
+struct resized {
+    struct memspan_chunk *old;
+    struct memspan_chunk *chunk;
+    bool accepted;
+};
+
+/* The driver has the range that the chunk will have: the map leads there before the old range can
+ * become anybody else's. */
+static int accept_range(void *context, void *address, size_t size_bytes)
+{
+    struct resized *r = context;
+    uintptr_t entry;
+
+    r->chunk->address       = address;
+    r->chunk->size_bytes    = size_bytes;
+    r->chunk->range         = r->old->range;
+    r->chunk->range.address = (uintptr_t)address;
+    r->chunk->direct        = r->old->direct;
+    r->chunk->direct.range  = &r->chunk->range;
+    r->chunk->is_direct     = true;
+    atomic_store_explicit(&r->chunk->ready, true, memory_order_release);
+    entry = memspan_chunk_entry(r->chunk);
+    if (address == r->old->address) {
+        r->accepted = memspan_map_resize(address, r->old->size_bytes, size_bytes, entry);
+    } else if (memspan_map_insert(address, size_bytes, entry)) {
+        memspan_map_remove(r->old->address, r->old->size_bytes);
+        r->accepted = true;
+    }
+    return r->accepted ? 1 : 0;
+}
+
+/* The driver has failed after the range was accepted. The leaves of the map are there, and the old
+ * range has remained the chunk's: this cannot fail. */
+static void take_back_range(const struct resized *r)
+{
+    uintptr_t entry = memspan_chunk_entry(r->old);
+
+    if (r->chunk->address == r->old->address) {
+        memspan_map_resize(r->old->address, r->chunk->size_bytes, r->old->size_bytes, entry);
+    } else {
+        memspan_map_remove(r->chunk->address, r->chunk->size_bytes);
+        memspan_map_insert(r->old->address, r->old->size_bytes, entry);
+    }
+}
+
+bool memspan_chunk_resize(struct memspan_chunk *old, size_t size_bytes, size_t align_bytes,
+                          struct memspan_chunk **chunk_p)
+{
+    struct memspan_provider *p     = old->provider;
+    const struct memspan_device *d = p->spec.device;
+    size_t align = (align_bytes > MEMSPAN_GRANULE_BYTES) ? align_bytes : MEMSPAN_GRANULE_BYTES;
+    struct resized resized      = {.old = old, .chunk = take_record()};
+    struct memspan_chunk *chunk = resized.chunk;
+    memspan_request_t request;
+    memspan_status_t status;
+
+    if (chunk == NULL) {
+        return false;
+    }
+    request = make_request(p, memspan_round_up(size_bytes, memspan_page_size()), align, false);
+    chunk->provider = p;
+    chunk->block    = old->block;
+    chunk->serial   = new_serial();
+    status =
+        d->table->resize(d->state, d->ordinal, &request, &chunk->block, accept_range, &resized);
+    if ((status != MEMSPAN_OK) || !resized.accepted) {
+        if (resized.accepted) {
+            take_back_range(&resized);
+        }
+        old->block = chunk->block; /* whole, but perhaps without what it could have grown into */
+        put_record(chunk);
+        return false;
+    }
+    atomic_fetch_add_explicit(&p->held_bytes, chunk->size_bytes - old->size_bytes,
+                              memory_order_relaxed);
+    memspan_log(MEMSPAN_LOG_DEBUG, d->table->name, "%zu bytes of %s memory at %p are %zu at %p now",
+                old->size_bytes, memspan_kind_name(p->spec.kind), (void *)old->address,
+                chunk->size_bytes, (void *)chunk->address);
+    put_record(old);
+    *chunk_p = chunk;
+    return true;
 }
 
 void memspan_provider_settle_all(void)

@@ -34,6 +34,7 @@ struct memspan_provider {
     size_t chunk_bytes;       /* and then at a time, at first */
     size_t chunk_max_bytes;   /* and when it holds much */
     size_t direct_bytes;      /* from here on a block is a chunk of its own */
+    bool resizes;             /* blocks that are chunks may get another size, as chunks */
     bool eager;               /* pages go back at once: they count against a limit */
     _Atomic uint64_t held_bytes;
     _Atomic unsigned given_flags;  /* enum memspan_block_flag of the last chunk */
@@ -77,6 +78,12 @@ uintptr_t memspan_chunk_entry(const struct memspan_chunk *chunk);
 memspan_status_t memspan_chunk_take(struct memspan_provider *provider, size_t size_bytes,
                                     size_t align_bytes, bool zeroed, const memspan_part_t *parts,
                                     size_t part_count, struct memspan_chunk **chunk_p);
+
+/* Another size for a chunk that is one block, its contents kept: where it stands or elsewhere,
+ * without copying. *chunk_p: its record from now on; the old one is as if it were given back.
+ * False: the chunk is as before; the driver may have recorded an error. */
+bool memspan_chunk_resize(struct memspan_chunk *chunk, size_t size_bytes, size_t align_bytes,
+                          struct memspan_chunk **chunk_p);
 
 /* Give a chunk back; nothing in it is in use. */
 memspan_status_t memspan_chunk_give_back(struct memspan_chunk *chunk);

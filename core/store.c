@@ -14,6 +14,24 @@ static bool can_be_object(const struct memspan_store_request *request)
            (request->align_bytes <= MEMSPAN_SMALL_ALIGN_MAX);
 }
 
+/* What a block that grows is given beyond its size, so that growing in steps copies each byte a few
+ * times and not at every step. */
+static void make_room(const struct memspan_store_request *request,
+                      struct memspan_block_request *block)
+{
+    enum { ROOM_SHARE = 8 };
+
+    if (!request->grows || (request->size_bytes <= MEMSPAN_SMALL_MAX_BYTES)) {
+        return;
+    }
+    if (request->provider->resizes &&
+        (request->provider->eager || (request->size_bytes >= MEMSPAN_APART_BYTES))) {
+        block->apart = true;
+    } else {
+        block->size_bytes += request->size_bytes / ROOM_SHARE;
+    }
+}
+
 static memspan_status_t take_block(const struct memspan_store_request *request, bool *zeroed_p,
                                    void **address_p)
 {
@@ -26,9 +44,11 @@ static memspan_status_t take_block(const struct memspan_store_request *request, 
                                           .requested_bytes = request->owner.requested_bytes,
                                           .fallback        = request->owner.fallback,
                                           .zeroed          = *zeroed_p};
-    struct memspan_record *r           = memspan_heap_alloc_cached(pool, &block);
-    memspan_status_t status            = MEMSPAN_OK;
+    struct memspan_record *r;
+    memspan_status_t status = MEMSPAN_OK;
 
+    make_room(request, &block);
+    r = block.apart ? NULL : memspan_heap_alloc_cached(pool, &block);
     if (r == NULL) {
         status = memspan_pool_alloc(pool, &block, &r);
     }
@@ -36,8 +56,9 @@ static memspan_status_t take_block(const struct memspan_store_request *request, 
         /* Before the answer is no: what heaps keep for later is wanted now. */
         memspan_heap_reclaim();
         memspan_provider_settle_all();
-        block.thorough = true;
-        status         = memspan_pool_alloc(pool, &block, &r);
+        block.thorough   = true;
+        block.size_bytes = request->size_bytes;
+        status           = memspan_pool_alloc(pool, &block, &r);
     }
     if (status == MEMSPAN_OK) {
         *zeroed_p  = r->zeroed;
@@ -240,18 +261,19 @@ static bool resize_object(struct memspan_slab *slab, const void *address, size_t
     return true;
 }
 
-bool memspan_store_resize(void *address, size_t size_bytes)
+void *memspan_store_resize(void *address, size_t size_bytes, size_t align_bytes, bool may_move)
 {
     uintptr_t entry = memspan_map_find(address);
     struct memspan_record *r;
 
     if ((entry & MEMSPAN_ENTRY_SLAB) != 0) {
-        return resize_object(memspan_entry_record(entry), address, size_bytes);
+        return resize_object(memspan_entry_record(entry), address, size_bytes) ? address : NULL;
     }
     r = find_record(memspan_entry_record(entry), address);
-    if ((r == NULL) || !memspan_pool_resize(r, size_bytes)) {
-        return false;
+    r = (r == NULL) ? NULL : memspan_pool_resize(r, size_bytes, align_bytes, may_move);
+    if (r == NULL) {
+        return NULL;
     }
     r->requested_bytes = size_bytes;
-    return true;
+    return memspan_record_address(r);
 }

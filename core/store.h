@@ -33,6 +33,7 @@ struct memspan_store_request {
     size_t part_count;
     struct memspan_block_owner owner;
     bool objects; /* may be an object of the thread's heap */
+    bool grows;   /* for a block that has outgrown its place: one where it can grow again */
 };
 
 /* *zeroed_p, in: zero bytes wanted; out: they are zero already. */
@@ -50,9 +51,10 @@ memspan_status_t memspan_store_drop(void *address);
 /* The live block whose place holds @p address. False when there is none. No lock. */
 bool memspan_store_find(const void *address, struct memspan_block_view *view_p);
 
-/* Another size for the block that starts at @p address, in its place. False when it would not fit,
- * or would waste more than half of a small place. */
-bool memspan_store_resize(void *address, size_t size_bytes);
+/* Another size for the block that starts at @p address, without copying it: in its place or, if
+ * @p may_move, elsewhere, on a boundary of @p align_bytes. Where it is then; NULL when it would not
+ * fit, or would waste more than half of a small place, and nothing has changed. */
+void *memspan_store_resize(void *address, size_t size_bytes, size_t align_bytes, bool may_move);
 
 /* The chunk that holds @p address; NULL: none of ours. No lock. */
 struct memspan_chunk *memspan_store_chunk(const void *address);

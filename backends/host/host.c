@@ -71,4 +71,5 @@ const memspan_backend_t memspan_backend_host = {
     .fill            = host_fill,
     .synchronize     = host_synchronize,
     .launch          = host_launch,
+    .resize          = host_resize,
 };

@@ -22,6 +22,18 @@ memspan_status_t host_alloc(void *state, int ordinal, const memspan_request_t *r
                             memspan_block_t *block_p);
 memspan_status_t host_free(void *state, int ordinal, const memspan_block_t *block);
 
+/* The advice about transparent huge pages for a block that is mapped. */
+void host_advise(const struct host *host, const memspan_request_t *request,
+                 const memspan_block_t *block);
+
+/* resize.c */
+memspan_status_t host_resize(void *state, int ordinal, const memspan_request_t *request,
+                             memspan_block_t *block_p, memspan_resize_accept_t accept,
+                             void *context);
+
+/* Bytes of address space that are a block's: itself, and what it may grow into. */
+size_t host_block_mapped(const memspan_block_t *block);
+
 /* pages.c: address ranges. Size of a huge page that MAP_HUGETLB gives by itself. */
 #define HOST_HUGE_PAGE_BYTES ((size_t)2 << 20)
 
@@ -54,6 +66,10 @@ struct host_lock_limits {
     uint64_t locked_bytes; /* by this process, now */
 };
 void host_lock_limits_read(struct host_lock_limits *limits_p);
+
+/* Whether so many bytes can be made resident now, or why not: with less memory than that, the
+ * kernel would end a process instead of refusing. */
+memspan_status_t host_check_room(const struct host *host, size_t size_bytes);
 
 /* Lock the block's pages into memory, or say what forbids it. */
 memspan_status_t host_lock(const struct host *host, const memspan_block_t *block);

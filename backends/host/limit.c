@@ -168,37 +168,35 @@ static memspan_status_t refuse_limit(const struct host *host, const memspan_bloc
                                 block->size_bytes, limit, locked);
 }
 
-/* Locking touches every page. With less memory than that, the kernel would not refuse: it would
- * kill somebody. */
-static memspan_status_t check_room(const struct host *host, const memspan_block_t *block)
+memspan_status_t host_check_room(const struct host *host, size_t size_bytes)
 {
+    enum { WORTH_A_LOOK = 1 << 20 };
     struct host_limits limits;
     char wanted[32];
     char room[32];
 
+    if (size_bytes < WORTH_A_LOOK) {
+        return MEMSPAN_OK;
+    }
     host_limits_read(&limits);
-    if (block->size_bytes <= limits.free_bytes) {
+    if (size_bytes <= limits.free_bytes) {
         return MEMSPAN_OK;
     }
     return host->services->fail(
         MEMSPAN_ERR_NO_MEMORY, "host", "", 0, "", "ask for less, or for memory that is not pinned",
         "pinning %s needs them at once; %s are free (%s)",
-        memspan_text_from_size(wanted, sizeof(wanted), block->size_bytes),
+        memspan_text_from_size(wanted, sizeof(wanted), size_bytes),
         memspan_text_from_size(room, sizeof(room), limits.free_bytes), limits.source);
 }
 
 memspan_status_t host_lock(const struct host *host, const memspan_block_t *block)
 {
-    enum { WORTH_A_LOOK = 1 << 20 };
     struct host_lock_limits lock;
-    memspan_status_t status;
+    memspan_status_t status = host_check_room(host, block->size_bytes);
     int error;
 
-    if (block->size_bytes >= WORTH_A_LOOK) {
-        status = check_room(host, block);
-        if (status != MEMSPAN_OK) {
-            return status;
-        }
+    if (status != MEMSPAN_OK) {
+        return status;
     }
     /* Not by mlock(): the sanitizers' does nothing and says that it did. */
     if (syscall(SYS_mlock, block->address, block->size_bytes) == 0) {

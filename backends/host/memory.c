@@ -63,8 +63,8 @@ static size_t choose_page_size(const struct host *host, const memspan_request_t 
 
 /* Transparent huge pages: advice costs a call and an unlucky start wastes up to two of them, so
  * only from the size of one on. A program that asked for base pages by name gets those. */
-static void advise_pages(const struct host *host, const memspan_request_t *request,
-                         const memspan_block_t *block)
+void host_advise(const struct host *host, const memspan_request_t *request,
+                 const memspan_block_t *block)
 {
     if (block->page_size_bytes > memspan_page_size()) {
         return;
@@ -124,7 +124,7 @@ memspan_status_t host_alloc(void *state, int ordinal, const memspan_request_t *r
     if (status != MEMSPAN_OK) {
         return status;
     }
-    advise_pages(host, request, &block);
+    host_advise(host, request, &block);
     if (host_place_is_wanted(request)) {
         status = host_place(host, request, &block);
     }
@@ -156,7 +156,7 @@ memspan_status_t host_free(void *state, int ordinal, const memspan_block_t *bloc
                                     "no block to give back");
     }
     /* Unmapping unlocks. */
-    if (munmap(block->address, block->size_bytes) != 0) {
+    if (munmap(block->address, host_block_mapped(block)) != 0) {
         error = errno;
         return host->services->fail(
             MEMSPAN_ERR_DRIVER, "host", "munmap", error, strerrordesc_np(error),

@@ -28,6 +28,7 @@ bool worker_random(const struct worker *worker);
 bool worker_threads(const struct worker *worker);
 bool worker_handover(const struct worker *worker);
 bool worker_footprint(const struct worker *worker);
+bool worker_growth(const struct worker *worker);
 bool worker_limit(const struct worker *worker);
 bool worker_init(const struct worker *worker);
 bool worker_lookup(const struct worker *worker);

@@ -112,6 +112,11 @@ typedef struct memspan_block {
     void *cookie;           /**< the backend's own */
 } memspan_block_t;
 
+/** Part of resize(): the library's consent to where the block will be. Called once, when the range
+ * is the backend's and before anything of the old one is given up. 0: resize() fails with
+ * MEMSPAN_ERR_NO_MEMORY. It calls no function of the backend. */
+typedef int (*memspan_resize_accept_t)(void *context, void *address, size_t size_bytes);
+
 /** What a driver knows of an address. */
 typedef struct memspan_pointer_facts {
     memspan_kind_t kind;
@@ -209,6 +214,14 @@ typedef struct memspan_backend {
      * driver's call or attribute and its value, in at most @p size_bytes with the end. */
     void (*reach_source)(void *state, int home, memspan_kind_t kind, int from, char *text,
                          size_t size_bytes);
+
+    /** Optional; a table may end before it (struct_size). Another size for a block without copying
+     * its contents: where it stands, or by moving its pages. @p request: what alloc() would be
+     * asked for now. MEMSPAN_ERR_UNSUPPORTED, which needs no record: not this block; the library
+     * copies. On any failure the block is as before. */
+    memspan_status_t (*resize)(void *state, int ordinal, const memspan_request_t *request,
+                               memspan_block_t *block_p, memspan_resize_accept_t accept,
+                               void *context);
 } memspan_backend_t;
 
 /** What a plug-in exports under this name. */

@@ -132,3 +132,24 @@ Test(pointer_map, refuses_what_no_processor_can_address)
                                      UINT64_C(0xfe00000000020000), chunk(8)),
                   "from the lower half to the upper one");
 }
+
+/* What held a range has another record and size; what is behind it stays another's. */
+Test(pointer_map, another_size)
+{
+    char *at = (char *)0x700000000000;
+
+    cr_assert(memspan_map_insert(at, 0x28000, chunk(9)));
+    cr_assert(memspan_map_insert(at + 0x60000, 0x10000, chunk(10)));
+    cr_expect_not(memspan_map_resize(at, 0x28000, 0x61000, chunk(11)), "over another's");
+    cr_expect_eq(memspan_map_find(at + 0x27fff), chunk(9) | MEMSPAN_ENTRY_PARTIAL);
+    cr_expect_eq(memspan_map_find(at + 0x30000), 0);
+    cr_assert(memspan_map_resize(at, 0x28000, 0x58000, chunk(11)));
+    cr_expect_eq(memspan_map_find(at), chunk(11));
+    cr_expect_eq(memspan_map_find(at + 0x2ffff), chunk(11));
+    cr_expect_eq(memspan_map_find(at + 0x57fff), chunk(11) | MEMSPAN_ENTRY_PARTIAL);
+    cr_assert(memspan_map_resize(at, 0x58000, 0x20000, chunk(12)));
+    cr_expect_eq(memspan_map_find(at + 0x1ffff), chunk(12));
+    cr_expect_eq(memspan_map_find(at + 0x20000), 0);
+    cr_expect_eq(memspan_map_find(at + 0x57fff), 0);
+    cr_expect_eq(memspan_map_find(at + 0x60000), chunk(10));
+}

@@ -28,6 +28,12 @@ static inline void kind_give(kind_allocator allocator, void *pointer)
     free(pointer);
 }
 
+static inline void *kind_grow(kind_allocator allocator, void *pointer, size_t size_bytes)
+{
+    (void)allocator;
+    return realloc(pointer, size_bytes);
+}
+
 static inline bool kind_default(kind_allocator *allocator_p)
 {
     *allocator_p = 0;

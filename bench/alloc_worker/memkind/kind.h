@@ -11,6 +11,7 @@
 struct memkind;
 extern struct memkind *MEMKIND_DEFAULT;
 void *memkind_malloc(struct memkind *kind, size_t size_bytes);
+void *memkind_realloc(struct memkind *kind, void *pointer, size_t size_bytes);
 void memkind_free(struct memkind *kind, void *pointer);
 size_t memkind_malloc_usable_size(struct memkind *kind, void *pointer);
 
@@ -28,6 +29,11 @@ static inline void *kind_take(kind_allocator allocator, size_t size_bytes)
 static inline void kind_give(kind_allocator allocator, void *pointer)
 {
     memkind_free(allocator, pointer);
+}
+
+static inline void *kind_grow(kind_allocator allocator, void *pointer, size_t size_bytes)
+{
+    return memkind_realloc(allocator, pointer, size_bytes);
 }
 
 static inline bool kind_default(kind_allocator *allocator_p)

@@ -27,6 +27,11 @@ static inline void kind_give(kind_allocator allocator, void *pointer)
     (void)memspan_free(pointer);
 }
 
+static inline void *kind_grow(kind_allocator allocator, void *pointer, size_t size_bytes)
+{
+    return memspan_realloc(allocator, pointer, size_bytes);
+}
+
 static inline bool kind_default(kind_allocator *allocator_p)
 {
     *allocator_p = MEMSPAN_ALLOCATOR_DEFAULT;

@@ -22,6 +22,7 @@ enum {
 };
 
 void *omp_alloc(size_t size_bytes, uintptr_t allocator);
+void *omp_realloc(void *pointer, size_t size_bytes, uintptr_t allocator, uintptr_t free_allocator);
 void omp_free(void *pointer, uintptr_t allocator);
 uintptr_t omp_init_allocator(uintptr_t space, int count, const struct kind_omp_trait *traits);
 void omp_destroy_allocator(uintptr_t allocator);
@@ -40,6 +41,11 @@ static inline void *kind_take(kind_allocator allocator, size_t size_bytes)
 static inline void kind_give(kind_allocator allocator, void *pointer)
 {
     omp_free(pointer, allocator);
+}
+
+static inline void *kind_grow(kind_allocator allocator, void *pointer, size_t size_bytes)
+{
+    return omp_realloc(pointer, size_bytes, allocator, allocator);
 }
 
 static inline bool kind_default(kind_allocator *allocator_p)

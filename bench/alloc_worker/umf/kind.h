@@ -31,6 +31,11 @@ static inline void kind_give(kind_allocator allocator, void *pointer)
     (void)umfPoolFree(allocator, pointer);
 }
 
+static inline void *kind_grow(kind_allocator allocator, void *pointer, size_t size_bytes)
+{
+    return umfPoolRealloc(allocator, pointer, size_bytes);
+}
+
 static inline bool kind_pool(const umf_memory_provider_ops_t *ops, const void *provider_params,
                              kind_allocator *allocator_p)
 {
