@@ -7,7 +7,6 @@
 #include "core/base/object.h"
 #include <dlfcn.h>
 #include <link.h>
-#include <stdbool.h>
 #include <string.h>
 
 /* The parts of a dynamic section that are needed here. */
@@ -191,8 +190,10 @@ static memspan_object_t own_object(void)
 struct name_search {
     const char *name;
     memspan_object_t object; /* the one to look in; for next: this library */
-    bool passed;             /* next: this library was seen */
-    uintptr_t before;        /* next: what was found before it */
+    memspan_object_accept_t *accept;
+    const void *argument;
+    bool passed;      /* next: this library was seen */
+    uintptr_t before; /* next: what was found before it */
     uintptr_t found;
 };
 
@@ -224,6 +225,7 @@ uintptr_t memspan_object_symbol(memspan_object_t object, const char *name)
 static int visit_next(struct dl_phdr_info *info, size_t size, void *data)
 {
     struct name_search *search = data;
+    uintptr_t address;
     struct tables t;
 
     (void)size;
@@ -231,24 +233,37 @@ static int visit_next(struct dl_phdr_info *info, size_t size, void *data)
         search->passed = true;
         return 0;
     }
-    /* The program itself comes first and hides nothing from us: it is no runtime. */
-    if ((info->dlpi_name == NULL) || (info->dlpi_name[0] == '\0') || !read_tables(info, &t)) {
+    /* Not in the program itself: it has what it defines. */
+    if ((info->dlpi_name == NULL) || (info->dlpi_name[0] == '\0') ||
+        (!search->passed && (search->before != 0)) || !read_tables(info, &t)) {
+        return 0;
+    }
+    address = find_in(&t, search->name);
+    if ((address == 0) ||
+        ((search->accept != NULL) && !search->accept(t.object, search->argument))) {
         return 0;
     }
     if (search->passed) {
-        search->found = find_in(&t, search->name);
-    } else if (search->before == 0) {
-        search->before = find_in(&t, search->name);
+        search->found = address;
+        return 1;
     }
-    return (search->found != 0) ? 1 : 0;
+    search->before = address;
+    return 0;
+}
+
+uintptr_t memspan_object_next_of(const char *name, memspan_object_accept_t *accept,
+                                 const void *argument)
+{
+    struct name_search search = {
+        .name = name, .object = own_object(), .accept = accept, .argument = argument};
+
+    (void)dl_iterate_phdr(visit_next, &search);
+    return (search.found != 0) ? search.found : search.before;
 }
 
 uintptr_t memspan_object_next(const char *name)
 {
-    struct name_search search = {.name = name, .object = own_object()};
-
-    (void)dl_iterate_phdr(visit_next, &search);
-    return (search.found != 0) ? search.found : search.before;
+    return memspan_object_next_of(name, NULL, NULL);
 }
 
 /* ---- dependencies ---- */
@@ -366,7 +381,8 @@ void memspan_object_counts(unsigned long long *loads_p, unsigned long long *unlo
 
 struct path_search {
     memspan_object_t object;
-    char path[1024]; /* empty: nothing to keep */
+    memspan_object_t program; /* the first in the list */
+    char path[1024];          /* empty: it cannot be unloaded */
 };
 
 static int visit_path(struct dl_phdr_info *info, size_t size, void *data)
@@ -375,6 +391,9 @@ static int visit_path(struct dl_phdr_info *info, size_t size, void *data)
     struct tables t;
 
     (void)size;
+    if (search->program == 0) {
+        search->program = (memspan_object_t)dynamic_of(info);
+    }
     if ((memspan_object_t)dynamic_of(info) != search->object) {
         return 0;
     }
@@ -385,16 +404,31 @@ static int visit_path(struct dl_phdr_info *info, size_t size, void *data)
     return 1;
 }
 
+static bool is_dependency(memspan_object_t object, memspan_object_t of)
+{
+    memspan_object_t scope[MEMSPAN_OBJECT_SCOPE_MAX];
+    size_t count = memspan_object_scope(of, scope);
+    size_t i;
+
+    for (i = 0; i < count; i++) {
+        if (scope[i] == object) {
+            return true;
+        }
+    }
+    return false;
+}
+
 void memspan_object_keep(memspan_object_t object)
 {
     struct path_search search = {.object = object};
     void *handle;
 
     (void)dl_iterate_phdr(visit_path, &search);
-    if (search.path[0] != '\0') {
-        handle = dlopen(search.path, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
-        if (handle != NULL) {
-            dlclose(handle);
-        }
+    if ((search.path[0] == '\0') || is_dependency(object, search.program)) {
+        return;
+    }
+    handle = dlopen(search.path, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
+    if (handle != NULL) {
+        dlclose(handle);
     }
 }

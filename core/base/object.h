@@ -10,6 +10,7 @@
  * holds while constructors run and before it waits for the first: calling them here could
  * deadlock. Nothing is opened. */
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -28,6 +29,11 @@ uintptr_t memspan_object_symbol(memspan_object_t object, const char *name);
  * when no other object defines it. */
 uintptr_t memspan_object_next(const char *name);
 
+/* The same, of the objects that @p accept agrees to. */
+typedef bool memspan_object_accept_t(memspan_object_t object, const void *argument);
+uintptr_t memspan_object_next_of(const char *name, memspan_object_accept_t *accept,
+                                 const void *argument);
+
 /* The object and all that it depends on, breadth first, without this library. At most
  * MEMSPAN_OBJECT_SCOPE_MAX; returns how many. */
 size_t memspan_object_scope(memspan_object_t object, memspan_object_t *scope);
@@ -35,7 +41,8 @@ size_t memspan_object_scope(memspan_object_t object, memspan_object_t *scope);
 /* How often something has been loaded and unloaded so far. */
 void memspan_object_counts(unsigned long long *loads_p, unsigned long long *unloads_p);
 
-/* Keep the object loaded for ever. Opens it: not where a lock is held. */
+/* Keep the object loaded for ever. Opens an object that the program could unload: not where a lock
+ * is held. */
 void memspan_object_keep(memspan_object_t object);
 
 #endif /* MEMSPAN_CORE_BASE_OBJECT_H */

@@ -13,6 +13,7 @@
 #include "core/omp/abi.h"
 #include "core/omp/allocator.h"
 #include "core/omp/foreign.h"
+#include "core/omp/runtime.h"
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -29,6 +30,7 @@ static void *alloc_ours(memspan_allocator_h allocator, size_t align_bytes, size_
                   : memspan_aligned_alloc(allocator, align, size_bytes);
 }
 
+/* In an OpenMP call (runtime.h): the default allocator is the calling code's runtime's. */
 static __attribute__((noinline)) void *
 alloc_slowly(memspan_omp_allocator_t allocator, size_t align_bytes, size_t size_bytes, bool zeroed)
 {
@@ -53,20 +55,30 @@ alloc_slowly(memspan_omp_allocator_t allocator, size_t align_bytes, size_t size_
     return NULL;
 }
 
-/* A function of its own, so that the short way saves no registers for it. */
-static __attribute__((noinline)) void *alloc_past_heap(size_t size_bytes,
-                                                       memspan_omp_allocator_t allocator)
+/* A function of its own, so that the short way saves no registers for it. @p caller is the
+ * program's code, by which its runtime is known. */
+static __attribute__((noinline)) void *
+alloc_past_heap(size_t size_bytes, memspan_omp_allocator_t allocator, const void *caller)
 {
+    MEMSPAN_OMP_CALL_FROM(caller);
+
     return memspan_allocator_known((memspan_allocator_h)allocator)
                ? memspan_allocate_slowly((memspan_allocator_h)allocator, 1, size_bytes)
                : alloc_slowly(allocator, 0, size_bytes, false);
 }
 
-void *omp_alloc(size_t size_bytes, memspan_omp_allocator_t allocator)
+static MEMSPAN_ALWAYS_INLINE void *alloc(size_t size_bytes, memspan_omp_allocator_t allocator,
+                                         const void *caller)
 {
     void *pointer = memspan_heap_alloc_fast(allocator, 1, size_bytes);
 
-    return MEMSPAN_LIKELY(pointer != NULL) ? pointer : alloc_past_heap(size_bytes, allocator);
+    return MEMSPAN_LIKELY(pointer != NULL) ? pointer
+                                           : alloc_past_heap(size_bytes, allocator, caller);
+}
+
+void *omp_alloc(size_t size_bytes, memspan_omp_allocator_t allocator)
+{
+    return alloc(size_bytes, allocator, MEMSPAN_OMP_CALLER);
 }
 
 /* An alignment of 0 is an error in these two calls, but "none" inside. */
@@ -81,6 +93,7 @@ static bool refuse_alignment(size_t align_bytes)
 
 void *omp_aligned_alloc(size_t align_bytes, size_t size_bytes, memspan_omp_allocator_t allocator)
 {
+    MEMSPAN_OMP_CALL();
     if (MEMSPAN_LIKELY(memspan_allocator_known((memspan_allocator_h)allocator))) {
         return memspan_aligned_alloc((memspan_allocator_h)allocator, align_bytes, size_bytes);
     }
@@ -90,12 +103,14 @@ void *omp_aligned_alloc(size_t align_bytes, size_t size_bytes, memspan_omp_alloc
 
 void *omp_calloc(size_t count, size_t size_bytes, memspan_omp_allocator_t allocator)
 {
+    MEMSPAN_OMP_CALL();
     return omp_aligned_calloc(1, count, size_bytes, allocator);
 }
 
 void *omp_aligned_calloc(size_t align_bytes, size_t count, size_t size_bytes,
                          memspan_omp_allocator_t allocator)
 {
+    MEMSPAN_OMP_CALL();
     size_t total_bytes;
 
     if (MEMSPAN_LIKELY(memspan_allocator_known((memspan_allocator_h)allocator))) {
@@ -192,6 +207,7 @@ static void *realloc_to_theirs(void *pointer, size_t size_bytes, memspan_omp_all
 void *omp_realloc(void *pointer, size_t size_bytes, memspan_omp_allocator_t allocator,
                   memspan_omp_allocator_t free_allocator)
 {
+    MEMSPAN_OMP_CALL();
     memspan_allocator_h own = MEMSPAN_ALLOCATOR_NULL;
 
     if (pointer == NULL) {
@@ -228,12 +244,19 @@ static __attribute__((noreturn, cold)) void die_without(size_t size_bytes)
     exit(EXIT_FAILURE);
 }
 
+static void *aligned_alloc_for(size_t align_bytes, size_t size_bytes,
+                               memspan_omp_allocator_t allocator, const void *caller)
+{
+    MEMSPAN_OMP_CALL_FROM(caller);
+    return omp_aligned_alloc(align_bytes, size_bytes, allocator);
+}
+
 static void *alloc_for_construct(size_t align_bytes, size_t size_bytes,
-                                 memspan_omp_allocator_t allocator)
+                                 memspan_omp_allocator_t allocator, const void *caller)
 {
     void *pointer = (align_bytes <= ALIGN_ALWAYS)
-                        ? omp_alloc(size_bytes, allocator)
-                        : omp_aligned_alloc(align_bytes, size_bytes, allocator);
+                        ? alloc(size_bytes, allocator, caller)
+                        : aligned_alloc_for(align_bytes, size_bytes, allocator, caller);
 
     if (MEMSPAN_UNLIKELY((pointer == NULL) && (size_bytes > 0))) {
         die_without(size_bytes);
@@ -243,7 +266,7 @@ static void *alloc_for_construct(size_t align_bytes, size_t size_bytes,
 
 void *GOMP_alloc(size_t align_bytes, size_t size_bytes, memspan_omp_allocator_t allocator)
 {
-    return alloc_for_construct(align_bytes, size_bytes, allocator);
+    return alloc_for_construct(align_bytes, size_bytes, allocator, MEMSPAN_OMP_CALLER);
 }
 
 void GOMP_free(void *pointer, memspan_omp_allocator_t allocator)
@@ -254,19 +277,20 @@ void GOMP_free(void *pointer, memspan_omp_allocator_t allocator)
 void *__kmpc_alloc(int thread, size_t size_bytes, memspan_omp_allocator_t allocator)
 {
     (void)thread;
-    return alloc_for_construct(0, size_bytes, allocator);
+    return alloc_for_construct(0, size_bytes, allocator, MEMSPAN_OMP_CALLER);
 }
 
 void *__kmpc_aligned_alloc(int thread, size_t align_bytes, size_t size_bytes,
                            memspan_omp_allocator_t allocator)
 {
     (void)thread;
-    return alloc_for_construct(align_bytes, size_bytes, allocator);
+    return alloc_for_construct(align_bytes, size_bytes, allocator, MEMSPAN_OMP_CALLER);
 }
 
 /* No compiler emits the next two; they are the routines under another name. */
 void *__kmpc_calloc(int thread, size_t count, size_t size_bytes, memspan_omp_allocator_t allocator)
 {
+    MEMSPAN_OMP_CALL();
     (void)thread;
     return omp_calloc(count, size_bytes, allocator);
 }
@@ -274,6 +298,7 @@ void *__kmpc_calloc(int thread, size_t count, size_t size_bytes, memspan_omp_all
 void *__kmpc_realloc(int thread, void *pointer, size_t size_bytes,
                      memspan_omp_allocator_t allocator, memspan_omp_allocator_t free_allocator)
 {
+    MEMSPAN_OMP_CALL();
     (void)thread;
     return omp_realloc(pointer, size_bytes, allocator, free_allocator);
 }

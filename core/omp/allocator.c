@@ -93,6 +93,7 @@ memspan_omp_allocator_t memspan_omp_allocator_make(memspan_omp_space_t space, in
 memspan_omp_allocator_t omp_init_allocator(memspan_omp_space_t space, int trait_count,
                                            const memspan_trait_t traits[])
 {
+    MEMSPAN_OMP_CALL();
     return memspan_omp_allocator_make(space, trait_count, traits);
 }
 
@@ -103,6 +104,7 @@ memspan_omp_allocator_t omp_init_allocator(memspan_omp_space_t space, int trait_
 memspan_omp_allocator_t __kmpc_init_allocator(int thread, memspan_omp_space_t space,
                                               int trait_count, memspan_trait_t *traits)
 {
+    MEMSPAN_OMP_CALL();
     (void)thread;
     if (memspan_omp_space_is_vendor(space) &&
         (memspan_option_text(MEMSPAN_OPTION_OMP_ALLOCATOR)[0] != '\0')) {
@@ -127,6 +129,7 @@ void omp_destroy_allocator(memspan_omp_allocator_t allocator)
     }
     if (!memspan_allocator_is_marked((memspan_allocator_h)allocator) &&
         memspan_omp_foreign_is_allocator(allocator)) {
+        MEMSPAN_OMP_CALL();
         uintptr_t routine = memspan_omp_real(MEMSPAN_OMP_REAL_DESTROY_ALLOCATOR);
         if (routine != 0) {
             ((void (*)(memspan_omp_allocator_t))routine)(allocator);

@@ -124,6 +124,7 @@ int memspan_omp_default_device(void)
 
 int omp_get_num_devices(void)
 {
+    MEMSPAN_OMP_CALL();
     int count = memspan_omp_runtime_device_count();
 
     if ((count == 0) && (asking == 0) && memspan_omp_numbers_are_ours()) {
@@ -134,6 +135,7 @@ int omp_get_num_devices(void)
 
 int omp_get_initial_device(void)
 {
+    MEMSPAN_OMP_CALL();
     if ((asking == 0) && memspan_omp_numbers_are_ours()) {
         return memspan_host_device();
     }
@@ -142,17 +144,20 @@ int omp_get_initial_device(void)
 
 int32_t omp_get_num_devices_(void)
 {
+    MEMSPAN_OMP_CALL();
     return omp_get_num_devices();
 }
 
 int32_t omp_get_initial_device_(void)
 {
+    MEMSPAN_OMP_CALL();
     return omp_get_initial_device();
 }
 
 /* Asked by LLVM's host runtime: how many devices its offload runtime has. */
 int __tgt_get_num_devices(void)
 {
+    MEMSPAN_OMP_CALL();
     uintptr_t offload = memspan_omp_offload_find("omp_get_num_devices");
 
     if (offload != 0) {
@@ -169,6 +174,7 @@ static int invalid_device(void)
 
 int omp_get_device_from_uid(const char *uid)
 {
+    MEMSPAN_OMP_CALL();
     uintptr_t routine = memspan_omp_real(MEMSPAN_OMP_REAL_GET_DEVICE_FROM_UID);
     int count;
     int i;
@@ -196,6 +202,7 @@ int omp_get_device_from_uid(const char *uid)
 
 const char *omp_get_uid_from_device(int device)
 {
+    MEMSPAN_OMP_CALL();
     static struct memspan_omp_table texts = MEMSPAN_OMP_TABLE_INIT; /* device + 2 to its uid */
     memspan_device_info_t info            = {.struct_size = sizeof(info)};
     uintptr_t routine                     = memspan_omp_real(MEMSPAN_OMP_REAL_GET_UID_FROM_DEVICE);

@@ -19,8 +19,10 @@
 /* LLVM keeps the numbers up to here for predefined handles. */
 enum { PREDEFINED_MAX = 1024 };
 
-/* Blocks that the next runtime made through us; the value is the size asked for. */
+/* Blocks that a runtime made through us; the values are the size asked for and the omp_free() of
+ * that runtime. */
 static struct memspan_omp_table forwarded = MEMSPAN_OMP_TABLE_INIT;
+static struct memspan_omp_table free_of   = MEMSPAN_OMP_TABLE_INIT;
 
 typedef void *alloc_fn(size_t size_bytes, memspan_omp_allocator_t allocator);
 typedef void *aligned_alloc_fn(size_t align_bytes, size_t size_bytes,
@@ -261,6 +263,8 @@ void *memspan_omp_foreign_alloc(memspan_omp_allocator_t allocator, size_t align_
                       (size_t)allocator);
     } else {
         /* Should there be no room to remember it, its record will still tell. */
+        memspan_omp_table_put(&free_of, (uintptr_t)pointer,
+                              memspan_omp_real(MEMSPAN_OMP_REAL_FREE));
         memspan_omp_table_put(&forwarded, (uintptr_t)pointer, size_bytes);
     }
     return pointer;
@@ -273,7 +277,7 @@ bool memspan_omp_foreign_free(void *pointer)
     uintptr_t size;
 
     if (((uintptr_t)pointer > 1) && memspan_omp_table_take(&forwarded, (uintptr_t)pointer, &size)) {
-        routine = memspan_omp_real(MEMSPAN_OMP_REAL_FREE);
+        (void)memspan_omp_table_take(&free_of, (uintptr_t)pointer, &routine);
     } else if (memspan_omp_foreign_recognise(pointer, &block)) {
         routine = memspan_omp_family_find(block.family, "omp_free");
     }

@@ -6,12 +6,14 @@
 
 #include "core/base/error.h"
 #include "core/omp/abi.h"
+#include "core/omp/runtime.h"
 #include <limits.h>
 
 memspan_omp_allocator_t omp_init_allocator_(const memspan_omp_space_t *space,
                                             const int32_t *trait_count,
                                             const memspan_trait_t *traits)
 {
+    MEMSPAN_OMP_CALL();
     return omp_init_allocator(*space, *trait_count, traits);
 }
 
@@ -19,6 +21,7 @@ memspan_omp_allocator_t omp_init_allocator_8_(const memspan_omp_space_t *space,
                                               const int64_t *trait_count,
                                               const memspan_trait_t *traits)
 {
+    MEMSPAN_OMP_CALL();
     if ((*trait_count < 0) || (*trait_count > INT_MAX)) {
         memspan_error(MEMSPAN_ERR_INVALID, "ntraits is %lld", (long long)*trait_count);
         return 0;
@@ -33,23 +36,27 @@ void omp_destroy_allocator_(const memspan_omp_allocator_t *allocator)
 
 void omp_set_default_allocator_(const memspan_omp_allocator_t *allocator)
 {
+    MEMSPAN_OMP_CALL();
     omp_set_default_allocator(*allocator);
 }
 
 memspan_omp_allocator_t omp_get_default_allocator_(void)
 {
+    MEMSPAN_OMP_CALL();
     return omp_get_default_allocator();
 }
 
 memspan_omp_space_t omp_get_devices_memspace_(const int32_t *device_count, const int32_t *devices,
                                               const memspan_omp_space_t *space)
 {
+    MEMSPAN_OMP_CALL();
     return omp_get_devices_memspace(*device_count, devices, *space);
 }
 
 memspan_omp_space_t omp_get_device_memspace_(const int32_t *device,
                                              const memspan_omp_space_t *space)
 {
+    MEMSPAN_OMP_CALL();
     return omp_get_device_memspace(*device, *space);
 }
 
@@ -57,17 +64,20 @@ memspan_omp_space_t omp_get_devices_and_host_memspace_(const int32_t *device_cou
                                                        const int32_t *devices,
                                                        const memspan_omp_space_t *space)
 {
+    MEMSPAN_OMP_CALL();
     return omp_get_devices_and_host_memspace(*device_count, devices, *space);
 }
 
 memspan_omp_space_t omp_get_device_and_host_memspace_(const int32_t *device,
                                                       const memspan_omp_space_t *space)
 {
+    MEMSPAN_OMP_CALL();
     return omp_get_device_and_host_memspace(*device, *space);
 }
 
 memspan_omp_space_t omp_get_devices_all_memspace_(const memspan_omp_space_t *space)
 {
+    MEMSPAN_OMP_CALL();
     return omp_get_devices_all_memspace(*space);
 }
 
@@ -75,12 +85,14 @@ memspan_omp_allocator_t omp_get_devices_allocator_(const int32_t *device_count,
                                                    const int32_t *devices,
                                                    const memspan_omp_space_t *space)
 {
+    MEMSPAN_OMP_CALL();
     return omp_get_devices_allocator(*device_count, devices, *space);
 }
 
 memspan_omp_allocator_t omp_get_device_allocator_(const int32_t *device,
                                                   const memspan_omp_space_t *space)
 {
+    MEMSPAN_OMP_CALL();
     return omp_get_device_allocator(*device, *space);
 }
 
@@ -88,28 +100,33 @@ memspan_omp_allocator_t omp_get_devices_and_host_allocator_(const int32_t *devic
                                                             const int32_t *devices,
                                                             const memspan_omp_space_t *space)
 {
+    MEMSPAN_OMP_CALL();
     return omp_get_devices_and_host_allocator(*device_count, devices, *space);
 }
 
 memspan_omp_allocator_t omp_get_device_and_host_allocator_(const int32_t *device,
                                                            const memspan_omp_space_t *space)
 {
+    MEMSPAN_OMP_CALL();
     return omp_get_device_and_host_allocator(*device, *space);
 }
 
 memspan_omp_allocator_t omp_get_devices_all_allocator_(const memspan_omp_space_t *space)
 {
+    MEMSPAN_OMP_CALL();
     return omp_get_devices_all_allocator(*space);
 }
 
 int32_t omp_get_memspace_num_resources_(const memspan_omp_space_t *space)
 {
+    MEMSPAN_OMP_CALL();
     return omp_get_memspace_num_resources(*space);
 }
 
 memspan_omp_space_t omp_get_submemspace_(const memspan_omp_space_t *space,
                                          const int32_t *resource_count, const int32_t *resources)
 {
+    MEMSPAN_OMP_CALL();
     return omp_get_submemspace(*space, *resource_count, resources);
 }
 

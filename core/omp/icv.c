@@ -6,7 +6,7 @@
  * runtime starts with is its own reading of OMP_ALLOCATOR; ours replaces it, because libgomp 12
  * understands predefined names only and libomp makes a new allocator for a bare space. So:
  *
- *   - `runtime_initial` is the runtime's value before anyone has set one. It is taken down before
+ *   - `initials` has the runtime's value before anyone has set one. It is taken down before
  *     the first set through us, on whichever thread: a thread that does not see that set has not
  *     inherited from it either.
  *   - Reading: that value means our reading of OMP_ALLOCATOR; everything else means itself.
@@ -36,7 +36,12 @@ enum { DEFAULT_ALLOC = 1 };
 /* Our reading of OMP_ALLOCATOR; 0 before it was read, DEFAULT_ALLOC also where it is unset. */
 static _Atomic(memspan_omp_allocator_t) environment_initial;
 
-static _Atomic(memspan_omp_allocator_t) runtime_initial; /* 0: not taken down */
+/* Of each runtime, by its routine that reads the variable: several of our records of runtimes may
+ * end in one. */
+static struct {
+    _Atomic(uintptr_t) get;
+    _Atomic(memspan_omp_allocator_t) value; /* 0: not taken down */
+} initials[MEMSPAN_OMP_RUNTIME_MAX];
 
 static _Thread_local memspan_omp_allocator_t own_value; /* without a runtime; 0: never set */
 
@@ -81,26 +86,36 @@ static memspan_omp_allocator_t environment_value(void)
     return value;
 }
 
-static void take_down(memspan_omp_allocator_t raw)
+/* There are as many as records of runtimes, so that one is always found. */
+static _Atomic(memspan_omp_allocator_t) *initial_of(uintptr_t get)
 {
-    memspan_omp_allocator_t none = 0;
+    uintptr_t known;
+    size_t i;
 
-    atomic_compare_exchange_strong(&runtime_initial, &none, raw);
+    for (i = 0; i < MEMSPAN_OMP_RUNTIME_MAX - 1; i++) {
+        known = atomic_load_explicit(&initials[i].get, memory_order_relaxed);
+        if ((known == get) ||
+            ((known == 0) &&
+             (atomic_compare_exchange_strong(&initials[i].get, &known, get) || (known == get)))) {
+            break;
+        }
+    }
+    return &initials[i].value;
 }
 
-/* What a value in the runtime's variable means. */
-static memspan_omp_allocator_t meaning_of(memspan_omp_allocator_t raw)
+/* What a value in the variable of the runtime with the routine @p get means. */
+static memspan_omp_allocator_t meaning_of(uintptr_t get, memspan_omp_allocator_t raw)
 {
-    memspan_omp_allocator_t initial;
+    _Atomic(memspan_omp_allocator_t) *initial_p = initial_of(get);
+    memspan_omp_allocator_t initial             = 0;
 
     if (raw == MEMSPAN_OMP_EXPLICIT_DEFAULT) {
         return DEFAULT_ALLOC;
     }
-    initial = atomic_load_explicit(&runtime_initial, memory_order_relaxed);
-    if (MEMSPAN_UNLIKELY(initial == 0)) {
-        take_down(raw);
-        initial = raw;
+    if (MEMSPAN_UNLIKELY(atomic_load_explicit(initial_p, memory_order_relaxed) == 0)) {
+        atomic_compare_exchange_strong(initial_p, &initial, raw);
     }
+    initial = atomic_load_explicit(initial_p, memory_order_relaxed);
     return (raw == initial) ? environment_value() : raw;
 }
 
@@ -110,7 +125,7 @@ memspan_allocator_h memspan_allocator_default(void)
     memspan_omp_allocator_t value;
 
     if (routine != 0) {
-        value = meaning_of(((get_fn *)routine)());
+        value = meaning_of(routine, ((get_fn *)routine)());
     } else {
         value = (own_value != 0) ? own_value : environment_value();
     }
@@ -119,11 +134,15 @@ memspan_allocator_h memspan_allocator_default(void)
 
 memspan_omp_allocator_t omp_get_default_allocator(void)
 {
+    MEMSPAN_OMP_CALL();
     return (memspan_omp_allocator_t)memspan_allocator_default();
 }
 
 void omp_set_default_allocator(memspan_omp_allocator_t allocator)
 {
+    MEMSPAN_OMP_CALL();
+    memspan_omp_allocator_t none = 0;
+    _Atomic(memspan_omp_allocator_t) *initial;
     uintptr_t get;
     uintptr_t set;
 
@@ -137,10 +156,11 @@ void omp_set_default_allocator(memspan_omp_allocator_t allocator)
         own_value = allocator;
         return;
     }
-    if (atomic_load_explicit(&runtime_initial, memory_order_relaxed) == 0) {
-        take_down(((get_fn *)get)());
+    initial = initial_of(get);
+    if (atomic_load_explicit(initial, memory_order_relaxed) == 0) {
+        atomic_compare_exchange_strong(initial, &none, ((get_fn *)get)());
     }
-    if ((allocator == DEFAULT_ALLOC) && (atomic_load(&runtime_initial) == DEFAULT_ALLOC) &&
+    if ((allocator == DEFAULT_ALLOC) && (atomic_load(initial) == DEFAULT_ALLOC) &&
         (environment_value() != DEFAULT_ALLOC)) {
         allocator = MEMSPAN_OMP_EXPLICIT_DEFAULT;
     }
@@ -149,6 +169,7 @@ void omp_set_default_allocator(memspan_omp_allocator_t allocator)
 
 void __kmpc_set_default_allocator(int thread, memspan_omp_allocator_t allocator)
 {
+    MEMSPAN_OMP_CALL();
     uintptr_t routine = memspan_omp_real(MEMSPAN_OMP_REAL_KMPC_SET_DEFAULT_ALLOCATOR);
 
     if (routine != 0) {
@@ -160,6 +181,7 @@ void __kmpc_set_default_allocator(int thread, memspan_omp_allocator_t allocator)
 
 memspan_omp_allocator_t __kmpc_get_default_allocator(int thread)
 {
+    MEMSPAN_OMP_CALL();
     uintptr_t routine = memspan_omp_real(MEMSPAN_OMP_REAL_KMPC_GET_DEFAULT_ALLOCATOR);
 
     return (routine != 0) ? ((kmpc_get_fn *)routine)(thread) : omp_get_default_allocator();

@@ -15,7 +15,7 @@ void memspan_omp_unlock(void);
 /* Guards the partitioners' lists. No callback of the program runs under it. */
 extern pthread_mutex_t memspan_omp_partitioner_lock;
 
-/* Guards every struct memspan_omp_table. Nothing is called under it. */
+/* Guards every struct memspan_omp_table and the list of runtimes. Nothing is called under it. */
 extern pthread_mutex_t memspan_omp_table_lock;
 
 #endif /* MEMSPAN_CORE_OMP_LOCK_H */

@@ -12,6 +12,7 @@
 #include "core/omp/abi.h"
 #include "core/omp/allocator.h"
 #include "core/omp/lock.h"
+#include "core/omp/runtime.h"
 #include <memspan/space.h>
 #include <string.h>
 
@@ -44,6 +45,7 @@ static int number_of(const char *name)
 int __tgt_get_mem_resources(int device_count, const int *devices, int host,
                             memspan_omp_space_t space, int *resources)
 {
+    MEMSPAN_OMP_CALL();
     memspan_omp_space_t found =
         host ? omp_get_devices_and_host_memspace(device_count, devices, space)
              : omp_get_devices_memspace(device_count, devices, space);
@@ -62,6 +64,7 @@ int __tgt_get_mem_resources(int device_count, const int *devices, int host,
 
 void *__tgt_omp_alloc(size_t size_bytes, memspan_omp_allocator_t allocator)
 {
+    MEMSPAN_OMP_CALL();
     memspan_omp_allocator_t own = allocator;
 
     if (!memspan_allocator_known((memspan_allocator_h)allocator)) {
@@ -72,6 +75,7 @@ void *__tgt_omp_alloc(size_t size_bytes, memspan_omp_allocator_t allocator)
 
 void __tgt_omp_free(void *pointer, memspan_omp_allocator_t allocator)
 {
+    MEMSPAN_OMP_CALL();
     (void)allocator;
     if ((pointer != NULL) && (memspan_free(pointer) != MEMSPAN_OK)) {
         memspan_log(MEMSPAN_LOG_ERROR, "omp", "__tgt_omp_free: %s", memspan_error_text());

@@ -34,6 +34,7 @@ enum { RUN_ON_HOST = 1 };
 int __tgt_target_kernel(void *location, int64_t device, int32_t teams, int32_t threads,
                         void *region, void *arguments)
 {
+    MEMSPAN_OMP_CALL();
     uintptr_t real                       = memspan_omp_real(MEMSPAN_OMP_REAL_TGT_KERNEL);
     const struct kernel_arguments *given = arguments;
     const struct memspan_region_watcher *entered;
@@ -61,6 +62,7 @@ int __tgt_target_kernel_nowait(void *location, int64_t device, int32_t teams, in
                                void *region, void *arguments, int32_t depend_count, void *depends,
                                int32_t other_count, void *others)
 {
+    MEMSPAN_OMP_CALL();
     uintptr_t real = memspan_omp_real(MEMSPAN_OMP_REAL_TGT_KERNEL_NOWAIT);
 
     if ((real == 0) || (memspan_region_watched() != NULL)) {
@@ -91,12 +93,14 @@ static void move_data(enum memspan_omp_real which, void *location, int64_t devic
     void name(void *location, int64_t device, int32_t count, void **bases, void **begins,          \
               int64_t *sizes, int64_t *types, void **names, void **mappers)                        \
     {                                                                                              \
+        MEMSPAN_OMP_CALL();                                                                        \
         move_data(which, location, device, count, bases, begins, sizes, types, names, mappers);    \
     }                                                                                              \
     void nowait_name(void *location, int64_t device, int32_t count, void **bases, void **begins,   \
                      int64_t *sizes, int64_t *types, void **names, void **mappers,                 \
                      int32_t depend_count, void *depends, int32_t other_count, void *others)       \
     {                                                                                              \
+        MEMSPAN_OMP_CALL();                                                                        \
         uintptr_t real = memspan_omp_real(which##_NOWAIT);                                         \
                                                                                                    \
         if ((real == 0) || (memspan_region_watched() != NULL)) {                                   \

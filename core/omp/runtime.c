@@ -1,13 +1,29 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* runtime.c: find the OpenMP runtime behind us.
+/* runtime.c: find the OpenMP runtimes behind us.
  *
- * Two threads may look for the same name at once; both find the same address. Nothing here needs
- * a constructor, because a runtime may call us while it initialises itself. */
+ * Two threads may look for the same name, or for the same caller's runtime, at once; both find the
+ * same. Nothing here needs a constructor, because a runtime may call us while it initialises
+ * itself. What is cached must not go away: a runtime that was found stays loaded. */
 
 #include "core/omp/runtime.h"
-#include "core/base/object.h"
+#include "core/omp/lock.h"
+#include <stdbool.h>
+#include <string.h>
 
-_Atomic(uintptr_t) memspan_omp_reals[MEMSPAN_OMP_REAL_COUNT];
+struct memspan_omp_runtime memspan_omp_runtimes[MEMSPAN_OMP_RUNTIME_MAX];
+_Atomic(uint64_t) memspan_omp_callers[MEMSPAN_OMP_CALLER_SLOTS];
+__thread struct memspan_omp_runtime *memspan_omp_current
+    __attribute__((tls_model("initial-exec"))) = &memspan_omp_runtimes[0];
+
+/* As memspan_omp_callers, by object. */
+static _Atomic(uint64_t) objects[MEMSPAN_OMP_CALLER_SLOTS];
+
+/* How many of the runtimes are in use, the default included. Written under
+ * memspan_omp_table_lock, as the loads and unloads seen are. */
+static _Atomic(size_t) runtime_count = 1;
+
+static unsigned long long loads_seen;
+static unsigned long long unloads_seen;
 
 static const char *const names[MEMSPAN_OMP_REAL_COUNT] = {
 #define REAL_NAME(symbol, name) (name),
@@ -15,24 +31,174 @@ static const char *const names[MEMSPAN_OMP_REAL_COUNT] = {
 #undef REAL_NAME
 };
 
+/* Names that tell a host runtime, LLVM's host runtime and LLVM's offload runtime. */
+static const char host_mark[]    = "omp_get_thread_num";
+static const char llvm_mark[]    = "__kmpc_fork_call";
+static const char offload_mark[] = "__tgt_register_lib";
+
+static bool defines(memspan_object_t object, const char *name)
+{
+    return memspan_object_symbol(object, name) != 0;
+}
+
+/* May a runtime be completed by the object? LLVM's offload runtime completes LLVM's alone, and no
+ * host runtime another. */
+static bool completes(memspan_object_t object, const void *argument)
+{
+    const struct memspan_omp_runtime *runtime = argument;
+    bool is_llvm                              = false;
+    size_t i;
+
+    if (defines(object, host_mark)) {
+        return false;
+    }
+    for (i = 0; i < runtime->scope.count; i++) {
+        is_llvm = is_llvm || defines(runtime->scope.objects[i], llvm_mark);
+    }
+    return is_llvm || !defines(object, offload_mark);
+}
+
+static uintptr_t find_in_runtime(const struct memspan_omp_runtime *runtime, const char *name)
+{
+    uintptr_t address = 0;
+    size_t i;
+
+    for (i = 0; (address == 0) && (i < runtime->scope.count); i++) {
+        address = memspan_object_symbol(runtime->scope.objects[i], name);
+    }
+    if (address != 0) {
+        return address;
+    }
+    address = memspan_object_next_of(name, (runtime->scope.count > 0) ? completes : NULL, runtime);
+    if (address != 0) {
+        memspan_object_keep(memspan_object_of((const void *)address));
+    }
+    return address;
+}
+
 uintptr_t memspan_omp_real_find(enum memspan_omp_real which)
 {
-    uintptr_t address = memspan_object_next(names[which]);
+    struct memspan_omp_runtime *runtime = memspan_omp_current;
+    uintptr_t address                   = find_in_runtime(runtime, names[which]);
 
     /* Pairs with the acquire in memspan_omp_real(). */
-    atomic_store_explicit(&memspan_omp_reals[which], (address == 0) ? 1 : address,
+    atomic_store_explicit(&runtime->reals[which], (address == 0) ? 1 : address,
                           memory_order_release);
     return address;
 }
 
 void memspan_omp_real_forget_absent(void)
 {
+    size_t count = atomic_load_explicit(&runtime_count, memory_order_acquire);
+    size_t k;
     int i;
 
-    for (i = 0; i < MEMSPAN_OMP_REAL_COUNT; i++) {
-        uintptr_t absent = 1;
-        atomic_compare_exchange_strong(&memspan_omp_reals[i], &absent, 0);
+    for (k = 0; k < count; k++) {
+        for (i = 0; i < MEMSPAN_OMP_REAL_COUNT; i++) {
+            uintptr_t absent = 1;
+            atomic_compare_exchange_strong(&memspan_omp_runtimes[k].reals[i], &absent, 0);
+        }
     }
+}
+
+/* The runtimes among what @p object depends on, itself included. False for this library's code. */
+static bool read_scope(memspan_object_t object, struct memspan_omp_scope *scope_p)
+{
+    memspan_object_t all[MEMSPAN_OBJECT_SCOPE_MAX];
+    size_t count = memspan_object_scope(object, all);
+    size_t i;
+
+    for (i = 0; (i < count) && (scope_p->count < MEMSPAN_OMP_SCOPE_MAX); i++) {
+        if (defines(all[i], host_mark) || defines(all[i], offload_mark)) {
+            scope_p->objects[scope_p->count++] = all[i];
+        }
+    }
+    return (object == 0) || (count > 0);
+}
+
+static bool is_scope(const struct memspan_omp_scope *a, const struct memspan_omp_scope *b)
+{
+    return (a->count == b->count) &&
+           (memcmp(a->objects, b->objects, a->count * sizeof(a->objects[0])) == 0);
+}
+
+/* The index of the runtime with that scope, which is made where there is none. When there is no
+ * room for it, the default is asked. */
+static unsigned index_of(const struct memspan_omp_scope *scope)
+{
+    bool made = false;
+    size_t count;
+    size_t i;
+
+    if (scope->count == 0) {
+        return 0;
+    }
+    pthread_mutex_lock(&memspan_omp_table_lock);
+    count = atomic_load_explicit(&runtime_count, memory_order_relaxed);
+    for (i = 1; (i < count) && !is_scope(&memspan_omp_runtimes[i].scope, scope); i++) {
+    }
+    if ((i == count) && (count < MEMSPAN_OMP_RUNTIME_MAX)) {
+        memspan_omp_runtimes[i].scope = *scope;
+        atomic_store_explicit(&runtime_count, count + 1, memory_order_release);
+        made = true;
+    }
+    pthread_mutex_unlock(&memspan_omp_table_lock);
+    for (count = 0; made && (count < scope->count); count++) {
+        memspan_object_keep(scope->objects[count]);
+    }
+    return (i < MEMSPAN_OMP_RUNTIME_MAX) ? (unsigned)i : 0;
+}
+
+/* Objects that were unloaded leave addresses that others may have by now; what was loaded may
+ * define what was absent. */
+static void look_for_changes(void)
+{
+    unsigned long long loads;
+    unsigned long long unloads;
+    bool loaded;
+    bool unloaded;
+    size_t i;
+
+    memspan_object_counts(&loads, &unloads);
+    pthread_mutex_lock(&memspan_omp_table_lock);
+    loaded       = (loads != loads_seen);
+    unloaded     = (unloads != unloads_seen);
+    loads_seen   = loads;
+    unloads_seen = unloads;
+    pthread_mutex_unlock(&memspan_omp_table_lock);
+    for (i = 0; unloaded && (i < MEMSPAN_OMP_CALLER_SLOTS); i++) {
+        atomic_store_explicit(&memspan_omp_callers[i], 0, memory_order_relaxed);
+        atomic_store_explicit(&objects[i], 0, memory_order_relaxed);
+    }
+    if (loaded) {
+        memspan_omp_real_forget_absent();
+    }
+}
+
+static unsigned object_runtime(memspan_object_t object)
+{
+    _Atomic(uint64_t) *slot        = &objects[memspan_omp_caller_slot(object >> 4)];
+    uint64_t known                 = atomic_load_explicit(slot, memory_order_acquire);
+    struct memspan_omp_scope scope = {.count = 0};
+    unsigned index;
+
+    if ((object != 0) && ((known >> 8) == object)) {
+        return (unsigned)(known & 0xff);
+    }
+    index = read_scope(object, &scope) ? index_of(&scope) : MEMSPAN_OMP_CALLER_KEEP;
+    atomic_store_explicit(slot, ((uint64_t)object << 8) | index, memory_order_release);
+    return index;
+}
+
+unsigned memspan_omp_caller_find(uintptr_t caller)
+{
+    unsigned index;
+
+    look_for_changes();
+    index = object_runtime(memspan_object_of((const void *)caller));
+    atomic_store_explicit(&memspan_omp_callers[memspan_omp_caller_slot(caller)],
+                          ((uint64_t)caller << 8) | index, memory_order_release);
+    return index;
 }
 
 /* @p name in the object that defines @p owner (an address in it). */

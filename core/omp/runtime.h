@@ -2,13 +2,19 @@
 #ifndef MEMSPAN_CORE_OMP_RUNTIME_H
 #define MEMSPAN_CORE_OMP_RUNTIME_H
 
-/* The real OpenMP runtime's routines, which our definitions hide. Each is looked up once; after
- * that a call costs one load. */
+/* The real OpenMP runtimes' routines, which our definitions hide.
+ *
+ * A process may have several runtimes: plug-ins of different compilers bring their own. A call is
+ * served by the runtime of the code that makes it: the first one among the dependencies of the
+ * object that holds the return address. Code that depends on none (it is not linked with one, or
+ * is no object's) has the default: what comes next in load order. Each routine is looked up once a
+ * runtime, and the runtime of a return address is cached: after that both cost a load. */
 
+#include "core/base/object.h"
 #include "core/base/platform.h"
 #include <stdatomic.h>
 
-/* X(symbol, name): what the runtime that comes next in lookup order defines. */
+/* X(symbol, name) */
 #define MEMSPAN_OMP_REAL_MAP(X)                                                                    \
     X(GET_DEFAULT_ALLOCATOR, "omp_get_default_allocator")                                          \
     X(SET_DEFAULT_ALLOCATOR, "omp_set_default_allocator")                                          \
@@ -67,15 +73,84 @@ enum memspan_omp_real {
         MEMSPAN_OMP_REAL_COUNT
 };
 
-/* Addresses by enum memspan_omp_real: 0 not looked for yet, 1 absent. */
-extern _Atomic(uintptr_t) memspan_omp_reals[MEMSPAN_OMP_REAL_COUNT];
+enum { MEMSPAN_OMP_RUNTIME_MAX = 16, MEMSPAN_OMP_CALLER_SLOTS = 256, MEMSPAN_OMP_SCOPE_MAX = 4 };
+
+/* A host runtime and its offload runtime, in the order in which code that depends on them finds
+ * their names. */
+struct memspan_omp_scope {
+    memspan_object_t objects[MEMSPAN_OMP_SCOPE_MAX];
+    size_t count; /* 0: the default */
+};
+
+struct memspan_omp_runtime {
+    _Atomic(uintptr_t) reals[MEMSPAN_OMP_REAL_COUNT]; /* 0 not looked for yet, 1 absent */
+    struct memspan_omp_scope scope;                   /* written before the index is published */
+};
+
+/* The first is the default. */
+extern struct memspan_omp_runtime memspan_omp_runtimes[MEMSPAN_OMP_RUNTIME_MAX] MEMSPAN_HIDDEN;
+
+/* Return addresses that called: address * 256 + index of the runtime, or KEEP. Pairs release with
+ * acquire, for what the runtime's record says. */
+enum { MEMSPAN_OMP_CALLER_KEEP = 0xff };
+extern _Atomic(uint64_t) memspan_omp_callers[MEMSPAN_OMP_CALLER_SLOTS] MEMSPAN_HIDDEN;
+
+/* The runtime of the OpenMP call that this thread is in; the default outside of calls. */
+extern __thread struct memspan_omp_runtime *memspan_omp_current MEMSPAN_HIDDEN
+    __attribute__((tls_model("initial-exec")));
+
+unsigned memspan_omp_caller_find(uintptr_t caller);
+
+static inline size_t memspan_omp_caller_slot(uintptr_t caller)
+{
+    return (caller ^ (caller >> 8)) % MEMSPAN_OMP_CALLER_SLOTS;
+}
+
+/* Index of the runtime that code at @p caller calls, or KEEP where that is this library's own. */
+static inline unsigned memspan_omp_caller_runtime(uintptr_t caller)
+{
+    uint64_t known = atomic_load_explicit(&memspan_omp_callers[memspan_omp_caller_slot(caller)],
+                                          memory_order_acquire);
+
+    return MEMSPAN_LIKELY((known >> 8) == caller) ? (unsigned)(known & 0xff)
+                                                  : memspan_omp_caller_find(caller);
+}
+
+/* Begin a call made by code at @p caller; returns what leave() takes. */
+static inline struct memspan_omp_runtime *memspan_omp_enter(const void *caller)
+{
+    struct memspan_omp_runtime *outer = memspan_omp_current;
+    unsigned index                    = memspan_omp_caller_runtime((uintptr_t)caller);
+
+    if (index != MEMSPAN_OMP_CALLER_KEEP) {
+        memspan_omp_current = &memspan_omp_runtimes[index];
+    }
+    return outer;
+}
+
+static inline void memspan_omp_leave(struct memspan_omp_runtime *const *outer)
+{
+    memspan_omp_current = *outer;
+}
+
+#define MEMSPAN_OMP_CALLER __builtin_return_address(0)
+
+/* A declaration: until the end of the block the runtime of @p caller is asked. */
+#define MEMSPAN_OMP_CALL_FROM(caller)                                                              \
+    struct memspan_omp_runtime *memspan_omp_outer                                                  \
+        __attribute__((cleanup(memspan_omp_leave), unused)) = memspan_omp_enter(caller)
+
+/* The same in a routine that programs call: the first declaration of each that may ask a runtime.
+ */
+#define MEMSPAN_OMP_CALL() MEMSPAN_OMP_CALL_FROM(MEMSPAN_OMP_CALLER)
 
 uintptr_t memspan_omp_real_find(enum memspan_omp_real which);
 
-/* The routine's address, 0 where no runtime has it. */
+/* The routine's address in the runtime of the current call, 0 where it has none. */
 static inline uintptr_t memspan_omp_real(enum memspan_omp_real which)
 {
-    uintptr_t address = atomic_load_explicit(&memspan_omp_reals[which], memory_order_acquire);
+    uintptr_t address =
+        atomic_load_explicit(&memspan_omp_current->reals[which], memory_order_acquire);
 
     if (MEMSPAN_LIKELY(address > 1)) {
         return address;

@@ -9,6 +9,7 @@
 #include "core/omp/devices.h"
 #include "core/omp/environment.h"
 #include "core/omp/lock.h"
+#include "core/omp/runtime.h"
 #include "core/omp/table.h"
 #include <memspan/allocator.h>
 #include <memspan/space.h>
@@ -116,6 +117,7 @@ static memspan_omp_space_t *cell_of(memspan_omp_space_t space)
 memspan_omp_space_t *omp_get_target_memspace(int device_count, int *devices,
                                              memspan_omp_space_t space)
 {
+    MEMSPAN_OMP_CALL();
     memspan_omp_space_t found = list_space(device_count, devices, false, space);
 
     return (found == 0) ? NULL : cell_of(found);
@@ -124,27 +126,32 @@ memspan_omp_space_t *omp_get_target_memspace(int device_count, int *devices,
 memspan_omp_space_t omp_get_devices_memspace(int device_count, const int *devices,
                                              memspan_omp_space_t space)
 {
+    MEMSPAN_OMP_CALL();
     return list_space(device_count, devices, false, space);
 }
 
 memspan_omp_space_t omp_get_device_memspace(int device, memspan_omp_space_t space)
 {
+    MEMSPAN_OMP_CALL();
     return list_space(1, &device, false, space);
 }
 
 memspan_omp_space_t omp_get_devices_and_host_memspace(int device_count, const int *devices,
                                                       memspan_omp_space_t space)
 {
+    MEMSPAN_OMP_CALL();
     return list_space(device_count, devices, true, space);
 }
 
 memspan_omp_space_t omp_get_device_and_host_memspace(int device, memspan_omp_space_t space)
 {
+    MEMSPAN_OMP_CALL();
     return list_space(1, &device, true, space);
 }
 
 memspan_omp_space_t omp_get_devices_all_memspace(memspan_omp_space_t space)
 {
+    MEMSPAN_OMP_CALL();
     return all_space(space);
 }
 
@@ -191,32 +198,38 @@ static memspan_omp_allocator_t allocator_for(memspan_omp_space_t space)
 memspan_omp_allocator_t omp_get_devices_allocator(int device_count, const int *devices,
                                                   memspan_omp_space_t space)
 {
+    MEMSPAN_OMP_CALL();
     return allocator_for(list_space(device_count, devices, false, space));
 }
 
 memspan_omp_allocator_t omp_get_device_allocator(int device, memspan_omp_space_t space)
 {
+    MEMSPAN_OMP_CALL();
     return allocator_for(list_space(1, &device, false, space));
 }
 
 memspan_omp_allocator_t omp_get_devices_and_host_allocator(int device_count, const int *devices,
                                                            memspan_omp_space_t space)
 {
+    MEMSPAN_OMP_CALL();
     return allocator_for(list_space(device_count, devices, true, space));
 }
 
 memspan_omp_allocator_t omp_get_device_and_host_allocator(int device, memspan_omp_space_t space)
 {
+    MEMSPAN_OMP_CALL();
     return allocator_for(list_space(1, &device, true, space));
 }
 
 memspan_omp_allocator_t omp_get_devices_all_allocator(memspan_omp_space_t space)
 {
+    MEMSPAN_OMP_CALL();
     return allocator_for(all_space(space));
 }
 
 int omp_get_memspace_num_resources(memspan_omp_space_t space)
 {
+    MEMSPAN_OMP_CALL();
     memspan_space_h own;
 
     return (memspan_omp_space_from(space, &own) == MEMSPAN_OK)
@@ -226,6 +239,7 @@ int omp_get_memspace_num_resources(memspan_omp_space_t space)
 
 size_t omp_get_memspace_pagesize(memspan_omp_space_t space)
 {
+    MEMSPAN_OMP_CALL();
     memspan_space_h own;
 
     return (memspan_omp_space_from(space, &own) == MEMSPAN_OK) ? memspan_space_page_size(own) : 0;
@@ -234,6 +248,7 @@ size_t omp_get_memspace_pagesize(memspan_omp_space_t space)
 memspan_omp_space_t omp_get_submemspace(memspan_omp_space_t space, int resource_count,
                                         const int *resources)
 {
+    MEMSPAN_OMP_CALL();
     memspan_space_h own;
     memspan_space_h part;
 

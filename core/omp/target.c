@@ -15,6 +15,7 @@
 #include "core/omp/abi.h"
 #include "core/omp/devices.h"
 #include "core/omp/foreign.h"
+#include "core/omp/runtime.h"
 #include "core/omp/vendor.h"
 #include <memspan/transfer.h>
 #include <stdlib.h>
@@ -104,6 +105,7 @@ void memspan_omp_target_wait(int depend_count)
 
 void *omp_target_alloc(size_t size_bytes, int device)
 {
+    MEMSPAN_OMP_CALL();
     memspan_allocator_h allocator;
     uintptr_t routine;
 
@@ -121,6 +123,7 @@ void *omp_target_alloc(size_t size_bytes, int device)
 
 void omp_target_free(void *pointer, int device)
 {
+    MEMSPAN_OMP_CALL();
     uintptr_t routine = 0;
 
     if (pointer == NULL) {
@@ -153,6 +156,7 @@ static bool device_reaches(const void *pointer, int device)
 
 int omp_target_is_present(const void *pointer, int device)
 {
+    MEMSPAN_OMP_CALL();
     uintptr_t routine;
 
     if ((pointer == NULL) || (memspan_omp_target_route(MEMSPAN_OMP_REAL_TARGET_IS_PRESENT, &device,
@@ -190,6 +194,7 @@ static bool ours_is_accessible(const void *pointer, size_t size_bytes, int devic
 
 int omp_target_is_accessible(const void *pointer, size_t size_bytes, int device)
 {
+    MEMSPAN_OMP_CALL();
     uintptr_t routine;
     uintptr_t end;
     int number = device;
@@ -213,6 +218,7 @@ int omp_target_is_accessible(const void *pointer, size_t size_bytes, int device)
 
 void *omp_get_mapped_ptr(const void *pointer, int device)
 {
+    MEMSPAN_OMP_CALL();
     uintptr_t routine;
 
     if ((pointer == NULL) || (memspan_omp_target_route(MEMSPAN_OMP_REAL_GET_MAPPED_PTR, &device,
@@ -292,6 +298,7 @@ static void leave(const struct devices_entered *e)
 int omp_target_memcpy(void *to, const void *from, size_t size_bytes, size_t to_offset,
                       size_t from_offset, int to_device, int from_device)
 {
+    MEMSPAN_OMP_CALL();
     struct devices_entered entered;
     uintptr_t routine;
     int result;
@@ -317,6 +324,7 @@ int omp_target_memcpy_async(void *to, const void *from, size_t size_bytes, size_
                             size_t from_offset, int to_device, int from_device, int depend_count,
                             void *depends)
 {
+    MEMSPAN_OMP_CALL();
     int real_to   = to_device;
     int real_from = from_device;
     uintptr_t routine;
@@ -344,6 +352,7 @@ int omp_target_memcpy_rect(void *to, const void *from, size_t element_bytes, int
                            const size_t *from_offsets, const size_t *to_dimensions,
                            const size_t *from_dimensions, int to_device, int from_device)
 {
+    MEMSPAN_OMP_CALL();
     struct memspan_omp_rect rect = {to,         from,         element_bytes, dimensions,     volume,
                                     to_offsets, from_offsets, to_dimensions, from_dimensions};
     struct devices_entered entered;
@@ -383,6 +392,7 @@ int omp_target_memcpy_rect_async(void *to, const void *from, size_t element_byte
                                  const size_t *from_dimensions, int to_device, int from_device,
                                  int depend_count, void *depends)
 {
+    MEMSPAN_OMP_CALL();
     int real_to   = to_device;
     int real_from = from_device;
     uintptr_t routine;
@@ -430,6 +440,7 @@ static void fill_by_copies(void *pointer, int value, size_t size_bytes, int devi
 
 void *omp_target_memset(void *pointer, int value, size_t size_bytes, int device)
 {
+    MEMSPAN_OMP_CALL();
     const struct memspan_region_watcher *entered;
     uintptr_t routine;
 
@@ -457,6 +468,7 @@ void *omp_target_memset(void *pointer, int value, size_t size_bytes, int device)
 void *omp_target_memset_async(void *pointer, int value, size_t size_bytes, int device,
                               int depend_count, void *depends)
 {
+    MEMSPAN_OMP_CALL();
     int number = device;
     uintptr_t routine;
 
@@ -475,6 +487,7 @@ void *omp_target_memset_async(void *pointer, int value, size_t size_bytes, int d
 int omp_target_associate_ptr(const void *host_pointer, const void *device_pointer,
                              size_t size_bytes, size_t device_offset, int device)
 {
+    MEMSPAN_OMP_CALL();
     uintptr_t routine;
 
     if (memspan_omp_target_route(MEMSPAN_OMP_REAL_TARGET_ASSOCIATE_PTR, &device, NULL, &routine) !=
@@ -494,6 +507,7 @@ int omp_target_associate_ptr(const void *host_pointer, const void *device_pointe
 
 int omp_target_disassociate_ptr(const void *pointer, int device)
 {
+    MEMSPAN_OMP_CALL();
     uintptr_t routine;
 
     if (memspan_omp_target_route(MEMSPAN_OMP_REAL_TARGET_DISASSOCIATE_PTR, &device, NULL,

@@ -210,34 +210,40 @@ static void free_direct(enum memspan_omp_real real, void *pointer, int number)
 
 void *llvm_omp_target_alloc_host(size_t size_bytes, int device)
 {
+    MEMSPAN_OMP_CALL();
     return alloc_direct(MEMSPAN_OMP_REAL_LLVM_ALLOC_HOST, MEMSPAN_OMP_TARGET_HOST, size_bytes,
                         device);
 }
 
 void *llvm_omp_target_alloc_shared(size_t size_bytes, int device)
 {
+    MEMSPAN_OMP_CALL();
     return alloc_direct(MEMSPAN_OMP_REAL_LLVM_ALLOC_SHARED, MEMSPAN_OMP_TARGET_SHARED, size_bytes,
                         device);
 }
 
 void *llvm_omp_target_alloc_device(size_t size_bytes, int device)
 {
+    MEMSPAN_OMP_CALL();
     return alloc_direct(MEMSPAN_OMP_REAL_LLVM_ALLOC_DEVICE, MEMSPAN_OMP_TARGET_DEVICE, size_bytes,
                         device);
 }
 
 void llvm_omp_target_free_host(void *pointer, int device)
 {
+    MEMSPAN_OMP_CALL();
     free_direct(MEMSPAN_OMP_REAL_LLVM_FREE_HOST, pointer, device);
 }
 
 void llvm_omp_target_free_shared(void *pointer, int device)
 {
+    MEMSPAN_OMP_CALL();
     free_direct(MEMSPAN_OMP_REAL_LLVM_FREE_SHARED, pointer, device);
 }
 
 void llvm_omp_target_free_device(void *pointer, int device)
 {
+    MEMSPAN_OMP_CALL();
     free_direct(MEMSPAN_OMP_REAL_LLVM_FREE_DEVICE, pointer, device);
 }
 
@@ -247,6 +253,7 @@ static struct memspan_omp_table locked = MEMSPAN_OMP_TABLE_INIT;
 /* Without an offload runtime there is no device to tell; the pages are kept in place. */
 void *llvm_omp_target_lock_mem(void *pointer, size_t size_bytes, int device)
 {
+    MEMSPAN_OMP_CALL();
     uintptr_t routine = memspan_omp_real(MEMSPAN_OMP_REAL_LLVM_LOCK_MEM);
 
     if ((routine != 0) && (memspan_omp_runtime_device_count() > 0)) {
@@ -268,6 +275,7 @@ void *llvm_omp_target_lock_mem(void *pointer, size_t size_bytes, int device)
 
 void llvm_omp_target_unlock_mem(void *pointer, int device)
 {
+    MEMSPAN_OMP_CALL();
     uintptr_t routine = memspan_omp_real(MEMSPAN_OMP_REAL_LLVM_UNLOCK_MEM);
     uintptr_t size_bytes;
 
