@@ -5,6 +5,7 @@
 
 #include "core/base/capability.h"
 #include "backends/level_zero/level_zero.h"
+#include "core/base/driver.h"
 #include <stdio.h>
 
 enum {
@@ -40,11 +41,12 @@ static void fill_sharing(struct lz_device *device)
 {
     const struct lz_facts *f    = &device->facts;
     memspan_device_info_t *info = &device->info;
-    bool ipc                    = device->driver->shares && ((f->device_access & USABLE) != 0);
+    bool fetched                = memspan_driver_offers_fds();
+    bool ipc = device->driver->shares && ((f->device_access & USABLE) != 0) && fetched;
 
-    memspan_capability_set(info, MEMSPAN_CAN_IPC, ipc,
-                           "ZE_IPC_PROPERTY_FLAG_MEMORY %d, deviceAllocCapabilities %#x",
-                           device->driver->shares, f->device_access);
+    memspan_capability_set(
+        info, MEMSPAN_CAN_IPC, ipc, "ZE_IPC_PROPERTY_FLAG_MEMORY %d, deviceAllocCapabilities %#x%s",
+        device->driver->shares, f->device_access, fetched ? "" : ", pidfd_getfd is forbidden");
     memspan_capability_set(info, MEMSPAN_CAN_DMABUF, f->dmabuf,
                            "memoryAllocationExportTypes: DMA_BUF %d", f->dmabuf);
     memspan_capability_set(info, MEMSPAN_CAN_RDMA, false,

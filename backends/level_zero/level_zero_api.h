@@ -517,8 +517,6 @@ enum {
 /* Newer than Debian 12's headers: compared where the header has them. */
 #define LZ_NEWER_CALL_MAP(X)                                                                       \
     X(zeMemPutIpcHandle, 1, (lz_context_h, lz_ipc_handle_t))                                       \
-    X(zeMemGetIpcHandleFromFileDescriptorExp, 1, (lz_context_h, uint64_t, lz_ipc_handle_t *))      \
-    X(zeMemGetFileDescriptorFromIpcHandleExp, 1, (lz_context_h, lz_ipc_handle_t, uint64_t *))      \
     X(zesInit, 1, (uint32_t))                                                                      \
     X(zesDriverGet, 1, (uint32_t *, lz_sysman_driver_h *))                                         \
     X(zesDeviceGet, 1, (lz_sysman_driver_h, uint32_t *, lz_sysman_device_h *))                     \

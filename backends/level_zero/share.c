@@ -1,14 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* share.c: blocks for other processes of this node, and dma-buf descriptors for network cards.
  *
- * A driver's handle holds a file descriptor of the process that made it, which means nothing to
- * another. So the other process fetches the descriptor from this one, which needs the right to
- * trace it (the same user; Yama may forbid it), and puts its own into the handle: by the driver's
- * calls where it has them, else into the first four bytes, where every driver without those calls
- * has it. The handle stays valid here while the block lives. */
+ * A handle of Intel's drivers begins with a file descriptor of the process that made it, which
+ * means nothing to another. So the other process fetches the descriptor from this one, which needs
+ * the right to trace it, and writes its own over it. Newer drivers' handles name the process that
+ * made them as well, and fetch the descriptor themselves: these handles are passed on as they are.
+ * The calls that turn handles into descriptors and back are of no use: the one back knows only what
+ * this process has exported, and drivers before 2023 have neither. The handle stays valid here
+ * while the block lives. */
 
 #include "backends/level_zero/level_zero.h"
 #include "core/base/driver.h"
+#include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -26,10 +30,12 @@ struct token {
 
 static const char magic[8] = "msp-ze1";
 
-static bool has_descriptor_calls(const struct lz_state *state)
+/* Where a handle that names its process does so. Others have zero there. */
+enum { HANDLE_PID_AT = 16 };
+
+static bool names_its_process(const struct token *token)
 {
-    return (state->ze.zeMemGetFileDescriptorFromIpcHandleExp != NULL) &&
-           (state->ze.zeMemGetIpcHandleFromFileDescriptorExp != NULL);
+    return memcmp(token->handle.data + HANDLE_PID_AT, &token->pid, sizeof(token->pid)) == 0;
 }
 
 void lz_share_forget(struct lz_block *block)
@@ -69,26 +75,6 @@ static memspan_status_t need_handle(struct lz_device *device, struct lz_block *o
                           device->info.name);
 }
 
-static memspan_status_t find_descriptor(const struct lz_device *device, const struct lz_block *own,
-                                        int32_t *fd_p)
-{
-    const struct lz_state *state = device->state;
-    uint64_t fd                  = 0;
-    lz_result_t code;
-
-    if (!has_descriptor_calls(state)) {
-        memcpy(fd_p, own->handle.data, sizeof(*fd_p));
-        return MEMSPAN_OK;
-    }
-    code = state->ze.zeMemGetFileDescriptorFromIpcHandleExp(own->driver->context, own->handle, &fd);
-    if (code != ZE_RESULT_SUCCESS) {
-        return lz_error(state, "zeMemGetFileDescriptorFromIpcHandleExp", code,
-                        "memory of %s cannot be shared", device->info.name);
-    }
-    *fd_p = (int32_t)fd;
-    return MEMSPAN_OK;
-}
-
 memspan_status_t lz_ipc_export(void *state, int ordinal, const memspan_block_t *block, void *bytes,
                                size_t *token_size_p)
 {
@@ -109,6 +95,13 @@ memspan_status_t lz_ipc_export(void *state, int ordinal, const memspan_block_t *
     if (status != MEMSPAN_OK) {
         return status;
     }
+    if (device->driver->shares && !memspan_driver_offers_fds()) {
+        return lz_refuse(state, MEMSPAN_ERR_UNSUPPORTED,
+                         "kernel.yama.ptrace_scope must be 0 or 1, and a container must allow "
+                         "pidfd_getfd (SYS_PTRACE)",
+                         "no process can fetch the descriptor that shares memory of %s",
+                         device->info.name);
+    }
     if (!device->driver->shares || (own->made != LZ_MADE_DEVICE)) {
         return lz_refuse(state, MEMSPAN_ERR_UNSUPPORTED, "share device memory",
                          "%s shares only memory of its own, where its driver shares at all",
@@ -116,13 +109,11 @@ memspan_status_t lz_ipc_export(void *state, int ordinal, const memspan_block_t *
     }
     memset(&token, 0, sizeof(token));
     status = need_handle(device, own);
-    if (status == MEMSPAN_OK) {
-        status = find_descriptor(device, own, &token.fd);
-    }
     if (status != MEMSPAN_OK) {
         return status;
     }
     memspan_driver_offer_fds();
+    memcpy(&token.fd, own->handle.data, sizeof(token.fd));
     memcpy(token.magic, magic, sizeof(token.magic));
     memcpy(token.uid, device->info.uid, sizeof(token.uid));
     token.pid        = (int32_t)getpid();
@@ -160,29 +151,26 @@ static memspan_status_t open_handle(const struct lz_device *device, struct token
 {
     const struct lz_calls *ze = &device->state->ze;
     lz_context_h context      = device->driver->context;
-    const char *call          = "zeMemGetIpcHandleFromFileDescriptorExp";
-    lz_result_t code          = ZE_RESULT_SUCCESS;
     void *base                = NULL;
     int fd                    = -1;
+    lz_result_t code;
     memspan_status_t status =
         memspan_driver_fetch_fd(device->state->services, LZ_NAME, token->pid, token->fd, &fd);
 
     if (status != MEMSPAN_OK) {
         return status;
     }
-    if (has_descriptor_calls(device->state)) {
-        code = ze->zeMemGetIpcHandleFromFileDescriptorExp(context, (uint64_t)fd, &token->handle);
-    } else {
+    /* Fetched in any case: where that is forbidden, a driver that tries it itself falls back to its
+     * own descriptor of that number, which is other memory. */
+    if (!names_its_process(token)) {
         memcpy(token->handle.data, &fd, sizeof(fd));
     }
-    if (code == ZE_RESULT_SUCCESS) {
-        call = "zeMemOpenIpcHandle";
-        code = ze->zeMemOpenIpcHandle(context, device->handle, token->handle, 0, &base);
-    }
+    code = ze->zeMemOpenIpcHandle(context, device->handle, token->handle, 0, &base);
     close(fd);
     if (code != ZE_RESULT_SUCCESS) {
-        return lz_error(device->state, call, code, "memory of process %d cannot be opened on %s",
-                        (int)token->pid, device->info.name);
+        return lz_error(device->state, "zeMemOpenIpcHandle", code,
+                        "memory of process %d cannot be opened on %s", (int)token->pid,
+                        device->info.name);
     }
     own->base = base;
     return MEMSPAN_OK;
@@ -238,7 +226,9 @@ memspan_status_t lz_ipc_close(void *state, int ordinal, const memspan_block_t *b
 
 /* ---- dma-buf ---- */
 
-/* The descriptor is of the whole allocation; what starts within it is found by the offset. */
+/* The descriptor is of the whole allocation; what starts within it is found by the offset. The
+ * driver's own is closed when the memory is given back, and its number may be somebody else's by
+ * then: the caller gets a duplicate. */
 memspan_status_t lz_dmabuf_export(void *state, int ordinal, const void *address, size_t size_bytes,
                                   int *fd_p, uint64_t *offset_p)
 {
@@ -251,6 +241,7 @@ memspan_status_t lz_dmabuf_export(void *state, int ordinal, const void *address,
     struct lz_block own;
     lz_device_h owner = NULL;
     lz_result_t code;
+    int fd;
     memspan_status_t status = lz_device_get(state, ordinal, &device);
 
     if (status != MEMSPAN_OK) {
@@ -278,7 +269,13 @@ memspan_status_t lz_dmabuf_export(void *state, int ordinal, const void *address,
         return lz_error(state, "zeMemGetAllocProperties", code,
                         "the driver gave no descriptor for %zu bytes at %p", size_bytes, address);
     }
-    *fd_p     = descriptor.fd;
+    fd = fcntl(descriptor.fd, F_DUPFD_CLOEXEC, 0);
+    if (fd < 0) {
+        return device->state->services->fail(MEMSPAN_ERR_NO_MEMORY, LZ_NAME, "fcntl", errno,
+                                             strerror(errno), "raise the limit (ulimit -n)",
+                                             "no file descriptor for a dma-buf");
+    }
+    *fd_p     = fd;
     *offset_p = (uint64_t)((const char *)address - own.base);
     return MEMSPAN_OK;
 }

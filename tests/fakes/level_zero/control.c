@@ -67,6 +67,7 @@ static void read_environment(void)
     fake.hang         = number("FAKE_ZE_HANG", 0) != 0;
     text("FAKE_ZE_LACKS", "", fake.lacks, sizeof(fake.lacks));
     text("FAKE_ZE_IMPORT", "intel", fake.import, sizeof(fake.import));
+    text("FAKE_ZE_IPC", "plain", fake.ipc, sizeof(fake.ipc));
     text("FAKE_ZE_LIES", "", fake.lies, sizeof(fake.lies));
     text("FAKE_ZE_FAIL_CALL", "", fake.fail_call, sizeof(fake.fail_call));
     text("FAKE_ZE_ACCESS", "f,3,3,1,0", access, sizeof(access));

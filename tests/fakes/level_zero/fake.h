@@ -15,6 +15,8 @@
  *   FAKE_ZE_FLAGS=flags of each device, FAKE_ZE_TYPE=type of each
  *   FAKE_ZE_LACKS=word[,...] of: fp64 peers p2patomics relaxed bus ipc dmabuf alignment
  *   FAKE_ZE_IMPORT=intel|memmap|none: how host pages get in
+ *   FAKE_ZE_IPC=plain|opaque: whether handles name their process, whose descriptor the driver then
+ *   fetches itself
  *   FAKE_ZE_FAIL_AT=n: the n-th call fails; FAKE_ZE_FAIL_CALL=name: that call always fails;
  *   FAKE_ZE_FAIL_CODE=code: with what (unknown)
  *   FAKE_ZE_LOST_AT=n: from the n-th call on the device is lost
@@ -57,7 +59,8 @@ struct fake_memory {
     size_t mapped; /* bytes of the views */
     char *bytes;   /* the fake's own view of base */
     int fd;        /* what both views show, or -1 */
-    int shared_fd; /* handed out in a handle, or -1 */
+    int shared_fd; /* handed out in a handle, or -1: the driver's */
+    int export_fd; /* handed out as a dma-buf, or -1: the driver's */
     bool exports;
     bool opened; /* another process's */
 };
@@ -131,6 +134,7 @@ struct fake {
     char lacks[96];
     char import[16];
     char lies[32];
+    char ipc[16];
     int calls;
     int fail_at;
     int lost_at;

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 enum { PAGE = 4096, MEMMAP_TYPE = 0x20037 };
@@ -131,6 +133,7 @@ static struct fake_memory *add(enum fake_kind kind, ze_driver_handle_t driver,
     m->mapped    = whole_pages(size);
     m->fd        = -1;
     m->shared_fd = -1;
+    m->export_fd = -1;
     m->next      = fake.memory;
     fake.memory  = m;
     return m;
@@ -316,6 +319,23 @@ static ze_result_t alloc_shared(ze_context_handle_t context, const ze_device_mem
                           : code);
 }
 
+/* A descriptor that was handed out is the driver's: who closes it takes it from others, and the
+ * driver then closes a stranger's. */
+static void drop_descriptor(const struct fake_memory *m, int fd)
+{
+    struct stat own;
+    struct stat found;
+
+    if (fd < 0) {
+        return;
+    }
+    if ((fstat(m->fd, &own) != 0) || (fstat(fd, &found) != 0) || (own.st_ino != found.st_ino)) {
+        fake_broken("a descriptor of the driver's has been closed");
+        return;
+    }
+    close(fd);
+}
+
 static void drop_memory(struct fake_memory *m)
 {
     struct fake_memory **link = &fake.memory;
@@ -330,13 +350,12 @@ static void drop_memory(struct fake_memory *m)
     if ((m->kind == FAKE_DEVICE) && !m->opened) {
         m->device->used -= m->mapped;
     }
+    drop_descriptor(m, m->shared_fd);
+    drop_descriptor(m, m->export_fd);
     if (m->kind != FAKE_IMPORTED) {
         munmap((void *)m->base, m->mapped);
         munmap(m->bytes, m->mapped);
         close(m->fd);
-    }
-    if (m->shared_fd >= 0) {
-        close(m->shared_fd);
     }
     if (m->context != NULL) {
         m->context->children--;
@@ -392,7 +411,10 @@ static ze_result_t mem_properties(ze_context_handle_t context, const void *addre
         if (!known || !m->exports || (fd->flags != ZE_EXTERNAL_MEMORY_TYPE_FLAG_DMA_BUF)) {
             return fake_leave(ZE_RESULT_ERROR_UNSUPPORTED_ENUMERATION);
         }
-        fd->fd = dup(m->fd);
+        if (m->export_fd < 0) {
+            m->export_fd = dup(m->fd);
+        }
+        fd->fd = m->export_fd;
     }
     return fake_leave(ZE_RESULT_SUCCESS);
 }
@@ -414,10 +436,34 @@ static ze_result_t mem_range(ze_context_handle_t context, const void *address, v
 
 /* ---- other processes ---- */
 
+/* As Intel's: the descriptor, an offset, and in newer drivers the process. */
 struct handle {
-    int fd;
-    size_t size;
+    uint64_t fd;
+    uint64_t offset;
+    uint32_t process;
+    uint32_t fd_again;
+    uint64_t size;
 };
+
+/* The descriptor that a handle leads to, as one of this process; -1: none. */
+static int follow_handle(const struct handle *h)
+{
+    int process;
+    int fd;
+
+    if (h->process == 0) {
+        return dup((int)h->fd);
+    }
+    if (h->fd_again != h->fd) {
+        fake_broken("another descriptor is in a handle that names its process");
+    }
+    process = (int)syscall(SYS_pidfd_open, h->process, 0u);
+    fd      = (process < 0) ? -1 : (int)syscall(SYS_pidfd_getfd, process, (int)h->fd, 0u);
+    if (process >= 0) {
+        close(process);
+    }
+    return fd;
+}
 
 static ze_result_t ipc_get(ze_context_handle_t context, const void *address,
                            ze_ipc_mem_handle_t *handle)
@@ -434,7 +480,11 @@ static ze_result_t ipc_get(ze_context_handle_t context, const void *address,
     if (m->shared_fd < 0) {
         m->shared_fd = dup(m->fd);
     }
-    h = (struct handle){m->shared_fd, m->size};
+    h = (struct handle){.fd = (uint64_t)m->shared_fd, .size = m->size};
+    if (strcmp(fake.ipc, "opaque") == 0) {
+        h.process  = (uint32_t)getpid();
+        h.fd_again = (uint32_t)m->shared_fd;
+    }
     memset(handle, 0, sizeof(*handle));
     memcpy(handle->data, &h, sizeof(h));
     return fake_leave(ZE_RESULT_SUCCESS);
@@ -450,7 +500,7 @@ static ze_result_t ipc_open(ze_context_handle_t context, ze_device_handle_t devi
     (void)flags;
     BEGIN("zeMemOpenIpcHandle");
     memcpy(&h, handle.data, sizeof(h));
-    fd = dup(h.fd);
+    fd = follow_handle(&h);
     if ((fd < 0) || (lseek(fd, 0, SEEK_END) != (off_t)whole_pages(h.size))) {
         if (fd >= 0) {
             close(fd);

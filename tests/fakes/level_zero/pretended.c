@@ -23,6 +23,7 @@ static const char *const variables[] = {"FAKE_ZE_DRIVERS",
                                         "FAKE_ZE_FAIL_CODE",
                                         "FAKE_ZE_LOST_AT",
                                         "FAKE_ZE_LIES",
+                                        "FAKE_ZE_IPC",
                                         "FAKE_ZE_HANG",
                                         "MEMSPAN_LEVEL_ZERO_TILES",
                                         NULL};

@@ -4,6 +4,8 @@
 #include "tests/fakes/suite/sharing.h"
 #include "core/base/error.h"
 #include "tests/fakes/level_zero/pretended.h"
+#include "tests/fakes/suite/tracing.h"
+#include <fcntl.h>
 #include <memspan/memspan.h>
 #include <string.h>
 #include <unistd.h>
@@ -25,6 +27,41 @@ Test(level_zero_sharing, memory_with_room_to_spare)
 Test(level_zero_sharing, memory_that_cannot_be_exported_after_all)
 {
     sharing_two_processes(MEMSPAN_REQUEST_SHARED, "FAKE_ZE_LIES=dmabuf", "zeMemAllocDevice");
+}
+
+/* Handles of newer drivers name the process that made them: the driver fetches the descriptor, and
+ * one that was fetched before would be looked for in the wrong process. */
+Test(level_zero_sharing, handles_that_name_their_process)
+{
+    sharing_two_processes(0, "FAKE_ZE_IPC=opaque", "zeMemAllocDevice");
+}
+
+/* Yama at 1 lets a sibling fetch a descriptor when its owner allows it, and not before. */
+Test(level_zero_sharing, siblings_are_allowed_to_fetch)
+{
+    tracing_set(TRACING_NAMED);
+    sharing_two_processes(0, "FAKE_ZE_DEVICES=2", "zeMemAllocDevice");
+    cr_assert(tracing_is_offered());
+}
+
+Test(level_zero_sharing, nothing_is_promised_that_cannot_be_fetched)
+{
+    memspan_device_info_t info = {.struct_size = sizeof(info)};
+    char token[512];
+    size_t size = sizeof(token);
+    memspan_block_t block;
+    void *state;
+
+    tracing_set(TRACING_NEVER);
+    PRETENDED("FAKE_ZE_DEVICES=1");
+    state = pretended_open();
+    cr_assert_eq(table->device_describe(state, 0, &info), MEMSPAN_OK);
+    cr_assert_eq(info.capabilities & MEMSPAN_CAN_IPC, 0u);
+    block = pretended_take(state, 0, MEMSPAN_KIND_DEVICE);
+    cr_assert_eq(table->ipc_export(state, 0, &block, token, &size), MEMSPAN_ERR_UNSUPPORTED);
+    cr_assert_not_null(strstr(memspan_error_last()->hint, "ptrace_scope"));
+    pretended_give_back(state, 0, &block);
+    pretended_close(state);
 }
 
 Test(level_zero_sharing, tokens_are_looked_at)
@@ -67,6 +104,7 @@ Test(level_zero_sharing, dma_buf)
     memspan_block_t block;
     uint64_t offset = 0;
     int fd          = -1;
+    int again       = -1;
     void *state;
 
     PRETENDED("FAKE_ZE_DEVICES=1");
@@ -80,11 +118,17 @@ Test(level_zero_sharing, dma_buf)
     cr_assert_eq(table->dmabuf_export(state, 0, (char *)block.address + 5000, 100, &fd, &offset),
                  MEMSPAN_OK, "%s", memspan_error_text());
     cr_assert_eq(offset, 5000u);
+    cr_assert_eq(fcntl(fd, F_GETFD), FD_CLOEXEC);
+    /* Each is the caller's own, and goes on when another is closed or the memory given back. */
+    cr_assert_eq(table->dmabuf_export(state, 0, block.address, 100, &again, &offset), MEMSPAN_OK);
+    cr_assert_neq(again, fd);
     cr_assert_eq(close(fd), 0);
+    cr_assert_geq(fcntl(again, F_GETFD), 0);
     cr_assert_eq(
         table->dmabuf_export(state, 0, (char *)block.address + 5000, PRETENDED_BYTES, &fd, &offset),
         MEMSPAN_ERR_INVALID);
     pretended_give_back(state, 0, &block);
+    cr_assert_eq(close(again), 0);
     pretended_close(state);
     PRETENDED("FAKE_ZE_LACKS=dmabuf");
     state = pretended_open();
