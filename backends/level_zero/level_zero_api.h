@@ -20,8 +20,6 @@ typedef struct _ze_event_handle_t *lz_event_h;
 typedef struct _ze_module_handle_t *lz_module_h;
 typedef struct _ze_module_build_log_handle_t *lz_build_log_h;
 typedef struct _ze_kernel_handle_t *lz_kernel_h;
-typedef struct _zes_driver_handle_t *lz_sysman_driver_h;
-typedef struct _zes_device_handle_t *lz_sysman_device_h;
 typedef struct _zes_mem_handle_t *lz_sysman_memory_h;
 
 /* X(our name, the header's name, member, member, ...): the layouts, compared one by one. */
@@ -63,12 +61,17 @@ typedef uint32_t lz_result_t;
 typedef uint32_t lz_version_t;
 typedef uint32_t lz_advice_t;
 typedef uint32_t lz_handle_type_t;
+typedef struct _zes_driver_handle_t *lz_sysman_driver_h;
+typedef struct _zes_device_handle_t *lz_sysman_device_h;
 #define LZ_STRUCT(name, theirs, first, last) typedef struct lz_##name lz_##name##_t;
 #else
 typedef ze_result_t lz_result_t;
 typedef ze_api_version_t lz_version_t;
 typedef ze_memory_advice_t lz_advice_t;
 typedef zel_handle_type_t lz_handle_type_t;
+/* Newer headers have the core's handles here. */
+typedef zes_driver_handle_t lz_sysman_driver_h;
+typedef zes_device_handle_t lz_sysman_device_h;
 #define LZ_STRUCT(name, theirs, first, last) typedef theirs lz_##name##_t;
 #endif
 LZ_STRUCT_MAP(LZ_STRUCT)

@@ -2,6 +2,8 @@
 /* What backends/level_zero/level_zero_api.h declares, against the headers of Level Zero: numbers,
  * layouts, and the form of every call. A row whose arguments differ does not compile. */
 
+#include <stdbool.h> /* newer ze_loader.h uses it and does not include it */
+
 #if __has_include(<level_zero/ze_api.h>) && __has_include(<level_zero/zes_api.h>)
 #include <level_zero/loader/ze_loader.h>
 #include <level_zero/ze_api.h>
