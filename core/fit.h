@@ -40,7 +40,10 @@ enum memspan_use {
 struct memspan_record {
     struct memspan_range *range;
     struct memspan_account *account; /* of a block in use */
-    size_t requested_bytes;
+    union {
+        size_t requested_bytes;
+        uint32_t kept_since; /* of a kept one: the round of the decay */
+    };
     uint32_t offset; /* units from the range's start */
     uint32_t size;   /* units */
     uint32_t before; /* neighbours in the range; 0: none */

@@ -15,6 +15,7 @@
 #include "core/fork.h"
 #include "core/allocator_record.h"
 #include "core/base/topology.h"
+#include "core/decay.h"
 #include "core/guard.h"
 #include "core/heap.h"
 #include "core/import.h"
@@ -85,6 +86,7 @@ static void after_in_child(void)
     after_inner();
     memspan_thread_after_fork_child();
     after_outer();
+    memspan_decay_after_fork_child();
 }
 
 static void register_handlers(void)

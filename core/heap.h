@@ -32,7 +32,9 @@ struct memspan_heap_cache {
     uint64_t filled[MEMSPAN_HEAP_WORDS];
     struct memspan_record *first[MEMSPAN_HEAP_BINS];
     size_t bytes;
+    size_t lent_bytes; /* of what all caches may keep: no more than that is kept */
     unsigned count;
+    unsigned turns;
 };
 
 struct memspan_heap {
@@ -54,6 +56,7 @@ struct memspan_heap {
     struct memspan_slab *partial[MEMSPAN_CLASS_COUNT];
     struct memspan_slab *full[MEMSPAN_CLASS_COUNT];
     unsigned empty_slabs; /* among the partial ones */
+    unsigned turns;
     int64_t published_bytes;
     int64_t published_count;
     int64_t published_allocated;
@@ -270,6 +273,20 @@ void memspan_heap_publish_all(void);
 /* Give what no heap needs back to the pools. */
 void memspan_heap_reclaim(void);
 
+/* A walk through the heaps of all threads that gives what is too old back to the pools. */
+struct memspan_sweep {
+    uint32_t round; /* of the decay */
+    bool done;
+    struct memspan_heap *heap; /* where it goes on; NULL: at the first */
+    unsigned class_index;
+    struct memspan_slab *slab; /* the last that was looked at; NULL: none of that class */
+    int looks;                 /* how many more until the threads must go on */
+};
+
+/* A slice of it, during which the threads are stopped: some tenths of a millisecond. True: the walk
+ * is done. */
+bool memspan_heap_sweep(struct memspan_sweep *sweep);
+
 /* Walk the invariants of all heaps. */
 memspan_status_t memspan_heap_check(void);
 
@@ -312,6 +329,9 @@ void memspan_heap_list_add(struct memspan_slab **list, struct memspan_slab *slab
 void memspan_heap_list_remove(struct memspan_slab **list, struct memspan_slab *slab);
 /* Slabs whose last object was freed by another thread are told of here; look at them. */
 void memspan_heap_drain(struct memspan_heap *heap);
+
+/* Cached blocks that are too old in that round of the decay go back to the pool. */
+void memspan_heap_decay(struct memspan_heap *heap, uint32_t round);
 
 /* All cached blocks go back to the pool; the pool, for settling, or NULL. */
 struct memspan_pool *memspan_heap_flush(struct memspan_heap *heap);

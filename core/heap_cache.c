@@ -3,14 +3,27 @@
  *
  * Cutting and joining blocks is cheap but needs the pool's lock and touches its neighbours'
  * records; a program that frees and allocates similar sizes does neither here. A request is served
- * from its own bin or one that is at most an eighth larger. What waits is bounded, and goes back
+ * from its own bin or one that is at most an eighth larger.
+ *
+ * What waits is bounded for the process: a cache keeps no more than it has been lent, in steps, of
+ * one sum. It goes back when it has waited for the decay time, by whichever thread notices, and
  * before anything is refused for want of memory. */
 
 #include "core/allocator_record.h"
+#include "core/decay.h"
 #include "core/heap.h"
 #include <stdlib.h>
 
-enum { MOST_BYTES = 32 << 20, MOST_BLOCKS = 512, BINS_ABOVE = 8 };
+enum {
+    MOST_BYTES  = 32 << 20, /* lent in all, and a share of what the pools hold: */
+    HELD_SHARE  = 8,
+    STEP_BYTES  = 256 << 10, /* lent at a time */
+    MOST_BLOCKS = 512,       /* in a cache */
+    BINS_ABOVE  = 8,
+    TURNS       = 8, /* short ways between two looks at the clock */
+};
+
+static _Atomic int64_t lent_bytes; /* to all caches */
 
 static unsigned bin_of(const struct memspan_record *r)
 {
@@ -54,8 +67,9 @@ static struct memspan_record *take(struct memspan_heap_cache *cache, size_t size
 
 void *memspan_heap_alloc_middle(uintptr_t handle, size_t align_bytes, size_t size_bytes)
 {
-    struct memspan_thread *t = memspan_thread_self;
-    struct memspan_record *r = NULL;
+    struct memspan_thread *t  = memspan_thread_self;
+    struct memspan_record *r  = NULL;
+    struct memspan_pool *pool = NULL;
     struct memspan_heap *heap;
     int64_t credit;
 
@@ -68,7 +82,8 @@ void *memspan_heap_alloc_middle(uintptr_t handle, size_t align_bytes, size_t siz
     credit = heap->credit - (int64_t)(size_bytes + MEMSPAN_CHARGE_OVERHEAD_BYTES);
     if ((atomic_load_explicit(&heap->handle, memory_order_relaxed) == handle) && (credit >= 0) &&
         (size_bytes <= heap->middle_most_bytes) && (heap->cache != NULL)) {
-        r = take(heap->cache, size_bytes);
+        r    = take(heap->cache, size_bytes);
+        pool = (++heap->cache->turns % TURNS == 0) ? heap->cache->pool : NULL;
     }
     if (r != NULL) {
         r->requested_bytes = size_bytes;
@@ -82,6 +97,9 @@ void *memspan_heap_alloc_middle(uintptr_t handle, size_t align_bytes, size_t siz
         }
     }
     memspan_thread_leave(t);
+    if (MEMSPAN_UNLIKELY(pool != NULL)) {
+        memspan_decay_look(pool);
+    }
     return (r == NULL) ? NULL : memspan_record_address(r);
 }
 
@@ -136,11 +154,13 @@ static struct memspan_record *take_half(struct memspan_heap_cache *cache)
     return list;
 }
 
+/* Lists begin with what was put there last, so what is older stands behind it. */
 static void put(struct memspan_heap_cache *cache, struct memspan_record *r)
 {
     unsigned bin = bin_of(r);
 
     r->zeroed     = false;
+    r->kept_since = memspan_decay_round();
     r->kept_after = cache->first[bin];
     atomic_store_explicit(&r->use, MEMSPAN_USE_CACHED, memory_order_relaxed);
     cache->first[bin] = r;
@@ -186,10 +206,48 @@ static void make_cache(struct memspan_thread *t, struct memspan_account *account
     free(cache);
 }
 
-static bool is_full(const struct memspan_heap_cache *cache)
+/* ---- the bound ---- */
+
+static int64_t most_lent(void)
 {
-    return (cache->bytes > MOST_BYTES) || (cache->count > MOST_BLOCKS);
+    const struct memspan_provider *p;
+    uint64_t held = 0;
+
+    for (p = memspan_provider_first(); p != NULL; p = p->next) {
+        held += atomic_load_explicit(&p->held_bytes, memory_order_relaxed);
+    }
+    return (int64_t)(MOST_BYTES + held / HELD_SHARE);
 }
+
+static bool has_room(const struct memspan_heap_cache *cache, size_t bytes)
+{
+    return (cache->bytes + bytes <= cache->lent_bytes) && (cache->count < MOST_BLOCKS);
+}
+
+/* Room for one more block of so many bytes. */
+static bool borrow(struct memspan_heap_cache *cache, size_t bytes)
+{
+    int64_t more = (int64_t)memspan_round_up(bytes, STEP_BYTES);
+
+    if (cache->count >= MOST_BLOCKS) {
+        return false;
+    }
+    if (atomic_fetch_add_explicit(&lent_bytes, more, memory_order_relaxed) + more > most_lent()) {
+        atomic_fetch_sub_explicit(&lent_bytes, more, memory_order_relaxed);
+        return false;
+    }
+    cache->lent_bytes += (size_t)more;
+    return true;
+}
+
+/* What is lent beyond what is kept can be lent to others. */
+static void repay(struct memspan_heap_cache *cache, size_t bytes)
+{
+    cache->lent_bytes -= bytes;
+    atomic_fetch_sub_explicit(&lent_bytes, (int64_t)bytes, memory_order_relaxed);
+}
+
+/* ---- freeing ---- */
 
 /* The block of a divided chunk that starts at the pointer; NULL: look closer. */
 static struct memspan_record *find_block(const struct memspan_heap_cache *cache,
@@ -229,9 +287,9 @@ bool memspan_heap_free_middle(void *pointer)
     }
     heap = t->heaps; /* what was used last; another's block takes the slow way, and its heap comes
                         to the front */
-    if ((heap != NULL) && (heap->cache != NULL) && !is_full(heap->cache)) {
+    if ((heap != NULL) && (heap->cache != NULL)) {
         r = find_block(heap->cache, memspan_entry_record(entry), pointer);
-        if (can_keep(heap, r)) {
+        if (can_keep(heap, r) && has_room(heap->cache, memspan_record_bytes(r))) {
             credit = heap->credit + (int64_t)(r->requested_bytes + MEMSPAN_CHARGE_OVERHEAD_BYTES);
             kept   = (credit <= heap->credit_most);
             if (kept) {
@@ -245,17 +303,34 @@ bool memspan_heap_free_middle(void *pointer)
     return kept;
 }
 
+/* In a section. False: the block is not kept. *surplus_p: what makes room for it instead. */
+static bool keep(struct memspan_heap_cache *cache, struct memspan_record *r,
+                 struct memspan_record **surplus_p)
+{
+    size_t bytes = memspan_record_bytes(r);
+
+    if (!has_room(cache, bytes) && !borrow(cache, bytes)) {
+        *surplus_p = take_half(cache); /* the larger ones make room */
+        if (!has_room(cache, bytes)) {
+            return false;
+        }
+    }
+    put(cache, r);
+    return true;
+}
+
 bool memspan_heap_keep(struct memspan_account *account, struct memspan_record *r)
 {
     struct memspan_thread *t         = memspan_thread_get();
     struct memspan_pool *pool        = memspan_pool_of(r);
     struct memspan_heap_cache *cache = NULL;
+    struct memspan_record *surplus   = NULL;
     struct memspan_heap *heap;
-    struct memspan_record *surplus = NULL;
-    bool without                   = false;
+    bool without = false;
+    bool kept    = false;
 
     if ((t == NULL) || (r->size == 0) || (memspan_record_bytes(r) > MEMSPAN_MIDDLE_MAX_BYTES) ||
-        memspan_chunk_of(r)->provider->eager) {
+        memspan_chunk_of(r)->provider->eager || memspan_decay_is_at_once()) {
         return false;
     }
     memspan_thread_enter(t);
@@ -265,10 +340,7 @@ bool memspan_heap_keep(struct memspan_account *account, struct memspan_record *r
         without = (heap->cache == NULL);
     }
     if (cache != NULL) {
-        put(cache, r);
-        if (is_full(cache)) {
-            surplus = take_half(cache);
-        }
+        kept = keep(cache, r, &surplus);
     }
     memspan_thread_leave(t);
     if (surplus != NULL) {
@@ -278,7 +350,58 @@ bool memspan_heap_keep(struct memspan_account *account, struct memspan_record *r
     if (without) {
         make_cache(t, account);
     }
-    return cache != NULL;
+    memspan_decay_look(pool);
+    return kept;
+}
+
+/* ---- giving back ---- */
+
+/* Takes what has waited since before the last round out of a bin; adds it to a list. */
+static void take_old(struct memspan_heap_cache *cache, unsigned bin, uint32_t round,
+                     struct memspan_record **list)
+{
+    struct memspan_record **link = &cache->first[bin];
+    struct memspan_record *r;
+    struct memspan_record *next;
+
+    while ((*link != NULL) && !memspan_decay_is_over((*link)->kept_since, round)) {
+        link = &(*link)->kept_after;
+    }
+    r     = *link;
+    *link = NULL;
+    for (; r != NULL; r = next) {
+        next = r->kept_after;
+        cache->bytes -= memspan_record_bytes(r);
+        cache->count--;
+        r->kept_after = *list;
+        *list         = r;
+    }
+    if (cache->first[bin] == NULL) {
+        cache->filled[bin / 64] &= ~(UINT64_C(1) << (bin % 64));
+    }
+}
+
+void memspan_heap_decay(struct memspan_heap *heap, uint32_t round)
+{
+    struct memspan_heap_cache *cache = heap->cache;
+    struct memspan_record *list      = NULL;
+    size_t surplus;
+    unsigned bin;
+
+    if ((cache == NULL) || (cache->lent_bytes == 0)) {
+        return;
+    }
+    for (bin = 0; bin < MEMSPAN_HEAP_BINS; bin++) {
+        if (cache->first[bin] != NULL) {
+            take_old(cache, bin, round, &list);
+        }
+    }
+    if (list != NULL) {
+        memspan_pool_free_list(cache->pool, list);
+    }
+    /* A thread that goes on as before needs most of it again. */
+    surplus = cache->lent_bytes - cache->bytes;
+    repay(cache, (surplus > STEP_BYTES) ? surplus / 2 : surplus);
 }
 
 struct memspan_pool *memspan_heap_flush(struct memspan_heap *heap)
@@ -287,13 +410,17 @@ struct memspan_pool *memspan_heap_flush(struct memspan_heap *heap)
     struct memspan_record *list      = NULL;
     unsigned bin;
 
-    if ((cache == NULL) || (cache->count == 0)) {
+    if ((cache == NULL) || (cache->lent_bytes == 0)) {
         return NULL;
     }
     for (bin = 0; bin < MEMSPAN_HEAP_BINS; bin++) {
         while (cache->first[bin] != NULL) {
             move_first(cache, bin, &list);
         }
+    }
+    repay(cache, cache->lent_bytes);
+    if (list == NULL) {
+        return NULL;
     }
     memspan_pool_free_list(cache->pool, list);
     return cache->pool;

@@ -4,6 +4,7 @@
 
 #include "core/allocator_record.h"
 #include "core/base/error.h"
+#include "core/decay.h"
 #include "core/heap.h"
 
 enum {
@@ -12,6 +13,7 @@ enum {
     FULL_LOOKED_AT   = 8,
     ROOM_SHARE = 8, /* a full slab is one with room again when this part of it is free: less is
                        not worth the change */
+    TURNS = 8,      /* ways out of the shortest between two looks at the clock */
 };
 
 struct memspan_slab memspan_slab_none = {
@@ -25,6 +27,7 @@ static void give_back(struct memspan_slab *slab)
 
     memspan_slab_destroy(slab);
     memspan_pool_settle(pool);
+    memspan_decay_look(pool);
 }
 
 void memspan_heap_list_add(struct memspan_slab **list, struct memspan_slab *slab)
@@ -208,6 +211,7 @@ static struct memspan_slab *find_slab(struct memspan_account *account, struct me
         }
         memspan_account_unlock();
     }
+    memspan_decay_look(pool);
     return (slab != NULL) ? slab : memspan_slab_create(pool, c, account);
 }
 
@@ -315,10 +319,11 @@ static void *mark_live(struct memspan_slab *slab, unsigned place,
 
 void *memspan_heap_alloc_next(uintptr_t handle, size_t size_bytes, bool *refused_p)
 {
-    struct memspan_thread *t = memspan_thread_self;
-    uint64_t bytes           = size_bytes + MEMSPAN_CHARGE_OVERHEAD_BYTES;
-    void *address            = NULL;
-    uint64_t charged         = 0;
+    struct memspan_thread *t  = memspan_thread_self;
+    uint64_t bytes            = size_bytes + MEMSPAN_CHARGE_OVERHEAD_BYTES;
+    void *address             = NULL;
+    uint64_t charged          = 0;
+    struct memspan_pool *pool = NULL;
     struct memspan_heap *heap;
     bool zeroed;
     unsigned c;
@@ -346,9 +351,13 @@ void *memspan_heap_alloc_next(uintptr_t handle, size_t size_bytes, bool *refused
                 mark_live(heap->current[c], (unsigned)place,
                           &(struct memspan_object_request){.size_bytes = size_bytes}, &zeroed);
             memspan_heap_spend(heap, bytes, 1);
+            pool = (++heap->turns % TURNS == 0) ? memspan_pool_of(heap->current[c]->record) : NULL;
         }
     }
     memspan_thread_leave(t);
+    if (MEMSPAN_UNLIKELY(pool != NULL)) {
+        memspan_decay_look(pool);
+    }
     return address;
 }
 

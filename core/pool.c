@@ -10,6 +10,7 @@
 #include "core/base/error.h"
 #include "core/base/option.h"
 #include "core/base/platform.h"
+#include "core/decay.h"
 #include "core/pointer_map.h"
 #include <stdlib.h>
 #include <string.h>
@@ -41,6 +42,11 @@ struct memspan_pool *memspan_pool_create(struct memspan_provider *provider)
 static struct memspan_chunk *chunk_of_range(struct memspan_range *range)
 {
     return (struct memspan_chunk *)((unsigned char *)range - offsetof(struct memspan_chunk, range));
+}
+
+const struct memspan_provider *memspan_pool_provider(const struct memspan_pool *pool)
+{
+    return pool->provider;
 }
 
 const struct memspan_fit *memspan_pool_fit(const struct memspan_pool *pool)
@@ -115,6 +121,7 @@ static memspan_status_t grow(struct memspan_pool *pool, size_t need)
     size_t size;
 
     memspan_pool_settle(pool);
+    memspan_decay_look(pool);
     pthread_mutex_lock(&pool->lock);
     size = chunk_size_for(pool, least);
     pthread_mutex_unlock(&pool->lock);
@@ -358,6 +365,7 @@ void memspan_pool_free(struct memspan_record *r)
     if (settle) {
         memspan_pool_settle(pool);
     }
+    memspan_decay_look(pool);
 }
 
 void memspan_pool_free_list(struct memspan_pool *pool, struct memspan_record *first)

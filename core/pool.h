@@ -83,6 +83,7 @@ static inline uint32_t memspan_pool_id(const struct memspan_record *record)
     return atomic_load_explicit(&record->range->record_at[record->offset], memory_order_relaxed);
 }
 
+const struct memspan_provider *memspan_pool_provider(const struct memspan_pool *pool);
 const struct memspan_fit *memspan_pool_fit(const struct memspan_pool *pool);
 
 /* Give chunks back to the driver that have been empty for the decay time, or are too many. */

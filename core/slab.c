@@ -112,6 +112,8 @@ struct memspan_slab *memspan_slab_create(struct memspan_pool *pool, unsigned cla
     slab->used_count  = 0;
     slab->edge        = MEMSPAN_EDGE_NEVER;
     slab->made        = 0;
+    slab->seen_used   = class->capacity;
+    slab->seen_free   = MEMSPAN_OBJECT_NONE;
     slab->capacity    = class->capacity;
     memspan_slab_set_state(slab, MEMSPAN_SLAB_CURRENT);
     slab->zeroed = zeroed;

@@ -73,6 +73,8 @@ struct memspan_slab {
     uint16_t edge;         /* used_count after a free at which the lists change */
     uint16_t made;         /* objects that have ever been in a list */
     _Atomic uint8_t state; /* enum memspan_slab_state; read by who frees without owning, too */
+    uint16_t seen_used; /* used_count and first_free when somebody looked last whether the slab */
+    uint16_t seen_free; /* is used */
     struct memspan_slab *next;
     struct memspan_slab *previous;
     struct memspan_chunk *chunk;

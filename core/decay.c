@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* decay.c: when a round is due, and what it does. */
+
+#include "core/decay.h"
+#include "core/base/option.h"
+#include "core/heap.h"
+#include <time.h>
+
+enum { PERIOD_LEAST_MS = 10, SLICES_A_ROUND = 16 };
+
+_Atomic uint32_t memspan_decay_rounds;
+
+static _Atomic uint64_t due_ms;    /* the next round */
+static atomic_bool running;        /* one thread is in a round, and has the next */
+static struct memspan_sweep place; /* where the last round stopped */
+
+static uint64_t now_ms(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC_COARSE, &t);
+    return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+}
+
+static uint64_t period_ms(void)
+{
+    uint64_t half = memspan_option_size(MEMSPAN_OPTION_DECAY_MS) / 2;
+
+    return (half < PERIOD_LEAST_MS) ? PERIOD_LEAST_MS : half;
+}
+
+bool memspan_decay_is_at_once(void)
+{
+    return memspan_option_size(MEMSPAN_OPTION_DECAY_MS) == 0;
+}
+
+static bool is_for_anybody(const struct memspan_provider *p)
+{
+    return (p->spec.device->number == MEMSPAN_HOST) && (p->spec.importer_count == 0);
+}
+
+static void settle_pools(const struct memspan_pool *of)
+{
+    const struct memspan_provider *own = memspan_pool_provider(of);
+    struct memspan_provider *p;
+
+    for (p = memspan_provider_first(); p != NULL; p = p->next) {
+        if ((p == own) || is_for_anybody(p)) {
+            memspan_pool_settle(p->pool);
+        }
+    }
+}
+
+/* False while another thread has it. Pairs with the release in leave(). */
+static bool enter(void)
+{
+    return !atomic_load_explicit(&running, memory_order_relaxed) &&
+           !atomic_exchange_explicit(&running, true, memory_order_acquire);
+}
+
+static void leave(void)
+{
+    atomic_store_explicit(&running, false, memory_order_release);
+}
+
+/* A sweep of many slabs goes on in the next round, which comes soon then. */
+static void run(const struct memspan_pool *pool, uint64_t now)
+{
+    unsigned slices;
+    bool done;
+
+    if (place.done) {
+        place = (struct memspan_sweep){
+            .round = atomic_fetch_add_explicit(&memspan_decay_rounds, 1, memory_order_relaxed) + 1};
+    }
+    for (slices = 0, done = false; !done && (slices < SLICES_A_ROUND); slices++) {
+        done = memspan_heap_sweep(&place);
+    }
+    settle_pools(pool);
+    atomic_store_explicit(&due_ms, now + (done ? period_ms() : PERIOD_LEAST_MS),
+                          memory_order_relaxed);
+}
+
+void memspan_decay_look(const struct memspan_pool *pool)
+{
+    uint64_t now = now_ms();
+    uint64_t due = atomic_load_explicit(&due_ms, memory_order_relaxed);
+
+    if (MEMSPAN_LIKELY(now < due) || !enter()) {
+        return;
+    }
+    if (due == 0) { /* the first: time begins */
+        place.done = true;
+        atomic_store_explicit(&due_ms, now + period_ms(), memory_order_relaxed);
+    } else if (now >= atomic_load_explicit(&due_ms, memory_order_relaxed)) {
+        run(pool, now);
+    }
+    leave();
+}
+
+void memspan_decay_after_fork_child(void)
+{
+    leave();
+}

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* heap_sweep.c: what heaps give back of what they keep too long.
+ *
+ * Heaps are changed by their threads alone, so all threads are stopped for it, a short time after
+ * another; in between the walk remembers where it was. That may be gone when it goes on: then the
+ * rest waits for the next walk. Whether something is used is told by whether it looks as it did in
+ * the walk before, so that allocating and freeing leave no marks. */
+
+#include "core/decay.h"
+#include "core/heap.h"
+
+enum { LOOKS_A_SLICE = 2048, LOOKS_A_HEAP = 4 };
+
+/* Whether nobody has used the slab since the last look. */
+static bool is_cold(struct memspan_slab *slab)
+{
+    bool cold = (slab->seen_used == slab->used_count) && (slab->seen_free == slab->first_free);
+
+    slab->seen_used = slab->used_count;
+    slab->seen_free = slab->first_free;
+    return cold;
+}
+
+/* What others have freed in a slab with room counts as free. */
+static void collect(struct memspan_heap *heap, struct memspan_slab *slab)
+{
+    unsigned before = (slab->used_count == 0) ? 1 : 0;
+
+    if (memspan_heap_collect(heap, slab) > 0) {
+        heap->empty_slabs += ((slab->used_count == 0) ? 1 : 0) - before;
+    }
+}
+
+static void look_at_current(struct memspan_heap *heap, unsigned c)
+{
+    struct memspan_slab *slab = heap->current[c];
+
+    if (slab == &memspan_slab_none) {
+        return;
+    }
+    memspan_heap_collect(heap, slab);
+    if (is_cold(slab) && (slab->used_count == 0)) {
+        heap->current[c] = &memspan_slab_none;
+        memspan_slab_destroy(slab);
+    }
+}
+
+/* One with room. False: it is there no longer. */
+static bool look_at(struct memspan_heap *heap, struct memspan_slab *slab)
+{
+    bool cold;
+
+    collect(heap, slab);
+    cold = is_cold(slab);
+    if (cold && (slab->used_count == 0)) {
+        memspan_heap_list_remove(&heap->partial[slab->class_index], slab);
+        heap->empty_slabs--;
+        memspan_slab_destroy(slab);
+        return false;
+    }
+    return true;
+}
+
+/* Whether the walk can go on behind that slab. */
+static bool is_there(const struct memspan_heap *heap, const struct memspan_slab *slab, unsigned c)
+{
+    return (slab != NULL) && (atomic_load_explicit(&slab->heap, memory_order_relaxed) == heap) &&
+           (slab->class_index == c) && (memspan_slab_state(slab) == MEMSPAN_SLAB_PARTIAL) &&
+           (atomic_load_explicit(&slab->thread, memory_order_relaxed) == heap->thread);
+}
+
+/* False: the slice is over. */
+static bool walk_class(struct memspan_sweep *sweep, struct memspan_heap *heap, unsigned c)
+{
+    struct memspan_slab *slab;
+    struct memspan_slab *next;
+
+    if (is_there(heap, sweep->slab, c)) {
+        slab = sweep->slab->next;
+    } else {
+        look_at_current(heap, c);
+        slab = heap->partial[c];
+    }
+    sweep->slab = NULL;
+    for (; slab != NULL; slab = next) {
+        next = slab->next;
+        if (sweep->looks-- <= 0) {
+            return false;
+        }
+        if (look_at(heap, slab)) {
+            sweep->slab = slab;
+        }
+    }
+    sweep->slab = NULL;
+    return true;
+}
+
+static bool walk_heap(struct memspan_sweep *sweep, struct memspan_heap *heap)
+{
+    if (sweep->heap != heap) {
+        memspan_heap_drain(heap);
+        memspan_heap_decay(heap, sweep->round);
+        sweep->heap        = heap;
+        sweep->class_index = 0;
+        sweep->slab        = NULL;
+        sweep->looks -= LOOKS_A_HEAP;
+    }
+    for (; sweep->class_index < MEMSPAN_CLASS_COUNT; sweep->class_index++) {
+        if (!walk_class(sweep, heap, sweep->class_index)) {
+            return false;
+        }
+    }
+    sweep->heap = NULL;
+    return true;
+}
+
+static bool walk(struct memspan_sweep *sweep)
+{
+    struct memspan_thread *t;
+    struct memspan_heap *heap;
+
+    for (t = memspan_thread_first(); t != NULL; t = t->next) {
+        for (heap = t->heaps; heap != NULL; heap = heap->next) {
+            if (((sweep->heap == NULL) || (sweep->heap == heap)) && !walk_heap(sweep, heap)) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+bool memspan_heap_sweep(struct memspan_sweep *sweep)
+{
+    sweep->looks = LOOKS_A_SLICE;
+    memspan_thread_stop_all();
+    sweep->done = walk(sweep);
+    memspan_thread_resume_all();
+    return sweep->done;
+}
