@@ -6,6 +6,7 @@
 #include "core/store.h"
 #include <criterion/criterion.h>
 #include <memspan/allocator.h>
+#include <pthread.h>
 
 static struct memspan_slab *slab_of(const void *pointer)
 {
@@ -80,4 +81,54 @@ Test(heap, no_number_is_the_handle_of_nobody)
         cr_expect_eq(memspan_alloc((memspan_allocator_h)value, 64), NULL);
         cr_expect_eq(memspan_alloc((memspan_allocator_h)value, 64 << 10), NULL);
     }
+}
+
+/* ---- a heap whose allocator another thread has destroyed ---- */
+
+static memspan_allocator_h of_both;
+static pthread_barrier_t turns;
+
+/* Destroys the allocator that the other thread has used, and goes on with one whose handle has the
+ * same slot: what it takes for itself is the record that the other's heap was. */
+static void *use_again(void *argument)
+{
+    unsigned slot                   = memspan_heap_slot((uintptr_t)of_both);
+    memspan_allocator_h others[256] = {0};
+    int count                       = 0;
+
+    cr_assert_eq(memspan_allocator_destroy(of_both), MEMSPAN_OK);
+    do {
+        cr_assert_lt(count, 256);
+        cr_assert_eq(memspan_allocator_create(MEMSPAN_SPACE_DEFAULT, NULL, 0, &others[count]),
+                     MEMSPAN_OK);
+        of_both = others[count++];
+    } while (memspan_heap_slot((uintptr_t)of_both) != slot);
+    *(void **)argument = memspan_alloc(of_both, 64);
+    pthread_barrier_wait(&turns);
+    pthread_barrier_wait(&turns);
+    return NULL;
+}
+
+Test(heap, a_heap_that_was_closed_is_in_no_slot_of_its_thread, .timeout = 20)
+{
+    struct memspan_heap *before;
+    pthread_t thread;
+    void *theirs = NULL;
+    void *ours;
+
+    cr_assert_eq(pthread_barrier_init(&turns, NULL, 2), 0);
+    cr_assert_eq(memspan_allocator_create(MEMSPAN_SPACE_DEFAULT, NULL, 0, &of_both), MEMSPAN_OK);
+    ours   = memspan_alloc(of_both, 64);
+    before = atomic_load(&slab_of(ours)->heap);
+    cr_assert_eq(memspan_free(ours), MEMSPAN_OK);
+    cr_assert_eq(pthread_create(&thread, NULL, use_again, &theirs), 0);
+    pthread_barrier_wait(&turns);
+    cr_assert_eq(atomic_load(&slab_of(theirs)->heap), before, "the record was not used again");
+    ours = memspan_alloc(of_both, 64);
+    cr_assert_neq(ours, NULL);
+    cr_expect_eq(atomic_load(&slab_of(ours)->thread), memspan_thread_self,
+                 "two threads use one heap");
+    cr_expect_eq(memspan_check(), MEMSPAN_OK, "%s", memspan_error_text());
+    pthread_barrier_wait(&turns);
+    cr_assert_eq(pthread_join(thread, NULL), 0);
 }
