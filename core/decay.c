@@ -47,6 +47,7 @@ static void settle_pools(const struct memspan_pool *of)
     for (p = memspan_provider_first(); p != NULL; p = p->next) {
         if ((p == own) || is_for_anybody(p)) {
             memspan_pool_settle(p->pool);
+            memspan_pool_purge(p->pool, memspan_decay_round() - 2);
         }
     }
 }
@@ -96,6 +97,31 @@ void memspan_decay_look(const struct memspan_pool *pool)
         run(pool, now);
     }
     leave();
+}
+
+void memspan_decay_press(struct memspan_pool *pool)
+{
+    struct memspan_sweep sweep = {.round = memspan_decay_round(), .force = MEMSPAN_SWEEP_SLABS};
+
+    if (!memspan_pool_has_grown(pool) || !enter()) {
+        return;
+    }
+    while (!memspan_heap_sweep(&sweep)) {
+    }
+    leave();
+}
+
+size_t memspan_decay_purge_all(void)
+{
+    struct memspan_sweep sweep = {.round = memspan_decay_round(), .force = MEMSPAN_SWEEP_ALL};
+    struct memspan_provider *p;
+
+    while (!memspan_heap_sweep(&sweep)) {
+    }
+    for (p = memspan_provider_first(); p != NULL; p = p->next) {
+        sweep.purged_bytes += memspan_pool_purge(p->pool, memspan_decay_round());
+    }
+    return sweep.purged_bytes;
 }
 
 void memspan_decay_after_fork_child(void)

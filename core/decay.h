@@ -12,6 +12,7 @@
 
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct memspan_pool;
@@ -34,6 +35,14 @@ static inline bool memspan_decay_is_over(uint32_t then, uint32_t now)
  * driver may wait for its device, which nobody does on behalf of another. No lock is held, and the
  * caller is in no section. */
 void memspan_decay_look(const struct memspan_pool *pool);
+
+/* The pool is about to take more from its driver. Where it has grown by half since it was looked at
+ * last, pages of slabs go back first, whatever their age: a program that is done with the objects
+ * of one size before it makes those of the next never has the pages of all. As look(). */
+void memspan_decay_press(struct memspan_pool *pool);
+
+/* Give back all pages of slabs and of free blocks in pools; returns the bytes. */
+size_t memspan_decay_purge_all(void);
 
 /* Whether nothing is to be kept at all: MEMSPAN_DECAY_MS=0. */
 bool memspan_decay_is_at_once(void);

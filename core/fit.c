@@ -156,6 +156,7 @@ static void insert(struct memspan_fit *fit, uint32_t id)
     fit->sl_map[fl] |= 1u << sl;
     fit->fl_map |= 1u << fl;
     fit->free_units += r->size;
+    fit->dirty_units += r->dirty ? r->size : 0;
 }
 
 static void take_out(struct memspan_fit *fit, uint32_t id)
@@ -167,6 +168,7 @@ static void take_out(struct memspan_fit *fit, uint32_t id)
     bin_of(r->size, &fl, &sl);
     r->is_free = false;
     fit->free_units -= r->size;
+    fit->dirty_units -= r->dirty ? r->size : 0;
     if (r->bin_after != 0) {
         memspan_fit_record(fit, r->bin_after)->bin_before = r->bin_before;
     }
@@ -204,12 +206,14 @@ static uint32_t split(struct memspan_fit *fit, uint32_t id, uint32_t first_size)
     uint32_t rest_id            = new_record(fit);
     struct memspan_record *rest = memspan_fit_record(fit, rest_id);
 
-    rest->range  = r->range;
-    rest->offset = r->offset + first_size;
-    rest->size   = r->size - first_size;
-    rest->before = id;
-    rest->after  = r->after;
-    rest->zeroed = r->zeroed;
+    rest->range      = r->range;
+    rest->offset     = r->offset + first_size;
+    rest->size       = r->size - first_size;
+    rest->before     = id;
+    rest->after      = r->after;
+    rest->zeroed     = r->zeroed;
+    rest->dirty      = r->dirty;
+    rest->free_since = r->free_since;
     if (r->after != 0) {
         memspan_fit_record(fit, r->after)->before = rest_id;
     }
@@ -226,8 +230,11 @@ static void join(struct memspan_fit *fit, uint32_t id)
     uint32_t next_id            = r->after;
     struct memspan_record *next = memspan_fit_record(fit, next_id);
 
+    /* The larger part's: what is cut off and comes back at the edge does not make it younger. */
+    r->free_since = (next->size > r->size) ? next->free_since : r->free_since;
     r->size += next->size;
     r->zeroed = r->zeroed && next->zeroed;
+    r->dirty  = r->dirty || next->dirty;
     r->after  = next->after;
     if (next->after != 0) {
         memspan_fit_record(fit, next->after)->before = id;
@@ -333,8 +340,10 @@ void memspan_fit_give(struct memspan_fit *fit, uint32_t id)
     struct memspan_record *r = memspan_fit_record(fit, id);
 
     r->range->used_count--;
-    r->account = NULL;
-    r->zeroed  = false;
+    r->account    = NULL;
+    r->zeroed     = false;
+    r->dirty      = true;
+    r->free_since = fit->round;
     atomic_store_explicit(&r->use, MEMSPAN_USE_NONE, memory_order_relaxed);
     if ((r->after != 0) && memspan_fit_record(fit, r->after)->is_free) {
         take_out(fit, r->after);
@@ -346,6 +355,39 @@ void memspan_fit_give(struct memspan_fit *fit, uint32_t id)
         join(fit, id);
     }
     insert(fit, id);
+}
+
+size_t memspan_fit_find_dirty(const struct memspan_fit *fit, uint32_t least, uint32_t round,
+                              uint32_t *ids, size_t count)
+{
+    uint32_t bin = MEMSPAN_FIT_FL_COUNT * MEMSPAN_FIT_SL_COUNT;
+    size_t found = 0;
+    uint32_t id;
+
+    if (fit->dirty_units < least) {
+        return 0;
+    }
+    while ((bin-- > memspan_fit_bin(least)) && (found < count)) {
+        id = fit->bins[bin >> MEMSPAN_FIT_SL_SHIFT][bin & (MEMSPAN_FIT_SL_COUNT - 1)];
+        for (; (id != 0) && (found < count); id = memspan_fit_record(fit, id)->bin_after) {
+            const struct memspan_record *r = memspan_fit_record(fit, id);
+
+            if (r->dirty && (r->size >= least) && ((int32_t)(round - r->free_since) >= 0) &&
+                (r->range->used_count > 0)) {
+                ids[found++] = id;
+            }
+        }
+    }
+    return found;
+}
+
+void memspan_fit_set_clean(struct memspan_fit *fit, uint32_t id, bool zeroed)
+{
+    struct memspan_record *r = memspan_fit_record(fit, id);
+
+    fit->dirty_units -= r->size;
+    r->dirty  = false;
+    r->zeroed = zeroed;
 }
 
 static bool grow(struct memspan_fit *fit, uint32_t id, uint32_t size)
@@ -522,6 +564,7 @@ static const char *check_range(const struct memspan_fit *fit, const struct memsp
 
 static const char *check_bins(const struct memspan_fit *fit, size_t free_count)
 {
+    size_t dirty = 0;
     uint32_t bin;
     uint32_t id;
 
@@ -538,9 +581,13 @@ static const char *check_bins(const struct memspan_fit *fit, size_t free_count)
                 return "a block is in a bin that is not its own";
             }
             free_count--;
+            dirty += r->dirty ? r->size : 0;
         }
     }
-    return (free_count == 0) ? NULL : "free blocks and blocks in bins differ in number";
+    if (free_count != 0) {
+        return "free blocks and blocks in bins differ in number";
+    }
+    return (dirty == fit->dirty_units) ? NULL : "the dirty bytes are miscounted";
 }
 
 const char *memspan_fit_check(const struct memspan_fit *fit)

@@ -59,6 +59,8 @@ struct memspan_record {
     bool zeroed; /* free: every byte is zero */
     bool fallback;
     _Atomic uint8_t use; /* enum memspan_use */
+    bool dirty;          /* free: somebody may have used a part of it */
+    uint32_t free_since; /* free: fit.round when most of it was given back */
 } __attribute__((aligned(MEMSPAN_CACHE_LINE_BYTES)));
 _Static_assert(sizeof(struct memspan_record) == 64, "a record is a cache line");
 
@@ -82,6 +84,8 @@ struct memspan_fit {
     uint32_t unused_record;  /* head of the list of records without a block */
     struct memspan_range *ranges;
     size_t free_units;
+    size_t dirty_units; /* of them */
+    uint32_t round;     /* a number that the owner changes now and then */
     uint32_t fl_map;
     uint32_t sl_map[MEMSPAN_FIT_FL_COUNT];
     uint32_t bins[MEMSPAN_FIT_FL_COUNT][MEMSPAN_FIT_SL_COUNT];
@@ -154,6 +158,14 @@ uint32_t memspan_fit_take(struct memspan_fit *fit, uint32_t size, size_t align_b
 
 /* Give a block back. */
 void memspan_fit_give(struct memspan_fit *fit, uint32_t id);
+
+/* The numbers of dirty free blocks of @p least units or more that are no whole range and were given
+ * back in round @p round or before, the largest first: at most @p count. */
+size_t memspan_fit_find_dirty(const struct memspan_fit *fit, uint32_t least, uint32_t round,
+                              uint32_t *ids, size_t count);
+
+/* A free block is as if nobody had used it; @p zeroed: and all of it zero. */
+void memspan_fit_set_clean(struct memspan_fit *fit, uint32_t id, bool zeroed);
 
 /* Make a used block smaller, or larger at the cost of the free block behind it, where it stands.
  * False when it cannot be; then nothing has changed. */

@@ -274,9 +274,18 @@ void memspan_heap_publish_all(void);
 void memspan_heap_reclaim(void);
 
 /* A walk through the heaps of all threads that gives what is too old back to the pools. */
+enum memspan_sweep_force {
+    MEMSPAN_SWEEP_OLD = 0, /* what is old enough */
+    MEMSPAN_SWEEP_SLABS,   /* slabs with room too, but for those that serve now */
+    MEMSPAN_SWEEP_ALL      /* all slabs */
+};
 struct memspan_sweep {
     uint32_t round; /* of the decay */
+    enum memspan_sweep_force force;
     bool done;
+    bool walked;               /* all threads; then come the slabs of those that have ended */
+    size_t purged_bytes;       /* pages given back to the system */
+    size_t allocator;          /* whose are looked at next */
     struct memspan_heap *heap; /* where it goes on; NULL: at the first */
     unsigned class_index;
     struct memspan_slab *slab; /* the last that was looked at; NULL: none of that class */

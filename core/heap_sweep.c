@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* heap_sweep.c: what heaps give back of what they keep too long.
+/* heap_sweep.c: what heaps give back of what they keep too long: blocks, slabs without objects, and
+ * pages of slabs in which no object lives.
  *
  * Heaps are changed by their threads alone, so all threads are stopped for it, a short time after
  * another; in between the walk remembers where it was. That may be gone when it goes on: then the
  * rest waits for the next walk. Whether something is used is told by whether it looks as it did in
  * the walk before, so that allocating and freeing leave no marks. */
 
+#include "core/allocator_record.h"
 #include "core/decay.h"
 #include "core/heap.h"
 
-enum { LOOKS_A_SLICE = 2048, LOOKS_A_HEAP = 4 };
+enum { LOOKS_A_SLICE = 2048, LOOKS_A_HEAP = 4, LOOKS_A_PURGE = 32 };
 
 /* Whether nobody has used the slab since the last look. */
 static bool is_cold(struct memspan_slab *slab)
@@ -18,7 +20,16 @@ static bool is_cold(struct memspan_slab *slab)
 
     slab->seen_used = slab->used_count;
     slab->seen_free = slab->first_free;
+    slab->purged    = slab->purged && cold;
     return cold;
+}
+
+static void purge(struct memspan_sweep *sweep, struct memspan_slab *slab)
+{
+    if (!slab->purged && (slab->used_count < slab->capacity)) {
+        sweep->purged_bytes += memspan_slab_purge(slab);
+        sweep->looks -= LOOKS_A_PURGE;
+    }
 }
 
 /* What others have freed in a slab with room counts as free. */
@@ -31,32 +42,40 @@ static void collect(struct memspan_heap *heap, struct memspan_slab *slab)
     }
 }
 
-static void look_at_current(struct memspan_heap *heap, unsigned c)
+static void look_at_current(struct memspan_sweep *sweep, struct memspan_heap *heap, unsigned c)
 {
     struct memspan_slab *slab = heap->current[c];
+    bool cold;
 
     if (slab == &memspan_slab_none) {
         return;
     }
     memspan_heap_collect(heap, slab);
-    if (is_cold(slab) && (slab->used_count == 0)) {
+    cold = is_cold(slab) || (sweep->force == MEMSPAN_SWEEP_ALL);
+    if (cold && (slab->used_count == 0)) {
         heap->current[c] = &memspan_slab_none;
         memspan_slab_destroy(slab);
+    } else if (cold) {
+        purge(sweep, slab);
     }
 }
 
 /* One with room. False: it is there no longer. */
-static bool look_at(struct memspan_heap *heap, struct memspan_slab *slab)
+static bool look_at(struct memspan_sweep *sweep, struct memspan_heap *heap,
+                    struct memspan_slab *slab)
 {
     bool cold;
 
     collect(heap, slab);
-    cold = is_cold(slab);
+    cold = is_cold(slab) || (sweep->force != MEMSPAN_SWEEP_OLD);
     if (cold && (slab->used_count == 0)) {
         memspan_heap_list_remove(&heap->partial[slab->class_index], slab);
         heap->empty_slabs--;
         memspan_slab_destroy(slab);
         return false;
+    }
+    if (cold) {
+        purge(sweep, slab);
     }
     return true;
 }
@@ -78,7 +97,7 @@ static bool walk_class(struct memspan_sweep *sweep, struct memspan_heap *heap, u
     if (is_there(heap, sweep->slab, c)) {
         slab = sweep->slab->next;
     } else {
-        look_at_current(heap, c);
+        look_at_current(sweep, heap, c);
         slab = heap->partial[c];
     }
     sweep->slab = NULL;
@@ -87,7 +106,7 @@ static bool walk_class(struct memspan_sweep *sweep, struct memspan_heap *heap, u
         if (sweep->looks-- <= 0) {
             return false;
         }
-        if (look_at(heap, slab)) {
+        if (look_at(sweep, heap, slab)) {
             sweep->slab = slab;
         }
     }
@@ -129,11 +148,49 @@ static bool walk(struct memspan_sweep *sweep)
     return true;
 }
 
+/* Slabs of threads that have ended: nobody looks for room in them while their lists are locked. */
+static void walk_orphans(struct memspan_sweep *sweep, struct memspan_account *account)
+{
+    struct memspan_slab *slab;
+
+    for (slab = account->orphans; slab != NULL; slab = slab->next) {
+        bool cold = is_cold(slab) || (sweep->force == MEMSPAN_SWEEP_ALL);
+
+        if (cold) {
+            purge(sweep, slab);
+        }
+        sweep->looks--;
+    }
+}
+
+/* False: the slice is over. */
+static bool walk_accounts(struct memspan_sweep *sweep)
+{
+    struct memspan_allocator *a;
+    struct memspan_account *account;
+
+    for (; (a = memspan_allocator_at(sweep->allocator)) != NULL; sweep->allocator++) {
+        if (sweep->looks <= 0) {
+            return false;
+        }
+        for (account = &a->account; account != NULL;
+             account = atomic_load_explicit(&account->next, memory_order_acquire)) {
+            if (atomic_load_explicit(&account->orphan_count, memory_order_relaxed) > 0) {
+                memspan_account_lock();
+                walk_orphans(sweep, account);
+                memspan_account_unlock();
+            }
+        }
+    }
+    return true;
+}
+
 bool memspan_heap_sweep(struct memspan_sweep *sweep)
 {
     sweep->looks = LOOKS_A_SLICE;
     memspan_thread_stop_all();
-    sweep->done = walk(sweep);
+    sweep->walked = sweep->walked || walk(sweep);
+    sweep->done   = sweep->walked && walk_accounts(sweep);
     memspan_thread_resume_all();
     return sweep->done;
 }

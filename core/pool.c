@@ -22,6 +22,7 @@ struct memspan_pool {
     struct memspan_fit fit;
     size_t divided_bytes; /* in chunks that are divided */
     size_t empty_bytes;   /* of them, in chunks without a block */
+    size_t grown_bytes;   /* divided_bytes when it was said last that the pool has grown */
     uint64_t settled_at_ms;
     _Atomic int64_t waiting_bytes; /* in heaps: blocks kept, and room in slabs */
 };
@@ -121,6 +122,7 @@ static memspan_status_t grow(struct memspan_pool *pool, size_t need)
     size_t size;
 
     memspan_pool_settle(pool);
+    memspan_decay_press(pool);
     memspan_decay_look(pool);
     pthread_mutex_lock(&pool->lock);
     size = chunk_size_for(pool, least);
@@ -202,6 +204,25 @@ void memspan_pool_settle(struct memspan_pool *pool)
     give_back(leaving);
 }
 
+bool memspan_pool_has_grown(struct memspan_pool *pool)
+{
+    enum { STEP_LEAST = 16 << 20 };
+    size_t step;
+    bool grown = false;
+
+    pthread_mutex_lock(&pool->lock);
+    if (pool->divided_bytes < pool->grown_bytes) {
+        pool->grown_bytes = pool->divided_bytes;
+    }
+    step = (pool->grown_bytes / 2 > STEP_LEAST) ? pool->grown_bytes / 2 : STEP_LEAST;
+    if (pool->divided_bytes - pool->grown_bytes >= step) {
+        pool->grown_bytes = pool->divided_bytes;
+        grown             = true;
+    }
+    pthread_mutex_unlock(&pool->lock);
+    return grown;
+}
+
 size_t memspan_pool_trim(struct memspan_pool *pool)
 {
     struct memspan_range *leaving;
@@ -210,6 +231,55 @@ size_t memspan_pool_trim(struct memspan_pool *pool)
     leaving = leave_empty(pool, UINT64_MAX, 0);
     pthread_mutex_unlock(&pool->lock);
     return give_back(leaving);
+}
+
+/* ---- pages of free blocks ---- */
+
+enum { PURGES_AT_ONCE = 64, PURGE_LEAST_BYTES = 16 << 10, PURGED_AT_ONCE = 16 << 20 };
+
+/* The whole pages of a free block. Lock held. */
+static size_t purge_block(struct memspan_pool *pool, uint32_t id)
+{
+    struct memspan_record *r = memspan_fit_record(&pool->fit, id);
+    size_t page              = memspan_page_size();
+    uintptr_t start          = (uintptr_t)memspan_record_address(r);
+    uintptr_t first          = memspan_round_up(start, page);
+    uintptr_t end            = start + memspan_record_bytes(r);
+    size_t bytes             = (end & ~(uintptr_t)(page - 1)) - first;
+    bool done                = memspan_chunk_purge(memspan_chunk_of(r), (void *)first, bytes);
+
+    memspan_fit_set_clean(&pool->fit, id,
+                          r->zeroed || (done && (first == start) && (end % page == 0)));
+    return done ? bytes : 0;
+}
+
+/* False: there may be more. */
+static bool purge_some(struct memspan_pool *pool, uint32_t round, size_t *bytes_p)
+{
+    uint32_t least = (uint32_t)(memspan_round_up(PURGE_LEAST_BYTES, 2 * memspan_page_size()) >>
+                                MEMSPAN_UNIT_SHIFT);
+    uint32_t ids[PURGES_AT_ONCE];
+    size_t bytes = 0;
+    size_t count;
+    size_t i;
+
+    pthread_mutex_lock(&pool->lock);
+    count = memspan_fit_find_dirty(&pool->fit, least, round, ids, PURGES_AT_ONCE);
+    for (i = 0; (i < count) && (bytes < PURGED_AT_ONCE); i++) {
+        bytes += purge_block(pool, ids[i]);
+    }
+    pthread_mutex_unlock(&pool->lock);
+    *bytes_p += bytes;
+    return (i == count) && (count < PURGES_AT_ONCE);
+}
+
+size_t memspan_pool_purge(struct memspan_pool *pool, uint32_t round)
+{
+    size_t bytes = 0;
+
+    while (!purge_some(pool, round, &bytes)) {
+    }
+    return bytes;
 }
 
 /* ---- blocks ---- */
@@ -333,6 +403,7 @@ static void give(struct memspan_pool *pool, uint32_t id)
 {
     struct memspan_chunk *chunk = memspan_chunk_of(memspan_fit_record(&pool->fit, id));
 
+    pool->fit.round = memspan_decay_round();
     memspan_fit_give(&pool->fit, id);
     if (chunk->range.used_count == 0) {
         chunk->empty_since_ms = now_ms();

@@ -89,8 +89,16 @@ const struct memspan_fit *memspan_pool_fit(const struct memspan_pool *pool);
 /* Give chunks back to the driver that have been empty for the decay time, or are too many. */
 void memspan_pool_settle(struct memspan_pool *pool);
 
+/* Whether the pool has half as much again in divided chunks as when this was true last, and enough
+ * of them to care; only of memory whose pages can go back. */
+bool memspan_pool_has_grown(struct memspan_pool *pool);
+
 /* Give every empty chunk back; returns the bytes. */
 size_t memspan_pool_trim(struct memspan_pool *pool);
+
+/* Give pages of free blocks back that were used once and have been free since round @p round of the
+ * decay, or before; returns the bytes. */
+size_t memspan_pool_purge(struct memspan_pool *pool, uint32_t round);
 
 /* Bytes more (or less) that wait in threads' heaps: no program has them. */
 void memspan_pool_count_waiting(struct memspan_pool *pool, int64_t bytes);

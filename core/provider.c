@@ -285,6 +285,31 @@ static uint64_t new_serial(void)
     return atomic_fetch_add_explicit(&serials, 1, memory_order_relaxed);
 }
 
+/* Pages that drivers have imported are theirs too, locked ones are there to stay, and huge ones of
+ * the kernel's reserve do not go one by one. */
+static bool can_purge(const struct memspan_chunk *chunk)
+{
+    const struct memspan_provider *p = chunk->provider;
+    const memspan_backend_t *table   = p->spec.device->table;
+
+    return (table->struct_size > offsetof(memspan_backend_t, purge)) && (table->purge != NULL) &&
+           !p->eager && (p->spec.importer_count == 0) &&
+           ((chunk->block.flags & MEMSPAN_BLOCK_PINNED) == 0) &&
+           (chunk->block.page_size_bytes == memspan_page_size());
+}
+
+bool memspan_chunk_purge(struct memspan_chunk *chunk, void *address, size_t size_bytes)
+{
+    const struct memspan_device *d = chunk->provider->spec.device;
+    bool first;
+
+    if (!chunk->can_purge) {
+        return false;
+    }
+    first = !atomic_exchange_explicit(&chunk->purged, true, memory_order_relaxed);
+    return d->table->purge(d->state, d->ordinal, &chunk->block, address, size_bytes, first) != 0;
+}
+
 memspan_status_t memspan_chunk_take(struct memspan_provider *p, size_t size_bytes,
                                     size_t align_bytes, bool zeroed, const memspan_part_t *parts,
                                     size_t part_count, struct memspan_chunk **chunk_p)
@@ -321,6 +346,7 @@ memspan_status_t memspan_chunk_take(struct memspan_provider *p, size_t size_byte
     chunk->address    = chunk->block.address;
     chunk->size_bytes = size;
     chunk->serial     = new_serial();
+    chunk->can_purge  = can_purge(chunk);
     status            = import(chunk);
     if (status != MEMSPAN_OK) {
         goto err_free_block;

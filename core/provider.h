@@ -60,6 +60,8 @@ struct memspan_chunk {
     memspan_block_t block;
     uint64_t serial; /* never that of another chunk of this process */
     void **import_cookies;
+    bool can_purge;     /* pages of it can go back by themselves */
+    atomic_bool purged; /* some have */
 
     /* The pool's own. */
     atomic_bool ready; /* the rest is set */
@@ -87,6 +89,11 @@ bool memspan_chunk_resize(struct memspan_chunk *chunk, size_t size_bytes, size_t
 
 /* Give a chunk back; nothing in it is in use. */
 memspan_status_t memspan_chunk_give_back(struct memspan_chunk *chunk);
+
+/* Give the pages of a part of a chunk back to the system, which nobody uses; they are zero when
+ * they are next used. False: it cannot be done. Waits for nothing: for those who hold a lock, or
+ * have the threads stopped. */
+bool memspan_chunk_purge(struct memspan_chunk *chunk, void *address, size_t size_bytes);
 
 /* True when the host may use loads and stores on the provider's memory at any time; for managed
  * memory, whenever the device is synchronised. */

@@ -114,6 +114,7 @@ struct memspan_slab *memspan_slab_create(struct memspan_pool *pool, unsigned cla
     slab->made        = 0;
     slab->seen_used   = class->capacity;
     slab->seen_free   = MEMSPAN_OBJECT_NONE;
+    slab->purged      = false;
     slab->capacity    = class->capacity;
     memspan_slab_set_state(slab, MEMSPAN_SLAB_CURRENT);
     slab->zeroed = zeroed;
@@ -134,6 +135,52 @@ void memspan_slab_destroy(struct memspan_slab *slab)
                         memspan_chunk_entry(slab->chunk));
     put_record(slab);
     memspan_pool_give_slab(r);
+}
+
+/* A bit for each page that a live object reaches into. */
+static uint64_t used_pages(const struct memspan_slab *slab, unsigned page_shift)
+{
+    uint64_t pages = 0;
+    unsigned i;
+
+    for (i = 0; i < slab->made; i++) {
+        if ((slab->objects[i] & MEMSPAN_OBJECT_LIVE) != 0) {
+            size_t start  = (size_t)i * slab->size_bytes;
+            unsigned last = (unsigned)((start + slab->size_bytes - 1) >> page_shift);
+
+            pages |= (UINT64_C(2) << last) - (UINT64_C(1) << (start >> page_shift));
+        }
+    }
+    return pages;
+}
+
+size_t memspan_slab_purge(struct memspan_slab *slab)
+{
+    size_t page         = memspan_page_size();
+    unsigned page_shift = (unsigned)__builtin_ctzll(page);
+    unsigned count      = memspan_classes[slab->class_index].slab_bytes >> page_shift;
+    size_t bytes        = 0;
+    unsigned first;
+    unsigned end;
+    uint64_t used;
+
+    slab->purged = true;
+    if (!slab->chunk->can_purge || (count < 2) || (count > 64)) {
+        return 0;
+    }
+    used = used_pages(slab, page_shift);
+    if ((unsigned)__builtin_popcountll(used) > count - count / 4) {
+        return 0;
+    }
+    for (first = 0; first < count; first = end + 1) {
+        for (end = first; (end < count) && (((used >> end) & 1) == 0); end++) {
+        }
+        if ((end > first) &&
+            memspan_chunk_purge(slab->chunk, slab->address + first * page, (end - first) * page)) {
+            bytes += (end - first) * page;
+        }
+    }
+    return bytes;
 }
 
 bool memspan_slab_make_objects(struct memspan_slab *slab)

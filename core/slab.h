@@ -75,6 +75,7 @@ struct memspan_slab {
     _Atomic uint8_t state; /* enum memspan_slab_state; read by who frees without owning, too */
     uint16_t seen_used; /* used_count and first_free when somebody looked last whether the slab */
     uint16_t seen_free; /* is used */
+    bool purged;        /* its free pages have been given back, and nobody used it since */
     struct memspan_slab *next;
     struct memspan_slab *previous;
     struct memspan_chunk *chunk;
@@ -93,6 +94,11 @@ struct memspan_slab *memspan_slab_create(struct memspan_pool *pool, unsigned cla
 
 /* Give a slab without live objects back. Calls no driver. */
 void memspan_slab_destroy(struct memspan_slab *slab);
+
+/* Give pages without live objects back to the system, where they are a quarter of the slab or more;
+ * returns the bytes. Its objects stay where they are, in their lists. While the threads are
+ * stopped. */
+size_t memspan_slab_purge(struct memspan_slab *slab);
 
 /* Put more never-used objects into the owner's list. False: all have been. */
 bool memspan_slab_make_objects(struct memspan_slab *slab);

@@ -10,6 +10,7 @@
 #include "core/base/error.h"
 #include "core/base/option.h"
 #include "core/base/text.h"
+#include "core/decay.h"
 #include "core/device.h"
 #include "core/guard.h"
 #include "core/heap.h"
@@ -333,7 +334,7 @@ size_t memspan_trim(void)
     for (p = memspan_provider_first(); p != NULL; p = p->next) {
         total += memspan_pool_trim(p->pool);
     }
-    return total;
+    return total + memspan_decay_purge_all();
 }
 
 memspan_status_t memspan_check(void)

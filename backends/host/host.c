@@ -72,4 +72,5 @@ const memspan_backend_t memspan_backend_host = {
     .synchronize     = host_synchronize,
     .launch          = host_launch,
     .resize          = host_resize,
+    .purge           = host_purge,
 };

@@ -21,6 +21,8 @@ struct host {
 memspan_status_t host_alloc(void *state, int ordinal, const memspan_request_t *request,
                             memspan_block_t *block_p);
 memspan_status_t host_free(void *state, int ordinal, const memspan_block_t *block);
+int host_purge(void *state, int ordinal, const memspan_block_t *block, void *address,
+               size_t size_bytes, int first);
 
 /* The advice about transparent huge pages for a block that is mapped. */
 void host_advise(const struct host *host, const memspan_request_t *request,

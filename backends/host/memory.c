@@ -165,3 +165,21 @@ memspan_status_t host_free(void *state, int ordinal, const memspan_block_t *bloc
     }
     return MEMSPAN_OK;
 }
+
+/* Once a part has gone, the kernel's daemon for huge pages would fill the holes again: it is told
+ * not to. Pages that are huge already stay so, but for those that have holes. */
+int host_purge(void *state, int ordinal, const memspan_block_t *block, void *address,
+               size_t size_bytes, int first)
+{
+    int saved_errno = errno;
+    bool done;
+
+    (void)state;
+    (void)ordinal;
+    if ((first != 0) && (block->size_bytes >= HOST_HUGE_PAGE_BYTES)) {
+        madvise(block->address, block->size_bytes, MADV_NOHUGEPAGE);
+    }
+    done = (madvise(address, size_bytes, MADV_DONTNEED) == 0); /* not what the program has locked */
+    errno = saved_errno;
+    return done;
+}

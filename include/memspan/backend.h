@@ -222,6 +222,14 @@ typedef struct memspan_backend {
     memspan_status_t (*resize)(void *state, int ordinal, const memspan_request_t *request,
                                memspan_block_t *block_p, memspan_resize_accept_t accept,
                                void *context);
+
+    /** Optional; a table may end before it (struct_size). Give the pages of a part of a block back
+     * to the system: whole pages, whose bytes nobody needs. The part stays allocated, and is zero
+     * when it is next used. @p first: no part of this block was given back before. Called while
+     * threads of the program wait: it takes no lock, waits for nothing and records nothing. 0:
+     * these pages cannot be given back, and are as before. */
+    int (*purge)(void *state, int ordinal, const memspan_block_t *block, void *address,
+                 size_t size_bytes, int first);
 } memspan_backend_t;
 
 /** What a plug-in exports under this name. */

@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <semaphore.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -200,6 +201,181 @@ Test(retention, what_an_idle_thread_keeps_goes_back_when_the_decay_time_is_over)
     cr_expect_leq(least, 17 * MIB, "%llu KiB are held", (unsigned long long)least / 1024);
     sem_post(&done[1]);
     cr_assert_eq(pthread_join(thread, NULL), 0);
+}
+
+/* ---- pages of slabs in which little lives ---- */
+
+enum { PHASE_BYTES = 4 << 20, LIVE_SHARE = 100, PAGES_MOST = 40000, LIVE_MOST = 20000 };
+
+static uintptr_t pages[PAGES_MOST];
+static unsigned char *live[LIVE_MOST];
+static size_t page_count, live_count;
+
+static int compare(const void *a, const void *b)
+{
+    const uintptr_t *x = a, *y = b;
+
+    return (*x > *y) - (*x < *y);
+}
+
+/* Those that are there, of all that were ever used. */
+static size_t resident_bytes(void)
+{
+    size_t page  = (size_t)sysconf(_SC_PAGESIZE);
+    size_t count = 0;
+
+    for (size_t i = 0; i < page_count; i++) {
+        unsigned char there = 0;
+
+        count += ((mincore((void *)pages[i], page, &there) == 0) && ((there & 1) != 0)) ? 1 : 0;
+    }
+    return count * page;
+}
+
+static size_t touched_bytes(void)
+{
+    return page_count * (size_t)sysconf(_SC_PAGESIZE);
+}
+
+static void note_pages(unsigned char *const *blocks, size_t count)
+{
+    uintptr_t mask = (uintptr_t)sysconf(_SC_PAGESIZE) - 1;
+    size_t kept    = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        uintptr_t at = (uintptr_t)blocks[i] & ~mask;
+
+        if ((page_count == 0) || (pages[page_count - 1] != at)) {
+            cr_assert_lt(page_count, PAGES_MOST);
+            pages[page_count++] = at;
+        }
+    }
+    qsort(pages, page_count, sizeof(pages[0]), compare);
+    for (size_t i = 0; i < page_count; i++) {
+        if ((kept == 0) || (pages[kept - 1] != pages[i])) {
+            pages[kept++] = pages[i];
+        }
+    }
+    page_count = kept;
+}
+
+static void check_live(void)
+{
+    for (size_t i = 0; i < live_count; i++) {
+        cr_assert(live[i][0] == (unsigned char)i && live[i][63] == (unsigned char)i, "object %zu",
+                  i);
+    }
+}
+
+/* Objects of larger and larger sizes, of which one in a hundred lives on. */
+static void run_phases(void)
+{
+    size_t most             = PHASE_BYTES / 64;
+    unsigned char **objects = malloc(most * sizeof(*objects));
+
+    cr_assert_neq(objects, NULL);
+    for (size_t size = 64; size <= 8192; size += size / 4) {
+        size_t count = PHASE_BYTES / size;
+
+        take(MEMSPAN_ALLOCATOR_DEFAULT, (void **)objects, count, size);
+        for (size_t i = 0; i < count; i++) {
+            memset(objects[i], 1, size);
+        }
+        note_pages(objects, count);
+        for (size_t i = 0; i < count; i++) {
+            if ((i * 2654435761u >> 7) % LIVE_SHARE == 0) {
+                objects[i][0] = objects[i][63] = (unsigned char)live_count;
+                live[live_count++]             = objects[i];
+            } else {
+                DONE(memspan_free(objects[i]));
+            }
+        }
+    }
+    free(objects);
+}
+
+static void end_phases(void)
+{
+    check_live();
+    give((void **)live, live_count);
+    DONE(memspan_check());
+}
+
+/* Objects that are done with before the next size comes: their pages do not add up, though there
+ * was no time for any decay. */
+Test(retention, pages_of_one_size_make_room_for_those_of_the_next)
+{
+    decay_after("1000000");
+    run_phases();
+    cr_expect_leq(resident_bytes(), touched_bytes() * 3 / 4, "%zu of %zu KiB are there",
+                  resident_bytes() / 1024, touched_bytes() / 1024);
+    end_phases();
+}
+
+Test(retention, pages_without_live_objects_go_back_when_the_decay_time_is_over)
+{
+    enum { SIZE = 20000, PAIRS = 100, TRIES = 500 };
+
+    decay_after("40");
+    run_phases();
+    for (int i = 0; (i < TRIES) && (resident_bytes() > touched_bytes() / 4); i++) {
+        for (int n = 0; n < PAIRS; n++) {
+            DONE(memspan_free(memspan_alloc(MEMSPAN_ALLOCATOR_DEFAULT, SIZE)));
+        }
+        wait_ms(10);
+    }
+    cr_expect_leq(resident_bytes(), touched_bytes() / 4, "%zu of %zu KiB are there",
+                  resident_bytes() / 1024, touched_bytes() / 1024);
+    end_phases();
+}
+
+Test(retention, trimming_gives_pages_without_live_objects_back)
+{
+    enum { SIZE = 3000, COUNT = 3000 };
+    unsigned char *object;
+
+    decay_after("1000000");
+    run_phases();
+    cr_expect_gt(memspan_trim(), 0);
+    cr_expect_leq(resident_bytes(), touched_bytes() / 4, "%zu of %zu KiB are there",
+                  resident_bytes() / 1024, touched_bytes() / 1024);
+    check_live();
+    /* What comes of such pages is zero where zeros are asked for, and can be used. */
+    for (int i = 0; i < COUNT; i++) {
+        object = memspan_calloc(MEMSPAN_ALLOCATOR_DEFAULT, 1, SIZE);
+        cr_assert_neq(object, NULL);
+        for (int n = 0; n < SIZE; n += 500) {
+            cr_assert_eq(object[n], 0);
+        }
+        memset(object, 1, SIZE);
+        if (i % 2 == 0) {
+            DONE(memspan_free(object));
+        } else {
+            object[0] = object[63] = (unsigned char)live_count;
+            live[live_count++]     = object;
+        }
+    }
+    end_phases();
+}
+
+/* A thread that has ended: its slabs are nobody's. */
+static void *run_phases_and_end(void *argument)
+{
+    run_phases();
+    return argument;
+}
+
+Test(retention, pages_of_a_thread_that_has_ended_go_back_too)
+{
+    pthread_t thread;
+
+    decay_after("1000000");
+    cr_assert_eq(pthread_create(&thread, NULL, run_phases_and_end, NULL), 0);
+    cr_assert_eq(pthread_join(thread, NULL), 0);
+    (void)memspan_trim();
+    cr_expect_leq(resident_bytes(), touched_bytes() / 4, "%zu of %zu KiB are there",
+                  resident_bytes() / 1024, touched_bytes() / 1024);
+    end_phases();
 }
 
 /* Nothing is kept where nothing is to be kept. */
