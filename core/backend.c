@@ -30,6 +30,7 @@ enum { SLOTS_MAX = 32 };
 struct entry {
     struct memspan_backend_slot slot; /* first: a slot pointer is an entry pointer */
     atomic_bool opened;
+    bool is_plugin;
 };
 
 static struct entry entries[SLOTS_MAX] MEMSPAN_SPARSE;
@@ -190,7 +191,8 @@ turn_off(struct entry *e, memspan_status_t status, const char *hint, const char 
     atomic_store_explicit(&e->opened, true, memory_order_release);
 }
 
-static void add_table(const memspan_backend_t *table, const char *origin, const char *fallback_name)
+static void add_table(const memspan_backend_t *table, const char *origin, const char *fallback_name,
+                      bool is_plugin)
 {
     bool named       = name_is_valid(table->name);
     const char *name = named ? table->name : fallback_name;
@@ -213,6 +215,7 @@ static void add_table(const memspan_backend_t *table, const char *origin, const 
     if (e == NULL) {
         return;
     }
+    e->is_plugin = is_plugin;
     if (fault != NULL) {
         turn_off(e, MEMSPAN_ERR_ABI, NULL, "%s was refused: %s", origin, fault);
     } else if (twin != NULL) {
@@ -235,39 +238,59 @@ static void name_of_file(const char *path, char *name, size_t size)
     snprintf(name, size, "%.*s", length, base);
 }
 
+/* Asks a plug-in for its table. *problem_p: what is wrong where there is none; *hangs_p: it runs
+ * still, and must stay loaded. */
+static const memspan_backend_t *ask_plugin(void *handle, const char *name, const char **problem_p,
+                                           bool *hangs_p)
+{
+    const memspan_backend_t *table = NULL;
+    memspan_backend_entry_t entry;
+    struct memspan_error_saved callers;
+    static char late[256];
+    void *symbol = dlsym(handle, MEMSPAN_BACKEND_ENTRY);
+
+    if (symbol == NULL) {
+        *problem_p = "it exports no " MEMSPAN_BACKEND_ENTRY;
+        return NULL;
+    }
+    memcpy(&entry, &symbol, sizeof(entry));
+    memspan_error_save(&callers);
+    *problem_p = MEMSPAN_BACKEND_ENTRY "() returned NULL";
+    if (memspan_opening_ask(entry, name, &table) != MEMSPAN_OK) {
+        snprintf(late, sizeof(late), "%s", memspan_error_last()->message);
+        *problem_p = late;
+        *hangs_p   = true;
+    }
+    memspan_error_restore(&callers);
+    return table;
+}
+
 static void add_plugin(const char *path)
 {
     char name[16];
     struct entry *e;
-    memspan_backend_entry_t entry;
     const memspan_backend_t *table = NULL;
     const char *problem            = "";
-    void *symbol                   = NULL;
+    bool hangs                     = false;
     void *handle                   = dlopen(path, RTLD_NOW | RTLD_LOCAL);
 
     name_of_file(path, name, sizeof(name));
     if (handle == NULL) {
         problem = dlerror();
     } else {
-        symbol = dlsym(handle, MEMSPAN_BACKEND_ENTRY);
-        if (symbol == NULL) {
-            problem = "it exports no " MEMSPAN_BACKEND_ENTRY;
-        } else {
-            memcpy(&entry, &symbol, sizeof(entry));
-            table   = entry();
-            problem = (table == NULL) ? MEMSPAN_BACKEND_ENTRY "() returned NULL" : "";
-        }
+        table = ask_plugin(handle, name, &problem, &hangs);
     }
     if (table != NULL) {
-        add_table(table, path, name);
+        add_table(table, path, name, true);
         return;
     }
     e = add_entry(name, path);
     if (e != NULL) {
-        turn_off(e, MEMSPAN_ERR_ABI, "MEMSPAN_BACKEND_PATH names files or folders of plug-ins",
-                 "%s was not loaded: %s", path, problem);
+        turn_off(e, hangs ? MEMSPAN_ERR_DRIVER : MEMSPAN_ERR_ABI,
+                 "MEMSPAN_BACKEND_PATH names files or folders of plug-ins", "%s was not loaded: %s",
+                 path, problem);
     }
-    if (handle != NULL) {
+    if ((handle != NULL) && !hangs) {
         dlclose(handle);
     }
 }
@@ -347,7 +370,7 @@ static void load_list(void)
     int i;
 
     for (i = 0; memspan_backends_built_in[i] != NULL; i++) {
-        add_table(memspan_backends_built_in[i], "built in", "built_in");
+        add_table(memspan_backends_built_in[i], "built in", "built_in", false);
     }
     while (*path != '\0') {
         size_t length = strcspn(path, ":");
@@ -395,7 +418,7 @@ static void open_entry(struct entry *e)
     const memspan_backend_t *table = e->slot.table;
     struct memspan_error_saved callers;
     memspan_status_t status;
-    int count;
+    int count = 0;
 
     if (((table->flags & MEMSPAN_BACKEND_OPT_IN) != 0) && !wanted_by_name(table->name)) {
         turn_off(e, MEMSPAN_ERR_OFF, "name it in MEMSPAN_DEVICES", "not asked for");
@@ -409,7 +432,7 @@ static void open_entry(struct entry *e)
     }
     memspan_error_save(&callers);
     memspan_error_clear(); /* a driver that fails without a word gets no one else's */
-    status = memspan_opening_run(table, &e->slot.state);
+    status = memspan_opening_run(table, e->is_plugin, &e->slot.state, &count);
     if (status != MEMSPAN_OK) {
         const memspan_error_t *error = memspan_error_last();
         char hint[192];
@@ -421,10 +444,16 @@ static void open_entry(struct entry *e)
         memspan_error_restore(&callers);
         return;
     }
-    count = table->device_count(e->slot.state);
     memspan_error_restore(&callers); /* what failed on the way to success */
     if (count <= 0) {
         turn_off(e, MEMSPAN_ERR_OFF, NULL, "its driver has no devices");
+        return;
+    }
+    if (count > MEMSPAN_OPENING_DEVICES_MAX) {
+        turn_off(e, MEMSPAN_ERR_DRIVER, "repair or remove the driver",
+                 "its driver claims %d devices; more than %d are not believed", count,
+                 MEMSPAN_OPENING_DEVICES_MAX);
+        memspan_log(MEMSPAN_LOG_WARN, table->name, "off: %s", e->slot.reason);
         return;
     }
     e->slot.device_count = count;

@@ -6,6 +6,10 @@
  * more than a page the front is closed pages, not a pattern. Without pages:  [ pattern | block |
  * pattern ]
  *
+ * Of a backend that checks accesses (MEMSPAN_BACKEND_CHECKS):  [ pattern .. | block ]  in whole
+ * pages, which that backend gives by themselves: it watches what is behind them, and them when they
+ * are given back.
+ *
  * On boundaries beyond FRONT_MAX there is no front: the memory that it would take is out of
  * proportion. Only the PATTERN_MAX bytes nearest to the block are written and checked. */
 
@@ -65,6 +69,16 @@ static void plan_pages(struct memspan_fence *f, size_t align)
     }
 }
 
+static void plan_apart(struct memspan_fence *f, size_t align)
+{
+    size_t page = memspan_page_size();
+    size_t body = memspan_round_up(f->size_bytes, (align <= page) ? align : page);
+
+    f->raw_align_bytes = (align <= page) ? page : align;
+    f->raw_bytes       = memspan_round_up(body + ((align <= page) ? PATTERN_MIN : 0), page);
+    f->front_bytes     = (align <= page) ? f->raw_bytes - body : 0;
+}
+
 static void plan_pattern(struct memspan_fence *f, size_t align)
 {
     f->raw_align_bytes = align;
@@ -82,8 +96,12 @@ bool memspan_fence_plan(struct memspan_provider *provider, size_t size_bytes, si
     }
     f.reach = reach_of(provider);
     f.paged = pages && (f.reach == MEMSPAN_FENCE_HOST) && host_owns_mapping(provider);
+    f.apart = pages && ((provider->spec.device->table->flags & MEMSPAN_BACKEND_CHECKS) != 0) &&
+              (provider->spec.importer_count == 0);
     if (f.paged) {
         plan_pages(&f, align_bytes);
+    } else if (f.apart) {
+        plan_apart(&f, align_bytes);
     } else if (f.reach != MEMSPAN_FENCE_NOBODY) {
         plan_pattern(&f, align_bytes);
     } else {

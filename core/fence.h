@@ -26,6 +26,8 @@ struct memspan_fence {
     size_t closed_back_bytes;  /* pages that are closed, at the end */
     enum memspan_fence_reach reach;
     bool paged; /* the pages are its own and the host may close them */
+    bool
+        apart; /* a block by itself of a backend that checks: what is around and after it strikes */
 };
 
 /* What was overwritten. */
@@ -35,8 +37,9 @@ struct memspan_fence_damage {
     bool before;         /* the block; else behind it */
 };
 
-/* Work out the fence of @p size_bytes on @p align_bytes. @p pages: pages may be closed. False when
- * the sum overflows. raw and address are set by memspan_fence_raise(). */
+/* Work out the fence of @p size_bytes on @p align_bytes. @p pages: pages may be closed, or a
+ * backend that checks asked for some of its own. False when the sum overflows. raw and address are
+ * set by memspan_fence_raise(). */
 bool memspan_fence_plan(struct memspan_provider *provider, size_t size_bytes, size_t align_bytes,
                         bool pages, struct memspan_fence *fence_p);
 

@@ -3,7 +3,9 @@
  *
  * A block in use is in the table. A free claims it under the lock, so that of two frees one is the
  * second; then its fence is looked at, its memory closed, and it waits, still in the table, in the
- * row of those freed, until there are too many. Only then the pool has its memory back.
+ * row of those freed, until there are too many. Only then the pool has its memory back. A backend
+ * that checks accesses has it back at once, for its own checks are the better ones; then the block
+ * stays in the table only to be told of, until its addresses are another's.
  *
  * The lock is held for the table and the row alone: never while a pool, a driver, the unwinder or a
  * report runs. What is done to a block's memory is done by the one who has made it, or has claimed
@@ -31,7 +33,9 @@ enum {
      * itself. Blocks beyond are fenced by patterns alone. */
     MAPPINGS_DEFAULT   = 65530,
     MAPPINGS_PER_BLOCK = 4,
-    EXIT_STATUS        = 86,
+    /* Blocks in use that have pages of a checking backend by themselves, which costs addresses. */
+    APART_COUNT_MAX = 4096,
+    EXIT_STATUS     = 86,
 };
 
 static pthread_mutex_t guard_lock = PTHREAD_MUTEX_INITIALIZER; /* guards the table and: */
@@ -41,6 +45,7 @@ static uint64_t waiting_bytes;
 static uint64_t waiting_count;
 static uint64_t waiting_paged;
 static uint64_t paged_count; /* in use or waiting */
+static uint64_t apart_count; /* in use */
 static uint64_t serial;
 
 static uint64_t paged_max; /* written once, before the guard is on */
@@ -57,6 +62,9 @@ static bool is_inherited(const struct memspan_guard_block *b)
 /* What a waiting block costs. Closed pages hold addresses, hardly memory. */
 static uint64_t waiting_cost(const struct memspan_guard_block *b)
 {
+    if (b->returned) {
+        return 64;
+    }
     return (b->fence.closed_front_bytes == b->fence.raw_bytes) ? b->fence.raw_bytes / 16 + 64
                                                                : b->fence.raw_bytes;
 }
@@ -79,7 +87,9 @@ static struct memspan_guard_block *take_over_due(bool all)
         waiting_bytes -= waiting_cost(b);
         waiting_count--;
         waiting_paged -= b->fence.paged ? 1 : 0;
-        memspan_guard_table_remove(b);
+        if (!b->replaced) {
+            memspan_guard_table_remove(b);
+        }
         b->next = NULL;
         *tail   = b;
         tail    = &b->next;
@@ -98,11 +108,13 @@ static void give_back(struct memspan_guard_block *due)
         bool paged = b->fence.paged;
 
         next = b->next;
-        if (!is_inherited(b) && !memspan_fence_check_closed(&b->fence, &damage)) {
+        if (!b->returned && !is_inherited(b) && !memspan_fence_check_closed(&b->fence, &damage)) {
             memspan_guard_report(&(struct memspan_guard_finding){
                 .fault = MEMSPAN_GUARD_WRITTEN_FREED, .block = b, .damage = damage});
         }
-        if (memspan_fence_lower(&b->fence)) {
+        if (b->returned) {
+            paged = false;
+        } else if (memspan_fence_lower(&b->fence)) {
             memspan_store_drop(b->fence.raw);
         } else {
             memspan_log(MEMSPAN_LOG_WARN, "guard", "%zu bytes at %p stay closed and are lost",
@@ -138,7 +150,7 @@ static void name_allocator(struct memspan_guard_block *b)
     }
 }
 
-/* A record, and whether its block may have closed pages. */
+/* A record, and whether its block may have closed pages, or a checking backend's by themselves. */
 static struct memspan_guard_block *new_block(bool *pages_p)
 {
     struct memspan_guard_block *b;
@@ -146,7 +158,7 @@ static struct memspan_guard_block *new_block(bool *pages_p)
     pthread_mutex_lock(&guard_lock);
     b = memspan_guard_table_new();
     if (b != NULL) {
-        *pages_p = paged_count < paged_max;
+        *pages_p = (paged_count < paged_max) && (apart_count < APART_COUNT_MAX);
         paged_count += *pages_p ? 1 : 0;
         b->serial = ++serial;
     }
@@ -198,6 +210,24 @@ static memspan_status_t take(struct memspan_fence *fence,
     return status;
 }
 
+/* Blocks that were returned to their backend, where the memory is another's now. Lock held. */
+static void replace_returned(const struct memspan_guard_block *by)
+{
+    const unsigned char *end      = by->fence.raw + by->fence.raw_bytes;
+    struct memspan_guard_block *b = memspan_guard_table_find(by->fence.raw);
+
+    if (b == NULL) {
+        b = memspan_guard_table_above(by->fence.raw);
+    }
+    while ((b != NULL) && b->returned && (b->fence.raw < end)) {
+        struct memspan_guard_block *next = memspan_guard_table_above(b->fence.raw);
+
+        memspan_guard_table_remove(b);
+        b->replaced = true;
+        b           = next;
+    }
+}
+
 /* Enters a block whose fence stands, or drops a record that was not used (@p keep false). The page
  * that was counted ahead counts where there is one. */
 static void settle(struct memspan_guard_block *b, bool counted, bool keep)
@@ -205,6 +235,8 @@ static void settle(struct memspan_guard_block *b, bool counted, bool keep)
     pthread_mutex_lock(&guard_lock);
     paged_count -= (counted && !(keep && b->fence.paged)) ? 1 : 0;
     if (keep) {
+        apart_count += b->fence.apart ? 1 : 0;
+        replace_returned(b);
         memspan_guard_table_insert(b);
     } else {
         memspan_guard_table_drop(b);
@@ -285,9 +317,11 @@ static void wait_in_row(struct memspan_guard_block *b, const struct memspan_fenc
     struct memspan_guard_block *due;
 
     pthread_mutex_lock(&guard_lock);
-    b->fence  = *fence;
-    b->closed = true;
-    b->next   = NULL;
+    b->fence    = *fence;
+    b->closed   = !fence->apart;
+    b->returned = fence->apart;
+    b->next     = NULL;
+    apart_count -= fence->apart ? 1 : 0;
     if (last_waiting == NULL) {
         first_waiting = b;
     } else {
@@ -299,6 +333,9 @@ static void wait_in_row(struct memspan_guard_block *b, const struct memspan_fenc
     waiting_paged += b->fence.paged ? 1 : 0;
     due = take_over_due(false);
     pthread_mutex_unlock(&guard_lock);
+    if (fence->apart) {
+        memspan_store_drop(fence->raw);
+    }
     give_back(due);
 }
 
@@ -326,7 +363,9 @@ memspan_status_t memspan_guard_free(void *address, bool *known_p,
         memspan_guard_report(&finding);
     }
     fence = b->fence;
-    memspan_fence_close(&fence);
+    if (!fence.apart) {
+        memspan_fence_close(&fence);
+    }
     wait_in_row(b, &fence);
     return MEMSPAN_OK;
 }
@@ -505,7 +544,7 @@ static bool find_damaged(const void *address, struct memspan_guard_finding *find
     for (b = memspan_guard_table_above(address); (b != NULL) && !found;
          b = memspan_guard_table_above(b->fence.raw)) {
         /* Drivers may be gone by now. */
-        if (is_inherited(b)) {
+        if (is_inherited(b) || b->returned) {
             continue;
         }
         if (b->freed) {

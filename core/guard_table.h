@@ -26,6 +26,8 @@ struct memspan_guard_block {
     pid_t free_thread;
     bool freed;
     bool closed;        /* freed, and nobody may touch it any more */
+    bool returned;      /* freed, and its backend has the memory and watches it */
+    bool replaced;      /* returned, and another block is there: not in the table any more */
     char allocator[32]; /* its name: it may be gone before the block is */
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* opening.c: a driver is opened under a time limit.
+/* opening.c: a driver is opened, and a plug-in asked for its table, under a time limit.
  *
  * Drivers hang while they start: a device that does not come back from a reset, a service that does
  * not answer. A thread of ours waits for them; when time is up it is left behind, with all that it
@@ -17,12 +17,15 @@
 #include <time.h>
 
 struct opening {
+    memspan_backend_entry_t entry; /* of a plug-in that is asked for its table; NULL: open it */
     const memspan_backend_t *table;
+    bool is_plugin;
     pthread_mutex_t lock; /* guards what follows */
     pthread_cond_t done;
     bool is_done;
     bool is_left; /* nobody waits any more: whoever sees both frees it */
     void *state;
+    int device_count;
     memspan_status_t status;
     struct memspan_error_texts texts; /* of the other thread's record, which ends with it */
     long native_code;
@@ -54,26 +57,46 @@ static void keep_error(struct opening *o)
     o->native_code = error->native_code;
 }
 
-static memspan_status_t call_open(const memspan_backend_t *table, void **state_p)
+/* What a plug-in answers to the first questions is not kept: this is only to see that it answers.
+ */
+static void rehearse(const memspan_backend_t *table, void *state, int count)
+{
+    int ordinal;
+
+    for (ordinal = 0; ordinal < count; ordinal++) {
+        memspan_device_info_t info = {.struct_size = sizeof(info)};
+
+        (void)table->device_describe(state, ordinal, &info);
+    }
+}
+
+static memspan_status_t call_open(const memspan_backend_t *table, bool rehearses, void **state_p,
+                                  int *count_p)
 {
     memspan_status_t status;
 
     here   = true;
     status = table->open(&memspan_services, state_p);
-    here   = false;
+    if (status == MEMSPAN_OK) {
+        *count_p = table->device_count(*state_p);
+        if (rehearses && (*count_p <= MEMSPAN_OPENING_DEVICES_MAX)) {
+            rehearse(table, *state_p, *count_p);
+        }
+    }
+    here = false;
     return status;
 }
 
 /* Compilers inside drivers give the thread that starts them a signal stack and leave it there; who
  * ends the thread takes it for the thread's own (the address sanitizer gives its pages back). */
-static memspan_status_t open_driver(const struct opening *o, void **state_p)
+static memspan_status_t open_driver(const struct opening *o, void **state_p, int *count_p)
 {
     bool known;
     stack_t before;
     memspan_status_t status;
 
     known  = (sigaltstack(NULL, &before) == 0);
-    status = call_open(o->table, state_p);
+    status = call_open(o->table, o->is_plugin, state_p, count_p);
     if (known) {
         (void)sigaltstack(&before, NULL);
     }
@@ -82,37 +105,40 @@ static memspan_status_t open_driver(const struct opening *o, void **state_p)
 
 static void *run(void *argument)
 {
-    struct opening *o       = argument;
-    void *state             = NULL;
-    memspan_status_t status = open_driver(o, &state);
+    struct opening *o              = argument;
+    const memspan_backend_t *table = (o->entry != NULL) ? o->entry() : o->table;
+    void *state                    = NULL;
+    int count                      = 0;
+    memspan_status_t status = (o->entry != NULL) ? MEMSPAN_OK : open_driver(o, &state, &count);
     bool left;
 
     pthread_mutex_lock(&o->lock);
-    o->state   = state;
-    o->status  = status;
-    o->is_done = true;
-    left       = o->is_left;
+    o->table        = table;
+    o->state        = state;
+    o->device_count = count;
+    o->status       = status;
+    o->is_done      = true;
+    left            = o->is_left;
     if (status != MEMSPAN_OK) {
         keep_error(o);
     }
     pthread_cond_signal(&o->done);
     pthread_mutex_unlock(&o->lock);
     if (left) {
-        if (status == MEMSPAN_OK) {
-            o->table->close(state);
+        if ((o->entry == NULL) && (status == MEMSPAN_OK)) {
+            table->close(state);
         }
         drop(o);
     }
     return NULL;
 }
 
-static struct opening *make(const memspan_backend_t *table)
+static struct opening *make(void)
 {
     struct opening *o = calloc(1, sizeof(*o));
     pthread_condattr_t attributes;
 
     if (o != NULL) {
-        o->table = table;
         pthread_mutex_init(&o->lock, NULL);
         pthread_condattr_init(&attributes);
         pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
@@ -145,45 +171,90 @@ static bool start(struct opening *o)
     return started;
 }
 
-memspan_status_t memspan_opening_run(const memspan_backend_t *table, void **state_p)
+/* Waits until it is done; false when time is up, and it is the thread's to release. */
+static bool wait_for(struct opening *o, uint64_t limit_s)
 {
-    uint64_t limit_s  = memspan_option_size(MEMSPAN_OPTION_DRIVER_TIMEOUT);
-    bool apart        = ((table->flags & MEMSPAN_BACKEND_OPENS_APART) != 0) && (limit_s > 0);
-    struct opening *o = apart ? make(table) : NULL;
     struct timespec until;
-    memspan_status_t status;
     int error = 0;
+    bool done;
 
-    if ((o != NULL) && !start(o)) {
-        drop(o);
-        o = NULL;
-    }
-    if (o == NULL) {
-        return call_open(table, state_p);
-    }
     clock_gettime(CLOCK_MONOTONIC, &until);
     until.tv_sec += (time_t)((limit_s < 1000000) ? limit_s : 1000000);
     pthread_mutex_lock(&o->lock);
     while (!o->is_done && (error == 0)) {
         error = pthread_cond_timedwait(&o->done, &o->lock, &until);
     }
-    if (!o->is_done) {
-        o->is_left = true;
-        pthread_mutex_unlock(&o->lock);
-        return memspan_error_native(MEMSPAN_ERR_DRIVER, table->name, NULL, 0, NULL,
-                                    "repair or remove the driver, or leave the backend out "
-                                    "(MEMSPAN_BACKENDS=^NAME); MEMSPAN_DRIVER_TIMEOUT is the limit",
-                                    "the driver did not answer within %llu s",
-                                    (unsigned long long)limit_s);
-    }
+    done       = o->is_done;
+    o->is_left = !done;
     pthread_mutex_unlock(&o->lock);
+    return done;
+}
+
+static memspan_status_t fail_late(const char *name, const char *who, uint64_t limit_s)
+{
+    return memspan_error_native(MEMSPAN_ERR_DRIVER, name, NULL, 0, NULL,
+                                "repair or remove the driver, or leave the backend out "
+                                "(MEMSPAN_BACKENDS=^NAME); MEMSPAN_DRIVER_TIMEOUT is the limit",
+                                "%s did not answer within %llu s", who,
+                                (unsigned long long)limit_s);
+}
+
+memspan_status_t memspan_opening_run(const memspan_backend_t *table, bool is_plugin, void **state_p,
+                                     int *count_p)
+{
+    uint64_t limit_s  = memspan_option_size(MEMSPAN_OPTION_DRIVER_TIMEOUT);
+    bool here_only    = (table->flags & MEMSPAN_BACKEND_OPENS_HERE) != 0;
+    bool may_be_apart = is_plugin || ((table->flags & MEMSPAN_BACKEND_OPENS_APART) != 0);
+    struct opening *o = (may_be_apart && !here_only && (limit_s > 0)) ? make() : NULL;
+    memspan_status_t status;
+
+    if (o != NULL) {
+        o->table     = table;
+        o->is_plugin = is_plugin;
+    }
+    if ((o != NULL) && !start(o)) {
+        drop(o);
+        o = NULL;
+    }
+    if (o == NULL) {
+        return call_open(table, false, state_p, count_p);
+    }
+    if (!wait_for(o, limit_s)) {
+        return fail_late(table->name, "the driver", limit_s);
+    }
     status = o->status;
     if (status == MEMSPAN_OK) {
         *state_p = o->state;
+        *count_p = o->device_count;
     } else {
         memspan_error_native(status, o->texts.backend, o->texts.call, o->native_code,
                              o->texts.native_text, o->texts.hint, "%s", o->texts.message);
     }
     drop(o);
     return status;
+}
+
+memspan_status_t memspan_opening_ask(memspan_backend_entry_t entry, const char *name,
+                                     const memspan_backend_t **table_p)
+{
+    uint64_t limit_s  = memspan_option_size(MEMSPAN_OPTION_DRIVER_TIMEOUT);
+    struct opening *o = (limit_s > 0) ? make() : NULL;
+
+    if (o != NULL) {
+        o->entry = entry;
+    }
+    if ((o != NULL) && !start(o)) {
+        drop(o);
+        o = NULL;
+    }
+    if (o == NULL) {
+        *table_p = entry();
+        return MEMSPAN_OK;
+    }
+    if (!wait_for(o, limit_s)) {
+        return fail_late(name, MEMSPAN_BACKEND_ENTRY "()", limit_s);
+    }
+    *table_p = o->table;
+    drop(o);
+    return MEMSPAN_OK;
 }

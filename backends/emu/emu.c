@@ -109,13 +109,36 @@ static memspan_status_t start(struct emu *emu)
     return emu_fault_watch(emu);
 }
 
+/* valgrind is in the program's memory, which a device process gives up: it would hang. */
+static bool runs_under_valgrind(void)
+{
+    FILE *maps = fopen("/proc/self/maps", "re");
+    bool found = false;
+    char line[512];
+
+    while ((maps != NULL) && !found && (fgets(line, sizeof(line), maps) != NULL)) {
+        found = (strstr(line, "/vgpreload_") != NULL);
+    }
+    if (maps != NULL) {
+        fclose(maps);
+    }
+    return found;
+}
+
 static memspan_status_t emu_open(const memspan_services_t *services, void **state_p)
 {
-    struct emu *emu = calloc(1, sizeof(*emu));
+    struct emu *emu;
     memspan_status_t status;
     int count = 0;
     int i;
 
+    if (runs_under_valgrind()) {
+        return services->fail(MEMSPAN_ERR_OFF, EMU_NAME, "", 0, "",
+                              "run it without valgrind: the devices check accesses themselves, and "
+                              "MEMSPAN_DEBUG=guard the host's memory",
+                              "emulated devices cannot be processes under valgrind");
+    }
+    emu = calloc(1, sizeof(*emu));
     if (emu == NULL) {
         return services->fail(MEMSPAN_ERR_NO_MEMORY, EMU_NAME, "calloc", 0, "", NULL,
                               "no memory for the devices' records");

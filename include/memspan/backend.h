@@ -138,7 +138,11 @@ enum memspan_backend_flag {
     MEMSPAN_BACKEND_CHECKS = 1u << 3,
     /** open() may be called on a thread of its own, so that a driver that hangs while it starts
      * does not hold up the program: nothing that open() makes belongs to the thread. */
-    MEMSPAN_BACKEND_OPENS_APART = 1u << 4
+    MEMSPAN_BACKEND_OPENS_APART = 1u << 4,
+    /** Of a plug-in: open() is called by the thread that first needs its devices. Without it a
+     * plug-in is opened as OPENS_APART says, and asked for its table and its devices so too: what
+     * takes longer than MEMSPAN_DRIVER_TIMEOUT is off. */
+    MEMSPAN_BACKEND_OPENS_HERE = 1u << 5
 };
 
 /** The table. abi, struct_size and name come first and never move. "required" members may not be

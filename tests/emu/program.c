@@ -3,7 +3,9 @@
  * before it prints "went on"; a right one prints "right" and exits with 0. run.sh says what each
  * must say. */
 
+#include <fcntl.h>
 #include <memspan/memspan.h>
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -122,6 +124,107 @@ static void read_freed(void)
     write_it(z);
     need(memspan_free(z) == MEMSPAN_OK, "free");
     printf("%g\n", read_it(z));
+}
+
+/* A small block, while another of its size is in use. */
+static void read_freed_small(void)
+{
+    memspan_allocator_h allocator = make_allocator(true, MEMSPAN_VALUE_COHERENT);
+    double *kept                  = memspan_alloc(allocator, 100);
+    double *z                     = memspan_alloc(allocator, 100);
+
+    need((kept != NULL) && (z != NULL), "memory");
+    write_it(z);
+    need(memspan_free(z) == MEMSPAN_OK, "free");
+    printf("%g\n", read_it(z));
+}
+
+/* Blocks that the devices have back are told of, and counted once. */
+static void freed_blocks_come_again(void)
+{
+    memspan_allocator_h allocator = make_allocator(true, MEMSPAN_VALUE_COHERENT);
+    double *z                     = NULL;
+
+    for (int i = 0; i < 300; i++) {
+        z = memspan_alloc(allocator, (size_t)1 << 20);
+        need(z != NULL, "memory");
+        write_it(z);
+        need(memspan_free(z) == MEMSPAN_OK, "free");
+    }
+    need(memspan_check() == MEMSPAN_OK, "check");
+}
+
+static void frees_twice(void)
+{
+    double *z = take(true);
+
+    need(memspan_free(z) == MEMSPAN_OK, "free");
+    memspan_free(z);
+}
+
+/* What a kernel must not touch: the device is lost, and says so. */
+static void expect_lost(const void *x, void *z)
+{
+    memspan_kernel_call_t call = {
+        .struct_size = sizeof(call), .kernel = MEMSPAN_KERNEL_CHASE, .count = 3, .x = x, .z = z};
+
+    if ((memspan_kernel_launch(0, &call) == MEMSPAN_OK) &&
+        (memspan_device_synchronize(0) == MEMSPAN_OK)) {
+        puts("went on");
+        exit(1);
+    }
+    puts(memspan_error_text());
+}
+
+static void kernel_reads_freed(void)
+{
+    memspan_allocator_h managed = make_allocator(true, MEMSPAN_VALUE_MANAGED);
+    struct node *freed          = memspan_alloc(managed, 8000);
+    struct node *first          = memspan_alloc(managed, sizeof(*first));
+    void *last                  = memspan_calloc(managed, 1, 64);
+
+    need((freed != NULL) && (first != NULL) && (last != NULL), "memory");
+    *freed = (struct node){freed, 0};
+    *first = (struct node){freed, 0};
+    need(memspan_free(freed) == MEMSPAN_OK, "free");
+    expect_lost(first, last);
+}
+
+/* A variable of the program in a page of its file, with a value from the start. */
+static struct node variable = {&variable, 1};
+
+static void kernel_reads_variable(void)
+{
+    memspan_allocator_h managed = make_allocator(true, MEMSPAN_VALUE_MANAGED);
+    struct node *first          = memspan_alloc(managed, sizeof(*first));
+    void *last                  = memspan_calloc(managed, 1, 64);
+
+    need((first != NULL) && (last != NULL), "memory");
+    variable.value = 2; /* the page is there, and changed */
+    *first         = (struct node){&variable, 0};
+    expect_lost(first, last);
+}
+
+/* Devices keep no descriptor of the program's: the reader of a pipe sees its end. */
+static void files_are_the_programs(void)
+{
+    struct pollfd end = {.events = POLLIN};
+    int ends[2];
+    int high;
+    char byte;
+
+    need(pipe(ends) == 0, "pipe");
+    high = fcntl(ends[1], F_DUPFD, 200); /* below and above what a device keeps itself */
+    need(high >= 200, "fcntl");
+    start(MEMSPAN_KERNEL_FILL, COUNT, NULL, take(false));
+    need(memspan_device_synchronize(0) == MEMSPAN_OK, "synchronise");
+    close(ends[1]);
+    close(high);
+    end.fd = ends[0];
+    if ((poll(&end, 1, 5000) != 1) || (read(ends[0], &byte, 1) != 0)) {
+        puts("went on: a device holds the pipe");
+        exit(1);
+    }
 }
 
 static void run_over(void)
@@ -378,6 +481,20 @@ static void becomes_another(void)
     execlp("sleep", "sleep", "1", (char *)NULL);
 }
 
+/* A kernel that takes hours, and a program that is killed meanwhile. */
+static void killed_during_a_kernel(void)
+{
+    struct node *node = memspan_alloc(make_allocator(true, MEMSPAN_VALUE_MANAGED), sizeof(*node));
+    void *last        = memspan_alloc(make_allocator(true, MEMSPAN_VALUE_COHERENT), 64);
+
+    need((node != NULL) && (last != NULL), "memory");
+    *node = (struct node){node, 0};
+    name_devices();
+    start(MEMSPAN_KERNEL_CHASE, (size_t)1 << 44, node, last);
+    usleep(200000);
+    raise(SIGKILL);
+}
+
 static const struct mode {
     const char *name;
     void (*run)(void);
@@ -390,6 +507,13 @@ static const struct mode {
     {"write_managed_later", write_managed_later, false},
     {"read_freed", read_freed, false},
     {"run_over", run_over, false},
+    {"read_freed_small", read_freed_small, false},
+    {"freed_blocks_come_again", freed_blocks_come_again, true},
+    {"frees_twice", frees_twice, false},
+    {"kernel_reads_freed", kernel_reads_freed, true},
+    {"kernel_reads_variable", kernel_reads_variable, true},
+    {"files_are_the_programs", files_are_the_programs, true},
+    {"killed_during_a_kernel", killed_during_a_kernel, false},
     {"many_threads", many_threads, false},
     {"in_child", in_child, false},
     {"elsewhere", elsewhere, false},

@@ -70,9 +70,17 @@ said=$("$program" many_threads 2>&1 | grep -c 'memspan: emu0' || true)
 MEMSPAN_DEBUG=guard
 export MEMSPAN_DEBUG
 stopped read_device 'the host read device memory' 'allocated by thread' ' take+' 'read_it+'
+# What the devices find alone is found with the guard too, and it says who freed the block.
+stopped read_freed 'the host read memory that was freed' 'which was freed' 'freed by thread' \
+    'read_freed+'
+stopped read_freed_small 'the host read memory that was freed' 'freed by thread' 'read_freed_small+'
+stopped run_over 'addresses of a device behind the end of a block'
+said=$("$program" frees_twice 2>&1) && code=0 || code=$?
+[ "$code" -eq 134 ] || complain "frees_twice: exit code $code: $said"
+case $said in *'double free of 0x'*'freed by thread'*) ;; *) complain "frees_twice: $said" ;; esac
 unset MEMSPAN_DEBUG
 
-for mode in list_is_walked device_memory_by_copies both_sides_at_once allocates_during_a_launch; do
+for mode in freed_blocks_come_again list_is_walked device_memory_by_copies both_sides_at_once allocates_during_a_launch; do
     runs "$mode"
     MEMSPAN_DEBUG=guard runs "$mode"
 done
@@ -81,6 +89,14 @@ if [ "${3:-}" != thread ]; then
     said=$(timeout -k 5 20 "$program" main_leaves 2>&1) || complain "main_leaves: exit code $?: $said"
     case $said in *right*) ;; *) complain "main_leaves: $said" ;; esac
 fi
+# A kernel has the devices' memory that is in use, and nothing else of the program's.
+for debug in '' guard; do
+    MEMSPAN_DEBUG=$debug runs kernel_reads_freed
+    case $said in *'kernel chase'*'that was freed'*) ;; *) complain "kernel_reads_freed: $said" ;; esac
+done
+runs kernel_reads_variable
+case $said in *'kernel chase'*) ;; *) complain "kernel_reads_variable: $said" ;; esac
+runs files_are_the_programs
 MEMSPAN_EMU_MEMORY=16m
 export MEMSPAN_EMU_MEMORY
 runs out_of_memory
@@ -109,6 +125,15 @@ list=$(mktemp)
 sleep 0.6
 gone becomes_another "$(cat "$list")"
 wait $!
+
+# Nor of a device in the middle of a kernel, when the program is killed.
+"$program" killed_during_a_kernel >"$list" 2>&1 || true
+for attempt in 1 2 3 4 5 6 7 8 9 10; do
+    [ -z "$(devices_left "$(cat "$list")")" ] && break
+    sleep 0.5
+done
+gone killed_during_a_kernel "$(cat "$list")"
+for device in $(devices_left "$(cat "$list")"); do kill -9 "$device"; done
 rm -f "$list"
 
 said=$("$memquery" 2>&1) || complain "memquery: $said"

@@ -21,6 +21,7 @@
 #include "control.h"
 #include <dlfcn.h>
 #include <errno.h>
+#include <limits.h>
 #include <memspan/backend.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -115,6 +116,13 @@ static void start_program(void)
     (void)waitpid(child, NULL, 0);
 }
 
+__attribute__((noreturn)) static void hang(void)
+{
+    for (;;) {
+        pause();
+    }
+}
+
 static void ask_back(void)
 {
     int (*count)(void) = NULL;
@@ -136,6 +144,8 @@ static memspan_status_t open_driver(const memspan_services_t *given, void **stat
         ask_back();
     } else if (opens_so("late")) {
         usleep(1500000);
+    } else if (opens_so("hangs")) {
+        hang();
     }
     for (c = variable; *c != '\0'; c++) {
         *c = (char)((*c >= 'a' && *c <= 'z') ? *c - 32 : *c);
@@ -179,6 +189,12 @@ static void close_driver(void *state)
 static int count_devices(void *state)
 {
     (void)state;
+    if (opens_so("count_hangs")) {
+        hang();
+    }
+    if (opens_so("absurd")) {
+        return INT_MAX;
+    }
     return device_count;
 }
 
@@ -187,6 +203,9 @@ static memspan_status_t describe(void *state, int ordinal, memspan_device_info_t
     enum sort sort = sorts[ordinal];
 
     (void)state;
+    if (opens_so("describe_hangs")) {
+        hang();
+    }
     snprintf(info->name, sizeof(info->name), "pretended %s device", sort_names[sort]);
     snprintf(info->uid, sizeof(info->uid), FAKE_NAME "-%d", ordinal);
     snprintf(info->capacity_source, sizeof(info->capacity_source), "driver");
@@ -472,6 +491,9 @@ MEMSPAN_API const memspan_backend_t *memspan_backend_entry(void);
 
 const memspan_backend_t *memspan_backend_entry(void)
 {
-    table.flags = opens_so(NULL) ? MEMSPAN_BACKEND_OPENS_APART : 0;
+    if (opens_so("entry_hangs")) {
+        hang();
+    }
+    table.flags = opens_so(NULL) ? 0 : MEMSPAN_BACKEND_OPENS_HERE;
     return &table;
 }

@@ -67,6 +67,57 @@ Test(opening, a_driver_that_comes_late_is_closed_again)
     cr_expect_eq(memspan_device_count(), 0);
 }
 
+/* ---- plug-ins that do not come back, or say what cannot be ---- */
+
+static void expect_off(const char *how, const char *words)
+{
+    memspan_backend_info_t info = {.struct_size = sizeof(info)};
+    bool found                  = false;
+    int i;
+
+    setenv("FAKE_OPENING", how, 1);
+    setenv("MEMSPAN_DRIVER_TIMEOUT", "1", 1);
+    machine_pretend("discrete", NULL);
+    setenv("MEMSPAN_LOG", "off", 1);
+    for (i = 0; i < memspan_backend_count(); i++) {
+        cr_assert_eq(memspan_backend_describe(i, &info), MEMSPAN_OK);
+        if (strstr(info.origin, "fakea") != NULL) {
+            found = true;
+            cr_expect(!info.on && (info.status == MEMSPAN_ERR_DRIVER), "%s", info.reason);
+            cr_expect_neq(strstr(info.reason, words), NULL, "\"%s\" does not say \"%s\"",
+                          info.reason, words);
+        }
+    }
+    cr_assert(found);
+    cr_expect_eq(memspan_device_count(), 0);
+    allocate_first();
+}
+
+Test(opening, a_plugin_whose_open_hangs_is_off)
+{
+    expect_off("hangs", "the driver did not answer within 1 s");
+}
+
+Test(opening, a_plugin_whose_device_count_hangs_is_off)
+{
+    expect_off("count_hangs", "the driver did not answer within 1 s");
+}
+
+Test(opening, a_plugin_whose_description_hangs_is_off)
+{
+    expect_off("describe_hangs", "the driver did not answer within 1 s");
+}
+
+Test(opening, a_plugin_whose_entry_hangs_is_off)
+{
+    expect_off("entry_hangs", "memspan_backend_entry() did not answer within 1 s");
+}
+
+Test(opening, a_number_of_devices_that_cannot_be_is_not_believed)
+{
+    expect_off("absurd", "its driver claims 2147483647 devices; more than 1024 are not believed");
+}
+
 /* ---- forks ---- */
 
 static atomic_int imported; /* 1, or -1 */
