@@ -17,6 +17,7 @@
 #include "core/base/file.h"
 #include "core/base/log.h"
 #include "core/base/option.h"
+#include "core/guard_fault.h"
 #include "core/guard_report.h"
 #include "core/heap.h"
 #include <pthread.h>
@@ -36,6 +37,7 @@ enum {
     /* Blocks in use that have pages of a checking backend by themselves, which costs addresses. */
     APART_COUNT_MAX = 4096,
     EXIT_STATUS     = 86,
+    LOCK_TRIES      = 1000, /* of a millisecond, in a signal handler */
 };
 
 static pthread_mutex_t guard_lock = PTHREAD_MUTEX_INITIALIZER; /* guards the table and: */
@@ -446,6 +448,41 @@ void memspan_guard_refused(const void *address, const char *call)
     memspan_error_restore(&saved);
 }
 
+/* The lock, unless it cannot be had: the caller may be a signal handler over its holder. */
+static bool lock_soon(void)
+{
+    int i;
+
+    for (i = 0; i < LOCK_TRIES; i++) {
+        if (pthread_mutex_trylock(&guard_lock) == 0) {
+            return true;
+        }
+        usleep(1000);
+    }
+    return false;
+}
+
+bool memspan_guard_find_closed(const void *address, struct memspan_guard_block *block_p)
+{
+    const struct memspan_chunk *chunk = memspan_store_chunk(address);
+    const struct memspan_guard_block *b;
+    size_t offset;
+    bool found = false;
+
+    if ((chunk == NULL) || !lock_soon()) {
+        return false;
+    }
+    b = memspan_guard_table_find(address);
+    if ((b != NULL) && b->fence.paged) {
+        offset = (size_t)((const unsigned char *)address - b->fence.raw);
+        found  = (offset < b->fence.closed_front_bytes) ||
+                (offset >= b->fence.raw_bytes - b->fence.closed_back_bytes);
+        *block_p = *b;
+    }
+    pthread_mutex_unlock(&guard_lock);
+    return found;
+}
+
 void memspan_guard_tell(const void *address)
 {
     const struct memspan_guard_block *b;
@@ -637,6 +674,7 @@ void memspan_guard_start(void)
         }
         paged_max = mappings / MAPPINGS_PER_BLOCK;
         memspan_call_stack_start();
+        memspan_guard_fault_watch();
         memspan_watch_set(MEMSPAN_WATCH_GUARD, true);
     }
     memspan_error_restore(&saved);

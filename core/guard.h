@@ -32,6 +32,11 @@ void memspan_guard_trim(void);
  * program unless the user wants it to go on. */
 void memspan_guard_refused(const void *address, const char *call);
 
+/* For a signal handler: whether @p address lies in a page that the guard has closed, and a copy of
+ * the block whose page it is. */
+struct memspan_guard_block;
+bool memspan_guard_find_closed(const void *address, struct memspan_guard_block *block_p);
+
 /* For a debugger: print what is known of the memory at or near @p address. */
 void memspan_guard_tell(const void *address);
 

@@ -61,9 +61,18 @@ static void end(void)
 
 /* ---- its parts ---- */
 
-static void say_stack(const struct memspan_call_stack *stack)
+static void say_frame(size_t i, const void *address)
 {
     struct memspan_symbol symbol;
+
+    memspan_symbol_find(address, &symbol);
+    say("    #%zu %s+0x%zx (%s+0x%zx)\n", i, (symbol.name[0] != '\0') ? symbol.name : "?",
+        symbol.offset, (symbol.module[0] != '\0') ? symbol.module : "?",
+        (size_t)symbol.module_offset);
+}
+
+static void say_stack(const struct memspan_call_stack *stack)
+{
     size_t i;
 
     if ((stack == NULL) || (stack->depth == 0)) {
@@ -72,10 +81,7 @@ static void say_stack(const struct memspan_call_stack *stack)
     }
     for (i = 0; i < stack->depth; i++) {
         /* A return address is that of the next instruction, which may be another function's. */
-        memspan_symbol_find((const char *)stack->frames[i] - 1, &symbol);
-        say("    #%zu %s+0x%zx (%s+0x%zx)\n", i, (symbol.name[0] != '\0') ? symbol.name : "?",
-            symbol.offset, (symbol.module[0] != '\0') ? symbol.module : "?",
-            (size_t)symbol.module_offset);
+        say_frame(i, (const char *)stack->frames[i] - 1);
     }
 }
 
@@ -223,6 +229,40 @@ void memspan_guard_report(const struct memspan_guard_finding *f)
         memspan_watch_ending();
         abort();
     }
+}
+
+void memspan_guard_report_fault(const void *address, bool is_write,
+                                const struct memspan_guard_block *block, void *const *frames,
+                                size_t depth)
+{
+    const char *did         = is_write ? "was written to" : "was read";
+    const unsigned char *at = address;
+    size_t size             = block->fence.size_bytes;
+    size_t i;
+
+    atomic_store(&reported, true);
+    begin("error");
+    if (at < block->fence.address) {
+        say("%s: byte -%zu of a block of %zu bytes %s%s\n",
+            block->freed ? "use after free" : "underrun", (size_t)(block->fence.address - at), size,
+            did, block->freed ? " after its free" : "");
+    } else if (block->freed) {
+        say("use after free: byte %zu of a block of %zu bytes %s after its free\n",
+            (size_t)(at - block->fence.address), size, did);
+    } else {
+        say("overrun: byte %zu of a block of %zu bytes %s\n", (size_t)(at - block->fence.address),
+            size, did);
+    }
+    say_block(block);
+    say("  this %s, by thread %d:\n", is_write ? "write" : "read", (int)gettid());
+    for (i = 0; i < depth; i++) {
+        say_frame(i, (const char *)frames[i] - ((i == 0) ? 0 : 1));
+    }
+    say("  what helps: %s\n", block->freed
+                                  ? "find who keeps the address after the free"
+                                  : "compare the block's size with the index that is used here");
+    say("  the program ends here, by SIGSEGV at this instruction\n");
+    end();
 }
 
 void memspan_guard_report_leaks(const struct memspan_guard_leak *leaks, size_t shown, size_t groups,

@@ -45,6 +45,12 @@ bool memspan_guard_reported(void);
  * be held. */
 void memspan_guard_report(const struct memspan_guard_finding *finding);
 
+/* Print which block was missed by an access that a closed page has stopped, and from where: return
+ * addresses, the instruction's own first. */
+void memspan_guard_report_fault(const void *address, bool is_write,
+                                const struct memspan_guard_block *block, void *const *frames,
+                                size_t depth);
+
 /* Print what was not freed: @p shown of @p groups, and the sums over all. */
 void memspan_guard_report_leaks(const struct memspan_guard_leak *leaks, size_t shown, size_t groups,
                                 uint64_t count, uint64_t bytes);

@@ -99,6 +99,7 @@ case $said in *'kernel chase'*) ;; *) complain "kernel_reads_variable: $said" ;;
 runs files_are_the_programs
 MEMSPAN_EMU_MEMORY=16m
 export MEMSPAN_EMU_MEMORY
+MEMSPAN_DEBUG=guard runs freed_blocks_come_again # the same addresses, within 64 MiB of them
 runs out_of_memory
 case $said in *'bytes of device memory on emu0: '*'are left'*) ;; *) complain "out_of_memory: $said" ;; esac
 

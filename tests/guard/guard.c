@@ -131,26 +131,55 @@ ParameterizedTest(struct report *report, guard, reports_and_aborts)
 
 /* ---- what a closed page ends ---- */
 
-struct fault {
-    char wrong[32];
-};
-
 ParameterizedTestParameters(guard, faults_where_it_happens)
 {
-    static struct fault faults[] = {
-        {"overrun_page"}, {"overrun_read"},         {"overrun_large"},
-        {"use_freed"},    {"underrun_far_aligned"}, {"write_freed_large"},
+    static struct report faults[] = {
+        {"overrun_page", "overrun: byte 4096 of a block of 4096 bytes was written to|allocated by|"
+                         "take+|this write, by thread|overrun_page+"},
+        {"overrun_read", "overrun: byte 64 of a block of 64 bytes was read|overrun_read+"},
+        {"overrun_large", "overrun: byte 5242880 of a block of 5242880 bytes was written to|"
+                          "overrun_large+|this write|overrun_large+"},
+        {"use_freed", "use after free: byte 50 of a block of 100 bytes was read|allocated by|take+|"
+                      "freed by thread|use_freed_by+|this read|use_freed_by+|use_freed+"},
+        {"underrun_far_aligned", "underrun: byte -8 of a block of 100 bytes was written to"},
+        {"write_freed_large",
+         "use after free: byte 1048576 of a block of 3145728 bytes was written"},
     };
 
-    return cr_make_param_array(struct fault, faults, sizeof(faults) / sizeof(faults[0]));
+    return cr_make_param_array(struct report, faults, sizeof(faults) / sizeof(faults[0]));
 }
 
-ParameterizedTest(struct fault *fault, guard, faults_where_it_happens)
+ParameterizedTest(struct report *fault, guard, faults_where_it_happens)
 {
     static struct end end;
 
     run("guard", fault->wrong, &end);
     cr_expect(faulted(&end), "%s: status %x: %s", fault->wrong, end.status, end.said);
+    cr_expect(says(&end, fault->texts), "%s: not \"%s\" in: %s", fault->wrong, fault->texts,
+              end.said);
+}
+
+Test(guard, a_fault_goes_to_the_programs_own_handler_too)
+{
+    static struct end end;
+
+    run("guard", "use_freed_with_handler", &end);
+    cr_expect(exited_with(&end, 42), "status %x: %s", end.status, end.said);
+    cr_expect(says(&end, "use after free: byte 50|the program's own handler"), "%s", end.said);
+    run("guard", "elsewhere_with_handler", &end);
+    cr_expect(exited_with(&end, 42), "status %x: %s", end.status, end.said);
+    cr_expect_not(says(&end, "guard: "), "%s", end.said);
+}
+
+Test(guard, a_fault_elsewhere_ends_the_program_as_ever)
+{
+    static struct end end;
+
+    run("guard", "elsewhere", &end);
+    cr_expect(faulted(&end), "status %x: %s", end.status, end.said);
+    cr_expect_not(says(&end, "guard: "), "%s", end.said);
+    run("guard", "sent", &end);
+    cr_expect(faulted(&end), "status %x: %s", end.status, end.said);
 }
 
 /* ---- leaks ---- */

@@ -3,6 +3,8 @@
 
 #include <memspan/memspan.h>
 #include <pthread.h>
+#include <signal.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -93,6 +95,12 @@ static void double_free_by_thread(void)
 
 /* ---- writes and reads outside ---- */
 
+static void use_freed_by(char *p)
+{
+    memspan_free(p);
+    exit(p[50] == 42 ? 0 : 1);
+}
+
 static void overrun_pattern(void)
 {
     char *p = take(20);
@@ -160,6 +168,42 @@ static void underrun_far_aligned(void)
     p[-8] = 1;
 }
 
+/* ---- signals ---- */
+
+static void on_signal(int number)
+{
+    (void)number;
+    if (write(STDERR_FILENO, "the program's own handler\n", 26) != 26) {
+        _exit(3);
+    }
+    _exit(42);
+}
+
+/* The program has a handler of its own, from before. */
+static void use_freed_with_handler(void)
+{
+    signal(SIGSEGV, on_signal);
+    use_freed_by(take(100));
+}
+
+/* A fault that is none of ours goes to that handler at once, and without one ends the program. */
+static void elsewhere_with_handler(void)
+{
+    signal(SIGSEGV, on_signal);
+    take(100)[0] = *(volatile char *)(uintptr_t)4096;
+}
+
+static void elsewhere(void)
+{
+    take(100)[0] = *(volatile char *)(uintptr_t)4096;
+}
+
+static void sent(void)
+{
+    take(100);
+    raise(SIGSEGV);
+}
+
 /* Pages that are locked are fenced by patterns. */
 static void overrun_pinned(void)
 {
@@ -176,10 +220,7 @@ static void overrun_pinned(void)
 
 static void use_freed(void)
 {
-    char *p = take(100);
-
-    memspan_free(p);
-    exit(p[50] == 42 ? 0 : 1);
+    use_freed_by(take(100));
 }
 
 static void write_freed_large(void)
@@ -338,6 +379,10 @@ static const struct {
     WRONG(underrun_far_aligned),
     WRONG(overrun_pinned),
     WRONG(use_freed),
+    WRONG(use_freed_with_handler),
+    WRONG(elsewhere_with_handler),
+    WRONG(elsewhere),
+    WRONG(sent),
     WRONG(write_freed_large),
     WRONG(write_freed_pinned),
     WRONG(leak),
