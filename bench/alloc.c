@@ -122,11 +122,16 @@ static int run_plan(struct alloc_run *run)
 
 static void print_help(const struct bench_option *options)
 {
+    printf("memspan-bench alloc [options]: what allocation costs, beside other allocators\n\n"
+           "Options:\n");
     bench_options_print(stdout, options, OPTION_COUNT);
     printf("\nRows:\n");
     for (size_t i = 0; i < ALLOC_ROW_COUNT; i++) {
         printf("  %-18s %s\n", alloc_rows[i].name, alloc_rows[i].help);
     }
+    printf("\nExit code: 0 measured, 1 a measurement of ours failed or a file was not written, 2 "
+           "wrong "
+           "arguments.\n");
 }
 
 int alloc_main(int argument_count, char *const *arguments)

@@ -109,11 +109,16 @@ static int run_plan(struct rma_run *run)
 
 static void print_help(const struct bench_option *options)
 {
+    printf("memspan-bench rma [options]: what one-sided communication costs, beside the OpenSHMEM "
+           "libraries here\n\nOptions:\n");
     bench_options_print(stdout, options, OPTION_COUNT);
     printf("\nRows:\n");
     for (size_t i = 0; i < RMA_ROW_COUNT; i++) {
         printf("  %-18s %s\n", rma_rows[i].name, rma_rows[i].help);
     }
+    printf("\nExit code: 0 measured, 1 a measurement of ours failed or a file was not written, 2 "
+           "wrong "
+           "arguments.\n");
 }
 
 int rma_main(int argument_count, char *const *arguments)

@@ -33,6 +33,20 @@ foreach(section 3 7)
   file(GLOB pages CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/include/man/*.${section})
   install(FILES ${pages} DESTINATION ${CMAKE_INSTALL_MANDIR}/man${section})
 endforeach()
+# `man NAME` finds every call: a page of one line leads to the page that describes it.
+set(man_families "")
+if(TARGET memspan-shmem AND CMAKE_NM)
+  set(man_families "${CMAKE_NM} $<TARGET_FILE:memspan-shmem>")
+endif()
+install(CODE "
+  set(folder \"${CMAKE_INSTALL_MANDIR}/man3\")
+  if(NOT IS_ABSOLUTE \"\${folder}\")
+    set(folder \"\${CMAKE_INSTALL_PREFIX}/\${folder}\")
+  endif()
+  separate_arguments(families UNIX_COMMAND \"${man_families}\")
+  execute_process(COMMAND sh \"${PROJECT_SOURCE_DIR}/cmake/man_links.sh\" \"${PROJECT_SOURCE_DIR}/include/man\"
+                  \"\$ENV{DESTDIR}\${folder}\" \${families}
+                  COMMAND_ERROR_IS_FATAL ANY)")
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
 # find_package(memspan CONFIG): the target memspan::memspan.

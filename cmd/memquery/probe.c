@@ -8,6 +8,7 @@
 
 #include "probe.h"
 #include "child.h"
+#include "fit.h"
 #include "share.h"
 #include "text.h"
 #include <stdlib.h>
@@ -320,10 +321,13 @@ static void write_bytes(const struct bytes *bytes, FILE *file)
     }
 }
 
-static int print(const struct child_result *result)
+static int print(const struct options *options, const struct child_result *result)
 {
     write_bytes(&result->error, stderr);
-    write_bytes(&result->out, stdout);
+    if (result->out.size_bytes > 0) {
+        fit_write(stdout, result->out.data, result->out.size_bytes,
+                  (options->format == FORMAT_TABLE) ? fit_width() : 0);
+    }
     if ((fflush(stdout) != 0) || ferror(stdout)) {
         text_complain("cannot write the answer to standard output");
         return EXIT_PROBE;
@@ -343,7 +347,8 @@ static int answer_anyway(struct request *request, probe_job_t job, const struct 
         return give_up(request, first);
     }
     run_without_culprits(request, job, names, &result);
-    code = (result.end == CHILD_ANSWERED) ? print(&result) : give_up(request, first);
+    code =
+        (result.end == CHILD_ANSWERED) ? print(request->options, &result) : give_up(request, first);
     child_result_free(&result);
     free(names);
     return code;
@@ -359,7 +364,7 @@ int probe_answer(const struct options *options, probe_job_t job)
     run(&task, &result);
     switch (result.end) {
     case CHILD_ANSWERED:
-        code = print(&result);
+        code = print(options, &result);
         break;
     case CHILD_NOT_MADE:
         code = EXIT_PROBE;

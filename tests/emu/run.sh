@@ -129,7 +129,7 @@ wait $!
 
 # Nor of a device in the middle of a kernel, when the program is killed.
 "$program" killed_during_a_kernel >"$list" 2>&1 || true
-for attempt in 1 2 3 4 5 6 7 8 9 10; do
+for _ in 1 2 3 4 5 6 7 8 9 10; do
     [ -z "$(devices_left "$(cat "$list")")" ] && break
     sleep 0.5
 done

@@ -106,14 +106,14 @@ for header in include/memspan/*.h; do
 done
 
 # Other pages of ours that a page refers to exist, as files or among the names of one.
-for page in include/man/*.[1-9] cmd/*/*.[1-9]; do
+for page in include/man/*.[1-9] cmd/*/*.[1-9] bench/*.[1-9]; do
     for reference in $(sed -nE 's/^\.[BI]R ([^ ]+) \(([1-9])\).*/\1.\2/p' "$page" | sed 's/\\-/-/g'); do
         name=${reference%.?}
         case $name in
         mem* | osh* | shmem* | omp_*) ;;
         *) continue ;;
         esac
-        for file in include/man/"$reference" cmd/*/"$reference"; do
+        for file in include/man/"$reference" cmd/*/"$reference" bench/"$reference"; do
             [ ! -e "$file" ] || continue 2
         done
         sed -n '/^\.SH NAME/,/^\.SH [^N]/p' include/man/*."${reference##*.}" | grep -qE "(^| )$name(,| |\$)" ||
@@ -122,9 +122,14 @@ for page in include/man/*.[1-9] cmd/*/*.[1-9]; do
 done
 
 if command -v groff >/dev/null; then
-    for page in include/man/*.[1-9] cmd/*/*.[1-9]; do
+    for page in include/man/*.[1-9] cmd/*/*.[1-9] bench/*.[1-9]; do
         warnings=$(groff -man -Tutf8 -ww -z "$page" 2>&1)
         [ -z "$warnings" ] || complain "$page: $warnings"
     done
+fi
+if command -v mandoc >/dev/null; then
+    # Styles are a matter of taste and of other programs; a warning is a mistake.
+    warnings=$(mandoc -Tlint -Wwarning include/man/*.[1-9] cmd/*/*.[1-9] bench/*.[1-9] 2>&1) || true
+    [ -z "$warnings" ] || complain "$warnings"
 fi
 exit "$bad"

@@ -18,6 +18,26 @@ table)
     sed '1s/^[^ ]* *//' "$out" >"$scratch/table" # the host's name
     diff -u "$folder/stub.table" "$scratch/table" || die "not the table of stub.table"
     ;;
+width)
+    # On a terminal no line is wider than it, and every word is there; elsewhere nothing is folded.
+    need script
+    run
+    cp "$out" "$scratch/full"
+    for width in 60 100; do
+        COLUMNS=$width script -qec "$memquery" /dev/null </dev/null | tr -d '\r' >"$out"
+        awk -v width="$width" 'length($0) > width { exit 1 }' "$out" || die "wider than $width"
+        [ "$(tr -s ' \n' '\n\n' <"$out")" = "$(tr -s ' \n' '\n\n' <"$scratch/full")" ] ||
+            die "not the same words in $width columns"
+    done
+    expect_out '^ +(no coherent|page faults|[a-z])'
+    script -qec "stty cols 70; unset COLUMNS; exec $memquery" /dev/null </dev/null | tr -d '\r' >"$out"
+    awk 'length($0) > 70 { exit 1 }' "$out" || die "wider than the terminal"
+    COLUMNS=60 script -qec "$memquery --json" /dev/null </dev/null | tr -d '\r' >"$out"
+    jq -e . "$out" >/dev/null || die "JSON was folded"
+    awk 'length($0) > 60 { found = 1 } END { exit !found }' "$scratch/full" || die "nothing is wide"
+    COLUMNS=60 run
+    cmp "$out" "$scratch/full" || die "folded in a file"
+    ;;
 json)
     run --json
     expect_code 0
