@@ -23,9 +23,10 @@ void memspan_account_init(struct memspan_account *account, struct memspan_alloca
     if (account->allocator != allocator) { /* it never changes: late frees still look it up */
         account->allocator = allocator;
     }
-    account->limit_bytes    = UINT64_MAX;
-    account->by_thread      = false;
-    account->ends_with_null = false;
+    account->limit_bytes       = UINT64_MAX;
+    account->by_thread         = false;
+    account->ends_with_null    = false;
+    account->begins_with_heaps = false;
     atomic_store_explicit(&account->closed, false, memory_order_relaxed);
     atomic_store_explicit(&account->had_heaps, false, memory_order_relaxed);
     atomic_store_explicit(&account->lending, false, memory_order_relaxed);

@@ -31,6 +31,7 @@ struct memspan_account {
     uint64_t limit_bytes;                   /* pool_size; UINT64_MAX: none */
     bool by_thread;                         /* the limit is each thread's own */
     bool ends_with_null;                    /* who is refused gets NULL, and nobody else is asked */
+    bool begins_with_heaps;                 /* else when it has served some blocks without */
     atomic_bool had_heaps;                  /* some thread had a heap of it */
     atomic_bool closed;                     /* its allocator has been destroyed: no new heaps */
     atomic_bool lending;                    /* some heap may hold credit */
@@ -51,6 +52,18 @@ struct memspan_account {
 
 /* No limit, nothing counted. */
 void memspan_account_init(struct memspan_account *account, struct memspan_allocator *allocator);
+
+/* Whether a thread that uses the account is to have a heap of it. One with a single block would
+ * cost a hundred times that block: the first ones come from the pool and are charged here. */
+static inline bool memspan_account_earns_heaps(const struct memspan_account *account)
+{
+    enum { BLOCKS_WITHOUT = 64 };
+
+    return account->begins_with_heaps ||
+           atomic_load_explicit(&account->had_heaps, memory_order_relaxed) ||
+           (atomic_load_explicit(&account->allocated_count, memory_order_relaxed) >=
+            BLOCKS_WITHOUT);
+}
 
 /* One lock for the lists of all accounts: they change when a thread first uses an allocator, when
  * one ends, and when memory of a thread that is gone is freed. */

@@ -14,6 +14,7 @@
 #include "core/fork.h"
 #include "core/heap.h"
 #include "core/partitioner.h"
+#include "core/plan_table.h"
 #include "core/watch.h"
 #include <pthread.h>
 #include <stdio.h>
@@ -136,6 +137,11 @@ struct memspan_allocator *memspan_allocator_at(size_t i)
     return (i < atomic_load_explicit(&record_count, memory_order_acquire)) ? record_at(i) : NULL;
 }
 
+static bool is_predefined(const struct memspan_allocator *a)
+{
+    return (a >= predefined) && (a < predefined + PREDEFINED);
+}
+
 static void set_up_account(struct memspan_allocator *a, struct memspan_account *account,
                            uint64_t scope)
 {
@@ -146,75 +152,30 @@ static void set_up_account(struct memspan_allocator *a, struct memspan_account *
         account->limit_bytes = a->traits.pool_size;
         account->by_thread   = (a->traits.access == MEMSPAN_VALUE_THREAD);
     }
+    /* A limit that is each thread's is kept by the threads' heaps. */
+    account->begins_with_heaps = account->by_thread || is_predefined(a);
 }
 
 /* ---- plans ---- */
 
-/* Plans of plain host memory, one for each space that has asked; under table_lock, never freed. */
-static struct plain_plan {
-    const struct memspan_space *space;
-    struct memspan_plan plan;
-    struct plain_plan *next;
-} * plain_plans;
-
-/* Everybody whose wishes are plain shares a plan. table_lock held; NULL with an error recorded. */
-static struct memspan_plan *get_plain_plan(const struct memspan_space *space)
-{
-    struct plain_plan *p;
-
-    for (p = plain_plans; (p != NULL) && (p->space != space); p = p->next) {
-    }
-    if (MEMSPAN_LIKELY(p != NULL)) {
-        return &p->plan;
-    }
-    memspan_watch_start();
-    memspan_fork_prepare();
-    p = calloc(1, sizeof(*p));
-    if (p == NULL) {
-        memspan_error(MEMSPAN_ERR_NO_MEMORY, "no memory for a plan");
-        return NULL;
-    }
-    if (memspan_plan_make_plain(space, &p->plan) != MEMSPAN_OK) {
-        free(p);
-        return NULL;
-    }
-    p->space    = space;
-    p->next     = plain_plans;
-    plain_plans = p;
-    return &p->plan;
-}
-
-/* A plan of its own. NULL with an error recorded. */
-static struct memspan_plan *make_plan(const struct memspan_space *space,
-                                      const struct memspan_traits *traits)
+/* The plan that serves the traits, its own until it is in the table. False with an error. */
+static bool make_plan(const struct memspan_space *space, const struct memspan_traits *traits,
+                      struct memspan_plan *plan_p)
 {
     const struct memspan_space *resolved;
-    struct memspan_plan *plan;
 
     memspan_watch_start();
     memspan_fork_prepare();
     resolved = memspan_space_resolve(space->handle);
-    if (resolved == NULL) {
-        return NULL;
-    }
-    plan = calloc(1, sizeof(*plan));
-    if (plan == NULL) {
-        memspan_error(MEMSPAN_ERR_NO_MEMORY, "no memory for a plan");
-        return NULL;
-    }
-    if (memspan_plan_make(resolved, traits, plan) != MEMSPAN_OK) {
-        free(plan);
-        return NULL;
-    }
-    return plan;
+    return (resolved != NULL) && (memspan_plan_make(resolved, traits, plan_p) == MEMSPAN_OK);
 }
 
-static void drop_plan(struct memspan_plan *plan)
+/* Whoever wants nothing special shares a plan. table_lock held; NULL with an error recorded. */
+static struct memspan_plan *get_plain_plan(const struct memspan_space *space)
 {
-    if (plan != NULL) {
-        memspan_plan_clear(plan);
-        free(plan);
-    }
+    memspan_watch_start();
+    memspan_fork_prepare();
+    return memspan_plan_table_plain(space);
 }
 
 static void set_up_predefined(struct memspan_allocator *a)
@@ -251,6 +212,16 @@ static void open_for_use(struct memspan_allocator *a)
     atomic_store_explicit(&a->provider, plan->provider, memory_order_release);
 }
 
+static struct memspan_plan *plan_of_predefined(const struct memspan_allocator *a)
+{
+    struct memspan_plan plan;
+
+    if (memspan_plan_is_plain(a->space, &a->traits)) {
+        return get_plain_plan(a->space);
+    }
+    return make_plan(a->space, &a->traits, &plan) ? memspan_plan_table_enter(&plan) : NULL;
+}
+
 memspan_status_t memspan_allocator_ensure_plan(struct memspan_allocator *a)
 {
     memspan_status_t status;
@@ -263,8 +234,7 @@ memspan_status_t memspan_allocator_ensure_plan(struct memspan_allocator *a)
         set_up_predefined(a);
     }
     if (a->plan == NULL) { /* one of the predefined, for the first time */
-        a->owns_plan = !memspan_plan_is_plain(a->space, &a->traits);
-        a->plan      = a->owns_plan ? make_plan(a->space, &a->traits) : get_plain_plan(a->space);
+        a->plan = plan_of_predefined(a);
     }
     status = (a->plan == NULL) ? memspan_error_last()->status : memspan_plan_provide(a->plan);
     if (status == MEMSPAN_OK) {
@@ -379,17 +349,15 @@ static void put_record(struct memspan_allocator *a)
 
 /* Fills a record that nobody has the handle of yet; the handle. */
 static uintptr_t fill(struct memspan_allocator *a, const struct memspan_space *space,
-                      const struct memspan_traits *traits, struct memspan_plan *plan,
-                      bool owns_plan)
+                      const struct memspan_traits *traits, struct memspan_plan *plan)
 {
-    a->space     = space;
-    a->traits    = *traits;
-    a->plan      = plan;
-    a->owns_plan = owns_plan;
-    a->name[0]   = '\0';
+    a->space   = space;
+    a->traits  = *traits;
+    a->plan    = plan;
+    a->name[0] = '\0';
     set_up_account(a, &a->account, 0);
     atomic_store_explicit(&a->provider, NULL, memory_order_relaxed);
-    if (!owns_plan && (plan->provider != NULL)) {
+    if (plan->provider != NULL) {
         open_for_use(a);
     }
     atomic_store_explicit(&a->zombie, false, memory_order_relaxed);
@@ -403,25 +371,22 @@ static memspan_status_t create(const struct memspan_space *space,
                                memspan_allocator_h *allocator_p)
 {
     bool plain                  = memspan_plan_is_plain(space, traits);
-    struct memspan_plan *plan   = NULL;
     struct memspan_allocator *a = NULL;
+    struct memspan_plan *plan;
+    struct memspan_plan made;
     uintptr_t handle;
 
-    if (!plain) { /* opens drivers: not with the lock held */
-        plan = make_plan(space, traits);
-        if (plan == NULL) {
-            return memspan_error_last()->status;
-        }
+    if (!plain && !make_plan(space, traits, &made)) { /* opens drivers: not with the lock held */
+        return memspan_error_last()->status;
     }
     pthread_mutex_lock(&table_lock);
-    plan = plain ? get_plain_plan(space) : plan;
+    plan = plain ? get_plain_plan(space) : memspan_plan_table_enter(&made);
     a    = (plan == NULL) ? NULL : take_record();
     if (a == NULL) {
         pthread_mutex_unlock(&table_lock);
-        drop_plan(plain ? NULL : plan);
         return memspan_error_last()->status;
     }
-    handle = fill(a, space, traits, plan, !plain);
+    handle = fill(a, space, traits, plan);
     /* Pairs with the acquire in find(): whoever holds the handle sees the record. */
     atomic_store_explicit(&a->handle, handle, memory_order_release);
     pthread_mutex_unlock(&table_lock);
@@ -436,7 +401,7 @@ static memspan_status_t create_and_report(const struct memspan_space *space,
 {
     memspan_status_t status = create(space, traits, allocator_p);
 
-    if ((status == MEMSPAN_OK) && memspan_allocator_find(*allocator_p)->owns_plan) {
+    if ((status == MEMSPAN_OK) && !memspan_plan_is_plain(space, traits)) {
         memspan_plan_report(memspan_allocator_find(*allocator_p)->plan);
     }
     return status;
@@ -545,7 +510,6 @@ static void retire(struct memspan_allocator *a)
     if (a->traits.partitioner != 0) {
         memspan_partitioner_forget_allocator(a->traits.partitioner, a->index);
     }
-    drop_plan(a->owns_plan ? a->plan : NULL);
     a->plan = NULL;
     add_to_the_gone(a);
     put_record(a);

@@ -14,8 +14,7 @@ struct memspan_allocator {
     _Atomic(struct memspan_provider *) provider; /* NULL until the first allocation */
     const struct memspan_space *space;
     struct memspan_traits traits;
-    struct memspan_plan *plan;      /* NULL: not made yet */
-    bool owns_plan;                 /* else it is that of all such allocators, and stays */
+    struct memspan_plan *plan;      /* in the table of plans; NULL: not made yet */
     atomic_bool has_objects;        /* small blocks come from the heaps of threads */
     atomic_bool zombie;             /* destroyed, with live memory; the last free ends it */
     atomic_bool warned;             /* its fallback was reported */

@@ -109,20 +109,103 @@ static void set_up(struct memspan_heap *heap, struct memspan_account *account,
     atomic_store_explicit(&heap->handle, UINTPTR_MAX, memory_order_relaxed);
 }
 
+/* ---- the heaps of a thread ---- */
+
+static size_t hash_of(const struct memspan_account *account)
+{
+    uintptr_t value = (uintptr_t)account;
+
+    return (size_t)((value >> 6) * UINT64_C(0x9e3779b97f4a7c15) >> 32);
+}
+
+static struct memspan_heap **bucket_of(const struct memspan_thread *t,
+                                       const struct memspan_account *account)
+{
+    return &t->heap_of[hash_of(account) & (t->heap_of_size - 1)];
+}
+
+/* Room to look one more heap up; false without memory. The thread's own, in no section. */
+static bool make_room(struct memspan_thread *t)
+{
+    enum { FIRST_SIZE = 16 };
+    size_t size = (t->heap_of_size == 0) ? FIRST_SIZE : 2 * t->heap_of_size;
+    struct memspan_heap **table;
+    struct memspan_heap *heap;
+
+    if (t->heap_count < t->heap_of_size) {
+        return true;
+    }
+    table = calloc(size, sizeof(struct memspan_heap *));
+    if (table == NULL) {
+        return t->heap_of_size > 0;
+    }
+    free(t->heap_of);
+    t->heap_of      = table;
+    t->heap_of_size = size;
+    for (heap = t->heaps; heap != NULL; heap = heap->next) {
+        struct memspan_heap **bucket = bucket_of(t, heap->account);
+
+        heap->next_hashed = *bucket;
+        *bucket           = heap;
+    }
+    return true;
+}
+
+static void put_first(struct memspan_thread *t, struct memspan_heap *heap)
+{
+    heap->previous = NULL;
+    heap->next     = t->heaps;
+    if (t->heaps != NULL) {
+        t->heaps->previous = heap;
+    }
+    t->heaps = heap;
+}
+
+static void take_out(struct memspan_thread *t, struct memspan_heap *heap)
+{
+    if (heap->next != NULL) {
+        heap->next->previous = heap->previous;
+    }
+    if (heap->previous != NULL) {
+        heap->previous->next = heap->next;
+    } else {
+        t->heaps = heap->next;
+    }
+}
+
+void memspan_heap_leave_thread(struct memspan_heap *heap)
+{
+    struct memspan_thread *t   = heap->thread;
+    struct memspan_heap **link = bucket_of(t, heap->account);
+    unsigned i;
+
+    while (*link != heap) {
+        link = &(*link)->next_hashed;
+    }
+    *link = heap->next_hashed;
+    t->heap_count--;
+    take_out(t, heap);
+    for (i = 0; i < MEMSPAN_THREAD_SLOTS; i++) {
+        if (t->slots[i] == heap) {
+            t->slots[i] = memspan_heap_nobody_at(i);
+        }
+    }
+}
+
 struct memspan_heap *memspan_heap_find(struct memspan_thread *t,
                                        const struct memspan_account *account)
 {
-    struct memspan_heap **link = &t->heaps;
-    struct memspan_heap *heap;
+    struct memspan_heap *heap = t->heaps;
 
-    while ((*link != NULL) && ((*link)->account != account)) {
-        link = &(*link)->next;
+    if ((heap == NULL) || (heap->account == account)) {
+        return heap;
     }
-    heap = *link;
+    for (heap = *bucket_of(t, account); (heap != NULL) && (heap->account != account);
+         heap = heap->next_hashed) {
+    }
     if (heap != NULL) {
-        *link      = heap->next;
-        heap->next = t->heaps;
-        t->heaps   = heap;
+        take_out(t, heap);
+        put_first(t, heap);
     }
     return heap;
 }
@@ -139,15 +222,19 @@ static bool link_heap(struct memspan_heap *heap, struct memspan_account *account
     atomic_store_explicit(&account->had_heaps, true, memory_order_seq_cst);
     memspan_thread_hold();
     memspan_account_lock();
-    open = !atomic_load_explicit(&account->closed, memory_order_seq_cst);
+    open = !atomic_load_explicit(&account->closed, memory_order_seq_cst) && make_room(t);
     if (open) {
+        struct memspan_heap **bucket = bucket_of(t, account);
+
+        heap->next_hashed = *bucket;
+        *bucket           = heap;
+        t->heap_count++;
         heap->next_of_account = account->heaps;
         if (account->heaps != NULL) {
             account->heaps->previous_of_account = heap;
         }
         account->heaps = heap;
-        heap->next     = t->heaps;
-        t->heaps       = heap;
+        put_first(t, heap);
     }
     if (open && (account == &a->account) && (handle != 0) && (account->next == NULL) &&
         atomic_load_explicit(&a->has_objects, memory_order_relaxed)) {
@@ -190,7 +277,7 @@ struct memspan_heap *memspan_heap_enter(struct memspan_account *account,
         return NULL;
     }
     heap = enter_known(account, t);
-    if (heap != NULL) {
+    if ((heap != NULL) || !memspan_account_earns_heaps(account)) {
         return heap;
     }
     heap = take_record();
@@ -270,8 +357,10 @@ static bool debit_heap(struct memspan_heap *heap, uint64_t bytes, int blocks, bo
     return true;
 }
 
-/* The same for a thread that can have no heap: straight from the account. */
-static bool debit_account(struct memspan_account *account, uint64_t bytes, int blocks, bool *lent_p)
+/* The same for a thread that has no heap: straight from the account. @p t NULL: it can have none.
+ */
+static bool debit_account(struct memspan_account *account, struct memspan_thread *t, uint64_t bytes,
+                          int blocks, bool *lent_p)
 {
     uint64_t extra = 0;
     bool done      = true;
@@ -283,9 +372,18 @@ static bool debit_account(struct memspan_account *account, uint64_t bytes, int b
         return false;
     }
     if (memspan_account_is_limited(account)) {
-        memspan_thread_hold(); /* so that nobody calls credit back between the two looks at it */
+        /* Nobody may call credit back between the two looks at it. */
+        if (t != NULL) {
+            memspan_thread_enter(t);
+        } else {
+            memspan_thread_hold();
+        }
         done = memspan_account_charge(account, bytes, &extra, lent_p);
-        memspan_thread_release();
+        if (t != NULL) {
+            memspan_thread_leave(t);
+        } else {
+            memspan_thread_release();
+        }
     }
     if (done) {
         memspan_account_publish(account,
@@ -308,7 +406,7 @@ bool memspan_heap_debit(struct memspan_account *account, uint64_t bytes, int blo
             done = debit_heap(heap, bytes, blocks, &lent);
             memspan_thread_leave(t);
         } else {
-            done = debit_account(account, bytes, blocks, &lent);
+            done = debit_account(account, t, bytes, blocks, &lent);
         }
         if (done || !lent) {
             return done;

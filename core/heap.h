@@ -64,6 +64,8 @@ struct memspan_heap {
     struct memspan_pool *pool; /* where the published waiting bytes are counted */
     uint64_t failed_count;     /* not published yet */
     struct memspan_heap *next; /* of the thread; also links unused records */
+    struct memspan_heap *previous;
+    struct memspan_heap *next_hashed; /* in the thread's heap_of */
     struct memspan_heap *next_of_account;
     struct memspan_heap *previous_of_account;
 
@@ -303,6 +305,10 @@ void memspan_heap_before_fork(void);
 void memspan_heap_after_fork(void);
 
 /* ---- shared by heap*.c ---- */
+
+/* Take a heap out of its thread's list, slots and look-up. By the thread in no section while nobody
+ * stops it, or while it is stopped. */
+void memspan_heap_leave_thread(struct memspan_heap *heap);
 
 /* The heap of an account among a thread's; it comes to the front of its list. In a section. */
 struct memspan_heap *memspan_heap_find(struct memspan_thread *thread,

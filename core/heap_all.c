@@ -235,6 +235,10 @@ void memspan_heap_retire_all(struct memspan_thread *t)
     unsigned i;
 
     t->heaps = NULL;
+    free(t->heap_of);
+    t->heap_of      = NULL;
+    t->heap_of_size = 0;
+    t->heap_count   = 0;
     for (i = 0; i < MEMSPAN_THREAD_SLOTS; i++) {
         t->slots[i] = memspan_heap_nobody_at(i);
     }
@@ -243,24 +247,6 @@ void memspan_heap_retire_all(struct memspan_thread *t)
         memspan_account_lock();
         retire(heap);
         memspan_account_unlock();
-    }
-}
-
-/* Out of its thread's list and slots. */
-static void leave_thread(struct memspan_heap *heap)
-{
-    struct memspan_thread *t   = heap->thread;
-    struct memspan_heap **link = &t->heaps;
-    unsigned i;
-
-    while (*link != heap) {
-        link = &(*link)->next;
-    }
-    *link = heap->next;
-    for (i = 0; i < MEMSPAN_THREAD_SLOTS; i++) {
-        if (t->slots[i] == heap) {
-            t->slots[i] = memspan_heap_nobody_at(i);
-        }
     }
 }
 
@@ -283,7 +269,7 @@ bool memspan_heap_close(struct memspan_account *account)
     }
     memspan_account_lock();
     while (account->heaps != NULL) {
-        leave_thread(account->heaps);
+        memspan_heap_leave_thread(account->heaps);
         retire(account->heaps);
     }
     memspan_account_unlock();

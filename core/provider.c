@@ -23,7 +23,8 @@ enum { CHUNK_GROWTH = 16 };
 static _Atomic(struct memspan_provider *) first_provider;
 static pthread_mutex_t provider_lock = PTHREAD_MUTEX_INITIALIZER; /* guards adding a provider */
 
-static bool same(const struct memspan_provider_spec *a, const struct memspan_provider_spec *b)
+bool memspan_provider_spec_equal(const struct memspan_provider_spec *a,
+                                 const struct memspan_provider_spec *b)
 {
     return (a->device == b->device) && (a->kind == b->kind) && (a->flags == b->flags) &&
            (a->resident_ordinal == b->resident_ordinal) &&
@@ -40,7 +41,8 @@ static struct memspan_provider *find(const struct memspan_provider_spec *spec)
 {
     struct memspan_provider *p;
 
-    for (p = memspan_provider_first(); (p != NULL) && !same(&p->spec, spec); p = p->next) {
+    for (p = memspan_provider_first(); (p != NULL) && !memspan_provider_spec_equal(&p->spec, spec);
+         p = p->next) {
     }
     return p;
 }

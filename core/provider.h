@@ -26,6 +26,9 @@ struct memspan_provider_spec {
     size_t importer_count;
 };
 
+bool memspan_provider_spec_equal(const struct memspan_provider_spec *a,
+                                 const struct memspan_provider_spec *b);
+
 struct memspan_pool;
 
 struct memspan_provider {

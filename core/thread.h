@@ -32,8 +32,11 @@ struct memspan_thread {
     atomic_uint busy;
     atomic_uint interrupt;                            /* enum; not 0: the short ways are closed */
     struct memspan_heap *slots[MEMSPAN_THREAD_SLOTS]; /* by handle; never NULL */
-    struct memspan_heap *heaps;                       /* all of them */
-    struct memspan_thread *next;                      /* in the list of threads */
+    struct memspan_heap *heaps;                       /* all of them, the last used first */
+    struct memspan_heap **heap_of;                    /* by account, linked by next_hashed */
+    size_t heap_of_size;                              /* a power of two, or 0 */
+    size_t heap_count;
+    struct memspan_thread *next; /* in the list of threads */
     struct memspan_thread *previous;
 } __attribute__((aligned(MEMSPAN_CACHE_LINE_BYTES)));
 

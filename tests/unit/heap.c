@@ -13,18 +13,39 @@ static struct memspan_slab *slab_of(const void *pointer)
     return memspan_entry_record(memspan_map_find(pointer));
 }
 
+/* The first blocks of an allocator come from no heap: after this the calling thread has one. */
+static void earn_heap(memspan_allocator_h allocator)
+{
+    void *block = NULL;
+    int i;
+
+    for (i = 0; i < 1000; i++) {
+        block = memspan_alloc(allocator, 16);
+        cr_assert_eq(memspan_free(block), MEMSPAN_OK);
+    }
+    cr_assert((memspan_map_find(block) & MEMSPAN_ENTRY_SLAB) != 0);
+}
+
+static memspan_allocator_h make_with_heap(void)
+{
+    memspan_allocator_h allocator = MEMSPAN_ALLOCATOR_NULL;
+
+    cr_assert_eq(memspan_allocator_create(MEMSPAN_SPACE_DEFAULT, NULL, 0, &allocator), MEMSPAN_OK);
+    earn_heap(allocator);
+    return allocator;
+}
+
 /* Who frees the first object of a full slab clears its mark and then tells the owner. If he loses
  * the processor in between, the owner may find the slab itself and fill it again: what he is told
  * then is not so any more. */
 Test(heap, what_is_told_too_late_of_a_full_slab_changes_nothing, .timeout = 20)
 {
     enum { SIZE = 2000 };
-    memspan_allocator_h allocator;
+    memspan_allocator_h allocator = make_with_heap();
     struct memspan_slab *slab;
     struct memspan_heap *heap;
     void *pointer;
 
-    cr_assert_eq(memspan_allocator_create(MEMSPAN_SPACE_DEFAULT, NULL, 0, &allocator), MEMSPAN_OK);
     slab = slab_of(memspan_alloc(allocator, SIZE));
     do {
         pointer = memspan_alloc(allocator, SIZE);
@@ -49,13 +70,12 @@ Test(heap, a_block_of_other_traits_is_kept_for_nobody)
 {
     enum { SIZE = 64 << 10 };
     static const memspan_trait_t huge = {MEMSPAN_TRAIT_PAGE_SIZE, 2 << 20};
-    memspan_allocator_h allocator;
+    memspan_allocator_h allocator     = make_with_heap();
     struct memspan_chunk *usual;
     struct memspan_chunk *chunk;
     void *pointer;
     int i;
 
-    cr_assert_eq(memspan_allocator_create(MEMSPAN_SPACE_DEFAULT, NULL, 0, &allocator), MEMSPAN_OK);
     pointer = memspan_alloc(allocator, SIZE);
     usual   = memspan_store_chunk(pointer);
     cr_assert_neq(usual, NULL);
@@ -103,6 +123,7 @@ static void *use_again(void *argument)
                      MEMSPAN_OK);
         of_both = others[count++];
     } while (memspan_heap_slot((uintptr_t)of_both) != slot);
+    earn_heap(of_both);
     *(void **)argument = memspan_alloc(of_both, 64);
     pthread_barrier_wait(&turns);
     pthread_barrier_wait(&turns);
@@ -117,9 +138,9 @@ Test(heap, a_heap_that_was_closed_is_in_no_slot_of_its_thread, .timeout = 20)
     void *ours;
 
     cr_assert_eq(pthread_barrier_init(&turns, NULL, 2), 0);
-    cr_assert_eq(memspan_allocator_create(MEMSPAN_SPACE_DEFAULT, NULL, 0, &of_both), MEMSPAN_OK);
-    ours   = memspan_alloc(of_both, 64);
-    before = atomic_load(&slab_of(ours)->heap);
+    of_both = make_with_heap();
+    ours    = memspan_alloc(of_both, 64);
+    before  = atomic_load(&slab_of(ours)->heap);
     cr_assert_eq(memspan_free(ours), MEMSPAN_OK);
     cr_assert_eq(pthread_create(&thread, NULL, use_again, &theirs), 0);
     pthread_barrier_wait(&turns);

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* plan_table.c: equal plans are one. There are as many as different wishes, which are few, so a
+ * list is enough; what is asked for most comes to its front. */
+
+#include "core/plan_table.h"
+#include "core/base/error.h"
+#include <stdlib.h>
+#include <string.h>
+
+struct entry {
+    struct memspan_plan plan;
+    bool plain;
+    struct entry *next;
+};
+
+static struct entry *entries;
+
+static struct memspan_plan *add(const struct memspan_plan *plan, bool plain)
+{
+    struct entry *e = calloc(1, sizeof(*e));
+
+    if (e == NULL) {
+        memspan_error(MEMSPAN_ERR_NO_MEMORY, "no memory for a plan");
+        return NULL;
+    }
+    e->plan  = *plan;
+    e->plain = plain;
+    e->next  = entries;
+    entries  = e;
+    return &e->plan;
+}
+
+static struct memspan_plan *use(struct entry **link)
+{
+    struct entry *e = *link;
+
+    *link   = e->next;
+    e->next = entries;
+    entries = e;
+    return &e->plan;
+}
+
+struct memspan_plan *memspan_plan_table_plain(const struct memspan_space *space)
+{
+    struct memspan_plan plan;
+    struct entry **link;
+
+    for (link = &entries; *link != NULL; link = &(*link)->next) {
+        if ((*link)->plain && ((*link)->plan.space == space)) {
+            return use(link);
+        }
+    }
+    return (memspan_plan_make_plain(space, &plan) == MEMSPAN_OK) ? add(&plan, true) : NULL;
+}
+
+static bool equal(const struct memspan_plan *a, const struct memspan_plan *b)
+{
+    return (a->space == b->space) && (a->kind_asked == b->kind_asked) &&
+           (a->kind_given == b->kind_given) && (a->resident == b->resident) &&
+           (a->blocked_bytes == b->blocked_bytes) && (a->exact == b->exact) &&
+           (a->serves == b->serves) && (a->migratable == b->migratable) &&
+           memspan_provider_spec_equal(&a->spec, &b->spec) && (strcmp(a->why, b->why) == 0);
+}
+
+struct memspan_plan *memspan_plan_table_enter(struct memspan_plan *plan)
+{
+    struct memspan_plan *entered;
+    struct entry **link;
+
+    for (link = &entries; *link != NULL; link = &(*link)->next) {
+        if (!(*link)->plain && equal(&(*link)->plan, plan)) {
+            entered = use(link);
+            memspan_plan_clear(plan);
+            return entered;
+        }
+    }
+    entered = add(plan, false);
+    if (entered == NULL) {
+        memspan_plan_clear(plan);
+    }
+    return entered;
+}

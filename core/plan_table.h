@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef MEMSPAN_CORE_PLAN_TABLE_H
+#define MEMSPAN_CORE_PLAN_TABLE_H
+
+/* Plans of allocators. Equal ones are one, so that a hundred thousand allocators of a kind have one
+ * plan; they are never freed, so that whoever has seen one may look at it. All calls are made under
+ * the lock of the table of allocators. */
+
+#include "core/plan.h"
+
+/* The plan of plain host memory for a space (memspan_plan_is_plain()); NULL with an error. */
+struct memspan_plan *memspan_plan_table_plain(const struct memspan_space *space);
+
+/* The plan in the table that equals @p plan, which is used up; NULL with an error. */
+struct memspan_plan *memspan_plan_table_enter(struct memspan_plan *plan);
+
+#endif /* MEMSPAN_CORE_PLAN_TABLE_H */
