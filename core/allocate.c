@@ -32,8 +32,7 @@ struct ask {
     bool zeroed;                     /* in: wanted */
     const struct memspan_plan *plan; /* instead of the allocator's own, or NULL */
     bool fallback;
-    bool grows;       /* for a block that has outgrown its place */
-    uintptr_t handle; /* what the allocator was found by; 0: whatever it has now */
+    bool grows; /* for a block that has outgrown its place */
 };
 
 static memspan_status_t take_divided(struct memspan_allocator *a,
@@ -152,13 +151,6 @@ static void *allocate_from(struct memspan_allocator *a, const struct ask *ask)
     if (account == NULL) {
         return NULL;
     }
-    /* Charged, it cannot become another's any more; it may have before. */
-    if (MEMSPAN_UNLIKELY((ask->handle != 0) &&
-                         (atomic_load_explicit(&a->handle, memory_order_acquire) != ask->handle))) {
-        memspan_heap_credit(account, bytes, 0, 1);
-        memspan_error(MEMSPAN_ERR_NOT_FOUND, "the allocator does not exist any more");
-        return NULL;
-    }
     if (MEMSPAN_UNLIKELY(take(a, account, ask, &zeroed, &address) != MEMSPAN_OK)) {
         memspan_heap_credit(account, bytes, 0, 1);
         return NULL;
@@ -191,7 +183,7 @@ __attribute__((noreturn)) static void end_program(const struct memspan_allocator
     abort();
 }
 
-/* Who is asked when @p a said no; NULL when nobody is. */
+/* Who is asked when @p a said no, pinned; NULL when nobody is. */
 static struct memspan_allocator *next_to_ask(struct memspan_allocator *a, size_t size_bytes)
 {
     struct memspan_allocator *next = NULL;
@@ -200,18 +192,22 @@ static struct memspan_allocator *next_to_ask(struct memspan_allocator *a, size_t
     case MEMSPAN_VALUE_ABORT_FB:
         end_program(a, size_bytes);
     case MEMSPAN_VALUE_ALLOCATOR_FB:
-        next = memspan_allocator_find(a->traits.fb_data);
+        next = memspan_allocator_pin(a->traits.fb_data);
         if (next == NULL) {
-            next = memspan_allocator_find(memspan_allocator_of_vendor(a->traits.fb_data));
+            next = memspan_allocator_pin(memspan_allocator_of_vendor(a->traits.fb_data));
         }
         break;
     case MEMSPAN_VALUE_DEFAULT_MEM_FB:
-        next = memspan_allocator_find(MEMSPAN_ALLOCATOR_DEFAULT);
+        next = memspan_allocator_pin(MEMSPAN_ALLOCATOR_DEFAULT);
         break;
     default: /* null_fb */
         break;
     }
-    return (next == a) ? NULL : next;
+    if (next == a) {
+        memspan_allocator_release(next);
+        return NULL;
+    }
+    return next;
 }
 
 static void report_fallback(struct memspan_allocator *a, struct memspan_allocator *given,
@@ -237,35 +233,47 @@ static void *fail(struct memspan_allocator *first, size_t size_bytes)
     return NULL;
 }
 
+/* One allocator's answer. */
+static void *ask_one(struct memspan_allocator *first, struct memspan_allocator *a,
+                     const struct ask *ask)
+{
+    void *address = allocate_from(a, ask);
+
+    if (MEMSPAN_UNLIKELY(address == NULL)) {
+        atomic_fetch_add_explicit(&a->account.failed_count, 1, memory_order_relaxed);
+    } else if (MEMSPAN_UNLIKELY(a != first)) {
+        report_fallback(first, a, ask->size_bytes, address);
+    }
+    return address;
+}
+
 static void *allocate(struct memspan_allocator *first, struct ask *ask)
 {
     struct memspan_allocator *a = first;
-    size_t align                = ask->align_bytes;
-    void *address;
+    struct memspan_allocator *next;
+    void *address = ask_one(first, a, ask);
     int asked;
 
-    for (asked = 0; asked < FALLBACKS_MAX; asked++) {
-        address = allocate_from(a, ask);
-        if (MEMSPAN_LIKELY(address != NULL)) {
-            if (MEMSPAN_UNLIKELY(a != first)) {
-                report_fallback(first, a, ask->size_bytes, address);
-            }
-            return address;
-        }
-        atomic_fetch_add_explicit(&a->account.failed_count, 1, memory_order_relaxed);
+    for (asked = 1; (address == NULL) && (asked < FALLBACKS_MAX); asked++) {
         /* A fallback still owes the alignment that the first allocator promised. */
-        align            = (a->traits.alignment > align) ? a->traits.alignment : align;
-        ask->align_bytes = align;
-        ask->plan        = NULL;
-        ask->fallback    = true;
-        ask->handle      = 0;
-        a                = next_to_ask(a, ask->size_bytes);
-        if (a == NULL) {
+        ask->align_bytes =
+            (a->traits.alignment > ask->align_bytes) ? a->traits.alignment : ask->align_bytes;
+        ask->plan     = NULL;
+        ask->fallback = true;
+        next          = next_to_ask(a, ask->size_bytes);
+        memspan_allocator_release((a == first) ? NULL : a);
+        if (next == NULL) {
             return fail(first, ask->size_bytes);
         }
+        a       = next;
+        address = ask_one(first, a, ask);
     }
-    memspan_error(MEMSPAN_ERR_CONFLICT, "the fallbacks of an allocator lead round in a circle");
-    return fail(first, ask->size_bytes);
+    memspan_allocator_release((a == first) ? NULL : a);
+    if (address == NULL) {
+        memspan_error(MEMSPAN_ERR_CONFLICT, "the fallbacks of an allocator lead round in a circle");
+        return fail(first, ask->size_bytes);
+    }
+    return address;
 }
 
 /* Inside a chunk hook no memory is given or taken. */
@@ -286,16 +294,9 @@ static void *allocate_and_report(struct memspan_allocator *a, struct ask *ask)
 
 /* ---- public ---- */
 
-/* The handle, if it can go stale. */
-static uintptr_t marked(memspan_allocator_h handle)
-{
-    return memspan_allocator_is_marked(handle) ? (uintptr_t)handle : 0;
-}
-
 void *memspan_allocate_slowly(memspan_allocator_h handle, size_t align_bytes, size_t size_bytes)
 {
-    struct ask ask = {
-        .size_bytes = size_bytes, .align_bytes = align_bytes, .handle = marked(handle)};
+    struct ask ask = {.size_bytes = size_bytes, .align_bytes = align_bytes};
     struct memspan_allocator *a;
     void *address = NULL;
     bool refused  = false;
@@ -309,15 +310,18 @@ void *memspan_allocate_slowly(memspan_allocator_h handle, size_t align_bytes, si
     if ((address != NULL) || refused || memspan_heap_refuses((uintptr_t)handle, size_bytes)) {
         return address;
     }
-    a = memspan_allocator_resolve(handle);
+    a = memspan_allocator_acquire(handle);
     if ((a == NULL) || (size_bytes == 0) || forbidden()) {
+        memspan_allocator_release(a);
         return NULL;
     }
     if (MEMSPAN_UNLIKELY(!memspan_is_power_of_two(align_bytes))) {
         memspan_error(MEMSPAN_ERR_INVALID, "alignment %zu is no power of two", align_bytes);
-        return NULL;
+    } else {
+        address = allocate_and_report(a, &ask);
     }
-    return allocate_and_report(a, &ask);
+    memspan_allocator_release(a);
+    return address;
 }
 
 void *memspan_aligned_alloc(memspan_allocator_h handle, size_t align_bytes, size_t size_bytes)
@@ -341,15 +345,11 @@ void *memspan_alloc(memspan_allocator_h handle, size_t size_bytes)
                                            : memspan_allocate_slowly(handle, 1, size_bytes);
 }
 
-void *memspan_allocate_zeroed(memspan_allocator_h handle, size_t align_bytes, size_t count,
-                              size_t size_bytes)
+static void *allocate_zeroed(struct memspan_allocator *a, size_t align_bytes, size_t count,
+                             size_t size_bytes)
 {
-    struct memspan_allocator *a = memspan_allocator_resolve(handle);
-    struct ask ask = {.align_bytes = align_bytes, .zeroed = true, .handle = marked(handle)};
+    struct ask ask = {.align_bytes = align_bytes, .zeroed = true};
 
-    if ((a == NULL) || (count == 0) || (size_bytes == 0) || forbidden()) {
-        return NULL;
-    }
     if (!memspan_is_power_of_two(align_bytes)) {
         memspan_error(MEMSPAN_ERR_INVALID, "alignment %zu is no power of two", align_bytes);
         return NULL;
@@ -362,27 +362,34 @@ void *memspan_allocate_zeroed(memspan_allocator_h handle, size_t align_bytes, si
     return allocate_and_report(a, &ask);
 }
 
+void *memspan_allocate_zeroed(memspan_allocator_h handle, size_t align_bytes, size_t count,
+                              size_t size_bytes)
+{
+    struct memspan_allocator *a = memspan_allocator_acquire(handle);
+    void *address               = NULL;
+
+    if ((a != NULL) && (count > 0) && (size_bytes > 0) && !forbidden()) {
+        address = allocate_zeroed(a, align_bytes, count, size_bytes);
+    }
+    memspan_allocator_release(a);
+    return address;
+}
+
 void *memspan_calloc(memspan_allocator_h handle, size_t count, size_t size_bytes)
 {
     return memspan_allocate_zeroed(handle, 1, count, size_bytes);
 }
 
-void *memspan_alloc_with(memspan_allocator_h handle, size_t size_bytes,
-                         const memspan_trait_t *given, size_t count)
+static void *allocate_with(struct memspan_allocator *a, size_t size_bytes,
+                           const memspan_trait_t *given, size_t count)
 {
-    struct memspan_allocator *a = memspan_allocator_resolve(handle);
-    struct ask ask              = {.size_bytes = size_bytes, .align_bytes = 1};
+    struct ask ask               = {.size_bytes = size_bytes, .align_bytes = 1};
+    struct memspan_traits traits = a->traits;
     const struct memspan_space *space;
-    struct memspan_traits traits;
     struct memspan_plan plan;
     void *address = NULL;
     size_t i;
 
-    if ((a == NULL) || (size_bytes == 0) || forbidden() ||
-        (memspan_allocator_ensure_plan(a) != MEMSPAN_OK)) {
-        return NULL;
-    }
-    traits = a->traits;
     if (memspan_traits_apply(&traits, a->space->target, given, count) != MEMSPAN_OK) {
         return NULL;
     }
@@ -407,6 +414,20 @@ void *memspan_alloc_with(memspan_allocator_h handle, size_t size_bytes,
         address         = allocate_and_report(a, &ask);
     }
     memspan_plan_clear(&plan);
+    return address;
+}
+
+void *memspan_alloc_with(memspan_allocator_h handle, size_t size_bytes,
+                         const memspan_trait_t *given, size_t count)
+{
+    struct memspan_allocator *a = memspan_allocator_acquire(handle);
+    void *address               = NULL;
+
+    if ((a != NULL) && (size_bytes > 0) && !forbidden() &&
+        (memspan_allocator_ensure_plan(a) == MEMSPAN_OK)) {
+        address = allocate_with(a, size_bytes, given, count);
+    }
+    memspan_allocator_release(a);
     return address;
 }
 
@@ -574,12 +595,25 @@ static void *move(struct memspan_allocator *a, const struct memspan_block_view *
     return address;
 }
 
+/* @p a is pinned, or that of the block, which keeps it. */
+static void *resize(struct memspan_allocator *a, const struct memspan_block_view *old,
+                    size_t size_bytes)
+{
+    void *address;
+    bool refused;
+
+    if (a != old->owner.account->allocator) {
+        return move(a, old, size_bytes);
+    }
+    address = resize_own(a, old, size_bytes, &refused);
+    return refused ? move(a, old, size_bytes) : address;
+}
+
 void *memspan_realloc(memspan_allocator_h handle, void *pointer, size_t size_bytes)
 {
     struct memspan_block_view old;
     struct memspan_allocator *a;
     void *address;
-    bool refused;
 
     if (forbidden()) {
         return NULL;
@@ -597,14 +631,11 @@ void *memspan_realloc(memspan_allocator_h handle, void *pointer, size_t size_byt
         memspan_block_refused(pointer, "realloc");
         return NULL;
     }
-    a = (handle == MEMSPAN_ALLOCATOR_NULL) ? old.owner.account->allocator
-                                           : memspan_allocator_resolve(handle);
-    if (a == NULL) {
-        return NULL;
+    if (handle == MEMSPAN_ALLOCATOR_NULL) {
+        return resize(old.owner.account->allocator, &old, size_bytes);
     }
-    if (a != old.owner.account->allocator) {
-        return move(a, &old, size_bytes);
-    }
-    address = resize_own(a, &old, size_bytes, &refused);
-    return refused ? move(a, &old, size_bytes) : address;
+    a       = memspan_allocator_acquire(handle);
+    address = (a == NULL) ? NULL : resize(a, &old, size_bytes);
+    memspan_allocator_release(a);
+    return address;
 }

@@ -62,6 +62,11 @@ struct memspan_counters memspan_counters_of_the_gone;
 
 /* ---- finding ---- */
 
+static bool is_predefined(const struct memspan_allocator *a)
+{
+    return (a >= predefined) && (a < predefined + PREDEFINED);
+}
+
 static struct memspan_allocator *record_at(size_t index)
 {
     struct memspan_allocator *page =
@@ -111,21 +116,54 @@ static void no_allocator(memspan_allocator_h handle)
     }
 }
 
-struct memspan_allocator *memspan_allocator_resolve(memspan_allocator_h handle)
+static uint64_t generation_of(uintptr_t handle)
+{
+    return (uint64_t)((handle >> INDEX_BITS) & ((1u << GENERATION_BITS) - 1)) << 32;
+}
+
+struct memspan_allocator *memspan_allocator_pin(memspan_allocator_h handle)
+{
+    struct memspan_allocator *a = memspan_allocator_find(handle);
+    uint64_t open               = generation_of((uintptr_t)handle) | MEMSPAN_USERS_OPEN;
+    uint64_t users;
+
+    if ((a == NULL) || is_predefined(a)) {
+        return a;
+    }
+    users = atomic_load_explicit(&a->users, memory_order_relaxed);
+    do {
+        if ((users & ~MEMSPAN_USERS_COUNT) != open) {
+            return NULL;
+        }
+        /* Acquire pairs with the release in create(): the record is seen as it was made. */
+    } while (!atomic_compare_exchange_weak_explicit(&a->users, &users, users + 1,
+                                                    memory_order_seq_cst, memory_order_relaxed));
+    return a;
+}
+
+struct memspan_allocator *memspan_allocator_acquire(memspan_allocator_h handle)
 {
     struct memspan_allocator *a;
 
     if (handle == MEMSPAN_ALLOCATOR_NULL) {
         handle = memspan_allocator_default();
     }
-    a = memspan_allocator_find(handle);
+    a = memspan_allocator_pin(handle);
     if (MEMSPAN_UNLIKELY(a == NULL)) {
-        a = memspan_allocator_find(memspan_allocator_of_vendor(handle));
+        a = memspan_allocator_pin(memspan_allocator_of_vendor(handle));
         if (a == NULL) {
             no_allocator(handle);
         }
     }
     return a;
+}
+
+void memspan_allocator_release(struct memspan_allocator *a)
+{
+    if ((a != NULL) && !is_predefined(a) &&
+        ((atomic_fetch_sub(&a->users, 1) & (MEMSPAN_USERS_OPEN | MEMSPAN_USERS_COUNT)) == 1)) {
+        memspan_allocator_bury(a); /* the last one, of an allocator that was destroyed meanwhile */
+    }
 }
 
 struct memspan_allocator *memspan_allocator_at(size_t i)
@@ -135,11 +173,6 @@ struct memspan_allocator *memspan_allocator_at(size_t i)
     }
     i -= PREDEFINED - 1;
     return (i < atomic_load_explicit(&record_count, memory_order_acquire)) ? record_at(i) : NULL;
-}
-
-static bool is_predefined(const struct memspan_allocator *a)
-{
-    return (a >= predefined) && (a < predefined + PREDEFINED);
 }
 
 static void set_up_account(struct memspan_allocator *a, struct memspan_account *account,
@@ -387,6 +420,8 @@ static memspan_status_t create(const struct memspan_space *space,
         return memspan_error_last()->status;
     }
     handle = fill(a, space, traits, plan);
+    atomic_store_explicit(&a->users, generation_of(handle) | MEMSPAN_USERS_OPEN,
+                          memory_order_release);
     /* Pairs with the acquire in find(): whoever holds the handle sees the record. */
     atomic_store_explicit(&a->handle, handle, memory_order_release);
     pthread_mutex_unlock(&table_lock);
@@ -436,27 +471,35 @@ memspan_status_t memspan_allocator_create(memspan_space_h space_handle,
     return (status == MEMSPAN_OK) ? create_and_report(space, &traits, allocator_p) : status;
 }
 
-memspan_status_t memspan_allocator_derive(memspan_allocator_h base_handle,
-                                          const memspan_trait_t *given, size_t count,
-                                          memspan_allocator_h *allocator_p)
+static memspan_status_t derive(struct memspan_allocator *base, const memspan_trait_t *given,
+                               size_t count, memspan_allocator_h *allocator_p)
 {
-    struct memspan_allocator *base = memspan_allocator_resolve(base_handle);
     struct memspan_traits traits;
-    memspan_status_t status;
+    memspan_status_t status = memspan_allocator_ensure_plan(base);
 
-    if (base == NULL) {
-        return memspan_error_last()->status;
-    }
-    if (allocator_p == NULL) {
-        return memspan_error(MEMSPAN_ERR_INVALID, "nowhere to put the allocator (NULL)");
-    }
-    status = memspan_allocator_ensure_plan(base);
     if (status != MEMSPAN_OK) {
         return status;
     }
     traits = base->traits;
     status = memspan_traits_apply(&traits, base->space->target, given, count);
     return (status == MEMSPAN_OK) ? create_and_report(base->space, &traits, allocator_p) : status;
+}
+
+memspan_status_t memspan_allocator_derive(memspan_allocator_h base_handle,
+                                          const memspan_trait_t *given, size_t count,
+                                          memspan_allocator_h *allocator_p)
+{
+    struct memspan_allocator *base = memspan_allocator_acquire(base_handle);
+    memspan_status_t status;
+
+    if (base == NULL) {
+        return memspan_error_last()->status;
+    }
+    status = (allocator_p == NULL)
+                 ? memspan_error(MEMSPAN_ERR_INVALID, "nowhere to put the allocator (NULL)")
+                 : derive(base, given, count, allocator_p);
+    memspan_allocator_release(base);
+    return status;
 }
 
 memspan_status_t memspan_allocator_plan(memspan_space_h space_handle, const memspan_trait_t *given,
@@ -515,6 +558,13 @@ static void retire(struct memspan_allocator *a)
     put_record(a);
 }
 
+/* Some of its memory lives, or a call is under way that has found it. */
+static bool is_in_use(const struct memspan_allocator *a)
+{
+    return ((atomic_load(&a->users) & MEMSPAN_USERS_COUNT) != 0) ||
+           (memspan_allocator_live_count(a) != 0);
+}
+
 memspan_status_t memspan_allocator_destroy(memspan_allocator_h handle)
 {
     bool closed = false;
@@ -535,16 +585,17 @@ memspan_status_t memspan_allocator_destroy(memspan_allocator_h handle)
         return MEMSPAN_ERR_NOT_FOUND;
     }
     atomic_store_explicit(&a->handle, 0, memory_order_release);
+    atomic_fetch_and(&a->users, ~MEMSPAN_USERS_OPEN);
     provider = atomic_load_explicit(&a->provider, memory_order_relaxed);
     for (account = &a->account; account != NULL; account = account->next) {
         closed = memspan_heap_close(account) || closed;
     }
-    if (memspan_allocator_live_count(a) == 0) {
+    if (!is_in_use(a)) {
         retire(a);
     } else {
         atomic_store(&a->zombie, true);
-        /* The last block may have been freed just before zombie was set: then nobody else looks. */
-        if ((memspan_allocator_live_count(a) == 0) && atomic_exchange(&a->zombie, false)) {
+        /* The last use may have ended just before zombie was set: then nobody else looks. */
+        if (!is_in_use(a) && atomic_exchange(&a->zombie, false)) {
             retire(a);
         }
     }
@@ -558,7 +609,7 @@ memspan_status_t memspan_allocator_destroy(memspan_allocator_h handle)
 void memspan_allocator_bury(struct memspan_allocator *a)
 {
     pthread_mutex_lock(&table_lock);
-    if ((memspan_allocator_live_count(a) == 0) && atomic_exchange(&a->zombie, false)) {
+    if (!is_in_use(a) && atomic_exchange(&a->zombie, false)) {
         retire(a);
     }
     pthread_mutex_unlock(&table_lock);

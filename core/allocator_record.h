@@ -9,6 +9,11 @@
 #include "core/allocator.h"
 #include "core/plan.h"
 
+/* In memspan_allocator.users: calls under way that use the record, whether more may begin, and the
+ * generation of the handle that they must have. */
+#define MEMSPAN_USERS_OPEN  (UINT64_C(1) << 31)
+#define MEMSPAN_USERS_COUNT (MEMSPAN_USERS_OPEN - 1)
+
 struct memspan_allocator {
     _Atomic uintptr_t handle;                    /* 0 while the record is unused or outlives it */
     _Atomic(struct memspan_provider *) provider; /* NULL until the first allocation */
@@ -20,8 +25,9 @@ struct memspan_allocator {
     atomic_bool warned;             /* its fallback was reported */
     struct memspan_account account; /* the first; others follow where the trait access divides */
     _Atomic uint64_t fallback_count;
-    uint64_t traced_bytes; /* live ones that the trace has seen; under its lock */
-    uint32_t index;        /* of the record; the predefined ones have their handle */
+    _Atomic uint64_t users; /* above; the record is not used again while there are any */
+    uint64_t traced_bytes;  /* live ones that the trace has seen; under its lock */
+    uint32_t index;         /* of the record; the predefined ones have their handle */
     uint32_t generation;
     struct memspan_allocator *next_unused;
     char name[32]; /* "omp_default_mem_alloc"; "" for those made at run time */
@@ -31,8 +37,14 @@ struct memspan_allocator {
  */
 struct memspan_allocator *memspan_allocator_find(memspan_allocator_h handle);
 
+/* The same, and until it is released its record stays what it is, whoever destroys it. */
+struct memspan_allocator *memspan_allocator_pin(memspan_allocator_h handle);
+
 /* The same for 0 (the default allocator) and other vendors' handles too; NULL with an error. */
-struct memspan_allocator *memspan_allocator_resolve(memspan_allocator_h handle);
+struct memspan_allocator *memspan_allocator_acquire(memspan_allocator_h handle);
+
+/* NULL has no effect. */
+void memspan_allocator_release(struct memspan_allocator *allocator);
 
 /* Make sure that the plan is made. */
 memspan_status_t memspan_allocator_ensure_plan(struct memspan_allocator *allocator);

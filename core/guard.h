@@ -67,6 +67,12 @@ static inline bool memspan_block_find(const void *address, struct memspan_block_
 }
 
 /* Guarded blocks always move, so that a use of the old address is found. */
+static inline bool memspan_block_look(const void *address, struct memspan_block_view *view_p)
+{
+    return MEMSPAN_UNLIKELY(memspan_guarding()) ? memspan_guard_find(address, view_p)
+                                                : memspan_store_look(address, view_p);
+}
+
 static inline void *memspan_block_resize(void *address, size_t size_bytes, size_t align_bytes)
 {
     /* Who watches is told of a move while the block still is at both places: then it is copied. */

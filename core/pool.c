@@ -314,9 +314,11 @@ static memspan_status_t alloc_direct(struct memspan_pool *pool,
     return MEMSPAN_OK;
 }
 
-/* One block out of the chunks that there are; NULL without. */
+/* One block out of the chunks that there are, for @p request or, without one, for a slab; NULL
+ * when there is none. */
 static struct memspan_record *carve(struct memspan_pool *pool, size_t size_bytes,
-                                    size_t align_bytes, bool thorough, enum memspan_use use)
+                                    size_t align_bytes, bool thorough,
+                                    const struct memspan_block_request *request)
 {
     uint32_t units = (uint32_t)((size_bytes + MEMSPAN_UNIT_BYTES - 1) >> MEMSPAN_UNIT_SHIFT);
     struct memspan_record *r = NULL;
@@ -324,16 +326,20 @@ static struct memspan_record *carve(struct memspan_pool *pool, size_t size_bytes
     uint32_t id = 0;
 
     pthread_mutex_lock(&pool->lock);
-    if (use == MEMSPAN_USE_BLOCK) {
+    if (request != NULL) {
         id = memspan_fit_take(&pool->fit, memspan_fit_round(units), align_bytes, false);
     }
-    if ((id == 0) && ((use != MEMSPAN_USE_BLOCK) || thorough)) {
+    if ((id == 0) && ((request == NULL) || thorough)) {
         id = memspan_fit_take(&pool->fit, units, align_bytes, thorough);
     }
     if (id != 0) {
         r     = memspan_fit_record(&pool->fit, id);
         chunk = memspan_chunk_of(r);
-        atomic_store_explicit(&r->use, use, memory_order_relaxed);
+        if (request != NULL) {
+            set_block(r, request);
+        } else {
+            atomic_store_explicit(&r->use, MEMSPAN_USE_SLAB, memory_order_relaxed);
+        }
         pool->empty_bytes -= (chunk->range.used_count == 1) ? chunk->size_bytes : 0;
     }
     pthread_mutex_unlock(&pool->lock);
@@ -356,7 +362,7 @@ memspan_status_t memspan_pool_alloc(struct memspan_pool *pool,
     }
     for (;;) {
         /* In a new chunk there is room, though perhaps not where one looks first. */
-        *record_p = carve(pool, request->size_bytes, align, grown, MEMSPAN_USE_BLOCK);
+        *record_p = carve(pool, request->size_bytes, align, grown, request);
         if (*record_p != NULL) {
             break;
         }
@@ -364,9 +370,8 @@ memspan_status_t memspan_pool_alloc(struct memspan_pool *pool,
                                 ((align > MEMSPAN_GRANULE_BYTES) ? align : 0));
         if (status != MEMSPAN_OK) {
             /* The driver has no more; what is left may still do. */
-            *record_p = request->thorough
-                            ? carve(pool, request->size_bytes, align, true, MEMSPAN_USE_BLOCK)
-                            : NULL;
+            *record_p =
+                request->thorough ? carve(pool, request->size_bytes, align, true, request) : NULL;
             if (*record_p == NULL) {
                 return status;
             }
@@ -374,7 +379,6 @@ memspan_status_t memspan_pool_alloc(struct memspan_pool *pool,
         }
         grown = true;
     }
-    set_block(*record_p, request);
     return MEMSPAN_OK;
 }
 
@@ -385,7 +389,7 @@ memspan_status_t memspan_pool_take_slab(struct memspan_pool *pool, size_t size_b
     memspan_status_t status;
 
     for (;;) {
-        r = carve(pool, size_bytes, size_bytes, false, MEMSPAN_USE_SLAB);
+        r = carve(pool, size_bytes, size_bytes, false, NULL);
         if (r != NULL) {
             *record_p = r;
             *zeroed_p = r->zeroed;
@@ -560,12 +564,12 @@ memspan_status_t memspan_pool_check(struct memspan_pool *pool)
                                              memspan_kind_name(pool->provider->spec.kind), problem);
 }
 
-void memspan_pool_before_fork(struct memspan_pool *pool)
+void memspan_pool_lock(struct memspan_pool *pool)
 {
     pthread_mutex_lock(&pool->lock);
 }
 
-void memspan_pool_after_fork(struct memspan_pool *pool)
+void memspan_pool_unlock(struct memspan_pool *pool)
 {
     pthread_mutex_unlock(&pool->lock);
 }

@@ -60,6 +60,10 @@ struct memspan_record *memspan_pool_resize(struct memspan_record *record, size_t
  * nothing in use is there; NULL at the chunk's end. No lock. */
 struct memspan_record *memspan_pool_find(struct memspan_chunk *chunk, const void *pointer);
 
+/* While it is held, no block of the pool is cut, joined, given or taken. */
+void memspan_pool_lock(struct memspan_pool *pool);
+void memspan_pool_unlock(struct memspan_pool *pool);
+
 static inline struct memspan_chunk *memspan_chunk_of(const struct memspan_record *record)
 {
     return (struct memspan_chunk *)((unsigned char *)record->range -
@@ -112,8 +116,5 @@ void memspan_pool_measure(struct memspan_pool *pool, struct memspan_pool_measure
 
 /* Walk all invariants. */
 memspan_status_t memspan_pool_check(struct memspan_pool *pool);
-
-void memspan_pool_before_fork(struct memspan_pool *pool);
-void memspan_pool_after_fork(struct memspan_pool *pool);
 
 #endif /* MEMSPAN_CORE_POOL_H */

@@ -516,7 +516,7 @@ void memspan_provider_before_fork_inner(void)
 
     pthread_mutex_lock(&record_lock);
     for (p = memspan_provider_first(); p != NULL; p = p->next) {
-        memspan_pool_before_fork(p->pool);
+        memspan_pool_lock(p->pool);
     }
 }
 
@@ -525,7 +525,7 @@ void memspan_provider_after_fork_inner(void)
     struct memspan_provider *p;
 
     for (p = memspan_provider_first(); p != NULL; p = p->next) {
-        memspan_pool_after_fork(p->pool);
+        memspan_pool_unlock(p->pool);
     }
     pthread_mutex_unlock(&record_lock);
 }

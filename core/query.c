@@ -41,46 +41,49 @@ static size_t page_size_of(const struct memspan_provider *p)
                                                     : (size_t)p->spec.device->info.page_size_bytes;
 }
 
+static void describe(struct memspan_allocator *a, memspan_allocator_info_t *info)
+{
+    const struct memspan_plan *plan = a->plan;
+    bool missed                     = atomic_load(&plan->provider->page_size_missed);
+
+    info->space           = a->space->handle;
+    info->kind_asked      = plan->kind_asked;
+    info->kind_given      = plan->kind_given;
+    info->home            = plan->spec.device->number;
+    info->resident_device = plan->resident->number;
+    info->numa_node       = node_of_spec(&plan->spec);
+    info->page_size_bytes = page_size_of(plan->provider);
+    info->align_bytes     = (a->traits.alignment > 16) ? a->traits.alignment : 16;
+    info->pool_size_bytes = a->traits.pool_size;
+    info->pinned          = (plan->kind_given == MEMSPAN_KIND_HOST_PINNED) || a->traits.pinned;
+    info->migratable      = plan->migratable;
+    info->exact           = plan->exact && !missed;
+    info->serves          = plan->serves && !missed;
+    info->fallback        = fallback_of(a);
+    info->shareable       = a->traits.shareable;
+    info->aborts          = (a->traits.fallback == MEMSPAN_VALUE_ABORT_FB);
+    snprintf(info->why, sizeof(info->why), "%.450s%s", plan->why,
+             missed ? "; pages of the size asked for could not be had" : "");
+}
+
 memspan_status_t memspan_allocator_describe(memspan_allocator_h handle,
                                             memspan_allocator_info_t *info_p)
 {
-    struct memspan_allocator *a   = memspan_allocator_resolve(handle);
+    struct memspan_allocator *a   = memspan_allocator_acquire(handle);
     memspan_allocator_info_t info = {.struct_size = sizeof(info)};
-    const struct memspan_plan *plan;
     memspan_status_t status;
-    bool missed;
 
     if (a == NULL) {
         return memspan_error_last()->status;
     }
-    if (info_p == NULL) {
-        return memspan_error(MEMSPAN_ERR_INVALID, "nowhere to describe the allocator (NULL)");
+    status = (info_p == NULL)
+                 ? memspan_error(MEMSPAN_ERR_INVALID, "nowhere to describe the allocator (NULL)")
+                 : memspan_allocator_ensure_plan(a);
+    if (status == MEMSPAN_OK) {
+        describe(a, &info);
     }
-    status = memspan_allocator_ensure_plan(a);
-    if (status != MEMSPAN_OK) {
-        return status;
-    }
-    plan                 = a->plan;
-    missed               = atomic_load(&plan->provider->page_size_missed);
-    info.space           = a->space->handle;
-    info.kind_asked      = plan->kind_asked;
-    info.kind_given      = plan->kind_given;
-    info.home            = plan->spec.device->number;
-    info.resident_device = plan->resident->number;
-    info.numa_node       = node_of_spec(&plan->spec);
-    info.page_size_bytes = page_size_of(plan->provider);
-    info.align_bytes     = (a->traits.alignment > 16) ? a->traits.alignment : 16;
-    info.pool_size_bytes = a->traits.pool_size;
-    info.pinned          = (plan->kind_given == MEMSPAN_KIND_HOST_PINNED) || a->traits.pinned;
-    info.migratable      = plan->migratable;
-    info.exact           = plan->exact && !missed;
-    info.serves          = plan->serves && !missed;
-    info.fallback        = fallback_of(a);
-    info.shareable       = a->traits.shareable;
-    info.aborts          = (a->traits.fallback == MEMSPAN_VALUE_ABORT_FB);
-    snprintf(info.why, sizeof(info.why), "%.450s%s", plan->why,
-             missed ? "; pages of the size asked for could not be had" : "");
-    return memspan_struct_write(info_p, &info, sizeof(info));
+    memspan_allocator_release(a);
+    return (status == MEMSPAN_OK) ? memspan_struct_write(info_p, &info, sizeof(info)) : status;
 }
 
 static memspan_reach_t reach_of(const struct memspan_provider *p, const struct memspan_device *from)
@@ -109,14 +112,18 @@ static memspan_status_t write_reach(const struct memspan_provider *provider, int
 memspan_status_t memspan_allocator_reach(memspan_allocator_h handle, int number,
                                          memspan_reach_t *reach_p)
 {
-    struct memspan_allocator *a = memspan_allocator_resolve(handle);
+    struct memspan_allocator *a = memspan_allocator_acquire(handle);
     memspan_status_t status;
 
     if (a == NULL) {
         return memspan_error_last()->status;
     }
     status = memspan_allocator_ensure_plan(a);
-    return (status == MEMSPAN_OK) ? write_reach(a->plan->provider, number, reach_p) : status;
+    if (status == MEMSPAN_OK) {
+        status = write_reach(a->plan->provider, number, reach_p);
+    }
+    memspan_allocator_release(a);
+    return status;
 }
 
 /* ---- addresses ---- */
@@ -175,27 +182,48 @@ static memspan_status_t describe_foreign(const void *pointer, memspan_pointer_in
  * pool has beyond them is nobody's. */
 static bool find_block(const void *pointer, struct memspan_block_view *view_p)
 {
-    return memspan_block_find(pointer, view_p) &&
+    return memspan_block_look(pointer, view_p) &&
            ((size_t)((const char *)pointer - (const char *)view_p->address) <
             view_p->owner.requested_bytes);
 }
 
-static void say_why(memspan_pointer_info_t *info, const struct memspan_block_view *view)
+static void say_why(memspan_pointer_info_t *info, const struct memspan_block_view *view,
+                    const struct memspan_plan *plan)
 {
-    const struct memspan_allocator *a = view->owner.account->allocator;
-
     if (view->owner.fallback) {
         snprintf(info->why, sizeof(info->why),
                  "%s memory, given by a fallback of the allocator "
                  "that was asked",
                  memspan_kind_name(info->kind_given));
-    } else if ((a->plan->provider == view->chunk->provider) ||
-               (a->plan->spec.spread == MEMSPAN_SPREAD_NEAREST)) {
-        snprintf(info->why, sizeof(info->why), "%.511s", a->plan->why);
+    } else if ((plan->provider == view->chunk->provider) ||
+               (plan->spec.spread == MEMSPAN_SPREAD_NEAREST)) {
+        snprintf(info->why, sizeof(info->why), "%.511s", plan->why);
     } else {
         snprintf(info->why, sizeof(info->why), "%s memory, by traits of this allocation's own",
                  memspan_kind_name(info->kind_given));
     }
+}
+
+/* Finds the block and what is known of its allocator. Under the table's lock: the block may be the
+ * last of an allocator that was destroyed, and freed meanwhile; then the allocator ends, which
+ * takes the lock. Plans stay. */
+static bool find_owner(const void *pointer, struct memspan_block_view *view_p,
+                       const struct memspan_plan **plan_p, memspan_pointer_info_t *info)
+{
+    const struct memspan_allocator *a;
+    bool found;
+
+    memspan_allocator_lock_table();
+    found = find_block(pointer, view_p);
+    if (found) {
+        a               = view_p->owner.account->allocator;
+        *plan_p         = a->plan;
+        info->allocator = (memspan_allocator_h)atomic_load(&a->handle);
+        info->space     = a->space->handle;
+        found           = (a->plan != NULL) && (view_p->chunk->provider != NULL);
+    }
+    memspan_allocator_unlock_table();
+    return found;
 }
 
 memspan_status_t memspan_pointer_describe(const void *pointer, memspan_pointer_info_t *info_p)
@@ -204,6 +232,7 @@ memspan_status_t memspan_pointer_describe(const void *pointer, memspan_pointer_i
                                    .numa_node       = -1,
                                    .home            = MEMSPAN_HOST,
                                    .resident_device = MEMSPAN_HOST};
+    const struct memspan_plan *plan;
     const struct memspan_provider *p;
     const struct memspan_device *resident;
     struct memspan_block_view view;
@@ -212,16 +241,14 @@ memspan_status_t memspan_pointer_describe(const void *pointer, memspan_pointer_i
     if ((pointer == NULL) || (info_p == NULL)) {
         return memspan_error(MEMSPAN_ERR_INVALID, "the address, or where to describe it, is NULL");
     }
-    if (!find_block(pointer, &view)) {
+    if (!find_owner(pointer, &view, &plan, &info)) {
         status = describe_foreign(pointer, &info);
         return (status == MEMSPAN_OK) ? memspan_struct_write(info_p, &info, sizeof(info)) : status;
     }
     p                    = view.chunk->provider;
-    info.allocator       = (memspan_allocator_h)atomic_load(&view.owner.account->allocator->handle);
-    info.space           = view.owner.account->allocator->space->handle;
     info.base            = view.address;
     info.size_bytes      = view.owner.requested_bytes;
-    info.kind_asked      = view.owner.account->allocator->plan->kind_asked;
+    info.kind_asked      = plan->kind_asked;
     info.kind_given      = p->spec.kind;
     info.home            = p->spec.device->number;
     info.page_size_bytes = (view.chunk->block.page_size_bytes != 0)
@@ -238,7 +265,7 @@ memspan_status_t memspan_pointer_describe(const void *pointer, memspan_pointer_i
     if (p->spec.kind != MEMSPAN_KIND_DEVICE) {
         info.numa_node = memspan_topology_node_of_page(pointer);
     }
-    say_why(&info, &view);
+    say_why(&info, &view, plan);
     return memspan_struct_write(info_p, &info, sizeof(info));
 }
 

@@ -187,11 +187,12 @@ memspan_status_t memspan_allocator_get_stats(memspan_allocator_h handle,
         add_all(&stats);
         return memspan_struct_write(stats_p, &stats, sizeof(stats));
     }
-    a = memspan_allocator_resolve(handle);
+    a = memspan_allocator_acquire(handle);
     if (a == NULL) {
         return memspan_error_last()->status;
     }
     add_own(&stats, a);
+    memspan_allocator_release(a);
     return memspan_struct_write(stats_p, &stats, sizeof(stats));
 }
 

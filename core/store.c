@@ -163,6 +163,25 @@ bool memspan_store_find(const void *address, struct memspan_block_view *view_p)
     return true;
 }
 
+bool memspan_store_look(const void *address, struct memspan_block_view *view_p)
+{
+    uintptr_t entry = memspan_map_find(address);
+    struct memspan_provider *p;
+    bool found;
+
+    if ((entry == 0) || ((entry & MEMSPAN_ENTRY_SLAB) != 0)) {
+        return memspan_store_find(address, view_p);
+    }
+    p = ((struct memspan_chunk *)memspan_entry_record(entry))->provider;
+    if (p == NULL) {
+        return false; /* the record is being used again */
+    }
+    memspan_pool_lock(p->pool);
+    found = memspan_store_find(address, view_p) && (view_p->owner.account != NULL);
+    memspan_pool_unlock(p->pool);
+    return found;
+}
+
 /* ---- giving ---- */
 
 static memspan_status_t refuse(const void *address)

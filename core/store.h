@@ -51,6 +51,9 @@ memspan_status_t memspan_store_drop(void *address);
 /* The live block whose place holds @p address. False when there is none. No lock. */
 bool memspan_store_find(const void *address, struct memspan_block_view *view_p);
 
+/* The same where it may be freed at any time: what is seen is of one moment. */
+bool memspan_store_look(const void *address, struct memspan_block_view *view_p);
+
 /* Another size for the block that starts at @p address, without copying it: in its place or, if
  * @p may_move, elsewhere, on a boundary of @p align_bytes. Where it is then; NULL when it would not
  * fit, or would waste more than half of a small place, and nothing has changed. */

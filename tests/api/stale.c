@@ -218,3 +218,69 @@ Test(stale, destroyed_once)
         pthread_barrier_destroy(&race.barrier);
     }
 }
+
+/* ---- described while its last block is freed ---- */
+
+struct described {
+    _Atomic(void *) block;
+    atomic_bool stop;
+};
+
+/* Known or not, but never another's memory, and never what was freed with its allocator. */
+static void *describe_it(void *argument)
+{
+    struct described *shared = argument;
+
+    while (!atomic_load(&shared->stop)) {
+        memspan_pointer_info_t info = {.struct_size = sizeof(info)};
+        memspan_status_t status     = memspan_pointer_describe(atomic_load(&shared->block), &info);
+
+        if ((status != MEMSPAN_OK) && (status != MEMSPAN_ERR_NOT_FOUND)) {
+            return (void *)"described otherwise";
+        }
+        if ((status == MEMSPAN_OK) && (strstr(info.why, "host memory") == NULL) &&
+            (strstr(info.why, "interleaved") == NULL)) {
+            return (void *)"described by what was freed";
+        }
+    }
+    return NULL;
+}
+
+static void describe_and_free(size_t size)
+{
+    static struct described shared;
+    memspan_trait_t trait = {MEMSPAN_TRAIT_PARTITION, MEMSPAN_VALUE_INTERLEAVED};
+    void *first           = memspan_alloc(MEMSPAN_ALLOCATOR_DEFAULT, size);
+    pthread_t threads[2];
+    void *problem;
+
+    atomic_store(&shared.block, first);
+    atomic_store(&shared.stop, false);
+    for (int i = 0; i < 2; i++) {
+        cr_assert_eq(pthread_create(&threads[i], NULL, describe_it, &shared), 0);
+    }
+    for (int round = 0; round < 500; round++) {
+        memspan_allocator_h allocator = MEMSPAN_ALLOCATOR_NULL;
+        void *block;
+
+        DONE(memspan_allocator_create(MEMSPAN_SPACE_DEFAULT, &trait, 1, &allocator));
+        block = memspan_alloc(allocator, size);
+        cr_assert(block != NULL);
+        atomic_store(&shared.block, block);
+        DONE(memspan_allocator_destroy(allocator));
+        sched_yield();
+        DONE(memspan_free(block));
+    }
+    atomic_store(&shared.stop, true);
+    for (int i = 0; i < 2; i++) {
+        pthread_join(threads[i], &problem);
+        cr_expect(problem == NULL, "%s", (const char *)problem);
+    }
+    DONE(memspan_free(first));
+}
+
+Test(stale, described_while_the_last_block_is_freed)
+{
+    describe_and_free(100);
+    describe_and_free(300000);
+}
