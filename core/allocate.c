@@ -213,13 +213,17 @@ static struct memspan_allocator *next_to_ask(struct memspan_allocator *a, size_t
 static void report_fallback(struct memspan_allocator *a, struct memspan_allocator *given,
                             size_t size_bytes, void *address)
 {
+    int policy;
+
     atomic_fetch_add_explicit(&a->fallback_count, 1, memory_order_relaxed);
     if (MEMSPAN_UNLIKELY(memspan_watching())) {
         memspan_watch_fallback(a, given, size_bytes, address);
     }
-    if ((memspan_option_choice(MEMSPAN_OPTION_FALLBACK) != 0) &&
-        !atomic_exchange(&a->warned, true)) {
-        memspan_log(MEMSPAN_LOG_WARN, "core",
+    policy = memspan_option_choice(MEMSPAN_OPTION_FALLBACK);
+    if ((policy != MEMSPAN_FALLBACK_QUIET) && !atomic_exchange(&a->warned, true)) {
+        /* By default no warning: other runtimes fall back in silence, and there are scripts that
+         * check standard error. */
+        memspan_log((policy == MEMSPAN_FALLBACK_INFO) ? MEMSPAN_LOG_INFO : MEMSPAN_LOG_WARN, "core",
                     "%zu bytes came from a fallback (said once for each allocator): %s", size_bytes,
                     memspan_error_text());
     }

@@ -11,6 +11,7 @@
 #include "core/base/log.h"
 #include "core/base/option.h"
 #include "core/base/platform.h"
+#include "core/base/stack.h"
 #include "core/base/text.h"
 #include "core/base/trust.h"
 #include "core/guard.h"
@@ -363,12 +364,13 @@ static void apply_filter(const char *text)
     }
 }
 
-static void load_list(void)
+static void load_list_now(void *unused)
 {
     const char *path = memspan_option_text(MEMSPAN_OPTION_BACKEND_PATH);
     const char *filter;
     int i;
 
+    (void)unused;
     for (i = 0; memspan_backends_built_in[i] != NULL; i++) {
         add_table(memspan_backends_built_in[i], "built in", "built_in", false);
     }
@@ -388,6 +390,11 @@ static void load_list(void)
     if (list_status != MEMSPAN_OK) {
         snprintf(list_problem, sizeof(list_problem), "%s", memspan_error_last()->message);
     }
+}
+
+static void load_list(void)
+{
+    memspan_stack_run(load_list_now, NULL);
 }
 
 static void ensure_list(void)

@@ -11,6 +11,7 @@
 #include "core/base/option.h"
 #include "core/base/platform.h"
 #include "core/base/region.h"
+#include "core/base/stack.h"
 #include "core/base/text.h"
 #include "core/base/topology.h"
 #include "core/opening.h"
@@ -80,11 +81,17 @@ const struct memspan_device *memspan_device_of_host(void)
     return &host;
 }
 
-static void describe_host(void)
+static void describe_host_now(void *unused)
 {
+    (void)unused;
     if (describe(&host) != MEMSPAN_OK) {
         memspan_log(MEMSPAN_LOG_WARN, host.table->name, "%s", memspan_error_text());
     }
+}
+
+static void describe_host(void)
+{
+    memspan_stack_run(describe_host_now, NULL);
 }
 
 /* The host with its description, which costs a read of several small files. */
@@ -282,8 +289,9 @@ static memspan_status_t load_devices(void)
     return MEMSPAN_OK;
 }
 
-static void load_table(void)
+static void load_table_now(void *unused)
 {
+    (void)unused;
     loading      = true;
     table_status = load_devices();
     loading      = false;
@@ -293,6 +301,11 @@ static void load_table(void)
     if (host_number < 0) {
         host_number = device_count;
     }
+}
+
+static void load_table(void)
+{
+    memspan_stack_run(load_table_now, NULL);
 }
 
 static memspan_status_t ensure_table(void)

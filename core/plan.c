@@ -529,12 +529,12 @@ static memspan_status_t plan_host(struct memspan_plan *plan, const struct memspa
 static memspan_status_t check_guarantee(struct memspan_plan *plan, const struct memspan_traits *t)
 {
     static const char *const word[] = {"guarantee=required", "MEMSPAN_FALLBACK=strict"};
-    int policy = memspan_option_choice(MEMSPAN_OPTION_FALLBACK); /* quiet, warn, strict */
+    int policy = memspan_option_choice(MEMSPAN_OPTION_FALLBACK); /* enum memspan_fallback_policy */
 
     if (plan->exact) {
         return MEMSPAN_OK;
     }
-    if ((t->guarantee == MEMSPAN_VALUE_REQUIRED) || (policy == 2)) {
+    if ((t->guarantee == MEMSPAN_VALUE_REQUIRED) || (policy == MEMSPAN_FALLBACK_STRICT)) {
         memspan_error(MEMSPAN_ERR_NOT_GUARANTEED, "%.480s", plan->why);
         return memspan_error_hint("it is refused because of %s",
                                   word[t->guarantee != MEMSPAN_VALUE_REQUIRED]);
@@ -547,7 +547,8 @@ void memspan_plan_report(const struct memspan_plan *plan)
     bool stronger = (plan->kind_given != plan->kind_asked);
 
     /* Something stronger than asked is worth knowing; a trait that is not followed is a warning. */
-    if (!plan->exact && (memspan_option_choice(MEMSPAN_OPTION_FALLBACK) != 0)) {
+    if (!plan->exact &&
+        (memspan_option_choice(MEMSPAN_OPTION_FALLBACK) != MEMSPAN_FALLBACK_QUIET)) {
         memspan_log(stronger ? MEMSPAN_LOG_INFO : MEMSPAN_LOG_WARN, "core", "space %s: %s",
                     plan->space->name, plan->why);
     }

@@ -143,8 +143,9 @@ MEMSPAN_API const char *shmemx_partition_name(int id);
 
 typedef struct shmemx_space_name *shmemx_space_t;
 
-#define SHMEMX_SPACE_INVALID ((shmemx_space_t)0)
-#define SHMEMX_SPACE_DEFAULT ((shmemx_space_t)1) /* what shmem_malloc() allocates from */
+#define SHMEMX_SPACE_INVALID MEMSPAN_CONSTANT(shmemx_space_t, 0)
+#define SHMEMX_SPACE_DEFAULT                                                                       \
+    MEMSPAN_CONSTANT(shmemx_space_t, 1) /* what shmem_malloc() allocates from */
 
 /** What is wanted. Zeros are the defaults. */
 typedef struct shmemx_space_config {

@@ -269,6 +269,14 @@ const memspan_error_t *memspan_error_last(void)
     return (state == NULL) ? bare_record() : &state->record;
 }
 
+memspan_status_t memspan_error_status(void)
+{
+    if (own == NULL) {
+        return bare_status;
+    }
+    return own->refusal.pending ? MEMSPAN_ERR_LIMIT : own->record.status;
+}
+
 void memspan_error_clear(void)
 {
     bare_status = MEMSPAN_OK;

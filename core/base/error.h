@@ -35,6 +35,9 @@ memspan_status_t memspan_error_hint(const char *format, ...)
  * its inner loop: only numbers are kept, and made words when somebody asks. */
 memspan_status_t memspan_error_limit(uint64_t bytes, uint64_t limit_bytes, uint64_t used_bytes);
 
+/* The status of the calling thread's record; cheap, as no words are made. */
+memspan_status_t memspan_error_status(void);
+
 /* The calling thread's record, put aside while something is tried whose failure is not the caller's
  * (a driver that is not there), and put back afterwards. */
 struct memspan_error_texts {

@@ -34,8 +34,9 @@
     X(DEBUG, "MEMSPAN_DEBUG", TEXT, "guard[,report][,fail][,noleaks]", "",                         \
       "guard: find wrong frees, overruns, uses after free and leaks; report: go on after a "       \
       "finding; fail: end with status 86 after one; noleaks: do not tell leaks")                   \
-    X(FALLBACK, "MEMSPAN_FALLBACK", CHOICE, "quiet|warn|strict", "warn",                           \
-      "when something weaker or slower than asked is given: say nothing, log it once, or refuse")  \
+    X(FALLBACK, "MEMSPAN_FALLBACK", CHOICE, "quiet|info|warn|strict", "info",                      \
+      "when something weaker or slower than asked is given: say nothing, log it once at that "     \
+      "level, or refuse")                                                                          \
     X(CHUNK_SIZE, "MEMSPAN_CHUNK_SIZE", SIZE, "size", "4m",                                        \
       "how much a pool takes from a driver at a time, up to 16 times that as it grows, and of "    \
       "host memory a 16th at first; a power of two from 64k to 1g")                                \
@@ -73,6 +74,14 @@ enum memspan_option {
     MEMSPAN_OPTION_MAP(OPTION_ENUM)
 #undef OPTION_ENUM
         MEMSPAN_OPTION_COUNT
+};
+
+/* MEMSPAN_OPTION_FALLBACK's words. */
+enum memspan_fallback_policy {
+    MEMSPAN_FALLBACK_QUIET,
+    MEMSPAN_FALLBACK_INFO,
+    MEMSPAN_FALLBACK_WARN,
+    MEMSPAN_FALLBACK_STRICT
 };
 
 /* The value in force as text; "" when unset and without a default. Never NULL. */

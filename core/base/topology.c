@@ -14,6 +14,7 @@
 #include "core/base/option.h"
 #include "core/base/place.h"
 #include "core/base/platform.h"
+#include "core/base/stack.h"
 #include "core/base/topology_node.h"
 #include <dirent.h>
 #include <pthread.h>
@@ -259,10 +260,11 @@ static void read_nvidia_nodes(void)
     }
 }
 
-static void load(void)
+static void load(void *unused)
 {
     struct node_table *table = NULL;
 
+    (void)unused;
     topology.hwloc = load_hwloc();
     if (topology.hwloc != NULL) {
         topology.foreign = (hwloc_topology_is_thissystem(topology.hwloc) == 0);
@@ -298,7 +300,7 @@ static const struct node_table *get_table(void)
     table = atomic_load_explicit(&topology.table, memory_order_relaxed);
     if (table == NULL) {
         if (topology.raw == NULL) {
-            load();
+            memspan_stack_run(load, NULL);
         }
         table = atomic_load_explicit(&topology.table, memory_order_relaxed);
     }

@@ -13,6 +13,7 @@
 #include "core/omp/abi.h"
 #include "core/omp/allocator.h"
 #include "core/omp/foreign.h"
+#include "core/omp/refusal.h"
 #include "core/omp/runtime.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -55,16 +56,27 @@ alloc_slowly(memspan_omp_allocator_t allocator, size_t align_bytes, size_t size_
     return NULL;
 }
 
+/* @p pointer; the log is told when it is NULL and something was asked for. */
+static inline void *told(const char *routine, void *pointer, size_t size_bytes,
+                         memspan_omp_allocator_t allocator)
+{
+    if (MEMSPAN_UNLIKELY((pointer == NULL) && (size_bytes != 0))) {
+        memspan_omp_refused_memory(routine, allocator);
+    }
+    return pointer;
+}
+
 /* A function of its own, so that the short way saves no registers for it. @p caller is the
  * program's code, by which its runtime is known. */
 static __attribute__((noinline)) void *
 alloc_past_heap(size_t size_bytes, memspan_omp_allocator_t allocator, const void *caller)
 {
     MEMSPAN_OMP_CALL_FROM(caller);
+    void *pointer = memspan_allocator_known((memspan_allocator_h)allocator)
+                        ? memspan_allocate_slowly((memspan_allocator_h)allocator, 1, size_bytes)
+                        : alloc_slowly(allocator, 0, size_bytes, false);
 
-    return memspan_allocator_known((memspan_allocator_h)allocator)
-               ? memspan_allocate_slowly((memspan_allocator_h)allocator, 1, size_bytes)
-               : alloc_slowly(allocator, 0, size_bytes, false);
+    return told("omp_alloc", pointer, size_bytes, allocator);
 }
 
 static MEMSPAN_ALWAYS_INLINE void *alloc(size_t size_bytes, memspan_omp_allocator_t allocator,
@@ -94,23 +106,19 @@ static bool refuse_alignment(size_t align_bytes)
 void *omp_aligned_alloc(size_t align_bytes, size_t size_bytes, memspan_omp_allocator_t allocator)
 {
     MEMSPAN_OMP_CALL();
+    void *pointer = NULL;
+
     if (MEMSPAN_LIKELY(memspan_allocator_known((memspan_allocator_h)allocator))) {
-        return memspan_aligned_alloc((memspan_allocator_h)allocator, align_bytes, size_bytes);
+        pointer = memspan_aligned_alloc((memspan_allocator_h)allocator, align_bytes, size_bytes);
+    } else if (!refuse_alignment(align_bytes)) {
+        pointer = alloc_slowly(allocator, align_bytes, size_bytes, false);
     }
-    return refuse_alignment(align_bytes) ? NULL
-                                         : alloc_slowly(allocator, align_bytes, size_bytes, false);
+    return told("omp_aligned_alloc", pointer, size_bytes, allocator);
 }
 
-void *omp_calloc(size_t count, size_t size_bytes, memspan_omp_allocator_t allocator)
+static void *alloc_zeroed(size_t align_bytes, size_t count, size_t size_bytes,
+                          memspan_omp_allocator_t allocator)
 {
-    MEMSPAN_OMP_CALL();
-    return omp_aligned_calloc(1, count, size_bytes, allocator);
-}
-
-void *omp_aligned_calloc(size_t align_bytes, size_t count, size_t size_bytes,
-                         memspan_omp_allocator_t allocator)
-{
-    MEMSPAN_OMP_CALL();
     size_t total_bytes;
 
     if (MEMSPAN_LIKELY(memspan_allocator_known((memspan_allocator_h)allocator))) {
@@ -126,6 +134,23 @@ void *omp_aligned_calloc(size_t align_bytes, size_t count, size_t size_bytes,
         return NULL;
     }
     return alloc_slowly(allocator, align_bytes, total_bytes, true);
+}
+
+void *omp_calloc(size_t count, size_t size_bytes, memspan_omp_allocator_t allocator)
+{
+    MEMSPAN_OMP_CALL();
+
+    return told("omp_calloc", alloc_zeroed(1, count, size_bytes, allocator),
+                (count == 0) ? 0 : size_bytes, allocator);
+}
+
+void *omp_aligned_calloc(size_t align_bytes, size_t count, size_t size_bytes,
+                         memspan_omp_allocator_t allocator)
+{
+    MEMSPAN_OMP_CALL();
+
+    return told("omp_aligned_calloc", alloc_zeroed(align_bytes, count, size_bytes, allocator),
+                (count == 0) ? 0 : size_bytes, allocator);
 }
 
 static __attribute__((noinline)) void free_slowly(void *pointer)
@@ -204,19 +229,10 @@ static void *realloc_to_theirs(void *pointer, size_t size_bytes, memspan_omp_all
     return moved;
 }
 
-void *omp_realloc(void *pointer, size_t size_bytes, memspan_omp_allocator_t allocator,
-                  memspan_omp_allocator_t free_allocator)
+static void *change_size(void *pointer, size_t size_bytes, memspan_omp_allocator_t allocator)
 {
-    MEMSPAN_OMP_CALL();
     memspan_allocator_h own = MEMSPAN_ALLOCATOR_NULL;
 
-    if (pointer == NULL) {
-        return omp_alloc(size_bytes, allocator);
-    }
-    if (size_bytes == 0) {
-        omp_free(pointer, free_allocator);
-        return NULL;
-    }
     if (!memspan_pointer_is_ours(pointer)) {
         return realloc_theirs(pointer, size_bytes, allocator);
     }
@@ -232,6 +248,21 @@ void *omp_realloc(void *pointer, size_t size_bytes, memspan_omp_allocator_t allo
         break;
     }
     return NULL;
+}
+
+void *omp_realloc(void *pointer, size_t size_bytes, memspan_omp_allocator_t allocator,
+                  memspan_omp_allocator_t free_allocator)
+{
+    MEMSPAN_OMP_CALL();
+
+    if (pointer == NULL) {
+        return omp_alloc(size_bytes, allocator);
+    }
+    if (size_bytes == 0) {
+        omp_free(pointer, free_allocator);
+        return NULL;
+    }
+    return told("omp_realloc", change_size(pointer, size_bytes, allocator), size_bytes, allocator);
 }
 
 /* OpenMP 5.0, allocate directive and clause: null_fb acts as abort_fb, because the construct has

@@ -10,6 +10,7 @@
 #include "core/omp/environment.h"
 #include "core/omp/foreign.h"
 #include "core/omp/icv.h"
+#include "core/omp/refusal.h"
 #include "core/omp/runtime.h"
 #include "core/omp/table.h"
 #include <string.h>
@@ -90,11 +91,19 @@ memspan_omp_allocator_t memspan_omp_allocator_make(memspan_omp_space_t space, in
     return (memspan_omp_allocator_t)allocator;
 }
 
+static memspan_omp_allocator_t made(const char *routine, memspan_omp_allocator_t allocator)
+{
+    if (MEMSPAN_UNLIKELY(allocator == 0)) {
+        memspan_omp_refused(routine);
+    }
+    return allocator;
+}
+
 memspan_omp_allocator_t omp_init_allocator(memspan_omp_space_t space, int trait_count,
                                            const memspan_trait_t traits[])
 {
     MEMSPAN_OMP_CALL();
-    return memspan_omp_allocator_make(space, trait_count, traits);
+    return made("omp_init_allocator", memspan_omp_allocator_make(space, trait_count, traits));
 }
 
 /* Compilers call this for uses_allocators, always with the default space. A vendor's space comes
@@ -110,7 +119,7 @@ memspan_omp_allocator_t __kmpc_init_allocator(int thread, memspan_omp_space_t sp
         (memspan_option_text(MEMSPAN_OPTION_OMP_ALLOCATOR)[0] != '\0')) {
         return memspan_omp_allocator_of_space(space);
     }
-    return memspan_omp_allocator_make(space, trait_count, traits);
+    return made("__kmpc_init_allocator", memspan_omp_allocator_make(space, trait_count, traits));
 }
 
 void omp_destroy_allocator(memspan_omp_allocator_t allocator)

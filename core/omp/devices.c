@@ -5,6 +5,7 @@
 #include "core/base/error.h"
 #include "core/base/option.h"
 #include "core/omp/abi.h"
+#include "core/omp/refusal.h"
 #include "core/omp/runtime.h"
 #include "core/omp/table.h"
 #include <memspan/device.h>
@@ -181,6 +182,7 @@ int omp_get_device_from_uid(const char *uid)
 
     if (uid == NULL) {
         memspan_error(MEMSPAN_ERR_INVALID, "uid is NULL");
+        memspan_omp_refused("omp_get_device_from_uid");
         return invalid_device();
     }
     if ((routine != 0) && !memspan_omp_numbers_are_ours()) {
@@ -216,6 +218,8 @@ const char *omp_get_uid_from_device(int device)
         return "HOST";
     }
     if ((device < 0) || (memspan_device_describe(device, &info) != MEMSPAN_OK)) {
+        memspan_error(MEMSPAN_ERR_INVALID, "there is no device %d", device);
+        memspan_omp_refused("omp_get_uid_from_device");
         return NULL;
     }
     if (memspan_omp_table_get(&texts, (uintptr_t)device + 2, &known)) {

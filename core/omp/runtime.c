@@ -76,6 +76,11 @@ static uintptr_t find_in_runtime(const struct memspan_omp_runtime *runtime, cons
     return address;
 }
 
+const char *memspan_omp_real_name(enum memspan_omp_real which)
+{
+    return names[which];
+}
+
 uintptr_t memspan_omp_real_find(enum memspan_omp_real which)
 {
     struct memspan_omp_runtime *runtime = memspan_omp_current;

@@ -146,6 +146,9 @@ static inline void memspan_omp_leave(struct memspan_omp_runtime *const *outer)
 
 uintptr_t memspan_omp_real_find(enum memspan_omp_real which);
 
+/* The routine's name; a literal. */
+const char *memspan_omp_real_name(enum memspan_omp_real which);
+
 /* The routine's address in the runtime of the current call, 0 where it has none. */
 static inline uintptr_t memspan_omp_real(enum memspan_omp_real which)
 {

@@ -9,6 +9,7 @@
 #include "core/omp/devices.h"
 #include "core/omp/environment.h"
 #include "core/omp/lock.h"
+#include "core/omp/refusal.h"
 #include "core/omp/runtime.h"
 #include "core/omp/table.h"
 #include <memspan/allocator.h>
@@ -53,6 +54,15 @@ static memspan_status_t space_of_list(int count, const int *devices, bool with_h
     }
     free(list);
     return status;
+}
+
+/* A handle of a space or an allocator; the log is told when it is null. */
+static uintptr_t told(const char *routine, uintptr_t handle)
+{
+    if (handle == 0) {
+        memspan_omp_refused(routine);
+    }
+    return handle;
 }
 
 static memspan_omp_space_t list_space(int count, const int *devices, bool with_host,
@@ -120,39 +130,45 @@ memspan_omp_space_t *omp_get_target_memspace(int device_count, int *devices,
     MEMSPAN_OMP_CALL();
     memspan_omp_space_t found = list_space(device_count, devices, false, space);
 
-    return (found == 0) ? NULL : cell_of(found);
+    memspan_omp_space_t *cell = (found == 0) ? NULL : cell_of(found);
+
+    if (cell == NULL) {
+        memspan_omp_refused("omp_get_target_memspace");
+    }
+    return cell;
 }
 
 memspan_omp_space_t omp_get_devices_memspace(int device_count, const int *devices,
                                              memspan_omp_space_t space)
 {
     MEMSPAN_OMP_CALL();
-    return list_space(device_count, devices, false, space);
+    return told("omp_get_devices_memspace", list_space(device_count, devices, false, space));
 }
 
 memspan_omp_space_t omp_get_device_memspace(int device, memspan_omp_space_t space)
 {
     MEMSPAN_OMP_CALL();
-    return list_space(1, &device, false, space);
+    return told("omp_get_device_memspace", list_space(1, &device, false, space));
 }
 
 memspan_omp_space_t omp_get_devices_and_host_memspace(int device_count, const int *devices,
                                                       memspan_omp_space_t space)
 {
     MEMSPAN_OMP_CALL();
-    return list_space(device_count, devices, true, space);
+    return told("omp_get_devices_and_host_memspace",
+                list_space(device_count, devices, true, space));
 }
 
 memspan_omp_space_t omp_get_device_and_host_memspace(int device, memspan_omp_space_t space)
 {
     MEMSPAN_OMP_CALL();
-    return list_space(1, &device, true, space);
+    return told("omp_get_device_and_host_memspace", list_space(1, &device, true, space));
 }
 
 memspan_omp_space_t omp_get_devices_all_memspace(memspan_omp_space_t space)
 {
     MEMSPAN_OMP_CALL();
-    return all_space(space);
+    return told("omp_get_devices_all_memspace", all_space(space));
 }
 
 /* Allocators for whole spaces, both ways round. */
@@ -199,56 +215,70 @@ memspan_omp_allocator_t omp_get_devices_allocator(int device_count, const int *d
                                                   memspan_omp_space_t space)
 {
     MEMSPAN_OMP_CALL();
-    return allocator_for(list_space(device_count, devices, false, space));
+    return told("omp_get_devices_allocator",
+                allocator_for(list_space(device_count, devices, false, space)));
 }
 
 memspan_omp_allocator_t omp_get_device_allocator(int device, memspan_omp_space_t space)
 {
     MEMSPAN_OMP_CALL();
-    return allocator_for(list_space(1, &device, false, space));
+    return told("omp_get_device_allocator", allocator_for(list_space(1, &device, false, space)));
 }
 
 memspan_omp_allocator_t omp_get_devices_and_host_allocator(int device_count, const int *devices,
                                                            memspan_omp_space_t space)
 {
     MEMSPAN_OMP_CALL();
-    return allocator_for(list_space(device_count, devices, true, space));
+    return told("omp_get_devices_and_host_allocator",
+                allocator_for(list_space(device_count, devices, true, space)));
 }
 
 memspan_omp_allocator_t omp_get_device_and_host_allocator(int device, memspan_omp_space_t space)
 {
     MEMSPAN_OMP_CALL();
-    return allocator_for(list_space(1, &device, true, space));
+    return told("omp_get_device_and_host_allocator",
+                allocator_for(list_space(1, &device, true, space)));
 }
 
 memspan_omp_allocator_t omp_get_devices_all_allocator(memspan_omp_space_t space)
 {
     MEMSPAN_OMP_CALL();
-    return allocator_for(all_space(space));
+    return told("omp_get_devices_all_allocator", allocator_for(all_space(space)));
 }
 
 int omp_get_memspace_num_resources(memspan_omp_space_t space)
 {
     MEMSPAN_OMP_CALL();
     memspan_space_h own;
+    size_t count = 0;
 
-    return (memspan_omp_space_from(space, &own) == MEMSPAN_OK)
-               ? (int)memspan_space_resource_count(own)
-               : 0;
+    if (memspan_omp_space_from(space, &own) == MEMSPAN_OK) {
+        count = memspan_space_resource_count(own);
+    }
+    if (count == 0) {
+        memspan_omp_refused("omp_get_memspace_num_resources");
+    }
+    return (int)count;
 }
 
 size_t omp_get_memspace_pagesize(memspan_omp_space_t space)
 {
     MEMSPAN_OMP_CALL();
     memspan_space_h own;
+    size_t size = 0;
 
-    return (memspan_omp_space_from(space, &own) == MEMSPAN_OK) ? memspan_space_page_size(own) : 0;
+    if (memspan_omp_space_from(space, &own) == MEMSPAN_OK) {
+        size = memspan_space_page_size(own);
+    }
+    if (size == 0) {
+        memspan_omp_refused("omp_get_memspace_pagesize");
+    }
+    return size;
 }
 
-memspan_omp_space_t omp_get_submemspace(memspan_omp_space_t space, int resource_count,
-                                        const int *resources)
+static memspan_omp_space_t sub_space(memspan_omp_space_t space, int resource_count,
+                                     const int *resources)
 {
-    MEMSPAN_OMP_CALL();
     memspan_space_h own;
     memspan_space_h part;
 
@@ -263,4 +293,11 @@ memspan_omp_space_t omp_get_submemspace(memspan_omp_space_t space, int resource_
     }
     /* All resources of the default space: the caller's own spelling of it. */
     return (part == own) ? space : (memspan_omp_space_t)part;
+}
+
+memspan_omp_space_t omp_get_submemspace(memspan_omp_space_t space, int resource_count,
+                                        const int *resources)
+{
+    MEMSPAN_OMP_CALL();
+    return told("omp_get_submemspace", sub_space(space, resource_count, resources));
 }

@@ -15,6 +15,7 @@
 #include "core/omp/abi.h"
 #include "core/omp/devices.h"
 #include "core/omp/foreign.h"
+#include "core/omp/refusal.h"
 #include "core/omp/runtime.h"
 #include "core/omp/vendor.h"
 #include <memspan/transfer.h>
@@ -90,6 +91,8 @@ memspan_status_t memspan_omp_target_route(enum memspan_omp_real real, int *devic
     }
     if (status == MEMSPAN_OK) {
         *routine_p = (theirs && !is_withheld(real, *device_a)) ? memspan_omp_real(real) : 0;
+    } else {
+        memspan_omp_refused(memspan_omp_real_name(real));
     }
     return status;
 }
@@ -108,6 +111,7 @@ void *omp_target_alloc(size_t size_bytes, int device)
     MEMSPAN_OMP_CALL();
     memspan_allocator_h allocator;
     uintptr_t routine;
+    void *pointer;
 
     if ((size_bytes == 0) || (memspan_omp_target_route(MEMSPAN_OMP_REAL_TARGET_ALLOC, &device, NULL,
                                                        &routine) != MEMSPAN_OK)) {
@@ -118,7 +122,11 @@ void *omp_target_alloc(size_t size_bytes, int device)
     }
     allocator = memspan_omp_vendor_allocator(MEMSPAN_OMP_TARGET_DEVICE,
                                              is_host(device) ? MEMSPAN_HOST : device);
-    return (allocator == MEMSPAN_ALLOCATOR_NULL) ? NULL : memspan_alloc(allocator, size_bytes);
+    pointer   = (allocator == MEMSPAN_ALLOCATOR_NULL) ? NULL : memspan_alloc(allocator, size_bytes);
+    if (pointer == NULL) {
+        memspan_omp_refused("omp_target_alloc");
+    }
+    return pointer;
 }
 
 void omp_target_free(void *pointer, int device)
@@ -234,6 +242,13 @@ void *omp_get_mapped_ptr(const void *pointer, int device)
     return device_reaches(pointer, device) ? (void *)(uintptr_t)pointer : NULL;
 }
 
+/* What the routines that return a number return, once the log is told. */
+static int refused(const char *routine)
+{
+    memspan_omp_refused(routine);
+    return -1;
+}
+
 /* A copy between a device of the runtime's and one that only we know: the runtime's memory is no
  * address that we may touch. */
 static bool refuse_mixed(const void *pointer, int device)
@@ -314,10 +329,11 @@ int omp_target_memcpy(void *to, const void *from, size_t size_bytes, size_t to_o
         leave(&entered);
         return result;
     }
-    if (refuse_mixed(to, to_device) || refuse_mixed(from, from_device)) {
-        return -1;
+    if (refuse_mixed(to, to_device) || refuse_mixed(from, from_device) ||
+        (copy_ourselves(to, from, size_bytes, to_offset, from_offset) != 0)) {
+        return refused("omp_target_memcpy");
     }
-    return copy_ourselves(to, from, size_bytes, to_offset, from_offset);
+    return 0;
 }
 
 int omp_target_memcpy_async(void *to, const void *from, size_t size_bytes, size_t to_offset,
@@ -374,10 +390,11 @@ int omp_target_memcpy_rect(void *to, const void *from, size_t element_bytes, int
     if ((to == NULL) && (from == NULL)) {
         return MEMSPAN_OMP_RECT_DIMENSIONS; /* the question how many dimensions there may be */
     }
-    if (refuse_mixed(to, to_device) || refuse_mixed(from, from_device)) {
-        return -1;
+    if (refuse_mixed(to, to_device) || refuse_mixed(from, from_device) ||
+        (memspan_omp_rect_copy(&rect) != MEMSPAN_OK)) {
+        return refused("omp_target_memcpy_rect");
     }
-    return (memspan_omp_rect_copy(&rect) == MEMSPAN_OK) ? 0 : -1;
+    return 0;
 }
 
 typedef int rect_async_fn(void *to, const void *from, size_t element_bytes, int dimensions,
@@ -502,7 +519,7 @@ int omp_target_associate_ptr(const void *host_pointer, const void *device_pointe
                   "no OpenMP runtime in this process maps memory to "
                   "device %d",
                   device);
-    return -1;
+    return refused("omp_target_associate_ptr");
 }
 
 int omp_target_disassociate_ptr(const void *pointer, int device)
@@ -521,5 +538,5 @@ int omp_target_disassociate_ptr(const void *pointer, int device)
                   "no OpenMP runtime in this process maps memory to "
                   "device %d",
                   device);
-    return -1;
+    return refused("omp_target_disassociate_ptr");
 }

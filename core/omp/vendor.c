@@ -9,6 +9,7 @@
 #include "core/omp/allocator.h"
 #include "core/omp/devices.h"
 #include "core/omp/lock.h"
+#include "core/omp/refusal.h"
 #include "core/omp/runtime.h"
 #include "core/omp/table.h"
 #include "core/omp/target.h"
@@ -175,8 +176,9 @@ size_t memspan_omp_vendor_traits(memspan_omp_space_t space, memspan_trait_t *tra
 static void *alloc_direct(enum memspan_omp_real real, enum memspan_omp_vendor kind,
                           size_t size_bytes, int number)
 {
-    uintptr_t routine = memspan_omp_real(real);
-    memspan_allocator_h allocator;
+    uintptr_t routine             = memspan_omp_real(real);
+    memspan_allocator_h allocator = MEMSPAN_ALLOCATOR_NULL;
+    void *pointer                 = NULL;
     int device;
 
     if ((routine != 0) && memspan_omp_runtime_has(number) &&
@@ -186,12 +188,17 @@ static void *alloc_direct(enum memspan_omp_real real, enum memspan_omp_vendor ki
     /* A single number is what the program's own omp_get_initial_device() said, as in
      * omp_target_alloc(); only lists are refused when it has two readings. */
     if ((number == MEMSPAN_HOST) || (number == omp_get_initial_device())) {
-        device = MEMSPAN_HOST;
-    } else if (memspan_omp_device_from(number, &device) != MEMSPAN_OK) {
-        return NULL;
+        allocator = memspan_omp_vendor_allocator(kind, MEMSPAN_HOST);
+    } else if (memspan_omp_device_from(number, &device) == MEMSPAN_OK) {
+        allocator = memspan_omp_vendor_allocator(kind, device);
     }
-    allocator = memspan_omp_vendor_allocator(kind, device);
-    return (allocator == MEMSPAN_ALLOCATOR_NULL) ? NULL : memspan_alloc(allocator, size_bytes);
+    if (allocator != MEMSPAN_ALLOCATOR_NULL) {
+        pointer = memspan_alloc(allocator, size_bytes);
+    }
+    if ((pointer == NULL) && (size_bytes != 0)) {
+        memspan_omp_refused(memspan_omp_real_name(real));
+    }
+    return pointer;
 }
 
 static void free_direct(enum memspan_omp_real real, void *pointer, int number)
@@ -261,12 +268,14 @@ void *llvm_omp_target_lock_mem(void *pointer, size_t size_bytes, int device)
     }
     if ((pointer == NULL) || (size_bytes == 0)) {
         memspan_error(MEMSPAN_ERR_INVALID, "nothing to lock: %zu bytes at %p", size_bytes, pointer);
+        memspan_omp_refused("llvm_omp_target_lock_mem");
         return NULL;
     }
     if (mlock(pointer, size_bytes) != 0) {
         memspan_error_native(MEMSPAN_ERR_LIMIT, NULL, "mlock", errno, strerror(errno),
                              "raise the locked-memory limit (ulimit -l)",
                              "could not lock %zu bytes at %p", size_bytes, pointer);
+        memspan_omp_refused("llvm_omp_target_lock_mem");
         return NULL;
     }
     memspan_omp_table_put(&locked, (uintptr_t)pointer, size_bytes);

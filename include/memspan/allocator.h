@@ -26,16 +26,16 @@ MEMSPAN_BEGIN_DECLS
 
 typedef struct memspan_allocator_name *memspan_allocator_h;
 
-#define MEMSPAN_ALLOCATOR_NULL ((memspan_allocator_h)0)
+#define MEMSPAN_ALLOCATOR_NULL MEMSPAN_CONSTANT(memspan_allocator_h, 0)
 /** The predefined allocators, by the numbers that released compilers use. */
-#define MEMSPAN_ALLOCATOR_DEFAULT   ((memspan_allocator_h)1)
-#define MEMSPAN_ALLOCATOR_LARGE_CAP ((memspan_allocator_h)2)
-#define MEMSPAN_ALLOCATOR_CONST     ((memspan_allocator_h)3)
-#define MEMSPAN_ALLOCATOR_HIGH_BW   ((memspan_allocator_h)4)
-#define MEMSPAN_ALLOCATOR_LOW_LAT   ((memspan_allocator_h)5)
-#define MEMSPAN_ALLOCATOR_CGROUP    ((memspan_allocator_h)6)
-#define MEMSPAN_ALLOCATOR_PTEAM     ((memspan_allocator_h)7)
-#define MEMSPAN_ALLOCATOR_THREAD    ((memspan_allocator_h)8)
+#define MEMSPAN_ALLOCATOR_DEFAULT   MEMSPAN_CONSTANT(memspan_allocator_h, 1)
+#define MEMSPAN_ALLOCATOR_LARGE_CAP MEMSPAN_CONSTANT(memspan_allocator_h, 2)
+#define MEMSPAN_ALLOCATOR_CONST     MEMSPAN_CONSTANT(memspan_allocator_h, 3)
+#define MEMSPAN_ALLOCATOR_HIGH_BW   MEMSPAN_CONSTANT(memspan_allocator_h, 4)
+#define MEMSPAN_ALLOCATOR_LOW_LAT   MEMSPAN_CONSTANT(memspan_allocator_h, 5)
+#define MEMSPAN_ALLOCATOR_CGROUP    MEMSPAN_CONSTANT(memspan_allocator_h, 6)
+#define MEMSPAN_ALLOCATOR_PTEAM     MEMSPAN_CONSTANT(memspan_allocator_h, 7)
+#define MEMSPAN_ALLOCATOR_THREAD    MEMSPAN_CONSTANT(memspan_allocator_h, 8)
 
 /** Make an allocator over @p space. No memory is taken and, for host spaces, no driver is opened.
  *

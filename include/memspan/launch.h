@@ -97,21 +97,24 @@ struct memspan_launch_header {
 static inline uint64_t memspan_launch_size(uint32_t pe_count, uint32_t board_size_bytes)
 {
     return sizeof(struct memspan_launch_header) +
-           (uint64_t)pe_count * (sizeof(struct memspan_launch_pe) + board_size_bytes);
+           pe_count * (sizeof(struct memspan_launch_pe) + board_size_bytes);
 }
 
 /** The record of a PE in [0, pe_count). */
 static inline struct memspan_launch_pe *
 memspan_launch_pe_record(struct memspan_launch_header *header, uint32_t pe)
 {
-    return (struct memspan_launch_pe *)(void *)((char *)header + sizeof(*header)) + pe;
+    void *first = header + 1;
+
+    return MEMSPAN_CAST(struct memspan_launch_pe *, first) + pe;
 }
 
 /** The board of a PE in [0, pe_count): board_size_bytes bytes. */
 static inline char *memspan_launch_board(struct memspan_launch_header *header, uint32_t pe)
 {
-    return (char *)memspan_launch_pe_record(header, header->pe_count) +
-           (size_t)header->board_size_bytes * pe;
+    void *first = memspan_launch_pe_record(header, header->pe_count);
+
+    return MEMSPAN_CAST(char *, first) + sizeof(char) * header->board_size_bytes * pe;
 }
 
 MEMSPAN_END_DECLS

@@ -28,6 +28,7 @@
  * Errors: a null handle or pointer, as OpenMP says; memspan_error_text() of <memspan/status.h>
  * tells why. */
 
+#include <memspan/status.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -83,50 +84,50 @@ typedef struct omp_alloctrait_t {
     omp_uintptr_t value;
 } omp_alloctrait_t;
 
-#define omp_default_mem_space   ((omp_memspace_handle_t)0)
-#define omp_large_cap_mem_space ((omp_memspace_handle_t)1)
-#define omp_const_mem_space     ((omp_memspace_handle_t)2)
-#define omp_high_bw_mem_space   ((omp_memspace_handle_t)3)
-#define omp_low_lat_mem_space   ((omp_memspace_handle_t)4)
+#define omp_default_mem_space   MEMSPAN_CONSTANT(omp_memspace_handle_t, 0)
+#define omp_large_cap_mem_space MEMSPAN_CONSTANT(omp_memspace_handle_t, 1)
+#define omp_const_mem_space     MEMSPAN_CONSTANT(omp_memspace_handle_t, 2)
+#define omp_high_bw_mem_space   MEMSPAN_CONSTANT(omp_memspace_handle_t, 3)
+#define omp_low_lat_mem_space   MEMSPAN_CONSTANT(omp_memspace_handle_t, 4)
 
-#define omp_null_allocator      ((omp_allocator_handle_t)0)
-#define omp_default_mem_alloc   ((omp_allocator_handle_t)1)
-#define omp_large_cap_mem_alloc ((omp_allocator_handle_t)2)
-#define omp_const_mem_alloc     ((omp_allocator_handle_t)3)
-#define omp_high_bw_mem_alloc   ((omp_allocator_handle_t)4)
-#define omp_low_lat_mem_alloc   ((omp_allocator_handle_t)5)
-#define omp_cgroup_mem_alloc    ((omp_allocator_handle_t)6)
-#define omp_pteam_mem_alloc     ((omp_allocator_handle_t)7)
-#define omp_thread_mem_alloc    ((omp_allocator_handle_t)8)
+#define omp_null_allocator      MEMSPAN_CONSTANT(omp_allocator_handle_t, 0)
+#define omp_default_mem_alloc   MEMSPAN_CONSTANT(omp_allocator_handle_t, 1)
+#define omp_large_cap_mem_alloc MEMSPAN_CONSTANT(omp_allocator_handle_t, 2)
+#define omp_const_mem_alloc     MEMSPAN_CONSTANT(omp_allocator_handle_t, 3)
+#define omp_high_bw_mem_alloc   MEMSPAN_CONSTANT(omp_allocator_handle_t, 4)
+#define omp_low_lat_mem_alloc   MEMSPAN_CONSTANT(omp_allocator_handle_t, 5)
+#define omp_cgroup_mem_alloc    MEMSPAN_CONSTANT(omp_allocator_handle_t, 6)
+#define omp_pteam_mem_alloc     MEMSPAN_CONSTANT(omp_allocator_handle_t, 7)
+#define omp_thread_mem_alloc    MEMSPAN_CONSTANT(omp_allocator_handle_t, 8)
 
-#define omp_atk_sync_hint ((omp_alloctrait_key_t)1)
-#define omp_atk_alignment ((omp_alloctrait_key_t)2)
-#define omp_atk_access    ((omp_alloctrait_key_t)3)
-#define omp_atk_pool_size ((omp_alloctrait_key_t)4)
-#define omp_atk_fallback  ((omp_alloctrait_key_t)5)
-#define omp_atk_fb_data   ((omp_alloctrait_key_t)6)
-#define omp_atk_pinned    ((omp_alloctrait_key_t)7)
-#define omp_atk_partition ((omp_alloctrait_key_t)8)
+#define omp_atk_sync_hint MEMSPAN_CONSTANT(omp_alloctrait_key_t, 1)
+#define omp_atk_alignment MEMSPAN_CONSTANT(omp_alloctrait_key_t, 2)
+#define omp_atk_access    MEMSPAN_CONSTANT(omp_alloctrait_key_t, 3)
+#define omp_atk_pool_size MEMSPAN_CONSTANT(omp_alloctrait_key_t, 4)
+#define omp_atk_fallback  MEMSPAN_CONSTANT(omp_alloctrait_key_t, 5)
+#define omp_atk_fb_data   MEMSPAN_CONSTANT(omp_alloctrait_key_t, 6)
+#define omp_atk_pinned    MEMSPAN_CONSTANT(omp_alloctrait_key_t, 7)
+#define omp_atk_partition MEMSPAN_CONSTANT(omp_alloctrait_key_t, 8)
 
-#define omp_atv_default        ((omp_alloctrait_value_t)-1)
-#define omp_atv_false          ((omp_alloctrait_value_t)0)
-#define omp_atv_true           ((omp_alloctrait_value_t)1)
-#define omp_atv_contended      ((omp_alloctrait_value_t)3)
-#define omp_atv_uncontended    ((omp_alloctrait_value_t)4)
-#define omp_atv_serialized     ((omp_alloctrait_value_t)5)
-#define omp_atv_private        ((omp_alloctrait_value_t)6)
-#define omp_atv_thread         ((omp_alloctrait_value_t)8)
-#define omp_atv_pteam          ((omp_alloctrait_value_t)9)
-#define omp_atv_cgroup         ((omp_alloctrait_value_t)10)
-#define omp_atv_default_mem_fb ((omp_alloctrait_value_t)11)
-#define omp_atv_null_fb        ((omp_alloctrait_value_t)12)
-#define omp_atv_abort_fb       ((omp_alloctrait_value_t)13)
-#define omp_atv_allocator_fb   ((omp_alloctrait_value_t)14)
-#define omp_atv_environment    ((omp_alloctrait_value_t)15)
-#define omp_atv_nearest        ((omp_alloctrait_value_t)16)
-#define omp_atv_blocked        ((omp_alloctrait_value_t)17)
-#define omp_atv_interleaved    ((omp_alloctrait_value_t)18)
-#define omp_atv_all            ((omp_alloctrait_value_t)19)
+#define omp_atv_default        MEMSPAN_CONSTANT(omp_alloctrait_value_t, -1)
+#define omp_atv_false          MEMSPAN_CONSTANT(omp_alloctrait_value_t, 0)
+#define omp_atv_true           MEMSPAN_CONSTANT(omp_alloctrait_value_t, 1)
+#define omp_atv_contended      MEMSPAN_CONSTANT(omp_alloctrait_value_t, 3)
+#define omp_atv_uncontended    MEMSPAN_CONSTANT(omp_alloctrait_value_t, 4)
+#define omp_atv_serialized     MEMSPAN_CONSTANT(omp_alloctrait_value_t, 5)
+#define omp_atv_private        MEMSPAN_CONSTANT(omp_alloctrait_value_t, 6)
+#define omp_atv_thread         MEMSPAN_CONSTANT(omp_alloctrait_value_t, 8)
+#define omp_atv_pteam          MEMSPAN_CONSTANT(omp_alloctrait_value_t, 9)
+#define omp_atv_cgroup         MEMSPAN_CONSTANT(omp_alloctrait_value_t, 10)
+#define omp_atv_default_mem_fb MEMSPAN_CONSTANT(omp_alloctrait_value_t, 11)
+#define omp_atv_null_fb        MEMSPAN_CONSTANT(omp_alloctrait_value_t, 12)
+#define omp_atv_abort_fb       MEMSPAN_CONSTANT(omp_alloctrait_value_t, 13)
+#define omp_atv_allocator_fb   MEMSPAN_CONSTANT(omp_alloctrait_value_t, 14)
+#define omp_atv_environment    MEMSPAN_CONSTANT(omp_alloctrait_value_t, 15)
+#define omp_atv_nearest        MEMSPAN_CONSTANT(omp_alloctrait_value_t, 16)
+#define omp_atv_blocked        MEMSPAN_CONSTANT(omp_alloctrait_value_t, 17)
+#define omp_atv_interleaved    MEMSPAN_CONSTANT(omp_alloctrait_value_t, 18)
+#define omp_atv_all            MEMSPAN_CONSTANT(omp_alloctrait_value_t, 19)
 
 extern omp_allocator_handle_t omp_init_allocator(omp_memspace_handle_t memspace, int ntraits,
                                                  const omp_alloctrait_t *traits);
@@ -162,37 +163,37 @@ extern int omp_target_disassociate_ptr(const void *ptr, int device_num);
 /* ---- Trait keys and values ---- */
 
 /* OpenMP 6.0. */
-#define omp_atk_pin_device       ((omp_alloctrait_key_t)9)
-#define omp_atk_preferred_device ((omp_alloctrait_key_t)10)
-#define omp_atk_device_access    ((omp_alloctrait_key_t)11)
-#define omp_atk_target_access    ((omp_alloctrait_key_t)12)
-#define omp_atk_atomic_scope     ((omp_alloctrait_key_t)13)
-#define omp_atk_part_size        ((omp_alloctrait_key_t)14)
-#define omp_atk_partitioner      ((omp_alloctrait_key_t)15)
-#define omp_atk_partitioner_arg  ((omp_alloctrait_key_t)16)
+#define omp_atk_pin_device       MEMSPAN_CONSTANT(omp_alloctrait_key_t, 9)
+#define omp_atk_preferred_device MEMSPAN_CONSTANT(omp_alloctrait_key_t, 10)
+#define omp_atk_device_access    MEMSPAN_CONSTANT(omp_alloctrait_key_t, 11)
+#define omp_atk_target_access    MEMSPAN_CONSTANT(omp_alloctrait_key_t, 12)
+#define omp_atk_atomic_scope     MEMSPAN_CONSTANT(omp_alloctrait_key_t, 13)
+#define omp_atk_part_size        MEMSPAN_CONSTANT(omp_alloctrait_key_t, 14)
+#define omp_atk_partitioner      MEMSPAN_CONSTANT(omp_alloctrait_key_t, 15)
+#define omp_atk_partitioner_arg  MEMSPAN_CONSTANT(omp_alloctrait_key_t, 16)
 
 /* 7 is omp_atv_all in older headers; on what an allocator can serve both mean the same threads. */
-#define omp_atv_device      ((omp_uintptr_t)7)
-#define omp_atv_single      ((omp_uintptr_t)20)
-#define omp_atv_multiple    ((omp_uintptr_t)21)
-#define omp_atv_memspace    ((omp_uintptr_t)22)
-#define omp_atv_partitioner ((omp_uintptr_t)23)
+#define omp_atv_device      MEMSPAN_CONSTANT(omp_uintptr_t, 7)
+#define omp_atv_single      MEMSPAN_CONSTANT(omp_uintptr_t, 20)
+#define omp_atv_multiple    MEMSPAN_CONSTANT(omp_uintptr_t, 21)
+#define omp_atv_memspace    MEMSPAN_CONSTANT(omp_uintptr_t, 22)
+#define omp_atv_partitioner MEMSPAN_CONSTANT(omp_uintptr_t, 23)
 
 /** The proposal's traits (§4.2, §4.3): who may touch the memory when, where it lives at first
  * (a device number), which place it is near (a number in OMP_PLACES order). */
-#define omp_atk_memory_access      ((omp_alloctrait_key_t)0x4d01)
-#define omp_atk_preferred_location ((omp_alloctrait_key_t)0x4d02)
-#define omp_atk_preferred_place    ((omp_alloctrait_key_t)0x4d03)
-#define omp_atv_managed            ((omp_uintptr_t)0x4d01)
-#define omp_atv_coherent           ((omp_uintptr_t)0x4d02)
+#define omp_atk_memory_access      MEMSPAN_CONSTANT(omp_alloctrait_key_t, 0x4d01)
+#define omp_atk_preferred_location MEMSPAN_CONSTANT(omp_alloctrait_key_t, 0x4d02)
+#define omp_atk_preferred_place    MEMSPAN_CONSTANT(omp_alloctrait_key_t, 0x4d03)
+#define omp_atv_managed            MEMSPAN_CONSTANT(omp_uintptr_t, 0x4d01)
+#define omp_atv_coherent           MEMSPAN_CONSTANT(omp_uintptr_t, 0x4d02)
 
 /** This library's: guarantee = required turns anything other than what was asked for into a null
  * allocator; page_size in bytes; shareable for other processes and network cards (share.h). */
-#define omp_atk_guarantee ((omp_alloctrait_key_t)0x4d04)
-#define omp_atk_page_size ((omp_alloctrait_key_t)0x4d05)
-#define omp_atk_shareable ((omp_alloctrait_key_t)0x4d06)
-#define omp_atv_preferred ((omp_uintptr_t)0x4d03)
-#define omp_atv_required  ((omp_uintptr_t)0x4d04)
+#define omp_atk_guarantee MEMSPAN_CONSTANT(omp_alloctrait_key_t, 0x4d04)
+#define omp_atk_page_size MEMSPAN_CONSTANT(omp_alloctrait_key_t, 0x4d05)
+#define omp_atk_shareable MEMSPAN_CONSTANT(omp_alloctrait_key_t, 0x4d06)
+#define omp_atv_preferred MEMSPAN_CONSTANT(omp_uintptr_t, 0x4d03)
+#define omp_atv_required  MEMSPAN_CONSTANT(omp_uintptr_t, 0x4d04)
 
 #ifdef MEMSPAN_OMP_PAPER_NAMES
 #define memory_access      omp_atk_memory_access
@@ -206,31 +207,31 @@ extern int omp_target_disassociate_ptr(const void *ptr, int device_num);
 
 #if !MEMSPAN_OMP_HEADER_HAS_SPACES
 /* In these headers also the number of omp_default_mem_space: a routine that returns it failed. */
-#define omp_null_mem_space ((omp_memspace_handle_t)0)
+#define omp_null_mem_space MEMSPAN_CONSTANT(omp_memspace_handle_t, 0)
 #endif
 
 /* Intel's names; in Intel's own header they are enumerators of the same numbers. */
-#define omp_target_host_mem_space   ((omp_memspace_handle_t)100)
-#define omp_target_shared_mem_space ((omp_memspace_handle_t)101)
-#define omp_target_device_mem_space ((omp_memspace_handle_t)102)
-#define omp_target_host_mem_alloc   ((omp_allocator_handle_t)100)
-#define omp_target_shared_mem_alloc ((omp_allocator_handle_t)101)
-#define omp_target_device_mem_alloc ((omp_allocator_handle_t)102)
+#define omp_target_host_mem_space   MEMSPAN_CONSTANT(omp_memspace_handle_t, 100)
+#define omp_target_shared_mem_space MEMSPAN_CONSTANT(omp_memspace_handle_t, 101)
+#define omp_target_device_mem_space MEMSPAN_CONSTANT(omp_memspace_handle_t, 102)
+#define omp_target_host_mem_alloc   MEMSPAN_CONSTANT(omp_allocator_handle_t, 100)
+#define omp_target_shared_mem_alloc MEMSPAN_CONSTANT(omp_allocator_handle_t, 101)
+#define omp_target_device_mem_alloc MEMSPAN_CONSTANT(omp_allocator_handle_t, 102)
 
 #if !defined(__OMP_H)
 /* LLVM's names. */
-#define llvm_omp_target_host_mem_space   ((omp_memspace_handle_t)100)
-#define llvm_omp_target_shared_mem_space ((omp_memspace_handle_t)101)
-#define llvm_omp_target_device_mem_space ((omp_memspace_handle_t)102)
-#define llvm_omp_target_host_mem_alloc   ((omp_allocator_handle_t)100)
-#define llvm_omp_target_shared_mem_alloc ((omp_allocator_handle_t)101)
-#define llvm_omp_target_device_mem_alloc ((omp_allocator_handle_t)102)
+#define llvm_omp_target_host_mem_space   MEMSPAN_CONSTANT(omp_memspace_handle_t, 100)
+#define llvm_omp_target_shared_mem_space MEMSPAN_CONSTANT(omp_memspace_handle_t, 101)
+#define llvm_omp_target_device_mem_space MEMSPAN_CONSTANT(omp_memspace_handle_t, 102)
+#define llvm_omp_target_host_mem_alloc   MEMSPAN_CONSTANT(omp_allocator_handle_t, 100)
+#define llvm_omp_target_shared_mem_alloc MEMSPAN_CONSTANT(omp_allocator_handle_t, 101)
+#define llvm_omp_target_device_mem_alloc MEMSPAN_CONSTANT(omp_allocator_handle_t, 102)
 #endif
 
 /* GCC's names. */
-#define ompx_gnu_managed_mem_space ((omp_memspace_handle_t)200)
-#define ompx_gnu_pinned_mem_alloc  ((omp_allocator_handle_t)200)
-#define ompx_gnu_managed_mem_alloc ((omp_allocator_handle_t)201)
+#define ompx_gnu_managed_mem_space MEMSPAN_CONSTANT(omp_memspace_handle_t, 200)
+#define ompx_gnu_pinned_mem_alloc  MEMSPAN_CONSTANT(omp_allocator_handle_t, 200)
+#define ompx_gnu_managed_mem_alloc MEMSPAN_CONSTANT(omp_allocator_handle_t, 201)
 
 #ifndef omp_initial_device
 #define omp_initial_device (-1)

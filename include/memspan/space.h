@@ -21,13 +21,13 @@ MEMSPAN_BEGIN_DECLS
 typedef struct memspan_space_name *memspan_space_h;
 
 /** No space. */
-#define MEMSPAN_SPACE_NULL ((memspan_space_h)0)
+#define MEMSPAN_SPACE_NULL MEMSPAN_CONSTANT(memspan_space_h, 0)
 /** The predefined spaces of OpenMP 5.0, by the numbers that released compilers use. */
-#define MEMSPAN_SPACE_LARGE_CAP ((memspan_space_h)1)
-#define MEMSPAN_SPACE_CONST     ((memspan_space_h)2)
-#define MEMSPAN_SPACE_HIGH_BW   ((memspan_space_h)3)
-#define MEMSPAN_SPACE_LOW_LAT   ((memspan_space_h)4)
-#define MEMSPAN_SPACE_DEFAULT   ((memspan_space_h)99)
+#define MEMSPAN_SPACE_LARGE_CAP MEMSPAN_CONSTANT(memspan_space_h, 1)
+#define MEMSPAN_SPACE_CONST     MEMSPAN_CONSTANT(memspan_space_h, 2)
+#define MEMSPAN_SPACE_HIGH_BW   MEMSPAN_CONSTANT(memspan_space_h, 3)
+#define MEMSPAN_SPACE_LOW_LAT   MEMSPAN_CONSTANT(memspan_space_h, 4)
+#define MEMSPAN_SPACE_DEFAULT   MEMSPAN_CONSTANT(memspan_space_h, 99)
 
 /** The space of memory that every one of @p devices can reach, with what each is promised.
  *

@@ -19,6 +19,15 @@
 #define MEMSPAN_END_DECLS
 #endif
 
+/* A constant of an opaque type, and a void pointer's cast, in C++ without old-style casts. */
+#ifdef __cplusplus
+#define MEMSPAN_CONSTANT(type, value) (type(value))
+#define MEMSPAN_CAST(type, value)     (static_cast<type>(value))
+#else
+#define MEMSPAN_CONSTANT(type, value) ((type)(value))
+#define MEMSPAN_CAST(type, value)     ((type)(value))
+#endif
+
 #define MEMSPAN_API __attribute__((visibility("default")))
 
 #define MEMSPAN_VERSION_MAJOR  0

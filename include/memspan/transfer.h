@@ -75,7 +75,9 @@ typedef enum memspan_element {
 /** z[i] = x[i] OPERATION y[i]: the step of a reduction over several devices or processes. z may be
  * x or y. */
 #define MEMSPAN_KERNEL_COMBINE(operation, element)                                                 \
-    ((memspan_kernel_t)(MEMSPAN_KERNEL_COMBINE_FIRST + ((int)(operation) << 8) + (int)(element)))
+    MEMSPAN_CONSTANT(memspan_kernel_t, MEMSPAN_KERNEL_COMBINE_FIRST +                              \
+                                           (MEMSPAN_CONSTANT(int, operation) << 8) +               \
+                                           MEMSPAN_CONSTANT(int, element))
 
 /** Arguments of a kernel; those it does not name are ignored. Set struct_size first. All addresses
  * must be reachable by the device. */

@@ -27,12 +27,12 @@ MEMSPAN_BEGIN_DECLS
 typedef struct shmem_ctx_name *shmem_ctx_t;
 typedef struct shmem_team_name *shmem_team_t;
 
-#define SHMEM_CTX_INVALID ((shmem_ctx_t)0)
-#define SHMEM_CTX_DEFAULT ((shmem_ctx_t)1)
+#define SHMEM_CTX_INVALID MEMSPAN_CONSTANT(shmem_ctx_t, 0)
+#define SHMEM_CTX_DEFAULT MEMSPAN_CONSTANT(shmem_ctx_t, 1)
 
-#define SHMEM_TEAM_INVALID ((shmem_team_t)0)
-#define SHMEM_TEAM_WORLD   ((shmem_team_t)1)
-#define SHMEM_TEAM_SHARED  ((shmem_team_t)2)
+#define SHMEM_TEAM_INVALID MEMSPAN_CONSTANT(shmem_team_t, 0)
+#define SHMEM_TEAM_WORLD   MEMSPAN_CONSTANT(shmem_team_t, 1)
+#define SHMEM_TEAM_SHARED  MEMSPAN_CONSTANT(shmem_team_t, 2)
 
 /** Wishes for a team; a mask says which members count. */
 typedef struct shmem_team_config {

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # check.sh INCLUDE-FOLDER COMPILER...: each public header compiles alone, twice in a row, without a
 # warning, by every compiler given: as C11 by all of them, as C++17 by those that call themselves
-# C++. A name that cannot be found is left out and said so; at least one of each language must stay.
+# C++, there with every constant used, as programs that warn of old-style casts use them. A name that
+# cannot be found is left out and said so; at least one of each language must stay.
 set -eu
 include=$1
 shift
@@ -10,6 +11,16 @@ scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT INT TERM
 warnings='-Wall -Wextra -Wpedantic -Werror -Wshadow -fsyntax-only'
 bad=0 tried_c=0 tried_cpp=0
+
+# use_constants HEADER: a function with each macro that looks like a constant.
+use_constants() {
+    echo 'void use(); void use() {'
+    sed -n 's/^#define \([A-Za-z_0-9]*\) \{1,\}\((\|MEMSPAN_CONSTANT(\).*[^\\]$/\1/p' "$include/$1" | sort -u |
+        while read -r name; do
+            printf '#ifdef %s\nstatic_cast<void>(%s);\n#endif\n' "$name" "$name"
+        done
+    echo '}'
+}
 
 # compile HEADER LANGUAGE COMPILER FLAGS...
 compile() {
@@ -20,6 +31,10 @@ compile() {
     *) suffix=cpp ;;
     esac
     printf '#include <%s>\n#include <%s>\nint alone;\n' "$header" "$header" >"$scratch/alone.$suffix"
+    if [ "$language" = c++ ]; then
+        use_constants "$header" >>"$scratch/alone.$suffix"
+        set -- "$@" -Wold-style-cast
+    fi
     # shellcheck disable=SC2086 # a list of flags
     if ! "$compiler" $warnings "$@" -I"$include" "$scratch/alone.$suffix"; then
         echo "$header does not compile alone: $compiler $*" >&2

@@ -25,4 +25,5 @@ refused 'size_t f(void);' "$@"
 refused 'enum twice { A };' "$@"
 refused 'static inline int f(int class) { return class; }' "$@"
 refused 'static inline int f(int unused) { return 0; }' "$@"
+refused '#define A_CONSTANT ((unsigned)3)' "$@"
 echo 'check.sh refuses what it should'

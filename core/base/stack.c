@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "core/base/stack.h"
+#include "core/base/error.h"
+#include <pthread.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+enum { LEAST_BYTES = 128 << 10, STACK_BYTES = 1 << 20 };
+
+struct work {
+    memspan_stack_body_t *body;
+    void *argument;
+    struct memspan_error_saved error;
+};
+
+/* True also when the thread's bounds are not known. */
+static bool has_room(void)
+{
+    const char *here = __builtin_frame_address(0);
+    pthread_attr_t attributes;
+    void *start = NULL;
+    size_t size;
+    bool known;
+
+    if (pthread_getattr_np(pthread_self(), &attributes) != 0) {
+        return true;
+    }
+    known = (pthread_attr_getstack(&attributes, &start, &size) == 0);
+    pthread_attr_destroy(&attributes);
+    return !known || ((size_t)(here - (const char *)start) >= LEAST_BYTES);
+}
+
+static void *run(void *data)
+{
+    struct work *work = data;
+
+    memspan_error_restore(&work->error);
+    work->body(work->argument);
+    memspan_error_save(&work->error);
+    return NULL;
+}
+
+/* The program's signals are for its own threads. */
+static bool start(struct work *work, pthread_t *thread_p)
+{
+    pthread_attr_t attributes;
+    sigset_t all;
+    sigset_t before;
+    bool started;
+
+    if (pthread_attr_init(&attributes) != 0) {
+        return false;
+    }
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    started = (pthread_attr_setstacksize(&attributes, STACK_BYTES) == 0) &&
+              (pthread_create(thread_p, &attributes, run, work) == 0);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    pthread_attr_destroy(&attributes);
+    return started;
+}
+
+void memspan_stack_run(memspan_stack_body_t *body, void *argument)
+{
+    struct work *work = has_room() ? NULL : malloc(sizeof(*work));
+    pthread_t thread;
+
+    if (work == NULL) {
+        body(argument);
+        return;
+    }
+    work->body     = body;
+    work->argument = argument;
+    memspan_error_save(&work->error);
+    if (start(work, &thread)) {
+        pthread_join(thread, NULL);
+        memspan_error_restore(&work->error);
+    } else {
+        body(argument);
+    }
+    free(work);
+}
