@@ -163,8 +163,30 @@ static void fill_bar(struct bench_plot_bar *bar, const struct bench_samples *sam
     }
 }
 
+/* The rows that were measured and have no bars: their figures are of other units. */
+static const char *list_others(const struct alloc_run *run, const size_t *points, size_t count,
+                               char *text, size_t size)
+{
+    size_t used = 0;
+
+    for (size_t r = 0; r < ALLOC_ROW_COUNT; r++) {
+        size_t i;
+
+        for (i = 0; (i < count) && ((size_t)alloc_points[points[i]].row != r); i++) {
+        }
+        if ((i == count) && alloc_chosen(&run->plan->rows, r) && (used < size)) {
+            int n = snprintf(text + used, size - used, "%s%s",
+                             (used == 0) ? "Not drawn, but in the table and the files: " : ", ",
+                             alloc_rows[r].name);
+            used += (n > 0) ? (size_t)n : 0;
+        }
+    }
+    return (used == 0) ? NULL : text;
+}
+
 static bool write_figure(const struct alloc_run *run)
 {
+    char others[512];
     static struct bench_plot_bar bars[DRAWN_COUNT * ALLOC_PEERS_MAX];
     const char *groups[DRAWN_COUNT];
     size_t points[DRAWN_COUNT];
@@ -172,14 +194,14 @@ static bool write_figure(const struct alloc_run *run)
     size_t peers[ALLOC_PEERS_MAX];
     struct bench_plot_panel panel = {"", bars};
     struct bench_plot plot        = {.title       = "Allocation, by row and peer",
-                                     .subtitle    = "medians; thin lines: fastest to slowest round",
+                                     .subtitle    = "bars: medians; thin lines: fastest to slowest round",
                                      .x_title     = "row",
                                      .y_title     = "thread processor time, ns",
                                      .groups      = groups,
                                      .series      = series,
                                      .panels      = &panel,
                                      .panel_count = 1,
-                                     .absent      = ""};
+                                     .absent      = "none"};
 
     for (size_t i = 0; i < DRAWN_COUNT; i++) {
         size_t point = alloc_point_find(drawn[i], strlen(drawn[i]));
@@ -199,6 +221,7 @@ static bool write_figure(const struct alloc_run *run)
             fill_bar(&bars[g * plot.series_count + s], &run->samples[points[g]][peers[s]]);
         }
     }
+    plot.note = list_others(run, points, plot.group_count, others, sizeof(others));
     return bench_plot_svg_write(&plot, run->plan->svg);
 }
 

@@ -3,7 +3,8 @@
 #define MEMSPAN_BENCH_PLOT_SVG_H
 
 /* Grouped bars on a logarithmic axis, panels side by side under one legend, as one SVG file that
- * needs no font, script or style sheet of its own. */
+ * needs no font, script or style sheet of its own. Room is made for every text by its number of
+ * letters; a bar's value stands on the bar, a thin line beside it shows the range. */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -34,6 +35,7 @@ struct bench_plot {
     const struct bench_plot_panel *panels;
     size_t panel_count;
     const char *absent; /* written where a bar is not there; NULL: "waived" */
+    const char *note;   /* below everything, such as what is not drawn; NULL: nothing */
 };
 
 /* False after saying why on standard error. */

@@ -183,8 +183,30 @@ static void fill_bar(struct bench_plot_bar *bar, const struct rma_figure *figure
     }
 }
 
+/* The rows that were measured and have no bars: their figures are of other units. */
+static const char *list_others(const struct rma_run *run, const size_t *points, size_t count,
+                               char *text, size_t size)
+{
+    size_t used = 0;
+
+    for (size_t r = 0; r < RMA_ROW_COUNT; r++) {
+        size_t i;
+
+        for (i = 0; (i < count) && ((size_t)rma_points[points[i]].row != r); i++) {
+        }
+        if ((i == count) && rma_chosen(&run->plan->rows, r) && (used < size)) {
+            int n = snprintf(text + used, size - used, "%s%s",
+                             (used == 0) ? "Not drawn, but in the table and the files: " : ", ",
+                             rma_rows[r].name);
+            used += (n > 0) ? (size_t)n : 0;
+        }
+    }
+    return (used == 0) ? NULL : text;
+}
+
 static bool write_figure(const struct rma_run *run)
 {
+    char others[512];
     static struct bench_plot_bar bars[RMA_PLACE_COUNT][DRAWN_COUNT * RMA_PEERS_MAX];
     const char *groups[DRAWN_COUNT];
     size_t points[DRAWN_COUNT];
@@ -192,13 +214,13 @@ static bool write_figure(const struct rma_run *run)
     size_t peers[RMA_PEERS_MAX];
     struct bench_plot_panel panels[RMA_PLACE_COUNT];
     struct bench_plot plot = {.title = "One-sided communication, by operation and library, 2 PEs",
-                              .subtitle = "best; thin lines: to the median of the rounds",
+                              .subtitle = "bars: best; thin lines: to the median of the rounds",
                               .x_title  = "operation",
                               .y_title  = "time, ns",
                               .groups   = groups,
                               .series   = series,
                               .panels   = panels,
-                              .absent   = ""};
+                              .absent   = "none"};
 
     for (size_t i = 0; i < DRAWN_COUNT; i++) {
         size_t point = rma_point_find(drawn[i], strlen(drawn[i]));
@@ -225,6 +247,7 @@ static bool write_figure(const struct rma_run *run)
             (i == RMA_PLACE_APART) ? "each PE on a processor" : "both PEs on one processor",
             bars[i]};
     }
+    plot.note = list_others(run, points, plot.group_count, others, sizeof(others));
     return bench_plot_svg_write(&plot, run->plan->svg);
 }
 

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* svg.c: the machine as a drawing. The host is a card on the left with its NUMA nodes; each device
  * is a card on the right, with a link to the host that nothing crosses; links between devices are
- * brackets on their right. Below stand spaces, what is off, and the key.
+ * brackets on their right, without words, which would lie on each other: these stand below, with
+ * spaces, what is off, and the key.
  *
  * The file needs nothing but itself: no script, no font, no style from elsewhere. Widths of texts
  * are not known here, so that each has a width of its own to end in, by the number of its letters.
+ * The picture's height is known when all is drawn: its head is written last, and first.
  */
 
 #include "svg.h"
@@ -18,8 +20,8 @@
 enum {
     MARGIN       = 20,
     HOST_WIDTH   = 400,
-    LINK_WIDTH   = 260,
-    DEVICE_WIDTH = 480,
+    LINK_WIDTH   = 320,
+    DEVICE_WIDTH = 560,
     DEVICE_LEFT  = MARGIN + HOST_WIDTH + LINK_WIDTH,
     DEVICE_RIGHT = DEVICE_LEFT + DEVICE_WIDTH,
     TOP          = 56,
@@ -32,7 +34,8 @@ enum {
     NODES_WIDE   = 4,  /* more than that are in two columns */
     PEERS_DRAWN  = 5,  /* devices whose links are drawn; of more there would be too many */
     LANES_MAX    = 12,
-    DEVICES_MAX  = 64
+    DEVICES_MAX  = 64,
+    PAIR_WIDTH   = 330 /* of the words about one pair of devices */
 };
 
 struct card {
@@ -76,15 +79,23 @@ static void put_escaped(FILE *out, const char *text)
     }
 }
 
+static double letter_width(const char *look)
+{
+    if (strstr(look, "title") != NULL) {
+        return 10.6;
+    }
+    if (strstr(look, "strong") != NULL) {
+        return 8.6;
+    }
+    return (strstr(look, "small") != NULL) ? 7.25 : 7.85;
+}
+
 /* A text of at most @p width: what does not fit is cut, and whole where the pointer rests. */
 __attribute__((format(printf, 6, 7))) static void put_text(const struct drawing *drawing, double x,
                                                            double y, const char *look, double width,
                                                            const char *format, ...)
 {
-    double letter = (strstr(look, "title") != NULL)   ? 9.0
-                    : (strstr(look, "small") != NULL) ? 6.4
-                                                      : 7.2;
-    size_t most   = (size_t)(width / letter);
+    size_t most = (size_t)(width / letter_width(look));
     char text[1024];
     char shown[1024];
     va_list args;
@@ -107,6 +118,32 @@ __attribute__((format(printf, 6, 7))) static void put_text(const struct drawing 
     }
     put_escaped(drawing->out, shown);
     fputs("</text>\n", drawing->out);
+}
+
+/* A text on as many lines as it takes, broken between words; returns how many. */
+static size_t put_wrapped(const struct drawing *drawing, double x, double y, const char *look,
+                          double width, const char *text)
+{
+    size_t most  = (size_t)(width / letter_width(look));
+    size_t lines = 0;
+
+    while (*text != '\0') {
+        size_t length = strlen(text);
+        size_t end    = most;
+
+        if (length > most) {
+            while ((end > most / 2) && (text[end] != ' ')) {
+                end--;
+            }
+            length = end;
+        }
+        put_text(drawing, x, y + LINE_HEIGHT * (double)lines, look, width, "%.*s", (int)length,
+                 text);
+        text += length;
+        text += strspn(text, " ");
+        lines++;
+    }
+    return lines;
 }
 
 static void put_box(const struct drawing *drawing, double x, double y, double width, double height,
@@ -308,9 +345,9 @@ static void draw_lanes(const struct drawing *drawing, size_t device, const struc
     size_t i;
 
     put_text(drawing, DEVICE_LEFT + 14, y, "small head", 90, "memory");
-    put_text(drawing, DEVICE_LEFT + 106, y, "small head", 130, "from %s",
+    put_text(drawing, DEVICE_LEFT + 106, y, "small head", 160, "from %s",
              drawing->snapshot->devices[device].label);
-    put_text(drawing, DEVICE_LEFT + 240, y, "small head", 220, "from h");
+    put_text(drawing, DEVICE_LEFT + 270, y, "small head", 270, "from h");
     for (i = 0; i < card->lane_count; i++) {
         const struct lane *lane = card->lanes[i];
         char figure[64];
@@ -319,10 +356,10 @@ static void draw_lanes(const struct drawing *drawing, size_t device, const struc
         put_text(drawing, DEVICE_LEFT + 14, y, "small", 90, "%s",
                  memspan_kind_name(lane->info.kind));
         lane_figure(drawing, lane, device, figure, sizeof(figure));
-        put_text(drawing, DEVICE_LEFT + 106, y, "small figure", 130, "%s",
+        put_text(drawing, DEVICE_LEFT + 106, y, "small figure", 160, "%s",
                  (figure[0] == '\0') ? access_words(lane->reach[device].access) : figure);
         lane_figure(drawing, lane, 0, figure, sizeof(figure));
-        put_text(drawing, DEVICE_LEFT + 240, y, "small figure", 236, "%s%s%s",
+        put_text(drawing, DEVICE_LEFT + 270, y, "small figure", 282, "%s%s%s",
                  access_words(lane->reach[0].access), (figure[0] == '\0') ? "" : ": ", figure);
     }
 }
@@ -404,30 +441,29 @@ static void draw_host_links(const struct drawing *drawing, size_t index)
     draw_link(drawing, card->y + 90, false, &peer_of(snapshot, index + 1, 0)->reach, figure, who);
 }
 
-/* One bracket for both ways, with the weaker of the two; figures are in the table. */
-static void draw_bracket(const struct drawing *drawing, size_t a, size_t b, size_t lane)
+/* What is said of both ways: the weaker of the two; figures are in the table. */
+static const memspan_reach_t *between(const struct drawing *drawing, size_t a, size_t b)
 {
     const memspan_reach_t *there = &peer_of(drawing->snapshot, b + 1, a + 1)->reach;
     const memspan_reach_t *back  = &peer_of(drawing->snapshot, a + 1, b + 1)->reach;
-    const memspan_reach_t *reach = (there->access <= back->access) ? there : back;
+
+    return (there->access <= back->access) ? there : back;
+}
+
+static void draw_bracket(const struct drawing *drawing, size_t a, size_t b, size_t lane)
+{
+    const memspan_reach_t *reach = between(drawing, a, b);
     double x                     = DEVICE_RIGHT + BRACKET * ((double)lane + 1) - 8;
     double room                  = (double)drawing->device_count;
     double top = drawing->devices[a].y + drawing->devices[a].height * ((double)b + 1) / (room + 2);
     double bottom =
         drawing->devices[b].y + drawing->devices[b].height * ((double)a + 1) / (room + 2);
-    double middle = (top + bottom) / 2;
 
     if (reach->access != MEMSPAN_ACCESS_NONE) {
         fprintf(drawing->out,
                 "<path d=\"M%d %.1f H%.1f V%.1f H%d\" class=\"link %s\" fill=\"none\"/>\n",
                 DEVICE_RIGHT, top, x, bottom, DEVICE_RIGHT, link_look(reach->access));
     }
-    fprintf(drawing->out,
-            "<text transform=\"translate(%.1f %.1f) rotate(90)\" class=\"small\" "
-            "text-anchor=\"middle\">%s-%s: %s%s</text>\n",
-            x + 5, middle, drawing->snapshot->devices[a + 1].label,
-            drawing->snapshot->devices[b + 1].label, access_words(reach->access),
-            coherence_words(reach));
 }
 
 static void draw_peers(const struct drawing *drawing)
@@ -448,71 +484,97 @@ static void draw_peers(const struct drawing *drawing)
 
 /* ---- below ---- */
 
-static size_t count_lines(const struct drawing *drawing)
+/* The words of the brackets, as many beside each other as there is room for. */
+static double draw_pairs(const struct drawing *drawing, double y)
 {
-    const struct snapshot *snapshot = drawing->snapshot;
-    size_t count                    = 5 + snapshot->space_count;
-    size_t i;
+    size_t columns = (size_t)((drawing->width - 2 * MARGIN) / PAIR_WIDTH);
+    size_t count   = 0;
+    size_t a;
+    size_t b;
 
-    for (i = 0; i < snapshot->backend_count; i++) {
-        count += snapshot->backends[i].info.on ? 0 : 1;
+    if (!draws_peers(drawing)) {
+        return y;
     }
-    return count;
+    put_text(drawing, MARGIN, y, "strong", drawing->width - 2 * MARGIN, "Between devices");
+    for (a = 0; a < drawing->device_count; a++) {
+        for (b = a + 1; b < drawing->device_count; b++) {
+            const memspan_reach_t *reach = between(drawing, a, b);
+
+            put_text(drawing, MARGIN + PAIR_WIDTH * (double)(count % columns),
+                     y + LINE_HEIGHT * (double)(1 + count / columns), "small", PAIR_WIDTH - 12,
+                     "%s-%s: %s%s", drawing->snapshot->devices[a + 1].label,
+                     drawing->snapshot->devices[b + 1].label, access_words(reach->access),
+                     coherence_words(reach));
+            count++;
+        }
+    }
+    return y + LINE_HEIGHT * (double)(1 + (count + columns - 1) / columns) + LINE_HEIGHT / 2.0;
 }
 
-static void draw_space(const struct drawing *drawing, const struct space_row *row, double y)
+/* Returns where the next line begins. */
+static double draw_space(const struct drawing *drawing, const struct space_row *row, double y)
 {
     double room        = drawing->width - 2 * MARGIN - 160;
-    char members[1024] = "";
+    bool alias         = (row->lane_count > 0) && (row->lanes[0].state == LANE_ALIAS);
+    char members[2048] = "";
+    size_t lines;
     size_t i;
 
-    if (row->lane_count == 0) {
+    if (row->status != MEMSPAN_OK) {
+        text_append(members, sizeof(members), "OFF: %s", row->problem);
+    } else if (row->lane_count == 0) {
         text_append(members, sizeof(members), "nothing");
     }
     for (i = 0; i < row->lane_count; i++) {
         text_append(members, sizeof(members), "%s%s", (i == 0) ? "" : ", ",
                     row->lanes[i].info.name);
     }
-    put_text(drawing, MARGIN, y, "small", 150, "%s", row->info.name);
-    if (row->status != MEMSPAN_OK) {
-        put_text(drawing, MARGIN + 160, y, "small figure", room, "OFF: %s", row->problem);
-    } else {
-        put_text(drawing, MARGIN + 160, y, "small", room, "%s%s%s", members,
-                 ((row->lane_count > 0) && (row->lanes[0].state == LANE_ALIAS)) ? "; " : "",
-                 ((row->lane_count > 0) && (row->lanes[0].state == LANE_ALIAS)) ? row->info.note
-                                                                                : "");
+    if (alias) {
+        text_append(members, sizeof(members), "; %s", row->info.note);
     }
+    put_text(drawing, MARGIN, y, "small", 150, "%s", row->info.name);
+    lines = put_wrapped(drawing, MARGIN + 160, y,
+                        (row->status != MEMSPAN_OK) ? "small figure" : "small", room, members);
+    return y + LINE_HEIGHT * (double)((lines == 0) ? 1 : lines);
 }
 
-static void draw_below(const struct drawing *drawing)
+/* Returns where the picture ends. */
+static double draw_below(const struct drawing *drawing)
 {
     const struct snapshot *snapshot = drawing->snapshot;
     double room                     = drawing->width - 2 * MARGIN;
-    double y                        = drawing->height + 12;
+    double y                        = draw_pairs(drawing, drawing->height + 12);
+    char text[1024];
     size_t i;
 
     put_text(drawing, MARGIN, y, "strong", room, "Memory spaces and what can satisfy them");
+    y += LINE_HEIGHT;
     for (i = 0; i < snapshot->space_count; i++) {
-        draw_space(drawing, &snapshot->spaces[i], y += LINE_HEIGHT);
+        y = draw_space(drawing, &snapshot->spaces[i], y);
     }
     y += LINE_HEIGHT / 2.0;
     for (i = 0; i < snapshot->backend_count; i++) {
         const struct backend_row *row = &snapshot->backends[i];
 
         if (!row->info.on) {
-            put_text(drawing, MARGIN, y += LINE_HEIGHT, "small", room, "%s off: %s", row->info.name,
+            snprintf(text, sizeof(text), "%s off: %s", row->info.name,
                      (row->culprit != NULL) ? row->culprit->what : row->info.reason);
+            y += LINE_HEIGHT * (double)put_wrapped(drawing, MARGIN, y, "small", room, text);
         }
     }
-    y += LINE_HEIGHT * 1.5;
-    put_text(drawing, MARGIN, y, "small", room,
-             "An arrow points at the memory that is used. Solid: loads and stores; dashed: by page "
-             "faults; dotted: after registering; thin: copies only.");
-    put_text(drawing, MARGIN, y + LINE_HEIGHT, "small", room, "%s",
-             (snapshot->board == NULL)
-                 ? "Nothing was measured: memquery --measure -o svg does."
-                 : "GB/s of three loads and a store, ns of dependent loads; where copies are "
-                   "all there is, of copies in and out, and of eight bytes.");
+    y += LINE_HEIGHT / 2.0;
+    y += LINE_HEIGHT * (double)put_wrapped(
+                           drawing, MARGIN, y, "small", room,
+                           "An arrow points at the memory that is used. Solid: loads and stores; "
+                           "dashed: by page faults; dotted: after registering; thin: copies only.");
+    y += LINE_HEIGHT *
+         (double)put_wrapped(drawing, MARGIN, y, "small", room,
+                             (snapshot->board == NULL)
+                                 ? "Nothing was measured: memquery --measure -o svg does."
+                                 : "GB/s of three loads and a store, ns of dependent loads; where "
+                                   "copies are all there is, of copies in and out, and of eight "
+                                   "bytes.");
+    return y;
 }
 
 static void put_head(const struct drawing *drawing, double height)
@@ -543,17 +605,11 @@ static void put_head(const struct drawing *drawing, double height)
             style);
 }
 
-void svg_print(const struct snapshot *snapshot, FILE *out)
+static void draw_all(const struct drawing *drawing)
 {
-    struct drawing *drawing = text_calloc(1, sizeof(*drawing));
-    double height;
+    const struct snapshot *snapshot = drawing->snapshot;
     size_t i;
 
-    drawing->snapshot = snapshot;
-    drawing->out      = out;
-    lay_out(drawing);
-    height = drawing->height + LINE_HEIGHT * (double)count_lines(drawing) + MARGIN;
-    put_head(drawing, height);
     put_text(drawing, MARGIN, 34, "title", drawing->width - 2 * MARGIN,
              "%s: memory as libmemspan %s reaches it%s", snapshot->host_name, memspan_version(),
              (drawing->device_count + 1 < snapshot->device_count) ? " (the first devices)" : "");
@@ -565,7 +621,29 @@ void svg_print(const struct snapshot *snapshot, FILE *out)
         draw_host_links(drawing, i);
     }
     draw_peers(drawing);
-    draw_below(drawing);
+}
+
+void svg_print(const struct snapshot *snapshot, FILE *out)
+{
+    struct drawing *drawing = text_calloc(1, sizeof(*drawing));
+    char *body              = NULL;
+    size_t body_bytes       = 0;
+    double height;
+
+    drawing->snapshot = snapshot;
+    drawing->out      = open_memstream(&body, &body_bytes);
+    if (drawing->out == NULL) {
+        text_complain("out of memory");
+        exit(EXIT_PROBE);
+    }
+    lay_out(drawing);
+    draw_all(drawing);
+    height = draw_below(drawing) + MARGIN;
+    fclose(drawing->out);
+    drawing->out = out;
+    put_head(drawing, height);
+    fwrite(body, 1, body_bytes, out);
     fputs("</svg>\n", out);
+    free(body);
     free(drawing);
 }

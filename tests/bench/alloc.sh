@@ -53,6 +53,8 @@ has out '^# build '
 has out '^aims: [0-9]* of [0-9]* met'
 has out '^pair 64 B  *<= 1.3 x mimalloc .*not measured'
 has svg '</svg>'
+awk -f "$(dirname "$0")/geometry.awk" "$folder/svg" || fail 'texts lie on each other or outside'
+has svg 'Not drawn, but in the table'
 if command -v jq >/dev/null; then
     jq -e '.schema == 1 and .benchmark == "alloc" and (.rows | length) == 43 * 3 and
            (.rows[0].median | type) == "number" and (.head.build | length) > 0' \

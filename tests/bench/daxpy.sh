@@ -96,6 +96,7 @@ check_variants() {
 }
 
 check_svg() {
+    awk -f "$(dirname "$0")/geometry.awk" "$folder/svg" || fail 'texts lie on each other or outside'
     if command -v xmllint >/dev/null; then
         xmllint --noout "$folder/svg" || fail 'the SVG file is not well-formed'
     fi
@@ -179,6 +180,15 @@ n|'n' is no option
 --csv /nonesuch/file|/nonesuch/file
 --csv - --json -|only one
 TEXT
+    # On a terminal a table that is wider is printed in parts, each with the first column.
+    if command -v script >/dev/null; then
+        COLUMNS=60 script -qec "$program daxpy --n 1k --rounds 1 --reps 1 --device host" /dev/null \
+            </dev/null | tr -d '\r' >"$folder/out"
+        [ "$(grep -c '^variant ' "$folder/out")" -ge 2 ] || fail 'the table is in one piece'
+        [ "$(grep -c '^host ' "$folder/out")" -eq "$(grep -c '^variant ' "$folder/out")" ] ||
+            fail 'a part lacks its row'
+        awk '/^(variant|host) / && length($0) > 60 { exit 1 }' "$folder/out" || fail 'it is too wide'
+    fi
     ;;
 esac
 echo passed

@@ -110,6 +110,7 @@ has out '^8 B put + quiet  *>= 2.5 x faster  *8  *20  *quick  *0.4  *met$'
 has out '^malloc + free.*<= 2 barriers + 50 ns  *151  *100  *2 barriers  *1.51  *NOT MET$'
 has out '^the same, data segment .*not measured$'
 has svg '</svg>'
+awk -f "$(dirname "$0")/geometry.awk" "$folder/svg" || fail 'texts lie on each other or outside'
 if command -v jq >/dev/null; then
     jq -e '.schema == 1 and .benchmark == "rma" and (.rows[0].best | type) == "number" and
            (.head.pes == "2") and (.notes | length) == 3' "$folder/json" >/dev/null ||

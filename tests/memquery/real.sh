@@ -99,11 +99,15 @@ measure)
     ;;
 svg)
     need xmllint
-    for setting in MEMSPAN_DEVICES=emu:7 MEMSPAN_BACKENDS=host 'HWLOC_SYNTHETIC=numa:6 core:2 pu:2'; do
+    for setting in MEMSPAN_DEVICES=emu:7 MEMSPAN_DEVICES=emu:4 MEMSPAN_DEVICES=emu:5 \
+        MEMSPAN_BACKENDS=host 'HWLOC_SYNTHETIC=numa:6 core:2 pu:2'; do
         run_with "$setting" $limit -o svg
         expect_code 0
         xmllint --noout "$out" || die "not well-formed: $setting"
         expect_out '</svg>'
+        expect_no_out '<title>emu' # every resource of every space is there, and whole
+        awk -f "$(dirname "$0")/../bench/geometry.awk" "$out" >"$err" ||
+            die "$setting: texts lie on each other, on links, or outside"
     done
     expect_out '>node5  dram'
     ;;

@@ -272,9 +272,11 @@ svg)
     run -o svg --measure=no-cache
     xmllint --noout "$out" || die "not well-formed when measured"
     expect_out '[0-9] GB/s, [0-9]+ ns<'
+    awk -f "$folder/../bench/geometry.awk" "$out" >"$err" || die "texts lie on each other"
     # Names are escaped.
     run_with 'MEMQUERY_STUB_CPU=a<b> & "c"' -o svg
     xmllint --noout "$out" || die "a name breaks it"
+    awk -f "$folder/../bench/geometry.awk" "$out" >"$err" || die "texts lie on each other"
     expect_out 'a&lt;b&gt; &amp; &quot;c&quot;'
     ;;
 matrix)
