@@ -211,7 +211,8 @@ static void take(int *fd, struct bytes *bytes, size_t room_bytes)
     }
     bytes->data = realloc(bytes->data, bytes->size_bytes + (size_t)got);
     if (bytes->data == NULL) {
-        abort();
+        text_complain("out of memory");
+        exit(EXIT_PROBE); /* the child ends with its parent */
     }
     memcpy(bytes->data + bytes->size_bytes, buffer, (size_t)got);
     bytes->size_bytes += (size_t)got;
@@ -341,6 +342,7 @@ void child_run(child_work_t work, void *context, double limit_s, struct child_re
     }
     sigprocmask(SIG_SETMASK, &child.old_mask, NULL);
     if (child.ended_by != 0) {
+        text_complain("ended by signal %d (%s)", child.ended_by, strsignal(child.ended_by));
         signal(child.ended_by, SIG_DFL);
         raise(child.ended_by);
     }

@@ -12,6 +12,9 @@
 #include "report.h"
 #include "svg.h"
 #include "text.h"
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
 
 int report_show(const struct request *request, FILE *out)
 {
@@ -40,7 +43,7 @@ int report_show(const struct request *request, FILE *out)
 static int finish(void)
 {
     if ((fflush(stdout) != 0) || ferror(stdout)) {
-        text_complain("cannot write the answer to standard output");
+        text_complain("cannot write the answer to standard output: %s", strerror(errno));
         return EXIT_PROBE;
     }
     return EXIT_YES;
@@ -59,6 +62,7 @@ int main(int argc, char **argv)
     struct options options;
     int code = options_parse(argc, argv, &options);
 
+    signal(SIGXFSZ, SIG_IGN); /* a limit on files is told like any other failure to write */
     if (code != EXIT_YES) {
         return code;
     }

@@ -11,6 +11,7 @@
 #include "fit.h"
 #include "share.h"
 #include "text.h"
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -329,7 +330,7 @@ static int print(const struct options *options, const struct child_result *resul
                   (options->format == FORMAT_TABLE) ? fit_width() : 0);
     }
     if ((fflush(stdout) != 0) || ferror(stdout)) {
-        text_complain("cannot write the answer to standard output");
+        text_complain("cannot write the answer to standard output: %s", strerror(errno));
         return EXIT_PROBE;
     }
     return result->code;

@@ -422,7 +422,11 @@ options)
     "$memquery" >/dev/full 2>"$err"
     code=$?
     expect_code 3
-    expect_err 'cannot write'
+    expect_err 'cannot write .*: No space left'
+    # Nor is a limit on the size of files silent, which would end it by a signal.
+    said=$( (ulimit -f 0 && exec "$memquery" >"$scratch/limited") 2>&1) && code=0 || code=$?
+    expect_code 3
+    case $said in *'cannot write '*': File too large'*) ;; *) die "it said: $said" ;; esac
     ;;
 plan)
     run --plan devices=0,host,memory_access=managed
@@ -709,6 +713,7 @@ signal)
         *) die "SIG$name did not end it by that signal" ;;
         esac
         expect_silent
+        expect_err "^memquery: ended by signal [0-9]+ "
         expect_nobody_left
     done
     # Killed outright it can do nothing; the kernel ends its child.
