@@ -522,6 +522,15 @@ check)
     expect_check 1 'space=low_lat,size>=100t'
     expect_check 0 'space=cuda1.coherent,concurrent,size>=1g'
     expect_check 1 space=cuda1.coherent,atomic
+    # Between the host and a memory's home, whichever of the two is promised less.
+    expect_check 1 space=cuda0.host-pinned,atomic
+    export MEMQUERY_STUB_PINNED=1
+    expect_check 1 space=cuda0.host-pinned,atomic
+    expect_check 0 space=cuda0.host-pinned,concurrent
+    unset MEMQUERY_STUB_PINNED
+    # A space is as good as its best resource, wherever in it that is, and has the kinds of all.
+    expect_check 0 'space={host,0},managed,host-pinned'
+    expect_check 1 'space={host,0},device'
     expect_check 1 space=cuda0.coherent
     expect_check 1 space=cuda7.device
     expect_check 2 space=cuda0.cohernt
@@ -564,6 +573,9 @@ check)
     expect_check 2 'device=0,size>=big'
     expect_check 2 'backend=cuda,atomic'
     expect_check 2 ''
+    # page_size= is a trait, page_size>= a quantity (which the driver decides here).
+    expect_check 0 devices=0,host,page_size=2m
+    expect_check 5 'devices=0,host,page_size>=1'
     # --verbose: each word, its verdict and why; the code is the same.
     run --verbose --check 'space=low_lat,atomic,size>=100t'
     expect_code 1
