@@ -10,7 +10,11 @@
  * C11 alone. Complex numbers are the compiler's (double _Complex); a std::complex<double> * is
  * cast.
  *
- * Every overload is one call of the typed routine, which is what profiling tools see. */
+ * Every overload is one call of the typed routine, which is what profiling tools see.
+ *
+ * Programs put extern "C" around <shmem.h>: overloads have C++ linkage even there. */
+
+extern "C++" {
 
 /* RESULT shmem_OP(parameters) and, with a context, the same: each calls its typed twin. */
 #define MEMSPAN_SHMEM_OVERLOAD(RESULT, OP, TYPED, PARAMETERS, ...)                                 \
@@ -239,5 +243,7 @@ MEMSPAN_SHMEM_OVERLOAD(void, signal_add, ctx_signal_add,
 MEMSPAN_SHMEM_OVERLOAD(void, signal_set, ctx_signal_set,
                        (shmem_ctx_t ctx, uint64_t *sig_addr, uint64_t signal, int pe), ctx,
                        sig_addr, signal, pe)
+
+} /* extern "C++" */
 
 #endif /* MEMSPAN_SHMEM_OVERLOAD_HPP */
