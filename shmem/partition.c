@@ -8,6 +8,7 @@
 #include "shmem/collective/collective.h"
 #include "shmem/meeting.h"
 #include "shmem/option.h"
+#include "shmem/partition_capacity.h"
 #include "shmem/partition_memory.h"
 #include "shmem/partition_openmp.h"
 #include "shmem/remote.h"
@@ -100,6 +101,23 @@ static void say_fallback(const struct memspan_partition_wish *wish,
                (wish->page_size_bytes != memory->plan.page_size_bytes)) {
         memspan_warn_once(key, "%s: pages of %zu bytes instead of %llu", wish->variable,
                           memory->plan.page_size_bytes, (unsigned long long)wish->page_size_bytes);
+    }
+}
+
+/* Memory that only some of its PEs touch, or never all of, may be larger than the machine: that is
+ * said, not refused. */
+static void say_beyond_memory(const char *variable, uint64_t bytes, int pe_count)
+{
+    static int key;
+    const char *source;
+    uint64_t capacity;
+
+    if (memspan_partition_capacity_is_exceeded(bytes, pe_count, &capacity, &source)) {
+        memspan_warn_once(&key,
+                          "%s: symmetric memory of %d PEs, %llu bytes each, is more than the %llu "
+                          "bytes that there are (%s): using all of it would end the job",
+                          variable, pe_count, (unsigned long long)bytes,
+                          (unsigned long long)capacity, source);
     }
 }
 
@@ -268,6 +286,29 @@ static memspan_status_t open_arena(const struct memspan_partition_wishes *wishes
                      wishes->wish[whose].variable);
 }
 
+/* All partitions together; the largest is named. A size that nobody asked for is no promise. */
+static void compare_with_memory(int count)
+{
+    const struct memspan_partition_wish *largest = NULL;
+    uint64_t bytes                               = 0;
+    bool is_asked                                = false;
+    int i;
+
+    for (i = 0; i < count; i++) {
+        const struct memspan_partition_wish *wish = &records[i].wish;
+        uint64_t use = memspan_partition_capacity_use(wish, &records[i].memory.plan);
+
+        bytes += use;
+        is_asked = is_asked || ((use != 0) && !wish->is_unasked);
+        if ((largest == NULL) || (wish->size_bytes > largest->size_bytes)) {
+            largest = wish;
+        }
+    }
+    if (is_asked && (memspan_job.local_index == 0)) {
+        say_beyond_memory(largest->variable, bytes, memspan_job.local_count);
+    }
+}
+
 memspan_status_t memspan_partition_open(void)
 {
     struct memspan_partition_wishes *wishes = calloc(1, sizeof *wishes);
@@ -289,6 +330,7 @@ memspan_status_t memspan_partition_open(void)
     if (status == MEMSPAN_OK) {
         default_id  = wishes->default_id;
         default_why = wishes->default_why;
+        compare_with_memory(wishes->count);
         memspan_partition_openmp_open();
     }
     free(wishes);
@@ -396,6 +438,11 @@ memspan_status_t memspan_partition_create(struct memspan_team *team,
     status              = make(team, place);
     if (status == MEMSPAN_OK) {
         *id_p = id;
+        if (team->pe == 0) {
+            say_beyond_memory(wish.variable,
+                              memspan_partition_capacity_use(&wish, &records[place].memory.plan),
+                              team->size);
+        }
     }
     return status;
 }

@@ -239,11 +239,11 @@ memspan_status_t memspan_partition_memory_take(struct memspan_team *team,
                                                struct memspan_partition_memory *memory_p)
 {
     struct memspan_partition_memory memory = {.segment = -1};
+    int pe_count = (team != NULL) ? team->size : memspan_job.local_count; /* that will use it */
     char reason[160];
     memspan_status_t status;
 
-    status = memspan_partition_plan(wish, memspan_job.local_index, memspan_job.local_count,
-                                    &memory.plan);
+    status = memspan_partition_plan(wish, memspan_job.local_index, pe_count, &memory.plan);
     if (!memspan_meeting_all(team, status == MEMSPAN_OK)) {
         status = (status != MEMSPAN_OK)
                      ? status

@@ -476,7 +476,8 @@ static memspan_status_t add_default(const struct memspan_partition_rules *rules,
                                           .kind             = SHMEMX_KIND_SYSDEFAULT,
                                           .device           = MEMSPAN_PARTITION_DEVICE_LOCAL,
                                           .policy           = SHMEMX_POLICY_PREFERRED,
-                                          .is_default_sized = true};
+                                          .is_default_sized = true,
+                                          .is_unasked       = !rules->has_symmetric_size};
     const size_t size_min              = (size_t)64 << 10;
 
     if (rules->is_strict && (wishes->count > 0) && !rules->has_symmetric_size) {

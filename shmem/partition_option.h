@@ -33,6 +33,7 @@ struct memspan_partition_wish {
     bool has_policy;
     bool has_device;
     bool is_default_sized; /* made without a variable of its own */
+    bool is_unasked;       /* and nobody has said how large it is to be */
 };
 
 struct memspan_partition_wishes {

@@ -8,6 +8,7 @@
 
 #include "shmem/partition_plan.h"
 #include "core/base/platform.h"
+#include "shmem/partition_capacity.h"
 #include <dlfcn.h>
 #include <linux/mempolicy.h>
 #include <memspan/allocator.h>
@@ -491,6 +492,9 @@ memspan_status_t memspan_partition_plan(const struct memspan_partition_wish *wis
     }
     if ((status == MEMSPAN_OK) && !plan.is_block) {
         status = plan_pages(wish, &plan);
+    }
+    if (status == MEMSPAN_OK) {
+        status = memspan_partition_capacity_check(wish, local_count, &plan);
     }
     if (status == MEMSPAN_OK) {
         *plan_p = plan;

@@ -27,8 +27,8 @@ struct memspan_partition_plan {
     char why[256]; /* one sentence */
 };
 
-/* @p local_index of @p local_count: the PE's place on its node. An error record where it cannot be
- * had as it is wanted. */
+/* @p local_index: the PE's place on its node; @p local_count: PEs of the node that will use it. An
+ * error record where it cannot be had as it is wanted. */
 memspan_status_t memspan_partition_plan(const struct memspan_partition_wish *wish, int local_index,
                                         int local_count, struct memspan_partition_plan *plan_p);
 

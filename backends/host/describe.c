@@ -3,6 +3,7 @@
 
 #include "backends/host/host.h"
 #include "core/base/capability.h"
+#include "core/base/memory_limit.h"
 #include "core/base/platform.h"
 #include "core/base/text.h"
 #include <stdio.h>
@@ -28,10 +29,10 @@ static void describe_system(memspan_device_info_t *info)
 
 static void describe_memory(memspan_device_info_t *info)
 {
-    struct host_limits limits;
+    struct memspan_memory_limits limits;
     struct rlimit space;
 
-    host_limits_read(&limits);
+    memspan_memory_limits_read(&limits);
     info->capacity_bytes  = limits.capacity_bytes;
     info->free_bytes      = limits.free_bytes;
     info->alloc_max_bytes = limits.capacity_bytes;

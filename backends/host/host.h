@@ -54,15 +54,7 @@ memspan_status_t host_place(struct host *host, const memspan_request_t *request,
 /* True when the request says something about nodes. */
 bool host_place_is_wanted(const memspan_request_t *request);
 
-/* limit.c: what may be used. */
-struct host_limits {
-    uint64_t total_bytes;    /* the machine's */
-    uint64_t capacity_bytes; /* the machine's memory, or less by a cgroup */
-    uint64_t free_bytes;     /* available now, page cache that would be given up counted in */
-    const char *source;      /* who says so */
-};
-void host_limits_read(struct host_limits *limits_p);
-
+/* limit.c: what may be locked. */
 struct host_lock_limits {
     uint64_t limit_bytes;  /* UINT64_MAX: none */
     uint64_t locked_bytes; /* by this process, now */
