@@ -36,6 +36,7 @@ struct voter {
     _Alignas(MEMSPAN_CACHE_LINE_BYTES) _Atomic uint64_t vote;
     uint64_t processors[MASK_WORDS]; /* it may run on */
     int pid;
+    bool has_barrier; /* membarrier() of others reaches it */
 };
 
 struct memspan_node memspan_node;
@@ -225,6 +226,9 @@ static void introduce(struct voter *voter)
     (void)sched_getaffinity(0, sizeof set, &set);
     memcpy(voter->processors, &set, sizeof set);
     voter->pid = getpid();
+    /* Where the kernel does not have it, sleepers wake up by themselves now and then. */
+    voter->has_barrier =
+        (syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED, 0, 0) == 0);
 }
 
 memspan_status_t memspan_node_open(void)
@@ -259,11 +263,11 @@ memspan_status_t memspan_node_open(void)
     memspan_node.slots       = (char *)node.memory + top;
     node.header->local_count = (unsigned)count;
     introduce(&node.voters[memspan_job.local_index]);
-    /* Where the kernel does not have it, sleepers wake up by themselves now and then. */
-    (void)syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED, 0, 0);
     memspan_node_fence();
+    memspan_node.is_ordered = true;
     for (i = 0; i < count; i++) {
-        node.pids[i] = node.voters[i].pid;
+        node.pids[i]            = node.voters[i].pid;
+        memspan_node.is_ordered = memspan_node.is_ordered && node.voters[i].has_barrier;
     }
     close(fd); /* all have opened it: they have come past the fence */
     return MEMSPAN_OK;

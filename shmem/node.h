@@ -52,6 +52,7 @@ struct memspan_bell {
 struct memspan_node {
     struct memspan_bell *bells; /* by local index */
     char *slots;
+    bool is_ordered; /* membarrier() reaches every PE: no ring is ever lost */
 };
 
 extern struct memspan_node memspan_node MEMSPAN_HIDDEN;

@@ -391,7 +391,7 @@ static struct cell *claim(struct ring *ring, struct pending *pending, uint64_t *
     uint64_t ticket   = atomic_fetch_add(&ring->next, STEP);
     struct cell *cell = cell_of(ring, ticket);
 
-    MEMSPAN_WAIT(is_free(cell, ticket, pending));
+    MEMSPAN_WAIT_UNRUNG(is_free(cell, ticket, pending));
     *ticket_p = ticket;
     return cell;
 }

@@ -5,6 +5,7 @@
 #include "shmem/bootstrap.h"
 #include "shmem/option.h"
 #include "shmem/segment.h"
+#include <errno.h>
 #include <linux/futex.h>
 #include <linux/membarrier.h>
 #include <sched.h>
@@ -18,23 +19,33 @@ enum {
     SPINS_CROWDED  = 16,
     YIELDS_ALONE   = 50,
     YIELDS_CROWDED = 4,
-    DEAD_ENDS      = 8,  /* watches that find nobody who could go on */
-    NAPS_A_WATCH   = 64, /* naps between two looks at whether the others are alive */
+    DEAD_ENDS      = 8,   /* watches that find nobody who could go on */
+    WATCH_MS       = 125, /* of sleep between two looks at whether the others are alive */
     POLLS_A_YIELD  = 64,
 };
 
-static unsigned spins  = SPINS_ALONE;
-static unsigned yields = YIELDS_ALONE;
+/* How often a thread looks before it yields, and yields before it sleeps: [1] where threads that
+ * wait share processors. */
+static unsigned spins[2]  = {SPINS_ALONE, SPINS_CROWDED};
+static unsigned yields[2] = {YIELDS_ALONE, YIELDS_CROWDED};
 static bool is_crowded;
+static unsigned thread_max; /* of this PE's that can wait at once with a processor each */
+static atomic_uint waiters; /* threads of this PE that wait, at SHMEM_THREAD_MULTIPLE */
 
 void memspan_wait_init(void)
 {
-    is_crowded = ((unsigned)memspan_job.local_count > memspan_node_processor_count());
-    spins      = is_crowded ? SPINS_CROWDED : SPINS_ALONE;
-    yields     = is_crowded ? YIELDS_CROWDED : YIELDS_ALONE;
+    unsigned processors = memspan_node_processor_count();
+    unsigned pes        = (unsigned)memspan_job.local_count;
+
+    is_crowded = (pes > processors);
+    thread_max = is_crowded ? 1 : (processors / pes);
+    spins[0]   = SPINS_ALONE;
+    spins[1]   = SPINS_CROWDED;
     if (memspan_shmem_option_is_set(MEMSPAN_SHMEM_SPIN)) {
-        spins = (unsigned)memspan_shmem_option_number(MEMSPAN_SHMEM_SPIN);
+        spins[0] = (unsigned)memspan_shmem_option_number(MEMSPAN_SHMEM_SPIN);
+        spins[1] = spins[0];
     }
+    atomic_store(&waiters, 0);
 }
 
 bool memspan_wait_is_crowded(void)
@@ -77,7 +88,9 @@ static void announce(struct memspan_waiter *waiter)
     }
     waiter->announced = true;
     waiter->rings     = atomic_load(&bell->rings);
-    (void)syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL_EXPEDITED, 0, 0);
+    if (syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL_EXPEDITED, 0, 0) != 0) {
+        waiter->is_unrung = true;
+    }
 }
 
 /* The PEs of the node all sleep, and one of them is at its end while this one is not: nobody is
@@ -115,14 +128,36 @@ static void look_for_the_dead(void)
     }
 }
 
+/* Whoever is sure to be told sleeps long: a PE in a barrier wakes eight times a second. Memory of
+ * the program may be stored to without a word, through shmem_ptr() or by threads of this PE: that
+ * is found after a sixteenth of the time that it took to come. */
+static unsigned nap_ms(const struct memspan_waiter *waiter)
+{
+    unsigned ms = waiter->slept_ms / 16;
+
+    if (waiter->is_unrung || !memspan_node.is_ordered) {
+        return MEMSPAN_WAIT_NAP_MS;
+    }
+    if ((waiter->address == NULL) || (ms > WATCH_MS)) {
+        return WATCH_MS;
+    }
+    return (ms > MEMSPAN_WAIT_NAP_MS) ? ms : MEMSPAN_WAIT_NAP_MS;
+}
+
 static void nap(struct memspan_waiter *waiter)
 {
     struct memspan_bell *bell      = my_bell();
-    const struct timespec duration = {0, MEMSPAN_WAIT_NAP_NS};
+    unsigned ms                    = nap_ms(waiter);
+    const struct timespec duration = {0, (long)ms * 1000000};
+    bool is_over;
 
-    syscall(SYS_futex, &bell->rings, FUTEX_WAIT, waiter->rings, &duration, NULL, 0);
+    is_over =
+        (syscall(SYS_futex, &bell->rings, FUTEX_WAIT, waiter->rings, &duration, NULL, 0) != 0) &&
+        (errno == ETIMEDOUT);
     waiter->rings = atomic_load(&bell->rings);
-    if (++waiter->naps % NAPS_A_WATCH == 0) {
+    waiter->slept_ms += is_over ? ms : MEMSPAN_WAIT_NAP_MS;
+    if (waiter->slept_ms - waiter->watched_ms >= WATCH_MS) {
+        waiter->watched_ms = waiter->slept_ms;
         look_for_the_dead();
         look_for_a_deadlock(waiter);
     }
@@ -131,20 +166,31 @@ static void nap(struct memspan_waiter *waiter)
 void memspan_wait_step(struct memspan_waiter *waiter)
 {
     unsigned looks = waiter->looks++;
+    bool shares;
 
-    if (looks < spins) {
-        memspan_wait_relax();
-    } else if (looks < spins + yields) {
-        sched_yield();
-    } else if (!waiter->announced) {
-        announce(waiter);
-    } else {
+    if (waiter->announced) {
         nap(waiter);
+        return;
+    }
+    if ((looks == 0) && (memspan_job.thread_level >= SHMEM_THREAD_MULTIPLE)) {
+        waiter->is_counted = true;
+        atomic_fetch_add_explicit(&waiters, 1, memory_order_relaxed);
+    }
+    shares = is_crowded || (atomic_load_explicit(&waiters, memory_order_relaxed) > thread_max);
+    if (looks < spins[shares]) {
+        memspan_wait_relax();
+    } else if (looks < spins[shares] + yields[shares]) {
+        sched_yield();
+    } else {
+        announce(waiter);
     }
 }
 
 void memspan_wait_end(struct memspan_waiter *waiter)
 {
+    if (waiter->is_counted) {
+        atomic_fetch_sub_explicit(&waiters, 1, memory_order_relaxed);
+    }
     if (waiter->announced) {
         struct memspan_bell *bell = my_bell();
 
@@ -156,7 +202,8 @@ void memspan_wait_poll(void)
 {
     static _Thread_local unsigned polls;
 
-    if (is_crowded && (++polls % POLLS_A_YIELD == 0)) {
+    if ((is_crowded || (memspan_job.thread_level >= SHMEM_THREAD_MULTIPLE)) &&
+        (++polls % POLLS_A_YIELD == 0)) {
         sched_yield();
     }
 }

@@ -6,22 +6,27 @@
  *
  *     MEMSPAN_WAIT(atomic_load_explicit(flag, memory_order_acquire) == 1);
  *
- * What is waited for must be changed by somebody who rings this PE's bell afterwards; what is
- * changed otherwise is found within MEMSPAN_WAIT_NAP_NS. While a thread waits, it moves this PE's
- * own transfers on, and notices when a PE of the node has died: then the job ends. */
+ * A flag of the library must be changed by somebody who rings this PE's bell afterwards: a sleeper
+ * looks by itself only eight times a second. MEMSPAN_WAIT_UNRUNG is for flags whose waiter nobody
+ * knows. Memory of the program that is stored to without a ring is found within
+ * MEMSPAN_WAIT_NAP_MS, or a sixteenth of the time waited. While a thread waits, it notices when a
+ * PE of the node has died: then the job ends. */
 
 #include "core/base/platform.h"
 
-#define MEMSPAN_WAIT_NAP_NS 2000000
+#define MEMSPAN_WAIT_NAP_MS 2
 
 struct memspan_waiter {
     const void *address; /* what is waited for in the program's memory; NULL: a library's flag */
     size_t size_bytes;
     unsigned looks;
     unsigned rings; /* the bell's, before the last look */
-    unsigned naps;
-    unsigned dead_ends; /* watches in a row that found nobody who could go on */
+    unsigned slept_ms;
+    unsigned watched_ms; /* slept_ms at the last look at whether the others are alive */
+    unsigned dead_ends;  /* watches in a row that found nobody who could go on */
     bool announced;
+    bool is_unrung;  /* a change may come without a ring */
+    bool is_counted; /* among the PE's threads that wait */
 };
 
 /* Between two looks. */
@@ -54,6 +59,9 @@ void memspan_wait_init(void);
 
 /* For a flag of the library (memspan_node_ring). */
 #define MEMSPAN_WAIT(condition) MEMSPAN_WAIT_LOOP(condition, .address = NULL)
+
+/* For a flag of the library that is changed by somebody who cannot know who waits for it. */
+#define MEMSPAN_WAIT_UNRUNG(condition) MEMSPAN_WAIT_LOOP(condition, .is_unrung = true)
 
 /* For symmetric memory of the program (memspan_node_ring_at). */
 #define MEMSPAN_WAIT_AT(where, bytes, condition)                                                   \
