@@ -11,8 +11,8 @@
  *     if (to != NULL) { old = __atomic_fetch_add(to, value, __ATOMIC_ACQ_REL);
  *                       memspan_node_ring_at(index, dest, sizeof *dest);
  *                       return old; }
- *     return (long)memspan_atomic_slow(context, MEMSPAN_ATOMIC_ADD, dest, sizeof *dest, value, 0,
- * pe);
+ *     return (long)memspan_atomic_slow(call, context, MEMSPAN_ATOMIC_ADD, dest, sizeof *dest,
+ * value, 0, pe);
  */
 
 #include "shmem/rma.h"
@@ -30,17 +30,17 @@ enum memspan_atomic {
 
 /* The word's old bits. @p size_bytes is 4 or 8 (1 and 2 are for old names of short types). Fatal
  * when the address, the PE or the alignment is wrong. */
-uint64_t memspan_atomic_slow(const struct memspan_context *context, enum memspan_atomic operation,
-                             const void *dest, size_t size_bytes, uint64_t value,
-                             uint64_t condition, int pe) __attribute__((cold));
+uint64_t memspan_atomic_slow(const char *call, const struct memspan_context *context,
+                             enum memspan_atomic operation, const void *dest, size_t size_bytes,
+                             uint64_t value, uint64_t condition, int pe) __attribute__((cold));
 
 /* The same operation on a word of this process's memory. */
 uint64_t memspan_atomic_apply(enum memspan_atomic operation, void *word, size_t size_bytes,
                               uint64_t value, uint64_t condition);
 
 /* Signals: set or add on a uint64_t. @p adds: SHMEM_SIGNAL_ADD. */
-static inline void memspan_signal(const struct memspan_context *context, uint64_t *signal,
-                                  uint64_t value, bool adds, int pe)
+static inline void memspan_signal(const char *call, const struct memspan_context *context,
+                                  uint64_t *signal, uint64_t value, bool adds, int pe)
 {
     unsigned index;
     uint64_t *to = memspan_segment_peer(signal, sizeof *signal, pe, &index);
@@ -54,7 +54,7 @@ static inline void memspan_signal(const struct memspan_context *context, uint64_
         memspan_node_ring_at((int)index, signal, sizeof *signal);
         return;
     }
-    (void)memspan_atomic_slow(context, adds ? MEMSPAN_ATOMIC_ADD : MEMSPAN_ATOMIC_SET, signal,
+    (void)memspan_atomic_slow(call, context, adds ? MEMSPAN_ATOMIC_ADD : MEMSPAN_ATOMIC_SET, signal,
                               sizeof *signal, value, 0, pe);
 }
 

@@ -197,6 +197,33 @@ static bool put_in_place(void *copy)
            MAP_FAILED;
 }
 
+/* ---- what is not in it ---- */
+
+static int find_constant(struct dl_phdr_info *info, size_t size, void *argument)
+{
+    const uintptr_t *address = argument;
+    int i;
+
+    (void)size;
+    for (i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *header = &info->dlpi_phdr[i];
+        bool is_constant = ((header->p_type == PT_LOAD) && ((header->p_flags & PF_W) == 0)) ||
+                           (header->p_type == PT_GNU_RELRO);
+
+        if (is_constant && (*address - (info->dlpi_addr + header->p_vaddr) < header->p_memsz)) {
+            return 2;
+        }
+    }
+    return 1; /* the main program is the first */
+}
+
+bool memspan_data_segment_is_constant(const void *address)
+{
+    uintptr_t wanted = (uintptr_t)address;
+
+    return dl_iterate_phdr(find_constant, &wanted) == 2;
+}
+
 /* ---- fork ---- */
 
 static void before_fork(void)
@@ -324,7 +351,8 @@ memspan_status_t memspan_data_segment_open(void)
         data.fd = -1;
     }
     if (!memspan_node_all(status == MEMSPAN_OK) && (status == MEMSPAN_OK)) {
-        status = memspan_error(MEMSPAN_ERR_NO_MEMORY, "another PE cannot share its variables");
+        status =
+            memspan_error_elsewhere(MEMSPAN_ERR_NO_MEMORY, "another PE cannot share its variables");
     }
     return status;
 }

@@ -3,14 +3,20 @@
 
 #include "shmem/error.h"
 #include "shmem/job.h"
+#include "shmem/node.h"
 #include "shmem/option.h"
+#include <errno.h>
 #include <memspan/backend.h>
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
-enum { TEXT_BYTES = 512 };
+enum { TEXT_BYTES = 512, FLUSH_TIMEOUT_S = 1 };
+
+static atomic_bool is_elsewhere; /* the last record is of what another PE has decided */
 
 memspan_status_t memspan_error_native_va(memspan_status_t status, const char *backend,
                                          const char *call, long native_code,
@@ -20,6 +26,7 @@ memspan_status_t memspan_error_native_va(memspan_status_t status, const char *ba
     char text[TEXT_BYTES];
 
     vsnprintf(text, sizeof text, format, args);
+    atomic_store_explicit(&is_elsewhere, false, memory_order_relaxed);
     return memspan_services_get()->fail(status, (backend != NULL) ? backend : "", call, native_code,
                                         native_text, hint, "%s", text);
 }
@@ -32,6 +39,22 @@ memspan_status_t memspan_error(memspan_status_t status, const char *format, ...)
     status = memspan_error_native_va(status, "", NULL, 0, NULL, NULL, format, args);
     va_end(args);
     return status;
+}
+
+memspan_status_t memspan_error_elsewhere(memspan_status_t status, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    status = memspan_error_native_va(status, "", NULL, 0, NULL, NULL, format, args);
+    va_end(args);
+    atomic_store_explicit(&is_elsewhere, true, memory_order_relaxed);
+    return status;
+}
+
+bool memspan_error_is_elsewhere(void)
+{
+    return atomic_load_explicit(&is_elsewhere, memory_order_relaxed);
 }
 
 memspan_status_t memspan_error_native(memspan_status_t status, const char *backend,
@@ -91,6 +114,35 @@ static void print_line(const char *what, const char *text)
     }
 }
 
+/* ---- what the program has printed ---- */
+
+static void *flush_all(void *unused)
+{
+    (void)unused;
+    fflush(NULL);
+    return NULL;
+}
+
+/* Of all streams in a thread that may be left behind: another one may be waiting in a read and hold
+ * the lock of its stream. */
+void memspan_flush(void)
+{
+    struct timespec until;
+    pthread_t thread;
+
+    if (ftrylockfile(stdout) == 0) {
+        fflush(stdout);
+        funlockfile(stdout);
+    }
+    if (pthread_create(&thread, NULL, flush_all, NULL) == 0) {
+        clock_gettime(CLOCK_REALTIME, &until);
+        until.tv_sec += FLUSH_TIMEOUT_S;
+        (void)pthread_timedjoin_np(thread, NULL, &until);
+    }
+}
+
+/* ---- the end of a job ---- */
+
 void memspan_fatal(const char *format, ...)
 {
     char text[TEXT_BYTES];
@@ -99,8 +151,21 @@ void memspan_fatal(const char *format, ...)
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    print_line("", text);
+    memspan_flush();
+    if (memspan_node_speak()) {
+        print_line("", text);
+        memspan_node_spoken();
+    }
     memspan_job_abort(1, text);
+}
+
+void memspan_report(const char *what, const char *call)
+{
+    char text[TEXT_BYTES];
+
+    snprintf(text, sizeof text, "%s: %s", call, memspan_error_text());
+    memspan_flush();
+    print_line(what, text);
 }
 
 void memspan_fatal_error(const char *call)

@@ -75,7 +75,8 @@ static memspan_status_t compare_options(memspan_status_t mine)
     if (!memspan_node_all(mine == MEMSPAN_OK)) {
         return (mine != MEMSPAN_OK)
                    ? mine
-                   : memspan_error(MEMSPAN_ERR_CONFIG, "a variable is malformed on another PE");
+                   : memspan_error_elsewhere(MEMSPAN_ERR_CONFIG,
+                                             "a variable is malformed on another PE");
     }
     for (i = 0; i < sizeof equal / sizeof equal[0]; i++) {
         uint64_t digest = memspan_shmem_option_digest(equal[i]);
@@ -148,7 +149,24 @@ static void introduce(void)
     fflush(stdout);
 }
 
-int memspan_job_init(int requested_level, int *provided_p)
+/* Once for the node, by a PE that knows the reason; before anything ends. Where there is no control
+ * memory yet, by each PE. */
+static void report(const char *what, const char *call)
+{
+    uint64_t turn = (uint64_t)(memspan_job.local_count - memspan_job.local_index);
+
+    if (memspan_node.bells == NULL) {
+        memspan_report(what, call);
+        return;
+    }
+    turn += memspan_error_is_elsewhere() ? 0 : (uint64_t)memspan_job.local_count;
+    if (memspan_node_max(turn) == turn) {
+        memspan_report(what, call);
+    }
+    memspan_node_fence();
+}
+
+int memspan_job_init(const char *what, const char *call, int requested_level, int *provided_p)
 {
     memspan_status_t status = MEMSPAN_OK;
 
@@ -161,6 +179,7 @@ int memspan_job_init(int requested_level, int *provided_p)
             was_on                   = true;
             introduce();
         } else {
+            report(what, call);
             come_down();
         }
     }

@@ -31,8 +31,9 @@ struct memspan_job {
 
 extern struct memspan_job memspan_job MEMSPAN_HIDDEN;
 
-/* shmem_init_thread(): 0, or nonzero with an error record. Every PE of the job calls it. */
-int memspan_job_init(int requested_level, int *provided_p);
+/* shmem_init_thread(): 0, or nonzero with an error record, which one PE of the node prints behind
+ * @p what and @p call. Every PE of the job calls it. */
+int memspan_job_init(const char *what, const char *call, int requested_level, int *provided_p);
 void memspan_job_finalize(void);
 bool memspan_job_is_initialized(void);
 

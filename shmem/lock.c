@@ -34,15 +34,15 @@ static int home_of(const long *lock)
     return (int)((memspan_segment_key(lock) / sizeof *lock) % (uint64_t)memspan_job.pe_count);
 }
 
-static uint32_t change(enum memspan_atomic operation, uint32_t *half, uint32_t value,
-                       uint32_t condition, int pe)
+static uint32_t change(const char *call, enum memspan_atomic operation, uint32_t *half,
+                       uint32_t value, uint32_t condition, int pe)
 {
     unsigned index;
     void *to = memspan_segment_peer(half, sizeof *half, pe, &index);
     uint32_t old;
 
     if (to == NULL) {
-        return (uint32_t)memspan_atomic_slow(memspan_context_default(), operation, half,
+        return (uint32_t)memspan_atomic_slow(call, memspan_context_default(), operation, half,
                                              sizeof *half, value, condition, pe);
     }
     old = (uint32_t)memspan_atomic_apply(operation, to, sizeof *half, value, condition);
@@ -85,9 +85,9 @@ void memspan_lock_set(const char *call, long *lock)
                       call, (void *)lock);
     }
     set_place(lock, QUEUED);
-    before = change(MEMSPAN_ATOMIC_SWAP, tail_of(lock), me, 0, home_of(lock));
+    before = change(call, MEMSPAN_ATOMIC_SWAP, tail_of(lock), me, 0, home_of(lock));
     if (before != 0) {
-        change(MEMSPAN_ATOMIC_OR, place_of(lock), me, 0, (int)before - 1);
+        change(call, MEMSPAN_ATOMIC_OR, place_of(lock), me, 0, (int)before - 1);
         MEMSPAN_WAIT_AT(lock, sizeof *lock, (my_place(lock) & TURN) != 0);
     }
 }
@@ -101,7 +101,7 @@ bool memspan_lock_try(const char *call, long *lock)
         return false;
     }
     set_place(lock, QUEUED);
-    if (change(MEMSPAN_ATOMIC_COMPARE_SWAP, tail_of(lock), me, 0, home_of(lock)) != 0) {
+    if (change(call, MEMSPAN_ATOMIC_COMPARE_SWAP, tail_of(lock), me, 0, home_of(lock)) != 0) {
         set_place(lock, 0);
         memspan_wait_poll();
         return false;
@@ -120,7 +120,7 @@ void memspan_lock_clear(const char *call, long *lock)
     }
     memspan_quiet(memspan_context_default());
     if (((my_place(lock) & NEXT) == 0) &&
-        (change(MEMSPAN_ATOMIC_COMPARE_SWAP, tail_of(lock), 0, me, home_of(lock)) == me)) {
+        (change(call, MEMSPAN_ATOMIC_COMPARE_SWAP, tail_of(lock), 0, me, home_of(lock)) == me)) {
         set_place(lock, 0);
         return;
     }
@@ -128,5 +128,5 @@ void memspan_lock_clear(const char *call, long *lock)
     MEMSPAN_WAIT_AT(lock, sizeof *lock, (my_place(lock) & NEXT) != 0);
     next = my_place(lock) & NEXT;
     set_place(lock, 0);
-    change(MEMSPAN_ATOMIC_OR, place_of(lock), TURN, 0, (int)next - 1);
+    change(call, MEMSPAN_ATOMIC_OR, place_of(lock), TURN, 0, (int)next - 1);
 }

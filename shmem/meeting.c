@@ -48,8 +48,8 @@ memspan_status_t memspan_meeting_share_file(struct memspan_team *team, const cha
     if (ticket.status != MEMSPAN_OK) {
         status = (memspan_status_t)ticket.status;
         if (team->pe != 0) {
-            memspan_error(status, "the team's first PE could not make %s of %zu bytes", name,
-                          size_bytes);
+            memspan_error_elsewhere(status, "the team's first PE could not make %s of %zu bytes",
+                                    name, size_bytes);
         }
     } else if (team->pe != 0) {
         status = memspan_node_ticket_open(&ticket, name, &fd);
@@ -58,9 +58,9 @@ memspan_status_t memspan_meeting_share_file(struct memspan_team *team, const cha
         if (fd >= 0) {
             close(fd);
         }
-        return (status != MEMSPAN_OK)
-                   ? status
-                   : memspan_error(MEMSPAN_ERR_UNREACHABLE, "another PE cannot open %s", name);
+        return (status != MEMSPAN_OK) ? status
+                                      : memspan_error_elsewhere(MEMSPAN_ERR_UNREACHABLE,
+                                                                "another PE cannot open %s", name);
     }
     *fd_p = fd;
     return MEMSPAN_OK;

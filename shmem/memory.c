@@ -38,7 +38,7 @@ static void meet(const char *call, const struct memspan_partition *partition, un
     }
 }
 
-/* No room: said once for each partition, for programs that do not look at what they get. */
+/* No room: one PE says it once for each partition, for programs that do not check what they get. */
 static void *refuse(const char *call, const struct memspan_partition *partition, size_t size_bytes)
 {
     static int keys[MEMSPAN_PARTITION_MAX];
@@ -55,8 +55,10 @@ static void *refuse(const char *call, const struct memspan_partition *partition,
                   call, size_bytes, partition->id, measure.size_bytes, measure.free_bytes,
                   measure.largest_free_bytes);
     memspan_error_hint("raise %s", variable);
-    memspan_warn_once(&keys[(unsigned)partition->id % MEMSPAN_PARTITION_MAX], "%s",
-                      memspan_error_text());
+    if (team_of(partition)->pe == 0) {
+        memspan_warn_once(&keys[(unsigned)partition->id % MEMSPAN_PARTITION_MAX], "%s",
+                          memspan_error_text());
+    }
     return NULL;
 }
 

@@ -20,12 +20,15 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 struct header {
     _Alignas(MEMSPAN_CACHE_LINE_BYTES) atomic_uint arrived;
     _Alignas(MEMSPAN_CACHE_LINE_BYTES) atomic_uint epoch;
     struct memspan_node_ticket file; /* of memspan_node_share_file(): written by the first PE */
+    atomic_int speaker;              /* its process number: it says why the job ends */
+    atomic_bool has_spoken;
     unsigned local_count;
 };
 
@@ -154,8 +157,8 @@ memspan_status_t memspan_node_share_file(const char *name, size_t size_bytes,
     if (node.header->file.status != MEMSPAN_OK) {
         status = (memspan_status_t)node.header->file.status;
         if (!is_first) {
-            memspan_error(status, "the node's first PE could not make %s of %zu bytes", name,
-                          size_bytes);
+            memspan_error_elsewhere(status, "the node's first PE could not make %s of %zu bytes",
+                                    name, size_bytes);
         }
     } else if (!is_first) {
         status = memspan_node_ticket_open(&node.header->file, name, &fd);
@@ -164,9 +167,9 @@ memspan_status_t memspan_node_share_file(const char *name, size_t size_bytes,
         if (fd >= 0) {
             close(fd);
         }
-        return (status != MEMSPAN_OK)
-                   ? status
-                   : memspan_error(MEMSPAN_ERR_UNREACHABLE, "another PE cannot open %s", name);
+        return (status != MEMSPAN_OK) ? status
+                                      : memspan_error_elsewhere(MEMSPAN_ERR_UNREACHABLE,
+                                                                "another PE cannot open %s", name);
     }
     *fd_p = fd;
     return MEMSPAN_OK;
@@ -344,6 +347,32 @@ unsigned memspan_node_processor_count(void)
         count += (unsigned)__builtin_popcountll(mask);
     }
     return count;
+}
+
+/* ---- the end of a job ---- */
+
+bool memspan_node_speak(void)
+{
+    enum { PATIENCE = 300 };
+    const struct timespec pause = {0, 10000000};
+    int nobody                  = 0;
+    int i;
+
+    if ((node.header == NULL) ||
+        atomic_compare_exchange_strong(&node.header->speaker, &nobody, getpid())) {
+        return true;
+    }
+    for (i = 0; (i < PATIENCE) && !atomic_load(&node.header->has_spoken); i++) {
+        nanosleep(&pause, NULL);
+    }
+    return false;
+}
+
+void memspan_node_spoken(void)
+{
+    if (node.header != NULL) {
+        atomic_store(&node.header->has_spoken, true);
+    }
 }
 
 /* ---- bells ---- */

@@ -106,6 +106,11 @@ const int *memspan_node_pids(void);
 /* Processors that the PEs of the node may use, all together. */
 unsigned memspan_node_processor_count(void);
 
+/* Whether this PE is the one of the node that says why the job ends; it calls the second one when
+ * it has. In the others the first one returns false after that, or after a few seconds. */
+bool memspan_node_speak(void) __attribute__((cold));
+void memspan_node_spoken(void) __attribute__((cold));
+
 void memspan_node_ring_slow(int local_index) __attribute__((cold));
 void memspan_node_ring_at_slow(int local_index, const void *address, size_t size_bytes)
     __attribute__((cold));

@@ -157,8 +157,9 @@ static memspan_status_t make(struct memspan_team *team, int place)
         memspan_partition_memory_give_back(memory);
         return (status != MEMSPAN_OK)
                    ? status
-                   : memspan_error(MEMSPAN_ERR_NO_MEMORY, "%s: another PE has no room for records",
-                                   wish->variable);
+                   : memspan_error_elsewhere(MEMSPAN_ERR_NO_MEMORY,
+                                             "%s: another PE has no room for records",
+                                             wish->variable);
     }
     enter(partition, place, team);
     return MEMSPAN_OK;
@@ -250,7 +251,8 @@ static memspan_status_t read_wishes(struct memspan_partition_wishes *wishes)
     if (!memspan_node_all(status == MEMSPAN_OK)) {
         return (status != MEMSPAN_OK)
                    ? status
-                   : memspan_error(MEMSPAN_ERR_CONFIG, "a partition is malformed on another PE");
+                   : memspan_error_elsewhere(MEMSPAN_ERR_CONFIG,
+                                             "a partition is malformed on another PE");
     }
     return compare_wishes(wishes);
 }
@@ -416,9 +418,10 @@ memspan_status_t memspan_partition_create(struct memspan_team *team,
     int id                             = -1;
 
     if (!memspan_meeting_all(team, status == MEMSPAN_OK)) {
-        return (status != MEMSPAN_OK) ? status
-                                      : memspan_error(MEMSPAN_ERR_INVALID,
-                                                      "another PE asked for what is not possible");
+        return (status != MEMSPAN_OK)
+                   ? status
+                   : memspan_error_elsewhere(MEMSPAN_ERR_INVALID,
+                                             "another PE asked for what is not possible");
     }
     if (!memspan_collective_agrees(team, memspan_partition_wish_digest(&wish))) {
         return memspan_error(MEMSPAN_ERR_CONFLICT,

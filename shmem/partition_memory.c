@@ -228,9 +228,10 @@ static memspan_status_t take_planned(struct memspan_team *team,
         return MEMSPAN_OK;
     }
     memspan_partition_memory_give_back(memory);
-    return (status != MEMSPAN_OK) ? status
-                                  : memspan_error(MEMSPAN_ERR_NO_MEMORY,
-                                                  "%s: another PE cannot have it", wish->variable);
+    return (status != MEMSPAN_OK)
+               ? status
+               : memspan_error_elsewhere(MEMSPAN_ERR_NO_MEMORY, "%s: another PE cannot have it",
+                                         wish->variable);
 }
 
 memspan_status_t memspan_partition_memory_take(struct memspan_team *team,
@@ -247,8 +248,8 @@ memspan_status_t memspan_partition_memory_take(struct memspan_team *team,
     if (!memspan_meeting_all(team, status == MEMSPAN_OK)) {
         status = (status != MEMSPAN_OK)
                      ? status
-                     : memspan_error(MEMSPAN_ERR_NO_MEMORY, "%s: another PE cannot have it",
-                                     wish->variable);
+                     : memspan_error_elsewhere(MEMSPAN_ERR_NO_MEMORY,
+                                               "%s: another PE cannot have it", wish->variable);
     } else if (memspan_meeting_all(team, !memory.plan.is_block) ||
                memspan_meeting_all(team, memory.plan.is_block)) {
         status = take_planned(team, wish, number, &memory);

@@ -120,7 +120,7 @@ static bool host_touches(const void *address)
     return memspan_pointer_kind(address) != MEMSPAN_KIND_DEVICE;
 }
 
-static void copy(void *to, const void *from, size_t size_bytes)
+static void copy(const char *call, void *to, const void *from, size_t size_bytes)
 {
     if (to == from) {
         return; /* drivers refuse it */
@@ -128,12 +128,12 @@ static void copy(void *to, const void *from, size_t size_bytes)
     if (host_touches(to) && host_touches(from)) {
         memspan_rma_copy(to, from, size_bytes);
     } else if (memspan_copy(to, from, size_bytes) != MEMSPAN_OK) {
-        memspan_fatal_error("shmem_put or shmem_get of device memory");
+        memspan_fatal_error(call);
     }
 }
 
-static uint64_t apply(enum memspan_atomic operation, void *word, size_t size_bytes, uint64_t value,
-                      uint64_t condition)
+static uint64_t apply(const char *call, enum memspan_atomic operation, void *word,
+                      size_t size_bytes, uint64_t value, uint64_t condition)
 {
     uint64_t here = 0;
     uint64_t old;
@@ -142,11 +142,11 @@ static uint64_t apply(enum memspan_atomic operation, void *word, size_t size_byt
     if (host_touches(word)) {
         old = memspan_atomic_apply(operation, word, size_bytes, value, condition);
     } else {
-        copy(&here, word, size_bytes);
+        copy(call, &here, word, size_bytes);
         old = memspan_atomic_apply(MEMSPAN_ATOMIC_FETCH, &here, size_bytes, 0, 0);
         if (operation != MEMSPAN_ATOMIC_FETCH) {
             (void)memspan_atomic_apply(operation, &here, size_bytes, value, condition);
-            copy(word, &here, size_bytes);
+            copy(call, word, &here, size_bytes);
         }
     }
     pthread_mutex_unlock(&word_lock);
@@ -154,6 +154,8 @@ static uint64_t apply(enum memspan_atomic operation, void *word, size_t size_byt
 }
 
 /* ---- the owner's thread ---- */
+
+#define SERVICE "what another PE asked of this one's device memory"
 
 static void serve(struct ring *ring, struct cell *cell, uint64_t ticket)
 {
@@ -168,11 +170,11 @@ static void serve(struct ring *ring, struct cell *cell, uint64_t ticket)
                       memspan_job.local_pes[cell->asker]);
     }
     if (cell->request == REQUEST_PUT) {
-        copy(own, data, cell->size_bytes);
+        copy(SERVICE, own, data, cell->size_bytes);
     } else if (cell->request == REQUEST_GET) {
-        copy(data, own, cell->size_bytes);
+        copy(SERVICE, data, own, cell->size_bytes);
     } else {
-        cell->value = apply((enum memspan_atomic)cell->operation, own, cell->size_bytes,
+        cell->value = apply(SERVICE, (enum memspan_atomic)cell->operation, own, cell->size_bytes,
                             cell->value, cell->condition);
     }
     if (cell->request != REQUEST_GET) {
@@ -349,6 +351,7 @@ void memspan_remote_close(void)
 
 /* Answers that are still in cells of one ring, oldest first: @p to gets them. */
 struct pending {
+    const char *call;
     struct ring *ring;
     char *to;
     uint64_t tickets[AHEAD];
@@ -370,7 +373,7 @@ static bool take_answer(struct pending *pending)
     if ((pending->count == 0) || (turn_of(cell, ticket) != ticket + 2)) {
         return false;
     }
-    copy(pending->to, data_of(pending->ring, ticket), cell->size_bytes);
+    copy(pending->call, pending->to, data_of(pending->ring, ticket), cell->size_bytes);
     pending->to += cell->size_bytes;
     pending->first = (pending->first + 1) % AHEAD;
     pending->count--;
@@ -427,10 +430,10 @@ static char *shared_address(const struct memspan_segment *segment, const void *a
     return (base != NULL) ? base + ((const char *)address - segment->base) : NULL;
 }
 
-static void copy_shared(void *to, const void *from, size_t size_bytes)
+static void copy_shared(const char *call, void *to, const void *from, size_t size_bytes)
 {
     if (memspan_copy(to, from, size_bytes) != MEMSPAN_OK) {
-        memspan_fatal_error("shmem_put or shmem_get of another PE's device memory");
+        memspan_fatal_error(call);
     }
 }
 
@@ -445,7 +448,7 @@ static void note_issued(int local_index, uint64_t ticket)
     atomic_store_explicit(&memspan_order_pending, true, memory_order_relaxed);
 }
 
-void memspan_remote_put(const struct memspan_segment *segment,
+void memspan_remote_put(const char *call, const struct memspan_segment *segment,
                         const struct memspan_context *context, void *dest, const void *source,
                         size_t size_bytes, int pe)
 {
@@ -456,13 +459,13 @@ void memspan_remote_put(const struct memspan_segment *segment,
 
     (void)context;
     if (pe == memspan_job.pe) {
-        copy(dest, source, size_bytes);
+        copy(call, dest, source, size_bytes);
         memspan_node_ring_at(memspan_job.local_index, dest, size_bytes);
         return;
     }
     shared = shared_address(segment, dest, local_index);
     if (shared != NULL) {
-        copy_shared(shared, source, size_bytes);
+        copy_shared(call, shared, source, size_bytes);
         memspan_node_ring_at(local_index, dest, size_bytes);
         return;
     }
@@ -472,31 +475,31 @@ void memspan_remote_put(const struct memspan_segment *segment,
         struct cell *cell = claim(ring, NULL, &ticket);
 
         describe(cell, REQUEST_PUT, segment, (char *)dest + at, piece);
-        copy(data_of(ring, ticket), (const char *)source + at, piece);
+        copy(call, data_of(ring, ticket), (const char *)source + at, piece);
         ask(ring, cell, ticket);
         note_issued(local_index, ticket);
         at += piece;
     }
 }
 
-void memspan_remote_get(const struct memspan_segment *segment,
+void memspan_remote_get(const char *call, const struct memspan_segment *segment,
                         const struct memspan_context *context, void *dest, const void *source,
                         size_t size_bytes, int pe)
 {
     int local_index        = memspan_job_local_index(pe);
     struct ring *ring      = ring_of(local_index);
-    struct pending pending = {.ring = ring, .to = dest};
+    struct pending pending = {.call = call, .ring = ring, .to = dest};
     size_t at              = 0;
     char *shared;
 
     (void)context;
     if (pe == memspan_job.pe) {
-        copy(dest, source, size_bytes);
+        copy(call, dest, source, size_bytes);
         return;
     }
     shared = shared_address(segment, source, local_index);
     if (shared != NULL) {
-        copy_shared(dest, shared, size_bytes);
+        copy_shared(call, dest, shared, size_bytes);
         return;
     }
     while (at < size_bytes) {
@@ -518,7 +521,7 @@ void memspan_remote_get(const struct memspan_segment *segment,
     }
 }
 
-uint64_t memspan_remote_atomic(const struct memspan_segment *segment,
+uint64_t memspan_remote_atomic(const char *call, const struct memspan_segment *segment,
                                const struct memspan_context *context, enum memspan_atomic operation,
                                const void *dest, size_t size_bytes, uint64_t value,
                                uint64_t condition, int pe)
@@ -530,7 +533,7 @@ uint64_t memspan_remote_atomic(const struct memspan_segment *segment,
 
     (void)context;
     if (pe == memspan_job.pe) {
-        old = apply(operation, (void *)(uintptr_t)dest, size_bytes, value, condition);
+        old = apply(call, operation, (void *)(uintptr_t)dest, size_bytes, value, condition);
         memspan_node_ring_at(memspan_job.local_index, dest, size_bytes);
         return old;
     }
@@ -554,7 +557,7 @@ bool memspan_remote_load(const void *address, size_t size_bytes, uint64_t *value
         return false;
     }
     pthread_mutex_lock(&word_lock);
-    copy(&here, address, size_bytes);
+    copy("a wait or a test", &here, address, size_bytes);
     pthread_mutex_unlock(&word_lock);
     *value_p = memspan_atomic_apply(MEMSPAN_ATOMIC_FETCH, &here, size_bytes, 0, 0);
     return true;

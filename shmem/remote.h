@@ -7,14 +7,14 @@
 
 #include "shmem/atomic.h"
 
-void memspan_remote_put(const struct memspan_segment *segment,
+void memspan_remote_put(const char *call, const struct memspan_segment *segment,
                         const struct memspan_context *context, void *dest, const void *source,
                         size_t size_bytes, int pe);
-void memspan_remote_get(const struct memspan_segment *segment,
+void memspan_remote_get(const char *call, const struct memspan_segment *segment,
                         const struct memspan_context *context, void *dest, const void *source,
                         size_t size_bytes, int pe);
 /* The word's old bits. */
-uint64_t memspan_remote_atomic(const struct memspan_segment *segment,
+uint64_t memspan_remote_atomic(const char *call, const struct memspan_segment *segment,
                                const struct memspan_context *context, enum memspan_atomic operation,
                                const void *dest, size_t size_bytes, uint64_t value,
                                uint64_t condition, int pe);

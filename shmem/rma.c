@@ -28,9 +28,13 @@ void memspan_rma_require(const char *call, const void *address, size_t size_byte
 
     memspan_job_require(call);
     if ((unsigned)pe >= (unsigned)memspan_job.pe_count) {
-        memspan_fatal("%s: there is no such PE as was given: PEs are 0 to %d (of the team of the "
-                      "context, if the call has one)",
-                      call, memspan_job.pe_count - 1);
+        memspan_fatal("%s: pe %d does not exist: PEs are 0 to %d", call, pe,
+                      memspan_job.pe_count - 1);
+    }
+    if ((offset >= segment->size_bytes) && memspan_data_segment_is_constant(address)) {
+        memspan_fatal("%s: %p is not symmetric: it is read-only data of the executable, as const "
+                      "variables are; they are the same in every PE, without a call",
+                      call, address);
     }
     if (offset >= segment->size_bytes) {
         memspan_fatal("%s: %p is not symmetric: it lies neither in a partition nor in a global or "
@@ -82,10 +86,9 @@ static void *mapped(const void *address, int pe, int *index_p)
                     ((size_t)*index_p * segment->stride_bytes));
 }
 
-void memspan_put_slow(const struct memspan_context *context, void *dest, const void *source,
-                      size_t size_bytes, int pe)
+void memspan_put_slow(const char *call, const struct memspan_context *context, void *dest,
+                      const void *source, size_t size_bytes, int pe)
 {
-    static const char call[] = "shmem_put";
     int index;
     void *to;
 
@@ -96,17 +99,16 @@ void memspan_put_slow(const struct memspan_context *context, void *dest, const v
     memspan_rma_require(call, dest, size_bytes, pe);
     to = mapped(dest, pe, &index);
     if (to == NULL) {
-        memspan_remote_put(memspan_segment_of(dest), context, dest, source, size_bytes, pe);
+        memspan_remote_put(call, memspan_segment_of(dest), context, dest, source, size_bytes, pe);
     } else {
         memspan_rma_move(call, to, source, size_bytes);
         memspan_node_ring_at(index, dest, size_bytes);
     }
 }
 
-void memspan_get_slow(const struct memspan_context *context, void *dest, const void *source,
-                      size_t size_bytes, int pe)
+void memspan_get_slow(const char *call, const struct memspan_context *context, void *dest,
+                      const void *source, size_t size_bytes, int pe)
 {
-    static const char call[] = "shmem_get";
     const void *from;
     int index;
 
@@ -117,7 +119,7 @@ void memspan_get_slow(const struct memspan_context *context, void *dest, const v
     memspan_rma_require(call, source, size_bytes, pe);
     from = mapped(source, pe, &index);
     if (from == NULL) {
-        memspan_remote_get(memspan_segment_of(source), context, dest, source, size_bytes, pe);
+        memspan_remote_get(call, memspan_segment_of(source), context, dest, source, size_bytes, pe);
     } else {
         memspan_rma_move(call, dest, from, size_bytes);
     }
@@ -155,16 +157,17 @@ static void copy_blocks(char *to, const char *from, ptrdiff_t to_stride, ptrdiff
     }
 }
 
-void memspan_put_strided(const struct memspan_context *context, void *dest, const void *source,
-                         ptrdiff_t dest_stride_bytes, ptrdiff_t source_stride_bytes,
-                         size_t block_bytes, size_t block_count, int pe)
+void memspan_put_strided(const char *call, const struct memspan_context *context, void *dest,
+                         const void *source, ptrdiff_t dest_stride_bytes,
+                         ptrdiff_t source_stride_bytes, size_t block_bytes, size_t block_count,
+                         int pe)
 {
     unsigned index;
     void *to;
     size_t i;
 
     if ((block_count == 0) || (block_bytes == 0)) {
-        memspan_job_require("shmem_iput");
+        memspan_job_require(call);
         return;
     }
     to = memspan_segment_peer(dest, span(dest_stride_bytes, block_bytes, block_count), pe, &index);
@@ -174,21 +177,22 @@ void memspan_put_strided(const struct memspan_context *context, void *dest, cons
         return;
     }
     for (i = 0; i < block_count; i++) {
-        memspan_put_slow(context, block_at(dest, dest_stride_bytes, i),
+        memspan_put_slow(call, context, block_at(dest, dest_stride_bytes, i),
                          block_at(source, source_stride_bytes, i), block_bytes, pe);
     }
 }
 
-void memspan_get_strided(const struct memspan_context *context, void *dest, const void *source,
-                         ptrdiff_t dest_stride_bytes, ptrdiff_t source_stride_bytes,
-                         size_t block_bytes, size_t block_count, int pe)
+void memspan_get_strided(const char *call, const struct memspan_context *context, void *dest,
+                         const void *source, ptrdiff_t dest_stride_bytes,
+                         ptrdiff_t source_stride_bytes, size_t block_bytes, size_t block_count,
+                         int pe)
 {
     const void *from;
     unsigned index;
     size_t i;
 
     if ((block_count == 0) || (block_bytes == 0)) {
-        memspan_job_require("shmem_iget");
+        memspan_job_require(call);
         return;
     }
     from = memspan_segment_peer(source, span(source_stride_bytes, block_bytes, block_count), pe,
@@ -198,7 +202,7 @@ void memspan_get_strided(const struct memspan_context *context, void *dest, cons
         return;
     }
     for (i = 0; i < block_count; i++) {
-        memspan_get_slow(context, block_at(dest, dest_stride_bytes, i),
+        memspan_get_slow(call, context, block_at(dest, dest_stride_bytes, i),
                          block_at(source, source_stride_bytes, i), block_bytes, pe);
     }
 }
@@ -279,11 +283,10 @@ uint64_t memspan_atomic_apply(enum memspan_atomic operation, void *word, size_t 
     return 0;
 }
 
-uint64_t memspan_atomic_slow(const struct memspan_context *context, enum memspan_atomic operation,
-                             const void *dest, size_t size_bytes, uint64_t value,
-                             uint64_t condition, int pe)
+uint64_t memspan_atomic_slow(const char *call, const struct memspan_context *context,
+                             enum memspan_atomic operation, const void *dest, size_t size_bytes,
+                             uint64_t value, uint64_t condition, int pe)
 {
-    static const char call[] = "shmem_atomic";
     uint64_t old;
     int index;
     void *to;
@@ -291,8 +294,8 @@ uint64_t memspan_atomic_slow(const struct memspan_context *context, enum memspan
     memspan_rma_require(call, dest, size_bytes, pe);
     to = mapped(dest, pe, &index);
     if (to == NULL) {
-        return memspan_remote_atomic(memspan_segment_of(dest), context, operation, dest, size_bytes,
-                                     value, condition, pe);
+        return memspan_remote_atomic(call, memspan_segment_of(dest), context, operation, dest,
+                                     size_bytes, value, condition, pe);
     }
     old = memspan_atomic_apply(operation, to, size_bytes, value, condition);
     memspan_node_ring_at(index, dest, size_bytes);

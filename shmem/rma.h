@@ -8,17 +8,18 @@
  * the order in which others see them: order.h). Everything else goes the slow way, out of line: it
  * says what is wrong with the arguments, or asks the transport that reaches that memory.
  *
- * Sizes are bytes; PE numbers are the world's (context.h translates). */
+ * Sizes are bytes; PE numbers are the world's (context.h translates). @p call is the routine that
+ * the program called, for messages. */
 
 #include "shmem/context.h"
 #include "shmem/copy.h"
 #include "shmem/segment.h"
 #include <string.h>
 
-void memspan_put_slow(const struct memspan_context *context, void *dest, const void *source,
-                      size_t size_bytes, int pe) __attribute__((cold));
-void memspan_get_slow(const struct memspan_context *context, void *dest, const void *source,
-                      size_t size_bytes, int pe) __attribute__((cold));
+void memspan_put_slow(const char *call, const struct memspan_context *context, void *dest,
+                      const void *source, size_t size_bytes, int pe) __attribute__((cold));
+void memspan_get_slow(const char *call, const struct memspan_context *context, void *dest,
+                      const void *source, size_t size_bytes, int pe) __attribute__((cold));
 
 /* The host may load and store this PE's own memory there: it is not a device's. */
 bool memspan_rma_host_may_touch(const void *own);
@@ -45,7 +46,7 @@ static inline void memspan_rma_copy(void *to, const void *from, size_t size_byte
  * driver cannot. */
 void memspan_rma_move(const char *call, void *to, const void *from, size_t size_bytes);
 
-static inline void memspan_put(const struct memspan_context *context, void *dest,
+static inline void memspan_put(const char *call, const struct memspan_context *context, void *dest,
                                const void *source, size_t size_bytes, int pe)
 {
     unsigned index;
@@ -56,10 +57,10 @@ static inline void memspan_put(const struct memspan_context *context, void *dest
         memspan_node_ring_at((int)index, dest, size_bytes);
         return;
     }
-    memspan_put_slow(context, dest, source, size_bytes, pe);
+    memspan_put_slow(call, context, dest, source, size_bytes, pe);
 }
 
-static inline void memspan_get(const struct memspan_context *context, void *dest,
+static inline void memspan_get(const char *call, const struct memspan_context *context, void *dest,
                                const void *source, size_t size_bytes, int pe)
 {
     unsigned index;
@@ -69,30 +70,32 @@ static inline void memspan_get(const struct memspan_context *context, void *dest
         memspan_rma_copy(dest, from, size_bytes);
         return;
     }
-    memspan_get_slow(context, dest, source, size_bytes, pe);
+    memspan_get_slow(call, context, dest, source, size_bytes, pe);
 }
 
 /* Put and get that may return before they are done: memspan_quiet() completes them. */
-static inline void memspan_put_nbi(const struct memspan_context *context, void *dest,
-                                   const void *source, size_t size_bytes, int pe)
+static inline void memspan_put_nbi(const char *call, const struct memspan_context *context,
+                                   void *dest, const void *source, size_t size_bytes, int pe)
 {
-    memspan_put(context, dest, source, size_bytes, pe);
+    memspan_put(call, context, dest, source, size_bytes, pe);
 }
 
-static inline void memspan_get_nbi(const struct memspan_context *context, void *dest,
-                                   const void *source, size_t size_bytes, int pe)
+static inline void memspan_get_nbi(const char *call, const struct memspan_context *context,
+                                   void *dest, const void *source, size_t size_bytes, int pe)
 {
-    memspan_get(context, dest, source, size_bytes, pe);
+    memspan_get(call, context, dest, source, size_bytes, pe);
 }
 
 /* @p block_count blocks of @p block_bytes; from one to the next @p dest_stride_bytes and
  * @p source_stride_bytes (at least block_bytes, so that iput is the case of one element). */
-void memspan_put_strided(const struct memspan_context *context, void *dest, const void *source,
-                         ptrdiff_t dest_stride_bytes, ptrdiff_t source_stride_bytes,
-                         size_t block_bytes, size_t block_count, int pe);
-void memspan_get_strided(const struct memspan_context *context, void *dest, const void *source,
-                         ptrdiff_t dest_stride_bytes, ptrdiff_t source_stride_bytes,
-                         size_t block_bytes, size_t block_count, int pe);
+void memspan_put_strided(const char *call, const struct memspan_context *context, void *dest,
+                         const void *source, ptrdiff_t dest_stride_bytes,
+                         ptrdiff_t source_stride_bytes, size_t block_bytes, size_t block_count,
+                         int pe);
+void memspan_get_strided(const char *call, const struct memspan_context *context, void *dest,
+                         const void *source, ptrdiff_t dest_stride_bytes,
+                         ptrdiff_t source_stride_bytes, size_t block_bytes, size_t block_count,
+                         int pe);
 
 /* shmem_ptr(): where this process may load and store @p address of @p pe; NULL: nowhere. */
 void *memspan_rma_pointer(const void *address, int pe);

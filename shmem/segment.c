@@ -133,9 +133,9 @@ memspan_status_t memspan_arena_open(size_t total_bytes, size_t largest_bytes)
         }
     }
     if (got == NULL) {
-        memspan_error(MEMSPAN_ERR_NO_MEMORY,
-                      "no %zu bytes of addresses for symmetric memory, here or in another PE",
-                      size_bytes);
+        memspan_error_elsewhere(
+            MEMSPAN_ERR_NO_MEMORY,
+            "no %zu bytes of addresses for symmetric memory, here or in another PE", size_bytes);
         return memspan_error_hint("a limit on address space (ulimit -v) is in the way; partitions "
                                   "can be made smaller");
     }
@@ -320,9 +320,9 @@ memspan_status_t memspan_segment_create_in(struct memspan_team *team, const char
         unmap_both((int)index);
         close(fd);
         memset(segment, 0, sizeof *segment);
-        return (status != MEMSPAN_OK)
-                   ? status
-                   : memspan_error(MEMSPAN_ERR_NO_MEMORY, "another PE cannot map %s", name);
+        return (status != MEMSPAN_OK) ? status
+                                      : memspan_error_elsewhere(MEMSPAN_ERR_NO_MEMORY,
+                                                                "another PE cannot map %s", name);
     }
     segment->size_bytes = size_bytes;
     set_owner(segment, (unsigned char)index);

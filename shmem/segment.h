@@ -77,6 +77,9 @@ void memspan_segment_destroy(int index);
 memspan_status_t memspan_data_segment_open(void);
 void memspan_data_segment_close(void);
 
+/* The address is of the executable's read-only data, which is in no segment. */
+bool memspan_data_segment_is_constant(const void *address) __attribute__((cold));
+
 /* Of an address outside the arena and the data segment; the empty segment when nobody owns it. */
 const struct memspan_segment *memspan_segment_find(const void *address);
 

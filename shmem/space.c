@@ -400,7 +400,8 @@ void *memspan_buffer_register_symmetric(void *address, size_t size_bytes)
         (status != MEMSPAN_OK)) {
         if (status == MEMSPAN_OK) {
             drop(place);
-            memspan_error(MEMSPAN_ERR_INVALID, "the buffer of another PE cannot be symmetric");
+            memspan_error_elsewhere(MEMSPAN_ERR_INVALID,
+                                    "the buffer of another PE cannot be symmetric");
         }
         return NULL;
     }
@@ -469,7 +470,8 @@ memspan_status_t memspan_symmetric_space_open(void)
     }
     return (status != MEMSPAN_OK)
                ? status
-               : memspan_error(MEMSPAN_ERR_INVALID, "another PE's heap cannot be made symmetric");
+               : memspan_error_elsewhere(MEMSPAN_ERR_INVALID,
+                                         "another PE's heap cannot be made symmetric");
 }
 
 /* ---- end ---- */

@@ -45,6 +45,7 @@ struct memspan_team {
     uint64_t work_count;   /* how often the area WORK was written: the next one's half */
     bool is_active_set;    /* of one call: broadcast leaves the root's dest as it is */
     long *active_set_sync; /* its pSync, where it meets; NULL: it meets as teams do */
+    const char *call;      /* the collective that is under way, or was last, for messages */
 };
 
 extern struct memspan_team memspan_teams[MEMSPAN_TEAM_MAX] MEMSPAN_HIDDEN;

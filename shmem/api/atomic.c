@@ -53,7 +53,7 @@ update_slow(const char *call, const struct memspan_context *context, enum memspa
         memspan_check_word(call, (operation == MEMSPAN_ATOMIC_FETCH) ? "source" : "dest", dest,
                            size_bytes, pe);
     }
-    return memspan_atomic_slow(context, operation, dest, size_bytes, value, condition, pe);
+    return memspan_atomic_slow(call, context, operation, dest, size_bytes, value, condition, pe);
 }
 
 /* The old bits. A program may fetch a word in a loop, or try to swap it, for what others do to it:

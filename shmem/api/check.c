@@ -33,6 +33,13 @@ void memspan_check_context(const char *call, const void *handle, int pe)
     }
 }
 
+void memspan_refuse_context(const char *call, const void *handle, int pe)
+{
+    memspan_check_context(call, handle, pe);
+    /* A handle of before, whose place is another context's now. */
+    memspan_fatal("%s: pe %d: ctx %p is no context, or was destroyed", call, pe, handle);
+}
+
 static void check_alignment(const char *call, const char *argument, const void *address,
                             size_t element_bytes)
 {
@@ -139,6 +146,7 @@ struct memspan_team *memspan_require_team(const char *call, const char *argument
     struct memspan_team *team = memspan_team_of(handle);
 
     if (MEMSPAN_LIKELY((team != NULL) && (team->pe >= 0))) {
+        team->call = call;
         return team;
     }
     memspan_job_require(call);

@@ -10,6 +10,10 @@
 /* The handle is a live context's, and it has that PE. */
 void memspan_check_context(const char *call, const void *handle, int pe) __attribute__((cold));
 
+/* Always: the context of that handle has no such PE. */
+_Noreturn void memspan_refuse_context(const char *call, const void *handle, int pe)
+    __attribute__((cold));
+
 /* A put and a get of whole bytes: both ends, PE (the world's number), alignment to @p element_bytes
  * (1: none), overlap. */
 void memspan_check_put(const char *call, const void *dest, const void *source, size_t size_bytes,

@@ -17,7 +17,7 @@ static __attribute__((noinline, cold)) void get_far(const char *call,
     if (size_bytes <= sizeof(uint64_t)) {
         memspan_wait_poll_at(source);
     }
-    memspan_get(context, dest, source, size_bytes, pe);
+    memspan_get(call, context, dest, source, size_bytes, pe);
 }
 
 static __attribute__((noinline, cold)) void
@@ -30,7 +30,7 @@ get_nbi_far(const char *call, const struct memspan_context *context, void *dest,
     if (size_bytes <= sizeof(uint64_t)) {
         memspan_wait_poll_at(source);
     }
-    memspan_get_nbi(context, dest, source, size_bytes, pe);
+    memspan_get_nbi(call, context, dest, source, size_bytes, pe);
 }
 
 typedef void get_far_fn(const char *call, const struct memspan_context *context, void *dest,

@@ -15,7 +15,7 @@ static __attribute__((noinline, cold)) void put_far(const char *call,
     if (memspan_job.checks) {
         memspan_check_put(call, dest, source, size_bytes, element_bytes, pe);
     }
-    memspan_put(context, dest, source, size_bytes, pe);
+    memspan_put(call, context, dest, source, size_bytes, pe);
 }
 
 static __attribute__((noinline, cold)) void
@@ -25,7 +25,7 @@ put_nbi_far(const char *call, const struct memspan_context *context, void *dest,
     if (memspan_job.checks) {
         memspan_check_put(call, dest, source, size_bytes, element_bytes, pe);
     }
-    memspan_put_nbi(context, dest, source, size_bytes, pe);
+    memspan_put_nbi(call, context, dest, source, size_bytes, pe);
 }
 
 /* More than one word, where it is mapped: out of line, so that single words need no stack. */
@@ -114,9 +114,9 @@ static void put_signal(const char *call, const struct memspan_context *context, 
     if ((signal_operator != SHMEM_SIGNAL_SET) && (signal_operator != SHMEM_SIGNAL_ADD)) {
         memspan_refuse_signal_operator(call, signal_operator);
     }
-    memspan_put(context, dest, source, size_bytes, pe);
+    memspan_put(call, context, dest, source, size_bytes, pe);
     memspan_fence(context); /* what the data's owner serves may be under way still */
-    memspan_signal(context, signal, value, signal_operator == SHMEM_SIGNAL_ADD, pe);
+    memspan_signal(call, context, signal, value, signal_operator == SHMEM_SIGNAL_ADD, pe);
 }
 
 #define PUT_SIGNAL_CALL(ELEMENT_BYTES)                                                             \

@@ -34,6 +34,9 @@
         if (MEMSPAN_UNLIKELY(memspan_job.checks)) {                                                \
             memspan_check_context(MEMSPAN_CALL, ctx, pe);                                          \
         }                                                                                          \
+        if (MEMSPAN_UNLIKELY((unsigned)pe >= (unsigned)context->size)) {                           \
+            memspan_refuse_context(MEMSPAN_CALL, ctx, pe);                                         \
+        }                                                                                          \
         pe = memspan_context_pe(context, pe);                                                      \
         statement;                                                                                 \
     }

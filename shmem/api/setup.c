@@ -30,29 +30,32 @@ static void watch_exit(const char *call)
     is_watched = true;
 }
 
+static void init(const char *call)
+{
+    if (memspan_job_init("", call, SHMEM_THREAD_SINGLE, NULL) != 0) {
+        memspan_job_abort(1, memspan_error_text());
+    }
+    watch_exit(call);
+}
+
 MEMSPAN_ROUTINE(void, shmem_init, void)
 {
-    if (memspan_job_init(SHMEM_THREAD_SINGLE, NULL) != 0) {
-        memspan_fatal_error(MEMSPAN_CALL);
-    }
-    watch_exit(MEMSPAN_CALL);
+    init(MEMSPAN_CALL);
 }
 
 MEMSPAN_ROUTINE(int, shmem_init_thread, int requested, int *provided)
 {
-    static int said;
     int status;
 
     if ((requested < SHMEM_THREAD_SINGLE) || (requested > SHMEM_THREAD_MULTIPLE)) {
         status = (int)memspan_error(MEMSPAN_ERR_INVALID,
                                     "requested %d is none of SHMEM_THREAD_SINGLE to MULTIPLE",
                                     requested);
-    } else {
-        status = memspan_job_init(requested, provided);
+        memspan_report("warning: ", MEMSPAN_CALL);
+        return status;
     }
-    if (status != 0) {
-        memspan_warn_once(&said, "%s: %s", MEMSPAN_CALL, memspan_error_text());
-    } else {
+    status = memspan_job_init("warning: ", MEMSPAN_CALL, requested, provided);
+    if (status == 0) {
         watch_exit(MEMSPAN_CALL);
     }
     return status;
@@ -65,10 +68,7 @@ MEMSPAN_ROUTINE(void, start_pes, int npes)
     if (memspan_job.is_on) {
         return;
     }
-    if (memspan_job_init(SHMEM_THREAD_SINGLE, NULL) != 0) {
-        memspan_fatal_error(MEMSPAN_CALL);
-    }
-    watch_exit(MEMSPAN_CALL);
+    init("start_pes");
 }
 
 /* ---- end ---- */
@@ -89,7 +89,7 @@ MEMSPAN_ROUTINE(void, shmem_finalize, void)
 MEMSPAN_ROUTINE(void, shmem_global_exit, int status)
 {
     memspan_job_require(MEMSPAN_CALL);
-    fflush(NULL);
+    memspan_flush();
     memspan_job_abort(status, NULL);
 }
 

@@ -11,7 +11,7 @@ static inline void send(const char *call, const struct memspan_context *context,
     if (MEMSPAN_UNLIKELY(memspan_job.checks)) {
         memspan_check_word(call, "sig_addr", signal, sizeof *signal, pe);
     }
-    memspan_signal(context, signal, value, adds, pe);
+    memspan_signal(call, context, signal, value, adds, pe);
 }
 
 MEMSPAN_ROUTINE_TWINS(void, signal_add, send(MEMSPAN_CALL, context, sig_addr, signal, true, pe),

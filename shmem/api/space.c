@@ -314,8 +314,8 @@ void shmemx_heap_postinit(void)
     if (preinit_level < 0) {
         memspan_fatal("%s was called before shmemx_heap_preinit()", __func__);
     }
-    if (memspan_job_init(preinit_level, NULL) != 0) {
-        memspan_fatal_error(__func__);
+    if (memspan_job_init("", __func__, preinit_level, NULL) != 0) {
+        memspan_job_abort(1, memspan_error_text());
     }
     preinit_level = -1;
 }

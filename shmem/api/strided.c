@@ -20,7 +20,7 @@ static void put_blocks(const char *call, const struct memspan_context *context, 
     if (MEMSPAN_UNLIKELY(memspan_job.checks)) {
         memspan_check_strided(call, dest, dst, sst, block_count, element_bytes, pe);
     }
-    memspan_put_strided(context, dest, source, stride_of(dst, element_bytes),
+    memspan_put_strided(call, context, dest, source, stride_of(dst, element_bytes),
                         stride_of(sst, element_bytes), memspan_bytes_of(block_count, element_bytes),
                         count, pe);
 }
@@ -32,7 +32,7 @@ static void get_blocks(const char *call, const struct memspan_context *context, 
     if (MEMSPAN_UNLIKELY(memspan_job.checks)) {
         memspan_check_strided(call, source, dst, sst, block_count, element_bytes, pe);
     }
-    memspan_get_strided(context, dest, source, stride_of(dst, element_bytes),
+    memspan_get_strided(call, context, dest, source, stride_of(dst, element_bytes),
                         stride_of(sst, element_bytes), memspan_bytes_of(block_count, element_bytes),
                         count, pe);
 }

@@ -33,7 +33,8 @@ void memspan_active_set_open(const char *call, struct memspan_active_set *set, i
                                      .size            = size,
                                      .way             = MEMSPAN_TEAM_ACTIVE_SET,
                                      .is_active_set   = true,
-                                     .active_set_sync = sync};
+                                     .active_set_sync = sync,
+                                     .call            = call};
     team->pe = distance / team->stride;
     if ((distance < 0) || (distance % team->stride != 0) || (team->pe >= size)) {
         memspan_fatal("%s: PE %d is not in the active set of PE_start %d, logPE_stride %d, "

@@ -201,7 +201,8 @@ int memspan_collective_alltoalls(struct memspan_team *team, void *dest, const vo
         int pe = partner(team, step);
 
         memspan_get_strided(
-            memspan_context_default(), (char *)dest + ((ptrdiff_t)((size_t)pe * count) * to_bytes),
+            memspan_peer_call(team), memspan_context_default(),
+            (char *)dest + ((ptrdiff_t)((size_t)pe * count) * to_bytes),
             (const char *)source + ((ptrdiff_t)((size_t)team->pe * count) * from_bytes), to_bytes,
             from_bytes, element_bytes, count, memspan_team_world_pe(team, pe));
     }

@@ -17,7 +17,7 @@ void memspan_peer_read(const struct memspan_team *team, int pe, const void *symm
                        size_t size_bytes)
 {
     if (size_bytes != 0) {
-        memspan_get(memspan_context_default(), to, symmetric, size_bytes,
+        memspan_get(memspan_peer_call(team), memspan_context_default(), to, symmetric, size_bytes,
                     memspan_team_world_pe(team, pe));
     }
 }

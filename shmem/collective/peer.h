@@ -12,6 +12,12 @@
 /* Set (SHMEMX_INDIRECT) when nothing is to be read but by get: as where memory is not mapped. */
 extern bool memspan_peer_is_indirect;
 
+/* The routine that the program called, for messages. */
+static inline const char *memspan_peer_call(const struct memspan_team *team)
+{
+    return (team->call != NULL) ? team->call : "a collective";
+}
+
 /* Where PE @p pe of the team has @p symmetric (this PE's address), mapped here; NULL: it is not. */
 static inline const void *memspan_peer_view(const struct memspan_team *team, int pe,
                                             const void *symmetric, size_t size_bytes)

@@ -130,8 +130,9 @@ static void meet_in_active_set(const struct memspan_team *team)
     int pe;
 
     if (counter == NULL) {
-        memspan_fatal("pSync at %p is not symmetric memory that the PEs of the active set share",
-                      (void *)sync);
+        memspan_fatal(
+            "%s: pSync at %p is not symmetric memory that the PEs of the active set share",
+            team->call, (void *)sync);
     }
     if (__atomic_add_fetch(&counter[0], 1, __ATOMIC_ACQ_REL) == (long)team->size) {
         __atomic_store_n(&counter[0], 0, __ATOMIC_RELAXED);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* wrong CASE: a program that makes one mistake. wrong.sh says what must be answered. */
 
+#include <pthread.h>
 #include <shmem.h>
 #include <shmemx.h>
 #include <stdint.h>
@@ -8,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 static long variable;
 static long *heap;
@@ -65,6 +67,68 @@ static void get_pe_wild(void)
 static void atomic_pe_wild(void)
 {
     shmem_long_atomic_inc(&variable, -5);
+}
+
+static const long constant[4] = {1, 2, 3, 4};
+
+static void const_address(void)
+{
+    (void)shmem_long_g(&constant[shmem_my_pe()], 0);
+}
+
+static void context_pe(void)
+{
+    shmem_team_t team;
+    shmem_ctx_t context;
+
+    shmem_team_split_strided(SHMEM_TEAM_WORLD, 0, 1, 1, NULL, 0, &team);
+    if (shmem_my_pe() == 0) {
+        shmem_team_create_ctx(team, 0, &context);
+        (void)shmem_ctx_long_g(context, &variable, 1);
+    }
+    shmem_barrier_all();
+}
+
+static void collective_address(void)
+{
+    enum { MANY = 1 << 16 };
+    long *foreign = calloc(4 * MANY, sizeof *foreign);
+
+    shmem_long_alltoall(SHMEM_TEAM_WORLD, foreign, foreign + (2 * MANY), MANY);
+}
+
+/* Of one PE alone, and kept by no flush of its own. */
+static void printed_before(void)
+{
+    FILE *file = fdopen(dup(1), "w");
+
+    setvbuf(stdout, NULL, _IOFBF, BUFSIZ);
+    if (shmem_my_pe() == 1) {
+        printf("this was printed ");
+        fprintf(file, "before\n");
+        shmem_long_p(&variable, 1, 7);
+    }
+    shmem_barrier_all();
+}
+
+static void *read_for_ever(void *unused)
+{
+    int ends[2];
+    FILE *file = (pipe(ends) == 0) ? fdopen(ends[0], "r") : NULL;
+
+    (void)unused;
+    (void)getc(file);
+    return NULL;
+}
+
+/* Another thread holds the lock of a stream. */
+static void printed_while_reading(void)
+{
+    pthread_t thread;
+
+    pthread_create(&thread, NULL, read_for_ever, NULL);
+    usleep(100000);
+    printed_before();
 }
 
 static void stack_address(void)
@@ -191,6 +255,11 @@ static const struct {
     {"get_pe_wild", get_pe_wild},
     {"atomic_pe_wild", atomic_pe_wild},
     {"stack_address", stack_address},
+    {"const_address", const_address},
+    {"context_pe", context_pe},
+    {"collective_address", collective_address},
+    {"printed_before", printed_before},
+    {"printed_while_reading", printed_while_reading},
     {"malloc_address", malloc_address},
     {"null_address", null_address},
     {"past_the_end", past_the_end},

@@ -24,6 +24,9 @@ expect() {
     if [ "$code" -gt 128 ]; then
         echo "$case: a signal ended it ($code): $said"; bad=1
     fi
+    if [ "$(echo "$said" | grep -c '^memspan: PE')" -gt 1 ]; then
+        echo "$case: said more than once: $said"; bad=1
+    fi
     for words in "$@"; do
         case $said in
         *"$words"*) ;;
@@ -40,16 +43,21 @@ expect leave_early fatal "PE 0 is at its end"
 expect finalize_early fatal "PE 0 is at its end"
 expect no_files_in_one fatal shmem_init "open files"
 expect few_addresses_in_one answered
-expect pe_negative fatal shmem "PEs are 0 to 1"
-expect pe_too_large fatal shmem "PEs are 0 to 1"
-expect get_pe_wild fatal shmem "PEs are 0 to 1"
-expect atomic_pe_wild fatal shmem "PEs are 0 to 1"
-expect stack_address fatal "not symmetric" shmem_malloc
-expect malloc_address fatal "not symmetric"
-expect null_address fatal "not symmetric"
-expect past_the_end fatal "past the end"
-expect stride_negative fatal "not symmetric"
-expect stride_too_large fatal "not symmetric"
+expect pe_negative fatal "shmem_long_p: pe -1 does" "PEs are 0 to 1"
+expect pe_too_large fatal "shmem_long_p: pe 2 does" "PEs are 0 to 1"
+expect get_pe_wild fatal "shmem_long_g: pe 1073741824 does" "PEs are 0 to 1"
+expect atomic_pe_wild fatal "shmem_long_atomic_inc: pe -5 does" "PEs are 0 to 1"
+expect context_pe fatal "shmem_ctx_long_g: pe 1 is not in the context's team: its PEs are 0 to 0"
+expect stack_address fatal "shmem_long_p: 0x" "not symmetric" shmem_malloc
+expect const_address fatal "shmem_long_g: 0x" "not symmetric" "const"
+expect malloc_address fatal "shmem_long_atomic_fetch_add: 0x" "not symmetric"
+expect collective_address fatal "shmem_long_alltoall: 0x" "not symmetric"
+expect null_address fatal shmem_long_p "not symmetric"
+expect past_the_end fatal "shmem_putmem: 1048576 bytes" "past the end"
+expect stride_negative fatal shmem_long_iput "not symmetric"
+expect stride_too_large fatal shmem_long_iput "not symmetric"
+expect printed_before fatal "this was printed " "before" "shmem_long_p: pe 7 does"
+expect printed_while_reading fatal "this was printed " "shmem_long_p: pe 7 does"
 expect result_null fatal shmem_ctx_create "ctx is NULL"
 expect new_team_null fatal shmem_team_split_strided "new_team is NULL"
 expect free_twice fatal shmem_free 0x

@@ -41,7 +41,7 @@ refused team_world_destroyed shmem_team_destroy SHMEM_TEAM_WORLD
 refused alltoalls_stride shmem_long_alltoalls 'dst is 0'
 refused set_too_large shmem_barrier 99
 refused reduce_negative shmem_long_sum_to_all 'nreduce -1'
-refused context_invalid 'PEs are 0 to 1'
+refused context_invalid 'ctx is SHMEM_CTX_INVALID'
 
 export SHMEMX_CHECK=1
 refused count_overflows shmem_long_put 'past the end'

@@ -14,6 +14,7 @@ refused() {
     code=$?
     [ "$code" -ne 0 ] || { echo "$name: was taken"; bad=1; }
     [ "$code" -lt 124 ] || { echo "$name: hangs, or a signal ($code): $said"; bad=1; }
+    [ "$(echo "$said" | grep -c '^memspan:')" -eq 1 ] || { echo "$name: not said once: $said"; bad=1; }
     for words in "$@"; do
         case $said in
         *"$words"*) ;;
@@ -69,7 +70,7 @@ refused malformed_size SHMEM_SYMMETRIC_SIZE=abc SHMEM_SYMMETRIC_SIZE abc
 differ size ${P}2=1m ${P}2=2m "${P}2 of PE " "not the same" mpirun
 differ kind ${P}3=1m:kind=N ${P}3=1m:kind=S "${P}3 of PE "
 differ missing ${P}4=1m UNUSED=1 "${P}4 of PE "
-differ malformed ${P}4=1m ${P}4=1x "${P}4" "another PE"
+differ malformed ${P}4=1m ${P}4=1x "${P}4"
 differ default SHMEM_SYMMETRIC_SIZE=1m SHMEM_SYMMETRIC_SIZE=2m SHMEM_SYMMETRIC_SIZE
 
 # What is refused to those who insist is said, and done without, for others.
