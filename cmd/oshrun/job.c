@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/random.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -43,6 +44,12 @@ static int make_file(uint64_t size_bytes)
         fd = low; /* fewer descriptors are allowed than that */
     } else {
         close(low);
+    }
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && size_bytes > limit.rlim_cur) {
+        close(fd); /* ftruncate() would end this process by a signal */
+        errno = EFBIG;
+        return -1;
     }
     struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = 0, .l_len = 1};
     if (ftruncate(fd, (off_t)size_bytes) != 0 ||
@@ -80,7 +87,8 @@ bool job_open(struct job *job, const struct options *options)
         file = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     }
     if (file == MAP_FAILED) {
-        complain("cannot make the memory that %u PEs share: %s", pe_count, strerror(errno));
+        complain("cannot make the memory that %u PEs share: %s%s", pe_count, strerror(errno),
+                 errno == EFBIG ? " (ulimit -f is the limit)" : "");
         return false;
     }
     fill_header(file, pe_count, size);

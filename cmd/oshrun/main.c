@@ -80,7 +80,13 @@ static bool serve_pmix(const struct options *options, const struct job *job, con
                        struct guard *guard, struct server *server)
 {
     char reason[512] = "";
-    *server          = (struct server){.event_fd = -1};
+    const char *library;
+    *server = (struct server){.event_fd = -1};
+    if (options->pmix == SERVE_OFF && server_is_missed(path, &library)) {
+        complain("--pmix=off: %s links %s, whose processes each find themselves alone without a "
+                 "PMIx server",
+                 options->program[0], library);
+    }
     if (options->pmix == SERVE_OFF || (options->pmix == SERVE_AUTO && !server_is_needed(path))) {
         return true;
     }
@@ -130,6 +136,7 @@ static int run(const struct options *options)
     static struct watch watch     = {.job = &job, .server = &server};
     static struct starter starter = {.job = &job};
     int errors[2];
+    signal(SIGXFSZ, SIG_IGN); /* a write beyond ulimit -f is an error then, which is said */
     if (!allow_descriptors(options->pe_count, &starter.files)) {
         complain("%d PEs need more open files than are allowed (ulimit -n)", options->pe_count);
         return 1;

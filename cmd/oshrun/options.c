@@ -14,7 +14,7 @@ static const char help[] =
     "usage: oshrun [options] program [arguments]\n"
     "Start the PEs of an OpenSHMEM program on this node, and end them together.\n"
     "\n"
-    "  -n, -np N              how many PEs (default: as many as there are cores)\n"
+    "  -n, -np, -c N          how many PEs (default: as many as there are cores)\n"
     "  -l, --tag-output       begin each line of output with the number of its PE\n"
     "      --timeout SECONDS  end the job after that time, with status 124\n"
     "      --bind-to WHAT     none (default), or core: each PE on a core of its own\n"
@@ -27,6 +27,8 @@ static const char help[] =
     "  -h, --help             this text\n"
     "  -V, --version          the version\n"
     "\n"
+    "Several programs in one job (a : b) are for other launchers; behind -- a colon is an "
+    "argument.\n"
     "--oversubscribe and --allow-run-as-root are accepted: it is always so.\n"
     "OSHRUN_LAUNCHER is what --launcher is, unless that is given.\n";
 
@@ -164,8 +166,11 @@ static bool read_valued(struct reader *reader, struct options *options, int *set
     static const char *const bindings[] = {"none", "core", NULL};
     static const char *const modes[]    = {"auto", "on", "off", NULL};
     const char *word                    = reader->argv[reader->at];
-    if (is_option(word, "-n", "--n") || is_option(word, "-np", "--np")) {
+    if (is_option(word, "-n", "--n") || is_option(word, "-np", "--np") ||
+        is_option(word, "-c", NULL)) {
         options->pe_count = read_count(value_of(reader));
+    } else if ((word[1] == 'n' || word[1] == 'c') && word[2] >= '0' && word[2] <= '9') {
+        options->pe_count = read_count(word + 2); /* -n4 */
     } else if (is_option(word, NULL, "--timeout")) {
         options->timeout_s = read_seconds(value_of(reader));
     } else if (is_option(word, "-bind-to", "--bind-to")) {
@@ -184,6 +189,19 @@ static bool read_valued(struct reader *reader, struct options *options, int *set
     return true;
 }
 
+/* Programs of one job share their variables' addresses: there is one program. Silently it would be
+ * started with the rest of the line as its arguments. */
+static void refuse_several(const struct reader *reader)
+{
+    for (int i = reader->at + 1; i < reader->argc; i++) {
+        if (strcmp(reader->argv[i], ":") == 0) {
+            refuse("\":\" begins another program of the job, which is not supported: start one "
+                   "program "
+                   "that looks at its PE's number; -- before the program hands \":\" on to it");
+        }
+    }
+}
+
 void options_parse(int argc, char **argv, struct options *options_p)
 {
     struct options options = {.launcher = getenv("OSHRUN_LAUNCHER")};
@@ -194,11 +212,12 @@ void options_parse(int argc, char **argv, struct options *options_p)
         complain("no memory");
         exit(1);
     }
-    for (; reader.at < argc && argv[reader.at][0] == '-'; reader.at++) {
+    bool is_ended = false;
+    for (; !is_ended && reader.at < argc && argv[reader.at][0] == '-'; reader.at++) {
         const char *word = argv[reader.at];
         if (strcmp(word, "--") == 0) {
-            reader.at++;
-            break;
+            is_ended = true;
+            continue;
         }
         if (!read_switch(word, &options) && !read_valued(&reader, &options, &setting_count)) {
             refuse("there is no option %s", word);
@@ -210,6 +229,9 @@ void options_parse(int argc, char **argv, struct options *options_p)
     if (options.launcher != NULL &&
         (options.launcher[0] == '\0' || strcmp(options.launcher, "oshrun") == 0)) {
         options.launcher = NULL;
+    }
+    if (!is_ended && options.launcher == NULL) {
+        refuse_several(&reader);
     }
     options.program = argv + reader.at;
     *options_p      = options;

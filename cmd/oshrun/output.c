@@ -38,7 +38,8 @@ struct sink {
     size_t room;
     const struct stream *open_line; /* whose line has been begun, and not ended */
     bool is_inherited;
-    bool is_broken;
+    bool is_broken; /* nobody reads it */
+    bool is_lost;   /* it cannot be written, for another reason: what comes is dropped */
 };
 
 struct output {
@@ -72,7 +73,7 @@ static bool reserve(char **text, size_t *room, size_t used, size_t size)
 
 static void append(struct sink *sink, const char *text, size_t size)
 {
-    if (!sink->is_broken && reserve(&sink->text, &sink->room, sink->used, size)) {
+    if (!sink->is_broken && !sink->is_lost && reserve(&sink->text, &sink->room, sink->used, size)) {
         memcpy(sink->text + sink->used, text, size);
         sink->used += size;
     }
@@ -139,7 +140,7 @@ static void close_stream(const struct output *output, struct stream *stream)
 
 static void read_stream(const struct output *output, struct stream *stream)
 {
-    char text[READ_BYTES];
+    static char text[READ_BYTES]; /* the stack may be small (ulimit -s) */
     ssize_t size = read(stream->fd, text, sizeof(text));
     if (size > 0) {
         take(output, stream, text, (size_t)size);
@@ -162,6 +163,16 @@ static void break_sink(struct output *output, struct sink *sink)
     }
 }
 
+/* A full disk ends no job that goes on without its output; it is said, and makes the status. */
+static void lose_sink(struct output *output, struct sink *sink, int error)
+{
+    bool is_errors = sink == &output->sinks[output->sink_count - 1];
+    sink->is_lost  = true;
+    sink->used     = 0;
+    complain("cannot write what the PEs print to standard %s: %s; it is lost",
+             is_errors && output->sink_count > 1 ? "error" : "output", strerror(error));
+}
+
 static void write_sink(struct output *output, struct sink *sink)
 {
     size_t size     = sink->used < WRITE_BYTES ? sink->used : WRITE_BYTES;
@@ -169,8 +180,10 @@ static void write_sink(struct output *output, struct sink *sink)
     if (written > 0) {
         sink->used -= (size_t)written;
         memmove(sink->text, sink->text + written, sink->used);
-    } else if (written < 0 && errno != EINTR && errno != EAGAIN) {
+    } else if (written < 0 && errno == EPIPE) {
         break_sink(output, sink);
+    } else if (written < 0 && errno != EINTR && errno != EAGAIN) {
+        lose_sink(output, sink, errno);
     }
 }
 
@@ -392,6 +405,11 @@ void output_finish(struct output *output)
             write_sink(output, sink);
         }
     }
+}
+
+bool output_is_lost(const struct output *output)
+{
+    return output->sinks[0].is_lost || output->sinks[output->sink_count - 1].is_lost;
 }
 
 bool output_is_broken(const struct output *output)

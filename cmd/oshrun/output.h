@@ -32,6 +32,9 @@ void output_step(struct output *output, const struct pollfd *events, int count);
 /* All PEs have ended: print what is left of what they printed. */
 void output_finish(struct output *output);
 
+/* Something that was printed could not be written, which was said. */
+bool output_is_lost(const struct output *output);
+
 /* Whoever read what is printed has gone. */
 bool output_is_broken(const struct output *output);
 

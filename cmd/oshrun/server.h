@@ -29,6 +29,9 @@ struct server {
 /* True when that program may be one that needs a PMIx server. */
 bool server_is_needed(const char *path);
 
+/* True when it certainly is one; *library_p names why, until the next call. */
+bool server_is_missed(const char *path, const char **library_p);
+
 /* Start the server for a job of that name, and fetch what the PEs' environments need. False, with
  * the reason in words. */
 bool server_open(struct server *server, const char *job_id, int pe_count, char *reason,

@@ -8,6 +8,7 @@
 #include <elf.h>
 #include <fcntl.h>
 #include <link.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -56,12 +57,32 @@ static bool is_one_of_ours(const char *name)
     return false;
 }
 
-/* True when all libraries named there are harmless, and ours is among them. */
-static bool names_are_harmless(const struct image *image, size_t offset, size_t count)
+/* What a program links, as far as it decides. */
+struct links {
+    bool has_ours;
+    bool is_harmless; /* and nothing that may start anything */
+    char foreign[64]; /* a library whose processes find each other by PMIx alone; "": none */
+};
+
+static const char *const by_pmix[] = {"libmpi.so", "libmpi_", "libmpich", "liboshmem.so",
+                                      "libpmix.so"};
+
+static void note_library(struct links *links, const char *name)
+{
+    links->has_ours    = links->has_ours || strncmp(name, OURS, strlen(OURS)) == 0;
+    links->is_harmless = links->is_harmless && is_one_of_ours(name);
+    for (size_t i = 0; i < sizeof(by_pmix) / sizeof(by_pmix[0]) && links->foreign[0] == '\0'; i++) {
+        if (strncmp(name, by_pmix[i], strlen(by_pmix[i])) == 0) {
+            snprintf(links->foreign, sizeof(links->foreign), "%s", name);
+        }
+    }
+}
+
+/* False where the names cannot be read. */
+static bool read_names(const struct image *image, size_t offset, size_t count, struct links *links)
 {
     const ElfW(Dyn) *entry = (const void *)(image->bytes + offset);
     ElfW(Addr) names       = 0;
-    bool has_ours          = false;
     for (size_t i = 0; i < count && entry[i].d_tag != DT_NULL; i++) {
         names = entry[i].d_tag == DT_STRTAB ? entry[i].d_un.d_ptr : names;
     }
@@ -72,16 +93,16 @@ static bool names_are_harmless(const struct image *image, size_t offset, size_t 
         }
         size_t at = table + entry[i].d_un.d_val;
         if (table == SIZE_MAX || !is_inside(image, at, 1) ||
-            memchr(image->bytes + at, 0, image->size - at) == NULL ||
-            !is_one_of_ours(image->bytes + at)) {
+            memchr(image->bytes + at, 0, image->size - at) == NULL) {
             return false;
         }
-        has_ours = has_ours || strncmp(image->bytes + at, OURS, strlen(OURS)) == 0;
+        note_library(links, image->bytes + at);
     }
-    return has_ours;
+    return true;
 }
 
-static bool is_harmless(const struct image *image)
+/* False where it is no program of this machine. */
+static bool read_image(const struct image *image, struct links *links)
 {
     const ElfW(Ehdr) *header = (const void *)image->bytes;
     if (image->size < sizeof(*header) || memcmp(header->e_ident, ELFMAG, SELFMAG) != 0 ||
@@ -94,29 +115,44 @@ static bool is_harmless(const struct image *image)
     for (int i = 0; i < header->e_phnum; i++) {
         if (segment[i].p_type == PT_DYNAMIC && segment[i].p_offset % sizeof(void *) == 0 &&
             is_inside(image, segment[i].p_offset, segment[i].p_filesz)) {
-            return names_are_harmless(image, segment[i].p_offset,
-                                      segment[i].p_filesz / sizeof(ElfW(Dyn)));
+            return read_names(image, segment[i].p_offset, segment[i].p_filesz / sizeof(ElfW(Dyn)),
+                              links);
         }
     }
     return false;
 }
 
-bool server_is_needed(const char *path)
+static struct links read_links(const char *path)
 {
+    struct links links = {.is_harmless = true};
     struct stat status;
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    bool is_known = false;
+    int fd        = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0) {
-        return true;
+        return (struct links){.has_ours = false};
     }
-    bool needed = true;
     if (fstat(fd, &status) == 0 && status.st_size > 0) {
         void *file = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
         if (file != MAP_FAILED) {
             struct image image = {file, (size_t)status.st_size};
-            needed             = !is_harmless(&image);
+            is_known           = read_image(&image, &links);
             munmap(file, image.size);
         }
     }
     close(fd);
-    return needed;
+    return is_known ? links : (struct links){.has_ours = false};
+}
+
+bool server_is_needed(const char *path)
+{
+    struct links links = read_links(path);
+    return !(links.has_ours && links.is_harmless);
+}
+
+bool server_is_missed(const char *path, const char **library_p)
+{
+    static struct links links;
+    links      = read_links(path);
+    *library_p = links.foreign;
+    return links.foreign[0] != '\0';
 }

@@ -133,6 +133,7 @@ static void restore(const struct starter *starter)
 {
     setrlimit(RLIMIT_NOFILE, &starter->files);
     signal(SIGPIPE, SIG_DFL);
+    signal(SIGXFSZ, SIG_DFL);
     signal(SIGTTIN, SIG_DFL);
     sigprocmask(SIG_SETMASK, &starter->signals, NULL);
 }

@@ -380,5 +380,8 @@ int watch_run(struct watch *watch)
     end_leftovers(watch);
     unblock_signals();
     output_finish(watch->output);
+    if (output_is_lost(watch->output)) {
+        decide(watch, 1);
+    }
     return watch->is_decided ? watch->status : 0;
 }

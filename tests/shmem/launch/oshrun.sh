@@ -45,7 +45,7 @@ gone() {
 mark=77$$
 
 case $case_name in
-orphans | killed_launcher | signals | stop | stubborn)
+orphans | group | killed_launcher | signals | second_interrupt | stop | stubborn)
     for tool in pgrep ps setsid; do
         command -v $tool >/dev/null || { echo "skip: no $tool"; exit 77; }
     done
@@ -166,6 +166,87 @@ orphans)
     # What PEs have started goes with them, even from a session of its own.
     run 0 "$oshrun" --pmix=off -n 2 sh -c "sleep $mark & setsid sleep ${mark}1 & sleep 0.2"
     gone "sleep $mark"
+    ;;
+group)
+    # What a PE has started ends with that PE, not with the job.
+    run 0 "$oshrun" --pmix=off -n 2 sh -c "
+        if test \$OSHRUN_PE = 1; then sleep $mark & exit 0; fi
+        for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+            sleep 0.1
+            pgrep -f '^sleep $mark' >/dev/null || { echo gone; exit 0; }
+        done
+        echo left"
+    prints gone
+    ;;
+second_interrupt)
+    # PEs that do not listen: the second signal kills them.
+    env --default-signal=INT "$oshrun" --pmix=off -n 2 sh -c \
+        "trap '' INT; : >ready.\$OSHRUN_PE; while :; do sleep 0.0$mark; done" >out 2>err &
+    launcher=$!
+    while [ ! -e ready.0 ] || [ ! -e ready.1 ]; do sleep 0.05; done
+    kill -INT $launcher
+    sleep 0.8
+    [ "$(pgrep -cf "sleep 0.0$mark; done")" -ge 2 ] || fail 'one interrupt has ended PEs that ignore it'
+    kill -INT $launcher
+    status=0
+    wait $launcher || status=$?
+    [ $status -eq 130 ] || fail "status $status, not 130, after two interrupts"
+    gone "sleep 0.0$mark"
+    ;;
+full)
+    # What cannot be written is said and makes the status; the job goes on.
+    [ -c /dev/full ] || { echo 'skip: no /dev/full'; exit 77; }
+    status=0
+    "$oshrun" --pmix=off -n 2 sh -c 'echo output; sleep 0.3; echo more; : >after.$OSHRUN_PE' >/dev/full 2>err || status=$?
+    [ $status -eq 1 ] || fail "status $status, not 1"
+    says 'standard output: No space left on device'
+    [ "$(grep -c 'No space left' err)" -eq 1 ] || fail 'said more than once'
+    [ -e after.0 ] && [ -e after.1 ] || fail 'the job has been ended'
+    status=0
+    "$oshrun" --pmix=off -n 1 sh -c 'echo error >&2; echo output' >out 2>/dev/full || status=$?
+    [ $status -eq 1 ] || fail "status $status, not 1, without standard error"
+    prints output
+    status=0
+    "$oshrun" --pmix=off -n 1 sh -c 'echo output; exit 5' >/dev/full 2>err || status=$?
+    [ $status -eq 5 ] || fail "status $status, not the program's 5"
+    # A limit on the size of files is an end of the room, too.
+    status=0
+    (ulimit -f 16; exec "$oshrun" --pmix=off -n 1 head -c 100000 /dev/zero) >out 2>err || status=$?
+    if [ -s err ] && grep -q 'PEs share' err; then
+        : # the job's own memory is larger than that
+    else
+        [ $status -eq 1 ] || fail "status $status, not 1, with ulimit -f 16"
+        says 'standard output: File too large'
+    fi
+    ;;
+several_programs)
+    run 2 "$oshrun" -n 1 echo a : -n 1 echo b
+    says '":" begins another program'
+    run 0 "$oshrun" --pmix=off -n 1 -- echo a : b
+    prints 'a : b'
+    printf '#!/bin/sh\necho "$@"\n' >mpirun
+    chmod +x mpirun
+    run 0 env PATH="$scratch:$PATH" "$oshrun" --launcher=mpirun -n 1 a : -n 1 b
+    prints '--oversubscribe -n 1 a : -n 1 b'
+    ;;
+small_limits)
+    run 0 sh -c "ulimit -s 64; exec '$oshrun' --pmix=off -n 2 echo small"
+    prints 'small
+small'
+    run 0 sh -c "(ulimit -f 0; exec '$oshrun' --pmix=off -n 2 true) 2>&1 | cat >&2"
+    says 'that 2 PEs share: File too large (ulimit -f'
+    ;;
+short_forms)
+    for words in -n2 -c2 '-c 2' '-np 2' --n=2; do
+        # shellcheck disable=SC2086 # two words
+        run 0 "$oshrun" --pmix=off $words echo PE
+        prints 'PE
+PE'
+    done
+    run 2 "$oshrun" -n2x true
+    says '"2x" is no number of PEs'
+    run 2 "$oshrun" -nx true
+    says 'no option -nx'
     ;;
 killed_launcher)
     "$oshrun" --pmix=off -n 3 sh -c "sleep $mark & exec sleep ${mark}1" >out 2>err &
