@@ -46,6 +46,7 @@ fi
 # Objects get no options for the linker, of which some compilers complain.
 "$bin/oshcc" -show -c hello.c | grep -q -- -lmemspan-shmem && fail 'a library for an object'
 "$bin/oshcc" -show hello.c -o x | grep -q -- -lmemspan-shmem || fail 'no library for a program'
+[ "$("$bin/oshcc" --show hello.c)" = "$("$bin/oshcc" -show hello.c)" ] || fail '--show is not -show'
 "$bin/oshcc" --showme hello.c | grep -q "^$("$bin/oshcc" --showme:command) " || fail 'another compiler'
 # shellcheck disable=SC2046 # words
 $("$bin/oshcc" --showme:command) $("$bin/oshcc" --showme:compile) hello.c -o hello4 $("$bin/oshcc" --showme:link)
