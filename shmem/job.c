@@ -101,6 +101,9 @@ static memspan_status_t come_up(void)
     }
     if (status == MEMSPAN_OK) {
         memspan_wait_init();
+        if (memspan_job.local_index == 0) {
+            memspan_shmem_option_warn();
+        }
         status = compare_options(options);
     }
     if (status == MEMSPAN_OK) {
@@ -150,13 +153,15 @@ static void introduce(void)
 }
 
 /* Once for the node, by a PE that knows the reason; before anything ends. Where there is no control
- * memory yet, by each PE. */
+ * memory yet, by each that does. */
 static void report(const char *what, const char *call)
 {
     uint64_t turn = (uint64_t)(memspan_job.local_count - memspan_job.local_index);
 
     if (memspan_node.bells == NULL) {
-        memspan_report(what, call);
+        if (!memspan_error_is_elsewhere()) {
+            memspan_report(what, call);
+        }
         return;
     }
     turn += memspan_error_is_elsewhere() ? 0 : (uint64_t)memspan_job.local_count;

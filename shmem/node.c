@@ -18,6 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -75,6 +76,22 @@ static int above_streams(int fd)
     return above;
 }
 
+/* ftruncate() beyond the limit would not fail, but end the process by a signal. */
+static bool refuse_size(struct memspan_node_ticket *ticket, const char *name, size_t size_bytes)
+{
+    struct rlimit limit;
+
+    if ((getrlimit(RLIMIT_FSIZE, &limit) != 0) || (size_bytes <= limit.rlim_cur)) {
+        return false;
+    }
+    ticket->status = MEMSPAN_ERR_LIMIT;
+    memspan_error(MEMSPAN_ERR_LIMIT,
+                  "no shared file of %zu bytes for %s: files may have %llu bytes", size_bytes, name,
+                  (unsigned long long)limit.rlim_cur);
+    memspan_error_hint("raise the limit (ulimit -f)");
+    return true;
+}
+
 void memspan_node_ticket_make(struct memspan_node_ticket *ticket, const char *name,
                               size_t size_bytes, size_t huge_page_bytes, int *fd_p)
 {
@@ -82,6 +99,10 @@ void memspan_node_ticket_make(struct memspan_node_ticket *ticket, const char *na
     struct stat facts;
     int fd;
 
+    *fd_p = -1;
+    if (refuse_size(ticket, name, size_bytes)) {
+        return;
+    }
     if (huge_page_bytes != 0) {
         flags |= MFD_HUGETLB | ((unsigned)__builtin_ctzll(huge_page_bytes) << MAP_HUGE_SHIFT);
     }
@@ -214,9 +235,9 @@ static memspan_status_t share_control(size_t size_bytes, int *fd_p)
         return status;
     }
     if ((ticket_bytes != sizeof ticket) || (ticket.status != MEMSPAN_OK)) {
-        return memspan_error(MEMSPAN_ERR_INTERNAL,
-                             "PE %d, the first of this node, has made no control memory",
-                             memspan_job.local_pes[0]);
+        return memspan_error_elsewhere(MEMSPAN_ERR_INTERNAL,
+                                       "PE %d, the first of this node, has made no control memory",
+                                       memspan_job.local_pes[0]);
     }
     return alone(memspan_node_ticket_open(&ticket, "control memory", fd_p));
 }

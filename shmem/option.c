@@ -2,8 +2,10 @@
 /* option.c: OpenSHMEM's environment, read at every shmem_init(). */
 
 #include "shmem/option.h"
+#include "core/base/text.h"
 #include "shmem/job.h"
 #include <ctype.h>
+#include <memspan/launch.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -153,6 +155,80 @@ static memspan_status_t read_row(int i)
     return memspan_error_hint("give it as %s", (row->form == SIZE)
                                                    ? "a number with k, m, g or t, such as 1.5g"
                                                    : row->form_text);
+}
+
+/* ---- names that are none ---- */
+
+/* Those that are in no table here. */
+static const char *const other_names[] = {"SHMEM_SYMMETRIC_PARTITION", "SMA_SYMMETRIC_PARTITION",
+                                          MEMSPAN_LAUNCH_VARIABLE};
+
+/* Every name that counts; partitions without their number. */
+static const char *name_at(size_t i)
+{
+    const size_t others = sizeof other_names / sizeof other_names[0];
+
+    if (i < MEMSPAN_SHMEM_OPTION_COUNT) {
+        return rows[i].name;
+    }
+    i -= MEMSPAN_SHMEM_OPTION_COUNT;
+    if (i < MEMSPAN_SHMEM_OPTION_COUNT) {
+        return rows[i].twin;
+    }
+    i -= MEMSPAN_SHMEM_OPTION_COUNT;
+    return (i < others) ? other_names[i] : NULL;
+}
+
+static bool is_known(const char *name)
+{
+    const char *known;
+    size_t i;
+
+    for (i = 0; (known = name_at(i)) != NULL; i++) {
+        if (strcmp(known, name) == 0) {
+            return true;
+        }
+    }
+    /* What follows is looked at where partitions are read. */
+    return (strncmp(name, other_names[0], strlen(other_names[0])) == 0) ||
+           (strncmp(name, other_names[1], strlen(other_names[1])) == 0);
+}
+
+/* The name of a variable without the number that a partition's ends in. */
+static void copy_name(const char *entry, char *name, size_t name_size)
+{
+    size_t length = strcspn(entry, "=");
+
+    while ((length > 0) && isdigit((unsigned char)entry[length - 1])) {
+        length--;
+    }
+    snprintf(name, name_size, "%.*s", (int)((length < name_size) ? length : name_size), entry);
+}
+
+/* Other libraries have variables that begin so, too: those that are like none of ours are theirs.
+ */
+void memspan_shmem_option_warn(void)
+{
+    static const char *const starts[] = {"SHMEM_", "SHMEMX_", "SMA_"};
+    char name[TEXT_BYTES];
+    size_t i;
+
+    for (i = 0; i < sizeof starts / sizeof starts[0]; i++) {
+        size_t cursor = 0;
+        const char *entry;
+
+        while ((entry = memspan_shmem_option_next(starts[i], &cursor)) != NULL) {
+            const char *nearest;
+            int key = 0;
+
+            copy_name(entry, name, sizeof name);
+            nearest = is_known(name) ? NULL : memspan_text_nearest(name, name_at);
+            if (nearest != NULL) {
+                memspan_warn_once(&key, "%.*s is no variable of Memspan; perhaps %s?",
+                                  (int)strcspn(entry, "="), entry, nearest);
+            }
+        }
+    }
 }
 
 memspan_status_t memspan_shmem_option_read(void)

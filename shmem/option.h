@@ -48,6 +48,9 @@ enum memspan_shmem_option {
 /* Read the environment. MEMSPAN_ERR_CONFIG, with the variable's name, for a malformed value. */
 memspan_status_t memspan_shmem_option_read(void);
 
+/* Say which variables of the environment are none of these, and like one of them. */
+void memspan_shmem_option_warn(void);
+
 /* The variable that set it (its own name, its twin's), NULL when it is unset. */
 const char *memspan_shmem_option_source(enum memspan_shmem_option option);
 bool memspan_shmem_option_is_on(enum memspan_shmem_option option);      /* a FLAG */

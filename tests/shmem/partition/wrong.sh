@@ -73,6 +73,28 @@ differ missing ${P}4=1m UNUSED=1 "${P}4 of PE "
 differ malformed ${P}4=1m ${P}4=1x "${P}4"
 differ default SHMEM_SYMMETRIC_SIZE=1m SHMEM_SYMMETRIC_SIZE=2m SHMEM_SYMMETRIC_SIZE
 
+# Names that are like ours are ours, misspelt; others are another library's.
+said=$(env SHMEM_SYMETRIC_SIZE=1m SMA_SYMMETRIC_PARTITON5=2m SHMEMX_CHEK=1 SHMEM_OFI_PROVIDER=tcp \
+    timeout 30 "$oshrun" -n 2 "$program" 2>&1)
+[ $? -eq 0 ] || { echo "misspelt: refused: $said"; bad=1; }
+for words in 'SHMEM_SYMETRIC_SIZE is no variable of Memspan; perhaps SHMEM_SYMMETRIC_SIZE?' \
+    'SMA_SYMMETRIC_PARTITON5 is no variable of Memspan; perhaps SMA_SYMMETRIC_PARTITION' \
+    'SHMEMX_CHEK is no variable of Memspan; perhaps SHMEMX_CHECK?'; do
+    case $said in
+    *"$words"*) ;;
+    *) echo "misspelt: \"$words\" is not in: $said"; bad=1 ;;
+    esac
+done
+[ "$(echo "$said" | grep -c 'is no variable')" -eq 3 ] || { echo "misspelt: more is said: $said"; bad=1; }
+
+# A limit on the size of files is said, instead of ending a process by its signal.
+said=$( (ulimit -f 5000; exec timeout 30 "$oshrun" -n 2 "$program") 2>&1)
+case $said in
+*"ulimit -f"*) ;;
+*) echo "file_size: \"ulimit -f\" is not in: $said"; bad=1 ;;
+esac
+[ "$(echo "$said" | grep -c '^memspan')" -eq 1 ] || { echo "file_size: not said once: $said"; bad=1; }
+
 # What is refused to those who insist is said, and done without, for others.
 said=$(env ${P}2=1m:kind=CUDA@31:policy=preferred timeout 30 "$oshrun" -n 2 "$program" 2>&1)
 [ $? -eq 0 ] || { echo "preferred: refused: $said"; bad=1; }
