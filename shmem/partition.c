@@ -130,7 +130,10 @@ static void enter(struct memspan_partition *partition, int place, struct memspan
     partition->team                             = (team != NULL) ? team->index : MEMSPAN_TEAM_WORLD;
     partition->memory                           = &records[place];
     memspan_segments[memory->segment].partition = partition->id;
-    place_of[partition->id]                     = (signed char)(place + 1);
+    if (team != NULL) {
+        memspan_segment_limit(memory->segment, team);
+    }
+    place_of[partition->id] = (signed char)(place + 1);
     if (!memspan_segments[memory->segment].host_touches) {
         memspan_job.has_device_memory = true;
     }

@@ -46,6 +46,10 @@ void memspan_rma_require(const char *call, const void *address, size_t size_byte
                       size_bytes, address, segment_name(segment, text, sizeof text),
                       segment->size_bytes - offset);
     }
+    if (!memspan_segment_has_pe(segment, pe)) {
+        memspan_fatal("%s: %p is in %s, a space of a team; PE %d is not in that team", call,
+                      address, segment_name(segment, text, sizeof text), pe);
+    }
     if ((memspan_job_local_index(pe) < 0) || ((segment->fd < 0) && (segment->remote == NULL))) {
         memspan_fatal("%s: nothing here reaches %s of PE %d", call,
                       segment_name(segment, text, sizeof text), pe);
@@ -215,7 +219,8 @@ void *memspan_rma_pointer(const void *address, int pe)
     size_t offset                         = (size_t)((uintptr_t)address - (uintptr_t)segment->base);
     int index;
 
-    if (((unsigned)pe >= (unsigned)memspan_job.pe_count) || (offset >= segment->size_bytes)) {
+    if (((unsigned)pe >= (unsigned)memspan_job.pe_count) || (offset >= segment->size_bytes) ||
+        !memspan_segment_has_pe(segment, pe)) {
         return NULL;
     }
     if (pe == memspan_job.pe) {
@@ -230,7 +235,7 @@ bool memspan_rma_reaches(const void *address, int pe)
     size_t offset                         = (size_t)((uintptr_t)address - (uintptr_t)segment->base);
 
     return ((unsigned)pe < (unsigned)memspan_job.pe_count) && (offset < segment->size_bytes) &&
-           ((segment->fd >= 0) || (segment->remote != NULL));
+           memspan_segment_has_pe(segment, pe) && ((segment->fd >= 0) || (segment->remote != NULL));
 }
 
 /* ---- atomics ---- */

@@ -112,6 +112,29 @@ static unsigned shift_for(size_t total_bytes, size_t largest_bytes, unsigned sha
     return shift;
 }
 
+/* Under a limit on address space the arena is not all that is needed: windows on the copies of all
+ * PEs, and what the program and the heaps' records take. The same answer in all PEs. */
+static bool leaves_room(size_t total_bytes)
+{
+    size_t windows_bytes = total_bytes * ((size_t)memspan_job.local_count + 1);
+    void *probe          = reserve(0, windows_bytes + ((size_t)256 << 20));
+
+    if (probe != NULL) {
+        munmap(probe, windows_bytes + ((size_t)256 << 20));
+    }
+    return memspan_node_all(probe != NULL);
+}
+
+/* The arena of that size; NULL in all PEs if in one. */
+static void *reserve_arena(unsigned shift)
+{
+    size_t size_bytes = (size_t)MEMSPAN_ARENA_UNITS << shift;
+    void *got         = reserve_common(size_bytes);
+
+    memspan_arena.is_common = (got != NULL);
+    return (got != NULL) ? got : reserve_apart(size_bytes, (size_t)1 << shift);
+}
+
 memspan_status_t memspan_arena_open(size_t total_bytes, size_t largest_bytes)
 {
     /* As much again for partitions to come, and whole units for each. */
@@ -125,11 +148,11 @@ memspan_status_t memspan_arena_open(size_t total_bytes, size_t largest_bytes)
                              total_bytes);
     }
     for (shift++; (got == NULL) && (shift > tight);) {
-        size_bytes              = (size_t)MEMSPAN_ARENA_UNITS << --shift;
-        got                     = reserve_common(size_bytes);
-        memspan_arena.is_common = (got != NULL);
-        if (got == NULL) {
-            got = reserve_apart(size_bytes, (size_t)1 << shift);
+        size_bytes = (size_t)MEMSPAN_ARENA_UNITS << --shift;
+        got        = reserve_arena(shift);
+        if ((got != NULL) && (shift > tight) && !leaves_room(total_bytes)) {
+            munmap(got, size_bytes);
+            got = NULL;
         }
     }
     if (got == NULL) {
@@ -357,6 +380,34 @@ memspan_status_t memspan_segment_adopt(void *base, size_t size_bytes, bool host_
     }
     *index_p = index;
     return MEMSPAN_OK;
+}
+
+/* Fast paths know runs of PEs that begin with the node's first; other teams' go the slow path,
+ * which asks. */
+void memspan_segment_limit(int index, const struct memspan_team *team)
+{
+    struct memspan_segment *segment = &memspan_segments[index];
+    bool is_run = (team->stride == 1) && (team->start == memspan_job.first_local);
+
+    segment->team_start  = team->start;
+    segment->team_stride = team->stride;
+    segment->team_size   = team->size;
+    if (segment->reach_count != 0) {
+        segment->reach_count =
+            (is_run || (team->size == memspan_job.local_count)) ? (unsigned)team->size : 0;
+    }
+}
+
+bool memspan_segment_has_pe(const struct memspan_segment *segment, int pe)
+{
+    int distance = pe - segment->team_start;
+
+    if ((segment->team_size == 0) || (distance == 0)) {
+        return true;
+    }
+    return (segment->team_stride != 0) && (distance % segment->team_stride == 0) &&
+           (distance / segment->team_stride > 0) &&
+           (distance / segment->team_stride < segment->team_size);
 }
 
 void memspan_segment_destroy(int index)

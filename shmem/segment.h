@@ -35,7 +35,10 @@ struct memspan_segment {
     size_t stride_bytes;
     int partition;     /* its number; -1: none */
     bool host_touches; /* the host may load and store its own copy */
-    int fd;            /* of the file, -1: none */
+    int team_start;  /* PEs that have it, by the world's numbers: team_size of them, team_stride */
+    int team_stride; /* apart; team_size 0: all of the node */
+    int team_size;
+    int fd; /* of the file, -1: none */
     struct memspan_remote
         *remote; /* how to reach what is not in the window (remote.h); NULL: not */
 };
@@ -69,6 +72,10 @@ memspan_status_t memspan_segment_create_in(struct memspan_team *team, const char
 /* A segment around memory of this PE's own that others cannot map (its copy: @p base). */
 memspan_status_t memspan_segment_adopt(void *base, size_t size_bytes, bool host_touches,
                                        int *index_p);
+
+/* Only the members of that team have it: PEs that are none are refused. */
+void memspan_segment_limit(int index, const struct memspan_team *team);
+bool memspan_segment_has_pe(const struct memspan_segment *segment, int pe);
 
 /* End it; everybody who made it calls. Unmaps what memspan_segment_create() mapped. */
 void memspan_segment_destroy(int index);

@@ -157,6 +157,11 @@ struct memspan_team *memspan_require_team(const char *call, const char *argument
     memspan_fatal("%s: %s %p is no team of this PE's, or was destroyed", call, argument, handle);
 }
 
+void memspan_require_pointer(const char *call, const char *argument, const void *pointer)
+{
+    check_local(call, argument, pointer);
+}
+
 void memspan_require_result(const char *call, const char *argument, const void *pointer)
 {
     memspan_job_require(call);

@@ -41,6 +41,9 @@ void memspan_check_agreement(const char *call, struct memspan_team *team, const 
 /* Always, in calls that are made seldom: there is somewhere to put the result. */
 void memspan_require_result(const char *call, const char *argument, const void *pointer);
 
+/* The same in calls that may come before shmem_init(). */
+void memspan_require_pointer(const char *call, const char *argument, const void *pointer);
+
 /* Always: the live team of a handle. */
 struct memspan_team *memspan_require_team(const char *call, const char *argument,
                                           const void *handle);

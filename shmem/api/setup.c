@@ -97,16 +97,20 @@ MEMSPAN_ROUTINE(void, shmem_global_exit, int status)
 
 MEMSPAN_ROUTINE(void, shmem_query_initialized, int *initialized)
 {
+    memspan_require_pointer(MEMSPAN_CALL, "initialized", initialized);
     *initialized = memspan_job_is_initialized();
 }
 
 MEMSPAN_ROUTINE(void, shmem_query_thread, int *provided)
 {
+    memspan_require_pointer(MEMSPAN_CALL, "provided", provided);
     *provided = memspan_job.thread_level;
 }
 
 MEMSPAN_ROUTINE(void, shmem_info_get_version, int *major, int *minor)
 {
+    memspan_require_pointer(MEMSPAN_CALL, "major", major);
+    memspan_require_pointer(MEMSPAN_CALL, "minor", minor);
     *major = SHMEM_MAJOR_VERSION;
     *minor = SHMEM_MINOR_VERSION;
 }
@@ -115,6 +119,7 @@ MEMSPAN_ROUTINE(void, shmem_info_get_name, char *name)
 {
     static const char vendor[SHMEM_MAX_NAME_LEN] = SHMEM_VENDOR_STRING;
 
+    memspan_require_pointer(MEMSPAN_CALL, "name", name);
     memcpy(name, vendor, strlen(vendor) + 1);
 }
 

@@ -2,6 +2,7 @@
 /* space.c: spaces, and memory that the program brings. */
 
 #include "shmem/space.h"
+#include "shmem/api/check.h"
 #include "shmem/context.h"
 #include "shmem/memory.h"
 #include "shmem/rma.h"
@@ -39,7 +40,7 @@ int shmemx_space_create(shmem_team_t team, const shmemx_space_config_t *config,
     shmemx_space_config_t wishes;
     int status;
 
-    memspan_job_require(__func__);
+    memspan_require_result(__func__, "space", space);
     *space = SHMEMX_SPACE_INVALID;
     if ((of == NULL) && (team != SHMEM_TEAM_INVALID)) {
         return refuse_team(__func__);
@@ -144,6 +145,7 @@ int shmemx_space_create_ctx(shmemx_space_t space, long options, shmem_ctx_t *ctx
     void *handle = NULL;
     int status;
 
+    memspan_require_result(__func__, "ctx", ctx);
     *ctx   = SHMEM_CTX_INVALID;
     status = describe(__func__, space, &info);
     if (status != 0) {
@@ -161,6 +163,7 @@ int shmemx_space_get_team(shmemx_space_t space, shmem_team_t *team)
     shmemx_partition_info_t info;
     int status = describe(__func__, space, &info);
 
+    memspan_require_result(__func__, "team", team);
     *team = (status == 0) ? info.team : SHMEM_TEAM_INVALID;
     return status;
 }
@@ -172,6 +175,7 @@ int shmemx_space_get_device_type(shmemx_space_t space, shmemx_kind_t *kind)
     shmemx_partition_info_t info;
     int status = describe(__func__, space, &info);
 
+    memspan_require_result(__func__, "kind", kind);
     if (status == 0) {
         *kind = info.kind;
         return 0;
@@ -189,6 +193,7 @@ int shmemx_space_get_caps(shmemx_space_t space, long *capabilities)
     shmemx_partition_info_t info;
     int status = describe(__func__, space, &info);
 
+    memspan_require_result(__func__, "capabilities", capabilities);
     if (status == 0) {
         *capabilities = info.capabilities;
     }

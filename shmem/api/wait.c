@@ -32,12 +32,18 @@ enum form {
 static void check_words(const char *call, const void *words, size_t size_bytes)
 {
     memspan_job_require(call);
+    if (size_bytes != 0) {
+        memspan_require_pointer(call, "ivar", words);
+    }
+    if (!memspan_job.checks) {
+        return;
+    }
     memspan_check_symmetric(call, "ivar", words, size_bytes);
 }
 
 static inline void look_at(const char *call, const void *words, size_t size_bytes)
 {
-    if (MEMSPAN_UNLIKELY(!memspan_job.is_on || memspan_job.checks)) {
+    if (MEMSPAN_UNLIKELY(!memspan_job.is_on || memspan_job.checks || (words == NULL))) {
         check_words(call, words, size_bytes);
     }
 }
@@ -283,10 +289,21 @@ static size_t find_some(const struct words *words, size_t *indices)
     return found;
 }
 
+/* What else is read and written, where there are words; @p indices: not NULL where there are none.
+ */
+static void require_arrays(const struct words *words, const void *indices)
+{
+    if (words->count != 0) {
+        memspan_require_pointer(words->call, "cmp_values", words->wants);
+        memspan_require_pointer(words->call, "indices", indices);
+    }
+}
+
 static void wait_until_all(const struct words *words)
 {
     size_t i;
 
+    require_arrays(words, words);
     for (i = 0; i < words->count; i++) {
         if (counts(words, i)) {
             wait_one(words->call, words->form, words->ivars + (i * words->size_bytes),
@@ -298,6 +315,7 @@ static void wait_until_all(const struct words *words)
 static int test_all(const struct words *words)
 {
     look_at(words->call, words->ivars, span_bytes(words));
+    require_arrays(words, words);
     if (all_fit(words)) {
         return 1;
     }
@@ -310,6 +328,7 @@ static size_t test_any(const struct words *words)
     size_t found;
 
     look_at(words->call, words->ivars, span_bytes(words));
+    require_arrays(words, words);
     found = find_any(words);
     if (found == SIZE_MAX) {
         memspan_wait_poll();
@@ -322,6 +341,7 @@ static size_t wait_until_any(const struct words *words)
     size_t found = SIZE_MAX;
 
     look_at(words->call, words->ivars, span_bytes(words));
+    require_arrays(words, words);
     if (!is_empty(words)) {
         MEMSPAN_WAIT_AT(words->ivars, span_bytes(words), (found = find_any(words)) != SIZE_MAX);
     }
@@ -333,6 +353,7 @@ static size_t test_some(const struct words *words, size_t *indices)
     size_t found;
 
     look_at(words->call, words->ivars, span_bytes(words));
+    require_arrays(words, indices);
     found = find_some(words, indices);
     if (found == 0) {
         memspan_wait_poll();
@@ -345,6 +366,7 @@ static size_t wait_until_some(const struct words *words, size_t *indices)
     size_t found = 0;
 
     look_at(words->call, words->ivars, span_bytes(words));
+    require_arrays(words, indices);
     if (!is_empty(words)) {
         MEMSPAN_WAIT_AT(words->ivars, span_bytes(words), (found = find_some(words, indices)) != 0);
     }

@@ -131,6 +131,95 @@ static void printed_while_reading(void)
     printed_before();
 }
 
+static void space_outsider(void)
+{
+    shmemx_space_config_t config = {.struct_size = sizeof config, .size = 1 << 16};
+    shmem_team_t team;
+    shmemx_space_t space;
+    long *memory;
+    int me = shmem_my_pe();
+
+    shmem_team_split_2d(SHMEM_TEAM_WORLD, 1, NULL, 0, &team, NULL, 0, &(shmem_team_t){NULL});
+    if ((shmemx_space_create(team, &config, &space) != 0) ||
+        ((memory = shmemx_space_malloc(space, 64)) == NULL)) {
+        exit(3);
+    }
+    shmem_long_p(memory, 7, me);
+    if ((shmem_long_g(memory, me) != 7) || (shmem_ptr(memory, 1 - me) != NULL) ||
+        shmem_addr_accessible(memory, 1 - me) || !shmem_addr_accessible(memory, me)) {
+        exit(4);
+    }
+    shmem_barrier_all();
+    if (me == (getenv("OUTSIDER") != NULL)) {
+        shmem_long_p(memory, 8, 1 - me);
+    }
+    shmem_barrier_all();
+}
+
+static void info_version_null(void)
+{
+    int major;
+
+    shmem_info_get_version(&major, NULL);
+}
+
+static void info_name_null(void)
+{
+    shmem_info_get_name(NULL);
+}
+
+static void query_thread_null(void)
+{
+    shmem_query_thread(NULL);
+}
+
+static void query_initialized_null(void)
+{
+    shmem_query_initialized(NULL);
+}
+
+static void wait_null(void)
+{
+    shmem_long_wait_until(NULL, SHMEM_CMP_EQ, 1);
+}
+
+static void test_any_null(void)
+{
+    (void)shmem_int_test_any(NULL, 4, NULL, SHMEM_CMP_EQ, 1);
+}
+
+static void signal_wait_null(void)
+{
+    (void)shmem_signal_wait_until(NULL, SHMEM_CMP_EQ, 1);
+}
+
+static void indices_null(void)
+{
+    (void)shmem_long_wait_until_some(&variable, 1, NULL, NULL, SHMEM_CMP_EQ, 0);
+}
+
+static void values_null(void)
+{
+    shmem_long_wait_until_all_vector(&variable, 1, NULL, SHMEM_CMP_EQ, NULL);
+}
+
+static void words_none(void)
+{
+    size_t none = 0;
+
+    shmem_long_wait_until_all(NULL, 0, NULL, SHMEM_CMP_EQ, 1);
+    none += shmem_long_wait_until_some(NULL, 0, NULL, NULL, SHMEM_CMP_EQ, 1);
+    none += (size_t)(shmem_long_test_all_vector(NULL, 0, NULL, SHMEM_CMP_EQ, NULL) - 1);
+    exit((int)none);
+}
+
+static void space_null(void)
+{
+    shmemx_space_config_t config = {.struct_size = sizeof config, .size = 1 << 16};
+
+    (void)shmemx_space_create(SHMEM_TEAM_WORLD, &config, NULL);
+}
+
 static void stack_address(void)
 {
     long local = 0;
@@ -256,6 +345,18 @@ static const struct {
     {"atomic_pe_wild", atomic_pe_wild},
     {"stack_address", stack_address},
     {"const_address", const_address},
+    {"space_outsider", space_outsider},
+    {"info_version_null", info_version_null},
+    {"info_name_null", info_name_null},
+    {"query_thread_null", query_thread_null},
+    {"query_initialized_null", query_initialized_null},
+    {"wait_null", wait_null},
+    {"test_any_null", test_any_null},
+    {"signal_wait_null", signal_wait_null},
+    {"indices_null", indices_null},
+    {"values_null", values_null},
+    {"words_none", words_none},
+    {"space_null", space_null},
     {"context_pe", context_pe},
     {"collective_address", collective_address},
     {"printed_before", printed_before},
