@@ -174,6 +174,18 @@ static void neighbours(int rounds)
     shmem_team_destroy(trio);
 }
 
+/* With room for one team the axes, which are two, fail, and that room is there still. */
+static void half_of_axes(shmem_team_t last)
+{
+    shmem_team_t x_team;
+    shmem_team_t y_team;
+
+    shmem_team_destroy(last);
+    CHECK(shmem_team_split_2d(SHMEM_TEAM_WORLD, 1, NULL, 0, &x_team, NULL, 0, &y_team) != 0,
+          "two teams where there is room for one");
+    CHECK((x_team == SHMEM_TEAM_INVALID) && (y_team == SHMEM_TEAM_INVALID), "a team all the same");
+}
+
 static void exhaust(void)
 {
     int made;
@@ -186,6 +198,9 @@ static void exhaust(void)
     }
     CHECK(made > 100 && made < MANY, "%d teams", made);
     CHECK(teams[made] == SHMEM_TEAM_INVALID, "the one too many");
+    half_of_axes(teams[made - 1]);
+    CHECK(split(SHMEM_TEAM_WORLD, 0, 1, count, &teams[made - 1]) == 0,
+          "two axes that could not be made have kept a team");
     expect_members(teams[made - 1], 0, 1, count);
     for (i = 0; i < made; i++) {
         shmem_team_destroy(teams[i]);
