@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # check.sh INCLUDE-FOLDER COMPILER...: each public header compiles alone, twice in a row, without a
 # warning, by every compiler given: as C11 by all of them, as C++17 by those that call themselves
-# C++, there with every constant used, as programs that warn of old-style casts use them. A name that
-# cannot be found is left out and said so; at least one of each language must stay.
+# C++, there with every constant used, as programs that warn of old-style casts use them, and all
+# together inside of extern "C". A name that cannot be found is left out and said so; at least one of each language must stay.
 set -eu
 include=$1
 shift
@@ -42,6 +42,24 @@ compile() {
     fi
 }
 
+# wrap COMPILER FLAGS...: all headers inside of extern "C", where C++ programs put them; parts of
+# <shmem.h>, some of which are C's alone, come by that.
+wrap() {
+    compiler=$1
+    shift
+    for file in "$include"/*/*.h "$include"/*.h; do
+        case $file in
+        "$include"/shmem/*) continue ;;
+        esac
+        [ ! -f "$file" ] || printf 'extern "C" {\n#include <%s>\n}\n' "${file#"$include"/}"
+    done >"$scratch/wrapped.cpp"
+    # shellcheck disable=SC2086 # a list of flags
+    if ! "$compiler" $warnings "$@" -I"$include" "$scratch/wrapped.cpp"; then
+        echo "headers do not compile inside of extern \"C\": $compiler $*" >&2
+        bad=1
+    fi
+}
+
 for compiler in "$@"; do
     if ! command -v "$compiler" >/dev/null 2>&1; then
         echo "$compiler is not here"
@@ -68,6 +86,7 @@ for compiler in "$@"; do
             ;;
         esac
     done
+    [ "$language" = c ] || wrap "$compiler" "$standard"
 done
 if [ $tried_c = 0 ] || [ $tried_cpp = 0 ]; then
     echo 'a C and a C++ compiler are needed' >&2

@@ -25,5 +25,6 @@ refused 'size_t f(void);' "$@"
 refused 'enum twice { A };' "$@"
 refused 'static inline int f(int class) { return class; }' "$@"
 refused 'static inline int f(int unused) { return 0; }' "$@"
+refused "$(printf '#if defined(__cplusplus) && !defined(G)\n#define G\ntemplate <class T> T f(T);\n#endif\n')" "$@"
 refused '#define A_CONSTANT ((unsigned)3)' "$@"
 echo 'check.sh refuses what it should'
