@@ -173,7 +173,8 @@ __attribute__((noreturn)) static void end_program(const struct memspan_allocator
                      "memspan: %zu bytes cannot be had: %s\n"
                      "memspan: the program ends because the allocator%s%s has the trait "
                      "fallback=abort_fb\n",
-                     size_bytes, memspan_error_text(), (a->name[0] != '\0') ? " " : "", a->name);
+                     size_bytes, memspan_error_text(),
+                     (memspan_allocator_name(a)[0] != '\0') ? " " : "", memspan_allocator_name(a));
 
     n = (n < (int)sizeof(line)) ? n : (int)sizeof(line) - 1;
     if (write(STDERR_FILENO, line, (size_t)n) < 0) {

@@ -15,6 +15,7 @@
 #include "core/heap.h"
 #include "core/partitioner.h"
 #include "core/plan_table.h"
+#include "core/retired.h"
 #include "core/watch.h"
 #include <pthread.h>
 #include <stdio.h>
@@ -57,8 +58,6 @@ static _Atomic(struct memspan_allocator *) pages[PAGES_MAX] MEMSPAN_SPARSE;
 static atomic_size_t record_count;
 static struct memspan_allocator *unused; /* under table_lock, as is record_count's growth */
 static pthread_mutex_t table_lock = PTHREAD_MUTEX_INITIALIZER;
-
-struct memspan_counters memspan_counters_of_the_gone;
 
 /* ---- finding ---- */
 
@@ -218,7 +217,7 @@ static void set_up_predefined(struct memspan_allocator *a)
     a->space = memspan_space_find((memspan_space_h)predefined_spaces[number]);
     memspan_traits_default(&a->traits, false);
     a->index = (uint32_t)number;
-    snprintf(a->name, sizeof(a->name), "%s", predefined_names[number]);
+    atomic_store_explicit(&a->name, predefined_names[number], memory_order_release);
     if (number == 1) {
         a->traits.fallback = MEMSPAN_VALUE_NULL_FB;
     }
@@ -384,10 +383,10 @@ static void put_record(struct memspan_allocator *a)
 static uintptr_t fill(struct memspan_allocator *a, const struct memspan_space *space,
                       const struct memspan_traits *traits, struct memspan_plan *plan)
 {
-    a->space   = space;
-    a->traits  = *traits;
-    a->plan    = plan;
-    a->name[0] = '\0';
+    a->space  = space;
+    a->traits = *traits;
+    a->plan   = plan;
+    atomic_store_explicit(&a->name, NULL, memory_order_relaxed);
     set_up_account(a, &a->account, 0);
     atomic_store_explicit(&a->provider, NULL, memory_order_relaxed);
     if (plan->provider != NULL) {
@@ -521,6 +520,45 @@ memspan_status_t memspan_allocator_plan(memspan_space_h space_handle, const mems
     return status;
 }
 
+/* ---- names ---- */
+
+/* Names stand in lines of words and in JSON. */
+static bool is_name(const char *text)
+{
+    size_t length = strspn(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
+                                 "_-.:/+");
+
+    return (text[length] == '\0') && (length < sizeof(((memspan_allocator_info_t *)0)->name));
+}
+
+memspan_status_t memspan_allocator_set_name(memspan_allocator_h handle, const char *name)
+{
+    struct memspan_allocator *a;
+    const char *kept;
+
+    if ((name == NULL) || !is_name(name)) {
+        memspan_error(MEMSPAN_ERR_INVALID, "\"%.40s\" cannot be an allocator's name",
+                      (name == NULL) ? "(NULL)" : name);
+        return memspan_error_hint("at most 31 letters, digits and _ - . : / +; \"\": none");
+    }
+    a = memspan_allocator_acquire(handle);
+    if (a == NULL) {
+        return memspan_error_last()->status;
+    }
+    if (is_predefined(a)) {
+        return memspan_error(MEMSPAN_ERR_INVALID, "a predefined allocator keeps its name");
+    }
+    pthread_mutex_lock(&table_lock);
+    kept = (name[0] == '\0') ? "" : memspan_name_intern(name);
+    if (kept != NULL) {
+        atomic_store_explicit(&a->name, kept, memory_order_release);
+    }
+    pthread_mutex_unlock(&table_lock);
+    memspan_allocator_release(a);
+    return (kept != NULL) ? MEMSPAN_OK
+                          : memspan_error(MEMSPAN_ERR_NO_MEMORY, "no memory for a name");
+}
+
 /* ---- ending ---- */
 
 static uint64_t get(_Atomic uint64_t *counter)
@@ -529,21 +567,24 @@ static uint64_t get(_Atomic uint64_t *counter)
 }
 
 /* Nobody counts any more: plain loads do, and the counters begin anew with the record. */
-static void add_to_the_gone(struct memspan_allocator *a)
+static void add_to_retired(struct memspan_allocator *a)
 {
-    struct memspan_counters *gone = &memspan_counters_of_the_gone;
+    memspan_kind_t kind = (a->plan == NULL) ? MEMSPAN_KIND_NONE : a->plan->kind_given;
+    struct memspan_retired *group;
     struct memspan_account *account;
 
+    group = memspan_retired_group(memspan_allocator_name(a), kind);
+    group->allocator_count++;
     for (account = &a->account; account != NULL; account = account->next) {
-        gone->allocated_count += get(&account->allocated_count);
-        gone->failed_count += get(&account->failed_count);
-        gone->peak_bytes +=
+        group->allocated_count += get(&account->allocated_count);
+        group->failed_count += get(&account->failed_count);
+        group->peak_bytes +=
             (uint64_t)atomic_load_explicit(&account->peak_bytes, memory_order_relaxed);
         memspan_account_init(account, a);
         account->scope = SCOPE_UNUSED;
         atomic_store_explicit(&account->closed, true, memory_order_relaxed);
     }
-    gone->fallback_count += get(&a->fallback_count);
+    group->fallback_count += get(&a->fallback_count);
     atomic_store_explicit(&a->fallback_count, 0, memory_order_relaxed);
 }
 
@@ -553,8 +594,8 @@ static void retire(struct memspan_allocator *a)
     if (a->traits.partitioner != 0) {
         memspan_partitioner_forget_allocator(a->traits.partitioner, a->index);
     }
+    add_to_retired(a);
     a->plan = NULL;
-    add_to_the_gone(a);
     put_record(a);
 }
 

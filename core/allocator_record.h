@@ -30,8 +30,16 @@ struct memspan_allocator {
     uint32_t index;         /* of the record; the predefined ones have their handle */
     uint32_t generation;
     struct memspan_allocator *next_unused;
-    char name[32]; /* "omp_default_mem_alloc"; "" for those made at run time */
+    _Atomic(const char *) name; /* "omp_default_mem_alloc", or interned; NULL: none */
 };
+
+/* "" without one. It stays, also when the allocator gets another. */
+static inline const char *memspan_allocator_name(const struct memspan_allocator *allocator)
+{
+    const char *name = atomic_load_explicit(&allocator->name, memory_order_acquire);
+
+    return (name == NULL) ? "" : name;
+}
 
 /* The live allocator of a handle, without error record; NULL for 0 and anything stale or foreign.
  */
@@ -72,15 +80,6 @@ static inline void memspan_allocator_settle(struct memspan_allocator *allocator)
 
 /* All records that were ever used, in order; NULL after the last. Unused ones have handle 0. */
 struct memspan_allocator *memspan_allocator_at(size_t i);
-
-/* What the allocators that are gone counted; under the table's lock. */
-struct memspan_counters {
-    uint64_t allocated_count;
-    uint64_t failed_count;
-    uint64_t fallback_count;
-    uint64_t peak_bytes;
-};
-extern struct memspan_counters memspan_counters_of_the_gone;
 
 /* While it is held no allocator is made or ended, so that records may be looked at; pools may be
  * locked under it. */

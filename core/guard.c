@@ -145,8 +145,8 @@ static void name_allocator(struct memspan_guard_block *b)
 {
     const struct memspan_allocator *a = b->owner.account->allocator;
 
-    if (a->name[0] != '\0') {
-        snprintf(b->allocator, sizeof(b->allocator), "%s", a->name);
+    if (memspan_allocator_name(a)[0] != '\0') {
+        snprintf(b->allocator, sizeof(b->allocator), "%s", memspan_allocator_name(a));
     } else {
         snprintf(b->allocator, sizeof(b->allocator), "allocator:%u.%u", a->index, a->generation);
     }

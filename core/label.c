@@ -7,10 +7,10 @@
 const char *memspan_allocator_label(const struct memspan_allocator *a,
                                     char buffer[MEMSPAN_LABEL_BYTES])
 {
-    if (a->name[0] == '\0') {
+    if (memspan_allocator_name(a)[0] == '\0') {
         snprintf(buffer, MEMSPAN_LABEL_BYTES, "allocator:%u.%u", a->index, a->generation);
     } else {
-        snprintf(buffer, MEMSPAN_LABEL_BYTES, "%s", a->name);
+        snprintf(buffer, MEMSPAN_LABEL_BYTES, "%s", memspan_allocator_name(a));
     }
     return buffer;
 }

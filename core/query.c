@@ -62,6 +62,7 @@ static void describe(struct memspan_allocator *a, memspan_allocator_info_t *info
     info->fallback        = fallback_of(a);
     info->shareable       = a->traits.shareable;
     info->aborts          = (a->traits.fallback == MEMSPAN_VALUE_ABORT_FB);
+    snprintf(info->name, sizeof(info->name), "%s", memspan_allocator_name(a));
     snprintf(info->why, sizeof(info->why), "%.450s%s", plan->why,
              missed ? "; pages of the size asked for could not be had" : "");
 }

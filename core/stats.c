@@ -16,6 +16,7 @@
 #include "core/heap.h"
 #include "core/label.h"
 #include "core/pool.h"
+#include "core/retired.h"
 #include <stdio.h>
 #include <unistd.h>
 
@@ -55,15 +56,13 @@ static void add_allocator(memspan_allocator_stats_t *sum, struct memspan_allocat
 }
 
 /* Of allocators that have ended nothing lives; what does of those that are ending is their own. */
-static void add_gone(memspan_allocator_stats_t *sum)
+static void add_group(memspan_allocator_stats_t *sum, const struct memspan_retired *group)
 {
-    const struct memspan_counters *gone = &memspan_counters_of_the_gone;
-
-    sum->allocated_count += gone->allocated_count;
-    sum->freed_count += gone->allocated_count;
-    sum->failed_count += gone->failed_count;
-    sum->fallback_count += gone->fallback_count;
-    sum->peak_bytes += gone->peak_bytes;
+    sum->allocated_count += group->allocated_count;
+    sum->freed_count += group->allocated_count;
+    sum->failed_count += group->failed_count;
+    sum->fallback_count += group->fallback_count;
+    sum->peak_bytes += group->peak_bytes;
 }
 
 static void add_pool(memspan_allocator_stats_t *sum, const struct memspan_provider *p)
@@ -96,6 +95,7 @@ static void add_own(memspan_allocator_stats_t *sum, struct memspan_allocator *a)
 
 static void add_all(memspan_allocator_stats_t *sum)
 {
+    const struct memspan_retired *group;
     struct memspan_allocator *a;
     struct memspan_provider *p;
     size_t i;
@@ -104,7 +104,9 @@ static void add_all(memspan_allocator_stats_t *sum)
     for (i = 0; (a = memspan_allocator_at(i)) != NULL; i++) {
         add_allocator(sum, a);
     }
-    add_gone(sum);
+    for (group = memspan_retired_first(); group != NULL; group = group->next) {
+        add_group(sum, group);
+    }
     memspan_allocator_unlock_table();
     for (p = memspan_provider_first(); p != NULL; p = p->next) {
         add_pool(sum, p);
@@ -232,17 +234,42 @@ memspan_status_t memspan_device_get_stats(int number, memspan_allocator_stats_t 
 
 /* ---- printing ---- */
 
+/* " NAME=BYTES", and with a unit where that is shorter to read. */
+static void add_bytes(char *line, size_t size, size_t *used, const char *name, uint64_t bytes)
+{
+    char text[32];
+
+    memspan_text_append(line, size, used, " %s=%llu", name, (unsigned long long)bytes);
+    if (bytes >= 1024) {
+        memspan_text_append(line, size, used, " (%s)",
+                            memspan_text_from_size(text, sizeof(text), bytes));
+    }
+}
+
 /* What a line ends with. Thousandths by hand: the decimal point is the locale's. */
 static void add_pool_text(char *line, size_t size, size_t *used, const memspan_allocator_stats_t *s)
 {
     unsigned thousandths = (unsigned)(s->fragmentation * 1000 + 0.5);
 
-    memspan_text_append(line, size, used,
-                        " held_bytes=%llu free_bytes=%llu largest_free_bytes=%llu "
-                        "fragmentation=%u.%03u\n",
-                        (unsigned long long)s->held_bytes, (unsigned long long)s->free_bytes,
-                        (unsigned long long)s->largest_free_bytes, thousandths / 1000,
+    add_bytes(line, size, used, "held_bytes", s->held_bytes);
+    add_bytes(line, size, used, "free_bytes", s->free_bytes);
+    add_bytes(line, size, used, "largest_free_bytes", s->largest_free_bytes);
+    memspan_text_append(line, size, used, " fragmentation=%u.%03u\n", thousandths / 1000,
                         thousandths % 1000);
+}
+
+static void add_counters(char *line, size_t size, size_t *used, const char *name, const char *kind,
+                         const memspan_allocator_stats_t *s)
+{
+    memspan_text_append(line, size, used,
+                        "memspan stats %s kind=%s allocated=%llu freed=%llu live=%llu", name, kind,
+                        (unsigned long long)s->allocated_count, (unsigned long long)s->freed_count,
+                        (unsigned long long)s->live_count);
+    add_bytes(line, size, used, "live_bytes", s->live_bytes);
+    add_bytes(line, size, used, "peak_bytes", s->peak_bytes);
+    add_bytes(line, size, used, "charged_bytes", s->charged_bytes);
+    memspan_text_append(line, size, used, " failed=%llu fallbacks=%llu",
+                        (unsigned long long)s->failed_count, (unsigned long long)s->fallback_count);
 }
 
 static bool print_line(int fd, const char *name, const char *kind,
@@ -251,14 +278,7 @@ static bool print_line(int fd, const char *name, const char *kind,
     char line[768];
     size_t used = 0;
 
-    memspan_text_append(
-        line, sizeof(line), &used,
-        "memspan stats %s kind=%s allocated=%llu freed=%llu live=%llu live_bytes=%llu "
-        "peak_bytes=%llu charged_bytes=%llu failed=%llu fallbacks=%llu",
-        name, kind, (unsigned long long)s->allocated_count, (unsigned long long)s->freed_count,
-        (unsigned long long)s->live_count, (unsigned long long)s->live_bytes,
-        (unsigned long long)s->peak_bytes, (unsigned long long)s->charged_bytes,
-        (unsigned long long)s->failed_count, (unsigned long long)s->fallback_count);
+    add_counters(line, sizeof(line), &used, name, kind, s);
     add_pool_text(line, sizeof(line), &used, s);
     return write(fd, line, used) == (ssize_t)used;
 }
@@ -275,6 +295,43 @@ static bool print_allocator(int fd, struct memspan_allocator *a)
     kind = memspan_kind_name((a->plan == NULL) ? MEMSPAN_KIND_NONE : a->plan->kind_given);
     memspan_allocator_unlock_table();
     return (stats.allocated_count + stats.failed_count == 0) || print_line(fd, label, kind, &stats);
+}
+
+/* Of allocators that have ended: those of one name, or those without. */
+static bool print_retired(int fd, const struct memspan_retired *group)
+{
+    memspan_allocator_stats_t stats = {0};
+    char line[768];
+    size_t used = 0;
+
+    add_group(&stats, group);
+    if (stats.allocated_count + stats.failed_count == 0) {
+        return true;
+    }
+    add_counters(line, sizeof(line), &used, (group->name[0] == '\0') ? "destroyed" : group->name,
+                 memspan_kind_name(group->kind), &stats);
+    memspan_text_append(line, sizeof(line), &used, " destroyed=%llu\n",
+                        (unsigned long long)group->allocator_count);
+    return write(fd, line, used) == (ssize_t)used;
+}
+
+static bool print_all_retired(int fd)
+{
+    const struct memspan_retired *next;
+    struct memspan_retired group;
+    bool ok = true;
+
+    memspan_allocator_lock_table();
+    next = memspan_retired_first();
+    memspan_allocator_unlock_table();
+    while (ok && (next != NULL)) {
+        memspan_allocator_lock_table();
+        group = *next; /* groups stay */
+        memspan_allocator_unlock_table();
+        ok   = print_retired(fd, &group);
+        next = group.next;
+    }
+    return ok;
 }
 
 static bool print_provider(int fd, const struct memspan_provider *p)
@@ -305,6 +362,7 @@ memspan_status_t memspan_stats_print(int fd)
     for (i = 0; ok && ((a = memspan_allocator_at(i)) != NULL); i++) {
         ok = print_allocator(fd, a);
     }
+    ok = ok && print_all_retired(fd);
     for (p = memspan_provider_first(); ok && (p != NULL); p = p->next) {
         ok = print_provider(fd, p);
     }

@@ -59,6 +59,12 @@ MEMSPAN_API memspan_status_t memspan_allocator_derive(memspan_allocator_h base,
                                                       size_t trait_count,
                                                       memspan_allocator_h *allocator_p);
 
+/** What statistics, descriptions and the trace call it: at most 31 letters, digits and _ - . : / +,
+ * copied; "" takes the name away. Several may have the same. MEMSPAN_ERR_INVALID for other names
+ * and for predefined allocators, which have theirs. */
+MEMSPAN_API memspan_status_t memspan_allocator_set_name(memspan_allocator_h allocator,
+                                                        const char *name);
+
 /** Release the handle. Predefined allocators and MEMSPAN_ALLOCATOR_NULL: no effect. */
 MEMSPAN_API memspan_status_t memspan_allocator_destroy(memspan_allocator_h allocator);
 
@@ -107,7 +113,8 @@ typedef struct memspan_allocator_info {
     int aborts;                   /**< 1: the program ends when memory runs out (abort_fb) */
     char why[512];                /**< one sentence: why this kind, from whom */
     int shareable;                /**< taken to be shared, see share.h */
-    int serves; /**< 1: exact, or a stronger kind that keeps all that was asked for */
+    int serves;    /**< 1: exact, or a stronger kind that keeps all that was asked for */
+    char name[32]; /**< memspan_allocator_set_name(), or a predefined one's; "" without */
 } memspan_allocator_info_t;
 
 /** What @p allocator gives. Opens the drivers of the devices that its space names, no others. */

@@ -247,6 +247,12 @@ class unique_allocator
         return made;
     }
 
+    /** See memspan_allocator_set_name(). Throws memspan::error. */
+    void set_name(const char *name)
+    {
+        check(memspan_allocator_set_name(detail::require_some(handle_), name));
+    }
+
     memspan_allocator_h get() const noexcept
     {
         return handle_;

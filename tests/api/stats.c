@@ -302,6 +302,73 @@ static unsigned long long number(const char *start, const char *name)
     return strtoull(at + strlen(word), NULL, 10);
 }
 
+/* Allocators that have ended are in the dump as well: by name, or together. */
+Test(stats, destroyed_allocators_are_in_the_dump)
+{
+    memspan_trait_t pinned        = {MEMSPAN_TRAIT_PARTITION, MEMSPAN_VALUE_INTERLEAVED};
+    memspan_allocator_info_t info = {.struct_size = sizeof(info)};
+    memspan_allocator_h a;
+    void *block;
+
+    for (int i = 0; i < 5; i++) {
+        DONE(memspan_allocator_create(MEMSPAN_SPACE_DEFAULT, &pinned, 1, &a));
+        if (i < 3) {
+            DONE(memspan_allocator_set_name(a, "halo"));
+            DONE(memspan_allocator_describe(a, &info));
+            cr_expect_str_eq(info.name, "halo");
+        }
+        block = memspan_alloc(a, 3 << 20);
+        if (i == 0) {
+            print();
+            cr_expect_eq(number("memspan stats halo ", "live_bytes"), 3 << 20);
+            cr_expect(strstr(strstr(text, "memspan stats halo "), "live_bytes=3145728 (3 MiB)") !=
+                          NULL,
+                      "%s", text);
+        }
+        if (i == 2) {
+            DONE(memspan_allocator_destroy(a)); /* ends with its block */
+            DONE(memspan_free(block));
+        } else {
+            DONE(memspan_free(block));
+            DONE(memspan_allocator_destroy(a));
+        }
+    }
+    print();
+    cr_expect_eq(number("memspan stats halo ", "allocated"), 3);
+    cr_expect_eq(number("memspan stats halo ", "destroyed"), 3);
+    cr_expect_eq(number("memspan stats halo ", "peak_bytes"), 9 << 20);
+    cr_expect_eq(number("memspan stats destroyed kind=host ", "allocated"), 2);
+    cr_expect_eq(number("memspan stats destroyed kind=host ", "destroyed"), 2);
+    cr_expect_eq(number("memspan stats all ", "allocated"), 5);
+}
+
+Test(stats, names)
+{
+    memspan_allocator_h a         = make(MEMSPAN_SPACE_DEFAULT, 0);
+    memspan_allocator_info_t info = {.struct_size = sizeof(info)};
+
+    DONE(memspan_allocator_set_name(a, "solver/left:2"));
+    DONE(memspan_allocator_set_name(a, "a-name_of.31+characters/exactly"));
+    DONE(memspan_allocator_describe(a, &info));
+    cr_expect_str_eq(info.name, "a-name_of.31+characters/exactly");
+    REFUSED(memspan_allocator_set_name(a, "a-name_of.32+characters/exactly."), MEMSPAN_ERR_INVALID,
+            "name");
+    REFUSED(memspan_allocator_set_name(a, "two words"), MEMSPAN_ERR_INVALID, "two words");
+    REFUSED(memspan_allocator_set_name(a, "a\"b"), MEMSPAN_ERR_INVALID, "name");
+    REFUSED(memspan_allocator_set_name(a, NULL), MEMSPAN_ERR_INVALID, "NULL");
+    DONE(memspan_allocator_describe(a, &info));
+    cr_expect_str_eq(info.name, "a-name_of.31+characters/exactly", "a refusal changes nothing");
+    DONE(memspan_allocator_set_name(a, ""));
+    DONE(memspan_allocator_describe(a, &info));
+    cr_expect_str_eq(info.name, "");
+    DONE(memspan_allocator_describe(MEMSPAN_ALLOCATOR_DEFAULT, &info));
+    cr_expect_str_eq(info.name, "omp_default_mem_alloc");
+    REFUSED(memspan_allocator_set_name(MEMSPAN_ALLOCATOR_DEFAULT, "mine"), MEMSPAN_ERR_INVALID,
+            "predefined");
+    DONE(memspan_allocator_destroy(a));
+    REFUSED(memspan_allocator_set_name(a, "late"), MEMSPAN_ERR_NOT_FOUND, "allocator");
+}
+
 Test(stats, the_dump_says_the_same)
 {
     memspan_allocator_h a   = make(MEMSPAN_SPACE_DEFAULT, 0);
