@@ -176,3 +176,86 @@ Test(forks, limits_hold_in_the_child)
     }
     DONE(memspan_allocator_destroy(shared));
 }
+
+/* ---- what threads have that the child lacks ---- */
+
+enum { THEIRS = 3000 };
+static void *theirs[THEIRS];
+static pthread_barrier_t both;
+
+static void *have_blocks(void *allocator)
+{
+    for (int i = 0; i < THEIRS; i++) {
+        theirs[i] = memspan_alloc(*(memspan_allocator_h *)allocator, 100);
+    }
+    pthread_barrier_wait(&both);
+    pthread_barrier_wait(&both);
+    return NULL;
+}
+
+static memspan_allocator_stats_t counters(memspan_allocator_h allocator)
+{
+    memspan_allocator_stats_t s = {.struct_size = sizeof(s)};
+
+    return (memspan_allocator_get_stats(allocator, &s) == MEMSPAN_OK)
+               ? s
+               : (memspan_allocator_stats_t){.live_count = 999999};
+}
+
+/* In the child: the counters hold, their blocks can be freed, and their memory is used again. */
+static int use_theirs(memspan_allocator_h allocator)
+{
+    memspan_allocator_stats_t s = counters(allocator);
+    uint64_t held               = s.held_bytes;
+
+    if ((s.live_count != THEIRS) || (s.allocated_count != THEIRS) ||
+        (s.charged_bytes != THEIRS * 104)) {
+        return 1;
+    }
+    for (int i = 0; i < THEIRS; i++) {
+        if (memspan_free(theirs[i]) != MEMSPAN_OK) {
+            return 2;
+        }
+    }
+    s = counters(allocator);
+    if ((s.live_count != 0) || (s.charged_bytes != 0) || (s.freed_count != THEIRS)) {
+        return 3;
+    }
+    for (int i = 0; i < THEIRS; i++) {
+        theirs[i] = memspan_alloc(allocator, 100);
+        if (theirs[i] == NULL) {
+            return 4;
+        }
+    }
+    if (memspan_alloc(allocator, 1) != NULL) {
+        return 5;
+    }
+    return ((counters(allocator).held_bytes > held) || (memspan_check() != MEMSPAN_OK)) ? 6 : 0;
+}
+
+Test(forks, what_vanished_threads_had_is_the_childs)
+{
+    memspan_trait_t traits[]      = {{MEMSPAN_TRAIT_POOL_SIZE, THEIRS * 104},
+                                     {MEMSPAN_TRAIT_FALLBACK, MEMSPAN_VALUE_NULL_FB}};
+    memspan_allocator_h allocator = MEMSPAN_ALLOCATOR_NULL;
+    pthread_t thread;
+    int status = 0;
+    pid_t child;
+
+    DONE(memspan_allocator_create(MEMSPAN_SPACE_DEFAULT, traits, 2, &allocator));
+    cr_assert_eq(pthread_barrier_init(&both, NULL, 2), 0);
+    cr_assert_eq(pthread_create(&thread, NULL, have_blocks, &allocator), 0);
+    pthread_barrier_wait(&both);
+    child = fork();
+    if (child == 0) {
+        _exit(use_theirs(allocator));
+    }
+    cr_assert(waitpid(child, &status, 0) == child);
+    cr_expect(WIFEXITED(status) && (WEXITSTATUS(status) == 0), "status %#x", status);
+    pthread_barrier_wait(&both);
+    pthread_join(thread, NULL);
+    for (int i = 0; i < THEIRS; i++) {
+        DONE(memspan_free(theirs[i]));
+    }
+    DONE(memspan_allocator_destroy(allocator));
+}

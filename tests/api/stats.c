@@ -302,6 +302,40 @@ static unsigned long long number(const char *start, const char *name)
     return strtoull(at + strlen(word), NULL, 10);
 }
 
+/* A peak that is over before anybody has read a counter, of an allocator that has its first blocks
+ * and of one that has served many. */
+Test(stats, a_peak_before_the_first_reading)
+{
+    for (int before = 0; before <= 300; before += 300) {
+        memspan_allocator_h a = make(MEMSPAN_SPACE_DEFAULT, 0);
+        void *blocks[20];
+        stats_t s;
+
+        for (int i = 0; i < before; i++) {
+            DONE(memspan_free(memspan_alloc(a, 64)));
+        }
+        for (int i = 0; i < 20; i++) {
+            blocks[i] = memspan_alloc(a, 1000);
+        }
+        for (int i = 0; i < 20; i++) {
+            DONE(memspan_free(blocks[i]));
+        }
+        blocks[0] = memspan_alloc(a, 500);
+        s         = of_allocator(a);
+        cr_expect_eq(s.peak_bytes, 20000, "%llu after %d blocks", (unsigned long long)s.peak_bytes,
+                     before);
+        cr_expect_eq(s.live_bytes, 500);
+        for (int i = 1; i < 12; i++) {
+            blocks[i] = memspan_alloc(a, 2000);
+        }
+        for (int i = 0; i < 12; i++) {
+            DONE(memspan_free(blocks[i]));
+        }
+        cr_expect_eq(of_allocator(a).peak_bytes, 22500, "between two readings");
+        DONE(memspan_allocator_destroy(a));
+    }
+}
+
 /* Allocators that have ended are in the dump as well: by name, or together. */
 Test(stats, destroyed_allocators_are_in_the_dump)
 {

@@ -68,6 +68,11 @@ int main(void)
         printf("%d", p[99] == i);
         omp_free(p, theirs);
     }
+    p = (unsigned char *)omp_alloc(100, omp_default_mem_alloc);
+    memset(p, 44, 100);
+    p = (unsigned char *)omp_realloc(p, 300, theirs, omp_default_mem_alloc);
+    printf(" given over: %d", p[99]); /* and the old block is freed: run.sh counts what lives */
+    omp_free(p, theirs);
     printf("\n");
     omp_set_default_allocator(theirs);
     p = (unsigned char *)omp_alloc(100, omp_null_allocator);
