@@ -27,8 +27,8 @@ static void fill_access(struct lz_device *device)
                            "sharedSingleDeviceAllocCapabilities %#x", f->shared_access);
     memspan_capability_set(info, MEMSPAN_CAN_ACCESS_PAGEABLE, (f->system_access & USABLE) != 0,
                            "sharedSystemAllocCapabilities %#x", f->system_access);
-    memspan_capability_set(info, MEMSPAN_CAN_HOST_ATOMICS, atomics, "hostAllocCapabilities %#x",
-                           f->host_access);
+    memspan_capability_set(info, MEMSPAN_CAN_HOST_ATOMICS, atomics, "hostAllocCapabilities %#x%s",
+                           f->host_access, f->host_claimed ? " by MEMSPAN_LEVEL_ZERO_PINNED" : "");
     memspan_capability_set(info, MEMSPAN_CAN_IMPORT, lz_import_can(device), "%s",
                            lz_import_words(device));
     memspan_capability_set(info, MEMSPAN_CAN_PREFETCH, (f->shared_access & USABLE) != 0,

@@ -4,6 +4,7 @@
 
 #include "backends/level_zero/level_zero.h"
 #include "core/base/driver.h"
+#include "core/base/option.h"
 #include "core/base/platform.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -135,6 +136,20 @@ static memspan_status_t fill_sizes(struct lz_device *device)
     return MEMSPAN_OK;
 }
 
+/* What the user says of pinned host memory, where there is any: drivers report less than the
+ * hardware does. */
+static uint32_t claimed(uint32_t reported)
+{
+    static const uint32_t by_choice[] = {0, LZ_MEMORY_ACCESS_CAP_FLAG_CONCURRENT,
+                                         LZ_MEMORY_ACCESS_CAP_FLAG_ATOMIC |
+                                             LZ_MEMORY_ACCESS_CAP_FLAG_CONCURRENT |
+                                             LZ_MEMORY_ACCESS_CAP_FLAG_CONCURRENT_ATOMIC};
+
+    return ((reported & LZ_MEMORY_ACCESS_CAP_FLAG_RW) == 0)
+               ? 0
+               : by_choice[memspan_option_choice(MEMSPAN_OPTION_LEVEL_ZERO_PINNED)];
+}
+
 static void fill_access(struct lz_device *device)
 {
     const struct lz_state *state  = device->state;
@@ -145,7 +160,8 @@ static void fill_access(struct lz_device *device)
     lz_result_t code = state->ze.zeDeviceGetMemoryAccessProperties(device->handle, &access);
 
     if (code == ZE_RESULT_SUCCESS) {
-        f->host_access   = access.hostAllocCapabilities;
+        f->host_access   = access.hostAllocCapabilities | claimed(access.hostAllocCapabilities);
+        f->host_claimed  = (f->host_access != access.hostAllocCapabilities);
         f->device_access = access.deviceAllocCapabilities;
         f->shared_access = access.sharedSingleDeviceAllocCapabilities;
         f->cross_access  = access.sharedCrossDeviceAllocCapabilities;

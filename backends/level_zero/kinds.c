@@ -65,12 +65,28 @@ static void offer_shared(struct lz_device *device)
     }
 }
 
+/* Intel's drivers report less than their hardware does. */
+static const char *pinned_words(const struct lz_facts *f)
+{
+    switch (coherence_of(f->host_access)) {
+    case MEMSPAN_COHERENCE_ATOMIC:
+        return "zeMemAllocHost; atomics with the host";
+    case MEMSPAN_COHERENCE_CONCURRENT:
+        return "zeMemAllocHost; no atomics with the host";
+    case MEMSPAN_COHERENCE_SYNC:
+        return "zeMemAllocHost; one side at a time: no CONCURRENT; "
+               "MEMSPAN_LEVEL_ZERO_PINNED=concurrent overrides";
+    default:
+        return "not offered: no RW";
+    }
+}
+
 void lz_device_fill_kinds(struct lz_device *device)
 {
     const struct lz_facts *f = &device->facts;
     bool own                 = usable(f->device_access);
     bool host                = usable(f->host_access);
-    bool atomics             = coherence_of(f->host_access) == MEMSPAN_COHERENCE_ATOMIC;
+    const char *pinned       = pinned_words(f);
 
     lz_device_fill_capabilities(device);
     memspan_driver_offer(&device->info, MEMSPAN_KIND_NONE, false, "%s", "");
@@ -79,12 +95,9 @@ void lz_device_fill_kinds(struct lz_device *device)
     memspan_driver_offer(&device->info, MEMSPAN_KIND_DEVICE, own,
                          own ? "zeMemAllocDevice" : "not offered: deviceAllocCapabilities %#x",
                          f->device_access);
-    memspan_driver_offer(
-        &device->info, MEMSPAN_KIND_HOST_PINNED, host,
-        host ? (atomics ? "zeMemAllocHost; atomics with the host (hostAllocCapabilities %#x)"
-                        : "zeMemAllocHost; no atomics with the host (hostAllocCapabilities %#x)")
-             : "not offered: hostAllocCapabilities %#x",
-        f->host_access);
+    memspan_driver_offer(&device->info, MEMSPAN_KIND_HOST_PINNED, host,
+                         "%s (hostAllocCapabilities %#x%s)", pinned, f->host_access,
+                         f->host_claimed ? " by MEMSPAN_LEVEL_ZERO_PINNED" : "");
     offer_shared(device);
 }
 

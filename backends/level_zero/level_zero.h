@@ -84,6 +84,7 @@ struct lz_facts {
     uint32_t group_size_max;
     uint32_t group_count_max;
     uint32_t queue_group; /* ordinal of the group that queues are made in */
+    bool host_claimed;    /* some of the next comes from MEMSPAN_LEVEL_ZERO_PINNED */
     uint32_t host_access; /* ZE_MEMORY_ACCESS_CAP_FLAG_*, by where the memory is from */
     uint32_t device_access;
     uint32_t shared_access;

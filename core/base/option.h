@@ -58,6 +58,10 @@
       "emulated devices stand in for the OpenMP runtime's, where these are the host's processors") \
     X(LEVEL_ZERO_TILES, "MEMSPAN_LEVEL_ZERO_TILES", CHOICE, "whole|each", "whole",                 \
       "whether a card of several tiles is one Level Zero device, or each tile is one of its own")  \
+    X(LEVEL_ZERO_PINNED, "MEMSPAN_LEVEL_ZERO_PINNED", CHOICE, "reported|concurrent|atomic",        \
+      "reported",                                                                                  \
+      "what host and device may do to pinned host memory at once: what the Level Zero driver "     \
+      "reports, loads and stores, or atomics as well")                                             \
     X(OMP_ALLOCATOR, "OMP_ALLOCATOR", TEXT, "ALLOCATOR or SPACE[:TRAIT=VALUE,...]", "",            \
       "the initial default allocator (OpenMP)")                                                    \
     X(OMP_PLACES, "OMP_PLACES", TEXT, "places", "",                                                \

@@ -26,6 +26,7 @@ static const char *const variables[] = {"FAKE_ZE_DRIVERS",
                                         "FAKE_ZE_IPC",
                                         "FAKE_ZE_HANG",
                                         "MEMSPAN_LEVEL_ZERO_TILES",
+                                        "MEMSPAN_LEVEL_ZERO_PINNED",
                                         NULL};
 
 void pretended_find(void)

@@ -197,6 +197,42 @@ Test(level_zero_rules, who_reaches_what)
                 MEMSPAN_COHERENCE_NONE);
 }
 
+/* Every GPU of Intel's seen so far reports 0x1 or 0x3, and keeps this memory coherent. */
+Test(level_zero_rules, pinned_memory_by_the_users_word)
+{
+    static const struct {
+        const char *reported;
+        const char *choice;
+        memspan_coherence_t coherence;
+        unsigned atomics;
+    } rows[] = {
+        {"FAKE_ZE_ACCESS=3,3,3,1,0", "MEMSPAN_LEVEL_ZERO_PINNED=reported", MEMSPAN_COHERENCE_SYNC,
+         0},
+        {"FAKE_ZE_ACCESS=1,3,3,1,0", "MEMSPAN_LEVEL_ZERO_PINNED=concurrent",
+         MEMSPAN_COHERENCE_CONCURRENT, 0},
+        {"FAKE_ZE_ACCESS=3,3,3,1,0", "MEMSPAN_LEVEL_ZERO_PINNED=atomic", MEMSPAN_COHERENCE_ATOMIC,
+         MEMSPAN_CAN_HOST_ATOMICS},
+        {"FAKE_ZE_ACCESS=0,3,3,1,0", "MEMSPAN_LEVEL_ZERO_PINNED=atomic", MEMSPAN_COHERENCE_NONE, 0},
+    };
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        memspan_device_info_t info;
+        const char *note;
+        void *state;
+
+        PRETENDED(rows[i].reported, rows[i].choice);
+        state = pretended_open();
+        info  = describe(state, 0);
+        note  = info.kind_note[MEMSPAN_KIND_HOST_PINNED];
+        cr_assert_eq(table->reach(state, 0, MEMSPAN_KIND_HOST_PINNED, MEMSPAN_HOST).coherence,
+                     rows[i].coherence, "%s", rows[i].choice);
+        cr_assert_eq(info.capabilities & MEMSPAN_CAN_HOST_ATOMICS, rows[i].atomics);
+        /* Who can do what about it, or who says so. */
+        cr_assert_eq(strstr(note, "MEMSPAN_LEVEL_ZERO_PINNED") != NULL, i < 3, "%s", note);
+        pretended_close(state);
+    }
+}
+
 Test(level_zero_rules, tiles_are_devices_when_asked)
 {
     void *state;
