@@ -53,6 +53,7 @@ typedef struct _zes_mem_handle_t *lz_sysman_memory_h;
     X(kernel_desc, ze_kernel_desc_t, flags, pKernelName)                                           \
     X(group_count, ze_group_count_t, groupCountX, groupCountZ)                                     \
     X(sysman_properties, zes_device_properties_t, core, driverVersion)                             \
+    X(sysman_memory_properties, zes_mem_properties_t, type, numChannels)                           \
     X(sysman_memory, zes_mem_state_t, health, size)
 
 /* A test that has included the driver's headers compiles the table of calls with their types. */
@@ -331,6 +332,18 @@ struct lz_sysman_properties {
     char driverVersion[64];
 };
 
+struct lz_sysman_memory_properties {
+    uint32_t stype;
+    void *pNext;
+    uint32_t type;
+    uint8_t onSubdevice;
+    uint32_t subdeviceId;
+    uint32_t location;
+    uint64_t physicalSize;
+    int32_t busWidth;
+    int32_t numChannels;
+};
+
 struct lz_sysman_memory {
     uint32_t stype;
     const void *pNext;
@@ -401,6 +414,7 @@ enum {
     LZ_STRUCTURE_TYPE_EXTERNAL_MEMMAP_SYSMEM_EXT_DESC = 0x20037,
     LZ_MEMORY_TYPE_HOST_IMPORTED                      = 4,
     LZ_SYSMAN_STRUCTURE_TYPE_DEVICE_PROPERTIES        = 0x1,
+    LZ_SYSMAN_STRUCTURE_TYPE_MEM_PROPERTIES           = 0xb,
     LZ_SYSMAN_STRUCTURE_TYPE_MEM_STATE                = 0x1e,
     LZ_HANDLE_DRIVER                                  = 0 /* ZEL_HANDLE_DRIVER */
 };
@@ -525,6 +539,7 @@ enum {
     X(zesDeviceGet, 1, (lz_sysman_driver_h, uint32_t *, lz_sysman_device_h *))                     \
     X(zesDeviceGetProperties, 1, (lz_sysman_device_h, lz_sysman_properties_t *))                   \
     X(zesDeviceEnumMemoryModules, 1, (lz_sysman_device_h, uint32_t *, lz_sysman_memory_h *))       \
+    X(zesMemoryGetProperties, 1, (lz_sysman_memory_h, lz_sysman_memory_properties_t *))            \
     X(zesMemoryGetState, 1, (lz_sysman_memory_h, lz_sysman_memory_t *))
 
 /* The calls, filled from the loader. */

@@ -10,10 +10,38 @@ static bool is_there(const struct lz_calls *ze)
 {
     return (ze->zesInit != NULL) && (ze->zesDriverGet != NULL) && (ze->zesDeviceGet != NULL) &&
            (ze->zesDeviceGetProperties != NULL) && (ze->zesDeviceEnumMemoryModules != NULL) &&
-           (ze->zesMemoryGetState != NULL);
+           (ze->zesMemoryGetProperties != NULL) && (ze->zesMemoryGetState != NULL);
 }
 
-/* The memory of the device that has this identity. */
+/* Byte 15 of a device's uuid is 0 for a card, and a tile's number and 1 for a tile. Where tiles are
+ * devices of the driver's own (ZE_FLAT_DEVICE_HIERARCHY=FLAT) the system's side still has cards. */
+enum { UUID_TILE = 15 };
+
+static bool is_of_tile(const struct lz_device *device, lz_sysman_memory_h memory)
+{
+    const struct lz_calls *ze              = &device->state->ze;
+    lz_sysman_memory_properties_t of_which = {.stype = LZ_SYSMAN_STRUCTURE_TYPE_MEM_PROPERTIES};
+
+    return (ze->zesMemoryGetProperties(memory, &of_which) == ZE_RESULT_SUCCESS) &&
+           (of_which.onSubdevice != 0) && (of_which.subdeviceId + 1 == device->uuid[UUID_TILE]);
+}
+
+/* A tile's memories are among its card's. Returns how many are left. */
+static uint32_t keep_tile(const struct lz_device *device, lz_sysman_memory_h *memories,
+                          uint32_t count)
+{
+    uint32_t kept = 0;
+    uint32_t i;
+
+    for (i = 0; i < count; i++) {
+        if (is_of_tile(device, memories[i])) {
+            memories[kept++] = memories[i];
+        }
+    }
+    return kept;
+}
+
+/* The memory of the device, which is this one or a tile of it. */
 static void take_memories(struct lz_device *device, lz_sysman_device_h handle)
 {
     const struct lz_calls *ze = &device->state->ze;
@@ -29,6 +57,11 @@ static void take_memories(struct lz_device *device, lz_sysman_device_h handle)
         return;
     }
     if (ze->zesDeviceEnumMemoryModules(handle, &count, memories) != ZE_RESULT_SUCCESS) {
+        count = 0;
+    } else if (device->uuid[UUID_TILE] != 0) {
+        count = keep_tile(device, memories, count);
+    }
+    if (count == 0) {
         free(memories);
         return;
     }
@@ -47,7 +80,7 @@ static void match_device(struct lz_state *state, lz_sysman_device_h handle)
     for (i = 0; i < state->device_count; i++) {
         struct lz_device *device = &state->devices[i];
         if ((device->memories == NULL) &&
-            (memcmp(device->uuid, properties.core.uuid, sizeof(device->uuid)) == 0)) {
+            (memcmp(device->uuid, properties.core.uuid, UUID_TILE) == 0)) {
             take_memories(device, handle);
         }
     }

@@ -35,6 +35,8 @@ Test(level_zero_api, numbers)
     cr_assert_eq((int)LZ_HANDLE_DRIVER, (int)ZEL_HANDLE_DRIVER);
     cr_assert_eq((int)LZ_SYSMAN_STRUCTURE_TYPE_DEVICE_PROPERTIES,
                  (int)ZES_STRUCTURE_TYPE_DEVICE_PROPERTIES);
+    cr_assert_eq((int)LZ_SYSMAN_STRUCTURE_TYPE_MEM_PROPERTIES,
+                 (int)ZES_STRUCTURE_TYPE_MEM_PROPERTIES);
     cr_assert_eq((int)LZ_SYSMAN_STRUCTURE_TYPE_MEM_STATE, (int)ZES_STRUCTURE_TYPE_MEM_STATE);
 }
 
