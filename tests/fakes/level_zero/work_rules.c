@@ -5,9 +5,12 @@
 #include "tests/fakes/level_zero/pretended.h"
 #include <memspan/memspan.h>
 #include <pthread.h>
+#include <semaphore.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static const memspan_backend_t *const table = &memspan_backend_level_zero;
 
@@ -185,6 +188,78 @@ Test(level_zero_work, waiting_that_always_fails_ends)
     pretended_close(state);
 }
 
+/* ---- a queue that goes while somebody waits for it ---- */
+
+static struct {
+    lz_result_t (*wait)(lz_event_h, uint64_t);
+    pthread_t waiter;
+    sem_t held;
+    sem_t go_on;
+    void *state;
+    void *queue;
+    memspan_status_t waited;
+    memspan_status_t destroyed;
+    atomic_bool gone;
+} one;
+
+/* The waiter is stopped on its way to the driver, its event in its hands. */
+static lz_result_t wait_late(lz_event_h event, uint64_t timeout_ns)
+{
+    if (pthread_equal(pthread_self(), one.waiter)) {
+        sem_post(&one.held);
+        sem_wait(&one.go_on);
+    }
+    return one.wait(event, timeout_ns);
+}
+
+static void *wait_for_all(void *unused)
+{
+    one.waiter = pthread_self();
+    one.waited = table->synchronize(one.state, 0, NULL);
+    return unused;
+}
+
+static void *destroy_queue(void *unused)
+{
+    one.destroyed = table->queue_destroy(one.state, 0, one.queue);
+    atomic_store(&one.gone, true);
+    return unused;
+}
+
+Test(level_zero_work, a_queue_stays_while_somebody_waits_for_it)
+{
+    memspan_kernel_call_t call;
+    memspan_block_t block;
+    pthread_t waiter;
+    pthread_t destroyer;
+    int i;
+
+    PRETENDED("FAKE_ZE_DEVICES=1");
+    one.state = pretended_open();
+    sem_init(&one.held, 0, 0);
+    sem_init(&one.go_on, 0, 0);
+    one.wait = ((struct lz_state *)one.state)->ze.zeEventHostSynchronize;
+    ((struct lz_state *)one.state)->ze.zeEventHostSynchronize = wait_late;
+    block = pretended_take(one.state, 0, MEMSPAN_KIND_MANAGED);
+    call  = call_of(MEMSPAN_KERNEL_FILL, 50, block.address);
+    cr_assert_eq(table->queue_create(one.state, 0, &one.queue), MEMSPAN_OK);
+    cr_assert_eq(table->launch(one.state, 0, one.queue, &call), MEMSPAN_OK);
+    cr_assert_eq(pthread_create(&waiter, NULL, wait_for_all, NULL), 0);
+    sem_wait(&one.held);
+    cr_assert_eq(pthread_create(&destroyer, NULL, destroy_queue, NULL), 0);
+    for (i = 0; (i < 100) && !atomic_load(&one.gone); i++) {
+        usleep(1000); /* the time that a wrong destroy has */
+    }
+    cr_assert_not(atomic_load(&one.gone), "the queue went with an event that somebody waits for");
+    sem_post(&one.go_on);
+    pthread_join(waiter, NULL);
+    pthread_join(destroyer, NULL);
+    cr_assert_eq(one.waited, MEMSPAN_OK);
+    cr_assert_eq(one.destroyed, MEMSPAN_OK);
+    pretended_give_back(one.state, 0, &block);
+    pretended_close(one.state);
+}
+
 /* ---- kernels ---- */
 
 /* With handles of its own the loader loses the log of a compilation that failed. */
@@ -357,4 +432,32 @@ Test(level_zero_work, drivers_meet_in_host_memory)
     }
     pretended_close(state);
     free(bytes);
+}
+
+/* What goes through host memory keeps its place among the commands of its queue. */
+Test(level_zero_work, a_copy_between_drivers_comes_after_what_was_queued)
+{
+    unsigned char got[64];
+    memspan_block_t blocks[2];
+    void *queue = NULL;
+    void *state;
+    int i;
+
+    PRETENDED("FAKE_ZE_DRIVERS=2", "FAKE_ZE_DEVICES=1");
+    state = pretended_open();
+    for (i = 0; i < 2; i++) {
+        blocks[i] = pretended_take(state, i, MEMSPAN_KIND_DEVICE);
+    }
+    cr_assert_eq(table->queue_create(state, 0, &queue), MEMSPAN_OK);
+    cr_assert_eq(table->fill(state, 0, queue, blocks[0].address, 7, sizeof(got)), MEMSPAN_OK);
+    cr_assert_eq(table->copy(state, 0, queue, blocks[1].address, blocks[0].address, sizeof(got)),
+                 MEMSPAN_OK, "%s", memspan_error_text());
+    cr_assert_eq(table->synchronize(state, 0, queue), MEMSPAN_OK);
+    read_back(state, 1, got, blocks[1].address, sizeof(got));
+    cr_assert((got[0] == 7) && (got[sizeof(got) - 1] == 7), "%#x", got[0]);
+    cr_assert_eq(table->queue_destroy(state, 0, queue), MEMSPAN_OK);
+    for (i = 0; i < 2; i++) {
+        pretended_give_back(state, i, &blocks[i]);
+    }
+    pretended_close(state);
 }
