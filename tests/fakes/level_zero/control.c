@@ -49,6 +49,17 @@ static void place_devices(void)
     }
 }
 
+static uintptr_t high_bits(void)
+{
+    char addresses[8];
+
+    text("FAKE_ZE_ADDRESSES", "low", addresses, sizeof(addresses));
+    if (strcmp(addresses, "pvc") == 0) {
+        return (uintptr_t)0xff << 56;
+    }
+    return (strcmp(addresses, "dg2") == 0) ? (uintptr_t)0x1ffff << 47 : 0;
+}
+
 static void read_environment(void)
 {
     char access[64];
@@ -67,6 +78,7 @@ static void read_environment(void)
     fake.hang         = number("FAKE_ZE_HANG", 0) != 0;
     text("FAKE_ZE_LACKS", "", fake.lacks, sizeof(fake.lacks));
     text("FAKE_ZE_IMPORT", "intel", fake.import, sizeof(fake.import));
+    fake.high = high_bits();
     text("FAKE_ZE_IPC", "plain", fake.ipc, sizeof(fake.ipc));
     text("FAKE_ZE_LIES", "", fake.lies, sizeof(fake.lies));
     text("FAKE_ZE_FAIL_CALL", "", fake.fail_call, sizeof(fake.fail_call));

@@ -17,6 +17,8 @@
  *   FAKE_ZE_IMPORT=intel|memmap|none: how host pages get in
  *   FAKE_ZE_IPC=plain|opaque: whether handles name their process, whose descriptor the driver then
  *   fetches itself
+ *   FAKE_ZE_ADDRESSES=low|dg2|pvc: device memory below 2^48, or at canonical addresses of 48 or 57
+ *   bits, as Intel's discrete devices have it
  *   FAKE_ZE_FAIL_AT=n: the n-th call fails; FAKE_ZE_FAIL_CALL=name: that call always fails;
  *   FAKE_ZE_FAIL_CODE=code: with what (unknown)
  *   FAKE_ZE_LOST_AT=n: from the n-th call on the device is lost
@@ -55,6 +57,7 @@ struct fake_memory {
     ze_driver_handle_t driver;
     ze_device_handle_t device; /* whose it is, or NULL */
     uintptr_t base;            /* the address that is handed out */
+    void *room;                /* what keeps others away from it: the address below 2^48 */
     size_t size;
     size_t mapped; /* bytes of the views */
     char *bytes;   /* the fake's own view of base */
@@ -135,6 +138,7 @@ struct fake {
     char import[16];
     char lies[32];
     char ipc[16];
+    uintptr_t high; /* bits of every address of device memory */
     int calls;
     int fail_at;
     int lost_at;

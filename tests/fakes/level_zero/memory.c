@@ -153,8 +153,13 @@ static bool map_views(struct fake_memory *m, int fd, size_t align, int protectio
     munmap(base + m->mapped, (size_t)(room + align - base));
     m->base  = (uintptr_t)mmap(base, m->mapped, protection, MAP_SHARED | MAP_FIXED, fd, 0);
     m->bytes = mmap(NULL, m->mapped, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    m->room  = base;
     m->fd    = fd;
-    return (m->base == (uintptr_t)base) && (m->bytes != (char *)MAP_FAILED);
+    if ((m->base != (uintptr_t)base) || (m->bytes == (char *)MAP_FAILED)) {
+        return false;
+    }
+    m->base |= (m->kind == FAKE_DEVICE) ? fake.high : 0;
+    return true;
 }
 
 static ze_result_t create(ze_context_handle_t context, enum fake_kind kind,
@@ -353,7 +358,7 @@ static void drop_memory(struct fake_memory *m)
     drop_descriptor(m, m->shared_fd);
     drop_descriptor(m, m->export_fd);
     if (m->kind != FAKE_IMPORTED) {
-        munmap((void *)m->base, m->mapped);
+        munmap(m->room, m->mapped);
         munmap(m->bytes, m->mapped);
         close(m->fd);
     }
