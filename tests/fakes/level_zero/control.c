@@ -15,6 +15,7 @@ static struct {
     char name[64];
     unsigned count;
 } counters[NAMES];
+static volatile bool torn_down;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards everything of the fake */
 
 static long number(const char *name, long fallback)
@@ -116,8 +117,24 @@ static void count(const char *name)
     }
 }
 
+/* The driver goes when the process ends, after handlers that were registered since it was loaded
+ * and before older ones. */
+static void tear_down(void)
+{
+    torn_down = true;
+}
+
+__attribute__((constructor)) static void expect_end(void)
+{
+    (void)atexit(tear_down);
+}
+
 ze_result_t fake_enter(const char *name, bool releases)
 {
+    if (torn_down) {
+        fprintf(stderr, "%s is called after the driver has gone\n", name);
+        abort();
+    }
     pthread_mutex_lock(&lock);
     if (!fake.ready) {
         read_environment();
