@@ -113,7 +113,7 @@ static void one_allocation_with_traits_of_its_own(void)
         CHECK((block != NULL) && (plain != NULL));
         CHECK((uintptr_t)block % 2048 == 0);
         conform_write(&m, block, 100, 2);
-        CHECK(conform_holds(&m, block, 100, 2));
+        CHECK_BYTES(conform_holds(&m, block, 100, 2));
         CHECK(conform_stats(m.allocator).live_bytes == 200);
         CHECK(memspan_alloc_with(m.allocator, 100, twice, 2) == NULL, "a key given twice");
         CHECK(memspan_error_last()->status == MEMSPAN_ERR_INVALID);

@@ -41,8 +41,8 @@ static void sizes_of_all_sorts(void)
         }
         /* All at once, so that a block that overlaps another would show. */
         for (size_t i = 0; i < SIZES; i++) {
-            CHECK(conform_holds(&m, blocks[i], sizes[i], (unsigned)i), "%s: %zu bytes",
-                  memspan_kind_name(m.kind), sizes[i]);
+            CHECK_BYTES(conform_holds(&m, blocks[i], sizes[i], (unsigned)i), "%s: %zu bytes",
+                        memspan_kind_name(m.kind), sizes[i]);
         }
         for (size_t i = 0; i < SIZES; i++) {
             CHECK_OK(memspan_free(blocks[i]));
@@ -71,7 +71,7 @@ static void many_small_blocks(void)
                 int j       = (i < COUNT / 2) ? 2 * i : 2 * (i - COUNT / 2) + 1;
                 size_t size = 1 + (size_t)(j * 37 + round) % 300;
 
-                CHECK(conform_holds(&m, blocks[j], size, (unsigned)j));
+                CHECK_BYTES(conform_holds(&m, blocks[j], size, (unsigned)j));
                 CHECK_OK(memspan_free(blocks[j]));
             }
         }
@@ -119,7 +119,7 @@ static void alignments(void)
             CHECK((uintptr_t)block % aligns[i] == 0, "%s: %p on %zu", memspan_kind_name(m.kind),
                   block, aligns[i]);
             conform_write(&m, block, 100, 5);
-            CHECK(conform_holds(&m, block, 100, 5));
+            CHECK_BYTES(conform_holds(&m, block, 100, 5));
             CHECK_OK(memspan_free(block));
             CHECK_OK(memspan_free(odd));
         }
@@ -227,7 +227,7 @@ static void calloc_is_zero(void)
             CHECK(block != NULL);
             conform_read(&m, bytes, block, size);
             for (size_t i = 0; i < size; i++) {
-                CHECK(bytes[i] == 0, "%s: byte %zu", memspan_kind_name(m.kind), i);
+                CHECK_BYTES(bytes[i] == 0, "%s: byte %zu", memspan_kind_name(m.kind), i);
             }
             CHECK_OK(memspan_fill(block, 0xff, size)); /* dirty for the next round */
             CHECK_OK(memspan_free(block));
@@ -252,8 +252,8 @@ static void realloc_keeps_contents(void)
 
             block = memspan_realloc(MEMSPAN_ALLOCATOR_NULL, block, steps[i]);
             CHECK(block != NULL);
-            CHECK(conform_holds(&m, block, kept, 9), "%s: %zu to %zu", memspan_kind_name(m.kind),
-                  steps[i - 1], steps[i]);
+            CHECK_BYTES(conform_holds(&m, block, kept, 9), "%s: %zu to %zu",
+                        memspan_kind_name(m.kind), steps[i - 1], steps[i]);
             CHECK(conform_stats(m.allocator).live_bytes == steps[i]);
             conform_write(&m, block, steps[i], 9);
         }
@@ -273,7 +273,7 @@ static void realloc_that_fails_changes_nothing(void)
         CHECK(block != NULL);
         conform_write(&m, block, 1000, 3);
         CHECK(memspan_realloc(m.allocator, block, SIZE_MAX / 2) == NULL);
-        CHECK(conform_holds(&m, block, 1000, 3));
+        CHECK_BYTES(conform_holds(&m, block, 1000, 3));
         CHECK(conform_stats(m.allocator).live_bytes == 1000);
         CHECK_OK(memspan_free(block));
         conform_done(&m);
@@ -294,11 +294,11 @@ static void realloc_moves_between_allocators(void)
         block = memspan_realloc(m.allocator, block, 5000);
         CHECK(block != NULL);
         CHECK(conform_stats(m.allocator).live_bytes == 5000);
-        CHECK(conform_holds(&m, block, 3000, 21));
+        CHECK_BYTES(conform_holds(&m, block, 3000, 21));
         block = memspan_realloc(MEMSPAN_ALLOCATOR_DEFAULT, block, 2000);
         CHECK(block != NULL);
         CHECK(conform_stats(m.allocator).live_bytes == 0);
-        CHECK(conform_holds(&host, block, 2000, 21));
+        CHECK_BYTES(conform_holds(&host, block, 2000, 21));
         CHECK_OK(memspan_free(block));
         conform_done(&m);
     }
@@ -315,7 +315,7 @@ static void live_memory_survives_its_allocator(void)
         conform_write(&m, block, 777, 4);
         CHECK_OK(memspan_allocator_destroy(m.allocator));
         CHECK(memspan_alloc(m.allocator, 16) == NULL, "a destroyed handle");
-        CHECK(conform_holds(&m, block, 777, 4));
+        CHECK_BYTES(conform_holds(&m, block, 777, 4));
         CHECK_OK(memspan_free(block));
     }
 }
@@ -335,7 +335,7 @@ static void trim_gives_back(void)
         held = conform_stats(m.allocator).held_bytes;
         (void)memspan_trim();
         CHECK(conform_stats(m.allocator).held_bytes <= held);
-        CHECK(conform_holds(&m, kept, 100, 8), "trim touches nothing that is in use");
+        CHECK_BYTES(conform_holds(&m, kept, 100, 8), "trim touches nothing that is in use");
         CHECK_OK(memspan_free(kept));
         (void)memspan_trim();
         CHECK(conform_stats(m.allocator).held_bytes == 0, "%s: %llu bytes held after trim",

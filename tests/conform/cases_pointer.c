@@ -92,7 +92,7 @@ static void only_starts_of_live_blocks_are_freed(void)
             CHECK_STATUS(memspan_free(block + size / 2), MEMSPAN_ERR_NOT_FOUND);
             CHECK_STATUS(memspan_free(block + size), MEMSPAN_ERR_NOT_FOUND);
             conform_write(&m, block, size, 3);
-            CHECK(conform_holds(&m, block, size, 3), "still there");
+            CHECK_BYTES(conform_holds(&m, block, size, 3), "still there");
             CHECK_OK(memspan_free(block));
             CHECK_STATUS(memspan_free(block), MEMSPAN_ERR_NOT_FOUND);
             CHECK(memspan_error_last()->message[0] != '\0');
@@ -127,7 +127,7 @@ static void double_free_of_a_neighbour_harms_nobody(void)
         }
         CHECK(conform_stats(m.allocator).live_count == COUNT / 2);
         for (int i = 1; i < COUNT; i += 2) {
-            CHECK(conform_holds(&m, blocks[i], 48, (unsigned)i));
+            CHECK_BYTES(conform_holds(&m, blocks[i], 48, (unsigned)i));
             CHECK_OK(memspan_free(blocks[i]));
         }
         conform_done(&m);

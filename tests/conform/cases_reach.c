@@ -40,8 +40,8 @@ static void fill_kernel_writes(void)
             CHECK_OK(conform_launch(MEMSPAN_KERNEL_FILL, counts[c], 2.5, NULL, NULL, z));
             conform_read(&m, out, z, 10010 * sizeof(double));
             for (size_t i = 0; i < 10010; i++) {
-                CHECK(out[i] == ((i < counts[c]) ? 2.5 : 0.0), "%s: element %zu of %zu is %g",
-                      memspan_kind_name(m.kind), i, counts[c], out[i]);
+                CHECK_BYTES(out[i] == ((i < counts[c]) ? 2.5 : 0.0), "%s: element %zu of %zu is %g",
+                            memspan_kind_name(m.kind), i, counts[c], out[i]);
             }
         }
         CHECK_OK(memspan_free(z));
@@ -89,16 +89,16 @@ static void daxpy_and_sum(void)
             }
             conform_read(&m, out, z, N * sizeof(double));
             for (size_t i = 0; i < N; i++) {
-                CHECK(out[i] == 7.0 * (double)(i % 1000), "%s: z[%zu] = %g",
-                      memspan_kind_name(m.kind), i, out[i]);
+                CHECK_BYTES(out[i] == 7.0 * (double)(i % 1000), "%s: z[%zu] = %g",
+                            memspan_kind_name(m.kind), i, out[i]);
             }
             CHECK_OK(conform_launch(MEMSPAN_KERNEL_SUM, N, 0, x, NULL, z));
             conform_read(&m, &total, z, sizeof(total));
-            CHECK(total == 20.0 * 499500.0 + 55.0, "%s: sum is %.17g", memspan_kind_name(m.kind),
-                  total);
+            CHECK_BYTES(total == 20.0 * 499500.0 + 55.0, "%s: sum is %.17g",
+                        memspan_kind_name(m.kind), total);
             CHECK_OK(conform_launch(MEMSPAN_KERNEL_SUM, 0, 0, x, NULL, z));
             conform_read(&m, &total, z, sizeof(total));
-            CHECK(total == 0.0, "the sum of nothing is 0");
+            CHECK_BYTES(total == 0.0, "the sum of nothing is 0");
         }
         CHECK_OK(memspan_free(x));
         CHECK_OK(memspan_free(y));
@@ -146,8 +146,8 @@ static void one_address_is_the_same_everywhere(void)
 
             CHECK_OK(conform_launch(MEMSPAN_KERNEL_CHASE, steps, 0, first, NULL, result));
             conform_read(&m, &reached, result, sizeof(reached));
-            CHECK(reached == (void *)&nodes[steps % BLOCKS][(steps * 7) % NODES], "%s: %p",
-                  memspan_kind_name(m.kind), reached);
+            CHECK_BYTES(reached == (void *)&nodes[steps % BLOCKS][(steps * 7) % NODES], "%s: %p",
+                        memspan_kind_name(m.kind), reached);
         }
         for (int b = 0; b < BLOCKS; b++) {
             CHECK_OK(memspan_free(nodes[b]));
@@ -179,10 +179,10 @@ static void atomics_on_the_device(void)
             }
             CHECK_OK(status);
             conform_read(&m, &value, word, sizeof(value));
-            CHECK(value == 30000, "%s: %u", memspan_kind_name(m.kind), value);
+            CHECK_BYTES(value == 30000, "%s: %u", memspan_kind_name(m.kind), value);
             CHECK_OK(conform_launch(MEMSPAN_KERNEL_ADD_ATOMIC, 10000, -2, NULL, NULL, word));
             conform_read(&m, &value, word, sizeof(value));
-            CHECK(value == 10000, "%s: %u", memspan_kind_name(m.kind), value);
+            CHECK_BYTES(value == 10000, "%s: %u", memspan_kind_name(m.kind), value);
         }
         CHECK_OK(memspan_free(word));
         conform_done(&m);
@@ -233,7 +233,8 @@ static void both_sides_at_once(void)
                 conform_launch(MEMSPAN_KERNEL_ADD_ATOMIC, ADDS, 1, NULL, NULL, (void *)adder.word));
             pthread_join(thread, NULL);
             total = atomic_load(adder.word);
-            CHECK(total == 2 * ADDS, "%s: %u of %u", memspan_kind_name(m.kind), total, 2 * ADDS);
+            CHECK_BYTES(total == 2 * ADDS, "%s: %u of %u", memspan_kind_name(m.kind), total,
+                        2 * ADDS);
             CHECK_OK(memspan_free((void *)adder.word));
             tried++;
         }
@@ -271,8 +272,8 @@ static void halves_at_once(void)
             }
             conform_wait();
             for (int i = 0; i < 2 * N; i++) {
-                CHECK(z[i] == ((i < N) ? 1.0 : 2.0), "%s: element %d", memspan_kind_name(m.kind),
-                      i);
+                CHECK_BYTES(z[i] == ((i < N) ? 1.0 : 2.0), "%s: element %d",
+                            memspan_kind_name(m.kind), i);
             }
         }
         CHECK_OK(memspan_free(z));
@@ -300,7 +301,8 @@ static void turns_are_taken(void)
                 CHECK_OK(conform_launch(MEMSPAN_KERNEL_DAXPY, N, 1.0, x, x, x));
             }
             for (int i = 0; i < N; i++) {
-                CHECK(x[i] == 120.0, "%s: element %d is %g", memspan_kind_name(m.kind), i, x[i]);
+                CHECK_BYTES(x[i] == 120.0, "%s: element %d is %g", memspan_kind_name(m.kind), i,
+                            x[i]);
             }
         }
         CHECK_OK(memspan_free(x));
@@ -390,7 +392,7 @@ static void elements_are_combined(void)
         if (status == MEMSPAN_OK) {
             conform_read(&m, z, at + 2 * sizeof(x), sizeof(z));
             for (int i = 0; i < 2 * N; i++) {
-                CHECK(z[i] == (x[i] ^ y[i]), "%s: byte %d", memspan_kind_name(m.kind), i);
+                CHECK_BYTES(z[i] == (x[i] ^ y[i]), "%s: byte %d", memspan_kind_name(m.kind), i);
             }
             which = MEMSPAN_KERNEL_COMBINE(MEMSPAN_OPERATION_SUM, MEMSPAN_ELEMENT_U16);
             CHECK_OK(conform_launch(which, N, 0, at, at + sizeof(x), at + 2 * sizeof(x)));
@@ -398,8 +400,8 @@ static void elements_are_combined(void)
             for (int i = 0; i < N; i++) {
                 unsigned sum = (x[2 * i] | x[2 * i + 1] << 8) + (y[2 * i] | y[2 * i + 1] << 8);
 
-                CHECK((z[2 * i] | z[2 * i + 1] << 8) == (int)(sum & 0xffff), "%s: number %d",
-                      memspan_kind_name(m.kind), i);
+                CHECK_BYTES((z[2 * i] | z[2 * i + 1] << 8) == (int)(sum & 0xffff), "%s: number %d",
+                            memspan_kind_name(m.kind), i);
             }
         }
         CHECK_OK(memspan_free(at));

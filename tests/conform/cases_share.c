@@ -4,6 +4,7 @@
  * other process sees is memquery's and the backends' own tests' matter. */
 
 #include "conform.h"
+#include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -36,6 +37,7 @@ static void check_dmabuf(const void *at)
 {
     uint64_t offset = 0;
     int fd          = -1;
+    int again       = -1;
 
     if (!conform_can(MEMSPAN_CAN_DMABUF)) {
         CHECK(memspan_share_dmabuf(at, BYTES, &fd, &offset) == MEMSPAN_ERR_UNSUPPORTED);
@@ -43,7 +45,11 @@ static void check_dmabuf(const void *at)
         return;
     }
     CHECK_OK(memspan_share_dmabuf(at, BYTES, &fd, &offset));
-    CHECK(close(fd) == 0, "it is a descriptor of the caller's own");
+    CHECK_OK(memspan_share_dmabuf(at, BYTES, &again, &offset));
+    CHECK(fd != again, "each is a descriptor of the caller's own");
+    CHECK(fcntl(fd, F_GETFD) == FD_CLOEXEC);
+    CHECK(close(fd) == 0);
+    CHECK(close(again) == 0);
 }
 
 static void shareable_memory_is_memory(void)
@@ -72,7 +78,7 @@ static void shareable_memory_is_memory(void)
     }
     CHECK_OK(memspan_copy(at, bytes, BYTES));
     CHECK_OK(memspan_copy(seen, at, BYTES));
-    CHECK(memcmp(seen, bytes, BYTES) == 0);
+    CHECK_BYTES(memcmp(seen, bytes, BYTES) == 0);
     check_token(at + 100);
     check_dmabuf(at);
     CHECK_OK(memspan_free(at));

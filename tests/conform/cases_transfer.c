@@ -25,11 +25,11 @@ static void check_round_trip(const struct conform_memory *m, unsigned char *near
     CHECK_OK(memspan_copy(near + offset, out + offset, size));
     CHECK_OK(memspan_copy(far + far_offset, near + offset, size));
     CHECK_OK(memspan_copy(back + offset, far + far_offset - 1, size + 2));
-    CHECK(back[offset] == 0xdd, "%s: the byte before", memspan_kind_name(m->kind));
-    CHECK(back[offset + size + 1] == 0xdd, "%s: the byte after", memspan_kind_name(m->kind));
-    CHECK(memcmp(back + offset + 1, out + offset, size) == 0, "%s: %zu bytes at %zu and %zu",
-          memspan_kind_name(m->kind), size, offset, far_offset);
-    CHECK(back[offset - 1] == 0x5a && back[offset + size + 2] == 0x5a);
+    CHECK_BYTES(back[offset] == 0xdd, "%s: the byte before", memspan_kind_name(m->kind));
+    CHECK_BYTES(back[offset + size + 1] == 0xdd, "%s: the byte after", memspan_kind_name(m->kind));
+    CHECK_BYTES(memcmp(back + offset + 1, out + offset, size) == 0, "%s: %zu bytes at %zu and %zu",
+                memspan_kind_name(m->kind), size, offset, far_offset);
+    CHECK_BYTES(back[offset - 1] == 0x5a && back[offset + size + 2] == 0x5a);
 }
 
 static void copies_at_odd_places(void)
@@ -67,12 +67,12 @@ static void copies_between_kinds(void)
             CHECK(target != NULL);
             conform_write(&to, target, 70001, 2);
             CHECK_OK(memspan_copy(target, source, 70001));
-            CHECK(conform_holds(&to, target, 70001, 1), "%s to %s", memspan_kind_name(from.kind),
-                  memspan_kind_name(to.kind));
+            CHECK_BYTES(conform_holds(&to, target, 70001, 1), "%s to %s",
+                        memspan_kind_name(from.kind), memspan_kind_name(to.kind));
             CHECK_OK(memspan_free(target));
             conform_done(&to);
         }
-        CHECK(conform_holds(&from, source, 70001, 1));
+        CHECK_BYTES(conform_holds(&from, source, 70001, 1));
         CHECK_OK(memspan_free(source));
         conform_done(&from);
     }
@@ -95,9 +95,8 @@ static void a_large_copy(void)
         memset(host, 0, size);
         CHECK_OK(memspan_copy(host, block, size));
         for (size_t i = 0; i < size; i++) {
-            if (host[i] != conform_byte(17, i)) {
-                CHECK(false, "%s: byte %zu", memspan_kind_name(m.kind), i);
-            }
+            CHECK_BYTES(host[i] == conform_byte(17, i), "%s: byte %zu", memspan_kind_name(m.kind),
+                        i);
         }
         free(host);
         CHECK_OK(memspan_free(block));
@@ -123,8 +122,8 @@ static void fills_touch_only_their_range(void)
             for (size_t i = 0; i < sizeof(bytes); i++) {
                 bool inside = (i >= offset) && (i < offset + size);
 
-                CHECK(bytes[i] == (inside ? 0xa5 : 0x11), "%s: byte %zu, fill at %zu of %zu",
-                      memspan_kind_name(m.kind), i, offset, size);
+                CHECK_BYTES(bytes[i] == (inside ? 0xa5 : 0x11), "%s: byte %zu, fill at %zu of %zu",
+                            memspan_kind_name(m.kind), i, offset, size);
             }
         }
         CHECK_OK(memspan_free(block));
@@ -145,7 +144,7 @@ static void nothing_is_nothing(void)
         CHECK_OK(memspan_copy(block, &byte, 0));
         CHECK_OK(memspan_fill(block, 9, 0));
         CHECK_OK(memspan_copy(&byte, block + 3, 1));
-        CHECK(byte == 7);
+        CHECK_BYTES(byte == 7);
         CHECK_OK(memspan_free(block));
         conform_done(&m);
     }
@@ -194,7 +193,7 @@ static void prefetch_moves_or_says_why_not(void)
         status = memspan_prefetch(block, 100000, MEMSPAN_HOST);
         CHECK((status == MEMSPAN_OK) || (status == MEMSPAN_ERR_UNSUPPORTED));
         conform_wait();
-        CHECK(conform_holds(&m, block, 100000, 6), "nothing is lost");
+        CHECK_BYTES(conform_holds(&m, block, 100000, 6), "nothing is lost");
         CHECK_OK(memspan_free(block));
         conform_done(&m);
     }

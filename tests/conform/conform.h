@@ -54,6 +54,10 @@ void conform_skip(const char *format, ...) __attribute__((noreturn, format(print
         }                                                                                          \
     } while (0)
 #define CHECK_OK(call) CHECK_STATUS(call, MEMSPAN_OK)
+/* What memory holds after copies, fills and kernels. CONFORM_UNEXECUTED: the driver has no device
+ * and does nothing that it is told; everything but this is checked then. */
+#define CHECK_BYTES(condition, ...) CHECK((condition) || !conform_executes(), __VA_ARGS__)
+bool conform_executes(void);
 
 /* ---- the device under test ---- */
 
