@@ -7,7 +7,7 @@
 # Each room may include what stands left of it, and itself:
 #   include/  <-  core/base  <-  core  <-  core/omp
 # backends/NAME: include/, core/base and itself. shmem: the same, and core/symmetric_heap.h. cmd, bench, tests: include/ and themselves. A unit
-# test may open its room: tests/unit, tests/fakes, tests/fuzz and tests/programs/*_contract.c (which
+# test may open its room: tests/unit, tests/fakes, tests/intel, tests/fuzz and tests/programs/*_contract.c (which
 # need a compiler of their own) any of the library, tests/bench bench, tests/memquery cmd.
 # Headers of the system and of drivers are not ours to judge.
 set -eu
@@ -34,7 +34,7 @@ function room_of(path) {
     if (path ~ /^cmd\//) return "cmd"
     if (path ~ /^bench\//) return "bench"
     if (path ~ /^tests\/unit\//) return "unit"
-    if (path ~ /^tests\/(fakes|fuzz)\// || path ~ /^tests\/programs\/.*_contract\.c$/) return "unit"
+    if (path ~ /^tests\/(fakes|fuzz|intel)\// || path ~ /^tests\/programs\/.*_contract\.c$/) return "unit"
     if (path ~ /^tests\/bench\//) return "tests of bench"
     if (path ~ /^tests\/memquery\//) return "tests of cmd"
     if (path ~ /^tests\//) return "tests"

@@ -1,0 +1,73 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# fetch.sh BOOTSTRAP: `deps` fetches Intel's driver once, and says why where it cannot. No package is
+# downloaded here: apt-get and dpkg are stand-ins that note what they are asked for.
+set -eu
+
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+mkdir "$scratch/cmake" "$scratch/bin"
+cp "$1" "$scratch/cmake/bootstrap"
+
+stand_in() {
+    { echo '#!/bin/sh' && cat; } >"$scratch/bin/$1"
+    chmod +x "$scratch/bin/$1"
+}
+
+stand_in dpkg-query <<'S'
+printf 'installed '
+S
+stand_in ldd <<'S'
+cat "$SCRATCH/missing" 2>/dev/null || :
+S
+stand_in apt-get <<'S'
+echo "$*" >>"$SCRATCH/asked"
+case $* in
+*download*)
+    [ ! -e "$SCRATCH/offline" ] || { echo 'E: no network today' >&2; exit 100; }
+    : >driver.deb
+    ;;
+esac
+S
+stand_in dpkg <<'S'
+case $1 in
+--print-architecture) echo amd64 ;;
+-x) mkdir -p "$3/usr/lib" && : >"$3/usr/lib/libze_intel_gpu.so.1" ;;
+esac
+S
+SCRATCH=$scratch
+PATH=$scratch/bin:$PATH
+export SCRATCH PATH
+
+fail() {
+    echo "$*"
+    cat "$scratch/said" "$scratch/asked" 2>/dev/null || :
+    exit 1
+}
+
+deps() {
+    : >"$scratch/asked"
+    "$scratch/cmake/bootstrap" deps >"$scratch/said" 2>&1 || fail "deps failed: $*"
+}
+
+why=$scratch/build/intel/why
+driver=$scratch/build/intel/lib/libze_intel_gpu.so.1
+
+: >"$scratch/offline"
+deps offline
+grep -q 'not fetched.*no network today' "$scratch/said" || fail 'a failed download is not said'
+grep -q 'no network today' "$why" || fail 'the reason is not kept for the tests'
+rm "$scratch/offline"
+
+echo '	libmissing.so.7 => not found' >"$scratch/missing"
+deps incomplete
+grep -q 'libmissing.so.7' "$why" || fail 'a missing library is not named'
+[ ! -e "$driver" ] || fail 'a driver is left that does not load'
+rm "$scratch/missing"
+
+deps fetched
+[ -e "$driver" ] || fail 'nothing was fetched'
+[ ! -e "$why" ] || fail 'an old reason is left'
+
+deps again
+! grep -q download "$scratch/asked" || fail 'the second deps downloads again'
