@@ -21,6 +21,7 @@ struct memspan_pool {
     pthread_mutex_t lock;
     struct memspan_fit fit;
     size_t divided_bytes; /* in chunks that are divided */
+    size_t exact_bytes;   /* of them, in chunks taken for one block */
     size_t empty_bytes;   /* of them, in chunks without a block */
     size_t grown_bytes;   /* divided_bytes when it was said last that the pool has grown */
     uint64_t settled_at_ms;
@@ -77,7 +78,7 @@ static size_t patience_bytes(const struct memspan_pool *pool)
     return (quarter > pool->provider->chunk_max_bytes) ? quarter : pool->provider->chunk_max_bytes;
 }
 
-static bool enter_chunk(struct memspan_pool *pool, struct memspan_chunk *chunk)
+static bool enter_chunk(struct memspan_pool *pool, struct memspan_chunk *chunk, bool exact)
 {
     bool zeroed = (chunk->block.flags & MEMSPAN_BLOCK_ZEROED) != 0;
     bool entered;
@@ -89,6 +90,8 @@ static bool enter_chunk(struct memspan_pool *pool, struct memspan_chunk *chunk)
         chunk->empty_since_ms = now_ms();
         pool->divided_bytes += chunk->size_bytes;
         pool->empty_bytes += chunk->size_bytes;
+        chunk->exact_bytes = exact ? chunk->size_bytes : 0;
+        pool->exact_bytes += chunk->exact_bytes;
         atomic_store_explicit(&chunk->ready, true, memory_order_release);
         atomic_store_explicit(&chunk->kept_bytes, pool->provider->eager ? 0 : chunk->size_bytes,
                               memory_order_release);
@@ -106,18 +109,42 @@ static size_t chunk_size_for(const struct memspan_pool *pool, size_t need)
     if ((pool->divided_bytes == 0) && (need <= p->chunk_first_bytes)) {
         return p->chunk_first_bytes;
     }
-    while ((size < p->chunk_max_bytes) && (size < pool->divided_bytes / 2)) {
+    while ((size < p->chunk_max_bytes) && (size < (pool->divided_bytes - pool->exact_bytes) / 2)) {
         size *= 2;
     }
     return (size < need) ? memspan_round_up(need, p->chunk_bytes) : size;
 }
 
+/* For a block that large: as many of its size as make a 32nd of what is in use, so that those who
+ * take many of them do not ask the driver for each; at least one. */
+static size_t exact_size_for(const struct memspan_pool *pool, size_t least)
+{
+    size_t spare = (pool->divided_bytes - pool->empty_bytes) / 32;
+    size_t size  = least + spare / least * least;
+
+    return (size > pool->provider->chunk_max_bytes) ? least : size;
+}
+
+/* What a chunk must have for a block: so much that the bins are sure to find it there, now and when
+ * it is asked for again; and of a large block no more. */
+static size_t need_of(const struct memspan_pool *pool, size_t size_bytes, size_t align_bytes)
+{
+    uint32_t units = (uint32_t)((size_bytes + MEMSPAN_UNIT_BYTES - 1) >> MEMSPAN_UNIT_SHIFT);
+
+    if (size_bytes >= pool->provider->exact_bytes) {
+        return (size_t)memspan_fit_round(units) << MEMSPAN_UNIT_SHIFT;
+    }
+    return size_bytes + size_bytes / 32 + MEMSPAN_UNIT_BYTES +
+           ((align_bytes > MEMSPAN_GRANULE_BYTES) ? align_bytes : 0);
+}
+
 /* Takes a new chunk with room for @p need bytes, or a smaller one that still has when the driver
- * refuses. */
-static memspan_status_t grow(struct memspan_pool *pool, size_t need)
+ * refuses. It starts on a boundary of @p align_bytes. */
+static memspan_status_t grow(struct memspan_pool *pool, size_t need, size_t align_bytes)
 {
     struct memspan_chunk *chunk = NULL;
     size_t least                = memspan_round_up(need, MEMSPAN_GRANULE_BYTES);
+    bool exact                  = need >= pool->provider->exact_bytes;
     memspan_status_t status;
     size_t size;
 
@@ -125,10 +152,11 @@ static memspan_status_t grow(struct memspan_pool *pool, size_t need)
     memspan_decay_press(pool);
     memspan_decay_look(pool);
     pthread_mutex_lock(&pool->lock);
-    size = chunk_size_for(pool, least);
+    size = exact ? exact_size_for(pool, least) : chunk_size_for(pool, least);
     pthread_mutex_unlock(&pool->lock);
     for (;;) {
-        status = memspan_chunk_take(pool->provider, size, 0, false, NULL, 0, &chunk);
+        status = memspan_chunk_take(pool->provider, size, exact ? align_bytes : 0, false, NULL, 0,
+                                    &chunk);
         if ((status == MEMSPAN_OK) || (size == least) ||
             ((status != MEMSPAN_ERR_NO_MEMORY) && (status != MEMSPAN_ERR_LIMIT))) {
             break;
@@ -138,7 +166,7 @@ static memspan_status_t grow(struct memspan_pool *pool, size_t need)
     if (status != MEMSPAN_OK) {
         return status;
     }
-    if (enter_chunk(pool, chunk)) {
+    if (enter_chunk(pool, chunk, exact)) {
         return MEMSPAN_OK;
     }
     memspan_chunk_give_back(chunk);
@@ -165,6 +193,7 @@ static struct memspan_range *leave_empty(struct memspan_pool *pool, uint64_t sin
         atomic_store_explicit(&chunk->kept_bytes, 0, memory_order_release);
         memspan_fit_remove_range(&pool->fit, range);
         pool->divided_bytes -= chunk->size_bytes;
+        pool->exact_bytes -= chunk->exact_bytes;
         pool->empty_bytes -= chunk->size_bytes;
         range->next = leaving;
         leaving     = range;
@@ -366,8 +395,7 @@ memspan_status_t memspan_pool_alloc(struct memspan_pool *pool,
         if (*record_p != NULL) {
             break;
         }
-        status = grow(pool, request->size_bytes + request->size_bytes / 32 + MEMSPAN_UNIT_BYTES +
-                                ((align > MEMSPAN_GRANULE_BYTES) ? align : 0));
+        status = grow(pool, need_of(pool, request->size_bytes, align), align);
         if (status != MEMSPAN_OK) {
             /* The driver has no more; what is left may still do. */
             *record_p =
@@ -395,7 +423,7 @@ memspan_status_t memspan_pool_take_slab(struct memspan_pool *pool, size_t size_b
             *zeroed_p = r->zeroed;
             return MEMSPAN_OK;
         }
-        status = grow(pool, (size_bytes > MEMSPAN_GRANULE_BYTES) ? 2 * size_bytes : size_bytes);
+        status = grow(pool, (size_bytes > MEMSPAN_GRANULE_BYTES) ? 2 * size_bytes : size_bytes, 0);
         if (status != MEMSPAN_OK) {
             return status;
         }

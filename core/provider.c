@@ -18,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CHUNK_GROWTH = 16 };
+enum { CHUNK_GROWTH = 16, EXACT_BYTES = 1 << 20 };
 
 static _Atomic(struct memspan_provider *) first_provider;
 static pthread_mutex_t provider_lock = PTHREAD_MUTEX_INITIALIZER; /* guards adding a provider */
@@ -83,7 +83,12 @@ static void choose_sizes(struct memspan_provider *p)
         (p->chunk_bytes > CHUNK_GROWTH * MEMSPAN_GRANULE_BYTES)) {
         p->chunk_first_bytes = p->chunk_bytes / CHUNK_GROWTH;
     }
-    p->resizes = can_resize(&p->spec);
+    /* Pages of the host that nobody touches cost nothing; a driver's are there when they are taken.
+     */
+    p->exact_bytes = ((p->spec.kind == MEMSPAN_KIND_HOST) && (p->spec.importer_count == 0))
+                         ? SIZE_MAX
+                         : EXACT_BYTES;
+    p->resizes     = can_resize(&p->spec);
 }
 
 static void *copy(const void *from, size_t size)

@@ -37,6 +37,7 @@ struct memspan_provider {
     size_t chunk_bytes;       /* and then at a time, at first */
     size_t chunk_max_bytes;   /* and when it holds much */
     size_t direct_bytes;      /* from here on a block is a chunk of its own */
+    size_t exact_bytes;       /* from here on a chunk is taken for the block and no more */
     bool resizes;             /* blocks that are chunks may get another size, as chunks */
     bool eager;               /* pages go back at once: they count against a limit */
     _Atomic uint64_t held_bytes;
@@ -72,6 +73,7 @@ struct memspan_chunk {
     struct memspan_range range;
     struct memspan_record direct;
     uint64_t empty_since_ms;
+    size_t exact_bytes; /* its size, if it was taken for one block; else 0 */
     struct memspan_chunk *next_unused;
 };
 

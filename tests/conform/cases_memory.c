@@ -347,6 +347,57 @@ static void trim_gives_back(void)
     }
 }
 
+static uint64_t held_by(memspan_allocator_h allocator, uint64_t before)
+{
+    uint64_t held = conform_stats(allocator).held_bytes;
+
+    return (held > before) ? held - before : 0;
+}
+
+/* A driver's memory is there when it is taken: large blocks cost what they are. */
+static void large_blocks_take_little_more_than_their_size(void)
+{
+    static const size_t tenths[] = {10, 13, 20, 37, 40, 80, 93, 160, 215, 310}; /* of a MiB */
+    struct conform_memory m;
+
+    for (int k = 0; conform_kind(k, &m); k++) {
+        (void)memspan_trim();
+        for (size_t i = 0; (m.kind != MEMSPAN_KIND_HOST) && (i < sizeof(tenths) / sizeof(*tenths));
+             i++) {
+            size_t size = tenths[i] * 1048576 / 10;
+            bool power  = (tenths[i] % 10 == 0) && ((tenths[i] / 10 & (tenths[i] / 10 - 1)) == 0);
+            size_t most = size + size / (power ? 20 : 10);
+            uint64_t before = conform_stats(m.allocator).held_bytes;
+            void *blocks[3];
+            int count;
+            uint64_t held;
+
+            for (count = 0; count < 3; count++) {
+                blocks[count] = memspan_alloc(m.allocator, size);
+                if (blocks[count] == NULL) { /* a small device */
+                    break;
+                }
+                held = held_by(m.allocator, before);
+                CHECK(held <= most * ((size_t)count + 1), "%s: %llu bytes for %d of %zu",
+                      memspan_kind_name(m.kind), (unsigned long long)held, count + 1, size);
+            }
+            held = held_by(m.allocator, before);
+            if (count > 0) { /* the place of one that was freed serves the next */
+                CHECK_OK(memspan_free(blocks[count - 1]));
+                blocks[count - 1] = memspan_alloc(m.allocator, size);
+                CHECK(blocks[count - 1] != NULL);
+                CHECK(held_by(m.allocator, before) <= held, "%s: %zu bytes are taken again",
+                      memspan_kind_name(m.kind), size);
+            }
+            while (count > 0) {
+                CHECK_OK(memspan_free(blocks[--count]));
+            }
+            (void)memspan_trim();
+        }
+        conform_done(&m);
+    }
+}
+
 const struct conform_case conform_memory_cases[] = {
     {"sizes_of_all_sorts", sizes_of_all_sorts},
     {"many_small_blocks", many_small_blocks},
@@ -362,5 +413,7 @@ const struct conform_case conform_memory_cases[] = {
     {"realloc_moves_between_allocators", realloc_moves_between_allocators},
     {"live_memory_survives_its_allocator", live_memory_survives_its_allocator},
     {"trim_gives_back", trim_gives_back},
+    {"large_blocks_take_little_more_than_their_size",
+     large_blocks_take_little_more_than_their_size},
     {NULL, NULL},
 };
