@@ -33,6 +33,8 @@
     X(FILL, "fill", "fill-log",                                                                    \
       "256 MiB of it, random sizes to the first failure, then half freed")                         \
     X(LOOKUP, "lookup", NULL, "from a pointer to what it is; ns")                                  \
+    X(RETENTION, "retention", "retention-phases",                                                  \
+      "resident when (nearly) all is freed, and 3 s later; MiB")                                   \
     X(GROWTH, "growth", NULL, "a block grown by 4,000 calls of realloc, 16 KiB each; us a call")
 
 enum alloc_row {
@@ -56,7 +58,7 @@ struct alloc_point {
     bool more; /* more is better */
 };
 
-enum { ALLOC_POINTS_MAX = 48 };
+enum { ALLOC_POINTS_MAX = 64 };
 
 extern const struct alloc_row_facts alloc_rows[ALLOC_ROW_COUNT];
 extern const char *const alloc_row_names[ALLOC_ROW_COUNT];

@@ -58,6 +58,12 @@ const struct alloc_point alloc_points[] = {
     {ALLOC_LOOKUP, "lookup-1", "1 region", "ns", false},
     {ALLOC_LOOKUP, "lookup-64", "64", "ns", false},
     {ALLOC_LOOKUP, "lookup-10000", "10,000", "ns", false},
+    {ALLOC_RETENTION, "kept-peak", "threads: peak", "MiB", false},
+    {ALLOC_RETENTION, "kept", "freed", "MiB", false},
+    {ALLOC_RETENTION, "kept-later", "3 s later", "MiB", false},
+    {ALLOC_RETENTION, "phases-peak", "phases: peak", "MiB", false},
+    {ALLOC_RETENTION, "phases", "99 % freed", "MiB", false},
+    {ALLOC_RETENTION, "phases-later", "3 s later", "MiB", false},
     {ALLOC_GROWTH, "growth", "not touched", "us", false},
     {ALLOC_GROWTH, "growth-write", "written", "us", false},
 };

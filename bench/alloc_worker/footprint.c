@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static double resident_bytes(void)
+double worker_resident_bytes(void)
 {
     char text[128] = "";
     char *second;
@@ -30,7 +30,7 @@ bool worker_footprint(const struct worker *worker)
     size_t count  = worker->quick ? 2000 : 1000000;
     void **blocks = worker_blocks(count);
     void *first   = kind_take(worker->allocator, 64);
-    double before = resident_bytes();
+    double before = worker_resident_bytes();
     double start;
     double taken;
     double live;
@@ -47,14 +47,15 @@ bool worker_footprint(const struct worker *worker)
         *(volatile char *)blocks[i] = 1; /* a page that nobody touched is not there */
     }
     taken = worker_now_ns() - start;
-    live  = resident_bytes() - before;
+    live  = worker_resident_bytes() - before;
     start = worker_now_ns();
     for (size_t i = 0; i < count; i++) {
         kind_give(worker->allocator, blocks[i]);
     }
     start = worker_now_ns() - start;
     worker_point("footprint", live / (double)count);
-    worker_point("footprint-kept", (live > 0) ? 100 * (resident_bytes() - before) / live : 0);
+    worker_point("footprint-kept",
+                 (live > 0) ? 100 * (worker_resident_bytes() - before) / live : 0);
     worker_point("footprint-alloc", taken / (double)count);
     worker_point("footprint-free", start / (double)count);
     kind_give(worker->allocator, first);

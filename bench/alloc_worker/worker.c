@@ -20,7 +20,8 @@ static const struct {
             {"footprint", worker_footprint}, {"limit", worker_limit},
             {"init", worker_init},           {"lookup", worker_lookup},
             {"device-mix", worker_device},   {"fill", worker_fill_uniform},
-            {"fill-log", worker_fill_log},   {"growth", worker_growth}};
+            {"fill-log", worker_fill_log},   {"growth", worker_growth},
+            {"retention", worker_kept},      {"retention-phases", worker_phases}};
 
 /* stdio's own buffer would come from the allocator under test. */
 static char output[4096];

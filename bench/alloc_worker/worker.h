@@ -29,6 +29,8 @@ bool worker_threads(const struct worker *worker);
 bool worker_handover(const struct worker *worker);
 bool worker_footprint(const struct worker *worker);
 bool worker_growth(const struct worker *worker);
+bool worker_kept(const struct worker *worker);
+bool worker_phases(const struct worker *worker);
 bool worker_limit(const struct worker *worker);
 bool worker_init(const struct worker *worker);
 bool worker_lookup(const struct worker *worker);
@@ -39,6 +41,9 @@ bool worker_fill_log(const struct worker *worker);
 /* Write one point. Several batches: their median. */
 void worker_point(const char *name, double value);
 double worker_median(double *values, size_t count);
+
+/* The process's memory that is really there. */
+double worker_resident_bytes(void);
 
 /* @p count pointers, all NULL, that come from the system and are there already. NULL after saying
  * why. They stay until the process ends. */

@@ -40,7 +40,8 @@ expect 0 --quick --rounds 1 --aims --peers memspan,glibc \
     fail 'the CSV header has changed'
 for point in pair-64 random random-write threads-wall producer-consumer-cpu footprint limit-usable \
     limit-refusal limit-wrong limit-overshoot init-destroy start-up-added device-mix-64k \
-    device-pair-1m fill fill-log fill-log-largest lookup-1 lookup-10000 growth growth-write; do
+    device-pair-1m fill fill-log fill-log-largest lookup-1 lookup-10000 kept kept-later phases \
+    phases-later growth growth-write; do
     has csv ",$point,memspan,.*,1,.*,measured"
 done
 has csv ',pair,pair-64,glibc,[0-9.]*,ns,less,1,.*,measured'
@@ -56,7 +57,7 @@ has svg '</svg>'
 awk -f "$(dirname "$0")/geometry.awk" "$folder/svg" || fail 'texts lie on each other or outside'
 has svg 'Not drawn, but in the table'
 if command -v jq >/dev/null; then
-    jq -e '.schema == 1 and .benchmark == "alloc" and (.rows | length) == 43 * 3 and
+    jq -e '.schema == 1 and .benchmark == "alloc" and (.rows | length) == 49 * 3 and
            (.rows[0].median | type) == "number" and (.head.build | length) > 0' \
         "$folder/json" >/dev/null || fail 'the JSON file'
 fi
