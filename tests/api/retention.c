@@ -209,6 +209,7 @@ enum { PHASE_BYTES = 4 << 20, LIVE_SHARE = 100, PAGES_MOST = 40000, LIVE_MOST = 
 
 static uintptr_t pages[PAGES_MOST];
 static unsigned char *live[LIVE_MOST];
+static size_t live_size[LIVE_MOST];
 static size_t page_count, live_count;
 
 static int compare(const void *a, const void *b)
@@ -262,9 +263,17 @@ static void note_pages(unsigned char *const *blocks, size_t count)
 static void check_live(void)
 {
     for (size_t i = 0; i < live_count; i++) {
-        cr_assert(live[i][0] == (unsigned char)i && live[i][63] == (unsigned char)i, "object %zu",
-                  i);
+        cr_assert(live[i][0] == (unsigned char)i && live[i][live_size[i] - 1] == (unsigned char)i,
+                  "object %zu of %zu bytes", i, live_size[i]);
     }
+}
+
+static void keep(unsigned char *object, size_t size)
+{
+    cr_assert_lt(live_count, LIVE_MOST);
+    object[0] = object[size - 1] = (unsigned char)live_count;
+    live_size[live_count]        = size;
+    live[live_count++]           = object;
 }
 
 /* Objects of larger and larger sizes, of which one in a hundred lives on. */
@@ -284,8 +293,7 @@ static void run_phases(void)
         note_pages(objects, count);
         for (size_t i = 0; i < count; i++) {
             if ((i * 2654435761u >> 7) % LIVE_SHARE == 0) {
-                objects[i][0] = objects[i][63] = (unsigned char)live_count;
-                live[live_count++]             = objects[i];
+                keep(objects[i], size);
             } else {
                 DONE(memspan_free(objects[i]));
             }
@@ -351,10 +359,44 @@ Test(retention, trimming_gives_pages_without_live_objects_back)
         if (i % 2 == 0) {
             DONE(memspan_free(object));
         } else {
-            object[0] = object[63] = (unsigned char)live_count;
-            live[live_count++]     = object;
+            keep(object, SIZE);
         }
     }
+    end_phases();
+}
+
+/* Between blocks that live on, in chunks that are in use. */
+Test(retention, pages_of_free_blocks_go_back_when_the_decay_time_is_over)
+{
+    enum { COUNT = 120, SIZE = 300 << 10, SHARE = 8, PAIRS = 100, TRIES = 500 };
+    static unsigned char *blocks[COUNT];
+    static unsigned char *touched[COUNT * (SIZE / 4096)];
+    size_t count = 0;
+
+    decay_after("40");
+    take(MEMSPAN_ALLOCATOR_DEFAULT, (void **)blocks, COUNT, SIZE);
+    for (int i = 0; i < COUNT; i++) {
+        memset(blocks[i], 1, SIZE);
+        for (int at = 0; at < SIZE; at += 4096) {
+            touched[count++] = blocks[i] + at;
+        }
+    }
+    note_pages(touched, count);
+    for (int i = 0; i < COUNT; i++) {
+        if (i % SHARE == 0) {
+            keep(blocks[i], SIZE);
+        } else {
+            DONE(memspan_free(blocks[i]));
+        }
+    }
+    for (int i = 0; (i < TRIES) && (resident_bytes() > touched_bytes() / 2); i++) {
+        for (int n = 0; n < PAIRS; n++) {
+            DONE(memspan_free(memspan_alloc(MEMSPAN_ALLOCATOR_DEFAULT, 20000)));
+        }
+        wait_ms(10);
+    }
+    cr_expect_leq(resident_bytes(), touched_bytes() / 2, "%zu of %zu KiB are there",
+                  resident_bytes() / 1024, touched_bytes() / 1024);
     end_phases();
 }
 
