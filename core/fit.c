@@ -193,7 +193,8 @@ static void mark_start(struct memspan_range *range, uint32_t offset, uint32_t id
     uint64_t bit           = UINT64_C(1) << (offset % 64);
     uint64_t bits          = atomic_load_explicit(word, memory_order_relaxed);
 
-    atomic_store_explicit(&range->record_at[offset], id, memory_order_relaxed);
+    atomic_store_explicit(&range->record_at[memspan_range_slot(range, offset)], id,
+                          memory_order_relaxed);
     /* Written under the lock alone: a load and a store are enough beside lock-free readers. */
     atomic_store_explicit(word, (id != 0) ? (bits | bit) : (bits & ~bit), memory_order_relaxed);
 }
@@ -429,7 +430,8 @@ bool memspan_fit_resize(struct memspan_fit *fit, uint32_t id, uint32_t size)
 bool memspan_fit_add_range(struct memspan_fit *fit, struct memspan_range *range, uintptr_t address,
                            uint32_t units, bool zeroed)
 {
-    size_t index_bytes = memspan_round_up((size_t)units * sizeof(uint32_t), 64);
+    size_t granules    = memspan_round_up((size_t)units / 256 + 1, 4096 / sizeof(uint32_t));
+    size_t index_bytes = memspan_round_up((granules + units) * sizeof(uint32_t), 64);
     size_t bytes       = index_bytes + ((size_t)units + 63) / 64 * sizeof(uint64_t);
     unsigned char *both;
     struct memspan_record *r;
@@ -445,6 +447,7 @@ bool memspan_fit_add_range(struct memspan_fit *fit, struct memspan_range *range,
     *range = (struct memspan_range){.address              = address,
                                     .units                = units,
                                     .record_at            = (void *)both,
+                                    .granule_slots        = (uint32_t)granules,
                                     .starts               = (void *)(both + index_bytes),
                                     .records_mapped_bytes = bytes,
                                     .next                 = fit->ranges};
@@ -464,7 +467,7 @@ bool memspan_fit_add_range(struct memspan_fit *fit, struct memspan_range *range,
 
 void memspan_fit_remove_range(struct memspan_fit *fit, struct memspan_range *range)
 {
-    uint32_t id = atomic_load_explicit(&range->record_at[0], memory_order_relaxed);
+    uint32_t id = memspan_range_record(range, 0);
 
     take_out(fit, id);
     drop_record(fit, id);
@@ -489,7 +492,7 @@ uint32_t memspan_range_find(const struct memspan_range *range, size_t offset_byt
     if (unit >= range->units) {
         return 0;
     }
-    id = atomic_load_explicit(&range->record_at[unit], memory_order_relaxed);
+    id = memspan_range_record(range, unit);
     if (id != 0) {
         return id;
     }
@@ -503,7 +506,7 @@ uint32_t memspan_range_find(const struct memspan_range *range, size_t offset_byt
         return 0;
     }
     unit = word * 64 + 63 - (size_t)__builtin_clzll(bits);
-    return atomic_load_explicit(&range->record_at[unit], memory_order_relaxed);
+    return memspan_range_record(range, unit);
 }
 
 uint32_t memspan_fit_largest(const struct memspan_fit *fit)
@@ -530,7 +533,7 @@ uint32_t memspan_fit_largest(const struct memspan_fit *fit)
 static const char *check_range(const struct memspan_fit *fit, const struct memspan_range *range,
                                size_t *free_count, size_t *free_units)
 {
-    uint32_t id     = atomic_load_explicit(&range->record_at[0], memory_order_relaxed);
+    uint32_t id     = memspan_range_record(range, 0);
     uint32_t before = 0;
     uint32_t offset = 0;
     uint32_t used   = 0;

@@ -68,7 +68,8 @@ struct memspan_range {
     uintptr_t address; /* of its first byte; 0 where offsets alone matter */
     uint32_t units;
     uint32_t used_count;         /* blocks that are not free */
-    _Atomic uint32_t *record_at; /* by unit: the record of the block that starts there */
+    _Atomic uint32_t *record_at; /* by slot of a unit: the record of the block that starts there */
+    uint32_t granule_slots;      /* that come first */
     _Atomic uint64_t *starts;    /* a bit for each unit where a block starts */
     size_t records_mapped_bytes; /* of the two arrays */
     struct memspan_range *next;  /* the fit's ranges */
@@ -104,6 +105,21 @@ static inline void *memspan_record_address(const struct memspan_record *r)
 static inline size_t memspan_record_bytes(const struct memspan_record *r)
 {
     return (size_t)r->size << MEMSPAN_UNIT_SHIFT;
+}
+
+/* Where in record_at a unit stands: those that begin a granule of 64 KiB apart from the others, so
+ * that of a range of slabs, whose granules are all that begin anything, little is ever touched. */
+static inline size_t memspan_range_slot(const struct memspan_range *range, size_t unit)
+{
+    enum { SHIFT = 8, MASK = (1 << SHIFT) - 1 };
+
+    return ((unit & MASK) == 0) ? unit >> SHIFT : range->granule_slots + unit;
+}
+
+static inline uint32_t memspan_range_record(const struct memspan_range *range, size_t unit)
+{
+    return atomic_load_explicit(&range->record_at[memspan_range_slot(range, unit)],
+                                memory_order_relaxed);
 }
 
 /* The bin of a size in units, as one number: bins grow with it. */

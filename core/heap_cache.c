@@ -260,8 +260,7 @@ static struct memspan_record *find_block(const struct memspan_heap_cache *cache,
         ((offset & (MEMSPAN_UNIT_BYTES - 1)) != 0) || (chunk->provider->pool != cache->pool)) {
         return NULL;
     }
-    id = atomic_load_explicit(&chunk->range.record_at[offset >> MEMSPAN_UNIT_SHIFT],
-                              memory_order_relaxed);
+    id = memspan_range_record(&chunk->range, offset >> MEMSPAN_UNIT_SHIFT);
     return (id == 0) ? NULL : memspan_fit_record(cache->fit, id);
 }
 

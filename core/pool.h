@@ -84,7 +84,7 @@ static inline size_t memspan_block_capacity(const struct memspan_record *record)
 /* A record's number in the fit of its pool; of a block in use, or under the lock. */
 static inline uint32_t memspan_pool_id(const struct memspan_record *record)
 {
-    return atomic_load_explicit(&record->range->record_at[record->offset], memory_order_relaxed);
+    return memspan_range_record(record->range, record->offset);
 }
 
 const struct memspan_provider *memspan_pool_provider(const struct memspan_pool *pool);
