@@ -14,6 +14,7 @@
 #include "core/fork.h"
 #include "core/guard.h"
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
@@ -28,6 +29,7 @@ struct head {
     uint32_t kind;
     uint32_t token_bytes; /* of the backend's token, which follows */
     char backend[16];
+    char uid[72]; /* of the device */
 };
 
 struct opened {
@@ -39,7 +41,7 @@ struct opened {
     struct opened *next;
 };
 
-static const char magic[8] = "mspshr1";
+static const char magic[8] = "mspshr2";
 
 atomic_size_t memspan_opened_count;
 static struct opened *first;
@@ -145,6 +147,7 @@ memspan_status_t memspan_share_export(const void *pointer, void *token, size_t *
     pthread_once(&owner_once, choose_owner);
     memcpy(head.magic, magic, sizeof(magic));
     memcpy(head.backend, d->table->name, strlen(d->table->name));
+    snprintf(head.uid, sizeof(head.uid), "%s", d->info.uid);
     head.owner  = owner_number;
     head.serial = view.chunk->serial;
     head.offset = (uint64_t)((const unsigned char *)pointer - view.chunk->address);
@@ -187,8 +190,8 @@ static memspan_status_t read_head(const void *token, size_t token_size, struct h
         (memcmp(head_p->magic, magic, sizeof(magic)) != 0) ||
         (head_p->token_bytes != token_size - sizeof(*head_p)) ||
         (memchr(head_p->backend, '\0', sizeof(head_p->backend)) == NULL) ||
-        (head_p->size_bytes == 0) || (head_p->kind <= MEMSPAN_KIND_NONE) ||
-        (head_p->kind >= MEMSPAN_KIND_COUNT)) {
+        (memchr(head_p->uid, '\0', sizeof(head_p->uid)) == NULL) || (head_p->size_bytes == 0) ||
+        (head_p->kind <= MEMSPAN_KIND_NONE) || (head_p->kind >= MEMSPAN_KIND_COUNT)) {
         memspan_error(MEMSPAN_ERR_INVALID, "%zu bytes that are no token of shared memory",
                       token_size);
         return memspan_error_hint("a token is what memspan_share_export() wrote, all of it");
@@ -216,6 +219,32 @@ static memspan_status_t check_device(const struct memspan_device *d, const struc
         return memspan_error_hint("use the address that was exported");
     }
     return MEMSPAN_OK;
+}
+
+/* The device that the memory is of; else, since it may be hidden from this process alone, another
+ * of the same driver. */
+static const struct memspan_device *find_its_device(const struct head *head)
+{
+    const struct memspan_device *other = NULL;
+    int count                          = memspan_device_count();
+    int i;
+
+    for (i = 0; i < count; i++) {
+        const struct memspan_device *d = memspan_device_find(i);
+        if ((d == NULL) || (strcmp(d->table->name, head->backend) != 0)) {
+            continue;
+        }
+        if (strcmp(d->info.uid, head->uid) == 0) {
+            return d;
+        }
+        other = (other == NULL) ? d : other;
+    }
+    if (other == NULL) {
+        memspan_error(MEMSPAN_ERR_CONFLICT, "the memory is of device %s of %s, which is not here",
+                      head->uid, head->backend);
+        memspan_error_hint("memquery --why %s shows what this process sees", head->backend);
+    }
+    return other;
 }
 
 static struct opened *find_open(const struct memspan_device *d, const struct head *head)
@@ -313,7 +342,7 @@ memspan_status_t memspan_share_import(const void *token, size_t token_size, int 
     if (status != MEMSPAN_OK) {
         return status;
     }
-    d = memspan_device_find(number);
+    d = (number == MEMSPAN_SHARE_ITS_DEVICE) ? find_its_device(&head) : memspan_device_find(number);
     if (d == NULL) {
         return memspan_error_last()->status;
     }

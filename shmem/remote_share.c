@@ -19,7 +19,6 @@ void memspan_remote_share_offer(struct memspan_remote_token *token, const void *
 {
     size_t size = sizeof token->bytes;
 
-    token->device = device;
     if (memspan_share_export(base, token->bytes, &size) != MEMSPAN_OK) {
         memspan_debug_note("memory of device %d is reached through its PE: %s", device,
                            memspan_error_text());
@@ -33,8 +32,9 @@ static char *open_token(const struct memspan_remote_token *token)
     unsigned size = atomic_load_explicit(&token->size_bytes, memory_order_acquire);
     void *address;
 
-    if ((size == 0) ||
-        (memspan_share_import(token->bytes, size, token->device, &address, NULL) != MEMSPAN_OK)) {
+    /* PEs may see different devices: the owner's number means nothing here. */
+    if ((size == 0) || (memspan_share_import(token->bytes, size, MEMSPAN_SHARE_ITS_DEVICE, &address,
+                                             NULL) != MEMSPAN_OK)) {
         return &closed;
     }
     return address;

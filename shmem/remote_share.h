@@ -14,7 +14,6 @@ enum { MEMSPAN_REMOTE_SHARE_MAX = 64 }; /* memories of lower numbers; others are
 /* What the owner tells: in its slot of the node's control memory, by number. */
 struct memspan_remote_token {
     atomic_uint size_bytes; /* 0: it shares nothing */
-    int device;
     char bytes[MEMSPAN_SHARE_TOKEN_MAX_BYTES];
 };
 

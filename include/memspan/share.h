@@ -20,6 +20,9 @@
 
 MEMSPAN_BEGIN_DECLS
 
+/** For memspan_share_import(): the device that the memory is of, whatever its number here. */
+#define MEMSPAN_SHARE_ITS_DEVICE (-0x4d01)
+
 /** No token is longer. */
 #define MEMSPAN_SHARE_TOKEN_MAX_BYTES 1024
 
@@ -33,11 +36,15 @@ MEMSPAN_BEGIN_DECLS
 MEMSPAN_API memspan_status_t memspan_share_export(const void *pointer, void *token,
                                                   size_t *token_size_p);
 
-/** Open memory of another process on @p device, which must be the device that it is of. The address
- * is one that memspan_copy(), memspan_fill() and kernels of that device take; the host may use it
- * no more than the owner's host may use the owner's. The same memory is opened once and counted.
+/** Open memory of another process on @p device, which must be the device that it is of, or
+ * MEMSPAN_SHARE_ITS_DEVICE: that device, found by its uid, for numbers differ between processes
+ * that see different devices. Where this process does not see it, the first device of the same
+ * backend opens it, if its driver can (CUDA's does). The address is one that memspan_copy(),
+ * memspan_fill() and kernels of that device take; the host may use it no more than the owner's host
+ * may use the owner's. The same memory is opened once and counted.
  * @param size_p bytes from the address to the end of what was asked for by its owner; may be NULL
- * Errors: MEMSPAN_ERR_INVALID (no token), MEMSPAN_ERR_CONFLICT (of another device),
+ * Errors: MEMSPAN_ERR_INVALID (no token), MEMSPAN_ERR_CONFLICT (of another device, or of one that
+ * this process does not see and cannot open),
  * MEMSPAN_ERR_UNSUPPORTED (this process's own memory), MEMSPAN_ERR_PERMISSION,
  * MEMSPAN_ERR_NOT_FOUND (its owner is gone), MEMSPAN_ERR_DRIVER. */
 MEMSPAN_API memspan_status_t memspan_share_import(const void *token, size_t token_size, int device,

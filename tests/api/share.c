@@ -54,6 +54,9 @@ static int use(const struct letter *letter)
          MEMSPAN_ERR_NOT_FOUND);
     NEED(first == NULL);
     NEED(memspan_share_import(letter->token, letter->size, 0, &first, &size) == MEMSPAN_OK);
+    NEED(memspan_share_import(letter->token, letter->size, MEMSPAN_SHARE_ITS_DEVICE, &second,
+                              NULL) == MEMSPAN_OK);
+    NEED((second == first) && (memspan_share_close(second) == MEMSPAN_OK));
     NEED(size == BYTES - PAST);
     NEED(memspan_share_import(letter->token, letter->size, 0, &second, NULL) == MEMSPAN_OK);
     NEED(second == first); /* opened once, counted twice */
