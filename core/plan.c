@@ -641,6 +641,12 @@ memspan_status_t memspan_plan_make_plain(const struct memspan_space *space,
 
 memspan_status_t memspan_plan_provide(struct memspan_plan *plan)
 {
+    memspan_status_t status =
+        memspan_space_connect(plan->space, plan->spec.device, plan->spec.kind);
+
+    if (status != MEMSPAN_OK) {
+        return status;
+    }
     if (plan->provider == NULL) {
         plan->provider = memspan_provider_get(&plan->spec);
     }

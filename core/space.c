@@ -592,3 +592,23 @@ void memspan_space_after_fork(void)
 {
     pthread_mutex_unlock(&space_lock);
 }
+
+memspan_status_t memspan_space_connect(const struct memspan_space *space,
+                                       const struct memspan_device *home, memspan_kind_t kind)
+{
+    const memspan_backend_t *table = home->table;
+    memspan_status_t status        = MEMSPAN_OK;
+    size_t i;
+
+    if ((table->struct_size < offsetof(memspan_backend_t, connect) + sizeof(table->connect)) ||
+        (table->connect == NULL)) {
+        return MEMSPAN_OK;
+    }
+    for (i = 0; (status == MEMSPAN_OK) && (i < space->device_count); i++) {
+        const struct memspan_device *d = memspan_device_find(space->devices[i]);
+        if ((d != NULL) && (d != home) && (d->table == table)) {
+            status = table->connect(home->state, home->ordinal, kind, d->ordinal);
+        }
+    }
+    return status;
+}

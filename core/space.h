@@ -49,6 +49,11 @@ const char *memspan_resource_label(const struct memspan_resource *resource, char
 memspan_reach_t memspan_resource_reach(const struct memspan_resource *resource,
                                        const struct memspan_device *from);
 
+/* Memory of @p kind at @p home will be taken for the space: let its other devices reach it from now
+ * on. Drivers that give access only to devices in use must be told which they are. */
+memspan_status_t memspan_space_connect(const struct memspan_space *space,
+                                       const struct memspan_device *home, memspan_kind_t kind);
+
 void memspan_space_before_fork(void);
 void memspan_space_after_fork(void);
 

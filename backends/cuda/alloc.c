@@ -74,6 +74,13 @@ static memspan_status_t check_request(const struct cuda_device *device,
                            "managed memory of %s cannot be pinned: its driver moves it",
                            device->info.name);
     }
+    /* HMM moves pages of the usual size alone. */
+    if ((request->kind == MEMSPAN_KIND_COHERENT) && !device->facts.host_page_tables &&
+        (request->page_size_bytes > memspan_page_size())) {
+        return cuda_refuse(state, MEMSPAN_ERR_UNSUPPORTED, "drop the page size",
+                           "%s reaches no reserved huge pages: its driver moves pages by HMM",
+                           device->info.name);
+    }
     return MEMSPAN_OK;
 }
 
@@ -110,22 +117,39 @@ static const char *call_name(enum cuda_made made)
     }
 }
 
+/* The device may still use host pages that it reaches by itself, and munmap() does not wait. */
+static memspan_status_t give_back_pages(struct cuda_device *device, struct cuda_block *block)
+{
+    memspan_status_t status = MEMSPAN_OK;
+    cuda_result_t code      = cuda_wait_for_users(device, true);
+
+    if (cuda_is_captured(code)) {
+        return cuda_error(device->state, "cuCtxSynchronize", code,
+                          "%zu bytes of host pages stay: they may be in use", block->size_bytes);
+    }
+    if (block->registration != NULL) {
+        status = cuda_unregister(device, block->registration);
+    }
+    memspan_pages_give_back((void *)(uintptr_t)block->base, block->size_bytes);
+    if ((status == MEMSPAN_OK) && (code != CUDA_SUCCESS) && (code != CUDA_ERROR_DEINITIALIZED)) {
+        status = cuda_error(device->state, "cuCtxSynchronize", code,
+                            "work on %s failed before %zu bytes were given back", device->info.name,
+                            block->size_bytes);
+    }
+    return status;
+}
+
 static memspan_status_t give_back(struct cuda_device *device, struct cuda_block *block)
 {
     const struct cuda_calls *cu = &device->state->cu;
     cuda_result_t code          = CUDA_SUCCESS;
     const char *call            = "cuMemFree";
-    memspan_status_t status     = MEMSPAN_OK;
 
     switch (block->made) {
     case CUDA_MADE_MAPPED:
         return cuda_mapped_give_back(device, block);
     case CUDA_MADE_PAGES:
-        if (block->registered) {
-            status = cuda_unregister(device, (void *)(uintptr_t)block->base);
-        }
-        memspan_pages_give_back((void *)(uintptr_t)block->base, block->size_bytes);
-        return status;
+        return give_back_pages(device, block);
     case CUDA_MADE_HOST:
         call = "cuMemFreeHost";
         code = cu->cuMemFreeHost((void *)(uintptr_t)block->base);
@@ -155,9 +179,14 @@ static memspan_status_t take_from_driver(struct cuda_device *device, enum cuda_m
     size_t align = request->align_bytes;
     size_t spare = (align > DRIVER_ALIGN_BYTES) ? align - DRIVER_ALIGN_BYTES : 0;
     size_t size  = request->size_bytes;
+    bool on_host = (made == CUDA_MADE_HOST);
     cuda_result_t code;
     memspan_status_t status;
 
+    /* Pinned pages come as pages come. Pinning is slow: once seen, it is not tried again. */
+    if (on_host && atomic_load(&device->state->host_unaligned)) {
+        size += spare;
+    }
     for (;;) {
         block->made       = made;
         block->size_bytes = size;
@@ -177,6 +206,9 @@ static memspan_status_t take_from_driver(struct cuda_device *device, enum cuda_m
         }
         if (((block->base & (align - 1)) == 0) || (size > request->size_bytes)) {
             return MEMSPAN_OK;
+        }
+        if (on_host) {
+            atomic_store(&device->state->host_unaligned, true);
         }
         status = give_back(device, block);
         if (status != MEMSPAN_OK) {
@@ -275,12 +307,12 @@ static memspan_status_t take_pages(struct cuda_device *device, const memspan_req
         given->flags |= MEMSPAN_BLOCK_MIGRATABLE;
         return MEMSPAN_OK;
     }
-    status = cuda_register(device, given->address, given->size_bytes, &seen_at);
+    status =
+        cuda_register(device, given->address, given->size_bytes, &seen_at, &block->registration);
     if (status != MEMSPAN_OK) {
         memspan_pages_give_back(given->address, given->size_bytes);
         return status;
     }
-    block->registered = true;
     given->flags |= MEMSPAN_BLOCK_PINNED;
     if (seen_at != given->address) {
         give_back(device, block);
@@ -347,6 +379,7 @@ memspan_status_t cuda_alloc(void *state, int ordinal, const memspan_request_t *r
     memspan_block_t given = {.node = -1};
     struct cuda_block *block;
     memspan_status_t status = cuda_device_get(state, ordinal, &device);
+    int before;
 
     if (status == MEMSPAN_OK) {
         status = check_request(device, request);
@@ -359,10 +392,11 @@ memspan_status_t cuda_alloc(void *state, int ordinal, const memspan_request_t *r
         return cuda_refuse(state, MEMSPAN_ERR_NO_MEMORY, NULL, "no host memory for a block");
     }
     block->fd = -1;
-    status    = cuda_enter(state, ordinal, &device);
+    status    = cuda_enter(state, ordinal, &device, &before);
     if (status == MEMSPAN_OK) {
-        status = take(device, request, block, &given);
-        cuda_leave(device);
+        block->epoch = atomic_load(&device->epoch);
+        status       = take(device, request, block, &given);
+        cuda_leave(device, before);
     }
     if (status != MEMSPAN_OK) {
         free(block);
@@ -377,21 +411,54 @@ memspan_status_t cuda_alloc(void *state, int ordinal, const memspan_request_t *r
     return MEMSPAN_OK;
 }
 
+/* The driver has ended, or the program has reset the device: all that was theirs is gone, and what
+ * has the same address now is somebody else's. */
+static void forget(struct cuda_device *device, struct cuda_block *block)
+{
+    if (block->made == CUDA_MADE_MANAGED) {
+        atomic_fetch_sub(&device->managed_bytes, block->size_bytes);
+    }
+    if (block->registration != NULL) {
+        cuda_registration_forget(device->state, block->registration);
+    }
+    if (block->made == CUDA_MADE_PAGES) {
+        memspan_pages_give_back((void *)(uintptr_t)block->base, block->size_bytes);
+    }
+    if (block->fd >= 0) {
+        close(block->fd);
+    }
+}
+
 memspan_status_t cuda_free(void *state, int ordinal, const memspan_block_t *given)
 {
     struct cuda_device *device;
+    struct cuda_block *block;
     memspan_status_t status;
+    int before = 0;
+    bool gone;
 
     if ((given == NULL) || (given->cookie == NULL)) {
         return cuda_refuse(state, MEMSPAN_ERR_INVALID, NULL, "no block to give back");
     }
-    status = cuda_enter_to_give_back(state, ordinal, &device);
-    if (status != MEMSPAN_OK) {
+    block  = given->cookie;
+    status = cuda_device_get(state, ordinal, &device);
+    if (status == MEMSPAN_OK) {
+        status = cuda_enter_to_give_back(state, ordinal, &device, &before);
+    }
+    gone = (status == MEMSPAN_ERR_OFF);
+    if ((status != MEMSPAN_OK) && !gone) {
         return status;
     }
-    cuda_block_remove(state, given->cookie);
-    status = give_back(device, given->cookie);
-    cuda_leave(device);
-    free(given->cookie);
+    cuda_block_remove(state, block);
+    if (gone || (block->epoch != atomic_load(&device->epoch))) {
+        forget(device, block);
+        status = MEMSPAN_OK;
+    } else {
+        status = give_back(device, block);
+    }
+    if (!gone) {
+        cuda_leave(device, before);
+    }
+    free(block);
     return status;
 }

@@ -26,10 +26,10 @@ static void fill_access(struct cuda_device *device)
                            "PAGEABLE_MEMORY_ACCESS %d", f->pageable);
     memspan_capability_set(info, MEMSPAN_CAN_HOST_ATOMICS, f->host_atomics,
                            "HOST_NATIVE_ATOMIC_SUPPORTED %d", f->host_atomics);
-    memspan_capability_set(info, MEMSPAN_CAN_IMPORT, f->same_address || f->pageable,
+    memspan_capability_set(info, MEMSPAN_CAN_IMPORT, f->same_address || f->host_page_tables,
                            "HOST_REGISTER_SUPPORTED %d, CAN_USE_HOST_POINTER_FOR_REGISTERED_MEM "
-                           "%d, PAGEABLE_MEMORY_ACCESS %d",
-                           f->registers, f->same_address, f->pageable);
+                           "%d, ...USES_HOST_PAGE_TABLES %d",
+                           f->registers, f->same_address, f->host_page_tables);
     memspan_capability_set(info, MEMSPAN_CAN_PREFETCH, f->concurrent && prefetches,
                            prefetches ? "CONCURRENT_MANAGED_ACCESS %d"
                                       : "the driver has no cuMemPrefetchAsync "

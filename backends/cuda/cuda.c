@@ -123,4 +123,5 @@ const memspan_backend_t memspan_backend_cuda = {
     .ipc_close        = cuda_ipc_close,
     .dmabuf_export    = cuda_dmabuf_export,
     .reach_source     = cuda_reach_source,
+    .connect          = cuda_connect,
 };

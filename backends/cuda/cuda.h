@@ -5,7 +5,12 @@
 /* The records of the CUDA backend. Work is done in the devices' primary contexts, the ones that the
  * CUDA runtime and OpenMP offload runtimes use, so that addresses mean the same to all of them. A
  * context is retained when first needed, never by a mere question, and pushed and popped around
- * each call: the caller's thread keeps the context it had.
+ * each call: the caller's thread keeps the context it had. Meanwhile the thread's capture mode is
+ * relaxed, so that a program that captures a stream may allocate.
+ *
+ * A program may reset a device (cudaDeviceReset), and all that was made in its context goes with
+ * it: streams, modules, memory. Each reset that is found begins an epoch of the device; what is of
+ * an earlier one is forgotten, not given back, because its handles may be somebody else's by now.
  *
  * Locks: cuda_device::lock guards what is made later on (context, queues, modules, peers),
  * cuda_state::lock the registered host pages and the list of blocks. A thread that holds a device's
@@ -31,6 +36,8 @@ enum cuda_made {
     CUDA_MADE_OPENED   /* cuIpcOpenMemHandle */
 };
 
+struct cuda_registration;
+
 /* The backend's own about a block: memspan_block_t::cookie. */
 struct cuda_block {
     struct cuda_block *next; /* cuda_state::blocks */
@@ -40,12 +47,15 @@ struct cuda_block {
     cuda_handle_t handle;
     int handle_types; /* MAPPED: how it may be shared */
     int fd;           /* MAPPED: given to others while the block lives, or -1 */
-    bool registered;  /* PAGES */
+    unsigned epoch;   /* of the device when it was made */
+    struct cuda_registration *registration; /* PAGES: or NULL */
 };
 
 /* A stream, and room for the partial sums of a reduction on it. */
 struct cuda_queue {
+    struct cuda_queue *next; /* cuda_device::forgotten */
     struct cuda_device *device;
+    unsigned epoch; /* of the device when it was made */
     cuda_stream_t stream;
     cuda_address_t scratch; /* 0 until first needed; the device's lock */
 };
@@ -89,8 +99,11 @@ struct cuda_device {
     struct cuda_facts facts;
     _Atomic uint64_t managed_bytes; /* given and not given back */
     pthread_mutex_t lock;
-    _Atomic(cuda_context_t) context; /* written once, under the lock */
-    struct cuda_queue *queue;        /* the device's own, made when first needed */
+    _Atomic(cuda_context_t) context;       /* written under the lock: once, and after each reset */
+    _Atomic unsigned long long context_id; /* the driver's number of it; 0 where it has none */
+    atomic_uint epoch;                     /* how often it was reset, as far as we know */
+    struct cuda_queue *queue;              /* the device's own, made when first needed */
+    struct cuda_queue *forgotten;          /* such of earlier epochs */
     struct cuda_kernel kernels[CUDA_KERNELS];
     struct cuda_kernel combine[CUDA_OPERATIONS][CUDA_ELEMENTS];
 };
@@ -108,6 +121,8 @@ struct cuda_registration {
     struct cuda_registration *next;
     char *address;
     size_t size_bytes;
+    struct cuda_device *home; /* whose context they are registered in */
+    unsigned epoch;           /* of home when they were */
     int references;
     bool ours; /* somebody else had registered them otherwise */
 };
@@ -121,6 +136,8 @@ struct cuda_state {
     struct cuda_device *devices;
     int device_count;
     _Atomic(enum cuda_peer) *peers; /* [from * device_count + home] */
+    atomic_bool gone;               /* the process ends, and the driver has ended already */
+    atomic_bool host_unaligned;     /* cuMemHostAlloc has answered an address on a page only */
     pthread_mutex_t lock;
     struct cuda_registration *registrations;
     struct cuda_block *blocks; /* all of ours */
@@ -150,16 +167,30 @@ void cuda_log_last(const struct cuda_state *state, const char *what);
 /* The device of an ordinal, without touching it; refuses unknown ones, and forked children. */
 memspan_status_t cuda_device_get(void *state, int ordinal, struct cuda_device **device_p);
 
-/* The same, with its primary context current until cuda_leave(). */
-memspan_status_t cuda_enter(void *state, int ordinal, struct cuda_device **device_p);
-memspan_status_t cuda_enter_to_give_back(void *state, int ordinal, struct cuda_device **device_p);
-void cuda_leave(struct cuda_device *device);
+/* The same, with its primary context current until cuda_leave(), which is told the thread's capture
+ * mode of before. */
+memspan_status_t cuda_enter(void *state, int ordinal, struct cuda_device **device_p, int *before_p);
+void cuda_leave(struct cuda_device *device, int before);
+
+/* To give something back. MEMSPAN_ERR_OFF, and nothing recorded: the driver has ended before us, as
+ * it does at the end of a process, with all that was its own. */
+memspan_status_t cuda_enter_to_give_back(void *state, int ordinal, struct cuda_device **device_p,
+                                         int *before_p);
 
 /* True when its primary context exists already, whoever made it. */
 bool cuda_context_is_active(const struct cuda_device *device);
 
 /* Let every device that can, and that somebody uses, reach the memory of @p home. */
 void cuda_peers_enable(struct cuda_device *home);
+
+/* memspan_backend_t::connect: wake both devices, so that @p from has access from now on. */
+memspan_status_t cuda_connect(void *state, int home, memspan_kind_t kind, int from);
+
+/* Wait for all work of the devices that are awake and may use memory of @p device: all of them for
+ * host pages, its peers for device memory. The first failure. */
+cuda_result_t cuda_wait_for_users(struct cuda_device *device, bool host_pages);
+/* That failure: a stream is being captured, and waiting is not possible. */
+bool cuda_is_captured(cuda_result_t code);
 
 enum cuda_peer cuda_peer_get(const struct cuda_state *state, int from, int home);
 
@@ -205,8 +236,13 @@ memspan_status_t cuda_mapped_map(struct cuda_device *device, struct cuda_block *
 /* import.c: host pages in the driver's table. Context current for the first two. */
 
 memspan_status_t cuda_register(struct cuda_device *device, void *address, size_t size_bytes,
-                               void **seen_at_p);
-memspan_status_t cuda_unregister(struct cuda_device *device, void *address);
+                               void **seen_at_p, struct cuda_registration **registration_p);
+/* @p registration as cuda_register() gave it; once for each time. */
+memspan_status_t cuda_unregister(struct cuda_device *device,
+                                 const struct cuda_registration *registration);
+/* Without a call of the driver. */
+void cuda_registration_forget(struct cuda_state *state,
+                              const struct cuda_registration *registration);
 memspan_status_t cuda_import(void *state, int ordinal, void *address, size_t size_bytes,
                              void **address_p, void **cookie_p);
 memspan_status_t cuda_release(void *state, int ordinal, void *address, size_t size_bytes,
@@ -233,6 +269,8 @@ memspan_status_t cuda_queue_get(struct cuda_device *device, void *queue,
                                 struct cuda_queue **queue_p);
 memspan_status_t cuda_queue_need_scratch(struct cuda_queue *queue, size_t size_bytes);
 void cuda_queue_drop(struct cuda_queue *queue);
+/* The same after a reset, or without a driver: the record alone. */
+void cuda_queue_forget(struct cuda_queue *queue);
 memspan_status_t cuda_queue_create(void *state, int ordinal, void **queue_p);
 memspan_status_t cuda_queue_destroy(void *state, int ordinal, void *queue);
 memspan_status_t cuda_copy(void *state, int ordinal, void *queue, void *to, const void *from,
@@ -256,6 +294,7 @@ bool cuda_ptx_write_combine(int operation, int element, char text[CUDA_PTX_BYTES
 memspan_status_t cuda_launch(void *state, int ordinal, void *queue,
                              const memspan_kernel_call_t *call);
 void cuda_kernels_drop(struct cuda_device *device);
+void cuda_kernels_forget(struct cuda_device *device);
 bool cuda_has_kernels(const struct cuda_device *device);
 
 /* share.c: other processes and network cards. */

@@ -23,6 +23,7 @@ typedef int cuda_jit_option_t;
 typedef int cuda_handle_type_t;
 typedef int cuda_range_handle_type_t;
 typedef int cuda_granularity_t;
+typedef int cuda_capture_mode_t;
 typedef struct CUctx_st *cuda_context_t;
 typedef struct CUstream_st *cuda_stream_t;
 typedef struct CUmod_st *cuda_module_t;
@@ -45,6 +46,7 @@ typedef CUjit_option cuda_jit_option_t;
 typedef CUmemAllocationHandleType cuda_handle_type_t;
 typedef CUmemRangeHandleType cuda_range_handle_type_t;
 typedef CUmemAllocationGranularity_flags cuda_granularity_t;
+typedef CUstreamCaptureMode cuda_capture_mode_t;
 typedef CUcontext cuda_context_t;
 typedef CUstream cuda_stream_t;
 typedef CUmodule cuda_module_t;
@@ -130,6 +132,7 @@ struct cuda_ipc_handle { /* CUipcMemHandle, and CUmemFabricHandle has the same f
     X(MEMHOSTREGISTER_PORTABLE, 1)                                                                 \
     X(MEMHOSTREGISTER_DEVICEMAP, 2)                                                                \
     X(STREAM_NON_BLOCKING, 1)                                                                      \
+    X(STREAM_CAPTURE_MODE_RELAXED, 2)                                                              \
     X(MEM_ADVISE_SET_PREFERRED_LOCATION, 3)                                                        \
     X(MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION, 4)                                               \
     X(MEM_LOCATION_TYPE_DEVICE, 1)                                                                 \
@@ -186,6 +189,9 @@ enum cuda_constant {
     X(CUDA_ERROR_NOT_SUPPORTED, 801)                                                               \
     X(CUDA_ERROR_SYSTEM_NOT_READY, 802)                                                            \
     X(CUDA_ERROR_SYSTEM_DRIVER_MISMATCH, 803)                                                      \
+    X(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, 900)                                                  \
+    X(CUDA_ERROR_STREAM_CAPTURE_INVALIDATED, 901)                                                  \
+    X(CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD, 908)                                                 \
     X(CUDA_ERROR_UNKNOWN, 999)
 
 #ifndef MEMSPAN_CUDA_HEADER_TYPES
@@ -217,6 +223,8 @@ enum cuda_status {
     X(cuCtxPopCurrent_v2, NULL, 0, (cuda_context_t *))                                             \
     X(cuCtxSynchronize, NULL, 0, (void))                                                           \
     X(cuCtxEnablePeerAccess, NULL, 1, (cuda_context_t, unsigned))                                  \
+    X(cuCtxGetId, NULL, 1, (cuda_context_t, unsigned long long *))                                 \
+    X(cuThreadExchangeStreamCaptureMode, NULL, 1, (cuda_capture_mode_t *))                         \
     X(cuMemGetInfo_v2, NULL, 0, (size_t *, size_t *))                                              \
     X(cuMemAlloc_v2, NULL, 0, (cuda_address_t *, size_t))                                          \
     X(cuMemFree_v2, NULL, 0, (cuda_address_t))                                                     \

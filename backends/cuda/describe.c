@@ -263,6 +263,7 @@ static uint64_t free_bytes(void *state, struct cuda_device *device)
     size_t available = 0;
     size_t total     = 0;
     cuda_result_t code;
+    int before;
 
     if (device->facts.integrated) {
         return memspan_driver_host_available();
@@ -270,7 +271,7 @@ static uint64_t free_bytes(void *state, struct cuda_device *device)
     if (!cuda_context_is_active(device)) {
         return MEMSPAN_UNKNOWN;
     }
-    if (cuda_enter(state, device->ordinal, &entered) != MEMSPAN_OK) {
+    if (cuda_enter(state, device->ordinal, &entered, &before) != MEMSPAN_OK) {
         cuda_log_last(device->state, "free memory of a device");
         return MEMSPAN_UNKNOWN;
     }
@@ -278,7 +279,7 @@ static uint64_t free_bytes(void *state, struct cuda_device *device)
     if (code != CUDA_SUCCESS) {
         cuda_log_failure(device->state, "cuMemGetInfo", code, "free memory of a device");
     }
-    cuda_leave(device);
+    cuda_leave(device, before);
     return (code == CUDA_SUCCESS) ? available : MEMSPAN_UNKNOWN;
 }
 

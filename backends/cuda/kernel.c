@@ -169,12 +169,13 @@ memspan_status_t cuda_launch(void *state, int ordinal, void *opaque,
     struct cuda_device *device;
     struct cuda_queue *queue;
     memspan_status_t status = cuda_device_get(state, ordinal, &device);
+    int before              = 0;
 
     if (status == MEMSPAN_OK) {
         status = check_call(device, call);
     }
     if (status == MEMSPAN_OK) {
-        status = cuda_enter(state, ordinal, &device);
+        status = cuda_enter(state, ordinal, &device, &before);
     }
     if (status != MEMSPAN_OK) {
         return status;
@@ -186,7 +187,7 @@ memspan_status_t cuda_launch(void *state, int ordinal, void *opaque,
         status = start_any(queue, call);
         pthread_mutex_unlock(&device->lock);
     }
-    cuda_leave(device);
+    cuda_leave(device, before);
     return status;
 }
 
@@ -202,6 +203,12 @@ static void drop_kernel(const struct cuda_device *device, struct cuda_kernel *ke
         cuda_log_failure(device->state, "cuModuleUnload", code, "closing a device");
     }
     kernel->module = NULL;
+}
+
+void cuda_kernels_forget(struct cuda_device *device)
+{
+    memset(device->kernels, 0, sizeof(device->kernels));
+    memset(device->combine, 0, sizeof(device->combine));
 }
 
 void cuda_kernels_drop(struct cuda_device *device)

@@ -157,31 +157,6 @@ memspan_status_t cuda_mapped_take(struct cuda_device *device, const memspan_requ
     return MEMSPAN_OK;
 }
 
-/* Unlike cuMemFree, unmapping does not wait for those who use it: all who may. */
-static cuda_result_t wait_for_users(struct cuda_device *device)
-{
-    struct cuda_state *state = device->state;
-    cuda_result_t first      = CUDA_SUCCESS;
-    int i;
-
-    for (i = 0; i < state->device_count; i++) {
-        struct cuda_device *user = &state->devices[i];
-        cuda_result_t code;
-        if ((atomic_load(&user->context) == NULL) ||
-            ((user != device) && (cuda_peer_get(state, i, device->ordinal) == CUDA_PEER_NO))) {
-            continue;
-        }
-        if (cuda_enter_to_give_back(state, i, &user) != MEMSPAN_OK) {
-            cuda_log_last(state, "waiting for who may use mapped memory");
-            continue;
-        }
-        code = state->cu.cuCtxSynchronize();
-        cuda_leave(user);
-        first = (first == CUDA_SUCCESS) ? code : first;
-    }
-    return first;
-}
-
 static void keep_first(const char **call, cuda_result_t *first, const char *next_call,
                        cuda_result_t code)
 {
@@ -195,8 +170,13 @@ memspan_status_t cuda_mapped_give_back(struct cuda_device *device, struct cuda_b
 {
     const struct cuda_calls *cu = &device->state->cu;
     const char *call            = "cuCtxSynchronize";
-    cuda_result_t first         = wait_for_users(device);
+    /* Unlike cuMemFree, unmapping does not wait for those who use it. */
+    cuda_result_t first = cuda_wait_for_users(device, false);
 
+    if (cuda_is_captured(first)) {
+        return cuda_error(device->state, call, first, "%zu bytes of %s stay: they may be in use",
+                          block->size_bytes, device->info.name);
+    }
     if (block->fd >= 0) {
         close(block->fd);
     }

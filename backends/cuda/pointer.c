@@ -18,6 +18,12 @@ memspan_status_t cuda_pointer_ask(const struct cuda_state *state, const void *po
         state->cu.cuPointerGetAttributes(sizeof(questions) / sizeof(questions[0]), questions,
                                          answers, (cuda_address_t)(uintptr_t)pointer);
 
+    /* A thread without a context, and a driver that has not started or has ended, know nothing. */
+    if ((code == CUDA_ERROR_INVALID_CONTEXT) || (code == CUDA_ERROR_NOT_INITIALIZED) ||
+        (code == CUDA_ERROR_DEINITIALIZED)) {
+        *answer_p = (struct cuda_pointer){0};
+        return MEMSPAN_OK;
+    }
     if (code != CUDA_SUCCESS) {
         return cuda_error(state, "cuPointerGetAttributes", code,
                           "the driver does not tell what is at %p", pointer);
@@ -70,8 +76,9 @@ memspan_status_t cuda_pointer_describe(void *opaque, const void *pointer,
     struct cuda_device *entered = NULL;
     memspan_pointer_facts_t facts;
     memspan_status_t status;
+    int before = 0;
 
-    status = (awake != NULL) ? cuda_enter(state, awake->ordinal, &entered)
+    status = (awake != NULL) ? cuda_enter(state, awake->ordinal, &entered, &before)
                              : cuda_device_get(state, 0, &entered);
     if (status != MEMSPAN_OK) {
         return status;
@@ -99,7 +106,7 @@ memspan_status_t cuda_pointer_describe(void *opaque, const void *pointer,
         *facts_p               = facts;
     }
     if (awake != NULL) {
-        cuda_leave(entered);
+        cuda_leave(entered, before);
     }
     return status;
 }

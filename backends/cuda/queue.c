@@ -15,6 +15,7 @@ static memspan_status_t make(struct cuda_device *device, struct cuda_queue **que
                            "no host memory for a queue");
     }
     queue->device = device;
+    queue->epoch  = atomic_load(&device->epoch);
     code          = device->state->cu.cuStreamCreate(&queue->stream, CUDA_STREAM_NON_BLOCKING);
     if (code != CUDA_SUCCESS) {
         free(queue);
@@ -30,6 +31,10 @@ memspan_status_t cuda_queue_get(struct cuda_device *device, void *queue,
 {
     memspan_status_t status = MEMSPAN_OK;
 
+    if ((queue != NULL) && ((struct cuda_queue *)queue)->epoch != atomic_load(&device->epoch)) {
+        return cuda_refuse(device->state, MEMSPAN_ERR_NOT_FOUND, "make another one",
+                           "the queue went when the program reset %s", device->info.name);
+    }
     if (queue != NULL) {
         *queue_p = queue;
         return MEMSPAN_OK;
@@ -63,6 +68,11 @@ memspan_status_t cuda_queue_need_scratch(struct cuda_queue *queue, size_t size_b
     return MEMSPAN_OK;
 }
 
+void cuda_queue_forget(struct cuda_queue *queue)
+{
+    free(queue);
+}
+
 void cuda_queue_drop(struct cuda_queue *queue)
 {
     const struct cuda_state *state = queue->device->state;
@@ -85,38 +95,51 @@ memspan_status_t cuda_queue_create(void *state, int ordinal, void **queue_p)
 {
     struct cuda_device *device;
     struct cuda_queue *queue = NULL;
-    memspan_status_t status  = cuda_enter(state, ordinal, &device);
+    int before;
+    memspan_status_t status = cuda_enter(state, ordinal, &device, &before);
 
     if (status != MEMSPAN_OK) {
         return status;
     }
     status = make(device, &queue);
-    cuda_leave(device);
+    cuda_leave(device, before);
     if (status == MEMSPAN_OK) {
         *queue_p = queue;
     }
     return status;
 }
 
-memspan_status_t cuda_queue_destroy(void *state, int ordinal, void *queue)
+memspan_status_t cuda_queue_destroy(void *state, int ordinal, void *opaque)
 {
+    struct cuda_queue *queue = opaque;
     struct cuda_device *device;
     cuda_result_t code;
     memspan_status_t status;
+    int before;
 
     if (queue == NULL) {
         return MEMSPAN_OK;
     }
-    status = cuda_enter_to_give_back(state, ordinal, &device);
+    status = cuda_enter_to_give_back(state, ordinal, &device, &before);
+    if (status == MEMSPAN_ERR_OFF) {
+        cuda_queue_forget(queue);
+        return MEMSPAN_OK;
+    }
     if (status != MEMSPAN_OK) {
         return status;
     }
-    code = device->state->cu.cuStreamSynchronize(((struct cuda_queue *)queue)->stream);
+    if (queue->epoch != atomic_load(&device->epoch)) {
+        cuda_leave(device, before);
+        cuda_queue_forget(queue);
+        return MEMSPAN_OK;
+    }
+    /* Destroying a stream does not wait for it, nor tell how its work ended. */
+    code = device->state->cu.cuStreamSynchronize(queue->stream);
     if (code != CUDA_SUCCESS) {
         status =
             cuda_error(state, "cuStreamSynchronize", code, "work on %s failed", device->info.name);
     }
     cuda_queue_drop(queue);
-    cuda_leave(device);
+    cuda_leave(device, before);
     return status;
 }

@@ -110,6 +110,7 @@ memspan_status_t cuda_ipc_export(void *state, int ordinal, const memspan_block_t
     struct cuda_device *device;
     struct token token;
     memspan_status_t status;
+    int before;
 
     if (bytes == NULL) {
         *token_size_p = sizeof(token);
@@ -120,7 +121,7 @@ memspan_status_t cuda_ipc_export(void *state, int ordinal, const memspan_block_t
                            "%zu bytes are not enough for a token: %zu", *token_size_p,
                            sizeof(token));
     }
-    status = cuda_enter(state, ordinal, &device);
+    status = cuda_enter(state, ordinal, &device, &before);
     if (status != MEMSPAN_OK) {
         return status;
     }
@@ -132,12 +133,27 @@ memspan_status_t cuda_ipc_export(void *state, int ordinal, const memspan_block_t
     token.offset       = (uint64_t)(uintptr_t)block->address - own->base;
     status             = (own->made == CUDA_MADE_MAPPED) ? export_mapped(device, own, &token)
                                                          : export_plain(device, own, &token);
-    cuda_leave(device);
+    cuda_leave(device, before);
     if (status == MEMSPAN_OK) {
         memcpy(bytes, &token, sizeof(token));
         *token_size_p = sizeof(token);
     }
     return status;
+}
+
+/* The uid is of another device that this process sees. */
+static bool is_another(const struct cuda_device *device, const char *uid)
+{
+    const struct cuda_state *state = device->state;
+    int i;
+
+    for (i = 0; i < state->device_count; i++) {
+        const struct cuda_device *d = &state->devices[i];
+        if ((d != device) && (strncmp(uid, d->info.uid, sizeof(d->info.uid)) == 0)) {
+            return strncmp(uid, device->info.uid, sizeof(device->info.uid)) != 0;
+        }
+    }
+    return false;
 }
 
 static memspan_status_t check_token(const struct cuda_device *device, const struct token *token)
@@ -148,7 +164,8 @@ static memspan_status_t check_token(const struct cuda_device *device, const stru
         return cuda_refuse(device->state, MEMSPAN_ERR_INVALID, NULL,
                            "these bytes are no token of CUDA memory");
     }
-    if (strncmp(token->uid, device->info.uid, sizeof(token->uid)) != 0) {
+    /* Of a device that is hidden from this process, the driver decides. */
+    if (is_another(device, token->uid)) {
         return cuda_refuse(device->state, MEMSPAN_ERR_CONFLICT, "open it on the same device",
                            "the memory is of device %.40s, not %.40s", token->uid,
                            device->info.uid);
@@ -234,6 +251,7 @@ memspan_status_t cuda_ipc_import(void *state, int ordinal, const void *bytes, si
     struct cuda_block *own;
     struct token token;
     memspan_status_t status;
+    int before;
 
     if ((bytes == NULL) || (token_size != sizeof(token))) {
         return cuda_refuse(state, MEMSPAN_ERR_INVALID, NULL,
@@ -246,7 +264,7 @@ memspan_status_t cuda_ipc_import(void *state, int ordinal, const void *bytes, si
         return cuda_refuse(state, MEMSPAN_ERR_NO_MEMORY, NULL, "no host memory for a block");
     }
     own->fd = -1;
-    status  = cuda_enter(state, ordinal, &device);
+    status  = cuda_enter(state, ordinal, &device, &before);
     if (status != MEMSPAN_OK) {
         free(own);
         return status;
@@ -256,7 +274,8 @@ memspan_status_t cuda_ipc_import(void *state, int ordinal, const void *bytes, si
         status = (token.forms == TOKEN_LEGACY) ? open_plain(device, &token, own)
                                                : open_mapped(device, &token, own);
     }
-    cuda_leave(device);
+    own->epoch = atomic_load(&device->epoch);
+    cuda_leave(device, before);
     if (status != MEMSPAN_OK) {
         free(own);
         return status;
@@ -285,6 +304,7 @@ memspan_status_t cuda_dmabuf_export(void *state, int ordinal, const void *addres
     struct cuda_device *device;
     cuda_result_t code;
     int fd                  = -1;
+    int before              = 0;
     memspan_status_t status = cuda_device_get(state, ordinal, &device);
 
     if (status != MEMSPAN_OK) {
@@ -295,7 +315,7 @@ memspan_status_t cuda_dmabuf_export(void *state, int ordinal, const void *addres
                            "it takes the open kernel modules and a kernel from 5.12 on",
                            "%s exports no dma-buf (DMA_BUF_SUPPORTED 0)", device->info.name);
     }
-    status = cuda_enter(state, ordinal, &device);
+    status = cuda_enter(state, ordinal, &device, &before);
     if (status != MEMSPAN_OK) {
         return status;
     }
@@ -305,7 +325,7 @@ memspan_status_t cuda_dmabuf_export(void *state, int ordinal, const void *addres
         status = cuda_error(state, "cuMemGetHandleForAddressRange", code,
                             "no dma-buf for %zu bytes at %p", size_bytes, address);
     }
-    cuda_leave(device);
+    cuda_leave(device, before);
     if (status == MEMSPAN_OK) {
         *fd_p     = fd;
         *offset_p = (uintptr_t)address - start;

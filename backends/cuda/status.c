@@ -52,6 +52,9 @@ static const char *hint_for(cuda_result_t code)
     case CUDA_ERROR_LAUNCH_FAILED:
         return "a kernel or the device failed earlier: every later call answers this until the "
                "process ends";
+    case CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED:
+    case CUDA_ERROR_STREAM_CAPTURE_INVALIDATED:
+        return "a stream is being captured: free such memory before or after";
     default:
         return NULL;
     }

@@ -12,16 +12,17 @@ static cuda_address_t address_of(const void *pointer)
 
 /* A device's context and a queue of it. Left by cuda_leave() on success. */
 static memspan_status_t enter_queue(void *state, int ordinal, void *opaque,
-                                    struct cuda_device **device_p, struct cuda_queue **queue_p)
+                                    struct cuda_device **device_p, struct cuda_queue **queue_p,
+                                    int *before_p)
 {
-    memspan_status_t status = cuda_enter(state, ordinal, device_p);
+    memspan_status_t status = cuda_enter(state, ordinal, device_p, before_p);
 
     if (status != MEMSPAN_OK) {
         return status;
     }
     status = cuda_queue_get(*device_p, opaque, queue_p);
     if (status != MEMSPAN_OK) {
-        cuda_leave(*device_p);
+        cuda_leave(*device_p, *before_p);
     }
     return status;
 }
@@ -33,11 +34,12 @@ memspan_status_t cuda_copy(void *state, int ordinal, void *opaque, void *to, con
     struct cuda_queue *queue;
     cuda_result_t code;
     memspan_status_t status;
+    int before;
 
     if (size_bytes == 0) {
         return MEMSPAN_OK;
     }
-    status = enter_queue(state, ordinal, opaque, &device, &queue);
+    status = enter_queue(state, ordinal, opaque, &device, &queue, &before);
     if (status != MEMSPAN_OK) {
         return status;
     }
@@ -47,7 +49,7 @@ memspan_status_t cuda_copy(void *state, int ordinal, void *opaque, void *to, con
         status = cuda_error(state, "cuMemcpyAsync", code, "cannot copy %zu bytes from %p to %p",
                             size_bytes, from, to);
     }
-    cuda_leave(device);
+    cuda_leave(device, before);
     return status;
 }
 
@@ -83,11 +85,12 @@ memspan_status_t cuda_fill(void *state, int ordinal, void *opaque, void *to, uns
     struct cuda_device *device;
     struct cuda_queue *queue;
     memspan_status_t status;
+    int before;
 
     if (size_bytes == 0) {
         return MEMSPAN_OK;
     }
-    status = enter_queue(state, ordinal, opaque, &device, &queue);
+    status = enter_queue(state, ordinal, opaque, &device, &queue, &before);
     if (status != MEMSPAN_OK) {
         return status;
     }
@@ -103,7 +106,7 @@ memspan_status_t cuda_fill(void *state, int ordinal, void *opaque, void *to, uns
     } else if (status == MEMSPAN_OK) {
         status = fill_by_driver(device, queue, to, byte, size_bytes);
     }
-    cuda_leave(device);
+    cuda_leave(device, before);
     return status;
 }
 
@@ -124,13 +127,14 @@ memspan_status_t cuda_synchronize(void *state, int ordinal, void *opaque)
     struct cuda_queue *queue;
     memspan_status_t status = cuda_device_get(state, ordinal, &device);
     bool all;
+    int before;
 
     /* What nobody ever used has nothing to be waited for, and is not woken for it. */
     if ((status != MEMSPAN_OK) || (atomic_load(&device->context) == NULL)) {
         return status;
     }
     all    = (opaque == NULL) && device->facts.managed && !device->facts.concurrent;
-    status = cuda_enter(state, ordinal, &device);
+    status = cuda_enter(state, ordinal, &device, &before);
     if (status != MEMSPAN_OK) {
         return status;
     }
@@ -142,7 +146,7 @@ memspan_status_t cuda_synchronize(void *state, int ordinal, void *opaque)
             status = wait(device, queue);
         }
     }
-    cuda_leave(device);
+    cuda_leave(device, before);
     return status;
 }
 
@@ -188,6 +192,7 @@ memspan_status_t cuda_prefetch(void *opaque_state, int ordinal, void *opaque, co
     struct cuda_device *device;
     struct cuda_queue *queue;
     memspan_status_t status;
+    int before;
 
     if (size_bytes == 0) {
         return MEMSPAN_OK;
@@ -196,7 +201,7 @@ memspan_status_t cuda_prefetch(void *opaque_state, int ordinal, void *opaque, co
         return cuda_refuse(state, MEMSPAN_ERR_NOT_FOUND, NULL, "no CUDA device %d: there are %d",
                            to, state->device_count);
     }
-    status = enter_queue(state, ordinal, opaque, &device, &queue);
+    status = enter_queue(state, ordinal, opaque, &device, &queue, &before);
     if (status != MEMSPAN_OK) {
         return status;
     }
@@ -211,6 +216,6 @@ memspan_status_t cuda_prefetch(void *opaque_state, int ordinal, void *opaque, co
     if (status == MEMSPAN_OK) {
         status = move(device, queue, pointer, size_bytes, to);
     }
-    cuda_leave(device);
+    cuda_leave(device, before);
     return status;
 }

@@ -234,6 +234,11 @@ typedef struct memspan_backend {
      * these pages cannot be given back, and are as before. */
     int (*purge)(void *state, int ordinal, const memspan_block_t *block, void *address,
                  size_t size_bytes, int first);
+
+    /** Optional; a table may end before it. Memory of @p kind at @p home is about to be taken for a
+     * space that names @p from as well: what reach() promised of it must hold from now on, without
+     * a call of this backend's on @p from. Asked often; must be cheap when it holds already. */
+    memspan_status_t (*connect)(void *state, int home, memspan_kind_t kind, int from);
 } memspan_backend_t;
 
 /** What a plug-in exports under this name. */

@@ -74,6 +74,7 @@ static void read_environment(void)
 {
     fake.ready        = true;
     fake.device_count = (int)number("FAKE_CUDA_DEVICES", 2);
+    fake.first        = (int)number("FAKE_CUDA_FIRST", 0);
     fake.capacity     = (size_t)number("FAKE_CUDA_MEMORY", 256L << 20);
     fake.version      = (int)number("FAKE_CUDA_VERSION", 13000);
     fake.fail_at      = (int)number("FAKE_CUDA_FAIL_AT", 0);
@@ -91,10 +92,13 @@ static void read_environment(void)
 void fake_cuda_reset(void)
 {
     pthread_mutex_lock(&lock);
-    fake.calls        = 0;
-    fake.initialised  = false;
-    fake.failed[0]    = '\0';
-    fake.violation[0] = '\0';
+    fake.ended          = false;
+    fake.capturing      = false;
+    fake.capture_spoilt = false;
+    fake.calls          = 0;
+    fake.initialised    = false;
+    fake.failed[0]      = '\0';
+    fake.violation[0]   = '\0';
     memset(counters, 0, sizeof(counters));
     memset(fake.contexts, 0, sizeof(fake.contexts));
     read_environment();
@@ -116,6 +120,69 @@ static void count(const char *name)
     }
 }
 
+/* What a thread whose capture mode is not relaxed may not call while a stream is captured. */
+static bool is_unsafe(const char *name)
+{
+    static const char *const safe[] = {"cuMemcpyAsync", "cuMemsetD8Async", "cuMemsetD32Async",
+                                       "cuMemGetInfo", "cuMemHostGetDevicePointer"};
+    size_t i;
+
+    for (i = 0; i < sizeof(safe) / sizeof(safe[0]); i++) {
+        if (strcmp(safe[i], name) == 0) {
+            return false;
+        }
+    }
+    return (strncmp(name, "cuMem", 5) == 0) || (strcmp(name, "cuModuleLoadDataEx") == 0) ||
+           (strcmp(name, "cuCtxEnablePeerAccess") == 0) ||
+           (strcmp(name, "cuDevicePrimaryCtxRetain") == 0);
+}
+
+static _Thread_local cuda_result_t refused;
+
+cuda_result_t fake_refused(void)
+{
+    return refused;
+}
+
+/* Lock held; gives it up when the call is not begun. */
+static bool refuse(const char *name)
+{
+    bool waits = strcmp(name, "cuCtxSynchronize") == 0; /* also for the captured stream: never */
+
+    if (fake.ended) {
+        refused = CUDA_ERROR_DEINITIALIZED;
+    } else if (fake.capturing && (waits || (is_unsafe(name) && !fake_thread_is_relaxed()))) {
+        fake.capture_spoilt = true;
+        refused             = CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
+    } else {
+        return false;
+    }
+    pthread_mutex_unlock(&lock);
+    return true;
+}
+
+bool fake_cuda_capture(bool begin)
+{
+    bool whole = !fake.capture_spoilt;
+
+    fake.capturing      = begin;
+    fake.capture_spoilt = false;
+    return whole;
+}
+
+void fake_cuda_end(void)
+{
+    pthread_mutex_lock(&lock);
+    fake_streams_drop(-1);
+    fake_remove_all(-1);
+    fake_modules_drop(-1);
+    fake.ranges  = 0;
+    fake.handles = 0;
+    memset(fake.contexts, 0, sizeof(fake.contexts));
+    fake.ended = true;
+    pthread_mutex_unlock(&lock);
+}
+
 cuda_result_t fake_enter(const char *name, bool releases)
 {
     pthread_mutex_lock(&lock);
@@ -123,6 +190,9 @@ cuda_result_t fake_enter(const char *name, bool releases)
         read_environment();
     }
     count(name);
+    if (refuse(name)) {
+        return refused;
+    }
     fake.calls++;
     fake.forced = CUDA_SUCCESS;
     if ((fake.calls == fake.fail_at) || (strcmp(fake.fail_call, name) == 0)) {
@@ -182,10 +252,14 @@ int fake_cuda_live(void)
 {
     const struct fake_memory *memory;
     const struct CUstream_st *stream;
-    int live = fake.modules + fake.ranges + fake.handles;
+    const struct CUmod_st *module;
+    int live = fake.ranges + fake.handles;
     int i;
 
     for (memory = fake.memory; memory != NULL; memory = memory->next) {
+        live++;
+    }
+    for (module = fake.modules; module != NULL; module = module->next) {
         live++;
     }
     for (stream = fake.streams; stream != NULL; stream = stream->next) {

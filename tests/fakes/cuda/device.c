@@ -8,6 +8,7 @@
 
 static _Thread_local struct CUctx_st *stack[FAKE_STACK_MAX];
 static _Thread_local int depth;
+static _Thread_local int capture_mode; /* 0: global */
 
 static bool is_device(int device)
 {
@@ -18,6 +19,9 @@ cuda_result_t fake_current(struct CUctx_st **context_p)
 {
     if ((depth == 0) || (stack[depth - 1] == NULL) || (stack[depth - 1]->retained == 0)) {
         return CUDA_ERROR_INVALID_CONTEXT;
+    }
+    if (stack[depth - 1]->reset) {
+        return CUDA_ERROR_CONTEXT_IS_DESTROYED;
     }
     *context_p = stack[depth - 1];
     return (*context_p)->sticky;
@@ -104,7 +108,7 @@ cuda_result_t cuDeviceGetName(char *name, int length, cuda_device_t device)
 static void write_uuid(cuda_uuid_t *uuid, cuda_device_t device)
 {
     memset(uuid, 0x5a, sizeof(*uuid));
-    uuid->bytes[15] = (char)device;
+    uuid->bytes[15] = (char)(fake.first + device);
 }
 
 #ifdef FAKE_CUDA_OLD
@@ -155,6 +159,8 @@ cuda_result_t cuDeviceCanAccessPeer(int *can, cuda_device_t device, cuda_device_
 
 /* ---- contexts ---- */
 
+static unsigned long long serial;
+
 cuda_result_t cuDevicePrimaryCtxRetain(cuda_context_t *context, cuda_device_t device)
 {
     BEGIN("cuDevicePrimaryCtxRetain");
@@ -163,7 +169,11 @@ cuda_result_t cuDevicePrimaryCtxRetain(cuda_context_t *context, cuda_device_t de
     }
     fake.contexts[device].device = device;
     fake.contexts[device].retained++;
-    *context = &fake.contexts[device];
+    if (fake.contexts[device].reset || (fake.contexts[device].id == 0)) {
+        fake.contexts[device].id = ++serial;
+    }
+    fake.contexts[device].reset = false;
+    *context                    = &fake.contexts[device];
     return fake_leave(CUDA_SUCCESS);
 }
 
@@ -174,6 +184,45 @@ static void release(int device)
         return;
     }
     fake.contexts[device].retained--;
+    if (fake.contexts[device].retained == 0) {
+        fake_streams_drop(device);
+    }
+}
+
+void fake_cuda_reset_device(int device)
+{
+    fake_streams_drop(device);
+    fake_modules_drop(device);
+    fake_remove_all(device);
+    fake.contexts[device].reset = true;
+    fake.contexts[device].peers = 0;
+}
+
+#ifndef FAKE_CUDA_OLD
+cuda_result_t cuCtxGetId(cuda_context_t context, unsigned long long *id)
+{
+    BEGIN("cuCtxGetId");
+    if ((context == NULL) || (context->retained == 0) || context->reset) {
+        return fake_leave(CUDA_ERROR_CONTEXT_IS_DESTROYED);
+    }
+    *id = context->id;
+    return fake_leave(CUDA_SUCCESS);
+}
+
+cuda_result_t cuThreadExchangeStreamCaptureMode(cuda_capture_mode_t *mode)
+{
+    int before = capture_mode;
+
+    BEGIN("cuThreadExchangeStreamCaptureMode");
+    capture_mode = *mode;
+    *mode        = before;
+    return fake_leave(CUDA_SUCCESS);
+}
+#endif
+
+bool fake_thread_is_relaxed(void)
+{
+    return capture_mode == CUDA_STREAM_CAPTURE_MODE_RELAXED;
 }
 
 #ifdef FAKE_CUDA_OLD
@@ -196,7 +245,7 @@ cuda_result_t cuDevicePrimaryCtxGetState(cuda_device_t device, unsigned *flags, 
 {
     BEGIN("cuDevicePrimaryCtxGetState");
     *flags  = 0;
-    *active = (fake.contexts[device].retained > 0) ? 1 : 0;
+    *active = (fake.contexts[device].retained > 0) && !fake.contexts[device].reset;
     return fake_leave(CUDA_SUCCESS);
 }
 
@@ -205,6 +254,9 @@ cuda_result_t cuCtxPushCurrent_v2(cuda_context_t context)
     BEGIN("cuCtxPushCurrent");
     if ((context == NULL) || (context->retained == 0)) {
         return fake_leave(CUDA_ERROR_INVALID_CONTEXT);
+    }
+    if (context->reset) {
+        return fake_leave(CUDA_ERROR_CONTEXT_IS_DESTROYED);
     }
     if (depth == FAKE_STACK_MAX) {
         fake_broken("contexts are pushed and not popped");

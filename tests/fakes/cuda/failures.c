@@ -52,9 +52,10 @@ static void ask_about_others(void *state)
 {
     memspan_pointer_facts_t facts;
     struct cuda_device *device;
+    int before;
     cuda_address_t theirs = 0;
 
-    if (!steps_fine(cuda_enter(state, 0, &device))) {
+    if (!steps_fine(cuda_enter(state, 0, &device, &before))) {
         return;
     }
     if (driver.cu.cuMemAllocManaged(&theirs, 4096, CUDA_MEM_ATTACH_GLOBAL) == CUDA_SUCCESS) {
@@ -63,7 +64,7 @@ static void ask_about_others(void *state)
     } else {
         steps.named = true; /* the test's own call failed, and this is the test */
     }
-    cuda_leave(device);
+    cuda_leave(device, before);
 }
 
 static void work(void)

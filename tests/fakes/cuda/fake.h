@@ -8,6 +8,7 @@
  *
  * Environment, read by fake_cuda_reset() and at the first call:
  *   FAKE_CUDA_DEVICES=n, FAKE_CUDA_MEMORY=bytes of each, FAKE_CUDA_VERSION=13000
+ *   FAKE_CUDA_FIRST=n: the process sees the machine's devices from the n-th on
  *   FAKE_CUDA_ATTRIBUTES=number=value[,...]
  *   FAKE_CUDA_FAIL_AT=n: the n-th call fails; FAKE_CUDA_FAIL_CALL=name: that call always fails;
  *   FAKE_CUDA_FAIL_CODE=code: with what (719)
@@ -44,6 +45,8 @@ struct fake_memory {
 struct CUctx_st {
     int device;
     int retained;
+    unsigned long long id; /* another one after each reset */
+    bool reset;            /* by the program, and not retained since */
     cuda_result_t sticky;
     unsigned peers; /* bit for each device whose memory it reaches */
 };
@@ -65,6 +68,7 @@ struct fake_command {
 
 struct CUstream_st {
     struct CUstream_st *next;
+    bool destroyed; /* what is pending is still done, and then it goes */
     struct CUctx_st *context;
     struct fake_command *first;
 };
@@ -75,6 +79,7 @@ struct CUfunc_st {
 };
 
 struct CUmod_st {
+    struct CUmod_st *next;
     struct CUfunc_st function;
 };
 
@@ -82,6 +87,7 @@ struct fake {
     bool ready;
     bool initialised;
     int device_count;
+    int first; /* the first one's number in the machine */
     size_t capacity;
     size_t used[FAKE_DEVICES_MAX];
     int version;
@@ -99,16 +105,21 @@ struct fake {
     struct CUctx_st contexts[FAKE_DEVICES_MAX];
     struct fake_memory *memory;
     struct CUstream_st *streams;
-    int modules;
+    struct CUmod_st *modules;
     int ranges;  /* reserved and not given back */
     int handles; /* created or opened and not released */
     bool managed_closed;
+    bool capturing;      /* a stream of the program's, in the mode global */
+    bool capture_spoilt; /* by a call that is not allowed meanwhile */
+    bool ended;          /* the driver has, as it does before the process */
 };
 extern struct fake fake;
 
 /* Every driver call: BEGIN first, and return fake_leave(code). */
 cuda_result_t fake_enter(const char *name, bool releases);
 cuda_result_t fake_leave(cuda_result_t code);
+/* Why a call that gives back was not begun: the driver has ended, or a stream is captured. */
+cuda_result_t fake_refused(void);
 #define BEGIN(name)                                                                                \
     do {                                                                                           \
         cuda_result_t code_ = fake_enter((name), false);                                           \
@@ -118,10 +129,17 @@ cuda_result_t fake_leave(cuda_result_t code);
     } while (0)
 /* A call that gives something back does it even when it is made to fail: what it answers then is
  * the failure of something earlier, as with the real driver. */
-#define BEGIN_RELEASE(name) (void)fake_enter((name), true)
+#define BEGIN_RELEASE(name)                                                                        \
+    do {                                                                                           \
+        if (fake_enter((name), true) != CUDA_SUCCESS) {                                            \
+            return fake_refused();                                                                 \
+        }                                                                                          \
+    } while (0)
 
 /* The context that is current on this thread, if it can be used: CUDA_SUCCESS, none, or lost. */
 cuda_result_t fake_current(struct CUctx_st **context_p);
+
+bool fake_thread_is_relaxed(void);
 
 void fake_broken(const char *format, ...) __attribute__((format(printf, 1, 2)));
 bool fake_lies(const char *about);
@@ -134,6 +152,8 @@ void *fake_reach(const struct CUctx_st *context, uintptr_t address, size_t size)
 void *fake_any(uintptr_t address, size_t size);
 struct fake_memory *fake_add(enum fake_kind kind, int device, size_t size);
 void fake_remove(struct fake_memory *memory);
+/* All that was taken in a device's context, or in any (-1). */
+void fake_remove_all(int device);
 /* Both views of @p fd, the outer one at @p at if that is not NULL. False: it cannot be. */
 bool fake_map_views(struct fake_memory *memory, int fd, void *at, int protection);
 /* Managed memory is the host's again, or not. */
@@ -143,6 +163,8 @@ void fake_managed_open(bool open);
 cuda_result_t fake_run(struct CUstream_st *stream);
 cuda_result_t fake_run_all(const struct CUctx_st *context); /* NULL: of all contexts */
 bool fake_busy(void);
+void fake_streams_drop(int device); /* with what is pending; -1: of all devices */
+void fake_modules_drop(int device);
 cuda_result_t fake_kernel(struct CUctx_st *context, struct fake_command *command);
 bool fake_knows_kernel(const char *name);
 
@@ -161,5 +183,11 @@ FAKE_API int fake_cuda_live(void);
 FAKE_API int fake_cuda_depth(void);
 FAKE_API unsigned fake_cuda_calls(const char *name);
 FAKE_API unsigned long long fake_cuda_used(int device);
+/* The program captures a stream, or has ended that: true if the capture is whole. */
+FAKE_API bool fake_cuda_capture(bool begin);
+/* As cudaDeviceReset(): what is in the device's context goes, references to it stay. */
+FAKE_API void fake_cuda_reset_device(int device);
+/* The driver ends. */
+FAKE_API void fake_cuda_end(void);
 
 #endif /* MEMSPAN_TESTS_FAKES_CUDA_FAKE_H */

@@ -268,7 +268,7 @@ cuda_result_t cuIpcGetMemHandle(cuda_ipc_handle_t *handle, cuda_address_t addres
     if ((m == NULL) || (m->kind != FAKE_DEVICE) || (m->device != context->device)) {
         return fake_leave(CUDA_ERROR_INVALID_VALUE);
     }
-    ticket = (struct ticket){getpid(), m->fd, m->device, m->size};
+    ticket = (struct ticket){getpid(), m->fd, fake.first + m->device, m->size};
     memset(handle, 0, sizeof(*handle));
     memcpy(handle, &ticket, sizeof(ticket));
     return fake_leave(CUDA_SUCCESS);
@@ -282,6 +282,7 @@ cuda_result_t cuIpcOpenMemHandle_v2(cuda_address_t *address, cuda_ipc_handle_t h
     struct ticket ticket;
     cuda_result_t code;
     char path[64];
+    int device;
     int fd;
 
     BEGIN("cuIpcOpenMemHandle");
@@ -290,17 +291,21 @@ cuda_result_t cuIpcOpenMemHandle_v2(cuda_address_t *address, cuda_ipc_handle_t h
         return fake_leave(code);
     }
     memcpy(&ticket, &handle, sizeof(ticket));
+    /* It may be of a device that this process does not see. */
+    device = ticket.device - fake.first;
+    device = ((device < 0) || (device >= fake.device_count)) ? FAKE_DEVICES_MAX : device;
     if ((ticket.pid == getpid()) || (flags != CUDA_IPC_MEM_LAZY_ENABLE_PEER_ACCESS)) {
         return fake_leave(CUDA_ERROR_INVALID_CONTEXT);
     }
     snprintf(path, sizeof(path), "/proc/%d/fd/%d", (int)ticket.pid, ticket.fd);
     fd = open(path, O_RDWR | O_CLOEXEC);
-    m  = (fd < 0) ? NULL : fake_add(FAKE_DEVICE, ticket.device, ticket.size);
+    m  = (fd < 0) ? NULL : fake_add(FAKE_DEVICE, device, ticket.size);
     if ((m == NULL) || !fake_map_views(m, fd, NULL, PROT_NONE)) {
         return fake_leave(CUDA_ERROR_INVALID_HANDLE);
     }
     m->opened = true;
-    *address  = m->base;
+    context->peers |= 1u << device;
+    *address = m->base;
     return fake_leave(CUDA_SUCCESS);
 }
 

@@ -117,6 +117,19 @@ void fake_remove(struct fake_memory *m)
     free(m);
 }
 
+void fake_remove_all(int device)
+{
+    struct fake_memory *m = fake.memory;
+
+    while (m != NULL) {
+        struct fake_memory *next = m->next;
+        if ((m->device == device) || (device < 0)) {
+            fake_remove(m);
+        }
+        m = next;
+    }
+}
+
 /* Both views of fresh memory. */
 static cuda_result_t create(enum fake_kind kind, int device, size_t size, int protection,
                             cuda_address_t *address)
@@ -324,6 +337,22 @@ cuda_result_t cuMemRangeGetAttribute(void *data, size_t size, cuda_range_attribu
 
 /* ---- host memory ---- */
 
+/* As the driver's own: on a page, and on nothing larger. */
+static void *map_on_page(size_t size)
+{
+    size_t large = 1 << 16;
+    char *range =
+        mmap(NULL, size + 2 * large, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    char *aligned = (char *)(((uintptr_t)range + large - 1) & ~(uintptr_t)(large - 1));
+
+    if (range == MAP_FAILED) {
+        return MAP_FAILED;
+    }
+    munmap(range, (size_t)(aligned + PAGE - range));
+    munmap(aligned + PAGE + size, (size_t)(range + size + 2 * large - (aligned + PAGE + size)));
+    return aligned + PAGE;
+}
+
 cuda_result_t cuMemHostAlloc(void **address, size_t size, unsigned flags)
 {
     struct CUctx_st *context;
@@ -343,9 +372,8 @@ cuda_result_t cuMemHostAlloc(void **address, size_t size, unsigned flags)
         *address = NULL;
         return fake_leave(CUDA_SUCCESS);
     }
-    pages =
-        mmap(NULL, whole_pages(size), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    m = (pages == MAP_FAILED) ? NULL : fake_add(FAKE_HOST, context->device, size);
+    pages = map_on_page(whole_pages(size));
+    m     = (pages == MAP_FAILED) ? NULL : fake_add(FAKE_HOST, context->device, size);
     if (m == NULL) {
         return fake_leave(CUDA_ERROR_OUT_OF_MEMORY);
     }
@@ -397,9 +425,10 @@ cuda_result_t cuMemHostRegister_v2(void *address, size_t size, unsigned flags)
     if (fake.attributes[CUDA_DEVICE_ATTRIBUTE_HOST_REGISTER_SUPPORTED] == 0) {
         return fake_leave(CUDA_ERROR_NOT_SUPPORTED);
     }
-    if ((fake_find((uintptr_t)address) != NULL) ||
-        (fake_find((uintptr_t)address + size - 1) != NULL)) {
-        return fake_leave(CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED);
+    for (m = fake.memory; m != NULL; m = m->next) {
+        if ((m->base < (uintptr_t)address + size) && ((uintptr_t)address < m->base + m->size)) {
+            return fake_leave(CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED); /* in part, or all */
+        }
     }
     if (flags != (CUDA_MEMHOSTREGISTER_PORTABLE | CUDA_MEMHOSTREGISTER_DEVICEMAP)) {
         fake_broken("host pages that are not portable and mapped: flags %u", flags);

@@ -6,17 +6,10 @@
 
 struct driver driver;
 
-static const char *const variables[] = {"FAKE_CUDA_DEVICES",
-                                        "FAKE_CUDA_MEMORY",
-                                        "FAKE_CUDA_VERSION",
-                                        "FAKE_CUDA_ATTRIBUTES",
-                                        "FAKE_CUDA_FAIL_AT",
-                                        "FAKE_CUDA_FAIL_CALL",
-                                        "FAKE_CUDA_FAIL_CODE",
-                                        "FAKE_CUDA_LOST_AT",
-                                        "FAKE_CUDA_LIES",
-                                        "FAKE_CUDA_HANG",
-                                        NULL};
+static const char *const variables[] = {
+    "FAKE_CUDA_DEVICES",    "FAKE_CUDA_FIRST",   "FAKE_CUDA_MEMORY",    "FAKE_CUDA_VERSION",
+    "FAKE_CUDA_ATTRIBUTES", "FAKE_CUDA_FAIL_AT", "FAKE_CUDA_FAIL_CALL", "FAKE_CUDA_FAIL_CODE",
+    "FAKE_CUDA_LOST_AT",    "FAKE_CUDA_LIES",    "FAKE_CUDA_HANG",      NULL};
 
 static void check(void)
 {
@@ -32,9 +25,12 @@ void pretended_find(void)
     if (!pretended_start(handle, "fake_cuda_", &about)) {
         cr_skip_test("LD_LIBRARY_PATH does not lead to the pretended driver");
     }
-    *(void **)&driver.depth   = dlsym(handle, "fake_cuda_depth");
-    *(void **)&driver.used    = dlsym(handle, "fake_cuda_used");
-    *(void **)&driver.current = dlsym(handle, "cuCtxGetCurrent");
+    *(void **)&driver.depth        = dlsym(handle, "fake_cuda_depth");
+    *(void **)&driver.used         = dlsym(handle, "fake_cuda_used");
+    *(void **)&driver.current      = dlsym(handle, "cuCtxGetCurrent");
+    *(void **)&driver.capture      = dlsym(handle, "fake_cuda_capture");
+    *(void **)&driver.reset_device = dlsym(handle, "fake_cuda_reset_device");
+    *(void **)&driver.end          = dlsym(handle, "fake_cuda_end");
 #define FIND(name, older, optional, arguments) *(void **)&driver.cu.name = dlsym(handle, #name);
     CUDA_CALL_MAP(FIND)
 #undef FIND

@@ -13,6 +13,9 @@ extern struct driver {
     unsigned long long (*used)(int device);
     struct cuda_calls cu;
     cuda_result_t (*current)(cuda_context_t *context);
+    bool (*capture)(bool begin);
+    void (*reset_device)(int device);
+    void (*end)(void);
 } driver;
 
 #endif /* MEMSPAN_TESTS_FAKES_CUDA_PRETENDED_H */

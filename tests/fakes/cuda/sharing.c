@@ -59,6 +59,16 @@ Test(cuda_sharing, a_descriptor_comes_before_a_fabric_handle)
     sharing_two_processes(MEMSPAN_REQUEST_SHARED, "FAKE_CUDA_LIES=imex", "cuMemCreate");
 }
 
+/* Each process has a GPU of its own, and sees no other: the driver opens memory of the other's. */
+Test(cuda_sharing, memory_of_a_device_that_the_importer_does_not_see)
+{
+    sharing_importer = "FAKE_CUDA_FIRST=4";
+    sharing_two_processes(0, "FAKE_CUDA_DEVICES=1", "cuMemAlloc");
+    if (driver.cu.cuMemCreate != NULL) {
+        sharing_two_processes(MEMSPAN_REQUEST_SHARED, "FAKE_CUDA_DEVICES=1", "cuMemCreate");
+    }
+}
+
 /* The driver says that it can, and cannot. */
 Test(cuda_sharing, plain_memory_where_mapping_is_a_lie)
 {

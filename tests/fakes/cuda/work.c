@@ -46,14 +46,21 @@ cuda_result_t fake_run(struct CUstream_st *stream)
     return stream->context->sticky;
 }
 
+static void unlink_stream(struct CUstream_st *stream);
+
 cuda_result_t fake_run_all(const struct CUctx_st *context)
 {
     cuda_result_t first = CUDA_SUCCESS;
     struct CUstream_st *s;
+    struct CUstream_st *next;
 
-    for (s = fake.streams; s != NULL; s = s->next) {
+    for (s = fake.streams; s != NULL; s = next) {
         cuda_result_t code = ((context == NULL) || (s->context == context)) ? fake_run(s) : 0;
+        next               = s->next;
         first              = (first == CUDA_SUCCESS) ? code : first;
+        if (s->destroyed && (s->first == NULL)) {
+            unlink_stream(s);
+        }
     }
     return first;
 }
@@ -64,7 +71,7 @@ static bool is_stream(const struct CUstream_st *stream)
 
     for (s = fake.streams; (s != NULL) && (s != stream); s = s->next) {
     }
-    return (s != NULL) && (stream != NULL);
+    return (s != NULL) && (stream != NULL) && !s->destroyed;
 }
 
 /* Streams are their context's: with another current they are refused. */
@@ -99,9 +106,21 @@ cuda_result_t cuStreamCreate(cuda_stream_t *stream_p, unsigned flags)
     return fake_leave(CUDA_SUCCESS);
 }
 
-cuda_result_t cuStreamDestroy_v2(cuda_stream_t stream)
+static void unlink_stream(struct CUstream_st *stream)
 {
     struct CUstream_st **link = &fake.streams;
+
+    while (*link != stream) {
+        link = &(*link)->next;
+    }
+    *link = stream->next;
+    free(stream);
+}
+
+/* Returns at once: what is pending is done later, and how that ends is told to whoever asks next.
+ */
+cuda_result_t cuStreamDestroy_v2(cuda_stream_t stream)
+{
     cuda_result_t code;
 
     BEGIN_RELEASE("cuStreamDestroy");
@@ -109,13 +128,30 @@ cuda_result_t cuStreamDestroy_v2(cuda_stream_t stream)
         fake_broken("cuStreamDestroy of no stream");
         return fake_leave(CUDA_ERROR_INVALID_HANDLE);
     }
-    code = fake_run(stream);
-    while (*link != stream) {
-        link = &(*link)->next;
+    code              = stream->context->sticky;
+    stream->destroyed = true;
+    if (stream->first == NULL) {
+        unlink_stream(stream);
     }
-    *link = stream->next;
-    free(stream);
     return fake_leave(code);
+}
+
+void fake_streams_drop(int device)
+{
+    struct CUstream_st *s = fake.streams;
+
+    while (s != NULL) {
+        struct CUstream_st *next = s->next;
+        if ((device < 0) || (s->context->device == device)) {
+            while (s->first != NULL) {
+                struct fake_command *c = s->first;
+                s->first               = c->next;
+                drop_command(c);
+            }
+            unlink_stream(s);
+        }
+        s = next;
+    }
 }
 
 cuda_result_t cuStreamSynchronize(cuda_stream_t stream)
@@ -278,16 +314,41 @@ cuda_result_t cuModuleLoadDataEx(cuda_module_t *module_p, const void *image, uns
     module = calloc(1, sizeof(*module));
     snprintf(module->function.name, sizeof(module->function.name), "%s", name);
     module->function.context = context;
-    fake.modules++;
-    *module_p = module;
+    module->next             = fake.modules;
+    fake.modules             = module;
+    *module_p                = module;
     return fake_leave(CUDA_SUCCESS);
+}
+
+void fake_modules_drop(int device)
+{
+    struct CUmod_st **link = &fake.modules;
+
+    while (*link != NULL) {
+        struct CUmod_st *module = *link;
+        if ((device < 0) || (module->function.context->device == device)) {
+            *link = module->next;
+            free(module);
+        } else {
+            link = &module->next;
+        }
+    }
 }
 
 cuda_result_t cuModuleUnload(cuda_module_t module)
 {
+    struct CUmod_st **link = &fake.modules;
+
     BEGIN_RELEASE("cuModuleUnload");
+    while ((*link != NULL) && (*link != module)) {
+        link = &(*link)->next;
+    }
+    if (*link == NULL) {
+        fake_broken("cuModuleUnload of no module");
+        return fake_leave(CUDA_ERROR_INVALID_HANDLE);
+    }
+    *link = module->next;
     free(module);
-    fake.modules--;
     return fake_leave(CUDA_SUCCESS);
 }
 

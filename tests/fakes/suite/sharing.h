@@ -4,6 +4,7 @@
 
 /* Two processes fork, open the driver with @p setting, and use one block that was asked for with
  * @p flags and made by @p call. */
+extern const char *sharing_importer; /* a setting of the process that opens it, or NULL */
 void sharing_two_processes(unsigned flags, const char *setting, const char *call);
 
 /* What was opened before a fork is of no use to the child, and whole for the parent. */
