@@ -64,21 +64,37 @@ static hip_result_t call_driver(const struct hip_calls *hip, enum hip_made made,
     }
 }
 
+/* The device may still use host pages that it reaches by itself, and munmap() does not wait. */
+static memspan_status_t give_back_pages(struct hip_device *device, struct hip_block *block)
+{
+    memspan_status_t status = MEMSPAN_OK;
+    hip_result_t code       = hip_wait_for_all(device->state);
+
+    if (hip_is_captured(code)) {
+        return hip_error(device->state, "hipDeviceSynchronize", code,
+                         "%zu bytes of host pages stay: they may be in use", block->size_bytes);
+    }
+    if (block->registration != NULL) {
+        status = hip_unregister(device, block->registration);
+    }
+    memspan_pages_give_back(block->base, block->size_bytes);
+    if ((status == MEMSPAN_OK) && (code != HIP_SUCCESS) && (code != HIP_ERROR_DEINITIALIZED)) {
+        status = hip_error(device->state, "hipDeviceSynchronize", code,
+                           "work failed before %zu bytes were given back", block->size_bytes);
+    }
+    return status;
+}
+
 /* No device need be current: the driver knows its memory by the address. */
 static memspan_status_t give_back(struct hip_device *device, struct hip_block *block)
 {
     const struct hip_calls *hip = &device->state->hip;
     hip_result_t code           = HIP_SUCCESS;
     const char *call            = "hipFree";
-    memspan_status_t status     = MEMSPAN_OK;
 
     switch (block->made) {
     case HIP_MADE_PAGES:
-        if (block->registered) {
-            status = hip_unregister(device, block->base);
-        }
-        memspan_pages_give_back(block->base, block->size_bytes);
-        return status;
+        return give_back_pages(device, block);
     case HIP_MADE_HOST:
         call = "hipHostFree";
         code = hip->hipHostFree(block->base);
@@ -110,9 +126,14 @@ static memspan_status_t take_from_driver(struct hip_device *device, enum hip_mad
     size_t size      = request->size_bytes;
     const char *call = "";
     void *base       = NULL;
+    bool on_host     = (made == HIP_MADE_HOST);
     hip_result_t code;
     memspan_status_t status;
 
+    /* Pinned pages come as pages come. Pinning is slow: once seen, it is not tried again. */
+    if (on_host && atomic_load(&device->state->host_unaligned)) {
+        size += spare;
+    }
     for (;;) {
         code = call_driver(&device->state->hip, made, size, &base, &call);
         if (code != HIP_SUCCESS) {
@@ -132,6 +153,9 @@ static memspan_status_t take_from_driver(struct hip_device *device, enum hip_mad
         block->size_bytes = size;
         if ((((uintptr_t)base & (align - 1)) == 0) || (size > request->size_bytes)) {
             return MEMSPAN_OK;
+        }
+        if (on_host) {
+            atomic_store(&device->state->host_unaligned, true);
         }
         status = give_back(device, block);
         if (status != MEMSPAN_OK) {
@@ -203,12 +227,11 @@ static memspan_status_t take_pages(struct hip_device *device, const memspan_requ
         given->flags |= device->facts.integrated ? 0u : (unsigned)MEMSPAN_BLOCK_MIGRATABLE;
         return MEMSPAN_OK;
     }
-    status = hip_register(device, block->base, block->size_bytes, &seen_at);
+    status = hip_register(device, block->base, block->size_bytes, &seen_at, &block->registration);
     if (status != MEMSPAN_OK) {
         memspan_pages_give_back(block->base, block->size_bytes);
         return status;
     }
-    block->registered = true;
     given->flags |= MEMSPAN_BLOCK_PINNED;
     if (seen_at != block->base) {
         (void)give_back(device, block);
@@ -285,6 +308,7 @@ memspan_status_t hip_alloc(void *state, int ordinal, const memspan_request_t *re
     struct hip_block *block;
     memspan_status_t status = hip_device_get(state, ordinal, &device);
     int before;
+    int mode;
 
     if (status == MEMSPAN_OK) {
         status = check_request(device, request);
@@ -298,7 +322,9 @@ memspan_status_t hip_alloc(void *state, int ordinal, const memspan_request_t *re
     }
     status = hip_enter(state, ordinal, &device, &before);
     if (status == MEMSPAN_OK) {
+        mode   = hip_relax(state);
         status = take(device, request, block, &given);
+        hip_restore(state, mode);
         hip_leave(device, before);
     }
     if (status != MEMSPAN_OK) {
@@ -318,16 +344,22 @@ memspan_status_t hip_free(void *state, int ordinal, const memspan_block_t *given
 {
     struct hip_device *device;
     memspan_status_t status;
+    int mode;
 
     if ((given == NULL) || (given->cookie == NULL)) {
         return hip_refuse(state, MEMSPAN_ERR_INVALID, NULL, "no block to give back");
+    }
+    if (hip_gone()) {
+        return MEMSPAN_OK; /* the runtime may have gone, with all that was its own */
     }
     status = hip_device_get(state, ordinal, &device);
     if (status != MEMSPAN_OK) {
         return status;
     }
     hip_block_remove(state, given->cookie);
+    mode   = hip_relax(state);
     status = give_back(device, given->cookie);
+    hip_restore(state, mode);
     free(given->cookie);
     return status;
 }

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* Drivers differ in what they answer to an attribute that they do not know: then it is what is true
  * of those that do not. */
@@ -55,15 +56,62 @@ static void fill_facts(struct hip_device *device)
                     (attribute(device, HIP_ATTRIBUTE_FINE_GRAIN_SUPPORT, 1) > 0);
 }
 
-unsigned hip_target_find(const char *folder, const char *pci_address)
+/* What a file of a node says; "" where it cannot be read: a container shows the nodes of all GPUs,
+ * and opens those of its own. */
+static void read_node(const char *folder, int node, const char *file, char *text, size_t size)
 {
-    unsigned domain = 0;
-    unsigned bus    = 0;
-    unsigned slot   = 0;
+    char path[256];
+
+    snprintf(path, sizeof(path), "%s/%d/%s", folder, node, file);
+    if (memspan_file_read(path, text, size) < 0) {
+        text[0] = '\0';
+    }
+}
+
+static bool is_processor(const char *folder, int node)
+{
+    uint64_t cores = 0;
+    char text[4096];
+
+    read_node(folder, node, "properties", text, sizeof(text));
+    return memspan_text_field(text, "cpu_cores_count", &cores) && (cores > 0);
+}
+
+/* Whether a link of the node to a processor is xGMI. */
+static bool has_xgmi(const char *folder, int node)
+{
+    enum { XGMI = 11 };
+    int link;
+
+    for (link = 0; link < 64; link++) {
+        uint64_t type = 0;
+        uint64_t to   = 0;
+        char file[48];
+        char text[4096];
+
+        snprintf(file, sizeof(file), "io_links/%d/properties", link);
+        read_node(folder, node, file, text, sizeof(text));
+        if (text[0] == '\0') {
+            return false;
+        }
+        if (memspan_text_field(text, "type", &type) && (type == XGMI) &&
+            memspan_text_field(text, "node_to", &to) && is_processor(folder, (int)to)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+struct hip_node hip_node_find(const char *folder, const char *pci_address)
+{
+    struct hip_node found = {0};
+    unsigned domain       = 0;
+    unsigned bus          = 0;
+    unsigned slot         = 0;
     int node;
 
     if (sscanf(pci_address, "%x:%x:%x", &domain, &bus, &slot) != 3) {
-        return 0;
+        return found;
     }
     for (node = 0; node < 256; node++) {
         uint64_t at      = 0;
@@ -71,19 +119,22 @@ unsigned hip_target_find(const char *folder, const char *pci_address)
         uint64_t version = 0;
         char path[256];
         char text[4096];
-        snprintf(path, sizeof(path), "%s/%d/properties", folder, node);
-        if (memspan_file_read(path, text, sizeof(text)) < 0) {
-            return 0;
+        snprintf(path, sizeof(path), "%s/%d", folder, node);
+        if (access(path, F_OK) != 0) {
+            return found; /* nodes have no gaps */
         }
+        read_node(folder, node, "properties", text, sizeof(text));
         /* No GPU has 0, processors do. */
         if (memspan_text_field(text, "gfx_target_version", &version) && (version != 0) &&
             memspan_text_field(text, "location_id", &at) &&
             ((at & ~7u) == (bus << 8 | slot << 3)) && memspan_text_field(text, "domain", &space) &&
             (space == domain)) {
-            return (unsigned)version;
+            found.target    = (unsigned)version;
+            found.host_xgmi = has_xgmi(folder, node);
+            return found;
         }
     }
-    return 0;
+    return found;
 }
 
 const char *hip_target_name(unsigned target, char *name, size_t size)
@@ -244,6 +295,7 @@ static void fill_peers(struct hip_state *state)
 static memspan_status_t fill_device(struct hip_device *device)
 {
     hip_result_t code = device->state->hip.hipDeviceGet(&device->id, device->ordinal);
+    struct hip_node node;
 
     if (code != HIP_SUCCESS) {
         return hip_error(device->state, "hipDeviceGet", code, "HIP device %d cannot be had",
@@ -253,8 +305,9 @@ static memspan_status_t fill_device(struct hip_device *device)
     device->info.ordinal     = device->ordinal;
     fill_facts(device);
     fill_bus(device);
-    device->facts.target =
-        hip_target_find("/sys/class/kfd/kfd/topology/nodes", device->info.pci_address);
+    node = hip_node_find("/sys/class/kfd/kfd/topology/nodes", device->info.pci_address);
+    device->facts.target    = node.target;
+    device->facts.host_xgmi = node.host_xgmi;
     fill_names(device);
     fill_uid(device);
     fill_sizes(device);

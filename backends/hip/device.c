@@ -15,6 +15,9 @@ memspan_status_t hip_device_get(void *opaque, int ordinal, struct hip_device **d
                           "HIP was opened by process %d; its child %d cannot use it",
                           (int)state->pid, (int)getpid());
     }
+    if (hip_gone()) {
+        return hip_refuse(state, MEMSPAN_ERR_OFF, NULL, "the process is ending");
+    }
     if ((ordinal < 0) || (ordinal >= state->device_count)) {
         return hip_refuse(state, MEMSPAN_ERR_NOT_FOUND, NULL, "no HIP device %d: there are %d",
                           ordinal, state->device_count);
@@ -61,6 +64,63 @@ void hip_leave(const struct hip_device *device, int before)
         hip_log_failure(state, "hipSetDevice", code, "the thread's device");
         (void)state->hip.hipSetDevice(before);
     }
+}
+
+int hip_relax(const struct hip_state *state)
+{
+    hip_capture_mode_t mode = HIP_CAPTURE_RELAXED;
+    hip_result_t code       = HIP_SUCCESS;
+
+    if (state->hip.hipThreadExchangeStreamCaptureMode != NULL) {
+        code = state->hip.hipThreadExchangeStreamCaptureMode(&mode);
+    }
+    if (code != HIP_SUCCESS) {
+        hip_log_failure(state, "hipThreadExchangeStreamCaptureMode", code, "the capture mode");
+        mode = HIP_CAPTURE_RELAXED;
+    }
+    return (int)mode;
+}
+
+void hip_restore(const struct hip_state *state, int before)
+{
+    hip_capture_mode_t mode = before;
+    hip_result_t code;
+
+    if (before == HIP_CAPTURE_RELAXED) {
+        return;
+    }
+    code = state->hip.hipThreadExchangeStreamCaptureMode(&mode);
+    if (code != HIP_SUCCESS) {
+        /* The thread must not keep our mode: what failed once may work now. */
+        hip_log_failure(state, "hipThreadExchangeStreamCaptureMode", code, "the capture mode");
+        mode = before;
+        (void)state->hip.hipThreadExchangeStreamCaptureMode(&mode);
+    }
+}
+
+bool hip_is_captured(hip_result_t code)
+{
+    return (code >= HIP_ERROR_CAPTURE_UNSUPPORTED) && (code <= HIP_ERROR_CAPTURE_WRONG_THREAD);
+}
+
+hip_result_t hip_wait_for_all(struct hip_state *state)
+{
+    hip_result_t first = HIP_SUCCESS;
+    int i;
+
+    for (i = 0; i < state->device_count; i++) {
+        struct hip_device *device;
+        hip_result_t code;
+        int before;
+        if (hip_enter(state, i, &device, &before) != MEMSPAN_OK) {
+            hip_log_record(state, MEMSPAN_LOG_WARN, "waiting for who may use memory");
+            continue;
+        }
+        code = state->hip.hipDeviceSynchronize();
+        hip_leave(device, before);
+        first = (first == HIP_SUCCESS) ? code : first;
+    }
+    return first;
 }
 
 enum hip_peer hip_peer_get(const struct hip_state *state, int from, int home)
@@ -140,7 +200,7 @@ static void drop_device(struct hip_device *device)
 
 void hip_devices_drop(struct hip_state *state)
 {
-    bool ours = (getpid() == state->pid);
+    bool ours = (getpid() == state->pid) && !hip_gone();
     int i;
 
     for (i = 0; i < state->device_count; i++) {

@@ -31,13 +31,15 @@ enum hip_made {
     HIP_MADE_OPENED   /* hipIpcOpenMemHandle */
 };
 
+struct hip_registration;
+
 /* The backend's own about a block: memspan_block_t::cookie. */
 struct hip_block {
     struct hip_block *next; /* hip_state::blocks */
     enum hip_made made;
     char *base; /* what the driver gave; the block may start later */
     size_t size_bytes;
-    bool registered; /* PAGES */
+    struct hip_registration *registration; /* PAGES: or NULL */
 };
 
 /* A stream, and room for the partial sums of a reduction on it. */
@@ -55,6 +57,7 @@ enum { HIP_KERNELS = MEMSPAN_KERNEL_ADD_ATOMIC + 1, HIP_BLOCK_THREADS = 256 };
 struct hip_facts {
     int multiprocessors;
     unsigned target; /* 90010 for gfx90a; 0 where the kernel does not tell */
+    bool host_xgmi;  /* it is linked to the processor by xGMI, not by PCI Express alone */
     bool unified_addressing;
     bool integrated;
     bool managed;
@@ -106,7 +109,8 @@ struct hip_state {
     bool coarse; /* MEMSPAN_HIP_GRAIN */
     pid_t pid;   /* whoever opened it: the driver does not survive fork() */
     int version;
-    int type_host; /* the number of host memory in pointer attributes */
+    int type_host;              /* the number of host memory in pointer attributes */
+    atomic_bool host_unaligned; /* hipHostMalloc has answered an address on a page only */
     struct hip_device *devices;
     int device_count;
     _Atomic(enum hip_peer) *peers; /* [from * device_count + home] */
@@ -143,6 +147,10 @@ void hip_forget_error(const struct hip_state *state);
 
 memspan_status_t hip_library_open(struct hip_state *state);
 
+/* True when the process is ending and the runtime may have gone, which crashes when it is called
+ * then: nothing is asked of it. */
+bool hip_gone(void);
+
 /* device.c: current devices and peers. */
 
 /* The device of an ordinal, without touching it; refuses unknown ones, and forked children. */
@@ -151,6 +159,16 @@ memspan_status_t hip_device_get(void *state, int ordinal, struct hip_device **de
 /* The same, current on this thread until hip_leave(), which is told what was current before. */
 memspan_status_t hip_enter(void *state, int ordinal, struct hip_device **device_p, int *before_p);
 void hip_leave(const struct hip_device *device, int before);
+
+/* Calls that allocate or free invalidate what the program captures, unless the thread's capture
+ * mode is relaxed: it is between these two. */
+int hip_relax(const struct hip_state *state);
+void hip_restore(const struct hip_state *state, int before);
+
+/* Wait for all work of all devices. The first failure. */
+hip_result_t hip_wait_for_all(struct hip_state *state);
+/* That failure: a stream is being captured, and waiting is not possible. */
+bool hip_is_captured(hip_result_t code);
 
 /* Let every device that can reach the memory of @p home. */
 void hip_peers_enable(struct hip_device *home);
@@ -164,9 +182,13 @@ void hip_devices_drop(struct hip_state *state);
 memspan_status_t hip_devices_find(struct hip_state *state);
 memspan_status_t hip_device_describe(void *state, int ordinal, memspan_device_info_t *info_p);
 
-/* The target of the GPU at that PCI address (90010 for gfx90a) by the kernel's description of the
- * GPUs in @p folder; 0 where it is not there. */
-unsigned hip_target_find(const char *folder, const char *pci_address);
+/* What the kernel's description of the GPUs in @p folder has of the one at that PCI address: its
+ * target (90010 for gfx90a) and how it is linked to a processor. All 0 where it is not there. */
+struct hip_node {
+    unsigned target;
+    bool host_xgmi;
+};
+struct hip_node hip_node_find(const char *folder, const char *pci_address);
 /* "gfx90a", or "" for 0. Returns @p name. */
 const char *hip_target_name(unsigned target, char *name, size_t size);
 
@@ -206,8 +228,10 @@ memspan_status_t hip_free(void *state, int ordinal, const memspan_block_t *block
 /* import.c: host pages in the driver's table. Device current for the first two. */
 
 memspan_status_t hip_register(struct hip_device *device, void *address, size_t size_bytes,
-                              void **seen_at_p);
-memspan_status_t hip_unregister(struct hip_device *device, void *address);
+                              void **seen_at_p, struct hip_registration **registration_p);
+/* @p registration as hip_register() gave it; once for each time. */
+memspan_status_t hip_unregister(struct hip_device *device,
+                                const struct hip_registration *registration);
 memspan_status_t hip_import(void *state, int ordinal, void *address, size_t size_bytes,
                             void **address_p, void **cookie_p);
 memspan_status_t hip_release(void *state, int ordinal, void *address, size_t size_bytes,

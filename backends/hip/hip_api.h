@@ -22,6 +22,7 @@ typedef int hip_range_attribute_t;
 typedef int hip_range_handle_t;
 typedef int hip_advice_t;
 typedef int hip_copy_kind_t;
+typedef int hip_capture_mode_t;
 typedef struct ihipStream_t *hip_stream_t;
 typedef struct ihipModule_t *hip_module_t;
 typedef struct ihipModuleSymbol_t *hip_function_t;
@@ -43,6 +44,7 @@ typedef int hip_range_handle_t;
 #endif
 typedef hipMemoryAdvise hip_advice_t;
 typedef hipMemcpyKind hip_copy_kind_t;
+typedef hipStreamCaptureMode hip_capture_mode_t;
 typedef hipStream_t hip_stream_t;
 typedef hipModule_t hip_module_t;
 typedef hipFunction_t hip_function_t;
@@ -103,6 +105,8 @@ enum {
     X(HIP_ERROR_HOST_MEMORY_NOT_REGISTERED, hipErrorHostMemoryNotRegistered, 713)                  \
     X(HIP_ERROR_LAUNCH_FAILURE, hipErrorLaunchFailure, 719)                                        \
     X(HIP_ERROR_NOT_SUPPORTED, hipErrorNotSupported, 801)                                          \
+    X(HIP_ERROR_CAPTURE_UNSUPPORTED, hipErrorStreamCaptureUnsupported, 900)                        \
+    X(HIP_ERROR_CAPTURE_WRONG_THREAD, hipErrorStreamCaptureWrongThread, 908)                       \
     X(HIP_ERROR_UNKNOWN, hipErrorUnknown, 999)
 
 #define HIP_CONSTANT_MAP(X)                                                                        \
@@ -130,7 +134,8 @@ enum {
     X(HIP_DEVICE_MALLOC_FINE_GRAINED, hipDeviceMallocFinegrained, 1)                               \
     X(HIP_MEM_ATTACH_GLOBAL, hipMemAttachGlobal, 1)                                                \
     X(HIP_MEMCPY_DEFAULT, hipMemcpyDefault, 4)                                                     \
-    X(HIP_STREAM_NON_BLOCKING, hipStreamNonBlocking, 1)
+    X(HIP_STREAM_NON_BLOCKING, hipStreamNonBlocking, 1)                                            \
+    X(HIP_CAPTURE_RELAXED, hipStreamCaptureModeRelaxed, 2)
 
 enum {
 #define HIP_ENUM(name, theirs, value) name = (value),
@@ -181,6 +186,7 @@ enum {
     X(hipStreamCreateWithFlags, 0, hip_result_t, (hip_stream_t *, unsigned))                       \
     X(hipStreamDestroy, 0, hip_result_t, (hip_stream_t))                                           \
     X(hipStreamSynchronize, 0, hip_result_t, (hip_stream_t))                                       \
+    X(hipThreadExchangeStreamCaptureMode, 1, hip_result_t, (hip_capture_mode_t *))                 \
     X(hipModuleLoadData, 1, hip_result_t, (hip_module_t *, const void *))                          \
     X(hipModuleUnload, 1, hip_result_t, (hip_module_t))                                            \
     X(hipModuleGetFunction, 1, hip_result_t, (hip_function_t *, hip_module_t, const char *))       \

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* import.c: host pages in the driver's table.
  *
- * Registrations are counted here: the second device of a list finds what the first one did. Pages
- * that somebody else registered are used as they are, if the device sees them: some versions of HIP
- * take the same pages twice without a word, and forget both with the first that goes.
+ * Registrations are counted here: the second device of a list finds what the first one did, and so
+ * does who imports a part of it. Pages that somebody else registered are used as they are, if all
+ * of a range are and the device sees them: some versions of HIP take the same pages twice without a
+ * word, and forget both with the first that goes.
  *
  * Where a device sees such pages no attribute tells reliably: one page of our own is tried when the
  * backend is opened, and every import says what it got. */
@@ -13,25 +14,70 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-static struct hip_registration **find(struct hip_state *state, const void *address)
+/* The registration that holds all of the range, or NULL. *partly_p: one holds a part. Lock held, as
+ * for all until hip_register(). */
+static struct hip_registration *find(struct hip_state *state, const char *address,
+                                     size_t size_bytes, bool *partly_p)
 {
-    struct hip_registration **link = &state->registrations;
+    struct hip_registration *r;
 
-    while ((*link != NULL) && ((*link)->address != address)) {
-        link = &(*link)->next;
+    *partly_p = false;
+    for (r = state->registrations; r != NULL; r = r->next) {
+        if ((r->address >= address + size_bytes) || (address >= r->address + r->size_bytes)) {
+            continue;
+        }
+        if ((r->address <= address) && (r->address + r->size_bytes >= address + size_bytes)) {
+            return r;
+        }
+        *partly_p = true;
     }
-    return link;
+    return NULL;
 }
 
-/* Lock held. */
-static memspan_status_t add(struct hip_device *device, void *address, size_t size_bytes,
-                            struct hip_registration **link)
+static memspan_status_t refuse_part(const struct hip_state *state, const void *address,
+                                    size_t size_bytes)
 {
-    struct hip_state *state  = device->state;
-    struct hip_pointer known = {0};
-    hip_result_t code        = HIP_ERROR_HOST_MEMORY_ALREADY_REGISTERED;
+    return hip_refuse(state, MEMSPAN_ERR_CONFLICT, "import the pages that are registered, or none",
+                      "a part of %zu bytes at %p is registered already, by another call",
+                      size_bytes, address);
+}
+
+/* Whether the runtime knows all of the range, or none of it; of what is unknown at both its ends,
+ * the middle is not asked for. */
+static memspan_status_t look_for_theirs(const struct hip_state *state, const char *address,
+                                        size_t size_bytes, bool *known_p)
+{
+    const char *end         = address + size_bytes;
+    struct hip_pointer p    = {0};
+    memspan_status_t status = hip_pointer_ask(state, address, &p);
+    bool first              = p.known;
+    const char *at          = address;
+
+    while ((status == MEMSPAN_OK) && (at < end)) {
+        const char *next = (const char *)p.base + p.size_bytes;
+
+        if (p.known != first) {
+            return refuse_part(state, address, size_bytes);
+        }
+        /* Where the range is not told, the last byte stands for the rest. */
+        at = (p.known && (p.size_bytes > 1) && (next > at)) ? next
+                                                            : ((at == end - 1) ? end : end - 1);
+        if (at < end) {
+            status = hip_pointer_ask(state, at, &p);
+        }
+    }
+    *known_p = first;
+    return status;
+}
+
+static memspan_status_t add(struct hip_device *device, void *address, size_t size_bytes,
+                            struct hip_registration **made_p)
+{
+    struct hip_state *state = device->state;
+    hip_result_t code       = HIP_ERROR_HOST_MEMORY_ALREADY_REGISTERED;
+    bool known              = false;
     struct hip_registration *made;
-    memspan_status_t status = hip_pointer_ask(state, address, &known);
+    memspan_status_t status = look_for_theirs(state, address, size_bytes, &known);
 
     if (status != MEMSPAN_OK) {
         return status;
@@ -40,91 +86,100 @@ static memspan_status_t add(struct hip_device *device, void *address, size_t siz
     if (made == NULL) {
         return hip_refuse(state, MEMSPAN_ERR_NO_MEMORY, NULL, "no host memory for a record");
     }
-    if (!known.known) {
+    if (!known) {
         code = state->hip.hipHostRegister(address, size_bytes,
                                           HIP_HOST_REGISTER_PORTABLE | HIP_HOST_REGISTER_MAPPED);
+        if (code == HIP_ERROR_HOST_MEMORY_ALREADY_REGISTERED) {
+            free(made);
+            hip_forget_error(state);
+            return refuse_part(state, address, size_bytes);
+        }
+        if (code != HIP_SUCCESS) {
+            free(made);
+            return hip_error(state, "hipHostRegister", code,
+                             "%zu bytes of host pages at %p cannot be registered", size_bytes,
+                             address);
+        }
     }
-    if ((code != HIP_SUCCESS) && (code != HIP_ERROR_HOST_MEMORY_ALREADY_REGISTERED)) {
-        free(made);
-        return hip_error(state, "hipHostRegister", code,
-                         "%zu bytes of host pages at %p cannot be registered", size_bytes, address);
-    }
-    if (code != HIP_SUCCESS) {
-        hip_forget_error(state);
-    }
-    *made = (struct hip_registration){
-        .address = address, .size_bytes = size_bytes, .ours = (code == HIP_SUCCESS)};
-    *link = made;
+    *made                = (struct hip_registration){.next       = state->registrations,
+                                                     .address    = address,
+                                                     .size_bytes = size_bytes,
+                                                     .ours       = (code == HIP_SUCCESS)};
+    state->registrations = made;
+    *made_p              = made;
     return MEMSPAN_OK;
 }
 
-/* Lock held. */
-static memspan_status_t remove_one(struct hip_state *state, struct hip_registration **link)
+static memspan_status_t remove_one(struct hip_state *state,
+                                   const struct hip_registration *registration)
 {
-    struct hip_registration *r = *link;
-    hip_result_t code          = HIP_SUCCESS;
-    char *address              = r->address;
-    size_t size                = r->size_bytes;
+    struct hip_registration **link = &state->registrations;
+    hip_result_t code              = HIP_SUCCESS;
+    struct hip_registration r;
 
-    if (--r->references > 0) {
+    while ((*link != NULL) && (*link != registration)) {
+        link = &(*link)->next;
+    }
+    if (*link == NULL) {
+        return hip_refuse(state, MEMSPAN_ERR_NOT_FOUND, NULL, "these host pages are not imported");
+    }
+    if (--(*link)->references > 0) {
         return MEMSPAN_OK;
     }
-    *link = r->next;
-    if (r->ours) {
-        code = state->hip.hipHostUnregister(r->address);
+    r = **link;
+    free(*link);
+    *link = r.next;
+    if (r.ours) {
+        code = state->hip.hipHostUnregister(r.address);
     }
-    free(r);
     return ((code == HIP_SUCCESS) || (code == HIP_ERROR_DEINITIALIZED))
                ? MEMSPAN_OK
                : hip_error(state, "hipHostUnregister", code, "%zu bytes at %p cannot be given back",
-                           size, (void *)address);
+                           r.size_bytes, (void *)r.address);
 }
 
 memspan_status_t hip_register(struct hip_device *device, void *address, size_t size_bytes,
-                              void **seen_at_p)
+                              void **seen_at_p, struct hip_registration **registration_p)
 {
-    struct hip_state *state = device->state;
-    memspan_status_t status = MEMSPAN_OK;
-    void *seen_at           = NULL;
-    struct hip_registration **link;
+    struct hip_state *state    = device->state;
+    memspan_status_t status    = MEMSPAN_OK;
+    struct hip_registration *r = NULL;
+    void *seen_at              = NULL;
+    bool partly                = false;
     hip_result_t code;
 
     pthread_mutex_lock(&state->lock);
-    link = find(state, address);
-    if (*link == NULL) {
-        status = add(device, address, size_bytes, link);
-    } else if ((*link)->size_bytes < size_bytes) {
-        status = hip_refuse(state, MEMSPAN_ERR_CONFLICT, NULL,
-                            "%zu of %zu bytes at %p are registered already", (*link)->size_bytes,
-                            size_bytes, address);
+    r = find(state, address, size_bytes, &partly);
+    if ((r == NULL) && partly) {
+        status = refuse_part(state, address, size_bytes);
+    } else if (r == NULL) {
+        status = add(device, address, size_bytes, &r);
     }
     if (status == MEMSPAN_OK) {
-        (*link)->references++;
+        r->references++;
         code = state->hip.hipHostGetDevicePointer(&seen_at, address, 0);
         if (code != HIP_SUCCESS) {
-            (void)remove_one(state, link);
+            (void)remove_one(state, r);
             status = hip_error(state, "hipHostGetDevicePointer", code,
                                "%s does not see host pages at %p", device->info.name, address);
         }
     }
     pthread_mutex_unlock(&state->lock);
     if (status == MEMSPAN_OK) {
-        *seen_at_p = seen_at;
+        *seen_at_p      = seen_at;
+        *registration_p = r;
     }
     return status;
 }
 
-memspan_status_t hip_unregister(struct hip_device *device, void *address)
+memspan_status_t hip_unregister(struct hip_device *device,
+                                const struct hip_registration *registration)
 {
     struct hip_state *state = device->state;
-    struct hip_registration **link;
     memspan_status_t status;
 
     pthread_mutex_lock(&state->lock);
-    link   = find(state, address);
-    status = (*link != NULL) ? remove_one(state, link)
-                             : hip_refuse(state, MEMSPAN_ERR_NOT_FOUND, NULL,
-                                          "host pages at %p are not imported", address);
+    status = remove_one(state, registration);
     pthread_mutex_unlock(&state->lock);
     return status;
 }
@@ -138,10 +193,12 @@ static bool registers(const struct hip_state *state)
 memspan_status_t hip_import(void *opaque, int ordinal, void *address, size_t size_bytes,
                             void **address_p, void **cookie_p)
 {
-    struct hip_state *state = opaque;
-    struct hip_device *device;
-    memspan_status_t status = hip_device_get(state, ordinal, &device);
+    struct hip_state *state               = opaque;
+    struct hip_registration *registration = NULL;
+    struct hip_device *device             = NULL;
+    memspan_status_t status               = hip_device_get(state, ordinal, &device);
     int before;
+    int mode;
 
     if (status != MEMSPAN_OK) {
         return status;
@@ -160,10 +217,12 @@ memspan_status_t hip_import(void *opaque, int ordinal, void *address, size_t siz
     if (status != MEMSPAN_OK) {
         return status;
     }
-    status = hip_register(device, address, size_bytes, address_p);
+    mode   = hip_relax(state);
+    status = hip_register(device, address, size_bytes, address_p, &registration);
+    hip_restore(state, mode);
     hip_leave(device, before);
     if (status == MEMSPAN_OK) {
-        *cookie_p = address;
+        *cookie_p = registration;
     }
     return status;
 }
@@ -171,11 +230,23 @@ memspan_status_t hip_import(void *opaque, int ordinal, void *address, size_t siz
 memspan_status_t hip_release(void *state, int ordinal, void *address, size_t size_bytes,
                              void *cookie)
 {
-    struct hip_device *device;
-    memspan_status_t status = hip_device_get(state, ordinal, &device);
+    struct hip_device *device = NULL;
+    memspan_status_t status;
+    int mode;
 
+    (void)address;
     (void)size_bytes;
-    return ((status == MEMSPAN_OK) && (cookie != NULL)) ? hip_unregister(device, address) : status;
+    if ((cookie == NULL) || hip_gone()) {
+        return MEMSPAN_OK;
+    }
+    status = hip_device_get(state, ordinal, &device);
+    if (status != MEMSPAN_OK) {
+        return status;
+    }
+    mode   = hip_relax(state);
+    status = hip_unregister(device, cookie);
+    hip_restore(state, mode);
+    return status;
 }
 
 /* ---- one page, when the backend is opened ---- */

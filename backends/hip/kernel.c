@@ -2,6 +2,7 @@
 /* kernel.c: the built-in kernels, compiled by hiprtc when first used, and started. */
 
 #include "backends/hip/hip.h"
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -73,21 +74,33 @@ static memspan_status_t get_code(const struct hip_device *device, hip_program_t 
     return MEMSPAN_OK;
 }
 
-/* The code for the device that is current: the compiler asks for that itself. */
+/* The code for the device. Without a target the compiler asks for the device that is current, by a
+ * library that only ROCm's development package has. */
 static memspan_status_t compile(const struct hip_device *device, enum hip_part part, char **code_p)
 {
     const struct hip_compiler_calls *rtc = &device->state->rtc;
-    const char *options[]                = {"-O3", "-DMEMSPAN_COMBINE"};
-    hip_program_t program                = NULL;
+    const char *options[3]               = {"-O3"};
+    int option_count                     = 1;
+    char arch[40];
+    hip_program_t program = NULL;
     char said[160];
     hip_result_t code;
     memspan_status_t status;
 
+    if (device->facts.target != 0) {
+        char target[16];
+        hip_target_name(device->facts.target, target, sizeof(target));
+        snprintf(arch, sizeof(arch), "--offload-arch=%s", target);
+        options[option_count++] = arch;
+    }
+    if (part == HIP_PART_COMBINE) {
+        options[option_count++] = "-DMEMSPAN_COMBINE";
+    }
     code = rtc->hiprtcCreateProgram(&program, hip_kernel_source, "memspan.hip", 0, NULL, NULL);
     if (code != HIP_SUCCESS) {
         return compiler_error(device, "hiprtcCreateProgram", code, "");
     }
-    code = rtc->hiprtcCompileProgram(program, (part == HIP_PART_COMBINE) ? 2 : 1, options);
+    code = rtc->hiprtcCompileProgram(program, option_count, options);
     if (code == HIP_SUCCESS) {
         status = get_code(device, program, code_p);
     } else {
@@ -260,6 +273,7 @@ memspan_status_t hip_launch(void *state, int ordinal, void *opaque,
     struct hip_queue *queue;
     memspan_status_t status = hip_device_get(state, ordinal, &device);
     int before              = 0;
+    int mode;
 
     if (status == MEMSPAN_OK) {
         status = check_call(device, call);
@@ -270,6 +284,7 @@ memspan_status_t hip_launch(void *state, int ordinal, void *opaque,
     if (status != MEMSPAN_OK) {
         return status;
     }
+    mode   = hip_relax(device->state);
     status = hip_queue_get(device, opaque, &queue);
     if (status == MEMSPAN_OK) {
         /* The two launches of a sum share a queue's scratch: nobody may come between. */
@@ -277,6 +292,7 @@ memspan_status_t hip_launch(void *state, int ordinal, void *opaque,
         status = start_any(queue, call);
         pthread_mutex_unlock(&device->lock);
     }
+    hip_restore(device->state, mode);
     hip_leave(device, before);
     return status;
 }

@@ -10,7 +10,8 @@
  * Grain is what may happen at once. Coarse-grained memory is cached by whoever uses it, and what
  * was written is seen when a kernel has ended: one side at a time. On fine-grained memory both
  * sides may work at once; atomics between host and device need a link that has them
- * (HostNativeAtomicSupported, which is PCIe atomics on most machines). */
+ * (HostNativeAtomicSupported, which is PCIe atomics on most machines). PCIe carries a device's
+ * atomics to the host's memory, and none of the host's to the device's: those take xGMI. */
 
 #include "backends/hip/hip.h"
 #include "core/base/driver.h"
@@ -129,6 +130,12 @@ static memspan_coherence_t fine(const struct hip_facts *f)
                                               : MEMSPAN_COHERENCE_CONCURRENT;
 }
 
+/* The same on coherent memory, which may lie on the device. */
+static memspan_coherence_t on_either(const struct hip_facts *f)
+{
+    return (f->pageable || f->integrated || f->host_xgmi) ? fine(f) : MEMSPAN_COHERENCE_CONCURRENT;
+}
+
 static memspan_coherence_t managed(const struct hip_device *device)
 {
     return (device->facts.concurrent && !hip_managed_is_coarse(device)) ? fine(&device->facts)
@@ -149,7 +156,7 @@ static memspan_reach_t reach_of_host(const struct hip_device *home, memspan_kind
         if (f->pageable) {
             return (memspan_reach_t){one ? MEMSPAN_ACCESS_LOCAL : MEMSPAN_ACCESS_FAULT, fine(f)};
         }
-        return (memspan_reach_t){MEMSPAN_ACCESS_REMOTE, fine(f)};
+        return (memspan_reach_t){MEMSPAN_ACCESS_REMOTE, on_either(f)};
     default:
         return (memspan_reach_t){MEMSPAN_ACCESS_LOCAL, fine(f)};
     }
@@ -173,7 +180,7 @@ static memspan_reach_t reach_of_device(const struct hip_device *from, memspan_ki
         return (memspan_reach_t){(f->pageable && !one) ? MEMSPAN_ACCESS_FAULT : near,
                                  managed(from)};
     case MEMSPAN_KIND_COHERENT:
-        return (memspan_reach_t){(f->pageable && !one) ? MEMSPAN_ACCESS_FAULT : near, fine(f)};
+        return (memspan_reach_t){(f->pageable && !one) ? MEMSPAN_ACCESS_FAULT : near, on_either(f)};
     default:
         return (memspan_reach_t){near, fine(f)};
     }

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* library.c: libamdhip64, and two libraries beside it that one can do without.
  *
+ * Its own destructors run while the process ends, and calling it after that crashes. A handler that
+ * is registered after it was loaded runs before those, and from then on nothing is asked of it.
+ *
  * Loading it takes a quarter of a second where there is no GPU for it: it is left alone where the
  * kernel has no interface to one, unless somebody asks for HIP by name. */
 
@@ -8,8 +11,30 @@
 #include "core/base/dl.h"
 #include "core/base/error.h"
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+static atomic_bool gone;
+
+bool hip_gone(void)
+{
+    return atomic_load(&gone);
+}
+
+static void note_end(void)
+{
+    atomic_store(&gone, true);
+}
+
+static void note_end_once(void)
+{
+    static atomic_flag registered = ATOMIC_FLAG_INIT;
+
+    if (!atomic_flag_test_and_set(&registered)) {
+        (void)atexit(note_end);
+    }
+}
 
 #define HIP_SYMBOL(table, name, optional)                                                          \
     {                                                                                              \
@@ -130,6 +155,7 @@ memspan_status_t hip_library_open(struct hip_state *state)
                    : status;
     }
     code = state->hip.hipInit(0);
+    note_end_once(); /* the runtime has registered its own by now */
     if (code != HIP_SUCCESS) {
         return hip_error(state, "hipInit", code, "the HIP runtime does not start");
     }

@@ -93,11 +93,16 @@ memspan_status_t hip_queue_create(void *state, int ordinal, void **queue_p)
 memspan_status_t hip_queue_destroy(void *state, int ordinal, void *queue)
 {
     struct hip_device *device;
-    memspan_status_t status = hip_device_get(state, ordinal, &device);
+    memspan_status_t status;
 
-    if ((status != MEMSPAN_OK) || (queue == NULL)) {
+    if ((queue == NULL) || hip_gone()) {
+        return MEMSPAN_OK;
+    }
+    status = hip_device_get(state, ordinal, &device);
+    if (status != MEMSPAN_OK) {
         return status;
     }
+    /* Destroying a stream does not wait for it, nor tell how its work ended. */
     status = hip_queue_wait(queue);
     hip_queue_drop(queue);
     return status;

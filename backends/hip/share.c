@@ -124,6 +124,7 @@ memspan_status_t hip_ipc_import(void *state, int ordinal, const void *bytes, siz
     struct token token;
     memspan_status_t status;
     int before;
+    int mode;
 
     if ((bytes == NULL) || (token_size != sizeof(token))) {
         return hip_refuse(state, MEMSPAN_ERR_INVALID, NULL,
@@ -138,7 +139,9 @@ memspan_status_t hip_ipc_import(void *state, int ordinal, const void *bytes, siz
     status = hip_enter(state, ordinal, &device, &before);
     if (status == MEMSPAN_OK) {
         status = check_token(device, &token);
+        mode   = hip_relax(state);
         status = (status == MEMSPAN_OK) ? open_block(device, &token, own) : status;
+        hip_restore(state, mode);
         hip_leave(device, before);
     }
     if (status != MEMSPAN_OK) {

@@ -3,6 +3,7 @@
  * for: kernels are known by their names. */
 
 #include "fake.h"
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,6 +14,13 @@ struct _hiprtcProgram {
     struct fake_code code;
     bool compiled;
 };
+
+static char arch[32];
+
+const char *fake_hip_arch(void)
+{
+    return arch;
+}
 
 static const char complaint[] = "memspan.hip:1:1: error: pretended\n1 error generated.\n";
 
@@ -40,8 +48,12 @@ hip_result_t hiprtcCompileProgram(hip_program_t program, int option_count, const
     int i;
 
     BEGIN("hiprtcCompileProgram");
+    arch[0] = '\0';
     memcpy(program->code.magic, FAKE_CODE_MAGIC, sizeof(program->code.magic));
     for (i = 0; i < option_count; i++) {
+        if (strncmp(options[i], "--offload-arch=", 15) == 0) {
+            snprintf(arch, sizeof(arch), "%s", options[i] + 15);
+        }
         if (strcmp(options[i], "-DMEMSPAN_COMBINE") == 0) {
             program->code.combining = 1;
         }

@@ -114,12 +114,14 @@ static void read_environment(void)
 void fake_hip_reset(void)
 {
     pthread_mutex_lock(&lock);
-    fake.calls        = 0;
-    fake.initialised  = false;
-    fake.failed[0]    = '\0';
-    fake.violation[0] = '\0';
-    fake_current      = 0;
-    last_error        = HIP_SUCCESS;
+    fake.capturing      = false;
+    fake.capture_spoilt = false;
+    fake.calls          = 0;
+    fake.initialised    = false;
+    fake.failed[0]      = '\0';
+    fake.violation[0]   = '\0';
+    fake_current        = 0;
+    last_error          = HIP_SUCCESS;
     memset(counters, 0, sizeof(counters));
     memset(fake.sticky, 0, sizeof(fake.sticky));
     memset(fake.peers, 0, sizeof(fake.peers));
@@ -151,6 +153,77 @@ static void lose_devices(void)
     }
 }
 
+/* 0: global. */
+static _Thread_local int capture_mode;
+static _Thread_local hip_result_t refused;
+
+hip_result_t hipThreadExchangeStreamCaptureMode(int *mode)
+{
+    int before = capture_mode;
+
+    BEGIN("hipThreadExchangeStreamCaptureMode");
+    capture_mode = *mode;
+    *mode        = before;
+    return fake_leave(HIP_SUCCESS);
+}
+
+hip_result_t fake_hip_refused(void)
+{
+    return refused;
+}
+
+/* What a thread whose capture mode is not relaxed may not call while a stream is captured. */
+static bool is_unsafe(const char *name)
+{
+    static const char *const unsafe[] = {
+        "hipMalloc",         "hipExtMallocWithFlags", "hipMallocManaged",    "hipFree",
+        "hipHostMalloc",     "hipHostFree",           "hipHostRegister",     "hipHostUnregister",
+        "hipModuleLoadData", "hipIpcOpenMemHandle",   "hipIpcCloseMemHandle"};
+    size_t i;
+
+    for (i = 0; i < sizeof(unsafe) / sizeof(unsafe[0]); i++) {
+        if (strcmp(unsafe[i], name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Lock held; gives it up when the call is not begun. */
+static bool refuse(const char *name)
+{
+    bool waits =
+        strcmp(name, "hipDeviceSynchronize") == 0; /* also for the captured stream: never */
+
+    if (fake.ended) {
+        fprintf(stderr, "%s after the runtime has ended\n", name);
+        abort();
+    }
+    if (!fake.capturing ||
+        (!waits && (!is_unsafe(name) || (capture_mode == HIP_CAPTURE_RELAXED)))) {
+        return false;
+    }
+    fake.capture_spoilt = true;
+    refused             = HIP_ERROR_CAPTURE_UNSUPPORTED;
+    last_error          = refused;
+    pthread_mutex_unlock(&lock);
+    return true;
+}
+
+bool fake_hip_capture(bool begin)
+{
+    bool whole = !fake.capture_spoilt;
+
+    fake.capturing      = begin;
+    fake.capture_spoilt = false;
+    return whole;
+}
+
+void fake_end_at_exit(void)
+{
+    fake.ended = true;
+}
+
 hip_result_t fake_hip_enter(const char *name, bool releases)
 {
     pthread_mutex_lock(&lock);
@@ -158,6 +231,9 @@ hip_result_t fake_hip_enter(const char *name, bool releases)
         read_environment();
     }
     count(name);
+    if (refuse(name)) {
+        return refused;
+    }
     fake.calls++;
     fake.forced = HIP_SUCCESS;
     fake.of_hip = (strncmp(name, "hip", 3) == 0) && (strncmp(name, "hiprtc", 6) != 0);

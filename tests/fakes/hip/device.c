@@ -3,11 +3,14 @@
 
 #include "fake.h"
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 hip_result_t hipInit(unsigned flags)
 {
+    static bool noted;
+
     BEGIN("hipInit");
     while (fake.hang) {
         sleep(1);
@@ -16,6 +19,9 @@ hip_result_t hipInit(unsigned flags)
         return fake_leave(HIP_ERROR_INVALID_VALUE);
     }
     fake.initialised = true;
+    if (!noted) {
+        noted = (atexit(fake_end_at_exit) == 0);
+    }
     return fake_leave(HIP_SUCCESS);
 }
 

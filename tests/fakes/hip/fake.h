@@ -12,8 +12,9 @@
  *   FAKE_HIP_FAIL_AT=n: the n-th call fails; FAKE_HIP_FAIL_CALL=name: that call always fails;
  *   FAKE_HIP_FAIL_CODE=code: with what (719)
  *   FAKE_HIP_LOST_AT=n: from the n-th call on every device is lost
- *   FAKE_HIP_LIES=peer|managed|fine|pointer|compiler|null: that is promised, and then it cannot be
- *   FAKE_HIP_HANG=1: hipInit() does not return */
+ *   FAKE_HIP_LIES=peer|managed|fine|pointer|large|compiler|null: that is promised, and then it
+ * cannot be (large: more than a page is seen at another address) FAKE_HIP_HANG=1: hipInit() does
+ * not return */
 
 #include "backends/hip/hip_api.h"
 #include <stdbool.h>
@@ -54,6 +55,7 @@ struct fake_command {
 
 struct ihipStream_t {
     struct ihipStream_t *next;
+    bool destroyed; /* what is pending is still done, and then it goes */
     int device;
     struct fake_command *first;
 };
@@ -93,6 +95,9 @@ struct fake {
     int lost_at;
     char fail_call[48];
     int fail_code;
+    bool capturing;      /* a stream of the program's, in the mode global */
+    bool capture_spoilt; /* by a call that is not allowed meanwhile */
+    bool ended;          /* the runtime has, as it does before the process: calling it crashes */
     bool of_hip;         /* the call that is being done keeps a last error */
     hip_result_t forced; /* what the call that is being done will answer in spite of it */
     char failed[48];
@@ -108,6 +113,10 @@ extern struct fake fake;
  * another library, use them as well. */
 FAKE_API hip_result_t fake_hip_enter(const char *name, bool releases);
 FAKE_API hip_result_t fake_hip_leave(hip_result_t code);
+/* Why a call that gives back was not begun: a stream is captured. */
+FAKE_API hip_result_t fake_hip_refused(void);
+/* For atexit(): as the runtime's own destructors. */
+void fake_end_at_exit(void);
 FAKE_API void fake_hip_programs(int change);
 FAKE_API bool fake_hip_lies(const char *about);
 FAKE_API int fake_hip_export(uintptr_t address, size_t size, uint64_t *offset);
@@ -120,8 +129,13 @@ FAKE_API int fake_hip_export(uintptr_t address, size_t size, uint64_t *offset);
     } while (0)
 /* A call that gives something back does it even when it is made to fail: what it answers then is
  * the failure of something earlier. */
-#define BEGIN_RELEASE(name) (void)fake_hip_enter((name), true)
-#define fake_leave(code)    fake_hip_leave(code)
+#define BEGIN_RELEASE(name)                                                                        \
+    do {                                                                                           \
+        if (fake_hip_enter((name), true) != HIP_SUCCESS) {                                         \
+            return fake_hip_refused();                                                             \
+        }                                                                                          \
+    } while (0)
+#define fake_leave(code) fake_hip_leave(code)
 
 extern _Thread_local int fake_current;
 /* The current device, if it can be used. */
@@ -157,5 +171,9 @@ FAKE_API unsigned fake_hip_calls(const char *name);
 FAKE_API int fake_hip_current(void);
 FAKE_API int fake_hip_last_error(void);
 FAKE_API int fake_hip_is_coarse(const void *address);
+/* The program captures a stream, or has ended that: true if the capture is whole. */
+FAKE_API bool fake_hip_capture(bool begin);
+/* What the compiler was last told to compile for; "" if it was not told. */
+FAKE_API const char *fake_hip_arch(void);
 
 #endif /* MEMSPAN_TESTS_FAKES_HIP_FAKE_H */

@@ -297,6 +297,22 @@ hip_result_t hipMemRangeGetAttribute(void *data, size_t size, int which, const v
 
 /* ---- host memory ---- */
 
+/* As the runtime's own: on a page, and on nothing larger. */
+static void *map_on_page(size_t size)
+{
+    size_t large = 1 << 16;
+    char *range =
+        mmap(NULL, size + 2 * large, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    char *aligned = (char *)(((uintptr_t)range + large - 1) & ~(uintptr_t)(large - 1));
+
+    if (range == MAP_FAILED) {
+        return MAP_FAILED;
+    }
+    munmap(range, (size_t)(aligned + PAGE - range));
+    munmap(aligned + PAGE + size, (size_t)(range + size + 2 * large - (aligned + PAGE + size)));
+    return aligned + PAGE;
+}
+
 hip_result_t hipHostMalloc(void **address, size_t size, unsigned flags)
 {
     struct fake_memory *m;
@@ -315,9 +331,8 @@ hip_result_t hipHostMalloc(void **address, size_t size, unsigned flags)
         *address = NULL;
         return fake_leave(HIP_SUCCESS);
     }
-    pages =
-        mmap(NULL, whole_pages(size), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    m = (pages == MAP_FAILED) ? NULL : add(FAKE_HOST, size);
+    pages = map_on_page(whole_pages(size));
+    m     = (pages == MAP_FAILED) ? NULL : add(FAKE_HOST, size);
     if (m == NULL) {
         return fake_leave(HIP_ERROR_OUT_OF_MEMORY);
     }
@@ -352,9 +367,10 @@ hip_result_t hipHostRegister(void *address, size_t size, unsigned flags)
         return fake_leave(fake_usable());
     }
     /* Some versions take it, and forget both when the first goes. */
-    if ((fake_find((uintptr_t)address) != NULL) ||
-        (fake_find((uintptr_t)address + size - 1) != NULL)) {
-        fake_broken("pages are registered twice");
+    for (m = fake.memory; m != NULL; m = m->next) {
+        if ((m->base < (uintptr_t)address + size) && ((uintptr_t)address < m->base + m->size)) {
+            fake_broken("pages are registered twice");
+        }
     }
     if (flags != (HIP_HOST_REGISTER_PORTABLE | HIP_HOST_REGISTER_MAPPED)) {
         fake_broken("host pages that are not portable and mapped: flags %u", flags);
@@ -378,6 +394,7 @@ hip_result_t hipHostUnregister(void *address)
 hip_result_t hipHostGetDevicePointer(void **seen_at, void *address, unsigned flags)
 {
     struct fake_memory *m;
+    bool lies;
 
     BEGIN("hipHostGetDevicePointer");
     m = fake_find((uintptr_t)address);
@@ -387,7 +404,8 @@ hip_result_t hipHostGetDevicePointer(void **seen_at, void *address, unsigned fla
     if ((m == NULL) || (flags != 0) || ((m->kind != FAKE_HOST) && (m->kind != FAKE_REGISTERED))) {
         return fake_leave(HIP_ERROR_INVALID_VALUE);
     }
-    *seen_at = (char *)address + (fake_hip_lies("pointer") ? 1u << 30 : 0u);
+    lies     = fake_hip_lies("pointer") || (fake_hip_lies("large") && (m->size > PAGE));
+    *seen_at = (char *)address + (lies ? 1u << 30 : 0u);
     return fake_leave(HIP_SUCCESS);
 }
 

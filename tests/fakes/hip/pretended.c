@@ -47,6 +47,9 @@ void pretended_find(void)
     *(void **)&driver.current    = dlsym(handle, "fake_hip_current");
     *(void **)&driver.last_error = dlsym(handle, "fake_hip_last_error");
     *(void **)&driver.is_coarse  = dlsym(handle, "fake_hip_is_coarse");
+    *(void **)&driver.capture    = dlsym(handle, "fake_hip_capture");
+    *(void **)&driver.arch =
+        dlsym(driver.old ? handle : dlopen("libhiprtc.so.7", RTLD_NOW), "fake_hip_arch");
 #define FIND(name, optional, result, arguments) *(void **)&driver.hip.name = dlsym(handle, #name);
     HIP_CALL_MAP(FIND)
 #undef FIND

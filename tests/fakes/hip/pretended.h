@@ -12,6 +12,8 @@ extern struct driver {
     int (*current)(void);
     int (*last_error)(void);
     int (*is_coarse)(const void *address);
+    bool (*capture)(bool begin);
+    const char *(*arch)(void);
     struct hip_calls hip;
     bool old; /* ROCm 5 */
 } driver;

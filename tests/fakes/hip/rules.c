@@ -129,45 +129,6 @@ Test(hip_rules, xnack_in_words)
     check_notes("FAKE_HIP_ATTRIBUTES=85=0", MEMSPAN_KIND_DEVICE, false, "UnifiedAddressing 0");
 }
 
-/* The kernel tells what GPU it is; none but generation 9 has XNACK. */
-Test(hip_rules, the_target_is_read_from_the_kernel)
-{
-    char folder[] = "/tmp/memspan-kfd-XXXXXX";
-    char path[128];
-    char name[16];
-    int node;
-    static const char *const texts[] = {"location_id 0\ndomain 0\ngfx_target_version 0\n",
-                                        "location_id 49408\ndomain 0\ngfx_target_version 90010\n",
-                                        "location_id 49408\ndomain 1\ngfx_target_version 110000\n"};
-
-    cr_assert_not_null(mkdtemp(folder));
-    for (node = 0; node < 3; node++) {
-        FILE *file;
-        snprintf(path, sizeof(path), "%s/%d", folder, node);
-        cr_assert_eq(mkdir(path, 0700), 0);
-        snprintf(path, sizeof(path), "%s/%d/properties", folder, node);
-        file = fopen(path, "w");
-        cr_assert_not_null(file);
-        fputs(texts[node], file);
-        fclose(file);
-    }
-    cr_expect_eq(hip_target_find(folder, "0000:c1:00.0"), 90010u);
-    cr_expect_eq(hip_target_find(folder, "0001:c1:00.0"), 110000u);
-    cr_expect_eq(hip_target_find(folder, "0000:c2:00.0"), 0u);
-    cr_expect_eq(hip_target_find(folder, ""), 0u);
-    cr_expect_str_eq(hip_target_name(90010, name, sizeof(name)), "gfx90a");
-    cr_expect_str_eq(hip_target_name(90402, name, sizeof(name)), "gfx942");
-    cr_expect_str_eq(hip_target_name(110001, name, sizeof(name)), "gfx1101");
-    cr_expect_str_eq(hip_target_name(0, name, sizeof(name)), "");
-    for (node = 0; node < 3; node++) {
-        snprintf(path, sizeof(path), "%s/%d/properties", folder, node);
-        unlink(path);
-        snprintf(path, sizeof(path), "%s/%d", folder, node);
-        rmdir(path);
-    }
-    rmdir(folder);
-}
-
 Test(hip_rules, xnack_by_target)
 {
     struct hip_device device = {.facts = {.managed = true, .target = 110000}};

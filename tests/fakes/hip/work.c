@@ -30,14 +30,21 @@ hip_result_t fake_run(struct ihipStream_t *stream)
     return *sticky;
 }
 
+static void unlink_stream(struct ihipStream_t *stream);
+
 hip_result_t fake_run_all(int device)
 {
     hip_result_t first = HIP_SUCCESS;
     struct ihipStream_t *s;
+    struct ihipStream_t *next;
 
-    for (s = fake.streams; s != NULL; s = s->next) {
+    for (s = fake.streams; s != NULL; s = next) {
         hip_result_t code = ((device < 0) || (s->device == device)) ? fake_run(s) : HIP_SUCCESS;
+        next              = s->next;
         first             = (first == HIP_SUCCESS) ? code : first;
+        if (s->destroyed && (s->first == NULL)) {
+            unlink_stream(s);
+        }
     }
     return first;
 }
@@ -48,7 +55,7 @@ static hip_result_t check_stream(const struct ihipStream_t *stream)
 
     for (s = fake.streams; (s != NULL) && (s != stream); s = s->next) {
     }
-    if ((s == NULL) || (stream == NULL)) {
+    if ((s == NULL) || (stream == NULL) || s->destroyed) {
         fake_broken("the default stream, or none at all");
         return HIP_ERROR_INVALID_HANDLE;
     }
@@ -71,22 +78,36 @@ hip_result_t hipStreamCreateWithFlags(hip_stream_t *stream_p, unsigned flags)
     return fake_leave(HIP_SUCCESS);
 }
 
-hip_result_t hipStreamDestroy(hip_stream_t stream)
+static void unlink_stream(struct ihipStream_t *stream)
 {
     struct ihipStream_t **link = &fake.streams;
+
+    while (*link != stream) {
+        link = &(*link)->next;
+    }
+    *link = stream->next;
+    free(stream);
+}
+
+/* Returns at once: what is pending is done later, and how that ends is told to whoever asks next.
+ */
+hip_result_t hipStreamDestroy(hip_stream_t stream)
+{
+    struct ihipStream_t *s;
     hip_result_t code;
 
     BEGIN_RELEASE("hipStreamDestroy");
-    while ((*link != NULL) && (*link != stream)) {
-        link = &(*link)->next;
+    for (s = fake.streams; (s != NULL) && (s != stream); s = s->next) {
     }
-    if (*link == NULL) {
+    if ((s == NULL) || s->destroyed) {
         fake_broken("hipStreamDestroy of no stream");
         return fake_leave(HIP_ERROR_INVALID_HANDLE);
     }
-    code  = fake_run(stream);
-    *link = stream->next;
-    free(stream);
+    code         = fake.sticky[s->device];
+    s->destroyed = true;
+    if (s->first == NULL) {
+        unlink_stream(s);
+    }
     return fake_leave(code);
 }
 
