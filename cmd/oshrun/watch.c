@@ -270,7 +270,11 @@ static void pass_on(struct watch *watch, int number)
     case SIGQUIT:
         watch->forwarded = number;
         if (++watch->forwarded_count > 1) {
+            complain("signal %d (%s) again; killing the PEs", number, strsignal(number));
             end_job(watch, 128 + number, true);
+        } else {
+            complain("signal %d (%s) is passed on to the PEs; a second one kills them", number,
+                     strsignal(number));
         }
         job_signal(watch->job, number);
         job_signal(watch->job, SIGCONT);

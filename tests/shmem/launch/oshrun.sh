@@ -281,7 +281,9 @@ $signal"
         status=0
         wait $launcher || status=$?
         [ $status -gt 128 ] && [ "$(kill -l $status)" = $signal ] || fail "status $status after $signal"
-        is_silent
+        grep -qE "^oshrun: signal [0-9]+ \(.*\) is passed on to the PEs; a second one kills them$" err ||
+            fail "it does not say why it ends: $(cat err)"
+        [ "$(wc -l <err)" -eq 1 ] || fail "it says more: $(cat err)"
         gone "sleep $mark"
     done
     # Under nohup, the end of a session is not the end of the job.
