@@ -4,7 +4,7 @@ _memspan_oshrun()
 {
     local word=${COMP_WORDS[COMP_CWORD]}
     local before=${COMP_WORDS[COMP_CWORD - 1]}
-    local options='-n -np -l --tag-output --timeout --bind-to -x --env --wdir --pmix --launcher -v --verbose -h --help -V --version'
+    local options='-n -np -c -l --tag-output --timeout --bind-to -x --env --wdir --pmix --launcher -v --verbose -h --help -V --version'
 
     [ "$before" != = ] || before=${COMP_WORDS[COMP_CWORD - 2]}
     [ "$word" != = ] || { word= && before=${COMP_WORDS[COMP_CWORD - 1]}; }
