@@ -3,6 +3,7 @@
  * memory is taken with room for a better one. */
 
 #include "backends/opencl/opencl.h"
+#include "core/base/pages.h"
 #include "core/base/platform.h"
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -71,6 +72,9 @@ static memspan_status_t take_svm(struct opencl_device *device, const memspan_req
     }
     block->svm_size_bytes = total;
     block->base           = align_up(block->svm, request->align_bytes);
+    if (device->processor) {
+        memspan_pages_advise(platform->state->services, request, block->svm, total);
+    }
     return MEMSPAN_OK;
 }
 
@@ -98,6 +102,7 @@ static memspan_status_t take_pages(struct opencl_device *device, const memspan_r
     if (tail > 0) {
         munmap(block->base + size, tail);
     }
+    memspan_pages_advise(device->platform->state->services, request, block->base, size);
     if ((device->svm & OPENCL_SVM_SYSTEM) != 0) {
         return MEMSPAN_OK;
     }

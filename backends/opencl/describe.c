@@ -132,9 +132,9 @@ static void fill_abilities(struct opencl_device *device)
     if (device->platform->version >= 20) {
         device->svm_has = (unsigned)ask_long(device, OPENCL_DEVICE_SVM_CAPABILITIES) & 15u;
     }
-    device->svm     = device->svm_has & device->platform->state->allowed;
-    device->unified = ((ask_long(device, OPENCL_DEVICE_TYPE) & OPENCL_DEVICE_TYPE_CPU) != 0) ||
-                      ask_bool(device, OPENCL_DEVICE_HOST_UNIFIED_MEMORY);
+    device->svm          = device->svm_has & device->platform->state->allowed;
+    device->processor    = (ask_long(device, OPENCL_DEVICE_TYPE) & OPENCL_DEVICE_TYPE_CPU) != 0;
+    device->unified      = device->processor || ask_bool(device, OPENCL_DEVICE_HOST_UNIFIED_MEMORY);
     device->has_compiler = ask_bool(device, OPENCL_DEVICE_COMPILER_AVAILABLE);
     device->has_doubles  = ask_long(device, OPENCL_DEVICE_DOUBLE_FP_CONFIG) != 0;
 }

@@ -69,6 +69,7 @@ struct opencl_device {
     size_t work_group_size_max;
     atomic_uint kinds; /* info.kinds, for those who do not hold the lock */
     bool unified;      /* its memory is the host's */
+    bool processor;    /* it is the host's processors: its memory is this process's own */
     bool has_compiler;
     bool has_doubles;
     char language[20]; /* option of its compiler, or "" */

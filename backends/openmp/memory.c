@@ -7,6 +7,7 @@
 
 #include "backends/openmp/openmp.h"
 #include "core/base/file.h"
+#include "core/base/pages.h"
 #include "core/base/platform.h"
 #include "core/base/topology.h"
 #include <errno.h>
@@ -178,6 +179,7 @@ static memspan_status_t finish_host_pages(const struct openmp *openmp,
 {
     memspan_status_t status = place_pages(openmp, request, block);
 
+    memspan_pages_advise(openmp->services, request, block->address, block->size_bytes);
     block->page_size_bytes = memspan_page_size();
     if ((status != MEMSPAN_OK) || ((request->kind != MEMSPAN_KIND_HOST_PINNED) &&
                                    ((request->flags & MEMSPAN_REQUEST_PINNED) == 0))) {

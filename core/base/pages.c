@@ -123,6 +123,19 @@ memspan_status_t memspan_pages_take(const memspan_services_t *services, const ch
     return MEMSPAN_OK;
 }
 
+void memspan_pages_advise(const memspan_services_t *services, const memspan_request_t *request,
+                          void *address, size_t size_bytes)
+{
+    const uintptr_t huge = (uintptr_t)2 << 20;
+    uintptr_t first      = ((uintptr_t)address + huge - 1) & ~(huge - 1);
+    uintptr_t end        = ((uintptr_t)address + size_bytes) & ~(huge - 1);
+
+    if ((first < end) && (request->page_size_bytes == 0) &&
+        (strcmp(services->option("MEMSPAN_HUGE_PAGES"), "off") != 0)) {
+        madvise((void *)first, end - first, MADV_HUGEPAGE);
+    }
+}
+
 void memspan_pages_give_back(void *address, size_t size_bytes)
 {
     munmap(address, size_bytes);

@@ -18,6 +18,12 @@ memspan_status_t memspan_pages_take(const memspan_services_t *services, const ch
  * *node_p becomes the node where all are on one. */
 memspan_status_t memspan_pages_bind(const memspan_request_t *request, void *base, int *node_p);
 
+/* Advise huge pages for memory that a driver took from the process's own, as the host's backend
+ * does for its: what is aligned and large enough of it, unless MEMSPAN_HUGE_PAGES or the request
+ * say otherwise. Nobody has touched it. */
+void memspan_pages_advise(const memspan_services_t *services, const memspan_request_t *request,
+                          void *address, size_t size_bytes);
+
 void memspan_pages_give_back(void *address, size_t size_bytes);
 
 #endif /* MEMSPAN_CORE_BASE_PAGES_H */

@@ -398,7 +398,72 @@ static void large_blocks_take_little_more_than_their_size(void)
     }
 }
 
+/* Of the mapping that holds @p address: whether it is memory of this process alone, and whether
+ * huge pages are advised. */
+static bool read_mapping(const void *address, bool *own_p, bool *advised_p)
+{
+    FILE *file  = fopen("/proc/self/smaps", "re");
+    bool within = false;
+    bool found  = false;
+    char line[512];
+
+    *own_p = false;
+    while ((file != NULL) && !found && (fgets(line, sizeof(line), file) != NULL)) {
+        unsigned long from;
+        unsigned long to;
+        unsigned long inode;
+
+        if (sscanf(line, "%lx-%lx %*s %*x %*s %lu", &from, &to, &inode) == 3) {
+            within = ((uintptr_t)address >= from) && ((uintptr_t)address < to);
+            *own_p = within ? (inode == 0) : *own_p;
+        }
+        found = within && (strncmp(line, "VmFlags:", 8) == 0);
+    }
+    *advised_p = found && (strstr(line, " hg") != NULL);
+    if (file != NULL) {
+        (void)fclose(file);
+    }
+    return found;
+}
+
+/* Filling what is the host's own takes as long whichever kind it is: huge pages are advised. */
+static void large_memory_has_huge_pages(void)
+{
+    const char *backend = conform_device()->info.backend;
+    FILE *setting       = fopen("/sys/kernel/mm/transparent_hugepage/enabled", "re");
+    struct conform_memory m;
+    int looked_at = 0;
+
+    if (setting == NULL) {
+        conform_skip("this kernel has no transparent huge pages");
+    }
+    (void)fclose(setting);
+    if ((strcmp(backend, "host") != 0) && (strcmp(backend, "opencl") != 0) &&
+        (strcmp(backend, "openmp") != 0)) {
+        conform_skip("the memory of %s is its driver's", backend);
+    }
+    for (int k = 0; conform_kind(k, &m); k++) {
+        char *block = memspan_alloc(m.allocator, (size_t)40 << 20);
+        bool own;
+        bool advised;
+
+        if (conform_host_touches(&m) && (block != NULL) &&
+            read_mapping(block + ((size_t)20 << 20), &own, &advised) && own) {
+            CHECK(advised, "%s memory", memspan_kind_name(m.kind));
+            looked_at++;
+        }
+        if (block != NULL) {
+            CHECK_OK(memspan_free(block));
+        }
+        conform_done(&m);
+    }
+    if (looked_at == 0) {
+        conform_skip("no memory that is this process's own");
+    }
+}
+
 const struct conform_case conform_memory_cases[] = {
+    {"large_memory_has_huge_pages", large_memory_has_huge_pages},
     {"sizes_of_all_sorts", sizes_of_all_sorts},
     {"many_small_blocks", many_small_blocks},
     {"freed_memory_is_used_again", freed_memory_is_used_again},
