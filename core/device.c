@@ -58,10 +58,11 @@ static memspan_status_t describe(struct memspan_device *device)
     return status;
 }
 
-static void load_host(void)
+static void load_host_now(void *unused)
 {
     const struct memspan_backend_slot *slot = memspan_backend_of_host();
 
+    (void)unused;
     if (slot != NULL) {
         host = (struct memspan_device){
             .table = slot->table, .state = slot->state, .number = MEMSPAN_HOST, .ordinal = 0};
@@ -69,6 +70,11 @@ static void load_host(void)
     } else {
         snprintf(host_problem, sizeof(host_problem), "%s", memspan_error_last()->message);
     }
+}
+
+static void load_host(void)
+{
+    memspan_stack_run(load_host_now, NULL);
 }
 
 const struct memspan_device *memspan_device_of_host(void)

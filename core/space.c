@@ -9,6 +9,7 @@
 #include "core/space.h"
 #include "core/base/error.h"
 #include "core/base/platform.h"
+#include "core/base/stack.h"
 #include "core/base/text.h"
 #include <pthread.h>
 #include <stdatomic.h>
@@ -157,6 +158,18 @@ static memspan_status_t load_predefined(struct memspan_space *space)
     return MEMSPAN_OK;
 }
 
+struct loading {
+    struct memspan_space *space;
+    memspan_status_t status;
+};
+
+static void load_now(void *argument)
+{
+    struct loading *loading = argument;
+
+    loading->status = load_predefined(loading->space);
+}
+
 const struct memspan_space *memspan_space_resolve(memspan_space_h handle)
 {
     const struct memspan_space *space = memspan_space_find(handle);
@@ -176,7 +189,9 @@ const struct memspan_space *memspan_space_resolve(memspan_space_h handle)
     }
     pthread_mutex_lock(&space_lock);
     if (!atomic_load_explicit(ready, memory_order_relaxed)) {
-        status = load_predefined(&predefined[space - predefined]);
+        struct loading loading = {&predefined[space - predefined], MEMSPAN_OK};
+        memspan_stack_run(load_now, &loading);
+        status = loading.status;
         /* Pairs with the acquire above: whoever sees ready sees the resources. */
         atomic_store_explicit(ready, status == MEMSPAN_OK, memory_order_release);
     }

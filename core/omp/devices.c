@@ -78,8 +78,24 @@ static bool is_device_of_ours(int number)
     return false;
 }
 
+int memspan_omp_device_number(int number)
+{
+    if (number != MEMSPAN_OMP_DEFAULT_DEVICE) {
+        return number;
+    }
+    if (memspan_omp_real(MEMSPAN_OMP_REAL_GET_DEFAULT_DEVICE) == 0) {
+        return MEMSPAN_HOST;
+    }
+    number = ask(MEMSPAN_OMP_REAL_GET_DEFAULT_DEVICE);
+    /* The runtime's own word: its host, and never a device of ours with the same number. */
+    return ((number == MEMSPAN_OMP_DEFAULT_DEVICE) || (number == omp_get_initial_device()))
+               ? MEMSPAN_HOST
+               : number;
+}
+
 memspan_status_t memspan_omp_device_from(int number, int *device_p)
 {
+    number = memspan_omp_device_number(number);
     if (number < MEMSPAN_HOST) {
         memspan_error(MEMSPAN_ERR_INVALID, "%d is no device number", number);
         return memspan_error_hint("devices are numbered from 0; %d is the host", MEMSPAN_HOST);
@@ -173,33 +189,48 @@ static int invalid_device(void)
     return (memspan_omp_real(MEMSPAN_OMP_REAL_KMPC_GET_DEFAULT_ALLOCATOR) != 0) ? -2 : -4;
 }
 
+/* The host's name: what the runtime calls it, where it has names. */
+static const char *host_uid(void)
+{
+    uintptr_t routine = memspan_omp_real(MEMSPAN_OMP_REAL_GET_UID_FROM_DEVICE);
+    const char *uid   = NULL;
+
+    if (routine != 0) {
+        uid = ((const char *(*)(int))routine)(memspan_omp_runtime_host());
+    }
+    return (uid == NULL) ? "HOST" : uid;
+}
+
 int omp_get_device_from_uid(const char *uid)
 {
     MEMSPAN_OMP_CALL();
     uintptr_t routine = memspan_omp_real(MEMSPAN_OMP_REAL_GET_DEVICE_FROM_UID);
+    int device        = invalid_device();
     int count;
     int i;
 
     if (uid == NULL) {
         memspan_error(MEMSPAN_ERR_INVALID, "uid is NULL");
         memspan_omp_refused("omp_get_device_from_uid");
-        return invalid_device();
+        return device;
     }
-    if ((routine != 0) && !memspan_omp_numbers_are_ours()) {
-        return ((int (*)(const char *))routine)(uid);
-    }
-    if (strcmp(uid, "HOST") == 0) {
+    if ((strcmp(uid, "HOST") == 0) || (strcmp(uid, host_uid()) == 0)) {
         return omp_get_initial_device();
     }
-    count = omp_get_num_devices();
+    if ((routine != 0) && !memspan_omp_numbers_are_ours()) {
+        device = ((int (*)(const char *))routine)(uid);
+    }
+    count = (device == invalid_device()) ? omp_get_num_devices() : 0;
     for (i = 0; i < count; i++) {
         memspan_device_info_t info = {.struct_size = sizeof(info)};
         if ((memspan_device_describe(i, &info) == MEMSPAN_OK) && (strcmp(info.uid, uid) == 0)) {
             return i;
         }
     }
-    memspan_error(MEMSPAN_ERR_NOT_FOUND, "no device has the uid \"%.64s\"", uid);
-    return invalid_device();
+    if (device == invalid_device()) {
+        memspan_error(MEMSPAN_ERR_NOT_FOUND, "no device has the uid \"%.64s\"", uid);
+    }
+    return device;
 }
 
 const char *omp_get_uid_from_device(int device)
@@ -211,11 +242,12 @@ const char *omp_get_uid_from_device(int device)
     uintptr_t known;
     char *text;
 
+    device = memspan_omp_device_number(device);
+    if ((device == MEMSPAN_HOST) || (device == omp_get_initial_device())) {
+        return host_uid();
+    }
     if ((routine != 0) && memspan_omp_runtime_has(device)) {
         return ((const char *(*)(int))routine)(device);
-    }
-    if ((device == MEMSPAN_HOST) || (device == omp_get_initial_device())) {
-        return "HOST";
     }
     if ((device < 0) || (memspan_device_describe(device, &info) != MEMSPAN_OK)) {
         memspan_error(MEMSPAN_ERR_INVALID, "there is no device %d", device);

@@ -26,6 +26,13 @@ bool memspan_omp_numbers_are_ours(void);
  */
 memspan_status_t memspan_omp_device_from(int number, int *device_p);
 
+/* GCC 16's omp_default_device: whichever device is the calling task's default. */
+enum { MEMSPAN_OMP_DEFAULT_DEVICE = -5 };
+
+/* @p number, or the default device's where it stands for that. What the routines that take devices
+ * do first. */
+int memspan_omp_device_number(int number);
+
 /* True when the real runtime knows the device by this number. */
 bool memspan_omp_runtime_has(int number);
 

@@ -276,8 +276,8 @@ size_t omp_get_memspace_pagesize(memspan_omp_space_t space)
     return size;
 }
 
-static memspan_omp_space_t sub_space(memspan_omp_space_t space, int resource_count,
-                                     const int *resources)
+static bool find_sub_space(memspan_omp_space_t space, int resource_count, const int *resources,
+                           memspan_omp_space_t *sub_p)
 {
     memspan_space_h own;
     memspan_space_h part;
@@ -285,19 +285,25 @@ static memspan_omp_space_t sub_space(memspan_omp_space_t space, int resource_cou
     if ((resource_count <= 0) || (resources == NULL)) {
         memspan_error(MEMSPAN_ERR_INVALID, "num_resources is %d and resources is %s",
                       resource_count, (resources == NULL) ? "NULL" : "not NULL");
-        return 0;
+        return false;
     }
     if ((memspan_omp_space_from(space, &own) != MEMSPAN_OK) ||
         (memspan_space_get_sub(own, resources, (size_t)resource_count, &part) != MEMSPAN_OK)) {
-        return 0;
+        return false;
     }
-    /* All resources of the default space: the caller's own spelling of it. */
-    return (part == own) ? space : (memspan_omp_space_t)part;
+    /* All resources of the default space: the caller's own spelling of it, which may be 0. */
+    *sub_p = (part == own) ? space : (memspan_omp_space_t)part;
+    return true;
 }
 
 memspan_omp_space_t omp_get_submemspace(memspan_omp_space_t space, int resource_count,
                                         const int *resources)
 {
     MEMSPAN_OMP_CALL();
-    return told("omp_get_submemspace", sub_space(space, resource_count, resources));
+    memspan_omp_space_t sub = 0;
+
+    if (!find_sub_space(space, resource_count, resources, &sub)) {
+        memspan_omp_refused("omp_get_submemspace");
+    }
+    return sub;
 }

@@ -81,7 +81,8 @@ memspan_status_t memspan_omp_target_route(enum memspan_omp_real real, int *devic
     int i;
 
     for (i = 0; (status == MEMSPAN_OK) && (i < 2) && (numbers[i] != NULL); i++) {
-        status = check_number(*numbers[i]);
+        *numbers[i] = memspan_omp_device_number(*numbers[i]);
+        status      = check_number(*numbers[i]);
         if (status == MEMSPAN_OK) {
             if (is_host(*numbers[i]) && !memspan_omp_numbers_are_ours()) {
                 *numbers[i] = memspan_omp_runtime_host();
@@ -205,8 +206,10 @@ int omp_target_is_accessible(const void *pointer, size_t size_bytes, int device)
     MEMSPAN_OMP_CALL();
     uintptr_t routine;
     uintptr_t end;
-    int number = device;
+    int number;
 
+    device = memspan_omp_device_number(device);
+    number = device;
     if ((pointer == NULL) || __builtin_add_overflow((uintptr_t)pointer, size_bytes, &end) ||
         (memspan_omp_target_route(MEMSPAN_OMP_REAL_TARGET_IS_ACCESSIBLE, &number, NULL, &routine) !=
          MEMSPAN_OK)) {
@@ -215,11 +218,12 @@ int omp_target_is_accessible(const void *pointer, size_t size_bytes, int device)
     if (memspan_pointer_is_ours(pointer)) {
         return ours_is_accessible(pointer, size_bytes, is_host(device) ? MEMSPAN_HOST : device);
     }
-    if (routine != 0) {
-        return ((int (*)(const void *, size_t, int))routine)(pointer, size_bytes, number);
-    }
+    /* Runtimes say of any address that the host reaches it. */
     if (is_host(device)) {
         return host_reads(pointer, (size_bytes == 0) ? 1 : size_bytes);
+    }
+    if (routine != 0) {
+        return ((int (*)(const void *, size_t, int))routine)(pointer, size_bytes, number);
     }
     return device_reaches(pointer, device);
 }

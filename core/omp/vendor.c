@@ -181,6 +181,7 @@ static void *alloc_direct(enum memspan_omp_real real, enum memspan_omp_vendor ki
     void *pointer                 = NULL;
     int device;
 
+    number = memspan_omp_device_number(number);
     if ((routine != 0) && memspan_omp_runtime_has(number) &&
         !memspan_omp_alloc_is_watched(number)) {
         return ((target_alloc_fn *)routine)(size_bytes, number);
@@ -208,6 +209,7 @@ static void free_direct(enum memspan_omp_real real, void *pointer, int number)
     if (pointer == NULL) {
         return;
     }
+    number = memspan_omp_device_number(number);
     if (!memspan_pointer_is_ours(pointer) && (routine != 0) && memspan_omp_runtime_has(number)) {
         ((target_free_fn *)routine)(pointer, number);
     } else if (memspan_free(pointer) != MEMSPAN_OK) {

@@ -1,0 +1,86 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# lane.sh LIBRARY [SUITE...]: OpenMP programs with compilers newer than this system's, GCC 16 and
+# LLVM 22 from Debian sid, three times each: stock, with the library preloaded, and linked with it
+# first. What passes stock must pass with the library. The programs are those of tests/programs/omp;
+# a SUITE is a folder with public sources, of which the tests of allocators and devices are run:
+# GCC's libgomp/testsuite, LLVM's openmp/runtime/test, or OpenMP_VV.
+#
+# The packages are unpacked, not installed, under build/newer-compilers, and run there by chroot, so
+# nothing of this system changes. Needed: apt-get, unshare, and root or user namespaces.
+# NEWER_COMPILERS=kept: what was unpacked before is used as it is.
+set -eu
+here=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)
+tree=$(CDPATH='' cd -- "$here/../.." && pwd)
+place=$tree/build/newer-compilers
+root=$place/root
+packages='gcc-16 g++-16 gfortran-16 clang-22 libomp-22-dev liboffload-22-dev clang-tools-22 llvm-22
+    libc6-dev libc-bin libhwloc15 base-files bash dash coreutils diffutils findutils gawk grep sed
+    binutils'
+
+say() {
+    printf '%s\n' "newer-compilers: $*" >&2
+}
+
+apt() {
+    command=$1
+    shift
+    "$command" -q -o "Dir::State=$place/apt" -o "Dir::State::lists=$place/apt/lists" \
+        -o "Dir::State::status=$place/apt/status" -o "Dir::Cache=$place/apt" \
+        -o "Dir::Cache::archives=$place/apt/archives" -o "Dir::Etc::sourcelist=$place/apt/sources.list" \
+        -o "Dir::Etc::sourceparts=$place/apt/none" -o "Dir::Etc::preferencesparts=$place/apt/none" \
+        -o Acquire::Languages=none -o APT::Install-Recommends=0 -o "APT::Sandbox::User=$(id -un)" \
+        -o Debug::NoLocking=1 "$@"
+}
+
+# An empty system as far as apt knows, so that everything needed comes from sid.
+fetch() {
+    mkdir -p "$place/apt/lists/partial" "$place/apt/archives/partial" "$place/apt/none"
+    : >"$place/apt/status"
+    echo 'deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] http://deb.debian.org/debian sid main' \
+        >"$place/apt/sources.list"
+    apt apt-get update >"$place/apt.log" 2>&1 || { cat "$place/apt.log" >&2; return 1; }
+    # shellcheck disable=SC2086 # a list of names
+    apt apt-get install -y --download-only $packages >"$place/apt.log" 2>&1 || {
+        tail -n 20 "$place/apt.log" >&2
+        return 1
+    }
+    rm -rf "$root"
+    mkdir -p "$root"
+    for package in "$place"/apt/archives/*.deb; do
+        dpkg-deb --fsys-tarfile "$package" | tar -x -C "$root" --no-same-owner 2>>"$place/apt.log" || {
+            tail -n 5 "$place/apt.log" >&2
+            return 1
+        }
+    done
+    date >"$place/unpacked"
+}
+
+[ $# -ge 1 ] || { sed -n '3,12s/^# //p' "$0" >&2; exit 2; }
+library=$1
+shift
+mkdir -p "$place"
+if [ "${NEWER_COMPILERS:-}" != kept ] || [ ! -e "$place/unpacked" ]; then
+    say 'fetching GCC 16 and LLVM 22 from Debian sid'
+    fetch || { say 'the packages of Debian sid cannot be had'; exit 1; }
+fi
+
+work=$root/lane
+rm -rf "$work"
+mkdir -p "$work/suites" "$root/tmp"
+cp "$library" "$work/libmemspan.so.0"
+ln -s libmemspan.so.0 "$work/libmemspan.so"
+cp -r "$tree/include" "$here/run.sh" "$tree/tests/programs/omp" "$work/"
+for suite in "$@"; do
+    cp -r "$suite" "$work/suites/$(echo "$suite" | tr -c 'A-Za-z0-9\n' _)"
+done
+
+as_root=
+[ "$(id -u)" -eq 0 ] || as_root=--map-root-user
+# shellcheck disable=SC2016,SC2086 # for the inner shell; one word or none
+unshare $as_root --mount sh -c '
+    for folder in proc sys dev; do
+        mkdir -p "$0/$folder" && mount --rbind "/$folder" "$0/$folder" || exit 2
+    done
+    exec chroot "$0" /bin/sh -c "ldconfig; exec env -i PATH=/usr/bin:/usr/sbin:/bin HOME=/tmp LC_ALL=C \
+        sh /lane/run.sh"' "$root"
