@@ -92,11 +92,11 @@ static void set_up(struct memspan_heap *heap, struct memspan_account *account,
 
     memspan_heap_drain(heap); /* announced too late to whoever had the record */
     memset(heap, 0, offsetof(struct memspan_heap, announced));
-    heap->credit  = first_credit(account);
-    heap->granted = heap->credit;
-    memspan_heap_set_least(heap, heap->credit);
-    heap->credit_most = memspan_account_is_limited(account) ? 0 : INT64_MAX;
-    for (i = 0; i < MEMSPAN_CLASS_COUNT; i++) {
+    heap->credit       = first_credit(account);
+    heap->granted      = heap->credit;
+    heap->credit_least = heap->credit;
+    heap->credit_most  = memspan_account_is_limited(account) ? 0 : INT64_MAX;
+    for (i = 0; i <= MEMSPAN_CLASS_COUNT; i++) {
         heap->current[i] = &memspan_slab_none;
     }
     heap->account           = account;
@@ -255,7 +255,7 @@ static struct memspan_heap *enter_known(struct memspan_account *account, struct 
     memspan_thread_enter(t);
     heap = memspan_heap_find(t, account);
     if (heap == NULL) {
-        memspan_thread_leave(t);
+        memspan_thread_leave();
         return NULL;
     }
     handle = atomic_load_explicit(&heap->handle, memory_order_relaxed);
@@ -297,19 +297,16 @@ struct memspan_heap *memspan_heap_enter(struct memspan_account *account,
 /* Changes what is charged to the heap; live bytes and their peak stay what they are. */
 static void grant(struct memspan_heap *heap, int64_t bytes)
 {
+    memspan_heap_note_least(heap);
     heap->granted += bytes;
     heap->credit += bytes;
-    memspan_heap_set_least(heap, heap->credit_least + bytes);
+    heap->credit_least += bytes;
 }
 
 void memspan_heap_spend(struct memspan_heap *heap, uint64_t bytes, int blocks)
 {
     heap->credit -= (int64_t)bytes;
     heap->allocated_count += blocks;
-    if (heap->credit < heap->credit_least) {
-        heap->count_then = heap->allocated_count - heap->freed_count;
-        memspan_heap_set_least(heap, heap->credit);
-    }
 }
 
 /* What is more than the heap may keep goes back to the account. */
@@ -404,7 +401,7 @@ bool memspan_heap_debit(struct memspan_account *account, uint64_t bytes, int blo
         heap = memspan_heap_enter(account, &t);
         if (heap != NULL) {
             done = debit_heap(heap, bytes, blocks, &lent);
-            memspan_thread_leave(t);
+            memspan_thread_leave();
         } else {
             done = debit_account(account, t, bytes, blocks, &lent);
         }
@@ -439,12 +436,13 @@ void memspan_heap_credit(struct memspan_account *account, uint64_t bytes, int fr
         memspan_thread_enter(t);
         heap = memspan_heap_find(t, account);
         if (heap != NULL) {
+            memspan_heap_note_least(heap);
             heap->credit += (int64_t)bytes;
             heap->freed_count += freed;
             heap->allocated_count -= undone;
             memspan_heap_return_credit(heap);
         }
-        memspan_thread_leave(t);
+        memspan_thread_leave();
     }
     if (heap == NULL) {
         credit_account(account, bytes, freed, undone);
@@ -470,22 +468,21 @@ bool memspan_heap_is_refused(struct memspan_heap *heap, uint64_t bytes, uint64_t
 
 bool memspan_heap_refuses(uintptr_t handle, size_t size_bytes)
 {
-    struct memspan_thread *t = memspan_thread_self;
-    uint64_t bytes           = (uint64_t)size_bytes + MEMSPAN_CHARGE_OVERHEAD_BYTES;
-    uint64_t charged         = 0;
-    uint64_t limit           = 0;
+    uint64_t bytes   = (uint64_t)size_bytes + MEMSPAN_CHARGE_OVERHEAD_BYTES;
+    uint64_t charged = 0;
+    uint64_t limit   = 0;
     struct memspan_heap *heap;
     bool refused = false;
 
-    if ((size_bytes - 1 > SIZE_MAX / 2) || !memspan_thread_enter_fast(t)) {
+    if (size_bytes - 1 > SIZE_MAX / 2) {
         return false;
     }
-    heap = t->slots[memspan_heap_slot(handle)];
+    heap = memspan_thread_enter_fast()->slots[memspan_heap_slot(handle)];
     if (atomic_load_explicit(&heap->handle, memory_order_relaxed) == handle) {
         refused = memspan_heap_is_refused(heap, bytes, &charged);
         limit   = heap->account->limit_bytes;
     }
-    memspan_thread_leave(t);
+    memspan_thread_leave();
     if (refused) {
         memspan_error_limit(bytes, limit, charged);
     }

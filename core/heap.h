@@ -42,14 +42,13 @@ struct memspan_heap {
     const uint8_t *class_of;  /* by size, for the allocator's alignment */
     size_t middle_most_bytes; /* of a block that the short way of middle sizes may give */
     int64_t credit;           /* charged and not used */
-    int64_t credit_floor;     /* below it the short way looks: the larger of the next and 0 */
-    int64_t credit_least;     /* since it was last published */
+    int64_t credit_least;     /* since it was last published, as far as it has grown since */
     int64_t count_then;       /* live blocks when credit was least */
     int64_t credit_most;      /* what is above goes back to the account */
     int64_t allocated_count;
     int64_t freed_count;
     int64_t granted; /* charged to this heap in all: granted - credit is live */
-    struct memspan_slab *current[MEMSPAN_CLASS_COUNT]; /* never NULL */
+    struct memspan_slab *current[MEMSPAN_CLASS_COUNT + 1]; /* never NULL; the last has nothing */
 
     struct memspan_account *account;
     struct memspan_thread *thread;
@@ -80,10 +79,13 @@ extern struct memspan_slab memspan_slab_none;
 
 /* ---- hot ---- */
 
-static inline void memspan_heap_set_least(struct memspan_heap *heap, int64_t credit)
+/* Before credit grows: what it was may be the least since it was last published. */
+static inline void memspan_heap_note_least(struct memspan_heap *heap)
 {
-    heap->credit_least = credit;
-    heap->credit_floor = (credit > 0) ? credit : 0;
+    if (heap->credit < heap->credit_least) {
+        heap->credit_least = heap->credit;
+        heap->count_then   = heap->allocated_count - heap->freed_count;
+    }
 }
 
 static inline unsigned memspan_heap_slot(uintptr_t handle)
@@ -103,20 +105,17 @@ static inline struct memspan_heap *memspan_heap_nobody_at(unsigned slot)
 static inline __attribute__((always_inline)) void *
 memspan_heap_alloc_fast(uintptr_t handle, size_t align_bytes, size_t size_bytes)
 {
-    struct memspan_thread *t = memspan_thread_self;
     struct memspan_heap *heap;
     struct memspan_slab *slab;
     const uint8_t *class_of;
-    unsigned place;
-    size_t i;
-    unsigned word;
+    uint32_t charge = (uint32_t)size_bytes + (uint32_t)MEMSPAN_CHARGE_OVERHEAD_BYTES;
+    uint32_t i;
     int64_t credit;
 
-    if (MEMSPAN_UNLIKELY(size_bytes - 1 >= MEMSPAN_SMALL_MAX_BYTES) ||
-        MEMSPAN_UNLIKELY(!memspan_thread_enter_fast(t))) {
+    if (MEMSPAN_UNLIKELY(size_bytes > MEMSPAN_SMALL_MAX_BYTES)) {
         return NULL;
     }
-    heap = t->slots[memspan_heap_slot(handle)];
+    heap = memspan_thread_enter_fast()->slots[memspan_heap_slot(handle)];
     if (MEMSPAN_UNLIKELY(atomic_load_explicit(&heap->handle, memory_order_relaxed) != handle)) {
         goto out_leave;
     }
@@ -125,78 +124,80 @@ memspan_heap_alloc_fast(uintptr_t handle, size_t align_bytes, size_t size_bytes)
         const uint8_t *asked = memspan_class_table(align_bytes);
         class_of             = (asked > class_of) ? asked : class_of;
     }
-    slab   = heap->current[class_of[(size_bytes + 15) >> MEMSPAN_CLASS_STEP_SHIFT]];
-    place  = slab->first_free;
-    credit = heap->credit - (int64_t)(size_bytes + MEMSPAN_CHARGE_OVERHEAD_BYTES);
-    if (MEMSPAN_UNLIKELY(place == MEMSPAN_OBJECT_NONE)) {
+    slab = heap->current[class_of[(size_bytes + 15) >> MEMSPAN_CLASS_STEP_SHIFT]];
+    i    = slab->first_free;
+    if (MEMSPAN_UNLIKELY(i == MEMSPAN_OBJECT_NONE)) {
         goto out_leave;
     }
-    if (MEMSPAN_UNLIKELY(credit < heap->credit_floor)) {
-        if (credit < 0) {
-            goto out_leave;
-        }
-        heap->count_then = heap->allocated_count + 1 - heap->freed_count;
-        memspan_heap_set_least(heap, credit);
+    credit = heap->credit - (int64_t)charge;
+    if (MEMSPAN_UNLIKELY(credit < 0)) {
+        goto out_leave;
     }
-    i                = memspan_slab_index(slab, place);
-    word             = slab->objects[i];
-    slab->first_free = (uint16_t)(word & MEMSPAN_OBJECT_VALUE);
-    slab->objects[i] = (uint16_t)(MEMSPAN_OBJECT_LIVE | (slab->size_bytes - size_bytes));
-    slab->used_count++;
-    heap->credit = credit;
+    heap->credit     = credit;
+    slab->first_free = slab->objects[i] & MEMSPAN_OBJECT_VALUE;
+    slab->objects[i] = (uint16_t)(MEMSPAN_OBJECT_LIVE + charge);
     heap->allocated_count++;
-    memspan_thread_leave(t);
-    return memspan_slab_pointer(slab, place);
+    memspan_thread_leave();
+    return memspan_slab_object(slab, i);
 
 out_leave:
-    memspan_thread_leave(t);
+    memspan_thread_leave();
     return NULL;
 }
 
 /* Free an object of the calling thread's own. False: take the slow way. */
 static inline __attribute__((always_inline)) bool memspan_heap_free_fast(void *pointer)
 {
-    struct memspan_thread *t = memspan_thread_self;
-    uintptr_t entry          = memspan_map_find(pointer);
-    unsigned place           = memspan_place_of(pointer);
+    uintptr_t entry = memspan_map_find(pointer);
     struct memspan_slab *slab;
     struct memspan_heap *heap;
-    uint64_t product;
     size_t i;
-    unsigned word;
-    unsigned used;
+    bool start;
+    unsigned charge;
+    unsigned handed;
+    uint64_t freed;
     int64_t credit;
 
-    if (MEMSPAN_UNLIKELY((entry & MEMSPAN_ENTRY_SLAB) == 0) ||
-        MEMSPAN_UNLIKELY(!memspan_thread_enter_fast(t))) {
+    if (MEMSPAN_UNLIKELY((entry & MEMSPAN_ENTRY_SLAB) == 0)) {
         return false;
     }
     slab = memspan_entry_record(entry);
-    if (MEMSPAN_UNLIKELY(atomic_load_explicit(&slab->thread, memory_order_relaxed) != t)) {
+    if (MEMSPAN_UNLIKELY(memspan_thread_enter_fast() !=
+                         atomic_load_explicit(&slab->thread, memory_order_relaxed))) {
         goto out_leave;
     }
-    product = memspan_slab_product(slab, place);
-    i       = product >> MEMSPAN_RECIPROCAL_SHIFT;
-    word    = slab->objects[i];
-    used    = slab->used_count - 1u;
-    heap    = atomic_load_explicit(&slab->heap, memory_order_relaxed);
-    credit  = heap->credit + (int64_t)(slab->size_bytes - (word & MEMSPAN_OBJECT_VALUE) +
-                                      MEMSPAN_CHARGE_OVERHEAD_BYTES);
-    if (MEMSPAN_UNLIKELY(!memspan_slab_is_start(product, pointer)) ||
-        MEMSPAN_UNLIKELY((word & MEMSPAN_OBJECT_LIVE) == 0) ||
-        MEMSPAN_UNLIKELY(credit > heap->credit_most) || MEMSPAN_UNLIKELY(used == slab->edge)) {
+    /* One after another, so that few values are alive at a time: no register need be saved. */
+    i = memspan_slab_index(slab, pointer, &start);
+    if (MEMSPAN_UNLIKELY(!start)) {
         goto out_leave;
     }
-    slab->objects[i] = slab->first_free;
-    slab->first_free = (uint16_t)place;
-    slab->used_count = (uint16_t)used;
+    charge = slab->objects[i] - (unsigned)MEMSPAN_OBJECT_LIVE; /* very much of one that is free */
+    if (MEMSPAN_UNLIKELY(charge > MEMSPAN_OBJECT_VALUE)) {
+        goto out_leave;
+    }
+    heap   = atomic_load_explicit(&slab->heap, memory_order_relaxed);
+    credit = heap->credit;
+    if (MEMSPAN_UNLIKELY(credit < heap->credit_least)) {
+        goto out_leave;
+    }
+    credit += (int64_t)charge;
+    if (MEMSPAN_UNLIKELY(credit > heap->credit_most)) {
+        goto out_leave;
+    }
+    freed  = slab->freed;
+    handed = (unsigned)(freed >> 32) - 1;
+    if (MEMSPAN_UNLIKELY(handed == slab->edge)) {
+        goto out_leave;
+    }
     heap->credit     = credit;
+    slab->objects[i] = (uint16_t)freed;
+    slab->freed      = ((uint64_t)handed << 32) | i;
     heap->freed_count++;
-    memspan_thread_leave(t);
+    memspan_thread_leave();
     return true;
 
 out_leave:
-    memspan_thread_leave(t);
+    memspan_thread_leave();
     return false;
 }
 

@@ -36,9 +36,9 @@ void memspan_heap_collect_all(struct memspan_heap *heap)
     for (c = 0; c < MEMSPAN_CLASS_COUNT; c++) {
         memspan_heap_collect(heap, heap->current[c]);
         for (slab = heap->partial[c]; slab != NULL; slab = slab->next) {
-            heap->empty_slabs -= (slab->used_count == 0) ? 1 : 0;
+            heap->empty_slabs -= (memspan_slab_handed(slab) == 0) ? 1 : 0;
             memspan_heap_collect(heap, slab);
-            heap->empty_slabs += (slab->used_count == 0) ? 1 : 0;
+            heap->empty_slabs += (memspan_slab_handed(slab) == 0) ? 1 : 0;
         }
         collect_full(heap, c);
     }
@@ -53,8 +53,10 @@ void memspan_heap_publish(struct memspan_heap *heap)
 {
     int64_t count = heap->allocated_count - heap->freed_count;
     int64_t live  = live_bytes(heap->granted, heap->credit, count);
-    int64_t above = live_bytes(heap->granted, heap->credit_least, heap->count_then) - live;
+    int64_t above;
 
+    memspan_heap_note_least(heap);
+    above = live_bytes(heap->granted, heap->credit_least, heap->count_then) - live;
     memspan_account_publish(
         heap->account, live - heap->published_bytes, count - heap->published_count,
         (uint64_t)(heap->allocated_count - heap->published_allocated), (above > 0) ? above : 0);
@@ -67,7 +69,7 @@ void memspan_heap_publish(struct memspan_heap *heap)
     heap->published_count     = count;
     heap->published_allocated = heap->allocated_count;
     heap->count_then          = count;
-    memspan_heap_set_least(heap, heap->credit);
+    heap->credit_least        = heap->credit;
 }
 
 static int64_t room_in(const struct memspan_slab *slab)
@@ -76,7 +78,7 @@ static int64_t room_in(const struct memspan_slab *slab)
 
     for (; slab != NULL; slab = slab->next) {
         room += (int64_t)memspan_classes[slab->class_index].slab_bytes -
-                (int64_t)slab->used_count * slab->size_bytes;
+                (int64_t)memspan_slab_handed(slab) * slab->size_bytes;
     }
     return room;
 }
@@ -93,7 +95,7 @@ static void publish_waiting(struct memspan_heap *heap)
         const struct memspan_slab *current = heap->current[c];
         if (current != &memspan_slab_none) {
             waiting += (int64_t)memspan_classes[c].slab_bytes -
-                       (int64_t)current->used_count * current->size_bytes;
+                       (int64_t)memspan_slab_used(current) * current->size_bytes;
         }
         waiting += room_in(heap->partial[c]);
     }
@@ -127,10 +129,11 @@ static void take_credit(struct memspan_heap *heap)
     int64_t credit = heap->credit;
 
     if (memspan_account_is_limited(heap->account)) {
+        memspan_heap_note_least(heap);
         heap->granted -= credit;
         heap->credit      = 0;
         heap->credit_most = 0;
-        memspan_heap_set_least(heap, heap->credit_least - credit);
+        heap->credit_least -= credit;
         memspan_account_uncharge(heap->account, (uint64_t)credit);
     }
 }
@@ -165,8 +168,9 @@ static void release_slab(struct memspan_heap *heap, struct memspan_slab *slab)
     /* Who frees from now on looks after the slab himself; who did before has pushed already. */
     atomic_store_explicit(&slab->thread, NULL, memory_order_seq_cst);
     atomic_fetch_and_explicit(&slab->remote, ~MEMSPAN_REMOTE_FULL, memory_order_seq_cst);
+    memspan_slab_settle(slab);
     memspan_heap_collect(heap, slab);
-    if (slab->used_count == 0) {
+    if (memspan_slab_handed(slab) == 0) {
         memspan_slab_set_state(slab, MEMSPAN_SLAB_CURRENT);
         memspan_slab_destroy(slab);
     } else {
@@ -260,7 +264,7 @@ bool memspan_heap_close(struct memspan_account *account)
     }
     memspan_account_lock();
     own = (account->heaps == NULL) || ((account->heaps->next_of_account == NULL) &&
-                                       (account->heaps->thread == memspan_thread_self));
+                                       (account->heaps->thread == memspan_thread_here.record));
     memspan_account_unlock();
     if (own) {
         memspan_thread_hold();
@@ -290,7 +294,7 @@ static void release_empty(struct memspan_slab **list)
 
     for (slab = *list; slab != NULL; slab = next) {
         next = slab->next;
-        if (slab->used_count == 0) {
+        if (memspan_slab_handed(slab) == 0) {
             memspan_heap_list_remove(list, slab);
             memspan_slab_destroy(slab);
         }
@@ -305,7 +309,7 @@ static void reclaim(struct memspan_heap *heap)
     for (c = 0; c < MEMSPAN_CLASS_COUNT; c++) {
         struct memspan_slab *slab = heap->current[c];
 
-        if ((slab != &memspan_slab_none) && (slab->used_count == 0)) {
+        if ((slab != &memspan_slab_none) && (memspan_slab_used(slab) == 0)) {
             heap->current[c] = &memspan_slab_none;
             memspan_slab_destroy(slab);
         }
@@ -348,26 +352,36 @@ static const char *check_list(const struct memspan_heap *heap, const struct mems
     return NULL;
 }
 
-static const char *check_objects(const struct memspan_slab *slab)
+/* The length of a list of free objects; more than there are: it is broken. */
+static unsigned count_free(const struct memspan_slab *slab, unsigned first)
 {
-    unsigned live   = 0;
-    unsigned listed = 0;
-    unsigned place;
+    unsigned count = 0;
     unsigned i;
 
-    for (i = 0; i < slab->capacity; i++) {
-        live += ((slab->objects[i] & MEMSPAN_OBJECT_LIVE) != 0) ? 1 : 0;
-    }
-    for (place = slab->first_free; place != MEMSPAN_OBJECT_NONE;
-         place = slab->objects[i] & MEMSPAN_OBJECT_VALUE) {
-        i = memspan_slab_index(slab, place);
-        if ((i >= slab->capacity) || ((slab->objects[i] & MEMSPAN_OBJECT_LIVE) != 0) ||
-            (++listed > slab->capacity)) {
-            return "a slab's free list is broken";
+    for (i = first; i != MEMSPAN_OBJECT_NONE; i = slab->objects[i] & MEMSPAN_OBJECT_VALUE) {
+        if ((i > slab->capacity) || ((slab->objects[i] & MEMSPAN_OBJECT_LIVE) != 0) ||
+            (++count > slab->capacity)) {
+            return slab->capacity + 1u;
         }
     }
+    return count;
+}
+
+static const char *check_objects(const struct memspan_slab *slab)
+{
+    unsigned live = 0;
+    unsigned listed =
+        count_free(slab, slab->first_free) + count_free(slab, memspan_slab_first_freed(slab));
+    unsigned i;
+
+    if (listed > slab->capacity) {
+        return "a slab's free list is broken";
+    }
+    for (i = 1; i <= slab->capacity; i++) {
+        live += ((slab->objects[i] & MEMSPAN_OBJECT_LIVE) != 0) ? 1 : 0;
+    }
     live += (unsigned)(atomic_load(&slab->remote) >> 16) & 0xffff;
-    if ((live != slab->used_count) || (live + listed != slab->made)) {
+    if ((live != memspan_slab_used(slab)) || (live + listed != slab->made)) {
         return "a slab's objects are miscounted";
     }
     return NULL;

@@ -67,18 +67,16 @@ static struct memspan_record *take(struct memspan_heap_cache *cache, size_t size
 
 void *memspan_heap_alloc_middle(uintptr_t handle, size_t align_bytes, size_t size_bytes)
 {
-    struct memspan_thread *t  = memspan_thread_self;
     struct memspan_record *r  = NULL;
     struct memspan_pool *pool = NULL;
     struct memspan_heap *heap;
     int64_t credit;
 
     if ((size_bytes <= MEMSPAN_SMALL_MAX_BYTES) || (size_bytes > MEMSPAN_MIDDLE_MAX_BYTES) ||
-        (align_bytes > MEMSPAN_UNIT_BYTES) || !memspan_is_power_of_two(align_bytes) ||
-        !memspan_thread_enter_fast(t)) {
+        (align_bytes > MEMSPAN_UNIT_BYTES) || !memspan_is_power_of_two(align_bytes)) {
         return NULL;
     }
-    heap   = t->slots[memspan_heap_slot(handle)];
+    heap   = memspan_thread_enter_fast()->slots[memspan_heap_slot(handle)];
     credit = heap->credit - (int64_t)(size_bytes + MEMSPAN_CHARGE_OVERHEAD_BYTES);
     if ((atomic_load_explicit(&heap->handle, memory_order_relaxed) == handle) && (credit >= 0) &&
         (size_bytes <= heap->middle_most_bytes) && (heap->cache != NULL)) {
@@ -91,12 +89,8 @@ void *memspan_heap_alloc_middle(uintptr_t handle, size_t align_bytes, size_t siz
         atomic_store_explicit(&r->use, MEMSPAN_USE_BLOCK, memory_order_relaxed);
         heap->credit = credit;
         heap->allocated_count++;
-        if (credit < heap->credit_least) {
-            heap->count_then = heap->allocated_count - heap->freed_count;
-            memspan_heap_set_least(heap, credit);
-        }
     }
-    memspan_thread_leave(t);
+    memspan_thread_leave();
     if (MEMSPAN_UNLIKELY(pool != NULL)) {
         memspan_decay_look(pool);
     }
@@ -125,7 +119,7 @@ struct memspan_record *memspan_heap_alloc_cached(struct memspan_pool *pool,
         r->fallback        = request->fallback;
         atomic_store_explicit(&r->use, MEMSPAN_USE_BLOCK, memory_order_relaxed);
     }
-    memspan_thread_leave(t);
+    memspan_thread_leave();
     return r;
 }
 
@@ -202,7 +196,7 @@ static void make_cache(struct memspan_thread *t, struct memspan_account *account
         heap->cache = cache;
         cache       = NULL;
     }
-    memspan_thread_leave(t);
+    memspan_thread_leave();
     free(cache);
 }
 
@@ -274,18 +268,17 @@ static bool can_keep(const struct memspan_heap *heap, const struct memspan_recor
 
 bool memspan_heap_free_middle(void *pointer)
 {
-    struct memspan_thread *t = memspan_thread_self;
-    uintptr_t entry          = memspan_map_find(pointer);
+    uintptr_t entry = memspan_map_find(pointer);
     struct memspan_record *r;
     struct memspan_heap *heap;
     int64_t credit;
     bool kept = false;
 
-    if ((entry == 0) || ((entry & MEMSPAN_ENTRY_SLAB) != 0) || !memspan_thread_enter_fast(t)) {
+    if ((entry == 0) || ((entry & MEMSPAN_ENTRY_SLAB) != 0)) {
         return false;
     }
-    heap = t->heaps; /* what was used last; another's block takes the slow way, and its heap comes
-                        to the front */
+    heap = memspan_thread_enter_fast()->heaps; /* what was used last; another's block takes the slow
+                        way, and its heap comes to the front */
     if ((heap != NULL) && (heap->cache != NULL)) {
         r = find_block(heap->cache, memspan_entry_record(entry), pointer);
         if (can_keep(heap, r) && has_room(heap->cache, memspan_record_bytes(r))) {
@@ -293,12 +286,13 @@ bool memspan_heap_free_middle(void *pointer)
             kept   = (credit <= heap->credit_most);
             if (kept) {
                 put(heap->cache, r);
+                memspan_heap_note_least(heap);
                 heap->credit = credit;
                 heap->freed_count++;
             }
         }
     }
-    memspan_thread_leave(t);
+    memspan_thread_leave();
     return kept;
 }
 
@@ -341,7 +335,7 @@ bool memspan_heap_keep(struct memspan_account *account, struct memspan_record *r
     if (cache != NULL) {
         kept = keep(cache, r, &surplus);
     }
-    memspan_thread_leave(t);
+    memspan_thread_leave();
     if (surplus != NULL) {
         memspan_pool_free_list(pool, surplus);
         memspan_pool_settle(pool);

@@ -58,10 +58,11 @@ unsigned memspan_heap_collect(struct memspan_heap *heap, struct memspan_slab *sl
     unsigned count = memspan_slab_collect(slab, &charge);
 
     if (count > 0) {
+        memspan_heap_note_least(heap);
         heap->freed_count += count;
         if (memspan_account_is_limited(heap->account)) {
             heap->granted -= (int64_t)charge; /* who freed has taken the charge back */
-            memspan_heap_set_least(heap, heap->credit_least - (int64_t)charge);
+            heap->credit_least -= (int64_t)charge;
         } else {
             heap->credit += (int64_t)charge;
         }
@@ -75,7 +76,7 @@ void memspan_heap_become_partial(struct memspan_heap *heap, struct memspan_slab 
     memspan_heap_list_add(&heap->partial[slab->class_index], slab);
     memspan_slab_set_state(slab, MEMSPAN_SLAB_PARTIAL);
     slab->edge = 0;
-    heap->empty_slabs += (slab->used_count == 0) ? 1 : 0;
+    heap->empty_slabs += (memspan_slab_handed(slab) == 0) ? 1 : 0;
 }
 
 void memspan_heap_drain(struct memspan_heap *heap)
@@ -130,7 +131,7 @@ static void look_at_full(struct memspan_heap *heap, unsigned c)
             0) {
             memspan_heap_collect(heap, slab);
             memspan_heap_become_partial(heap, slab);
-        } else if (slab->first_free != MEMSPAN_OBJECT_NONE) {
+        } else if (memspan_slab_first_freed(slab) != MEMSPAN_OBJECT_NONE) {
             clear_full(heap, slab);
         }
     }
@@ -155,7 +156,7 @@ static bool next_slab(struct memspan_heap *heap, unsigned c)
             return true;
         }
         memspan_slab_set_state(slab, MEMSPAN_SLAB_FULL);
-        slab->edge = (uint16_t)(slab->capacity - 1 - slab->capacity / ROOM_SHARE);
+        slab->edge = slab->capacity - 1u - slab->capacity / ROOM_SHARE;
         memspan_heap_list_add(&heap->full[c], slab);
         heap->current[c] = &memspan_slab_none;
     }
@@ -167,25 +168,24 @@ static bool next_slab(struct memspan_heap *heap, unsigned c)
     if (slab == NULL) {
         return false;
     }
-    heap->empty_slabs -= (slab->used_count == 0) ? 1 : 0;
+    heap->empty_slabs -= (memspan_slab_handed(slab) == 0) ? 1 : 0;
     memspan_heap_list_remove(&heap->partial[c], slab);
     make_current(heap, slab);
     return true;
 }
 
-/* The place of a free object in the current slab, or -1: the heap has none of that class. */
-static int pop(struct memspan_heap *heap, unsigned c)
+/* Makes sure that the current slab has a free object in its list. False: the heap has none of that
+ * class. */
+static bool fill_current(struct memspan_heap *heap, unsigned c)
 {
     for (;;) {
         struct memspan_slab *slab = heap->current[c];
-        unsigned place            = slab->first_free;
 
-        if (place != MEMSPAN_OBJECT_NONE) {
-            return (int)place;
+        if ((slab->first_free != MEMSPAN_OBJECT_NONE) || memspan_slab_refill(slab)) {
+            return true;
         }
-        if (!memspan_slab_make_objects(slab) && (memspan_heap_collect(heap, slab) == 0) &&
-            !next_slab(heap, c)) {
-            return -1;
+        if ((memspan_heap_collect(heap, slab) == 0) && !next_slab(heap, c)) {
+            return false;
         }
     }
 }
@@ -200,7 +200,7 @@ static struct memspan_slab *find_slab(struct memspan_account *account, struct me
         memspan_account_lock();
         for (slab = account->orphans; slab != NULL; slab = slab->next) {
             if ((slab->class_index == c) && (memspan_pool_of(slab->record) == pool) &&
-                ((slab->used_count < slab->capacity) ||
+                ((memspan_slab_handed(slab) < slab->capacity) ||
                  (atomic_load_explicit(&slab->remote, memory_order_relaxed) !=
                   MEMSPAN_REMOTE_EMPTY))) {
                 memspan_heap_list_remove(&account->orphans, slab);
@@ -228,7 +228,7 @@ static void adopt(struct memspan_heap *heap, struct memspan_slab *slab)
         memspan_slab_set_state(slab, MEMSPAN_SLAB_PARTIAL);
         slab->edge = 0;
         memspan_heap_list_add(&heap->partial[slab->class_index], slab);
-        heap->empty_slabs += (slab->used_count == 0) ? 1 : 0;
+        heap->empty_slabs += (memspan_slab_handed(slab) == 0) ? 1 : 0;
     }
     memspan_heap_publish(heap);
 }
@@ -248,7 +248,7 @@ static void reap(struct memspan_slab *slab, struct memspan_account *account)
         memspan_account_publish(account,
                                 (int64_t)(count * MEMSPAN_CHARGE_OVERHEAD_BYTES) - (int64_t)charge,
                                 -(int64_t)count, 0, 0);
-        empty = (slab->used_count == 0);
+        empty = (memspan_slab_handed(slab) == 0);
         if (empty) {
             memspan_heap_list_remove(&account->orphans, slab);
             atomic_fetch_sub_explicit(&account->orphan_count, 1, memory_order_relaxed);
@@ -265,7 +265,7 @@ static void reap(struct memspan_slab *slab, struct memspan_account *account)
 /* No heap could be had for a slab that was found. */
 static void disown(struct memspan_account *account, struct memspan_slab *slab)
 {
-    if (slab->used_count == 0) {
+    if (memspan_slab_handed(slab) == 0) {
         give_back(slab);
         return;
     }
@@ -285,7 +285,7 @@ static struct memspan_slab *take_surplus(struct memspan_heap *heap, unsigned c)
     for (slab = heap->partial[c]; (slab != NULL) && (heap->empty_slabs > EMPTY_SLABS_KEPT);
          slab = next) {
         next = slab->next;
-        if (slab->used_count == 0) {
+        if (memspan_slab_handed(slab) == 0) {
             memspan_heap_list_remove(&heap->partial[c], slab);
             memspan_heap_list_add(&surplus, slab);
             heap->empty_slabs--;
@@ -304,22 +304,22 @@ static void give_back_all(struct memspan_slab *slab)
     }
 }
 
-static void *mark_live(struct memspan_slab *slab, unsigned place,
-                       const struct memspan_object_request *request, bool *zeroed_p)
+/* Gives out the first free object of a slab that has one. */
+static void *give_object(struct memspan_slab *slab, size_t size_bytes, bool fallback,
+                         bool *zeroed_p)
 {
-    size_t i         = memspan_slab_index(slab, place);
-    unsigned word    = slab->objects[i];
-    unsigned flags   = MEMSPAN_OBJECT_LIVE | (request->fallback ? MEMSPAN_OBJECT_FALLBACK : 0);
-    slab->first_free = (uint16_t)(word & MEMSPAN_OBJECT_VALUE);
-    slab->objects[i] = (uint16_t)(flags | (slab->size_bytes - request->size_bytes));
-    slab->used_count++;
-    *zeroed_p = slab->zeroed && ((word & MEMSPAN_OBJECT_FRESH) != 0);
-    return memspan_slab_pointer(slab, place);
+    unsigned i     = slab->first_free;
+    unsigned word  = slab->objects[i];
+    unsigned flags = MEMSPAN_OBJECT_LIVE | (fallback ? MEMSPAN_OBJECT_FALLBACK : 0);
+
+    slab->first_free = (word & MEMSPAN_OBJECT_VALUE);
+    slab->objects[i] = (uint16_t)(flags | (size_bytes + MEMSPAN_CHARGE_OVERHEAD_BYTES));
+    *zeroed_p        = slab->zeroed && ((word & MEMSPAN_OBJECT_FRESH) != 0);
+    return memspan_slab_object(slab, i);
 }
 
 void *memspan_heap_alloc_next(uintptr_t handle, size_t size_bytes, bool *refused_p)
 {
-    struct memspan_thread *t  = memspan_thread_self;
     uint64_t bytes            = size_bytes + MEMSPAN_CHARGE_OVERHEAD_BYTES;
     void *address             = NULL;
     uint64_t charged          = 0;
@@ -327,15 +327,14 @@ void *memspan_heap_alloc_next(uintptr_t handle, size_t size_bytes, bool *refused
     struct memspan_heap *heap;
     bool zeroed;
     unsigned c;
-    int place;
 
     *refused_p = false;
-    if ((size_bytes - 1 >= MEMSPAN_SMALL_MAX_BYTES) || !memspan_thread_enter_fast(t)) {
+    if (size_bytes - 1 >= MEMSPAN_SMALL_MAX_BYTES) {
         return NULL;
     }
-    heap = t->slots[memspan_heap_slot(handle)];
+    heap = memspan_thread_enter_fast()->slots[memspan_heap_slot(handle)];
     if (atomic_load_explicit(&heap->handle, memory_order_relaxed) != handle) {
-        memspan_thread_leave(t);
+        memspan_thread_leave();
         return NULL;
     }
     if (heap->credit < (int64_t)bytes) {
@@ -344,17 +343,14 @@ void *memspan_heap_alloc_next(uintptr_t handle, size_t size_bytes, bool *refused
             memspan_error_limit(bytes, heap->account->limit_bytes, charged);
         }
     } else {
-        c     = heap->class_of[(size_bytes + 15) >> MEMSPAN_CLASS_STEP_SHIFT];
-        place = pop(heap, c);
-        if (place >= 0) {
-            address =
-                mark_live(heap->current[c], (unsigned)place,
-                          &(struct memspan_object_request){.size_bytes = size_bytes}, &zeroed);
+        c = heap->class_of[(size_bytes + 15) >> MEMSPAN_CLASS_STEP_SHIFT];
+        if (fill_current(heap, c)) {
+            address = give_object(heap->current[c], size_bytes, false, &zeroed);
             memspan_heap_spend(heap, bytes, 1);
             pool = (++heap->turns % TURNS == 0) ? memspan_pool_of(heap->current[c]->record) : NULL;
         }
     }
-    memspan_thread_leave(t);
+    memspan_thread_leave();
     if (MEMSPAN_UNLIKELY(pool != NULL)) {
         memspan_decay_look(pool);
     }
@@ -370,7 +366,6 @@ void *memspan_heap_alloc_object(const struct memspan_object_request *request, bo
     struct memspan_thread *t;
     struct memspan_heap *heap;
     void *address;
-    int place;
 
     for (;;) {
         heap = memspan_heap_enter(request->account, &t);
@@ -384,15 +379,15 @@ void *memspan_heap_alloc_object(const struct memspan_object_request *request, bo
             adopt(heap, slab);
             slab = NULL;
         }
-        place = pop(heap, c);
-        if (place >= 0) {
-            address = mark_live(heap->current[c], (unsigned)place, request, zeroed_p);
+        if (fill_current(heap, c)) {
+            address =
+                give_object(heap->current[c], request->size_bytes, request->fallback, zeroed_p);
             surplus = (heap->empty_slabs > EMPTY_SLABS_MOST) ? take_surplus(heap, c) : NULL;
-            memspan_thread_leave(t);
+            memspan_thread_leave();
             give_back_all(surplus);
             return address;
         }
-        memspan_thread_leave(t);
+        memspan_thread_leave();
         slab = find_slab(request->account, request->pool, c);
         if (slab == NULL) {
             return NULL;
@@ -402,7 +397,8 @@ void *memspan_heap_alloc_object(const struct memspan_object_request *request, bo
 
 /* ---- freeing ---- */
 
-/* The owner has freed an object and used_count is at the edge. A slab to give back, or NULL. */
+/* The owner has freed an object and the handed count is at the edge. A slab to give back, or NULL.
+ */
 static struct memspan_slab *pass_edge(struct memspan_heap *heap, struct memspan_slab *slab)
 {
     if (memspan_slab_state(slab) == MEMSPAN_SLAB_FULL) {
@@ -417,24 +413,18 @@ static struct memspan_slab *pass_edge(struct memspan_heap *heap, struct memspan_
     return slab;
 }
 
-static uint64_t charge_of(const struct memspan_slab *slab, unsigned word)
-{
-    return slab->size_bytes - (word & MEMSPAN_OBJECT_VALUE) + MEMSPAN_CHARGE_OVERHEAD_BYTES;
-}
-
 /* In a section of the owner's. */
-static struct memspan_slab *free_own(struct memspan_slab *slab, size_t i, unsigned place,
-                                     bool keep_charge)
+static struct memspan_slab *free_own(struct memspan_slab *slab, size_t i, bool keep_charge)
 {
     struct memspan_heap *heap = atomic_load_explicit(&slab->heap, memory_order_relaxed);
 
-    heap->credit += keep_charge ? 0 : (int64_t)charge_of(slab, slab->objects[i]);
+    memspan_heap_note_least(heap);
+    heap->credit += keep_charge ? 0 : (int64_t)(slab->objects[i] & MEMSPAN_OBJECT_VALUE);
     heap->freed_count++;
-    slab->objects[i] = slab->first_free;
-    slab->first_free = (uint16_t)place;
-    slab->used_count--;
+    slab->objects[i] = (uint16_t)memspan_slab_first_freed(slab);
+    memspan_slab_set_freed(slab, memspan_slab_handed(slab) - 1, (unsigned)i);
     memspan_heap_return_credit(heap);
-    return (slab->used_count == slab->edge) ? pass_edge(heap, slab) : NULL;
+    return (memspan_slab_handed(slab) == slab->edge) ? pass_edge(heap, slab) : NULL;
 }
 
 static void announce(struct memspan_slab *slab)
@@ -456,15 +446,15 @@ static void announce(struct memspan_slab *slab)
 
 /* In a section of the freeing thread's, so that who stops all finds no push half done. */
 static void free_of_another(struct memspan_slab *slab, struct memspan_account *account, size_t i,
-                            unsigned place, bool keep_charge)
+                            bool keep_charge)
 {
-    uint64_t charge = keep_charge ? 0 : charge_of(slab, slab->objects[i]);
+    uint64_t charge = keep_charge ? 0 : slab->objects[i] & MEMSPAN_OBJECT_VALUE;
 
     /* First: what is pushed somebody else may collect, and the account may be another's then. */
     if (memspan_account_is_limited(account)) {
         memspan_account_uncharge(account, charge);
     }
-    if ((memspan_slab_push_remote(slab, place, charge) & MEMSPAN_REMOTE_FULL) != 0) {
+    if ((memspan_slab_push_remote(slab, (unsigned)i, charge) & MEMSPAN_REMOTE_FULL) != 0) {
         announce(slab);
     }
 }
@@ -475,11 +465,11 @@ bool memspan_heap_free_object(struct memspan_slab *slab, void *pointer, bool kee
     struct memspan_slab *empty = NULL;
     bool own                   = false;
     bool live                  = false;
-    unsigned place             = memspan_place_of(pointer);
-    size_t i                   = memspan_slab_index(slab, place);
+    bool start;
+    size_t i = memspan_slab_index(slab, pointer, &start);
     struct memspan_account *account;
 
-    if ((i >= slab->capacity) || (memspan_slab_object(slab, i) != pointer)) {
+    if (!start) {
         return false;
     }
     if (t != NULL) {
@@ -489,12 +479,12 @@ bool memspan_heap_free_object(struct memspan_slab *slab, void *pointer, bool kee
     account = atomic_load_explicit(&slab->account, memory_order_relaxed);
     live    = (slab->objects[i] & MEMSPAN_OBJECT_LIVE) != 0;
     if (live && own) {
-        empty = free_own(slab, i, place, keep_charge);
+        empty = free_own(slab, i, keep_charge);
     } else if (live) {
-        free_of_another(slab, account, i, place, keep_charge);
+        free_of_another(slab, account, i, keep_charge);
     }
     if (t != NULL) {
-        memspan_thread_leave(t);
+        memspan_thread_leave();
     }
     if (empty != NULL) {
         give_back(empty);

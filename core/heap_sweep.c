@@ -16,17 +16,17 @@ enum { LOOKS_A_SLICE = 2048, LOOKS_A_HEAP = 4, LOOKS_A_PURGE = 32 };
 /* Whether nobody has used the slab since the last look. */
 static bool is_cold(struct memspan_slab *slab)
 {
-    bool cold = (slab->seen_used == slab->used_count) && (slab->seen_free == slab->first_free);
+    bool cold = (slab->seen_freed == slab->freed) && (slab->seen_free == slab->first_free);
 
-    slab->seen_used = slab->used_count;
-    slab->seen_free = slab->first_free;
-    slab->purged    = slab->purged && cold;
+    slab->seen_freed = slab->freed;
+    slab->seen_free  = slab->first_free;
+    slab->purged     = slab->purged && cold;
     return cold;
 }
 
 static void purge(struct memspan_sweep *sweep, struct memspan_slab *slab)
 {
-    if (!slab->purged && (slab->used_count < slab->capacity)) {
+    if (!slab->purged && (memspan_slab_used(slab) < slab->capacity)) {
         sweep->purged_bytes += memspan_slab_purge(slab);
         sweep->looks -= LOOKS_A_PURGE;
     }
@@ -35,10 +35,10 @@ static void purge(struct memspan_sweep *sweep, struct memspan_slab *slab)
 /* What others have freed in a slab with room counts as free. */
 static void collect(struct memspan_heap *heap, struct memspan_slab *slab)
 {
-    unsigned before = (slab->used_count == 0) ? 1 : 0;
+    unsigned before = (memspan_slab_used(slab) == 0) ? 1 : 0;
 
     if (memspan_heap_collect(heap, slab) > 0) {
-        heap->empty_slabs += ((slab->used_count == 0) ? 1 : 0) - before;
+        heap->empty_slabs += ((memspan_slab_used(slab) == 0) ? 1 : 0) - before;
     }
 }
 
@@ -52,7 +52,7 @@ static void look_at_current(struct memspan_sweep *sweep, struct memspan_heap *he
     }
     memspan_heap_collect(heap, slab);
     cold = is_cold(slab) || (sweep->force == MEMSPAN_SWEEP_ALL);
-    if (cold && (slab->used_count == 0)) {
+    if (cold && (memspan_slab_used(slab) == 0)) {
         heap->current[c] = &memspan_slab_none;
         memspan_slab_destroy(slab);
     } else if (cold) {
@@ -68,7 +68,7 @@ static bool look_at(struct memspan_sweep *sweep, struct memspan_heap *heap,
 
     collect(heap, slab);
     cold = is_cold(slab) || (sweep->force != MEMSPAN_SWEEP_OLD);
-    if (cold && (slab->used_count == 0)) {
+    if (cold && (memspan_slab_used(slab) == 0)) {
         memspan_heap_list_remove(&heap->partial[slab->class_index], slab);
         heap->empty_slabs--;
         memspan_slab_destroy(slab);

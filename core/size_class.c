@@ -24,16 +24,11 @@ static uint32_t size_of(unsigned c)
 static void fill_class(unsigned c)
 {
     struct memspan_class *class = &memspan_classes[c];
-    uint32_t steps;
 
     class->size_bytes = size_of(c);
-    steps             = class->size_bytes >> MEMSPAN_CLASS_STEP_SHIFT;
-    class->reciprocal = ((UINT32_C(1) << MEMSPAN_RECIPROCAL_SHIFT) + steps - 1) / steps;
+    class->divisor    = UINT64_MAX / class->size_bytes + 1;
     class->slab_bytes = (uint32_t)MEMSPAN_GRANULE_BYTES * ((class->size_bytes > 1024) ? 4 : 1);
     class->capacity   = (uint16_t)(class->slab_bytes / class->size_bytes);
-    if (steps == 1) {
-        class->capacity--; /* the place of the last may be the one that means none */
-    }
 }
 
 /* Class by class, not step by step: this is part of what a process's first allocation costs. */
@@ -41,9 +36,10 @@ static void fill_table(unsigned align)
 {
     uint8_t *table = memspan_class_tables[align];
     uint32_t mask  = (UINT32_C(16) << align) - 1;
-    unsigned step  = 0; /* the first that no class serves yet */
+    unsigned step  = 1; /* the first that no class serves yet */
     unsigned c;
 
+    table[0] = MEMSPAN_CLASS_COUNT;
     for (c = 0; c < MEMSPAN_CLASS_COUNT; c++) {
         unsigned end = (memspan_classes[c].size_bytes >> MEMSPAN_CLASS_STEP_SHIFT) + 1;
         if ((memspan_classes[c].size_bytes & mask) == 0) {

@@ -14,12 +14,11 @@ enum {
     MEMSPAN_SMALL_STEPS      = (MEMSPAN_SMALL_MAX_BYTES >> MEMSPAN_CLASS_STEP_SHIFT) + 1,
     MEMSPAN_SMALL_ALIGN_MAX  = 4096,
     MEMSPAN_SMALL_ALIGNS     = 9, /* 16 .. 4096 */
-    MEMSPAN_RECIPROCAL_SHIFT = 26,
 };
 
 struct memspan_class {
+    uint64_t divisor; /* 2^64 / size_bytes, rounded up: memspan_divide() */
     uint32_t size_bytes;
-    uint32_t reciprocal; /* 2^26 / steps of an object, rounded up: exact for up to 2^14 steps */
     uint32_t slab_bytes; /* of a slab of such objects, and its alignment */
     uint16_t capacity;   /* objects in it */
 };
@@ -27,7 +26,7 @@ struct memspan_class {
 extern struct memspan_class memspan_classes[MEMSPAN_CLASS_COUNT];
 
 /* By alignment and size in steps of 16, rounded up: the smallest class whose objects are that large
- * and all stand on such a boundary. */
+ * and all stand on such a boundary. No bytes have the class that no heap has a slab of. */
 extern uint8_t memspan_class_tables[MEMSPAN_SMALL_ALIGNS][MEMSPAN_SMALL_STEPS];
 
 /* Fill the tables. Again and at the same time does no harm. */

@@ -40,7 +40,7 @@ static struct memspan_slab *carve_record(size_t size)
 static struct memspan_slab *take_record(unsigned class_index)
 {
     size_t size = sizeof(struct memspan_slab) +
-                  ((size_t)memspan_classes[class_index].capacity + 1) * sizeof(uint16_t);
+                  ((size_t)memspan_classes[class_index].capacity + 2) * sizeof(uint16_t);
     struct memspan_slab *slab;
 
     pthread_mutex_lock(&arena_lock);
@@ -79,11 +79,6 @@ static uintptr_t entry_of(const struct memspan_slab *slab, const struct memspan_
     return memspan_map_entry(slab, chunk->provider->spec.kind, MEMSPAN_ENTRY_SLAB);
 }
 
-static unsigned char *window_of(unsigned char *address)
-{
-    return address - ((uintptr_t)address & ((UINT64_C(1) << MEMSPAN_WINDOW_SHIFT) - 1));
-}
-
 struct memspan_slab *memspan_slab_create(struct memspan_pool *pool, unsigned class_index,
                                          struct memspan_account *account)
 {
@@ -103,19 +98,18 @@ struct memspan_slab *memspan_slab_create(struct memspan_pool *pool, unsigned cla
     }
     atomic_store_explicit(&slab->thread, NULL, memory_order_relaxed);
     atomic_store_explicit(&slab->heap, NULL, memory_order_relaxed);
-    slab->address     = memspan_record_address(r);
-    slab->window      = window_of(slab->address);
-    slab->first_place = (uint16_t)memspan_place_of(slab->address);
-    slab->size_bytes  = class->size_bytes;
-    slab->reciprocal  = class->reciprocal;
-    slab->first_free  = MEMSPAN_OBJECT_NONE;
-    slab->used_count  = 0;
-    slab->edge        = MEMSPAN_EDGE_NEVER;
-    slab->made        = 0;
-    slab->seen_used   = class->capacity;
-    slab->seen_free   = MEMSPAN_OBJECT_NONE;
-    slab->purged      = false;
-    slab->capacity    = class->capacity;
+    slab->address    = memspan_record_address(r);
+    slab->base       = (uintptr_t)slab->address - class->size_bytes;
+    slab->size_bytes = class->size_bytes;
+    slab->divisor    = class->divisor;
+    slab->first_free = MEMSPAN_OBJECT_NONE;
+    memspan_slab_set_freed(slab, 0, MEMSPAN_OBJECT_NONE);
+    slab->edge       = MEMSPAN_EDGE_NEVER;
+    slab->made       = 0;
+    slab->seen_freed = UINT64_MAX;
+    slab->seen_free  = MEMSPAN_OBJECT_NONE;
+    slab->purged     = false;
+    slab->capacity   = class->capacity;
     memspan_slab_set_state(slab, MEMSPAN_SLAB_CURRENT);
     slab->zeroed = zeroed;
     slab->chunk  = memspan_chunk_of(r);
@@ -143,9 +137,9 @@ static uint64_t used_pages(const struct memspan_slab *slab, unsigned page_shift)
     uint64_t pages = 0;
     unsigned i;
 
-    for (i = 0; i < slab->made; i++) {
+    for (i = 1; i <= slab->made; i++) {
         if ((slab->objects[i] & MEMSPAN_OBJECT_LIVE) != 0) {
-            size_t start  = (size_t)i * slab->size_bytes;
+            size_t start  = (size_t)(i - 1) * slab->size_bytes;
             unsigned last = (unsigned)((start + slab->size_bytes - 1) >> page_shift);
 
             pages |= (UINT64_C(2) << last) - (UINT64_C(1) << (start >> page_shift));
@@ -183,39 +177,84 @@ size_t memspan_slab_purge(struct memspan_slab *slab)
     return bytes;
 }
 
-bool memspan_slab_make_objects(struct memspan_slab *slab)
+/* About a page of them: what is freed and allocated again and again goes round in these. */
+static bool make_objects(struct memspan_slab *slab)
 {
-    enum { AT_A_TIME = 32 };
-    unsigned steps = slab->size_bytes >> MEMSPAN_CLASS_STEP_SHIFT;
-    unsigned end   = (unsigned)slab->made + AT_A_TIME;
-    unsigned place = slab->first_place + slab->made * steps;
+    enum { PAGE_BYTES = 4096, LEAST = 4 };
+    unsigned first = slab->made + 1u;
+    unsigned count;
+    unsigned last;
     unsigned i;
 
     if (slab->made == slab->capacity) {
         return false;
     }
-    end              = (end < slab->capacity) ? end : slab->capacity;
-    slab->first_free = (uint16_t)place;
-    for (i = slab->made; i < end; i++) {
-        place += steps;
-        slab->objects[i] = (uint16_t)(MEMSPAN_OBJECT_FRESH |
-                                      ((i + 1 < end) ? place : (unsigned)MEMSPAN_OBJECT_NONE));
+    count = PAGE_BYTES / slab->size_bytes;
+    last  = slab->made + ((count > LEAST) ? count : LEAST);
+    last  = (last < slab->capacity) ? last : slab->capacity;
+    for (i = first; i < last; i++) {
+        slab->objects[i] = (uint16_t)(MEMSPAN_OBJECT_FRESH | (i + 1));
     }
-    slab->made = (uint16_t)end;
+    slab->objects[last] = MEMSPAN_OBJECT_FRESH | MEMSPAN_OBJECT_NONE;
+    slab->first_free    = first;
+    slab->made          = (uint16_t)last;
+    memspan_slab_set_freed(slab, memspan_slab_handed(slab) + last - first + 1, MEMSPAN_OBJECT_NONE);
     return true;
+}
+
+bool memspan_slab_refill(struct memspan_slab *slab)
+{
+    if (memspan_slab_first_freed(slab) == MEMSPAN_OBJECT_NONE) {
+        return make_objects(slab);
+    }
+    slab->first_free = memspan_slab_first_freed(slab);
+    memspan_slab_set_freed(slab, slab->made, MEMSPAN_OBJECT_NONE); /* every one of them */
+    return true;
+}
+
+static unsigned next_of(const struct memspan_slab *slab, unsigned i)
+{
+    return slab->objects[i] & MEMSPAN_OBJECT_VALUE;
+}
+
+unsigned memspan_slab_used(const struct memspan_slab *slab)
+{
+    unsigned used = memspan_slab_handed(slab);
+    unsigned i;
+
+    for (i = slab->first_free; i != MEMSPAN_OBJECT_NONE; i = next_of(slab, i)) {
+        used--;
+    }
+    return used;
+}
+
+void memspan_slab_settle(struct memspan_slab *slab)
+{
+    unsigned used = memspan_slab_used(slab);
+    unsigned last = slab->first_free;
+
+    if (last == MEMSPAN_OBJECT_NONE) {
+        return;
+    }
+    while (next_of(slab, last) != MEMSPAN_OBJECT_NONE) {
+        last = next_of(slab, last);
+    }
+    slab->objects[last] = (uint16_t)((slab->objects[last] & ~(unsigned)MEMSPAN_OBJECT_VALUE) |
+                                     memspan_slab_first_freed(slab));
+    memspan_slab_set_freed(slab, used, slab->first_free);
+    slab->first_free = MEMSPAN_OBJECT_NONE;
 }
 
 /* ---- the remote list ---- */
 
-uint64_t memspan_slab_push_remote(struct memspan_slab *slab, unsigned place, uint64_t charge)
+uint64_t memspan_slab_push_remote(struct memspan_slab *slab, unsigned i, uint64_t charge)
 {
-    size_t index = memspan_slab_index(slab, place);
     uint64_t old = atomic_load_explicit(&slab->remote, memory_order_relaxed);
     uint64_t new;
 
     do {
-        slab->objects[index] = (uint16_t)(MEMSPAN_OBJECT_REMOTE | (old & MEMSPAN_OBJECT_VALUE));
-        new = ((old & ~MEMSPAN_REMOTE_FULL & ~(uint64_t)0xffff) | place) + (UINT64_C(1) << 16) +
+        slab->objects[i] = (uint16_t)(MEMSPAN_OBJECT_REMOTE | (old & MEMSPAN_OBJECT_VALUE));
+        new = ((old & ~MEMSPAN_REMOTE_FULL & ~(uint64_t)0xffff) | i) + (UINT64_C(1) << 16) +
               (charge << 32);
     } while (!atomic_compare_exchange_weak_explicit(&slab->remote, &old, new, memory_order_seq_cst,
                                                     memory_order_relaxed));
@@ -226,7 +265,8 @@ unsigned memspan_slab_collect(struct memspan_slab *slab, uint64_t *charge_p)
 {
     uint64_t list = atomic_load_explicit(&slab->remote, memory_order_relaxed);
     unsigned count;
-    unsigned place;
+    unsigned first = memspan_slab_first_freed(slab);
+    unsigned i;
     unsigned n;
 
     *charge_p = 0;
@@ -236,11 +276,9 @@ unsigned memspan_slab_collect(struct memspan_slab *slab, uint64_t *charge_p)
     list      = atomic_exchange_explicit(&slab->remote, MEMSPAN_REMOTE_EMPTY, memory_order_seq_cst);
     count     = (unsigned)(list >> 16) & 0xffff;
     *charge_p = (list & ~MEMSPAN_REMOTE_FULL) >> 32;
-    place     = (unsigned)list & MEMSPAN_OBJECT_VALUE;
+    i         = (unsigned)list & MEMSPAN_OBJECT_VALUE;
     for (n = 0; n < count; n++) {
-        size_t i =
-            (place == MEMSPAN_OBJECT_NONE) ? slab->capacity : memspan_slab_index(slab, place);
-        unsigned word = (i < slab->capacity) ? slab->objects[i] : 0;
+        unsigned word = (i <= slab->capacity) ? slab->objects[i] : 0;
 
         if ((word & MEMSPAN_OBJECT_REMOTE) == 0) {
             /* The same object twice in the list: two threads freed it at the same time. */
@@ -248,10 +286,10 @@ unsigned memspan_slab_collect(struct memspan_slab *slab, uint64_t *charge_p)
                         slab->size_bytes, (void *)slab->address);
             break;
         }
-        slab->objects[i] = slab->first_free;
-        slab->first_free = (uint16_t)place;
-        place            = word & MEMSPAN_OBJECT_VALUE;
+        slab->objects[i] = (uint16_t)first;
+        first            = i;
+        i                = word & MEMSPAN_OBJECT_VALUE;
     }
-    slab->used_count = (uint16_t)(slab->used_count - n);
+    memspan_slab_set_freed(slab, memspan_slab_handed(slab) - n, first);
     return n;
 }

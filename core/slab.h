@@ -7,15 +7,17 @@
  *
  * Beside it, never in it, stands one 16-bit word an object:
  *
- *   1fssssssssssssss  live; s: bytes of its place that were not asked for; f: given by a fallback
- *   0znnnnnnnnnnnnnn  free, in the owner's list; n: the next; z: never given out since it was made
- *   01nnnnnnnnnnnnnn  freed by another thread, in the remote list
+ *   1fcccccccccccccc  live; c: what it is charged: the bytes asked for and the overhead; f: given
+ * by a fallback 0znnnnnnnnnnnnnn  free, in a list of the owner's; n: the next; z: never given out
+ * since it was made 01nnnnnnnnnnnnnn  freed by another thread, in the remote list
  *
- * The next is named by its place: the number of the 16-byte step in its window of 256 KiB, which no
- * slab crosses. A place follows from a pointer, and a pointer from a place, without asking which
- * object that is, so that freeing and allocating again do not wait for each other's look-ups.
+ * Objects are counted from 1, and 0 ends a list.
  *
- * The owner's list needs no atomics. Other threads push onto the remote list, one compare and swap
+ * The owner has two lists and needs no atomics: it allocates from one and frees into the other,
+ * which becomes the first when that is empty. With a single list each allocation would wait for the
+ * store of the free before it, whose address comes out of the pointer map: some twenty cycles.
+ *
+ * Other threads push onto the remote list, one compare and swap
  * that also carries how much was given back; the owner takes the whole list at once. When the last
  * free object has gone the owner sets FULL in the word of the remote list, and who then frees
  * first - clearing it - tells the owner's heap.
@@ -35,10 +37,8 @@ enum {
     MEMSPAN_OBJECT_FRESH    = 0x4000, /* of one in the owner's list */
     MEMSPAN_OBJECT_REMOTE   = 0x4000, /* of one in the remote list */
     MEMSPAN_OBJECT_VALUE    = 0x3fff,
-    MEMSPAN_OBJECT_NONE     = 0x3fff, /* end of a list */
-    MEMSPAN_EDGE_NEVER      = 0xffff,
-
-    MEMSPAN_WINDOW_SHIFT = 18,
+    MEMSPAN_OBJECT_NONE     = 0,      /* end of a list */
+    MEMSPAN_EDGE_NEVER      = 0xffff, /* more than any count */
 };
 
 /* The remote list: first object 16 bits, how many 16, charge of them 31, FULL 1. */
@@ -57,10 +57,9 @@ struct memspan_slab {
     /* Whoever frees reads these; they change with the owner alone. */
     _Atomic(struct memspan_thread *) thread; /* whose heap it is in; NULL: nobody's */
     _Atomic(struct memspan_heap *) heap;
-    unsigned char *window; /* where places are counted from */
-    uint32_t size_bytes;   /* of an object */
-    uint32_t reciprocal;
-    uint16_t first_place; /* of the slab's first object */
+    uintptr_t base;      /* object i starts at base + i * size_bytes */
+    uint64_t divisor;    /* of the class */
+    uint32_t size_bytes; /* of an object */
     uint16_t capacity;
     uint8_t class_index;
     bool zeroed; /* what was never given out is zero */
@@ -68,14 +67,17 @@ struct memspan_slab {
     unsigned char *address;
 
     /* The owner's. */
-    uint16_t first_free __attribute__((aligned(MEMSPAN_CACHE_LINE_BYTES)));
-    uint16_t used_count;
-    uint16_t edge;         /* used_count after a free at which the lists change */
+    uint32_t first_free __attribute__((aligned(MEMSPAN_CACHE_LINE_BYTES))); /* to be given out */
+    uint32_t edge; /* handed count after a free at which the lists change */
+    /* Above: how many objects are handed: live, in the remote list or in that of first_free. Below:
+     * the first that the owner has freed since the list of first_free was made. One word, so that
+     * freeing is one store. */
+    uint64_t freed;
     uint16_t made;         /* objects that have ever been in a list */
     _Atomic uint8_t state; /* enum memspan_slab_state; read by who frees without owning, too */
-    uint16_t seen_used; /* used_count and first_free when somebody looked last whether the slab */
-    uint16_t seen_free; /* is used */
-    bool purged;        /* its free pages have been given back, and nobody used it since */
+    uint32_t seen_free;    /* first_free and freed when somebody looked last whether the slab is */
+    uint64_t seen_freed;   /* used */
+    bool purged;           /* its free pages have been given back, and nobody used it since */
     struct memspan_slab *next;
     struct memspan_slab *previous;
     struct memspan_chunk *chunk;
@@ -85,7 +87,7 @@ struct memspan_slab {
     _Atomic uint64_t remote __attribute__((aligned(MEMSPAN_CACHE_LINE_BYTES)));
     _Atomic(struct memspan_slab *) next_announced;
     atomic_bool announced; /* in, or on its way to, some heap's list of announced slabs */
-    uint16_t objects[];    /* capacity + 1; the last is never live */
+    uint16_t objects[];    /* capacity + 2; the first and the last are never live */
 };
 
 /* A slab of @p class_index over memory of @p pool; nobody's yet. NULL with an error recorded. */
@@ -100,11 +102,12 @@ void memspan_slab_destroy(struct memspan_slab *slab);
  * stopped. */
 size_t memspan_slab_purge(struct memspan_slab *slab);
 
-/* Put more never-used objects into the owner's list. False: all have been. */
-bool memspan_slab_make_objects(struct memspan_slab *slab);
+/* The list of free objects is empty: take the list of freed ones, or some that were never used.
+ * False: there are none. By the owner. */
+bool memspan_slab_refill(struct memspan_slab *slab);
 
-/* Take the remote list into the owner's. Returns the number of objects; *charge_p: what they were
- * charged. By the owner, or while nobody else is. */
+/* Take the remote list into that of freed objects. Returns the number of objects; *charge_p: what
+ * they were charged. By the owner, or while nobody else is. */
 unsigned memspan_slab_collect(struct memspan_slab *slab, uint64_t *charge_p);
 
 /* Say that the slab is full; false if somebody has freed meanwhile. */
@@ -117,6 +120,29 @@ static inline bool memspan_slab_set_full(struct memspan_slab *slab)
                                                    memory_order_acq_rel, memory_order_acquire);
 }
 
+static inline unsigned memspan_slab_first_freed(const struct memspan_slab *slab)
+{
+    return (uint32_t)slab->freed;
+}
+
+static inline unsigned memspan_slab_handed(const struct memspan_slab *slab)
+{
+    return (unsigned)(slab->freed >> 32);
+}
+
+static inline void memspan_slab_set_freed(struct memspan_slab *slab, unsigned handed,
+                                          unsigned first)
+{
+    slab->freed = ((uint64_t)handed << 32) | first;
+}
+
+/* Objects in use, or in the remote list. By the owner, or while it is stopped. */
+unsigned memspan_slab_used(const struct memspan_slab *slab);
+
+/* What has not been given out joins the freed objects: the handed ones are used ones then. For a
+ * slab that ceases to be its class's current one. */
+void memspan_slab_settle(struct memspan_slab *slab);
+
 static inline unsigned memspan_slab_state(const struct memspan_slab *slab)
 {
     return atomic_load_explicit(&slab->state, memory_order_relaxed);
@@ -127,47 +153,34 @@ static inline void memspan_slab_set_state(struct memspan_slab *slab, enum memspa
     atomic_store_explicit(&slab->state, (uint8_t)state, memory_order_relaxed);
 }
 
-static inline unsigned memspan_place_of(const void *pointer)
+__extension__ typedef unsigned __int128 memspan_wide_t;
+
+/* @p n / size, for n below 2^32 and the divisor of the size; *whole_p: nothing is left over
+ * (Lemire, Kaser, Kurz: Faster remainder by direct computation). */
+static inline size_t memspan_divide(size_t n, uint64_t divisor, bool *whole_p)
 {
-    return (unsigned)((uintptr_t)pointer >> MEMSPAN_CLASS_STEP_SHIFT) & MEMSPAN_OBJECT_VALUE;
+    memspan_wide_t product = (memspan_wide_t)n * divisor;
+
+    *whole_p = (uint64_t)product < divisor;
+    return (size_t)(product >> 64);
 }
 
-/* A place of the slab divided by the steps of an object, as a number with 26 binary places. */
-static inline uint64_t memspan_slab_product(const struct memspan_slab *slab, unsigned place)
+/* The index of the slab's object that holds @p pointer, an address in its granules; capacity + 1:
+ * none does. *start_p: it starts there. */
+static inline size_t memspan_slab_index(const struct memspan_slab *slab, const void *pointer,
+                                        bool *start_p)
 {
-    return (uint64_t)(place - slab->first_place) * slab->reciprocal;
-}
-
-/* Whether an object starts at that pointer and its product. The reciprocal is rounded up: the
- * product of a whole number is above it by less than 2^14 of the last place, that of any other by
- * 2^17 or more. */
-static inline bool memspan_slab_is_start(uint64_t product, const void *pointer)
-{
-    const uint64_t mask =
-        ((UINT64_C(1) << MEMSPAN_RECIPROCAL_SHIFT) - 1) & ~((UINT64_C(1) << 17) - 1);
-
-    return ((product & mask) | ((uintptr_t)pointer & 15)) == 0;
-}
-
-/* The index of the object that holds a place of the slab; the slab's capacity: none does. */
-static inline size_t memspan_slab_index(const struct memspan_slab *slab, unsigned place)
-{
-    return memspan_slab_product(slab, place) >> MEMSPAN_RECIPROCAL_SHIFT;
-}
-
-static inline void *memspan_slab_pointer(const struct memspan_slab *slab, unsigned place)
-{
-    return slab->window + ((size_t)place << MEMSPAN_CLASS_STEP_SHIFT);
+    return memspan_divide((uintptr_t)pointer - slab->base, slab->divisor, start_p);
 }
 
 /* Where the object of an index starts. */
 static inline void *memspan_slab_object(const struct memspan_slab *slab, size_t index)
 {
-    return slab->address + index * slab->size_bytes;
+    return (void *)(slab->base + index * slab->size_bytes);
 }
 
 /* Push an object that another thread owns onto the remote list. */
-uint64_t memspan_slab_push_remote(struct memspan_slab *slab, unsigned place, uint64_t charge);
+uint64_t memspan_slab_push_remote(struct memspan_slab *slab, unsigned i, uint64_t charge);
 
 void memspan_slab_before_fork(void);
 void memspan_slab_after_fork(void);

@@ -112,8 +112,9 @@ struct memspan_chunk *memspan_store_chunk(const void *address)
 static bool find_object(const struct memspan_slab *slab, const void *address,
                         struct memspan_block_view *view_p)
 {
-    size_t i      = memspan_slab_index(slab, memspan_place_of(address));
-    unsigned word = (i < slab->capacity) ? slab->objects[i] : 0;
+    bool start;
+    size_t i      = memspan_slab_index(slab, address, &start);
+    unsigned word = slab->objects[i];
 
     if ((word & MEMSPAN_OBJECT_LIVE) == 0) {
         return false;
@@ -123,7 +124,7 @@ static bool find_object(const struct memspan_slab *slab, const void *address,
         .address        = memspan_slab_object(slab, i),
         .capacity_bytes = slab->size_bytes,
         .owner          = {.account         = atomic_load_explicit(&slab->account, memory_order_relaxed),
-                           .requested_bytes = slab->size_bytes - (word & MEMSPAN_OBJECT_VALUE),
+                           .requested_bytes = (word & MEMSPAN_OBJECT_VALUE) - MEMSPAN_CHARGE_OVERHEAD_BYTES,
                            .fallback        = (word & MEMSPAN_OBJECT_FALLBACK) != 0}};
     return true;
 }
@@ -261,8 +262,9 @@ static bool is_worth_staying(size_t size_bytes, size_t capacity_bytes)
 static bool resize_object(struct memspan_slab *slab, const void *address, size_t size_bytes)
 {
     struct memspan_thread *t = memspan_thread_get();
-    size_t i                 = memspan_slab_index(slab, memspan_place_of(address));
-    unsigned word            = slab->objects[i];
+    bool start;
+    size_t i      = memspan_slab_index(slab, address, &start);
+    unsigned word = slab->objects[i];
 
     if (!is_worth_staying(size_bytes, slab->size_bytes)) {
         return false;
@@ -272,10 +274,10 @@ static bool resize_object(struct memspan_slab *slab, const void *address, size_t
     if (t != NULL) {
         memspan_thread_enter(t);
     }
-    slab->objects[i] =
-        (uint16_t)((word & ~(unsigned)MEMSPAN_OBJECT_VALUE) | (slab->size_bytes - size_bytes));
+    slab->objects[i] = (uint16_t)((word & ~(unsigned)MEMSPAN_OBJECT_VALUE) |
+                                  (size_bytes + MEMSPAN_CHARGE_OVERHEAD_BYTES));
     if (t != NULL) {
-        memspan_thread_leave(t);
+        memspan_thread_leave();
     }
     return true;
 }

@@ -17,12 +17,17 @@
 #include <time.h>
 #include <unistd.h>
 
-/* What threads have that are not known yet, and those that have given their heaps up: destructors
- * of others may still allocate. */
-static struct memspan_thread unknown = {.interrupt = MEMSPAN_INTERRUPT_NEW};
-static struct memspan_thread ended   = {.interrupt = MEMSPAN_INTERRUPT_NEW};
+/* What the fast paths find while they are closed: the slots of memspan_heap_nobody_at(). */
+#define FOUR(x)    x, x, x, x
+#define SIXTEEN(x) FOUR(x), FOUR(x), FOUR(x), FOUR(x)
+static struct memspan_thread closed = {
+    .slots = {&memspan_heap_nobody[1], &memspan_heap_nobody[0], &memspan_heap_nobody[0],
+              &memspan_heap_nobody[0], FOUR(&memspan_heap_nobody[0]), FOUR(&memspan_heap_nobody[0]),
+              FOUR(&memspan_heap_nobody[0]), SIXTEEN(&memspan_heap_nobody[0]),
+              SIXTEEN(&memspan_heap_nobody[0]), SIXTEEN(&memspan_heap_nobody[0])}};
+_Static_assert(MEMSPAN_THREAD_SLOTS == 64, "all slots of the stand-in are set");
 
-__thread struct memspan_thread *memspan_thread_self = &unknown;
+__thread struct memspan_thread_local memspan_thread_here = {.open = &closed};
 
 static pthread_mutex_t list_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct memspan_thread *threads; /* under list_lock */
@@ -65,13 +70,22 @@ static void end_thread(void *data)
 {
     struct memspan_thread *t = data;
 
-    memspan_thread_self = &ended;
     pthread_mutex_lock(&list_lock);
+    memspan_thread_here.has_ended = true;
+    memspan_thread_here.record    = NULL;
+    atomic_store_explicit(&memspan_thread_here.open, &closed, memory_order_relaxed);
     memspan_heap_retire_all(t);
     unlink_thread(t);
     pthread_mutex_unlock(&list_lock);
     free(t); /* in no list, and no slab's any more */
     memspan_provider_settle_all();
+}
+
+/* The fast paths are open while no interrupt is set. list_lock held. */
+static void set_interrupt(struct memspan_thread *t, unsigned interrupt)
+{
+    atomic_store_explicit(&t->interrupt, interrupt, memory_order_seq_cst);
+    atomic_store_explicit(&t->local->open, (interrupt == 0) ? t : &closed, memory_order_seq_cst);
 }
 
 /* Into the list; false when nothing would take it out again. */
@@ -93,8 +107,10 @@ static bool make_known(struct memspan_thread *t)
     if (threads != NULL) {
         threads->previous = t;
     }
-    threads = t;
-    atomic_store_explicit(&t->interrupt, standing_interrupts, memory_order_relaxed);
+    threads                    = t;
+    t->local                   = &memspan_thread_here;
+    memspan_thread_here.record = t;
+    set_interrupt(t, standing_interrupts);
     return true;
 }
 
@@ -104,7 +120,7 @@ static __attribute__((noinline)) struct memspan_thread *get_new(void)
     struct memspan_thread *t;
     bool known;
 
-    if (memspan_thread_self == &ended) {
+    if (memspan_thread_here.has_ended) {
         return NULL;
     }
     pthread_once(&once, prepare);
@@ -120,33 +136,37 @@ static __attribute__((noinline)) struct memspan_thread *get_new(void)
         free(t);
         return NULL;
     }
-    memspan_thread_self = t;
     return t;
 }
 
 struct memspan_thread *memspan_thread_get(void)
 {
-    struct memspan_thread *t = memspan_thread_self;
+    struct memspan_thread *t = memspan_thread_here.record;
 
-    if (MEMSPAN_LIKELY((atomic_load_explicit(&t->interrupt, memory_order_relaxed) &
-                        MEMSPAN_INTERRUPT_NEW) == 0)) {
-        return t;
-    }
-    return get_new();
+    return MEMSPAN_LIKELY(t != NULL) ? t : get_new();
 }
 
 /* ---- sections ---- */
 
+/* The calling thread is in a section unless it is to be stopped. */
+static bool try_to_enter(const struct memspan_thread *t)
+{
+    unsigned interrupt;
+
+    atomic_store_explicit(&memspan_thread_here.busy, 1, memory_order_relaxed);
+    atomic_signal_fence(memory_order_seq_cst);
+    interrupt = atomic_load_explicit(&t->interrupt, memory_order_acquire);
+    if (interrupt != 0) {
+        atomic_thread_fence(memory_order_seq_cst);
+        interrupt = atomic_load_explicit(&t->interrupt, memory_order_acquire);
+    }
+    return (interrupt & MEMSPAN_INTERRUPT_STOP) == 0;
+}
+
 void memspan_thread_enter(struct memspan_thread *t)
 {
-    while (!memspan_thread_enter_fast(t)) {
-        atomic_store_explicit(&t->busy, 1, memory_order_relaxed);
-        atomic_thread_fence(memory_order_seq_cst);
-        if ((atomic_load_explicit(&t->interrupt, memory_order_acquire) & MEMSPAN_INTERRUPT_STOP) ==
-            0) {
-            return;
-        }
-        atomic_store_explicit(&t->busy, 0, memory_order_release);
+    while (!try_to_enter(t)) {
+        memspan_thread_leave();
         pthread_mutex_lock(&list_lock); /* until resume */
         pthread_mutex_unlock(&list_lock);
     }
@@ -157,7 +177,7 @@ static void raise_all(unsigned interrupts)
     struct memspan_thread *t;
 
     for (t = threads; t != NULL; t = t->next) {
-        atomic_fetch_or_explicit(&t->interrupt, interrupts, memory_order_seq_cst);
+        set_interrupt(t, atomic_load_explicit(&t->interrupt, memory_order_relaxed) | interrupts);
     }
 }
 
@@ -193,7 +213,7 @@ static void wait_for(struct memspan_thread *t)
     enum { YIELDS = 100 };
     int n;
 
-    for (n = 0; atomic_load_explicit(&t->busy, memory_order_seq_cst) != 0; n++) {
+    for (n = 0; atomic_load_explicit(&t->local->busy, memory_order_seq_cst) != 0; n++) {
         if (n < YIELDS) {
             sched_yield();
         } else {
@@ -221,8 +241,8 @@ void memspan_thread_resume_all(void)
     struct memspan_thread *t;
 
     for (t = threads; t != NULL; t = t->next) {
-        atomic_fetch_and_explicit(&t->interrupt, ~(unsigned)MEMSPAN_INTERRUPT_STOP,
-                                  memory_order_release);
+        set_interrupt(t, atomic_load_explicit(&t->interrupt, memory_order_relaxed) &
+                             ~(unsigned)MEMSPAN_INTERRUPT_STOP);
     }
     pthread_mutex_unlock(&list_lock);
 }
@@ -250,8 +270,7 @@ void memspan_thread_set_watched(bool watched)
     standing_interrupts = watched ? (standing_interrupts | MEMSPAN_INTERRUPT_WATCH)
                                   : (standing_interrupts & ~(unsigned)MEMSPAN_INTERRUPT_WATCH);
     for (t = threads; t != NULL; t = t->next) {
-        atomic_store_explicit(&t->interrupt, standing_interrupts | MEMSPAN_INTERRUPT_STOP,
-                              memory_order_relaxed);
+        set_interrupt(t, standing_interrupts | MEMSPAN_INTERRUPT_STOP);
     }
     memspan_thread_resume_all();
 }
@@ -277,7 +296,7 @@ void memspan_thread_after_fork_child(void)
 
     for (t = threads; t != NULL; t = next) {
         next = t->next;
-        if (t != memspan_thread_self) {
+        if (t != memspan_thread_here.record) {
             unlink_thread(t);
             t->next = gone;
             gone    = t;

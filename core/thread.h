@@ -8,10 +8,11 @@
  * instructions between enter() and leave() with nothing but loads and stores. Entering is a store
  * and a load, without an atomic read-modify-write and without a fence. Whoever needs another
  * thread's heaps - to sum statistics, to call back what was lent, to trim, to fork - stops all
- * sections: it raises the interrupts, has the kernel run a fence on every processor that runs a
- * thread of the process (membarrier), and waits until nobody is inside. The cost is all on the rare
- * side. Where the kernel has no such call the interrupts stay raised, and entering takes the slow
- * way, with a fence of its own.
+ * sections: it raises the interrupts, which replaces the record that each thread's fast paths find
+ * by a stand-in without heaps, has the kernel run a fence on every processor that runs a thread of
+ * the process (membarrier), and waits until nobody is inside. The cost is all on the rare side.
+ * Where the kernel has no such call the interrupts stay raised, and entering takes the slow way,
+ * with a fence of its own.
  *
  * In a section: no lock, no call that may block or fail, no driver. */
 
@@ -24,13 +25,12 @@ enum {
     MEMSPAN_INTERRUPT_STOP  = 1, /* keep out until it is gone */
     MEMSPAN_INTERRUPT_WATCH = 2, /* somebody watches: no short cuts */
     MEMSPAN_INTERRUPT_FENCE = 4, /* no membarrier here: enter with a fence */
-    MEMSPAN_INTERRUPT_NEW   = 8, /* the thread is not known yet, or not any more */
-    MEMSPAN_THREAD_SLOTS    = 16,
+    MEMSPAN_THREAD_SLOTS    = 64,
 };
 
 struct memspan_thread {
-    atomic_uint busy;
-    atomic_uint interrupt;                            /* enum; not 0: the short ways are closed */
+    atomic_uint interrupt;                            /* enum; not 0: the fast paths are closed */
+    struct memspan_thread_local *local;               /* the thread's own storage */
     struct memspan_heap *slots[MEMSPAN_THREAD_SLOTS]; /* by handle; never NULL */
     struct memspan_heap *heaps;                       /* all of them, the last used first */
     struct memspan_heap **heap_of;                    /* by account, linked by next_hashed */
@@ -40,36 +40,43 @@ struct memspan_thread {
     struct memspan_thread *previous;
 } __attribute__((aligned(MEMSPAN_CACHE_LINE_BYTES)));
 
-/* The calling thread's record. Never NULL, so that the fast paths need not ask whether there is
- * one: before the thread's first use, and while it ends, it is a constant stand-in whose interrupt
- * keeps all fast paths closed. Thread-local storage has the pointer alone: what a library that is
- * opened at run time may have of it is little (tests/exports/tls.sh). */
-extern __thread struct memspan_thread *memspan_thread_self MEMSPAN_HIDDEN
+/* What a thread has in its own storage: little, for that is what a library that is opened at run
+ * time gets (tests/exports/tls.sh). */
+struct memspan_thread_local {
+    /* The record that the fast paths use. Never NULL, so that they need not ask whether there is
+     * one: while an interrupt is set, before the thread is known and while it ends, it is a
+     * stand-in that has no heaps and that no slab belongs to, so that they find nothing. Others
+     * change it. */
+    _Atomic(struct memspan_thread *) open;
+    atomic_uint busy; /* in a section */
+    bool has_ended;
+    struct memspan_thread *record; /* the thread's; NULL until it is known */
+};
+extern __thread struct memspan_thread_local memspan_thread_here MEMSPAN_HIDDEN
     __attribute__((tls_model("initial-exec")));
 
 /* The calling thread's record, made known on first use; NULL while the thread ends, and when no
  * destructor can be set for it. */
 struct memspan_thread *memspan_thread_get(void);
 
-/* Enter a section the short way. False: not inside; take the slow way. */
-static inline bool memspan_thread_enter_fast(struct memspan_thread *t)
+/* Enter a section the fast way; it has to be left. The record is the thread's, or a stand-in in
+ * which nothing is found. */
+static inline struct memspan_thread *memspan_thread_enter_fast(void)
 {
-    atomic_store_explicit(&t->busy, 1, memory_order_relaxed);
+    struct memspan_thread_local *here = &memspan_thread_here;
+
+    atomic_store_explicit(&here->busy, 1, memory_order_relaxed);
     /* The compiler must not reorder these; the processor may, and stop() sees to that. */
     atomic_signal_fence(memory_order_seq_cst);
-    if (MEMSPAN_LIKELY(atomic_load_explicit(&t->interrupt, memory_order_acquire) == 0)) {
-        return true;
-    }
-    atomic_store_explicit(&t->busy, 0, memory_order_release);
-    return false;
+    return atomic_load_explicit(&here->open, memory_order_acquire);
 }
 
-/* Enter a section, waiting while sections are stopped. */
+/* Enter a section, waiting while sections are stopped. @p t: the calling thread's. */
 void memspan_thread_enter(struct memspan_thread *t);
 
-static inline void memspan_thread_leave(struct memspan_thread *t)
+static inline void memspan_thread_leave(void)
 {
-    atomic_store_explicit(&t->busy, 0, memory_order_release);
+    atomic_store_explicit(&memspan_thread_here.busy, 0, memory_order_release);
 }
 
 /* Stop all sections: until resume() no thread is inside one, and the caller may use every thread's

@@ -147,7 +147,7 @@ Test(heap, a_heap_that_was_closed_is_in_no_slot_of_its_thread, .timeout = 20)
     cr_assert_eq(atomic_load(&slab_of(theirs)->heap), before, "the record was not used again");
     ours = memspan_alloc(of_both, 64);
     cr_assert_neq(ours, NULL);
-    cr_expect_eq(atomic_load(&slab_of(ours)->thread), memspan_thread_self,
+    cr_expect_eq(atomic_load(&slab_of(ours)->thread), memspan_thread_here.record,
                  "two threads use one heap");
     cr_expect_eq(memspan_check(), MEMSPAN_OK, "%s", memspan_error_text());
     pthread_barrier_wait(&turns);
