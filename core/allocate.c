@@ -304,15 +304,11 @@ void *memspan_allocate_slowly(memspan_allocator_h handle, size_t align_bytes, si
     struct ask ask = {.size_bytes = size_bytes, .align_bytes = align_bytes};
     struct memspan_allocator *a;
     void *address = NULL;
-    bool refused  = false;
 
-    if (align_bytes == 1) {
-        address = memspan_heap_alloc_next((uintptr_t)handle, size_bytes, &refused);
-    }
-    if ((address == NULL) && !refused) {
+    if (size_bytes > MEMSPAN_SMALL_MAX_BYTES) {
         address = memspan_heap_alloc_middle((uintptr_t)handle, align_bytes, size_bytes);
     }
-    if ((address != NULL) || refused || memspan_heap_refuses((uintptr_t)handle, size_bytes)) {
+    if ((address != NULL) || memspan_heap_refuses((uintptr_t)handle, size_bytes)) {
         return address;
     }
     a = memspan_allocator_acquire(handle);
@@ -329,10 +325,29 @@ void *memspan_allocate_slowly(memspan_allocator_h handle, size_t align_bytes, si
     return address;
 }
 
+void *memspan_alloc(memspan_allocator_h handle, size_t size_bytes)
+{
+    void *address = memspan_heap_alloc_fast((uintptr_t)handle, 1, size_bytes);
+    bool refused;
+
+    if (MEMSPAN_LIKELY(address != NULL)) {
+        return address;
+    }
+    address = memspan_heap_alloc_next((uintptr_t)handle, size_bytes, &refused);
+    if ((address == NULL) && !refused) {
+        address = memspan_heap_alloc_scoped((uintptr_t)handle, size_bytes, &refused);
+    }
+    return ((address != NULL) || refused) ? address
+                                          : memspan_allocate_slowly(handle, 1, size_bytes);
+}
+
 void *memspan_aligned_alloc(memspan_allocator_h handle, size_t align_bytes, size_t size_bytes)
 {
     void *address = NULL;
 
+    if (align_bytes == 1) {
+        return memspan_alloc(handle, size_bytes);
+    }
     if (MEMSPAN_LIKELY(memspan_is_power_of_two(align_bytes) &&
                        (align_bytes <= MEMSPAN_SMALL_ALIGN_MAX))) {
         address = memspan_heap_alloc_fast((uintptr_t)handle, align_bytes, size_bytes);
@@ -342,12 +357,22 @@ void *memspan_aligned_alloc(memspan_allocator_h handle, size_t align_bytes, size
                : memspan_allocate_slowly(handle, align_bytes, size_bytes);
 }
 
-void *memspan_alloc(memspan_allocator_h handle, size_t size_bytes)
+/* The fast paths and clearing; NULL: take the slow way. */
+static void *allocate_zeroed_fast(memspan_allocator_h handle, size_t align_bytes, size_t count,
+                                  size_t size_bytes)
 {
-    void *address = memspan_heap_alloc_fast((uintptr_t)handle, 1, size_bytes);
+    void *address = NULL;
+    size_t total;
 
-    return MEMSPAN_LIKELY(address != NULL) ? address
-                                           : memspan_allocate_slowly(handle, 1, size_bytes);
+    if (__builtin_mul_overflow(count, size_bytes, &total) || (total > MEMSPAN_MIDDLE_MAX_BYTES) ||
+        !memspan_is_power_of_two(align_bytes) || (align_bytes > MEMSPAN_SMALL_ALIGN_MAX) ||
+        !memspan_heap_is_cleared_by_host((uintptr_t)handle)) {
+        return NULL;
+    }
+    address = (total > MEMSPAN_SMALL_MAX_BYTES)
+                  ? memspan_heap_alloc_middle((uintptr_t)handle, align_bytes, total)
+                  : memspan_heap_alloc_fast((uintptr_t)handle, align_bytes, total);
+    return (address == NULL) ? NULL : memset(address, 0, total);
 }
 
 static void *allocate_zeroed(struct memspan_allocator *a, size_t align_bytes, size_t count,
@@ -370,9 +395,13 @@ static void *allocate_zeroed(struct memspan_allocator *a, size_t align_bytes, si
 void *memspan_allocate_zeroed(memspan_allocator_h handle, size_t align_bytes, size_t count,
                               size_t size_bytes)
 {
-    struct memspan_allocator *a = memspan_allocator_acquire(handle);
-    void *address               = NULL;
+    void *address = allocate_zeroed_fast(handle, align_bytes, count, size_bytes);
+    struct memspan_allocator *a;
 
+    if (MEMSPAN_LIKELY(address != NULL)) {
+        return address;
+    }
+    a = memspan_allocator_acquire(handle);
     if ((a != NULL) && (count > 0) && (size_bytes > 0) && !forbidden()) {
         address = allocate_zeroed(a, align_bytes, count, size_bytes);
     }

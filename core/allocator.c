@@ -290,7 +290,7 @@ struct memspan_provider *memspan_allocator_provider(struct memspan_allocator *a)
 
 /* ---- accounts ---- */
 
-static bool is_divided(const struct memspan_allocator *a)
+bool memspan_allocator_is_divided(const struct memspan_allocator *a)
 {
     return (a->traits.pool_size != SIZE_MAX) && ((a->traits.access == MEMSPAN_VALUE_PTEAM) ||
                                                  (a->traits.access == MEMSPAN_VALUE_CGROUP));
@@ -329,7 +329,7 @@ struct memspan_account *memspan_allocator_account(struct memspan_allocator *a)
     struct memspan_account *account;
     uint64_t scope;
 
-    if (MEMSPAN_LIKELY(!is_divided(a))) {
+    if (MEMSPAN_LIKELY(!memspan_allocator_is_divided(a))) {
         return &a->account;
     }
     scope = memspan_allocator_scope(a->traits.access == MEMSPAN_VALUE_PTEAM);

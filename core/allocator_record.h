@@ -63,6 +63,10 @@ struct memspan_provider *memspan_allocator_provider(struct memspan_allocator *al
 /* The account that the calling thread is charged to. NULL with an error recorded. */
 struct memspan_account *memspan_allocator_account(struct memspan_allocator *allocator);
 
+/* True where each team or contention group has a pool of its own. Not before there is a provider.
+ */
+bool memspan_allocator_is_divided(const struct memspan_allocator *allocator);
+
 /* Blocks in use, as far as published. */
 int64_t memspan_allocator_live_count(const struct memspan_allocator *allocator);
 

@@ -103,6 +103,12 @@ static void set_up(struct memspan_heap *heap, struct memspan_account *account,
     heap->thread            = t;
     heap->class_of          = memspan_class_table((align > MEMSPAN_SMALL_ALIGN_MAX) ? 16 : align);
     heap->middle_most_bytes = middle_most(a);
+    if (memspan_allocator_is_divided(a) &&
+        atomic_load_explicit(&a->has_objects, memory_order_relaxed)) {
+        heap->scoped_handle = atomic_load_explicit(&a->handle, memory_order_relaxed);
+        heap->by_team       = (a->traits.access == MEMSPAN_VALUE_PTEAM);
+    }
+    heap->is_host_memory = (a->plan != NULL) && (a->plan->kind_given == MEMSPAN_KIND_HOST);
     if (heap->cache != NULL) {
         heap->cache->pool = NULL; /* empty; for blocks of another's pool before */
     }
@@ -377,7 +383,7 @@ static bool debit_account(struct memspan_account *account, struct memspan_thread
         }
         done = memspan_account_charge(account, bytes, &extra, lent_p);
         if (t != NULL) {
-            memspan_thread_leave(t);
+            memspan_thread_leave();
         } else {
             memspan_thread_release();
         }

@@ -56,6 +56,9 @@ struct memspan_heap {
     struct memspan_slab *full[MEMSPAN_CLASS_COUNT];
     unsigned empty_slabs; /* among the partial ones */
     unsigned turns;
+    bool is_host_memory;
+    bool by_team;            /* else by contention group: */
+    uintptr_t scoped_handle; /* of an allocator whose pools are teams' or groups'; else 0 */
     int64_t published_bytes;
     int64_t published_count;
     int64_t published_allocated;
@@ -245,6 +248,12 @@ static inline bool memspan_heap_free_other(void *pointer)
 /* An object of the calling thread's heap when its current slab has none, but another has. NULL:
  * take the slow way; but if *refused_p, nothing can come of it (as memspan_heap_refuses()). */
 void *memspan_heap_alloc_next(uintptr_t handle, size_t size_bytes, bool *refused_p);
+
+/* The same for an allocator whose pools are teams' or groups'. */
+void *memspan_heap_alloc_scoped(uintptr_t handle, size_t size_bytes, bool *refused_p);
+
+/* Whether what the fast paths give for @p handle is ordinary memory, which the host may clear. */
+bool memspan_heap_is_cleared_by_host(uintptr_t handle);
 
 /* The short ways of blocks of middle size, in one section each: a block that was freed before, from
  * the allocator of @p handle; and keeping one that is freed. NULL and false: take the slow way. */

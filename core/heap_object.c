@@ -318,43 +318,100 @@ static void *give_object(struct memspan_slab *slab, size_t size_bytes, bool fall
     return memspan_slab_object(slab, i);
 }
 
-void *memspan_heap_alloc_next(uintptr_t handle, size_t size_bytes, bool *refused_p)
+/* In a section: an object of a heap that may have to look for one. Now and then *pool_p is where to
+ * look for what has waited too long, afterwards. */
+static void *give_next(struct memspan_heap *heap, size_t size_bytes, bool *refused_p,
+                       struct memspan_pool **pool_p)
 {
-    uint64_t bytes            = size_bytes + MEMSPAN_CHARGE_OVERHEAD_BYTES;
-    void *address             = NULL;
-    uint64_t charged          = 0;
-    struct memspan_pool *pool = NULL;
-    struct memspan_heap *heap;
+    uint64_t bytes   = size_bytes + MEMSPAN_CHARGE_OVERHEAD_BYTES;
+    uint64_t charged = 0;
     bool zeroed;
     unsigned c;
+
+    if (heap->credit < (int64_t)bytes) {
+        *refused_p = memspan_heap_is_refused(heap, bytes, &charged);
+        if (*refused_p) {
+            memspan_error_limit(bytes, heap->account->limit_bytes, charged);
+        }
+        return NULL;
+    }
+    c = heap->class_of[(size_bytes + 15) >> MEMSPAN_CLASS_STEP_SHIFT];
+    if (!fill_current(heap, c)) {
+        return NULL;
+    }
+    memspan_heap_spend(heap, bytes, 1);
+    if (++heap->turns % TURNS == 0) {
+        *pool_p = memspan_pool_of(heap->current[c]->record);
+    }
+    return give_object(heap->current[c], size_bytes, false, &zeroed);
+}
+
+void *memspan_heap_alloc_next(uintptr_t handle, size_t size_bytes, bool *refused_p)
+{
+    void *address             = NULL;
+    struct memspan_pool *pool = NULL;
+    struct memspan_heap *heap;
 
     *refused_p = false;
     if (size_bytes - 1 >= MEMSPAN_SMALL_MAX_BYTES) {
         return NULL;
     }
     heap = memspan_thread_enter_fast()->slots[memspan_heap_slot(handle)];
-    if (atomic_load_explicit(&heap->handle, memory_order_relaxed) != handle) {
-        memspan_thread_leave();
-        return NULL;
-    }
-    if (heap->credit < (int64_t)bytes) {
-        *refused_p = memspan_heap_is_refused(heap, bytes, &charged);
-        if (*refused_p) {
-            memspan_error_limit(bytes, heap->account->limit_bytes, charged);
-        }
-    } else {
-        c = heap->class_of[(size_bytes + 15) >> MEMSPAN_CLASS_STEP_SHIFT];
-        if (fill_current(heap, c)) {
-            address = give_object(heap->current[c], size_bytes, false, &zeroed);
-            memspan_heap_spend(heap, bytes, 1);
-            pool = (++heap->turns % TURNS == 0) ? memspan_pool_of(heap->current[c]->record) : NULL;
-        }
+    if (atomic_load_explicit(&heap->handle, memory_order_relaxed) == handle) {
+        address = give_next(heap, size_bytes, refused_p, &pool);
     }
     memspan_thread_leave();
     if (MEMSPAN_UNLIKELY(pool != NULL)) {
         memspan_decay_look(pool);
     }
     return address;
+}
+
+/* In a section: the heap that this thread used last, if it is of that divided allocator. Others
+ * come to the front by the slow path. */
+static struct memspan_heap *find_scoped(uintptr_t handle)
+{
+    struct memspan_heap *heap = memspan_thread_enter_fast()->heaps;
+
+    return ((heap != NULL) && (handle != 0) && (heap->scoped_handle == handle)) ? heap : NULL;
+}
+
+void *memspan_heap_alloc_scoped(uintptr_t handle, size_t size_bytes, bool *refused_p)
+{
+    void *address             = NULL;
+    struct memspan_pool *pool = NULL;
+    struct memspan_heap *heap = find_scoped(handle);
+    bool known                = (heap != NULL);
+    bool by_team              = known && heap->by_team;
+    uint64_t scope;
+
+    memspan_thread_leave();
+    *refused_p = false;
+    if (!known || (size_bytes - 1 >= MEMSPAN_SMALL_MAX_BYTES)) {
+        return NULL;
+    }
+    scope = memspan_allocator_scope(by_team);
+    heap  = find_scoped(handle);
+    if ((heap != NULL) && (heap->account->scope == scope)) {
+        address = give_next(heap, size_bytes, refused_p, &pool);
+    }
+    memspan_thread_leave();
+    if (MEMSPAN_UNLIKELY(pool != NULL)) {
+        memspan_decay_look(pool);
+    }
+    return address;
+}
+
+bool memspan_heap_is_cleared_by_host(uintptr_t handle)
+{
+    const struct memspan_heap *heap;
+    bool cleared;
+
+    heap    = memspan_thread_enter_fast()->slots[memspan_heap_slot(handle)];
+    cleared = (atomic_load_explicit(&heap->handle, memory_order_relaxed) == handle) &&
+              heap->is_host_memory;
+    memspan_thread_leave();
+    return cleared;
 }
 
 void *memspan_heap_alloc_object(const struct memspan_object_request *request, bool *zeroed_p)

@@ -66,17 +66,44 @@ static inline void *told(const char *routine, void *pointer, size_t size_bytes,
     return pointer;
 }
 
-/* A function of its own, so that the short way saves no registers for it. @p caller is the
- * program's code, by which its runtime is known. */
-static __attribute__((noinline)) void *
-alloc_past_heap(size_t size_bytes, memspan_omp_allocator_t allocator, const void *caller)
+/* @p caller is the program's code, by which its runtime is known. */
+static __attribute__((noinline)) void *alloc_past_heap(size_t size_bytes,
+                                                       memspan_omp_allocator_t allocator,
+                                                       const void *caller, bool *refused_p)
 {
     MEMSPAN_OMP_CALL_FROM(caller);
-    void *pointer = memspan_allocator_known((memspan_allocator_h)allocator)
-                        ? memspan_allocate_slowly((memspan_allocator_h)allocator, 1, size_bytes)
-                        : alloc_slowly(allocator, 0, size_bytes, false);
+    void *pointer = memspan_heap_alloc_scoped(allocator, size_bytes, refused_p);
 
+    if ((pointer != NULL) || *refused_p) {
+        return pointer;
+    }
+    return memspan_allocator_known((memspan_allocator_h)allocator)
+               ? memspan_allocate_slowly((memspan_allocator_h)allocator, 1, size_bytes)
+               : alloc_slowly(allocator, 0, size_bytes, false);
+}
+
+/* A function of its own, so that the fast path saves no registers for it. */
+static __attribute__((noinline)) void *
+alloc_next(size_t size_bytes, memspan_omp_allocator_t allocator, const void *caller)
+{
+    bool refused  = false;
+    void *pointer = memspan_heap_alloc_next(allocator, size_bytes, &refused);
+
+    if ((pointer == NULL) && !refused) {
+        pointer = alloc_past_heap(size_bytes, allocator, caller, &refused);
+    }
     return told("omp_alloc", pointer, size_bytes, allocator);
+}
+
+/* From the default allocator of the task: most often one whose heap has an object. */
+static __attribute__((noinline)) void *alloc_default(size_t size_bytes, const void *caller)
+{
+    MEMSPAN_OMP_CALL_FROM(caller);
+    void *pointer = memspan_heap_alloc_fast((uintptr_t)memspan_allocator_default(), 1, size_bytes);
+
+    return MEMSPAN_LIKELY(pointer != NULL)
+               ? pointer
+               : told("omp_alloc", alloc_slowly(0, 0, size_bytes, false), size_bytes, 0);
 }
 
 static MEMSPAN_ALWAYS_INLINE void *alloc(size_t size_bytes, memspan_omp_allocator_t allocator,
@@ -84,8 +111,11 @@ static MEMSPAN_ALWAYS_INLINE void *alloc(size_t size_bytes, memspan_omp_allocato
 {
     void *pointer = memspan_heap_alloc_fast(allocator, 1, size_bytes);
 
-    return MEMSPAN_LIKELY(pointer != NULL) ? pointer
-                                           : alloc_past_heap(size_bytes, allocator, caller);
+    if (MEMSPAN_LIKELY(pointer != NULL)) {
+        return pointer;
+    }
+    return (allocator == 0) ? alloc_default(size_bytes, caller)
+                            : alloc_next(size_bytes, allocator, caller);
 }
 
 void *omp_alloc(size_t size_bytes, memspan_omp_allocator_t allocator)

@@ -27,20 +27,44 @@ static uint64_t mix(uint64_t hash, uint64_t value)
     return hash ^ (hash >> 29);
 }
 
+/* Of the calling thread where no other team's number leads to it: outside of parallel regions and
+ * in those that are not nested. Outside, the kernel's number of the thread is asked for once: a
+ * child of fork() goes on with the one that its blocks are charged under. */
+static uint64_t scope_of_flat_team(int team, int level)
+{
+    static _Thread_local struct {
+        bool known;
+        int team;
+        int level;
+        uint64_t scope;
+    } last;
+
+    if (MEMSPAN_UNLIKELY(!last.known || (last.team != team) || (last.level != level))) {
+        last.scope = mix(1, (uint64_t)team);
+        last.scope = (level == 0) ? mix(mix(last.scope, 2), (uint64_t)gettid())
+                                  : mix(mix(last.scope, 3), (uint64_t)level);
+        last.team  = team;
+        last.level = level;
+        last.known = true;
+    }
+    return last.scope;
+}
+
 uint64_t memspan_allocator_scope(bool team)
 {
-    uint64_t hash = mix(1, (uint64_t)ask(MEMSPAN_OMP_REAL_GET_TEAM_NUM, 0));
+    int number = ask(MEMSPAN_OMP_REAL_GET_TEAM_NUM, 0);
+    uint64_t hash;
     int level;
     int i;
 
     if (!team) {
-        return hash;
+        return mix(1, (uint64_t)number);
     }
     level = ask(MEMSPAN_OMP_REAL_GET_LEVEL, 0);
-    if (level == 0) {
-        return mix(mix(hash, 2), (uint64_t)gettid());
+    if (MEMSPAN_LIKELY(level <= 1)) {
+        return scope_of_flat_team(number, level);
     }
-    hash = mix(mix(hash, 3), (uint64_t)level);
+    hash = mix(mix(mix(1, (uint64_t)number), 3), (uint64_t)level);
     for (i = 1; i < level; i++) {
         hash = mix(hash, (uint64_t)ask(MEMSPAN_OMP_REAL_GET_ANCESTOR_THREAD_NUM, i));
     }
