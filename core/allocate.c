@@ -301,8 +301,8 @@ static void *allocate_and_report(struct memspan_allocator *a, struct ask *ask)
 
 void *memspan_allocate_slowly(memspan_allocator_h handle, size_t align_bytes, size_t size_bytes)
 {
-    struct ask ask = {.size_bytes = size_bytes, .align_bytes = align_bytes};
     struct memspan_allocator *a;
+    struct ask ask;
     void *address = NULL;
 
     if (size_bytes > MEMSPAN_SMALL_MAX_BYTES) {
@@ -319,6 +319,7 @@ void *memspan_allocate_slowly(memspan_allocator_h handle, size_t align_bytes, si
     if (MEMSPAN_UNLIKELY(!memspan_is_power_of_two(align_bytes))) {
         memspan_error(MEMSPAN_ERR_INVALID, "alignment %zu is no power of two", align_bytes);
     } else {
+        ask     = (struct ask){.size_bytes = size_bytes, .align_bytes = align_bytes};
         address = allocate_and_report(a, &ask);
     }
     memspan_allocator_release(a);
@@ -472,7 +473,7 @@ memspan_status_t memspan_free_slowly(void *pointer)
     if (memspan_is_unwatched() && ((entry & MEMSPAN_ENTRY_SLAB) != 0)) {
         return memspan_store_give(pointer, false);
     }
-    if ((pointer == NULL) || memspan_heap_free_middle(pointer)) {
+    if ((pointer == NULL) || ((entry != 0) && memspan_heap_free_middle(entry, pointer))) {
         return MEMSPAN_OK;
     }
     if (MEMSPAN_UNLIKELY(memspan_watching())) {
@@ -487,8 +488,13 @@ memspan_status_t memspan_free_slowly(void *pointer)
 memspan_status_t memspan_free(void *pointer)
 {
     memspan_status_t status;
+    uintptr_t entry;
 
     if (MEMSPAN_LIKELY(memspan_heap_free_fast(pointer))) {
+        return MEMSPAN_OK;
+    }
+    entry = memspan_map_find(pointer);
+    if ((entry != 0) && memspan_heap_free_middle(entry, pointer)) {
         return MEMSPAN_OK;
     }
     status = memspan_free_slowly(pointer);

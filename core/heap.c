@@ -110,7 +110,8 @@ static void set_up(struct memspan_heap *heap, struct memspan_account *account,
     }
     heap->is_host_memory = (a->plan != NULL) && (a->plan->kind_given == MEMSPAN_KIND_HOST);
     if (heap->cache != NULL) {
-        heap->cache->pool = NULL; /* empty; for blocks of another's pool before */
+        heap->cache->pool     = NULL; /* empty; for blocks of another's pool before */
+        heap->cache->provider = NULL;
     }
     atomic_store_explicit(&heap->handle, UINTPTR_MAX, memory_order_relaxed);
 }

@@ -27,8 +27,9 @@ enum {
 
 /* Freed blocks of middle size, all of one pool, by bin of the fit, linked by kept_after. */
 struct memspan_heap_cache {
-    struct memspan_pool *pool;     /* NULL: nothing is kept */
-    const struct memspan_fit *fit; /* of that pool */
+    struct memspan_pool *pool;               /* NULL: nothing is kept */
+    const struct memspan_provider *provider; /* of that pool */
+    const struct memspan_fit *fit;           /* of that pool */
     uint64_t filled[MEMSPAN_HEAP_WORDS];
     struct memspan_record *first[MEMSPAN_HEAP_BINS];
     size_t bytes;
@@ -258,7 +259,7 @@ bool memspan_heap_is_cleared_by_host(uintptr_t handle);
 /* The short ways of blocks of middle size, in one section each: a block that was freed before, from
  * the allocator of @p handle; and keeping one that is freed. NULL and false: take the slow way. */
 void *memspan_heap_alloc_middle(uintptr_t handle, size_t align_bytes, size_t size_bytes);
-bool memspan_heap_free_middle(void *pointer);
+bool memspan_heap_free_middle(uintptr_t entry, void *pointer); /* the entry of the pointer map */
 
 /* A block that was freed before and does for the request; NULL when there is none. */
 struct memspan_record *memspan_heap_alloc_cached(struct memspan_pool *pool,

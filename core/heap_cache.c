@@ -30,14 +30,13 @@ static unsigned bin_of(const struct memspan_record *r)
     return memspan_fit_bin(r->size);
 }
 
-static struct memspan_record *take_first(struct memspan_heap_cache *cache, unsigned bin)
+static inline struct memspan_record *take_first(struct memspan_heap_cache *cache, unsigned bin)
 {
     struct memspan_record *r = cache->first[bin];
+    uint64_t last            = (r->kept_after == NULL) ? 1 : 0; /* as often as not: no branch */
 
     cache->first[bin] = r->kept_after;
-    if (r->kept_after == NULL) {
-        cache->filled[bin / 64] &= ~(UINT64_C(1) << (bin % 64));
-    }
+    cache->filled[bin / 64] &= ~(last << (bin % 64));
     cache->bytes -= memspan_record_bytes(r);
     cache->count--;
     return r;
@@ -56,11 +55,13 @@ static int find_bin(const struct memspan_heap_cache *cache, unsigned bin)
     return (bits == 0) ? -1 : (int)bin + __builtin_ctzll(bits);
 }
 
-/* Takes a block for so many bytes out; NULL when there is none that does. */
-static struct memspan_record *take(struct memspan_heap_cache *cache, size_t size_bytes)
+/* Takes a block for so many bytes out; NULL when there is none that does. All in the bin after that
+ * of the unit before are large enough, and none below is sure to be. */
+static inline __attribute__((always_inline)) struct memspan_record *
+take(struct memspan_heap_cache *cache, size_t size_bytes)
 {
     uint32_t units = (uint32_t)((size_bytes + MEMSPAN_UNIT_BYTES - 1) >> MEMSPAN_UNIT_SHIFT);
-    int bin        = find_bin(cache, memspan_fit_bin(memspan_fit_round(units)));
+    int bin        = find_bin(cache, memspan_fit_bin(units - 1) + 1);
 
     return (bin < 0) ? NULL : take_first(cache, (unsigned)bin);
 }
@@ -72,8 +73,8 @@ void *memspan_heap_alloc_middle(uintptr_t handle, size_t align_bytes, size_t siz
     struct memspan_heap *heap;
     int64_t credit;
 
-    if ((size_bytes <= MEMSPAN_SMALL_MAX_BYTES) || (size_bytes > MEMSPAN_MIDDLE_MAX_BYTES) ||
-        (align_bytes > MEMSPAN_UNIT_BYTES) || !memspan_is_power_of_two(align_bytes)) {
+    if ((size_bytes <= MEMSPAN_SMALL_MAX_BYTES) || (align_bytes > MEMSPAN_UNIT_BYTES) ||
+        !memspan_is_power_of_two(align_bytes)) {
         return NULL;
     }
     heap   = memspan_thread_enter_fast()->slots[memspan_heap_slot(handle)];
@@ -149,7 +150,8 @@ static struct memspan_record *take_half(struct memspan_heap_cache *cache)
 }
 
 /* Lists begin with what was put there last, so what is older stands behind it. */
-static void put(struct memspan_heap_cache *cache, struct memspan_record *r)
+static inline __attribute__((always_inline)) void put(struct memspan_heap_cache *cache,
+                                                      struct memspan_record *r)
 {
     unsigned bin = bin_of(r);
 
@@ -178,8 +180,9 @@ static struct memspan_heap_cache *cache_for(struct memspan_heap *heap, struct me
     struct memspan_heap_cache *cache = heap->cache;
 
     if ((cache != NULL) && (cache->count == 0)) {
-        cache->pool = is_usual(heap, pool) ? pool : NULL;
-        cache->fit  = memspan_pool_fit(pool);
+        cache->pool     = is_usual(heap, pool) ? pool : NULL;
+        cache->provider = is_usual(heap, pool) ? memspan_pool_provider(pool) : NULL;
+        cache->fit      = memspan_pool_fit(pool);
     }
     return ((cache != NULL) && (cache->pool == pool)) ? cache : NULL;
 }
@@ -251,7 +254,7 @@ static struct memspan_record *find_block(const struct memspan_heap_cache *cache,
     uint32_t id;
 
     if ((offset >= atomic_load_explicit(&chunk->kept_bytes, memory_order_acquire)) ||
-        ((offset & (MEMSPAN_UNIT_BYTES - 1)) != 0) || (chunk->provider->pool != cache->pool)) {
+        ((offset & (MEMSPAN_UNIT_BYTES - 1)) != 0) || (chunk->provider != cache->provider)) {
         return NULL;
     }
     id = memspan_range_record(&chunk->range, offset >> MEMSPAN_UNIT_SHIFT);
@@ -266,15 +269,14 @@ static bool can_keep(const struct memspan_heap *heap, const struct memspan_recor
            (memspan_record_bytes(r) <= MEMSPAN_MIDDLE_MAX_BYTES);
 }
 
-bool memspan_heap_free_middle(void *pointer)
+bool memspan_heap_free_middle(uintptr_t entry, void *pointer)
 {
-    uintptr_t entry = memspan_map_find(pointer);
     struct memspan_record *r;
     struct memspan_heap *heap;
     int64_t credit;
     bool kept = false;
 
-    if ((entry == 0) || ((entry & MEMSPAN_ENTRY_SLAB) != 0)) {
+    if ((entry & MEMSPAN_ENTRY_SLAB) != 0) {
         return false;
     }
     heap = memspan_thread_enter_fast()->heaps; /* what was used last; another's block takes the slow
