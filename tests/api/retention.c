@@ -5,6 +5,7 @@
 #include "api.h"
 #include <pthread.h>
 #include <semaphore.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <time.h>
@@ -418,6 +419,89 @@ Test(retention, pages_of_a_thread_that_has_ended_go_back_too)
     cr_expect_leq(resident_bytes(), touched_bytes() / 4, "%zu of %zu KiB are there",
                   resident_bytes() / 1024, touched_bytes() / 1024);
     end_phases();
+}
+
+/* ---- beside threads that allocate ---- */
+
+enum { WORKERS = 3, SHARED = 400, STEPS = 12000 };
+
+struct piece {
+    size_t size;
+    unsigned char mark;
+};
+
+static _Atomic(struct piece *) shared[SHARED];
+static atomic_bool over;
+
+static struct piece *make_piece(uint32_t dice)
+{
+    size_t size         = 32 + ((dice % 16 == 0) ? (dice >> 8) % 200000 : (dice >> 8) % 4000);
+    struct piece *piece = memspan_alloc(MEMSPAN_ALLOCATOR_DEFAULT, size);
+
+    cr_assert_neq(piece, NULL);
+    *piece = (struct piece){size, (unsigned char)dice};
+    memset(piece + 1, piece->mark, size - sizeof(*piece));
+    return piece;
+}
+
+static void end_piece(struct piece *piece)
+{
+    const unsigned char *bytes = (const unsigned char *)(piece + 1);
+    size_t count               = piece->size - sizeof(*piece);
+
+    for (size_t i = 0; i < count; i += (count > 512) ? 512 : 1) {
+        cr_assert_eq(bytes[i], piece->mark, "byte %zu of %zu", i, count);
+    }
+    cr_assert_eq(bytes[count - 1], piece->mark);
+    DONE(memspan_free(piece));
+}
+
+/* Whoever takes a piece out ends it, mostly another than made it. */
+static void *exchange_pieces(void *argument)
+{
+    uint32_t dice = (uint32_t)(uintptr_t)argument;
+
+    for (int i = 0; i < STEPS; i++) {
+        struct piece *piece;
+
+        dice  = dice * 1664525 + 1013904223;
+        piece = atomic_exchange(&shared[(dice >> 4) % SHARED], make_piece(dice));
+        if (piece != NULL) {
+            end_piece(piece);
+        }
+    }
+    return NULL;
+}
+
+static void *trim_all_the_time(void *argument)
+{
+    while (!atomic_load(&over)) {
+        (void)memspan_trim();
+        wait_ms(3);
+    }
+    return argument;
+}
+
+Test(retention, nothing_that_lives_goes_back)
+{
+    pthread_t threads[WORKERS + 1];
+
+    decay_after("1");
+    cr_assert_eq(pthread_create(&threads[WORKERS], NULL, trim_all_the_time, NULL), 0);
+    for (uintptr_t t = 0; t < WORKERS; t++) {
+        cr_assert_eq(pthread_create(&threads[t], NULL, exchange_pieces, (void *)(t + 1)), 0);
+    }
+    for (int t = 0; t < WORKERS; t++) {
+        cr_assert_eq(pthread_join(threads[t], NULL), 0);
+    }
+    atomic_store(&over, true);
+    cr_assert_eq(pthread_join(threads[WORKERS], NULL), 0);
+    for (int i = 0; i < SHARED; i++) {
+        if (atomic_load(&shared[i]) != NULL) {
+            end_piece(atomic_load(&shared[i]));
+        }
+    }
+    DONE(memspan_check());
 }
 
 /* Nothing is kept where nothing is to be kept. */
