@@ -23,7 +23,10 @@
 #include <string.h>
 
 enum {
-    INDEX_BITS      = 20,
+    INDEX_BITS = 20,
+    INDEX_MASK = (1 << INDEX_BITS) - 1,
+    INDEX_FIRST =
+        16, /* handles end in other numbers than the predefined ones: memspan_heap_slot() */
     GENERATION_BITS = 20,
     PAGE_SHIFT      = 8,
     PAGE_RECORDS    = 1 << PAGE_SHIFT,
@@ -90,7 +93,7 @@ struct memspan_allocator *memspan_allocator_find(memspan_allocator_h handle)
     if (!memspan_allocator_is_marked(handle)) {
         return NULL;
     }
-    a = record_at(value & ((1u << INDEX_BITS) - 1));
+    a = record_at((value - INDEX_FIRST) & INDEX_MASK);
     if ((a == NULL) || (atomic_load_explicit(&a->handle, memory_order_acquire) != value)) {
         return NULL;
     }
@@ -395,7 +398,8 @@ static uintptr_t fill(struct memspan_allocator *a, const struct memspan_space *s
     atomic_store_explicit(&a->zombie, false, memory_order_relaxed);
     atomic_store_explicit(&a->warned, false, memory_order_relaxed);
     a->generation = (a->generation + 1) & ((1u << GENERATION_BITS) - 1);
-    return handle_mark | ((uintptr_t)a->generation << INDEX_BITS) | a->index;
+    return handle_mark | ((uintptr_t)a->generation << INDEX_BITS) |
+           ((a->index + INDEX_FIRST) & INDEX_MASK);
 }
 
 static memspan_status_t create(const struct memspan_space *space,

@@ -153,3 +153,26 @@ Test(heap, a_heap_that_was_closed_is_in_no_slot_of_its_thread, .timeout = 20)
     pthread_barrier_wait(&turns);
     cr_assert_eq(pthread_join(thread, NULL), 0);
 }
+
+/* Allocators that one program uses in turn have heaps in slots of their own: a slot that two share
+ * is looked for anew with each change. */
+Test(heap, the_first_allocators_share_no_slot_with_the_predefined)
+{
+    enum { MADE = 40, PREDEFINED_LAST = 8 };
+    bool taken[MEMSPAN_THREAD_SLOTS] = {false};
+    memspan_allocator_h allocator;
+    uintptr_t handle;
+    unsigned slot;
+    int i;
+
+    for (handle = 0; handle <= PREDEFINED_LAST; handle++) {
+        taken[memspan_heap_slot(handle)] = true;
+    }
+    for (i = 0; i < MADE; i++) {
+        cr_assert_eq(memspan_allocator_create(MEMSPAN_SPACE_DEFAULT, NULL, 0, &allocator),
+                     MEMSPAN_OK);
+        slot = memspan_heap_slot((uintptr_t)allocator);
+        cr_expect(!taken[slot], "allocator %d", i);
+        taken[slot] = true;
+    }
+}
