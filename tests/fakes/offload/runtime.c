@@ -27,6 +27,7 @@ struct block {
 };
 
 static struct block blocks[BLOCKS_MAX];
+static int locked; /* host memory that devices were given, and not taken again */
 
 int fake_live_blocks(void);
 int omp_get_num_devices(void);
@@ -50,7 +51,7 @@ static void give_up(const char *what)
 
 int fake_live_blocks(void)
 {
-    int count = 0;
+    int count = locked;
     int i;
 
     for (i = 0; i < BLOCKS_MAX; i++) {
@@ -126,9 +127,26 @@ static void *take(size_t size, int device, char sort)
     return blocks[i].address;
 }
 
+/* In KiB, of all that the process has locked. */
+static long locked_memory(void)
+{
+    FILE *file = fopen("/proc/self/status", "re");
+    long kib   = 0;
+    char line[128];
+
+    while ((file != NULL) && (fgets(line, sizeof(line), file) != NULL) &&
+           (sscanf(line, "VmLck: %ld", &kib) != 1)) {
+    }
+    if (file != NULL) {
+        fclose(file);
+    }
+    return kib;
+}
+
 static void give_back(void *pointer, int device, char sort)
 {
     struct block *block = block_of(pointer);
+    long before         = locked_memory();
 
     if ((block == NULL) || (block->address != pointer) || (block->device != device) ||
         (block->sort != sort)) {
@@ -139,6 +157,9 @@ static void give_back(void *pointer, int device, char sort)
     }
     munmap(block->address - OFFSET, block->size + OFFSET);
     block->address = NULL;
+    if (locked_memory() != before) {
+        give_up("freed while it was locked: the next user's would be");
+    }
 }
 
 void *omp_target_alloc(size_t size, int device)
@@ -228,6 +249,7 @@ void *llvm_omp_target_lock_mem(void *pointer, size_t size, int device)
     if (size > (size_t)1 << 30) {
         return NULL;
     }
+    locked++;
     return ((word != NULL) && (strcmp(word, "elsewhere") == 0)) ? (char *)pointer + PAGE : pointer;
 }
 
@@ -235,6 +257,7 @@ void llvm_omp_target_unlock_mem(void *pointer, int device)
 {
     (void)pointer;
     (void)device;
+    locked--;
 }
 
 const char *omp_get_uid_from_device(int device)

@@ -4,6 +4,7 @@
 
 #include "core/backend.h"
 #include "core/base/error.h"
+#include "core/base/file.h"
 #include "core/base/platform.h"
 #include <criterion/criterion.h>
 #include <dlfcn.h>
@@ -306,6 +307,32 @@ Test(plain, has_device_memory_only)
     cr_assert_eq(table->alloc(state, 0, &request, &block), MEMSPAN_ERR_UNSUPPORTED);
     cr_assert_eq(table->import(state, 0, &info, 8192, &seen_at, &cookie), MEMSPAN_ERR_UNSUPPORTED);
     copy_around(state, false);
+    close_runtime(state);
+}
+
+/* Bytes of this process that may not be swapped. */
+static uint64_t locked_bytes(void)
+{
+    char text[4096];
+    uint64_t bytes = 0;
+
+    cr_assert_gt(memspan_file_read("/proc/self/status", text, sizeof(text)), 0);
+    cr_assert(memspan_text_field(text, "VmLck", &bytes));
+    return bytes;
+}
+
+/* The runtime uses it again, as memory of any kind. */
+Test(host, pinned_memory_is_unlocked_before_it_is_given_back)
+{
+    memspan_request_t request = ask(MEMSPAN_KIND_HOST_PINNED, 1 << 16, 4096);
+    void *state               = open_runtime(FAKE_PLAIN, "host");
+    uint64_t before           = locked_bytes();
+    memspan_block_t block;
+
+    cr_assert_eq(table->alloc(state, 0, &request, &block), MEMSPAN_OK, "%s", memspan_error_text());
+    cr_assert_gt(locked_bytes(), before);
+    cr_assert_eq(table->free(state, 0, &block), MEMSPAN_OK);
+    cr_assert_eq(locked_bytes(), before);
     close_runtime(state);
 }
 

@@ -4,7 +4,9 @@
 
 #include "core/backend.h"
 #include "core/base/error.h"
+#include "core/base/file.h"
 #include "tests/fakes/opencl/pretended.h"
+#include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
 
@@ -343,4 +345,41 @@ Test(pretended_rules, prefetches_where_memory_moves)
     cr_assert_eq(table->prefetch(state, 0, NULL, block.address, 4096, 0), MEMSPAN_ERR_UNSUPPORTED);
     ok(table->free(state, 0, &block));
     pretended_close(state);
+}
+
+/* Bytes of this process that may not be swapped. */
+static uint64_t locked_bytes(void)
+{
+    char text[4096];
+    uint64_t bytes = 0;
+
+    cr_assert_gt(memspan_file_read("/proc/self/status", text, sizeof(text)), 0);
+    cr_assert(memspan_text_field(text, "VmLck", &bytes));
+    return bytes;
+}
+
+/* Memory that we lock is unlocked before the driver has it again; pages of ours are unmapped. */
+Test(pretended_rules, pinned_memory_is_given_back_as_it_was)
+{
+    static const char *const machines[] = {"FAKE_OPENCL_SVM=3", "FAKE_OPENCL_SVM=0"};
+    int i;
+
+    for (i = 0; i < 2; i++) {
+        struct opencl_state *state;
+        memspan_block_t block;
+        uint64_t before;
+
+        PRETENDED(machines[i]);
+        state  = pretended_open();
+        before = locked_bytes();
+        block  = pretended_take(state, 0, MEMSPAN_KIND_HOST_PINNED);
+        cr_assert_gt(locked_bytes(), before, "%s", machines[i]);
+        ok(table->free(state, 0, &block));
+        cr_assert_eq(locked_bytes(), before, "%s", machines[i]);
+        if (i == 1) {
+            cr_assert_eq(msync(block.address, 4096, MS_ASYNC), -1, "the pages are still mapped");
+            cr_assert_eq(errno, ENOMEM);
+        }
+        pretended_close(state);
+    }
 }
