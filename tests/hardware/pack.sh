@@ -12,11 +12,12 @@ folder=${2:-build/hardware}
 build=build/$preset
 
 [ -f "$build/build.ninja" ] || cmake --preset "$preset" >/dev/null
-cmake --build "$build" --target conform memquery memspan-bench memspan-bench-cuda-blocks
+cmake --build "$build" --target conform memquery memspan-bench memspan-bench-cuda-blocks cuda-program
 
 rm -rf "$folder"
 mkdir -p "$folder/bin" "$folder/lib"
-for program in tests/conform/conform bin/memquery bin/memspan-bench bin/memspan-bench-cuda-blocks; do
+for program in tests/conform/conform bin/memquery bin/memspan-bench bin/memspan-bench-cuda-blocks \
+    tests/fakes/cuda/cuda-program; do
     cp "$build/$program" "$folder/bin/"
 done
 # hwloc is opened at run time: no program names it.

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # run.sh [BACKEND [RESULTS [STEP...]]]: the conformance suite and the benchmarks on this machine's
 # devices, in a folder that pack.sh made. Writes what it did to RESULTS (a folder; "results" beside
-# this script if not given). STEP: about, suite, daxpy, blocks; none: all of them, in this order,
-# about five minutes on a fast GPU. Exit code 0: what was run is green; 77: there is no such device.
+# this script if not given). STEP: about, suite, share, program, daxpy, blocks; none: all of them,
+# in this order, about five minutes on a fast GPU. Exit code 0: what was run is green; 77: there is no such device.
 #
 # DAXPY_N and DAXPY_N_LARGE are the sizes that daxpy runs with: the first ones with 1, 10 and 100
 # repetitions, the large one with few, for bandwidth.
@@ -11,7 +11,7 @@ set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 backend=${1:-cuda}
 results=${2:-$here/results}
-steps='about suite daxpy blocks'
+steps='about suite share program daxpy blocks'
 if [ $# -gt 2 ]; then
     shift 2
     steps=$*
@@ -60,6 +60,20 @@ run_suite() {
         fi
         device=$((device + 1))
     done
+}
+
+# Memory of each device for another process, by moving data: as it is found, no case for red.
+run_share() {
+    "$here/bin/memquery" --timeout 60 --probe=full >"$results/share.txt" 2>&1 || bad=1
+    cat /proc/sys/kernel/yama/ptrace_scope 2>/dev/null | sed 's/^/kernel.yama.ptrace_scope /' || true
+    cat "$results/share.txt"
+}
+
+# A program that captures, resets and ends beside the library. Others than CUDA's are not written.
+run_program() {
+    [ "$backend" = cuda ] || return 0
+    MEMSPAN_DEVICES=cuda:0 "$here/bin/cuda-program" >"$results/program.txt" 2>&1 || bad=1
+    cat "$results/program.txt"
 }
 
 # measure NAME COMMAND...: on the first device; what it says goes to NAME.txt.

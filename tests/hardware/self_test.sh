@@ -7,7 +7,8 @@ here=$(cd "$(dirname "$0")" && pwd)
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT INT TERM
 mkdir "$folder/bin" "$folder/lib"
-for program in tests/conform/conform bin/memquery bin/memspan-bench bin/memspan-bench-cuda-blocks; do
+for program in tests/conform/conform bin/memquery bin/memspan-bench bin/memspan-bench-cuda-blocks \
+    tests/fakes/cuda/cuda-program; do
     ln -s "$1/$program" "$folder/bin/"
 done
 cp "$here/run.sh" "$folder/"
@@ -40,6 +41,9 @@ for repetitions in 1 10 100; do
 done
 has daxpy-large.txt 'device-resident [0-9.]* %'
 has daxpy.svg '<svg'
+has share.txt 'proved'
+has program.txt '^right: the capture ends with 0'
+has program.txt '^right: memory is freed when the process ends'
 has blocks.txt 'cuMemAlloc'
 has blocks.txt '^ *256 '
 "$folder/run.sh" cuda "$folder/out2" blocks >"$folder/said" 2>&1 || bad=1

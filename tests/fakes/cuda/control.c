@@ -84,7 +84,7 @@ static void read_environment(void)
     text("FAKE_CUDA_LIES", fake.lies, sizeof(fake.lies));
     text("FAKE_CUDA_FAIL_CALL", fake.fail_call, sizeof(fake.fail_call));
     read_attributes();
-    if (fake_lies("imex")) {
+    if (fake_lies("imex") || fake_lies("fabric")) {
         fake.attributes[CUDA_DEVICE_ATTRIBUTE_HANDLE_TYPE_FABRIC_SUPPORTED] = 1;
     }
 }

@@ -191,11 +191,22 @@ static void release(int device)
 
 void fake_cuda_reset_device(int device)
 {
+    int i;
+
     fake_streams_drop(device);
     fake_modules_drop(device);
     fake_remove_all(device);
     fake.contexts[device].reset = true;
     fake.contexts[device].peers = 0;
+    for (i = 0; i < FAKE_DEVICES_MAX; i++) {
+        fake.contexts[i].peers &= ~(1u << device);
+    }
+}
+
+cuda_result_t cuDevicePrimaryCtxReset_v2(cuda_device_t device)
+{
+    fake_cuda_reset_device(device);
+    return CUDA_SUCCESS;
 }
 
 #ifndef FAKE_CUDA_OLD

@@ -175,6 +175,12 @@ FAKE_API cuda_result_t cuDeviceGetUuid(cuda_uuid_t *uuid, cuda_device_t device);
 FAKE_API cuda_result_t cuDevicePrimaryCtxRelease(cuda_device_t device);
 FAKE_API cuda_result_t cuCtxGetCurrent(cuda_context_t *context);
 
+/* What programs call and the backend does not. */
+FAKE_API cuda_result_t cuStreamBeginCapture_v2(cuda_stream_t stream, int mode);
+FAKE_API cuda_result_t cuStreamEndCapture(cuda_stream_t stream, void **graph);
+FAKE_API cuda_result_t cuGraphDestroy(void *graph);
+FAKE_API cuda_result_t cuDevicePrimaryCtxReset_v2(cuda_device_t device);
+
 /* For the tests. */
 FAKE_API void fake_cuda_reset(void);
 FAKE_API const char *fake_cuda_failed_call(void);

@@ -59,6 +59,15 @@ Test(cuda_sharing, a_descriptor_comes_before_a_fabric_handle)
     sharing_two_processes(MEMSPAN_REQUEST_SHARED, "FAKE_CUDA_LIES=imex", "cuMemCreate");
 }
 
+/* Without IMEX such memory is not even made: then it has a descriptor alone. */
+Test(cuda_sharing, memory_without_a_fabric_handle)
+{
+    need_mapped();
+    sharing_two_processes(MEMSPAN_REQUEST_SHARED, "FAKE_CUDA_LIES=fabric", "cuMemCreate");
+    cr_assert_eq(pretended.calls("cuMemCreate"), 2u);
+    cr_assert_eq(pretended.calls("cuMemAlloc"), 0u, "plain memory was taken");
+}
+
 /* Each process has a GPU of its own, and sees no other: the driver opens memory of the other's. */
 Test(cuda_sharing, memory_of_a_device_that_the_importer_does_not_see)
 {

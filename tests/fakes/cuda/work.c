@@ -163,6 +163,33 @@ cuda_result_t cuStreamSynchronize(cuda_stream_t stream)
     return fake_leave((code == CUDA_SUCCESS) ? fake_run(stream) : code);
 }
 
+cuda_result_t cuStreamBeginCapture_v2(cuda_stream_t stream, int mode)
+{
+    cuda_result_t code = check_stream(stream);
+
+    if ((code == CUDA_SUCCESS) && (mode == 0)) {
+        (void)fake_cuda_capture(true);
+    }
+    return (mode == 0) ? code : CUDA_ERROR_NOT_SUPPORTED;
+}
+
+cuda_result_t cuStreamEndCapture(cuda_stream_t stream, void **graph)
+{
+    static char made;
+    cuda_result_t code = check_stream(stream);
+
+    if (code == CUDA_SUCCESS) {
+        code = fake_cuda_capture(false) ? CUDA_SUCCESS : CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
+    }
+    *graph = (code == CUDA_SUCCESS) ? &made : NULL;
+    return code;
+}
+
+cuda_result_t cuGraphDestroy(void *graph)
+{
+    return (graph != NULL) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
 static struct fake_command *add(struct CUstream_st *stream,
                                 cuda_result_t (*run)(struct CUctx_st *, struct fake_command *))
 {
