@@ -180,6 +180,23 @@ memspan_object_t memspan_object_of(const void *address)
     return search.found;
 }
 
+static int visit_program(struct dl_phdr_info *info, size_t size, void *data)
+{
+    memspan_object_t *found = data;
+
+    (void)size;
+    *found = (memspan_object_t)dynamic_of(info);
+    return 1;
+}
+
+memspan_object_t memspan_object_program(void)
+{
+    memspan_object_t found = 0;
+
+    (void)dl_iterate_phdr(visit_program, &found);
+    return found;
+}
+
 static memspan_object_t own_object(void)
 {
     return memspan_object_of((const void *)(uintptr_t)memspan_object_of);

@@ -22,6 +22,9 @@ enum { MEMSPAN_OBJECT_SCOPE_MAX = 256 };
 /* The object that holds @p address. */
 memspan_object_t memspan_object_of(const void *address);
 
+/* The program itself; the first object in load order. */
+memspan_object_t memspan_object_program(void);
+
 /* The address of @p name, which the object itself defines and exports; 0 when it does not. */
 uintptr_t memspan_object_symbol(memspan_object_t object, const char *name);
 

@@ -13,6 +13,7 @@
 #include "core/omp/refusal.h"
 #include "core/omp/runtime.h"
 #include "core/omp/table.h"
+#include <memspan/space.h>
 #include <string.h>
 
 enum { PREDEFINED_MAX = 1024 };
@@ -91,6 +92,28 @@ memspan_omp_allocator_t memspan_omp_allocator_make(memspan_omp_space_t space, in
     return (memspan_omp_allocator_t)allocator;
 }
 
+/* A space that the runtime made of what the program's own offload library told it. */
+static bool is_their_space(memspan_omp_space_t space)
+{
+    return (space > PREDEFINED_MAX) && memspan_omp_program_offloads() &&
+           (memspan_space_resource_count((memspan_space_h)space) == 0);
+}
+
+/* By the entry point that the runtime's own routines end in, so as not to come round again. */
+static memspan_omp_allocator_t make_theirs(memspan_omp_space_t space, int trait_count,
+                                           const memspan_trait_t *traits)
+{
+    uintptr_t init   = memspan_omp_real(MEMSPAN_OMP_REAL_KMPC_INIT_ALLOCATOR);
+    uintptr_t number = memspan_omp_real(MEMSPAN_OMP_REAL_KMPC_GLOBAL_THREAD_NUM);
+
+    if ((init == 0) || (number == 0)) {
+        return 0;
+    }
+    return (
+        (memspan_omp_allocator_t(*)(int, memspan_omp_space_t, int, const memspan_trait_t *))init)(
+        ((int (*)(void *))number)(NULL), space, trait_count, traits);
+}
+
 static memspan_omp_allocator_t made(const char *routine, memspan_omp_allocator_t allocator)
 {
     if (MEMSPAN_UNLIKELY(allocator == 0)) {
@@ -103,6 +126,9 @@ memspan_omp_allocator_t omp_init_allocator(memspan_omp_space_t space, int trait_
                                            const memspan_trait_t traits[])
 {
     MEMSPAN_OMP_CALL();
+    if (MEMSPAN_UNLIKELY(is_their_space(space))) {
+        return make_theirs(space, trait_count, traits);
+    }
     return made("omp_init_allocator", memspan_omp_allocator_make(space, trait_count, traits));
 }
 
@@ -118,6 +144,9 @@ memspan_omp_allocator_t __kmpc_init_allocator(int thread, memspan_omp_space_t sp
     if (memspan_omp_space_is_vendor(space) &&
         (memspan_option_text(MEMSPAN_OPTION_OMP_ALLOCATOR)[0] != '\0')) {
         return memspan_omp_allocator_of_space(space);
+    }
+    if (MEMSPAN_UNLIKELY(is_their_space(space))) {
+        return make_theirs(space, trait_count, traits);
     }
     return made("__kmpc_init_allocator", memspan_omp_allocator_make(space, trait_count, traits));
 }
@@ -139,7 +168,13 @@ void omp_destroy_allocator(memspan_omp_allocator_t allocator)
     if (!memspan_allocator_is_marked((memspan_allocator_h)allocator) &&
         memspan_omp_foreign_is_allocator(allocator)) {
         MEMSPAN_OMP_CALL();
+        uintptr_t kmpc    = memspan_omp_real(MEMSPAN_OMP_REAL_KMPC_DESTROY_ALLOCATOR);
         uintptr_t routine = memspan_omp_real(MEMSPAN_OMP_REAL_DESTROY_ALLOCATOR);
+        if (kmpc != 0) {
+            /* What the other ends in, which would come round again. */
+            ((void (*)(int, memspan_omp_allocator_t))kmpc)(0, allocator);
+            return;
+        }
         if (routine != 0) {
             ((void (*)(memspan_omp_allocator_t))routine)(allocator);
             return;

@@ -220,17 +220,19 @@ int omp_get_device_from_uid(const char *uid)
     if ((routine != 0) && !memspan_omp_numbers_are_ours()) {
         device = ((int (*)(const char *))routine)(uid);
     }
-    count = (device == invalid_device()) ? omp_get_num_devices() : 0;
+    /* LLVM's host runtime says that any text is the host, which this is not. */
+    if ((device >= 0) && (device != memspan_omp_runtime_host())) {
+        return device;
+    }
+    count = omp_get_num_devices();
     for (i = 0; i < count; i++) {
         memspan_device_info_t info = {.struct_size = sizeof(info)};
         if ((memspan_device_describe(i, &info) == MEMSPAN_OK) && (strcmp(info.uid, uid) == 0)) {
             return i;
         }
     }
-    if (device == invalid_device()) {
-        memspan_error(MEMSPAN_ERR_NOT_FOUND, "no device has the uid \"%.64s\"", uid);
-    }
-    return device;
+    memspan_error(MEMSPAN_ERR_NOT_FOUND, "no device has the uid \"%.64s\"", uid);
+    return invalid_device();
 }
 
 const char *omp_get_uid_from_device(int device)

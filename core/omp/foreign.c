@@ -23,6 +23,8 @@ enum { PREDEFINED_MAX = 1024 };
  * that runtime. */
 static struct memspan_omp_table forwarded = MEMSPAN_OMP_TABLE_INIT;
 static struct memspan_omp_table free_of   = MEMSPAN_OMP_TABLE_INIT;
+/* The allocator too: a runtime writes no record before what is another library's memory. */
+static struct memspan_omp_table allocator_of = MEMSPAN_OMP_TABLE_INIT;
 
 typedef void *alloc_fn(size_t size_bytes, memspan_omp_allocator_t allocator);
 typedef void *aligned_alloc_fn(size_t align_bytes, size_t size_bytes,
@@ -140,7 +142,9 @@ static bool is_plausible_handle(memspan_omp_allocator_t allocator)
     fallback = (uint32_t)words[3];
     return ((words[0] <= PREDEFINED_MAX) || is_readable(words[0])) &&
            ((words[2] == 0) || is_alignment(words[2])) &&
-           (fallback >= MEMSPAN_VALUE_DEFAULT_MEM_FB) && (fallback <= MEMSPAN_VALUE_ALLOCATOR_FB);
+           (((fallback >= MEMSPAN_VALUE_DEFAULT_MEM_FB) &&
+             (fallback <= MEMSPAN_VALUE_ALLOCATOR_FB)) ||
+            ((fallback == 0) && memspan_omp_program_offloads())); /* of a space with devices */
 }
 
 bool memspan_omp_foreign_is_allocator(memspan_omp_allocator_t allocator)
@@ -263,6 +267,7 @@ void *memspan_omp_foreign_alloc(memspan_omp_allocator_t allocator, size_t align_
                       (size_t)allocator);
     } else {
         /* Should there be no room to remember it, its record will still tell. */
+        memspan_omp_table_put(&allocator_of, (uintptr_t)pointer, allocator);
         memspan_omp_table_put(&free_of, (uintptr_t)pointer,
                               memspan_omp_real(MEMSPAN_OMP_REAL_FREE));
         memspan_omp_table_put(&forwarded, (uintptr_t)pointer, size_bytes);
@@ -274,10 +279,12 @@ bool memspan_omp_foreign_free(void *pointer)
 {
     struct memspan_omp_block block = {.family = MEMSPAN_OMP_FAMILY_COUNT};
     uintptr_t routine              = 0;
+    uintptr_t allocator            = 0;
     uintptr_t size;
 
     if (((uintptr_t)pointer > 1) && memspan_omp_table_take(&forwarded, (uintptr_t)pointer, &size)) {
         (void)memspan_omp_table_take(&free_of, (uintptr_t)pointer, &routine);
+        (void)memspan_omp_table_take(&allocator_of, (uintptr_t)pointer, &allocator);
     } else if (memspan_omp_foreign_recognise(pointer, &block)) {
         routine = memspan_omp_family_find(block.family, "omp_free");
     }
@@ -286,6 +293,6 @@ bool memspan_omp_foreign_free(void *pointer)
                       "%p is no live memory of this library or of an OpenMP runtime", pointer);
         return false;
     }
-    ((free_fn *)routine)(pointer, 0);
+    ((free_fn *)routine)(pointer, allocator);
     return true;
 }

@@ -226,3 +226,18 @@ uintptr_t memspan_omp_offload_find(const char *name)
 {
     return find_beside(memspan_omp_real(MEMSPAN_OMP_REAL_OFFLOAD_REGISTER), name);
 }
+
+bool memspan_omp_program_offloads(void)
+{
+    static _Atomic(int) answer; /* 0 not asked, 1 no, 2 yes */
+    int known = atomic_load_explicit(&answer, memory_order_relaxed);
+
+    if (known == 0) {
+        memspan_object_t program = memspan_object_program();
+        memspan_object_t own     = memspan_object_of((const void *)&answer);
+
+        known = ((program != own) && defines(program, "__tgt_get_mem_resources")) ? 2 : 1;
+        atomic_store_explicit(&answer, known, memory_order_relaxed);
+    }
+    return known == 2;
+}

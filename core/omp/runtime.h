@@ -13,6 +13,7 @@
 #include "core/base/object.h"
 #include "core/base/platform.h"
 #include <stdatomic.h>
+#include <stdbool.h>
 
 /* X(symbol, name) */
 #define MEMSPAN_OMP_REAL_MAP(X)                                                                    \
@@ -33,6 +34,26 @@
     X(ALIGNED_ALLOC, "omp_aligned_alloc")                                                          \
     X(CALLOC, "omp_calloc")                                                                        \
     X(ALIGNED_CALLOC, "omp_aligned_calloc")                                                        \
+    X(INIT_ALLOCATOR, "omp_init_allocator")                                                        \
+    X(KMPC_INIT_ALLOCATOR, "__kmpc_init_allocator")                                                \
+    X(KMPC_DESTROY_ALLOCATOR, "__kmpc_destroy_allocator")                                          \
+    X(KMPC_ALLOC, "__kmpc_alloc")                                                                  \
+    X(KMPC_ALIGNED_ALLOC, "__kmpc_aligned_alloc")                                                  \
+    X(KMPC_CALLOC, "__kmpc_calloc")                                                                \
+    X(KMPC_FREE, "__kmpc_free")                                                                    \
+    X(KMPC_GLOBAL_THREAD_NUM, "__kmpc_global_thread_num")                                          \
+    X(GET_DEVICES_MEMSPACE, "omp_get_devices_memspace")                                            \
+    X(GET_DEVICE_MEMSPACE, "omp_get_device_memspace")                                              \
+    X(GET_DEVICES_AND_HOST_MEMSPACE, "omp_get_devices_and_host_memspace")                          \
+    X(GET_DEVICE_AND_HOST_MEMSPACE, "omp_get_device_and_host_memspace")                            \
+    X(GET_DEVICES_ALL_MEMSPACE, "omp_get_devices_all_memspace")                                    \
+    X(GET_DEVICES_ALLOCATOR, "omp_get_devices_allocator")                                          \
+    X(GET_DEVICE_ALLOCATOR, "omp_get_device_allocator")                                            \
+    X(GET_DEVICES_AND_HOST_ALLOCATOR, "omp_get_devices_and_host_allocator")                        \
+    X(GET_DEVICE_AND_HOST_ALLOCATOR, "omp_get_device_and_host_allocator")                          \
+    X(GET_DEVICES_ALL_ALLOCATOR, "omp_get_devices_all_allocator")                                  \
+    X(GET_MEMSPACE_NUM_RESOURCES, "omp_get_memspace_num_resources")                                \
+    X(GET_SUBMEMSPACE, "omp_get_submemspace")                                                      \
     X(TARGET_ALLOC, "omp_target_alloc")                                                            \
     X(TARGET_FREE, "omp_target_free")                                                              \
     X(TARGET_IS_PRESENT, "omp_target_is_present")                                                  \
@@ -170,6 +191,10 @@ enum memspan_omp_family { MEMSPAN_OMP_LIBGOMP, MEMSPAN_OMP_LIBOMP, MEMSPAN_OMP_F
 /* @p name in the runtime of that family, wherever it is in lookup order; 0 when that family is not
  * in the process. Not for hot paths. */
 uintptr_t memspan_omp_family_find(enum memspan_omp_family family, const char *name);
+
+/* True when the program itself brings the offload library that LLVM's host runtime asks for memory
+ * spaces (__tgt_get_mem_resources): then that runtime's spaces are those of the program. */
+bool memspan_omp_program_offloads(void);
 
 /* @p name in LLVM's offload runtime; 0 when it is not in the process. Not for hot paths. */
 uintptr_t memspan_omp_offload_find(const char *name);

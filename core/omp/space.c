@@ -56,6 +56,18 @@ static memspan_status_t space_of_list(int count, const int *devices, bool with_h
     return status;
 }
 
+/* The runtime's routine where the program brings its own offload library; else 0. */
+static uintptr_t theirs(enum memspan_omp_real which)
+{
+    return memspan_omp_program_offloads() ? memspan_omp_real(which) : 0;
+}
+
+typedef uintptr_t list_fn(int device_count, const int *devices, memspan_omp_space_t space);
+typedef uintptr_t one_fn(int device, memspan_omp_space_t space);
+typedef uintptr_t all_fn(memspan_omp_space_t space);
+typedef int count_fn(memspan_omp_space_t space);
+typedef memspan_omp_space_t part_fn(memspan_omp_space_t space, int count, const int *resources);
+
 /* A handle of a space or an allocator; the log is told when it is null. */
 static uintptr_t told(const char *routine, uintptr_t handle)
 {
@@ -142,12 +154,22 @@ memspan_omp_space_t omp_get_devices_memspace(int device_count, const int *device
                                              memspan_omp_space_t space)
 {
     MEMSPAN_OMP_CALL();
+    uintptr_t real = theirs(MEMSPAN_OMP_REAL_GET_DEVICES_MEMSPACE);
+
+    if (real != 0) {
+        return ((list_fn *)real)(device_count, devices, space);
+    }
     return told("omp_get_devices_memspace", list_space(device_count, devices, false, space));
 }
 
 memspan_omp_space_t omp_get_device_memspace(int device, memspan_omp_space_t space)
 {
     MEMSPAN_OMP_CALL();
+    uintptr_t real = theirs(MEMSPAN_OMP_REAL_GET_DEVICE_MEMSPACE);
+
+    if (real != 0) {
+        return ((one_fn *)real)(device, space);
+    }
     return told("omp_get_device_memspace", list_space(1, &device, false, space));
 }
 
@@ -155,6 +177,11 @@ memspan_omp_space_t omp_get_devices_and_host_memspace(int device_count, const in
                                                       memspan_omp_space_t space)
 {
     MEMSPAN_OMP_CALL();
+    uintptr_t real = theirs(MEMSPAN_OMP_REAL_GET_DEVICES_AND_HOST_MEMSPACE);
+
+    if (real != 0) {
+        return ((list_fn *)real)(device_count, devices, space);
+    }
     return told("omp_get_devices_and_host_memspace",
                 list_space(device_count, devices, true, space));
 }
@@ -162,12 +189,22 @@ memspan_omp_space_t omp_get_devices_and_host_memspace(int device_count, const in
 memspan_omp_space_t omp_get_device_and_host_memspace(int device, memspan_omp_space_t space)
 {
     MEMSPAN_OMP_CALL();
+    uintptr_t real = theirs(MEMSPAN_OMP_REAL_GET_DEVICE_AND_HOST_MEMSPACE);
+
+    if (real != 0) {
+        return ((one_fn *)real)(device, space);
+    }
     return told("omp_get_device_and_host_memspace", list_space(1, &device, true, space));
 }
 
 memspan_omp_space_t omp_get_devices_all_memspace(memspan_omp_space_t space)
 {
     MEMSPAN_OMP_CALL();
+    uintptr_t real = theirs(MEMSPAN_OMP_REAL_GET_DEVICES_ALL_MEMSPACE);
+
+    if (real != 0) {
+        return ((all_fn *)real)(space);
+    }
     return told("omp_get_devices_all_memspace", all_space(space));
 }
 
@@ -215,6 +252,11 @@ memspan_omp_allocator_t omp_get_devices_allocator(int device_count, const int *d
                                                   memspan_omp_space_t space)
 {
     MEMSPAN_OMP_CALL();
+    uintptr_t real = theirs(MEMSPAN_OMP_REAL_GET_DEVICES_ALLOCATOR);
+
+    if (real != 0) {
+        return ((list_fn *)real)(device_count, devices, space);
+    }
     return told("omp_get_devices_allocator",
                 allocator_for(list_space(device_count, devices, false, space)));
 }
@@ -222,6 +264,11 @@ memspan_omp_allocator_t omp_get_devices_allocator(int device_count, const int *d
 memspan_omp_allocator_t omp_get_device_allocator(int device, memspan_omp_space_t space)
 {
     MEMSPAN_OMP_CALL();
+    uintptr_t real = theirs(MEMSPAN_OMP_REAL_GET_DEVICE_ALLOCATOR);
+
+    if (real != 0) {
+        return ((one_fn *)real)(device, space);
+    }
     return told("omp_get_device_allocator", allocator_for(list_space(1, &device, false, space)));
 }
 
@@ -229,6 +276,11 @@ memspan_omp_allocator_t omp_get_devices_and_host_allocator(int device_count, con
                                                            memspan_omp_space_t space)
 {
     MEMSPAN_OMP_CALL();
+    uintptr_t real = theirs(MEMSPAN_OMP_REAL_GET_DEVICES_AND_HOST_ALLOCATOR);
+
+    if (real != 0) {
+        return ((list_fn *)real)(device_count, devices, space);
+    }
     return told("omp_get_devices_and_host_allocator",
                 allocator_for(list_space(device_count, devices, true, space)));
 }
@@ -236,6 +288,11 @@ memspan_omp_allocator_t omp_get_devices_and_host_allocator(int device_count, con
 memspan_omp_allocator_t omp_get_device_and_host_allocator(int device, memspan_omp_space_t space)
 {
     MEMSPAN_OMP_CALL();
+    uintptr_t real = theirs(MEMSPAN_OMP_REAL_GET_DEVICE_AND_HOST_ALLOCATOR);
+
+    if (real != 0) {
+        return ((one_fn *)real)(device, space);
+    }
     return told("omp_get_device_and_host_allocator",
                 allocator_for(list_space(1, &device, true, space)));
 }
@@ -243,15 +300,24 @@ memspan_omp_allocator_t omp_get_device_and_host_allocator(int device, memspan_om
 memspan_omp_allocator_t omp_get_devices_all_allocator(memspan_omp_space_t space)
 {
     MEMSPAN_OMP_CALL();
+    uintptr_t real = theirs(MEMSPAN_OMP_REAL_GET_DEVICES_ALL_ALLOCATOR);
+
+    if (real != 0) {
+        return ((all_fn *)real)(space);
+    }
     return told("omp_get_devices_all_allocator", allocator_for(all_space(space)));
 }
 
 int omp_get_memspace_num_resources(memspan_omp_space_t space)
 {
     MEMSPAN_OMP_CALL();
+    uintptr_t real = theirs(MEMSPAN_OMP_REAL_GET_MEMSPACE_NUM_RESOURCES);
     memspan_space_h own;
     size_t count = 0;
 
+    if (real != 0) {
+        return ((count_fn *)real)(space);
+    }
     if (memspan_omp_space_from(space, &own) == MEMSPAN_OK) {
         count = memspan_space_resource_count(own);
     }
@@ -300,8 +366,12 @@ memspan_omp_space_t omp_get_submemspace(memspan_omp_space_t space, int resource_
                                         const int *resources)
 {
     MEMSPAN_OMP_CALL();
+    uintptr_t real          = theirs(MEMSPAN_OMP_REAL_GET_SUBMEMSPACE);
     memspan_omp_space_t sub = 0;
 
+    if (real != 0) {
+        return ((part_fn *)real)(space, resource_count, resources);
+    }
     if (!find_sub_space(space, resource_count, resources, &sub)) {
         memspan_omp_refused("omp_get_submemspace");
     }

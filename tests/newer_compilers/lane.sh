@@ -70,7 +70,7 @@ rm -rf "$work"
 mkdir -p "$work/suites" "$root/tmp"
 cp "$library" "$work/libmemspan.so.0"
 ln -s libmemspan.so.0 "$work/libmemspan.so"
-cp -r "$tree/include" "$here/run.sh" "$tree/tests/programs/omp" "$work/"
+cp -r "$tree/include" "$here/run.sh" "$here/own_offload.c" "$tree/tests/programs/omp" "$work/"
 for suite in "$@"; do
     cp -r "$suite" "$work/suites/$(echo "$suite" | tr -c 'A-Za-z0-9\n' _)"
 done

@@ -154,6 +154,7 @@ own_programs() {
 seen=
 echo "$(gcc-16 --version | head -n 1); $(clang-22 --version | head -n 1)"
 own_programs
+compare own-clang-22-own_offload.c A=b clang-22 -fopenmp -O1 -g -w own_offload.c -Wl,--export-dynamic
 for suite in suites/*; do
     if [ -d "$suite/libgomp.c" ]; then
         libgomp_suite "$suite"
