@@ -263,6 +263,35 @@ static void realloc_keeps_contents(void)
     }
 }
 
+/* In place where the pool has room behind the block; copied seldom where it has none. */
+static void realloc_in_steps_moves_seldom(void)
+{
+    enum { STEP = 64 << 10, STEPS = 80, KEPT = 5000 };
+    struct conform_memory m;
+
+    for (int k = 0; conform_kind(k, &m); k++) {
+        char *block = memspan_alloc(m.allocator, STEP);
+        int moves   = 0;
+
+        CHECK(block != NULL);
+        conform_write(&m, block, KEPT, 11);
+        for (int i = 2; i <= STEPS; i++) {
+            char *now = memspan_realloc(m.allocator, block, (size_t)i * STEP);
+
+            if (now == NULL) { /* a small device, or a limit on locked pages */
+                break;
+            }
+            moves += (now != block);
+            block = now;
+        }
+        CHECK(conform_holds(&m, block, KEPT, 11), "%s", memspan_kind_name(m.kind));
+        CHECK(moves <= STEPS / 2, "%s: %d moves in %d steps", memspan_kind_name(m.kind), moves,
+              STEPS);
+        CHECK_OK(memspan_free(block));
+        conform_done(&m);
+    }
+}
+
 static void realloc_that_fails_changes_nothing(void)
 {
     struct conform_memory m;
@@ -474,6 +503,7 @@ const struct conform_case conform_memory_cases[] = {
     {"more_than_there_is", more_than_there_is},
     {"calloc_is_zero", calloc_is_zero},
     {"realloc_keeps_contents", realloc_keeps_contents},
+    {"realloc_in_steps_moves_seldom", realloc_in_steps_moves_seldom},
     {"realloc_that_fails_changes_nothing", realloc_that_fails_changes_nothing},
     {"realloc_moves_between_allocators", realloc_moves_between_allocators},
     {"live_memory_survives_its_allocator", live_memory_survives_its_allocator},
