@@ -284,7 +284,7 @@ static void realloc_in_steps_moves_seldom(void)
             moves += (now != block);
             block = now;
         }
-        CHECK(conform_holds(&m, block, KEPT, 11), "%s", memspan_kind_name(m.kind));
+        CHECK_BYTES(conform_holds(&m, block, KEPT, 11), "%s", memspan_kind_name(m.kind));
         CHECK(moves <= STEPS / 2, "%s: %d moves in %d steps", memspan_kind_name(m.kind), moves,
               STEPS);
         CHECK_OK(memspan_free(block));
