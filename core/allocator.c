@@ -208,6 +208,11 @@ static bool make_plan(const struct memspan_space *space, const struct memspan_tr
 /* Whoever wants nothing special shares a plan. table_lock held; NULL with an error recorded. */
 static struct memspan_plan *get_plain_plan(const struct memspan_space *space)
 {
+    struct memspan_plan *plan = memspan_plan_table_find(space);
+
+    if (MEMSPAN_LIKELY(plan != NULL)) {
+        return plan;
+    }
     memspan_watch_start();
     memspan_fork_prepare();
     return memspan_plan_table_plain(space);
@@ -404,7 +409,7 @@ static uintptr_t fill(struct memspan_allocator *a, const struct memspan_space *s
 
 static memspan_status_t create(const struct memspan_space *space,
                                const struct memspan_traits *traits,
-                               memspan_allocator_h *allocator_p)
+                               memspan_allocator_h *allocator_p, bool *plain_p)
 {
     bool plain                  = memspan_plan_is_plain(space, traits);
     struct memspan_allocator *a = NULL;
@@ -412,6 +417,7 @@ static memspan_status_t create(const struct memspan_space *space,
     struct memspan_plan made;
     uintptr_t handle;
 
+    *plain_p = plain;
     if (!plain && !make_plan(space, traits, &made)) { /* opens drivers: not with the lock held */
         return memspan_error_last()->status;
     }
@@ -437,9 +443,10 @@ static memspan_status_t create_and_report(const struct memspan_space *space,
                                           const struct memspan_traits *traits,
                                           memspan_allocator_h *allocator_p)
 {
-    memspan_status_t status = create(space, traits, allocator_p);
+    bool plain;
+    memspan_status_t status = create(space, traits, allocator_p, &plain);
 
-    if ((status == MEMSPAN_OK) && !memspan_plan_is_plain(space, traits)) {
+    if ((status == MEMSPAN_OK) && !plain) {
         memspan_plan_report(memspan_allocator_find(*allocator_p)->plan);
     }
     return status;
@@ -511,10 +518,11 @@ memspan_status_t memspan_allocator_plan(memspan_space_h space_handle, const mems
     const struct memspan_space *space;
     struct memspan_traits traits;
     memspan_allocator_h handle;
+    bool plain;
     memspan_status_t status = read_request(space_handle, given, count, &space, &traits);
 
     if (status == MEMSPAN_OK) {
-        status = create(space, &traits, &handle);
+        status = create(space, &traits, &handle, &plain);
     }
     if (status != MEMSPAN_OK) {
         return status;

@@ -40,9 +40,8 @@ static struct memspan_plan *use(struct entry **link)
     return &e->plan;
 }
 
-struct memspan_plan *memspan_plan_table_plain(const struct memspan_space *space)
+struct memspan_plan *memspan_plan_table_find(const struct memspan_space *space)
 {
-    struct memspan_plan plan;
     struct entry **link;
 
     for (link = &entries; *link != NULL; link = &(*link)->next) {
@@ -50,6 +49,13 @@ struct memspan_plan *memspan_plan_table_plain(const struct memspan_space *space)
             return use(link);
         }
     }
+    return NULL;
+}
+
+struct memspan_plan *memspan_plan_table_plain(const struct memspan_space *space)
+{
+    struct memspan_plan plan;
+
     return (memspan_plan_make_plain(space, &plan) == MEMSPAN_OK) ? add(&plan, true) : NULL;
 }
 

@@ -8,7 +8,10 @@
 
 #include "core/plan.h"
 
-/* The plan of plain host memory for a space (memspan_plan_is_plain()); NULL with an error. */
+/* The plan of plain host memory for a space (memspan_plan_is_plain()), if it was made; NULL. */
+struct memspan_plan *memspan_plan_table_find(const struct memspan_space *space);
+
+/* The same, made for the first time; NULL with an error. */
 struct memspan_plan *memspan_plan_table_plain(const struct memspan_space *space);
 
 /* The plan in the table that equals @p plan, which is used up; NULL with an error. */
