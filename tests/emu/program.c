@@ -211,12 +211,14 @@ static void files_are_the_programs(void)
     struct pollfd end = {.events = POLLIN};
     int ends[2];
     int high;
+    double *z;
     char byte;
 
     need(pipe(ends) == 0, "pipe");
     high = fcntl(ends[1], F_DUPFD, 200); /* below and above what a device keeps itself */
     need(high >= 200, "fcntl");
-    start(MEMSPAN_KERNEL_FILL, COUNT, NULL, take(false));
+    z = take(false);
+    start(MEMSPAN_KERNEL_FILL, COUNT, NULL, z);
     need(memspan_device_synchronize(0) == MEMSPAN_OK, "synchronise");
     close(ends[1]);
     close(high);
@@ -225,6 +227,8 @@ static void files_are_the_programs(void)
         puts("went on: a device holds the pipe");
         exit(1);
     }
+    close(ends[0]);
+    memspan_free(z);
 }
 
 static void run_over(void)
