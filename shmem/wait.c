@@ -128,20 +128,17 @@ static void look_for_the_dead(void)
     }
 }
 
-/* Whoever is sure to be told sleeps long: a PE in a barrier wakes eight times a second. Memory of
- * the program may be stored to without a word, through shmem_ptr() or by threads of this PE: that
- * is found after a sixteenth of the time that it took to come. */
+/* Sleeps grow with the time waited, up to eight a second. A PE that is told of its flag looks by
+ * itself all the same: who tells it may lose its processor halfway. Memory of the program may be
+ * stored to without a word, through shmem_ptr() or by threads of this PE: it is looked at more. */
 static unsigned nap_ms(const struct memspan_waiter *waiter)
 {
-    unsigned ms = waiter->slept_ms / 16;
+    unsigned ms = waiter->slept_ms / ((waiter->address == NULL) ? 4 : 16);
 
-    if (waiter->is_unrung || !memspan_node.is_ordered) {
+    if (waiter->is_unrung || !memspan_node.is_ordered || (ms < MEMSPAN_WAIT_NAP_MS)) {
         return MEMSPAN_WAIT_NAP_MS;
     }
-    if ((waiter->address == NULL) || (ms > WATCH_MS)) {
-        return WATCH_MS;
-    }
-    return (ms > MEMSPAN_WAIT_NAP_MS) ? ms : MEMSPAN_WAIT_NAP_MS;
+    return (ms > WATCH_MS) ? WATCH_MS : ms;
 }
 
 static void nap(struct memspan_waiter *waiter)

@@ -7,8 +7,8 @@
  *     MEMSPAN_WAIT(atomic_load_explicit(flag, memory_order_acquire) == 1);
  *
  * A flag of the library must be changed by somebody who rings this PE's bell afterwards: a sleeper
- * looks by itself only eight times a second. MEMSPAN_WAIT_UNRUNG is for flags whose waiter nobody
- * knows. Memory of the program that is stored to without a ring is found within
+ * looks by itself ever more seldom, at last eight times a second. MEMSPAN_WAIT_UNRUNG is for flags
+ * whose waiter nobody knows. Memory of the program that is stored to without a ring is found within
  * MEMSPAN_WAIT_NAP_MS, or a sixteenth of the time waited. While a thread waits, it notices when a
  * PE of the node has died: then the job ends. */
 

@@ -3,7 +3,8 @@
 # check.sh INCLUDE-FOLDER COMPILER...: each public header compiles alone, twice in a row, without a
 # warning, by every compiler given: as C11 by all of them, as C++17 by those that call themselves
 # C++, there with every constant used, as programs that warn of old-style casts use them, and all
-# together inside of extern "C". A name that cannot be found is left out and said so; at least one of each language must stay.
+# together inside of extern "C". A name that cannot be found is left out and said so; at least one of
+# each language must stay.
 set -eu
 include=$1
 shift
