@@ -253,6 +253,17 @@ static void stride_negative(void)
     shmem_long_iput(heap, source, -1, 1, 2, 1);
 }
 
+/* The last element, and that alone, lies behind the end. */
+static void stride_past_the_end(void)
+{
+    shmemx_partition_info_t info = {.struct_size = sizeof info};
+
+    if (shmemx_partition_info(1, &info) != 0) {
+        exit(3);
+    }
+    shmem_long_iput((long *)((char *)info.base + info.size_bytes) - 8, source, 4, 1, 3, 1);
+}
+
 /* In bytes its multiples are more than addresses go, and 0 again in the end. */
 static void stride_too_large(void)
 {
@@ -298,6 +309,25 @@ static void context_destroyed_twice(void)
     shmem_ctx_create(0, &context);
     shmem_ctx_destroy(context);
     shmem_ctx_destroy(context);
+}
+
+/* Its place is another one's by now. */
+static void context_reused(void)
+{
+    const uintptr_t place = 0xfff;
+    shmem_ctx_t context;
+    shmem_ctx_t other;
+
+    shmem_ctx_create(0, &context);
+    shmem_ctx_destroy(context);
+    do {
+        shmem_ctx_create(0, &other);
+        if ((((uintptr_t)other ^ (uintptr_t)context) & place) != 0) {
+            shmem_ctx_destroy(other);
+            other = SHMEM_CTX_INVALID;
+        }
+    } while (other == SHMEM_CTX_INVALID);
+    shmem_ctx_long_p(context, &variable, 1, 0);
 }
 
 static void context_stale(void)
@@ -366,6 +396,8 @@ static const struct {
     {"past_the_end", past_the_end},
     {"stride_negative", stride_negative},
     {"stride_too_large", stride_too_large},
+    {"stride_past_the_end", stride_past_the_end},
+    {"context_reused", context_reused},
     {"result_null", result_null},
     {"new_team_null", new_team_null},
     {"free_twice", free_twice},

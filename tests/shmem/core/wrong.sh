@@ -56,6 +56,7 @@ expect null_address fatal shmem_long_p "not symmetric"
 expect past_the_end fatal "shmem_putmem: 1048576 bytes" "past the end"
 expect stride_negative fatal shmem_long_iput "not symmetric"
 expect stride_too_large fatal shmem_long_iput "not symmetric"
+expect stride_past_the_end fatal shmem_long_iput "not symmetric"
 expect printed_before fatal "this was printed " "before" "shmem_long_p: pe 7 does"
 expect printed_while_reading fatal "this was printed " "shmem_long_p: pe 7 does"
 expect space_outsider fatal "shmem_long_p: 0x" "a space of a team; PE 1 is not in that team"
@@ -82,6 +83,7 @@ expect team_null fatal shmem_team_sync
 expect partition_unknown answered
 export SHMEMX_CHECK=1
 expect context_stale fatal context
+expect context_reused fatal "is no context, or was destroyed"
 expect sizes_differ fatal shmem_malloc "same calls"
 expect overlapping fatal overlap
 exit $bad

@@ -315,6 +315,53 @@ static void describe(const char *kind, size_t page_bytes)
     }
 }
 
+/* ---- order between memory of the kind and variables ---- */
+
+static uint64_t arrived;
+static long lock;
+
+/* The signal is in a variable, which may take another path than the data. */
+static void signal_apart(void)
+{
+    long *large = allocate(LARGE);
+
+    for (int round = 0; round < ROUNDS; round++) {
+        fill(sent, LARGE, round);
+        shmem_long_put_signal(large, sent, LARGE, &arrived, (uint64_t)round + 1, SHMEM_SIGNAL_SET,
+                              to);
+        (void)shmem_signal_wait_until(&arrived, SHMEM_CMP_GE, (uint64_t)round + 1);
+        shmem_long_get(got, large, LARGE, me);
+        verify("signalled", got, LARGE, from, round);
+        shmem_barrier_all();
+    }
+    shmem_free(large);
+}
+
+/* What was put before a lock is cleared is there for the next who has it. */
+static void locked(void)
+{
+    long *large = allocate(LARGE);
+
+    memset(got, 0, sizeof got);
+    shmem_long_put(large, got, LARGE, me);
+    shmem_barrier_all();
+    for (int round = 0; round < 2 * ROUNDS; round++) {
+        shmem_set_lock(&lock);
+        if (me != 0) {
+            fill(sent, LARGE, round);
+            shmem_long_put(large, sent, LARGE, 0);
+        } else {
+            shmem_long_get(got, large, LARGE, 0);
+            for (int i = 0; i < LARGE; i++) {
+                CHECK((got[i] == 0) || (got[i] == got[0] + i), "locked: element %d is half new", i);
+            }
+        }
+        shmem_clear_lock(&lock);
+    }
+    shmem_barrier_all();
+    shmem_free(large);
+}
+
 int main(int argc, char **argv)
 {
     const char *kind  = (argc > 1) ? argv[1] : "NORMALMEM";
@@ -342,6 +389,8 @@ int main(int argc, char **argv)
     move_between();
     move_strided();
     keep_order();
+    signal_apart();
+    locked();
     count_together();
     collect();
     share_between_threads();
