@@ -180,7 +180,7 @@ size_t memspan_slab_purge(struct memspan_slab *slab)
 /* About a page of them: what is freed and allocated again and again goes round in these. */
 static bool make_objects(struct memspan_slab *slab)
 {
-    enum { PAGE_BYTES = 4096, LEAST = 4 };
+    enum { PAGE_BYTES = 4096, LEAST = 8 };
     unsigned first = slab->made + 1u;
     unsigned count;
     unsigned last;
