@@ -143,8 +143,10 @@ static size_t need_of(const struct memspan_pool *pool, size_t size_bytes, size_t
 static memspan_status_t grow(struct memspan_pool *pool, size_t need, size_t align_bytes)
 {
     struct memspan_chunk *chunk = NULL;
-    size_t least                = memspan_round_up(need, MEMSPAN_GRANULE_BYTES);
-    bool exact                  = need >= pool->provider->exact_bytes;
+    size_t least = memspan_round_up(need, (pool->provider->chunk_bytes < MEMSPAN_GRANULE_BYTES)
+                                              ? pool->provider->chunk_bytes
+                                              : MEMSPAN_GRANULE_BYTES);
+    bool exact   = need >= pool->provider->exact_bytes;
     memspan_status_t status;
     size_t size;
 

@@ -69,8 +69,15 @@ static void choose_sizes(struct memspan_provider *p)
     p->eager = locked || ((p->spec.device->table->flags & MEMSPAN_BACKEND_CHECKS) != 0);
     p->chunk_bytes =
         p->eager ? MEMSPAN_GRANULE_BYTES : (size_t)memspan_option_size(MEMSPAN_OPTION_CHUNK_SIZE);
+    if (locked) {
+        p->chunk_bytes = memspan_page_size();
+    }
     p->chunk_max_bytes = p->eager ? MEMSPAN_GRANULE_BYTES : CHUNK_GROWTH * p->chunk_bytes;
     p->direct_bytes    = p->eager ? memspan_page_size() : p->chunk_max_bytes / 2;
+    if (locked) {
+        /* What shares its page with nothing is locked alone. */
+        p->direct_bytes = memspan_page_size() / 2;
+    }
     if (p->spec.page_size_bytes > p->chunk_bytes) {
         p->chunk_bytes = p->spec.page_size_bytes;
     }
