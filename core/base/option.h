@@ -41,7 +41,7 @@
       "how much a pool takes from a driver at a time, up to 16 times that as it grows, and of "    \
       "host memory a 16th at first; a power of two from 64k to 1g")                                \
     X(DECAY_MS, "MEMSPAN_DECAY_MS", SIZE, "milliseconds", "1000",                                  \
-      "how long memory that nobody uses is kept, by threads and pools, before it goes back")       \
+      "how long unused memory is kept, by threads and pools, before it goes back")                 \
     X(HUGE_PAGES, "MEMSPAN_HUGE_PAGES", CHOICE, "off|advise|on", "advise",                         \
       "pages of host memory where no page_size trait asks: base pages, transparent huge pages in " \
       "chunks, or reserved huge pages where there are any")                                        \

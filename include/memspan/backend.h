@@ -228,7 +228,7 @@ typedef struct memspan_backend {
                                void *context);
 
     /** Optional; a table may end before it (struct_size). Give the pages of a part of a block back
-     * to the system: whole pages, whose bytes nobody needs. The part stays allocated, and is zero
+     * to the system: whole pages, whose bytes are not needed. The part stays allocated, and is zero
      * when it is next used. @p first: no part of this block was given back before. Called while
      * threads of the program wait: it takes no lock, waits for nothing and records nothing. 0:
      * these pages cannot be given back, and are as before. */
