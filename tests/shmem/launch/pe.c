@@ -118,8 +118,12 @@ static void act(const char *word, int *status_p)
     } else if (is_action(word, "watch", &value)) {
         watch();
     } else if (is_action(word, "again", &value)) {
+        /* A PMIx server fails the fence of PEs that it has not answered yet when another PE closes,
+         * and a later one while a PE is still closing. The library closes once, at its end. */
         bootstrap->fence();
+        usleep(500000);
         bootstrap->close();
+        usleep(500000);
         require(memspan_bootstrap_open(&bootstrap, &job), "open again");
         meet(1000);
     } else if (is_action(word, "return", &value)) {
