@@ -334,6 +334,9 @@ void *memspan_alloc(memspan_allocator_h handle, size_t size_bytes)
     if (MEMSPAN_LIKELY(address != NULL)) {
         return address;
     }
+    if (size_bytes > MEMSPAN_SMALL_MAX_BYTES) {
+        return memspan_allocate_slowly(handle, 1, size_bytes);
+    }
     address = memspan_heap_alloc_next((uintptr_t)handle, size_bytes, &refused);
     if ((address == NULL) && !refused) {
         address = memspan_heap_alloc_scoped((uintptr_t)handle, size_bytes, &refused);

@@ -149,10 +149,11 @@ out_leave:
     return NULL;
 }
 
-/* Free an object of the calling thread's own. False: take the slow way. */
-static inline __attribute__((always_inline)) bool memspan_heap_free_fast(void *pointer)
+/* Free an object of the calling thread's own; its entry in the pointer map. False: take the slow
+ * way. */
+static inline __attribute__((always_inline)) bool memspan_heap_free_at(uintptr_t entry,
+                                                                       void *pointer)
 {
-    uintptr_t entry = memspan_map_find(pointer);
     struct memspan_slab *slab;
     struct memspan_heap *heap;
     size_t i;
@@ -203,6 +204,11 @@ static inline __attribute__((always_inline)) bool memspan_heap_free_fast(void *p
 out_leave:
     memspan_thread_leave();
     return false;
+}
+
+static inline __attribute__((always_inline)) bool memspan_heap_free_fast(void *pointer)
+{
+    return memspan_heap_free_at(memspan_map_find(pointer), pointer);
 }
 
 /* ---- slow: of the calling thread ---- */

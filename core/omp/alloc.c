@@ -87,7 +87,9 @@ static __attribute__((noinline)) void *
 alloc_next(size_t size_bytes, memspan_omp_allocator_t allocator, const void *caller)
 {
     bool refused  = false;
-    void *pointer = memspan_heap_alloc_next(allocator, size_bytes, &refused);
+    void *pointer = (size_bytes > MEMSPAN_SMALL_MAX_BYTES)
+                        ? memspan_heap_alloc_middle(allocator, 1, size_bytes)
+                        : memspan_heap_alloc_next(allocator, size_bytes, &refused);
 
     if ((pointer == NULL) && !refused) {
         pointer = alloc_past_heap(size_bytes, allocator, caller, &refused);
@@ -95,11 +97,14 @@ alloc_next(size_t size_bytes, memspan_omp_allocator_t allocator, const void *cal
     return told("omp_alloc", pointer, size_bytes, allocator);
 }
 
-/* From the default allocator of the task: most often one whose heap has an object. */
+/* From the default allocator of the task: most often one whose heap has an object or a block. */
 static __attribute__((noinline)) void *alloc_default(size_t size_bytes, const void *caller)
 {
     MEMSPAN_OMP_CALL_FROM(caller);
-    void *pointer = memspan_heap_alloc_fast((uintptr_t)memspan_allocator_default(), 1, size_bytes);
+    uintptr_t allocator = (uintptr_t)memspan_allocator_default();
+    void *pointer       = (size_bytes > MEMSPAN_SMALL_MAX_BYTES)
+                              ? memspan_heap_alloc_middle(allocator, 1, size_bytes)
+                              : memspan_heap_alloc_fast(allocator, 1, size_bytes);
 
     return MEMSPAN_LIKELY(pointer != NULL)
                ? pointer
@@ -198,13 +203,24 @@ static __attribute__((noinline)) void free_slowly(void *pointer)
     memspan_block_refused(pointer, "free");
 }
 
+/* What is no object: most often a block that its heap keeps. */
+static __attribute__((noinline)) void free_block(uintptr_t entry, void *pointer)
+{
+    if ((entry == 0) || !memspan_heap_free_middle(entry, pointer)) {
+        free_slowly(pointer);
+    }
+}
+
 void omp_free(void *pointer, memspan_omp_allocator_t allocator)
 {
+    uintptr_t entry = memspan_map_find(pointer);
+
     (void)allocator; /* a hint that is often wrong: fallbacks free with the handle they asked */
-    if (MEMSPAN_LIKELY(memspan_heap_free_fast(pointer))) {
-        return;
+    if (MEMSPAN_UNLIKELY((entry & MEMSPAN_ENTRY_SLAB) == 0)) {
+        free_block(entry, pointer);
+    } else if (MEMSPAN_UNLIKELY(!memspan_heap_free_at(entry, pointer))) {
+        free_slowly(pointer);
     }
-    free_slowly(pointer);
 }
 
 /* A block of the real runtime gets another size: always a new block. */
