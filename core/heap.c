@@ -343,6 +343,13 @@ static bool borrow(struct memspan_heap *heap, uint64_t bytes, bool *lent_p)
     return true;
 }
 
+bool memspan_heap_borrow(struct memspan_heap *heap, uint64_t bytes)
+{
+    bool lent;
+
+    return !heap->account->by_thread && borrow(heap, bytes, &lent);
+}
+
 /* One try; false: the credit does not do. */
 static bool debit_heap(struct memspan_heap *heap, uint64_t bytes, int blocks, bool *lent_p)
 {

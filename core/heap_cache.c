@@ -55,15 +55,45 @@ static int find_bin(const struct memspan_heap_cache *cache, unsigned bin)
     return (bits == 0) ? -1 : (int)bin + __builtin_ctzll(bits);
 }
 
-/* Takes a block for so many bytes out; NULL when there is none that does. All in the bin after that
- * of the unit before are large enough, and none below is sure to be. */
-static inline __attribute__((always_inline)) struct memspan_record *
-take(struct memspan_heap_cache *cache, size_t size_bytes)
+/* A filled bin with blocks for so many bytes, or -1. All in the bin after that of the unit before
+ * are large enough, and none below is sure to be. A block that had the same size stands in that
+ * very bin: it is looked at first, so that nothing waits for the bits that its freeing has set. */
+static inline __attribute__((always_inline)) int
+find_bin_for(const struct memspan_heap_cache *cache, size_t size_bytes)
 {
     uint32_t units = (uint32_t)((size_bytes + MEMSPAN_UNIT_BYTES - 1) >> MEMSPAN_UNIT_SHIFT);
-    int bin        = find_bin(cache, memspan_fit_bin(units - 1) + 1);
+    unsigned bin   = memspan_fit_bin(units - 1) + 1;
+
+    return MEMSPAN_LIKELY(cache->first[bin] != NULL) ? (int)bin : find_bin(cache, bin);
+}
+
+/* Takes a block for so many bytes out; NULL when there is none that does. */
+static struct memspan_record *take(struct memspan_heap_cache *cache, size_t size_bytes)
+{
+    int bin = find_bin_for(cache, size_bytes);
 
     return (bin < 0) ? NULL : take_first(cache, (unsigned)bin);
+}
+
+/* In a section: a kept block, charged and counted; NULL when there is none, or it is too much. */
+static inline __attribute__((always_inline)) struct memspan_record *
+take_charged(struct memspan_heap *heap, size_t size_bytes)
+{
+    uint64_t bytes = size_bytes + MEMSPAN_CHARGE_OVERHEAD_BYTES;
+    int bin        = find_bin_for(heap->cache, size_bytes);
+    struct memspan_record *r;
+
+    if ((bin < 0) ||
+        (MEMSPAN_UNLIKELY(heap->credit < (int64_t)bytes) && !memspan_heap_borrow(heap, bytes))) {
+        return NULL;
+    }
+    r                  = take_first(heap->cache, (unsigned)bin);
+    r->requested_bytes = size_bytes;
+    r->fallback        = false;
+    atomic_store_explicit(&r->use, MEMSPAN_USE_BLOCK, memory_order_relaxed);
+    heap->credit -= (int64_t)bytes;
+    heap->allocated_count++;
+    return r;
 }
 
 void *memspan_heap_alloc_middle(uintptr_t handle, size_t align_bytes, size_t size_bytes)
@@ -71,25 +101,16 @@ void *memspan_heap_alloc_middle(uintptr_t handle, size_t align_bytes, size_t siz
     struct memspan_record *r  = NULL;
     struct memspan_pool *pool = NULL;
     struct memspan_heap *heap;
-    int64_t credit;
 
     if ((size_bytes <= MEMSPAN_SMALL_MAX_BYTES) || (align_bytes > MEMSPAN_UNIT_BYTES) ||
         !memspan_is_power_of_two(align_bytes)) {
         return NULL;
     }
-    heap   = memspan_thread_enter_fast()->slots[memspan_heap_slot(handle)];
-    credit = heap->credit - (int64_t)(size_bytes + MEMSPAN_CHARGE_OVERHEAD_BYTES);
-    if ((atomic_load_explicit(&heap->handle, memory_order_relaxed) == handle) && (credit >= 0) &&
+    heap = memspan_thread_enter_fast()->slots[memspan_heap_slot(handle)];
+    if ((atomic_load_explicit(&heap->handle, memory_order_relaxed) == handle) &&
         (size_bytes <= heap->middle_most_bytes) && (heap->cache != NULL)) {
-        r    = take(heap->cache, size_bytes);
+        r    = take_charged(heap, size_bytes);
         pool = (++heap->cache->turns % TURNS == 0) ? heap->cache->pool : NULL;
-    }
-    if (r != NULL) {
-        r->requested_bytes = size_bytes;
-        r->fallback        = false;
-        atomic_store_explicit(&r->use, MEMSPAN_USE_BLOCK, memory_order_relaxed);
-        heap->credit = credit;
-        heap->allocated_count++;
     }
     memspan_thread_leave();
     if (MEMSPAN_UNLIKELY(pool != NULL)) {
@@ -273,7 +294,6 @@ bool memspan_heap_free_middle(uintptr_t entry, void *pointer)
 {
     struct memspan_record *r;
     struct memspan_heap *heap;
-    int64_t credit;
     bool kept = false;
 
     if ((entry & MEMSPAN_ENTRY_SLAB) != 0) {
@@ -284,14 +304,14 @@ bool memspan_heap_free_middle(uintptr_t entry, void *pointer)
     if ((heap != NULL) && (heap->cache != NULL)) {
         r = find_block(heap->cache, memspan_entry_record(entry), pointer);
         if (can_keep(heap, r) && has_room(heap->cache, memspan_record_bytes(r))) {
-            credit = heap->credit + (int64_t)(r->requested_bytes + MEMSPAN_CHARGE_OVERHEAD_BYTES);
-            kept   = (credit <= heap->credit_most);
-            if (kept) {
-                put(heap->cache, r);
-                memspan_heap_note_least(heap);
-                heap->credit = credit;
-                heap->freed_count++;
+            memspan_heap_note_least(heap);
+            heap->credit += (int64_t)(r->requested_bytes + MEMSPAN_CHARGE_OVERHEAD_BYTES);
+            heap->freed_count++;
+            put(heap->cache, r); /* it has no size asked for then */
+            if (MEMSPAN_UNLIKELY(heap->credit > heap->credit_most)) {
+                memspan_heap_return_credit(heap);
             }
+            kept = true;
         }
     }
     memspan_thread_leave();

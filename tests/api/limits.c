@@ -180,6 +180,38 @@ Test(limits, exact_after_refusals)
     expect_exact_for_all(refused);
 }
 
+/* Blocks that the heap keeps, each more than the credit that it may have. */
+Test(limits, exact_for_blocks_that_are_kept)
+{
+    enum { LARGE = 300000, LITTLE = 20000 };
+    size_t pool_size              = 3 * (LARGE + OVERHEAD) + (LITTLE + OVERHEAD) - 1;
+    memspan_allocator_h allocator = limited(pool_size, MEMSPAN_VALUE_CONTENDED);
+
+    for (int i = 0; i < 100; i++) {
+        void *large[3];
+        void *little;
+
+        for (int k = 0; k < 3; k++) {
+            large[k] = memspan_alloc(allocator, LARGE);
+            cr_assert_neq(large[k], NULL, "round %d: %s", i, memspan_error_text());
+        }
+        DONE(memspan_free(large[2]));
+        little = memspan_alloc(allocator, LITTLE);
+        cr_assert_neq(little, NULL, "round %d: %s", i, memspan_error_text());
+        cr_assert_eq(memspan_alloc(allocator, LARGE), NULL, "round %d", i);
+        cr_assert_eq(memspan_error_last()->status, MEMSPAN_ERR_LIMIT);
+        DONE(memspan_free(little));
+        large[2] = memspan_alloc(allocator, LARGE);
+        cr_assert_neq(large[2], NULL, "round %d: %s", i, memspan_error_text());
+        for (int k = 0; k < 3; k++) {
+            DONE(memspan_free(large[k]));
+        }
+    }
+    cr_expect_eq(charged(allocator), 0, "%llu", (unsigned long long)charged(allocator));
+    cr_expect_eq(count_fits(allocator, LARGE), 3);
+    DONE(memspan_allocator_destroy(allocator));
+}
+
 /* ---- several threads ---- */
 
 struct idler {
