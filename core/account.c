@@ -88,7 +88,9 @@ void memspan_account_publish(struct memspan_account *account, int64_t live_bytes
     int64_t peak = atomic_load_explicit(&account->peak_bytes, memory_order_relaxed);
 
     /* live_count is what decides that a destroyed allocator is at its end: it comes last. */
-    atomic_fetch_add_explicit(&account->allocated_count, allocated_count, memory_order_relaxed);
+    if (allocated_count != 0) {
+        atomic_fetch_add_explicit(&account->allocated_count, allocated_count, memory_order_relaxed);
+    }
     while ((top > peak) &&
            !atomic_compare_exchange_weak_explicit(&account->peak_bytes, &peak, top,
                                                   memory_order_relaxed, memory_order_relaxed)) {

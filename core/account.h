@@ -53,14 +53,19 @@ struct memspan_account {
 /* No limit, nothing counted. */
 void memspan_account_init(struct memspan_account *account, struct memspan_allocator *allocator);
 
+/* False: the calling thread has no heap of it; others may have been given one just now. */
+static inline bool memspan_account_had_heaps(const struct memspan_account *account)
+{
+    return atomic_load_explicit(&account->had_heaps, memory_order_relaxed);
+}
+
 /* Whether a thread that uses the account is to have a heap of it. One with a single block would
  * cost a hundred times that block: the first ones come from the pool and are charged here. */
 static inline bool memspan_account_earns_heaps(const struct memspan_account *account)
 {
     enum { BLOCKS_WITHOUT = 64 };
 
-    return account->begins_with_heaps ||
-           atomic_load_explicit(&account->had_heaps, memory_order_relaxed) ||
+    return account->begins_with_heaps || memspan_account_had_heaps(account) ||
            (atomic_load_explicit(&account->allocated_count, memory_order_relaxed) >=
             BLOCKS_WITHOUT);
 }

@@ -280,11 +280,11 @@ struct memspan_heap *memspan_heap_enter(struct memspan_account *account,
     struct memspan_heap *heap;
 
     *t_p = t;
-    if (t == NULL) {
+    if ((t == NULL) || !memspan_account_earns_heaps(account)) {
         return NULL;
     }
     heap = enter_known(account, t);
-    if ((heap != NULL) || !memspan_account_earns_heaps(account)) {
+    if (heap != NULL) {
         return heap;
     }
     heap = take_record();
@@ -443,7 +443,7 @@ static void credit_account(struct memspan_account *account, uint64_t bytes, int 
 
 void memspan_heap_credit(struct memspan_account *account, uint64_t bytes, int freed, int undone)
 {
-    struct memspan_thread *t  = memspan_thread_get();
+    struct memspan_thread *t  = memspan_account_had_heaps(account) ? memspan_thread_get() : NULL;
     struct memspan_heap *heap = NULL;
 
     if (t != NULL) {

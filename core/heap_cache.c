@@ -122,7 +122,8 @@ void *memspan_heap_alloc_middle(uintptr_t handle, size_t align_bytes, size_t siz
 struct memspan_record *memspan_heap_alloc_cached(struct memspan_pool *pool,
                                                  const struct memspan_block_request *request)
 {
-    struct memspan_thread *t = memspan_thread_get();
+    struct memspan_thread *t =
+        memspan_account_had_heaps(request->account) ? memspan_thread_get() : NULL;
     struct memspan_record *r = NULL;
     struct memspan_heap *heap;
 
@@ -336,8 +337,8 @@ static bool keep(struct memspan_heap_cache *cache, struct memspan_record *r,
 
 bool memspan_heap_keep(struct memspan_account *account, struct memspan_record *r)
 {
-    struct memspan_thread *t         = memspan_thread_get();
-    struct memspan_pool *pool        = memspan_pool_of(r);
+    struct memspan_thread *t  = memspan_account_had_heaps(account) ? memspan_thread_get() : NULL;
+    struct memspan_pool *pool = memspan_pool_of(r);
     struct memspan_heap_cache *cache = NULL;
     struct memspan_record *surplus   = NULL;
     struct memspan_heap *heap;

@@ -11,7 +11,8 @@ static bool can_be_object(const struct memspan_store_request *request)
 {
     return request->objects && !request->provider->eager && (request->parts == NULL) &&
            (request->size_bytes <= MEMSPAN_SMALL_MAX_BYTES) &&
-           (request->align_bytes <= MEMSPAN_SMALL_ALIGN_MAX);
+           (request->align_bytes <= MEMSPAN_SMALL_ALIGN_MAX) &&
+           memspan_account_earns_heaps(request->owner.account);
 }
 
 /* What a block that grows is given beyond its size, so that growing in steps copies each byte a few
