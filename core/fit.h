@@ -32,7 +32,7 @@ struct memspan_account;
 enum memspan_use {
     MEMSPAN_USE_NONE = 0,
     MEMSPAN_USE_BLOCK,  /* somebody's memory */
-    MEMSPAN_USE_CACHED, /* freed, waiting in a thread's heap */
+    MEMSPAN_USE_CACHED, /* freed, waiting in a thread's heap or its pool */
     MEMSPAN_USE_SLAB,   /* divided into objects */
 };
 

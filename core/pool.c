@@ -4,7 +4,10 @@
  * Chunks grow with what the pool holds, so that a large pool has few seams, and shrink again when
  * the driver has no more of that size. A block from direct_bytes upwards is a chunk of its own.
  * Empty chunks wait for the decay time before they go back: taking one from a driver costs as much
- * as a thousand allocations. */
+ * as a thousand allocations.
+ *
+ * A small block that is freed waits, one of each size, for the next request of its size, uncut and
+ * not joined: programs make an allocator, allocate and free one block, and end it. */
 
 #include "core/pool.h"
 #include "core/base/error.h"
@@ -16,6 +19,11 @@
 #include <string.h>
 #include <time.h>
 
+enum {
+    WAITING_SIZES = 8, /* in units */
+    TURNS         = 8, /* frees that leave a block waiting, between two looks at the clock */
+};
+
 struct memspan_pool {
     struct memspan_provider *provider;
     pthread_mutex_t lock;
@@ -26,6 +34,9 @@ struct memspan_pool {
     size_t grown_bytes;   /* divided_bytes when it was said last that the pool has grown */
     uint64_t settled_at_ms;
     _Atomic int64_t waiting_bytes; /* in heaps: blocks kept, and room in slabs */
+
+    struct memspan_record *waiting[WAITING_SIZES]; /* freed, and not for the fit */
+    unsigned turns;
 };
 
 struct memspan_pool *memspan_pool_create(struct memspan_provider *provider)
@@ -175,6 +186,60 @@ static memspan_status_t grow(struct memspan_pool *pool, size_t need, size_t alig
     return memspan_error(MEMSPAN_ERR_NO_MEMORY, "no memory for a pool's records");
 }
 
+/* Lock held. */
+static void give(struct memspan_pool *pool, uint32_t id)
+{
+    struct memspan_chunk *chunk = memspan_chunk_of(memspan_fit_record(&pool->fit, id));
+
+    pool->fit.round = memspan_decay_round();
+    memspan_fit_give(&pool->fit, id);
+    if (chunk->range.used_count == 0) {
+        chunk->empty_since_ms = now_ms();
+        pool->empty_bytes += chunk->size_bytes;
+    }
+}
+
+/* ---- blocks that wait ---- */
+
+/* False: it is large, or another one of that size waits already. Lock held. */
+static bool let_wait(struct memspan_pool *pool, struct memspan_record *r)
+{
+    if ((r->size > WAITING_SIZES) || (pool->waiting[r->size - 1] != NULL) ||
+        pool->provider->eager || memspan_decay_is_at_once()) {
+        return false;
+    }
+    r->zeroed = false;
+    atomic_store_explicit(&r->use, MEMSPAN_USE_CACHED, memory_order_relaxed);
+    pool->waiting[r->size - 1] = r;
+    return true;
+}
+
+/* One of exactly that size, on any boundary; NULL: none waits. Lock held. */
+static struct memspan_record *take_waiting(struct memspan_pool *pool, uint32_t units)
+{
+    struct memspan_record *r = NULL;
+
+    if (units <= WAITING_SIZES) {
+        r                        = pool->waiting[units - 1];
+        pool->waiting[units - 1] = NULL;
+    }
+    return r;
+}
+
+/* All go back. Lock held. */
+static void end_waiting(struct memspan_pool *pool)
+{
+    uint32_t units;
+
+    for (units = 1; units <= WAITING_SIZES; units++) {
+        struct memspan_record *r = take_waiting(pool, units);
+
+        if (r != NULL) {
+            give(pool, memspan_pool_id(r));
+        }
+    }
+}
+
 /* Takes empty chunks out that have waited since before @p since_ms, and those beyond @p keep bytes;
  * a list by range.next. Lock held. */
 static struct memspan_range *leave_empty(struct memspan_pool *pool, uint64_t since_ms, size_t keep)
@@ -224,6 +289,7 @@ void memspan_pool_settle(struct memspan_pool *pool)
     size_t keep;
 
     pthread_mutex_lock(&pool->lock);
+    end_waiting(pool);
     keep = patience_bytes(pool);
     now  = (pool->empty_bytes == 0) ? 0 : now_ms();
     if ((pool->empty_bytes > keep) ||
@@ -259,6 +325,7 @@ size_t memspan_pool_trim(struct memspan_pool *pool)
     struct memspan_range *leaving;
 
     pthread_mutex_lock(&pool->lock);
+    end_waiting(pool);
     leaving = leave_empty(pool, UINT64_MAX, 0);
     pthread_mutex_unlock(&pool->lock);
     return give_back(leaving);
@@ -357,6 +424,13 @@ static struct memspan_record *carve(struct memspan_pool *pool, size_t size_bytes
     uint32_t id = 0;
 
     pthread_mutex_lock(&pool->lock);
+    if ((request != NULL) && (align_bytes == MEMSPAN_UNIT_BYTES)) {
+        r = take_waiting(pool, units);
+    }
+    if (r != NULL) {
+        set_block(r, request);
+        goto out_unlock;
+    }
     if (request != NULL) {
         id = memspan_fit_take(&pool->fit, memspan_fit_round(units), align_bytes, false);
     }
@@ -373,6 +447,7 @@ static struct memspan_record *carve(struct memspan_pool *pool, size_t size_bytes
         }
         pool->empty_bytes -= (chunk->range.used_count == 1) ? chunk->size_bytes : 0;
     }
+out_unlock:
     pthread_mutex_unlock(&pool->lock);
     return r;
 }
@@ -432,19 +507,6 @@ memspan_status_t memspan_pool_take_slab(struct memspan_pool *pool, size_t size_b
     }
 }
 
-/* Lock held. */
-static void give(struct memspan_pool *pool, uint32_t id)
-{
-    struct memspan_chunk *chunk = memspan_chunk_of(memspan_fit_record(&pool->fit, id));
-
-    pool->fit.round = memspan_decay_round();
-    memspan_fit_give(&pool->fit, id);
-    if (chunk->range.used_count == 0) {
-        chunk->empty_since_ms = now_ms();
-        pool->empty_bytes += chunk->size_bytes;
-    }
-}
-
 void memspan_pool_give_slab(struct memspan_record *r)
 {
     struct memspan_pool *pool = memspan_pool_of(r);
@@ -458,19 +520,27 @@ void memspan_pool_free(struct memspan_record *r)
 {
     struct memspan_pool *pool = memspan_pool_of(r);
     bool settle;
+    bool waits;
+    bool look;
 
     if (r->size == 0) {
         memspan_chunk_give_back(memspan_chunk_of(r)); /* a failure is logged there */
         return;
     }
     pthread_mutex_lock(&pool->lock);
-    give(pool, memspan_pool_id(r));
-    settle = pool->empty_bytes > 0;
+    waits = let_wait(pool, r);
+    if (!waits) {
+        give(pool, memspan_pool_id(r));
+    }
+    settle = !waits && (pool->empty_bytes > 0);
+    look   = !waits || (++pool->turns % TURNS == 0);
     pthread_mutex_unlock(&pool->lock);
     if (settle) {
         memspan_pool_settle(pool);
     }
-    memspan_decay_look(pool);
+    if (look) {
+        memspan_decay_look(pool);
+    }
 }
 
 void memspan_pool_free_list(struct memspan_pool *pool, struct memspan_record *first)
@@ -560,6 +630,7 @@ void memspan_pool_measure(struct memspan_pool *pool, struct memspan_pool_measure
 
     m->held_bytes = atomic_load_explicit(&pool->provider->held_bytes, memory_order_relaxed);
     pthread_mutex_lock(&pool->lock);
+    end_waiting(pool);
     m->free_bytes = ((uint64_t)pool->fit.free_units << MEMSPAN_UNIT_SHIFT) +
                     (uint64_t)((waiting > 0) ? waiting : 0);
     m->largest_free_bytes = (uint64_t)memspan_fit_largest(&pool->fit) << MEMSPAN_UNIT_SHIFT;
