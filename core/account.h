@@ -70,6 +70,14 @@ static inline bool memspan_account_earns_heaps(const struct memspan_account *acc
             BLOCKS_WITHOUT);
 }
 
+/* Neither an allocation was counted nor a refusal, nor was one undone. */
+static inline bool memspan_account_is_untouched(const struct memspan_account *account)
+{
+    return (atomic_load_explicit(&account->allocated_count, memory_order_relaxed) == 0) &&
+           (atomic_load_explicit(&account->failed_count, memory_order_relaxed) == 0) &&
+           (atomic_load_explicit(&account->peak_bytes, memory_order_relaxed) == 0);
+}
+
 /* One lock for the lists of all accounts: they change when a thread first uses an allocator, when
  * one ends, and when memory of a thread that is gone is freed. */
 void memspan_account_lock(void);

@@ -573,11 +573,6 @@ memspan_status_t memspan_allocator_set_name(memspan_allocator_h handle, const ch
 
 /* ---- ending ---- */
 
-static uint64_t get(_Atomic uint64_t *counter)
-{
-    return atomic_load_explicit(counter, memory_order_relaxed);
-}
-
 /* Nobody counts any more: plain loads do, and the counters begin anew with the record. */
 static void add_to_retired(struct memspan_allocator *a)
 {
@@ -588,15 +583,14 @@ static void add_to_retired(struct memspan_allocator *a)
     group = memspan_retired_group(memspan_allocator_name(a), kind);
     group->allocator_count++;
     for (account = &a->account; account != NULL; account = account->next) {
-        group->allocated_count += get(&account->allocated_count);
-        group->failed_count += get(&account->failed_count);
-        group->peak_bytes +=
-            (uint64_t)atomic_load_explicit(&account->peak_bytes, memory_order_relaxed);
-        memspan_account_init(account, a);
+        if (!memspan_account_is_untouched(account)) {
+            memspan_retired_add(group, account);
+            memspan_account_init(account, a);
+            atomic_store_explicit(&account->closed, true, memory_order_relaxed);
+        }
         account->scope = SCOPE_UNUSED;
-        atomic_store_explicit(&account->closed, true, memory_order_relaxed);
     }
-    group->fallback_count += get(&a->fallback_count);
+    group->fallback_count += atomic_load_explicit(&a->fallback_count, memory_order_relaxed);
     atomic_store_explicit(&a->fallback_count, 0, memory_order_relaxed);
 }
 

@@ -2,6 +2,7 @@
 /* retired.c: what allocators counted that have ended, and names, which outlive them. */
 
 #include "core/retired.h"
+#include "core/account.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,7 +23,7 @@ struct memspan_retired *memspan_retired_group(const char *name, memspan_kind_t k
     struct memspan_retired *group;
 
     for (group = groups; group != NULL; group = group->next) {
-        if ((group->kind == kind) && (strcmp(group->name, name) == 0)) {
+        if ((group->kind == kind) && ((group->name == name) || (strcmp(group->name, name) == 0))) {
             return group;
         }
     }
@@ -36,6 +37,13 @@ struct memspan_retired *memspan_retired_group(const char *name, memspan_kind_t k
     groups      = group;
     group_count++;
     return group;
+}
+
+void memspan_retired_add(struct memspan_retired *group, const struct memspan_account *account)
+{
+    group->allocated_count += atomic_load_explicit(&account->allocated_count, memory_order_relaxed);
+    group->failed_count += atomic_load_explicit(&account->failed_count, memory_order_relaxed);
+    group->peak_bytes += (uint64_t)atomic_load_explicit(&account->peak_bytes, memory_order_relaxed);
 }
 
 const struct memspan_retired *memspan_retired_first(void)

@@ -8,6 +8,8 @@
 #include <memspan/device.h>
 #include <stdint.h>
 
+struct memspan_account;
+
 struct memspan_retired {
     const char *name; /* "" for those without */
     memspan_kind_t kind;
@@ -22,6 +24,9 @@ struct memspan_retired {
 /* The group of a kind and a name, which stays. Where there are too many groups, or there is
  * no memory for one, that of all others. */
 struct memspan_retired *memspan_retired_group(const char *name, memspan_kind_t kind);
+
+/* Adds what an account has counted that nobody uses any more. */
+void memspan_retired_add(struct memspan_retired *group, const struct memspan_account *account);
 
 /* The first group; NULL at the end of the list. */
 const struct memspan_retired *memspan_retired_first(void);

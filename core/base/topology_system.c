@@ -15,6 +15,7 @@
 #include <linux/mempolicy.h>
 #include <pthread.h>
 #include <sched.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -105,8 +106,16 @@ bool memspan_topology_foreign_asked(void)
 
 bool memspan_topology_is_plain(void)
 {
-    pthread_once(&memory_once, read_memory_nodes);
-    return memory.plain && !memspan_topology_foreign_asked();
+    enum { UNKNOWN, PLAIN, SPECIAL };
+    static atomic_int answer; /* it never changes, and is asked for each allocator */
+    int known = atomic_load_explicit(&answer, memory_order_relaxed);
+
+    if (MEMSPAN_UNLIKELY(known == UNKNOWN)) {
+        pthread_once(&memory_once, read_memory_nodes);
+        known = (memory.plain && !memspan_topology_foreign_asked()) ? PLAIN : SPECIAL;
+        atomic_store_explicit(&answer, known, memory_order_relaxed);
+    }
+    return known == PLAIN;
 }
 
 bool memspan_topology_node_exists(int node)

@@ -18,6 +18,7 @@
 #include "core/omp/lock.h"
 #include "core/omp/table.h"
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 
 /* The lists of partitioners and partitions are guarded by memspan_omp_partitioner_lock. */
@@ -51,7 +52,7 @@ struct partitioner {
 
 /* Partitions of allocators that are gone. An allocator ends under the core's lock, where the
  * program's callbacks may not run; they wait here for the next call that holds none. */
-static struct memspan_omp_partition *forgotten;
+static _Atomic(struct memspan_omp_partition *) forgotten;              /* changed under the lock */
 static struct memspan_omp_table partitioners = MEMSPAN_OMP_TABLE_INIT; /* number: record */
 static struct memspan_omp_table words        = MEMSPAN_OMP_TABLE_INIT; /* address: number */
 static struct memspan_omp_table partitions   = MEMSPAN_OMP_TABLE_INIT; /* live ones: address */
@@ -158,6 +159,9 @@ void memspan_omp_partitions_collect(void)
 {
     struct memspan_omp_partition *list;
 
+    if (atomic_load_explicit(&forgotten, memory_order_relaxed) == NULL) {
+        return; /* whoever destroys an allocator sees what that has put there */
+    }
     pthread_mutex_lock(&memspan_omp_partitioner_lock);
     list      = forgotten;
     forgotten = NULL;
