@@ -94,6 +94,9 @@ alloc_next(size_t size_bytes, memspan_omp_allocator_t allocator, const void *cal
     if ((pointer == NULL) && !refused) {
         pointer = alloc_past_heap(size_bytes, allocator, caller, &refused);
     }
+    if (refused && !memspan_log_on(MEMSPAN_LOG_INFO)) {
+        return NULL; /* at a limit: the log tells it to those who want to know all */
+    }
     return told("omp_alloc", pointer, size_bytes, allocator);
 }
 
