@@ -100,14 +100,21 @@ alloc_next(size_t size_bytes, memspan_omp_allocator_t allocator, const void *cal
     return told("omp_alloc", pointer, size_bytes, allocator);
 }
 
-/* From the default allocator of the task: most often one whose heap has an object or a block. */
+/* From the default allocator of the task, most often one whose heap has an object or a block. In an
+ * OpenMP call; NULL: take the slow path. */
+static inline void *alloc_default_fast(size_t align_bytes, size_t size_bytes)
+{
+    uintptr_t allocator = (uintptr_t)memspan_allocator_default();
+
+    return (size_bytes > MEMSPAN_SMALL_MAX_BYTES)
+               ? memspan_heap_alloc_middle(allocator, align_bytes, size_bytes)
+               : memspan_heap_alloc_fast(allocator, align_bytes, size_bytes);
+}
+
 static __attribute__((noinline)) void *alloc_default(size_t size_bytes, const void *caller)
 {
     MEMSPAN_OMP_CALL_FROM(caller);
-    uintptr_t allocator = (uintptr_t)memspan_allocator_default();
-    void *pointer       = (size_bytes > MEMSPAN_SMALL_MAX_BYTES)
-                              ? memspan_heap_alloc_middle(allocator, 1, size_bytes)
-                              : memspan_heap_alloc_fast(allocator, 1, size_bytes);
+    void *pointer = alloc_default_fast(1, size_bytes);
 
     return MEMSPAN_LIKELY(pointer != NULL)
                ? pointer
@@ -141,17 +148,51 @@ static bool refuse_alignment(size_t align_bytes)
     return true;
 }
 
-void *omp_aligned_alloc(size_t align_bytes, size_t size_bytes, memspan_omp_allocator_t allocator)
+/* Whether the heaps of threads may have memory on such a boundary. */
+static inline bool is_small_alignment(size_t align_bytes)
 {
-    MEMSPAN_OMP_CALL();
+    return memspan_is_power_of_two(align_bytes) && (align_bytes <= MEMSPAN_SMALL_ALIGN_MAX);
+}
+
+/* @p caller as of alloc_past_heap(). */
+static __attribute__((noinline)) void *aligned_alloc_slowly(size_t align_bytes, size_t size_bytes,
+                                                            memspan_omp_allocator_t allocator,
+                                                            const void *caller)
+{
+    MEMSPAN_OMP_CALL_FROM(caller);
     void *pointer = NULL;
 
+    if ((allocator == 0) && is_small_alignment(align_bytes)) {
+        pointer = alloc_default_fast(align_bytes, size_bytes);
+    }
+    if (pointer != NULL) {
+        return pointer;
+    }
     if (MEMSPAN_LIKELY(memspan_allocator_known((memspan_allocator_h)allocator))) {
         pointer = memspan_aligned_alloc((memspan_allocator_h)allocator, align_bytes, size_bytes);
     } else if (!refuse_alignment(align_bytes)) {
         pointer = alloc_slowly(allocator, align_bytes, size_bytes, false);
     }
     return told("omp_aligned_alloc", pointer, size_bytes, allocator);
+}
+
+static MEMSPAN_ALWAYS_INLINE void *aligned_alloc_from(size_t align_bytes, size_t size_bytes,
+                                                      memspan_omp_allocator_t allocator,
+                                                      const void *caller)
+{
+    void *pointer = NULL;
+
+    if (MEMSPAN_LIKELY(is_small_alignment(align_bytes))) {
+        pointer = memspan_heap_alloc_fast(allocator, align_bytes, size_bytes);
+    }
+    return MEMSPAN_LIKELY(pointer != NULL)
+               ? pointer
+               : aligned_alloc_slowly(align_bytes, size_bytes, allocator, caller);
+}
+
+void *omp_aligned_alloc(size_t align_bytes, size_t size_bytes, memspan_omp_allocator_t allocator)
+{
+    return aligned_alloc_from(align_bytes, size_bytes, allocator, MEMSPAN_OMP_CALLER);
 }
 
 static void *alloc_zeroed(size_t align_bytes, size_t count, size_t size_bytes,
@@ -324,19 +365,12 @@ static __attribute__((noreturn, cold)) void die_without(size_t size_bytes)
     exit(EXIT_FAILURE);
 }
 
-static void *aligned_alloc_for(size_t align_bytes, size_t size_bytes,
-                               memspan_omp_allocator_t allocator, const void *caller)
-{
-    MEMSPAN_OMP_CALL_FROM(caller);
-    return omp_aligned_alloc(align_bytes, size_bytes, allocator);
-}
-
 static void *alloc_for_construct(size_t align_bytes, size_t size_bytes,
                                  memspan_omp_allocator_t allocator, const void *caller)
 {
     void *pointer = (align_bytes <= ALIGN_ALWAYS)
                         ? alloc(size_bytes, allocator, caller)
-                        : aligned_alloc_for(align_bytes, size_bytes, allocator, caller);
+                        : aligned_alloc_from(align_bytes, size_bytes, allocator, caller);
 
     if (MEMSPAN_UNLIKELY((pointer == NULL) && (size_bytes > 0))) {
         die_without(size_bytes);
