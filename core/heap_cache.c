@@ -286,34 +286,57 @@ static struct memspan_record *find_block(const struct memspan_heap_cache *cache,
 /* Whether a block can be kept as it is freed: in use, the heap's account's, of middle size. */
 static bool can_keep(const struct memspan_heap *heap, const struct memspan_record *r)
 {
-    return (r != NULL) && (r->account == heap->account) &&
+    return (r->account == heap->account) &&
            (atomic_load_explicit(&r->use, memory_order_relaxed) == MEMSPAN_USE_BLOCK) &&
            (memspan_record_bytes(r) <= MEMSPAN_MIDDLE_MAX_BYTES);
 }
 
+/* Keeps a block in a heap that has room, with its charge and its count. */
+static inline __attribute__((always_inline)) void keep_charged(struct memspan_heap *heap,
+                                                               struct memspan_record *r)
+{
+    memspan_heap_note_least(heap);
+    heap->credit += (int64_t)(r->requested_bytes + MEMSPAN_CHARGE_OVERHEAD_BYTES);
+    heap->freed_count++;
+    put(heap->cache, r); /* it has no size asked for then */
+    if (MEMSPAN_UNLIKELY(heap->credit > heap->credit_most)) {
+        memspan_heap_return_credit(heap);
+    }
+}
+
+/* The thread's heap of the account of a block that stands in the pool of the heap used last; NULL:
+ * it has none that keeps blocks of that pool. */
+static struct memspan_heap *find_other(struct memspan_thread *t, const struct memspan_record *r)
+{
+    const struct memspan_provider *provider = t->heaps->cache->provider;
+    struct memspan_heap *heap               = memspan_heap_find(t, r->account);
+
+    return ((heap != NULL) && (heap->cache != NULL) && (heap->cache->provider == provider)) ? heap
+                                                                                            : NULL;
+}
+
 bool memspan_heap_free_middle(uintptr_t entry, void *pointer)
 {
-    struct memspan_record *r;
+    struct memspan_record *r = NULL;
+    struct memspan_thread *t;
     struct memspan_heap *heap;
     bool kept = false;
 
     if ((entry & MEMSPAN_ENTRY_SLAB) != 0) {
         return false;
     }
-    heap = memspan_thread_enter_fast()->heaps; /* what was used last; another's block takes the slow
-                        way, and its heap comes to the front */
+    t    = memspan_thread_enter_fast();
+    heap = t->heaps; /* what was used last */
     if ((heap != NULL) && (heap->cache != NULL)) {
         r = find_block(heap->cache, memspan_entry_record(entry), pointer);
-        if (can_keep(heap, r) && has_room(heap->cache, memspan_record_bytes(r))) {
-            memspan_heap_note_least(heap);
-            heap->credit += (int64_t)(r->requested_bytes + MEMSPAN_CHARGE_OVERHEAD_BYTES);
-            heap->freed_count++;
-            put(heap->cache, r); /* it has no size asked for then */
-            if (MEMSPAN_UNLIKELY(heap->credit > heap->credit_most)) {
-                memspan_heap_return_credit(heap);
-            }
-            kept = true;
-        }
+    }
+    if ((r != NULL) && MEMSPAN_UNLIKELY(r->account != heap->account)) {
+        heap = find_other(t, r);
+    }
+    if ((r != NULL) && (heap != NULL) && can_keep(heap, r) &&
+        has_room(heap->cache, memspan_record_bytes(r))) {
+        keep_charged(heap, r);
+        kept = true;
     }
     memspan_thread_leave();
     return kept;

@@ -212,6 +212,33 @@ Test(limits, exact_for_blocks_that_are_kept)
     DONE(memspan_allocator_destroy(allocator));
 }
 
+/* Blocks of two allocators in turns, so that each is freed into a heap that was not used last. */
+Test(limits, exact_for_allocators_in_turns)
+{
+    enum { LARGE = 300000 };
+    memspan_allocator_h allocators[2];
+
+    for (int k = 0; k < 2; k++) {
+        allocators[k] = limited(3 * (LARGE + OVERHEAD), MEMSPAN_VALUE_CONTENDED);
+    }
+    for (int i = 0; i < 200; i++) {
+        void *blocks[4];
+
+        for (int k = 0; k < 4; k++) {
+            blocks[k] = memspan_alloc(allocators[k % 2], LARGE - 1000 * k);
+            cr_assert_neq(blocks[k], NULL, "round %d: %s", i, memspan_error_text());
+        }
+        for (int k = 0; k < 4; k++) {
+            DONE(memspan_free(blocks[k]));
+        }
+    }
+    for (int k = 0; k < 2; k++) {
+        cr_expect_eq(charged(allocators[k]), 0);
+        cr_expect_eq(count_fits(allocators[k], LARGE), 3);
+        DONE(memspan_allocator_destroy(allocators[k]));
+    }
+}
+
 /* ---- several threads ---- */
 
 struct idler {
