@@ -310,12 +310,6 @@ static void grant(struct memspan_heap *heap, int64_t bytes)
     heap->credit_least += bytes;
 }
 
-void memspan_heap_spend(struct memspan_heap *heap, uint64_t bytes, int blocks)
-{
-    heap->credit -= (int64_t)bytes;
-    heap->allocated_count += blocks;
-}
-
 /* What is more than the heap may keep goes back to the account. */
 void memspan_heap_return_credit(struct memspan_heap *heap)
 {

@@ -339,7 +339,11 @@ struct memspan_heap *memspan_heap_enter(struct memspan_account *account,
 /* In a section: use credit for so many blocks; have the account charged until the credit, which is
  * less, does for so many bytes, or false; give back to the account what is more than the heap may
  * keep; whether a request is more than what is left, counted if it is. */
-void memspan_heap_spend(struct memspan_heap *heap, uint64_t bytes, int blocks);
+static inline void memspan_heap_spend(struct memspan_heap *heap, uint64_t bytes, int blocks)
+{
+    heap->credit -= (int64_t)bytes;
+    heap->allocated_count += blocks;
+}
 bool memspan_heap_borrow(struct memspan_heap *heap, uint64_t bytes);
 void memspan_heap_return_credit(struct memspan_heap *heap);
 bool memspan_heap_is_refused(struct memspan_heap *heap, uint64_t bytes, uint64_t *charged_p);

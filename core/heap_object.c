@@ -174,9 +174,8 @@ static bool next_slab(struct memspan_heap *heap, unsigned c)
     return true;
 }
 
-/* Makes sure that the current slab has a free object in its list. False: the heap has none of that
- * class. */
-static bool fill_current(struct memspan_heap *heap, unsigned c)
+/* Looks for objects wherever the heap may have some. */
+static __attribute__((noinline)) bool find_objects(struct memspan_heap *heap, unsigned c)
 {
     for (;;) {
         struct memspan_slab *slab = heap->current[c];
@@ -188,6 +187,19 @@ static bool fill_current(struct memspan_heap *heap, unsigned c)
             return false;
         }
     }
+}
+
+/* Makes sure that the current slab has a free object in its list. False: the heap has none of that
+ * class. Where a thread has few objects of each size, this is what every other allocation does. */
+static inline bool fill_current(struct memspan_heap *heap, unsigned c)
+{
+    struct memspan_slab *slab = heap->current[c];
+
+    if ((slab->first_free != MEMSPAN_OBJECT_NONE) ||
+        (memspan_slab_first_freed(slab) == MEMSPAN_OBJECT_NONE)) {
+        return find_objects(heap, c);
+    }
+    return memspan_slab_refill(slab);
 }
 
 /* An orphan with room, or a new slab. */
@@ -305,8 +317,8 @@ static void give_back_all(struct memspan_slab *slab)
 }
 
 /* Gives out the first free object of a slab that has one. */
-static void *give_object(struct memspan_slab *slab, size_t size_bytes, bool fallback,
-                         bool *zeroed_p)
+static inline void *give_object(struct memspan_slab *slab, size_t size_bytes, bool fallback,
+                                bool *zeroed_p)
 {
     unsigned i     = slab->first_free;
     unsigned word  = slab->objects[i];
@@ -320,8 +332,9 @@ static void *give_object(struct memspan_slab *slab, size_t size_bytes, bool fall
 
 /* In a section: an object of a heap that may have to look for one. Now and then *pool_p is where to
  * look for what has waited too long, afterwards. */
-static void *give_next(struct memspan_heap *heap, size_t size_bytes, bool *refused_p,
-                       struct memspan_pool **pool_p)
+static inline __attribute__((always_inline)) void *give_next(struct memspan_heap *heap,
+                                                             size_t size_bytes, bool *refused_p,
+                                                             struct memspan_pool **pool_p)
 {
     uint64_t bytes   = size_bytes + MEMSPAN_CHARGE_OVERHEAD_BYTES;
     uint64_t charged = 0;

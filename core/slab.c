@@ -178,7 +178,7 @@ size_t memspan_slab_purge(struct memspan_slab *slab)
 }
 
 /* About a page of them: what is freed and allocated again and again goes round in these. */
-static bool make_objects(struct memspan_slab *slab)
+bool memspan_slab_make_objects(struct memspan_slab *slab)
 {
     enum { PAGE_BYTES = 4096, LEAST = 8 };
     unsigned first = slab->made + 1u;
@@ -199,16 +199,6 @@ static bool make_objects(struct memspan_slab *slab)
     slab->first_free    = first;
     slab->made          = (uint16_t)last;
     memspan_slab_set_freed(slab, memspan_slab_handed(slab) + last - first + 1, MEMSPAN_OBJECT_NONE);
-    return true;
-}
-
-bool memspan_slab_refill(struct memspan_slab *slab)
-{
-    if (memspan_slab_first_freed(slab) == MEMSPAN_OBJECT_NONE) {
-        return make_objects(slab);
-    }
-    slab->first_free = memspan_slab_first_freed(slab);
-    memspan_slab_set_freed(slab, slab->made, MEMSPAN_OBJECT_NONE); /* every one of them */
     return true;
 }
 

@@ -102,9 +102,9 @@ void memspan_slab_destroy(struct memspan_slab *slab);
  * stopped. */
 size_t memspan_slab_purge(struct memspan_slab *slab);
 
-/* The list of free objects is empty: take the list of freed ones, or some that were never used.
+/* The list of free objects is empty, and that of freed ones too: take some that were never used.
  * False: there are none. By the owner. */
-bool memspan_slab_refill(struct memspan_slab *slab);
+bool memspan_slab_make_objects(struct memspan_slab *slab);
 
 /* Take the remote list into that of freed objects. Returns the number of objects; *charge_p: what
  * they were charged. By the owner, or while nobody else is. */
@@ -134,6 +134,20 @@ static inline void memspan_slab_set_freed(struct memspan_slab *slab, unsigned ha
                                           unsigned first)
 {
     slab->freed = ((uint64_t)handed << 32) | first;
+}
+
+/* The list of free objects is empty: take the list of freed ones, or some that were never used.
+ * False: there are none. By the owner. */
+static inline bool memspan_slab_refill(struct memspan_slab *slab)
+{
+    unsigned first = memspan_slab_first_freed(slab);
+
+    if (first == MEMSPAN_OBJECT_NONE) {
+        return memspan_slab_make_objects(slab);
+    }
+    slab->first_free = first;
+    memspan_slab_set_freed(slab, slab->made, MEMSPAN_OBJECT_NONE); /* every one of them */
+    return true;
 }
 
 /* Objects in use, or in the remote list. By the owner, or while it is stopped. */
