@@ -457,23 +457,6 @@ void memspan_heap_credit(struct memspan_account *account, uint64_t bytes, int fr
     }
 }
 
-/* In a section: whether a request is more than what is left to the heap's account, and nobody else
- * is to be asked. */
-bool memspan_heap_is_refused(struct memspan_heap *heap, uint64_t bytes, uint64_t *charged_p)
-{
-    struct memspan_account *account = heap->account;
-    bool refused;
-
-    if (!account->ends_with_null || !memspan_account_is_limited(account)) {
-        return false;
-    }
-    *charged_p = atomic_load_explicit(&account->charged_bytes, memory_order_seq_cst);
-    refused    = !atomic_load_explicit(&account->lending, memory_order_seq_cst) &&
-              (bytes > account->limit_bytes - *charged_p + (uint64_t)heap->credit);
-    heap->failed_count += refused ? 1 : 0;
-    return refused;
-}
-
 bool memspan_heap_refuses(uintptr_t handle, size_t size_bytes)
 {
     uint64_t bytes   = (uint64_t)size_bytes + MEMSPAN_CHARGE_OVERHEAD_BYTES;

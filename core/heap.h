@@ -338,7 +338,7 @@ struct memspan_heap *memspan_heap_enter(struct memspan_account *account,
 
 /* In a section: use credit for so many blocks; have the account charged until the credit, which is
  * less, does for so many bytes, or false; give back to the account what is more than the heap may
- * keep; whether a request is more than what is left, counted if it is. */
+ * keep. */
 static inline void memspan_heap_spend(struct memspan_heap *heap, uint64_t bytes, int blocks)
 {
     heap->credit -= (int64_t)bytes;
@@ -346,7 +346,24 @@ static inline void memspan_heap_spend(struct memspan_heap *heap, uint64_t bytes,
 }
 bool memspan_heap_borrow(struct memspan_heap *heap, uint64_t bytes);
 void memspan_heap_return_credit(struct memspan_heap *heap);
-bool memspan_heap_is_refused(struct memspan_heap *heap, uint64_t bytes, uint64_t *charged_p);
+
+/* In a section: whether a request is more than what is left to the heap's account, and nobody else
+ * is to be asked; counted if it is. */
+static inline bool memspan_heap_is_refused(struct memspan_heap *heap, uint64_t bytes,
+                                           uint64_t *charged_p)
+{
+    struct memspan_account *account = heap->account;
+    bool refused;
+
+    if (!account->ends_with_null || !memspan_account_is_limited(account)) {
+        return false;
+    }
+    *charged_p = atomic_load_explicit(&account->charged_bytes, memory_order_seq_cst);
+    refused    = !atomic_load_explicit(&account->lending, memory_order_seq_cst) &&
+              (bytes > account->limit_bytes - *charged_p + (uint64_t)heap->credit);
+    heap->failed_count += refused ? 1 : 0;
+    return refused;
+}
 
 /* Take a slab's remote list, counted and credited. By the heap's thread, or while it is stopped. */
 unsigned memspan_heap_collect(struct memspan_heap *heap, struct memspan_slab *slab);
