@@ -304,6 +304,7 @@ void *memspan_allocate_slowly(memspan_allocator_h handle, size_t align_bytes, si
     struct memspan_allocator *a;
     struct ask ask;
     void *address = NULL;
+    bool refused  = false;
 
     if (size_bytes > MEMSPAN_SMALL_MAX_BYTES) {
         address = memspan_heap_alloc_middle((uintptr_t)handle, align_bytes, size_bytes);
@@ -319,8 +320,11 @@ void *memspan_allocate_slowly(memspan_allocator_h handle, size_t align_bytes, si
     if (MEMSPAN_UNLIKELY(!memspan_is_power_of_two(align_bytes))) {
         memspan_error(MEMSPAN_ERR_INVALID, "alignment %zu is no power of two", align_bytes);
     } else {
-        ask     = (struct ask){.size_bytes = size_bytes, .align_bytes = align_bytes};
-        address = allocate_and_report(a, &ask);
+        address = memspan_store_take_first(a, align_bytes, size_bytes, &refused);
+        if ((address == NULL) && !refused) {
+            ask     = (struct ask){.size_bytes = size_bytes, .align_bytes = align_bytes};
+            address = allocate_and_report(a, &ask);
+        }
     }
     memspan_allocator_release(a);
     return address;

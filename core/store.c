@@ -2,8 +2,10 @@
 /* store.c: which part of the engine serves a request, and which one a pointer belongs to. */
 
 #include "core/store.h"
+#include "core/allocator_record.h"
 #include "core/base/error.h"
 #include "core/heap.h"
+#include "core/watch.h"
 
 /* ---- taking ---- */
 
@@ -89,6 +91,49 @@ memspan_status_t memspan_store_take(const struct memspan_store_request *request,
         /* No room for a slab, or no heap: there may still be room for this one. */
     }
     return take_block(request, zeroed_p, address_p);
+}
+
+/* Whether the account is charged directly, for what the pool gives as it is. */
+static bool is_plain(const struct memspan_allocator *a, size_t align_bytes, size_t size_bytes)
+{
+    return (size_bytes <= MEMSPAN_SMALL_MAX_BYTES) && (align_bytes == 1) &&
+           (a->traits.alignment <= MEMSPAN_UNIT_BYTES) && memspan_is_unwatched() &&
+           atomic_load_explicit(&a->has_objects, memory_order_relaxed) &&
+           !memspan_allocator_is_divided(a) && !memspan_account_earns_heaps(&a->account);
+}
+
+void *memspan_store_take_first(struct memspan_allocator *a, size_t align_bytes, size_t size_bytes,
+                               bool *refused_p)
+{
+    struct memspan_account *account      = &a->account;
+    struct memspan_provider *p           = atomic_load_explicit(&a->provider, memory_order_acquire);
+    uint64_t bytes                       = (uint64_t)size_bytes + MEMSPAN_CHARGE_OVERHEAD_BYTES;
+    struct memspan_block_request request = {.size_bytes      = size_bytes,
+                                            .align_bytes     = MEMSPAN_UNIT_BYTES,
+                                            .account         = account,
+                                            .requested_bytes = size_bytes};
+    struct memspan_record *r;
+
+    *refused_p = false;
+    if ((p == NULL) || !is_plain(a, align_bytes, size_bytes)) {
+        return NULL;
+    }
+    if (!memspan_heap_debit(account, bytes, 1)) {
+        *refused_p = account->ends_with_null &&
+                     !atomic_load_explicit(&account->closed, memory_order_relaxed);
+        if (*refused_p) {
+            atomic_fetch_add_explicit(&account->failed_count, 1, memory_order_relaxed);
+            memspan_error_limit(
+                bytes, account->limit_bytes,
+                atomic_load_explicit(&account->charged_bytes, memory_order_relaxed));
+        }
+        return NULL;
+    }
+    if (memspan_pool_alloc(p->pool, &request, &r) != MEMSPAN_OK) {
+        memspan_heap_credit(account, bytes, 0, 1);
+        return NULL;
+    }
+    return memspan_record_address(r);
 }
 
 /* ---- finding ---- */

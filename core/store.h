@@ -40,6 +40,12 @@ struct memspan_store_request {
 memspan_status_t memspan_store_take(const struct memspan_store_request *request, bool *zeroed_p,
                                     void **address_p);
 
+/* The short way of an allocator's first small blocks, charged here: while it has no heaps, is
+ * served as most are and nobody watches. NULL: take the long way, or, if *refused_p, its pool_size
+ * is used up and it ends with that. */
+void *memspan_store_take_first(struct memspan_allocator *allocator, size_t align_bytes,
+                               size_t size_bytes, bool *refused_p);
+
 /* Give the block that starts at @p address back. @p keep_charge: what it was charged stays charged;
  * the caller has another block for it. MEMSPAN_ERR_NOT_FOUND, with a message that says what the
  * address is, when no live block starts there. */
