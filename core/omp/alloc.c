@@ -86,11 +86,15 @@ static __attribute__((noinline)) void *alloc_past_heap(size_t size_bytes,
 static __attribute__((noinline)) void *
 alloc_next(size_t size_bytes, memspan_omp_allocator_t allocator, const void *caller)
 {
-    bool refused  = false;
-    void *pointer = (size_bytes > MEMSPAN_SMALL_MAX_BYTES)
-                        ? memspan_heap_alloc_middle(allocator, 1, size_bytes)
-                        : memspan_heap_alloc_next(allocator, size_bytes, &refused);
+    bool refused = false;
+    void *pointer;
 
+    if (size_bytes > MEMSPAN_SMALL_MAX_BYTES) {
+        pointer = memspan_heap_alloc_middle(allocator, 1, size_bytes);
+        refused = (pointer == NULL) && memspan_heap_refuses(allocator, size_bytes);
+    } else {
+        pointer = memspan_heap_alloc_next(allocator, size_bytes, &refused);
+    }
     if ((pointer == NULL) && !refused) {
         pointer = alloc_past_heap(size_bytes, allocator, caller, &refused);
     }
