@@ -4,12 +4,12 @@
 #include "backends/host/host.h"
 #include "core/base/file.h"
 #include "core/base/memory_limit.h"
+#include "core/base/pages.h"
 #include "core/base/text.h"
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 void host_lock_limits_read(struct host_lock_limits *limits_p)
@@ -82,8 +82,7 @@ memspan_status_t host_lock(const struct host *host, const memspan_block_t *block
     if (status != MEMSPAN_OK) {
         return status;
     }
-    /* Not by mlock(): the sanitizers' does nothing and says that it did. */
-    if (syscall(SYS_mlock, block->address, block->size_bytes) == 0) {
+    if (memspan_pages_lock(block->address, block->size_bytes) == 0) {
         return MEMSPAN_OK;
     }
     error = errno;

@@ -118,7 +118,7 @@ static void give_up(struct opencl_device *device, struct opencl_block *block)
     const struct opencl_calls *cl = &device->platform->state->cl;
 
     if (block->own_locked) {
-        munlock(block->base, block->size_bytes);
+        memspan_pages_unlock(block->base, block->size_bytes);
     }
     if (block->buffer != NULL) {
         cl->clReleaseMemObject(block->buffer);

@@ -7,7 +7,6 @@
 #include "core/base/platform.h"
 #include <errno.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/resource.h>
 
 /* Locked pages are what "pinned" means; without the trait it is done where the limit allows. */
@@ -18,7 +17,7 @@ static memspan_status_t lock_pages(const struct opencl_device *device,
     struct rlimit limit = {0, 0};
     int error;
 
-    if (mlock(block->base, block->size_bytes) == 0) {
+    if (memspan_pages_lock(block->base, block->size_bytes) == 0) {
         block->own_locked = true;
         given->flags |= MEMSPAN_BLOCK_PINNED;
         return MEMSPAN_OK;

@@ -13,7 +13,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 /* The calls that serve a kind. */
 struct provider {
@@ -135,7 +134,7 @@ static memspan_status_t lock_pages(const struct openmp *openmp, const memspan_bl
                                       "pinning %zu bytes needs more memory than is free",
                                       block->size_bytes);
     }
-    if (mlock(block->address, block->size_bytes) == 0) {
+    if (memspan_pages_lock(block->address, block->size_bytes) == 0) {
         return MEMSPAN_OK;
     }
     error = errno;
@@ -196,7 +195,7 @@ static memspan_status_t finish_host_pages(const struct openmp *openmp,
 static void give_back(struct raw *raw, int ordinal, const memspan_block_t *block)
 {
     if (raw->locked) {
-        munlock(block->address, block->size_bytes);
+        memspan_pages_unlock(block->address, block->size_bytes);
     }
     raw->free(raw->address, ordinal);
     free(raw);

@@ -5,6 +5,8 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #ifndef MAP_HUGE_SHIFT
 #define MAP_HUGE_SHIFT 26
@@ -139,4 +141,14 @@ void memspan_pages_advise(const memspan_services_t *services, const memspan_requ
 void memspan_pages_give_back(void *address, size_t size_bytes)
 {
     munmap(address, size_bytes);
+}
+
+int memspan_pages_lock(const void *address, size_t size_bytes)
+{
+    return (int)syscall(SYS_mlock, address, size_bytes);
+}
+
+void memspan_pages_unlock(const void *address, size_t size_bytes)
+{
+    (void)syscall(SYS_munlock, address, size_bytes);
 }

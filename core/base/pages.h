@@ -26,4 +26,9 @@ void memspan_pages_advise(const memspan_services_t *services, const memspan_requ
 
 void memspan_pages_give_back(void *address, size_t size_bytes);
 
+/* Lock pages into memory, or unlock them; as mlock() and munlock(), with errno. By the system call:
+ * the sanitizers' mlock() does nothing and returns 0. */
+int memspan_pages_lock(const void *address, size_t size_bytes);
+void memspan_pages_unlock(const void *address, size_t size_bytes);
+
 #endif /* MEMSPAN_CORE_BASE_PAGES_H */

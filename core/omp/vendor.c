@@ -5,6 +5,7 @@
 #include "core/allocator.h"
 #include "core/base/error.h"
 #include "core/base/log.h"
+#include "core/base/pages.h"
 #include "core/omp/abi.h"
 #include "core/omp/allocator.h"
 #include "core/omp/devices.h"
@@ -15,7 +16,6 @@
 #include "core/omp/target.h"
 #include <errno.h>
 #include <string.h>
-#include <sys/mman.h>
 
 typedef void *target_alloc_fn(size_t size_bytes, int device);
 typedef void target_free_fn(void *pointer, int device);
@@ -273,7 +273,7 @@ void *llvm_omp_target_lock_mem(void *pointer, size_t size_bytes, int device)
         memspan_omp_refused("llvm_omp_target_lock_mem");
         return NULL;
     }
-    if (mlock(pointer, size_bytes) != 0) {
+    if (memspan_pages_lock(pointer, size_bytes) != 0) {
         memspan_error_native(MEMSPAN_ERR_LIMIT, NULL, "mlock", errno, strerror(errno),
                              "raise the locked-memory limit (ulimit -l)",
                              "could not lock %zu bytes at %p", size_bytes, pointer);
@@ -292,7 +292,7 @@ void llvm_omp_target_unlock_mem(void *pointer, int device)
 
     if (((uintptr_t)pointer > 1) &&
         memspan_omp_table_take(&locked, (uintptr_t)pointer, &size_bytes)) {
-        munlock(pointer, size_bytes);
+        memspan_pages_unlock(pointer, size_bytes);
     } else if ((routine != 0) && (memspan_omp_runtime_device_count() > 0)) {
         ((target_free_fn *)routine)(pointer, device);
     }
