@@ -233,8 +233,11 @@ small_limits)
     run 0 sh -c "ulimit -s 64; exec '$oshrun' --pmix=off -n 2 echo small"
     prints 'small
 small'
-    run 0 sh -c "(ulimit -f 0; exec '$oshrun' --pmix=off -n 2 true) 2>&1 | cat >&2"
-    says 'that 2 PEs share: File too large (ulimit -f'
+    # The thread sanitizer makes a file of its own before main(), and is ended by the limit.
+    if [ -z "${TSAN_OPTIONS-}" ]; then
+        run 0 sh -c "(ulimit -f 0; exec '$oshrun' --pmix=off -n 2 true) 2>&1 | cat >&2"
+        says 'that 2 PEs share: File too large (ulimit -f'
+    fi
     ;;
 short_forms)
     for words in -n2 -c2 '-c 2' '-np 2' --n=2; do
