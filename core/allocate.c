@@ -184,7 +184,7 @@ __attribute__((noreturn)) static void end_program(const struct memspan_allocator
     abort();
 }
 
-/* Who is asked when @p a said no, pinned; NULL when nobody is. */
+/* The allocator to ask when @p a refused, pinned; NULL: there is none. */
 static struct memspan_allocator *next_to_ask(struct memspan_allocator *a, size_t size_bytes)
 {
     struct memspan_allocator *next = NULL;

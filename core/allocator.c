@@ -641,7 +641,7 @@ memspan_status_t memspan_allocator_destroy(memspan_allocator_h handle)
         retire(a);
     } else {
         atomic_store(&a->zombie, true);
-        /* The last use may have ended just before zombie was set: then nobody else looks. */
+        /* The last use may have ended just before zombie was set: then no other thread looks. */
         if (!is_in_use(a) && atomic_exchange(&a->zombie, false)) {
             retire(a);
         }

@@ -45,7 +45,7 @@ static inline const char *memspan_allocator_name(const struct memspan_allocator 
  */
 struct memspan_allocator *memspan_allocator_find(memspan_allocator_h handle);
 
-/* The same, and until it is released its record stays what it is, whoever destroys it. */
+/* The same, and until it is released its record stays, also when the allocator is destroyed. */
 struct memspan_allocator *memspan_allocator_pin(memspan_allocator_h handle);
 
 /* The same for 0 (the default allocator) and other vendors' handles too; NULL with an error. */

@@ -60,7 +60,7 @@ static void open_once(void)
 {
     void *handle;
 
-    /* hwloc loads plug-ins from where HWLOC_PLUGINS_PATH says, whoever runs it. */
+    /* hwloc loads plug-ins from where HWLOC_PLUGINS_PATH says, whatever rights the process has. */
     if (!memspan_environment_is_trusted()) {
         snprintf(problem, sizeof(problem), "hwloc is not opened: %s", MEMSPAN_UNTRUSTED_REASON);
         return;
