@@ -5,17 +5,17 @@
  * limit is exact and one thread's refused request never makes another's fail; then the store is
  * asked; then, if either said no, the fallback trait. A block remembers what it is charged to. */
 
-#include "core/allocator_record.h"
 #include "core/base/error.h"
 #include "core/base/log.h"
 #include "core/base/option.h"
 #include "core/base/platform.h"
-#include "core/guard.h"
-#include "core/heap.h"
+#include "core/debug/guard.h"
+#include "core/debug/watch.h"
+#include "core/engine/allocator_record.h"
+#include "core/engine/heap.h"
+#include "core/engine/pointer_map.h"
+#include "core/engine/store.h"
 #include "core/partitioner.h"
-#include "core/pointer_map.h"
-#include "core/store.h"
-#include "core/watch.h"
 #include <memspan/transfer.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,45 +28,44 @@ enum { ALIGN_LEAST = 16, FALLBACKS_MAX = 64 };
 
 struct ask {
     size_t size_bytes;
-    size_t align_bytes;              /* power of two; what the caller asked for */
-    bool zeroed;                     /* in: wanted */
-    const struct memspan_plan *plan; /* instead of the allocator's own, or NULL */
+    size_t align_bytes;          /* power of two; what the caller asked for */
+    bool zeroed;                 /* in: wanted */
+    const struct msp_plan *plan; /* instead of the allocator's own, or NULL */
     bool fallback;
     bool grows; /* for a block that has outgrown its place */
 };
 
-static memspan_status_t take_divided(struct memspan_allocator *a,
-                                     struct memspan_store_request *request, bool *zeroed_p,
-                                     void **address_p)
+static memspan_status_t take_divided(struct msp_allocator *a, struct msp_store_request *request,
+                                     bool *zeroed_p, void **address_p)
 {
-    struct memspan_partitioning partitioning;
+    struct msp_partitioning partitioning;
     memspan_status_t status;
 
-    request->size_bytes = memspan_round_up(request->size_bytes, memspan_page_size());
+    request->size_bytes = msp_round_up(request->size_bytes, msp_page_size());
     if (request->size_bytes == 0) {
         return memspan_error(MEMSPAN_ERR_NO_MEMORY, "%zu bytes are more than can be addressed",
                              request->owner.requested_bytes);
     }
-    status = memspan_partitioner_divide(a->traits.partitioner, a->traits.partitioner_arg, a->index,
-                                        a->space->handle, request->size_bytes, &partitioning);
+    status = msp_partitioner_divide(a->traits.partitioner, a->traits.partitioner_arg, a->index,
+                                    a->space->handle, request->size_bytes, &partitioning);
     if (status != MEMSPAN_OK) {
         return status;
     }
     request->parts      = partitioning.parts;
     request->part_count = partitioning.part_count;
-    status              = memspan_block_take(request, zeroed_p, address_p);
-    memspan_partitioner_release(a->traits.partitioner, &partitioning);
+    status              = msp_block_take(request, zeroed_p, address_p);
+    msp_partitioner_release(a->traits.partitioner, &partitioning);
     return status;
 }
 
-static memspan_status_t take(struct memspan_allocator *a, struct memspan_account *account,
+static memspan_status_t take(struct msp_allocator *a, struct msp_account *account,
                              const struct ask *ask, bool *zeroed_p, void **address_p)
 {
-    const struct memspan_plan *plan   = (ask->plan != NULL) ? ask->plan : a->plan;
-    struct memspan_provider *provider = memspan_plan_provider_here(plan);
+    const struct msp_plan *plan   = (ask->plan != NULL) ? ask->plan : a->plan;
+    struct msp_provider *provider = msp_plan_provider_here(plan);
     size_t align =
         (a->traits.alignment > ask->align_bytes) ? a->traits.alignment : ask->align_bytes;
-    struct memspan_store_request request = {
+    struct msp_store_request request = {
         .provider    = provider,
         .size_bytes  = ask->size_bytes,
         .align_bytes = (align < ALIGN_LEAST) ? ALIGN_LEAST : align,
@@ -78,7 +77,7 @@ static memspan_status_t take(struct memspan_allocator *a, struct memspan_account
     if (provider == NULL) {
         return memspan_error_last()->status;
     }
-    if (MEMSPAN_UNLIKELY(a->traits.partition == MEMSPAN_VALUE_PARTITIONER)) {
+    if (MSP_UNLIKELY(a->traits.partition == MEMSPAN_VALUE_PARTITIONER)) {
         return take_divided(a, &request, zeroed_p, address_p);
     }
     if ((ask->size_bytes >= plan->blocked_bytes) &&
@@ -86,18 +85,18 @@ static memspan_status_t take(struct memspan_allocator *a, struct memspan_account
         request.align_bytes = provider->direct_bytes; /* spread over nodes: a mapping of its own */
         request.grows       = false;                  /* its shares are those of its size */
     }
-    return memspan_block_take(&request, zeroed_p, address_p);
+    return msp_block_take(&request, zeroed_p, address_p);
 }
 
-static memspan_status_t clear(struct memspan_allocator *a, const struct ask *ask, void *address)
+static memspan_status_t clear(struct msp_allocator *a, const struct ask *ask, void *address)
 {
-    const struct memspan_provider *provider =
-        (ask->plan != NULL) ? ask->plan->provider : memspan_allocator_provider(a);
-    const struct memspan_device *d = provider->spec.device;
+    const struct msp_provider *provider =
+        (ask->plan != NULL) ? ask->plan->provider : msp_allocator_provider(a);
+    const struct msp_device *d = provider->spec.device;
     memspan_status_t status;
 
     /* Managed memory may be the device's now: its driver knows. */
-    if ((provider->spec.kind != MEMSPAN_KIND_MANAGED) && memspan_provider_host_touches(provider)) {
+    if ((provider->spec.kind != MEMSPAN_KIND_MANAGED) && msp_provider_host_touches(provider)) {
         memset(address, 0, ask->size_bytes);
         return MEMSPAN_OK;
     }
@@ -109,19 +108,19 @@ static memspan_status_t clear(struct memspan_allocator *a, const struct ask *ask
     return (status == MEMSPAN_OK) ? d->table->synchronize(d->state, d->ordinal, NULL) : status;
 }
 
-static memspan_status_t over_limit(const struct memspan_account *account, uint64_t bytes)
+static memspan_status_t over_limit(const struct msp_account *account, uint64_t bytes)
 {
     uint64_t charged = atomic_load_explicit(&account->charged_bytes, memory_order_relaxed);
 
-    return memspan_error_limit(bytes, account->limit_bytes, charged);
+    return msp_error_limit(bytes, account->limit_bytes, charged);
 }
 
 /* The account that @p bytes, of @p blocks, are charged to now; NULL with an error. */
-static struct memspan_account *charge(struct memspan_allocator *a, uint64_t bytes, int blocks)
+static struct msp_account *charge(struct msp_allocator *a, uint64_t bytes, int blocks)
 {
-    struct memspan_account *account = memspan_allocator_account(a);
+    struct msp_account *account = msp_allocator_account(a);
 
-    if ((account != NULL) && !memspan_heap_debit(account, bytes, blocks)) {
+    if ((account != NULL) && !msp_heap_debit(account, bytes, blocks)) {
         if (atomic_load_explicit(&account->closed, memory_order_relaxed)) {
             memspan_error(MEMSPAN_ERR_NOT_FOUND, "the allocator does not exist any more");
         } else {
@@ -132,17 +131,17 @@ static struct memspan_account *charge(struct memspan_allocator *a, uint64_t byte
     return account;
 }
 
-static void *allocate_from(struct memspan_allocator *a, const struct ask *ask)
+static void *allocate_from(struct msp_allocator *a, const struct ask *ask)
 {
-    uint64_t bytes = (uint64_t)ask->size_bytes + MEMSPAN_CHARGE_OVERHEAD_BYTES;
+    uint64_t bytes = (uint64_t)ask->size_bytes + MSP_CHARGE_OVERHEAD_BYTES;
     bool zeroed    = ask->zeroed;
-    struct memspan_account *account;
+    struct msp_account *account;
     void *address;
 
-    if (memspan_allocator_provider(a) == NULL) {
+    if (msp_allocator_provider(a) == NULL) {
         return NULL; /* also makes a predefined allocator's traits */
     }
-    if (MEMSPAN_UNLIKELY(ask->size_bytes > (SIZE_MAX >> 4))) {
+    if (MSP_UNLIKELY(ask->size_bytes > (SIZE_MAX >> 4))) {
         memspan_error(MEMSPAN_ERR_NO_MEMORY, "%zu bytes are more than can be addressed",
                       ask->size_bytes);
         return NULL;
@@ -151,12 +150,12 @@ static void *allocate_from(struct memspan_allocator *a, const struct ask *ask)
     if (account == NULL) {
         return NULL;
     }
-    if (MEMSPAN_UNLIKELY(take(a, account, ask, &zeroed, &address) != MEMSPAN_OK)) {
-        memspan_heap_credit(account, bytes, 0, 1);
+    if (MSP_UNLIKELY(take(a, account, ask, &zeroed, &address) != MEMSPAN_OK)) {
+        msp_heap_credit(account, bytes, 0, 1);
         return NULL;
     }
     if (ask->zeroed && !zeroed && (clear(a, ask, address) != MEMSPAN_OK)) {
-        memspan_block_give(address, false);
+        msp_block_give(address, false);
         return NULL;
     }
     return address;
@@ -165,8 +164,7 @@ static void *allocate_from(struct memspan_allocator *a, const struct ask *ask)
 /* ---- fallback ---- */
 
 /* OpenMP: abort_fb ends the program when the request cannot be met. */
-__attribute__((noreturn)) static void end_program(const struct memspan_allocator *a,
-                                                  size_t size_bytes)
+__attribute__((noreturn)) static void end_program(const struct msp_allocator *a, size_t size_bytes)
 {
     char line[1200];
     int n = snprintf(line, sizeof(line),
@@ -180,82 +178,81 @@ __attribute__((noreturn)) static void end_program(const struct memspan_allocator
     if (write(STDERR_FILENO, line, (size_t)n) < 0) {
         /* Nowhere left to say so. */
     }
-    memspan_watch_ending();
+    msp_watch_ending();
     abort();
 }
 
 /* The allocator to ask when @p a refused, pinned; NULL: there is none. */
-static struct memspan_allocator *next_to_ask(struct memspan_allocator *a, size_t size_bytes)
+static struct msp_allocator *next_to_ask(struct msp_allocator *a, size_t size_bytes)
 {
-    struct memspan_allocator *next = NULL;
+    struct msp_allocator *next = NULL;
 
     switch (a->traits.fallback) {
     case MEMSPAN_VALUE_ABORT_FB:
         end_program(a, size_bytes);
     case MEMSPAN_VALUE_ALLOCATOR_FB:
-        next = memspan_allocator_pin(a->traits.fb_data);
+        next = msp_allocator_pin(a->traits.fb_data);
         if (next == NULL) {
-            next = memspan_allocator_pin(memspan_allocator_of_vendor(a->traits.fb_data));
+            next = msp_allocator_pin(msp_allocator_of_vendor(a->traits.fb_data));
         }
         break;
     case MEMSPAN_VALUE_DEFAULT_MEM_FB:
-        next = memspan_allocator_pin(MEMSPAN_ALLOCATOR_DEFAULT);
+        next = msp_allocator_pin(MEMSPAN_ALLOCATOR_DEFAULT);
         break;
     default: /* null_fb */
         break;
     }
     if (next == a) {
-        memspan_allocator_release(next);
+        msp_allocator_release(next);
         return NULL;
     }
     return next;
 }
 
-static void report_fallback(struct memspan_allocator *a, struct memspan_allocator *given,
-                            size_t size_bytes, void *address)
+static void report_fallback(struct msp_allocator *a, struct msp_allocator *given, size_t size_bytes,
+                            void *address)
 {
     int policy;
 
     atomic_fetch_add_explicit(&a->fallback_count, 1, memory_order_relaxed);
-    if (MEMSPAN_UNLIKELY(memspan_watching())) {
-        memspan_watch_fallback(a, given, size_bytes, address);
+    if (MSP_UNLIKELY(msp_watching())) {
+        msp_watch_fallback(a, given, size_bytes, address);
     }
-    policy = memspan_option_choice(MEMSPAN_OPTION_FALLBACK);
-    if ((policy != MEMSPAN_FALLBACK_QUIET) && !atomic_exchange(&a->warned, true)) {
+    policy = msp_option_choice(MSP_OPTION_FALLBACK);
+    if ((policy != MSP_FALLBACK_QUIET) && !atomic_exchange(&a->warned, true)) {
         /* By default no warning: other runtimes fall back in silence, and there are scripts that
          * check standard error. */
-        memspan_log((policy == MEMSPAN_FALLBACK_INFO) ? MEMSPAN_LOG_INFO : MEMSPAN_LOG_WARN, "core",
-                    "%zu bytes came from a fallback (said once for each allocator): %s", size_bytes,
-                    memspan_error_text());
+        msp_log((policy == MSP_FALLBACK_INFO) ? MEMSPAN_LOG_INFO : MEMSPAN_LOG_WARN, "core",
+                "%zu bytes came from a fallback (said once for each allocator): %s", size_bytes,
+                memspan_error_text());
     }
 }
 
-static void *fail(struct memspan_allocator *first, size_t size_bytes)
+static void *fail(struct msp_allocator *first, size_t size_bytes)
 {
-    if (MEMSPAN_UNLIKELY(memspan_watching())) {
-        memspan_watch_failed(first, size_bytes);
+    if (MSP_UNLIKELY(msp_watching())) {
+        msp_watch_failed(first, size_bytes);
     }
     return NULL;
 }
 
 /* One allocator's answer. */
-static void *ask_one(struct memspan_allocator *first, struct memspan_allocator *a,
-                     const struct ask *ask)
+static void *ask_one(struct msp_allocator *first, struct msp_allocator *a, const struct ask *ask)
 {
     void *address = allocate_from(a, ask);
 
-    if (MEMSPAN_UNLIKELY(address == NULL)) {
+    if (MSP_UNLIKELY(address == NULL)) {
         atomic_fetch_add_explicit(&a->account.failed_count, 1, memory_order_relaxed);
-    } else if (MEMSPAN_UNLIKELY(a != first)) {
+    } else if (MSP_UNLIKELY(a != first)) {
         report_fallback(first, a, ask->size_bytes, address);
     }
     return address;
 }
 
-static void *allocate(struct memspan_allocator *first, struct ask *ask)
+static void *allocate(struct msp_allocator *first, struct ask *ask)
 {
-    struct memspan_allocator *a = first;
-    struct memspan_allocator *next;
+    struct msp_allocator *a = first;
+    struct msp_allocator *next;
     void *address = ask_one(first, a, ask);
     int asked;
 
@@ -266,14 +263,14 @@ static void *allocate(struct memspan_allocator *first, struct ask *ask)
         ask->plan     = NULL;
         ask->fallback = true;
         next          = next_to_ask(a, ask->size_bytes);
-        memspan_allocator_release((a == first) ? NULL : a);
+        msp_allocator_release((a == first) ? NULL : a);
         if (next == NULL) {
             return fail(first, ask->size_bytes);
         }
         a       = next;
         address = ask_one(first, a, ask);
     }
-    memspan_allocator_release((a == first) ? NULL : a);
+    msp_allocator_release((a == first) ? NULL : a);
     if (address == NULL) {
         memspan_error(MEMSPAN_ERR_CONFLICT, "the fallbacks of an allocator lead round in a circle");
         return fail(first, ask->size_bytes);
@@ -284,69 +281,68 @@ static void *allocate(struct memspan_allocator *first, struct ask *ask)
 /* Inside a chunk hook no memory is given or taken. */
 static bool forbidden(void)
 {
-    return MEMSPAN_UNLIKELY(memspan_watching()) && memspan_watch_refuses();
+    return MSP_UNLIKELY(msp_watching()) && msp_watch_refuses();
 }
 
-static void *allocate_and_report(struct memspan_allocator *a, struct ask *ask)
+static void *allocate_and_report(struct msp_allocator *a, struct ask *ask)
 {
     void *address = allocate(a, ask);
 
-    if (MEMSPAN_UNLIKELY(memspan_watching()) && (address != NULL)) {
-        memspan_watch_allocated(address);
+    if (MSP_UNLIKELY(msp_watching()) && (address != NULL)) {
+        msp_watch_allocated(address);
     }
     return address;
 }
 
 /* ---- public ---- */
 
-void *memspan_allocate_slowly(memspan_allocator_h handle, size_t align_bytes, size_t size_bytes)
+void *msp_allocate_slowly(memspan_allocator_h handle, size_t align_bytes, size_t size_bytes)
 {
-    struct memspan_allocator *a;
+    struct msp_allocator *a;
     struct ask ask;
     void *address = NULL;
     bool refused  = false;
 
-    if (size_bytes > MEMSPAN_SMALL_MAX_BYTES) {
-        address = memspan_heap_alloc_middle((uintptr_t)handle, align_bytes, size_bytes);
+    if (size_bytes > MSP_SMALL_MAX_BYTES) {
+        address = msp_heap_alloc_middle((uintptr_t)handle, align_bytes, size_bytes);
     }
-    if ((address != NULL) || memspan_heap_refuses((uintptr_t)handle, size_bytes)) {
+    if ((address != NULL) || msp_heap_refuses((uintptr_t)handle, size_bytes)) {
         return address;
     }
-    a = memspan_allocator_acquire(handle);
+    a = msp_allocator_acquire(handle);
     if ((a == NULL) || (size_bytes == 0) || forbidden()) {
-        memspan_allocator_release(a);
+        msp_allocator_release(a);
         return NULL;
     }
-    if (MEMSPAN_UNLIKELY(!memspan_is_power_of_two(align_bytes))) {
+    if (MSP_UNLIKELY(!msp_is_power_of_two(align_bytes))) {
         memspan_error(MEMSPAN_ERR_INVALID, "alignment %zu is no power of two", align_bytes);
     } else {
-        address = memspan_store_take_first(a, align_bytes, size_bytes, &refused);
+        address = msp_store_take_first(a, align_bytes, size_bytes, &refused);
         if ((address == NULL) && !refused) {
             ask     = (struct ask){.size_bytes = size_bytes, .align_bytes = align_bytes};
             address = allocate_and_report(a, &ask);
         }
     }
-    memspan_allocator_release(a);
+    msp_allocator_release(a);
     return address;
 }
 
 void *memspan_alloc(memspan_allocator_h handle, size_t size_bytes)
 {
-    void *address = memspan_heap_alloc_fast((uintptr_t)handle, 1, size_bytes);
+    void *address = msp_heap_alloc_fast((uintptr_t)handle, 1, size_bytes);
     bool refused;
 
-    if (MEMSPAN_LIKELY(address != NULL)) {
+    if (MSP_LIKELY(address != NULL)) {
         return address;
     }
-    if (size_bytes > MEMSPAN_SMALL_MAX_BYTES) {
-        return memspan_allocate_slowly(handle, 1, size_bytes);
+    if (size_bytes > MSP_SMALL_MAX_BYTES) {
+        return msp_allocate_slowly(handle, 1, size_bytes);
     }
-    address = memspan_heap_alloc_next((uintptr_t)handle, size_bytes, &refused);
+    address = msp_heap_alloc_next((uintptr_t)handle, size_bytes, &refused);
     if ((address == NULL) && !refused) {
-        address = memspan_heap_alloc_scoped((uintptr_t)handle, size_bytes, &refused);
+        address = msp_heap_alloc_scoped((uintptr_t)handle, size_bytes, &refused);
     }
-    return ((address != NULL) || refused) ? address
-                                          : memspan_allocate_slowly(handle, 1, size_bytes);
+    return ((address != NULL) || refused) ? address : msp_allocate_slowly(handle, 1, size_bytes);
 }
 
 void *memspan_aligned_alloc(memspan_allocator_h handle, size_t align_bytes, size_t size_bytes)
@@ -356,13 +352,11 @@ void *memspan_aligned_alloc(memspan_allocator_h handle, size_t align_bytes, size
     if (align_bytes == 1) {
         return memspan_alloc(handle, size_bytes);
     }
-    if (MEMSPAN_LIKELY(memspan_is_power_of_two(align_bytes) &&
-                       (align_bytes <= MEMSPAN_SMALL_ALIGN_MAX))) {
-        address = memspan_heap_alloc_fast((uintptr_t)handle, align_bytes, size_bytes);
+    if (MSP_LIKELY(msp_is_power_of_two(align_bytes) && (align_bytes <= MSP_SMALL_ALIGN_MAX))) {
+        address = msp_heap_alloc_fast((uintptr_t)handle, align_bytes, size_bytes);
     }
-    return MEMSPAN_LIKELY(address != NULL)
-               ? address
-               : memspan_allocate_slowly(handle, align_bytes, size_bytes);
+    return MSP_LIKELY(address != NULL) ? address
+                                       : msp_allocate_slowly(handle, align_bytes, size_bytes);
 }
 
 /* The fast paths and clearing; NULL: take the slow way. */
@@ -372,23 +366,23 @@ static void *allocate_zeroed_fast(memspan_allocator_h handle, size_t align_bytes
     void *address = NULL;
     size_t total;
 
-    if (__builtin_mul_overflow(count, size_bytes, &total) || (total > MEMSPAN_MIDDLE_MAX_BYTES) ||
-        !memspan_is_power_of_two(align_bytes) || (align_bytes > MEMSPAN_SMALL_ALIGN_MAX) ||
-        !memspan_heap_is_cleared_by_host((uintptr_t)handle)) {
+    if (__builtin_mul_overflow(count, size_bytes, &total) || (total > MSP_MIDDLE_MAX_BYTES) ||
+        !msp_is_power_of_two(align_bytes) || (align_bytes > MSP_SMALL_ALIGN_MAX) ||
+        !msp_heap_is_cleared_by_host((uintptr_t)handle)) {
         return NULL;
     }
-    address = (total > MEMSPAN_SMALL_MAX_BYTES)
-                  ? memspan_heap_alloc_middle((uintptr_t)handle, align_bytes, total)
-                  : memspan_heap_alloc_fast((uintptr_t)handle, align_bytes, total);
+    address = (total > MSP_SMALL_MAX_BYTES)
+                  ? msp_heap_alloc_middle((uintptr_t)handle, align_bytes, total)
+                  : msp_heap_alloc_fast((uintptr_t)handle, align_bytes, total);
     return (address == NULL) ? NULL : memset(address, 0, total);
 }
 
-static void *allocate_zeroed(struct memspan_allocator *a, size_t align_bytes, size_t count,
+static void *allocate_zeroed(struct msp_allocator *a, size_t align_bytes, size_t count,
                              size_t size_bytes)
 {
     struct ask ask = {.align_bytes = align_bytes, .zeroed = true};
 
-    if (!memspan_is_power_of_two(align_bytes)) {
+    if (!msp_is_power_of_two(align_bytes)) {
         memspan_error(MEMSPAN_ERR_INVALID, "alignment %zu is no power of two", align_bytes);
         return NULL;
     }
@@ -400,39 +394,39 @@ static void *allocate_zeroed(struct memspan_allocator *a, size_t align_bytes, si
     return allocate_and_report(a, &ask);
 }
 
-void *memspan_allocate_zeroed(memspan_allocator_h handle, size_t align_bytes, size_t count,
-                              size_t size_bytes)
+void *msp_allocate_zeroed(memspan_allocator_h handle, size_t align_bytes, size_t count,
+                          size_t size_bytes)
 {
     void *address = allocate_zeroed_fast(handle, align_bytes, count, size_bytes);
-    struct memspan_allocator *a;
+    struct msp_allocator *a;
 
-    if (MEMSPAN_LIKELY(address != NULL)) {
+    if (MSP_LIKELY(address != NULL)) {
         return address;
     }
-    a = memspan_allocator_acquire(handle);
+    a = msp_allocator_acquire(handle);
     if ((a != NULL) && (count > 0) && (size_bytes > 0) && !forbidden()) {
         address = allocate_zeroed(a, align_bytes, count, size_bytes);
     }
-    memspan_allocator_release(a);
+    msp_allocator_release(a);
     return address;
 }
 
 void *memspan_calloc(memspan_allocator_h handle, size_t count, size_t size_bytes)
 {
-    return memspan_allocate_zeroed(handle, 1, count, size_bytes);
+    return msp_allocate_zeroed(handle, 1, count, size_bytes);
 }
 
-static void *allocate_with(struct memspan_allocator *a, size_t size_bytes,
-                           const memspan_trait_t *given, size_t count)
+static void *allocate_with(struct msp_allocator *a, size_t size_bytes, const memspan_trait_t *given,
+                           size_t count)
 {
-    struct ask ask               = {.size_bytes = size_bytes, .align_bytes = 1};
-    struct memspan_traits traits = a->traits;
-    const struct memspan_space *space;
-    struct memspan_plan plan;
+    struct ask ask           = {.size_bytes = size_bytes, .align_bytes = 1};
+    struct msp_traits traits = a->traits;
+    const struct msp_space *space;
+    struct msp_plan plan;
     void *address = NULL;
     size_t i;
 
-    if (memspan_traits_apply(&traits, a->space->target, given, count) != MEMSPAN_OK) {
+    if (msp_traits_apply(&traits, a->space->target, given, count) != MEMSPAN_OK) {
         return NULL;
     }
     for (i = 0; i < count; i++) {
@@ -441,55 +435,55 @@ static void *allocate_with(struct memspan_allocator *a, size_t size_bytes,
             memspan_error(MEMSPAN_ERR_INVALID,
                           "trait %s belongs to the allocator, not to one allocation",
                           memspan_trait_key_text(given[i].key));
-            memspan_error_hint("derive an allocator with memspan_allocator_derive()");
+            msp_error_hint("derive an allocator with memspan_allocator_derive()");
             return NULL;
         }
     }
-    space = memspan_space_resolve(a->space->handle);
-    if ((space == NULL) || (memspan_plan_make(space, &traits, &plan) != MEMSPAN_OK)) {
+    space = msp_space_resolve(a->space->handle);
+    if ((space == NULL) || (msp_plan_make(space, &traits, &plan) != MEMSPAN_OK)) {
         return NULL;
     }
-    memspan_plan_report(&plan);
-    if (memspan_plan_provide(&plan) == MEMSPAN_OK) {
+    msp_plan_report(&plan);
+    if (msp_plan_provide(&plan) == MEMSPAN_OK) {
         ask.align_bytes = traits.alignment;
         ask.plan        = &plan;
         address         = allocate_and_report(a, &ask);
     }
-    memspan_plan_clear(&plan);
+    msp_plan_clear(&plan);
     return address;
 }
 
 void *memspan_alloc_with(memspan_allocator_h handle, size_t size_bytes,
                          const memspan_trait_t *given, size_t count)
 {
-    struct memspan_allocator *a = memspan_allocator_acquire(handle);
-    void *address               = NULL;
+    struct msp_allocator *a = msp_allocator_acquire(handle);
+    void *address           = NULL;
 
     if ((a != NULL) && (size_bytes > 0) && !forbidden() &&
-        (memspan_allocator_ensure_plan(a) == MEMSPAN_OK)) {
+        (msp_allocator_ensure_plan(a) == MEMSPAN_OK)) {
         address = allocate_with(a, size_bytes, given, count);
     }
-    memspan_allocator_release(a);
+    msp_allocator_release(a);
     return address;
 }
 
-memspan_status_t memspan_free_slowly(void *pointer)
+memspan_status_t msp_free_slowly(void *pointer)
 {
-    uintptr_t entry = memspan_map_find(pointer);
+    uintptr_t entry = msp_map_find(pointer);
 
-    if (memspan_is_unwatched() && ((entry & MEMSPAN_ENTRY_SLAB) != 0)) {
-        return memspan_store_give(pointer, false);
+    if (msp_is_unwatched() && ((entry & MSP_ENTRY_SLAB) != 0)) {
+        return msp_store_give(pointer, false);
     }
-    if ((pointer == NULL) || ((entry != 0) && memspan_heap_free_middle(entry, pointer))) {
+    if ((pointer == NULL) || ((entry != 0) && msp_heap_free_middle(entry, pointer))) {
         return MEMSPAN_OK;
     }
-    if (MEMSPAN_UNLIKELY(memspan_watching())) {
-        if (memspan_watch_refuses()) {
+    if (MSP_UNLIKELY(msp_watching())) {
+        if (msp_watch_refuses()) {
             return MEMSPAN_ERR_CONFLICT;
         }
-        memspan_watch_freeing(pointer);
+        msp_watch_freeing(pointer);
     }
-    return memspan_block_give(pointer, false);
+    return msp_block_give(pointer, false);
 }
 
 memspan_status_t memspan_free(void *pointer)
@@ -497,53 +491,53 @@ memspan_status_t memspan_free(void *pointer)
     memspan_status_t status;
     uintptr_t entry;
 
-    if (MEMSPAN_LIKELY(memspan_heap_free_fast(pointer))) {
+    if (MSP_LIKELY(msp_heap_free_fast(pointer))) {
         return MEMSPAN_OK;
     }
-    entry = memspan_map_find(pointer);
-    if ((entry != 0) && memspan_heap_free_middle(entry, pointer)) {
+    entry = msp_map_find(pointer);
+    if ((entry != 0) && msp_heap_free_middle(entry, pointer)) {
         return MEMSPAN_OK;
     }
-    status = memspan_free_slowly(pointer);
-    if (MEMSPAN_UNLIKELY(status == MEMSPAN_ERR_NOT_FOUND)) {
-        memspan_block_refused(pointer, "free");
+    status = msp_free_slowly(pointer);
+    if (MSP_UNLIKELY(status == MEMSPAN_ERR_NOT_FOUND)) {
+        msp_block_refused(pointer, "free");
     }
     return status;
 }
 
-bool memspan_pointer_is_ours(const void *pointer)
+bool msp_pointer_is_ours(const void *pointer)
 {
-    return memspan_store_chunk(pointer) != NULL;
+    return msp_store_chunk(pointer) != NULL;
 }
 
 /* A function of its own, so that the short way saves no registers for it. */
 static __attribute__((noinline)) memspan_kind_t kind_in_partial(const void *pointer,
                                                                 uintptr_t entry)
 {
-    return (memspan_store_chunk(pointer) == NULL) ? MEMSPAN_KIND_NONE : memspan_entry_kind(entry);
+    return (msp_store_chunk(pointer) == NULL) ? MEMSPAN_KIND_NONE : msp_entry_kind(entry);
 }
 
 memspan_kind_t memspan_pointer_kind(const void *pointer)
 {
-    uintptr_t entry = memspan_map_find(pointer);
+    uintptr_t entry = msp_map_find(pointer);
 
-    if (MEMSPAN_UNLIKELY((entry & MEMSPAN_ENTRY_PARTIAL) != 0)) {
+    if (MSP_UNLIKELY((entry & MSP_ENTRY_PARTIAL) != 0)) {
         return kind_in_partial(pointer, entry);
     }
-    return memspan_entry_kind(entry);
+    return msp_entry_kind(entry);
 }
 
 /* ---- changing sizes ---- */
 
-static void report_resized(const struct memspan_block_view *old, void *address)
+static void report_resized(const struct msp_block_view *old, void *address)
 {
-    if (MEMSPAN_UNLIKELY(memspan_watching())) {
-        memspan_watch_reallocated(old, address);
+    if (MSP_UNLIKELY(msp_watching())) {
+        msp_watch_reallocated(old, address);
     }
 }
 
 /* Moves the contents of a block to a new one, which takes over its charge. */
-static void *move_within(struct memspan_allocator *a, const struct memspan_block_view *old,
+static void *move_within(struct msp_allocator *a, const struct msp_block_view *old,
                          size_t size_bytes)
 {
     size_t old_bytes = old->owner.requested_bytes;
@@ -557,62 +551,61 @@ static void *move_within(struct memspan_allocator *a, const struct memspan_block
     }
     if (memspan_copy(address, old->address, (old_bytes < size_bytes) ? old_bytes : size_bytes) !=
         MEMSPAN_OK) {
-        memspan_block_give(address, true);
-        memspan_heap_debit(old->owner.account, 0, 1); /* that free was counted */
+        msp_block_give(address, true);
+        msp_heap_debit(old->owner.account, 0, 1); /* that free was counted */
         return NULL;
     }
     report_resized(old, address);
-    memspan_block_give(old->address, true);
+    msp_block_give(old->address, true);
     return address;
 }
 
 /* The same allocator: only the growth is charged, and the block stays where it is if it fits.
  * *refused_p: somebody else may be asked. */
-static void *resize_own(struct memspan_allocator *a, const struct memspan_block_view *old,
+static void *resize_own(struct msp_allocator *a, const struct msp_block_view *old,
                         size_t size_bytes, bool *refused_p)
 {
-    struct memspan_account *account = old->owner.account;
-    size_t old_bytes                = old->owner.requested_bytes;
-    size_t growth                   = (size_bytes > old_bytes) ? size_bytes - old_bytes : 0;
+    struct msp_account *account = old->owner.account;
+    size_t old_bytes            = old->owner.requested_bytes;
+    size_t growth               = (size_bytes > old_bytes) ? size_bytes - old_bytes : 0;
     void *address;
 
-    *refused_p = (growth > (SIZE_MAX >> 4)) || !memspan_heap_debit(account, growth, 0);
+    *refused_p = (growth > (SIZE_MAX >> 4)) || !msp_heap_debit(account, growth, 0);
     if (*refused_p) {
         over_limit(account, growth);
         return NULL;
     }
-    address = memspan_block_resize(old->address, size_bytes, a->traits.alignment);
+    address = msp_block_resize(old->address, size_bytes, a->traits.alignment);
     if (address != NULL) {
         report_resized(old, address);
     } else {
-        memspan_heap_debit(account, 0, 1);
+        msp_heap_debit(account, 0, 1);
         address = move_within(a, old, size_bytes);
         if (address == NULL) {
-            memspan_heap_credit(account, growth, 0, 1);
+            msp_heap_credit(account, growth, 0, 1);
             *refused_p = true;
             return NULL;
         }
     }
     if (size_bytes < old_bytes) {
-        memspan_heap_credit(account, old_bytes - size_bytes, 0, 0);
+        msp_heap_credit(account, old_bytes - size_bytes, 0, 0);
     }
     return address;
 }
 
 /* The allocator cannot; if its fallback is where the block already is, it may stay. */
-static bool stays_with_fallback(struct memspan_allocator *a, const struct memspan_block_view *old,
+static bool stays_with_fallback(struct msp_allocator *a, const struct msp_block_view *old,
                                 size_t size_bytes)
 {
-    struct memspan_allocator *next = (a->traits.fallback == MEMSPAN_VALUE_DEFAULT_MEM_FB)
-                                         ? memspan_allocator_find(MEMSPAN_ALLOCATOR_DEFAULT)
-                                         : NULL;
+    struct msp_allocator *next = (a->traits.fallback == MEMSPAN_VALUE_DEFAULT_MEM_FB)
+                                     ? msp_allocator_find(MEMSPAN_ALLOCATOR_DEFAULT)
+                                     : NULL;
 
     return (next != NULL) && (next == old->owner.account->allocator) &&
            (size_bytes <= old->capacity_bytes);
 }
 
-static void *move(struct memspan_allocator *a, const struct memspan_block_view *old,
-                  size_t size_bytes)
+static void *move(struct msp_allocator *a, const struct msp_block_view *old, size_t size_bytes)
 {
     struct ask ask = {.size_bytes = size_bytes, .align_bytes = 1};
     size_t keep =
@@ -622,7 +615,7 @@ static void *move(struct memspan_allocator *a, const struct memspan_block_view *
 
     if (address == NULL) {
         if (stays_with_fallback(a, old, size_bytes)) {
-            struct memspan_allocator *next = old->owner.account->allocator;
+            struct msp_allocator *next = old->owner.account->allocator;
 
             atomic_fetch_add_explicit(&a->account.failed_count, 1, memory_order_relaxed);
             report_fallback(a, next, size_bytes, old->address);
@@ -634,17 +627,16 @@ static void *move(struct memspan_allocator *a, const struct memspan_block_view *
         return NULL;
     }
     if (memspan_copy(address, old->address, keep) != MEMSPAN_OK) {
-        memspan_block_give(address, false);
+        msp_block_give(address, false);
         return NULL;
     }
     report_resized(old, address);
-    memspan_block_give(old->address, false);
+    msp_block_give(old->address, false);
     return address;
 }
 
 /* @p a is pinned, or that of the block, which keeps it. */
-static void *resize(struct memspan_allocator *a, const struct memspan_block_view *old,
-                    size_t size_bytes)
+static void *resize(struct msp_allocator *a, const struct msp_block_view *old, size_t size_bytes)
 {
     void *address;
     bool refused;
@@ -658,8 +650,8 @@ static void *resize(struct memspan_allocator *a, const struct memspan_block_view
 
 void *memspan_realloc(memspan_allocator_h handle, void *pointer, size_t size_bytes)
 {
-    struct memspan_block_view old;
-    struct memspan_allocator *a;
+    struct msp_block_view old;
+    struct msp_allocator *a;
     void *address;
 
     if (forbidden()) {
@@ -672,17 +664,17 @@ void *memspan_realloc(memspan_allocator_h handle, void *pointer, size_t size_byt
         memspan_free(pointer);
         return NULL;
     }
-    if (!memspan_block_find(pointer, &old) || (old.address != pointer)) {
+    if (!msp_block_find(pointer, &old) || (old.address != pointer)) {
         memspan_error(MEMSPAN_ERR_NOT_FOUND, "%p is not the start of a live block of Memspan",
                       pointer);
-        memspan_block_refused(pointer, "realloc");
+        msp_block_refused(pointer, "realloc");
         return NULL;
     }
     if (handle == MEMSPAN_ALLOCATOR_NULL) {
         return resize(old.owner.account->allocator, &old, size_bytes);
     }
-    a       = memspan_allocator_acquire(handle);
+    a       = msp_allocator_acquire(handle);
     address = (a == NULL) ? NULL : resize(a, &old, size_bytes);
-    memspan_allocator_release(a);
+    msp_allocator_release(a);
     return address;
 }

@@ -8,25 +8,24 @@
  * table_lock guards the list of unused records, the making of plans and ending. It is not held
  * while a driver is opened for a new allocator, but is for a predefined one's first use. */
 
-#include "core/allocator_record.h"
 #include "core/base/error.h"
 #include "core/base/platform.h"
+#include "core/debug/watch.h"
+#include "core/engine/allocator_record.h"
+#include "core/engine/heap.h"
+#include "core/engine/retired.h"
 #include "core/fork.h"
-#include "core/heap.h"
 #include "core/partitioner.h"
 #include "core/plan_table.h"
-#include "core/retired.h"
-#include "core/watch.h"
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum {
-    INDEX_BITS = 20,
-    INDEX_MASK = (1 << INDEX_BITS) - 1,
-    INDEX_FIRST =
-        16, /* handles end in other numbers than the predefined ones: memspan_heap_slot() */
+    INDEX_BITS  = 20,
+    INDEX_MASK  = (1 << INDEX_BITS) - 1,
+    INDEX_FIRST = 16, /* handles end in other numbers than the predefined ones: msp_heap_slot() */
     GENERATION_BITS = 20,
     PAGE_SHIFT      = 8,
     PAGE_RECORDS    = 1 << PAGE_SHIFT,
@@ -40,7 +39,7 @@ enum {
 static const uintptr_t handle_mark      = UINT64_C(0x4d53410000000000);
 static const uintptr_t handle_mark_bits = UINT64_C(0xffffff0000000000);
 
-static struct memspan_allocator predefined[PREDEFINED] = {
+static struct msp_allocator predefined[PREDEFINED] = {
     {.handle = 0}, {.handle = 1}, {.handle = 2}, {.handle = 3}, {.handle = 4},
     {.handle = 5}, {.handle = 6}, {.handle = 7}, {.handle = 8},
 };
@@ -57,40 +56,40 @@ static const char *const predefined_names[PREDEFINED] = {
 };
 static const uintptr_t predefined_spaces[PREDEFINED] = {0, 99, 1, 2, 3, 4, 99, 99, 99};
 
-static _Atomic(struct memspan_allocator *) pages[PAGES_MAX] MEMSPAN_SPARSE;
+static _Atomic(struct msp_allocator *) pages[PAGES_MAX] MSP_SPARSE;
 static atomic_size_t record_count;
-static struct memspan_allocator *unused; /* under table_lock, as is record_count's growth */
+static struct msp_allocator *unused; /* under table_lock, as is record_count's growth */
 static pthread_mutex_t table_lock = PTHREAD_MUTEX_INITIALIZER;
 
 /* ---- finding ---- */
 
-static bool is_predefined(const struct memspan_allocator *a)
+static bool is_predefined(const struct msp_allocator *a)
 {
     return (a >= predefined) && (a < predefined + PREDEFINED);
 }
 
-static struct memspan_allocator *record_at(size_t index)
+static struct msp_allocator *record_at(size_t index)
 {
-    struct memspan_allocator *page =
+    struct msp_allocator *page =
         atomic_load_explicit(&pages[index >> PAGE_SHIFT], memory_order_acquire);
 
     return (page == NULL) ? NULL : &page[index & (PAGE_RECORDS - 1)];
 }
 
-bool memspan_allocator_is_marked(memspan_allocator_h handle)
+bool msp_allocator_is_marked(memspan_allocator_h handle)
 {
     return ((uintptr_t)handle & handle_mark_bits) == handle_mark;
 }
 
-struct memspan_allocator *memspan_allocator_find(memspan_allocator_h handle)
+struct msp_allocator *msp_allocator_find(memspan_allocator_h handle)
 {
     uintptr_t value = (uintptr_t)handle;
-    struct memspan_allocator *a;
+    struct msp_allocator *a;
 
     if (value - 1 < PREDEFINED - 1) {
         return &predefined[value];
     }
-    if (!memspan_allocator_is_marked(handle)) {
+    if (!msp_allocator_is_marked(handle)) {
         return NULL;
     }
     a = record_at((value - INDEX_FIRST) & INDEX_MASK);
@@ -100,21 +99,21 @@ struct memspan_allocator *memspan_allocator_find(memspan_allocator_h handle)
     return a;
 }
 
-bool memspan_allocator_known(memspan_allocator_h handle)
+bool msp_allocator_known(memspan_allocator_h handle)
 {
-    return memspan_allocator_find(handle) != NULL;
+    return msp_allocator_find(handle) != NULL;
 }
 
 static void no_allocator(memspan_allocator_h handle)
 {
     unsigned long long value = (unsigned long long)(uintptr_t)handle;
 
-    if (memspan_allocator_is_marked(handle)) {
+    if (msp_allocator_is_marked(handle)) {
         memspan_error(MEMSPAN_ERR_NOT_FOUND, "allocator 0x%llx does not exist any more", value);
-        memspan_error_hint("it was destroyed");
+        msp_error_hint("it was destroyed");
     } else {
         memspan_error(MEMSPAN_ERR_NOT_FOUND, "0x%llx names no allocator of Memspan", value);
-        memspan_error_hint("handles come from omp_init_allocator or memspan_allocator_create");
+        msp_error_hint("handles come from omp_init_allocator or memspan_allocator_create");
     }
 }
 
@@ -123,10 +122,10 @@ static uint64_t generation_of(uintptr_t handle)
     return (uint64_t)((handle >> INDEX_BITS) & ((1u << GENERATION_BITS) - 1)) << 32;
 }
 
-struct memspan_allocator *memspan_allocator_pin(memspan_allocator_h handle)
+struct msp_allocator *msp_allocator_pin(memspan_allocator_h handle)
 {
-    struct memspan_allocator *a = memspan_allocator_find(handle);
-    uint64_t open               = generation_of((uintptr_t)handle) | MEMSPAN_USERS_OPEN;
+    struct msp_allocator *a = msp_allocator_find(handle);
+    uint64_t open           = generation_of((uintptr_t)handle) | MSP_USERS_OPEN;
     uint64_t users;
 
     if ((a == NULL) || is_predefined(a)) {
@@ -134,7 +133,7 @@ struct memspan_allocator *memspan_allocator_pin(memspan_allocator_h handle)
     }
     users = atomic_load_explicit(&a->users, memory_order_relaxed);
     do {
-        if ((users & ~MEMSPAN_USERS_COUNT) != open) {
+        if ((users & ~MSP_USERS_COUNT) != open) {
             return NULL;
         }
         /* Acquire pairs with the release in create(): the record is seen as it was made. */
@@ -143,16 +142,16 @@ struct memspan_allocator *memspan_allocator_pin(memspan_allocator_h handle)
     return a;
 }
 
-struct memspan_allocator *memspan_allocator_acquire(memspan_allocator_h handle)
+struct msp_allocator *msp_allocator_acquire(memspan_allocator_h handle)
 {
-    struct memspan_allocator *a;
+    struct msp_allocator *a;
 
     if (handle == MEMSPAN_ALLOCATOR_NULL) {
-        handle = memspan_allocator_default();
+        handle = msp_allocator_default();
     }
-    a = memspan_allocator_pin(handle);
-    if (MEMSPAN_UNLIKELY(a == NULL)) {
-        a = memspan_allocator_pin(memspan_allocator_of_vendor(handle));
+    a = msp_allocator_pin(handle);
+    if (MSP_UNLIKELY(a == NULL)) {
+        a = msp_allocator_pin(msp_allocator_of_vendor(handle));
         if (a == NULL) {
             no_allocator(handle);
         }
@@ -160,15 +159,15 @@ struct memspan_allocator *memspan_allocator_acquire(memspan_allocator_h handle)
     return a;
 }
 
-void memspan_allocator_release(struct memspan_allocator *a)
+void msp_allocator_release(struct msp_allocator *a)
 {
     if ((a != NULL) && !is_predefined(a) &&
-        ((atomic_fetch_sub(&a->users, 1) & (MEMSPAN_USERS_OPEN | MEMSPAN_USERS_COUNT)) == 1)) {
-        memspan_allocator_bury(a); /* the last one, of an allocator that was destroyed meanwhile */
+        ((atomic_fetch_sub(&a->users, 1) & (MSP_USERS_OPEN | MSP_USERS_COUNT)) == 1)) {
+        msp_allocator_bury(a); /* the last one, of an allocator that was destroyed meanwhile */
     }
 }
 
-struct memspan_allocator *memspan_allocator_at(size_t i)
+struct msp_allocator *msp_allocator_at(size_t i)
 {
     if (i < PREDEFINED - 1) {
         return &predefined[i + 1];
@@ -177,10 +176,9 @@ struct memspan_allocator *memspan_allocator_at(size_t i)
     return (i < atomic_load_explicit(&record_count, memory_order_acquire)) ? record_at(i) : NULL;
 }
 
-static void set_up_account(struct memspan_allocator *a, struct memspan_account *account,
-                           uint64_t scope)
+static void set_up_account(struct msp_allocator *a, struct msp_account *account, uint64_t scope)
 {
-    memspan_account_init(account, a);
+    msp_account_init(account, a);
     account->scope          = scope;
     account->ends_with_null = (a->traits.fallback == MEMSPAN_VALUE_NULL_FB);
     if (a->traits.pool_size != SIZE_MAX) {
@@ -194,36 +192,36 @@ static void set_up_account(struct memspan_allocator *a, struct memspan_account *
 /* ---- plans ---- */
 
 /* The plan that serves the traits, its own until it is in the table. False with an error. */
-static bool make_plan(const struct memspan_space *space, const struct memspan_traits *traits,
-                      struct memspan_plan *plan_p)
+static bool make_plan(const struct msp_space *space, const struct msp_traits *traits,
+                      struct msp_plan *plan_p)
 {
-    const struct memspan_space *resolved;
+    const struct msp_space *resolved;
 
-    memspan_watch_start();
-    memspan_fork_prepare();
-    resolved = memspan_space_resolve(space->handle);
-    return (resolved != NULL) && (memspan_plan_make(resolved, traits, plan_p) == MEMSPAN_OK);
+    msp_watch_start();
+    msp_fork_prepare();
+    resolved = msp_space_resolve(space->handle);
+    return (resolved != NULL) && (msp_plan_make(resolved, traits, plan_p) == MEMSPAN_OK);
 }
 
 /* Whoever wants nothing special shares a plan. table_lock held; NULL with an error recorded. */
-static struct memspan_plan *get_plain_plan(const struct memspan_space *space)
+static struct msp_plan *get_plain_plan(const struct msp_space *space)
 {
-    struct memspan_plan *plan = memspan_plan_table_find(space);
+    struct msp_plan *plan = msp_plan_table_find(space);
 
-    if (MEMSPAN_LIKELY(plan != NULL)) {
+    if (MSP_LIKELY(plan != NULL)) {
         return plan;
     }
-    memspan_watch_start();
-    memspan_fork_prepare();
-    return memspan_plan_table_plain(space);
+    msp_watch_start();
+    msp_fork_prepare();
+    return msp_plan_table_plain(space);
 }
 
-static void set_up_predefined(struct memspan_allocator *a)
+static void set_up_predefined(struct msp_allocator *a)
 {
     uintptr_t number = (uintptr_t)(a - predefined);
 
-    a->space = memspan_space_find((memspan_space_h)predefined_spaces[number]);
-    memspan_traits_default(&a->traits, false);
+    a->space = msp_space_find((memspan_space_h)predefined_spaces[number]);
+    msp_traits_default(&a->traits, false);
     a->index = (uint32_t)number;
     atomic_store_explicit(&a->name, predefined_names[number], memory_order_release);
     if (number == 1) {
@@ -238,31 +236,31 @@ static void set_up_predefined(struct memspan_allocator *a)
 }
 
 /* The plan has its provider: allocations may begin. table_lock held. */
-static void open_for_use(struct memspan_allocator *a)
+static void open_for_use(struct msp_allocator *a)
 {
-    const struct memspan_plan *plan = a->plan;
+    const struct msp_plan *plan = a->plan;
 
     atomic_store_explicit(&a->has_objects,
                           !plan->provider->eager && (plan->spec.spread != MEMSPAN_SPREAD_NEAREST) &&
                               (a->traits.partition != MEMSPAN_VALUE_PARTITIONER) &&
-                              (a->traits.alignment <= MEMSPAN_SMALL_ALIGN_MAX) &&
-                              (plan->blocked_bytes > MEMSPAN_SMALL_MAX_BYTES),
+                              (a->traits.alignment <= MSP_SMALL_ALIGN_MAX) &&
+                              (plan->blocked_bytes > MSP_SMALL_MAX_BYTES),
                           memory_order_relaxed);
     /* Pairs with the acquires here and in provider(): the plan is seen whole. */
     atomic_store_explicit(&a->provider, plan->provider, memory_order_release);
 }
 
-static struct memspan_plan *plan_of_predefined(const struct memspan_allocator *a)
+static struct msp_plan *plan_of_predefined(const struct msp_allocator *a)
 {
-    struct memspan_plan plan;
+    struct msp_plan plan;
 
-    if (memspan_plan_is_plain(a->space, &a->traits)) {
+    if (msp_plan_is_plain(a->space, &a->traits)) {
         return get_plain_plan(a->space);
     }
-    return make_plan(a->space, &a->traits, &plan) ? memspan_plan_table_enter(&plan) : NULL;
+    return make_plan(a->space, &a->traits, &plan) ? msp_plan_table_enter(&plan) : NULL;
 }
 
-memspan_status_t memspan_allocator_ensure_plan(struct memspan_allocator *a)
+memspan_status_t msp_allocator_ensure_plan(struct msp_allocator *a)
 {
     memspan_status_t status;
 
@@ -276,7 +274,7 @@ memspan_status_t memspan_allocator_ensure_plan(struct memspan_allocator *a)
     if (a->plan == NULL) { /* one of the predefined, for the first time */
         a->plan = plan_of_predefined(a);
     }
-    status = (a->plan == NULL) ? memspan_error_last()->status : memspan_plan_provide(a->plan);
+    status = (a->plan == NULL) ? memspan_error_last()->status : msp_plan_provide(a->plan);
     if (status == MEMSPAN_OK) {
         open_for_use(a);
     }
@@ -284,31 +282,31 @@ memspan_status_t memspan_allocator_ensure_plan(struct memspan_allocator *a)
     return status;
 }
 
-struct memspan_provider *memspan_allocator_provider(struct memspan_allocator *a)
+struct msp_provider *msp_allocator_provider(struct msp_allocator *a)
 {
-    struct memspan_provider *p = atomic_load_explicit(&a->provider, memory_order_acquire);
+    struct msp_provider *p = atomic_load_explicit(&a->provider, memory_order_acquire);
 
-    if (MEMSPAN_LIKELY(p != NULL)) {
+    if (MSP_LIKELY(p != NULL)) {
         return p;
     }
-    return (memspan_allocator_ensure_plan(a) == MEMSPAN_OK)
+    return (msp_allocator_ensure_plan(a) == MEMSPAN_OK)
                ? atomic_load_explicit(&a->provider, memory_order_acquire)
                : NULL;
 }
 
 /* ---- accounts ---- */
 
-bool memspan_allocator_is_divided(const struct memspan_allocator *a)
+bool msp_allocator_is_divided(const struct msp_allocator *a)
 {
     return (a->traits.pool_size != SIZE_MAX) && ((a->traits.access == MEMSPAN_VALUE_PTEAM) ||
                                                  (a->traits.access == MEMSPAN_VALUE_CGROUP));
 }
 
 /* The account of a team or group, made or used again for it. Accounts are locked. */
-static struct memspan_account *divide(struct memspan_allocator *a, uint64_t scope)
+static struct msp_account *divide(struct msp_allocator *a, uint64_t scope)
 {
-    struct memspan_account *unused_one = NULL;
-    struct memspan_account *account;
+    struct msp_account *unused_one = NULL;
+    struct msp_account *account;
 
     for (account = a->account.next; account != NULL; account = account->next) {
         if (account->scope == scope) {
@@ -332,18 +330,18 @@ static struct memspan_account *divide(struct memspan_allocator *a, uint64_t scop
     return account;
 }
 
-struct memspan_account *memspan_allocator_account(struct memspan_allocator *a)
+struct msp_account *msp_allocator_account(struct msp_allocator *a)
 {
-    struct memspan_account *account;
+    struct msp_account *account;
     uint64_t scope;
 
-    if (MEMSPAN_LIKELY(!memspan_allocator_is_divided(a))) {
+    if (MSP_LIKELY(!msp_allocator_is_divided(a))) {
         return &a->account;
     }
-    scope = memspan_allocator_scope(a->traits.access == MEMSPAN_VALUE_PTEAM);
-    memspan_account_lock();
+    scope = msp_allocator_scope(a->traits.access == MEMSPAN_VALUE_PTEAM);
+    msp_account_lock();
     account = divide(a, (scope == SCOPE_UNUSED) ? 0 : scope);
-    memspan_account_unlock();
+    msp_account_unlock();
     if (account == NULL) {
         memspan_error(MEMSPAN_ERR_NO_MEMORY, "no memory for the account of a team");
     }
@@ -353,10 +351,10 @@ struct memspan_account *memspan_allocator_account(struct memspan_allocator *a)
 /* ---- making ---- */
 
 /* An unused record, or NULL with an error. */
-static struct memspan_allocator *take_record(void)
+static struct msp_allocator *take_record(void)
 {
-    size_t index                = atomic_load_explicit(&record_count, memory_order_relaxed);
-    struct memspan_allocator *a = unused;
+    size_t index            = atomic_load_explicit(&record_count, memory_order_relaxed);
+    struct msp_allocator *a = unused;
 
     if (a != NULL) {
         unused = a->next_unused;
@@ -367,7 +365,7 @@ static struct memspan_allocator *take_record(void)
         return NULL;
     }
     if (record_at(index) == NULL) {
-        struct memspan_allocator *page = calloc(PAGE_RECORDS, sizeof(*page));
+        struct msp_allocator *page = calloc(PAGE_RECORDS, sizeof(*page));
         if (page == NULL) {
             memspan_error(MEMSPAN_ERR_NO_MEMORY, "no memory for an allocator's record");
             return NULL;
@@ -381,15 +379,15 @@ static struct memspan_allocator *take_record(void)
     return a;
 }
 
-static void put_record(struct memspan_allocator *a)
+static void put_record(struct msp_allocator *a)
 {
     a->next_unused = unused;
     unused         = a;
 }
 
 /* Fills a record that nobody has the handle of yet; the handle. */
-static uintptr_t fill(struct memspan_allocator *a, const struct memspan_space *space,
-                      const struct memspan_traits *traits, struct memspan_plan *plan)
+static uintptr_t fill(struct msp_allocator *a, const struct msp_space *space,
+                      const struct msp_traits *traits, struct msp_plan *plan)
 {
     a->space  = space;
     a->traits = *traits;
@@ -407,14 +405,13 @@ static uintptr_t fill(struct memspan_allocator *a, const struct memspan_space *s
            ((a->index + INDEX_FIRST) & INDEX_MASK);
 }
 
-static memspan_status_t create(const struct memspan_space *space,
-                               const struct memspan_traits *traits,
+static memspan_status_t create(const struct msp_space *space, const struct msp_traits *traits,
                                memspan_allocator_h *allocator_p, bool *plain_p)
 {
-    bool plain                  = memspan_plan_is_plain(space, traits);
-    struct memspan_allocator *a = NULL;
-    struct memspan_plan *plan;
-    struct memspan_plan made;
+    bool plain              = msp_plan_is_plain(space, traits);
+    struct msp_allocator *a = NULL;
+    struct msp_plan *plan;
+    struct msp_plan made;
     uintptr_t handle;
 
     *plain_p = plain;
@@ -422,15 +419,14 @@ static memspan_status_t create(const struct memspan_space *space,
         return memspan_error_last()->status;
     }
     pthread_mutex_lock(&table_lock);
-    plan = plain ? get_plain_plan(space) : memspan_plan_table_enter(&made);
+    plan = plain ? get_plain_plan(space) : msp_plan_table_enter(&made);
     a    = (plan == NULL) ? NULL : take_record();
     if (a == NULL) {
         pthread_mutex_unlock(&table_lock);
         return memspan_error_last()->status;
     }
     handle = fill(a, space, traits, plan);
-    atomic_store_explicit(&a->users, generation_of(handle) | MEMSPAN_USERS_OPEN,
-                          memory_order_release);
+    atomic_store_explicit(&a->users, generation_of(handle) | MSP_USERS_OPEN, memory_order_release);
     /* Pairs with the acquire in find(): whoever holds the handle sees the record. */
     atomic_store_explicit(&a->handle, handle, memory_order_release);
     pthread_mutex_unlock(&table_lock);
@@ -439,39 +435,39 @@ static memspan_status_t create(const struct memspan_space *space,
 }
 
 /* Make and say what is other than asked. */
-static memspan_status_t create_and_report(const struct memspan_space *space,
-                                          const struct memspan_traits *traits,
+static memspan_status_t create_and_report(const struct msp_space *space,
+                                          const struct msp_traits *traits,
                                           memspan_allocator_h *allocator_p)
 {
     bool plain;
     memspan_status_t status = create(space, traits, allocator_p, &plain);
 
     if ((status == MEMSPAN_OK) && !plain) {
-        memspan_plan_report(memspan_allocator_find(*allocator_p)->plan);
+        msp_plan_report(msp_allocator_find(*allocator_p)->plan);
     }
     return status;
 }
 
 /* The space's record and the traits, checked. */
 static memspan_status_t read_request(memspan_space_h handle, const memspan_trait_t *given,
-                                     size_t count, const struct memspan_space **space_p,
-                                     struct memspan_traits *traits_p)
+                                     size_t count, const struct msp_space **space_p,
+                                     struct msp_traits *traits_p)
 {
-    *space_p = memspan_space_find(handle);
+    *space_p = msp_space_find(handle);
     if (*space_p == NULL) {
         return memspan_error(MEMSPAN_ERR_INVALID, "0x%llx names no memory space",
                              (unsigned long long)(uintptr_t)handle);
     }
-    memspan_traits_default(traits_p, (*space_p)->target);
-    return memspan_traits_set(traits_p, (*space_p)->target, given, count);
+    msp_traits_default(traits_p, (*space_p)->target);
+    return msp_traits_set(traits_p, (*space_p)->target, given, count);
 }
 
 memspan_status_t memspan_allocator_create(memspan_space_h space_handle,
                                           const memspan_trait_t *given, size_t count,
                                           memspan_allocator_h *allocator_p)
 {
-    const struct memspan_space *space;
-    struct memspan_traits traits;
+    const struct msp_space *space;
+    struct msp_traits traits;
     memspan_status_t status;
 
     if (allocator_p == NULL) {
@@ -481,17 +477,17 @@ memspan_status_t memspan_allocator_create(memspan_space_h space_handle,
     return (status == MEMSPAN_OK) ? create_and_report(space, &traits, allocator_p) : status;
 }
 
-static memspan_status_t derive(struct memspan_allocator *base, const memspan_trait_t *given,
+static memspan_status_t derive(struct msp_allocator *base, const memspan_trait_t *given,
                                size_t count, memspan_allocator_h *allocator_p)
 {
-    struct memspan_traits traits;
-    memspan_status_t status = memspan_allocator_ensure_plan(base);
+    struct msp_traits traits;
+    memspan_status_t status = msp_allocator_ensure_plan(base);
 
     if (status != MEMSPAN_OK) {
         return status;
     }
     traits = base->traits;
-    status = memspan_traits_apply(&traits, base->space->target, given, count);
+    status = msp_traits_apply(&traits, base->space->target, given, count);
     return (status == MEMSPAN_OK) ? create_and_report(base->space, &traits, allocator_p) : status;
 }
 
@@ -499,7 +495,7 @@ memspan_status_t memspan_allocator_derive(memspan_allocator_h base_handle,
                                           const memspan_trait_t *given, size_t count,
                                           memspan_allocator_h *allocator_p)
 {
-    struct memspan_allocator *base = memspan_allocator_acquire(base_handle);
+    struct msp_allocator *base = msp_allocator_acquire(base_handle);
     memspan_status_t status;
 
     if (base == NULL) {
@@ -508,15 +504,15 @@ memspan_status_t memspan_allocator_derive(memspan_allocator_h base_handle,
     status = (allocator_p == NULL)
                  ? memspan_error(MEMSPAN_ERR_INVALID, "nowhere to put the allocator (NULL)")
                  : derive(base, given, count, allocator_p);
-    memspan_allocator_release(base);
+    msp_allocator_release(base);
     return status;
 }
 
 memspan_status_t memspan_allocator_plan(memspan_space_h space_handle, const memspan_trait_t *given,
                                         size_t count, memspan_allocator_info_t *info_p)
 {
-    const struct memspan_space *space;
-    struct memspan_traits traits;
+    const struct msp_space *space;
+    struct msp_traits traits;
     memspan_allocator_h handle;
     bool plain;
     memspan_status_t status = read_request(space_handle, given, count, &space, &traits);
@@ -545,15 +541,15 @@ static bool is_name(const char *text)
 
 memspan_status_t memspan_allocator_set_name(memspan_allocator_h handle, const char *name)
 {
-    struct memspan_allocator *a;
+    struct msp_allocator *a;
     const char *kept;
 
     if ((name == NULL) || !is_name(name)) {
         memspan_error(MEMSPAN_ERR_INVALID, "\"%.40s\" cannot be an allocator's name",
                       (name == NULL) ? "(NULL)" : name);
-        return memspan_error_hint("at most 31 letters, digits and _ - . : / +; \"\": none");
+        return msp_error_hint("at most 31 letters, digits and _ - . : / +; \"\": none");
     }
-    a = memspan_allocator_acquire(handle);
+    a = msp_allocator_acquire(handle);
     if (a == NULL) {
         return memspan_error_last()->status;
     }
@@ -561,12 +557,12 @@ memspan_status_t memspan_allocator_set_name(memspan_allocator_h handle, const ch
         return memspan_error(MEMSPAN_ERR_INVALID, "a predefined allocator keeps its name");
     }
     pthread_mutex_lock(&table_lock);
-    kept = (name[0] == '\0') ? "" : memspan_name_intern(name);
+    kept = (name[0] == '\0') ? "" : msp_name_intern(name);
     if (kept != NULL) {
         atomic_store_explicit(&a->name, kept, memory_order_release);
     }
     pthread_mutex_unlock(&table_lock);
-    memspan_allocator_release(a);
+    msp_allocator_release(a);
     return (kept != NULL) ? MEMSPAN_OK
                           : memspan_error(MEMSPAN_ERR_NO_MEMORY, "no memory for a name");
 }
@@ -574,18 +570,18 @@ memspan_status_t memspan_allocator_set_name(memspan_allocator_h handle, const ch
 /* ---- ending ---- */
 
 /* Nobody counts any more: plain loads do, and the counters begin anew with the record. */
-static void add_to_retired(struct memspan_allocator *a)
+static void add_to_retired(struct msp_allocator *a)
 {
     memspan_kind_t kind = (a->plan == NULL) ? MEMSPAN_KIND_NONE : a->plan->kind_given;
-    struct memspan_retired *group;
-    struct memspan_account *account;
+    struct msp_retired *group;
+    struct msp_account *account;
 
-    group = memspan_retired_group(memspan_allocator_name(a), kind);
+    group = msp_retired_group(memspan_allocator_name(a), kind);
     group->allocator_count++;
     for (account = &a->account; account != NULL; account = account->next) {
-        if (!memspan_account_is_untouched(account)) {
-            memspan_retired_add(group, account);
-            memspan_account_init(account, a);
+        if (!msp_account_is_untouched(account)) {
+            msp_retired_add(group, account);
+            msp_account_init(account, a);
             atomic_store_explicit(&account->closed, true, memory_order_relaxed);
         }
         account->scope = SCOPE_UNUSED;
@@ -595,10 +591,10 @@ static void add_to_retired(struct memspan_allocator *a)
 }
 
 /* The record can be used again. table_lock held. */
-static void retire(struct memspan_allocator *a)
+static void retire(struct msp_allocator *a)
 {
     if (a->traits.partitioner != 0) {
-        memspan_partitioner_forget_allocator(a->traits.partitioner, a->index);
+        msp_partitioner_forget_allocator(a->traits.partitioner, a->index);
     }
     add_to_retired(a);
     a->plan = NULL;
@@ -606,36 +602,35 @@ static void retire(struct memspan_allocator *a)
 }
 
 /* Some of its memory lives, or a call is under way that has found it. */
-static bool is_in_use(const struct memspan_allocator *a)
+static bool is_in_use(const struct msp_allocator *a)
 {
-    return ((atomic_load(&a->users) & MEMSPAN_USERS_COUNT) != 0) ||
-           (memspan_allocator_live_count(a) != 0);
+    return ((atomic_load(&a->users) & MSP_USERS_COUNT) != 0) || (msp_allocator_live_count(a) != 0);
 }
 
 memspan_status_t memspan_allocator_destroy(memspan_allocator_h handle)
 {
     bool closed = false;
-    struct memspan_provider *provider;
-    struct memspan_account *account;
-    struct memspan_allocator *a;
+    struct msp_provider *provider;
+    struct msp_account *account;
+    struct msp_allocator *a;
 
     if (((uintptr_t)handle < PREDEFINED) ||
-        (!memspan_allocator_is_marked(handle) &&
-         (memspan_allocator_of_vendor(handle) != MEMSPAN_ALLOCATOR_NULL))) {
+        (!msp_allocator_is_marked(handle) &&
+         (msp_allocator_of_vendor(handle) != MEMSPAN_ALLOCATOR_NULL))) {
         return MEMSPAN_OK;
     }
     pthread_mutex_lock(&table_lock);
-    a = memspan_allocator_find(handle);
+    a = msp_allocator_find(handle);
     if (a == NULL) {
         pthread_mutex_unlock(&table_lock);
         no_allocator(handle);
         return MEMSPAN_ERR_NOT_FOUND;
     }
     atomic_store_explicit(&a->handle, 0, memory_order_release);
-    atomic_fetch_and(&a->users, ~MEMSPAN_USERS_OPEN);
+    atomic_fetch_and(&a->users, ~MSP_USERS_OPEN);
     provider = atomic_load_explicit(&a->provider, memory_order_relaxed);
     for (account = &a->account; account != NULL; account = account->next) {
-        closed = memspan_heap_close(account) || closed;
+        closed = msp_heap_close(account) || closed;
     }
     if (!is_in_use(a)) {
         retire(a);
@@ -648,12 +643,12 @@ memspan_status_t memspan_allocator_destroy(memspan_allocator_h handle)
     }
     pthread_mutex_unlock(&table_lock);
     if (closed && (provider != NULL)) {
-        memspan_pool_settle(provider->pool);
+        msp_pool_settle(provider->pool);
     }
     return MEMSPAN_OK;
 }
 
-void memspan_allocator_bury(struct memspan_allocator *a)
+void msp_allocator_bury(struct msp_allocator *a)
 {
     pthread_mutex_lock(&table_lock);
     if (!is_in_use(a) && atomic_exchange(&a->zombie, false)) {
@@ -662,9 +657,9 @@ void memspan_allocator_bury(struct memspan_allocator *a)
     pthread_mutex_unlock(&table_lock);
 }
 
-int64_t memspan_allocator_live_count(const struct memspan_allocator *a)
+int64_t msp_allocator_live_count(const struct msp_allocator *a)
 {
-    const struct memspan_account *account;
+    const struct msp_account *account;
     int64_t count = 0;
 
     for (account = &a->account; account != NULL; account = account->next) {
@@ -673,22 +668,22 @@ int64_t memspan_allocator_live_count(const struct memspan_allocator *a)
     return count;
 }
 
-void memspan_allocator_lock_table(void)
+void msp_allocator_lock_table(void)
 {
     pthread_mutex_lock(&table_lock);
 }
 
-void memspan_allocator_unlock_table(void)
+void msp_allocator_unlock_table(void)
 {
     pthread_mutex_unlock(&table_lock);
 }
 
-void memspan_allocator_before_fork(void)
+void msp_allocator_before_fork(void)
 {
     pthread_mutex_lock(&table_lock);
 }
 
-void memspan_allocator_after_fork(void)
+void msp_allocator_after_fork(void)
 {
     pthread_mutex_unlock(&table_lock);
 }

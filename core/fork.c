@@ -13,80 +13,80 @@
  * is taken. */
 
 #include "core/fork.h"
-#include "core/allocator_record.h"
-#include "core/base/topology.h"
-#include "core/decay.h"
-#include "core/guard.h"
-#include "core/heap.h"
-#include "core/import.h"
-#include "core/opening.h"
-#include "core/pointer_map.h"
+#include "core/debug/guard.h"
+#include "core/device/import.h"
+#include "core/device/opening.h"
+#include "core/engine/allocator_record.h"
+#include "core/engine/decay.h"
+#include "core/engine/heap.h"
+#include "core/engine/pointer_map.h"
 #include "core/share.h"
+#include "core/topology/topology.h"
 #include <pthread.h>
 
 static void before(void)
 {
-    if (memspan_opening_is_here()) {
+    if (msp_opening_is_here()) {
         return;
     }
-    memspan_omp_before_fork_outer();
-    memspan_allocator_before_fork();
-    memspan_space_before_fork();
-    memspan_backend_before_fork();
-    memspan_share_before_fork();
-    memspan_import_before_fork();
-    memspan_provider_before_fork();
-    memspan_thread_before_fork();
-    memspan_account_lock();
-    memspan_heap_before_fork();
-    memspan_provider_before_fork_inner();
-    memspan_map_before_fork();
-    memspan_topology_before_fork();
-    memspan_omp_before_fork_inner();
-    memspan_guard_before_fork();
+    msp_omp_before_fork_outer();
+    msp_allocator_before_fork();
+    msp_space_before_fork();
+    msp_backend_before_fork();
+    msp_share_before_fork();
+    msp_import_before_fork();
+    msp_provider_before_fork();
+    msp_thread_before_fork();
+    msp_account_lock();
+    msp_heap_before_fork();
+    msp_provider_before_fork_inner();
+    msp_map_before_fork();
+    msp_topology_before_fork();
+    msp_omp_before_fork_inner();
+    msp_guard_before_fork();
 }
 
 static void after_inner(void)
 {
-    memspan_guard_after_fork();
-    memspan_omp_after_fork_inner();
-    memspan_topology_after_fork();
-    memspan_map_after_fork();
-    memspan_provider_after_fork_inner();
-    memspan_heap_after_fork();
-    memspan_account_unlock();
+    msp_guard_after_fork();
+    msp_omp_after_fork_inner();
+    msp_topology_after_fork();
+    msp_map_after_fork();
+    msp_provider_after_fork_inner();
+    msp_heap_after_fork();
+    msp_account_unlock();
 }
 
 static void after_outer(void)
 {
-    memspan_provider_after_fork();
-    memspan_import_after_fork();
-    memspan_share_after_fork();
-    memspan_backend_after_fork();
-    memspan_space_after_fork();
-    memspan_allocator_after_fork();
-    memspan_omp_after_fork_outer();
+    msp_provider_after_fork();
+    msp_import_after_fork();
+    msp_share_after_fork();
+    msp_backend_after_fork();
+    msp_space_after_fork();
+    msp_allocator_after_fork();
+    msp_omp_after_fork_outer();
 }
 
 static void after_in_parent(void)
 {
-    if (memspan_opening_is_here()) {
+    if (msp_opening_is_here()) {
         return;
     }
     after_inner();
-    memspan_thread_after_fork_parent();
+    msp_thread_after_fork_parent();
     after_outer();
 }
 
 static void after_in_child(void)
 {
-    if (memspan_opening_is_here()) {
+    if (msp_opening_is_here()) {
         return;
     }
     after_inner();
-    memspan_thread_after_fork_child();
+    msp_thread_after_fork_child();
     after_outer();
-    memspan_decay_after_fork_child();
+    msp_decay_after_fork_child();
 }
 
 static void register_handlers(void)
@@ -94,7 +94,7 @@ static void register_handlers(void)
     pthread_atfork(before, after_in_parent, after_in_child);
 }
 
-void memspan_fork_prepare(void)
+void msp_fork_prepare(void)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
 

@@ -5,6 +5,6 @@
 /* Makes the child of a threaded process able to use host memory: every lock of ours is held while
  * the process forks, so that none is left held by a thread that the child does not have. Called
  * before the first allocation; cheap afterwards. */
-void memspan_fork_prepare(void);
+void msp_fork_prepare(void);
 
 #endif /* MEMSPAN_CORE_FORK_H */

@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 /* How one allocation is divided. */
-struct memspan_partitioning {
+struct msp_partitioning {
     const memspan_part_t *parts;
     size_t part_count;
     void *partition; /* the partitioner's own; see release */
@@ -20,21 +20,20 @@ struct memspan_partitioning {
 
 /* True when @p partitioner (the value of the trait) is one that omp_init_mempartitioner() made and
  * omp_destroy_mempartitioner() has not ended. Never dereferences it otherwise. */
-bool memspan_partitioner_valid(uintptr_t partitioner);
+bool msp_partitioner_valid(uintptr_t partitioner);
 
 /* Divide @p size_bytes (a multiple of the space's page size). Follows the partitioner's lifetime:
  * static: one partition for equal (space, size); allocator: one for each (allocator, size);
  * dynamic: computed every time. MEMSPAN_ERR_INVALID when the parts do not add up, a part is no
  * multiple of the page size, or a resource does not exist. Called without any lock held. */
-memspan_status_t memspan_partitioner_divide(uintptr_t partitioner, uintptr_t argument,
-                                            uintptr_t allocator, memspan_space_h space,
-                                            size_t size_bytes,
-                                            struct memspan_partitioning *partitioning_p);
+memspan_status_t msp_partitioner_divide(uintptr_t partitioner, uintptr_t argument,
+                                        uintptr_t allocator, memspan_space_h space,
+                                        size_t size_bytes, struct msp_partitioning *partitioning_p);
 
 /* The allocation that was divided has ended (dynamic partitions are released with it). */
-void memspan_partitioner_release(uintptr_t partitioner, struct memspan_partitioning *partitioning);
+void msp_partitioner_release(uintptr_t partitioner, struct msp_partitioning *partitioning);
 
 /* The allocator is gone: its partitions of lifetime "allocator" are released. */
-void memspan_partitioner_forget_allocator(uintptr_t partitioner, uintptr_t allocator);
+void msp_partitioner_forget_allocator(uintptr_t partitioner, uintptr_t allocator);
 
 #endif /* MEMSPAN_CORE_PARTITIONER_H */

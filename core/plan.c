@@ -37,7 +37,7 @@ static const memspan_kind_t ladders[MEMSPAN_KIND_COUNT][LADDER_MAX] = {
     [MEMSPAN_KIND_HOST]        = {MEMSPAN_KIND_HOST, MEMSPAN_KIND_HOST_PINNED},
 };
 
-__attribute__((format(printf, 2, 3))) static void say(struct memspan_plan *plan, const char *format,
+__attribute__((format(printf, 2, 3))) static void say(struct msp_plan *plan, const char *format,
                                                       ...)
 {
     size_t used = strlen(plan->why);
@@ -47,11 +47,11 @@ __attribute__((format(printf, 2, 3))) static void say(struct memspan_plan *plan,
     va_start(args, format);
     vsnprintf(text, sizeof(text), format, args);
     va_end(args);
-    memspan_text_append(plan->why, sizeof(plan->why), &used, "%s%s", (used > 0) ? "; " : "", text);
+    msp_text_append(plan->why, sizeof(plan->why), &used, "%s%s", (used > 0) ? "; " : "", text);
 }
 
 /* Something that was asked for is not kept; a stronger kind of memory alone keeps all of it. */
-static void weaken(struct memspan_plan *plan)
+static void weaken(struct msp_plan *plan)
 {
     plan->exact  = false;
     plan->serves = false;
@@ -59,12 +59,12 @@ static void weaken(struct memspan_plan *plan)
 
 /* ---- what is asked ---- */
 
-static bool wants_host_residence(const struct memspan_traits *t)
+static bool wants_host_residence(const struct msp_traits *t)
 {
-    return (t->preferred_location == MEMSPAN_HOST) || (t->preferred_location == MEMSPAN_NO_DEVICE);
+    return (t->preferred_location == MEMSPAN_HOST) || (t->preferred_location == MSP_NO_DEVICE);
 }
 
-static memspan_kind_t kind_asked(const struct memspan_space *space, const struct memspan_traits *t)
+static memspan_kind_t kind_asked(const struct msp_space *space, const struct msp_traits *t)
 {
     if (!space->target) {
         return t->pinned ? MEMSPAN_KIND_HOST_PINNED : MEMSPAN_KIND_HOST;
@@ -82,9 +82,9 @@ static memspan_kind_t kind_asked(const struct memspan_space *space, const struct
                                                        : MEMSPAN_KIND_COHERENT;
 }
 
-static memspan_status_t node_of_place(const struct memspan_traits *t, int *node_p)
+static memspan_status_t node_of_place(const struct msp_traits *t, int *node_p)
 {
-    memspan_status_t status = memspan_topology_node_of_place(t->preferred_place, node_p);
+    memspan_status_t status = msp_topology_node_of_place(t->preferred_place, node_p);
 
     return (status == MEMSPAN_ERR_NOT_FOUND)
                ? memspan_error(MEMSPAN_ERR_INVALID, "trait preferred_place: %s",
@@ -94,37 +94,36 @@ static memspan_status_t node_of_place(const struct memspan_traits *t, int *node_
 
 /* ---- target spaces ---- */
 
-static const struct memspan_device *member(const struct memspan_space *space, size_t i)
+static const struct msp_device *member(const struct msp_space *space, size_t i)
 {
-    return (i < space->device_count) ? memspan_device_find(space->devices[i])
-                                     : memspan_device_of_host();
+    return (i < space->device_count) ? msp_device_find(space->devices[i]) : msp_device_of_host();
 }
 
-static size_t member_count(const struct memspan_space *space)
+static size_t member_count(const struct msp_space *space)
 {
     return space->device_count + (space->host ? 1 : 0);
 }
 
-static memspan_coherence_t weakest(const struct memspan_space *space,
-                                   const struct memspan_resource *resource)
+static memspan_coherence_t weakest(const struct msp_space *space,
+                                   const struct msp_resource *resource)
 {
     memspan_coherence_t coherence = MEMSPAN_COHERENCE_ATOMIC;
     size_t i;
 
     for (i = 0; i < member_count(space); i++) {
-        memspan_reach_t reach = memspan_resource_reach(resource, member(space, i));
+        memspan_reach_t reach = msp_resource_reach(resource, member(space, i));
         coherence             = (reach.coherence < coherence) ? reach.coherence : coherence;
     }
     return coherence;
 }
 
-static bool is_migratable(memspan_kind_t kind, const struct memspan_device *home)
+static bool is_migratable(memspan_kind_t kind, const struct msp_device *home)
 {
     return (home->info.kinds_migratable & (1u << kind)) != 0;
 }
 
 /* What other processes or network cards can be given: a driver shares its devices' own memory. */
-static bool is_shareable(const struct memspan_resource *r)
+static bool is_shareable(const struct msp_resource *r)
 {
     unsigned ways = MEMSPAN_CAN_IPC | MEMSPAN_CAN_DMABUF | MEMSPAN_CAN_RDMA;
 
@@ -133,8 +132,8 @@ static bool is_shareable(const struct memspan_resource *r)
 }
 
 /* Whether a resource of the space keeps the promise of the kind that was asked for. */
-static bool keeps_promise(const struct memspan_space *space, const struct memspan_traits *t,
-                          const struct memspan_resource *r, memspan_kind_t asked)
+static bool keeps_promise(const struct msp_space *space, const struct msp_traits *t,
+                          const struct msp_resource *r, memspan_kind_t asked)
 {
     if ((t->pinned || t->shareable) && is_migratable(r->kind, r->home)) {
         return false;
@@ -150,15 +149,14 @@ static bool keeps_promise(const struct memspan_space *space, const struct memspa
 }
 
 /* The best resource of one kind: of the device where it should live, else the first. */
-static const struct memspan_resource *of_kind(const struct memspan_space *space,
-                                              const struct memspan_traits *t, memspan_kind_t kind,
-                                              memspan_kind_t asked)
+static const struct msp_resource *of_kind(const struct msp_space *space, const struct msp_traits *t,
+                                          memspan_kind_t kind, memspan_kind_t asked)
 {
-    const struct memspan_resource *first = NULL;
+    const struct msp_resource *first = NULL;
     size_t i;
 
     for (i = 0; i < space->resource_count; i++) {
-        const struct memspan_resource *r = &space->resources[i];
+        const struct msp_resource *r = &space->resources[i];
 
         if ((r->kind != kind) || !keeps_promise(space, t, r, asked)) {
             continue;
@@ -171,19 +169,19 @@ static const struct memspan_resource *of_kind(const struct memspan_space *space,
     return first;
 }
 
-static bool has_gain(const struct memspan_resource *r)
+static bool has_gain(const struct msp_resource *r)
 {
     return (r->home->info.kinds_without_gain & (1u << r->kind)) == 0;
 }
 
-static const struct memspan_resource *climb(const struct memspan_space *space,
-                                            const struct memspan_traits *t, memspan_kind_t asked)
+static const struct msp_resource *climb(const struct msp_space *space, const struct msp_traits *t,
+                                        memspan_kind_t asked)
 {
-    const struct memspan_resource *without_gain = NULL;
+    const struct msp_resource *without_gain = NULL;
     size_t i;
 
     for (i = 0; (i < LADDER_MAX) && (ladders[asked][i] != MEMSPAN_KIND_NONE); i++) {
-        const struct memspan_resource *r = of_kind(space, t, ladders[asked][i], asked);
+        const struct msp_resource *r = of_kind(space, t, ladders[asked][i], asked);
 
         if ((r != NULL) && (has_gain(r) || (t->guarantee == MEMSPAN_VALUE_REQUIRED))) {
             return r;
@@ -194,9 +192,9 @@ static const struct memspan_resource *climb(const struct memspan_space *space,
 }
 
 /* The first device that is to have it says why not; where it could, the list is in the way. */
-static memspan_status_t nothing_to_share(const struct memspan_space *space)
+static memspan_status_t nothing_to_share(const struct msp_space *space)
 {
-    const struct memspan_device *d = (space->device_count > 0) ? member(space, 0) : NULL;
+    const struct msp_device *d = (space->device_count > 0) ? member(space, 0) : NULL;
 
     memspan_error(
         MEMSPAN_ERR_UNSUPPORTED,
@@ -204,22 +202,22 @@ static memspan_status_t nothing_to_share(const struct memspan_space *space)
         "or network cards",
         space->name);
     if (d == NULL) {
-        return memspan_error_hint("only device memory is shared: use a space of one device alone");
+        return msp_error_hint("only device memory is shared: use a space of one device alone");
     }
     if ((d->info.capabilities & (MEMSPAN_CAN_IPC | MEMSPAN_CAN_DMABUF | MEMSPAN_CAN_RDMA)) == 0) {
         const char *note = d->info.capability_note[__builtin_ctz(MEMSPAN_CAN_IPC)];
 
-        return memspan_error_hint("%s", (note[0] != '\0') ? note : "its backend shares no memory");
+        return msp_error_hint("%s", (note[0] != '\0') ? note : "its backend shares no memory");
     }
     if (member_count(space) == 1) {
-        return memspan_error_hint("a device's own memory is shared: leave out memory_access");
+        return msp_error_hint("a device's own memory is shared: leave out memory_access");
     }
-    return memspan_error_hint("a device's own memory is shared: use the space of device %d alone",
-                              d->number);
+    return msp_error_hint("a device's own memory is shared: use the space of device %d alone",
+                          d->number);
 }
 
-static memspan_status_t nothing_serves(const struct memspan_space *space,
-                                       const struct memspan_traits *t, memspan_kind_t asked)
+static memspan_status_t nothing_serves(const struct msp_space *space, const struct msp_traits *t,
+                                       memspan_kind_t asked)
 {
     bool sharing = (asked != MEMSPAN_KIND_MANAGED) && (member_count(space) > 1);
     char label[48];
@@ -232,23 +230,23 @@ static memspan_status_t nothing_serves(const struct memspan_space *space,
                   space->name, (t->pinned && (asked != MEMSPAN_KIND_HOST_PINNED)) ? "pinned " : "",
                   memspan_kind_name(asked), sharing ? " that all may use at once" : "");
     if (asked != MEMSPAN_KIND_MANAGED) {
-        return memspan_error_hint(
+        return msp_error_hint(
             "its first resource is %s; ask for memory_access=managed and synchronise",
-            memspan_resource_label(&space->resources[0], label, sizeof(label)));
+            msp_resource_label(&space->resources[0], label, sizeof(label)));
     }
-    return memspan_error_hint("its first resource is %s",
-                              memspan_resource_label(&space->resources[0], label, sizeof(label)));
+    return msp_error_hint("its first resource is %s",
+                          msp_resource_label(&space->resources[0], label, sizeof(label)));
 }
 
-static void explain_kind(struct memspan_plan *plan, const struct memspan_resource *r)
+static void explain_kind(struct msp_plan *plan, const struct msp_resource *r)
 {
-    const struct memspan_device *home = r->home;
-    const char *note                  = home->info.kind_note[r->kind];
-    const struct memspan_device *first =
-        (plan->space->device_count > 0) ? memspan_device_find(plan->space->devices[0]) : NULL;
+    const struct msp_device *home = r->home;
+    const char *note              = home->info.kind_note[r->kind];
+    const struct msp_device *first =
+        (plan->space->device_count > 0) ? msp_device_find(plan->space->devices[0]) : NULL;
     char label[48];
 
-    memspan_resource_label(r, label, sizeof(label));
+    msp_resource_label(r, label, sizeof(label));
     if (r->kind == plan->kind_asked) {
         say(plan, "%s as asked, from %s%s%s%s", memspan_kind_name(r->kind), label,
             (note[0] != '\0') ? " (" : "", note, (note[0] != '\0') ? ")" : "");
@@ -263,8 +261,8 @@ static void explain_kind(struct memspan_plan *plan, const struct memspan_resourc
     }
 }
 
-static void explain_coherence(struct memspan_plan *plan, const struct memspan_traits *t,
-                              const struct memspan_resource *r)
+static void explain_coherence(struct msp_plan *plan, const struct msp_traits *t,
+                              const struct msp_resource *r)
 {
     if ((plan->kind_asked != MEMSPAN_KIND_COHERENT) || (member_count(plan->space) == 1) ||
         (t->atomic_scope == MEMSPAN_VALUE_DEVICE)) {
@@ -276,19 +274,19 @@ static void explain_coherence(struct memspan_plan *plan, const struct memspan_tr
     }
 }
 
-static void place_on_device(struct memspan_plan *plan, const struct memspan_traits *t,
-                            const struct memspan_resource *r)
+static void place_on_device(struct msp_plan *plan, const struct msp_traits *t,
+                            const struct msp_resource *r)
 {
-    const struct memspan_device *host = memspan_device_of_host();
-    const struct memspan_device *wanted;
+    const struct msp_device *host = msp_device_of_host();
+    const struct msp_device *wanted;
     bool moves = is_migratable(r->kind, r->home);
     size_t i;
 
     plan->resident = (r->kind == MEMSPAN_KIND_DEVICE) ? r->home : host;
-    if (t->preferred_location == MEMSPAN_NO_DEVICE) {
+    if (t->preferred_location == MSP_NO_DEVICE) {
         return;
     }
-    wanted = memspan_device_find(t->preferred_location);
+    wanted = msp_device_find(t->preferred_location);
     for (i = 0; i < member_count(plan->space); i++) {
         if ((wanted != NULL) && (wanted == member(plan->space, i)) &&
             (moves || (wanted == plan->resident))) {
@@ -306,7 +304,7 @@ static void place_on_device(struct memspan_plan *plan, const struct memspan_trai
 
 /* A place on the host for memory of a device's driver: a wish, which drivers of host memory follow.
  */
-static memspan_status_t wish_for_place(struct memspan_plan *plan, const struct memspan_traits *t)
+static memspan_status_t wish_for_place(struct msp_plan *plan, const struct msp_traits *t)
 {
     int node                = -1;
     memspan_status_t status = node_of_place(t, &node);
@@ -326,7 +324,7 @@ static memspan_status_t wish_for_place(struct memspan_plan *plan, const struct m
     plan->nodes[0]        = node;
     plan->spec.nodes      = plan->nodes;
     plan->spec.node_count = 1;
-    if (memspan_topology_node_count() > 1) {
+    if (msp_topology_node_count() > 1) {
         weaken(plan); /* the contract has no way of promising it */
         say(plan, "node %d, nearest to place %d, is a wish to the driver", node,
             t->preferred_place);
@@ -336,7 +334,7 @@ static memspan_status_t wish_for_place(struct memspan_plan *plan, const struct m
     return MEMSPAN_OK;
 }
 
-static memspan_status_t use_importers(struct memspan_plan *plan)
+static memspan_status_t use_importers(struct msp_plan *plan)
 {
     size_t i;
 
@@ -345,7 +343,7 @@ static memspan_status_t use_importers(struct memspan_plan *plan)
         return memspan_error(MEMSPAN_ERR_NO_MEMORY, "no memory for a plan");
     }
     for (i = 0; i < plan->space->device_count; i++) {
-        plan->importers[i] = memspan_device_find(plan->space->devices[i]);
+        plan->importers[i] = msp_device_find(plan->space->devices[i]);
     }
     plan->spec.importers      = plan->importers;
     plan->spec.importer_count = plan->space->device_count;
@@ -353,9 +351,9 @@ static memspan_status_t use_importers(struct memspan_plan *plan)
     return MEMSPAN_OK;
 }
 
-static memspan_status_t plan_target(struct memspan_plan *plan, const struct memspan_traits *t)
+static memspan_status_t plan_target(struct msp_plan *plan, const struct msp_traits *t)
 {
-    const struct memspan_resource *r = climb(plan->space, t, plan->kind_asked);
+    const struct msp_resource *r = climb(plan->space, t, plan->kind_asked);
 
     if (r == NULL) {
         return nothing_serves(plan->space, t, plan->kind_asked);
@@ -377,7 +375,7 @@ static memspan_status_t plan_target(struct memspan_plan *plan, const struct mems
         plan->spec.flags |= MEMSPAN_REQUEST_SHARED;
         say(plan, "taken to be shared with other processes and network cards");
     }
-    if (t->preferred_place != MEMSPAN_NO_PLACE) {
+    if (t->preferred_place != MSP_NO_PLACE) {
         memspan_status_t status = wish_for_place(plan, t);
         if (status != MEMSPAN_OK) {
             return status;
@@ -388,7 +386,7 @@ static memspan_status_t plan_target(struct memspan_plan *plan, const struct mems
 
 /* ---- host spaces ---- */
 
-static memspan_status_t use_place(struct memspan_plan *plan, const struct memspan_traits *t)
+static memspan_status_t use_place(struct msp_plan *plan, const struct msp_traits *t)
 {
     int node                = -1;
     memspan_status_t status = node_of_place(t, &node);
@@ -411,7 +409,7 @@ static memspan_status_t use_place(struct memspan_plan *plan, const struct memspa
     return MEMSPAN_OK;
 }
 
-static void use_partition(struct memspan_plan *plan, const struct memspan_traits *t)
+static void use_partition(struct msp_plan *plan, const struct msp_traits *t)
 {
     static const char *const words[]        = {"nearest", "blocked", "interleaved"};
     static const memspan_spread_t spreads[] = {MEMSPAN_SPREAD_NEAREST, MEMSPAN_SPREAD_BLOCKED,
@@ -428,35 +426,35 @@ static void use_partition(struct memspan_plan *plan, const struct memspan_traits
     plan->spec.spread          = spreads[i];
     plan->spec.part_size_bytes = t->part_size;
     if (spreads[i] == MEMSPAN_SPREAD_BLOCKED) {
-        plan->blocked_bytes = plan->spec.node_count * memspan_page_size();
+        plan->blocked_bytes = plan->spec.node_count * msp_page_size();
     }
     say(plan, "%s over %zu nodes", words[i], plan->spec.node_count);
 }
 
 /* Binding is asked for only where it means something: several nodes, or some of them left out. */
-static bool needs_nodes(const struct memspan_plan *plan)
+static bool needs_nodes(const struct msp_plan *plan)
 {
-    bool tier = (plan->space->hint != MEMSPAN_HINT_DEFAULT) && !plan->space->alias;
+    bool tier = (plan->space->hint != MSP_HINT_DEFAULT) && !plan->space->alias;
 
-    return plan->space->partial || tier || !memspan_topology_is_plain();
+    return plan->space->partial || tier || !msp_topology_is_plain();
 }
 
 /* Default memory is where it is touched first: programs initialise their arrays in parallel for
  * that. The nodes only keep it out of a device's memory that shows as a node. */
-static void choose_usual_nodes(struct memspan_plan *plan)
+static void choose_usual_nodes(struct msp_plan *plan)
 {
-    const struct memspan_space *space = plan->space;
+    const struct msp_space *space = plan->space;
 
     if (!needs_nodes(plan)) {
         plan->spec.node_count = 0;
-    } else if (!space->partial && (space->alias || (space->hint == MEMSPAN_HINT_DEFAULT))) {
+    } else if (!space->partial && (space->alias || (space->hint == MSP_HINT_DEFAULT))) {
         plan->spec.spread = MEMSPAN_SPREAD_TOUCHED;
     }
 }
 
-static void use_pin_device(struct memspan_plan *plan, const struct memspan_traits *t)
+static void use_pin_device(struct msp_plan *plan, const struct msp_traits *t)
 {
-    const struct memspan_device *d = memspan_device_find(t->pin_device);
+    const struct msp_device *d = msp_device_find(t->pin_device);
 
     if ((d == NULL) || (d->number == MEMSPAN_HOST)) {
         return;
@@ -471,10 +469,10 @@ static void use_pin_device(struct memspan_plan *plan, const struct memspan_trait
     say(plan, "pinned by the driver of device %d", d->number);
 }
 
-static memspan_status_t plan_host(struct memspan_plan *plan, const struct memspan_traits *t)
+static memspan_status_t plan_host(struct msp_plan *plan, const struct msp_traits *t)
 {
-    const struct memspan_space *space = plan->space;
-    memspan_status_t status           = MEMSPAN_OK;
+    const struct msp_space *space = plan->space;
+    memspan_status_t status       = MEMSPAN_OK;
     size_t i;
 
     if (t->shareable) {
@@ -489,7 +487,7 @@ static memspan_status_t plan_host(struct memspan_plan *plan, const struct memspa
     }
     plan->spec.node_count = i;
     plan->spec.nodes      = plan->nodes;
-    plan->spec.device     = memspan_device_of_host();
+    plan->spec.device     = msp_device_of_host();
     plan->spec.kind       = plan->kind_asked;
     plan->kind_given      = plan->kind_asked;
     plan->resident        = plan->spec.device;
@@ -500,7 +498,7 @@ static memspan_status_t plan_host(struct memspan_plan *plan, const struct memspa
     if (space->note[0] != '\0') {
         say(plan, "%s", space->note);
     }
-    if (t->preferred_place != MEMSPAN_NO_PLACE) {
+    if (t->preferred_place != MSP_NO_PLACE) {
         status = use_place(plan, t);
     }
     use_partition(plan, t);
@@ -508,11 +506,11 @@ static memspan_status_t plan_host(struct memspan_plan *plan, const struct memspa
         (plan->spec.node_count == space->resource_count)) {
         choose_usual_nodes(plan);
     }
-    if ((t->pin_device != MEMSPAN_NO_DEVICE) && (status == MEMSPAN_OK)) {
+    if ((t->pin_device != MSP_NO_DEVICE) && (status == MEMSPAN_OK)) {
         use_pin_device(plan, t);
     }
-    if ((t->preferred_location != MEMSPAN_NO_DEVICE) && (t->preferred_location != MEMSPAN_HOST) &&
-        (memspan_device_find(t->preferred_location) != plan->resident)) {
+    if ((t->preferred_location != MSP_NO_DEVICE) && (t->preferred_location != MEMSPAN_HOST) &&
+        (msp_device_find(t->preferred_location) != plan->resident)) {
         weaken(plan);
         say(plan, "preferred_location %d is no place for a space of host memory",
             t->preferred_location);
@@ -526,59 +524,58 @@ static memspan_status_t plan_host(struct memspan_plan *plan, const struct memspa
 
 /* ---- both ---- */
 
-static memspan_status_t check_guarantee(struct memspan_plan *plan, const struct memspan_traits *t)
+static memspan_status_t check_guarantee(struct msp_plan *plan, const struct msp_traits *t)
 {
     static const char *const word[] = {"guarantee=required", "MEMSPAN_FALLBACK=strict"};
-    int policy = memspan_option_choice(MEMSPAN_OPTION_FALLBACK); /* enum memspan_fallback_policy */
+    int policy = msp_option_choice(MSP_OPTION_FALLBACK); /* enum msp_fallback_policy */
 
     if (plan->exact) {
         return MEMSPAN_OK;
     }
-    if ((t->guarantee == MEMSPAN_VALUE_REQUIRED) || (policy == MEMSPAN_FALLBACK_STRICT)) {
+    if ((t->guarantee == MEMSPAN_VALUE_REQUIRED) || (policy == MSP_FALLBACK_STRICT)) {
         memspan_error(MEMSPAN_ERR_NOT_GUARANTEED, "%.480s", plan->why);
-        return memspan_error_hint("it is refused because of %s",
-                                  word[t->guarantee != MEMSPAN_VALUE_REQUIRED]);
+        return msp_error_hint("it is refused because of %s",
+                              word[t->guarantee != MEMSPAN_VALUE_REQUIRED]);
     }
     return MEMSPAN_OK;
 }
 
-void memspan_plan_report(const struct memspan_plan *plan)
+void msp_plan_report(const struct msp_plan *plan)
 {
     bool stronger = (plan->kind_given != plan->kind_asked);
 
     /* Something stronger than asked is worth knowing; a trait that is not followed is a warning. */
-    if (!plan->exact &&
-        (memspan_option_choice(MEMSPAN_OPTION_FALLBACK) != MEMSPAN_FALLBACK_QUIET)) {
-        memspan_log(stronger ? MEMSPAN_LOG_INFO : MEMSPAN_LOG_WARN, "core", "space %s: %s",
-                    plan->space->name, plan->why);
+    if (!plan->exact && (msp_option_choice(MSP_OPTION_FALLBACK) != MSP_FALLBACK_QUIET)) {
+        msp_log(stronger ? MEMSPAN_LOG_INFO : MEMSPAN_LOG_WARN, "core", "space %s: %s",
+                plan->space->name, plan->why);
     }
 }
 
-static memspan_status_t check_devices(const struct memspan_traits *t)
+static memspan_status_t check_devices(const struct msp_traits *t)
 {
-    if ((t->preferred_location != MEMSPAN_NO_DEVICE) &&
-        (memspan_device_find(t->preferred_location) == NULL)) {
+    if ((t->preferred_location != MSP_NO_DEVICE) &&
+        (msp_device_find(t->preferred_location) == NULL)) {
         return memspan_error(MEMSPAN_ERR_INVALID, "trait preferred_location: %s",
                              memspan_error_last()->message);
     }
-    if ((t->pin_device != MEMSPAN_NO_DEVICE) && (memspan_device_find(t->pin_device) == NULL)) {
+    if ((t->pin_device != MSP_NO_DEVICE) && (msp_device_find(t->pin_device) == NULL)) {
         return memspan_error(MEMSPAN_ERR_INVALID, "trait pin_device: %s",
                              memspan_error_last()->message);
     }
     return MEMSPAN_OK;
 }
 
-memspan_status_t memspan_plan_make(const struct memspan_space *space,
-                                   const struct memspan_traits *given, struct memspan_plan *plan_p)
+memspan_status_t msp_plan_make(const struct msp_space *space, const struct msp_traits *given,
+                               struct msp_plan *plan_p)
 {
-    struct memspan_plan *plan           = plan_p;
-    struct memspan_traits own           = *given;
-    const struct memspan_traits *traits = &own;
-    memspan_status_t status             = check_devices(given);
+    struct msp_plan *plan           = plan_p;
+    struct msp_traits own           = *given;
+    const struct msp_traits *traits = &own;
+    memspan_status_t status         = check_devices(given);
 
-    if ((own.preferred_location != MEMSPAN_NO_DEVICE) && (status == MEMSPAN_OK)) {
+    if ((own.preferred_location != MSP_NO_DEVICE) && (status == MEMSPAN_OK)) {
         /* The host's other number means the host. */
-        own.preferred_location = memspan_device_find(given->preferred_location)->number;
+        own.preferred_location = msp_device_find(given->preferred_location)->number;
     }
 
     if (status != MEMSPAN_OK) {
@@ -591,7 +588,7 @@ memspan_status_t memspan_plan_make(const struct memspan_space *space,
     plan->serves                = true;
     plan->spec.resident_ordinal = MEMSPAN_HOST;
     plan->spec.page_size_bytes  = traits->page_size;
-    if (memspan_device_find(MEMSPAN_HOST) == NULL) { /* described, too */
+    if (msp_device_find(MEMSPAN_HOST) == NULL) { /* described, too */
         return memspan_error_last()->status;
     }
     if (traits->guarantee == MEMSPAN_VALUE_REQUIRED) {
@@ -602,23 +599,22 @@ memspan_status_t memspan_plan_make(const struct memspan_space *space,
         status = check_guarantee(plan, traits);
     }
     if (status != MEMSPAN_OK) {
-        memspan_plan_clear(plan);
+        msp_plan_clear(plan);
     }
     return status;
 }
 
-bool memspan_plan_is_plain(const struct memspan_space *space, const struct memspan_traits *t)
+bool msp_plan_is_plain(const struct msp_space *space, const struct msp_traits *t)
 {
-    return !space->target && !space->partial && (space->hint == MEMSPAN_HINT_DEFAULT) &&
-           !t->pinned && !t->shareable && (t->preferred_place == MEMSPAN_NO_PLACE) &&
-           (t->page_size == 0) && (t->partition == MEMSPAN_VALUE_ENVIRONMENT) &&
-           wants_host_residence(t) && memspan_topology_is_plain();
+    return !space->target && !space->partial && (space->hint == MSP_HINT_DEFAULT) && !t->pinned &&
+           !t->shareable && (t->preferred_place == MSP_NO_PLACE) && (t->page_size == 0) &&
+           (t->partition == MEMSPAN_VALUE_ENVIRONMENT) && wants_host_residence(t) &&
+           msp_topology_is_plain();
 }
 
-memspan_status_t memspan_plan_make_plain(const struct memspan_space *space,
-                                         struct memspan_plan *plan_p)
+memspan_status_t msp_plan_make_plain(const struct msp_space *space, struct msp_plan *plan_p)
 {
-    const struct memspan_device *host = memspan_device_of_host();
+    const struct msp_device *host = msp_device_of_host();
 
     memset(plan_p, 0, sizeof(*plan_p));
     if (host == NULL) {
@@ -639,44 +635,43 @@ memspan_status_t memspan_plan_make_plain(const struct memspan_space *space,
     return MEMSPAN_OK;
 }
 
-memspan_status_t memspan_plan_provide(struct memspan_plan *plan)
+memspan_status_t msp_plan_provide(struct msp_plan *plan)
 {
-    memspan_status_t status =
-        memspan_space_connect(plan->space, plan->spec.device, plan->spec.kind);
+    memspan_status_t status = msp_space_connect(plan->space, plan->spec.device, plan->spec.kind);
 
     if (status != MEMSPAN_OK) {
         return status;
     }
     if (plan->provider == NULL) {
-        plan->provider = memspan_provider_get(&plan->spec);
+        plan->provider = msp_provider_get(&plan->spec);
     }
     return (plan->provider == NULL) ? memspan_error_last()->status : MEMSPAN_OK;
 }
 
-struct memspan_provider *memspan_plan_provider_here(const struct memspan_plan *plan)
+struct msp_provider *msp_plan_provider_here(const struct msp_plan *plan)
 {
-    struct memspan_provider_spec spec;
+    struct msp_provider_spec spec;
     int here;
     size_t i;
 
-    if (MEMSPAN_LIKELY(plan->spec.spread != MEMSPAN_SPREAD_NEAREST)) {
+    if (MSP_LIKELY(plan->spec.spread != MEMSPAN_SPREAD_NEAREST)) {
         return plan->provider;
     }
-    here = memspan_topology_node_here();
+    here = msp_topology_node_here();
     for (i = 0; i < plan->spec.node_count; i++) {
         if (plan->spec.nodes[i] == here) {
             spec            = plan->spec;
             spec.spread     = MEMSPAN_SPREAD_ANY;
             spec.nodes      = &here;
             spec.node_count = 1;
-            return memspan_provider_get(&spec);
+            return msp_provider_get(&spec);
         }
     }
     /* The thread runs on a node that is not one of the space's: the backend chooses. */
     return plan->provider;
 }
 
-void memspan_plan_clear(struct memspan_plan *plan)
+void msp_plan_clear(struct msp_plan *plan)
 {
     free(plan->nodes);
     free(plan->importers);

@@ -4,17 +4,17 @@
 
 /* From a space and traits to the provider that serves them: the ladder. */
 
-#include "core/provider.h"
+#include "core/engine/provider.h"
 #include "core/trait.h"
 
 /* What will be given, and why. */
-struct memspan_plan {
-    const struct memspan_space *space;
-    struct memspan_provider *provider; /* NULL until memspan_plan_provide() */
-    struct memspan_provider_spec spec; /* nodes and importers point into the arrays below */
+struct msp_plan {
+    const struct msp_space *space;
+    struct msp_provider *provider; /* NULL until msp_plan_provide() */
+    struct msp_provider_spec spec; /* nodes and importers point into the arrays below */
     memspan_kind_t kind_asked;
     memspan_kind_t kind_given;
-    const struct memspan_device *resident;
+    const struct msp_device *resident;
     size_t
         blocked_bytes; /* from here on a block is spread over all nodes by itself; else SIZE_MAX */
     bool exact;
@@ -22,34 +22,32 @@ struct memspan_plan {
     bool migratable;
     char why[512];
     int *nodes;
-    const struct memspan_device **importers;
+    const struct msp_device **importers;
 };
 
 /* Choose. Opens the drivers of the devices that the space names, no others; takes no memory.
- * Errors as memspan_allocator_create(). The plan is released by memspan_plan_clear(). */
-memspan_status_t memspan_plan_make(const struct memspan_space *space,
-                                   const struct memspan_traits *traits,
-                                   struct memspan_plan *plan_p);
+ * Errors as memspan_allocator_create(). The plan is released by msp_plan_clear(). */
+memspan_status_t msp_plan_make(const struct msp_space *space, const struct msp_traits *traits,
+                               struct msp_plan *plan_p);
 
 /* Log, unless MEMSPAN_FALLBACK=quiet, what the plan gives other than asked. For allocators that are
  * made, not for questions. */
-void memspan_plan_report(const struct memspan_plan *plan);
+void msp_plan_report(const struct msp_plan *plan);
 
 /* Find or make the plan's provider. */
-memspan_status_t memspan_plan_provide(struct memspan_plan *plan);
+memspan_status_t msp_plan_provide(struct msp_plan *plan);
 
 /* The provider for a block that the calling thread asks for now: the plan's own, or with
  * partition=nearest the one of the node nearest to the thread. NULL with an error recorded. */
-struct memspan_provider *memspan_plan_provider_here(const struct memspan_plan *plan);
+struct msp_provider *msp_plan_provider_here(const struct msp_plan *plan);
 
-void memspan_plan_clear(struct memspan_plan *plan);
+void msp_plan_clear(struct msp_plan *plan);
 
 /* True when the space and traits need nothing beyond ordinary host memory, so that no topology has
  * to be read and no device opened to serve them. */
-bool memspan_plan_is_plain(const struct memspan_space *space, const struct memspan_traits *traits);
+bool msp_plan_is_plain(const struct msp_space *space, const struct msp_traits *traits);
 
 /* The plan of ordinary host memory. */
-memspan_status_t memspan_plan_make_plain(const struct memspan_space *space,
-                                         struct memspan_plan *plan_p);
+memspan_status_t msp_plan_make_plain(const struct msp_space *space, struct msp_plan *plan_p);
 
 #endif /* MEMSPAN_CORE_PLAN_H */

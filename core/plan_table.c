@@ -8,14 +8,14 @@
 #include <string.h>
 
 struct entry {
-    struct memspan_plan plan;
+    struct msp_plan plan;
     bool plain;
     struct entry *next;
 };
 
 static struct entry *entries;
 
-static struct memspan_plan *add(const struct memspan_plan *plan, bool plain)
+static struct msp_plan *add(const struct msp_plan *plan, bool plain)
 {
     struct entry *e = calloc(1, sizeof(*e));
 
@@ -30,7 +30,7 @@ static struct memspan_plan *add(const struct memspan_plan *plan, bool plain)
     return &e->plan;
 }
 
-static struct memspan_plan *use(struct entry **link)
+static struct msp_plan *use(struct entry **link)
 {
     struct entry *e = *link;
 
@@ -40,7 +40,7 @@ static struct memspan_plan *use(struct entry **link)
     return &e->plan;
 }
 
-struct memspan_plan *memspan_plan_table_find(const struct memspan_space *space)
+struct msp_plan *msp_plan_table_find(const struct msp_space *space)
 {
     struct entry **link;
 
@@ -52,37 +52,37 @@ struct memspan_plan *memspan_plan_table_find(const struct memspan_space *space)
     return NULL;
 }
 
-struct memspan_plan *memspan_plan_table_plain(const struct memspan_space *space)
+struct msp_plan *msp_plan_table_plain(const struct msp_space *space)
 {
-    struct memspan_plan plan;
+    struct msp_plan plan;
 
-    return (memspan_plan_make_plain(space, &plan) == MEMSPAN_OK) ? add(&plan, true) : NULL;
+    return (msp_plan_make_plain(space, &plan) == MEMSPAN_OK) ? add(&plan, true) : NULL;
 }
 
-static bool equal(const struct memspan_plan *a, const struct memspan_plan *b)
+static bool equal(const struct msp_plan *a, const struct msp_plan *b)
 {
     return (a->space == b->space) && (a->kind_asked == b->kind_asked) &&
            (a->kind_given == b->kind_given) && (a->resident == b->resident) &&
            (a->blocked_bytes == b->blocked_bytes) && (a->exact == b->exact) &&
            (a->serves == b->serves) && (a->migratable == b->migratable) &&
-           memspan_provider_spec_equal(&a->spec, &b->spec) && (strcmp(a->why, b->why) == 0);
+           msp_provider_spec_equal(&a->spec, &b->spec) && (strcmp(a->why, b->why) == 0);
 }
 
-struct memspan_plan *memspan_plan_table_enter(struct memspan_plan *plan)
+struct msp_plan *msp_plan_table_enter(struct msp_plan *plan)
 {
-    struct memspan_plan *entered;
+    struct msp_plan *entered;
     struct entry **link;
 
     for (link = &entries; *link != NULL; link = &(*link)->next) {
         if (!(*link)->plain && equal(&(*link)->plan, plan)) {
             entered = use(link);
-            memspan_plan_clear(plan);
+            msp_plan_clear(plan);
             return entered;
         }
     }
     entered = add(plan, false);
     if (entered == NULL) {
-        memspan_plan_clear(plan);
+        msp_plan_clear(plan);
     }
     return entered;
 }

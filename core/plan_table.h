@@ -8,13 +8,13 @@
 
 #include "core/plan.h"
 
-/* The plan of plain host memory for a space (memspan_plan_is_plain()), if it was made; NULL. */
-struct memspan_plan *memspan_plan_table_find(const struct memspan_space *space);
+/* The plan of plain host memory for a space (msp_plan_is_plain()), if it was made; NULL. */
+struct msp_plan *msp_plan_table_find(const struct msp_space *space);
 
 /* The same, made for the first time; NULL with an error. */
-struct memspan_plan *memspan_plan_table_plain(const struct memspan_space *space);
+struct msp_plan *msp_plan_table_plain(const struct msp_space *space);
 
 /* The plan in the table that equals @p plan, which is used up; NULL with an error. */
-struct memspan_plan *memspan_plan_table_enter(struct memspan_plan *plan);
+struct msp_plan *msp_plan_table_enter(struct msp_plan *plan);
 
 #endif /* MEMSPAN_CORE_PLAN_TABLE_H */

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* query.c: what was asked for, what was given, where it is, who reaches it, and why. */
 
-#include "core/allocator_record.h"
 #include "core/base/error.h"
 #include "core/base/platform.h"
-#include "core/base/topology.h"
-#include "core/guard.h"
+#include "core/debug/guard.h"
+#include "core/engine/allocator_record.h"
 #include "core/share.h"
+#include "core/topology/topology.h"
 #include <stdio.h>
 #include <string.h>
 
 /* ---- allocators ---- */
 
-static memspan_allocator_h fallback_of(const struct memspan_allocator *a)
+static memspan_allocator_h fallback_of(const struct msp_allocator *a)
 {
     if (a->traits.fallback == MEMSPAN_VALUE_ALLOCATOR_FB) {
         return a->traits.fb_data;
@@ -21,13 +21,13 @@ static memspan_allocator_h fallback_of(const struct memspan_allocator *a)
                                                                 : MEMSPAN_ALLOCATOR_NULL;
 }
 
-static int node_of_spec(const struct memspan_provider_spec *spec)
+static int node_of_spec(const struct msp_provider_spec *spec)
 {
     return (spec->node_count == 1) ? spec->nodes[0] : -1;
 }
 
 /* Bytes of a page as far as is known: what the provider last gave, or what it is asked for. */
-static size_t page_size_of(const struct memspan_provider *p)
+static size_t page_size_of(const struct msp_provider *p)
 {
     size_t given = atomic_load_explicit(&p->given_page_size, memory_order_relaxed);
 
@@ -37,14 +37,14 @@ static size_t page_size_of(const struct memspan_provider *p)
     if ((p->spec.page_size_bytes != 0) && !atomic_load(&p->page_size_missed)) {
         return p->spec.page_size_bytes;
     }
-    return (p->spec.device->number == MEMSPAN_HOST) ? memspan_page_size()
+    return (p->spec.device->number == MEMSPAN_HOST) ? msp_page_size()
                                                     : (size_t)p->spec.device->info.page_size_bytes;
 }
 
-static void describe(struct memspan_allocator *a, memspan_allocator_info_t *info)
+static void describe(struct msp_allocator *a, memspan_allocator_info_t *info)
 {
-    const struct memspan_plan *plan = a->plan;
-    bool missed                     = atomic_load(&plan->provider->page_size_missed);
+    const struct msp_plan *plan = a->plan;
+    bool missed                 = atomic_load(&plan->provider->page_size_missed);
 
     info->space           = a->space->handle;
     info->kind_asked      = plan->kind_asked;
@@ -70,7 +70,7 @@ static void describe(struct memspan_allocator *a, memspan_allocator_info_t *info
 memspan_status_t memspan_allocator_describe(memspan_allocator_h handle,
                                             memspan_allocator_info_t *info_p)
 {
-    struct memspan_allocator *a   = memspan_allocator_acquire(handle);
+    struct msp_allocator *a       = msp_allocator_acquire(handle);
     memspan_allocator_info_t info = {.struct_size = sizeof(info)};
     memspan_status_t status;
 
@@ -79,30 +79,30 @@ memspan_status_t memspan_allocator_describe(memspan_allocator_h handle,
     }
     status = (info_p == NULL)
                  ? memspan_error(MEMSPAN_ERR_INVALID, "nowhere to describe the allocator (NULL)")
-                 : memspan_allocator_ensure_plan(a);
+                 : msp_allocator_ensure_plan(a);
     if (status == MEMSPAN_OK) {
         describe(a, &info);
     }
-    memspan_allocator_release(a);
-    return (status == MEMSPAN_OK) ? memspan_struct_write(info_p, &info, sizeof(info)) : status;
+    msp_allocator_release(a);
+    return (status == MEMSPAN_OK) ? msp_struct_write(info_p, &info, sizeof(info)) : status;
 }
 
-static memspan_reach_t reach_of(const struct memspan_provider *p, const struct memspan_device *from)
+static memspan_reach_t reach_of(const struct msp_provider *p, const struct msp_device *from)
 {
-    struct memspan_resource r = {p->spec.device, p->spec.kind, -1, p->spec.importer_count > 0};
+    struct msp_resource r = {p->spec.device, p->spec.kind, -1, p->spec.importer_count > 0};
 
-    return memspan_resource_reach(&r, from);
+    return msp_resource_reach(&r, from);
 }
 
-static memspan_status_t write_reach(const struct memspan_provider *provider, int number,
+static memspan_status_t write_reach(const struct msp_provider *provider, int number,
                                     memspan_reach_t *reach_p)
 {
-    const struct memspan_device *from;
+    const struct msp_device *from;
 
     if (reach_p == NULL) {
         return memspan_error(MEMSPAN_ERR_INVALID, "nowhere to put how it is reached (NULL)");
     }
-    from = memspan_device_find(number);
+    from = msp_device_find(number);
     if (from == NULL) {
         return memspan_error_last()->status;
     }
@@ -113,25 +113,25 @@ static memspan_status_t write_reach(const struct memspan_provider *provider, int
 memspan_status_t memspan_allocator_reach(memspan_allocator_h handle, int number,
                                          memspan_reach_t *reach_p)
 {
-    struct memspan_allocator *a = memspan_allocator_acquire(handle);
+    struct msp_allocator *a = msp_allocator_acquire(handle);
     memspan_status_t status;
 
     if (a == NULL) {
         return memspan_error_last()->status;
     }
-    status = memspan_allocator_ensure_plan(a);
+    status = msp_allocator_ensure_plan(a);
     if (status == MEMSPAN_OK) {
         status = write_reach(a->plan->provider, number, reach_p);
     }
-    memspan_allocator_release(a);
+    msp_allocator_release(a);
     return status;
 }
 
 /* ---- addresses ---- */
 
-static int number_of(const struct memspan_backend_slot *slot, int ordinal)
+static int number_of(const struct msp_backend_slot *slot, int ordinal)
 {
-    const struct memspan_device *d = memspan_device_of_ordinal(slot->table, ordinal);
+    const struct msp_device *d = msp_device_of_ordinal(slot->table, ordinal);
 
     return (d == NULL) ? MEMSPAN_HOST : d->number;
 }
@@ -140,10 +140,10 @@ static int number_of(const struct memspan_backend_slot *slot, int ordinal)
 static memspan_status_t describe_foreign(const void *pointer, memspan_pointer_info_t *info)
 {
     memspan_pointer_facts_t facts;
-    struct memspan_opened opened;
+    struct msp_opened opened;
     int i;
 
-    if (memspan_opened_find(pointer, &opened)) {
+    if (msp_opened_find(pointer, &opened)) {
         info->kind_given      = opened.kind;
         info->home            = opened.device->number;
         info->resident_device = opened.device->number;
@@ -157,8 +157,8 @@ static memspan_status_t describe_foreign(const void *pointer, memspan_pointer_in
         return MEMSPAN_OK;
     }
     /* Of memory between our blocks a driver knows only that it is ours. */
-    for (i = 0; !memspan_pointer_is_ours(pointer) && (i < memspan_backend_slots()); i++) {
-        const struct memspan_backend_slot *slot = memspan_backend_slot_if_open(i);
+    for (i = 0; !msp_pointer_is_ours(pointer) && (i < msp_backend_slots()); i++) {
+        const struct msp_backend_slot *slot = msp_backend_slot_if_open(i);
 
         if ((slot == NULL) || !slot->on || (slot->table->pointer_describe == NULL)) {
             continue;
@@ -176,20 +176,20 @@ static memspan_status_t describe_foreign(const void *pointer, memspan_pointer_in
         }
     }
     memspan_error(MEMSPAN_ERR_NOT_FOUND, "nothing is known of the memory at %p", pointer);
-    return memspan_error_hint("it is not Memspan's, or was freed");
+    return msp_error_hint("it is not Memspan's, or was freed");
 }
 
 /* The live block whose bytes, as many as were asked for, hold @p pointer: what its place in the
  * pool has beyond them is nobody's. */
-static bool find_block(const void *pointer, struct memspan_block_view *view_p)
+static bool find_block(const void *pointer, struct msp_block_view *view_p)
 {
-    return memspan_block_look(pointer, view_p) &&
+    return msp_block_look(pointer, view_p) &&
            ((size_t)((const char *)pointer - (const char *)view_p->address) <
             view_p->owner.requested_bytes);
 }
 
-static void say_why(memspan_pointer_info_t *info, const struct memspan_block_view *view,
-                    const struct memspan_plan *plan)
+static void say_why(memspan_pointer_info_t *info, const struct msp_block_view *view,
+                    const struct msp_plan *plan)
 {
     if (view->owner.fallback) {
         snprintf(info->why, sizeof(info->why),
@@ -208,13 +208,13 @@ static void say_why(memspan_pointer_info_t *info, const struct memspan_block_vie
 /* Finds the block and what is known of its allocator. Under the table's lock: the block may be the
  * last of an allocator that was destroyed, and freed meanwhile; then the allocator ends, which
  * takes the lock. Plans stay. */
-static bool find_owner(const void *pointer, struct memspan_block_view *view_p,
-                       const struct memspan_plan **plan_p, memspan_pointer_info_t *info)
+static bool find_owner(const void *pointer, struct msp_block_view *view_p,
+                       const struct msp_plan **plan_p, memspan_pointer_info_t *info)
 {
-    const struct memspan_allocator *a;
+    const struct msp_allocator *a;
     bool found;
 
-    memspan_allocator_lock_table();
+    msp_allocator_lock_table();
     found = find_block(pointer, view_p);
     if (found) {
         a               = view_p->owner.account->allocator;
@@ -223,7 +223,7 @@ static bool find_owner(const void *pointer, struct memspan_block_view *view_p,
         info->space     = a->space->handle;
         found           = (a->plan != NULL) && (view_p->chunk->provider != NULL);
     }
-    memspan_allocator_unlock_table();
+    msp_allocator_unlock_table();
     return found;
 }
 
@@ -233,10 +233,10 @@ memspan_status_t memspan_pointer_describe(const void *pointer, memspan_pointer_i
                                    .numa_node       = -1,
                                    .home            = MEMSPAN_HOST,
                                    .resident_device = MEMSPAN_HOST};
-    const struct memspan_plan *plan;
-    const struct memspan_provider *p;
-    const struct memspan_device *resident;
-    struct memspan_block_view view;
+    const struct msp_plan *plan;
+    const struct msp_provider *p;
+    const struct msp_device *resident;
+    struct msp_block_view view;
     memspan_status_t status;
 
     if ((pointer == NULL) || (info_p == NULL)) {
@@ -244,7 +244,7 @@ memspan_status_t memspan_pointer_describe(const void *pointer, memspan_pointer_i
     }
     if (!find_owner(pointer, &view, &plan, &info)) {
         status = describe_foreign(pointer, &info);
-        return (status == MEMSPAN_OK) ? memspan_struct_write(info_p, &info, sizeof(info)) : status;
+        return (status == MEMSPAN_OK) ? msp_struct_write(info_p, &info, sizeof(info)) : status;
     }
     p                    = view.chunk->provider;
     info.base            = view.address;
@@ -260,20 +260,20 @@ memspan_status_t memspan_pointer_describe(const void *pointer, memspan_pointer_i
     info.fallback        = view.owner.fallback;
     info.shareable       = (p->spec.flags & MEMSPAN_REQUEST_SHARED) != 0;
     if (p->spec.resident_ordinal != MEMSPAN_HOST) {
-        resident = memspan_device_of_ordinal(p->spec.device->table, p->spec.resident_ordinal);
+        resident = msp_device_of_ordinal(p->spec.device->table, p->spec.resident_ordinal);
         info.resident_device = (resident == NULL) ? p->spec.device->number : resident->number;
     }
     if (p->spec.kind != MEMSPAN_KIND_DEVICE) {
-        info.numa_node = memspan_topology_node_of_page(pointer);
+        info.numa_node = msp_topology_node_of_page(pointer);
     }
     say_why(&info, &view, plan);
-    return memspan_struct_write(info_p, &info, sizeof(info));
+    return msp_struct_write(info_p, &info, sizeof(info));
 }
 
-static memspan_status_t reach_opened(const struct memspan_opened *opened, int number,
+static memspan_status_t reach_opened(const struct msp_opened *opened, int number,
                                      memspan_reach_t *reach_p)
 {
-    const struct memspan_device *from = memspan_device_find(number);
+    const struct msp_device *from = msp_device_find(number);
 
     if (reach_p == NULL) {
         return memspan_error(MEMSPAN_ERR_INVALID, "nowhere to put how it is reached (NULL)");
@@ -281,22 +281,22 @@ static memspan_status_t reach_opened(const struct memspan_opened *opened, int nu
     if (from == NULL) {
         return memspan_error_last()->status;
     }
-    *reach_p = memspan_device_reach_of(opened->device, opened->kind, from);
+    *reach_p = msp_device_reach_of(opened->device, opened->kind, from);
     return MEMSPAN_OK;
 }
 
 memspan_status_t memspan_pointer_reach(const void *pointer, int number, memspan_reach_t *reach_p)
 {
-    struct memspan_block_view view;
-    struct memspan_opened opened;
+    struct msp_block_view view;
+    struct msp_opened opened;
 
-    if ((pointer != NULL) && memspan_opened_find(pointer, &opened)) {
+    if ((pointer != NULL) && msp_opened_find(pointer, &opened)) {
         return reach_opened(&opened, number, reach_p);
     }
 
     if ((pointer == NULL) || !find_block(pointer, &view)) {
         memspan_error(MEMSPAN_ERR_NOT_FOUND, "%p is not in a live block of Memspan", pointer);
-        return memspan_error_hint("only memory of Memspan can be asked about");
+        return msp_error_hint("only memory of Memspan can be asked about");
     }
     return write_reach(view.chunk->provider, number, reach_p);
 }

@@ -11,8 +11,8 @@
 
 #include "core/share.h"
 #include "core/base/error.h"
+#include "core/debug/guard.h"
 #include "core/fork.h"
-#include "core/guard.h"
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,7 +33,7 @@ struct head {
 };
 
 struct opened {
-    struct memspan_opened view;
+    struct msp_opened view;
     memspan_block_t block;
     uint64_t owner;
     uint64_t serial;
@@ -43,7 +43,7 @@ struct opened {
 
 static const char magic[8] = "mspshr2";
 
-atomic_size_t memspan_opened_count;
+atomic_size_t msp_opened_count;
 static struct opened *first;
 static pthread_mutex_t opened_lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -64,21 +64,21 @@ static void choose_owner(void)
 /* The live block at @p pointer, if it may be shared by @p call, which its backend has or lacks. */
 static memspan_status_t find_shareable(const void *pointer, size_t size_bytes,
                                        bool has_call(const memspan_backend_t *),
-                                       unsigned capability, struct memspan_block_view *view_p)
+                                       unsigned capability, struct msp_block_view *view_p)
 {
-    const struct memspan_provider_spec *spec;
-    const struct memspan_device *d;
+    const struct msp_provider_spec *spec;
+    const struct msp_device *d;
     char label[48];
     size_t offset;
 
-    if ((pointer == NULL) || !memspan_block_find(pointer, view_p)) {
+    if ((pointer == NULL) || !msp_block_find(pointer, view_p)) {
         memspan_error(MEMSPAN_ERR_NOT_FOUND, "%p is not in a live block of Memspan", pointer);
-        return memspan_error_hint("only memory that this process allocated can be shared");
+        return msp_error_hint("only memory that this process allocated can be shared");
     }
     spec   = &view_p->chunk->provider->spec;
     d      = spec->device;
     offset = (size_t)((const char *)pointer - (const char *)view_p->address);
-    memspan_device_label(d, label, sizeof(label));
+    msp_device_label(d, label, sizeof(label));
     if ((offset >= view_p->owner.requested_bytes) ||
         (size_bytes > view_p->owner.requested_bytes - offset)) {
         return memspan_error(MEMSPAN_ERR_INVALID,
@@ -88,11 +88,11 @@ static memspan_status_t find_shareable(const void *pointer, size_t size_bytes,
     if ((spec->flags & MEMSPAN_REQUEST_SHARED) == 0) {
         memspan_error(MEMSPAN_ERR_UNSUPPORTED, "the memory at %p (%s) was not taken to be shared",
                       pointer, label);
-        return memspan_error_hint("give its allocator the trait shareable=true");
+        return msp_error_hint("give its allocator the trait shareable=true");
     }
     if (!has_call(d->table)) {
         memspan_error(MEMSPAN_ERR_UNSUPPORTED, "%s has no such way to share memory", label);
-        return memspan_error_hint("%s", d->info.capability_note[__builtin_ctz(capability)]);
+        return msp_error_hint("%s", d->info.capability_note[__builtin_ctz(capability)]);
     }
     return MEMSPAN_OK;
 }
@@ -109,8 +109,8 @@ static bool has_dmabuf(const memspan_backend_t *table)
 
 memspan_status_t memspan_share_export(const void *pointer, void *token, size_t *token_size_p)
 {
-    struct memspan_block_view view;
-    const struct memspan_device *d;
+    struct msp_block_view view;
+    const struct msp_device *d;
     struct head head = {.offset = 0};
     size_t own_bytes = 0;
     memspan_status_t status;
@@ -163,8 +163,8 @@ memspan_status_t memspan_share_export(const void *pointer, void *token, size_t *
 memspan_status_t memspan_share_dmabuf(const void *pointer, size_t size_bytes, int *fd_p,
                                       uint64_t *offset_p)
 {
-    struct memspan_block_view view;
-    const struct memspan_device *d;
+    struct msp_block_view view;
+    const struct msp_device *d;
     memspan_status_t status;
 
     if ((fd_p == NULL) || (offset_p == NULL) || (size_bytes == 0)) {
@@ -194,43 +194,43 @@ static memspan_status_t read_head(const void *token, size_t token_size, struct h
         (head_p->kind <= MEMSPAN_KIND_NONE) || (head_p->kind >= MEMSPAN_KIND_COUNT)) {
         memspan_error(MEMSPAN_ERR_INVALID, "%zu bytes that are no token of shared memory",
                       token_size);
-        return memspan_error_hint("a token is what memspan_share_export() wrote, all of it");
+        return msp_error_hint("a token is what memspan_share_export() wrote, all of it");
     }
     return MEMSPAN_OK;
 }
 
-static memspan_status_t check_device(const struct memspan_device *d, const struct head *head)
+static memspan_status_t check_device(const struct msp_device *d, const struct head *head)
 {
     char label[48];
 
-    memspan_device_label(d, label, sizeof(label));
+    msp_device_label(d, label, sizeof(label));
     if (strcmp(d->table->name, head->backend) != 0) {
         memspan_error(MEMSPAN_ERR_CONFLICT, "the memory is of a device of %s, not of %s",
                       head->backend, label);
-        return memspan_error_hint("open it on the device that it is of");
+        return msp_error_hint("open it on the device that it is of");
     }
     if (d->table->ipc_import == NULL) {
         memspan_error(MEMSPAN_ERR_UNSUPPORTED, "%s opens no memory of other processes", label);
-        return memspan_error_hint("%s", d->info.capability_note[__builtin_ctz(MEMSPAN_CAN_IPC)]);
+        return msp_error_hint("%s", d->info.capability_note[__builtin_ctz(MEMSPAN_CAN_IPC)]);
     }
     pthread_once(&owner_once, choose_owner);
     if (head->owner == owner_number) {
         memspan_error(MEMSPAN_ERR_UNSUPPORTED, "the token is for memory of this process");
-        return memspan_error_hint("use the address that was exported");
+        return msp_error_hint("use the address that was exported");
     }
     return MEMSPAN_OK;
 }
 
 /* The device that the memory is of; else, since it may be hidden from this process alone, another
  * of the same driver. */
-static const struct memspan_device *find_its_device(const struct head *head)
+static const struct msp_device *find_its_device(const struct head *head)
 {
-    const struct memspan_device *other = NULL;
-    int count                          = memspan_device_count();
+    const struct msp_device *other = NULL;
+    int count                      = memspan_device_count();
     int i;
 
     for (i = 0; i < count; i++) {
-        const struct memspan_device *d = memspan_device_find(i);
+        const struct msp_device *d = msp_device_find(i);
         if ((d == NULL) || (strcmp(d->table->name, head->backend) != 0)) {
             continue;
         }
@@ -242,12 +242,12 @@ static const struct memspan_device *find_its_device(const struct head *head)
     if (other == NULL) {
         memspan_error(MEMSPAN_ERR_CONFLICT, "the memory is of device %s of %s, which is not here",
                       head->uid, head->backend);
-        memspan_error_hint("memquery --why %s shows what this process sees", head->backend);
+        msp_error_hint("memquery --why %s shows what this process sees", head->backend);
     }
     return other;
 }
 
-static struct opened *find_open(const struct memspan_device *d, const struct head *head)
+static struct opened *find_open(const struct msp_device *d, const struct head *head)
 {
     struct opened *o;
 
@@ -259,7 +259,7 @@ static struct opened *find_open(const struct memspan_device *d, const struct hea
 }
 
 /* opened_lock held. */
-static memspan_status_t open_new(const struct memspan_device *d, const struct head *head,
+static memspan_status_t open_new(const struct msp_device *d, const struct head *head,
                                  const void *own_token, struct opened **opened_p)
 {
     struct opened *o = calloc(1, sizeof(*o));
@@ -273,15 +273,15 @@ static memspan_status_t open_new(const struct memspan_device *d, const struct he
         free(o);
         return status;
     }
-    o->view   = (struct memspan_opened){.device     = d,
-                                        .kind       = (memspan_kind_t)head->kind,
-                                        .base       = o->block.address,
-                                        .size_bytes = o->block.size_bytes};
+    o->view   = (struct msp_opened){.device     = d,
+                                    .kind       = (memspan_kind_t)head->kind,
+                                    .base       = o->block.address,
+                                    .size_bytes = o->block.size_bytes};
     o->owner  = head->owner;
     o->serial = head->serial;
     o->next   = first;
     first     = o;
-    atomic_fetch_add_explicit(&memspan_opened_count, 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&msp_opened_count, 1, memory_order_relaxed);
     *opened_p = o;
     return MEMSPAN_OK;
 }
@@ -289,7 +289,7 @@ static memspan_status_t open_new(const struct memspan_device *d, const struct he
 /* One reference less; opened_lock held. */
 static memspan_status_t drop(struct opened *o)
 {
-    const struct memspan_device *d = o->view.device;
+    const struct msp_device *d = o->view.device;
     struct opened **link;
     memspan_status_t status;
 
@@ -300,13 +300,13 @@ static memspan_status_t drop(struct opened *o)
     for (link = &first; *link != o; link = &(*link)->next) {
     }
     *link = o->next;
-    atomic_fetch_sub_explicit(&memspan_opened_count, 1, memory_order_relaxed);
+    atomic_fetch_sub_explicit(&msp_opened_count, 1, memory_order_relaxed);
     status = d->table->ipc_close(d->state, d->ordinal, &o->block);
     free(o);
     return status;
 }
 
-static memspan_status_t open_locked(const struct memspan_device *d, const struct head *head,
+static memspan_status_t open_locked(const struct msp_device *d, const struct head *head,
                                     const void *own_token, void **address_p)
 {
     struct opened *o        = find_open(d, head);
@@ -331,7 +331,7 @@ static memspan_status_t open_locked(const struct memspan_device *d, const struct
 memspan_status_t memspan_share_import(const void *token, size_t token_size, int number,
                                       void **address_p, size_t *size_p)
 {
-    const struct memspan_device *d;
+    const struct msp_device *d;
     struct head head;
     memspan_status_t status;
 
@@ -342,7 +342,7 @@ memspan_status_t memspan_share_import(const void *token, size_t token_size, int 
     if (status != MEMSPAN_OK) {
         return status;
     }
-    d = (number == MEMSPAN_SHARE_ITS_DEVICE) ? find_its_device(&head) : memspan_device_find(number);
+    d = (number == MEMSPAN_SHARE_ITS_DEVICE) ? find_its_device(&head) : msp_device_find(number);
     if (d == NULL) {
         return memspan_error_last()->status;
     }
@@ -350,7 +350,7 @@ memspan_status_t memspan_share_import(const void *token, size_t token_size, int 
     if (status != MEMSPAN_OK) {
         return status;
     }
-    memspan_fork_prepare();
+    msp_fork_prepare();
     pthread_mutex_lock(&opened_lock);
     status = open_locked(d, &head, (const char *)token + sizeof(head), address_p);
     pthread_mutex_unlock(&opened_lock);
@@ -386,12 +386,12 @@ memspan_status_t memspan_share_close(void *address)
     pthread_mutex_unlock(&opened_lock);
     if (o == NULL) {
         memspan_error(MEMSPAN_ERR_NOT_FOUND, "%p is not in memory of another process", address);
-        return memspan_error_hint("close what memspan_share_import() opened, once for each time");
+        return msp_error_hint("close what memspan_share_import() opened, once for each time");
     }
     return status;
 }
 
-bool memspan_opened_search(const void *address, struct memspan_opened *opened_p)
+bool msp_opened_search(const void *address, struct msp_opened *opened_p)
 {
     struct opened *o;
 
@@ -404,12 +404,12 @@ bool memspan_opened_search(const void *address, struct memspan_opened *opened_p)
     return o != NULL;
 }
 
-void memspan_share_before_fork(void)
+void msp_share_before_fork(void)
 {
     pthread_mutex_lock(&opened_lock);
 }
 
-void memspan_share_after_fork(void)
+void msp_share_after_fork(void)
 {
     pthread_mutex_unlock(&opened_lock);
 }

@@ -5,30 +5,30 @@
 /* Memory of other processes that this one has opened. It is in no pool and not in the pointer map:
  * whoever does not find an address there asks here. */
 
-#include "core/device.h"
+#include "core/device/device.h"
 #include <memspan/share.h>
 #include <stdatomic.h>
 
 /* One block of another process. */
-struct memspan_opened {
-    const struct memspan_device *device;
+struct msp_opened {
+    const struct msp_device *device;
     memspan_kind_t kind;
     void *base;
     size_t size_bytes;
 };
 
-extern atomic_size_t memspan_opened_count;
+extern atomic_size_t msp_opened_count;
 
-bool memspan_opened_search(const void *address, struct memspan_opened *opened_p);
+bool msp_opened_search(const void *address, struct msp_opened *opened_p);
 
 /* The block that holds @p address. One load where nothing is open. */
-static inline bool memspan_opened_find(const void *address, struct memspan_opened *opened_p)
+static inline bool msp_opened_find(const void *address, struct msp_opened *opened_p)
 {
-    return (atomic_load_explicit(&memspan_opened_count, memory_order_relaxed) != 0) &&
-           memspan_opened_search(address, opened_p);
+    return (atomic_load_explicit(&msp_opened_count, memory_order_relaxed) != 0) &&
+           msp_opened_search(address, opened_p);
 }
 
-void memspan_share_before_fork(void);
-void memspan_share_after_fork(void);
+void msp_share_before_fork(void);
+void msp_share_after_fork(void);
 
 #endif /* MEMSPAN_CORE_SHARE_H */

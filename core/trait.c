@@ -66,9 +66,9 @@ const char *memspan_trait_value_text(uintptr_t value)
 
 /* ---- setting one ---- */
 
-void memspan_traits_default(struct memspan_traits *traits, bool target)
+void msp_traits_default(struct msp_traits *traits, bool target)
 {
-    *traits = (struct memspan_traits){
+    *traits = (struct msp_traits){
         .alignment          = 1,
         .pool_size          = SIZE_MAX,
         .sync_hint          = MEMSPAN_VALUE_CONTENDED,
@@ -79,9 +79,9 @@ void memspan_traits_default(struct memspan_traits *traits, bool target)
         .atomic_scope       = MEMSPAN_VALUE_ALL,
         .memory_access      = MEMSPAN_VALUE_COHERENT,
         .guarantee          = MEMSPAN_VALUE_PREFERRED,
-        .pin_device         = MEMSPAN_NO_DEVICE,
-        .preferred_location = MEMSPAN_NO_DEVICE,
-        .preferred_place    = MEMSPAN_NO_PLACE,
+        .pin_device         = MSP_NO_DEVICE,
+        .preferred_location = MSP_NO_DEVICE,
+        .preferred_place    = MSP_NO_PLACE,
     };
 }
 
@@ -96,7 +96,7 @@ static memspan_status_t bad_value(memspan_trait_key_t key, uintptr_t value, cons
         memspan_error(MEMSPAN_ERR_INVALID, "trait %s cannot be %llu", memspan_trait_key_text(key),
                       (unsigned long long)value);
     }
-    return memspan_error_hint("it can be %s", allowed);
+    return msp_error_hint("it can be %s", allowed);
 }
 
 static memspan_status_t set_word(int *field, const memspan_trait_t *trait, uintptr_t first,
@@ -123,7 +123,7 @@ static memspan_status_t set_bool(bool *field, const memspan_trait_t *trait)
 
 static memspan_status_t set_size(size_t *field, const memspan_trait_t *trait, bool power)
 {
-    if ((trait->value == 0) || (power && !memspan_is_power_of_two(trait->value))) {
+    if ((trait->value == 0) || (power && !msp_is_power_of_two(trait->value))) {
         return bad_value(trait->key, trait->value,
                          power ? "a power of two" : "any number of bytes above 0");
     }
@@ -150,8 +150,7 @@ static memspan_status_t set_int(int *field, const memspan_trait_t *trait, int lo
 }
 
 /* Words that every runtime accepts and that change nothing here beyond being checked. */
-static memspan_status_t set_scope(struct memspan_traits *t, bool target,
-                                  const memspan_trait_t *trait)
+static memspan_status_t set_scope(struct msp_traits *t, bool target, const memspan_trait_t *trait)
 {
     switch (trait->key) {
     case MEMSPAN_TRAIT_SYNC_HINT:
@@ -182,7 +181,7 @@ static memspan_status_t set_scope(struct memspan_traits *t, bool target,
     }
 }
 
-static memspan_status_t set(struct memspan_traits *t, bool target, const memspan_trait_t *trait)
+static memspan_status_t set(struct msp_traits *t, bool target, const memspan_trait_t *trait)
 {
     memspan_status_t status;
 
@@ -221,7 +220,7 @@ static memspan_status_t set(struct memspan_traits *t, bool target, const memspan
         return set_size(&t->part_size, trait, false);
     case MEMSPAN_TRAIT_PARTITIONER:
         t->partitioner = trait->value;
-        return memspan_partitioner_valid(trait->value)
+        return msp_partitioner_valid(trait->value)
                    ? MEMSPAN_OK
                    : bad_value(trait->key, trait->value, "an initialised memory partitioner");
     case MEMSPAN_TRAIT_PARTITIONER_ARG:
@@ -243,15 +242,14 @@ static memspan_status_t set(struct memspan_traits *t, bool target, const memspan
     }
     memspan_error(MEMSPAN_ERR_INVALID, "there is no allocator trait with key %u",
                   (unsigned)trait->key);
-    return memspan_error_hint("OpenMP's keys are 1 to 16, Memspan's are in <memspan/trait.h>");
+    return msp_error_hint("OpenMP's keys are 1 to 16, Memspan's are in <memspan/trait.h>");
 }
 
 /* Where each trait is kept, for going back to the default. Device numbers are not here: for them
  * the value that looks like "default" is the host, see set_int(). */
 #define FIELD(key, member)                                                                         \
     {                                                                                              \
-        (key), offsetof(struct memspan_traits, member),                                            \
-            sizeof(((struct memspan_traits *)NULL)->member)                                        \
+        (key), offsetof(struct msp_traits, member), sizeof(((struct msp_traits *)NULL)->member)    \
     }
 static const struct {
     memspan_trait_key_t key;
@@ -280,13 +278,13 @@ static const struct {
 };
 #undef FIELD
 
-static memspan_status_t reset(struct memspan_traits *t, bool target, const memspan_trait_t *trait)
+static memspan_status_t reset(struct msp_traits *t, bool target, const memspan_trait_t *trait)
 {
-    struct memspan_traits d;
+    struct msp_traits d;
     bool found = (trait->key == MEMSPAN_TRAIT_DEVICE_ACCESS); /* kept nowhere */
     size_t i;
 
-    memspan_traits_default(&d, target);
+    msp_traits_default(&d, target);
     for (i = 0; i < sizeof(fields) / sizeof(fields[0]); i++) {
         if (fields[i].key == trait->key) {
             memcpy((char *)t + fields[i].offset, (const char *)&d + fields[i].offset,
@@ -304,14 +302,14 @@ static memspan_status_t conflict(const char *a, const char *b)
     return memspan_error(MEMSPAN_ERR_CONFLICT, "traits contradict each other: %s and %s", a, b);
 }
 
-static memspan_status_t check_together(const struct memspan_traits *t)
+static memspan_status_t check_together(const struct msp_traits *t)
 {
     if ((t->fallback == MEMSPAN_VALUE_ALLOCATOR_FB) && (t->fb_data == MEMSPAN_ALLOCATOR_NULL)) {
         memspan_error(MEMSPAN_ERR_INVALID, "trait fallback=allocator_fb needs trait fb_data");
-        return memspan_error_hint("give fb_data the allocator to ask next");
+        return msp_error_hint("give fb_data the allocator to ask next");
     }
-    if ((t->fallback == MEMSPAN_VALUE_ALLOCATOR_FB) && !memspan_allocator_known(t->fb_data) &&
-        (memspan_allocator_of_vendor(t->fb_data) == MEMSPAN_ALLOCATOR_NULL)) {
+    if ((t->fallback == MEMSPAN_VALUE_ALLOCATOR_FB) && !msp_allocator_known(t->fb_data) &&
+        (msp_allocator_of_vendor(t->fb_data) == MEMSPAN_ALLOCATOR_NULL)) {
         return memspan_error(MEMSPAN_ERR_INVALID,
                              "trait fb_data (0x%llx) is no allocator of Memspan",
                              (unsigned long long)(uintptr_t)t->fb_data);
@@ -320,7 +318,7 @@ static memspan_status_t check_together(const struct memspan_traits *t)
         return memspan_error(MEMSPAN_ERR_INVALID,
                              "trait partition=partitioner needs trait partitioner");
     }
-    if ((t->preferred_place != MEMSPAN_NO_PLACE) &&
+    if ((t->preferred_place != MSP_NO_PLACE) &&
         ((t->partition == MEMSPAN_VALUE_BLOCKED) || (t->partition == MEMSPAN_VALUE_INTERLEAVED) ||
          (t->partition == MEMSPAN_VALUE_PARTITIONER))) {
         return conflict("preferred_place (one place)", "partition (spread over all)");
@@ -371,8 +369,8 @@ static memspan_status_t check_given(const memspan_trait_t *given, size_t count)
     return MEMSPAN_OK;
 }
 
-memspan_status_t memspan_traits_set(struct memspan_traits *traits, bool target,
-                                    const memspan_trait_t *given, size_t count)
+memspan_status_t msp_traits_set(struct msp_traits *traits, bool target,
+                                const memspan_trait_t *given, size_t count)
 {
     memspan_status_t status;
     size_t i;
@@ -393,11 +391,11 @@ memspan_status_t memspan_traits_set(struct memspan_traits *traits, bool target,
     return (status == MEMSPAN_OK) ? check_together(traits) : status;
 }
 
-memspan_status_t memspan_traits_apply(struct memspan_traits *traits, bool target,
-                                      const memspan_trait_t *given, size_t count)
+memspan_status_t msp_traits_apply(struct msp_traits *traits, bool target,
+                                  const memspan_trait_t *given, size_t count)
 {
-    struct memspan_traits result = *traits;
-    memspan_status_t status      = memspan_traits_set(&result, target, given, count);
+    struct msp_traits result = *traits;
+    memspan_status_t status  = msp_traits_set(&result, target, given, count);
 
     if (status == MEMSPAN_OK) {
         *traits = result;
@@ -419,10 +417,10 @@ static const char *next_word(size_t i)
 
 static memspan_status_t unknown(const char *what, const char *text, const char *(*next)(size_t i))
 {
-    const char *nearest = memspan_text_nearest(text, next);
+    const char *nearest = msp_text_nearest(text, next);
 
     memspan_error(MEMSPAN_ERR_INVALID, "there is no %s \"%s\"", what, text);
-    return (nearest == NULL) ? MEMSPAN_ERR_INVALID : memspan_error_hint("perhaps %s?", nearest);
+    return (nearest == NULL) ? MEMSPAN_ERR_INVALID : msp_error_hint("perhaps %s?", nearest);
 }
 
 static memspan_status_t parse_value(size_t key, const char *text, uintptr_t *value_p)
@@ -453,7 +451,7 @@ static memspan_status_t parse_value(size_t key, const char *text, uintptr_t *val
         return unknown(what, text, next_word);
     case SIZE:
     case HANDLE:
-        if (!memspan_text_to_size(text, length, &size)) {
+        if (!msp_text_to_size(text, length, &size)) {
             return memspan_error(MEMSPAN_ERR_INVALID, "trait %s: \"%s\" is no size", keys[key].text,
                                  text);
         }
@@ -463,7 +461,7 @@ static memspan_status_t parse_value(size_t key, const char *text, uintptr_t *val
     case NUMBER:
         break;
     }
-    if (!memspan_text_to_int(text, length, &number)) {
+    if (!msp_text_to_int(text, length, &number)) {
         return memspan_error(MEMSPAN_ERR_INVALID, "trait %s: \"%s\" is no %s", keys[key].text, text,
                              (keys[key].form == DEVICE) ? "device" : "number");
     }
@@ -484,7 +482,7 @@ static memspan_status_t parse_one(const char *text, size_t length, memspan_trait
     equals = strchr(word, '=');
     if (equals == NULL) {
         memspan_error(MEMSPAN_ERR_INVALID, "\"%s\" is not of the form TRAIT=VALUE", word);
-        return memspan_error_hint("e.g. memory_access=managed,alignment=64");
+        return msp_error_hint("e.g. memory_access=managed,alignment=64");
     }
     *equals = '\0';
     for (i = 0; (i < KEYS) && (strcmp(keys[i].text, word) != 0); i++) {

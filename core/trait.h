@@ -7,10 +7,10 @@
 #include <memspan/allocator.h>
 #include <stdbool.h>
 
-#define MEMSPAN_NO_DEVICE (-1000) /* a device trait that was not given */
-#define MEMSPAN_NO_PLACE  (-1)
+#define MSP_NO_DEVICE (-1000) /* a device trait that was not given */
+#define MSP_NO_PLACE  (-1)
 
-struct memspan_traits {
+struct msp_traits {
     size_t alignment;
     size_t pool_size; /* SIZE_MAX: no limit */
     size_t part_size; /* 0: a page */
@@ -26,7 +26,7 @@ struct memspan_traits {
     int atomic_scope;
     int memory_access;
     int guarantee;
-    int pin_device; /* device numbers, or MEMSPAN_NO_DEVICE */
+    int pin_device; /* device numbers, or MSP_NO_DEVICE */
     int preferred_location;
     int preferred_place;
     bool pinned;
@@ -35,15 +35,15 @@ struct memspan_traits {
 };
 
 /* The defaults; a target memory space fails with null, others fall back to default memory. */
-void memspan_traits_default(struct memspan_traits *traits, bool target);
+void msp_traits_default(struct msp_traits *traits, bool target);
 
 /* Put @p given over @p traits. Nothing is changed on error: MEMSPAN_ERR_INVALID names the trait and
  * the value, MEMSPAN_ERR_CONFLICT names both traits. */
-memspan_status_t memspan_traits_apply(struct memspan_traits *traits, bool target,
-                                      const memspan_trait_t *given, size_t count);
+memspan_status_t msp_traits_apply(struct msp_traits *traits, bool target,
+                                  const memspan_trait_t *given, size_t count);
 
 /* The same where @p traits are worth nothing after an error. */
-memspan_status_t memspan_traits_set(struct memspan_traits *traits, bool target,
-                                    const memspan_trait_t *given, size_t count);
+memspan_status_t msp_traits_set(struct msp_traits *traits, bool target,
+                                const memspan_trait_t *given, size_t count);
 
 #endif /* MEMSPAN_CORE_TRAIT_H */

@@ -7,9 +7,9 @@
 
 #include "core/base/error.h"
 #include "core/base/platform.h"
-#include "core/device.h"
-#include "core/guard.h"
-#include "core/import.h"
+#include "core/debug/guard.h"
+#include "core/device/device.h"
+#include "core/device/import.h"
 #include "core/share.h"
 #include <memspan/transfer.h>
 #include <stdlib.h>
@@ -32,11 +32,11 @@ static memspan_status_t check_range(const void *pointer, size_t size_bytes, cons
 /* Memory of another process, or else foreign: memory that the host may touch, as the header says.
  */
 static memspan_status_t find_other_side(const void *pointer, size_t size_bytes, const char *side,
-                                        const struct memspan_device **device_p)
+                                        const struct msp_device **device_p)
 {
-    struct memspan_opened opened;
+    struct msp_opened opened;
 
-    if (!memspan_opened_find(pointer, &opened)) {
+    if (!msp_opened_find(pointer, &opened)) {
         return MEMSPAN_OK;
     }
     *device_p = opened.device;
@@ -45,16 +45,16 @@ static memspan_status_t find_other_side(const void *pointer, size_t size_bytes, 
 
 /* One side of a transfer: the device whose driver knows it, or NULL for the host's own memory. */
 static memspan_status_t find_side(const void *pointer, size_t size_bytes, const char *side,
-                                  const struct memspan_device **device_p)
+                                  const struct msp_device **device_p)
 {
-    struct memspan_block_view view;
+    struct msp_block_view view;
 
     *device_p = NULL;
     if (pointer == NULL) {
         return memspan_error(MEMSPAN_ERR_INVALID, "the %s of a transfer of %zu bytes is NULL", side,
                              size_bytes);
     }
-    if (!memspan_block_find(pointer, &view)) {
+    if (!msp_block_find(pointer, &view)) {
         return find_other_side(pointer, size_bytes, side, device_p);
     }
     if (view.chunk->provider->spec.device->number != MEMSPAN_HOST) {
@@ -63,7 +63,7 @@ static memspan_status_t find_side(const void *pointer, size_t size_bytes, const 
     return check_range(pointer, size_bytes, side, view.address, view.owner.requested_bytes);
 }
 
-static memspan_status_t copy_by(const struct memspan_device *d, void *to, const void *from,
+static memspan_status_t copy_by(const struct msp_device *d, void *to, const void *from,
                                 size_t size_bytes)
 {
     memspan_status_t status;
@@ -75,9 +75,9 @@ static memspan_status_t copy_by(const struct memspan_device *d, void *to, const 
     return (status == MEMSPAN_OK) ? d->table->synchronize(d->state, d->ordinal, NULL) : status;
 }
 
-static memspan_status_t copy_through_host(const struct memspan_device *to_device, char *to,
-                                          const struct memspan_device *from_device,
-                                          const char *from, size_t size_bytes)
+static memspan_status_t copy_through_host(const struct msp_device *to_device, char *to,
+                                          const struct msp_device *from_device, const char *from,
+                                          size_t size_bytes)
 {
     size_t window           = (size_bytes < WINDOW_BYTES) ? size_bytes : WINDOW_BYTES;
     memspan_status_t status = MEMSPAN_OK;
@@ -102,8 +102,8 @@ static memspan_status_t copy_through_host(const struct memspan_device *to_device
 
 memspan_status_t memspan_copy(void *to, const void *from, size_t size_bytes)
 {
-    const struct memspan_device *to_device;
-    const struct memspan_device *from_device;
+    const struct msp_device *to_device;
+    const struct msp_device *from_device;
     memspan_status_t status;
 
     if (size_bytes == 0) {
@@ -128,7 +128,7 @@ memspan_status_t memspan_copy(void *to, const void *from, size_t size_bytes)
 
 memspan_status_t memspan_fill(void *to, unsigned char byte, size_t size_bytes)
 {
-    const struct memspan_device *d;
+    const struct msp_device *d;
     memspan_status_t status;
 
     if (size_bytes == 0) {
@@ -151,8 +151,8 @@ memspan_status_t memspan_fill(void *to, unsigned char byte, size_t size_bytes)
 
 memspan_status_t memspan_prefetch(const void *pointer, size_t size_bytes, int number)
 {
-    const struct memspan_device *to = memspan_device_find(number);
-    const struct memspan_device *d;
+    const struct msp_device *to = msp_device_find(number);
+    const struct msp_device *d;
     memspan_status_t status;
 
     if (to == NULL) {
@@ -165,7 +165,7 @@ memspan_status_t memspan_prefetch(const void *pointer, size_t size_bytes, int nu
     if ((d == NULL) || (d->table->prefetch == NULL)) {
         memspan_error(MEMSPAN_ERR_UNSUPPORTED, "the memory at %p does not move by prefetching",
                       pointer);
-        return memspan_error_hint("only managed memory of a driver that moves it does");
+        return msp_error_hint("only managed memory of a driver that moves it does");
     }
     if ((to->number != MEMSPAN_HOST) && (to->table != d->table)) {
         return memspan_error(MEMSPAN_ERR_UNSUPPORTED, "%s memory does not move to device %d",
@@ -178,22 +178,22 @@ memspan_status_t memspan_prefetch(const void *pointer, size_t size_bytes, int nu
 /* ---- kernels ---- */
 
 /* Where an operand lives, and how much of it there is; false: nobody here knows it. */
-static bool find_operand(const void *pointer, struct memspan_resource *r, const void **base_p,
+static bool find_operand(const void *pointer, struct msp_resource *r, const void **base_p,
                          size_t *held_bytes_p)
 {
-    struct memspan_block_view view;
-    struct memspan_opened opened;
+    struct msp_block_view view;
+    struct msp_opened opened;
 
-    if (memspan_block_find(pointer, &view)) {
-        const struct memspan_provider_spec *spec = &view.chunk->provider->spec;
+    if (msp_block_find(pointer, &view)) {
+        const struct msp_provider_spec *spec = &view.chunk->provider->spec;
 
-        *r      = (struct memspan_resource){spec->device, spec->kind, -1, spec->importer_count > 0};
+        *r      = (struct msp_resource){spec->device, spec->kind, -1, spec->importer_count > 0};
         *base_p = view.address;
         *held_bytes_p = view.owner.requested_bytes;
         return true;
     }
-    if (memspan_opened_find(pointer, &opened)) {
-        *r            = (struct memspan_resource){opened.device, opened.kind, -1, false};
+    if (msp_opened_find(pointer, &opened)) {
+        *r            = (struct msp_resource){opened.device, opened.kind, -1, false};
         *base_p       = opened.base;
         *held_bytes_p = opened.size_bytes;
         return true;
@@ -201,10 +201,10 @@ static bool find_operand(const void *pointer, struct memspan_resource *r, const 
     return false;
 }
 
-static memspan_status_t check_operand(const struct memspan_device *d, const char *name,
+static memspan_status_t check_operand(const struct msp_device *d, const char *name,
                                       const void *pointer, size_t size_bytes)
 {
-    struct memspan_resource r;
+    struct msp_resource r;
     const void *base;
     size_t held_bytes;
     char label[48];
@@ -217,19 +217,19 @@ static memspan_status_t check_operand(const struct memspan_device *d, const char
     if (!find_operand(pointer, &r, &base, &held_bytes)) {
         if ((d->number == MEMSPAN_HOST) ||
             ((d->info.capabilities & MEMSPAN_CAN_ACCESS_PAGEABLE) != 0) ||
-            memspan_import_covers(pointer, size_bytes, d)) {
+            msp_import_covers(pointer, size_bytes, d)) {
             return MEMSPAN_OK;
         }
         memspan_error(MEMSPAN_ERR_INVALID,
                       "operand %s (%p) is not memory of Memspan, and %s reaches no other", name,
-                      pointer, memspan_device_label(d, label, sizeof(label)));
-        return memspan_error_hint("allocate it from a space that lists device %d", d->number);
+                      pointer, msp_device_label(d, label, sizeof(label)));
+        return msp_error_hint("allocate it from a space that lists device %d", d->number);
     }
-    if (memspan_resource_reach(&r, d).access < MEMSPAN_ACCESS_FAULT) {
+    if (msp_resource_reach(&r, d).access < MEMSPAN_ACCESS_FAULT) {
         memspan_error(MEMSPAN_ERR_INVALID, "operand %s (%p) is %s memory, which %s does not reach",
-                      name, pointer, memspan_resource_label(&r, home, sizeof(home)),
-                      memspan_device_label(d, label, sizeof(label)));
-        return memspan_error_hint("allocate it from a space that lists device %d", d->number);
+                      name, pointer, msp_resource_label(&r, home, sizeof(home)),
+                      msp_device_label(d, label, sizeof(label)));
+        return msp_error_hint("allocate it from a space that lists device %d", d->number);
     }
     offset = (size_t)((const char *)pointer - (const char *)base);
     if ((offset > held_bytes) || (size_bytes > held_bytes - offset)) {
@@ -251,8 +251,7 @@ static size_t combined_element(memspan_kernel_t kernel)
                : 0;
 }
 
-static memspan_status_t check_call(const struct memspan_device *d,
-                                   const memspan_kernel_call_t *call)
+static memspan_status_t check_call(const struct msp_device *d, const memspan_kernel_call_t *call)
 {
     size_t vector_bytes;
     size_t x_bytes = 0;
@@ -308,7 +307,7 @@ static bool gives_result(memspan_kernel_t kernel)
 
 memspan_status_t memspan_kernel_launch(int number, const memspan_kernel_call_t *call)
 {
-    const struct memspan_device *d = memspan_device_find(number);
+    const struct msp_device *d = msp_device_find(number);
     memspan_status_t status;
 
     if (d == NULL) {
@@ -321,7 +320,7 @@ memspan_status_t memspan_kernel_launch(int number, const memspan_kernel_call_t *
     if (d->table->launch == NULL) {
         memspan_error(MEMSPAN_ERR_UNSUPPORTED, "backend %s has no built-in kernels",
                       d->table->name);
-        return memspan_error_hint("in an OpenMP program, kernels are its target regions");
+        return msp_error_hint("in an OpenMP program, kernels are its target regions");
     }
     if ((call->count == 0) && !gives_result(call->kernel)) {
         bool can = (d->info.capabilities & MEMSPAN_CAN_KERNELS) != 0;

@@ -7,7 +7,7 @@
 #include "shmem/error.h"
 #include <stdbool.h>
 
-struct memspan_bootstrap_job {
+struct msp_bootstrap_job {
     int pe;
     int pe_count;
     int local_index; /* of this PE among local_pes */
@@ -17,10 +17,10 @@ struct memspan_bootstrap_job {
     const char *launcher; /* for messages */
 };
 
-struct memspan_bootstrap {
+struct msp_bootstrap {
     const char *name;
     /* MEMSPAN_ERR_OFF when the process was not started this way. */
-    memspan_status_t (*open)(struct memspan_bootstrap_job *job_p);
+    memspan_status_t (*open)(struct msp_bootstrap_job *job_p);
     memspan_status_t (*put)(const char *key, const void *data, size_t size_bytes);
     /* Every put before it is seen by every get after it; all PEs of the job call. */
     memspan_status_t (*fence)(void);
@@ -33,11 +33,11 @@ struct memspan_bootstrap {
 
 /* The first way that fits. Fatal where a launcher says that there are several PEs and this process
  * finds itself alone. */
-memspan_status_t memspan_bootstrap_open(const struct memspan_bootstrap **bootstrap_p,
-                                        struct memspan_bootstrap_job *job_p);
+memspan_status_t msp_bootstrap_open(const struct msp_bootstrap **bootstrap_p,
+                                    struct msp_bootstrap_job *job_p);
 
 /* True when a PE of this node has ended without finalizing; cheap enough to ask ten times a second.
  * @p pids: of the node's PEs, by local index. */
-bool memspan_bootstrap_peer_died(const int *pids, int count, int *local_index_p);
+bool msp_bootstrap_peer_died(const int *pids, int count, int *local_index_p);
 
 #endif /* MEMSPAN_SHMEM_BOOTSTRAP_H */

@@ -2,58 +2,57 @@
 /* context.c: the table of contexts. */
 
 #include "shmem/context.h"
-#include "shmem/order.h"
 #include "shmem/team.h"
+#include "shmem/transport/order.h"
 #include <pthread.h>
 #include <string.h>
 
-struct memspan_context memspan_contexts[MEMSPAN_CONTEXT_MAX] MEMSPAN_SPARSE;
+struct msp_context msp_contexts[MSP_CONTEXT_MAX] MSP_SPARSE;
 
 static pthread_mutex_t table_lock = PTHREAD_MUTEX_INITIALIZER; /* guards is_live, hint */
-static int hint                   = MEMSPAN_CONTEXT_DEFAULT + 1;
+static int hint                   = MSP_CONTEXT_DEFAULT + 1;
 
-static void *handle_of(const struct memspan_context *context)
+static void *handle_of(const struct msp_context *context)
 {
-    uintptr_t index = (uintptr_t)(context - memspan_contexts);
+    uintptr_t index = (uintptr_t)(context - msp_contexts);
 
-    return (void *)(((uintptr_t)context->generation << MEMSPAN_CONTEXT_SHIFT) | index);
+    return (void *)(((uintptr_t)context->generation << MSP_CONTEXT_SHIFT) | index);
 }
 
-struct memspan_context *memspan_context_live(const void *handle)
+struct msp_context *msp_context_live(const void *handle)
 {
-    struct memspan_context *context =
-        &memspan_contexts[(uintptr_t)handle & MEMSPAN_CONTEXT_INDEX_MASK];
+    struct msp_context *context = &msp_contexts[(uintptr_t)handle & MSP_CONTEXT_INDEX_MASK];
 
     return ((handle != NULL) && context->is_live && (handle_of(context) == handle)) ? context
                                                                                     : NULL;
 }
 
 /* A handle must not become that of another context soon. */
-static void take(struct memspan_context *context, const struct memspan_team *team, long options)
+static void take(struct msp_context *context, const struct msp_team *team, long options)
 {
     unsigned generation = context->generation + 1;
 
-    *context = (struct memspan_context){.start      = team->start,
-                                        .stride     = team->stride,
-                                        .size       = team->size,
-                                        .team       = team->index,
-                                        .options    = options,
-                                        .generation = generation,
-                                        .is_live    = true};
+    *context = (struct msp_context){.start      = team->start,
+                                    .stride     = team->stride,
+                                    .size       = team->size,
+                                    .team       = team->index,
+                                    .options    = options,
+                                    .generation = generation,
+                                    .is_live    = true};
 }
 
-int memspan_context_create(int team, long options, void **handle_p)
+int msp_context_create(int team, long options, void **handle_p)
 {
     int tries;
 
     *handle_p = NULL;
     pthread_mutex_lock(&table_lock);
-    for (tries = 0; tries < MEMSPAN_CONTEXT_MAX; tries++) {
-        struct memspan_context *context = &memspan_contexts[hint];
+    for (tries = 0; tries < MSP_CONTEXT_MAX; tries++) {
+        struct msp_context *context = &msp_contexts[hint];
 
-        hint = (hint + 1 < MEMSPAN_CONTEXT_MAX) ? (hint + 1) : (MEMSPAN_CONTEXT_DEFAULT + 1);
+        hint = (hint + 1 < MSP_CONTEXT_MAX) ? (hint + 1) : (MSP_CONTEXT_DEFAULT + 1);
         if (!context->is_live) {
-            take(context, &memspan_teams[team], options);
+            take(context, &msp_teams[team], options);
             *handle_p = handle_of(context);
             break;
         }
@@ -61,52 +60,52 @@ int memspan_context_create(int team, long options, void **handle_p)
     pthread_mutex_unlock(&table_lock);
     if (*handle_p == NULL) {
         return (int)memspan_error(MEMSPAN_ERR_LIMIT, "there are %d contexts already",
-                                  MEMSPAN_CONTEXT_MAX - 2);
+                                  MSP_CONTEXT_MAX - 2);
     }
     return 0;
 }
 
-static void end(struct memspan_context *context)
+static void end(struct msp_context *context)
 {
-    memspan_quiet(context);
+    msp_quiet(context);
     context->size    = 0;
     context->is_live = false;
 }
 
-void memspan_context_destroy(void *handle)
+void msp_context_destroy(void *handle)
 {
-    struct memspan_context *context;
+    struct msp_context *context;
 
     if (handle == NULL) {
         return;
     }
     pthread_mutex_lock(&table_lock);
-    context = memspan_context_live(handle);
+    context = msp_context_live(handle);
     if (context == NULL) {
         pthread_mutex_unlock(&table_lock);
-        memspan_fatal("shmem_ctx_destroy: %p is no context, or was destroyed before", handle);
+        msp_fatal("shmem_ctx_destroy: %p is no context, or was destroyed before", handle);
     }
-    if (context == memspan_context_default()) {
+    if (context == msp_context_default()) {
         pthread_mutex_unlock(&table_lock);
-        memspan_fatal("shmem_ctx_destroy: SHMEM_CTX_DEFAULT cannot be destroyed");
+        msp_fatal("shmem_ctx_destroy: SHMEM_CTX_DEFAULT cannot be destroyed");
     }
     end(context);
     pthread_mutex_unlock(&table_lock);
 }
 
 /* Bit 0 of the options is SHMEM_CTX_PRIVATE: those are their creators' to destroy. */
-void memspan_context_destroy_team(int team)
+void msp_context_destroy_team(int team)
 {
     int i;
 
     pthread_mutex_lock(&table_lock);
-    for (i = MEMSPAN_CONTEXT_DEFAULT + 1; i < MEMSPAN_CONTEXT_MAX; i++) {
-        struct memspan_context *context = &memspan_contexts[i];
+    for (i = MSP_CONTEXT_DEFAULT + 1; i < MSP_CONTEXT_MAX; i++) {
+        struct msp_context *context = &msp_contexts[i];
 
         if (context->is_live && (context->team == team)) {
-            if (((context->options & 1) != 0) && memspan_job.checks) {
-                memspan_fatal("shmem_team_destroy: a private context of the team has not been "
-                              "destroyed");
+            if (((context->options & 1) != 0) && msp_job.checks) {
+                msp_fatal("shmem_team_destroy: a private context of the team has not been "
+                          "destroyed");
             }
             end(context);
         }
@@ -114,23 +113,19 @@ void memspan_context_destroy_team(int team)
     pthread_mutex_unlock(&table_lock);
 }
 
-void memspan_context_open(void)
+void msp_context_open(void)
 {
-    memspan_contexts[MEMSPAN_CONTEXT_DEFAULT] =
-        (struct memspan_context){.start   = 0,
-                                 .stride  = 1,
-                                 .size    = memspan_job.pe_count,
-                                 .team    = MEMSPAN_TEAM_WORLD,
-                                 .is_live = true};
+    msp_contexts[MSP_CONTEXT_DEFAULT] = (struct msp_context){
+        .start = 0, .stride = 1, .size = msp_job.pe_count, .team = MSP_TEAM_WORLD, .is_live = true};
 }
 
-void memspan_context_close(void)
+void msp_context_close(void)
 {
     int i;
 
-    for (i = MEMSPAN_CONTEXT_DEFAULT; i < MEMSPAN_CONTEXT_MAX; i++) {
-        if (memspan_contexts[i].is_live) {
-            end(&memspan_contexts[i]);
+    for (i = MSP_CONTEXT_DEFAULT; i < MSP_CONTEXT_MAX; i++) {
+        if (msp_contexts[i].is_live) {
+            end(&msp_contexts[i]);
         }
     }
 }

@@ -11,13 +11,13 @@
 #include "shmem/job.h"
 
 enum {
-    MEMSPAN_CONTEXT_MAX        = 4096,
-    MEMSPAN_CONTEXT_INDEX_MASK = MEMSPAN_CONTEXT_MAX - 1,
-    MEMSPAN_CONTEXT_SHIFT      = 12,
-    MEMSPAN_CONTEXT_DEFAULT    = 1,
+    MSP_CONTEXT_MAX        = 4096,
+    MSP_CONTEXT_INDEX_MASK = MSP_CONTEXT_MAX - 1,
+    MSP_CONTEXT_SHIFT      = 12,
+    MSP_CONTEXT_DEFAULT    = 1,
 };
 
-struct memspan_context {
+struct msp_context {
     int start; /* its PE i is PE start + i * stride of the world */
     int stride;
     int size;
@@ -27,40 +27,40 @@ struct memspan_context {
     bool is_live;
 };
 
-extern struct memspan_context memspan_contexts[MEMSPAN_CONTEXT_MAX] MEMSPAN_HIDDEN;
+extern struct msp_context msp_contexts[MSP_CONTEXT_MAX] MSP_HIDDEN;
 
 /* The context of a handle. A wild one finds a context that has no PEs; the checked mode refuses it.
  */
-static inline const struct memspan_context *memspan_context_of(const void *handle)
+static inline const struct msp_context *msp_context_of(const void *handle)
 {
-    return &memspan_contexts[(uintptr_t)handle & MEMSPAN_CONTEXT_INDEX_MASK];
+    return &msp_contexts[(uintptr_t)handle & MSP_CONTEXT_INDEX_MASK];
 }
 
-static inline const struct memspan_context *memspan_context_default(void)
+static inline const struct msp_context *msp_context_default(void)
 {
-    return &memspan_contexts[MEMSPAN_CONTEXT_DEFAULT];
+    return &msp_contexts[MSP_CONTEXT_DEFAULT];
 }
 
 /* The context of a handle that must be live; NULL otherwise. */
-struct memspan_context *memspan_context_live(const void *handle);
+struct msp_context *msp_context_live(const void *handle);
 
 /* The world's number of the context's PE @p pe; -1, which no operation takes, when it has none. */
-static inline int memspan_context_pe(const struct memspan_context *context, int pe)
+static inline int msp_context_pe(const struct msp_context *context, int pe)
 {
-    return MEMSPAN_LIKELY((unsigned)pe < (unsigned)context->size)
+    return MSP_LIKELY((unsigned)pe < (unsigned)context->size)
                ? context->start + (pe * context->stride)
                : -1;
 }
 
 /* A context on the team with that index (team.h). 0, or nonzero with *handle_p NULL when all are in
  * use. Any thread. */
-int memspan_context_create(int team, long options, void **handle_p);
+int msp_context_create(int team, long options, void **handle_p);
 /* Completes what was started on it. NULL: nothing to do; the default one: refused. */
-void memspan_context_destroy(void *handle);
+void msp_context_destroy(void *handle);
 /* End those of a team that are not private (a team is destroyed). */
-void memspan_context_destroy_team(int team);
+void msp_context_destroy_team(int team);
 
-void memspan_context_open(void); /* the default one exists from here on */
-void memspan_context_close(void);
+void msp_context_open(void); /* the default one exists from here on */
+void msp_context_close(void);
 
 #endif /* MEMSPAN_SHMEM_CONTEXT_H */

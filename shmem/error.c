@@ -18,10 +18,9 @@ enum { TEXT_BYTES = 512, FLUSH_TIMEOUT_S = 1 };
 
 static atomic_bool is_elsewhere; /* the last record is of what another PE has decided */
 
-memspan_status_t memspan_error_native_va(memspan_status_t status, const char *backend,
-                                         const char *call, long native_code,
-                                         const char *native_text, const char *hint,
-                                         const char *format, va_list args)
+memspan_status_t msp_error_native_va(memspan_status_t status, const char *backend, const char *call,
+                                     long native_code, const char *native_text, const char *hint,
+                                     const char *format, va_list args)
 {
     char text[TEXT_BYTES];
 
@@ -36,42 +35,42 @@ memspan_status_t memspan_error(memspan_status_t status, const char *format, ...)
     va_list args;
 
     va_start(args, format);
-    status = memspan_error_native_va(status, "", NULL, 0, NULL, NULL, format, args);
+    status = msp_error_native_va(status, "", NULL, 0, NULL, NULL, format, args);
     va_end(args);
     return status;
 }
 
-memspan_status_t memspan_error_elsewhere(memspan_status_t status, const char *format, ...)
+memspan_status_t msp_error_elsewhere(memspan_status_t status, const char *format, ...)
 {
     va_list args;
 
     va_start(args, format);
-    status = memspan_error_native_va(status, "", NULL, 0, NULL, NULL, format, args);
+    status = msp_error_native_va(status, "", NULL, 0, NULL, NULL, format, args);
     va_end(args);
     atomic_store_explicit(&is_elsewhere, true, memory_order_relaxed);
     return status;
 }
 
-bool memspan_error_is_elsewhere(void)
+bool msp_error_is_elsewhere(void)
 {
     return atomic_load_explicit(&is_elsewhere, memory_order_relaxed);
 }
 
-memspan_status_t memspan_error_native(memspan_status_t status, const char *backend,
-                                      const char *call, long native_code, const char *native_text,
-                                      const char *hint, const char *format, ...)
+memspan_status_t msp_error_native(memspan_status_t status, const char *backend, const char *call,
+                                  long native_code, const char *native_text, const char *hint,
+                                  const char *format, ...)
 {
     va_list args;
 
     va_start(args, format);
-    status = memspan_error_native_va(status, backend, call, native_code, native_text, hint, format,
-                                     args);
+    status =
+        msp_error_native_va(status, backend, call, native_code, native_text, hint, format, args);
     va_end(args);
     return status;
 }
 
 /* The record is the library's: it is made again with the advice in it. */
-memspan_status_t memspan_error_hint(const char *format, ...)
+memspan_status_t msp_error_hint(const char *format, ...)
 {
     const memspan_error_t *last = memspan_error_last();
     char message[TEXT_BYTES];
@@ -98,9 +97,9 @@ static void print_line(const char *what, const char *text)
     char line[TEXT_BYTES + 96];
     int length;
 
-    if (memspan_job.pe_count > 0) {
-        length = snprintf(line, sizeof line, "memspan: PE %d of %d: %s%s\n", memspan_job.pe,
-                          memspan_job.pe_count, what, text);
+    if (msp_job.pe_count > 0) {
+        length = snprintf(line, sizeof line, "memspan: PE %d of %d: %s%s\n", msp_job.pe,
+                          msp_job.pe_count, what, text);
     } else {
         length = snprintf(line, sizeof line, "memspan: %s%s\n", what, text);
     }
@@ -125,7 +124,7 @@ static void *flush_all(void *unused)
 
 /* Of all streams in a thread that may be left behind: another one may be waiting in a read and hold
  * the lock of its stream. */
-void memspan_flush(void)
+void msp_flush(void)
 {
     struct timespec until;
     pthread_t thread;
@@ -143,7 +142,7 @@ void memspan_flush(void)
 
 /* ---- the end of a job ---- */
 
-void memspan_fatal(const char *format, ...)
+void msp_fatal(const char *format, ...)
 {
     char text[TEXT_BYTES];
     va_list args;
@@ -151,12 +150,12 @@ void memspan_fatal(const char *format, ...)
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    memspan_flush();
-    if (memspan_node_speak()) {
+    msp_flush();
+    if (msp_node_speak()) {
         print_line("", text);
-        memspan_node_spoken();
+        msp_node_spoken();
     }
-    memspan_job_abort(1, text);
+    msp_job_abort(1, text);
 }
 
 void memspan_report(const char *what, const char *call)
@@ -164,16 +163,16 @@ void memspan_report(const char *what, const char *call)
     char text[TEXT_BYTES];
 
     snprintf(text, sizeof text, "%s: %s", call, memspan_error_text());
-    memspan_flush();
+    msp_flush();
     print_line(what, text);
 }
 
-void memspan_fatal_error(const char *call)
+void msp_fatal_error(const char *call)
 {
-    memspan_fatal("%s: %s", call, memspan_error_text());
+    msp_fatal("%s: %s", call, memspan_error_text());
 }
 
-void memspan_warn_once(int *key, const char *format, ...)
+void msp_warn_once(int *key, const char *format, ...)
 {
     char text[TEXT_BYTES];
     va_list args;
@@ -187,12 +186,12 @@ void memspan_warn_once(int *key, const char *format, ...)
     print_line("warning: ", text);
 }
 
-void memspan_debug_note(const char *format, ...)
+void msp_debug_note(const char *format, ...)
 {
     char text[TEXT_BYTES];
     va_list args;
 
-    if (!memspan_shmem_option_is_on(MEMSPAN_SHMEM_DEBUG)) {
+    if (!msp_shmem_option_is_on(MEMSPAN_SHMEM_DEBUG)) {
         return;
     }
     va_start(args, format);

@@ -13,29 +13,28 @@
 
 /* The same as memspan_error() for what another PE of the node has decided: that one has the reason,
  * and is the one to print it. */
-memspan_status_t memspan_error_elsewhere(memspan_status_t status, const char *format, ...)
+memspan_status_t msp_error_elsewhere(memspan_status_t status, const char *format, ...)
     __attribute__((format(printf, 2, 3), cold));
-bool memspan_error_is_elsewhere(void);
+bool msp_error_is_elsewhere(void);
 
 /* Write out what the program has printed; at most a second. */
-void memspan_flush(void);
+void msp_flush(void);
 
 /* "memspan: PE 3 of 8: ..." to standard error, then the end of the job with status 1. The message
  * names the call, the argument and its value, and what would help. What the program has printed
  * before is written out. Of PEs that end at the same time the first one speaks. */
-_Noreturn void memspan_fatal(const char *format, ...) __attribute__((format(printf, 1, 2), cold));
+_Noreturn void msp_fatal(const char *format, ...) __attribute__((format(printf, 1, 2), cold));
 
 /* The same with the calling thread's error record as the message. */
-_Noreturn void memspan_fatal_error(const char *call) __attribute__((cold));
+_Noreturn void msp_fatal_error(const char *call) __attribute__((cold));
 
 /* The error record to standard error, behind @p what ("", "warning: "). */
 void memspan_report(const char *what, const char *call) __attribute__((cold));
 
 /* "memspan: PE 3: warning: ...", once for each @p key of the caller's (a static, 0 at first). */
-void memspan_warn_once(int *key, const char *format, ...)
-    __attribute__((format(printf, 2, 3), cold));
+void msp_warn_once(int *key, const char *format, ...) __attribute__((format(printf, 2, 3), cold));
 
 /* What SHMEM_DEBUG turns on. */
-void memspan_debug_note(const char *format, ...) __attribute__((format(printf, 1, 2), cold));
+void msp_debug_note(const char *format, ...) __attribute__((format(printf, 1, 2), cold));
 
 #endif /* MEMSPAN_SHMEM_ERROR_H */

@@ -10,10 +10,10 @@
 #include "shmem/context.h"
 #include "shmem/node.h"
 #include "shmem/option.h"
-#include "shmem/order.h"
-#include "shmem/partition.h"
-#include "shmem/segment.h"
+#include "shmem/partition/partition.h"
 #include "shmem/team.h"
+#include "shmem/transport/order.h"
+#include "shmem/transport/segment.h"
 #include "shmem/wait.h"
 #include <pthread.h>
 #include <stdio.h>
@@ -21,7 +21,7 @@
 #include <string.h>
 #include <unistd.h>
 
-struct memspan_job memspan_job;
+struct msp_job msp_job;
 
 static pthread_mutex_t init_lock = PTHREAD_MUTEX_INITIALIZER; /* guards depth, was_on */
 static int depth;                                             /* inits without their finalize */
@@ -32,32 +32,32 @@ static bool is_forked;
 
 static memspan_status_t join(void)
 {
-    struct memspan_bootstrap_job found;
+    struct msp_bootstrap_job found;
     memspan_status_t status;
     int i;
 
     memset(&found, 0, sizeof found);
-    status = memspan_bootstrap_open(&memspan_job.bootstrap, &found);
+    status = msp_bootstrap_open(&msp_job.bootstrap, &found);
     if (status != MEMSPAN_OK) {
         return status;
     }
-    memspan_job.pe           = found.pe;
-    memspan_job.pe_count     = found.pe_count;
-    memspan_job.local_index  = found.local_index;
-    memspan_job.local_count  = found.local_count;
-    memspan_job.local_pes    = found.local_pes;
-    memspan_job.launcher     = found.launcher;
-    memspan_job.first_local  = found.local_pes[0];
-    memspan_job.direct_count = found.local_count;
+    msp_job.pe           = found.pe;
+    msp_job.pe_count     = found.pe_count;
+    msp_job.local_index  = found.local_index;
+    msp_job.local_count  = found.local_count;
+    msp_job.local_pes    = found.local_pes;
+    msp_job.launcher     = found.launcher;
+    msp_job.first_local  = found.local_pes[0];
+    msp_job.direct_count = found.local_count;
     for (i = 0; i < found.local_count; i++) {
-        if (found.local_pes[i] != memspan_job.first_local + i) {
-            memspan_job.direct_count = 0;
+        if (found.local_pes[i] != msp_job.first_local + i) {
+            msp_job.direct_count = 0;
         }
     }
     if (found.local_count != found.pe_count) {
         memspan_error(MEMSPAN_ERR_UNSUPPORTED, "%d of the job's %d PEs are on other nodes",
                       found.pe_count - found.local_count, found.pe_count);
-        return memspan_error_hint("jobs of one node are supported so far");
+        return msp_error_hint("jobs of one node are supported so far");
     }
     return MEMSPAN_OK;
 }
@@ -65,27 +65,26 @@ static memspan_status_t join(void)
 /* Values that must not differ between PEs: the first that does is named. */
 static memspan_status_t compare_options(memspan_status_t mine)
 {
-    static const enum memspan_shmem_option equal[] = {
+    static const enum msp_shmem_option equal[] = {
         MEMSPAN_SHMEM_SYMMETRIC_SIZE,    MEMSPAN_SHMEM_MAX_PARTITIONS,
         MEMSPAN_SHMEM_DEFAULT_PARTITION, MEMSPAN_SHMEM_STRICT_PARTITIONS,
         MEMSPAN_SHMEM_LIBOMP_PARTITION,
     };
     size_t i;
 
-    if (!memspan_node_all(mine == MEMSPAN_OK)) {
-        return (mine != MEMSPAN_OK)
-                   ? mine
-                   : memspan_error_elsewhere(MEMSPAN_ERR_CONFIG,
-                                             "a variable is malformed on another PE");
+    if (!msp_node_all(mine == MEMSPAN_OK)) {
+        return (mine != MEMSPAN_OK) ? mine
+                                    : msp_error_elsewhere(MEMSPAN_ERR_CONFIG,
+                                                          "a variable is malformed on another PE");
     }
     for (i = 0; i < sizeof equal / sizeof equal[0]; i++) {
-        uint64_t digest = memspan_shmem_option_digest(equal[i]);
+        uint64_t digest = msp_shmem_option_digest(equal[i]);
 
-        if (!memspan_node_all(memspan_node_max(digest) == digest)) {
+        if (!msp_node_all(msp_node_max(digest) == digest)) {
             memspan_error(MEMSPAN_ERR_CONFIG, "%s differs between PEs",
-                          memspan_shmem_option_name(equal[i]));
-            return memspan_error_hint("hand the same environment to all of them (mpirun -x %s)",
-                                      memspan_shmem_option_name(equal[i]));
+                          msp_shmem_option_name(equal[i]));
+            return msp_error_hint("hand the same environment to all of them (mpirun -x %s)",
+                                  msp_shmem_option_name(equal[i]));
         }
     }
     return MEMSPAN_OK;
@@ -93,61 +92,61 @@ static memspan_status_t compare_options(memspan_status_t mine)
 
 static memspan_status_t come_up(void)
 {
-    memspan_status_t options = memspan_shmem_option_read();
+    memspan_status_t options = msp_shmem_option_read();
     memspan_status_t status  = join();
 
     if (status == MEMSPAN_OK) {
-        status = memspan_node_open();
+        status = msp_node_open();
     }
     if (status == MEMSPAN_OK) {
-        memspan_wait_init();
-        if (memspan_job.local_index == 0) {
-            memspan_shmem_option_warn();
+        msp_wait_init();
+        if (msp_job.local_index == 0) {
+            msp_shmem_option_warn();
         }
         status = compare_options(options);
     }
     if (status == MEMSPAN_OK) {
-        memspan_job.checks = memspan_shmem_option_is_on(MEMSPAN_SHMEM_CHECK) ||
-                             memspan_shmem_option_is_on(MEMSPAN_SHMEM_DEBUG);
-        memspan_job.polls_yield = memspan_job.checks || memspan_wait_is_crowded();
-        status                  = memspan_data_segment_open();
+        msp_job.checks = msp_shmem_option_is_on(MEMSPAN_SHMEM_CHECK) ||
+                         msp_shmem_option_is_on(MEMSPAN_SHMEM_DEBUG);
+        msp_job.polls_yield = msp_job.checks || msp_wait_is_crowded();
+        status              = msp_data_segment_open();
     }
     if (status == MEMSPAN_OK) {
-        status = memspan_partition_open();
+        status = msp_partition_open();
     }
     if (status == MEMSPAN_OK) {
-        memspan_context_open();
-        memspan_team_open();
-        memspan_node_fence();
+        msp_context_open();
+        msp_team_open();
+        msp_node_fence();
     }
     return status;
 }
 
 static void come_down(void)
 {
-    memspan_partition_close();
-    memspan_arena_close();
-    memspan_data_segment_close();
-    memspan_node_close();
-    if (memspan_job.bootstrap != NULL) {
-        memspan_job.bootstrap->close();
+    msp_partition_close();
+    msp_arena_close();
+    msp_data_segment_close();
+    msp_node_close();
+    if (msp_job.bootstrap != NULL) {
+        msp_job.bootstrap->close();
     }
-    memset(&memspan_job, 0, sizeof memspan_job);
+    memset(&msp_job, 0, sizeof msp_job);
 }
 
 static void introduce(void)
 {
-    if (memspan_job.pe != 0) {
+    if (msp_job.pe != 0) {
         return;
     }
-    if (memspan_shmem_option_is_on(MEMSPAN_SHMEM_VERSION)) {
+    if (msp_shmem_option_is_on(MEMSPAN_SHMEM_VERSION)) {
         printf("Memspan %s, OpenSHMEM 1.6\n", memspan_version());
     }
-    if (memspan_shmem_option_is_on(MEMSPAN_SHMEM_INFO)) {
-        printf("%d PEs, %d on this node, started by %s\n", memspan_job.pe_count,
-               memspan_job.local_count, memspan_job.launcher);
-        memspan_shmem_option_print();
-        memspan_partition_print();
+    if (msp_shmem_option_is_on(MEMSPAN_SHMEM_INFO)) {
+        printf("%d PEs, %d on this node, started by %s\n", msp_job.pe_count, msp_job.local_count,
+               msp_job.launcher);
+        msp_shmem_option_print();
+        msp_partition_print();
     }
     fflush(stdout);
 }
@@ -156,22 +155,22 @@ static void introduce(void)
  * memory yet, by each that does. */
 static void report(const char *what, const char *call)
 {
-    uint64_t turn = (uint64_t)(memspan_job.local_count - memspan_job.local_index);
+    uint64_t turn = (uint64_t)(msp_job.local_count - msp_job.local_index);
 
-    if (memspan_node.bells == NULL) {
-        if (!memspan_error_is_elsewhere()) {
+    if (msp_node.bells == NULL) {
+        if (!msp_error_is_elsewhere()) {
             memspan_report(what, call);
         }
         return;
     }
-    turn += memspan_error_is_elsewhere() ? 0 : (uint64_t)memspan_job.local_count;
-    if (memspan_node_max(turn) == turn) {
+    turn += msp_error_is_elsewhere() ? 0 : (uint64_t)msp_job.local_count;
+    if (msp_node_max(turn) == turn) {
         memspan_report(what, call);
     }
-    memspan_node_fence();
+    msp_node_fence();
 }
 
-int memspan_job_init(const char *what, const char *call, int requested_level, int *provided_p)
+int msp_job_init(const char *what, const char *call, int requested_level, int *provided_p)
 {
     memspan_status_t status = MEMSPAN_OK;
 
@@ -179,9 +178,9 @@ int memspan_job_init(const char *what, const char *call, int requested_level, in
     if (depth == 0) {
         status = come_up();
         if (status == MEMSPAN_OK) {
-            memspan_job.thread_level = requested_level;
-            memspan_job.is_on        = true;
-            was_on                   = true;
+            msp_job.thread_level = requested_level;
+            msp_job.is_on        = true;
+            was_on               = true;
             introduce();
         } else {
             report(what, call);
@@ -191,7 +190,7 @@ int memspan_job_init(const char *what, const char *call, int requested_level, in
     if (status == MEMSPAN_OK) {
         depth++;
         if (provided_p != NULL) {
-            *provided_p = memspan_job.thread_level;
+            *provided_p = msp_job.thread_level;
         }
     }
     pthread_mutex_unlock(&init_lock);
@@ -200,68 +199,68 @@ int memspan_job_init(const char *what, const char *call, int requested_level, in
 
 /* ---- end ---- */
 
-void memspan_job_finalize(void)
+void msp_job_finalize(void)
 {
     pthread_mutex_lock(&init_lock);
     if (depth > 0) {
         if (--depth > 0) {
-            memspan_collective_barrier(memspan_team_world());
+            msp_collective_barrier(msp_team_world());
         } else {
             /* A meeting of its own: it is not taken for a barrier by PEs that are not at the end.
              */
-            memspan_quiet(memspan_context_default());
-            atomic_store(&memspan_node.bells[memspan_job.local_index].has_left, 1);
-            memspan_node_fence();
-            memspan_team_close();
-            memspan_context_close();
-            memspan_node_fence();
-            memspan_job.is_on = false;
+            msp_quiet(msp_context_default());
+            atomic_store(&msp_node.bells[msp_job.local_index].has_left, 1);
+            msp_node_fence();
+            msp_team_close();
+            msp_context_close();
+            msp_node_fence();
+            msp_job.is_on = false;
             come_down();
         }
     }
     pthread_mutex_unlock(&init_lock);
 }
 
-bool memspan_job_is_initialized(void)
+bool msp_job_is_initialized(void)
 {
-    return memspan_job.is_on;
+    return msp_job.is_on;
 }
 
-bool memspan_job_has_ended(void)
+bool msp_job_has_ended(void)
 {
-    return was_on && !memspan_job.is_on && !is_forked;
+    return was_on && !msp_job.is_on && !is_forked;
 }
 
-void memspan_job_abort(int status, const char *message)
+void msp_job_abort(int status, const char *message)
 {
-    if (memspan_job.bootstrap != NULL) {
-        memspan_job.bootstrap->abort(status, message);
+    if (msp_job.bootstrap != NULL) {
+        msp_job.bootstrap->abort(status, message);
     }
     _exit(status);
 }
 
-void memspan_job_forget(void)
+void msp_job_forget(void)
 {
-    is_forked = memspan_job.is_on || is_forked;
-    memset(&memspan_job, 0, sizeof memspan_job);
-    memset(memspan_segments, 0, sizeof memspan_segments);
+    is_forked = msp_job.is_on || is_forked;
+    memset(&msp_job, 0, sizeof msp_job);
+    memset(msp_segments, 0, sizeof msp_segments);
     depth = 0;
 }
 
 /* ---- questions ---- */
 
-int memspan_job_local_index(int pe)
+int msp_job_local_index(int pe)
 {
     int low  = 0;
-    int high = memspan_job.local_count - 1;
+    int high = msp_job.local_count - 1;
 
     while (low <= high) {
         int middle = low + ((high - low) / 2);
 
-        if (memspan_job.local_pes[middle] == pe) {
+        if (msp_job.local_pes[middle] == pe) {
             return middle;
         }
-        if (memspan_job.local_pes[middle] < pe) {
+        if (msp_job.local_pes[middle] < pe) {
             low = middle + 1;
         } else {
             high = middle - 1;
@@ -270,12 +269,11 @@ int memspan_job_local_index(int pe)
     return -1;
 }
 
-void memspan_job_refuse(const char *call)
+void msp_job_refuse(const char *call)
 {
     if (is_forked) {
-        memspan_fatal("%s: this process was forked from a PE and is none itself", call);
+        msp_fatal("%s: this process was forked from a PE and is none itself", call);
     }
-    memspan_fatal(was_on ? "%s was called after shmem_finalize()"
-                         : "%s was called before shmem_init()",
-                  call);
+    msp_fatal(was_on ? "%s was called after shmem_finalize()" : "%s was called before shmem_init()",
+              call);
 }

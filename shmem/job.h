@@ -10,15 +10,15 @@
 #include "shmem/error.h"
 #include <stdatomic.h>
 
-struct memspan_bootstrap;
+struct msp_bootstrap;
 
-struct memspan_job {
+struct msp_job {
     int pe;
     int pe_count;
     int first_local; /* PEs of this node are first_local .. + direct_count - 1, where they are in */
-    int direct_count; /* one run of numbers; 0 otherwise (memspan_job_local_index() always works) */
-    int local_index;  /* this PE's number on its node */
-    int local_count;  /* PEs on this node */
+    int direct_count;     /* one run of numbers; 0 otherwise (msp_job_local_index() always works) */
+    int local_index;      /* this PE's number on its node */
+    int local_count;      /* PEs on this node */
     const int *local_pes; /* by local index, ascending */
     int thread_level;
     bool is_on;             /* between init and finalize */
@@ -26,35 +26,35 @@ struct memspan_job {
     bool polls_yield;       /* words that are loaded again and again let others run; or checks */
     bool has_device_memory; /* an address that is given may be one that the host cannot touch */
     const char *launcher;
-    const struct memspan_bootstrap *bootstrap;
+    const struct msp_bootstrap *bootstrap;
 };
 
-extern struct memspan_job memspan_job MEMSPAN_HIDDEN;
+extern struct msp_job msp_job MSP_HIDDEN;
 
 /* shmem_init_thread(): 0, or nonzero with an error record, which one PE of the node prints behind
  * @p what and @p call. Every PE of the job calls it. */
-int memspan_job_init(const char *what, const char *call, int requested_level, int *provided_p);
-void memspan_job_finalize(void);
-bool memspan_job_is_initialized(void);
+int msp_job_init(const char *what, const char *call, int requested_level, int *provided_p);
+void msp_job_finalize(void);
+bool msp_job_is_initialized(void);
 
 /* There was a job in this process, and there is none now. */
-bool memspan_job_has_ended(void);
+bool msp_job_has_ended(void);
 
 /* End the job, all PEs of it. */
-_Noreturn void memspan_job_abort(int status, const char *message);
+_Noreturn void msp_job_abort(int status, const char *message);
 
 /* In a child of fork(): it is no PE. */
-void memspan_job_forget(void);
+void msp_job_forget(void);
 
 /* The number of @p pe on this node, or -1 when it is on another one. */
-int memspan_job_local_index(int pe);
+int msp_job_local_index(int pe);
 
 /* Fatal with "CALL was called before shmem_init()" (or after the last shmem_finalize()). */
-void memspan_job_refuse(const char *call) __attribute__((cold));
-static inline void memspan_job_require(const char *call)
+void msp_job_refuse(const char *call) __attribute__((cold));
+static inline void msp_job_require(const char *call)
 {
-    if (MEMSPAN_UNLIKELY(!memspan_job.is_on)) {
-        memspan_job_refuse(call);
+    if (MSP_UNLIKELY(!msp_job.is_on)) {
+        msp_job_refuse(call);
     }
 }
 

@@ -8,8 +8,8 @@
  * at first. */
 
 #include "shmem/lock.h"
-#include "shmem/atomic.h"
-#include "shmem/order.h"
+#include "shmem/transport/atomic.h"
+#include "shmem/transport/order.h"
 #include "shmem/wait.h"
 
 _Static_assert(sizeof(long) == 2 * sizeof(uint32_t), "a lock has two halves");
@@ -31,22 +31,22 @@ static uint32_t *place_of(long *lock)
 /* Locks of an array have homes of their own. */
 static int home_of(const long *lock)
 {
-    return (int)((memspan_segment_key(lock) / sizeof *lock) % (uint64_t)memspan_job.pe_count);
+    return (int)((msp_segment_key(lock) / sizeof *lock) % (uint64_t)msp_job.pe_count);
 }
 
-static uint32_t change(const char *call, enum memspan_atomic operation, uint32_t *half,
-                       uint32_t value, uint32_t condition, int pe)
+static uint32_t change(const char *call, enum msp_atomic operation, uint32_t *half, uint32_t value,
+                       uint32_t condition, int pe)
 {
     unsigned index;
-    void *to = memspan_segment_peer(half, sizeof *half, pe, &index);
+    void *to = msp_segment_peer(half, sizeof *half, pe, &index);
     uint32_t old;
 
     if (to == NULL) {
-        return (uint32_t)memspan_atomic_slow(call, memspan_context_default(), operation, half,
-                                             sizeof *half, value, condition, pe);
+        return (uint32_t)msp_atomic_slow(call, msp_context_default(), operation, half, sizeof *half,
+                                         value, condition, pe);
     }
-    old = (uint32_t)memspan_atomic_apply(operation, to, sizeof *half, value, condition);
-    memspan_node_ring_at((int)index, half, sizeof *half);
+    old = (uint32_t)msp_atomic_apply(operation, to, sizeof *half, value, condition);
+    msp_node_ring_at((int)index, half, sizeof *half);
     return old;
 }
 
@@ -62,71 +62,71 @@ static void set_place(long *lock, uint32_t value)
 
 static void require(const char *call, long *lock)
 {
-    memspan_rma_require(call, lock, sizeof *lock, memspan_job.pe);
+    msp_rma_require(call, lock, sizeof *lock, msp_job.pe);
     if ((uintptr_t)lock % sizeof *lock != 0) {
-        memspan_fatal("%s: lock %p is not on a boundary of %zu bytes", call, (void *)lock,
-                      sizeof *lock);
+        msp_fatal("%s: lock %p is not on a boundary of %zu bytes", call, (void *)lock,
+                  sizeof *lock);
     }
-    if (!memspan_segment_of(lock)->host_touches) {
-        memspan_fatal("%s: lock %p is in memory that the host cannot load; locks are variables or "
-                      "in partitions of host memory",
-                      call, (void *)lock);
+    if (!msp_segment_of(lock)->host_touches) {
+        msp_fatal("%s: lock %p is in memory that the host cannot load; locks are variables or "
+                  "in partitions of host memory",
+                  call, (void *)lock);
     }
 }
 
-void memspan_lock_set(const char *call, long *lock)
+void msp_lock_set(const char *call, long *lock)
 {
-    uint32_t me = (uint32_t)memspan_job.pe + 1;
+    uint32_t me = (uint32_t)msp_job.pe + 1;
     uint32_t before;
 
     require(call, lock);
     if ((my_place(lock) & QUEUED) != 0) {
-        memspan_fatal("%s: this PE has the lock at %p already, or waits for it in another thread",
-                      call, (void *)lock);
+        msp_fatal("%s: this PE has the lock at %p already, or waits for it in another thread", call,
+                  (void *)lock);
     }
     set_place(lock, QUEUED);
-    before = change(call, MEMSPAN_ATOMIC_SWAP, tail_of(lock), me, 0, home_of(lock));
+    before = change(call, MSP_ATOMIC_SWAP, tail_of(lock), me, 0, home_of(lock));
     if (before != 0) {
-        change(call, MEMSPAN_ATOMIC_OR, place_of(lock), me, 0, (int)before - 1);
-        MEMSPAN_WAIT_AT(lock, sizeof *lock, (my_place(lock) & TURN) != 0);
+        change(call, MSP_ATOMIC_OR, place_of(lock), me, 0, (int)before - 1);
+        MSP_WAIT_AT(lock, sizeof *lock, (my_place(lock) & TURN) != 0);
     }
 }
 
-bool memspan_lock_try(const char *call, long *lock)
+bool msp_lock_try(const char *call, long *lock)
 {
-    uint32_t me = (uint32_t)memspan_job.pe + 1;
+    uint32_t me = (uint32_t)msp_job.pe + 1;
 
     require(call, lock);
     if ((my_place(lock) & QUEUED) != 0) {
         return false;
     }
     set_place(lock, QUEUED);
-    if (change(call, MEMSPAN_ATOMIC_COMPARE_SWAP, tail_of(lock), me, 0, home_of(lock)) != 0) {
+    if (change(call, MSP_ATOMIC_COMPARE_SWAP, tail_of(lock), me, 0, home_of(lock)) != 0) {
         set_place(lock, 0);
-        memspan_wait_poll();
+        msp_wait_poll();
         return false;
     }
     return true;
 }
 
-void memspan_lock_clear(const char *call, long *lock)
+void msp_lock_clear(const char *call, long *lock)
 {
-    uint32_t me = (uint32_t)memspan_job.pe + 1;
+    uint32_t me = (uint32_t)msp_job.pe + 1;
     uint32_t next;
 
     require(call, lock);
     if ((my_place(lock) & QUEUED) == 0) {
-        memspan_fatal("%s: this PE does not hold the lock at %p", call, (void *)lock);
+        msp_fatal("%s: this PE does not hold the lock at %p", call, (void *)lock);
     }
-    memspan_quiet(memspan_context_default());
+    msp_quiet(msp_context_default());
     if (((my_place(lock) & NEXT) == 0) &&
-        (change(call, MEMSPAN_ATOMIC_COMPARE_SWAP, tail_of(lock), 0, me, home_of(lock)) == me)) {
+        (change(call, MSP_ATOMIC_COMPARE_SWAP, tail_of(lock), 0, me, home_of(lock)) == me)) {
         set_place(lock, 0);
         return;
     }
     /* Somebody is in the queue, or about to say so. */
-    MEMSPAN_WAIT_AT(lock, sizeof *lock, (my_place(lock) & NEXT) != 0);
+    MSP_WAIT_AT(lock, sizeof *lock, (my_place(lock) & NEXT) != 0);
     next = my_place(lock) & NEXT;
     set_place(lock, 0);
-    change(call, MEMSPAN_ATOMIC_OR, place_of(lock), TURN, 0, (int)next - 1);
+    change(call, MSP_ATOMIC_OR, place_of(lock), TURN, 0, (int)next - 1);
 }

@@ -6,15 +6,15 @@
  * waits at its own copy of the word, so that a long queue is served in order and does not slow down
  * who holds the lock. @p call: for messages. */
 
-#include "shmem/rma.h"
+#include "shmem/transport/rma.h"
 
 /* Wait in the queue. */
-void memspan_lock_set(const char *call, long *lock);
+void msp_lock_set(const char *call, long *lock);
 
 /* Completes what was put before (the default context), and hands it to the next in the queue. */
-void memspan_lock_clear(const char *call, long *lock);
+void msp_lock_clear(const char *call, long *lock);
 
 /* True when it was taken; false when somebody has it. */
-bool memspan_lock_try(const char *call, long *lock);
+bool msp_lock_try(const char *call, long *lock);
 
 #endif /* MEMSPAN_SHMEM_LOCK_H */

@@ -7,60 +7,60 @@
 #include <string.h>
 #include <unistd.h>
 
-uint64_t memspan_meeting_max(struct memspan_team *team, uint64_t mine)
+uint64_t msp_meeting_max(struct msp_team *team, uint64_t mine)
 {
     uint64_t most = mine;
     int pe;
 
     if (team == NULL) {
-        return memspan_node_max(mine);
+        return msp_node_max(mine);
     }
-    memspan_sync_publish(team, &mine, sizeof mine);
+    msp_sync_publish(team, &mine, sizeof mine);
     for (pe = 0; pe < team->size; pe++) {
         uint64_t said;
 
-        memcpy(&said, memspan_sync_published(team, pe), sizeof said);
+        memcpy(&said, msp_sync_published(team, pe), sizeof said);
         most = (said > most) ? said : most;
     }
     return most;
 }
 
-bool memspan_meeting_all(struct memspan_team *team, bool mine)
+bool msp_meeting_all(struct msp_team *team, bool mine)
 {
-    return memspan_meeting_max(team, mine ? 0 : 1) == 0;
+    return msp_meeting_max(team, mine ? 0 : 1) == 0;
 }
 
-memspan_status_t memspan_meeting_share_file(struct memspan_team *team, const char *name,
-                                            size_t size_bytes, size_t huge_page_bytes, int *fd_p)
+memspan_status_t msp_meeting_share_file(struct msp_team *team, const char *name, size_t size_bytes,
+                                        size_t huge_page_bytes, int *fd_p)
 {
-    struct memspan_node_ticket ticket = {.fd = -1};
-    memspan_status_t status           = MEMSPAN_OK;
-    int fd                            = -1;
+    struct msp_node_ticket ticket = {.fd = -1};
+    memspan_status_t status       = MEMSPAN_OK;
+    int fd                        = -1;
 
     if (team == NULL) {
-        return memspan_node_share_file(name, size_bytes, huge_page_bytes, fd_p);
+        return msp_node_share_file(name, size_bytes, huge_page_bytes, fd_p);
     }
     if (team->pe == 0) {
-        memspan_node_ticket_make(&ticket, name, size_bytes, huge_page_bytes, &fd);
+        msp_node_ticket_make(&ticket, name, size_bytes, huge_page_bytes, &fd);
     }
-    memspan_sync_publish(team, &ticket, (team->pe == 0) ? sizeof ticket : 0);
-    memcpy(&ticket, memspan_sync_published(team, 0), sizeof ticket);
+    msp_sync_publish(team, &ticket, (team->pe == 0) ? sizeof ticket : 0);
+    memcpy(&ticket, msp_sync_published(team, 0), sizeof ticket);
     if (ticket.status != MEMSPAN_OK) {
         status = (memspan_status_t)ticket.status;
         if (team->pe != 0) {
-            memspan_error_elsewhere(status, "the team's first PE could not make %s of %zu bytes",
-                                    name, size_bytes);
+            msp_error_elsewhere(status, "the team's first PE could not make %s of %zu bytes", name,
+                                size_bytes);
         }
     } else if (team->pe != 0) {
-        status = memspan_node_ticket_open(&ticket, name, &fd);
+        status = msp_node_ticket_open(&ticket, name, &fd);
     }
-    if (!memspan_meeting_all(team, status == MEMSPAN_OK)) {
+    if (!msp_meeting_all(team, status == MEMSPAN_OK)) {
         if (fd >= 0) {
             close(fd);
         }
         return (status != MEMSPAN_OK) ? status
-                                      : memspan_error_elsewhere(MEMSPAN_ERR_UNREACHABLE,
-                                                                "another PE cannot open %s", name);
+                                      : msp_error_elsewhere(MEMSPAN_ERR_UNREACHABLE,
+                                                            "another PE cannot open %s", name);
     }
     *fd_p = fd;
     return MEMSPAN_OK;

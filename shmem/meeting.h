@@ -8,11 +8,11 @@
 #include "shmem/team.h"
 
 /* The largest of what they say. */
-uint64_t memspan_meeting_max(struct memspan_team *team, uint64_t mine);
+uint64_t msp_meeting_max(struct msp_team *team, uint64_t mine);
 /* True where all say so. */
-bool memspan_meeting_all(struct memspan_team *team, bool mine);
-/* memspan_node_share_file(). */
-memspan_status_t memspan_meeting_share_file(struct memspan_team *team, const char *name,
-                                            size_t size_bytes, size_t huge_page_bytes, int *fd_p);
+bool msp_meeting_all(struct msp_team *team, bool mine);
+/* msp_node_share_file(). */
+memspan_status_t msp_meeting_share_file(struct msp_team *team, const char *name, size_t size_bytes,
+                                        size_t huge_page_bytes, int *fd_p);
 
 #endif /* MEMSPAN_SHMEM_MEETING_H */

@@ -3,50 +3,50 @@
 
 #include "shmem/memory.h"
 #include "shmem/collective/collective.h"
-#include "shmem/partition.h"
-#include "shmem/rma.h"
+#include "shmem/partition/partition.h"
+#include "shmem/transport/rma.h"
 #include <memspan/transfer.h>
 #include <stdio.h>
 #include <string.h>
 
-static struct memspan_team *team_of(const struct memspan_partition *partition)
+static struct msp_team *team_of(const struct msp_partition *partition)
 {
-    return &memspan_teams[partition->team];
+    return &msp_teams[partition->team];
 }
 
 /* Of the checked mode: every PE has made the same calls with the same sizes, with the same answers.
  */
-static void compare_calls(const char *call, const struct memspan_partition *partition)
+static void compare_calls(const char *call, const struct msp_partition *partition)
 {
-    struct memspan_symmetric_measure measure;
+    struct msp_symmetric_measure measure;
 
-    memspan_symmetric_heap_measure(partition->heap, &measure);
-    if (!memspan_collective_agrees(team_of(partition), measure.call_digest)) {
-        memspan_fatal("%s: PEs have not made the same calls on partition %d: sizes, order or "
-                      "alignments differ from here or before",
-                      call, partition->id);
+    msp_symmetric_heap_measure(partition->heap, &measure);
+    if (!msp_collective_agrees(team_of(partition), measure.call_digest)) {
+        msp_fatal("%s: PEs have not made the same calls on partition %d: sizes, order or "
+                  "alignments differ from here or before",
+                  call, partition->id);
     }
 }
 
-static void meet(const char *call, const struct memspan_partition *partition, unsigned flags)
+static void meet(const char *call, const struct msp_partition *partition, unsigned flags)
 {
-    if ((flags & MEMSPAN_MEMORY_NO_BARRIER) == 0) {
-        memspan_collective_barrier(team_of(partition));
+    if ((flags & MSP_MEMORY_NO_BARRIER) == 0) {
+        msp_collective_barrier(team_of(partition));
     }
-    if (MEMSPAN_UNLIKELY(memspan_job.checks)) {
+    if (MSP_UNLIKELY(msp_job.checks)) {
         compare_calls(call, partition);
     }
 }
 
 /* No room: one PE says it once for each partition, for programs that do not check what they get. */
-static void *refuse(const char *call, const struct memspan_partition *partition, size_t size_bytes)
+static void *refuse(const char *call, const struct msp_partition *partition, size_t size_bytes)
 {
-    static int keys[MEMSPAN_PARTITION_MAX];
-    struct memspan_symmetric_measure measure;
+    static int keys[MSP_PARTITION_MAX];
+    struct msp_symmetric_measure measure;
     char variable[64] = "SHMEM_SYMMETRIC_SIZE";
 
-    memspan_symmetric_heap_measure(partition->heap, &measure);
-    if (!memspan_partition_is_default_sized(partition)) {
+    msp_symmetric_heap_measure(partition->heap, &measure);
+    if (!msp_partition_is_default_sized(partition)) {
         snprintf(variable, sizeof variable, "SHMEM_SYMMETRIC_PARTITION%d", partition->id);
     }
     memspan_error(MEMSPAN_ERR_NO_MEMORY,
@@ -54,70 +54,69 @@ static void *refuse(const char *call, const struct memspan_partition *partition,
                   "largest block %zu",
                   call, size_bytes, partition->id, measure.size_bytes, measure.free_bytes,
                   measure.largest_free_bytes);
-    memspan_error_hint("raise %s", variable);
+    msp_error_hint("raise %s", variable);
     if (team_of(partition)->pe == 0) {
-        memspan_warn_once(&keys[(unsigned)partition->id % MEMSPAN_PARTITION_MAX], "%s",
-                          memspan_error_text());
+        msp_warn_once(&keys[(unsigned)partition->id % MSP_PARTITION_MAX], "%s",
+                      memspan_error_text());
     }
     return NULL;
 }
 
-static char *address_of(const struct memspan_partition *partition, size_t offset_bytes)
+static char *address_of(const struct msp_partition *partition, size_t offset_bytes)
 {
-    return memspan_segments[partition->segment].base + offset_bytes;
+    return msp_segments[partition->segment].base + offset_bytes;
 }
 
-static size_t offset_of(const struct memspan_partition *partition, const void *pointer)
+static size_t offset_of(const struct msp_partition *partition, const void *pointer)
 {
-    return (size_t)((const char *)pointer - memspan_segments[partition->segment].base);
+    return (size_t)((const char *)pointer - msp_segments[partition->segment].base);
 }
 
 /* Heaps speak of offsets. */
-static void refuse_pointer(const char *call, const struct memspan_partition *partition,
+static void refuse_pointer(const char *call, const struct msp_partition *partition,
                            const void *pointer)
 {
-    memspan_fatal("%s: %p of partition %d, which begins at %p: %s", call, pointer, partition->id,
-                  (void *)memspan_segments[partition->segment].base, memspan_error_text());
+    msp_fatal("%s: %p of partition %d, which begins at %p: %s", call, pointer, partition->id,
+              (void *)msp_segments[partition->segment].base, memspan_error_text());
 }
 
-static void clear(const char *call, const struct memspan_partition *partition, void *pointer,
+static void clear(const char *call, const struct msp_partition *partition, void *pointer,
                   size_t size_bytes)
 {
-    if (memspan_segments[partition->segment].host_touches) {
+    if (msp_segments[partition->segment].host_touches) {
         memset(pointer, 0, size_bytes);
     } else if (memspan_fill(pointer, 0, size_bytes) != MEMSPAN_OK) {
-        memspan_fatal_error(call);
+        msp_fatal_error(call);
     }
 }
 
-void *memspan_memory_alloc(const char *call, int partition_id, size_t align_bytes,
-                           size_t size_bytes, unsigned flags)
+void *msp_memory_alloc(const char *call, int partition_id, size_t align_bytes, size_t size_bytes,
+                       unsigned flags)
 {
-    struct memspan_partition *partition;
+    struct msp_partition *partition;
     void *pointer = NULL;
     size_t offset;
 
-    memspan_job_require(call);
+    msp_job_require(call);
     if (size_bytes == 0) {
         return NULL;
     }
-    partition = memspan_partition_get(partition_id);
+    partition = msp_partition_get(partition_id);
     if (partition == NULL) {
         memspan_error(MEMSPAN_ERR_NOT_FOUND, "%s: there is no partition %d", call, partition_id);
         return NULL;
     }
-    if ((align_bytes != 0) && !memspan_is_power_of_two(align_bytes)) {
+    if ((align_bytes != 0) && !msp_is_power_of_two(align_bytes)) {
         memspan_error(MEMSPAN_ERR_INVALID, "%s: alignment %zu is no power of two", call,
                       align_bytes);
         return NULL;
     }
-    if (memspan_symmetric_heap_alloc(partition->heap, size_bytes,
-                                     (align_bytes != 0) ? align_bytes : 16,
-                                     &offset) != MEMSPAN_OK) {
+    if (msp_symmetric_heap_alloc(partition->heap, size_bytes, (align_bytes != 0) ? align_bytes : 16,
+                                 &offset) != MEMSPAN_OK) {
         refuse(call, partition, size_bytes);
     } else {
         pointer = address_of(partition, offset);
-        if ((flags & MEMSPAN_MEMORY_ZEROED) != 0) {
+        if ((flags & MSP_MEMORY_ZEROED) != 0) {
             clear(call, partition, pointer, size_bytes);
         }
     }
@@ -125,59 +124,58 @@ void *memspan_memory_alloc(const char *call, int partition_id, size_t align_byte
     return pointer;
 }
 
-void memspan_memory_free(const char *call, void *pointer, unsigned flags)
+void msp_memory_free(const char *call, void *pointer, unsigned flags)
 {
-    struct memspan_partition *partition;
+    struct msp_partition *partition;
 
-    memspan_job_require(call);
+    msp_job_require(call);
     if (pointer == NULL) {
         return;
     }
-    partition = memspan_partition_of(pointer);
+    partition = msp_partition_of(pointer);
     if (partition == NULL) {
-        memspan_fatal("%s: %p was not allocated from symmetric memory", call, pointer);
+        msp_fatal("%s: %p was not allocated from symmetric memory", call, pointer);
     }
     meet(call, partition, flags);
-    if (memspan_symmetric_heap_free(partition->heap, offset_of(partition, pointer)) != MEMSPAN_OK) {
+    if (msp_symmetric_heap_free(partition->heap, offset_of(partition, pointer)) != MEMSPAN_OK) {
         refuse_pointer(call, partition, pointer);
     }
 }
 
-void *memspan_memory_realloc(const char *call, int partition_id, void *pointer, size_t size_bytes,
-                             unsigned flags)
+void *msp_memory_realloc(const char *call, int partition_id, void *pointer, size_t size_bytes,
+                         unsigned flags)
 {
-    struct memspan_partition *partition;
+    struct msp_partition *partition;
     void *moved = NULL;
     size_t old_offset;
     size_t old_bytes;
     size_t offset;
 
-    memspan_job_require(call);
+    msp_job_require(call);
     if (pointer == NULL) {
-        return memspan_memory_alloc(call, partition_id, 0, size_bytes, flags);
+        return msp_memory_alloc(call, partition_id, 0, size_bytes, flags);
     }
     if (size_bytes == 0) {
-        memspan_memory_free(call, pointer, flags);
+        msp_memory_free(call, pointer, flags);
         return NULL;
     }
-    partition = memspan_partition_of(pointer);
+    partition = msp_partition_of(pointer);
     if (partition == NULL) {
-        memspan_fatal("%s: %p was not allocated from symmetric memory", call, pointer);
+        msp_fatal("%s: %p was not allocated from symmetric memory", call, pointer);
     }
     meet(call, partition, flags);
     old_offset = offset_of(partition, pointer);
-    if (memspan_symmetric_heap_size(partition->heap, old_offset, &old_bytes) != MEMSPAN_OK) {
+    if (msp_symmetric_heap_size(partition->heap, old_offset, &old_bytes) != MEMSPAN_OK) {
         refuse_pointer(call, partition, pointer);
     }
-    if (memspan_symmetric_heap_resize(partition->heap, old_offset, size_bytes, 16, &offset) !=
+    if (msp_symmetric_heap_resize(partition->heap, old_offset, size_bytes, 16, &offset) !=
         MEMSPAN_OK) {
         refuse(call, partition, size_bytes);
     } else {
         moved = address_of(partition, offset);
         if (offset != old_offset) {
-            memspan_rma_move(call, moved, pointer,
-                             (old_bytes < size_bytes) ? old_bytes : size_bytes);
-            (void)memspan_symmetric_heap_free(partition->heap, old_offset);
+            msp_rma_move(call, moved, pointer, (old_bytes < size_bytes) ? old_bytes : size_bytes);
+            (void)msp_symmetric_heap_free(partition->heap, old_offset);
         }
     }
     meet(call, partition, flags);

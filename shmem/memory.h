@@ -11,18 +11,18 @@
 #include <stddef.h>
 
 /* Hints of shmem_malloc_with_hints() that concern us here. */
-enum memspan_memory_flag {
-    MEMSPAN_MEMORY_ZEROED     = 1u << 0,
-    MEMSPAN_MEMORY_NO_BARRIER = 1u << 1, /* the caller synchronises */
+enum msp_memory_flag {
+    MSP_MEMORY_ZEROED     = 1u << 0,
+    MSP_MEMORY_NO_BARRIER = 1u << 1, /* the caller synchronises */
 };
 
-/* @p partition: its number, or MEMSPAN_PARTITION_DEFAULT. @p align_bytes: 0, or a power of two.
+/* @p partition: its number, or MSP_PARTITION_DEFAULT. @p align_bytes: 0, or a power of two.
  * @p call: for messages. */
-void *memspan_memory_alloc(const char *call, int partition, size_t align_bytes, size_t size_bytes,
-                           unsigned flags);
-void *memspan_memory_realloc(const char *call, int partition, void *pointer, size_t size_bytes,
-                             unsigned flags);
+void *msp_memory_alloc(const char *call, int partition, size_t align_bytes, size_t size_bytes,
+                       unsigned flags);
+void *msp_memory_realloc(const char *call, int partition, void *pointer, size_t size_bytes,
+                         unsigned flags);
 /* Any partition's. NULL: nothing to do. What is no live block's start is refused, in words. */
-void memspan_memory_free(const char *call, void *pointer, unsigned flags);
+void msp_memory_free(const char *call, void *pointer, unsigned flags);
 
 #endif /* MEMSPAN_SHMEM_MEMORY_H */

@@ -7,7 +7,7 @@
 #include "shmem/node.h"
 #include "shmem/bootstrap.h"
 #include "shmem/job.h"
-#include "shmem/segment.h"
+#include "shmem/transport/segment.h"
 #include "shmem/wait.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -25,10 +25,10 @@
 #include <unistd.h>
 
 struct header {
-    _Alignas(MEMSPAN_CACHE_LINE_BYTES) atomic_uint arrived;
-    _Alignas(MEMSPAN_CACHE_LINE_BYTES) atomic_uint epoch;
-    struct memspan_node_ticket file; /* of memspan_node_share_file(): written by the first PE */
-    atomic_int speaker;              /* its process number: it says why the job ends */
+    _Alignas(MSP_CACHE_LINE_BYTES) atomic_uint arrived;
+    _Alignas(MSP_CACHE_LINE_BYTES) atomic_uint epoch;
+    struct msp_node_ticket file; /* of msp_node_share_file(): written by the first PE */
+    atomic_int speaker;          /* its process number: it says why the job ends */
     atomic_bool has_spoken;
     unsigned local_count;
 };
@@ -37,13 +37,13 @@ enum { MASK_WORDS = sizeof(cpu_set_t) / sizeof(uint64_t) };
 
 /* What each PE says at start and in votes. */
 struct voter {
-    _Alignas(MEMSPAN_CACHE_LINE_BYTES) _Atomic uint64_t vote;
+    _Alignas(MSP_CACHE_LINE_BYTES) _Atomic uint64_t vote;
     uint64_t processors[MASK_WORDS]; /* it may run on */
     int pid;
     bool has_barrier; /* membarrier() of others reaches it */
 };
 
-struct memspan_node memspan_node;
+struct msp_node msp_node;
 
 static struct {
     struct header *header;
@@ -55,10 +55,10 @@ static struct {
 
 static size_t header_bytes(int count)
 {
-    size_t size = sizeof(struct header) +
-                  ((size_t)count * (sizeof(struct voter) + sizeof(struct memspan_bell)));
+    size_t size =
+        sizeof(struct header) + ((size_t)count * (sizeof(struct voter) + sizeof(struct msp_bell)));
 
-    return memspan_round_up(size, memspan_page_size());
+    return msp_round_up(size, msp_page_size());
 }
 
 /* ---- files ---- */
@@ -77,7 +77,7 @@ static int above_streams(int fd)
 }
 
 /* ftruncate() beyond the limit would not fail, but end the process by a signal. */
-static bool refuse_size(struct memspan_node_ticket *ticket, const char *name, size_t size_bytes)
+static bool refuse_size(struct msp_node_ticket *ticket, const char *name, size_t size_bytes)
 {
     struct rlimit limit;
 
@@ -88,12 +88,12 @@ static bool refuse_size(struct memspan_node_ticket *ticket, const char *name, si
     memspan_error(MEMSPAN_ERR_LIMIT,
                   "no shared file of %zu bytes for %s: files may have %llu bytes", size_bytes, name,
                   (unsigned long long)limit.rlim_cur);
-    memspan_error_hint("raise the limit (ulimit -f)");
+    msp_error_hint("raise the limit (ulimit -f)");
     return true;
 }
 
-void memspan_node_ticket_make(struct memspan_node_ticket *ticket, const char *name,
-                              size_t size_bytes, size_t huge_page_bytes, int *fd_p)
+void msp_node_ticket_make(struct msp_node_ticket *ticket, const char *name, size_t size_bytes,
+                          size_t huge_page_bytes, int *fd_p)
 {
     unsigned flags = MFD_CLOEXEC;
     struct stat facts;
@@ -110,25 +110,25 @@ void memspan_node_ticket_make(struct memspan_node_ticket *ticket, const char *na
     ticket->status = MEMSPAN_OK;
     if ((fd < 0) || (ftruncate(fd, (off_t)size_bytes) != 0) || (fstat(fd, &facts) != 0)) {
         ticket->status = MEMSPAN_ERR_NO_MEMORY;
-        memspan_error_native(MEMSPAN_ERR_NO_MEMORY, "", (fd < 0) ? "memfd_create" : "ftruncate",
-                             errno, strerror(errno), NULL,
-                             "no shared file of %zu bytes for %s can be made", size_bytes, name);
+        msp_error_native(MEMSPAN_ERR_NO_MEMORY, "", (fd < 0) ? "memfd_create" : "ftruncate", errno,
+                         strerror(errno), NULL, "no shared file of %zu bytes for %s can be made",
+                         size_bytes, name);
         if (fd >= 0) {
             close(fd);
         }
         *fd_p = -1;
         return;
     }
-    *ticket = (struct memspan_node_ticket){.pid        = getpid(),
-                                           .fd         = fd,
-                                           .inode      = facts.st_ino,
-                                           .device     = facts.st_dev,
-                                           .size_bytes = size_bytes};
+    *ticket = (struct msp_node_ticket){.pid        = getpid(),
+                                       .fd         = fd,
+                                       .inode      = facts.st_ino,
+                                       .device     = facts.st_dev,
+                                       .size_bytes = size_bytes};
     *fd_p   = fd;
 }
 
-memspan_status_t memspan_node_ticket_open(const struct memspan_node_ticket *ticket,
-                                          const char *name, int *fd_p)
+memspan_status_t msp_node_ticket_open(const struct msp_node_ticket *ticket, const char *name,
+                                      int *fd_p)
 {
     char path[64];
     struct stat facts;
@@ -144,7 +144,7 @@ memspan_status_t memspan_node_ticket_open(const struct memspan_node_ticket *tick
             sleep(1);
         }
         errno = error;
-        return memspan_error_native(
+        return msp_error_native(
             MEMSPAN_ERR_PERMISSION, "", "open", errno, strerror(errno),
             ((errno == EMFILE) || (errno == ENFILE))
                 ? "the limit on open files (ulimit -n) is in the way"
@@ -157,40 +157,40 @@ memspan_status_t memspan_node_ticket_open(const struct memspan_node_ticket *tick
         close(fd);
         memspan_error(MEMSPAN_ERR_UNREACHABLE, "%s is another file than the first PE's %s", path,
                       name);
-        return memspan_error_hint("PEs of one node must be in one PID namespace: start them in one "
-                                  "container, or tell the launcher that they are on several nodes");
+        return msp_error_hint("PEs of one node must be in one PID namespace: start them in one "
+                              "container, or tell the launcher that they are on several nodes");
     }
     *fd_p = fd;
     return MEMSPAN_OK;
 }
 
-memspan_status_t memspan_node_share_file(const char *name, size_t size_bytes,
-                                         size_t huge_page_bytes, int *fd_p)
+memspan_status_t msp_node_share_file(const char *name, size_t size_bytes, size_t huge_page_bytes,
+                                     int *fd_p)
 {
-    bool is_first           = (memspan_job.local_index == 0);
+    bool is_first           = (msp_job.local_index == 0);
     memspan_status_t status = MEMSPAN_OK;
     int fd                  = -1;
 
     if (is_first) {
-        memspan_node_ticket_make(&node.header->file, name, size_bytes, huge_page_bytes, &fd);
+        msp_node_ticket_make(&node.header->file, name, size_bytes, huge_page_bytes, &fd);
     }
-    memspan_node_fence();
+    msp_node_fence();
     if (node.header->file.status != MEMSPAN_OK) {
         status = (memspan_status_t)node.header->file.status;
         if (!is_first) {
-            memspan_error_elsewhere(status, "the node's first PE could not make %s of %zu bytes",
-                                    name, size_bytes);
+            msp_error_elsewhere(status, "the node's first PE could not make %s of %zu bytes", name,
+                                size_bytes);
         }
     } else if (!is_first) {
-        status = memspan_node_ticket_open(&node.header->file, name, &fd);
+        status = msp_node_ticket_open(&node.header->file, name, &fd);
     }
-    if (!memspan_node_all(status == MEMSPAN_OK)) {
+    if (!msp_node_all(status == MEMSPAN_OK)) {
         if (fd >= 0) {
             close(fd);
         }
         return (status != MEMSPAN_OK) ? status
-                                      : memspan_error_elsewhere(MEMSPAN_ERR_UNREACHABLE,
-                                                                "another PE cannot open %s", name);
+                                      : msp_error_elsewhere(MEMSPAN_ERR_UNREACHABLE,
+                                                            "another PE cannot open %s", name);
     }
     *fd_p = fd;
     return MEMSPAN_OK;
@@ -202,8 +202,8 @@ memspan_status_t memspan_node_share_file(const char *name, size_t size_bytes,
  * told through: the launcher ends the job. */
 static memspan_status_t alone(memspan_status_t status)
 {
-    if ((status != MEMSPAN_OK) && (memspan_job.local_count > 1)) {
-        memspan_fatal_error("shmem_init");
+    if ((status != MEMSPAN_OK) && (msp_job.local_count > 1)) {
+        msp_fatal_error("shmem_init");
     }
     return status;
 }
@@ -213,33 +213,32 @@ static memspan_status_t alone(memspan_status_t status)
 static memspan_status_t share_control(size_t size_bytes, int *fd_p)
 {
     const char *key = "memspan.node";
-    struct memspan_node_ticket ticket;
+    struct msp_node_ticket ticket;
     size_t ticket_bytes = sizeof ticket;
     memspan_status_t status;
 
     memset(&ticket, 0, sizeof ticket);
-    if (memspan_job.local_index == 0) {
-        memspan_node_ticket_make(&ticket, "memspan-control", size_bytes, 0, fd_p);
-        status = alone(memspan_job.bootstrap->put(key, &ticket, sizeof ticket));
+    if (msp_job.local_index == 0) {
+        msp_node_ticket_make(&ticket, "memspan-control", size_bytes, 0, fd_p);
+        status = alone(msp_job.bootstrap->put(key, &ticket, sizeof ticket));
         if (status != MEMSPAN_OK) {
             return status;
         }
     }
-    status = memspan_job.bootstrap->fence();
-    if ((status != MEMSPAN_OK) || (memspan_job.local_index == 0)) {
+    status = msp_job.bootstrap->fence();
+    if ((status != MEMSPAN_OK) || (msp_job.local_index == 0)) {
         return (status != MEMSPAN_OK) ? status : (memspan_status_t)ticket.status;
     }
-    status =
-        alone(memspan_job.bootstrap->get(memspan_job.local_pes[0], key, &ticket, &ticket_bytes));
+    status = alone(msp_job.bootstrap->get(msp_job.local_pes[0], key, &ticket, &ticket_bytes));
     if (status != MEMSPAN_OK) {
         return status;
     }
     if ((ticket_bytes != sizeof ticket) || (ticket.status != MEMSPAN_OK)) {
-        return memspan_error_elsewhere(MEMSPAN_ERR_INTERNAL,
-                                       "PE %d, the first of this node, has made no control memory",
-                                       memspan_job.local_pes[0]);
+        return msp_error_elsewhere(MEMSPAN_ERR_INTERNAL,
+                                   "PE %d, the first of this node, has made no control memory",
+                                   msp_job.local_pes[0]);
     }
-    return alone(memspan_node_ticket_open(&ticket, "control memory", fd_p));
+    return alone(msp_node_ticket_open(&ticket, "control memory", fd_p));
 }
 
 static void introduce(struct voter *voter)
@@ -255,11 +254,11 @@ static void introduce(struct voter *voter)
         (syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED, 0, 0) == 0);
 }
 
-memspan_status_t memspan_node_open(void)
+memspan_status_t msp_node_open(void)
 {
-    int count  = memspan_job.local_count;
+    int count  = msp_job.local_count;
     size_t top = header_bytes(count);
-    size_t all = top + ((size_t)count * sizeof(struct memspan_node_offsets));
+    size_t all = top + ((size_t)count * sizeof(struct msp_node_offsets));
     memspan_status_t status;
     int fd = -1;
     int i;
@@ -273,9 +272,9 @@ memspan_status_t memspan_node_open(void)
     }
     node.memory = mmap(NULL, all, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
     if (node.memory == MAP_FAILED) {
-        status = memspan_error_native(MEMSPAN_ERR_NO_MEMORY, "", "mmap", errno, strerror(errno),
-                                      "a limit on address space (ulimit -v) may be in the way",
-                                      "%zu bytes of control memory cannot be mapped", all);
+        status = msp_error_native(MEMSPAN_ERR_NO_MEMORY, "", "mmap", errno, strerror(errno),
+                                  "a limit on address space (ulimit -v) may be in the way",
+                                  "%zu bytes of control memory cannot be mapped", all);
         close(fd);
         node.memory = NULL;
         return alone(status);
@@ -283,77 +282,77 @@ memspan_status_t memspan_node_open(void)
     node.size_bytes          = all;
     node.header              = node.memory;
     node.voters              = (void *)(node.header + 1);
-    memspan_node.bells       = (void *)(node.voters + count);
-    memspan_node.slots       = (char *)node.memory + top;
+    msp_node.bells           = (void *)(node.voters + count);
+    msp_node.slots           = (char *)node.memory + top;
     node.header->local_count = (unsigned)count;
-    introduce(&node.voters[memspan_job.local_index]);
-    memspan_node_fence();
-    memspan_node.is_ordered = true;
+    introduce(&node.voters[msp_job.local_index]);
+    msp_node_fence();
+    msp_node.is_ordered = true;
     for (i = 0; i < count; i++) {
-        node.pids[i]            = node.voters[i].pid;
-        memspan_node.is_ordered = memspan_node.is_ordered && node.voters[i].has_barrier;
+        node.pids[i]        = node.voters[i].pid;
+        msp_node.is_ordered = msp_node.is_ordered && node.voters[i].has_barrier;
     }
     close(fd); /* all have opened it: they have come past the fence */
     return MEMSPAN_OK;
 }
 
-void memspan_node_close(void)
+void msp_node_close(void)
 {
     if (node.memory != NULL) {
         munmap(node.memory, node.size_bytes);
     }
     free(node.pids);
     memset(&node, 0, sizeof node);
-    memset(&memspan_node, 0, sizeof memspan_node);
+    memset(&msp_node, 0, sizeof msp_node);
 }
 
 /* ---- meeting ---- */
 
-void memspan_node_fence(void)
+void msp_node_fence(void)
 {
     struct header *header = node.header;
-    unsigned count        = (unsigned)memspan_job.local_count;
+    unsigned count        = (unsigned)msp_job.local_count;
     unsigned epoch        = atomic_load_explicit(&header->epoch, memory_order_acquire);
     unsigned i;
 
     if (atomic_fetch_add_explicit(&header->arrived, 1, memory_order_acq_rel) + 1 < count) {
-        MEMSPAN_WAIT(atomic_load_explicit(&header->epoch, memory_order_acquire) != epoch);
+        MSP_WAIT(atomic_load_explicit(&header->epoch, memory_order_acquire) != epoch);
         return;
     }
     atomic_store_explicit(&header->arrived, 0, memory_order_relaxed);
     atomic_store_explicit(&header->epoch, epoch + 1, memory_order_release);
     for (i = 0; i < count; i++) {
-        memspan_node_ring((int)i);
+        msp_node_ring((int)i);
     }
 }
 
-uint64_t memspan_node_max(uint64_t mine)
+uint64_t msp_node_max(uint64_t mine)
 {
     uint64_t most = 0;
     int i;
 
-    atomic_store(&node.voters[memspan_job.local_index].vote, mine);
-    memspan_node_fence();
-    for (i = 0; i < memspan_job.local_count; i++) {
+    atomic_store(&node.voters[msp_job.local_index].vote, mine);
+    msp_node_fence();
+    for (i = 0; i < msp_job.local_count; i++) {
         uint64_t vote = atomic_load(&node.voters[i].vote);
 
         most = (vote > most) ? vote : most;
     }
-    memspan_node_fence();
+    msp_node_fence();
     return most;
 }
 
-bool memspan_node_all(bool mine)
+bool msp_node_all(bool mine)
 {
-    return memspan_node_max(mine ? 0 : 1) == 0;
+    return msp_node_max(mine ? 0 : 1) == 0;
 }
 
-const int *memspan_node_pids(void)
+const int *msp_node_pids(void)
 {
     return node.pids;
 }
 
-unsigned memspan_node_processor_count(void)
+unsigned msp_node_processor_count(void)
 {
     unsigned count = 0;
     int word;
@@ -362,7 +361,7 @@ unsigned memspan_node_processor_count(void)
     for (word = 0; word < MASK_WORDS; word++) {
         uint64_t mask = 0;
 
-        for (i = 0; i < memspan_job.local_count; i++) {
+        for (i = 0; i < msp_job.local_count; i++) {
             mask |= node.voters[i].processors[word];
         }
         count += (unsigned)__builtin_popcountll(mask);
@@ -372,7 +371,7 @@ unsigned memspan_node_processor_count(void)
 
 /* ---- the end of a job ---- */
 
-bool memspan_node_speak(void)
+bool msp_node_speak(void)
 {
     enum { PATIENCE = 300 };
     const struct timespec pause = {0, 10000000};
@@ -389,7 +388,7 @@ bool memspan_node_speak(void)
     return false;
 }
 
-void memspan_node_spoken(void)
+void msp_node_spoken(void)
 {
     if (node.header != NULL) {
         atomic_store(&node.header->has_spoken, true);
@@ -398,21 +397,21 @@ void memspan_node_spoken(void)
 
 /* ---- bells ---- */
 
-static void ring(struct memspan_bell *bell)
+static void ring(struct msp_bell *bell)
 {
     atomic_fetch_add_explicit(&bell->rings, 1, memory_order_release);
     syscall(SYS_futex, &bell->rings, FUTEX_WAKE, INT32_MAX, NULL, NULL, 0);
 }
 
-void memspan_node_ring_slow(int local_index)
+void msp_node_ring_slow(int local_index)
 {
-    ring(&memspan_node.bells[local_index]);
+    ring(&msp_node.bells[local_index]);
 }
 
-void memspan_node_ring_at_slow(int local_index, const void *address, size_t size_bytes)
+void msp_node_ring_at_slow(int local_index, const void *address, size_t size_bytes)
 {
-    struct memspan_bell *bell = &memspan_node.bells[local_index];
-    uint64_t key              = memspan_segment_key(address);
+    struct msp_bell *bell = &msp_node.bells[local_index];
+    uint64_t key          = msp_segment_key(address);
 
     if ((key + size_bytes > atomic_load(&bell->watch_first)) &&
         (key <= atomic_load(&bell->watch_last))) {

@@ -21,67 +21,66 @@
 #include <stdatomic.h>
 
 enum {
-    MEMSPAN_TEAM_MAX        = 1024,     /* teams alive at once, the predefined ones included */
-    MEMSPAN_TEAM_SYNC_BYTES = 1024,     /* of flags, for each team in each PE's slot */
-    MEMSPAN_TEAM_WORK_BYTES = 64 << 10, /* of room for small data, likewise */
+    MSP_TEAM_MAX        = 1024,     /* teams alive at once, the predefined ones included */
+    MSP_TEAM_SYNC_BYTES = 1024,     /* of flags, for each team in each PE's slot */
+    MSP_TEAM_WORK_BYTES = 64 << 10, /* of room for small data, likewise */
 };
 
 /* X(area, bytes in each slot): multiples of a page. */
-#define MEMSPAN_NODE_AREA_MAP(X)                                                                   \
-    X(SYNC, (size_t)MEMSPAN_TEAM_MAX *MEMSPAN_TEAM_SYNC_BYTES) /* collective/ */                   \
-    X(WORK, (size_t)MEMSPAN_TEAM_MAX *MEMSPAN_TEAM_WORK_BYTES) /* collective/ */                   \
+#define MSP_NODE_AREA_MAP(X)                                                                       \
+    X(SYNC, (size_t)MSP_TEAM_MAX *MSP_TEAM_SYNC_BYTES) /* collective/ */                           \
+    X(WORK, (size_t)MSP_TEAM_MAX *MSP_TEAM_WORK_BYTES) /* collective/ */                           \
     X(REMOTE, (size_t)4 << 20) /* remote.c: requests for memory that only its owner reaches */
 
-struct memspan_node_offsets {
+struct msp_node_offsets {
 #define AREA_MEMBER(area, size_bytes) char area[size_bytes];
-    MEMSPAN_NODE_AREA_MAP(AREA_MEMBER)
+    MSP_NODE_AREA_MAP(AREA_MEMBER)
 #undef AREA_MEMBER
 };
 
 /* What is written when somebody sleeps, and read by everybody who stores to this PE. */
-struct memspan_bell {
-    _Alignas(MEMSPAN_CACHE_LINE_BYTES)
-        atomic_uint sleepers;     /* that wait for flags of the library */
-    atomic_uint memory_sleepers;  /* that wait for memory of the program, */
-    _Atomic uint64_t watch_first; /* from here (segment << 48 | offset) */
-    _Atomic uint64_t watch_last;  /* to here */
-    atomic_uint rings;            /* futex word */
-    atomic_uint has_left;         /* in its last meeting: it starts nothing any more */
+struct msp_bell {
+    _Alignas(MSP_CACHE_LINE_BYTES) atomic_uint sleepers; /* that wait for flags of the library */
+    atomic_uint memory_sleepers;                         /* that wait for memory of the program, */
+    _Atomic uint64_t watch_first;                        /* from here (segment << 48 | offset) */
+    _Atomic uint64_t watch_last;                         /* to here */
+    atomic_uint rings;                                   /* futex word */
+    atomic_uint has_left; /* in its last meeting: it starts nothing any more */
 };
 
-struct memspan_node {
-    struct memspan_bell *bells; /* by local index */
+struct msp_node {
+    struct msp_bell *bells; /* by local index */
     char *slots;
     bool is_ordered; /* membarrier() reaches every PE: no ring is ever lost */
 };
 
-extern struct memspan_node memspan_node MEMSPAN_HIDDEN;
+extern struct msp_node msp_node MSP_HIDDEN;
 
 /* An area of the PE with that local index. */
-static inline void *memspan_node_slot(int local_index)
+static inline void *msp_node_slot(int local_index)
 {
-    return memspan_node.slots + ((size_t)local_index * sizeof(struct memspan_node_offsets));
+    return msp_node.slots + ((size_t)local_index * sizeof(struct msp_node_offsets));
 }
-#define MEMSPAN_NODE_AREA(local_index, area)                                                       \
-    ((void *)((char *)memspan_node_slot(local_index) + offsetof(struct memspan_node_offsets, area)))
+#define MSP_NODE_AREA(local_index, area)                                                           \
+    ((void *)((char *)msp_node_slot(local_index) + offsetof(struct msp_node_offsets, area)))
 
 /* Make or join the control memory; every PE of the job calls it. */
-memspan_status_t memspan_node_open(void);
-void memspan_node_close(void);
+memspan_status_t msp_node_open(void);
+void msp_node_close(void);
 
 /* All PEs of the node have come here, and see what the others stored before. For start and end:
  * collectives have something faster. */
-void memspan_node_fence(void);
+void msp_node_fence(void);
 
 /* A memfd that all PEs of the node share: the first of them makes it of @p size_bytes and the
  * others open it; everybody calls in the same order. *fd_p is the caller's to close. @p
  * huge_page_bytes: 0, or the size of reserved huge pages to take it from. All fail where one fails.
  */
-memspan_status_t memspan_node_share_file(const char *name, size_t size_bytes,
-                                         size_t huge_page_bytes, int *fd_p);
+memspan_status_t msp_node_share_file(const char *name, size_t size_bytes, size_t huge_page_bytes,
+                                     int *fd_p);
 
 /* The same in two steps: made by one PE, whose ticket the others open. */
-struct memspan_node_ticket {
+struct msp_node_ticket {
     int pid;
     int fd;
     uint64_t inode;
@@ -89,50 +88,50 @@ struct memspan_node_ticket {
     uint64_t size_bytes;
     int status; /* memspan_status_t of making it */
 };
-void memspan_node_ticket_make(struct memspan_node_ticket *ticket, const char *name,
-                              size_t size_bytes, size_t huge_page_bytes, int *fd_p);
-memspan_status_t memspan_node_ticket_open(const struct memspan_node_ticket *ticket,
-                                          const char *name, int *fd_p);
+void msp_node_ticket_make(struct msp_node_ticket *ticket, const char *name, size_t size_bytes,
+                          size_t huge_page_bytes, int *fd_p);
+memspan_status_t msp_node_ticket_open(const struct msp_node_ticket *ticket, const char *name,
+                                      int *fd_p);
 
 /* True everywhere when it is true on every PE of the node. Everybody calls. */
-bool memspan_node_all(bool mine);
+bool msp_node_all(bool mine);
 
 /* The largest of what the PEs of the node say. Everybody calls. */
-uint64_t memspan_node_max(uint64_t mine);
+uint64_t msp_node_max(uint64_t mine);
 
 /* Process numbers of the PEs of the node, by local index. */
-const int *memspan_node_pids(void);
+const int *msp_node_pids(void);
 
 /* Processors that the PEs of the node may use, all together. */
-unsigned memspan_node_processor_count(void);
+unsigned msp_node_processor_count(void);
 
 /* Whether this PE is the one of the node that says why the job ends; it calls the second one when
  * it has. In the others the first one returns false after that, or after a few seconds. */
-bool memspan_node_speak(void) __attribute__((cold));
-void memspan_node_spoken(void) __attribute__((cold));
+bool msp_node_speak(void) __attribute__((cold));
+void msp_node_spoken(void) __attribute__((cold));
 
-void memspan_node_ring_slow(int local_index) __attribute__((cold));
-void memspan_node_ring_at_slow(int local_index, const void *address, size_t size_bytes)
+void msp_node_ring_slow(int local_index) __attribute__((cold));
+void msp_node_ring_at_slow(int local_index, const void *address, size_t size_bytes)
     __attribute__((cold));
 
 /* Tell the PE with that local index that a flag of the library was changed for it. */
-static inline void memspan_node_ring(int local_index)
+static inline void msp_node_ring(int local_index)
 {
-    struct memspan_bell *bell = &memspan_node.bells[local_index];
+    struct msp_bell *bell = &msp_node.bells[local_index];
 
-    if (MEMSPAN_UNLIKELY(atomic_load_explicit(&bell->sleepers, memory_order_relaxed) != 0)) {
-        memspan_node_ring_slow(local_index);
+    if (MSP_UNLIKELY(atomic_load_explicit(&bell->sleepers, memory_order_relaxed) != 0)) {
+        msp_node_ring_slow(local_index);
     }
 }
 
 /* Tell it that [@p address, + @p size_bytes) of its memory was stored to; this PE's address. */
-static MEMSPAN_ALWAYS_INLINE void memspan_node_ring_at(int local_index, const void *address,
-                                                       size_t size_bytes)
+static MSP_ALWAYS_INLINE void msp_node_ring_at(int local_index, const void *address,
+                                               size_t size_bytes)
 {
-    struct memspan_bell *bell = &memspan_node.bells[local_index];
+    struct msp_bell *bell = &msp_node.bells[local_index];
 
-    if (MEMSPAN_UNLIKELY(atomic_load_explicit(&bell->memory_sleepers, memory_order_relaxed) != 0)) {
-        memspan_node_ring_at_slow(local_index, address, size_bytes);
+    if (MSP_UNLIKELY(atomic_load_explicit(&bell->memory_sleepers, memory_order_relaxed) != 0)) {
+        msp_node_ring_at_slow(local_index, address, size_bytes);
     }
 }
 

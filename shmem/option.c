@@ -78,7 +78,7 @@ static int suffix_shift(const char *suffix, bool strict)
     return shift;
 }
 
-bool memspan_shmem_size_parse(const char *text, bool strict, uint64_t *size_p)
+bool msp_shmem_size_parse(const char *text, bool strict, uint64_t *size_p)
 {
     size_t length = strspn(text, "0123456789.");
     char digits[48];
@@ -141,7 +141,7 @@ static memspan_status_t read_row(int i)
         values[i].is_on = (text != NULL) && flag_is_on(text);
         break;
     case SIZE:
-        is_valid = memspan_shmem_size_parse(value, false, &values[i].number);
+        is_valid = msp_shmem_size_parse(value, false, &values[i].number);
         break;
     case NUMBER:
         is_valid = (value[0] == '\0' && text == NULL) || number_parse(value, &values[i].number);
@@ -152,9 +152,9 @@ static memspan_status_t read_row(int i)
     }
     memspan_error(MEMSPAN_ERR_CONFIG, "%s=%s is no %s", source, value,
                   (row->form == SIZE) ? "size" : "number");
-    return memspan_error_hint("give it as %s", (row->form == SIZE)
-                                                   ? "a number with k, m, g or t, such as 1.5g"
-                                                   : row->form_text);
+    return msp_error_hint("give it as %s", (row->form == SIZE)
+                                               ? "a number with k, m, g or t, such as 1.5g"
+                                               : row->form_text);
 }
 
 /* ---- names that are none ---- */
@@ -207,7 +207,7 @@ static void copy_name(const char *entry, char *name, size_t name_size)
 
 /* Other libraries have variables that begin so, too: those that are like none of ours are theirs.
  */
-void memspan_shmem_option_warn(void)
+void msp_shmem_option_warn(void)
 {
     static const char *const starts[] = {"SHMEM_", "SHMEMX_", "SMA_"};
     char name[TEXT_BYTES];
@@ -217,21 +217,21 @@ void memspan_shmem_option_warn(void)
         size_t cursor = 0;
         const char *entry;
 
-        while ((entry = memspan_shmem_option_next(starts[i], &cursor)) != NULL) {
+        while ((entry = msp_shmem_option_next(starts[i], &cursor)) != NULL) {
             const char *nearest;
             int key = 0;
 
             copy_name(entry, name, sizeof name);
-            nearest = is_known(name) ? NULL : memspan_text_nearest(name, name_at);
+            nearest = is_known(name) ? NULL : msp_text_nearest(name, name_at);
             if (nearest != NULL) {
-                memspan_warn_once(&key, "%.*s is no variable of Memspan; perhaps %s?",
-                                  (int)strcspn(entry, "="), entry, nearest);
+                msp_warn_once(&key, "%.*s is no variable of Memspan; perhaps %s?",
+                              (int)strcspn(entry, "="), entry, nearest);
             }
         }
     }
 }
 
-memspan_status_t memspan_shmem_option_read(void)
+memspan_status_t msp_shmem_option_read(void)
 {
     memspan_status_t first = MEMSPAN_OK;
     int i;
@@ -244,27 +244,27 @@ memspan_status_t memspan_shmem_option_read(void)
     return first;
 }
 
-const char *memspan_shmem_option_source(enum memspan_shmem_option option)
+const char *msp_shmem_option_source(enum msp_shmem_option option)
 {
     return values[option].source;
 }
 
-bool memspan_shmem_option_is_on(enum memspan_shmem_option option)
+bool msp_shmem_option_is_on(enum msp_shmem_option option)
 {
     return values[option].is_on;
 }
 
-uint64_t memspan_shmem_option_number(enum memspan_shmem_option option)
+uint64_t msp_shmem_option_number(enum msp_shmem_option option)
 {
     return values[option].number;
 }
 
-const char *memspan_shmem_option_name(enum memspan_shmem_option option)
+const char *msp_shmem_option_name(enum msp_shmem_option option)
 {
     return rows[option].name;
 }
 
-const char *memspan_shmem_option_next(const char *prefix, size_t *cursor)
+const char *msp_shmem_option_next(const char *prefix, size_t *cursor)
 {
     size_t length = strlen(prefix);
 
@@ -278,7 +278,7 @@ const char *memspan_shmem_option_next(const char *prefix, size_t *cursor)
     return NULL;
 }
 
-uint64_t memspan_shmem_option_digest(enum memspan_shmem_option option)
+uint64_t msp_shmem_option_digest(enum msp_shmem_option option)
 {
     uint64_t digest = UINT64_C(0xcbf29ce484222325);
     const char *c;
@@ -289,7 +289,7 @@ uint64_t memspan_shmem_option_digest(enum memspan_shmem_option option)
     return digest ^ ((values[option].source != NULL) ? 1 : 0);
 }
 
-void memspan_shmem_option_print(void)
+void msp_shmem_option_print(void)
 {
     int i;
 

@@ -38,7 +38,7 @@
     X(INDIRECT, "SHMEMX_INDIRECT", "", FLAG, "any", "",                                            \
       "reductions fetch what other PEs have, as where it is not mapped: to compare and to test")
 
-enum memspan_shmem_option {
+enum msp_shmem_option {
 #define OPTION_ENUM(symbol, variable, twin, form, form_text, fallback, help) MEMSPAN_SHMEM_##symbol,
     MEMSPAN_SHMEM_OPTION_MAP(OPTION_ENUM)
 #undef OPTION_ENUM
@@ -46,35 +46,35 @@ enum memspan_shmem_option {
 };
 
 /* Read the environment. MEMSPAN_ERR_CONFIG, with the variable's name, for a malformed value. */
-memspan_status_t memspan_shmem_option_read(void);
+memspan_status_t msp_shmem_option_read(void);
 
 /* Say which variables of the environment are none of these, and like one of them. */
-void memspan_shmem_option_warn(void);
+void msp_shmem_option_warn(void);
 
 /* The variable that set it (its own name, its twin's), NULL when it is unset. */
-const char *memspan_shmem_option_source(enum memspan_shmem_option option);
-bool memspan_shmem_option_is_on(enum memspan_shmem_option option);      /* a FLAG */
-uint64_t memspan_shmem_option_number(enum memspan_shmem_option option); /* a SIZE or NUMBER */
-static inline bool memspan_shmem_option_is_set(enum memspan_shmem_option option)
+const char *msp_shmem_option_source(enum msp_shmem_option option);
+bool msp_shmem_option_is_on(enum msp_shmem_option option);      /* a FLAG */
+uint64_t msp_shmem_option_number(enum msp_shmem_option option); /* a SIZE or NUMBER */
+static inline bool msp_shmem_option_is_set(enum msp_shmem_option option)
 {
-    return memspan_shmem_option_source(option) != NULL;
+    return msp_shmem_option_source(option) != NULL;
 }
 
 /* OpenSHMEM's size: a number, perhaps with a fraction, and a suffix k, m, g, t. @p strict: nothing
  * may follow the suffix but b or ib; else what follows is ignored. False: no such size. */
-bool memspan_shmem_size_parse(const char *text, bool strict, uint64_t *size_p);
+bool msp_shmem_size_parse(const char *text, bool strict, uint64_t *size_p);
 
 /* The next variable of the environment whose name starts with @p prefix; *cursor is 0 at first.
  * The text is the environment's own ("NAME=value"). NULL: no more. */
-const char *memspan_shmem_option_next(const char *prefix, size_t *cursor);
+const char *msp_shmem_option_next(const char *prefix, size_t *cursor);
 
 /* A number that differs where anything that was read differs: compared between PEs at start. */
-uint64_t memspan_shmem_option_digest(enum memspan_shmem_option option);
+uint64_t msp_shmem_option_digest(enum msp_shmem_option option);
 
 /* The variable's name. */
-const char *memspan_shmem_option_name(enum memspan_shmem_option option);
+const char *msp_shmem_option_name(enum msp_shmem_option option);
 
 /* All variables with their values, one a line, to standard output (SHMEM_INFO). */
-void memspan_shmem_option_print(void);
+void msp_shmem_option_print(void);
 
 #endif /* MEMSPAN_SHMEM_OPTION_H */

@@ -10,33 +10,33 @@
 #include <pthread.h>
 #include <string.h>
 
-enum { WORDS = MEMSPAN_TEAM_MAX / 64 };
+enum { WORDS = MSP_TEAM_MAX / 64 };
 
-struct memspan_team memspan_teams[MEMSPAN_TEAM_MAX] MEMSPAN_SPARSE;
+struct msp_team msp_teams[MSP_TEAM_MAX] MSP_SPARSE;
 
 static pthread_mutex_t index_lock = PTHREAD_MUTEX_INITIALIZER; /* guards free_indices */
 static uint64_t free_indices[WORDS];
 
-_Static_assert(MEMSPAN_TEAM_MAX <= MEMSPAN_TEAM_INDEX_MASK + 1, "an index fits into a handle");
+_Static_assert(MSP_TEAM_MAX <= MSP_TEAM_INDEX_MASK + 1, "an index fits into a handle");
 
-struct memspan_team *memspan_team_of(const void *handle)
+struct msp_team *msp_team_of(const void *handle)
 {
-    uintptr_t index = (uintptr_t)handle & MEMSPAN_TEAM_INDEX_MASK;
-    struct memspan_team *team;
+    uintptr_t index = (uintptr_t)handle & MSP_TEAM_INDEX_MASK;
+    struct msp_team *team;
 
-    if ((index == 0) || (index >= MEMSPAN_TEAM_MAX)) {
+    if ((index == 0) || (index >= MSP_TEAM_MAX)) {
         return NULL;
     }
-    team = &memspan_teams[index];
-    return (team->is_live && (team->generation == (uintptr_t)handle >> MEMSPAN_TEAM_SHIFT)) ? team
-                                                                                            : NULL;
+    team = &msp_teams[index];
+    return (team->is_live && (team->generation == (uintptr_t)handle >> MSP_TEAM_SHIFT)) ? team
+                                                                                        : NULL;
 }
 
-void *memspan_team_handle(const struct memspan_team *team)
+void *msp_team_handle(const struct msp_team *team)
 {
-    return (team == NULL) ? NULL
-                          : (void *)(((uintptr_t)team->generation << MEMSPAN_TEAM_SHIFT) |
-                                     (uintptr_t)team->index);
+    return (team == NULL)
+               ? NULL
+               : (void *)(((uintptr_t)team->generation << MSP_TEAM_SHIFT) | (uintptr_t)team->index);
 }
 
 /* The number of a PE of the world in a run; -1: it is not in it. */
@@ -52,12 +52,12 @@ static int number_in(int start, int stride, int size, int world_pe)
                : -1;
 }
 
-int memspan_team_translate(const struct memspan_team *from, int pe, const struct memspan_team *to)
+int msp_team_translate(const struct msp_team *from, int pe, const struct msp_team *to)
 {
     if ((from == NULL) || (to == NULL) || (pe < 0) || (pe >= from->size)) {
         return -1;
     }
-    return number_in(to->start, to->stride, to->size, memspan_team_world_pe(from, pe));
+    return number_in(to->start, to->stride, to->size, msp_team_world_pe(from, pe));
 }
 
 /* ---- indices ---- */
@@ -87,7 +87,7 @@ static void unclaim(unsigned index)
 }
 
 /* The first index that every member of the parent has free; 0: none. */
-static unsigned first_common(struct memspan_team *parent)
+static unsigned first_common(struct msp_team *parent)
 {
     uint64_t mine[WORDS];
     uint64_t common[WORDS];
@@ -97,10 +97,10 @@ static unsigned first_common(struct memspan_team *parent)
     pthread_mutex_lock(&index_lock);
     memcpy(mine, free_indices, sizeof mine);
     pthread_mutex_unlock(&index_lock);
-    memspan_sync_publish(parent, mine, sizeof mine);
+    msp_sync_publish(parent, mine, sizeof mine);
     memset(common, 0xff, sizeof common);
     for (pe = 0; pe < parent->size; pe++) {
-        const uint64_t *theirs = memspan_sync_published(parent, pe);
+        const uint64_t *theirs = msp_sync_published(parent, pe);
 
         for (w = 0; w < WORDS; w++) {
             common[w] &= theirs[w];
@@ -115,7 +115,7 @@ static unsigned first_common(struct memspan_team *parent)
 }
 
 /* True in every member when it is true in all: then *number_p is the largest number. */
-static bool agree(struct memspan_team *parent, bool is_mine, uint64_t number, uint64_t *number_p)
+static bool agree(struct msp_team *parent, bool is_mine, uint64_t number, uint64_t *number_p)
 {
     const struct vote {
         bool is_mine;
@@ -125,9 +125,9 @@ static bool agree(struct memspan_team *parent, bool is_mine, uint64_t number, ui
     uint64_t most     = 0;
     int pe;
 
-    memspan_sync_publish(parent, &vote, sizeof vote);
+    msp_sync_publish(parent, &vote, sizeof vote);
     for (pe = 0; pe < parent->size; pe++) {
-        const struct vote *theirs = memspan_sync_published(parent, pe);
+        const struct vote *theirs = msp_sync_published(parent, pe);
 
         is_everyones = is_everyones && theirs->is_mine;
         most         = (theirs->number > most) ? theirs->number : most;
@@ -138,7 +138,7 @@ static bool agree(struct memspan_team *parent, bool is_mine, uint64_t number, ui
 
 /* An index for a new team, the same in all of the parent's members. Another thread may take the one
  * that was found meanwhile, for a team of another parent: then all try again. */
-static struct agreed agree_on_index(struct memspan_team *parent)
+static struct agreed agree_on_index(struct msp_team *parent)
 {
     struct agreed agreed = {0, 0};
 
@@ -147,10 +147,10 @@ static struct agreed agree_on_index(struct memspan_team *parent)
         bool is_mine   = (index != 0) && claim(index);
 
         if (index == 0) {
-            memspan_error(MEMSPAN_ERR_LIMIT, "there are %d teams already", MEMSPAN_TEAM_MAX - 3);
+            memspan_error(MEMSPAN_ERR_LIMIT, "there are %d teams already", MSP_TEAM_MAX - 3);
             return agreed;
         }
-        if (agree(parent, is_mine, memspan_teams[index].sync_count, &agreed.number)) {
+        if (agree(parent, is_mine, msp_teams[index].sync_count, &agreed.number)) {
             agreed.index = index;
             return agreed;
         }
@@ -162,42 +162,42 @@ static struct agreed agree_on_index(struct memspan_team *parent)
 
 /* ---- making ---- */
 
-static void fill(struct memspan_team *team, int index, int start, int stride, int size)
+static void fill(struct msp_team *team, int index, int start, int stride, int size)
 {
     unsigned generation = team->generation;
 
-    *team = (struct memspan_team){.index      = index,
-                                  .start      = start,
-                                  .stride     = stride,
-                                  .size       = size,
-                                  .pe         = number_in(start, stride, size, memspan_job.pe),
-                                  .generation = generation,
-                                  .is_live    = true};
+    *team = (struct msp_team){.index      = index,
+                              .start      = start,
+                              .stride     = stride,
+                              .size       = size,
+                              .pe         = number_in(start, stride, size, msp_job.pe),
+                              .generation = generation,
+                              .is_live    = true};
 }
 
 /* The team of the parent's PEs start, start + stride, ...; NULL, with the index free again, in
  * those who are not in it. It may be used at once: whatever its members do first waits for those
  * who have not come here yet, and the index is claimed in all. */
-static struct memspan_team *make(const struct memspan_team *parent, struct agreed agreed, int start,
-                                 int stride, int size, int contexts)
+static struct msp_team *make(const struct msp_team *parent, struct agreed agreed, int start,
+                             int stride, int size, int contexts)
 {
-    struct memspan_team *team = &memspan_teams[agreed.index];
-    int first                 = memspan_team_world_pe(parent, start);
-    int step                  = (size == 1) ? 1 : (stride * parent->stride);
+    struct msp_team *team = &msp_teams[agreed.index];
+    int first             = msp_team_world_pe(parent, start);
+    int step              = (size == 1) ? 1 : (stride * parent->stride);
 
-    if (number_in(first, step, size, memspan_job.pe) < 0) {
+    if (number_in(first, step, size, msp_job.pe) < 0) {
         unclaim(agreed.index);
         return NULL;
     }
     team->generation++;
     fill(team, (int)agreed.index, first, step, size);
     team->context_count = contexts;
-    memspan_sync_begin(team, agreed.number);
+    msp_sync_begin(team, agreed.number);
     return team;
 }
 
-static int refuse(struct memspan_team **team_p, const struct memspan_team *parent, int start,
-                  int stride, int size)
+static int refuse(struct msp_team **team_p, const struct msp_team *parent, int start, int stride,
+                  int size)
 {
     *team_p = NULL;
     return (int)memspan_error(
@@ -212,18 +212,18 @@ static int context_count(const shmem_team_config_t *config, long mask)
     return ((config != NULL) && ((mask & SHMEM_TEAM_NUM_CONTEXTS) != 0)) ? config->num_contexts : 0;
 }
 
-int memspan_team_split_strided(struct memspan_team *parent, int start, int stride, int size,
-                               const shmem_team_config_t *config, long config_mask,
-                               struct memspan_team **team_p)
+int msp_team_split_strided(struct msp_team *parent, int start, int stride, int size,
+                           const shmem_team_config_t *config, long config_mask,
+                           struct msp_team **team_p)
 {
     static const char call[] = "shmem_team_split_strided";
     long last                = (long)start + ((long)stride * ((long)size - 1));
     struct agreed agreed;
 
-    if (memspan_job.checks) {
-        memspan_collective_check(call, parent, "start", (uint64_t)start);
-        memspan_collective_check(call, parent, "stride", (uint64_t)stride);
-        memspan_collective_check(call, parent, "size", (uint64_t)size);
+    if (msp_job.checks) {
+        msp_collective_check(call, parent, "start", (uint64_t)start);
+        msp_collective_check(call, parent, "stride", (uint64_t)stride);
+        msp_collective_check(call, parent, "size", (uint64_t)size);
     }
     if ((size < 1) || (start < 0) || (start >= parent->size) || (last < 0) ||
         (last >= parent->size) || ((stride == 0) && (size != 1))) {
@@ -239,10 +239,9 @@ int memspan_team_split_strided(struct memspan_team *parent, int start, int strid
 }
 
 /* Teams of one axis have no PE in common, so that all of them take the same index. */
-int memspan_team_split_2d(struct memspan_team *parent, int x_range,
-                          const shmem_team_config_t *x_config, long x_mask,
-                          struct memspan_team **x_team_p, const shmem_team_config_t *y_config,
-                          long y_mask, struct memspan_team **y_team_p)
+int msp_team_split_2d(struct msp_team *parent, int x_range, const shmem_team_config_t *x_config,
+                      long x_mask, struct msp_team **x_team_p, const shmem_team_config_t *y_config,
+                      long y_mask, struct msp_team **y_team_p)
 {
     int x_size = (x_range < parent->size) ? x_range : parent->size;
     struct agreed x_agreed;
@@ -252,8 +251,8 @@ int memspan_team_split_2d(struct memspan_team *parent, int x_range,
 
     *x_team_p = NULL;
     *y_team_p = NULL;
-    if (memspan_job.checks) {
-        memspan_collective_check("shmem_team_split_2d", parent, "xrange", (uint64_t)x_range);
+    if (msp_job.checks) {
+        msp_collective_check("shmem_team_split_2d", parent, "xrange", (uint64_t)x_range);
     }
     if (x_range < 1) {
         return (int)memspan_error(MEMSPAN_ERR_INVALID, "shmem_team_split_2d: xrange is %d",
@@ -278,15 +277,15 @@ int memspan_team_split_2d(struct memspan_team *parent, int x_range,
     return 0;
 }
 
-void memspan_team_destroy(struct memspan_team *team)
+void msp_team_destroy(struct msp_team *team)
 {
     int index = team->index;
 
-    if (index <= MEMSPAN_TEAM_SHARED) {
-        memspan_fatal("shmem_team_destroy: a predefined team cannot be destroyed");
+    if (index <= MSP_TEAM_SHARED) {
+        msp_fatal("shmem_team_destroy: a predefined team cannot be destroyed");
     }
-    memspan_context_destroy_team(index);
-    memspan_collective_sync(team);
+    msp_context_destroy_team(index);
+    msp_collective_sync(team);
     team->is_live = false;
     unclaim((unsigned)index);
 }
@@ -295,37 +294,37 @@ void memspan_team_destroy(struct memspan_team *team)
 
 static void predefine(int index, int start, int size)
 {
-    struct memspan_team *team = &memspan_teams[index];
+    struct msp_team *team = &msp_teams[index];
 
     team->generation = 0;
     fill(team, index, start, 1, size);
-    memspan_sync_begin(team, 0);
+    msp_sync_begin(team, 0);
 }
 
-void memspan_team_open(void)
+void msp_team_open(void)
 {
     int i;
 
     /* Flags are new, and so are their numbers; handles of an earlier job stay those of none. */
-    for (i = 0; i < MEMSPAN_TEAM_MAX; i++) {
-        if (memspan_teams[i].sync_count != 0) {
-            memspan_teams[i].sync_count = 0;
+    for (i = 0; i < MSP_TEAM_MAX; i++) {
+        if (msp_teams[i].sync_count != 0) {
+            msp_teams[i].sync_count = 0;
         }
     }
     memset(free_indices, 0xff, sizeof free_indices);
     free_indices[0] &= ~UINT64_C(7);
-    memspan_peer_is_indirect = memspan_shmem_option_is_on(MEMSPAN_SHMEM_INDIRECT);
-    predefine(MEMSPAN_TEAM_WORLD, 0, memspan_job.pe_count);
-    predefine(MEMSPAN_TEAM_SHARED, memspan_job.first_local, memspan_job.local_count);
+    msp_peer_is_indirect = msp_shmem_option_is_on(MEMSPAN_SHMEM_INDIRECT);
+    predefine(MSP_TEAM_WORLD, 0, msp_job.pe_count);
+    predefine(MSP_TEAM_SHARED, msp_job.first_local, msp_job.local_count);
 }
 
-void memspan_team_close(void)
+void msp_team_close(void)
 {
     int i;
 
-    for (i = 0; i < MEMSPAN_TEAM_MAX; i++) {
-        if (memspan_teams[i].is_live) {
-            memspan_teams[i].is_live = false;
+    for (i = 0; i < MSP_TEAM_MAX; i++) {
+        if (msp_teams[i].is_live) {
+            msp_teams[i].is_live = false;
         }
     }
 }

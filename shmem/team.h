@@ -17,21 +17,21 @@
 #include <shmem/types.h>
 
 enum {
-    MEMSPAN_TEAM_INDEX_MASK = 0xfff,
-    MEMSPAN_TEAM_SHIFT      = 12,
-    MEMSPAN_TEAM_WORLD      = 1,
-    MEMSPAN_TEAM_SHARED     = 2,
+    MSP_TEAM_INDEX_MASK = 0xfff,
+    MSP_TEAM_SHIFT      = 12,
+    MSP_TEAM_WORLD      = 1,
+    MSP_TEAM_SHARED     = 2,
 };
 
 /* How its members meet (collective/sync.c). */
-enum memspan_team_way {
-    MEMSPAN_TEAM_FLAT,
-    MEMSPAN_TEAM_ROUNDS,
-    MEMSPAN_TEAM_COUNTER,
-    MEMSPAN_TEAM_ACTIVE_SET,
+enum msp_team_way {
+    MSP_TEAM_FLAT,
+    MSP_TEAM_ROUNDS,
+    MSP_TEAM_COUNTER,
+    MSP_TEAM_ACTIVE_SET,
 };
 
-struct memspan_team {
+struct msp_team {
     int index;
     int start; /* its PE i is PE start + i * stride of the world */
     int stride;
@@ -40,7 +40,7 @@ struct memspan_team {
     unsigned generation;
     bool is_live;
     int context_count; /* num_contexts of its configuration */
-    enum memspan_team_way way;
+    enum msp_team_way way;
     uint64_t sync_count;   /* synchronisations so far: the next one's flags */
     uint64_t work_count;   /* how often the area WORK was written: the next one's half */
     bool is_active_set;    /* of one call: broadcast leaves the root's dest as it is */
@@ -48,48 +48,47 @@ struct memspan_team {
     const char *call;      /* the collective that is under way, or was last, for messages */
 };
 
-extern struct memspan_team memspan_teams[MEMSPAN_TEAM_MAX] MEMSPAN_HIDDEN;
+extern struct msp_team msp_teams[MSP_TEAM_MAX] MSP_HIDDEN;
 
 /* The team of a handle; NULL when it is none (any more). */
-struct memspan_team *memspan_team_of(const void *handle);
-void *memspan_team_handle(const struct memspan_team *team);
+struct msp_team *msp_team_of(const void *handle);
+void *msp_team_handle(const struct msp_team *team);
 
-static inline struct memspan_team *memspan_team_world(void)
+static inline struct msp_team *msp_team_world(void)
 {
-    return &memspan_teams[MEMSPAN_TEAM_WORLD];
+    return &msp_teams[MSP_TEAM_WORLD];
 }
 
-static inline int memspan_team_world_pe(const struct memspan_team *team, int pe)
+static inline int msp_team_world_pe(const struct msp_team *team, int pe)
 {
     return team->start + (pe * team->stride);
 }
 
 /* The local index of the team's PE. */
-static inline int memspan_team_local_index(const struct memspan_team *team, int pe)
+static inline int msp_team_local_index(const struct msp_team *team, int pe)
 {
-    int world = memspan_team_world_pe(team, pe);
+    int world = msp_team_world_pe(team, pe);
 
-    return MEMSPAN_LIKELY(memspan_job.direct_count != 0) ? (world - memspan_job.first_local)
-                                                         : memspan_job_local_index(world);
+    return MSP_LIKELY(msp_job.direct_count != 0) ? (world - msp_job.first_local)
+                                                 : msp_job_local_index(world);
 }
 
 /* The number in @p to of PE @p pe of @p from; -1: it is not in both. */
-int memspan_team_translate(const struct memspan_team *from, int pe, const struct memspan_team *to);
+int msp_team_translate(const struct msp_team *from, int pe, const struct msp_team *to);
 
 /* shmem_team_split_strided() and _2d(): collective over the parent, whose PEs fail together. 0 and
  * the new team (NULL in PEs that are no members), or nonzero with an error record. */
-int memspan_team_split_strided(struct memspan_team *parent, int start, int stride, int size,
-                               const shmem_team_config_t *config, long config_mask,
-                               struct memspan_team **team_p);
-int memspan_team_split_2d(struct memspan_team *parent, int x_range,
-                          const shmem_team_config_t *x_config, long x_mask,
-                          struct memspan_team **x_team_p, const shmem_team_config_t *y_config,
-                          long y_mask, struct memspan_team **y_team_p);
+int msp_team_split_strided(struct msp_team *parent, int start, int stride, int size,
+                           const shmem_team_config_t *config, long config_mask,
+                           struct msp_team **team_p);
+int msp_team_split_2d(struct msp_team *parent, int x_range, const shmem_team_config_t *x_config,
+                      long x_mask, struct msp_team **x_team_p, const shmem_team_config_t *y_config,
+                      long y_mask, struct msp_team **y_team_p);
 
 /* Collective. The predefined teams are refused. Ends the team's contexts that are not private. */
-void memspan_team_destroy(struct memspan_team *team);
+void msp_team_destroy(struct msp_team *team);
 
-void memspan_team_open(void); /* the world's and the node's, at shmem_init() */
-void memspan_team_close(void);
+void msp_team_open(void); /* the world's and the node's, at shmem_init() */
+void msp_team_close(void);
 
 #endif /* MEMSPAN_SHMEM_TEAM_H */

@@ -9,7 +9,7 @@
 #include "core/base/error.h"
 #include "core/base/pages.h"
 #include "core/base/platform.h"
-#include "core/base/topology.h"
+#include "core/topology/topology.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -55,10 +55,10 @@ static memspan_status_t check_request(const struct cuda_device *device,
 {
     const struct cuda_state *state = device->state;
     bool apart = (request->kind == MEMSPAN_KIND_DEVICE) || (request->kind == MEMSPAN_KIND_MANAGED);
-    memspan_status_t status = memspan_driver_check(
+    memspan_status_t status = msp_driver_check(
         state->services, CUDA_NAME, &device->info, request,
-        memspan_driver_most_bytes(&device->info, request->kind, device->facts.integrated,
-                                  atomic_load(&device->managed_bytes)));
+        msp_driver_most_bytes(&device->info, request->kind, device->facts.integrated,
+                              atomic_load(&device->managed_bytes)));
 
     if (status != MEMSPAN_OK) {
         return status;
@@ -76,7 +76,7 @@ static memspan_status_t check_request(const struct cuda_device *device,
     }
     /* HMM moves pages of the usual size alone. */
     if ((request->kind == MEMSPAN_KIND_COHERENT) && !device->facts.host_page_tables &&
-        (request->page_size_bytes > memspan_page_size())) {
+        (request->page_size_bytes > msp_page_size())) {
         return cuda_refuse(state, MEMSPAN_ERR_UNSUPPORTED, "drop the page size",
                            "%s reaches no reserved huge pages: its driver moves pages by HMM",
                            device->info.name);
@@ -130,7 +130,7 @@ static memspan_status_t give_back_pages(struct cuda_device *device, struct cuda_
     if (block->registration != NULL) {
         status = cuda_unregister(device, block->registration);
     }
-    memspan_pages_give_back((void *)(uintptr_t)block->base, block->size_bytes);
+    msp_pages_give_back((void *)(uintptr_t)block->base, block->size_bytes);
     if ((status == MEMSPAN_OK) && (code != CUDA_SUCCESS) && (code != CUDA_ERROR_DEINITIALIZED)) {
         status = cuda_error(device->state, "cuCtxSynchronize", code,
                             "work on %s failed before %zu bytes were given back", device->info.name,
@@ -260,7 +260,7 @@ static memspan_status_t take_device(struct cuda_device *device, const memspan_re
 
     cuda_peers_enable(device);
     given->flags |= MEMSPAN_BLOCK_PINNED;
-    if (shared || (request->page_size_bytes > memspan_page_size())) {
+    if (shared || (request->page_size_bytes > msp_page_size())) {
         status = cuda_mapped_take(device, request, block, given);
         if ((status == MEMSPAN_OK) || !shared || (request->page_size_bytes != 0)) {
             return status;
@@ -283,7 +283,7 @@ static void prefer_device(const struct cuda_device *device, const memspan_reques
                     : -1;
 
     if ((node >= 0) && (request->node_count == 0) && (request->part_count == 0)) {
-        (void)memspan_topology_bind(given->address, request->size_bytes, &node, 1, false, false);
+        (void)msp_topology_bind(given->address, request->size_bytes, &node, 1, false, false);
     }
 }
 
@@ -293,8 +293,7 @@ static memspan_status_t take_pages(struct cuda_device *device, const memspan_req
     void *seen_at = NULL;
     bool pinned   = (request->kind == MEMSPAN_KIND_HOST_PINNED) ||
                   ((request->flags & MEMSPAN_REQUEST_PINNED) != 0);
-    memspan_status_t status =
-        memspan_pages_take(device->state->services, CUDA_NAME, request, given);
+    memspan_status_t status = msp_pages_take(device->state->services, CUDA_NAME, request, given);
 
     if (status != MEMSPAN_OK) {
         return status;
@@ -310,7 +309,7 @@ static memspan_status_t take_pages(struct cuda_device *device, const memspan_req
     status =
         cuda_register(device, given->address, given->size_bytes, &seen_at, &block->registration);
     if (status != MEMSPAN_OK) {
-        memspan_pages_give_back(given->address, given->size_bytes);
+        msp_pages_give_back(given->address, given->size_bytes);
         return status;
     }
     given->flags |= MEMSPAN_BLOCK_PINNED;
@@ -327,7 +326,7 @@ static memspan_status_t take_pinned(struct cuda_device *device, const memspan_re
                                     struct cuda_block *block, memspan_block_t *given)
 {
     bool placed = (request->node_count > 0) || (request->part_count > 0) ||
-                  (request->page_size_bytes > memspan_page_size());
+                  (request->page_size_bytes > msp_page_size());
     memspan_status_t status;
 
     if (placed && device->facts.same_address) {
@@ -422,7 +421,7 @@ static void forget(struct cuda_device *device, struct cuda_block *block)
         cuda_registration_forget(device->state, block->registration);
     }
     if (block->made == CUDA_MADE_PAGES) {
-        memspan_pages_give_back((void *)(uintptr_t)block->base, block->size_bytes);
+        msp_pages_give_back((void *)(uintptr_t)block->base, block->size_bytes);
     }
     if (block->fd >= 0) {
         close(block->fd);

@@ -13,28 +13,28 @@ static void fill_access(struct cuda_device *device)
     memspan_device_info_t *info = &device->info;
     bool prefetches = (cu->cuMemPrefetchAsync_v2 != NULL) || (cu->cuMemPrefetchAsync != NULL);
 
-    memspan_capability_set(info, MEMSPAN_CAN_SHARE_ADDRESSES, f->unified_addressing,
-                           "UNIFIED_ADDRESSING %d", f->unified_addressing);
+    msp_capability_set(info, MEMSPAN_CAN_SHARE_ADDRESSES, f->unified_addressing,
+                       "UNIFIED_ADDRESSING %d", f->unified_addressing);
     if (f->managed) {
-        memspan_capability_set(info, MEMSPAN_CAN_ACCESS_CONCURRENT, f->concurrent,
-                               "CONCURRENT_MANAGED_ACCESS %d", f->concurrent);
+        msp_capability_set(info, MEMSPAN_CAN_ACCESS_CONCURRENT, f->concurrent,
+                           "CONCURRENT_MANAGED_ACCESS %d", f->concurrent);
     } else {
-        memspan_capability_set(info, MEMSPAN_CAN_ACCESS_CONCURRENT, false,
-                               "no managed memory (MANAGED_MEMORY 0, or no cuMemAllocManaged)");
+        msp_capability_set(info, MEMSPAN_CAN_ACCESS_CONCURRENT, false,
+                           "no managed memory (MANAGED_MEMORY 0, or no cuMemAllocManaged)");
     }
-    memspan_capability_set(info, MEMSPAN_CAN_ACCESS_PAGEABLE, f->pageable,
-                           "PAGEABLE_MEMORY_ACCESS %d", f->pageable);
-    memspan_capability_set(info, MEMSPAN_CAN_HOST_ATOMICS, f->host_atomics,
-                           "HOST_NATIVE_ATOMIC_SUPPORTED %d", f->host_atomics);
-    memspan_capability_set(info, MEMSPAN_CAN_IMPORT, f->same_address || f->host_page_tables,
-                           "HOST_REGISTER_SUPPORTED %d, CAN_USE_HOST_POINTER_FOR_REGISTERED_MEM "
-                           "%d, ...USES_HOST_PAGE_TABLES %d",
-                           f->registers, f->same_address, f->host_page_tables);
-    memspan_capability_set(info, MEMSPAN_CAN_PREFETCH, f->concurrent && prefetches,
-                           prefetches ? "CONCURRENT_MANAGED_ACCESS %d"
-                                      : "the driver has no cuMemPrefetchAsync "
-                                        "(CONCURRENT_MANAGED_ACCESS %d)",
-                           f->concurrent);
+    msp_capability_set(info, MEMSPAN_CAN_ACCESS_PAGEABLE, f->pageable, "PAGEABLE_MEMORY_ACCESS %d",
+                       f->pageable);
+    msp_capability_set(info, MEMSPAN_CAN_HOST_ATOMICS, f->host_atomics,
+                       "HOST_NATIVE_ATOMIC_SUPPORTED %d", f->host_atomics);
+    msp_capability_set(info, MEMSPAN_CAN_IMPORT, f->same_address || f->host_page_tables,
+                       "HOST_REGISTER_SUPPORTED %d, CAN_USE_HOST_POINTER_FOR_REGISTERED_MEM "
+                       "%d, ...USES_HOST_PAGE_TABLES %d",
+                       f->registers, f->same_address, f->host_page_tables);
+    msp_capability_set(info, MEMSPAN_CAN_PREFETCH, f->concurrent && prefetches,
+                       prefetches ? "CONCURRENT_MANAGED_ACCESS %d"
+                                  : "the driver has no cuMemPrefetchAsync "
+                                    "(CONCURRENT_MANAGED_ACCESS %d)",
+                       f->concurrent);
 }
 
 static void fill_sharing(struct cuda_device *device)
@@ -45,21 +45,20 @@ static void fill_sharing(struct cuda_device *device)
     bool legacy = (cu->cuIpcGetMemHandle != NULL) && (cu->cuIpcOpenMemHandle_v2 != NULL) &&
                   (cu->cuIpcCloseMemHandle != NULL) && !f->integrated;
 
-    memspan_capability_set(
-        info, MEMSPAN_CAN_IPC, legacy || f->shares_fd || f->shares_fabric,
-        "cuIpcGetMemHandle %s; HANDLE_TYPE_POSIX_FILE_DESCRIPTOR %d%s, FABRIC "
-        "%d",
-        legacy ? "there" : (f->integrated ? "not for integrated memory" : "missing"), f->makes_fd,
-        (f->makes_fd && !f->shares_fd) ? " (no right to fetch)" : "", f->shares_fabric);
-    memspan_capability_set(info, MEMSPAN_CAN_DMABUF, f->dmabuf,
-                           (cu->cuMemGetHandleForAddressRange == NULL)
-                               ? "the driver has no cuMemGetHandleForAddressRange (%d)"
-                               : "DMA_BUF_SUPPORTED %d",
-                           f->dmabuf);
-    memspan_capability_set(
-        info, MEMSPAN_CAN_RDMA, f->rdma,
-        "GPU_DIRECT_RDMA_SUPPORTED %d, GPU_DIRECT_RDMA_WITH_CUDA_VMM_SUPPORTED %d", f->rdma,
-        f->rdma_vmm);
+    msp_capability_set(info, MEMSPAN_CAN_IPC, legacy || f->shares_fd || f->shares_fabric,
+                       "cuIpcGetMemHandle %s; HANDLE_TYPE_POSIX_FILE_DESCRIPTOR %d%s, FABRIC "
+                       "%d",
+                       legacy ? "there" : (f->integrated ? "not for integrated memory" : "missing"),
+                       f->makes_fd, (f->makes_fd && !f->shares_fd) ? " (no right to fetch)" : "",
+                       f->shares_fabric);
+    msp_capability_set(info, MEMSPAN_CAN_DMABUF, f->dmabuf,
+                       (cu->cuMemGetHandleForAddressRange == NULL)
+                           ? "the driver has no cuMemGetHandleForAddressRange (%d)"
+                           : "DMA_BUF_SUPPORTED %d",
+                       f->dmabuf);
+    msp_capability_set(info, MEMSPAN_CAN_RDMA, f->rdma,
+                       "GPU_DIRECT_RDMA_SUPPORTED %d, GPU_DIRECT_RDMA_WITH_CUDA_VMM_SUPPORTED %d",
+                       f->rdma, f->rdma_vmm);
 }
 
 /* What makes plain host memory the device's as well, and what makes managed memory both sides' at
@@ -69,7 +68,7 @@ static void fill_modes(struct cuda_device *device)
     const struct cuda_facts *f  = &device->facts;
     memspan_device_info_t *info = &device->info;
 
-    memspan_mode_set(
+    msp_mode_set(
         info, "pageable memory access", f->pageable,
         f->pageable ? (f->host_page_tables ? "PAGEABLE_MEMORY_ACCESS 1: malloc memory is reached "
                                              "through the host's page tables"
@@ -80,15 +79,15 @@ static void fill_modes(struct cuda_device *device)
                     : "HMM takes Linux 6.1.24 or later with CONFIG_HMM_MIRROR, NVIDIA's open "
                       "kernel modules from 535 on with uvm_disable_hmm=0, and a GPU from Turing "
                       "on; else Grace");
-    memspan_mode_set(info, "coherent page tables", f->host_page_tables,
-                     f->host_page_tables
-                         ? "PAGEABLE_MEMORY_ACCESS_USES_HOST_PAGE_TABLES 1"
-                         : "PAGEABLE_MEMORY_ACCESS_USES_HOST_PAGE_TABLES 0: no address translation "
-                           "shared with the processor",
-                     f->host_page_tables
-                         ? ""
-                         : "it cannot be turned on: hardware with NVLink-C2C (Grace) has it");
-    memspan_mode_set(
+    msp_mode_set(info, "coherent page tables", f->host_page_tables,
+                 f->host_page_tables
+                     ? "PAGEABLE_MEMORY_ACCESS_USES_HOST_PAGE_TABLES 1"
+                     : "PAGEABLE_MEMORY_ACCESS_USES_HOST_PAGE_TABLES 0: no address translation "
+                       "shared with the processor",
+                 f->host_page_tables
+                     ? ""
+                     : "it cannot be turned on: hardware with NVLink-C2C (Grace) has it");
+    msp_mode_set(
         info, "concurrent managed access", f->concurrent,
         f->concurrent ? "CONCURRENT_MANAGED_ACCESS 1: host and device may use managed memory at "
                         "once"
@@ -106,16 +105,16 @@ void cuda_device_fill_capabilities(struct cuda_device *device)
 
     fill_access(device);
     fill_sharing(device);
-    memspan_capability_set(info, MEMSPAN_CAN_KERNELS, cuda_has_kernels(device),
-                           "the driver compiles PTX from compute capability 5.0 on; this is %d.%d",
-                           device->facts.capability / 10, device->facts.capability % 10);
-    memspan_capability_set(info, MEMSPAN_CAN_UNIFIED_PHYSICAL, device->facts.integrated,
-                           "INTEGRATED %d", device->facts.integrated);
+    msp_capability_set(info, MEMSPAN_CAN_KERNELS, cuda_has_kernels(device),
+                       "the driver compiles PTX from compute capability 5.0 on; this is %d.%d",
+                       device->facts.capability / 10, device->facts.capability % 10);
+    msp_capability_set(info, MEMSPAN_CAN_UNIFIED_PHYSICAL, device->facts.integrated,
+                       "INTEGRATED %d", device->facts.integrated);
     fill_modes(device);
     for (bit = 1; !device->facts.unified_addressing && (bit <= MEMSPAN_CAN_UNIFIED_PHYSICAL);
          bit <<= 1) {
-        memspan_capability_set(info, bit, false,
-                               "UNIFIED_ADDRESSING 0: an address would mean something else");
+        msp_capability_set(info, bit, false,
+                           "UNIFIED_ADDRESSING 0: an address would mean something else");
     }
 }
 

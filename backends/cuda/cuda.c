@@ -7,24 +7,24 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-extern const memspan_backend_t memspan_backend_cuda;
+extern const memspan_backend_t msp_backend_cuda;
 
 static memspan_status_t load(struct cuda_state *state)
 {
-    static const char *const sonames[]              = {"libcuda.so.1", NULL};
-    static const struct memspan_dl_symbol symbols[] = {
+    static const char *const sonames[]          = {"libcuda.so.1", NULL};
+    static const struct msp_dl_symbol symbols[] = {
 #define CUDA_SYMBOL(name, older, optional, arguments)                                              \
     {#name, older, offsetof(struct cuda_calls, name), (optional) != 0},
         CUDA_CALL_MAP(CUDA_SYMBOL)
 #undef CUDA_SYMBOL
     };
     memspan_status_t status =
-        memspan_dl_open(CUDA_NAME, sonames, symbols, sizeof(symbols) / sizeof(symbols[0]),
-                        &state->cu, &state->library);
+        msp_dl_open(CUDA_NAME, sonames, symbols, sizeof(symbols) / sizeof(symbols[0]), &state->cu,
+                    &state->library);
 
     if ((status != MEMSPAN_OK) && (state->library == NULL) &&
         (memspan_error_last()->hint[0] == '\0')) {
-        memspan_error_hint("install NVIDIA's driver; the toolkit is not needed");
+        msp_error_hint("install NVIDIA's driver; the toolkit is not needed");
     }
     return status;
 }
@@ -95,7 +95,7 @@ static int count_devices(void *state)
     return ((const struct cuda_state *)state)->device_count;
 }
 
-const memspan_backend_t memspan_backend_cuda = {
+const memspan_backend_t msp_backend_cuda = {
     .abi              = MEMSPAN_BACKEND_ABI,
     .struct_size      = sizeof(memspan_backend_t),
     .name             = CUDA_NAME,

@@ -65,7 +65,7 @@ static void fill_facts(struct cuda_device *device)
             has(device, CUDA_DEVICE_ATTRIBUTE_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR_SUPPORTED);
         /* Where no other process can fetch a descriptor, cuIpcGetMemHandle() is of more use, which
          * integrated devices lack. */
-        f->shares_fd     = f->makes_fd && (f->integrated || memspan_driver_offers_fds());
+        f->shares_fd     = f->makes_fd && (f->integrated || msp_driver_offers_fds());
         f->shares_fabric = has(device, CUDA_DEVICE_ATTRIBUTE_HANDLE_TYPE_FABRIC_SUPPORTED);
     }
     f->rdma = has(device, CUDA_DEVICE_ATTRIBUTE_GPU_DIRECT_RDMA_SUPPORTED);
@@ -154,7 +154,7 @@ static void fill_bus(struct cuda_device *device)
              (unsigned)attribute(device, CUDA_DEVICE_ATTRIBUTE_PCI_DOMAIN_ID) & 0xffffu,
              (unsigned)attribute(device, CUDA_DEVICE_ATTRIBUTE_PCI_BUS_ID) & 0xffu,
              (unsigned)attribute(device, CUDA_DEVICE_ATTRIBUTE_PCI_DEVICE_ID) & 0xffu);
-    info->numa_node = memspan_driver_node_at(info->pci_address);
+    info->numa_node = msp_driver_node_at(info->pci_address);
 }
 
 static void fill_sizes(struct cuda_device *device)
@@ -172,7 +172,7 @@ static void fill_sizes(struct cuda_device *device)
              (total == 0) ? "" : "driver");
     info->alloc_max_bytes = info->capacity_bytes;
     info->free_bytes      = MEMSPAN_UNKNOWN;
-    info->page_size_bytes = memspan_page_size();
+    info->page_size_bytes = msp_page_size();
 }
 
 static void fill_peers(struct cuda_state *state, int from)
@@ -266,7 +266,7 @@ static uint64_t free_bytes(void *state, struct cuda_device *device)
     int before;
 
     if (device->facts.integrated) {
-        return memspan_driver_host_available();
+        return msp_driver_host_available();
     }
     if (!cuda_context_is_active(device)) {
         return MEMSPAN_UNKNOWN;
@@ -291,6 +291,6 @@ memspan_status_t cuda_device_describe(void *state, int ordinal, memspan_device_i
     if (status != MEMSPAN_OK) {
         return status;
     }
-    memspan_driver_describe(&device->info, free_bytes(state, device), info_p);
+    msp_driver_describe(&device->info, free_bytes(state, device), info_p);
     return MEMSPAN_OK;
 }

@@ -18,17 +18,17 @@ static void offer_managed(struct cuda_device *device)
     const struct cuda_facts *f = &device->facts;
 
     if (!f->managed) {
-        memspan_driver_offer(&device->info, MEMSPAN_KIND_MANAGED, false, "not offered: %s",
-                             (device->state->cu.cuMemAllocManaged == NULL)
-                                 ? "the driver has no cuMemAllocManaged"
-                                 : "the driver answers MANAGED_MEMORY 0");
+        msp_driver_offer(&device->info, MEMSPAN_KIND_MANAGED, false, "not offered: %s",
+                         (device->state->cu.cuMemAllocManaged == NULL)
+                             ? "the driver has no cuMemAllocManaged"
+                             : "the driver answers MANAGED_MEMORY 0");
         return;
     }
-    memspan_driver_offer(
-        &device->info, MEMSPAN_KIND_MANAGED, true,
-        f->concurrent ? "cuMemAllocManaged; pages move by faults, host and device at once"
-                      : "cuMemAllocManaged; CONCURRENT_MANAGED_ACCESS 0: no host access before "
-                        "the device is synchronised");
+    msp_driver_offer(&device->info, MEMSPAN_KIND_MANAGED, true,
+                     f->concurrent
+                         ? "cuMemAllocManaged; pages move by faults, host and device at once"
+                         : "cuMemAllocManaged; CONCURRENT_MANAGED_ACCESS 0: no host access before "
+                           "the device is synchronised");
     if (!f->integrated) {
         device->info.kinds_migratable |= 1u << MEMSPAN_KIND_MANAGED;
     }
@@ -39,16 +39,16 @@ static void offer_coherent(struct cuda_device *device)
     const struct cuda_facts *f = &device->facts;
 
     if (!f->pageable) {
-        memspan_driver_offer(
+        msp_driver_offer(
             &device->info, MEMSPAN_KIND_COHERENT, false,
             "not offered: PAGEABLE_MEMORY_ACCESS 0 (open kernel modules on a kernel with HMM, "
             "or Grace, have it)");
         return;
     }
-    memspan_driver_offer(&device->info, MEMSPAN_KIND_COHERENT, true,
-                         f->host_page_tables
-                             ? "host pages, by the host's page tables (PAGEABLE_MEMORY_ACCESS 1)"
-                             : "host pages; they move by faults (PAGEABLE_MEMORY_ACCESS 1, HMM)");
+    msp_driver_offer(&device->info, MEMSPAN_KIND_COHERENT, true,
+                     f->host_page_tables
+                         ? "host pages, by the host's page tables (PAGEABLE_MEMORY_ACCESS 1)"
+                         : "host pages; they move by faults (PAGEABLE_MEMORY_ACCESS 1, HMM)");
     if (!f->integrated) {
         device->info.kinds_migratable |= 1u << MEMSPAN_KIND_COHERENT;
     }
@@ -59,25 +59,25 @@ void cuda_device_fill_kinds(struct cuda_device *device)
     const struct cuda_facts *f = &device->facts;
 
     cuda_device_fill_capabilities(device);
-    memspan_driver_offer(&device->info, MEMSPAN_KIND_NONE, false, "%s", "");
-    memspan_driver_offer(&device->info, MEMSPAN_KIND_HOST, false,
-                         "not offered: the host's own backend has it");
+    msp_driver_offer(&device->info, MEMSPAN_KIND_NONE, false, "%s", "");
+    msp_driver_offer(&device->info, MEMSPAN_KIND_HOST, false,
+                     "not offered: the host's own backend has it");
     if (!f->unified_addressing) {
         int kind;
         for (kind = MEMSPAN_KIND_HOST_PINNED; kind < MEMSPAN_KIND_COUNT; kind++) {
-            memspan_driver_offer(
+            msp_driver_offer(
                 &device->info, (memspan_kind_t)kind, false,
                 "not offered: UNIFIED_ADDRESSING 0, an address would mean something else");
         }
         return;
     }
-    memspan_driver_offer(
-        &device->info, MEMSPAN_KIND_DEVICE, true, "cuMemAlloc%s",
-        (f->shares_fd || f->shares_fabric) ? "; cuMemCreate where it is to be shared" : "");
-    memspan_driver_offer(
-        &device->info, MEMSPAN_KIND_HOST_PINNED, true, "cuMemHostAlloc, portable and mapped; %s",
-        f->host_atomics ? "atomics with the host (HOST_NATIVE_ATOMIC_SUPPORTED 1)"
-                        : "no atomics with the host (HOST_NATIVE_ATOMIC_SUPPORTED 0)");
+    msp_driver_offer(&device->info, MEMSPAN_KIND_DEVICE, true, "cuMemAlloc%s",
+                     (f->shares_fd || f->shares_fabric) ? "; cuMemCreate where it is to be shared"
+                                                        : "");
+    msp_driver_offer(&device->info, MEMSPAN_KIND_HOST_PINNED, true,
+                     "cuMemHostAlloc, portable and mapped; %s",
+                     f->host_atomics ? "atomics with the host (HOST_NATIVE_ATOMIC_SUPPORTED 1)"
+                                     : "no atomics with the host (HOST_NATIVE_ATOMIC_SUPPORTED 0)");
     offer_managed(device);
     offer_coherent(device);
 }

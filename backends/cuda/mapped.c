@@ -93,7 +93,7 @@ static memspan_status_t granularity_of(const struct cuda_device *device,
     if (code != CUDA_SUCCESS) {
         return fail(device, "cuMemGetAllocationGranularity", code, 0);
     }
-    return memspan_is_power_of_two(*granularity_p)
+    return msp_is_power_of_two(*granularity_p)
                ? MEMSPAN_OK
                : cuda_refuse(device->state, MEMSPAN_ERR_DRIVER, NULL,
                              "the driver gives memory in pieces of %zu bytes", *granularity_p);
@@ -118,7 +118,7 @@ static memspan_status_t create(struct cuda_device *device, const memspan_request
     }
     block->made         = CUDA_MADE_MAPPED;
     block->handle_types = handle_types;
-    block->size_bytes   = memspan_round_up(request->size_bytes, *granularity_p);
+    block->size_bytes   = msp_round_up(request->size_bytes, *granularity_p);
     code = device->state->cu.cuMemCreate(&block->handle, block->size_bytes, &properties, 0);
     return (code == CUDA_SUCCESS) ? MEMSPAN_OK
                                   : fail(device, "cuMemCreate", code, block->size_bytes);

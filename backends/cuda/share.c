@@ -67,7 +67,7 @@ static memspan_status_t export_mapped(const struct cuda_device *device, struct c
     if ((own->handle_types & CUDA_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR) != 0) {
         first = need_descriptor(device->state, own, &token->fd);
         if (first == CUDA_SUCCESS) {
-            memspan_driver_offer_fds();
+            msp_driver_offer_fds();
             token->forms |= TOKEN_DESCRIPTOR;
         }
     }
@@ -195,7 +195,7 @@ static memspan_status_t import_descriptor(const struct cuda_device *device,
 {
     int fd = -1;
     memspan_status_t status =
-        memspan_driver_fetch_fd(device->state->services, CUDA_NAME, token->pid, token->fd, &fd);
+        msp_driver_fetch_fd(device->state->services, CUDA_NAME, token->pid, token->fd, &fd);
 
     if (status == MEMSPAN_OK) {
         status = import_handle(device, token, (void *)(uintptr_t)fd,
@@ -298,9 +298,9 @@ memspan_status_t cuda_ipc_close(void *state, int ordinal, const memspan_block_t 
 memspan_status_t cuda_dmabuf_export(void *state, int ordinal, const void *address,
                                     size_t size_bytes, int *fd_p, uint64_t *offset_p)
 {
-    uintptr_t page  = memspan_page_size();
+    uintptr_t page  = msp_page_size();
     uintptr_t start = (uintptr_t)address & ~(page - 1);
-    size_t whole    = memspan_round_up((uintptr_t)address - start + size_bytes, page);
+    size_t whole    = msp_round_up((uintptr_t)address - start + size_bytes, page);
     struct cuda_device *device;
     cuda_result_t code;
     int fd                  = -1;

@@ -86,7 +86,7 @@ memspan_status_t emu_arena_map(struct emu *emu)
     memspan_status_t status;
     size_t total;
 
-    emu->part_bytes = memspan_round_up(emu->capacity_bytes * EMU_SPREAD, EMU_GRANULE_BYTES);
+    emu->part_bytes = msp_round_up(emu->capacity_bytes * EMU_SPREAD, EMU_GRANULE_BYTES);
     if ((emu->capacity_bytes < EMU_GRANULE_BYTES) ||
         (emu->capacity_bytes > ((uint64_t)1 << ADDRESS_BITS_MAX) / EMU_SPREAD) ||
         __builtin_mul_overflow(emu->part_bytes, (size_t)emu->device_count, &total) ||

@@ -14,30 +14,30 @@ static void note(memspan_device_info_t *info, memspan_kind_t kind, const char *t
 /* Whoever made the device says so: the device is this library's. */
 static void describe_capabilities(memspan_device_info_t *info)
 {
-    memspan_capability_set(info, MEMSPAN_CAN_SHARE_ADDRESSES, true,
-                           "emu: the device processes map the program's addresses");
-    memspan_capability_set(info, MEMSPAN_CAN_ACCESS_CONCURRENT, false,
-                           "emu closes managed memory to the host from launch to synchronise");
-    memspan_capability_set(info, MEMSPAN_CAN_ACCESS_PAGEABLE, false,
-                           "emu: a kernel reaches only what was allocated or imported for it");
-    memspan_capability_set(info, MEMSPAN_CAN_HOST_ATOMICS, true,
-                           "emu: one memory file under host and devices");
-    memspan_capability_set(info, MEMSPAN_CAN_IMPORT, true,
-                           "emu: host pages are mapped in the device at their address");
-    memspan_capability_set(info, MEMSPAN_CAN_PREFETCH, true, "emu: managed memory changes sides");
-    memspan_capability_set(info, MEMSPAN_CAN_IPC, true, "emu: /proc/PID/fd of the memory file");
-    memspan_capability_set(info, MEMSPAN_CAN_DMABUF, false,
-                           "emu: a memory file is no dma-buf of a device");
-    memspan_capability_set(info, MEMSPAN_CAN_RDMA, false, "emu: no network card knows it");
-    memspan_capability_set(info, MEMSPAN_CAN_KERNELS, true,
-                           "emu: functions on the device's own threads");
-    memspan_capability_set(info, MEMSPAN_CAN_UNIFIED_PHYSICAL, false,
-                           "emu counts its memory apart (MEMSPAN_EMU_MEMORY)");
-    memspan_mode_set(info, "concurrent managed access", 0,
-                     "emu enforces the rule of devices that lack it",
-                     "it cannot be turned on: the emulated device checks the stricter rule");
-    memspan_mode_set(info, "pageable memory access", 0, "emu: malloc memory is not the device's",
-                     "it cannot be turned on: the emulated device checks the stricter rule");
+    msp_capability_set(info, MEMSPAN_CAN_SHARE_ADDRESSES, true,
+                       "emu: the device processes map the program's addresses");
+    msp_capability_set(info, MEMSPAN_CAN_ACCESS_CONCURRENT, false,
+                       "emu closes managed memory to the host from launch to synchronise");
+    msp_capability_set(info, MEMSPAN_CAN_ACCESS_PAGEABLE, false,
+                       "emu: a kernel reaches only what was allocated or imported for it");
+    msp_capability_set(info, MEMSPAN_CAN_HOST_ATOMICS, true,
+                       "emu: one memory file under host and devices");
+    msp_capability_set(info, MEMSPAN_CAN_IMPORT, true,
+                       "emu: host pages are mapped in the device at their address");
+    msp_capability_set(info, MEMSPAN_CAN_PREFETCH, true, "emu: managed memory changes sides");
+    msp_capability_set(info, MEMSPAN_CAN_IPC, true, "emu: /proc/PID/fd of the memory file");
+    msp_capability_set(info, MEMSPAN_CAN_DMABUF, false,
+                       "emu: a memory file is no dma-buf of a device");
+    msp_capability_set(info, MEMSPAN_CAN_RDMA, false, "emu: no network card knows it");
+    msp_capability_set(info, MEMSPAN_CAN_KERNELS, true,
+                       "emu: functions on the device's own threads");
+    msp_capability_set(info, MEMSPAN_CAN_UNIFIED_PHYSICAL, false,
+                       "emu counts its memory apart (MEMSPAN_EMU_MEMORY)");
+    msp_mode_set(info, "concurrent managed access", 0,
+                 "emu enforces the rule of devices that lack it",
+                 "it cannot be turned on: the emulated device checks the stricter rule");
+    msp_mode_set(info, "pageable memory access", 0, "emu: malloc memory is not the device's",
+                 "it cannot be turned on: the emulated device checks the stricter rule");
 }
 
 memspan_status_t emu_device_describe(void *state, int ordinal, memspan_device_info_t *info_p)
@@ -58,7 +58,7 @@ memspan_status_t emu_device_describe(void *state, int ordinal, memspan_device_in
     info_p->numa_node       = -1;
     info_p->capacity_bytes  = emu->capacity_bytes;
     info_p->alloc_max_bytes = emu->capacity_bytes;
-    info_p->page_size_bytes = memspan_page_size();
+    info_p->page_size_bytes = msp_page_size();
     pthread_mutex_lock(&emu->lock);
     info_p->free_bytes = emu->capacity_bytes - device->device_used_bytes;
     pthread_mutex_unlock(&emu->lock);

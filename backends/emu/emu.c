@@ -78,7 +78,7 @@ static void emu_close(void *state)
     struct emu_block *block;
     int i;
 
-    memspan_region_unwatch(&emu->watcher);
+    msp_region_unwatch(&emu->watcher);
     if (getpid() == emu->pid) {
         emu_fault_unwatch(emu);
         for (i = 0; i < emu->device_count; i++) {
@@ -146,7 +146,7 @@ static memspan_status_t emu_open(const memspan_services_t *services, void **stat
     emu->services       = services;
     emu->pid            = getpid();
     emu->file           = -1;
-    emu->capacity_bytes = memspan_option_size(MEMSPAN_OPTION_EMU_MEMORY);
+    emu->capacity_bytes = msp_option_size(MSP_OPTION_EMU_MEMORY);
     pthread_mutex_init(&emu->lock, NULL);
     pthread_mutex_init(&emu->import_lock, NULL);
     status = emu_count_parse(emu, services->option("MEMSPAN_DEVICES"), &count);
@@ -166,13 +166,13 @@ static memspan_status_t emu_open(const memspan_services_t *services, void **stat
         return status;
     }
     if (strcmp(services->option("MEMSPAN_EMU_OFFLOAD"), "on") == 0) {
-        emu->watcher = (struct memspan_region_watcher){.begin        = emu_region_begin,
-                                                       .end          = emu_region_end,
-                                                       .unwaited     = emu_region_unwaited,
-                                                       .waited       = emu_region_waited,
-                                                       .state        = emu,
-                                                       .device_count = count};
-        (void)memspan_region_watch(&emu->watcher);
+        emu->watcher = (struct msp_region_watcher){.begin        = emu_region_begin,
+                                                   .end          = emu_region_end,
+                                                   .unwaited     = emu_region_unwaited,
+                                                   .waited       = emu_region_waited,
+                                                   .state        = emu,
+                                                   .device_count = count};
+        (void)msp_region_watch(&emu->watcher);
     }
     for (i = 0; i < count; i++) {
         services->log(MEMSPAN_LOG_INFO, EMU_NAME, "emu%d has %llu bytes and is process %d", i,
@@ -189,8 +189,8 @@ static int emu_device_count(void *state)
     return emu->device_count;
 }
 
-extern const memspan_backend_t memspan_backend_emu;
-const memspan_backend_t memspan_backend_emu = {
+extern const memspan_backend_t msp_backend_emu;
+const memspan_backend_t msp_backend_emu = {
     .abi              = MEMSPAN_BACKEND_ABI,
     .struct_size      = sizeof(memspan_backend_t),
     .name             = EMU_NAME,

@@ -98,7 +98,7 @@ struct emu {
     struct emu_block *records; /* all that were made */
     pthread_mutex_t import_lock;
     struct emu_import *imports; /* under import_lock */
-    struct memspan_region_watcher watcher;
+    struct msp_region_watcher watcher;
     atomic_bool unwaited; /* some block is given to a region that was not waited for */
     struct emu_device devices[EMU_DEVICES_MAX];
 };

@@ -132,7 +132,7 @@ static void tell_block(const struct emu *emu, const void *address)
              (unsigned long long)(uintptr_t)block.allocator, space.name);
     say(text, strlen(text));
     if (!guarded) {
-        tell_callers(emu, address, block.size_bytes < memspan_page_size());
+        tell_callers(emu, address, block.size_bytes < msp_page_size());
     }
     emu->services->tell(address);
 }

@@ -237,7 +237,7 @@ memspan_status_t emu_import(void *state, int ordinal, void *address, size_t size
         return status;
     }
     if ((address == NULL) || (size_bytes == 0) ||
-        ((((uintptr_t)address | size_bytes) & (memspan_page_size() - 1)) != 0) ||
+        ((((uintptr_t)address | size_bytes) & (msp_page_size() - 1)) != 0) ||
         emu_arena_holds(emu, address)) {
         return emu_refuse(emu, MEMSPAN_ERR_INVALID, NULL,
                           "%zu bytes at %p are no whole pages of host memory", size_bytes, address);

@@ -33,11 +33,11 @@ static memspan_status_t check_request(const struct emu *emu, const memspan_reque
         return emu_refuse(emu, MEMSPAN_ERR_INVALID, NULL, "size in bytes out of range: %zu",
                           request->size_bytes);
     }
-    if (!memspan_is_power_of_two(request->align_bytes) && (request->align_bytes != 0)) {
+    if (!msp_is_power_of_two(request->align_bytes) && (request->align_bytes != 0)) {
         return emu_refuse(emu, MEMSPAN_ERR_INVALID, NULL, "alignment is no power of two: %zu",
                           request->align_bytes);
     }
-    if (request->page_size_bytes > memspan_page_size()) {
+    if (request->page_size_bytes > msp_page_size()) {
         return emu_refuse(emu, MEMSPAN_ERR_UNSUPPORTED, NULL,
                           "emulated devices have no pages of %zu bytes", request->page_size_bytes);
     }
@@ -52,7 +52,7 @@ bool emu_block_is_reached(const struct emu_block *block, const struct emu_device
 static struct emu_command about(const struct emu_block *block, enum emu_op op)
 {
     return (struct emu_command){.op    = (uint32_t)op,
-                                .count = memspan_round_up(block->size_bytes, memspan_page_size()),
+                                .count = msp_round_up(block->size_bytes, msp_page_size()),
                                 .z     = (uintptr_t)block->base};
 }
 
@@ -103,7 +103,7 @@ static memspan_status_t reserve(struct emu_device *device, const memspan_request
 /* Cut the pages out of the file, and close the host's view. */
 static void drop_pages(const struct emu *emu, const struct emu_block *block)
 {
-    size_t size = memspan_round_up(block->size_bytes, memspan_page_size());
+    size_t size = msp_round_up(block->size_bytes, msp_page_size());
 
     mprotect(block->base, size, PROT_NONE);
     if (fallocate(emu->file, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
@@ -222,7 +222,7 @@ memspan_status_t emu_alloc(void *state, int ordinal, const memspan_request_t *re
         return status;
     }
     if (request->kind != MEMSPAN_KIND_DEVICE) {
-        status = memspan_pages_bind(request, block->base, &node);
+        status = msp_pages_bind(request, block->base, &node);
     }
     if (status == MEMSPAN_OK) {
         status = emu_block_tell(emu, block, EMU_OP_OPEN, false);
@@ -233,7 +233,7 @@ memspan_status_t emu_alloc(void *state, int ordinal, const memspan_request_t *re
     }
     *block_p = (memspan_block_t){.address         = block->base,
                                  .size_bytes      = block->size_bytes,
-                                 .page_size_bytes = memspan_page_size(),
+                                 .page_size_bytes = msp_page_size(),
                                  .flags           = MEMSPAN_BLOCK_ZEROED,
                                  .node            = node,
                                  .cookie          = block};

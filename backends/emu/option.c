@@ -17,7 +17,7 @@ memspan_status_t emu_count_parse(const struct emu *emu, const char *text, int *c
         if ((length >= 3) && (strncmp(text, EMU_NAME, 3) == 0) &&
             ((length == 3) || (text[3] == ':'))) {
             words++;
-            if ((length < 5) || !memspan_text_to_int(text + 4, length - 4, &count)) {
+            if ((length < 5) || !msp_text_to_int(text + 4, length - 4, &count)) {
                 count = 0;
             }
         }
@@ -52,8 +52,8 @@ static bool parse_pair(struct emu *emu, const char *word, size_t length)
     while ((at < length) && (word[at] != '-') && (word[at] != '>')) {
         at++;
     }
-    if ((at == length) || !memspan_text_to_int(word, at, &from) ||
-        !memspan_text_to_int(word + at + 1, length - at - 1, &to) || (from < 0) || (to < 0) ||
+    if ((at == length) || !msp_text_to_int(word, at, &from) ||
+        !msp_text_to_int(word + at + 1, length - at - 1, &to) || (from < 0) || (to < 0) ||
         (from >= emu->device_count) || (to >= emu->device_count)) {
         return false;
     }
@@ -76,8 +76,8 @@ memspan_status_t emu_peers_parse(struct emu *emu, const char *text)
         size_t length = strcspn(text, ",");
 
         if (!parse_pair(emu, text, length)) {
-            return memspan_option_refuse(
-                MEMSPAN_OPTION_EMU_PEERS, "\"%.*s\" is not A-B or A>B of devices 0 to %d",
+            return msp_option_refuse(
+                MSP_OPTION_EMU_PEERS, "\"%.*s\" is not A-B or A>B of devices 0 to %d",
                 (int)((length > 32) ? 32 : length), text, emu->device_count - 1);
         }
         text += length + ((text[length] == ',') ? 1 : 0);

@@ -234,7 +234,7 @@ extern const ptrdiff_t __rseq_offset __attribute__((weak));
 
 static void keep(struct emu_control *control, uintptr_t start, uintptr_t end)
 {
-    uintptr_t page = memspan_page_size();
+    uintptr_t page = msp_page_size();
 
     control->keep[control->keep_count++] =
         (struct emu_range){start & ~(page - 1), (end + page - 1) & ~(page - 1)};

@@ -69,7 +69,7 @@ memspan_status_t emu_ipc_export(void *state, int ordinal, const memspan_block_t 
     token.device     = about.st_dev;
     token.inode      = about.st_ino;
     token.offset     = (uint64_t)(block->base - emu->arena);
-    token.size_bytes = memspan_round_up(block->size_bytes, memspan_page_size());
+    token.size_bytes = msp_round_up(block->size_bytes, msp_page_size());
     token.kind       = (uint32_t)block->kind;
     memcpy(bytes, &token, sizeof(token));
     *token_size_p = sizeof(token);
@@ -153,7 +153,7 @@ static void undo(struct emu *emu, struct emu_block *block)
 
 static memspan_status_t check_token(const struct emu *emu, const struct token *token, size_t size)
 {
-    size_t page = memspan_page_size();
+    size_t page = msp_page_size();
 
     if ((size != sizeof(*token)) || (memcmp(token->magic, magic, sizeof(magic)) != 0) ||
         (token->kind <= MEMSPAN_KIND_HOST) || (token->kind >= MEMSPAN_KIND_COUNT) ||
@@ -211,7 +211,7 @@ memspan_status_t emu_ipc_import(void *state, int ordinal, const void *bytes, siz
     }
     *block_p = (memspan_block_t){.address         = block->base,
                                  .size_bytes      = block->size_bytes,
-                                 .page_size_bytes = memspan_page_size(),
+                                 .page_size_bytes = msp_page_size(),
                                  .node            = -1,
                                  .cookie          = block};
     return MEMSPAN_OK;

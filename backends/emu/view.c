@@ -43,7 +43,7 @@ static bool should_be_open(const struct emu *emu, const struct emu_block *block)
 memspan_status_t emu_view_update(const struct emu *emu, struct emu_block *block)
 {
     bool open   = should_be_open(emu, block);
-    size_t size = memspan_round_up(block->size_bytes, memspan_page_size());
+    size_t size = msp_round_up(block->size_bytes, msp_page_size());
 
     if (open == block->open) {
         return MEMSPAN_OK;

@@ -19,10 +19,10 @@ static memspan_status_t check_request(const struct hip_device *device,
 {
     const struct hip_state *state = device->state;
     bool apart = (request->kind == MEMSPAN_KIND_DEVICE) || (request->kind == MEMSPAN_KIND_MANAGED);
-    memspan_status_t status = memspan_driver_check(
+    memspan_status_t status = msp_driver_check(
         state->services, HIP_NAME, &device->info, request,
-        memspan_driver_most_bytes(&device->info, request->kind, device->facts.integrated,
-                                  atomic_load(&device->managed_bytes)));
+        msp_driver_most_bytes(&device->info, request->kind, device->facts.integrated,
+                              atomic_load(&device->managed_bytes)));
 
     if (status != MEMSPAN_OK) {
         return status;
@@ -77,7 +77,7 @@ static memspan_status_t give_back_pages(struct hip_device *device, struct hip_bl
     if (block->registration != NULL) {
         status = hip_unregister(device, block->registration);
     }
-    memspan_pages_give_back(block->base, block->size_bytes);
+    msp_pages_give_back(block->base, block->size_bytes);
     if ((status == MEMSPAN_OK) && (code != HIP_SUCCESS) && (code != HIP_ERROR_DEINITIALIZED)) {
         status = hip_error(device->state, "hipDeviceSynchronize", code,
                            "work failed before %zu bytes were given back", block->size_bytes);
@@ -215,7 +215,7 @@ static memspan_status_t take_pages(struct hip_device *device, const memspan_requ
     bool pinned = (request->kind == MEMSPAN_KIND_HOST_PINNED) ||
                   ((request->flags & MEMSPAN_REQUEST_PINNED) != 0);
     void *seen_at           = NULL;
-    memspan_status_t status = memspan_pages_take(device->state->services, HIP_NAME, request, given);
+    memspan_status_t status = msp_pages_take(device->state->services, HIP_NAME, request, given);
 
     if (status != MEMSPAN_OK) {
         return status;
@@ -229,7 +229,7 @@ static memspan_status_t take_pages(struct hip_device *device, const memspan_requ
     }
     status = hip_register(device, block->base, block->size_bytes, &seen_at, &block->registration);
     if (status != MEMSPAN_OK) {
-        memspan_pages_give_back(block->base, block->size_bytes);
+        msp_pages_give_back(block->base, block->size_bytes);
         return status;
     }
     given->flags |= MEMSPAN_BLOCK_PINNED;
@@ -246,7 +246,7 @@ static memspan_status_t take_pinned(struct hip_device *device, const memspan_req
                                     struct hip_block *block, memspan_block_t *given)
 {
     bool placed = (request->node_count > 0) || (request->part_count > 0) ||
-                  (request->page_size_bytes > memspan_page_size());
+                  (request->page_size_bytes > msp_page_size());
 
     if (placed && device->facts.same_address) {
         return take_pages(device, request, block, given);

@@ -21,29 +21,28 @@ static void fill_access(struct hip_device *device)
     bool prefetches             = device->state->hip.hipMemPrefetchAsync != NULL;
     char words[64];
 
-    memspan_capability_set(info, MEMSPAN_CAN_SHARE_ADDRESSES, f->unified_addressing,
-                           "UnifiedAddressing %d", f->unified_addressing);
-    memspan_capability_set(info, MEMSPAN_CAN_ACCESS_CONCURRENT, f->concurrent && !coarse,
-                           "ManagedMemory %d, ConcurrentManagedAccess %d%s", f->managed,
-                           f->concurrent,
-                           coarse ? "; advised coarse-grained (MEMSPAN_HIP_GRAIN=fine)" : "");
-    memspan_capability_set(info, MEMSPAN_CAN_ACCESS_PAGEABLE, f->pageable,
-                           "PageableMemoryAccess %d: %s", f->pageable,
-                           hip_xnack_words(device, words, sizeof(words)));
-    memspan_capability_set(info, MEMSPAN_CAN_HOST_ATOMICS, f->host_atomics,
-                           "HostNativeAtomicSupported %d", f->host_atomics);
-    memspan_capability_set(info, MEMSPAN_CAN_IMPORT, f->same_address || f->pageable,
-                           "a page registered at open %s; PageableMemoryAccess %d",
-                           f->same_address ? "kept its address" : "did not keep its address",
-                           f->pageable);
-    memspan_capability_set(info, MEMSPAN_CAN_PREFETCH, f->concurrent && prefetches,
-                           prefetches ? "ConcurrentManagedAccess %d"
-                                      : "the driver has no hipMemPrefetchAsync "
-                                        "(ConcurrentManagedAccess %d)",
-                           f->concurrent);
-    memspan_capability_set(info, MEMSPAN_CAN_UNIFIED_PHYSICAL, f->integrated || f->host_page_tables,
-                           "Integrated %d, PageableMemoryAccessUsesHostPageTables %d",
-                           f->integrated, f->host_page_tables);
+    msp_capability_set(info, MEMSPAN_CAN_SHARE_ADDRESSES, f->unified_addressing,
+                       "UnifiedAddressing %d", f->unified_addressing);
+    msp_capability_set(info, MEMSPAN_CAN_ACCESS_CONCURRENT, f->concurrent && !coarse,
+                       "ManagedMemory %d, ConcurrentManagedAccess %d%s", f->managed, f->concurrent,
+                       coarse ? "; advised coarse-grained (MEMSPAN_HIP_GRAIN=fine)" : "");
+    msp_capability_set(info, MEMSPAN_CAN_ACCESS_PAGEABLE, f->pageable,
+                       "PageableMemoryAccess %d: %s", f->pageable,
+                       hip_xnack_words(device, words, sizeof(words)));
+    msp_capability_set(info, MEMSPAN_CAN_HOST_ATOMICS, f->host_atomics,
+                       "HostNativeAtomicSupported %d", f->host_atomics);
+    msp_capability_set(info, MEMSPAN_CAN_IMPORT, f->same_address || f->pageable,
+                       "a page registered at open %s; PageableMemoryAccess %d",
+                       f->same_address ? "kept its address" : "did not keep its address",
+                       f->pageable);
+    msp_capability_set(info, MEMSPAN_CAN_PREFETCH, f->concurrent && prefetches,
+                       prefetches ? "ConcurrentManagedAccess %d"
+                                  : "the driver has no hipMemPrefetchAsync "
+                                    "(ConcurrentManagedAccess %d)",
+                       f->concurrent);
+    msp_capability_set(info, MEMSPAN_CAN_UNIFIED_PHYSICAL, f->integrated || f->host_page_tables,
+                       "Integrated %d, PageableMemoryAccessUsesHostPageTables %d", f->integrated,
+                       f->host_page_tables);
 }
 
 static void fill_sharing(struct hip_device *device)
@@ -55,18 +54,18 @@ static void fill_sharing(struct hip_device *device)
     bool ipc = (hip->hipIpcGetMemHandle != NULL) && (hip->hipIpcOpenMemHandle != NULL) &&
                (hip->hipIpcCloseMemHandle != NULL);
 
-    memspan_capability_set(info, MEMSPAN_CAN_IPC, ipc, "the driver %s hipIpcGetMemHandle",
-                           ipc ? "has" : "lacks");
-    memspan_capability_set(info, MEMSPAN_CAN_DMABUF, dmabuf,
-                           (device->state->hsa.hsa_system_get_info != NULL)
-                               ? "HSA_AMD_SYSTEM_INFO_DMABUF_SUPPORTED %d"
-                               : "no libhsa-runtime64; hipMemGetHandleForAddressRange %d",
-                           dmabuf);
-    memspan_capability_set(info, MEMSPAN_CAN_RDMA, dmabuf || peer_memory, "dma-buf %s; %s %s",
-                           dmabuf ? "yes" : "no", PEER_MEMORY, peer_memory ? "there" : "absent");
-    memspan_capability_set(info, MEMSPAN_CAN_KERNELS, hip_has_kernels(device->state),
-                           device->state->has_compiler ? "libhiprtc compiles them"
-                                                       : "there is no libhiprtc");
+    msp_capability_set(info, MEMSPAN_CAN_IPC, ipc, "the driver %s hipIpcGetMemHandle",
+                       ipc ? "has" : "lacks");
+    msp_capability_set(info, MEMSPAN_CAN_DMABUF, dmabuf,
+                       (device->state->hsa.hsa_system_get_info != NULL)
+                           ? "HSA_AMD_SYSTEM_INFO_DMABUF_SUPPORTED %d"
+                           : "no libhsa-runtime64; hipMemGetHandleForAddressRange %d",
+                       dmabuf);
+    msp_capability_set(info, MEMSPAN_CAN_RDMA, dmabuf || peer_memory, "dma-buf %s; %s %s",
+                       dmabuf ? "yes" : "no", PEER_MEMORY, peer_memory ? "there" : "absent");
+    msp_capability_set(info, MEMSPAN_CAN_KERNELS, hip_has_kernels(device->state),
+                       device->state->has_compiler ? "libhiprtc compiles them"
+                                                   : "there is no libhiprtc");
 }
 
 /* Only what is known of the generation is said: an unknown device may be one that can. */
@@ -95,22 +94,22 @@ static void fill_modes(struct hip_device *device)
 
     hip_xnack_words(device, words, sizeof(words));
     snprintf(source, sizeof(source), "PageableMemoryAccess %d: %s", f->pageable, words);
-    memspan_mode_set(info, "XNACK", f->pageable && !f->host_page_tables, source,
-                     f->host_page_tables ? "not needed: the device uses the host's page tables"
-                                         : xnack_remedy(f));
-    memspan_mode_set(info, "fine-grained device memory", f->fine_grain && !device->state->coarse,
-                     f->fine_grain ? (device->state->coarse ? "large BAR; MEMSPAN_HIP_GRAIN=coarse"
-                                                            : "large BAR; MEMSPAN_HIP_GRAIN=fine")
-                                   : "IsLargeBar 0, or no hipExtMallocWithFlags",
-                     f->fine_grain
-                         ? (device->state->coarse ? "MEMSPAN_HIP_GRAIN=fine" : "")
-                         : "large BAR (Resizable BAR, above-4G decoding) is set in the firmware");
-    memspan_mode_set(info, "concurrent managed access", f->concurrent && !coarse,
-                     !f->concurrent ? "ConcurrentManagedAccess 0"
-                                    : (coarse ? "advised coarse-grained by MEMSPAN_HIP_GRAIN=coarse"
-                                              : "ConcurrentManagedAccess 1"),
-                     !f->concurrent ? "it takes Linux's HMM in the kernel's amdgpu"
-                                    : (coarse ? "MEMSPAN_HIP_GRAIN=fine" : ""));
+    msp_mode_set(info, "XNACK", f->pageable && !f->host_page_tables, source,
+                 f->host_page_tables ? "not needed: the device uses the host's page tables"
+                                     : xnack_remedy(f));
+    msp_mode_set(info, "fine-grained device memory", f->fine_grain && !device->state->coarse,
+                 f->fine_grain ? (device->state->coarse ? "large BAR; MEMSPAN_HIP_GRAIN=coarse"
+                                                        : "large BAR; MEMSPAN_HIP_GRAIN=fine")
+                               : "IsLargeBar 0, or no hipExtMallocWithFlags",
+                 f->fine_grain
+                     ? (device->state->coarse ? "MEMSPAN_HIP_GRAIN=fine" : "")
+                     : "large BAR (Resizable BAR, above-4G decoding) is set in the firmware");
+    msp_mode_set(info, "concurrent managed access", f->concurrent && !coarse,
+                 !f->concurrent ? "ConcurrentManagedAccess 0"
+                                : (coarse ? "advised coarse-grained by MEMSPAN_HIP_GRAIN=coarse"
+                                          : "ConcurrentManagedAccess 1"),
+                 !f->concurrent ? "it takes Linux's HMM in the kernel's amdgpu"
+                                : (coarse ? "MEMSPAN_HIP_GRAIN=fine" : ""));
 }
 
 void hip_device_fill_capabilities(struct hip_device *device)
@@ -122,8 +121,8 @@ void hip_device_fill_capabilities(struct hip_device *device)
     fill_modes(device);
     for (bit = 1; !device->facts.unified_addressing && (bit <= MEMSPAN_CAN_UNIFIED_PHYSICAL);
          bit <<= 1) {
-        memspan_capability_set(&device->info, bit, false,
-                               "UnifiedAddressing 0: an address would mean something else");
+        msp_capability_set(&device->info, bit, false,
+                           "UnifiedAddressing 0: an address would mean something else");
     }
 }
 

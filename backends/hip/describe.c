@@ -63,7 +63,7 @@ static void read_node(const char *folder, int node, const char *file, char *text
     char path[256];
 
     snprintf(path, sizeof(path), "%s/%d/%s", folder, node, file);
-    if (memspan_file_read(path, text, size) < 0) {
+    if (msp_file_read(path, text, size) < 0) {
         text[0] = '\0';
     }
 }
@@ -74,7 +74,7 @@ static bool is_processor(const char *folder, int node)
     char text[4096];
 
     read_node(folder, node, "properties", text, sizeof(text));
-    return memspan_text_field(text, "cpu_cores_count", &cores) && (cores > 0);
+    return msp_text_field(text, "cpu_cores_count", &cores) && (cores > 0);
 }
 
 /* Whether a link of the node to a processor is xGMI. */
@@ -94,8 +94,8 @@ static bool has_xgmi(const char *folder, int node)
         if (text[0] == '\0') {
             return false;
         }
-        if (memspan_text_field(text, "type", &type) && (type == XGMI) &&
-            memspan_text_field(text, "node_to", &to) && is_processor(folder, (int)to)) {
+        if (msp_text_field(text, "type", &type) && (type == XGMI) &&
+            msp_text_field(text, "node_to", &to) && is_processor(folder, (int)to)) {
             return true;
         }
     }
@@ -125,10 +125,9 @@ struct hip_node hip_node_find(const char *folder, const char *pci_address)
         }
         read_node(folder, node, "properties", text, sizeof(text));
         /* No GPU has 0, processors do. */
-        if (memspan_text_field(text, "gfx_target_version", &version) && (version != 0) &&
-            memspan_text_field(text, "location_id", &at) &&
-            ((at & ~7u) == (bus << 8 | slot << 3)) && memspan_text_field(text, "domain", &space) &&
-            (space == domain)) {
+        if (msp_text_field(text, "gfx_target_version", &version) && (version != 0) &&
+            msp_text_field(text, "location_id", &at) && ((at & ~7u) == (bus << 8 | slot << 3)) &&
+            msp_text_field(text, "domain", &space) && (space == domain)) {
             found.target    = (unsigned)version;
             found.host_xgmi = has_xgmi(folder, node);
             return found;
@@ -230,7 +229,7 @@ static void fill_bus(struct hip_device *device)
     for (at = info->pci_address; *at != '\0'; at++) {
         *at = (char)tolower((unsigned char)*at);
     }
-    info->numa_node = memspan_driver_node_at(info->pci_address);
+    info->numa_node = msp_driver_node_at(info->pci_address);
 }
 
 static void fill_sizes(struct hip_device *device)
@@ -248,7 +247,7 @@ static void fill_sizes(struct hip_device *device)
              (total == 0) ? "" : "driver");
     info->alloc_max_bytes = info->capacity_bytes;
     info->free_bytes      = MEMSPAN_UNKNOWN;
-    info->page_size_bytes = memspan_page_size();
+    info->page_size_bytes = msp_page_size();
 }
 
 static void fill_peer(struct hip_state *state, int from, int home)
@@ -372,7 +371,7 @@ static uint64_t free_bytes(const struct hip_device *device)
     int before;
 
     if (device->facts.integrated) {
-        return memspan_driver_host_available();
+        return msp_driver_host_available();
     }
     if (hip_enter(device->state, device->ordinal, &entered, &before) != MEMSPAN_OK) {
         hip_log_record(device->state, MEMSPAN_LOG_WARN, "free memory of a device");
@@ -394,6 +393,6 @@ memspan_status_t hip_device_describe(void *state, int ordinal, memspan_device_in
     if (status != MEMSPAN_OK) {
         return status;
     }
-    memspan_driver_describe(&device->info, free_bytes(device), info_p);
+    msp_driver_describe(&device->info, free_bytes(device), info_p);
     return MEMSPAN_OK;
 }

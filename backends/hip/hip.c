@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-extern const memspan_backend_t memspan_backend_hip;
+extern const memspan_backend_t msp_backend_hip;
 
 static void drop_registrations(struct hip_state *state)
 {
@@ -60,7 +60,7 @@ static int count_devices(void *state)
     return ((const struct hip_state *)state)->device_count;
 }
 
-const memspan_backend_t memspan_backend_hip = {
+const memspan_backend_t msp_backend_hip = {
     .abi              = MEMSPAN_BACKEND_ABI,
     .struct_size      = sizeof(memspan_backend_t),
     .name             = HIP_NAME,

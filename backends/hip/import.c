@@ -285,7 +285,7 @@ static void try_types(struct hip_state *state, const void *page)
 
 void hip_try_page(struct hip_state *state)
 {
-    size_t size = memspan_page_size();
+    size_t size = msp_page_size();
     void *page  = MAP_FAILED;
     hip_result_t code;
     int i;

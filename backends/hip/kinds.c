@@ -48,18 +48,18 @@ static void offer_managed(struct hip_device *device)
     char words[64];
 
     if (!f->managed) {
-        memspan_driver_offer(&device->info, MEMSPAN_KIND_MANAGED, false, "not offered: %s",
-                             (device->state->hip.hipMallocManaged == NULL)
-                                 ? "the driver has no hipMallocManaged"
-                                 : "the driver answers ManagedMemory 0 (it takes Linux's HMM)");
+        msp_driver_offer(&device->info, MEMSPAN_KIND_MANAGED, false, "not offered: %s",
+                         (device->state->hip.hipMallocManaged == NULL)
+                             ? "the driver has no hipMallocManaged"
+                             : "the driver answers ManagedMemory 0 (it takes Linux's HMM)");
         return;
     }
-    memspan_driver_offer(
-        &device->info, MEMSPAN_KIND_MANAGED, true, "hipMallocManaged, %s; %s; %s",
-        hip_managed_is_coarse(device) ? "coarse" : "fine",
-        f->integrated ? "one memory with the host"
-                      : (f->pageable ? "pages move by faults" : "pages move by prefetch only"),
-        hip_xnack_words(device, words, sizeof(words)));
+    msp_driver_offer(&device->info, MEMSPAN_KIND_MANAGED, true, "hipMallocManaged, %s; %s; %s",
+                     hip_managed_is_coarse(device) ? "coarse" : "fine",
+                     f->integrated
+                         ? "one memory with the host"
+                         : (f->pageable ? "pages move by faults" : "pages move by prefetch only"),
+                     hip_xnack_words(device, words, sizeof(words)));
     if (!f->integrated) {
         device->info.kinds_migratable |= 1u << MEMSPAN_KIND_MANAGED;
     }
@@ -72,7 +72,7 @@ static void offer_coherent(struct hip_device *device)
 
     hip_xnack_words(device, words, sizeof(words));
     if (f->pageable) {
-        memspan_driver_offer(
+        msp_driver_offer(
             &device->info, MEMSPAN_KIND_COHERENT, true, "host pages%s; %s (PageableMemoryAccess 1)",
             (f->integrated || f->host_page_tables) ? "" : "; they move by faults", words);
         if (!f->integrated) {
@@ -81,13 +81,13 @@ static void offer_coherent(struct hip_device *device)
         return;
     }
     if (f->fine_grain) {
-        memspan_driver_offer(&device->info, MEMSPAN_KIND_COHERENT, true,
-                             "fine-grained, of the device (large BAR) or the host; plain pages: %s",
-                             words);
+        msp_driver_offer(&device->info, MEMSPAN_KIND_COHERENT, true,
+                         "fine-grained, of the device (large BAR) or the host; plain pages: %s",
+                         words);
         return;
     }
-    memspan_driver_offer(&device->info, MEMSPAN_KIND_COHERENT, false,
-                         "not offered: %s; no large BAR; host-pinned serves", words);
+    msp_driver_offer(&device->info, MEMSPAN_KIND_COHERENT, false,
+                     "not offered: %s; no large BAR; host-pinned serves", words);
 }
 
 void hip_device_fill_kinds(struct hip_device *device)
@@ -95,28 +95,26 @@ void hip_device_fill_kinds(struct hip_device *device)
     const struct hip_facts *f = &device->facts;
 
     hip_device_fill_capabilities(device);
-    memspan_driver_offer(&device->info, MEMSPAN_KIND_NONE, false, "%s", "");
-    memspan_driver_offer(&device->info, MEMSPAN_KIND_HOST, false,
-                         "not offered: the host's own backend has it");
+    msp_driver_offer(&device->info, MEMSPAN_KIND_NONE, false, "%s", "");
+    msp_driver_offer(&device->info, MEMSPAN_KIND_HOST, false,
+                     "not offered: the host's own backend has it");
     if (!f->unified_addressing) {
         int kind;
         for (kind = MEMSPAN_KIND_HOST_PINNED; kind < MEMSPAN_KIND_COUNT; kind++) {
-            memspan_driver_offer(
+            msp_driver_offer(
                 &device->info, (memspan_kind_t)kind, false,
                 "not offered: UnifiedAddressing 0, an address would mean something else");
         }
         return;
     }
-    memspan_driver_offer(
-        &device->info, MEMSPAN_KIND_DEVICE, true, "%s",
-        (device->state->coarse || !f->fine_grain)
-            ? "hipMalloc, coarse-grained: others see writes after a kernel has ended"
-            : "hipExtMallocWithFlags, fine-grained (MEMSPAN_HIP_GRAIN=fine)");
-    memspan_driver_offer(&device->info, MEMSPAN_KIND_HOST_PINNED, true,
-                         "hipHostMalloc, portable, mapped, coherent; %s",
-                         f->host_atomics
-                             ? "atomics with the host (HostNativeAtomicSupported 1)"
-                             : "no atomics with the host (HostNativeAtomicSupported 0)");
+    msp_driver_offer(&device->info, MEMSPAN_KIND_DEVICE, true, "%s",
+                     (device->state->coarse || !f->fine_grain)
+                         ? "hipMalloc, coarse-grained: others see writes after a kernel has ended"
+                         : "hipExtMallocWithFlags, fine-grained (MEMSPAN_HIP_GRAIN=fine)");
+    msp_driver_offer(&device->info, MEMSPAN_KIND_HOST_PINNED, true,
+                     "hipHostMalloc, portable, mapped, coherent; %s",
+                     f->host_atomics ? "atomics with the host (HostNativeAtomicSupported 1)"
+                                     : "no atomics with the host (HostNativeAtomicSupported 0)");
     offer_managed(device);
     offer_coherent(device);
 }

@@ -74,16 +74,16 @@ static memspan_status_t check_kernel(const struct hip_state *state)
 }
 
 /* A library beside libamdhip64, or the part of it that libamdhip64 has. False is no error. */
-static bool open_beside(const char *const *sonames, const struct memspan_dl_symbol *symbols,
+static bool open_beside(const char *const *sonames, const struct msp_dl_symbol *symbols,
                         size_t count, void *calls)
 {
-    struct memspan_error_saved saved;
+    struct msp_error_saved saved;
     void *library = NULL;
     memspan_status_t status;
 
-    memspan_error_save(&saved);
-    status = memspan_dl_open(HIP_NAME, sonames, symbols, count, calls, &library);
-    memspan_error_restore(&saved);
+    msp_error_save(&saved);
+    status = msp_dl_open(HIP_NAME, sonames, symbols, count, calls, &library);
+    msp_error_restore(&saved);
     return status == MEMSPAN_OK;
 }
 
@@ -91,7 +91,7 @@ static void open_compiler(struct hip_state *state)
 {
 #define COMPILER_SYMBOL(name, optional, result, arguments)                                         \
     HIP_SYMBOL(hip_compiler_calls, name, optional),
-    static const struct memspan_dl_symbol symbols[] = {HIP_COMPILER_MAP(COMPILER_SYMBOL)};
+    static const struct msp_dl_symbol symbols[] = {HIP_COMPILER_MAP(COMPILER_SYMBOL)};
 #undef COMPILER_SYMBOL
     size_t count = sizeof(symbols) / sizeof(symbols[0]);
     char own[32];
@@ -114,7 +114,7 @@ static void open_compiler(struct hip_state *state)
 static void open_hsa(struct hip_state *state)
 {
 #define HSA_SYMBOL(name, optional, result, arguments) HIP_SYMBOL(hip_hsa_calls, name, optional),
-    static const struct memspan_dl_symbol symbols[] = {HIP_HSA_MAP(HSA_SYMBOL)};
+    static const struct msp_dl_symbol symbols[] = {HIP_HSA_MAP(HSA_SYMBOL)};
 #undef HSA_SYMBOL
     static const char *const sonames[] = {"libhsa-runtime64.so.1", NULL};
     bool supported                     = false;
@@ -138,7 +138,7 @@ memspan_status_t hip_library_open(struct hip_state *state)
     static const char *const sonames[] = {"libamdhip64.so.7", "libamdhip64.so.6",
                                           "libamdhip64.so.5", NULL};
 #define RUNTIME_SYMBOL(name, optional, result, arguments) HIP_SYMBOL(hip_calls, name, optional),
-    static const struct memspan_dl_symbol symbols[] = {HIP_CALL_MAP(RUNTIME_SYMBOL)};
+    static const struct msp_dl_symbol symbols[] = {HIP_CALL_MAP(RUNTIME_SYMBOL)};
 #undef RUNTIME_SYMBOL
     void *library           = NULL; /* stays in the process: it leaves threads behind */
     memspan_status_t status = check_kernel(state);
@@ -147,11 +147,11 @@ memspan_status_t hip_library_open(struct hip_state *state)
     if (status != MEMSPAN_OK) {
         return status;
     }
-    status = memspan_dl_open(HIP_NAME, sonames, symbols, sizeof(symbols) / sizeof(symbols[0]),
-                             &state->hip, &library);
+    status = msp_dl_open(HIP_NAME, sonames, symbols, sizeof(symbols) / sizeof(symbols[0]),
+                         &state->hip, &library);
     if (status != MEMSPAN_OK) {
         return (memspan_error_last()->hint[0] == '\0')
-                   ? memspan_error_hint("install ROCm's HIP runtime (libamdhip64.so.7, .6 or .5)")
+                   ? msp_error_hint("install ROCm's HIP runtime (libamdhip64.so.7, .6 or .5)")
                    : status;
     }
     code = state->hip.hipInit(0);

@@ -169,10 +169,10 @@ memspan_status_t hip_ipc_close(void *state, int ordinal, const memspan_block_t *
 static memspan_status_t export_by_hip(struct hip_device *device, const void *address,
                                       size_t size_bytes, int *fd_p, uint64_t *offset_p)
 {
-    uintptr_t page    = memspan_page_size();
+    uintptr_t page    = msp_page_size();
     uintptr_t base    = (uintptr_t)hip_block_base(device->state, address);
     uintptr_t start   = ((base != 0) ? base : (uintptr_t)address) & ~(page - 1);
-    size_t whole      = memspan_round_up((uintptr_t)address - start + size_bytes, page);
+    size_t whole      = msp_round_up((uintptr_t)address - start + size_bytes, page);
     int fd            = -1;
     hip_result_t code = device->state->hip.hipMemGetHandleForAddressRange(
         &fd, (void *)start, whole, HIP_RANGE_HANDLE_DMA_BUF_FD, 0);

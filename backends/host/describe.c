@@ -29,10 +29,10 @@ static void describe_system(memspan_device_info_t *info)
 
 static void describe_memory(memspan_device_info_t *info)
 {
-    struct memspan_memory_limits limits;
+    struct msp_memory_limits limits;
     struct rlimit space;
 
-    memspan_memory_limits_read(&limits);
+    msp_memory_limits_read(&limits);
     info->capacity_bytes  = limits.capacity_bytes;
     info->free_bytes      = limits.free_bytes;
     info->alloc_max_bytes = limits.capacity_bytes;
@@ -61,8 +61,8 @@ static void describe_kinds(memspan_device_info_t *info)
              "a device's kind: the host's own memory is its host memory");
 
     host_lock_limits_read(&lock);
-    memspan_text_from_size(limit, sizeof(limit), lock.limit_bytes);
-    memspan_text_from_size(locked, sizeof(locked), lock.locked_bytes);
+    msp_text_from_size(limit, sizeof(limit), lock.limit_bytes);
+    msp_text_from_size(locked, sizeof(locked), lock.locked_bytes);
     if (lock.limit_bytes == 0) {
         snprintf(info->kind_note[MEMSPAN_KIND_HOST_PINNED], note_size,
                  "not offered: this process may lock no memory (RLIMIT_MEMLOCK is 0)");
@@ -84,23 +84,23 @@ static void describe_capabilities(memspan_device_info_t *info)
 {
     static const char itself[] = "it is the host";
 
-    memspan_capability_set(info, MEMSPAN_CAN_SHARE_ADDRESSES, true, "%s", itself);
-    memspan_capability_set(info, MEMSPAN_CAN_ACCESS_CONCURRENT, true, "%s", itself);
-    memspan_capability_set(info, MEMSPAN_CAN_ACCESS_PAGEABLE, true, "%s", itself);
-    memspan_capability_set(info, MEMSPAN_CAN_HOST_ATOMICS, true, "%s", itself);
-    memspan_capability_set(info, MEMSPAN_CAN_IMPORT, false, "its pages are imported by others");
-    memspan_capability_set(info, MEMSPAN_CAN_PREFETCH, false,
-                           "nothing of it moves but by the kernel's own choice");
-    memspan_capability_set(info, MEMSPAN_CAN_IPC, false,
-                           "private pages of mmap; memory of the symmetric heap is a memfd");
-    memspan_capability_set(info, MEMSPAN_CAN_DMABUF, false,
-                           "host pages are no dma-buf; a network library registers them as they "
-                           "are");
-    memspan_capability_set(info, MEMSPAN_CAN_RDMA, false,
-                           "not asked of here: a network library registers plain host pages");
-    memspan_capability_set(info, MEMSPAN_CAN_KERNELS, true,
-                           "functions of the library, in the calling thread");
-    memspan_capability_set(info, MEMSPAN_CAN_UNIFIED_PHYSICAL, true, "%s", itself);
+    msp_capability_set(info, MEMSPAN_CAN_SHARE_ADDRESSES, true, "%s", itself);
+    msp_capability_set(info, MEMSPAN_CAN_ACCESS_CONCURRENT, true, "%s", itself);
+    msp_capability_set(info, MEMSPAN_CAN_ACCESS_PAGEABLE, true, "%s", itself);
+    msp_capability_set(info, MEMSPAN_CAN_HOST_ATOMICS, true, "%s", itself);
+    msp_capability_set(info, MEMSPAN_CAN_IMPORT, false, "its pages are imported by others");
+    msp_capability_set(info, MEMSPAN_CAN_PREFETCH, false,
+                       "nothing of it moves but by the kernel's own choice");
+    msp_capability_set(info, MEMSPAN_CAN_IPC, false,
+                       "private pages of mmap; memory of the symmetric heap is a memfd");
+    msp_capability_set(info, MEMSPAN_CAN_DMABUF, false,
+                       "host pages are no dma-buf; a network library registers them as they "
+                       "are");
+    msp_capability_set(info, MEMSPAN_CAN_RDMA, false,
+                       "not asked of here: a network library registers plain host pages");
+    msp_capability_set(info, MEMSPAN_CAN_KERNELS, true,
+                       "functions of the library, in the calling thread");
+    msp_capability_set(info, MEMSPAN_CAN_UNIFIED_PHYSICAL, true, "%s", itself);
 }
 
 memspan_status_t host_describe(void *state, int ordinal, memspan_device_info_t *info_p)
@@ -120,7 +120,7 @@ memspan_status_t host_describe(void *state, int ordinal, memspan_device_info_t *
         .ordinal         = 0,
         .uid             = "HOST",
         .numa_node       = -1,
-        .page_size_bytes = memspan_page_size(),
+        .page_size_bytes = msp_page_size(),
     };
     memcpy(info.backend, info_p->backend, sizeof(info.backend));
     describe_system(&info);

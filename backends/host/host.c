@@ -53,8 +53,8 @@ static memspan_reach_t host_reach(void *state, int home, memspan_kind_t kind, in
     return (memspan_reach_t){MEMSPAN_ACCESS_NONE, MEMSPAN_COHERENCE_NONE};
 }
 
-extern const memspan_backend_t memspan_backend_host;
-const memspan_backend_t memspan_backend_host = {
+extern const memspan_backend_t msp_backend_host;
+const memspan_backend_t msp_backend_host = {
     .abi             = MEMSPAN_BACKEND_ABI,
     .struct_size     = sizeof(memspan_backend_t),
     .name            = "host",

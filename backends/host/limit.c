@@ -24,9 +24,9 @@ void host_lock_limits_read(struct host_lock_limits *limits_p)
     if ((getrlimit(RLIMIT_MEMLOCK, &limit) == 0) && (limit.rlim_cur != RLIM_INFINITY)) {
         limits.limit_bytes = limit.rlim_cur;
     }
-    memspan_file_read("/proc/self/status", text, sizeof(text));
-    memspan_text_field(text, "VmLck", &limits.locked_bytes);
-    memspan_text_line(text, "CapEff", word, sizeof(word));
+    msp_file_read("/proc/self/status", text, sizeof(text));
+    msp_text_field(text, "VmLck", &limits.locked_bytes);
+    msp_text_line(text, "CapEff", word, sizeof(word));
     if ((sscanf(word, "%llx", &capabilities) == 1) && ((capabilities >> CAP_IPC_LOCK_BIT) & 1u)) {
         limits.limit_bytes = UINT64_MAX;
     }
@@ -40,8 +40,8 @@ static memspan_status_t refuse_limit(const struct host *host, const memspan_bloc
     char locked[32];
     char hint[160];
 
-    memspan_text_from_size(limit, sizeof(limit), lock->limit_bytes);
-    memspan_text_from_size(locked, sizeof(locked), lock->locked_bytes);
+    msp_text_from_size(limit, sizeof(limit), lock->limit_bytes);
+    msp_text_from_size(locked, sizeof(locked), lock->locked_bytes);
     snprintf(hint, sizeof(hint),
              "raise it (ulimit -l, LimitMEMLOCK= of a service, docker --ulimit memlock=), or grant "
              "CAP_IPC_LOCK");
@@ -55,22 +55,22 @@ static memspan_status_t refuse_limit(const struct host *host, const memspan_bloc
 memspan_status_t host_check_room(const struct host *host, size_t size_bytes)
 {
     enum { WORTH_A_LOOK = 1 << 20 };
-    struct memspan_memory_limits limits;
+    struct msp_memory_limits limits;
     char wanted[32];
     char room[32];
 
     if (size_bytes < WORTH_A_LOOK) {
         return MEMSPAN_OK;
     }
-    memspan_memory_limits_read(&limits);
+    msp_memory_limits_read(&limits);
     if (size_bytes <= limits.free_bytes) {
         return MEMSPAN_OK;
     }
     return host->services->fail(
         MEMSPAN_ERR_NO_MEMORY, "host", "", 0, "", "ask for less, or for memory that is not pinned",
         "pinning %s needs them at once; %s are free (%s)",
-        memspan_text_from_size(wanted, sizeof(wanted), size_bytes),
-        memspan_text_from_size(room, sizeof(room), limits.free_bytes), limits.source);
+        msp_text_from_size(wanted, sizeof(wanted), size_bytes),
+        msp_text_from_size(room, sizeof(room), limits.free_bytes), limits.source);
 }
 
 memspan_status_t host_lock(const struct host *host, const memspan_block_t *block)
@@ -82,7 +82,7 @@ memspan_status_t host_lock(const struct host *host, const memspan_block_t *block
     if (status != MEMSPAN_OK) {
         return status;
     }
-    if (memspan_pages_lock(block->address, block->size_bytes) == 0) {
+    if (msp_pages_lock(block->address, block->size_bytes) == 0) {
         return MEMSPAN_OK;
     }
     error = errno;

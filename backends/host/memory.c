@@ -8,7 +8,7 @@
 #include "backends/host/host.h"
 #include "core/base/platform.h"
 #include "core/base/text.h"
-#include "core/base/topology.h"
+#include "core/topology/topology.h"
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -35,11 +35,11 @@ static memspan_status_t check_request(const struct host *host, int ordinal,
         return refuse(host, "size in bytes out of range", request->size_bytes);
     }
     if ((request->align_bytes != 0) &&
-        (!memspan_is_power_of_two(request->align_bytes) || (request->align_bytes > SIZE_MAX / 4))) {
+        (!msp_is_power_of_two(request->align_bytes) || (request->align_bytes > SIZE_MAX / 4))) {
         return refuse(host, "alignment is no power of two, or out of range", request->align_bytes);
     }
-    if ((request->page_size_bytes != 0) && (!memspan_is_power_of_two(request->page_size_bytes) ||
-                                            (request->page_size_bytes < memspan_page_size()) ||
+    if ((request->page_size_bytes != 0) && (!msp_is_power_of_two(request->page_size_bytes) ||
+                                            (request->page_size_bytes < msp_page_size()) ||
                                             (request->page_size_bytes > SIZE_MAX / 4))) {
         return refuse(host, "page size is no power of two, or less than a page",
                       request->page_size_bytes);
@@ -66,7 +66,7 @@ static size_t choose_page_size(const struct host *host, const memspan_request_t 
 void host_advise(const struct host *host, const memspan_request_t *request,
                  const memspan_block_t *block)
 {
-    if (block->page_size_bytes > memspan_page_size()) {
+    if (block->page_size_bytes > msp_page_size()) {
         return;
     }
     if (request->page_size_bytes != 0) {
@@ -82,7 +82,7 @@ static memspan_status_t map_block(const struct host *host, const memspan_request
 {
     size_t page_size = choose_page_size(host, request);
     size_t align =
-        (request->align_bytes > memspan_page_size()) ? request->align_bytes : memspan_page_size();
+        (request->align_bytes > msp_page_size()) ? request->align_bytes : msp_page_size();
     memspan_status_t status;
 
     if ((page_size == 0) && (host->huge_pages != HUGE_PAGES_OFF) &&
@@ -100,7 +100,7 @@ static memspan_status_t map_block(const struct host *host, const memspan_request
     if (status != MEMSPAN_OK) {
         return status;
     }
-    block->page_size_bytes = (page_size == 0) ? memspan_page_size() : page_size;
+    block->page_size_bytes = (page_size == 0) ? msp_page_size() : page_size;
     return MEMSPAN_OK;
 }
 
@@ -132,7 +132,7 @@ memspan_status_t host_alloc(void *state, int ordinal, const memspan_request_t *r
              ((request->flags & MEMSPAN_REQUEST_PINNED) != 0);
     if ((status == MEMSPAN_OK) && pinned) {
         if (!host_place_is_wanted(request)) {
-            memspan_topology_hold(block.address, block.size_bytes);
+            msp_topology_hold(block.address, block.size_bytes);
         }
         status = host_lock(host, &block);
     }

@@ -25,7 +25,7 @@ static uint64_t read_pool(size_t page_size_bytes, const char *name)
 
     snprintf(path, sizeof(path), "/sys/kernel/mm/hugepages/hugepages-%zukB/%s",
              page_size_bytes >> 10, name);
-    return memspan_file_number(path, &count) ? count : UINT64_MAX;
+    return msp_file_number(path, &count) ? count : UINT64_MAX;
 }
 
 bool host_pages_reserved(size_t size_bytes, size_t page_size_bytes)
@@ -46,7 +46,7 @@ static memspan_status_t refuse_huge(const struct host *host, size_t size_bytes,
     char page[32];
     char hint[160];
 
-    memspan_text_from_size(page, sizeof(page), page_size_bytes);
+    msp_text_from_size(page, sizeof(page), page_size_bytes);
     if (total == UINT64_MAX) {
         return host->services->fail(MEMSPAN_ERR_UNSUPPORTED, "host", "mmap", error,
                                     strerrordesc_np(error),
@@ -70,13 +70,13 @@ static memspan_status_t refuse_plain(const struct host *host, size_t size_bytes,
     return host->services->fail(
         MEMSPAN_ERR_NO_MEMORY, "host", "mmap", error, strerrordesc_np(error),
         "limits that count: ulimit -v, vm.overcommit_memory and vm.max_map_count",
-        "no address range of %s", memspan_text_from_size(size, sizeof(size), size_bytes));
+        "no address range of %s", msp_text_from_size(size, sizeof(size), size_bytes));
 }
 
 /* Gives back what lies outside [aligned, aligned + size) of a mapping. */
 static void *trim(char *mapping, size_t mapped_bytes, size_t size_bytes, size_t align_bytes)
 {
-    char *aligned = (char *)memspan_round_up((uintptr_t)mapping, align_bytes);
+    char *aligned = (char *)msp_round_up((uintptr_t)mapping, align_bytes);
     size_t before = (size_t)(aligned - mapping);
     size_t after  = mapped_bytes - before - size_bytes;
 
@@ -116,9 +116,9 @@ static void *map_aligned(size_t size_bytes, size_t align_bytes, size_t slack_byt
 memspan_status_t host_pages_map(const struct host *host, size_t size_bytes, size_t align_bytes,
                                 size_t page_size_bytes, void **address_p, size_t *size_p)
 {
-    bool huge         = (page_size_bytes > memspan_page_size());
-    size_t page_bytes = huge ? page_size_bytes : memspan_page_size();
-    size_t size       = memspan_round_up(size_bytes, page_bytes);
+    bool huge         = (page_size_bytes > msp_page_size());
+    size_t page_bytes = huge ? page_size_bytes : msp_page_size();
+    size_t size       = msp_round_up(size_bytes, page_bytes);
     size_t slack      = (align_bytes > page_bytes) ? align_bytes - page_bytes : 0;
     int flags         = MAP_PRIVATE | MAP_ANONYMOUS;
     void *mapping;

@@ -10,7 +10,7 @@
 #include "core/base/error.h"
 #include "core/base/platform.h"
 #include "core/base/text.h"
-#include "core/base/topology.h"
+#include "core/topology/topology.h"
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -38,10 +38,10 @@ static memspan_status_t check_nodes(const struct host *host, const memspan_reque
 
     for (i = 0; i < count; i++) {
         int node = parts ? request->parts[i].node : request->nodes[i];
-        if (!memspan_topology_node_exists(node) && !memspan_topology_is_foreign()) {
+        if (!msp_topology_node_exists(node) && !msp_topology_is_foreign()) {
             return host->services->fail(MEMSPAN_ERR_NOT_FOUND, "host", "", 0, "", NULL,
                                         "no memory on NUMA node %d; nodes with memory: %s", node,
-                                        memspan_topology_memory_list());
+                                        msp_topology_memory_list());
         }
     }
     return MEMSPAN_OK;
@@ -50,7 +50,7 @@ static memspan_status_t check_nodes(const struct host *host, const memspan_reque
 /* Where there is one node, everything is on it, and no call is needed to make it so. */
 static bool is_given_by_fact(void)
 {
-    return (memspan_topology_memory_nodes() == 1) && !memspan_topology_is_foreign();
+    return (msp_topology_memory_nodes() == 1) && !msp_topology_is_foreign();
 }
 
 static memspan_status_t bind_range(const memspan_request_t *request, char *address,
@@ -60,13 +60,13 @@ static memspan_status_t bind_range(const memspan_request_t *request, char *addre
     if ((size_bytes == 0) || is_given_by_fact()) {
         return MEMSPAN_OK;
     }
-    return memspan_topology_bind(address, size_bytes, nodes, node_count, interleave,
-                                 is_strict(request));
+    return msp_topology_bind(address, size_bytes, nodes, node_count, interleave,
+                             is_strict(request));
 }
 
 static memspan_status_t check_room(const struct host *host, int node, size_t size_bytes)
 {
-    uint64_t room = memspan_topology_node_free(node);
+    uint64_t room = msp_topology_node_free(node);
     char wanted[32];
     char left[32];
 
@@ -77,8 +77,8 @@ static memspan_status_t check_room(const struct host *host, int node, size_t siz
     return host->services->fail(MEMSPAN_ERR_NO_MEMORY, "host", "", 0, "",
                                 "ask without strict placement, or for less",
                                 "node %d is full: %s wanted, %s free", node,
-                                memspan_text_from_size(wanted, sizeof(wanted), size_bytes),
-                                memspan_text_from_size(left, sizeof(left), room));
+                                msp_text_from_size(wanted, sizeof(wanted), size_bytes),
+                                msp_text_from_size(left, sizeof(left), room));
 }
 
 /* The first node with room; strict requests fail when there is none. */
@@ -89,7 +89,7 @@ static memspan_status_t choose_any(const struct host *host, const memspan_reques
 
     if ((request->node_count > 1) || is_strict(request)) {
         for (i = 0; i < request->node_count; i++) {
-            if (size_bytes <= memspan_topology_node_free(request->nodes[i])) {
+            if (size_bytes <= msp_topology_node_free(request->nodes[i])) {
                 *node_p = request->nodes[i];
                 return MEMSPAN_OK;
             }
@@ -109,8 +109,7 @@ static memspan_status_t place_on_one(const struct host *host, const memspan_requ
     int node                = -1;
 
     if (request->spread == MEMSPAN_SPREAD_NEAREST) {
-        node = memspan_topology_nearest(memspan_topology_node_here(), request->nodes,
-                                        request->node_count);
+        node = msp_topology_nearest(msp_topology_node_here(), request->nodes, request->node_count);
         if (is_strict(request)) {
             status = check_room(host, node, block->size_bytes);
         }
@@ -164,7 +163,7 @@ static memspan_status_t refuse_parts(const struct host *host, size_t count)
 static memspan_status_t place_interleaved(const struct host *host, const memspan_request_t *request,
                                           const memspan_block_t *block)
 {
-    size_t part  = memspan_round_up(request->part_size_bytes, block->page_size_bytes);
+    size_t part  = msp_round_up(request->part_size_bytes, block->page_size_bytes);
     size_t count = (part == 0) ? 0 : block->size_bytes / part;
     char *at     = block->address;
     size_t left  = block->size_bytes;
@@ -230,7 +229,7 @@ static memspan_status_t place_parts(const struct host *host, const memspan_reque
     for (i = 0; i < request->part_count; i++) {
         const memspan_part_t *part = &request->parts[i];
         /* The last part may end within a page; it has the page whole. */
-        size_t run              = memspan_round_up(part->size_bytes, block->page_size_bytes);
+        size_t run              = msp_round_up(part->size_bytes, block->page_size_bytes);
         memspan_status_t status = MEMSPAN_OK;
 
         if (is_strict(request)) {
@@ -252,7 +251,7 @@ static memspan_status_t place_parts(const struct host *host, const memspan_reque
 static memspan_status_t touch_huge(const struct host *host, const memspan_block_t *block)
 {
 #ifdef MADV_POPULATE_WRITE
-    if ((block->page_size_bytes > memspan_page_size()) &&
+    if ((block->page_size_bytes > msp_page_size()) &&
         (madvise(block->address, block->size_bytes, MADV_POPULATE_WRITE) != 0) &&
         (errno != EINVAL)) {
         int error = errno;

@@ -7,9 +7,9 @@
 
 void host_processor_describe(memspan_device_info_t *info)
 {
-    memspan_file_read("/sys/firmware/devicetree/base/model", info->name, sizeof(info->name));
+    msp_file_read("/sys/firmware/devicetree/base/model", info->name, sizeof(info->name));
     if (info->name[0] == '\0') {
-        memspan_file_read("/sys/class/dmi/id/product_name", info->name, sizeof(info->name));
+        msp_file_read("/sys/class/dmi/id/product_name", info->name, sizeof(info->name));
     }
-    memspan_file_read("/sys/class/dmi/id/sys_vendor", info->vendor, sizeof(info->vendor));
+    msp_file_read("/sys/class/dmi/id/sys_vendor", info->vendor, sizeof(info->vendor));
 }

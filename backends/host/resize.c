@@ -13,7 +13,7 @@
 #include "backends/host/host.h"
 #include "core/base/platform.h"
 #include "core/base/text.h"
-#include "core/base/topology.h"
+#include "core/topology/topology.h"
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -38,7 +38,7 @@ static memspan_status_t refuse(const struct host *host, size_t size_bytes, const
     return host->services->fail(
         MEMSPAN_ERR_NO_MEMORY, "host", call, error, (error == 0) ? "" : strerrordesc_np(error),
         "limits that count: ulimit -v, vm.overcommit_memory and vm.max_map_count",
-        "a block cannot get %s", memspan_text_from_size(size, sizeof(size), size_bytes));
+        "a block cannot get %s", msp_text_from_size(size, sizeof(size), size_bytes));
 }
 
 /* A strict policy on a full node does not fail: the kernel ends the process instead. */
@@ -48,7 +48,7 @@ static bool nodes_have(const memspan_request_t *request, size_t size_bytes)
     size_t i;
 
     for (i = 0; strict && (i < request->node_count); i++) {
-        if (size_bytes > memspan_topology_node_free(request->nodes[i])) {
+        if (size_bytes > msp_topology_node_free(request->nodes[i])) {
             return false;
         }
     }
@@ -59,9 +59,9 @@ static bool nodes_have(const memspan_request_t *request, size_t size_bytes)
 static bool is_one_mapping(const memspan_request_t *request, const memspan_block_t *block)
 {
     bool runs = (request->spread == MEMSPAN_SPREAD_INTERLEAVED) && (request->node_count > 1) &&
-                (request->part_size_bytes > memspan_page_size());
+                (request->part_size_bytes > msp_page_size());
 
-    return (block->page_size_bytes <= memspan_page_size()) && !runs &&
+    return (block->page_size_bytes <= msp_page_size()) && !runs &&
            (request->spread != MEMSPAN_SPREAD_BLOCKED) && (request->spread != MEMSPAN_SPREAD_PARTS);
 }
 
@@ -106,7 +106,7 @@ static memspan_status_t extend(const struct host *host, memspan_block_t *block, 
 /* Address space for a block and, where there is enough, as much again; NULL without. */
 static void *reserve(size_t size_bytes, size_t align_bytes, size_t *mapped_p)
 {
-    size_t slack = align_bytes - memspan_page_size();
+    size_t slack = align_bytes - msp_page_size();
     size_t total = 2 * size_bytes;
     char *mapping;
     char *aligned;
@@ -121,7 +121,7 @@ static void *reserve(size_t size_bytes, size_t align_bytes, size_t *mapped_p)
     if (mapping == MAP_FAILED) {
         return NULL;
     }
-    aligned = (char *)memspan_round_up((uintptr_t)mapping, align_bytes);
+    aligned = (char *)msp_round_up((uintptr_t)mapping, align_bytes);
     if (aligned > mapping) {
         munmap(mapping, (size_t)(aligned - mapping));
     }
@@ -152,7 +152,7 @@ static memspan_status_t move(const struct host *host, const memspan_request_t *r
                              memspan_resize_accept_t accept, void *context)
 {
     size_t align =
-        (request->align_bytes > memspan_page_size()) ? request->align_bytes : memspan_page_size();
+        (request->align_bytes > msp_page_size()) ? request->align_bytes : msp_page_size();
     size_t old = host_block_mapped(block);
     size_t mapped;
     char *to;
@@ -201,7 +201,7 @@ memspan_status_t host_resize(void *state, int ordinal, const memspan_request_t *
     if (!is_one_mapping(request, block_p)) {
         return MEMSPAN_ERR_UNSUPPORTED;
     }
-    size   = memspan_round_up(request->size_bytes, memspan_page_size());
+    size   = msp_round_up(request->size_bytes, msp_page_size());
     before = block_p->size_bytes;
     if (size <= before) {
         return (size == before) ? MEMSPAN_OK : shrink(host, block_p, size, accept, context);

@@ -21,40 +21,40 @@ static void fill_access(struct lz_device *device)
     bool atomics =
         ((f->host_access & (USABLE | AT_ONCE | ATOMICS)) == (USABLE | AT_ONCE | ATOMICS));
 
-    memspan_capability_set(info, MEMSPAN_CAN_SHARE_ADDRESSES, true,
-                           "Level Zero: an address is the same in host and devices");
-    memspan_capability_set(info, MEMSPAN_CAN_ACCESS_CONCURRENT, (f->shared_access & AT_ONCE) != 0,
-                           "sharedSingleDeviceAllocCapabilities %#x", f->shared_access);
-    memspan_capability_set(info, MEMSPAN_CAN_ACCESS_PAGEABLE, (f->system_access & USABLE) != 0,
-                           "sharedSystemAllocCapabilities %#x", f->system_access);
-    memspan_capability_set(info, MEMSPAN_CAN_HOST_ATOMICS, atomics, "hostAllocCapabilities %#x%s",
-                           f->host_access, f->host_claimed ? " by MEMSPAN_LEVEL_ZERO_PINNED" : "");
-    memspan_capability_set(info, MEMSPAN_CAN_IMPORT, lz_import_can(device), "%s",
-                           lz_import_words(device));
-    memspan_capability_set(info, MEMSPAN_CAN_PREFETCH, (f->shared_access & USABLE) != 0,
-                           "sharedSingleDeviceAllocCapabilities %#x", f->shared_access);
-    memspan_capability_set(info, MEMSPAN_CAN_UNIFIED_PHYSICAL, f->integrated,
-                           "ZE_DEVICE_PROPERTY_FLAG_INTEGRATED %d", f->integrated);
+    msp_capability_set(info, MEMSPAN_CAN_SHARE_ADDRESSES, true,
+                       "Level Zero: an address is the same in host and devices");
+    msp_capability_set(info, MEMSPAN_CAN_ACCESS_CONCURRENT, (f->shared_access & AT_ONCE) != 0,
+                       "sharedSingleDeviceAllocCapabilities %#x", f->shared_access);
+    msp_capability_set(info, MEMSPAN_CAN_ACCESS_PAGEABLE, (f->system_access & USABLE) != 0,
+                       "sharedSystemAllocCapabilities %#x", f->system_access);
+    msp_capability_set(info, MEMSPAN_CAN_HOST_ATOMICS, atomics, "hostAllocCapabilities %#x%s",
+                       f->host_access, f->host_claimed ? " by MEMSPAN_LEVEL_ZERO_PINNED" : "");
+    msp_capability_set(info, MEMSPAN_CAN_IMPORT, lz_import_can(device), "%s",
+                       lz_import_words(device));
+    msp_capability_set(info, MEMSPAN_CAN_PREFETCH, (f->shared_access & USABLE) != 0,
+                       "sharedSingleDeviceAllocCapabilities %#x", f->shared_access);
+    msp_capability_set(info, MEMSPAN_CAN_UNIFIED_PHYSICAL, f->integrated,
+                       "ZE_DEVICE_PROPERTY_FLAG_INTEGRATED %d", f->integrated);
 }
 
 static void fill_sharing(struct lz_device *device)
 {
     const struct lz_facts *f    = &device->facts;
     memspan_device_info_t *info = &device->info;
-    bool fetched                = memspan_driver_offers_fds();
+    bool fetched                = msp_driver_offers_fds();
     bool ipc = device->driver->shares && ((f->device_access & USABLE) != 0) && fetched;
 
-    memspan_capability_set(
+    msp_capability_set(
         info, MEMSPAN_CAN_IPC, ipc, "ZE_IPC_PROPERTY_FLAG_MEMORY %d, deviceAllocCapabilities %#x%s",
         device->driver->shares, f->device_access, fetched ? "" : ", pidfd_getfd is forbidden");
-    memspan_capability_set(info, MEMSPAN_CAN_DMABUF, f->dmabuf,
-                           "memoryAllocationExportTypes: DMA_BUF %d", f->dmabuf);
-    memspan_capability_set(info, MEMSPAN_CAN_RDMA, false,
-                           "Level Zero has no property for it; a network library takes the dma-buf "
-                           "(DMA_BUF %d)",
-                           f->dmabuf);
-    memspan_capability_set(info, MEMSPAN_CAN_KERNELS, f->fp64, "ZE_DEVICE_MODULE_FLAG_FP64 %d%s",
-                           f->fp64, f->fp64 ? "" : ": kernels without double precision run");
+    msp_capability_set(info, MEMSPAN_CAN_DMABUF, f->dmabuf,
+                       "memoryAllocationExportTypes: DMA_BUF %d", f->dmabuf);
+    msp_capability_set(info, MEMSPAN_CAN_RDMA, false,
+                       "Level Zero has no property for it; a network library takes the dma-buf "
+                       "(DMA_BUF %d)",
+                       f->dmabuf);
+    msp_capability_set(info, MEMSPAN_CAN_KERNELS, f->fp64, "ZE_DEVICE_MODULE_FLAG_FP64 %d%s",
+                       f->fp64, f->fp64 ? "" : ": kernels without double precision run");
 }
 
 static void fill_modes(struct lz_device *device)
@@ -67,17 +67,17 @@ static void fill_modes(struct lz_device *device)
 
     snprintf(source, sizeof(source), "sharedSystemAllocCapabilities %#x: malloc memory is %s",
              f->system_access, system ? "the device's as well" : "the host's alone");
-    memspan_mode_set(info, "unified shared memory", system, source,
-                     system ? ""
-                            : "it takes the kernel's xe driver with CONFIG_DRM_XE_GPUSVM and a "
-                              "device that faults; Intel's runtime also takes NEOReadDebugKeys=1 "
-                              "EnableSharedSystemUsmSupport=1");
+    msp_mode_set(info, "unified shared memory", system, source,
+                 system ? ""
+                        : "it takes the kernel's xe driver with CONFIG_DRM_XE_GPUSVM and a "
+                          "device that faults; Intel's runtime also takes NEOReadDebugKeys=1 "
+                          "EnableSharedSystemUsmSupport=1");
     snprintf(source, sizeof(source), "sharedSingleDeviceAllocCapabilities %#x: %s",
              f->shared_access,
              at_once ? "host and device may use shared memory at once"
                      : "one side at a time, synchronised");
-    memspan_mode_set(info, "concurrent shared memory", at_once, source,
-                     at_once ? "" : "it cannot be turned on: the device does not fault on pages");
+    msp_mode_set(info, "concurrent shared memory", at_once, source,
+                 at_once ? "" : "it cannot be turned on: the device does not fault on pages");
 }
 
 void lz_device_fill_capabilities(struct lz_device *device)

@@ -79,7 +79,7 @@ static void fill_bus(struct lz_device *device)
     snprintf(info->pci_address, sizeof(info->pci_address), "%04x:%02x:%02x.%x",
              pci.address.domain & 0xffffu, pci.address.bus & 0xffu, pci.address.device & 0x1fu,
              pci.address.function & 0x7u);
-    info->numa_node = memspan_driver_node_at(info->pci_address);
+    info->numa_node = msp_driver_node_at(info->pci_address);
 }
 
 /* All of its memories together. */
@@ -132,7 +132,7 @@ static memspan_status_t fill_sizes(struct lz_device *device)
     info->alloc_max_bytes =
         device->driver->relaxed ? info->capacity_bytes : device->facts.alloc_max_bytes;
     info->free_bytes      = MEMSPAN_UNKNOWN;
-    info->page_size_bytes = memspan_page_size();
+    info->page_size_bytes = msp_page_size();
     return MEMSPAN_OK;
 }
 
@@ -147,7 +147,7 @@ static uint32_t claimed(uint32_t reported)
 
     return ((reported & LZ_MEMORY_ACCESS_CAP_FLAG_RW) == 0)
                ? 0
-               : by_choice[memspan_option_choice(MEMSPAN_OPTION_LEVEL_ZERO_PINNED)];
+               : by_choice[msp_option_choice(MSP_OPTION_LEVEL_ZERO_PINNED)];
 }
 
 static void fill_access(struct lz_device *device)
@@ -268,6 +268,6 @@ memspan_status_t lz_device_describe(void *state, int ordinal, memspan_device_inf
     if (status != MEMSPAN_OK) {
         return status;
     }
-    memspan_driver_describe(&device->info, lz_sysman_free(device), info_p);
+    msp_driver_describe(&device->info, lz_sysman_free(device), info_p);
     return MEMSPAN_OK;
 }

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-extern const memspan_backend_t memspan_backend_level_zero;
+extern const memspan_backend_t msp_backend_level_zero;
 
 static atomic_bool gone;
 
@@ -36,20 +36,20 @@ static void note_end_once(void)
 
 static memspan_status_t load(struct lz_state *state)
 {
-    static const char *const sonames[]              = {"libze_loader.so.1", NULL};
-    static const struct memspan_dl_symbol symbols[] = {
+    static const char *const sonames[]          = {"libze_loader.so.1", NULL};
+    static const struct msp_dl_symbol symbols[] = {
 #define LZ_SYMBOL(name, optional, arguments)                                                       \
     {#name, NULL, offsetof(struct lz_calls, name), (optional) != 0},
         LZ_CALL_MAP(LZ_SYMBOL) LZ_NEWER_CALL_MAP(LZ_SYMBOL)
 #undef LZ_SYMBOL
     };
     memspan_status_t status =
-        memspan_dl_open(LZ_NAME, sonames, symbols, sizeof(symbols) / sizeof(symbols[0]), &state->ze,
-                        &state->library);
+        msp_dl_open(LZ_NAME, sonames, symbols, sizeof(symbols) / sizeof(symbols[0]), &state->ze,
+                    &state->library);
 
     if ((status != MEMSPAN_OK) && (memspan_error_last()->hint[0] == '\0')) {
-        memspan_error_hint("install the Level Zero loader (Debian: libze1) and the device's "
-                           "driver (libze-intel-gpu1)");
+        msp_error_hint("install the Level Zero loader (Debian: libze1) and the device's "
+                       "driver (libze-intel-gpu1)");
     }
     return status;
 }
@@ -114,7 +114,7 @@ static int count_devices(void *state)
     return ((const struct lz_state *)state)->device_count;
 }
 
-const memspan_backend_t memspan_backend_level_zero = {
+const memspan_backend_t msp_backend_level_zero = {
     .abi              = MEMSPAN_BACKEND_ABI,
     .struct_size      = sizeof(memspan_backend_t),
     .name             = LZ_NAME,

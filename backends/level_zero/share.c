@@ -95,7 +95,7 @@ memspan_status_t lz_ipc_export(void *state, int ordinal, const memspan_block_t *
     if (status != MEMSPAN_OK) {
         return status;
     }
-    if (device->driver->shares && !memspan_driver_offers_fds()) {
+    if (device->driver->shares && !msp_driver_offers_fds()) {
         return lz_refuse(state, MEMSPAN_ERR_UNSUPPORTED,
                          "kernel.yama.ptrace_scope must be 0 or 1, and a container must allow "
                          "pidfd_getfd (SYS_PTRACE)",
@@ -112,7 +112,7 @@ memspan_status_t lz_ipc_export(void *state, int ordinal, const memspan_block_t *
     if (status != MEMSPAN_OK) {
         return status;
     }
-    memspan_driver_offer_fds();
+    msp_driver_offer_fds();
     memcpy(&token.fd, own->handle.data, sizeof(token.fd));
     memcpy(token.magic, magic, sizeof(token.magic));
     memcpy(token.uid, device->info.uid, sizeof(token.uid));
@@ -155,7 +155,7 @@ static memspan_status_t open_handle(const struct lz_device *device, struct token
     int fd                    = -1;
     lz_result_t code;
     memspan_status_t status =
-        memspan_driver_fetch_fd(device->state->services, LZ_NAME, token->pid, token->fd, &fd);
+        msp_driver_fetch_fd(device->state->services, LZ_NAME, token->pid, token->fd, &fd);
 
     if (status != MEMSPAN_OK) {
         return status;

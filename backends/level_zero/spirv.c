@@ -2,7 +2,7 @@
 /* spirv.c: the built-in kernels as SPIR-V 1.0 modules for the OpenCL environment, written word by
  * word: no compiler is needed to build, and the driver compiles them for the device at hand.
  *
- * All kernels have the same five parameters, memspan_NAME(count, a, x, y, z), with a as 64 bits of
+ * All kernels have the same five parameters, msp_NAME(count, a, x, y, z), with a as 64 bits of
  * whatever it is, and the same frame: elements are dealt out round robin, work-item by work-item,
  * so that any grid is right for any count. Those without elements are for one work-item.
  *

@@ -26,7 +26,7 @@ static memspan_status_t check_request(struct opencl_device *device,
                                  ? device->info.kind_note[request->kind]
                                  : "no such kind");
     }
-    if ((request->size_bytes == 0) || !memspan_is_power_of_two(request->align_bytes)) {
+    if ((request->size_bytes == 0) || !msp_is_power_of_two(request->align_bytes)) {
         return opencl_refuse(state, MEMSPAN_ERR_INVALID, NULL,
                              "size %zu or alignment %zu is not valid", request->size_bytes,
                              request->align_bytes);
@@ -73,7 +73,7 @@ static memspan_status_t take_svm(struct opencl_device *device, const memspan_req
     block->svm_size_bytes = total;
     block->base           = align_up(block->svm, request->align_bytes);
     if (device->processor) {
-        memspan_pages_advise(platform->state->services, request, block->svm, total);
+        msp_pages_advise(platform->state->services, request, block->svm, total);
     }
     return MEMSPAN_OK;
 }
@@ -81,8 +81,8 @@ static memspan_status_t take_svm(struct opencl_device *device, const memspan_req
 static memspan_status_t take_pages(struct opencl_device *device, const memspan_request_t *request,
                                    struct opencl_block *block)
 {
-    size_t page  = memspan_page_size();
-    size_t size  = memspan_round_up(request->size_bytes, page);
+    size_t page  = msp_page_size();
+    size_t size  = msp_round_up(request->size_bytes, page);
     size_t total = size + ((request->align_bytes > page) ? request->align_bytes - page : 0);
     size_t tail;
     char *start = mmap(NULL, total, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -102,7 +102,7 @@ static memspan_status_t take_pages(struct opencl_device *device, const memspan_r
     if (tail > 0) {
         munmap(block->base + size, tail);
     }
-    memspan_pages_advise(device->platform->state->services, request, block->base, size);
+    msp_pages_advise(device->platform->state->services, request, block->base, size);
     if ((device->svm & OPENCL_SVM_SYSTEM) != 0) {
         return MEMSPAN_OK;
     }
@@ -118,7 +118,7 @@ static void give_up(struct opencl_device *device, struct opencl_block *block)
     const struct opencl_calls *cl = &device->platform->state->cl;
 
     if (block->own_locked) {
-        memspan_pages_unlock(block->base, block->size_bytes);
+        msp_pages_unlock(block->base, block->size_bytes);
     }
     if (block->buffer != NULL) {
         cl->clReleaseMemObject(block->buffer);

@@ -12,19 +12,18 @@ static void fill_access(struct opencl_device *device)
     unsigned svm                = device->svm;
     const char *limited = (device->svm != device->svm_has) ? " (MEMSPAN_OPENCL_SVM limits it)" : "";
 
-    memspan_capability_set(info, MEMSPAN_CAN_SHARE_ADDRESSES, svm != 0,
-                           "CL_DEVICE_SVM_CAPABILITIES %#x%s", device->svm_has, limited);
-    memspan_capability_set(info, MEMSPAN_CAN_ACCESS_CONCURRENT, false,
-                           "OpenCL maps managed memory for one side at a time");
-    memspan_capability_set(info, MEMSPAN_CAN_ACCESS_PAGEABLE, (svm & OPENCL_SVM_SYSTEM) != 0,
-                           "CL_DEVICE_SVM_CAPABILITIES %#x: system SVM is bit 4%s", device->svm_has,
-                           limited);
-    memspan_capability_set(info, MEMSPAN_CAN_HOST_ATOMICS, (svm & OPENCL_SVM_ATOMICS) != 0,
-                           "CL_DEVICE_SVM_CAPABILITIES %#x: atomics are bit 8%s", device->svm_has,
-                           limited);
-    memspan_capability_set(info, MEMSPAN_CAN_UNIFIED_PHYSICAL, device->unified,
-                           "CL_DEVICE_TYPE_CPU or CL_DEVICE_HOST_UNIFIED_MEMORY: %d",
-                           device->unified);
+    msp_capability_set(info, MEMSPAN_CAN_SHARE_ADDRESSES, svm != 0,
+                       "CL_DEVICE_SVM_CAPABILITIES %#x%s", device->svm_has, limited);
+    msp_capability_set(info, MEMSPAN_CAN_ACCESS_CONCURRENT, false,
+                       "OpenCL maps managed memory for one side at a time");
+    msp_capability_set(info, MEMSPAN_CAN_ACCESS_PAGEABLE, (svm & OPENCL_SVM_SYSTEM) != 0,
+                       "CL_DEVICE_SVM_CAPABILITIES %#x: system SVM is bit 4%s", device->svm_has,
+                       limited);
+    msp_capability_set(info, MEMSPAN_CAN_HOST_ATOMICS, (svm & OPENCL_SVM_ATOMICS) != 0,
+                       "CL_DEVICE_SVM_CAPABILITIES %#x: atomics are bit 8%s", device->svm_has,
+                       limited);
+    msp_capability_set(info, MEMSPAN_CAN_UNIFIED_PHYSICAL, device->unified,
+                       "CL_DEVICE_TYPE_CPU or CL_DEVICE_HOST_UNIFIED_MEMORY: %d", device->unified);
 }
 
 static void fill_import(struct opencl_device *device)
@@ -39,7 +38,7 @@ static void fill_import(struct opencl_device *device)
     } else if (opencl_may_import(device)) {
         why = "CL_MEM_USE_HOST_PTR; a kernel confirms the address of each";
     }
-    memspan_capability_set(info, MEMSPAN_CAN_IMPORT, opencl_may_import(device), "%s", why);
+    msp_capability_set(info, MEMSPAN_CAN_IMPORT, opencl_may_import(device), "%s", why);
 }
 
 static void fill_moves(struct opencl_device *device)
@@ -51,20 +50,20 @@ static void fill_moves(struct opencl_device *device)
     const char *missing = opencl_kernel_missing(device, MEMSPAN_KERNEL_DAXPY);
 
     if (device->unified) {
-        memspan_capability_set(info, MEMSPAN_CAN_PREFETCH, false,
-                               "its memory is the host's: nothing moves");
+        msp_capability_set(info, MEMSPAN_CAN_PREFETCH, false,
+                           "its memory is the host's: nothing moves");
     } else {
-        memspan_capability_set(info, MEMSPAN_CAN_PREFETCH, migrates && coarse,
-                               "clEnqueueSVMMigrateMem %s, coarse-grain SVM %s",
-                               migrates ? "there" : "missing", coarse ? "there" : "missing");
+        msp_capability_set(info, MEMSPAN_CAN_PREFETCH, migrates && coarse,
+                           "clEnqueueSVMMigrateMem %s, coarse-grain SVM %s",
+                           migrates ? "there" : "missing", coarse ? "there" : "missing");
     }
-    memspan_capability_set(info, MEMSPAN_CAN_IPC, false,
-                           "OpenCL has no call that shares SVM with another process");
-    memspan_capability_set(info, MEMSPAN_CAN_DMABUF, false,
-                           "OpenCL exports no memory; its external memory extensions only import");
-    memspan_capability_set(info, MEMSPAN_CAN_RDMA, false, "OpenCL tells nothing of network cards");
-    memspan_capability_set(info, MEMSPAN_CAN_KERNELS, missing == NULL, "%s",
-                           (missing != NULL) ? missing : "CL_DEVICE_COMPILER_AVAILABLE 1");
+    msp_capability_set(info, MEMSPAN_CAN_IPC, false,
+                       "OpenCL has no call that shares SVM with another process");
+    msp_capability_set(info, MEMSPAN_CAN_DMABUF, false,
+                       "OpenCL exports no memory; its external memory extensions only import");
+    msp_capability_set(info, MEMSPAN_CAN_RDMA, false, "OpenCL tells nothing of network cards");
+    msp_capability_set(info, MEMSPAN_CAN_KERNELS, missing == NULL, "%s",
+                       (missing != NULL) ? missing : "CL_DEVICE_COMPILER_AVAILABLE 1");
 }
 
 void opencl_device_fill_capabilities(struct opencl_device *device)
@@ -75,13 +74,13 @@ void opencl_device_fill_capabilities(struct opencl_device *device)
     fill_access(device);
     fill_import(device);
     fill_moves(device);
-    memspan_mode_set(&device->info, "system SVM", used,
-                     system ? "CL_DEVICE_SVM_FINE_GRAIN_SYSTEM is set"
-                            : "CL_DEVICE_SVM_FINE_GRAIN_SYSTEM is not set: malloc memory is not "
-                              "the device's",
-                     used ? ""
-                          : (system ? "MEMSPAN_OPENCL_SVM leaves it out"
-                                    : "it cannot be turned on: the driver has it or not"));
+    msp_mode_set(&device->info, "system SVM", used,
+                 system ? "CL_DEVICE_SVM_FINE_GRAIN_SYSTEM is set"
+                        : "CL_DEVICE_SVM_FINE_GRAIN_SYSTEM is not set: malloc memory is not "
+                          "the device's",
+                 used ? ""
+                      : (system ? "MEMSPAN_OPENCL_SVM leaves it out"
+                                : "it cannot be turned on: the driver has it or not"));
 }
 
 void opencl_reach_source(void *opaque, int home, memspan_kind_t kind, int from, char *text,

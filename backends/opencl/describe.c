@@ -95,13 +95,13 @@ static void fill_bus(struct opencl_device *device)
     }
     snprintf(info->pci_address, sizeof(info->pci_address), "%04x:%02x:%02x.%x", bus.domain & 0xffff,
              bus.bus & 0xff, bus.device & 0xff, bus.function & 0xf);
-    info->numa_node = memspan_driver_node_at(info->pci_address);
+    info->numa_node = msp_driver_node_at(info->pci_address);
 }
 
 static void fill_sizes(struct opencl_device *device)
 {
     memspan_device_info_t *info = &device->info;
-    uint64_t page               = memspan_page_size();
+    uint64_t page               = msp_page_size();
     cl_ulong capacity           = ask_long(device, OPENCL_DEVICE_GLOBAL_MEM_SIZE);
     size_t group                = 0;
 
@@ -177,7 +177,7 @@ memspan_status_t opencl_device_describe(void *state, int ordinal, memspan_device
     }
     pthread_mutex_lock(&device->platform->lock);
     opencl_device_fill_kinds(device);
-    memspan_driver_describe(&device->info, MEMSPAN_UNKNOWN, info_p);
+    msp_driver_describe(&device->info, MEMSPAN_UNKNOWN, info_p);
     pthread_mutex_unlock(&device->platform->lock);
     return MEMSPAN_OK;
 }

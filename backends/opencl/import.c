@@ -100,7 +100,7 @@ static memspan_status_t try_device(struct opencl_device *device, volatile cl_ulo
 static memspan_status_t prove_device(struct opencl_device *device, cl_mem seen)
 {
     const struct opencl_state *state = device->platform->state;
-    size_t page                      = memspan_page_size();
+    size_t page                      = msp_page_size();
     cl_mem buffer                    = NULL;
     bool same                        = false;
     memspan_status_t status;

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-extern const memspan_backend_t memspan_backend_opencl;
+extern const memspan_backend_t msp_backend_opencl;
 
 static memspan_status_t parse_word(const char *word, size_t length, unsigned *allowed)
 {
@@ -29,9 +29,8 @@ static memspan_status_t parse_word(const char *word, size_t length, unsigned *al
             return MEMSPAN_OK;
         }
     }
-    return memspan_option_refuse(MEMSPAN_OPTION_OPENCL_SVM,
-                                 "\"%.*s\" is none of coarse, fine, atomics",
-                                 (int)((length > 32) ? 32 : length), word);
+    return msp_option_refuse(MSP_OPTION_OPENCL_SVM, "\"%.*s\" is none of coarse, fine, atomics",
+                             (int)((length > 32) ? 32 : length), word);
 }
 
 /* "all", "none", or a list of words; braces around the list are fine, as the form shows them. */
@@ -67,7 +66,7 @@ static memspan_status_t parse_allowed(const char *text, unsigned *allowed_p)
         length -= word + 1;
     }
     if (((allowed & OPENCL_SVM_ATOMICS) != 0) && ((allowed & OPENCL_SVM_FINE) == 0)) {
-        return memspan_option_refuse(MEMSPAN_OPTION_OPENCL_SVM, "atomics need fine");
+        return msp_option_refuse(MSP_OPTION_OPENCL_SVM, "atomics need fine");
     }
     *allowed_p = allowed;
     return MEMSPAN_OK;
@@ -75,20 +74,20 @@ static memspan_status_t parse_allowed(const char *text, unsigned *allowed_p)
 
 static memspan_status_t load(struct opencl_state *state)
 {
-    static const char *const sonames[]              = {"libOpenCL.so.1", "libOpenCL.so", NULL};
-    static const struct memspan_dl_symbol symbols[] = {
+    static const char *const sonames[]          = {"libOpenCL.so.1", "libOpenCL.so", NULL};
+    static const struct msp_dl_symbol symbols[] = {
 #define OPENCL_SYMBOL(name, optional, result, arguments)                                           \
     {#name, NULL, offsetof(struct opencl_calls, name), (optional) != 0},
         OPENCL_CALL_MAP(OPENCL_SYMBOL)
 #undef OPENCL_SYMBOL
     };
     memspan_status_t status =
-        memspan_dl_open(OPENCL_NAME, sonames, symbols, sizeof(symbols) / sizeof(symbols[0]),
-                        &state->cl, &state->library);
+        msp_dl_open(OPENCL_NAME, sonames, symbols, sizeof(symbols) / sizeof(symbols[0]), &state->cl,
+                    &state->library);
 
     if (status != MEMSPAN_OK) {
-        memspan_error_hint("install an OpenCL loader and a driver: ocl-icd-libopencl1 and "
-                           "pocl-opencl-icd on Debian");
+        msp_error_hint("install an OpenCL loader and a driver: ocl-icd-libopencl1 and "
+                       "pocl-opencl-icd on Debian");
         return status;
     }
     if ((state->cl.clSVMAlloc == NULL) || (state->cl.clSVMFree == NULL) ||
@@ -147,7 +146,7 @@ static int count_devices(void *state)
     return ((const struct opencl_state *)state)->device_count;
 }
 
-const memspan_backend_t memspan_backend_opencl = {
+const memspan_backend_t msp_backend_opencl = {
     .abi             = MEMSPAN_BACKEND_ABI,
     .struct_size     = sizeof(memspan_backend_t),
     .name            = OPENCL_NAME,

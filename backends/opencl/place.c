@@ -17,7 +17,7 @@ static memspan_status_t lock_pages(const struct opencl_device *device,
     struct rlimit limit = {0, 0};
     int error;
 
-    if (memspan_pages_lock(block->base, block->size_bytes) == 0) {
+    if (msp_pages_lock(block->base, block->size_bytes) == 0) {
         block->own_locked = true;
         given->flags |= MEMSPAN_BLOCK_PINNED;
         return MEMSPAN_OK;
@@ -70,8 +70,8 @@ memspan_status_t opencl_place(struct opencl_device *device, const memspan_reques
     if (!device->unified && (block->svm != NULL) && (request->kind != MEMSPAN_KIND_HOST_PINNED)) {
         return place_apart(device, request, given);
     }
-    given->page_size_bytes = memspan_page_size();
-    status                 = memspan_pages_bind(request, block->base, &given->node);
+    given->page_size_bytes = msp_page_size();
+    status                 = msp_pages_bind(request, block->base, &given->node);
     if ((status != MEMSPAN_OK) && ((request->flags & MEMSPAN_REQUEST_STRICT) != 0)) {
         return status;
     }

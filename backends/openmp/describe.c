@@ -47,7 +47,7 @@ static void note_host_device(const struct openmp *openmp, memspan_device_info_t 
               : "omp_target_alloc: the device was seen to use host memory");
     note(info, MEMSPAN_KIND_DEVICE, "omp_target_alloc: host memory, seen when it was probed");
     info->kinds_without_gain = KIND_BIT(MANAGED);
-    info->page_size_bytes    = memspan_page_size();
+    info->page_size_bytes    = msp_page_size();
 }
 
 static void note_device(const struct openmp *openmp, memspan_device_info_t *info)
@@ -80,22 +80,22 @@ static void describe_capabilities(const struct openmp *openmp, int ordinal,
     size_t i;
 
     for (i = 0; i < sizeof(of_host) / sizeof(of_host[0]); i++) {
-        memspan_capability_set(info, of_host[i], is_host, "%s", seen);
+        msp_capability_set(info, of_host[i], is_host, "%s", seen);
     }
     for (i = 0; i < sizeof(never) / sizeof(never[0]); i++) {
-        memspan_capability_set(info, never[i], false, "OpenMP has no call for it");
+        msp_capability_set(info, never[i], false, "OpenMP has no call for it");
     }
     if (is_host) {
-        memspan_capability_set(info, MEMSPAN_CAN_SHARE_ADDRESSES, true, "%s", seen);
-        memspan_capability_set(info, MEMSPAN_CAN_IMPORT, true, "%s", seen);
+        msp_capability_set(info, MEMSPAN_CAN_SHARE_ADDRESSES, true, "%s", seen);
+        msp_capability_set(info, MEMSPAN_CAN_IMPORT, true, "%s", seen);
     } else {
-        memspan_capability_set(info, MEMSPAN_CAN_SHARE_ADDRESSES, alloc_host,
-                               "llvm_omp_target_alloc_host %s", alloc_host ? "there" : "missing");
-        memspan_capability_set(info, MEMSPAN_CAN_IMPORT, lock, "llvm_omp_target_lock_mem %s",
-                               lock ? "there" : "missing");
+        msp_capability_set(info, MEMSPAN_CAN_SHARE_ADDRESSES, alloc_host,
+                           "llvm_omp_target_alloc_host %s", alloc_host ? "there" : "missing");
+        msp_capability_set(info, MEMSPAN_CAN_IMPORT, lock, "llvm_omp_target_lock_mem %s",
+                           lock ? "there" : "missing");
     }
-    memspan_capability_set(info, MEMSPAN_CAN_KERNELS, false,
-                           "in an OpenMP program kernels are its target regions");
+    msp_capability_set(info, MEMSPAN_CAN_KERNELS, false,
+                       "in an OpenMP program kernels are its target regions");
 }
 
 static void describe_names(const struct openmp *openmp, int ordinal, memspan_device_info_t *info)

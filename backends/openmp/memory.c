@@ -9,7 +9,7 @@
 #include "core/base/file.h"
 #include "core/base/pages.h"
 #include "core/base/platform.h"
-#include "core/base/topology.h"
+#include "core/topology/topology.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -59,7 +59,7 @@ static memspan_status_t check_request(const struct openmp *openmp, int ordinal,
                                       "OpenMP device %d has no %s memory", ordinal,
                                       memspan_kind_name(request->kind));
     }
-    if ((request->size_bytes == 0) || !memspan_is_power_of_two(request->align_bytes)) {
+    if ((request->size_bytes == 0) || !msp_is_power_of_two(request->align_bytes)) {
         return openmp->services->fail(MEMSPAN_ERR_INVALID, "openmp", "", 0, "", NULL,
                                       "%zu bytes on a boundary of %zu cannot be a block",
                                       request->size_bytes, request->align_bytes);
@@ -120,8 +120,8 @@ static bool has_room(size_t size_bytes)
     char text[2048];
     uint64_t available;
 
-    return (memspan_file_read("/proc/meminfo", text, sizeof(text)) <= 0) ||
-           !memspan_text_field(text, "MemAvailable", &available) || (size_bytes <= available);
+    return (msp_file_read("/proc/meminfo", text, sizeof(text)) <= 0) ||
+           !msp_text_field(text, "MemAvailable", &available) || (size_bytes <= available);
 }
 
 static memspan_status_t lock_pages(const struct openmp *openmp, const memspan_block_t *block)
@@ -134,7 +134,7 @@ static memspan_status_t lock_pages(const struct openmp *openmp, const memspan_bl
                                       "pinning %zu bytes needs more memory than is free",
                                       block->size_bytes);
     }
-    if (memspan_pages_lock(block->address, block->size_bytes) == 0) {
+    if (msp_pages_lock(block->address, block->size_bytes) == 0) {
         return MEMSPAN_OK;
     }
     error = errno;
@@ -158,8 +158,8 @@ static memspan_status_t place_pages(const struct openmp *openmp, const memspan_r
     if ((request->nodes == NULL) || (request->node_count == 0)) {
         return MEMSPAN_OK;
     }
-    status = memspan_topology_bind(block->address, block->size_bytes, request->nodes,
-                                   request->node_count, spread, strict);
+    status = msp_topology_bind(block->address, block->size_bytes, request->nodes,
+                               request->node_count, spread, strict);
     if (status == MEMSPAN_OK) {
         block->node = (request->node_count == 1) ? request->nodes[0] : -1;
         return MEMSPAN_OK;
@@ -178,8 +178,8 @@ static memspan_status_t finish_host_pages(const struct openmp *openmp,
 {
     memspan_status_t status = place_pages(openmp, request, block);
 
-    memspan_pages_advise(openmp->services, request, block->address, block->size_bytes);
-    block->page_size_bytes = memspan_page_size();
+    msp_pages_advise(openmp->services, request, block->address, block->size_bytes);
+    block->page_size_bytes = msp_page_size();
     if ((status != MEMSPAN_OK) || ((request->kind != MEMSPAN_KIND_HOST_PINNED) &&
                                    ((request->flags & MEMSPAN_REQUEST_PINNED) == 0))) {
         return status;
@@ -195,7 +195,7 @@ static memspan_status_t finish_host_pages(const struct openmp *openmp,
 static void give_back(struct raw *raw, int ordinal, const memspan_block_t *block)
 {
     if (raw->locked) {
-        memspan_pages_unlock(block->address, block->size_bytes);
+        msp_pages_unlock(block->address, block->size_bytes);
     }
     raw->free(raw->address, ordinal);
     free(raw);

@@ -83,8 +83,8 @@ static int openmp_device_count(void *state)
     return openmp->count;
 }
 
-extern const memspan_backend_t memspan_backend_openmp;
-const memspan_backend_t memspan_backend_openmp = {
+extern const memspan_backend_t msp_backend_openmp;
+const memspan_backend_t msp_backend_openmp = {
     .abi             = MEMSPAN_BACKEND_ABI,
     .struct_size     = sizeof(memspan_backend_t),
     .name            = "openmp",

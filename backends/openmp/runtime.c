@@ -39,7 +39,7 @@ static bool find_object(Dl_info *object_p)
     size_t i;
 
     for (i = 0; i < sizeof(marks) / sizeof(marks[0]); i++) {
-        const void *address = memspan_dl_next(marks[i]);
+        const void *address = msp_dl_next(marks[i]);
 
         if ((address != NULL) && (dladdr(address, object_p) != 0) &&
             (object_p->dli_fname != NULL)) {

@@ -130,14 +130,14 @@ static json_t *nodes_of(const struct snapshot *snapshot)
     size_t i;
 
     for (i = 0; i < snapshot->node_count; i++) {
-        const memspan_node_info_t *node = &snapshot->nodes[i];
+        const memspan_numa_node_info_t *node = &snapshot->nodes[i];
         const char *silent =
             (node->note[0] != '\0') ? node->note : "the firmware has no HMAT table that tells";
         json_t *object = json_object();
 
         json_put_int(object, "os_index", node->os_index);
         json_put_int(object, "logical_index", node->logical_index);
-        json_put_text(object, "kind", memspan_node_kind_name(node->kind));
+        json_put_text(object, "kind", memspan_numa_node_kind_name(node->kind));
         json_put_size_or(object, "capacity_bytes", node->capacity_bytes, "the system is silent");
         json_put_size_or(object, "free_bytes", node->free_bytes, "the system is silent");
         json_put_size_or(object, "bandwidth_bytes_per_s",

@@ -143,11 +143,11 @@ static void make_key(const struct snapshot *snapshot, const struct lane *lane, s
     snprintf(cell->key, sizeof(cell->key), "%s|%s", lane->info.name,
              memspan_kind_name(lane->info.kind));
     for (i = 0; i < snapshot->node_count; i++) {
-        const memspan_node_info_t *node = &snapshot->nodes[i];
+        const memspan_numa_node_info_t *node = &snapshot->nodes[i];
 
         if ((lane->info.home == MEMSPAN_HOST) && (node->os_index == lane->info.numa_node)) {
             text_append(cell->key, sizeof(cell->key), "|%s of %zu, %s",
-                        memspan_node_kind_name(node->kind), snapshot->node_count, node->pus);
+                        memspan_numa_node_kind_name(node->kind), snapshot->node_count, node->pus);
         }
     }
     if (home >= 0) {

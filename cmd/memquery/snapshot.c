@@ -220,13 +220,13 @@ void snapshot_device_names(const struct snapshot *snapshot, size_t index, char *
 
 static void take_nodes(struct snapshot *snapshot)
 {
-    int count = memspan_node_count();
+    int count = memspan_numa_node_count();
     int i;
 
     for (i = 0; i < count; i++) {
-        memspan_node_info_t info = {.struct_size = sizeof(info)};
+        memspan_numa_node_info_t info = {.struct_size = sizeof(info)};
 
-        if (memspan_node_describe(i, &info) == MEMSPAN_OK) {
+        if (memspan_numa_node_describe(i, &info) == MEMSPAN_OK) {
             snapshot->nodes =
                 text_grow(snapshot->nodes, snapshot->node_count, sizeof(snapshot->nodes[0]));
             snapshot->nodes[snapshot->node_count++] = info;

@@ -78,7 +78,7 @@ struct snapshot {
     size_t device_count;
     struct peer *peers; /* [home * device_count + from]; peer.h */
     int host_number;    /* the other number that means the host */
-    memspan_node_info_t *nodes;
+    memspan_numa_node_info_t *nodes;
     size_t node_count;
     struct space_row *spaces;
     size_t space_count;

@@ -276,7 +276,7 @@ static void lay_out(struct drawing *drawing)
 
 /* ---- cards ---- */
 
-static void draw_node(const struct drawing *drawing, const memspan_node_info_t *node, double x,
+static void draw_node(const struct drawing *drawing, const memspan_numa_node_info_t *node, double x,
                       double y, double width)
 {
     const struct lane *lane =
@@ -286,7 +286,7 @@ static void draw_node(const struct drawing *drawing, const memspan_node_info_t *
 
     put_box(drawing, x, y, width, NODE_HEIGHT, "node");
     put_text(drawing, x + 10, y + 18, "strong", room, "node%d  %s  %s GiB", node->os_index,
-             memspan_node_kind_name(node->kind), text_from_gib(node->capacity_bytes).text);
+             memspan_numa_node_kind_name(node->kind), text_from_gib(node->capacity_bytes).text);
     put_text(drawing, x + 10, y + 36, "small", room, "%s %s",
              (node->owner[0] != '\0') ? "memory of device"
              : (node->pu_count == 0)  ? "no processors"

@@ -131,10 +131,10 @@ static void print_nodes(const struct snapshot *snapshot, FILE *out)
         grid_add(&grid, "%s", heads[i]);
     }
     for (i = 0; i < snapshot->node_count; i++) {
-        const memspan_node_info_t *node = &snapshot->nodes[i];
+        const memspan_numa_node_info_t *node = &snapshot->nodes[i];
 
         grid_add(&grid, "node%d", node->os_index);
-        grid_add(&grid, "%s", memspan_node_kind_name(node->kind));
+        grid_add(&grid, "%s", memspan_numa_node_kind_name(node->kind));
         grid_add(&grid, "%s", text_from_gib(node->capacity_bytes).text);
         grid_add(&grid, "%s", text_from_gib(node->free_bytes).text);
         add_speed(&grid, "%.1f", node->bandwidth_mib_per_s, 1048576e-9);

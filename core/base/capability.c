@@ -9,8 +9,8 @@
 _Static_assert(MEMSPAN_CAN_UNIFIED_PHYSICAL < (1u << MEMSPAN_CAPABILITY_ROOM),
                "each capability has a note");
 
-void memspan_capability_set(memspan_device_info_t *info, unsigned bit, bool can, const char *format,
-                            ...)
+void msp_capability_set(memspan_device_info_t *info, unsigned bit, bool can, const char *format,
+                        ...)
 {
     char *note = info->capability_note[__builtin_ctz(bit)];
     va_list args;
@@ -21,8 +21,8 @@ void memspan_capability_set(memspan_device_info_t *info, unsigned bit, bool can,
     va_end(args);
 }
 
-void memspan_mode_set(memspan_device_info_t *info, const char *name, int on, const char *source,
-                      const char *remedy)
+void msp_mode_set(memspan_device_info_t *info, const char *name, int on, const char *source,
+                  const char *remedy)
 {
     size_t i;
 

@@ -9,11 +9,11 @@
 #include <stdbool.h>
 
 /* Set or clear @p bit (one of enum memspan_capability) and say why. */
-void memspan_capability_set(memspan_device_info_t *info, unsigned bit, bool can, const char *format,
-                            ...) __attribute__((format(printf, 4, 5)));
+void msp_capability_set(memspan_device_info_t *info, unsigned bit, bool can, const char *format,
+                        ...) __attribute__((format(printf, 4, 5)));
 
 /* A mode; the first of that name is written over. More than there is room for are left out. */
-void memspan_mode_set(memspan_device_info_t *info, const char *name, int on, const char *source,
-                      const char *remedy);
+void msp_mode_set(memspan_device_info_t *info, const char *name, int on, const char *source,
+                  const char *remedy);
 
 #endif /* MEMSPAN_CORE_BASE_CAPABILITY_H */

@@ -7,7 +7,7 @@
 #include <string.h>
 
 static memspan_status_t fill_calls(const char *backend, void *handle, const char *soname,
-                                   const struct memspan_dl_symbol *symbols, size_t symbol_count,
+                                   const struct msp_dl_symbol *symbols, size_t symbol_count,
                                    void *calls)
 {
     size_t i;
@@ -18,18 +18,18 @@ static memspan_status_t fill_calls(const char *backend, void *handle, const char
             address = dlsym(handle, symbols[i].fallback_name);
         }
         if ((address == NULL) && !symbols[i].optional) {
-            return memspan_error_native(MEMSPAN_ERR_OFF, backend, "dlsym", 0, dlerror(),
-                                        "install a newer version of the driver", "%s has no %s",
-                                        soname, symbols[i].name);
+            return msp_error_native(MEMSPAN_ERR_OFF, backend, "dlsym", 0, dlerror(),
+                                    "install a newer version of the driver", "%s has no %s", soname,
+                                    symbols[i].name);
         }
         memcpy((char *)calls + symbols[i].offset, &address, sizeof(address));
     }
     return MEMSPAN_OK;
 }
 
-memspan_status_t memspan_dl_open(const char *backend, const char *const *sonames,
-                                 const struct memspan_dl_symbol *symbols, size_t symbol_count,
-                                 void *calls, void **handle_p)
+memspan_status_t msp_dl_open(const char *backend, const char *const *sonames,
+                             const struct msp_dl_symbol *symbols, size_t symbol_count, void *calls,
+                             void **handle_p)
 {
     memspan_status_t status;
     char reason[128] = "";
@@ -43,8 +43,8 @@ memspan_status_t memspan_dl_open(const char *backend, const char *const *sonames
         }
     }
     if (handle == NULL) {
-        return memspan_error_native(MEMSPAN_ERR_OFF, backend, "dlopen", 0, reason, NULL,
-                                    "library not found: %s", sonames[0]);
+        return msp_error_native(MEMSPAN_ERR_OFF, backend, "dlopen", 0, reason, NULL,
+                                "library not found: %s", sonames[0]);
     }
     status = fill_calls(backend, handle, sonames[i - 1], symbols, symbol_count, calls);
     if (status != MEMSPAN_OK) {
@@ -55,7 +55,7 @@ memspan_status_t memspan_dl_open(const char *backend, const char *const *sonames
     return MEMSPAN_OK;
 }
 
-void *memspan_dl_next(const char *name)
+void *msp_dl_next(const char *name)
 {
-    return (void *)memspan_object_next(name);
+    return (void *)msp_object_next(name);
 }

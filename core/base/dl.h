@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-struct memspan_dl_symbol {
+struct msp_dl_symbol {
     const char *name;
     const char *fallback_name; /* an older name with the same signature, or NULL */
     size_t offset;             /* of the function pointer in the backend's table of calls */
@@ -19,12 +19,12 @@ struct memspan_dl_symbol {
 /* Open the first of @p sonames (NULL-terminated) that loads and fill @p calls. With handle_p NULL
  * the library is looked for but not kept. MEMSPAN_ERR_OFF, with a reason, when none loads or a
  * required symbol is absent. */
-memspan_status_t memspan_dl_open(const char *backend, const char *const *sonames,
-                                 const struct memspan_dl_symbol *symbols, size_t symbol_count,
-                                 void *calls, void **handle_p);
+memspan_status_t msp_dl_open(const char *backend, const char *const *sonames,
+                             const struct msp_dl_symbol *symbols, size_t symbol_count, void *calls,
+                             void **handle_p);
 
 /* The definition of @p name that this library hides: the next one in load order, else any loaded
  * library's that is not ours. NULL when nobody else defines it. Opens nothing. */
-void *memspan_dl_next(const char *name);
+void *msp_dl_next(const char *name);
 
 #endif /* MEMSPAN_CORE_BASE_DL_H */

@@ -18,8 +18,8 @@
 #define SYS_pidfd_getfd 438
 #endif
 
-void memspan_driver_offer(memspan_device_info_t *info, memspan_kind_t kind, bool offered,
-                          const char *format, ...)
+void msp_driver_offer(memspan_device_info_t *info, memspan_kind_t kind, bool offered,
+                      const char *format, ...)
 {
     va_list args;
 
@@ -31,13 +31,13 @@ void memspan_driver_offer(memspan_device_info_t *info, memspan_kind_t kind, bool
     va_end(args);
 }
 
-uint64_t memspan_driver_host_available(void)
+uint64_t msp_driver_host_available(void)
 {
     uint64_t available = MEMSPAN_UNKNOWN;
     char text[4096];
 
-    if (memspan_file_read("/proc/meminfo", text, sizeof(text)) > 0) {
-        (void)memspan_text_field(text, "MemAvailable", &available);
+    if (msp_file_read("/proc/meminfo", text, sizeof(text)) > 0) {
+        (void)msp_text_field(text, "MemAvailable", &available);
     }
     return available;
 }
@@ -47,15 +47,15 @@ static uint64_t less(uint64_t bytes, uint64_t taken_bytes)
     return (bytes > taken_bytes) ? bytes - taken_bytes : 0;
 }
 
-uint64_t memspan_driver_most_bytes(const memspan_device_info_t *info, memspan_kind_t kind,
-                                   bool integrated, uint64_t managed_bytes)
+uint64_t msp_driver_most_bytes(const memspan_device_info_t *info, memspan_kind_t kind,
+                               bool integrated, uint64_t managed_bytes)
 {
     uint64_t own  = info->capacity_bytes;
-    uint64_t host = (uint64_t)sysconf(_SC_PHYS_PAGES) * memspan_page_size();
+    uint64_t host = (uint64_t)sysconf(_SC_PHYS_PAGES) * msp_page_size();
 
     if (integrated) {
         /* What was given and not touched yet is still available. */
-        uint64_t available = memspan_driver_host_available();
+        uint64_t available = msp_driver_host_available();
         uint64_t left      = less(own, managed_bytes);
         return (available < left) ? available : left;
     }
@@ -65,9 +65,9 @@ uint64_t memspan_driver_most_bytes(const memspan_device_info_t *info, memspan_ki
     return (kind == MEMSPAN_KIND_MANAGED) ? less(own + host, managed_bytes) : host;
 }
 
-memspan_status_t memspan_driver_check(const memspan_services_t *services, const char *backend,
-                                      const memspan_device_info_t *info,
-                                      const memspan_request_t *request, uint64_t most_bytes)
+memspan_status_t msp_driver_check(const memspan_services_t *services, const char *backend,
+                                  const memspan_device_info_t *info,
+                                  const memspan_request_t *request, uint64_t most_bytes)
 {
     bool known = (request->kind > MEMSPAN_KIND_NONE) && (request->kind < MEMSPAN_KIND_COUNT);
 
@@ -76,7 +76,7 @@ memspan_status_t memspan_driver_check(const memspan_services_t *services, const 
                               "no %s memory on %s: %s", memspan_kind_name(request->kind),
                               info->name, known ? info->kind_note[request->kind] : "no such kind");
     }
-    if ((request->size_bytes == 0) || !memspan_is_power_of_two(request->align_bytes)) {
+    if ((request->size_bytes == 0) || !msp_is_power_of_two(request->align_bytes)) {
         return services->fail(MEMSPAN_ERR_INVALID, backend, "", 0, "", NULL,
                               "size %zu or alignment %zu is not valid", request->size_bytes,
                               request->align_bytes);
@@ -91,8 +91,8 @@ memspan_status_t memspan_driver_check(const memspan_services_t *services, const 
     return MEMSPAN_OK;
 }
 
-void memspan_driver_describe(const memspan_device_info_t *info, uint64_t free_bytes,
-                             memspan_device_info_t *info_p)
+void msp_driver_describe(const memspan_device_info_t *info, uint64_t free_bytes,
+                         memspan_device_info_t *info_p)
 {
     memspan_device_info_t answer = *info;
 
@@ -107,13 +107,13 @@ void memspan_driver_describe(const memspan_device_info_t *info, uint64_t free_by
     *info_p = answer;
 }
 
-int memspan_driver_node_at(const char *pci_address)
+int msp_driver_node_at(const char *pci_address)
 {
     char path[96];
     char text[16];
 
     snprintf(path, sizeof(path), "/sys/bus/pci/devices/%.40s/numa_node", pci_address);
-    return (memspan_file_read(path, text, sizeof(text)) > 0) ? atoi(text) : -1;
+    return (msp_file_read(path, text, sizeof(text)) > 0) ? atoi(text) : -1;
 }
 
 /* ---- descriptors of other processes ----
@@ -121,12 +121,12 @@ int memspan_driver_node_at(const char *pci_address)
  * pidfd_getfd() asks for the right to attach to the other process (ptrace). The same user has it,
  * unless Yama (kernel.yama.ptrace_scope) or a container's seccomp filter is in the way. */
 
-bool memspan_driver_scope_allows(const char *path)
+bool msp_driver_scope_allows(const char *path)
 {
     char text[16];
 
     /* 0: the same user may; 1: who was named by PR_SET_PTRACER; 2 and 3: nobody without rights. */
-    return (memspan_file_read(path, text, sizeof(text)) <= 0) || (atoi(text) < 2);
+    return (msp_file_read(path, text, sizeof(text)) <= 0) || (atoi(text) < 2);
 }
 
 /* Whether the kernel has the call and no filter refuses it: a process may always fetch its own. */
@@ -144,21 +144,21 @@ static bool can_fetch(void)
     return fd >= 0;
 }
 
-bool memspan_driver_offers_fds(void)
+bool msp_driver_offers_fds(void)
 {
     return (prctl(PR_GET_DUMPABLE, 0, 0, 0, 0) == 1) &&
-           memspan_driver_scope_allows("/proc/sys/kernel/yama/ptrace_scope") && can_fetch();
+           msp_driver_scope_allows("/proc/sys/kernel/yama/ptrace_scope") && can_fetch();
 }
 
 /* Repeated at each export: the program may have named a debugger of its own since. Kernels without
  * Yama answer EINVAL, and need no permission. */
-void memspan_driver_offer_fds(void)
+void msp_driver_offer_fds(void)
 {
     (void)prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);
 }
 
-memspan_status_t memspan_driver_fetch_fd(const memspan_services_t *services, const char *backend,
-                                         pid_t pid, int theirs, int *fd_p)
+memspan_status_t msp_driver_fetch_fd(const memspan_services_t *services, const char *backend,
+                                     pid_t pid, int theirs, int *fd_p)
 {
     int process = (int)syscall(SYS_pidfd_open, pid, 0u);
     int fd      = (process < 0) ? -1 : (int)syscall(SYS_pidfd_getfd, process, theirs, 0u);

@@ -18,7 +18,7 @@
 
 struct state {
     memspan_error_t record;
-    struct memspan_error_texts texts;
+    struct msp_error_texts texts;
     struct { /* a refusal that is not words yet */
         bool pending;
         uint64_t bytes;
@@ -99,7 +99,7 @@ static __attribute__((noinline)) struct state *make_state(void)
 /* The calling thread's; NULL when there is no memory for one. */
 static struct state *get_state(void)
 {
-    return MEMSPAN_LIKELY(own != NULL) ? own : make_state();
+    return MSP_LIKELY(own != NULL) ? own : make_state();
 }
 
 /* What threads without a state have. */
@@ -131,10 +131,9 @@ static const char *copy_text(char *buffer, size_t size, const char *text)
     return buffer;
 }
 
-memspan_status_t memspan_error_native_va(memspan_status_t status, const char *backend,
-                                         const char *call, long native_code,
-                                         const char *native_text, const char *hint,
-                                         const char *format, va_list args)
+memspan_status_t msp_error_native_va(memspan_status_t status, const char *backend, const char *call,
+                                     long native_code, const char *native_text, const char *hint,
+                                     const char *format, va_list args)
 {
     struct state *state = get_state();
     char message[sizeof(state->texts.message)];
@@ -143,7 +142,7 @@ memspan_status_t memspan_error_native_va(memspan_status_t status, const char *ba
     vsnprintf(message, sizeof(message), format, args);
     if (state == NULL) {
         bare_status = status;
-        memspan_log(MEMSPAN_LOG_ERROR, "core", "no memory to keep this error: %s", message);
+        msp_log(MEMSPAN_LOG_ERROR, "core", "no memory to keep this error: %s", message);
         return status;
     }
     state->refusal.pending = false;
@@ -162,14 +161,14 @@ memspan_status_t memspan_error_native_va(memspan_status_t status, const char *ba
     return status;
 }
 
-memspan_status_t memspan_error_native(memspan_status_t status, const char *backend,
-                                      const char *call, long native_code, const char *native_text,
-                                      const char *hint, const char *format, ...)
+memspan_status_t msp_error_native(memspan_status_t status, const char *backend, const char *call,
+                                  long native_code, const char *native_text, const char *hint,
+                                  const char *format, ...)
 {
     va_list args;
 
     va_start(args, format);
-    memspan_error_native_va(status, backend, call, native_code, native_text, hint, format, args);
+    msp_error_native_va(status, backend, call, native_code, native_text, hint, format, args);
     va_end(args);
     return status;
 }
@@ -179,24 +178,24 @@ memspan_status_t memspan_error(memspan_status_t status, const char *format, ...)
     va_list args;
 
     va_start(args, format);
-    memspan_error_native_va(status, NULL, NULL, 0, NULL, NULL, format, args);
+    msp_error_native_va(status, NULL, NULL, 0, NULL, NULL, format, args);
     va_end(args);
     return status;
 }
 
 static void record_limit(uint64_t bytes, uint64_t limit_bytes, uint64_t used_bytes)
 {
-    memspan_error_native(MEMSPAN_ERR_LIMIT, NULL, NULL, 0, NULL, "raise the trait pool_size",
-                         "%llu bytes do not fit in pool_size=%llu, of which %llu are in use",
-                         (unsigned long long)bytes, (unsigned long long)limit_bytes,
-                         (unsigned long long)used_bytes);
+    msp_error_native(MEMSPAN_ERR_LIMIT, NULL, NULL, 0, NULL, "raise the trait pool_size",
+                     "%llu bytes do not fit in pool_size=%llu, of which %llu are in use",
+                     (unsigned long long)bytes, (unsigned long long)limit_bytes,
+                     (unsigned long long)used_bytes);
 }
 
-memspan_status_t memspan_error_limit(uint64_t bytes, uint64_t limit_bytes, uint64_t used_bytes)
+memspan_status_t msp_error_limit(uint64_t bytes, uint64_t limit_bytes, uint64_t used_bytes)
 {
     struct state *state = get_state();
 
-    if (MEMSPAN_UNLIKELY(state == NULL)) {
+    if (MSP_UNLIKELY(state == NULL)) {
         record_limit(bytes, limit_bytes, used_bytes);
         return MEMSPAN_ERR_LIMIT;
     }
@@ -218,7 +217,7 @@ static struct state *get_words(void)
     return state;
 }
 
-memspan_status_t memspan_error_hint(const char *format, ...)
+memspan_status_t msp_error_hint(const char *format, ...)
 {
     struct state *state = get_words();
     va_list args;
@@ -235,7 +234,7 @@ memspan_status_t memspan_error_hint(const char *format, ...)
 
 /* ---- reading ---- */
 
-void memspan_error_save(struct memspan_error_saved *saved)
+void msp_error_save(struct msp_error_saved *saved)
 {
     const struct state *state = get_words();
 
@@ -248,7 +247,7 @@ void memspan_error_save(struct memspan_error_saved *saved)
     }
 }
 
-void memspan_error_restore(const struct memspan_error_saved *saved)
+void msp_error_restore(const struct msp_error_saved *saved)
 {
     struct state *state = get_state();
 
@@ -269,7 +268,7 @@ const memspan_error_t *memspan_error_last(void)
     return (state == NULL) ? bare_record() : &state->record;
 }
 
-memspan_status_t memspan_error_status(void)
+memspan_status_t msp_error_status(void)
 {
     if (own == NULL) {
         return bare_status;
@@ -339,7 +338,7 @@ const char *memspan_version(void)
     return MEMSPAN_VERSION_STRING;
 }
 
-memspan_status_t memspan_struct_write(void *to, const void *from, size_t size)
+memspan_status_t msp_struct_write(void *to, const void *from, size_t size)
 {
     size_t caller_size;
 

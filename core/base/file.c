@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-ssize_t memspan_file_read(const char *path, char *buffer, size_t size)
+ssize_t msp_file_read(const char *path, char *buffer, size_t size)
 {
     int error     = errno;
     size_t length = 0;
@@ -36,13 +36,13 @@ ssize_t memspan_file_read(const char *path, char *buffer, size_t size)
     return (ssize_t)length;
 }
 
-bool memspan_file_number(const char *path, uint64_t *value_p)
+bool msp_file_number(const char *path, uint64_t *value_p)
 {
     char text[64];
     char *end;
     unsigned long long value;
 
-    if (memspan_file_read(path, text, sizeof(text)) <= 0) {
+    if (msp_file_read(path, text, sizeof(text)) <= 0) {
         return false;
     }
     if (strncmp(text, "max", 3) == 0) {
@@ -76,7 +76,7 @@ static const char *find_field(const char *text, const char *name)
     return NULL;
 }
 
-bool memspan_text_field(const char *text, const char *name, uint64_t *value_p)
+bool msp_text_field(const char *text, const char *name, uint64_t *value_p)
 {
     const char *at = find_field(text, name);
     unsigned long long value;
@@ -90,7 +90,7 @@ bool memspan_text_field(const char *text, const char *name, uint64_t *value_p)
     return true;
 }
 
-void memspan_text_line(const char *text, const char *name, char *value, size_t value_size)
+void msp_text_line(const char *text, const char *name, char *value, size_t value_size)
 {
     const char *at = find_field(text, name);
     size_t length  = (at == NULL) ? 0 : strcspn(at, "\n");
@@ -99,7 +99,7 @@ void memspan_text_line(const char *text, const char *name, char *value, size_t v
              (at == NULL) ? "" : at);
 }
 
-bool memspan_list_next(struct memspan_list_cursor *cursor, int *number_p)
+bool msp_list_next(struct msp_list_cursor *cursor, int *number_p)
 {
     char *end;
 

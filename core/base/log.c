@@ -9,20 +9,20 @@
 #include <string.h>
 #include <unistd.h>
 
-int memspan_log_level_in_force = -1;
+int msp_log_level_in_force = -1;
 
 static const char *const level_names[] = {"error", "warn", "info", "debug", "trace"};
 
-void memspan_log_line(enum memspan_log_level level, const char *subject, const char *format, ...)
+void msp_log_line(enum memspan_log_level level, const char *subject, const char *format, ...)
 {
     char line[768];
     int saved_errno = errno;
     int n;
     va_list args;
 
-    if (memspan_log_level_in_force < 0) {
-        memspan_log_level_in_force = memspan_option_choice(MEMSPAN_OPTION_LOG);
-        if ((int)level > memspan_log_level_in_force) {
+    if (msp_log_level_in_force < 0) {
+        msp_log_level_in_force = msp_option_choice(MSP_OPTION_LOG);
+        if ((int)level > msp_log_level_in_force) {
             errno = saved_errno;
             return;
         }

@@ -8,21 +8,21 @@
 #include <memspan/backend.h> /* enum memspan_log_level */
 
 /* The level in force; -1 until the first line asks the options for it. */
-extern int memspan_log_level_in_force;
+extern int msp_log_level_in_force;
 
 /* True when @p level is printed. */
-static inline int memspan_log_on(enum memspan_log_level level)
+static inline int msp_log_on(enum memspan_log_level level)
 {
-    return (int)level <= memspan_log_level_in_force || memspan_log_level_in_force < 0;
+    return (int)level <= msp_log_level_in_force || msp_log_level_in_force < 0;
 }
 
-void memspan_log_line(enum memspan_log_level level, const char *subject, const char *format, ...)
+void msp_log_line(enum memspan_log_level level, const char *subject, const char *format, ...)
     __attribute__((format(printf, 3, 4), cold));
 
-#define memspan_log(level, subject, ...)                                                           \
+#define msp_log(level, subject, ...)                                                               \
     do {                                                                                           \
-        if (memspan_log_on(level)) {                                                               \
-            memspan_log_line((level), (subject), __VA_ARGS__);                                     \
+        if (msp_log_on(level)) {                                                                   \
+            msp_log_line((level), (subject), __VA_ARGS__);                                         \
         }                                                                                          \
     } while (0)
 

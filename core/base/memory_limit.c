@@ -27,7 +27,7 @@ enum { PATH_BYTES = 512 };
 
 /* Takes one group into account, if it exists. */
 static void apply_group(const struct cgroup_form *form, const char *group,
-                        struct memspan_memory_limits *limits)
+                        struct msp_memory_limits *limits)
 {
     char path[PATH_BYTES + 64];
     char statistics[4096];
@@ -37,7 +37,7 @@ static void apply_group(const struct cgroup_form *form, const char *group,
     uint64_t room;
 
     snprintf(path, sizeof(path), "%s%s/%s", form->root, group, form->limit);
-    if (!memspan_file_number(path, &limit)) {
+    if (!msp_file_number(path, &limit)) {
         return;
     }
     if (limit >= limits->total_bytes) {
@@ -48,10 +48,10 @@ static void apply_group(const struct cgroup_form *form, const char *group,
         limits->source         = "cgroup limit";
     }
     snprintf(path, sizeof(path), "%s%s/%s", form->root, group, form->usage);
-    memspan_file_number(path, &usage);
+    msp_file_number(path, &usage);
     snprintf(path, sizeof(path), "%s%s/memory.stat", form->root, group);
-    if (memspan_file_read(path, statistics, sizeof(statistics)) > 0) {
-        memspan_text_field(statistics, form->inactive, &inactive);
+    if (msp_file_read(path, statistics, sizeof(statistics)) > 0) {
+        msp_text_field(statistics, form->inactive, &inactive);
     }
     usage -= (inactive < usage) ? inactive : usage;
     room = (limit > usage) ? limit - usage : 0;
@@ -61,7 +61,7 @@ static void apply_group(const struct cgroup_form *form, const char *group,
 }
 
 static void apply_groups(const struct cgroup_form *form, const char *own,
-                         struct memspan_memory_limits *limits)
+                         struct msp_memory_limits *limits)
 {
     char group[PATH_BYTES];
     char *slash;
@@ -101,19 +101,19 @@ static bool find_group(const char *text, const char *controller, char *group, si
     return false;
 }
 
-void memspan_memory_limits_read(struct memspan_memory_limits *limits_p)
+void msp_memory_limits_read(struct msp_memory_limits *limits_p)
 {
     char text[4096];
     char group[PATH_BYTES];
-    struct memspan_memory_limits limits = {MEMSPAN_UNKNOWN, MEMSPAN_UNKNOWN, MEMSPAN_UNKNOWN,
-                                           "/proc/meminfo"};
+    struct msp_memory_limits limits = {MEMSPAN_UNKNOWN, MEMSPAN_UNKNOWN, MEMSPAN_UNKNOWN,
+                                       "/proc/meminfo"};
 
-    if (memspan_file_read("/proc/meminfo", text, sizeof(text)) > 0) {
-        memspan_text_field(text, "MemTotal", &limits.total_bytes);
-        memspan_text_field(text, "MemAvailable", &limits.free_bytes);
+    if (msp_file_read("/proc/meminfo", text, sizeof(text)) > 0) {
+        msp_text_field(text, "MemTotal", &limits.total_bytes);
+        msp_text_field(text, "MemAvailable", &limits.free_bytes);
     }
     limits.capacity_bytes = limits.total_bytes;
-    memspan_file_read("/proc/self/cgroup", text, sizeof(text));
+    msp_file_read("/proc/self/cgroup", text, sizeof(text));
     if (find_group(text, "memory", group, sizeof(group))) {
         apply_groups(&version_1, group, &limits);
     } else if (find_group(text, "", group, sizeof(group))) {

@@ -7,7 +7,7 @@
 
 #include <stdint.h>
 
-struct memspan_memory_limits {
+struct msp_memory_limits {
     uint64_t total_bytes;    /* the machine's */
     uint64_t capacity_bytes; /* the machine's memory, or less by a cgroup */
     uint64_t free_bytes;     /* available now, page cache that would be given up counted in */
@@ -15,6 +15,6 @@ struct memspan_memory_limits {
 };
 
 /* Read anew at each call: a few small files. */
-void memspan_memory_limits_read(struct memspan_memory_limits *limits_p);
+void msp_memory_limits_read(struct msp_memory_limits *limits_p);
 
 #endif /* MEMSPAN_CORE_BASE_MEMORY_LIMIT_H */

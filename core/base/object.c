@@ -11,7 +11,7 @@
 
 /* The parts of a dynamic section that are needed here. */
 struct tables {
-    memspan_object_t object;
+    msp_object_t object;
     uintptr_t address; /* added to every address in the tables */
     const ElfW(Dyn) * dynamic;
     const ElfW(Sym) * symbols;
@@ -157,7 +157,7 @@ static bool holds(const struct dl_phdr_info *info, uintptr_t address)
 
 struct of_search {
     uintptr_t address;
-    memspan_object_t found;
+    msp_object_t found;
 };
 
 static int visit_of(struct dl_phdr_info *info, size_t size, void *data)
@@ -168,11 +168,11 @@ static int visit_of(struct dl_phdr_info *info, size_t size, void *data)
     if (!holds(info, search->address)) {
         return 0;
     }
-    search->found = (memspan_object_t)dynamic_of(info);
+    search->found = (msp_object_t)dynamic_of(info);
     return 1;
 }
 
-memspan_object_t memspan_object_of(const void *address)
+msp_object_t msp_object_of(const void *address)
 {
     struct of_search search = {(uintptr_t)address, 0};
 
@@ -182,32 +182,32 @@ memspan_object_t memspan_object_of(const void *address)
 
 static int visit_program(struct dl_phdr_info *info, size_t size, void *data)
 {
-    memspan_object_t *found = data;
+    msp_object_t *found = data;
 
     (void)size;
-    *found = (memspan_object_t)dynamic_of(info);
+    *found = (msp_object_t)dynamic_of(info);
     return 1;
 }
 
-memspan_object_t memspan_object_program(void)
+msp_object_t msp_object_program(void)
 {
-    memspan_object_t found = 0;
+    msp_object_t found = 0;
 
     (void)dl_iterate_phdr(visit_program, &found);
     return found;
 }
 
-static memspan_object_t own_object(void)
+static msp_object_t own_object(void)
 {
-    return memspan_object_of((const void *)(uintptr_t)memspan_object_of);
+    return msp_object_of((const void *)(uintptr_t)msp_object_of);
 }
 
 /* ---- a name ---- */
 
 struct name_search {
     const char *name;
-    memspan_object_t object; /* the one to look in; for next: this library */
-    memspan_object_accept_t *accept;
+    msp_object_t object; /* the one to look in; for next: this library */
+    msp_object_accept_t *accept;
     const void *argument;
     bool passed;      /* next: this library was seen */
     uintptr_t before; /* next: what was found before it */
@@ -220,7 +220,7 @@ static int visit_symbol(struct dl_phdr_info *info, size_t size, void *data)
     struct tables t;
 
     (void)size;
-    if ((memspan_object_t)dynamic_of(info) != search->object) {
+    if ((msp_object_t)dynamic_of(info) != search->object) {
         return 0;
     }
     if (read_tables(info, &t)) {
@@ -229,7 +229,7 @@ static int visit_symbol(struct dl_phdr_info *info, size_t size, void *data)
     return 1;
 }
 
-uintptr_t memspan_object_symbol(memspan_object_t object, const char *name)
+uintptr_t msp_object_symbol(msp_object_t object, const char *name)
 {
     struct name_search search = {.name = name, .object = object};
 
@@ -246,7 +246,7 @@ static int visit_next(struct dl_phdr_info *info, size_t size, void *data)
     struct tables t;
 
     (void)size;
-    if ((memspan_object_t)dynamic_of(info) == search->object) {
+    if ((msp_object_t)dynamic_of(info) == search->object) {
         search->passed = true;
         return 0;
     }
@@ -268,8 +268,7 @@ static int visit_next(struct dl_phdr_info *info, size_t size, void *data)
     return 0;
 }
 
-uintptr_t memspan_object_next_of(const char *name, memspan_object_accept_t *accept,
-                                 const void *argument)
+uintptr_t msp_object_next_of(const char *name, msp_object_accept_t *accept, const void *argument)
 {
     struct name_search search = {
         .name = name, .object = own_object(), .accept = accept, .argument = argument};
@@ -278,18 +277,18 @@ uintptr_t memspan_object_next_of(const char *name, memspan_object_accept_t *acce
     return (search.found != 0) ? search.found : search.before;
 }
 
-uintptr_t memspan_object_next(const char *name)
+uintptr_t msp_object_next(const char *name)
 {
-    return memspan_object_next_of(name, NULL, NULL);
+    return msp_object_next_of(name, NULL, NULL);
 }
 
 /* ---- dependencies ---- */
 
 struct scope_search {
-    memspan_object_t *scope;
+    msp_object_t *scope;
     size_t count;
-    memspan_object_t own;
-    memspan_object_t dependent; /* whose dependency is looked for, by @p name */
+    msp_object_t own;
+    msp_object_t dependent; /* whose dependency is looked for, by @p name */
     const char *name;
 };
 
@@ -315,7 +314,7 @@ static int visit_named(struct dl_phdr_info *info, size_t size, void *data)
             return 1;
         }
     }
-    if ((t.object != search->own) && (search->count < MEMSPAN_OBJECT_SCOPE_MAX)) {
+    if ((t.object != search->own) && (search->count < MSP_OBJECT_SCOPE_MAX)) {
         search->scope[search->count++] = t.object;
     }
     return 1;
@@ -328,7 +327,7 @@ static int visit_dependent(struct dl_phdr_info *info, size_t size, void *data)
     struct tables t;
 
     (void)size;
-    if ((memspan_object_t)dynamic_of(info) != search->dependent) {
+    if ((msp_object_t)dynamic_of(info) != search->dependent) {
         return 0;
     }
     if (!read_tables(info, &t)) {
@@ -358,7 +357,7 @@ static int visit_scope(struct dl_phdr_info *info, size_t size, void *data)
     return 1;
 }
 
-size_t memspan_object_scope(memspan_object_t object, memspan_object_t *scope)
+size_t msp_object_scope(msp_object_t object, msp_object_t *scope)
 {
     struct scope_search search = {.scope = scope, .own = own_object()};
 
@@ -387,7 +386,7 @@ static int visit_counts(struct dl_phdr_info *info, size_t size, void *data)
     return 1;
 }
 
-void memspan_object_counts(unsigned long long *loads_p, unsigned long long *unloads_p)
+void msp_object_counts(unsigned long long *loads_p, unsigned long long *unloads_p)
 {
     struct counts counts = {0, 0};
 
@@ -397,9 +396,9 @@ void memspan_object_counts(unsigned long long *loads_p, unsigned long long *unlo
 }
 
 struct path_search {
-    memspan_object_t object;
-    memspan_object_t program; /* the first in the list */
-    char path[1024];          /* empty: it cannot be unloaded */
+    msp_object_t object;
+    msp_object_t program; /* the first in the list */
+    char path[1024];      /* empty: it cannot be unloaded */
 };
 
 static int visit_path(struct dl_phdr_info *info, size_t size, void *data)
@@ -409,9 +408,9 @@ static int visit_path(struct dl_phdr_info *info, size_t size, void *data)
 
     (void)size;
     if (search->program == 0) {
-        search->program = (memspan_object_t)dynamic_of(info);
+        search->program = (msp_object_t)dynamic_of(info);
     }
-    if ((memspan_object_t)dynamic_of(info) != search->object) {
+    if ((msp_object_t)dynamic_of(info) != search->object) {
         return 0;
     }
     if (read_tables(info, &t) && !t.stays && (info->dlpi_name != NULL) &&
@@ -421,10 +420,10 @@ static int visit_path(struct dl_phdr_info *info, size_t size, void *data)
     return 1;
 }
 
-static bool is_dependency(memspan_object_t object, memspan_object_t of)
+static bool is_dependency(msp_object_t object, msp_object_t of)
 {
-    memspan_object_t scope[MEMSPAN_OBJECT_SCOPE_MAX];
-    size_t count = memspan_object_scope(of, scope);
+    msp_object_t scope[MSP_OBJECT_SCOPE_MAX];
+    size_t count = msp_object_scope(of, scope);
     size_t i;
 
     for (i = 0; i < count; i++) {
@@ -435,7 +434,7 @@ static bool is_dependency(memspan_object_t object, memspan_object_t of)
     return false;
 }
 
-void memspan_object_keep(memspan_object_t object)
+void msp_object_keep(msp_object_t object)
 {
     struct path_search search = {.object = object};
     void *handle;

@@ -15,37 +15,36 @@
 #include <stdint.h>
 
 /* An object, while it is loaded: the address of its dynamic section. 0 is none. */
-typedef uintptr_t memspan_object_t;
+typedef uintptr_t msp_object_t;
 
-enum { MEMSPAN_OBJECT_SCOPE_MAX = 256 };
+enum { MSP_OBJECT_SCOPE_MAX = 256 };
 
 /* The object that holds @p address. */
-memspan_object_t memspan_object_of(const void *address);
+msp_object_t msp_object_of(const void *address);
 
 /* The program itself; the first object in load order. */
-memspan_object_t memspan_object_program(void);
+msp_object_t msp_object_program(void);
 
 /* The address of @p name, which the object itself defines and exports; 0 when it does not. */
-uintptr_t memspan_object_symbol(memspan_object_t object, const char *name);
+uintptr_t msp_object_symbol(msp_object_t object, const char *name);
 
 /* @p name in the first object after this library in load order, else in the first before it; 0
  * when no other object defines it. */
-uintptr_t memspan_object_next(const char *name);
+uintptr_t msp_object_next(const char *name);
 
 /* The same, of the objects that @p accept agrees to. */
-typedef bool memspan_object_accept_t(memspan_object_t object, const void *argument);
-uintptr_t memspan_object_next_of(const char *name, memspan_object_accept_t *accept,
-                                 const void *argument);
+typedef bool msp_object_accept_t(msp_object_t object, const void *argument);
+uintptr_t msp_object_next_of(const char *name, msp_object_accept_t *accept, const void *argument);
 
 /* The object and all that it depends on, breadth first, without this library. At most
- * MEMSPAN_OBJECT_SCOPE_MAX; returns how many. */
-size_t memspan_object_scope(memspan_object_t object, memspan_object_t *scope);
+ * MSP_OBJECT_SCOPE_MAX; returns how many. */
+size_t msp_object_scope(msp_object_t object, msp_object_t *scope);
 
 /* How often something has been loaded and unloaded so far. */
-void memspan_object_counts(unsigned long long *loads_p, unsigned long long *unloads_p);
+void msp_object_counts(unsigned long long *loads_p, unsigned long long *unloads_p);
 
 /* Keep the object loaded for ever. Opens an object that the program could unload: not where a lock
  * is held. */
-void memspan_object_keep(memspan_object_t object);
+void msp_object_keep(msp_object_t object);
 
 #endif /* MEMSPAN_CORE_BASE_OBJECT_H */

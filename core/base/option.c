@@ -26,10 +26,10 @@ struct row {
     const char *help;
 };
 
-static const struct row rows[MEMSPAN_OPTION_COUNT] = {
+static const struct row rows[MSP_OPTION_COUNT] = {
 #define OPTION_ROW(symbol, variable, form, form_text, fallback, help)                              \
     {(variable), (form), (form_text), (fallback), (help)},
-    MEMSPAN_OPTION_MAP(OPTION_ROW)
+    MSP_OPTION_MAP(OPTION_ROW)
 #undef OPTION_ROW
 };
 
@@ -39,12 +39,12 @@ static struct {
     const char *problem;
     uint64_t size;
     int choice;
-} values[MEMSPAN_OPTION_COUNT];
+} values[MSP_OPTION_COUNT];
 
-static char *copies[MEMSPAN_OPTION_COUNT]; /* of the environment's texts, until it is read again */
+static char *copies[MSP_OPTION_COUNT]; /* of the environment's texts, until it is read again */
 
 enum { PROBLEMS_KEPT = 32, PROBLEM_BYTES = 256 };
-static char problems[PROBLEMS_KEPT][PROBLEM_BYTES] MEMSPAN_SPARSE;
+static char problems[PROBLEMS_KEPT][PROBLEM_BYTES] MSP_SPARSE;
 static int problem_count;
 static pthread_mutex_t problem_lock =
     PTHREAD_MUTEX_INITIALIZER; /* guards problems, problem_count */
@@ -109,11 +109,11 @@ static bool set_value(int i, const char *text)
         }
         break;
     case SIZE:
-        if (!memspan_text_to_size(text, strlen(text), &values[i].size)) {
+        if (!msp_text_to_size(text, strlen(text), &values[i].size)) {
             return false;
         }
-        if ((i == MEMSPAN_OPTION_CHUNK_SIZE) &&
-            (!memspan_is_power_of_two(values[i].size) || (values[i].size < (UINT64_C(64) << 10)) ||
+        if ((i == MSP_OPTION_CHUNK_SIZE) &&
+            (!msp_is_power_of_two(values[i].size) || (values[i].size < (UINT64_C(64) << 10)) ||
              (values[i].size > (UINT64_C(1) << 30)))) {
             return false;
         }
@@ -157,7 +157,7 @@ static void read_row(int i)
 
 static const char *row_name(size_t i)
 {
-    return (i < MEMSPAN_OPTION_COUNT) ? rows[i].variable : NULL;
+    return (i < MSP_OPTION_COUNT) ? rows[i].variable : NULL;
 }
 
 static void find_unknown(void)
@@ -174,10 +174,10 @@ static void find_unknown(void)
             continue;
         }
         snprintf(name, sizeof(name), "%.*s", (int)(end - *entry), *entry);
-        if (memspan_option_find(name) != MEMSPAN_OPTION_COUNT) {
+        if (msp_option_find(name) != MSP_OPTION_COUNT) {
             continue;
         }
-        nearest = memspan_text_nearest(name, row_name);
+        nearest = msp_text_nearest(name, row_name);
         note_problem("%s is no variable of Memspan%s%s%s", name, nearest ? "; perhaps " : "",
                      nearest ? nearest : "", nearest ? "?" : "");
     }
@@ -187,7 +187,7 @@ static void load(void)
 {
     int i;
 
-    for (i = 0; i < MEMSPAN_OPTION_COUNT; i++) {
+    for (i = 0; i < MSP_OPTION_COUNT; i++) {
         read_row(i);
     }
     find_unknown();
@@ -198,7 +198,7 @@ static void ensure_ready(void)
     bool first = false;
     int i;
 
-    if (MEMSPAN_LIKELY(atomic_load_explicit(&ready, memory_order_acquire))) {
+    if (MSP_LIKELY(atomic_load_explicit(&ready, memory_order_acquire))) {
         return;
     }
     pthread_mutex_lock(&ready_lock);
@@ -210,44 +210,44 @@ static void ensure_ready(void)
     }
     pthread_mutex_unlock(&ready_lock);
     for (i = 0; first && (i < problem_count); i++) {
-        memspan_log(MEMSPAN_LOG_ERROR, "config", "%s", problems[i]);
+        msp_log(MEMSPAN_LOG_ERROR, "config", "%s", problems[i]);
     }
 }
 
-const char *memspan_option_text(enum memspan_option option)
+const char *msp_option_text(enum msp_option option)
 {
     ensure_ready();
     return values[option].text;
 }
 
-int memspan_option_choice(enum memspan_option option)
+int msp_option_choice(enum msp_option option)
 {
     ensure_ready();
     return values[option].choice;
 }
 
-uint64_t memspan_option_size(enum memspan_option option)
+uint64_t msp_option_size(enum msp_option option)
 {
     ensure_ready();
     return values[option].size;
 }
 
-bool memspan_option_is_set(enum memspan_option option)
+bool msp_option_is_set(enum msp_option option)
 {
     ensure_ready();
     return values[option].source[0] == 'e'; /* "environment" */
 }
 
-enum memspan_option memspan_option_find(const char *variable)
+enum msp_option msp_option_find(const char *variable)
 {
     int i;
 
-    for (i = 0; (i < MEMSPAN_OPTION_COUNT) && (strcmp(rows[i].variable, variable) != 0); i++) {
+    for (i = 0; (i < MSP_OPTION_COUNT) && (strcmp(rows[i].variable, variable) != 0); i++) {
     }
-    return (enum memspan_option)i;
+    return (enum msp_option)i;
 }
 
-memspan_status_t memspan_option_refuse(enum memspan_option option, const char *format, ...)
+memspan_status_t msp_option_refuse(enum msp_option option, const char *format, ...)
 {
     char sentence[PROBLEM_BYTES];
     va_list args;
@@ -262,32 +262,32 @@ memspan_status_t memspan_option_refuse(enum memspan_option option, const char *f
             note_problem("%s=%s: %s", rows[option].variable, values[option].text, sentence);
         values[option].problem = (problem == NULL) ? "refused" : problem;
         values[option].source  = "refused";
-        memspan_log(MEMSPAN_LOG_ERROR, "config", "%s", values[option].problem);
+        msp_log(MEMSPAN_LOG_ERROR, "config", "%s", values[option].problem);
         set_value((int)option, rows[option].fallback);
     }
     memspan_error(MEMSPAN_ERR_CONFIG, "%s", values[option].problem);
-    return memspan_error_hint("the form is %s", rows[option].form_text);
+    return msp_error_hint("the form is %s", rows[option].form_text);
 }
 
-void memspan_option_reload(void)
+void msp_option_reload(void)
 {
     pthread_mutex_lock(&ready_lock);
     problem_count = 0;
     atomic_store(&ready, false);
-    memspan_log_level_in_force = -1;
+    msp_log_level_in_force = -1;
     pthread_mutex_unlock(&ready_lock);
 }
 
 int memspan_option_count(void)
 {
-    return MEMSPAN_OPTION_COUNT;
+    return MSP_OPTION_COUNT;
 }
 
 memspan_status_t memspan_option_describe(int index, memspan_option_info_t *info_p)
 {
     memspan_option_info_t info;
 
-    if ((info_p == NULL) || (index < 0) || (index >= MEMSPAN_OPTION_COUNT)) {
+    if ((info_p == NULL) || (index < 0) || (index >= MSP_OPTION_COUNT)) {
         return memspan_error(MEMSPAN_ERR_INVALID, "no option %d, or nowhere to describe it", index);
     }
     ensure_ready();
@@ -301,7 +301,7 @@ memspan_status_t memspan_option_describe(int index, memspan_option_info_t *info_
         .source      = values[index].source,
         .problem     = values[index].problem,
     };
-    return memspan_struct_write(info_p, &info, sizeof(info));
+    return msp_struct_write(info_p, &info, sizeof(info));
 }
 
 int memspan_option_problem_count(void)

@@ -9,11 +9,11 @@
 #include <stdint.h>
 
 /* Forms: CHOICE (one of the words in the form), SIZE (bytes), LIST and TEXT (checked by whoever
- * reads them, see memspan_option_refuse), SECURE_TEXT (TEXT that is ignored in a set-user-id
+ * reads them, see msp_option_refuse), SECURE_TEXT (TEXT that is ignored in a set-user-id
  * process: it loads code, or names a file to read or to write).
  *
  * X(symbol, variable, FORM, form as shown, value when unset, help) */
-#define MEMSPAN_OPTION_MAP(X)                                                                      \
+#define MSP_OPTION_MAP(X)                                                                          \
     X(LOG, "MEMSPAN_LOG", CHOICE, "error|warn|info|debug|trace", "warn",                           \
       "how much is said on standard error")                                                        \
     X(DEVICES, "MEMSPAN_DEVICES", TEXT, "BACKEND:ORDINAL[,...]", "",                               \
@@ -73,43 +73,43 @@
     X(HWLOC_FSROOT, "HWLOC_FSROOT", SECURE_TEXT, "folder", "",                                     \
       "where /proc and /sys of the topology to describe lie (hwloc)")
 
-enum memspan_option {
-#define OPTION_ENUM(symbol, variable, form, form_text, fallback, help) MEMSPAN_OPTION_##symbol,
-    MEMSPAN_OPTION_MAP(OPTION_ENUM)
+enum msp_option {
+#define OPTION_ENUM(symbol, variable, form, form_text, fallback, help) MSP_OPTION_##symbol,
+    MSP_OPTION_MAP(OPTION_ENUM)
 #undef OPTION_ENUM
-        MEMSPAN_OPTION_COUNT
+        MSP_OPTION_COUNT
 };
 
-/* MEMSPAN_OPTION_FALLBACK's words. */
-enum memspan_fallback_policy {
-    MEMSPAN_FALLBACK_QUIET,
-    MEMSPAN_FALLBACK_INFO,
-    MEMSPAN_FALLBACK_WARN,
-    MEMSPAN_FALLBACK_STRICT
+/* MSP_OPTION_FALLBACK's words. */
+enum msp_fallback_policy {
+    MSP_FALLBACK_QUIET,
+    MSP_FALLBACK_INFO,
+    MSP_FALLBACK_WARN,
+    MSP_FALLBACK_STRICT
 };
 
 /* The value in force as text; "" when unset and without a default. Never NULL. */
-const char *memspan_option_text(enum memspan_option option);
+const char *msp_option_text(enum msp_option option);
 
 /* Index of the word in force of a CHOICE. */
-int memspan_option_choice(enum memspan_option option);
+int msp_option_choice(enum msp_option option);
 
 /* The value in force of a SIZE. */
-uint64_t memspan_option_size(enum memspan_option option);
+uint64_t msp_option_size(enum msp_option option);
 
 /* True when the environment set it (and the value stands). */
-bool memspan_option_is_set(enum memspan_option option);
+bool msp_option_is_set(enum msp_option option);
 
-/* The option with that variable name, or MEMSPAN_OPTION_COUNT. */
-enum memspan_option memspan_option_find(const char *variable);
+/* The option with that variable name, or MSP_OPTION_COUNT. */
+enum msp_option msp_option_find(const char *variable);
 
 /* Called by whoever parses a TEXT: the value is malformed. Records the problem (once), logs it,
  * puts the default in force, and leaves MEMSPAN_ERR_CONFIG as the thread's error, which it returns.
  */
-memspan_status_t memspan_option_refuse(enum memspan_option option, const char *format, ...)
+memspan_status_t msp_option_refuse(enum msp_option option, const char *format, ...)
     __attribute__((format(printf, 2, 3), cold));
 
 /* For tests: read the environment again. Not thread-safe. */
-void memspan_option_reload(void);
+void msp_option_reload(void);
 
 #endif /* MEMSPAN_CORE_BASE_OPTION_H */

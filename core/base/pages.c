@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "core/base/pages.h"
 #include "core/base/platform.h"
-#include "core/base/topology.h"
+#include "core/topology/topology.h"
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -15,7 +15,7 @@
 /* @p size bytes, a multiple of @p page, on a boundary of @p align. NULL, with errno. */
 static char *map(size_t size, size_t align, size_t page)
 {
-    bool huge = page > memspan_page_size();
+    bool huge = page > msp_page_size();
     int flags = MAP_PRIVATE | MAP_ANONYMOUS |
                 (huge ? MAP_HUGETLB | (__builtin_ctzll(page) << MAP_HUGE_SHIFT) : 0);
     size_t total = size + ((align > page) ? align - page : 0);
@@ -38,20 +38,20 @@ static char *map(size_t size, size_t align, size_t page)
 /* Parts, or equal shares of the nodes. */
 static memspan_status_t bind_slices(const memspan_request_t *request, char *base, bool strict)
 {
-    size_t page  = memspan_page_size();
+    size_t page  = msp_page_size();
     bool parts   = (request->spread == MEMSPAN_SPREAD_PARTS);
     size_t count = parts ? request->part_count : request->node_count;
-    size_t equal = memspan_round_up(request->size_bytes / (count ? count : 1) + 1, page);
+    size_t equal = msp_round_up(request->size_bytes / (count ? count : 1) + 1, page);
     size_t done  = 0;
     size_t i;
 
     for (i = 0; (i < count) && (done < request->size_bytes); i++) {
-        size_t size = parts ? memspan_round_up(request->parts[i].size_bytes, page) : equal;
+        size_t size = parts ? msp_round_up(request->parts[i].size_bytes, page) : equal;
         int node    = parts ? request->parts[i].node : request->nodes[i];
         memspan_status_t status;
 
         size   = (size > request->size_bytes - done) ? request->size_bytes - done : size;
-        status = memspan_topology_bind(base + done, size, &node, 1, false, strict);
+        status = msp_topology_bind(base + done, size, &node, 1, false, strict);
         if (status != MEMSPAN_OK) {
             return status;
         }
@@ -60,7 +60,7 @@ static memspan_status_t bind_slices(const memspan_request_t *request, char *base
     return MEMSPAN_OK;
 }
 
-memspan_status_t memspan_pages_bind(const memspan_request_t *request, void *base, int *node_p)
+memspan_status_t msp_pages_bind(const memspan_request_t *request, void *base, int *node_p)
 {
     bool strict     = (request->flags & MEMSPAN_REQUEST_STRICT) != 0;
     bool interleave = (request->spread == MEMSPAN_SPREAD_INTERLEAVED);
@@ -74,36 +74,35 @@ memspan_status_t memspan_pages_bind(const memspan_request_t *request, void *base
         return bind_slices(request, base, strict);
     }
     if (request->spread == MEMSPAN_SPREAD_NEAREST) {
-        here = memspan_topology_nearest(memspan_topology_node_here(), request->nodes,
-                                        request->node_count);
+        here = msp_topology_nearest(msp_topology_node_here(), request->nodes, request->node_count);
     } else if (((request->spread == MEMSPAN_SPREAD_ANY) && !strict) || (request->node_count == 1)) {
         here = request->nodes[0];
     }
     for (i = 0; (here >= 0) && (i < request->node_count); i++) {
         if (request->nodes[i] == here) {
             *node_p = here;
-            return memspan_topology_bind(base, request->size_bytes, &here, 1, false, strict);
+            return msp_topology_bind(base, request->size_bytes, &here, 1, false, strict);
         }
     }
-    return memspan_topology_bind(base, request->size_bytes, request->nodes, request->node_count,
-                                 interleave, strict);
+    return msp_topology_bind(base, request->size_bytes, request->nodes, request->node_count,
+                             interleave, strict);
 }
 
-memspan_status_t memspan_pages_take(const memspan_services_t *services, const char *backend,
-                                    const memspan_request_t *request, memspan_block_t *pages_p)
+memspan_status_t msp_pages_take(const memspan_services_t *services, const char *backend,
+                                const memspan_request_t *request, memspan_block_t *pages_p)
 {
     bool strict  = (request->flags & MEMSPAN_REQUEST_STRICT) != 0;
-    size_t small = memspan_page_size();
+    size_t small = msp_page_size();
     size_t page  = (request->page_size_bytes > small) ? request->page_size_bytes : small;
     size_t align = (request->align_bytes > page) ? request->align_bytes : page;
     memspan_status_t bound;
     memspan_block_t given = {.page_size_bytes = page, .flags = MEMSPAN_BLOCK_ZEROED, .node = -1};
 
-    if (!memspan_is_power_of_two(page)) {
+    if (!msp_is_power_of_two(page)) {
         return services->fail(MEMSPAN_ERR_INVALID, backend, "", 0, "", NULL,
                               "a page of %zu bytes is no power of two", page);
     }
-    given.size_bytes = memspan_round_up(request->size_bytes, page);
+    given.size_bytes = msp_round_up(request->size_bytes, page);
     given.address    = map(given.size_bytes, align, page);
     if (given.address == NULL) {
         int error = errno;
@@ -111,9 +110,9 @@ memspan_status_t memspan_pages_take(const memspan_services_t *services, const ch
                               (page > small) ? "reserve huge pages: vm.nr_hugepages" : NULL,
                               "no %zu bytes of host pages of %zu", given.size_bytes, page);
     }
-    bound = memspan_pages_bind(request, given.address, &given.node);
+    bound = msp_pages_bind(request, given.address, &given.node);
     if ((bound != MEMSPAN_OK) && strict) {
-        memspan_pages_give_back(given.address, given.size_bytes);
+        msp_pages_give_back(given.address, given.size_bytes);
         return bound;
     }
     if (bound != MEMSPAN_OK) {
@@ -125,8 +124,8 @@ memspan_status_t memspan_pages_take(const memspan_services_t *services, const ch
     return MEMSPAN_OK;
 }
 
-void memspan_pages_advise(const memspan_services_t *services, const memspan_request_t *request,
-                          void *address, size_t size_bytes)
+void msp_pages_advise(const memspan_services_t *services, const memspan_request_t *request,
+                      void *address, size_t size_bytes)
 {
     const uintptr_t huge = (uintptr_t)2 << 20;
     uintptr_t first      = ((uintptr_t)address + huge - 1) & ~(huge - 1);
@@ -138,17 +137,17 @@ void memspan_pages_advise(const memspan_services_t *services, const memspan_requ
     }
 }
 
-void memspan_pages_give_back(void *address, size_t size_bytes)
+void msp_pages_give_back(void *address, size_t size_bytes)
 {
     munmap(address, size_bytes);
 }
 
-int memspan_pages_lock(const void *address, size_t size_bytes)
+int msp_pages_lock(const void *address, size_t size_bytes)
 {
     return (int)syscall(SYS_mlock, address, size_bytes);
 }
 
-void memspan_pages_unlock(const void *address, size_t size_bytes)
+void msp_pages_unlock(const void *address, size_t size_bytes)
 {
     (void)syscall(SYS_munlock, address, size_bytes);
 }

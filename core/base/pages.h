@@ -11,24 +11,24 @@
  * strict are the caller's). Errors are recorded as @p backend's. On success @p pages_p has address,
  * size_bytes (whole pages: what is to be given back), page_size_bytes, node and the flag zeroed.
  * With pages that are not where they were asked to be the node is -1; strict requests fail then. */
-memspan_status_t memspan_pages_take(const memspan_services_t *services, const char *backend,
-                                    const memspan_request_t *request, memspan_block_t *pages_p);
+memspan_status_t msp_pages_take(const memspan_services_t *services, const char *backend,
+                                const memspan_request_t *request, memspan_block_t *pages_p);
 
 /* Bind the pages at @p base, which nobody has touched, to the nodes that @p request names, if any.
  * *node_p becomes the node where all are on one. */
-memspan_status_t memspan_pages_bind(const memspan_request_t *request, void *base, int *node_p);
+memspan_status_t msp_pages_bind(const memspan_request_t *request, void *base, int *node_p);
 
 /* Advise huge pages for memory that a driver took from the process's own, as the host's backend
  * does for its: what is aligned and large enough of it, unless MEMSPAN_HUGE_PAGES or the request
  * say otherwise. Nobody has touched it. */
-void memspan_pages_advise(const memspan_services_t *services, const memspan_request_t *request,
-                          void *address, size_t size_bytes);
+void msp_pages_advise(const memspan_services_t *services, const memspan_request_t *request,
+                      void *address, size_t size_bytes);
 
-void memspan_pages_give_back(void *address, size_t size_bytes);
+void msp_pages_give_back(void *address, size_t size_bytes);
 
 /* Lock pages into memory, or unlock them; as mlock() and munlock(), with errno. By the system call:
  * the sanitizers' mlock() does nothing and returns 0. */
-int memspan_pages_lock(const void *address, size_t size_bytes);
-void memspan_pages_unlock(const void *address, size_t size_bytes);
+int msp_pages_lock(const void *address, size_t size_bytes);
+void msp_pages_unlock(const void *address, size_t size_bytes);
 
 #endif /* MEMSPAN_CORE_BASE_PAGES_H */

@@ -13,51 +13,51 @@
 #error "Memspan needs the GNU C library and a little-endian processor"
 #endif
 
-#define MEMSPAN_LIKELY(x)   __builtin_expect(!!(x), 1)
-#define MEMSPAN_UNLIKELY(x) __builtin_expect(!!(x), 0)
+#define MSP_LIKELY(x)   __builtin_expect(!!(x), 1)
+#define MSP_UNLIKELY(x) __builtin_expect(!!(x), 0)
 
 /* Of functions that are a few instructions of another one, whatever the compiler thinks. */
-#define MEMSPAN_ALWAYS_INLINE inline __attribute__((always_inline))
+#define MSP_ALWAYS_INLINE inline __attribute__((always_inline))
 
 /* Of variables that the fast paths read: without it, a declaration alone is reached by way of a
  * table, because it might be in another library. */
-#define MEMSPAN_HIDDEN __attribute__((visibility("hidden")))
+#define MSP_HIDDEN __attribute__((visibility("hidden")))
 
-#define MEMSPAN_CACHE_LINE_BYTES 64
+#define MSP_CACHE_LINE_BYTES 64
 
 /* Of large arrays that most processes never touch: they stand behind all small variables, which
  * then share a few pages. A page costs 2 us at its first touch. */
-#define MEMSPAN_SPARSE __attribute__((section(".bss.memspan_sparse")))
+#define MSP_SPARSE __attribute__((section(".bss.memspan_sparse")))
 
 _Static_assert(sizeof(uintptr_t) == 8, "addresses and OpenMP handles are 64 bits wide");
 
 /* True where memspan_check() style self tests run after every change (asan, tsan and dev builds).
  */
 #ifdef NDEBUG
-static const bool memspan_debug = false;
+static const bool msp_debug = false;
 #else
-static const bool memspan_debug = true;
+static const bool msp_debug = true;
 #endif
 
-static inline bool memspan_is_power_of_two(size_t n)
+static inline bool msp_is_power_of_two(size_t n)
 {
     return (n != 0) && ((n & (n - 1)) == 0);
 }
 
 /* n rounded up to a multiple of a power of two; 0 when that overflows (n > 0). */
-static inline size_t memspan_round_up(size_t n, size_t power_of_two)
+static inline size_t msp_round_up(size_t n, size_t power_of_two)
 {
     size_t mask = power_of_two - 1;
     return (n > SIZE_MAX - mask) ? 0 : ((n + mask) & ~mask);
 }
 
 /* Size of a base page, asked once. Two threads may both ask; they get the same answer. */
-static inline size_t memspan_page_size(void)
+static inline size_t msp_page_size(void)
 {
     static size_t page_size;
     size_t size = __atomic_load_n(&page_size, __ATOMIC_RELAXED);
 
-    if (MEMSPAN_UNLIKELY(size == 0)) {
+    if (MSP_UNLIKELY(size == 0)) {
         size = (size_t)sysconf(_SC_PAGESIZE);
         __atomic_store_n(&page_size, size, __ATOMIC_RELAXED);
     }

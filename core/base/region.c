@@ -4,7 +4,7 @@
 #include "core/base/region.h"
 #include <dlfcn.h>
 
-_Atomic(const struct memspan_region_watcher *) memspan_region_watchers;
+_Atomic(const struct msp_region_watcher *) msp_region_watchers;
 
 /* The first definition of what a compiler calls for a region is this library's own. */
 static bool sees_regions(void)
@@ -14,25 +14,24 @@ static bool sees_regions(void)
     Dl_info ours;
 
     return (first != NULL) && (dladdr(first, &theirs) != 0) &&
-           (dladdr((void *)&memspan_region_watchers, &ours) != 0) &&
+           (dladdr((void *)&msp_region_watchers, &ours) != 0) &&
            (theirs.dli_fbase == ours.dli_fbase);
 }
 
-bool memspan_region_watch(const struct memspan_region_watcher *watcher)
+bool msp_region_watch(const struct msp_region_watcher *watcher)
 {
-    const struct memspan_region_watcher *none = NULL;
+    const struct msp_region_watcher *none = NULL;
 
-    if (!sees_regions() ||
-        !atomic_compare_exchange_strong(&memspan_region_watchers, &none, watcher)) {
+    if (!sees_regions() || !atomic_compare_exchange_strong(&msp_region_watchers, &none, watcher)) {
         return false;
     }
-    memspan_region_watch_tasks();
+    msp_region_watch_tasks();
     return true;
 }
 
-void memspan_region_unwatch(const struct memspan_region_watcher *watcher)
+void msp_region_unwatch(const struct msp_region_watcher *watcher)
 {
-    const struct memspan_region_watcher *own = watcher;
+    const struct msp_region_watcher *own = watcher;
 
-    (void)atomic_compare_exchange_strong(&memspan_region_watchers, &own, NULL);
+    (void)atomic_compare_exchange_strong(&msp_region_watchers, &own, NULL);
 }

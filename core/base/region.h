@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-struct memspan_region_watcher {
+struct msp_region_watcher {
     void (*begin)(void *state, int ordinal); /* any thread; may be nested */
     void (*end)(void *state, int ordinal);
     /* A region that was given these has ended, and the program has yet to wait for it. */
@@ -20,29 +20,29 @@ struct memspan_region_watcher {
     int device_count; /* they stand for the runtime's devices 0 .. device_count - 1 */
 };
 
-extern _Atomic(const struct memspan_region_watcher *) memspan_region_watchers;
+extern _Atomic(const struct msp_region_watcher *) msp_region_watchers;
 
 /* Begin to watch; @p watcher stays valid for the rest of the process. False when there is another
  * already, or this library would not see the program's regions: it was loaded behind the runtime.
  */
-bool memspan_region_watch(const struct memspan_region_watcher *watcher);
-void memspan_region_unwatch(const struct memspan_region_watcher *watcher);
+bool msp_region_watch(const struct msp_region_watcher *watcher);
+void msp_region_unwatch(const struct msp_region_watcher *watcher);
 
 /* The calling thread runs a region that its program has yet to wait for (nowait). */
-bool memspan_region_is_unwaited(void);
+bool msp_region_is_unwaited(void);
 
 /* Begin to see to such regions (region_task.c). */
-void memspan_region_watch_tasks(void);
+void msp_region_watch_tasks(void);
 
-static inline const struct memspan_region_watcher *memspan_region_watched(void)
+static inline const struct msp_region_watcher *msp_region_watched(void)
 {
-    return atomic_load_explicit(&memspan_region_watchers, memory_order_acquire);
+    return atomic_load_explicit(&msp_region_watchers, memory_order_acquire);
 }
 
 /* Around whatever the runtime does on its device @p number. Returns what leave() needs. */
-static inline const struct memspan_region_watcher *memspan_region_enter(int number)
+static inline const struct msp_region_watcher *msp_region_enter(int number)
 {
-    const struct memspan_region_watcher *w = memspan_region_watched();
+    const struct msp_region_watcher *w = msp_region_watched();
 
     if ((w == NULL) || (number < 0) || (number >= w->device_count)) {
         return NULL;
@@ -51,7 +51,7 @@ static inline const struct memspan_region_watcher *memspan_region_enter(int numb
     return w;
 }
 
-static inline void memspan_region_leave(const struct memspan_region_watcher *entered, int number)
+static inline void msp_region_leave(const struct msp_region_watcher *entered, int number)
 {
     if (entered != NULL) {
         entered->end(entered->state, number);

@@ -11,9 +11,9 @@
 enum { LEAST_BYTES = 128 << 10, STACK_BYTES = 1 << 20 };
 
 struct work {
-    memspan_stack_body_t *body;
+    msp_stack_body_t *body;
     void *argument;
-    struct memspan_error_saved error;
+    struct msp_error_saved error;
 };
 
 /* True also when the thread's bounds are not known. */
@@ -37,9 +37,9 @@ static void *run(void *data)
 {
     struct work *work = data;
 
-    memspan_error_restore(&work->error);
+    msp_error_restore(&work->error);
     work->body(work->argument);
-    memspan_error_save(&work->error);
+    msp_error_save(&work->error);
     return NULL;
 }
 
@@ -63,7 +63,7 @@ static bool start(struct work *work, pthread_t *thread_p)
     return started;
 }
 
-void memspan_stack_run(memspan_stack_body_t *body, void *argument)
+void msp_stack_run(msp_stack_body_t *body, void *argument)
 {
     struct work *work = has_room() ? NULL : malloc(sizeof(*work));
     pthread_t thread;
@@ -74,10 +74,10 @@ void memspan_stack_run(memspan_stack_body_t *body, void *argument)
     }
     work->body     = body;
     work->argument = argument;
-    memspan_error_save(&work->error);
+    msp_error_save(&work->error);
     if (start(work, &thread)) {
         pthread_join(thread, NULL);
-        memspan_error_restore(&work->error);
+        msp_error_restore(&work->error);
     } else {
         body(argument);
     }

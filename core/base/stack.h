@@ -5,11 +5,11 @@
 /* Work that is done once and needs more stack than a small thread has: programs start threads with
  * 16 KiB, and hwloc and drivers use more than that. */
 
-typedef void memspan_stack_body_t(void *argument);
+typedef void msp_stack_body_t(void *argument);
 
 /* Call @p body: on a thread made for it, which is waited for, where the calling thread's stack has
  * less than 128 KiB left. The calling thread has the error record that body leaves. Locks that the
  * caller holds stay the caller's: body takes none of them. */
-void memspan_stack_run(memspan_stack_body_t *body, void *argument);
+void msp_stack_run(msp_stack_body_t *body, void *argument);
 
 #endif /* MEMSPAN_CORE_BASE_STACK_H */

@@ -26,7 +26,7 @@ static bool unit_shift(const char *text, size_t length, unsigned *shift_p)
            ((letter != NULL) && (length == 2) && (strncasecmp(text, "ib", 2) == 0));
 }
 
-bool memspan_text_to_size(const char *text, size_t length, uint64_t *size_p)
+bool msp_text_to_size(const char *text, size_t length, uint64_t *size_p)
 {
     uint64_t value = 0;
     unsigned shift;
@@ -46,7 +46,7 @@ bool memspan_text_to_size(const char *text, size_t length, uint64_t *size_p)
     return true;
 }
 
-bool memspan_text_to_int(const char *text, size_t length, int *value_p)
+bool msp_text_to_int(const char *text, size_t length, int *value_p)
 {
     bool negative = (length > 0) && (text[0] == '-');
     long value    = 0;
@@ -72,7 +72,7 @@ bool memspan_text_to_int(const char *text, size_t length, int *value_p)
     return true;
 }
 
-unsigned memspan_text_distance(const char *a, const char *b)
+unsigned msp_text_distance(const char *a, const char *b)
 {
     enum { LONGEST = 63 };
     unsigned row[LONGEST + 1];
@@ -101,7 +101,7 @@ unsigned memspan_text_distance(const char *a, const char *b)
     return row[b_length];
 }
 
-const char *memspan_text_nearest(const char *word, const char *(*next)(size_t i))
+const char *msp_text_nearest(const char *word, const char *(*next)(size_t i))
 {
     const char *nearest = NULL;
     unsigned best       = UINT_MAX;
@@ -109,7 +109,7 @@ const char *memspan_text_nearest(const char *word, const char *(*next)(size_t i)
     size_t i;
 
     for (i = 0; (candidate = next(i)) != NULL; i++) {
-        unsigned distance = memspan_text_distance(word, candidate);
+        unsigned distance = msp_text_distance(word, candidate);
         if (distance < best) {
             best    = distance;
             nearest = candidate;
@@ -119,7 +119,7 @@ const char *memspan_text_nearest(const char *word, const char *(*next)(size_t i)
     return ((nearest != NULL) && (best <= 1 + strlen(word) / 3)) ? nearest : NULL;
 }
 
-const char *memspan_text_from_size(char *buffer, size_t buffer_size, uint64_t size_bytes)
+const char *msp_text_from_size(char *buffer, size_t buffer_size, uint64_t size_bytes)
 {
     static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
     double value                     = (double)size_bytes;
@@ -141,7 +141,7 @@ const char *memspan_text_from_size(char *buffer, size_t buffer_size, uint64_t si
     return buffer;
 }
 
-void memspan_text_append(char *buffer, size_t buffer_size, size_t *used, const char *format, ...)
+void msp_text_append(char *buffer, size_t buffer_size, size_t *used, const char *format, ...)
 {
     va_list args;
     int n;

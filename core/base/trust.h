@@ -10,11 +10,11 @@
 #include <stdbool.h>
 #include <sys/auxv.h>
 
-#define MEMSPAN_UNTRUSTED_REASON "the program runs with more rights than its user (set-user-id)"
-#define MEMSPAN_UNTRUSTED_HINT   "start it without set-user-id, set-group-id and file capabilities"
+#define MSP_UNTRUSTED_REASON "the program runs with more rights than its user (set-user-id)"
+#define MSP_UNTRUSTED_HINT   "start it without set-user-id, set-group-id and file capabilities"
 
 /* Any thread. */
-static inline bool memspan_environment_is_trusted(void)
+static inline bool msp_environment_is_trusted(void)
 {
     return getauxval(AT_SECURE) == 0;
 }

@@ -13,73 +13,70 @@
 #include <stddef.h>
 #include <stdint.h>
 
-typedef uintptr_t memspan_omp_allocator_t; /* omp_allocator_handle_t */
-typedef uintptr_t memspan_omp_space_t;     /* omp_memspace_handle_t */
+typedef uintptr_t msp_omp_allocator_t; /* omp_allocator_handle_t */
+typedef uintptr_t msp_omp_space_t;     /* omp_memspace_handle_t */
 
 MEMSPAN_BEGIN_DECLS
 
 /* OpenMP 5.0 .. 6.0: allocators and memory. */
-MEMSPAN_API memspan_omp_allocator_t omp_init_allocator(memspan_omp_space_t space, int trait_count,
-                                                       const memspan_trait_t traits[]);
-MEMSPAN_API void omp_destroy_allocator(memspan_omp_allocator_t allocator);
-MEMSPAN_API void omp_set_default_allocator(memspan_omp_allocator_t allocator);
-MEMSPAN_API memspan_omp_allocator_t omp_get_default_allocator(void);
-MEMSPAN_API void *omp_alloc(size_t size_bytes, memspan_omp_allocator_t allocator);
+MEMSPAN_API msp_omp_allocator_t omp_init_allocator(msp_omp_space_t space, int trait_count,
+                                                   const memspan_trait_t traits[]);
+MEMSPAN_API void omp_destroy_allocator(msp_omp_allocator_t allocator);
+MEMSPAN_API void omp_set_default_allocator(msp_omp_allocator_t allocator);
+MEMSPAN_API msp_omp_allocator_t omp_get_default_allocator(void);
+MEMSPAN_API void *omp_alloc(size_t size_bytes, msp_omp_allocator_t allocator);
 MEMSPAN_API void *omp_aligned_alloc(size_t align_bytes, size_t size_bytes,
-                                    memspan_omp_allocator_t allocator);
-MEMSPAN_API void *omp_calloc(size_t count, size_t size_bytes, memspan_omp_allocator_t allocator);
+                                    msp_omp_allocator_t allocator);
+MEMSPAN_API void *omp_calloc(size_t count, size_t size_bytes, msp_omp_allocator_t allocator);
 MEMSPAN_API void *omp_aligned_calloc(size_t align_bytes, size_t count, size_t size_bytes,
-                                     memspan_omp_allocator_t allocator);
-MEMSPAN_API void *omp_realloc(void *pointer, size_t size_bytes, memspan_omp_allocator_t allocator,
-                              memspan_omp_allocator_t free_allocator);
-MEMSPAN_API void omp_free(void *pointer, memspan_omp_allocator_t allocator);
+                                     msp_omp_allocator_t allocator);
+MEMSPAN_API void *omp_realloc(void *pointer, size_t size_bytes, msp_omp_allocator_t allocator,
+                              msp_omp_allocator_t free_allocator);
+MEMSPAN_API void omp_free(void *pointer, msp_omp_allocator_t allocator);
 
 /* The proposal: a pointer to the handle, so that NULL can say "there is none". */
-MEMSPAN_API memspan_omp_space_t *omp_get_target_memspace(int device_count, int *devices,
-                                                         memspan_omp_space_t space);
+MEMSPAN_API msp_omp_space_t *omp_get_target_memspace(int device_count, int *devices,
+                                                     msp_omp_space_t space);
 
 /* OpenMP 6.0: spaces and allocators for devices, parts of spaces. */
-MEMSPAN_API memspan_omp_space_t omp_get_devices_memspace(int device_count, const int *devices,
-                                                         memspan_omp_space_t space);
-MEMSPAN_API memspan_omp_space_t omp_get_device_memspace(int device, memspan_omp_space_t space);
-MEMSPAN_API memspan_omp_space_t omp_get_devices_and_host_memspace(int device_count,
-                                                                  const int *devices,
-                                                                  memspan_omp_space_t space);
-MEMSPAN_API memspan_omp_space_t omp_get_device_and_host_memspace(int device,
-                                                                 memspan_omp_space_t space);
-MEMSPAN_API memspan_omp_space_t omp_get_devices_all_memspace(memspan_omp_space_t space);
-MEMSPAN_API memspan_omp_allocator_t omp_get_devices_allocator(int device_count, const int *devices,
-                                                              memspan_omp_space_t space);
-MEMSPAN_API memspan_omp_allocator_t omp_get_device_allocator(int device, memspan_omp_space_t space);
-MEMSPAN_API memspan_omp_allocator_t omp_get_devices_and_host_allocator(int device_count,
-                                                                       const int *devices,
-                                                                       memspan_omp_space_t space);
-MEMSPAN_API memspan_omp_allocator_t omp_get_device_and_host_allocator(int device,
-                                                                      memspan_omp_space_t space);
-MEMSPAN_API memspan_omp_allocator_t omp_get_devices_all_allocator(memspan_omp_space_t space);
-MEMSPAN_API int omp_get_memspace_num_resources(memspan_omp_space_t space);
-MEMSPAN_API size_t omp_get_memspace_pagesize(memspan_omp_space_t space);
-MEMSPAN_API memspan_omp_space_t omp_get_submemspace(memspan_omp_space_t space, int resource_count,
-                                                    const int *resources);
+MEMSPAN_API msp_omp_space_t omp_get_devices_memspace(int device_count, const int *devices,
+                                                     msp_omp_space_t space);
+MEMSPAN_API msp_omp_space_t omp_get_device_memspace(int device, msp_omp_space_t space);
+MEMSPAN_API msp_omp_space_t omp_get_devices_and_host_memspace(int device_count, const int *devices,
+                                                              msp_omp_space_t space);
+MEMSPAN_API msp_omp_space_t omp_get_device_and_host_memspace(int device, msp_omp_space_t space);
+MEMSPAN_API msp_omp_space_t omp_get_devices_all_memspace(msp_omp_space_t space);
+MEMSPAN_API msp_omp_allocator_t omp_get_devices_allocator(int device_count, const int *devices,
+                                                          msp_omp_space_t space);
+MEMSPAN_API msp_omp_allocator_t omp_get_device_allocator(int device, msp_omp_space_t space);
+MEMSPAN_API msp_omp_allocator_t omp_get_devices_and_host_allocator(int device_count,
+                                                                   const int *devices,
+                                                                   msp_omp_space_t space);
+MEMSPAN_API msp_omp_allocator_t omp_get_device_and_host_allocator(int device,
+                                                                  msp_omp_space_t space);
+MEMSPAN_API msp_omp_allocator_t omp_get_devices_all_allocator(msp_omp_space_t space);
+MEMSPAN_API int omp_get_memspace_num_resources(msp_omp_space_t space);
+MEMSPAN_API size_t omp_get_memspace_pagesize(msp_omp_space_t space);
+MEMSPAN_API msp_omp_space_t omp_get_submemspace(msp_omp_space_t space, int resource_count,
+                                                const int *resources);
 
 /* OpenMP 6.0: memory partitioners. */
-typedef uintptr_t memspan_omp_partitioner_t; /* omp_mempartitioner_t */
-struct memspan_omp_partition;                /* omp_mempartition_t */
+typedef uintptr_t msp_omp_partitioner_t; /* omp_mempartitioner_t */
+struct msp_omp_partition;                /* omp_mempartition_t */
 
-typedef void memspan_omp_compute_t(memspan_omp_space_t space, size_t size_bytes, intptr_t argument,
-                                   struct memspan_omp_partition *partition);
-typedef void memspan_omp_release_t(struct memspan_omp_partition *partition);
+typedef void msp_omp_compute_t(msp_omp_space_t space, size_t size_bytes, intptr_t argument,
+                               struct msp_omp_partition *partition);
+typedef void msp_omp_release_t(struct msp_omp_partition *partition);
 
-MEMSPAN_API void omp_init_mempartitioner(memspan_omp_partitioner_t *partitioner, int lifetime,
-                                         memspan_omp_compute_t *compute,
-                                         memspan_omp_release_t *release);
-MEMSPAN_API void omp_destroy_mempartitioner(const memspan_omp_partitioner_t *partitioner);
-MEMSPAN_API void omp_init_mempartition(struct memspan_omp_partition *partition, size_t part_count,
+MEMSPAN_API void omp_init_mempartitioner(msp_omp_partitioner_t *partitioner, int lifetime,
+                                         msp_omp_compute_t *compute, msp_omp_release_t *release);
+MEMSPAN_API void omp_destroy_mempartitioner(const msp_omp_partitioner_t *partitioner);
+MEMSPAN_API void omp_init_mempartition(struct msp_omp_partition *partition, size_t part_count,
                                        const void *user_data);
-MEMSPAN_API void omp_destroy_mempartition(const struct memspan_omp_partition *partition);
-MEMSPAN_API int omp_mempartition_set_part(struct memspan_omp_partition *partition, size_t part,
+MEMSPAN_API void omp_destroy_mempartition(const struct msp_omp_partition *partition);
+MEMSPAN_API int omp_mempartition_set_part(struct msp_omp_partition *partition, size_t part,
                                           int resource, size_t size_bytes);
-MEMSPAN_API void *omp_mempartition_get_user_data(const struct memspan_omp_partition *partition);
+MEMSPAN_API void *omp_mempartition_get_user_data(const struct msp_omp_partition *partition);
 
 /* Device memory and devices. `depends` is the compiler's own and is never looked into. */
 MEMSPAN_API void *omp_target_alloc(size_t size_bytes, int device);
@@ -125,28 +122,26 @@ MEMSPAN_API void *llvm_omp_target_lock_mem(void *pointer, size_t size_bytes, int
 MEMSPAN_API void llvm_omp_target_unlock_mem(void *pointer, int device);
 
 /* What compilers emit: GCC, LLVM, and what LLVM's host runtime asks an offload library. */
-MEMSPAN_API void *GOMP_alloc(size_t align_bytes, size_t size_bytes,
-                             memspan_omp_allocator_t allocator);
-MEMSPAN_API void GOMP_free(void *pointer, memspan_omp_allocator_t allocator);
-MEMSPAN_API void *__kmpc_alloc(int thread, size_t size_bytes, memspan_omp_allocator_t allocator);
+MEMSPAN_API void *GOMP_alloc(size_t align_bytes, size_t size_bytes, msp_omp_allocator_t allocator);
+MEMSPAN_API void GOMP_free(void *pointer, msp_omp_allocator_t allocator);
+MEMSPAN_API void *__kmpc_alloc(int thread, size_t size_bytes, msp_omp_allocator_t allocator);
 MEMSPAN_API void *__kmpc_aligned_alloc(int thread, size_t align_bytes, size_t size_bytes,
-                                       memspan_omp_allocator_t allocator);
+                                       msp_omp_allocator_t allocator);
 MEMSPAN_API void *__kmpc_calloc(int thread, size_t count, size_t size_bytes,
-                                memspan_omp_allocator_t allocator);
+                                msp_omp_allocator_t allocator);
 MEMSPAN_API void *__kmpc_realloc(int thread, void *pointer, size_t size_bytes,
-                                 memspan_omp_allocator_t allocator,
-                                 memspan_omp_allocator_t free_allocator);
-MEMSPAN_API void __kmpc_free(int thread, void *pointer, memspan_omp_allocator_t allocator);
-MEMSPAN_API memspan_omp_allocator_t __kmpc_init_allocator(int thread, memspan_omp_space_t space,
-                                                          int trait_count, memspan_trait_t *traits);
-MEMSPAN_API void __kmpc_destroy_allocator(int thread, memspan_omp_allocator_t allocator);
-MEMSPAN_API void __kmpc_set_default_allocator(int thread, memspan_omp_allocator_t allocator);
-MEMSPAN_API memspan_omp_allocator_t __kmpc_get_default_allocator(int thread);
+                                 msp_omp_allocator_t allocator, msp_omp_allocator_t free_allocator);
+MEMSPAN_API void __kmpc_free(int thread, void *pointer, msp_omp_allocator_t allocator);
+MEMSPAN_API msp_omp_allocator_t __kmpc_init_allocator(int thread, msp_omp_space_t space,
+                                                      int trait_count, memspan_trait_t *traits);
+MEMSPAN_API void __kmpc_destroy_allocator(int thread, msp_omp_allocator_t allocator);
+MEMSPAN_API void __kmpc_set_default_allocator(int thread, msp_omp_allocator_t allocator);
+MEMSPAN_API msp_omp_allocator_t __kmpc_get_default_allocator(int thread);
 MEMSPAN_API int __tgt_get_num_devices(void);
 MEMSPAN_API int __tgt_get_mem_resources(int device_count, const int *devices, int host,
-                                        memspan_omp_space_t space, int *resources);
-MEMSPAN_API void *__tgt_omp_alloc(size_t size_bytes, memspan_omp_allocator_t allocator);
-MEMSPAN_API void __tgt_omp_free(void *pointer, memspan_omp_allocator_t allocator);
+                                        msp_omp_space_t space, int *resources);
+MEMSPAN_API void *__tgt_omp_alloc(size_t size_bytes, msp_omp_allocator_t allocator);
+MEMSPAN_API void __tgt_omp_free(void *pointer, msp_omp_allocator_t allocator);
 
 /* What Clang calls for target regions and mapped data. */
 MEMSPAN_API int __tgt_target_kernel(void *location, int64_t device, int32_t teams, int32_t threads,
@@ -184,45 +179,46 @@ MEMSPAN_API void __tgt_target_data_update_nowait_mapper(void *location, int64_t 
 
 /* Fortran: the routines that are not bind(c). Arguments by reference; the _8_ form is for
  * -fdefault-integer-8. */
-MEMSPAN_API memspan_omp_allocator_t omp_init_allocator_(const memspan_omp_space_t *space,
-                                                        const int32_t *trait_count,
-                                                        const memspan_trait_t *traits);
-MEMSPAN_API memspan_omp_allocator_t omp_init_allocator_8_(const memspan_omp_space_t *space,
-                                                          const int64_t *trait_count,
-                                                          const memspan_trait_t *traits);
-MEMSPAN_API void omp_destroy_allocator_(const memspan_omp_allocator_t *allocator);
-MEMSPAN_API void omp_set_default_allocator_(const memspan_omp_allocator_t *allocator);
-MEMSPAN_API memspan_omp_allocator_t omp_get_default_allocator_(void);
-MEMSPAN_API memspan_omp_space_t omp_get_devices_memspace_(const int32_t *device_count,
-                                                          const int32_t *devices,
-                                                          const memspan_omp_space_t *space);
-MEMSPAN_API memspan_omp_space_t omp_get_device_memspace_(const int32_t *device,
-                                                         const memspan_omp_space_t *space);
-MEMSPAN_API memspan_omp_space_t omp_get_devices_and_host_memspace_(
-    const int32_t *device_count, const int32_t *devices, const memspan_omp_space_t *space);
-MEMSPAN_API memspan_omp_space_t omp_get_device_and_host_memspace_(const int32_t *device,
-                                                                  const memspan_omp_space_t *space);
-MEMSPAN_API memspan_omp_space_t omp_get_devices_all_memspace_(const memspan_omp_space_t *space);
-MEMSPAN_API memspan_omp_allocator_t omp_get_devices_allocator_(const int32_t *device_count,
+MEMSPAN_API msp_omp_allocator_t omp_init_allocator_(const msp_omp_space_t *space,
+                                                    const int32_t *trait_count,
+                                                    const memspan_trait_t *traits);
+MEMSPAN_API msp_omp_allocator_t omp_init_allocator_8_(const msp_omp_space_t *space,
+                                                      const int64_t *trait_count,
+                                                      const memspan_trait_t *traits);
+MEMSPAN_API void omp_destroy_allocator_(const msp_omp_allocator_t *allocator);
+MEMSPAN_API void omp_set_default_allocator_(const msp_omp_allocator_t *allocator);
+MEMSPAN_API msp_omp_allocator_t omp_get_default_allocator_(void);
+MEMSPAN_API msp_omp_space_t omp_get_devices_memspace_(const int32_t *device_count,
+                                                      const int32_t *devices,
+                                                      const msp_omp_space_t *space);
+MEMSPAN_API msp_omp_space_t omp_get_device_memspace_(const int32_t *device,
+                                                     const msp_omp_space_t *space);
+MEMSPAN_API msp_omp_space_t omp_get_devices_and_host_memspace_(const int32_t *device_count,
                                                                const int32_t *devices,
-                                                               const memspan_omp_space_t *space);
-MEMSPAN_API memspan_omp_allocator_t omp_get_device_allocator_(const int32_t *device,
-                                                              const memspan_omp_space_t *space);
-MEMSPAN_API memspan_omp_allocator_t omp_get_devices_and_host_allocator_(
-    const int32_t *device_count, const int32_t *devices, const memspan_omp_space_t *space);
-MEMSPAN_API memspan_omp_allocator_t
-omp_get_device_and_host_allocator_(const int32_t *device, const memspan_omp_space_t *space);
-MEMSPAN_API memspan_omp_allocator_t
-omp_get_devices_all_allocator_(const memspan_omp_space_t *space);
-MEMSPAN_API int32_t omp_get_memspace_num_resources_(const memspan_omp_space_t *space);
-MEMSPAN_API memspan_omp_space_t omp_get_submemspace_(const memspan_omp_space_t *space,
-                                                     const int32_t *resource_count,
-                                                     const int32_t *resources);
-MEMSPAN_API void omp_init_mempartitioner_(memspan_omp_partitioner_t *partitioner,
-                                          const int32_t *lifetime, memspan_omp_compute_t *compute,
-                                          memspan_omp_release_t *release);
-MEMSPAN_API void omp_destroy_mempartitioner_(const memspan_omp_partitioner_t *partitioner);
-MEMSPAN_API void omp_destroy_mempartition_(const struct memspan_omp_partition *partition);
+                                                               const msp_omp_space_t *space);
+MEMSPAN_API msp_omp_space_t omp_get_device_and_host_memspace_(const int32_t *device,
+                                                              const msp_omp_space_t *space);
+MEMSPAN_API msp_omp_space_t omp_get_devices_all_memspace_(const msp_omp_space_t *space);
+MEMSPAN_API msp_omp_allocator_t omp_get_devices_allocator_(const int32_t *device_count,
+                                                           const int32_t *devices,
+                                                           const msp_omp_space_t *space);
+MEMSPAN_API msp_omp_allocator_t omp_get_device_allocator_(const int32_t *device,
+                                                          const msp_omp_space_t *space);
+MEMSPAN_API msp_omp_allocator_t omp_get_devices_and_host_allocator_(const int32_t *device_count,
+                                                                    const int32_t *devices,
+                                                                    const msp_omp_space_t *space);
+MEMSPAN_API msp_omp_allocator_t omp_get_device_and_host_allocator_(const int32_t *device,
+                                                                   const msp_omp_space_t *space);
+MEMSPAN_API msp_omp_allocator_t omp_get_devices_all_allocator_(const msp_omp_space_t *space);
+MEMSPAN_API int32_t omp_get_memspace_num_resources_(const msp_omp_space_t *space);
+MEMSPAN_API msp_omp_space_t omp_get_submemspace_(const msp_omp_space_t *space,
+                                                 const int32_t *resource_count,
+                                                 const int32_t *resources);
+MEMSPAN_API void omp_init_mempartitioner_(msp_omp_partitioner_t *partitioner,
+                                          const int32_t *lifetime, msp_omp_compute_t *compute,
+                                          msp_omp_release_t *release);
+MEMSPAN_API void omp_destroy_mempartitioner_(const msp_omp_partitioner_t *partitioner);
+MEMSPAN_API void omp_destroy_mempartition_(const struct msp_omp_partition *partition);
 MEMSPAN_API int32_t omp_get_num_devices_(void);
 MEMSPAN_API int32_t omp_get_initial_device_(void);
 

@@ -8,8 +8,8 @@
 #include "core/base/error.h"
 #include "core/base/log.h"
 #include "core/base/platform.h"
-#include "core/guard.h"
-#include "core/heap.h"
+#include "core/debug/guard.h"
+#include "core/engine/heap.h"
 #include "core/omp/abi.h"
 #include "core/omp/allocator.h"
 #include "core/omp/foreign.h"
@@ -27,30 +27,29 @@ static void *alloc_ours(memspan_allocator_h allocator, size_t align_bytes, size_
 {
     size_t align = (align_bytes == 0) ? 1 : align_bytes;
 
-    return zeroed ? memspan_allocate_zeroed(allocator, align, 1, size_bytes)
+    return zeroed ? msp_allocate_zeroed(allocator, align, 1, size_bytes)
                   : memspan_aligned_alloc(allocator, align, size_bytes);
 }
 
 /* In an OpenMP call (runtime.h): the default allocator is the calling code's runtime's. */
 static __attribute__((noinline)) void *
-alloc_slowly(memspan_omp_allocator_t allocator, size_t align_bytes, size_t size_bytes, bool zeroed)
+alloc_slowly(msp_omp_allocator_t allocator, size_t align_bytes, size_t size_bytes, bool zeroed)
 {
     memspan_allocator_h own;
 
     if (size_bytes == 0) {
         return NULL;
     }
-    if ((align_bytes != 0) && !memspan_is_power_of_two(align_bytes)) {
+    if ((align_bytes != 0) && !msp_is_power_of_two(align_bytes)) {
         memspan_error(MEMSPAN_ERR_INVALID, "alignment %zu is no power of two", align_bytes);
         return NULL;
     }
-    switch (memspan_omp_allocator_resolve(allocator, &own)) {
-    case MEMSPAN_OMP_OURS:
+    switch (msp_omp_allocator_resolve(allocator, &own)) {
+    case MSP_OMP_OURS:
         return alloc_ours(own, align_bytes, size_bytes, zeroed);
-    case MEMSPAN_OMP_THEIRS:
-        return memspan_omp_foreign_alloc((memspan_omp_allocator_t)own, align_bytes, size_bytes,
-                                         zeroed);
-    case MEMSPAN_OMP_NOBODY:
+    case MSP_OMP_THEIRS:
+        return msp_omp_foreign_alloc((msp_omp_allocator_t)own, align_bytes, size_bytes, zeroed);
+    case MSP_OMP_NOBODY:
         break;
     }
     return NULL;
@@ -58,47 +57,47 @@ alloc_slowly(memspan_omp_allocator_t allocator, size_t align_bytes, size_t size_
 
 /* @p pointer; the log is told when it is NULL and something was asked for. */
 static inline void *told(const char *routine, void *pointer, size_t size_bytes,
-                         memspan_omp_allocator_t allocator)
+                         msp_omp_allocator_t allocator)
 {
-    if (MEMSPAN_UNLIKELY((pointer == NULL) && (size_bytes != 0))) {
-        memspan_omp_refused_memory(routine, allocator);
+    if (MSP_UNLIKELY((pointer == NULL) && (size_bytes != 0))) {
+        msp_omp_refused_memory(routine, allocator);
     }
     return pointer;
 }
 
 /* @p caller is the program's code, by which its runtime is known. */
 static __attribute__((noinline)) void *alloc_past_heap(size_t size_bytes,
-                                                       memspan_omp_allocator_t allocator,
+                                                       msp_omp_allocator_t allocator,
                                                        const void *caller, bool *refused_p)
 {
-    MEMSPAN_OMP_CALL_FROM(caller);
-    void *pointer = memspan_heap_alloc_scoped(allocator, size_bytes, refused_p);
+    MSP_OMP_CALL_FROM(caller);
+    void *pointer = msp_heap_alloc_scoped(allocator, size_bytes, refused_p);
 
     if ((pointer != NULL) || *refused_p) {
         return pointer;
     }
-    return memspan_allocator_known((memspan_allocator_h)allocator)
-               ? memspan_allocate_slowly((memspan_allocator_h)allocator, 1, size_bytes)
+    return msp_allocator_known((memspan_allocator_h)allocator)
+               ? msp_allocate_slowly((memspan_allocator_h)allocator, 1, size_bytes)
                : alloc_slowly(allocator, 0, size_bytes, false);
 }
 
 /* A function of its own, so that the fast path saves no registers for it. */
-static __attribute__((noinline)) void *
-alloc_next(size_t size_bytes, memspan_omp_allocator_t allocator, const void *caller)
+static __attribute__((noinline)) void *alloc_next(size_t size_bytes, msp_omp_allocator_t allocator,
+                                                  const void *caller)
 {
     bool refused = false;
     void *pointer;
 
-    if (size_bytes > MEMSPAN_SMALL_MAX_BYTES) {
-        pointer = memspan_heap_alloc_middle(allocator, 1, size_bytes);
-        refused = (pointer == NULL) && memspan_heap_refuses(allocator, size_bytes);
+    if (size_bytes > MSP_SMALL_MAX_BYTES) {
+        pointer = msp_heap_alloc_middle(allocator, 1, size_bytes);
+        refused = (pointer == NULL) && msp_heap_refuses(allocator, size_bytes);
     } else {
-        pointer = memspan_heap_alloc_next(allocator, size_bytes, &refused);
+        pointer = msp_heap_alloc_next(allocator, size_bytes, &refused);
     }
     if ((pointer == NULL) && !refused) {
         pointer = alloc_past_heap(size_bytes, allocator, caller, &refused);
     }
-    if (refused && !memspan_log_on(MEMSPAN_LOG_INFO)) {
+    if (refused && !msp_log_on(MEMSPAN_LOG_INFO)) {
         return NULL; /* at a limit: the log tells it to those who want to know all */
     }
     return told("omp_alloc", pointer, size_bytes, allocator);
@@ -108,44 +107,44 @@ alloc_next(size_t size_bytes, memspan_omp_allocator_t allocator, const void *cal
  * OpenMP call; NULL: take the slow path. */
 static inline void *alloc_default_fast(size_t align_bytes, size_t size_bytes)
 {
-    uintptr_t allocator = (uintptr_t)memspan_allocator_default();
+    uintptr_t allocator = (uintptr_t)msp_allocator_default();
 
-    return (size_bytes > MEMSPAN_SMALL_MAX_BYTES)
-               ? memspan_heap_alloc_middle(allocator, align_bytes, size_bytes)
-               : memspan_heap_alloc_fast(allocator, align_bytes, size_bytes);
+    return (size_bytes > MSP_SMALL_MAX_BYTES)
+               ? msp_heap_alloc_middle(allocator, align_bytes, size_bytes)
+               : msp_heap_alloc_fast(allocator, align_bytes, size_bytes);
 }
 
 static __attribute__((noinline)) void *alloc_default(size_t size_bytes, const void *caller)
 {
-    MEMSPAN_OMP_CALL_FROM(caller);
+    MSP_OMP_CALL_FROM(caller);
     void *pointer = alloc_default_fast(1, size_bytes);
 
-    return MEMSPAN_LIKELY(pointer != NULL)
+    return MSP_LIKELY(pointer != NULL)
                ? pointer
                : told("omp_alloc", alloc_slowly(0, 0, size_bytes, false), size_bytes, 0);
 }
 
-static MEMSPAN_ALWAYS_INLINE void *alloc(size_t size_bytes, memspan_omp_allocator_t allocator,
-                                         const void *caller)
+static MSP_ALWAYS_INLINE void *alloc(size_t size_bytes, msp_omp_allocator_t allocator,
+                                     const void *caller)
 {
-    void *pointer = memspan_heap_alloc_fast(allocator, 1, size_bytes);
+    void *pointer = msp_heap_alloc_fast(allocator, 1, size_bytes);
 
-    if (MEMSPAN_LIKELY(pointer != NULL)) {
+    if (MSP_LIKELY(pointer != NULL)) {
         return pointer;
     }
     return (allocator == 0) ? alloc_default(size_bytes, caller)
                             : alloc_next(size_bytes, allocator, caller);
 }
 
-void *omp_alloc(size_t size_bytes, memspan_omp_allocator_t allocator)
+void *omp_alloc(size_t size_bytes, msp_omp_allocator_t allocator)
 {
-    return alloc(size_bytes, allocator, MEMSPAN_OMP_CALLER);
+    return alloc(size_bytes, allocator, MSP_OMP_CALLER);
 }
 
 /* An alignment of 0 is an error in these two calls, but "none" inside. */
 static bool refuse_alignment(size_t align_bytes)
 {
-    if (MEMSPAN_LIKELY(align_bytes != 0)) {
+    if (MSP_LIKELY(align_bytes != 0)) {
         return false;
     }
     memspan_error(MEMSPAN_ERR_INVALID, "alignment 0 is no power of two");
@@ -155,15 +154,15 @@ static bool refuse_alignment(size_t align_bytes)
 /* Whether the heaps of threads may have memory on such a boundary. */
 static inline bool is_small_alignment(size_t align_bytes)
 {
-    return memspan_is_power_of_two(align_bytes) && (align_bytes <= MEMSPAN_SMALL_ALIGN_MAX);
+    return msp_is_power_of_two(align_bytes) && (align_bytes <= MSP_SMALL_ALIGN_MAX);
 }
 
 /* @p caller as of alloc_past_heap(). */
 static __attribute__((noinline)) void *aligned_alloc_slowly(size_t align_bytes, size_t size_bytes,
-                                                            memspan_omp_allocator_t allocator,
+                                                            msp_omp_allocator_t allocator,
                                                             const void *caller)
 {
-    MEMSPAN_OMP_CALL_FROM(caller);
+    MSP_OMP_CALL_FROM(caller);
     void *pointer = NULL;
 
     if ((allocator == 0) && is_small_alignment(align_bytes)) {
@@ -172,7 +171,7 @@ static __attribute__((noinline)) void *aligned_alloc_slowly(size_t align_bytes, 
     if (pointer != NULL) {
         return pointer;
     }
-    if (MEMSPAN_LIKELY(memspan_allocator_known((memspan_allocator_h)allocator))) {
+    if (MSP_LIKELY(msp_allocator_known((memspan_allocator_h)allocator))) {
         pointer = memspan_aligned_alloc((memspan_allocator_h)allocator, align_bytes, size_bytes);
     } else if (!refuse_alignment(align_bytes)) {
         pointer = alloc_slowly(allocator, align_bytes, size_bytes, false);
@@ -180,33 +179,31 @@ static __attribute__((noinline)) void *aligned_alloc_slowly(size_t align_bytes, 
     return told("omp_aligned_alloc", pointer, size_bytes, allocator);
 }
 
-static MEMSPAN_ALWAYS_INLINE void *aligned_alloc_from(size_t align_bytes, size_t size_bytes,
-                                                      memspan_omp_allocator_t allocator,
-                                                      const void *caller)
+static MSP_ALWAYS_INLINE void *aligned_alloc_from(size_t align_bytes, size_t size_bytes,
+                                                  msp_omp_allocator_t allocator, const void *caller)
 {
     void *pointer = NULL;
 
-    if (MEMSPAN_LIKELY(is_small_alignment(align_bytes))) {
-        pointer = memspan_heap_alloc_fast(allocator, align_bytes, size_bytes);
+    if (MSP_LIKELY(is_small_alignment(align_bytes))) {
+        pointer = msp_heap_alloc_fast(allocator, align_bytes, size_bytes);
     }
-    return MEMSPAN_LIKELY(pointer != NULL)
+    return MSP_LIKELY(pointer != NULL)
                ? pointer
                : aligned_alloc_slowly(align_bytes, size_bytes, allocator, caller);
 }
 
-void *omp_aligned_alloc(size_t align_bytes, size_t size_bytes, memspan_omp_allocator_t allocator)
+void *omp_aligned_alloc(size_t align_bytes, size_t size_bytes, msp_omp_allocator_t allocator)
 {
-    return aligned_alloc_from(align_bytes, size_bytes, allocator, MEMSPAN_OMP_CALLER);
+    return aligned_alloc_from(align_bytes, size_bytes, allocator, MSP_OMP_CALLER);
 }
 
 static void *alloc_zeroed(size_t align_bytes, size_t count, size_t size_bytes,
-                          memspan_omp_allocator_t allocator)
+                          msp_omp_allocator_t allocator)
 {
     size_t total_bytes;
 
-    if (MEMSPAN_LIKELY(memspan_allocator_known((memspan_allocator_h)allocator))) {
-        return memspan_allocate_zeroed((memspan_allocator_h)allocator, align_bytes, count,
-                                       size_bytes);
+    if (MSP_LIKELY(msp_allocator_known((memspan_allocator_h)allocator))) {
+        return msp_allocate_zeroed((memspan_allocator_h)allocator, align_bytes, count, size_bytes);
     }
     if ((count == 0) || (size_bytes == 0) || refuse_alignment(align_bytes)) {
         return NULL;
@@ -219,18 +216,18 @@ static void *alloc_zeroed(size_t align_bytes, size_t count, size_t size_bytes,
     return alloc_slowly(allocator, align_bytes, total_bytes, true);
 }
 
-void *omp_calloc(size_t count, size_t size_bytes, memspan_omp_allocator_t allocator)
+void *omp_calloc(size_t count, size_t size_bytes, msp_omp_allocator_t allocator)
 {
-    MEMSPAN_OMP_CALL();
+    MSP_OMP_CALL();
 
     return told("omp_calloc", alloc_zeroed(1, count, size_bytes, allocator),
                 (count == 0) ? 0 : size_bytes, allocator);
 }
 
 void *omp_aligned_calloc(size_t align_bytes, size_t count, size_t size_bytes,
-                         memspan_omp_allocator_t allocator)
+                         msp_omp_allocator_t allocator)
 {
-    MEMSPAN_OMP_CALL();
+    MSP_OMP_CALL();
 
     return told("omp_aligned_calloc", alloc_zeroed(align_bytes, count, size_bytes, allocator),
                 (count == 0) ? 0 : size_bytes, allocator);
@@ -238,49 +235,49 @@ void *omp_aligned_calloc(size_t align_bytes, size_t count, size_t size_bytes,
 
 static __attribute__((noinline)) void free_slowly(void *pointer)
 {
-    if (memspan_is_unwatched() && memspan_heap_free_other(pointer)) {
+    if (msp_is_unwatched() && msp_heap_free_other(pointer)) {
         return;
     }
-    if ((pointer == NULL) || (memspan_free_slowly(pointer) == MEMSPAN_OK)) {
+    if ((pointer == NULL) || (msp_free_slowly(pointer) == MEMSPAN_OK)) {
         return;
     }
-    if (!memspan_pointer_is_ours(pointer) && memspan_omp_foreign_free(pointer)) {
+    if (!msp_pointer_is_ours(pointer) && msp_omp_foreign_free(pointer)) {
         return;
     }
-    memspan_log(MEMSPAN_LOG_ERROR, "omp", "omp_free: %s", memspan_error_text());
-    memspan_block_refused(pointer, "free");
+    msp_log(MEMSPAN_LOG_ERROR, "omp", "omp_free: %s", memspan_error_text());
+    msp_block_refused(pointer, "free");
 }
 
 /* What is no object: most often a block that its heap keeps. */
 static __attribute__((noinline)) void free_block(uintptr_t entry, void *pointer)
 {
-    if ((entry == 0) || !memspan_heap_free_middle(entry, pointer)) {
+    if ((entry == 0) || !msp_heap_free_middle(entry, pointer)) {
         free_slowly(pointer);
     }
 }
 
-void omp_free(void *pointer, memspan_omp_allocator_t allocator)
+void omp_free(void *pointer, msp_omp_allocator_t allocator)
 {
-    uintptr_t entry = memspan_map_find(pointer);
+    uintptr_t entry = msp_map_find(pointer);
 
     (void)allocator; /* a hint that is often wrong: fallbacks free with the handle they asked */
-    if (MEMSPAN_UNLIKELY((entry & MEMSPAN_ENTRY_SLAB) == 0)) {
+    if (MSP_UNLIKELY((entry & MSP_ENTRY_SLAB) == 0)) {
         free_block(entry, pointer);
-    } else if (MEMSPAN_UNLIKELY(!memspan_heap_free_at(entry, pointer))) {
+    } else if (MSP_UNLIKELY(!msp_heap_free_at(entry, pointer))) {
         free_slowly(pointer);
     }
 }
 
 /* A block of the real runtime gets another size: always a new block. */
-static void *realloc_theirs(void *pointer, size_t size_bytes, memspan_omp_allocator_t allocator)
+static void *realloc_theirs(void *pointer, size_t size_bytes, msp_omp_allocator_t allocator)
 {
-    struct memspan_omp_block block;
+    struct msp_omp_block block;
     void *moved;
 
-    if (!memspan_omp_foreign_recognise(pointer, &block)) {
+    if (!msp_omp_foreign_recognise(pointer, &block)) {
         memspan_error(MEMSPAN_ERR_NOT_FOUND,
                       "%p is no live memory of this library or of an OpenMP runtime", pointer);
-        memspan_block_refused(pointer, "realloc");
+        msp_block_refused(pointer, "realloc");
         return NULL;
     }
     moved = omp_alloc(size_bytes, (allocator != 0) ? allocator : block.allocator);
@@ -298,7 +295,7 @@ static void *realloc_theirs(void *pointer, size_t size_bytes, memspan_omp_alloca
 }
 
 /* A block of ours moves to an allocator that only the runtime knows. */
-static void *realloc_to_theirs(void *pointer, size_t size_bytes, memspan_omp_allocator_t allocator)
+static void *realloc_to_theirs(void *pointer, size_t size_bytes, msp_omp_allocator_t allocator)
 {
     memspan_pointer_info_t info = {.struct_size = sizeof(info)};
     void *moved;
@@ -310,7 +307,7 @@ static void *realloc_to_theirs(void *pointer, size_t size_bytes, memspan_omp_all
         memspan_error(MEMSPAN_ERR_INVALID, "%p lies inside a block and is not its start", pointer);
         return NULL;
     }
-    moved = memspan_omp_foreign_alloc(allocator, 0, size_bytes, false);
+    moved = msp_omp_foreign_alloc(allocator, 0, size_bytes, false);
     if (moved == NULL) {
         return NULL;
     }
@@ -323,31 +320,31 @@ static void *realloc_to_theirs(void *pointer, size_t size_bytes, memspan_omp_all
     return moved;
 }
 
-static void *change_size(void *pointer, size_t size_bytes, memspan_omp_allocator_t allocator)
+static void *change_size(void *pointer, size_t size_bytes, msp_omp_allocator_t allocator)
 {
     memspan_allocator_h own = MEMSPAN_ALLOCATOR_NULL;
 
-    if (!memspan_pointer_is_ours(pointer)) {
+    if (!msp_pointer_is_ours(pointer)) {
         return realloc_theirs(pointer, size_bytes, allocator);
     }
     if (allocator == 0) {
         return memspan_realloc(MEMSPAN_ALLOCATOR_NULL, pointer, size_bytes);
     }
-    switch (memspan_omp_allocator_resolve(allocator, &own)) {
-    case MEMSPAN_OMP_OURS:
+    switch (msp_omp_allocator_resolve(allocator, &own)) {
+    case MSP_OMP_OURS:
         return memspan_realloc(own, pointer, size_bytes);
-    case MEMSPAN_OMP_THEIRS:
-        return realloc_to_theirs(pointer, size_bytes, (memspan_omp_allocator_t)own);
-    case MEMSPAN_OMP_NOBODY:
+    case MSP_OMP_THEIRS:
+        return realloc_to_theirs(pointer, size_bytes, (msp_omp_allocator_t)own);
+    case MSP_OMP_NOBODY:
         break;
     }
     return NULL;
 }
 
-void *omp_realloc(void *pointer, size_t size_bytes, memspan_omp_allocator_t allocator,
-                  memspan_omp_allocator_t free_allocator)
+void *omp_realloc(void *pointer, size_t size_bytes, msp_omp_allocator_t allocator,
+                  msp_omp_allocator_t free_allocator)
 {
-    MEMSPAN_OMP_CALL();
+    MSP_OMP_CALL();
 
     if (pointer == NULL) {
         return omp_alloc(size_bytes, allocator);
@@ -370,58 +367,58 @@ static __attribute__((noreturn, cold)) void die_without(size_t size_bytes)
 }
 
 static void *alloc_for_construct(size_t align_bytes, size_t size_bytes,
-                                 memspan_omp_allocator_t allocator, const void *caller)
+                                 msp_omp_allocator_t allocator, const void *caller)
 {
     void *pointer = (align_bytes <= ALIGN_ALWAYS)
                         ? alloc(size_bytes, allocator, caller)
                         : aligned_alloc_from(align_bytes, size_bytes, allocator, caller);
 
-    if (MEMSPAN_UNLIKELY((pointer == NULL) && (size_bytes > 0))) {
+    if (MSP_UNLIKELY((pointer == NULL) && (size_bytes > 0))) {
         die_without(size_bytes);
     }
     return pointer;
 }
 
-void *GOMP_alloc(size_t align_bytes, size_t size_bytes, memspan_omp_allocator_t allocator)
+void *GOMP_alloc(size_t align_bytes, size_t size_bytes, msp_omp_allocator_t allocator)
 {
-    return alloc_for_construct(align_bytes, size_bytes, allocator, MEMSPAN_OMP_CALLER);
+    return alloc_for_construct(align_bytes, size_bytes, allocator, MSP_OMP_CALLER);
 }
 
-void GOMP_free(void *pointer, memspan_omp_allocator_t allocator)
+void GOMP_free(void *pointer, msp_omp_allocator_t allocator)
 {
     omp_free(pointer, allocator);
 }
 
-void *__kmpc_alloc(int thread, size_t size_bytes, memspan_omp_allocator_t allocator)
+void *__kmpc_alloc(int thread, size_t size_bytes, msp_omp_allocator_t allocator)
 {
     (void)thread;
-    return alloc_for_construct(0, size_bytes, allocator, MEMSPAN_OMP_CALLER);
+    return alloc_for_construct(0, size_bytes, allocator, MSP_OMP_CALLER);
 }
 
 void *__kmpc_aligned_alloc(int thread, size_t align_bytes, size_t size_bytes,
-                           memspan_omp_allocator_t allocator)
+                           msp_omp_allocator_t allocator)
 {
     (void)thread;
-    return alloc_for_construct(align_bytes, size_bytes, allocator, MEMSPAN_OMP_CALLER);
+    return alloc_for_construct(align_bytes, size_bytes, allocator, MSP_OMP_CALLER);
 }
 
 /* No compiler emits the next two; they are the routines under another name. */
-void *__kmpc_calloc(int thread, size_t count, size_t size_bytes, memspan_omp_allocator_t allocator)
+void *__kmpc_calloc(int thread, size_t count, size_t size_bytes, msp_omp_allocator_t allocator)
 {
-    MEMSPAN_OMP_CALL();
+    MSP_OMP_CALL();
     (void)thread;
     return omp_calloc(count, size_bytes, allocator);
 }
 
-void *__kmpc_realloc(int thread, void *pointer, size_t size_bytes,
-                     memspan_omp_allocator_t allocator, memspan_omp_allocator_t free_allocator)
+void *__kmpc_realloc(int thread, void *pointer, size_t size_bytes, msp_omp_allocator_t allocator,
+                     msp_omp_allocator_t free_allocator)
 {
-    MEMSPAN_OMP_CALL();
+    MSP_OMP_CALL();
     (void)thread;
     return omp_realloc(pointer, size_bytes, allocator, free_allocator);
 }
 
-void __kmpc_free(int thread, void *pointer, memspan_omp_allocator_t allocator)
+void __kmpc_free(int thread, void *pointer, msp_omp_allocator_t allocator)
 {
     (void)thread;
     omp_free(pointer, allocator);

@@ -27,7 +27,7 @@ static memspan_status_t take_device(memspan_trait_t *trait)
     if ((trait->value == MEMSPAN_VALUE_DEFAULT) || (trait->value > INT32_MAX)) {
         return MEMSPAN_OK; /* the default, or the core's to refuse */
     }
-    status = memspan_omp_device_from((int)trait->value, &device);
+    status = msp_omp_device_from((int)trait->value, &device);
     if (status == MEMSPAN_OK) {
         /* -1 is the default of every trait, so the host goes by its other number. */
         trait->value = (uintptr_t)((device == MEMSPAN_HOST) ? memspan_host_device() : device);
@@ -44,8 +44,7 @@ static memspan_status_t take_trait(memspan_trait_t *trait)
         return take_device(trait);
     case MEMSPAN_TRAIT_FB_DATA:
         if ((trait->value > 8) && (trait->value <= PREDEFINED_MAX)) {
-            memspan_allocator_h own =
-                memspan_allocator_of_vendor((memspan_allocator_h)trait->value);
+            memspan_allocator_h own = msp_allocator_of_vendor((memspan_allocator_h)trait->value);
             if (own != MEMSPAN_ALLOCATOR_NULL) {
                 trait->value = (uintptr_t)own;
             }
@@ -56,10 +55,10 @@ static memspan_status_t take_trait(memspan_trait_t *trait)
     }
 }
 
-memspan_omp_allocator_t memspan_omp_allocator_make(memspan_omp_space_t space, int trait_count,
-                                                   const memspan_trait_t *traits)
+msp_omp_allocator_t msp_omp_allocator_make(msp_omp_space_t space, int trait_count,
+                                           const memspan_trait_t *traits)
 {
-    memspan_trait_t own[MEMSPAN_OMP_TRAITS_MAX];
+    memspan_trait_t own[MSP_OMP_TRAITS_MAX];
     memspan_allocator_h allocator;
     memspan_space_h own_space;
     size_t count = (size_t)trait_count;
@@ -70,13 +69,13 @@ memspan_omp_allocator_t memspan_omp_allocator_make(memspan_omp_space_t space, in
                       (traits == NULL) ? "NULL" : "not NULL");
         return 0;
     }
-    if (trait_count > MEMSPAN_OMP_TRAITS_MAX) {
+    if (trait_count > MSP_OMP_TRAITS_MAX) {
         memspan_error(MEMSPAN_ERR_INVALID,
                       "ntraits is %d; there are not %d keys, and each may be given once",
-                      trait_count, MEMSPAN_OMP_TRAITS_MAX);
+                      trait_count, MSP_OMP_TRAITS_MAX);
         return 0;
     }
-    if (memspan_omp_space_from(space, &own_space) != MEMSPAN_OK) {
+    if (msp_omp_space_from(space, &own_space) != MEMSPAN_OK) {
         return 0;
     }
     for (i = 0; i < count; i++) {
@@ -85,139 +84,136 @@ memspan_omp_allocator_t memspan_omp_allocator_make(memspan_omp_space_t space, in
             return 0;
         }
     }
-    count = memspan_omp_vendor_traits(space, own, count, MEMSPAN_OMP_TRAITS_MAX);
+    count = msp_omp_vendor_traits(space, own, count, MSP_OMP_TRAITS_MAX);
     if (memspan_allocator_create(own_space, own, count, &allocator) != MEMSPAN_OK) {
         return 0;
     }
-    return (memspan_omp_allocator_t)allocator;
+    return (msp_omp_allocator_t)allocator;
 }
 
 /* A space that the runtime made of what the program's own offload library told it. */
-static bool is_their_space(memspan_omp_space_t space)
+static bool is_their_space(msp_omp_space_t space)
 {
-    return (space > PREDEFINED_MAX) && memspan_omp_program_offloads() &&
+    return (space > PREDEFINED_MAX) && msp_omp_program_offloads() &&
            (memspan_space_resource_count((memspan_space_h)space) == 0);
 }
 
 /* By the entry point that the runtime's own routines end in, so as not to come round again. */
-static memspan_omp_allocator_t make_theirs(memspan_omp_space_t space, int trait_count,
-                                           const memspan_trait_t *traits)
+static msp_omp_allocator_t make_theirs(msp_omp_space_t space, int trait_count,
+                                       const memspan_trait_t *traits)
 {
-    uintptr_t init   = memspan_omp_real(MEMSPAN_OMP_REAL_KMPC_INIT_ALLOCATOR);
-    uintptr_t number = memspan_omp_real(MEMSPAN_OMP_REAL_KMPC_GLOBAL_THREAD_NUM);
+    uintptr_t init   = msp_omp_real(MSP_OMP_REAL_KMPC_INIT_ALLOCATOR);
+    uintptr_t number = msp_omp_real(MSP_OMP_REAL_KMPC_GLOBAL_THREAD_NUM);
 
     if ((init == 0) || (number == 0)) {
         return 0;
     }
-    return (
-        (memspan_omp_allocator_t(*)(int, memspan_omp_space_t, int, const memspan_trait_t *))init)(
+    return ((msp_omp_allocator_t(*)(int, msp_omp_space_t, int, const memspan_trait_t *))init)(
         ((int (*)(void *))number)(NULL), space, trait_count, traits);
 }
 
-static memspan_omp_allocator_t made(const char *routine, memspan_omp_allocator_t allocator)
+static msp_omp_allocator_t made(const char *routine, msp_omp_allocator_t allocator)
 {
-    if (MEMSPAN_UNLIKELY(allocator == 0)) {
-        memspan_omp_refused(routine);
+    if (MSP_UNLIKELY(allocator == 0)) {
+        msp_omp_refused(routine);
     }
     return allocator;
 }
 
-memspan_omp_allocator_t omp_init_allocator(memspan_omp_space_t space, int trait_count,
-                                           const memspan_trait_t traits[])
+msp_omp_allocator_t omp_init_allocator(msp_omp_space_t space, int trait_count,
+                                       const memspan_trait_t traits[])
 {
-    MEMSPAN_OMP_CALL();
-    if (MEMSPAN_UNLIKELY(is_their_space(space))) {
+    MSP_OMP_CALL();
+    if (MSP_UNLIKELY(is_their_space(space))) {
         return make_theirs(space, trait_count, traits);
     }
-    return made("omp_init_allocator", memspan_omp_allocator_make(space, trait_count, traits));
+    return made("omp_init_allocator", msp_omp_allocator_make(space, trait_count, traits));
 }
 
 /* Compilers call this for uses_allocators, always with the default space. A vendor's space comes
  * from libomp's reading of OMP_ALLOCATOR only, while it initialises itself: asking about devices
  * now would wait for that very initialisation. Its predefined handle stands in; what the variable
  * really asks for is made at first use (icv.c). */
-memspan_omp_allocator_t __kmpc_init_allocator(int thread, memspan_omp_space_t space,
-                                              int trait_count, memspan_trait_t *traits)
+msp_omp_allocator_t __kmpc_init_allocator(int thread, msp_omp_space_t space, int trait_count,
+                                          memspan_trait_t *traits)
 {
-    MEMSPAN_OMP_CALL();
+    MSP_OMP_CALL();
     (void)thread;
-    if (memspan_omp_space_is_vendor(space) &&
-        (memspan_option_text(MEMSPAN_OPTION_OMP_ALLOCATOR)[0] != '\0')) {
-        return memspan_omp_allocator_of_space(space);
+    if (msp_omp_space_is_vendor(space) && (msp_option_text(MSP_OPTION_OMP_ALLOCATOR)[0] != '\0')) {
+        return msp_omp_allocator_of_space(space);
     }
-    if (MEMSPAN_UNLIKELY(is_their_space(space))) {
+    if (MSP_UNLIKELY(is_their_space(space))) {
         return make_theirs(space, trait_count, traits);
     }
-    return made("__kmpc_init_allocator", memspan_omp_allocator_make(space, trait_count, traits));
+    return made("__kmpc_init_allocator", msp_omp_allocator_make(space, trait_count, traits));
 }
 
-void omp_destroy_allocator(memspan_omp_allocator_t allocator)
+void omp_destroy_allocator(msp_omp_allocator_t allocator)
 {
-    if ((allocator <= PREDEFINED_MAX) || (allocator == MEMSPAN_OMP_EXPLICIT_DEFAULT) ||
-        memspan_omp_allocator_is_shared(allocator)) {
+    if ((allocator <= PREDEFINED_MAX) || (allocator == MSP_OMP_EXPLICIT_DEFAULT) ||
+        msp_omp_allocator_is_shared(allocator)) {
         return;
     }
-    if (memspan_allocator_known((memspan_allocator_h)allocator)) {
+    if (msp_allocator_known((memspan_allocator_h)allocator)) {
         if (memspan_allocator_destroy((memspan_allocator_h)allocator) != MEMSPAN_OK) {
-            memspan_log(MEMSPAN_LOG_ERROR, "omp", "omp_destroy_allocator: %s",
-                        memspan_error_text());
+            msp_log(MEMSPAN_LOG_ERROR, "omp", "omp_destroy_allocator: %s", memspan_error_text());
         }
-        memspan_omp_partitions_collect();
+        msp_omp_partitions_collect();
         return;
     }
-    if (!memspan_allocator_is_marked((memspan_allocator_h)allocator) &&
-        memspan_omp_foreign_is_allocator(allocator)) {
-        MEMSPAN_OMP_CALL();
-        uintptr_t kmpc    = memspan_omp_real(MEMSPAN_OMP_REAL_KMPC_DESTROY_ALLOCATOR);
-        uintptr_t routine = memspan_omp_real(MEMSPAN_OMP_REAL_DESTROY_ALLOCATOR);
+    if (!msp_allocator_is_marked((memspan_allocator_h)allocator) &&
+        msp_omp_foreign_is_allocator(allocator)) {
+        MSP_OMP_CALL();
+        uintptr_t kmpc    = msp_omp_real(MSP_OMP_REAL_KMPC_DESTROY_ALLOCATOR);
+        uintptr_t routine = msp_omp_real(MSP_OMP_REAL_DESTROY_ALLOCATOR);
         if (kmpc != 0) {
             /* What the other ends in, which would come round again. */
-            ((void (*)(int, memspan_omp_allocator_t))kmpc)(0, allocator);
+            ((void (*)(int, msp_omp_allocator_t))kmpc)(0, allocator);
             return;
         }
         if (routine != 0) {
-            ((void (*)(memspan_omp_allocator_t))routine)(allocator);
+            ((void (*)(msp_omp_allocator_t))routine)(allocator);
             return;
         }
     }
     memspan_error(MEMSPAN_ERR_INVALID, "allocator %#zx does not exist (any more)",
                   (size_t)allocator);
-    memspan_log(MEMSPAN_LOG_ERROR, "omp", "omp_destroy_allocator: %s", memspan_error_text());
+    msp_log(MEMSPAN_LOG_ERROR, "omp", "omp_destroy_allocator: %s", memspan_error_text());
 }
 
-void __kmpc_destroy_allocator(int thread, memspan_omp_allocator_t allocator)
+void __kmpc_destroy_allocator(int thread, msp_omp_allocator_t allocator)
 {
     (void)thread;
     omp_destroy_allocator(allocator);
 }
 
-enum memspan_omp_owner memspan_omp_allocator_resolve(memspan_omp_allocator_t allocator,
-                                                     memspan_allocator_h *allocator_p)
+enum msp_omp_owner msp_omp_allocator_resolve(msp_omp_allocator_t allocator,
+                                             memspan_allocator_h *allocator_p)
 {
     memspan_allocator_h handle = (memspan_allocator_h)allocator;
 
     if (allocator == 0) {
-        handle = memspan_allocator_default();
+        handle = msp_allocator_default();
     }
-    if ((uintptr_t)handle == MEMSPAN_OMP_EXPLICIT_DEFAULT) {
+    if ((uintptr_t)handle == MSP_OMP_EXPLICIT_DEFAULT) {
         handle = MEMSPAN_ALLOCATOR_DEFAULT;
     }
-    if (!memspan_allocator_known(handle) && ((uintptr_t)handle <= PREDEFINED_MAX)) {
-        memspan_allocator_h own = memspan_allocator_of_vendor(handle);
+    if (!msp_allocator_known(handle) && ((uintptr_t)handle <= PREDEFINED_MAX)) {
+        memspan_allocator_h own = msp_allocator_of_vendor(handle);
         handle                  = (own != MEMSPAN_ALLOCATOR_NULL) ? own : handle;
     }
     *allocator_p = handle;
-    if (memspan_allocator_known(handle)) {
-        return MEMSPAN_OMP_OURS;
+    if (msp_allocator_known(handle)) {
+        return MSP_OMP_OURS;
     }
-    if (memspan_allocator_is_marked(handle)) {
+    if (msp_allocator_is_marked(handle)) {
         memspan_error(MEMSPAN_ERR_INVALID, "allocator %#zx was destroyed", (size_t)handle);
-        return MEMSPAN_OMP_NOBODY;
+        return MSP_OMP_NOBODY;
     }
     if ((uintptr_t)handle <= PREDEFINED_MAX) {
         memspan_error(MEMSPAN_ERR_INVALID, "allocator %zu is no predefined allocator",
                       (size_t)handle);
-        return MEMSPAN_OMP_NOBODY;
+        return MSP_OMP_NOBODY;
     }
-    return MEMSPAN_OMP_THEIRS;
+    return MSP_OMP_THEIRS;
 }

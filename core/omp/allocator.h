@@ -11,39 +11,39 @@
 /* omp_init_allocator() for every caller (C, Fortran, compilers, OMP_ALLOCATOR). Calls no OpenMP
  * routine when the space is a host space: a runtime may be initialising itself, under its lock.
  * 0 with an error record on failure. */
-memspan_omp_allocator_t memspan_omp_allocator_make(memspan_omp_space_t space, int trait_count,
-                                                   const memspan_trait_t *traits);
+msp_omp_allocator_t msp_omp_allocator_make(msp_omp_space_t space, int trait_count,
+                                           const memspan_trait_t *traits);
 
 /* Whose an allocator handle is. */
-enum memspan_omp_owner {
-    MEMSPAN_OMP_OURS,   /* *allocator_p is a live allocator of ours */
-    MEMSPAN_OMP_THEIRS, /* only the real runtime may know it */
-    MEMSPAN_OMP_NOBODY  /* stale or impossible; the error record says which */
+enum msp_omp_owner {
+    MSP_OMP_OURS,   /* *allocator_p is a live allocator of ours */
+    MSP_OMP_THEIRS, /* only the real runtime may know it */
+    MSP_OMP_NOBODY  /* stale or impossible; the error record says which */
 };
 
 /* Resolve null, vendors' and special handles; the slow half of what allocating calls do. */
-enum memspan_omp_owner memspan_omp_allocator_resolve(memspan_omp_allocator_t allocator,
-                                                     memspan_allocator_h *allocator_p);
+enum msp_omp_owner msp_omp_allocator_resolve(msp_omp_allocator_t allocator,
+                                             memspan_allocator_h *allocator_p);
 
 /* Add traits that a vendor's space or allocator implies, unless the program gave the same key.
  * @p traits has room for @p capacity; returns the new count. */
-size_t memspan_omp_vendor_traits(memspan_omp_space_t space, memspan_trait_t *traits, size_t count,
-                                 size_t capacity);
+size_t msp_omp_vendor_traits(msp_omp_space_t space, memspan_trait_t *traits, size_t count,
+                             size_t capacity);
 
 /* The space of ours behind a handle given to an OpenMP call: 0 is the default, vendors' spaces
  * stand for target spaces with the default device. MEMSPAN_ERR_* when that cannot be had. */
-memspan_status_t memspan_omp_space_from(memspan_omp_space_t space, memspan_space_h *space_p);
+memspan_status_t msp_omp_space_from(msp_omp_space_t space, memspan_space_h *space_p);
 
-bool memspan_omp_space_is_vendor(memspan_omp_space_t space);
+bool msp_omp_space_is_vendor(msp_omp_space_t space);
 
 /* The allocator, made once, for a whole space with all traits at their default; it outlives every
  * omp_destroy_allocator(). */
-memspan_omp_allocator_t memspan_omp_allocator_for_space(memspan_space_h space);
+msp_omp_allocator_t msp_omp_allocator_for_space(memspan_space_h space);
 
 /* True for those. */
-bool memspan_omp_allocator_is_shared(memspan_omp_allocator_t allocator);
+bool msp_omp_allocator_is_shared(msp_omp_allocator_t allocator);
 
 /* Run the release callbacks of partitions whose allocator is gone. No lock held. */
-void memspan_omp_partitions_collect(void);
+void msp_omp_partitions_collect(void);
 
 #endif /* MEMSPAN_CORE_OMP_ALLOCATOR_H */

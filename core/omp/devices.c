@@ -20,10 +20,10 @@ typedef int number_fn(void);
  * routine behind its own. When the same question comes round, nobody but us has devices. */
 static _Thread_local unsigned asking;
 
-static int ask(enum memspan_omp_real which)
+static int ask(enum msp_omp_real which)
 {
-    unsigned bit      = 1u << (which - MEMSPAN_OMP_REAL_GET_NUM_DEVICES);
-    uintptr_t routine = memspan_omp_real(which);
+    unsigned bit      = 1u << (which - MSP_OMP_REAL_GET_NUM_DEVICES);
+    uintptr_t routine = msp_omp_real(which);
     int answer;
 
     if ((routine == 0) || ((asking & bit) != 0)) {
@@ -35,33 +35,33 @@ static int ask(enum memspan_omp_real which)
     return answer;
 }
 
-int memspan_omp_runtime_device_count(void)
+int msp_omp_runtime_device_count(void)
 {
-    int count = ask(MEMSPAN_OMP_REAL_GET_NUM_DEVICES);
+    int count = ask(MSP_OMP_REAL_GET_NUM_DEVICES);
 
     return (count > 0) ? count : 0;
 }
 
-int memspan_omp_runtime_host(void)
+int msp_omp_runtime_host(void)
 {
-    int host = ask(MEMSPAN_OMP_REAL_GET_INITIAL_DEVICE);
+    int host = ask(MSP_OMP_REAL_GET_INITIAL_DEVICE);
 
     return (host > 0) ? host : 0;
 }
 
 static bool has_runtime(void)
 {
-    return memspan_omp_real(MEMSPAN_OMP_REAL_GET_INITIAL_DEVICE) != 0;
+    return msp_omp_real(MSP_OMP_REAL_GET_INITIAL_DEVICE) != 0;
 }
 
 static bool opted_in(void)
 {
-    return memspan_option_text(MEMSPAN_OPTION_DEVICES)[0] != '\0';
+    return msp_option_text(MSP_OPTION_DEVICES)[0] != '\0';
 }
 
-bool memspan_omp_numbers_are_ours(void)
+bool msp_omp_numbers_are_ours(void)
 {
-    return opted_in() && (memspan_omp_runtime_device_count() == 0);
+    return opted_in() && (msp_omp_runtime_device_count() == 0);
 }
 
 static bool is_device_of_ours(int number)
@@ -78,30 +78,30 @@ static bool is_device_of_ours(int number)
     return false;
 }
 
-int memspan_omp_device_number(int number)
+int msp_omp_device_number(int number)
 {
-    if (number != MEMSPAN_OMP_DEFAULT_DEVICE) {
+    if (number != MSP_OMP_DEFAULT_DEVICE) {
         return number;
     }
-    if (memspan_omp_real(MEMSPAN_OMP_REAL_GET_DEFAULT_DEVICE) == 0) {
+    if (msp_omp_real(MSP_OMP_REAL_GET_DEFAULT_DEVICE) == 0) {
         return MEMSPAN_HOST;
     }
-    number = ask(MEMSPAN_OMP_REAL_GET_DEFAULT_DEVICE);
+    number = ask(MSP_OMP_REAL_GET_DEFAULT_DEVICE);
     /* The runtime's own word: its host, and never a device of ours with the same number. */
-    return ((number == MEMSPAN_OMP_DEFAULT_DEVICE) || (number == omp_get_initial_device()))
+    return ((number == MSP_OMP_DEFAULT_DEVICE) || (number == omp_get_initial_device()))
                ? MEMSPAN_HOST
                : number;
 }
 
-memspan_status_t memspan_omp_device_from(int number, int *device_p)
+memspan_status_t msp_omp_device_from(int number, int *device_p)
 {
-    number = memspan_omp_device_number(number);
+    number = msp_omp_device_number(number);
     if (number < MEMSPAN_HOST) {
         memspan_error(MEMSPAN_ERR_INVALID, "%d is no device number", number);
-        return memspan_error_hint("devices are numbered from 0; %d is the host", MEMSPAN_HOST);
+        return msp_error_hint("devices are numbered from 0; %d is the host", MEMSPAN_HOST);
     }
-    if ((number == MEMSPAN_HOST) || memspan_omp_numbers_are_ours() ||
-        (memspan_omp_runtime_device_count() > 0) || (number != memspan_omp_runtime_host())) {
+    if ((number == MEMSPAN_HOST) || msp_omp_numbers_are_ours() ||
+        (msp_omp_runtime_device_count() > 0) || (number != msp_omp_runtime_host())) {
         *device_p = number;
         return MEMSPAN_OK;
     }
@@ -110,41 +110,41 @@ memspan_status_t memspan_omp_device_from(int number, int *device_p)
                       "device %d is the host to OpenMP, whose runtime has no devices, and is also "
                       "this library's device %d",
                       number, number);
-        return memspan_error_hint("write -1 (omp_initial_device) for the host; to use this "
-                                  "library's devices in OpenMP calls set MEMSPAN_DEVICES");
+        return msp_error_hint("write -1 (omp_initial_device) for the host; to use this "
+                              "library's devices in OpenMP calls set MEMSPAN_DEVICES");
     }
     *device_p = MEMSPAN_HOST;
     return MEMSPAN_OK;
 }
 
-bool memspan_omp_runtime_has(int number)
+bool msp_omp_runtime_has(int number)
 {
-    return (number >= 0) && has_runtime() && !memspan_omp_numbers_are_ours() &&
-           (number <= memspan_omp_runtime_host());
+    return (number >= 0) && has_runtime() && !msp_omp_numbers_are_ours() &&
+           (number <= msp_omp_runtime_host());
 }
 
-int memspan_omp_default_device(void)
+int msp_omp_default_device(void)
 {
     int device = MEMSPAN_HOST;
 
-    if (memspan_omp_numbers_are_ours()) {
+    if (msp_omp_numbers_are_ours()) {
         return ((memspan_device_count() > 0) && (memspan_device_at(0, &device) == MEMSPAN_OK))
                    ? device
                    : MEMSPAN_HOST;
     }
-    if (memspan_omp_runtime_device_count() > 0) {
-        device = ask(MEMSPAN_OMP_REAL_GET_DEFAULT_DEVICE);
-        return ((device >= 0) && (device < memspan_omp_runtime_host())) ? device : MEMSPAN_HOST;
+    if (msp_omp_runtime_device_count() > 0) {
+        device = ask(MSP_OMP_REAL_GET_DEFAULT_DEVICE);
+        return ((device >= 0) && (device < msp_omp_runtime_host())) ? device : MEMSPAN_HOST;
     }
     return MEMSPAN_HOST;
 }
 
 int omp_get_num_devices(void)
 {
-    MEMSPAN_OMP_CALL();
-    int count = memspan_omp_runtime_device_count();
+    MSP_OMP_CALL();
+    int count = msp_omp_runtime_device_count();
 
-    if ((count == 0) && (asking == 0) && memspan_omp_numbers_are_ours()) {
+    if ((count == 0) && (asking == 0) && msp_omp_numbers_are_ours()) {
         count = memspan_device_count();
     }
     return count;
@@ -152,30 +152,30 @@ int omp_get_num_devices(void)
 
 int omp_get_initial_device(void)
 {
-    MEMSPAN_OMP_CALL();
-    if ((asking == 0) && memspan_omp_numbers_are_ours()) {
+    MSP_OMP_CALL();
+    if ((asking == 0) && msp_omp_numbers_are_ours()) {
         return memspan_host_device();
     }
-    return memspan_omp_runtime_host();
+    return msp_omp_runtime_host();
 }
 
 int32_t omp_get_num_devices_(void)
 {
-    MEMSPAN_OMP_CALL();
+    MSP_OMP_CALL();
     return omp_get_num_devices();
 }
 
 int32_t omp_get_initial_device_(void)
 {
-    MEMSPAN_OMP_CALL();
+    MSP_OMP_CALL();
     return omp_get_initial_device();
 }
 
 /* Asked by LLVM's host runtime: how many devices its offload runtime has. */
 int __tgt_get_num_devices(void)
 {
-    MEMSPAN_OMP_CALL();
-    uintptr_t offload = memspan_omp_offload_find("omp_get_num_devices");
+    MSP_OMP_CALL();
+    uintptr_t offload = msp_omp_offload_find("omp_get_num_devices");
 
     if (offload != 0) {
         return ((number_fn *)offload)();
@@ -186,42 +186,42 @@ int __tgt_get_num_devices(void)
 /* omp_invalid_device differs between compilers, and the runtime tells whose header was used. */
 static int invalid_device(void)
 {
-    return (memspan_omp_real(MEMSPAN_OMP_REAL_KMPC_GET_DEFAULT_ALLOCATOR) != 0) ? -2 : -4;
+    return (msp_omp_real(MSP_OMP_REAL_KMPC_GET_DEFAULT_ALLOCATOR) != 0) ? -2 : -4;
 }
 
 /* The host's name: what the runtime calls it, where it has names. */
 static const char *host_uid(void)
 {
-    uintptr_t routine = memspan_omp_real(MEMSPAN_OMP_REAL_GET_UID_FROM_DEVICE);
+    uintptr_t routine = msp_omp_real(MSP_OMP_REAL_GET_UID_FROM_DEVICE);
     const char *uid   = NULL;
 
     if (routine != 0) {
-        uid = ((const char *(*)(int))routine)(memspan_omp_runtime_host());
+        uid = ((const char *(*)(int))routine)(msp_omp_runtime_host());
     }
     return (uid == NULL) ? "HOST" : uid;
 }
 
 int omp_get_device_from_uid(const char *uid)
 {
-    MEMSPAN_OMP_CALL();
-    uintptr_t routine = memspan_omp_real(MEMSPAN_OMP_REAL_GET_DEVICE_FROM_UID);
+    MSP_OMP_CALL();
+    uintptr_t routine = msp_omp_real(MSP_OMP_REAL_GET_DEVICE_FROM_UID);
     int device        = invalid_device();
     int count;
     int i;
 
     if (uid == NULL) {
         memspan_error(MEMSPAN_ERR_INVALID, "uid is NULL");
-        memspan_omp_refused("omp_get_device_from_uid");
+        msp_omp_refused("omp_get_device_from_uid");
         return device;
     }
     if ((strcmp(uid, "HOST") == 0) || (strcmp(uid, host_uid()) == 0)) {
         return omp_get_initial_device();
     }
-    if ((routine != 0) && !memspan_omp_numbers_are_ours()) {
+    if ((routine != 0) && !msp_omp_numbers_are_ours()) {
         device = ((int (*)(const char *))routine)(uid);
     }
     /* LLVM's host runtime says that any text is the host, which this is not. */
-    if ((device >= 0) && (device != memspan_omp_runtime_host())) {
+    if ((device >= 0) && (device != msp_omp_runtime_host())) {
         return device;
     }
     count = omp_get_num_devices();
@@ -237,32 +237,32 @@ int omp_get_device_from_uid(const char *uid)
 
 const char *omp_get_uid_from_device(int device)
 {
-    MEMSPAN_OMP_CALL();
-    static struct memspan_omp_table texts = MEMSPAN_OMP_TABLE_INIT; /* device + 2 to its uid */
-    memspan_device_info_t info            = {.struct_size = sizeof(info)};
-    uintptr_t routine                     = memspan_omp_real(MEMSPAN_OMP_REAL_GET_UID_FROM_DEVICE);
+    MSP_OMP_CALL();
+    static struct msp_omp_table texts = MSP_OMP_TABLE_INIT; /* device + 2 to its uid */
+    memspan_device_info_t info        = {.struct_size = sizeof(info)};
+    uintptr_t routine                 = msp_omp_real(MSP_OMP_REAL_GET_UID_FROM_DEVICE);
     uintptr_t known;
     char *text;
 
-    device = memspan_omp_device_number(device);
+    device = msp_omp_device_number(device);
     if ((device == MEMSPAN_HOST) || (device == omp_get_initial_device())) {
         return host_uid();
     }
-    if ((routine != 0) && memspan_omp_runtime_has(device)) {
+    if ((routine != 0) && msp_omp_runtime_has(device)) {
         return ((const char *(*)(int))routine)(device);
     }
     if ((device < 0) || (memspan_device_describe(device, &info) != MEMSPAN_OK)) {
         memspan_error(MEMSPAN_ERR_INVALID, "there is no device %d", device);
-        memspan_omp_refused("omp_get_uid_from_device");
+        msp_omp_refused("omp_get_uid_from_device");
         return NULL;
     }
-    if (memspan_omp_table_get(&texts, (uintptr_t)device + 2, &known)) {
+    if (msp_omp_table_get(&texts, (uintptr_t)device + 2, &known)) {
         return (const char *)known;
     }
     /* Kept for ever, one a device; a thread that raced loses one. */
     text = strdup(info.uid);
     if (text != NULL) {
-        memspan_omp_table_put(&texts, (uintptr_t)device + 2, (uintptr_t)text);
+        msp_omp_table_put(&texts, (uintptr_t)device + 2, (uintptr_t)text);
     }
     return text;
 }

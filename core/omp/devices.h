@@ -15,28 +15,28 @@
 #include <stdbool.h>
 
 /* What the real runtime answers; 0 devices where there is no runtime. */
-int memspan_omp_runtime_device_count(void);
-int memspan_omp_runtime_host(void);
+int msp_omp_runtime_device_count(void);
+int msp_omp_runtime_host(void);
 
 /* True when omp_get_num_devices() answers our numbers. */
-bool memspan_omp_numbers_are_ours(void);
+bool msp_omp_numbers_are_ours(void);
 
 /* The device that a number given to an OpenMP call means: MEMSPAN_HOST or a number of ours.
  * MEMSPAN_ERR_AMBIGUOUS, with both readings; MEMSPAN_ERR_INVALID for numbers that no reading has.
  */
-memspan_status_t memspan_omp_device_from(int number, int *device_p);
+memspan_status_t msp_omp_device_from(int number, int *device_p);
 
 /* GCC 16's omp_default_device: whichever device is the calling task's default. */
-enum { MEMSPAN_OMP_DEFAULT_DEVICE = -5 };
+enum { MSP_OMP_DEFAULT_DEVICE = -5 };
 
 /* @p number, or the default device's where it stands for that. What the routines that take devices
  * do first. */
-int memspan_omp_device_number(int number);
+int msp_omp_device_number(int number);
 
 /* True when the real runtime knows the device by this number. */
-bool memspan_omp_runtime_has(int number);
+bool msp_omp_runtime_has(int number);
 
 /* The default device as memspan numbers it; MEMSPAN_HOST where there are no devices. */
-int memspan_omp_default_device(void);
+int msp_omp_default_device(void);
 
 #endif /* MEMSPAN_CORE_OMP_DEVICES_H */

@@ -74,12 +74,12 @@ static const char *next_name(size_t i)
     return (i < ALLOCATOR_COUNT + SPACE_COUNT) ? spaces[i - ALLOCATOR_COUNT].text : NULL;
 }
 
-memspan_omp_allocator_t memspan_omp_allocator_named(const char *name)
+msp_omp_allocator_t msp_omp_allocator_named(const char *name)
 {
     return find(allocators, ALLOCATOR_COUNT, name);
 }
 
-memspan_omp_allocator_t memspan_omp_allocator_of_space(memspan_omp_space_t space)
+msp_omp_allocator_t msp_omp_allocator_of_space(msp_omp_space_t space)
 {
     switch (space) {
     case 0:
@@ -120,18 +120,18 @@ static bool normalise(const char *text, char *out, size_t out_size)
 }
 
 /* One "trait=value"; fb_data takes an allocator's name, all else is the common grammar. */
-static memspan_status_t parse_trait(const char *text, struct memspan_omp_wish *wish)
+static memspan_status_t parse_trait(const char *text, struct msp_omp_wish *wish)
 {
     static const char fb_data[] = "fb_data=";
     size_t count                = 0;
     memspan_status_t status;
 
-    if (wish->trait_count == MEMSPAN_OMP_TRAITS_MAX) {
-        return memspan_error(MEMSPAN_ERR_INVALID, "more than %d traits", MEMSPAN_OMP_TRAITS_MAX);
+    if (wish->trait_count == MSP_OMP_TRAITS_MAX) {
+        return memspan_error(MEMSPAN_ERR_INVALID, "more than %d traits", MSP_OMP_TRAITS_MAX);
     }
     if (strncmp(text, fb_data, sizeof(fb_data) - 1) == 0) {
-        const char *name           = text + sizeof(fb_data) - 1;
-        memspan_omp_allocator_t to = memspan_omp_allocator_named(name);
+        const char *name       = text + sizeof(fb_data) - 1;
+        msp_omp_allocator_t to = msp_omp_allocator_named(name);
         if (to == 0) {
             return memspan_error(MEMSPAN_ERR_INVALID, "fb_data: no predefined allocator \"%s\"",
                                  name);
@@ -141,7 +141,7 @@ static memspan_status_t parse_trait(const char *text, struct memspan_omp_wish *w
         return MEMSPAN_OK;
     }
     status = memspan_trait_parse(text, wish->traits + wish->trait_count,
-                                 MEMSPAN_OMP_TRAITS_MAX - wish->trait_count, &count);
+                                 MSP_OMP_TRAITS_MAX - wish->trait_count, &count);
     if (status != MEMSPAN_OK) {
         return status;
     }
@@ -149,7 +149,7 @@ static memspan_status_t parse_trait(const char *text, struct memspan_omp_wish *w
     return MEMSPAN_OK;
 }
 
-static memspan_status_t parse_traits(char *text, struct memspan_omp_wish *wish)
+static memspan_status_t parse_traits(char *text, struct msp_omp_wish *wish)
 {
     char *comma;
 
@@ -173,15 +173,15 @@ static memspan_status_t parse_traits(char *text, struct memspan_omp_wish *wish)
 
 static memspan_status_t no_such_name(const char *word)
 {
-    const char *nearest = memspan_text_nearest(word, next_name);
+    const char *nearest = msp_text_nearest(word, next_name);
 
     memspan_error(MEMSPAN_ERR_INVALID, "\"%s\" is no allocator and no memory space", word);
-    return (nearest == NULL) ? MEMSPAN_ERR_INVALID : memspan_error_hint("perhaps %s?", nearest);
+    return (nearest == NULL) ? MEMSPAN_ERR_INVALID : msp_error_hint("perhaps %s?", nearest);
 }
 
-memspan_status_t memspan_omp_wish_parse(const char *text, struct memspan_omp_wish *wish_p)
+memspan_status_t msp_omp_wish_parse(const char *text, struct msp_omp_wish *wish_p)
 {
-    struct memspan_omp_wish wish = {.trait_count = 0};
+    struct msp_omp_wish wish = {.trait_count = 0};
     char word[TEXT_MAX];
     memspan_status_t status;
     char *colon;
@@ -193,7 +193,7 @@ memspan_status_t memspan_omp_wish_parse(const char *text, struct memspan_omp_wis
     if (colon != NULL) {
         *colon = '\0';
     }
-    wish.allocator = memspan_omp_allocator_named(word);
+    wish.allocator = msp_omp_allocator_named(word);
     wish.space     = find(spaces, SPACE_COUNT, word);
     if ((wish.allocator == 0) && (wish.space == 0)) {
         return no_such_name(word);
@@ -208,7 +208,7 @@ memspan_status_t memspan_omp_wish_parse(const char *text, struct memspan_omp_wis
             return status;
         }
     } else if (wish.allocator == 0) {
-        wish.allocator = memspan_omp_allocator_of_space(wish.space);
+        wish.allocator = msp_omp_allocator_of_space(wish.space);
     }
     *wish_p = wish;
     return MEMSPAN_OK;

@@ -21,18 +21,18 @@ enum { PREDEFINED_MAX = 1024 };
 
 /* Blocks that a runtime made through us; the values are the size asked for and the omp_free() of
  * that runtime. */
-static struct memspan_omp_table forwarded = MEMSPAN_OMP_TABLE_INIT;
-static struct memspan_omp_table free_of   = MEMSPAN_OMP_TABLE_INIT;
+static struct msp_omp_table forwarded = MSP_OMP_TABLE_INIT;
+static struct msp_omp_table free_of   = MSP_OMP_TABLE_INIT;
 /* The allocator too: a runtime writes no record before what is another library's memory. */
-static struct memspan_omp_table allocator_of = MEMSPAN_OMP_TABLE_INIT;
+static struct msp_omp_table allocator_of = MSP_OMP_TABLE_INIT;
 
-typedef void *alloc_fn(size_t size_bytes, memspan_omp_allocator_t allocator);
+typedef void *alloc_fn(size_t size_bytes, msp_omp_allocator_t allocator);
 typedef void *aligned_alloc_fn(size_t align_bytes, size_t size_bytes,
-                               memspan_omp_allocator_t allocator);
-typedef void *calloc_fn(size_t count, size_t size_bytes, memspan_omp_allocator_t allocator);
+                               msp_omp_allocator_t allocator);
+typedef void *calloc_fn(size_t count, size_t size_bytes, msp_omp_allocator_t allocator);
 typedef void *aligned_calloc_fn(size_t align_bytes, size_t count, size_t size_bytes,
-                                memspan_omp_allocator_t allocator);
-typedef void free_fn(void *pointer, memspan_omp_allocator_t allocator);
+                                msp_omp_allocator_t allocator);
+typedef void free_fn(void *pointer, msp_omp_allocator_t allocator);
 
 /* For kernels that forbid process_vm_readv(): write() answers EFAULT instead of faulting. */
 static bool read_through_pipe(const void *address, void *buffer, size_t size)
@@ -51,7 +51,7 @@ static bool read_through_pipe(const void *address, void *buffer, size_t size)
     return done;
 }
 
-bool memspan_omp_read_safely(const void *address, void *buffer, size_t size)
+bool msp_omp_read_safely(const void *address, void *buffer, size_t size)
 {
     struct iovec here  = {.iov_base = buffer, .iov_len = size};
     struct iovec there = {.iov_base = (void *)(uintptr_t)address, .iov_len = size};
@@ -73,8 +73,8 @@ static bool malloc_is_glibc(void)
     int known = atomic_load_explicit(&answer, memory_order_relaxed);
 
     if (known == 0) {
-        bool same = memspan_object_of((void *)(uintptr_t)malloc) ==
-                    memspan_object_of((void *)(uintptr_t)gnu_get_libc_version);
+        bool same = msp_object_of((void *)(uintptr_t)malloc) ==
+                    msp_object_of((void *)(uintptr_t)gnu_get_libc_version);
         known = same ? 2 : 1;
         atomic_store_explicit(&answer, known, memory_order_relaxed);
     }
@@ -85,7 +85,7 @@ static bool is_readable(uintptr_t address)
 {
     char byte;
 
-    return memspan_omp_read_safely((const void *)address, &byte, 1);
+    return msp_omp_read_safely((const void *)address, &byte, 1);
 }
 
 /* Can a malloc block of at least @p least bytes, and at most @p most, be at @p raw? Another malloc
@@ -100,7 +100,7 @@ static bool is_malloc_block(uintptr_t raw, size_t least, size_t most)
     if (!malloc_is_glibc()) {
         return is_readable(raw + least - 1);
     }
-    if (!memspan_omp_read_safely((const char *)raw - sizeof(chunk), &chunk, sizeof(chunk))) {
+    if (!msp_omp_read_safely((const char *)raw - sizeof(chunk), &chunk, sizeof(chunk))) {
         return false;
     }
     chunk &= ~(size_t)7;
@@ -110,7 +110,7 @@ static bool is_malloc_block(uintptr_t raw, size_t least, size_t most)
 /* Locked memory of newer libgomps comes from mmap() and starts a page; all else from malloc(). */
 static bool is_libgomp_block(uintptr_t raw, size_t size)
 {
-    if ((raw & (memspan_page_size() - 1)) == 0) {
+    if ((raw & (msp_page_size() - 1)) == 0) {
         return is_readable(raw + size - 1);
     }
     return is_malloc_block(raw, size, SIZE_MAX);
@@ -118,12 +118,12 @@ static bool is_libgomp_block(uintptr_t raw, size_t size)
 
 static bool is_alignment(uintptr_t value)
 {
-    return memspan_is_power_of_two(value) && (value <= ((uintptr_t)1 << 40));
+    return msp_is_power_of_two(value) && (value <= ((uintptr_t)1 << 40));
 }
 
 /* A handle that a runtime may have made: predefined, or the address of what looks like its record.
  * libgomp: space, alignment, ... in a malloc block; libomp: space, kind, alignment, fallback. */
-static bool is_plausible_handle(memspan_omp_allocator_t allocator)
+static bool is_plausible_handle(msp_omp_allocator_t allocator)
 {
     uintptr_t words[6];
     uint32_t fallback;
@@ -133,7 +133,7 @@ static bool is_plausible_handle(memspan_omp_allocator_t allocator)
                (allocator == 200) || (allocator == 201);
     }
     if (((allocator % sizeof(void *)) != 0) ||
-        !memspan_omp_read_safely((const void *)allocator, words, sizeof(words))) {
+        !msp_omp_read_safely((const void *)allocator, words, sizeof(words))) {
         return false;
     }
     if ((words[0] <= PREDEFINED_MAX) && is_alignment(words[1])) {
@@ -144,15 +144,15 @@ static bool is_plausible_handle(memspan_omp_allocator_t allocator)
            ((words[2] == 0) || is_alignment(words[2])) &&
            (((fallback >= MEMSPAN_VALUE_DEFAULT_MEM_FB) &&
              (fallback <= MEMSPAN_VALUE_ALLOCATOR_FB)) ||
-            ((fallback == 0) && memspan_omp_program_offloads())); /* of a space with devices */
+            ((fallback == 0) && msp_omp_program_offloads())); /* of a space with devices */
 }
 
-bool memspan_omp_foreign_is_allocator(memspan_omp_allocator_t allocator)
+bool msp_omp_foreign_is_allocator(msp_omp_allocator_t allocator)
 {
     return (allocator > PREDEFINED_MAX) && is_plausible_handle(allocator);
 }
 
-bool memspan_omp_block_is_libgomp(const void *pointer, struct memspan_omp_block *block_p)
+bool msp_omp_block_is_libgomp(const void *pointer, struct msp_omp_block *block_p)
 {
     struct {
         uintptr_t raw; /* what malloc gave */
@@ -163,7 +163,7 @@ bool memspan_omp_block_is_libgomp(const void *pointer, struct memspan_omp_block 
     uintptr_t address = (uintptr_t)pointer;
 
     if (((address % sizeof(void *)) != 0) || (address < 4096) ||
-        !memspan_omp_read_safely((const char *)pointer - sizeof(record), &record, sizeof(record))) {
+        !msp_omp_read_safely((const char *)pointer - sizeof(record), &record, sizeof(record))) {
         return false;
     }
     if ((record.raw > address - sizeof(record)) || (record.size <= address - record.raw) ||
@@ -174,13 +174,13 @@ bool memspan_omp_block_is_libgomp(const void *pointer, struct memspan_omp_block 
     if (!is_libgomp_block(record.raw, record.size)) {
         return false;
     }
-    *block_p = (struct memspan_omp_block){.family     = MEMSPAN_OMP_LIBGOMP,
-                                          .size_bytes = record.size - (address - record.raw),
-                                          .allocator  = record.allocator};
+    *block_p = (struct msp_omp_block){.family     = MSP_OMP_LIBGOMP,
+                                      .size_bytes = record.size - (address - record.raw),
+                                      .allocator  = record.allocator};
     return true;
 }
 
-bool memspan_omp_block_is_libomp(const void *pointer, struct memspan_omp_block *block_p)
+bool msp_omp_block_is_libomp(const void *pointer, struct msp_omp_block *block_p)
 {
     struct {
         uintptr_t raw;
@@ -192,7 +192,7 @@ bool memspan_omp_block_is_libomp(const void *pointer, struct memspan_omp_block *
     uintptr_t address = (uintptr_t)pointer;
 
     if (((address % sizeof(void *)) != 0) || (address < 4096) ||
-        !memspan_omp_read_safely((const char *)pointer - sizeof(record), &record, sizeof(record))) {
+        !msp_omp_read_safely((const char *)pointer - sizeof(record), &record, sizeof(record))) {
         return false;
     }
     if ((record.aligned != address) || (record.raw > address - sizeof(record)) ||
@@ -201,24 +201,22 @@ bool memspan_omp_block_is_libomp(const void *pointer, struct memspan_omp_block *
         !is_plausible_handle(record.allocator)) {
         return false;
     }
-    *block_p = (struct memspan_omp_block){.family     = MEMSPAN_OMP_LIBOMP,
-                                          .size_bytes = record.size_asked,
-                                          .allocator  = record.allocator};
+    *block_p = (struct msp_omp_block){
+        .family = MSP_OMP_LIBOMP, .size_bytes = record.size_asked, .allocator = record.allocator};
     return true;
 }
 
-bool memspan_omp_foreign_recognise(const void *pointer, struct memspan_omp_block *block_p)
+bool msp_omp_foreign_recognise(const void *pointer, struct msp_omp_block *block_p)
 {
     uintptr_t size;
 
-    if (memspan_omp_block_is_libomp(pointer, block_p) ||
-        memspan_omp_block_is_libgomp(pointer, block_p)) {
+    if (msp_omp_block_is_libomp(pointer, block_p) || msp_omp_block_is_libgomp(pointer, block_p)) {
         return true;
     }
     /* Of a runtime that is neither, but that made it for us. */
-    if (((uintptr_t)pointer > 1) && memspan_omp_table_get(&forwarded, (uintptr_t)pointer, &size)) {
-        *block_p = (struct memspan_omp_block){
-            .family = MEMSPAN_OMP_FAMILY_COUNT, .size_bytes = size, .allocator = 1};
+    if (((uintptr_t)pointer > 1) && msp_omp_table_get(&forwarded, (uintptr_t)pointer, &size)) {
+        *block_p = (struct msp_omp_block){
+            .family = MSP_OMP_FAMILY_COUNT, .size_bytes = size, .allocator = 1};
         return true;
     }
     return false;
@@ -227,13 +225,12 @@ bool memspan_omp_foreign_recognise(const void *pointer, struct memspan_omp_block
 static uintptr_t alloc_routine(size_t align_bytes, bool zeroed)
 {
     if (align_bytes == 0) {
-        return memspan_omp_real(zeroed ? MEMSPAN_OMP_REAL_CALLOC : MEMSPAN_OMP_REAL_ALLOC);
+        return msp_omp_real(zeroed ? MSP_OMP_REAL_CALLOC : MSP_OMP_REAL_ALLOC);
     }
-    return memspan_omp_real(zeroed ? MEMSPAN_OMP_REAL_ALIGNED_CALLOC
-                                   : MEMSPAN_OMP_REAL_ALIGNED_ALLOC);
+    return msp_omp_real(zeroed ? MSP_OMP_REAL_ALIGNED_CALLOC : MSP_OMP_REAL_ALIGNED_ALLOC);
 }
 
-static void *call_alloc(uintptr_t routine, memspan_omp_allocator_t allocator, size_t align_bytes,
+static void *call_alloc(uintptr_t routine, msp_omp_allocator_t allocator, size_t align_bytes,
                         size_t size_bytes, bool zeroed)
 {
     if ((align_bytes == 0) && !zeroed) {
@@ -248,8 +245,8 @@ static void *call_alloc(uintptr_t routine, memspan_omp_allocator_t allocator, si
     return ((aligned_calloc_fn *)routine)(align_bytes, 1, size_bytes, allocator);
 }
 
-void *memspan_omp_foreign_alloc(memspan_omp_allocator_t allocator, size_t align_bytes,
-                                size_t size_bytes, bool zeroed)
+void *msp_omp_foreign_alloc(msp_omp_allocator_t allocator, size_t align_bytes, size_t size_bytes,
+                            bool zeroed)
 {
     uintptr_t routine = alloc_routine(align_bytes, zeroed);
     void *pointer;
@@ -267,26 +264,25 @@ void *memspan_omp_foreign_alloc(memspan_omp_allocator_t allocator, size_t align_
                       (size_t)allocator);
     } else {
         /* Should there be no room to remember it, its record will still tell. */
-        memspan_omp_table_put(&allocator_of, (uintptr_t)pointer, allocator);
-        memspan_omp_table_put(&free_of, (uintptr_t)pointer,
-                              memspan_omp_real(MEMSPAN_OMP_REAL_FREE));
-        memspan_omp_table_put(&forwarded, (uintptr_t)pointer, size_bytes);
+        msp_omp_table_put(&allocator_of, (uintptr_t)pointer, allocator);
+        msp_omp_table_put(&free_of, (uintptr_t)pointer, msp_omp_real(MSP_OMP_REAL_FREE));
+        msp_omp_table_put(&forwarded, (uintptr_t)pointer, size_bytes);
     }
     return pointer;
 }
 
-bool memspan_omp_foreign_free(void *pointer)
+bool msp_omp_foreign_free(void *pointer)
 {
-    struct memspan_omp_block block = {.family = MEMSPAN_OMP_FAMILY_COUNT};
-    uintptr_t routine              = 0;
-    uintptr_t allocator            = 0;
+    struct msp_omp_block block = {.family = MSP_OMP_FAMILY_COUNT};
+    uintptr_t routine          = 0;
+    uintptr_t allocator        = 0;
     uintptr_t size;
 
-    if (((uintptr_t)pointer > 1) && memspan_omp_table_take(&forwarded, (uintptr_t)pointer, &size)) {
-        (void)memspan_omp_table_take(&free_of, (uintptr_t)pointer, &routine);
-        (void)memspan_omp_table_take(&allocator_of, (uintptr_t)pointer, &allocator);
-    } else if (memspan_omp_foreign_recognise(pointer, &block)) {
-        routine = memspan_omp_family_find(block.family, "omp_free");
+    if (((uintptr_t)pointer > 1) && msp_omp_table_take(&forwarded, (uintptr_t)pointer, &size)) {
+        (void)msp_omp_table_take(&free_of, (uintptr_t)pointer, &routine);
+        (void)msp_omp_table_take(&allocator_of, (uintptr_t)pointer, &allocator);
+    } else if (msp_omp_foreign_recognise(pointer, &block)) {
+        routine = msp_omp_family_find(block.family, "omp_free");
     }
     if (routine == 0) {
         memspan_error(MEMSPAN_ERR_NOT_FOUND,

@@ -11,34 +11,34 @@
 #include <stdbool.h>
 
 /* Read @p size bytes at any address; false when they cannot be read. Never faults. */
-bool memspan_omp_read_safely(const void *address, void *buffer, size_t size);
+bool msp_omp_read_safely(const void *address, void *buffer, size_t size);
 
 /* A block of a real runtime. */
-struct memspan_omp_block {
-    enum memspan_omp_family family; /* MEMSPAN_OMP_FAMILY_COUNT: whichever comes next */
-    size_t size_bytes;              /* that were asked for; SIZE_MAX when unknown */
-    memspan_omp_allocator_t allocator;
+struct msp_omp_block {
+    enum msp_omp_family family; /* MSP_OMP_FAMILY_COUNT: whichever comes next */
+    size_t size_bytes;          /* that were asked for; SIZE_MAX when unknown */
+    msp_omp_allocator_t allocator;
 };
 
 /* True when the handle can be one that a runtime made: it is the address of what looks like its
  * record. False for predefined handles. */
-bool memspan_omp_foreign_is_allocator(memspan_omp_allocator_t allocator);
+bool msp_omp_foreign_is_allocator(msp_omp_allocator_t allocator);
 
 /* What the words before @p pointer say, for tests: true when they are the record that the family
  * writes before its blocks. */
-bool memspan_omp_block_is_libgomp(const void *pointer, struct memspan_omp_block *block_p);
-bool memspan_omp_block_is_libomp(const void *pointer, struct memspan_omp_block *block_p);
+bool msp_omp_block_is_libgomp(const void *pointer, struct msp_omp_block *block_p);
+bool msp_omp_block_is_libomp(const void *pointer, struct msp_omp_block *block_p);
 
 /* True when @p pointer is the start of a live block that a real runtime made. */
-bool memspan_omp_foreign_recognise(const void *pointer, struct memspan_omp_block *block_p);
+bool msp_omp_foreign_recognise(const void *pointer, struct msp_omp_block *block_p);
 
 /* Ask the real runtime for memory with a handle that is not ours. NULL with an error record when
  * the handle cannot be one of a runtime's, or there is no runtime. align_bytes 0: none asked. */
-void *memspan_omp_foreign_alloc(memspan_omp_allocator_t allocator, size_t align_bytes,
-                                size_t size_bytes, bool zeroed);
+void *msp_omp_foreign_alloc(msp_omp_allocator_t allocator, size_t align_bytes, size_t size_bytes,
+                            bool zeroed);
 
 /* Give a block back to the runtime it came from. False, with an error record, when it is no block
  * of a runtime's. */
-bool memspan_omp_foreign_free(void *pointer);
+bool msp_omp_foreign_free(void *pointer);
 
 #endif /* MEMSPAN_CORE_OMP_FOREIGN_H */

@@ -9,19 +9,17 @@
 #include "core/omp/runtime.h"
 #include <limits.h>
 
-memspan_omp_allocator_t omp_init_allocator_(const memspan_omp_space_t *space,
-                                            const int32_t *trait_count,
-                                            const memspan_trait_t *traits)
+msp_omp_allocator_t omp_init_allocator_(const msp_omp_space_t *space, const int32_t *trait_count,
+                                        const memspan_trait_t *traits)
 {
-    MEMSPAN_OMP_CALL();
+    MSP_OMP_CALL();
     return omp_init_allocator(*space, *trait_count, traits);
 }
 
-memspan_omp_allocator_t omp_init_allocator_8_(const memspan_omp_space_t *space,
-                                              const int64_t *trait_count,
-                                              const memspan_trait_t *traits)
+msp_omp_allocator_t omp_init_allocator_8_(const msp_omp_space_t *space, const int64_t *trait_count,
+                                          const memspan_trait_t *traits)
 {
-    MEMSPAN_OMP_CALL();
+    MSP_OMP_CALL();
     if ((*trait_count < 0) || (*trait_count > INT_MAX)) {
         memspan_error(MEMSPAN_ERR_INVALID, "ntraits is %lld", (long long)*trait_count);
         return 0;
@@ -29,119 +27,116 @@ memspan_omp_allocator_t omp_init_allocator_8_(const memspan_omp_space_t *space,
     return omp_init_allocator(*space, (int)*trait_count, traits);
 }
 
-void omp_destroy_allocator_(const memspan_omp_allocator_t *allocator)
+void omp_destroy_allocator_(const msp_omp_allocator_t *allocator)
 {
     omp_destroy_allocator(*allocator);
 }
 
-void omp_set_default_allocator_(const memspan_omp_allocator_t *allocator)
+void omp_set_default_allocator_(const msp_omp_allocator_t *allocator)
 {
-    MEMSPAN_OMP_CALL();
+    MSP_OMP_CALL();
     omp_set_default_allocator(*allocator);
 }
 
-memspan_omp_allocator_t omp_get_default_allocator_(void)
+msp_omp_allocator_t omp_get_default_allocator_(void)
 {
-    MEMSPAN_OMP_CALL();
+    MSP_OMP_CALL();
     return omp_get_default_allocator();
 }
 
-memspan_omp_space_t omp_get_devices_memspace_(const int32_t *device_count, const int32_t *devices,
-                                              const memspan_omp_space_t *space)
+msp_omp_space_t omp_get_devices_memspace_(const int32_t *device_count, const int32_t *devices,
+                                          const msp_omp_space_t *space)
 {
-    MEMSPAN_OMP_CALL();
+    MSP_OMP_CALL();
     return omp_get_devices_memspace(*device_count, devices, *space);
 }
 
-memspan_omp_space_t omp_get_device_memspace_(const int32_t *device,
-                                             const memspan_omp_space_t *space)
+msp_omp_space_t omp_get_device_memspace_(const int32_t *device, const msp_omp_space_t *space)
 {
-    MEMSPAN_OMP_CALL();
+    MSP_OMP_CALL();
     return omp_get_device_memspace(*device, *space);
 }
 
-memspan_omp_space_t omp_get_devices_and_host_memspace_(const int32_t *device_count,
-                                                       const int32_t *devices,
-                                                       const memspan_omp_space_t *space)
+msp_omp_space_t omp_get_devices_and_host_memspace_(const int32_t *device_count,
+                                                   const int32_t *devices,
+                                                   const msp_omp_space_t *space)
 {
-    MEMSPAN_OMP_CALL();
+    MSP_OMP_CALL();
     return omp_get_devices_and_host_memspace(*device_count, devices, *space);
 }
 
-memspan_omp_space_t omp_get_device_and_host_memspace_(const int32_t *device,
-                                                      const memspan_omp_space_t *space)
+msp_omp_space_t omp_get_device_and_host_memspace_(const int32_t *device,
+                                                  const msp_omp_space_t *space)
 {
-    MEMSPAN_OMP_CALL();
+    MSP_OMP_CALL();
     return omp_get_device_and_host_memspace(*device, *space);
 }
 
-memspan_omp_space_t omp_get_devices_all_memspace_(const memspan_omp_space_t *space)
+msp_omp_space_t omp_get_devices_all_memspace_(const msp_omp_space_t *space)
 {
-    MEMSPAN_OMP_CALL();
+    MSP_OMP_CALL();
     return omp_get_devices_all_memspace(*space);
 }
 
-memspan_omp_allocator_t omp_get_devices_allocator_(const int32_t *device_count,
-                                                   const int32_t *devices,
-                                                   const memspan_omp_space_t *space)
+msp_omp_allocator_t omp_get_devices_allocator_(const int32_t *device_count, const int32_t *devices,
+                                               const msp_omp_space_t *space)
 {
-    MEMSPAN_OMP_CALL();
+    MSP_OMP_CALL();
     return omp_get_devices_allocator(*device_count, devices, *space);
 }
 
-memspan_omp_allocator_t omp_get_device_allocator_(const int32_t *device,
-                                                  const memspan_omp_space_t *space)
+msp_omp_allocator_t omp_get_device_allocator_(const int32_t *device, const msp_omp_space_t *space)
 {
-    MEMSPAN_OMP_CALL();
+    MSP_OMP_CALL();
     return omp_get_device_allocator(*device, *space);
 }
 
-memspan_omp_allocator_t omp_get_devices_and_host_allocator_(const int32_t *device_count,
-                                                            const int32_t *devices,
-                                                            const memspan_omp_space_t *space)
+msp_omp_allocator_t omp_get_devices_and_host_allocator_(const int32_t *device_count,
+                                                        const int32_t *devices,
+                                                        const msp_omp_space_t *space)
 {
-    MEMSPAN_OMP_CALL();
+    MSP_OMP_CALL();
     return omp_get_devices_and_host_allocator(*device_count, devices, *space);
 }
 
-memspan_omp_allocator_t omp_get_device_and_host_allocator_(const int32_t *device,
-                                                           const memspan_omp_space_t *space)
+msp_omp_allocator_t omp_get_device_and_host_allocator_(const int32_t *device,
+                                                       const msp_omp_space_t *space)
 {
-    MEMSPAN_OMP_CALL();
+    MSP_OMP_CALL();
     return omp_get_device_and_host_allocator(*device, *space);
 }
 
-memspan_omp_allocator_t omp_get_devices_all_allocator_(const memspan_omp_space_t *space)
+msp_omp_allocator_t omp_get_devices_all_allocator_(const msp_omp_space_t *space)
 {
-    MEMSPAN_OMP_CALL();
+    MSP_OMP_CALL();
     return omp_get_devices_all_allocator(*space);
 }
 
-int32_t omp_get_memspace_num_resources_(const memspan_omp_space_t *space)
+int32_t omp_get_memspace_num_resources_(const msp_omp_space_t *space)
 {
-    MEMSPAN_OMP_CALL();
+    MSP_OMP_CALL();
     return omp_get_memspace_num_resources(*space);
 }
 
-memspan_omp_space_t omp_get_submemspace_(const memspan_omp_space_t *space,
-                                         const int32_t *resource_count, const int32_t *resources)
+msp_omp_space_t omp_get_submemspace_(const msp_omp_space_t *space, const int32_t *resource_count,
+                                     const int32_t *resources)
 {
-    MEMSPAN_OMP_CALL();
+    MSP_OMP_CALL();
     return omp_get_submemspace(*space, *resource_count, resources);
 }
 
-void omp_init_mempartitioner_(memspan_omp_partitioner_t *partitioner, const int32_t *lifetime,
-                              memspan_omp_compute_t *compute, memspan_omp_release_t *release)
+void omp_init_mempartitioner_(msp_omp_partitioner_t *partitioner, const int32_t *lifetime,
+                              msp_omp_compute_t *compute, msp_omp_release_t *release)
 {
     omp_init_mempartitioner(partitioner, *lifetime, compute, release);
 }
 
-void omp_destroy_mempartitioner_(const memspan_omp_partitioner_t *partitioner)
+void omp_destroy_mempartitioner_(const msp_omp_partitioner_t *partitioner)
 {
     omp_destroy_mempartitioner(partitioner);
 }
 
-void omp_destroy_mempartition_(const struct memspan_omp_partition *partition)
+void omp_destroy_mempartition_(const struct msp_omp_partition *partition)
 {
     omp_destroy_mempartition(partition);
 }

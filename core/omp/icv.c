@@ -10,7 +10,7 @@
  *     the first set through us, on whichever thread: a thread that does not see that set has not
  *     inherited from it either.
  *   - Reading: that value means our reading of OMP_ALLOCATOR; everything else means itself.
- *   - Setting that very value is stored as MEMSPAN_OMP_EXPLICIT_DEFAULT, so that the two differ.
+ *   - Setting that very value is stored as MSP_OMP_EXPLICIT_DEFAULT, so that the two differ.
  *
  * Without a runtime every thread has a value of its own over the same initial one.
  *
@@ -26,73 +26,71 @@
 #include "core/omp/lock.h"
 #include "core/omp/runtime.h"
 
-typedef memspan_omp_allocator_t get_fn(void);
-typedef void set_fn(memspan_omp_allocator_t allocator);
-typedef memspan_omp_allocator_t kmpc_get_fn(int thread);
-typedef void kmpc_set_fn(int thread, memspan_omp_allocator_t allocator);
+typedef msp_omp_allocator_t get_fn(void);
+typedef void set_fn(msp_omp_allocator_t allocator);
+typedef msp_omp_allocator_t kmpc_get_fn(int thread);
+typedef void kmpc_set_fn(int thread, msp_omp_allocator_t allocator);
 
 enum { DEFAULT_ALLOC = 1 };
 
 /* Our reading of OMP_ALLOCATOR; 0 before it was read, DEFAULT_ALLOC also where it is unset. */
-static _Atomic(memspan_omp_allocator_t) environment_initial;
+static _Atomic(msp_omp_allocator_t) environment_initial;
 
 /* Of each runtime, by its routine that reads the variable: several of our records of runtimes may
  * end in one. */
 static struct {
     _Atomic(uintptr_t) get;
-    _Atomic(memspan_omp_allocator_t) value; /* 0: not taken down */
-} initials[MEMSPAN_OMP_RUNTIME_MAX];
+    _Atomic(msp_omp_allocator_t) value; /* 0: not taken down */
+} initials[MSP_OMP_RUNTIME_MAX];
 
-static _Thread_local memspan_omp_allocator_t own_value; /* without a runtime; 0: never set */
+static _Thread_local msp_omp_allocator_t own_value; /* without a runtime; 0: never set */
 
-static memspan_omp_allocator_t read_environment(void)
+static msp_omp_allocator_t read_environment(void)
 {
-    const char *text                  = memspan_option_text(MEMSPAN_OPTION_OMP_ALLOCATOR);
-    memspan_omp_allocator_t allocator = 0;
-    struct memspan_omp_wish wish;
+    const char *text              = msp_option_text(MSP_OPTION_OMP_ALLOCATOR);
+    msp_omp_allocator_t allocator = 0;
+    struct msp_omp_wish wish;
 
     if (text[0] == '\0') {
         return DEFAULT_ALLOC;
     }
-    if (memspan_omp_wish_parse(text, &wish) == MEMSPAN_OK) {
-        allocator =
-            (wish.allocator != 0)
-                ? wish.allocator
-                : memspan_omp_allocator_make(wish.space, (int)wish.trait_count, wish.traits);
+    if (msp_omp_wish_parse(text, &wish) == MEMSPAN_OK) {
+        allocator = (wish.allocator != 0)
+                        ? wish.allocator
+                        : msp_omp_allocator_make(wish.space, (int)wish.trait_count, wish.traits);
     }
     if (allocator == 0) {
-        memspan_option_refuse(MEMSPAN_OPTION_OMP_ALLOCATOR, "%s; omp_default_mem_alloc it is",
-                              memspan_error_text());
+        msp_option_refuse(MSP_OPTION_OMP_ALLOCATOR, "%s; omp_default_mem_alloc it is",
+                          memspan_error_text());
         return DEFAULT_ALLOC;
     }
     return allocator;
 }
 
-static memspan_omp_allocator_t environment_value(void)
+static msp_omp_allocator_t environment_value(void)
 {
-    memspan_omp_allocator_t value =
-        atomic_load_explicit(&environment_initial, memory_order_acquire);
+    msp_omp_allocator_t value = atomic_load_explicit(&environment_initial, memory_order_acquire);
 
-    if (MEMSPAN_LIKELY(value != 0)) {
+    if (MSP_LIKELY(value != 0)) {
         return value;
     }
-    memspan_omp_lock();
+    msp_omp_lock();
     value = atomic_load_explicit(&environment_initial, memory_order_relaxed);
     if (value == 0) {
         value = read_environment();
         atomic_store_explicit(&environment_initial, value, memory_order_release);
     }
-    memspan_omp_unlock();
+    msp_omp_unlock();
     return value;
 }
 
 /* There are as many as records of runtimes, so that one is always found. */
-static _Atomic(memspan_omp_allocator_t) *initial_of(uintptr_t get)
+static _Atomic(msp_omp_allocator_t) *initial_of(uintptr_t get)
 {
     uintptr_t known;
     size_t i;
 
-    for (i = 0; i < MEMSPAN_OMP_RUNTIME_MAX - 1; i++) {
+    for (i = 0; i < MSP_OMP_RUNTIME_MAX - 1; i++) {
         known = atomic_load_explicit(&initials[i].get, memory_order_relaxed);
         if ((known == get) ||
             ((known == 0) &&
@@ -104,25 +102,25 @@ static _Atomic(memspan_omp_allocator_t) *initial_of(uintptr_t get)
 }
 
 /* What a value in the variable of the runtime with the routine @p get means. */
-static memspan_omp_allocator_t meaning_of(uintptr_t get, memspan_omp_allocator_t raw)
+static msp_omp_allocator_t meaning_of(uintptr_t get, msp_omp_allocator_t raw)
 {
-    _Atomic(memspan_omp_allocator_t) *initial_p = initial_of(get);
-    memspan_omp_allocator_t initial             = 0;
+    _Atomic(msp_omp_allocator_t) *initial_p = initial_of(get);
+    msp_omp_allocator_t initial             = 0;
 
-    if (raw == MEMSPAN_OMP_EXPLICIT_DEFAULT) {
+    if (raw == MSP_OMP_EXPLICIT_DEFAULT) {
         return DEFAULT_ALLOC;
     }
-    if (MEMSPAN_UNLIKELY(atomic_load_explicit(initial_p, memory_order_relaxed) == 0)) {
+    if (MSP_UNLIKELY(atomic_load_explicit(initial_p, memory_order_relaxed) == 0)) {
         atomic_compare_exchange_strong(initial_p, &initial, raw);
     }
     initial = atomic_load_explicit(initial_p, memory_order_relaxed);
     return (raw == initial) ? environment_value() : raw;
 }
 
-memspan_allocator_h memspan_allocator_default(void)
+memspan_allocator_h msp_allocator_default(void)
 {
-    uintptr_t routine = memspan_omp_real(MEMSPAN_OMP_REAL_GET_DEFAULT_ALLOCATOR);
-    memspan_omp_allocator_t value;
+    uintptr_t routine = msp_omp_real(MSP_OMP_REAL_GET_DEFAULT_ALLOCATOR);
+    msp_omp_allocator_t value;
 
     if (routine != 0) {
         value = meaning_of(routine, ((get_fn *)routine)());
@@ -132,26 +130,26 @@ memspan_allocator_h memspan_allocator_default(void)
     return (memspan_allocator_h)value;
 }
 
-memspan_omp_allocator_t omp_get_default_allocator(void)
+msp_omp_allocator_t omp_get_default_allocator(void)
 {
-    MEMSPAN_OMP_CALL();
-    return (memspan_omp_allocator_t)memspan_allocator_default();
+    MSP_OMP_CALL();
+    return (msp_omp_allocator_t)msp_allocator_default();
 }
 
-void omp_set_default_allocator(memspan_omp_allocator_t allocator)
+void omp_set_default_allocator(msp_omp_allocator_t allocator)
 {
-    MEMSPAN_OMP_CALL();
-    memspan_omp_allocator_t none = 0;
-    _Atomic(memspan_omp_allocator_t) *initial;
+    MSP_OMP_CALL();
+    msp_omp_allocator_t none = 0;
+    _Atomic(msp_omp_allocator_t) *initial;
     uintptr_t get;
     uintptr_t set;
 
     if (allocator == 0) {
         allocator = DEFAULT_ALLOC;
     }
-    memspan_omp_real_forget_absent();
-    get = memspan_omp_real(MEMSPAN_OMP_REAL_GET_DEFAULT_ALLOCATOR);
-    set = memspan_omp_real(MEMSPAN_OMP_REAL_SET_DEFAULT_ALLOCATOR);
+    msp_omp_real_forget_absent();
+    get = msp_omp_real(MSP_OMP_REAL_GET_DEFAULT_ALLOCATOR);
+    set = msp_omp_real(MSP_OMP_REAL_SET_DEFAULT_ALLOCATOR);
     if ((get == 0) || (set == 0)) {
         own_value = allocator;
         return;
@@ -162,15 +160,15 @@ void omp_set_default_allocator(memspan_omp_allocator_t allocator)
     }
     if ((allocator == DEFAULT_ALLOC) && (atomic_load(initial) == DEFAULT_ALLOC) &&
         (environment_value() != DEFAULT_ALLOC)) {
-        allocator = MEMSPAN_OMP_EXPLICIT_DEFAULT;
+        allocator = MSP_OMP_EXPLICIT_DEFAULT;
     }
     ((set_fn *)set)(allocator);
 }
 
-void __kmpc_set_default_allocator(int thread, memspan_omp_allocator_t allocator)
+void __kmpc_set_default_allocator(int thread, msp_omp_allocator_t allocator)
 {
-    MEMSPAN_OMP_CALL();
-    uintptr_t routine = memspan_omp_real(MEMSPAN_OMP_REAL_KMPC_SET_DEFAULT_ALLOCATOR);
+    MSP_OMP_CALL();
+    uintptr_t routine = msp_omp_real(MSP_OMP_REAL_KMPC_SET_DEFAULT_ALLOCATOR);
 
     if (routine != 0) {
         ((kmpc_set_fn *)routine)(thread, allocator);
@@ -179,10 +177,10 @@ void __kmpc_set_default_allocator(int thread, memspan_omp_allocator_t allocator)
     }
 }
 
-memspan_omp_allocator_t __kmpc_get_default_allocator(int thread)
+msp_omp_allocator_t __kmpc_get_default_allocator(int thread)
 {
-    MEMSPAN_OMP_CALL();
-    uintptr_t routine = memspan_omp_real(MEMSPAN_OMP_REAL_KMPC_GET_DEFAULT_ALLOCATOR);
+    MSP_OMP_CALL();
+    uintptr_t routine = msp_omp_real(MSP_OMP_REAL_KMPC_GET_DEFAULT_ALLOCATOR);
 
     return (routine != 0) ? ((kmpc_get_fn *)routine)(thread) : omp_get_default_allocator();
 }

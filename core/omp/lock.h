@@ -9,13 +9,13 @@
 
 /* Held while something that is made once is made; the maker may call the core and may come back
  * here (recursive). */
-void memspan_omp_lock(void);
-void memspan_omp_unlock(void);
+void msp_omp_lock(void);
+void msp_omp_unlock(void);
 
 /* Guards the partitioners' lists. No callback of the program runs under it. */
-extern pthread_mutex_t memspan_omp_partitioner_lock;
+extern pthread_mutex_t msp_omp_partitioner_lock;
 
-/* Guards every struct memspan_omp_table and the list of runtimes. Nothing is called under it. */
-extern pthread_mutex_t memspan_omp_table_lock;
+/* Guards every struct msp_omp_table and the list of runtimes. Nothing is called under it. */
+extern pthread_mutex_t msp_omp_table_lock;
 
 #endif /* MEMSPAN_CORE_OMP_LOCK_H */

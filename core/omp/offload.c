@@ -19,9 +19,9 @@
 enum { RESOURCES_MAX = 1024 };
 
 /* Resources that were asked for, by name: the index is the number that the runtime is given.
- * Under memspan_omp_lock(). */
+ * Under msp_omp_lock(). */
 static char resource_names[RESOURCES_MAX]
-                          [sizeof(((memspan_resource_info_t *)NULL)->name)] MEMSPAN_SPARSE;
+                          [sizeof(((memspan_resource_info_t *)NULL)->name)] MSP_SPARSE;
 static int resource_count;
 
 /* The number of a resource, the same whenever it is asked for; -1 when there are too many. */
@@ -29,7 +29,7 @@ static int number_of(const char *name)
 {
     int i;
 
-    memspan_omp_lock();
+    msp_omp_lock();
     for (i = 0; (i < resource_count) && (strcmp(resource_names[i], name) != 0); i++) {
     }
     if ((i == resource_count) && (i < RESOURCES_MAX)) {
@@ -38,18 +38,17 @@ static int number_of(const char *name)
     } else if (i == RESOURCES_MAX) {
         i = -1;
     }
-    memspan_omp_unlock();
+    msp_omp_unlock();
     return i;
 }
 
-int __tgt_get_mem_resources(int device_count, const int *devices, int host,
-                            memspan_omp_space_t space, int *resources)
+int __tgt_get_mem_resources(int device_count, const int *devices, int host, msp_omp_space_t space,
+                            int *resources)
 {
-    MEMSPAN_OMP_CALL();
-    memspan_omp_space_t found =
-        host ? omp_get_devices_and_host_memspace(device_count, devices, space)
-             : omp_get_devices_memspace(device_count, devices, space);
-    int count = (found == 0) ? 0 : omp_get_memspace_num_resources(found);
+    MSP_OMP_CALL();
+    msp_omp_space_t found = host ? omp_get_devices_and_host_memspace(device_count, devices, space)
+                                 : omp_get_devices_memspace(device_count, devices, space);
+    int count             = (found == 0) ? 0 : omp_get_memspace_num_resources(found);
     int i;
 
     for (i = 0; (resources != NULL) && (i < count); i++) {
@@ -62,22 +61,22 @@ int __tgt_get_mem_resources(int device_count, const int *devices, int host,
     return count;
 }
 
-void *__tgt_omp_alloc(size_t size_bytes, memspan_omp_allocator_t allocator)
+void *__tgt_omp_alloc(size_t size_bytes, msp_omp_allocator_t allocator)
 {
-    MEMSPAN_OMP_CALL();
-    memspan_omp_allocator_t own = allocator;
+    MSP_OMP_CALL();
+    msp_omp_allocator_t own = allocator;
 
-    if (!memspan_allocator_known((memspan_allocator_h)allocator)) {
+    if (!msp_allocator_known((memspan_allocator_h)allocator)) {
         own = omp_get_devices_all_allocator(0);
     }
     return (own == 0) ? NULL : memspan_alloc((memspan_allocator_h)own, size_bytes);
 }
 
-void __tgt_omp_free(void *pointer, memspan_omp_allocator_t allocator)
+void __tgt_omp_free(void *pointer, msp_omp_allocator_t allocator)
 {
-    MEMSPAN_OMP_CALL();
+    MSP_OMP_CALL();
     (void)allocator;
     if ((pointer != NULL) && (memspan_free(pointer) != MEMSPAN_OK)) {
-        memspan_log(MEMSPAN_LOG_ERROR, "omp", "__tgt_omp_free: %s", memspan_error_text());
+        msp_log(MEMSPAN_LOG_ERROR, "omp", "__tgt_omp_free: %s", memspan_error_text());
     }
 }

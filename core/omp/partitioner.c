@@ -21,7 +21,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-/* The lists of partitioners and partitions are guarded by memspan_omp_partitioner_lock. */
+/* The lists of partitioners and partitions are guarded by msp_omp_partitioner_lock. */
 
 /* omp_mempartitioner_lifetime_t */
 enum lifetime { LIFETIME_STATIC = 1, LIFETIME_ALLOCATOR = 2, LIFETIME_DYNAMIC = 3 };
@@ -29,9 +29,9 @@ enum lifetime { LIFETIME_STATIC = 1, LIFETIME_ALLOCATOR = 2, LIFETIME_DYNAMIC = 
 /* As many parts as make sense of one allocation. */
 enum { PARTS_MAX = 1 << 20 };
 
-struct memspan_omp_partition {
-    struct memspan_omp_partition *next; /* among the partitioner's kept ones */
-    memspan_omp_release_t *release;
+struct msp_omp_partition {
+    struct msp_omp_partition *next; /* among the partitioner's kept ones */
+    msp_omp_release_t *release;
     void *user_data;
     memspan_space_h space;
     uintptr_t owner; /* the allocator plus one, where the lifetime is its; else 0 */
@@ -45,17 +45,17 @@ struct memspan_omp_partition {
 
 struct partitioner {
     enum lifetime lifetime;
-    memspan_omp_compute_t *compute;
-    memspan_omp_release_t *release;
-    struct memspan_omp_partition *kept;
+    msp_omp_compute_t *compute;
+    msp_omp_release_t *release;
+    struct msp_omp_partition *kept;
 };
 
 /* Partitions of allocators that are gone. An allocator ends under the core's lock, where the
  * program's callbacks may not run; they wait here for the next call that holds none. */
-static _Atomic(struct memspan_omp_partition *) forgotten;              /* changed under the lock */
-static struct memspan_omp_table partitioners = MEMSPAN_OMP_TABLE_INIT; /* number: record */
-static struct memspan_omp_table words        = MEMSPAN_OMP_TABLE_INIT; /* address: number */
-static struct memspan_omp_table partitions   = MEMSPAN_OMP_TABLE_INIT; /* live ones: address */
+static _Atomic(struct msp_omp_partition *) forgotten;          /* changed under the lock */
+static struct msp_omp_table partitioners = MSP_OMP_TABLE_INIT; /* number: record */
+static struct msp_omp_table words        = MSP_OMP_TABLE_INIT; /* address: number */
+static struct msp_omp_table partitions   = MSP_OMP_TABLE_INIT; /* live ones: address */
 
 /* The partitioner's number, whichever way it was written; 0 when it is none. */
 static uintptr_t number_of(uintptr_t partitioner)
@@ -65,10 +65,10 @@ static uintptr_t number_of(uintptr_t partitioner)
     if (partitioner <= 1) {
         return 0;
     }
-    if (memspan_omp_table_get(&partitioners, partitioner, &found)) {
+    if (msp_omp_table_get(&partitioners, partitioner, &found)) {
         return partitioner;
     }
-    return memspan_omp_table_get(&words, partitioner, &found) ? found : 0;
+    return msp_omp_table_get(&words, partitioner, &found) ? found : 0;
 }
 
 static struct partitioner *find(uintptr_t partitioner)
@@ -76,12 +76,12 @@ static struct partitioner *find(uintptr_t partitioner)
     uintptr_t number = number_of(partitioner);
     uintptr_t found;
 
-    return ((number != 0) && memspan_omp_table_get(&partitioners, number, &found))
+    return ((number != 0) && msp_omp_table_get(&partitioners, number, &found))
                ? (struct partitioner *)found
                : NULL;
 }
 
-bool memspan_partitioner_valid(uintptr_t partitioner)
+bool msp_partitioner_valid(uintptr_t partitioner)
 {
     return number_of(partitioner) != 0;
 }
@@ -89,11 +89,11 @@ bool memspan_partitioner_valid(uintptr_t partitioner)
 static void refuse(const char *call, const char *what)
 {
     memspan_error(MEMSPAN_ERR_INVALID, "%s: %s", call, what);
-    memspan_log(MEMSPAN_LOG_ERROR, "omp", "%s", memspan_error_text());
+    msp_log(MEMSPAN_LOG_ERROR, "omp", "%s", memspan_error_text());
 }
 
-void omp_init_mempartitioner(memspan_omp_partitioner_t *partitioner, int lifetime,
-                             memspan_omp_compute_t *compute, memspan_omp_release_t *release)
+void omp_init_mempartitioner(msp_omp_partitioner_t *partitioner, int lifetime,
+                             msp_omp_compute_t *compute, msp_omp_release_t *release)
 {
     static uintptr_t last = 0x4d500001; /* odd, as no word's address is; under the lock */
     struct partitioner *made;
@@ -116,16 +116,16 @@ void omp_init_mempartitioner(memspan_omp_partitioner_t *partitioner, int lifetim
     made->lifetime = (enum lifetime)lifetime;
     made->compute  = compute;
     made->release  = release;
-    pthread_mutex_lock(&memspan_omp_partitioner_lock);
+    pthread_mutex_lock(&msp_omp_partitioner_lock);
     last += 2;
-    if (memspan_omp_table_put(&partitioners, last, (uintptr_t)made) &&
-        memspan_omp_table_put(&words, (uintptr_t)partitioner, last)) {
+    if (msp_omp_table_put(&partitioners, last, (uintptr_t)made) &&
+        msp_omp_table_put(&words, (uintptr_t)partitioner, last)) {
         *partitioner = last;
     }
-    pthread_mutex_unlock(&memspan_omp_partitioner_lock);
+    pthread_mutex_unlock(&msp_omp_partitioner_lock);
 }
 
-static void drop_parts(struct memspan_omp_partition *partition)
+static void drop_parts(struct msp_omp_partition *partition)
 {
     free(partition->parts);
     free(partition->set);
@@ -134,76 +134,76 @@ static void drop_parts(struct memspan_omp_partition *partition)
     partition->part_count = 0;
 }
 
-static void release_partition(struct memspan_omp_partition *partition)
+static void release_partition(struct msp_omp_partition *partition)
 {
     uintptr_t found;
 
     if (partition->release != NULL) {
         partition->release(partition);
     }
-    memspan_omp_table_take(&partitions, (uintptr_t)partition, &found);
+    msp_omp_table_take(&partitions, (uintptr_t)partition, &found);
     drop_parts(partition);
     free(partition);
 }
 
-static void release_list(struct memspan_omp_partition *list)
+static void release_list(struct msp_omp_partition *list)
 {
     while (list != NULL) {
-        struct memspan_omp_partition *next = list->next;
+        struct msp_omp_partition *next = list->next;
         release_partition(list);
         list = next;
     }
 }
 
-void memspan_omp_partitions_collect(void)
+void msp_omp_partitions_collect(void)
 {
-    struct memspan_omp_partition *list;
+    struct msp_omp_partition *list;
 
     if (atomic_load_explicit(&forgotten, memory_order_relaxed) == NULL) {
         return; /* whoever destroys an allocator sees what that has put there */
     }
-    pthread_mutex_lock(&memspan_omp_partitioner_lock);
+    pthread_mutex_lock(&msp_omp_partitioner_lock);
     list      = forgotten;
     forgotten = NULL;
-    pthread_mutex_unlock(&memspan_omp_partitioner_lock);
+    pthread_mutex_unlock(&msp_omp_partitioner_lock);
     release_list(list);
 }
 
-void omp_destroy_mempartitioner(const memspan_omp_partitioner_t *partitioner)
+void omp_destroy_mempartitioner(const msp_omp_partitioner_t *partitioner)
 {
-    struct memspan_omp_partition *kept = NULL;
-    uintptr_t number                   = 0;
-    uintptr_t record                   = 0;
+    struct msp_omp_partition *kept = NULL;
+    uintptr_t number               = 0;
+    uintptr_t record               = 0;
 
-    pthread_mutex_lock(&memspan_omp_partitioner_lock);
+    pthread_mutex_lock(&msp_omp_partitioner_lock);
     if (((uintptr_t)partitioner > 1) &&
-        memspan_omp_table_take(&words, (uintptr_t)partitioner, &number) &&
-        memspan_omp_table_take(&partitioners, number, &record)) {
+        msp_omp_table_take(&words, (uintptr_t)partitioner, &number) &&
+        msp_omp_table_take(&partitioners, number, &record)) {
         kept = ((struct partitioner *)record)->kept;
         free((struct partitioner *)record);
     }
-    pthread_mutex_unlock(&memspan_omp_partitioner_lock);
+    pthread_mutex_unlock(&msp_omp_partitioner_lock);
     if (record == 0) {
         refuse("omp_destroy_mempartitioner", "there is no such partitioner");
     }
     release_list(kept);
-    memspan_omp_partitions_collect();
+    msp_omp_partitions_collect();
 }
 
-static struct memspan_omp_partition *live_partition(const struct memspan_omp_partition *partition)
+static struct msp_omp_partition *live_partition(const struct msp_omp_partition *partition)
 {
     uintptr_t found;
 
     return (((uintptr_t)partition > 1) &&
-            memspan_omp_table_get(&partitions, (uintptr_t)partition, &found))
-               ? (struct memspan_omp_partition *)found
+            msp_omp_table_get(&partitions, (uintptr_t)partition, &found))
+               ? (struct msp_omp_partition *)found
                : NULL;
 }
 
-void omp_init_mempartition(struct memspan_omp_partition *partition, size_t part_count,
+void omp_init_mempartition(struct msp_omp_partition *partition, size_t part_count,
                            const void *user_data)
 {
-    struct memspan_omp_partition *p = live_partition(partition);
+    struct msp_omp_partition *p = live_partition(partition);
 
     if ((p == NULL) || p->closed) {
         refuse("omp_init_mempartition", "there is no such partition in the making");
@@ -223,9 +223,9 @@ void omp_init_mempartition(struct memspan_omp_partition *partition, size_t part_
     p->part_count = part_count;
 }
 
-void omp_destroy_mempartition(const struct memspan_omp_partition *partition)
+void omp_destroy_mempartition(const struct msp_omp_partition *partition)
 {
-    struct memspan_omp_partition *p = live_partition(partition);
+    struct msp_omp_partition *p = live_partition(partition);
 
     if (p == NULL) {
         refuse("omp_destroy_mempartition", "there is no such partition");
@@ -234,11 +234,11 @@ void omp_destroy_mempartition(const struct memspan_omp_partition *partition)
     drop_parts(p);
 }
 
-int omp_mempartition_set_part(struct memspan_omp_partition *partition, size_t part, int resource,
+int omp_mempartition_set_part(struct msp_omp_partition *partition, size_t part, int resource,
                               size_t size_bytes)
 {
-    struct memspan_omp_partition *p = live_partition(partition);
-    memspan_resource_info_t info    = {.struct_size = sizeof(info)};
+    struct msp_omp_partition *p  = live_partition(partition);
+    memspan_resource_info_t info = {.struct_size = sizeof(info)};
     size_t page_bytes;
 
     if ((p == NULL) || p->closed || (part >= p->part_count) || (resource < 0) ||
@@ -257,14 +257,14 @@ int omp_mempartition_set_part(struct memspan_omp_partition *partition, size_t pa
     return 0;
 }
 
-void *omp_mempartition_get_user_data(const struct memspan_omp_partition *partition)
+void *omp_mempartition_get_user_data(const struct msp_omp_partition *partition)
 {
-    struct memspan_omp_partition *p = live_partition(partition);
+    struct msp_omp_partition *p = live_partition(partition);
 
     return (p == NULL) ? NULL : p->user_data;
 }
 
-static memspan_status_t check_parts(const struct memspan_omp_partition *partition)
+static memspan_status_t check_parts(const struct msp_omp_partition *partition)
 {
     size_t total = 0;
     size_t i;
@@ -299,9 +299,9 @@ struct question {
 };
 
 static memspan_status_t compute(const struct partitioner *how, const struct question *asked,
-                                struct memspan_omp_partition **partition_p)
+                                struct msp_omp_partition **partition_p)
 {
-    struct memspan_omp_partition *partition = calloc(1, sizeof(*partition));
+    struct msp_omp_partition *partition = calloc(1, sizeof(*partition));
     memspan_status_t status;
 
     if (partition == NULL) {
@@ -311,11 +311,11 @@ static memspan_status_t compute(const struct partitioner *how, const struct ques
     partition->space      = asked->space;
     partition->owner      = asked->owner;
     partition->size_bytes = asked->size_bytes;
-    if (!memspan_omp_table_put(&partitions, (uintptr_t)partition, (uintptr_t)partition)) {
+    if (!msp_omp_table_put(&partitions, (uintptr_t)partition, (uintptr_t)partition)) {
         free(partition);
         return memspan_error(MEMSPAN_ERR_NO_MEMORY, "no room for a partition's record");
     }
-    how->compute((memspan_omp_space_t)asked->space, asked->size_bytes, (intptr_t)asked->argument,
+    how->compute((msp_omp_space_t)asked->space, asked->size_bytes, (intptr_t)asked->argument,
                  partition);
     partition->closed = true;
     status            = check_parts(partition);
@@ -328,10 +328,10 @@ static memspan_status_t compute(const struct partitioner *how, const struct ques
 }
 
 /* The kept partition that answers the question, or NULL. Lock held. */
-static struct memspan_omp_partition *find_kept(struct partitioner *partitioner,
-                                               const struct question *asked)
+static struct msp_omp_partition *find_kept(struct partitioner *partitioner,
+                                           const struct question *asked)
 {
-    struct memspan_omp_partition *p;
+    struct msp_omp_partition *p;
 
     for (p = partitioner->kept; p != NULL; p = p->next) {
         if ((p->space == asked->space) && (p->size_bytes == asked->size_bytes) &&
@@ -342,20 +342,19 @@ static struct memspan_omp_partition *find_kept(struct partitioner *partitioner,
     return NULL;
 }
 
-static void answer(struct memspan_omp_partition *partition,
-                   struct memspan_partitioning *partitioning_p)
+static void answer(struct msp_omp_partition *partition, struct msp_partitioning *partitioning_p)
 {
-    *partitioning_p = (struct memspan_partitioning){
+    *partitioning_p = (struct msp_partitioning){
         .parts = partition->parts, .part_count = partition->part_count, .partition = partition};
 }
 
 /* A copy of the partitioner, and the kept partition if there is one. */
 static bool look_up(uintptr_t partitioner, struct question *asked, struct partitioner *how_p,
-                    struct memspan_omp_partition **kept_p)
+                    struct msp_omp_partition **kept_p)
 {
     struct partitioner *found;
 
-    pthread_mutex_lock(&memspan_omp_partitioner_lock);
+    pthread_mutex_lock(&msp_omp_partitioner_lock);
     found = find(partitioner);
     if (found != NULL) {
         *how_p = *found;
@@ -364,19 +363,19 @@ static bool look_up(uintptr_t partitioner, struct question *asked, struct partit
         }
         *kept_p = (found->lifetime == LIFETIME_DYNAMIC) ? NULL : find_kept(found, asked);
     }
-    pthread_mutex_unlock(&memspan_omp_partitioner_lock);
+    pthread_mutex_unlock(&msp_omp_partitioner_lock);
     return found != NULL;
 }
 
 /* Keep what was computed; returns what is to be used, and what is to be released instead. */
-static struct memspan_omp_partition *keep(uintptr_t partitioner, const struct question *asked,
-                                          struct memspan_omp_partition *computed,
-                                          struct memspan_omp_partition **surplus_p)
+static struct msp_omp_partition *keep(uintptr_t partitioner, const struct question *asked,
+                                      struct msp_omp_partition *computed,
+                                      struct msp_omp_partition **surplus_p)
 {
-    struct memspan_omp_partition *other = NULL;
+    struct msp_omp_partition *other = NULL;
     struct partitioner *found;
 
-    pthread_mutex_lock(&memspan_omp_partitioner_lock);
+    pthread_mutex_lock(&msp_omp_partitioner_lock);
     found = find(partitioner);
     if (found != NULL) {
         other = find_kept(found, asked);
@@ -385,23 +384,22 @@ static struct memspan_omp_partition *keep(uintptr_t partitioner, const struct qu
             found->kept    = computed;
         }
     }
-    pthread_mutex_unlock(&memspan_omp_partitioner_lock);
+    pthread_mutex_unlock(&msp_omp_partitioner_lock);
     *surplus_p = (other != NULL) ? computed : NULL;
     return (other != NULL) ? other : computed;
 }
 
-memspan_status_t memspan_partitioner_divide(uintptr_t partitioner, uintptr_t argument,
-                                            uintptr_t allocator, memspan_space_h space,
-                                            size_t size_bytes,
-                                            struct memspan_partitioning *partitioning_p)
+memspan_status_t msp_partitioner_divide(uintptr_t partitioner, uintptr_t argument,
+                                        uintptr_t allocator, memspan_space_h space,
+                                        size_t size_bytes, struct msp_partitioning *partitioning_p)
 {
-    struct question asked                 = {argument, allocator + 1, space, size_bytes};
-    struct memspan_omp_partition *surplus = NULL;
-    struct memspan_omp_partition *partition;
+    struct question asked             = {argument, allocator + 1, space, size_bytes};
+    struct msp_omp_partition *surplus = NULL;
+    struct msp_omp_partition *partition;
     struct partitioner how;
     memspan_status_t status;
 
-    memspan_omp_partitions_collect();
+    msp_omp_partitions_collect();
     if (!look_up(partitioner, &asked, &how, &partition)) {
         return memspan_error(MEMSPAN_ERR_INVALID,
                              "partitioner %#zx does not exist (any more): omp_init_mempartitioner "
@@ -427,49 +425,49 @@ memspan_status_t memspan_partitioner_divide(uintptr_t partitioner, uintptr_t arg
 }
 
 /* True when the partition is kept by a live partitioner. */
-static bool is_kept(uintptr_t partitioner, const struct memspan_omp_partition *partition)
+static bool is_kept(uintptr_t partitioner, const struct msp_omp_partition *partition)
 {
-    const struct memspan_omp_partition *p = NULL;
+    const struct msp_omp_partition *p = NULL;
     const struct partitioner *found;
 
-    pthread_mutex_lock(&memspan_omp_partitioner_lock);
+    pthread_mutex_lock(&msp_omp_partitioner_lock);
     found = find(partitioner);
     if (found != NULL) {
         for (p = found->kept; (p != NULL) && (p != partition); p = p->next) {
         }
     }
-    pthread_mutex_unlock(&memspan_omp_partitioner_lock);
+    pthread_mutex_unlock(&msp_omp_partitioner_lock);
     return p != NULL;
 }
 
-void memspan_partitioner_release(uintptr_t partitioner, struct memspan_partitioning *partitioning)
+void msp_partitioner_release(uintptr_t partitioner, struct msp_partitioning *partitioning)
 {
-    struct memspan_omp_partition *partition = live_partition(partitioning->partition);
+    struct msp_omp_partition *partition = live_partition(partitioning->partition);
 
     /* A kept one ends with its partitioner or allocator; then it is no longer live here. */
     if ((partition != NULL) && !is_kept(partitioner, partition)) {
         release_partition(partition);
     }
-    *partitioning = (struct memspan_partitioning){.parts = NULL};
+    *partitioning = (struct msp_partitioning){.parts = NULL};
 }
 
-void memspan_partitioner_forget_allocator(uintptr_t partitioner, uintptr_t allocator)
+void msp_partitioner_forget_allocator(uintptr_t partitioner, uintptr_t allocator)
 {
-    struct memspan_omp_partition **p;
+    struct msp_omp_partition **p;
     struct partitioner *found;
 
-    pthread_mutex_lock(&memspan_omp_partitioner_lock);
+    pthread_mutex_lock(&msp_omp_partitioner_lock);
     found = find(partitioner);
     p     = (found == NULL) ? NULL : &found->kept;
     while ((p != NULL) && (*p != NULL)) {
         if ((*p)->owner == allocator + 1) {
-            struct memspan_omp_partition *taken = *p;
-            *p                                  = taken->next;
-            taken->next                         = forgotten;
-            forgotten                           = taken;
+            struct msp_omp_partition *taken = *p;
+            *p                              = taken->next;
+            taken->next                     = forgotten;
+            forgotten                       = taken;
         } else {
             p = &(*p)->next;
         }
     }
-    pthread_mutex_unlock(&memspan_omp_partitioner_lock);
+    pthread_mutex_unlock(&msp_omp_partitioner_lock);
 }

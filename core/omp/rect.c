@@ -48,7 +48,7 @@ static size_t offset_of(const size_t *offsets, const size_t *strides, int dimens
 }
 
 /* How many outer dimensions are left when whole inner ones are merged into one run. */
-static int outer_dimensions(const struct memspan_omp_rect *rect, size_t *run_bytes_p)
+static int outer_dimensions(const struct msp_omp_rect *rect, size_t *run_bytes_p)
 {
     int outer = rect->dimensions - 1;
 
@@ -61,10 +61,10 @@ static int outer_dimensions(const struct memspan_omp_rect *rect, size_t *run_byt
     return outer;
 }
 
-static memspan_status_t copy_runs(const struct memspan_omp_rect *rect, const size_t *to_strides,
+static memspan_status_t copy_runs(const struct msp_omp_rect *rect, const size_t *to_strides,
                                   const size_t *from_strides)
 {
-    size_t counters[MEMSPAN_OMP_RECT_DIMENSIONS] = {0};
+    size_t counters[MSP_OMP_RECT_DIMENSIONS] = {0};
     size_t run_bytes;
     int outer        = outer_dimensions(rect, &run_bytes);
     char *to         = rect->to + offset_of(rect->to_offsets, to_strides, rect->dimensions);
@@ -91,15 +91,15 @@ static memspan_status_t copy_runs(const struct memspan_omp_rect *rect, const siz
     }
 }
 
-memspan_status_t memspan_omp_rect_copy(const struct memspan_omp_rect *rect)
+memspan_status_t msp_omp_rect_copy(const struct msp_omp_rect *rect)
 {
-    size_t to_strides[MEMSPAN_OMP_RECT_DIMENSIONS];
-    size_t from_strides[MEMSPAN_OMP_RECT_DIMENSIONS];
+    size_t to_strides[MSP_OMP_RECT_DIMENSIONS];
+    size_t from_strides[MSP_OMP_RECT_DIMENSIONS];
     int i;
 
-    if ((rect->dimensions < 1) || (rect->dimensions > MEMSPAN_OMP_RECT_DIMENSIONS)) {
+    if ((rect->dimensions < 1) || (rect->dimensions > MSP_OMP_RECT_DIMENSIONS)) {
         return memspan_error(MEMSPAN_ERR_INVALID, "num_dims is %d, not 1 .. %d", rect->dimensions,
-                             (int)MEMSPAN_OMP_RECT_DIMENSIONS);
+                             (int)MSP_OMP_RECT_DIMENSIONS);
     }
     if ((rect->to == NULL) || (rect->from == NULL) || (rect->element_bytes == 0) ||
         (rect->volume == NULL) || (rect->to_offsets == NULL) || (rect->from_offsets == NULL) ||

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "core/omp/refusal.h"
 #include "core/allocator.h"
-#include "core/allocator_record.h"
 #include "core/base/error.h"
 #include "core/base/log.h"
+#include "core/engine/allocator_record.h"
 #include "core/omp/allocator.h"
 
 enum { KEYS_MAX = 256, LINES_MAX = 3 };
@@ -36,45 +36,44 @@ static void report(const char *routine, memspan_status_t status)
 {
     unsigned number = count((uintptr_t)routine * 32 + (uintptr_t)-status);
 
-    if ((number > LINES_MAX) && !memspan_log_on(MEMSPAN_LOG_INFO)) {
+    if ((number > LINES_MAX) && !msp_log_on(MEMSPAN_LOG_INFO)) {
         return;
     }
-    memspan_log(MEMSPAN_LOG_WARN, "omp", "%s is refused: %s%s", routine, memspan_error_text(),
-                (number == LINES_MAX) ? " (further ones like it are told at MEMSPAN_LOG=info)"
-                                      : "");
+    msp_log(MEMSPAN_LOG_WARN, "omp", "%s is refused: %s%s", routine, memspan_error_text(),
+            (number == LINES_MAX) ? " (further ones like it are told at MEMSPAN_LOG=info)" : "");
 }
 
-void memspan_omp_refused(const char *routine)
+void msp_omp_refused(const char *routine)
 {
-    if (memspan_log_on(MEMSPAN_LOG_WARN)) {
-        report(routine, memspan_error_status());
+    if (msp_log_on(MEMSPAN_LOG_WARN)) {
+        report(routine, msp_error_status());
     }
 }
 
 /* The fallback of an allocator that a program passed. */
-static bool has_null_fallback(memspan_omp_allocator_t allocator)
+static bool has_null_fallback(msp_omp_allocator_t allocator)
 {
-    const struct memspan_allocator *a = NULL;
+    const struct msp_allocator *a = NULL;
     memspan_allocator_h own;
 
-    if (memspan_omp_allocator_resolve(allocator, &own) == MEMSPAN_OMP_OURS) {
-        a = memspan_allocator_find(own);
+    if (msp_omp_allocator_resolve(allocator, &own) == MSP_OMP_OURS) {
+        a = msp_allocator_find(own);
     }
     return (a != NULL) && (a->traits.fallback == MEMSPAN_VALUE_NULL_FB);
 }
 
-void memspan_omp_refused_memory(const char *routine, memspan_omp_allocator_t allocator)
+void msp_omp_refused_memory(const char *routine, msp_omp_allocator_t allocator)
 {
-    memspan_status_t status = memspan_error_status();
+    memspan_status_t status = msp_error_status();
     bool exhausted          = (status == MEMSPAN_ERR_LIMIT) || (status == MEMSPAN_ERR_NO_MEMORY);
 
     /* A limit is met in inner loops, and not before the fallbacks were asked. */
-    if (!memspan_log_on(exhausted ? MEMSPAN_LOG_INFO : MEMSPAN_LOG_WARN) &&
-        ((status == MEMSPAN_ERR_LIMIT) || !memspan_log_on(MEMSPAN_LOG_WARN))) {
+    if (!msp_log_on(exhausted ? MEMSPAN_LOG_INFO : MEMSPAN_LOG_WARN) &&
+        ((status == MEMSPAN_ERR_LIMIT) || !msp_log_on(MEMSPAN_LOG_WARN))) {
         return;
     }
     if (exhausted && has_null_fallback(allocator)) {
-        memspan_log(MEMSPAN_LOG_INFO, "omp", "%s returns NULL: %s", routine, memspan_error_text());
+        msp_log(MEMSPAN_LOG_INFO, "omp", "%s returns NULL: %s", routine, memspan_error_text());
     } else {
         report(routine, status);
     }

@@ -9,11 +9,11 @@
 
 /* Log that @p routine (a literal) gives nothing, for the reason in the thread's error record: a
  * warning, at most three for each routine and status unless level info is on. */
-void memspan_omp_refused(const char *routine) __attribute__((cold));
+void msp_omp_refused(const char *routine) __attribute__((cold));
 
 /* The same for memory. Where the allocator has no more and its fallback is null_fb, NULL is what
  * the program asked for: that is level info. */
-void memspan_omp_refused_memory(const char *routine, memspan_omp_allocator_t allocator)
+void msp_omp_refused_memory(const char *routine, msp_omp_allocator_t allocator)
     __attribute__((cold));
 
 #endif /* MEMSPAN_CORE_OMP_REFUSAL_H */

@@ -10,7 +10,7 @@
 /* OFFLOAD_DEVICE_DEFAULT of the ABI. */
 static int number_of(int64_t device)
 {
-    return (device == -1) ? memspan_omp_default_device() : (int)device;
+    return (device == -1) ? msp_omp_default_device() : (int)device;
 }
 
 typedef int kernel_fn(void *, int64_t, int32_t, int32_t, void *, void *);
@@ -34,23 +34,23 @@ enum { RUN_ON_HOST = 1 };
 int __tgt_target_kernel(void *location, int64_t device, int32_t teams, int32_t threads,
                         void *region, void *arguments)
 {
-    MEMSPAN_OMP_CALL();
-    uintptr_t real                       = memspan_omp_real(MEMSPAN_OMP_REAL_TGT_KERNEL);
+    MSP_OMP_CALL();
+    uintptr_t real                       = msp_omp_real(MSP_OMP_REAL_TGT_KERNEL);
     const struct kernel_arguments *given = arguments;
-    const struct memspan_region_watcher *entered;
+    const struct msp_region_watcher *entered;
     int result;
 
     if (real == 0) {
         return RUN_ON_HOST;
     }
-    if (memspan_region_watched() == NULL) {
+    if (msp_region_watched() == NULL) {
         return ((kernel_fn *)real)(location, device, teams, threads, region, arguments);
     }
-    entered = memspan_region_enter(number_of(device));
+    entered = msp_region_enter(number_of(device));
     result  = ((kernel_fn *)real)(location, device, teams, threads, region, arguments);
-    memspan_region_leave(entered, number_of(device));
+    msp_region_leave(entered, number_of(device));
     /* Otherwise the caller runs it, on the host. */
-    if ((result == 0) && (entered != NULL) && memspan_region_is_unwaited()) {
+    if ((result == 0) && (entered != NULL) && msp_region_is_unwaited()) {
         entered->unwaited(entered->state, number_of(device), given->bases, given->count);
     }
     return result;
@@ -62,30 +62,30 @@ int __tgt_target_kernel_nowait(void *location, int64_t device, int32_t teams, in
                                void *region, void *arguments, int32_t depend_count, void *depends,
                                int32_t other_count, void *others)
 {
-    MEMSPAN_OMP_CALL();
-    uintptr_t real = memspan_omp_real(MEMSPAN_OMP_REAL_TGT_KERNEL_NOWAIT);
+    MSP_OMP_CALL();
+    uintptr_t real = msp_omp_real(MSP_OMP_REAL_TGT_KERNEL_NOWAIT);
 
-    if ((real == 0) || (memspan_region_watched() != NULL)) {
+    if ((real == 0) || (msp_region_watched() != NULL)) {
         return __tgt_target_kernel(location, device, teams, threads, region, arguments);
     }
     return ((kernel_nowait_fn *)real)(location, device, teams, threads, region, arguments,
                                       depend_count, depends, other_count, others);
 }
 
-static void move_data(enum memspan_omp_real which, void *location, int64_t device, int32_t count,
+static void move_data(enum msp_omp_real which, void *location, int64_t device, int32_t count,
                       void **bases, void **begins, int64_t *sizes, int64_t *types, void **names,
                       void **mappers)
 {
-    uintptr_t real = memspan_omp_real(which);
-    const struct memspan_region_watcher *entered;
+    uintptr_t real = msp_omp_real(which);
+    const struct msp_region_watcher *entered;
 
     if (real == 0) {
         return;
     }
-    entered = (memspan_region_watched() == NULL) ? NULL : memspan_region_enter(number_of(device));
+    entered = (msp_region_watched() == NULL) ? NULL : msp_region_enter(number_of(device));
     ((data_fn *)real)(location, device, count, bases, begins, sizes, types, names, mappers);
     if (entered != NULL) {
-        memspan_region_leave(entered, number_of(device));
+        msp_region_leave(entered, number_of(device));
     }
 }
 
@@ -93,17 +93,17 @@ static void move_data(enum memspan_omp_real which, void *location, int64_t devic
     void name(void *location, int64_t device, int32_t count, void **bases, void **begins,          \
               int64_t *sizes, int64_t *types, void **names, void **mappers)                        \
     {                                                                                              \
-        MEMSPAN_OMP_CALL();                                                                        \
+        MSP_OMP_CALL();                                                                            \
         move_data(which, location, device, count, bases, begins, sizes, types, names, mappers);    \
     }                                                                                              \
     void nowait_name(void *location, int64_t device, int32_t count, void **bases, void **begins,   \
                      int64_t *sizes, int64_t *types, void **names, void **mappers,                 \
                      int32_t depend_count, void *depends, int32_t other_count, void *others)       \
     {                                                                                              \
-        MEMSPAN_OMP_CALL();                                                                        \
-        uintptr_t real = memspan_omp_real(which##_NOWAIT);                                         \
+        MSP_OMP_CALL();                                                                            \
+        uintptr_t real = msp_omp_real(which##_NOWAIT);                                             \
                                                                                                    \
-        if ((real == 0) || (memspan_region_watched() != NULL)) {                                   \
+        if ((real == 0) || (msp_region_watched() != NULL)) {                                       \
             move_data(which, location, device, count, bases, begins, sizes, types, names,          \
                       mappers);                                                                    \
             return;                                                                                \
@@ -113,8 +113,8 @@ static void move_data(enum memspan_omp_real which, void *location, int64_t devic
     }
 
 DATA_ROUTINE(__tgt_target_data_begin_mapper, __tgt_target_data_begin_nowait_mapper,
-             MEMSPAN_OMP_REAL_TGT_DATA_BEGIN)
+             MSP_OMP_REAL_TGT_DATA_BEGIN)
 DATA_ROUTINE(__tgt_target_data_end_mapper, __tgt_target_data_end_nowait_mapper,
-             MEMSPAN_OMP_REAL_TGT_DATA_END)
+             MSP_OMP_REAL_TGT_DATA_END)
 DATA_ROUTINE(__tgt_target_data_update_mapper, __tgt_target_data_update_nowait_mapper,
-             MEMSPAN_OMP_REAL_TGT_DATA_UPDATE)
+             MSP_OMP_REAL_TGT_DATA_UPDATE)

@@ -10,24 +10,24 @@
 #include <stdbool.h>
 #include <string.h>
 
-struct memspan_omp_runtime memspan_omp_runtimes[MEMSPAN_OMP_RUNTIME_MAX];
-_Atomic(uint64_t) memspan_omp_callers[MEMSPAN_OMP_CALLER_SLOTS];
-__thread struct memspan_omp_runtime *memspan_omp_current
-    __attribute__((tls_model("initial-exec"))) = &memspan_omp_runtimes[0];
+struct msp_omp_runtime msp_omp_runtimes[MSP_OMP_RUNTIME_MAX];
+_Atomic(uint64_t) msp_omp_callers[MSP_OMP_CALLER_SLOTS];
+__thread struct msp_omp_runtime *msp_omp_current __attribute__((tls_model("initial-exec"))) =
+    &msp_omp_runtimes[0];
 
-/* As memspan_omp_callers, by object. */
-static _Atomic(uint64_t) objects[MEMSPAN_OMP_CALLER_SLOTS];
+/* As msp_omp_callers, by object. */
+static _Atomic(uint64_t) objects[MSP_OMP_CALLER_SLOTS];
 
 /* How many of the runtimes are in use, the default included. Written under
- * memspan_omp_table_lock, as the loads and unloads seen are. */
+ * msp_omp_table_lock, as the loads and unloads seen are. */
 static _Atomic(size_t) runtime_count = 1;
 
 static unsigned long long loads_seen;
 static unsigned long long unloads_seen;
 
-static const char *const names[MEMSPAN_OMP_REAL_COUNT] = {
+static const char *const names[MSP_OMP_REAL_COUNT] = {
 #define REAL_NAME(symbol, name) (name),
-    MEMSPAN_OMP_REAL_MAP(REAL_NAME)
+    MSP_OMP_REAL_MAP(REAL_NAME)
 #undef REAL_NAME
 };
 
@@ -36,17 +36,17 @@ static const char host_mark[]    = "omp_get_thread_num";
 static const char llvm_mark[]    = "__kmpc_fork_call";
 static const char offload_mark[] = "__tgt_register_lib";
 
-static bool defines(memspan_object_t object, const char *name)
+static bool defines(msp_object_t object, const char *name)
 {
-    return memspan_object_symbol(object, name) != 0;
+    return msp_object_symbol(object, name) != 0;
 }
 
 /* May a runtime be completed by the object? LLVM's offload runtime completes LLVM's alone, and no
  * host runtime another. */
-static bool completes(memspan_object_t object, const void *argument)
+static bool completes(msp_object_t object, const void *argument)
 {
-    const struct memspan_omp_runtime *runtime = argument;
-    bool is_llvm                              = false;
+    const struct msp_omp_runtime *runtime = argument;
+    bool is_llvm                          = false;
     size_t i;
 
     if (defines(object, host_mark)) {
@@ -58,62 +58,62 @@ static bool completes(memspan_object_t object, const void *argument)
     return is_llvm || !defines(object, offload_mark);
 }
 
-static uintptr_t find_in_runtime(const struct memspan_omp_runtime *runtime, const char *name)
+static uintptr_t find_in_runtime(const struct msp_omp_runtime *runtime, const char *name)
 {
     uintptr_t address = 0;
     size_t i;
 
     for (i = 0; (address == 0) && (i < runtime->scope.count); i++) {
-        address = memspan_object_symbol(runtime->scope.objects[i], name);
+        address = msp_object_symbol(runtime->scope.objects[i], name);
     }
     if (address != 0) {
         return address;
     }
-    address = memspan_object_next_of(name, (runtime->scope.count > 0) ? completes : NULL, runtime);
+    address = msp_object_next_of(name, (runtime->scope.count > 0) ? completes : NULL, runtime);
     if (address != 0) {
-        memspan_object_keep(memspan_object_of((const void *)address));
+        msp_object_keep(msp_object_of((const void *)address));
     }
     return address;
 }
 
-const char *memspan_omp_real_name(enum memspan_omp_real which)
+const char *msp_omp_real_name(enum msp_omp_real which)
 {
     return names[which];
 }
 
-uintptr_t memspan_omp_real_find(enum memspan_omp_real which)
+uintptr_t msp_omp_real_find(enum msp_omp_real which)
 {
-    struct memspan_omp_runtime *runtime = memspan_omp_current;
-    uintptr_t address                   = find_in_runtime(runtime, names[which]);
+    struct msp_omp_runtime *runtime = msp_omp_current;
+    uintptr_t address               = find_in_runtime(runtime, names[which]);
 
-    /* Pairs with the acquire in memspan_omp_real(). */
+    /* Pairs with the acquire in msp_omp_real(). */
     atomic_store_explicit(&runtime->reals[which], (address == 0) ? 1 : address,
                           memory_order_release);
     return address;
 }
 
-void memspan_omp_real_forget_absent(void)
+void msp_omp_real_forget_absent(void)
 {
     size_t count = atomic_load_explicit(&runtime_count, memory_order_acquire);
     size_t k;
     int i;
 
     for (k = 0; k < count; k++) {
-        for (i = 0; i < MEMSPAN_OMP_REAL_COUNT; i++) {
+        for (i = 0; i < MSP_OMP_REAL_COUNT; i++) {
             uintptr_t absent = 1;
-            atomic_compare_exchange_strong(&memspan_omp_runtimes[k].reals[i], &absent, 0);
+            atomic_compare_exchange_strong(&msp_omp_runtimes[k].reals[i], &absent, 0);
         }
     }
 }
 
 /* The runtimes among what @p object depends on, itself included. False for this library's code. */
-static bool read_scope(memspan_object_t object, struct memspan_omp_scope *scope_p)
+static bool read_scope(msp_object_t object, struct msp_omp_scope *scope_p)
 {
-    memspan_object_t all[MEMSPAN_OBJECT_SCOPE_MAX];
-    size_t count = memspan_object_scope(object, all);
+    msp_object_t all[MSP_OBJECT_SCOPE_MAX];
+    size_t count = msp_object_scope(object, all);
     size_t i;
 
-    for (i = 0; (i < count) && (scope_p->count < MEMSPAN_OMP_SCOPE_MAX); i++) {
+    for (i = 0; (i < count) && (scope_p->count < MSP_OMP_SCOPE_MAX); i++) {
         if (defines(all[i], host_mark) || defines(all[i], offload_mark)) {
             scope_p->objects[scope_p->count++] = all[i];
         }
@@ -121,7 +121,7 @@ static bool read_scope(memspan_object_t object, struct memspan_omp_scope *scope_
     return (object == 0) || (count > 0);
 }
 
-static bool is_scope(const struct memspan_omp_scope *a, const struct memspan_omp_scope *b)
+static bool is_scope(const struct msp_omp_scope *a, const struct msp_omp_scope *b)
 {
     return (a->count == b->count) &&
            (memcmp(a->objects, b->objects, a->count * sizeof(a->objects[0])) == 0);
@@ -129,7 +129,7 @@ static bool is_scope(const struct memspan_omp_scope *a, const struct memspan_omp
 
 /* The index of the runtime with that scope, which is made where there is none. When there is no
  * room for it, the default is asked. */
-static unsigned index_of(const struct memspan_omp_scope *scope)
+static unsigned index_of(const struct msp_omp_scope *scope)
 {
     bool made = false;
     size_t count;
@@ -138,20 +138,20 @@ static unsigned index_of(const struct memspan_omp_scope *scope)
     if (scope->count == 0) {
         return 0;
     }
-    pthread_mutex_lock(&memspan_omp_table_lock);
+    pthread_mutex_lock(&msp_omp_table_lock);
     count = atomic_load_explicit(&runtime_count, memory_order_relaxed);
-    for (i = 1; (i < count) && !is_scope(&memspan_omp_runtimes[i].scope, scope); i++) {
+    for (i = 1; (i < count) && !is_scope(&msp_omp_runtimes[i].scope, scope); i++) {
     }
-    if ((i == count) && (count < MEMSPAN_OMP_RUNTIME_MAX)) {
-        memspan_omp_runtimes[i].scope = *scope;
+    if ((i == count) && (count < MSP_OMP_RUNTIME_MAX)) {
+        msp_omp_runtimes[i].scope = *scope;
         atomic_store_explicit(&runtime_count, count + 1, memory_order_release);
         made = true;
     }
-    pthread_mutex_unlock(&memspan_omp_table_lock);
+    pthread_mutex_unlock(&msp_omp_table_lock);
     for (count = 0; made && (count < scope->count); count++) {
-        memspan_object_keep(scope->objects[count]);
+        msp_object_keep(scope->objects[count]);
     }
-    return (i < MEMSPAN_OMP_RUNTIME_MAX) ? (unsigned)i : 0;
+    return (i < MSP_OMP_RUNTIME_MAX) ? (unsigned)i : 0;
 }
 
 /* Objects that were unloaded leave addresses that others may have by now; what was loaded may
@@ -164,44 +164,44 @@ static void look_for_changes(void)
     bool unloaded;
     size_t i;
 
-    memspan_object_counts(&loads, &unloads);
-    pthread_mutex_lock(&memspan_omp_table_lock);
+    msp_object_counts(&loads, &unloads);
+    pthread_mutex_lock(&msp_omp_table_lock);
     loaded       = (loads != loads_seen);
     unloaded     = (unloads != unloads_seen);
     loads_seen   = loads;
     unloads_seen = unloads;
-    pthread_mutex_unlock(&memspan_omp_table_lock);
-    for (i = 0; unloaded && (i < MEMSPAN_OMP_CALLER_SLOTS); i++) {
-        atomic_store_explicit(&memspan_omp_callers[i], 0, memory_order_relaxed);
+    pthread_mutex_unlock(&msp_omp_table_lock);
+    for (i = 0; unloaded && (i < MSP_OMP_CALLER_SLOTS); i++) {
+        atomic_store_explicit(&msp_omp_callers[i], 0, memory_order_relaxed);
         atomic_store_explicit(&objects[i], 0, memory_order_relaxed);
     }
     if (loaded) {
-        memspan_omp_real_forget_absent();
+        msp_omp_real_forget_absent();
     }
 }
 
-static unsigned object_runtime(memspan_object_t object)
+static unsigned object_runtime(msp_object_t object)
 {
-    _Atomic(uint64_t) *slot        = &objects[memspan_omp_caller_slot(object >> 4)];
-    uint64_t known                 = atomic_load_explicit(slot, memory_order_acquire);
-    struct memspan_omp_scope scope = {.count = 0};
+    _Atomic(uint64_t) *slot    = &objects[msp_omp_caller_slot(object >> 4)];
+    uint64_t known             = atomic_load_explicit(slot, memory_order_acquire);
+    struct msp_omp_scope scope = {.count = 0};
     unsigned index;
 
     if ((object != 0) && ((known >> 8) == object)) {
         return (unsigned)(known & 0xff);
     }
-    index = read_scope(object, &scope) ? index_of(&scope) : MEMSPAN_OMP_CALLER_KEEP;
+    index = read_scope(object, &scope) ? index_of(&scope) : MSP_OMP_CALLER_KEEP;
     atomic_store_explicit(slot, ((uint64_t)object << 8) | index, memory_order_release);
     return index;
 }
 
-unsigned memspan_omp_caller_find(uintptr_t caller)
+unsigned msp_omp_caller_find(uintptr_t caller)
 {
     unsigned index;
 
     look_for_changes();
-    index = object_runtime(memspan_object_of((const void *)caller));
-    atomic_store_explicit(&memspan_omp_callers[memspan_omp_caller_slot(caller)],
+    index = object_runtime(msp_object_of((const void *)caller));
+    atomic_store_explicit(&msp_omp_callers[msp_omp_caller_slot(caller)],
                           ((uint64_t)caller << 8) | index, memory_order_release);
     return index;
 }
@@ -209,32 +209,32 @@ unsigned memspan_omp_caller_find(uintptr_t caller)
 /* @p name in the object that defines @p owner (an address in it). */
 static uintptr_t find_beside(uintptr_t owner, const char *name)
 {
-    return (owner == 0) ? 0 : memspan_object_symbol(memspan_object_of((const void *)owner), name);
+    return (owner == 0) ? 0 : msp_object_symbol(msp_object_of((const void *)owner), name);
 }
 
-uintptr_t memspan_omp_family_find(enum memspan_omp_family family, const char *name)
+uintptr_t msp_omp_family_find(enum msp_omp_family family, const char *name)
 {
     /* A name that only this family has. libomp has GOMP_parallel, but no libgomp has
      * __kmpc_fork_call, and no libomp GOMP_OFFLOAD_... or this old entry for OpenACC. */
-    static const char *const marks[MEMSPAN_OMP_FAMILY_COUNT] = {"GOACC_parallel_keyed",
-                                                                "__kmpc_fork_call"};
+    static const char *const marks[MSP_OMP_FAMILY_COUNT] = {"GOACC_parallel_keyed",
+                                                            "__kmpc_fork_call"};
 
-    return find_beside(memspan_object_next(marks[family]), name);
+    return find_beside(msp_object_next(marks[family]), name);
 }
 
-uintptr_t memspan_omp_offload_find(const char *name)
+uintptr_t msp_omp_offload_find(const char *name)
 {
-    return find_beside(memspan_omp_real(MEMSPAN_OMP_REAL_OFFLOAD_REGISTER), name);
+    return find_beside(msp_omp_real(MSP_OMP_REAL_OFFLOAD_REGISTER), name);
 }
 
-bool memspan_omp_program_offloads(void)
+bool msp_omp_program_offloads(void)
 {
     static _Atomic(int) answer; /* 0 not asked, 1 no, 2 yes */
     int known = atomic_load_explicit(&answer, memory_order_relaxed);
 
     if (known == 0) {
-        memspan_object_t program = memspan_object_program();
-        memspan_object_t own     = memspan_object_of((const void *)&answer);
+        msp_object_t program = msp_object_program();
+        msp_object_t own     = msp_object_of((const void *)&answer);
 
         known = ((program != own) && defines(program, "__tgt_get_mem_resources")) ? 2 : 1;
         atomic_store_explicit(&answer, known, memory_order_relaxed);

@@ -16,7 +16,7 @@
 #include <stdbool.h>
 
 /* X(symbol, name) */
-#define MEMSPAN_OMP_REAL_MAP(X)                                                                    \
+#define MSP_OMP_REAL_MAP(X)                                                                        \
     X(GET_DEFAULT_ALLOCATOR, "omp_get_default_allocator")                                          \
     X(SET_DEFAULT_ALLOCATOR, "omp_set_default_allocator")                                          \
     X(KMPC_GET_DEFAULT_ALLOCATOR, "__kmpc_get_default_allocator")                                  \
@@ -87,116 +87,115 @@
     X(TGT_DATA_UPDATE, "__tgt_target_data_update_mapper")                                          \
     X(TGT_DATA_UPDATE_NOWAIT, "__tgt_target_data_update_nowait_mapper")
 
-enum memspan_omp_real {
-#define REAL_ENUM(symbol, name) MEMSPAN_OMP_REAL_##symbol,
-    MEMSPAN_OMP_REAL_MAP(REAL_ENUM)
+enum msp_omp_real {
+#define REAL_ENUM(symbol, name) MSP_OMP_REAL_##symbol,
+    MSP_OMP_REAL_MAP(REAL_ENUM)
 #undef REAL_ENUM
-        MEMSPAN_OMP_REAL_COUNT
+        MSP_OMP_REAL_COUNT
 };
 
-enum { MEMSPAN_OMP_RUNTIME_MAX = 16, MEMSPAN_OMP_CALLER_SLOTS = 256, MEMSPAN_OMP_SCOPE_MAX = 4 };
+enum { MSP_OMP_RUNTIME_MAX = 16, MSP_OMP_CALLER_SLOTS = 256, MSP_OMP_SCOPE_MAX = 4 };
 
 /* A host runtime and its offload runtime, in the order in which code that depends on them finds
  * their names. */
-struct memspan_omp_scope {
-    memspan_object_t objects[MEMSPAN_OMP_SCOPE_MAX];
+struct msp_omp_scope {
+    msp_object_t objects[MSP_OMP_SCOPE_MAX];
     size_t count; /* 0: the default */
 };
 
-struct memspan_omp_runtime {
-    _Atomic(uintptr_t) reals[MEMSPAN_OMP_REAL_COUNT]; /* 0 not looked for yet, 1 absent */
-    struct memspan_omp_scope scope;                   /* written before the index is published */
+struct msp_omp_runtime {
+    _Atomic(uintptr_t) reals[MSP_OMP_REAL_COUNT]; /* 0 not looked for yet, 1 absent */
+    struct msp_omp_scope scope;                   /* written before the index is published */
 };
 
 /* The first is the default. */
-extern struct memspan_omp_runtime memspan_omp_runtimes[MEMSPAN_OMP_RUNTIME_MAX] MEMSPAN_HIDDEN;
+extern struct msp_omp_runtime msp_omp_runtimes[MSP_OMP_RUNTIME_MAX] MSP_HIDDEN;
 
 /* Return addresses that called: address * 256 + index of the runtime, or KEEP. Pairs release with
  * acquire, for what the runtime's record says. */
-enum { MEMSPAN_OMP_CALLER_KEEP = 0xff };
-extern _Atomic(uint64_t) memspan_omp_callers[MEMSPAN_OMP_CALLER_SLOTS] MEMSPAN_HIDDEN;
+enum { MSP_OMP_CALLER_KEEP = 0xff };
+extern _Atomic(uint64_t) msp_omp_callers[MSP_OMP_CALLER_SLOTS] MSP_HIDDEN;
 
 /* The runtime of the OpenMP call that this thread is in; the default outside of calls. */
-extern __thread struct memspan_omp_runtime *memspan_omp_current MEMSPAN_HIDDEN
+extern __thread struct msp_omp_runtime *msp_omp_current MSP_HIDDEN
     __attribute__((tls_model("initial-exec")));
 
-unsigned memspan_omp_caller_find(uintptr_t caller);
+unsigned msp_omp_caller_find(uintptr_t caller);
 
-static inline size_t memspan_omp_caller_slot(uintptr_t caller)
+static inline size_t msp_omp_caller_slot(uintptr_t caller)
 {
-    return (caller ^ (caller >> 8)) % MEMSPAN_OMP_CALLER_SLOTS;
+    return (caller ^ (caller >> 8)) % MSP_OMP_CALLER_SLOTS;
 }
 
 /* Index of the runtime that code at @p caller calls, or KEEP where that is this library's own. */
-static inline unsigned memspan_omp_caller_runtime(uintptr_t caller)
+static inline unsigned msp_omp_caller_runtime(uintptr_t caller)
 {
-    uint64_t known = atomic_load_explicit(&memspan_omp_callers[memspan_omp_caller_slot(caller)],
-                                          memory_order_acquire);
+    uint64_t known =
+        atomic_load_explicit(&msp_omp_callers[msp_omp_caller_slot(caller)], memory_order_acquire);
 
-    return MEMSPAN_LIKELY((known >> 8) == caller) ? (unsigned)(known & 0xff)
-                                                  : memspan_omp_caller_find(caller);
+    return MSP_LIKELY((known >> 8) == caller) ? (unsigned)(known & 0xff)
+                                              : msp_omp_caller_find(caller);
 }
 
 /* Begin a call made by code at @p caller; returns what leave() takes. */
-static inline struct memspan_omp_runtime *memspan_omp_enter(const void *caller)
+static inline struct msp_omp_runtime *msp_omp_enter(const void *caller)
 {
-    struct memspan_omp_runtime *outer = memspan_omp_current;
-    unsigned index                    = memspan_omp_caller_runtime((uintptr_t)caller);
+    struct msp_omp_runtime *outer = msp_omp_current;
+    unsigned index                = msp_omp_caller_runtime((uintptr_t)caller);
 
-    if (index != MEMSPAN_OMP_CALLER_KEEP) {
-        memspan_omp_current = &memspan_omp_runtimes[index];
+    if (index != MSP_OMP_CALLER_KEEP) {
+        msp_omp_current = &msp_omp_runtimes[index];
     }
     return outer;
 }
 
-static inline void memspan_omp_leave(struct memspan_omp_runtime *const *outer)
+static inline void msp_omp_leave(struct msp_omp_runtime *const *outer)
 {
-    memspan_omp_current = *outer;
+    msp_omp_current = *outer;
 }
 
-#define MEMSPAN_OMP_CALLER __builtin_return_address(0)
+#define MSP_OMP_CALLER __builtin_return_address(0)
 
 /* A declaration: until the end of the block the runtime of @p caller is asked. */
-#define MEMSPAN_OMP_CALL_FROM(caller)                                                              \
-    struct memspan_omp_runtime *memspan_omp_outer                                                  \
-        __attribute__((cleanup(memspan_omp_leave), unused)) = memspan_omp_enter(caller)
+#define MSP_OMP_CALL_FROM(caller)                                                                  \
+    struct msp_omp_runtime *msp_omp_outer __attribute__((cleanup(msp_omp_leave), unused)) =        \
+        msp_omp_enter(caller)
 
 /* The same in a routine that programs call: the first declaration of each that may ask a runtime.
  */
-#define MEMSPAN_OMP_CALL() MEMSPAN_OMP_CALL_FROM(MEMSPAN_OMP_CALLER)
+#define MSP_OMP_CALL() MSP_OMP_CALL_FROM(MSP_OMP_CALLER)
 
-uintptr_t memspan_omp_real_find(enum memspan_omp_real which);
+uintptr_t msp_omp_real_find(enum msp_omp_real which);
 
 /* The routine's name; a literal. */
-const char *memspan_omp_real_name(enum memspan_omp_real which);
+const char *msp_omp_real_name(enum msp_omp_real which);
 
 /* The routine's address in the runtime of the current call, 0 where it has none. */
-static inline uintptr_t memspan_omp_real(enum memspan_omp_real which)
+static inline uintptr_t msp_omp_real(enum msp_omp_real which)
 {
-    uintptr_t address =
-        atomic_load_explicit(&memspan_omp_current->reals[which], memory_order_acquire);
+    uintptr_t address = atomic_load_explicit(&msp_omp_current->reals[which], memory_order_acquire);
 
-    if (MEMSPAN_LIKELY(address > 1)) {
+    if (MSP_LIKELY(address > 1)) {
         return address;
     }
-    return (address == 1) ? 0 : memspan_omp_real_find(which);
+    return (address == 1) ? 0 : msp_omp_real_find(which);
 }
 
 /* A runtime may have been loaded since something was found absent: look again when next asked. */
-void memspan_omp_real_forget_absent(void);
+void msp_omp_real_forget_absent(void);
 
 /* The two families of runtimes that this library knows by their blocks. */
-enum memspan_omp_family { MEMSPAN_OMP_LIBGOMP, MEMSPAN_OMP_LIBOMP, MEMSPAN_OMP_FAMILY_COUNT };
+enum msp_omp_family { MSP_OMP_LIBGOMP, MSP_OMP_LIBOMP, MSP_OMP_FAMILY_COUNT };
 
 /* @p name in the runtime of that family, wherever it is in lookup order; 0 when that family is not
  * in the process. Not for hot paths. */
-uintptr_t memspan_omp_family_find(enum memspan_omp_family family, const char *name);
+uintptr_t msp_omp_family_find(enum msp_omp_family family, const char *name);
 
 /* True when the program itself brings the offload library that LLVM's host runtime asks for memory
  * spaces (__tgt_get_mem_resources): then that runtime's spaces are those of the program. */
-bool memspan_omp_program_offloads(void);
+bool msp_omp_program_offloads(void);
 
 /* @p name in LLVM's offload runtime; 0 when it is not in the process. Not for hot paths. */
-uintptr_t memspan_omp_offload_find(const char *name);
+uintptr_t msp_omp_offload_find(const char *name);
 
 #endif /* MEMSPAN_CORE_OMP_RUNTIME_H */

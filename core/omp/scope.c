@@ -10,15 +10,15 @@
 #include "core/omp/runtime.h"
 #include <unistd.h>
 
-static int ask(enum memspan_omp_real which, int argument)
+static int ask(enum msp_omp_real which, int argument)
 {
-    uintptr_t routine = memspan_omp_real(which);
+    uintptr_t routine = msp_omp_real(which);
 
     if (routine == 0) {
         return 0;
     }
-    return (which == MEMSPAN_OMP_REAL_GET_ANCESTOR_THREAD_NUM) ? ((int (*)(int))routine)(argument)
-                                                               : ((int (*)(void))routine)();
+    return (which == MSP_OMP_REAL_GET_ANCESTOR_THREAD_NUM) ? ((int (*)(int))routine)(argument)
+                                                           : ((int (*)(void))routine)();
 }
 
 static uint64_t mix(uint64_t hash, uint64_t value)
@@ -39,7 +39,7 @@ static uint64_t scope_of_flat_team(int team, int level)
         uint64_t scope;
     } last;
 
-    if (MEMSPAN_UNLIKELY(!last.known || (last.team != team) || (last.level != level))) {
+    if (MSP_UNLIKELY(!last.known || (last.team != team) || (last.level != level))) {
         last.scope = mix(1, (uint64_t)team);
         last.scope = (level == 0) ? mix(mix(last.scope, 2), (uint64_t)gettid())
                                   : mix(mix(last.scope, 3), (uint64_t)level);
@@ -50,9 +50,9 @@ static uint64_t scope_of_flat_team(int team, int level)
     return last.scope;
 }
 
-uint64_t memspan_allocator_scope(bool team)
+uint64_t msp_allocator_scope(bool team)
 {
-    int number = ask(MEMSPAN_OMP_REAL_GET_TEAM_NUM, 0);
+    int number = ask(MSP_OMP_REAL_GET_TEAM_NUM, 0);
     uint64_t hash;
     int level;
     int i;
@@ -60,13 +60,13 @@ uint64_t memspan_allocator_scope(bool team)
     if (!team) {
         return mix(1, (uint64_t)number);
     }
-    level = ask(MEMSPAN_OMP_REAL_GET_LEVEL, 0);
-    if (MEMSPAN_LIKELY(level <= 1)) {
+    level = ask(MSP_OMP_REAL_GET_LEVEL, 0);
+    if (MSP_LIKELY(level <= 1)) {
         return scope_of_flat_team(number, level);
     }
     hash = mix(mix(mix(1, (uint64_t)number), 3), (uint64_t)level);
     for (i = 1; i < level; i++) {
-        hash = mix(hash, (uint64_t)ask(MEMSPAN_OMP_REAL_GET_ANCESTOR_THREAD_NUM, i));
+        hash = mix(hash, (uint64_t)ask(MSP_OMP_REAL_GET_ANCESTOR_THREAD_NUM, i));
     }
     return hash;
 }

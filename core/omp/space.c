@@ -21,7 +21,7 @@ enum { LIST_MAX = 1 << 16 };
 
 /* The space of @p count listed devices, and the host too where @p with_host. */
 static memspan_status_t space_of_list(int count, const int *devices, bool with_host,
-                                      memspan_omp_space_t base, memspan_space_h *space_p)
+                                      msp_omp_space_t base, memspan_space_h *space_p)
 {
     memspan_space_h own_base;
     memspan_status_t status;
@@ -35,7 +35,7 @@ static memspan_status_t space_of_list(int count, const int *devices, bool with_h
     if ((devices == NULL) && (count > 0)) {
         return memspan_error(MEMSPAN_ERR_INVALID, "the list of %d devices is NULL", count);
     }
-    status = memspan_omp_space_from(base, &own_base);
+    status = msp_omp_space_from(base, &own_base);
     if (status != MEMSPAN_OK) {
         return status;
     }
@@ -47,7 +47,7 @@ static memspan_status_t space_of_list(int count, const int *devices, bool with_h
         list[used++] = MEMSPAN_HOST;
     }
     for (i = 0; (status == MEMSPAN_OK) && (i < count); i++) {
-        status = memspan_omp_device_from(devices[i], &list[used++]);
+        status = msp_omp_device_from(devices[i], &list[used++]);
     }
     if (status == MEMSPAN_OK) {
         status = memspan_space_get(list, used, own_base, space_p);
@@ -57,41 +57,41 @@ static memspan_status_t space_of_list(int count, const int *devices, bool with_h
 }
 
 /* The runtime's routine where the program brings its own offload library; else 0. */
-static uintptr_t theirs(enum memspan_omp_real which)
+static uintptr_t theirs(enum msp_omp_real which)
 {
-    return memspan_omp_program_offloads() ? memspan_omp_real(which) : 0;
+    return msp_omp_program_offloads() ? msp_omp_real(which) : 0;
 }
 
-typedef uintptr_t list_fn(int device_count, const int *devices, memspan_omp_space_t space);
-typedef uintptr_t one_fn(int device, memspan_omp_space_t space);
-typedef uintptr_t all_fn(memspan_omp_space_t space);
-typedef int count_fn(memspan_omp_space_t space);
-typedef memspan_omp_space_t part_fn(memspan_omp_space_t space, int count, const int *resources);
+typedef uintptr_t list_fn(int device_count, const int *devices, msp_omp_space_t space);
+typedef uintptr_t one_fn(int device, msp_omp_space_t space);
+typedef uintptr_t all_fn(msp_omp_space_t space);
+typedef int count_fn(msp_omp_space_t space);
+typedef msp_omp_space_t part_fn(msp_omp_space_t space, int count, const int *resources);
 
 /* A handle of a space or an allocator; the log is told when it is null. */
 static uintptr_t told(const char *routine, uintptr_t handle)
 {
     if (handle == 0) {
-        memspan_omp_refused(routine);
+        msp_omp_refused(routine);
     }
     return handle;
 }
 
-static memspan_omp_space_t list_space(int count, const int *devices, bool with_host,
-                                      memspan_omp_space_t base)
+static msp_omp_space_t list_space(int count, const int *devices, bool with_host,
+                                  msp_omp_space_t base)
 {
     memspan_space_h space;
 
     return (space_of_list(count, devices, with_host, base, &space) == MEMSPAN_OK)
-               ? (memspan_omp_space_t)space
+               ? (msp_omp_space_t)space
                : 0;
 }
 
 /* The host and every device that omp_get_num_devices() counts. */
-static memspan_omp_space_t all_space(memspan_omp_space_t base)
+static msp_omp_space_t all_space(msp_omp_space_t base)
 {
     int count = omp_get_num_devices();
-    memspan_omp_space_t space;
+    msp_omp_space_t space;
     int *devices;
     int i;
 
@@ -112,19 +112,19 @@ static memspan_omp_space_t all_space(memspan_omp_space_t base)
 }
 
 /* The address of a word that holds @p space: one for each space, for ever. */
-static memspan_omp_space_t *cell_of(memspan_omp_space_t space)
+static msp_omp_space_t *cell_of(msp_omp_space_t space)
 {
-    static struct memspan_omp_table cells = MEMSPAN_OMP_TABLE_INIT;
-    uintptr_t known                       = 0;
-    memspan_omp_space_t *cell             = NULL;
-    uintptr_t key                         = space + 2; /* handles start at 1 */
+    static struct msp_omp_table cells = MSP_OMP_TABLE_INIT;
+    uintptr_t known                   = 0;
+    msp_omp_space_t *cell             = NULL;
+    uintptr_t key                     = space + 2; /* handles start at 1 */
 
-    memspan_omp_lock();
-    if (memspan_omp_table_get(&cells, key, &known)) {
-        cell = (memspan_omp_space_t *)known;
+    msp_omp_lock();
+    if (msp_omp_table_get(&cells, key, &known)) {
+        cell = (msp_omp_space_t *)known;
     } else {
         cell = malloc(sizeof(*cell));
-        if ((cell != NULL) && memspan_omp_table_put(&cells, key, (uintptr_t)cell)) {
+        if ((cell != NULL) && msp_omp_table_put(&cells, key, (uintptr_t)cell)) {
             *cell = space;
         } else {
             memspan_error(MEMSPAN_ERR_NO_MEMORY, "no room for a memory space handle");
@@ -132,29 +132,28 @@ static memspan_omp_space_t *cell_of(memspan_omp_space_t space)
             cell = NULL;
         }
     }
-    memspan_omp_unlock();
+    msp_omp_unlock();
     return cell;
 }
 
-memspan_omp_space_t *omp_get_target_memspace(int device_count, int *devices,
-                                             memspan_omp_space_t space)
+msp_omp_space_t *omp_get_target_memspace(int device_count, int *devices, msp_omp_space_t space)
 {
-    MEMSPAN_OMP_CALL();
-    memspan_omp_space_t found = list_space(device_count, devices, false, space);
+    MSP_OMP_CALL();
+    msp_omp_space_t found = list_space(device_count, devices, false, space);
 
-    memspan_omp_space_t *cell = (found == 0) ? NULL : cell_of(found);
+    msp_omp_space_t *cell = (found == 0) ? NULL : cell_of(found);
 
     if (cell == NULL) {
-        memspan_omp_refused("omp_get_target_memspace");
+        msp_omp_refused("omp_get_target_memspace");
     }
     return cell;
 }
 
-memspan_omp_space_t omp_get_devices_memspace(int device_count, const int *devices,
-                                             memspan_omp_space_t space)
+msp_omp_space_t omp_get_devices_memspace(int device_count, const int *devices,
+                                         msp_omp_space_t space)
 {
-    MEMSPAN_OMP_CALL();
-    uintptr_t real = theirs(MEMSPAN_OMP_REAL_GET_DEVICES_MEMSPACE);
+    MSP_OMP_CALL();
+    uintptr_t real = theirs(MSP_OMP_REAL_GET_DEVICES_MEMSPACE);
 
     if (real != 0) {
         return ((list_fn *)real)(device_count, devices, space);
@@ -162,10 +161,10 @@ memspan_omp_space_t omp_get_devices_memspace(int device_count, const int *device
     return told("omp_get_devices_memspace", list_space(device_count, devices, false, space));
 }
 
-memspan_omp_space_t omp_get_device_memspace(int device, memspan_omp_space_t space)
+msp_omp_space_t omp_get_device_memspace(int device, msp_omp_space_t space)
 {
-    MEMSPAN_OMP_CALL();
-    uintptr_t real = theirs(MEMSPAN_OMP_REAL_GET_DEVICE_MEMSPACE);
+    MSP_OMP_CALL();
+    uintptr_t real = theirs(MSP_OMP_REAL_GET_DEVICE_MEMSPACE);
 
     if (real != 0) {
         return ((one_fn *)real)(device, space);
@@ -173,11 +172,11 @@ memspan_omp_space_t omp_get_device_memspace(int device, memspan_omp_space_t spac
     return told("omp_get_device_memspace", list_space(1, &device, false, space));
 }
 
-memspan_omp_space_t omp_get_devices_and_host_memspace(int device_count, const int *devices,
-                                                      memspan_omp_space_t space)
+msp_omp_space_t omp_get_devices_and_host_memspace(int device_count, const int *devices,
+                                                  msp_omp_space_t space)
 {
-    MEMSPAN_OMP_CALL();
-    uintptr_t real = theirs(MEMSPAN_OMP_REAL_GET_DEVICES_AND_HOST_MEMSPACE);
+    MSP_OMP_CALL();
+    uintptr_t real = theirs(MSP_OMP_REAL_GET_DEVICES_AND_HOST_MEMSPACE);
 
     if (real != 0) {
         return ((list_fn *)real)(device_count, devices, space);
@@ -186,10 +185,10 @@ memspan_omp_space_t omp_get_devices_and_host_memspace(int device_count, const in
                 list_space(device_count, devices, true, space));
 }
 
-memspan_omp_space_t omp_get_device_and_host_memspace(int device, memspan_omp_space_t space)
+msp_omp_space_t omp_get_device_and_host_memspace(int device, msp_omp_space_t space)
 {
-    MEMSPAN_OMP_CALL();
-    uintptr_t real = theirs(MEMSPAN_OMP_REAL_GET_DEVICE_AND_HOST_MEMSPACE);
+    MSP_OMP_CALL();
+    uintptr_t real = theirs(MSP_OMP_REAL_GET_DEVICE_AND_HOST_MEMSPACE);
 
     if (real != 0) {
         return ((one_fn *)real)(device, space);
@@ -197,10 +196,10 @@ memspan_omp_space_t omp_get_device_and_host_memspace(int device, memspan_omp_spa
     return told("omp_get_device_and_host_memspace", list_space(1, &device, true, space));
 }
 
-memspan_omp_space_t omp_get_devices_all_memspace(memspan_omp_space_t space)
+msp_omp_space_t omp_get_devices_all_memspace(msp_omp_space_t space)
 {
-    MEMSPAN_OMP_CALL();
-    uintptr_t real = theirs(MEMSPAN_OMP_REAL_GET_DEVICES_ALL_MEMSPACE);
+    MSP_OMP_CALL();
+    uintptr_t real = theirs(MSP_OMP_REAL_GET_DEVICES_ALL_MEMSPACE);
 
     if (real != 0) {
         return ((all_fn *)real)(space);
@@ -209,50 +208,50 @@ memspan_omp_space_t omp_get_devices_all_memspace(memspan_omp_space_t space)
 }
 
 /* Allocators for whole spaces, both ways round. */
-static struct memspan_omp_table allocator_by_space = MEMSPAN_OMP_TABLE_INIT;
-static struct memspan_omp_table space_by_allocator = MEMSPAN_OMP_TABLE_INIT;
+static struct msp_omp_table allocator_by_space = MSP_OMP_TABLE_INIT;
+static struct msp_omp_table space_by_allocator = MSP_OMP_TABLE_INIT;
 
-memspan_omp_allocator_t memspan_omp_allocator_for_space(memspan_space_h space)
+msp_omp_allocator_t msp_omp_allocator_for_space(memspan_space_h space)
 {
-    memspan_omp_allocator_t allocator = memspan_omp_allocator_of_space((memspan_omp_space_t)space);
-    uintptr_t key                     = (uintptr_t)space;
+    msp_omp_allocator_t allocator = msp_omp_allocator_of_space((msp_omp_space_t)space);
+    uintptr_t key                 = (uintptr_t)space;
     memspan_allocator_h made;
 
     if ((space == MEMSPAN_SPACE_NULL) || (allocator != 0)) {
         return (space == MEMSPAN_SPACE_NULL) ? 0 : allocator;
     }
-    memspan_omp_lock();
-    if (!memspan_omp_table_get(&allocator_by_space, key, &allocator) &&
+    msp_omp_lock();
+    if (!msp_omp_table_get(&allocator_by_space, key, &allocator) &&
         (memspan_allocator_create(space, NULL, 0, &made) == MEMSPAN_OK)) {
-        allocator = (memspan_omp_allocator_t)made;
-        if (!memspan_omp_table_put(&space_by_allocator, allocator, key) ||
-            !memspan_omp_table_put(&allocator_by_space, key, allocator)) {
+        allocator = (msp_omp_allocator_t)made;
+        if (!msp_omp_table_put(&space_by_allocator, allocator, key) ||
+            !msp_omp_table_put(&allocator_by_space, key, allocator)) {
             memspan_error(MEMSPAN_ERR_NO_MEMORY, "no room for an allocator's record");
             memspan_allocator_destroy(made);
             allocator = 0;
         }
     }
-    memspan_omp_unlock();
+    msp_omp_unlock();
     return allocator;
 }
 
-bool memspan_omp_allocator_is_shared(memspan_omp_allocator_t allocator)
+bool msp_omp_allocator_is_shared(msp_omp_allocator_t allocator)
 {
     uintptr_t space;
 
-    return (allocator > 1) && memspan_omp_table_get(&space_by_allocator, allocator, &space);
+    return (allocator > 1) && msp_omp_table_get(&space_by_allocator, allocator, &space);
 }
 
-static memspan_omp_allocator_t allocator_for(memspan_omp_space_t space)
+static msp_omp_allocator_t allocator_for(msp_omp_space_t space)
 {
-    return memspan_omp_allocator_for_space((memspan_space_h)space);
+    return msp_omp_allocator_for_space((memspan_space_h)space);
 }
 
-memspan_omp_allocator_t omp_get_devices_allocator(int device_count, const int *devices,
-                                                  memspan_omp_space_t space)
+msp_omp_allocator_t omp_get_devices_allocator(int device_count, const int *devices,
+                                              msp_omp_space_t space)
 {
-    MEMSPAN_OMP_CALL();
-    uintptr_t real = theirs(MEMSPAN_OMP_REAL_GET_DEVICES_ALLOCATOR);
+    MSP_OMP_CALL();
+    uintptr_t real = theirs(MSP_OMP_REAL_GET_DEVICES_ALLOCATOR);
 
     if (real != 0) {
         return ((list_fn *)real)(device_count, devices, space);
@@ -261,10 +260,10 @@ memspan_omp_allocator_t omp_get_devices_allocator(int device_count, const int *d
                 allocator_for(list_space(device_count, devices, false, space)));
 }
 
-memspan_omp_allocator_t omp_get_device_allocator(int device, memspan_omp_space_t space)
+msp_omp_allocator_t omp_get_device_allocator(int device, msp_omp_space_t space)
 {
-    MEMSPAN_OMP_CALL();
-    uintptr_t real = theirs(MEMSPAN_OMP_REAL_GET_DEVICE_ALLOCATOR);
+    MSP_OMP_CALL();
+    uintptr_t real = theirs(MSP_OMP_REAL_GET_DEVICE_ALLOCATOR);
 
     if (real != 0) {
         return ((one_fn *)real)(device, space);
@@ -272,11 +271,11 @@ memspan_omp_allocator_t omp_get_device_allocator(int device, memspan_omp_space_t
     return told("omp_get_device_allocator", allocator_for(list_space(1, &device, false, space)));
 }
 
-memspan_omp_allocator_t omp_get_devices_and_host_allocator(int device_count, const int *devices,
-                                                           memspan_omp_space_t space)
+msp_omp_allocator_t omp_get_devices_and_host_allocator(int device_count, const int *devices,
+                                                       msp_omp_space_t space)
 {
-    MEMSPAN_OMP_CALL();
-    uintptr_t real = theirs(MEMSPAN_OMP_REAL_GET_DEVICES_AND_HOST_ALLOCATOR);
+    MSP_OMP_CALL();
+    uintptr_t real = theirs(MSP_OMP_REAL_GET_DEVICES_AND_HOST_ALLOCATOR);
 
     if (real != 0) {
         return ((list_fn *)real)(device_count, devices, space);
@@ -285,10 +284,10 @@ memspan_omp_allocator_t omp_get_devices_and_host_allocator(int device_count, con
                 allocator_for(list_space(device_count, devices, true, space)));
 }
 
-memspan_omp_allocator_t omp_get_device_and_host_allocator(int device, memspan_omp_space_t space)
+msp_omp_allocator_t omp_get_device_and_host_allocator(int device, msp_omp_space_t space)
 {
-    MEMSPAN_OMP_CALL();
-    uintptr_t real = theirs(MEMSPAN_OMP_REAL_GET_DEVICE_AND_HOST_ALLOCATOR);
+    MSP_OMP_CALL();
+    uintptr_t real = theirs(MSP_OMP_REAL_GET_DEVICE_AND_HOST_ALLOCATOR);
 
     if (real != 0) {
         return ((one_fn *)real)(device, space);
@@ -297,10 +296,10 @@ memspan_omp_allocator_t omp_get_device_and_host_allocator(int device, memspan_om
                 allocator_for(list_space(1, &device, true, space)));
 }
 
-memspan_omp_allocator_t omp_get_devices_all_allocator(memspan_omp_space_t space)
+msp_omp_allocator_t omp_get_devices_all_allocator(msp_omp_space_t space)
 {
-    MEMSPAN_OMP_CALL();
-    uintptr_t real = theirs(MEMSPAN_OMP_REAL_GET_DEVICES_ALL_ALLOCATOR);
+    MSP_OMP_CALL();
+    uintptr_t real = theirs(MSP_OMP_REAL_GET_DEVICES_ALL_ALLOCATOR);
 
     if (real != 0) {
         return ((all_fn *)real)(space);
@@ -308,42 +307,42 @@ memspan_omp_allocator_t omp_get_devices_all_allocator(memspan_omp_space_t space)
     return told("omp_get_devices_all_allocator", allocator_for(all_space(space)));
 }
 
-int omp_get_memspace_num_resources(memspan_omp_space_t space)
+int omp_get_memspace_num_resources(msp_omp_space_t space)
 {
-    MEMSPAN_OMP_CALL();
-    uintptr_t real = theirs(MEMSPAN_OMP_REAL_GET_MEMSPACE_NUM_RESOURCES);
+    MSP_OMP_CALL();
+    uintptr_t real = theirs(MSP_OMP_REAL_GET_MEMSPACE_NUM_RESOURCES);
     memspan_space_h own;
     size_t count = 0;
 
     if (real != 0) {
         return ((count_fn *)real)(space);
     }
-    if (memspan_omp_space_from(space, &own) == MEMSPAN_OK) {
+    if (msp_omp_space_from(space, &own) == MEMSPAN_OK) {
         count = memspan_space_resource_count(own);
     }
     if (count == 0) {
-        memspan_omp_refused("omp_get_memspace_num_resources");
+        msp_omp_refused("omp_get_memspace_num_resources");
     }
     return (int)count;
 }
 
-size_t omp_get_memspace_pagesize(memspan_omp_space_t space)
+size_t omp_get_memspace_pagesize(msp_omp_space_t space)
 {
-    MEMSPAN_OMP_CALL();
+    MSP_OMP_CALL();
     memspan_space_h own;
     size_t size = 0;
 
-    if (memspan_omp_space_from(space, &own) == MEMSPAN_OK) {
+    if (msp_omp_space_from(space, &own) == MEMSPAN_OK) {
         size = memspan_space_page_size(own);
     }
     if (size == 0) {
-        memspan_omp_refused("omp_get_memspace_pagesize");
+        msp_omp_refused("omp_get_memspace_pagesize");
     }
     return size;
 }
 
-static bool find_sub_space(memspan_omp_space_t space, int resource_count, const int *resources,
-                           memspan_omp_space_t *sub_p)
+static bool find_sub_space(msp_omp_space_t space, int resource_count, const int *resources,
+                           msp_omp_space_t *sub_p)
 {
     memspan_space_h own;
     memspan_space_h part;
@@ -353,27 +352,26 @@ static bool find_sub_space(memspan_omp_space_t space, int resource_count, const 
                       resource_count, (resources == NULL) ? "NULL" : "not NULL");
         return false;
     }
-    if ((memspan_omp_space_from(space, &own) != MEMSPAN_OK) ||
+    if ((msp_omp_space_from(space, &own) != MEMSPAN_OK) ||
         (memspan_space_get_sub(own, resources, (size_t)resource_count, &part) != MEMSPAN_OK)) {
         return false;
     }
     /* All resources of the default space: the caller's own spelling of it, which may be 0. */
-    *sub_p = (part == own) ? space : (memspan_omp_space_t)part;
+    *sub_p = (part == own) ? space : (msp_omp_space_t)part;
     return true;
 }
 
-memspan_omp_space_t omp_get_submemspace(memspan_omp_space_t space, int resource_count,
-                                        const int *resources)
+msp_omp_space_t omp_get_submemspace(msp_omp_space_t space, int resource_count, const int *resources)
 {
-    MEMSPAN_OMP_CALL();
-    uintptr_t real          = theirs(MEMSPAN_OMP_REAL_GET_SUBMEMSPACE);
-    memspan_omp_space_t sub = 0;
+    MSP_OMP_CALL();
+    uintptr_t real      = theirs(MSP_OMP_REAL_GET_SUBMEMSPACE);
+    msp_omp_space_t sub = 0;
 
     if (real != 0) {
         return ((part_fn *)real)(space, resource_count, resources);
     }
     if (!find_sub_space(space, resource_count, resources, &sub)) {
-        memspan_omp_refused("omp_get_submemspace");
+        msp_omp_refused("omp_get_submemspace");
     }
     return sub;
 }

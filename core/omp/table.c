@@ -16,7 +16,7 @@ static size_t first_slot(uintptr_t key, size_t capacity)
 }
 
 /* The entry of @p key, or NULL. Lock held. */
-static struct memspan_omp_entry *find(struct memspan_omp_table *table, uintptr_t key)
+static struct msp_omp_entry *find(struct msp_omp_table *table, uintptr_t key)
 {
     size_t i;
 
@@ -34,7 +34,7 @@ static struct memspan_omp_entry *find(struct memspan_omp_table *table, uintptr_t
 }
 
 /* Put a key that is not there into a table with room. Lock held. */
-static void insert(struct memspan_omp_table *table, uintptr_t key, uintptr_t value)
+static void insert(struct msp_omp_table *table, uintptr_t key, uintptr_t value)
 {
     size_t i = first_slot(key, table->capacity);
 
@@ -47,12 +47,12 @@ static void insert(struct memspan_omp_table *table, uintptr_t key, uintptr_t val
 }
 
 /* Make room for one more entry, dropping removed ones on the way. Lock held. */
-static bool reserve(struct memspan_omp_table *table)
+static bool reserve(struct msp_omp_table *table)
 {
-    size_t live                   = atomic_load_explicit(&table->live, memory_order_relaxed);
-    struct memspan_omp_entry *old = table->slots;
-    size_t old_capacity           = table->capacity;
-    size_t capacity               = SLOTS_FIRST;
+    size_t live               = atomic_load_explicit(&table->live, memory_order_relaxed);
+    struct msp_omp_entry *old = table->slots;
+    size_t old_capacity       = table->capacity;
+    size_t capacity           = SLOTS_FIRST;
     size_t i;
 
     if ((table->used + 1) * 4 <= table->capacity * 3) {
@@ -77,12 +77,12 @@ static bool reserve(struct memspan_omp_table *table)
     return true;
 }
 
-bool memspan_omp_table_put(struct memspan_omp_table *table, uintptr_t key, uintptr_t value)
+bool msp_omp_table_put(struct msp_omp_table *table, uintptr_t key, uintptr_t value)
 {
-    struct memspan_omp_entry *entry;
+    struct msp_omp_entry *entry;
     bool done = true;
 
-    pthread_mutex_lock(&memspan_omp_table_lock);
+    pthread_mutex_lock(&msp_omp_table_lock);
     entry = find(table, key);
     if (entry != NULL) {
         entry->value = value;
@@ -93,18 +93,18 @@ bool memspan_omp_table_put(struct memspan_omp_table *table, uintptr_t key, uintp
     } else {
         done = false;
     }
-    pthread_mutex_unlock(&memspan_omp_table_lock);
+    pthread_mutex_unlock(&msp_omp_table_lock);
     return done;
 }
 
-static bool look(struct memspan_omp_table *table, uintptr_t key, bool remove, uintptr_t *value_p)
+static bool look(struct msp_omp_table *table, uintptr_t key, bool remove, uintptr_t *value_p)
 {
-    struct memspan_omp_entry *entry;
+    struct msp_omp_entry *entry;
 
     if (atomic_load_explicit(&table->live, memory_order_acquire) == 0) {
         return false;
     }
-    pthread_mutex_lock(&memspan_omp_table_lock);
+    pthread_mutex_lock(&msp_omp_table_lock);
     entry = find(table, key);
     if (entry != NULL) {
         *value_p = entry->value;
@@ -113,16 +113,16 @@ static bool look(struct memspan_omp_table *table, uintptr_t key, bool remove, ui
             atomic_fetch_sub_explicit(&table->live, 1, memory_order_relaxed);
         }
     }
-    pthread_mutex_unlock(&memspan_omp_table_lock);
+    pthread_mutex_unlock(&msp_omp_table_lock);
     return entry != NULL;
 }
 
-bool memspan_omp_table_get(struct memspan_omp_table *table, uintptr_t key, uintptr_t *value_p)
+bool msp_omp_table_get(struct msp_omp_table *table, uintptr_t key, uintptr_t *value_p)
 {
     return look(table, key, false, value_p);
 }
 
-bool memspan_omp_table_take(struct memspan_omp_table *table, uintptr_t key, uintptr_t *value_p)
+bool msp_omp_table_take(struct msp_omp_table *table, uintptr_t key, uintptr_t *value_p)
 {
     return look(table, key, true, value_p);
 }

@@ -11,9 +11,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Everything is guarded by memspan_omp_table_lock. */
-struct memspan_omp_table {
-    struct memspan_omp_entry {
+/* Everything is guarded by msp_omp_table_lock. */
+struct msp_omp_table {
+    struct msp_omp_entry {
         uintptr_t key; /* 0 free, 1 removed */
         uintptr_t value;
     } * slots;
@@ -23,18 +23,18 @@ struct memspan_omp_table {
 };
 
 /* Keys 0 and 1 are not allowed. */
-#define MEMSPAN_OMP_TABLE_INIT                                                                     \
+#define MSP_OMP_TABLE_INIT                                                                         \
     {                                                                                              \
         .slots = NULL                                                                              \
     }
 
 /* Add or replace. False when there is no memory for it. */
-bool memspan_omp_table_put(struct memspan_omp_table *table, uintptr_t key, uintptr_t value);
+bool msp_omp_table_put(struct msp_omp_table *table, uintptr_t key, uintptr_t value);
 
 /* The value of @p key; false when there is none. */
-bool memspan_omp_table_get(struct memspan_omp_table *table, uintptr_t key, uintptr_t *value_p);
+bool msp_omp_table_get(struct msp_omp_table *table, uintptr_t key, uintptr_t *value_p);
 
 /* The same, and the entry is gone: of several callers only one is told true. */
-bool memspan_omp_table_take(struct memspan_omp_table *table, uintptr_t key, uintptr_t *value_p);
+bool msp_omp_table_take(struct msp_omp_table *table, uintptr_t key, uintptr_t *value_p);
 
 #endif /* MEMSPAN_CORE_OMP_TABLE_H */

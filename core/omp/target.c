@@ -34,10 +34,10 @@ static memspan_status_t check_number(int number)
     int device;
     memspan_status_t status;
 
-    if (is_host(number) || memspan_omp_runtime_has(number)) {
+    if (is_host(number) || msp_omp_runtime_has(number)) {
         return MEMSPAN_OK;
     }
-    status = memspan_omp_device_from(number, &device);
+    status = msp_omp_device_from(number, &device);
     if (status == MEMSPAN_OK) {
         memspan_device_info_t info = {.struct_size = sizeof(info)};
         status                     = memspan_device_describe(device, &info);
@@ -45,35 +45,35 @@ static memspan_status_t check_number(int number)
     return status;
 }
 
-bool memspan_omp_alloc_is_watched(int number)
+bool msp_omp_alloc_is_watched(int number)
 {
-    const struct memspan_region_watcher *watcher;
+    const struct msp_region_watcher *watcher;
 
-    if (memspan_option_is_set(MEMSPAN_OPTION_DEVICES)) {
+    if (msp_option_is_set(MSP_OPTION_DEVICES)) {
         (void)memspan_device_count(); /* opens those who may watch */
     }
-    watcher = memspan_region_watched();
+    watcher = msp_region_watched();
     return (watcher != NULL) && (number >= 0) && (number < watcher->device_count);
 }
 
 /* While somebody watches regions, device memory is watched memory, and nothing is left to the
  * runtime to be done later: it must be known when memory is used. */
-static bool is_withheld(enum memspan_omp_real real, int number)
+static bool is_withheld(enum msp_omp_real real, int number)
 {
     switch (real) {
-    case MEMSPAN_OMP_REAL_TARGET_ALLOC:
-        return memspan_omp_alloc_is_watched(number);
-    case MEMSPAN_OMP_REAL_TARGET_MEMCPY_ASYNC:
-    case MEMSPAN_OMP_REAL_TARGET_MEMCPY_RECT_ASYNC:
-    case MEMSPAN_OMP_REAL_TARGET_MEMSET_ASYNC:
-        return memspan_region_watched() != NULL;
+    case MSP_OMP_REAL_TARGET_ALLOC:
+        return msp_omp_alloc_is_watched(number);
+    case MSP_OMP_REAL_TARGET_MEMCPY_ASYNC:
+    case MSP_OMP_REAL_TARGET_MEMCPY_RECT_ASYNC:
+    case MSP_OMP_REAL_TARGET_MEMSET_ASYNC:
+        return msp_region_watched() != NULL;
     default:
         return false;
     }
 }
 
-memspan_status_t memspan_omp_target_route(enum memspan_omp_real real, int *device_a, int *device_b,
-                                          uintptr_t *routine_p)
+memspan_status_t msp_omp_target_route(enum msp_omp_real real, int *device_a, int *device_b,
+                                      uintptr_t *routine_p)
 {
     int *numbers[2]         = {device_a, device_b};
     bool theirs             = true;
@@ -81,26 +81,26 @@ memspan_status_t memspan_omp_target_route(enum memspan_omp_real real, int *devic
     int i;
 
     for (i = 0; (status == MEMSPAN_OK) && (i < 2) && (numbers[i] != NULL); i++) {
-        *numbers[i] = memspan_omp_device_number(*numbers[i]);
+        *numbers[i] = msp_omp_device_number(*numbers[i]);
         status      = check_number(*numbers[i]);
         if (status == MEMSPAN_OK) {
-            if (is_host(*numbers[i]) && !memspan_omp_numbers_are_ours()) {
-                *numbers[i] = memspan_omp_runtime_host();
+            if (is_host(*numbers[i]) && !msp_omp_numbers_are_ours()) {
+                *numbers[i] = msp_omp_runtime_host();
             }
-            theirs = theirs && memspan_omp_runtime_has(*numbers[i]);
+            theirs = theirs && msp_omp_runtime_has(*numbers[i]);
         }
     }
     if (status == MEMSPAN_OK) {
-        *routine_p = (theirs && !is_withheld(real, *device_a)) ? memspan_omp_real(real) : 0;
+        *routine_p = (theirs && !is_withheld(real, *device_a)) ? msp_omp_real(real) : 0;
     } else {
-        memspan_omp_refused(memspan_omp_real_name(real));
+        msp_omp_refused(msp_omp_real_name(real));
     }
     return status;
 }
 
-void memspan_omp_target_wait(int depend_count)
+void msp_omp_target_wait(int depend_count)
 {
-    uintptr_t wait = memspan_omp_real(MEMSPAN_OMP_REAL_TASKWAIT);
+    uintptr_t wait = msp_omp_real(MSP_OMP_REAL_TASKWAIT);
 
     if ((depend_count > 0) && (wait != 0)) {
         ((void (*)(void))wait)();
@@ -109,44 +109,44 @@ void memspan_omp_target_wait(int depend_count)
 
 void *omp_target_alloc(size_t size_bytes, int device)
 {
-    MEMSPAN_OMP_CALL();
+    MSP_OMP_CALL();
     memspan_allocator_h allocator;
     uintptr_t routine;
     void *pointer;
 
-    if ((size_bytes == 0) || (memspan_omp_target_route(MEMSPAN_OMP_REAL_TARGET_ALLOC, &device, NULL,
-                                                       &routine) != MEMSPAN_OK)) {
+    if ((size_bytes == 0) ||
+        (msp_omp_target_route(MSP_OMP_REAL_TARGET_ALLOC, &device, NULL, &routine) != MEMSPAN_OK)) {
         return NULL;
     }
     if (routine != 0) {
         return ((void *(*)(size_t, int))routine)(size_bytes, device);
     }
-    allocator = memspan_omp_vendor_allocator(MEMSPAN_OMP_TARGET_DEVICE,
-                                             is_host(device) ? MEMSPAN_HOST : device);
-    pointer   = (allocator == MEMSPAN_ALLOCATOR_NULL) ? NULL : memspan_alloc(allocator, size_bytes);
+    allocator =
+        msp_omp_vendor_allocator(MSP_OMP_TARGET_DEVICE, is_host(device) ? MEMSPAN_HOST : device);
+    pointer = (allocator == MEMSPAN_ALLOCATOR_NULL) ? NULL : memspan_alloc(allocator, size_bytes);
     if (pointer == NULL) {
-        memspan_omp_refused("omp_target_alloc");
+        msp_omp_refused("omp_target_alloc");
     }
     return pointer;
 }
 
 void omp_target_free(void *pointer, int device)
 {
-    MEMSPAN_OMP_CALL();
+    MSP_OMP_CALL();
     uintptr_t routine = 0;
 
     if (pointer == NULL) {
         return;
     }
-    if (!memspan_pointer_is_ours(pointer)) {
-        memspan_omp_target_route(MEMSPAN_OMP_REAL_TARGET_FREE, &device, NULL, &routine);
+    if (!msp_pointer_is_ours(pointer)) {
+        msp_omp_target_route(MSP_OMP_REAL_TARGET_FREE, &device, NULL, &routine);
         if (routine != 0) {
             ((void (*)(void *, int))routine)(pointer, device);
             return;
         }
     }
     if (memspan_free(pointer) != MEMSPAN_OK) {
-        memspan_log(MEMSPAN_LOG_ERROR, "omp", "omp_target_free: %s", memspan_error_text());
+        msp_log(MEMSPAN_LOG_ERROR, "omp", "omp_target_free: %s", memspan_error_text());
     }
 }
 
@@ -155,7 +155,7 @@ static bool device_reaches(const void *pointer, int device)
 {
     memspan_reach_t reach;
 
-    if (memspan_pointer_is_ours(pointer)) {
+    if (msp_pointer_is_ours(pointer)) {
         return (memspan_pointer_reach(pointer, device, &reach) == MEMSPAN_OK) &&
                (reach.access >= MEMSPAN_ACCESS_FAULT);
     }
@@ -165,11 +165,11 @@ static bool device_reaches(const void *pointer, int device)
 
 int omp_target_is_present(const void *pointer, int device)
 {
-    MEMSPAN_OMP_CALL();
+    MSP_OMP_CALL();
     uintptr_t routine;
 
-    if ((pointer == NULL) || (memspan_omp_target_route(MEMSPAN_OMP_REAL_TARGET_IS_PRESENT, &device,
-                                                       NULL, &routine) != MEMSPAN_OK)) {
+    if ((pointer == NULL) || (msp_omp_target_route(MSP_OMP_REAL_TARGET_IS_PRESENT, &device, NULL,
+                                                   &routine) != MEMSPAN_OK)) {
         return 0;
     }
     if (routine != 0) {
@@ -183,8 +183,8 @@ static bool host_reads(const void *pointer, size_t size_bytes)
 {
     char byte;
 
-    return memspan_omp_read_safely(pointer, &byte, 1) &&
-           memspan_omp_read_safely((const char *)pointer + size_bytes - 1, &byte, 1);
+    return msp_omp_read_safely(pointer, &byte, 1) &&
+           msp_omp_read_safely((const char *)pointer + size_bytes - 1, &byte, 1);
 }
 
 /* For memory of ours the answer is known exactly, whatever the runtime thinks. */
@@ -203,19 +203,19 @@ static bool ours_is_accessible(const void *pointer, size_t size_bytes, int devic
 
 int omp_target_is_accessible(const void *pointer, size_t size_bytes, int device)
 {
-    MEMSPAN_OMP_CALL();
+    MSP_OMP_CALL();
     uintptr_t routine;
     uintptr_t end;
     int number;
 
-    device = memspan_omp_device_number(device);
+    device = msp_omp_device_number(device);
     number = device;
     if ((pointer == NULL) || __builtin_add_overflow((uintptr_t)pointer, size_bytes, &end) ||
-        (memspan_omp_target_route(MEMSPAN_OMP_REAL_TARGET_IS_ACCESSIBLE, &number, NULL, &routine) !=
+        (msp_omp_target_route(MSP_OMP_REAL_TARGET_IS_ACCESSIBLE, &number, NULL, &routine) !=
          MEMSPAN_OK)) {
         return 0;
     }
-    if (memspan_pointer_is_ours(pointer)) {
+    if (msp_pointer_is_ours(pointer)) {
         return ours_is_accessible(pointer, size_bytes, is_host(device) ? MEMSPAN_HOST : device);
     }
     /* Runtimes say of any address that the host reaches it. */
@@ -230,11 +230,11 @@ int omp_target_is_accessible(const void *pointer, size_t size_bytes, int device)
 
 void *omp_get_mapped_ptr(const void *pointer, int device)
 {
-    MEMSPAN_OMP_CALL();
+    MSP_OMP_CALL();
     uintptr_t routine;
 
-    if ((pointer == NULL) || (memspan_omp_target_route(MEMSPAN_OMP_REAL_GET_MAPPED_PTR, &device,
-                                                       NULL, &routine) != MEMSPAN_OK)) {
+    if ((pointer == NULL) || (msp_omp_target_route(MSP_OMP_REAL_GET_MAPPED_PTR, &device, NULL,
+                                                   &routine) != MEMSPAN_OK)) {
         return NULL;
     }
     if (is_host(device)) {
@@ -249,7 +249,7 @@ void *omp_get_mapped_ptr(const void *pointer, int device)
 /* What the routines that return a number return, once the log is told. */
 static int refused(const char *routine)
 {
-    memspan_omp_refused(routine);
+    msp_omp_refused(routine);
     return -1;
 }
 
@@ -257,13 +257,13 @@ static int refused(const char *routine)
  * address that we may touch. */
 static bool refuse_mixed(const void *pointer, int device)
 {
-    if (is_host(device) || !memspan_omp_runtime_has(device) || memspan_pointer_is_ours(pointer)) {
+    if (is_host(device) || !msp_omp_runtime_has(device) || msp_pointer_is_ours(pointer)) {
         return false;
     }
     memspan_error(MEMSPAN_ERR_UNSUPPORTED,
                   "%p on device %d is the OpenMP runtime's, and the other device is unknown to it",
                   pointer, device);
-    memspan_error_hint("copy to the host first");
+    msp_error_hint("copy to the host first");
     return true;
 }
 
@@ -296,34 +296,34 @@ static int copy_ourselves(void *to, const void *from, size_t size_bytes, size_t 
 
 /* The runtime's devices that a routine of its works on, entered and left. */
 struct devices_entered {
-    const struct memspan_region_watcher *watchers[2];
+    const struct msp_region_watcher *watchers[2];
     int numbers[2];
 };
 
 static struct devices_entered enter(int a, int b)
 {
-    struct devices_entered e = {{memspan_region_enter(a), NULL}, {a, b}};
+    struct devices_entered e = {{msp_region_enter(a), NULL}, {a, b}};
 
-    e.watchers[1] = (b == a) ? NULL : memspan_region_enter(b);
+    e.watchers[1] = (b == a) ? NULL : msp_region_enter(b);
     return e;
 }
 
 static void leave(const struct devices_entered *e)
 {
-    memspan_region_leave(e->watchers[1], e->numbers[1]);
-    memspan_region_leave(e->watchers[0], e->numbers[0]);
+    msp_region_leave(e->watchers[1], e->numbers[1]);
+    msp_region_leave(e->watchers[0], e->numbers[0]);
 }
 
 int omp_target_memcpy(void *to, const void *from, size_t size_bytes, size_t to_offset,
                       size_t from_offset, int to_device, int from_device)
 {
-    MEMSPAN_OMP_CALL();
+    MSP_OMP_CALL();
     struct devices_entered entered;
     uintptr_t routine;
     int result;
 
-    if (memspan_omp_target_route(MEMSPAN_OMP_REAL_TARGET_MEMCPY, &to_device, &from_device,
-                                 &routine) != MEMSPAN_OK) {
+    if (msp_omp_target_route(MSP_OMP_REAL_TARGET_MEMCPY, &to_device, &from_device, &routine) !=
+        MEMSPAN_OK) {
         return -1;
     }
     if (routine != 0) {
@@ -344,13 +344,13 @@ int omp_target_memcpy_async(void *to, const void *from, size_t size_bytes, size_
                             size_t from_offset, int to_device, int from_device, int depend_count,
                             void *depends)
 {
-    MEMSPAN_OMP_CALL();
+    MSP_OMP_CALL();
     int real_to   = to_device;
     int real_from = from_device;
     uintptr_t routine;
 
-    if (memspan_omp_target_route(MEMSPAN_OMP_REAL_TARGET_MEMCPY_ASYNC, &real_to, &real_from,
-                                 &routine) != MEMSPAN_OK) {
+    if (msp_omp_target_route(MSP_OMP_REAL_TARGET_MEMCPY_ASYNC, &real_to, &real_from, &routine) !=
+        MEMSPAN_OK) {
         return -1;
     }
     if (routine != 0) {
@@ -358,7 +358,7 @@ int omp_target_memcpy_async(void *to, const void *from, size_t size_bytes, size_
                          void *))routine)(to, from, size_bytes, to_offset, from_offset, real_to,
                                           real_from, depend_count, depends);
     }
-    memspan_omp_target_wait(depend_count);
+    msp_omp_target_wait(depend_count);
     return omp_target_memcpy(to, from, size_bytes, to_offset, from_offset, to_device, from_device);
 }
 
@@ -372,15 +372,15 @@ int omp_target_memcpy_rect(void *to, const void *from, size_t element_bytes, int
                            const size_t *from_offsets, const size_t *to_dimensions,
                            const size_t *from_dimensions, int to_device, int from_device)
 {
-    MEMSPAN_OMP_CALL();
-    struct memspan_omp_rect rect = {to,         from,         element_bytes, dimensions,     volume,
-                                    to_offsets, from_offsets, to_dimensions, from_dimensions};
+    MSP_OMP_CALL();
+    struct msp_omp_rect rect = {to,         from,         element_bytes, dimensions,     volume,
+                                to_offsets, from_offsets, to_dimensions, from_dimensions};
     struct devices_entered entered;
     uintptr_t routine;
     int result;
 
-    if (memspan_omp_target_route(MEMSPAN_OMP_REAL_TARGET_MEMCPY_RECT, &to_device, &from_device,
-                                 &routine) != MEMSPAN_OK) {
+    if (msp_omp_target_route(MSP_OMP_REAL_TARGET_MEMCPY_RECT, &to_device, &from_device, &routine) !=
+        MEMSPAN_OK) {
         return -1;
     }
     if (routine != 0) {
@@ -392,10 +392,10 @@ int omp_target_memcpy_rect(void *to, const void *from, size_t element_bytes, int
         return result;
     }
     if ((to == NULL) && (from == NULL)) {
-        return MEMSPAN_OMP_RECT_DIMENSIONS; /* the question how many dimensions there may be */
+        return MSP_OMP_RECT_DIMENSIONS; /* the question how many dimensions there may be */
     }
     if (refuse_mixed(to, to_device) || refuse_mixed(from, from_device) ||
-        (memspan_omp_rect_copy(&rect) != MEMSPAN_OK)) {
+        (msp_omp_rect_copy(&rect) != MEMSPAN_OK)) {
         return refused("omp_target_memcpy_rect");
     }
     return 0;
@@ -413,13 +413,13 @@ int omp_target_memcpy_rect_async(void *to, const void *from, size_t element_byte
                                  const size_t *from_dimensions, int to_device, int from_device,
                                  int depend_count, void *depends)
 {
-    MEMSPAN_OMP_CALL();
+    MSP_OMP_CALL();
     int real_to   = to_device;
     int real_from = from_device;
     uintptr_t routine;
 
-    if (memspan_omp_target_route(MEMSPAN_OMP_REAL_TARGET_MEMCPY_RECT_ASYNC, &real_to, &real_from,
-                                 &routine) != MEMSPAN_OK) {
+    if (msp_omp_target_route(MSP_OMP_REAL_TARGET_MEMCPY_RECT_ASYNC, &real_to, &real_from,
+                             &routine) != MEMSPAN_OK) {
         return -1;
     }
     if (routine != 0) {
@@ -428,7 +428,7 @@ int omp_target_memcpy_rect_async(void *to, const void *from, size_t element_byte
                                           real_from, depend_count, depends);
     }
     if ((to != NULL) || (from != NULL)) {
-        memspan_omp_target_wait(depend_count);
+        msp_omp_target_wait(depend_count);
     }
     return omp_target_memcpy_rect(to, from, element_bytes, dimensions, volume, to_offsets,
                                   from_offsets, to_dimensions, from_dimensions, to_device,
@@ -444,15 +444,15 @@ static void fill_by_copies(void *pointer, int value, size_t size_bytes, int devi
 
     if (buffer == NULL) {
         memspan_error(MEMSPAN_ERR_NO_MEMORY, "no memory for a window of %zu bytes", window);
-        memspan_log(MEMSPAN_LOG_ERROR, "omp", "omp_target_memset: %s", memspan_error_text());
+        msp_log(MEMSPAN_LOG_ERROR, "omp", "omp_target_memset: %s", memspan_error_text());
         return;
     }
     memset(buffer, value, window);
     for (done = 0; done < size_bytes; done += window) {
         size_t n = (size_bytes - done < window) ? size_bytes - done : window;
         if (omp_target_memcpy(pointer, buffer, n, done, 0, device, omp_get_initial_device()) != 0) {
-            memspan_log(MEMSPAN_LOG_ERROR, "omp", "omp_target_memset: device %d refused a copy",
-                        device);
+            msp_log(MEMSPAN_LOG_ERROR, "omp", "omp_target_memset: device %d refused a copy",
+                    device);
             break;
         }
     }
@@ -461,27 +461,26 @@ static void fill_by_copies(void *pointer, int value, size_t size_bytes, int devi
 
 void *omp_target_memset(void *pointer, int value, size_t size_bytes, int device)
 {
-    MEMSPAN_OMP_CALL();
-    const struct memspan_region_watcher *entered;
+    MSP_OMP_CALL();
+    const struct msp_region_watcher *entered;
     uintptr_t routine;
 
     if ((pointer == NULL) || (size_bytes == 0) ||
-        (memspan_omp_target_route(MEMSPAN_OMP_REAL_TARGET_MEMSET, &device, NULL, &routine) !=
-         MEMSPAN_OK)) {
+        (msp_omp_target_route(MSP_OMP_REAL_TARGET_MEMSET, &device, NULL, &routine) != MEMSPAN_OK)) {
         return pointer;
     }
     if (routine != 0) {
-        entered = memspan_region_enter(device);
+        entered = msp_region_enter(device);
         ((void *(*)(void *, int, size_t, int))routine)(pointer, value, size_bytes, device);
-        memspan_region_leave(entered, device);
+        msp_region_leave(entered, device);
         return pointer;
     }
-    if (!is_host(device) && memspan_omp_runtime_has(device) && !memspan_pointer_is_ours(pointer)) {
+    if (!is_host(device) && msp_omp_runtime_has(device) && !msp_pointer_is_ours(pointer)) {
         fill_by_copies(pointer, value, size_bytes, device);
         return pointer;
     }
     if (memspan_fill(pointer, (unsigned char)value, size_bytes) != MEMSPAN_OK) {
-        memspan_log(MEMSPAN_LOG_ERROR, "omp", "omp_target_memset: %s", memspan_error_text());
+        msp_log(MEMSPAN_LOG_ERROR, "omp", "omp_target_memset: %s", memspan_error_text());
     }
     return pointer;
 }
@@ -489,11 +488,11 @@ void *omp_target_memset(void *pointer, int value, size_t size_bytes, int device)
 void *omp_target_memset_async(void *pointer, int value, size_t size_bytes, int device,
                               int depend_count, void *depends)
 {
-    MEMSPAN_OMP_CALL();
+    MSP_OMP_CALL();
     int number = device;
     uintptr_t routine;
 
-    if (memspan_omp_target_route(MEMSPAN_OMP_REAL_TARGET_MEMSET_ASYNC, &number, NULL, &routine) !=
+    if (msp_omp_target_route(MSP_OMP_REAL_TARGET_MEMSET_ASYNC, &number, NULL, &routine) !=
         MEMSPAN_OK) {
         return pointer;
     }
@@ -501,17 +500,17 @@ void *omp_target_memset_async(void *pointer, int value, size_t size_bytes, int d
         return ((void *(*)(void *, int, size_t, int, int, void *))routine)(
             pointer, value, size_bytes, number, depend_count, depends);
     }
-    memspan_omp_target_wait(depend_count);
+    msp_omp_target_wait(depend_count);
     return omp_target_memset(pointer, value, size_bytes, device);
 }
 
 int omp_target_associate_ptr(const void *host_pointer, const void *device_pointer,
                              size_t size_bytes, size_t device_offset, int device)
 {
-    MEMSPAN_OMP_CALL();
+    MSP_OMP_CALL();
     uintptr_t routine;
 
-    if (memspan_omp_target_route(MEMSPAN_OMP_REAL_TARGET_ASSOCIATE_PTR, &device, NULL, &routine) !=
+    if (msp_omp_target_route(MSP_OMP_REAL_TARGET_ASSOCIATE_PTR, &device, NULL, &routine) !=
         MEMSPAN_OK) {
         return -1;
     }
@@ -528,11 +527,11 @@ int omp_target_associate_ptr(const void *host_pointer, const void *device_pointe
 
 int omp_target_disassociate_ptr(const void *pointer, int device)
 {
-    MEMSPAN_OMP_CALL();
+    MSP_OMP_CALL();
     uintptr_t routine;
 
-    if (memspan_omp_target_route(MEMSPAN_OMP_REAL_TARGET_DISASSOCIATE_PTR, &device, NULL,
-                                 &routine) != MEMSPAN_OK) {
+    if (msp_omp_target_route(MSP_OMP_REAL_TARGET_DISASSOCIATE_PTR, &device, NULL, &routine) !=
+        MEMSPAN_OK) {
         return -1;
     }
     if (routine != 0) {

@@ -13,19 +13,19 @@
 
 /* True when device memory of the runtime's device @p number comes from a backend that watches what
  * is done with it (core/base/region.h), and not from the runtime. */
-bool memspan_omp_alloc_is_watched(int number);
+bool msp_omp_alloc_is_watched(int number);
 
 /* The real routine when every device in the call is the runtime's, with the host's numbers
  * replaced by the one that all runtimes accept; 0 when the call is ours to serve.
  * MEMSPAN_ERR_INVALID for a number that nobody has (real runtimes end the process for some). */
-memspan_status_t memspan_omp_target_route(enum memspan_omp_real real, int *device_a, int *device_b,
-                                          uintptr_t *routine_p);
+memspan_status_t msp_omp_target_route(enum msp_omp_real real, int *device_a, int *device_b,
+                                      uintptr_t *routine_p);
 
 /* Before an asynchronous call is served at once: its dependences may be on sibling tasks. */
-void memspan_omp_target_wait(int depend_count);
+void msp_omp_target_wait(int depend_count);
 
 /* A block of boxes; see omp_target_memcpy_rect(). */
-struct memspan_omp_rect {
+struct msp_omp_rect {
     char *to;
     const char *from;
     size_t element_bytes;
@@ -37,11 +37,11 @@ struct memspan_omp_rect {
     const size_t *from_dimensions;
 };
 
-/* Most dimensions that memspan_omp_rect_copy() takes. */
-enum { MEMSPAN_OMP_RECT_DIMENSIONS = 32 };
+/* Most dimensions that msp_omp_rect_copy() takes. */
+enum { MSP_OMP_RECT_DIMENSIONS = 32 };
 
 /* Copy the boxes, run by run. MEMSPAN_ERR_INVALID when a box leaves its array or a product
  * overflows. */
-memspan_status_t memspan_omp_rect_copy(const struct memspan_omp_rect *rect);
+memspan_status_t msp_omp_rect_copy(const struct msp_omp_rect *rect);
 
 #endif /* MEMSPAN_CORE_OMP_TARGET_H */

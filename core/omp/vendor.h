@@ -7,17 +7,17 @@
 
 #include <memspan/allocator.h>
 
-enum memspan_omp_vendor {
-    MEMSPAN_OMP_TARGET_HOST   = 100, /* host memory that the device reaches */
-    MEMSPAN_OMP_TARGET_SHARED = 101, /* moves between host and device */
-    MEMSPAN_OMP_TARGET_DEVICE = 102, /* the device's own */
-    MEMSPAN_OMP_GNU_PINNED    = 200, /* (allocator) host memory that is locked */
-    MEMSPAN_OMP_GNU_MANAGED   = 201  /* (allocator; its space is 200) as target_shared */
+enum msp_omp_vendor {
+    MSP_OMP_TARGET_HOST   = 100, /* host memory that the device reaches */
+    MSP_OMP_TARGET_SHARED = 101, /* moves between host and device */
+    MSP_OMP_TARGET_DEVICE = 102, /* the device's own */
+    MSP_OMP_GNU_PINNED    = 200, /* (allocator) host memory that is locked */
+    MSP_OMP_GNU_MANAGED   = 201  /* (allocator; its space is 200) as target_shared */
 };
 
 /* The allocator of such memory for one device, made on first use; the default allocator where
  * @p device is the host, since then there is nothing special to reach. 0 with an error record when
  * the device has no such memory. */
-memspan_allocator_h memspan_omp_vendor_allocator(enum memspan_omp_vendor kind, int device);
+memspan_allocator_h msp_omp_vendor_allocator(enum msp_omp_vendor kind, int device);
 
 #endif /* MEMSPAN_CORE_OMP_VENDOR_H */

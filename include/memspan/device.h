@@ -180,24 +180,25 @@ MEMSPAN_API const char *memspan_backend_name(int index);
 MEMSPAN_API memspan_status_t memspan_backend_describe(int index, memspan_backend_info_t *info_p);
 
 /** What sort of memory a NUMA node is. */
-typedef enum memspan_node_kind {
-    MEMSPAN_NODE_DRAM = 0,
-    MEMSPAN_NODE_HBM,
-    MEMSPAN_NODE_PMEM,
-    MEMSPAN_NODE_CXL,
-    MEMSPAN_NODE_GPU,  /**< a device's memory shown as a node: never part of default host memory */
-    MEMSPAN_NODE_OTHER /**< memory without processors of unknown make */
-} memspan_node_kind_t;
+typedef enum memspan_numa_node_kind {
+    MEMSPAN_NUMA_NODE_DRAM = 0,
+    MEMSPAN_NUMA_NODE_HBM,
+    MEMSPAN_NUMA_NODE_PMEM,
+    MEMSPAN_NUMA_NODE_CXL,
+    MEMSPAN_NUMA_NODE_GPU, /**< a device's memory shown as a node: never part of default host memory
+                            */
+    MEMSPAN_NUMA_NODE_OTHER /**< memory without processors of unknown make */
+} memspan_numa_node_kind_t;
 
 /** "dram", "hbm", "pmem", "cxl", "gpu", "other". Static. */
-MEMSPAN_API const char *memspan_node_kind_name(memspan_node_kind_t kind);
+MEMSPAN_API const char *memspan_numa_node_kind_name(memspan_numa_node_kind_t kind);
 
-/** One NUMA node; written by memspan_node_describe(); set struct_size first. */
-typedef struct memspan_node_info {
-    size_t struct_size; /**< in: sizeof(memspan_node_info_t) */
+/** One NUMA node; written by memspan_numa_node_describe(); set struct_size first. */
+typedef struct memspan_numa_node_info {
+    size_t struct_size; /**< in: sizeof(memspan_numa_node_info_t) */
     int os_index;       /**< the operating system's number */
     int logical_index;  /**< hwloc's logical number */
-    memspan_node_kind_t kind;
+    memspan_numa_node_kind_t kind;
     uint64_t capacity_bytes;      /**< memory of the node */
     uint64_t free_bytes;          /**< free now */
     uint64_t bandwidth_mib_per_s; /**< from its best initiator; MEMSPAN_UNKNOWN if nobody tells */
@@ -210,13 +211,14 @@ typedef struct memspan_node_info {
     int capacity_rank;            /**< 0 = largest */
     char owner[32];               /**< PCI address of the device that owns it, or "" */
     char note[256];               /**< why no more is known of the machine, or "" */
-} memspan_node_info_t;
+} memspan_numa_node_info_t;
 
 /** Number of NUMA nodes with memory. Reads the topology on first use. */
-MEMSPAN_API int memspan_node_count(void);
+MEMSPAN_API int memspan_numa_node_count(void);
 
-/** Describe node @p index (0 .. memspan_node_count() - 1). */
-MEMSPAN_API memspan_status_t memspan_node_describe(int index, memspan_node_info_t *info_p);
+/** Describe node @p index (0 .. memspan_numa_node_count() - 1). */
+MEMSPAN_API memspan_status_t memspan_numa_node_describe(int index,
+                                                        memspan_numa_node_info_t *info_p);
 
 MEMSPAN_END_DECLS
 #endif /* MEMSPAN_DEVICE_H */

@@ -3,131 +3,128 @@
 
 #include "shmem/api/collective.h"
 #include "shmem/api/routine.h"
-#include "shmem/order.h"
+#include "shmem/transport/order.h"
 
 /* What each of them begins and ends with, in an order of its own: three numbers and the pSync. */
-#define OPEN(set)                                                                                  \
-    memspan_active_set_open(MEMSPAN_CALL, &(set), PE_start, logPE_stride, PE_size, pSync)
+#define OPEN(set)  msp_active_set_open(MSP_CALL, &(set), PE_start, logPE_stride, PE_size, pSync)
 #define ACTIVE_SET int PE_start, int logPE_stride, int PE_size, long *pSync
 
-MEMSPAN_ROUTINE(void, shmem_barrier, ACTIVE_SET)
+MSP_ROUTINE(void, shmem_barrier, ACTIVE_SET)
 {
-    struct memspan_active_set set;
+    struct msp_active_set set;
 
     OPEN(set);
-    memspan_quiet(memspan_context_default());
-    memspan_collective_sync(&set.team);
-    memspan_active_set_close(&set);
+    msp_quiet(msp_context_default());
+    msp_collective_sync(&set.team);
+    msp_active_set_close(&set);
 }
 
-MEMSPAN_ROUTINE(void, shmem_sync, ACTIVE_SET)
+MSP_ROUTINE(void, shmem_sync, ACTIVE_SET)
 {
-    struct memspan_active_set set;
+    struct msp_active_set set;
 
     OPEN(set);
-    memspan_collective_sync(&set.team);
-    memspan_active_set_close(&set);
+    msp_collective_sync(&set.team);
+    msp_active_set_close(&set);
 }
 
 /* They give no status: what cannot be done is fatal. */
-static void leave(const char *call, struct memspan_active_set *set, int status)
+static void leave(const char *call, struct msp_active_set *set, int status)
 {
     if (status != 0) {
-        memspan_fatal_error(call);
+        msp_fatal_error(call);
     }
-    memspan_active_set_close(set);
+    msp_active_set_close(set);
 }
 
-static void check(const char *call, struct memspan_active_set *set, const void *dest,
-                  size_t dest_bytes, const void *source, size_t source_bytes)
+static void check(const char *call, struct msp_active_set *set, const void *dest, size_t dest_bytes,
+                  const void *source, size_t source_bytes)
 {
-    if (MEMSPAN_UNLIKELY(memspan_job.checks)) {
-        memspan_check_parts(call, &set->team, dest, dest_bytes, source, source_bytes, true);
+    if (MSP_UNLIKELY(msp_job.checks)) {
+        msp_check_parts(call, &set->team, dest, dest_bytes, source, source_bytes, true);
     }
 }
 
 /* ---- data movement ---- */
 
 /* Into every dest but the root's. */
-static int broadcast(const char *call, struct memspan_active_set *set, void *dest,
-                     const void *source, size_t count, size_t element_bytes, int root)
+static int broadcast(const char *call, struct msp_active_set *set, void *dest, const void *source,
+                     size_t count, size_t element_bytes, int root)
 {
-    size_t size_bytes = memspan_part_bytes(call, &set->team, count, element_bytes);
+    size_t size_bytes = msp_part_bytes(call, &set->team, count, element_bytes);
 
     if ((unsigned)root >= (unsigned)set->team.size) {
-        memspan_fatal("%s: PE_root %d is not in the active set: its PEs are 0 to %d", call, root,
-                      set->team.size - 1);
+        msp_fatal("%s: PE_root %d is not in the active set: its PEs are 0 to %d", call, root,
+                  set->team.size - 1);
     }
     check(call, set, dest, size_bytes, source, size_bytes);
-    return memspan_collective_broadcast(&set->team, dest, source, size_bytes, root);
+    return msp_collective_broadcast(&set->team, dest, source, size_bytes, root);
 }
 
-static int collect(const char *call, struct memspan_active_set *set, void *dest, const void *source,
+static int collect(const char *call, struct msp_active_set *set, void *dest, const void *source,
                    size_t count, size_t element_bytes)
 {
-    size_t size_bytes = memspan_part_bytes(call, &set->team, count, element_bytes);
+    size_t size_bytes = msp_part_bytes(call, &set->team, count, element_bytes);
 
-    return memspan_collective_collect(&set->team, dest, source, size_bytes);
+    return msp_collective_collect(&set->team, dest, source, size_bytes);
 }
 
-static int fcollect(const char *call, struct memspan_active_set *set, void *dest,
-                    const void *source, size_t count, size_t element_bytes)
+static int fcollect(const char *call, struct msp_active_set *set, void *dest, const void *source,
+                    size_t count, size_t element_bytes)
 {
-    size_t size_bytes = memspan_part_bytes(call, &set->team, count, element_bytes);
+    size_t size_bytes = msp_part_bytes(call, &set->team, count, element_bytes);
 
     check(call, set, dest, size_bytes * (size_t)set->team.size, source, size_bytes);
-    return memspan_collective_fcollect(&set->team, dest, source, size_bytes);
+    return msp_collective_fcollect(&set->team, dest, source, size_bytes);
 }
 
-static int alltoall(const char *call, struct memspan_active_set *set, void *dest,
-                    const void *source, size_t count, size_t element_bytes)
+static int alltoall(const char *call, struct msp_active_set *set, void *dest, const void *source,
+                    size_t count, size_t element_bytes)
 {
-    size_t size_bytes = memspan_part_bytes(call, &set->team, count, element_bytes);
+    size_t size_bytes = msp_part_bytes(call, &set->team, count, element_bytes);
     size_t all_bytes  = size_bytes * (size_t)set->team.size;
 
     check(call, set, dest, all_bytes, source, all_bytes);
-    return memspan_collective_alltoall(&set->team, dest, source, size_bytes);
+    return msp_collective_alltoall(&set->team, dest, source, size_bytes);
 }
 
-static int alltoalls(const char *call, struct memspan_active_set *set, void *dest,
-                     const void *source, ptrdiff_t dst, ptrdiff_t sst, size_t count,
-                     size_t element_bytes)
+static int alltoalls(const char *call, struct msp_active_set *set, void *dest, const void *source,
+                     ptrdiff_t dst, ptrdiff_t sst, size_t count, size_t element_bytes)
 {
-    (void)memspan_part_bytes(call, &set->team, count, element_bytes);
+    (void)msp_part_bytes(call, &set->team, count, element_bytes);
     if ((dst < 1) || (sst < 1)) {
-        memspan_fatal("%s: strides are at least 1; dst is %td, sst %td", call, dst, sst);
+        msp_fatal("%s: strides are at least 1; dst is %td, sst %td", call, dst, sst);
     }
-    return memspan_collective_alltoalls(&set->team, dest, source, dst, sst, element_bytes, count);
+    return msp_collective_alltoalls(&set->team, dest, source, dst, sst, element_bytes, count);
 }
 
 #define BROADCAST(BITS, OP)                                                                        \
-    MEMSPAN_ROUTINE(void, shmem_broadcast##BITS, void *dest, const void *source, size_t nelems,    \
-                    int PE_root, ACTIVE_SET)                                                       \
+    MSP_ROUTINE(void, shmem_broadcast##BITS, void *dest, const void *source, size_t nelems,        \
+                int PE_root, ACTIVE_SET)                                                           \
     {                                                                                              \
-        struct memspan_active_set set;                                                             \
+        struct msp_active_set set;                                                                 \
                                                                                                    \
         OPEN(set);                                                                                 \
-        leave(MEMSPAN_CALL, &set,                                                                  \
-              broadcast(MEMSPAN_CALL, &set, dest, source, nelems, (BITS) / 8, PE_root));           \
+        leave(MSP_CALL, &set,                                                                      \
+              broadcast(MSP_CALL, &set, dest, source, nelems, (BITS) / 8, PE_root));               \
     }
 #define COLLECTIVE(BITS, OP)                                                                       \
-    MEMSPAN_ROUTINE(void, shmem_##OP##BITS, void *dest, const void *source, size_t nelems,         \
-                    ACTIVE_SET)                                                                    \
+    MSP_ROUTINE(void, shmem_##OP##BITS, void *dest, const void *source, size_t nelems, ACTIVE_SET) \
     {                                                                                              \
-        struct memspan_active_set set;                                                             \
+        struct msp_active_set set;                                                                 \
                                                                                                    \
         OPEN(set);                                                                                 \
-        leave(MEMSPAN_CALL, &set, OP(MEMSPAN_CALL, &set, dest, source, nelems, (BITS) / 8));       \
+        leave(MSP_CALL, &set, OP(MSP_CALL, &set, dest, source, nelems, (BITS) / 8));               \
     }
 #define ALLTOALLS(BITS, OP)                                                                        \
-    MEMSPAN_ROUTINE(void, shmem_alltoalls##BITS, void *dest, const void *source, ptrdiff_t dst,    \
-                    ptrdiff_t sst, size_t nelems, ACTIVE_SET)                                      \
+    MSP_ROUTINE(void, shmem_alltoalls##BITS, void *dest, const void *source, ptrdiff_t dst,        \
+                ptrdiff_t sst, size_t nelems, ACTIVE_SET)                                          \
     {                                                                                              \
-        struct memspan_active_set set;                                                             \
+        struct msp_active_set set;                                                                 \
                                                                                                    \
         OPEN(set);                                                                                 \
-        leave(MEMSPAN_CALL, &set,                                                                  \
-              alltoalls(MEMSPAN_CALL, &set, dest, source, dst, sst, nelems, (BITS) / 8));          \
+        leave(MSP_CALL, &set,                                                                      \
+              alltoalls(MSP_CALL, &set, dest, source, dst, sst, nelems, (BITS) / 8));              \
     }
 MEMSPAN_SHMEM_ACTIVE_SIZES(BROADCAST, )
 MEMSPAN_SHMEM_ACTIVE_SIZES(COLLECTIVE, collect)
@@ -137,32 +134,31 @@ MEMSPAN_SHMEM_ACTIVE_SIZES(ALLTOALLS, )
 
 /* ---- reductions: no room of the program's is needed for them ---- */
 
-static void reduce(const char *call, struct memspan_active_set *set,
-                   enum memspan_reduction operation, enum memspan_number number, void *dest,
-                   const void *source, int count, size_t element_bytes)
+static void reduce(const char *call, struct msp_active_set *set, enum msp_reduction operation,
+                   enum msp_number number, void *dest, const void *source, int count,
+                   size_t element_bytes)
 {
     size_t size_bytes;
 
     if (count < 0) {
-        memspan_fatal("%s: nreduce %d is negative", call, count);
+        msp_fatal("%s: nreduce %d is negative", call, count);
     }
-    size_bytes = memspan_part_bytes(call, &set->team, (size_t)count, element_bytes);
+    size_bytes = msp_part_bytes(call, &set->team, (size_t)count, element_bytes);
     check(call, set, dest, size_bytes, source, size_bytes);
     leave(call, set,
-          memspan_collective_reduce(&set->team, operation, number, dest, source, (size_t)count));
+          msp_collective_reduce(&set->team, operation, number, dest, source, (size_t)count));
 }
 
 #define TO_ALL(NAME, TYPE, OP)                                                                     \
-    MEMSPAN_ROUTINE(void, shmem_##NAME##_##OP##_to_all, TYPE *dest, const TYPE *source,            \
-                    int nreduce, int PE_start, int logPE_stride, int PE_size, TYPE *pWrk,          \
-                    long *pSync)                                                                   \
+    MSP_ROUTINE(void, shmem_##NAME##_##OP##_to_all, TYPE *dest, const TYPE *source, int nreduce,   \
+                int PE_start, int logPE_stride, int PE_size, TYPE *pWrk, long *pSync)              \
     {                                                                                              \
-        struct memspan_active_set set;                                                             \
+        struct msp_active_set set;                                                                 \
                                                                                                    \
         (void)pWrk;                                                                                \
         OPEN(set);                                                                                 \
-        reduce(MEMSPAN_CALL, &set, MEMSPAN_REDUCTION_##OP, MEMSPAN_NUMBER_OF(TYPE), dest, source,  \
-               nreduce, sizeof(TYPE));                                                             \
+        reduce(MSP_CALL, &set, MSP_REDUCTION_##OP, MSP_NUMBER_OF(TYPE), dest, source, nreduce,     \
+               sizeof(TYPE));                                                                      \
     }
 MEMSPAN_SHMEM_ACTIVE_BITS_TYPES(TO_ALL, and)
 MEMSPAN_SHMEM_ACTIVE_BITS_TYPES(TO_ALL, or)

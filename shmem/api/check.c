@@ -4,40 +4,39 @@
 #include "shmem/api/check.h"
 #include "shmem/collective/collective.h"
 #include "shmem/context.h"
-#include "shmem/rma.h"
+#include "shmem/transport/rma.h"
 #include <shmem/types.h>
 
 static void check_pe(const char *call, int pe)
 {
-    memspan_job_require(call);
-    if ((unsigned)pe >= (unsigned)memspan_job.pe_count) {
-        memspan_fatal("%s: pe %d does not exist: PEs are 0 to %d", call, pe,
-                      memspan_job.pe_count - 1);
+    msp_job_require(call);
+    if ((unsigned)pe >= (unsigned)msp_job.pe_count) {
+        msp_fatal("%s: pe %d does not exist: PEs are 0 to %d", call, pe, msp_job.pe_count - 1);
     }
 }
 
-void memspan_check_context(const char *call, const void *handle, int pe)
+void msp_check_context(const char *call, const void *handle, int pe)
 {
-    const struct memspan_context *context = memspan_context_live(handle);
+    const struct msp_context *context = msp_context_live(handle);
 
-    memspan_job_require(call);
+    msp_job_require(call);
     if (handle == SHMEM_CTX_INVALID) {
-        memspan_fatal("%s: ctx is SHMEM_CTX_INVALID", call);
+        msp_fatal("%s: ctx is SHMEM_CTX_INVALID", call);
     }
     if (context == NULL) {
-        memspan_fatal("%s: ctx %p is no context, or was destroyed", call, handle);
+        msp_fatal("%s: ctx %p is no context, or was destroyed", call, handle);
     }
     if ((unsigned)pe >= (unsigned)context->size) {
-        memspan_fatal("%s: pe %d is not in the context's team: its PEs are 0 to %d", call, pe,
-                      context->size - 1);
+        msp_fatal("%s: pe %d is not in the context's team: its PEs are 0 to %d", call, pe,
+                  context->size - 1);
     }
 }
 
-void memspan_refuse_context(const char *call, const void *handle, int pe)
+void msp_refuse_context(const char *call, const void *handle, int pe)
 {
-    memspan_check_context(call, handle, pe);
+    msp_check_context(call, handle, pe);
     /* A handle of before, whose place is another context's now. */
-    memspan_fatal("%s: pe %d: ctx %p is no context, or was destroyed", call, pe, handle);
+    msp_fatal("%s: pe %d: ctx %p is no context, or was destroyed", call, pe, handle);
 }
 
 static void check_alignment(const char *call, const char *argument, const void *address,
@@ -47,15 +46,15 @@ static void check_alignment(const char *call, const char *argument, const void *
     size_t align_bytes = (element_bytes > 8) ? 8 : element_bytes;
 
     if ((uintptr_t)address % align_bytes != 0) {
-        memspan_fatal("%s: %s %p is not on a boundary of %zu bytes", call, argument, address,
-                      align_bytes);
+        msp_fatal("%s: %s %p is not on a boundary of %zu bytes", call, argument, address,
+                  align_bytes);
     }
 }
 
 static void check_local(const char *call, const char *argument, const void *address)
 {
     if (address == NULL) {
-        memspan_fatal("%s: %s is NULL", call, argument);
+        msp_fatal("%s: %s is NULL", call, argument);
     }
 }
 
@@ -66,16 +65,15 @@ static void check_overlap(const char *call, const void *dest, const void *source
     uintptr_t to   = (uintptr_t)dest;
     uintptr_t from = (uintptr_t)source;
 
-    if ((pe == memspan_job.pe) && (to != from) &&
-        (to - from < size_bytes || from - to < size_bytes)) {
-        memspan_fatal("%s: dest %p and source %p overlap: they are less than %zu bytes apart, on "
-                      "PE %d itself",
-                      call, dest, source, size_bytes, pe);
+    if ((pe == msp_job.pe) && (to != from) && (to - from < size_bytes || from - to < size_bytes)) {
+        msp_fatal("%s: dest %p and source %p overlap: they are less than %zu bytes apart, on "
+                  "PE %d itself",
+                  call, dest, source, size_bytes, pe);
     }
 }
 
-void memspan_check_put(const char *call, const void *dest, const void *source, size_t size_bytes,
-                       size_t element_bytes, int pe)
+void msp_check_put(const char *call, const void *dest, const void *source, size_t size_bytes,
+                   size_t element_bytes, int pe)
 {
     check_pe(call, pe);
     if (size_bytes == 0) {
@@ -83,12 +81,12 @@ void memspan_check_put(const char *call, const void *dest, const void *source, s
     }
     check_local(call, "source", source);
     check_alignment(call, "dest", dest, element_bytes);
-    memspan_rma_require(call, dest, size_bytes, pe);
+    msp_rma_require(call, dest, size_bytes, pe);
     check_overlap(call, dest, source, size_bytes, pe);
 }
 
-void memspan_check_get(const char *call, const void *dest, const void *source, size_t size_bytes,
-                       size_t element_bytes, int pe)
+void msp_check_get(const char *call, const void *dest, const void *source, size_t size_bytes,
+                   size_t element_bytes, int pe)
 {
     check_pe(call, pe);
     if (size_bytes == 0) {
@@ -96,85 +94,82 @@ void memspan_check_get(const char *call, const void *dest, const void *source, s
     }
     check_local(call, "dest", dest);
     check_alignment(call, "source", source, element_bytes);
-    memspan_rma_require(call, source, size_bytes, pe);
+    msp_rma_require(call, source, size_bytes, pe);
     check_overlap(call, dest, source, size_bytes, pe);
 }
 
-void memspan_check_strided(const char *call, const void *symmetric, ptrdiff_t dest_stride,
-                           ptrdiff_t source_stride, size_t block_count, size_t element_bytes,
-                           int pe)
+void msp_check_strided(const char *call, const void *symmetric, ptrdiff_t dest_stride,
+                       ptrdiff_t source_stride, size_t block_count, size_t element_bytes, int pe)
 {
     check_pe(call, pe);
     if ((dest_stride < 1) || ((size_t)dest_stride < block_count)) {
-        memspan_fatal("%s: dst %td is less than %zu, the elements of a block", call, dest_stride,
-                      block_count);
+        msp_fatal("%s: dst %td is less than %zu, the elements of a block", call, dest_stride,
+                  block_count);
     }
     if ((source_stride < 1) || ((size_t)source_stride < block_count)) {
-        memspan_fatal("%s: sst %td is less than %zu, the elements of a block", call, source_stride,
-                      block_count);
+        msp_fatal("%s: sst %td is less than %zu, the elements of a block", call, source_stride,
+                  block_count);
     }
     check_alignment(call, "the symmetric address", symmetric, element_bytes);
 }
 
-void memspan_check_word(const char *call, const char *argument, const void *address,
-                        size_t size_bytes, int pe)
+void msp_check_word(const char *call, const char *argument, const void *address, size_t size_bytes,
+                    int pe)
 {
     check_pe(call, pe);
     check_local(call, argument, address);
     check_alignment(call, argument, address, size_bytes);
-    memspan_rma_require(call, address, size_bytes, pe);
+    msp_rma_require(call, address, size_bytes, pe);
 }
 
-void memspan_check_symmetric(const char *call, const char *argument, const void *address,
-                             size_t size_bytes)
+void msp_check_symmetric(const char *call, const char *argument, const void *address,
+                         size_t size_bytes)
 {
     if (size_bytes != 0) {
         check_local(call, argument, address);
-        memspan_rma_require(call, address, size_bytes, memspan_job.pe);
+        msp_rma_require(call, address, size_bytes, msp_job.pe);
     }
 }
 
-void memspan_check_agreement(const char *call, struct memspan_team *team, const char *argument,
-                             uint64_t value)
+void msp_check_agreement(const char *call, struct msp_team *team, const char *argument,
+                         uint64_t value)
 {
-    memspan_collective_check(call, team, argument, value);
+    msp_collective_check(call, team, argument, value);
 }
 
-struct memspan_team *memspan_require_team(const char *call, const char *argument,
-                                          const void *handle)
+struct msp_team *msp_require_team(const char *call, const char *argument, const void *handle)
 {
-    struct memspan_team *team = memspan_team_of(handle);
+    struct msp_team *team = msp_team_of(handle);
 
-    if (MEMSPAN_LIKELY((team != NULL) && (team->pe >= 0))) {
+    if (MSP_LIKELY((team != NULL) && (team->pe >= 0))) {
         team->call = call;
         return team;
     }
-    memspan_job_require(call);
+    msp_job_require(call);
     if (handle == SHMEM_TEAM_INVALID) {
-        memspan_fatal("%s: %s is SHMEM_TEAM_INVALID: only members of a team call its collectives",
-                      call, argument);
+        msp_fatal("%s: %s is SHMEM_TEAM_INVALID: only members of a team call its collectives", call,
+                  argument);
     }
-    memspan_fatal("%s: %s %p is no team of this PE's, or was destroyed", call, argument, handle);
+    msp_fatal("%s: %s %p is no team of this PE's, or was destroyed", call, argument, handle);
 }
 
-void memspan_require_pointer(const char *call, const char *argument, const void *pointer)
+void msp_require_pointer(const char *call, const char *argument, const void *pointer)
 {
     check_local(call, argument, pointer);
 }
 
-void memspan_require_result(const char *call, const char *argument, const void *pointer)
+void msp_require_result(const char *call, const char *argument, const void *pointer)
 {
-    memspan_job_require(call);
+    msp_job_require(call);
     check_local(call, argument, pointer);
 }
 
-void memspan_refuse_comparison(const char *call, int comparison)
+void msp_refuse_comparison(const char *call, int comparison)
 {
-    memspan_fatal("%s: cmp %d is none of SHMEM_CMP_EQ, NE, GT, GE, LT, LE", call, comparison);
+    msp_fatal("%s: cmp %d is none of SHMEM_CMP_EQ, NE, GT, GE, LT, LE", call, comparison);
 }
 
-void memspan_refuse_signal_operator(const char *call, int operator_)
+void msp_refuse_signal_operator(const char *call, int operator_)
 {
-    memspan_fatal("%s: sig_op %d is neither SHMEM_SIGNAL_SET nor SHMEM_SIGNAL_ADD", call,
-                  operator_);
+    msp_fatal("%s: sig_op %d is neither SHMEM_SIGNAL_SET nor SHMEM_SIGNAL_ADD", call, operator_);
 }

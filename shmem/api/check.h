@@ -8,49 +8,47 @@
 #include "shmem/team.h"
 
 /* The handle is a live context's, and it has that PE. */
-void memspan_check_context(const char *call, const void *handle, int pe) __attribute__((cold));
+void msp_check_context(const char *call, const void *handle, int pe) __attribute__((cold));
 
 /* Always: the context of that handle has no such PE. */
-_Noreturn void memspan_refuse_context(const char *call, const void *handle, int pe)
+_Noreturn void msp_refuse_context(const char *call, const void *handle, int pe)
     __attribute__((cold));
 
 /* A put and a get of whole bytes: both ends, PE (the world's number), alignment to @p element_bytes
  * (1: none), overlap. */
-void memspan_check_put(const char *call, const void *dest, const void *source, size_t size_bytes,
-                       size_t element_bytes, int pe) __attribute__((cold));
-void memspan_check_get(const char *call, const void *dest, const void *source, size_t size_bytes,
-                       size_t element_bytes, int pe) __attribute__((cold));
+void msp_check_put(const char *call, const void *dest, const void *source, size_t size_bytes,
+                   size_t element_bytes, int pe) __attribute__((cold));
+void msp_check_get(const char *call, const void *dest, const void *source, size_t size_bytes,
+                   size_t element_bytes, int pe) __attribute__((cold));
 
 /* Blocks: strides in elements, at least block_count; the symmetric end is on that PE. */
-void memspan_check_strided(const char *call, const void *symmetric, ptrdiff_t dest_stride,
-                           ptrdiff_t source_stride, size_t block_count, size_t element_bytes,
-                           int pe) __attribute__((cold));
+void msp_check_strided(const char *call, const void *symmetric, ptrdiff_t dest_stride,
+                       ptrdiff_t source_stride, size_t block_count, size_t element_bytes, int pe)
+    __attribute__((cold));
 
 /* A symmetric word of that PE, aligned. */
-void memspan_check_word(const char *call, const char *argument, const void *address,
-                        size_t size_bytes, int pe) __attribute__((cold));
+void msp_check_word(const char *call, const char *argument, const void *address, size_t size_bytes,
+                    int pe) __attribute__((cold));
 
 /* A symmetric array of this PE. */
-void memspan_check_symmetric(const char *call, const char *argument, const void *address,
-                             size_t size_bytes) __attribute__((cold));
+void msp_check_symmetric(const char *call, const char *argument, const void *address,
+                         size_t size_bytes) __attribute__((cold));
 
 /* All members of the team have given the same @p value (sizes, roots). */
-void memspan_check_agreement(const char *call, struct memspan_team *team, const char *argument,
-                             uint64_t value) __attribute__((cold));
+void msp_check_agreement(const char *call, struct msp_team *team, const char *argument,
+                         uint64_t value) __attribute__((cold));
 
 /* Always, in calls that are made seldom: there is somewhere to put the result. */
-void memspan_require_result(const char *call, const char *argument, const void *pointer);
+void msp_require_result(const char *call, const char *argument, const void *pointer);
 
 /* The same in calls that may come before shmem_init(). */
-void memspan_require_pointer(const char *call, const char *argument, const void *pointer);
+void msp_require_pointer(const char *call, const char *argument, const void *pointer);
 
 /* Always: the live team of a handle. */
-struct memspan_team *memspan_require_team(const char *call, const char *argument,
-                                          const void *handle);
+struct msp_team *msp_require_team(const char *call, const char *argument, const void *handle);
 
 /* Always: what a comparison or a signal operator that is none leads to. */
-_Noreturn void memspan_refuse_comparison(const char *call, int comparison) __attribute__((cold));
-_Noreturn void memspan_refuse_signal_operator(const char *call, int operator_)
-    __attribute__((cold));
+_Noreturn void msp_refuse_comparison(const char *call, int comparison) __attribute__((cold));
+_Noreturn void msp_refuse_signal_operator(const char *call, int operator_) __attribute__((cold));
 
 #endif /* MEMSPAN_SHMEM_API_CHECK_H */

@@ -11,16 +11,16 @@
 
 /* ---- arguments ---- */
 
-size_t memspan_part_bytes(const char *call, const struct memspan_team *team, size_t count,
-                          size_t element_bytes)
+size_t msp_part_bytes(const char *call, const struct msp_team *team, size_t count,
+                      size_t element_bytes)
 {
     size_t size_bytes;
     size_t all_bytes;
 
     if (__builtin_mul_overflow(count, element_bytes, &size_bytes) ||
         __builtin_mul_overflow(size_bytes, (size_t)team->size, &all_bytes)) {
-        memspan_fatal("%s: %zu elements of %zu bytes from %d PEs are more than there can be", call,
-                      count, element_bytes, team->size);
+        msp_fatal("%s: %zu elements of %zu bytes from %d PEs are more than there can be", call,
+                  count, element_bytes, team->size);
     }
     return size_bytes;
 }
@@ -30,40 +30,39 @@ static void check_disjoint(const char *call, const void *dest, size_t dest_bytes
 {
     if (((uintptr_t)dest - (uintptr_t)source < source_bytes) ||
         ((uintptr_t)source - (uintptr_t)dest < dest_bytes)) {
-        memspan_fatal("%s: dest %p (%zu bytes) and source %p (%zu bytes) overlap", call, dest,
-                      dest_bytes, source, source_bytes);
+        msp_fatal("%s: dest %p (%zu bytes) and source %p (%zu bytes) overlap", call, dest,
+                  dest_bytes, source, source_bytes);
     }
 }
 
-void memspan_check_parts(const char *call, struct memspan_team *team, const void *dest,
-                         size_t dest_bytes, const void *source, size_t source_bytes,
-                         bool may_be_same)
+void msp_check_parts(const char *call, struct msp_team *team, const void *dest, size_t dest_bytes,
+                     const void *source, size_t source_bytes, bool may_be_same)
 {
-    memspan_check_symmetric(call, "dest", dest, dest_bytes);
-    memspan_check_symmetric(call, "source", source, source_bytes);
+    msp_check_symmetric(call, "dest", dest, dest_bytes);
+    msp_check_symmetric(call, "source", source, source_bytes);
     if ((dest_bytes != 0) && (source_bytes != 0) && !(may_be_same && (dest == source))) {
         check_disjoint(call, dest, dest_bytes, source, source_bytes);
     }
-    memspan_check_agreement(call, team, "the number of bytes", source_bytes);
+    msp_check_agreement(call, team, "the number of bytes", source_bytes);
 }
 
 /* ---- arrival ---- */
 
-MEMSPAN_ROUTINE(void, shmem_barrier_all, void)
+MSP_ROUTINE(void, shmem_barrier_all, void)
 {
-    memspan_job_require(MEMSPAN_CALL);
-    memspan_collective_barrier(memspan_team_world());
+    msp_job_require(MSP_CALL);
+    msp_collective_barrier(msp_team_world());
 }
 
-MEMSPAN_ROUTINE(void, shmem_sync_all, void)
+MSP_ROUTINE(void, shmem_sync_all, void)
 {
-    memspan_job_require(MEMSPAN_CALL);
-    memspan_collective_sync(memspan_team_world());
+    msp_job_require(MSP_CALL);
+    msp_collective_sync(msp_team_world());
 }
 
-MEMSPAN_ROUTINE(int, shmem_team_sync, shmem_team_t team)
+MSP_ROUTINE(int, shmem_team_sync, shmem_team_t team)
 {
-    memspan_collective_sync(memspan_require_team(MEMSPAN_CALL, "team", team));
+    msp_collective_sync(msp_require_team(MSP_CALL, "team", team));
     return 0;
 }
 
@@ -72,31 +71,31 @@ MEMSPAN_ROUTINE(int, shmem_team_sync, shmem_team_t team)
 static int broadcast(const char *call, shmem_team_t handle, void *dest, const void *source,
                      size_t count, size_t element_bytes, int root)
 {
-    struct memspan_team *team = memspan_require_team(call, "team", handle);
-    size_t size_bytes         = memspan_part_bytes(call, team, count, element_bytes);
+    struct msp_team *team = msp_require_team(call, "team", handle);
+    size_t size_bytes     = msp_part_bytes(call, team, count, element_bytes);
 
     if ((unsigned)root >= (unsigned)team->size) {
-        memspan_fatal("%s: PE_root %d is not in the team: its PEs are 0 to %d", call, root,
-                      team->size - 1);
+        msp_fatal("%s: PE_root %d is not in the team: its PEs are 0 to %d", call, root,
+                  team->size - 1);
     }
-    if (MEMSPAN_UNLIKELY(memspan_job.checks)) {
-        memspan_check_parts(call, team, dest, size_bytes, source, size_bytes, true);
-        memspan_check_agreement(call, team, "PE_root", (uint64_t)root);
+    if (MSP_UNLIKELY(msp_job.checks)) {
+        msp_check_parts(call, team, dest, size_bytes, source, size_bytes, true);
+        msp_check_agreement(call, team, "PE_root", (uint64_t)root);
     }
-    return memspan_collective_broadcast(team, dest, source, size_bytes, root);
+    return msp_collective_broadcast(team, dest, source, size_bytes, root);
 }
 
 #define BROADCAST(NAME, TYPE, OP)                                                                  \
-    MEMSPAN_ROUTINE(int, shmem_##NAME##_broadcast, shmem_team_t team, TYPE *dest,                  \
-                    const TYPE *source, size_t nelems, int PE_root)                                \
+    MSP_ROUTINE(int, shmem_##NAME##_broadcast, shmem_team_t team, TYPE *dest, const TYPE *source,  \
+                size_t nelems, int PE_root)                                                        \
     {                                                                                              \
-        return broadcast(MEMSPAN_CALL, team, dest, source, nelems, sizeof(TYPE), PE_root);         \
+        return broadcast(MSP_CALL, team, dest, source, nelems, sizeof(TYPE), PE_root);             \
     }
 MEMSPAN_SHMEM_RMA_TYPES(BROADCAST, )
-MEMSPAN_ROUTINE(int, shmem_broadcastmem, shmem_team_t team, void *dest, const void *source,
-                size_t nelems, int PE_root)
+MSP_ROUTINE(int, shmem_broadcastmem, shmem_team_t team, void *dest, const void *source,
+            size_t nelems, int PE_root)
 {
-    return broadcast(MEMSPAN_CALL, team, dest, source, nelems, 1, PE_root);
+    return broadcast(MSP_CALL, team, dest, source, nelems, 1, PE_root);
 }
 
 /* ---- all to all ---- */
@@ -105,54 +104,54 @@ MEMSPAN_ROUTINE(int, shmem_broadcastmem, shmem_team_t team, void *dest, const vo
 static int collect(const char *call, shmem_team_t handle, void *dest, const void *source,
                    size_t count, size_t element_bytes)
 {
-    struct memspan_team *team = memspan_require_team(call, "team", handle);
-    size_t size_bytes         = memspan_part_bytes(call, team, count, element_bytes);
+    struct msp_team *team = msp_require_team(call, "team", handle);
+    size_t size_bytes     = msp_part_bytes(call, team, count, element_bytes);
 
-    if (MEMSPAN_UNLIKELY(memspan_job.checks)) {
-        memspan_check_symmetric(call, "dest", dest, size_bytes);
-        memspan_check_symmetric(call, "source", source, size_bytes);
+    if (MSP_UNLIKELY(msp_job.checks)) {
+        msp_check_symmetric(call, "dest", dest, size_bytes);
+        msp_check_symmetric(call, "source", source, size_bytes);
     }
-    return memspan_collective_collect(team, dest, source, size_bytes);
+    return msp_collective_collect(team, dest, source, size_bytes);
 }
 
 static int fcollect(const char *call, shmem_team_t handle, void *dest, const void *source,
                     size_t count, size_t element_bytes)
 {
-    struct memspan_team *team = memspan_require_team(call, "team", handle);
-    size_t size_bytes         = memspan_part_bytes(call, team, count, element_bytes);
+    struct msp_team *team = msp_require_team(call, "team", handle);
+    size_t size_bytes     = msp_part_bytes(call, team, count, element_bytes);
 
-    if (MEMSPAN_UNLIKELY(memspan_job.checks)) {
-        memspan_check_parts(call, team, dest, size_bytes * (size_t)team->size, source, size_bytes,
-                            false);
+    if (MSP_UNLIKELY(msp_job.checks)) {
+        msp_check_parts(call, team, dest, size_bytes * (size_t)team->size, source, size_bytes,
+                        false);
     }
-    return memspan_collective_fcollect(team, dest, source, size_bytes);
+    return msp_collective_fcollect(team, dest, source, size_bytes);
 }
 
 static int alltoall(const char *call, shmem_team_t handle, void *dest, const void *source,
                     size_t count, size_t element_bytes)
 {
-    struct memspan_team *team = memspan_require_team(call, "team", handle);
-    size_t size_bytes         = memspan_part_bytes(call, team, count, element_bytes);
+    struct msp_team *team = msp_require_team(call, "team", handle);
+    size_t size_bytes     = msp_part_bytes(call, team, count, element_bytes);
 
-    if (MEMSPAN_UNLIKELY(memspan_job.checks)) {
+    if (MSP_UNLIKELY(msp_job.checks)) {
         size_t all_bytes = size_bytes * (size_t)team->size;
 
-        memspan_check_parts(call, team, dest, all_bytes, source, all_bytes, false);
+        msp_check_parts(call, team, dest, all_bytes, source, all_bytes, false);
     }
-    return memspan_collective_alltoall(team, dest, source, size_bytes);
+    return msp_collective_alltoall(team, dest, source, size_bytes);
 }
 
 #define COLLECTIVE(NAME, TYPE, OP)                                                                 \
-    MEMSPAN_ROUTINE(int, shmem_##NAME##_##OP, shmem_team_t team, TYPE *dest, const TYPE *source,   \
-                    size_t nelems)                                                                 \
+    MSP_ROUTINE(int, shmem_##NAME##_##OP, shmem_team_t team, TYPE *dest, const TYPE *source,       \
+                size_t nelems)                                                                     \
     {                                                                                              \
-        return OP(MEMSPAN_CALL, team, dest, source, nelems, sizeof(TYPE));                         \
+        return OP(MSP_CALL, team, dest, source, nelems, sizeof(TYPE));                             \
     }
 #define COLLECTIVE_MEM(OP)                                                                         \
-    MEMSPAN_ROUTINE(int, shmem_##OP##mem, shmem_team_t team, void *dest, const void *source,       \
-                    size_t nelems)                                                                 \
+    MSP_ROUTINE(int, shmem_##OP##mem, shmem_team_t team, void *dest, const void *source,           \
+                size_t nelems)                                                                     \
     {                                                                                              \
-        return OP(MEMSPAN_CALL, team, dest, source, nelems, 1);                                    \
+        return OP(MSP_CALL, team, dest, source, nelems, 1);                                        \
     }
 MEMSPAN_SHMEM_RMA_TYPES(COLLECTIVE, collect)
 COLLECTIVE_MEM(collect)
@@ -164,29 +163,29 @@ COLLECTIVE_MEM(alltoall)
 static int alltoalls(const char *call, shmem_team_t handle, void *dest, const void *source,
                      ptrdiff_t dst, ptrdiff_t sst, size_t count, size_t element_bytes)
 {
-    struct memspan_team *team = memspan_require_team(call, "team", handle);
+    struct msp_team *team = msp_require_team(call, "team", handle);
 
-    (void)memspan_part_bytes(call, team, count, element_bytes);
+    (void)msp_part_bytes(call, team, count, element_bytes);
     if ((dst < 1) || (sst < 1)) {
-        memspan_fatal("%s: strides are at least 1; dst is %td, sst %td", call, dst, sst);
+        msp_fatal("%s: strides are at least 1; dst is %td, sst %td", call, dst, sst);
     }
-    if (MEMSPAN_UNLIKELY(memspan_job.checks)) {
-        memspan_check_symmetric(call, "dest", dest, count * element_bytes);
-        memspan_check_symmetric(call, "source", source, count * element_bytes);
-        memspan_check_agreement(call, team, "nelems", count);
+    if (MSP_UNLIKELY(msp_job.checks)) {
+        msp_check_symmetric(call, "dest", dest, count * element_bytes);
+        msp_check_symmetric(call, "source", source, count * element_bytes);
+        msp_check_agreement(call, team, "nelems", count);
     }
-    return memspan_collective_alltoalls(team, dest, source, dst, sst, element_bytes, count);
+    return msp_collective_alltoalls(team, dest, source, dst, sst, element_bytes, count);
 }
 
 #define ALLTOALLS(NAME, TYPE, OP)                                                                  \
-    MEMSPAN_ROUTINE(int, shmem_##NAME##_alltoalls, shmem_team_t team, TYPE *dest,                  \
-                    const TYPE *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems)               \
+    MSP_ROUTINE(int, shmem_##NAME##_alltoalls, shmem_team_t team, TYPE *dest, const TYPE *source,  \
+                ptrdiff_t dst, ptrdiff_t sst, size_t nelems)                                       \
     {                                                                                              \
-        return alltoalls(MEMSPAN_CALL, team, dest, source, dst, sst, nelems, sizeof(TYPE));        \
+        return alltoalls(MSP_CALL, team, dest, source, dst, sst, nelems, sizeof(TYPE));            \
     }
 MEMSPAN_SHMEM_RMA_TYPES(ALLTOALLS, )
-MEMSPAN_ROUTINE(int, shmem_alltoallsmem, shmem_team_t team, void *dest, const void *source,
-                ptrdiff_t dst, ptrdiff_t sst, size_t nelems)
+MSP_ROUTINE(int, shmem_alltoallsmem, shmem_team_t team, void *dest, const void *source,
+            ptrdiff_t dst, ptrdiff_t sst, size_t nelems)
 {
-    return alltoalls(MEMSPAN_CALL, team, dest, source, dst, sst, nelems, 1);
+    return alltoalls(MSP_CALL, team, dest, source, dst, sst, nelems, 1);
 }

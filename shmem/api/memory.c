@@ -3,52 +3,52 @@
 
 #include "shmem/memory.h"
 #include "shmem/api/routine.h"
-#include "shmem/partition.h"
+#include "shmem/partition/partition.h"
 
 static void *allocate(const char *call, size_t size_bytes, unsigned flags)
 {
-    return memspan_memory_alloc(call, MEMSPAN_PARTITION_DEFAULT, 0, size_bytes, flags);
+    return msp_memory_alloc(call, MSP_PARTITION_DEFAULT, 0, size_bytes, flags);
 }
 
 static void *allocate_aligned(const char *call, size_t align_bytes, size_t size_bytes)
 {
-    memspan_job_require(call);
-    if (!memspan_is_power_of_two(align_bytes)) {
+    msp_job_require(call);
+    if (!msp_is_power_of_two(align_bytes)) {
         memspan_error(MEMSPAN_ERR_INVALID, "%s: alignment %zu is no power of two", call,
                       align_bytes);
         return NULL;
     }
-    return memspan_memory_alloc(call, MEMSPAN_PARTITION_DEFAULT, align_bytes, size_bytes, 0);
+    return msp_memory_alloc(call, MSP_PARTITION_DEFAULT, align_bytes, size_bytes, 0);
 }
 
 static void *reallocate(const char *call, void *pointer, size_t size_bytes)
 {
-    return memspan_memory_realloc(call, MEMSPAN_PARTITION_DEFAULT, pointer, size_bytes, 0);
+    return msp_memory_realloc(call, MSP_PARTITION_DEFAULT, pointer, size_bytes, 0);
 }
 
-MEMSPAN_ROUTINE(void *, shmem_malloc, size_t size)
+MSP_ROUTINE(void *, shmem_malloc, size_t size)
 {
-    return allocate(MEMSPAN_CALL, size, 0);
+    return allocate(MSP_CALL, size, 0);
 }
 
-MEMSPAN_ROUTINE(void *, shmem_calloc, size_t count, size_t size)
+MSP_ROUTINE(void *, shmem_calloc, size_t count, size_t size)
 {
-    return allocate(MEMSPAN_CALL, memspan_bytes_of(count, size), MEMSPAN_MEMORY_ZEROED);
+    return allocate(MSP_CALL, msp_bytes_of(count, size), MSP_MEMORY_ZEROED);
 }
 
-MEMSPAN_ROUTINE(void *, shmem_align, size_t alignment, size_t size)
+MSP_ROUTINE(void *, shmem_align, size_t alignment, size_t size)
 {
-    return allocate_aligned(MEMSPAN_CALL, alignment, size);
+    return allocate_aligned(MSP_CALL, alignment, size);
 }
 
-MEMSPAN_ROUTINE(void *, shmem_realloc, void *ptr, size_t size)
+MSP_ROUTINE(void *, shmem_realloc, void *ptr, size_t size)
 {
-    return reallocate(MEMSPAN_CALL, ptr, size);
+    return reallocate(MSP_CALL, ptr, size);
 }
 
-MEMSPAN_ROUTINE(void, shmem_free, void *ptr)
+MSP_ROUTINE(void, shmem_free, void *ptr)
 {
-    memspan_memory_free(MEMSPAN_CALL, ptr, 0);
+    msp_memory_free(MSP_CALL, ptr, 0);
 }
 
 /* ---- with hints ---- */
@@ -65,51 +65,51 @@ static bool suits(const shmemx_partition_info_t *info, long hints)
  * what is allocated from them are the same. */
 static int partition_for(long hints, size_t size_bytes)
 {
-    int ids[MEMSPAN_PARTITION_MAX];
+    int ids[MSP_PARTITION_MAX];
     int count;
     int i;
 
     if ((hints & (SHMEMX_MALLOC_DEVICE | SHMEMX_MALLOC_HIGH_BW)) == 0) {
-        return MEMSPAN_PARTITION_DEFAULT;
+        return MSP_PARTITION_DEFAULT;
     }
-    count = memspan_partition_ids(ids, MEMSPAN_PARTITION_MAX);
+    count = msp_partition_ids(ids, MSP_PARTITION_MAX);
     for (i = 0; i < count; i++) {
         shmemx_partition_info_t info = {.struct_size = sizeof info};
 
-        if ((memspan_partition_describe(ids[i], &info) == MEMSPAN_OK) && suits(&info, hints) &&
+        if ((msp_partition_describe(ids[i], &info) == MEMSPAN_OK) && suits(&info, hints) &&
             (info.team == SHMEM_TEAM_WORLD) && (info.largest_bytes >= size_bytes)) {
             return ids[i];
         }
     }
-    return MEMSPAN_PARTITION_DEFAULT;
+    return MSP_PARTITION_DEFAULT;
 }
 
-MEMSPAN_ROUTINE(void *, shmem_malloc_with_hints, size_t size, long hints)
+MSP_ROUTINE(void *, shmem_malloc_with_hints, size_t size, long hints)
 {
-    unsigned flags = ((hints & SHMEMX_MALLOC_NO_BARRIER) != 0) ? MEMSPAN_MEMORY_NO_BARRIER : 0;
+    unsigned flags = ((hints & SHMEMX_MALLOC_NO_BARRIER) != 0) ? MSP_MEMORY_NO_BARRIER : 0;
 
-    memspan_job_require(MEMSPAN_CALL);
-    return memspan_memory_alloc(MEMSPAN_CALL, partition_for(hints, size), 0, size, flags);
+    msp_job_require(MSP_CALL);
+    return msp_memory_alloc(MSP_CALL, partition_for(hints, size), 0, size, flags);
 }
 
 /* ---- by the names before 1.2 ---- */
 
-MEMSPAN_ROUTINE(void *, shmalloc, size_t size)
+MSP_ROUTINE(void *, shmalloc, size_t size)
 {
-    return allocate(MEMSPAN_CALL, size, 0);
+    return allocate(MSP_CALL, size, 0);
 }
 
-MEMSPAN_ROUTINE(void *, shmemalign, size_t alignment, size_t size)
+MSP_ROUTINE(void *, shmemalign, size_t alignment, size_t size)
 {
-    return allocate_aligned(MEMSPAN_CALL, alignment, size);
+    return allocate_aligned(MSP_CALL, alignment, size);
 }
 
-MEMSPAN_ROUTINE(void *, shrealloc, void *ptr, size_t size)
+MSP_ROUTINE(void *, shrealloc, void *ptr, size_t size)
 {
-    return reallocate(MEMSPAN_CALL, ptr, size);
+    return reallocate(MSP_CALL, ptr, size);
 }
 
-MEMSPAN_ROUTINE(void, shfree, void *ptr)
+MSP_ROUTINE(void, shfree, void *ptr)
 {
-    memspan_memory_free(MEMSPAN_CALL, ptr, 0);
+    msp_memory_free(MSP_CALL, ptr, 0);
 }

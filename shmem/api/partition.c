@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* partition.c: partitions by all the names that they have been given, and what they are. */
 
-#include "shmem/partition.h"
+#include "shmem/partition/partition.h"
 #include "shmem/memory.h"
-#include "shmem/space.h"
+#include "shmem/partition/space.h"
 #include <string.h>
 
 /* The papers' spellings, which the standard's names space does not allow shmemx.h to declare. */
@@ -14,23 +14,23 @@ MEMSPAN_API void shmem_partition_free(void *ptr);
 /* Callers' numbers: those with a meaning of ours name no partition. */
 static int checked(int id)
 {
-    return (id < 0) ? MEMSPAN_PARTITION_NONE : id;
+    return (id < 0) ? MSP_PARTITION_NONE : id;
 }
 
 static void *allocate(const char *call, int id, size_t size_bytes, unsigned flags)
 {
-    return memspan_memory_alloc(call, checked(id), 0, size_bytes, flags);
+    return msp_memory_alloc(call, checked(id), 0, size_bytes, flags);
 }
 
 static void *allocate_aligned(const char *call, int id, size_t align_bytes, size_t size_bytes)
 {
-    memspan_job_require(call);
-    if (!memspan_is_power_of_two(align_bytes)) {
+    msp_job_require(call);
+    if (!msp_is_power_of_two(align_bytes)) {
         memspan_error(MEMSPAN_ERR_INVALID, "%s: alignment %zu is no power of two", call,
                       align_bytes);
         return NULL;
     }
-    return memspan_memory_alloc(call, checked(id), align_bytes, size_bytes, 0);
+    return msp_memory_alloc(call, checked(id), align_bytes, size_bytes, 0);
 }
 
 static void *allocate_zeroed(const char *call, int id, size_t count, size_t size_bytes)
@@ -40,28 +40,28 @@ static void *allocate_zeroed(const char *call, int id, size_t count, size_t size
     if (__builtin_mul_overflow(count, size_bytes, &all_bytes)) {
         all_bytes = SIZE_MAX;
     }
-    return memspan_memory_alloc(call, checked(id), 0, all_bytes, MEMSPAN_MEMORY_ZEROED);
+    return msp_memory_alloc(call, checked(id), 0, all_bytes, MSP_MEMORY_ZEROED);
 }
 
 /* A block stays where it is; only the checked mode minds who thought otherwise. */
 static void check_owner(const char *call, int id, const void *pointer)
 {
-    const struct memspan_partition *partition;
+    const struct msp_partition *partition;
 
-    memspan_job_require(call);
-    if (!memspan_job.checks || (pointer == NULL)) {
+    msp_job_require(call);
+    if (!msp_job.checks || (pointer == NULL)) {
         return;
     }
-    partition = memspan_partition_of(pointer);
+    partition = msp_partition_of(pointer);
     if ((partition != NULL) && (partition->id != id)) {
-        memspan_fatal("%s: %p is of partition %d, not %d", call, pointer, partition->id, id);
+        msp_fatal("%s: %p is of partition %d, not %d", call, pointer, partition->id, id);
     }
 }
 
 static void *reallocate(const char *call, int id, void *pointer, size_t size_bytes)
 {
     check_owner(call, id, pointer);
-    return memspan_memory_realloc(call, checked(id), pointer, size_bytes, 0);
+    return msp_memory_realloc(call, checked(id), pointer, size_bytes, 0);
 }
 
 /* ---- by number ---- */
@@ -73,7 +73,7 @@ void *shmemx_partition_malloc(size_t size, int id)
 
 void *shmemx_partition_malloc_nosync(size_t size, int id)
 {
-    return allocate(__func__, id, size, MEMSPAN_MEMORY_NO_BARRIER);
+    return allocate(__func__, id, size, MSP_MEMORY_NO_BARRIER);
 }
 
 void *shmemx_partition_calloc(size_t count, size_t size, int id)
@@ -88,12 +88,12 @@ void *shmemx_partition_align(size_t alignment, size_t size, int id)
 
 void *shmemx_partition_realloc(void *ptr, size_t size, int id)
 {
-    return memspan_memory_realloc(__func__, checked(id), ptr, size, 0);
+    return msp_memory_realloc(__func__, checked(id), ptr, size, 0);
 }
 
 void shmemx_partition_free(void *ptr)
 {
-    memspan_memory_free(__func__, ptr, 0);
+    msp_memory_free(__func__, ptr, 0);
 }
 
 void *shmem_partition_malloc(size_t size, int id)
@@ -108,7 +108,7 @@ void *shmem_partition_align(size_t alignment, size_t size, int id)
 
 void shmem_partition_free(void *ptr)
 {
-    memspan_memory_free(__func__, ptr, 0);
+    msp_memory_free(__func__, ptr, 0);
 }
 
 void *shmemx_kind_malloc(size_t size, int id)
@@ -146,7 +146,7 @@ void *shmemx_align_by_index(shmemx_heap_index_t index, size_t alignment, size_t 
 void shmemx_free_by_index(shmemx_heap_index_t index, void *ptr)
 {
     check_owner(__func__, index, ptr);
-    memspan_memory_free(__func__, ptr, 0);
+    msp_memory_free(__func__, ptr, 0);
 }
 
 void *shmemx_malloc_by_name(const char *name, size_t size)
@@ -172,37 +172,37 @@ void *shmemx_align_by_name(const char *name, size_t alignment, size_t size)
 void shmemx_free_by_name(const char *name, void *ptr)
 {
     check_owner(__func__, shmemx_name_to_index(name), ptr);
-    memspan_memory_free(__func__, ptr, 0);
+    msp_memory_free(__func__, ptr, 0);
 }
 
 shmemx_heap_index_t shmemx_name_to_index(const char *name)
 {
-    memspan_job_require(__func__);
+    msp_job_require(__func__);
     if (name == NULL) {
         memspan_error(MEMSPAN_ERR_INVALID, "%s: name is NULL", __func__);
-        return MEMSPAN_PARTITION_NONE;
+        return MSP_PARTITION_NONE;
     }
-    return memspan_partition_by_name(name);
+    return msp_partition_by_name(name);
 }
 
 const char *shmemx_index_to_name(shmemx_heap_index_t index)
 {
-    memspan_job_require(__func__);
-    return memspan_partition_name(checked(index));
+    msp_job_require(__func__);
+    return msp_partition_name(checked(index));
 }
 
 /* ---- questions ---- */
 
 int shmemx_partition_count(void)
 {
-    memspan_job_require(__func__);
-    return memspan_partition_ids(NULL, 0);
+    msp_job_require(__func__);
+    return msp_partition_ids(NULL, 0);
 }
 
 int shmemx_partition_ids(int *ids, int capacity)
 {
-    memspan_job_require(__func__);
-    return memspan_partition_ids(ids, (ids == NULL) ? 0 : capacity);
+    msp_job_require(__func__);
+    return msp_partition_ids(ids, (ids == NULL) ? 0 : capacity);
 }
 
 int shmemx_partition_info(int id, shmemx_partition_info_t *info)
@@ -211,12 +211,12 @@ int shmemx_partition_info(int id, shmemx_partition_info_t *info)
     size_t known_bytes;
     memspan_status_t status;
 
-    memspan_job_require(__func__);
+    msp_job_require(__func__);
     if ((info == NULL) || (info->struct_size < offsetof(shmemx_partition_info_t, kind_asked))) {
         return (int)memspan_error(MEMSPAN_ERR_INVALID,
                                   "%s: info is NULL or its struct_size is not set", __func__);
     }
-    status = memspan_partition_describe(checked(id), &all);
+    status = msp_partition_describe(checked(id), &all);
     if (status != MEMSPAN_OK) {
         return (int)status;
     }
@@ -237,7 +237,7 @@ int shmemx_partition_plan(int index, shmemx_partition_info_t *info)
         return (int)memspan_error(MEMSPAN_ERR_INVALID,
                                   "%s: info is NULL or its struct_size is not set", __func__);
     }
-    status = memspan_partition_foresee(index, &all);
+    status = msp_partition_foresee(index, &all);
     if (all.id != SHMEMX_PARTITION_NONE) {
         all.struct_size = info->struct_size;
         memcpy(info, &all, (info->struct_size < sizeof all) ? info->struct_size : sizeof all);
@@ -247,19 +247,19 @@ int shmemx_partition_plan(int index, shmemx_partition_info_t *info)
 
 int shmemx_partition_of(const void *address)
 {
-    const struct memspan_partition *partition;
-    const struct memspan_segment *data = &memspan_segments[MEMSPAN_SEGMENT_DATA];
+    const struct msp_partition *partition;
+    const struct msp_segment *data = &msp_segments[MSP_SEGMENT_DATA];
 
-    memspan_job_require(__func__);
+    msp_job_require(__func__);
     if ((uintptr_t)address - (uintptr_t)data->base < data->size_bytes) {
         return SHMEMX_PARTITION_STATIC;
     }
-    partition = memspan_partition_of(address);
+    partition = msp_partition_of(address);
     return (partition != NULL) ? partition->id : SHMEMX_PARTITION_NONE;
 }
 
 const char *shmemx_partition_name(int id)
 {
-    memspan_job_require(__func__);
-    return memspan_partition_name(checked(id));
+    msp_job_require(__func__);
+    return msp_partition_name(checked(id));
 }

@@ -2,58 +2,58 @@
 /* put.c: shmem_put and its family: block, non-blocking, one element, with a signal. */
 
 #include "shmem/api/routine.h"
-#include "shmem/atomic.h"
-#include "shmem/order.h"
-#include "shmem/rma.h"
+#include "shmem/transport/atomic.h"
+#include "shmem/transport/order.h"
+#include "shmem/transport/rma.h"
 
 /* What is not mapped, what is wrong, what is checked. */
 static __attribute__((noinline, cold)) void put_far(const char *call,
-                                                    const struct memspan_context *context,
-                                                    void *dest, const void *source,
-                                                    size_t size_bytes, size_t element_bytes, int pe)
+                                                    const struct msp_context *context, void *dest,
+                                                    const void *source, size_t size_bytes,
+                                                    size_t element_bytes, int pe)
 {
-    if (memspan_job.checks) {
-        memspan_check_put(call, dest, source, size_bytes, element_bytes, pe);
+    if (msp_job.checks) {
+        msp_check_put(call, dest, source, size_bytes, element_bytes, pe);
     }
-    memspan_put(call, context, dest, source, size_bytes, pe);
+    msp_put(call, context, dest, source, size_bytes, pe);
 }
 
 static __attribute__((noinline, cold)) void
-put_nbi_far(const char *call, const struct memspan_context *context, void *dest, const void *source,
+put_nbi_far(const char *call, const struct msp_context *context, void *dest, const void *source,
             size_t size_bytes, size_t element_bytes, int pe)
 {
-    if (memspan_job.checks) {
-        memspan_check_put(call, dest, source, size_bytes, element_bytes, pe);
+    if (msp_job.checks) {
+        msp_check_put(call, dest, source, size_bytes, element_bytes, pe);
     }
-    memspan_put_nbi(call, context, dest, source, size_bytes, pe);
+    msp_put_nbi(call, context, dest, source, size_bytes, pe);
 }
 
 /* More than one word, where it is mapped: out of line, so that single words need no stack. */
 static __attribute__((noinline)) void put_block(void *to, const void *source, size_t size_bytes,
                                                 int index, const void *dest)
 {
-    memspan_rma_copy(to, source, size_bytes);
-    memspan_node_ring_at(index, dest, size_bytes);
+    msp_rma_copy(to, source, size_bytes);
+    msp_node_ring_at(index, dest, size_bytes);
 }
 
-typedef void put_far_fn(const char *call, const struct memspan_context *context, void *dest,
+typedef void put_far_fn(const char *call, const struct msp_context *context, void *dest,
                         const void *source, size_t size_bytes, size_t element_bytes, int pe);
 
-static MEMSPAN_ALWAYS_INLINE void put_near(put_far_fn *far, const char *call,
-                                           const struct memspan_context *context, void *dest,
-                                           const void *source, size_t count, size_t element_bytes,
-                                           int pe)
+static MSP_ALWAYS_INLINE void put_near(put_far_fn *far, const char *call,
+                                       const struct msp_context *context, void *dest,
+                                       const void *source, size_t count, size_t element_bytes,
+                                       int pe)
 {
-    size_t size_bytes = memspan_bytes_of(count, element_bytes);
+    size_t size_bytes = msp_bytes_of(count, element_bytes);
     size_t word_bytes = (element_bytes == 1) ? 8 : element_bytes;
     unsigned index;
-    void *to = memspan_segment_peer(dest, size_bytes, pe, &index);
+    void *to = msp_segment_peer(dest, size_bytes, pe, &index);
 
-    if (MEMSPAN_UNLIKELY((to == NULL) || (memspan_job.checks | memspan_job.has_device_memory))) {
+    if (MSP_UNLIKELY((to == NULL) || (msp_job.checks | msp_job.has_device_memory))) {
         far(call, context, dest, source, size_bytes, element_bytes, pe);
-    } else if (MEMSPAN_LIKELY(size_bytes == word_bytes)) {
+    } else if (MSP_LIKELY(size_bytes == word_bytes)) {
         memcpy(to, source, word_bytes);
-        memspan_node_ring_at((int)index, dest, word_bytes);
+        msp_node_ring_at((int)index, dest, word_bytes);
     } else {
         put_block(to, source, size_bytes, (int)index, dest);
     }
@@ -62,17 +62,16 @@ static MEMSPAN_ALWAYS_INLINE void put_near(put_far_fn *far, const char *call,
 #define put_nbi(...) put_near(put_nbi_far, __VA_ARGS__)
 
 #define PUT(NAME, TYPE, OP)                                                                        \
-    MEMSPAN_ROUTINE_TWINS(void, NAME##_##OP,                                                       \
-                          OP(MEMSPAN_CALL, context, dest, source, nelems, sizeof(TYPE), pe),       \
-                          TYPE *dest, const TYPE *source, size_t nelems, int pe)
+    MSP_ROUTINE_TWINS(void, NAME##_##OP,                                                           \
+                      OP(MSP_CALL, context, dest, source, nelems, sizeof(TYPE), pe), TYPE *dest,   \
+                      const TYPE *source, size_t nelems, int pe)
 #define PUT_SIZE(BITS, OP, SUFFIX)                                                                 \
-    MEMSPAN_ROUTINE_TWINS(void, OP##BITS##SUFFIX,                                                  \
-                          OP##SUFFIX(MEMSPAN_CALL, context, dest, source, nelems, (BITS) / 8, pe), \
-                          void *dest, const void *source, size_t nelems, int pe)
+    MSP_ROUTINE_TWINS(void, OP##BITS##SUFFIX,                                                      \
+                      OP##SUFFIX(MSP_CALL, context, dest, source, nelems, (BITS) / 8, pe),         \
+                      void *dest, const void *source, size_t nelems, int pe)
 #define PUT_MEM(OP)                                                                                \
-    MEMSPAN_ROUTINE_TWINS(void, putmem##OP,                                                        \
-                          put##OP(MEMSPAN_CALL, context, dest, source, nelems, 1, pe), void *dest, \
-                          const void *source, size_t nelems, int pe)
+    MSP_ROUTINE_TWINS(void, putmem##OP, put##OP(MSP_CALL, context, dest, source, nelems, 1, pe),   \
+                      void *dest, const void *source, size_t nelems, int pe)
 MEMSPAN_SHMEM_RMA_TYPES(PUT, put)
 MEMSPAN_SHMEM_RMA_SIZES(PUT_SIZE, put, )
 PUT_MEM()
@@ -84,55 +83,55 @@ PUT_MEM(_nbi)
 
 /* A store to the other PE's memory: no copy, no size. */
 #define P(NAME, TYPE, OP)                                                                          \
-    static MEMSPAN_ALWAYS_INLINE void p_##NAME(                                                    \
-        const char *call, const struct memspan_context *context, TYPE *dest, TYPE value, int pe)   \
+    static MSP_ALWAYS_INLINE void p_##NAME(const char *call, const struct msp_context *context,    \
+                                           TYPE *dest, TYPE value, int pe)                         \
     {                                                                                              \
         unsigned index;                                                                            \
-        TYPE *to = memspan_segment_peer(dest, sizeof(TYPE), pe, &index);                           \
+        TYPE *to = msp_segment_peer(dest, sizeof(TYPE), pe, &index);                               \
                                                                                                    \
-        if (MEMSPAN_LIKELY((to != NULL) && !memspan_job.checks)) {                                 \
+        if (MSP_LIKELY((to != NULL) && !msp_job.checks)) {                                         \
             *(volatile TYPE *)to = value;                                                          \
-            memspan_node_ring_at((int)index, dest, sizeof(TYPE));                                  \
+            msp_node_ring_at((int)index, dest, sizeof(TYPE));                                      \
         } else {                                                                                   \
             put_far(call, context, dest, &(TYPE){value}, sizeof(TYPE), sizeof(TYPE), pe);          \
         }                                                                                          \
     }                                                                                              \
-    MEMSPAN_ROUTINE_TWINS(void, NAME##_##OP, p_##NAME(MEMSPAN_CALL, context, dest, value, pe),     \
-                          TYPE *dest, TYPE value, int pe)
+    MSP_ROUTINE_TWINS(void, NAME##_##OP, p_##NAME(MSP_CALL, context, dest, value, pe), TYPE *dest, \
+                      TYPE value, int pe)
 MEMSPAN_SHMEM_RMA_TYPES(P, p)
 
 /* ---- with a signal ---- */
 
-static void put_signal(const char *call, const struct memspan_context *context, void *dest,
+static void put_signal(const char *call, const struct msp_context *context, void *dest,
                        const void *source, size_t size_bytes, size_t element_bytes,
                        uint64_t *signal, uint64_t value, int signal_operator, int pe)
 {
-    if (MEMSPAN_UNLIKELY(memspan_job.checks)) {
-        memspan_check_put(call, dest, source, size_bytes, element_bytes, pe);
-        memspan_check_word(call, "sig_addr", signal, sizeof *signal, pe);
+    if (MSP_UNLIKELY(msp_job.checks)) {
+        msp_check_put(call, dest, source, size_bytes, element_bytes, pe);
+        msp_check_word(call, "sig_addr", signal, sizeof *signal, pe);
     }
     if ((signal_operator != SHMEM_SIGNAL_SET) && (signal_operator != SHMEM_SIGNAL_ADD)) {
-        memspan_refuse_signal_operator(call, signal_operator);
+        msp_refuse_signal_operator(call, signal_operator);
     }
-    memspan_put(call, context, dest, source, size_bytes, pe);
-    memspan_fence(context); /* what the data's owner serves may be under way still */
-    memspan_signal(call, context, signal, value, signal_operator == SHMEM_SIGNAL_ADD, pe);
+    msp_put(call, context, dest, source, size_bytes, pe);
+    msp_fence(context); /* what the data's owner serves may be under way still */
+    msp_signal(call, context, signal, value, signal_operator == SHMEM_SIGNAL_ADD, pe);
 }
 
 #define PUT_SIGNAL_CALL(ELEMENT_BYTES)                                                             \
-    put_signal(MEMSPAN_CALL, context, dest, source, memspan_bytes_of(nelems, ELEMENT_BYTES),       \
+    put_signal(MSP_CALL, context, dest, source, msp_bytes_of(nelems, ELEMENT_BYTES),               \
                ELEMENT_BYTES, sig_addr, signal, sig_op, pe)
 #define PUT_SIGNAL(NAME, TYPE, OP)                                                                 \
-    MEMSPAN_ROUTINE_TWINS(void, NAME##_##OP, PUT_SIGNAL_CALL(sizeof(TYPE)), TYPE *dest,            \
-                          const TYPE *source, size_t nelems, uint64_t *sig_addr, uint64_t signal,  \
-                          int sig_op, int pe)
+    MSP_ROUTINE_TWINS(void, NAME##_##OP, PUT_SIGNAL_CALL(sizeof(TYPE)), TYPE *dest,                \
+                      const TYPE *source, size_t nelems, uint64_t *sig_addr, uint64_t signal,      \
+                      int sig_op, int pe)
 #define PUT_SIGNAL_SIZE(BITS, OP, SUFFIX)                                                          \
-    MEMSPAN_ROUTINE_TWINS(void, OP##BITS##SUFFIX, PUT_SIGNAL_CALL((BITS) / 8), void *dest,         \
-                          const void *source, size_t nelems, uint64_t *sig_addr, uint64_t signal,  \
-                          int sig_op, int pe)
+    MSP_ROUTINE_TWINS(void, OP##BITS##SUFFIX, PUT_SIGNAL_CALL((BITS) / 8), void *dest,             \
+                      const void *source, size_t nelems, uint64_t *sig_addr, uint64_t signal,      \
+                      int sig_op, int pe)
 #define PUT_SIGNAL_MEM(OP)                                                                         \
-    MEMSPAN_ROUTINE_TWINS(void, putmem_##OP, PUT_SIGNAL_CALL(1), void *dest, const void *source,   \
-                          size_t nelems, uint64_t *sig_addr, uint64_t signal, int sig_op, int pe)
+    MSP_ROUTINE_TWINS(void, putmem_##OP, PUT_SIGNAL_CALL(1), void *dest, const void *source,       \
+                      size_t nelems, uint64_t *sig_addr, uint64_t signal, int sig_op, int pe)
 MEMSPAN_SHMEM_RMA_TYPES(PUT_SIGNAL, put_signal)
 MEMSPAN_SHMEM_RMA_SIZES(PUT_SIGNAL_SIZE, put, _signal)
 PUT_SIGNAL_MEM(signal)

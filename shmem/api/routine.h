@@ -14,38 +14,38 @@
 #include <pshmem.h>
 #include <shmem/routines.h>
 
-#define MEMSPAN_ROUTINE(result, name, ...)                                                         \
+#define MSP_ROUTINE(result, name, ...)                                                             \
     MEMSPAN_API result name(__VA_ARGS__) __attribute__((weak, alias("p" #name)));                  \
     result p##name(__VA_ARGS__)
 
 /* What the routine is called, in messages. */
-#define MEMSPAN_CALL (&__func__[1])
+#define MSP_CALL (&__func__[1])
 
 /* A routine and its twin: the statement sees the context, and in pe the world's number. */
-#define MEMSPAN_ROUTINE_TWINS(result, name, statement, ...)                                        \
-    MEMSPAN_ROUTINE(result, shmem_##name, __VA_ARGS__)                                             \
+#define MSP_ROUTINE_TWINS(result, name, statement, ...)                                            \
+    MSP_ROUTINE(result, shmem_##name, __VA_ARGS__)                                                 \
     {                                                                                              \
-        const struct memspan_context *context = memspan_context_default();                         \
+        const struct msp_context *context = msp_context_default();                                 \
         statement;                                                                                 \
     }                                                                                              \
-    MEMSPAN_ROUTINE(result, shmem_ctx_##name, shmem_ctx_t ctx, __VA_ARGS__)                        \
+    MSP_ROUTINE(result, shmem_ctx_##name, shmem_ctx_t ctx, __VA_ARGS__)                            \
     {                                                                                              \
-        const struct memspan_context *context = memspan_context_of(ctx);                           \
-        if (MEMSPAN_UNLIKELY(memspan_job.checks)) {                                                \
-            memspan_check_context(MEMSPAN_CALL, ctx, pe);                                          \
+        const struct msp_context *context = msp_context_of(ctx);                                   \
+        if (MSP_UNLIKELY(msp_job.checks)) {                                                        \
+            msp_check_context(MSP_CALL, ctx, pe);                                                  \
         }                                                                                          \
-        if (MEMSPAN_UNLIKELY((unsigned)pe >= (unsigned)context->size)) {                           \
-            memspan_refuse_context(MEMSPAN_CALL, ctx, pe);                                         \
+        if (MSP_UNLIKELY((unsigned)pe >= (unsigned)context->size)) {                               \
+            msp_refuse_context(MSP_CALL, ctx, pe);                                                 \
         }                                                                                          \
-        pe = memspan_context_pe(context, pe);                                                      \
+        pe = msp_context_pe(context, pe);                                                          \
         statement;                                                                                 \
     }
 
 /* Bytes of that many elements (of 32 bytes at most); when they are more than there can be, a number
  * that no segment has room for. */
-static MEMSPAN_ALWAYS_INLINE size_t memspan_bytes_of(size_t count, size_t element_bytes)
+static MSP_ALWAYS_INLINE size_t msp_bytes_of(size_t count, size_t element_bytes)
 {
-    return MEMSPAN_UNLIKELY((count >> 48) != 0) ? SIZE_MAX : (count * element_bytes);
+    return MSP_UNLIKELY((count >> 48) != 0) ? SIZE_MAX : (count * element_bytes);
 }
 
 #endif /* MEMSPAN_SHMEM_API_ROUTINE_H */

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* space.c: spaces, and memory that the program brings. */
 
-#include "shmem/space.h"
+#include "shmem/partition/space.h"
 #include "shmem/api/check.h"
 #include "shmem/context.h"
 #include "shmem/memory.h"
-#include "shmem/rma.h"
+#include "shmem/transport/rma.h"
 #include <string.h>
 
 /* ---- making ---- */
@@ -36,37 +36,37 @@ static int read_config(const char *call, const shmemx_space_config_t *config,
 int shmemx_space_create(shmem_team_t team, const shmemx_space_config_t *config,
                         shmemx_space_t *space)
 {
-    struct memspan_team *of = memspan_team_of(team);
+    struct msp_team *of = msp_team_of(team);
     shmemx_space_config_t wishes;
     int status;
 
-    memspan_require_result(__func__, "space", space);
+    msp_require_result(__func__, "space", space);
     *space = SHMEMX_SPACE_INVALID;
     if ((of == NULL) && (team != SHMEM_TEAM_INVALID)) {
         return refuse_team(__func__);
     }
     status = read_config(__func__, config, &wishes);
-    return (status != 0) ? status : memspan_symmetric_space_create(of, &wishes, space);
+    return (status != 0) ? status : msp_symmetric_space_create(of, &wishes, space);
 }
 
 int shmemx_space_attach(shmem_team_t team, shmemx_space_t space)
 {
-    struct memspan_team *of = memspan_team_of(team);
+    struct msp_team *of = msp_team_of(team);
 
-    memspan_job_require(__func__);
-    return (of == NULL) ? refuse_team(__func__) : memspan_symmetric_space_attach(of, space);
+    msp_job_require(__func__);
+    return (of == NULL) ? refuse_team(__func__) : msp_symmetric_space_attach(of, space);
 }
 
 int shmemx_space_detach(shmemx_space_t space)
 {
-    memspan_job_require(__func__);
-    return memspan_symmetric_space_detach(space);
+    msp_job_require(__func__);
+    return msp_symmetric_space_detach(space);
 }
 
 int shmemx_space_destroy(shmemx_space_t space)
 {
-    memspan_job_require(__func__);
-    return (space == SHMEMX_SPACE_INVALID) ? 0 : memspan_symmetric_space_destroy(space);
+    msp_job_require(__func__);
+    return (space == SHMEMX_SPACE_INVALID) ? 0 : msp_symmetric_space_destroy(space);
 }
 
 /* ---- allocating: without a partition there is nothing to allocate from ---- */
@@ -76,12 +76,12 @@ static void *allocate(const char *call, shmemx_space_t space, size_t align_bytes
 {
     int partition;
 
-    memspan_job_require(call);
-    partition = memspan_symmetric_space_partition(space);
-    if (partition == MEMSPAN_PARTITION_NONE) {
+    msp_job_require(call);
+    partition = msp_symmetric_space_partition(space);
+    if (partition == MSP_PARTITION_NONE) {
         return NULL;
     }
-    return memspan_memory_alloc(call, partition, align_bytes, size_bytes, flags);
+    return msp_memory_alloc(call, partition, align_bytes, size_bytes, flags);
 }
 
 void *shmemx_space_malloc(shmemx_space_t space, size_t size)
@@ -96,13 +96,13 @@ void *shmemx_space_calloc(shmemx_space_t space, size_t count, size_t size)
     if (__builtin_mul_overflow(count, size, &all_bytes)) {
         all_bytes = SIZE_MAX;
     }
-    return allocate(__func__, space, 0, all_bytes, MEMSPAN_MEMORY_ZEROED);
+    return allocate(__func__, space, 0, all_bytes, MSP_MEMORY_ZEROED);
 }
 
 void *shmemx_space_align(shmemx_space_t space, size_t alignment, size_t size)
 {
-    memspan_job_require(__func__);
-    if (!memspan_is_power_of_two(alignment)) {
+    msp_job_require(__func__);
+    if (!msp_is_power_of_two(alignment)) {
         memspan_error(MEMSPAN_ERR_INVALID, "%s: alignment %zu is no power of two", __func__,
                       alignment);
         return NULL;
@@ -112,15 +112,15 @@ void *shmemx_space_align(shmemx_space_t space, size_t alignment, size_t size)
 
 void shmemx_space_free(shmemx_space_t space, void *ptr)
 {
-    const struct memspan_partition *partition;
+    const struct msp_partition *partition;
 
-    memspan_job_require(__func__);
-    partition = memspan_partition_of(ptr);
-    if (memspan_job.checks && (partition != NULL) &&
-        (partition->id != memspan_symmetric_space_partition(space))) {
-        memspan_fatal("%s: %p is of partition %d, not of that space", __func__, ptr, partition->id);
+    msp_job_require(__func__);
+    partition = msp_partition_of(ptr);
+    if (msp_job.checks && (partition != NULL) &&
+        (partition->id != msp_symmetric_space_partition(space))) {
+        msp_fatal("%s: %p is of partition %d, not of that space", __func__, ptr, partition->id);
     }
-    memspan_memory_free(__func__, ptr, 0);
+    msp_memory_free(__func__, ptr, 0);
 }
 
 /* ---- questions ---- */
@@ -130,13 +130,13 @@ static int describe(const char *call, shmemx_space_t space, shmemx_partition_inf
 {
     int partition;
 
-    memspan_job_require(call);
-    partition = memspan_symmetric_space_partition(space);
-    if (partition == MEMSPAN_PARTITION_NONE) {
+    msp_job_require(call);
+    partition = msp_symmetric_space_partition(space);
+    if (partition == MSP_PARTITION_NONE) {
         return (int)MEMSPAN_ERR_NOT_FOUND;
     }
     *info_p = (shmemx_partition_info_t){.struct_size = sizeof *info_p};
-    return (int)memspan_partition_describe(partition, info_p);
+    return (int)msp_partition_describe(partition, info_p);
 }
 
 int shmemx_space_create_ctx(shmemx_space_t space, long options, shmem_ctx_t *ctx)
@@ -145,13 +145,13 @@ int shmemx_space_create_ctx(shmemx_space_t space, long options, shmem_ctx_t *ctx
     void *handle = NULL;
     int status;
 
-    memspan_require_result(__func__, "ctx", ctx);
+    msp_require_result(__func__, "ctx", ctx);
     *ctx   = SHMEM_CTX_INVALID;
     status = describe(__func__, space, &info);
     if (status != 0) {
         return status;
     }
-    status = memspan_context_create(memspan_team_of(info.team)->index, options, &handle);
+    status = msp_context_create(msp_team_of(info.team)->index, options, &handle);
     if (status == 0) {
         *ctx = (shmem_ctx_t)handle;
     }
@@ -163,7 +163,7 @@ int shmemx_space_get_team(shmemx_space_t space, shmem_team_t *team)
     shmemx_partition_info_t info;
     int status = describe(__func__, space, &info);
 
-    memspan_require_result(__func__, "team", team);
+    msp_require_result(__func__, "team", team);
     *team = (status == 0) ? info.team : SHMEM_TEAM_INVALID;
     return status;
 }
@@ -175,12 +175,12 @@ int shmemx_space_get_device_type(shmemx_space_t space, shmemx_kind_t *kind)
     shmemx_partition_info_t info;
     int status = describe(__func__, space, &info);
 
-    memspan_require_result(__func__, "kind", kind);
+    msp_require_result(__func__, "kind", kind);
     if (status == 0) {
         *kind = info.kind;
         return 0;
     }
-    config = memspan_symmetric_space_config(space);
+    config = msp_symmetric_space_config(space);
     if (config != NULL) {
         *kind = config->kind;
         return 0;
@@ -193,7 +193,7 @@ int shmemx_space_get_caps(shmemx_space_t space, long *capabilities)
     shmemx_partition_info_t info;
     int status = describe(__func__, space, &info);
 
-    memspan_require_result(__func__, "capabilities", capabilities);
+    msp_require_result(__func__, "capabilities", capabilities);
     if (status == 0) {
         *capabilities = info.capabilities;
     }
@@ -202,76 +202,75 @@ int shmemx_space_get_caps(shmemx_space_t space, long *capabilities)
 
 int shmemx_space_is_available(shmemx_space_t space)
 {
-    memspan_job_require(__func__);
-    return (memspan_symmetric_space_partition(space) == MEMSPAN_PARTITION_NONE)
-               ? (int)MEMSPAN_ERR_NOT_FOUND
-               : 0;
+    msp_job_require(__func__);
+    return (msp_symmetric_space_partition(space) == MSP_PARTITION_NONE) ? (int)MEMSPAN_ERR_NOT_FOUND
+                                                                        : 0;
 }
 
 int shmemx_space_partition(shmemx_space_t space)
 {
-    memspan_job_require(__func__);
-    return memspan_symmetric_space_partition(space);
+    msp_job_require(__func__);
+    return msp_symmetric_space_partition(space);
 }
 
 shmemx_space_t shmemx_space_of(const void *address)
 {
-    const struct memspan_partition *partition;
+    const struct msp_partition *partition;
 
-    memspan_job_require(__func__);
-    partition = memspan_partition_of(address);
-    return (partition != NULL) ? memspan_symmetric_space_of(partition->id) : SHMEMX_SPACE_INVALID;
+    msp_job_require(__func__);
+    partition = msp_partition_of(address);
+    return (partition != NULL) ? msp_symmetric_space_of(partition->id) : SHMEMX_SPACE_INVALID;
 }
 
 void *shmemx_space_ptr(shmemx_space_t space, const void *dest, int pe)
 {
     shmemx_partition_info_t info;
-    const struct memspan_team *team;
+    const struct msp_team *team;
 
     if (describe(__func__, space, &info) != 0) {
         return NULL;
     }
-    team = memspan_team_of(info.team);
+    team = msp_team_of(info.team);
     if ((team == NULL) || ((unsigned)pe >= (unsigned)team->size)) {
         return NULL;
     }
-    return memspan_rma_pointer(dest, memspan_team_world_pe(team, pe));
+    return msp_rma_pointer(dest, msp_team_world_pe(team, pe));
 }
 
 /* ---- memory that the program brings ---- */
 
 int shmemx_buffer_register(void *address, size_t size_bytes)
 {
-    memspan_job_require(__func__);
-    return memspan_buffer_register(address, size_bytes);
+    msp_job_require(__func__);
+    return msp_buffer_register(address, size_bytes);
 }
 
 int shmemx_buffer_unregister(void *address)
 {
-    memspan_job_require(__func__);
-    return memspan_buffer_unregister(address);
+    msp_job_require(__func__);
+    return msp_buffer_unregister(address);
 }
 
 void shmemx_buffer_unregister_all(void)
 {
-    memspan_job_require(__func__);
-    memspan_buffer_unregister_all();
+    msp_job_require(__func__);
+    msp_buffer_unregister_all();
 }
 
 void *shmemx_buffer_register_symmetric(void *address, size_t size_bytes, int flags)
 {
-    memspan_job_require(__func__);
+    msp_job_require(__func__);
     if (flags != 0) {
         memspan_error(MEMSPAN_ERR_INVALID, "%s: flags %d: there are none yet", __func__, flags);
         return NULL;
     }
-    return memspan_buffer_register_symmetric(address, size_bytes);
+    return msp_buffer_register_symmetric(address, size_bytes);
 }
 
 int shmemx_buffer_unregister_symmetric(void *address, size_t size_bytes)
 {
-    memspan_job_require(__func__);
-    return memspan_buffer_unregister_symmetric(address, size_bytes);
+    msp_job_require(__func__);
+    return msp_buffer_unregister_symmetric(address, size_bytes);
 }
 
 /* ---- a heap that the program brings: what comes before is only noted ---- */
@@ -283,13 +282,13 @@ void shmemx_heap_preinit(void)
     int provided;
 
     if (shmemx_heap_preinit_thread(SHMEM_THREAD_SINGLE, &provided) != 0) {
-        memspan_fatal_error(__func__);
+        msp_fatal_error(__func__);
     }
 }
 
 int shmemx_heap_preinit_thread(int requested, int *provided)
 {
-    if (memspan_job.is_on) {
+    if (msp_job.is_on) {
         return (int)memspan_error(MEMSPAN_ERR_CONFLICT,
                                   "%s: shmem_init() is over: its heap exists already", __func__);
     }
@@ -311,16 +310,16 @@ int shmemx_heap_create(void *base, size_t size, int device_type, int device_inde
         return (int)memspan_error(MEMSPAN_ERR_CONFLICT,
                                   "%s was called before shmemx_heap_preinit()", __func__);
     }
-    return memspan_partition_use_external(base, size, device_type, device_index);
+    return msp_partition_use_external(base, size, device_type, device_index);
 }
 
 void shmemx_heap_postinit(void)
 {
     if (preinit_level < 0) {
-        memspan_fatal("%s was called before shmemx_heap_preinit()", __func__);
+        msp_fatal("%s was called before shmemx_heap_preinit()", __func__);
     }
-    if (memspan_job_init("", __func__, preinit_level, NULL) != 0) {
-        memspan_job_abort(1, memspan_error_text());
+    if (msp_job_init("", __func__, preinit_level, NULL) != 0) {
+        msp_job_abort(1, memspan_error_text());
     }
     preinit_level = -1;
 }

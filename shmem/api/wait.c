@@ -7,7 +7,7 @@
 
 #include "shmem/wait.h"
 #include "shmem/api/routine.h"
-#include "shmem/remote.h"
+#include "shmem/transport/owner.h"
 #include <string.h>
 
 /* X(form, type). */
@@ -31,19 +31,19 @@ enum form {
 
 static void check_words(const char *call, const void *words, size_t size_bytes)
 {
-    memspan_job_require(call);
+    msp_job_require(call);
     if (size_bytes != 0) {
-        memspan_require_pointer(call, "ivar", words);
+        msp_require_pointer(call, "ivar", words);
     }
-    if (!memspan_job.checks) {
+    if (!msp_job.checks) {
         return;
     }
-    memspan_check_symmetric(call, "ivar", words, size_bytes);
+    msp_check_symmetric(call, "ivar", words, size_bytes);
 }
 
 static inline void look_at(const char *call, const void *words, size_t size_bytes)
 {
-    if (MEMSPAN_UNLIKELY(!memspan_job.is_on || memspan_job.checks || (words == NULL))) {
+    if (MSP_UNLIKELY(!msp_job.is_on || msp_job.checks || (words == NULL))) {
         check_words(call, words, size_bytes);
     }
 }
@@ -51,8 +51,7 @@ static inline void look_at(const char *call, const void *words, size_t size_byte
 /* True, and the word's bits, when it is in memory that only a device can load. */
 static inline bool load_far(const void *word, size_t size_bytes, uint64_t *bits_p)
 {
-    return MEMSPAN_UNLIKELY(memspan_job.has_device_memory) &&
-           memspan_remote_load(word, size_bytes, bits_p);
+    return MSP_UNLIKELY(msp_job.has_device_memory) && msp_remote_load(word, size_bytes, bits_p);
 }
 
 /* ---- one word ---- */
@@ -72,11 +71,11 @@ static inline bool load_far(const void *word, size_t size_bytes, uint64_t *bits_
     case SHMEM_CMP_LE:                                                                             \
         act((have) <= (want));                                                                     \
     default:                                                                                       \
-        memspan_refuse_comparison(call, comparison);                                               \
+        msp_refuse_comparison(call, comparison);                                                   \
     }
 #define ANSWER(condition) return (condition)
 #define WAIT_FOR(condition)                                                                        \
-    MEMSPAN_WAIT_AT(word, sizeof *word, condition);                                                \
+    MSP_WAIT_AT(word, sizeof *word, condition);                                                    \
     return have
 
 /* fits_S32(): whether a value fits; test_S32(): whether the word's does, *have_p; wait_S32(): until
@@ -100,8 +99,8 @@ static inline bool load_far(const void *word, size_t size_bytes, uint64_t *bits_
         type have;                                                                                 \
                                                                                                    \
         look_at(call, word, sizeof *word);                                                         \
-        if (MEMSPAN_UNLIKELY(memspan_job.has_device_memory)) {                                     \
-            MEMSPAN_WAIT_AT(word, sizeof *word, test_##form(call, word, comparison, want, &have)); \
+        if (MSP_UNLIKELY(msp_job.has_device_memory)) {                                             \
+            MSP_WAIT_AT(word, sizeof *word, test_##form(call, word, comparison, want, &have));     \
             return have;                                                                           \
         }                                                                                          \
         COMPARE((have = __atomic_load_n(word, __ATOMIC_ACQUIRE)), comparison, want, WAIT_FOR)      \
@@ -144,25 +143,24 @@ static int test_one(const char *call, enum form form, const void *ivar, int comp
     if (fits_one(call, form, ivar, comparison, want)) {
         return 1;
     }
-    memspan_wait_poll();
+    msp_wait_poll();
     return 0;
 }
 
 #define WAIT(NAME, TYPE, OP)                                                                       \
-    MEMSPAN_ROUTINE(void, shmem_##NAME##_wait_until, TYPE *ivar, int cmp, TYPE cmp_value)          \
+    MSP_ROUTINE(void, shmem_##NAME##_wait_until, TYPE *ivar, int cmp, TYPE cmp_value)              \
     {                                                                                              \
-        wait_one(MEMSPAN_CALL, FORM_OF(TYPE), ivar, cmp, (uint64_t)cmp_value);                     \
+        wait_one(MSP_CALL, FORM_OF(TYPE), ivar, cmp, (uint64_t)cmp_value);                         \
     }
 #define TEST(NAME, TYPE, OP)                                                                       \
-    MEMSPAN_ROUTINE(int, shmem_##NAME##_test, TYPE *ivar, int cmp, TYPE cmp_value)                 \
+    MSP_ROUTINE(int, shmem_##NAME##_test, TYPE *ivar, int cmp, TYPE cmp_value)                     \
     {                                                                                              \
-        return test_one(MEMSPAN_CALL, FORM_OF(TYPE), ivar, cmp, (uint64_t)cmp_value,               \
-                        sizeof(TYPE));                                                             \
+        return test_one(MSP_CALL, FORM_OF(TYPE), ivar, cmp, (uint64_t)cmp_value, sizeof(TYPE));    \
     }
 #define OLD_WAIT(NAME, TYPE, OP)                                                                   \
-    MEMSPAN_ROUTINE(void, shmem_##NAME##_wait, TYPE *ivar, TYPE cmp_value)                         \
+    MSP_ROUTINE(void, shmem_##NAME##_wait, TYPE *ivar, TYPE cmp_value)                             \
     {                                                                                              \
-        wait_one(MEMSPAN_CALL, FORM_OF(TYPE), ivar, SHMEM_CMP_NE, (uint64_t)cmp_value);            \
+        wait_one(MSP_CALL, FORM_OF(TYPE), ivar, SHMEM_CMP_NE, (uint64_t)cmp_value);                \
     }
 MEMSPAN_SHMEM_AMO_TYPES(WAIT, )
 MEMSPAN_SHMEM_OLD_WAIT_TYPES(WAIT, )
@@ -170,19 +168,19 @@ MEMSPAN_SHMEM_AMO_TYPES(TEST, )
 MEMSPAN_SHMEM_OLD_WAIT_TYPES(TEST, )
 MEMSPAN_SHMEM_ACTIVE_BITS_TYPES(OLD_WAIT, )
 
-MEMSPAN_ROUTINE(void, shmem_wait_until, long *ivar, int cmp, long cmp_value)
+MSP_ROUTINE(void, shmem_wait_until, long *ivar, int cmp, long cmp_value)
 {
-    (void)wait_S64(MEMSPAN_CALL, ivar, cmp, cmp_value);
+    (void)wait_S64(MSP_CALL, ivar, cmp, cmp_value);
 }
 
-MEMSPAN_ROUTINE(void, shmem_wait, long *ivar, long cmp_value)
+MSP_ROUTINE(void, shmem_wait, long *ivar, long cmp_value)
 {
-    (void)wait_S64(MEMSPAN_CALL, ivar, SHMEM_CMP_NE, cmp_value);
+    (void)wait_S64(MSP_CALL, ivar, SHMEM_CMP_NE, cmp_value);
 }
 
-MEMSPAN_ROUTINE(uint64_t, shmem_signal_wait_until, uint64_t *sig_addr, int cmp, uint64_t cmp_value)
+MSP_ROUTINE(uint64_t, shmem_signal_wait_until, uint64_t *sig_addr, int cmp, uint64_t cmp_value)
 {
-    return wait_U64(MEMSPAN_CALL, sig_addr, cmp, cmp_value);
+    return wait_U64(MSP_CALL, sig_addr, cmp, cmp_value);
 }
 
 /* ---- many words ---- */
@@ -243,7 +241,7 @@ static bool is_empty(const struct words *words)
 
 static size_t span_bytes(const struct words *words)
 {
-    return memspan_bytes_of(words->count, words->size_bytes);
+    return msp_bytes_of(words->count, words->size_bytes);
 }
 
 static bool all_fit(const struct words *words)
@@ -294,8 +292,8 @@ static size_t find_some(const struct words *words, size_t *indices)
 static void require_arrays(const struct words *words, const void *indices)
 {
     if (words->count != 0) {
-        memspan_require_pointer(words->call, "cmp_values", words->wants);
-        memspan_require_pointer(words->call, "indices", indices);
+        msp_require_pointer(words->call, "cmp_values", words->wants);
+        msp_require_pointer(words->call, "indices", indices);
     }
 }
 
@@ -319,7 +317,7 @@ static int test_all(const struct words *words)
     if (all_fit(words)) {
         return 1;
     }
-    memspan_wait_poll();
+    msp_wait_poll();
     return 0;
 }
 
@@ -331,7 +329,7 @@ static size_t test_any(const struct words *words)
     require_arrays(words, words);
     found = find_any(words);
     if (found == SIZE_MAX) {
-        memspan_wait_poll();
+        msp_wait_poll();
     }
     return found;
 }
@@ -343,7 +341,7 @@ static size_t wait_until_any(const struct words *words)
     look_at(words->call, words->ivars, span_bytes(words));
     require_arrays(words, words);
     if (!is_empty(words)) {
-        MEMSPAN_WAIT_AT(words->ivars, span_bytes(words), (found = find_any(words)) != SIZE_MAX);
+        MSP_WAIT_AT(words->ivars, span_bytes(words), (found = find_any(words)) != SIZE_MAX);
     }
     return found;
 }
@@ -356,7 +354,7 @@ static size_t test_some(const struct words *words, size_t *indices)
     require_arrays(words, indices);
     found = find_some(words, indices);
     if (found == 0) {
-        memspan_wait_poll();
+        msp_wait_poll();
     }
     return found;
 }
@@ -368,13 +366,13 @@ static size_t wait_until_some(const struct words *words, size_t *indices)
     look_at(words->call, words->ivars, span_bytes(words));
     require_arrays(words, indices);
     if (!is_empty(words)) {
-        MEMSPAN_WAIT_AT(words->ivars, span_bytes(words), (found = find_some(words, indices)) != 0);
+        MSP_WAIT_AT(words->ivars, span_bytes(words), (found = find_some(words, indices)) != 0);
     }
     return found;
 }
 
 #define WORDS(TYPE, VALUES, IS_VECTOR)                                                             \
-    (&(const struct words){.call       = MEMSPAN_CALL,                                             \
+    (&(const struct words){.call       = MSP_CALL,                                                 \
                            .ivars      = (const char *)ivars,                                      \
                            .status     = status,                                                   \
                            .wants      = (const char *)(VALUES),                                   \
@@ -385,13 +383,13 @@ static size_t wait_until_some(const struct words *words, size_t *indices)
                            .is_vector  = (IS_VECTOR)})
 
 #define MANY(RESULT, GIVE, NAME, TYPE, OP)                                                         \
-    MEMSPAN_ROUTINE(RESULT, shmem_##NAME##_##OP, TYPE *ivars, size_t nelems, const int *status,    \
-                    int cmp, TYPE cmp_value)                                                       \
+    MSP_ROUTINE(RESULT, shmem_##NAME##_##OP, TYPE *ivars, size_t nelems, const int *status,        \
+                int cmp, TYPE cmp_value)                                                           \
     {                                                                                              \
         GIVE OP(WORDS(TYPE, &cmp_value, false));                                                   \
     }                                                                                              \
-    MEMSPAN_ROUTINE(RESULT, shmem_##NAME##_##OP##_vector, TYPE *ivars, size_t nelems,              \
-                    const int *status, int cmp, const TYPE *cmp_values)                            \
+    MSP_ROUTINE(RESULT, shmem_##NAME##_##OP##_vector, TYPE *ivars, size_t nelems,                  \
+                const int *status, int cmp, const TYPE *cmp_values)                                \
     {                                                                                              \
         GIVE OP(WORDS(TYPE, cmp_values, true));                                                    \
     }
@@ -399,13 +397,13 @@ static size_t wait_until_some(const struct words *words, size_t *indices)
 #define TEST_ALL(NAME, TYPE, OP) MANY(int, return, NAME, TYPE, OP)
 #define ANY(NAME, TYPE, OP)      MANY(size_t, return, NAME, TYPE, OP)
 #define SOME(NAME, TYPE, OP)                                                                       \
-    MEMSPAN_ROUTINE(size_t, shmem_##NAME##_##OP, TYPE *ivars, size_t nelems, size_t *indices,      \
-                    const int *status, int cmp, TYPE cmp_value)                                    \
+    MSP_ROUTINE(size_t, shmem_##NAME##_##OP, TYPE *ivars, size_t nelems, size_t *indices,          \
+                const int *status, int cmp, TYPE cmp_value)                                        \
     {                                                                                              \
         return OP(WORDS(TYPE, &cmp_value, false), indices);                                        \
     }                                                                                              \
-    MEMSPAN_ROUTINE(size_t, shmem_##NAME##_##OP##_vector, TYPE *ivars, size_t nelems,              \
-                    size_t *indices, const int *status, int cmp, const TYPE *cmp_values)           \
+    MSP_ROUTINE(size_t, shmem_##NAME##_##OP##_vector, TYPE *ivars, size_t nelems, size_t *indices, \
+                const int *status, int cmp, const TYPE *cmp_values)                                \
     {                                                                                              \
         return OP(WORDS(TYPE, cmp_values, true), indices);                                         \
     }

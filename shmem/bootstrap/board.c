@@ -23,8 +23,8 @@
 static memspan_status_t refuse(const char *format, const char *what)
 {
     memspan_error(MEMSPAN_ERR_INVALID, format, what);
-    return memspan_error_hint("start the program by oshrun; without a launcher, unset %s",
-                              MEMSPAN_LAUNCH_VARIABLE);
+    return msp_error_hint("start the program by oshrun; without a launcher, unset %s",
+                          MEMSPAN_LAUNCH_VARIABLE);
 }
 
 /* The file must be as large as its header says, and stay so: otherwise reading it could end the
@@ -59,7 +59,7 @@ static memspan_status_t check_header(const struct memspan_launch_header *header,
     if (header->version != MEMSPAN_LAUNCH_VERSION) {
         memspan_error(MEMSPAN_ERR_ABI, "the launcher's job file has version %u, this library %u",
                       header->version, MEMSPAN_LAUNCH_VERSION);
-        return memspan_error_hint("use the oshrun that was installed with this library");
+        return msp_error_hint("use the oshrun that was installed with this library");
     }
     if (header->cookie != cookie) {
         return refuse("%s is of another job than the file that it names", MEMSPAN_LAUNCH_VARIABLE);
@@ -78,7 +78,7 @@ static memspan_status_t check_header(const struct memspan_launch_header *header,
 }
 
 /* A process that a PE starts inherits descriptor and variable: it must not become the same PE. */
-static memspan_status_t attach(const struct memspan_board *board)
+static memspan_status_t attach(const struct msp_board *board)
 {
     struct memspan_launch_pe *record = memspan_launch_pe_record(board->header, board->pe);
     uint32_t state                   = __atomic_load_n(&record->state, __ATOMIC_ACQUIRE);
@@ -91,16 +91,14 @@ static memspan_status_t attach(const struct memspan_board *board)
                       "PE %u of this job is process %u already: this one was started by it, or "
                       "beside it",
                       board->pe, pid);
-        return memspan_error_hint("unset %s for programs that a PE starts",
-                                  MEMSPAN_LAUNCH_VARIABLE);
+        return msp_error_hint("unset %s for programs that a PE starts", MEMSPAN_LAUNCH_VARIABLE);
     }
     __atomic_store_n(&record->pid, (uint32_t)getpid(), __ATOMIC_RELEASE);
     __atomic_store_n(&record->board_used_bytes, 0, __ATOMIC_RELEASE);
     return MEMSPAN_OK;
 }
 
-memspan_status_t memspan_board_open(int fd, uint32_t pe, uint64_t cookie,
-                                    struct memspan_board *board_p)
+memspan_status_t msp_board_open(int fd, uint32_t pe, uint64_t cookie, struct msp_board *board_p)
 {
     size_t size_bytes       = 0;
     memspan_status_t status = check_file(fd, &size_bytes);
@@ -109,11 +107,11 @@ memspan_status_t memspan_board_open(int fd, uint32_t pe, uint64_t cookie,
     }
     void *file = mmap(NULL, size_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     if (file == MAP_FAILED) {
-        return memspan_error_native(MEMSPAN_ERR_NO_MEMORY, "", "mmap", errno, strerror(errno), NULL,
-                                    "the launcher's job file cannot be mapped");
+        return msp_error_native(MEMSPAN_ERR_NO_MEMORY, "", "mmap", errno, strerror(errno), NULL,
+                                "the launcher's job file cannot be mapped");
     }
-    struct memspan_board board = {file, size_bytes, fd, pe};
-    status                     = check_header(board.header, size_bytes, pe, cookie);
+    struct msp_board board = {file, size_bytes, fd, pe};
+    status                 = check_header(board.header, size_bytes, pe, cookie);
     if (status == MEMSPAN_OK) {
         status = attach(&board);
     }
@@ -125,7 +123,7 @@ memspan_status_t memspan_board_open(int fd, uint32_t pe, uint64_t cookie,
     return MEMSPAN_OK;
 }
 
-void memspan_board_close(struct memspan_board *board)
+void msp_board_close(struct msp_board *board)
 {
     if (board->header == NULL) {
         return;
@@ -142,8 +140,8 @@ static size_t entry_size(size_t key_size_bytes, size_t data_size_bytes)
     return (size + 7) & ~(size_t)7;
 }
 
-memspan_status_t memspan_board_put(const struct memspan_board *board, const char *key,
-                                   const void *data, size_t size_bytes)
+memspan_status_t msp_board_put(const struct msp_board *board, const char *key, const void *data,
+                               size_t size_bytes)
 {
     struct memspan_launch_pe *record = memspan_launch_pe_record(board->header, board->pe);
     size_t used                      = record->board_used_bytes;
@@ -169,8 +167,7 @@ memspan_status_t memspan_board_put(const struct memspan_board *board, const char
 }
 
 /* The data of the last entry with that key, or NULL. */
-static const char *find(const struct memspan_board *board, uint32_t pe, const char *key,
-                        size_t *size_p)
+static const char *find(const struct msp_board *board, uint32_t pe, const char *key, size_t *size_p)
 {
     const struct memspan_launch_pe *record = memspan_launch_pe_record(board->header, pe);
     const char *text                       = memspan_launch_board(board->header, pe);
@@ -197,8 +194,8 @@ static const char *find(const struct memspan_board *board, uint32_t pe, const ch
     return found;
 }
 
-memspan_status_t memspan_board_get(const struct memspan_board *board, uint32_t pe, const char *key,
-                                   void *data, size_t *size_p)
+memspan_status_t msp_board_get(const struct msp_board *board, uint32_t pe, const char *key,
+                               void *data, size_t *size_p)
 {
     if (pe >= board->header->pe_count) {
         return memspan_error(MEMSPAN_ERR_INVALID, "there is no PE %u in a job of %u", pe,
@@ -219,13 +216,13 @@ memspan_status_t memspan_board_get(const struct memspan_board *board, uint32_t p
     return MEMSPAN_OK;
 }
 
-bool memspan_board_is_orphaned(const struct memspan_board *board)
+bool msp_board_is_orphaned(const struct msp_board *board)
 {
     struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = 0, .l_len = 1};
     return fcntl(board->fd, F_GETLK, &lock) == 0 && lock.l_type == F_UNLCK;
 }
 
-memspan_status_t memspan_board_fence(const struct memspan_board *board)
+memspan_status_t msp_board_fence(const struct msp_board *board)
 {
     struct memspan_launch_header *header = board->header;
     uint32_t *generation                 = &header->fence_generation;
@@ -240,7 +237,7 @@ memspan_status_t memspan_board_fence(const struct memspan_board *board)
     const struct timespec patience = {.tv_nsec = LOOK_AROUND_MS * 1000000L};
     while (__atomic_load_n(generation, __ATOMIC_ACQUIRE) == before) {
         long rc = syscall(SYS_futex, generation, FUTEX_WAIT, before, &patience, NULL, 0);
-        if (rc != 0 && errno == ETIMEDOUT && memspan_board_is_orphaned(board)) {
+        if (rc != 0 && errno == ETIMEDOUT && msp_board_is_orphaned(board)) {
             return memspan_error(MEMSPAN_ERR_OFF, "the launcher (%s, process %u) has died",
                                  header->launcher, header->launcher_pid);
         }
@@ -248,7 +245,7 @@ memspan_status_t memspan_board_fence(const struct memspan_board *board)
     return MEMSPAN_OK;
 }
 
-void memspan_board_abort(const struct memspan_board *board, int status, const char *message)
+void msp_board_abort(const struct msp_board *board, int status, const char *message)
 {
     struct memspan_launch_header *header = board->header;
     uint32_t nobody                      = 0;

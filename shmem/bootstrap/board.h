@@ -8,7 +8,7 @@
 #include <memspan/launch.h>
 #include <stdbool.h>
 
-struct memspan_board {
+struct msp_board {
     struct memspan_launch_header *header; /* NULL: not open */
     size_t size_bytes;
     int fd; /* the launcher's; stays open, so that a PE may finalize and initialize again */
@@ -17,25 +17,24 @@ struct memspan_board {
 
 /* Map the file behind @p fd as PE @p pe and say in its record that this process is that PE. Each
  * way in which the file may not be the one that a launcher meant is told apart in the message. */
-memspan_status_t memspan_board_open(int fd, uint32_t pe, uint64_t cookie,
-                                    struct memspan_board *board_p);
+memspan_status_t msp_board_open(int fd, uint32_t pe, uint64_t cookie, struct msp_board *board_p);
 
 /* This PE has finalized; unmap. */
-void memspan_board_close(struct memspan_board *board);
+void msp_board_close(struct msp_board *board);
 
-memspan_status_t memspan_board_put(const struct memspan_board *board, const char *key,
-                                   const void *data, size_t size_bytes);
+memspan_status_t msp_board_put(const struct msp_board *board, const char *key, const void *data,
+                               size_t size_bytes);
 /* @p size_p: room in, bytes written out. */
-memspan_status_t memspan_board_get(const struct memspan_board *board, uint32_t pe, const char *key,
-                                   void *data, size_t *size_p);
+memspan_status_t msp_board_get(const struct msp_board *board, uint32_t pe, const char *key,
+                               void *data, size_t *size_p);
 
 /* Wait until every PE has come as often as this one. MEMSPAN_ERR_OFF when the launcher dies. */
-memspan_status_t memspan_board_fence(const struct memspan_board *board);
+memspan_status_t msp_board_fence(const struct msp_board *board);
 
 /* Leave status and message for the launcher, unless another PE was first, and wake it. */
-void memspan_board_abort(const struct memspan_board *board, int status, const char *message);
+void msp_board_abort(const struct msp_board *board, int status, const char *message);
 
 /* True when the launcher has died. False, too, where that cannot be known. */
-bool memspan_board_is_orphaned(const struct memspan_board *board);
+bool msp_board_is_orphaned(const struct msp_board *board);
 
 #endif /* MEMSPAN_SHMEM_BOOTSTRAP_BOARD_H */

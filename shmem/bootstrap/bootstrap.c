@@ -21,7 +21,7 @@
 /* A launcher says that there are several, and this process is about to be one alone. */
 static memspan_status_t check_claim(const char *reason)
 {
-    struct memspan_bootstrap_claim claim = memspan_bootstrap_find_claim();
+    struct msp_bootstrap_claim claim = msp_bootstrap_find_claim();
     if (claim.variable == NULL || claim.pe_count == 1) {
         return MEMSPAN_OK;
     }
@@ -34,29 +34,28 @@ static memspan_status_t check_claim(const char *reason)
                       "%s started %d processes (%s), but this one finds itself alone (%s)",
                       claim.launcher, claim.pe_count, claim.variable, reason);
     }
-    return memspan_error_hint("%s", claim.remedy);
+    return msp_error_hint("%s", claim.remedy);
 }
 
 /* A launcher's channel is memory that other processes of the user write, and PMIx loads components
  * from where the environment says: a program with more rights than its user is a job of one. */
 static memspan_status_t check_untrusted(void)
 {
-    if ((memspan_bootstrap_variable(MEMSPAN_LAUNCH_VARIABLE) == NULL) &&
-        (memspan_bootstrap_find_claim().variable == NULL)) {
+    if ((msp_bootstrap_variable(MEMSPAN_LAUNCH_VARIABLE) == NULL) &&
+        (msp_bootstrap_find_claim().variable == NULL)) {
         return MEMSPAN_OK;
     }
     memspan_error(MEMSPAN_ERR_CONFLICT, "a launcher started this process, but %s",
-                  MEMSPAN_UNTRUSTED_REASON);
-    return memspan_error_hint("%s", MEMSPAN_UNTRUSTED_HINT);
+                  MSP_UNTRUSTED_REASON);
+    return msp_error_hint("%s", MSP_UNTRUSTED_HINT);
 }
 
-memspan_status_t memspan_bootstrap_open(const struct memspan_bootstrap **bootstrap_p,
-                                        struct memspan_bootstrap_job *job_p)
+memspan_status_t msp_bootstrap_open(const struct msp_bootstrap **bootstrap_p,
+                                    struct msp_bootstrap_job *job_p)
 {
-    static const struct memspan_bootstrap *const ways[] = {&memspan_bootstrap_launch,
-                                                           &memspan_bootstrap_pmix};
-    char reason[256]                                    = "";
-    bool trusted                                        = memspan_environment_is_trusted();
+    static const struct msp_bootstrap *const ways[] = {&msp_bootstrap_launch, &msp_bootstrap_pmix};
+    char reason[256]                                = "";
+    bool trusted                                    = msp_environment_is_trusted();
     for (size_t i = 0; trusted && i < sizeof(ways) / sizeof(ways[0]); i++) {
         memspan_status_t status = ways[i]->open(job_p);
         if (status == MEMSPAN_OK) {
@@ -73,9 +72,9 @@ memspan_status_t memspan_bootstrap_open(const struct memspan_bootstrap **bootstr
         return status;
     }
     memspan_error_clear();
-    status = memspan_bootstrap_single.open(job_p);
+    status = msp_bootstrap_single.open(job_p);
     if (status == MEMSPAN_OK) {
-        *bootstrap_p = &memspan_bootstrap_single;
+        *bootstrap_p = &msp_bootstrap_single;
     }
     return status;
 }
@@ -113,7 +112,7 @@ static bool find_dead(const int *pids, int count, int *local_index_p)
 
 /* A PE that has left the last barrier may exit before another one has noticed that it may leave,
  * too. So the dead must have been so for a while, in which whoever waits looks again. */
-bool memspan_bootstrap_peer_died(const int *pids, int count, int *local_index_p)
+bool msp_bootstrap_peer_died(const int *pids, int count, int *local_index_p)
 {
     static atomic_int suspect; /* local index + 1 */
     static atomic_llong since_ms;

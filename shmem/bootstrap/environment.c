@@ -8,18 +8,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *memspan_bootstrap_variable(const char *name)
+const char *msp_bootstrap_variable(const char *name)
 {
     char start[64];
     size_t cursor = 0;
     snprintf(start, sizeof(start), "%s=", name);
-    const char *found = memspan_shmem_option_next(start, &cursor);
+    const char *found = msp_shmem_option_next(start, &cursor);
     return found != NULL ? found + strlen(start) : NULL;
 }
 
 /* Sizes of the step that runs, not of the allocation: a batch script of four tasks may well start a
  * program by itself. */
-static const struct memspan_bootstrap_claim claims[] = {
+static const struct msp_bootstrap_claim claims[] = {
     {"OMPI_COMM_WORLD_SIZE", "Open MPI's mpirun",
      "libpmix.so.2 must be found (LD_LIBRARY_PATH), and its PMIX_* variables must reach the "
      "program",
@@ -35,22 +35,22 @@ static const struct memspan_bootstrap_claim claims[] = {
      "it speaks no PMIx: use oshrun -n N on one node, Open MPI's mpirun, or prterun", 0},
 };
 
-struct memspan_bootstrap_claim memspan_bootstrap_find_claim(void)
+struct msp_bootstrap_claim msp_bootstrap_find_claim(void)
 {
     for (size_t i = 0; i < sizeof(claims) / sizeof(claims[0]); i++) {
-        const char *value = memspan_bootstrap_variable(claims[i].variable);
+        const char *value = msp_bootstrap_variable(claims[i].variable);
         if (value != NULL && atoi(value) > 0) {
-            struct memspan_bootstrap_claim claim = claims[i];
-            claim.pe_count                       = atoi(value);
+            struct msp_bootstrap_claim claim = claims[i];
+            claim.pe_count                   = atoi(value);
             return claim;
         }
     }
-    if (memspan_bootstrap_variable("PMIX_NAMESPACE") != NULL) {
-        return (struct memspan_bootstrap_claim){
+    if (msp_bootstrap_variable("PMIX_NAMESPACE") != NULL) {
+        return (struct msp_bootstrap_claim){
             "PMIX_NAMESPACE", "a PMIx launcher",
             "libpmix.so.2 must be found (LD_LIBRARY_PATH); where no launcher started this "
             "process, unset PMIX_NAMESPACE",
             0};
     }
-    return (struct memspan_bootstrap_claim){0};
+    return (struct msp_bootstrap_claim){0};
 }

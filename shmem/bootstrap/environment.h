@@ -6,15 +6,15 @@
  * table of options, and are read when a job is opened, never kept. */
 
 /* The variable's value, or NULL. */
-const char *memspan_bootstrap_variable(const char *name);
+const char *msp_bootstrap_variable(const char *name);
 
 /* What a launcher that is not talking to us says of the job. */
-struct memspan_bootstrap_claim {
+struct msp_bootstrap_claim {
     const char *variable; /* where it says so; NULL: no launcher left a trace */
     const char *launcher; /* in words */
     const char *remedy;   /* how to start programs by it so that they find each other */
     int pe_count;         /* 0: it does not say */
 };
-struct memspan_bootstrap_claim memspan_bootstrap_find_claim(void);
+struct msp_bootstrap_claim msp_bootstrap_find_claim(void);
 
 #endif /* MEMSPAN_SHMEM_BOOTSTRAP_ENVIRONMENT_H */

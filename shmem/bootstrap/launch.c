@@ -12,11 +12,11 @@
 #include <string.h>
 #include <unistd.h>
 
-static struct memspan_board board;
+static struct msp_board board;
 static int *local_pes;
 static int own_fd = -1; /* when the inherited one could not be used */
 
-static memspan_status_t fill_job(struct memspan_bootstrap_job *job_p)
+static memspan_status_t fill_job(struct msp_bootstrap_job *job_p)
 {
     int pe_count = (int)board.header->pe_count;
     local_pes    = malloc((size_t)pe_count * sizeof(*local_pes));
@@ -30,12 +30,12 @@ static memspan_status_t fill_job(struct memspan_bootstrap_job *job_p)
     static char launcher[sizeof(board.header->launcher)];
     snprintf(launcher, sizeof(launcher), "%.*s", (int)sizeof(launcher) - 1, board.header->launcher);
 
-    struct memspan_bootstrap_job job = {.pe          = (int)board.pe,
-                                        .pe_count    = pe_count,
-                                        .local_index = (int)board.pe,
-                                        .local_count = pe_count,
-                                        .local_pes   = local_pes,
-                                        .launcher    = launcher};
+    struct msp_bootstrap_job job = {.pe          = (int)board.pe,
+                                    .pe_count    = pe_count,
+                                    .local_index = (int)board.pe,
+                                    .local_count = pe_count,
+                                    .local_pes   = local_pes,
+                                    .launcher    = launcher};
     snprintf(job.job_id, sizeof(job.job_id), "%.*s", (int)sizeof(job.job_id) - 1,
              board.header->job_id);
     *job_p = job;
@@ -44,7 +44,7 @@ static memspan_status_t fill_job(struct memspan_bootstrap_job *job_p)
 
 static void launch_close(void)
 {
-    memspan_board_close(&board);
+    msp_board_close(&board);
     free(local_pes);
     local_pes = NULL;
     if (own_fd >= 0) {
@@ -56,7 +56,7 @@ static void launch_close(void)
 /* Some programs that start others (Python's subprocess, sudo) close what they do not know. */
 static memspan_status_t find_board(int fd, int pe, uint64_t cookie, int launcher_pid)
 {
-    memspan_status_t status = memspan_board_open(fd, (uint32_t)pe, cookie, &board);
+    memspan_status_t status = msp_board_open(fd, (uint32_t)pe, cookie, &board);
     if (status != MEMSPAN_ERR_INVALID) {
         return status;
     }
@@ -66,7 +66,7 @@ static memspan_status_t find_board(int fd, int pe, uint64_t cookie, int launcher
     if (found < 0) {
         return status;
     }
-    status = memspan_board_open(found, (uint32_t)pe, cookie, &board);
+    status = msp_board_open(found, (uint32_t)pe, cookie, &board);
     if (status != MEMSPAN_OK) {
         close(found);
         return status;
@@ -75,9 +75,9 @@ static memspan_status_t find_board(int fd, int pe, uint64_t cookie, int launcher
     return MEMSPAN_OK;
 }
 
-static memspan_status_t launch_open(struct memspan_bootstrap_job *job_p)
+static memspan_status_t launch_open(struct msp_bootstrap_job *job_p)
 {
-    const char *text = memspan_bootstrap_variable(MEMSPAN_LAUNCH_VARIABLE);
+    const char *text = msp_bootstrap_variable(MEMSPAN_LAUNCH_VARIABLE);
     if (text == NULL) {
         return memspan_error(MEMSPAN_ERR_OFF, "%s is not set", MEMSPAN_LAUNCH_VARIABLE);
     }
@@ -90,7 +90,7 @@ static memspan_status_t launch_open(struct memspan_bootstrap_job *job_p)
         end < 0 || text[end] != '\0' || fd < 0 || pe < 0) {
         memspan_error(MEMSPAN_ERR_CONFIG, "%s=%s is not FD:PE:COOKIE:PID", MEMSPAN_LAUNCH_VARIABLE,
                       text);
-        return memspan_error_hint("it is oshrun that sets it; without oshrun, unset it");
+        return msp_error_hint("it is oshrun that sets it; without oshrun, unset it");
     }
     memspan_status_t status = find_board(fd, pe, cookie, launcher_pid);
     if (status != MEMSPAN_OK) {
@@ -105,27 +105,27 @@ static memspan_status_t launch_open(struct memspan_bootstrap_job *job_p)
 
 static memspan_status_t launch_put(const char *key, const void *data, size_t size_bytes)
 {
-    return memspan_board_put(&board, key, data, size_bytes);
+    return msp_board_put(&board, key, data, size_bytes);
 }
 
 static memspan_status_t launch_fence(void)
 {
-    return memspan_board_fence(&board);
+    return msp_board_fence(&board);
 }
 
 static memspan_status_t launch_get(int pe, const char *key, void *data, size_t *size_p)
 {
-    return memspan_board_get(&board, (uint32_t)pe, key, data, size_p);
+    return msp_board_get(&board, (uint32_t)pe, key, data, size_p);
 }
 
 /* The launcher ends the others. Whoever calls has printed the message: it is kept for tools. */
 static void launch_abort(int status, const char *message)
 {
-    memspan_board_abort(&board, status, message);
-    _exit(memspan_bootstrap_exit_code(status));
+    msp_board_abort(&board, status, message);
+    _exit(msp_bootstrap_exit_code(status));
 }
 
-const struct memspan_bootstrap memspan_bootstrap_launch = {
+const struct msp_bootstrap msp_bootstrap_launch = {
     .name  = "launch",
     .open  = launch_open,
     .put   = launch_put,

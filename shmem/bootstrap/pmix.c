@@ -43,8 +43,8 @@ static char launcher[96];
 
 static memspan_status_t fail(const char *call, pmix_status_t rc, const char *what)
 {
-    return memspan_error_native(MEMSPAN_ERR_DRIVER, "pmix", call, rc, pmix.PMIx_Error_string(rc),
-                                NULL, "%s", what);
+    return msp_error_native(MEMSPAN_ERR_DRIVER, "pmix", call, rc, pmix.PMIx_Error_string(rc), NULL,
+                            "%s", what);
 }
 
 static memspan_status_t load_library(void)
@@ -122,7 +122,7 @@ static int by_number(const void *a, const void *b)
     return *(const int *)a - *(const int *)b;
 }
 
-static memspan_status_t fill_local(struct memspan_bootstrap_job *job)
+static memspan_status_t fill_local(struct msp_bootstrap_job *job)
 {
     pmix_value_t *peers = get_of_job(PMIX_LOCAL_PEERS);
     const char *list    = peers != NULL && peers->type == PMIX_STRING ? peers->data.string : NULL;
@@ -163,9 +163,9 @@ free_list:
 /* "mpirun, OpenPMIx 4.2.2": who started this process, as far as it can be told. */
 static void name_launcher(void)
 {
-    struct memspan_bootstrap_claim claim = memspan_bootstrap_find_claim();
-    const char *version                  = pmix.PMIx_Get_version();
-    int length                           = (int)strcspn(version, "(,");
+    struct msp_bootstrap_claim claim = msp_bootstrap_find_claim();
+    const char *version              = pmix.PMIx_Get_version();
+    int length                       = (int)strcspn(version, "(,");
     while (length > 0 && version[length - 1] == ' ') {
         length--;
     }
@@ -173,7 +173,7 @@ static void name_launcher(void)
              claim.launcher != NULL ? claim.launcher : "a PMIx launcher", length, version);
 }
 
-static memspan_status_t fill_job(struct memspan_bootstrap_job *job_p)
+static memspan_status_t fill_job(struct msp_bootstrap_job *job_p)
 {
     pmix_value_t *size = get_of_job(PMIX_JOB_SIZE);
     if (size == NULL || size->type != PMIX_UINT32 || size->data.uint32 <= self.rank) {
@@ -182,10 +182,10 @@ static memspan_status_t fill_job(struct memspan_bootstrap_job *job_p)
         }
         return memspan_error(MEMSPAN_ERR_DRIVER, "PMIx does not say how large the job is");
     }
-    struct memspan_bootstrap_job job = {
+    struct msp_bootstrap_job job = {
         .pe = (int)self.rank, .pe_count = (int)size->data.uint32, .launcher = launcher};
     free_value(size);
-    struct memspan_bootstrap_claim claim = memspan_bootstrap_find_claim();
+    struct msp_bootstrap_claim claim = msp_bootstrap_find_claim();
     if (job.pe_count == 1 && claim.pe_count > 1) {
         return memspan_error(MEMSPAN_ERR_OFF, "PMIx says that the job has one process");
     }
@@ -198,10 +198,10 @@ static memspan_status_t fill_job(struct memspan_bootstrap_job *job_p)
     return status;
 }
 
-static memspan_status_t pmix_open(struct memspan_bootstrap_job *job_p)
+static memspan_status_t pmix_open(struct msp_bootstrap_job *job_p)
 {
-    if (memspan_bootstrap_variable("PMIX_NAMESPACE") == NULL ||
-        memspan_bootstrap_variable("PMIX_RANK") == NULL) {
+    if (msp_bootstrap_variable("PMIX_NAMESPACE") == NULL ||
+        msp_bootstrap_variable("PMIX_RANK") == NULL) {
         return memspan_error(MEMSPAN_ERR_OFF, "no PMIx server is named in the environment");
     }
     memspan_status_t status = load_library();
@@ -210,7 +210,7 @@ static memspan_status_t pmix_open(struct memspan_bootstrap_job *job_p)
     }
     pmix_status_t rc = pmix.PMIx_Init(&self, NULL, 0);
     if (rc != PMIX_SUCCESS) {
-        return memspan_error_native(
+        return msp_error_native(
             MEMSPAN_ERR_OFF, "pmix", "PMIx_Init", rc, pmix.PMIx_Error_string(rc), NULL,
             "no PMIx server answers (PMIx_Init: %s)", pmix.PMIx_Error_string(rc));
     }
@@ -255,9 +255,9 @@ static memspan_status_t pmix_get(int pe, const char *key, void *data, size_t *si
     peer.rank           = (pmix_rank_t)pe;
     pmix_status_t rc    = pmix.PMIx_Get(&peer, key, NULL, 0, &value);
     if (rc != PMIX_SUCCESS) {
-        return memspan_error_native(MEMSPAN_ERR_NOT_FOUND, "pmix", "PMIx_Get", rc,
-                                    pmix.PMIx_Error_string(rc), NULL,
-                                    "PE %d has not published \"%s\"", pe, key);
+        return msp_error_native(MEMSPAN_ERR_NOT_FOUND, "pmix", "PMIx_Get", rc,
+                                pmix.PMIx_Error_string(rc), NULL, "PE %d has not published \"%s\"",
+                                pe, key);
     }
     memspan_status_t status = MEMSPAN_OK;
     if (value->type != PMIX_BYTE_OBJECT || value->data.bo.size > *size_p) {
@@ -278,8 +278,8 @@ static memspan_status_t pmix_get(int pe, const char *key, void *data, size_t *si
 static void pmix_abort(int status, const char *message)
 {
     (void)message;
-    pmix.PMIx_Abort(memspan_bootstrap_exit_code(status), "", NULL, 0);
-    _exit(memspan_bootstrap_exit_code(status));
+    pmix.PMIx_Abort(msp_bootstrap_exit_code(status), "", NULL, 0);
+    _exit(msp_bootstrap_exit_code(status));
 }
 
 static void pmix_close(void)
@@ -291,7 +291,7 @@ static void pmix_close(void)
 
 #else
 
-static memspan_status_t pmix_open(struct memspan_bootstrap_job *job_p)
+static memspan_status_t pmix_open(struct msp_bootstrap_job *job_p)
 {
     (void)job_p;
     return memspan_error(MEMSPAN_ERR_OFF,
@@ -300,7 +300,7 @@ static memspan_status_t pmix_open(struct memspan_bootstrap_job *job_p)
 
 #endif
 
-const struct memspan_bootstrap memspan_bootstrap_pmix = {
+const struct msp_bootstrap msp_bootstrap_pmix = {
     .name = "pmix",
     .open = pmix_open,
 #ifdef MEMSPAN_HAVE_PMIX

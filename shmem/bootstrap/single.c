@@ -18,13 +18,13 @@ struct item {
 
 static struct item *items; /* the newest first */
 
-static memspan_status_t single_open(struct memspan_bootstrap_job *job_p)
+static memspan_status_t single_open(struct msp_bootstrap_job *job_p)
 {
     static const int self = 0;
 
     struct timespec now;
     clock_gettime(CLOCK_REALTIME, &now);
-    struct memspan_bootstrap_job job = {
+    struct msp_bootstrap_job job = {
         .pe_count = 1, .local_count = 1, .local_pes = &self, .launcher = "none"};
     snprintf(job.job_id, sizeof(job.job_id), "single-%d-%llx", (int)getpid(),
              (unsigned long long)now.tv_sec * 1000000000ULL + (unsigned long long)now.tv_nsec);
@@ -80,7 +80,7 @@ static memspan_status_t single_get(int pe, const char *key, void *data, size_t *
 static void single_abort(int status, const char *message)
 {
     (void)message; /* has been printed */
-    _exit(memspan_bootstrap_exit_code(status));
+    _exit(msp_bootstrap_exit_code(status));
 }
 
 static void single_close(void)
@@ -92,7 +92,7 @@ static void single_close(void)
     }
 }
 
-const struct memspan_bootstrap memspan_bootstrap_single = {
+const struct msp_bootstrap msp_bootstrap_single = {
     .name  = "single",
     .open  = single_open,
     .put   = single_put,

@@ -7,12 +7,12 @@
 
 #include "shmem/bootstrap.h"
 
-extern const struct memspan_bootstrap memspan_bootstrap_launch;
-extern const struct memspan_bootstrap memspan_bootstrap_pmix;
-extern const struct memspan_bootstrap memspan_bootstrap_single;
+extern const struct msp_bootstrap msp_bootstrap_launch;
+extern const struct msp_bootstrap msp_bootstrap_pmix;
+extern const struct msp_bootstrap msp_bootstrap_single;
 
 /* What a process can give back for that status: its low byte, but never 0 for what is not 0. */
-static inline int memspan_bootstrap_exit_code(int status)
+static inline int msp_bootstrap_exit_code(int status)
 {
     int code = status & 0xff;
     return status != 0 && code == 0 ? 1 : code;

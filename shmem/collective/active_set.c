@@ -7,57 +7,56 @@
 static void require_set(const char *call, int start, int log_stride, int size)
 {
     if ((start < 0) || (size < 1) || (log_stride < 0) || (log_stride > 30) ||
-        (start + ((long)(size - 1) << log_stride) >= memspan_job.pe_count)) {
-        memspan_fatal("%s: PE_start %d, logPE_stride %d, PE_size %d is no active set of %d PEs",
-                      call, start, log_stride, size, memspan_job.pe_count);
+        (start + ((long)(size - 1) << log_stride) >= msp_job.pe_count)) {
+        msp_fatal("%s: PE_start %d, logPE_stride %d, PE_size %d is no active set of %d PEs", call,
+                  start, log_stride, size, msp_job.pe_count);
     }
 }
 
 /* All PEs, in calls that come one after the other: they meet as the world. */
-static bool is_the_world(const struct memspan_team *team)
+static bool is_the_world(const struct msp_team *team)
 {
-    return (team->size == memspan_job.pe_count) &&
-           (memspan_job.thread_level < SHMEM_THREAD_MULTIPLE);
+    return (team->size == msp_job.pe_count) && (msp_job.thread_level < SHMEM_THREAD_MULTIPLE);
 }
 
-void memspan_active_set_open(const char *call, struct memspan_active_set *set, int start,
-                             int log_stride, int size, long *sync)
+void msp_active_set_open(const char *call, struct msp_active_set *set, int start, int log_stride,
+                         int size, long *sync)
 {
-    struct memspan_team *team = &set->team;
-    int distance              = memspan_job.pe - start;
+    struct msp_team *team = &set->team;
+    int distance          = msp_job.pe - start;
 
-    memspan_job_require(call);
+    msp_job_require(call);
     require_set(call, start, log_stride, size);
-    *team    = (struct memspan_team){.start           = start,
-                                     .stride          = 1 << log_stride,
-                                     .size            = size,
-                                     .way             = MEMSPAN_TEAM_ACTIVE_SET,
-                                     .is_active_set   = true,
-                                     .active_set_sync = sync,
-                                     .call            = call};
+    *team    = (struct msp_team){.start           = start,
+                                 .stride          = 1 << log_stride,
+                                 .size            = size,
+                                 .way             = MSP_TEAM_ACTIVE_SET,
+                                 .is_active_set   = true,
+                                 .active_set_sync = sync,
+                                 .call            = call};
     team->pe = distance / team->stride;
     if ((distance < 0) || (distance % team->stride != 0) || (team->pe >= size)) {
-        memspan_fatal("%s: PE %d is not in the active set of PE_start %d, logPE_stride %d, "
-                      "PE_size %d",
-                      call, memspan_job.pe, start, log_stride, size);
+        msp_fatal("%s: PE %d is not in the active set of PE_start %d, logPE_stride %d, "
+                  "PE_size %d",
+                  call, msp_job.pe, start, log_stride, size);
     }
-    if (MEMSPAN_UNLIKELY((sync == NULL) || memspan_job.checks)) {
+    if (MSP_UNLIKELY((sync == NULL) || msp_job.checks)) {
         if (sync == NULL) {
-            memspan_fatal("%s: pSync is NULL", call);
+            msp_fatal("%s: pSync is NULL", call);
         }
-        memspan_rma_require(call, sync, SHMEM_SYNC_SIZE * sizeof *sync, memspan_job.pe);
+        msp_rma_require(call, sync, SHMEM_SYNC_SIZE * sizeof *sync, msp_job.pe);
     }
     if (is_the_world(team)) {
-        *team               = *memspan_team_world();
+        *team               = *msp_team_world();
         team->is_active_set = true;
     }
 }
 
 /* Whoever meets in a pSync leaves it as it was (sync.c). */
-void memspan_active_set_close(struct memspan_active_set *set)
+void msp_active_set_close(struct msp_active_set *set)
 {
     if (set->team.active_set_sync == NULL) {
-        struct memspan_team *world = memspan_team_world();
+        struct msp_team *world = msp_team_world();
 
         world->sync_count = set->team.sync_count;
         world->work_count = set->team.work_count;

@@ -18,36 +18,36 @@ struct claim {
 /* An active set has no room but its pSync: there the value alone is looked at. */
 enum { SYNC_WORD = 3 };
 
-static bool compare_in_sync(struct memspan_team *team, uint64_t value, int *pe_p, uint64_t *other_p)
+static bool compare_in_sync(struct msp_team *team, uint64_t value, int *pe_p, uint64_t *other_p)
 {
     long *word = &team->active_set_sync[SYNC_WORD];
     bool same  = true;
     int pe;
 
     __atomic_store_n(word, (long)value, __ATOMIC_RELEASE);
-    memspan_collective_sync(team);
+    msp_collective_sync(team);
     for (pe = 0; (pe < team->size) && same; pe++) {
         long theirs;
 
-        memspan_peer_read(team, pe, word, &theirs, sizeof theirs);
+        msp_peer_read(team, pe, word, &theirs, sizeof theirs);
         if ((uint64_t)theirs != value) {
             *pe_p    = pe;
             *other_p = (uint64_t)theirs;
             same     = false;
         }
     }
-    memspan_collective_sync(team);
+    msp_collective_sync(team);
     __atomic_store_n(word, 0, __ATOMIC_RELEASE);
     return same;
 }
 
 static void refuse(const char *call, const char *argument, uint64_t value, int pe, uint64_t other)
 {
-    memspan_fatal("%s: %s is %lld here, but %lld in PE %d of the team; it must be the same in all",
-                  call, argument, (long long)value, (long long)other, pe);
+    msp_fatal("%s: %s is %lld here, but %lld in PE %d of the team; it must be the same in all",
+              call, argument, (long long)value, (long long)other, pe);
 }
 
-bool memspan_collective_agrees(struct memspan_team *team, uint64_t value)
+bool msp_collective_agrees(struct msp_team *team, uint64_t value)
 {
     bool all = true;
     uint64_t other;
@@ -56,15 +56,15 @@ bool memspan_collective_agrees(struct memspan_team *team, uint64_t value)
     if (team->active_set_sync != NULL) {
         return compare_in_sync(team, value, &pe, &other);
     }
-    memspan_sync_publish(team, &value, sizeof value);
+    msp_sync_publish(team, &value, sizeof value);
     for (pe = 0; pe < team->size; pe++) {
-        all = all && (*(const uint64_t *)memspan_sync_published(team, pe) == value);
+        all = all && (*(const uint64_t *)msp_sync_published(team, pe) == value);
     }
     return all;
 }
 
-void memspan_collective_check(const char *call, struct memspan_team *team, const char *argument,
-                              uint64_t value)
+void msp_collective_check(const char *call, struct msp_team *team, const char *argument,
+                          uint64_t value)
 {
     struct claim mine = {.value = value};
     uint64_t other    = 0;
@@ -79,16 +79,16 @@ void memspan_collective_check(const char *call, struct memspan_team *team, const
     mine.number = team->sync_count + 1;
     snprintf(mine.call, sizeof mine.call, "%s", call);
     snprintf(mine.argument, sizeof mine.argument, "%s", argument);
-    memspan_sync_publish(team, &mine, sizeof mine);
+    msp_sync_publish(team, &mine, sizeof mine);
     for (pe = 0; pe < team->size; pe++) {
-        struct claim theirs = *(const struct claim *)memspan_sync_published(team, pe);
+        struct claim theirs = *(const struct claim *)msp_sync_published(team, pe);
 
         if (theirs.number != mine.number) {
-            memspan_fatal("%s: PE %d of the team is in another collective call", call, pe);
+            msp_fatal("%s: PE %d of the team is in another collective call", call, pe);
         }
         if ((strcmp(theirs.call, mine.call) != 0) ||
             (strcmp(theirs.argument, mine.argument) != 0)) {
-            memspan_fatal("%s: PE %d of the team is in %s", call, pe, theirs.call);
+            msp_fatal("%s: PE %d of the team is in %s", call, pe, theirs.call);
         }
         if (theirs.value != value) {
             refuse(call, argument, value, pe, theirs.value);

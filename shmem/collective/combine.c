@@ -75,17 +75,17 @@ WHOLE(OR_LOOP)
 WHOLE(XOR_LOOP)
 /* clang-format on */
 
-#define ROW(operation, name, type) [operation][MEMSPAN_NUMBER_##type] = name##_##type,
-#define SUM_ROW(type, c_type)      ROW(MEMSPAN_REDUCE_SUM, sum, type)
-#define PROD_ROW(type, c_type)     ROW(MEMSPAN_REDUCE_PROD, prod, type)
-#define MIN_ROW(type, c_type)      ROW(MEMSPAN_REDUCE_MIN, min, type)
-#define MAX_ROW(type, c_type)      ROW(MEMSPAN_REDUCE_MAX, max, type)
-#define AND_ROW(type, c_type)      ROW(MEMSPAN_REDUCE_AND, and, type)
-#define OR_ROW(type, c_type)       ROW(MEMSPAN_REDUCE_OR, or, type)
-#define XOR_ROW(type, c_type)      ROW(MEMSPAN_REDUCE_XOR, xor, type)
+#define ROW(operation, name, type) [operation][MSP_NUMBER_##type] = name##_##type,
+#define SUM_ROW(type, c_type)      ROW(MSP_REDUCE_SUM, sum, type)
+#define PROD_ROW(type, c_type)     ROW(MSP_REDUCE_PROD, prod, type)
+#define MIN_ROW(type, c_type)      ROW(MSP_REDUCE_MIN, min, type)
+#define MAX_ROW(type, c_type)      ROW(MSP_REDUCE_MAX, max, type)
+#define AND_ROW(type, c_type)      ROW(MSP_REDUCE_AND, and, type)
+#define OR_ROW(type, c_type)       ROW(MSP_REDUCE_OR, or, type)
+#define XOR_ROW(type, c_type)      ROW(MSP_REDUCE_XOR, xor, type)
 
     /* clang-format off */
-static const memspan_combine_t table[MEMSPAN_REDUCE_COUNT][MEMSPAN_NUMBER_COUNT] = {
+static const msp_combine_t table[MSP_REDUCE_COUNT][MSP_NUMBER_COUNT] = {
     WHOLE(SUM_ROW) REAL(SUM_ROW) COMPLEX(SUM_ROW)
     WHOLE(PROD_ROW) REAL(PROD_ROW) COMPLEX(PROD_ROW)
     ORDERED(MIN_ROW)
@@ -96,15 +96,15 @@ static const memspan_combine_t table[MEMSPAN_REDUCE_COUNT][MEMSPAN_NUMBER_COUNT]
 };
 /* clang-format on */
 
-memspan_combine_t memspan_combine_of(enum memspan_reduction operation, enum memspan_number type)
+msp_combine_t msp_combine_of(enum msp_reduction operation, enum msp_number type)
 {
     return table[operation][type];
 }
 
-size_t memspan_number_bytes(enum memspan_number type)
+size_t msp_number_bytes(enum msp_number type)
 {
-#define BYTES(number, c_type) [MEMSPAN_NUMBER_##number] = sizeof(c_type),
-    static const size_t bytes[MEMSPAN_NUMBER_COUNT]     = {WHOLE(BYTES) REAL(BYTES) COMPLEX(BYTES)};
+#define BYTES(number, c_type) [MSP_NUMBER_##number] = sizeof(c_type),
+    static const size_t bytes[MSP_NUMBER_COUNT]     = {WHOLE(BYTES) REAL(BYTES) COMPLEX(BYTES)};
 #undef BYTES
 
     return bytes[type];

@@ -7,11 +7,11 @@
 #include "shmem/collective/collective.h"
 
 /* to[i] = x[i] OPERATION y[i]; to may be x or y. */
-typedef void (*memspan_combine_t)(void *to, const void *x, const void *y, size_t count);
+typedef void (*msp_combine_t)(void *to, const void *x, const void *y, size_t count);
 
 /* NULL: the type has no such operation. */
-memspan_combine_t memspan_combine_of(enum memspan_reduction operation, enum memspan_number type);
+msp_combine_t msp_combine_of(enum msp_reduction operation, enum msp_number type);
 
-size_t memspan_number_bytes(enum memspan_number type);
+size_t msp_number_bytes(enum msp_number type);
 
 #endif /* MEMSPAN_SHMEM_COLLECTIVE_COMBINE_H */

@@ -13,7 +13,7 @@
 enum { SMALL_BYTES = 8 << 10 };
 
 /* Each starts with another PE, so that not all read the same one's memory at once. */
-static int partner(const struct memspan_team *team, int step)
+static int partner(const struct msp_team *team, int step)
 {
     int pe = team->pe + step;
 
@@ -25,49 +25,49 @@ static int partner(const struct memspan_team *team, int step)
 enum way { IN_LINES, IN_WORK, IN_PLACE };
 
 /* Meet; then what_of() says where to read this PE's @p size_bytes at @p source. */
-static enum way hand_out(struct memspan_team *team, const void *source, size_t size_bytes,
+static enum way hand_out(struct msp_team *team, const void *source, size_t size_bytes,
                          size_t given_bytes)
 {
-    if ((size_bytes <= MEMSPAN_SYNC_INLINE_BYTES) && memspan_rma_host_touches(source) &&
-        memspan_sync_exchange(team, source, given_bytes)) {
+    if ((size_bytes <= MSP_SYNC_INLINE_BYTES) && msp_rma_host_touches(source) &&
+        msp_sync_exchange(team, source, given_bytes)) {
         return IN_LINES;
     }
     if ((size_bytes <= SMALL_BYTES) && (team->active_set_sync == NULL)) {
-        memspan_peer_copy(memspan_sync_room(team), source, given_bytes);
-        memspan_sync_publish(team, NULL, 0);
+        msp_peer_copy(msp_sync_room(team), source, given_bytes);
+        msp_sync_publish(team, NULL, 0);
         return IN_WORK;
     }
-    memspan_collective_sync(team);
+    msp_collective_sync(team);
     return IN_PLACE;
 }
 
 /* To @p to: @p size_bytes at @p offset of what PE @p pe has handed out. */
-static void take(struct memspan_team *team, enum way way, int pe, const void *source, size_t offset,
+static void take(struct msp_team *team, enum way way, int pe, const void *source, size_t offset,
                  void *to, size_t size_bytes)
 {
     if (way == IN_LINES) {
-        memspan_peer_copy(to, (const char *)memspan_sync_exchanged(team, pe) + offset, size_bytes);
+        msp_peer_copy(to, (const char *)msp_sync_exchanged(team, pe) + offset, size_bytes);
     } else if (way == IN_WORK) {
-        memspan_peer_copy(to, (const char *)memspan_sync_published(team, pe) + offset, size_bytes);
+        msp_peer_copy(to, (const char *)msp_sync_published(team, pe) + offset, size_bytes);
     } else if (pe == team->pe) {
-        memspan_peer_copy(to, (const char *)source + offset, size_bytes);
+        msp_peer_copy(to, (const char *)source + offset, size_bytes);
     } else {
-        memspan_peer_read(team, pe, (const char *)source + offset, to, size_bytes);
+        msp_peer_read(team, pe, (const char *)source + offset, to, size_bytes);
     }
 }
 
 /* What is read where it is may be written again when all have read it. */
-static void hand_back(struct memspan_team *team, enum way way)
+static void hand_back(struct msp_team *team, enum way way)
 {
     if (way == IN_PLACE) {
-        memspan_collective_sync(team);
+        msp_collective_sync(team);
     }
 }
 
 /* ---- the calls ---- */
 
-int memspan_collective_broadcast(struct memspan_team *team, void *dest, const void *source,
-                                 size_t size_bytes, int root)
+int msp_collective_broadcast(struct msp_team *team, void *dest, const void *source,
+                             size_t size_bytes, int root)
 {
     bool is_root = (team->pe == root);
     enum way way = hand_out(team, source, size_bytes, is_root ? size_bytes : 0);
@@ -75,14 +75,14 @@ int memspan_collective_broadcast(struct memspan_team *team, void *dest, const vo
     if (!is_root) {
         take(team, way, root, source, 0, dest, size_bytes);
     } else if (!team->is_active_set) {
-        memspan_peer_copy(dest, source, size_bytes);
+        msp_peer_copy(dest, source, size_bytes);
     }
     hand_back(team, way);
     return 0;
 }
 
-int memspan_collective_fcollect(struct memspan_team *team, void *dest, const void *source,
-                                size_t size_bytes)
+int msp_collective_fcollect(struct msp_team *team, void *dest, const void *source,
+                            size_t size_bytes)
 {
     enum way way = hand_out(team, source, size_bytes, size_bytes);
     int step;
@@ -96,8 +96,8 @@ int memspan_collective_fcollect(struct memspan_team *team, void *dest, const voi
     return 0;
 }
 
-int memspan_collective_alltoall(struct memspan_team *team, void *dest, const void *source,
-                                size_t size_bytes)
+int msp_collective_alltoall(struct msp_team *team, void *dest, const void *source,
+                            size_t size_bytes)
 {
     size_t all_bytes = (size_t)team->size * size_bytes;
     enum way way     = hand_out(team, source, all_bytes, all_bytes);
@@ -124,39 +124,37 @@ struct part {
 /* An active set's sizes stand in its pSync, in a word that meetings do not use. */
 enum { SYNC_WORD = 2 };
 
-static void hand_out_part(struct memspan_team *team, const void *source, size_t size_bytes)
+static void hand_out_part(struct msp_team *team, const void *source, size_t size_bytes)
 {
     if (team->active_set_sync != NULL) {
         __atomic_store_n(&team->active_set_sync[SYNC_WORD], (long)size_bytes, __ATOMIC_RELEASE);
-        memspan_collective_sync(team);
+        msp_collective_sync(team);
     } else {
-        struct part *mine = memspan_sync_room(team);
+        struct part *mine = msp_sync_room(team);
 
         mine->size_bytes = size_bytes;
-        memspan_peer_copy(mine->data, source, (size_bytes <= SMALL_BYTES) ? size_bytes : 0);
-        memspan_sync_publish(team, NULL, 0);
+        msp_peer_copy(mine->data, source, (size_bytes <= SMALL_BYTES) ? size_bytes : 0);
+        msp_sync_publish(team, NULL, 0);
     }
 }
 
 /* The size of PE @p pe's part; *data_p is where it was handed out, NULL: it is in place. */
-static size_t part_of(struct memspan_team *team, int pe, const void **data_p)
+static size_t part_of(struct msp_team *team, int pe, const void **data_p)
 {
     const struct part *theirs;
     long size_bytes;
 
     *data_p = NULL;
     if (team->active_set_sync != NULL) {
-        memspan_peer_read(team, pe, &team->active_set_sync[SYNC_WORD], &size_bytes,
-                          sizeof size_bytes);
+        msp_peer_read(team, pe, &team->active_set_sync[SYNC_WORD], &size_bytes, sizeof size_bytes);
         return (size_t)size_bytes;
     }
-    theirs  = memspan_sync_published(team, pe);
+    theirs  = msp_sync_published(team, pe);
     *data_p = (theirs->size_bytes <= SMALL_BYTES) ? theirs->data : NULL;
     return theirs->size_bytes;
 }
 
-int memspan_collective_collect(struct memspan_team *team, void *dest, const void *source,
-                               size_t size_bytes)
+int msp_collective_collect(struct msp_team *team, void *dest, const void *source, size_t size_bytes)
 {
     bool in_place = (team->active_set_sync != NULL);
     char *to      = dest;
@@ -168,17 +166,17 @@ int memspan_collective_collect(struct memspan_team *team, void *dest, const void
         size_t bytes = part_of(team, pe, &data);
 
         if (pe == team->pe) {
-            memspan_peer_copy(to, source, bytes);
+            msp_peer_copy(to, source, bytes);
         } else if (data != NULL) {
-            memspan_peer_copy(to, data, bytes);
+            msp_peer_copy(to, data, bytes);
         } else {
-            memspan_peer_read(team, pe, source, to, bytes);
+            msp_peer_read(team, pe, source, to, bytes);
         }
         in_place = in_place || (data == NULL);
         to += bytes;
     }
     if (in_place) {
-        memspan_collective_sync(team);
+        msp_collective_sync(team);
     }
     if (team->active_set_sync != NULL) {
         __atomic_store_n(&team->active_set_sync[SYNC_WORD], 0, __ATOMIC_RELEASE);
@@ -188,24 +186,23 @@ int memspan_collective_collect(struct memspan_team *team, void *dest, const void
 
 /* ---- strided ---- */
 
-int memspan_collective_alltoalls(struct memspan_team *team, void *dest, const void *source,
-                                 ptrdiff_t dest_stride, ptrdiff_t source_stride,
-                                 size_t element_bytes, size_t count)
+int msp_collective_alltoalls(struct msp_team *team, void *dest, const void *source,
+                             ptrdiff_t dest_stride, ptrdiff_t source_stride, size_t element_bytes,
+                             size_t count)
 {
     ptrdiff_t to_bytes   = dest_stride * (ptrdiff_t)element_bytes;
     ptrdiff_t from_bytes = source_stride * (ptrdiff_t)element_bytes;
     int step;
 
-    memspan_collective_sync(team);
+    msp_collective_sync(team);
     for (step = 0; step < team->size; step++) {
         int pe = partner(team, step);
 
-        memspan_get_strided(
-            memspan_peer_call(team), memspan_context_default(),
-            (char *)dest + ((ptrdiff_t)((size_t)pe * count) * to_bytes),
-            (const char *)source + ((ptrdiff_t)((size_t)team->pe * count) * from_bytes), to_bytes,
-            from_bytes, element_bytes, count, memspan_team_world_pe(team, pe));
+        msp_get_strided(msp_peer_call(team), msp_context_default(),
+                        (char *)dest + ((ptrdiff_t)((size_t)pe * count) * to_bytes),
+                        (const char *)source + ((ptrdiff_t)((size_t)team->pe * count) * from_bytes),
+                        to_bytes, from_bytes, element_bytes, count, msp_team_world_pe(team, pe));
     }
-    memspan_collective_sync(team);
+    msp_collective_sync(team);
     return 0;
 }

@@ -21,61 +21,61 @@ enum { PUBLISHED_BYTES = 1 << 10, GATHERED_BYTES = 64 << 10 };
 
 /* ---- a few bytes ---- */
 
-static void combine_exchanged(struct memspan_team *team, memspan_combine_t combine, void *dest,
+static void combine_exchanged(struct msp_team *team, msp_combine_t combine, void *dest,
                               size_t size_bytes, size_t count)
 {
-    const void *first = memspan_sync_exchanged(team, 0);
+    const void *first = msp_sync_exchanged(team, 0);
     int pe;
 
     if (team->size == 1) {
         memcpy(dest, first, size_bytes);
         return;
     }
-    combine(dest, first, memspan_sync_exchanged(team, 1), count);
+    combine(dest, first, msp_sync_exchanged(team, 1), count);
     for (pe = 2; pe < team->size; pe++) {
-        combine(dest, dest, memspan_sync_exchanged(team, pe), count);
+        combine(dest, dest, msp_sync_exchanged(team, pe), count);
     }
 }
 
 /* ---- what fits the work area ---- */
 
-static void combine_published(struct memspan_team *team, memspan_combine_t combine, void *to,
+static void combine_published(struct msp_team *team, msp_combine_t combine, void *to,
                               size_t size_bytes, size_t count)
 {
     int pe;
 
     if (team->size == 1) {
-        memcpy(to, memspan_sync_published(team, 0), size_bytes);
+        memcpy(to, msp_sync_published(team, 0), size_bytes);
         return;
     }
-    combine(to, memspan_sync_published(team, 0), memspan_sync_published(team, 1), count);
+    combine(to, msp_sync_published(team, 0), msp_sync_published(team, 1), count);
     for (pe = 2; pe < team->size; pe++) {
-        combine(to, to, memspan_sync_published(team, pe), count);
+        combine(to, to, msp_sync_published(team, pe), count);
     }
 }
 
 /* Also what lies in memory that the host cannot touch, a piece at a time. */
-static void reduce_published(struct memspan_team *team, memspan_combine_t combine, char *dest,
+static void reduce_published(struct msp_team *team, msp_combine_t combine, char *dest,
                              const char *source, size_t element_bytes, size_t count)
 {
-    size_t most = MEMSPAN_SYNC_WORK_BYTES / element_bytes;
-    bool direct = memspan_rma_host_touches(dest);
-    void *sum   = direct ? NULL : malloc(MEMSPAN_SYNC_WORK_BYTES);
+    size_t most = MSP_SYNC_WORK_BYTES / element_bytes;
+    bool direct = msp_rma_host_touches(dest);
+    void *sum   = direct ? NULL : malloc(MSP_SYNC_WORK_BYTES);
     size_t at;
 
     if (!direct && (sum == NULL)) {
-        memspan_fatal("a reduction: no memory for %d bytes", MEMSPAN_SYNC_WORK_BYTES);
+        msp_fatal("a reduction: no memory for %d bytes", MSP_SYNC_WORK_BYTES);
     }
     for (at = 0; at < count; at += most) {
         size_t part  = (count - at < most) ? (count - at) : most;
         size_t bytes = part * element_bytes;
         char *to     = dest + (at * element_bytes);
 
-        memspan_peer_copy(memspan_sync_room(team), source + (at * element_bytes), bytes);
-        memspan_sync_publish(team, NULL, 0);
+        msp_peer_copy(msp_sync_room(team), source + (at * element_bytes), bytes);
+        msp_sync_publish(team, NULL, 0);
         combine_published(team, combine, direct ? to : sum, bytes, part);
         if (!direct) {
-            memspan_peer_copy(to, sum, bytes);
+            msp_peer_copy(to, sum, bytes);
         }
     }
     free(sum);
@@ -84,11 +84,11 @@ static void reduce_published(struct memspan_team *team, memspan_combine_t combin
 /* ---- what is read where it is ---- */
 
 /* The elements [*first, *end) of which PE @p pe makes the sum: whole cache lines. */
-static void share_of(const struct memspan_team *team, int pe, size_t element_bytes, size_t count,
+static void share_of(const struct msp_team *team, int pe, size_t element_bytes, size_t count,
                      size_t *first, size_t *end)
 {
     size_t line =
-        (element_bytes < MEMSPAN_CACHE_LINE_BYTES) ? (MEMSPAN_CACHE_LINE_BYTES / element_bytes) : 1;
+        (element_bytes < MSP_CACHE_LINE_BYTES) ? (MSP_CACHE_LINE_BYTES / element_bytes) : 1;
     size_t lines = (count + line - 1) / line;
     size_t each  = lines / (size_t)team->size;
     size_t more  = lines % (size_t)team->size;
@@ -101,24 +101,24 @@ static void share_of(const struct memspan_team *team, int pe, size_t element_byt
 }
 
 /* Sum of all PEs' @p source to @p to, where nothing but this piece of dest may be written. */
-static void combine_views(struct memspan_team *team, memspan_combine_t combine, char *to,
+static void combine_views(struct msp_team *team, msp_combine_t combine, char *to,
                           const char *source, size_t bytes, size_t count)
 {
-    const void *x = memspan_peer_view(team, 0, source, bytes);
+    const void *x = msp_peer_view(team, 0, source, bytes);
     int pe;
 
     if (team->size == 1) {
         memcpy(to, x, bytes);
     }
     for (pe = 1; pe < team->size; pe++) {
-        combine(to, x, memspan_peer_view(team, pe, source, bytes), count);
+        combine(to, x, msp_peer_view(team, pe, source, bytes), count);
         x = to;
     }
 }
 
 /* With dest == source, the first sum would destroy this PE's own term before its turn: then it is
  * made beside. */
-static void combine_share(struct memspan_team *team, memspan_combine_t combine, char *dest,
+static void combine_share(struct msp_team *team, msp_combine_t combine, char *dest,
                           const char *source, size_t element_bytes, size_t first, size_t end)
 {
     _Alignas(64) char beside[PIECE_BYTES];
@@ -139,44 +139,44 @@ static void combine_share(struct memspan_team *team, memspan_combine_t combine, 
     }
 }
 
-static void reduce_shares(struct memspan_team *team, memspan_combine_t combine, char *dest,
+static void reduce_shares(struct msp_team *team, msp_combine_t combine, char *dest,
                           const char *source, size_t element_bytes, size_t count)
 {
     size_t first;
     size_t end;
     int step;
 
-    memspan_collective_sync(team);
+    msp_collective_sync(team);
     share_of(team, team->pe, element_bytes, count, &first, &end);
     combine_share(team, combine, dest, source, element_bytes, first, end);
-    memspan_collective_sync(team);
+    msp_collective_sync(team);
     for (step = 1; step < team->size; step++) {
         int pe = (team->pe + step) % team->size;
 
         share_of(team, pe, element_bytes, count, &first, &end);
-        memspan_peer_read(team, pe, dest + (first * element_bytes), dest + (first * element_bytes),
-                          (end - first) * element_bytes);
+        msp_peer_read(team, pe, dest + (first * element_bytes), dest + (first * element_bytes),
+                      (end - first) * element_bytes);
     }
-    memspan_collective_sync(team);
+    msp_collective_sync(team);
 }
 
 /* The sum of all PEs' @p source, wherever that is. */
-static void combine_all(struct memspan_team *team, memspan_combine_t combine, char *to,
-                        const char *source, size_t bytes, size_t count)
+static void combine_all(struct msp_team *team, msp_combine_t combine, char *to, const char *source,
+                        size_t bytes, size_t count)
 {
     _Alignas(64) char term[PIECE_BYTES];
-    const void *x = memspan_peer_view(team, 0, source, bytes);
+    const void *x = msp_peer_view(team, 0, source, bytes);
     int pe;
 
     if ((x == NULL) || (team->size == 1)) {
-        memspan_peer_read(team, 0, source, to, bytes);
+        msp_peer_read(team, 0, source, to, bytes);
         x = to;
     }
     for (pe = 1; pe < team->size; pe++) {
-        const void *y = memspan_peer_view(team, pe, source, bytes);
+        const void *y = msp_peer_view(team, pe, source, bytes);
 
         if (y == NULL) {
-            memspan_peer_read(team, pe, source, term, bytes);
+            msp_peer_read(team, pe, source, term, bytes);
             y = term;
         }
         combine(to, x, y, count);
@@ -186,16 +186,16 @@ static void combine_all(struct memspan_team *team, memspan_combine_t combine, ch
 
 /* Every PE reads what all have, a piece at a time; where dest is source, a piece is written when
  * all have read it. */
-static void reduce_gathered(struct memspan_team *team, memspan_combine_t combine, char *dest,
+static void reduce_gathered(struct msp_team *team, msp_combine_t combine, char *dest,
                             const char *source, size_t element_bytes, size_t count)
 {
     _Alignas(64) char beside[PIECE_BYTES];
     bool in_place = (dest == source);
-    bool direct   = !in_place && memspan_rma_host_touches(dest);
+    bool direct   = !in_place && msp_rma_host_touches(dest);
     size_t most   = PIECE_BYTES / element_bytes;
     size_t at;
 
-    memspan_collective_sync(team);
+    msp_collective_sync(team);
     for (at = 0; at < count; at += most) {
         size_t part  = (count - at < most) ? (count - at) : most;
         size_t bytes = part * element_bytes;
@@ -204,46 +204,45 @@ static void reduce_gathered(struct memspan_team *team, memspan_combine_t combine
         combine_all(team, combine, direct ? to : beside, source + (at * element_bytes), bytes,
                     part);
         if (in_place) {
-            memspan_collective_sync(team);
+            msp_collective_sync(team);
         }
         if (!direct) {
-            memspan_peer_copy(to, beside, bytes);
+            msp_peer_copy(to, beside, bytes);
         }
     }
     if (!in_place) {
-        memspan_collective_sync(team);
+        msp_collective_sync(team);
     }
 }
 
-static bool all_mapped(const struct memspan_team *team, const void *address, size_t bytes)
+static bool all_mapped(const struct msp_team *team, const void *address, size_t bytes)
 {
-    return memspan_peer_view(team, team->pe, address, bytes) != NULL;
+    return msp_peer_view(team, team->pe, address, bytes) != NULL;
 }
 
 /* Two meetings cost less than a second copy of what is not small, but where PEs share processors.
  */
-static bool is_published(const struct memspan_team *team, size_t bytes)
+static bool is_published(const struct msp_team *team, size_t bytes)
 {
     return (team->active_set_sync == NULL) &&
            (bytes * (size_t)team->size <=
-            ((team->way == MEMSPAN_TEAM_COUNTER) ? (size_t)GATHERED_BYTES : PUBLISHED_BYTES));
+            ((team->way == MSP_TEAM_COUNTER) ? (size_t)GATHERED_BYTES : PUBLISHED_BYTES));
 }
 
-int memspan_collective_reduce(struct memspan_team *team, enum memspan_reduction operation,
-                              enum memspan_number type, void *dest, const void *source,
-                              size_t count)
+int msp_collective_reduce(struct msp_team *team, enum msp_reduction operation, enum msp_number type,
+                          void *dest, const void *source, size_t count)
 {
-    memspan_combine_t combine = memspan_combine_of(operation, type);
-    size_t element_bytes      = memspan_number_bytes(type);
-    size_t bytes              = count * element_bytes;
-    bool is_mapped            = all_mapped(team, source, bytes) && all_mapped(team, dest, bytes);
+    msp_combine_t combine = msp_combine_of(operation, type);
+    size_t element_bytes  = msp_number_bytes(type);
+    size_t bytes          = count * element_bytes;
+    bool is_mapped        = all_mapped(team, source, bytes) && all_mapped(team, dest, bytes);
     bool is_gathered =
         (bytes * (size_t)team->size <= GATHERED_BYTES) || ((team->size == 2) && (dest != source));
 
     if (count == 0) { /* dest and source may be anything then */
-        memspan_collective_sync(team);
-    } else if ((bytes <= MEMSPAN_SYNC_INLINE_BYTES) && memspan_rma_host_touches(source) &&
-               memspan_rma_host_touches(dest) && memspan_sync_exchange(team, source, bytes)) {
+        msp_collective_sync(team);
+    } else if ((bytes <= MSP_SYNC_INLINE_BYTES) && msp_rma_host_touches(source) &&
+               msp_rma_host_touches(dest) && msp_sync_exchange(team, source, bytes)) {
         combine_exchanged(team, combine, dest, bytes, count);
     } else if (is_published(team, bytes)) {
         reduce_published(team, combine, dest, source, element_bytes, count);
@@ -260,7 +259,7 @@ int memspan_collective_reduce(struct memspan_team *team, enum memspan_reduction 
 /* ---- scans ---- */
 
 /* The sum of what PEs 0 to @p last have handed out, to this PE's @p to. */
-static void scan_published(struct memspan_team *team, memspan_combine_t combine, int last, void *to,
+static void scan_published(struct msp_team *team, msp_combine_t combine, int last, void *to,
                            size_t bytes, size_t count)
 {
     int pe;
@@ -269,37 +268,36 @@ static void scan_published(struct memspan_team *team, memspan_combine_t combine,
         memset(to, 0, bytes);
         return;
     }
-    memcpy(to, memspan_sync_published(team, 0), bytes);
+    memcpy(to, msp_sync_published(team, 0), bytes);
     for (pe = 1; pe <= last; pe++) {
-        combine(to, to, memspan_sync_published(team, pe), count);
+        combine(to, to, msp_sync_published(team, pe), count);
     }
 }
 
-int memspan_collective_scan(struct memspan_team *team, enum memspan_number type, bool inclusive,
-                            void *dest, const void *source, size_t count)
+int msp_collective_scan(struct msp_team *team, enum msp_number type, bool inclusive, void *dest,
+                        const void *source, size_t count)
 {
-    memspan_combine_t combine = memspan_combine_of(MEMSPAN_REDUCE_SUM, type);
-    size_t element_bytes      = memspan_number_bytes(type);
-    size_t most               = PIECE_BYTES / element_bytes;
-    bool direct               = memspan_rma_host_touches(dest);
-    int last                  = inclusive ? team->pe : (team->pe - 1);
+    msp_combine_t combine = msp_combine_of(MSP_REDUCE_SUM, type);
+    size_t element_bytes  = msp_number_bytes(type);
+    size_t most           = PIECE_BYTES / element_bytes;
+    bool direct           = msp_rma_host_touches(dest);
+    int last              = inclusive ? team->pe : (team->pe - 1);
     _Alignas(64) char beside[PIECE_BYTES];
     size_t at;
 
     if (count == 0) {
-        memspan_collective_sync(team);
+        msp_collective_sync(team);
     }
     for (at = 0; at < count; at += most) {
         size_t part  = (count - at < most) ? (count - at) : most;
         size_t bytes = part * element_bytes;
         char *to     = (char *)dest + (at * element_bytes);
 
-        memspan_peer_copy(memspan_sync_room(team), (const char *)source + (at * element_bytes),
-                          bytes);
-        memspan_sync_publish(team, NULL, 0);
+        msp_peer_copy(msp_sync_room(team), (const char *)source + (at * element_bytes), bytes);
+        msp_sync_publish(team, NULL, 0);
         scan_published(team, combine, last, direct ? to : beside, bytes, part);
         if (!direct) {
-            memspan_peer_copy(to, beside, bytes);
+            msp_peer_copy(to, beside, bytes);
         }
     }
     return 0;

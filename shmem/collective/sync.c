@@ -4,8 +4,8 @@
 #include "shmem/collective/sync.h"
 #include "shmem/collective/collective.h"
 #include "shmem/context.h"
-#include "shmem/order.h"
-#include "shmem/segment.h"
+#include "shmem/transport/order.h"
+#include "shmem/transport/segment.h"
 #include "shmem/wait.h"
 #include <string.h>
 
@@ -16,7 +16,7 @@ enum {
 };
 
 struct line {
-    _Alignas(MEMSPAN_CACHE_LINE_BYTES) unsigned char data[MEMSPAN_SYNC_INLINE_BYTES];
+    _Alignas(MSP_CACHE_LINE_BYTES) unsigned char data[MSP_SYNC_INLINE_BYTES];
     _Atomic uint64_t number;
 };
 
@@ -28,13 +28,13 @@ struct flags {
     struct line released;          /* of the team's PE 0: read by all */
 };
 
-_Static_assert(sizeof(struct flags) <= MEMSPAN_TEAM_SYNC_BYTES, "flags fit");
+_Static_assert(sizeof(struct flags) <= MSP_TEAM_SYNC_BYTES, "flags fit");
 
-static struct flags *flags_of(const struct memspan_team *team, int pe)
+static struct flags *flags_of(const struct msp_team *team, int pe)
 {
-    char *area = MEMSPAN_NODE_AREA(memspan_team_local_index(team, pe), SYNC);
+    char *area = MSP_NODE_AREA(msp_team_local_index(team, pe), SYNC);
 
-    return (struct flags *)(void *)(area + ((size_t)team->index * MEMSPAN_TEAM_SYNC_BYTES));
+    return (struct flags *)(void *)(area + ((size_t)team->index * MSP_TEAM_SYNC_BYTES));
 }
 
 static uint64_t load(const struct line *line)
@@ -47,26 +47,26 @@ static void store(struct line *line, uint64_t number)
     atomic_store_explicit(&line->number, number, memory_order_release);
 }
 
-static void ring_all(const struct memspan_team *team)
+static void ring_all(const struct msp_team *team)
 {
     int pe;
 
     for (pe = 0; pe < team->size; pe++) {
-        memspan_node_ring(memspan_team_local_index(team, pe));
+        msp_node_ring(msp_team_local_index(team, pe));
     }
 }
 
 /* ---- three ways ---- */
 
 /* The one after @p step others, from this PE on. */
-static int partner(const struct memspan_team *team, int step)
+static int partner(const struct msp_team *team, int step)
 {
     int pe = team->pe + step;
 
     return (pe < team->size) ? pe : (pe - team->size);
 }
 
-static void meet_flat(struct memspan_team *team, const void *data, size_t size_bytes)
+static void meet_flat(struct msp_team *team, const void *data, size_t size_bytes)
 {
     uint64_t number  = ++team->sync_count;
     struct line *own = &flags_of(team, team->pe)->own[number & 1];
@@ -79,16 +79,16 @@ static void meet_flat(struct memspan_team *team, const void *data, size_t size_b
     }
     store(own, number);
     for (step = 1; step < team->size; step++) {
-        memspan_node_ring(memspan_team_local_index(team, partner(team, step)));
+        msp_node_ring(msp_team_local_index(team, partner(team, step)));
     }
     for (step = 1; step < team->size; step++) {
         const struct line *theirs = &flags_of(team, partner(team, step))->own[number & 1];
 
-        MEMSPAN_WAIT(load(theirs) >= number);
+        MSP_WAIT(load(theirs) >= number);
     }
 }
 
-static void meet_in_rounds(struct memspan_team *team)
+static void meet_in_rounds(struct msp_team *team)
 {
     uint64_t number    = ++team->sync_count;
     struct flags *mine = flags_of(team, team->pe);
@@ -99,12 +99,12 @@ static void meet_in_rounds(struct memspan_team *team)
         int pe = (team->pe + distance) % team->size;
 
         store(&flags_of(team, pe)->round[round], number);
-        memspan_node_ring(memspan_team_local_index(team, pe));
-        MEMSPAN_WAIT(load(&mine->round[round]) >= number);
+        msp_node_ring(msp_team_local_index(team, pe));
+        MSP_WAIT(load(&mine->round[round]) >= number);
     }
 }
 
-static void meet_at_counter(struct memspan_team *team)
+static void meet_at_counter(struct msp_team *team)
 {
     uint64_t number     = ++team->sync_count;
     struct flags *first = flags_of(team, 0);
@@ -116,51 +116,50 @@ static void meet_at_counter(struct memspan_team *team)
         store(&first->released, number);
         ring_all(team);
     } else {
-        MEMSPAN_WAIT(load(&first->released) >= number);
+        MSP_WAIT(load(&first->released) >= number);
     }
 }
 
 /* An active set meets in the program's pSync, and leaves it as it was: a counter in that of its
  * first PE, and a word in each one's own that the last to come sets and its owner clears. */
-static void meet_in_active_set(const struct memspan_team *team)
+static void meet_in_active_set(const struct msp_team *team)
 {
     long *sync = team->active_set_sync;
     unsigned index;
-    long *counter = memspan_segment_peer(sync, 2 * sizeof *sync, team->start, &index);
+    long *counter = msp_segment_peer(sync, 2 * sizeof *sync, team->start, &index);
     int pe;
 
     if (counter == NULL) {
-        memspan_fatal(
-            "%s: pSync at %p is not symmetric memory that the PEs of the active set share",
-            team->call, (void *)sync);
+        msp_fatal("%s: pSync at %p is not symmetric memory that the PEs of the active set share",
+                  team->call, (void *)sync);
     }
     if (__atomic_add_fetch(&counter[0], 1, __ATOMIC_ACQ_REL) == (long)team->size) {
         __atomic_store_n(&counter[0], 0, __ATOMIC_RELAXED);
         for (pe = 0; pe < team->size; pe++) {
-            long *theirs = memspan_segment_peer(sync, 2 * sizeof *sync,
-                                                memspan_team_world_pe(team, pe), &index);
+            long *theirs =
+                msp_segment_peer(sync, 2 * sizeof *sync, msp_team_world_pe(team, pe), &index);
 
             __atomic_store_n(&theirs[1], 1, __ATOMIC_RELEASE);
-            memspan_node_ring((int)index);
+            msp_node_ring((int)index);
         }
     }
-    MEMSPAN_WAIT(__atomic_load_n(&sync[1], __ATOMIC_ACQUIRE) != 0);
+    MSP_WAIT(__atomic_load_n(&sync[1], __ATOMIC_ACQUIRE) != 0);
     __atomic_store_n(&sync[1], 0, __ATOMIC_RELAXED);
 }
 
-void memspan_collective_sync(struct memspan_team *team)
+void msp_collective_sync(struct msp_team *team)
 {
     switch (team->way) {
-    case MEMSPAN_TEAM_FLAT:
+    case MSP_TEAM_FLAT:
         meet_flat(team, NULL, 0);
         break;
-    case MEMSPAN_TEAM_ROUNDS:
+    case MSP_TEAM_ROUNDS:
         meet_in_rounds(team);
         break;
-    case MEMSPAN_TEAM_COUNTER:
+    case MSP_TEAM_COUNTER:
         meet_at_counter(team);
         break;
-    case MEMSPAN_TEAM_ACTIVE_SET:
+    case MSP_TEAM_ACTIVE_SET:
         meet_in_active_set(team);
         break;
     }
@@ -168,63 +167,62 @@ void memspan_collective_sync(struct memspan_team *team)
 
 /* What was stored to mapped memory before is seen by whoever sees the flags: no barrier of the
  * processor's is needed for it. */
-void memspan_collective_barrier(struct memspan_team *team)
+void msp_collective_barrier(struct msp_team *team)
 {
-    if (MEMSPAN_UNLIKELY(atomic_load_explicit(&memspan_order_pending, memory_order_relaxed))) {
-        memspan_quiet(memspan_context_default());
+    if (MSP_UNLIKELY(atomic_load_explicit(&msp_order_pending, memory_order_relaxed))) {
+        msp_quiet(msp_context_default());
     }
-    memspan_collective_sync(team);
+    msp_collective_sync(team);
 }
 
-void memspan_sync_begin(struct memspan_team *team, uint64_t number)
+void msp_sync_begin(struct msp_team *team, uint64_t number)
 {
-    bool is_crowded = memspan_wait_is_crowded();
+    bool is_crowded = msp_wait_is_crowded();
 
-    team->way = (team->size <= (is_crowded ? FLAT_CROWDED_MAX : FLAT_MAX)) ? MEMSPAN_TEAM_FLAT
-                : (is_crowded || (team->size > (1 << ROUNDS_MAX)))         ? MEMSPAN_TEAM_COUNTER
-                                                                           : MEMSPAN_TEAM_ROUNDS;
+    team->way        = (team->size <= (is_crowded ? FLAT_CROWDED_MAX : FLAT_MAX)) ? MSP_TEAM_FLAT
+                       : (is_crowded || (team->size > (1 << ROUNDS_MAX)))         ? MSP_TEAM_COUNTER
+                                                                                  : MSP_TEAM_ROUNDS;
     team->sync_count = number;
 }
 
 /* ---- data on the way ---- */
 
-static unsigned char *work_of(const struct memspan_team *team, int pe, uint64_t half)
+static unsigned char *work_of(const struct msp_team *team, int pe, uint64_t half)
 {
-    unsigned char *area = MEMSPAN_NODE_AREA(memspan_team_local_index(team, pe), WORK);
+    unsigned char *area = MSP_NODE_AREA(msp_team_local_index(team, pe), WORK);
 
-    return area + ((size_t)team->index * MEMSPAN_TEAM_WORK_BYTES) +
-           ((half & 1) * MEMSPAN_SYNC_WORK_BYTES);
+    return area + ((size_t)team->index * MSP_TEAM_WORK_BYTES) + ((half & 1) * MSP_SYNC_WORK_BYTES);
 }
 
-void *memspan_sync_room(struct memspan_team *team)
+void *msp_sync_room(struct msp_team *team)
 {
     return work_of(team, team->pe, team->work_count + 1);
 }
 
-void memspan_sync_publish(struct memspan_team *team, const void *data, size_t size_bytes)
+void msp_sync_publish(struct msp_team *team, const void *data, size_t size_bytes)
 {
     team->work_count++;
     if ((data != NULL) && (size_bytes != 0)) {
         memcpy(work_of(team, team->pe, team->work_count), data, size_bytes);
     }
-    memspan_collective_sync(team);
+    msp_collective_sync(team);
 }
 
-const void *memspan_sync_published(const struct memspan_team *team, int pe)
+const void *msp_sync_published(const struct msp_team *team, int pe)
 {
     return work_of(team, pe, team->work_count);
 }
 
-bool memspan_sync_exchange(struct memspan_team *team, const void *data, size_t size_bytes)
+bool msp_sync_exchange(struct msp_team *team, const void *data, size_t size_bytes)
 {
-    if (team->way != MEMSPAN_TEAM_FLAT) {
+    if (team->way != MSP_TEAM_FLAT) {
         return false;
     }
     meet_flat(team, data, size_bytes);
     return true;
 }
 
-const void *memspan_sync_exchanged(const struct memspan_team *team, int pe)
+const void *msp_sync_exchanged(const struct msp_team *team, int pe)
 {
     return flags_of(team, pe)->own[team->sync_count & 1].data;
 }

@@ -15,31 +15,31 @@
 #include "shmem/team.h"
 
 enum {
-    MEMSPAN_SYNC_INLINE_BYTES = 56,
-    MEMSPAN_SYNC_WORK_BYTES   = MEMSPAN_TEAM_WORK_BYTES / 2,
+    MSP_SYNC_INLINE_BYTES = 56,
+    MSP_SYNC_WORK_BYTES   = MSP_TEAM_WORK_BYTES / 2,
 };
 
 /* All members have come; what they stored before is seen. */
-void memspan_collective_sync(struct memspan_team *team);
+void msp_collective_sync(struct msp_team *team);
 
 /* How this team meets, and the number of its last meeting: as if it had met so often before. The
  * numbers of a team's flags only ever rise, also from one team to the next of its index: a member
  * of the last one may still be looking at them. */
-void memspan_sync_begin(struct memspan_team *team, uint64_t number);
+void msp_sync_begin(struct msp_team *team, uint64_t number);
 
-/* Meet, and hand @p size_bytes (at most MEMSPAN_SYNC_WORK_BYTES; 0 from those who have none) to the
- * others, who read them at memspan_sync_published(), until the second next meeting of that kind.
+/* Meet, and hand @p size_bytes (at most MSP_SYNC_WORK_BYTES; 0 from those who have none) to the
+ * others, who read them at msp_sync_published(), until the second next meeting of that kind.
  * Not for active sets. */
-void memspan_sync_publish(struct memspan_team *team, const void *data, size_t size_bytes);
-const void *memspan_sync_published(const struct memspan_team *team, int pe);
+void msp_sync_publish(struct msp_team *team, const void *data, size_t size_bytes);
+const void *msp_sync_published(const struct msp_team *team, int pe);
 
-/* Where this PE may write what memspan_sync_publish(team, NULL, ...) then hands out: saves a copy.
+/* Where this PE may write what msp_sync_publish(team, NULL, ...) then hands out: saves a copy.
  */
-void *memspan_sync_room(struct memspan_team *team);
+void *msp_sync_room(struct msp_team *team);
 
 /* Meet and hand over a few bytes in one hop: only for a team of few; false, without having met, for
  * others. Read until the second next meeting. */
-bool memspan_sync_exchange(struct memspan_team *team, const void *data, size_t size_bytes);
-const void *memspan_sync_exchanged(const struct memspan_team *team, int pe);
+bool msp_sync_exchange(struct msp_team *team, const void *data, size_t size_bytes);
+const void *msp_sync_exchanged(const struct msp_team *team, int pe);
 
 #endif /* MEMSPAN_SHMEM_COLLECTIVE_SYNC_H */

@@ -49,14 +49,14 @@ Test(devices, nowhere_to_write)
     REFUSED(memspan_device_reach(MEMSPAN_HOST, MEMSPAN_KIND_HOST, MEMSPAN_HOST, NULL),
             MEMSPAN_ERR_INVALID, "NULL");
     REFUSED(memspan_backend_describe(0, NULL), MEMSPAN_ERR_INVALID, "nowhere");
-    REFUSED(memspan_node_describe(0, NULL), MEMSPAN_ERR_INVALID, "");
+    REFUSED(memspan_numa_node_describe(0, NULL), MEMSPAN_ERR_INVALID, "");
     REFUSED(memspan_option_describe(0, NULL), MEMSPAN_ERR_INVALID, "nowhere");
 }
 
 Test(devices, no_such_entry)
 {
     memspan_backend_info_t backend = {.struct_size = sizeof(backend)};
-    memspan_node_info_t node       = {.struct_size = sizeof(node)};
+    memspan_numa_node_info_t node  = {.struct_size = sizeof(node)};
     memspan_option_info_t option   = {.struct_size = sizeof(option)};
     static const int indices[]     = {-1, INT32_MIN, 100000, INT32_MAX};
 
@@ -64,7 +64,7 @@ Test(devices, no_such_entry)
         memspan_status_t status = memspan_backend_describe(indices[i], &backend);
 
         cr_expect((status == MEMSPAN_ERR_INVALID) || (status == MEMSPAN_ERR_NOT_FOUND));
-        status = memspan_node_describe(indices[i], &node);
+        status = memspan_numa_node_describe(indices[i], &node);
         cr_expect((status == MEMSPAN_ERR_INVALID) || (status == MEMSPAN_ERR_NOT_FOUND));
         status = memspan_option_describe(indices[i], &option);
         cr_expect((status == MEMSPAN_ERR_INVALID) || (status == MEMSPAN_ERR_NOT_FOUND));
@@ -75,12 +75,12 @@ Test(devices, struct_size_not_set)
 {
     memspan_device_info_t device   = {0};
     memspan_backend_info_t backend = {0};
-    memspan_node_info_t node       = {0};
+    memspan_numa_node_info_t node  = {0};
     memspan_option_info_t option   = {0};
 
     REFUSED(memspan_device_describe(MEMSPAN_HOST, &device), MEMSPAN_ERR_INVALID, "struct_size");
     REFUSED(memspan_backend_describe(0, &backend), MEMSPAN_ERR_INVALID, "struct_size");
-    REFUSED(memspan_node_describe(0, &node), MEMSPAN_ERR_INVALID, "struct_size");
+    REFUSED(memspan_numa_node_describe(0, &node), MEMSPAN_ERR_INVALID, "struct_size");
     REFUSED(memspan_option_describe(0, &option), MEMSPAN_ERR_INVALID, "struct_size");
     device.struct_size = SIZE_MAX;
     REFUSED(memspan_device_describe(MEMSPAN_HOST, &device), MEMSPAN_ERR_INVALID, "struct_size");
@@ -129,7 +129,7 @@ Test(devices, names_of_anything)
         cr_expect_neq(memspan_kind_name((memspan_kind_t)i), NULL);
         cr_expect_neq(memspan_access_name((memspan_access_t)i), NULL);
         cr_expect_neq(memspan_coherence_name((memspan_coherence_t)i), NULL);
-        cr_expect_neq(memspan_node_kind_name((memspan_node_kind_t)i), NULL);
+        cr_expect_neq(memspan_numa_node_kind_name((memspan_numa_node_kind_t)i), NULL);
         cr_expect_neq(memspan_status_name((memspan_status_t)i), NULL);
         cr_expect_neq(memspan_status_text((memspan_status_t)i), NULL);
     }

@@ -24,16 +24,16 @@ static char *disguise(const char *text)
     return out;
 }
 
-static void check_accepted(const char *text, const struct memspan_omp_wish *wish)
+static void check_accepted(const char *text, const struct msp_omp_wish *wish)
 {
-    static struct memspan_omp_wish again;
+    static struct msp_omp_wish again;
     char *other = disguise(text);
 
     HOLDS((wish->allocator != 0) || (wish->space != 0));
-    HOLDS(wish->trait_count <= MEMSPAN_OMP_TRAITS_MAX);
+    HOLDS(wish->trait_count <= MSP_OMP_TRAITS_MAX);
     HOLDS((wish->allocator == 0) || (wish->trait_count == 0));
     memset(&again, 0, sizeof(again));
-    HOLDS(memspan_omp_wish_parse(other, &again) == MEMSPAN_OK);
+    HOLDS(msp_omp_wish_parse(other, &again) == MEMSPAN_OK);
     HOLDS((again.allocator == wish->allocator) && (again.space == wish->space));
     HOLDS(again.trait_count == wish->trait_count);
     for (size_t i = 0; i < wish->trait_count; i++) {
@@ -46,15 +46,15 @@ static void check_accepted(const char *text, const struct memspan_omp_wish *wish
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static struct memspan_omp_wish wish;
-    static struct memspan_omp_wish before;
+    static struct msp_omp_wish wish;
+    static struct msp_omp_wish before;
     char *text = fuzz_string(data, size);
     memspan_status_t status;
 
     memset(&wish, 0xa5, sizeof(wish));
     before = wish;
     memspan_error_clear();
-    status = memspan_omp_wish_parse(text, &wish);
+    status = msp_omp_wish_parse(text, &wish);
     if (status == MEMSPAN_OK) {
         check_accepted(text, &wish);
     } else {
@@ -63,7 +63,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         HOLDS(memspan_error_last()->status == status);
         HOLDS(memspan_error_last()->message[0] != '\0');
     }
-    memspan_omp_allocator_named(text);
+    msp_omp_allocator_named(text);
     free(text);
     return 0;
 }

@@ -2,7 +2,7 @@
 /* OMP_PLACES on a machine of 16 processors: what is accepted is written out as a plain list and
  * must be read as the same places; what is refused leaves nothing and says where. */
 
-#include "core/base/place.h"
+#include "core/topology/place.h"
 #include "fuzz.h"
 
 enum { OUT_MAX = 1 << 16, PROCESSOR_MAX = 65535 };
@@ -11,7 +11,7 @@ static hwloc_topology_t get_machine(void)
 {
     static hwloc_topology_t topology;
 
-    if ((topology == NULL) && memspan_hwloc_open()) {
+    if ((topology == NULL) && msp_hwloc_open()) {
         hwloc_topology_init(&topology);
         hwloc_topology_set_synthetic(topology, "pack:2 [numa(memory=64GB)] l3:2 l2:2 core:1 pu:2");
         hwloc_topology_load(topology);
@@ -20,7 +20,7 @@ static hwloc_topology_t get_machine(void)
 }
 
 /* False when it does not fit. */
-static bool write_out(const struct memspan_places *places, char *out)
+static bool write_out(const struct msp_places *places, char *out)
 {
     size_t used = 0;
 
@@ -43,11 +43,11 @@ static bool write_out(const struct memspan_places *places, char *out)
     return true;
 }
 
-static void check_places(const struct memspan_places *places)
+static void check_places(const struct msp_places *places)
 {
     static char out[OUT_MAX];
     char problem[256];
-    struct memspan_places again;
+    struct msp_places again;
 
     HOLDS(places->count > 0);
     for (int i = 0; i < places->count; i++) {
@@ -58,23 +58,23 @@ static void check_places(const struct memspan_places *places)
     if (!write_out(places, out)) {
         return;
     }
-    HOLDS(memspan_places_parse(out, get_machine(), &again, problem, sizeof(problem)));
+    HOLDS(msp_places_parse(out, get_machine(), &again, problem, sizeof(problem)));
     HOLDS(again.count == places->count);
     for (int i = 0; i < places->count; i++) {
         HOLDS(hwloc_bitmap_isequal(places->sets[i], again.sets[i]));
     }
-    memspan_places_free(&again);
+    msp_places_free(&again);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    struct memspan_places places;
+    struct msp_places places;
     char problem[96] = "";
     char *text       = fuzz_string(data, size);
 
-    if (memspan_places_parse(text, get_machine(), &places, problem, sizeof(problem))) {
+    if (msp_places_parse(text, get_machine(), &places, problem, sizeof(problem))) {
         check_places(&places);
-        memspan_places_free(&places);
+        msp_places_free(&places);
     } else {
         HOLDS(problem[0] != '\0');
         HOLDS(strlen(problem) < sizeof(problem));

@@ -60,9 +60,9 @@ static void check_numbers(const char *text)
     int value         = 7;
     int value_too     = 7;
 
-    HOLDS(memspan_text_to_size(text, strlen(text), &size) == size_by_system(text, &size_too));
+    HOLDS(msp_text_to_size(text, strlen(text), &size) == size_by_system(text, &size_too));
     HOLDS((size == size_too) || (size == 7));
-    HOLDS(memspan_text_to_int(text, strlen(text), &value) == int_by_system(text, &value_too));
+    HOLDS(msp_text_to_int(text, strlen(text), &value) == int_by_system(text, &value_too));
     HOLDS(value == value_too);
 }
 
@@ -77,8 +77,8 @@ static void check_ends(const uint8_t *data, size_t size)
     if (size > 0) {
         memcpy(exact, data, size);
     }
-    memspan_text_to_size(exact, size, &bytes);
-    memspan_text_to_int(exact, size, &value);
+    msp_text_to_size(exact, size, &bytes);
+    msp_text_to_int(exact, size, &value);
     free(exact);
 }
 
@@ -102,8 +102,8 @@ static void check_words(char *a)
         *comma = '\0';
     }
     a_length = strlen(a);
-    distance = memspan_text_distance(a, b);
-    HOLDS(distance == memspan_text_distance(b, a));
+    distance = msp_text_distance(a, b);
+    HOLDS(distance == msp_text_distance(b, a));
     if ((a_length > 63) || (b_length > 63)) {
         HOLDS(distance == UINT_MAX);
     } else {
@@ -113,7 +113,7 @@ static void check_words(char *a)
     }
     word_given = b;
     if (distance == 0) {
-        const char *nearest = memspan_text_nearest(a, next_word);
+        const char *nearest = msp_text_nearest(a, next_word);
         HOLDS((nearest != NULL) && (strcasecmp(nearest, a) == 0));
     }
 }
@@ -129,11 +129,11 @@ static void check_printing(const uint8_t *data, size_t size, const char *text)
     memcpy(&bytes, data, (size < sizeof(bytes)) ? size : sizeof(bytes));
     buffer[0] = '\0';
     for (int i = 0; i < 3; i++) {
-        memspan_text_append(buffer, room, &used, "%s/%d", text, i);
+        msp_text_append(buffer, room, &used, "%s/%d", text, i);
         HOLDS(used < room);
         HOLDS(strlen(buffer) == used);
     }
-    HOLDS(memspan_text_from_size(buffer, room, bytes) == buffer);
+    HOLDS(msp_text_from_size(buffer, room, bytes) == buffer);
     HOLDS(strlen(buffer) < room);
     free(buffer);
 }

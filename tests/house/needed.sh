@@ -20,7 +20,7 @@ for name in $needed; do
         ;;
     esac
 done
-# A function of hwloc that base/hwloc.h does not list would be missed only when it is called.
+# A function of hwloc that topology/hwloc.h does not list would be missed only when it is called.
 if readelf -W --dyn-syms "$library" | grep -E 'UND +hwloc_'; then
     echo "$library calls hwloc by its own name"
     bad=1

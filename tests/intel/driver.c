@@ -3,9 +3,9 @@
  * what is tested is what the driver answers, refuses, compiles and leaves behind. */
 
 #include "backends/level_zero/level_zero.h"
-#include "core/backend.h"
 #include "core/base/error.h"
-#include "core/pointer_map.h"
+#include "core/device/backend.h"
+#include "core/engine/pointer_map.h"
 #include <criterion/criterion.h>
 #include <memspan/memspan.h>
 #include <setjmp.h>
@@ -13,8 +13,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
-extern const memspan_backend_t memspan_backend_level_zero;
-static const memspan_backend_t *const table = &memspan_backend_level_zero;
+extern const memspan_backend_t msp_backend_level_zero;
+static const memspan_backend_t *const table = &msp_backend_level_zero;
 
 enum { BYTES = 1 << 16 };
 
@@ -54,9 +54,9 @@ Test(intel, device_memory_is_above_48_bits)
     memspan_block_t block = take(state, MEMSPAN_KIND_DEVICE, 0);
     uintptr_t address     = (uintptr_t)block.address;
 
-    cr_expect_neq(address >> MEMSPAN_ROOT_BITS, 0u, "%p: this driver is not what it was",
+    cr_expect_neq(address >> MSP_ROOT_BITS, 0u, "%p: this driver is not what it was",
                   block.address);
-    cr_expect(memspan_map_is_canonical(address), "%p", block.address);
+    cr_expect(msp_map_is_canonical(address), "%p", block.address);
     give_back(state, &block);
     table->close(state);
 }

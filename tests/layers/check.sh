@@ -6,7 +6,7 @@
 #
 # Each room may include what stands left of it, and itself:
 #   include/  <-  core/base  <-  core  <-  core/omp
-# backends/NAME: include/, core/base and itself. shmem: the same, and core/symmetric_heap.h. cmd, bench, tests: include/ and themselves. A unit
+# backends/NAME: include/, core/base and itself. shmem: the same, and core/symmetric/symmetric_heap.h. cmd, bench, tests: include/ and themselves. A unit
 # test may open its room: tests/unit, tests/fakes, tests/intel, tests/fuzz and tests/programs/*_contract.c (which
 # need a compiler of their own) any of the library, tests/bench bench, tests/memquery cmd.
 # Headers of the system and of drivers are not ours to judge.
@@ -26,7 +26,7 @@ function dirname(path) { sub(/\/[^\/]*$/, "", path); return path }
 # The room of a file, most special first.
 function room_of(path) {
     if (path ~ /^include\//) return "include"
-    if (path ~ /^core\/base\//) return "base"
+    if (path ~ /^core\/(base|topology)\//) return "base"
     if (path ~ /^core\/omp\//) return "omp"
     if (path ~ /^core\//) return "core"
     if (path ~ /^shmem\//) return "shmem"
@@ -90,7 +90,7 @@ FNR == 1 { in_comment = 0; here = room_of(FILENAME) }
     if (target == "outside") { report("path goes up"); next }
     if (target != "") {
         to = room_of(target)
-        if (here == "shmem" && target == "core/symmetric_heap.h") next
+        if (here == "shmem" && target == "core/symmetric/symmetric_heap.h") next
         if (!is_allowed(here, to)) report(here " may not include " (to == "" ? target : to))
         if (quoted && to == "include") report("public headers are included with <>")
     }
@@ -105,7 +105,7 @@ FNR == 1 { in_comment = 0; here = room_of(FILENAME) }
         report("only core/base/option.c (shmem/option.c for SHMEM) reads the environment")
     if (here ~ /^(base|core|omp)$/)
         for (i = 1; i <= backend_count; i++)
-            if (text ~ "memspan_backend_" backend[i] "([^A-Za-z0-9_]|$)" \
+            if (text ~ "msp_backend_" backend[i] "([^A-Za-z0-9_]|$)" \
                 || (here != "base" && index(text, "\"" backend[i] "\"")))
                 report("the core names the backend " backend[i])
 }

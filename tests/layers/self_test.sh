@@ -23,7 +23,7 @@ C
 #include "core/base/log.h"
 #include <stdlib.h>
 /* getenv() is said, not called; "opencl" too,
- * and memspan_backend_opencl */
+ * and msp_backend_opencl */
 C
     printf '#include "core/pool.h"\n' >"$tree/core/omp/alloc.c"
     printf '#include "backends/opencl/opencl.h"\n#include <CL/cl.h>\n#include "core/base/dl.h"\n' \
@@ -67,7 +67,7 @@ planted core/pool.c 'const char *home = getenv("HOME");' 'reads the environment'
 planted core/pool.c 'const char *home = secure_getenv("HOME");' 'reads the environment'
 planted backends/opencl/opencl.c 'char **e = environ;' 'reads the environment'
 planted core/pool.c 'if (strcmp(name, "opencl") == 0) {' 'names the backend opencl'
-planted core/omp/alloc.c 'x = &memspan_backend_opencl;' 'names the backend opencl'
+planted core/omp/alloc.c 'x = &msp_backend_opencl;' 'names the backend opencl'
 planted core/pool.c '#include "include/memspan/status.h"' 'included with <>'
 planted tests/bench/modules.c '#include "core/pool.h"' 'tests of bench may not include core'
 fresh

@@ -47,7 +47,8 @@ NAMES(memspan_kind_name, memspan_kind_t, "none", "host", "host-pinned", "managed
       "device")
 NAMES(memspan_access_name, memspan_access_t, "none", "copy", "register", "fault", "remote", "local")
 NAMES(memspan_coherence_name, memspan_coherence_t, "none", "sync", "concurrent", "atomic")
-NAMES(memspan_node_kind_name, memspan_node_kind_t, "dram", "hbm", "pmem", "cxl", "gpu", "other")
+NAMES(memspan_numa_node_kind_name, memspan_numa_node_kind_t, "dram", "hbm", "pmem", "cxl", "gpu",
+      "other")
 
 const memspan_error_t *memspan_error_last(void)
 {
@@ -354,23 +355,23 @@ memspan_status_t memspan_device_reach(int home, memspan_kind_t kind, int device,
 
 /* ---- nodes ---- */
 
-static const memspan_node_info_t nodes[] = {
-    {sizeof(nodes[0]), 0, 0, MEMSPAN_NODE_DRAM, 503 * GIB, 250 * GIB, 204800, 90, "HMAT", 64,
+static const memspan_numa_node_info_t nodes[] = {
+    {sizeof(nodes[0]), 0, 0, MEMSPAN_NUMA_NODE_DRAM, 503 * GIB, 250 * GIB, 204800, 90, "HMAT", 64,
      "0-63", 1, 0, 0, "", ""},
-    {sizeof(nodes[0]), 1, 1, MEMSPAN_NODE_DRAM, 504 * GIB, 250 * GIB, MEMSPAN_UNKNOWN,
+    {sizeof(nodes[0]), 1, 1, MEMSPAN_NUMA_NODE_DRAM, 504 * GIB, 250 * GIB, MEMSPAN_UNKNOWN,
      MEMSPAN_UNKNOWN, "", 64, "64-127", 1, 0, 0, "", ""},
-    {sizeof(nodes[0]), 2, 2, MEMSPAN_NODE_HBM, 64 * GIB, 64 * GIB, 819200, 110, "HMAT", 0, "", 0, 1,
-     2, "", ""},
-    {sizeof(nodes[0]), 8, 3, MEMSPAN_NODE_GPU, 140 * GIB, 139 * GIB, MEMSPAN_UNKNOWN,
+    {sizeof(nodes[0]), 2, 2, MEMSPAN_NUMA_NODE_HBM, 64 * GIB, 64 * GIB, 819200, 110, "HMAT", 0, "",
+     0, 1, 2, "", ""},
+    {sizeof(nodes[0]), 8, 3, MEMSPAN_NUMA_NODE_GPU, 140 * GIB, 139 * GIB, MEMSPAN_UNKNOWN,
      MEMSPAN_UNKNOWN, "", 0, "", 3, 3, 3, "0000:41:00.0", ""},
 };
 
-int memspan_node_count(void)
+int memspan_numa_node_count(void)
 {
     return sizeof(nodes) / sizeof(nodes[0]);
 }
 
-memspan_status_t memspan_node_describe(int index, memspan_node_info_t *info_p)
+memspan_status_t memspan_numa_node_describe(int index, memspan_numa_node_info_t *info_p)
 {
     *info_p = nodes[index];
     return MEMSPAN_OK;

@@ -33,7 +33,7 @@ static int touch_everything(void)
 {
     void *block;
 
-    printf("NUMA nodes %d\n", memspan_node_count());
+    printf("NUMA nodes %d\n", memspan_numa_node_count());
     printf("devices %d\n", memspan_device_count());
     for (int i = 0; i < memspan_backend_count(); i++) {
         memspan_backend_info_t info = {.struct_size = sizeof(info)};

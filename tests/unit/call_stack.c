@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "core/call_stack.h"
-#include "core/symbol.h"
+#include "core/debug/call_stack.h"
+#include "core/debug/symbol.h"
 #include <criterion/criterion.h>
 #include <dlfcn.h>
 #include <string.h>
 
-static __attribute__((noinline)) const struct memspan_call_stack *inner_function(void)
+static __attribute__((noinline)) const struct msp_call_stack *inner_function(void)
 {
-    const struct memspan_call_stack *stack = memspan_call_stack_here();
+    const struct msp_call_stack *stack = msp_call_stack_here();
 
     __asm__ volatile(""); /* no tail call */
     return stack;
 }
 
-static bool names(const struct memspan_call_stack *stack, const char *function)
+static bool names(const struct msp_call_stack *stack, const char *function)
 {
-    struct memspan_symbol symbol;
+    struct msp_symbol symbol;
     size_t i;
 
     for (i = 0; i < stack->depth; i++) {
-        memspan_symbol_find((const char *)stack->frames[i] - 1, &symbol);
+        msp_symbol_find((const char *)stack->frames[i] - 1, &symbol);
         if (strcmp(symbol.name, function) == 0) {
             cr_expect_gt(symbol.module_offset, 0);
             cr_expect_eq(symbol.module[0], '/');
@@ -31,11 +31,11 @@ static bool names(const struct memspan_call_stack *stack, const char *function)
 
 Test(call_stack, equal_stacks_are_one)
 {
-    const struct memspan_call_stack *stacks[2];
-    const struct memspan_call_stack *other;
+    const struct msp_call_stack *stacks[2];
+    const struct msp_call_stack *other;
     volatile size_t i; /* or the loop may become two lines */
 
-    memspan_call_stack_start();
+    msp_call_stack_start();
     for (i = 0; i < 2; i++) {
         stacks[i] = inner_function();
     }
@@ -47,19 +47,19 @@ Test(call_stack, equal_stacks_are_one)
 
 Test(call_stack, static_functions_have_names)
 {
-    const struct memspan_call_stack *stack;
+    const struct msp_call_stack *stack;
 
-    memspan_call_stack_start();
+    msp_call_stack_start();
     stack = inner_function();
     cr_assert_not_null(stack);
     cr_expect(names(stack, "inner_function"));
     cr_expect_not(names(stack, "no_such_function"));
 }
 
-static __attribute__((noinline)) const struct memspan_call_stack *descend(int levels)
+static __attribute__((noinline)) const struct msp_call_stack *descend(int levels)
 {
-    const struct memspan_call_stack *stack =
-        (levels == 0) ? memspan_call_stack_here() : descend(levels - 1);
+    const struct msp_call_stack *stack =
+        (levels == 0) ? msp_call_stack_here() : descend(levels - 1);
 
     __asm__ volatile("");
     return stack;
@@ -67,21 +67,21 @@ static __attribute__((noinline)) const struct memspan_call_stack *descend(int le
 
 Test(call_stack, is_cut_where_it_is_too_deep)
 {
-    memspan_call_stack_start();
+    msp_call_stack_start();
     cr_assert_not_null(descend(1000));
-    cr_expect_eq(descend(1000)->depth, (size_t)MEMSPAN_CALL_STACK_FRAMES_MAX);
+    cr_expect_eq(descend(1000)->depth, (size_t)MSP_CALL_STACK_FRAMES_MAX);
 }
 
 Test(symbol, libraries_and_nothing)
 {
-    struct memspan_symbol symbol;
+    struct msp_symbol symbol;
     int here;
 
-    memspan_symbol_find((const char *)dlsym(RTLD_DEFAULT, "fopen") + 1, &symbol);
+    msp_symbol_find((const char *)dlsym(RTLD_DEFAULT, "fopen") + 1, &symbol);
     cr_expect(strstr(symbol.name, "fopen") != NULL, "%s", symbol.name);
     cr_expect(symbol.module[0] == '/', "%s", symbol.module);
-    memspan_symbol_find(&here, &symbol);
+    msp_symbol_find(&here, &symbol);
     cr_expect_str_empty(symbol.name);
-    memspan_symbol_find(NULL, &symbol);
+    msp_symbol_find(NULL, &symbol);
     cr_expect_str_empty(symbol.name);
 }

@@ -17,7 +17,7 @@ static bool allows(const char *setting)
     cr_assert_geq(fd, 0);
     dprintf(fd, "%s\n", setting);
     close(fd);
-    answer = memspan_driver_scope_allows(path);
+    answer = msp_driver_scope_allows(path);
     unlink(path);
     return answer;
 }
@@ -28,11 +28,11 @@ Test(driver, yama_allows_by_name_or_not_at_all)
     cr_expect(allows("1"));
     cr_expect_not(allows("2"));
     cr_expect_not(allows("3"));
-    cr_expect(memspan_driver_scope_allows("/nowhere/at/all"), "a kernel without Yama");
+    cr_expect(msp_driver_scope_allows("/nowhere/at/all"), "a kernel without Yama");
 }
 
 Test(driver, a_process_that_is_not_dumpable_offers_nothing)
 {
     cr_assert_eq(prctl(PR_SET_DUMPABLE, 0, 0, 0, 0), 0);
-    cr_expect_not(memspan_driver_offers_fds());
+    cr_expect_not(msp_driver_offers_fds());
 }

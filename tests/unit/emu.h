@@ -6,15 +6,15 @@
  * host's view of an address is open. */
 
 #include "backends/emu/emu.h"
-#include "core/backend.h"
 #include "core/base/option.h"
+#include "core/device/backend.h"
 #include <criterion/criterion.h>
 #include <dirent.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-extern const memspan_backend_t memspan_backend_emu;
-static const memspan_backend_t *const emu = &memspan_backend_emu;
+extern const memspan_backend_t msp_backend_emu;
+static const memspan_backend_t *const emu = &msp_backend_emu;
 
 enum { MIB = 1 << 20 };
 
@@ -25,7 +25,7 @@ static inline void *open_emu(const char *devices, const char *memory, const char
     setenv("MEMSPAN_DEVICES", devices, 1);
     setenv("MEMSPAN_EMU_MEMORY", memory, 1);
     setenv("MEMSPAN_EMU_PEERS", peers, 1);
-    memspan_option_reload();
+    msp_option_reload();
     return (emu->open(&memspan_services, &state) == MEMSPAN_OK) ? state : NULL;
 }
 

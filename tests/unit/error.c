@@ -65,7 +65,7 @@ void __wrap_free(void *pointer)
 static void *fail_once(void *argument)
 {
     memspan_error(MEMSPAN_ERR_LIMIT, "argument %d", *(int *)argument);
-    memspan_error_hint("use %d", 1);
+    msp_error_hint("use %d", 1);
     return (strcmp(memspan_error_last()->message, "argument 7") == 0) ? argument : NULL;
 }
 
@@ -130,7 +130,7 @@ Test(error, needs_no_memory_in_one_thread)
     cr_assert(memspan_error_last()->status == MEMSPAN_OK);
     cr_assert(fail_once(&number) == &number);
     cr_assert(strcmp(memspan_error_text(), "argument 7; use 1") == 0, "%s", memspan_error_text());
-    memspan_error_limit(64, 32, 8);
+    msp_error_limit(64, 32, 8);
     cr_assert(strstr(memspan_error_text(), "64 bytes do not fit") != NULL);
     memspan_error_clear();
     cr_assert(memspan_error_last()->status == MEMSPAN_OK);
@@ -140,21 +140,21 @@ Test(error, needs_no_memory_in_one_thread)
 /* Without a record, while the main thread has the reserve. */
 static void *fail_bare(void *argument)
 {
-    struct memspan_error_saved saved;
+    struct msp_error_saved saved;
 
     memspan_error(MEMSPAN_ERR_NOT_FOUND, "the words of %d", *(int *)argument);
-    if ((memspan_error_hint("h") != MEMSPAN_ERR_NOT_FOUND) ||
+    if ((msp_error_hint("h") != MEMSPAN_ERR_NOT_FOUND) ||
         (memspan_error_last()->status != MEMSPAN_ERR_NOT_FOUND) ||
         (memspan_error_last()->message[0] == '\0') || (memspan_error_last()->hint[0] == '\0') ||
         (memspan_error_text()[0] == '\0')) {
         return NULL;
     }
-    memspan_error_save(&saved);
-    memspan_error_limit(64, 32, 8);
+    msp_error_save(&saved);
+    msp_error_limit(64, 32, 8);
     if (memspan_error_last()->status != MEMSPAN_ERR_LIMIT) {
         return NULL;
     }
-    memspan_error_restore(&saved);
+    msp_error_restore(&saved);
     if (memspan_error_last()->status != MEMSPAN_ERR_NOT_FOUND) {
         return NULL;
     }

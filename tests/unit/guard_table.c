@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The table of guarded blocks, against a plain array. */
 
-#include "core/guard_table.h"
+#include "core/debug/guard_table.h"
 #include <criterion/criterion.h>
 #include <stdlib.h>
 
 enum { PLACES = 500, PLACE_BYTES = 256 };
 
-static struct memspan_guard_block *at[PLACES];
+static struct msp_guard_block *at[PLACES];
 
 static unsigned char *address_of(size_t place)
 {
@@ -16,36 +16,35 @@ static unsigned char *address_of(size_t place)
 
 static void enter(size_t place, size_t bytes)
 {
-    at[place] = memspan_guard_table_new();
+    at[place] = msp_guard_table_new();
     cr_assert_not_null(at[place]);
     at[place]->fence.raw       = address_of(place);
     at[place]->fence.raw_bytes = bytes;
-    memspan_guard_table_insert(at[place]);
+    msp_guard_table_insert(at[place]);
 }
 
 static void leave(size_t place)
 {
-    memspan_guard_table_remove(at[place]);
-    memspan_guard_table_drop(at[place]);
+    msp_guard_table_remove(at[place]);
+    msp_guard_table_drop(at[place]);
     at[place] = NULL;
 }
 
 static void expect_as_the_array(void)
 {
-    const struct memspan_guard_block *below = NULL;
-    const struct memspan_guard_block *walk  = memspan_guard_table_above(NULL);
+    const struct msp_guard_block *below = NULL;
+    const struct msp_guard_block *walk  = msp_guard_table_above(NULL);
     size_t i;
 
     for (i = 0; i < PLACES; i++) {
         if (at[i] != NULL) {
             cr_assert_eq(walk, at[i], "the walk misses place %zu", i);
-            walk  = memspan_guard_table_above(walk->fence.raw);
+            walk  = msp_guard_table_above(walk->fence.raw);
             below = at[i];
-            cr_assert_eq(memspan_guard_table_find(address_of(i) + at[i]->fence.raw_bytes - 1),
-                         at[i]);
+            cr_assert_eq(msp_guard_table_find(address_of(i) + at[i]->fence.raw_bytes - 1), at[i]);
         }
-        cr_assert_eq(memspan_guard_table_find(address_of(i)), at[i], "place %zu", i);
-        cr_assert_eq(memspan_guard_table_below(address_of(i) + PLACE_BYTES - 1), below);
+        cr_assert_eq(msp_guard_table_find(address_of(i)), at[i], "place %zu", i);
+        cr_assert_eq(msp_guard_table_below(address_of(i) + PLACE_BYTES - 1), below);
     }
     cr_assert_null(walk);
 }
@@ -73,11 +72,11 @@ Test(guard_table, holds_what_an_array_holds)
 Test(guard_table, what_lies_behind_a_block_is_not_in_it)
 {
     enter(3, 100);
-    cr_expect_eq(memspan_guard_table_find(address_of(3) + 99), at[3]);
-    cr_expect_null(memspan_guard_table_find(address_of(3) + 100));
-    cr_expect_null(memspan_guard_table_find(address_of(3) - 1));
-    cr_expect_eq(memspan_guard_table_below(address_of(9)), at[3]);
-    cr_expect_null(memspan_guard_table_below(address_of(2)));
+    cr_expect_eq(msp_guard_table_find(address_of(3) + 99), at[3]);
+    cr_expect_null(msp_guard_table_find(address_of(3) + 100));
+    cr_expect_null(msp_guard_table_find(address_of(3) - 1));
+    cr_expect_eq(msp_guard_table_below(address_of(9)), at[3]);
+    cr_expect_null(msp_guard_table_below(address_of(2)));
 }
 
 /* A walk of as many steps as there are blocks would be seen here: 200,000 in order. */
@@ -87,14 +86,14 @@ Test(guard_table, stays_flat_when_addresses_come_in_order, .timeout = 20)
     uintptr_t i;
 
     for (i = 1; i <= BLOCKS; i++) {
-        struct memspan_guard_block *block = memspan_guard_table_new();
+        struct msp_guard_block *block = msp_guard_table_new();
 
         cr_assert_not_null(block);
         block->fence.raw       = (unsigned char *)(i << 12);
         block->fence.raw_bytes = 4096;
-        memspan_guard_table_insert(block);
+        msp_guard_table_insert(block);
     }
     for (i = 1; i <= BLOCKS; i++) {
-        cr_assert_not_null(memspan_guard_table_find((void *)((i << 12) + 5)));
+        cr_assert_not_null(msp_guard_table_find((void *)((i << 12) + 5)));
     }
 }

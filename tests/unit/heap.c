@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What heaps do in moments that threads meet by chance once in a long while, made on purpose. */
 
-#include "core/heap.h"
-#include "core/allocator_record.h"
-#include "core/store.h"
+#include "core/engine/heap.h"
+#include "core/engine/allocator_record.h"
+#include "core/engine/store.h"
 #include <criterion/criterion.h>
 #include <memspan/allocator.h>
 #include <pthread.h>
 
-static struct memspan_slab *slab_of(const void *pointer)
+static struct msp_slab *slab_of(const void *pointer)
 {
-    return memspan_entry_record(memspan_map_find(pointer));
+    return msp_entry_record(msp_map_find(pointer));
 }
 
 /* The first blocks of an allocator come from no heap: after this the calling thread has one. */
@@ -23,7 +23,7 @@ static void earn_heap(memspan_allocator_h allocator)
         block = memspan_alloc(allocator, 16);
         cr_assert_eq(memspan_free(block), MEMSPAN_OK);
     }
-    cr_assert((memspan_map_find(block) & MEMSPAN_ENTRY_SLAB) != 0);
+    cr_assert((msp_map_find(block) & MSP_ENTRY_SLAB) != 0);
 }
 
 static memspan_allocator_h make_with_heap(void)
@@ -42,8 +42,8 @@ Test(heap, what_is_told_too_late_of_a_full_slab_changes_nothing, .timeout = 20)
 {
     enum { SIZE = 2000 };
     memspan_allocator_h allocator = make_with_heap();
-    struct memspan_slab *slab;
-    struct memspan_heap *heap;
+    struct msp_slab *slab;
+    struct msp_heap *heap;
     void *pointer;
 
     slab = slab_of(memspan_alloc(allocator, SIZE));
@@ -51,7 +51,7 @@ Test(heap, what_is_told_too_late_of_a_full_slab_changes_nothing, .timeout = 20)
         pointer = memspan_alloc(allocator, SIZE);
         cr_assert_neq(pointer, NULL);
     } while (slab_of(pointer) == slab);
-    cr_assert_eq(memspan_slab_state(slab), MEMSPAN_SLAB_FULL);
+    cr_assert_eq(msp_slab_state(slab), MSP_SLAB_FULL);
     heap = atomic_load(&slab->heap);
     atomic_store(&slab->announced, true);
     atomic_store(&slab->next_announced, NULL);
@@ -71,13 +71,13 @@ Test(heap, a_block_of_other_traits_is_kept_for_nobody)
     enum { SIZE = 64 << 10 };
     static const memspan_trait_t huge = {MEMSPAN_TRAIT_PAGE_SIZE, 2 << 20};
     memspan_allocator_h allocator     = make_with_heap();
-    struct memspan_chunk *usual;
-    struct memspan_chunk *chunk;
+    struct msp_chunk *usual;
+    struct msp_chunk *chunk;
     void *pointer;
     int i;
 
     pointer = memspan_alloc(allocator, SIZE);
-    usual   = memspan_store_chunk(pointer);
+    usual   = msp_store_chunk(pointer);
     cr_assert_neq(usual, NULL);
     for (i = 0; i < 3; i++) { /* the first makes what blocks are kept in */
         void *other = memspan_alloc_with(allocator, SIZE, &huge, 1);
@@ -85,7 +85,7 @@ Test(heap, a_block_of_other_traits_is_kept_for_nobody)
         cr_assert_neq(other, NULL, "%s", memspan_error_text());
         memspan_free(other);
         pointer = memspan_alloc(allocator, SIZE);
-        chunk   = memspan_store_chunk(pointer);
+        chunk   = msp_store_chunk(pointer);
         cr_expect_eq(chunk->provider, usual->provider, "round %d", i);
     }
     cr_expect_eq(memspan_check(), MEMSPAN_OK, "%s", memspan_error_text());
@@ -112,7 +112,7 @@ static pthread_barrier_t turns;
  * same slot: what it takes for itself is the record that the other's heap was. */
 static void *use_again(void *argument)
 {
-    unsigned slot                   = memspan_heap_slot((uintptr_t)of_both);
+    unsigned slot                   = msp_heap_slot((uintptr_t)of_both);
     memspan_allocator_h others[256] = {0};
     int count                       = 0;
 
@@ -122,7 +122,7 @@ static void *use_again(void *argument)
         cr_assert_eq(memspan_allocator_create(MEMSPAN_SPACE_DEFAULT, NULL, 0, &others[count]),
                      MEMSPAN_OK);
         of_both = others[count++];
-    } while (memspan_heap_slot((uintptr_t)of_both) != slot);
+    } while (msp_heap_slot((uintptr_t)of_both) != slot);
     earn_heap(of_both);
     *(void **)argument = memspan_alloc(of_both, 64);
     pthread_barrier_wait(&turns);
@@ -132,7 +132,7 @@ static void *use_again(void *argument)
 
 Test(heap, a_heap_that_was_closed_is_in_no_slot_of_its_thread, .timeout = 20)
 {
-    struct memspan_heap *before;
+    struct msp_heap *before;
     pthread_t thread;
     void *theirs = NULL;
     void *ours;
@@ -147,7 +147,7 @@ Test(heap, a_heap_that_was_closed_is_in_no_slot_of_its_thread, .timeout = 20)
     cr_assert_eq(atomic_load(&slab_of(theirs)->heap), before, "the record was not used again");
     ours = memspan_alloc(of_both, 64);
     cr_assert_neq(ours, NULL);
-    cr_expect_eq(atomic_load(&slab_of(ours)->thread), memspan_thread_here.record,
+    cr_expect_eq(atomic_load(&slab_of(ours)->thread), msp_thread_here.record,
                  "two threads use one heap");
     cr_expect_eq(memspan_check(), MEMSPAN_OK, "%s", memspan_error_text());
     pthread_barrier_wait(&turns);
@@ -159,19 +159,19 @@ Test(heap, a_heap_that_was_closed_is_in_no_slot_of_its_thread, .timeout = 20)
 Test(heap, the_first_allocators_share_no_slot_with_the_predefined)
 {
     enum { MADE = 40, PREDEFINED_LAST = 8 };
-    bool taken[MEMSPAN_THREAD_SLOTS] = {false};
+    bool taken[MSP_THREAD_SLOTS] = {false};
     memspan_allocator_h allocator;
     uintptr_t handle;
     unsigned slot;
     int i;
 
     for (handle = 0; handle <= PREDEFINED_LAST; handle++) {
-        taken[memspan_heap_slot(handle)] = true;
+        taken[msp_heap_slot(handle)] = true;
     }
     for (i = 0; i < MADE; i++) {
         cr_assert_eq(memspan_allocator_create(MEMSPAN_SPACE_DEFAULT, NULL, 0, &allocator),
                      MEMSPAN_OK);
-        slot = memspan_heap_slot((uintptr_t)allocator);
+        slot = msp_heap_slot((uintptr_t)allocator);
         cr_expect(!taken[slot], "allocator %d", i);
         taken[slot] = true;
     }

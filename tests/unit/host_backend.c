@@ -2,12 +2,12 @@
 /* The host's backend by its table: what is given for each request, and what is refused. Each test
  * is a process of its own, so that it may set limits and the environment. */
 
-#include "core/backend.h"
 #include "core/base/error.h"
 #include "core/base/file.h"
 #include "core/base/option.h"
 #include "core/base/platform.h"
-#include "core/base/topology.h"
+#include "core/device/backend.h"
+#include "core/topology/topology.h"
 #include <criterion/criterion.h>
 #include <limits.h>
 #include <pthread.h>
@@ -17,8 +17,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-extern const memspan_backend_t memspan_backend_host;
-static const memspan_backend_t *const table = &memspan_backend_host;
+extern const memspan_backend_t msp_backend_host;
+static const memspan_backend_t *const table = &msp_backend_host;
 
 enum { MIB = 1 << 20 };
 
@@ -43,7 +43,7 @@ static memspan_request_t ask(memspan_kind_t kind, size_t size_bytes)
         .struct_size      = sizeof(memspan_request_t),
         .kind             = kind,
         .size_bytes       = size_bytes,
-        .align_bytes      = memspan_page_size(),
+        .align_bytes      = msp_page_size(),
         .resident_ordinal = MEMSPAN_HOST,
     };
 }
@@ -53,8 +53,8 @@ static uint64_t status_bytes(const char *field)
     char text[4096];
     uint64_t value = UINT64_MAX;
 
-    memspan_file_read("/proc/self/status", text, sizeof(text));
-    memspan_text_field(text, field, &value);
+    msp_file_read("/proc/self/status", text, sizeof(text));
+    msp_text_field(text, field, &value);
     return value;
 }
 
@@ -78,14 +78,14 @@ static bool is_mapped(const void *address)
 Test(host_backend, plain)
 {
     void *state               = open_host();
-    memspan_request_t request = ask(MEMSPAN_KIND_HOST, 3 * memspan_page_size());
+    memspan_request_t request = ask(MEMSPAN_KIND_HOST, 3 * msp_page_size());
     memspan_block_t block;
     char *bytes;
     size_t i;
 
     cr_assert_eq(table->alloc(state, 0, &request, &block), MEMSPAN_OK);
-    cr_assert_eq(block.size_bytes, 3 * memspan_page_size());
-    cr_assert_eq(block.page_size_bytes, memspan_page_size());
+    cr_assert_eq(block.size_bytes, 3 * msp_page_size());
+    cr_assert_eq(block.page_size_bytes, msp_page_size());
     cr_assert_eq(block.flags, MEMSPAN_BLOCK_ZEROED | MEMSPAN_BLOCK_MIGRATABLE);
     cr_assert_eq(block.node, -1);
     bytes = block.address;
@@ -103,8 +103,8 @@ Test(host_backend, alignment)
     void *state = open_host();
     size_t align;
 
-    for (align = memspan_page_size(); align <= ((size_t)1 << 30); align *= 2) {
-        memspan_request_t request = ask(MEMSPAN_KIND_HOST, memspan_page_size());
+    for (align = msp_page_size(); align <= ((size_t)1 << 30); align *= 2) {
+        memspan_request_t request = ask(MEMSPAN_KIND_HOST, msp_page_size());
         memspan_block_t first;
         memspan_block_t second;
         char *end;
@@ -145,7 +145,7 @@ Test(host_backend, bad_requests)
 {
     void *state                  = open_host();
     memspan_block_t block        = {.node = -7};
-    const memspan_request_t good = ask(MEMSPAN_KIND_HOST, memspan_page_size());
+    const memspan_request_t good = ask(MEMSPAN_KIND_HOST, msp_page_size());
     memspan_request_t request    = good;
 
     cr_assert_eq(table->alloc(state, 0, NULL, &block), MEMSPAN_ERR_INVALID);
@@ -155,12 +155,12 @@ Test(host_backend, bad_requests)
     cr_assert_eq(table->alloc(state, 0, &request, &block), MEMSPAN_ERR_INVALID);
     request.size_bytes = SIZE_MAX;
     cr_assert_eq(table->alloc(state, 0, &request, &block), MEMSPAN_ERR_INVALID);
-    request.size_bytes = SIZE_MAX / 2 - memspan_page_size();
+    request.size_bytes = SIZE_MAX / 2 - msp_page_size();
     cr_assert_eq(table->alloc(state, 0, &request, &block), MEMSPAN_ERR_NO_MEMORY);
     request.align_bytes = (size_t)1 << 61;
     cr_assert_eq(table->alloc(state, 0, &request, &block), MEMSPAN_ERR_NO_MEMORY);
     request             = good;
-    request.align_bytes = 3 * memspan_page_size();
+    request.align_bytes = 3 * msp_page_size();
     cr_assert_eq(table->alloc(state, 0, &request, &block), MEMSPAN_ERR_INVALID);
     request                 = good;
     request.page_size_bytes = 12345;
@@ -180,21 +180,21 @@ Test(host_backend, bad_requests)
 Test(host_backend, pinned_is_locked)
 {
     void *state               = open_host();
-    memspan_request_t request = ask(MEMSPAN_KIND_HOST_PINNED, 2 * memspan_page_size());
+    memspan_request_t request = ask(MEMSPAN_KIND_HOST_PINNED, 2 * msp_page_size());
     memspan_block_t block;
 
     cr_assert_eq(status_bytes("VmLck"), 0, "nothing is locked before it is asked for");
     cr_assert_eq(table->alloc(state, 0, &request, &block), MEMSPAN_OK, "%s", memspan_error_text());
-    cr_assert_eq(status_bytes("VmLck"), 2 * memspan_page_size());
+    cr_assert_eq(status_bytes("VmLck"), 2 * msp_page_size());
     cr_assert_eq(block.flags, MEMSPAN_BLOCK_ZEROED | MEMSPAN_BLOCK_PINNED);
-    cr_assert_geq(memspan_topology_node_of_page(block.address), 0, "its pages are there");
+    cr_assert_geq(msp_topology_node_of_page(block.address), 0, "its pages are there");
     cr_assert_eq(table->free(state, 0, &block), MEMSPAN_OK);
     cr_assert_eq(status_bytes("VmLck"), 0);
 
     request.kind  = MEMSPAN_KIND_HOST;
     request.flags = MEMSPAN_REQUEST_PINNED;
     cr_assert_eq(table->alloc(state, 0, &request, &block), MEMSPAN_OK);
-    cr_assert_eq(status_bytes("VmLck"), 2 * memspan_page_size());
+    cr_assert_eq(status_bytes("VmLck"), 2 * msp_page_size());
     cr_assert_eq(table->free(state, 0, &block), MEMSPAN_OK);
     table->close(state);
 }
@@ -236,7 +236,7 @@ Test(host_backend, pinned_not_offered)
 {
     struct rlimit none         = {0, 0};
     memspan_device_info_t info = {.struct_size = sizeof(info)};
-    memspan_request_t request  = ask(MEMSPAN_KIND_HOST_PINNED, memspan_page_size());
+    memspan_request_t request  = ask(MEMSPAN_KIND_HOST_PINNED, msp_page_size());
     memspan_block_t block;
     void *state;
 
@@ -259,7 +259,7 @@ static uint64_t huge_pages(const char *what)
     uint64_t count = 0;
 
     snprintf(path, sizeof(path), "/sys/kernel/mm/hugepages/hugepages-2048kB/%s", what);
-    memspan_file_number(path, &count);
+    msp_file_number(path, &count);
     return count;
 }
 
@@ -321,7 +321,7 @@ static bool advised(const char *option, size_t size_bytes, size_t page_size_byte
     bool has;
 
     setenv("MEMSPAN_HUGE_PAGES", option, 1);
-    memspan_option_reload();
+    msp_option_reload();
     state                   = open_host();
     request.page_size_bytes = page_size_bytes;
     cr_assert_eq(table->alloc(state, 0, &request, &block), MEMSPAN_OK);
@@ -339,8 +339,8 @@ Test(host_backend, advice_about_huge_pages)
     cr_expect(advised("advise", 2 * MIB, 0, " hg"));
     cr_expect(!advised("advise", 1 * MIB, 0, " hg"));
     cr_expect(!advised("off", 2 * MIB, 0, " hg"));
-    cr_expect(!advised("advise", 2 * MIB, memspan_page_size(), " hg"));
-    cr_expect(advised("advise", 2 * MIB, memspan_page_size(), " nh"));
+    cr_expect(!advised("advise", 2 * MIB, msp_page_size(), " hg"));
+    cr_expect(advised("advise", 2 * MIB, msp_page_size(), " nh"));
     cr_expect(advised("on", 6 * MIB, 0, " hg") || (huge_pages("nr_hugepages") > 0));
 }
 
@@ -349,7 +349,7 @@ Test(host_backend, advice_about_huge_pages)
 static memspan_status_t place(memspan_spread_t spread, const int *nodes, size_t node_count,
                               unsigned flags, memspan_block_t *block_p)
 {
-    memspan_request_t request = ask(MEMSPAN_KIND_HOST, 8 * memspan_page_size());
+    memspan_request_t request = ask(MEMSPAN_KIND_HOST, 8 * msp_page_size());
     void *state               = open_host();
     memspan_status_t status;
 
@@ -360,7 +360,7 @@ static memspan_status_t place(memspan_spread_t spread, const int *nodes, size_t 
     status             = table->alloc(state, 0, &request, block_p);
     if (status == MEMSPAN_OK) {
         memset(block_p->address, 1, block_p->size_bytes);
-        cr_assert(memspan_topology_node_exists(memspan_topology_node_of_page(block_p->address)));
+        cr_assert(msp_topology_node_exists(msp_topology_node_of_page(block_p->address)));
         cr_assert_eq(table->free(state, 0, block_p), MEMSPAN_OK);
     }
     table->close(state);
@@ -369,7 +369,7 @@ static memspan_status_t place(memspan_spread_t spread, const int *nodes, size_t 
 
 Test(host_backend, nodes)
 {
-    int here    = memspan_topology_node(0)->os_index;
+    int here    = msp_topology_node(0)->os_index;
     int nodes[] = {here, 901};
     memspan_spread_t spread;
     memspan_block_t block;
@@ -391,10 +391,10 @@ Test(host_backend, nodes)
 
 Test(host_backend, strict_and_full)
 {
-    int here      = memspan_topology_node(0)->os_index;
-    uint64_t room = memspan_topology_node_free(here);
+    int here      = msp_topology_node(0)->os_index;
+    uint64_t room = msp_topology_node_free(here);
     memspan_request_t request =
-        ask(MEMSPAN_KIND_HOST, memspan_round_up((size_t)room + (64u << 20), memspan_page_size()));
+        ask(MEMSPAN_KIND_HOST, msp_round_up((size_t)room + (64u << 20), msp_page_size()));
     void *state = open_host();
     memspan_block_t block;
     memspan_status_t status;
@@ -409,7 +409,7 @@ Test(host_backend, strict_and_full)
 
 static memspan_status_t divide(const memspan_part_t *parts, size_t count)
 {
-    memspan_request_t request = ask(MEMSPAN_KIND_HOST, 4 * memspan_page_size());
+    memspan_request_t request = ask(MEMSPAN_KIND_HOST, 4 * msp_page_size());
     void *state               = open_host();
     memspan_block_t block;
     memspan_status_t status;
@@ -427,8 +427,8 @@ static memspan_status_t divide(const memspan_part_t *parts, size_t count)
 
 Test(host_backend, parts)
 {
-    size_t page                = memspan_page_size();
-    int here                   = memspan_topology_node(0)->os_index;
+    size_t page                = msp_page_size();
+    int here                   = msp_topology_node(0)->os_index;
     memspan_part_t whole[]     = {{here, page}, {here, 3 * page}};
     memspan_part_t tail[]      = {{here, page}, {here, 3 * page - 100}};
     memspan_part_t little[]    = {{here, page}, {here, page}};
@@ -455,8 +455,8 @@ Test(host_backend, nothing_is_bound_to_an_invented_node)
 
     snprintf(path, sizeof(path), "%s/ddr-hbm.xml", MEMSPAN_TEST_MACHINES);
     setenv("HWLOC_XMLFILE", path, 1);
-    memspan_option_reload();
-    memspan_topology_reload();
+    msp_option_reload();
+    msp_topology_reload();
     cr_assert_eq(place(MEMSPAN_SPREAD_ANY, high_bandwidth, 2, 0, &block), MEMSPAN_OK);
     cr_assert_eq(block.node, -1);
     cr_assert_neq(place(MEMSPAN_SPREAD_ANY, high_bandwidth, 2, MEMSPAN_REQUEST_STRICT, &block),
@@ -477,9 +477,9 @@ Test(host_backend, description)
     cr_assert_str_eq(info.uid, "HOST");
     cr_assert_neq(info.name[0], '\0');
     cr_assert_str_eq(info.backend, "x", "the library's own members are left alone");
-    cr_assert_eq(info.page_size_bytes, memspan_page_size());
+    cr_assert_eq(info.page_size_bytes, msp_page_size());
     cr_assert_leq(info.free_bytes, info.capacity_bytes);
-    cr_assert_leq(info.capacity_bytes, (uint64_t)sysconf(_SC_PHYS_PAGES) * memspan_page_size());
+    cr_assert_leq(info.capacity_bytes, (uint64_t)sysconf(_SC_PHYS_PAGES) * msp_page_size());
     cr_assert_gt(info.capacity_bytes, 16 * MIB);
     cr_assert_neq(info.capacity_source[0], '\0');
     cr_assert(info.kinds & (1u << MEMSPAN_KIND_HOST));
@@ -565,7 +565,7 @@ static void *alloc_and_free(void *state)
 
     for (i = 0; i < 200; i++) {
         memspan_request_t request =
-            ask((i % 2) ? MEMSPAN_KIND_HOST : MEMSPAN_KIND_HOST_PINNED, 2 * memspan_page_size());
+            ask((i % 2) ? MEMSPAN_KIND_HOST : MEMSPAN_KIND_HOST_PINNED, 2 * msp_page_size());
         memspan_block_t block;
         request.align_bytes = 4 * MIB;
         if ((table->alloc(state, 0, &request, &block) != MEMSPAN_OK) ||
@@ -620,14 +620,14 @@ static int consent(void *context, void *address, size_t size_bytes)
 
 static void number_pages(memspan_block_t *block, size_t from, size_t to)
 {
-    for (size_t at = from; at < to; at += memspan_page_size()) {
+    for (size_t at = from; at < to; at += msp_page_size()) {
         ((uint32_t *)block->address)[at / sizeof(uint32_t)] = (uint32_t)(at >> 12) + 1;
     }
 }
 
 static void expect_pages(const memspan_block_t *block, size_t size_bytes)
 {
-    for (size_t at = 0; at < size_bytes; at += memspan_page_size()) {
+    for (size_t at = 0; at < size_bytes; at += msp_page_size()) {
         cr_assert_eq(((uint32_t *)block->address)[at / sizeof(uint32_t)], (uint32_t)(at >> 12) + 1);
     }
 }

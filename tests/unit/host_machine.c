@@ -5,10 +5,10 @@
  * below records what would be asked of the kernel and answers what the test wants. Without the
  * right to make such a namespace the tests are skipped. */
 
-#include "core/backend.h"
 #include "core/base/error.h"
 #include "core/base/platform.h"
-#include "core/base/topology.h"
+#include "core/device/backend.h"
+#include "core/topology/topology.h"
 #include <criterion/criterion.h>
 #include <errno.h>
 #include <linux/mempolicy.h>
@@ -22,8 +22,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-extern const memspan_backend_t memspan_backend_host;
-static const memspan_backend_t *const table = &memspan_backend_host;
+extern const memspan_backend_t msp_backend_host;
+static const memspan_backend_t *const table = &msp_backend_host;
 static void *state; /* of the one instance of a test, which ends with its process */
 
 /* ---- the kernel's answers ---- */
@@ -154,8 +154,8 @@ static memspan_request_t ask(size_t pages, memspan_spread_t spread, unsigned fla
     return (memspan_request_t){
         .struct_size      = sizeof(memspan_request_t),
         .kind             = MEMSPAN_KIND_HOST,
-        .size_bytes       = pages * memspan_page_size(),
-        .align_bytes      = memspan_page_size(),
+        .size_bytes       = pages * msp_page_size(),
+        .align_bytes      = msp_page_size(),
         .resident_ordinal = MEMSPAN_HOST,
         .nodes            = all_nodes,
         .node_count       = 3,
@@ -174,8 +174,8 @@ static void was(int i, const memspan_block_t *block, size_t first, size_t pages,
                 unsigned long nodes)
 {
     cr_assert_lt(i, call_count);
-    cr_assert_eq(calls[i].address, (uintptr_t)block->address + first * memspan_page_size());
-    cr_assert_eq(calls[i].size_bytes, pages * memspan_page_size());
+    cr_assert_eq(calls[i].address, (uintptr_t)block->address + first * msp_page_size());
+    cr_assert_eq(calls[i].size_bytes, pages * msp_page_size());
     cr_assert_eq(calls[i].mode, mode);
     cr_assert_eq(calls[i].nodes, nodes);
 }
@@ -185,15 +185,15 @@ Test(host_machine, nodes_of_the_system)
     int here[] = {0, 4};
 
     open_numa();
-    cr_assert(!memspan_topology_is_plain(), "node 4 has no processors");
-    cr_assert_eq(memspan_topology_memory_nodes(), 3);
-    cr_assert_str_eq(memspan_topology_memory_list(), "0-1,4");
-    cr_assert(memspan_topology_node_exists(4));
-    cr_assert(!memspan_topology_node_exists(2));
-    cr_assert_eq(memspan_topology_node_free(0), (64 + 100) << 10, "the page cache can be given up");
-    cr_assert_eq(memspan_topology_nearest(1, here, 2), 4);
-    cr_assert_eq(memspan_topology_nearest(0, all_nodes + 1, 2), 1);
-    cr_assert_eq(memspan_topology_nearest(4, all_nodes, 3), 4);
+    cr_assert(!msp_topology_is_plain(), "node 4 has no processors");
+    cr_assert_eq(msp_topology_memory_nodes(), 3);
+    cr_assert_str_eq(msp_topology_memory_list(), "0-1,4");
+    cr_assert(msp_topology_node_exists(4));
+    cr_assert(!msp_topology_node_exists(2));
+    cr_assert_eq(msp_topology_node_free(0), (64 + 100) << 10, "the page cache can be given up");
+    cr_assert_eq(msp_topology_nearest(1, here, 2), 4);
+    cr_assert_eq(msp_topology_nearest(0, all_nodes + 1, 2), 1);
+    cr_assert_eq(msp_topology_nearest(4, all_nodes, 3), 4);
 }
 
 Test(host_machine, any_is_the_first_with_room)
@@ -256,7 +256,7 @@ Test(host_machine, interleaved)
     give(&request, &block);
     cr_assert_eq(call_count, 1);
     was(0, &block, 0, 9, MPOL_INTERLEAVE, 0x13);
-    request.part_size_bytes = 2 * memspan_page_size() - 1;
+    request.part_size_bytes = 2 * msp_page_size() - 1;
     give(&request, &block);
     cr_assert_eq(call_count, 6);
     was(1, &block, 0, 2, MPOL_PREFERRED, 1u << 0);
@@ -264,14 +264,14 @@ Test(host_machine, interleaved)
     was(4, &block, 6, 2, MPOL_PREFERRED, 1u << 0);
     was(5, &block, 8, 1, MPOL_PREFERRED, 1u << 1);
     request                 = ask(80000, MEMSPAN_SPREAD_INTERLEAVED, 0);
-    request.part_size_bytes = 2 * memspan_page_size();
+    request.part_size_bytes = 2 * msp_page_size();
     cr_assert_eq(table->alloc(state, 0, &request, &block), MEMSPAN_ERR_LIMIT);
     cr_assert_neq(strstr(memspan_error_text(), "40000 parts"), NULL, "%s", memspan_error_text());
 }
 
 Test(host_machine, parts)
 {
-    size_t page               = memspan_page_size();
+    size_t page               = msp_page_size();
     memspan_part_t parts[]    = {{4, 3 * page}, {0, page}, {1, 2 * page - 7}};
     memspan_request_t request = ask(6, MEMSPAN_SPREAD_PARTS, 0);
     memspan_block_t block;

@@ -34,7 +34,7 @@ static double *map_pages(size_t size)
 
 Test(import, what_is_refused)
 {
-    size_t size   = memspan_page_size();
+    size_t size   = msp_page_size();
     double *pages = map_pages(size);
     int nowhere   = 12345;
     int device    = MEMSPAN_HOST;
@@ -53,7 +53,7 @@ Test(import, what_is_refused)
 
 Test(import, a_kernel_works_on_them)
 {
-    size_t size                = 4 * memspan_page_size();
+    size_t size                = 4 * msp_page_size();
     double *pages              = map_pages(size);
     int device                 = find_importer();
     memspan_kernel_call_t call = {.struct_size = sizeof call,

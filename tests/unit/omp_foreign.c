@@ -41,38 +41,38 @@ Test(omp_foreign, reading_never_faults)
 
     mprotect(page + 4096, 4096, PROT_NONE);
     memset(page, 7, 4096);
-    cr_expect(memspan_omp_read_safely(page + 4080, buffer, 16));
+    cr_expect(msp_omp_read_safely(page + 4080, buffer, 16));
     cr_expect_eq(buffer[15], 7);
-    cr_expect_not(memspan_omp_read_safely(page + 4081, buffer, 16));
-    cr_expect_not(memspan_omp_read_safely(page + 5000, buffer, 16));
-    cr_expect_not(memspan_omp_read_safely(NULL, buffer, 16));
-    cr_expect_not(memspan_omp_read_safely((void *)UINTPTR_MAX, buffer, 16));
+    cr_expect_not(msp_omp_read_safely(page + 4081, buffer, 16));
+    cr_expect_not(msp_omp_read_safely(page + 5000, buffer, 16));
+    cr_expect_not(msp_omp_read_safely(NULL, buffer, 16));
+    cr_expect_not(msp_omp_read_safely((void *)UINTPTR_MAX, buffer, 16));
 }
 
 Test(omp_foreign, libgomp)
 {
-    struct memspan_omp_block block = {.family = MEMSPAN_OMP_FAMILY_COUNT};
-    uintptr_t *p                   = like_libgomp(100, 0, 1);
-    uintptr_t *q                   = like_libgomp(100, 1000 - 1000 % 16, 8);
+    struct msp_omp_block block = {.family = MSP_OMP_FAMILY_COUNT};
+    uintptr_t *p               = like_libgomp(100, 0, 1);
+    uintptr_t *q               = like_libgomp(100, 1000 - 1000 % 16, 8);
 
-    cr_expect(memspan_omp_block_is_libgomp(p, &block));
+    cr_expect(msp_omp_block_is_libgomp(p, &block));
     cr_expect_eq(block.size_bytes, 100);
     cr_expect_eq(block.allocator, 1);
-    cr_expect(memspan_omp_block_is_libgomp(q, &block));
+    cr_expect(msp_omp_block_is_libgomp(q, &block));
     cr_expect_eq(block.size_bytes, 100);
-    cr_expect_not(memspan_omp_block_is_libomp(p, &block));
+    cr_expect_not(msp_omp_block_is_libomp(p, &block));
     p[-2] = 0;
-    cr_expect_not(memspan_omp_block_is_libgomp(p, &block), "no allocator");
+    cr_expect_not(msp_omp_block_is_libgomp(p, &block), "no allocator");
     p[-2] = 1000;
-    cr_expect_not(memspan_omp_block_is_libgomp(p, &block), "no such allocator");
+    cr_expect_not(msp_omp_block_is_libgomp(p, &block), "no such allocator");
     p[-2] = 1;
     p[-3] = 32;
-    cr_expect_not(memspan_omp_block_is_libgomp(p, &block), "smaller than its own record");
+    cr_expect_not(msp_omp_block_is_libgomp(p, &block), "smaller than its own record");
     p[-3] = (uintptr_t)1 << 45;
-    cr_expect_not(memspan_omp_block_is_libgomp(p, &block), "larger than the malloc block");
+    cr_expect_not(msp_omp_block_is_libgomp(p, &block), "larger than the malloc block");
     p[-3] = 132;
     p[-4] += 16;
-    cr_expect_not(memspan_omp_block_is_libgomp(p, &block), "begins after itself");
+    cr_expect_not(msp_omp_block_is_libgomp(p, &block), "begins after itself");
     p[-4] -= 16;
     free((void *)p[-4]);
     free((void *)q[-4]);
@@ -80,33 +80,33 @@ Test(omp_foreign, libgomp)
 
 Test(omp_foreign, libomp)
 {
-    struct memspan_omp_block block = {.family = MEMSPAN_OMP_FAMILY_COUNT};
-    uintptr_t *p                   = like_libomp(100, 2);
+    struct msp_omp_block block = {.family = MSP_OMP_FAMILY_COUNT};
+    uintptr_t *p               = like_libomp(100, 2);
 
-    cr_expect(memspan_omp_block_is_libomp(p, &block));
+    cr_expect(msp_omp_block_is_libomp(p, &block));
     cr_expect_eq(block.size_bytes, 100);
     cr_expect_eq(block.allocator, 2);
-    cr_expect_not(memspan_omp_block_is_libgomp(p, &block));
+    cr_expect_not(msp_omp_block_is_libgomp(p, &block));
     p[-2] += 8;
-    cr_expect_not(memspan_omp_block_is_libomp(p, &block), "another block's record");
+    cr_expect_not(msp_omp_block_is_libomp(p, &block), "another block's record");
     p[-2] -= 8;
     p[-3] = 10000;
-    cr_expect_not(memspan_omp_block_is_libomp(p, &block), "asked for more than there is");
+    cr_expect_not(msp_omp_block_is_libomp(p, &block), "asked for more than there is");
     free((void *)p[-5]);
 }
 
 Test(omp_foreign, anything_else_is_nobodys)
 {
-    struct memspan_omp_block block = {.family = MEMSPAN_OMP_FAMILY_COUNT};
-    char *heap                     = calloc(1, 4096);
-    char stack[256]                = {0};
+    struct msp_omp_block block = {.family = MSP_OMP_FAMILY_COUNT};
+    char *heap                 = calloc(1, 4096);
+    char stack[256]            = {0};
     uintptr_t i;
 
     for (i = 0; i < 128; i++) {
-        cr_expect_not(memspan_omp_foreign_recognise(heap + i, &block));
-        cr_expect_not(memspan_omp_foreign_recognise(stack + i, &block));
-        cr_expect_not(memspan_omp_foreign_recognise((void *)i, &block));
-        cr_expect_not(memspan_omp_foreign_recognise((void *)(UINTPTR_MAX - i), &block));
+        cr_expect_not(msp_omp_foreign_recognise(heap + i, &block));
+        cr_expect_not(msp_omp_foreign_recognise(stack + i, &block));
+        cr_expect_not(msp_omp_foreign_recognise((void *)i, &block));
+        cr_expect_not(msp_omp_foreign_recognise((void *)(UINTPTR_MAX - i), &block));
     }
     free(heap);
 }
@@ -118,14 +118,14 @@ Test(omp_foreign, handles)
     uintptr_t none[8] = {0};
 
     gomp[1] = 16;
-    cr_expect(memspan_omp_foreign_is_allocator((uintptr_t)gomp));
+    cr_expect(msp_omp_foreign_is_allocator((uintptr_t)gomp));
     gomp[1] = 48;
-    cr_expect_not(memspan_omp_foreign_is_allocator((uintptr_t)gomp));
-    cr_expect(memspan_omp_foreign_is_allocator((uintptr_t)kmp));
+    cr_expect_not(msp_omp_foreign_is_allocator((uintptr_t)gomp));
+    cr_expect(msp_omp_foreign_is_allocator((uintptr_t)kmp));
     kmp[3] = 0;
-    cr_expect_not(memspan_omp_foreign_is_allocator((uintptr_t)kmp));
-    cr_expect_not(memspan_omp_foreign_is_allocator((uintptr_t)none));
-    cr_expect_not(memspan_omp_foreign_is_allocator(1));
-    cr_expect_not(memspan_omp_foreign_is_allocator(0x123456789));
+    cr_expect_not(msp_omp_foreign_is_allocator((uintptr_t)kmp));
+    cr_expect_not(msp_omp_foreign_is_allocator((uintptr_t)none));
+    cr_expect_not(msp_omp_foreign_is_allocator(1));
+    cr_expect_not(msp_omp_foreign_is_allocator(0x123456789));
     free(gomp);
 }

@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static struct memspan_omp_table table = MEMSPAN_OMP_TABLE_INIT;
+static struct msp_omp_table table = MSP_OMP_TABLE_INIT;
 static atomic_bool stop;
 
 static void *keep_locking(void *unused)
@@ -19,12 +19,12 @@ static void *keep_locking(void *unused)
     uintptr_t value;
 
     while (!stop) {
-        memspan_omp_lock();
-        memspan_omp_lock();
-        memspan_omp_table_put(&table, 4096, 1);
-        memspan_omp_table_take(&table, 4096, &value);
-        memspan_omp_unlock();
-        memspan_omp_unlock();
+        msp_omp_lock();
+        msp_omp_lock();
+        msp_omp_table_put(&table, 4096, 1);
+        msp_omp_table_take(&table, 4096, &value);
+        msp_omp_unlock();
+        msp_omp_unlock();
         omp_destroy_allocator(omp_init_allocator(0, 0, NULL));
     }
     return unused;
@@ -32,12 +32,12 @@ static void *keep_locking(void *unused)
 
 static void use_everything(void)
 {
-    memspan_omp_partitioner_t partitioner = 0;
-    memspan_omp_allocator_t a             = omp_init_allocator(0, 0, NULL);
+    msp_omp_partitioner_t partitioner = 0;
+    msp_omp_allocator_t a             = omp_init_allocator(0, 0, NULL);
 
-    memspan_omp_lock();
-    memspan_omp_table_put(&table, 8192, 1);
-    memspan_omp_unlock();
+    msp_omp_lock();
+    msp_omp_table_put(&table, 8192, 1);
+    msp_omp_unlock();
     omp_destroy_mempartitioner(&partitioner);
     omp_free(omp_alloc(100, a), a);
     omp_destroy_allocator(a);

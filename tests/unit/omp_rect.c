@@ -59,9 +59,8 @@ Test(omp_rect, random_boxes)
         size_t from_offset[DIMS];
         size_t to_size[DIMS];
         size_t from_size[DIMS];
-        struct memspan_omp_rect rect = {(char *)to, (const char *)from, sizeof(short), DIMS,
-                                        volume,     to_offset,          from_offset,   to_size,
-                                        from_size};
+        struct msp_omp_rect rect = {(char *)to, (const char *)from, sizeof(short), DIMS,     volume,
+                                    to_offset,  from_offset,        to_size,       from_size};
         for (i = 0; i < DIMS; i++) {
             /* Often whole, so that runs are merged. */
             to_size[i]     = 1 + (size_t)rand() % SIDE;
@@ -73,7 +72,7 @@ Test(omp_rect, random_boxes)
         }
         memset(to, 0, sizeof(to));
         memset(expected, 0, sizeof(expected));
-        cr_assert_eq(memspan_omp_rect_copy(&rect), MEMSPAN_OK, "%s", memspan_error_text());
+        cr_assert_eq(msp_omp_rect_copy(&rect), MEMSPAN_OK, "%s", memspan_error_text());
         copy_slowly(expected, from, volume, to_offset, from_offset, to_size, from_size);
         cr_assert_arr_eq(to, expected, sizeof(to), "round %d", round);
     }
@@ -83,14 +82,14 @@ static memspan_status_t copy_box(size_t volume, size_t offset, size_t size, size
                                  int dimensions)
 {
     static char memory[64];
-    size_t volumes[2]            = {volume, 1};
-    size_t offsets[2]            = {offset, 0};
-    size_t zeros[2]              = {0, 0};
-    size_t sizes[2]              = {size, 1};
-    struct memspan_omp_rect rect = {memory,  memory + 32, element_bytes, dimensions, volumes,
-                                    offsets, zeros,       sizes,         sizes};
+    size_t volumes[2]        = {volume, 1};
+    size_t offsets[2]        = {offset, 0};
+    size_t zeros[2]          = {0, 0};
+    size_t sizes[2]          = {size, 1};
+    struct msp_omp_rect rect = {memory,  memory + 32, element_bytes, dimensions, volumes,
+                                offsets, zeros,       sizes,         sizes};
 
-    return memspan_omp_rect_copy(&rect);
+    return msp_omp_rect_copy(&rect);
 }
 
 Test(omp_rect, what_does_not_fit)
@@ -103,6 +102,6 @@ Test(omp_rect, what_does_not_fit)
     cr_expect_eq(copy_box(1, 0, 4, 0, 1), MEMSPAN_ERR_INVALID);
     cr_expect_eq(copy_box(1, 0, 4, 1, 0), MEMSPAN_ERR_INVALID);
     cr_expect_eq(copy_box(1, 0, 4, 1, -3), MEMSPAN_ERR_INVALID);
-    cr_expect_eq(copy_box(1, 0, 4, 1, MEMSPAN_OMP_RECT_DIMENSIONS + 1), MEMSPAN_ERR_INVALID);
+    cr_expect_eq(copy_box(1, 0, 4, 1, MSP_OMP_RECT_DIMENSIONS + 1), MEMSPAN_ERR_INVALID);
     cr_expect_eq(copy_box(0, 0, 4, 1, 2), MEMSPAN_OK, "nothing to copy");
 }

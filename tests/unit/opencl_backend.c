@@ -4,10 +4,10 @@
  * pretended driver in tests/fakes/opencl. */
 
 #include "backends/opencl/opencl.h"
-#include "core/backend.h"
 #include "core/base/error.h"
 #include "core/base/option.h"
 #include "core/base/platform.h"
+#include "core/device/backend.h"
 #include <criterion/criterion.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -18,8 +18,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-extern const memspan_backend_t memspan_backend_opencl;
-static const memspan_backend_t *const table = &memspan_backend_opencl;
+extern const memspan_backend_t msp_backend_opencl;
+static const memspan_backend_t *const table = &msp_backend_opencl;
 
 enum { KIB = 1024, ELEMENTS = 1003, BYTES = 16 * KIB };
 
@@ -36,7 +36,7 @@ static memspan_status_t open_with(const char *svm)
     } else {
         setenv("MEMSPAN_OPENCL_SVM", svm, 1);
     }
-    memspan_option_reload();
+    msp_option_reload();
     status = table->open(&memspan_services, &opened);
     if (status == MEMSPAN_OK) {
         state = opened;
@@ -78,7 +78,7 @@ static memspan_request_t ask(memspan_kind_t kind, size_t size_bytes)
         .struct_size      = sizeof(memspan_request_t),
         .kind             = kind,
         .size_bytes       = size_bytes,
-        .align_bytes      = memspan_page_size(),
+        .align_bytes      = msp_page_size(),
         .resident_ordinal = MEMSPAN_HOST,
     };
 }
@@ -496,7 +496,7 @@ Test(opencl, places)
     request.flags      = MEMSPAN_REQUEST_STRICT;
     ok(table->alloc(state, 0, &request, &block));
     cr_assert_eq(block.node, 0);
-    cr_assert_eq(block.page_size_bytes, memspan_page_size());
+    cr_assert_eq(block.page_size_bytes, msp_page_size());
     give(block);
     node = 1000;
     cr_assert_neq(table->alloc(state, 0, &request, &block), MEMSPAN_OK);

@@ -2,14 +2,14 @@
 /* The OpenMP backend where there is nothing for it: off, with the reason, and nothing loaded.
  * tests/fakes/offload and tests/programs/offload have devices. */
 
-#include "core/backend.h"
 #include "core/base/error.h"
+#include "core/device/backend.h"
 #include <criterion/criterion.h>
 #include <dlfcn.h>
 #include <string.h>
 
-extern const memspan_backend_t memspan_backend_openmp;
-static const memspan_backend_t *const table = &memspan_backend_openmp;
+extern const memspan_backend_t msp_backend_openmp;
+static const memspan_backend_t *const table = &msp_backend_openmp;
 
 static void expect_off(const char *reason)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* OMP_PLACES: the grammar, what is malformed, and the nodes of places. */
 
-#include "core/base/place.h"
+#include "core/topology/place.h"
 #include "core/base/error.h"
 #include "core/base/option.h"
-#include "core/base/topology.h"
+#include "core/topology/topology.h"
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,7 +19,7 @@ static hwloc_topology_t get_machine(void)
 {
     static hwloc_topology_t topology;
 
-    if ((topology == NULL) && memspan_hwloc_open()) {
+    if ((topology == NULL) && msp_hwloc_open()) {
         hwloc_topology_init(&topology);
         hwloc_topology_set_synthetic(topology, machine);
         hwloc_topology_load(topology);
@@ -31,11 +31,11 @@ static hwloc_topology_t get_machine(void)
 static const char *parse(const char *text)
 {
     static char result[1024];
-    struct memspan_places places;
+    struct msp_places places;
     size_t used = 0;
     int i;
 
-    if (memspan_places_parse(text, get_machine(), &places, result, sizeof(result))) {
+    if (msp_places_parse(text, get_machine(), &places, result, sizeof(result))) {
         result[0] = '\0';
         for (i = 0; (i < places.count) && (used < sizeof(result) - 64); i++) {
             char set[64];
@@ -43,7 +43,7 @@ static const char *parse(const char *text)
             used += (size_t)snprintf(result + used, sizeof(result) - used, "%s%s",
                                      (i == 0) ? "" : "|", set);
         }
-        memspan_places_free(&places);
+        msp_places_free(&places);
     } else {
         cr_assert_eq(places.count, 0);
         cr_assert_eq(places.sets, NULL);
@@ -122,8 +122,8 @@ static void use(const char *places)
 {
     setenv("HWLOC_SYNTHETIC", machine, 1);
     setenv("OMP_PLACES", places, 1);
-    memspan_option_reload();
-    memspan_topology_reload();
+    msp_option_reload();
+    msp_topology_reload();
 }
 
 Test(place, node_of_place)
@@ -131,17 +131,17 @@ Test(place, node_of_place)
     int node = -7;
 
     use("");
-    cr_assert_eq(memspan_topology_place_count(), 8);
-    cr_assert_eq(memspan_topology_node_of_place(3, &node), MEMSPAN_OK);
+    cr_assert_eq(msp_topology_place_count(), 8);
+    cr_assert_eq(msp_topology_node_of_place(3, &node), MEMSPAN_OK);
     cr_assert_eq(node, 0);
-    cr_assert_eq(memspan_topology_node_of_place(4, &node), MEMSPAN_OK);
+    cr_assert_eq(msp_topology_node_of_place(4, &node), MEMSPAN_OK);
     cr_assert_eq(node, 1);
     node = -7;
-    cr_assert_eq(memspan_topology_node_of_place(8, &node), MEMSPAN_ERR_NOT_FOUND);
+    cr_assert_eq(msp_topology_node_of_place(8, &node), MEMSPAN_ERR_NOT_FOUND);
     cr_assert_neq(strstr(memspan_error_text(), "has 8"), NULL, "%s", memspan_error_text());
-    cr_assert_eq(memspan_topology_node_of_place(-1, &node), MEMSPAN_ERR_NOT_FOUND);
+    cr_assert_eq(msp_topology_node_of_place(-1, &node), MEMSPAN_ERR_NOT_FOUND);
     cr_assert_eq(node, -7, "written on success only");
-    cr_assert_eq(memspan_topology_node_of_place(0, NULL), MEMSPAN_ERR_INVALID);
+    cr_assert_eq(msp_topology_node_of_place(0, NULL), MEMSPAN_ERR_INVALID);
 }
 
 Test(place, node_of_most_processors)
@@ -149,11 +149,11 @@ Test(place, node_of_most_processors)
     int node = -7;
 
     use("{6:4:1},{7:4:1},{100}");
-    cr_assert_eq(memspan_topology_node_of_place(0, &node), MEMSPAN_OK);
+    cr_assert_eq(msp_topology_node_of_place(0, &node), MEMSPAN_OK);
     cr_assert_eq(node, 0, "a tie goes to the first");
-    cr_assert_eq(memspan_topology_node_of_place(1, &node), MEMSPAN_OK);
+    cr_assert_eq(msp_topology_node_of_place(1, &node), MEMSPAN_OK);
     cr_assert_eq(node, 1);
-    cr_assert_eq(memspan_topology_node_of_place(2, &node), MEMSPAN_ERR_NOT_FOUND);
+    cr_assert_eq(msp_topology_node_of_place(2, &node), MEMSPAN_ERR_NOT_FOUND);
 }
 
 Test(place, malformed_environment)
@@ -163,10 +163,10 @@ Test(place, malformed_environment)
 
     use("{0");
     for (i = 0; i < 2; i++) {
-        cr_assert_eq(memspan_topology_node_of_place(0, &node), MEMSPAN_ERR_CONFIG);
+        cr_assert_eq(msp_topology_node_of_place(0, &node), MEMSPAN_ERR_CONFIG);
         cr_assert_neq(strstr(memspan_error_text(), "OMP_PLACES={0"), NULL, "%s",
                       memspan_error_text());
-        cr_assert_eq(memspan_topology_place_count(), 0);
+        cr_assert_eq(msp_topology_place_count(), 0);
     }
     cr_assert_eq(node, -7);
     cr_assert_eq(memspan_option_problem_count(), 1, "said once");
@@ -181,9 +181,9 @@ Test(place, usual_memory_of_a_place)
     snprintf(path, sizeof(path), "%s/ddr-hbm.xml", MEMSPAN_TEST_MACHINES);
     setenv("HWLOC_XMLFILE", path, 1);
     setenv("OMP_PLACES", "numa_domains", 1);
-    memspan_option_reload();
-    memspan_topology_reload();
-    cr_assert_eq(memspan_topology_place_count(), 2);
-    cr_assert_eq(memspan_topology_node_of_place(1, &node), MEMSPAN_OK);
+    msp_option_reload();
+    msp_topology_reload();
+    cr_assert_eq(msp_topology_place_count(), 2);
+    cr_assert_eq(msp_topology_node_of_place(1, &node), MEMSPAN_OK);
     cr_assert_eq(node, 1);
 }

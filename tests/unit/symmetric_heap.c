@@ -37,7 +37,7 @@ struct held {
 };
 
 /* One call of a random sequence; its answer. */
-static uint64_t call(struct memspan_symmetric_heap *heap, uint64_t *state, struct held *held)
+static uint64_t call(struct msp_symmetric_heap *heap, uint64_t *state, struct held *held)
 {
     size_t size  = some_size(state, HEAP_BYTES);
     size_t align = some_align(state);
@@ -47,16 +47,15 @@ static uint64_t call(struct memspan_symmetric_heap *heap, uint64_t *state, struc
 
     if ((i == held->count) || (what < 4)) {
         if ((held->count < HELD_MAX) &&
-            (memspan_symmetric_heap_alloc(heap, size, align, &to) == MEMSPAN_OK)) {
+            (msp_symmetric_heap_alloc(heap, size, align, &to) == MEMSPAN_OK)) {
             held->offset[held->count++] = to;
         }
     } else if (what < 7) {
-        memspan_symmetric_heap_free(heap, held->offset[i]);
+        msp_symmetric_heap_free(heap, held->offset[i]);
         held->offset[i] = held->offset[--held->count];
-    } else if (memspan_symmetric_heap_resize(heap, held->offset[i], size, align, &to) ==
-               MEMSPAN_OK) {
+    } else if (msp_symmetric_heap_resize(heap, held->offset[i], size, align, &to) == MEMSPAN_OK) {
         if (to != held->offset[i]) {
-            memspan_symmetric_heap_free(heap, held->offset[i]);
+            msp_symmetric_heap_free(heap, held->offset[i]);
         }
         held->offset[i] = to;
     } else {
@@ -73,13 +72,13 @@ struct answers {
 
 static void run_calls(struct answers *answers, bool asking)
 {
-    struct memspan_symmetric_heap *heap = NULL;
-    struct memspan_symmetric_block block;
+    struct msp_symmetric_heap *heap = NULL;
+    struct msp_symmetric_block block;
     struct held held = {.count = 0};
     uint64_t state   = 4711;
     unsigned n;
 
-    if (memspan_symmetric_heap_create(HEAP_BYTES, BASE_ALIGN, &heap) != MEMSPAN_OK) {
+    if (msp_symmetric_heap_create(HEAP_BYTES, BASE_ALIGN, &heap) != MEMSPAN_OK) {
         return; /* the answers differ */
     }
     for (n = 0; n < STEPS; n++) {
@@ -87,12 +86,12 @@ static void run_calls(struct answers *answers, bool asking)
         answers->refused += answers->of[n] >= UINT64_MAX - 1;
         if (asking && (n % 16 == 0)) {
             measure(heap);
-            memspan_symmetric_heap_find(heap, n, &block);
-            memspan_symmetric_heap_check(heap);
+            msp_symmetric_heap_find(heap, n, &block);
+            msp_symmetric_heap_check(heap);
         }
     }
     answers->digest = measure(heap).call_digest;
-    memspan_symmetric_heap_destroy(heap);
+    msp_symmetric_heap_destroy(heap);
 }
 
 static atomic_bool stop;
@@ -100,10 +99,10 @@ static atomic_bool stop;
 /* What else goes on in a process: other heaps, ordinary memory, wrong calls. */
 static void *be_busy(void *argument)
 {
-    struct memspan_symmetric_heap *heap = create(HEAP_BYTES);
-    struct held held                    = {.count = 0};
-    uint64_t state                      = (uintptr_t)argument;
-    void *blocks[16]                    = {NULL};
+    struct msp_symmetric_heap *heap = create(HEAP_BYTES);
+    struct held held                = {.count = 0};
+    uint64_t state                  = (uintptr_t)argument;
+    void *blocks[16]                = {NULL};
 
     while (!atomic_load(&stop)) {
         size_t i = chance(&state, 0, 15);
@@ -112,12 +111,12 @@ static void *be_busy(void *argument)
         free(blocks[i]);
         blocks[i] = malloc(chance(&state, 1, 100000));
         memspan_free(memspan_alloc(MEMSPAN_ALLOCATOR_DEFAULT, chance(&state, 1, 5000)));
-        memspan_symmetric_heap_free(heap, HEAP_BYTES);
+        msp_symmetric_heap_free(heap, HEAP_BYTES);
     }
     for (unsigned i = 0; i < 16; i++) {
         free(blocks[i]);
     }
-    memspan_symmetric_heap_destroy(heap);
+    msp_symmetric_heap_destroy(heap);
     return NULL;
 }
 
@@ -165,7 +164,7 @@ Test(symmetric_heap, gives_the_same_offsets_in_every_process_whatever_threads_do
 
 Test(symmetric_heap, a_digest_tells_of_one_call_that_differs)
 {
-    struct memspan_symmetric_heap *heaps[2];
+    struct msp_symmetric_heap *heaps[2];
     unsigned i;
 
     for (i = 0; i < 2; i++) {
@@ -178,7 +177,7 @@ Test(symmetric_heap, a_digest_tells_of_one_call_that_differs)
     cr_expect_eq(alloc(heaps[0], 100, ALIGN), alloc(heaps[1], 101, ALIGN));
     cr_expect_neq(measure(heaps[0]).call_digest, measure(heaps[1]).call_digest);
     for (i = 0; i < 2; i++) {
-        memspan_symmetric_heap_destroy(heaps[i]);
+        msp_symmetric_heap_destroy(heaps[i]);
     }
 }
 
@@ -187,8 +186,8 @@ Test(symmetric_heap, a_digest_tells_of_one_call_that_differs)
 static uint16_t owner[HEAP_BYTES]; /* by byte: number of the block there + 1 */
 
 struct model {
-    struct memspan_symmetric_heap *heap;
-    struct memspan_symmetric_block blocks[HELD_MAX + 1]; /* while one moves, there are two of it */
+    struct msp_symmetric_heap *heap;
+    struct msp_symmetric_block blocks[HELD_MAX + 1]; /* while one moves, there are two of it */
     size_t count;
     size_t asked;
     size_t held;
@@ -197,10 +196,10 @@ struct model {
 
 static void enter(struct model *model, size_t offset, size_t size)
 {
-    struct memspan_symmetric_block *block = &model->blocks[model->count];
+    struct msp_symmetric_block *block = &model->blocks[model->count];
     size_t i;
 
-    cr_assert_eq(memspan_symmetric_heap_find(model->heap, offset, block), MEMSPAN_OK);
+    cr_assert_eq(msp_symmetric_heap_find(model->heap, offset, block), MEMSPAN_OK);
     cr_assert_eq(block->offset_bytes, offset);
     cr_assert_eq(block->size_bytes, size);
     cr_assert_geq(block->capacity_bytes, size);
@@ -217,8 +216,8 @@ static void enter(struct model *model, size_t offset, size_t size)
 
 static void leave(struct model *model, size_t i)
 {
-    struct memspan_symmetric_block *block = &model->blocks[i];
-    struct memspan_symmetric_block *last  = &model->blocks[model->count - 1];
+    struct msp_symmetric_block *block = &model->blocks[i];
+    struct msp_symmetric_block *last  = &model->blocks[model->count - 1];
 
     memset(&owner[block->offset_bytes], 0, block->capacity_bytes * sizeof(owner[0]));
     model->asked -= block->size_bytes;
@@ -236,21 +235,21 @@ static void model_alloc(struct model *model, uint64_t *state)
     size_t align = some_align(state);
     size_t offset;
 
-    if (memspan_symmetric_heap_alloc(model->heap, size, align, &offset) == MEMSPAN_OK) {
+    if (msp_symmetric_heap_alloc(model->heap, size, align, &offset) == MEMSPAN_OK) {
         cr_assert_eq(offset & (align - 1), 0);
         enter(model, offset, size);
-    } else if (align <= MEMSPAN_UNIT_BYTES) {
+    } else if (align <= MSP_UNIT_BYTES) {
         cr_assert_gt(size, measure(model->heap).largest_free_bytes);
     }
 }
 
 static void model_resize(struct model *model, size_t i, uint64_t *state)
 {
-    struct memspan_symmetric_block old = model->blocks[i];
-    size_t size                        = some_size(state, HEAP_BYTES);
+    struct msp_symmetric_block old = model->blocks[i];
+    size_t size                    = some_size(state, HEAP_BYTES);
     size_t to;
 
-    if (memspan_symmetric_heap_resize(model->heap, old.offset_bytes, size, 1, &to) != MEMSPAN_OK) {
+    if (msp_symmetric_heap_resize(model->heap, old.offset_bytes, size, 1, &to) != MEMSPAN_OK) {
         cr_assert_gt(size, old.capacity_bytes);
         return;
     }
@@ -267,8 +266,8 @@ static void model_resize(struct model *model, size_t i, uint64_t *state)
 
 static void expect_found(struct model *model, size_t offset)
 {
-    struct memspan_symmetric_block block;
-    memspan_status_t status = memspan_symmetric_heap_find(model->heap, offset, &block);
+    struct msp_symmetric_block block;
+    memspan_status_t status = msp_symmetric_heap_find(model->heap, offset, &block);
 
     if (owner[offset] == 0) {
         cr_assert_eq(status, MEMSPAN_ERR_NOT_FOUND);
@@ -285,8 +284,8 @@ static void expect_largest(struct model *model)
     size_t largest = measure(model->heap).largest_free_bytes;
     size_t offset;
 
-    if (largest > MEMSPAN_SYMMETRIC_SMALL_MAX_BYTES) {
-        cr_assert_eq(memspan_symmetric_heap_alloc(model->heap, largest + 1, 1, &offset),
+    if (largest > MSP_SYMMETRIC_SMALL_MAX_BYTES) {
+        cr_assert_eq(msp_symmetric_heap_alloc(model->heap, largest + 1, 1, &offset),
                      MEMSPAN_ERR_NO_MEMORY);
         free_at(model->heap, alloc(model->heap, largest, 1));
         model->peak = measure(model->heap).peak_bytes;
@@ -295,7 +294,7 @@ static void expect_largest(struct model *model)
 
 static void expect_as_the_model(struct model *model)
 {
-    struct memspan_symmetric_measure m = measure(model->heap);
+    struct msp_symmetric_measure m = measure(model->heap);
 
     cr_assert_eq(m.size_bytes, HEAP_BYTES);
     cr_assert_eq(m.live_count, model->count);
@@ -336,35 +335,35 @@ Test(symmetric_heap, does_what_a_map_of_bytes_does)
     expect_as_the_model(&model);
     cr_expect_eq(measure(model.heap).largest_free_bytes, HEAP_BYTES,
                  "what is kept of slabs counts as free");
-    memspan_symmetric_heap_destroy(model.heap);
+    msp_symmetric_heap_destroy(model.heap);
 }
 
 /* ---- other sizes for a block ---- */
 
 Test(symmetric_heap, a_block_shrinks_and_grows_where_it_stands)
 {
-    struct memspan_symmetric_heap *heap = create(MIB);
-    size_t a                            = alloc(heap, 100000, ALIGN);
-    size_t b                            = alloc(heap, 100000, ALIGN);
+    struct msp_symmetric_heap *heap = create(MIB);
+    size_t a                        = alloc(heap, 100000, ALIGN);
+    size_t b                        = alloc(heap, 100000, ALIGN);
     size_t size;
 
     cr_expect_eq(resize(heap, a, 2000), a);
     cr_expect_eq(resize(heap, a, 90000), a, "what it gave back stands behind it");
     cr_expect_eq(resize(heap, b, 700000), b);
-    cr_assert_eq(memspan_symmetric_heap_size(heap, b, &size), MEMSPAN_OK);
+    cr_assert_eq(msp_symmetric_heap_size(heap, b, &size), MEMSPAN_OK);
     cr_expect_eq(size, 700000);
     cr_expect_eq(measure(heap).live_bytes, 790000);
     cr_expect_eq(measure(heap).peak_bytes, 790000);
     cr_expect_eq(measure(heap).live_count, 2);
     expect_whole(heap);
-    memspan_symmetric_heap_destroy(heap);
+    msp_symmetric_heap_destroy(heap);
 }
 
 Test(symmetric_heap, a_block_that_cannot_grow_gets_a_second_place)
 {
-    struct memspan_symmetric_heap *heap = create(MIB);
-    size_t a                            = alloc(heap, 5000, ALIGN);
-    size_t small                        = alloc(heap, 20, ALIGN);
+    struct msp_symmetric_heap *heap = create(MIB);
+    size_t a                        = alloc(heap, 5000, ALIGN);
+    size_t small                    = alloc(heap, 20, ALIGN);
     size_t size;
     size_t b;
 
@@ -372,7 +371,7 @@ Test(symmetric_heap, a_block_that_cannot_grow_gets_a_second_place)
     b = resize(heap, a, 9000);
     cr_expect_neq(b, a);
     cr_expect_eq(measure(heap).live_count, 4, "the first is live until it is freed");
-    cr_assert_eq(memspan_symmetric_heap_size(heap, a, &size), MEMSPAN_OK);
+    cr_assert_eq(msp_symmetric_heap_size(heap, a, &size), MEMSPAN_OK);
     cr_expect_eq(size, 5000);
     cr_expect_eq(resize(heap, small, 32), small);
     cr_expect_eq(resize(heap, small, 3), small);
@@ -380,15 +379,15 @@ Test(symmetric_heap, a_block_that_cannot_grow_gets_a_second_place)
     free_at(heap, small);
     free_at(heap, a);
     expect_whole(heap);
-    memspan_symmetric_heap_destroy(heap);
+    msp_symmetric_heap_destroy(heap);
 }
 
 /* An empty slab that is kept for the next small object is no obstacle. */
 Test(symmetric_heap, a_kept_slab_gives_way)
 {
-    struct memspan_symmetric_heap *heap = create(MIB);
-    size_t a                            = alloc(heap, 8192, ALIGN);
-    size_t object                       = alloc(heap, 64, ALIGN);
+    struct msp_symmetric_heap *heap = create(MIB);
+    size_t a                        = alloc(heap, 8192, ALIGN);
+    size_t object                   = alloc(heap, 64, ALIGN);
 
     cr_assert_eq(object, a + 8192);
     free_at(heap, object);
@@ -398,43 +397,41 @@ Test(symmetric_heap, a_kept_slab_gives_way)
     free_at(heap, alloc(heap, 64, ALIGN));
     free_at(heap, a);
     cr_expect_eq(alloc(heap, MIB, ALIGN), 0);
-    memspan_symmetric_heap_destroy(heap);
+    msp_symmetric_heap_destroy(heap);
 }
 
 Test(symmetric_heap, a_block_on_another_boundary_moves)
 {
-    struct memspan_symmetric_heap *heap = create(MIB);
-    size_t first                        = alloc(heap, 24, 8);
-    size_t a                            = alloc(heap, 24, 8);
+    struct msp_symmetric_heap *heap = create(MIB);
+    size_t first                    = alloc(heap, 24, 8);
+    size_t a                        = alloc(heap, 24, 8);
     size_t to;
 
     cr_assert_eq(a - first, 24);
-    cr_assert_eq(memspan_symmetric_heap_resize(heap, a, 20, 8, &to), MEMSPAN_OK);
+    cr_assert_eq(msp_symmetric_heap_resize(heap, a, 20, 8, &to), MEMSPAN_OK);
     cr_expect_eq(to, a);
-    cr_assert_eq(memspan_symmetric_heap_resize(heap, a, 20, 4096, &to), MEMSPAN_OK);
+    cr_assert_eq(msp_symmetric_heap_resize(heap, a, 20, 4096, &to), MEMSPAN_OK);
     cr_expect_eq(to % 4096, 0);
     cr_expect_neq(to, a);
-    memspan_symmetric_heap_destroy(heap);
+    msp_symmetric_heap_destroy(heap);
 }
 
 Test(symmetric_heap, a_resize_without_room_changes_nothing)
 {
-    struct memspan_symmetric_heap *heap = create(MIB);
-    size_t a                            = alloc(heap, 600000, ALIGN);
-    size_t to                           = 42;
+    struct msp_symmetric_heap *heap = create(MIB);
+    size_t a                        = alloc(heap, 600000, ALIGN);
+    size_t to                       = 42;
     size_t size;
 
-    cr_expect_eq(memspan_symmetric_heap_resize(heap, a, MIB + 1, ALIGN, &to),
-                 MEMSPAN_ERR_NO_MEMORY);
-    cr_expect_eq(memspan_symmetric_heap_resize(heap, a, SIZE_MAX, ALIGN, &to),
-                 MEMSPAN_ERR_NO_MEMORY);
+    cr_expect_eq(msp_symmetric_heap_resize(heap, a, MIB + 1, ALIGN, &to), MEMSPAN_ERR_NO_MEMORY);
+    cr_expect_eq(msp_symmetric_heap_resize(heap, a, SIZE_MAX, ALIGN, &to), MEMSPAN_ERR_NO_MEMORY);
     alloc(heap, 10, ALIGN);
-    cr_expect_eq(memspan_symmetric_heap_resize(heap, a, 700000, ALIGN, &to), MEMSPAN_ERR_NO_MEMORY);
+    cr_expect_eq(msp_symmetric_heap_resize(heap, a, 700000, ALIGN, &to), MEMSPAN_ERR_NO_MEMORY);
     cr_expect_eq(to, 42);
-    cr_assert_eq(memspan_symmetric_heap_size(heap, a, &size), MEMSPAN_OK);
+    cr_assert_eq(msp_symmetric_heap_size(heap, a, &size), MEMSPAN_OK);
     cr_expect_eq(size, 600000);
     expect_whole(heap);
-    memspan_symmetric_heap_destroy(heap);
+    msp_symmetric_heap_destroy(heap);
 }
 
 /* ---- errors ---- */
@@ -450,74 +447,73 @@ static void expect_refused(memspan_status_t status, memspan_status_t wanted, con
 
 Test(symmetric_heap, one_tebibyte_is_the_largest)
 {
-    struct memspan_symmetric_heap *heap = NULL;
+    struct msp_symmetric_heap *heap = NULL;
 
-    cr_assert_eq(memspan_symmetric_heap_create((size_t)1 << 40, 4096, &heap), MEMSPAN_OK, "%s",
+    cr_assert_eq(msp_symmetric_heap_create((size_t)1 << 40, 4096, &heap), MEMSPAN_OK, "%s",
                  memspan_error_text());
-    memspan_symmetric_heap_destroy(heap);
+    msp_symmetric_heap_destroy(heap);
 }
 
 Test(symmetric_heap, what_cannot_be_made_is_refused)
 {
-    struct memspan_symmetric_heap *heap = NULL;
+    struct msp_symmetric_heap *heap = NULL;
 
-    expect_refused(memspan_symmetric_heap_create(0, 4096, &heap), MEMSPAN_ERR_INVALID,
+    expect_refused(msp_symmetric_heap_create(0, 4096, &heap), MEMSPAN_ERR_INVALID,
                    "heap of 0 bytes");
-    expect_refused(memspan_symmetric_heap_create(255, 4096, &heap), MEMSPAN_ERR_INVALID,
+    expect_refused(msp_symmetric_heap_create(255, 4096, &heap), MEMSPAN_ERR_INVALID,
                    "heap of 255 bytes");
-    expect_refused(memspan_symmetric_heap_create((size_t)1 << 41, 4096, &heap), MEMSPAN_ERR_INVALID,
+    expect_refused(msp_symmetric_heap_create((size_t)1 << 41, 4096, &heap), MEMSPAN_ERR_INVALID,
                    "to 1 TiB");
-    expect_refused(memspan_symmetric_heap_create(MIB, 4095, &heap), MEMSPAN_ERR_INVALID,
+    expect_refused(msp_symmetric_heap_create(MIB, 4095, &heap), MEMSPAN_ERR_INVALID,
                    "boundary of 4095 bytes");
-    expect_refused(memspan_symmetric_heap_create(MIB, 0, &heap), MEMSPAN_ERR_INVALID,
+    expect_refused(msp_symmetric_heap_create(MIB, 0, &heap), MEMSPAN_ERR_INVALID,
                    "boundary of 0 bytes");
     cr_expect_null(heap);
-    memspan_symmetric_heap_destroy(NULL);
+    msp_symmetric_heap_destroy(NULL);
 }
 
 Test(symmetric_heap, wrong_requests_are_refused)
 {
-    struct memspan_symmetric_heap *heap = create(MIB + 255);
-    size_t to                           = 42;
-    size_t a                            = alloc(heap, 3000, ALIGN);
+    struct msp_symmetric_heap *heap = create(MIB + 255);
+    size_t to                       = 42;
+    size_t a                        = alloc(heap, 3000, ALIGN);
 
-    expect_refused(memspan_symmetric_heap_alloc(heap, 0, ALIGN, &to), MEMSPAN_ERR_INVALID,
-                   "size of 0");
-    expect_refused(memspan_symmetric_heap_alloc(heap, 8, 24, &to), MEMSPAN_ERR_INVALID,
+    expect_refused(msp_symmetric_heap_alloc(heap, 0, ALIGN, &to), MEMSPAN_ERR_INVALID, "size of 0");
+    expect_refused(msp_symmetric_heap_alloc(heap, 8, 24, &to), MEMSPAN_ERR_INVALID,
                    "alignment of 24 bytes is no power of two");
-    expect_refused(memspan_symmetric_heap_alloc(heap, 8, 0, &to), MEMSPAN_ERR_INVALID,
+    expect_refused(msp_symmetric_heap_alloc(heap, 8, 0, &to), MEMSPAN_ERR_INVALID,
                    "alignment of 0");
-    expect_refused(memspan_symmetric_heap_alloc(heap, 8, 2 * BASE_ALIGN, &to), MEMSPAN_ERR_INVALID,
+    expect_refused(msp_symmetric_heap_alloc(heap, 8, 2 * BASE_ALIGN, &to), MEMSPAN_ERR_INVALID,
                    "alignment of 131072 bytes in a symmetric heap that stands on 65536");
-    expect_refused(memspan_symmetric_heap_resize(heap, a, 0, ALIGN, &to), MEMSPAN_ERR_INVALID,
+    expect_refused(msp_symmetric_heap_resize(heap, a, 0, ALIGN, &to), MEMSPAN_ERR_INVALID,
                    "size of 0");
-    expect_refused(memspan_symmetric_heap_alloc(heap, SIZE_MAX, ALIGN, &to), MEMSPAN_ERR_NO_MEMORY,
+    expect_refused(msp_symmetric_heap_alloc(heap, SIZE_MAX, ALIGN, &to), MEMSPAN_ERR_NO_MEMORY,
                    "no room for 18446744073709551615 bytes on a boundary of 16 in a symmetric heap "
                    "of 1048576 bytes");
-    expect_refused(memspan_symmetric_heap_alloc(heap, MIB, ALIGN, &to), MEMSPAN_ERR_NO_MEMORY,
+    expect_refused(msp_symmetric_heap_alloc(heap, MIB, ALIGN, &to), MEMSPAN_ERR_NO_MEMORY,
                    "1045504 bytes are free, 1045504 in the largest piece");
     cr_expect_eq(to, 42);
     cr_expect_eq(measure(heap).live_count, 1);
-    memspan_symmetric_heap_destroy(heap);
+    msp_symmetric_heap_destroy(heap);
 }
 
 /* Every way to be no block, for each call that wants one. */
-static void expect_no_block(struct memspan_symmetric_heap *heap, size_t offset, const char *words)
+static void expect_no_block(struct msp_symmetric_heap *heap, size_t offset, const char *words)
 {
     size_t to = 42;
 
-    expect_refused(memspan_symmetric_heap_free(heap, offset), MEMSPAN_ERR_NOT_FOUND, words);
-    expect_refused(memspan_symmetric_heap_size(heap, offset, &to), MEMSPAN_ERR_NOT_FOUND, words);
-    expect_refused(memspan_symmetric_heap_resize(heap, offset, 10, ALIGN, &to),
-                   MEMSPAN_ERR_NOT_FOUND, words);
+    expect_refused(msp_symmetric_heap_free(heap, offset), MEMSPAN_ERR_NOT_FOUND, words);
+    expect_refused(msp_symmetric_heap_size(heap, offset, &to), MEMSPAN_ERR_NOT_FOUND, words);
+    expect_refused(msp_symmetric_heap_resize(heap, offset, 10, ALIGN, &to), MEMSPAN_ERR_NOT_FOUND,
+                   words);
     cr_expect_eq(to, 42);
     expect_whole(heap);
 }
 
 Test(symmetric_heap, what_is_no_block_is_named)
 {
-    struct memspan_symmetric_heap *heap = create(MIB);
-    struct memspan_symmetric_block block;
+    struct msp_symmetric_heap *heap = create(MIB);
+    struct msp_symmetric_block block;
     size_t large = alloc(heap, 5000, ALIGN);
     size_t other = alloc(heap, 100, ALIGN);
     size_t small = alloc(heap, 100, ALIGN);
@@ -536,8 +532,8 @@ Test(symmetric_heap, what_is_no_block_is_named)
     expect_no_block(heap, small, "probably freed before");
     free_at(heap, other);
     expect_no_block(heap, other, "probably freed before");
-    cr_expect_eq(memspan_symmetric_heap_find(heap, MIB, &block), MEMSPAN_ERR_NOT_FOUND);
-    memspan_symmetric_heap_destroy(heap);
+    cr_expect_eq(msp_symmetric_heap_find(heap, MIB, &block), MEMSPAN_ERR_NOT_FOUND);
+    msp_symmetric_heap_destroy(heap);
 }
 
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
@@ -550,15 +546,15 @@ Test(symmetric_heap, without_address_space_nothing_is_made)
 
     for (limit.rlim_cur = (size_t)1 << 28; limit.rlim_cur < (size_t)1 << 38;
          limit.rlim_cur += limit.rlim_cur / 8) {
-        struct memspan_symmetric_heap *heap = NULL;
+        struct msp_symmetric_heap *heap = NULL;
         memspan_status_t status;
 
         limit.rlim_max = RLIM_INFINITY;
         cr_assert_eq(setrlimit(RLIMIT_AS, &limit), 0);
-        status = memspan_symmetric_heap_create(size, BASE_ALIGN, &heap);
+        status = msp_symmetric_heap_create(size, BASE_ALIGN, &heap);
         if (status == MEMSPAN_OK) {
             alloc(heap, size, ALIGN);
-            memspan_symmetric_heap_destroy(heap);
+            msp_symmetric_heap_destroy(heap);
             break;
         }
         expect_refused(status, MEMSPAN_ERR_NO_MEMORY, "no address space for the records");
@@ -575,16 +571,16 @@ Test(symmetric_heap, without_address_space_nothing_is_made)
 
 static void *use_heap(void *argument)
 {
-    struct memspan_symmetric_heap *heap = argument;
-    struct held held                    = {.count = 0};
-    uint64_t state                      = (uintptr_t)&held;
+    struct msp_symmetric_heap *heap = argument;
+    struct held held                = {.count = 0};
+    uint64_t state                  = (uintptr_t)&held;
     unsigned n;
 
     for (n = 0; n < 3000; n++) {
         call(heap, &state, &held);
     }
     while (held.count > 0) {
-        memspan_symmetric_heap_free(heap, held.offset[--held.count]);
+        msp_symmetric_heap_free(heap, held.offset[--held.count]);
     }
     return NULL;
 }
@@ -592,7 +588,7 @@ static void *use_heap(void *argument)
 Test(symmetric_heap, stays_whole_under_threads)
 {
     enum { THREADS = 4 };
-    struct memspan_symmetric_heap *heap = create(HEAP_BYTES);
+    struct msp_symmetric_heap *heap = create(HEAP_BYTES);
     pthread_t threads[THREADS];
     unsigned i;
 
@@ -608,7 +604,7 @@ Test(symmetric_heap, stays_whole_under_threads)
     expect_whole(heap);
     cr_expect_eq(measure(heap).live_count, 0);
     cr_expect_eq(measure(heap).free_bytes, HEAP_BYTES);
-    memspan_symmetric_heap_destroy(heap);
+    msp_symmetric_heap_destroy(heap);
 }
 
 /* ---- what the check sees ---- */
@@ -617,19 +613,19 @@ Test(symmetric_heap, stays_whole_under_threads)
     do {                                                                                           \
         __typeof__(place) right = (place);                                                         \
         (place)                 = (wrong);                                                         \
-        cr_expect_eq(memspan_symmetric_heap_check(heap), MEMSPAN_ERR_INTERNAL, #place);            \
+        cr_expect_eq(msp_symmetric_heap_check(heap), MEMSPAN_ERR_INTERNAL, #place);                \
         (place) = right;                                                                           \
         expect_whole(heap);                                                                        \
     } while (0)
 
 Test(symmetric_heap, the_check_sees_planted_damage)
 {
-    struct memspan_symmetric_heap *heap   = create(MIB);
-    struct memspan_symmetric_slabs *slabs = &heap->slabs;
+    struct msp_symmetric_heap *heap   = create(MIB);
+    struct msp_symmetric_slabs *slabs = &heap->slabs;
     size_t objects[3];
-    struct memspan_symmetric_slab *slab;
-    struct memspan_symmetric_class *class;
-    struct memspan_record *block;
+    struct msp_symmetric_slab *slab;
+    struct msp_symmetric_class *class;
+    struct msp_record *block;
     size_t offset;
     unsigned i;
 
@@ -639,8 +635,8 @@ Test(symmetric_heap, the_check_sees_planted_damage)
     }
     free_at(heap, objects[1]);
     free_at(heap, alloc(heap, 32, ALIGN)); /* an empty slab */
-    block = memspan_fit_record(&heap->fit, memspan_range_find(&heap->range, offset));
-    slab  = memspan_symmetric_slab_record(slabs, memspan_symmetric_slab_at(slabs, objects[0]));
+    block = msp_fit_record(&heap->fit, msp_range_find(&heap->range, offset));
+    slab  = msp_symmetric_slab_record(slabs, msp_symmetric_slab_at(slabs, objects[0]));
     class = &slabs->classes[slab->class_index];
     expect_whole(heap);
 
@@ -655,7 +651,7 @@ Test(symmetric_heap, the_check_sees_planted_damage)
     EXPECT_SEEN(slabs->slab_at[objects[0] >> 12], 0);
     EXPECT_SEEN(slab->used_count, 3);
     EXPECT_SEEN(slab->made, 2);
-    EXPECT_SEEN(slab->first_free, MEMSPAN_SYMMETRIC_VALUE);
+    EXPECT_SEEN(slab->first_free, MSP_SYMMETRIC_VALUE);
     EXPECT_SEEN(slab->first_free, 0);
     EXPECT_SEEN(slab->objects[0], 5);
     EXPECT_SEEN(slab->objects[1], 1);
@@ -666,8 +662,8 @@ Test(symmetric_heap, the_check_sees_planted_damage)
     EXPECT_SEEN(slabs->classes[2].empty, 0);
     EXPECT_SEEN(slabs->classes[5].with_room, class->with_room);
     EXPECT_SEEN(slabs->empty_count, 0);
-    slab->objects[slab->made] = MEMSPAN_SYMMETRIC_LIVE; /* words never given out mean nothing */
-    cr_expect_eq(memspan_symmetric_heap_free(heap, objects[2] + 112), MEMSPAN_ERR_NOT_FOUND);
+    slab->objects[slab->made] = MSP_SYMMETRIC_LIVE; /* words never given out mean nothing */
+    cr_expect_eq(msp_symmetric_heap_free(heap, objects[2] + 112), MEMSPAN_ERR_NOT_FOUND);
     expect_whole(heap);
-    memspan_symmetric_heap_destroy(heap);
+    msp_symmetric_heap_destroy(heap);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* core/trace_file.c on a disk that fills up: what was written stays whole JSON, the failure is
- * reported once, and nothing is written after it. pwrite() here stands for the system's. */
+/* core/debug/trace_file.c on a disk that fills up: what was written stays whole JSON, the failure
+ * is reported once, and nothing is written after it. pwrite() here stands for the system's. */
 
-#include "core/trace_file.h"
+#include "core/debug/trace_file.h"
 #include <criterion/criterion.h>
 #include <errno.h>
 #include <stdio.h>
@@ -88,37 +88,37 @@ Test(trace_file, writes_in_pieces_and_interrupted)
 
     at_once       = 7;
     interruptions = 3;
-    cr_assert(memspan_trace_file_open(path, false, 0));
+    cr_assert(msp_trace_file_open(path, false, 0));
     for (int i = 0; i < 50; i++) {
-        cr_assert_eq(memspan_trace_file_append(event, strlen(event), 1), MEMSPAN_TRACE_FILE_OK);
+        cr_assert_eq(msp_trace_file_append(event, strlen(event), 1), MSP_TRACE_FILE_OK);
     }
     interruptions = 2;
-    memspan_trace_file_close();
+    msp_trace_file_close();
     check_whole(event, &events);
     cr_expect_eq(events, 50);
 }
 
 Test(trace_file, a_disk_that_is_full)
 {
-    enum memspan_trace_file_result result = MEMSPAN_TRACE_FILE_OK;
-    size_t events                         = 0;
+    enum msp_trace_file_result result = MSP_TRACE_FILE_OK;
+    size_t events                     = 0;
     int i;
 
-    cr_assert(memspan_trace_file_open(path, false, 0));
+    cr_assert(msp_trace_file_open(path, false, 0));
     room = 100000;
-    for (i = 0; (i < 100000) && (result == MEMSPAN_TRACE_FILE_OK); i++) {
-        result = memspan_trace_file_append(event, strlen(event), 1);
+    for (i = 0; (i < 100000) && (result == MSP_TRACE_FILE_OK); i++) {
+        result = msp_trace_file_append(event, strlen(event), 1);
     }
-    cr_assert_eq(result, MEMSPAN_TRACE_FILE_FAILED);
-    cr_expect_neq(strstr(memspan_trace_file_problem(), path), NULL);
-    cr_expect_neq(strstr(memspan_trace_file_problem(), strerror(ENOSPC)), NULL, "%s",
-                  memspan_trace_file_problem());
-    cr_expect_not(memspan_trace_file_is_open());
+    cr_assert_eq(result, MSP_TRACE_FILE_FAILED);
+    cr_expect_neq(strstr(msp_trace_file_problem(), path), NULL);
+    cr_expect_neq(strstr(msp_trace_file_problem(), strerror(ENOSPC)), NULL, "%s",
+                  msp_trace_file_problem());
+    cr_expect_not(msp_trace_file_is_open());
     check_whole(event, &events);
     cr_expect_gt(events, 1000);
     room = -1;
-    cr_expect_eq(memspan_trace_file_append(event, strlen(event), 1), MEMSPAN_TRACE_FILE_OK);
-    memspan_trace_file_close();
+    cr_expect_eq(msp_trace_file_append(event, strlen(event), 1), MSP_TRACE_FILE_OK);
+    msp_trace_file_close();
     check_whole(event, &events);
 }
 
@@ -128,15 +128,15 @@ Test(trace_file, old_events_do_not_wait)
     static const uint64_t second = UINT64_C(1000000000);
     size_t events                = 0;
 
-    cr_assert(memspan_trace_file_open(path, false, 0));
-    memspan_trace_file_append(event, strlen(event), 10 * second);
+    cr_assert(msp_trace_file_open(path, false, 0));
+    msp_trace_file_append(event, strlen(event), 10 * second);
     check_whole(event, &events);
     cr_expect_eq(events, 1);
-    memspan_trace_file_append(event, strlen(event), 10 * second + 5);
+    msp_trace_file_append(event, strlen(event), 10 * second + 5);
     check_whole(event, &events);
     cr_expect_eq(events, 1);
-    memspan_trace_file_append(event, strlen(event), 12 * second);
+    msp_trace_file_append(event, strlen(event), 12 * second);
     check_whole(event, &events);
     cr_expect_eq(events, 3);
-    memspan_trace_file_close();
+    msp_trace_file_close();
 }

@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static const memspan_backend_t *const table = &memspan_backend_cuda;
+static const memspan_backend_t *const table = &msp_backend_cuda;
 
 static void share(void *state)
 {

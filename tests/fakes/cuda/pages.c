@@ -9,7 +9,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-static const memspan_backend_t *const table = &memspan_backend_cuda;
+static const memspan_backend_t *const table = &msp_backend_cuda;
 
 enum { PAGE = 4096 };
 

@@ -19,7 +19,7 @@ static void check(void)
 void pretended_find(void)
 {
     static const struct pretended about = {
-        .table = &memspan_backend_cuda, .variables = variables, .check = check};
+        .table = &msp_backend_cuda, .variables = variables, .check = check};
     void *handle = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
 
     if (!pretended_start(handle, "fake_cuda_", &about)) {

@@ -5,7 +5,7 @@
 #include "backends/cuda/cuda.h"
 #include "tests/fakes/suite/pretended.h"
 
-extern const memspan_backend_t memspan_backend_cuda;
+extern const memspan_backend_t msp_backend_cuda;
 
 /* More of the fake's own calls, and some of the driver's. */
 extern struct driver {

@@ -13,7 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static const memspan_backend_t *const table = &memspan_backend_cuda;
+static const memspan_backend_t *const table = &msp_backend_cuda;
 
 static bool is_old(void)
 {
@@ -281,7 +281,7 @@ Test(cuda_rules, whoever_was_woken_by_others_gets_access)
     block = pretended_take(state, 0, MEMSPAN_KIND_DEVICE);
     cr_assert_eq(pretended.calls("cuCtxEnablePeerAccess"), 1u);
     pretended_give_back(state, 0, &block);
-    memspan_backend_cuda.close(state);
+    msp_backend_cuda.close(state);
     cr_assert_eq(pretended.live(), 1, "their context is theirs");
 }
 

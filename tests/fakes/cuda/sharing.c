@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static const memspan_backend_t *const table = &memspan_backend_cuda;
+static const memspan_backend_t *const table = &msp_backend_cuda;
 
 TestSuite(cuda_sharing, .init = pretended_find, .timeout = 60);
 

@@ -2,7 +2,7 @@
 /* The guard on memory that the host may not touch: its fences are written and read by the driver.
  * Opens the library's room, to write where no public call does. */
 
-#include "core/guard.h"
+#include "core/debug/guard.h"
 #include "machine.h"
 #include <criterion/criterion.h>
 #include <stdio.h>
@@ -55,11 +55,11 @@ static memspan_allocator_h allocator(const int *devices, size_t count, const cha
 /* A write by the device. */
 static void write_byte(char *block, ptrdiff_t offset)
 {
-    struct memspan_block_view view;
-    const struct memspan_device *d;
+    struct msp_block_view view;
+    const struct msp_device *d;
     char byte = 1;
 
-    cr_assert(memspan_block_find(block, &view));
+    cr_assert(msp_block_find(block, &view));
     d = view.chunk->provider->spec.device;
     cr_assert_eq(d->table->copy(d->state, d->ordinal, NULL, block + offset, &byte, 1), MEMSPAN_OK);
 }

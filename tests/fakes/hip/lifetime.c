@@ -12,7 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static const memspan_backend_t *const table = &memspan_backend_hip;
+static const memspan_backend_t *const table = &msp_backend_hip;
 
 enum { PAGE = 4096 };
 

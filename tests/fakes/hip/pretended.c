@@ -38,7 +38,7 @@ static void *open_runtime(void)
 void pretended_find(void)
 {
     static const struct pretended about = {
-        .table = &memspan_backend_hip, .variables = variables, .check = check};
+        .table = &msp_backend_hip, .variables = variables, .check = check};
     void *handle = open_runtime();
 
     if (!pretended_start(handle, "fake_hip_", &about)) {

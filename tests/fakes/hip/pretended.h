@@ -5,7 +5,7 @@
 #include "backends/hip/hip.h"
 #include "tests/fakes/suite/pretended.h"
 
-extern const memspan_backend_t memspan_backend_hip;
+extern const memspan_backend_t msp_backend_hip;
 
 /* More of the fake's own calls, and the runtime's. */
 extern struct driver {

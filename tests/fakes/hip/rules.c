@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static const memspan_backend_t *const table = &memspan_backend_hip;
+static const memspan_backend_t *const table = &msp_backend_hip;
 
 static memspan_device_info_t describe(void *state, int ordinal)
 {

@@ -3,9 +3,9 @@
  * to which LD_LIBRARY_PATH leads; CMakeLists.txt runs one at a time. */
 
 #include "core/base/error.h"
-#include "core/base/hwloc.h"
 #include "core/base/option.h"
-#include "core/base/topology.h"
+#include "core/topology/hwloc.h"
+#include "core/topology/topology.h"
 #include <criterion/criterion.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -14,34 +14,33 @@
 
 static void expect_problem(const char *words)
 {
-    cr_expect_not(memspan_hwloc_open());
-    cr_expect_neq(strstr(memspan_hwloc_problem(), words), NULL, "%s", memspan_hwloc_problem());
+    cr_expect_not(msp_hwloc_open());
+    cr_expect_neq(strstr(msp_hwloc_problem(), words), NULL, "%s", msp_hwloc_problem());
 }
 
 /* What is left of a machine: a node, its processors, and why that is all. */
 static void expect_plain_machine(void)
 {
-    const memspan_node_info_t *node;
+    const memspan_numa_node_info_t *node;
     int nodes[4];
     bool alias = false;
     int place  = -1;
     char note[160];
 
-    cr_assert_eq(memspan_topology_node_count(), 1);
-    node = memspan_topology_node(0);
-    cr_expect_eq(node->kind, MEMSPAN_NODE_DRAM);
+    cr_assert_eq(msp_topology_node_count(), 1);
+    node = msp_topology_node(0);
+    cr_expect_eq(node->kind, MEMSPAN_NUMA_NODE_DRAM);
     cr_expect_eq(node->pu_count, (int)sysconf(_SC_NPROCESSORS_ONLN));
     cr_expect_neq(node->pus[0], '\0');
     cr_expect_eq(strchr(node->pus, '\n'), NULL);
     cr_expect_neq(node->capacity_bytes, MEMSPAN_UNKNOWN);
-    cr_expect_neq(strstr(node->note, memspan_hwloc_problem()), NULL, "%s", node->note);
-    cr_expect_eq(
-        memspan_topology_nodes_for(MEMSPAN_HINT_HIGH_BW, nodes, 4, &alias, note, sizeof(note)), 1);
+    cr_expect_neq(strstr(node->note, msp_hwloc_problem()), NULL, "%s", node->note);
+    cr_expect_eq(msp_topology_nodes_for(MSP_HINT_HIGH_BW, nodes, 4, &alias, note, sizeof(note)), 1);
     cr_expect(alias);
-    cr_expect_not(memspan_topology_is_foreign());
-    cr_expect_eq(memspan_topology_place_count(), 0);
-    cr_expect_eq(memspan_topology_node_of_place(0, &place), MEMSPAN_ERR_UNSUPPORTED);
-    cr_expect_str_eq(memspan_error_last()->hint, memspan_hwloc_problem());
+    cr_expect_not(msp_topology_is_foreign());
+    cr_expect_eq(msp_topology_place_count(), 0);
+    cr_expect_eq(msp_topology_node_of_place(0, &place), MEMSPAN_ERR_UNSUPPORTED);
+    cr_expect_str_eq(memspan_error_last()->hint, msp_hwloc_problem());
     cr_expect_eq(place, -1);
 }
 
@@ -69,9 +68,9 @@ Test(hwloc, old_with_a_machine_to_describe)
     memspan_option_info_t info = {.struct_size = sizeof(info)};
 
     setenv("HWLOC_SYNTHETIC", "numa:2 core:2", 1);
-    memspan_option_reload();
+    msp_option_reload();
     expect_plain_machine();
-    cr_assert_eq(memspan_option_describe(MEMSPAN_OPTION_HWLOC_SYNTHETIC, &info), MEMSPAN_OK);
+    cr_assert_eq(memspan_option_describe(MSP_OPTION_HWLOC_SYNTHETIC, &info), MEMSPAN_OK);
     cr_expect_str_eq(info.source, "refused");
     cr_expect_neq(strstr(info.problem, "is hwloc 2.4"), NULL, "%s", info.problem);
 }
@@ -79,7 +78,7 @@ Test(hwloc, old_with_a_machine_to_describe)
 static void *open_hwloc(void *unused)
 {
     (void)unused;
-    return memspan_hwloc_open() ? (void *)memspan_hwloc_problem() : NULL;
+    return msp_hwloc_open() ? (void *)msp_hwloc_problem() : NULL;
 }
 
 Test(hwloc, usable)
@@ -93,10 +92,10 @@ Test(hwloc, usable)
     }
     for (i = 0; i < 4; i++) {
         pthread_join(threads[i], &result);
-        cr_expect_eq(result, memspan_hwloc_problem());
+        cr_expect_eq(result, msp_hwloc_problem());
     }
-    cr_expect_str_eq(memspan_hwloc_problem(), "");
+    cr_expect_str_eq(msp_hwloc_problem(), "");
     cr_assert_eq(hwloc_get_api_version() >> 16, 2u);
-    cr_expect_gt(memspan_topology_place_count(), 0);
-    cr_expect_str_eq(memspan_topology_node(0)->note, "");
+    cr_expect_gt(msp_topology_place_count(), 0);
+    cr_expect_str_eq(msp_topology_node(0)->note, "");
 }

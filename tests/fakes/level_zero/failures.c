@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static const memspan_backend_t *const table = &memspan_backend_level_zero;
+static const memspan_backend_t *const table = &msp_backend_level_zero;
 
 /* An answer that was not made up by the test: the validation layer's, or the fake's displeasure. */
 static long complaint;

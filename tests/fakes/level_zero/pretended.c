@@ -31,7 +31,7 @@ static const char *const variables[] = {"FAKE_ZE_DRIVERS",
 
 void pretended_find(void)
 {
-    static const struct pretended about = {.table     = &memspan_backend_level_zero,
+    static const struct pretended about = {.table     = &msp_backend_level_zero,
                                            .variables = variables};
     const char *path                    = getenv("ZE_ENABLE_ALT_DRIVERS");
     void *handle = (path == NULL) ? NULL : dlopen(path, RTLD_NOW | RTLD_LOCAL);
@@ -45,5 +45,5 @@ void pretended_find(void)
     *(void **)&driver.foreign_free = dlsym(handle, "fake_ze_foreign_free");
     PRETENDED("FAKE_ZE_DEVICES=1");
     cr_assert_eq(pretended_try_open(&state), MEMSPAN_OK, "%s", memspan_error_text());
-    memspan_backend_level_zero.close(state);
+    msp_backend_level_zero.close(state);
 }

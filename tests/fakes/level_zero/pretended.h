@@ -5,7 +5,7 @@
 #include "backends/level_zero/level_zero.h"
 #include "tests/fakes/suite/pretended.h"
 
-extern const memspan_backend_t memspan_backend_level_zero;
+extern const memspan_backend_t msp_backend_level_zero;
 
 /* More of the fake's own calls. */
 extern struct driver {

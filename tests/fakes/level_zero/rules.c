@@ -11,7 +11,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-static const memspan_backend_t *const table = &memspan_backend_level_zero;
+static const memspan_backend_t *const table = &msp_backend_level_zero;
 
 static memspan_device_info_t describe(void *state, int ordinal)
 {

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static const memspan_backend_t *const table = &memspan_backend_level_zero;
+static const memspan_backend_t *const table = &msp_backend_level_zero;
 
 TestSuite(level_zero_sharing, .init = pretended_find, .timeout = 60);
 

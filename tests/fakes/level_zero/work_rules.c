@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static const memspan_backend_t *const table = &memspan_backend_level_zero;
+static const memspan_backend_t *const table = &msp_backend_level_zero;
 
 static memspan_kernel_call_t call_of(memspan_kernel_t kernel, size_t count, void *address)
 {

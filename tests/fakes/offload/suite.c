@@ -2,18 +2,18 @@
 /* The OpenMP backend by its table, on devices that this machine may not have. Each test is a
  * process of its own, so that each may have another runtime. */
 
-#include "core/backend.h"
 #include "core/base/error.h"
 #include "core/base/file.h"
 #include "core/base/platform.h"
+#include "core/device/backend.h"
 #include <criterion/criterion.h>
 #include <dlfcn.h>
 #include <memspan/memspan.h>
 #include <stdlib.h>
 #include <string.h>
 
-extern const memspan_backend_t memspan_backend_openmp;
-static const memspan_backend_t *const table = &memspan_backend_openmp;
+extern const memspan_backend_t msp_backend_openmp;
+static const memspan_backend_t *const table = &msp_backend_openmp;
 
 enum { MIB = 1 << 20, DEVICES = 2 };
 
@@ -316,8 +316,8 @@ static uint64_t locked_bytes(void)
     char text[4096];
     uint64_t bytes = 0;
 
-    cr_assert_gt(memspan_file_read("/proc/self/status", text, sizeof(text)), 0);
-    cr_assert(memspan_text_field(text, "VmLck", &bytes));
+    cr_assert_gt(msp_file_read("/proc/self/status", text, sizeof(text)), 0);
+    cr_assert(msp_text_field(text, "VmLck", &bytes));
     return bytes;
 }
 

@@ -2,8 +2,8 @@
 /* failures.c: every driver call fails once, in turn, while the backend does all that it can do.
  * Nothing may be left, no rule broken, and somebody is told which call it was. */
 
-#include "core/backend.h"
 #include "core/base/error.h"
+#include "core/device/backend.h"
 #include "tests/fakes/opencl/pretended.h"
 #include <signal.h>
 #include <stdio.h>
@@ -13,7 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static const memspan_backend_t *const table = &memspan_backend_opencl;
+static const memspan_backend_t *const table = &msp_backend_opencl;
 
 /* One run: whether anything failed, and whether a record names the call that was made to. */
 static bool any_failed;

@@ -2,9 +2,9 @@
 /* pretended.c: the fake's handle, and opening and closing the backend on it. */
 
 #include "tests/fakes/opencl/pretended.h"
-#include "core/backend.h"
 #include "core/base/error.h"
 #include "core/base/platform.h"
+#include "core/device/backend.h"
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -51,14 +51,14 @@ struct opencl_state *pretended_open(void)
 {
     void *state = NULL;
 
-    cr_assert_eq(memspan_backend_opencl.open(&memspan_services, &state), MEMSPAN_OK, "%s",
+    cr_assert_eq(msp_backend_opencl.open(&memspan_services, &state), MEMSPAN_OK, "%s",
                  memspan_error_text());
     return state;
 }
 
 void pretended_close(struct opencl_state *state)
 {
-    memspan_backend_opencl.close(state);
+    msp_backend_opencl.close(state);
     cr_assert_str_empty(pretended.violation(), "%s", pretended.violation());
     cr_assert_eq(pretended.live(), 0, "%d objects are left", pretended.live());
 }
@@ -69,7 +69,7 @@ memspan_request_t pretended_ask(memspan_kind_t kind, size_t size_bytes)
         .struct_size      = sizeof(memspan_request_t),
         .kind             = kind,
         .size_bytes       = size_bytes,
-        .align_bytes      = memspan_page_size(),
+        .align_bytes      = msp_page_size(),
         .resident_ordinal = MEMSPAN_HOST,
     };
 }
@@ -79,7 +79,7 @@ memspan_block_t pretended_take(struct opencl_state *state, int ordinal, memspan_
     memspan_request_t request = pretended_ask(kind, PRETENDED_BYTES);
     memspan_block_t block     = {0};
 
-    cr_assert_eq(memspan_backend_opencl.alloc(state, ordinal, &request, &block), MEMSPAN_OK, "%s",
+    cr_assert_eq(msp_backend_opencl.alloc(state, ordinal, &request, &block), MEMSPAN_OK, "%s",
                  memspan_error_text());
     return block;
 }

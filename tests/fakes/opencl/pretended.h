@@ -7,7 +7,7 @@
 #include "backends/opencl/opencl.h"
 #include <criterion/criterion.h>
 
-extern const memspan_backend_t memspan_backend_opencl;
+extern const memspan_backend_t msp_backend_opencl;
 
 /* The fake's own calls, found in the library that the backend opened. */
 struct pretended {

@@ -2,15 +2,15 @@
 /* rules.c: what only a device with memory of its own, or several devices, can show: who has managed
  * memory, what is waited for, and that no call is made for nothing. */
 
-#include "core/backend.h"
 #include "core/base/error.h"
 #include "core/base/file.h"
+#include "core/device/backend.h"
 #include "tests/fakes/opencl/pretended.h"
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
 
-static const memspan_backend_t *const table = &memspan_backend_opencl;
+static const memspan_backend_t *const table = &msp_backend_opencl;
 
 static void ok(memspan_status_t status)
 {
@@ -353,8 +353,8 @@ static uint64_t locked_bytes(void)
     char text[4096];
     uint64_t bytes = 0;
 
-    cr_assert_gt(memspan_file_read("/proc/self/status", text, sizeof(text)), 0);
-    cr_assert(memspan_text_field(text, "VmLck", &bytes));
+    cr_assert_gt(msp_file_read("/proc/self/status", text, sizeof(text)), 0);
+    cr_assert(msp_text_field(text, "VmLck", &bytes));
     return bytes;
 }
 

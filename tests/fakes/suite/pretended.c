@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "tests/fakes/suite/pretended.h"
-#include "core/backend.h"
 #include "core/base/option.h"
 #include "core/base/platform.h"
+#include "core/device/backend.h"
 #include <dlfcn.h>
 #include <memspan/memspan.h>
 #include <stdarg.h>
@@ -79,7 +79,7 @@ void pretended_be(const char *const *settings)
     log_used    = 0;
     log_text[0] = '\0';
     memspan_error_clear();
-    memspan_option_reload();
+    msp_option_reload();
     pretended.reset();
 }
 
@@ -112,7 +112,7 @@ memspan_request_t pretended_ask(memspan_kind_t kind, size_t size_bytes)
         .struct_size      = sizeof(memspan_request_t),
         .kind             = kind,
         .size_bytes       = size_bytes,
-        .align_bytes      = memspan_page_size(),
+        .align_bytes      = msp_page_size(),
         .resident_ordinal = MEMSPAN_HOST,
     };
 }

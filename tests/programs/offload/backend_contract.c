@@ -6,14 +6,14 @@
  * memory is their own. */
 
 #include "check.h"
-#include "core/backend.h"
 #include "core/base/file.h"
+#include "core/device/backend.h"
 #include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
-extern const memspan_backend_t memspan_backend_openmp;
-static const memspan_backend_t *const table = &memspan_backend_openmp;
+extern const memspan_backend_t msp_backend_openmp;
+static const memspan_backend_t *const table = &msp_backend_openmp;
 
 enum { WORDS = 1 << 16, BYTES = WORDS * 4, THREADS = 4 };
 
@@ -36,8 +36,8 @@ static uint64_t locked_bytes(void)
     char text[4096];
     uint64_t value = 0;
 
-    CHECK(memspan_file_read("/proc/self/status", text, sizeof(text)) > 0);
-    CHECK(memspan_text_field(text, "VmLck", &value));
+    CHECK(msp_file_read("/proc/self/status", text, sizeof(text)) > 0);
+    CHECK(msp_text_field(text, "VmLck", &value));
     return value;
 }
 

@@ -33,10 +33,10 @@ static int make_file(uint32_t pe_count, uint32_t board_size_bytes)
     return fd;
 }
 
-static struct memspan_board open_board(int fd, uint32_t pe)
+static struct msp_board open_board(int fd, uint32_t pe)
 {
-    struct memspan_board board = {0};
-    cr_assert(memspan_board_open(fd, pe, COOKIE, &board) == MEMSPAN_OK, "%s", memspan_error_text());
+    struct msp_board board = {0};
+    cr_assert(msp_board_open(fd, pe, COOKIE, &board) == MEMSPAN_OK, "%s", memspan_error_text());
     return board;
 }
 
@@ -44,8 +44,8 @@ static struct memspan_board open_board(int fd, uint32_t pe)
 static void expect_refused(int fd, uint32_t pe, uint64_t cookie, memspan_status_t expected,
                            const char *words)
 {
-    struct memspan_board board = {0};
-    memspan_status_t status    = memspan_board_open(fd, pe, cookie, &board);
+    struct msp_board board  = {0};
+    memspan_status_t status = msp_board_open(fd, pe, cookie, &board);
     cr_assert(status == expected, "%d is not %d", status, expected);
     cr_assert(strstr(memspan_error_text(), words) != NULL, "\"%s\" does not say \"%s\"",
               memspan_error_text(), words);
@@ -59,58 +59,58 @@ static void overwrite(int fd, size_t offset, uint32_t value)
 
 Test(board, what_is_put_is_got)
 {
-    struct memspan_board board = open_board(make_file(1, 4096), 0);
+    struct msp_board board = open_board(make_file(1, 4096), 0);
     char data[64];
     size_t size = sizeof(data);
-    cr_assert(memspan_board_put(&board, "color", "red", 3) == MEMSPAN_OK);
-    cr_assert(memspan_board_put(&board, "colo", "x", 1) == MEMSPAN_OK);
-    cr_assert(memspan_board_put(&board, "nothing", NULL, 0) == MEMSPAN_OK);
-    cr_assert(memspan_board_get(&board, 0, "color", data, &size) == MEMSPAN_OK);
+    cr_assert(msp_board_put(&board, "color", "red", 3) == MEMSPAN_OK);
+    cr_assert(msp_board_put(&board, "colo", "x", 1) == MEMSPAN_OK);
+    cr_assert(msp_board_put(&board, "nothing", NULL, 0) == MEMSPAN_OK);
+    cr_assert(msp_board_get(&board, 0, "color", data, &size) == MEMSPAN_OK);
     cr_assert(size == 3 && memcmp(data, "red", 3) == 0);
     size = sizeof(data);
-    cr_assert(memspan_board_get(&board, 0, "nothing", data, &size) == MEMSPAN_OK);
+    cr_assert(msp_board_get(&board, 0, "nothing", data, &size) == MEMSPAN_OK);
     cr_assert(size == 0);
-    memspan_board_close(&board);
+    msp_board_close(&board);
 }
 
 Test(board, the_last_of_several_counts)
 {
-    struct memspan_board board = open_board(make_file(1, 4096), 0);
+    struct msp_board board = open_board(make_file(1, 4096), 0);
     char data[8];
     size_t size = sizeof(data);
-    cr_assert(memspan_board_put(&board, "k", "first", 5) == MEMSPAN_OK);
-    cr_assert(memspan_board_put(&board, "k", "second", 6) == MEMSPAN_OK);
-    cr_assert(memspan_board_get(&board, 0, "k", data, &size) == MEMSPAN_OK);
+    cr_assert(msp_board_put(&board, "k", "first", 5) == MEMSPAN_OK);
+    cr_assert(msp_board_put(&board, "k", "second", 6) == MEMSPAN_OK);
+    cr_assert(msp_board_get(&board, 0, "k", data, &size) == MEMSPAN_OK);
     cr_assert(size == 6 && memcmp(data, "second", 6) == 0);
 }
 
 Test(board, what_is_not_there_is_said)
 {
-    struct memspan_board board = open_board(make_file(2, 4096), 0);
+    struct msp_board board = open_board(make_file(2, 4096), 0);
     char data[4];
     size_t size = sizeof(data);
-    cr_assert(memspan_board_get(&board, 1, "k", data, &size) == MEMSPAN_ERR_NOT_FOUND);
+    cr_assert(msp_board_get(&board, 1, "k", data, &size) == MEMSPAN_ERR_NOT_FOUND);
     cr_assert(strstr(memspan_error_text(), "PE 1 has not published \"k\"") != NULL);
-    cr_assert(memspan_board_get(&board, 2, "k", data, &size) == MEMSPAN_ERR_INVALID);
-    cr_assert(memspan_board_put(&board, "k", "12345", 5) == MEMSPAN_OK);
-    cr_assert(memspan_board_get(&board, 0, "k", data, &size) == MEMSPAN_ERR_LIMIT);
+    cr_assert(msp_board_get(&board, 2, "k", data, &size) == MEMSPAN_ERR_INVALID);
+    cr_assert(msp_board_put(&board, "k", "12345", 5) == MEMSPAN_OK);
+    cr_assert(msp_board_get(&board, 0, "k", data, &size) == MEMSPAN_ERR_LIMIT);
     cr_assert(size == sizeof(data), "an output was written on failure");
 }
 
 Test(board, a_full_board_is_said_and_stays_whole)
 {
-    struct memspan_board board = open_board(make_file(1, 256), 0);
-    char large[256]            = {0};
+    struct msp_board board = open_board(make_file(1, 256), 0);
+    char large[256]        = {0};
     char data[8];
     size_t size = sizeof(data);
-    cr_assert(memspan_board_put(&board, "large", large, sizeof(large)) == MEMSPAN_ERR_LIMIT);
-    cr_assert(memspan_board_put(&board, "huge", large, SIZE_MAX - 64) == MEMSPAN_ERR_LIMIT);
+    cr_assert(msp_board_put(&board, "large", large, sizeof(large)) == MEMSPAN_ERR_LIMIT);
+    cr_assert(msp_board_put(&board, "huge", large, SIZE_MAX - 64) == MEMSPAN_ERR_LIMIT);
     int count = 0;
-    while (memspan_board_put(&board, "k", &count, sizeof(count)) == MEMSPAN_OK) {
+    while (msp_board_put(&board, "k", &count, sizeof(count)) == MEMSPAN_OK) {
         count++;
     }
     cr_assert(count == 256 / 16, "%d", count);
-    cr_assert(memspan_board_get(&board, 0, "k", data, &size) == MEMSPAN_OK);
+    cr_assert(msp_board_get(&board, 0, "k", data, &size) == MEMSPAN_OK);
     cr_assert(memcmp(data, &(int){count - 1}, sizeof(int)) == 0);
 }
 
@@ -151,34 +151,34 @@ Test(board, a_file_that_is_too_small_is_refused)
 /* What a PE has scribbled over its own board is no danger to the others. */
 Test(board, nonsense_on_a_board_is_not_followed)
 {
-    int fd                     = make_file(2, 4096);
-    struct memspan_board board = open_board(fd, 0);
+    int fd                 = make_file(2, 4096);
+    struct msp_board board = open_board(fd, 0);
     char data[8];
     size_t size = sizeof(data);
     memset(memspan_launch_board(board.header, 1), 0xff, 4096);
     memspan_launch_pe_record(board.header, 1)->board_used_bytes = 4096;
-    cr_assert(memspan_board_get(&board, 1, "k", data, &size) == MEMSPAN_ERR_NOT_FOUND);
+    cr_assert(msp_board_get(&board, 1, "k", data, &size) == MEMSPAN_ERR_NOT_FOUND);
     memspan_launch_pe_record(board.header, 1)->board_used_bytes = UINT32_MAX;
-    cr_assert(memspan_board_get(&board, 1, "k", data, &size) == MEMSPAN_ERR_NOT_FOUND);
+    cr_assert(msp_board_get(&board, 1, "k", data, &size) == MEMSPAN_ERR_NOT_FOUND);
 }
 
 Test(board, a_pe_is_one_process_at_a_time)
 {
-    int fd                     = make_file(1, 4096);
-    struct memspan_board board = open_board(fd, 0);
-    int status                 = 0;
-    pid_t child                = fork();
+    int fd                 = make_file(1, 4096);
+    struct msp_board board = open_board(fd, 0);
+    int status             = 0;
+    pid_t child            = fork();
     if (child == 0) {
-        struct memspan_board second;
-        bool refused = memspan_board_open(fd, 0, COOKIE, &second) == MEMSPAN_ERR_CONFLICT &&
+        struct msp_board second;
+        bool refused = msp_board_open(fd, 0, COOKIE, &second) == MEMSPAN_ERR_CONFLICT &&
                        strstr(memspan_error_text(), "already") != NULL;
         _exit(refused ? 0 : 1);
     }
     cr_assert(waitpid(child, &status, 0) == child && WIFEXITED(status));
     cr_assert(WEXITSTATUS(status) == 0, "a child became the same PE");
-    memspan_board_close(&board);
+    msp_board_close(&board);
     board = open_board(fd, 0); /* after finalize, once more */
-    memspan_board_close(&board);
+    msp_board_close(&board);
 }
 
 Test(board, a_dead_process_gives_its_place_free)
@@ -186,8 +186,8 @@ Test(board, a_dead_process_gives_its_place_free)
     int fd      = make_file(1, 4096);
     pid_t child = fork();
     if (child == 0) {
-        struct memspan_board board;
-        _exit(memspan_board_open(fd, 0, COOKIE, &board) == MEMSPAN_OK ? 0 : 1);
+        struct msp_board board;
+        _exit(msp_board_open(fd, 0, COOKIE, &board) == MEMSPAN_OK ? 0 : 1);
     }
     int status = 0;
     cr_assert(waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0);
@@ -200,27 +200,26 @@ Test(board, a_dead_process_gives_its_place_free)
 /* In each round, everybody publishes the round's number and finds everybody's. */
 static int be_pe(int fd, uint32_t pe)
 {
-    struct memspan_board board = {0};
-    if (memspan_board_open(fd, pe, COOKIE, &board) != MEMSPAN_OK) {
+    struct msp_board board = {0};
+    if (msp_board_open(fd, pe, COOKIE, &board) != MEMSPAN_OK) {
         return 1;
     }
     for (int round = 0; round < ROUNDS; round++) {
         char key[16];
         snprintf(key, sizeof(key), "%d", round);
-        if (memspan_board_put(&board, key, &round, sizeof(round)) != MEMSPAN_OK ||
-            memspan_board_fence(&board) != MEMSPAN_OK) {
+        if (msp_board_put(&board, key, &round, sizeof(round)) != MEMSPAN_OK ||
+            msp_board_fence(&board) != MEMSPAN_OK) {
             return 2;
         }
         for (uint32_t peer = 0; peer < PES; peer++) {
             int theirs  = -1;
             size_t size = sizeof(theirs);
-            if (memspan_board_get(&board, peer, key, &theirs, &size) != MEMSPAN_OK ||
-                theirs != round) {
+            if (msp_board_get(&board, peer, key, &theirs, &size) != MEMSPAN_OK || theirs != round) {
                 return 3;
             }
         }
     }
-    memspan_board_close(&board);
+    msp_board_close(&board);
     return 0;
 }
 
@@ -252,9 +251,9 @@ Test(board, a_fence_ends_when_the_launcher_has_died, .timeout = 20)
         int fd    = make_file(2, 4096);
         pid_t one = fork();
         if (one == 0) {
-            struct memspan_board board;
-            memspan_status_t status = memspan_board_open(fd, 0, COOKIE, &board);
-            status                  = status == MEMSPAN_OK ? memspan_board_fence(&board) : status;
+            struct msp_board board;
+            memspan_status_t status = msp_board_open(fd, 0, COOKIE, &board);
+            status                  = status == MEMSPAN_OK ? msp_board_fence(&board) : status;
             _exit(write(pipes[1], &status, sizeof(status)) > 0 ? 0 : 1);
         }
         usleep(250000);
@@ -268,15 +267,15 @@ Test(board, a_fence_ends_when_the_launcher_has_died, .timeout = 20)
 
 Test(board, the_first_abort_wins)
 {
-    int fd                      = make_file(2, 4096);
-    struct memspan_board first  = open_board(fd, 0);
-    struct memspan_board second = open_board(fd, 1);
+    int fd                  = make_file(2, 4096);
+    struct msp_board first  = open_board(fd, 0);
+    struct msp_board second = open_board(fd, 1);
     char message[2 * MEMSPAN_LAUNCH_MESSAGE_SIZE_MAX];
     memset(message, 'x', sizeof(message) - 1);
     message[sizeof(message) - 1] = '\0';
     cr_assert(first.header->abort_ready == 0);
-    memspan_board_abort(&second, 7, message);
-    memspan_board_abort(&first, 8, "late");
+    msp_board_abort(&second, 7, message);
+    msp_board_abort(&first, 8, "late");
     cr_assert(first.header->abort_ready == 1);
     cr_assert(first.header->abort_by == 2 && first.header->abort_status == 7);
     cr_assert(strlen(first.header->abort_message) == MEMSPAN_LAUNCH_MESSAGE_SIZE_MAX - 1);

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-const char *memspan_shmem_option_next(const char *prefix, size_t *cursor)
+const char *msp_shmem_option_next(const char *prefix, size_t *cursor)
 {
     for (; environ[*cursor] != NULL; ++*cursor) {
         if (strncmp(environ[*cursor], prefix, strlen(prefix)) == 0) {

@@ -21,8 +21,8 @@
 #include <time.h>
 #include <unistd.h>
 
-static const struct memspan_bootstrap *bootstrap;
-static struct memspan_bootstrap_job job;
+static const struct msp_bootstrap *bootstrap;
+static struct msp_bootstrap_job job;
 static int *pids;
 
 static void fail(const char *what)
@@ -77,7 +77,7 @@ static void exchange_pids(void)
 static void watch(void)
 {
     int dead = -1;
-    while (!memspan_bootstrap_peer_died(pids, job.local_count, &dead)) {
+    while (!msp_bootstrap_peer_died(pids, job.local_count, &dead)) {
         nanosleep(&(struct timespec){.tv_nsec = 50000000}, NULL);
     }
     fprintf(stderr, "PE %d sees that PE %d has died\n", job.pe, job.local_pes[dead]);
@@ -124,7 +124,7 @@ static void act(const char *word, int *status_p)
         usleep(500000);
         bootstrap->close();
         usleep(500000);
-        require(memspan_bootstrap_open(&bootstrap, &job), "open again");
+        require(msp_bootstrap_open(&bootstrap, &job), "open again");
         meet(1000);
     } else if (is_action(word, "return", &value)) {
         *status_p = value;
@@ -137,7 +137,7 @@ static void act(const char *word, int *status_p)
 int main(int argc, char **argv)
 {
     int status = 0;
-    require(memspan_bootstrap_open(&bootstrap, &job), "open");
+    require(msp_bootstrap_open(&bootstrap, &job), "open");
     meet(0);
     exchange_pids();
     for (int i = 1; i < argc; i++) {

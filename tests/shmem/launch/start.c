@@ -22,12 +22,12 @@ static void forget(void)
     }
 }
 
-static const struct memspan_bootstrap *bootstrap;
-static struct memspan_bootstrap_job job;
+static const struct msp_bootstrap *bootstrap;
+static struct msp_bootstrap_job job;
 
 static void expect_refused(memspan_status_t expected, const char *words, const char *more)
 {
-    memspan_status_t status = memspan_bootstrap_open(&bootstrap, &job);
+    memspan_status_t status = msp_bootstrap_open(&bootstrap, &job);
     cr_assert(status == expected, "%d is not %d", status, expected);
     cr_assert(strstr(memspan_error_text(), words) != NULL, "\"%s\" does not say \"%s\"",
               memspan_error_text(), words);
@@ -41,7 +41,7 @@ Test(start, without_a_launcher_it_is_a_job_of_one)
 {
     char data[8];
     size_t size = sizeof(data);
-    cr_assert(memspan_bootstrap_open(&bootstrap, &job) == MEMSPAN_OK);
+    cr_assert(msp_bootstrap_open(&bootstrap, &job) == MEMSPAN_OK);
     cr_assert(job.pe == 0 && job.pe_count == 1 && job.local_count == 1 && job.local_pes[0] == 0);
     cr_assert(strlen(job.job_id) > 0 && strcmp(job.launcher, "none") == 0);
     cr_assert(bootstrap->put("k", "one", 3) == MEMSPAN_OK);
@@ -72,7 +72,7 @@ Test(start, one_of_one_is_well)
 {
     setenv("OMPI_COMM_WORLD_SIZE", "1", 1);
     setenv("PMI_SIZE", "1", 1);
-    cr_assert(memspan_bootstrap_open(&bootstrap, &job) == MEMSPAN_OK, "%s", memspan_error_text());
+    cr_assert(msp_bootstrap_open(&bootstrap, &job) == MEMSPAN_OK, "%s", memspan_error_text());
     cr_assert(job.pe_count == 1);
 }
 
@@ -105,21 +105,21 @@ Test(start, a_peer_that_has_died_is_noticed, .timeout = 20)
     }
     int pids[3] = {0, (int)getpid(), (int)pid};
     for (int i = 0; i < 8; i++) {
-        cr_assert(!memspan_bootstrap_peer_died(pids, 3, &peer));
+        cr_assert(!msp_bootstrap_peer_died(pids, 3, &peer));
         nanosleep(&(struct timespec){.tv_nsec = 50000000}, NULL);
     }
     kill(pid, SIGKILL);
     siginfo_t info;
     cr_assert(waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT) == 0);
-    cr_assert(!memspan_bootstrap_peer_died(pids, 3, &peer));
+    cr_assert(!msp_bootstrap_peer_died(pids, 3, &peer));
     nanosleep(&(struct timespec){.tv_nsec = 200000000}, NULL);
-    cr_assert(!memspan_bootstrap_peer_died(pids, 3, &peer));
+    cr_assert(!msp_bootstrap_peer_died(pids, 3, &peer));
     nanosleep(&(struct timespec){.tv_nsec = 500000000}, NULL);
-    cr_assert(memspan_bootstrap_peer_died(pids, 3, &peer));
+    cr_assert(msp_bootstrap_peer_died(pids, 3, &peer));
     cr_assert(peer == 2);
     waitpid(pid, NULL, 0);
-    cr_assert(memspan_bootstrap_peer_died(pids, 3, &peer));
+    cr_assert(msp_bootstrap_peer_died(pids, 3, &peer));
     pids[2] = 0;
-    cr_assert(!memspan_bootstrap_peer_died(pids, 3, &peer), "0 is nobody");
-    cr_assert(!memspan_bootstrap_peer_died(pids + 1, 1, &peer));
+    cr_assert(!msp_bootstrap_peer_died(pids, 3, &peer), "0 is nobody");
+    cr_assert(!msp_bootstrap_peer_died(pids + 1, 1, &peer));
 }

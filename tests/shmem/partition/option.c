@@ -2,7 +2,7 @@
 /* option.c: the text of partitions, what it becomes, and what is refused in which words. */
 
 #include "shmem/option.h"
-#include "shmem/partition_option.h"
+#include "shmem/partition/option.h"
 #include <criterion/criterion.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -10,7 +10,7 @@
 
 static int warning_count;
 
-void memspan_warn_once(int *key, const char *format, ...)
+void msp_warn_once(int *key, const char *format, ...)
 {
     (void)key;
     (void)format;
@@ -19,11 +19,11 @@ void memspan_warn_once(int *key, const char *format, ...)
 
 /* ---- one value ---- */
 
-static struct memspan_partition_wish parse(const char *text)
+static struct msp_partition_wish parse(const char *text)
 {
-    struct memspan_partition_wish wish;
+    struct msp_partition_wish wish;
 
-    cr_assert_eq(memspan_partition_wish_parse("V", 7, text, &wish), MEMSPAN_OK, "%s: %s", text,
+    cr_assert_eq(msp_partition_wish_parse("V", 7, text, &wish), MEMSPAN_OK, "%s: %s", text,
                  memspan_error_text());
     return wish;
 }
@@ -31,9 +31,9 @@ static struct memspan_partition_wish parse(const char *text)
 /* All of @p words stand in the message. */
 static void refused(const char *text, const char *words)
 {
-    struct memspan_partition_wish wish = {.id = -9};
+    struct msp_partition_wish wish = {.id = -9};
 
-    cr_assert_eq(memspan_partition_wish_parse("SHMEM_SYMMETRIC_PARTITION7", 7, text, &wish),
+    cr_assert_eq(msp_partition_wish_parse("SHMEM_SYMMETRIC_PARTITION7", 7, text, &wish),
                  MEMSPAN_ERR_CONFIG, "%s was taken", text);
     cr_assert_eq(wish.id, -9, "written on failure");
     cr_assert(strstr(memspan_error_text(), "SHMEM_SYMMETRIC_PARTITION7") != NULL, "%s",
@@ -44,7 +44,7 @@ static void refused(const char *text, const char *words)
 
 Test(option, examples_of_the_papers)
 {
-    struct memspan_partition_wish wish = parse("size=2G:kind=NORMALMEM");
+    struct msp_partition_wish wish = parse("size=2G:kind=NORMALMEM");
 
     cr_assert_eq(wish.id, 7);
     cr_assert_eq(wish.size_bytes, UINT64_C(2) << 30);
@@ -73,7 +73,7 @@ Test(option, examples_of_the_papers)
 
 Test(option, any_order_and_case)
 {
-    struct memspan_partition_wish wish = parse("PoLiCy=Inter:PGsize=4K:kInD=fAsT:SiZe=.5m");
+    struct msp_partition_wish wish = parse("PoLiCy=Inter:PGsize=4K:kInD=fAsT:SiZe=.5m");
 
     cr_assert_eq(wish.size_bytes, UINT64_C(524288));
     cr_assert_eq(wish.page_size_bytes, UINT64_C(4096));
@@ -102,7 +102,7 @@ Test(option, letters_alone)
 
 Test(option, devices)
 {
-    struct memspan_partition_wish wish = parse("1m:kind=cuda@2");
+    struct msp_partition_wish wish = parse("1m:kind=cuda@2");
 
     cr_assert_eq(wish.kind, SHMEMX_KIND_DEVICE);
     cr_assert_str_eq(wish.backend, "cuda");
@@ -110,7 +110,7 @@ Test(option, devices)
     cr_assert(wish.has_device);
     wish = parse("1m:kind=HIP@local");
     cr_assert_str_eq(wish.backend, "hip");
-    cr_assert_eq(wish.device, MEMSPAN_PARTITION_DEVICE_LOCAL);
+    cr_assert_eq(wish.device, MSP_PARTITION_DEVICE_LOCAL);
     cr_assert(!wish.has_device);
     wish = parse("1m:kind=DEVICE@0");
     cr_assert_str_eq(wish.backend, "");
@@ -180,12 +180,12 @@ static const char *next(const char *prefix, size_t *cursor)
     return NULL;
 }
 
-static struct memspan_partition_wishes wishes;
+static struct msp_partition_wishes wishes;
 
 static memspan_status_t read_all(const char *const *from, int max_count)
 {
     entries = from;
-    return memspan_partition_wishes_read(next, max_count, &wishes);
+    return msp_partition_wishes_read(next, max_count, &wishes);
 }
 
 Test(option, sparse_numbers_in_order)
@@ -245,19 +245,19 @@ Test(option, numbers_that_are_refused)
 
 /* ---- partition 1, and the default ---- */
 
-static memspan_status_t complete(const char *const *from, struct memspan_partition_rules rules)
+static memspan_status_t complete(const char *const *from, struct msp_partition_rules rules)
 {
     cr_assert_eq(read_all(from, 64), MEMSPAN_OK, "%s", memspan_error_text());
-    return memspan_partition_wishes_complete(&rules, &wishes);
+    return msp_partition_wishes_complete(&rules, &wishes);
 }
 
-static const struct memspan_partition_rules usual = {
+static const struct msp_partition_rules usual = {
     .symmetric_size_bytes = 512 << 20, .max_count = 64, .default_id = -1};
-static const struct memspan_partition_rules sized = {.symmetric_size_bytes = 8 << 20,
-                                                     .has_symmetric_size   = true,
-                                                     .symmetric_size_name  = "SHMEM_SYMMETRIC_SIZE",
-                                                     .max_count            = 64,
-                                                     .default_id           = -1};
+static const struct msp_partition_rules sized = {.symmetric_size_bytes = 8 << 20,
+                                                 .has_symmetric_size   = true,
+                                                 .symmetric_size_name  = "SHMEM_SYMMETRIC_SIZE",
+                                                 .max_count            = 64,
+                                                 .default_id           = -1};
 
 Test(option, nothing_is_one_default_heap)
 {
@@ -291,12 +291,12 @@ Test(option, the_size_and_the_default_partition_exclude_each_other)
 
 Test(option, the_default_partition)
 {
-    static const char *const zero[]     = {"SHMEM_SYMMETRIC_PARTITION0=1m", NULL};
-    static const char *const both[]     = {"SHMEM_SYMMETRIC_PARTITION0=1m",
-                                           "SHMEM_SYMMETRIC_PARTITION1=1m", NULL};
-    static const char *const split[]    = {"SHMEM_SYMMETRIC_PARTITION0=1m",
-                                           "SHMEM_SYMMETRIC_PARTITION1=1m:KIND=LIBOMP", NULL};
-    struct memspan_partition_rules said = usual;
+    static const char *const zero[]  = {"SHMEM_SYMMETRIC_PARTITION0=1m", NULL};
+    static const char *const both[]  = {"SHMEM_SYMMETRIC_PARTITION0=1m",
+                                        "SHMEM_SYMMETRIC_PARTITION1=1m", NULL};
+    static const char *const split[] = {"SHMEM_SYMMETRIC_PARTITION0=1m",
+                                        "SHMEM_SYMMETRIC_PARTITION1=1m:KIND=LIBOMP", NULL};
+    struct msp_partition_rules said  = usual;
 
     cr_assert_eq(complete(zero, usual), MEMSPAN_OK);
     cr_assert_eq(wishes.count, 1);
@@ -315,8 +315,8 @@ Test(option, the_default_partition)
 
 Test(option, strictly_there_must_be_partition_1)
 {
-    static const char *const other[]      = {"SHMEM_SYMMETRIC_PARTITION2=1m", NULL};
-    struct memspan_partition_rules strict = usual;
+    static const char *const other[]  = {"SHMEM_SYMMETRIC_PARTITION2=1m", NULL};
+    struct msp_partition_rules strict = usual;
 
     strict.is_strict = true;
     cr_assert_eq(complete(other, usual), MEMSPAN_OK);
@@ -336,11 +336,11 @@ Test(option, digests_differ_where_wishes_do)
 
     for (i = 0; i < count; i++) {
         for (j = 0; j < count; j++) {
-            struct memspan_partition_wish a = parse(texts[i]);
-            struct memspan_partition_wish b = parse(texts[j]);
+            struct msp_partition_wish a = parse(texts[i]);
+            struct msp_partition_wish b = parse(texts[j]);
 
-            cr_assert_eq(memspan_partition_wish_digest(&a) == memspan_partition_wish_digest(&b),
-                         i == j, "%s and %s", texts[i], texts[j]);
+            cr_assert_eq(msp_partition_wish_digest(&a) == msp_partition_wish_digest(&b), i == j,
+                         "%s and %s", texts[i], texts[j]);
         }
     }
 }

@@ -1,0 +1,690 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* guard.c: guarded blocks from their allocation to the day their memory is used again.
+ *
+ * A block in use is in the table. A free claims it under the lock, so that of two frees one is the
+ * second; then its fence is looked at, its memory closed, and it waits, still in the table, in the
+ * row of those freed, until there are too many. Only then the pool has its memory back. A backend
+ * that checks accesses has it back at once, for its own checks are the better ones; then the block
+ * stays in the table only to be told of, until its addresses are another's.
+ *
+ * The lock is held for the table and the row alone: never while a pool, a driver, the unwinder or a
+ * report runs. What is done to a block's memory is done by the one who has made it, or has claimed
+ * it, or has taken it out of the table. */
+
+#include "core/debug/guard.h"
+#include "core/base/error.h"
+#include "core/base/file.h"
+#include "core/base/log.h"
+#include "core/base/option.h"
+#include "core/debug/guard_fault.h"
+#include "core/debug/guard_report.h"
+#include "core/engine/allocator_record.h"
+#include "core/engine/heap.h"
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* What freed blocks may hold back. */
+#define WAITING_BYTES_MAX ((uint64_t)64 << 20)
+enum {
+    WAITING_COUNT_MAX = 1 << 16,
+    /* Closed pages split mappings, of which a process has 65530 (vm.max_map_count) and needs some
+     * itself. Blocks beyond are fenced by patterns alone. */
+    MAPPINGS_DEFAULT   = 65530,
+    MAPPINGS_PER_BLOCK = 4,
+    /* Blocks in use that have pages of a checking backend by themselves, which costs addresses. */
+    APART_COUNT_MAX = 4096,
+    EXIT_STATUS     = 86,
+    LOCK_TRIES      = 1000, /* of a millisecond, in a signal handler */
+};
+
+static pthread_mutex_t guard_lock = PTHREAD_MUTEX_INITIALIZER; /* guards the table and: */
+static struct msp_guard_block *first_waiting;
+static struct msp_guard_block *last_waiting;
+static uint64_t waiting_bytes;
+static uint64_t waiting_count;
+static uint64_t waiting_paged;
+static uint64_t paged_count; /* in use or waiting */
+static uint64_t apart_count; /* in use */
+static uint64_t serial;
+
+static uint64_t paged_max; /* written once, before the guard is on */
+
+/* ---- blocks whose time is over ---- */
+
+/* A driver's memory that came from the parent may be the parent's still: its bytes tell nothing. */
+static bool is_inherited(const struct msp_guard_block *b)
+{
+    return (b->process != getpid()) &&
+           ((b->fence.provider->spec.device->table->flags & MEMSPAN_BACKEND_IS_HOST) == 0);
+}
+
+/* What a waiting block costs. Closed pages hold addresses, hardly memory. */
+static uint64_t waiting_cost(const struct msp_guard_block *b)
+{
+    if (b->returned) {
+        return 64;
+    }
+    return (b->fence.closed_front_bytes == b->fence.raw_bytes) ? b->fence.raw_bytes / 16 + 64
+                                                               : b->fence.raw_bytes;
+}
+
+/* Takes the blocks that waited longest out of the table until the rest is within bounds, or all.
+ * Lock held. */
+static struct msp_guard_block *take_over_due(bool all)
+{
+    struct msp_guard_block *due   = NULL;
+    struct msp_guard_block **tail = &due;
+    struct msp_guard_block *b;
+
+    while (((b = first_waiting) != NULL) &&
+           (all || (waiting_bytes > WAITING_BYTES_MAX) || (waiting_count > WAITING_COUNT_MAX) ||
+            (waiting_paged > paged_max / 2))) {
+        first_waiting = b->next;
+        if (first_waiting == NULL) {
+            last_waiting = NULL;
+        }
+        waiting_bytes -= waiting_cost(b);
+        waiting_count--;
+        waiting_paged -= b->fence.paged ? 1 : 0;
+        if (!b->replaced) {
+            msp_guard_table_remove(b);
+        }
+        b->next = NULL;
+        *tail   = b;
+        tail    = &b->next;
+    }
+    return due;
+}
+
+/* Gives the memory of blocks back to their pools. No lock held. */
+static void give_back(struct msp_guard_block *due)
+{
+    struct msp_fence_damage damage;
+    struct msp_guard_block *b;
+    struct msp_guard_block *next;
+
+    for (b = due; b != NULL; b = next) {
+        bool paged = b->fence.paged;
+
+        next = b->next;
+        if (!b->returned && !is_inherited(b) && !msp_fence_check_closed(&b->fence, &damage)) {
+            msp_guard_report(&(struct msp_guard_finding){
+                .fault = MSP_GUARD_WRITTEN_FREED, .block = b, .damage = damage});
+        }
+        if (b->returned) {
+            paged = false;
+        } else if (msp_fence_lower(&b->fence)) {
+            msp_store_drop(b->fence.raw);
+        } else {
+            msp_log(MEMSPAN_LOG_WARN, "guard", "%zu bytes at %p stay closed and are lost",
+                    b->fence.raw_bytes, (void *)b->fence.raw);
+        }
+        pthread_mutex_lock(&guard_lock);
+        paged_count -= paged ? 1 : 0;
+        msp_guard_table_drop(b);
+        pthread_mutex_unlock(&guard_lock);
+    }
+}
+
+void msp_guard_trim(void)
+{
+    struct msp_guard_block *due;
+
+    pthread_mutex_lock(&guard_lock);
+    due = take_over_due(true);
+    pthread_mutex_unlock(&guard_lock);
+    give_back(due);
+}
+
+/* ---- allocation ---- */
+
+static void name_allocator(struct msp_guard_block *b)
+{
+    const struct msp_allocator *a = b->owner.account->allocator;
+
+    if (memspan_allocator_name(a)[0] != '\0') {
+        snprintf(b->allocator, sizeof(b->allocator), "%s", memspan_allocator_name(a));
+    } else {
+        snprintf(b->allocator, sizeof(b->allocator), "allocator:%u.%u", a->index, a->generation);
+    }
+}
+
+/* A record, and whether its block may have closed pages, or a checking backend's by themselves. */
+static struct msp_guard_block *new_block(bool *pages_p)
+{
+    struct msp_guard_block *b;
+
+    pthread_mutex_lock(&guard_lock);
+    b = msp_guard_table_new();
+    if (b != NULL) {
+        *pages_p = (paged_count < paged_max) && (apart_count < APART_COUNT_MAX);
+        paged_count += *pages_p ? 1 : 0;
+        b->serial = ++serial;
+    }
+    pthread_mutex_unlock(&guard_lock);
+    return b;
+}
+
+static memspan_status_t take_once(const struct msp_fence *fence,
+                                  const struct msp_store_request *request, bool *zeroed_p,
+                                  void **raw_p)
+{
+    struct msp_store_request raw = *request;
+
+    raw.size_bytes            = fence->raw_bytes;
+    raw.align_bytes           = fence->raw_align_bytes;
+    raw.owner.requested_bytes = fence->raw_bytes;
+    raw.objects               = false;
+    return msp_store_take(&raw, zeroed_p, raw_p);
+}
+
+static bool is_shortage(memspan_status_t status)
+{
+    return (status == MEMSPAN_ERR_NO_MEMORY) || (status == MEMSPAN_ERR_LIMIT);
+}
+
+/* The store's memory for a fence; where there is too little, without those that wait, and then
+ * without a fence. */
+static memspan_status_t take(struct msp_fence *fence, const struct msp_store_request *request,
+                             bool *zeroed_p, void **raw_p)
+{
+    bool zeroed             = *zeroed_p;
+    memspan_status_t status = take_once(fence, request, &zeroed, raw_p);
+
+    if (is_shortage(status)) {
+        msp_guard_trim();
+        zeroed = *zeroed_p;
+        status = take_once(fence, request, &zeroed, raw_p);
+    }
+    if (is_shortage(status) && (fence->raw_bytes != request->size_bytes)) {
+        msp_fence_plan_bare(fence->provider, fence->size_bytes, request->align_bytes,
+                            request->size_bytes, fence);
+        zeroed = *zeroed_p;
+        status = take_once(fence, request, &zeroed, raw_p);
+    }
+    if (status == MEMSPAN_OK) {
+        *zeroed_p = zeroed;
+    }
+    return status;
+}
+
+/* Blocks that were returned to their backend, where the memory is another's now. Lock held. */
+static void replace_returned(const struct msp_guard_block *by)
+{
+    const unsigned char *end  = by->fence.raw + by->fence.raw_bytes;
+    struct msp_guard_block *b = msp_guard_table_find(by->fence.raw);
+
+    if (b == NULL) {
+        b = msp_guard_table_above(by->fence.raw);
+    }
+    while ((b != NULL) && b->returned && (b->fence.raw < end)) {
+        struct msp_guard_block *next = msp_guard_table_above(b->fence.raw);
+
+        msp_guard_table_remove(b);
+        b->replaced = true;
+        b           = next;
+    }
+}
+
+/* Enters a block whose fence stands, or drops a record that was not used (@p keep false). The page
+ * that was counted ahead counts where there is one. */
+static void settle(struct msp_guard_block *b, bool counted, bool keep)
+{
+    pthread_mutex_lock(&guard_lock);
+    paged_count -= (counted && !(keep && b->fence.paged)) ? 1 : 0;
+    if (keep) {
+        apart_count += b->fence.apart ? 1 : 0;
+        replace_returned(b);
+        msp_guard_table_insert(b);
+    } else {
+        msp_guard_table_drop(b);
+    }
+    pthread_mutex_unlock(&guard_lock);
+}
+
+memspan_status_t msp_guard_alloc(const struct msp_store_request *request, bool *zeroed_p,
+                                 void **address_p)
+{
+    const struct msp_call_stack *stack = msp_call_stack_here();
+    bool pages                         = false;
+    struct msp_guard_block *b          = new_block(&pages);
+    memspan_status_t status;
+    void *raw;
+
+    if (b == NULL) {
+        return memspan_error(MEMSPAN_ERR_NO_MEMORY, "no memory for a guarded block's record");
+    }
+    /* What is divided into parts has the size of their sum. */
+    if ((request->parts != NULL) ||
+        !msp_fence_plan(request->provider, request->owner.requested_bytes, request->align_bytes,
+                        pages, &b->fence)) {
+        msp_fence_plan_bare(request->provider, request->owner.requested_bytes, request->align_bytes,
+                            request->size_bytes, &b->fence);
+    }
+    status = take(&b->fence, request, zeroed_p, &raw);
+    if (status != MEMSPAN_OK) {
+        settle(b, pages, false);
+        return status;
+    }
+    msp_fence_raise(&b->fence, raw);
+    b->owner        = request->owner;
+    b->chunk        = msp_store_chunk(raw);
+    b->alloc_stack  = stack;
+    b->alloc_thread = gettid();
+    b->process      = getpid();
+    name_allocator(b);
+    *address_p = b->fence.address;
+    settle(b, pages, true);
+    return MEMSPAN_OK;
+}
+
+/* ---- free ---- */
+
+/* The block that starts at the address and is in use, claimed by the caller. *status_p, when there
+ * is none: MEMSPAN_OK if no block holds the address either. */
+static struct msp_guard_block *claim(void *address, const struct msp_call_stack *stack,
+                                     memspan_status_t *status_p)
+{
+    struct msp_guard_block *b;
+
+    *status_p = MEMSPAN_OK;
+    pthread_mutex_lock(&guard_lock);
+    b = msp_guard_table_find(address);
+    if ((b != NULL) && (b->fence.address != address)) {
+        memspan_error(MEMSPAN_ERR_NOT_FOUND,
+                      "%p is inside a block of %zu bytes at %p, or in its fence", address,
+                      b->fence.size_bytes, (void *)b->fence.address);
+        *status_p = msp_error_hint("free the address that the allocation returned");
+        b         = NULL;
+    } else if ((b != NULL) && b->freed) {
+        memspan_error(MEMSPAN_ERR_NOT_FOUND,
+                      "%p is in memory of Memspan, but no live block is there", address);
+        *status_p = msp_error_hint("it was freed before");
+        b         = NULL;
+    } else if (b != NULL) {
+        b->freed       = true;
+        b->free_stack  = stack;
+        b->free_thread = gettid();
+    }
+    pthread_mutex_unlock(&guard_lock);
+    return b;
+}
+
+static void wait_in_row(struct msp_guard_block *b, const struct msp_fence *fence)
+{
+    struct msp_guard_block *due;
+
+    pthread_mutex_lock(&guard_lock);
+    b->fence    = *fence;
+    b->closed   = !fence->apart;
+    b->returned = fence->apart;
+    b->next     = NULL;
+    apart_count -= fence->apart ? 1 : 0;
+    if (last_waiting == NULL) {
+        first_waiting = b;
+    } else {
+        last_waiting->next = b;
+    }
+    last_waiting = b;
+    waiting_bytes += waiting_cost(b);
+    waiting_count++;
+    waiting_paged += b->fence.paged ? 1 : 0;
+    due = take_over_due(false);
+    pthread_mutex_unlock(&guard_lock);
+    if (fence->apart) {
+        msp_store_drop(fence->raw);
+    }
+    give_back(due);
+}
+
+memspan_status_t msp_guard_free(void *address, bool *known_p, struct msp_block_owner *owner_p)
+{
+    const struct msp_call_stack *stack = msp_call_stack_here();
+    struct msp_guard_finding finding   = {
+          .fault = MSP_GUARD_DAMAGED, .call = "free", .address = address};
+    struct msp_guard_block *b;
+    struct msp_guard_block copy;
+    struct msp_fence fence;
+    memspan_status_t status;
+
+    b        = claim(address, stack, &status);
+    *known_p = (b != NULL) || (status != MEMSPAN_OK);
+    if (b == NULL) {
+        return status;
+    }
+    *owner_p = b->owner;
+    if (!is_inherited(b) && !msp_fence_check(&b->fence, false, &finding.damage)) {
+        copy          = *b;
+        copy.freed    = false; /* that is what is being done */
+        finding.block = &copy;
+        msp_guard_report(&finding);
+    }
+    fence = b->fence;
+    if (!fence.apart) {
+        msp_fence_close(&fence);
+    }
+    wait_in_row(b, &fence);
+    return MEMSPAN_OK;
+}
+
+memspan_status_t msp_guard_give(void *address, bool keep_charge)
+{
+    struct msp_block_owner owner;
+    memspan_status_t status;
+    bool known;
+
+    status = msp_guard_free(address, &known, &owner);
+    if (!known) { /* from before the guard was on, or not a block */
+        return msp_store_give(address, keep_charge);
+    }
+    if (status == MEMSPAN_OK) {
+        msp_heap_credit(owner.account,
+                        keep_charge ? 0 : owner.requested_bytes + MSP_CHARGE_OVERHEAD_BYTES, 1, 0);
+    }
+    return status;
+}
+
+/* ---- look-ups ---- */
+
+bool msp_guard_find(const void *address, struct msp_block_view *view_p)
+{
+    const struct msp_guard_block *b;
+    bool known;
+    bool found;
+
+    pthread_mutex_lock(&guard_lock);
+    b     = msp_guard_table_find(address);
+    known = (b != NULL);
+    found = known && !b->freed &&
+            ((size_t)((const unsigned char *)address - b->fence.address) < b->fence.size_bytes);
+    if (found) {
+        *view_p = (struct msp_block_view){.chunk          = b->chunk,
+                                          .address        = b->fence.address,
+                                          .capacity_bytes = b->fence.size_bytes,
+                                          .owner          = b->owner};
+    }
+    pthread_mutex_unlock(&guard_lock);
+    return found || (!known && msp_store_find(address, view_p));
+}
+
+void msp_guard_refused(const void *address, const char *call)
+{
+    struct msp_guard_finding finding = {.call = call, .address = address};
+    struct msp_error_saved saved;
+    struct msp_block_view view;
+    const struct msp_guard_block *b;
+    struct msp_guard_block copy;
+
+    pthread_mutex_lock(&guard_lock);
+    b = msp_guard_table_find(address);
+    if (b != NULL) {
+        copy = *b;
+    }
+    pthread_mutex_unlock(&guard_lock);
+
+    msp_error_save(&saved);
+    if (b == NULL) {
+        finding.fault = (msp_store_chunk(address) != NULL) ? MSP_GUARD_WILD : MSP_GUARD_STRANGER;
+        if (msp_store_find(address, &view)) {
+            return; /* a block from before the guard was on: the caller says what is wrong */
+        }
+    } else if (copy.fence.address != address) {
+        finding.fault = MSP_GUARD_INTERIOR;
+        finding.block = &copy;
+    } else if (copy.freed) {
+        finding.fault = MSP_GUARD_DOUBLE_FREE;
+        finding.block = &copy;
+    } else {
+        return; /* refused for another reason, or given out again meanwhile */
+    }
+    msp_guard_report(&finding);
+    msp_error_restore(&saved);
+}
+
+/* The lock, unless it cannot be had: the caller may be a signal handler over its holder. */
+static bool lock_soon(void)
+{
+    int i;
+
+    for (i = 0; i < LOCK_TRIES; i++) {
+        if (pthread_mutex_trylock(&guard_lock) == 0) {
+            return true;
+        }
+        usleep(1000);
+    }
+    return false;
+}
+
+bool msp_guard_find_closed(const void *address, struct msp_guard_block *block_p)
+{
+    const struct msp_chunk *chunk = msp_store_chunk(address);
+    const struct msp_guard_block *b;
+    size_t offset;
+    bool found = false;
+
+    if ((chunk == NULL) || !lock_soon()) {
+        return false;
+    }
+    b = msp_guard_table_find(address);
+    if ((b != NULL) && b->fence.paged) {
+        offset = (size_t)((const unsigned char *)address - b->fence.raw);
+        found  = (offset < b->fence.closed_front_bytes) ||
+                (offset >= b->fence.raw_bytes - b->fence.closed_back_bytes);
+        *block_p = *b;
+    }
+    pthread_mutex_unlock(&guard_lock);
+    return found;
+}
+
+void msp_guard_tell(const void *address)
+{
+    const struct msp_guard_block *b;
+    struct msp_guard_block copy;
+
+    pthread_mutex_lock(&guard_lock);
+    b = msp_guard_table_below(address);
+    if (b == NULL) {
+        b = msp_guard_table_above(address);
+    }
+    if (b != NULL) {
+        copy = *b;
+    }
+    pthread_mutex_unlock(&guard_lock);
+    msp_guard_report_block(address, (b == NULL) ? NULL : &copy);
+}
+
+/* ---- the end of the process ---- */
+
+enum { LEAKS_SHOWN = 20 };
+
+/* Adds a block to those of the same place. False when there is no memory. */
+static bool add_leak(struct msp_guard_leak **leaks, size_t *groups, size_t *room,
+                     const struct msp_guard_block *b)
+{
+    struct msp_guard_leak *more;
+    size_t i;
+
+    for (i = 0; i < *groups; i++) {
+        struct msp_guard_leak *leak = &(*leaks)[i];
+
+        if ((leak->first.alloc_stack == b->alloc_stack) &&
+            (leak->first.owner.account->allocator == b->owner.account->allocator)) {
+            leak->first = (b->serial < leak->first.serial) ? *b : leak->first;
+            leak->count++;
+            leak->bytes += b->fence.size_bytes;
+            return true;
+        }
+    }
+    if (*groups == *room) {
+        more = realloc(*leaks, (*room * 2 + 16) * sizeof(**leaks));
+        if (more == NULL) {
+            return false;
+        }
+        *leaks = more;
+        *room  = *room * 2 + 16;
+    }
+    (*leaks)[(*groups)++] = (struct msp_guard_leak){*b, 1, b->fence.size_bytes};
+    return true;
+}
+
+static int compare_leaks(const void *a, const void *b)
+{
+    uint64_t x = ((const struct msp_guard_leak *)a)->bytes;
+    uint64_t y = ((const struct msp_guard_leak *)b)->bytes;
+
+    return (x < y) - (x > y);
+}
+
+static void tell_leaks(void)
+{
+    struct msp_guard_leak *leaks = NULL;
+    const struct msp_guard_block *b;
+    pid_t here     = getpid(); /* what a parent allocated is the parent's to free */
+    uint64_t count = 0;
+    uint64_t bytes = 0;
+    size_t groups  = 0;
+    size_t room    = 0;
+
+    pthread_mutex_lock(&guard_lock);
+    for (b = msp_guard_table_above(NULL); b != NULL; b = msp_guard_table_above(b->fence.raw)) {
+        if (!b->freed && (b->process == here)) {
+            count++;
+            bytes += b->fence.size_bytes;
+            add_leak(&leaks, &groups, &room, b);
+        }
+    }
+    pthread_mutex_unlock(&guard_lock);
+    if (count > 0) {
+        qsort(leaks, groups, sizeof(*leaks), compare_leaks);
+        msp_guard_report_leaks(leaks, (groups < LEAKS_SHOWN) ? groups : LEAKS_SHOWN, groups, count,
+                               bytes);
+    }
+    free(leaks);
+}
+
+/* The first block above @p address whose fence is not whole. */
+static bool find_damaged(const void *address, struct msp_guard_finding *finding,
+                         struct msp_guard_block *copy)
+{
+    const struct msp_guard_block *b;
+    bool found = false;
+
+    pthread_mutex_lock(&guard_lock);
+    for (b = msp_guard_table_above(address); (b != NULL) && !found;
+         b = msp_guard_table_above(b->fence.raw)) {
+        /* Drivers may be gone by now. */
+        if (is_inherited(b) || b->returned) {
+            continue;
+        }
+        if (b->freed) {
+            finding->fault = MSP_GUARD_WRITTEN_FREED;
+            found          = b->closed && !msp_fence_check_closed(&b->fence, &finding->damage);
+        } else {
+            finding->fault = MSP_GUARD_DAMAGED;
+            found          = !msp_fence_check(&b->fence, true, &finding->damage);
+        }
+        if (found) {
+            *copy = *b;
+        }
+    }
+    pthread_mutex_unlock(&guard_lock);
+    return found;
+}
+
+__attribute__((destructor)) static void check_at_exit(void)
+{
+    struct msp_guard_finding finding = {.call = NULL};
+    struct msp_guard_block copy;
+    const void *after = NULL;
+
+    if (!msp_guarding()) {
+        return;
+    }
+    finding.block = &copy;
+    while (find_damaged(after, &finding, &copy)) {
+        msp_guard_report(&finding);
+        after = copy.fence.raw;
+    }
+    if (!msp_guard_wishes.no_leaks) {
+        tell_leaks();
+    }
+    if (msp_guard_wishes.fails && msp_guard_reported()) {
+        fflush(NULL); /* what exit() would do after us */
+        _exit(EXIT_STATUS);
+    }
+}
+
+/* ---- the beginning ---- */
+
+static bool is_word(const char *text, size_t length, const char *word)
+{
+    return (strlen(word) == length) && (strncmp(text, word, length) == 0);
+}
+
+/* Reads the words of MEMSPAN_DEBUG; true when the guard is wanted. */
+static bool read_words(void)
+{
+    struct msp_guard_wishes wishes = {false, false, false};
+    const char *text               = msp_option_text(MSP_OPTION_DEBUG);
+    bool guard                     = false;
+    const char *word;
+    size_t length;
+
+    for (word = text; *word != '\0'; word += length + (word[length] == ',')) {
+        length = strcspn(word, ",");
+        if (is_word(word, length, "guard")) {
+            guard = true;
+        } else if (is_word(word, length, "report")) {
+            wishes.goes_on = true;
+        } else if (is_word(word, length, "fail")) {
+            wishes.fails = true;
+        } else if (is_word(word, length, "noleaks")) {
+            wishes.no_leaks = true;
+        } else {
+            msp_option_refuse(MSP_OPTION_DEBUG, "\"%.*s\" is none of its words",
+                              (int)((length < 40) ? length : 40), word);
+            return false;
+        }
+    }
+    if ((text[0] != '\0') && !guard) {
+        msp_option_refuse(MSP_OPTION_DEBUG, "the word guard is missing");
+        return false;
+    }
+    msp_guard_wishes = wishes;
+    return guard;
+}
+
+void msp_guard_start(void)
+{
+    struct msp_error_saved saved;
+    uint64_t mappings;
+
+    msp_error_save(&saved);
+    if (read_words()) {
+        if (!msp_file_number("/proc/sys/vm/max_map_count", &mappings)) {
+            mappings = MAPPINGS_DEFAULT;
+        }
+        paged_max = mappings / MAPPINGS_PER_BLOCK;
+        msp_call_stack_start();
+        msp_guard_fault_watch();
+        msp_watch_set(MSP_WATCH_GUARD, true);
+    }
+    msp_error_restore(&saved);
+}
+
+void msp_guard_before_fork(void)
+{
+    pthread_mutex_lock(&guard_lock);
+    msp_call_stack_before_fork();
+    msp_guard_report_before_fork();
+}
+
+void msp_guard_after_fork(void)
+{
+    msp_guard_report_after_fork();
+    msp_call_stack_after_fork();
+    pthread_mutex_unlock(&guard_lock);
+}

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* guard_fault.c: the handler of SIGSEGV that belongs to the guard.
+ *
+ * The library has no signal handlers; this one is there because the user asked for the guard, and
+ * speaks of closed pages alone: a fault anywhere else goes to whoever had the signal before. After
+ * the report the instruction strikes again, with that earlier handler, or none, in place. The
+ * report takes locks that the thread may have held when it struck; an alarm ends the program then.
+ */
+
+#include "core/debug/guard_fault.h"
+#include "core/base/platform.h"
+#include "core/debug/guard.h"
+#include "core/debug/guard_report.h"
+#include <errno.h>
+#include <execinfo.h>
+#include <signal.h>
+#include <string.h>
+#include <ucontext.h>
+#include <unistd.h>
+#if defined(__aarch64__)
+#include <asm/sigcontext.h>
+#endif
+
+enum { FRAMES_MAX = 40, REPORT_S = 10 };
+
+static struct sigaction earlier; /* whose the signal was */
+static atomic_flag reporting = ATOMIC_FLAG_INIT;
+
+#if defined(__x86_64__)
+
+static void *pc_of(const ucontext_t *c)
+{
+    return (void *)c->uc_mcontext.gregs[REG_RIP];
+}
+
+static bool is_write(const ucontext_t *c)
+{
+    return (c->uc_mcontext.gregs[REG_ERR] & 2) != 0; /* bit 1 of the page fault's code */
+}
+
+#else
+
+static void *pc_of(const ucontext_t *c)
+{
+    return (void *)c->uc_mcontext.pc;
+}
+
+static bool is_write(const ucontext_t *c)
+{
+    const char *at  = (const char *)c->uc_mcontext.__reserved;
+    const char *end = at + sizeof(c->uc_mcontext.__reserved);
+
+    while (at + sizeof(struct _aarch64_ctx) <= end) {
+        const struct _aarch64_ctx *head = (const struct _aarch64_ctx *)(const void *)at;
+
+        if (head->magic == ESR_MAGIC) {
+            const struct esr_context *esr = (const struct esr_context *)(const void *)at;
+
+            return (esr->esr & 0x40) != 0; /* WnR of a data abort */
+        }
+        if ((head->magic == 0) || (head->size == 0)) {
+            break;
+        }
+        at += head->size;
+    }
+    return false;
+}
+
+#endif
+
+/* The stack from the instruction on, without the handler's own frames. */
+static size_t walk(const ucontext_t *context, void **frames, void ***first_p)
+{
+    int count = backtrace(frames, FRAMES_MAX);
+    int first = 0;
+
+    while ((first < count) && (frames[first] != pc_of(context))) {
+        first++;
+    }
+    if (first == count) {
+        first = 0; /* unknown: show all */
+    }
+    *first_p = frames + first;
+    return (size_t)(count - first);
+}
+
+/* Whether a closed page was struck, and has been told of. */
+static bool tell(const siginfo_t *info, const ucontext_t *context)
+{
+    struct msp_guard_block block;
+    void *frames[FRAMES_MAX];
+    void **first;
+    size_t depth;
+    sigset_t alarms;
+
+    if ((info->si_code <= 0) || !msp_guard_find_closed(info->si_addr, &block)) {
+        return false;
+    }
+    while (atomic_flag_test_and_set(&reporting)) {
+        pause(); /* another thread's is being told, and ends the program */
+    }
+    signal(SIGALRM, SIG_DFL);
+    sigemptyset(&alarms);
+    sigaddset(&alarms, SIGALRM);
+    pthread_sigmask(SIG_UNBLOCK, &alarms, NULL);
+    alarm(REPORT_S);
+    depth = walk(context, frames, &first);
+    msp_guard_report_fault(info->si_addr, is_write(context), &block, first, depth);
+    alarm(0);
+    return true;
+}
+
+static void on_fault(int number, siginfo_t *info, void *context)
+{
+    int saved = errno;
+
+    if (tell(info, context)) {
+        sigaction(number, &earlier, NULL);
+    } else if ((earlier.sa_flags & SA_SIGINFO) != 0) {
+        earlier.sa_sigaction(number, info, context);
+    } else if ((earlier.sa_handler != SIG_DFL) && (earlier.sa_handler != SIG_IGN)) {
+        earlier.sa_handler(number);
+    } else {
+        sigaction(number, &earlier, NULL);
+        if (info->si_code <= 0) {
+            raise(number); /* sent, and not by an instruction: it would not strike again */
+        }
+    }
+    errno = saved;
+}
+
+void msp_guard_fault_watch(void)
+{
+    struct sigaction action = {.sa_flags = SA_SIGINFO | SA_ONSTACK};
+
+    action.sa_sigaction = on_fault;
+    sigemptyset(&action.sa_mask);
+    (void)sigaction(SIGSEGV, &action, &earlier);
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef MEMSPAN_CORE_DEVICE_DEVICE_H
+#define MEMSPAN_CORE_DEVICE_DEVICE_H
+
+/* Devices by number. The host's entry exists without any other backend being opened; the rest of
+ * the table is made by the first call that names a device, and never changes afterwards. */
+
+#include "core/device/backend.h"
+
+struct msp_device {
+    const memspan_backend_t *table;
+    void *state;
+    int number;                 /* MEMSPAN_HOST, or the OpenMP device number */
+    int ordinal;                /* in its backend */
+    memspan_device_info_t info; /* as found; free_bytes is asked again when it matters */
+};
+
+/* The host, whose info is not filled unless msp_device_find() has been asked for it: allocating
+ * needs none of it. NULL only when there is no host memory at all (the thread's error says why). */
+const struct msp_device *msp_device_of_host(void);
+
+/* The device with that number; MEMSPAN_HOST and memspan_host_device() are the host. NULL with
+ * MEMSPAN_ERR_NOT_FOUND or MEMSPAN_ERR_CONFIG recorded. */
+const struct msp_device *msp_device_find(int number);
+
+/* The numbered device of a backend's ordinal (MEMSPAN_HOST: the host); NULL if it has no number. */
+const struct msp_device *msp_device_of_ordinal(const memspan_backend_t *table, int ordinal);
+
+/* How @p from reaches memory of @p kind whose home is @p home: the driver's word within one
+ * backend, and what importing and pageable access allow between two. */
+memspan_reach_t msp_device_reach_of(const struct msp_device *home, memspan_kind_t kind,
+                                    const struct msp_device *from);
+
+/* "host", "opencl0" (backend and ordinal): what messages and resources are called by. */
+const char *msp_device_label(const struct msp_device *device, char *buffer, size_t size);
+
+#endif /* MEMSPAN_CORE_DEVICE_DEVICE_H */

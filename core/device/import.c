@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* import.c: pages of others in drivers. A list: they are few and large. */
+
+#include "core/device/import.h"
+#include "core/base/error.h"
+#include "core/base/log.h"
+#include "core/base/platform.h"
+#include "core/fork.h"
+#include <pthread.h>
+#include <stdlib.h>
+
+struct import {
+    struct import *next;
+    char *address;
+    size_t size_bytes;
+    size_t count;
+    struct {
+        const struct msp_device *device;
+        void *cookie;
+    } into[];
+};
+
+static struct import *imports;
+static pthread_mutex_t import_lock = PTHREAD_MUTEX_INITIALIZER; /* guards imports */
+
+/* ---- drivers ---- */
+
+static void leave(const struct import *import, size_t count)
+{
+    size_t i;
+
+    for (i = 0; i < count; i++) {
+        const struct msp_device *d = import->into[i].device;
+
+        if (d->table->release(d->state, d->ordinal, import->address, import->size_bytes,
+                              import->into[i].cookie) != MEMSPAN_OK) {
+            msp_log(MEMSPAN_LOG_WARN, d->table->name, "%s", memspan_error_text());
+        }
+    }
+}
+
+memspan_status_t msp_import_into(const struct msp_device *d, void *address, size_t size_bytes,
+                                 void **cookie_p)
+{
+    void *seen_at = NULL;
+    void *cookie  = NULL;
+    memspan_status_t status;
+
+    if (d->table->import == NULL) {
+        return memspan_error(MEMSPAN_ERR_UNSUPPORTED, "%s imports no pages", d->table->name);
+    }
+    status = d->table->import(d->state, d->ordinal, address, size_bytes, &seen_at, &cookie);
+    if ((status == MEMSPAN_OK) && (seen_at != address)) {
+        (void)d->table->release(d->state, d->ordinal, address, size_bytes, cookie);
+        return memspan_error(MEMSPAN_ERR_UNREACHABLE,
+                             "%s%d sees host pages at another address (%p, not %p)", d->table->name,
+                             d->ordinal, seen_at, address);
+    }
+    if (status == MEMSPAN_OK) {
+        *cookie_p = cookie;
+    }
+    return status;
+}
+
+static memspan_status_t enter(struct import *import)
+{
+    size_t i;
+
+    for (i = 0; i < import->count; i++) {
+        memspan_status_t status = msp_import_into(import->into[i].device, import->address,
+                                                  import->size_bytes, &import->into[i].cookie);
+
+        if (status != MEMSPAN_OK) {
+            leave(import, i);
+            return status;
+        }
+    }
+    return MEMSPAN_OK;
+}
+
+/* ---- the list ---- */
+
+static bool overlaps(const char *address, size_t size_bytes)
+{
+    const struct import *i;
+
+    for (i = imports; i != NULL; i = i->next) {
+        if ((address < i->address + i->size_bytes) && (i->address < address + size_bytes)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static memspan_status_t check(const void *address, size_t size_bytes, const int *devices,
+                              size_t device_count)
+{
+    size_t page = msp_page_size();
+
+    if ((address == NULL) || (size_bytes == 0) || ((uintptr_t)address % page != 0) ||
+        (size_bytes % page != 0) || ((uintptr_t)address + size_bytes < (uintptr_t)address)) {
+        return memspan_error(MEMSPAN_ERR_INVALID, "%zu bytes at %p are no whole pages", size_bytes,
+                             address);
+    }
+    if ((devices == NULL) || (device_count == 0) || (device_count > 1024)) {
+        return memspan_error(MEMSPAN_ERR_INVALID, "no list of 1 to 1024 devices");
+    }
+    return MEMSPAN_OK;
+}
+
+memspan_status_t memspan_import(void *address, size_t size_bytes, const int *devices,
+                                size_t device_count)
+{
+    memspan_status_t status = check(address, size_bytes, devices, device_count);
+    struct import *import;
+    size_t i;
+
+    if (status != MEMSPAN_OK) {
+        return status;
+    }
+    import = calloc(1, sizeof *import + (device_count * sizeof import->into[0]));
+    if (import == NULL) {
+        return memspan_error(MEMSPAN_ERR_NO_MEMORY, "no memory to record imported pages");
+    }
+    import->address    = address;
+    import->size_bytes = size_bytes;
+    import->count      = device_count;
+    for (i = 0; i < device_count; i++) {
+        import->into[i].device = msp_device_find(devices[i]);
+        if (import->into[i].device == NULL) {
+            free(import);
+            return memspan_error_last()->status;
+        }
+    }
+    msp_fork_prepare();
+    pthread_mutex_lock(&import_lock);
+    status = overlaps(address, size_bytes)
+                 ? memspan_error(MEMSPAN_ERR_CONFLICT, "pages at %p have been imported", address)
+                 : enter(import);
+    if (status == MEMSPAN_OK) {
+        import->next = imports;
+        imports      = import;
+    }
+    pthread_mutex_unlock(&import_lock);
+    if (status != MEMSPAN_OK) {
+        free(import);
+    }
+    return status;
+}
+
+memspan_status_t memspan_import_release(void *address)
+{
+    struct import **at;
+    struct import *found;
+
+    pthread_mutex_lock(&import_lock);
+    for (at = &imports; (*at != NULL) && ((*at)->address != address); at = &(*at)->next) {
+    }
+    found = *at;
+    if (found != NULL) {
+        *at = found->next;
+        leave(found, found->count);
+    }
+    pthread_mutex_unlock(&import_lock);
+    free(found);
+    return (found != NULL)
+               ? MEMSPAN_OK
+               : memspan_error(MEMSPAN_ERR_NOT_FOUND, "no import begins at %p", address);
+}
+
+bool msp_import_covers(const void *pointer, size_t size_bytes, const struct msp_device *device)
+{
+    const struct import *i;
+    bool covers = false;
+    size_t k;
+
+    pthread_mutex_lock(&import_lock);
+    for (i = imports; i != NULL; i = i->next) {
+        size_t offset = (size_t)((const char *)pointer - i->address);
+
+        if ((offset >= i->size_bytes) || (size_bytes > i->size_bytes - offset)) {
+            continue;
+        }
+        for (k = 0; k < i->count; k++) {
+            covers = covers || (i->into[k].device == device);
+        }
+    }
+    pthread_mutex_unlock(&import_lock);
+    return covers;
+}
+
+void msp_import_before_fork(void)
+{
+    pthread_mutex_lock(&import_lock);
+}
+
+void msp_import_after_fork(void)
+{
+    pthread_mutex_unlock(&import_lock);
+}

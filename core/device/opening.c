@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* opening.c: a driver is opened, and a plug-in asked for its table, under a time limit.
+ *
+ * Drivers hang while they start: a device that does not come back from a reset, a service that does
+ * not answer. A thread of ours waits for them; when time is up it is left behind, with all that it
+ * may still touch, and the backend is off. The driver may come back yet: what it then gave is
+ * closed again. */
+
+#include "core/device/opening.h"
+#include "core/base/error.h"
+#include "core/base/option.h"
+#include "core/device/backend.h"
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+struct opening {
+    memspan_backend_entry_t entry; /* of a plug-in that is asked for its table; NULL: open it */
+    const memspan_backend_t *table;
+    bool is_plugin;
+    pthread_mutex_t lock; /* guards what follows */
+    pthread_cond_t done;
+    bool is_done;
+    bool is_left; /* nobody waits any more: whoever sees both frees it */
+    void *state;
+    int device_count;
+    memspan_status_t status;
+    struct msp_error_texts texts; /* of the other thread's record, which ends with it */
+    long native_code;
+};
+
+static _Thread_local bool here;
+
+bool msp_opening_is_here(void)
+{
+    return here;
+}
+
+static void drop(struct opening *o)
+{
+    pthread_cond_destroy(&o->done);
+    pthread_mutex_destroy(&o->lock);
+    free(o);
+}
+
+static void keep_error(struct opening *o)
+{
+    const memspan_error_t *error = memspan_error_last();
+
+    snprintf(o->texts.message, sizeof(o->texts.message), "%s", error->message);
+    snprintf(o->texts.hint, sizeof(o->texts.hint), "%s", error->hint);
+    snprintf(o->texts.backend, sizeof(o->texts.backend), "%s", error->backend);
+    snprintf(o->texts.call, sizeof(o->texts.call), "%s", error->call);
+    snprintf(o->texts.native_text, sizeof(o->texts.native_text), "%s", error->native_text);
+    o->native_code = error->native_code;
+}
+
+/* What a plug-in answers to the first questions is not kept: this is only to see that it answers.
+ */
+static void rehearse(const memspan_backend_t *table, void *state, int count)
+{
+    int ordinal;
+
+    for (ordinal = 0; ordinal < count; ordinal++) {
+        memspan_device_info_t info = {.struct_size = sizeof(info)};
+
+        (void)table->device_describe(state, ordinal, &info);
+    }
+}
+
+static memspan_status_t call_open(const memspan_backend_t *table, bool rehearses, void **state_p,
+                                  int *count_p)
+{
+    memspan_status_t status;
+
+    here   = true;
+    status = table->open(&memspan_services, state_p);
+    if (status == MEMSPAN_OK) {
+        *count_p = table->device_count(*state_p);
+        if (rehearses && (*count_p <= MSP_OPENING_DEVICES_MAX)) {
+            rehearse(table, *state_p, *count_p);
+        }
+    }
+    here = false;
+    return status;
+}
+
+/* Compilers inside drivers give the thread that starts them a signal stack and leave it there; who
+ * ends the thread takes it for the thread's own (the address sanitizer gives its pages back). */
+static memspan_status_t open_driver(const struct opening *o, void **state_p, int *count_p)
+{
+    bool known;
+    stack_t before;
+    memspan_status_t status;
+
+    known  = (sigaltstack(NULL, &before) == 0);
+    status = call_open(o->table, o->is_plugin, state_p, count_p);
+    if (known) {
+        (void)sigaltstack(&before, NULL);
+    }
+    return status;
+}
+
+static void *run(void *argument)
+{
+    struct opening *o              = argument;
+    const memspan_backend_t *table = (o->entry != NULL) ? o->entry() : o->table;
+    void *state                    = NULL;
+    int count                      = 0;
+    memspan_status_t status = (o->entry != NULL) ? MEMSPAN_OK : open_driver(o, &state, &count);
+    bool left;
+
+    pthread_mutex_lock(&o->lock);
+    o->table        = table;
+    o->state        = state;
+    o->device_count = count;
+    o->status       = status;
+    o->is_done      = true;
+    left            = o->is_left;
+    if (status != MEMSPAN_OK) {
+        keep_error(o);
+    }
+    pthread_cond_signal(&o->done);
+    pthread_mutex_unlock(&o->lock);
+    if (left) {
+        if ((o->entry == NULL) && (status == MEMSPAN_OK)) {
+            table->close(state);
+        }
+        drop(o);
+    }
+    return NULL;
+}
+
+static struct opening *make(void)
+{
+    struct opening *o = calloc(1, sizeof(*o));
+    pthread_condattr_t attributes;
+
+    if (o != NULL) {
+        pthread_mutex_init(&o->lock, NULL);
+        pthread_condattr_init(&attributes);
+        pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+        pthread_cond_init(&o->done, &attributes);
+        pthread_condattr_destroy(&attributes);
+    }
+    return o;
+}
+
+/* The program's signals are not for it, but for those of its own mistakes. */
+static bool start(struct opening *o)
+{
+    static const int own[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP, SIGSYS};
+    sigset_t others;
+    sigset_t before;
+    pthread_t thread;
+    bool started;
+    size_t i;
+
+    sigfillset(&others);
+    for (i = 0; i < sizeof(own) / sizeof(own[0]); i++) {
+        sigdelset(&others, own[i]);
+    }
+    pthread_sigmask(SIG_BLOCK, &others, &before);
+    started = (pthread_create(&thread, NULL, run, o) == 0);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (started) {
+        pthread_detach(thread);
+    }
+    return started;
+}
+
+/* Waits until it is done; false when time is up, and it is the thread's to release. */
+static bool wait_for(struct opening *o, uint64_t limit_s)
+{
+    struct timespec until;
+    int error = 0;
+    bool done;
+
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_sec += (time_t)((limit_s < 1000000) ? limit_s : 1000000);
+    pthread_mutex_lock(&o->lock);
+    while (!o->is_done && (error == 0)) {
+        error = pthread_cond_timedwait(&o->done, &o->lock, &until);
+    }
+    done       = o->is_done;
+    o->is_left = !done;
+    pthread_mutex_unlock(&o->lock);
+    return done;
+}
+
+static memspan_status_t fail_late(const char *name, const char *who, uint64_t limit_s)
+{
+    return msp_error_native(MEMSPAN_ERR_DRIVER, name, NULL, 0, NULL,
+                            "repair or remove the driver, or leave the backend out "
+                            "(MEMSPAN_BACKENDS=^NAME); MEMSPAN_DRIVER_TIMEOUT is the limit",
+                            "%s did not answer within %llu s", who, (unsigned long long)limit_s);
+}
+
+memspan_status_t msp_opening_run(const memspan_backend_t *table, bool is_plugin, void **state_p,
+                                 int *count_p)
+{
+    uint64_t limit_s  = msp_option_size(MSP_OPTION_DRIVER_TIMEOUT);
+    bool here_only    = (table->flags & MEMSPAN_BACKEND_OPENS_HERE) != 0;
+    bool may_be_apart = is_plugin || ((table->flags & MEMSPAN_BACKEND_OPENS_APART) != 0);
+    struct opening *o = (may_be_apart && !here_only && (limit_s > 0)) ? make() : NULL;
+    memspan_status_t status;
+
+    if (o != NULL) {
+        o->table     = table;
+        o->is_plugin = is_plugin;
+    }
+    if ((o != NULL) && !start(o)) {
+        drop(o);
+        o = NULL;
+    }
+    if (o == NULL) {
+        return call_open(table, false, state_p, count_p);
+    }
+    if (!wait_for(o, limit_s)) {
+        return fail_late(table->name, "the driver", limit_s);
+    }
+    status = o->status;
+    if (status == MEMSPAN_OK) {
+        *state_p = o->state;
+        *count_p = o->device_count;
+    } else {
+        msp_error_native(status, o->texts.backend, o->texts.call, o->native_code,
+                         o->texts.native_text, o->texts.hint, "%s", o->texts.message);
+    }
+    drop(o);
+    return status;
+}
+
+memspan_status_t msp_opening_ask(memspan_backend_entry_t entry, const char *name,
+                                 const memspan_backend_t **table_p)
+{
+    uint64_t limit_s  = msp_option_size(MSP_OPTION_DRIVER_TIMEOUT);
+    struct opening *o = (limit_s > 0) ? make() : NULL;
+
+    if (o != NULL) {
+        o->entry = entry;
+    }
+    if ((o != NULL) && !start(o)) {
+        drop(o);
+        o = NULL;
+    }
+    if (o == NULL) {
+        *table_p = entry();
+        return MEMSPAN_OK;
+    }
+    if (!wait_for(o, limit_s)) {
+        return fail_late(name, MEMSPAN_BACKEND_ENTRY "()", limit_s);
+    }
+    *table_p = o->table;
+    drop(o);
+    return MEMSPAN_OK;
+}

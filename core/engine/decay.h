@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef MEMSPAN_CORE_ENGINE_DECAY_H
+#define MEMSPAN_CORE_ENGINE_DECAY_H
+
+/* Memory that nothing uses goes back when MEMSPAN_DECAY_MS is over, whoever has it: blocks that
+ * heaps keep, slabs without objects, free pages of slabs and pools, empty chunks.
+ *
+ * No thread runs for that. Who allocates or frees and leaves the short way looks at the clock now
+ * and then; one of them finds that half the decay time is over since the last round, and does the
+ * round for all threads. Rounds are counted, and what is put away remembers the round: it goes in
+ * the second round after. A process in which nobody allocates keeps what it has. */
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct msp_pool;
+
+/* The number of the last round. */
+extern _Atomic uint32_t msp_decay_rounds;
+
+static inline uint32_t msp_decay_round(void)
+{
+    return atomic_load_explicit(&msp_decay_rounds, memory_order_relaxed);
+}
+
+/* Whether what was put away in round @p then is to go back in round @p now. */
+static inline bool msp_decay_is_over(uint32_t then, uint32_t now)
+{
+    return now - then >= 2;
+}
+
+/* A round, if one is due. Chunks go back to the drivers of that pool and to the host alone: a
+ * driver may wait for its device, which nobody does on behalf of another. No lock is held, and the
+ * caller is in no section. */
+void msp_decay_look(const struct msp_pool *pool);
+
+/* The pool is about to take more from its driver. Where it has grown by half since it was looked at
+ * last, pages of slabs go back first, whatever their age: a program that is done with the objects
+ * of one size before it makes those of the next never has the pages of all. As look(). */
+void msp_decay_press(struct msp_pool *pool);
+
+/* Give back all pages of slabs and of free blocks in pools; returns the bytes. */
+size_t msp_decay_purge_all(void);
+
+/* Whether nothing is to be kept at all: MEMSPAN_DECAY_MS=0. */
+bool msp_decay_is_at_once(void);
+
+/* A round that another thread was in does not go on in a child. */
+void msp_decay_after_fork_child(void);
+
+#endif /* MEMSPAN_CORE_ENGINE_DECAY_H */

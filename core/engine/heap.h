@@ -1,0 +1,390 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef MEMSPAN_CORE_ENGINE_HEAP_H
+#define MEMSPAN_CORE_ENGINE_HEAP_H
+
+/* A heap is what one thread has of one account: a current slab for each class of small sizes, lists
+ * of its other slabs, blocks of middle size that were freed and may be wanted again, the credit
+ * that is charged already, and counters. It is changed in its thread's sections alone (or while all
+ * are stopped), so that allocating and freeing take no lock and no atomic read-modify-write.
+ *
+ * The two inline functions here are the hot paths. They decide nothing: whatever is not plain - no
+ * slab with room, no credit, another thread's object, a pointer that is no object, somebody who
+ * watches - sends them away with nothing changed, and the slow paths start anew. */
+
+#include "core/engine/account.h"
+#include "core/engine/pointer_map.h"
+#include "core/engine/slab.h"
+#include "core/engine/thread.h"
+
+enum {
+    MSP_HEAP_BINS        = 288,
+    MSP_HEAP_WORDS       = (MSP_HEAP_BINS + 63) / 64,
+    MSP_MIDDLE_MAX_BYTES = 1 << 20, /* of a block that a heap keeps */
+};
+
+/* Credit of those without a limit: never used up, never too much. */
+#define MSP_CREDIT_UNLIMITED (INT64_C(1) << 62)
+
+/* Freed blocks of middle size, all of one pool, by bin of the fit, linked by kept_after. */
+struct msp_heap_cache {
+    struct msp_pool *pool;               /* NULL: nothing is kept */
+    const struct msp_provider *provider; /* of that pool */
+    const struct msp_fit *fit;           /* of that pool */
+    uint64_t filled[MSP_HEAP_WORDS];
+    struct msp_record *first[MSP_HEAP_BINS];
+    size_t bytes;
+    size_t lent_bytes; /* of what all caches may keep: no more than that is kept */
+    unsigned count;
+    unsigned turns;
+};
+
+struct msp_heap {
+    _Atomic uintptr_t handle; /* the allocator's; UINTPTR_MAX: no short way leads here */
+    const uint8_t *class_of;  /* by size, for the allocator's alignment */
+    size_t middle_most_bytes; /* of a block that the short way of middle sizes may give */
+    int64_t credit;           /* charged and not used */
+    int64_t credit_least;     /* since it was last published, as far as it has grown since */
+    int64_t count_then;       /* live blocks when credit was least */
+    int64_t credit_most;      /* what is above goes back to the account */
+    int64_t allocated_count;
+    int64_t freed_count;
+    int64_t granted; /* charged to this heap in all: granted - credit is live */
+    struct msp_slab *current[MSP_CLASS_COUNT + 1]; /* never NULL; the last has nothing */
+
+    struct msp_account *account;
+    struct msp_thread *thread;
+    struct msp_slab *partial[MSP_CLASS_COUNT];
+    struct msp_slab *full[MSP_CLASS_COUNT];
+    unsigned empty_slabs; /* among the partial ones */
+    unsigned turns;
+    bool is_host_memory;
+    bool by_team;            /* else by contention group: */
+    uintptr_t scoped_handle; /* of an allocator whose pools are teams' or groups'; else 0 */
+    int64_t published_bytes;
+    int64_t published_count;
+    int64_t published_allocated;
+    int64_t published_waiting;
+    struct msp_pool *pool; /* where the published waiting bytes are counted */
+    uint64_t failed_count; /* not published yet */
+    struct msp_heap *next; /* of the thread; also links unused records */
+    struct msp_heap *previous;
+    struct msp_heap *next_hashed; /* in the thread's heap_of */
+    struct msp_heap *next_of_account;
+    struct msp_heap *previous_of_account;
+
+    /* These stay when the record is used again. */
+    _Atomic(struct msp_slab *) announced; /* slabs in which others have freed, and were full */
+    struct msp_heap_cache *cache;         /* NULL until the first block is freed */
+};
+
+/* What slots hold that lead nowhere, and a current slab without objects. */
+extern struct msp_heap msp_heap_nobody[2];
+extern struct msp_slab msp_slab_none;
+
+/* ---- hot ---- */
+
+/* Before credit grows: what it was may be the least since it was last published. */
+static inline void msp_heap_note_least(struct msp_heap *heap)
+{
+    if (heap->credit < heap->credit_least) {
+        heap->credit_least = heap->credit;
+        heap->count_then   = heap->allocated_count - heap->freed_count;
+    }
+}
+
+static inline unsigned msp_heap_slot(uintptr_t handle)
+{
+    return (unsigned)handle & (MSP_THREAD_SLOTS - 1);
+}
+
+/* For that slot: its handle has another, so that no number that a program may pass for a handle is
+ * ever looked for there and found. */
+static inline struct msp_heap *msp_heap_nobody_at(unsigned slot)
+{
+    return &msp_heap_nobody[(slot == 0) ? 1 : 0];
+}
+
+/* An object of @p size_bytes on a boundary of at most MSP_SMALL_ALIGN_MAX, a power of two, from
+ * the allocator of @p handle; NULL: take the slow way. */
+static inline __attribute__((always_inline)) void *
+msp_heap_alloc_fast(uintptr_t handle, size_t align_bytes, size_t size_bytes)
+{
+    struct msp_heap *heap;
+    struct msp_slab *slab;
+    const uint8_t *class_of;
+    uint32_t charge = (uint32_t)size_bytes + (uint32_t)MSP_CHARGE_OVERHEAD_BYTES;
+    uint32_t i;
+    int64_t credit;
+
+    if (MSP_UNLIKELY(size_bytes > MSP_SMALL_MAX_BYTES)) {
+        return NULL;
+    }
+    heap = msp_thread_enter_fast()->slots[msp_heap_slot(handle)];
+    if (MSP_UNLIKELY(atomic_load_explicit(&heap->handle, memory_order_relaxed) != handle)) {
+        goto out_leave;
+    }
+    class_of = heap->class_of;
+    if (align_bytes > 16) { /* tables stand in order of alignment */
+        const uint8_t *asked = msp_class_table(align_bytes);
+        class_of             = (asked > class_of) ? asked : class_of;
+    }
+    slab = heap->current[class_of[(size_bytes + 15) >> MSP_CLASS_STEP_SHIFT]];
+    i    = slab->first_free;
+    if (MSP_UNLIKELY(i == MSP_OBJECT_NONE)) {
+        goto out_leave;
+    }
+    credit = heap->credit - (int64_t)charge;
+    if (MSP_UNLIKELY(credit < 0)) {
+        goto out_leave;
+    }
+    heap->credit     = credit;
+    slab->first_free = slab->objects[i] & MSP_OBJECT_VALUE;
+    slab->objects[i] = (uint16_t)(MSP_OBJECT_LIVE + charge);
+    heap->allocated_count++;
+    msp_thread_leave();
+    return msp_slab_object(slab, i);
+
+out_leave:
+    msp_thread_leave();
+    return NULL;
+}
+
+/* Free an object of the calling thread's own; its entry in the pointer map. False: take the slow
+ * way. */
+static inline __attribute__((always_inline)) bool msp_heap_free_at(uintptr_t entry, void *pointer)
+{
+    struct msp_slab *slab;
+    struct msp_heap *heap;
+    size_t i;
+    bool start;
+    unsigned charge;
+    unsigned handed;
+    uint64_t freed;
+    int64_t credit;
+
+    if (MSP_UNLIKELY((entry & MSP_ENTRY_SLAB) == 0)) {
+        return false;
+    }
+    slab = msp_entry_record(entry);
+    if (MSP_UNLIKELY(msp_thread_enter_fast() !=
+                     atomic_load_explicit(&slab->thread, memory_order_relaxed))) {
+        goto out_leave;
+    }
+    /* One after another, so that few values are alive at a time: no register need be saved. */
+    i = msp_slab_index(slab, pointer, &start);
+    if (MSP_UNLIKELY(!start)) {
+        goto out_leave;
+    }
+    charge = slab->objects[i] - (unsigned)MSP_OBJECT_LIVE; /* very much of one that is free */
+    if (MSP_UNLIKELY(charge > MSP_OBJECT_VALUE)) {
+        goto out_leave;
+    }
+    heap   = atomic_load_explicit(&slab->heap, memory_order_relaxed);
+    credit = heap->credit;
+    if (MSP_UNLIKELY(credit < heap->credit_least)) {
+        goto out_leave;
+    }
+    credit += (int64_t)charge;
+    if (MSP_UNLIKELY(credit > heap->credit_most)) {
+        goto out_leave;
+    }
+    freed  = slab->freed;
+    handed = (unsigned)(freed >> 32) - 1;
+    if (MSP_UNLIKELY(handed == slab->edge)) {
+        goto out_leave;
+    }
+    heap->credit     = credit;
+    slab->objects[i] = (uint16_t)freed;
+    slab->freed      = ((uint64_t)handed << 32) | i;
+    heap->freed_count++;
+    msp_thread_leave();
+    return true;
+
+out_leave:
+    msp_thread_leave();
+    return false;
+}
+
+static inline __attribute__((always_inline)) bool msp_heap_free_fast(void *pointer)
+{
+    return msp_heap_free_at(msp_map_find(pointer), pointer);
+}
+
+/* ---- slow: of the calling thread ---- */
+
+/* Charge @p bytes and count @p blocks allocated: to the calling thread's heap for the account, made
+ * on first use, or straight to the account when the thread can have none. False: over the limit, or
+ * the account is closed; nothing is charged. */
+bool msp_heap_debit(struct msp_account *account, uint64_t bytes, int blocks);
+
+/* True, counted and recorded, when nothing can come of a request: its allocator's pool_size is used
+ * up, no credit is lent, and its fallback is NULL. Asks only what the calling thread's heap knows.
+ */
+bool msp_heap_refuses(uintptr_t handle, size_t size_bytes);
+
+/* Take a charge back: of @p freed blocks that were given back, of @p undone that never came to be.
+ */
+void msp_heap_credit(struct msp_account *account, uint64_t bytes, int freed, int undone);
+
+struct msp_object_request {
+    struct msp_account *account; /* charged already */
+    struct msp_pool *pool;
+    size_t size_bytes;  /* at most MSP_SMALL_MAX_BYTES, and no more than a slab of it holds */
+    size_t align_bytes; /* at most MSP_SMALL_ALIGN_MAX */
+    bool fallback;
+};
+
+/* An object; *zeroed_p: its bytes are zero. NULL with an error recorded, or without when the thread
+ * can have no heap. */
+void *msp_heap_alloc_object(const struct msp_object_request *request, bool *zeroed_p);
+
+/* Free an object, whoever's it is, and, unless @p keep_charge, take its charge back. False when no
+ * live object starts there. */
+bool msp_heap_free_object(struct msp_slab *slab, void *pointer, bool keep_charge);
+
+/* The same for whatever is at @p pointer. */
+static inline bool msp_heap_free_other(void *pointer)
+{
+    uintptr_t entry = msp_map_find(pointer);
+
+    return ((entry & MSP_ENTRY_SLAB) != 0) &&
+           msp_heap_free_object(msp_entry_record(entry), pointer, false);
+}
+
+/* An object of the calling thread's heap when its current slab has none, but another has. NULL:
+ * take the slow way; but if *refused_p, nothing can come of it (as msp_heap_refuses()). */
+void *msp_heap_alloc_next(uintptr_t handle, size_t size_bytes, bool *refused_p);
+
+/* The same for an allocator whose pools are teams' or groups'. */
+void *msp_heap_alloc_scoped(uintptr_t handle, size_t size_bytes, bool *refused_p);
+
+/* Whether what the fast paths give for @p handle is ordinary memory, which the host may clear. */
+bool msp_heap_is_cleared_by_host(uintptr_t handle);
+
+/* The short ways of blocks of middle size, in one section each: a block that was freed before, from
+ * the allocator of @p handle; and keeping one that is freed. NULL and false: take the slow way. */
+void *msp_heap_alloc_middle(uintptr_t handle, size_t align_bytes, size_t size_bytes);
+bool msp_heap_free_middle(uintptr_t entry, void *pointer); /* the entry of the pointer map */
+
+/* A block that was freed before and does for the request; NULL when there is none. */
+struct msp_record *msp_heap_alloc_cached(struct msp_pool *pool,
+                                         const struct msp_block_request *request);
+
+/* Keep a block that its owner frees. False: not worth it, and nothing has changed. */
+bool msp_heap_keep(struct msp_account *account, struct msp_record *record);
+
+/* ---- rare: of all threads ---- */
+
+/* Hand on what a thread has; it never uses a heap again. The threads are held or stopped. */
+void msp_heap_retire_all(struct msp_thread *thread);
+
+/* Call the credit of an account's heaps back. */
+void msp_heap_recall(struct msp_account *account);
+
+/* Take all heaps of an account away from their threads; what lives on belongs to nobody. True if
+ * there were any. */
+bool msp_heap_close(struct msp_account *account);
+
+/* Publish the counters of all heaps. */
+void msp_heap_publish_all(void);
+
+/* Give what no heap needs back to the pools. */
+void msp_heap_reclaim(void);
+
+/* A walk through the heaps of all threads that gives what is too old back to the pools. */
+enum msp_sweep_force {
+    MSP_SWEEP_OLD = 0, /* what is old enough */
+    MSP_SWEEP_SLABS,   /* slabs with room too, but for those that serve now */
+    MSP_SWEEP_ALL      /* all slabs */
+};
+struct msp_sweep {
+    uint32_t round; /* of the decay */
+    enum msp_sweep_force force;
+    bool done;
+    bool walked;           /* all threads; then come the slabs of those that have ended */
+    size_t purged_bytes;   /* pages given back to the system */
+    size_t allocator;      /* whose are looked at next */
+    struct msp_heap *heap; /* where it goes on; NULL: at the first */
+    unsigned class_index;
+    struct msp_slab *slab; /* the last that was looked at; NULL: none of that class */
+    int looks;             /* how many more until the threads must go on */
+};
+
+/* A slice of it, during which the threads are stopped: some tenths of a millisecond. True: the walk
+ * is done. */
+bool msp_heap_sweep(struct msp_sweep *sweep);
+
+/* Walk the invariants of all heaps. */
+memspan_status_t msp_heap_check(void);
+
+void msp_heap_before_fork(void);
+void msp_heap_after_fork(void);
+
+/* ---- shared by heap*.c ---- */
+
+/* Take a heap out of its thread's list, slots and look-up. By the thread in no section while nobody
+ * stops it, or while it is stopped. */
+void msp_heap_leave_thread(struct msp_heap *heap);
+
+/* The heap of an account among a thread's; it comes to the front of its list. In a section. */
+struct msp_heap *msp_heap_find(struct msp_thread *thread, const struct msp_account *account);
+
+/* Enter a section and find, or make, the calling thread's heap. NULL: none can be had, and not in a
+ * section. */
+struct msp_heap *msp_heap_enter(struct msp_account *account, struct msp_thread **thread_p);
+
+/* In a section: use credit for so many blocks; have the account charged until the credit, which is
+ * less, does for so many bytes, or false; give back to the account what is more than the heap may
+ * keep. */
+static inline void msp_heap_spend(struct msp_heap *heap, uint64_t bytes, int blocks)
+{
+    heap->credit -= (int64_t)bytes;
+    heap->allocated_count += blocks;
+}
+bool msp_heap_borrow(struct msp_heap *heap, uint64_t bytes);
+void msp_heap_return_credit(struct msp_heap *heap);
+
+/* In a section: whether a request is more than what is left to the heap's account, and nobody else
+ * is to be asked; counted if it is. */
+static inline bool msp_heap_is_refused(struct msp_heap *heap, uint64_t bytes, uint64_t *charged_p)
+{
+    struct msp_account *account = heap->account;
+    bool refused;
+
+    if (!account->ends_with_null || !msp_account_is_limited(account)) {
+        return false;
+    }
+    *charged_p = atomic_load_explicit(&account->charged_bytes, memory_order_seq_cst);
+    refused    = !atomic_load_explicit(&account->lending, memory_order_seq_cst) &&
+              (bytes > account->limit_bytes - *charged_p + (uint64_t)heap->credit);
+    heap->failed_count += refused ? 1 : 0;
+    return refused;
+}
+
+/* Take a slab's remote list, counted and credited. By the heap's thread, or while it is stopped. */
+unsigned msp_heap_collect(struct msp_heap *heap, struct msp_slab *slab);
+void msp_heap_collect_all(struct msp_heap *heap);
+
+/* Bring the account's counters up to date with the heap's. */
+void msp_heap_publish(struct msp_heap *heap);
+
+/* A slab without an owner joins the account's orphans. Accounts are locked. */
+void msp_heap_add_orphan(struct msp_account *account, struct msp_slab *slab);
+
+/* The record of a heap that is in no list can be used again. */
+void msp_heap_put_record(struct msp_heap *heap);
+
+/* A slab from among the full ones has room again. */
+void msp_heap_become_partial(struct msp_heap *heap, struct msp_slab *slab);
+void msp_heap_list_add(struct msp_slab **list, struct msp_slab *slab);
+void msp_heap_list_remove(struct msp_slab **list, struct msp_slab *slab);
+/* Slabs whose last object was freed by another thread are told of here; look at them. */
+void msp_heap_drain(struct msp_heap *heap);
+
+/* Cached blocks that are too old in that round of the decay go back to the pool. */
+void msp_heap_decay(struct msp_heap *heap, uint32_t round);
+
+/* All cached blocks go back to the pool; the pool, for settling, or NULL. */
+struct msp_pool *msp_heap_flush(struct msp_heap *heap);
+
+#endif /* MEMSPAN_CORE_ENGINE_HEAP_H */

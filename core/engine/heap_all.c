@@ -1,0 +1,424 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* heap_all.c: what is done to heaps from outside, while their threads are stopped or held. No
+ * driver is called before they go on: what becomes empty waits in its pool, and settling comes
+ * last. */
+
+#include "core/base/error.h"
+#include "core/engine/allocator_record.h"
+#include "core/engine/heap.h"
+#include <stdlib.h>
+
+/* ---- counters ---- */
+
+/* What others have freed in slabs that were full, where the announcement was lost or is on its way.
+ */
+static void collect_full(struct msp_heap *heap, int c)
+{
+    struct msp_slab *slab;
+    struct msp_slab *next;
+
+    for (slab = heap->full[c]; slab != NULL; slab = next) {
+        next = slab->next;
+        if ((atomic_load_explicit(&slab->remote, memory_order_relaxed) & MSP_REMOTE_FULL) == 0) {
+            msp_heap_collect(heap, slab);
+            msp_heap_become_partial(heap, slab);
+        }
+    }
+}
+
+void msp_heap_collect_all(struct msp_heap *heap)
+{
+    struct msp_slab *slab;
+    int c;
+
+    msp_heap_drain(heap);
+    for (c = 0; c < MSP_CLASS_COUNT; c++) {
+        msp_heap_collect(heap, heap->current[c]);
+        for (slab = heap->partial[c]; slab != NULL; slab = slab->next) {
+            heap->empty_slabs -= (msp_slab_handed(slab) == 0) ? 1 : 0;
+            msp_heap_collect(heap, slab);
+            heap->empty_slabs += (msp_slab_handed(slab) == 0) ? 1 : 0;
+        }
+        collect_full(heap, c);
+    }
+}
+
+static int64_t live_bytes(int64_t granted, int64_t credit, int64_t count)
+{
+    return granted - credit - count * (int64_t)MSP_CHARGE_OVERHEAD_BYTES;
+}
+
+void msp_heap_publish(struct msp_heap *heap)
+{
+    int64_t count = heap->allocated_count - heap->freed_count;
+    int64_t live  = live_bytes(heap->granted, heap->credit, count);
+    int64_t above;
+
+    msp_heap_note_least(heap);
+    above = live_bytes(heap->granted, heap->credit_least, heap->count_then) - live;
+    msp_account_publish(heap->account, live - heap->published_bytes, count - heap->published_count,
+                        (uint64_t)(heap->allocated_count - heap->published_allocated),
+                        (above > 0) ? above : 0);
+    if (heap->failed_count > 0) {
+        atomic_fetch_add_explicit(&heap->account->failed_count, heap->failed_count,
+                                  memory_order_relaxed);
+        heap->failed_count = 0;
+    }
+    heap->published_bytes     = live;
+    heap->published_count     = count;
+    heap->published_allocated = heap->allocated_count;
+    heap->count_then          = count;
+    heap->credit_least        = heap->credit;
+}
+
+static int64_t room_in(const struct msp_slab *slab)
+{
+    int64_t room = 0;
+
+    for (; slab != NULL; slab = slab->next) {
+        room += (int64_t)msp_classes[slab->class_index].slab_bytes -
+                (int64_t)msp_slab_handed(slab) * slab->size_bytes;
+    }
+    return room;
+}
+
+/* Tell the pool how much of it waits in the heap. */
+static void publish_waiting(struct msp_heap *heap)
+{
+    const struct msp_allocator *a = heap->account->allocator;
+    struct msp_provider *provider = atomic_load_explicit(&a->provider, memory_order_acquire);
+    int64_t waiting               = ((heap->cache == NULL) ? 0 : (int64_t)heap->cache->bytes);
+    int c;
+
+    for (c = 0; c < MSP_CLASS_COUNT; c++) {
+        const struct msp_slab *current = heap->current[c];
+        if (current != &msp_slab_none) {
+            waiting += (int64_t)msp_classes[c].slab_bytes -
+                       (int64_t)msp_slab_used(current) * current->size_bytes;
+        }
+        waiting += room_in(heap->partial[c]);
+    }
+    if (provider != NULL) {
+        msp_pool_count_waiting(provider->pool, waiting - heap->published_waiting);
+        heap->published_waiting = waiting;
+        heap->pool              = provider->pool;
+    }
+}
+
+void msp_heap_publish_all(void)
+{
+    struct msp_thread *t;
+    struct msp_heap *heap;
+
+    msp_thread_stop_all();
+    for (t = msp_thread_first(); t != NULL; t = t->next) {
+        for (heap = t->heaps; heap != NULL; heap = heap->next) {
+            msp_heap_collect_all(heap);
+            msp_heap_publish(heap);
+            publish_waiting(heap);
+        }
+    }
+    msp_thread_resume_all();
+}
+
+/* ---- credit ---- */
+
+static void take_credit(struct msp_heap *heap)
+{
+    int64_t credit = heap->credit;
+
+    if (msp_account_is_limited(heap->account)) {
+        msp_heap_note_least(heap);
+        heap->granted -= credit;
+        heap->credit      = 0;
+        heap->credit_most = 0;
+        heap->credit_least -= credit;
+        msp_account_uncharge(heap->account, (uint64_t)credit);
+    }
+}
+
+void msp_heap_recall(struct msp_account *account)
+{
+    struct msp_heap *heap;
+
+    msp_thread_stop_all();
+    msp_account_lock();
+    for (heap = account->heaps; heap != NULL; heap = heap->next_of_account) {
+        take_credit(heap);
+    }
+    atomic_store_explicit(&account->lending, false, memory_order_seq_cst);
+    msp_account_unlock();
+    msp_thread_resume_all();
+}
+
+/* ---- ending ---- */
+
+void msp_heap_add_orphan(struct msp_account *account, struct msp_slab *slab)
+{
+    msp_slab_set_state(slab, MSP_SLAB_ORPHAN);
+    slab->edge = MSP_EDGE_NEVER;
+    msp_heap_list_add(&account->orphans, slab);
+    atomic_fetch_add_explicit(&account->orphan_count, 1, memory_order_relaxed);
+}
+
+/* A slab of a heap that ends becomes the account's, or goes back. Accounts are locked. */
+static void release_slab(struct msp_heap *heap, struct msp_slab *slab)
+{
+    /* Who frees from now on looks after the slab himself; who did before has pushed already. */
+    atomic_store_explicit(&slab->thread, NULL, memory_order_seq_cst);
+    atomic_fetch_and_explicit(&slab->remote, ~MSP_REMOTE_FULL, memory_order_seq_cst);
+    msp_slab_settle(slab);
+    msp_heap_collect(heap, slab);
+    if (msp_slab_handed(slab) == 0) {
+        msp_slab_set_state(slab, MSP_SLAB_CURRENT);
+        msp_slab_destroy(slab);
+    } else {
+        msp_heap_add_orphan(heap->account, slab);
+    }
+}
+
+static void release_list(struct msp_heap *heap, struct msp_slab *slab)
+{
+    struct msp_slab *next;
+
+    for (; slab != NULL; slab = next) {
+        next = slab->next;
+        release_slab(heap, slab);
+    }
+}
+
+static void release_slabs(struct msp_heap *heap)
+{
+    int c;
+
+    for (c = 0; c < MSP_CLASS_COUNT; c++) {
+        if (heap->current[c] != &msp_slab_none) {
+            release_slab(heap, heap->current[c]);
+        }
+        release_list(heap, heap->partial[c]);
+        release_list(heap, heap->full[c]);
+        heap->current[c] = &msp_slab_none;
+        heap->partial[c] = NULL;
+        heap->full[c]    = NULL;
+    }
+}
+
+/* Ends a heap that is out of its thread's list. Accounts are locked. */
+static void retire(struct msp_heap *heap)
+{
+    struct msp_account *account = heap->account;
+
+    atomic_store_explicit(&heap->handle, UINTPTR_MAX, memory_order_relaxed);
+    msp_heap_drain(heap);
+    release_slabs(heap);
+    msp_heap_drain(heap); /* only clears marks: no slab is its own any more */
+    msp_heap_flush(heap);
+    take_credit(heap);
+    msp_heap_publish(heap);
+    if (heap->pool != NULL) {
+        msp_pool_count_waiting(heap->pool, -heap->published_waiting);
+    }
+    if (heap->next_of_account != NULL) {
+        heap->next_of_account->previous_of_account = heap->previous_of_account;
+    }
+    if (heap->previous_of_account != NULL) {
+        heap->previous_of_account->next_of_account = heap->next_of_account;
+    } else {
+        account->heaps = heap->next_of_account;
+    }
+    heap->account = NULL;
+    heap->thread  = NULL;
+    msp_heap_put_record(heap);
+}
+
+void msp_heap_retire_all(struct msp_thread *t)
+{
+    struct msp_heap *heap = t->heaps;
+    struct msp_heap *next;
+    unsigned i;
+
+    t->heaps = NULL;
+    free(t->heap_of);
+    t->heap_of      = NULL;
+    t->heap_of_size = 0;
+    t->heap_count   = 0;
+    for (i = 0; i < MSP_THREAD_SLOTS; i++) {
+        t->slots[i] = msp_heap_nobody_at(i);
+    }
+    for (; heap != NULL; heap = next) {
+        next = heap->next;
+        msp_account_lock();
+        retire(heap);
+        msp_account_unlock();
+    }
+}
+
+bool msp_heap_close(struct msp_account *account)
+{
+    bool own;
+
+    atomic_store_explicit(&account->closed, true, memory_order_seq_cst);
+    if (!atomic_load_explicit(&account->had_heaps, memory_order_seq_cst)) {
+        return false;
+    }
+    msp_account_lock();
+    own = (account->heaps == NULL) || ((account->heaps->next_of_account == NULL) &&
+                                       (account->heaps->thread == msp_thread_here.record));
+    msp_account_unlock();
+    if (own) {
+        msp_thread_hold();
+    } else {
+        msp_thread_stop_all();
+    }
+    msp_account_lock();
+    while (account->heaps != NULL) {
+        msp_heap_leave_thread(account->heaps);
+        retire(account->heaps);
+    }
+    msp_account_unlock();
+    if (own) {
+        msp_thread_release();
+    } else {
+        msp_thread_resume_all();
+    }
+    return true;
+}
+
+/* ---- memory ---- */
+
+static void release_empty(struct msp_slab **list)
+{
+    struct msp_slab *slab;
+    struct msp_slab *next;
+
+    for (slab = *list; slab != NULL; slab = next) {
+        next = slab->next;
+        if (msp_slab_handed(slab) == 0) {
+            msp_heap_list_remove(list, slab);
+            msp_slab_destroy(slab);
+        }
+    }
+}
+
+static void reclaim(struct msp_heap *heap)
+{
+    int c;
+
+    msp_heap_collect_all(heap);
+    for (c = 0; c < MSP_CLASS_COUNT; c++) {
+        struct msp_slab *slab = heap->current[c];
+
+        if ((slab != &msp_slab_none) && (msp_slab_used(slab) == 0)) {
+            heap->current[c] = &msp_slab_none;
+            msp_slab_destroy(slab);
+        }
+        release_empty(&heap->partial[c]);
+    }
+    heap->empty_slabs = 0;
+    msp_heap_flush(heap);
+}
+
+void msp_heap_reclaim(void)
+{
+    struct msp_thread *t;
+    struct msp_heap *heap;
+
+    msp_thread_stop_all();
+    for (t = msp_thread_first(); t != NULL; t = t->next) {
+        for (heap = t->heaps; heap != NULL; heap = heap->next) {
+            reclaim(heap);
+        }
+    }
+    msp_thread_resume_all();
+}
+
+/* ---- invariants ---- */
+
+static const char *check_list(const struct msp_heap *heap, const struct msp_slab *slab, int c,
+                              bool full)
+{
+    for (; slab != NULL; slab = slab->next) {
+        if ((atomic_load(&slab->heap) != heap) || (slab->class_index != c)) {
+            return "a slab is in the list of another heap or class";
+        }
+        if (full != (msp_slab_state(slab) != MSP_SLAB_PARTIAL)) {
+            return "a slab's state is not that of its list";
+        }
+        if ((slab->next != NULL) && (slab->next->previous != slab)) {
+            return "a list of slabs is broken";
+        }
+    }
+    return NULL;
+}
+
+/* The length of a list of free objects; more than there are: it is broken. */
+static unsigned count_free(const struct msp_slab *slab, unsigned first)
+{
+    unsigned count = 0;
+    unsigned i;
+
+    for (i = first; i != MSP_OBJECT_NONE; i = slab->objects[i] & MSP_OBJECT_VALUE) {
+        if ((i > slab->capacity) || ((slab->objects[i] & MSP_OBJECT_LIVE) != 0) ||
+            (++count > slab->capacity)) {
+            return slab->capacity + 1u;
+        }
+    }
+    return count;
+}
+
+static const char *check_objects(const struct msp_slab *slab)
+{
+    unsigned live = 0;
+    unsigned listed =
+        count_free(slab, slab->first_free) + count_free(slab, msp_slab_first_freed(slab));
+    unsigned i;
+
+    if (listed > slab->capacity) {
+        return "a slab's free list is broken";
+    }
+    for (i = 1; i <= slab->capacity; i++) {
+        live += ((slab->objects[i] & MSP_OBJECT_LIVE) != 0) ? 1 : 0;
+    }
+    live += (unsigned)(atomic_load(&slab->remote) >> 16) & 0xffff;
+    if ((live != msp_slab_used(slab)) || (live + listed != slab->made)) {
+        return "a slab's objects are miscounted";
+    }
+    return NULL;
+}
+
+static const char *check_heap(const struct msp_heap *heap)
+{
+    const struct msp_slab *slab;
+    const char *problem = NULL;
+    int c;
+
+    for (c = 0; (problem == NULL) && (c < MSP_CLASS_COUNT); c++) {
+        problem = (heap->current[c] == &msp_slab_none) ? NULL : check_objects(heap->current[c]);
+        problem = (problem == NULL) ? check_list(heap, heap->partial[c], c, false) : problem;
+        problem = (problem == NULL) ? check_list(heap, heap->full[c], c, true) : problem;
+        for (slab = heap->partial[c]; (problem == NULL) && (slab != NULL); slab = slab->next) {
+            problem = check_objects(slab);
+        }
+        for (slab = heap->full[c]; (problem == NULL) && (slab != NULL); slab = slab->next) {
+            problem = check_objects(slab);
+        }
+    }
+    return problem;
+}
+
+memspan_status_t msp_heap_check(void)
+{
+    const char *problem = NULL;
+    struct msp_thread *t;
+    struct msp_heap *heap;
+
+    msp_thread_stop_all();
+    for (t = msp_thread_first(); t != NULL; t = t->next) {
+        for (heap = t->heaps; (problem == NULL) && (heap != NULL); heap = heap->next) {
+            problem = check_heap(heap);
+        }
+    }
+    msp_thread_resume_all();
+    return (problem == NULL) ? MEMSPAN_OK
+                             : memspan_error(MEMSPAN_ERR_INTERNAL, "a thread's heap: %s", problem);
+}

@@ -1,0 +1,464 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* heap_cache.c: blocks of middle size that were freed and wait for the next request.
+ *
+ * Cutting and joining blocks is cheap but needs the pool's lock and touches its neighbours'
+ * records; a program that frees and allocates similar sizes does neither here. A request is served
+ * from its own bin or one that is at most an eighth larger.
+ *
+ * What waits is bounded for the process: a cache keeps no more than it has been lent, in steps, of
+ * one sum. It goes back when it has waited for the decay time, by whichever thread notices, and
+ * before anything is refused for want of memory. */
+
+#include "core/engine/allocator_record.h"
+#include "core/engine/decay.h"
+#include "core/engine/heap.h"
+#include <stdlib.h>
+
+enum {
+    MOST_BYTES  = 32 << 20, /* lent in all, and a share of what the pools hold: */
+    HELD_SHARE  = 8,
+    STEP_BYTES  = 256 << 10, /* lent at a time */
+    MOST_BLOCKS = 512,       /* in a cache */
+    BINS_ABOVE  = 8,
+    TURNS       = 8, /* short ways between two looks at the clock */
+};
+
+static _Atomic int64_t lent_bytes; /* to all caches */
+
+static unsigned bin_of(const struct msp_record *r)
+{
+    return msp_fit_bin(r->size);
+}
+
+static inline struct msp_record *take_first(struct msp_heap_cache *cache, unsigned bin)
+{
+    struct msp_record *r = cache->first[bin];
+    uint64_t last        = (r->kept_after == NULL) ? 1 : 0; /* as often as not: no branch */
+
+    cache->first[bin] = r->kept_after;
+    cache->filled[bin / 64] &= ~(last << (bin % 64));
+    cache->bytes -= msp_record_bytes(r);
+    cache->count--;
+    return r;
+}
+
+/* The first filled bin of [bin, bin + BINS_ABOVE], or -1. */
+static int find_bin(const struct msp_heap_cache *cache, unsigned bin)
+{
+    unsigned word = bin / 64;
+    uint64_t bits = cache->filled[word] >> (bin % 64);
+
+    if ((bin % 64 != 0) && (word + 1 < MSP_HEAP_WORDS)) {
+        bits |= cache->filled[word + 1] << (64 - bin % 64);
+    }
+    bits &= (UINT64_C(2) << BINS_ABOVE) - 1;
+    return (bits == 0) ? -1 : (int)bin + __builtin_ctzll(bits);
+}
+
+/* A filled bin with blocks for so many bytes, or -1. All in the bin after that of the unit before
+ * are large enough, and none below is sure to be. A block that had the same size stands in that
+ * very bin: it is looked at first, so that nothing waits for the bits that its freeing has set. */
+static inline __attribute__((always_inline)) int find_bin_for(const struct msp_heap_cache *cache,
+                                                              size_t size_bytes)
+{
+    uint32_t units = (uint32_t)((size_bytes + MSP_UNIT_BYTES - 1) >> MSP_UNIT_SHIFT);
+    unsigned bin   = msp_fit_bin(units - 1) + 1;
+
+    return MSP_LIKELY(cache->first[bin] != NULL) ? (int)bin : find_bin(cache, bin);
+}
+
+/* Takes a block for so many bytes out; NULL when there is none that does. */
+static struct msp_record *take(struct msp_heap_cache *cache, size_t size_bytes)
+{
+    int bin = find_bin_for(cache, size_bytes);
+
+    return (bin < 0) ? NULL : take_first(cache, (unsigned)bin);
+}
+
+/* In a section: a kept block, charged and counted; NULL when there is none, or it is too much. */
+static inline __attribute__((always_inline)) struct msp_record *take_charged(struct msp_heap *heap,
+                                                                             size_t size_bytes)
+{
+    uint64_t bytes = size_bytes + MSP_CHARGE_OVERHEAD_BYTES;
+    int bin        = find_bin_for(heap->cache, size_bytes);
+    struct msp_record *r;
+
+    if ((bin < 0) ||
+        (MSP_UNLIKELY(heap->credit < (int64_t)bytes) && !msp_heap_borrow(heap, bytes))) {
+        return NULL;
+    }
+    r                  = take_first(heap->cache, (unsigned)bin);
+    r->requested_bytes = size_bytes;
+    r->fallback        = false;
+    atomic_store_explicit(&r->use, MSP_USE_BLOCK, memory_order_relaxed);
+    heap->credit -= (int64_t)bytes;
+    heap->allocated_count++;
+    return r;
+}
+
+void *msp_heap_alloc_middle(uintptr_t handle, size_t align_bytes, size_t size_bytes)
+{
+    struct msp_record *r  = NULL;
+    struct msp_pool *pool = NULL;
+    struct msp_heap *heap;
+
+    if ((size_bytes <= MSP_SMALL_MAX_BYTES) || (align_bytes > MSP_UNIT_BYTES) ||
+        !msp_is_power_of_two(align_bytes)) {
+        return NULL;
+    }
+    heap = msp_thread_enter_fast()->slots[msp_heap_slot(handle)];
+    if ((atomic_load_explicit(&heap->handle, memory_order_relaxed) == handle) &&
+        (size_bytes <= heap->middle_most_bytes) && (heap->cache != NULL)) {
+        r    = take_charged(heap, size_bytes);
+        pool = (++heap->cache->turns % TURNS == 0) ? heap->cache->pool : NULL;
+    }
+    msp_thread_leave();
+    if (MSP_UNLIKELY(pool != NULL)) {
+        msp_decay_look(pool);
+    }
+    return (r == NULL) ? NULL : msp_record_address(r);
+}
+
+struct msp_record *msp_heap_alloc_cached(struct msp_pool *pool,
+                                         const struct msp_block_request *request)
+{
+    struct msp_thread *t = msp_account_had_heaps(request->account) ? msp_thread_get() : NULL;
+    struct msp_record *r = NULL;
+    struct msp_heap *heap;
+
+    if ((t == NULL) || (request->size_bytes > MSP_MIDDLE_MAX_BYTES) || (request->parts != NULL) ||
+        (request->align_bytes > MSP_UNIT_BYTES)) {
+        return NULL;
+    }
+    msp_thread_enter(t);
+    heap = msp_heap_find(t, request->account);
+    if ((heap != NULL) && (heap->cache != NULL) && (heap->cache->pool == pool)) {
+        r = take(heap->cache, request->size_bytes);
+    }
+    if (r != NULL) {
+        r->requested_bytes = request->requested_bytes;
+        r->account         = request->account;
+        r->fallback        = request->fallback;
+        atomic_store_explicit(&r->use, MSP_USE_BLOCK, memory_order_relaxed);
+    }
+    msp_thread_leave();
+    return r;
+}
+
+/* Moves the first of a bin to a list. */
+static void move_first(struct msp_heap_cache *cache, unsigned bin, struct msp_record **list)
+{
+    struct msp_record *r = take_first(cache, bin);
+
+    r->kept_after = *list;
+    *list         = r;
+}
+
+/* Takes the larger half out: one list. */
+static struct msp_record *take_half(struct msp_heap_cache *cache)
+{
+    struct msp_record *list = NULL;
+    size_t most             = cache->bytes / 2;
+    unsigned bin            = MSP_HEAP_BINS;
+
+    while ((bin-- > 0) && ((cache->bytes > most) || (cache->count > MOST_BLOCKS / 2))) {
+        while ((cache->first[bin] != NULL) &&
+               ((cache->bytes > most) || (cache->count > MOST_BLOCKS / 2))) {
+            move_first(cache, bin, &list);
+        }
+    }
+    return list;
+}
+
+/* Lists begin with what was put there last, so what is older stands behind it. */
+static inline __attribute__((always_inline)) void put(struct msp_heap_cache *cache,
+                                                      struct msp_record *r)
+{
+    unsigned bin = bin_of(r);
+
+    r->zeroed     = false;
+    r->kept_since = msp_decay_round();
+    r->kept_after = cache->first[bin];
+    atomic_store_explicit(&r->use, MSP_USE_CACHED, memory_order_relaxed);
+    cache->first[bin] = r;
+    cache->filled[bin / 64] |= UINT64_C(1) << (bin % 64);
+    cache->bytes += msp_record_bytes(r);
+    cache->count++;
+}
+
+/* Where the short way leads, it must find no block that was allocated with other traits. */
+static bool is_usual(const struct msp_heap *heap, const struct msp_pool *pool)
+{
+    const struct msp_allocator *a = heap->account->allocator;
+
+    return (atomic_load_explicit(&heap->handle, memory_order_relaxed) == UINTPTR_MAX) ||
+           (atomic_load_explicit(&a->provider, memory_order_acquire)->pool == pool);
+}
+
+/* The heap's cache, ready for blocks of that pool; NULL: it has none, or is at another's. */
+static struct msp_heap_cache *cache_for(struct msp_heap *heap, struct msp_pool *pool)
+{
+    struct msp_heap_cache *cache = heap->cache;
+
+    if ((cache != NULL) && (cache->count == 0)) {
+        cache->pool     = is_usual(heap, pool) ? pool : NULL;
+        cache->provider = is_usual(heap, pool) ? msp_pool_provider(pool) : NULL;
+        cache->fit      = msp_pool_fit(pool);
+    }
+    return ((cache != NULL) && (cache->pool == pool)) ? cache : NULL;
+}
+
+/* The cache is made outside of a section, and lost again if the heap is gone by then. */
+static void make_cache(struct msp_thread *t, struct msp_account *account)
+{
+    struct msp_heap_cache *cache = calloc(1, sizeof(*cache));
+    struct msp_heap *heap;
+
+    msp_thread_enter(t);
+    heap = msp_heap_find(t, account);
+    if ((heap != NULL) && (heap->cache == NULL)) {
+        heap->cache = cache;
+        cache       = NULL;
+    }
+    msp_thread_leave();
+    free(cache);
+}
+
+/* ---- the bound ---- */
+
+static int64_t most_lent(void)
+{
+    const struct msp_provider *p;
+    uint64_t held = 0;
+
+    for (p = msp_provider_first(); p != NULL; p = p->next) {
+        held += atomic_load_explicit(&p->held_bytes, memory_order_relaxed);
+    }
+    return (int64_t)(MOST_BYTES + held / HELD_SHARE);
+}
+
+static bool has_room(const struct msp_heap_cache *cache, size_t bytes)
+{
+    return (cache->bytes + bytes <= cache->lent_bytes) && (cache->count < MOST_BLOCKS);
+}
+
+/* Room for one more block of so many bytes. */
+static bool borrow(struct msp_heap_cache *cache, size_t bytes)
+{
+    int64_t more = (int64_t)msp_round_up(bytes, STEP_BYTES);
+
+    if (cache->count >= MOST_BLOCKS) {
+        return false;
+    }
+    if (atomic_fetch_add_explicit(&lent_bytes, more, memory_order_relaxed) + more > most_lent()) {
+        atomic_fetch_sub_explicit(&lent_bytes, more, memory_order_relaxed);
+        return false;
+    }
+    cache->lent_bytes += (size_t)more;
+    return true;
+}
+
+/* What is lent beyond what is kept can be lent to others. */
+static void repay(struct msp_heap_cache *cache, size_t bytes)
+{
+    cache->lent_bytes -= bytes;
+    atomic_fetch_sub_explicit(&lent_bytes, (int64_t)bytes, memory_order_relaxed);
+}
+
+/* ---- freeing ---- */
+
+/* The block of a divided chunk that starts at the pointer; NULL: look closer. */
+static struct msp_record *find_block(const struct msp_heap_cache *cache,
+                                     const struct msp_chunk *chunk, const void *pointer)
+{
+    size_t offset = (size_t)((const unsigned char *)pointer - chunk->address);
+    uint32_t id;
+
+    if ((offset >= atomic_load_explicit(&chunk->kept_bytes, memory_order_acquire)) ||
+        ((offset & (MSP_UNIT_BYTES - 1)) != 0) || (chunk->provider != cache->provider)) {
+        return NULL;
+    }
+    id = msp_range_record(&chunk->range, offset >> MSP_UNIT_SHIFT);
+    return (id == 0) ? NULL : msp_fit_record(cache->fit, id);
+}
+
+/* Whether a block can be kept as it is freed: in use, the heap's account's, of middle size. */
+static bool can_keep(const struct msp_heap *heap, const struct msp_record *r)
+{
+    return (r->account == heap->account) &&
+           (atomic_load_explicit(&r->use, memory_order_relaxed) == MSP_USE_BLOCK) &&
+           (msp_record_bytes(r) <= MSP_MIDDLE_MAX_BYTES);
+}
+
+/* Keeps a block in a heap that has room, with its charge and its count. */
+static inline __attribute__((always_inline)) void keep_charged(struct msp_heap *heap,
+                                                               struct msp_record *r)
+{
+    msp_heap_note_least(heap);
+    heap->credit += (int64_t)(r->requested_bytes + MSP_CHARGE_OVERHEAD_BYTES);
+    heap->freed_count++;
+    put(heap->cache, r); /* it has no size asked for then */
+    if (MSP_UNLIKELY(heap->credit > heap->credit_most)) {
+        msp_heap_return_credit(heap);
+    }
+}
+
+/* The thread's heap of the account of a block that stands in the pool of the heap used last; NULL:
+ * it has none that keeps blocks of that pool. */
+static struct msp_heap *find_other(struct msp_thread *t, const struct msp_record *r)
+{
+    const struct msp_provider *provider = t->heaps->cache->provider;
+    struct msp_heap *heap               = msp_heap_find(t, r->account);
+
+    return ((heap != NULL) && (heap->cache != NULL) && (heap->cache->provider == provider)) ? heap
+                                                                                            : NULL;
+}
+
+bool msp_heap_free_middle(uintptr_t entry, void *pointer)
+{
+    struct msp_record *r = NULL;
+    struct msp_thread *t;
+    struct msp_heap *heap;
+    bool kept = false;
+
+    if ((entry & MSP_ENTRY_SLAB) != 0) {
+        return false;
+    }
+    t    = msp_thread_enter_fast();
+    heap = t->heaps; /* what was used last */
+    if ((heap != NULL) && (heap->cache != NULL)) {
+        r = find_block(heap->cache, msp_entry_record(entry), pointer);
+    }
+    if ((r != NULL) && MSP_UNLIKELY(r->account != heap->account)) {
+        heap = find_other(t, r);
+    }
+    if ((r != NULL) && (heap != NULL) && can_keep(heap, r) &&
+        has_room(heap->cache, msp_record_bytes(r))) {
+        keep_charged(heap, r);
+        kept = true;
+    }
+    msp_thread_leave();
+    return kept;
+}
+
+/* In a section. False: the block is not kept. *surplus_p: what makes room for it instead. */
+static bool keep(struct msp_heap_cache *cache, struct msp_record *r, struct msp_record **surplus_p)
+{
+    size_t bytes = msp_record_bytes(r);
+
+    if (!has_room(cache, bytes) && !borrow(cache, bytes)) {
+        *surplus_p = take_half(cache); /* the larger ones make room */
+        if (!has_room(cache, bytes)) {
+            return false;
+        }
+    }
+    put(cache, r);
+    return true;
+}
+
+bool msp_heap_keep(struct msp_account *account, struct msp_record *r)
+{
+    struct msp_thread *t         = msp_account_had_heaps(account) ? msp_thread_get() : NULL;
+    struct msp_pool *pool        = msp_pool_of(r);
+    struct msp_heap_cache *cache = NULL;
+    struct msp_record *surplus   = NULL;
+    struct msp_heap *heap;
+    bool without = false;
+    bool kept    = false;
+
+    if ((t == NULL) || (r->size == 0) || (msp_record_bytes(r) > MSP_MIDDLE_MAX_BYTES) ||
+        msp_chunk_of(r)->provider->eager || msp_decay_is_at_once()) {
+        return false;
+    }
+    msp_thread_enter(t);
+    heap = msp_heap_find(t, account);
+    if (heap != NULL) {
+        cache   = cache_for(heap, pool);
+        without = (heap->cache == NULL);
+    }
+    if (cache != NULL) {
+        kept = keep(cache, r, &surplus);
+    }
+    msp_thread_leave();
+    if (surplus != NULL) {
+        msp_pool_free_list(pool, surplus);
+        msp_pool_settle(pool);
+    }
+    if (without) {
+        make_cache(t, account);
+    }
+    msp_decay_look(pool);
+    return kept;
+}
+
+/* ---- giving back ---- */
+
+/* Takes what has waited since before the last round out of a bin; adds it to a list. */
+static void take_old(struct msp_heap_cache *cache, unsigned bin, uint32_t round,
+                     struct msp_record **list)
+{
+    struct msp_record **link = &cache->first[bin];
+    struct msp_record *r;
+    struct msp_record *next;
+
+    while ((*link != NULL) && !msp_decay_is_over((*link)->kept_since, round)) {
+        link = &(*link)->kept_after;
+    }
+    r     = *link;
+    *link = NULL;
+    for (; r != NULL; r = next) {
+        next = r->kept_after;
+        cache->bytes -= msp_record_bytes(r);
+        cache->count--;
+        r->kept_after = *list;
+        *list         = r;
+    }
+    if (cache->first[bin] == NULL) {
+        cache->filled[bin / 64] &= ~(UINT64_C(1) << (bin % 64));
+    }
+}
+
+void msp_heap_decay(struct msp_heap *heap, uint32_t round)
+{
+    struct msp_heap_cache *cache = heap->cache;
+    struct msp_record *list      = NULL;
+    size_t surplus;
+    unsigned bin;
+
+    if ((cache == NULL) || (cache->lent_bytes == 0)) {
+        return;
+    }
+    for (bin = 0; bin < MSP_HEAP_BINS; bin++) {
+        if (cache->first[bin] != NULL) {
+            take_old(cache, bin, round, &list);
+        }
+    }
+    if (list != NULL) {
+        msp_pool_free_list(cache->pool, list);
+    }
+    /* A thread that goes on as before needs most of it again. */
+    surplus = cache->lent_bytes - cache->bytes;
+    repay(cache, (surplus > STEP_BYTES) ? surplus / 2 : surplus);
+}
+
+struct msp_pool *msp_heap_flush(struct msp_heap *heap)
+{
+    struct msp_heap_cache *cache = heap->cache;
+    struct msp_record *list      = NULL;
+    unsigned bin;
+
+    if ((cache == NULL) || (cache->lent_bytes == 0)) {
+        return NULL;
+    }
+    for (bin = 0; bin < MSP_HEAP_BINS; bin++) {
+        while (cache->first[bin] != NULL) {
+            move_first(cache, bin, &list);
+        }
+    }
+    repay(cache, cache->lent_bytes);
+    if (list == NULL) {
+        return NULL;
+    }
+    msp_pool_free_list(cache->pool, list);
+    return cache->pool;
+}

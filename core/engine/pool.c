@@ -1,0 +1,671 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* pool.c: chunks divided into blocks.
+ *
+ * Chunks grow with what the pool holds, so that a large pool has few seams, and shrink again when
+ * the driver has no more of that size. A block from direct_bytes upwards is a chunk of its own.
+ * Empty chunks wait for the decay time before they go back: taking one from a driver costs as much
+ * as a thousand allocations.
+ *
+ * A small block that is freed waits, one of each size, for the next request of its size, uncut and
+ * not joined: programs make an allocator, allocate and free one block, and end it. */
+
+#include "core/engine/pool.h"
+#include "core/base/error.h"
+#include "core/base/option.h"
+#include "core/base/platform.h"
+#include "core/engine/decay.h"
+#include "core/engine/pointer_map.h"
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum {
+    WAITING_SIZES = 8, /* in units */
+    TURNS         = 8, /* frees that leave a block waiting, between two looks at the clock */
+};
+
+struct msp_pool {
+    struct msp_provider *provider;
+    pthread_mutex_t lock;
+    struct msp_fit fit;
+    size_t divided_bytes; /* in chunks that are divided */
+    size_t exact_bytes;   /* of them, in chunks taken for one block */
+    size_t empty_bytes;   /* of them, in chunks without a block */
+    size_t grown_bytes;   /* divided_bytes when it was said last that the pool has grown */
+    uint64_t settled_at_ms;
+    _Atomic int64_t waiting_bytes; /* in heaps: blocks kept, and room in slabs */
+
+    struct msp_record *waiting[WAITING_SIZES]; /* freed, and not for the fit */
+    unsigned turns;
+};
+
+struct msp_pool *msp_pool_create(struct msp_provider *provider)
+{
+    struct msp_pool *pool = calloc(1, sizeof(*pool));
+
+    if ((pool == NULL) || !msp_fit_init(&pool->fit)) {
+        free(pool);
+        return NULL;
+    }
+    pool->provider = provider;
+    pthread_mutex_init(&pool->lock, NULL);
+    return pool;
+}
+
+static struct msp_chunk *chunk_of_range(struct msp_range *range)
+{
+    return (struct msp_chunk *)((unsigned char *)range - offsetof(struct msp_chunk, range));
+}
+
+const struct msp_provider *msp_pool_provider(const struct msp_pool *pool)
+{
+    return pool->provider;
+}
+
+const struct msp_fit *msp_pool_fit(const struct msp_pool *pool)
+{
+    return &pool->fit;
+}
+
+static uint64_t now_ms(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC_COARSE, &t);
+    return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+}
+
+/* ---- chunks ---- */
+
+/* Bytes that may wait in empty chunks: at least a chunk of the largest size, and a quarter of what
+ * is in use. Pages that count against a limit never wait. */
+static size_t patience_bytes(const struct msp_pool *pool)
+{
+    size_t quarter = (pool->divided_bytes - pool->empty_bytes) / 4;
+
+    if (pool->provider->eager) {
+        return 0;
+    }
+    return (quarter > pool->provider->chunk_max_bytes) ? quarter : pool->provider->chunk_max_bytes;
+}
+
+static bool enter_chunk(struct msp_pool *pool, struct msp_chunk *chunk, bool exact)
+{
+    bool zeroed = (chunk->block.flags & MEMSPAN_BLOCK_ZEROED) != 0;
+    bool entered;
+
+    pthread_mutex_lock(&pool->lock);
+    entered = msp_fit_add_range(&pool->fit, &chunk->range, (uintptr_t)chunk->address,
+                                (uint32_t)(chunk->size_bytes >> MSP_UNIT_SHIFT), zeroed);
+    if (entered) {
+        chunk->empty_since_ms = now_ms();
+        pool->divided_bytes += chunk->size_bytes;
+        pool->empty_bytes += chunk->size_bytes;
+        chunk->exact_bytes = exact ? chunk->size_bytes : 0;
+        pool->exact_bytes += chunk->exact_bytes;
+        atomic_store_explicit(&chunk->ready, true, memory_order_release);
+        atomic_store_explicit(&chunk->kept_bytes, pool->provider->eager ? 0 : chunk->size_bytes,
+                              memory_order_release);
+    }
+    pthread_mutex_unlock(&pool->lock);
+    return entered;
+}
+
+/* What to ask the driver for: half of what is held already, as long as that is within bounds. */
+static size_t chunk_size_for(const struct msp_pool *pool, size_t need)
+{
+    const struct msp_provider *p = pool->provider;
+    size_t size                  = p->chunk_bytes;
+
+    if ((pool->divided_bytes == 0) && (need <= p->chunk_first_bytes)) {
+        return p->chunk_first_bytes;
+    }
+    while ((size < p->chunk_max_bytes) && (size < (pool->divided_bytes - pool->exact_bytes) / 2)) {
+        size *= 2;
+    }
+    return (size < need) ? msp_round_up(need, p->chunk_bytes) : size;
+}
+
+/* For a block that large: as many of its size as make a 32nd of what is in use, so that those who
+ * take many of them do not ask the driver for each; at least one. */
+static size_t exact_size_for(const struct msp_pool *pool, size_t least)
+{
+    size_t spare = (pool->divided_bytes - pool->empty_bytes) / 32;
+    size_t size  = least + spare / least * least;
+
+    return (size > pool->provider->chunk_max_bytes) ? least : size;
+}
+
+/* What a chunk must have for a block: so much that the bins are sure to find it there, now and when
+ * it is asked for again; and of a large block no more. */
+static size_t need_of(const struct msp_pool *pool, size_t size_bytes, size_t align_bytes)
+{
+    uint32_t units = (uint32_t)((size_bytes + MSP_UNIT_BYTES - 1) >> MSP_UNIT_SHIFT);
+
+    if (size_bytes >= pool->provider->exact_bytes) {
+        return (size_t)msp_fit_round(units) << MSP_UNIT_SHIFT;
+    }
+    return size_bytes + size_bytes / 32 + MSP_UNIT_BYTES +
+           ((align_bytes > MSP_GRANULE_BYTES) ? align_bytes : 0);
+}
+
+/* Takes a new chunk with room for @p need bytes, or a smaller one that still has when the driver
+ * refuses. It starts on a boundary of @p align_bytes. */
+static memspan_status_t grow(struct msp_pool *pool, size_t need, size_t align_bytes)
+{
+    struct msp_chunk *chunk = NULL;
+    size_t least            = msp_round_up(need, (pool->provider->chunk_bytes < MSP_GRANULE_BYTES)
+                                                     ? pool->provider->chunk_bytes
+                                                     : MSP_GRANULE_BYTES);
+    bool exact              = need >= pool->provider->exact_bytes;
+    memspan_status_t status;
+    size_t size;
+
+    msp_pool_settle(pool);
+    msp_decay_press(pool);
+    msp_decay_look(pool);
+    pthread_mutex_lock(&pool->lock);
+    size = exact ? exact_size_for(pool, least) : chunk_size_for(pool, least);
+    pthread_mutex_unlock(&pool->lock);
+    for (;;) {
+        status =
+            msp_chunk_take(pool->provider, size, exact ? align_bytes : 0, false, NULL, 0, &chunk);
+        if ((status == MEMSPAN_OK) || (size == least) ||
+            ((status != MEMSPAN_ERR_NO_MEMORY) && (status != MEMSPAN_ERR_LIMIT))) {
+            break;
+        }
+        size = (size / 2 > least) ? size / 2 : least;
+    }
+    if (status != MEMSPAN_OK) {
+        return status;
+    }
+    if (enter_chunk(pool, chunk, exact)) {
+        return MEMSPAN_OK;
+    }
+    msp_chunk_give_back(chunk);
+    return memspan_error(MEMSPAN_ERR_NO_MEMORY, "no memory for a pool's records");
+}
+
+/* Lock held. */
+static void give(struct msp_pool *pool, uint32_t id)
+{
+    struct msp_chunk *chunk = msp_chunk_of(msp_fit_record(&pool->fit, id));
+
+    pool->fit.round = msp_decay_round();
+    msp_fit_give(&pool->fit, id);
+    if (chunk->range.used_count == 0) {
+        chunk->empty_since_ms = now_ms();
+        pool->empty_bytes += chunk->size_bytes;
+    }
+}
+
+/* ---- blocks that wait ---- */
+
+/* False: it is large, or another one of that size waits already. Lock held. */
+static bool let_wait(struct msp_pool *pool, struct msp_record *r)
+{
+    if ((r->size > WAITING_SIZES) || (pool->waiting[r->size - 1] != NULL) ||
+        pool->provider->eager || msp_decay_is_at_once()) {
+        return false;
+    }
+    r->zeroed = false;
+    atomic_store_explicit(&r->use, MSP_USE_CACHED, memory_order_relaxed);
+    pool->waiting[r->size - 1] = r;
+    return true;
+}
+
+/* One of exactly that size, on any boundary; NULL: none waits. Lock held. */
+static struct msp_record *take_waiting(struct msp_pool *pool, uint32_t units)
+{
+    struct msp_record *r = NULL;
+
+    if (units <= WAITING_SIZES) {
+        r                        = pool->waiting[units - 1];
+        pool->waiting[units - 1] = NULL;
+    }
+    return r;
+}
+
+/* All go back. Lock held. */
+static void end_waiting(struct msp_pool *pool)
+{
+    uint32_t units;
+
+    for (units = 1; units <= WAITING_SIZES; units++) {
+        struct msp_record *r = take_waiting(pool, units);
+
+        if (r != NULL) {
+            give(pool, msp_pool_id(r));
+        }
+    }
+}
+
+/* Takes empty chunks out that have waited since before @p since_ms, and those beyond @p keep bytes;
+ * a list by range.next. Lock held. */
+static struct msp_range *leave_empty(struct msp_pool *pool, uint64_t since_ms, size_t keep)
+{
+    struct msp_range *leaving = NULL;
+    struct msp_range *range;
+    struct msp_range *next;
+
+    for (range = pool->fit.ranges; range != NULL; range = next) {
+        struct msp_chunk *chunk = chunk_of_range(range);
+
+        next = range->next;
+        if ((range->used_count > 0) ||
+            ((chunk->empty_since_ms > since_ms) && (pool->empty_bytes <= keep))) {
+            continue;
+        }
+        atomic_store_explicit(&chunk->ready, false, memory_order_release);
+        atomic_store_explicit(&chunk->kept_bytes, 0, memory_order_release);
+        msp_fit_remove_range(&pool->fit, range);
+        pool->divided_bytes -= chunk->size_bytes;
+        pool->exact_bytes -= chunk->exact_bytes;
+        pool->empty_bytes -= chunk->size_bytes;
+        range->next = leaving;
+        leaving     = range;
+    }
+    return leaving;
+}
+
+static size_t give_back(struct msp_range *leaving)
+{
+    struct msp_range *next;
+    size_t total = 0;
+
+    for (; leaving != NULL; leaving = next) {
+        next = leaving->next;
+        total += chunk_of_range(leaving)->size_bytes;
+        msp_chunk_give_back(chunk_of_range(leaving)); /* a failure is logged there */
+    }
+    return total;
+}
+
+void msp_pool_settle(struct msp_pool *pool)
+{
+    struct msp_range *leaving = NULL;
+    uint64_t decay_ms         = msp_option_size(MSP_OPTION_DECAY_MS);
+    uint64_t now;
+    size_t keep;
+
+    pthread_mutex_lock(&pool->lock);
+    end_waiting(pool);
+    keep = patience_bytes(pool);
+    now  = (pool->empty_bytes == 0) ? 0 : now_ms();
+    if ((pool->empty_bytes > keep) ||
+        ((pool->empty_bytes > 0) && (now - pool->settled_at_ms >= decay_ms / 4))) {
+        pool->settled_at_ms = now;
+        leaving             = leave_empty(pool, (now > decay_ms) ? now - decay_ms : 0, keep);
+    }
+    pthread_mutex_unlock(&pool->lock);
+    give_back(leaving);
+}
+
+bool msp_pool_has_grown(struct msp_pool *pool)
+{
+    enum { STEP_LEAST = 16 << 20 };
+    size_t step;
+    bool grown = false;
+
+    pthread_mutex_lock(&pool->lock);
+    if (pool->divided_bytes < pool->grown_bytes) {
+        pool->grown_bytes = pool->divided_bytes;
+    }
+    step = (pool->grown_bytes / 2 > STEP_LEAST) ? pool->grown_bytes / 2 : STEP_LEAST;
+    if (pool->divided_bytes - pool->grown_bytes >= step) {
+        pool->grown_bytes = pool->divided_bytes;
+        grown             = true;
+    }
+    pthread_mutex_unlock(&pool->lock);
+    return grown;
+}
+
+size_t msp_pool_trim(struct msp_pool *pool)
+{
+    struct msp_range *leaving;
+
+    pthread_mutex_lock(&pool->lock);
+    end_waiting(pool);
+    leaving = leave_empty(pool, UINT64_MAX, 0);
+    pthread_mutex_unlock(&pool->lock);
+    return give_back(leaving);
+}
+
+/* ---- pages of free blocks ---- */
+
+enum { PURGES_AT_ONCE = 64, PURGE_LEAST_BYTES = 16 << 10, PURGED_AT_ONCE = 16 << 20 };
+
+/* The whole pages of a free block. Lock held. */
+static size_t purge_block(struct msp_pool *pool, uint32_t id)
+{
+    struct msp_record *r = msp_fit_record(&pool->fit, id);
+    size_t page          = msp_page_size();
+    uintptr_t start      = (uintptr_t)msp_record_address(r);
+    uintptr_t first      = msp_round_up(start, page);
+    uintptr_t end        = start + msp_record_bytes(r);
+    size_t bytes         = (end & ~(uintptr_t)(page - 1)) - first;
+    bool done            = msp_chunk_purge(msp_chunk_of(r), (void *)first, bytes);
+
+    msp_fit_set_clean(&pool->fit, id, r->zeroed || (done && (first == start) && (end % page == 0)));
+    return done ? bytes : 0;
+}
+
+/* False: there may be more. */
+static bool purge_some(struct msp_pool *pool, uint32_t round, size_t *bytes_p)
+{
+    uint32_t least =
+        (uint32_t)(msp_round_up(PURGE_LEAST_BYTES, 2 * msp_page_size()) >> MSP_UNIT_SHIFT);
+    uint32_t ids[PURGES_AT_ONCE];
+    size_t bytes = 0;
+    size_t count;
+    size_t i;
+
+    pthread_mutex_lock(&pool->lock);
+    count = msp_fit_find_dirty(&pool->fit, least, round, ids, PURGES_AT_ONCE);
+    for (i = 0; (i < count) && (bytes < PURGED_AT_ONCE); i++) {
+        bytes += purge_block(pool, ids[i]);
+    }
+    pthread_mutex_unlock(&pool->lock);
+    *bytes_p += bytes;
+    return (i == count) && (count < PURGES_AT_ONCE);
+}
+
+size_t msp_pool_purge(struct msp_pool *pool, uint32_t round)
+{
+    size_t bytes = 0;
+
+    while (!purge_some(pool, round, &bytes)) {
+    }
+    return bytes;
+}
+
+/* ---- blocks ---- */
+
+static void set_block(struct msp_record *r, const struct msp_block_request *request)
+{
+    r->account         = request->account;
+    r->requested_bytes = request->requested_bytes;
+    r->fallback        = request->fallback;
+    atomic_store_explicit(&r->use, MSP_USE_BLOCK, memory_order_relaxed);
+}
+
+static memspan_status_t alloc_direct(struct msp_pool *pool, const struct msp_block_request *request,
+                                     struct msp_record **record_p)
+{
+    struct msp_chunk *chunk;
+    memspan_status_t status =
+        msp_chunk_take(pool->provider, request->size_bytes, request->align_bytes, request->zeroed,
+                       request->parts, request->part_count, &chunk);
+
+    if (status != MEMSPAN_OK) {
+        return status;
+    }
+    chunk->range  = (struct msp_range){.address = (uintptr_t)chunk->address};
+    chunk->direct = (struct msp_record){.range  = &chunk->range,
+                                        .zeroed = (chunk->block.flags & MEMSPAN_BLOCK_ZEROED) != 0};
+    set_block(&chunk->direct, request);
+    chunk->is_direct = true;
+    atomic_store_explicit(&chunk->ready, true, memory_order_release);
+    *record_p = &chunk->direct;
+    return MEMSPAN_OK;
+}
+
+/* One block out of the chunks that there are, for @p request or, without one, for a slab; NULL
+ * when there is none. */
+static struct msp_record *carve(struct msp_pool *pool, size_t size_bytes, size_t align_bytes,
+                                bool thorough, const struct msp_block_request *request)
+{
+    uint32_t units       = (uint32_t)((size_bytes + MSP_UNIT_BYTES - 1) >> MSP_UNIT_SHIFT);
+    struct msp_record *r = NULL;
+    struct msp_chunk *chunk;
+    uint32_t id = 0;
+
+    pthread_mutex_lock(&pool->lock);
+    if ((request != NULL) && (align_bytes == MSP_UNIT_BYTES)) {
+        r = take_waiting(pool, units);
+    }
+    if (r != NULL) {
+        set_block(r, request);
+        goto out_unlock;
+    }
+    if (request != NULL) {
+        id = msp_fit_take(&pool->fit, msp_fit_round(units), align_bytes, false);
+    }
+    if ((id == 0) && ((request == NULL) || thorough)) {
+        id = msp_fit_take(&pool->fit, units, align_bytes, thorough);
+    }
+    if (id != 0) {
+        r     = msp_fit_record(&pool->fit, id);
+        chunk = msp_chunk_of(r);
+        if (request != NULL) {
+            set_block(r, request);
+        } else {
+            atomic_store_explicit(&r->use, MSP_USE_SLAB, memory_order_relaxed);
+        }
+        pool->empty_bytes -= (chunk->range.used_count == 1) ? chunk->size_bytes : 0;
+    }
+out_unlock:
+    pthread_mutex_unlock(&pool->lock);
+    return r;
+}
+
+memspan_status_t msp_pool_alloc(struct msp_pool *pool, const struct msp_block_request *request,
+                                struct msp_record **record_p)
+{
+    size_t direct_bytes = pool->provider->direct_bytes;
+    size_t align = (request->align_bytes > MSP_UNIT_BYTES) ? request->align_bytes : MSP_UNIT_BYTES;
+    bool grown   = false;
+    memspan_status_t status;
+
+    if ((request->parts != NULL) || request->apart || (request->size_bytes >= direct_bytes) ||
+        (align >= direct_bytes)) {
+        return alloc_direct(pool, request, record_p);
+    }
+    for (;;) {
+        /* In a new chunk there is room, though perhaps not where one looks first. */
+        *record_p = carve(pool, request->size_bytes, align, grown, request);
+        if (*record_p != NULL) {
+            break;
+        }
+        status = grow(pool, need_of(pool, request->size_bytes, align), align);
+        if (status != MEMSPAN_OK) {
+            /* The driver has no more; what is left may still do. */
+            *record_p =
+                request->thorough ? carve(pool, request->size_bytes, align, true, request) : NULL;
+            if (*record_p == NULL) {
+                return status;
+            }
+            break;
+        }
+        grown = true;
+    }
+    return MEMSPAN_OK;
+}
+
+memspan_status_t msp_pool_take_slab(struct msp_pool *pool, size_t size_bytes,
+                                    struct msp_record **record_p, bool *zeroed_p)
+{
+    struct msp_record *r;
+    memspan_status_t status;
+
+    for (;;) {
+        r = carve(pool, size_bytes, size_bytes, false, NULL);
+        if (r != NULL) {
+            *record_p = r;
+            *zeroed_p = r->zeroed;
+            return MEMSPAN_OK;
+        }
+        status = grow(pool, (size_bytes > MSP_GRANULE_BYTES) ? 2 * size_bytes : size_bytes, 0);
+        if (status != MEMSPAN_OK) {
+            return status;
+        }
+    }
+}
+
+void msp_pool_give_slab(struct msp_record *r)
+{
+    struct msp_pool *pool = msp_pool_of(r);
+
+    pthread_mutex_lock(&pool->lock);
+    give(pool, msp_pool_id(r));
+    pthread_mutex_unlock(&pool->lock);
+}
+
+void msp_pool_free(struct msp_record *r)
+{
+    struct msp_pool *pool = msp_pool_of(r);
+    bool settle;
+    bool waits;
+    bool look;
+
+    if (r->size == 0) {
+        msp_chunk_give_back(msp_chunk_of(r)); /* a failure is logged there */
+        return;
+    }
+    pthread_mutex_lock(&pool->lock);
+    waits = let_wait(pool, r);
+    if (!waits) {
+        give(pool, msp_pool_id(r));
+    }
+    settle = !waits && (pool->empty_bytes > 0);
+    look   = !waits || (++pool->turns % TURNS == 0);
+    pthread_mutex_unlock(&pool->lock);
+    if (settle) {
+        msp_pool_settle(pool);
+    }
+    if (look) {
+        msp_decay_look(pool);
+    }
+}
+
+void msp_pool_free_list(struct msp_pool *pool, struct msp_record *first)
+{
+    struct msp_record *next;
+
+    pthread_mutex_lock(&pool->lock);
+    for (; first != NULL; first = next) {
+        next = first->kept_after;
+        give(pool, msp_pool_id(first));
+    }
+    pthread_mutex_unlock(&pool->lock);
+}
+
+/* A block that is a chunk. What a driver gave stays as it is, unless half of it would be wasted.
+ * One that grows gets more than it needs where that costs no memory, so that its pages may be huge.
+ */
+static struct msp_record *resize_direct(struct msp_record *r, size_t size_bytes, size_t align_bytes,
+                                        bool may_move)
+{
+    struct msp_chunk *chunk = msp_chunk_of(r);
+    struct msp_provider *p  = chunk->provider;
+    bool grows              = size_bytes > chunk->size_bytes;
+    size_t size             = size_bytes;
+
+    if (!grows && (size_bytes > chunk->size_bytes / 2)) {
+        return r;
+    }
+    if (!may_move || !p->resizes || (size_bytes > SIZE_MAX / 4) ||
+        (!grows && (size_bytes < MSP_APART_BYTES) && !p->eager)) {
+        return NULL;
+    }
+    if (grows && !p->eager) {
+        size = msp_round_up(size_bytes + size_bytes / 8, MSP_GRANULE_BYTES);
+    }
+    return msp_chunk_resize(chunk, size, align_bytes, &chunk) ? &chunk->direct : NULL;
+}
+
+struct msp_record *msp_pool_resize(struct msp_record *r, size_t size_bytes, size_t align_bytes,
+                                   bool may_move)
+{
+    struct msp_pool *pool = msp_pool_of(r);
+    size_t units          = (size_bytes + MSP_UNIT_BYTES - 1) >> MSP_UNIT_SHIFT;
+    bool done;
+
+    if (r->size == 0) {
+        return resize_direct(r, size_bytes, align_bytes, may_move);
+    }
+    if ((size_bytes >= r->requested_bytes) && (units <= r->size)) {
+        return r; /* room that it was given for growing stays its own */
+    }
+    if (size_bytes >= pool->provider->direct_bytes) {
+        return NULL;
+    }
+    pthread_mutex_lock(&pool->lock);
+    done = msp_fit_resize(&pool->fit, msp_pool_id(r), (uint32_t)units);
+    pthread_mutex_unlock(&pool->lock);
+    return done ? r : NULL;
+}
+
+struct msp_record *msp_pool_find(struct msp_chunk *chunk, const void *pointer)
+{
+    size_t offset = (size_t)((const unsigned char *)pointer - chunk->address);
+    uint32_t id;
+
+    if ((offset >= chunk->size_bytes) ||
+        !atomic_load_explicit(&chunk->ready, memory_order_acquire)) {
+        return NULL;
+    }
+    if (chunk->is_direct) {
+        return &chunk->direct;
+    }
+    id = msp_range_find(&chunk->range, offset);
+    return (id == 0) ? NULL : msp_fit_record(&chunk->provider->pool->fit, id);
+}
+
+/* ---- measures and invariants ---- */
+
+void msp_pool_count_waiting(struct msp_pool *pool, int64_t bytes)
+{
+    atomic_fetch_add_explicit(&pool->waiting_bytes, bytes, memory_order_relaxed);
+}
+
+void msp_pool_measure(struct msp_pool *pool, struct msp_pool_measure *m)
+{
+    int64_t waiting = atomic_load_explicit(&pool->waiting_bytes, memory_order_relaxed);
+
+    m->held_bytes = atomic_load_explicit(&pool->provider->held_bytes, memory_order_relaxed);
+    pthread_mutex_lock(&pool->lock);
+    end_waiting(pool);
+    m->free_bytes = ((uint64_t)pool->fit.free_units << MSP_UNIT_SHIFT) +
+                    (uint64_t)((waiting > 0) ? waiting : 0);
+    m->largest_free_bytes = (uint64_t)msp_fit_largest(&pool->fit) << MSP_UNIT_SHIFT;
+    pthread_mutex_unlock(&pool->lock);
+}
+
+static const char *check_sums(const struct msp_pool *pool)
+{
+    struct msp_range *range;
+    size_t divided = 0;
+    size_t empty   = 0;
+
+    for (range = pool->fit.ranges; range != NULL; range = range->next) {
+        divided += chunk_of_range(range)->size_bytes;
+        empty += (range->used_count == 0) ? chunk_of_range(range)->size_bytes : 0;
+    }
+    return ((divided == pool->divided_bytes) && (empty == pool->empty_bytes))
+               ? NULL
+               : "the bytes in chunks are miscounted";
+}
+
+memspan_status_t msp_pool_check(struct msp_pool *pool)
+{
+    const char *problem;
+
+    pthread_mutex_lock(&pool->lock);
+    problem = msp_fit_check(&pool->fit);
+    problem = (problem == NULL) ? check_sums(pool) : problem;
+    pthread_mutex_unlock(&pool->lock);
+    return (problem == NULL) ? MEMSPAN_OK
+                             : memspan_error(MEMSPAN_ERR_INTERNAL, "pool of %s memory: %s",
+                                             memspan_kind_name(pool->provider->spec.kind), problem);
+}
+
+void msp_pool_lock(struct msp_pool *pool)
+{
+    pthread_mutex_lock(&pool->lock);
+}
+
+void msp_pool_unlock(struct msp_pool *pool)
+{
+    pthread_mutex_unlock(&pool->lock);
+}

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef MEMSPAN_CORE_ENGINE_PROVIDER_H
+#define MEMSPAN_CORE_ENGINE_PROVIDER_H
+
+/* A provider is a backend's coarse allocation call with its arguments fixed: one device, one kind,
+ * one placement. Equal arguments give the same provider, and each provider has one pool. */
+
+#include "core/device/device.h"
+#include "core/device/space.h"
+#include "core/engine/fit.h"
+#include <pthread.h>
+#include <stdatomic.h>
+
+/* What a provider asks for; compared as a whole, so it is made with memset(0) first. */
+struct msp_provider_spec {
+    const struct msp_device *device;
+    memspan_kind_t kind;
+    unsigned flags; /* enum memspan_request_flag, but ZEROED */
+    int resident_ordinal;
+    size_t page_size_bytes;
+    memspan_spread_t spread;
+    size_t part_size_bytes;
+    const int *nodes; /* copied when the provider is made */
+    size_t node_count;
+    const struct msp_device *const *importers; /* likewise */
+    size_t importer_count;
+};
+
+bool msp_provider_spec_equal(const struct msp_provider_spec *a, const struct msp_provider_spec *b);
+
+struct msp_pool;
+
+struct msp_provider {
+    struct msp_provider_spec spec;
+    size_t chunk_first_bytes; /* what the pool takes when it has nothing */
+    size_t chunk_bytes;       /* and then at a time, at first */
+    size_t chunk_max_bytes;   /* and when it holds much */
+    size_t direct_bytes;      /* from here on a block is a chunk of its own */
+    size_t exact_bytes;       /* from here on a chunk is taken for the block and no more */
+    bool resizes;             /* blocks that are chunks may get another size, as chunks */
+    bool eager;               /* pages go back at once: they count against a limit */
+    _Atomic uint64_t held_bytes;
+    _Atomic unsigned given_flags;  /* enum memspan_block_flag of the last chunk */
+    atomic_size_t given_page_size; /* of the last chunk */
+    atomic_bool page_size_missed;  /* pages of the size asked for could not be had */
+    struct msp_pool *pool;
+    struct msp_provider *next;
+};
+
+/* The provider for that specification, made on first use; NULL with an error recorded. */
+struct msp_provider *msp_provider_get(const struct msp_provider_spec *spec);
+
+/* First of all providers; they are never freed, so the list may be walked without a lock. */
+struct msp_provider *msp_provider_first(void);
+
+/* Memory of one provider, registered in the pointer map. Records are used again, never freed: a
+ * stale entry of the map leads to some chunk. */
+struct msp_chunk {
+    struct msp_provider *provider;
+    unsigned char *address;
+    size_t size_bytes;
+    atomic_size_t kept_bytes; /* its size, if heaps may keep blocks of it; else 0 */
+    memspan_block_t block;
+    uint64_t serial; /* never that of another chunk of this process */
+    void **import_cookies;
+    bool can_purge;     /* pages of it can go back by themselves */
+    atomic_bool purged; /* some have */
+
+    /* The pool's own. */
+    atomic_bool ready; /* the rest is set */
+    bool is_direct;    /* one block, direct; else divided, range */
+    struct msp_range range;
+    struct msp_record direct;
+    uint64_t empty_since_ms;
+    size_t exact_bytes; /* its size, if it was taken for one block; else 0 */
+    struct msp_chunk *next_unused;
+};
+
+/* What is registered for a chunk's granules. */
+uintptr_t msp_chunk_entry(const struct msp_chunk *chunk);
+
+/* Take a chunk. @p zeroed: zero bytes are wanted (block.flags says if they are). @p parts: how it
+ * is divided, or NULL. */
+memspan_status_t msp_chunk_take(struct msp_provider *provider, size_t size_bytes,
+                                size_t align_bytes, bool zeroed, const memspan_part_t *parts,
+                                size_t part_count, struct msp_chunk **chunk_p);
+
+/* Another size for a chunk that is one block, its contents kept: where it stands or elsewhere,
+ * without copying. *chunk_p: its record from now on; the old one is as if it were given back.
+ * False: the chunk is as before; the driver may have recorded an error. */
+bool msp_chunk_resize(struct msp_chunk *chunk, size_t size_bytes, size_t align_bytes,
+                      struct msp_chunk **chunk_p);
+
+/* Give a chunk back; nothing in it is in use. */
+memspan_status_t msp_chunk_give_back(struct msp_chunk *chunk);
+
+/* Give the pages of a part of a chunk back to the system, which nobody uses; they are zero when
+ * they are next used. False: it cannot be done. Waits for nothing: for those who hold a lock, or
+ * have the threads stopped. */
+bool msp_chunk_purge(struct msp_chunk *chunk, void *address, size_t size_bytes);
+
+/* True when the host may use loads and stores on the provider's memory at any time; for managed
+ * memory, whenever the device is synchronised. */
+bool msp_provider_host_touches(const struct msp_provider *provider);
+
+/* Settle all pools (core/engine/pool.h). */
+void msp_provider_settle_all(void);
+
+/* The list of providers; and the pools and records of chunks, whose locks are taken later. */
+void msp_provider_before_fork(void);
+void msp_provider_after_fork(void);
+void msp_provider_before_fork_inner(void);
+void msp_provider_after_fork_inner(void);
+
+#endif /* MEMSPAN_CORE_ENGINE_PROVIDER_H */

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef MEMSPAN_CORE_ENGINE_STORE_H
+#define MEMSPAN_CORE_ENGINE_STORE_H
+
+/* Where the memory of a request comes from, and back: an object of a slab, a block kept from
+ * before, a block of the pool, or the driver. Whoever asks has charged it already; giving back
+ * takes the charge back. */
+
+#include "core/engine/account.h"
+#include "core/engine/pool.h"
+
+/* What is kept with a block. */
+struct msp_block_owner {
+    struct msp_account *account; /* what it is charged to */
+    size_t requested_bytes;
+    bool fallback; /* given by a fallback of the allocator that was asked */
+};
+
+/* A block as found. */
+struct msp_block_view {
+    struct msp_chunk *chunk;
+    void *address;
+    size_t capacity_bytes;
+    struct msp_block_owner owner;
+};
+
+/* What is asked for. */
+struct msp_store_request {
+    struct msp_provider *provider;
+    size_t size_bytes;  /* > 0 */
+    size_t align_bytes; /* power of two */
+    const memspan_part_t *parts;
+    size_t part_count;
+    struct msp_block_owner owner;
+    bool objects; /* may be an object of the thread's heap */
+    bool grows;   /* for a block that has outgrown its place: one where it can grow again */
+};
+
+/* *zeroed_p, in: zero bytes wanted; out: they are zero already. */
+memspan_status_t msp_store_take(const struct msp_store_request *request, bool *zeroed_p,
+                                void **address_p);
+
+/* The short way of an allocator's first small blocks, charged here: while it has no heaps, is
+ * served as most are and nobody watches. NULL: take the long way, or, if *refused_p, its pool_size
+ * is used up and it ends with that. */
+void *msp_store_take_first(struct msp_allocator *allocator, size_t align_bytes, size_t size_bytes,
+                           bool *refused_p);
+
+/* Give the block that starts at @p address back. @p keep_charge: what it was charged stays charged;
+ * the caller has another block for it. MEMSPAN_ERR_NOT_FOUND, with a message that says what the
+ * address is, when no live block starts there. */
+memspan_status_t msp_store_give(void *address, bool keep_charge);
+
+/* The same without touching charge or count. */
+memspan_status_t msp_store_drop(void *address);
+
+/* The live block whose place holds @p address. False when there is none. No lock. */
+bool msp_store_find(const void *address, struct msp_block_view *view_p);
+
+/* The same where it may be freed at any time: what is seen is of one moment. */
+bool msp_store_look(const void *address, struct msp_block_view *view_p);
+
+/* Another size for the block that starts at @p address, without copying it: in its place or, if
+ * @p may_move, elsewhere, on a boundary of @p align_bytes. Where it is then; NULL when it would not
+ * fit, or would waste more than half of a small place, and nothing has changed. */
+void *msp_store_resize(void *address, size_t size_bytes, size_t align_bytes, bool may_move);
+
+/* The chunk that holds @p address; NULL: none of ours. No lock. */
+struct msp_chunk *msp_store_chunk(const void *address);
+
+#endif /* MEMSPAN_CORE_ENGINE_STORE_H */

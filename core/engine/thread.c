@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* thread.c: who has heaps, and how all of them are stopped.
+ *
+ * list_lock guards the list and is held from stop to resume, so that only one thread stops the
+ * others. A thread that ends hands its heaps on in the destructor of a thread-specific key. */
+
+#include "core/engine/thread.h"
+#include "core/engine/heap.h"
+#include <errno.h>
+#include <linux/membarrier.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdalign.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+/* What the fast paths find while they are closed: the slots of msp_heap_nobody_at(). */
+#define FOUR(x)    x, x, x, x
+#define SIXTEEN(x) FOUR(x), FOUR(x), FOUR(x), FOUR(x)
+static struct msp_thread closed = {
+    .slots = {&msp_heap_nobody[1], &msp_heap_nobody[0], &msp_heap_nobody[0], &msp_heap_nobody[0],
+              FOUR(&msp_heap_nobody[0]), FOUR(&msp_heap_nobody[0]), FOUR(&msp_heap_nobody[0]),
+              SIXTEEN(&msp_heap_nobody[0]), SIXTEEN(&msp_heap_nobody[0]),
+              SIXTEEN(&msp_heap_nobody[0])}};
+_Static_assert(MSP_THREAD_SLOTS == 64, "all slots of the stand-in are set");
+
+__thread struct msp_thread_local msp_thread_here = {.open = &closed};
+
+static pthread_mutex_t list_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct msp_thread *threads;   /* under list_lock */
+static unsigned standing_interrupts; /* what new threads begin with; under list_lock */
+static pthread_key_t key;
+static bool has_key;
+
+static long membarrier(int command)
+{
+    return syscall(SYS_membarrier, command, 0u, 0);
+}
+
+/* Registering is quick while the process has one thread, which is when it is usually done. */
+static void prepare(void)
+{
+    long known = membarrier(MEMBARRIER_CMD_QUERY);
+
+    if ((known < 0) || ((known & MEMBARRIER_CMD_PRIVATE_EXPEDITED) == 0) ||
+        (membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED) != 0)) {
+        pthread_mutex_lock(&list_lock);
+        standing_interrupts |= MSP_INTERRUPT_FENCE;
+        pthread_mutex_unlock(&list_lock);
+    }
+    msp_class_prepare();
+}
+
+static void unlink_thread(struct msp_thread *t)
+{
+    if (t->next != NULL) {
+        t->next->previous = t->previous;
+    }
+    if (t->previous != NULL) {
+        t->previous->next = t->next;
+    } else {
+        threads = t->next;
+    }
+}
+
+static void end_thread(void *data)
+{
+    struct msp_thread *t = data;
+
+    pthread_mutex_lock(&list_lock);
+    msp_thread_here.has_ended = true;
+    msp_thread_here.record    = NULL;
+    atomic_store_explicit(&msp_thread_here.open, &closed, memory_order_relaxed);
+    msp_heap_retire_all(t);
+    unlink_thread(t);
+    pthread_mutex_unlock(&list_lock);
+    free(t); /* in no list, and no slab's any more */
+    msp_provider_settle_all();
+}
+
+/* The fast paths are open while no interrupt is set. list_lock held. */
+static void set_interrupt(struct msp_thread *t, unsigned interrupt)
+{
+    atomic_store_explicit(&t->interrupt, interrupt, memory_order_seq_cst);
+    atomic_store_explicit(&t->local->open, (interrupt == 0) ? t : &closed, memory_order_seq_cst);
+}
+
+/* Into the list; false when nothing would take it out again. */
+static bool make_known(struct msp_thread *t)
+{
+    unsigned i;
+
+    for (i = 0; i < MSP_THREAD_SLOTS; i++) {
+        t->slots[i] = msp_heap_nobody_at(i);
+    }
+    if (!has_key) {
+        has_key = (pthread_key_create(&key, end_thread) == 0);
+    }
+    if (!has_key || (pthread_setspecific(key, t) != 0)) {
+        return false;
+    }
+    t->next     = threads;
+    t->previous = NULL;
+    if (threads != NULL) {
+        threads->previous = t;
+    }
+    threads                = t;
+    t->local               = &msp_thread_here;
+    msp_thread_here.record = t;
+    set_interrupt(t, standing_interrupts);
+    return true;
+}
+
+static __attribute__((noinline)) struct msp_thread *get_new(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    struct msp_thread *t;
+    bool known;
+
+    if (msp_thread_here.has_ended) {
+        return NULL;
+    }
+    pthread_once(&once, prepare);
+    t = aligned_alloc(alignof(struct msp_thread), sizeof(*t));
+    if (t == NULL) {
+        return NULL;
+    }
+    memset(t, 0, sizeof(*t));
+    pthread_mutex_lock(&list_lock);
+    known = make_known(t);
+    pthread_mutex_unlock(&list_lock);
+    if (!known) {
+        free(t);
+        return NULL;
+    }
+    return t;
+}
+
+struct msp_thread *msp_thread_get(void)
+{
+    struct msp_thread *t = msp_thread_here.record;
+
+    return MSP_LIKELY(t != NULL) ? t : get_new();
+}
+
+/* ---- sections ---- */
+
+/* The calling thread is in a section unless it is to be stopped. */
+static bool try_to_enter(const struct msp_thread *t)
+{
+    unsigned interrupt;
+
+    atomic_store_explicit(&msp_thread_here.busy, 1, memory_order_relaxed);
+    atomic_signal_fence(memory_order_seq_cst);
+    interrupt = atomic_load_explicit(&t->interrupt, memory_order_acquire);
+    if (interrupt != 0) {
+        atomic_thread_fence(memory_order_seq_cst);
+        interrupt = atomic_load_explicit(&t->interrupt, memory_order_acquire);
+    }
+    return (interrupt & MSP_INTERRUPT_STOP) == 0;
+}
+
+void msp_thread_enter(struct msp_thread *t)
+{
+    while (!try_to_enter(t)) {
+        msp_thread_leave();
+        pthread_mutex_lock(&list_lock); /* until resume */
+        pthread_mutex_unlock(&list_lock);
+    }
+}
+
+static void raise_all(unsigned interrupts)
+{
+    struct msp_thread *t;
+
+    for (t = threads; t != NULL; t = t->next) {
+        set_interrupt(t, atomic_load_explicit(&t->interrupt, memory_order_relaxed) | interrupts);
+    }
+}
+
+/* Not nanosleep(): that is a cancellation point, and a lock is held. */
+static void sleep_ns(long ns)
+{
+    syscall(SYS_nanosleep, &(struct timespec){.tv_nsec = ns}, NULL);
+}
+
+/* What was stored before is seen by every thread, and what they stored by the caller. */
+static void run_fences(void)
+{
+    if (((standing_interrupts & MSP_INTERRUPT_FENCE) != 0) ||
+        (membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED) == 0)) {
+        return;
+    }
+    /* A new process image may not count as registered. */
+    if ((membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED) == 0) &&
+        (membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED) == 0)) {
+        return;
+    }
+    /* The call was there once: a sandbox has closed it since. From now on threads have fences of
+     * their own; what is under way in a processor is done long before this sleep is. */
+    standing_interrupts |= MSP_INTERRUPT_FENCE;
+    raise_all(MSP_INTERRUPT_FENCE);
+    sleep_ns(10 * 1000 * 1000);
+}
+
+/* A section is a few instructions, unless its thread lost the processor: to the caller perhaps, if
+ * that one's priority is higher. Then only sleeping lets it go on. */
+static void wait_for(struct msp_thread *t)
+{
+    enum { YIELDS = 100 };
+    int n;
+
+    for (n = 0; atomic_load_explicit(&t->local->busy, memory_order_seq_cst) != 0; n++) {
+        if (n < YIELDS) {
+            sched_yield();
+        } else {
+            sleep_ns(50 * 1000);
+        }
+    }
+}
+
+void msp_thread_stop_all(void)
+{
+    struct msp_thread *t;
+    int saved_errno = errno;
+
+    pthread_mutex_lock(&list_lock);
+    raise_all(MSP_INTERRUPT_STOP);
+    run_fences();
+    for (t = threads; t != NULL; t = t->next) {
+        wait_for(t);
+    }
+    errno = saved_errno;
+}
+
+void msp_thread_resume_all(void)
+{
+    struct msp_thread *t;
+
+    for (t = threads; t != NULL; t = t->next) {
+        set_interrupt(t, atomic_load_explicit(&t->interrupt, memory_order_relaxed) &
+                             ~(unsigned)MSP_INTERRUPT_STOP);
+    }
+    pthread_mutex_unlock(&list_lock);
+}
+
+void msp_thread_hold(void)
+{
+    pthread_mutex_lock(&list_lock);
+}
+
+void msp_thread_release(void)
+{
+    pthread_mutex_unlock(&list_lock);
+}
+
+struct msp_thread *msp_thread_first(void)
+{
+    return threads;
+}
+
+void msp_thread_set_watched(bool watched)
+{
+    struct msp_thread *t;
+
+    msp_thread_stop_all(); /* whoever was on a fast way has left it afterwards */
+    standing_interrupts = watched ? (standing_interrupts | MSP_INTERRUPT_WATCH)
+                                  : (standing_interrupts & ~(unsigned)MSP_INTERRUPT_WATCH);
+    for (t = threads; t != NULL; t = t->next) {
+        set_interrupt(t, standing_interrupts | MSP_INTERRUPT_STOP);
+    }
+    msp_thread_resume_all();
+}
+
+/* ---- fork ---- */
+
+void msp_thread_before_fork(void)
+{
+    msp_thread_stop_all();
+}
+
+void msp_thread_after_fork_parent(void)
+{
+    msp_thread_resume_all();
+}
+
+/* Only the calling thread is left: what the others had goes to whoever allocates next. */
+void msp_thread_after_fork_child(void)
+{
+    struct msp_thread *gone = NULL;
+    struct msp_thread *next;
+    struct msp_thread *t;
+
+    for (t = threads; t != NULL; t = next) {
+        next = t->next;
+        if (t != msp_thread_here.record) {
+            unlink_thread(t);
+            t->next = gone;
+            gone    = t;
+        }
+    }
+    for (t = gone; t != NULL; t = next) {
+        next = t->next;
+        msp_heap_retire_all(t);
+        free(t);
+    }
+    msp_thread_resume_all();
+}

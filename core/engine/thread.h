@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef MEMSPAN_CORE_ENGINE_THREAD_H
+#define MEMSPAN_CORE_ENGINE_THREAD_H
+
+/* Threads and their sections.
+ *
+ * What belongs to a thread (its heaps) is changed by that thread alone, inside a section: a few
+ * instructions between enter() and leave() with nothing but loads and stores. Entering is a store
+ * and a load, without an atomic read-modify-write and without a fence. Whoever needs another
+ * thread's heaps - to sum statistics, to call back what was lent, to trim, to fork - stops all
+ * sections: it raises the interrupts, which replaces the record that each thread's fast paths find
+ * by a stand-in without heaps, has the kernel run a fence on every processor that runs a thread of
+ * the process (membarrier), and waits until nobody is inside. The cost is all on the rare side.
+ * Where the kernel has no such call the interrupts stay raised, and entering takes the slow way,
+ * with a fence of its own.
+ *
+ * In a section: no lock, no call that may block or fail, no driver. */
+
+#include "core/base/platform.h"
+#include <stdatomic.h>
+
+struct msp_heap;
+
+enum {
+    MSP_INTERRUPT_STOP  = 1, /* keep out until it is gone */
+    MSP_INTERRUPT_WATCH = 2, /* somebody watches: no short cuts */
+    MSP_INTERRUPT_FENCE = 4, /* no membarrier here: enter with a fence */
+    MSP_THREAD_SLOTS    = 64,
+};
+
+struct msp_thread {
+    atomic_uint interrupt;                    /* enum; not 0: the fast paths are closed */
+    struct msp_thread_local *local;           /* the thread's own storage */
+    struct msp_heap *slots[MSP_THREAD_SLOTS]; /* by handle; never NULL */
+    struct msp_heap *heaps;                   /* all of them, the last used first */
+    struct msp_heap **heap_of;                /* by account, linked by next_hashed */
+    size_t heap_of_size;                      /* a power of two, or 0 */
+    size_t heap_count;
+    struct msp_thread *next; /* in the list of threads */
+    struct msp_thread *previous;
+} __attribute__((aligned(MSP_CACHE_LINE_BYTES)));
+
+/* What a thread has in its own storage: little, for that is what a library that is opened at run
+ * time gets (tests/exports/tls.sh). */
+struct msp_thread_local {
+    /* The record that the fast paths use. Never NULL, so that they need not ask whether there is
+     * one: while an interrupt is set, before the thread is known and while it ends, it is a
+     * stand-in that has no heaps and that no slab belongs to, so that they find nothing. Others
+     * change it. */
+    _Atomic(struct msp_thread *) open;
+    atomic_uint busy; /* in a section */
+    bool has_ended;
+    struct msp_thread *record; /* the thread's; NULL until it is known */
+};
+extern __thread struct msp_thread_local msp_thread_here MSP_HIDDEN
+    __attribute__((tls_model("initial-exec")));
+
+/* The calling thread's record, made known on first use; NULL while the thread ends, and when no
+ * destructor can be set for it. */
+struct msp_thread *msp_thread_get(void);
+
+/* Enter a section the fast way; it has to be left. The record is the thread's, or a stand-in in
+ * which nothing is found. */
+static inline struct msp_thread *msp_thread_enter_fast(void)
+{
+    struct msp_thread_local *here = &msp_thread_here;
+
+    atomic_store_explicit(&here->busy, 1, memory_order_relaxed);
+    /* The compiler must not reorder these; the processor may, and stop() sees to that. */
+    atomic_signal_fence(memory_order_seq_cst);
+    return atomic_load_explicit(&here->open, memory_order_acquire);
+}
+
+/* Enter a section, waiting while sections are stopped. @p t: the calling thread's. */
+void msp_thread_enter(struct msp_thread *t);
+
+static inline void msp_thread_leave(void)
+{
+    atomic_store_explicit(&msp_thread_here.busy, 0, memory_order_release);
+}
+
+/* Stop all sections: until resume() no thread is inside one, and the caller may use every thread's
+ * heaps. Not from inside a section; other locks that the caller holds must be left of the threads'
+ * (core/fork.c). */
+void msp_thread_stop_all(void);
+void msp_thread_resume_all(void);
+
+/* Keep other threads from stopping anybody, while the caller does to its own heaps what others do
+ * to them only when stopped. */
+void msp_thread_hold(void);
+void msp_thread_release(void);
+
+/* All threads, while stopped. */
+struct msp_thread *msp_thread_first(void);
+
+/* All fast ways are closed (true) or open again. */
+void msp_thread_set_watched(bool watched);
+
+void msp_thread_before_fork(void);
+void msp_thread_after_fork_parent(void);
+void msp_thread_after_fork_child(void);
+
+#endif /* MEMSPAN_CORE_ENGINE_THREAD_H */

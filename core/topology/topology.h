@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef MEMSPAN_CORE_TOPOLOGY_TOPOLOGY_H
+#define MEMSPAN_CORE_TOPOLOGY_TOPOLOGY_H
+
+/* The machine's NUMA nodes and OMP_PLACES, from hwloc, and the placement of pages, by system calls.
+ * Nothing here runs until something needs it: a program that only calls omp_alloc never pays for a
+ * topology walk.
+ *
+ * Node numbers are the operating system's everywhere but in msp_topology_node(), whose index
+ * counts nodes with memory in hwloc's logical order. Every function may run on any thread. */
+
+#include <memspan/device.h>
+#include <stdbool.h>
+
+/* Most nodes that are kept. Linux has at most 1024. */
+#define MSP_NODES_MAX 1024
+
+/* --- What there is: these load the topology, once. */
+
+/* Number of nodes with memory, and the nodes in hwloc's logical order. On failure the machine is
+ * one DRAM node, and the log says why. A node's record never changes and stays valid; its
+ * free_bytes is that of the load, see msp_topology_node_free(). NULL beyond the last. */
+int msp_topology_node_count(void);
+const memspan_numa_node_info_t *msp_topology_node(int index);
+
+/* Orders a node list for a base hint (enum msp_base_hint): fills @p nodes with operating-system
+ * numbers of the nodes that serve it, best first, GPU-owned nodes never among them; returns how
+ * many there are, of which at most @p capacity were written. *alias_p: true when the machine cannot
+ * tell the hint from the default (one tier), and then @p note says so in one sentence; else the
+ * note says what the nodes are. high_bw and low_lat list the best tier alone, so that a fallback
+ * is a decision; default and large_cap list all that may serve. */
+enum msp_base_hint {
+    MSP_HINT_DEFAULT,
+    MSP_HINT_LARGE_CAP,
+    MSP_HINT_CONST,
+    MSP_HINT_HIGH_BW,
+    MSP_HINT_LOW_LAT
+};
+int msp_topology_nodes_for(enum msp_base_hint hint, int *nodes, int capacity, bool *alias_p,
+                           char *note, size_t note_size);
+
+/* The operating-system number of the default-usable node nearest to place @p place of OMP_PLACES
+ * (threads, cores, sockets, numa_domains, ll_caches, abstract names with a count, explicit lists
+ * with strides). Unset OMP_PLACES means cores. MEMSPAN_ERR_NOT_FOUND beyond the last place, with
+ * the number of places in the message. MEMSPAN_ERR_CONFIG when OMP_PLACES is malformed. */
+memspan_status_t msp_topology_node_of_place(int place, int *node_p);
+
+/* Number of places of OMP_PLACES; 0 when it is malformed (with an error record). */
+int msp_topology_place_count(void);
+
+/* True when the topology is not this machine's (HWLOC_XMLFILE, HWLOC_SYNTHETIC, HWLOC_FSROOT):
+ * then nodes can be talked about, but memory cannot be bound to them. Loads the topology only when
+ * one of these variables is set. */
+bool msp_topology_is_foreign(void);
+
+/* --- What can be asked without loading the topology. */
+
+/* True when every node with memory also has processors, answered from two small files: then no
+ * memory of the machine is a device's. False where a foreign topology has been asked for. */
+bool msp_topology_is_plain(void);
+
+/* True when the operating system has memory on that node. */
+bool msp_topology_node_exists(int node);
+
+/* How many nodes of the operating system have memory (at least 1). */
+int msp_topology_memory_nodes(void);
+
+/* The nodes of the operating system that have memory, "0-1,4", for messages. */
+const char *msp_topology_memory_list(void);
+
+/* Memory of the node that is free now, page cache that would be given up counted in;
+ * MEMSPAN_UNKNOWN if nobody tells. */
+uint64_t msp_topology_node_free(int node);
+
+/* The node nearest to the calling thread now, by the operating system; -1 if unknown. */
+int msp_topology_node_here(void);
+
+/* Of @p nodes the one nearest to node @p from by the firmware's distances; the first of several;
+ * -1 when the list is empty. */
+int msp_topology_nearest(int from, const int *nodes, size_t node_count);
+
+/* Bind [address, address + size), whole pages, to @p nodes. strict: only there. Pages that exist
+ * are moved. Errors: MEMSPAN_ERR_INVALID, MEMSPAN_ERR_NOT_FOUND (no such node with memory),
+ * MEMSPAN_ERR_PERMISSION (denied), MEMSPAN_ERR_UNSUPPORTED (no such call, or a foreign topology),
+ * MEMSPAN_ERR_NO_MEMORY (strict, and pages could not be moved), MEMSPAN_ERR_DRIVER with the
+ * system's words otherwise. */
+memspan_status_t msp_topology_bind(void *address, size_t size_bytes, const int *nodes,
+                                   size_t node_count, bool interleave, bool strict);
+
+/* Keep the pages where their first touch puts them: no NUMA balancing. Best effort. */
+void msp_topology_hold(void *address, size_t size_bytes);
+
+/* The node that holds the page at @p address now; -1 when it has not been touched, or unknown. */
+int msp_topology_node_of_page(const void *address);
+
+/* Tell the topology that the device at @p pci_address exists, so that its memory node, if it shows
+ * as one, is classified as the device's own. @p numa_node: the node its driver names, which is
+ * taken only when it has no processors; -1 for none. Called by the core as backends find devices,
+ * before or after the topology is loaded. */
+void msp_topology_note_device(const char *pci_address, int numa_node);
+
+/* Around fork(), so that the child finds the topology's lock free. No other lock is taken while it
+ * is held but those of options and the log. */
+void msp_topology_before_fork(void);
+void msp_topology_after_fork(void);
+
+/* For tests: forget the topology and the notes, so that it is loaded again (HWLOC_XMLFILE,
+ * HWLOC_SYNTHETIC). Not thread-safe. */
+void msp_topology_reload(void);
+
+#endif /* MEMSPAN_CORE_TOPOLOGY_TOPOLOGY_H */

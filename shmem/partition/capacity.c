@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* partition_capacity.c: sizes of all PEs of the node against the machine and its control groups. */
+
+#include "shmem/partition/capacity.h"
+#include "core/base/memory_limit.h"
+#include "core/base/platform.h"
+
+/* Partitions have at most 2^62 bytes and nodes at most 2^20 PEs. */
+static uint64_t of_all(uint64_t bytes, int pe_count)
+{
+    uint64_t all;
+
+    return __builtin_mul_overflow(bytes, (uint64_t)pe_count, &all) ? UINT64_MAX : all;
+}
+
+uint64_t msp_partition_capacity_use(const struct msp_partition_wish *wish,
+                                    const struct msp_partition_plan *plan)
+{
+    bool is_huge = (plan->page_size_bytes > msp_page_size());
+
+    return (plan->is_block || is_huge) ? 0 : wish->size_bytes;
+}
+
+bool msp_partition_capacity_is_exceeded(uint64_t bytes, int pe_count, uint64_t *capacity_p,
+                                        const char **source_p)
+{
+    struct msp_memory_limits limits;
+
+    msp_memory_limits_read(&limits);
+    *capacity_p = limits.capacity_bytes;
+    *source_p   = limits.source;
+    return of_all(bytes, pe_count) > limits.capacity_bytes;
+}
+
+static memspan_status_t refuse(const struct msp_partition_wish *wish, int pe_count,
+                               const char *what, uint64_t bytes, const char *source)
+{
+    memspan_error(MEMSPAN_ERR_NO_MEMORY,
+                  "%s: %d PEs of %llu bytes are more than the %llu bytes that %s (%s)",
+                  wish->variable, pe_count, (unsigned long long)wish->size_bytes,
+                  (unsigned long long)bytes, what, source);
+    return msp_error_hint(
+        "ask for less, or start fewer PEs on this node%s",
+        (wish->policy == SHMEMX_POLICY_MANDATORY) ? "; POLICY=PREFERRED takes what there is" : "");
+}
+
+memspan_status_t msp_partition_capacity_check(const struct msp_partition_wish *wish, int pe_count,
+                                              const struct msp_partition_plan *plan)
+{
+    /* Drivers lock what they import. */
+    bool is_locked  = plan->is_locked || (plan->import_count > 0);
+    bool insists    = (wish->policy == SHMEMX_POLICY_MANDATORY);
+    uint64_t wanted = of_all(msp_partition_capacity_use(wish, plan), pe_count);
+    struct msp_memory_limits limits;
+
+    if ((wanted == 0) || (!is_locked && !insists)) {
+        return MEMSPAN_OK;
+    }
+    msp_memory_limits_read(&limits);
+    if (wanted > limits.capacity_bytes) {
+        return refuse(wish, pe_count, "there are", limits.capacity_bytes, limits.source);
+    }
+    if (is_locked && (wanted > limits.free_bytes)) {
+        return refuse(wish, pe_count, "are free to be locked", limits.free_bytes, limits.source);
+    }
+    return MEMSPAN_OK;
+}

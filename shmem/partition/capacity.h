@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef MEMSPAN_SHMEM_PARTITION_CAPACITY_H
+#define MEMSPAN_SHMEM_PARTITION_CAPACITY_H
+
+/* Whether the host has the memory that a partition's PEs would use together. The kernel would not
+ * refuse: pages that are not there when they are touched, or locked, end a process. */
+
+#include "shmem/partition/placement.h"
+
+/* The partition as planned, for @p pe_count PEs of this node. An error record where pages that are
+ * locked are more than are free, or pages that are insisted on more than there are. */
+memspan_status_t msp_partition_capacity_check(const struct msp_partition_wish *wish, int pe_count,
+                                              const struct msp_partition_plan *plan);
+
+/* What one PE touches of the host's ordinary pages when it uses all of the partition; 0 for a
+ * driver's block and for reserved huge pages. */
+uint64_t msp_partition_capacity_use(const struct msp_partition_wish *wish,
+                                    const struct msp_partition_plan *plan);
+
+/* True where @p pe_count times @p bytes are more than this machine, or the control group, has. */
+bool msp_partition_capacity_is_exceeded(uint64_t bytes, int pe_count, uint64_t *capacity_p,
+                                        const char **source_p);
+
+#endif /* MEMSPAN_SHMEM_PARTITION_CAPACITY_H */

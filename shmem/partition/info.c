@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* partition_info.c: what is said of partitions. */
+
+#include "shmem/option.h"
+#include "shmem/partition/memory.h"
+#include "shmem/partition/partition.h"
+#include "shmem/transport/rma.h"
+#include <memspan/device.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct msp_partition_record *record_of(const struct msp_partition *partition)
+{
+    return partition->memory;
+}
+
+/* Of memory that peers map, or that its PE serves: waits ask the service too. */
+static long capabilities_for(bool is_mapped, bool host_touches)
+{
+    long capabilities = SHMEMX_CAP_RMA | SHMEMX_CAP_COLLECTIVES | SHMEMX_CAP_ATOMICS;
+
+    capabilities |= SHMEMX_CAP_WAIT | (host_touches ? SHMEMX_CAP_DIRECT_ACCESS : 0);
+    return capabilities | (is_mapped ? SHMEMX_CAP_PEER_ACCESS : 0);
+}
+
+static long capabilities_of(const struct msp_partition *partition)
+{
+    const struct msp_segment *segment = &msp_segments[partition->segment];
+    long capabilities                 = capabilities_for(segment->fd >= 0, segment->host_touches);
+
+    if ((segment->fd >= 0) && msp_arena.is_common) {
+        capabilities |= SHMEMX_CAP_IDENT_ADDR;
+    }
+    if (record_of(partition)->memory.plan.is_shareable) {
+        capabilities |= SHMEMX_CAP_PEER_COPY;
+    }
+    if (partition->team == MSP_TEAM_WORLD) {
+        capabilities |= SHMEMX_CAP_WORLD_ACCESS;
+    }
+    return capabilities;
+}
+
+static void write_words(const struct msp_partition_wish *wish,
+                        const struct msp_partition_plan *plan, shmemx_partition_info_t *info)
+{
+    bool is_other = (plan->kind != wish->kind);
+
+    msp_partition_kind_text(plan->kind, is_other ? "" : wish->backend,
+                            (wish->backend[0] != '\0') ? wish->device : plan->device,
+                            info->kind_name, sizeof info->kind_name);
+    snprintf(info->resource, sizeof info->resource, "%s", plan->resource);
+    snprintf(info->why, sizeof info->why, "%s", plan->why);
+}
+
+memspan_status_t msp_partition_describe(int id, shmemx_partition_info_t *info_p)
+{
+    const struct msp_partition *partition = msp_partition_get(id);
+    const struct msp_partition *chosen    = msp_partition_get(MSP_PARTITION_DEFAULT);
+    size_t struct_size                    = info_p->struct_size;
+    const struct msp_partition_record *record;
+    const struct msp_partition_plan *plan;
+    struct msp_symmetric_measure measure;
+
+    if (partition == NULL) {
+        return memspan_error(MEMSPAN_ERR_NOT_FOUND, "there is no partition %d", id);
+    }
+    record = record_of(partition);
+    plan   = &record->memory.plan;
+    msp_symmetric_heap_measure(partition->heap, &measure);
+    *info_p =
+        (shmemx_partition_info_t){.struct_size     = struct_size,
+                                  .id              = partition->id,
+                                  .is_default      = (partition == chosen),
+                                  .kind_asked      = record->wish.kind,
+                                  .kind            = plan->kind,
+                                  .policy          = record->wish.policy,
+                                  .device          = plan->device,
+                                  .capabilities    = capabilities_of(partition),
+                                  .base            = msp_segments[partition->segment].base,
+                                  .size_bytes      = measure.size_bytes,
+                                  .used_bytes      = measure.size_bytes - measure.free_bytes,
+                                  .largest_bytes   = measure.largest_free_bytes,
+                                  .page_size_bytes = plan->page_size_bytes,
+                                  .team            = msp_team_handle(&msp_teams[partition->team]),
+                                  .page_size_asked_bytes = (size_t)record->wish.page_size_bytes};
+    write_words(&record->wish, plan, info_p);
+    return MEMSPAN_OK;
+}
+
+void msp_partition_print(void)
+{
+    int ids[MSP_PARTITION_MAX];
+    int count = msp_partition_ids(ids, MSP_PARTITION_MAX);
+    int i;
+
+    for (i = 0; i < count; i++) {
+        const struct msp_partition *partition = msp_partition_get(ids[i]);
+        shmemx_partition_info_t info          = {.struct_size = sizeof info};
+        char asked[48];
+
+        if (msp_partition_describe(ids[i], &info) != MEMSPAN_OK) {
+            continue;
+        }
+        msp_partition_kind_text(info.kind_asked, record_of(partition)->wish.backend,
+                                record_of(partition)->wish.device, asked, sizeof asked);
+        printf("partition %d%s%s%s: %zu bytes at %p, asked for %s %s, given %s (%s), pages of %zu; "
+               "%s; "
+               "%s by the other PEs, atomics by %s\n",
+               ids[i], info.is_default ? " (default: " : "",
+               info.is_default ? msp_partition_default_why() : "", info.is_default ? ")" : "",
+               info.size_bytes, info.base, asked,
+               msp_partition_policy_text(record_of(partition)->wish.policy), info.kind_name,
+               info.resource, info.page_size_bytes, info.why,
+               ((info.capabilities & SHMEMX_CAP_PEER_ACCESS) != 0) ? "loaded and stored"
+               : ((info.capabilities & SHMEMX_CAP_PEER_COPY) != 0) ? "copied by its driver"
+                                                                   : "reached through its PE",
+               ((info.capabilities & SHMEMX_CAP_PEER_ACCESS) != 0) ? "processors" : "its PE");
+    }
+}
+
+/* ---- without a job ---- */
+
+static void foresee(const struct msp_partition_wish *wish, const struct msp_partition_plan *plan,
+                    shmemx_partition_info_t *info)
+{
+    bool host_touches = !plan->is_block || (plan->device_kind != MEMSPAN_KIND_DEVICE);
+
+    info->kind            = plan->kind;
+    info->device          = plan->device;
+    info->page_size_bytes = plan->page_size_bytes;
+    info->capabilities = capabilities_for(!plan->is_block, host_touches) | SHMEMX_CAP_WORLD_ACCESS |
+                         (plan->is_shareable ? SHMEMX_CAP_PEER_COPY : 0);
+    write_words(wish, plan, info);
+}
+
+static memspan_status_t foresee_wish(const struct msp_partition_wish *wish, bool is_default,
+                                     shmemx_partition_info_t *info_p)
+{
+    shmemx_partition_info_t info = {.struct_size           = info_p->struct_size,
+                                    .id                    = wish->id,
+                                    .is_default            = is_default,
+                                    .kind_asked            = wish->kind,
+                                    .policy                = wish->policy,
+                                    .device                = -1,
+                                    .size_bytes            = (size_t)wish->size_bytes,
+                                    .page_size_asked_bytes = (size_t)wish->page_size_bytes};
+    struct msp_partition_plan plan;
+    memspan_status_t status = msp_partition_plan(wish, 0, 1, &plan);
+    char reason[160];
+
+    msp_partition_kind_text(wish->kind, wish->backend, wish->device, info.kind_name,
+                            sizeof info.kind_name);
+    if (status != MEMSPAN_OK) {
+        snprintf(reason, sizeof reason, "%s", memspan_error_last()->message);
+        snprintf(info.why, sizeof info.why, "%s", memspan_error_text());
+        status = msp_partition_plan_fallback(wish, reason, &plan);
+    }
+    if (status == MEMSPAN_OK) {
+        foresee(wish, &plan, &info);
+    }
+    *info_p = info;
+    return status;
+}
+
+memspan_status_t msp_partition_foresee(int index, shmemx_partition_info_t *info_p)
+{
+    struct msp_partition_wishes *wishes = malloc(sizeof *wishes);
+    memspan_status_t status             = msp_job.is_on ? MEMSPAN_OK : msp_shmem_option_read();
+
+    if (wishes == NULL) {
+        return memspan_error(MEMSPAN_ERR_NO_MEMORY, "no memory to read the partitions into");
+    }
+    if (status == MEMSPAN_OK) {
+        status = msp_partition_wishes_get(wishes);
+    }
+    if ((status == MEMSPAN_OK) && ((index < 0) || (index >= wishes->count))) {
+        status = memspan_error(MEMSPAN_ERR_NOT_FOUND, "%d partitions are asked for", wishes->count);
+    } else if (status == MEMSPAN_OK) {
+        const struct msp_partition_wish *wish = &wishes->wish[index];
+
+        status = foresee_wish(wish, wish->id == wishes->default_id, info_p);
+    }
+    free(wishes);
+    return status;
+}

@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* partition_memory.c: takes memory as planned.
+ *
+ * Every step that can fail in one PE alone is followed by a vote, so that all go on, fall back or
+ * give up together. */
+
+#include "shmem/partition/memory.h"
+#include "shmem/meeting.h"
+#include "shmem/transport/owner.h"
+#include "shmem/transport/segment.h"
+#include <errno.h>
+#include <linux/mempolicy.h>
+#include <memspan/allocator.h>
+#include <memspan/import.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+enum { BLOCK_ALIGN_BYTES = 4096 };
+
+/* ---- pages of the shared file ---- */
+
+static memspan_status_t bind_pages(const struct msp_partition_plan *plan,
+                                   const struct msp_segment *segment, const char *variable)
+{
+    const unsigned long bits = 8 * sizeof(unsigned long) * MSP_PARTITION_NODE_WORDS;
+
+    if (plan->bind_mode == 0) {
+        return MEMSPAN_OK;
+    }
+    if (syscall(SYS_mbind, segment->base, segment->stride_bytes, plan->bind_mode, plan->bind_nodes,
+                bits, 0) != 0) {
+        return msp_error_native(MEMSPAN_ERR_DRIVER, "", "mbind", errno, strerror(errno),
+                                "the process may not be allowed on those nodes (cpusets)",
+                                "%s: pages cannot be put on nodes %s", variable, plan->resource);
+    }
+    return MEMSPAN_OK;
+}
+
+static memspan_status_t lock_pages(const struct msp_segment *segment, const char *variable)
+{
+    if (mlock(segment->base, segment->stride_bytes) != 0) {
+        return msp_error_native(
+            MEMSPAN_ERR_LIMIT, "", "mlock", errno, strerror(errno), "raise the limit (ulimit -l)",
+            "%s: %zu bytes of pages cannot be locked", variable, segment->stride_bytes);
+    }
+    return MEMSPAN_OK;
+}
+
+static memspan_status_t import_pages(struct msp_partition_memory *memory)
+{
+    struct msp_segment *segment = &msp_segments[memory->segment];
+    memspan_status_t status;
+
+    if (memory->plan.import_count == 0) {
+        return MEMSPAN_OK;
+    }
+    status = memspan_import(segment->base, segment->stride_bytes, memory->plan.imports,
+                            (size_t)memory->plan.import_count);
+    if (status == MEMSPAN_OK) {
+        memory->imported = segment->base;
+    }
+    return status;
+}
+
+static void drop_segment(struct msp_partition_memory *memory)
+{
+    if (memory->imported != NULL) {
+        (void)memspan_import_release(memory->imported);
+        memory->imported = NULL;
+    }
+    if (memory->segment >= 0) {
+        msp_segment_destroy(memory->segment);
+        memory->segment = -1;
+    }
+}
+
+/* What shmem_align() can promise: the boundary that the base lies on, where all PEs have the same.
+ */
+static size_t alignment_of(const struct msp_segment *segment)
+{
+    uintptr_t base = (uintptr_t)segment->base;
+
+    return msp_arena.is_common ? (size_t)(base & -base) : msp_page_size();
+}
+
+/* All PEs map the file, or none. Small pages where all have not planned the same large ones. */
+static memspan_status_t take_pages(struct msp_team *team, const struct msp_partition_wish *wish,
+                                   struct msp_partition_memory *memory)
+{
+    struct msp_partition_plan *plan = &memory->plan;
+    bool is_huge                    = (plan->page_size_bytes > msp_page_size());
+    memspan_status_t status;
+
+    if (!msp_meeting_all(team, is_huge)) {
+        plan->page_size_bytes = msp_page_size();
+    }
+    status = msp_segment_create_in(team, wish->variable, (size_t)wish->size_bytes,
+                                   plan->page_size_bytes, &memory->segment);
+    if ((status != MEMSPAN_OK) && is_huge && (wish->policy != SHMEMX_POLICY_MANDATORY)) {
+        plan->page_size_bytes = msp_page_size();
+        status = msp_segment_create_in(team, wish->variable, (size_t)wish->size_bytes, 0,
+                                       &memory->segment);
+    }
+    if (status != MEMSPAN_OK) {
+        return status;
+    }
+    memory->align_bytes = alignment_of(&msp_segments[memory->segment]);
+    status              = bind_pages(plan, &msp_segments[memory->segment], wish->variable);
+    if ((status == MEMSPAN_OK) && plan->is_locked) {
+        status = lock_pages(&msp_segments[memory->segment], wish->variable);
+    }
+    if (status == MEMSPAN_OK) {
+        status = import_pages(memory);
+    }
+    return status;
+}
+
+/* ---- libmemspan's blocks ---- */
+
+/* The device's resource of that kind, by itself. */
+static memspan_status_t find_space(const struct msp_partition_plan *plan, memspan_space_h *space_p)
+{
+    memspan_space_h space;
+    memspan_status_t status = memspan_space_get(&plan->device, 1, MEMSPAN_SPACE_NULL, &space);
+    int i;
+
+    if (status != MEMSPAN_OK) {
+        return status;
+    }
+    for (i = 0; i < (int)memspan_space_resource_count(space); i++) {
+        memspan_resource_info_t info = {.struct_size = sizeof info};
+
+        if ((memspan_space_resource(space, (size_t)i, &info) == MEMSPAN_OK) &&
+            ((unsigned)info.kind == plan->device_kind)) {
+            return memspan_space_get_sub(space, &i, 1, space_p);
+        }
+    }
+    return memspan_error(MEMSPAN_ERR_INTERNAL, "device %d has lost its memory", plan->device);
+}
+
+/* Memory that the driver can share is wanted first, then any. */
+static void *alloc_block(memspan_space_h space, size_t size_bytes)
+{
+    static const memspan_trait_t traits[] = {{MEMSPAN_TRAIT_FALLBACK, MEMSPAN_VALUE_NULL_FB},
+                                             {MEMSPAN_TRAIT_SHAREABLE, MEMSPAN_VALUE_TRUE}};
+    memspan_allocator_h allocator;
+    void *block = NULL;
+    size_t count;
+
+    for (count = 2; (count > 0) && (block == NULL); count--) {
+        if (memspan_allocator_create(space, traits, count, &allocator) == MEMSPAN_OK) {
+            block = memspan_aligned_alloc(allocator, BLOCK_ALIGN_BYTES, size_bytes);
+            (void)memspan_allocator_destroy(allocator); /* its memory stays */
+        }
+    }
+    return block;
+}
+
+static memspan_status_t take_block(const struct msp_partition_wish *wish, unsigned number,
+                                   struct msp_partition_memory *memory)
+{
+    memspan_pointer_info_t info = {.struct_size = sizeof info};
+    bool host_touches           = (memory->plan.device_kind != MEMSPAN_KIND_DEVICE);
+    memspan_space_h space;
+    memspan_status_t status = find_space(&memory->plan, &space);
+
+    if (status != MEMSPAN_OK) {
+        return status;
+    }
+    memory->block = alloc_block(space, (size_t)wish->size_bytes);
+    if (memory->block == NULL) {
+        return memspan_error_last()->status;
+    }
+    if (memspan_pointer_describe(memory->block, &info) == MEMSPAN_OK) {
+        memory->plan.page_size_bytes = info.page_size_bytes;
+    }
+    memory->align_bytes = BLOCK_ALIGN_BYTES;
+    status =
+        msp_segment_adopt(memory->block, (size_t)wish->size_bytes, host_touches, &memory->segment);
+    if (status == MEMSPAN_OK) {
+        status = msp_remote_serve(memory->segment, number);
+    }
+    if ((status == MEMSPAN_OK) && !host_touches) {
+        msp_remote_offer(memory->segment, memory->plan.device);
+    }
+    return status;
+}
+
+static void drop_block(struct msp_partition_memory *memory)
+{
+    if (memory->segment >= 0) {
+        msp_remote_retire(memory->segment);
+        msp_segment_destroy(memory->segment);
+        memory->segment = -1;
+    }
+    if (memory->block != NULL) {
+        (void)memspan_free(memory->block);
+        memory->block = NULL;
+    }
+}
+
+/* ---- both ---- */
+
+void msp_partition_memory_give_back(struct msp_partition_memory *memory)
+{
+    if (memory->plan.is_block) {
+        drop_block(memory);
+    } else {
+        drop_segment(memory);
+    }
+}
+
+static memspan_status_t take_planned(struct msp_team *team, const struct msp_partition_wish *wish,
+                                     unsigned number, struct msp_partition_memory *memory)
+{
+    memspan_status_t status =
+        memory->plan.is_block ? take_block(wish, number, memory) : take_pages(team, wish, memory);
+
+    if (msp_meeting_all(team, status == MEMSPAN_OK)) {
+        return MEMSPAN_OK;
+    }
+    msp_partition_memory_give_back(memory);
+    return (status != MEMSPAN_OK)
+               ? status
+               : msp_error_elsewhere(MEMSPAN_ERR_NO_MEMORY, "%s: another PE cannot have it",
+                                     wish->variable);
+}
+
+memspan_status_t msp_partition_memory_take(struct msp_team *team,
+                                           const struct msp_partition_wish *wish, unsigned number,
+                                           struct msp_partition_memory *memory_p)
+{
+    struct msp_partition_memory memory = {.segment = -1};
+    int pe_count = (team != NULL) ? team->size : msp_job.local_count; /* that will use it */
+    char reason[160];
+    memspan_status_t status;
+
+    status = msp_partition_plan(wish, msp_job.local_index, pe_count, &memory.plan);
+    if (!msp_meeting_all(team, status == MEMSPAN_OK)) {
+        status = (status != MEMSPAN_OK)
+                     ? status
+                     : msp_error_elsewhere(MEMSPAN_ERR_NO_MEMORY, "%s: another PE cannot have it",
+                                           wish->variable);
+    } else if (msp_meeting_all(team, !memory.plan.is_block) ||
+               msp_meeting_all(team, memory.plan.is_block)) {
+        status = take_planned(team, wish, number, &memory);
+    } else {
+        status = memspan_error(MEMSPAN_ERR_CONFLICT, "%s: some PEs share it, others cannot",
+                               wish->variable);
+    }
+    if (status != MEMSPAN_OK) {
+        snprintf(reason, sizeof reason, "%s", memspan_error_last()->message);
+        status = msp_partition_plan_fallback(wish, reason, &memory.plan);
+        if (status == MEMSPAN_OK) {
+            memory.fell_back = true;
+            status           = take_planned(team, wish, number, &memory);
+        }
+    }
+    if (status == MEMSPAN_OK) {
+        *memory_p = memory;
+    }
+    return status;
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef MEMSPAN_SHMEM_PARTITION_MEMORY_H
+#define MEMSPAN_SHMEM_PARTITION_MEMORY_H
+
+/* The memory of a partition: taken as planned, or as it can be had, the same in all PEs. */
+
+#include "shmem/partition/placement.h"
+#include "shmem/team.h"
+
+struct msp_partition_memory {
+    int segment;
+    struct msp_partition_plan plan; /* what became of the wish */
+    size_t align_bytes;             /* of the segment's base, in every PE */
+    void *block;                    /* libmemspan's; NULL: a file */
+    void *imported;                 /* the address that imports were made with; NULL: none */
+    bool fell_back;
+};
+
+/* Collective over the team (NULL: all PEs of the node, while the job starts): the same wish, the
+ * same outcome. @p number: for others to reach it by (remote.h). */
+memspan_status_t msp_partition_memory_take(struct msp_team *team,
+                                           const struct msp_partition_wish *wish, unsigned number,
+                                           struct msp_partition_memory *memory_p);
+void msp_partition_memory_give_back(struct msp_partition_memory *memory);
+
+/* What was asked for and what was given: struct msp_partition's memory member. */
+struct msp_partition_record {
+    struct msp_partition_wish wish;
+    struct msp_partition_memory memory;
+};
+
+#endif /* MEMSPAN_SHMEM_PARTITION_MEMORY_H */

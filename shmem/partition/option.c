@@ -1,0 +1,610 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* partition_option.c: from the text of variables to what is wanted.
+ *
+ * A variable's value is read from left to right, trait by trait; a word is looked up among the
+ * words of its trait alone, so that "P" may be a policy and a kind. */
+
+#include "shmem/partition/option.h"
+#include "shmem/option.h"
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+/* A word of a list, and the letters that mean it alone although others begin with them. */
+struct word {
+    const char *text;
+    const char *reserved;
+    int value;
+    const char *backend;
+};
+
+static const struct word kind_words[] = {
+    {"SYSDEFAULT", "SD", SHMEMX_KIND_SYSDEFAULT, ""},
+    {"NORMALMEM", "N", SHMEMX_KIND_NORMALMEM, ""},
+    {"FASTMEM", "F", SHMEMX_KIND_FASTMEM, ""},
+    {"LIBOMP", "L", SHMEMX_KIND_LIBOMP, ""},
+    {"PINNED", "", SHMEMX_KIND_PINNED, ""},
+    {"MANAGED", "", SHMEMX_KIND_MANAGED, ""},
+    {"COHERENT", "", SHMEMX_KIND_COHERENT, ""},
+    {"DEVICE", "", SHMEMX_KIND_DEVICE, ""},
+    {"CUDA", "", SHMEMX_KIND_DEVICE, "cuda"},
+    {"HIP", "", SHMEMX_KIND_DEVICE, "hip"},
+    {"LEVEL_ZERO", "", SHMEMX_KIND_DEVICE, "level_zero"},
+    {"OPENCL", "", SHMEMX_KIND_DEVICE, "opencl"},
+    {"EMU", "", SHMEMX_KIND_DEVICE, "emu"},
+};
+
+static const struct word policy_words[] = {
+    {"SYSDEFAULT", "S", SHMEMX_POLICY_SYSDEFAULT, ""},
+    {"MANDATORY", "M", SHMEMX_POLICY_MANDATORY, ""},
+    {"PREFERRED", "P", SHMEMX_POLICY_PREFERRED, ""},
+    {"INTERLEAVED", "I", SHMEMX_POLICY_INTERLEAVED, ""},
+};
+
+enum trait { TRAIT_SIZE, TRAIT_PGSIZE, TRAIT_KIND, TRAIT_POLICY, TRAIT_COUNT };
+static const struct word trait_words[] = {
+    {"SIZE", "", TRAIT_SIZE, ""},
+    {"PGSIZE", "", TRAIT_PGSIZE, ""},
+    {"KIND", "", TRAIT_KIND, ""},
+    {"POLICY", "", TRAIT_POLICY, ""},
+};
+
+static const char kinds_help[] =
+    "kinds are NORMALMEM, FASTMEM, SYSDEFAULT, LIBOMP, PINNED, MANAGED, COHERENT, DEVICE, CUDA, "
+    "HIP, LEVEL_ZERO, OPENCL and EMU, those of devices with @ and a number";
+static const char policies_help[] = "policies are MANDATORY, PREFERRED, INTERLEAVED and SYSDEFAULT";
+static const char traits_help[] =
+    "write size=<bytes>[:kind=<kind>][:policy=<policy>][:pgsize=<bytes>]";
+static const char size_help[] = "sizes are numbers, with a fraction if need be, and k, m, g or t";
+
+bool msp_partition_kind_is_device(shmemx_kind_t kind)
+{
+    return (kind == SHMEMX_KIND_DEVICE) || (kind == SHMEMX_KIND_LIBOMP);
+}
+
+/* ---- words ---- */
+
+/* The text between two colons, or a part of it, and where it is. */
+struct piece {
+    const char *variable;
+    const char *start; /* of the whole value */
+    const char *text;
+    size_t length;
+};
+
+/* The whole text must be digits. */
+static bool read_number(const char *text, size_t length, int *number_p)
+{
+    int number = 0;
+    size_t i;
+
+    if ((length == 0) || (length > 9)) {
+        return false;
+    }
+    for (i = 0; i < length; i++) {
+        if (!isdigit((unsigned char)text[i])) {
+            return false;
+        }
+        number = (number * 10) + (text[i] - '0');
+    }
+    *number_p = number;
+    return true;
+}
+
+/* As much of a piece as a message should hold, without bytes that would spoil a terminal. */
+static const char *shown(const struct piece *piece, char *buffer, size_t size)
+{
+    size_t i;
+
+    for (i = 0; (i < piece->length) && (i + 1 < size); i++) {
+        buffer[i] = isprint((unsigned char)piece->text[i]) ? piece->text[i] : '?';
+    }
+    buffer[i] = '\0';
+    return buffer;
+}
+
+static memspan_status_t refuse(const struct piece *piece, const char *what, const char *help)
+{
+    char text[48];
+
+    memspan_error(MEMSPAN_ERR_CONFIG, "%s: \"%s\" at character %zu %s", piece->variable,
+                  shown(piece, text, sizeof text), (size_t)(piece->text - piece->start) + 1, what);
+    return msp_error_hint("%s", help);
+}
+
+/* The one word that begins so; NULL: none, or several. */
+static const struct word *find_word(const struct word *words, size_t count,
+                                    const struct piece *piece)
+{
+    const struct word *found = NULL;
+    size_t i;
+
+    if (piece->length == 0) {
+        return NULL;
+    }
+    for (i = 0; i < count; i++) {
+        if (strncasecmp(words[i].text, piece->text, piece->length) != 0) {
+            continue;
+        }
+        if ((words[i].text[piece->length] == '\0') ||
+            ((piece->length == 1) &&
+             (strchr(words[i].reserved, toupper((unsigned char)piece->text[0])) != NULL))) {
+            return &words[i];
+        }
+        if (found != NULL) {
+            return NULL;
+        }
+        found = &words[i];
+    }
+    return found;
+}
+
+#define FIND_WORD(words, piece) find_word((words), sizeof(words) / sizeof((words)[0]), (piece))
+
+/* "D" is PROTO's word for the default, and begins DEVICE as well. */
+static const struct word *find_kind(const struct piece *piece)
+{
+    if ((piece->length == 1) && (toupper((unsigned char)piece->text[0]) == 'D')) {
+        return &kind_words[0];
+    }
+    return FIND_WORD(kind_words, piece);
+}
+
+/* ---- values ---- */
+
+static memspan_status_t read_size(const struct piece *piece, uint64_t *size_p)
+{
+    char text[64];
+    uint64_t size;
+
+    if (piece->length >= sizeof text) {
+        return refuse(piece, "is no size", size_help);
+    }
+    memcpy(text, piece->text, piece->length);
+    text[piece->length] = '\0';
+    if ((strlen(text) != piece->length) || !msp_shmem_size_parse(text, true, &size)) {
+        return refuse(piece, "is no size", size_help);
+    }
+    if (size == 0) {
+        return refuse(piece, "is no size of anything", "give at least a page");
+    }
+    *size_p = size;
+    return MEMSPAN_OK;
+}
+
+static memspan_status_t read_page_size(const struct piece *piece, uint64_t *size_p)
+{
+    memspan_status_t status = read_size(piece, size_p);
+
+    if ((status == MEMSPAN_OK) && ((*size_p & (*size_p - 1)) != 0)) {
+        return refuse(piece, "is no power of two, as page sizes are",
+                      "4k, 64k, 2m and 1g are usual ones");
+    }
+    return status;
+}
+
+static memspan_status_t read_device(const struct piece *piece, const struct word *kind,
+                                    struct msp_partition_wish *wish)
+{
+    static const char local[] = "local";
+
+    if ((kind->value != SHMEMX_KIND_DEVICE) && (kind->value != SHMEMX_KIND_PINNED) &&
+        (kind->value != SHMEMX_KIND_MANAGED) && (kind->value != SHMEMX_KIND_COHERENT) &&
+        (kind->value != SHMEMX_KIND_LIBOMP)) {
+        return refuse(piece, "names a device for a kind that has none",
+                      "leave out @ and what follows it");
+    }
+    if ((piece->length == sizeof local - 1) &&
+        (strncasecmp(piece->text, local, piece->length) == 0)) {
+        return MEMSPAN_OK;
+    }
+    if (!read_number(piece->text, piece->length, &wish->device)) {
+        return refuse(piece, "is no device",
+                      "after @ write a number, or local for one by the PE's place on its node");
+    }
+    wish->has_device = true;
+    return MEMSPAN_OK;
+}
+
+static memspan_status_t read_kind(const struct piece *piece, struct msp_partition_wish *wish)
+{
+    const char *at      = memchr(piece->text, '@', piece->length);
+    struct piece name   = *piece;
+    struct piece device = *piece;
+    const struct word *word;
+
+    name.length = (at != NULL) ? (size_t)(at - piece->text) : piece->length;
+    word        = find_kind(&name);
+    if (word == NULL) {
+        return refuse(&name, "is no kind of memory, or may be several", kinds_help);
+    }
+    wish->kind     = (shmemx_kind_t)word->value;
+    wish->has_kind = true;
+    snprintf(wish->backend, sizeof wish->backend, "%s", word->backend);
+    if (at == NULL) {
+        return MEMSPAN_OK;
+    }
+    device.text   = at + 1;
+    device.length = piece->length - name.length - 1;
+    return read_device(&device, word, wish);
+}
+
+static memspan_status_t read_policy(const struct piece *piece, struct msp_partition_wish *wish)
+{
+    const struct word *word = FIND_WORD(policy_words, piece);
+
+    if (word == NULL) {
+        return refuse(piece, "is no policy", policies_help);
+    }
+    wish->policy     = (shmemx_policy_t)word->value;
+    wish->has_policy = true;
+    return MEMSPAN_OK;
+}
+
+static memspan_status_t read_trait(enum trait trait, const struct piece *value,
+                                   struct msp_partition_wish *wish)
+{
+    switch (trait) {
+    case TRAIT_SIZE:
+        return read_size(value, &wish->size_bytes);
+    case TRAIT_PGSIZE:
+        return read_page_size(value, &wish->page_size_bytes);
+    case TRAIT_KIND:
+        return read_kind(value, wish);
+    default:
+        return read_policy(value, wish);
+    }
+}
+
+/* One element: "trait=value", or a bare size in front. @p seen: bits of the traits so far. */
+static memspan_status_t read_element(const struct piece *element, bool is_first, unsigned *seen,
+                                     struct msp_partition_wish *wish)
+{
+    const char *equals = memchr(element->text, '=', element->length);
+    struct piece name  = *element;
+    struct piece value = *element;
+    enum trait trait   = TRAIT_SIZE;
+    const struct word *word;
+
+    if (equals != NULL) {
+        name.length = (size_t)(equals - element->text);
+        word        = FIND_WORD(trait_words, &name);
+        if ((word == NULL) || (word->text[name.length] != '\0')) {
+            return refuse(&name, "is no trait", traits_help);
+        }
+        trait        = (enum trait)word->value;
+        value.text   = equals + 1;
+        value.length = element->length - name.length - 1;
+    } else if (!is_first) {
+        return refuse(element, "is no trait with a value; a bare size may stand first only",
+                      traits_help);
+    }
+    if ((*seen & (1u << trait)) != 0) {
+        return refuse(element, "gives a trait once more", traits_help);
+    }
+    *seen |= 1u << trait;
+    return read_trait(trait, &value, wish);
+}
+
+memspan_status_t msp_partition_wish_parse(const char *variable, int id, const char *text,
+                                          struct msp_partition_wish *wish_p)
+{
+    struct msp_partition_wish wish = {
+        .id = id, .kind = SHMEMX_KIND_SYSDEFAULT, .device = MSP_PARTITION_DEVICE_LOCAL};
+    struct piece element = {variable, text, text, 0};
+    unsigned seen        = 0;
+
+    snprintf(wish.variable, sizeof wish.variable, "%s", variable);
+    for (;;) {
+        memspan_status_t status;
+
+        element.length = strcspn(element.text, ":");
+        status         = read_element(&element, element.text == text, &seen, &wish);
+        if (status != MEMSPAN_OK) {
+            return status;
+        }
+        if (element.text[element.length] == '\0') {
+            break;
+        }
+        element.text += element.length + 1;
+    }
+    if ((seen & (1u << TRAIT_SIZE)) == 0) {
+        memspan_error(MEMSPAN_ERR_CONFIG, "%s says no size", variable);
+        return msp_error_hint("%s", traits_help);
+    }
+    if (!wish.has_policy) {
+        wish.policy = (msp_partition_kind_is_device(wish.kind) ||
+                       (wish.kind == SHMEMX_KIND_MANAGED) || (wish.kind == SHMEMX_KIND_COHERENT))
+                          ? SHMEMX_POLICY_MANDATORY
+                          : SHMEMX_POLICY_PREFERRED;
+    }
+    *wish_p = wish;
+    return MEMSPAN_OK;
+}
+
+/* ---- variables ---- */
+
+static const char *const prefixes[] = {"SHMEM_SYMMETRIC_PARTITION", "SMA_SYMMETRIC_PARTITION"};
+
+/* The number after the prefix, and the variable's name and value. */
+static memspan_status_t split_variable(const char *entry, const char *prefix, char *name,
+                                       size_t name_size, int *id_p, const char **text_p)
+{
+    size_t prefix_length = strlen(prefix);
+    const char *equals   = strchr(entry, '=');
+    size_t length        = (equals != NULL) ? (size_t)(equals - entry) : strlen(entry);
+
+    snprintf(name, name_size, "%.*s", (int)((length < 128) ? length : 128), entry);
+    if ((equals == NULL) || !read_number(entry + prefix_length, length - prefix_length, id_p) ||
+        (*id_p > SHMEM_MAX_PARTITION_ID)) {
+        memspan_error(MEMSPAN_ERR_CONFIG, "%s is no partition", name);
+        return msp_error_hint("after %s write a number from 0 to %d", prefix,
+                              SHMEM_MAX_PARTITION_ID);
+    }
+    *text_p = equals + 1;
+    return MEMSPAN_OK;
+}
+
+static struct msp_partition_wish *find_wish(struct msp_partition_wishes *wishes, int id)
+{
+    int i;
+
+    for (i = 0; i < wishes->count; i++) {
+        if (wishes->wish[i].id == id) {
+            return &wishes->wish[i];
+        }
+    }
+    return NULL;
+}
+
+/* In its place by number. */
+static void insert(struct msp_partition_wishes *wishes, const struct msp_partition_wish *wish)
+{
+    int at = wishes->count++;
+
+    while ((at > 0) && (wishes->wish[at - 1].id > wish->id)) {
+        wishes->wish[at] = wishes->wish[at - 1];
+        at--;
+    }
+    wishes->wish[at] = *wish;
+}
+
+/* A second variable for one number: the standard's name wins over the old one, the first of two
+ * that are the same name (as for getenv()); "1" and "01" are a mistake. */
+static memspan_status_t bring_together(const struct msp_partition_wish *first,
+                                       const struct msp_partition_wish *second)
+{
+    static int warned;
+
+    if (strcmp(first->variable, second->variable) == 0) {
+        return MEMSPAN_OK;
+    }
+    if ((first->variable[1] == 'H') != (second->variable[1] == 'H')) {
+        if (msp_partition_wish_digest(first) != msp_partition_wish_digest(second)) {
+            msp_warn_once(&warned, "%s and %s differ: the former counts", first->variable,
+                          second->variable);
+        }
+        return MEMSPAN_OK;
+    }
+    memspan_error(MEMSPAN_ERR_CONFIG, "%s and %s are one partition", first->variable,
+                  second->variable);
+    return msp_error_hint("unset one of them");
+}
+
+static memspan_status_t read_variable(const char *entry, const char *prefix, int max_count,
+                                      struct msp_partition_wishes *wishes)
+{
+    struct msp_partition_wish wish;
+    struct msp_partition_wish *same;
+    memspan_status_t status;
+    char name[136];
+    const char *text = NULL;
+    int id           = 0;
+
+    status = split_variable(entry, prefix, name, sizeof name, &id, &text);
+    if (status == MEMSPAN_OK) {
+        status = msp_partition_wish_parse(name, id, text, &wish);
+    }
+    if (status != MEMSPAN_OK) {
+        return status;
+    }
+    same = find_wish(wishes, id);
+    if (same != NULL) {
+        return bring_together(same, &wish);
+    }
+    if (wishes->count >= max_count) {
+        memspan_error(MEMSPAN_ERR_CONFIG, "%s is one partition more than %d", name, max_count);
+        return msp_error_hint("SHMEM_MAX_PARTITIONS allows that many; %d is the most it can be",
+                              SHMEM_MAX_PARTITIONS);
+    }
+    insert(wishes, &wish);
+    return MEMSPAN_OK;
+}
+
+memspan_status_t msp_partition_wishes_read(msp_partition_next_t *next, int max_count,
+                                           struct msp_partition_wishes *wishes_p)
+{
+    size_t i;
+
+    wishes_p->count      = 0;
+    wishes_p->default_id = -1;
+    for (i = 0; i < sizeof prefixes / sizeof prefixes[0]; i++) {
+        size_t cursor = 0;
+        const char *entry;
+
+        while ((entry = next(prefixes[i], &cursor)) != NULL) {
+            memspan_status_t status = read_variable(entry, prefixes[i], max_count, wishes_p);
+
+            if (status != MEMSPAN_OK) {
+                return status;
+            }
+        }
+    }
+    return MEMSPAN_OK;
+}
+
+/* ---- partition 1, and the default one ---- */
+
+static void choose_default(const struct msp_partition_rules *rules,
+                           struct msp_partition_wishes *wishes)
+{
+    const struct msp_partition_wish *zero = find_wish(wishes, 0);
+    const struct msp_partition_wish *one  = find_wish(wishes, 1);
+
+    if (rules->default_id >= 0) {
+        wishes->default_id  = rules->default_id;
+        wishes->default_why = "SHMEMX_DEFAULT_PARTITION says so";
+    } else if ((zero != NULL) && (one != NULL) && msp_partition_kind_is_device(one->kind) &&
+               !msp_partition_kind_is_device(zero->kind)) {
+        wishes->default_id  = 0;
+        wishes->default_why = "partition 1 is a device's, 0 the host's";
+    } else if ((one == NULL) && (zero != NULL)) {
+        wishes->default_id  = 0;
+        wishes->default_why = "there is no partition 1";
+    } else {
+        wishes->default_id  = 1;
+        wishes->default_why = "it is partition 1";
+    }
+}
+
+static memspan_status_t add_default(const struct msp_partition_rules *rules,
+                                    struct msp_partition_wishes *wishes)
+{
+    struct msp_partition_wish wish = {.id               = 1,
+                                      .kind             = SHMEMX_KIND_SYSDEFAULT,
+                                      .device           = MSP_PARTITION_DEVICE_LOCAL,
+                                      .policy           = SHMEMX_POLICY_PREFERRED,
+                                      .is_default_sized = true,
+                                      .is_unasked       = !rules->has_symmetric_size};
+    const size_t size_min          = (size_t)64 << 10;
+
+    if (rules->is_strict && (wishes->count > 0) && !rules->has_symmetric_size) {
+        memspan_error(MEMSPAN_ERR_CONFIG, "partitions are asked for, but no partition 1");
+        return msp_error_hint("set SHMEM_SYMMETRIC_PARTITION1, or unset "
+                              "SHMEMX_STRICT_PARTITIONS: then it has the default size");
+    }
+    if (wishes->count >= SHMEM_MAX_PARTITIONS) {
+        return memspan_error(MEMSPAN_ERR_CONFIG,
+                             "with partition 1, of the default size, there are more than %d",
+                             SHMEM_MAX_PARTITIONS);
+    }
+    snprintf(wish.variable, sizeof wish.variable, "%s",
+             rules->has_symmetric_size ? rules->symmetric_size_name : "SHMEM_SYMMETRIC_SIZE");
+    wish.size_bytes =
+        (rules->symmetric_size_bytes < size_min) ? size_min : rules->symmetric_size_bytes;
+    insert(wishes, &wish);
+    return MEMSPAN_OK;
+}
+
+memspan_status_t msp_partition_wishes_complete(const struct msp_partition_rules *rules,
+                                               struct msp_partition_wishes *wishes)
+{
+    const struct msp_partition_wish *chosen;
+    memspan_status_t status;
+
+    choose_default(rules, wishes);
+    chosen = find_wish(wishes, wishes->default_id);
+    if ((chosen != NULL) && rules->has_symmetric_size) {
+        memspan_error(MEMSPAN_ERR_CONFIG, "%s and %s both say how large the default heap is",
+                      rules->symmetric_size_name, chosen->variable);
+        return msp_error_hint("unset one of them");
+    }
+    if ((chosen == NULL) && (find_wish(wishes, 1) == NULL)) {
+        status = add_default(rules, wishes);
+        if (status != MEMSPAN_OK) {
+            return status;
+        }
+    }
+    if (find_wish(wishes, wishes->default_id) == NULL) {
+        memspan_error(MEMSPAN_ERR_CONFIG, "SHMEMX_DEFAULT_PARTITION=%d: there is no such partition",
+                      wishes->default_id);
+        return msp_error_hint("set SHMEM_SYMMETRIC_PARTITION%d too", wishes->default_id);
+    }
+    return MEMSPAN_OK;
+}
+
+memspan_status_t msp_partition_wishes_get(struct msp_partition_wishes *wishes_p)
+{
+    uint64_t most                    = msp_shmem_option_number(MEMSPAN_SHMEM_MAX_PARTITIONS);
+    struct msp_partition_rules rules = {
+        .symmetric_size_bytes = msp_shmem_option_number(MEMSPAN_SHMEM_SYMMETRIC_SIZE),
+        .has_symmetric_size   = msp_shmem_option_is_set(MEMSPAN_SHMEM_SYMMETRIC_SIZE),
+        .symmetric_size_name  = msp_shmem_option_source(MEMSPAN_SHMEM_SYMMETRIC_SIZE),
+        .max_count            = (int)most,
+        .default_id           = -1,
+        .is_strict            = msp_shmem_option_is_on(MEMSPAN_SHMEM_STRICT_PARTITIONS)};
+    memspan_status_t status;
+
+    if ((most == 0) || (most > SHMEM_MAX_PARTITIONS)) {
+        memspan_error(MEMSPAN_ERR_CONFIG, "%s=%llu is out of range",
+                      msp_shmem_option_name(MEMSPAN_SHMEM_MAX_PARTITIONS),
+                      (unsigned long long)most);
+        return msp_error_hint("give a number from 1 to %d", SHMEM_MAX_PARTITIONS);
+    }
+    if (msp_shmem_option_is_set(MEMSPAN_SHMEM_DEFAULT_PARTITION)) {
+        rules.default_id = (int)msp_shmem_option_number(MEMSPAN_SHMEM_DEFAULT_PARTITION);
+        if (rules.default_id > SHMEM_MAX_PARTITION_ID) {
+            memspan_error(MEMSPAN_ERR_CONFIG, "SHMEMX_DEFAULT_PARTITION=%d is out of range",
+                          rules.default_id);
+            return msp_error_hint("give a number from 0 to %d", SHMEM_MAX_PARTITION_ID);
+        }
+    }
+    status = msp_partition_wishes_read(msp_shmem_option_next, rules.max_count, wishes_p);
+    return (status != MEMSPAN_OK) ? status : msp_partition_wishes_complete(&rules, wishes_p);
+}
+
+/* ---- numbers and words of wishes ---- */
+
+static uint64_t mix(uint64_t digest, const void *data, size_t size)
+{
+    const unsigned char *bytes = data;
+    size_t i;
+
+    for (i = 0; i < size; i++) {
+        digest = (digest ^ bytes[i]) * UINT64_C(0x100000001b3);
+    }
+    return digest;
+}
+
+uint64_t msp_partition_wish_digest(const struct msp_partition_wish *wish)
+{
+    const uint64_t numbers[] = {(uint64_t)wish->id,     wish->size_bytes,
+                                wish->page_size_bytes,  (uint64_t)wish->kind,
+                                (uint64_t)wish->device, (uint64_t)wish->policy};
+    uint64_t digest          = mix(UINT64_C(0xcbf29ce484222325), numbers, sizeof numbers);
+
+    return mix(digest, wish->backend, strlen(wish->backend));
+}
+
+const char *msp_partition_kind_text(shmemx_kind_t kind, const char *backend, int device, char *text,
+                                    size_t size)
+{
+    const char *word = "?";
+    size_t i;
+
+    for (i = 0; i < sizeof kind_words / sizeof kind_words[0]; i++) {
+        if ((kind_words[i].value == (int)kind) && (strcmp(kind_words[i].backend, backend) == 0)) {
+            word = kind_words[i].text;
+            break;
+        }
+    }
+    if (device >= 0) {
+        snprintf(text, size, "%s@%d", word, device);
+    } else {
+        snprintf(text, size, "%s", word);
+    }
+    return text;
+}
+
+const char *msp_partition_policy_text(shmemx_policy_t policy)
+{
+    size_t i;
+
+    for (i = 0; i < sizeof policy_words / sizeof policy_words[0]; i++) {
+        if (policy_words[i].value == (int)policy) {
+            return policy_words[i].text;
+        }
+    }
+    return "?";
+}

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef MEMSPAN_SHMEM_PARTITION_OPTION_H
+#define MEMSPAN_SHMEM_PARTITION_OPTION_H
+
+/* What the environment asks for: one variable a partition.
+ *
+ *     SHMEM_SYMMETRIC_PARTITION<id>=<size>{:<trait>}, or <trait>{:<trait>} with a SIZE
+ *     trait   SIZE=<size>  PGSIZE=<size>  KIND=<kind>[@<device>]  POLICY=<policy>
+ *
+ * Names and words in either case; words may be cut short where only one begins so. Reading changes
+ * nothing but what is passed; errors say the variable, where in it, and what may stand there. */
+
+#include "shmem/error.h"
+#include <shmemx.h>
+#include <stdbool.h>
+
+enum {
+    MSP_PARTITION_DEVICE_LOCAL   = -1, /* none named: by this PE's number on its node */
+    MSP_PARTITION_VARIABLE_BYTES = 40,
+};
+
+/* One partition, as it is wanted. */
+struct msp_partition_wish {
+    int id;
+    char variable[MSP_PARTITION_VARIABLE_BYTES]; /* whose it is, for messages */
+    uint64_t size_bytes;
+    uint64_t page_size_bytes; /* 0: the kind's own */
+    shmemx_kind_t kind;
+    char backend[16]; /* of SHMEMX_KIND_DEVICE: whose devices are counted; "": Memspan's numbers */
+    int device;
+    shmemx_policy_t policy;
+    bool has_kind;
+    bool has_policy;
+    bool has_device;
+    bool is_default_sized; /* made without a variable of its own */
+    bool is_unasked;       /* and nobody has said how large it is to be */
+};
+
+struct msp_partition_wishes {
+    struct msp_partition_wish wish[SHMEM_MAX_PARTITIONS]; /* by ascending id */
+    int count;
+    int default_id;
+    const char *default_why;
+};
+
+/* What is not in the partitions' own variables (option.h). */
+struct msp_partition_rules {
+    uint64_t symmetric_size_bytes;
+    bool has_symmetric_size;
+    const char *symmetric_size_name; /* the variable that set it */
+    int max_count;
+    int default_id; /* -1: not said */
+    bool is_strict;
+};
+
+/* The value of one variable: defaults for what it does not say. */
+memspan_status_t msp_partition_wish_parse(const char *variable, int id, const char *text,
+                                          struct msp_partition_wish *wish_p);
+
+/* Variables from @p next ("NAME=value" each, NULL after the last) that are partitions', the twins
+ * of both prefixes brought together. @p next: msp_shmem_option_next(). */
+typedef const char *msp_partition_next_t(const char *prefix, size_t *cursor);
+memspan_status_t msp_partition_wishes_read(msp_partition_next_t *next, int max_count,
+                                           struct msp_partition_wishes *wishes_p);
+
+/* Partition 1, the default one, and combinations that are refused. */
+memspan_status_t msp_partition_wishes_complete(const struct msp_partition_rules *rules,
+                                               struct msp_partition_wishes *wishes);
+
+/* Both, from the environment and the options that have been read. */
+memspan_status_t msp_partition_wishes_get(struct msp_partition_wishes *wishes_p);
+
+/* A number that differs where wishes do. */
+uint64_t msp_partition_wish_digest(const struct msp_partition_wish *wish);
+
+/* True for memory of a device: the host's loads and stores are not promised. */
+bool msp_partition_kind_is_device(shmemx_kind_t kind);
+/* "FASTMEM", "CUDA@2"; @p device < 0: without. Returns @p text. */
+const char *msp_partition_kind_text(shmemx_kind_t kind, const char *backend, int device, char *text,
+                                    size_t size);
+const char *msp_partition_policy_text(shmemx_policy_t policy);
+
+#endif /* MEMSPAN_SHMEM_PARTITION_OPTION_H */

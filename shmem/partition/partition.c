@@ -1,0 +1,489 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* partition.c: the table of partitions.
+ *
+ * It is written by collective calls and read without locks. A partition's place in the table is
+ * also the number by which others reach memory of it that they cannot map. */
+
+#include "shmem/partition/partition.h"
+#include "shmem/collective/collective.h"
+#include "shmem/meeting.h"
+#include "shmem/option.h"
+#include "shmem/partition/capacity.h"
+#include "shmem/partition/memory.h"
+#include "shmem/partition/openmp.h"
+#include "shmem/partition/space.h"
+#include "shmem/transport/owner.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct msp_partition table[MSP_PARTITION_MAX]; /* heap NULL: free */
+static struct msp_partition_record records[MSP_PARTITION_MAX];
+static signed char place_of[MSP_PARTITION_ID_MAX + 1]; /* in the table, + 1; 0: none */
+static int default_id = MSP_PARTITION_NONE;
+static const char *default_why;
+
+static const struct msp_partition_record *record_of(const struct msp_partition *partition)
+{
+    return partition->memory;
+}
+
+/* ---- finding ---- */
+
+struct msp_partition *msp_partition_get(int id)
+{
+    int number = (id == MSP_PARTITION_DEFAULT) ? default_id : id;
+
+    if (((unsigned)number > MSP_PARTITION_ID_MAX) || (place_of[number] == 0)) {
+        return NULL;
+    }
+    return &table[place_of[number] - 1];
+}
+
+const char *msp_partition_default_why(void)
+{
+    return (default_why != NULL) ? default_why : "";
+}
+
+struct msp_partition *msp_partition_of(const void *address)
+{
+    const struct msp_segment *segment = msp_segment_of(address);
+
+    if ((uintptr_t)address - (uintptr_t)segment->base >= segment->size_bytes) {
+        return NULL;
+    }
+    return (segment->partition >= 0) ? msp_partition_get(segment->partition) : NULL;
+}
+
+bool msp_partition_is_default_sized(const struct msp_partition *partition)
+{
+    return record_of(partition)->wish.is_default_sized;
+}
+
+int msp_partition_ids(int *ids, int capacity)
+{
+    int count = 0;
+    int id;
+
+    for (id = 0; id <= MSP_PARTITION_ID_MAX; id++) {
+        if (place_of[id] == 0) {
+            continue;
+        }
+        if ((count < capacity) && (ids != NULL)) {
+            ids[count] = id;
+        }
+        count++;
+    }
+    return count;
+}
+
+const char *msp_partition_name(int id)
+{
+    const struct msp_partition *partition = msp_partition_get(id);
+
+    return (partition != NULL) ? record_of(partition)->wish.variable : NULL;
+}
+
+/* ---- making and ending ---- */
+
+static void say_fallback(const struct msp_partition_wish *wish,
+                         const struct msp_partition_memory *memory)
+{
+    static int keys[MSP_PARTITION_MAX];
+    int *key = &keys[(unsigned)wish->id % MSP_PARTITION_MAX];
+
+    if (msp_job.local_index != 0) {
+        return;
+    }
+    if (memory->fell_back) {
+        msp_warn_once(key, "%s: %s", wish->variable, memory->plan.why);
+    } else if (!memory->plan.is_block && (wish->page_size_bytes != 0) &&
+               (wish->page_size_bytes != memory->plan.page_size_bytes)) {
+        msp_warn_once(key, "%s: pages of %zu bytes instead of %llu", wish->variable,
+                      memory->plan.page_size_bytes, (unsigned long long)wish->page_size_bytes);
+    }
+}
+
+/* Memory that only some of its PEs touch, or never all of, may be larger than the machine: that is
+ * said, not refused. */
+static void say_beyond_memory(const char *variable, uint64_t bytes, int pe_count)
+{
+    static int key;
+    const char *source;
+    uint64_t capacity;
+
+    if (msp_partition_capacity_is_exceeded(bytes, pe_count, &capacity, &source)) {
+        msp_warn_once(&key,
+                      "%s: symmetric memory of %d PEs, %llu bytes each, is more than the %llu "
+                      "bytes that there are (%s): using all of it would end the job",
+                      variable, pe_count, (unsigned long long)bytes, (unsigned long long)capacity,
+                      source);
+    }
+}
+
+static void enter(struct msp_partition *partition, int place, struct msp_team *team)
+{
+    const struct msp_partition_memory *memory = &records[place].memory;
+
+    partition->id                           = records[place].wish.id;
+    partition->segment                      = memory->segment;
+    partition->team                         = (team != NULL) ? team->index : MSP_TEAM_WORLD;
+    partition->memory                       = &records[place];
+    msp_segments[memory->segment].partition = partition->id;
+    if (team != NULL) {
+        msp_segment_limit(memory->segment, team);
+    }
+    place_of[partition->id] = (signed char)(place + 1);
+    if (!msp_segments[memory->segment].host_touches) {
+        msp_job.has_device_memory = true;
+    }
+}
+
+/* Memory and a heap for records[place].wish; the outcome is the same in all of @p team. */
+static memspan_status_t make(struct msp_team *team, int place)
+{
+    struct msp_partition *partition     = &table[place];
+    struct msp_partition_wish *wish     = &records[place].wish;
+    struct msp_partition_memory *memory = &records[place].memory;
+    memspan_status_t status;
+
+    status = msp_partition_memory_take(team, wish, (unsigned)place, memory);
+    if (status != MEMSPAN_OK) {
+        return status;
+    }
+    say_fallback(wish, memory);
+    status =
+        msp_symmetric_heap_create((size_t)wish->size_bytes, memory->align_bytes, &partition->heap);
+    if (!msp_meeting_all(team, status == MEMSPAN_OK)) {
+        msp_symmetric_heap_destroy((status == MEMSPAN_OK) ? partition->heap : NULL);
+        partition->heap = NULL;
+        msp_partition_memory_give_back(memory);
+        return (status != MEMSPAN_OK)
+                   ? status
+                   : msp_error_elsewhere(MEMSPAN_ERR_NO_MEMORY,
+                                         "%s: another PE has no room for records", wish->variable);
+    }
+    enter(partition, place, team);
+    return MEMSPAN_OK;
+}
+
+static void end(int place)
+{
+    struct msp_partition *partition = &table[place];
+
+    if (partition->heap == NULL) {
+        return;
+    }
+    msp_symmetric_heap_destroy(partition->heap);
+    msp_partition_memory_give_back(&records[place].memory);
+    place_of[partition->id] = 0;
+    memset(partition, 0, sizeof *partition);
+    memset(&records[place], 0, sizeof records[place]);
+}
+
+/* ---- at start ---- */
+
+/* Of the wishes of this PE, by number; 0 where it has none. */
+static uint64_t digest_of(const struct msp_partition_wishes *wishes, int id)
+{
+    int i;
+
+    for (i = 0; i < wishes->count; i++) {
+        if (wishes->wish[i].id == id) {
+            return msp_partition_wish_digest(&wishes->wish[i]) | 1;
+        }
+    }
+    return 0;
+}
+
+/* The PE, of those that say something else than the node's first, that comes first. */
+static int first_that_differs(uint64_t mine)
+{
+    uint64_t first = msp_node_max((msp_job.local_index == 0) ? mine : 0);
+    uint64_t place = (mine == first) ? 0 : (uint64_t)(msp_job.local_count - msp_job.local_index);
+
+    place = msp_node_max(place);
+    return (place == 0) ? -1 : msp_job.local_pes[msp_job.local_count - (int)place];
+}
+
+/* The first variable that not all PEs have with the same meaning, and who has it otherwise. */
+static memspan_status_t compare_wishes(const struct msp_partition_wishes *wishes)
+{
+    uint64_t all = (uint64_t)wishes->default_id ^ ((uint64_t)msp_symmetric_space_external() << 10);
+    int id       = -1;
+    int i;
+
+    for (i = 0; i < wishes->count; i++) {
+        all = (all * UINT64_C(0x100000001b3)) ^ msp_partition_wish_digest(&wishes->wish[i]);
+    }
+    if (msp_node_all(msp_node_max(all) == all)) {
+        return MEMSPAN_OK;
+    }
+    for (;;) {
+        int mine = MSP_PARTITION_ID_MAX + 1;
+        int pe;
+
+        for (i = wishes->count - 1; (i >= 0) && (wishes->wish[i].id > id); i--) {
+            mine = wishes->wish[i].id;
+        }
+        id = MSP_PARTITION_ID_MAX + 1 -
+             (int)msp_node_max((uint64_t)(MSP_PARTITION_ID_MAX + 1 - mine));
+        if (id > MSP_PARTITION_ID_MAX) {
+            return memspan_error(MEMSPAN_ERR_CONFIG, "the default partition, or the size of the "
+                                                     "program's own heap, differs between PEs");
+        }
+        pe = first_that_differs(digest_of(wishes, id));
+        if (pe >= 0) {
+            memspan_error(MEMSPAN_ERR_CONFIG,
+                          "SHMEM_SYMMETRIC_PARTITION%d of PE %d is not the same as of PE %d", id,
+                          pe, msp_job.local_pes[0]);
+            return msp_error_hint("hand the same environment to all of them "
+                                  "(mpirun -x SHMEM_SYMMETRIC_PARTITION%d)",
+                                  id);
+        }
+    }
+}
+
+static memspan_status_t read_wishes(struct msp_partition_wishes *wishes)
+{
+    memspan_status_t status = msp_partition_wishes_get(wishes);
+
+    if (!msp_node_all(status == MEMSPAN_OK)) {
+        return (status != MEMSPAN_OK)
+                   ? status
+                   : msp_error_elsewhere(MEMSPAN_ERR_CONFIG,
+                                         "a partition is malformed on another PE");
+    }
+    return compare_wishes(wishes);
+}
+
+static memspan_status_t open_arena(const struct msp_partition_wishes *wishes)
+{
+    size_t total   = 0;
+    size_t largest = 0;
+    int whose      = 0;
+    memspan_status_t status;
+    int i;
+
+    for (i = 0; i < wishes->count; i++) {
+        uint64_t size = wishes->wish[i].size_bytes;
+
+        if (size > ((uint64_t)1 << 40)) {
+            memspan_error(MEMSPAN_ERR_CONFIG, "%s: %llu bytes are more than a heap can have",
+                          wishes->wish[i].variable, (unsigned long long)size);
+            return msp_error_hint("the largest partition is 1 TiB");
+        }
+        total += (size_t)size;
+        if ((size_t)size > largest) {
+            largest = (size_t)size;
+            whose   = i;
+        }
+    }
+    status = msp_arena_open(total, largest);
+    return (status == MEMSPAN_OK)
+               ? MEMSPAN_OK
+               : msp_error_hint(
+                     "a limit on address space (ulimit -v) is in the way, or %s, the largest, "
+                     "is too large",
+                     wishes->wish[whose].variable);
+}
+
+/* All partitions together; the largest is named. A size that nobody asked for is no promise. */
+static void compare_with_memory(int count)
+{
+    const struct msp_partition_wish *largest = NULL;
+    uint64_t bytes                           = 0;
+    bool is_asked                            = false;
+    int i;
+
+    for (i = 0; i < count; i++) {
+        const struct msp_partition_wish *wish = &records[i].wish;
+        uint64_t use = msp_partition_capacity_use(wish, &records[i].memory.plan);
+
+        bytes += use;
+        is_asked = is_asked || ((use != 0) && !wish->is_unasked);
+        if ((largest == NULL) || (wish->size_bytes > largest->size_bytes)) {
+            largest = wish;
+        }
+    }
+    if (is_asked && (msp_job.local_index == 0)) {
+        say_beyond_memory(largest->variable, bytes, msp_job.local_count);
+    }
+}
+
+memspan_status_t msp_partition_open(void)
+{
+    struct msp_partition_wishes *wishes = calloc(1, sizeof *wishes);
+    memspan_status_t status;
+    int i;
+
+    if (!msp_node_all(wishes != NULL)) {
+        free(wishes);
+        return memspan_error(MEMSPAN_ERR_NO_MEMORY, "no memory to read the partitions into");
+    }
+    status = read_wishes(wishes);
+    if (status == MEMSPAN_OK) {
+        status = open_arena(wishes);
+    }
+    for (i = 0; (status == MEMSPAN_OK) && (i < wishes->count); i++) {
+        records[i].wish = wishes->wish[i];
+        status          = make(NULL, i);
+    }
+    if (status == MEMSPAN_OK) {
+        default_id  = wishes->default_id;
+        default_why = wishes->default_why;
+        compare_with_memory(wishes->count);
+        msp_partition_openmp_open();
+    }
+    free(wishes);
+    return (status == MEMSPAN_OK) ? msp_symmetric_space_open() : status;
+}
+
+void msp_partition_close(void)
+{
+    int i;
+
+    msp_partition_openmp_close();
+    msp_remote_close();
+    msp_symmetric_space_close();
+    for (i = 0; i < MSP_PARTITION_MAX; i++) {
+        end(i);
+    }
+    default_id = MSP_PARTITION_NONE;
+}
+
+/* ---- at run time ---- */
+
+/* A number that is free in all PEs of the team, and as high as may be: low ones are the
+ * environment's. The same for a place. */
+static memspan_status_t find_place(struct msp_team *team, int *id_p, int *place_p)
+{
+    int place;
+
+    /* Teams that share PEs make spaces at different times: each looks for what all its members
+     * have free, from the top. A vote a try; the first succeeds but for such teams. */
+    for (place = MSP_PARTITION_MAX - 1; place >= 0; place--) {
+        int id = MSP_PARTITION_ID_MAX - (MSP_PARTITION_MAX - 1 - place);
+
+        if (msp_meeting_all(team, (table[place].heap == NULL) && (place_of[id] == 0))) {
+            *id_p    = id;
+            *place_p = place;
+            return MEMSPAN_OK;
+        }
+    }
+    return memspan_error(MEMSPAN_ERR_LIMIT, "there are %d partitions already", MSP_PARTITION_MAX);
+}
+
+static memspan_status_t wish_of(const shmemx_space_config_t *config,
+                                struct msp_partition_wish *wish)
+{
+    *wish = (struct msp_partition_wish){.size_bytes      = config->size,
+                                        .page_size_bytes = config->pgsize,
+                                        .kind            = config->kind,
+                                        .policy          = config->policy,
+                                        .device          = config->has_device ? config->device
+                                                                              : MSP_PARTITION_DEVICE_LOCAL,
+                                        .has_device      = config->has_device != 0,
+                                        .has_kind        = true,
+                                        .has_policy      = true};
+    if (config->size == 0) {
+        return memspan_error(MEMSPAN_ERR_INVALID, "a space of no bytes");
+    }
+    if (config->size > ((size_t)1 << 46)) {
+        return memspan_error(MEMSPAN_ERR_INVALID, "%zu bytes are more than there are addresses",
+                             config->size);
+    }
+    if (((unsigned)config->kind > SHMEMX_KIND_DEVICE) ||
+        ((unsigned)config->policy > SHMEMX_POLICY_INTERLEAVED)) {
+        return memspan_error(MEMSPAN_ERR_INVALID, "kind %d or policy %d is not known",
+                             (int)config->kind, (int)config->policy);
+    }
+    if ((config->pgsize & (config->pgsize - 1)) != 0) {
+        return memspan_error(MEMSPAN_ERR_INVALID, "a page of %zu bytes is no power of two",
+                             config->pgsize);
+    }
+    if (config->has_device && (config->device < 0)) {
+        return memspan_error(MEMSPAN_ERR_INVALID, "device %d is no device", config->device);
+    }
+    return MEMSPAN_OK;
+}
+
+memspan_status_t msp_partition_create(struct msp_team *team, const shmemx_space_config_t *config,
+                                      int *id_p)
+{
+    struct msp_partition_wish wish = {.id = -1};
+    memspan_status_t status        = wish_of(config, &wish);
+    int place                      = -1;
+    int id                         = -1;
+
+    if (!msp_meeting_all(team, status == MEMSPAN_OK)) {
+        return (status != MEMSPAN_OK)
+                   ? status
+                   : msp_error_elsewhere(MEMSPAN_ERR_INVALID,
+                                         "another PE asked for what is not possible");
+    }
+    if (!msp_collective_agrees(team, msp_partition_wish_digest(&wish))) {
+        return memspan_error(MEMSPAN_ERR_CONFLICT,
+                             "the members of the team ask for spaces that differ");
+    }
+    status = find_place(team, &id, &place);
+    if (status != MEMSPAN_OK) {
+        return status;
+    }
+    wish.id = id;
+    if (config->name != NULL) {
+        snprintf(wish.variable, sizeof wish.variable, "%s", config->name);
+    } else {
+        snprintf(wish.variable, sizeof wish.variable, "space%d", id);
+    }
+    records[place].wish = wish;
+    status              = make(team, place);
+    if (status == MEMSPAN_OK) {
+        *id_p = id;
+        if (team->pe == 0) {
+            say_beyond_memory(wish.variable,
+                              msp_partition_capacity_use(&wish, &records[place].memory.plan),
+                              team->size);
+        }
+    }
+    return status;
+}
+
+memspan_status_t msp_partition_destroy(int id)
+{
+    struct msp_partition *partition = msp_partition_get(id);
+
+    if (partition == NULL) {
+        return memspan_error(MEMSPAN_ERR_NOT_FOUND, "there is no partition %d", id);
+    }
+    if (partition->id == default_id) {
+        return memspan_error(MEMSPAN_ERR_INVALID, "the default partition lives as long as the job");
+    }
+    msp_collective_barrier(&msp_teams[partition->team]);
+    msp_remote_forget(partition->segment);
+    msp_collective_sync(&msp_teams[partition->team]);
+    end((int)(partition - table));
+    return MEMSPAN_OK;
+}
+
+int msp_partition_by_name(const char *name)
+{
+    char *end_of_number;
+    long number;
+    int i;
+
+    if (name == NULL) {
+        return MSP_PARTITION_NONE;
+    }
+    for (i = 0; i < MSP_PARTITION_MAX; i++) {
+        if ((table[i].heap != NULL) && (strcmp(records[i].wish.variable, name) == 0)) {
+            return table[i].id;
+        }
+    }
+    number = strtol(name, &end_of_number, 10);
+    if ((end_of_number == name) || (*end_of_number != '\0') || (number < 0) ||
+        (number > MSP_PARTITION_ID_MAX) || (place_of[number] == 0)) {
+        return MSP_PARTITION_NONE;
+    }
+    return (int)number;
+}

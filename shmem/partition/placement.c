@@ -1,0 +1,521 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* partition_plan.c: what a machine has for each kind of partition.
+ *
+ * Host kinds are pages of the node's shared file, bound to nodes. Pinned, managed and coherent ones
+ * are such pages too, so that the other PEs map them: locked, and imported into the driver of the
+ * device that is to reach them at the same address. Where a driver imports nothing, and for a
+ * device's own memory, a block of libmemspan's is taken: that is its PE's alone. */
+
+#include "shmem/partition/placement.h"
+#include "core/base/platform.h"
+#include "shmem/partition/capacity.h"
+#include <dlfcn.h>
+#include <linux/mempolicy.h>
+#include <memspan/allocator.h>
+#include <memspan/import.h>
+#include <memspan/space.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <unistd.h>
+
+#ifndef MPOL_PREFERRED_MANY
+#define MPOL_PREFERRED_MANY 5
+#endif
+
+static const int host = MEMSPAN_HOST;
+
+/* ---- nodes ---- */
+
+static bool add_node(struct msp_partition_plan *plan, int node)
+{
+    unsigned bits = 8 * sizeof(unsigned long);
+
+    if ((node < 0) || ((unsigned)node >= bits * MSP_PARTITION_NODE_WORDS)) {
+        return false;
+    }
+    plan->bind_nodes[(unsigned)node / bits] |= 1ul << ((unsigned)node % bits);
+    return true;
+}
+
+static bool node_find(int os_index, memspan_numa_node_info_t *info_p)
+{
+    int i;
+
+    for (i = 0; i < memspan_numa_node_count(); i++) {
+        info_p->struct_size = sizeof *info_p;
+        if ((memspan_numa_node_describe(i, info_p) == MEMSPAN_OK) &&
+            (info_p->os_index == os_index)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* True where some memory of the host's has a higher bandwidth than other memory. */
+static bool has_tiers(void)
+{
+    memspan_numa_node_info_t info;
+    int best = -1;
+    int i;
+
+    for (i = 0; i < memspan_numa_node_count(); i++) {
+        info.struct_size = sizeof info;
+        if ((memspan_numa_node_describe(i, &info) != MEMSPAN_OK) ||
+            (info.kind == MEMSPAN_NUMA_NODE_GPU)) {
+            continue;
+        }
+        if ((best >= 0) && (info.bandwidth_rank != best)) {
+            return true;
+        }
+        best = info.bandwidth_rank;
+    }
+    return false;
+}
+
+static int policy_mode(shmemx_policy_t policy, int node_count)
+{
+    switch (policy) {
+    case SHMEMX_POLICY_MANDATORY:
+        return MPOL_BIND;
+    case SHMEMX_POLICY_INTERLEAVED:
+        return MPOL_INTERLEAVE;
+    case SHMEMX_POLICY_PREFERRED:
+        return (node_count > 1) ? MPOL_PREFERRED_MANY : MPOL_PREFERRED;
+    default:
+        return 0;
+    }
+}
+
+/* The nodes of @p space into the plan: all of them, or those of the first one's kind. */
+static int gather_nodes(struct msp_partition_plan *plan, memspan_space_h space, bool one_kind,
+                        uint64_t *capacity_p)
+{
+    memspan_numa_node_kind_t first = MEMSPAN_NUMA_NODE_OTHER;
+    int used                       = 0;
+    size_t name_used               = 0;
+    size_t i;
+
+    *capacity_p = 0;
+    for (i = 0; i < memspan_space_resource_count(space); i++) {
+        memspan_resource_info_t resource = {.struct_size = sizeof resource};
+        memspan_numa_node_info_t node;
+
+        if ((memspan_space_resource(space, i, &resource) != MEMSPAN_OK) ||
+            !node_find(resource.numa_node, &node)) {
+            continue;
+        }
+        first = (used == 0) ? node.kind : first;
+        if ((one_kind && (node.kind != first)) || !add_node(plan, resource.numa_node)) {
+            continue;
+        }
+        if (name_used < sizeof plan->resource - 1) {
+            name_used +=
+                (size_t)snprintf(plan->resource + name_used, sizeof plan->resource - name_used,
+                                 "%s%s", (used > 0) ? "," : "", resource.name);
+        }
+        *capacity_p += node.capacity_bytes;
+        used++;
+    }
+    return used;
+}
+
+static memspan_status_t plan_nodes(const struct msp_partition_wish *wish, int local_count,
+                                   struct msp_partition_plan *plan)
+{
+    bool is_fast          = (wish->kind == SHMEMX_KIND_FASTMEM);
+    bool is_any           = (wish->kind != SHMEMX_KIND_NORMALMEM) && !is_fast;
+    memspan_space_h space = is_fast ? MEMSPAN_SPACE_HIGH_BW : MEMSPAN_SPACE_DEFAULT;
+    char kind[32];
+    uint64_t capacity;
+    int count;
+
+    if (is_fast && !has_tiers()) {
+        memspan_error(MEMSPAN_ERR_NOT_GUARANTEED,
+                      "%s: no memory of this machine is known to be faster than the rest",
+                      wish->variable);
+        return msp_error_hint("POLICY=PREFERRED takes ordinary memory then");
+    }
+    if (is_any && (wish->policy != SHMEMX_POLICY_INTERLEAVED)) {
+        /* Asking for the nodes would read the machine's topology, which costs more than the rest of
+         * a start. */
+        snprintf(plan->resource, sizeof plan->resource, "host");
+        snprintf(plan->why, sizeof plan->why, "pages go where the process's own policy says");
+        return MEMSPAN_OK;
+    }
+    count = gather_nodes(plan, space, !is_any, &capacity);
+    msp_partition_kind_text(wish->kind, "", -1, kind, sizeof kind);
+    if ((wish->policy == SHMEMX_POLICY_MANDATORY) && !is_any &&
+        (capacity / (unsigned)local_count < wish->size_bytes)) {
+        return memspan_error(MEMSPAN_ERR_NO_MEMORY,
+                             "%s: %d PEs of %llu bytes are more than the %llu bytes of %s",
+                             wish->variable, local_count, (unsigned long long)wish->size_bytes,
+                             (unsigned long long)capacity, kind);
+    }
+    /* On a machine of one node there is nothing to choose. */
+    if ((count == memspan_numa_node_count()) && (count <= 1)) {
+        plan->bind_mode = 0;
+    } else {
+        plan->bind_mode = policy_mode(wish->policy, count);
+    }
+    if (plan->bind_mode == 0) {
+        snprintf(plan->why, sizeof plan->why, "pages go where the process's own policy says%s",
+                 (count <= 1) ? ": there is one node" : "");
+    } else {
+        snprintf(plan->why, sizeof plan->why, "%s of %s, %s",
+                 (plan->bind_mode == MPOL_INTERLEAVE) ? "page by page over the nodes"
+                                                      : "on the nodes",
+                 kind, msp_partition_policy_text(wish->policy));
+    }
+    return MEMSPAN_OK;
+}
+
+/* ---- pages ---- */
+
+static uint64_t huge_free(size_t page_bytes)
+{
+    char path[96];
+    unsigned long long count = 0;
+    FILE *file;
+
+    snprintf(path, sizeof path, "/sys/kernel/mm/hugepages/hugepages-%zukB/free_hugepages",
+             page_bytes >> 10);
+    file = fopen(path, "re");
+    if (file == NULL) {
+        return UINT64_MAX; /* no such size */
+    }
+    if (fscanf(file, "%llu", &count) != 1) {
+        count = 0;
+    }
+    fclose(file);
+    return count;
+}
+
+/* The size of pages that there are which is nearest to what is wanted, by factors of two. */
+static size_t nearest_page(size_t wanted)
+{
+    size_t small = msp_page_size();
+    size_t below = wanted;
+    size_t above = wanted;
+
+    while ((below > small) || (above < ((size_t)1 << 40))) {
+        below = (below > small) ? (below / 2) : small;
+        above = (above < ((size_t)1 << 40)) ? (above * 2) : above;
+        if ((below == small) || (huge_free(below) != UINT64_MAX)) {
+            return below;
+        }
+        if ((above == small) || (huge_free(above) != UINT64_MAX)) {
+            return above;
+        }
+    }
+    return small;
+}
+
+/* An error for those who insist, small pages for others. */
+static memspan_status_t too_few_pages(const struct msp_partition_wish *wish, uint64_t available,
+                                      struct msp_partition_plan *plan)
+{
+    size_t page = plan->page_size_bytes;
+    size_t used = strlen(plan->why);
+
+    if (wish->policy == SHMEMX_POLICY_MANDATORY) {
+        memspan_error(MEMSPAN_ERR_NO_MEMORY,
+                      "%s: %llu huge pages of %zu bytes are free, which is less than %llu bytes",
+                      wish->variable, (unsigned long long)available, page,
+                      (unsigned long long)wish->size_bytes);
+        return msp_error_hint("reserve them: "
+                              "/sys/kernel/mm/hugepages/hugepages-%zukB/nr_hugepages",
+                              page >> 10);
+    }
+    plan->page_size_bytes = msp_page_size();
+    snprintf(plan->why + used, sizeof plan->why - used,
+             "; ordinary pages, because only %llu of %zu bytes are free",
+             (unsigned long long)available, page);
+    return MEMSPAN_OK;
+}
+
+static memspan_status_t plan_pages(const struct msp_partition_wish *wish,
+                                   struct msp_partition_plan *plan)
+{
+    size_t small  = msp_page_size();
+    size_t wanted = (size_t)wish->page_size_bytes;
+    bool insists  = (wish->policy == SHMEMX_POLICY_MANDATORY);
+    uint64_t available;
+
+    plan->page_size_bytes = small;
+    if ((wanted == 0) || (wanted == small)) {
+        return MEMSPAN_OK;
+    }
+    available = huge_free(wanted);
+    if ((available == UINT64_MAX) && insists) {
+        memspan_error(MEMSPAN_ERR_UNSUPPORTED, "%s: this system has no pages of %zu bytes",
+                      wish->variable, wanted);
+        return msp_error_hint("/sys/kernel/mm/hugepages says which it has; %zu bytes are always "
+                              "there",
+                              small);
+    }
+    if (available == UINT64_MAX) {
+        plan->page_size_bytes = nearest_page(wanted);
+        available             = huge_free(plan->page_size_bytes);
+    } else {
+        plan->page_size_bytes = wanted;
+    }
+    if ((plan->page_size_bytes != small) &&
+        (available <
+         msp_round_up(wish->size_bytes, plan->page_size_bytes) / plan->page_size_bytes)) {
+        return too_few_pages(wish, available, plan);
+    }
+    return MEMSPAN_OK;
+}
+
+/* ---- devices ---- */
+
+/* What the OpenMP runtime of this process answers; -1 when there is none. */
+static int ask_openmp(const char *name)
+{
+    int (*call)(void);
+
+    *(void **)&call = dlsym(RTLD_DEFAULT, name);
+    return (call != NULL) ? call() : -1;
+}
+
+static int device_of_backend(const char *backend, int ordinal, int local_index, int *count_p)
+{
+    int found = -1;
+    int pass;
+
+    /* Counted first: those who name none share them by their place. */
+    for (pass = 0; pass < 2; pass++) {
+        int seen = 0;
+        int i;
+
+        for (i = 0; i < memspan_device_count(); i++) {
+            memspan_device_info_t info = {.struct_size = sizeof info};
+            int number;
+
+            if ((memspan_device_at(i, &number) != MEMSPAN_OK) ||
+                (memspan_device_describe(number, &info) != MEMSPAN_OK) ||
+                ((backend[0] != '\0') && (strcmp(info.backend, backend) != 0))) {
+                continue;
+            }
+            if ((pass == 1) && (((ordinal >= 0) && (info.ordinal == ordinal)) ||
+                                ((ordinal < 0) && (seen == local_index % *count_p)))) {
+                found = number;
+            }
+            seen++;
+        }
+        *count_p = seen;
+        if (seen == 0) {
+            break;
+        }
+    }
+    return found;
+}
+
+static memspan_status_t no_device(const struct msp_partition_wish *wish, int count)
+{
+    char text[48];
+
+    msp_partition_kind_text(wish->kind, wish->backend, wish->device, text, sizeof text);
+    memspan_error(MEMSPAN_ERR_NOT_FOUND, "%s: there is no device for %s (%d of its sort here)",
+                  wish->variable, text, count);
+    if (strcmp(wish->backend, "emu") == 0) {
+        return msp_error_hint("emulated devices are there when MEMSPAN_DEVICES names them: "
+                              "MEMSPAN_DEVICES=emu:1");
+    }
+    return msp_error_hint("memquery lists the devices, and says why a driver is off");
+}
+
+static memspan_status_t find_device(const struct msp_partition_wish *wish, int local_index,
+                                    int *device_p)
+{
+    memspan_device_info_t info = {.struct_size = sizeof info};
+    int first                  = ask_openmp("omp_get_default_device"); /* its own call alone */
+    int openmp                 = (first >= 0) ? ask_openmp("omp_get_num_devices") : -1;
+    int count                  = 0;
+    int device                 = -1;
+
+    if ((wish->kind == SHMEMX_KIND_LIBOMP) && (openmp <= 0)) {
+        memspan_error(MEMSPAN_ERR_NOT_FOUND, "%s: this program has no OpenMP runtime with devices",
+                      wish->variable);
+        return msp_error_hint("build it with offloading, e.g. clang -fopenmp "
+                              "-fopenmp-targets=x86_64-pc-linux-gnu");
+    }
+    if (wish->backend[0] != '\0') {
+        device = device_of_backend(wish->backend, wish->device, local_index, &count);
+    } else if (wish->has_device) {
+        device = (memspan_device_describe(wish->device, &info) == MEMSPAN_OK) ? wish->device : -1;
+        count  = memspan_device_count();
+    } else if (openmp > 0) {
+        device = first;
+        count  = openmp;
+    } else {
+        device = device_of_backend("", -1, local_index, &count);
+    }
+    if ((device < 0) || (device == memspan_host_device())) {
+        return no_device(wish, count);
+    }
+    *device_p = device;
+    return MEMSPAN_OK;
+}
+
+/* The resource of that kind in the device's own space, if it has one. */
+static bool has_resource(int device, memspan_kind_t kind, char *name, size_t name_size)
+{
+    memspan_space_h space;
+    size_t i;
+
+    if (memspan_space_get(&device, 1, MEMSPAN_SPACE_NULL, &space) != MEMSPAN_OK) {
+        return false;
+    }
+    for (i = 0; i < memspan_space_resource_count(space); i++) {
+        memspan_resource_info_t info = {.struct_size = sizeof info};
+
+        if ((memspan_space_resource(space, i, &info) == MEMSPAN_OK) && (info.kind == kind)) {
+            snprintf(name, name_size, "%s", info.name);
+            return true;
+        }
+    }
+    return false;
+}
+
+static memspan_status_t plan_block(const struct msp_partition_wish *wish, memspan_kind_t kind,
+                                   struct msp_partition_plan *plan)
+{
+    memspan_device_info_t info = {.struct_size = sizeof info};
+
+    (void)memspan_device_describe(plan->device, &info);
+    if (!has_resource(plan->device, kind, plan->resource, sizeof plan->resource)) {
+        memspan_error(MEMSPAN_ERR_UNSUPPORTED, "%s: device %d (%s) has no %s memory",
+                      wish->variable, plan->device, info.name, memspan_kind_name(kind));
+        return msp_error_hint("%s", (info.kind_note[kind][0] != '\0')
+                                        ? info.kind_note[kind]
+                                        : "memquery lists what its spaces have");
+    }
+    plan->is_block    = true;
+    plan->device_kind = (unsigned)kind;
+    plan->is_shareable =
+        (kind == MEMSPAN_KIND_DEVICE) && ((info.capabilities & MEMSPAN_CAN_IPC) != 0);
+    snprintf(plan->why, sizeof plan->why, "%s memory of device %d, which the other PEs %s",
+             memspan_kind_name(kind), plan->device,
+             plan->is_shareable ? "open through its driver; its PE does atomics"
+                                : "cannot map: its PE serves it");
+    return MEMSPAN_OK;
+}
+
+/* ---- memory that host and device share ---- */
+
+/* True when the device reaches pages of the file as they are, or once they are imported. */
+static bool reaches_pages(int device, bool *imports_p)
+{
+    memspan_device_info_t info = {.struct_size = sizeof info};
+    memspan_reach_t reach;
+
+    if ((memspan_device_describe(device, &info) != MEMSPAN_OK) ||
+        (memspan_device_reach(host, MEMSPAN_KIND_HOST, device, &reach) != MEMSPAN_OK)) {
+        return false;
+    }
+    *imports_p = (reach.access == MEMSPAN_ACCESS_REGISTER);
+    return (reach.access > MEMSPAN_ACCESS_REGISTER) ||
+           (*imports_p && ((info.capabilities & MEMSPAN_CAN_IMPORT) != 0));
+}
+
+static memspan_status_t plan_shared(const struct msp_partition_wish *wish, int local_count,
+                                    struct msp_partition_plan *plan)
+{
+    bool imports = false;
+    memspan_kind_t kind =
+        (wish->kind == SHMEMX_KIND_MANAGED) ? MEMSPAN_KIND_MANAGED : MEMSPAN_KIND_COHERENT;
+    memspan_status_t status;
+
+    if (!reaches_pages(plan->device, &imports)) {
+        return plan_block(wish, kind, plan);
+    }
+    status = plan_nodes(wish, local_count, plan);
+    if (status == MEMSPAN_OK) {
+        snprintf(plan->why, sizeof plan->why, "host pages that device %d reaches %s", plan->device,
+                 imports ? "after they have been imported into its driver" : "as they are");
+        plan->import_count = imports ? 1 : 0;
+        plan->imports[0]   = plan->device;
+    }
+    return status;
+}
+
+/* Into each driver that takes pages, or the one device that is named. */
+static memspan_status_t plan_pinned(const struct msp_partition_wish *wish, int local_count,
+                                    struct msp_partition_plan *plan)
+{
+    const int room          = (int)(sizeof plan->imports / sizeof plan->imports[0]);
+    memspan_status_t status = plan_nodes(wish, local_count, plan);
+    int i;
+
+    plan->is_locked = true;
+    for (i = 0; (status == MEMSPAN_OK) && (i < memspan_device_count()); i++) {
+        bool imports = false;
+        int number;
+
+        if ((memspan_device_at(i, &number) == MEMSPAN_OK) &&
+            ((plan->device < 0) || (plan->device == number)) && reaches_pages(number, &imports) &&
+            imports && (plan->import_count < room)) {
+            plan->imports[plan->import_count++] = number;
+        }
+    }
+    snprintf(plan->why, sizeof plan->why, "host pages, locked; imported into the drivers of %d %s",
+             plan->import_count, (plan->import_count == 1) ? "device" : "devices");
+    return status;
+}
+
+/* ---- all ---- */
+
+memspan_status_t msp_partition_plan(const struct msp_partition_wish *wish, int local_index,
+                                    int local_count, struct msp_partition_plan *plan_p)
+{
+    struct msp_partition_plan plan = {.kind = wish->kind, .policy = wish->policy, .device = -1};
+    bool is_device                 = msp_partition_kind_is_device(wish->kind);
+    bool is_shared = (wish->kind == SHMEMX_KIND_MANAGED) || (wish->kind == SHMEMX_KIND_COHERENT);
+    memspan_status_t status = MEMSPAN_OK;
+
+    if (is_device || is_shared || ((wish->kind == SHMEMX_KIND_PINNED) && wish->has_device)) {
+        status = find_device(wish, local_index, &plan.device);
+    }
+    if (status != MEMSPAN_OK) {
+        return status;
+    }
+    if (is_device) {
+        status = plan_block(wish, MEMSPAN_KIND_DEVICE, &plan);
+    } else if (is_shared) {
+        status = plan_shared(wish, local_count, &plan);
+    } else if (wish->kind == SHMEMX_KIND_PINNED) {
+        status = plan_pinned(wish, local_count, &plan);
+    } else {
+        status = plan_nodes(wish, local_count, &plan);
+    }
+    if ((status == MEMSPAN_OK) && !plan.is_block) {
+        status = plan_pages(wish, &plan);
+    }
+    if (status == MEMSPAN_OK) {
+        status = msp_partition_capacity_check(wish, local_count, &plan);
+    }
+    if (status == MEMSPAN_OK) {
+        *plan_p = plan;
+    }
+    return status;
+}
+
+memspan_status_t msp_partition_plan_fallback(const struct msp_partition_wish *wish,
+                                             const char *reason, struct msp_partition_plan *plan_p)
+{
+    struct msp_partition_plan plan = {.kind            = SHMEMX_KIND_SYSDEFAULT,
+                                      .policy          = SHMEMX_POLICY_SYSDEFAULT,
+                                      .device          = -1,
+                                      .page_size_bytes = msp_page_size(),
+                                      .resource        = "host"};
+
+    if (wish->policy == SHMEMX_POLICY_MANDATORY) {
+        return memspan_error_last()->status;
+    }
+    snprintf(plan.why, sizeof plan.why, "ordinary memory instead: %s", reason);
+    *plan_p = plan;
+    return MEMSPAN_OK;
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef MEMSPAN_SHMEM_PARTITION_PLACEMENT_H
+#define MEMSPAN_SHMEM_PARTITION_PLACEMENT_H
+
+/* From what is wanted to what this machine has for it: which nodes, which device, which pages.
+ * Takes no memory and needs no job, so that it can be asked beforehand. Drivers are opened for
+ * kinds of devices alone. */
+
+#include "shmem/partition/option.h"
+
+enum { MSP_PARTITION_NODES_MAX = 64, MSP_PARTITION_NODE_WORDS = 16 };
+
+struct msp_partition_plan {
+    shmemx_kind_t kind;
+    shmemx_policy_t policy;
+    bool is_block;  /* from libmemspan, at an address of its choice; else the node's shared file */
+    bool is_locked; /* pages stay where they are */
+    int import_count; /* devices into whose drivers the pages are imported */
+    int imports[16];
+    int device;           /* Memspan's number; -1: the host */
+    bool is_shareable;    /* of a block: its driver opens it for other processes */
+    unsigned device_kind; /* memspan_kind_t, of a block */
+    size_t page_size_bytes;
+    int bind_mode; /* mbind()'s; 0: pages go where the process's policy says */
+    unsigned long bind_nodes[MSP_PARTITION_NODE_WORDS];
+    char resource[48];
+    char why[256]; /* one sentence */
+};
+
+/* @p local_index: the PE's place on its node; @p local_count: PEs of the node that will use it. An
+ * error record where it cannot be had as it is wanted. */
+memspan_status_t msp_partition_plan(const struct msp_partition_wish *wish, int local_index,
+                                    int local_count, struct msp_partition_plan *plan_p);
+
+/* What else will do where the wish allows that: ordinary memory, ordinary pages. @p reason: why, of
+ * the error record. MEMSPAN_ERR_* of the record (untouched) where the wish insists. */
+memspan_status_t msp_partition_plan_fallback(const struct msp_partition_wish *wish,
+                                             const char *reason, struct msp_partition_plan *plan_p);
+
+#endif /* MEMSPAN_SHMEM_PARTITION_PLACEMENT_H */

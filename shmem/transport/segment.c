@@ -1,0 +1,445 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* segment.c: the arena, and segments in it or outside.
+ *
+ * The addresses of the arena are tried where nothing else is put by the system, by sanitizers or by
+ * drivers; all PEs of the node must get the same ones, or each takes what it gets: then addresses
+ * differ between PEs and everything else stays as it is. */
+
+#include "shmem/transport/segment.h"
+#include "shmem/meeting.h"
+#include <errno.h>
+#include <pthread.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+struct msp_arena msp_arena;
+struct msp_segment msp_segments[MSP_SEGMENT_MAX];
+
+static unsigned char unit_owner[MSP_ARENA_UNITS];
+static char *windows[MSP_SEGMENT_MAX];
+
+/* Where adopted segments are, by index: read by any thread while others are made. */
+static struct {
+    _Atomic uintptr_t base;
+    _Atomic size_t size_bytes; /* 0: there is none; written last */
+} adopted[MSP_SEGMENT_MAX];
+static atomic_int adopted_top; /* one past the last index that has been in use */
+
+_Static_assert(MSP_SEGMENT_MAX <= 256, "a unit's owner is a byte");
+
+/* Also where base pages are 64 KiB a unit is whole pages. */
+enum {
+    UNIT_SHIFT_MIN   = 24, /* as a rule */
+    UNIT_SHIFT_TIGHT = 21, /* where addresses are limited: still whole huge pages */
+    UNIT_SHIFT_MAX   = 44,
+};
+
+/* ---- the arena ---- */
+
+static const uintptr_t candidates[] = {
+#if defined(__x86_64__)
+    UINT64_C(0x200000000000), UINT64_C(0x280000000000),
+    UINT64_C(0x7e9000000000), /* where the thread sanitizer lets programs be */
+#else
+    UINT64_C(0x200000000000), UINT64_C(0x002000000000), /* 39-bit addresses */
+#endif
+};
+
+/* A wish, not a command: the thread sanitizer moves what is not where it expects programs. */
+static void *reserve(uintptr_t address, size_t size_bytes)
+{
+    void *got = mmap((void *)address, size_bytes, PROT_NONE,
+                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+    if ((got != MAP_FAILED) && (address != 0) && ((uintptr_t)got != address)) {
+        munmap(got, size_bytes);
+        got = MAP_FAILED;
+    }
+    return (got == MAP_FAILED) ? NULL : got;
+}
+
+/* The first candidate that all PEs of the node get. */
+static void *reserve_common(size_t size_bytes)
+{
+    size_t i;
+
+    for (i = 0; i < sizeof candidates / sizeof candidates[0]; i++) {
+        void *got = reserve(candidates[i], size_bytes);
+
+        if (msp_node_all(got != NULL)) {
+            return got;
+        }
+        if (got != NULL) {
+            munmap(got, size_bytes);
+        }
+    }
+    return NULL;
+}
+
+/* Each PE its own, on a boundary of the unit: huge pages ask for it. NULL in all PEs if in one. */
+static void *reserve_apart(size_t size_bytes, size_t align_bytes)
+{
+    char *got    = reserve(0, size_bytes + align_bytes);
+    char *first  = (char *)msp_round_up((uintptr_t)got, align_bytes);
+    size_t above = (got != NULL) ? (size_t)(got + align_bytes - first) : 0;
+
+    if (!msp_node_all(got != NULL)) {
+        if (got != NULL) {
+            munmap(got, size_bytes + align_bytes);
+        }
+        return NULL;
+    }
+    if (first != got) {
+        munmap(got, (size_t)(first - got));
+    }
+    if (above != 0) {
+        munmap(first + size_bytes, above);
+    }
+    msp_debug_note("symmetric addresses differ between PEs: no common range of %zu bytes",
+                   size_bytes);
+    return first;
+}
+
+/* Units such that @p share times the partitions have addresses. */
+static unsigned shift_for(size_t total_bytes, size_t largest_bytes, unsigned share, unsigned shift)
+{
+    while ((shift <= UNIT_SHIFT_MAX) &&
+           ((((size_t)MSP_ARENA_UNITS << shift) / share < total_bytes) ||
+            (((size_t)MSP_ARENA_UNITS << shift) / 2 < largest_bytes))) {
+        shift++;
+    }
+    return shift;
+}
+
+/* Under a limit on address space the arena is not all that is needed: windows on the copies of all
+ * PEs, and what the program and the heaps' records take. The same answer in all PEs. */
+static bool leaves_room(size_t total_bytes)
+{
+    size_t windows_bytes = total_bytes * ((size_t)msp_job.local_count + 1);
+    void *probe          = reserve(0, windows_bytes + ((size_t)256 << 20));
+
+    if (probe != NULL) {
+        munmap(probe, windows_bytes + ((size_t)256 << 20));
+    }
+    return msp_node_all(probe != NULL);
+}
+
+/* The arena of that size; NULL in all PEs if in one. */
+static void *reserve_arena(unsigned shift)
+{
+    size_t size_bytes = (size_t)MSP_ARENA_UNITS << shift;
+    void *got         = reserve_common(size_bytes);
+
+    msp_arena.is_common = (got != NULL);
+    return (got != NULL) ? got : reserve_apart(size_bytes, (size_t)1 << shift);
+}
+
+memspan_status_t msp_arena_open(size_t total_bytes, size_t largest_bytes)
+{
+    /* As much again for partitions to come, and whole units for each. */
+    unsigned shift    = shift_for(total_bytes, largest_bytes, 4, UNIT_SHIFT_MIN);
+    unsigned tight    = shift_for(total_bytes, largest_bytes, 2, UNIT_SHIFT_TIGHT);
+    void *got         = NULL;
+    size_t size_bytes = 0;
+
+    if (shift > UNIT_SHIFT_MAX) {
+        return memspan_error(MEMSPAN_ERR_INVALID, "partitions of %zu bytes have no addresses",
+                             total_bytes);
+    }
+    for (shift++; (got == NULL) && (shift > tight);) {
+        size_bytes = (size_t)MSP_ARENA_UNITS << --shift;
+        got        = reserve_arena(shift);
+        if ((got != NULL) && (shift > tight) && !leaves_room(total_bytes)) {
+            munmap(got, size_bytes);
+            got = NULL;
+        }
+    }
+    if (got == NULL) {
+        msp_error_elsewhere(MEMSPAN_ERR_NO_MEMORY,
+                            "no %zu bytes of addresses for symmetric memory, here or in another PE",
+                            size_bytes);
+        return msp_error_hint("a limit on address space (ulimit -v) is in the way; partitions "
+                              "can be made smaller");
+    }
+    memset(unit_owner, MSP_SEGMENT_NONE, sizeof unit_owner);
+    msp_arena.base       = (uintptr_t)got;
+    msp_arena.shift      = shift;
+    msp_arena.segment_of = unit_owner;
+    msp_arena.unit_count = MSP_ARENA_UNITS;
+    return MEMSPAN_OK;
+}
+
+void msp_arena_close(void)
+{
+    if (msp_arena.unit_count != 0) {
+        munmap((void *)msp_arena.base, (size_t)MSP_ARENA_UNITS << msp_arena.shift);
+    }
+    memset(&msp_arena, 0, sizeof msp_arena);
+}
+
+/* ---- segments ---- */
+
+static int free_index(void)
+{
+    int i;
+
+    for (i = MSP_SEGMENT_NONE + 1; i < MSP_SEGMENT_MAX; i++) {
+        if (msp_segments[i].size_bytes == 0) {
+            return i;
+        }
+    }
+    memspan_error(MEMSPAN_ERR_LIMIT, "there are %d symmetric segments already", MSP_SEGMENT_MAX);
+    return -1;
+}
+
+/* The first run of @p count free units from @p from on; MSP_ARENA_UNITS: none. */
+static unsigned free_run(unsigned from, unsigned count)
+{
+    unsigned length = 0;
+    unsigned i;
+
+    for (i = from; i < MSP_ARENA_UNITS; i++) {
+        length = (unit_owner[i] == MSP_SEGMENT_NONE) ? (length + 1) : 0;
+        if (length == count) {
+            return i + 1 - count;
+        }
+    }
+    return MSP_ARENA_UNITS;
+}
+
+/* The first index that is free from @p from on; MSP_SEGMENT_MAX: none. */
+static unsigned free_index_from(unsigned from, unsigned count)
+{
+    unsigned i = (from > MSP_SEGMENT_NONE) ? from : (MSP_SEGMENT_NONE + 1);
+
+    (void)count;
+    while ((i < MSP_SEGMENT_MAX) && (msp_segments[i].size_bytes != 0)) {
+        i++;
+    }
+    return (i < MSP_SEGMENT_MAX) ? i : MSP_SEGMENT_MAX;
+}
+
+/* The same place in every PE: each names the first it has free from where the last round ended,
+ * until all name the same, or one has none (@p none). */
+static unsigned agree(struct msp_team *team, unsigned (*find)(unsigned from, unsigned count),
+                      unsigned count, unsigned none)
+{
+    unsigned at = 0;
+
+    for (;;) {
+        unsigned mine = find(at, count);
+        unsigned most = (unsigned)msp_meeting_max(team, mine);
+
+        if (msp_meeting_all(team, mine == most) || (most >= none)) {
+            return most;
+        }
+        at = most;
+    }
+}
+
+static memspan_status_t map_both(int index, int fd)
+{
+    struct msp_segment *segment = &msp_segments[index];
+    size_t file_bytes           = segment->stride_bytes * (size_t)msp_job.local_count;
+    void *own;
+    void *window;
+
+    /* Of huge pages a mapping without that flag makes sure of its share: too few are an error here
+     * instead of a signal later. For others it says nothing. */
+    own = mmap(segment->base, segment->stride_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED,
+               fd, (off_t)(segment->stride_bytes * (size_t)msp_job.local_index));
+    window = (own != MAP_FAILED)
+                 ? mmap(NULL, file_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0)
+                 : MAP_FAILED;
+    if (window == MAP_FAILED) {
+        return msp_error_native(MEMSPAN_ERR_NO_MEMORY, "", "mmap", errno, strerror(errno),
+                                "there may be too few huge pages for all PEs, or a limit on "
+                                "address space (ulimit -v)",
+                                "a partition of %zu bytes for each of %d PEs cannot be mapped",
+                                segment->stride_bytes, msp_job.local_count);
+    }
+    windows[index]       = window;
+    segment->to_window   = (intptr_t)((uintptr_t)window - (uintptr_t)segment->base);
+    segment->reach_count = (unsigned)msp_job.direct_count;
+    return MEMSPAN_OK;
+}
+
+static void unmap_both(int index)
+{
+    struct msp_segment *segment = &msp_segments[index];
+
+    if (windows[index] != NULL) {
+        munmap(windows[index], segment->stride_bytes * (size_t)msp_job.local_count);
+        windows[index] = NULL;
+    }
+    /* The addresses stay reserved. */
+    (void)mmap(segment->base, segment->stride_bytes, PROT_NONE,
+               MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+}
+
+static void set_owner(const struct msp_segment *segment, unsigned char owner)
+{
+    size_t first = ((uintptr_t)segment->base - msp_arena.base) >> msp_arena.shift;
+    size_t count = (segment->stride_bytes + ((size_t)1 << msp_arena.shift) - 1) >> msp_arena.shift;
+
+    memset(&unit_owner[first], owner, count);
+}
+
+/* An index and addresses that are free in all PEs. */
+static memspan_status_t find_room(struct msp_team *team, const char *name, size_t stride_bytes,
+                                  unsigned *index_p, unsigned *unit_p)
+{
+    size_t unit_bytes = (size_t)1 << msp_arena.shift;
+    size_t units      = (stride_bytes + unit_bytes - 1) >> msp_arena.shift;
+    unsigned count    = (units < MSP_ARENA_UNITS) ? (unsigned)units : MSP_ARENA_UNITS;
+
+    *index_p = agree(team, free_index_from, 1, MSP_SEGMENT_MAX);
+    *unit_p  = agree(team, free_run, count, MSP_ARENA_UNITS);
+    if (*index_p >= MSP_SEGMENT_MAX) {
+        return memspan_error(MEMSPAN_ERR_LIMIT, "there are %d symmetric segments already",
+                             MSP_SEGMENT_MAX);
+    }
+    if ((stride_bytes == 0) || (*unit_p >= MSP_ARENA_UNITS)) {
+        memspan_error(MEMSPAN_ERR_NO_MEMORY, "no addresses are left for %s of %zu bytes", name,
+                      stride_bytes);
+        return msp_error_hint("partitions that the environment asks for at start are always "
+                              "given addresses");
+    }
+    return MEMSPAN_OK;
+}
+
+memspan_status_t msp_segment_create_in(struct msp_team *team, const char *name, size_t size_bytes,
+                                       size_t page_bytes, int *index_p)
+{
+    bool is_huge  = (page_bytes > msp_page_size());
+    size_t page   = is_huge ? page_bytes : msp_page_size();
+    size_t stride = msp_round_up(size_bytes, page);
+    struct msp_segment *segment;
+    memspan_status_t status;
+    unsigned index;
+    unsigned unit;
+    int fd = -1;
+
+    status = find_room(team, name, stride, &index, &unit);
+    if (status == MEMSPAN_OK) {
+        status = msp_meeting_share_file(team, name, stride * (size_t)msp_job.local_count,
+                                        is_huge ? page : 0, &fd);
+    }
+    if (status != MEMSPAN_OK) {
+        return status;
+    }
+    segment = &msp_segments[index];
+    *segment =
+        (struct msp_segment){.base = (char *)(msp_arena.base + ((size_t)unit << msp_arena.shift)),
+                             .stride_bytes = stride,
+                             .partition    = -1,
+                             .host_touches = true,
+                             .fd           = fd};
+    status = map_both((int)index, fd);
+    if (!msp_meeting_all(team, status == MEMSPAN_OK)) {
+        unmap_both((int)index);
+        close(fd);
+        memset(segment, 0, sizeof *segment);
+        return (status != MEMSPAN_OK)
+                   ? status
+                   : msp_error_elsewhere(MEMSPAN_ERR_NO_MEMORY, "another PE cannot map %s", name);
+    }
+    segment->size_bytes = size_bytes;
+    set_owner(segment, (unsigned char)index);
+    *index_p = (int)index;
+    return MEMSPAN_OK;
+}
+
+memspan_status_t msp_segment_create(const char *name, size_t size_bytes, size_t page_bytes,
+                                    int *index_p)
+{
+    return msp_segment_create_in(NULL, name, size_bytes, page_bytes, index_p);
+}
+
+memspan_status_t msp_segment_adopt(void *base, size_t size_bytes, bool host_touches, int *index_p)
+{
+    int index = free_index();
+
+    if (index < 0) {
+        return MEMSPAN_ERR_LIMIT;
+    }
+    msp_segments[index] = (struct msp_segment){.base         = base,
+                                               .size_bytes   = size_bytes,
+                                               .stride_bytes = size_bytes,
+                                               .partition    = -1,
+                                               .host_touches = host_touches,
+                                               .fd           = -1};
+    atomic_store_explicit(&adopted[index].base, (uintptr_t)base, memory_order_relaxed);
+    atomic_store_explicit(&adopted[index].size_bytes, size_bytes, memory_order_release);
+    if (index >= atomic_load(&adopted_top)) {
+        atomic_store(&adopted_top, index + 1);
+    }
+    *index_p = index;
+    return MEMSPAN_OK;
+}
+
+/* Fast paths know runs of PEs that begin with the node's first; other teams' go the slow path,
+ * which asks. */
+void msp_segment_limit(int index, const struct msp_team *team)
+{
+    struct msp_segment *segment = &msp_segments[index];
+    bool is_run                 = (team->stride == 1) && (team->start == msp_job.first_local);
+
+    segment->team_start  = team->start;
+    segment->team_stride = team->stride;
+    segment->team_size   = team->size;
+    if (segment->reach_count != 0) {
+        segment->reach_count =
+            (is_run || (team->size == msp_job.local_count)) ? (unsigned)team->size : 0;
+    }
+}
+
+bool msp_segment_has_pe(const struct msp_segment *segment, int pe)
+{
+    int distance = pe - segment->team_start;
+
+    if ((segment->team_size == 0) || (distance == 0)) {
+        return true;
+    }
+    return (segment->team_stride != 0) && (distance % segment->team_stride == 0) &&
+           (distance / segment->team_stride > 0) &&
+           (distance / segment->team_stride < segment->team_size);
+}
+
+void msp_segment_destroy(int index)
+{
+    struct msp_segment *segment = &msp_segments[index];
+
+    if (segment->fd >= 0) {
+        set_owner(segment, MSP_SEGMENT_NONE);
+        unmap_both(index);
+        close(segment->fd);
+    }
+    atomic_store(&adopted[index].size_bytes, 0);
+    memset(segment, 0, sizeof *segment);
+}
+
+const struct msp_segment *msp_segment_find(const void *address)
+{
+    int top = atomic_load_explicit(&adopted_top, memory_order_acquire);
+    int i;
+
+    for (i = MSP_SEGMENT_NONE + 1; i < top; i++) {
+        size_t size    = atomic_load_explicit(&adopted[i].size_bytes, memory_order_acquire);
+        uintptr_t base = atomic_load_explicit(&adopted[i].base, memory_order_relaxed);
+
+        if ((uintptr_t)address - base < size) {
+            return &msp_segments[i];
+        }
+    }
+    return &msp_segments[MSP_SEGMENT_NONE];
+}
+
+uint64_t msp_segment_key(const void *address)
+{
+    const struct msp_segment *segment = msp_segment_of(address);
+    uint64_t index                    = (uint64_t)(segment - msp_segments);
+
+    return (index << 48) | ((uintptr_t)address - (uintptr_t)segment->base);
+}

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef MEMSPAN_SHMEM_TRANSPORT_SEGMENT_H
+#define MEMSPAN_SHMEM_TRANSPORT_SEGMENT_H
+
+/* Symmetric memory: from an address of this PE's to the same place of another PE.
+ *
+ * A segment is the data segment of the executable, or a partition. Of memory that processes can
+ * share, a node has one file a segment: the PE with local index i has its copy at i * stride_bytes.
+ * Each PE maps its own copy where its addresses are, and once more the whole file as a window:
+ *
+ *     peer's address = address + to_window + i * stride_bytes
+ *
+ * Segments other than the data segment lie in the arena: one range of addresses, the same in every
+ * PE where that can be had, divided into units; a byte a unit says whose it is. So the segment of
+ * an address costs the same however many there are. Memory at addresses of its driver's choice is
+ * outside, and found by comparing (msp_segment_find).
+ *
+ * Threads: segments are made and ended by collective calls; everything else only reads. */
+
+#include "shmem/job.h"
+#include "shmem/node.h"
+
+enum {
+    MSP_SEGMENT_DATA = 0,   /* the data segment's index */
+    MSP_SEGMENT_NONE = 1,   /* an index whose segment is empty: what nobody owns */
+    MSP_SEGMENT_MAX  = 160, /* partitions, spaces, registered buffers, and these two */
+    MSP_ARENA_UNITS  = 4096,
+};
+
+struct msp_segment {
+    char *base;           /* of this PE's copy */
+    size_t size_bytes;    /* 0: not in use */
+    unsigned reach_count; /* PEs from job.first_local on whose copies are in the window; 0: none */
+    intptr_t to_window;
+    size_t stride_bytes;
+    int partition;     /* its number; -1: none */
+    bool host_touches; /* the host may load and store its own copy */
+    int team_start;  /* PEs that have it, by the world's numbers: team_size of them, team_stride */
+    int team_stride; /* apart; team_size 0: all of the node */
+    int team_size;
+    int fd;                    /* of the file, -1: none */
+    struct msp_remote *remote; /* how to reach what is not in the window (remote.h); NULL: not */
+};
+
+struct msp_arena {
+    uintptr_t base;
+    unsigned shift; /* of a unit's size */
+    unsigned unit_count;
+    bool is_common;            /* the same addresses in every PE of the node */
+    unsigned char *segment_of; /* by unit */
+};
+
+extern struct msp_arena msp_arena MSP_HIDDEN;
+extern struct msp_segment msp_segments[MSP_SEGMENT_MAX] MSP_HIDDEN;
+
+/* Reserve the arena for partitions of @p total_bytes in all, the largest @p largest_bytes, and room
+ * for others later. Every PE of the node calls it with the same sizes. */
+memspan_status_t msp_arena_open(size_t total_bytes, size_t largest_bytes);
+void msp_arena_close(void);
+
+/* A shared segment of @p size_bytes in the arena, zeros, for every PE of the node; all call with
+ * the same arguments. @p page_bytes: pages wanted (0: ordinary). */
+memspan_status_t msp_segment_create(const char *name, size_t size_bytes, size_t page_bytes,
+                                    int *index_p);
+
+/* The same for the members of a team alone (NULL: every PE of the node); collective over it. */
+struct msp_team;
+memspan_status_t msp_segment_create_in(struct msp_team *team, const char *name, size_t size_bytes,
+                                       size_t page_bytes, int *index_p);
+
+/* A segment around memory of this PE's own that others cannot map (its copy: @p base). */
+memspan_status_t msp_segment_adopt(void *base, size_t size_bytes, bool host_touches, int *index_p);
+
+/* Only the members of that team have it: PEs that are none are refused. */
+void msp_segment_limit(int index, const struct msp_team *team);
+bool msp_segment_has_pe(const struct msp_segment *segment, int pe);
+
+/* End it; everybody who made it calls. Unmaps what msp_segment_create() mapped. */
+void msp_segment_destroy(int index);
+
+/* The executable's data as segment MSP_SEGMENT_DATA; undone at the end. */
+memspan_status_t msp_data_segment_open(void);
+void msp_data_segment_close(void);
+
+/* The address is of the executable's read-only data, which is in no segment. */
+bool msp_data_segment_is_constant(const void *address) __attribute__((cold));
+
+/* Of an address outside the arena and the data segment; the empty segment when nobody owns it. */
+const struct msp_segment *msp_segment_find(const void *address);
+
+/* A number for a symmetric address that is the same in every PE: segment << 48 | offset. */
+uint64_t msp_segment_key(const void *address);
+
+/* The segment that holds @p address if it is one of those that are shared: in the arena, or the
+ * data segment; else NULL. */
+static MSP_ALWAYS_INLINE const struct msp_segment *msp_segment_near(const void *address)
+{
+    uintptr_t unit                 = ((uintptr_t)address - msp_arena.base) >> msp_arena.shift;
+    const struct msp_segment *data = &msp_segments[MSP_SEGMENT_DATA];
+
+    if (MSP_LIKELY(unit < msp_arena.unit_count)) {
+        return &msp_segments[msp_arena.segment_of[unit]];
+    }
+    if (MSP_LIKELY((uintptr_t)address - (uintptr_t)data->base < data->size_bytes)) {
+        return data;
+    }
+    return NULL;
+}
+
+/* The segment that holds @p address, or an empty one. */
+static inline const struct msp_segment *msp_segment_of(const void *address)
+{
+    const struct msp_segment *segment = msp_segment_near(address);
+
+    return MSP_LIKELY(segment != NULL) ? segment : msp_segment_find(address);
+}
+
+/* Where [@p address, + @p size_bytes) of @p pe is in this process's memory; NULL when it is not
+ * there (msp_rma_* in rma.h then say why, or go another way). *index_p is the PE's local index,
+ * for msp_node_ring(). */
+static MSP_ALWAYS_INLINE void *msp_segment_peer(const void *address, size_t size_bytes, int pe,
+                                                unsigned *index_p)
+{
+    const struct msp_segment *segment = msp_segment_near(address);
+    unsigned index                    = (unsigned)(pe - msp_job.first_local);
+    size_t offset;
+
+    *index_p = index;
+    if (MSP_UNLIKELY(segment == NULL)) {
+        return NULL;
+    }
+    offset = (size_t)((uintptr_t)address - (uintptr_t)segment->base);
+    if (MSP_LIKELY((index < segment->reach_count) && (offset < segment->size_bytes) &&
+                   (size_bytes <= segment->size_bytes - offset))) {
+        return (void *)((uintptr_t)address + (uintptr_t)segment->to_window +
+                        (index * segment->stride_bytes));
+    }
+    return NULL;
+}
+
+#endif /* MEMSPAN_SHMEM_TRANSPORT_SEGMENT_H */
