@@ -1,0 +1,83 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# words.sh [--count]: no retired word (retired_words.txt) stands in sources, scripts, manual pages or documents; the
+# glossary and the recorded results of bench are left out. A room in words_bounds.txt may have as many
+# as stand there. --count prints a table, words by rooms.
+set -eu
+cd "$(dirname "$0")/../.."
+house=tests/house
+
+files() {
+    find ./*.md CMakeLists.txt include core backends shmem cmd bench tests cmake -path bench/results -prune -o -type f \( \
+        -name '*.[ch]' -o -name '*.[ch]pp' -o -name '*.md' -o -name '*.[1-9]' -o -name '*.sh' -o -name '*.cmake' \
+        -o -name CMakeLists.txt -o -path cmake/bootstrap \) ! -path "$house/words.sh" -print | sed 's|^\./||' | sort
+}
+
+files | xargs awk -v count="${1-}" -v list="$house/retired_words.txt" -v bounds="$house/words_bounds.txt" '
+function room(file) {
+    return (file ~ /\//) ? substr(file, 1, index(file, "/") - 1) : "documents"
+}
+BEGIN {
+    while ((getline line <list) > 0) {
+        if (line ~ /^(#|$)/) { continue }
+        split(line " ", part, / *; */)
+        n++
+        exact[n] = part[1] ~ /[A-Z]/
+        pattern[n] = "(^|[^A-Za-z])(" part[1] ")($|[^A-Za-z])"
+        word[n] = part[1]
+        # A term may have a semicolon in it: the last two fields are texts and files.
+        fields = split(line " ", part, / *; */)
+        files[n] = part[fields]; sub(/ +$/, "", files[n])
+        text[n] = part[fields - 1]
+        term[n] = part[2]
+        for (i = 3; i < fields - 1; i++) { term[n] = term[n] "; " part[i] }
+        only[n] = sub(/^only /, "", files[n])
+    }
+    while ((getline line <bounds) > 0) {
+        if (line !~ /^(#|$)/) { split(line, part); bound[part[1]] = part[2] }
+    }
+    if (n < 10) { print "retired_words.txt has no words"; failed = 1; exit }
+}
+FNR == 1 {
+    here = room(FILENAME); rooms[here] = 1; skipped = 0
+    for (i = 1; i <= n; i++) { asked[i] = (files[i] == "") || ((FILENAME ~ files[i]) == only[i]) }
+}
+FILENAME == "ARCHITECTURE.md" && /^## / { skipped = /^## Words/ }
+skipped { next }
+{
+    lower = tolower($0)
+    for (i = 1; i <= n; i++) {
+        if (!asked[i]) { continue }
+        rest = exact[i] ? $0 : lower
+        if (rest !~ word[i]) { continue }
+        if (text[i] != "") { gsub(text[i], ".", rest) }
+        while (match(rest, pattern[i])) {
+            found[i, here]++; total[here]++
+            said[here] = said[here] sprintf("%s:%d: \"%s\": say %s\n", FILENAME, FNR, substr(rest, RSTART, RLENGTH), term[i])
+            rest = substr(rest, RSTART + RLENGTH - 1)
+            if (length(rest) < 2) { break }
+        }
+    }
+}
+END {
+    if (failed) { exit 1 }
+    if (count == "--count") {
+        printf "%-52s", "word"
+        for (r in rooms) { printf "%10s", r }
+        printf "%10s\n", "all"
+        for (i = 1; i <= n + 1; i++) {
+            sum = 0
+            printf "%-52s", (i > n) ? "all" : substr(word[i], 1, 51)
+            for (r in rooms) { c = (i > n) ? total[r] : found[i, r]; sum += c; printf "%10d", c }
+            printf "%10d\n", sum
+        }
+        exit
+    }
+    for (r in rooms) {
+        if (total[r] > bound[r] + 0) {
+            failed = 1
+            printf "%s%s: %d retired words, at most %d\n", said[r], r, total[r], bound[r]
+        }
+    }
+    exit failed
+}'
