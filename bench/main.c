@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* memspan-bench BENCHMARK [options]. memspan-bench-offload is the same with another engine. */
 
-#include "bench/alloc.h"
-#include "bench/daxpy.h"
-#include "bench/rma.h"
+#include "bench/alloc/alloc.h"
+#include "bench/daxpy/daxpy.h"
+#include "bench/rma/rma.h"
 #include <stdio.h>
 #include <string.h>
 

@@ -85,7 +85,8 @@ function(memspan_add_offload_program name)
   file(MAKE_DIRECTORY ${dir})
   foreach(source IN LISTS ARG_SOURCES)
     cmake_path(ABSOLUTE_PATH source NORMALIZE)
-    cmake_path(GET source FILENAME file)
+    cmake_path(RELATIVE_PATH source BASE_DIRECTORY ${PROJECT_SOURCE_DIR} OUTPUT_VARIABLE file)
+    string(REPLACE / . file ${file}) # files of two rooms may have one name
     set(object ${dir}/${file}.o)
     # -MD runs once for the host and once for the device; one compilation knows all headers.
     add_custom_command(OUTPUT ${object}

@@ -2,11 +2,11 @@
 /* The parts that every benchmark shares, each by itself: numbers that are known beforehand, and
  * texts that would break a careless writer. */
 
-#include "bench/options.h"
-#include "bench/plot_svg.h"
-#include "bench/report.h"
-#include "bench/stats.h"
-#include "bench/table.h"
+#include "bench/common/options.h"
+#include "bench/common/plot_svg.h"
+#include "bench/common/report.h"
+#include "bench/common/stats.h"
+#include "bench/common/table.h"
 #include <criterion/criterion.h>
 #include <criterion/redirect.h>
 #include <math.h>

@@ -71,6 +71,6 @@ planted core/omp/alloc.c 'x = &msp_backend_opencl;' 'names the backend opencl'
 planted core/pool.c '#include "include/memspan/status.h"' 'included with <>'
 planted tests/bench/modules.c '#include "core/pool.h"' 'tests of bench may not include core'
 fresh
-printf '#include "bench/table.h"\n' >"$tree/tests/bench/modules.c"
+printf '#include "bench/common/table.h"\n' >"$tree/tests/bench/modules.c"
 "$here/check.sh" "$tree" || { echo 'a test of bench may open bench' >&2; exit 1; }
 echo 'check.sh finds what it should'

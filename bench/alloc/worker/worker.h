@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef MEMSPAN_BENCH_WORKER_H
+#define MEMSPAN_BENCH_WORKER_H
+
+/* One measurement of one allocator in a process of its own. A row is a function that writes its
+ * points ("pair-64 3.61") to standard output. The rows are compiled once for each kind of
+ * allocator, so that all of one kind run the same machine code.
+ *
+ * The helpers here allocate nothing: the allocator under test is alone in its process. */
+
+#include "bench/common/clock.h"
+#include "kind.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct worker {
+    kind_allocator allocator;
+    bool custom; /* alignment 64, pool_size 4 GiB, null_fb, instead of the default allocator */
+    bool quick;  /* for tests: few operations; the figures mean nothing */
+};
+
+/* A row; false where something failed that should not. */
+typedef bool (*worker_row_fn)(const struct worker *worker);
+
+bool worker_pair(const struct worker *worker);
+bool worker_random(const struct worker *worker);
+bool worker_threads(const struct worker *worker);
+bool worker_handover(const struct worker *worker);
+bool worker_footprint(const struct worker *worker);
+bool worker_growth(const struct worker *worker);
+bool worker_kept(const struct worker *worker);
+bool worker_phases(const struct worker *worker);
+bool worker_limit(const struct worker *worker);
+bool worker_init(const struct worker *worker);
+bool worker_lookup(const struct worker *worker);
+bool worker_device(const struct worker *worker);
+bool worker_fill_uniform(const struct worker *worker);
+bool worker_fill_log(const struct worker *worker);
+
+/* Write one point. Several batches: their median. */
+void worker_point(const char *name, double value);
+double worker_median(double *values, size_t count);
+
+/* The process's memory that is really there. */
+double worker_resident_bytes(void);
+
+/* @p count pointers, all NULL, that come from the system and are there already. NULL after saying
+ * why. They stay until the process ends. */
+void **worker_blocks(size_t count);
+
+/* Say on standard error what failed; always false. */
+bool worker_complain(const char *what);
+
+/* Thread processor time. */
+static inline double worker_now_ns(void)
+{
+    return (double)bench_clock_read(CLOCK_THREAD_CPUTIME_ID);
+}
+
+/* A loop that is timed: one copy of it for all sizes and regions, on a boundary of its own, so that
+ * a point differs from the next by what is measured and not by where its code lies. */
+#if defined(__clang__)
+#define WORKER_LOOP __attribute__((noinline, aligned(64)))
+#else
+#define WORKER_LOOP __attribute__((noinline, noclone, aligned(64)))
+#endif
+
+/* The compiler must believe that somebody looks at @p pointer; nothing is executed for that. */
+static inline void worker_escape(void *pointer)
+{
+    __asm__ volatile("" : : "r"(pointer) : "memory");
+}
+
+/* Numbers without order that cost next to nothing (Knuth's multiplier). */
+struct worker_dice {
+    uint64_t state;
+};
+
+static inline uint32_t worker_roll(struct worker_dice *dice)
+{
+    dice->state = dice->state * 6364136223846793005u + 1442695040888963407u;
+    return (uint32_t)(dice->state >> 32);
+}
+
+/* One of 0 .. bound - 1; bound at most 2^32. */
+static inline size_t worker_below(struct worker_dice *dice, size_t bound)
+{
+    return (size_t)(((uint64_t)worker_roll(dice) * bound) >> 32);
+}
+
+/* 2^8 .. 2^20, each power of two as often as any other, evenly in between. */
+static inline size_t worker_log_size(struct worker_dice *dice)
+{
+    size_t octave = (size_t)256 << worker_below(dice, 12);
+
+    return octave + worker_below(dice, octave);
+}
+
+#endif /* MEMSPAN_BENCH_WORKER_H */

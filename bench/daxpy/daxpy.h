@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef MEMSPAN_BENCH_DAXPY_H
+#define MEMSPAN_BENCH_DAXPY_H
+
+/* The experiment of "OpenMP device memory spaces" §5: z[i] += a * x[i] + y[i], some number of
+ * times, on data that begins and ends with the host. What is compared is the way the data gets to
+ * the device (the variant); what does the work is an engine, and a program has exactly one:
+ *   engine_kernels.c   the library's built-in kernels, on any device that has them
+ *   engine_offload.c   OpenMP target regions, in a program built for offloading
+ * Everything else (options, rounds, clocks, verification, output) is the same for both. */
+
+#include "bench/common/machine.h"
+#include "bench/common/options.h"
+#include "bench/common/stats.h"
+#include <memspan/memspan.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#define DAXPY_TEXT_SIZE 320
+
+/* X(symbol, name, what it is) */
+#define DAXPY_VARIANT_MAP(X)                                                                       \
+    X(HOST, "host", "no device: the host's own memory, the kernel on the host (baseline)")         \
+    X(NAIVE, "naive", "all data copied to the device before and back after every repetition")      \
+    X(COPY_ONCE, "copy-once", "copied to the device once, all repetitions, copied back once")      \
+    X(HOST_PINNED, "host-pinned", "one address: host memory that stays put")                       \
+    X(MANAGED, "managed", "one address: memory that moves to whoever uses it")                     \
+    X(COHERENT, "coherent", "one address: host and device at once")                                \
+    X(DEVICE_RESIDENT, "device-resident", "data lives on the device; copies are not counted")
+
+enum daxpy_variant {
+#define DAXPY_VARIANT_ENUM(symbol, name, help) DAXPY_##symbol,
+    DAXPY_VARIANT_MAP(DAXPY_VARIANT_ENUM)
+#undef DAXPY_VARIANT_ENUM
+        DAXPY_VARIANT_COUNT
+};
+
+/* Where the time goes; see README.md. RUN and TOTAL are sums of the others. */
+#define DAXPY_PHASE_MAP(X)                                                                         \
+    X(ALLOCATE, "allocate")                                                                        \
+    X(FILL, "fill")                                                                                \
+    X(COPY_IN, "copy-in")                                                                          \
+    X(FIRST, "first-use")                                                                          \
+    X(STEADY, "steady")                                                                            \
+    X(COPY_OUT, "copy-out")                                                                        \
+    X(FREE, "free")                                                                                \
+    X(RUN, "run")                                                                                  \
+    X(TOTAL, "total")
+
+enum daxpy_phase {
+#define DAXPY_PHASE_ENUM(symbol, name) DAXPY_##symbol,
+    DAXPY_PHASE_MAP(DAXPY_PHASE_ENUM)
+#undef DAXPY_PHASE_ENUM
+        DAXPY_PHASE_COUNT
+};
+
+const char *daxpy_variant_name(enum daxpy_variant variant);
+const char *daxpy_phase_name(enum daxpy_phase phase);
+
+enum daxpy_state {
+    DAXPY_VERIFIED,   /* measured, and every element is right */
+    DAXPY_UNVERIFIED, /* measured, not looked at (--no-verify) */
+    DAXPY_WAIVED,     /* this device has no such thing; the reason says why */
+    DAXPY_WRONG,      /* the device's result is not the host's */
+    DAXPY_FAILED      /* it should have run and did not */
+};
+
+/* "verified", "unverified", "waived", "WRONG", "FAILED". */
+const char *daxpy_state_name(enum daxpy_state state);
+
+/* Where the arrays of one variant come from, and what was given for what was asked. */
+struct daxpy_memory {
+    memspan_allocator_h allocator; /* 0: the variant takes no memory from the library */
+    char asked[24];
+    char given[24];
+    int64_t page_size_bytes; /* -1 unknown */
+    int numa_node;           /* -1 unknown */
+    char why[512];
+};
+
+struct daxpy_arrays {
+    double *x;
+    double *y;
+    double *z;
+};
+
+/* One run of one variant. Where host and device share the arrays, both are the same. */
+struct daxpy_job {
+    enum daxpy_variant variant;
+    int device;
+    size_t n;
+    size_t repetitions;
+    const struct daxpy_memory *memory;
+    struct daxpy_arrays host;
+    struct daxpy_arrays target; /* NULLs where the engine needs none */
+    char problem[DAXPY_TEXT_SIZE];
+};
+
+/* Every function that returns false has written why into the job's problem (or @p reason). */
+struct daxpy_engine {
+    const char *program; /* "memspan-bench" */
+    const char *name;    /* "kernels": in the rows */
+    const char *title;   /* for the header */
+    const char *naive;   /* what the naive variant does here */
+
+    /* Before anything else; NULL where there is nothing to prepare. */
+    void (*prepare)(void);
+    /* The device for a run where none was named; MEMSPAN_HOST when there is no other. */
+    int (*device_default)(void);
+    /* Title of @p device, or false: there is no such device. */
+    bool (*device_title)(int device, char *title, size_t title_size);
+    /* The memory of a variant: DAXPY_VERIFIED when it can be used. */
+    enum daxpy_state (*memory_open)(enum daxpy_variant variant, int device,
+                                    struct daxpy_memory *memory_p, char *reason);
+    void (*memory_close)(struct daxpy_memory *memory);
+    double *(*memory_alloc)(struct daxpy_job *job, size_t size_bytes);
+    bool (*memory_free)(struct daxpy_job *job, double *array);
+    /* Host arrays to the device and z back; only called for variants that copy once. */
+    bool (*copy_in)(struct daxpy_job *job);
+    bool (*copy_out)(struct daxpy_job *job);
+    /* x to y, both on the device; it is done on return. */
+    bool (*copy_within)(struct daxpy_job *job);
+    /* @p count repetitions; they are done, and z is the host's where it is shared, on return. */
+    bool (*step)(struct daxpy_job *job, size_t count);
+    /* One sentence that belongs under the table (how mapping was seen to work), or false. */
+    bool (*remark)(int device, char *text, size_t text_size);
+};
+
+extern const struct daxpy_engine daxpy_engine;
+
+/* z[i] += DAXPY_A * x[i] + y[i] */
+#define DAXPY_A 0.5
+
+/* Host and device are the same arrays, of the variant's memory. */
+bool daxpy_variant_shares(enum daxpy_variant variant);
+
+/* What daxpy was asked to do. */
+struct daxpy_plan {
+    struct bench_counts sizes;       /* elements of each array */
+    struct bench_counts repetitions; /* ascending order is not needed */
+    size_t rounds;
+    int device;
+    struct bench_choice variants;
+    bool verify;
+    bool inject_error;
+    bool quick;
+    bool help;
+    const char *csv;
+    const char *json;
+    const char *svg;
+};
+
+/* A variant at one size and number of repetitions: its samples, one a round. */
+struct daxpy_row {
+    enum daxpy_variant variant;
+    size_t n;
+    size_t repetitions;
+    enum daxpy_state state;
+    char reason[DAXPY_TEXT_SIZE];
+    struct bench_samples ns[DAXPY_PHASE_COUNT];
+    struct bench_samples cpu_ns[DAXPY_PHASE_COUNT];
+    struct bench_samples faults[DAXPY_PHASE_COUNT]; /* pages that the system had to supply */
+};
+
+/* Everything about one variant that does not depend on size and repetitions. */
+struct daxpy_subject {
+    struct daxpy_memory memory;
+    bool chosen;
+    enum daxpy_state state; /* VERIFIED: may be run */
+    char reason[DAXPY_TEXT_SIZE];
+    double warm_up_ns; /* its first use of all, kernel build included; NAN where there was none */
+};
+
+/* A whole run. rows: size by size, repetitions by repetitions, variant by variant. */
+struct daxpy_run {
+    const struct daxpy_plan *plan;
+    FILE *text; /* for people: standard error where standard output is a file's */
+    struct bench_machine machine;
+    char command[256];
+    char device_title[160];
+    struct daxpy_subject subjects[DAXPY_VARIANT_COUNT];
+    struct daxpy_row *rows;
+    size_t row_count;
+    double copy_gb_per_s; /* the device within its own memory; NAN: not measured */
+};
+
+/* Run @p job's variant once and add a sample to each phase of @p row; its state and reason are
+ * changed when something is wrong. */
+void daxpy_job_run(struct daxpy_job *job, const struct daxpy_plan *plan, struct daxpy_row *row);
+
+/* GB/s, read and written, of the device's copies of @p n doubles within its own memory; NAN where
+ * it has none, or cannot. */
+double daxpy_copy_measure(int device, size_t n, const struct daxpy_memory *memory);
+
+/* The row, or NULL where it was not asked for. */
+struct daxpy_row *daxpy_run_row(const struct daxpy_run *run, size_t n, size_t repetitions,
+                                enum daxpy_variant variant);
+
+/* Bytes copied between host and device in the timed part, by the program or the runtime's map. */
+double daxpy_row_copied_bytes(const struct daxpy_row *row);
+
+/* Bytes that one repetition of the kernel reads and writes: three loads and a store an element. */
+double daxpy_row_kernel_bytes(const struct daxpy_row *row);
+
+/* Time of a repetition once things are warm: steady, or first use where there is only one. */
+double daxpy_row_repetition_ns(const struct daxpy_row *row);
+
+/* The rate of a repetition as a share of the device's own copies; NAN: not measured, or no device's
+ * work. */
+double daxpy_row_copy_share(const struct daxpy_run *run, const struct daxpy_row *row);
+
+/* The output: head before the first round, a table when a size is done, the rest at the end. */
+void daxpy_print_head(const struct daxpy_run *run);
+void daxpy_print_size(const struct daxpy_run *run, size_t n);
+void daxpy_print_foot(const struct daxpy_run *run);
+
+/* The files that were asked for; false when one could not be written. */
+bool daxpy_write_files(const struct daxpy_run *run);
+
+/* "memspan-bench daxpy": exit code 0 all verified or waived, 1 not, 2 wrong arguments. */
+int daxpy_main(int argument_count, char *const *arguments);
+
+#endif /* MEMSPAN_BENCH_DAXPY_H */

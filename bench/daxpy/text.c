@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What daxpy prints for people. */
+
+#include "bench/common/table.h"
+#include "bench/daxpy/output.h"
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static const struct bench_table_column columns[] = {
+    {"variant", false}, {"asked", false},  {"given", false},    {"reps", true},
+    {"allocate", true}, {"fill", true},    {"first use", true}, {"steady/rep", true},
+    {"run", true},      {"total", true},   {"copied", true},    {"GB/s", true},
+    {"of copy", true},  {"result", false},
+};
+
+enum { COLUMN_COUNT = sizeof(columns) / sizeof(columns[0]) };
+
+const char *daxpy_count_text(char *text, size_t text_size, size_t count)
+{
+    if ((count != 0) && (count % (1024 * 1024) == 0)) {
+        (void)snprintf(text, text_size, "%zu Mi", count / (1024 * 1024));
+    } else if ((count != 0) && (count % 1024 == 0)) {
+        (void)snprintf(text, text_size, "%zu Ki", count / 1024);
+    } else {
+        (void)snprintf(text, text_size, "%zu", count);
+    }
+    return text;
+}
+
+void daxpy_print_head(const struct daxpy_run *run)
+{
+    const struct bench_machine *machine = &run->machine;
+
+    fprintf(run->text, "daxpy: z[i] += a * x[i] + y[i], doubles, by %s\n", daxpy_engine.title);
+    fprintf(run->text, "# command  %s\n", run->command);
+    fprintf(run->text, "# date     %s\n", machine->date);
+    fprintf(run->text, "# machine  %s; load %.2f\n", machine->machine, machine->load);
+    fprintf(run->text, "# software memspan %s, %s\n", memspan_version(), machine->compiler);
+    fprintf(run->text, "# device   %d: %s\n", run->plan->device, run->device_title);
+    fprintf(run->text,
+            "# rounds   %zu, interleaved; medians of wall-clock time; warm-up not included\n",
+            run->plan->rounds);
+    fprintf(run->text,
+            "# columns  run: copies and repetitions. total: allocate, fill, run and free. steady:\n"
+            "#          a repetition after the first. copied: by the program, within run (powers\n"
+            "#          of 1024). GB/s: 32 bytes an element a repetition (10^9 bytes).\n"
+            "#          of copy: that as a share of the device's copies within its own memory.\n");
+    (void)fflush(run->text);
+}
+
+static void fill_row(char (*cells)[BENCH_TABLE_CELL_SIZE], const struct daxpy_run *run,
+                     const struct daxpy_row *row)
+{
+    static const enum daxpy_phase phases[] = {DAXPY_ALLOCATE, DAXPY_FILL, DAXPY_FIRST,
+                                              DAXPY_STEADY,   DAXPY_RUN,  DAXPY_TOTAL};
+    const struct daxpy_memory *memory      = &run->subjects[row->variant].memory;
+    double repetition_ns                   = daxpy_row_repetition_ns(row);
+
+    (void)snprintf(cells[0], sizeof(cells[0]), "%s", daxpy_variant_name(row->variant));
+    (void)snprintf(cells[1], sizeof(cells[1]), "%s", memory->asked[0] ? memory->asked : "-");
+    (void)snprintf(cells[2], sizeof(cells[2]), "%s", memory->given[0] ? memory->given : "-");
+    if (row->state == DAXPY_WAIVED) {
+        (void)snprintf(cells[3], sizeof(cells[3]), "all");
+    } else {
+        (void)snprintf(cells[3], sizeof(cells[3]), "%zu", row->repetitions);
+    }
+    for (size_t i = 0; i < sizeof(phases) / sizeof(phases[0]); i++) {
+        bench_table_time(cells[4 + i], bench_samples_median(&row->ns[phases[i]]));
+    }
+    if (isnan(repetition_ns)) {
+        (void)snprintf(cells[10], sizeof(cells[10]), "-");
+        (void)snprintf(cells[11], sizeof(cells[11]), "-");
+    } else {
+        bench_table_bytes(cells[10], daxpy_row_copied_bytes(row));
+        (void)snprintf(cells[11], sizeof(cells[11]), "%.3g",
+                       daxpy_row_kernel_bytes(row) / repetition_ns);
+    }
+    if (isnan(daxpy_row_copy_share(run, row))) {
+        (void)snprintf(cells[12], sizeof(cells[12]), "-");
+    } else {
+        (void)snprintf(cells[12], sizeof(cells[12]), "%.0f %%",
+                       100 * daxpy_row_copy_share(run, row));
+    }
+    (void)snprintf(cells[13], sizeof(cells[13]), "%s", daxpy_state_name(row->state));
+}
+
+void daxpy_print_size(const struct daxpy_run *run, size_t n)
+{
+    struct bench_table table;
+    char count[32];
+    char bytes[BENCH_TABLE_CELL_SIZE];
+
+    bench_table_bytes(bytes, (double)n * sizeof(double));
+    fprintf(run->text, "\nn = %s doubles, 3 arrays of %s\n",
+            daxpy_count_text(count, sizeof(count), n), bytes);
+    bench_table_init(&table, columns, COLUMN_COUNT);
+    for (size_t i = 0; i < run->row_count; i++) {
+        const struct daxpy_row *row = &run->rows[i];
+        bool again =
+            (row->state == DAXPY_WAIVED) && (row->repetitions != run->plan->repetitions.values[0]);
+        if ((row->n == n) && !again) { /* what is waived stands there once */
+            char(*cells)[BENCH_TABLE_CELL_SIZE] = bench_table_row(&table);
+            if (cells != NULL) {
+                fill_row(cells, run, row);
+            }
+        }
+    }
+    bench_table_print(&table, run->text);
+    bench_table_release(&table);
+    (void)fflush(run->text);
+}
+
+/* The rows that are no plain "verified": each reason once. */
+static void print_reasons(const struct daxpy_run *run)
+{
+    const char *last = "";
+
+    for (size_t i = 0; i < run->row_count; i++) {
+        const struct daxpy_row *row = &run->rows[i];
+        bool listed                 = (row->state == DAXPY_WRONG) || (row->state == DAXPY_FAILED);
+        if (listed && (strcmp(row->reason, last) != 0)) {
+            fprintf(run->text, "%s: %s, n = %zu, %zu repetitions: %s\n",
+                    daxpy_state_name(row->state), daxpy_variant_name(row->variant), row->n,
+                    row->repetitions, row->reason);
+            last = row->reason;
+        }
+    }
+}
+
+static void print_note(void *context, const char *text)
+{
+    fprintf(context, "%s\n", text);
+}
+
+void daxpy_print_foot(const struct daxpy_run *run)
+{
+    fprintf(run->text, "\n");
+    daxpy_make_notes(run, print_note, run->text);
+    print_reasons(run);
+    (void)fflush(run->text);
+}
