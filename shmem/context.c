@@ -10,7 +10,7 @@
 struct msp_context msp_contexts[MSP_CONTEXT_MAX] MSP_SPARSE;
 
 static pthread_mutex_t table_lock = PTHREAD_MUTEX_INITIALIZER; /* guards is_live, hint */
-static int hint                   = MSP_CONTEXT_DEFAULT + 1;
+static int hint                   = MSP_CONTEXT_FIRST;
 
 static void *handle_of(const struct msp_context *context)
 {
@@ -47,10 +47,10 @@ int msp_context_create(int team, long options, void **handle_p)
 
     *handle_p = NULL;
     pthread_mutex_lock(&table_lock);
-    for (tries = 0; tries < MSP_CONTEXT_MAX; tries++) {
+    for (tries = MSP_CONTEXT_FIRST; tries < MSP_CONTEXT_MAX; tries++) {
         struct msp_context *context = &msp_contexts[hint];
 
-        hint = (hint + 1 < MSP_CONTEXT_MAX) ? (hint + 1) : (MSP_CONTEXT_DEFAULT + 1);
+        hint = (hint + 1 < MSP_CONTEXT_MAX) ? (hint + 1) : MSP_CONTEXT_FIRST;
         if (!context->is_live) {
             take(context, &msp_teams[team], options);
             *handle_p = handle_of(context);
@@ -60,7 +60,7 @@ int msp_context_create(int team, long options, void **handle_p)
     pthread_mutex_unlock(&table_lock);
     if (*handle_p == NULL) {
         return (int)memspan_error(MEMSPAN_ERR_LIMIT, "there are %d contexts already",
-                                  MSP_CONTEXT_MAX - 2);
+                                  MSP_CONTEXT_MAX - MSP_CONTEXT_FIRST + 1);
     }
     return 0;
 }
@@ -99,7 +99,7 @@ void msp_context_destroy_team(int team)
     int i;
 
     pthread_mutex_lock(&table_lock);
-    for (i = MSP_CONTEXT_DEFAULT + 1; i < MSP_CONTEXT_MAX; i++) {
+    for (i = MSP_CONTEXT_FIRST; i < MSP_CONTEXT_MAX; i++) {
         struct msp_context *context = &msp_contexts[i];
 
         if (context->is_live && (context->team == team)) {

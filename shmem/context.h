@@ -15,6 +15,8 @@ enum {
     MSP_CONTEXT_INDEX_MASK = MSP_CONTEXT_MAX - 1,
     MSP_CONTEXT_SHIFT      = 12,
     MSP_CONTEXT_DEFAULT    = 1,
+    MSP_CONTEXT_INTERNAL   = 2, /* the library's own: it has no PEs for programs */
+    MSP_CONTEXT_FIRST      = 3, /* of those that programs create */
 };
 
 struct msp_context {
@@ -39,6 +41,12 @@ static inline const struct msp_context *msp_context_of(const void *handle)
 static inline const struct msp_context *msp_context_default(void)
 {
     return &msp_contexts[MSP_CONTEXT_DEFAULT];
+}
+
+/* What the library itself starts, apart from the queues of the program's contexts. */
+static inline const struct msp_context *msp_context_internal(void)
+{
+    return &msp_contexts[MSP_CONTEXT_INTERNAL];
 }
 
 /* The context of a handle that must be live; NULL otherwise. */

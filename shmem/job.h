@@ -11,6 +11,7 @@
 #include <stdatomic.h>
 
 struct msp_bootstrap;
+struct msp_transport;
 
 struct msp_job {
     int pe;
@@ -27,6 +28,7 @@ struct msp_job {
     bool has_device_memory; /* an address that is given may be one that the host cannot touch */
     const char *launcher;
     const struct msp_bootstrap *bootstrap;
+    const struct msp_transport *transport; /* to PEs of other hosts; NULL: there are none */
 };
 
 extern struct msp_job msp_job MSP_HIDDEN;

@@ -16,17 +16,7 @@
  */
 
 #include "shmem/transport/rma.h"
-
-enum msp_atomic {
-    MSP_ATOMIC_FETCH,
-    MSP_ATOMIC_SET,
-    MSP_ATOMIC_SWAP,
-    MSP_ATOMIC_COMPARE_SWAP,
-    MSP_ATOMIC_ADD,
-    MSP_ATOMIC_AND,
-    MSP_ATOMIC_OR,
-    MSP_ATOMIC_XOR,
-};
+#include "shmem/transport/transport.h"
 
 /* The word's old bits. @p size_bytes is 4 or 8 (1 and 2 are for old names of short types). Fatal
  * when the address, the PE or the alignment is wrong. */

@@ -184,7 +184,7 @@ static int free_index(void)
 {
     int i;
 
-    for (i = MSP_SEGMENT_NONE + 1; i < MSP_SEGMENT_MAX; i++) {
+    for (i = MSP_SEGMENT_FIRST; i < MSP_SEGMENT_MAX; i++) {
         if (msp_segments[i].size_bytes == 0) {
             return i;
         }
@@ -211,7 +211,7 @@ static unsigned free_run(unsigned from, unsigned count)
 /* The first index that is free from @p from on; MSP_SEGMENT_MAX: none. */
 static unsigned free_index_from(unsigned from, unsigned count)
 {
-    unsigned i = (from > MSP_SEGMENT_NONE) ? from : (MSP_SEGMENT_NONE + 1);
+    unsigned i = (from > MSP_SEGMENT_FIRST) ? from : MSP_SEGMENT_FIRST;
 
     (void)count;
     while ((i < MSP_SEGMENT_MAX) && (msp_segments[i].size_bytes != 0)) {
@@ -425,7 +425,7 @@ const struct msp_segment *msp_segment_find(const void *address)
     int top = atomic_load_explicit(&adopted_top, memory_order_acquire);
     int i;
 
-    for (i = MSP_SEGMENT_NONE + 1; i < top; i++) {
+    for (i = MSP_SEGMENT_FIRST; i < top; i++) {
         size_t size    = atomic_load_explicit(&adopted[i].size_bytes, memory_order_acquire);
         uintptr_t base = atomic_load_explicit(&adopted[i].base, memory_order_relaxed);
 

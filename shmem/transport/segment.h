@@ -21,10 +21,12 @@
 #include "shmem/node.h"
 
 enum {
-    MSP_SEGMENT_DATA = 0,   /* the data segment's index */
-    MSP_SEGMENT_NONE = 1,   /* an index whose segment is empty: what nobody owns */
-    MSP_SEGMENT_MAX  = 160, /* partitions, spaces, registered buffers, and these two */
-    MSP_ARENA_UNITS  = 4096,
+    MSP_SEGMENT_DATA    = 0,   /* the data segment's index */
+    MSP_SEGMENT_NONE    = 1,   /* an index whose segment is empty: what nobody owns */
+    MSP_SEGMENT_CONTROL = 2,   /* this PE's slot of the control memory; of no address */
+    MSP_SEGMENT_FIRST   = 3,   /* of partitions, spaces, registered buffers */
+    MSP_SEGMENT_MAX     = 160, /* all of these */
+    MSP_ARENA_UNITS     = 4096,
 };
 
 struct msp_segment {

@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* transport.c: opening the transport to other hosts, connecting at first use, and dispatch. */
+
+#include "shmem/transport/transport.h"
+#include "shmem/bootstrap.h"
+#include "shmem/job.h"
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct msp_transport_limits limits;
+static atomic_bool *connected;                                   /* by PE */
+static pthread_mutex_t connect_lock = PTHREAD_MUTEX_INITIALIZER; /* held while one connects */
+
+static const char address_key[] = "memspan.transport";
+
+/* ---- start and end ---- */
+
+memspan_status_t msp_transport_open(const char *name)
+{
+    if (name == NULL) {
+        return MEMSPAN_OK;
+    }
+    memspan_error(MEMSPAN_ERR_CONFIG, "SHMEMX_TRANSPORT=%s: there is no such transport", name);
+    return msp_error_hint("loopback, for tests, is the only one so far");
+}
+
+void msp_transport_close(void)
+{
+    if ((msp_job.transport != NULL) && (msp_job.transport->close != NULL)) {
+        msp_job.transport->close();
+    }
+    msp_job.transport = NULL;
+    free(connected);
+    connected = NULL;
+    memset(&limits, 0, sizeof limits);
+}
+
+/* ---- connecting ---- */
+
+static memspan_status_t connect_to(int pe)
+{
+    unsigned char address[MSP_TRANSPORT_ADDRESS_MAX];
+    size_t address_bytes    = sizeof address;
+    memspan_status_t status = msp_job.bootstrap->get(pe, address_key, address, &address_bytes);
+
+    return (status == MEMSPAN_OK) ? msp_job.transport->connect(pe, address, address_bytes) : status;
+}
+
+static void __attribute__((cold, noinline)) connect_slow(const struct msp_target *target)
+{
+    pthread_mutex_lock(&connect_lock);
+    if (!atomic_load(&connected[target->pe]) && (target->transport->connect != NULL) &&
+        (connect_to(target->pe) != MEMSPAN_OK)) {
+        pthread_mutex_unlock(&connect_lock);
+        msp_fatal_error(target->call);
+    }
+    atomic_store(&connected[target->pe], true);
+    pthread_mutex_unlock(&connect_lock);
+}
+
+static void require_connection(const struct msp_target *target)
+{
+    if ((target->transport == msp_job.transport) && !atomic_load(&connected[target->pe])) {
+        connect_slow(target);
+    }
+}
+
+/* ---- the library's own operations ---- */
+
+struct msp_target msp_target_at(const char *call, unsigned segment, uint64_t offset_bytes, int pe)
+{
+    struct msp_target target = {.call         = call,
+                                .context      = msp_context_internal(),
+                                .transport    = msp_job.transport,
+                                .segment      = &msp_segments[segment],
+                                .offset_bytes = offset_bytes,
+                                .pe           = pe};
+
+    if (target.transport == NULL) {
+        msp_fatal("%s: no transport reaches PE %d", call, pe);
+    }
+    require_connection(&target);
+    return target;
+}
+
+static void post(const struct msp_target *target, enum msp_atomic operation, uint64_t value)
+{
+    msp_target_atomic(target,
+                      &(struct msp_atomic_request){
+                          .operation = operation, .size_bytes = sizeof value, .value = value},
+                      0);
+}
+
+void msp_target_store(const struct msp_target *target, uint64_t value)
+{
+    post(target, MSP_ATOMIC_SET, value);
+}
+
+void msp_target_add(const struct msp_target *target, uint64_t value)
+{
+    post(target, MSP_ATOMIC_ADD, value);
+}
+
+/* ---- dispatch ---- */
+
+/* The next piece of what is left of a put or get. */
+static size_t piece_of(const struct msp_target *target, size_t left_bytes)
+{
+    size_t most = (target->transport == msp_job.transport) ? limits.piece_max_bytes : 0;
+
+    return ((most == 0) || (left_bytes < most)) ? left_bytes : most;
+}
+
+static struct msp_target moved(const struct msp_target *target, ptrdiff_t distance_bytes)
+{
+    struct msp_target there = *target;
+
+    there.offset_bytes += (uint64_t)distance_bytes;
+    if (there.direct != NULL) {
+        there.direct += distance_bytes;
+    }
+    return there;
+}
+
+void msp_target_put(const struct msp_target *target, const void *source, size_t size_bytes,
+                    unsigned flags)
+{
+    size_t at;
+    size_t piece;
+
+    for (at = 0; at < size_bytes; at += piece) {
+        struct msp_target there = moved(target, (ptrdiff_t)at);
+
+        piece = piece_of(target, size_bytes - at);
+        target->transport->put(&there, (const char *)source + at, piece, flags);
+    }
+}
+
+void msp_target_get(const struct msp_target *target, void *dest, size_t size_bytes, unsigned flags)
+{
+    size_t at;
+    size_t piece;
+
+    for (at = 0; at < size_bytes; at += piece) {
+        struct msp_target there = moved(target, (ptrdiff_t)at);
+
+        piece = piece_of(target, size_bytes - at);
+        target->transport->get(&there, (char *)dest + at, piece, flags);
+    }
+}
+
+void msp_target_put_strided(const struct msp_target *target, const void *source,
+                            const struct msp_blocks *blocks)
+{
+    size_t i;
+
+    if (target->transport->put_strided != NULL) {
+        target->transport->put_strided(target, source, blocks);
+        return;
+    }
+    for (i = 0; i < blocks->block_count; i++) {
+        struct msp_target there = moved(target, (ptrdiff_t)i * blocks->target_stride_bytes);
+
+        msp_target_put(&there, (const char *)source + ((ptrdiff_t)i * blocks->local_stride_bytes),
+                       blocks->block_bytes, 0);
+    }
+}
+
+void msp_target_get_strided(const struct msp_target *target, void *dest,
+                            const struct msp_blocks *blocks)
+{
+    size_t i;
+
+    if (target->transport->get_strided != NULL) {
+        target->transport->get_strided(target, dest, blocks);
+        return;
+    }
+    for (i = 0; i < blocks->block_count; i++) {
+        struct msp_target there = moved(target, (ptrdiff_t)i * blocks->target_stride_bytes);
+
+        msp_target_get(&there, (char *)dest + ((ptrdiff_t)i * blocks->local_stride_bytes),
+                       blocks->block_bytes, 0);
+    }
+}
+
+void msp_target_put_signal(const struct msp_target *target, const void *source, size_t size_bytes,
+                           const struct msp_target *signal, uint64_t value, bool adds,
+                           unsigned flags)
+{
+    bool is_one_piece = (piece_of(target, size_bytes) == size_bytes);
+
+    if ((target->transport == signal->transport) && (target->transport->put_signal != NULL) &&
+        is_one_piece) {
+        target->transport->put_signal(target, source, size_bytes, signal, value, adds, flags);
+        return;
+    }
+    msp_target_put(target, source, size_bytes, 0);
+    /* Another path overtakes what is only ordered on this one. */
+    target->transport->order(target->context, target->transport != signal->transport);
+    post(signal, adds ? MSP_ATOMIC_ADD : MSP_ATOMIC_SET, value);
+}
+
+void msp_target_atomic(const struct msp_target *target, const struct msp_atomic_request *request,
+                       unsigned flags)
+{
+    if ((target->transport == msp_job.transport) &&
+        ((limits.atomic_sizes & request->size_bytes) == 0)) {
+        msp_fatal("%s: %s has no atomic operations on %u bytes", target->call,
+                  target->transport->name, request->size_bytes);
+    }
+    target->transport->atomic(target, request, flags);
+}

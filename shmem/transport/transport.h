@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef MEMSPAN_SHMEM_TRANSPORT_TRANSPORT_H
+#define MEMSPAN_SHMEM_TRANSPORT_TRANSPORT_H
+
+/* The contract of a transport: how bytes reach a PE's copy of a segment.
+ *
+ * Memory that is mapped here never comes this far: peer.h resolves it inline. Everything else is
+ * resolved once, into a target, and the target's transport does the rest:
+ *
+ *     target.transport      reaches
+ *     smp                   mapped memory with a buffer of a device's, this PE's own memory
+ *     driver_share, owner   memory of a PE of this host that is not mapped here
+ *     msp_job.transport     PEs of other hosts
+ *
+ * Rules for all transports
+ *
+ * Threads. open(), close() and the functions of segments and contexts are called by one thread at a
+ * time; all others by any number of threads at once.
+ *
+ * Failure. Functions that return a status leave an error record. An operation that cannot be done
+ * ends the job with the name of the program's call (target->call).
+ *
+ * Completion. An operation is outstanding from its call to its completion: its effect is then
+ * visible to every PE, and its doorbell notified. put() returns when the source may be reused,
+ * get() and an atomic() that fetches when the result is there; with MSP_OP_NONBLOCKING all may
+ * return at once and use the local buffer until order(context, true) returns. An atomic() that does
+ * not fetch is outstanding after its return.
+ *
+ * Order. Each context has its own queue of outstanding operations, which order() does not mix with
+ * those of others: quiet (completes) waits for the context's operations alone; fence delivers those
+ * before it to a PE before those after it. Nothing else is ordered, not even two puts to one word;
+ * but put_signal() delivers its data before its signal. A transport that returns with operations
+ * outstanding sets msp_order_pending (order.h), or order() is not called.
+ *
+ * Atomicity. An atomic operation is atomic with those of all PEs on that word, whichever path they
+ * take: the owner's processor, its host's PEs, the transport. So a network whose atomics are not
+ * coherent with the processor, or that lacks an operation, a size or a kind of memory, sends them
+ * to the owner, which executes them (own.h); all operations on one word then go that way. What it
+ * cannot do at all it leaves out of limits.atomic_sizes; the dispatcher refuses it in words.
+ *
+ * Progress. Where MSP_TRANSPORT_HAS_THREAD is missing, operations and what others ask of this PE
+ * advance in progress() only, which every wait of the library and every slow path calls. Where
+ * MSP_TRANSPORT_NOTIFIES is missing, the target's doorbell is not notified: waiters poll.
+ *
+ * Memory. A segment is registered by its owner, the key is distributed by the caller, and connected
+ * by each peer at first use. Local buffers are not registered by the caller: the transport copies
+ * what is at most limits.inline_max_bytes, and registers (and caches) or copies what is larger.
+ * Without MSP_TRANSPORT_DEVICE_MEMORY no buffer and no segment that the host cannot touch is passed
+ * to it: the dispatcher copies through host memory, or refuses. */
+
+#include "shmem/context.h"
+#include "shmem/transport/segment.h"
+
+#define MSP_TRANSPORT_VERSION 1
+
+enum {
+    MSP_TRANSPORT_ADDRESS_MAX = 1024, /* bytes of a PE's address */
+    MSP_TRANSPORT_KEY_MAX     = 256,  /* bytes of a segment's key */
+};
+
+enum msp_transport_capability {
+    MSP_TRANSPORT_HAS_THREAD    = 1u << 0, /* it advances without progress() */
+    MSP_TRANSPORT_NOTIFIES      = 1u << 1, /* notifies the doorbell of the target PE */
+    MSP_TRANSPORT_DEVICE_MEMORY = 1u << 2, /* takes memory that the host cannot touch, both ends */
+};
+
+enum msp_operation_flag {
+    MSP_OP_NONBLOCKING = 1u << 0, /* shmem_*_nbi: quiet completes it */
+};
+
+/* What open() finds out. */
+struct msp_transport_limits {
+    size_t inline_max_bytes; /* a put's source is read before it returns, also if nonblocking */
+    size_t piece_max_bytes;  /* of one put or get; the dispatcher divides larger ones; 0: any */
+    unsigned atomic_sizes;   /* operand sizes that atomic() takes, as a sum of 1, 2, 4, 8 */
+};
+
+/* One place in one PE's copy of a segment, and the path to it. */
+struct msp_target {
+    const char *call; /* the routine that the program called, for messages */
+    const struct msp_context *context;
+    const struct msp_transport *transport;
+    const struct msp_segment *segment; /* this PE's record; its index is the same in all PEs */
+    uint64_t offset_bytes;             /* from the segment's start */
+    char *direct;                      /* where memspan_copy() reaches it; NULL: nowhere here */
+    int pe;                            /* the job's number */
+};
+
+enum msp_atomic {
+    MSP_ATOMIC_FETCH,
+    MSP_ATOMIC_SET,
+    MSP_ATOMIC_SWAP,
+    MSP_ATOMIC_COMPARE_SWAP,
+    MSP_ATOMIC_ADD,
+    MSP_ATOMIC_AND,
+    MSP_ATOMIC_OR,
+    MSP_ATOMIC_XOR,
+};
+
+struct msp_atomic_request {
+    enum msp_atomic operation;
+    unsigned size_bytes; /* 4 or 8; 1 and 2 for deprecated names */
+    uint64_t value;
+    uint64_t condition; /* of MSP_ATOMIC_COMPARE_SWAP */
+    void *fetch;        /* gets the old value, size_bytes of it; NULL: it does not fetch */
+};
+
+/* Blocks of a strided operation, in bytes; strides are at least block_bytes. */
+struct msp_blocks {
+    ptrdiff_t target_stride_bytes;
+    ptrdiff_t local_stride_bytes;
+    size_t block_bytes;
+    size_t block_count;
+};
+
+/* The table. Members marked "or NULL" may be NULL; put, get, atomic and order may not. */
+struct msp_transport {
+    unsigned version; /* MSP_TRANSPORT_VERSION */
+    unsigned capabilities;
+    const char *name;
+
+    /* Start, on every PE: fills limits and gives the address under which others connect (room, then
+     * size in *address_bytes_p); the caller distributes it. Or NULL: there is nothing to open. */
+    memspan_status_t (*open)(struct msp_transport_limits *limits_p, void *address,
+                             size_t *address_bytes_p);
+    /* Before the first operation on @p pe, once, whichever thread comes first. Or NULL. */
+    memspan_status_t (*connect)(int pe, const void *address, size_t address_bytes);
+    /* No PE of the job has operations outstanding. Or NULL. */
+    void (*close)(void);
+
+    /* This PE's copy may be reached from now on, with *key, where peers need one. Or NULL. */
+    memspan_status_t (*segment_register)(unsigned segment, void *key, size_t *key_bytes_p);
+    /* Before the first operation on @p pe's copy, with the key of that PE. Or NULL. */
+    memspan_status_t (*segment_connect)(unsigned segment, int pe, const void *key,
+                                        size_t key_bytes);
+    /* The opposite of both; no peer uses it any more. Or NULL. */
+    void (*segment_release)(unsigned segment);
+
+    /* The context's queue: its index, and options of shmem_ctx_create(). close() completes what is
+     * outstanding. Or NULL: queues are made by the first operation. */
+    memspan_status_t (*context_open)(unsigned context, long options);
+    void (*context_close)(unsigned context);
+
+    void (*put)(const struct msp_target *target, const void *source, size_t size_bytes,
+                unsigned flags);
+    void (*get)(const struct msp_target *target, void *dest, size_t size_bytes, unsigned flags);
+    /* Or NULL: one put or get a block. */
+    void (*put_strided)(const struct msp_target *target, const void *source,
+                        const struct msp_blocks *blocks);
+    void (*get_strided)(const struct msp_target *target, void *dest,
+                        const struct msp_blocks *blocks);
+    /* @p signal is another target on the same PE, a uint64_t. Or NULL: put, fence, atomic. */
+    void (*put_signal)(const struct msp_target *target, const void *source, size_t size_bytes,
+                       const struct msp_target *signal, uint64_t value, bool adds, unsigned flags);
+    void (*atomic)(const struct msp_target *target, const struct msp_atomic_request *request,
+                   unsigned flags);
+    void (*order)(const struct msp_context *context, bool completes);
+    /* Or NULL, with MSP_TRANSPORT_HAS_THREAD. */
+    void (*progress)(void);
+};
+
+/* ---- the dispatcher (transport.c) ---- */
+
+/* The transport to other hosts, by the name in SHMEMX_TRANSPORT, or none (name NULL): opens it and
+ * distributes its address. Every PE of the job calls both. */
+memspan_status_t msp_transport_open(const char *name);
+void msp_transport_close(void);
+
+/* The place of @p address in @p pe's copy. Fatal, with the name of the call, when the address, the
+ * size, the PE or its team is wrong, or nothing reaches it. */
+struct msp_target msp_target_resolve(const char *call, const struct msp_context *context,
+                                     const void *address, size_t size_bytes, int pe);
+
+/* The same for the library's own use: @p offset_bytes of a segment by its index, on a PE of another
+ * host, in the library's own context (msp_context_internal()). With MSP_SEGMENT_CONTROL: of that
+ * PE's slot in its control memory. */
+struct msp_target msp_target_at(const char *call, unsigned segment, uint64_t offset_bytes, int pe);
+
+void msp_target_put(const struct msp_target *target, const void *source, size_t size_bytes,
+                    unsigned flags);
+void msp_target_get(const struct msp_target *target, void *dest, size_t size_bytes, unsigned flags);
+void msp_target_put_strided(const struct msp_target *target, const void *source,
+                            const struct msp_blocks *blocks);
+void msp_target_get_strided(const struct msp_target *target, void *dest,
+                            const struct msp_blocks *blocks);
+void msp_target_put_signal(const struct msp_target *target, const void *source, size_t size_bytes,
+                           const struct msp_target *signal, uint64_t value, bool adds,
+                           unsigned flags);
+void msp_target_atomic(const struct msp_target *target, const struct msp_atomic_request *request,
+                       unsigned flags);
+
+/* A 64-bit flag of the library: stored, or added to; outstanding when it returns. Not ordered
+ * behind puts: msp_target_put_signal() is. */
+void msp_target_store(const struct msp_target *target, uint64_t value);
+void msp_target_add(const struct msp_target *target, uint64_t value);
+
+/* Advance what the transport to other hosts has to do here; nothing where it has a thread. */
+static inline void msp_transport_progress(void)
+{
+    if ((msp_job.transport != NULL) && (msp_job.transport->progress != NULL)) {
+        msp_job.transport->progress();
+    }
+}
+
+#endif /* MEMSPAN_SHMEM_TRANSPORT_TRANSPORT_H */
