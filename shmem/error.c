@@ -2,8 +2,8 @@
 /* error.c: failures go into the same record as those of libmemspan, through its services. */
 
 #include "shmem/error.h"
+#include "shmem/control/memory.h"
 #include "shmem/job.h"
-#include "shmem/node.h"
 #include "shmem/option.h"
 #include <errno.h>
 #include <memspan/backend.h>
@@ -151,9 +151,9 @@ void msp_fatal(const char *format, ...)
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
     msp_flush();
-    if (msp_node_speak()) {
+    if (msp_host_claim_report()) {
         print_line("", text);
-        msp_node_spoken();
+        msp_host_finish_report();
     }
     msp_job_abort(1, text);
 }

@@ -8,13 +8,13 @@
 #include "shmem/bootstrap.h"
 #include "shmem/collective/collective.h"
 #include "shmem/context.h"
-#include "shmem/node.h"
+#include "shmem/control/memory.h"
+#include "shmem/control/wait.h"
 #include "shmem/option.h"
 #include "shmem/partition/partition.h"
 #include "shmem/team.h"
 #include "shmem/transport/order.h"
 #include "shmem/transport/segment.h"
-#include "shmem/wait.h"
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -72,7 +72,7 @@ static memspan_status_t compare_options(memspan_status_t mine)
     };
     size_t i;
 
-    if (!msp_node_all(mine == MEMSPAN_OK)) {
+    if (!msp_host_all(mine == MEMSPAN_OK)) {
         return (mine != MEMSPAN_OK) ? mine
                                     : msp_error_elsewhere(MEMSPAN_ERR_CONFIG,
                                                           "a variable is malformed on another PE");
@@ -80,7 +80,7 @@ static memspan_status_t compare_options(memspan_status_t mine)
     for (i = 0; i < sizeof equal / sizeof equal[0]; i++) {
         uint64_t digest = msp_shmem_option_digest(equal[i]);
 
-        if (!msp_node_all(msp_node_max(digest) == digest)) {
+        if (!msp_host_all(msp_host_max(digest) == digest)) {
             memspan_error(MEMSPAN_ERR_CONFIG, "%s differs between PEs",
                           msp_shmem_option_name(equal[i]));
             return msp_error_hint("hand the same environment to all of them (mpirun -x %s)",
@@ -96,7 +96,7 @@ static memspan_status_t come_up(void)
     memspan_status_t status  = join();
 
     if (status == MEMSPAN_OK) {
-        status = msp_node_open();
+        status = msp_control_open();
     }
     if (status == MEMSPAN_OK) {
         msp_wait_init();
@@ -108,7 +108,7 @@ static memspan_status_t come_up(void)
     if (status == MEMSPAN_OK) {
         msp_job.checks = msp_shmem_option_is_on(MEMSPAN_SHMEM_CHECK) ||
                          msp_shmem_option_is_on(MEMSPAN_SHMEM_DEBUG);
-        msp_job.polls_yield = msp_job.checks || msp_wait_is_crowded();
+        msp_job.polls_yield = msp_job.checks || msp_wait_is_oversubscribed();
         status              = msp_data_segment_open();
     }
     if (status == MEMSPAN_OK) {
@@ -117,7 +117,7 @@ static memspan_status_t come_up(void)
     if (status == MEMSPAN_OK) {
         msp_context_open();
         msp_team_open();
-        msp_node_fence();
+        msp_host_barrier();
     }
     return status;
 }
@@ -127,7 +127,7 @@ static void come_down(void)
     msp_partition_close();
     msp_arena_close();
     msp_data_segment_close();
-    msp_node_close();
+    msp_control_close();
     if (msp_job.bootstrap != NULL) {
         msp_job.bootstrap->close();
     }
@@ -157,17 +157,17 @@ static void report(const char *what, const char *call)
 {
     uint64_t turn = (uint64_t)(msp_job.local_count - msp_job.local_index);
 
-    if (msp_node.bells == NULL) {
+    if (msp_doorbells.by_index == NULL) {
         if (!msp_error_is_elsewhere()) {
             memspan_report(what, call);
         }
         return;
     }
     turn += msp_error_is_elsewhere() ? 0 : (uint64_t)msp_job.local_count;
-    if (msp_node_max(turn) == turn) {
+    if (msp_host_max(turn) == turn) {
         memspan_report(what, call);
     }
-    msp_node_fence();
+    msp_host_barrier();
 }
 
 int msp_job_init(const char *what, const char *call, int requested_level, int *provided_p)
@@ -209,11 +209,11 @@ void msp_job_finalize(void)
             /* A meeting of its own: it is not taken for a barrier by PEs that are not at the end.
              */
             msp_quiet(msp_context_default());
-            atomic_store(&msp_node.bells[msp_job.local_index].has_left, 1);
-            msp_node_fence();
+            atomic_store(&msp_doorbells.by_index[msp_job.local_index].is_finalizing, 1);
+            msp_host_barrier();
             msp_team_close();
             msp_context_close();
-            msp_node_fence();
+            msp_host_barrier();
             msp_job.is_on = false;
             come_down();
         }

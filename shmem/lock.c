@@ -8,9 +8,9 @@
  * at first. */
 
 #include "shmem/lock.h"
+#include "shmem/control/wait.h"
 #include "shmem/transport/atomic.h"
 #include "shmem/transport/order.h"
-#include "shmem/wait.h"
 
 _Static_assert(sizeof(long) == 2 * sizeof(uint32_t), "a lock has two halves");
 
@@ -46,7 +46,7 @@ static uint32_t change(const char *call, enum msp_atomic operation, uint32_t *ha
                                          value, condition, pe);
     }
     old = (uint32_t)msp_atomic_apply(operation, to, sizeof *half, value, condition);
-    msp_node_ring_at((int)index, half, sizeof *half);
+    msp_doorbell_notify_at((int)index, half, sizeof *half);
     return old;
 }
 

@@ -12,8 +12,8 @@
  *
  * Threads: any, but two threads may not be in collective calls on one team at once. */
 
+#include "shmem/control/memory.h"
 #include "shmem/job.h"
-#include "shmem/node.h"
 #include <shmem/types.h>
 
 enum {

@@ -6,7 +6,7 @@
 
 #include "shmem/transport/atomic.h"
 #include "shmem/api/routine.h"
-#include "shmem/wait.h"
+#include "shmem/control/wait.h"
 
 /* What update() does with a mapped word of one width. */
 #define DEFINE_APPLY(WORD)                                                                         \
@@ -79,7 +79,7 @@ static MSP_ALWAYS_INLINE uint64_t update(const char *call, const struct msp_cont
             old = apply_uint64_t(operation, to, value, condition);
         }
         if (operation != MSP_ATOMIC_FETCH) {
-            msp_node_ring_at((int)index, dest, size_bytes);
+            msp_doorbell_notify_at((int)index, dest, size_bytes);
         }
         return old;
     }

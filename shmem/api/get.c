@@ -2,8 +2,8 @@
 /* get.c: shmem_get and its family: block, non-blocking, one element. */
 
 #include "shmem/api/routine.h"
+#include "shmem/control/wait.h"
 #include "shmem/transport/rma.h"
-#include "shmem/wait.h"
 
 /* What is not mapped, what is wrong, what is checked. */
 static __attribute__((noinline, cold)) void get_far(const char *call,

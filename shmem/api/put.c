@@ -33,7 +33,7 @@ static __attribute__((noinline)) void put_block(void *to, const void *source, si
                                                 int index, const void *dest)
 {
     msp_rma_copy(to, source, size_bytes);
-    msp_node_ring_at(index, dest, size_bytes);
+    msp_doorbell_notify_at(index, dest, size_bytes);
 }
 
 typedef void put_far_fn(const char *call, const struct msp_context *context, void *dest,
@@ -53,7 +53,7 @@ static MSP_ALWAYS_INLINE void put_near(put_far_fn *far, const char *call,
         far(call, context, dest, source, size_bytes, element_bytes, pe);
     } else if (MSP_LIKELY(size_bytes == word_bytes)) {
         memcpy(to, source, word_bytes);
-        msp_node_ring_at((int)index, dest, word_bytes);
+        msp_doorbell_notify_at((int)index, dest, word_bytes);
     } else {
         put_block(to, source, size_bytes, (int)index, dest);
     }
@@ -91,7 +91,7 @@ PUT_MEM(_nbi)
                                                                                                    \
         if (MSP_LIKELY((to != NULL) && !msp_job.checks)) {                                         \
             *(volatile TYPE *)to = value;                                                          \
-            msp_node_ring_at((int)index, dest, sizeof(TYPE));                                      \
+            msp_doorbell_notify_at((int)index, dest, sizeof(TYPE));                                \
         } else {                                                                                   \
             put_far(call, context, dest, &(TYPE){value}, sizeof(TYPE), sizeof(TYPE), pe);          \
         }                                                                                          \

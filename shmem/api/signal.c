@@ -2,8 +2,8 @@
 /* signal.c: signals without data. Waiting for one is in wait.c. */
 
 #include "shmem/api/routine.h"
+#include "shmem/control/wait.h"
 #include "shmem/transport/owner.h"
-#include "shmem/wait.h"
 
 static inline void send(const char *call, const struct msp_context *context, uint64_t *signal,
                         uint64_t value, bool adds, int pe)

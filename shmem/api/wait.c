@@ -5,7 +5,7 @@
  * which. Waits on one word are made for each form, because their latency is what programs feel;
  * those on many words go through one description of what is waited for. */
 
-#include "shmem/wait.h"
+#include "shmem/control/wait.h"
 #include "shmem/api/routine.h"
 #include "shmem/transport/owner.h"
 #include <string.h>

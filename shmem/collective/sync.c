@@ -4,15 +4,15 @@
 #include "shmem/collective/sync.h"
 #include "shmem/collective/collective.h"
 #include "shmem/context.h"
+#include "shmem/control/wait.h"
 #include "shmem/transport/order.h"
 #include "shmem/transport/segment.h"
-#include "shmem/wait.h"
 #include <string.h>
 
 enum {
-    ROUNDS_MAX       = 10, /* of dissemination: 1,024 PEs on one node */
-    FLAT_MAX         = 8,  /* members that look at each other's lines */
-    FLAT_CROWDED_MAX = 2,
+    ROUNDS_MAX              = 10, /* of dissemination: 1,024 PEs on one node */
+    FLAT_MAX                = 8,  /* members that look at each other's lines */
+    FLAT_OVERSUBSCRIBED_MAX = 2,
 };
 
 struct line {
@@ -32,7 +32,7 @@ _Static_assert(sizeof(struct flags) <= MSP_TEAM_SYNC_BYTES, "flags fit");
 
 static struct flags *flags_of(const struct msp_team *team, int pe)
 {
-    char *area = MSP_NODE_AREA(msp_team_local_index(team, pe), SYNC);
+    char *area = MSP_CONTROL_AREA(msp_team_local_index(team, pe), SYNC);
 
     return (struct flags *)(void *)(area + ((size_t)team->index * MSP_TEAM_SYNC_BYTES));
 }
@@ -52,7 +52,7 @@ static void ring_all(const struct msp_team *team)
     int pe;
 
     for (pe = 0; pe < team->size; pe++) {
-        msp_node_ring(msp_team_local_index(team, pe));
+        msp_doorbell_notify(msp_team_local_index(team, pe));
     }
 }
 
@@ -79,7 +79,7 @@ static void meet_flat(struct msp_team *team, const void *data, size_t size_bytes
     }
     store(own, number);
     for (step = 1; step < team->size; step++) {
-        msp_node_ring(msp_team_local_index(team, partner(team, step)));
+        msp_doorbell_notify(msp_team_local_index(team, partner(team, step)));
     }
     for (step = 1; step < team->size; step++) {
         const struct line *theirs = &flags_of(team, partner(team, step))->own[number & 1];
@@ -99,7 +99,7 @@ static void meet_in_rounds(struct msp_team *team)
         int pe = (team->pe + distance) % team->size;
 
         store(&flags_of(team, pe)->round[round], number);
-        msp_node_ring(msp_team_local_index(team, pe));
+        msp_doorbell_notify(msp_team_local_index(team, pe));
         MSP_WAIT(load(&mine->round[round]) >= number);
     }
 }
@@ -140,7 +140,7 @@ static void meet_in_active_set(const struct msp_team *team)
                 msp_segment_peer(sync, 2 * sizeof *sync, msp_team_world_pe(team, pe), &index);
 
             __atomic_store_n(&theirs[1], 1, __ATOMIC_RELEASE);
-            msp_node_ring((int)index);
+            msp_doorbell_notify((int)index);
         }
     }
     MSP_WAIT(__atomic_load_n(&sync[1], __ATOMIC_ACQUIRE) != 0);
@@ -177,11 +177,12 @@ void msp_collective_barrier(struct msp_team *team)
 
 void msp_sync_begin(struct msp_team *team, uint64_t number)
 {
-    bool is_crowded = msp_wait_is_crowded();
+    bool is_oversubscribed = msp_wait_is_oversubscribed();
 
-    team->way        = (team->size <= (is_crowded ? FLAT_CROWDED_MAX : FLAT_MAX)) ? MSP_TEAM_FLAT
-                       : (is_crowded || (team->size > (1 << ROUNDS_MAX)))         ? MSP_TEAM_COUNTER
-                                                                                  : MSP_TEAM_ROUNDS;
+    team->way        = (team->size <= (is_oversubscribed ? FLAT_OVERSUBSCRIBED_MAX : FLAT_MAX))
+                           ? MSP_TEAM_FLAT
+                       : (is_oversubscribed || (team->size > (1 << ROUNDS_MAX))) ? MSP_TEAM_COUNTER
+                                                                                 : MSP_TEAM_ROUNDS;
     team->sync_count = number;
 }
 
@@ -189,7 +190,7 @@ void msp_sync_begin(struct msp_team *team, uint64_t number)
 
 static unsigned char *work_of(const struct msp_team *team, int pe, uint64_t half)
 {
-    unsigned char *area = MSP_NODE_AREA(msp_team_local_index(team, pe), WORK);
+    unsigned char *area = MSP_CONTROL_AREA(msp_team_local_index(team, pe), WORK);
 
     return area + ((size_t)team->index * MSP_TEAM_WORK_BYTES) + ((half & 1) * MSP_SYNC_WORK_BYTES);
 }

@@ -5,7 +5,7 @@
  * give up together. */
 
 #include "shmem/partition/memory.h"
-#include "shmem/meeting.h"
+#include "shmem/control/agree.h"
 #include "shmem/transport/owner.h"
 #include "shmem/transport/segment.h"
 #include <errno.h>
@@ -95,7 +95,7 @@ static memspan_status_t take_pages(struct msp_team *team, const struct msp_parti
     bool is_huge                    = (plan->page_size_bytes > msp_page_size());
     memspan_status_t status;
 
-    if (!msp_meeting_all(team, is_huge)) {
+    if (!msp_agree_all(team, is_huge)) {
         plan->page_size_bytes = msp_page_size();
     }
     status = msp_segment_create_in(team, wish->variable, (size_t)wish->size_bytes,
@@ -220,7 +220,7 @@ static memspan_status_t take_planned(struct msp_team *team, const struct msp_par
     memspan_status_t status =
         memory->plan.is_block ? take_block(wish, number, memory) : take_pages(team, wish, memory);
 
-    if (msp_meeting_all(team, status == MEMSPAN_OK)) {
+    if (msp_agree_all(team, status == MEMSPAN_OK)) {
         return MEMSPAN_OK;
     }
     msp_partition_memory_give_back(memory);
@@ -240,13 +240,13 @@ memspan_status_t msp_partition_memory_take(struct msp_team *team,
     memspan_status_t status;
 
     status = msp_partition_plan(wish, msp_job.local_index, pe_count, &memory.plan);
-    if (!msp_meeting_all(team, status == MEMSPAN_OK)) {
+    if (!msp_agree_all(team, status == MEMSPAN_OK)) {
         status = (status != MEMSPAN_OK)
                      ? status
                      : msp_error_elsewhere(MEMSPAN_ERR_NO_MEMORY, "%s: another PE cannot have it",
                                            wish->variable);
-    } else if (msp_meeting_all(team, !memory.plan.is_block) ||
-               msp_meeting_all(team, memory.plan.is_block)) {
+    } else if (msp_agree_all(team, !memory.plan.is_block) ||
+               msp_agree_all(team, memory.plan.is_block)) {
         status = take_planned(team, wish, number, &memory);
     } else {
         status = memspan_error(MEMSPAN_ERR_CONFLICT, "%s: some PEs share it, others cannot",

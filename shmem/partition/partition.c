@@ -6,7 +6,7 @@
 
 #include "shmem/partition/partition.h"
 #include "shmem/collective/collective.h"
-#include "shmem/meeting.h"
+#include "shmem/control/agree.h"
 #include "shmem/option.h"
 #include "shmem/partition/capacity.h"
 #include "shmem/partition/memory.h"
@@ -154,7 +154,7 @@ static memspan_status_t make(struct msp_team *team, int place)
     say_fallback(wish, memory);
     status =
         msp_symmetric_heap_create((size_t)wish->size_bytes, memory->align_bytes, &partition->heap);
-    if (!msp_meeting_all(team, status == MEMSPAN_OK)) {
+    if (!msp_agree_all(team, status == MEMSPAN_OK)) {
         msp_symmetric_heap_destroy((status == MEMSPAN_OK) ? partition->heap : NULL);
         partition->heap = NULL;
         msp_partition_memory_give_back(memory);
@@ -199,10 +199,10 @@ static uint64_t digest_of(const struct msp_partition_wishes *wishes, int id)
 /* The PE, of those that say something else than the node's first, that comes first. */
 static int first_that_differs(uint64_t mine)
 {
-    uint64_t first = msp_node_max((msp_job.local_index == 0) ? mine : 0);
+    uint64_t first = msp_host_max((msp_job.local_index == 0) ? mine : 0);
     uint64_t place = (mine == first) ? 0 : (uint64_t)(msp_job.local_count - msp_job.local_index);
 
-    place = msp_node_max(place);
+    place = msp_host_max(place);
     return (place == 0) ? -1 : msp_job.local_pes[msp_job.local_count - (int)place];
 }
 
@@ -216,7 +216,7 @@ static memspan_status_t compare_wishes(const struct msp_partition_wishes *wishes
     for (i = 0; i < wishes->count; i++) {
         all = (all * UINT64_C(0x100000001b3)) ^ msp_partition_wish_digest(&wishes->wish[i]);
     }
-    if (msp_node_all(msp_node_max(all) == all)) {
+    if (msp_host_all(msp_host_max(all) == all)) {
         return MEMSPAN_OK;
     }
     for (;;) {
@@ -227,7 +227,7 @@ static memspan_status_t compare_wishes(const struct msp_partition_wishes *wishes
             mine = wishes->wish[i].id;
         }
         id = MSP_PARTITION_ID_MAX + 1 -
-             (int)msp_node_max((uint64_t)(MSP_PARTITION_ID_MAX + 1 - mine));
+             (int)msp_host_max((uint64_t)(MSP_PARTITION_ID_MAX + 1 - mine));
         if (id > MSP_PARTITION_ID_MAX) {
             return memspan_error(MEMSPAN_ERR_CONFIG, "the default partition, or the size of the "
                                                      "program's own heap, differs between PEs");
@@ -248,7 +248,7 @@ static memspan_status_t read_wishes(struct msp_partition_wishes *wishes)
 {
     memspan_status_t status = msp_partition_wishes_get(wishes);
 
-    if (!msp_node_all(status == MEMSPAN_OK)) {
+    if (!msp_host_all(status == MEMSPAN_OK)) {
         return (status != MEMSPAN_OK)
                    ? status
                    : msp_error_elsewhere(MEMSPAN_ERR_CONFIG,
@@ -317,7 +317,7 @@ memspan_status_t msp_partition_open(void)
     memspan_status_t status;
     int i;
 
-    if (!msp_node_all(wishes != NULL)) {
+    if (!msp_host_all(wishes != NULL)) {
         free(wishes);
         return memspan_error(MEMSPAN_ERR_NO_MEMORY, "no memory to read the partitions into");
     }
@@ -365,7 +365,7 @@ static memspan_status_t find_place(struct msp_team *team, int *id_p, int *place_
     for (place = MSP_PARTITION_MAX - 1; place >= 0; place--) {
         int id = MSP_PARTITION_ID_MAX - (MSP_PARTITION_MAX - 1 - place);
 
-        if (msp_meeting_all(team, (table[place].heap == NULL) && (place_of[id] == 0))) {
+        if (msp_agree_all(team, (table[place].heap == NULL) && (place_of[id] == 0))) {
             *id_p    = id;
             *place_p = place;
             return MEMSPAN_OK;
@@ -416,7 +416,7 @@ memspan_status_t msp_partition_create(struct msp_team *team, const shmemx_space_
     int place                      = -1;
     int id                         = -1;
 
-    if (!msp_meeting_all(team, status == MEMSPAN_OK)) {
+    if (!msp_agree_all(team, status == MEMSPAN_OK)) {
         return (status != MEMSPAN_OK)
                    ? status
                    : msp_error_elsewhere(MEMSPAN_ERR_INVALID,

@@ -464,7 +464,7 @@ memspan_status_t msp_symmetric_space_open(void)
     }
     status              = adopt(0, external.base, external.size_bytes);
     external.size_bytes = 0;
-    if (msp_node_all(status == MEMSPAN_OK)) {
+    if (msp_host_all(status == MEMSPAN_OK)) {
         return MEMSPAN_OK;
     }
     return (status != MEMSPAN_OK)

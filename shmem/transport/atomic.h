@@ -9,7 +9,7 @@
  *     unsigned index;
  *     long *to = msp_segment_peer(dest, sizeof *dest, pe, &index);
  *     if (to != NULL) { old = __atomic_fetch_add(to, value, __ATOMIC_ACQ_REL);
- *                       msp_node_ring_at(index, dest, sizeof *dest);
+ *                       msp_doorbell_notify_at(index, dest, sizeof *dest);
  *                       return old; }
  *     return (long)msp_atomic_slow(call, context, MSP_ATOMIC_ADD, dest, sizeof *dest,
  * value, 0, pe);
@@ -41,7 +41,7 @@ static inline void msp_signal(const char *call, const struct msp_context *contex
         } else {
             __atomic_store_n(to, value, __ATOMIC_RELEASE);
         }
-        msp_node_ring_at((int)index, signal, sizeof *signal);
+        msp_doorbell_notify_at((int)index, signal, sizeof *signal);
         return;
     }
     (void)msp_atomic_slow(call, context, adds ? MSP_ATOMIC_ADD : MSP_ATOMIC_SET, signal,

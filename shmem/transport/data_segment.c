@@ -334,12 +334,12 @@ memspan_status_t msp_data_segment_open(void)
     memset(&data.range, 0, sizeof data.range);
     dl_iterate_phdr(find_range, &data.range);
     size = data.range.end - data.range.first;
-    if (!msp_node_all(size == msp_node_max(size)) || (size == 0)) {
+    if (!msp_host_all(size == msp_host_max(size)) || (size == 0)) {
         msp_warn_once(&several_key, "global variables are not symmetric: the PEs of this node "
                                     "run different executables");
         return MEMSPAN_OK;
     }
-    status = msp_node_share_file("memspan-data", size * (size_t)msp_job.local_count, 0, &data.fd);
+    status = msp_host_share_file("memspan-data", size * (size_t)msp_job.local_count, 0, &data.fd);
     if (status != MEMSPAN_OK) {
         return status;
     }
@@ -349,7 +349,7 @@ memspan_status_t msp_data_segment_open(void)
         close(data.fd);
         data.fd = -1;
     }
-    if (!msp_node_all(status == MEMSPAN_OK) && (status == MEMSPAN_OK)) {
+    if (!msp_host_all(status == MEMSPAN_OK) && (status == MEMSPAN_OK)) {
         status =
             msp_error_elsewhere(MEMSPAN_ERR_NO_MEMORY, "another PE cannot share its variables");
     }

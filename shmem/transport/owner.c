@@ -21,10 +21,10 @@
  * thread, and by the owner's own calls. */
 
 #include "shmem/transport/owner.h"
-#include "shmem/node.h"
+#include "shmem/control/memory.h"
+#include "shmem/control/wait.h"
 #include "shmem/transport/driver_share.h"
 #include "shmem/transport/order.h"
-#include "shmem/wait.h"
 #include <linux/futex.h>
 #include <memspan/allocator.h>
 #include <memspan/transfer.h>
@@ -68,7 +68,7 @@ struct ring {
     _Alignas(4096) char data[CELLS][PIECE_BYTES];
 };
 
-_Static_assert(sizeof(struct ring) <= sizeof(((struct msp_node_offsets *)0)->REMOTE),
+_Static_assert(sizeof(struct ring) <= sizeof(((struct msp_control_offsets *)0)->REMOTE),
                "a ring fits into its area");
 
 struct msp_remote {
@@ -87,7 +87,7 @@ static pthread_mutex_t word_lock  = PTHREAD_MUTEX_INITIALIZER; /* atomics on thi
 
 static struct ring *ring_of(int local_index)
 {
-    return MSP_NODE_AREA(local_index, REMOTE);
+    return MSP_CONTROL_AREA(local_index, REMOTE);
 }
 
 static struct cell *cell_of(struct ring *ring, uint64_t ticket)
@@ -178,7 +178,7 @@ static void serve(struct ring *ring, struct cell *cell, uint64_t ticket)
                             cell->value, cell->condition);
     }
     if (cell->request != REQUEST_GET) {
-        msp_node_ring_at(msp_job.local_index, own, cell->size_bytes);
+        msp_doorbell_notify_at(msp_job.local_index, own, cell->size_bytes);
     }
 }
 
@@ -189,7 +189,7 @@ static void finish(struct ring *ring, struct cell *cell, uint64_t ticket)
 
     atomic_store_explicit(&ring->done, ticket + STEP, memory_order_release);
     atomic_store_explicit(&cell->turn, turn, memory_order_release);
-    msp_node_ring(asker);
+    msp_doorbell_notify(asker);
 }
 
 /* Until the cell of @p ticket is asked; false when the service ends. */
@@ -334,7 +334,7 @@ void msp_remote_close(void)
         for (number = 0; number < MSP_REMOTE_SHARE_MAX; number++) {
             msp_remote_share_close(number);
         }
-        msp_node_fence();
+        msp_host_barrier();
         atomic_store(&ring->ends, true);
         wake(ring);
         pthread_join(service, NULL);
@@ -393,7 +393,7 @@ static struct cell *claim(struct ring *ring, struct pending *pending, uint64_t *
     uint64_t ticket   = atomic_fetch_add(&ring->next, STEP);
     struct cell *cell = cell_of(ring, ticket);
 
-    MSP_WAIT_UNRUNG(is_free(cell, ticket, pending));
+    MSP_WAIT_UNNOTIFIED(is_free(cell, ticket, pending));
     *ticket_p = ticket;
     return cell;
 }
@@ -458,13 +458,13 @@ void msp_remote_put(const char *call, const struct msp_segment *segment,
     (void)context;
     if (pe == msp_job.pe) {
         copy(call, dest, source, size_bytes);
-        msp_node_ring_at(msp_job.local_index, dest, size_bytes);
+        msp_doorbell_notify_at(msp_job.local_index, dest, size_bytes);
         return;
     }
     shared = shared_address(segment, dest, local_index);
     if (shared != NULL) {
         copy_shared(call, shared, source, size_bytes);
-        msp_node_ring_at(local_index, dest, size_bytes);
+        msp_doorbell_notify_at(local_index, dest, size_bytes);
         return;
     }
     while (at < size_bytes) {
@@ -532,7 +532,7 @@ uint64_t msp_remote_atomic(const char *call, const struct msp_segment *segment,
     (void)context;
     if (pe == msp_job.pe) {
         old = apply(call, operation, (void *)(uintptr_t)dest, size_bytes, value, condition);
-        msp_node_ring_at(msp_job.local_index, dest, size_bytes);
+        msp_doorbell_notify_at(msp_job.local_index, dest, size_bytes);
         return old;
     }
     cell = claim(ring, NULL, &ticket);

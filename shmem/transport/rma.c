@@ -105,7 +105,7 @@ void msp_put_slow(const char *call, const struct msp_context *context, void *des
         msp_remote_put(call, msp_segment_of(dest), context, dest, source, size_bytes, pe);
     } else {
         msp_rma_move(call, to, source, size_bytes);
-        msp_node_ring_at(index, dest, size_bytes);
+        msp_doorbell_notify_at(index, dest, size_bytes);
     }
 }
 
@@ -175,7 +175,7 @@ void msp_put_strided(const char *call, const struct msp_context *context, void *
     to = msp_segment_peer(dest, span(dest_stride_bytes, block_bytes, block_count), pe, &index);
     if (MSP_LIKELY((to != NULL) && msp_rma_host_touches(source))) {
         copy_blocks(to, source, dest_stride_bytes, source_stride_bytes, block_bytes, block_count);
-        msp_node_ring_at((int)index, dest, span(dest_stride_bytes, block_bytes, block_count));
+        msp_doorbell_notify_at((int)index, dest, span(dest_stride_bytes, block_bytes, block_count));
         return;
     }
     for (i = 0; i < block_count; i++) {
@@ -300,7 +300,7 @@ uint64_t msp_atomic_slow(const char *call, const struct msp_context *context,
                                  value, condition, pe);
     }
     old = msp_atomic_apply(operation, to, size_bytes, value, condition);
-    msp_node_ring_at(index, dest, size_bytes);
+    msp_doorbell_notify_at(index, dest, size_bytes);
     return old;
 }
 

@@ -54,7 +54,7 @@ static inline void msp_put(const char *call, const struct msp_context *context, 
 
     if (MSP_LIKELY((to != NULL) && msp_rma_host_touches(source))) {
         msp_rma_copy(to, source, size_bytes);
-        msp_node_ring_at((int)index, dest, size_bytes);
+        msp_doorbell_notify_at((int)index, dest, size_bytes);
         return;
     }
     msp_put_slow(call, context, dest, source, size_bytes, pe);

@@ -6,7 +6,7 @@
  * differ between PEs and everything else stays as it is. */
 
 #include "shmem/transport/segment.h"
-#include "shmem/meeting.h"
+#include "shmem/control/agree.h"
 #include <errno.h>
 #include <pthread.h>
 #include <string.h>
@@ -67,7 +67,7 @@ static void *reserve_common(size_t size_bytes)
     for (i = 0; i < sizeof candidates / sizeof candidates[0]; i++) {
         void *got = reserve(candidates[i], size_bytes);
 
-        if (msp_node_all(got != NULL)) {
+        if (msp_host_all(got != NULL)) {
             return got;
         }
         if (got != NULL) {
@@ -84,7 +84,7 @@ static void *reserve_apart(size_t size_bytes, size_t align_bytes)
     char *first  = (char *)msp_round_up((uintptr_t)got, align_bytes);
     size_t above = (got != NULL) ? (size_t)(got + align_bytes - first) : 0;
 
-    if (!msp_node_all(got != NULL)) {
+    if (!msp_host_all(got != NULL)) {
         if (got != NULL) {
             munmap(got, size_bytes + align_bytes);
         }
@@ -122,7 +122,7 @@ static bool leaves_room(size_t total_bytes)
     if (probe != NULL) {
         munmap(probe, windows_bytes + ((size_t)256 << 20));
     }
-    return msp_node_all(probe != NULL);
+    return msp_host_all(probe != NULL);
 }
 
 /* The arena of that size; NULL in all PEs if in one. */
@@ -229,9 +229,9 @@ static unsigned agree(struct msp_team *team, unsigned (*find)(unsigned from, uns
 
     for (;;) {
         unsigned mine = find(at, count);
-        unsigned most = (unsigned)msp_meeting_max(team, mine);
+        unsigned most = (unsigned)msp_agree_max(team, mine);
 
-        if (msp_meeting_all(team, mine == most) || (most >= none)) {
+        if (msp_agree_all(team, mine == most) || (most >= none)) {
             return most;
         }
         at = most;
@@ -323,8 +323,8 @@ memspan_status_t msp_segment_create_in(struct msp_team *team, const char *name, 
 
     status = find_room(team, name, stride, &index, &unit);
     if (status == MEMSPAN_OK) {
-        status = msp_meeting_share_file(team, name, stride * (size_t)msp_job.local_count,
-                                        is_huge ? page : 0, &fd);
+        status = msp_agree_share_file(team, name, stride * (size_t)msp_job.local_count,
+                                      is_huge ? page : 0, &fd);
     }
     if (status != MEMSPAN_OK) {
         return status;
@@ -337,7 +337,7 @@ memspan_status_t msp_segment_create_in(struct msp_team *team, const char *name, 
                              .host_touches = true,
                              .fd           = fd};
     status = map_both((int)index, fd);
-    if (!msp_meeting_all(team, status == MEMSPAN_OK)) {
+    if (!msp_agree_all(team, status == MEMSPAN_OK)) {
         unmap_both((int)index);
         close(fd);
         memset(segment, 0, sizeof *segment);

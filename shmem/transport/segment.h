@@ -17,8 +17,8 @@
  *
  * Threads: segments are made and ended by collective calls; everything else only reads. */
 
+#include "shmem/control/memory.h"
 #include "shmem/job.h"
-#include "shmem/node.h"
 
 enum {
     MSP_SEGMENT_DATA    = 0,   /* the data segment's index */
@@ -119,7 +119,7 @@ static inline const struct msp_segment *msp_segment_of(const void *address)
 
 /* Where [@p address, + @p size_bytes) of @p pe is in this process's memory; NULL when it is not
  * there (msp_rma_* in rma.h then say why, or go another way). *index_p is the PE's local index,
- * for msp_node_ring(). */
+ * for msp_doorbell_notify(). */
 static MSP_ALWAYS_INLINE void *msp_segment_peer(const void *address, size_t size_bytes, int pe,
                                                 unsigned *index_p)
 {

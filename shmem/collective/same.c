@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* agree.c: whether all members of a team mean the same. For the checked mode, and where it is worth
+/* same.c: whether all members of a team mean the same. For the checked mode, and where it is worth
  * a meeting of its own. */
 
 #include "shmem/collective/collective.h"

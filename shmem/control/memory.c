@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* memory.c: the control memory of a host, and what its PEs agree on through it alone. */
+
+#include "shmem/control/memory.h"
+#include "shmem/bootstrap.h"
+#include "shmem/control/wait.h"
+#include "shmem/job.h"
+#include <errno.h>
+#include <linux/membarrier.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+struct header {
+    _Alignas(MSP_CACHE_LINE_BYTES) atomic_uint arrived;
+    _Alignas(MSP_CACHE_LINE_BYTES) atomic_uint epoch;
+    struct msp_shared_file file; /* of msp_host_share_file(): written by the first PE */
+    atomic_int reporter;         /* the process that reports why the job ends */
+    atomic_bool has_reported;
+    unsigned local_count;
+};
+
+enum { MASK_WORDS = sizeof(cpu_set_t) / sizeof(uint64_t) };
+
+/* What each PE tells the others at start and in votes. */
+struct voter {
+    _Alignas(MSP_CACHE_LINE_BYTES) _Atomic uint64_t vote;
+    uint64_t processors[MASK_WORDS]; /* it may run on */
+    int pid;
+    bool has_barrier; /* membarrier() of others reaches it */
+};
+
+struct msp_control msp_control;
+
+static struct {
+    struct header *header;
+    struct voter *voters;
+    int *pids;
+    void *memory;
+    size_t size_bytes;
+} control;
+
+static size_t header_bytes(int count)
+{
+    size_t size = sizeof(struct header) +
+                  ((size_t)count * (sizeof(struct voter) + sizeof(struct msp_doorbell)));
+
+    return msp_round_up(size, msp_page_size());
+}
+
+memspan_status_t msp_host_share_file(const char *name, size_t size_bytes, size_t huge_page_bytes,
+                                     int *fd_p)
+{
+    bool is_first           = (msp_job.local_index == 0);
+    memspan_status_t status = MEMSPAN_OK;
+    int fd                  = -1;
+
+    if (is_first) {
+        msp_shared_file_make(&control.header->file, name, size_bytes, huge_page_bytes, &fd);
+    }
+    msp_host_barrier();
+    if (control.header->file.status != MEMSPAN_OK) {
+        status = (memspan_status_t)control.header->file.status;
+        if (!is_first) {
+            msp_error_elsewhere(status, "the host's first PE could not make %s of %zu bytes", name,
+                                size_bytes);
+        }
+    } else if (!is_first) {
+        status = msp_shared_file_open(&control.header->file, name, &fd);
+    }
+    if (!msp_host_all(status == MEMSPAN_OK)) {
+        if (fd >= 0) {
+            close(fd);
+        }
+        return (status != MEMSPAN_OK) ? status
+                                      : msp_error_elsewhere(MEMSPAN_ERR_UNREACHABLE,
+                                                            "another PE cannot open %s", name);
+    }
+    *fd_p = fd;
+    return MEMSPAN_OK;
+}
+
+/* ---- opening ---- */
+
+/* When this PE alone has failed, the others wait for it, and there is no control memory to tell
+ * them through: the launcher ends the job. */
+static memspan_status_t alone(memspan_status_t status)
+{
+    if ((status != MEMSPAN_OK) && (msp_job.local_count > 1)) {
+        msp_fatal_error("shmem_init");
+    }
+    return status;
+}
+
+/* The first PE's file, its ticket exchanged through the launcher. */
+static memspan_status_t share_control(size_t size_bytes, int *fd_p)
+{
+    const char *key = "memspan.control";
+    struct msp_shared_file ticket;
+    size_t ticket_bytes = sizeof ticket;
+    memspan_status_t status;
+
+    memset(&ticket, 0, sizeof ticket);
+    if (msp_job.local_index == 0) {
+        msp_shared_file_make(&ticket, "memspan-control", size_bytes, 0, fd_p);
+        status = alone(msp_job.bootstrap->put(key, &ticket, sizeof ticket));
+        if (status != MEMSPAN_OK) {
+            return status;
+        }
+    }
+    status = msp_job.bootstrap->fence();
+    if ((status != MEMSPAN_OK) || (msp_job.local_index == 0)) {
+        return (status != MEMSPAN_OK) ? status : (memspan_status_t)ticket.status;
+    }
+    status = alone(msp_job.bootstrap->get(msp_job.local_pes[0], key, &ticket, &ticket_bytes));
+    if (status != MEMSPAN_OK) {
+        return status;
+    }
+    if ((ticket_bytes != sizeof ticket) || (ticket.status != MEMSPAN_OK)) {
+        return msp_error_elsewhere(MEMSPAN_ERR_INTERNAL,
+                                   "PE %d, the first of this host, has made no control memory",
+                                   msp_job.local_pes[0]);
+    }
+    return alone(msp_shared_file_open(&ticket, "control memory", fd_p));
+}
+
+static void introduce(struct voter *voter)
+{
+    cpu_set_t set;
+
+    CPU_ZERO(&set);
+    (void)sched_getaffinity(0, sizeof set, &set);
+    memcpy(voter->processors, &set, sizeof set);
+    voter->pid = getpid();
+    /* Without it, sleepers poll every MSP_WAIT_BACK_OFF_MS. */
+    voter->has_barrier =
+        (syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED, 0, 0) == 0);
+}
+
+memspan_status_t msp_control_open(void)
+{
+    int count  = msp_job.local_count;
+    size_t top = header_bytes(count);
+    size_t all = top + ((size_t)count * sizeof(struct msp_control_offsets));
+    memspan_status_t status;
+    int fd = -1;
+    int i;
+
+    control.pids = calloc((size_t)count, sizeof *control.pids);
+    status       = (control.pids != NULL)
+                       ? share_control(all, &fd)
+                       : alone(memspan_error(MEMSPAN_ERR_NO_MEMORY, "no memory for %d PEs", count));
+    if (status != MEMSPAN_OK) {
+        return status;
+    }
+    control.memory = mmap(NULL, all, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
+    if (control.memory == MAP_FAILED) {
+        status = msp_error_native(MEMSPAN_ERR_NO_MEMORY, "", "mmap", errno, strerror(errno),
+                                  "a limit on address space (ulimit -v) may be in the way",
+                                  "%zu bytes of control memory cannot be mapped", all);
+        close(fd);
+        control.memory = NULL;
+        return alone(status);
+    }
+    control.size_bytes          = all;
+    control.header              = control.memory;
+    control.voters              = (void *)(control.header + 1);
+    msp_doorbells.by_index      = (void *)(control.voters + count);
+    msp_control.slots           = (char *)control.memory + top;
+    control.header->local_count = (unsigned)count;
+    introduce(&control.voters[msp_job.local_index]);
+    msp_host_barrier();
+    msp_doorbells.is_ordered = true;
+    for (i = 0; i < count; i++) {
+        control.pids[i]          = control.voters[i].pid;
+        msp_doorbells.is_ordered = msp_doorbells.is_ordered && control.voters[i].has_barrier;
+    }
+    close(fd); /* all have opened it: the barrier is behind them */
+    return MEMSPAN_OK;
+}
+
+void msp_control_close(void)
+{
+    if (control.memory != NULL) {
+        munmap(control.memory, control.size_bytes);
+    }
+    free(control.pids);
+    memset(&control, 0, sizeof control);
+    memset(&msp_control, 0, sizeof msp_control);
+    memset(&msp_doorbells, 0, sizeof msp_doorbells);
+}
+
+/* ---- agreement of the host's PEs ---- */
+
+void msp_host_barrier(void)
+{
+    struct header *header = control.header;
+    unsigned count        = (unsigned)msp_job.local_count;
+    unsigned epoch        = atomic_load_explicit(&header->epoch, memory_order_acquire);
+    unsigned i;
+
+    if (atomic_fetch_add_explicit(&header->arrived, 1, memory_order_acq_rel) + 1 < count) {
+        MSP_WAIT(atomic_load_explicit(&header->epoch, memory_order_acquire) != epoch);
+        return;
+    }
+    atomic_store_explicit(&header->arrived, 0, memory_order_relaxed);
+    atomic_store_explicit(&header->epoch, epoch + 1, memory_order_release);
+    for (i = 0; i < count; i++) {
+        msp_doorbell_notify((int)i);
+    }
+}
+
+uint64_t msp_host_max(uint64_t mine)
+{
+    uint64_t most = 0;
+    int i;
+
+    atomic_store(&control.voters[msp_job.local_index].vote, mine);
+    msp_host_barrier();
+    for (i = 0; i < msp_job.local_count; i++) {
+        uint64_t vote = atomic_load(&control.voters[i].vote);
+
+        most = (vote > most) ? vote : most;
+    }
+    msp_host_barrier();
+    return most;
+}
+
+bool msp_host_all(bool mine)
+{
+    return msp_host_max(mine ? 0 : 1) == 0;
+}
+
+const int *msp_host_pids(void)
+{
+    return control.pids;
+}
+
+unsigned msp_host_processor_count(void)
+{
+    unsigned count = 0;
+    int word;
+    int i;
+
+    for (word = 0; word < MASK_WORDS; word++) {
+        uint64_t mask = 0;
+
+        for (i = 0; i < msp_job.local_count; i++) {
+            mask |= control.voters[i].processors[word];
+        }
+        count += (unsigned)__builtin_popcountll(mask);
+    }
+    return count;
+}
+
+/* ---- the end of a job ---- */
+
+bool msp_host_claim_report(void)
+{
+    enum { PAUSES = 300 };
+    const struct timespec pause = {0, 10000000};
+    int no_process              = 0;
+    int i;
+
+    if ((control.header == NULL) ||
+        atomic_compare_exchange_strong(&control.header->reporter, &no_process, getpid())) {
+        return true;
+    }
+    for (i = 0; (i < PAUSES) && !atomic_load(&control.header->has_reported); i++) {
+        nanosleep(&pause, NULL);
+    }
+    return false;
+}
+
+void msp_host_finish_report(void)
+{
+    if (control.header != NULL) {
+        atomic_store(&control.header->has_reported, true);
+    }
+}

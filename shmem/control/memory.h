@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef MEMSPAN_SHMEM_CONTROL_MEMORY_H
+#define MEMSPAN_SHMEM_CONTROL_MEMORY_H
+
+/* The control memory of a host, which its PEs share: one memfd, a header, then a doorbell and a
+ * slot for each PE. It is sparse: untouched pages cost nothing. The host's first PE makes it and
+ * tells the others where it is; they open it through /proc, and know it by its inode.
+ *
+ * A slot is divided into areas, each the property of one file pair. All is zero at first. */
+
+#include "shmem/control/doorbell.h"
+#include "shmem/control/shared_file.h"
+
+enum {
+    MSP_TEAM_MAX        = 1024,     /* teams alive at once, the predefined ones included */
+    MSP_TEAM_SYNC_BYTES = 1024,     /* of flags, for each team in each PE's slot */
+    MSP_TEAM_WORK_BYTES = 64 << 10, /* of work area for small data, likewise */
+};
+
+/* X(area, bytes in each slot): multiples of a page. */
+#define MSP_CONTROL_AREA_MAP(X)                                                                    \
+    X(SYNC, (size_t)MSP_TEAM_MAX *MSP_TEAM_SYNC_BYTES) /* collective/ */                           \
+    X(WORK, (size_t)MSP_TEAM_MAX *MSP_TEAM_WORK_BYTES) /* collective/ */                           \
+    X(REMOTE, (size_t)4 << 20) /* owner.c: requests for memory that only its owner reaches */
+
+struct msp_control_offsets {
+#define AREA_MEMBER(area, size_bytes) char area[size_bytes];
+    MSP_CONTROL_AREA_MAP(AREA_MEMBER)
+#undef AREA_MEMBER
+};
+
+struct msp_control {
+    char *slots; /* NULL: there is no control memory */
+};
+
+extern struct msp_control msp_control MSP_HIDDEN;
+
+/* An area of the PE with that local index. */
+static inline void *msp_control_slot(int local_index)
+{
+    return msp_control.slots + ((size_t)local_index * sizeof(struct msp_control_offsets));
+}
+#define MSP_CONTROL_AREA(local_index, area)                                                        \
+    ((void *)((char *)msp_control_slot(local_index) + offsetof(struct msp_control_offsets, area)))
+
+/* Make or join the control memory; every PE of the job calls it. */
+memspan_status_t msp_control_open(void);
+void msp_control_close(void);
+
+/* A barrier of the host's PEs. For start and end: collectives have faster ones. */
+void msp_host_barrier(void);
+
+/* True everywhere when it is true on every PE of the host. All of them call. */
+bool msp_host_all(bool mine);
+
+/* The largest value that a PE of the host gives. All of them call. */
+uint64_t msp_host_max(uint64_t mine);
+
+/* A file of @p size_bytes that all PEs of the host share: the first of them makes it; all fail
+ * where one fails. @p huge_page_bytes: as msp_shared_file_make(). */
+memspan_status_t msp_host_share_file(const char *name, size_t size_bytes, size_t huge_page_bytes,
+                                     int *fd_p);
+
+/* Process numbers of the PEs of the host, by local index. */
+const int *msp_host_pids(void);
+
+/* Processors that the PEs of the host may use, all together. */
+unsigned msp_host_processor_count(void);
+
+/* Whether this PE is the one of the host that reports why the job ends; it calls the second one
+ * when it has. In the others the first one returns false after that, or after a few seconds. */
+bool msp_host_claim_report(void) __attribute__((cold));
+void msp_host_finish_report(void) __attribute__((cold));
+
+#endif /* MEMSPAN_SHMEM_CONTROL_MEMORY_H */

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef MEMSPAN_SHMEM_CONTROL_SHARED_FILE_H
+#define MEMSPAN_SHMEM_CONTROL_SHARED_FILE_H
+
+/* Files without a name that PEs of one host share: one makes it, the others open it by its ticket.
+ */
+
+#include "shmem/error.h"
+#include <stdint.h>
+
+struct msp_shared_file {
+    int pid;
+    int fd;
+    uint64_t inode;
+    uint64_t device;
+    uint64_t size_bytes;
+    int status; /* memspan_status_t of making it */
+};
+
+/* *fd_p is the caller's to close. @p huge_page_bytes: 0, or the size of reserved huge pages to take
+ * it from. Failure is told by the ticket's status, and *fd_p is -1. */
+void msp_shared_file_make(struct msp_shared_file *file, const char *name, size_t size_bytes,
+                          size_t huge_page_bytes, int *fd_p);
+/* The maker keeps its descriptor until all have called this. */
+memspan_status_t msp_shared_file_open(const struct msp_shared_file *file, const char *name,
+                                      int *fd_p);
+
+#endif /* MEMSPAN_SHMEM_CONTROL_SHARED_FILE_H */

@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* wait.c: poll, pause, yield, sleep. */
+
+#include "shmem/control/wait.h"
+#include "shmem/bootstrap.h"
+#include "shmem/option.h"
+#include "shmem/transport/segment.h"
+#include <errno.h>
+#include <linux/futex.h>
+#include <linux/membarrier.h>
+#include <sched.h>
+#include <shmem/types.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+    SPINS_ALONE   = 4000, /* about 0.1 ms: longer than any message on a host takes */
+    SPINS_SHARED  = 16,
+    YIELDS_ALONE  = 50,
+    YIELDS_SHARED = 4,
+    DEADLOCKS_MAX = 8,   /* in a row, before it is one */
+    WATCH_MS      = 125, /* of sleep between two looks at the other PEs */
+    POLLS_A_YIELD = 64,
+};
+
+/* How often a thread polls before it yields, and yields before it sleeps: [1] where threads that
+ * wait share processors. */
+static unsigned spins[2]  = {SPINS_ALONE, SPINS_SHARED};
+static unsigned yields[2] = {YIELDS_ALONE, YIELDS_SHARED};
+static bool is_oversubscribed;
+static unsigned thread_max; /* of this PE's that can wait at once with a processor each */
+static atomic_uint waiters; /* threads of this PE that wait, at SHMEM_THREAD_MULTIPLE */
+
+void msp_wait_init(void)
+{
+    unsigned processors = msp_host_processor_count();
+    unsigned pes        = (unsigned)msp_job.local_count;
+
+    is_oversubscribed = (pes > processors);
+    thread_max        = is_oversubscribed ? 1 : (processors / pes);
+    spins[0]          = SPINS_ALONE;
+    spins[1]          = SPINS_SHARED;
+    if (msp_shmem_option_is_set(MEMSPAN_SHMEM_SPIN)) {
+        spins[0] = (unsigned)msp_shmem_option_number(MEMSPAN_SHMEM_SPIN);
+        spins[1] = spins[0];
+    }
+    atomic_store(&waiters, 0);
+}
+
+bool msp_wait_is_oversubscribed(void)
+{
+    return is_oversubscribed;
+}
+
+static struct msp_doorbell *my_doorbell(void)
+{
+    return &msp_doorbells.by_index[msp_job.local_index];
+}
+
+/* What this PE watches is one range. The first sleeper's must not hide that of the next, which may
+ * have come while it was written. No lock: signal handlers of programs wait too. */
+static void watch(struct msp_doorbell *doorbell, const struct msp_waiter *waiter)
+{
+    bool is_first = (atomic_fetch_add(&doorbell->memory_sleepers, 1) == 0);
+
+    if (is_first) {
+        uint64_t key = msp_segment_key(waiter->address);
+
+        atomic_store(&doorbell->watch_first, key);
+        atomic_store(&doorbell->watch_last, key + waiter->size_bytes);
+    }
+    if (!is_first || (atomic_load(&doorbell->memory_sleepers) > 1)) {
+        /* Two threads of this PE: any store wakes both. */
+        atomic_store(&doorbell->watch_first, 0);
+        atomic_store(&doorbell->watch_last, UINT64_MAX);
+    }
+}
+
+static void announce(struct msp_waiter *waiter)
+{
+    struct msp_doorbell *doorbell = my_doorbell();
+
+    if (waiter->address == NULL) {
+        atomic_fetch_add(&doorbell->sleepers, 1);
+    } else {
+        watch(doorbell, waiter);
+    }
+    waiter->announced     = true;
+    waiter->notifications = atomic_load(&doorbell->notifications);
+    if (syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL_EXPEDITED, 0, 0) != 0) {
+        waiter->is_unnotified = true;
+    }
+}
+
+/* All PEs of the host sleep, and one of them is finalizing while this one is not: no PE is left to
+ * wake another. It counts when seen several times in a row. Other threads of a PE, and the service
+ * of device memory, may still change something. */
+static void look_for_a_deadlock(struct msp_waiter *waiter)
+{
+    int ending     = -1;
+    bool all_sleep = (msp_job.thread_level < SHMEM_THREAD_MULTIPLE) && !msp_job.has_device_memory &&
+                     (atomic_load(&my_doorbell()->is_finalizing) == 0);
+    int i;
+
+    for (i = 0; all_sleep && (i < msp_job.local_count); i++) {
+        struct msp_doorbell *doorbell = &msp_doorbells.by_index[i];
+
+        all_sleep =
+            (atomic_load(&doorbell->sleepers) + atomic_load(&doorbell->memory_sleepers) != 0);
+        ending = (atomic_load(&doorbell->is_finalizing) != 0) ? i : ending;
+    }
+    waiter->deadlocks = (all_sleep && (ending >= 0)) ? (waiter->deadlocks + 1) : 0;
+    if (waiter->deadlocks >= DEADLOCKS_MAX) {
+        msp_fatal("PE %d is at its end, in shmem_finalize() or after main(), while this PE and "
+                  "all others wait for something else",
+                  msp_job.local_pes[ending]);
+    }
+}
+
+/* For launchers that do not end a job when one of its processes dies. */
+static void look_for_failed_peers(void)
+{
+    int i;
+
+    if (msp_bootstrap_peer_died(msp_host_pids(), msp_job.local_count, &i)) {
+        msp_fatal("PE %d (process %d) has died while this PE waited", msp_job.local_pes[i],
+                  msp_host_pids()[i]);
+    }
+}
+
+/* Sleeps grow with the time waited, up to eight a second. A PE that is told of its flag polls by
+ * itself all the same: who tells it may lose its processor halfway. Memory of the program may be
+ * stored to without a word, through shmem_ptr() or by threads of this PE: it is looked at more. */
+static unsigned back_off_ms(const struct msp_waiter *waiter)
+{
+    unsigned ms = waiter->slept_ms / ((waiter->address == NULL) ? 4 : 16);
+
+    if (waiter->is_unnotified || !msp_doorbells.is_ordered || (ms < MSP_WAIT_BACK_OFF_MS)) {
+        return MSP_WAIT_BACK_OFF_MS;
+    }
+    return (ms > WATCH_MS) ? WATCH_MS : ms;
+}
+
+static void back_off(struct msp_waiter *waiter)
+{
+    struct msp_doorbell *doorbell  = my_doorbell();
+    unsigned ms                    = back_off_ms(waiter);
+    const struct timespec duration = {0, (long)ms * 1000000};
+    bool is_over;
+
+    is_over = (syscall(SYS_futex, &doorbell->notifications, FUTEX_WAIT, waiter->notifications,
+                       &duration, NULL, 0) != 0) &&
+              (errno == ETIMEDOUT);
+    waiter->notifications = atomic_load(&doorbell->notifications);
+    waiter->slept_ms += is_over ? ms : MSP_WAIT_BACK_OFF_MS;
+    if (waiter->slept_ms - waiter->watched_ms >= WATCH_MS) {
+        waiter->watched_ms = waiter->slept_ms;
+        look_for_failed_peers();
+        look_for_a_deadlock(waiter);
+    }
+}
+
+void msp_wait_step(struct msp_waiter *waiter)
+{
+    unsigned polls = waiter->polls++;
+    bool shares;
+
+    if (waiter->announced) {
+        back_off(waiter);
+        return;
+    }
+    if ((polls == 0) && (msp_job.thread_level >= SHMEM_THREAD_MULTIPLE)) {
+        waiter->is_counted = true;
+        atomic_fetch_add_explicit(&waiters, 1, memory_order_relaxed);
+    }
+    shares =
+        is_oversubscribed || (atomic_load_explicit(&waiters, memory_order_relaxed) > thread_max);
+    if (polls < spins[shares]) {
+        msp_wait_relax();
+    } else if (polls < spins[shares] + yields[shares]) {
+        sched_yield();
+    } else {
+        announce(waiter);
+    }
+}
+
+void msp_wait_end(struct msp_waiter *waiter)
+{
+    if (waiter->is_counted) {
+        atomic_fetch_sub_explicit(&waiters, 1, memory_order_relaxed);
+    }
+    if (waiter->announced) {
+        struct msp_doorbell *doorbell = my_doorbell();
+
+        atomic_fetch_sub(
+            (waiter->address == NULL) ? &doorbell->sleepers : &doorbell->memory_sleepers, 1);
+    }
+}
+
+void msp_wait_poll(void)
+{
+    static _Thread_local unsigned polls;
+
+    if ((is_oversubscribed || (msp_job.thread_level >= SHMEM_THREAD_MULTIPLE)) &&
+        (++polls % POLLS_A_YIELD == 0)) {
+        sched_yield();
+    }
+}
+
+void msp_wait_poll_at(const void *address)
+{
+    static _Thread_local const void *last;
+
+    if (address == last) {
+        msp_wait_poll();
+    }
+    last = address;
+}
