@@ -85,7 +85,7 @@ static int yes_if(bool holds)
 static int complain_says_nothing(struct facts *facts, const char *word)
 {
     facts_explain(facts, "it cannot be asked of %s", facts_subject_name(facts->subject));
-    text_complain("\"%s\" cannot be asked of %s", word, facts_subject_name(facts->subject));
+    cli_complain("\"%s\" cannot be asked of %s", word, facts_subject_name(facts->subject));
     return EXIT_USAGE;
 }
 
@@ -127,7 +127,7 @@ static int check_quantity(struct facts *facts, const struct word *word)
         return complain_unknown(word->key);
     }
     if (!text_to_size(word->value, &wanted)) {
-        text_complain("%s: \"%s\" is no number (digits, and k, m, g or t)", word->key, word->value);
+        cli_complain("%s: \"%s\" is no number (digits, and k, m, g or t)", word->key, word->value);
         return EXIT_USAGE;
     }
     if (!facts_have_quantity(facts, (enum quantity)i)) {
@@ -329,7 +329,7 @@ static void begin_plan(struct check *check, const struct words *words, size_t in
     }
     check->facts = facts_of_plan(&check->plan);
     if (check->facts.verdict == EXIT_USAGE) {
-        text_complain("%s", check->plan.problem);
+        cli_complain("%s", check->plan.problem);
     }
 }
 

@@ -3,6 +3,7 @@
  */
 
 #include "fit.h"
+#include "cmd/common/environment.h"
 #include "text.h"
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +14,7 @@ enum { INDENT = 4, WIDTH_LEAST = 20 };
 
 int fit_width(void)
 {
-    const char *columns = getenv("COLUMNS");
+    const char *columns = cli_environment(CLI_COLUMNS);
     struct winsize size = {0};
     int width           = 0;
 

@@ -10,7 +10,7 @@
 void json_put(json_t *object, const char *key, json_t *value)
 {
     if (json_object_set_new(object, key, value) != 0) {
-        text_complain("out of memory");
+        cli_complain("out of memory");
         exit(EXIT_PROBE);
     }
 }

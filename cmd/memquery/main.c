@@ -3,6 +3,7 @@
  * would get. Read options.c, then probe.c (why nothing is asked in this process), then snapshot.c
  * and the file of the answer. */
 
+#include "cmd/common/message.h"
 #include "csv.h"
 #include "device.h"
 #include "measure.h"
@@ -15,6 +16,8 @@
 #include <errno.h>
 #include <signal.h>
 #include <string.h>
+
+const char cli_name[] = "memquery";
 
 int report_show(const struct request *request, FILE *out)
 {
@@ -43,7 +46,7 @@ int report_show(const struct request *request, FILE *out)
 static int finish(void)
 {
     if ((fflush(stdout) != 0) || ferror(stdout)) {
-        text_complain("cannot write the answer to standard output: %s", strerror(errno));
+        cli_complain("cannot write the answer to standard output: %s", strerror(errno));
         return EXIT_PROBE;
     }
     return EXIT_YES;
@@ -60,19 +63,17 @@ static int show(struct options *options)
 int main(int argc, char **argv)
 {
     struct options options;
-    int code = options_parse(argc, argv, &options);
 
-    signal(SIGXFSZ, SIG_IGN); /* a limit on files is told like any other failure to write */
-    if (code != EXIT_YES) {
-        return code;
+    signal(SIGXFSZ, SIG_IGN); /* a limit on files is reported like any other failure to write */
+    switch (options_parse(argc, argv, &options)) {
+    case CLI_REFUSED:
+        return EXIT_USAGE;
+    case CLI_SHOWN:
+        return finish();
+    case CLI_PARSED:
+        break;
     }
     switch (options.mode) {
-    case MODE_HELP:
-        fputs(options_help(), stdout);
-        return finish();
-    case MODE_VERSION:
-        printf("memquery %s (libmemspan %s)\n", MEMSPAN_VERSION_STRING, memspan_version());
-        return finish();
     case MODE_PLAN:
         return probe_answer(&options, report_plan);
     case MODE_CHECK:

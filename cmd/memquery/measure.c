@@ -380,7 +380,7 @@ int measure_run(struct options *options)
     int code = EXIT_YES;
 
     if (board == MAP_FAILED) {
-        text_complain("the system gives no memory to measure with");
+        cli_complain("the system gives no memory to measure with");
         return EXIT_PROBE;
     }
     board->running         = -1;

@@ -7,6 +7,7 @@
  * machines: the machine's identity is in the file's name and again in the file. */
 
 #include "measure_cache.h"
+#include "cmd/common/environment.h"
 #include "text.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -87,13 +88,13 @@ static void identify(char *text, size_t size)
  * rights is told no paths. */
 static bool find_folder(struct place *place)
 {
-    const char *base = secure_getenv("XDG_CACHE_HOME");
+    const char *base = cli_environment(CLI_XDG_CACHE_HOME);
     int length;
 
     if ((base != NULL) && (base[0] == '/')) {
         length = snprintf(place->folder, sizeof(place->folder), "%s/memspan", base);
     } else {
-        base = secure_getenv("HOME");
+        base = cli_environment(CLI_HOME);
         if ((base == NULL) || (base[0] != '/')) {
             return false;
         }

@@ -4,29 +4,27 @@
 
 /* The command line. */
 
+#include "cmd/common/options.h"
 #include <stdbool.h>
 
 enum mode {
     MODE_SHOW,    /* everything, as a table or as JSON */
-    MODE_DEVICES, /* of the same, what devices can do, and who says so */
-    MODE_MATRIX,  /* of the same, who reaches whose memory */
+    MODE_DEVICES, /* of the same, what devices can do, and by which source */
+    MODE_MATRIX,  /* of the same, which device reaches which memory */
     MODE_PLAN,
     MODE_CHECK,
     MODE_WHY,
     MODE_SHMEM,
-    MODE_CONFIG,
-    MODE_VERSION,
-    MODE_HELP
+    MODE_CONFIG
 };
 
-/* How much is done to find out. */
 enum probe_depth {
-    PROBE_SAFE, /* drivers are opened and asked; nothing is allocated on devices */
+    PROBE_SAFE, /* drivers are opened and queried; nothing is allocated on devices */
     PROBE_NONE, /* no driver is opened: the host alone */
     PROBE_FULL  /* a granule of each device's memory is allocated, shared, and data moved */
 };
 
-/* The form of the answer. */
+/* The form of the output. */
 enum format { FORMAT_TABLE, FORMAT_JSON, FORMAT_CSV, FORMAT_SVG };
 
 struct measure_board;
@@ -48,13 +46,10 @@ struct options {
     struct measure_wish measure;
     enum probe_depth probe;
     bool verbose;     /* --check says why */
-    double timeout_s; /* each attempt to look at the machine may take this long */
+    double timeout_s; /* limit of each attempt to probe the machine */
 };
 
-/* EXIT_YES and the options, or EXIT_USAGE after a message on standard error. */
-int options_parse(int argc, char **argv, struct options *options_p);
-
-/* What --help prints. */
-const char *options_help(void);
+/* Reads the command line. */
+enum cli_outcome options_parse(int argc, char **argv, struct options *options_p);
 
 #endif /* MEMQUERY_OPTIONS_H */

@@ -54,7 +54,7 @@ int plan_add_word(struct plan *plan, const struct words *words, const struct wor
     size_t i;
 
     if ((word->op != WORD_IS) && (word->op != WORD_ALONE)) {
-        text_complain("\"%s\" is compared, but traits are set: KEY=VALUE", word->key);
+        cli_complain("\"%s\" is compared, but traits are set: KEY=VALUE", word->key);
         return EXIT_USAGE;
     }
     if ((strcmp(word->key, "devices") == 0) && (word->op == WORD_IS)) {
@@ -341,7 +341,7 @@ int report_plan(const struct request *request, FILE *out)
     }
     code = plan_make(&plan);
     if (code == EXIT_USAGE) {
-        text_complain("%s%s%s", plan.problem, (plan.hint[0] == '\0') ? "" : "; ", plan.hint);
+        cli_complain("%s%s%s", plan.problem, (plan.hint[0] == '\0') ? "" : "; ", plan.hint);
     }
     if (request->options->format == FORMAT_JSON) {
         print_json(&plan, out);
@@ -349,8 +349,8 @@ int report_plan(const struct request *request, FILE *out)
         print_text(&plan, out);
     }
     for (i = 0; i < request->culprit_count; i++) {
-        text_complain("%s FAILED: %s; it is not used here", request->culprits[i].backend,
-                      request->culprits[i].what);
+        cli_complain("%s FAILED: %s; it is not used here", request->culprits[i].backend,
+                     request->culprits[i].what);
     }
     return ((request->culprit_count > 0) && (code == EXIT_ABSENT)) ? EXIT_PROBE : code;
 }

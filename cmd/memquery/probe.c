@@ -7,7 +7,8 @@
  * the library has not yet read it. */
 
 #include "probe.h"
-#include "child.h"
+#include "cmd/common/child.h"
+#include "cmd/common/environment.h"
 #include "fit.h"
 #include "share.h"
 #include "text.h"
@@ -55,7 +56,7 @@ static bool is_kept(const struct task *task, const char *entry, size_t length)
 /* Devices of backends that are not in use must not be asked for. */
 static void filter_devices(const struct task *task)
 {
-    const char *entry = getenv("MEMSPAN_DEVICES");
+    const char *entry = cli_environment(CLI_MEMSPAN_DEVICES);
     char kept[4096]   = "";
 
     if ((entry == NULL) || (strlen(entry) >= sizeof(kept))) {
@@ -113,10 +114,16 @@ static int list_backends(const struct request *request, FILE *out)
 
 /* ---- in the parent ---- */
 
-static void run(struct task *task, struct child_result *result_p)
+static void run(struct task *task, struct cli_result *result_p)
 {
     task->without_plugins = probe_culprit(task->request, "MEMSPAN_BACKEND_PATH") != NULL;
-    child_run(do_task, task, task->request->options->timeout_s, result_p);
+    cli_child_run(&(struct cli_child){.work    = do_task,
+                                      .context = task,
+                                      .limit_s = task->request->options->timeout_s},
+                  result_p);
+    if (result_p->end == CLI_NOT_STARTED) {
+        cli_complain("cannot start a process to probe the drivers: %s", strerror(result_p->code));
+    }
 }
 
 /* Whether the user's MEMSPAN_BACKENDS admits @p name. */
@@ -142,7 +149,7 @@ static bool is_admitted(const char *setting, const char *name)
 }
 
 /* The last line that a child wrote before it failed: often the driver's own words. */
-static void add_last_words(char *what, size_t size_bytes, const struct bytes *error)
+static void add_last_words(char *what, size_t size_bytes, const struct cli_bytes *error)
 {
     const char *begin;
     const char *end;
@@ -165,32 +172,32 @@ static void add_last_words(char *what, size_t size_bytes, const struct bytes *er
     text_append(what, size_bytes, "; its last words: %s", words);
 }
 
-static void say_how(const struct child_result *result, char *what, size_t size_bytes)
+static void say_how(const struct cli_result *result, char *what, size_t size_bytes)
 {
     what[0] = '\0';
     switch (result->end) {
-    case CHILD_CRASHED:
+    case CLI_KILLED:
         text_append(what, size_bytes, "crashed (signal %d, %s) while probed", result->code,
                     strsignal(result->code));
         break;
-    case CHILD_LEFT:
+    case CLI_LEFT:
         text_append(what, size_bytes, "ended the process (exit status %d) while probed",
                     result->code);
         break;
-    case CHILD_HUNG:
+    case CLI_TIMED_OUT:
         text_append(what, size_bytes, "did not answer within %g s", result->limit_s);
         break;
-    case CHILD_ANSWERED:
+    case CLI_EXITED:
         text_append(what, size_bytes, "failed only together with the other backends");
         return;
-    case CHILD_NOT_MADE:
+    case CLI_NOT_STARTED:
         text_append(what, size_bytes, "could not be probed: the system gave no process");
         return;
     }
     add_last_words(what, size_bytes, &result->error);
 }
 
-static void blame(struct request *request, const char *backend, const struct child_result *result)
+static void blame(struct request *request, const char *backend, const struct cli_result *result)
 {
     struct culprit *culprit = &request->culprits[request->culprit_count];
 
@@ -206,20 +213,20 @@ static void blame(struct request *request, const char *backend, const struct chi
 static char *find_names(struct request *request)
 {
     struct task task = {.request = request, .job = list_backends};
-    struct child_result result;
+    struct cli_result result;
     char *names = NULL;
 
     run(&task, &result);
-    if ((result.end != CHILD_ANSWERED) && (getenv("MEMSPAN_BACKEND_PATH") != NULL)) {
+    if ((result.end != CLI_EXITED) && (cli_environment(CLI_MEMSPAN_BACKEND_PATH) != NULL)) {
         blame(request, "MEMSPAN_BACKEND_PATH", &result);
-        child_result_free(&result);
+        cli_result_free(&result);
         run(&task, &result);
     }
-    if (result.end == CHILD_ANSWERED) {
+    if (result.end == CLI_EXITED) {
         names = text_calloc(result.out.size_bytes + 1, 1);
         memcpy(names, result.out.data, result.out.size_bytes);
     }
-    child_result_free(&result);
+    cli_result_free(&result);
     return names;
 }
 
@@ -233,17 +240,17 @@ static bool find_culprits(struct request *request, probe_job_t job, const char *
 
     while ((copy != NULL) && ((name = strsep(&next, "\n")) != NULL)) {
         struct task task = {.request = request, .job = job, .backends = name, .alone = name};
-        struct child_result result;
+        struct cli_result result;
 
         if ((name[0] == '\0') || !is_admitted(request->user_backends, name)) {
             continue;
         }
         run(&task, &result);
-        if (result.end != CHILD_ANSWERED) {
+        if (result.end != CLI_EXITED) {
             blame(request, name, &result);
             host_works = host_works && (strcmp(name, "host") != 0);
         }
-        child_result_free(&result);
+        cli_result_free(&result);
     }
     free(copy);
     return host_works;
@@ -271,9 +278,9 @@ static char *choose_backends(const struct request *request, const char *names)
 /* Nobody fails alone, but together they do: fall back to the host and say so of the rest. */
 static void blame_all(struct request *request, const char *names)
 {
-    const struct child_result together = {.end = CHILD_ANSWERED};
-    char *copy                         = strdup(names);
-    char *next                         = copy;
+    const struct cli_result together = {.end = CLI_EXITED};
+    char *copy                       = strdup(names);
+    char *next                       = copy;
     char *name;
 
     while ((copy != NULL) && ((name = strsep(&next, "\n")) != NULL)) {
@@ -286,43 +293,43 @@ static void blame_all(struct request *request, const char *names)
 }
 
 static void run_without_culprits(struct request *request, probe_job_t job, const char *names,
-                                 struct child_result *result_p)
+                                 struct cli_result *result_p)
 {
     char *backends   = choose_backends(request, names);
     struct task task = {.request = request, .job = job, .backends = backends};
 
     run(&task, result_p);
     free(backends);
-    if (result_p->end == CHILD_ANSWERED) {
+    if (result_p->end == CLI_EXITED) {
         return;
     }
-    child_result_free(result_p);
+    cli_result_free(result_p);
     blame_all(request, names);
     task.backends = "host";
     run(&task, result_p);
 }
 
-static int give_up(const struct request *request, const struct child_result *first)
+static int give_up(const struct request *request, const struct cli_result *first)
 {
     char what[320];
     size_t i;
 
     say_how(first, what, sizeof(what));
-    text_complain("the probe of this machine %s", what);
+    cli_complain("the probe of this machine %s", what);
     for (i = 0; i < request->culprit_count; i++) {
-        text_complain("%s FAILED: %s", request->culprits[i].backend, request->culprits[i].what);
+        cli_complain("%s FAILED: %s", request->culprits[i].backend, request->culprits[i].what);
     }
     return EXIT_PROBE;
 }
 
-static void write_bytes(const struct bytes *bytes, FILE *file)
+static void write_bytes(const struct cli_bytes *bytes, FILE *file)
 {
     if (bytes->size_bytes > 0) {
         fwrite(bytes->data, 1, bytes->size_bytes, file);
     }
 }
 
-static int print(const struct options *options, const struct child_result *result)
+static int print(const struct options *options, const struct cli_result *result)
 {
     write_bytes(&result->error, stderr);
     if (result->out.size_bytes > 0) {
@@ -330,17 +337,17 @@ static int print(const struct options *options, const struct child_result *resul
                   (options->format == FORMAT_TABLE) ? fit_width() : 0);
     }
     if ((fflush(stdout) != 0) || ferror(stdout)) {
-        text_complain("cannot write the answer to standard output: %s", strerror(errno));
+        cli_complain("cannot write the answer to standard output: %s", strerror(errno));
         return EXIT_PROBE;
     }
     return result->code;
 }
 
 /* The first attempt failed: find out why, and answer as well as can be. */
-static int answer_anyway(struct request *request, probe_job_t job, const struct child_result *first)
+static int answer_anyway(struct request *request, probe_job_t job, const struct cli_result *first)
 {
     char *names = find_names(request);
-    struct child_result result;
+    struct cli_result result;
     int code;
 
     if ((names == NULL) || !find_culprits(request, job, names)) {
@@ -348,35 +355,35 @@ static int answer_anyway(struct request *request, probe_job_t job, const struct 
         return give_up(request, first);
     }
     run_without_culprits(request, job, names, &result);
-    code =
-        (result.end == CHILD_ANSWERED) ? print(request->options, &result) : give_up(request, first);
-    child_result_free(&result);
+    code = (result.end == CLI_EXITED) ? print(request->options, &result) : give_up(request, first);
+    cli_result_free(&result);
     free(names);
     return code;
 }
 
 int probe_answer(const struct options *options, probe_job_t job)
 {
-    struct request request = {.options = options, .user_backends = getenv("MEMSPAN_BACKENDS")};
+    struct request request = {.options       = options,
+                              .user_backends = cli_environment(CLI_MEMSPAN_BACKENDS)};
     struct task task       = {.request = &request, .job = job};
-    struct child_result result;
+    struct cli_result result;
     int code;
 
     run(&task, &result);
     switch (result.end) {
-    case CHILD_ANSWERED:
+    case CLI_EXITED:
         code = print(options, &result);
         break;
-    case CHILD_NOT_MADE:
+    case CLI_NOT_STARTED:
         code = EXIT_PROBE;
         break;
-    case CHILD_CRASHED:
-    case CHILD_LEFT:
-    case CHILD_HUNG:
+    case CLI_KILLED:
+    case CLI_LEFT:
+    case CLI_TIMED_OUT:
     default:
         code = answer_anyway(&request, job, &result);
         break;
     }
-    child_result_free(&result);
+    cli_result_free(&result);
     return code;
 }

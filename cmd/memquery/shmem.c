@@ -125,12 +125,12 @@ static plan_call *open_library(void)
     plan_call *plan;
 
     if (library == NULL) {
-        text_complain("--shmem: %s; it is installed with Memspan's OpenSHMEM", dlerror());
+        cli_complain("--shmem: %s; it is installed with Memspan's OpenSHMEM", dlerror());
         return NULL;
     }
     *(void **)&plan = dlsym(library, "shmemx_partition_plan");
     if (plan == NULL) {
-        text_complain("--shmem: %s is of another version", library_name);
+        cli_complain("--shmem: %s is of another version", library_name);
     }
     return plan;
 }
@@ -178,7 +178,7 @@ int report_shmem(const struct request *request, FILE *out)
 
         if ((status != MEMSPAN_OK) && (row.info.id < 0)) {
             if (status != MEMSPAN_ERR_NOT_FOUND) {
-                text_complain("--shmem: %s", memspan_error_text());
+                cli_complain("--shmem: %s", memspan_error_text());
                 code = EXIT_USAGE;
             }
             break;

@@ -633,7 +633,7 @@ void svg_print(const struct snapshot *snapshot, FILE *out)
     drawing->snapshot = snapshot;
     drawing->out      = open_memstream(&body, &body_bytes);
     if (drawing->out == NULL) {
-        text_complain("out of memory");
+        cli_complain("out of memory");
         exit(EXIT_PROBE);
     }
     lay_out(drawing);

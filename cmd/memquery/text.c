@@ -15,7 +15,7 @@
 static void *check(void *memory)
 {
     if (memory == NULL) {
-        text_complain("out of memory");
+        cli_complain("out of memory");
         exit(EXIT_PROBE);
     }
     return memory;
@@ -133,61 +133,6 @@ bool text_to_int(const char *text, int *value_p)
     return true;
 }
 
-enum { WORD_MAX = 63 };
-
-static unsigned least(unsigned a, unsigned b)
-{
-    return (a < b) ? a : b;
-}
-
-/* Single-character edits from a to b, one row of the classic table at a time. */
-static unsigned distance(const char *a, const char *b)
-{
-    unsigned row[WORD_MAX + 1];
-    size_t a_length = strlen(a);
-    size_t b_length = strlen(b);
-    size_t i;
-    size_t j;
-
-    if ((a_length > WORD_MAX) || (b_length > WORD_MAX)) {
-        return UINT_MAX;
-    }
-    for (j = 0; j <= b_length; j++) {
-        row[j] = (unsigned)j;
-    }
-    for (i = 1; i <= a_length; i++) {
-        unsigned diagonal = row[0];
-
-        row[0] = (unsigned)i;
-        for (j = 1; j <= b_length; j++) {
-            unsigned above   = row[j];
-            unsigned changed = diagonal + ((a[i - 1] == b[j - 1]) ? 0 : 1);
-
-            row[j]   = least(changed, 1 + least(above, row[j - 1]));
-            diagonal = above;
-        }
-    }
-    return row[b_length];
-}
-
-const char *text_nearest(const char *word, const char *const *candidates, size_t count)
-{
-    /* More than a third of the word wrong is another word, not a slip. */
-    unsigned best_distance = 1 + (unsigned)((strlen(word) + 2) / 3);
-    const char *best       = NULL;
-    size_t i;
-
-    for (i = 0; i < count; i++) {
-        unsigned d = distance(word, candidates[i]);
-
-        if (d < best_distance) {
-            best_distance = d;
-            best          = candidates[i];
-        }
-    }
-    return best;
-}
-
 void text_clean(char *text)
 {
     for (; *text != '\0'; text++) {
@@ -195,17 +140,6 @@ void text_clean(char *text)
             *text = '?';
         }
     }
-}
-
-void text_complain(const char *format, ...)
-{
-    va_list args;
-
-    fputs("memquery: ", stderr);
-    va_start(args, format);
-    vfprintf(stderr, format, args);
-    va_end(args);
-    fputc('\n', stderr);
 }
 
 void text_list_add(struct text_list *list, const char *item)
@@ -228,10 +162,10 @@ bool text_list_has(const struct text_list *list, const char *item)
 
 int text_unknown(const char *what, const char *word, const struct text_list *list)
 {
-    const char *nearest = text_nearest(word, list->items, list->count);
+    const char *nearest = cli_nearest(word, list->items, list->count);
 
     if (nearest != NULL) {
-        text_complain("\"%s\" is no %s; perhaps \"%s\"?", word, what, nearest);
+        cli_complain("\"%s\" is no %s; perhaps \"%s\"?", word, what, nearest);
     } else {
         char known[512] = "";
         size_t i;
@@ -239,7 +173,7 @@ int text_unknown(const char *what, const char *word, const struct text_list *lis
         for (i = 0; i < list->count; i++) {
             text_append(known, sizeof(known), "%s%s", (i == 0) ? "" : ", ", list->items[i]);
         }
-        text_complain("\"%s\" is no %s; there are: %s", word, what, known);
+        cli_complain("\"%s\" is no %s; there are: %s", word, what, known);
     }
     return EXIT_USAGE;
 }

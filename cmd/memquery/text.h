@@ -4,6 +4,7 @@
 
 /* Small texts: memory that is there, appending, sizes, suggestions. */
 
+#include "cmd/common/message.h"
 #include <memspan/memspan.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -48,14 +49,8 @@ bool text_to_size(const char *text, uint64_t *size_p);
 /* A decimal integer with an optional sign; the whole of the text. */
 bool text_to_int(const char *text, int *value_p);
 
-/* The candidate nearest to @p word, or NULL when none is near enough to be what was meant. */
-const char *text_nearest(const char *word, const char *const *candidates, size_t count);
-
 /* Replace what is not printable ASCII by '?', in place: drivers name themselves as they like. */
 void text_clean(char *text);
-
-/* One line on standard error, "memquery: ...". */
-void text_complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* A list of names that grows: what a word may be, for suggestions. */
 struct text_list {

@@ -55,11 +55,11 @@ static int add_device(struct words *words, struct word *word, const char *text)
         return EXIT_YES;
     }
     if (!is_device(text, &device)) {
-        text_complain("devices=%s: give device numbers, \"host\" or \"all\"", text);
+        cli_complain("devices=%s: give device numbers, \"host\" or \"all\"", text);
         return EXIT_USAGE;
     }
     if (words->device_count == WORDS_DEVICES_MAX) {
-        text_complain("more than %d devices in one expression", WORDS_DEVICES_MAX);
+        cli_complain("more than %d devices in one expression", WORDS_DEVICES_MAX);
         return EXIT_USAGE;
     }
     words->devices[words->device_count++] = device;
@@ -81,7 +81,7 @@ static int add_word(struct words *words, const char *text)
         return add_device(words, word, text);
     }
     if (words->count == WORDS_MAX) {
-        text_complain("more than %d words in one expression", WORDS_MAX);
+        cli_complain("more than %d words in one expression", WORDS_MAX);
         return EXIT_USAGE;
     }
     word  = &words->list[words->count++];
@@ -89,7 +89,7 @@ static int add_word(struct words *words, const char *text)
     if ((at == 0) || (at >= sizeof(word->key)) ||
         (strlen(text + at + length) >= sizeof(word->value)) ||
         ((op != WORD_ALONE) && (text[at + length] == '\0'))) {
-        text_complain("\"%.80s\" is neither WORD, KEY=VALUE nor KEY>=VALUE", text);
+        cli_complain("\"%.80s\" is neither WORD, KEY=VALUE nor KEY>=VALUE", text);
         return EXIT_USAGE;
     }
     memcpy(word->key, text, at);
@@ -110,14 +110,14 @@ int words_parse(const char *text, struct words *words_p)
         int code;
 
         if (length >= sizeof(word)) {
-            text_complain("\"%.40s...\" is too long for a word", text);
+            cli_complain("\"%.40s...\" is too long for a word", text);
             return EXIT_USAGE;
         }
         memcpy(word, text, length);
         word[length] = '\0';
         if (length == 0) {
-            text_complain("a word is missing%s%s", (*text == ',') ? " before " : "",
-                          (*text == ',') ? text : "");
+            cli_complain("a word is missing%s%s", (*text == ',') ? " before " : "",
+                         (*text == ',') ? text : "");
             return EXIT_USAGE;
         }
         code = add_word(words_p, word);

@@ -3,6 +3,7 @@
  * process. It is in a session of its own, so that a terminal's signals do not reach it. */
 
 #include "guard.h"
+#include "cmd/common/message.h"
 #include "options.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -72,7 +73,7 @@ struct guard *guard_open(int group_count)
     struct guard *guard =
         mmap(NULL, size_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (guard == MAP_FAILED || pipe2(ends, O_CLOEXEC) != 0) {
-        complain("cannot make the memory or the pipe of the job's guard: %s", strerror(errno));
+        cli_complain("cannot make the memory or the pipe of the job's guard: %s", strerror(errno));
         return NULL;
     }
     guard->size_bytes  = size_bytes;
@@ -84,7 +85,7 @@ struct guard *guard_open(int group_count)
         watch(guard, ends[0]);
     }
     if (pid < 0) {
-        complain("cannot start the job's guard: %s", strerror(errno));
+        cli_complain("cannot start the job's guard: %s", strerror(errno));
         return NULL;
     }
     close(ends[0]);

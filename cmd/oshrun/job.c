@@ -2,6 +2,7 @@
 /* The job file is a memory file: nothing of it has a name, so nothing of it can be left behind. */
 
 #include "job.h"
+#include "cmd/common/message.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -87,8 +88,8 @@ bool job_open(struct job *job, const struct options *options)
         file = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     }
     if (file == MAP_FAILED) {
-        complain("cannot make the memory that %u PEs share: %s%s", pe_count, strerror(errno),
-                 errno == EFBIG ? " (ulimit -f is the limit)" : "");
+        cli_complain("cannot make the memory that %u PEs share: %s%s", pe_count, strerror(errno),
+                     errno == EFBIG ? " (ulimit -f is the limit)" : "");
         return false;
     }
     fill_header(file, pe_count, size);

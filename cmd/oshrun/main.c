@@ -2,6 +2,7 @@
 /* oshrun starts the PEs of an OpenSHMEM program on this node and ends them together. Read
  * memspan/launch.h (what a PE is given), then start.c and watch.c. */
 
+#include "cmd/common/message.h"
 #include "guard.h"
 #include "job.h"
 #include "options.h"
@@ -53,7 +54,7 @@ static void run_other_launcher(const struct options *options)
     }
     const char **words = calloc(argument_count + 8, sizeof(*words));
     if (words == NULL) {
-        complain("no memory");
+        cli_complain("no memory");
         exit(1);
     }
     snprintf(count, sizeof(count), "%d", options->pe_count);
@@ -71,7 +72,7 @@ static void run_other_launcher(const struct options *options)
         putenv(*setting);
     }
     execvp(words[0], (char *const *)words);
-    complain("cannot run %s: %s", options->launcher, strerror(errno));
+    cli_complain("cannot run %s: %s", options->launcher, strerror(errno));
     exit(errno == ENOENT ? EXIT_NOT_FOUND : EXIT_CANNOT_RUN);
 }
 
@@ -83,9 +84,10 @@ static bool serve_pmix(const struct options *options, const struct job *job, con
     const char *library;
     *server = (struct server){.event_fd = -1};
     if (options->pmix == SERVE_OFF && server_is_missed(path, &library)) {
-        complain("--pmix=off: %s links %s, whose processes each find themselves alone without a "
-                 "PMIx server",
-                 options->program[0], library);
+        cli_complain(
+            "--pmix=off: %s links %s, whose processes each find themselves alone without a "
+            "PMIx server",
+            options->program[0], library);
     }
     if (options->pmix == SERVE_OFF || (options->pmix == SERVE_AUTO && !server_is_needed(path))) {
         return true;
@@ -95,7 +97,7 @@ static bool serve_pmix(const struct options *options, const struct job *job, con
         return true;
     }
     if (options->pmix == SERVE_ON || options->verbose) {
-        complain("no PMIx server: %s", reason);
+        cli_complain("no PMIx server: %s", reason);
     }
     *server = (struct server){.event_fd = -1};
     return options->pmix != SERVE_ON;
@@ -138,7 +140,7 @@ static int run(const struct options *options)
     int errors[2];
     signal(SIGXFSZ, SIG_IGN); /* a write beyond ulimit -f is an error then, which is said */
     if (!allow_descriptors(options->pe_count, &starter.files)) {
-        complain("%d PEs need more open files than are allowed (ulimit -n)", options->pe_count);
+        cli_complain("%d PEs need more open files than are allowed (ulimit -n)", options->pe_count);
         return 1;
     }
     starter.path = start_find(options->program[0]);

@@ -1,238 +1,150 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The command line. Options end where the program's name stands: what follows is the program's. */
+/* The command line. Options end at the program's name: what follows is the program's. */
 
 #include "options.h"
-#include <errno.h>
+#include "cmd/common/environment.h"
+#include "cmd/common/message.h"
+#include "cmd/common/options.h"
 #include <memspan/launch.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-static const char help[] =
-    "usage: oshrun [options] program [arguments]\n"
-    "Start the PEs of an OpenSHMEM program on this node, and end them together.\n"
-    "\n"
-    "  -n, -np, -c N          how many PEs (default: as many as there are cores)\n"
-    "  -l, --tag-output       begin each line of output with the number of its PE\n"
-    "      --timeout SECONDS  end the job after that time, with status 124\n"
-    "      --bind-to WHAT     none (default), or core: each PE on a core of its own\n"
-    "  -x, --env NAME[=VALUE] set a variable for the PEs; may be repeated\n"
-    "      --wdir FOLDER      run in that folder\n"
-    "      --pmix WHAT        be a PMIx server too: auto (default: unless the program is known\n"
-    "                         not to need one), on, or off\n"
-    "      --launcher NAME    let mpirun, prterun or srun start the PEs instead\n"
-    "  -v, --verbose          say why there is no PMIx server when there is none\n"
-    "  -h, --help             this text\n"
-    "  -V, --version          the version\n"
-    "\n"
-    "Several programs in one job (a : b) are for other launchers; behind -- a colon is an "
-    "argument.\n"
-    "--oversubscribe and --allow-run-as-root are accepted: it is always so.\n"
-    "OSHRUN_LAUNCHER is what --launcher is, unless that is given.\n";
+const char cli_name[] = "oshrun";
 
-void complain(const char *format, ...)
+static struct options parsed;
+static size_t setting_count;
+
+static const char *const bindings[] = {"none", "core", NULL};      /* enum binding */
+static const char *const modes[]    = {"auto", "on", "off", NULL}; /* enum serve_mode */
+
+static bool add_setting(const struct cli_option *option, const char *value)
 {
-    char text[2048];
-    va_list args;
-    va_start(args, format);
-    int length = snprintf(text, sizeof(text), "oshrun: ");
-    vsnprintf(text + length, sizeof(text) - (size_t)length - 1, format, args);
-    va_end(args);
-    strcat(text, "\n");
-    if (write(STDERR_FILENO, text, strlen(text)) < 0) {
-        return; /* nobody listens */
+    const char *equals = strchr(value, '=');
+    if (equals == value || *value == '\0') {
+        return cli_refuse(option, value, "is not NAME=VALUE");
     }
-}
-
-static void refuse(const char *format, ...) __attribute__((format(printf, 1, 2), noreturn));
-static void refuse(const char *format, ...)
-{
-    char text[1024];
-    va_list args;
-    va_start(args, format);
-    vsnprintf(text, sizeof(text), format, args);
-    va_end(args);
-    complain("%s (oshrun --help)", text);
-    exit(EXIT_USAGE);
-}
-
-/* What is read, and where: the value of an option is the rest of its word after "=", or the next
- * word. */
-struct reader {
-    int argc;
-    char **argv;
-    int at;
-};
-
-static const char *value_of(struct reader *reader)
-{
-    char *word   = reader->argv[reader->at];
-    char *equals = strchr(word, '=');
-    if (word[1] == '-' && equals != NULL) {
-        return equals + 1;
-    }
-    if (reader->at + 1 >= reader->argc) {
-        refuse("%s needs a value", word);
-    }
-    reader->at++;
-    return reader->argv[reader->at];
-}
-
-static int read_count(const char *text)
-{
-    char *end   = NULL;
-    errno       = 0;
-    long number = strtol(text, &end, 10);
-    if (end == text || *end != '\0' || errno != 0 || number < 1 ||
-        number > (long)MEMSPAN_LAUNCH_PES_MAX) {
-        refuse("\"%s\" is no number of PEs: 1 to %u", text, MEMSPAN_LAUNCH_PES_MAX);
-    }
-    return (int)number;
-}
-
-static double read_seconds(const char *text)
-{
-    char *end      = NULL;
-    double seconds = strtod(text, &end);
-    if (end == text || *end != '\0' || !(seconds > 0 && seconds < 1e9)) {
-        refuse("\"%s\" is no time in seconds", text);
-    }
-    return seconds;
-}
-
-/* The index of the word, which must be one of them. */
-static int read_word(const char *option, const char *text, const char *const *words)
-{
-    char all[128] = "";
-    for (int i = 0; words[i] != NULL; i++) {
-        if (strcmp(text, words[i]) == 0) {
-            return i;
-        }
-        snprintf(all + strlen(all), sizeof(all) - strlen(all), "%s%s", i > 0 ? ", " : "", words[i]);
-    }
-    refuse("%s takes one of %s, not \"%s\"", option, all, text);
-}
-
-static void add_setting(struct options *options, int *count, const char *text)
-{
-    const char *equals = strchr(text, '=');
-    if (equals == text || *text == '\0') {
-        refuse("\"%s\" is not NAME=VALUE", text);
-    }
-    if (equals == NULL) {
-        return; /* the PEs have all of this process's environment */
-    }
-    options->settings[(*count)++] = strdup(text);
-}
-
-static bool is_option(const char *word, const char *short_name, const char *long_name)
-{
-    size_t length = long_name != NULL ? strlen(long_name) : 0;
-    return (short_name != NULL && strcmp(word, short_name) == 0) ||
-           (length > 0 && strncmp(word, long_name, length) == 0 &&
-            (word[length] == '\0' || word[length] == '='));
-}
-
-/* True when the word is an option without a value. */
-static bool read_switch(const char *word, struct options *options)
-{
-    if (is_option(word, "-h", "--help")) {
-        fputs(help, stdout);
-        exit(fflush(stdout) == 0 ? 0 : 1);
-    }
-    if (is_option(word, "-V", "--version")) {
-        printf("oshrun %s\n", MEMSPAN_VERSION_STRING);
-        exit(fflush(stdout) == 0 ? 0 : 1);
-    }
-    if (is_option(word, "-l", "--tag-output") || is_option(word, "-tag-output", NULL)) {
-        options->tag_output = true;
-        return true;
-    }
-    if (is_option(word, "-v", "--verbose")) {
-        options->verbose = true;
-        return true;
-    }
-    if (is_option(word, "-allow-run-as-root", "--allow-run-as-root")) {
-        options->allow_root = true;
-        return true;
-    }
-    return is_option(word, "-oversubscribe", "--oversubscribe");
-}
-
-static bool read_valued(struct reader *reader, struct options *options, int *setting_count)
-{
-    static const char *const bindings[] = {"none", "core", NULL};
-    static const char *const modes[]    = {"auto", "on", "off", NULL};
-    const char *word                    = reader->argv[reader->at];
-    if (is_option(word, "-n", "--n") || is_option(word, "-np", "--np") ||
-        is_option(word, "-c", NULL)) {
-        options->pe_count = read_count(value_of(reader));
-    } else if ((word[1] == 'n' || word[1] == 'c') && word[2] >= '0' && word[2] <= '9') {
-        options->pe_count = read_count(word + 2); /* -n4 */
-    } else if (is_option(word, NULL, "--timeout")) {
-        options->timeout_s = read_seconds(value_of(reader));
-    } else if (is_option(word, "-bind-to", "--bind-to")) {
-        options->binding = (enum binding)read_word("--bind-to", value_of(reader), bindings);
-    } else if (is_option(word, "-x", "--env")) {
-        add_setting(options, setting_count, value_of(reader));
-    } else if (is_option(word, "-wdir", "--wdir")) {
-        options->folder = value_of(reader);
-    } else if (is_option(word, NULL, "--pmix")) {
-        options->pmix = (enum serve_mode)read_word("--pmix", value_of(reader), modes);
-    } else if (is_option(word, NULL, "--launcher")) {
-        options->launcher = value_of(reader);
-    } else {
-        return false;
+    if (equals != NULL) { /* otherwise: the PEs have this process's environment */
+        parsed.settings[setting_count++] = strdup(value);
     }
     return true;
 }
 
-/* Programs of one job share their variables' addresses: there is one program. Silently it would be
- * started with the rest of the line as its arguments. */
-static void refuse_several(const struct reader *reader)
+static const struct cli_option rows[] = {
+    {.names = "-n -np -c | --n --np",
+     .form  = CLI_NUMBER,
+     .value = &parsed.pe_count,
+     .shape = "N",
+     .min   = 1,
+     .max   = MEMSPAN_LAUNCH_PES_MAX,
+     .help  = "number of PEs (default: number of cores)"},
+    {.names = "-l --tag-output | -tag-output",
+     .form  = CLI_SET,
+     .value = &parsed.tag_output,
+     .help  = "begin each line of output with the number of its PE"},
+    {.names = "--timeout",
+     .form  = CLI_SECONDS,
+     .value = &parsed.timeout_s,
+     .shape = "SECONDS",
+     .min   = 1e-9,
+     .max   = 1e9,
+     .help  = "end the job after that time, with status 124"},
+    {.names = "--bind-to | -bind-to",
+     .form  = CLI_WORD,
+     .value = &parsed.binding,
+     .shape = "WHAT",
+     .words = bindings,
+     .help  = "none (default), or core: each PE on a core of its own"},
+    {.names = "-x --env",
+     .form  = CLI_CALL,
+     .read  = add_setting,
+     .shape = "NAME[=VALUE]",
+     .help  = "set a variable for the PEs; may be repeated"},
+    {.names = "--wdir | -wdir",
+     .form  = CLI_TEXT,
+     .value = &parsed.folder,
+     .shape = "FOLDER",
+     .help  = "working directory of the PEs"},
+    {.names = "--pmix",
+     .form  = CLI_WORD,
+     .value = &parsed.pmix,
+     .shape = "WHAT",
+     .words = modes,
+     .help  = "PMIx server: auto (default: unless the program is known not to need one), on, off"},
+    {.names = "--launcher",
+     .form  = CLI_TEXT,
+     .value = &parsed.launcher,
+     .shape = "NAME",
+     .help  = "have mpirun, prterun or srun start the PEs"},
+    {.names = "-v --verbose",
+     .form  = CLI_SET,
+     .value = &parsed.verbose,
+     .help  = "report why a PMIx server is missing"},
+    {.names = "--allow-run-as-root -allow-run-as-root",
+     .form  = CLI_SET,
+     .value = &parsed.allow_root},
+    {.names = "--oversubscribe -oversubscribe", .form = CLI_IGNORED},
+    {.names = "-h --help", .form = CLI_HELP, .help = "this text"},
+    {.names = "-V --version", .form = CLI_VERSION, .help = "version"},
+};
+
+static const struct cli_usage usage = {
+    .synopsis     = "[OPTION]... PROGRAM [ARGUMENT]...",
+    .summary      = "Start the PEs of an OpenSHMEM program on this node, and end them together.",
+    .options      = rows,
+    .option_count = sizeof(rows) / sizeof(rows[0]),
+    .version      = MEMSPAN_VERSION_STRING,
+    .notes = "Several programs in one job (a : b) are for other launchers; after -- a colon is an "
+             "argument.\n"
+             "--oversubscribe and --allow-run-as-root are accepted and always on.\n",
+    .has_operands = true};
+
+static void refuse(const char *message) __attribute__((noreturn));
+static void refuse(const char *message)
 {
-    for (int i = reader->at + 1; i < reader->argc; i++) {
-        if (strcmp(reader->argv[i], ":") == 0) {
+    cli_complain("%s (see --help)", message);
+    exit(EXIT_USAGE);
+}
+
+/* Programs of one job share their variables' addresses: there is one program. Otherwise it would be
+ * started with the rest of the line as its arguments. */
+static void refuse_several(char *const *arguments)
+{
+    for (; *arguments != NULL; arguments++) {
+        if (strcmp(*arguments, ":") == 0) {
             refuse("\":\" begins another program of the job, which is not supported: start one "
-                   "program "
-                   "that looks at its PE's number; -- before the program hands \":\" on to it");
+                   "program that branches on its PE number; after -- the program gets \":\"");
         }
     }
 }
 
 void options_parse(int argc, char **argv, struct options *options_p)
 {
-    struct options options = {.launcher = getenv("OSHRUN_LAUNCHER")};
-    struct reader reader   = {argc, argv, 1};
-    int setting_count      = 0;
-    options.settings       = calloc((size_t)argc + 1, sizeof(*options.settings));
-    if (options.settings == NULL) {
-        complain("no memory");
+    int operand     = 0;
+    parsed.launcher = cli_environment(CLI_OSHRUN_LAUNCHER);
+    parsed.settings = calloc((size_t)argc + 1, sizeof(*parsed.settings));
+    if (parsed.settings == NULL) {
+        cli_complain("out of memory");
         exit(1);
     }
-    bool is_ended = false;
-    for (; !is_ended && reader.at < argc && argv[reader.at][0] == '-'; reader.at++) {
-        const char *word = argv[reader.at];
-        if (strcmp(word, "--") == 0) {
-            is_ended = true;
-            continue;
-        }
-        if (!read_switch(word, &options) && !read_valued(&reader, &options, &setting_count)) {
-            refuse("there is no option %s", word);
-        }
+    switch (cli_parse(&usage, argc, argv, &operand)) {
+    case CLI_REFUSED:
+        exit(EXIT_USAGE);
+    case CLI_SHOWN:
+        exit(fflush(stdout) == 0 ? 0 : 1);
+    case CLI_PARSED:
+        break;
     }
-    if (reader.at >= argc) {
-        refuse("which program?");
+    if (operand >= argc) {
+        refuse("no program given");
     }
-    if (options.launcher != NULL &&
-        (options.launcher[0] == '\0' || strcmp(options.launcher, "oshrun") == 0)) {
-        options.launcher = NULL;
+    if (parsed.launcher != NULL &&
+        (parsed.launcher[0] == '\0' || strcmp(parsed.launcher, "oshrun") == 0)) {
+        parsed.launcher = NULL;
     }
-    if (!is_ended && options.launcher == NULL) {
-        refuse_several(&reader);
+    if (strcmp(argv[operand - 1], "--") != 0 && parsed.launcher == NULL) {
+        refuse_several(argv + operand + 1);
     }
-    options.program = argv + reader.at;
-    *options_p      = options;
+    parsed.program = argv + operand;
+    *options_p     = parsed;
 }

@@ -27,7 +27,4 @@ enum { EXIT_USAGE = 2, EXIT_TIMEOUT = 124, EXIT_CANNOT_RUN = 126, EXIT_NOT_FOUND
 /* Reads the command line; ends the process where it is wrong or only asks for help. */
 void options_parse(int argc, char **argv, struct options *options_p);
 
-/* "oshrun: ..." to standard error. */
-void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
-
 #endif /* OSHRUN_OPTIONS_H */

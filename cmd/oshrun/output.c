@@ -5,6 +5,7 @@
  * line ends, the line is ended for it. */
 
 #include "output.h"
+#include "cmd/common/message.h"
 #include "job.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -169,8 +170,8 @@ static void lose_sink(struct output *output, struct sink *sink, int error)
     bool is_errors = sink == &output->sinks[output->sink_count - 1];
     sink->is_lost  = true;
     sink->used     = 0;
-    complain("cannot write what the PEs print to standard %s: %s; it is lost",
-             is_errors && output->sink_count > 1 ? "error" : "output", strerror(error));
+    cli_complain("cannot write what the PEs print to standard %s: %s; it is lost",
+                 is_errors && output->sink_count > 1 ? "error" : "output", strerror(error));
 }
 
 static void write_sink(struct output *output, struct sink *sink)
@@ -206,7 +207,7 @@ static bool open_pipe(int *read_fd_p, int *write_fd_p)
 {
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) != 0) {
-        complain("cannot make a pipe for the PEs' output: %s", strerror(errno));
+        cli_complain("cannot make a pipe for the PEs' output: %s", strerror(errno));
         return false;
     }
     *read_fd_p  = ends[0];
@@ -235,7 +236,7 @@ struct output *output_open(int pe_count, bool tag_output)
 {
     struct output *output = calloc(1, sizeof(*output));
     if (output == NULL) {
-        complain("no memory");
+        cli_complain("no memory");
         return NULL;
     }
     output->pe_count   = pe_count;
@@ -249,7 +250,7 @@ struct output *output_open(int pe_count, bool tag_output)
     output->streams  = calloc((size_t)pe_count * 2, sizeof(*output->streams));
     output->input_fd = output->input_pe_fd = -1;
     if (output->streams == NULL || output->null_fd < 0) {
-        complain("cannot open /dev/null, or no memory");
+        cli_complain("cannot open /dev/null, or no memory");
         return NULL;
     }
     /* The PEs are in the background of a terminal, where reading from it would stop them. */

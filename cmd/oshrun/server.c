@@ -2,6 +2,7 @@
 /* The launcher's side of the PMIx server's process. */
 
 #include "server.h"
+#include "cmd/common/environment.h"
 #include "guard.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -80,7 +81,7 @@ static bool split(struct server *server, size_t size)
 
 static bool make_folder(char *folder, size_t size)
 {
-    const char *where = getenv("TMPDIR");
+    const char *where = cli_environment(CLI_TMPDIR);
     where             = where != NULL && where[0] == '/' ? where : "/tmp";
     snprintf(folder, size, "%s/oshrun-XXXXXX", where);
     return mkdtemp(folder) != NULL;

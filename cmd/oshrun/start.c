@@ -3,13 +3,15 @@
  * is killed by the kernel when this process dies; guard.c sees to what the PE has started. */
 
 #include "start.h"
+#include "cmd/common/child.h"
+#include "cmd/common/environment.h"
+#include "cmd/common/message.h"
 #include "place.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -44,52 +46,12 @@ static const char *const foreign[] = {"PMIX_NAMESPACE=",
                                       "SLURM_LOCALID=",
                                       "OSHRUN_PE=",
                                       "OSHRUN_PES=",
-                                      MEMSPAN_LAUNCH_VARIABLE "="};
-
-static bool is_foreign(const char *variable)
-{
-    for (size_t i = 0; i < sizeof(foreign) / sizeof(foreign[0]); i++) {
-        if (strncmp(variable, foreign[i], strlen(foreign[i])) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static bool is_set_by(char **settings, const char *variable)
-{
-    size_t length = strcspn(variable, "=") + 1;
-    for (; *settings != NULL; settings++) {
-        if (strncmp(*settings, variable, length) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
+                                      MEMSPAN_LAUNCH_VARIABLE "=",
+                                      NULL};
 
 char **start_environment(char **settings)
 {
-    size_t room = 1;
-    for (char **variable = environ; *variable != NULL; variable++) {
-        room++;
-    }
-    for (char **setting = settings; *setting != NULL; setting++) {
-        room++;
-    }
-    char **environment = calloc(room, sizeof(*environment));
-    if (environment == NULL) {
-        return NULL;
-    }
-    size_t count = 0;
-    for (char **variable = environ; *variable != NULL; variable++) {
-        if (!is_foreign(*variable) && !is_set_by(settings, *variable)) {
-            environment[count++] = *variable;
-        }
-    }
-    for (char **setting = settings; *setting != NULL; setting++) {
-        environment[count++] = *setting;
-    }
-    return environment;
+    return cli_environment_make(NULL, foreign, settings);
 }
 
 static bool is_program(const char *path)
@@ -103,12 +65,12 @@ const char *start_find(const char *program)
     static char path[4096];
     if (strchr(program, '/') != NULL) {
         if (access(program, X_OK) != 0) {
-            complain("cannot run %s: %s", program, strerror(errno));
+            cli_complain("cannot run %s: %s", program, strerror(errno));
             exit(errno == ENOENT ? EXIT_NOT_FOUND : EXIT_CANNOT_RUN);
         }
         return program;
     }
-    const char *folders = getenv("PATH");
+    const char *folders = cli_environment(CLI_PATH);
     folders             = folders != NULL ? folders : "/usr/local/bin:/usr/bin:/bin";
     while (*program != '\0') {
         int length = (int)strcspn(folders, ":");
@@ -122,9 +84,9 @@ const char *start_find(const char *program)
         folders += length + 1;
     }
     struct stat status;
-    complain("there is no program %s%s%s%s", program, " in PATH",
-             stat(program, &status) == 0 ? "; here there is: ./" : "",
-             stat(program, &status) == 0 ? program : "");
+    cli_complain("there is no program %s%s%s%s", program, " in PATH",
+                 stat(program, &status) == 0 ? "; here there is: ./" : "",
+                 stat(program, &status) == 0 ? program : "");
     exit(EXIT_NOT_FOUND);
 }
 
@@ -138,44 +100,18 @@ static void restore(const struct starter *starter)
     sigprocmask(SIG_SETMASK, &starter->signals, NULL);
 }
 
-static char **merge(char *const *environment, char *const *variables)
-{
-    size_t count = 0;
-    size_t more  = 0;
-    while (environment[count] != NULL) {
-        count++;
-    }
-    while (variables[more] != NULL) {
-        more++;
-    }
-    char **all = calloc(count + more + 1, sizeof(*all));
-    if (all != NULL) {
-        memcpy(all, environment, count * sizeof(*all));
-        memcpy(all + count, variables, more * sizeof(*all));
-    }
-    return all;
-}
-
-/* The launcher may be gone before the kernel is told what to do then. */
-static void follow_launcher(pid_t launcher)
-{
-    setpgid(0, 0);
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != launcher) {
-        _exit(EXIT_CANNOT_RUN);
-    }
-}
-
 static void run(const struct starter *starter, int pe, char *const *variables, pid_t launcher)
 {
     const struct options *options = starter->job->options;
     struct start_error error      = {pe, 0};
-    follow_launcher(launcher);
+    if (!cli_follow_parent(launcher)) {
+        _exit(EXIT_CANNOT_RUN);
+    }
     output_enter(starter->output, pe);
     fcntl(starter->job->fd, F_SETFD, 0);
     place_pe(options->binding, pe);
     restore(starter);
-    char **environment = merge(starter->environment, variables);
+    char **environment = cli_environment_make(starter->environment, NULL, variables);
     if (environment != NULL && (options->folder == NULL || chdir(options->folder) == 0)) {
         environ = environment;
         execvp(starter->path, options->program); /* a script without #! is a shell's */
@@ -207,8 +143,8 @@ bool start_pe(const struct starter *starter, struct pe *record, int pe, char *co
         run(starter, pe, all, launcher);
     }
     if (pid < 0) {
-        complain("cannot start PE %d of %d: %s%s", pe, starter->job->pe_count, strerror(errno),
-                 errno == EAGAIN ? " (ulimit -u, or the cgroup's pids.max, is the limit)" : "");
+        cli_complain("cannot start PE %d of %d: %s%s", pe, starter->job->pe_count, strerror(errno),
+                     errno == EAGAIN ? " (ulimit -u, or the cgroup's pids.max, is the limit)" : "");
         return false;
     }
     setpgid(pid, pid); /* before anybody signals the group, whoever comes first */

@@ -3,6 +3,7 @@
  */
 
 #include "watch.h"
+#include "cmd/common/message.h"
 #include "start.h"
 #include <errno.h>
 #include <stdio.h>
@@ -89,8 +90,8 @@ static int exit_code(int status)
 static void tell_abort(const struct watch *watch, int pe, int status)
 {
     if (status != 0) {
-        complain("PE %d (pid %d) ended the job with status %d", pe,
-                 (int)watch->job->pes[pe].last_pid, status);
+        cli_complain("PE %d (pid %d) ended the job with status %d", pe,
+                     (int)watch->job->pes[pe].last_pid, status);
     }
 }
 
@@ -138,10 +139,10 @@ static bool check_start(struct watch *watch)
         return false;
     }
     if (!watch->is_ending) {
-        complain("PE %d cannot run %s%s%s: %s", error.pe, watch->job->options->program[0],
-                 watch->job->options->folder != NULL ? " in " : "",
-                 watch->job->options->folder != NULL ? watch->job->options->folder : "",
-                 strerror(error.code));
+        cli_complain("PE %d cannot run %s%s%s: %s", error.pe, watch->job->options->program[0],
+                     watch->job->options->folder != NULL ? " in " : "",
+                     watch->job->options->folder != NULL ? watch->job->options->folder : "",
+                     strerror(error.code));
     }
     end_job(watch, error.code == ENOENT ? EXIT_NOT_FOUND : EXIT_CANNOT_RUN, false);
     return true;
@@ -153,9 +154,9 @@ static void judge_signal(struct watch *watch, const struct pe *record, int pe)
     bool is_wanted =
         number == watch->forwarded || (number == SIGPIPE && output_is_broken(watch->output));
     if (!watch->is_ending && !is_wanted) {
-        complain("PE %d (pid %d) was killed by signal %d (%s)%s; ending the job", pe,
-                 (int)record->last_pid, number, strsignal(number),
-                 WCOREDUMP(record->wait_status) ? " and dumped core" : "");
+        cli_complain("PE %d (pid %d) was killed by signal %d (%s)%s; ending the job", pe,
+                     (int)record->last_pid, number, strsignal(number),
+                     WCOREDUMP(record->wait_status) ? " and dumped core" : "");
     }
     end_job(watch, 128 + number, false);
 }
@@ -174,10 +175,10 @@ static void judge(struct watch *watch, int pe)
         decide(watch, code);
     } else if (code != 0) {
         if (watch->job->alive_count > 0) {
-            complain("PE %d (pid %d) exited with status %d%s; ending the job", pe,
-                     (int)record->last_pid, code,
-                     record->last_state == MEMSPAN_LAUNCH_ATTACHED ? " before it had finalized"
-                                                                   : "");
+            cli_complain("PE %d (pid %d) exited with status %d%s; ending the job", pe,
+                         (int)record->last_pid, code,
+                         record->last_state == MEMSPAN_LAUNCH_ATTACHED ? " before it had finalized"
+                                                                       : "");
         }
         end_job(watch, code, false);
     }
@@ -231,12 +232,12 @@ static bool check_left(struct watch *watch)
         return false;
     }
     if (now_s() - job->pes[culprit].gone_at_s > LEAVE_PATIENCE_S) {
-        complain("PE %d (pid %d) exited %s, and %d other%s waiting for it; ending the job", culprit,
-                 (int)job->pes[culprit].last_pid,
-                 job->pes[culprit].last_state == MEMSPAN_LAUNCH_ATTACHED
-                     ? "without having finalized"
-                     : "without having initialized",
-                 waiting, waiting == 1 ? " is" : "s are");
+        cli_complain("PE %d (pid %d) exited %s, and %d other%s waiting for it; ending the job",
+                     culprit, (int)job->pes[culprit].last_pid,
+                     job->pes[culprit].last_state == MEMSPAN_LAUNCH_ATTACHED
+                         ? "without having finalized"
+                         : "without having initialized",
+                     waiting, waiting == 1 ? " is" : "s are");
         end_job(watch, 1, false);
     }
     return true;
@@ -254,8 +255,8 @@ static void check_end(struct watch *watch)
         culprit        = state == MEMSPAN_LAUNCH_ATTACHED ? pe : culprit;
     }
     if (culprit >= 0 && any_ended && !watch->is_decided) {
-        complain("PE %d (pid %d) exited without having finalized, as others had", culprit,
-                 (int)watch->job->pes[culprit].last_pid);
+        cli_complain("PE %d (pid %d) exited without having finalized, as others had", culprit,
+                     (int)watch->job->pes[culprit].last_pid);
         decide(watch, 1);
     }
 }
@@ -270,11 +271,11 @@ static void pass_on(struct watch *watch, int number)
     case SIGQUIT:
         watch->forwarded = number;
         if (++watch->forwarded_count > 1) {
-            complain("signal %d (%s) again; killing the PEs", number, strsignal(number));
+            cli_complain("signal %d (%s) again; killing the PEs", number, strsignal(number));
             end_job(watch, 128 + number, true);
         } else {
-            complain("signal %d (%s) is passed on to the PEs; a second one kills them", number,
-                     strsignal(number));
+            cli_complain("signal %d (%s) is passed on to the PEs; a second one kills them", number,
+                         strsignal(number));
         }
         job_signal(watch->job, number);
         job_signal(watch->job, SIGCONT);
@@ -304,7 +305,8 @@ static void check_times(struct watch *watch)
 {
     double now = now_s();
     if (watch->deadline_s > 0 && now > watch->deadline_s && !watch->is_ending) {
-        complain("the job has run for %g s (--timeout); ending it", watch->job->options->timeout_s);
+        cli_complain("the job has run for %g s (--timeout); ending it",
+                     watch->job->options->timeout_s);
         end_job(watch, EXIT_TIMEOUT, false);
     }
     if (watch->is_ending && watch->kill_at_s > 0 && now > watch->kill_at_s) {
@@ -358,7 +360,7 @@ int watch_run(struct watch *watch)
     struct pollfd *events = calloc((size_t)output_poll_max(watch->output) + 2, sizeof(*events));
     watch->signal_fd      = open_signals();
     if (events == NULL || watch->signal_fd < 0) {
-        complain("cannot watch the PEs: %s", strerror(errno));
+        cli_complain("cannot watch the PEs: %s", strerror(errno));
         end_job(watch, 1, true);
         free(events);
         return 1;
@@ -373,7 +375,7 @@ int watch_run(struct watch *watch)
             output_step(watch->output, events + 2, count);
         }
         if ((events[1].revents & POLLHUP) && !watch->is_ending) {
-            complain("the PMIx server has died; ending the job");
+            cli_complain("the PMIx server has died; ending the job");
             end_job(watch, 1, false);
         }
         take_signals(watch);

@@ -58,6 +58,20 @@ if [ "$listed" != "$documented" ]; then
     printf 'the table:\n%s\nthe page:\n%s\n' "$listed" "$documented"
 fi
 
+# Variables that programs read: rows are X(VARIABLE, "PROGRAM...", "help").
+variables() {
+    tr '\n' ' ' <cmd/common/environment.h | sed 's/\\ */ /g; s/ X(/\n&/g' |
+        sed -nE 's/^ X\(([A-Z_0-9]+), *"([^"]*)".*/\1 \2/p'
+}
+[ -n "$(variables)" ] || complain 'no variable found in cmd/common/environment.h'
+missing=$(variables | while read -r variable programs; do
+    for program in $programs; do
+        sed -n '/^\.SH ENVIRONMENT/,/^\.SH [^E]/p' cmd/"$program"/"$program".1 bench/"$program".1 2>/dev/null |
+            grep -qw "$variable" || echo "$program(1): no entry for $variable in ENVIRONMENT"
+    done
+done)
+[ -z "$missing" ] || complain "$missing"
+
 # The same for OpenSHMEM: rows are X(SYMBOL, VARIABLE, TWIN, FORM, form, FALLBACK ...).
 shmem_options() {
     tr '\n' ' ' <shmem/option.h | sed 's/\\ */ /g; s/ X(/\n&/g' |

@@ -6,9 +6,11 @@
 #
 # Each room may include what stands left of it, and itself:
 #   include/  <-  core/base  <-  core  <-  core/omp
-# backends/NAME: include/, core/base and itself. shmem: the same, and core/symmetric/symmetric_heap.h. cmd, bench, tests: include/ and themselves. A unit
+# backends/NAME: include/, core/base and itself. shmem: the same, and core/symmetric/symmetric_heap.h. cmd, bench, tests: include/ and themselves;
+# bench cmd/common too. A unit
 # test may open its room: tests/unit, tests/fakes, tests/intel, tests/fuzz and tests/programs/*_contract.c (which
-# need a compiler of their own) any of the library, tests/bench bench, tests/memquery cmd.
+# need a compiler of their own) any of the library, tests/bench bench and
+# cmd/common, tests/cmd and tests/memquery cmd.
 # Headers of the system and of drivers are not ours to judge.
 set -eu
 root=${1:?usage: check.sh ROOT}
@@ -31,19 +33,21 @@ function room_of(path) {
     if (path ~ /^core\//) return "core"
     if (path ~ /^shmem\//) return "shmem"
     if (path ~ /^backends\/[^\/]*\//) { split(path, part, "/"); return "backends/" part[2] }
+    if (path ~ /^cmd\/common\//) return "cmd/common"
     if (path ~ /^cmd\//) return "cmd"
     if (path ~ /^bench\//) return "bench"
     if (path ~ /^tests\/unit\//) return "unit"
     if (path ~ /^tests\/(fakes|fuzz|intel)\// || path ~ /^tests\/programs\/.*_contract\.c$/) return "unit"
     if (path ~ /^tests\/bench\//) return "tests of bench"
-    if (path ~ /^tests\/memquery\//) return "tests of cmd"
+    if (path ~ /^tests\/(cmd|memquery)\//) return "tests of cmd"
     if (path ~ /^tests\//) return "tests"
     return ""
 }
 
 function is_allowed(from, to) {
     if (from == to || to == "include") return from != "include" || to == "include"
-    if (from == "unit") return to != "cmd" && to != "bench"
+    if (from == "unit") return to !~ "^cmd" && to != "bench"
+    if (to == "cmd/common" && from ~ /^((tests of )?(cmd|bench))$/) return 1
     if (from ~ /^tests of /) return to == substr(from, 10) || to == "tests"
     if (from == "core") return to == "base"
     if (from == "omp") return to == "base" || to == "core"
@@ -103,6 +107,8 @@ FNR == 1 { in_comment = 0; here = room_of(FILENAME) }
         && FILENAME != "shmem/option.c" \
         && text ~ /(^|[^A-Za-z0-9_])(secure_getenv|getenv|environ)([^A-Za-z0-9_]|$)/)
         report("only core/base/option.c (shmem/option.c for SHMEM) reads the environment")
+    if (here ~ /^cmd/ && FILENAME != "cmd/common/environment.c" && text ~ /getenv[ ]*\(/)
+        report("only cmd/common/environment.c reads the environment")
     if (here ~ /^(base|core|omp)$/)
         for (i = 1; i <= backend_count; i++)
             if (text ~ "msp_backend_" backend[i] "([^A-Za-z0-9_]|$)" \

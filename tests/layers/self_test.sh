@@ -9,7 +9,7 @@ trap 'rm -rf "$tree"' EXIT INT TERM
 fresh() {
     rm -rf "${tree:?}"/*
     mkdir -p "$tree/include/memspan" "$tree/core/base" "$tree/core/omp" "$tree/backends/host" \
-        "$tree/backends/opencl" "$tree/cmd" "$tree/bench" "$tree/tests/api" "$tree/tests/bench" "$tree/tests/unit"
+        "$tree/backends/opencl" "$tree/cmd/common" "$tree/bench" "$tree/tests/api" "$tree/tests/bench" "$tree/tests/unit"
     cat >"$tree/include/memspan/status.h" <<'C'
 #include <stddef.h>
 C
@@ -69,8 +69,12 @@ planted backends/opencl/opencl.c 'char **e = environ;' 'reads the environment'
 planted core/pool.c 'if (strcmp(name, "opencl") == 0) {' 'names the backend opencl'
 planted core/omp/alloc.c 'x = &msp_backend_opencl;' 'names the backend opencl'
 planted core/pool.c '#include "include/memspan/status.h"' 'included with <>'
+planted cmd/memquery.c 'x = getenv("COLUMNS");' 'reads the environment'
+planted bench/run.c '#include "cmd/memquery/table.h"' 'bench may not include cmd'
+planted cmd/common/child.c '#include "cmd/memquery/table.h"' 'cmd/common may not include cmd'
 planted tests/bench/modules.c '#include "core/pool.h"' 'tests of bench may not include core'
 fresh
-printf '#include "bench/common/table.h"\n' >"$tree/tests/bench/modules.c"
+printf '#include "bench/common/table.h"\n#include "cmd/common/child.h"\n' >"$tree/tests/bench/modules.c"
+printf '#include "cmd/common/child.h"\n' | tee "$tree/bench/run.c" >"$tree/cmd/run.c"
 "$here/check.sh" "$tree" || { echo 'a test of bench may open bench' >&2; exit 1; }
 echo 'check.sh finds what it should'

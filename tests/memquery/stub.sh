@@ -361,7 +361,7 @@ share)
     expect_code 0
     expect_jq '.devices | length == 1'
     run --probe && expect_code 2
-    run --probe=some && expect_code 2 && expect_err 'none, safe or full'
+    run --probe=some && expect_code 2 && expect_err 'not one of safe, none, full'
     ;;
 devices)
     run --devices
@@ -405,20 +405,20 @@ options)
         expect_silent
         expect_err "unknown option ${bad%%=*}"
     done
-    run --jsn && expect_err 'perhaps --json\?'
-    run --timeout 0 && expect_code 2 && expect_err 'from 0.01 to 3600'
+    run --jsn && expect_err 'did you mean --json\?'
+    run --timeout 0 && expect_code 2 && expect_err 'out of range: 0.01 to 3600'
     run --timeout 5s && expect_code 2
     run --timeout nan && expect_code 2
     run --timeout && expect_code 2 && expect_err 'needs a value'
     run --json=1 && expect_code 2 && expect_err 'takes no value'
-    run -o xml && expect_code 2 && expect_err 'table, json, csv and svg'
-    run --measure=fast && expect_code 2 && expect_err '"fast" is none of quick'
-    run --measure= && expect_code 2 && expect_err 'is none of'
+    run -o xml && expect_code 2 && expect_err 'not one of table, json, csv, svg'
+    run --measure=fast && expect_code 2 && expect_err '"fast" is not one of quick'
+    run --measure= && expect_code 2 && expect_err 'is not one of'
     run --measure=cached,again && expect_code 2 && expect_err 'nothing to show'
     run --measure --why cuda && expect_code 2 && expect_err 'belongs to no question'
     run -o svg --check backend=cuda && expect_code 2 && expect_err 'answer no question'
     run --plan devices=0 --why cuda && expect_code 2 && expect_err 'one question'
-    run cuda && expect_code 2 && expect_err 'perhaps --why cuda'
+    run cuda && expect_code 2 && expect_err 'did you mean --why cuda'
     "$memquery" >/dev/full 2>"$err"
     code=$?
     expect_code 3

@@ -247,9 +247,9 @@ short_forms)
 PE'
     done
     run 2 "$oshrun" -n2x true
-    says '"2x" is no number of PEs'
+    says '-n: "2x" is not a number'
     run 2 "$oshrun" -nx true
-    says 'no option -nx'
+    says '-n: "x" is not a number'
     ;;
 killed_launcher)
     "$oshrun" --pmix=off -n 3 sh -c "sleep $mark & exec sleep ${mark}1" >out 2>err &
@@ -349,17 +349,17 @@ binding)
     ;;
 wrong_usage)
     run 2 "$oshrun" -n 0 true
-    says '"0" is no number of PEs'
+    says '-n: "0" is out of range: 1 to 65536'
     for number in -1 abc 1x 99999999999999999999 '' 65537; do
         run 2 "$oshrun" -n "$number" true
-        says 'no number of PEs'
+        says "-n: \"$number\" is "
     done
     run 2 "$oshrun" -n
     run 2 "$oshrun"
     run 2 "$oshrun" --nonsense true
-    says 'no option --nonsense'
+    says 'unknown option --nonsense'
     run 2 "$oshrun" --bind-to sofa true
-    says 'one of none, core, not "sofa"'
+    says '"sofa" is not one of none, core'
     run 2 "$oshrun" --timeout never true
     run 2 "$oshrun" --env =x true
     run 0 "$oshrun" --help
