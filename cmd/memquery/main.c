@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* main.c: memquery shows which memory the host and its devices can reach, and what an allocation
- * would get. Read options.c, then probe.c (why nothing is asked in this process), then snapshot.c
- * and the file of the answer. */
+ * would get. Read options.c, probe/probe.c (why nothing is asked in this process),
+ * model/snapshot.h and the file of the answer. */
 
 #include "cmd/common/message.h"
-#include "csv.h"
-#include "device.h"
-#include "measure.h"
-#include "options.h"
-#include "peer.h"
-#include "probe.h"
-#include "report.h"
-#include "svg.h"
-#include "text.h"
+#include "cmd/memquery/measure/measure.h"
+#include "cmd/memquery/model/peer.h"
+#include "cmd/memquery/model/report.h"
+#include "cmd/memquery/options.h"
+#include "cmd/memquery/output/csv.h"
+#include "cmd/memquery/output/device.h"
+#include "cmd/memquery/output/svg.h"
+#include "cmd/memquery/output/text.h"
+#include "cmd/memquery/probe/probe.h"
 #include <errno.h>
 #include <signal.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* options.c: the table of options, and what only the whole command line tells. */
 
-#include "options.h"
-#include "text.h"
+#include "cmd/memquery/options.h"
+#include "cmd/memquery/output/text.h"
 #include <stdio.h>
 
 static struct options parsed;

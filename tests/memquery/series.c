@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* series.c: a figure is the median of repetitions that agree, however far off some of them are. */
 
-#include "cmd/memquery/measure_series.h"
+#include "cmd/memquery/measure/series.h"
 #include <stdio.h>
 
 static int failures;

@@ -1,0 +1,541 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* cell.c: use one memory from one device.
+ *
+ * Bandwidth is that of z[i] += a * x[i] + y[i]: three loads and a store an element, 32 bytes.
+ * Latency is that of loads that each depend on the one before, over a chain of pointers in an order
+ * that nothing can foresee. Where a device does not load and store, copies are what there is: the
+ * bytes copied in and out again by the time of both, and the time of eight bytes. Results are
+ * compared with what they have to be: a figure of work that was not done is none. */
+
+#include "cmd/memquery/measure/cell.h"
+#include "cmd/memquery/measure/series.h"
+#include "cmd/memquery/model/space.h"
+#include "cmd/memquery/output/text.h"
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    REPETITIONS        = 5,  /* that have the time of a figure; more when they do not agree */
+    SMALL_COPIES       = 10, /* in each time of a copy of eight bytes */
+    ARRAY_LEAST_BYTES  = 64 << 10,
+    COUNT_LEAST        = 8192,
+    COPY_MOST_BYTES    = 32 << 20,
+    CHAIN_LEAST_BYTES  = 32 << 10,
+    CHAIN_MOST_BYTES   = 256 << 20,
+    STEPS_MOST         = 1 << 24,
+    PASSES_MOST        = 1 << 20,
+    MOVING_CHAIN_BYTES = 4 << 20 /* managed memory moves page by page: it is all walked once */
+};
+
+static const double factor = 0.5;
+
+/* ---- the memory ---- */
+
+static memspan_status_t make_allocator(const struct space_row *row, const struct lane *lane,
+                                       memspan_allocator_h *allocator_p)
+{
+    memspan_trait_t traits[2] = {{MEMSPAN_TRAIT_FALLBACK, MEMSPAN_VALUE_NULL_FB}};
+    memspan_space_h space     = row->handle;
+    size_t count              = 1;
+    int index                 = (int)(lane - row->lanes);
+    memspan_status_t status   = MEMSPAN_OK;
+
+    if (strcmp(lane->info.name, SPACE_PINNED_NAME) == 0) {
+        traits[count++] = (memspan_trait_t){MEMSPAN_TRAIT_PINNED, MEMSPAN_VALUE_TRUE};
+    } else {
+        status = memspan_space_get_sub(row->handle, &index, 1, &space);
+    }
+    if (lane->info.kind == MEMSPAN_KIND_MANAGED) {
+        traits[count++] = (memspan_trait_t){MEMSPAN_TRAIT_MEMORY_ACCESS, MEMSPAN_VALUE_MANAGED};
+    }
+    return (status == MEMSPAN_OK) ? memspan_allocator_create(space, traits, count, allocator_p)
+                                  : status;
+}
+
+/* Large enough that caches do not hold it, and small beside what there is. */
+static size_t array_bytes(const struct snapshot *snapshot, const struct lane *lane, bool full)
+{
+    bool host      = (lane->info.home == MEMSPAN_HOST);
+    size_t least   = (size_t)(full ? 128 : 24) << 20;
+    size_t most    = (size_t)(full ? 1024 : 64) << 20;
+    size_t wanted  = host ? (4 * measure_cache_bytes() / 3) : 0;
+    uint64_t there = lane->info.capacity_bytes;
+    int home       = snapshot_device_index(snapshot, lane->info.home);
+
+    if ((home >= 0) && (snapshot->devices[home].info.free_bytes < there)) {
+        there = snapshot->devices[home].info.free_bytes;
+    }
+    if ((lane->info.kind == MEMSPAN_KIND_HOST_PINNED) && (snapshot->lock_limit_bytes < there)) {
+        there = snapshot->lock_limit_bytes;
+    }
+    wanted = (wanted < least) ? least : ((wanted > most) ? most : wanted);
+    if ((there != MEMSPAN_UNKNOWN) && (wanted > there / 8)) {
+        wanted = (size_t)(there / 8);
+    }
+    return (wanted < ARRAY_LEAST_BYTES) ? ARRAY_LEAST_BYTES : (wanted & ~(size_t)4095);
+}
+
+/* The chain, made here and copied there. */
+static bool make_chain(struct measure_bed *bed, size_t size_bytes)
+{
+    size_t nodes = size_bytes / MEASURE_STRIDE_BYTES;
+    void *image  = calloc(nodes, MEASURE_STRIDE_BYTES);
+    bool good    = false;
+
+    bed->nodes = memspan_aligned_alloc(bed->allocator, 4096, size_bytes);
+    if ((image != NULL) && (bed->nodes != NULL)) {
+        good = measure_chain_make(&bed->chain, bed->nodes, nodes, image) &&
+               (memspan_copy(bed->nodes, image, nodes * MEASURE_STRIDE_BYTES) == MEMSPAN_OK);
+    }
+    free(image);
+    return good;
+}
+
+static bool take_memory(struct measure_bed *bed, size_t wanted_bytes)
+{
+    size_t array = wanted_bytes;
+    size_t chain;
+
+    do {
+        bed->arrays = memspan_aligned_alloc(bed->allocator, 4096, 3 * array);
+    } while ((bed->arrays == NULL) && ((array /= 2) >= ARRAY_LEAST_BYTES));
+    if (bed->arrays == NULL) {
+        return false;
+    }
+    bed->count = array / sizeof(double);
+    chain      = (array < CHAIN_MOST_BYTES) ? array : CHAIN_MOST_BYTES;
+    if ((bed->kind == MEMSPAN_KIND_MANAGED) && (chain > MOVING_CHAIN_BYTES)) {
+        chain = MOVING_CHAIN_BYTES;
+    }
+    bed->result = memspan_aligned_alloc(bed->allocator, 64, 64);
+    return (bed->result != NULL) && (memspan_fill(bed->arrays, 0, 3 * array) == MEMSPAN_OK) &&
+           make_chain(bed, (chain < CHAIN_LEAST_BYTES) ? CHAIN_LEAST_BYTES : chain);
+}
+
+void measure_bed_open(struct measure_bed *bed, const struct snapshot *snapshot,
+                      const struct space_row *row, const struct lane *lane, bool full,
+                      int64_t budget_ns)
+{
+    memspan_allocator_info_t info = {.struct_size = sizeof(info)};
+
+    *bed = (struct measure_bed){
+        .kind = lane->info.kind, .home = lane->info.home, .budget_ns = budget_ns};
+    memspan_error_clear();
+    if ((make_allocator(row, lane, &bed->allocator) != MEMSPAN_OK) ||
+        (memspan_allocator_describe(bed->allocator, &info) != MEMSPAN_OK)) {
+        snapshot_error(bed->problem, sizeof(bed->problem));
+    } else if (info.kind_given != lane->info.kind) {
+        snprintf(bed->problem, sizeof(bed->problem), "an allocator gives %s memory instead",
+                 memspan_kind_name(info.kind_given));
+    } else if (!take_memory(bed, array_bytes(snapshot, lane, full))) {
+        snapshot_error(bed->problem, sizeof(bed->problem));
+    }
+}
+
+void measure_bed_close(struct measure_bed *bed)
+{
+    measure_chain_free(&bed->chain);
+    (void)memspan_free(bed->result);
+    (void)memspan_free(bed->nodes);
+    (void)memspan_free(bed->arrays);
+    if (bed->allocator != MEMSPAN_ALLOCATOR_NULL) {
+        (void)memspan_allocator_destroy(bed->allocator);
+    }
+    (void)memspan_trim();
+    *bed = (struct measure_bed){0};
+}
+
+/* ---- a device's kernels, or the host's loops ---- */
+
+static bool run_kernel(int device, memspan_kernel_t kernel, size_t count, double a, const void *x,
+                       const void *y, void *z, size_t passes)
+{
+    memspan_kernel_call_t call = {sizeof(call), kernel, count, a, x, y, z};
+    size_t i;
+
+    for (i = 0; i < passes; i++) {
+        if (memspan_kernel_launch(device, &call) != MEMSPAN_OK) {
+            return false;
+        }
+    }
+    return memspan_device_synchronize(device) == MEMSPAN_OK;
+}
+
+static bool set_arrays(const struct measure_bed *bed, int device, size_t count)
+{
+    static const double values[] = {1, 2, 0};
+    size_t i;
+
+    for (i = 0; i < 3; i++) {
+        double *array = bed->arrays + i * bed->count;
+
+        if (device == MEMSPAN_HOST) {
+            measure_fill(array, count, values[i]);
+        } else if (!run_kernel(device, MEMSPAN_KERNEL_FILL, count, values[i], NULL, NULL, array,
+                               1)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Nanoseconds of so many passes; -1 when they failed. */
+static int64_t time_passes(const struct measure_bed *bed, int device, size_t count, size_t passes)
+{
+    const double *x = bed->arrays;
+    const double *y = x + bed->count;
+    double *z       = bed->arrays + 2 * bed->count;
+    int64_t begin_ns;
+
+    if (device == MEMSPAN_HOST) {
+        return measure_daxpy(factor, x, y, z, count, passes);
+    }
+    begin_ns = measure_now_ns();
+    if (!run_kernel(device, MEMSPAN_KERNEL_DAXPY, count, factor, x, y, z, passes)) {
+        return -1;
+    }
+    return measure_now_ns() - begin_ns;
+}
+
+/* Elements from everywhere: each pass added the same. */
+static bool is_right(const struct measure_bed *bed, size_t count, size_t passes, char *reason,
+                     size_t size)
+{
+    double *z   = bed->arrays + 2 * bed->count;
+    double want = (double)passes * (factor * 1 + 2);
+    size_t i;
+
+    for (i = 0; i <= 8; i++) {
+        size_t at   = (count - 1) * i / 8;
+        double have = -1;
+
+        if (memspan_copy(&have, &z[at], sizeof(have)) != MEMSPAN_OK) {
+            snapshot_error(reason, size);
+            return false;
+        }
+        if (!((have >= want) && (have <= want))) { /* nor is it no number */
+            snprintf(reason, size, "wrong result: element %zu is %g instead of %g", at, have, want);
+            return false;
+        }
+    }
+    return true;
+}
+
+/* How many elements a pass has: all, unless the device is so slow that one would take longer than
+ * all passes together should. 0 when it fails. The first pass builds the kernel. */
+static size_t choose_count(const struct measure_bed *bed, int device)
+{
+    size_t count = (bed->count < COUNT_LEAST) ? bed->count : COUNT_LEAST;
+    int64_t ns;
+
+    if (!set_arrays(bed, device, count) || (time_passes(bed, device, count, 1) < 0)) {
+        return 0;
+    }
+    ns = time_passes(bed, device, count, 1);
+    if (ns < 0) {
+        return 0;
+    }
+    while ((count < bed->count) && (ns < 2 * bed->budget_ns)) {
+        count = (count < bed->count / 2) ? (2 * count) : bed->count;
+        ns *= 2;
+    }
+    return count;
+}
+
+/* The nanoseconds that the repetitions of a figure come to, at least one. */
+static double settle(const struct measure_series *series, double *spread_p,
+                     struct measure_cell *cell)
+{
+    double median = measure_series_median(series);
+
+    *spread_p     = measure_series_spread(series);
+    cell->settled = cell->settled && measure_series_agree(series);
+    return (median < 1) ? 1 : median;
+}
+
+static bool measure_bandwidth(const struct measure_bed *bed, int device, struct measure_cell *cell)
+{
+    struct measure_series series = {0};
+    size_t size                  = sizeof(cell->bandwidth_reason);
+    char *reason                 = cell->bandwidth_reason;
+    size_t count                 = choose_count(bed, device);
+    size_t passes                = 1;
+    size_t done                  = 0;
+    bool more                    = true;
+
+    if ((count == 0) || !set_arrays(bed, device, count)) {
+        snapshot_error(reason, size);
+        return false;
+    }
+    while (more) { /* the first, of one pass, warms up and says how many there can be */
+        int64_t ns = time_passes(bed, device, count, passes);
+
+        if (ns < 0) {
+            snapshot_error(reason, size);
+            return false;
+        }
+        ns = (ns < 1) ? 1 : ns;
+        if (done == 0) {
+            done   = 1;
+            passes = (size_t)(bed->budget_ns / REPETITIONS / ns);
+            passes = (passes < 1) ? 1 : ((passes > PASSES_MOST) ? PASSES_MOST : passes);
+            continue;
+        }
+        done += passes;
+        more = measure_series_add(&series, (double)ns / (double)passes);
+    }
+    if (!is_right(bed, count, done, reason, size)) {
+        return false;
+    }
+    cell->bandwidth_bytes_per_s =
+        32e9 * (double)count / settle(&series, &cell->bandwidth_spread, cell);
+    return true;
+}
+
+/* Nanoseconds of a walk of so many steps from where the last one ended; -1 with the reason. */
+static int64_t time_walk(struct measure_bed *bed, int device, size_t steps, char *reason,
+                         size_t size)
+{
+    void *first    = measure_chain_begin(&bed->chain);
+    void *want     = measure_chain_end(&bed->chain, steps);
+    void *have     = NULL;
+    int64_t end_ns = 0;
+    int64_t begin_ns;
+
+    begin_ns = measure_now_ns();
+    if (device == MEMSPAN_HOST) {
+        have   = measure_walk(first, steps);
+        end_ns = measure_now_ns();
+    } else {
+        bool good = run_kernel(device, MEMSPAN_KERNEL_CHASE, steps, 0, first, NULL, bed->result, 1);
+
+        end_ns = measure_now_ns();
+        if (!good || (memspan_copy(&have, bed->result, sizeof(have)) != MEMSPAN_OK)) {
+            snapshot_error(reason, size);
+            return -1;
+        }
+    }
+    if (have != want) {
+        snprintf(reason, size, "wrong result: %zu steps ended at %p instead of %p", steps, have,
+                 want);
+        return -1;
+    }
+    bed->chain.at = (bed->chain.at + steps) % bed->chain.count;
+    return end_ns - begin_ns;
+}
+
+static bool measure_latency(struct measure_bed *bed, int device, struct measure_cell *cell)
+{
+    size_t size                  = sizeof(cell->latency_reason);
+    char *reason                 = cell->latency_reason;
+    bool moves                   = (bed->kind == MEMSPAN_KIND_MANAGED);
+    int64_t launch_ns            = INT64_MAX;
+    int64_t ns                   = 0;
+    size_t steps                 = 500;
+    struct measure_series series = {0};
+    size_t i;
+
+    if (moves && (time_walk(bed, device, bed->chain.count, reason, size) < 0)) {
+        return false;
+    }
+    for (i = 0; i < 3; i++) { /* what a kernel costs that does nothing */
+        ns = time_walk(bed, device, 1, reason, size);
+        if (ns < 0) {
+            return false;
+        }
+        launch_ns = (ns < launch_ns) ? ns : launch_ns;
+    }
+    for (;;) {
+        ns = time_walk(bed, device, steps, reason, size);
+        if (ns < 0) {
+            return false;
+        }
+        if (((ns >= bed->budget_ns / REPETITIONS) && (ns >= 4 * launch_ns)) ||
+            (steps >= STEPS_MOST)) {
+            break;
+        }
+        steps *= (ns < bed->budget_ns / (10 * REPETITIONS)) ? 8 : 3;
+    }
+    while (measure_series_add(&series, (double)(ns - launch_ns) / (double)steps)) {
+        ns = time_walk(bed, device, steps, reason, size);
+        if (ns < 0) {
+            return false;
+        }
+    }
+    if (measure_series_median(&series) <= 0) {
+        snprintf(reason, size, "too fast for this clock");
+        return false;
+    }
+    cell->latency_spread = measure_series_spread(&series);
+    cell->latency_ns     = measure_series_median(&series);
+    cell->settled        = cell->settled && measure_series_agree(&series);
+    return true;
+}
+
+/* ---- copies and fills ---- */
+
+/* Copy between @p mine and the memory and back; false with the reason. */
+static bool time_copies(const struct measure_bed *bed, unsigned char *mine, size_t size_bytes,
+                        struct measure_cell *cell)
+{
+    struct measure_series blocks = {0};
+    struct measure_series words  = {0};
+    bool more                    = true;
+    int64_t begin_ns;
+    size_t i;
+
+    while (more) {
+        begin_ns = measure_now_ns();
+        if ((memspan_copy(bed->arrays, mine, size_bytes) != MEMSPAN_OK) ||
+            (memspan_copy(mine, bed->arrays, size_bytes) != MEMSPAN_OK)) {
+            return false;
+        }
+        more = measure_series_add(&blocks, (double)(measure_now_ns() - begin_ns));
+    }
+    for (more = true; more;) {
+        begin_ns = measure_now_ns();
+        for (i = 0; i < SMALL_COPIES; i++) {
+            if (memspan_copy(mine, bed->arrays, 8) != MEMSPAN_OK) {
+                return false;
+            }
+        }
+        more = measure_series_add(&words, (double)(measure_now_ns() - begin_ns) / SMALL_COPIES);
+    }
+    cell->bandwidth_bytes_per_s =
+        2e9 * (double)size_bytes / settle(&blocks, &cell->bandwidth_spread, cell);
+    cell->latency_ns = settle(&words, &cell->latency_spread, cell);
+    return true;
+}
+
+/* The device's own memory, or the host's: the other end of a copy. */
+static unsigned char *own_memory(int device, size_t size_bytes, memspan_allocator_h *allocator_p)
+{
+    static const memspan_trait_t null_fb = {MEMSPAN_TRAIT_FALLBACK, MEMSPAN_VALUE_NULL_FB};
+    memspan_space_h space;
+    unsigned char *memory;
+
+    if ((memspan_space_get(&device, 1, MEMSPAN_SPACE_NULL, &space) != MEMSPAN_OK) ||
+        (memspan_allocator_create(space, &null_fb, 1, allocator_p) != MEMSPAN_OK)) {
+        return NULL;
+    }
+    memory = memspan_alloc(*allocator_p, size_bytes);
+    if (memory == NULL) {
+        memspan_allocator_destroy(*allocator_p);
+        *allocator_p = MEMSPAN_ALLOCATOR_NULL;
+    }
+    return memory;
+}
+
+/* Whether the pattern that was copied in came out again; @p mine may be no memory of the host. */
+static bool copies_are_right(const struct measure_bed *bed, unsigned char *mine, size_t size_bytes)
+{
+    static const unsigned char pattern[16] = "memquery-pattern";
+    unsigned char seen[sizeof(pattern)]    = {0};
+    size_t last                            = size_bytes - sizeof(pattern);
+
+    return (memspan_copy(mine + last, pattern, sizeof(pattern)) == MEMSPAN_OK) &&
+           (memspan_copy(bed->arrays, mine, size_bytes) == MEMSPAN_OK) &&
+           (memspan_fill(mine, 0, size_bytes) == MEMSPAN_OK) &&
+           (memspan_copy(mine, bed->arrays, size_bytes) == MEMSPAN_OK) &&
+           (memspan_copy(seen, mine + last, sizeof(seen)) == MEMSPAN_OK) &&
+           (memcmp(seen, pattern, sizeof(seen)) == 0);
+}
+
+static void measure_copies(const struct measure_bed *bed, int device, struct measure_cell *cell)
+{
+    size_t size_bytes             = 3 * bed->count * sizeof(double);
+    memspan_allocator_h allocator = MEMSPAN_ALLOCATOR_NULL;
+    unsigned char *mine;
+
+    cell->method = MEASURE_COPY;
+    size_bytes   = (size_bytes > COPY_MOST_BYTES) ? COPY_MOST_BYTES : size_bytes;
+    memspan_error_clear();
+    mine = own_memory(device, size_bytes, &allocator);
+    if ((mine == NULL) || (memspan_fill(mine, 1, size_bytes) != MEMSPAN_OK) ||
+        !time_copies(bed, mine, size_bytes, cell)) {
+        snapshot_error(cell->bandwidth_reason, sizeof(cell->bandwidth_reason));
+        cell->state = MEASURE_FAILED;
+    } else if (!copies_are_right(bed, mine, size_bytes)) {
+        snprintf(cell->bandwidth_reason, sizeof(cell->bandwidth_reason),
+                 "wrong result: what was copied in did not come out");
+        cell->bandwidth_bytes_per_s = 0;
+        cell->latency_ns            = 0;
+        cell->state                 = MEASURE_FAILED;
+    } else {
+        cell->state = MEASURE_DONE;
+    }
+    if (cell->state == MEASURE_FAILED) {
+        strcpy(cell->latency_reason, cell->bandwidth_reason);
+    }
+    (void)memspan_free(mine);
+    if (allocator != MEMSPAN_ALLOCATOR_NULL) {
+        (void)memspan_allocator_destroy(allocator);
+    }
+}
+
+static void measure_fills(const struct measure_bed *bed, struct measure_cell *cell)
+{
+    size_t size_bytes            = 3 * bed->count * sizeof(double);
+    struct measure_series series = {0};
+    bool more                    = true;
+
+    cell->method = MEASURE_FILL;
+    cell->state  = MEASURE_DONE;
+    while (more) {
+        int64_t begin_ns = measure_now_ns();
+
+        if (memspan_fill(bed->arrays, (unsigned char)series.count, size_bytes) != MEMSPAN_OK) {
+            snapshot_error(cell->bandwidth_reason, sizeof(cell->bandwidth_reason));
+            cell->state = MEASURE_FAILED;
+            break;
+        }
+        more = measure_series_add(&series, (double)(measure_now_ns() - begin_ns));
+    }
+    if (cell->state == MEASURE_DONE) {
+        cell->bandwidth_bytes_per_s =
+            1e9 * (double)size_bytes / settle(&series, &cell->bandwidth_spread, cell);
+    }
+    snprintf(cell->latency_reason, sizeof(cell->latency_reason),
+             "the device has no built-in kernel that could follow a chain");
+}
+
+/* ---- which ---- */
+
+static void measure_loads(struct measure_bed *bed, const struct device_row *device,
+                          struct measure_cell *cell)
+{
+    int number = device->info.number;
+    bool host  = (number == MEMSPAN_HOST);
+    bool any;
+
+    cell->method = host ? MEASURE_LOADS : MEASURE_KERNEL;
+    memspan_error_clear();
+    any = measure_bandwidth(bed, number, cell);
+    memspan_error_clear();
+    if (!host && ((device->info.capabilities & MEMSPAN_CAN_SHARE_ADDRESSES) == 0)) {
+        snprintf(cell->latency_reason, sizeof(cell->latency_reason),
+                 "addresses mean something else on the device: no chain of them can be followed");
+    } else {
+        any = measure_latency(bed, number, cell) || any;
+    }
+    cell->state = any ? MEASURE_DONE : MEASURE_FAILED;
+}
+
+void measure_bed_use(struct measure_bed *bed, const struct device_row *device,
+                     const memspan_reach_t *reach, struct measure_cell *cell)
+{
+    int number = device->info.number;
+
+    if (bed->problem[0] != '\0') {
+        cell->state = MEASURE_FAILED;
+        snprintf(cell->bandwidth_reason, sizeof(cell->bandwidth_reason), "%s", bed->problem);
+        snprintf(cell->latency_reason, sizeof(cell->latency_reason), "%s", bed->problem);
+    } else if (reach->access == MEMSPAN_ACCESS_COPY) {
+        measure_copies(bed, number, cell);
+    } else if ((number == MEMSPAN_HOST) ||
+               ((device->info.capabilities & MEMSPAN_CAN_KERNELS) != 0)) {
+        measure_loads(bed, device, cell);
+    } else {
+        measure_fills(bed, cell);
+    }
+}

@@ -1,0 +1,404 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* measure.c: which figures there are to be had, and who fills them in.
+ *
+ * All cells are measured by one child after another, on the board that they share. A child that
+ * finds a cell begun and not ended knows that the one before it ended there: that cell is given up.
+ * So a driver that crashes while one memory is used costs that one figure; the search for the
+ * culprit in probe.c is for drivers that do not even start. */
+
+#include "cmd/memquery/measure/measure.h"
+#include "cmd/memquery/measure/busy.h"
+#include "cmd/memquery/measure/cache.h"
+#include "cmd/memquery/measure/cell.h"
+#include "cmd/memquery/output/text.h"
+#include "cmd/memquery/probe/probe.h"
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+
+enum { ATTEMPTS = 8 };
+
+static const double quick_s      = 2;    /* for all cells together */
+static const double full_cell_s  = 1;    /* for each */
+static const double share        = 0.75; /* of the time limit, after which nothing is begun */
+static const int64_t least_ns    = 3000000;
+static const int64_t most_ns     = 150000000;
+static const int64_t ns_a_second = 1000000000;
+
+struct measure_cell *measure_board_cell(struct measure_board *board, const char *resource,
+                                        const char *device)
+{
+    struct measure_cell *cell;
+    size_t i;
+
+    for (i = 0; i < board->count; i++) {
+        cell = &board->cells[i];
+        if ((strcmp(cell->resource, resource) == 0) && (strcmp(cell->device, device) == 0)) {
+            return cell;
+        }
+    }
+    if (board->count == MEASURE_CELLS_MAX) {
+        board->cut = true;
+        return NULL;
+    }
+    cell = &board->cells[board->count];
+    snprintf(cell->resource, sizeof(cell->resource), "%s", resource);
+    snprintf(cell->device, sizeof(cell->device), "%s", device);
+    board->count++;
+    return cell;
+}
+
+static void name_device(const struct device_row *device, char *text, size_t size)
+{
+    snprintf(text, size, "%s:%d", device->info.backend, device->info.ordinal);
+}
+
+const struct measure_cell *measure_cell_of(const struct measure_board *board,
+                                           const struct snapshot *snapshot, const struct lane *lane,
+                                           size_t device)
+{
+    char name[32];
+    size_t i;
+
+    if (board == NULL) {
+        return NULL;
+    }
+    name_device(&snapshot->devices[device], name, sizeof(name));
+    for (i = 0; i < board->count; i++) {
+        if ((strcmp(board->cells[i].resource, lane->info.name) == 0) &&
+            (strcmp(board->cells[i].device, name) == 0)) {
+            return &board->cells[i];
+        }
+    }
+    return NULL;
+}
+
+const char *measure_obstacle(const struct snapshot *snapshot, const struct lane *lane,
+                             size_t device)
+{
+    const struct device_row *row = &snapshot->devices[device];
+    bool runs =
+        (row->info.number == MEMSPAN_HOST) || ((row->info.capabilities & MEMSPAN_CAN_KERNELS) != 0);
+    bool own = (lane->info.kind == MEMSPAN_KIND_DEVICE) && (lane->info.home == row->info.number);
+
+    if (!lane->planned || (lane->state == LANE_OFF)) {
+        return "the memory cannot be had";
+    }
+    switch (lane->reach[device].access) {
+    case MEMSPAN_ACCESS_NONE:
+        return "the device does not reach it";
+    case MEMSPAN_ACCESS_REGISTER:
+        return "reached only once it is imported into the device's driver";
+    case MEMSPAN_ACCESS_COPY:
+        return NULL;
+    case MEMSPAN_ACCESS_FAULT:
+    case MEMSPAN_ACCESS_REMOTE:
+    case MEMSPAN_ACCESS_LOCAL:
+    default:
+        return (runs || own) ? NULL : "the device has no built-in kernels";
+    }
+}
+
+/* ---- what a figure depends on ---- */
+
+static void add_identity(char *key, size_t size, const memspan_device_info_t *info)
+{
+    text_append(key, size, "|%s:%d|%s|%s|%s", info->backend, info->ordinal, info->uid, info->name,
+                info->driver);
+}
+
+/* Variables that choose who is there do not change how fast it is. */
+static void add_options(char *key, size_t size)
+{
+    static const char *const indifferent[] = {"MEMSPAN_DEVICES",      "MEMSPAN_BACKENDS",
+                                              "MEMSPAN_BACKEND_PATH", "MEMSPAN_LOG",
+                                              "MEMSPAN_STATS",        "MEMSPAN_DRIVER_TIMEOUT"};
+    int count                              = memspan_option_count();
+    int i;
+
+    for (i = 0; i < count; i++) {
+        memspan_option_info_t info = {.struct_size = sizeof(info)};
+        size_t j;
+
+        if ((memspan_option_describe(i, &info) != MEMSPAN_OK) ||
+            (strcmp(info.source, "environment") != 0)) {
+            continue;
+        }
+        for (j = 0; (j < sizeof(indifferent) / sizeof(indifferent[0])) &&
+                    (strcmp(indifferent[j], info.name) != 0);
+             j++) {
+        }
+        if (j == sizeof(indifferent) / sizeof(indifferent[0])) {
+            text_append(key, size, "|%s=%.100s", info.name, info.value);
+        }
+    }
+}
+
+static void make_key(const struct snapshot *snapshot, const struct lane *lane, size_t device,
+                     struct measure_cell *cell)
+{
+    int home = snapshot_device_index(snapshot, lane->info.home);
+    size_t i;
+
+    snprintf(cell->key, sizeof(cell->key), "%s|%s", lane->info.name,
+             memspan_kind_name(lane->info.kind));
+    for (i = 0; i < snapshot->node_count; i++) {
+        const memspan_numa_node_info_t *node = &snapshot->nodes[i];
+
+        if ((lane->info.home == MEMSPAN_HOST) && (node->os_index == lane->info.numa_node)) {
+            text_append(cell->key, sizeof(cell->key), "|%s of %zu, %s",
+                        memspan_numa_node_kind_name(node->kind), snapshot->node_count, node->pus);
+        }
+    }
+    if (home >= 0) {
+        add_identity(cell->key, sizeof(cell->key), &snapshot->devices[home].info);
+    }
+    add_identity(cell->key, sizeof(cell->key), &snapshot->devices[device].info);
+    add_options(cell->key, sizeof(cell->key));
+    text_clean(cell->key);
+}
+
+/* ---- in the child ---- */
+
+struct work {
+    const struct options *options;
+    const struct snapshot *snapshot;
+    struct measure_board *board;
+    int64_t deadline_ns;
+    int64_t budget_ns;
+};
+
+/* Whether the lane is the first with memory of its name that is to be had. */
+static bool is_first(const struct snapshot *snapshot, const struct lane *lane)
+{
+    size_t i;
+    size_t j;
+
+    if (!lane->planned || (lane->state == LANE_OFF)) {
+        return false;
+    }
+    for (i = 0; i < snapshot->space_count; i++) {
+        for (j = 0; j < snapshot->spaces[i].lane_count; j++) {
+            const struct lane *other = &snapshot->spaces[i].lanes[j];
+
+            if (other == lane) {
+                return true;
+            }
+            if (other->planned && (other->state != LANE_OFF) &&
+                (strcmp(other->info.name, lane->info.name) == 0)) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+static void measure_one(const struct work *work, struct measure_bed *bed, const struct lane *lane,
+                        size_t device, struct measure_cell *cell)
+{
+    const struct measure_board *board = work->board;
+
+    struct measure_busy busy;
+
+    __atomic_store_n(&work->board->running, (int)(cell - board->cells), __ATOMIC_SEQ_CST);
+    cell->settled = true;
+    measure_busy_begin(&busy);
+    measure_bed_use(bed, &work->snapshot->devices[device], &lane->reach[device], cell);
+    if (cell->state == MEASURE_DONE) {
+        cell->measured_at = (int64_t)time(NULL);
+        cell->full        = work->options->measure.full;
+        cell->cached      = false;
+        cell->busy        = measure_busy_end(&busy, cell->method == MEASURE_LOADS);
+    }
+    __atomic_store_n(&work->board->running, -1, __ATOMIC_SEQ_CST);
+}
+
+/* Opening memory may crash as well: then the first cell that is wanted takes the blame. */
+static void measure_lane(const struct work *work, const struct space_row *row,
+                         const struct lane *lane)
+{
+    struct measure_bed bed = {0};
+    bool open              = false;
+    char name[32];
+    size_t i;
+
+    for (i = 0; i < work->snapshot->device_count; i++) {
+        struct measure_cell *cell;
+
+        name_device(&work->snapshot->devices[i], name, sizeof(name));
+        cell = measure_board_cell(work->board, lane->info.name, name);
+        if ((cell == NULL) || (cell->state != MEASURE_TODO)) {
+            continue;
+        }
+        if (measure_now_ns() > work->deadline_ns) {
+            work->board->cut = true;
+            break;
+        }
+        if (!open) {
+            __atomic_store_n(&work->board->running, (int)(cell - work->board->cells),
+                             __ATOMIC_SEQ_CST);
+            measure_bed_open(&bed, work->snapshot, row, lane, work->options->measure.full,
+                             work->budget_ns);
+            open = true;
+        }
+        measure_one(work, &bed, lane, i, cell);
+    }
+    if (open) {
+        measure_bed_close(&bed);
+    }
+}
+
+static void waive(struct measure_cell *cell, const char *obstacle)
+{
+    if (obstacle != NULL) {
+        cell->state = MEASURE_WAIVED;
+        snprintf(cell->bandwidth_reason, sizeof(cell->bandwidth_reason), "%s", obstacle);
+        snprintf(cell->latency_reason, sizeof(cell->latency_reason), "%s", obstacle);
+    }
+}
+
+static void list_cells(const struct work *work)
+{
+    size_t i;
+    size_t j;
+    size_t k;
+
+    for (i = 0; i < work->snapshot->space_count; i++) {
+        for (j = 0; j < work->snapshot->spaces[i].lane_count; j++) {
+            const struct lane *lane = &work->snapshot->spaces[i].lanes[j];
+
+            for (k = 0; is_first(work->snapshot, lane) && (k < work->snapshot->device_count); k++) {
+                struct measure_cell *cell;
+                char name[32];
+
+                name_device(&work->snapshot->devices[k], name, sizeof(name));
+                cell = measure_board_cell(work->board, lane->info.name, name);
+                if ((cell != NULL) && (cell->key[0] == '\0')) {
+                    make_key(work->snapshot, lane, k, cell);
+                    waive(cell, measure_obstacle(work->snapshot, lane, k));
+                }
+            }
+        }
+    }
+}
+
+/* Quick: the time is for all of them. */
+static int64_t budget_of(const struct work *work)
+{
+    int64_t ns   = (int64_t)(full_cell_s * 1e9);
+    size_t count = 0;
+    size_t i;
+
+    if (work->options->measure.full) {
+        return ns;
+    }
+    for (i = 0; i < work->board->count; i++) {
+        count += (work->board->cells[i].state == MEASURE_TODO) ? 1 : 0;
+    }
+    ns = (int64_t)(quick_s * 1e9) / (2 * (int64_t)((count == 0) ? 1 : count));
+    return (ns < least_ns) ? least_ns : ((ns > most_ns) ? most_ns : ns);
+}
+
+static void give_up_cell(struct measure_board *board)
+{
+    struct measure_cell *cell;
+
+    if ((board->running < 0) || ((size_t)board->running >= board->count)) {
+        return;
+    }
+    cell         = &board->cells[board->running];
+    cell->state  = MEASURE_FAILED;
+    cell->method = MEASURE_NOTHING;
+    snprintf(
+        cell->bandwidth_reason, sizeof(cell->bandwidth_reason),
+        "the driver crashed while this was measured, or the time was up (--timeout gives more)");
+    strcpy(cell->latency_reason, cell->bandwidth_reason);
+    cell->bandwidth_bytes_per_s = 0;
+    cell->latency_ns            = 0;
+    board->failures++;
+    board->running = -1;
+}
+
+static int measure_all(const struct request *request, FILE *out)
+{
+    const struct options *options = request->options;
+    struct options modest         = *options;
+    struct request plain          = *request;
+    struct snapshot snapshot;
+    struct work work = {.options = options, .snapshot = &snapshot, .board = options->measure.board};
+    size_t i;
+    size_t j;
+
+    (void)out;
+    work.deadline_ns =
+        measure_now_ns() + (int64_t)(options->timeout_s * share * (double)ns_a_second);
+    give_up_cell(work.board);
+    modest.probe  = (modest.probe == PROBE_FULL) ? PROBE_SAFE : modest.probe;
+    plain.options = &modest;
+    snapshot_take(&snapshot, &plain);
+    list_cells(&work);
+    if (!options->measure.again && !options->measure.no_cache) {
+        measure_cache_load(work.board, &options->measure);
+    }
+    work.budget_ns = budget_of(&work);
+    for (i = 0; !options->measure.cached_only && (i < snapshot.space_count); i++) {
+        for (j = 0; j < snapshot.spaces[i].lane_count; j++) {
+            if (is_first(&snapshot, &snapshot.spaces[i].lanes[j])) {
+                measure_lane(&work, &snapshot.spaces[i], &snapshot.spaces[i].lanes[j]);
+            }
+        }
+    }
+    snapshot_free(&snapshot);
+    return EXIT_YES;
+}
+
+/* ---- in the parent ---- */
+
+static void explain_missing(struct measure_board *board, const struct options *options)
+{
+    size_t i;
+
+    for (i = 0; i < board->count; i++) {
+        struct measure_cell *cell = &board->cells[i];
+
+        if (cell->state != MEASURE_TODO) {
+            continue;
+        }
+        snprintf(cell->bandwidth_reason, sizeof(cell->bandwidth_reason), "%s",
+                 options->measure.cached_only ? "it is not in the cache (--measure measures)"
+                                              : "the time limit was near (--timeout gives more)");
+        strcpy(cell->latency_reason, cell->bandwidth_reason);
+    }
+}
+
+int measure_run(struct options *options)
+{
+    struct measure_board *board = mmap(NULL, sizeof(*board), PROT_READ | PROT_WRITE,
+                                       MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    int failures;
+    int attempt;
+    int code = EXIT_YES;
+
+    if (board == MAP_FAILED) {
+        cli_complain("the system gives no memory to measure with");
+        return EXIT_PROBE;
+    }
+    board->running         = -1;
+    options->measure.board = board;
+    for (attempt = 0; attempt < ATTEMPTS; attempt++) {
+        failures = board->failures;
+        code     = probe_answer(options, measure_all);
+        if ((code == EXIT_YES) && (board->failures == failures)) {
+            break;
+        }
+        give_up_cell(board);
+        if (board->failures == failures) {
+            break; /* it is not the measuring that fails: the answer will say who */
+        }
+    }
+    if (!options->measure.no_cache && !options->measure.cached_only) {
+        measure_cache_store(board);
+    }
+    explain_missing(board, options);
+    return (board->failures > 0) ? EXIT_PROBE : code;
+}

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef MEMQUERY_MEASURE_H
+#define MEMQUERY_MEASURE_H
+
+/* --measure: bandwidth and latency of each memory from each device, by using it.
+ *
+ * The figures are on a board, memory that all children share with the parent: whoever measures
+ * names the cell first, so that when a driver crashes or hangs the next child knows where, leaves
+ * that cell out and goes on with the rest. */
+
+#include "cmd/memquery/model/snapshot.h"
+#include "cmd/memquery/options.h"
+#include "cmd/memquery/output/json.h"
+#include <stdint.h>
+
+/* How a device was made to use the memory. */
+enum measure_method {
+    MEASURE_NOTHING,
+    MEASURE_LOADS,  /* the host's threads, loads and stores */
+    MEASURE_KERNEL, /* the library's built-in kernels on the device */
+    MEASURE_COPY,   /* copies between it and the device's own memory: there is no other way */
+    MEASURE_FILL    /* fills: the device has no built-in kernels */
+};
+
+enum measure_state {
+    MEASURE_TODO,
+    MEASURE_DONE,   /* at least one figure is there */
+    MEASURE_WAIVED, /* there is no way, or none without changing something */
+    MEASURE_FAILED  /* there should have been a way */
+};
+
+/* One memory from one device. Texts that say why are empty where the figure is there. */
+struct measure_cell {
+    char resource[48]; /* "node0", "cuda0.device" */
+    char device[32];   /* "cuda:0" */
+    char key[1024];    /* all that the figures depend on, but for the machine */
+    enum measure_state state;
+    enum measure_method method;
+    double bandwidth_bytes_per_s; /* 0: not known */
+    double latency_ns;            /* 0: not known */
+    double bandwidth_spread;      /* of its repetitions, as a part of the figure */
+    double latency_spread;
+    char bandwidth_reason[256];
+    char latency_reason[256];
+    int64_t measured_at; /* seconds since 1970; 0: never */
+    bool full;           /* measured with the large sizes */
+    bool cached;         /* by an earlier run */
+    bool settled;        /* the repetitions agreed */
+    bool busy;           /* other work held the processors meanwhile */
+};
+
+enum { MEASURE_CELLS_MAX = 2048 };
+
+struct measure_board {
+    size_t count;
+    int running;  /* index of the cell that is being measured; -1 none */
+    int failures; /* cells during which a child ended */
+    bool cut;     /* the time was up, or there were too many cells */
+    char cache_note[512];
+    struct measure_cell cells[MEASURE_CELLS_MAX];
+};
+
+/* Measure what --measure asks for, in children, and fill options->measure.board. The exit code says
+ * whether a driver failed meanwhile. */
+int measure_run(struct options *options);
+
+/* The cell of a lane's memory from a device of the snapshot; NULL when nothing was measured. */
+const struct measure_cell *measure_cell_of(const struct measure_board *board,
+                                           const struct snapshot *snapshot, const struct lane *lane,
+                                           size_t device);
+
+/* The cell of a memory from a device, made when it is not there; NULL when the board is full. */
+struct measure_cell *measure_board_cell(struct measure_board *board, const char *resource,
+                                        const char *device);
+
+/* Why the memory of a lane is never measured from a device of the snapshot, or NULL. */
+const char *measure_obstacle(const struct snapshot *snapshot, const struct lane *lane,
+                             size_t device);
+
+/* Why there is no figure: of the cell, which may be NULL, of that lane and device. "" where there
+ * is one. */
+const char *measure_reason(const struct measure_cell *cell, const struct snapshot *snapshot,
+                           const struct lane *lane, size_t device);
+
+/* The larger spread of the cell's figures in percent, rounded up. */
+int measure_spread_percent(const struct measure_cell *cell);
+
+/* "loads", "kernel", "copy", "fill", "". */
+const char *measure_method_name(enum measure_method method);
+
+/* "2026-11-21T15:02:11Z", or "" for never. */
+struct measure_date {
+    char text[32];
+};
+struct measure_date measure_date(int64_t seconds);
+
+/* "measured now", "measured before (cache)"; "" where there is no figure. */
+const char *measure_source(const struct measure_cell *cell);
+
+/* The table's section; nothing without a board. */
+void measure_print(const struct measure_board *board, const struct snapshot *snapshot, FILE *out);
+
+/* The figures as keys of the object of one reach; all keys are there without a board too. */
+void measure_put(json_t *object, const struct snapshot *snapshot, const struct lane *lane,
+                 size_t device);
+
+#endif /* MEMQUERY_MEASURE_H */

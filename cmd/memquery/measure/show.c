@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* show.c: the figures for people, and as keys of a JSON object. */
+
+#include "cmd/memquery/measure/measure.h"
+#include "cmd/memquery/output/grid.h"
+#include "cmd/memquery/output/text.h"
+#include <string.h>
+#include <time.h>
+
+const char *measure_method_name(enum measure_method method)
+{
+    static const char *const names[] = {"", "loads", "kernel", "copy", "fill"};
+
+    return names[method];
+}
+
+struct measure_date measure_date(int64_t seconds)
+{
+    struct measure_date date = {""};
+    time_t when              = (time_t)seconds;
+    struct tm parts;
+
+    if ((seconds > 0) && (gmtime_r(&when, &parts) != NULL)) {
+        strftime(date.text, sizeof(date.text), "%Y-%m-%dT%H:%M:%SZ", &parts);
+    }
+    return date;
+}
+
+const char *measure_source(const struct measure_cell *cell)
+{
+    if ((cell == NULL) || (cell->state != MEASURE_DONE)) {
+        return "";
+    }
+    return cell->cached ? (cell->full ? "measured before, full" : "measured before, quick")
+                        : (cell->full ? "measured now, full" : "measured now, quick");
+}
+
+const char *measure_reason(const struct measure_cell *cell, const struct snapshot *snapshot,
+                           const struct lane *lane, size_t device)
+{
+    const char *obstacle = measure_obstacle(snapshot, lane, device);
+
+    if (cell != NULL) {
+        return (cell->bandwidth_reason[0] != '\0') ? cell->bandwidth_reason : cell->latency_reason;
+    }
+    if (obstacle != NULL) {
+        return obstacle;
+    }
+    return (snapshot->board == NULL) ? "not measured; --measure does"
+                                     : "there are more figures than fit on the board";
+}
+
+int measure_spread_percent(const struct measure_cell *cell)
+{
+    double spread = (cell->bandwidth_spread > cell->latency_spread) ? cell->bandwidth_spread
+                                                                    : cell->latency_spread;
+
+    return (spread > 9.99) ? 999 : (int)(100 * spread + 0.999);
+}
+
+/* ---- table ---- */
+
+/* "12.3/95~4%": GB/s, ns and spread; a letter where it was not loads and stores. */
+static void cell_text(const struct measure_cell *cell, char *text, size_t size)
+{
+    text[0] = '\0';
+    if ((cell == NULL) || (cell->state == MEASURE_TODO)) {
+        text_append(text, size, "?");
+    } else if (cell->state == MEASURE_WAIVED) {
+        text_append(text, size, ".");
+    } else if (cell->state == MEASURE_FAILED) {
+        text_append(text, size, "FAILED");
+    } else {
+        double rate = cell->bandwidth_bytes_per_s / 1e9;
+
+        if (rate > 0) {
+            text_append(text, size, "%.*f", (rate < 9.995) ? 2 : ((rate < 99.95) ? 1 : 0), rate);
+        } else {
+            text_append(text, size, "?");
+        }
+        if (cell->latency_ns > 0) {
+            text_append(text, size, "/%.*f", (cell->latency_ns < 9.95) ? 1 : 0, cell->latency_ns);
+        } else {
+            text_append(text, size, "/?");
+        }
+        text_append(text, size, "%s~%d%%%s%s",
+                    (cell->method == MEASURE_COPY)   ? "c"
+                    : (cell->method == MEASURE_FILL) ? "f"
+                                                     : "",
+                    measure_spread_percent(cell), cell->busy ? "!" : "", cell->cached ? "*" : "");
+    }
+}
+
+/* Rows are memories, each once however many spaces it is in. */
+static bool is_shown_before(const struct snapshot *snapshot, const struct lane *lane)
+{
+    size_t i;
+    size_t j;
+
+    for (i = 0; i < snapshot->space_count; i++) {
+        for (j = 0; j < snapshot->spaces[i].lane_count; j++) {
+            if (&snapshot->spaces[i].lanes[j] == lane) {
+                return false;
+            }
+            if (strcmp(snapshot->spaces[i].lanes[j].info.name, lane->info.name) == 0) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+static void print_rows(const struct measure_board *board, const struct snapshot *snapshot,
+                       FILE *out)
+{
+    char *align = text_calloc(snapshot->device_count + 3, 1);
+    struct grid grid;
+    size_t i;
+    size_t j;
+    size_t k;
+
+    memset(align, 'r', snapshot->device_count + 2);
+    memset(align, 'l', 2);
+    grid_open(&grid, align);
+    grid_add(&grid, "MEASURED");
+    grid_add(&grid, "KIND");
+    for (k = 0; k < snapshot->device_count; k++) {
+        grid_add(&grid, "%s", snapshot->devices[k].label);
+    }
+    for (i = 0; i < snapshot->space_count; i++) {
+        for (j = 0; j < snapshot->spaces[i].lane_count; j++) {
+            const struct lane *lane = &snapshot->spaces[i].lanes[j];
+
+            if (is_shown_before(snapshot, lane)) {
+                continue;
+            }
+            grid_add(&grid, "%s", lane->info.name);
+            grid_add(&grid, "%s", memspan_kind_name(lane->info.kind));
+            for (k = 0; k < snapshot->device_count; k++) {
+                char text[64];
+
+                cell_text(measure_cell_of(board, snapshot, lane, k), text, sizeof(text));
+                grid_add(&grid, "%s", (measure_obstacle(snapshot, lane, k) != NULL) ? "." : text);
+            }
+        }
+    }
+    grid_close(&grid, out);
+}
+
+static const char *reason_of(const struct measure_cell *cell)
+{
+    return (cell->bandwidth_reason[0] != '\0') ? cell->bandwidth_reason : cell->latency_reason;
+}
+
+/* Each reason once, with all that it holds for; what cannot be reached is no news. */
+static void print_reasons(const struct measure_board *board, FILE *out)
+{
+    size_t i;
+    size_t j;
+
+    for (i = 0; i < board->count; i++) {
+        const char *reason = reason_of(&board->cells[i]);
+        bool said          = (reason[0] == '\0') || (board->cells[i].state == MEASURE_WAIVED);
+
+        for (j = 0; (j < i) && !said; j++) {
+            said = (board->cells[j].state != MEASURE_WAIVED) &&
+                   (strcmp(reason_of(&board->cells[j]), reason) == 0);
+        }
+        if (said) {
+            continue;
+        }
+        fprintf(out, "not measured: %s:", reason);
+        for (j = i; j < board->count; j++) {
+            if (strcmp(reason_of(&board->cells[j]), reason) == 0) {
+                fprintf(out, " %s from %s%s", board->cells[j].resource, board->cells[j].device,
+                        (board->cells[j].bandwidth_reason[0] == '\0') ? " (ns)" : "");
+            }
+        }
+        fputc('\n', out);
+    }
+}
+
+static void print_dates(const struct measure_board *board, FILE *out)
+{
+    int64_t first = 0;
+    int64_t last  = 0;
+    bool cached   = false;
+    size_t full   = 0;
+    size_t done   = 0;
+    size_t i;
+
+    for (i = 0; i < board->count; i++) {
+        const struct measure_cell *cell = &board->cells[i];
+
+        if (cell->state != MEASURE_DONE) {
+            continue;
+        }
+        first  = ((done == 0) || (cell->measured_at < first)) ? cell->measured_at : first;
+        last   = (cell->measured_at > last) ? cell->measured_at : last;
+        cached = cached || cell->cached;
+        full += cell->full ? 1 : 0;
+        done++;
+    }
+    if (done > 0) {
+        fprintf(out, "measured (%s) %s%s%s%s\n",
+                (full == done) ? "full" : ((full == 0) ? "quick" : "quick and full"),
+                measure_date(first).text, (first == last) ? "" : " .. ",
+                (first == last) ? "" : measure_date(last).text,
+                cached ? "; * from the cache (--measure=again renews)" : "");
+    }
+}
+
+void measure_print(const struct measure_board *board, const struct snapshot *snapshot, FILE *out)
+{
+    if (board == NULL) {
+        return;
+    }
+    print_rows(board, snapshot, out);
+    fprintf(out, "GB/s of three loads and a store / ns of dependent loads; c copies in and out / "
+                 "ns of eight bytes; f fills; ~ spread of the repetitions; ! others used the "
+                 "processors; . no way; ? not measured\n");
+    print_dates(board, out);
+    print_reasons(board, out);
+    if (board->cache_note[0] != '\0') {
+        fprintf(out, "warning: %s\n", board->cache_note);
+    }
+    fputc('\n', out);
+}
+
+/* ---- JSON ---- */
+
+static void put_figure(json_t *object, const char *key, double value, const char *reason)
+{
+    if (value > 0) {
+        json_put(object, key, json_real(value));
+    } else {
+        json_put_null(object, key, (reason[0] != '\0') ? reason : "it could not be measured");
+    }
+}
+
+void measure_put(json_t *object, const struct snapshot *snapshot, const struct lane *lane,
+                 size_t device)
+{
+    const struct measure_cell *cell = measure_cell_of(snapshot->board, snapshot, lane, device);
+    bool done                       = (cell != NULL) && (cell->state == MEASURE_DONE);
+    const char *why                 = measure_reason(cell, snapshot, lane, device);
+
+    put_figure(object, "bandwidth_bytes_per_s", done ? cell->bandwidth_bytes_per_s : 0,
+               done ? cell->bandwidth_reason : why);
+    put_figure(object, "latency_ns", done ? cell->latency_ns : 0,
+               done ? cell->latency_reason : why);
+    json_put_text_or(object, "method", done ? measure_method_name(cell->method) : "", why);
+    json_put_text_or(object, "measured_at", done ? measure_date(cell->measured_at).text : "", why);
+    json_put_text_or(object, "source", measure_source(cell), why);
+    if (done) {
+        json_put_int(object, "spread_percent", measure_spread_percent(cell));
+        json_put_bool(object, "settled", cell->settled);
+        json_put_bool(object, "busy", cell->busy);
+    } else {
+        json_put_null(object, "spread_percent", why);
+        json_put_null(object, "settled", why);
+        json_put_null(object, "busy", why);
+    }
+}

@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* facts.c: what is known of a machine, backend, device, space, resource or list of devices.
+ * Where several things make up a subject, the weakest of their promises is the subject's, and a sum
+ * is no more than the machine has. */
+
+#include "cmd/memquery/model/facts.h"
+#include <stdarg.h>
+
+static const struct {
+    const char *name;
+    unsigned words;
+    unsigned quantities; /* 1 << enum quantity */
+} subjects[] = {
+    [OF_MACHINE] = {"the machine", 0, (1u << DEVICES) | (1u << NODES)},
+    [OF_BACKEND] = {"a backend", 0, 1u << DEVICES},
+    [OF_DEVICE]  = {"a device", FACT_KINDS | FACT_CAPABILITIES,
+                    (1u << SIZE) | (1u << FREE) | (1u << ALLOC_MAX) | (1u << PAGE_SIZE)},
+    [OF_SPACE]   = {"a space", FACT_KINDS | FACT_COHERENCE | FACT_PLACEMENT,
+                    (1u << SIZE) | (1u << FREE) | (1u << PAGE_SIZE)},
+    [OF_LIST]    = {"devices=", FACT_KINDS | FACT_COHERENCE | FACT_PLACEMENT | FACT_EXACT,
+                    (1u << SIZE) | (1u << PAGE_SIZE)},
+};
+
+const char *facts_subject_name(enum facts_subject subject)
+{
+    return subjects[subject].name;
+}
+
+bool facts_have(const struct facts *facts, unsigned words)
+{
+    return (subjects[facts->subject].words & words) != 0;
+}
+
+bool facts_have_quantity(const struct facts *facts, enum quantity quantity)
+{
+    return (subjects[facts->subject].quantities & (1u << quantity)) != 0;
+}
+
+void facts_explain(struct facts *facts, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(facts->why, sizeof(facts->why), format, args);
+    va_end(args);
+}
+
+static struct facts begin(enum facts_subject subject, int verdict)
+{
+    struct facts facts = {
+        .subject = subject, .verdict = verdict, .coherence = MEMSPAN_COHERENCE_NONE};
+    size_t i;
+
+    for (i = 0; i < QUANTITY_COUNT; i++) {
+        facts.quantity[i] = MEMSPAN_UNKNOWN;
+    }
+    return facts;
+}
+
+struct facts facts_of_absent(enum facts_subject subject)
+{
+    struct facts facts = begin(subject, EXIT_ABSENT);
+
+    facts_explain(&facts, "it is not there");
+    return facts;
+}
+
+struct facts facts_of_machine(const struct snapshot *snapshot)
+{
+    struct facts facts = begin(OF_MACHINE, EXIT_YES);
+
+    facts.quantity[DEVICES] = snapshot->device_count - ((snapshot->device_count > 0) ? 1 : 0);
+    facts.quantity[NODES]   = snapshot->node_count;
+    return facts;
+}
+
+struct facts facts_of_backend(const struct backend_row *row)
+{
+    struct facts facts = begin(OF_BACKEND, row->info.on ? EXIT_YES : EXIT_ABSENT);
+
+    facts.quantity[DEVICES] = (uint64_t)((row->info.device_count > 0) ? row->info.device_count : 0);
+    facts_explain(&facts, "%s", row->info.reason);
+    if (row->culprit != NULL) {
+        facts.verdict = EXIT_PROBE;
+        facts_explain(&facts, "%s", row->culprit->what);
+    }
+    return facts;
+}
+
+struct facts facts_of_device(const struct device_row *row)
+{
+    struct facts facts = begin(OF_DEVICE, EXIT_YES);
+
+    facts.kinds               = row->info.kinds;
+    facts.capabilities        = row->info.capabilities;
+    facts.quantity[SIZE]      = row->info.capacity_bytes;
+    facts.quantity[FREE]      = row->info.free_bytes;
+    facts.quantity[ALLOC_MAX] = row->info.alloc_max_bytes;
+    facts.quantity[PAGE_SIZE] = row->info.page_size_bytes;
+    facts_explain(&facts, "%s:%d, %s", row->info.backend, row->info.ordinal, row->info.name);
+    return facts;
+}
+
+/* ---- spaces ---- */
+
+/* What a resource promises between the host and the device that is its home. */
+static memspan_coherence_t promise_of(const struct snapshot *snapshot, const struct lane *lane)
+{
+    int home = snapshot_device_index(snapshot, lane->info.home);
+    memspan_coherence_t host;
+
+    if ((home < 0) || (snapshot->device_count == 0)) {
+        return MEMSPAN_COHERENCE_NONE;
+    }
+    host = lane->reach[0].coherence;
+    return (lane->reach[home].coherence < host) ? lane->reach[home].coherence : host;
+}
+
+static struct facts facts_in_space(const struct snapshot *snapshot, const struct lane *lane)
+{
+    static const int verdicts[] = {[LANE_OK]          = EXIT_YES,
+                                   [LANE_ALIAS]       = EXIT_CONDITIONAL,
+                                   [LANE_CONDITIONAL] = EXIT_CONDITIONAL,
+                                   [LANE_OFF]         = EXIT_ABSENT};
+    struct facts facts          = begin(OF_SPACE, verdicts[lane->state]);
+    int home                    = snapshot_device_index(snapshot, lane->info.home);
+
+    facts.kinds               = 1u << lane->info.kind;
+    facts.coherence           = lane->coherence;
+    facts.pinned              = lane->planned && lane->plan.pinned;
+    facts.migratable          = lane->planned && lane->plan.migratable;
+    facts.quantity[SIZE]      = lane->info.capacity_bytes;
+    facts.quantity[PAGE_SIZE] = lane->info.page_size_bytes;
+    facts.quantity[FREE] = (home < 0) ? MEMSPAN_UNKNOWN : snapshot->devices[home].info.free_bytes;
+    facts_explain(&facts, "%s%s%s", lane->info.name, (lane->note[0] != '\0') ? ": " : "",
+                  lane->note);
+    return facts;
+}
+
+struct facts facts_of_lane(const struct snapshot *snapshot, const struct lane *lane)
+{
+    struct facts facts = facts_in_space(snapshot, lane);
+
+    facts.coherence = promise_of(snapshot, lane);
+    return facts;
+}
+
+/* Host memory may be taken from any of a space's nodes. */
+static void add_host_sizes(const struct snapshot *snapshot, const struct space_row *row,
+                           struct facts *facts)
+{
+    uint64_t most = snapshot->devices[0].info.capacity_bytes;
+    uint64_t sum  = 0;
+    size_t i;
+
+    for (i = 0; i < row->lane_count; i++) {
+        if ((row->lanes[i].info.home != MEMSPAN_HOST) ||
+            (row->lanes[i].info.capacity_bytes == MEMSPAN_UNKNOWN)) {
+            return;
+        }
+        sum += row->lanes[i].info.capacity_bytes;
+    }
+    facts->quantity[SIZE] = (sum > most) ? most : sum;
+}
+
+static int better(int verdict)
+{
+    return (verdict == EXIT_YES) ? 0 : ((verdict == EXIT_CONDITIONAL) ? 1 : 2);
+}
+
+/* A space is as good as its best resource, the first of equals. */
+struct facts facts_of_space(const struct snapshot *snapshot, const struct space_row *row)
+{
+    struct facts facts = facts_of_absent(OF_SPACE);
+    unsigned kinds     = 0;
+    size_t i;
+
+    if ((row->status != MEMSPAN_OK) || (row->lane_count == 0)) {
+        facts_explain(&facts, "%s", (row->problem[0] != '\0') ? row->problem : "it has no memory");
+        return facts;
+    }
+    for (i = 0; i < row->lane_count; i++) {
+        struct facts other = facts_in_space(snapshot, &row->lanes[i]);
+
+        kinds |= other.kinds;
+        if ((i == 0) || (better(other.verdict) < better(facts.verdict))) {
+            facts = other;
+        }
+    }
+    facts.kinds = kinds;
+    add_host_sizes(snapshot, row, &facts);
+    return facts;
+}
+
+/* ---- lists of devices ---- */
+
+static void add_resource(const struct plan *plan, struct facts *facts)
+{
+    memspan_resource_info_t resource = {.struct_size = sizeof(resource)};
+    size_t i;
+
+    for (i = 0; i < memspan_space_resource_count(plan->space); i++) {
+        if ((memspan_space_resource(plan->space, i, &resource) == MEMSPAN_OK) &&
+            (resource.kind == plan->info.kind_given) && (resource.home == plan->info.home)) {
+            facts->quantity[SIZE] = resource.capacity_bytes;
+            return;
+        }
+    }
+}
+
+struct facts facts_of_plan(struct plan *plan)
+{
+    struct facts facts = begin(OF_LIST, plan_make(plan));
+    size_t i;
+
+    if (plan->status != MEMSPAN_OK) {
+        facts_explain(&facts, "%s", plan->problem);
+        return facts;
+    }
+    facts.kinds      = 1u << plan->info.kind_given;
+    facts.pinned     = plan->info.pinned != 0;
+    facts.migratable = plan->info.migratable != 0;
+    facts.exact      = plan->info.exact != 0;
+    facts.coherence  = MEMSPAN_COHERENCE_ATOMIC;
+    facts.quantity[PAGE_SIZE] =
+        (plan->info.page_size_bytes == 0) ? MEMSPAN_UNKNOWN : plan->info.page_size_bytes;
+    add_resource(plan, &facts);
+    for (i = 0; i < plan->device_count; i++) {
+        memspan_reach_t reach = {MEMSPAN_ACCESS_NONE, MEMSPAN_COHERENCE_NONE};
+
+        memspan_device_reach(plan->info.home, plan->info.kind_given, plan->devices[i], &reach);
+        facts.coherence = (reach.coherence < facts.coherence) ? reach.coherence : facts.coherence;
+    }
+    facts_explain(&facts, "%s", plan->info.why);
+    return facts;
+}

@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* names.c: look a name up among backends, devices, spaces, resources and kinds. A name that could
+ * be there but is not ("cuda", "device7", "opencl0.managed") is told apart from one that means
+ * nothing: the first is an answer, the second a slip. */
+
+#include "cmd/memquery/model/names.h"
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Drivers that people ask about, whether or not this library has a backend for them. */
+static const char *const known_drivers[] = {"host", "opencl",     "openmp", "cuda",
+                                            "hip",  "level_zero", "emu"};
+
+memspan_kind_t name_kind(const char *text)
+{
+    int kind;
+
+    for (kind = MEMSPAN_KIND_HOST; kind < MEMSPAN_KIND_COUNT; kind++) {
+        if (strcmp(memspan_kind_name((memspan_kind_t)kind), text) == 0) {
+            return (memspan_kind_t)kind;
+        }
+    }
+    return MEMSPAN_KIND_NONE;
+}
+
+static bool find_backend(const struct snapshot *snapshot, const char *text, struct name *name)
+{
+    size_t i;
+
+    for (i = 0; i < snapshot->backend_count; i++) {
+        if (strcmp(snapshot->backends[i].info.name, text) == 0) {
+            name->sort    = NAME_BACKEND;
+            name->backend = &snapshot->backends[i];
+            return true;
+        }
+    }
+    for (i = 0; i < sizeof(known_drivers) / sizeof(known_drivers[0]); i++) {
+        if (strcmp(known_drivers[i], text) == 0) {
+            name->sort = NAME_MISSING_BACKEND;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* "device0", "d0", "0", "opencl:0", "opencl0"; the host is a backend and a space first. */
+static bool find_device(const struct snapshot *snapshot, const char *text, struct name *name)
+{
+    const char *digits = text;
+    char other[64];
+    int number;
+    size_t i;
+
+    for (i = 0; i < snapshot->device_count; i++) {
+        const memspan_device_info_t *info = &snapshot->devices[i].info;
+
+        snprintf(other, sizeof(other), "%s:%d", info->backend, info->ordinal);
+        if (strcmp(other, text) != 0) {
+            snprintf(other, sizeof(other), "%s%d", info->backend, info->ordinal);
+        }
+        if (strcmp(other, text) == 0) {
+            name->sort   = NAME_DEVICE;
+            name->device = &snapshot->devices[i];
+            return true;
+        }
+    }
+    digits += (strncmp(text, "device", 6) == 0) ? 6 : ((text[0] == 'd') ? 1 : 0);
+    if (!text_to_int(digits, &number)) {
+        return false;
+    }
+    /* The number after the last device means the host; who asks for it asks for a device. */
+    if ((number == snapshot->host_number) || (snapshot_device_index(snapshot, number) < 0)) {
+        name->sort = NAME_MISSING_DEVICE;
+    } else {
+        name->sort   = NAME_DEVICE;
+        name->device = &snapshot->devices[snapshot_device_index(snapshot, number)];
+    }
+    return true;
+}
+
+static bool find_space(const struct snapshot *snapshot, const char *text, struct name *name)
+{
+    size_t i;
+    size_t j;
+
+    for (i = 0; i < snapshot->space_count; i++) {
+        if (strcmp(snapshot->spaces[i].info.name, text) == 0) {
+            name->sort  = NAME_SPACE;
+            name->space = &snapshot->spaces[i];
+            return true;
+        }
+    }
+    for (i = 0; i < snapshot->space_count; i++) {
+        for (j = 0; j < snapshot->spaces[i].lane_count; j++) {
+            const struct lane *lane = &snapshot->spaces[i].lanes[j];
+            int home                = snapshot_device_index(snapshot, lane->info.home);
+
+            if (strcmp(lane->info.name, text) == 0) {
+                name->sort   = NAME_RESOURCE;
+                name->space  = &snapshot->spaces[i];
+                name->lane   = lane;
+                name->kind   = lane->info.kind;
+                name->device = (home < 0) ? NULL : &snapshot->devices[home];
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+/* "opencl0.managed": a device and a kind that it does not offer. Also of a device that is not
+ * there, so that a question has the same form on every machine. */
+static bool find_offer(const struct snapshot *snapshot, const char *text, struct name *name)
+{
+    const char *point = strchr(text, '.');
+    char part[64];
+    size_t length;
+
+    if ((point == NULL) || ((size_t)(point - text) >= sizeof(part)) ||
+        (name_kind(point + 1) == MEMSPAN_KIND_NONE)) {
+        return false;
+    }
+    snprintf(part, sizeof(part), "%.*s", (int)(point - text), text);
+    if (find_device(snapshot, part, name)) {
+        name->sort = (name->device != NULL) ? NAME_OFFER : NAME_MISSING_DEVICE;
+        name->kind = name_kind(point + 1);
+        return true;
+    }
+    for (length = strlen(part); (length > 0) && isdigit((unsigned char)part[length - 1]);) {
+        part[--length] = '\0';
+    }
+    if (find_backend(snapshot, part, name)) {
+        name->sort = (name->backend != NULL) ? NAME_BACKEND : NAME_MISSING_BACKEND;
+        name->kind = name_kind(point + 1);
+        return true;
+    }
+    return false;
+}
+
+/* "{host,0}" with a device that is not there: no slip, but absent. */
+static bool find_list(const struct snapshot *snapshot, const char *text, struct name *name)
+{
+    char copy[256];
+    char *next = copy;
+    char *item;
+    int number;
+    size_t length = strlen(text);
+
+    if ((length < 3) || (length >= sizeof(copy)) || (text[0] != '{') || (text[length - 1] != '}')) {
+        return false;
+    }
+    snprintf(copy, sizeof(copy), "%.*s", (int)(length - 2), text + 1);
+    while ((item = strsep(&next, ",")) != NULL) {
+        if (strcmp(item, "host") == 0) {
+            continue;
+        }
+        if (!text_to_int(item, &number)) {
+            return false;
+        }
+        if ((number == snapshot->host_number) || (snapshot_device_index(snapshot, number) < 0)) {
+            name->sort = NAME_MISSING_DEVICE;
+        }
+    }
+    return name->sort == NAME_MISSING_DEVICE;
+}
+
+static void list_backends(const struct snapshot *snapshot, struct text_list *list)
+{
+    size_t i;
+
+    for (i = 0; i < snapshot->backend_count; i++) {
+        text_list_add(list, snapshot->backends[i].info.name);
+    }
+}
+
+static void list_devices(const struct snapshot *snapshot, struct text_list *list)
+{
+    static char labels[256][24];
+    size_t i;
+
+    for (i = 0; (i < snapshot->device_count) && (i < 256); i++) {
+        if (i == 0) {
+            snprintf(labels[i], sizeof(labels[i]), "host");
+        } else {
+            snprintf(labels[i], sizeof(labels[i]), "device%d", snapshot->devices[i].info.number);
+        }
+        text_list_add(list, labels[i]);
+    }
+}
+
+static void list_spaces(const struct snapshot *snapshot, struct text_list *list)
+{
+    size_t i;
+    size_t j;
+
+    for (i = 0; i < snapshot->space_count; i++) {
+        if (!text_list_has(list, snapshot->spaces[i].info.name)) {
+            text_list_add(list, snapshot->spaces[i].info.name);
+        }
+        for (j = 0; j < snapshot->spaces[i].lane_count; j++) {
+            if (!text_list_has(list, snapshot->spaces[i].lanes[j].info.name)) {
+                text_list_add(list, snapshot->spaces[i].lanes[j].info.name);
+            }
+        }
+    }
+}
+
+static void list_names(const struct snapshot *snapshot, enum name_wish wish, struct text_list *list)
+{
+    int kind;
+
+    if ((wish == NAME_ANY) || (wish == NAME_A_BACKEND)) {
+        list_backends(snapshot, list);
+    }
+    if ((wish == NAME_ANY) || (wish == NAME_A_DEVICE)) {
+        list_devices(snapshot, list);
+    }
+    if ((wish == NAME_ANY) || (wish == NAME_A_SPACE)) {
+        list_spaces(snapshot, list);
+    }
+    for (kind = MEMSPAN_KIND_HOST_PINNED; (wish == NAME_ANY) && (kind < MEMSPAN_KIND_COUNT);
+         kind++) {
+        text_list_add(list, memspan_kind_name((memspan_kind_t)kind));
+    }
+}
+
+static bool find_kind(const char *text, struct name *name)
+{
+    name->kind = name_kind(text);
+    name->sort = (name->kind != MEMSPAN_KIND_NONE) ? NAME_KIND : NAME_UNKNOWN;
+    return name->kind != MEMSPAN_KIND_NONE;
+}
+
+struct name name_find(const struct snapshot *snapshot, const char *text, enum name_wish wish,
+                      struct text_list *list_p)
+{
+    struct name name = {.sort = NAME_UNKNOWN};
+    bool found       = false;
+
+    list_names(snapshot, wish, list_p);
+    if ((wish == NAME_ANY) || (wish == NAME_A_BACKEND)) {
+        found = find_backend(snapshot, text, &name);
+    }
+    if (!found && ((wish == NAME_ANY) || (wish == NAME_A_SPACE))) {
+        found = find_space(snapshot, text, &name);
+    }
+    if (!found && (wish == NAME_ANY)) {
+        found = find_kind(text, &name);
+    }
+    if (!found && ((wish == NAME_ANY) || (wish == NAME_A_DEVICE))) {
+        found = find_device(snapshot, text, &name);
+    }
+    if (!found && ((wish == NAME_ANY) || (wish == NAME_A_SPACE))) {
+        found = find_offer(snapshot, text, &name) || find_list(snapshot, text, &name);
+    }
+    return name;
+}

@@ -1,0 +1,325 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* snapshot.c: devices, nodes, backends and limits; spaces are in space.c.
+ *
+ * Nothing here decides anything about memory: it asks the library, and where the library does not
+ * answer it keeps the library's reason. */
+
+#include "cmd/memquery/model/snapshot.h"
+#include "cmd/memquery/model/peer.h"
+#include "cmd/memquery/model/space.h"
+#include "cmd/memquery/output/text.h"
+#include "cmd/memquery/probe/share.h"
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+void snapshot_error(char *text, size_t size)
+{
+    const memspan_error_t *error = memspan_error_last();
+
+    snprintf(text, size, "%s",
+             (error->message[0] != '\0') ? error->message : memspan_status_text(error->status));
+    if (error->call[0] != '\0') {
+        text_append(text, size, " (%s: %ld %s)", error->call, error->native_code,
+                    error->native_text);
+    }
+    text_clean(text);
+}
+
+static void warn(struct snapshot *snapshot, const char *text)
+{
+    snapshot->warnings =
+        text_grow(snapshot->warnings, snapshot->warning_count, sizeof(snapshot->warnings[0]));
+    snprintf(snapshot->warnings[snapshot->warning_count++], sizeof(snapshot->warnings[0]), "%s",
+             text);
+}
+
+/* ---- backends ---- */
+
+/* The driver's own error: in the thread's record where this call opened the driver; else at the end
+ * of the reason, "... (opencl: clGetPlatformIDs: -1001 ...)", where it was opened before. */
+static void take_native(struct backend_row *row)
+{
+    const memspan_error_t *error = memspan_error_last();
+    size_t length                = strlen(row->info.reason);
+    char mark[24];
+    const char *at;
+
+    if ((error->call[0] != '\0') || (error->native_code != 0)) {
+        snprintf(row->native, sizeof(row->native), "%s: %ld %s", error->call, error->native_code,
+                 error->native_text);
+    } else if ((length > 0) && (row->info.reason[length - 1] == ')')) {
+        snprintf(mark, sizeof(mark), "(%s: ", row->info.name);
+        at = strstr(row->info.reason, mark);
+        if (at != NULL) {
+            at += strlen(mark);
+            snprintf(row->native, sizeof(row->native), "%.*s", (int)(strlen(at) - 1), at);
+        }
+    }
+    text_clean(row->native);
+}
+
+static void take_backend(struct snapshot *snapshot, const struct request *request, int index)
+{
+    struct backend_row *row;
+
+    snapshot->backends =
+        text_grow(snapshot->backends, snapshot->backend_count, sizeof(snapshot->backends[0]));
+    row                   = &snapshot->backends[snapshot->backend_count++];
+    row->info.struct_size = sizeof(row->info);
+    memspan_error_clear();
+    if (memspan_backend_describe(index, &row->info) != MEMSPAN_OK) {
+        row->info.status = memspan_error_last()->status;
+        snprintf(row->info.name, sizeof(row->info.name), "%s", memspan_backend_name(index));
+        snapshot_error(row->info.reason, sizeof(row->info.reason));
+    }
+    if (!row->info.on) {
+        take_native(row);
+    }
+    row->culprit = probe_culprit(request, row->info.name);
+    text_clean(row->info.reason);
+    text_clean(row->info.hint);
+}
+
+static bool has_backend(const struct snapshot *snapshot, const char *name)
+{
+    size_t i;
+
+    for (i = 0; i < snapshot->backend_count; i++) {
+        if (strcmp(snapshot->backends[i].info.name, name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void take_backends(struct snapshot *snapshot, const struct request *request)
+{
+    int count = memspan_backend_count();
+    size_t c;
+    int i;
+
+    for (i = 0; i < count; i++) {
+        take_backend(snapshot, request, i);
+    }
+    for (c = 0; c < request->culprit_count; c++) {
+        char text[512];
+
+        if (has_backend(snapshot, request->culprits[c].backend)) {
+            continue; /* told where backends are */
+        }
+        snprintf(text, sizeof(text), "%s FAILED: %s; it is not used here",
+                 request->culprits[c].backend, request->culprits[c].what);
+        warn(snapshot, text);
+    }
+}
+
+/* ---- devices ---- */
+
+/* Two backends' devices with one PCI address, or one identity, are one piece of hardware. Devices
+ * of one backend never are: it would not list them twice. */
+static bool is_same(const memspan_device_info_t *a, const memspan_device_info_t *b)
+{
+    if (strcmp(a->backend, b->backend) == 0) {
+        return false;
+    }
+    if ((a->pci_address[0] != '\0') && (b->pci_address[0] != '\0')) {
+        return strcmp(a->pci_address, b->pci_address) == 0;
+    }
+    return (a->uid[0] != '\0') && (strcmp(a->uid, b->uid) == 0);
+}
+
+static void take_device(struct snapshot *snapshot, int number)
+{
+    memspan_device_info_t info = {.struct_size = sizeof(info)};
+    struct device_row *row;
+    size_t i;
+
+    if (memspan_device_describe(number, &info) != MEMSPAN_OK) {
+        char text[512];
+        char problem[400];
+
+        snapshot_error(problem, sizeof(problem));
+        snprintf(text, sizeof(text), "device %d cannot be described: %s", number, problem);
+        warn(snapshot, text);
+        return;
+    }
+    text_clean(info.name);
+    text_clean(info.vendor);
+    text_clean(info.driver);
+    text_clean(info.uid);
+    for (i = 0; i < MEMSPAN_CAPABILITY_ROOM; i++) {
+        text_clean(info.capability_note[i]);
+    }
+    for (i = 0; i < MEMSPAN_MODE_ROOM; i++) {
+        text_clean(info.modes[i].name);
+        text_clean(info.modes[i].source);
+        text_clean(info.modes[i].remedy);
+    }
+    snapshot->devices =
+        text_grow(snapshot->devices, snapshot->device_count, sizeof(snapshot->devices[0]));
+    row       = &snapshot->devices[snapshot->device_count];
+    row->info = info;
+    if (number == MEMSPAN_HOST) {
+        snprintf(row->label, sizeof(row->label), "h");
+    } else {
+        snprintf(row->label, sizeof(row->label), "d%d", number);
+    }
+    for (i = 0; (i < snapshot->device_count) && !is_same(&snapshot->devices[i].info, &info); i++) {
+    }
+    row->same_as = (int)i;
+    snapshot->device_count++;
+}
+
+static void take_devices(struct snapshot *snapshot)
+{
+    int count = memspan_device_count();
+    int number;
+    int i;
+
+    snapshot->host_number = memspan_host_device();
+    take_device(snapshot, MEMSPAN_HOST);
+    for (i = 0; i < count; i++) {
+        if (memspan_device_at(i, &number) == MEMSPAN_OK) {
+            take_device(snapshot, number);
+        }
+    }
+}
+
+int snapshot_device_index(const struct snapshot *snapshot, int number)
+{
+    size_t i;
+
+    number = (number == snapshot->host_number) ? MEMSPAN_HOST : number;
+    for (i = 0; i < snapshot->device_count; i++) {
+        if (snapshot->devices[i].info.number == number) {
+            return (int)i;
+        }
+    }
+    return -1;
+}
+
+void snapshot_device_names(const struct snapshot *snapshot, size_t index, char *text, size_t size)
+{
+    size_t i;
+
+    text[0] = '\0';
+    for (i = 0; i < snapshot->device_count; i++) {
+        const struct device_row *row = &snapshot->devices[i];
+
+        if (row->same_as == snapshot->devices[index].same_as) {
+            text_append(text, size, "%s%s:%d", (text[0] == '\0') ? "" : " ", row->info.backend,
+                        row->info.ordinal);
+        }
+    }
+}
+
+/* ---- nodes, limits, warnings ---- */
+
+static void take_nodes(struct snapshot *snapshot)
+{
+    int count = memspan_numa_node_count();
+    int i;
+
+    for (i = 0; i < count; i++) {
+        memspan_numa_node_info_t info = {.struct_size = sizeof(info)};
+
+        if (memspan_numa_node_describe(i, &info) == MEMSPAN_OK) {
+            snapshot->nodes =
+                text_grow(snapshot->nodes, snapshot->node_count, sizeof(snapshot->nodes[0]));
+            snapshot->nodes[snapshot->node_count++] = info;
+            if (info.note[0] != '\0') {
+                text_clean(info.note);
+                warn(snapshot, info.note);
+            }
+        }
+    }
+}
+
+/* Root, and whoever has CAP_IPC_LOCK (bit 14), is not bound by the limit. */
+static bool may_lock_all(void)
+{
+    FILE *status            = fopen("/proc/self/status", "re");
+    unsigned long long bits = 0;
+    bool known              = false;
+    char line[128];
+
+    while ((status != NULL) && (fgets(line, sizeof(line), status) != NULL)) {
+        known = known || (sscanf(line, "CapEff: %llx", &bits) == 1);
+    }
+    if (status != NULL) {
+        fclose(status);
+    }
+    return known ? (((bits >> 14) & 1) != 0) : (geteuid() == 0);
+}
+
+static void take_limits(struct snapshot *snapshot)
+{
+    struct rlimit limit;
+    char text[512];
+
+    snapshot->lock_limit_bytes = MEMSPAN_UNKNOWN;
+    if ((getrlimit(RLIMIT_MEMLOCK, &limit) != 0) || (limit.rlim_cur == RLIM_INFINITY) ||
+        may_lock_all()) {
+        return;
+    }
+    snapshot->lock_limit_bytes = limit.rlim_cur;
+    snprintf(text, sizeof(text),
+             "locked-memory limit %s: more pinned host memory than that is refused (remedy: "
+             "ulimit -l unlimited, or memlock in /etc/security/limits.conf)",
+             text_from_size(limit.rlim_cur).text);
+    warn(snapshot, text);
+}
+
+static void take_problems(struct snapshot *snapshot)
+{
+    const char *problem;
+    char text[512];
+    int i;
+
+    for (i = 0; (problem = memspan_option_problem(i)) != NULL; i++) {
+        snprintf(text, sizeof(text), "environment: %s", problem);
+        text_clean(text);
+        warn(snapshot, text);
+    }
+}
+
+void snapshot_take(struct snapshot *snapshot, const struct request *request)
+{
+    struct utsname system;
+
+    *snapshot = (struct snapshot){0};
+    if (uname(&system) == 0) {
+        snprintf(snapshot->host_name, sizeof(snapshot->host_name), "%.60s", system.nodename);
+        text_clean(snapshot->host_name);
+    }
+    take_backends(snapshot, request);
+    take_devices(snapshot);
+    share_take_all(snapshot, request->options);
+    peer_take_all(snapshot);
+    take_nodes(snapshot);
+    take_limits(snapshot);
+    space_take_all(snapshot);
+    take_problems(snapshot); /* last: values are checked by whoever first reads them */
+}
+
+void snapshot_free(struct snapshot *snapshot)
+{
+    size_t i;
+    size_t j;
+
+    for (i = 0; i < snapshot->space_count; i++) {
+        for (j = 0; j < snapshot->spaces[i].lane_count; j++) {
+            free(snapshot->spaces[i].lanes[j].reach);
+        }
+        free(snapshot->spaces[i].lanes);
+    }
+    free(snapshot->spaces);
+    free(snapshot->nodes);
+    free(snapshot->peers);
+    free(snapshot->devices);
+    free(snapshot->backends);
+    free(snapshot->warnings);
+}

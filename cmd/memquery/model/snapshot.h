@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef MEMQUERY_SNAPSHOT_H
+#define MEMQUERY_SNAPSHOT_H
+
+/* Everything that memquery knows about the machine, collected once. */
+
+#include "cmd/memquery/probe/probe.h"
+#include <memspan/memspan.h>
+#include <stdbool.h>
+
+struct backend_row {
+    memspan_backend_info_t info;
+    const struct culprit *culprit; /* it failed while probed, and info says little; or NULL */
+    char native[320];              /* the driver's call, code and words; "" when there are none */
+};
+
+/* What is known of a way to share a device's memory. */
+enum share_state {
+    SHARE_NO,      /* the driver, or the machine, has none */
+    SHARE_CLAIMED, /* the driver says so; nobody tried */
+    SHARE_FAILED,  /* tried, and it does not work */
+    SHARE_PARTLY,  /* tried, and some of it is not proved */
+    SHARE_PROVED   /* data was moved */
+};
+
+struct sharing {
+    enum share_state state;
+    char detail[512];
+    char native[200]; /* the driver's call, code and words */
+    char remedy[240];
+};
+
+struct device_row {
+    memspan_device_info_t info;
+    struct sharing ipc; /* these three: share.h */
+    struct sharing dmabuf;
+    struct sharing rdma;
+    char label[16]; /* "h", "d0": heads the access column */
+    int same_as; /* index of the first row that is the same piece of hardware; its own if first */
+};
+
+/* Ordered by what is printed last in the table's STATE column. */
+enum lane_state { LANE_OK, LANE_ALIAS, LANE_CONDITIONAL, LANE_OFF };
+
+/* One resource of a space: one way to satisfy it. */
+struct lane {
+    memspan_resource_info_t info;
+    int node_last;                 /* numa_node, or the highest of merged lanes */
+    bool limited;                  /* the host may not have all of what its nodes hold */
+    memspan_reach_t *reach;        /* by index into snapshot.devices */
+    memspan_coherence_t coherence; /* the weakest that a device of the space is promised */
+    bool planned;                  /* plan holds what an allocator over it alone would give */
+    memspan_allocator_info_t plan;
+    enum lane_state state;
+    char note[320]; /* what the state means, or "" */
+};
+
+struct space_row {
+    memspan_space_h handle;
+    memspan_space_info_t info;
+    memspan_status_t status; /* MEMSPAN_OK, or why there is no such space */
+    char problem[512];
+    struct lane *lanes;
+    size_t lane_count;
+};
+
+/* How one device reaches another's own memory. */
+struct peer {
+    memspan_reach_t reach;
+    char source[160]; /* who says so */
+};
+
+struct snapshot {
+    char host_name[64];
+    struct backend_row *backends;
+    size_t backend_count;
+    struct device_row *devices; /* the host first */
+    size_t device_count;
+    struct peer *peers; /* [home * device_count + from]; peer.h */
+    int host_number;    /* the other number that means the host */
+    memspan_numa_node_info_t *nodes;
+    size_t node_count;
+    struct space_row *spaces;
+    size_t space_count;
+    const struct measure_board *board; /* what was measured, or NULL */
+    uint64_t lock_limit_bytes;         /* MEMSPAN_UNKNOWN: none, or it does not bind this user */
+    char (*warnings)[512];
+    size_t warning_count;
+};
+
+/* Ask the library about everything. What cannot be found out is noted where it would stand. */
+void snapshot_take(struct snapshot *snapshot, const struct request *request);
+void snapshot_free(struct snapshot *snapshot);
+
+/* Index of the device with that number (either of the host's), or -1. */
+int snapshot_device_index(const struct snapshot *snapshot, int number);
+
+/* "cuda:0 opencl:1": every name of the same hardware, by backend and ordinal. */
+void snapshot_device_names(const struct snapshot *snapshot, size_t index, char *text, size_t size);
+
+/* "ok", "ALIAS", "COND", "OFF". */
+const char *lane_state_name(enum lane_state state);
+
+/* "node0-1", "d0": where the lane's memory lives. */
+void lane_home(const struct snapshot *snapshot, const struct lane *lane, char *text, size_t size);
+
+/* Host nodes that differ in number alone are one line for people: a machine may have dozens. The
+ * lane that stands for lanes[first] and those after it; returns how many it stands for. */
+size_t lane_merge(const struct snapshot *snapshot, const struct space_row *row, size_t first,
+                  struct lane *lane_p);
+
+/* Who says how large the lane is. */
+const char *lane_capacity_source(const struct snapshot *snapshot, const struct lane *lane);
+
+/* The thread's error record as text: message, and the driver's words. */
+void snapshot_error(char *text, size_t size);
+
+#endif /* MEMQUERY_SNAPSHOT_H */

@@ -1,0 +1,369 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* space.c: spaces and their lanes.
+ *
+ * A lane is one resource of a space. What an allocator would give from it is found by planning one
+ * over the sub-space of that resource alone, so that migration, pinning and page size are the
+ * library's answer and not a guess from the kind. */
+
+#include "cmd/memquery/model/space.h"
+#include "cmd/memquery/output/text.h"
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+static const struct {
+    const char *name;
+    memspan_space_h space;
+} predefined[] = {
+    {"default", MEMSPAN_SPACE_DEFAULT}, {"large_cap", MEMSPAN_SPACE_LARGE_CAP},
+    {"const", MEMSPAN_SPACE_CONST},     {"high_bw", MEMSPAN_SPACE_HIGH_BW},
+    {"low_lat", MEMSPAN_SPACE_LOW_LAT},
+};
+
+const char *space_predefined(size_t index, memspan_space_h *space_p)
+{
+    if (index >= sizeof(predefined) / sizeof(predefined[0])) {
+        return NULL;
+    }
+    if (space_p != NULL) {
+        *space_p = predefined[index].space;
+    }
+    return predefined[index].name;
+}
+
+const char *lane_state_name(enum lane_state state)
+{
+    static const char *const names[] = {"ok", "ALIAS", "COND", "OFF"};
+
+    return names[state];
+}
+
+void lane_home(const struct snapshot *snapshot, const struct lane *lane, char *text, size_t size)
+{
+    int home = snapshot_device_index(snapshot, lane->info.home);
+
+    if ((lane->info.home == MEMSPAN_HOST) && (lane->info.numa_node >= 0)) {
+        snprintf(text, size, "node%d", lane->info.numa_node);
+        if (lane->node_last != lane->info.numa_node) {
+            text_append(text, size, "-%d", lane->node_last);
+        }
+        return;
+    }
+    snprintf(text, size, "%s", (home < 0) ? "?" : snapshot->devices[home].label);
+}
+
+const char *lane_capacity_source(const struct snapshot *snapshot, const struct lane *lane)
+{
+    int home = snapshot_device_index(snapshot, lane->info.home);
+
+    if ((strcmp(lane->info.name, SPACE_PINNED_NAME) == 0) &&
+        (snapshot->lock_limit_bytes != MEMSPAN_UNKNOWN)) {
+        return "memlock";
+    }
+    if ((lane->info.home == MEMSPAN_HOST) && (lane->info.numa_node >= 0) && !lane->limited) {
+        return "node";
+    }
+    return (home < 0) ? "" : snapshot->devices[home].info.capacity_source;
+}
+
+/* Whether the space promises anything to that device. */
+static bool is_listed(const struct space_row *row, int number)
+{
+    size_t i;
+
+    if (number == MEMSPAN_HOST) {
+        return !row->info.target || row->info.host;
+    }
+    for (i = 0; (i < row->info.device_count) && (i < 32); i++) {
+        if (row->info.devices[i] == number) {
+            return true;
+        }
+    }
+    return row->info.device_count > 32;
+}
+
+/* What the listed devices are promised, and whether under a condition. */
+static void judge_reach(const struct snapshot *snapshot, const struct space_row *row,
+                        struct lane *lane)
+{
+    size_t i;
+
+    lane->coherence = MEMSPAN_COHERENCE_ATOMIC;
+    for (i = 0; i < snapshot->device_count; i++) {
+        const struct device_row *device = &snapshot->devices[i];
+        const memspan_reach_t *reach    = &lane->reach[i];
+
+        if (!is_listed(row, device->info.number)) {
+            continue;
+        }
+        if (reach->coherence < lane->coherence) {
+            lane->coherence = reach->coherence;
+        }
+        if (lane->state != LANE_OK) {
+            continue;
+        }
+        if ((reach->access == MEMSPAN_ACCESS_REGISTER) || (reach->access == MEMSPAN_ACCESS_FAULT)) {
+            lane->state = LANE_CONDITIONAL;
+            snprintf(lane->note, sizeof(lane->note),
+                     (reach->access == MEMSPAN_ACCESS_REGISTER)
+                         ? "%s reaches it once it is imported into its driver"
+                         : "%s reaches it by page faults",
+                     device->label);
+        }
+    }
+}
+
+static void note_plan_error(struct lane *lane)
+{
+    memspan_status_t status = memspan_error_last()->status;
+
+    lane->state = ((status == MEMSPAN_ERR_LIMIT) || (status == MEMSPAN_ERR_PERMISSION) ||
+                   (status == MEMSPAN_ERR_NOT_GUARANTEED))
+                      ? LANE_CONDITIONAL
+                      : LANE_OFF;
+    snapshot_error(lane->note, sizeof(lane->note));
+}
+
+static void plan(memspan_space_h space, struct lane *lane, const memspan_trait_t *traits,
+                 size_t trait_count)
+{
+    lane->plan.struct_size = sizeof(lane->plan);
+    if (memspan_allocator_plan(space, traits, trait_count, &lane->plan) != MEMSPAN_OK) {
+        note_plan_error(lane);
+        return;
+    }
+    lane->planned = true;
+}
+
+static void plan_resource(const struct space_row *row, int index, struct lane *lane)
+{
+    static const memspan_trait_t managed = {MEMSPAN_TRAIT_MEMORY_ACCESS, MEMSPAN_VALUE_MANAGED};
+    memspan_space_h sub                  = row->handle;
+
+    if (memspan_space_get_sub(row->handle, &index, 1, &sub) != MEMSPAN_OK) {
+        note_plan_error(lane);
+        return;
+    }
+    plan(sub, lane, &managed, (lane->info.kind == MEMSPAN_KIND_MANAGED) ? 1 : 0);
+}
+
+/* The sentence that says what serves the lane's kind, where the backend has one. */
+static void note_kind(const struct snapshot *snapshot, struct lane *lane)
+{
+    int home = snapshot_device_index(snapshot, lane->info.home);
+
+    if ((lane->note[0] == '\0') && (home > 0) && (lane->info.kind < MEMSPAN_KIND_COUNT)) {
+        snprintf(lane->note, sizeof(lane->note), "%s",
+                 snapshot->devices[home].info.kind_note[lane->info.kind]);
+    }
+    text_clean(lane->note);
+}
+
+static void take_reach(const struct snapshot *snapshot, const struct space_row *row, size_t index,
+                       struct lane *lane)
+{
+    size_t i;
+
+    lane->reach = text_calloc(snapshot->device_count, sizeof(lane->reach[0]));
+    for (i = 0; i < snapshot->device_count; i++) {
+        memspan_space_reach(row->handle, index, snapshot->devices[i].info.number, &lane->reach[i]);
+    }
+}
+
+/* A machine's nodes hold more than a container may have. */
+static void limit_lane(const struct snapshot *snapshot, struct lane *lane)
+{
+    uint64_t most =
+        (snapshot->device_count > 0) ? snapshot->devices[0].info.capacity_bytes : MEMSPAN_UNKNOWN;
+
+    if ((lane->info.home == MEMSPAN_HOST) && (most != MEMSPAN_UNKNOWN) &&
+        (lane->info.capacity_bytes != MEMSPAN_UNKNOWN) && (lane->info.capacity_bytes > most)) {
+        lane->info.capacity_bytes = most;
+        lane->limited             = true;
+    }
+}
+
+static void add_lane(struct space_row *row, const struct lane *lane)
+{
+    row->lanes                    = text_grow(row->lanes, row->lane_count, sizeof(row->lanes[0]));
+    row->lanes[row->lane_count++] = *lane;
+}
+
+static bool is_next_node(const struct lane *last, const struct lane *lane)
+{
+    return (last->info.home == MEMSPAN_HOST) && (lane->info.home == MEMSPAN_HOST) &&
+           (last->info.kind == lane->info.kind) && (last->state == lane->state) &&
+           (last->info.numa_node >= 0) && (lane->info.numa_node == last->node_last + 1) &&
+           (last->info.capacity_bytes != MEMSPAN_UNKNOWN) &&
+           (lane->info.capacity_bytes != MEMSPAN_UNKNOWN);
+}
+
+size_t lane_merge(const struct snapshot *snapshot, const struct space_row *row, size_t first,
+                  struct lane *lane_p)
+{
+    char name[48];
+    size_t i;
+
+    *lane_p = row->lanes[first];
+    for (i = first + 1; (i < row->lane_count) && is_next_node(lane_p, &row->lanes[i]); i++) {
+        lane_p->node_last = row->lanes[i].info.numa_node;
+        lane_p->info.capacity_bytes += row->lanes[i].info.capacity_bytes;
+    }
+    if (i > first + 1) {
+        snprintf(name, sizeof(name), "%.20s..%.20s", row->lanes[first].info.name,
+                 row->lanes[i - 1].info.name);
+        strcpy(lane_p->info.name, name);
+        limit_lane(snapshot, lane_p);
+    }
+    return i - first;
+}
+
+static void take_lane(const struct snapshot *snapshot, struct space_row *row, size_t index)
+{
+    struct lane lane = {.info = {.struct_size = sizeof(lane.info)}};
+
+    if (memspan_space_resource(row->handle, index, &lane.info) != MEMSPAN_OK) {
+        return;
+    }
+    lane.node_last = lane.info.numa_node;
+    if (strncasecmp(row->info.note, "alias", 5) == 0) {
+        lane.state = LANE_ALIAS;
+        snprintf(lane.note, sizeof(lane.note), "%s", row->info.note);
+    }
+    plan_resource(row, (int)index, &lane);
+    take_reach(snapshot, row, index, &lane);
+    judge_reach(snapshot, row, &lane);
+    note_kind(snapshot, &lane);
+    limit_lane(snapshot, &lane);
+    add_lane(row, &lane);
+}
+
+static struct space_row *add_row(struct snapshot *snapshot, const char *name)
+{
+    struct space_row *row;
+
+    snapshot->spaces =
+        text_grow(snapshot->spaces, snapshot->space_count, sizeof(snapshot->spaces[0]));
+    row                   = &snapshot->spaces[snapshot->space_count++];
+    row->info.struct_size = sizeof(row->info);
+    snprintf(row->info.name, sizeof(row->info.name), "%s", name);
+    return row;
+}
+
+static void fail_row(struct space_row *row)
+{
+    row->status = memspan_error_last()->status;
+    snapshot_error(row->problem, sizeof(row->problem));
+}
+
+static void take_space(struct snapshot *snapshot, const char *name, memspan_space_h space)
+{
+    struct space_row *row = add_row(snapshot, name);
+    size_t count;
+    size_t i;
+
+    row->handle = space;
+    if (memspan_space_describe(space, &row->info) != MEMSPAN_OK) {
+        fail_row(row);
+        return;
+    }
+    count = memspan_space_resource_count(space);
+    for (i = 0; i < count; i++) {
+        take_lane(snapshot, row, i);
+    }
+}
+
+/* Locked host memory: not a resource, but the trait's answer is what users look for. */
+static void take_pinned(struct snapshot *snapshot)
+{
+    static const memspan_trait_t pinned = {MEMSPAN_TRAIT_PINNED, MEMSPAN_VALUE_TRUE};
+    struct lane lane                    = {.info = {.numa_node = -1}, .node_last = -1};
+    struct space_row *row;
+    size_t i;
+
+    if (snapshot->device_count == 0) {
+        return;
+    }
+    row                      = add_row(snapshot, SPACE_PINNED_NAME);
+    row->handle              = MEMSPAN_SPACE_DEFAULT;
+    lane.info.kind           = MEMSPAN_KIND_HOST_PINNED;
+    lane.info.home           = MEMSPAN_HOST;
+    lane.info.capacity_bytes = snapshot->devices[0].info.capacity_bytes;
+    lane.reach               = text_calloc(snapshot->device_count, sizeof(lane.reach[0]));
+    snprintf(lane.info.name, sizeof(lane.info.name), SPACE_PINNED_NAME);
+    for (i = 0; i < snapshot->device_count; i++) {
+        memspan_device_reach(MEMSPAN_HOST, MEMSPAN_KIND_HOST_PINNED,
+                             snapshot->devices[i].info.number, &lane.reach[i]);
+    }
+    plan(MEMSPAN_SPACE_DEFAULT, &lane, &pinned, 1);
+    lane.info.page_size_bytes = lane.planned ? lane.plan.page_size_bytes : 0;
+    if ((lane.state == LANE_OK) && (snapshot->lock_limit_bytes != MEMSPAN_UNKNOWN)) {
+        lane.state               = LANE_CONDITIONAL;
+        lane.info.capacity_bytes = snapshot->lock_limit_bytes;
+        snprintf(lane.note, sizeof(lane.note), "locked-memory limit %s",
+                 text_from_size(snapshot->lock_limit_bytes).text);
+    }
+    judge_reach(snapshot, row, &lane);
+    add_lane(row, &lane);
+}
+
+static bool is_taken(const struct snapshot *snapshot, memspan_space_h space)
+{
+    size_t i;
+
+    for (i = 0; i < snapshot->space_count; i++) {
+        if ((snapshot->spaces[i].status == MEMSPAN_OK) && (snapshot->spaces[i].handle == space)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void take_target(struct snapshot *snapshot, const int *devices, size_t count)
+{
+    memspan_space_h space;
+    char name[64] = "{";
+    size_t i;
+
+    for (i = 0; i < count; i++) {
+        if (devices[i] == MEMSPAN_HOST) {
+            text_append(name, sizeof(name), "%shost", (i == 0) ? "" : ",");
+        } else {
+            text_append(name, sizeof(name), "%s%d", (i == 0) ? "" : ",", devices[i]);
+        }
+    }
+    text_append(name, sizeof(name), "}");
+    if (memspan_space_get(devices, count, MEMSPAN_SPACE_NULL, &space) != MEMSPAN_OK) {
+        fail_row(add_row(snapshot, name));
+    } else if (!is_taken(snapshot, space)) {
+        take_space(snapshot, name, space);
+    }
+}
+
+void space_take_all(struct snapshot *snapshot)
+{
+    int *all = text_calloc(snapshot->device_count, sizeof(all[0]));
+    memspan_space_h space;
+    const char *name;
+    size_t i;
+
+    for (i = 0; (name = space_predefined(i, &space)) != NULL; i++) {
+        take_space(snapshot, name, space);
+        if (i == 0) {
+            take_pinned(snapshot);
+        }
+    }
+    for (i = 0; i < snapshot->device_count; i++) {
+        all[i] = snapshot->devices[i].info.number; /* the host is the first of them */
+    }
+    for (i = 1; i < snapshot->device_count; i++) {
+        take_target(snapshot, &all[i], 1);
+    }
+    for (i = 1; i < snapshot->device_count; i++) {
+        take_target(snapshot, (int[]){MEMSPAN_HOST, all[i]}, 2);
+    }
+    if (snapshot->device_count > 1) {
+        take_target(snapshot, all, snapshot->device_count);
+    }
+    free(all);
+}

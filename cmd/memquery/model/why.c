@@ -1,0 +1,369 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* why.c: --why NAME, the chain from the probe to the remedy.
+ *
+ * Every answer has the same four links, so that it can be read by a program too: what the probe
+ * found, the driver's own error, the cause in words, and what would help. */
+
+#include "cmd/memquery/model/names.h"
+#include "cmd/memquery/model/report.h"
+#include "cmd/memquery/output/grid.h"
+#include "cmd/memquery/output/json.h"
+#include "cmd/memquery/probe/share.h"
+#include <stdlib.h>
+#include <string.h>
+
+struct link {
+    char probe[640];
+    char native[320];
+    char cause[896];
+    char remedy[320];
+};
+
+struct answer {
+    const char *subject; /* what the name stands for */
+    struct link *links;  /* a kind has one per device */
+    size_t link_count;
+    int code;
+};
+
+static struct link *add_link(struct answer *answer)
+{
+    answer->links = text_grow(answer->links, answer->link_count, sizeof(answer->links[0]));
+    return &answer->links[answer->link_count++];
+}
+
+/* ---- one of each sort ---- */
+
+static void explain_backend(struct answer *answer, const struct backend_row *row)
+{
+    struct link *link = add_link(answer);
+
+    answer->subject = "backend";
+    snprintf(link->native, sizeof(link->native), "%s", row->native);
+    snprintf(link->remedy, sizeof(link->remedy), "%s", row->info.hint);
+    if (row->culprit != NULL) {
+        answer->code = EXIT_PROBE;
+        snprintf(link->probe, sizeof(link->probe), "FAILED: %s", row->culprit->what);
+        snprintf(link->cause, sizeof(link->cause), "the driver under %s is broken",
+                 (row->info.title[0] == '\0') ? row->info.name : row->info.title);
+        snprintf(link->remedy, sizeof(link->remedy),
+                 "repair or remove the driver, or leave the backend out: MEMSPAN_BACKENDS=^%s",
+                 row->info.name);
+        return;
+    }
+    answer->code = row->info.on ? EXIT_YES : EXIT_ABSENT;
+    snprintf(link->probe, sizeof(link->probe), "%s (%s) is %s; devices: %d", row->info.title,
+             row->info.origin, row->info.on ? "on" : "off", row->info.device_count);
+    snprintf(link->cause, sizeof(link->cause), "%s", row->info.reason);
+}
+
+static void explain_missing_backend(struct answer *answer, const char *name)
+{
+    struct link *link = add_link(answer);
+
+    answer->subject = "backend";
+    answer->code    = EXIT_ABSENT;
+    snprintf(link->probe, sizeof(link->probe), "not probed");
+    snprintf(link->cause, sizeof(link->cause), "this library has no backend for %s", name);
+    snprintf(link->remedy, sizeof(link->remedy),
+             "a plug-in on MEMSPAN_BACKEND_PATH, or the openmp backend in an offload program");
+}
+
+static void explain_kind(struct answer *answer, const struct device_row *row, memspan_kind_t kind)
+{
+    struct link *link = add_link(answer);
+    bool offered      = (row->info.kinds & (1u << kind)) != 0;
+    bool gain         = (row->info.kinds_without_gain & (1u << kind)) == 0;
+
+    snprintf(link->probe, sizeof(link->probe), "%s (%s:%d, %s) %s %s memory", row->label,
+             row->info.backend, row->info.ordinal, row->info.name,
+             offered ? "offers" : "does not offer", memspan_kind_name(kind));
+    snprintf(link->cause, sizeof(link->cause), "%s%s", row->info.kind_note[kind],
+             (offered && !gain && (strstr(row->info.kind_note[kind], "gain") == NULL))
+                 ? " (a stronger kind costs nothing more here)"
+                 : "");
+    if (!offered && (row->info.number != MEMSPAN_HOST)) {
+        snprintf(link->remedy, sizeof(link->remedy),
+                 "a kind that it offers: see memquery --plan devices=%d,host", row->info.number);
+    }
+    if (offered) {
+        answer->code = EXIT_YES;
+    }
+}
+
+/* A mode decides what memory a device reaches: it is on, or this is how. */
+static void explain_modes(struct answer *answer, const struct device_row *row)
+{
+    size_t i;
+
+    for (i = 0; (i < MEMSPAN_MODE_ROOM) && (row->info.modes[i].name[0] != '\0'); i++) {
+        const memspan_device_mode_t *mode = &row->info.modes[i];
+        struct link *link                 = add_link(answer);
+
+        snprintf(link->probe, sizeof(link->probe), "%s (%s:%d): %s is %s", row->label,
+                 row->info.backend, row->info.ordinal, mode->name,
+                 (mode->on < 0) ? "not known" : ((mode->on > 0) ? "on" : "off"));
+        snprintf(link->cause, sizeof(link->cause), "%s", mode->source);
+        snprintf(link->remedy, sizeof(link->remedy), "%s", mode->remedy);
+    }
+}
+
+static void explain_sharing(struct answer *answer, const struct device_row *row, const char *way,
+                            const struct sharing *sharing)
+{
+    struct link *link = add_link(answer);
+
+    snprintf(link->probe, sizeof(link->probe), "%s (%s:%d): sharing by %s is %s", row->label,
+             row->info.backend, row->info.ordinal, way, share_state_name(sharing->state));
+    snprintf(link->native, sizeof(link->native), "%s", sharing->native);
+    snprintf(link->cause, sizeof(link->cause), "%s", sharing->detail);
+    snprintf(link->remedy, sizeof(link->remedy), "%s", sharing->remedy);
+}
+
+static void explain_device(struct answer *answer, const struct device_row *row)
+{
+    const memspan_device_info_t *info = &row->info;
+    int kind;
+
+    answer->subject = "device";
+    snprintf(add_link(answer)->probe, sizeof(answer->links[0].probe),
+             "%s:%d is device %d: %s, driver %s", info->backend, info->ordinal, info->number,
+             info->name, (info->driver[0] == '\0') ? "unknown" : info->driver);
+    for (kind = MEMSPAN_KIND_HOST; kind < MEMSPAN_KIND_COUNT; kind++) {
+        explain_kind(answer, row, (memspan_kind_t)kind);
+    }
+    explain_modes(answer, row);
+    if (info->number != MEMSPAN_HOST) {
+        explain_sharing(answer, row, "ipc", &row->ipc);
+        explain_sharing(answer, row, "dmabuf", &row->dmabuf);
+        explain_sharing(answer, row, "rdma", &row->rdma);
+    }
+    answer->code = EXIT_YES;
+}
+
+static void explain_missing_device(struct answer *answer, const struct snapshot *snapshot)
+{
+    struct link *link = add_link(answer);
+    size_t i;
+
+    answer->subject = "device";
+    answer->code    = EXIT_ABSENT;
+    snprintf(link->probe, sizeof(link->probe), "no such device; devices besides the host: %zu",
+             snapshot->device_count - 1);
+    if (snapshot->device_count == 1) {
+        text_append(link->probe, sizeof(link->probe), " (%d means the host then)",
+                    snapshot->host_number);
+    }
+    for (i = 1; i < snapshot->device_count; i++) {
+        text_append(link->probe, sizeof(link->probe), " %s", snapshot->devices[i].label);
+    }
+    for (i = 0; i < snapshot->backend_count; i++) {
+        const struct backend_row *row = &snapshot->backends[i];
+
+        if (!row->info.on) {
+            text_append(link->cause, sizeof(link->cause), "%s%s: %s",
+                        (link->cause[0] == '\0') ? "" : "; ", row->info.name,
+                        (row->culprit != NULL) ? row->culprit->what : row->info.reason);
+        }
+    }
+    snprintf(link->remedy, sizeof(link->remedy), "MEMSPAN_DEVICES chooses and orders devices");
+}
+
+static int code_of_state(enum lane_state state)
+{
+    switch (state) {
+    case LANE_OK:
+        return EXIT_YES;
+    case LANE_OFF:
+        return EXIT_ABSENT;
+    case LANE_ALIAS:
+    case LANE_CONDITIONAL:
+        break;
+    }
+    return EXIT_CONDITIONAL;
+}
+
+static void explain_lane(struct answer *answer, const struct snapshot *snapshot,
+                         const struct space_row *space, const struct lane *lane)
+{
+    struct link *link = add_link(answer);
+    char home[48];
+    int code    = code_of_state(lane->state);
+    bool reason = lane->planned && (lane->plan.why[0] != '\0') &&
+                  ((lane->note[0] == '\0') || (strstr(lane->plan.why, lane->note) == NULL));
+
+    lane_home(snapshot, lane, home, sizeof(home));
+    snprintf(link->probe, sizeof(link->probe), "%s in %s: %s memory, home %s, %s", lane->info.name,
+             space->info.name, memspan_kind_name(lane->info.kind), home,
+             text_from_size(lane->info.capacity_bytes).text);
+    snprintf(link->cause, sizeof(link->cause), "%s%s%s%s%s", lane_state_name(lane->state),
+             (lane->note[0] == '\0') ? "" : ": ", lane->note, reason ? "; " : "",
+             reason ? lane->plan.why : "");
+    if (lane->state == LANE_CONDITIONAL) {
+        snprintf(link->remedy, sizeof(link->remedy), "%s",
+                 (snapshot->lock_limit_bytes != MEMSPAN_UNKNOWN)
+                     ? "raise memlock (ulimit -l unlimited)"
+                     : "guarantee=required refuses what is conditional");
+    }
+    /* One good way is enough. */
+    if ((answer->link_count == 1) || (code == EXIT_YES)) {
+        answer->code = code;
+    }
+}
+
+static void explain_space(struct answer *answer, const struct snapshot *snapshot,
+                          const struct space_row *row)
+{
+    size_t i;
+
+    answer->subject = "space";
+    if ((row->status != MEMSPAN_OK) || (row->lane_count == 0)) {
+        struct link *link = add_link(answer);
+
+        answer->code = EXIT_ABSENT;
+        snprintf(link->probe, sizeof(link->probe), "%s cannot be had (%s)", row->info.name,
+                 memspan_status_name(row->status));
+        snprintf(link->cause, sizeof(link->cause), "%s", row->problem);
+        return;
+    }
+    for (i = 0; i < row->lane_count; i++) {
+        explain_lane(answer, snapshot, row, &row->lanes[i]);
+    }
+}
+
+static void explain_every_kind(struct answer *answer, const struct snapshot *snapshot,
+                               memspan_kind_t kind)
+{
+    size_t i;
+
+    answer->subject = "kind";
+    answer->code    = EXIT_ABSENT;
+    for (i = 0; i < snapshot->device_count; i++) {
+        explain_kind(answer, &snapshot->devices[i], kind);
+    }
+}
+
+/* ---- printing ---- */
+
+static void print_text(const struct answer *answer, const char *name, FILE *out)
+{
+    size_t i;
+
+    fprintf(out, "%s (%s)\n", name, answer->subject);
+    for (i = 0; i < answer->link_count; i++) {
+        const struct link *link = &answer->links[i];
+        struct grid grid;
+
+        grid_open(&grid, "lll");
+        grid_add(&grid, " ");
+        grid_add(&grid, "probe");
+        grid_add(&grid, "%s", link->probe);
+        grid_add(&grid, " ");
+        grid_add(&grid, "native");
+        grid_add(&grid, "%s", link->native);
+        grid_add(&grid, " ");
+        grid_add(&grid, "cause");
+        grid_add(&grid, "%s", link->cause);
+        grid_add(&grid, " ");
+        grid_add(&grid, "remedy");
+        grid_add(&grid, "%s", link->remedy);
+        grid_close(&grid, out);
+    }
+}
+
+static void print_json(const struct answer *answer, const char *name, FILE *out)
+{
+    json_t *document = json_document();
+    json_t *chain    = json_array();
+    size_t i;
+
+    json_put_text(document, "name", name);
+    json_put_text(document, "subject", answer->subject);
+    json_put_int(document, "exit_code", answer->code);
+    for (i = 0; i < answer->link_count; i++) {
+        const struct link *link = &answer->links[i];
+        json_t *object          = json_object();
+
+        json_put_text(object, "probe", link->probe);
+        json_put_text_or(object, "native", link->native, "no driver reported an error");
+        json_put_text_or(object, "cause", link->cause, "nothing is wrong");
+        json_put_text_or(object, "remedy", link->remedy, "there is nothing to do");
+        json_array_append_new(chain, object);
+    }
+    json_put(document, "chain", chain);
+    json_finish(document, out);
+}
+
+static void explain(struct answer *answer, const struct snapshot *snapshot, const struct name *name,
+                    const char *text)
+{
+    switch (name->sort) {
+    case NAME_BACKEND:
+        explain_backend(answer, name->backend);
+        break;
+    case NAME_MISSING_BACKEND:
+        explain_missing_backend(answer, text);
+        break;
+    case NAME_DEVICE:
+        explain_device(answer, name->device);
+        break;
+    case NAME_MISSING_DEVICE:
+        explain_missing_device(answer, snapshot);
+        break;
+    case NAME_SPACE:
+        explain_space(answer, snapshot, name->space);
+        break;
+    case NAME_RESOURCE:
+        answer->subject = "resource";
+        explain_lane(answer, snapshot, name->space, name->lane);
+        break;
+    case NAME_OFFER:
+        answer->subject = "resource";
+        answer->code    = EXIT_ABSENT;
+        explain_kind(answer, name->device, name->kind);
+        break;
+    case NAME_KIND:
+        explain_every_kind(answer, snapshot, name->kind);
+        break;
+    case NAME_UNKNOWN:
+        break;
+    }
+}
+
+int report_why(const struct request *request, FILE *out)
+{
+    const char *text           = request->options->argument;
+    const struct culprit *fail = probe_culprit(request, text);
+    struct answer answer       = {.subject = "", .code = EXIT_ABSENT};
+    struct text_list names     = {0};
+    struct snapshot snapshot;
+    struct name name;
+
+    snapshot_take(&snapshot, request);
+    name = name_find(&snapshot, text, NAME_ANY, &names);
+    if ((name.sort == NAME_UNKNOWN) && (fail != NULL)) {
+        struct backend_row row = {.culprit = fail};
+
+        snprintf(row.info.name, sizeof(row.info.name), "%.15s", text);
+        explain_backend(&answer, &row);
+    } else if (name.sort == NAME_UNKNOWN) {
+        answer.code = text_unknown("backend, device, space or kind", text, &names);
+        goto free_snapshot;
+    } else {
+        explain(&answer, &snapshot, &name, text);
+    }
+    if ((answer.code == EXIT_ABSENT) && (request->culprit_count > 0)) {
+        answer.code = EXIT_PROBE; /* what failed might have had it */
+    }
+    if (request->options->format == FORMAT_JSON) {
+        print_json(&answer, text, out);
+    } else {
+        print_text(&answer, text, out);
+    }
+
+free_snapshot:
+    free(answer.links);
+    free(names.items);
+    snapshot_free(&snapshot);
+    return answer.code;
+}

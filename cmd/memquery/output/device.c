@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* device.c: capabilities with who says so, and modes with how they are turned on. */
+
+#include "cmd/memquery/output/device.h"
+#include "cmd/memquery/model/capability.h"
+#include "cmd/memquery/output/grid.h"
+#include "cmd/memquery/output/text.h"
+#include "cmd/memquery/probe/share.h"
+
+static const char silent[] = "the backend says nothing";
+
+static const char *on_word(int on)
+{
+    return (on < 0) ? "?" : ((on > 0) ? "on" : "off");
+}
+
+static void print_capabilities(const memspan_device_info_t *info, FILE *out)
+{
+    struct grid grid;
+    size_t i;
+
+    grid_open(&grid, "llll");
+    for (i = 0; i < capability_count; i++) {
+        const char *note = info->capability_note[__builtin_ctz(capabilities[i].bit)];
+
+        grid_add(&grid, " ");
+        grid_add(&grid, "%s", capabilities[i].name);
+        grid_add(&grid, "%s", ((info->capabilities & capabilities[i].bit) != 0) ? "yes" : "no");
+        grid_add(&grid, "%s", (note[0] == '\0') ? silent : note);
+    }
+    grid_close(&grid, out);
+}
+
+static void print_modes(const memspan_device_info_t *info, FILE *out)
+{
+    size_t i;
+
+    for (i = 0; (i < MEMSPAN_MODE_ROOM) && (info->modes[i].name[0] != '\0'); i++) {
+        const memspan_device_mode_t *mode = &info->modes[i];
+
+        fprintf(out, "  mode %s: %s (%s)\n", mode->name, on_word(mode->on), mode->source);
+        if (mode->remedy[0] != '\0') {
+            fprintf(out, "    remedy: %s\n", mode->remedy);
+        }
+    }
+}
+
+void device_print(const struct snapshot *snapshot, FILE *out)
+{
+    size_t i;
+
+    for (i = 0; i < snapshot->device_count; i++) {
+        const struct device_row *row = &snapshot->devices[i];
+
+        fprintf(out, "%s%s %s:%d, %s\n", (i == 0) ? "" : "\n", row->label, row->info.backend,
+                row->info.ordinal, row->info.name);
+        print_capabilities(&row->info, out);
+        print_modes(&row->info, out);
+        if (row->info.number != MEMSPAN_HOST) {
+            share_print(row, out);
+        }
+    }
+}
+
+json_t *device_capability_sources(const memspan_device_info_t *info)
+{
+    json_t *object = json_object();
+    size_t i;
+
+    for (i = 0; i < capability_count; i++) {
+        json_put_text_or(object, capabilities[i].name,
+                         info->capability_note[__builtin_ctz(capabilities[i].bit)], silent);
+    }
+    return object;
+}
+
+json_t *device_modes(const memspan_device_info_t *info)
+{
+    json_t *array = json_array();
+    size_t i;
+
+    for (i = 0; (i < MEMSPAN_MODE_ROOM) && (info->modes[i].name[0] != '\0'); i++) {
+        const memspan_device_mode_t *mode = &info->modes[i];
+        json_t *object                    = json_object();
+
+        json_put_text(object, "name", mode->name);
+        if (mode->on < 0) {
+            json_put_null(object, "on", "nobody tells");
+        } else {
+            json_put_bool(object, "on", mode->on > 0);
+        }
+        json_put_text_or(object, "source", mode->source, silent);
+        json_put_text_or(object, "remedy", mode->remedy, "it is on, or nothing is needed");
+        json_array_append_new(array, object);
+    }
+    return array;
+}

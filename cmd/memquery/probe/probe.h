@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef MEMQUERY_PROBE_H
+#define MEMQUERY_PROBE_H
+
+/* Ask the drivers without being taken down by one that crashes or hangs. */
+
+#include "cmd/memquery/options.h"
+#include <stddef.h>
+#include <stdio.h>
+
+/* A backend that did not survive being probed. */
+struct culprit {
+    char backend[64]; /* or "MEMSPAN_BACKEND_PATH": loading the plug-ins failed */
+    char what[320];   /* "crashed (signal 11, Segmentation fault) while probed" */
+};
+
+/* What is to be answered, and by whom. */
+struct request {
+    const struct options *options;
+    struct culprit culprits[32]; /* not in use this time */
+    size_t culprit_count;
+    const char *user_backends; /* MEMSPAN_BACKENDS as the user set it, or NULL */
+};
+
+/* Answers a request, in a child: prints to @p out, returns the exit code. */
+typedef int (*probe_job_t)(const struct request *request, FILE *out);
+
+/* The culprit named @p backend, or NULL. */
+const struct culprit *probe_culprit(const struct request *request, const char *backend);
+
+/* Have @p job answer, print what it printed, and return the exit code. This process itself calls
+ * nothing of the library that could open a driver or load a plug-in. */
+int probe_answer(const struct options *options, probe_job_t job);
+
+#endif /* MEMQUERY_PROBE_H */

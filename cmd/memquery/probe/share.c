@@ -1,0 +1,410 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* share.c: one granule of a device's memory, given to another process and exported for network
+ * cards. What was proved is said, and what was not: a call that succeeds proves nothing, data that
+ * arrived does. */
+
+#include "cmd/memquery/probe/share.h"
+#include "cmd/memquery/output/text.h"
+#include "cmd/memquery/probe/importer.h"
+#include "cmd/memquery/probe/verbs.h"
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define CARDS "/sys/class/infiniband"
+
+static const char *const state_names[] = {"no", "claimed", "failed", "partly", "proved"};
+
+const char *share_state_name(enum share_state state)
+{
+    return state_names[state];
+}
+
+__attribute__((format(printf, 3, 4))) static void
+conclude(struct sharing *way, enum share_state state, const char *format, ...)
+{
+    va_list args;
+
+    way->state = state;
+    va_start(args, format);
+    vsnprintf(way->detail, sizeof(way->detail), format, args);
+    va_end(args);
+    text_clean(way->detail);
+}
+
+/* What the library's last error says. */
+static void fail(struct sharing *way, const char *doing)
+{
+    const memspan_error_t *error = memspan_error_last();
+
+    conclude(way, SHARE_FAILED, "%s: %s", doing, error->message);
+    if (error->call[0] != '\0') {
+        snprintf(way->native, sizeof(way->native), "%s: %ld %s", error->call, error->native_code,
+                 error->native_text);
+    }
+    snprintf(way->remedy, sizeof(way->remedy), "%s", error->hint);
+    text_clean(way->native);
+    text_clean(way->remedy);
+}
+
+void share_start_helper(double timeout_s)
+{
+    /* One granule, not a chunk for many allocations to come. */
+    setenv("MEMSPAN_CHUNK_SIZE", "64k", 0);
+    (void)importer_start(timeout_s);
+}
+
+/* ---- without trying ---- */
+
+static void claim(const memspan_device_info_t *info, unsigned bit, const char *try,
+                  struct sharing *way)
+{
+    const char *note = info->capability_note[__builtin_ctz(bit)];
+
+    *way = (struct sharing){.state = SHARE_NO};
+    if (note[0] == '\0') {
+        note = "the backend says nothing";
+    }
+    if ((info->capabilities & bit) == 0) {
+        conclude(way, SHARE_NO, "%s", note);
+    } else {
+        conclude(way, SHARE_CLAIMED, "%s; not probed: %s", note, try);
+    }
+}
+
+/* ---- another process ---- */
+
+static bool write_own(void *pointer, unsigned char *data, struct sharing *way)
+{
+    size_t i;
+
+    for (i = 0; i < IMPORTER_BYTES; i++) {
+        data[i] = importer_byte(1, i);
+    }
+    if (memspan_copy(pointer, data, IMPORTER_BYTES) != MEMSPAN_OK) {
+        fail(way, "it cannot be written");
+        return false;
+    }
+    return true;
+}
+
+static size_t count_wrong(const unsigned char *data, unsigned who)
+{
+    size_t wrong = 0;
+    size_t i;
+
+    for (i = 0; i < IMPORTER_BYTES; i++) {
+        wrong += (data[i] != importer_byte(who, i)) ? 1 : 0;
+    }
+    return wrong;
+}
+
+static void probe_ipc(const memspan_device_info_t *info, void *pointer, struct sharing *way)
+{
+    struct importer_request request = {.ordinal = info->ordinal};
+    size_t token_bytes              = sizeof(request.token);
+    unsigned char *data             = text_calloc(IMPORTER_BYTES, 1);
+    struct importer_reply reply;
+    size_t wrong;
+
+    snprintf(request.backend, sizeof(request.backend), "%s", info->backend);
+    if (!write_own(pointer, data, way)) {
+        goto free_data;
+    }
+    if (memspan_share_export(pointer, request.token, &token_bytes) != MEMSPAN_OK) {
+        fail(way, "it cannot be exported");
+        goto free_data;
+    }
+    request.token_bytes = (uint32_t)token_bytes;
+    if (!importer_ask(&request, &reply) || (reply.done == 0)) {
+        conclude(way, SHARE_FAILED, "%s", reply.problem);
+        snprintf(way->native, sizeof(way->native), "%s", reply.native);
+        snprintf(way->remedy, sizeof(way->remedy), "%s", reply.remedy);
+        goto free_data;
+    }
+    if (memspan_copy(data, pointer, IMPORTER_BYTES) != MEMSPAN_OK) {
+        fail(way, "it cannot be read back");
+        goto free_data;
+    }
+    wrong = count_wrong(data, 2);
+    if (wrong > 0) {
+        conclude(way, SHARE_FAILED,
+                 "every call succeeded, but %zu of %d bytes that the other process wrote did not "
+                 "arrive",
+                 wrong, (int)IMPORTER_BYTES);
+    } else {
+        conclude(way, SHARE_PROVED,
+                 "another process read %d bytes that were written here, and wrote as many that "
+                 "were read here",
+                 (int)IMPORTER_BYTES);
+    }
+
+free_data:
+    free(data);
+}
+
+/* ---- dma-buf ---- */
+
+/* The kernel's name for whoever exported a descriptor: "amdgpu"; false when it is no dma-buf. */
+static bool find_exporter(int fd, char *name, size_t size)
+{
+    char path[64];
+    char line[128];
+    bool found = false;
+    FILE *file;
+
+    snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", fd);
+    file = fopen(path, "re");
+    while ((file != NULL) && !found && (fgets(line, sizeof(line), file) != NULL)) {
+        char word[64] = "";
+
+        found = (sscanf(line, "exp_name: %63s", word) == 1);
+        snprintf(name, size, "%s", word);
+    }
+    if (file != NULL) {
+        fclose(file);
+    }
+    return found;
+}
+
+static void judge_descriptor(int fd, uint64_t offset, struct sharing *way)
+{
+    char exporter[64] = "";
+    bool is_dmabuf    = find_exporter(fd, exporter, sizeof(exporter));
+    off_t size        = lseek(fd, 0, SEEK_END);
+    size_t whole      = (size_t)offset + IMPORTER_BYTES;
+    unsigned char *seen;
+    size_t wrong;
+
+    if ((size >= 0) && ((uint64_t)size < whole)) {
+        conclude(way, SHARE_FAILED, "the descriptor holds %lld bytes, not %zu", (long long)size,
+                 whole);
+        return;
+    }
+    seen = mmap(NULL, whole, PROT_READ, MAP_SHARED, fd, 0);
+    if (seen == MAP_FAILED) {
+        conclude(way, SHARE_PARTLY,
+                 "exported%s%s, %lld bytes; the host cannot map it, so that the data is behind it "
+                 "is not proved",
+                 is_dmabuf ? " by " : ": a descriptor of unknown make", exporter, (long long)size);
+        return;
+    }
+    wrong = count_wrong(seen + offset, 1);
+    munmap(seen, whole);
+    if (wrong > 0) {
+        conclude(way, SHARE_FAILED,
+                 "exported, but %zu of %d bytes behind the descriptor are others", wrong,
+                 (int)IMPORTER_BYTES);
+    } else if (is_dmabuf) {
+        conclude(way, SHARE_PROVED, "exported by %s; the %d bytes were read through it", exporter,
+                 (int)IMPORTER_BYTES);
+    } else {
+        conclude(way, SHARE_PARTLY,
+                 "the %d bytes were read through the descriptor, which the kernel does not call a "
+                 "dma-buf",
+                 (int)IMPORTER_BYTES);
+    }
+}
+
+/* A card that registers the memory maps it; that it moves data is not seen from here. */
+static void probe_rdma(int fd, uint64_t offset, const void *pointer, struct sharing *way)
+{
+    struct verbs_answer answer;
+
+    verbs_try(fd, offset, IMPORTER_BYTES, pointer, &answer);
+    if (answer.end == VERBS_REGISTERED) {
+        conclude(way, SHARE_PARTLY,
+                 "%s by its dma-buf (ibv_reg_dmabuf_mr); that it moves them is not proved, for "
+                 "there was no peer",
+                 answer.text);
+    } else if (answer.end == VERBS_REFUSED) {
+        conclude(way, SHARE_FAILED, "%s", answer.text);
+        snprintf(way->native, sizeof(way->native), "%s", answer.native);
+        snprintf(way->remedy, sizeof(way->remedy),
+                 "a card whose kernel driver takes dma-buf (Linux 5.12 and mlx5, for example), or "
+                 "the vendor's peer-memory module with a library that uses it");
+    }
+}
+
+static void probe_dmabuf(void *pointer, struct sharing *way, struct sharing *rdma)
+{
+    unsigned char *data = text_calloc(IMPORTER_BYTES, 1);
+    uint64_t offset     = 0;
+    int fd              = -1;
+
+    if (write_own(pointer, data, way)) {
+        if (memspan_share_dmabuf(pointer, IMPORTER_BYTES, &fd, &offset) != MEMSPAN_OK) {
+            fail(way, "no dma-buf");
+        } else {
+            judge_descriptor(fd, offset, way);
+            if (way->state != SHARE_FAILED) {
+                probe_rdma(fd, offset, pointer, rdma);
+            }
+            close(fd);
+        }
+    }
+    free(data);
+}
+
+/* ---- network cards ---- */
+
+static void list_cards(char *names, size_t size)
+{
+    DIR *folder = opendir(CARDS);
+    struct dirent *entry;
+
+    names[0] = '\0';
+    while ((folder != NULL) && ((entry = readdir(folder)) != NULL)) {
+        if (entry->d_name[0] != '.') {
+            text_append(names, size, "%s%s", (names[0] == '\0') ? "" : " ", entry->d_name);
+        }
+    }
+    if (folder != NULL) {
+        closedir(folder);
+    }
+    text_clean(names);
+}
+
+/* Where no card was asked: which there are, and what the driver says. */
+static void judge_rdma(const memspan_device_info_t *info, const struct sharing *dmabuf,
+                       struct sharing *way)
+{
+    const char *note = info->capability_note[__builtin_ctz(MEMSPAN_CAN_RDMA)];
+    bool claimed     = (info->capabilities & (MEMSPAN_CAN_RDMA | MEMSPAN_CAN_DMABUF)) != 0;
+    char cards[96];
+
+    *way = (struct sharing){.state = SHARE_NO};
+    list_cards(cards, sizeof(cards));
+    if (cards[0] == '\0') {
+        conclude(way, SHARE_NO, "this machine has no RDMA device (" CARDS " is empty); driver: %s",
+                 note);
+        snprintf(way->remedy, sizeof(way->remedy),
+                 "a card and its kernel driver; in a container, its devices");
+        return;
+    }
+    if (!claimed) {
+        conclude(way, SHARE_NO, "cards %s; driver: %s", cards, note);
+        return;
+    }
+    conclude(way, SHARE_CLAIMED,
+             "cards %s; driver: %s; dma-buf %s. Not proved: no card was asked to register the "
+             "memory",
+             cards, note, share_state_name(dmabuf->state));
+}
+
+/* ---- all of it ---- */
+
+static void probe(struct device_row *row)
+{
+    memspan_trait_t traits[]      = {{MEMSPAN_TRAIT_SHAREABLE, MEMSPAN_VALUE_TRUE},
+                                     {MEMSPAN_TRAIT_FALLBACK, MEMSPAN_VALUE_NULL_FB}};
+    bool ipc                      = row->ipc.state == SHARE_CLAIMED;
+    bool dmabuf                   = row->dmabuf.state == SHARE_CLAIMED;
+    memspan_allocator_h allocator = MEMSPAN_ALLOCATOR_NULL;
+    void *pointer                 = NULL;
+    memspan_space_h space;
+
+    if ((memspan_space_get(&row->info.number, 1, MEMSPAN_SPACE_NULL, &space) == MEMSPAN_OK) &&
+        (memspan_allocator_create(space, traits, 2, &allocator) == MEMSPAN_OK)) {
+        pointer = memspan_alloc(allocator, IMPORTER_BYTES);
+    }
+    if (pointer == NULL) {
+        if (ipc) {
+            fail(&row->ipc, "no memory to share");
+        }
+        if (dmabuf) {
+            fail(&row->dmabuf, "no memory to share");
+        }
+        memspan_allocator_destroy(allocator);
+        return;
+    }
+    if (ipc) {
+        probe_ipc(&row->info, pointer, &row->ipc);
+    }
+    if (dmabuf) {
+        probe_dmabuf(pointer, &row->dmabuf, &row->rdma);
+    }
+    memspan_free(pointer);
+    memspan_allocator_destroy(allocator);
+    memspan_trim();
+}
+
+/* What failed is not there, whatever the driver claims: for --check, too. */
+static void believe(struct device_row *row, unsigned bit, const struct sharing *way)
+{
+    char *note  = row->info.capability_note[__builtin_ctz(bit)];
+    size_t size = sizeof(row->info.capability_note[0]);
+
+    if (way->state == SHARE_FAILED) {
+        row->info.capabilities &= ~bit;
+        snprintf(note, size, "probe: %.100s", way->detail);
+    } else if (way->state == SHARE_PROVED) {
+        text_append(note, size, "; proved by a probe");
+    }
+}
+
+void share_take_all(struct snapshot *snapshot, const struct options *options)
+{
+    static const char ipc_try[]    = "--probe=full moves data through it";
+    static const char dmabuf_try[] = "--probe=full exports it";
+    size_t i;
+
+    for (i = 0; i < snapshot->device_count; i++) {
+        struct device_row *row = &snapshot->devices[i];
+
+        claim(&row->info, MEMSPAN_CAN_IPC, ipc_try, &row->ipc);
+        claim(&row->info, MEMSPAN_CAN_DMABUF, dmabuf_try, &row->dmabuf);
+        if ((options->probe == PROBE_FULL) && (row->info.number != MEMSPAN_HOST) &&
+            ((row->ipc.state == SHARE_CLAIMED) || (row->dmabuf.state == SHARE_CLAIMED))) {
+            probe(row);
+        }
+        if (row->rdma.detail[0] == '\0') {
+            judge_rdma(&row->info, &row->dmabuf, &row->rdma);
+        }
+        believe(row, MEMSPAN_CAN_IPC, &row->ipc);
+        believe(row, MEMSPAN_CAN_DMABUF, &row->dmabuf);
+    }
+}
+
+/* ---- printing ---- */
+
+static void print_way(const char *name, const struct sharing *way, FILE *out)
+{
+    fprintf(out, "  probe %s: %s (%s%s%s)\n", name, share_state_name(way->state), way->detail,
+            (way->native[0] == '\0') ? "" : "; ", way->native);
+    if (way->remedy[0] != '\0') {
+        fprintf(out, "    remedy: %s\n", way->remedy);
+    }
+}
+
+void share_print(const struct device_row *row, FILE *out)
+{
+    print_way("ipc", &row->ipc, out);
+    print_way("dmabuf", &row->dmabuf, out);
+    print_way("rdma", &row->rdma, out);
+}
+
+static json_t *way_json(const struct sharing *way)
+{
+    json_t *object = json_object();
+
+    json_put_text(object, "state", share_state_name(way->state));
+    json_put_text_or(object, "detail", way->detail, "the backend says nothing");
+    json_put_text_or(object, "native", way->native, "no driver reported an error");
+    json_put_text_or(object, "remedy", way->remedy, "there is nothing to do");
+    return object;
+}
+
+json_t *share_json(const struct device_row *row)
+{
+    json_t *object = json_object();
+
+    json_put(object, "ipc", way_json(&row->ipc));
+    json_put(object, "dmabuf", way_json(&row->dmabuf));
+    json_put(object, "rdma", way_json(&row->rdma));
+    return object;
+}
