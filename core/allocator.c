@@ -9,15 +9,14 @@
  * while a driver is opened for a new allocator, but is for a predefined one's first use. */
 
 #include "core/base/error.h"
+#include "core/base/fork.h"
 #include "core/base/platform.h"
 #include "core/debug/watch.h"
 #include "core/engine/allocator_record.h"
 #include "core/engine/heap.h"
 #include "core/engine/retired.h"
-#include "core/fork.h"
 #include "core/partitioner.h"
 #include "core/plan_table.h"
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -59,7 +58,7 @@ static const uintptr_t predefined_spaces[PREDEFINED] = {0, 99, 1, 2, 3, 4, 99, 9
 static _Atomic(struct msp_allocator *) pages[PAGES_MAX] MSP_SPARSE;
 static atomic_size_t record_count;
 static struct msp_allocator *unused; /* under table_lock, as is record_count's growth */
-static pthread_mutex_t table_lock = PTHREAD_MUTEX_INITIALIZER;
+MSP_LOCK_STATIC(table_lock, MSP_RANK_ALLOCATORS);
 
 /* ---- finding ---- */
 
@@ -267,7 +266,7 @@ memspan_status_t msp_allocator_ensure_plan(struct msp_allocator *a)
     if (atomic_load_explicit(&a->provider, memory_order_acquire) != NULL) {
         return MEMSPAN_OK;
     }
-    pthread_mutex_lock(&table_lock);
+    msp_lock(&table_lock);
     if (a->space == NULL) {
         set_up_predefined(a);
     }
@@ -278,7 +277,7 @@ memspan_status_t msp_allocator_ensure_plan(struct msp_allocator *a)
     if (status == MEMSPAN_OK) {
         open_for_use(a);
     }
-    pthread_mutex_unlock(&table_lock);
+    msp_unlock(&table_lock);
     return status;
 }
 
@@ -418,18 +417,18 @@ static memspan_status_t create(const struct msp_space *space, const struct msp_t
     if (!plain && !make_plan(space, traits, &made)) { /* opens drivers: not with the lock held */
         return memspan_error_last()->status;
     }
-    pthread_mutex_lock(&table_lock);
+    msp_lock(&table_lock);
     plan = plain ? get_plain_plan(space) : msp_plan_table_enter(&made);
     a    = (plan == NULL) ? NULL : take_record();
     if (a == NULL) {
-        pthread_mutex_unlock(&table_lock);
+        msp_unlock(&table_lock);
         return memspan_error_last()->status;
     }
     handle = fill(a, space, traits, plan);
     atomic_store_explicit(&a->users, generation_of(handle) | MSP_USERS_OPEN, memory_order_release);
     /* Pairs with the acquire in find(): whoever holds the handle sees the record. */
     atomic_store_explicit(&a->handle, handle, memory_order_release);
-    pthread_mutex_unlock(&table_lock);
+    msp_unlock(&table_lock);
     *allocator_p = (memspan_allocator_h)handle;
     return MEMSPAN_OK;
 }
@@ -556,12 +555,12 @@ memspan_status_t memspan_allocator_set_name(memspan_allocator_h handle, const ch
     if (is_predefined(a)) {
         return memspan_error(MEMSPAN_ERR_INVALID, "a predefined allocator keeps its name");
     }
-    pthread_mutex_lock(&table_lock);
+    msp_lock(&table_lock);
     kept = (name[0] == '\0') ? "" : msp_name_intern(name);
     if (kept != NULL) {
         atomic_store_explicit(&a->name, kept, memory_order_release);
     }
-    pthread_mutex_unlock(&table_lock);
+    msp_unlock(&table_lock);
     msp_allocator_release(a);
     return (kept != NULL) ? MEMSPAN_OK
                           : memspan_error(MEMSPAN_ERR_NO_MEMORY, "no memory for a name");
@@ -619,10 +618,10 @@ memspan_status_t memspan_allocator_destroy(memspan_allocator_h handle)
          (msp_allocator_of_vendor(handle) != MEMSPAN_ALLOCATOR_NULL))) {
         return MEMSPAN_OK;
     }
-    pthread_mutex_lock(&table_lock);
+    msp_lock(&table_lock);
     a = msp_allocator_find(handle);
     if (a == NULL) {
-        pthread_mutex_unlock(&table_lock);
+        msp_unlock(&table_lock);
         no_allocator(handle);
         return MEMSPAN_ERR_NOT_FOUND;
     }
@@ -641,7 +640,7 @@ memspan_status_t memspan_allocator_destroy(memspan_allocator_h handle)
             retire(a);
         }
     }
-    pthread_mutex_unlock(&table_lock);
+    msp_unlock(&table_lock);
     if (closed && (provider != NULL)) {
         msp_pool_settle(provider->pool);
     }
@@ -650,11 +649,11 @@ memspan_status_t memspan_allocator_destroy(memspan_allocator_h handle)
 
 void msp_allocator_bury(struct msp_allocator *a)
 {
-    pthread_mutex_lock(&table_lock);
+    msp_lock(&table_lock);
     if (!is_in_use(a) && atomic_exchange(&a->zombie, false)) {
         retire(a);
     }
-    pthread_mutex_unlock(&table_lock);
+    msp_unlock(&table_lock);
 }
 
 int64_t msp_allocator_live_count(const struct msp_allocator *a)
@@ -670,20 +669,10 @@ int64_t msp_allocator_live_count(const struct msp_allocator *a)
 
 void msp_allocator_lock_table(void)
 {
-    pthread_mutex_lock(&table_lock);
+    msp_lock(&table_lock);
 }
 
 void msp_allocator_unlock_table(void)
 {
-    pthread_mutex_unlock(&table_lock);
-}
-
-void msp_allocator_before_fork(void)
-{
-    pthread_mutex_lock(&table_lock);
-}
-
-void msp_allocator_after_fork(void)
-{
-    pthread_mutex_unlock(&table_lock);
+    msp_unlock(&table_lock);
 }

@@ -39,11 +39,4 @@ uint64_t msp_allocator_scope(bool team);
  * ours that stands for it, made on first use; 0 when there is none. */
 memspan_allocator_h msp_allocator_of_vendor(memspan_allocator_h allocator);
 
-/* Around fork(), in core/omp/lock.c: the locks that are taken before the core's, and those that are
- * taken under them. */
-void msp_omp_before_fork_outer(void);
-void msp_omp_before_fork_inner(void);
-void msp_omp_after_fork_inner(void);
-void msp_omp_after_fork_outer(void);
-
 #endif /* MEMSPAN_CORE_ALLOCATOR_H */

@@ -11,8 +11,8 @@
 
 #include "core/share.h"
 #include "core/base/error.h"
+#include "core/base/fork.h"
 #include "core/debug/guard.h"
-#include "core/fork.h"
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -45,7 +45,7 @@ static const char magic[8] = "mspshr2";
 
 atomic_size_t msp_opened_count;
 static struct opened *first;
-static pthread_mutex_t opened_lock = PTHREAD_MUTEX_INITIALIZER;
+MSP_LOCK_STATIC(opened_lock, MSP_RANK_SHARED);
 
 static uint64_t owner_number;
 static pthread_once_t owner_once = PTHREAD_ONCE_INIT;
@@ -351,9 +351,9 @@ memspan_status_t memspan_share_import(const void *token, size_t token_size, int 
         return status;
     }
     msp_fork_prepare();
-    pthread_mutex_lock(&opened_lock);
+    msp_lock(&opened_lock);
     status = open_locked(d, &head, (const char *)token + sizeof(head), address_p);
-    pthread_mutex_unlock(&opened_lock);
+    msp_unlock(&opened_lock);
     if ((status == MEMSPAN_OK) && (size_p != NULL)) {
         *size_p = (size_t)head.size_bytes;
     }
@@ -380,10 +380,10 @@ memspan_status_t memspan_share_close(void *address)
     if (address == NULL) {
         return MEMSPAN_OK;
     }
-    pthread_mutex_lock(&opened_lock);
+    msp_lock(&opened_lock);
     o      = find_address(address);
     status = (o != NULL) ? drop(o) : MEMSPAN_ERR_NOT_FOUND;
-    pthread_mutex_unlock(&opened_lock);
+    msp_unlock(&opened_lock);
     if (o == NULL) {
         memspan_error(MEMSPAN_ERR_NOT_FOUND, "%p is not in memory of another process", address);
         return msp_error_hint("close what memspan_share_import() opened, once for each time");
@@ -395,21 +395,11 @@ bool msp_opened_search(const void *address, struct msp_opened *opened_p)
 {
     struct opened *o;
 
-    pthread_mutex_lock(&opened_lock);
+    msp_lock(&opened_lock);
     o = find_address(address);
     if (o != NULL) {
         *opened_p = o->view;
     }
-    pthread_mutex_unlock(&opened_lock);
+    msp_unlock(&opened_lock);
     return o != NULL;
-}
-
-void msp_share_before_fork(void)
-{
-    pthread_mutex_lock(&opened_lock);
-}
-
-void msp_share_after_fork(void)
-{
-    pthread_mutex_unlock(&opened_lock);
 }

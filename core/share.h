@@ -28,7 +28,4 @@ static inline bool msp_opened_find(const void *address, struct msp_opened *opene
            msp_opened_search(address, opened_p);
 }
 
-void msp_share_before_fork(void);
-void msp_share_after_fork(void);
-
 #endif /* MEMSPAN_CORE_SHARE_H */

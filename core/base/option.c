@@ -6,10 +6,10 @@
 
 #include "core/base/option.h"
 #include "core/base/error.h"
+#include "core/base/lock.h"
 #include "core/base/log.h"
 #include "core/base/platform.h"
 #include "core/base/text.h"
-#include <pthread.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -46,11 +46,11 @@ static char *copies[MSP_OPTION_COUNT]; /* of the environment's texts, until it i
 enum { PROBLEMS_KEPT = 32, PROBLEM_BYTES = 256 };
 static char problems[PROBLEMS_KEPT][PROBLEM_BYTES] MSP_SPARSE;
 static int problem_count;
-static pthread_mutex_t problem_lock =
-    PTHREAD_MUTEX_INITIALIZER; /* guards problems, problem_count */
+static msp_lock_t problem_lock =
+    MSP_LOCK_INIT(MSP_RANK_OPTION_PROBLEMS); /* guards problems, problem_count */
 
 static atomic_bool ready;
-static pthread_mutex_t ready_lock = PTHREAD_MUTEX_INITIALIZER;
+static msp_lock_t ready_lock = MSP_LOCK_INIT(MSP_RANK_OPTIONS);
 
 extern char **environ;
 
@@ -59,12 +59,12 @@ static const char *add_problem(const char *format, va_list args)
 {
     char *problem = NULL;
 
-    pthread_mutex_lock(&problem_lock);
+    msp_lock(&problem_lock);
     if (problem_count < PROBLEMS_KEPT) {
         problem = problems[problem_count++];
         vsnprintf(problem, PROBLEM_BYTES, format, args);
     }
-    pthread_mutex_unlock(&problem_lock);
+    msp_unlock(&problem_lock);
     return problem;
 }
 
@@ -201,14 +201,14 @@ static void ensure_ready(void)
     if (MSP_LIKELY(atomic_load_explicit(&ready, memory_order_acquire))) {
         return;
     }
-    pthread_mutex_lock(&ready_lock);
+    msp_lock(&ready_lock);
     if (!atomic_load_explicit(&ready, memory_order_relaxed)) {
         load();
         first = true;
         /* Pairs with the acquire above: whoever sees ready sees the values. */
         atomic_store_explicit(&ready, true, memory_order_release);
     }
-    pthread_mutex_unlock(&ready_lock);
+    msp_unlock(&ready_lock);
     for (i = 0; first && (i < problem_count); i++) {
         msp_log(MEMSPAN_LOG_ERROR, "config", "%s", problems[i]);
     }
@@ -271,11 +271,11 @@ memspan_status_t msp_option_refuse(enum msp_option option, const char *format, .
 
 void msp_option_reload(void)
 {
-    pthread_mutex_lock(&ready_lock);
+    msp_lock(&ready_lock);
     problem_count = 0;
     atomic_store(&ready, false);
     msp_log_level_in_force = -1;
-    pthread_mutex_unlock(&ready_lock);
+    msp_unlock(&ready_lock);
 }
 
 int memspan_option_count(void)

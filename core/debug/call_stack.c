@@ -4,10 +4,10 @@
  * Invariant: a record is whole before it is in the table, and is never changed or freed. */
 
 #include "core/debug/call_stack.h"
+#include "core/base/fork.h"
 #include "core/base/platform.h"
 #include <execinfo.h>
 #include <link.h>
-#include <pthread.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +16,7 @@
 enum { BUCKETS = 1 << 14, FRAMES_WALKED = 48 };
 
 static struct msp_call_stack *buckets[BUCKETS] MSP_SPARSE;
-static pthread_mutex_t stack_lock = PTHREAD_MUTEX_INITIALIZER; /* guards buckets */
+MSP_LOCK_STATIC(stack_lock, MSP_RANK_CALL_STACKS); /* guards buckets */
 
 /* Where the library's own code lies. Empty when it is part of a program: then its frames cannot be
  * told from the program's. Written once, before the first stack is taken. */
@@ -78,7 +78,7 @@ static const struct msp_call_stack *keep(void *const *frames, size_t depth)
     struct msp_call_stack **bucket = &buckets[hash % BUCKETS];
     struct msp_call_stack *s;
 
-    pthread_mutex_lock(&stack_lock);
+    msp_lock(&stack_lock);
     for (s = *bucket; s != NULL; s = s->next) {
         if ((s->hash == hash) && (s->depth == depth) &&
             (memcmp(s->frames, frames, depth * sizeof(*frames)) == 0)) {
@@ -94,7 +94,7 @@ static const struct msp_call_stack *keep(void *const *frames, size_t depth)
         *bucket = s;
     }
 out_unlock:
-    pthread_mutex_unlock(&stack_lock);
+    msp_unlock(&stack_lock);
     return s;
 }
 
@@ -114,14 +114,4 @@ __attribute__((noinline)) const struct msp_call_stack *msp_call_stack_here(void)
         depth = MSP_CALL_STACK_FRAMES_MAX;
     }
     return keep(frames + first, depth);
-}
-
-void msp_call_stack_before_fork(void)
-{
-    pthread_mutex_lock(&stack_lock);
-}
-
-void msp_call_stack_after_fork(void)
-{
-    pthread_mutex_unlock(&stack_lock);
 }

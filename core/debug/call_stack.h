@@ -24,7 +24,4 @@ void msp_call_stack_start(void);
  * To be called without any lock: the walk may wait for the dynamic linker's. */
 const struct msp_call_stack *msp_call_stack_here(void);
 
-void msp_call_stack_before_fork(void);
-void msp_call_stack_after_fork(void);
-
 #endif /* MEMSPAN_CORE_DEBUG_CALL_STACK_H */

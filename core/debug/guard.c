@@ -14,13 +14,13 @@
 #include "core/debug/guard.h"
 #include "core/base/error.h"
 #include "core/base/file.h"
+#include "core/base/fork.h"
 #include "core/base/log.h"
 #include "core/base/option.h"
 #include "core/debug/guard_fault.h"
 #include "core/debug/guard_report.h"
 #include "core/engine/allocator_record.h"
 #include "core/engine/heap.h"
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,7 +40,7 @@ enum {
     LOCK_TRIES      = 1000, /* of a millisecond, in a signal handler */
 };
 
-static pthread_mutex_t guard_lock = PTHREAD_MUTEX_INITIALIZER; /* guards the table and: */
+MSP_LOCK_STATIC(guard_lock, MSP_RANK_GUARD); /* guards the table and: */
 static struct msp_guard_block *first_waiting;
 static struct msp_guard_block *last_waiting;
 static uint64_t waiting_bytes;
@@ -122,10 +122,10 @@ static void give_back(struct msp_guard_block *due)
             msp_log(MEMSPAN_LOG_WARN, "guard", "%zu bytes at %p stay closed and are lost",
                     b->fence.raw_bytes, (void *)b->fence.raw);
         }
-        pthread_mutex_lock(&guard_lock);
+        msp_lock(&guard_lock);
         paged_count -= paged ? 1 : 0;
         msp_guard_table_drop(b);
-        pthread_mutex_unlock(&guard_lock);
+        msp_unlock(&guard_lock);
     }
 }
 
@@ -133,9 +133,9 @@ void msp_guard_trim(void)
 {
     struct msp_guard_block *due;
 
-    pthread_mutex_lock(&guard_lock);
+    msp_lock(&guard_lock);
     due = take_over_due(true);
-    pthread_mutex_unlock(&guard_lock);
+    msp_unlock(&guard_lock);
     give_back(due);
 }
 
@@ -157,14 +157,14 @@ static struct msp_guard_block *new_block(bool *pages_p)
 {
     struct msp_guard_block *b;
 
-    pthread_mutex_lock(&guard_lock);
+    msp_lock(&guard_lock);
     b = msp_guard_table_new();
     if (b != NULL) {
         *pages_p = (paged_count < paged_max) && (apart_count < APART_COUNT_MAX);
         paged_count += *pages_p ? 1 : 0;
         b->serial = ++serial;
     }
-    pthread_mutex_unlock(&guard_lock);
+    msp_unlock(&guard_lock);
     return b;
 }
 
@@ -233,7 +233,7 @@ static void replace_returned(const struct msp_guard_block *by)
  * that was counted ahead counts where there is one. */
 static void settle(struct msp_guard_block *b, bool counted, bool keep)
 {
-    pthread_mutex_lock(&guard_lock);
+    msp_lock(&guard_lock);
     paged_count -= (counted && !(keep && b->fence.paged)) ? 1 : 0;
     if (keep) {
         apart_count += b->fence.apart ? 1 : 0;
@@ -242,7 +242,7 @@ static void settle(struct msp_guard_block *b, bool counted, bool keep)
     } else {
         msp_guard_table_drop(b);
     }
-    pthread_mutex_unlock(&guard_lock);
+    msp_unlock(&guard_lock);
 }
 
 memspan_status_t msp_guard_alloc(const struct msp_store_request *request, bool *zeroed_p,
@@ -291,7 +291,7 @@ static struct msp_guard_block *claim(void *address, const struct msp_call_stack 
     struct msp_guard_block *b;
 
     *status_p = MEMSPAN_OK;
-    pthread_mutex_lock(&guard_lock);
+    msp_lock(&guard_lock);
     b = msp_guard_table_find(address);
     if ((b != NULL) && (b->fence.address != address)) {
         memspan_error(MEMSPAN_ERR_NOT_FOUND,
@@ -309,7 +309,7 @@ static struct msp_guard_block *claim(void *address, const struct msp_call_stack 
         b->free_stack  = stack;
         b->free_thread = gettid();
     }
-    pthread_mutex_unlock(&guard_lock);
+    msp_unlock(&guard_lock);
     return b;
 }
 
@@ -317,7 +317,7 @@ static void wait_in_row(struct msp_guard_block *b, const struct msp_fence *fence
 {
     struct msp_guard_block *due;
 
-    pthread_mutex_lock(&guard_lock);
+    msp_lock(&guard_lock);
     b->fence    = *fence;
     b->closed   = !fence->apart;
     b->returned = fence->apart;
@@ -333,7 +333,7 @@ static void wait_in_row(struct msp_guard_block *b, const struct msp_fence *fence
     waiting_count++;
     waiting_paged += b->fence.paged ? 1 : 0;
     due = take_over_due(false);
-    pthread_mutex_unlock(&guard_lock);
+    msp_unlock(&guard_lock);
     if (fence->apart) {
         msp_store_drop(fence->raw);
     }
@@ -395,7 +395,7 @@ bool msp_guard_find(const void *address, struct msp_block_view *view_p)
     bool known;
     bool found;
 
-    pthread_mutex_lock(&guard_lock);
+    msp_lock(&guard_lock);
     b     = msp_guard_table_find(address);
     known = (b != NULL);
     found = known && !b->freed &&
@@ -406,7 +406,7 @@ bool msp_guard_find(const void *address, struct msp_block_view *view_p)
                                           .capacity_bytes = b->fence.size_bytes,
                                           .owner          = b->owner};
     }
-    pthread_mutex_unlock(&guard_lock);
+    msp_unlock(&guard_lock);
     return found || (!known && msp_store_find(address, view_p));
 }
 
@@ -418,12 +418,12 @@ void msp_guard_refused(const void *address, const char *call)
     const struct msp_guard_block *b;
     struct msp_guard_block copy;
 
-    pthread_mutex_lock(&guard_lock);
+    msp_lock(&guard_lock);
     b = msp_guard_table_find(address);
     if (b != NULL) {
         copy = *b;
     }
-    pthread_mutex_unlock(&guard_lock);
+    msp_unlock(&guard_lock);
 
     msp_error_save(&saved);
     if (b == NULL) {
@@ -450,7 +450,7 @@ static bool lock_soon(void)
     int i;
 
     for (i = 0; i < LOCK_TRIES; i++) {
-        if (pthread_mutex_trylock(&guard_lock) == 0) {
+        if (msp_lock_try(&guard_lock)) {
             return true;
         }
         usleep(1000);
@@ -475,7 +475,7 @@ bool msp_guard_find_closed(const void *address, struct msp_guard_block *block_p)
                 (offset >= b->fence.raw_bytes - b->fence.closed_back_bytes);
         *block_p = *b;
     }
-    pthread_mutex_unlock(&guard_lock);
+    msp_unlock(&guard_lock);
     return found;
 }
 
@@ -484,7 +484,7 @@ void msp_guard_tell(const void *address)
     const struct msp_guard_block *b;
     struct msp_guard_block copy;
 
-    pthread_mutex_lock(&guard_lock);
+    msp_lock(&guard_lock);
     b = msp_guard_table_below(address);
     if (b == NULL) {
         b = msp_guard_table_above(address);
@@ -492,7 +492,7 @@ void msp_guard_tell(const void *address)
     if (b != NULL) {
         copy = *b;
     }
-    pthread_mutex_unlock(&guard_lock);
+    msp_unlock(&guard_lock);
     msp_guard_report_block(address, (b == NULL) ? NULL : &copy);
 }
 
@@ -548,7 +548,7 @@ static void tell_leaks(void)
     size_t groups  = 0;
     size_t room    = 0;
 
-    pthread_mutex_lock(&guard_lock);
+    msp_lock(&guard_lock);
     for (b = msp_guard_table_above(NULL); b != NULL; b = msp_guard_table_above(b->fence.raw)) {
         if (!b->freed && (b->process == here)) {
             count++;
@@ -556,7 +556,7 @@ static void tell_leaks(void)
             add_leak(&leaks, &groups, &room, b);
         }
     }
-    pthread_mutex_unlock(&guard_lock);
+    msp_unlock(&guard_lock);
     if (count > 0) {
         qsort(leaks, groups, sizeof(*leaks), compare_leaks);
         msp_guard_report_leaks(leaks, (groups < LEAKS_SHOWN) ? groups : LEAKS_SHOWN, groups, count,
@@ -572,7 +572,7 @@ static bool find_damaged(const void *address, struct msp_guard_finding *finding,
     const struct msp_guard_block *b;
     bool found = false;
 
-    pthread_mutex_lock(&guard_lock);
+    msp_lock(&guard_lock);
     for (b = msp_guard_table_above(address); (b != NULL) && !found;
          b = msp_guard_table_above(b->fence.raw)) {
         /* Drivers may be gone by now. */
@@ -590,7 +590,7 @@ static bool find_damaged(const void *address, struct msp_guard_finding *finding,
             *copy = *b;
         }
     }
-    pthread_mutex_unlock(&guard_lock);
+    msp_unlock(&guard_lock);
     return found;
 }
 
@@ -673,18 +673,4 @@ void msp_guard_start(void)
         msp_watch_set(MSP_WATCH_GUARD, true);
     }
     msp_error_restore(&saved);
-}
-
-void msp_guard_before_fork(void)
-{
-    pthread_mutex_lock(&guard_lock);
-    msp_call_stack_before_fork();
-    msp_guard_report_before_fork();
-}
-
-void msp_guard_after_fork(void)
-{
-    msp_guard_report_after_fork();
-    msp_call_stack_after_fork();
-    pthread_mutex_unlock(&guard_lock);
 }

@@ -39,9 +39,6 @@ bool msp_guard_find_closed(const void *address, struct msp_guard_block *block_p)
 /* For a debugger: print what is known of the memory at or near @p address. */
 void msp_guard_tell(const void *address);
 
-void msp_guard_before_fork(void);
-void msp_guard_after_fork(void);
-
 /* ---- the store's calls, guarded when the guard is on ---- */
 
 static inline memspan_status_t msp_block_take(const struct msp_store_request *request,

@@ -5,11 +5,11 @@
  * made in a buffer that was there before: the heap may be what is broken. */
 
 #include "core/debug/guard_report.h"
+#include "core/base/fork.h"
 #include "core/base/platform.h"
 #include "core/debug/symbol.h"
 #include "core/debug/watch.h"
 #include <errno.h>
-#include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,7 +17,7 @@
 
 struct msp_guard_wishes msp_guard_wishes;
 
-static pthread_mutex_t report_lock = PTHREAD_MUTEX_INITIALIZER; /* guards text, used */
+MSP_LOCK_STATIC(report_lock, MSP_RANK_GUARD_REPORT); /* guards text, used */
 static char text[32 * 1024] MSP_SPARSE;
 static size_t used;
 static atomic_bool reported;
@@ -39,7 +39,7 @@ __attribute__((format(printf, 1, 2))) static void say(const char *format, ...)
 
 static void begin(const char *level)
 {
-    pthread_mutex_lock(&report_lock);
+    msp_lock(&report_lock);
     used = 0;
     say("memspan[%d] %s guard: ", (int)getpid(), level);
 }
@@ -56,7 +56,7 @@ static void end(void)
         }
         done += (n > 0) ? (size_t)n : 0;
     }
-    pthread_mutex_unlock(&report_lock);
+    msp_unlock(&report_lock);
 }
 
 /* ---- its parts ---- */
@@ -304,14 +304,4 @@ void msp_guard_report_block(const void *address, const struct msp_guard_block *b
         say_block(block);
     }
     end();
-}
-
-void msp_guard_report_before_fork(void)
-{
-    pthread_mutex_lock(&report_lock);
-}
-
-void msp_guard_report_after_fork(void)
-{
-    pthread_mutex_unlock(&report_lock);
 }

@@ -57,7 +57,4 @@ void msp_guard_report_leaks(const struct msp_guard_leak *leaks, size_t shown, si
 /* Print what is known of a block, for a debugger. */
 void msp_guard_report_block(const void *address, const struct msp_guard_block *block);
 
-void msp_guard_report_before_fork(void);
-void msp_guard_report_after_fork(void);
-
 #endif /* MEMSPAN_CORE_DEBUG_GUARD_REPORT_H */

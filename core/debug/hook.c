@@ -8,8 +8,8 @@
 
 #include "core/debug/hook.h"
 #include "core/base/error.h"
+#include "core/base/fork.h"
 #include "core/debug/watch.h"
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdint.h>
 #include <string.h>
@@ -28,7 +28,7 @@ static const uintptr_t handle_mark      = UINT64_C(0x4d53480000000000);
 static const uintptr_t handle_mark_bits = UINT64_C(0xffffff0000000000);
 
 static struct slot slots[SLOTS];
-static pthread_mutex_t slot_lock = PTHREAD_MUTEX_INITIALIZER; /* guards which slots are active */
+static msp_lock_t slot_lock = MSP_LOCK_INIT(MSP_RANK_HOOKS); /* guards which slots are active */
 
 /* The slot whose hook the thread is in, and whether that is a chunk hook. */
 static _Thread_local struct slot *inside;
@@ -137,20 +137,20 @@ memspan_status_t memspan_hooks_add(const memspan_hooks_t *hooks, memspan_hooks_h
         return status;
     }
     msp_watch_start();
-    pthread_mutex_lock(&slot_lock);
+    msp_lock(&slot_lock);
     for (i = 0;
          (i < SLOTS) && (atomic_load(&slots[i].active) || (atomic_load(&slots[i].running) != 0));
          i++) {
     }
     if (i == SLOTS) {
-        pthread_mutex_unlock(&slot_lock);
+        msp_unlock(&slot_lock);
         return memspan_error(MEMSPAN_ERR_LIMIT, "%d tables of hooks are installed already", SLOTS);
     }
     slots[i].hooks = table;
     generation     = atomic_fetch_add(&slots[i].generation, 1) + 1;
     atomic_store(&slots[i].active, true);
     msp_watch_set(MSP_WATCH_HOOKS, true);
-    pthread_mutex_unlock(&slot_lock);
+    msp_unlock(&slot_lock);
     *hooks_p = (memspan_hooks_h)(handle_mark | ((uintptr_t)generation << SLOT_BITS) | (uintptr_t)i);
     return MEMSPAN_OK;
 }
@@ -181,13 +181,13 @@ memspan_status_t memspan_hooks_remove(memspan_hooks_h hooks)
     size_t i            = value & ((1u << SLOT_BITS) - 1);
     bool found          = ((value & handle_mark_bits) == handle_mark) && (i < SLOTS);
 
-    pthread_mutex_lock(&slot_lock);
+    msp_lock(&slot_lock);
     found = found && (atomic_load(&slots[i].generation) == generation) &&
             atomic_exchange(&slots[i].active, false);
     if (found && !any_active()) {
         msp_watch_set(MSP_WATCH_HOOKS, false);
     }
-    pthread_mutex_unlock(&slot_lock);
+    msp_unlock(&slot_lock);
     if (!found) {
         return memspan_error(MEMSPAN_ERR_NOT_FOUND, "0x%llx names no hooks that are installed",
                              (unsigned long long)value);
@@ -198,22 +198,14 @@ memspan_status_t memspan_hooks_remove(memspan_hooks_h hooks)
     return MEMSPAN_OK;
 }
 
-void msp_hook_before_fork(void)
-{
-    pthread_mutex_lock(&slot_lock);
-}
-
-void msp_hook_after_fork_parent(void)
-{
-    pthread_mutex_unlock(&slot_lock);
-}
-
-void msp_hook_after_fork_child(void)
+/* The child has no thread that is inside a hook but its own. */
+static void forget_threads(void)
 {
     int i;
 
     for (i = 0; i < SLOTS; i++) {
         atomic_store(&slots[i].running, (inside == &slots[i]) ? 1 : 0);
     }
-    pthread_mutex_unlock(&slot_lock);
 }
+
+MSP_FORK_ITEM(hooks) = {.rank = MSP_RANK_HOOKS, .lock = &slot_lock, .after_child = forget_threads};

@@ -25,9 +25,4 @@ void msp_hook_call(enum msp_hook hook, const void *first, const void *second);
 /* True when the calling thread is inside a chunk hook. */
 bool msp_hook_in_chunk_hook(void);
 
-/* Around fork(): the child has no thread that is inside a hook but its own. */
-void msp_hook_before_fork(void);
-void msp_hook_after_fork_parent(void);
-void msp_hook_after_fork_child(void);
-
 #endif /* MEMSPAN_CORE_DEBUG_HOOK_H */

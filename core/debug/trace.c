@@ -11,6 +11,7 @@
 
 #include "core/debug/trace.h"
 #include "core/base/error.h"
+#include "core/base/fork.h"
 #include "core/base/log.h"
 #include "core/base/option.h"
 #include "core/base/platform.h"
@@ -32,7 +33,7 @@ enum {
     SPAN_BYTES  = 1 << 20,
 };
 
-static pthread_mutex_t trace_lock = PTHREAD_MUTEX_INITIALIZER; /* guards everything below */
+static msp_lock_t trace_lock = MSP_LOCK_INIT(MSP_RANK_TRACE); /* guards everything below */
 static bool ended;              /* and who records is still to be told, without the lock */
 static bool child_without_file; /* a forked child opens its file with its first event */
 static int process;
@@ -144,7 +145,7 @@ static void leave(void)
     bool tell = ended;
 
     ended = false;
-    pthread_mutex_unlock(&trace_lock);
+    msp_unlock(&trace_lock);
     if (tell) {
         msp_watch_set(MSP_WATCH_TRACE, false);
     }
@@ -153,7 +154,7 @@ static void leave(void)
 /* Locks. False, without the lock, when nothing is recorded any more. */
 static bool enter(void)
 {
-    pthread_mutex_lock(&trace_lock);
+    msp_lock(&trace_lock);
     if (MSP_UNLIKELY(child_without_file)) {
         child_without_file = false;
         if (!open_file(true)) {
@@ -411,7 +412,7 @@ void msp_trace_start(void)
     if (msp_option_text(MSP_OPTION_TRACE)[0] == '\0') {
         return;
     }
-    pthread_mutex_lock(&trace_lock);
+    msp_lock(&trace_lock);
     if (!open_file(false)) {
         msp_option_refuse(MSP_OPTION_TRACE, "%s", msp_trace_file_problem());
     }
@@ -424,36 +425,28 @@ void msp_trace_start(void)
 
 void msp_trace_flush(void)
 {
-    pthread_mutex_lock(&trace_lock);
+    msp_lock(&trace_lock);
     msp_trace_file_flush();
-    pthread_mutex_unlock(&trace_lock);
+    msp_unlock(&trace_lock);
 }
 
 __attribute__((destructor)) static void finish(void)
 {
-    pthread_mutex_lock(&trace_lock);
+    msp_lock(&trace_lock);
     if (msp_trace_file_is_open()) {
         stop();
     }
     leave();
 }
 
-void msp_trace_before_fork(void)
-{
-    pthread_mutex_lock(&trace_lock);
-}
-
-void msp_trace_after_fork_parent(void)
-{
-    pthread_mutex_unlock(&trace_lock);
-}
-
-void msp_trace_after_fork_child(void)
+/* The file is the parent's. */
+static void forget_file(void)
 {
     thread_number = 0;
     if (msp_trace_file_is_open()) {
         msp_trace_file_forget();
         child_without_file = true;
     }
-    pthread_mutex_unlock(&trace_lock);
 }
+
+MSP_FORK_ITEM(trace) = {.rank = MSP_RANK_TRACE, .lock = &trace_lock, .after_child = forget_file};

@@ -25,8 +25,4 @@ void msp_trace_chunk_giving_back(const struct msp_chunk *chunk);
 /* Write what is buffered. */
 void msp_trace_flush(void);
 
-void msp_trace_before_fork(void);
-void msp_trace_after_fork_parent(void);
-void msp_trace_after_fork_child(void);
-
 #endif /* MEMSPAN_CORE_DEBUG_TRACE_H */

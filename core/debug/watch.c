@@ -7,13 +7,13 @@
 
 #include "core/debug/watch.h"
 #include "core/base/error.h"
+#include "core/base/fork.h"
 #include "core/base/platform.h"
 #include "core/debug/guard.h"
 #include "core/debug/hook.h"
 #include "core/debug/trace.h"
 #include "core/engine/allocator_record.h"
 #include "core/engine/thread.h"
-#include "core/fork.h"
 #include <errno.h>
 #include <pthread.h>
 #include <time.h>
@@ -43,11 +43,7 @@ static void start(void)
 
     /* What cannot be recorded is reported, but no failure of the call that happens to be first. */
     msp_error_save(&saved);
-    /* What is registered last is locked first: the hooks' lock is outside the core's, because
-     * setting a flag tells all threads; the trace's is inside them. */
-    pthread_atfork(msp_trace_before_fork, msp_trace_after_fork_parent, msp_trace_after_fork_child);
     msp_fork_prepare();
-    pthread_atfork(msp_hook_before_fork, msp_hook_after_fork_parent, msp_hook_after_fork_child);
     msp_trace_start();
     msp_guard_start();
     msp_error_restore(&saved);

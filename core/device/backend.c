@@ -8,6 +8,7 @@
 
 #include "core/device/backend.h"
 #include "core/base/error.h"
+#include "core/base/fork.h"
 #include "core/base/log.h"
 #include "core/base/option.h"
 #include "core/base/platform.h"
@@ -38,8 +39,8 @@ static struct entry entries[SLOTS_MAX] MSP_SPARSE;
 static int entry_count;
 static memspan_status_t list_status; /* MEMSPAN_ERR_CONFIG when a variable was refused */
 static char list_problem[256];
-static pthread_once_t list_once  = PTHREAD_ONCE_INIT;
-static pthread_mutex_t open_lock = PTHREAD_MUTEX_INITIALIZER; /* guards opening a slot */
+static pthread_once_t list_once = PTHREAD_ONCE_INIT;
+MSP_LOCK_STATIC(open_lock, MSP_RANK_BACKENDS); /* guards opening a slot */
 
 /* ---- what a backend is given ---- */
 
@@ -477,11 +478,11 @@ static void ensure_open(struct entry *e)
     if (MSP_LIKELY(atomic_load_explicit(&e->opened, memory_order_acquire))) {
         return;
     }
-    pthread_mutex_lock(&open_lock);
+    msp_lock(&open_lock);
     if (!atomic_load_explicit(&e->opened, memory_order_relaxed)) {
         open_entry(e);
     }
-    pthread_mutex_unlock(&open_lock);
+    msp_unlock(&open_lock);
 }
 
 const struct msp_backend_slot *msp_backend_of_host(void)
@@ -536,16 +537,6 @@ memspan_status_t msp_backend_list_status(void)
     ensure_list();
     return (list_status == MEMSPAN_OK) ? MEMSPAN_OK
                                        : memspan_error(list_status, "%s", list_problem);
-}
-
-void msp_backend_before_fork(void)
-{
-    pthread_mutex_lock(&open_lock);
-}
-
-void msp_backend_after_fork(void)
-{
-    pthread_mutex_unlock(&open_lock);
 }
 
 /* ---- public ---- */

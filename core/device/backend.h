@@ -45,10 +45,6 @@ const struct msp_backend_slot *msp_backend_slot_if_open(int index);
 /* MEMSPAN_OK, or MEMSPAN_ERR_CONFIG when MEMSPAN_BACKENDS was refused (recorded again). */
 memspan_status_t msp_backend_list_status(void);
 
-/* Keep a driver from being opened while the process forks. */
-void msp_backend_before_fork(void);
-void msp_backend_after_fork(void);
-
 /* What every backend is given. */
 extern const memspan_services_t memspan_services;
 

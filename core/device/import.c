@@ -3,10 +3,9 @@
 
 #include "core/device/import.h"
 #include "core/base/error.h"
+#include "core/base/fork.h"
 #include "core/base/log.h"
 #include "core/base/platform.h"
-#include "core/fork.h"
-#include <pthread.h>
 #include <stdlib.h>
 
 struct import {
@@ -21,7 +20,7 @@ struct import {
 };
 
 static struct import *imports;
-static pthread_mutex_t import_lock = PTHREAD_MUTEX_INITIALIZER; /* guards imports */
+MSP_LOCK_STATIC(import_lock, MSP_RANK_IMPORTS); /* guards imports */
 
 /* ---- drivers ---- */
 
@@ -133,7 +132,7 @@ memspan_status_t memspan_import(void *address, size_t size_bytes, const int *dev
         }
     }
     msp_fork_prepare();
-    pthread_mutex_lock(&import_lock);
+    msp_lock(&import_lock);
     status = overlaps(address, size_bytes)
                  ? memspan_error(MEMSPAN_ERR_CONFLICT, "pages at %p have been imported", address)
                  : enter(import);
@@ -141,7 +140,7 @@ memspan_status_t memspan_import(void *address, size_t size_bytes, const int *dev
         import->next = imports;
         imports      = import;
     }
-    pthread_mutex_unlock(&import_lock);
+    msp_unlock(&import_lock);
     if (status != MEMSPAN_OK) {
         free(import);
     }
@@ -153,7 +152,7 @@ memspan_status_t memspan_import_release(void *address)
     struct import **at;
     struct import *found;
 
-    pthread_mutex_lock(&import_lock);
+    msp_lock(&import_lock);
     for (at = &imports; (*at != NULL) && ((*at)->address != address); at = &(*at)->next) {
     }
     found = *at;
@@ -161,7 +160,7 @@ memspan_status_t memspan_import_release(void *address)
         *at = found->next;
         leave(found, found->count);
     }
-    pthread_mutex_unlock(&import_lock);
+    msp_unlock(&import_lock);
     free(found);
     return (found != NULL)
                ? MEMSPAN_OK
@@ -174,7 +173,7 @@ bool msp_import_covers(const void *pointer, size_t size_bytes, const struct msp_
     bool covers = false;
     size_t k;
 
-    pthread_mutex_lock(&import_lock);
+    msp_lock(&import_lock);
     for (i = imports; i != NULL; i = i->next) {
         size_t offset = (size_t)((const char *)pointer - i->address);
 
@@ -185,16 +184,6 @@ bool msp_import_covers(const void *pointer, size_t size_bytes, const struct msp_
             covers = covers || (i->into[k].device == device);
         }
     }
-    pthread_mutex_unlock(&import_lock);
+    msp_unlock(&import_lock);
     return covers;
-}
-
-void msp_import_before_fork(void)
-{
-    pthread_mutex_lock(&import_lock);
-}
-
-void msp_import_after_fork(void)
-{
-    pthread_mutex_unlock(&import_lock);
 }

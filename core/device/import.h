@@ -15,7 +15,4 @@ memspan_status_t msp_import_into(const struct msp_device *device, void *address,
 /* True when the bytes lie in pages that were imported into the device's driver. */
 bool msp_import_covers(const void *pointer, size_t size_bytes, const struct msp_device *device);
 
-void msp_import_before_fork(void);
-void msp_import_after_fork(void);
-
 #endif /* MEMSPAN_CORE_DEVICE_IMPORT_H */

@@ -8,6 +8,7 @@
 
 #include "core/device/opening.h"
 #include "core/base/error.h"
+#include "core/base/fork.h"
 #include "core/base/option.h"
 #include "core/device/backend.h"
 #include <pthread.h>
@@ -20,7 +21,7 @@ struct opening {
     memspan_backend_entry_t entry; /* of a plug-in that is asked for its table; NULL: open it */
     const memspan_backend_t *table;
     bool is_plugin;
-    pthread_mutex_t lock; /* guards what follows */
+    msp_lock_t lock; /* guards what follows */
     pthread_cond_t done;
     bool is_done;
     bool is_left; /* nobody waits any more: whoever sees both frees it */
@@ -38,10 +39,14 @@ bool msp_opening_is_here(void)
     return here;
 }
 
+/* A driver that forks while it is opened starts a program that loads its kernel module. The thread
+ * that waits for the driver holds locks, and such a child never calls the library. */
+MSP_FORK_ITEM(opening) = {.is_exempt = msp_opening_is_here};
+
 static void drop(struct opening *o)
 {
     pthread_cond_destroy(&o->done);
-    pthread_mutex_destroy(&o->lock);
+    pthread_mutex_destroy(&o->lock.mutex);
     free(o);
 }
 
@@ -112,7 +117,7 @@ static void *run(void *argument)
     memspan_status_t status = (o->entry != NULL) ? MEMSPAN_OK : open_driver(o, &state, &count);
     bool left;
 
-    pthread_mutex_lock(&o->lock);
+    msp_lock(&o->lock);
     o->table        = table;
     o->state        = state;
     o->device_count = count;
@@ -123,7 +128,7 @@ static void *run(void *argument)
         keep_error(o);
     }
     pthread_cond_signal(&o->done);
-    pthread_mutex_unlock(&o->lock);
+    msp_unlock(&o->lock);
     if (left) {
         if ((o->entry == NULL) && (status == MEMSPAN_OK)) {
             table->close(state);
@@ -139,7 +144,7 @@ static struct opening *make(void)
     pthread_condattr_t attributes;
 
     if (o != NULL) {
-        pthread_mutex_init(&o->lock, NULL);
+        msp_lock_init(&o->lock, MSP_RANK_OPENING);
         pthread_condattr_init(&attributes);
         pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
         pthread_cond_init(&o->done, &attributes);
@@ -180,13 +185,13 @@ static bool wait_for(struct opening *o, uint64_t limit_s)
 
     clock_gettime(CLOCK_MONOTONIC, &until);
     until.tv_sec += (time_t)((limit_s < 1000000) ? limit_s : 1000000);
-    pthread_mutex_lock(&o->lock);
+    msp_lock(&o->lock);
     while (!o->is_done && (error == 0)) {
-        error = pthread_cond_timedwait(&o->done, &o->lock, &until);
+        error = pthread_cond_timedwait(&o->done, &o->lock.mutex, &until);
     }
     done       = o->is_done;
     o->is_left = !done;
-    pthread_mutex_unlock(&o->lock);
+    msp_unlock(&o->lock);
     return done;
 }
 

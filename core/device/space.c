@@ -8,10 +8,10 @@
 
 #include "core/device/space.h"
 #include "core/base/error.h"
+#include "core/base/fork.h"
 #include "core/base/platform.h"
 #include "core/base/stack.h"
 #include "core/base/text.h"
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -37,7 +37,7 @@ static atomic_bool predefined_ready[PREDEFINED];
 
 static struct msp_space *spaces[SPACES_MAX] MSP_SPARSE;
 static atomic_int space_count; /* entries below it never change */
-static pthread_mutex_t space_lock = PTHREAD_MUTEX_INITIALIZER;
+MSP_LOCK_STATIC(space_lock, MSP_RANK_SPACES);
 
 /* ---- names ---- */
 
@@ -176,7 +176,7 @@ const struct msp_space *msp_space_resolve(memspan_space_h handle)
     if (MSP_LIKELY(atomic_load_explicit(ready, memory_order_acquire))) {
         return space;
     }
-    pthread_mutex_lock(&space_lock);
+    msp_lock(&space_lock);
     if (!atomic_load_explicit(ready, memory_order_relaxed)) {
         struct loading loading = {&predefined[space - predefined], MEMSPAN_OK};
         msp_stack_run(load_now, &loading);
@@ -184,7 +184,7 @@ const struct msp_space *msp_space_resolve(memspan_space_h handle)
         /* Pairs with the acquire above: whoever sees ready sees the resources. */
         atomic_store_explicit(ready, status == MEMSPAN_OK, memory_order_release);
     }
-    pthread_mutex_unlock(&space_lock);
+    msp_unlock(&space_lock);
     return (status == MEMSPAN_OK) ? space : NULL;
 }
 
@@ -431,7 +431,7 @@ memspan_status_t memspan_space_get(const int *list, size_t count, memspan_space_
         *space_p = predefined[request->hint].handle;
         goto out_free_request;
     }
-    pthread_mutex_lock(&space_lock);
+    msp_lock(&space_lock);
     for (i = 0; i < atomic_load_explicit(&space_count, memory_order_relaxed); i++) {
         if (same(spaces[i], request)) {
             *space_p = spaces[i]->handle;
@@ -440,7 +440,7 @@ memspan_status_t memspan_space_get(const int *list, size_t count, memspan_space_
     }
     status = make(request, space_p);
 out_unlock:
-    pthread_mutex_unlock(&space_lock);
+    msp_unlock(&space_lock);
 out_free_request:
     free(request);
     return status;
@@ -563,7 +563,7 @@ memspan_status_t memspan_space_get_sub(memspan_space_h handle, const int *indice
     if (space == NULL) {
         return MEMSPAN_ERR_NO_MEMORY;
     }
-    pthread_mutex_lock(&space_lock);
+    msp_lock(&space_lock);
     for (i = 0; i < atomic_load_explicit(&space_count, memory_order_relaxed); i++) {
         if (same_sub(spaces[i], space)) {
             *space_p = spaces[i]->handle;
@@ -576,23 +576,13 @@ memspan_status_t memspan_space_get_sub(memspan_space_h handle, const int *indice
         destroy(space);
     }
 out_unlock:
-    pthread_mutex_unlock(&space_lock);
+    msp_unlock(&space_lock);
     return status;
 }
 
 memspan_space_h msp_space_of_hint(enum msp_base_hint hint)
 {
     return predefined[hint].handle;
-}
-
-void msp_space_before_fork(void)
-{
-    pthread_mutex_lock(&space_lock);
-}
-
-void msp_space_after_fork(void)
-{
-    pthread_mutex_unlock(&space_lock);
 }
 
 memspan_status_t msp_space_connect(const struct msp_space *space, const struct msp_device *home,

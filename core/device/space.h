@@ -53,7 +53,4 @@ memspan_reach_t msp_resource_reach(const struct msp_resource *resource,
 memspan_status_t msp_space_connect(const struct msp_space *space, const struct msp_device *home,
                                    memspan_kind_t kind);
 
-void msp_space_before_fork(void);
-void msp_space_after_fork(void);
-
 #endif /* MEMSPAN_CORE_DEVICE_SPACE_H */

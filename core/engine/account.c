@@ -2,20 +2,20 @@
 /* account.c: limits and counters. */
 
 #include "core/engine/account.h"
-#include <pthread.h>
+#include "core/base/fork.h"
 
 enum { LENT_MOST = 64 << 10, LENT_LEAST = 4 << 10, LENT_SHARE = 16 };
 
-static pthread_mutex_t lists_lock = PTHREAD_MUTEX_INITIALIZER;
+MSP_LOCK_STATIC(lists_lock, MSP_RANK_ACCOUNTS);
 
 void msp_account_lock(void)
 {
-    pthread_mutex_lock(&lists_lock);
+    msp_lock(&lists_lock);
 }
 
 void msp_account_unlock(void)
 {
-    pthread_mutex_unlock(&lists_lock);
+    msp_unlock(&lists_lock);
 }
 
 void msp_account_init(struct msp_account *account, struct msp_allocator *allocator)

@@ -90,7 +90,4 @@ struct msp_allocator *msp_allocator_at(size_t i);
 void msp_allocator_lock_table(void);
 void msp_allocator_unlock_table(void);
 
-void msp_allocator_before_fork(void);
-void msp_allocator_after_fork(void);
-
 #endif /* MEMSPAN_CORE_ENGINE_ALLOCATOR_RECORD_H */

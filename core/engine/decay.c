@@ -2,6 +2,7 @@
 /* decay.c: when a round is due, and what it does. */
 
 #include "core/engine/decay.h"
+#include "core/base/fork.h"
 #include "core/base/option.h"
 #include "core/engine/heap.h"
 #include <time.h>
@@ -124,7 +125,5 @@ size_t msp_decay_purge_all(void)
     return sweep.purged_bytes;
 }
 
-void msp_decay_after_fork_child(void)
-{
-    leave();
-}
+/* The thread that was in a round is not in the child. */
+MSP_FORK_ITEM(decay) = {.rank = MSP_RANK_HOOKS, .after_child = leave};

@@ -48,6 +48,5 @@ size_t msp_decay_purge_all(void);
 bool msp_decay_is_at_once(void);
 
 /* A round that another thread was in does not go on in a child. */
-void msp_decay_after_fork_child(void);
 
 #endif /* MEMSPAN_CORE_ENGINE_DECAY_H */

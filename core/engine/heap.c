@@ -6,6 +6,7 @@
 
 #include "core/engine/heap.h"
 #include "core/base/error.h"
+#include "core/base/fork.h"
 #include "core/engine/allocator_record.h"
 #include <stdlib.h>
 #include <string.h>
@@ -16,19 +17,7 @@ struct msp_heap msp_heap_nobody[2] = {{.handle = 0}, {.handle = UINTPTR_MAX}};
 
 /* Records are never freed, only used again. */
 static struct msp_heap *unused;
-static pthread_mutex_t unused_lock = PTHREAD_MUTEX_INITIALIZER;
-
-void msp_heap_before_fork(void)
-{
-    pthread_mutex_lock(&unused_lock);
-    msp_slab_before_fork();
-}
-
-void msp_heap_after_fork(void)
-{
-    msp_slab_after_fork();
-    pthread_mutex_unlock(&unused_lock);
-}
+MSP_LOCK_STATIC(unused_lock, MSP_RANK_HEAPS);
 
 /* ---- making and finding ---- */
 
@@ -36,12 +25,12 @@ static struct msp_heap *take_record(void)
 {
     struct msp_heap *heap;
 
-    pthread_mutex_lock(&unused_lock);
+    msp_lock(&unused_lock);
     heap = unused;
     if (heap != NULL) {
         unused = heap->next;
     }
-    pthread_mutex_unlock(&unused_lock);
+    msp_unlock(&unused_lock);
     if (heap == NULL) {
         heap =
             aligned_alloc(MSP_CACHE_LINE_BYTES, msp_round_up(sizeof(*heap), MSP_CACHE_LINE_BYTES));
@@ -54,10 +43,10 @@ static struct msp_heap *take_record(void)
 
 void msp_heap_put_record(struct msp_heap *heap)
 {
-    pthread_mutex_lock(&unused_lock);
+    msp_lock(&unused_lock);
     heap->next = unused;
     unused     = heap;
-    pthread_mutex_unlock(&unused_lock);
+    msp_unlock(&unused_lock);
 }
 
 /* What a heap may use without asking. */

@@ -317,9 +317,6 @@ bool msp_heap_sweep(struct msp_sweep *sweep);
 /* Walk the invariants of all heaps. */
 memspan_status_t msp_heap_check(void);
 
-void msp_heap_before_fork(void);
-void msp_heap_after_fork(void);
-
 /* ---- shared by heap*.c ---- */
 
 /* Take a heap out of its thread's list, slots and look-up. By the thread in no section while nobody

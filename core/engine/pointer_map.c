@@ -4,13 +4,13 @@
  * ever touched; both are kept. */
 
 #include "core/engine/pointer_map.h"
-#include <pthread.h>
+#include "core/base/fork.h"
 #include <sys/mman.h>
 
 MSP_SPARSE struct msp_map_root msp_map_low;
 _Atomic(struct msp_map_root *) msp_map_high[1 << (MSP_ADDRESS_BITS - MSP_ROOT_BITS)];
 
-static pthread_mutex_t map_lock = PTHREAD_MUTEX_INITIALIZER;
+MSP_LOCK_STATIC(map_lock, MSP_RANK_POINTER_MAP);
 
 /* Not malloc: calloc of this size would be a mapping as well, and this is surely zero. */
 static void *make_table(size_t size_bytes)
@@ -112,9 +112,9 @@ bool msp_map_insert(void *address, size_t size_bytes, uintptr_t entry)
     if (((start & (MSP_GRANULE_BYTES - 1)) != 0) || !is_range(start, size_bytes)) {
         return false;
     }
-    pthread_mutex_lock(&map_lock);
+    msp_lock(&map_lock);
     entered = enter(start, size_bytes, start >> MSP_GRANULE_SHIFT, entry);
-    pthread_mutex_unlock(&map_lock);
+    msp_unlock(&map_lock);
     return entered;
 }
 
@@ -126,7 +126,7 @@ bool msp_map_resize(void *address, size_t from_bytes, size_t to_bytes, uintptr_t
     uintptr_t last_was = (start + from_bytes - 1) >> MSP_GRANULE_SHIFT;
     bool done          = is_range(start, to_bytes);
 
-    pthread_mutex_lock(&map_lock);
+    msp_lock(&map_lock);
     done = done && ((last <= last_was) || enter(start, to_bytes, last_was + 1, entry));
     for (; done && (granule <= last) && (granule <= last_was); granule++) {
         bool whole = (granule < last) || ((to_bytes & (MSP_GRANULE_BYTES - 1)) == 0);
@@ -136,7 +136,7 @@ bool msp_map_resize(void *address, size_t from_bytes, size_t to_bytes, uintptr_t
     if (done && (last < last_was)) {
         clear(last + 1, last_was);
     }
-    pthread_mutex_unlock(&map_lock);
+    msp_unlock(&map_lock);
     return done;
 }
 
@@ -152,18 +152,8 @@ void msp_map_replace(void *address, size_t size_bytes, uintptr_t entry)
 
 void msp_map_remove(void *address, size_t size_bytes)
 {
-    pthread_mutex_lock(&map_lock);
+    msp_lock(&map_lock);
     clear((uintptr_t)address >> MSP_GRANULE_SHIFT,
           ((uintptr_t)address + size_bytes - 1) >> MSP_GRANULE_SHIFT);
-    pthread_mutex_unlock(&map_lock);
-}
-
-void msp_map_before_fork(void)
-{
-    pthread_mutex_lock(&map_lock);
-}
-
-void msp_map_after_fork(void)
-{
-    pthread_mutex_unlock(&map_lock);
+    msp_unlock(&map_lock);
 }

@@ -121,7 +121,4 @@ bool msp_map_resize(void *address, size_t from_bytes, size_t to_bytes, uintptr_t
 
 void msp_map_remove(void *address, size_t size_bytes);
 
-void msp_map_before_fork(void);
-void msp_map_after_fork(void);
-
 #endif /* MEMSPAN_CORE_ENGINE_POINTER_MAP_H */

@@ -11,6 +11,7 @@
 
 #include "core/engine/pool.h"
 #include "core/base/error.h"
+#include "core/base/lock.h"
 #include "core/base/option.h"
 #include "core/base/platform.h"
 #include "core/engine/decay.h"
@@ -26,7 +27,7 @@ enum {
 
 struct msp_pool {
     struct msp_provider *provider;
-    pthread_mutex_t lock;
+    msp_lock_t lock;
     struct msp_fit fit;
     size_t divided_bytes; /* in chunks that are divided */
     size_t exact_bytes;   /* of them, in chunks taken for one block */
@@ -48,7 +49,7 @@ struct msp_pool *msp_pool_create(struct msp_provider *provider)
         return NULL;
     }
     pool->provider = provider;
-    pthread_mutex_init(&pool->lock, NULL);
+    msp_lock_init(&pool->lock, MSP_RANK_POOLS);
     return pool;
 }
 
@@ -94,7 +95,7 @@ static bool enter_chunk(struct msp_pool *pool, struct msp_chunk *chunk, bool exa
     bool zeroed = (chunk->block.flags & MEMSPAN_BLOCK_ZEROED) != 0;
     bool entered;
 
-    pthread_mutex_lock(&pool->lock);
+    msp_lock(&pool->lock);
     entered = msp_fit_add_range(&pool->fit, &chunk->range, (uintptr_t)chunk->address,
                                 (uint32_t)(chunk->size_bytes >> MSP_UNIT_SHIFT), zeroed);
     if (entered) {
@@ -107,7 +108,7 @@ static bool enter_chunk(struct msp_pool *pool, struct msp_chunk *chunk, bool exa
         atomic_store_explicit(&chunk->kept_bytes, pool->provider->eager ? 0 : chunk->size_bytes,
                               memory_order_release);
     }
-    pthread_mutex_unlock(&pool->lock);
+    msp_unlock(&pool->lock);
     return entered;
 }
 
@@ -164,9 +165,9 @@ static memspan_status_t grow(struct msp_pool *pool, size_t need, size_t align_by
     msp_pool_settle(pool);
     msp_decay_press(pool);
     msp_decay_look(pool);
-    pthread_mutex_lock(&pool->lock);
+    msp_lock(&pool->lock);
     size = exact ? exact_size_for(pool, least) : chunk_size_for(pool, least);
-    pthread_mutex_unlock(&pool->lock);
+    msp_unlock(&pool->lock);
     for (;;) {
         status =
             msp_chunk_take(pool->provider, size, exact ? align_bytes : 0, false, NULL, 0, &chunk);
@@ -288,7 +289,7 @@ void msp_pool_settle(struct msp_pool *pool)
     uint64_t now;
     size_t keep;
 
-    pthread_mutex_lock(&pool->lock);
+    msp_lock(&pool->lock);
     end_waiting(pool);
     keep = patience_bytes(pool);
     now  = (pool->empty_bytes == 0) ? 0 : now_ms();
@@ -297,7 +298,7 @@ void msp_pool_settle(struct msp_pool *pool)
         pool->settled_at_ms = now;
         leaving             = leave_empty(pool, (now > decay_ms) ? now - decay_ms : 0, keep);
     }
-    pthread_mutex_unlock(&pool->lock);
+    msp_unlock(&pool->lock);
     give_back(leaving);
 }
 
@@ -307,7 +308,7 @@ bool msp_pool_has_grown(struct msp_pool *pool)
     size_t step;
     bool grown = false;
 
-    pthread_mutex_lock(&pool->lock);
+    msp_lock(&pool->lock);
     if (pool->divided_bytes < pool->grown_bytes) {
         pool->grown_bytes = pool->divided_bytes;
     }
@@ -316,7 +317,7 @@ bool msp_pool_has_grown(struct msp_pool *pool)
         pool->grown_bytes = pool->divided_bytes;
         grown             = true;
     }
-    pthread_mutex_unlock(&pool->lock);
+    msp_unlock(&pool->lock);
     return grown;
 }
 
@@ -324,10 +325,10 @@ size_t msp_pool_trim(struct msp_pool *pool)
 {
     struct msp_range *leaving;
 
-    pthread_mutex_lock(&pool->lock);
+    msp_lock(&pool->lock);
     end_waiting(pool);
     leaving = leave_empty(pool, UINT64_MAX, 0);
-    pthread_mutex_unlock(&pool->lock);
+    msp_unlock(&pool->lock);
     return give_back(leaving);
 }
 
@@ -360,12 +361,12 @@ static bool purge_some(struct msp_pool *pool, uint32_t round, size_t *bytes_p)
     size_t count;
     size_t i;
 
-    pthread_mutex_lock(&pool->lock);
+    msp_lock(&pool->lock);
     count = msp_fit_find_dirty(&pool->fit, least, round, ids, PURGES_AT_ONCE);
     for (i = 0; (i < count) && (bytes < PURGED_AT_ONCE); i++) {
         bytes += purge_block(pool, ids[i]);
     }
-    pthread_mutex_unlock(&pool->lock);
+    msp_unlock(&pool->lock);
     *bytes_p += bytes;
     return (i == count) && (count < PURGES_AT_ONCE);
 }
@@ -420,7 +421,7 @@ static struct msp_record *carve(struct msp_pool *pool, size_t size_bytes, size_t
     struct msp_chunk *chunk;
     uint32_t id = 0;
 
-    pthread_mutex_lock(&pool->lock);
+    msp_lock(&pool->lock);
     if ((request != NULL) && (align_bytes == MSP_UNIT_BYTES)) {
         r = take_waiting(pool, units);
     }
@@ -445,7 +446,7 @@ static struct msp_record *carve(struct msp_pool *pool, size_t size_bytes, size_t
         pool->empty_bytes -= (chunk->range.used_count == 1) ? chunk->size_bytes : 0;
     }
 out_unlock:
-    pthread_mutex_unlock(&pool->lock);
+    msp_unlock(&pool->lock);
     return r;
 }
 
@@ -506,9 +507,9 @@ void msp_pool_give_slab(struct msp_record *r)
 {
     struct msp_pool *pool = msp_pool_of(r);
 
-    pthread_mutex_lock(&pool->lock);
+    msp_lock(&pool->lock);
     give(pool, msp_pool_id(r));
-    pthread_mutex_unlock(&pool->lock);
+    msp_unlock(&pool->lock);
 }
 
 void msp_pool_free(struct msp_record *r)
@@ -522,14 +523,14 @@ void msp_pool_free(struct msp_record *r)
         msp_chunk_give_back(msp_chunk_of(r)); /* a failure is logged there */
         return;
     }
-    pthread_mutex_lock(&pool->lock);
+    msp_lock(&pool->lock);
     waits = let_wait(pool, r);
     if (!waits) {
         give(pool, msp_pool_id(r));
     }
     settle = !waits && (pool->empty_bytes > 0);
     look   = !waits || (++pool->turns % TURNS == 0);
-    pthread_mutex_unlock(&pool->lock);
+    msp_unlock(&pool->lock);
     if (settle) {
         msp_pool_settle(pool);
     }
@@ -542,12 +543,12 @@ void msp_pool_free_list(struct msp_pool *pool, struct msp_record *first)
 {
     struct msp_record *next;
 
-    pthread_mutex_lock(&pool->lock);
+    msp_lock(&pool->lock);
     for (; first != NULL; first = next) {
         next = first->kept_after;
         give(pool, msp_pool_id(first));
     }
-    pthread_mutex_unlock(&pool->lock);
+    msp_unlock(&pool->lock);
 }
 
 /* A block that is a chunk. What a driver gave stays as it is, unless half of it would be wasted.
@@ -590,9 +591,9 @@ struct msp_record *msp_pool_resize(struct msp_record *r, size_t size_bytes, size
     if (size_bytes >= pool->provider->direct_bytes) {
         return NULL;
     }
-    pthread_mutex_lock(&pool->lock);
+    msp_lock(&pool->lock);
     done = msp_fit_resize(&pool->fit, msp_pool_id(r), (uint32_t)units);
-    pthread_mutex_unlock(&pool->lock);
+    msp_unlock(&pool->lock);
     return done ? r : NULL;
 }
 
@@ -624,12 +625,12 @@ void msp_pool_measure(struct msp_pool *pool, struct msp_pool_measure *m)
     int64_t waiting = atomic_load_explicit(&pool->waiting_bytes, memory_order_relaxed);
 
     m->held_bytes = atomic_load_explicit(&pool->provider->held_bytes, memory_order_relaxed);
-    pthread_mutex_lock(&pool->lock);
+    msp_lock(&pool->lock);
     end_waiting(pool);
     m->free_bytes = ((uint64_t)pool->fit.free_units << MSP_UNIT_SHIFT) +
                     (uint64_t)((waiting > 0) ? waiting : 0);
     m->largest_free_bytes = (uint64_t)msp_fit_largest(&pool->fit) << MSP_UNIT_SHIFT;
-    pthread_mutex_unlock(&pool->lock);
+    msp_unlock(&pool->lock);
 }
 
 static const char *check_sums(const struct msp_pool *pool)
@@ -651,10 +652,10 @@ memspan_status_t msp_pool_check(struct msp_pool *pool)
 {
     const char *problem;
 
-    pthread_mutex_lock(&pool->lock);
+    msp_lock(&pool->lock);
     problem = msp_fit_check(&pool->fit);
     problem = (problem == NULL) ? check_sums(pool) : problem;
-    pthread_mutex_unlock(&pool->lock);
+    msp_unlock(&pool->lock);
     return (problem == NULL) ? MEMSPAN_OK
                              : memspan_error(MEMSPAN_ERR_INTERNAL, "pool of %s memory: %s",
                                              memspan_kind_name(pool->provider->spec.kind), problem);
@@ -662,10 +663,21 @@ memspan_status_t msp_pool_check(struct msp_pool *pool)
 
 void msp_pool_lock(struct msp_pool *pool)
 {
-    pthread_mutex_lock(&pool->lock);
+    msp_lock(&pool->lock);
 }
 
 void msp_pool_unlock(struct msp_pool *pool)
 {
-    pthread_mutex_unlock(&pool->lock);
+    msp_unlock(&pool->lock);
+}
+
+/* All pools are locked at once: past the check of ranks. */
+void msp_pool_before_fork(struct msp_pool *pool)
+{
+    pthread_mutex_lock(&pool->lock.mutex);
+}
+
+void msp_pool_after_fork(struct msp_pool *pool)
+{
+    pthread_mutex_unlock(&pool->lock.mutex);
 }

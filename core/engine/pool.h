@@ -63,6 +63,9 @@ struct msp_record *msp_pool_find(struct msp_chunk *chunk, const void *pointer);
 void msp_pool_lock(struct msp_pool *pool);
 void msp_pool_unlock(struct msp_pool *pool);
 
+void msp_pool_before_fork(struct msp_pool *pool);
+void msp_pool_after_fork(struct msp_pool *pool);
+
 static inline struct msp_chunk *msp_chunk_of(const struct msp_record *record)
 {
     return (struct msp_chunk *)((unsigned char *)record->range - offsetof(struct msp_chunk, range));

@@ -7,6 +7,7 @@
 
 #include "core/engine/provider.h"
 #include "core/base/error.h"
+#include "core/base/fork.h"
 #include "core/base/log.h"
 #include "core/base/option.h"
 #include "core/base/platform.h"
@@ -21,7 +22,7 @@
 enum { CHUNK_GROWTH = 16, EXACT_BYTES = 1 << 20 };
 
 static _Atomic(struct msp_provider *) first_provider;
-static pthread_mutex_t provider_lock = PTHREAD_MUTEX_INITIALIZER; /* guards adding a provider */
+MSP_LOCK_STATIC(provider_lock, MSP_RANK_PROVIDERS); /* guards adding a provider */
 
 bool msp_provider_spec_equal(const struct msp_provider_spec *a, const struct msp_provider_spec *b)
 {
@@ -140,7 +141,7 @@ struct msp_provider *msp_provider_get(const struct msp_provider_spec *spec)
     if (p != NULL) {
         return p;
     }
-    pthread_mutex_lock(&provider_lock);
+    msp_lock(&provider_lock);
     p = find(spec);
     if (p == NULL) {
         p = make(spec);
@@ -150,7 +151,7 @@ struct msp_provider *msp_provider_get(const struct msp_provider_spec *spec)
             atomic_store_explicit(&first_provider, p, memory_order_release);
         }
     }
-    pthread_mutex_unlock(&provider_lock);
+    msp_unlock(&provider_lock);
     return p;
 }
 
@@ -171,18 +172,18 @@ bool msp_provider_host_touches(const struct msp_provider *p)
 /* ---- chunks ---- */
 
 static struct msp_chunk *unused;
-static pthread_mutex_t record_lock = PTHREAD_MUTEX_INITIALIZER; /* guards unused */
+MSP_LOCK_STATIC(record_lock, MSP_RANK_CHUNKS); /* guards unused */
 
 static struct msp_chunk *take_record(void)
 {
     struct msp_chunk *chunk;
 
-    pthread_mutex_lock(&record_lock);
+    msp_lock(&record_lock);
     chunk = unused;
     if (chunk != NULL) {
         unused = chunk->next_unused;
     }
-    pthread_mutex_unlock(&record_lock);
+    msp_unlock(&record_lock);
     if (chunk == NULL) {
         chunk =
             aligned_alloc(MSP_CACHE_LINE_BYTES, msp_round_up(sizeof(*chunk), MSP_CACHE_LINE_BYTES));
@@ -198,10 +199,10 @@ static void put_record(struct msp_chunk *chunk)
     free(chunk->import_cookies);
     chunk->import_cookies = NULL;
     atomic_store_explicit(&chunk->ready, false, memory_order_release);
-    pthread_mutex_lock(&record_lock);
+    msp_lock(&record_lock);
     chunk->next_unused = unused;
     unused             = chunk;
-    pthread_mutex_unlock(&record_lock);
+    msp_unlock(&record_lock);
 }
 
 uintptr_t msp_chunk_entry(const struct msp_chunk *chunk)
@@ -510,32 +511,27 @@ void msp_provider_settle_all(void)
     }
 }
 
-void msp_provider_before_fork(void)
-{
-    pthread_mutex_lock(&provider_lock);
-}
+/* ---- fork ---- */
 
-void msp_provider_after_fork(void)
-{
-    pthread_mutex_unlock(&provider_lock);
-}
-
-void msp_provider_before_fork_inner(void)
-{
-    struct msp_provider *p;
-
-    pthread_mutex_lock(&record_lock);
-    for (p = msp_provider_first(); p != NULL; p = p->next) {
-        msp_pool_lock(p->pool);
-    }
-}
-
-void msp_provider_after_fork_inner(void)
+static void lock_pools(void)
 {
     struct msp_provider *p;
 
     for (p = msp_provider_first(); p != NULL; p = p->next) {
-        msp_pool_unlock(p->pool);
+        msp_pool_before_fork(p->pool);
     }
-    pthread_mutex_unlock(&record_lock);
 }
+
+static void unlock_pools(void)
+{
+    struct msp_provider *p;
+
+    for (p = msp_provider_first(); p != NULL; p = p->next) {
+        msp_pool_after_fork(p->pool);
+    }
+}
+
+MSP_FORK_ITEM(pools) = {.rank         = MSP_RANK_POOLS,
+                        .before       = lock_pools,
+                        .after_parent = unlock_pools,
+                        .after_child  = unlock_pools};

@@ -107,9 +107,5 @@ bool msp_provider_host_touches(const struct msp_provider *provider);
 void msp_provider_settle_all(void);
 
 /* The list of providers; and the pools and records of chunks, whose locks are taken later. */
-void msp_provider_before_fork(void);
-void msp_provider_after_fork(void);
-void msp_provider_before_fork_inner(void);
-void msp_provider_after_fork_inner(void);
 
 #endif /* MEMSPAN_CORE_ENGINE_PROVIDER_H */

@@ -3,9 +3,9 @@
 
 #include "core/engine/slab.h"
 #include "core/base/error.h"
+#include "core/base/fork.h"
 #include "core/base/log.h"
 #include "core/engine/pointer_map.h"
-#include <pthread.h>
 #include <string.h>
 #include <sys/mman.h>
 
@@ -13,7 +13,7 @@
 
 enum { ARENA_BYTES = 1 << 18 };
 
-static pthread_mutex_t arena_lock = PTHREAD_MUTEX_INITIALIZER;
+MSP_LOCK_STATIC(arena_lock, MSP_RANK_SLABS);
 static unsigned char *arena;
 static size_t arena_left;
 static struct msp_slab *unused[MSP_CLASS_COUNT]; /* by class: their sizes differ */
@@ -43,33 +43,23 @@ static struct msp_slab *take_record(unsigned class_index)
                   ((size_t)msp_classes[class_index].capacity + 2) * sizeof(uint16_t);
     struct msp_slab *slab;
 
-    pthread_mutex_lock(&arena_lock);
+    msp_lock(&arena_lock);
     slab = unused[class_index];
     if (slab != NULL) {
         unused[class_index] = slab->next;
     } else {
         slab = carve_record(msp_round_up(size, MSP_CACHE_LINE_BYTES));
     }
-    pthread_mutex_unlock(&arena_lock);
+    msp_unlock(&arena_lock);
     return slab;
 }
 
 static void put_record(struct msp_slab *slab)
 {
-    pthread_mutex_lock(&arena_lock);
+    msp_lock(&arena_lock);
     slab->next                = unused[slab->class_index];
     unused[slab->class_index] = slab;
-    pthread_mutex_unlock(&arena_lock);
-}
-
-void msp_slab_before_fork(void)
-{
-    pthread_mutex_lock(&arena_lock);
-}
-
-void msp_slab_after_fork(void)
-{
-    pthread_mutex_unlock(&arena_lock);
+    msp_unlock(&arena_lock);
 }
 
 /* ---- slabs ---- */

@@ -194,7 +194,4 @@ static inline void *msp_slab_object(const struct msp_slab *slab, size_t index)
 /* Push an object that another thread owns onto the remote list. */
 uint64_t msp_slab_push_remote(struct msp_slab *slab, unsigned i, uint64_t charge);
 
-void msp_slab_before_fork(void);
-void msp_slab_after_fork(void);
-
 #endif /* MEMSPAN_CORE_ENGINE_SLAB_H */

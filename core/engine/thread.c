@@ -5,6 +5,7 @@
  * others. A thread that ends hands its heaps on in the destructor of a thread-specific key. */
 
 #include "core/engine/thread.h"
+#include "core/base/fork.h"
 #include "core/engine/heap.h"
 #include <errno.h>
 #include <linux/membarrier.h>
@@ -29,7 +30,7 @@ _Static_assert(MSP_THREAD_SLOTS == 64, "all slots of the stand-in are set");
 
 __thread struct msp_thread_local msp_thread_here = {.open = &closed};
 
-static pthread_mutex_t list_lock = PTHREAD_MUTEX_INITIALIZER;
+static msp_lock_t list_lock = MSP_LOCK_INIT(MSP_RANK_THREADS);
 static struct msp_thread *threads;   /* under list_lock */
 static unsigned standing_interrupts; /* what new threads begin with; under list_lock */
 static pthread_key_t key;
@@ -47,9 +48,9 @@ static void prepare(void)
 
     if ((known < 0) || ((known & MEMBARRIER_CMD_PRIVATE_EXPEDITED) == 0) ||
         (membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED) != 0)) {
-        pthread_mutex_lock(&list_lock);
+        msp_lock(&list_lock);
         standing_interrupts |= MSP_INTERRUPT_FENCE;
-        pthread_mutex_unlock(&list_lock);
+        msp_unlock(&list_lock);
     }
     msp_class_prepare();
 }
@@ -70,13 +71,13 @@ static void end_thread(void *data)
 {
     struct msp_thread *t = data;
 
-    pthread_mutex_lock(&list_lock);
+    msp_lock(&list_lock);
     msp_thread_here.has_ended = true;
     msp_thread_here.record    = NULL;
     atomic_store_explicit(&msp_thread_here.open, &closed, memory_order_relaxed);
     msp_heap_retire_all(t);
     unlink_thread(t);
-    pthread_mutex_unlock(&list_lock);
+    msp_unlock(&list_lock);
     free(t); /* in no list, and no slab's any more */
     msp_provider_settle_all();
 }
@@ -129,9 +130,9 @@ static __attribute__((noinline)) struct msp_thread *get_new(void)
         return NULL;
     }
     memset(t, 0, sizeof(*t));
-    pthread_mutex_lock(&list_lock);
+    msp_lock(&list_lock);
     known = make_known(t);
-    pthread_mutex_unlock(&list_lock);
+    msp_unlock(&list_lock);
     if (!known) {
         free(t);
         return NULL;
@@ -167,8 +168,8 @@ void msp_thread_enter(struct msp_thread *t)
 {
     while (!try_to_enter(t)) {
         msp_thread_leave();
-        pthread_mutex_lock(&list_lock); /* until resume */
-        pthread_mutex_unlock(&list_lock);
+        msp_lock(&list_lock); /* until resume */
+        msp_unlock(&list_lock);
     }
 }
 
@@ -227,7 +228,7 @@ void msp_thread_stop_all(void)
     struct msp_thread *t;
     int saved_errno = errno;
 
-    pthread_mutex_lock(&list_lock);
+    msp_lock(&list_lock);
     raise_all(MSP_INTERRUPT_STOP);
     run_fences();
     for (t = threads; t != NULL; t = t->next) {
@@ -244,17 +245,17 @@ void msp_thread_resume_all(void)
         set_interrupt(t, atomic_load_explicit(&t->interrupt, memory_order_relaxed) &
                              ~(unsigned)MSP_INTERRUPT_STOP);
     }
-    pthread_mutex_unlock(&list_lock);
+    msp_unlock(&list_lock);
 }
 
 void msp_thread_hold(void)
 {
-    pthread_mutex_lock(&list_lock);
+    msp_lock(&list_lock);
 }
 
 void msp_thread_release(void)
 {
-    pthread_mutex_unlock(&list_lock);
+    msp_unlock(&list_lock);
 }
 
 struct msp_thread *msp_thread_first(void)
@@ -277,18 +278,8 @@ void msp_thread_set_watched(bool watched)
 
 /* ---- fork ---- */
 
-void msp_thread_before_fork(void)
-{
-    msp_thread_stop_all();
-}
-
-void msp_thread_after_fork_parent(void)
-{
-    msp_thread_resume_all();
-}
-
 /* Only the calling thread is left: what the others had goes to whoever allocates next. */
-void msp_thread_after_fork_child(void)
+static void retire_others(void)
 {
     struct msp_thread *gone = NULL;
     struct msp_thread *next;
@@ -309,3 +300,8 @@ void msp_thread_after_fork_child(void)
     }
     msp_thread_resume_all();
 }
+
+MSP_FORK_ITEM(threads) = {.rank         = MSP_RANK_THREADS,
+                          .before       = msp_thread_stop_all,
+                          .after_parent = msp_thread_resume_all,
+                          .after_child  = retire_others};

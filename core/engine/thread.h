@@ -81,7 +81,7 @@ static inline void msp_thread_leave(void)
 
 /* Stop all sections: until resume() no thread is inside one, and the caller may use every thread's
  * heaps. Not from inside a section; other locks that the caller holds must be left of the threads'
- * (core/fork.c). */
+ * (core/base/lock.h). */
 void msp_thread_stop_all(void);
 void msp_thread_resume_all(void);
 
@@ -95,9 +95,5 @@ struct msp_thread *msp_thread_first(void);
 
 /* All fast ways are closed (true) or open again. */
 void msp_thread_set_watched(bool watched);
-
-void msp_thread_before_fork(void);
-void msp_thread_after_fork_parent(void);
-void msp_thread_after_fork_child(void);
 
 #endif /* MEMSPAN_CORE_ENGINE_THREAD_H */

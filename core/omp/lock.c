@@ -1,44 +1,47 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "core/omp/lock.h"
-#include "core/allocator.h"
-#include "core/fork.h"
+#include "core/base/fork.h"
 
-static pthread_mutex_t maker_lock        = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
-pthread_mutex_t msp_omp_partitioner_lock = PTHREAD_MUTEX_INITIALIZER;
-pthread_mutex_t msp_omp_table_lock       = PTHREAD_MUTEX_INITIALIZER;
+static msp_lock_t maker_lock = MSP_LOCK_INIT_RECURSIVE(MSP_RANK_OMP_MAKER);
+static int maker_depth; /* under maker_lock */
+msp_lock_t msp_omp_partitioner_lock = MSP_LOCK_INIT(MSP_RANK_OMP_PARTITIONERS);
+msp_lock_t msp_omp_table_lock       = MSP_LOCK_INIT(MSP_RANK_OMP_TABLES);
+
+MSP_FORK_LOCK(msp_omp_partitioner_lock, MSP_RANK_OMP_PARTITIONERS);
+MSP_FORK_LOCK(msp_omp_table_lock, MSP_RANK_OMP_TABLES);
 
 void msp_omp_lock(void)
 {
     msp_fork_prepare();
-    pthread_mutex_lock(&maker_lock);
+    pthread_mutex_lock(&maker_lock.mutex);
+    if (maker_depth++ == 0) {
+        msp_rank_check(MSP_RANK_OMP_MAKER);
+        msp_rank_enter(MSP_RANK_OMP_MAKER);
+    }
 }
 
 void msp_omp_unlock(void)
 {
-    pthread_mutex_unlock(&maker_lock);
+    if (--maker_depth == 0) {
+        msp_rank_leave(MSP_RANK_OMP_MAKER);
+    }
+    pthread_mutex_unlock(&maker_lock.mutex);
 }
 
-void msp_omp_before_fork_outer(void)
+static void take_maker(void)
 {
-    pthread_mutex_lock(&maker_lock);
+    pthread_mutex_lock(&maker_lock.mutex);
 }
 
-void msp_omp_before_fork_inner(void)
-{
-    pthread_mutex_lock(&msp_omp_partitioner_lock);
-    pthread_mutex_lock(&msp_omp_table_lock);
-}
-
-void msp_omp_after_fork_inner(void)
-{
-    pthread_mutex_unlock(&msp_omp_table_lock);
-    pthread_mutex_unlock(&msp_omp_partitioner_lock);
-}
-
-void msp_omp_after_fork_outer(void)
+static void release_maker(void)
 {
     /* A recursive lock knows its owner by thread number, and the child has another. */
-    if (pthread_mutex_unlock(&maker_lock) != 0) {
-        maker_lock = (pthread_mutex_t)PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
+    if (pthread_mutex_unlock(&maker_lock.mutex) != 0) {
+        maker_lock = (msp_lock_t)MSP_LOCK_INIT_RECURSIVE(MSP_RANK_OMP_MAKER);
     }
 }
+
+MSP_FORK_ITEM(maker) = {.rank         = MSP_RANK_OMP_MAKER,
+                        .before       = take_maker,
+                        .after_parent = release_maker,
+                        .after_child  = release_maker};

@@ -116,13 +116,13 @@ void omp_init_mempartitioner(msp_omp_partitioner_t *partitioner, int lifetime,
     made->lifetime = (enum lifetime)lifetime;
     made->compute  = compute;
     made->release  = release;
-    pthread_mutex_lock(&msp_omp_partitioner_lock);
+    msp_lock(&msp_omp_partitioner_lock);
     last += 2;
     if (msp_omp_table_put(&partitioners, last, (uintptr_t)made) &&
         msp_omp_table_put(&words, (uintptr_t)partitioner, last)) {
         *partitioner = last;
     }
-    pthread_mutex_unlock(&msp_omp_partitioner_lock);
+    msp_unlock(&msp_omp_partitioner_lock);
 }
 
 static void drop_parts(struct msp_omp_partition *partition)
@@ -162,10 +162,10 @@ void msp_omp_partitions_collect(void)
     if (atomic_load_explicit(&forgotten, memory_order_relaxed) == NULL) {
         return; /* whoever destroys an allocator sees what that has put there */
     }
-    pthread_mutex_lock(&msp_omp_partitioner_lock);
+    msp_lock(&msp_omp_partitioner_lock);
     list      = forgotten;
     forgotten = NULL;
-    pthread_mutex_unlock(&msp_omp_partitioner_lock);
+    msp_unlock(&msp_omp_partitioner_lock);
     release_list(list);
 }
 
@@ -175,14 +175,14 @@ void omp_destroy_mempartitioner(const msp_omp_partitioner_t *partitioner)
     uintptr_t number               = 0;
     uintptr_t record               = 0;
 
-    pthread_mutex_lock(&msp_omp_partitioner_lock);
+    msp_lock(&msp_omp_partitioner_lock);
     if (((uintptr_t)partitioner > 1) &&
         msp_omp_table_take(&words, (uintptr_t)partitioner, &number) &&
         msp_omp_table_take(&partitioners, number, &record)) {
         kept = ((struct partitioner *)record)->kept;
         free((struct partitioner *)record);
     }
-    pthread_mutex_unlock(&msp_omp_partitioner_lock);
+    msp_unlock(&msp_omp_partitioner_lock);
     if (record == 0) {
         refuse("omp_destroy_mempartitioner", "there is no such partitioner");
     }
@@ -354,7 +354,7 @@ static bool look_up(uintptr_t partitioner, struct question *asked, struct partit
 {
     struct partitioner *found;
 
-    pthread_mutex_lock(&msp_omp_partitioner_lock);
+    msp_lock(&msp_omp_partitioner_lock);
     found = find(partitioner);
     if (found != NULL) {
         *how_p = *found;
@@ -363,7 +363,7 @@ static bool look_up(uintptr_t partitioner, struct question *asked, struct partit
         }
         *kept_p = (found->lifetime == LIFETIME_DYNAMIC) ? NULL : find_kept(found, asked);
     }
-    pthread_mutex_unlock(&msp_omp_partitioner_lock);
+    msp_unlock(&msp_omp_partitioner_lock);
     return found != NULL;
 }
 
@@ -375,7 +375,7 @@ static struct msp_omp_partition *keep(uintptr_t partitioner, const struct questi
     struct msp_omp_partition *other = NULL;
     struct partitioner *found;
 
-    pthread_mutex_lock(&msp_omp_partitioner_lock);
+    msp_lock(&msp_omp_partitioner_lock);
     found = find(partitioner);
     if (found != NULL) {
         other = find_kept(found, asked);
@@ -384,7 +384,7 @@ static struct msp_omp_partition *keep(uintptr_t partitioner, const struct questi
             found->kept    = computed;
         }
     }
-    pthread_mutex_unlock(&msp_omp_partitioner_lock);
+    msp_unlock(&msp_omp_partitioner_lock);
     *surplus_p = (other != NULL) ? computed : NULL;
     return (other != NULL) ? other : computed;
 }
@@ -430,13 +430,13 @@ static bool is_kept(uintptr_t partitioner, const struct msp_omp_partition *parti
     const struct msp_omp_partition *p = NULL;
     const struct partitioner *found;
 
-    pthread_mutex_lock(&msp_omp_partitioner_lock);
+    msp_lock(&msp_omp_partitioner_lock);
     found = find(partitioner);
     if (found != NULL) {
         for (p = found->kept; (p != NULL) && (p != partition); p = p->next) {
         }
     }
-    pthread_mutex_unlock(&msp_omp_partitioner_lock);
+    msp_unlock(&msp_omp_partitioner_lock);
     return p != NULL;
 }
 
@@ -456,7 +456,7 @@ void msp_partitioner_forget_allocator(uintptr_t partitioner, uintptr_t allocator
     struct msp_omp_partition **p;
     struct partitioner *found;
 
-    pthread_mutex_lock(&msp_omp_partitioner_lock);
+    msp_lock(&msp_omp_partitioner_lock);
     found = find(partitioner);
     p     = (found == NULL) ? NULL : &found->kept;
     while ((p != NULL) && (*p != NULL)) {
@@ -469,5 +469,5 @@ void msp_partitioner_forget_allocator(uintptr_t partitioner, uintptr_t allocator
             p = &(*p)->next;
         }
     }
-    pthread_mutex_unlock(&msp_omp_partitioner_lock);
+    msp_unlock(&msp_omp_partitioner_lock);
 }

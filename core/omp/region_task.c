@@ -16,6 +16,7 @@
  * program that nobody watches keeps its runtime's own. */
 
 #include "core/base/dl.h"
+#include "core/base/lock.h"
 #include "core/base/region.h"
 #include "core/omp/redirect.h"
 #include <pthread.h>
@@ -36,7 +37,7 @@ struct pending {
     bool late; /* nobody stays for it any more */
 };
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards what follows */
+static msp_lock_t lock = MSP_LOCK_INIT(MSP_RANK_OMP_TASKS); /* guards what follows */
 static pthread_cond_t ended;
 static pthread_once_t ended_once = PTHREAD_ONCE_INIT;
 static struct pending *tasks;
@@ -99,9 +100,9 @@ bool msp_region_is_unwaited(void)
     bool unwaited = false;
 
     if (running != NULL) {
-        pthread_mutex_lock(&lock);
+        msp_lock(&lock);
         unwaited = !running->late;
-        pthread_mutex_unlock(&lock);
+        msp_unlock(&lock);
     }
     return unwaited;
 }
@@ -124,17 +125,17 @@ static int32_t run(int32_t thread, void *task)
     struct pending **link;
     int32_t result;
 
-    pthread_mutex_lock(&lock);
+    msp_lock(&lock);
     own = *find(task);
-    pthread_mutex_unlock(&lock);
+    msp_unlock(&lock);
     running = own;
     result  = own->entry(thread, task);
     running = before;
-    pthread_mutex_lock(&lock);
+    msp_lock(&lock);
     link  = find(task);
     *link = own->next;
     pthread_cond_broadcast(&ended);
-    pthread_mutex_unlock(&lock);
+    msp_unlock(&lock);
     free(own);
     return result;
 }
@@ -157,10 +158,10 @@ static void *make(void *location, int32_t thread, int32_t flags, size_t task_byt
         own->task  = task;
         own->entry = entry;
         pthread_once(&ended_once, make_ended);
-        pthread_mutex_lock(&lock);
+        msp_lock(&lock);
         own->next = tasks;
         tasks     = own;
-        pthread_mutex_unlock(&lock);
+        msp_unlock(&lock);
     }
     made = own;
     return task;
@@ -182,7 +183,7 @@ static void stay(const void *task)
     int error = 0;
 
     clock_gettime(CLOCK_MONOTONIC, &until);
-    pthread_mutex_lock(&lock);
+    msp_lock(&lock);
     until.tv_sec += patience_ms / 1000;
     until.tv_nsec += patience_ms % 1000 * 1000000L;
     if (until.tv_nsec >= 1000000000L) {
@@ -190,13 +191,13 @@ static void stay(const void *task)
         until.tv_nsec -= 1000000000L;
     }
     while ((*find(task) != NULL) && (error == 0)) {
-        error = pthread_cond_timedwait(&ended, &lock, &until);
+        error = pthread_cond_timedwait(&ended, &lock.mutex, &until);
     }
     if (*find(task) != NULL) {
         (*find(task))->late = true;
         patience_ms         = PATIENCE_LATER_MS;
     }
-    pthread_mutex_unlock(&lock);
+    msp_unlock(&lock);
 }
 
 static int32_t start(void *location, int32_t thread, void *task)

@@ -138,7 +138,7 @@ static unsigned index_of(const struct msp_omp_scope *scope)
     if (scope->count == 0) {
         return 0;
     }
-    pthread_mutex_lock(&msp_omp_table_lock);
+    msp_lock(&msp_omp_table_lock);
     count = atomic_load_explicit(&runtime_count, memory_order_relaxed);
     for (i = 1; (i < count) && !is_scope(&msp_omp_runtimes[i].scope, scope); i++) {
     }
@@ -147,7 +147,7 @@ static unsigned index_of(const struct msp_omp_scope *scope)
         atomic_store_explicit(&runtime_count, count + 1, memory_order_release);
         made = true;
     }
-    pthread_mutex_unlock(&msp_omp_table_lock);
+    msp_unlock(&msp_omp_table_lock);
     for (count = 0; made && (count < scope->count); count++) {
         msp_object_keep(scope->objects[count]);
     }
@@ -165,12 +165,12 @@ static void look_for_changes(void)
     size_t i;
 
     msp_object_counts(&loads, &unloads);
-    pthread_mutex_lock(&msp_omp_table_lock);
+    msp_lock(&msp_omp_table_lock);
     loaded       = (loads != loads_seen);
     unloaded     = (unloads != unloads_seen);
     loads_seen   = loads;
     unloads_seen = unloads;
-    pthread_mutex_unlock(&msp_omp_table_lock);
+    msp_unlock(&msp_omp_table_lock);
     for (i = 0; unloaded && (i < MSP_OMP_CALLER_SLOTS); i++) {
         atomic_store_explicit(&msp_omp_callers[i], 0, memory_order_relaxed);
         atomic_store_explicit(&objects[i], 0, memory_order_relaxed);

@@ -82,7 +82,7 @@ bool msp_omp_table_put(struct msp_omp_table *table, uintptr_t key, uintptr_t val
     struct msp_omp_entry *entry;
     bool done = true;
 
-    pthread_mutex_lock(&msp_omp_table_lock);
+    msp_lock(&msp_omp_table_lock);
     entry = find(table, key);
     if (entry != NULL) {
         entry->value = value;
@@ -93,7 +93,7 @@ bool msp_omp_table_put(struct msp_omp_table *table, uintptr_t key, uintptr_t val
     } else {
         done = false;
     }
-    pthread_mutex_unlock(&msp_omp_table_lock);
+    msp_unlock(&msp_omp_table_lock);
     return done;
 }
 
@@ -104,7 +104,7 @@ static bool look(struct msp_omp_table *table, uintptr_t key, bool remove, uintpt
     if (atomic_load_explicit(&table->live, memory_order_acquire) == 0) {
         return false;
     }
-    pthread_mutex_lock(&msp_omp_table_lock);
+    msp_lock(&msp_omp_table_lock);
     entry = find(table, key);
     if (entry != NULL) {
         *value_p = entry->value;
@@ -113,7 +113,7 @@ static bool look(struct msp_omp_table *table, uintptr_t key, bool remove, uintpt
             atomic_fetch_sub_explicit(&table->live, 1, memory_order_relaxed);
         }
     }
-    pthread_mutex_unlock(&msp_omp_table_lock);
+    msp_unlock(&msp_omp_table_lock);
     return entry != NULL;
 }
 

@@ -287,7 +287,7 @@ memspan_status_t msp_symmetric_heap_create(size_t size_bytes, size_t base_align_
     if (!msp_symmetric_slabs_init(&heap->slabs, &heap->fit, &heap->range)) {
         goto remove_range;
     }
-    pthread_mutex_init(&heap->lock, NULL);
+    msp_lock_init(&heap->lock, MSP_RANK_SYMMETRIC);
     heap->base_align_bytes = base_align_bytes;
     *heap_p                = heap;
     return MEMSPAN_OK;
@@ -320,7 +320,7 @@ void msp_symmetric_heap_destroy(struct msp_symmetric_heap *heap)
     msp_symmetric_slabs_clear(&heap->slabs);
     msp_fit_remove_range(&heap->fit, &heap->range);
     msp_fit_clear(&heap->fit);
-    pthread_mutex_destroy(&heap->lock);
+    pthread_mutex_destroy(&heap->lock.mutex);
     free(heap);
 }
 
@@ -344,10 +344,10 @@ memspan_status_t msp_symmetric_heap_alloc(struct msp_symmetric_heap *heap, size_
     if (MSP_UNLIKELY(!is_request(heap, size_bytes, align_bytes))) {
         return refuse_request(heap, size_bytes, align_bytes);
     }
-    pthread_mutex_lock(&heap->lock);
+    msp_lock(&heap->lock);
     taken = take(heap, size_bytes, align_bytes, &offset);
     note_call(heap, word_of(CALL_ALLOC, align_bytes), size_bytes, taken ? offset : no_answer);
-    pthread_mutex_unlock(&heap->lock);
+    msp_unlock(&heap->lock);
     if (MSP_UNLIKELY(!taken)) {
         return refuse_room(heap, size_bytes, align_bytes);
     }
@@ -360,15 +360,15 @@ memspan_status_t msp_symmetric_heap_free(struct msp_symmetric_heap *heap, size_t
     struct place place;
     bool found;
 
-    pthread_mutex_lock(&heap->lock);
+    msp_lock(&heap->lock);
     found = locate(heap, offset_bytes, &place);
     if (MSP_UNLIKELY(!found || (place.block.offset_bytes != offset_bytes))) {
-        pthread_mutex_unlock(&heap->lock);
+        msp_unlock(&heap->lock);
         return refuse_offset(heap, offset_bytes, found, &place.block);
     }
     give(heap, &place);
     note_call(heap, word_of(CALL_FREE, offset_bytes), 0, 0);
-    pthread_mutex_unlock(&heap->lock);
+    msp_unlock(&heap->lock);
     return MEMSPAN_OK;
 }
 
@@ -383,17 +383,17 @@ memspan_status_t msp_symmetric_heap_resize(struct msp_symmetric_heap *heap, size
     if (!is_request(heap, size_bytes, align_bytes)) {
         return refuse_request(heap, size_bytes, align_bytes);
     }
-    pthread_mutex_lock(&heap->lock);
+    msp_lock(&heap->lock);
     found = locate(heap, offset_bytes, &place);
     if (!found || (place.block.offset_bytes != offset_bytes)) {
-        pthread_mutex_unlock(&heap->lock);
+        msp_unlock(&heap->lock);
         return refuse_offset(heap, offset_bytes, found, &place.block);
     }
     done =
         stay(heap, &place, size_bytes, align_bytes) || take(heap, size_bytes, align_bytes, &offset);
     note_call(heap, word_of(CALL_RESIZE, offset_bytes), size_bytes ^ ((uint64_t)align_bytes << 40),
               done ? offset : no_answer);
-    pthread_mutex_unlock(&heap->lock);
+    msp_unlock(&heap->lock);
     if (!done) {
         return refuse_room(heap, size_bytes, align_bytes);
     }
@@ -409,9 +409,9 @@ memspan_status_t msp_symmetric_heap_find(struct msp_symmetric_heap *heap, size_t
     struct place place;
     bool found;
 
-    pthread_mutex_lock(&heap->lock);
+    msp_lock(&heap->lock);
     found = locate(heap, offset_bytes, &place);
-    pthread_mutex_unlock(&heap->lock);
+    msp_unlock(&heap->lock);
     if (!found) {
         return refuse_offset(heap, offset_bytes, false, NULL);
     }
@@ -425,9 +425,9 @@ memspan_status_t msp_symmetric_heap_size(struct msp_symmetric_heap *heap, size_t
     struct place place;
     bool found;
 
-    pthread_mutex_lock(&heap->lock);
+    msp_lock(&heap->lock);
     found = locate(heap, offset_bytes, &place);
-    pthread_mutex_unlock(&heap->lock);
+    msp_unlock(&heap->lock);
     if (!found || (place.block.offset_bytes != offset_bytes)) {
         return refuse_offset(heap, offset_bytes, found, &place.block);
     }
@@ -438,7 +438,7 @@ memspan_status_t msp_symmetric_heap_size(struct msp_symmetric_heap *heap, size_t
 void msp_symmetric_heap_measure(struct msp_symmetric_heap *heap,
                                 struct msp_symmetric_measure *measure_p)
 {
-    pthread_mutex_lock(&heap->lock);
+    msp_lock(&heap->lock);
     *measure_p = (struct msp_symmetric_measure){
         .size_bytes         = size_of_heap(heap),
         .free_bytes         = size_of_heap(heap) - heap->held_bytes,
@@ -448,7 +448,7 @@ void msp_symmetric_heap_measure(struct msp_symmetric_heap *heap,
         .live_count         = heap->live_count,
         .call_count         = heap->call_count,
         .call_digest        = heap->call_digest};
-    pthread_mutex_unlock(&heap->lock);
+    msp_unlock(&heap->lock);
 }
 
 /* ---- invariants ---- */
@@ -485,7 +485,7 @@ memspan_status_t msp_symmetric_heap_check(struct msp_symmetric_heap *heap)
     struct msp_symmetric_slabs_sum in_slabs;
     const char *problem;
 
-    pthread_mutex_lock(&heap->lock);
+    msp_lock(&heap->lock);
     problem = msp_fit_check(&heap->fit);
     if (problem == NULL) {
         problem = msp_symmetric_slabs_check(&heap->slabs, &in_slabs);
@@ -493,7 +493,7 @@ memspan_status_t msp_symmetric_heap_check(struct msp_symmetric_heap *heap)
     if (problem == NULL) {
         problem = check_sums(heap, &in_slabs);
     }
-    pthread_mutex_unlock(&heap->lock);
+    msp_unlock(&heap->lock);
     return (problem == NULL) ? MEMSPAN_OK
                              : memspan_error(MEMSPAN_ERR_INTERNAL, "a symmetric heap: %s", problem);
 }

@@ -16,9 +16,9 @@
  * asks (find, measure, check) changes nothing and may be called in one process alone. A child of
  * fork() must leave its parent's heaps alone: the lock may be held there for ever. */
 
+#include "core/base/lock.h"
 #include "core/symmetric/symmetric_slab.h"
 #include <memspan/status.h>
-#include <pthread.h>
 
 /* A live block. Its place is larger than what was asked for, by what rounding makes. */
 struct msp_symmetric_block {
@@ -41,7 +41,7 @@ struct msp_symmetric_measure {
 
 struct msp_symmetric_heap {
     size_t base_align_bytes;
-    pthread_mutex_t lock; /* guards all that follows */
+    msp_lock_t lock; /* guards all that follows */
     struct msp_fit fit;
     struct msp_range range;
     struct msp_symmetric_slabs slabs;

@@ -9,6 +9,7 @@
 #include "core/topology/topology.h"
 #include "core/base/error.h"
 #include "core/base/file.h"
+#include "core/base/fork.h"
 #include "core/base/log.h"
 #include "core/base/option.h"
 #include "core/base/platform.h"
@@ -17,7 +18,6 @@
 #include "core/topology/place.h"
 #include "core/topology/topology_node.h"
 #include <dirent.h>
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -37,7 +37,7 @@ struct device_note {
 enum { NOTES_MAX = 256 };
 
 /* Guards everything here; the table's pointer is also read without it. */
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+MSP_LOCK_STATIC(lock, MSP_RANK_TOPOLOGY);
 static struct {
     _Atomic(struct node_table *) table;
     struct node_table *raw; /* as hwloc has it, before notes and comparisons */
@@ -295,7 +295,7 @@ static const struct node_table *get_table(void)
     if (MSP_LIKELY(table != NULL)) {
         return table;
     }
-    pthread_mutex_lock(&lock);
+    msp_lock(&lock);
     table = atomic_load_explicit(&topology.table, memory_order_relaxed);
     if (table == NULL) {
         if (topology.raw == NULL) {
@@ -303,7 +303,7 @@ static const struct node_table *get_table(void)
         }
         table = atomic_load_explicit(&topology.table, memory_order_relaxed);
     }
-    pthread_mutex_unlock(&lock);
+    msp_unlock(&lock);
     return table;
 }
 
@@ -357,7 +357,7 @@ void msp_topology_note_device(const char *pci_address, int numa_node)
     if ((pci_address == NULL) || (numa_node < 0)) {
         return;
     }
-    pthread_mutex_lock(&lock);
+    msp_lock(&lock);
     if (add_note(pci_address, numa_node) && (topology.raw != NULL)) {
         for (i = 0; i < topology.raw->count; i++) {
             changes = changes || note_applies(&topology.notes[topology.note_count - 1],
@@ -368,7 +368,7 @@ void msp_topology_note_device(const char *pci_address, int numa_node)
             publish(table);
         }
     }
-    pthread_mutex_unlock(&lock);
+    msp_unlock(&lock);
 }
 
 static bool is_refused(enum msp_option option)
@@ -459,12 +459,12 @@ memspan_status_t msp_topology_node_of_place(int place, int *node_p)
     if ((node_p == NULL) || (table == NULL)) {
         return memspan_error(MEMSPAN_ERR_INVALID, "nowhere to put the node of place %d", place);
     }
-    pthread_mutex_lock(&lock);
+    msp_lock(&lock);
     status = ensure_places();
     if (status == MEMSPAN_OK) {
         status = find_node_of_place(table, place, node_p);
     }
-    pthread_mutex_unlock(&lock);
+    msp_unlock(&lock);
     return status;
 }
 
@@ -475,29 +475,19 @@ int msp_topology_place_count(void)
     if (get_table() == NULL) {
         return 0;
     }
-    pthread_mutex_lock(&lock);
+    msp_lock(&lock);
     if (ensure_places() == MEMSPAN_OK) {
         count = topology.places.count;
     }
-    pthread_mutex_unlock(&lock);
+    msp_unlock(&lock);
     return count;
-}
-
-void msp_topology_before_fork(void)
-{
-    pthread_mutex_lock(&lock);
-}
-
-void msp_topology_after_fork(void)
-{
-    pthread_mutex_unlock(&lock);
 }
 
 void msp_topology_reload(void)
 {
     struct node_table *table;
 
-    pthread_mutex_lock(&lock);
+    msp_lock(&lock);
     table = atomic_exchange(&topology.table, NULL);
     while (table != NULL) {
         struct node_table *older = table->older;
@@ -514,5 +504,5 @@ void msp_topology_reload(void)
     topology.places_ready = false;
     msp_places_free(&topology.places);
     topology.note_count = 0;
-    pthread_mutex_unlock(&lock);
+    msp_unlock(&lock);
 }

@@ -99,11 +99,6 @@ int msp_topology_node_of_page(const void *address);
  * before or after the topology is loaded. */
 void msp_topology_note_device(const char *pci_address, int numa_node);
 
-/* Around fork(), so that the child finds the topology's lock free. No other lock is taken while it
- * is held but those of options and the log. */
-void msp_topology_before_fork(void);
-void msp_topology_after_fork(void);
-
 /* For tests: forget the topology and the notes, so that it is loaded again (HWLOC_XMLFILE,
  * HWLOC_SYNTHETIC). Not thread-safe. */
 void msp_topology_reload(void);

@@ -32,9 +32,9 @@ uniq -d "$scratch/listed" >"$scratch/twice"
 differ "$scratch/twice" 'listed twice'
 sort -u "$scratch/listed" "$scratch/api" >"$scratch/wanted"
 
-# A sanitizer's own marks are not ours.
+# A sanitizer's own marks are not ours. GNU ld lists the ends of a section too, as hidden.
 nm -D --defined-only "$library" | awk '{print $NF}' |
-    grep -Ev '^(__(odr_)?(asan|tsan|ubsan|lsan|sanitizer)|_init$|_fini$)' | sort -u >"$scratch/names"
+    grep -Ev '^(__(odr_)?(asan|tsan|ubsan|lsan|sanitizer)|_init$|_fini$|__(start|stop)_msp_fork$)' | sort -u >"$scratch/names"
 grep '@' "$scratch/names" >"$scratch/versioned" || :
 differ "$scratch/versioned" 'has a version, which stops interposition'
 sed 's/@.*//' "$scratch/names" | sort -u >"$scratch/given"
