@@ -65,13 +65,13 @@ static int make_file(uint64_t size_bytes)
 static void fill_header(struct memspan_launch_header *header, uint32_t pe_count,
                         uint64_t size_bytes)
 {
-    header->magic            = MEMSPAN_LAUNCH_MAGIC;
-    header->version          = MEMSPAN_LAUNCH_VERSION;
-    header->pe_count         = pe_count;
-    header->cookie           = draw_cookie();
-    header->size_bytes       = size_bytes;
-    header->board_size_bytes = MEMSPAN_LAUNCH_BOARD_BYTES;
-    header->launcher_pid     = (uint32_t)getpid();
+    header->magic               = MEMSPAN_LAUNCH_MAGIC;
+    header->version             = MEMSPAN_LAUNCH_VERSION;
+    header->pe_count            = pe_count;
+    header->cookie              = draw_cookie();
+    header->size_bytes          = size_bytes;
+    header->exchange_size_bytes = MEMSPAN_LAUNCH_EXCHANGE_BYTES;
+    header->launcher_pid        = (uint32_t)getpid();
     snprintf(header->job_id, sizeof(header->job_id), "oshrun-%d-%08llx", (int)getpid(),
              (unsigned long long)(header->cookie & 0xffffffff));
     snprintf(header->launcher, sizeof(header->launcher), "oshrun %s", MEMSPAN_VERSION_STRING);
@@ -80,7 +80,7 @@ static void fill_header(struct memspan_launch_header *header, uint32_t pe_count,
 bool job_open(struct job *job, const struct options *options)
 {
     uint32_t pe_count = (uint32_t)options->pe_count;
-    uint64_t size     = memspan_launch_size(pe_count, MEMSPAN_LAUNCH_BOARD_BYTES);
+    uint64_t size     = memspan_launch_size(pe_count, MEMSPAN_LAUNCH_EXCHANGE_BYTES);
     struct pe *pes    = calloc(pe_count, sizeof(*pes));
     int fd            = pes != NULL ? make_file(size) : -1;
     void *file        = MAP_FAILED;

@@ -8,10 +8,10 @@
 /** @file config.h
  * Every environment variable that the library reads, as a table.
  *
- * Variables are read once, at first use. A MEMSPAN_* variable that does not exist is reported with
- * the nearest that does; a malformed value is reported and counts as unset, and where it decides
- * which devices or backends there are, the calls that depend on it fail with MEMSPAN_ERR_CONFIG. In
- * a set-user-id process, variables that load code or write files are ignored.
+ * Variables are read once, at first use. A misspelt MEMSPAN_* variable is logged with the nearest
+ * valid name. A malformed value is logged and counts as unset; where it selects devices or
+ * backends, calls that depend on it fail with MEMSPAN_ERR_CONFIG. A set-user-id process ignores
+ * variables that load code or write files.
  *
  * Threads: every call may run on any thread. */
 
@@ -32,13 +32,15 @@ typedef struct memspan_option_info {
 /** Number of variables. */
 MEMSPAN_API int memspan_option_count(void);
 
-/** Describe variable @p index (0 .. memspan_option_count() - 1). */
+/** Describe variable @p index (0 .. memspan_option_count() - 1).
+ * Errors: MEMSPAN_ERR_INVALID (index out of range, info_p NULL, struct_size not set). */
 MEMSPAN_API memspan_status_t memspan_option_describe(int index, memspan_option_info_t *info_p);
 
 /** Number of problems found in the environment: unknown names and malformed values. */
 MEMSPAN_API int memspan_option_problem_count(void);
 
-/** Problem @p index as one sentence; NULL beyond the last. */
+/** Problem @p index (from 0) as one sentence; NULL beyond the last. The library's, for the life of
+ * the process. */
 MEMSPAN_API const char *memspan_option_problem(int index);
 
 MEMSPAN_END_DECLS

@@ -7,41 +7,41 @@
 #include <stdint.h>
 
 /** @file device.h
- * Devices, the kinds of memory they offer, and who reaches which memory how.
+ * Devices, the kinds of memory they offer, and how each device reaches which memory.
  *
  * A device is an OpenMP device number. MEMSPAN_HOST (-1) always means the host. In a program with
  * an OpenMP offload runtime, 0 .. n-1 are that runtime's devices and n is the host as well; devices
- * that only Memspan knows come after it (n+1 ..), and only when MEMSPAN_DEVICES names them. Without
- * an offload runtime the order is MEMSPAN_DEVICES, or the backends' own enumeration, from 0, and
- * the number after the last one is the host as well.
+ * that only Memspan knows follow (n+1 ..), and only when MEMSPAN_DEVICES names them. Without an
+ * offload runtime devices are numbered from 0 in the order of MEMSPAN_DEVICES, else of the
+ * backends; the number after the last is the host as well.
  *
- * Threads: every call may run on any thread. Drivers are opened by the first call that needs to
- * know about devices, never before. */
+ * Threads: every call may run on any thread. The first call that needs devices opens the drivers.
+ * Errors of every call that takes a device: MEMSPAN_ERR_NOT_FOUND (no such device),
+ * MEMSPAN_ERR_CONFIG (MEMSPAN_DEVICES or MEMSPAN_BACKENDS is malformed). */
 
 MEMSPAN_BEGIN_DECLS
 
 /** The host, in every list of devices (the same number as omp_initial_device). */
 #define MEMSPAN_HOST (-1)
 
-/** A byte count that could not be found out. */
+/** A byte count that is unknown. */
 #define MEMSPAN_UNKNOWN UINT64_MAX
 
-/** What sort of memory an allocation is. */
+/** The kind of memory of an allocation. */
 typedef enum memspan_kind {
-    MEMSPAN_KIND_NONE = 0,
-    MEMSPAN_KIND_HOST = 1, /**< ordinary host memory */
-    MEMSPAN_KIND_HOST_PINNED =
-        2,                     /**< host memory that stays put; devices reach it over their link */
-    MEMSPAN_KIND_MANAGED  = 3, /**< moves to whoever uses it; one side at a time, synchronised */
-    MEMSPAN_KIND_COHERENT = 4, /**< host and devices at once, with atomics */
-    MEMSPAN_KIND_DEVICE   = 5, /**< a device's own memory */
-    MEMSPAN_KIND_COUNT    = 6
+    MEMSPAN_KIND_NONE        = 0,
+    MEMSPAN_KIND_HOST        = 1, /**< ordinary host memory */
+    MEMSPAN_KIND_HOST_PINNED = 2, /**< page-locked host memory; devices reach it over their link */
+    MEMSPAN_KIND_MANAGED     = 3, /**< migrates to its user; one side at a time, synchronised */
+    MEMSPAN_KIND_COHERENT    = 4, /**< host and devices at once, with atomics */
+    MEMSPAN_KIND_DEVICE      = 5, /**< a device's own memory */
+    MEMSPAN_KIND_COUNT       = 6
 } memspan_kind_t;
 
 /** "host", "host-pinned", "managed", "coherent", "device", or "none". Static. */
 MEMSPAN_API const char *memspan_kind_name(memspan_kind_t kind);
 
-/** How a device (or the host) gets at memory. Ordered: later is closer. */
+/** How a device (or the host) reaches memory. Ordered: later is closer. */
 typedef enum memspan_access {
     MEMSPAN_ACCESS_NONE = 0, /**< not at all */
     MEMSPAN_ACCESS_COPY,     /**< only by memspan_copy() */
@@ -51,7 +51,7 @@ typedef enum memspan_access {
     MEMSPAN_ACCESS_LOCAL     /**< loads and stores to its own memory */
 } memspan_access_t;
 
-/** What may happen at the same time. Ordered: later promises more. */
+/** Which concurrent accesses are allowed. Ordered: later promises more. */
 typedef enum memspan_coherence {
     MEMSPAN_COHERENCE_NONE = 0,   /**< no promise */
     MEMSPAN_COHERENCE_SYNC,       /**< one side at a time, after memspan_device_synchronize() */
@@ -59,7 +59,7 @@ typedef enum memspan_coherence {
     MEMSPAN_COHERENCE_ATOMIC      /**< both sides at once, atomics included */
 } memspan_coherence_t;
 
-/** How one device reaches one piece of memory. */
+/** How one device reaches one block or resource. */
 typedef struct memspan_reach {
     memspan_access_t access;
     memspan_coherence_t coherence;
@@ -71,61 +71,61 @@ MEMSPAN_API const char *memspan_access_name(memspan_access_t access);
 /** "none", "sync", "concurrent", "atomic". Static. */
 MEMSPAN_API const char *memspan_coherence_name(memspan_coherence_t coherence);
 
-/** What a device can do; bits of memspan_device_info_t::capabilities. */
+/** Capabilities of a device; bits of memspan_device_info_t::capabilities. */
 enum memspan_capability {
     MEMSPAN_CAN_SHARE_ADDRESSES   = 1u << 0, /**< one address means the same on host and device */
     MEMSPAN_CAN_ACCESS_CONCURRENT = 1u
-                                    << 1,  /**< host and device may touch managed memory at once */
-    MEMSPAN_CAN_ACCESS_PAGEABLE = 1u << 2, /**< the device reaches plain malloc memory */
-    MEMSPAN_CAN_HOST_ATOMICS    = 1u << 3, /**< atomics work between host and device */
-    MEMSPAN_CAN_IMPORT          = 1u << 4, /**< host pages can be imported at the same address */
-    MEMSPAN_CAN_PREFETCH        = 1u << 5, /**< managed memory can be moved ahead of use */
-    MEMSPAN_CAN_IPC             = 1u << 6, /**< memory can be shared with another process */
-    MEMSPAN_CAN_DMABUF          = 1u << 7, /**< memory can be exported as a dma-buf */
-    MEMSPAN_CAN_RDMA            = 1u << 8, /**< a network card can reach its memory */
-    MEMSPAN_CAN_KERNELS         = 1u << 9, /**< every built-in kernel works; without it, some may */
+                                    << 1,   /**< host and device may touch managed memory at once */
+    MEMSPAN_CAN_ACCESS_PAGEABLE  = 1u << 2, /**< the device reaches plain malloc memory */
+    MEMSPAN_CAN_HOST_ATOMICS     = 1u << 3, /**< atomics work between host and device */
+    MEMSPAN_CAN_IMPORT           = 1u << 4, /**< host pages can be imported at the same address */
+    MEMSPAN_CAN_PREFETCH         = 1u << 5, /**< managed memory can be moved ahead of use */
+    MEMSPAN_CAN_IPC              = 1u << 6, /**< memory can be shared with another process */
+    MEMSPAN_CAN_DMABUF           = 1u << 7, /**< memory can be exported as a dma-buf */
+    MEMSPAN_CAN_RDMA             = 1u << 8, /**< a network card can reach its memory */
+    MEMSPAN_CAN_KERNELS          = 1u << 9, /**< every built-in kernel works; else some may */
     MEMSPAN_CAN_UNIFIED_PHYSICAL = 1u << 10 /**< its memory is the host's memory */
 };
 
-/** Room for a note on each capability: note i is that of bit (1u << i). */
+/** Length of the array of capability notes: note i is that of bit (1u << i). */
 #define MEMSPAN_CAPABILITY_ROOM 16
 
-/** A mode of a device or its driver that decides which memory it reaches, and how. */
+/** A mode of a device or its driver on which reachability depends. */
 typedef struct memspan_device_mode {
     char name[32];    /**< "XNACK", "pageable memory access" */
-    int on;           /**< 1 on; 0 off; -1 nobody tells */
-    char source[112]; /**< who says so, and what it means */
-    char remedy[192]; /**< how it is turned on, or why it cannot be; "" when it is on */
+    int on;           /**< 1 on; 0 off; -1 unknown */
+    char source[112]; /**< the source of this fact, and its meaning */
+    char remedy[192]; /**< how to turn it on, or why it cannot be; "" when on */
 } memspan_device_mode_t;
 
-/** Room for modes; those that are there come first, the others have no name. */
+/** Length of the array of modes; unused entries come last and have no name. */
 #define MEMSPAN_MODE_ROOM 4
 
-/** One device. Written by memspan_device_describe(); set struct_size first. Strings are empty and
- * numbers MEMSPAN_UNKNOWN (bytes), -1 (int) where the driver does not tell. */
+/** One device. Written by memspan_device_describe(); set struct_size first. An unknown
+ * string is empty, an unknown byte count MEMSPAN_UNKNOWN, an unknown int -1. */
 typedef struct memspan_device_info {
     size_t struct_size;          /**< in: sizeof(memspan_device_info_t) */
     int number;                  /**< OpenMP device number; MEMSPAN_HOST for the host */
-    int ordinal;                 /**< its number within its backend */
+    int ordinal;                 /**< number within its backend */
     char backend[16];            /**< "host", "opencl", ... */
-    char name[96];               /**< the driver's name for it */
-    char vendor[64];             /**< who makes it */
+    char name[96];               /**< as the driver names it */
+    char vendor[64];             /**< manufacturer */
     char driver[96];             /**< driver and version */
     char uid[72];                /**< identity that survives renumbering */
     char pci_address[16];        /**< "0000:41:00.0", or "" */
     int numa_node;               /**< operating-system number of the nearest NUMA node, or -1 */
-    uint64_t capacity_bytes;     /**< memory of its own */
-    char capacity_source[32];    /**< who says so: "driver", "sysfs", "cgroup limit" */
-    uint64_t free_bytes;         /**< not in use now, by anyone */
+    uint64_t capacity_bytes;     /**< the device's own memory */
+    char capacity_source[32];    /**< source: "driver", "sysfs", "cgroup limit" */
+    uint64_t free_bytes;         /**< free now, over all processes */
     uint64_t alloc_max_bytes;    /**< largest single allocation */
     uint64_t page_size_bytes;    /**< granularity of its allocations */
     unsigned kinds;              /**< bit (1u << kind) for each kind that can be allocated for it */
-    unsigned kinds_without_gain; /**< offered, but a stronger kind costs nothing more here */
-    unsigned kinds_migratable;   /**< whose pages the driver moves while they are in use */
+    unsigned kinds_without_gain; /**< offered, but a stronger kind costs no more here */
+    unsigned kinds_migratable;   /**< kinds whose pages the driver migrates */
     unsigned capabilities;       /**< bits of enum memspan_capability */
-    char kind_note[MEMSPAN_KIND_COUNT][128]; /**< what serves a kind, or why it is not offered */
-    /** Who says that it can, or cannot: the driver's attribute and its value, a file of the system,
-     * a call that is missing. "" where the backend says nothing. */
+    char kind_note[MEMSPAN_KIND_COUNT][128]; /**< what provides a kind, or why none does */
+    /** Source of a capability bit: a driver attribute and its value, a system file, a missing call.
+     * "" where the backend gives none. */
     char capability_note[MEMSPAN_CAPABILITY_ROOM][112];
     memspan_device_mode_t modes[MEMSPAN_MODE_ROOM];
 } memspan_device_info_t;
@@ -133,28 +133,35 @@ typedef struct memspan_device_info {
 /** Number of devices that have a number, the host not counted. */
 MEMSPAN_API int memspan_device_count(void);
 
-/** The @p index-th (0 .. memspan_device_count() - 1) device's number. They ascend, and only the
- * host's second number may lie between them. MEMSPAN_ERR_NOT_FOUND beyond the last. */
+/** Number of the @p index-th device (0 .. memspan_device_count() - 1). Numbers ascend without gaps,
+ * but for the host's second number.
+ * Errors: MEMSPAN_ERR_NOT_FOUND (index out of range), MEMSPAN_ERR_INVALID (device_p NULL),
+ * MEMSPAN_ERR_CONFIG. */
 MEMSPAN_API memspan_status_t memspan_device_at(int index, int *device_p);
 
-/** The non-negative number that also means the host in this process: what omp_get_initial_device()
- * answers where an offload runtime has devices, else the number after our last device. */
+/** The non-negative number that also means the host in this process: omp_get_initial_device()
+ * where an offload runtime has devices, else the number after the last device. */
 MEMSPAN_API int memspan_host_device(void);
 
-/** Describe @p device (a number, MEMSPAN_HOST, or memspan_host_device()). */
+/** Describe @p device (a number, MEMSPAN_HOST, or memspan_host_device()).
+ * Errors: as above; MEMSPAN_ERR_INVALID (info_p NULL, struct_size not set), MEMSPAN_ERR_DRIVER,
+ * MEMSPAN_ERR_FORKED. */
 MEMSPAN_API memspan_status_t memspan_device_describe(int device, memspan_device_info_t *info_p);
 
-/** How @p device reaches memory of @p kind whose home is @p home (both may be the host). */
+/** How @p device reaches memory of @p kind whose home is @p home (both may be the host).
+ * Errors: as above; MEMSPAN_ERR_INVALID (reach_p NULL, no such kind). */
 MEMSPAN_API memspan_status_t memspan_device_reach(int home, memspan_kind_t kind, int device,
                                                   memspan_reach_t *reach_p);
 
-/** Who says so of memspan_device_reach(): "cuDeviceCanAccessPeer(1, 0): 1", at most @p size_bytes
- * with its end. Same errors. */
+/** Source of what memspan_device_reach() answers: "cuDeviceCanAccessPeer(1, 0): 1". Writes at most
+ * @p size_bytes to @p text, with a null at the end.
+ * Errors: as above; MEMSPAN_ERR_INVALID (text NULL, size_bytes 0, no such kind). */
 MEMSPAN_API memspan_status_t memspan_device_reach_source(int home, memspan_kind_t kind, int device,
                                                          char *text, size_t size_bytes);
 
-/** Wait until everything that was asked of @p device (copies, fills, prefetches, kernels) is done.
- * Managed memory may be touched by the host afterwards. For the host: nothing to do. */
+/** Wait until all copies, fills, prefetches and kernels that were started on @p device are
+ * complete. Afterwards the host may access managed memory. On the host: no effect. Errors: as
+ * above; MEMSPAN_ERR_DRIVER (it reports a failed kernel or copy), MEMSPAN_ERR_FORKED. */
 MEMSPAN_API memspan_status_t memspan_device_synchronize(int device);
 
 /** State of one backend; written by memspan_backend_describe(); set struct_size first. */
@@ -163,30 +170,31 @@ typedef struct memspan_backend_info {
     char name[16];           /**< "opencl" */
     char title[64];          /**< "OpenCL through the ICD loader" */
     char origin[128];        /**< "built in", or the plug-in's path */
-    int on;                  /**< 1 in use; 0 off */
+    int on;                  /**< 1 on; 0 off */
     int device_count;        /**< devices it found */
     memspan_status_t status; /**< MEMSPAN_OK, or why it is off */
     char reason[256];        /**< one sentence: why it is off, or what it found */
     char hint[192];          /**< what would turn it on; may be empty */
 } memspan_backend_info_t;
 
-/** Number of backends, those that are off included. Opens no driver. */
+/** Number of backends, with those that are off. Opens no driver. */
 MEMSPAN_API int memspan_backend_count(void);
 
 /** The name of backend @p index without opening any driver; NULL beyond the last. */
 MEMSPAN_API const char *memspan_backend_name(int index);
 
-/** Describe backend @p index (0 .. memspan_backend_count() - 1); opens its driver. */
+/** Describe backend @p index (0 .. memspan_backend_count() - 1); opens its driver. A backend that
+ * is off is described with its reason. Errors: MEMSPAN_ERR_INVALID (index out of range, info_p
+ * NULL, struct_size not set). */
 MEMSPAN_API memspan_status_t memspan_backend_describe(int index, memspan_backend_info_t *info_p);
 
-/** What sort of memory a NUMA node is. */
+/** The kind of memory of a NUMA node. */
 typedef enum memspan_numa_node_kind {
     MEMSPAN_NUMA_NODE_DRAM = 0,
     MEMSPAN_NUMA_NODE_HBM,
     MEMSPAN_NUMA_NODE_PMEM,
     MEMSPAN_NUMA_NODE_CXL,
-    MEMSPAN_NUMA_NODE_GPU, /**< a device's memory shown as a node: never part of default host memory
-                            */
+    MEMSPAN_NUMA_NODE_GPU,  /**< a device's memory as a node; never part of default host memory */
     MEMSPAN_NUMA_NODE_OTHER /**< memory without processors of unknown make */
 } memspan_numa_node_kind_t;
 
@@ -201,8 +209,8 @@ typedef struct memspan_numa_node_info {
     memspan_numa_node_kind_t kind;
     uint64_t capacity_bytes;      /**< memory of the node */
     uint64_t free_bytes;          /**< free now */
-    uint64_t bandwidth_mib_per_s; /**< from its best initiator; MEMSPAN_UNKNOWN if nobody tells */
-    uint64_t latency_ns;          /**< from its best initiator; MEMSPAN_UNKNOWN if nobody tells */
+    uint64_t bandwidth_mib_per_s; /**< from its best initiator; or MEMSPAN_UNKNOWN */
+    uint64_t latency_ns;          /**< from its best initiator; or MEMSPAN_UNKNOWN */
     char performance_source[32];  /**< "HMAT", "user", "" */
     int pu_count;                 /**< processing units local to it; 0 = memory only */
     char pus[128];                /**< local processing units as a list, "0-3,8"; "..." if cut */
@@ -210,13 +218,14 @@ typedef struct memspan_numa_node_info {
     int latency_rank;             /**< 0 = lowest latency */
     int capacity_rank;            /**< 0 = largest */
     char owner[32];               /**< PCI address of the device that owns it, or "" */
-    char note[256];               /**< why no more is known of the machine, or "" */
+    char note[256];               /**< why the topology is incomplete, or "" */
 } memspan_numa_node_info_t;
 
 /** Number of NUMA nodes with memory. Reads the topology on first use. */
 MEMSPAN_API int memspan_numa_node_count(void);
 
-/** Describe node @p index (0 .. memspan_numa_node_count() - 1). */
+/** Describe NUMA node @p index (0 .. memspan_numa_node_count() - 1).
+ * Errors: MEMSPAN_ERR_INVALID (index out of range, info_p NULL, struct_size not set). */
 MEMSPAN_API memspan_status_t memspan_numa_node_describe(int index,
                                                         memspan_numa_node_info_t *info_p);
 

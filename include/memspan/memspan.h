@@ -3,18 +3,19 @@
 #define MEMSPAN_H
 
 /** @file memspan.h
- * Memspan: all the memory a program can reach, asked for by who must reach it.
+ * Memspan: one interface to all memory that a program can reach, selected by the devices that must
+ * reach it.
  *
  * Read the headers in this order:
  *   status.h     codes, the per-thread error record
- *   device.h     devices, kinds of memory, who reaches what; backends; NUMA nodes
+ *   device.h     devices, kinds of memory, reachability; backends; NUMA nodes
  *   space.h      memory spaces: the devices that must reach the memory
  *   trait.h      allocator traits
- *   allocator.h  allocators, memory, and what was really given
+ *   allocator.h  allocators, memory, and queries of what was given
  *   transfer.h   copies, fills, prefetches, built-in kernels
  *   share.h      device memory for other processes and network cards
- *   import.h     pages of others, made reachable by devices
- *   hook.h       being told what is allocated and freed
+ *   import.h     host pages of the program, made reachable by devices
+ *   hook.h       callbacks on allocation and free
  *   config.h     environment variables
  * and, not included here:
  *   omp.h        the extended OpenMP names, for OpenMP programs

@@ -7,16 +7,16 @@
  *
  * Includes the compiler's own header and adds what it lacks of OpenMP 5.1 to 6.0 memory management,
  * of the proposal "OpenMP device memory spaces", and of other vendors' names. Nothing is redefined:
- * missing enumerators come as macros with a cast, of the same numbers as in the headers that have
- * them, so that a later header's enumerators and these macros agree. The routines are in
- * libmemspan, which goes before the OpenMP runtime in link order, or into LD_PRELOAD.
+ * missing enumerators are macros with a cast, with the numbers of the headers that have them. The
+ * routines are in libmemspan, which comes before the OpenMP runtime in link order, or in
+ * LD_PRELOAD.
  *
  * Handles are those of <memspan/space.h> and <memspan/allocator.h>; either may be cast to the
  * other.
  *
- * How newer headers are told apart. The header's guard says whose it is: _OMP_H is GCC's, __OMP_H
- * is LLVM's and Intel's. Prototypes below equal theirs, exception specification included, so a
- * second declaration is harmless; only what differs is left out, by version:
+ * Header versions. The guard identifies the compiler's header: _OMP_H is GCC's, __OMP_H LLVM's and
+ * Intel's. The prototypes below equal theirs, with the exception specification, so a second
+ * declaration is valid; those that differ are left out by version:
  *   MEMSPAN_OMP_HEADER_HAS_SPACES        the 6.0 spaces and allocators (LLVM 21, Intel):
  *                                        omp_get_submemspace takes a non-const list there
  *   MEMSPAN_OMP_HEADER_HAS_PARTITIONERS  the 6.0 memory partitioners (no header yet)
@@ -25,8 +25,9 @@
  * MEMSPAN_OMP_PAPER_NAMES, defined before the #include, adds the proposal's bare names:
  * memory_access, preferred_location, preferred_place, managed, coherent.
  *
- * Errors: a null handle or pointer, as OpenMP says; memspan_error_text() of <memspan/status.h>
- * tells why. */
+ * Threads: every routine may be called by any thread, as OpenMP says.
+ * Errors: a null handle or pointer, -1 or nonzero, as OpenMP says; memspan_error_text() of
+ * <memspan/status.h> has the reason. */
 
 #include <memspan/status.h>
 #include <stddef.h>
@@ -68,7 +69,7 @@
 extern "C" {
 #endif
 
-/* ---- Where the compiler has no omp.h at all: the types and routines of OpenMP 5.1 ---- */
+/* ---- For a compiler without omp.h: types and routines of OpenMP 5.1 §3.7, §3.8, §3.13 ---- */
 
 #if !defined(_OMP_H) && !defined(__OMP_H)
 
@@ -162,7 +163,7 @@ extern int omp_target_disassociate_ptr(const void *ptr, int device_num);
 
 /* ---- Trait keys and values ---- */
 
-/* OpenMP 6.0. */
+/* OpenMP 6.0 §8.2. */
 #define omp_atk_pin_device       MEMSPAN_CONSTANT(omp_alloctrait_key_t, 9)
 #define omp_atk_preferred_device MEMSPAN_CONSTANT(omp_alloctrait_key_t, 10)
 #define omp_atk_device_access    MEMSPAN_CONSTANT(omp_alloctrait_key_t, 11)
@@ -172,23 +173,23 @@ extern int omp_target_disassociate_ptr(const void *ptr, int device_num);
 #define omp_atk_partitioner      MEMSPAN_CONSTANT(omp_alloctrait_key_t, 15)
 #define omp_atk_partitioner_arg  MEMSPAN_CONSTANT(omp_alloctrait_key_t, 16)
 
-/* 7 is omp_atv_all in older headers; on what an allocator can serve both mean the same threads. */
+/* 7 is omp_atv_all in older headers; on the devices of one allocator both mean the same threads. */
 #define omp_atv_device      MEMSPAN_CONSTANT(omp_uintptr_t, 7)
 #define omp_atv_single      MEMSPAN_CONSTANT(omp_uintptr_t, 20)
 #define omp_atv_multiple    MEMSPAN_CONSTANT(omp_uintptr_t, 21)
 #define omp_atv_memspace    MEMSPAN_CONSTANT(omp_uintptr_t, 22)
 #define omp_atv_partitioner MEMSPAN_CONSTANT(omp_uintptr_t, 23)
 
-/** The proposal's traits (§4.2, §4.3): who may touch the memory when, where it lives at first
- * (a device number), which place it is near (a number in OMP_PLACES order). */
+/** Traits of the proposal (§4.2, §4.3): the synchronisation model, the first residence (a device
+ * number), the nearest place (a number in OMP_PLACES order). */
 #define omp_atk_memory_access      MEMSPAN_CONSTANT(omp_alloctrait_key_t, 0x4d01)
 #define omp_atk_preferred_location MEMSPAN_CONSTANT(omp_alloctrait_key_t, 0x4d02)
 #define omp_atk_preferred_place    MEMSPAN_CONSTANT(omp_alloctrait_key_t, 0x4d03)
 #define omp_atv_managed            MEMSPAN_CONSTANT(omp_uintptr_t, 0x4d01)
 #define omp_atv_coherent           MEMSPAN_CONSTANT(omp_uintptr_t, 0x4d02)
 
-/** This library's: guarantee = required turns anything other than what was asked for into a null
- * allocator; page_size in bytes; shareable for other processes and network cards (share.h). */
+/** Extensions: with guarantee = required a request that cannot be satisfied exactly gives a null
+ * allocator; page_size in bytes; shareable with other processes and network cards (share.h). */
 #define omp_atk_guarantee MEMSPAN_CONSTANT(omp_alloctrait_key_t, 0x4d04)
 #define omp_atk_page_size MEMSPAN_CONSTANT(omp_alloctrait_key_t, 0x4d05)
 #define omp_atk_shareable MEMSPAN_CONSTANT(omp_alloctrait_key_t, 0x4d06)
@@ -206,7 +207,7 @@ extern int omp_target_disassociate_ptr(const void *ptr, int device_num);
 /* ---- Predefined handles ---- */
 
 #if !MEMSPAN_OMP_HEADER_HAS_SPACES
-/* In these headers also the number of omp_default_mem_space: a routine that returns it failed. */
+/* In these headers omp_default_mem_space is 0 too; a routine that returns 0 has failed. */
 #define omp_null_mem_space MEMSPAN_CONSTANT(omp_memspace_handle_t, 0)
 #endif
 
@@ -246,17 +247,19 @@ extern int omp_target_disassociate_ptr(const void *ptr, int device_num);
 
 /* ---- Memory spaces for devices ---- */
 
-/** The proposal's: the space of memory that all @p count devices of @p dev_nums reach, the host
- * among them if it is listed; @p existing_memory_space is a hint. NULL when no memory reaches them
- * all. The handle is at the address for the rest of the process; the same request gives the same
- * address. Where the OpenMP runtime has no devices and this library has, device 0 is refused unless
- * MEMSPAN_DEVICES is set, because 0 is also omp_get_initial_device(): -1 always means the host. */
+/** The space of memory that all @p count devices of @p dev_nums reach; the host may be among them.
+ * @p existing_memory_space is a hint. The handle stays at the returned address for the rest of the
+ * process; the same request gives the same address. NULL: no memory reaches all of them, or a
+ * number is not valid. Where the OpenMP runtime has no devices and this library has, device 0 is
+ * refused unless MEMSPAN_DEVICES is set, because 0 is also omp_get_initial_device(); -1 always
+ * means the host. Source: proposal §4.1. */
 extern omp_memspace_handle_t *
 omp_get_target_memspace(int count, int *dev_nums,
                         omp_memspace_handle_t existing_memory_space) MEMSPAN_OMP_NOTHROW;
 
 #if !MEMSPAN_OMP_HEADER_HAS_SPACES
-/* OpenMP 6.0, 27.1 and 27.2. Null handle on failure. */
+/* OpenMP 6.0 §27.1 (spaces), §27.8 (allocators), §27.2 (resources), §27.4 (sub-spaces). Null handle
+ * on failure. */
 extern omp_memspace_handle_t
 omp_get_devices_memspace(int ndevs, const int *devs,
                          omp_memspace_handle_t memspace) MEMSPAN_OMP_NOTHROW;
@@ -285,18 +288,19 @@ extern int omp_get_memspace_num_resources(omp_memspace_handle_t memspace) MEMSPA
 extern omp_memspace_handle_t omp_get_submemspace(omp_memspace_handle_t memspace, int num_resources,
                                                  const int *resources) MEMSPAN_OMP_NOTHROW;
 #endif
+/* OpenMP 6.0 §27.3. Bytes. */
 extern size_t omp_get_memspace_pagesize(omp_memspace_handle_t memspace) MEMSPAN_OMP_NOTHROW;
 
-/* ---- Memory partitioners (OpenMP 6.0, 27.5) ---- */
+/* ---- Memory partitioners (OpenMP 6.0 §27.5) ---- */
 
 #if !MEMSPAN_OMP_HEADER_HAS_PARTITIONERS
 
 typedef intptr_t omp_alloctrait_val_t;
 
-/** Opaque. As the value of omp_atk_partitioner either the partitioner or its address will do. */
+/** Opaque. The value of omp_atk_partitioner is the partitioner or its address. */
 typedef omp_uintptr_t omp_mempartitioner_t;
 
-/** Opaque; a callback is handed the address of one. */
+/** Opaque; callbacks get its address. */
 typedef struct omp_mempartition_t {
     omp_uintptr_t memspan_opaque[8];
 } omp_mempartition_t;
@@ -328,7 +332,7 @@ omp_mempartition_get_user_data(const omp_mempartition_t *partition) MEMSPAN_OMP_
 
 #endif
 
-/* ---- Device memory: what headers before GCC 16 and LLVM 19 lack ---- */
+/* ---- Device memory (OpenMP 5.2 §18.8, 6.0 §25): absent before GCC 16 and LLVM 19 ---- */
 
 extern int omp_target_is_accessible(const void *ptr, size_t size,
                                     int device_num) MEMSPAN_OMP_NOTHROW;

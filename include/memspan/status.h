@@ -5,11 +5,11 @@
 /** @file status.h
  * Status codes and the per-thread error record.
  *
- * Every call that can fail returns a memspan_status_t (or a null pointer or handle) and leaves
- * a record behind for the calling thread: what was asked, of which driver, what the driver said,
- * and what would help. Outputs (suffix _p) are written only when MEMSPAN_OK is returned.
+ * Every call that can fail returns a memspan_status_t, or a null pointer or handle. On failure it
+ * fills the calling thread's error record: the request, the driver, the driver's answer, a hint.
+ * Outputs (suffix _p) are written only when MEMSPAN_OK is returned.
  *
- * Threads: everything here concerns the calling thread alone. */
+ * Threads: each thread has a record of its own; every call here reads or writes that one. */
 
 #ifdef __cplusplus
 #define MEMSPAN_BEGIN_DECLS extern "C" {
@@ -19,7 +19,7 @@
 #define MEMSPAN_END_DECLS
 #endif
 
-/* A constant of an opaque type, and a void pointer's cast, in C++ without old-style casts. */
+/* A constant of an opaque type, and a cast of a void pointer; C++ gets no old-style cast. */
 #ifdef __cplusplus
 #define MEMSPAN_CONSTANT(type, value) (type(value))
 #define MEMSPAN_CAST(type, value)     (static_cast<type>(value))
@@ -63,16 +63,16 @@ typedef enum memspan_status {
 #undef MEMSPAN_STATUS_ENUM
 } memspan_status_t;
 
-/** What went wrong last on the calling thread. The strings belong to the library and stay valid
- * until the next call of the library on this thread; none is NULL (empty when there is nothing). */
+/** The calling thread's last error. The strings belong to the library and stay valid until this
+ * thread's next call of the library. None is NULL; a string without content is empty. */
 typedef struct memspan_error {
     memspan_status_t status;
-    const char *message;     /**< what was asked, and what went wrong */
+    const char *message;     /**< the request, and what failed */
     const char *hint;        /**< what would help */
     const char *backend;     /**< the backend that reported it, "" for the library itself */
     const char *call;        /**< the driver's or system's call that failed */
     long native_code;        /**< what that call returned */
-    const char *native_text; /**< the driver's own words for that code */
+    const char *native_text; /**< the driver's text for that code */
 } memspan_error_t;
 
 /** The calling thread's last error; never NULL. Successful calls do not clear it. */
@@ -81,13 +81,13 @@ MEMSPAN_API const memspan_error_t *memspan_error_last(void);
 /** Forget the calling thread's last error. */
 MEMSPAN_API void memspan_error_clear(void);
 
-/** The whole record as one line: message, driver's words, hint. Same lifetime as the record. */
+/** The whole record as one line: message, driver's text, hint. Same lifetime as the record. */
 MEMSPAN_API const char *memspan_error_text(void);
 
 /** The code's name, "MEMSPAN_ERR_LIMIT". Static; never NULL. */
 MEMSPAN_API const char *memspan_status_name(memspan_status_t status);
 
-/** The code's meaning in words. Static; never NULL. */
+/** The code's text, as in MEMSPAN_STATUS_MAP. Static; never NULL. */
 MEMSPAN_API const char *memspan_status_text(memspan_status_t status);
 
 /** Version of the library in use, "0.1.0". Static. */

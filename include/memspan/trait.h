@@ -7,14 +7,14 @@
 #include <stdint.h>
 
 /** @file trait.h
- * Allocator traits: keys and values. The numbers, and the layout of memspan_trait_t, are those of
- * omp_alloctrait_t in every compiler that ships, so one array serves both interfaces.
+ * Allocator traits: keys and values. Numbers and layout equal omp_alloctrait_t of GCC and LLVM, so
+ * one array serves both interfaces. Numbers of extensions begin at 0x4d01, above the standard's.
  *
- * Extensions lie far above the standard's numbers, which still grow. */
+ * Threads: every call may run on any thread. */
 
 MEMSPAN_BEGIN_DECLS
 
-/** X(name, number, text, what its value is). Text is what memquery --plan and messages use. */
+/** X(name, number, text, form of its value). memquery --plan and messages use the text. */
 #define MEMSPAN_TRAIT_KEY_MAP(X)                                                                   \
     X(MEMSPAN_TRAIT_SYNC_HINT, 1, "sync_hint", WORD)                                               \
     X(MEMSPAN_TRAIT_ALIGNMENT, 2, "alignment", SIZE)                                               \
@@ -39,23 +39,24 @@ MEMSPAN_BEGIN_DECLS
     X(MEMSPAN_TRAIT_PAGE_SIZE, 0x4d05, "page_size", SIZE)                                          \
     X(MEMSPAN_TRAIT_SHAREABLE, 0x4d06, "shareable", WORD)
 
-/** Keys. Standard ones: OpenMP 5.0 .. 6.0, "Memory Allocators", allocator traits. Ours:
+/** Keys. 1 to 16: OpenMP 5.2 §6.2, 6.0 §8.2, "Memory Allocators". Extensions:
  *  memory_access       managed | coherent (default): proposal §4.2
- *  preferred_location  device number: where the memory lives at first; proposal §4.3
+ *  preferred_location  device number: where the memory resides at first; proposal §4.3
  *  preferred_place     place number in OMP_PLACES order; proposal §4.3
- *  guarantee           preferred (default) | required: null allocator unless exactly what was asked
- *                      can be had (the query the proposal asks for in §4.3)
- *  page_size           bytes; the pages to use, e.g. 2 MiB huge pages
- *  shareable           true | false (default): device memory that can be given to other processes
- *                      and network cards, see share.h; drivers decide it when memory is taken */
+ *  guarantee           preferred (default) | required: null allocator unless exactly the requested
+ *                      memory is available (the query that proposal §4.3 asks for)
+ *  page_size           bytes of a page, e.g. 2 MiB for huge pages
+ *  shareable           true | false (default): device memory for other processes and network cards,
+ *                      see share.h
+ * "Proposal": "OpenMP device memory spaces". */
 typedef enum memspan_trait_key {
 #define MEMSPAN_TRAIT_ENUM(name, number, text, form) name = (number),
     MEMSPAN_TRAIT_KEY_MAP(MEMSPAN_TRAIT_ENUM)
 #undef MEMSPAN_TRAIT_ENUM
 } memspan_trait_key_t;
 
-/** X(name, number, text). 7 is "all" in the headers of GCC and LLVM up to 19 and "device" in
- * OpenMP 6.0; on the devices that an allocator can serve both mean the same threads. */
+/** X(name, number, text). 7 is "all" in the headers of GCC and of LLVM up to 19, "device" in OpenMP
+ * 6.0; on the devices of one allocator both mean the same threads. */
 #define MEMSPAN_TRAIT_VALUE_MAP(X)                                                                 \
     X(MEMSPAN_VALUE_FALSE, 0, "false")                                                             \
     X(MEMSPAN_VALUE_TRUE, 1, "true")                                                               \
@@ -91,8 +92,8 @@ typedef enum memspan_trait_value {
 #undef MEMSPAN_VALUE_ENUM
 } memspan_trait_value_t;
 
-/** "The default of that trait", for any key (omp_atv_default), but for those whose value is a
- * device number: the same word is -1, and -1 is the host. */
+/** The trait's default (omp_atv_default). Not for keys whose value is a device number: there the
+ * same bits are -1, the host. */
 #define MEMSPAN_VALUE_DEFAULT UINTPTR_MAX
 
 /** One trait; the same layout as omp_alloctrait_t. */
@@ -103,8 +104,9 @@ typedef struct memspan_trait {
 
 /** Parse "pinned=true,alignment=64,memory_access=managed" into @p traits. Sizes take k, m, g, t
  * (powers of 1024); devices are numbers or "host".
- * @param capacity room in @p traits; count_p receives how many were written
- * Errors: MEMSPAN_ERR_INVALID naming the word at fault and the nearest that exists. */
+ * @param capacity elements of @p traits
+ * @param count_p  number of traits written
+ * Errors: MEMSPAN_ERR_INVALID (the message names the invalid word and the nearest valid one). */
 MEMSPAN_API memspan_status_t memspan_trait_parse(const char *text, memspan_trait_t *traits,
                                                  size_t capacity, size_t *count_p);
 

@@ -7,24 +7,30 @@
 /** @file transfer.h
  * Copies, fills, prefetches, and the few built-in kernels.
  *
- * Addresses of our memory are recognised by themselves; any other address is taken for host memory
- * that the host may touch. Copies and fills are complete when the call returns. Kernels and
- * prefetches may still run: memspan_device_synchronize() waits for them.
+ * The library finds the device of its own memory from the address; any other address counts as host
+ * memory. Copies and fills are complete when the call returns. Kernels and prefetches may still
+ * run: memspan_device_synchronize() waits for them.
  *
- * Threads: every call may run on any thread; calls on one device are ordered among themselves. */
+ * Threads: every call may run on any thread; calls on one device run in order. */
 
 MEMSPAN_BEGIN_DECLS
 
-/** Copy @p size_bytes between any two places: host, a device, two devices of different vendors
- * (through pinned host memory). The ranges may not overlap. Size 0: nothing to do.
- * Errors: MEMSPAN_ERR_INVALID (NULL, or a range that runs past its block), MEMSPAN_ERR_DRIVER. */
+/** Copy @p size_bytes between host and device memory, or between two devices of any vendors
+ * (through host memory). The ranges must not overlap. Size 0: no effect. Errors:
+ * MEMSPAN_ERR_INVALID (NULL, or a range that runs past its block), MEMSPAN_ERR_UNSUPPORTED (the
+ * backend cannot copy), MEMSPAN_ERR_NO_MEMORY (for the staging buffer), MEMSPAN_ERR_DRIVER,
+ * MEMSPAN_ERR_FORKED. */
 MEMSPAN_API memspan_status_t memspan_copy(void *to, const void *from, size_t size_bytes);
 
-/** Set @p size_bytes to @p byte, on the device where the host may not touch the memory. */
+/** Set @p size_bytes bytes to @p byte; the device does it where the memory is a device's. Size 0:
+ * no effect. Errors: MEMSPAN_ERR_INVALID (NULL, or a range that runs past its block),
+ * MEMSPAN_ERR_UNSUPPORTED (the backend cannot fill), MEMSPAN_ERR_DRIVER, MEMSPAN_ERR_FORKED. */
 MEMSPAN_API memspan_status_t memspan_fill(void *to, unsigned char byte, size_t size_bytes);
 
-/** Start moving managed memory to @p device (or the host).
- * Errors: MEMSPAN_ERR_UNSUPPORTED where the memory or its driver does not move; nothing is lost. */
+/** Start to migrate managed memory to @p device (or the host).
+ * Errors: MEMSPAN_ERR_NOT_FOUND (no such device), MEMSPAN_ERR_INVALID (NULL, or a range that runs
+ * past its block), MEMSPAN_ERR_UNSUPPORTED (the memory does not migrate; it stays usable),
+ * MEMSPAN_ERR_DRIVER. */
 MEMSPAN_API memspan_status_t memspan_prefetch(const void *pointer, size_t size_bytes, int device);
 
 /** The kernels that every backend with MEMSPAN_CAN_KERNELS has. */
@@ -36,13 +42,13 @@ typedef enum memspan_kernel {
                                the last address to z[0]: proves that addresses are shared */
     MEMSPAN_KERNEL_ADD_ATOMIC, /**< add a (as a 32-bit integer) to the 32-bit word z[0], count
                                   times, atomically at system scope */
-    /** From here to the last: MEMSPAN_KERNEL_COMBINE(), which few backends have. */
+    /** This range: MEMSPAN_KERNEL_COMBINE(), which few backends have. */
     MEMSPAN_KERNEL_COMBINE_FIRST = 0x1000,
     MEMSPAN_KERNEL_COMBINE_LAST  = 0x1fff
 } memspan_kernel_t;
 
-/** What a combining kernel does with each pair of elements; logic is for integers, order for all
- * but complex numbers. */
+/** Operation of a combining kernel on each pair of elements. AND, OR and XOR take integers, MIN and
+ * MAX all but complex numbers. */
 typedef enum memspan_operation {
     MEMSPAN_OPERATION_SUM = 0,
     MEMSPAN_OPERATION_PROD,
@@ -54,8 +60,7 @@ typedef enum memspan_operation {
     MEMSPAN_OPERATION_COUNT
 } memspan_operation_t;
 
-/** The elements of a combining kernel: integers, floating-point and complex numbers by their bits.
- */
+/** Element type of a combining kernel: integer, floating-point or complex, with its bits. */
 typedef enum memspan_element {
     MEMSPAN_ELEMENT_S8 = 0,
     MEMSPAN_ELEMENT_U8,
@@ -79,8 +84,8 @@ typedef enum memspan_element {
                                            (MEMSPAN_CONSTANT(int, operation) << 8) +               \
                                            MEMSPAN_CONSTANT(int, element))
 
-/** Arguments of a kernel; those it does not name are ignored. Set struct_size first. All addresses
- * must be reachable by the device. */
+/** Arguments of a kernel; it ignores those that it does not use. Set struct_size first. The device
+ * must reach all addresses. */
 typedef struct memspan_kernel_call {
     size_t struct_size; /**< in: sizeof(memspan_kernel_call_t) */
     memspan_kernel_t kernel;
@@ -91,10 +96,10 @@ typedef struct memspan_kernel_call {
     void *z;
 } memspan_kernel_call_t;
 
-/** Start a kernel on @p device; it runs after everything asked of the device before.
- * On the host it runs in the calling thread.
- * Errors: MEMSPAN_ERR_UNSUPPORTED, MEMSPAN_ERR_INVALID (an address that the device does not reach:
- * the message says which and why), MEMSPAN_ERR_DRIVER. */
+/** Start a kernel on @p device, after all work that was started there before. On the host it runs
+ * in the calling thread. Errors: MEMSPAN_ERR_NOT_FOUND (no such device), MEMSPAN_ERR_UNSUPPORTED
+ * (no such kernel there), MEMSPAN_ERR_INVALID (struct_size not set, no such kernel, or an address
+ * that the device does not reach: the message says which and why), MEMSPAN_ERR_DRIVER. */
 MEMSPAN_API memspan_status_t memspan_kernel_launch(int device, const memspan_kernel_call_t *call);
 
 MEMSPAN_END_DECLS

@@ -65,8 +65,8 @@ static memspan_status_t check_header(const struct memspan_launch_header *header,
         return refuse("%s is of another job than the file that it names", MEMSPAN_LAUNCH_VARIABLE);
     }
     if (header->pe_count == 0 || header->pe_count > MEMSPAN_LAUNCH_PES_MAX ||
-        header->board_size_bytes % 8 != 0 ||
-        memspan_launch_size(header->pe_count, header->board_size_bytes) > size_bytes) {
+        header->exchange_size_bytes % 8 != 0 ||
+        memspan_launch_size(header->pe_count, header->exchange_size_bytes) > size_bytes) {
         return refuse("the job file that %s names is smaller than its PEs need",
                       MEMSPAN_LAUNCH_VARIABLE);
     }
@@ -94,7 +94,7 @@ static memspan_status_t attach(const struct msp_board *board)
         return msp_error_hint("unset %s for programs that a PE starts", MEMSPAN_LAUNCH_VARIABLE);
     }
     __atomic_store_n(&record->pid, (uint32_t)getpid(), __ATOMIC_RELEASE);
-    __atomic_store_n(&record->board_used_bytes, 0, __ATOMIC_RELEASE);
+    __atomic_store_n(&record->exchange_used_bytes, 0, __ATOMIC_RELEASE);
     return MEMSPAN_OK;
 }
 
@@ -144,8 +144,8 @@ memspan_status_t msp_board_put(const struct msp_board *board, const char *key, c
                                size_t size_bytes)
 {
     struct memspan_launch_pe *record = memspan_launch_pe_record(board->header, board->pe);
-    size_t used                      = record->board_used_bytes;
-    size_t room                      = board->header->board_size_bytes;
+    size_t used                      = record->exchange_used_bytes;
+    size_t room                      = board->header->exchange_size_bytes;
     size_t key_size                  = strlen(key);
     if (size_bytes > room || key_size > room || used > room ||
         entry_size(key_size, size_bytes) > room - used) {
@@ -154,15 +154,15 @@ memspan_status_t msp_board_put(const struct msp_board *board, const char *key, c
                              "are used",
                              size_bytes, key, used, room);
     }
-    char *at                          = memspan_launch_board(board->header, board->pe) + used;
+    char *at                          = memspan_launch_exchange(board->header, board->pe) + used;
     struct memspan_launch_entry entry = {(uint32_t)key_size, (uint32_t)size_bytes};
     memcpy(at, &entry, sizeof(entry));
     memcpy(at + sizeof(entry), key, key_size);
     if (size_bytes > 0) {
         memcpy(at + sizeof(entry) + key_size, data, size_bytes);
     }
-    __atomic_store_n(&record->board_used_bytes, (uint32_t)(used + entry_size(key_size, size_bytes)),
-                     __ATOMIC_RELEASE);
+    __atomic_store_n(&record->exchange_used_bytes,
+                     (uint32_t)(used + entry_size(key_size, size_bytes)), __ATOMIC_RELEASE);
     return MEMSPAN_OK;
 }
 
@@ -170,9 +170,9 @@ memspan_status_t msp_board_put(const struct msp_board *board, const char *key, c
 static const char *find(const struct msp_board *board, uint32_t pe, const char *key, size_t *size_p)
 {
     const struct memspan_launch_pe *record = memspan_launch_pe_record(board->header, pe);
-    const char *text                       = memspan_launch_board(board->header, pe);
-    size_t used = __atomic_load_n(&record->board_used_bytes, __ATOMIC_ACQUIRE);
-    if (used > board->header->board_size_bytes) {
+    const char *text                       = memspan_launch_exchange(board->header, pe);
+    size_t used = __atomic_load_n(&record->exchange_used_bytes, __ATOMIC_ACQUIRE);
+    if (used > board->header->exchange_size_bytes) {
         used = 0;
     }
     const char *found = NULL;
@@ -225,11 +225,11 @@ bool msp_board_is_orphaned(const struct msp_board *board)
 memspan_status_t msp_board_fence(const struct msp_board *board)
 {
     struct memspan_launch_header *header = board->header;
-    uint32_t *generation                 = &header->fence_generation;
+    uint32_t *generation                 = &header->barrier_generation;
     uint32_t before                      = __atomic_load_n(generation, __ATOMIC_ACQUIRE);
-    uint32_t arrived = __atomic_add_fetch(&header->fence_arrived, 1, __ATOMIC_ACQ_REL);
+    uint32_t arrived = __atomic_add_fetch(&header->barrier_arrived, 1, __ATOMIC_ACQ_REL);
     if (arrived == header->pe_count) {
-        __atomic_store_n(&header->fence_arrived, 0, __ATOMIC_RELAXED);
+        __atomic_store_n(&header->barrier_arrived, 0, __ATOMIC_RELAXED);
         __atomic_store_n(generation, before + 1, __ATOMIC_RELEASE);
         syscall(SYS_futex, generation, FUTEX_WAKE, INT32_MAX, NULL, NULL, 0);
         return MEMSPAN_OK;

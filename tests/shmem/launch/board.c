@@ -15,20 +15,20 @@
 #define COOKIE 0x1234abcdu
 
 /* A job file as a launcher makes it, locked as a launcher locks it. */
-static int make_file(uint32_t pe_count, uint32_t board_size_bytes)
+static int make_file(uint32_t pe_count, uint32_t exchange_size_bytes)
 {
     struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_len = 1};
-    uint64_t size     = memspan_launch_size(pe_count, board_size_bytes);
+    uint64_t size     = memspan_launch_size(pe_count, exchange_size_bytes);
     int fd            = memfd_create("board", MFD_CLOEXEC | MFD_ALLOW_SEALING);
     cr_assert(fd >= 0 && ftruncate(fd, (off_t)size) == 0);
     cr_assert(fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW) == 0);
     cr_assert(fcntl(fd, F_SETLK, &lock) == 0);
-    struct memspan_launch_header header = {.magic            = MEMSPAN_LAUNCH_MAGIC,
-                                           .version          = MEMSPAN_LAUNCH_VERSION,
-                                           .pe_count         = pe_count,
-                                           .cookie           = COOKIE,
-                                           .size_bytes       = size,
-                                           .board_size_bytes = board_size_bytes};
+    struct memspan_launch_header header = {.magic               = MEMSPAN_LAUNCH_MAGIC,
+                                           .version             = MEMSPAN_LAUNCH_VERSION,
+                                           .pe_count            = pe_count,
+                                           .cookie              = COOKIE,
+                                           .size_bytes          = size,
+                                           .exchange_size_bytes = exchange_size_bytes};
     cr_assert(pwrite(fd, &header, sizeof(header), 0) == (ssize_t)sizeof(header));
     return fd;
 }
@@ -155,10 +155,10 @@ Test(board, nonsense_on_a_board_is_not_followed)
     struct msp_board board = open_board(fd, 0);
     char data[8];
     size_t size = sizeof(data);
-    memset(memspan_launch_board(board.header, 1), 0xff, 4096);
-    memspan_launch_pe_record(board.header, 1)->board_used_bytes = 4096;
+    memset(memspan_launch_exchange(board.header, 1), 0xff, 4096);
+    memspan_launch_pe_record(board.header, 1)->exchange_used_bytes = 4096;
     cr_assert(msp_board_get(&board, 1, "k", data, &size) == MEMSPAN_ERR_NOT_FOUND);
-    memspan_launch_pe_record(board.header, 1)->board_used_bytes = UINT32_MAX;
+    memspan_launch_pe_record(board.header, 1)->exchange_used_bytes = UINT32_MAX;
     cr_assert(msp_board_get(&board, 1, "k", data, &size) == MEMSPAN_ERR_NOT_FOUND);
 }
 
