@@ -37,17 +37,8 @@ static int home_of(const long *lock)
 static uint32_t change(const char *call, enum msp_atomic operation, uint32_t *half, uint32_t value,
                        uint32_t condition, int pe)
 {
-    unsigned index;
-    void *to = msp_segment_peer(half, sizeof *half, pe, &index);
-    uint32_t old;
-
-    if (to == NULL) {
-        return (uint32_t)msp_atomic_slow(call, msp_context_default(), operation, half, sizeof *half,
-                                         value, condition, pe);
-    }
-    old = (uint32_t)msp_atomic_apply(operation, to, sizeof *half, value, condition);
-    msp_doorbell_notify_at((int)index, half, sizeof *half);
-    return old;
+    return (uint32_t)msp_atomic(call, msp_context_default(), operation, half, sizeof *half, value,
+                                condition, pe);
 }
 
 static uint32_t my_place(long *lock)

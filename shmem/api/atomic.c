@@ -1,48 +1,25 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* atomic.c: atomic operations on one word of another PE, for every type and by the old names.
  *
- * All of them are one function, of which the compiler leaves a few instructions where the operation
- * and the size are constants. Values travel as the bits of an unsigned word. */
+ * All of them are update(), or post() without a result to wait for, of which the compiler leaves a
+ * few instructions where the operation and the size are constants. */
 
 #include "shmem/transport/atomic.h"
 #include "shmem/api/routine.h"
 #include "shmem/control/wait.h"
 
-/* What update() does with a mapped word of one width. */
-#define DEFINE_APPLY(WORD)                                                                         \
-    static MSP_ALWAYS_INLINE WORD apply_##WORD(enum msp_atomic operation, WORD *to, WORD value,    \
-                                               WORD condition)                                     \
-    {                                                                                              \
-        switch (operation) {                                                                       \
-        case MSP_ATOMIC_FETCH:                                                                     \
-            return __atomic_load_n(to, __ATOMIC_ACQUIRE);                                          \
-        case MSP_ATOMIC_SET:                                                                       \
-            __atomic_store_n(to, value, __ATOMIC_RELEASE);                                         \
-            return 0;                                                                              \
-        case MSP_ATOMIC_SWAP:                                                                      \
-            return __atomic_exchange_n(to, value, __ATOMIC_ACQ_REL);                               \
-        case MSP_ATOMIC_COMPARE_SWAP:                                                              \
-            (void)__atomic_compare_exchange_n(to, &condition, value, 0, __ATOMIC_ACQ_REL,          \
-                                              __ATOMIC_ACQUIRE);                                   \
-            return condition;                                                                      \
-        case MSP_ATOMIC_ADD:                                                                       \
-            return __atomic_fetch_add(to, value, __ATOMIC_ACQ_REL);                                \
-        case MSP_ATOMIC_AND:                                                                       \
-            return __atomic_fetch_and(to, value, __ATOMIC_ACQ_REL);                                \
-        case MSP_ATOMIC_OR:                                                                        \
-            return __atomic_fetch_or(to, value, __ATOMIC_ACQ_REL);                                 \
-        case MSP_ATOMIC_XOR:                                                                       \
-            return __atomic_fetch_xor(to, value, __ATOMIC_ACQ_REL);                                \
-        }                                                                                          \
-        return 0;                                                                                  \
-    }
-DEFINE_APPLY(uint32_t)
-DEFINE_APPLY(uint64_t)
+/* A program may fetch a word in a loop, or try to swap it, for what others do to it: that takes the
+ * slow path, on which others run now and then, for a word of its own and where PEs are
+ * oversubscribed. */
+static MSP_ALWAYS_INLINE bool is_far(enum msp_atomic operation, int pe)
+{
+    return (operation == MSP_ATOMIC_FETCH)          ? (msp_job.polls_yield | (pe == msp_job.pe))
+           : (operation == MSP_ATOMIC_COMPARE_SWAP) ? msp_job.polls_yield
+                                                    : msp_job.checks;
+}
 
-/* Not marked cold: with another cold call on its way, GCC takes the whole of update() for cold. */
-static __attribute__((noinline)) uint64_t
-update_slow(const char *call, const struct msp_context *context, enum msp_atomic operation,
-            const void *dest, size_t size_bytes, uint64_t value, uint64_t condition, int pe)
+static void prepare(const char *call, enum msp_atomic operation, const void *dest,
+                    size_t size_bytes, int pe)
 {
     if ((operation == MSP_ATOMIC_FETCH) && (pe == msp_job.pe)) {
         msp_wait_poll();
@@ -53,62 +30,58 @@ update_slow(const char *call, const struct msp_context *context, enum msp_atomic
         msp_check_word(call, (operation == MSP_ATOMIC_FETCH) ? "source" : "dest", dest, size_bytes,
                        pe);
     }
+}
+
+/* Not marked cold: with another cold call on its path, GCC takes the whole of update() for cold. */
+static __attribute__((noinline)) uint64_t
+update_slow(const char *call, const struct msp_context *context, enum msp_atomic operation,
+            const void *dest, size_t size_bytes, uint64_t value, uint64_t condition, int pe)
+{
+    prepare(call, operation, dest, size_bytes, pe);
     return msp_atomic_slow(call, context, operation, dest, size_bytes, value, condition, pe);
 }
 
-/* The old bits. A program may fetch a word in a loop, or try to swap it, for what others do to it:
- * that goes the slow way, on which others run now and then, for a word of its own and where PEs
- * share processors. */
+static __attribute__((noinline)) void post_slow(const char *call, const struct msp_context *context,
+                                                enum msp_atomic operation, const void *dest,
+                                                size_t size_bytes, uint64_t value,
+                                                uint64_t condition, int pe, void *fetch)
+{
+    prepare(call, operation, dest, size_bytes, pe);
+    msp_atomic_post_slow(call, context, operation, dest, size_bytes, value, condition, pe, fetch);
+}
+
+/* The old bits. */
 static MSP_ALWAYS_INLINE uint64_t update(const char *call, const struct msp_context *context,
                                          enum msp_atomic operation, const void *dest,
                                          size_t size_bytes, uint64_t value, uint64_t condition,
                                          int pe)
 {
-    bool is_poll = (operation == MSP_ATOMIC_FETCH) && (pe == msp_job.pe);
-    bool is_far  = ((operation == MSP_ATOMIC_FETCH) || (operation == MSP_ATOMIC_COMPARE_SWAP))
-                       ? msp_job.polls_yield
-                       : msp_job.checks;
     unsigned index;
-    void *to = msp_segment_peer(dest, size_bytes, pe, &index);
-    uint64_t old;
+    void *to = msp_peer_resolve(dest, size_bytes, pe, &index);
 
-    if (MSP_LIKELY((to != NULL) && !is_far && !is_poll)) {
-        if (size_bytes == sizeof(uint32_t)) {
-            old = apply_uint32_t(operation, to, (uint32_t)value, (uint32_t)condition);
-        } else {
-            old = apply_uint64_t(operation, to, value, condition);
-        }
-        if (operation != MSP_ATOMIC_FETCH) {
-            msp_doorbell_notify_at((int)index, dest, size_bytes);
-        }
-        return old;
+    if (MSP_LIKELY((to != NULL) && !is_far(operation, pe))) {
+        return msp_atomic_near(operation, to, index, dest, size_bytes, value, condition);
     }
     return update_slow(call, context, operation, dest, size_bytes, value, condition, pe);
 }
 
-/* The bits of a value of 4 or 8 bytes, and back. */
-static MSP_ALWAYS_INLINE uint64_t bits_of(const void *value, size_t size_bytes)
+/* The old bits to @p fetch, by quiet; NULL: they are not wanted. */
+static MSP_ALWAYS_INLINE void post(const char *call, const struct msp_context *context,
+                                   enum msp_atomic operation, const void *dest, size_t size_bytes,
+                                   uint64_t value, uint64_t condition, int pe, void *fetch)
 {
-    uint32_t half = 0;
-    uint64_t bits = 0;
+    unsigned index;
+    void *to = msp_peer_resolve(dest, size_bytes, pe, &index);
 
-    if (size_bytes == sizeof half) {
-        memcpy(&half, value, sizeof half);
-        return half;
+    if (MSP_LIKELY((to != NULL) && !is_far(operation, pe))) {
+        uint64_t old = msp_atomic_near(operation, to, index, dest, size_bytes, value, condition);
+
+        if (fetch != NULL) {
+            msp_bits_to(fetch, old, size_bytes);
+        }
+        return;
     }
-    memcpy(&bits, value, sizeof bits);
-    return bits;
-}
-
-static MSP_ALWAYS_INLINE void value_of(uint64_t bits, void *value, size_t size_bytes)
-{
-    uint32_t half = (uint32_t)bits;
-
-    if (size_bytes == sizeof half) {
-        memcpy(value, &half, sizeof half);
-    } else {
-        memcpy(value, &bits, sizeof bits);
-    }
+    post_slow(call, context, operation, dest, size_bytes, value, condition, pe, fetch);
 }
 
 /* The same for values of a type. */
@@ -119,10 +92,19 @@ static MSP_ALWAYS_INLINE void value_of(uint64_t bits, void *value, size_t size_b
     {                                                                                              \
         TYPE old;                                                                                  \
                                                                                                    \
-        value_of(update(call, context, operation, dest, sizeof(TYPE),                              \
-                        bits_of(&value, sizeof value), bits_of(&condition, sizeof condition), pe), \
-                 &old, sizeof old);                                                                \
+        msp_bits_to(&old,                                                                          \
+                    update(call, context, operation, dest, sizeof(TYPE),                           \
+                           msp_bits_of(&value, sizeof value),                                      \
+                           msp_bits_of(&condition, sizeof condition), pe),                         \
+                    sizeof old);                                                                   \
         return old;                                                                                \
+    }                                                                                              \
+    static MSP_ALWAYS_INLINE void post_##NAME(const char *call, const struct msp_context *context, \
+                                              enum msp_atomic operation, const TYPE *dest,         \
+                                              TYPE value, TYPE condition, int pe, TYPE *fetch)     \
+    {                                                                                              \
+        post(call, context, operation, dest, sizeof(TYPE), msp_bits_of(&value, sizeof value),      \
+             msp_bits_of(&condition, sizeof condition), pe, fetch);                                \
     }
 MEMSPAN_SHMEM_AMO_EXTENDED_TYPES(DEFINE_TYPED, )
 
@@ -139,15 +121,16 @@ MEMSPAN_SHMEM_AMO_EXTENDED_TYPES(DEFINE_TYPED, )
 #define OPERATION_fetch_xor MSP_ATOMIC_XOR
 #define UPDATE(NAME, OPERATION, WORD, VALUE, CONDITION)                                            \
     update_##NAME(MSP_CALL, context, OPERATION, WORD, VALUE, CONDITION, pe)
+#define POST(NAME, OPERATION, WORD, VALUE, CONDITION, FETCH)                                       \
+    post_##NAME(MSP_CALL, context, OPERATION, WORD, VALUE, CONDITION, pe, FETCH)
 
 #define FETCH(NAME, TYPE, OP)                                                                      \
     MSP_ROUTINE_TWINS(TYPE, NAME##_atomic_##OP,                                                    \
                       return UPDATE(NAME, MSP_ATOMIC_FETCH, source, 0, 0), const TYPE *source,     \
                       int pe)
 #define SET(NAME, TYPE, OP)                                                                        \
-    MSP_ROUTINE_TWINS(void, NAME##_atomic_##OP,                                                    \
-                      (void)UPDATE(NAME, OPERATION_##OP, dest, value, 0), TYPE *dest, TYPE value,  \
-                      int pe)
+    MSP_ROUTINE_TWINS(void, NAME##_atomic_##OP, POST(NAME, OPERATION_##OP, dest, value, 0, NULL),  \
+                      TYPE *dest, TYPE value, int pe)
 #define SWAP(NAME, TYPE, OP)                                                                       \
     MSP_ROUTINE_TWINS(TYPE, NAME##_atomic_##OP,                                                    \
                       return UPDATE(NAME, OPERATION_##OP, dest, value, 0), TYPE * dest,            \
@@ -160,7 +143,7 @@ MEMSPAN_SHMEM_AMO_EXTENDED_TYPES(DEFINE_TYPED, )
     MSP_ROUTINE_TWINS(TYPE, NAME##_atomic_##OP, return UPDATE(NAME, MSP_ATOMIC_ADD, dest, 1, 0),   \
                       TYPE * dest, int pe)
 #define INC(NAME, TYPE, OP)                                                                        \
-    MSP_ROUTINE_TWINS(void, NAME##_atomic_##OP, (void)UPDATE(NAME, MSP_ATOMIC_ADD, dest, 1, 0),    \
+    MSP_ROUTINE_TWINS(void, NAME##_atomic_##OP, POST(NAME, MSP_ATOMIC_ADD, dest, 1, 0, NULL),      \
                       TYPE *dest, int pe)
 MEMSPAN_SHMEM_AMO_EXTENDED_TYPES(FETCH, fetch)
 MEMSPAN_SHMEM_AMO_EXTENDED_TYPES(SET, set)
@@ -177,24 +160,24 @@ MEMSPAN_SHMEM_AMO_BITS_TYPES(SET, or)
 MEMSPAN_SHMEM_AMO_BITS_TYPES(SWAP, fetch_xor)
 MEMSPAN_SHMEM_AMO_BITS_TYPES(SET, xor)
 
-/* ---- non-blocking: the old value is there when they return ---- */
+/* ---- non-blocking ---- */
 
 #define FETCH_NBI(NAME, TYPE, OP)                                                                  \
     MSP_ROUTINE_TWINS(void, NAME##_atomic_##OP##_nbi,                                              \
-                      *fetch = UPDATE(NAME, MSP_ATOMIC_FETCH, source, 0, 0), TYPE * fetch,         \
+                      POST(NAME, MSP_ATOMIC_FETCH, source, 0, 0, fetch), TYPE *fetch,              \
                       const TYPE *source, int pe)
 #define SWAP_NBI(NAME, TYPE, OP)                                                                   \
     MSP_ROUTINE_TWINS(void, NAME##_atomic_##OP##_nbi,                                              \
-                      *fetch = UPDATE(NAME, OPERATION_##OP, dest, value, 0), TYPE * fetch,         \
-                      TYPE * dest, TYPE value, int pe)
+                      POST(NAME, OPERATION_##OP, dest, value, 0, fetch), TYPE *fetch, TYPE *dest,  \
+                      TYPE value, int pe)
 #define COMPARE_NBI(NAME, TYPE, OP)                                                                \
     MSP_ROUTINE_TWINS(void, NAME##_atomic_##OP##_nbi,                                              \
-                      *fetch = UPDATE(NAME, MSP_ATOMIC_COMPARE_SWAP, dest, value, cond),           \
-                      TYPE * fetch, TYPE * dest, TYPE cond, TYPE value, int pe)
+                      POST(NAME, MSP_ATOMIC_COMPARE_SWAP, dest, value, cond, fetch), TYPE *fetch,  \
+                      TYPE *dest, TYPE cond, TYPE value, int pe)
 #define FETCH_INC_NBI(NAME, TYPE, OP)                                                              \
     MSP_ROUTINE_TWINS(void, NAME##_atomic_##OP##_nbi,                                              \
-                      *fetch = UPDATE(NAME, MSP_ATOMIC_ADD, dest, 1, 0), TYPE * fetch,             \
-                      TYPE * dest, int pe)
+                      POST(NAME, MSP_ATOMIC_ADD, dest, 1, 0, fetch), TYPE *fetch, TYPE *dest,      \
+                      int pe)
 MEMSPAN_SHMEM_AMO_EXTENDED_TYPES(FETCH_NBI, fetch)
 MEMSPAN_SHMEM_AMO_EXTENDED_TYPES(SWAP_NBI, swap)
 MEMSPAN_SHMEM_AMO_TYPES(COMPARE_NBI, compare_swap)
@@ -208,6 +191,8 @@ MEMSPAN_SHMEM_AMO_BITS_TYPES(SWAP_NBI, fetch_xor)
 
 #define OLD_UPDATE(NAME, OPERATION, WORD, VALUE, CONDITION)                                        \
     update_##NAME(MSP_CALL, msp_context_default(), OPERATION, WORD, VALUE, CONDITION, pe)
+#define OLD_POST(NAME, OPERATION, WORD, VALUE)                                                     \
+    post_##NAME(MSP_CALL, msp_context_default(), OPERATION, WORD, VALUE, 0, pe, NULL)
 #define OLD_FETCH(NAME, TYPE, OP)                                                                  \
     MSP_ROUTINE(TYPE, shmem_##NAME##_##OP, const TYPE *source, int pe)                             \
     {                                                                                              \
@@ -216,7 +201,7 @@ MEMSPAN_SHMEM_AMO_BITS_TYPES(SWAP_NBI, fetch_xor)
 #define OLD_SET(NAME, TYPE, OP)                                                                    \
     MSP_ROUTINE(void, shmem_##NAME##_##OP, TYPE *dest, TYPE value, int pe)                         \
     {                                                                                              \
-        (void)OLD_UPDATE(NAME, OPERATION_##OP, dest, value, 0);                                    \
+        OLD_POST(NAME, OPERATION_##OP, dest, value);                                               \
     }
 #define OLD_SWAP(NAME, TYPE, OP)                                                                   \
     MSP_ROUTINE(TYPE, shmem_##NAME##_##OP, TYPE *dest, TYPE value, int pe)                         \
@@ -236,7 +221,7 @@ MEMSPAN_SHMEM_AMO_BITS_TYPES(SWAP_NBI, fetch_xor)
 #define OLD_INC(NAME, TYPE, OP)                                                                    \
     MSP_ROUTINE(void, shmem_##NAME##_##OP, TYPE *dest, int pe)                                     \
     {                                                                                              \
-        (void)OLD_UPDATE(NAME, MSP_ATOMIC_ADD, dest, 1, 0);                                        \
+        OLD_POST(NAME, MSP_ATOMIC_ADD, dest, 1);                                                   \
     }
 #define OPERATION_fadd MSP_ATOMIC_ADD
 MEMSPAN_SHMEM_OLD_AMO_EXTENDED_TYPES(OLD_FETCH, fetch)

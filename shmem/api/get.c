@@ -17,7 +17,7 @@ static __attribute__((noinline, cold)) void get_far(const char *call,
     if (size_bytes <= sizeof(uint64_t)) {
         msp_wait_poll_at(source);
     }
-    msp_get(call, context, dest, source, size_bytes, pe);
+    msp_get(call, context, dest, source, size_bytes, pe, 0);
 }
 
 static __attribute__((noinline, cold)) void
@@ -30,7 +30,7 @@ get_nbi_far(const char *call, const struct msp_context *context, void *dest, con
     if (size_bytes <= sizeof(uint64_t)) {
         msp_wait_poll_at(source);
     }
-    msp_get_nbi(call, context, dest, source, size_bytes, pe);
+    msp_get(call, context, dest, source, size_bytes, pe, MSP_OP_NONBLOCKING);
 }
 
 typedef void get_far_fn(const char *call, const struct msp_context *context, void *dest,
@@ -44,7 +44,7 @@ static MSP_ALWAYS_INLINE void get_near(get_far_fn *far, const char *call,
     size_t size_bytes = msp_bytes_of(count, element_bytes);
     size_t word_bytes = (element_bytes == 1) ? 8 : element_bytes;
     unsigned index;
-    const void *from = msp_segment_peer(source, size_bytes, pe, &index);
+    const void *from = msp_peer_resolve(source, size_bytes, pe, &index);
 
     if (MSP_UNLIKELY((from == NULL) || (msp_job.polls_yield | msp_job.has_device_memory))) {
         far(call, context, dest, source, size_bytes, element_bytes, pe);
@@ -95,7 +95,7 @@ static __attribute__((noinline)) void g_far(const char *call, const struct msp_c
                                            const TYPE *source, int pe)                             \
     {                                                                                              \
         unsigned index;                                                                            \
-        const TYPE *from = msp_segment_peer(source, sizeof(TYPE), pe, &index);                     \
+        const TYPE *from = msp_peer_resolve(source, sizeof(TYPE), pe, &index);                     \
         TYPE value;                                                                                \
                                                                                                    \
         if (MSP_LIKELY((from != NULL) && (pe != msp_job.pe) && !msp_job.polls_yield)) {            \

@@ -15,7 +15,7 @@ static __attribute__((noinline, cold)) void put_far(const char *call,
     if (msp_job.checks) {
         msp_check_put(call, dest, source, size_bytes, element_bytes, pe);
     }
-    msp_put(call, context, dest, source, size_bytes, pe);
+    msp_put(call, context, dest, source, size_bytes, pe, 0);
 }
 
 static __attribute__((noinline, cold)) void
@@ -25,15 +25,15 @@ put_nbi_far(const char *call, const struct msp_context *context, void *dest, con
     if (msp_job.checks) {
         msp_check_put(call, dest, source, size_bytes, element_bytes, pe);
     }
-    msp_put_nbi(call, context, dest, source, size_bytes, pe);
+    msp_put(call, context, dest, source, size_bytes, pe, MSP_OP_NONBLOCKING);
 }
 
 /* More than one word, where it is mapped: out of line, so that single words need no stack. */
 static __attribute__((noinline)) void put_block(void *to, const void *source, size_t size_bytes,
-                                                int index, const void *dest)
+                                                unsigned index, const void *dest)
 {
     msp_rma_copy(to, source, size_bytes);
-    msp_doorbell_notify_at(index, dest, size_bytes);
+    msp_peer_notify(index, dest, size_bytes);
 }
 
 typedef void put_far_fn(const char *call, const struct msp_context *context, void *dest,
@@ -47,15 +47,15 @@ static MSP_ALWAYS_INLINE void put_near(put_far_fn *far, const char *call,
     size_t size_bytes = msp_bytes_of(count, element_bytes);
     size_t word_bytes = (element_bytes == 1) ? 8 : element_bytes;
     unsigned index;
-    void *to = msp_segment_peer(dest, size_bytes, pe, &index);
+    void *to = msp_peer_resolve(dest, size_bytes, pe, &index);
 
     if (MSP_UNLIKELY((to == NULL) || (msp_job.checks | msp_job.has_device_memory))) {
         far(call, context, dest, source, size_bytes, element_bytes, pe);
     } else if (MSP_LIKELY(size_bytes == word_bytes)) {
         memcpy(to, source, word_bytes);
-        msp_doorbell_notify_at((int)index, dest, word_bytes);
+        msp_peer_notify(index, dest, word_bytes);
     } else {
-        put_block(to, source, size_bytes, (int)index, dest);
+        put_block(to, source, size_bytes, index, dest);
     }
 }
 #define put(...)     put_near(put_far, __VA_ARGS__)
@@ -87,11 +87,11 @@ PUT_MEM(_nbi)
                                            TYPE *dest, TYPE value, int pe)                         \
     {                                                                                              \
         unsigned index;                                                                            \
-        TYPE *to = msp_segment_peer(dest, sizeof(TYPE), pe, &index);                               \
+        TYPE *to = msp_peer_resolve(dest, sizeof(TYPE), pe, &index);                               \
                                                                                                    \
         if (MSP_LIKELY((to != NULL) && !msp_job.checks)) {                                         \
             *(volatile TYPE *)to = value;                                                          \
-            msp_doorbell_notify_at((int)index, dest, sizeof(TYPE));                                \
+            msp_peer_notify(index, dest, sizeof(TYPE));                                            \
         } else {                                                                                   \
             put_far(call, context, dest, &(TYPE){value}, sizeof(TYPE), sizeof(TYPE), pe);          \
         }                                                                                          \
@@ -102,40 +102,69 @@ MEMSPAN_SHMEM_RMA_TYPES(P, p)
 
 /* ---- with a signal ---- */
 
+static __attribute__((noinline, cold)) void
+put_signal_far(const char *call, const struct msp_context *context, void *dest, const void *source,
+               size_t size_bytes, uint64_t *signal, uint64_t value, bool adds, int pe,
+               unsigned flags)
+{
+    struct msp_target to;
+    struct msp_target at;
+
+    if (size_bytes == 0) {
+        msp_signal(call, context, signal, value, adds, pe);
+        return;
+    }
+    to = msp_target_resolve(call, context, dest, size_bytes, pe);
+    at = msp_target_resolve(call, context, signal, sizeof *signal, pe);
+    msp_target_put_signal(&to, source, size_bytes, &at, value, adds, flags);
+}
+
 static void put_signal(const char *call, const struct msp_context *context, void *dest,
                        const void *source, size_t size_bytes, size_t element_bytes,
-                       uint64_t *signal, uint64_t value, int signal_operator, int pe)
+                       uint64_t *signal, uint64_t value, int signal_operator, int pe,
+                       unsigned flags)
 {
+    bool adds = (signal_operator == SHMEM_SIGNAL_ADD);
+    unsigned index;
+    void *to;
+
     if (MSP_UNLIKELY(msp_job.checks)) {
         msp_check_put(call, dest, source, size_bytes, element_bytes, pe);
         msp_check_word(call, "sig_addr", signal, sizeof *signal, pe);
     }
-    if ((signal_operator != SHMEM_SIGNAL_SET) && (signal_operator != SHMEM_SIGNAL_ADD)) {
+    if (!adds && (signal_operator != SHMEM_SIGNAL_SET)) {
         msp_refuse_signal_operator(call, signal_operator);
     }
-    msp_put(call, context, dest, source, size_bytes, pe);
-    msp_fence(context); /* what the data's owner serves may be under way still */
-    msp_signal(call, context, signal, value, signal_operator == SHMEM_SIGNAL_ADD, pe);
+    to = msp_peer_resolve(dest, size_bytes, pe, &index);
+    if (MSP_LIKELY((to != NULL) && msp_rma_host_touches(source))) {
+        msp_rma_copy(to, source, size_bytes);
+        msp_peer_notify(index, dest, size_bytes);
+        msp_signal(call, context, signal, value, adds, pe);
+    } else {
+        put_signal_far(call, context, dest, source, size_bytes, signal, value, adds, pe, flags);
+    }
 }
 
-#define PUT_SIGNAL_CALL(ELEMENT_BYTES)                                                             \
+#define PUT_SIGNAL_CALL(ELEMENT_BYTES, FLAGS)                                                      \
     put_signal(MSP_CALL, context, dest, source, msp_bytes_of(nelems, ELEMENT_BYTES),               \
-               ELEMENT_BYTES, sig_addr, signal, sig_op, pe)
+               ELEMENT_BYTES, sig_addr, signal, sig_op, pe, FLAGS)
+#define FLAGS_put_signal     0
+#define FLAGS_put_signal_nbi MSP_OP_NONBLOCKING
 #define PUT_SIGNAL(NAME, TYPE, OP)                                                                 \
-    MSP_ROUTINE_TWINS(void, NAME##_##OP, PUT_SIGNAL_CALL(sizeof(TYPE)), TYPE *dest,                \
+    MSP_ROUTINE_TWINS(void, NAME##_##OP, PUT_SIGNAL_CALL(sizeof(TYPE), FLAGS_##OP), TYPE *dest,    \
                       const TYPE *source, size_t nelems, uint64_t *sig_addr, uint64_t signal,      \
                       int sig_op, int pe)
 #define PUT_SIGNAL_SIZE(BITS, OP, SUFFIX)                                                          \
-    MSP_ROUTINE_TWINS(void, OP##BITS##SUFFIX, PUT_SIGNAL_CALL((BITS) / 8), void *dest,             \
+    MSP_ROUTINE_TWINS(void, OP##BITS##SUFFIX, PUT_SIGNAL_CALL((BITS) / 8, FLAGS_##OP##SUFFIX),     \
+                      void *dest, const void *source, size_t nelems, uint64_t *sig_addr,           \
+                      uint64_t signal, int sig_op, int pe)
+#define PUT_SIGNAL_MEM(OP)                                                                         \
+    MSP_ROUTINE_TWINS(void, putmem_##OP, PUT_SIGNAL_CALL(1, FLAGS_put_##OP), void *dest,           \
                       const void *source, size_t nelems, uint64_t *sig_addr, uint64_t signal,      \
                       int sig_op, int pe)
-#define PUT_SIGNAL_MEM(OP)                                                                         \
-    MSP_ROUTINE_TWINS(void, putmem_##OP, PUT_SIGNAL_CALL(1), void *dest, const void *source,       \
-                      size_t nelems, uint64_t *sig_addr, uint64_t signal, int sig_op, int pe)
 MEMSPAN_SHMEM_RMA_TYPES(PUT_SIGNAL, put_signal)
 MEMSPAN_SHMEM_RMA_SIZES(PUT_SIGNAL_SIZE, put, _signal)
 PUT_SIGNAL_MEM(signal)
-/* The data must be there before the signal: nothing is left to complete later. */
 MEMSPAN_SHMEM_RMA_TYPES(PUT_SIGNAL, put_signal_nbi)
 MEMSPAN_SHMEM_RMA_SIZES(PUT_SIGNAL_SIZE, put, _signal_nbi)
 PUT_SIGNAL_MEM(signal_nbi)

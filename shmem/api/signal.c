@@ -3,7 +3,8 @@
 
 #include "shmem/api/routine.h"
 #include "shmem/control/wait.h"
-#include "shmem/transport/owner.h"
+#include "shmem/transport/atomic.h"
+#include "shmem/transport/own.h"
 
 static inline void send(const char *call, const struct msp_context *context, uint64_t *signal,
                         uint64_t value, bool adds, int pe)
@@ -28,8 +29,7 @@ MSP_ROUTINE(uint64_t, shmem_signal_fetch, const uint64_t *sig_addr)
         msp_check_word(MSP_CALL, "sig_addr", sig_addr, sizeof *sig_addr, msp_job.pe);
     }
     msp_wait_poll();
-    if (MSP_UNLIKELY(msp_job.has_device_memory) &&
-        msp_remote_load(sig_addr, sizeof *sig_addr, &far)) {
+    if (MSP_UNLIKELY(msp_job.has_device_memory) && msp_own_load(sig_addr, sizeof *sig_addr, &far)) {
         return far;
     }
     return __atomic_load_n(sig_addr, __ATOMIC_ACQUIRE);

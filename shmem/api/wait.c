@@ -7,7 +7,7 @@
 
 #include "shmem/control/wait.h"
 #include "shmem/api/routine.h"
-#include "shmem/transport/owner.h"
+#include "shmem/transport/own.h"
 #include <string.h>
 
 /* X(form, type). */
@@ -51,7 +51,7 @@ static inline void look_at(const char *call, const void *words, size_t size_byte
 /* True, and the word's bits, when it is in memory that only a device can load. */
 static inline bool load_far(const void *word, size_t size_bytes, uint64_t *bits_p)
 {
-    return MSP_UNLIKELY(msp_job.has_device_memory) && msp_remote_load(word, size_bytes, bits_p);
+    return MSP_UNLIKELY(msp_job.has_device_memory) && msp_own_load(word, size_bytes, bits_p);
 }
 
 /* ---- one word ---- */

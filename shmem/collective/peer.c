@@ -18,6 +18,6 @@ void msp_peer_read(const struct msp_team *team, int pe, const void *symmetric, v
 {
     if (size_bytes != 0) {
         msp_get(msp_peer_call(team), msp_context_default(), to, symmetric, size_bytes,
-                msp_team_world_pe(team, pe));
+                msp_team_world_pe(team, pe), 0);
     }
 }

@@ -27,7 +27,7 @@ static inline const void *msp_peer_view(const struct msp_team *team, int pe, con
     return (msp_peer_is_indirect ||
             (msp_job.has_device_memory && !msp_segment_of(symmetric)->host_touches))
                ? NULL
-               : msp_segment_peer(symmetric, size_bytes, msp_team_world_pe(team, pe), &index);
+               : msp_peer_resolve(symmetric, size_bytes, msp_team_world_pe(team, pe), &index);
 }
 
 /* @p size_bytes of PE @p pe's @p symmetric to this PE's @p to, wherever both are. */

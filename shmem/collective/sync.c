@@ -6,7 +6,7 @@
 #include "shmem/context.h"
 #include "shmem/control/wait.h"
 #include "shmem/transport/order.h"
-#include "shmem/transport/segment.h"
+#include "shmem/transport/peer.h"
 #include <string.h>
 
 enum {
@@ -126,7 +126,7 @@ static void meet_in_active_set(const struct msp_team *team)
 {
     long *sync = team->active_set_sync;
     unsigned index;
-    long *counter = msp_segment_peer(sync, 2 * sizeof *sync, team->start, &index);
+    long *counter = msp_peer_resolve(sync, 2 * sizeof *sync, team->start, &index);
     int pe;
 
     if (counter == NULL) {
@@ -137,7 +137,7 @@ static void meet_in_active_set(const struct msp_team *team)
         __atomic_store_n(&counter[0], 0, __ATOMIC_RELAXED);
         for (pe = 0; pe < team->size; pe++) {
             long *theirs =
-                msp_segment_peer(sync, 2 * sizeof *sync, msp_team_world_pe(team, pe), &index);
+                msp_peer_resolve(sync, 2 * sizeof *sync, msp_team_world_pe(team, pe), &index);
 
             __atomic_store_n(&theirs[1], 1, __ATOMIC_RELEASE);
             msp_doorbell_notify((int)index);

@@ -6,6 +6,7 @@
 
 #include "shmem/partition/memory.h"
 #include "shmem/control/agree.h"
+#include "shmem/transport/driver_share.h"
 #include "shmem/transport/owner.h"
 #include "shmem/transport/segment.h"
 #include <errno.h>
@@ -182,10 +183,10 @@ static memspan_status_t take_block(const struct msp_partition_wish *wish, unsign
     status =
         msp_segment_adopt(memory->block, (size_t)wish->size_bytes, host_touches, &memory->segment);
     if (status == MEMSPAN_OK) {
-        status = msp_remote_serve(memory->segment, number);
+        status = msp_owner_serve(memory->segment, number);
     }
     if ((status == MEMSPAN_OK) && !host_touches) {
-        msp_remote_offer(memory->segment, memory->plan.device);
+        msp_driver_share_offer(memory->segment, memory->plan.device);
     }
     return status;
 }
@@ -193,7 +194,7 @@ static memspan_status_t take_block(const struct msp_partition_wish *wish, unsign
 static void drop_block(struct msp_partition_memory *memory)
 {
     if (memory->segment >= 0) {
-        msp_remote_retire(memory->segment);
+        msp_owner_retire(memory->segment);
         msp_segment_destroy(memory->segment);
         memory->segment = -1;
     }

@@ -12,6 +12,7 @@
 #include "shmem/partition/memory.h"
 #include "shmem/partition/openmp.h"
 #include "shmem/partition/space.h"
+#include "shmem/transport/driver_share.h"
 #include "shmem/transport/owner.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -344,7 +345,7 @@ void msp_partition_close(void)
     int i;
 
     msp_partition_openmp_close();
-    msp_remote_close();
+    msp_owner_close();
     msp_symmetric_space_close();
     for (i = 0; i < MSP_PARTITION_MAX; i++) {
         end(i);
@@ -460,7 +461,7 @@ memspan_status_t msp_partition_destroy(int id)
         return memspan_error(MEMSPAN_ERR_INVALID, "the default partition lives as long as the job");
     }
     msp_collective_barrier(&msp_teams[partition->team]);
-    msp_remote_forget(partition->segment);
+    msp_driver_share_forget(partition->segment);
     msp_collective_sync(&msp_teams[partition->team]);
     end((int)(partition - table));
     return MEMSPAN_OK;

@@ -344,7 +344,7 @@ static memspan_status_t adopt(int place, void *address, size_t size_bytes)
     if (status != MEMSPAN_OK) {
         return status;
     }
-    status = msp_remote_serve(symmetric[place].segment, number_of(place));
+    status = msp_owner_serve(symmetric[place].segment, number_of(place));
     if (status != MEMSPAN_OK) {
         msp_segment_destroy(symmetric[place].segment);
         return status;
@@ -358,7 +358,7 @@ static memspan_status_t adopt(int place, void *address, size_t size_bytes)
 static void drop(int place)
 {
     if (symmetric[place].address != NULL) {
-        msp_remote_retire(symmetric[place].segment);
+        msp_owner_retire(symmetric[place].segment);
         msp_segment_destroy(symmetric[place].segment);
         symmetric[place].address = NULL;
     }

@@ -1,25 +1,33 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* remote_share.c: tokens of the driver's, and what they opened. What could not be opened is
- * remembered too, so that a PE's way to another does not change. */
+/* driver_share.c: tokens of drivers, and what they opened. A failure is remembered too, so that the
+ * path to a peer's memory does not change. */
 
 #include "shmem/transport/driver_share.h"
-#include "shmem/error.h"
-#include "shmem/job.h"
+#include "shmem/transport/owner.h"
+#include "shmem/transport/peer.h"
+#include <memspan/transfer.h>
 #include <pthread.h>
 #include <stdlib.h>
 
-/* Stands for what cannot be opened. */
+/* Stands for memory that cannot be opened. */
 static char closed;
 
 /* By number, then by local index; NULL: not tried. */
-static char **opened[MSP_REMOTE_SHARE_MAX];
+static char **opened[MSP_DRIVER_SHARE_MAX];
 static pthread_mutex_t open_lock = PTHREAD_MUTEX_INITIALIZER; /* guards opening and closing */
 
-void msp_remote_share_offer(struct msp_remote_token *token, const void *base, int device)
-{
-    size_t size = sizeof token->bytes;
+/* ---- opening ---- */
 
-    if (memspan_share_export(base, token->bytes, &size) != MEMSPAN_OK) {
+void msp_driver_share_offer(int segment, int device)
+{
+    const struct msp_segment *own  = &msp_segments[segment];
+    struct msp_driver_token *token = msp_owner_token(msp_job.local_index, own);
+    size_t size                    = sizeof token->bytes;
+
+    if (token == NULL) {
+        return;
+    }
+    if (memspan_share_export(own->base, token->bytes, &size) != MEMSPAN_OK) {
         msp_debug_note("memory of device %d is reached through its PE: %s", device,
                        memspan_error_text());
         size = 0;
@@ -27,7 +35,7 @@ void msp_remote_share_offer(struct msp_remote_token *token, const void *base, in
     atomic_store_explicit(&token->size_bytes, (unsigned)size, memory_order_release);
 }
 
-static char *open_token(const struct msp_remote_token *token)
+static char *open_token(const struct msp_driver_token *token)
 {
     unsigned size = atomic_load_explicit(&token->size_bytes, memory_order_acquire);
     void *address;
@@ -49,34 +57,32 @@ static char **row_of(unsigned number)
     return opened[number];
 }
 
-char *msp_remote_share_open(const struct msp_remote_token *token, unsigned number, int local_index)
+char *msp_driver_share_address(const struct msp_target *target)
 {
+    int local_index                      = msp_job_local_index(target->pe);
+    const struct msp_driver_token *token = msp_owner_token(local_index, target->segment);
+    char *address                        = NULL;
     char **row;
-    char *address = NULL;
 
-    if (number >= MSP_REMOTE_SHARE_MAX) {
+    if (token == NULL) {
         return NULL;
     }
     pthread_mutex_lock(&open_lock);
-    row = row_of(number);
+    row = row_of(target->segment->served_number);
     if (row != NULL) {
-        address = row[local_index];
-        if (address == NULL) {
-            address          = open_token(token);
-            row[local_index] = address;
+        if (row[local_index] == NULL) {
+            row[local_index] = open_token(token);
         }
+        address = row[local_index];
     }
     pthread_mutex_unlock(&open_lock);
-    return (address == &closed) ? NULL : address;
+    return ((address == NULL) || (address == &closed)) ? NULL : address + target->offset_bytes;
 }
 
-void msp_remote_share_close(unsigned number)
+static void close_number(unsigned number)
 {
     int i;
 
-    if (number >= MSP_REMOTE_SHARE_MAX) {
-        return;
-    }
     pthread_mutex_lock(&open_lock);
     for (i = 0; (opened[number] != NULL) && (i < msp_job.local_count); i++) {
         char *address = opened[number][i];
@@ -89,3 +95,64 @@ void msp_remote_share_close(unsigned number)
     opened[number] = NULL;
     pthread_mutex_unlock(&open_lock);
 }
+
+void msp_driver_share_forget(int segment)
+{
+    if (msp_owner_token(msp_job.local_index, &msp_segments[segment]) != NULL) {
+        close_number(msp_segments[segment].served_number);
+    }
+}
+
+void msp_driver_share_close(void)
+{
+    unsigned number;
+
+    for (number = 0; number < MSP_DRIVER_SHARE_MAX; number++) {
+        close_number(number);
+    }
+}
+
+/* ---- the transport ---- */
+
+static void copy(const char *call, void *to, const void *from, size_t size_bytes)
+{
+    if (memspan_copy(to, from, size_bytes) != MEMSPAN_OK) {
+        msp_fatal_error(call);
+    }
+}
+
+static void put(const struct msp_target *target, const void *source, size_t size_bytes,
+                unsigned flags)
+{
+    (void)flags;
+    copy(target->call, target->direct, source, size_bytes);
+    msp_target_notify(target, size_bytes);
+}
+
+static void get(const struct msp_target *target, void *dest, size_t size_bytes, unsigned flags)
+{
+    (void)flags;
+    copy(target->call, dest, target->direct, size_bytes);
+}
+
+static void atomic(const struct msp_target *target, const struct msp_atomic_request *request,
+                   unsigned flags)
+{
+    msp_transport_owner.atomic(target, request, flags);
+}
+
+static void order(const struct msp_context *context, bool completes)
+{
+    (void)context;
+    (void)completes;
+}
+
+const struct msp_transport msp_transport_driver_share = {
+    .version      = MSP_TRANSPORT_VERSION,
+    .capabilities = MSP_TRANSPORT_HAS_THREAD | MSP_TRANSPORT_NOTIFIES | MSP_TRANSPORT_DEVICE_MEMORY,
+    .name         = "driver-share",
+    .put          = put,
+    .get          = get,
+    .atomic       = atomic,
+    .order        = order,
+};

@@ -2,17 +2,17 @@
 #ifndef MEMSPAN_SHMEM_TRANSPORT_ORDER_H
 #define MEMSPAN_SHMEM_TRANSPORT_ORDER_H
 
-/* Fence and quiet. Mapped memory needs the processor's barriers alone; what goes another way is
- * ordered and completed by msp_order_slow(). */
+/* Fence and quiet. Mapped memory needs the processor's fences alone; outstanding operations of
+ * transports are ordered and completed by msp_order_slow(). */
 
 #include "shmem/context.h"
 
-/* True while an operation that is not a processor's own may be under way (any context). */
+/* True once a transport has had operations outstanding, on any context. */
 extern atomic_bool msp_order_pending MSP_HIDDEN;
 
 void msp_order_slow(const struct msp_context *context, bool completes) __attribute__((cold));
 
-/* Puts before it are seen before puts after it, by each PE. */
+/* Operations before it are delivered to each PE before those after it. */
 static inline void msp_fence(const struct msp_context *context)
 {
     atomic_thread_fence(memory_order_release);
@@ -21,7 +21,7 @@ static inline void msp_fence(const struct msp_context *context)
     }
 }
 
-/* Everything on the context is done, and seen by all PEs. */
+/* All operations of the context are complete, and visible to all PEs. */
 static inline void msp_quiet(const struct msp_context *context)
 {
     atomic_thread_fence(memory_order_seq_cst);

@@ -2,24 +2,25 @@
 #ifndef MEMSPAN_SHMEM_TRANSPORT_RMA_H
 #define MEMSPAN_SHMEM_TRANSPORT_RMA_H
 
-/* Put and get.
+/* Put and get: copies where the other PE's memory is mapped here, complete when they return (but
+ * for the order in which others see them: order.h); a target's (transport.h) elsewhere.
  *
- * Where the other PE's memory is mapped here, they are copies, complete when they return (but for
- * the order in which others see them: order.h). Everything else goes the slow way, out of line: it
- * says what is wrong with the arguments, or asks the transport that reaches that memory.
- *
- * Sizes are bytes; PE numbers are the world's (context.h translates). @p call is the routine that
- * the program called, for messages. */
+ * Sizes are bytes; PE numbers are the job's (context.h translates). @p call is the routine that the
+ * program called, for messages. */
 
 #include "shmem/context.h"
 #include "shmem/transport/copy.h"
-#include "shmem/transport/segment.h"
+#include "shmem/transport/peer.h"
+#include "shmem/transport/transport.h"
 #include <string.h>
 
+/* Out of line: through a target, with flags of msp_operation_flag. */
 void msp_put_slow(const char *call, const struct msp_context *context, void *dest,
-                  const void *source, size_t size_bytes, int pe) __attribute__((cold));
+                  const void *source, size_t size_bytes, int pe, unsigned flags)
+    __attribute__((cold));
 void msp_get_slow(const char *call, const struct msp_context *context, void *dest,
-                  const void *source, size_t size_bytes, int pe) __attribute__((cold));
+                  const void *source, size_t size_bytes, int pe, unsigned flags)
+    __attribute__((cold));
 
 /* The host may load and store this PE's own memory there: it is not a device's. */
 bool msp_rma_host_may_touch(const void *own);
@@ -47,43 +48,30 @@ static inline void msp_rma_copy(void *to, const void *from, size_t size_bytes)
 void msp_rma_move(const char *call, void *to, const void *from, size_t size_bytes);
 
 static inline void msp_put(const char *call, const struct msp_context *context, void *dest,
-                           const void *source, size_t size_bytes, int pe)
+                           const void *source, size_t size_bytes, int pe, unsigned flags)
 {
     unsigned index;
-    void *to = msp_segment_peer(dest, size_bytes, pe, &index);
+    void *to = msp_peer_resolve(dest, size_bytes, pe, &index);
 
     if (MSP_LIKELY((to != NULL) && msp_rma_host_touches(source))) {
         msp_rma_copy(to, source, size_bytes);
-        msp_doorbell_notify_at((int)index, dest, size_bytes);
+        msp_peer_notify(index, dest, size_bytes);
         return;
     }
-    msp_put_slow(call, context, dest, source, size_bytes, pe);
+    msp_put_slow(call, context, dest, source, size_bytes, pe, flags);
 }
 
 static inline void msp_get(const char *call, const struct msp_context *context, void *dest,
-                           const void *source, size_t size_bytes, int pe)
+                           const void *source, size_t size_bytes, int pe, unsigned flags)
 {
     unsigned index;
-    const void *from = msp_segment_peer(source, size_bytes, pe, &index);
+    const void *from = msp_peer_resolve(source, size_bytes, pe, &index);
 
     if (MSP_LIKELY((from != NULL) && msp_rma_host_touches(dest))) {
         msp_rma_copy(dest, from, size_bytes);
         return;
     }
-    msp_get_slow(call, context, dest, source, size_bytes, pe);
-}
-
-/* Put and get that may return before they are done: msp_quiet() completes them. */
-static inline void msp_put_nbi(const char *call, const struct msp_context *context, void *dest,
-                               const void *source, size_t size_bytes, int pe)
-{
-    msp_put(call, context, dest, source, size_bytes, pe);
-}
-
-static inline void msp_get_nbi(const char *call, const struct msp_context *context, void *dest,
-                               const void *source, size_t size_bytes, int pe)
-{
-    msp_get(call, context, dest, source, size_bytes, pe);
+    msp_get_slow(call, context, dest, source, size_bytes, pe, flags);
 }
 
 /* @p block_count blocks of @p block_bytes; from one to the next @p dest_stride_bytes and
@@ -95,6 +83,10 @@ void msp_get_strided(const char *call, const struct msp_context *context, void *
                      const void *source, ptrdiff_t dest_stride_bytes, ptrdiff_t source_stride_bytes,
                      size_t block_bytes, size_t block_count, int pe);
 
+/* Where this process has @p pe's copy of @p address in its address space; NULL: nowhere. Also where
+ * the host's PEs are not one run of numbers. */
+void *msp_rma_mapped(const struct msp_segment *segment, const void *address, int pe);
+
 /* shmem_ptr(): where this process may load and store @p address of @p pe; NULL: nowhere. */
 void *msp_rma_pointer(const void *address, int pe);
 
@@ -102,7 +94,7 @@ void *msp_rma_pointer(const void *address, int pe);
 bool msp_rma_reaches(const void *address, int pe);
 
 /* End the job, saying what is wrong with this address, size or PE (of @p call). Returns when
- * nothing is: the memory is reached in another way. */
+ * nothing is. */
 void msp_rma_require(const char *call, const void *address, size_t size_bytes, int pe);
 
 #endif /* MEMSPAN_SHMEM_TRANSPORT_RMA_H */

@@ -40,8 +40,9 @@ struct msp_segment {
     int team_start;  /* PEs that have it, by the world's numbers: team_size of them, team_stride */
     int team_stride; /* apart; team_size 0: all of the node */
     int team_size;
-    int fd;                    /* of the file, -1: none */
-    struct msp_remote *remote; /* how to reach what is not in the window (remote.h); NULL: not */
+    int fd;         /* of the file, -1: none */
+    bool is_served; /* its owner serves PEs of the host (owner.h), by this number */
+    unsigned served_number;
 };
 
 struct msp_arena {
@@ -115,29 +116,6 @@ static inline const struct msp_segment *msp_segment_of(const void *address)
     const struct msp_segment *segment = msp_segment_near(address);
 
     return MSP_LIKELY(segment != NULL) ? segment : msp_segment_find(address);
-}
-
-/* Where [@p address, + @p size_bytes) of @p pe is in this process's memory; NULL when it is not
- * there (msp_rma_* in rma.h then say why, or go another way). *index_p is the PE's local index,
- * for msp_doorbell_notify(). */
-static MSP_ALWAYS_INLINE void *msp_segment_peer(const void *address, size_t size_bytes, int pe,
-                                                unsigned *index_p)
-{
-    const struct msp_segment *segment = msp_segment_near(address);
-    unsigned index                    = (unsigned)(pe - msp_job.first_local);
-    size_t offset;
-
-    *index_p = index;
-    if (MSP_UNLIKELY(segment == NULL)) {
-        return NULL;
-    }
-    offset = (size_t)((uintptr_t)address - (uintptr_t)segment->base);
-    if (MSP_LIKELY((index < segment->reach_count) && (offset < segment->size_bytes) &&
-                   (size_bytes <= segment->size_bytes - offset))) {
-        return (void *)((uintptr_t)address + (uintptr_t)segment->to_window +
-                        (index * segment->stride_bytes));
-    }
-    return NULL;
 }
 
 #endif /* MEMSPAN_SHMEM_TRANSPORT_SEGMENT_H */

@@ -3,7 +3,11 @@
 
 #include "shmem/transport/transport.h"
 #include "shmem/bootstrap.h"
-#include "shmem/job.h"
+#include "shmem/transport/driver_share.h"
+#include "shmem/transport/order.h"
+#include "shmem/transport/owner.h"
+#include "shmem/transport/rma.h"
+#include "shmem/transport/smp.h"
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -66,7 +70,29 @@ static void require_connection(const struct msp_target *target)
     }
 }
 
-/* ---- the library's own operations ---- */
+/* ---- targets ---- */
+
+struct msp_target msp_target_resolve(const char *call, const struct msp_context *context,
+                                     const void *address, size_t size_bytes, int pe)
+{
+    const struct msp_segment *segment = msp_segment_of(address);
+    struct msp_target target = {.call = call, .context = context, .segment = segment, .pe = pe};
+
+    msp_rma_require(call, address, size_bytes, pe);
+    target.offset_bytes = (uint64_t)((const char *)address - segment->base);
+    target.direct       = msp_rma_mapped(segment, address, pe);
+    if (target.direct != NULL) {
+        target.transport = &msp_transport_smp;
+    } else if (msp_job_local_index(pe) >= 0) {
+        target.direct = msp_driver_share_address(&target);
+        target.transport =
+            (target.direct != NULL) ? &msp_transport_driver_share : &msp_transport_owner;
+    } else {
+        target.transport = msp_job.transport;
+        require_connection(&target);
+    }
+    return target;
+}
 
 struct msp_target msp_target_at(const char *call, unsigned segment, uint64_t offset_bytes, int pe)
 {
@@ -210,4 +236,18 @@ void msp_target_atomic(const struct msp_target *target, const struct msp_atomic_
                   target->transport->name, request->size_bytes);
     }
     target->transport->atomic(target, request, flags);
+}
+
+/* ---- order ---- */
+
+atomic_bool msp_order_pending;
+
+/* Nothing orders memory of this host that is served with memory of it that is mapped, but that the
+ * former is complete. */
+void msp_order_slow(const struct msp_context *context, bool completes)
+{
+    msp_transport_owner.order(context, completes);
+    if (msp_job.transport != NULL) {
+        msp_job.transport->order(context, completes);
+    }
 }

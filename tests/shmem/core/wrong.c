@@ -264,6 +264,43 @@ static void stride_past_the_end(void)
     shmem_long_iput((long *)((char *)info.base + info.size_bytes) - 8, source, 4, 1, 3, 1);
 }
 
+static void strided_get_address(void)
+{
+    long local[4] = {0};
+
+    shmem_long_iget(local, local, 1, 2, 2, 1);
+}
+
+static void put_signal_address(void)
+{
+    static uint64_t signal;
+    long local = 0;
+
+    shmem_long_put_signal(&local, source, 1, &signal, 1, SHMEM_SIGNAL_SET, 1);
+}
+
+static void signal_address(void)
+{
+    uint64_t local = 0;
+
+    shmem_ctx_long_put_signal_nbi(SHMEM_CTX_DEFAULT, heap, source, 1, &local, 1, SHMEM_SIGNAL_ADD,
+                                  1);
+}
+
+static void signal_pe_wild(void)
+{
+    static uint64_t signal;
+
+    shmemx_signal_add(&signal, 1, 9);
+}
+
+static void fetch_nbi_address(void)
+{
+    long local[2] = {0};
+
+    shmem_long_atomic_fetch_inc_nbi(&local[0], &local[1], 1);
+}
+
 /* In bytes its multiples are more than addresses go, and 0 again in the end. */
 static void stride_too_large(void)
 {
@@ -397,6 +434,11 @@ static const struct {
     {"stride_negative", stride_negative},
     {"stride_too_large", stride_too_large},
     {"stride_past_the_end", stride_past_the_end},
+    {"strided_get_address", strided_get_address},
+    {"put_signal_address", put_signal_address},
+    {"signal_address", signal_address},
+    {"signal_pe_wild", signal_pe_wild},
+    {"fetch_nbi_address", fetch_nbi_address},
     {"context_reused", context_reused},
     {"result_null", result_null},
     {"new_team_null", new_team_null},

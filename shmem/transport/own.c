@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* own.c: atomics on memory of this PE, by the processor or under a lock. */
+
+#include "shmem/transport/own.h"
+#include "shmem/transport/atomic.h"
+#include <pthread.h>
+
+static pthread_mutex_t word_lock = PTHREAD_MUTEX_INITIALIZER; /* words the host cannot touch */
+
+uint64_t msp_own_atomic(const char *call, void *word, const struct msp_atomic_request *request)
+{
+    uint64_t here = 0;
+    uint64_t old;
+
+    if (msp_rma_host_touches(word)) {
+        return msp_atomic_apply(request->operation, word, request->size_bytes, request->value,
+                                request->condition);
+    }
+    pthread_mutex_lock(&word_lock);
+    msp_rma_move(call, &here, word, request->size_bytes);
+    old = msp_bits_of(&here, request->size_bytes);
+    if (request->operation != MSP_ATOMIC_FETCH) {
+        (void)msp_atomic_apply(request->operation, &here, request->size_bytes, request->value,
+                               request->condition);
+        msp_rma_move(call, word, &here, request->size_bytes);
+    }
+    pthread_mutex_unlock(&word_lock);
+    return old;
+}
+
+bool msp_own_load(const void *address, size_t size_bytes, uint64_t *value_p)
+{
+    uint64_t here = 0;
+
+    if (msp_rma_host_touches(address)) {
+        return false;
+    }
+    pthread_mutex_lock(&word_lock);
+    msp_rma_move("a wait or a test", &here, address, size_bytes);
+    pthread_mutex_unlock(&word_lock);
+    *value_p = msp_bits_of(&here, size_bytes);
+    return true;
+}
+
+void msp_own_fetched(const struct msp_atomic_request *request, uint64_t old)
+{
+    if (request->fetch != NULL) {
+        msp_bits_to(request->fetch, old, request->size_bytes);
+    }
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef MEMSPAN_SHMEM_TRANSPORT_OWN_H
+#define MEMSPAN_SHMEM_TRANSPORT_OWN_H
+
+/* Operations on this PE's own memory, also where the host can neither load nor store it: what a
+ * thread executes for other PEs, and this PE's operations on itself. Atomics on such memory are
+ * the owner's alone, under one lock; all others are the processor's. @p call: for messages. */
+
+#include "shmem/transport/transport.h"
+
+/* The old bits. */
+uint64_t msp_own_atomic(const char *call, void *word, const struct msp_atomic_request *request);
+
+/* The word that a wait or test looks at; false when the host can load it. */
+bool msp_own_load(const void *address, size_t size_bytes, uint64_t *value_p);
+
+/* Old bits to where a request wants them. */
+void msp_own_fetched(const struct msp_atomic_request *request, uint64_t old);
+
+#endif /* MEMSPAN_SHMEM_TRANSPORT_OWN_H */

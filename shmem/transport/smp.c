@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* smp.c: what the fast path leaves of mapped memory: PEs that are not one run of numbers, buffers
+ * that the host cannot touch, this PE itself. Everything is complete when it returns. */
+
+#include "shmem/transport/smp.h"
+#include "shmem/transport/own.h"
+#include "shmem/transport/peer.h"
+#include "shmem/transport/rma.h"
+
+static void put(const struct msp_target *target, const void *source, size_t size_bytes,
+                unsigned flags)
+{
+    (void)flags;
+    msp_rma_move(target->call, target->direct, source, size_bytes);
+    msp_target_notify(target, size_bytes);
+}
+
+static void get(const struct msp_target *target, void *dest, size_t size_bytes, unsigned flags)
+{
+    (void)flags;
+    msp_rma_move(target->call, dest, target->direct, size_bytes);
+}
+
+static void atomic(const struct msp_target *target, const struct msp_atomic_request *request,
+                   unsigned flags)
+{
+    (void)flags;
+    msp_own_fetched(request, msp_own_atomic(target->call, target->direct, request));
+    if (request->operation != MSP_ATOMIC_FETCH) {
+        msp_target_notify(target, request->size_bytes);
+    }
+}
+
+static void order(const struct msp_context *context, bool completes)
+{
+    (void)context;
+    (void)completes;
+}
+
+const struct msp_transport msp_transport_smp = {
+    .version      = MSP_TRANSPORT_VERSION,
+    .capabilities = MSP_TRANSPORT_HAS_THREAD | MSP_TRANSPORT_NOTIFIES | MSP_TRANSPORT_DEVICE_MEMORY,
+    .name         = "smp",
+    .put          = put,
+    .get          = get,
+    .atomic       = atomic,
+    .order        = order,
+};
