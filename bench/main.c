@@ -4,17 +4,28 @@
 #include "bench/alloc/alloc.h"
 #include "bench/daxpy/daxpy.h"
 #include "bench/rma/rma.h"
+#include "cmd/common/message.h"
 #include <stdio.h>
 #include <string.h>
+
+static int run_alloc(int argument_count, char *const *arguments)
+{
+    return bench_run_main(&alloc_suite, argument_count, arguments);
+}
+
+static int run_rma(int argument_count, char *const *arguments)
+{
+    return bench_run_main(&rma_suite, argument_count, arguments);
+}
 
 static const struct {
     const char *name;
     const char *help;
     int (*main)(int argument_count, char *const *arguments);
 } benchmarks[] = {
-    {"alloc", "what allocation costs, beside the allocators of the machine", alloc_main},
-    {"daxpy", "z[i] += a * x[i] + y[i], by the way the data gets to the device", daxpy_main},
-    {"rma", "what one-sided communication costs, beside the OpenSHMEM libraries here", rma_main},
+    {"alloc", "what allocation costs, beside the allocators of the machine", run_alloc},
+    {"daxpy", "z[i] += a * x[i] + y[i], by the path of the data to the device", daxpy_main},
+    {"rma", "what one-sided communication costs, beside the OpenSHMEM libraries here", run_rma},
 };
 
 enum { BENCHMARK_COUNT = sizeof(benchmarks) / sizeof(benchmarks[0]) };
@@ -22,11 +33,11 @@ enum { BENCHMARK_COUNT = sizeof(benchmarks) / sizeof(benchmarks[0]) };
 static void print_usage(FILE *stream)
 {
     fprintf(stream, "usage: %s BENCHMARK [options] | --list | --version | --help\n\nBenchmarks:\n",
-            daxpy_engine.program);
+            cli_name);
     for (size_t i = 0; i < BENCHMARK_COUNT; i++) {
         fprintf(stream, "  %-10s %s\n", benchmarks[i].name, benchmarks[i].help);
     }
-    fprintf(stream, "\n%s BENCHMARK --help shows its options.\n", daxpy_engine.program);
+    fprintf(stream, "\n%s BENCHMARK --help shows its options.\n", cli_name);
 }
 
 static int list_devices(void)
@@ -51,7 +62,7 @@ int main(int argument_count, char **arguments)
         return 0;
     }
     if (strcmp(word, "--version") == 0) {
-        printf("%s %s\n", daxpy_engine.program, memspan_version());
+        printf("%s %s\n", cli_name, memspan_version());
         return 0;
     }
     if (strcmp(word, "--list") == 0) {
@@ -59,11 +70,11 @@ int main(int argument_count, char **arguments)
     }
     for (size_t i = 0; i < BENCHMARK_COUNT; i++) {
         if (strcmp(word, benchmarks[i].name) == 0) {
-            return benchmarks[i].main(argument_count - 2, arguments + 2);
+            return benchmarks[i].main(argument_count - 1, arguments + 1);
         }
     }
     if (word[0] != '\0') {
-        fprintf(stderr, "there is no benchmark '%s'\n", word);
+        cli_complain("there is no benchmark \"%s\"", word);
     }
     print_usage(stderr);
     return 2;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Who is measured. Every peer is used as its own users use it: malloc's by LD_PRELOAD, the others
- * by a program that was linked with them. Which library answered is asked of the worker itself, so
- * that a name that the dynamic linker passed over is not measured as another's. */
+/* peers.c: the allocators. Each is used as its users use it: malloc by LD_PRELOAD, the others by a
+ * program that was linked with them. The worker says which library answered: a library that the
+ * dynamic linker did not find is not measured as another. */
 
 #include "bench/alloc/alloc.h"
-#include <errno.h>
+#include "cmd/common/environment.h"
+#include "cmd/common/message.h"
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -16,41 +17,36 @@ enum {
     ROWS_OMP    = ROWS_ANY | (1u << ALLOC_LIMIT) | (1u << ALLOC_INIT) | (1u << ALLOC_GROWTH),
     ROWS_UMF    = ROWS_ANY | (1u << ALLOC_DEVICE) | (1u << ALLOC_LOOKUP) | (1u << ALLOC_FILL),
     ROWS_MALLOC = ROWS_ANY | (1u << ALLOC_DEVICE) | (1u << ALLOC_LOOKUP) | (1u << ALLOC_GROWTH),
-    ROWS_OURS   = ROWS_OMP | (1u << ALLOC_DEVICE) | (1u << ALLOC_LOOKUP) | (1u << ALLOC_FILL),
-    /* what neither allocator of a family changes is measured for the default one */
-    ROWS_CUSTOM = ROWS_ANY
+    ROWS_OURS   = ROWS_OMP | (1u << ALLOC_DEVICE) | (1u << ALLOC_LOOKUP) | (1u << ALLOC_FILL)
 };
 
-static const struct alloc_peer known[] = {
-    [ALLOC_MEMSPAN]        = {.name   = "memspan",
-                              .worker = "memspan",
-                              .device = "memspan-api",
-                              .rows   = ROWS_OURS},
-    [ALLOC_MEMSPAN_CUSTOM] = {.name   = "memspan-custom",
-                              .worker = "memspan",
-                              .custom = true,
-                              .rows   = ROWS_CUSTOM},
-    {.name = "memspan-api", .worker = "memspan-api", .rows = ROWS_ANY},
-    {.name = "glibc", .worker = "malloc", .rows = ROWS_MALLOC},
-    {.name = "jemalloc", .worker = "malloc", .rows = ROWS_MALLOC, .preload = "libjemalloc.so.2"},
-    {.name = "mimalloc", .worker = "malloc", .rows = ROWS_MALLOC, .preload = "libmimalloc.so.2"},
-    {.name = "memkind", .worker = "memkind", .rows = ROWS_MALLOC},
-    {.name = "umf-disjoint", .worker = "umf", .rows = ROWS_UMF},
-    {.name = "libgomp", .worker = "libgomp", .rows = ROWS_OMP},
-    {.name = "libgomp-custom", .worker = "libgomp", .custom = true, .rows = ROWS_CUSTOM},
-    {.name = "libomp", .worker = "libomp", .rows = ROWS_OMP},
-    {.name = "libomp-custom", .worker = "libomp", .custom = true, .rows = ROWS_CUSTOM},
-    {.name = "libomp+mk", .worker = "libomp", .with_memkind = true, .rows = ROWS_OMP},
-    {.name         = "libomp+mk-custom",
-     .worker       = "libomp",
-     .custom       = true,
-     .with_memkind = true,
-     .rows         = ROWS_CUSTOM},
+/* "-custom" peers follow the peer that they are chosen with. */
+static const struct {
+    const char *name;
+    struct alloc_peer facts;
+} known[] = {
+    {"memspan", {.worker = "memspan", .device = "memspan-api", .rows = ROWS_OURS}},
+    {"memspan-custom", {.worker = "memspan", .custom = true, .rows = ROWS_ANY}},
+    {"memspan-api", {.worker = "memspan-api", .rows = ROWS_ANY}},
+    {"glibc", {.worker = "malloc", .rows = ROWS_MALLOC}},
+    {"jemalloc", {.worker = "malloc", .rows = ROWS_MALLOC, .preload = "libjemalloc.so.2"}},
+    {"mimalloc", {.worker = "malloc", .rows = ROWS_MALLOC, .preload = "libmimalloc.so.2"}},
+    {"memkind", {.worker = "memkind", .rows = ROWS_MALLOC}},
+    {"umf-disjoint", {.worker = "umf", .rows = ROWS_UMF}},
+    {"libgomp", {.worker = "libgomp", .rows = ROWS_OMP}},
+    {"libgomp-custom", {.worker = "libgomp", .custom = true, .rows = ROWS_ANY}},
+    {"libomp", {.worker = "libomp", .rows = ROWS_OMP}},
+    {"libomp-custom", {.worker = "libomp", .custom = true, .rows = ROWS_ANY}},
+    {"libomp+mk", {.worker = "libomp", .with_memkind = true, .rows = ROWS_OMP}},
+    {"libomp+mk-custom",
+     {.worker = "libomp", .custom = true, .with_memkind = true, .rows = ROWS_ANY}},
 };
 
-enum { KNOWN_COUNT = sizeof(known) / sizeof(known[0]) };
+enum { KNOWN_COUNT = sizeof(known) / sizeof(known[0]), ALSO_MAX = 6 };
 
-_Static_assert((int)KNOWN_COUNT + (int)ALLOC_ALSO_MAX <= (int)ALLOC_PEERS_MAX, "too many peers");
+_Static_assert((int)KNOWN_COUNT + (int)ALSO_MAX <= (int)BENCH_PEERS_MAX, "too many peers");
+
+struct alloc_peer alloc_peers[BENCH_PEERS_MAX];
 
 /* ---- the list ---- */
 
@@ -84,120 +80,104 @@ static void choose_worker(struct alloc_peer *peer)
     }
 }
 
-static bool add_also(struct alloc_peers *peers, const char *word, size_t length)
+static void add_peer(struct bench_run *run, const char *name, const struct alloc_peer *facts)
 {
-    const char *equals     = memchr(word, '=', length);
-    size_t name_length     = (equals == NULL) ? 0 : (size_t)(equals - word);
-    struct alloc_peer peer = {.worker = "malloc", .rows = ROWS_MALLOC};
+    struct bench_peer *peer = &run->peers[run->peer_count];
 
-    if ((name_length == 0) || (name_length >= sizeof(peer.name)) || (name_length + 1 == length) ||
-        (length - name_length > sizeof(peer.preload))) {
-        fprintf(stderr, "--also: '%.*s' is not NAME=LIBRARY\n", (int)length, word);
+    alloc_peers[run->peer_count++] = *facts;
+    (void)snprintf(peer->name, sizeof(peer->name), "%s", name);
+    peer->follows = facts->custom;
+    peer->unasked = strcmp(name, "memspan-api") == 0;
+    peer->role    = (strncmp(name, "memspan", 7) == 0)            ? BENCH_OURS
+                    : (strncmp(facts->worker, "memspan", 7) == 0) ? BENCH_BESIDE
+                                                                  : BENCH_OTHER;
+    peer->origin  = peer->version;
+}
+
+static bool add_also(struct bench_run *run, const char *word, size_t length)
+{
+    const char *equals      = memchr(word, '=', length);
+    size_t name_length      = (equals == NULL) ? 0 : (size_t)(equals - word);
+    struct alloc_peer facts = {.worker = "malloc", .rows = ROWS_MALLOC};
+    char name[sizeof(run->peers[0].name)];
+
+    if ((name_length == 0) || (name_length >= sizeof(name)) || (name_length + 1 == length) ||
+        (length - name_length > sizeof(facts.preload))) {
+        cli_complain("--also: \"%.*s\" is not NAME=LIBRARY", (int)length, word);
         return false;
     }
-    (void)snprintf(peer.name, sizeof(peer.name), "%.*s", (int)name_length, word);
-    (void)snprintf(peer.preload, sizeof(peer.preload), "%.*s", (int)(length - name_length - 1),
+    (void)snprintf(name, sizeof(name), "%.*s", (int)name_length, word);
+    (void)snprintf(facts.preload, sizeof(facts.preload), "%.*s", (int)(length - name_length - 1),
                    equals + 1);
-    if (strpbrk(peer.preload, " :") != NULL) {
-        fprintf(stderr, "--also: '%s' holds a blank or a colon, which LD_PRELOAD takes for two\n",
-                peer.preload);
+    if (strpbrk(facts.preload, " :") != NULL) {
+        cli_complain("--also: \"%s\" holds a blank or a colon, which separate the libraries of "
+                     "LD_PRELOAD",
+                     facts.preload);
         return false;
     }
-    for (size_t i = 0; i < peers->count; i++) {
-        if (strcmp(peers->list[i].name, peer.name) == 0) {
-            fprintf(stderr, "--also: there is a '%s' already\n", peer.name);
+    for (size_t i = 0; i < run->peer_count; i++) {
+        if (strcmp(run->peers[i].name, name) == 0) {
+            cli_complain("--also: the peer \"%s\" exists already", name);
             return false;
         }
     }
-    if (peers->count == (size_t)KNOWN_COUNT + ALLOC_ALSO_MAX) {
-        fprintf(stderr, "--also: '%s' is one too many: %d at most\n", peer.name, ALLOC_ALSO_MAX);
+    if (run->peer_count == (size_t)KNOWN_COUNT + ALSO_MAX) {
+        cli_complain("--also: \"%s\" is one too many: %d at most", name, ALSO_MAX);
         return false;
     }
-    choose_worker(&peer);
-    peers->list[peers->count++] = peer;
+    choose_worker(&facts);
+    add_peer(run, name, &facts);
     return true;
 }
 
-static bool find_workers(char *folder, size_t folder_size)
+bool alloc_peers_list(struct bench_run *run)
 {
-    ssize_t length = readlink("/proc/self/exe", folder, folder_size - 32);
-    char *slash;
+    const char *also = alloc_also;
 
-    if (length <= 0) {
-        fprintf(stderr, "cannot find the folder of this program: %s\n", strerror(errno));
-        return false;
+    for (size_t i = 0; i < KNOWN_COUNT; i++) {
+        add_peer(run, known[i].name, &known[i].facts);
     }
-    folder[length] = '\0';
-    slash          = strrchr(folder, '/') + 1;
-    (void)snprintf(slash, folder_size - (size_t)(slash - folder), "alloc");
-    if (access(folder, X_OK) != 0) { /* not in a build tree: installed */
-        (void)snprintf(slash, folder_size - (size_t)(slash - folder), "../libexec/memspan/bench");
-    }
-    return true;
-}
-
-bool alloc_peers_list(struct alloc_peers *peers_p, const char *also, const char *workers)
-{
-    memset(peers_p, 0, sizeof(*peers_p));
-    memcpy(peers_p->list, known, sizeof(known));
-    peers_p->count = KNOWN_COUNT;
     while ((also != NULL) && (*also != '\0')) {
         size_t length = strcspn(also, ",");
-        if (!add_also(peers_p, also, length)) {
+        if (!add_also(run, also, length)) {
             return false;
         }
         also += length + (also[length] == ',');
     }
-    for (size_t i = 0; i < peers_p->count; i++) {
-        peers_p->names[i] = peers_p->list[i].name;
-    }
-    if (workers != NULL) {
-        (void)snprintf(peers_p->workers, sizeof(peers_p->workers), "%s", workers);
-        return true;
-    }
-    return find_workers(peers_p->workers, sizeof(peers_p->workers));
+    return true;
 }
 
 /* ---- what a worker needs ---- */
 
-struct bench_command alloc_peer_command(const struct alloc_peers *peers,
-                                        const struct alloc_peer *peer, enum alloc_row row)
+struct bench_command alloc_peer_command(const struct bench_run *run, const struct alloc_peer *peer,
+                                        enum alloc_row row)
 {
-    static char box[sizeof(peers->workers) + 8];
-    static char links[sizeof(peers->workers) + 16];
     bool device = (row == ALLOC_DEVICE) || (row == ALLOC_FILL) || (row == ALLOC_LOOKUP);
-    struct bench_command command = {.arguments = {NULL, peer->custom ? "custom" : "default"}};
+    struct bench_command command = {.arguments = {NULL, peer->custom ? "custom" : "default"},
+                                    .timeout_s = run->timeout_s};
+    const char *inherited        = cli_environment(CLI_LD_LIBRARY_PATH);
 
-    (void)snprintf(command.path, sizeof(command.path), "%s/%s", peers->workers,
+    (void)snprintf(command.path, sizeof(command.path), "%s/%s", run->workers,
                    (device && (peer->device != NULL)) ? peer->device : peer->worker);
-    command.preload = (peer->preload[0] != '\0') ? peer->preload : NULL;
+    if (peer->preload[0] != '\0') {
+        (void)snprintf(command.settings[0], sizeof(command.settings[0]), "LD_PRELOAD=%s",
+                       peer->preload);
+    }
     if (peer->with_memkind) {
-        (void)snprintf(links, sizeof(links), "%s/with-memkind", peers->workers);
-        command.library_folder = links;
+        (void)snprintf(command.settings[1], sizeof(command.settings[1]),
+                       "LD_LIBRARY_PATH=%s/with-memkind%s%s", run->workers,
+                       (inherited == NULL) ? "" : ":", (inherited == NULL) ? "" : inherited);
     }
     if (device && (peer->device != NULL) && (row != ALLOC_LOOKUP)) {
-        (void)snprintf(box, sizeof(box), "%s/box.so", peers->workers);
-        command.backend_path = box;
-        command.devices      = "benchbox:0";
+        (void)snprintf(command.settings[2], sizeof(command.settings[2]),
+                       "MEMSPAN_BACKEND_PATH=%s/box.so", run->workers);
+        (void)snprintf(command.settings[3], sizeof(command.settings[3]),
+                       "MEMSPAN_DEVICES=benchbox:0");
     }
     return command;
 }
 
-/* ---- who is here ---- */
-
-static void read_field(const char *output, const char *key, char *value, size_t value_size)
-{
-    size_t length = strlen(key);
-
-    for (const char *line = output; line != NULL; line = strchr(line, '\n')) {
-        line += (*line == '\n');
-        if ((strncmp(line, key, length) == 0) && (line[length] == ' ')) {
-            (void)snprintf(value, value_size, "%.*s", (int)strcspn(line + length + 1, "\n"),
-                           line + length + 1);
-            return;
-        }
-    }
-}
+/* ---- which peers are here ---- */
 
 /* The distribution's version of a library that has none to tell. */
 static bool ask_distribution(const char *library, char *version, size_t version_size)
@@ -222,15 +202,15 @@ static bool ask_distribution(const char *library, char *version, size_t version_
     return true;
 }
 
-static void find_version(struct alloc_peer *peer, const char *output)
+static void find_version(struct bench_peer *peer, const struct bench_child *child)
 {
     char build_id[32] = "";
 
-    read_field(output, "version", peer->version, sizeof(peer->version));
+    bench_child_field(child, "version", peer->version, sizeof(peer->version));
     if (peer->version[0] != '\0') {
         return;
     }
-    read_field(output, "build-id", build_id, sizeof(build_id));
+    bench_child_field(child, "build-id", build_id, sizeof(build_id));
     if (!ask_distribution(peer->library, peer->version, sizeof(peer->version))) {
         (void)snprintf(peer->version, sizeof(peer->version), "build %s", build_id);
     }
@@ -253,14 +233,14 @@ static bool same_library(const char *asked, const char *answered)
     return same;
 }
 
-static void look(struct alloc_peers *peers, struct alloc_peer *peer, size_t timeout_s)
+static void find_peer(const struct bench_run *run, struct bench_peer *peer,
+                      struct alloc_peer *facts)
 {
-    struct bench_command command = alloc_peer_command(peers, peer, ALLOC_PAIR);
+    struct bench_command command = alloc_peer_command(run, facts, ALLOC_PAIR);
     struct bench_child child;
     char memkind[8] = "";
 
     command.arguments[0] = "describe";
-    command.timeout_s    = timeout_s;
     if (access(command.path, X_OK) != 0) {
         (void)snprintf(peer->why, sizeof(peer->why),
                        "its library was not here when this program was built");
@@ -270,28 +250,26 @@ static void look(struct alloc_peers *peers, struct alloc_peer *peer, size_t time
         (void)snprintf(peer->why, sizeof(peer->why), "%s", child.failure);
         return;
     }
-    read_field(child.output, "library", peer->library, sizeof(peer->library));
-    read_field(child.output, "build", peer->build, sizeof(peer->build));
-    read_field(child.output, "memkind", memkind, sizeof(memkind));
-    if ((peer->preload[0] != '\0') && !same_library(peer->preload, peer->library)) {
-        (void)snprintf(peer->why, sizeof(peer->why), "%.200s is not to be found", peer->preload);
+    bench_child_field(&child, "library", peer->library, sizeof(peer->library));
+    bench_child_field(&child, "build", facts->build, sizeof(facts->build));
+    bench_child_field(&child, "memkind", memkind, sizeof(memkind));
+    if ((facts->preload[0] != '\0') && !same_library(facts->preload, peer->library)) {
+        (void)snprintf(peer->why, sizeof(peer->why), "%.200s is not to be found", facts->preload);
         return;
     }
-    if (peer->with_memkind && (strcmp(memkind, "1") != 0)) {
+    if (facts->with_memkind && (strcmp(memkind, "1") != 0)) {
         (void)snprintf(peer->why, sizeof(peer->why), "it does not load libmemkind.so");
         return;
     }
-    find_version(peer, child.output);
+    find_version(peer, &child);
     peer->present = true;
 }
 
-void alloc_peers_look(struct alloc_peers *peers, unsigned mask, size_t timeout_s)
+void alloc_peers_find(struct bench_run *run)
 {
-    for (size_t i = 0; i < peers->count; i++) {
-        struct alloc_peer *peer = &peers->list[i];
-        if ((mask & (1u << i)) == 0) {
-            continue;
+    for (size_t p = 0; p < run->peer_count; p++) {
+        if ((run->chosen & (1u << p)) != 0) {
+            find_peer(run, &run->peers[p], &alloc_peers[p]);
         }
-        look(peers, peer, timeout_s);
     }
 }

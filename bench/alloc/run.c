@@ -1,122 +1,108 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Rounds: every peer once, in turn, beginning with another peer each time. */
+/* run.c: each peer once a round, in turn; the next round begins with the next peer. */
 
 #include "bench/alloc/alloc.h"
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { STARTS = 20 }; /* processes a round of the row start-up */
 
-static const struct alloc_peer baseline = {.name = "glibc", .worker = "malloc"};
-
-static bool takes_part(const struct alloc_run *run, enum alloc_row row, size_t p)
+static bool takes_part(const struct bench_run *run, enum alloc_row row, size_t p)
 {
-    const struct alloc_peer *peer = &run->peers.list[p];
-
-    return alloc_chosen(&run->plan->peers, p) && peer->present &&
-           ((peer->rows & (1u << row)) != 0) && (run->failures[row][p][0] == '\0');
+    return bench_run_uses(run, p) && ((alloc_peers[p].rows & (1u << row)) != 0) &&
+           (run->failures[0][row][p][0] == '\0');
 }
 
-static void add(struct alloc_run *run, size_t point, size_t peer, double value)
+static void run_worker(struct bench_run *run, enum alloc_row row, size_t p, const char *name,
+                       struct bench_child *child_p)
 {
-    if ((point < alloc_point_count) && !isnan(value)) {
-        (void)bench_samples_add(&run->samples[point][peer], value);
+    struct bench_command command = alloc_peer_command(run, &alloc_peers[p], row);
+    char *failure                = run->failures[0][row][p];
+
+    command.arguments[0] = name;
+    command.arguments[2] = run->quick ? "quick" : NULL;
+    if (!bench_child_run(&command, child_p)) {
+        (void)snprintf(failure, sizeof(run->failures[0][row][p]), "%s", child_p->failure);
     }
 }
 
-/* Lines of "NAME VALUE". */
-static void add_points(struct alloc_run *run, size_t peer, const char *output)
+static void measure_once(struct bench_run *run, enum alloc_row row, size_t p)
 {
-    while (*output != '\0') {
-        size_t length = strcspn(output, "\n");
-        size_t name   = strcspn(output, " \n");
+    /* these have a second part: a pool must be fresh */
+    static const char *const second[ALLOC_ROW_COUNT] = {
+        [ALLOC_FILL] = "fill-log", [ALLOC_RETENTION] = "retention-phases"};
+    const char *names[] = {run->suite->rows[row].name, second[row]};
+    struct bench_child child;
 
-        if (name < length) {
-            add(run, alloc_point_find(output, name), peer, strtod(output + name, NULL));
-        }
-        output += length + (output[length] == '\n');
-    }
-}
-
-static void measure_once(struct alloc_run *run, enum alloc_row row, size_t p)
-{
-    for (size_t w = 0; (w < 2) && (alloc_rows[row].workers[w] != NULL); w++) {
-        struct bench_command command = alloc_peer_command(&run->peers, &run->peers.list[p], row);
-        struct bench_child child;
-
-        command.arguments[0] = alloc_rows[row].workers[w];
-        command.arguments[2] = run->plan->quick ? "quick" : NULL;
-        command.timeout_s    = run->plan->timeout_s;
-        if (!bench_child_run(&command, &child)) {
-            (void)snprintf(run->failures[row][p], sizeof(run->failures[row][p]), "%s",
-                           child.failure);
-        }
-        add_points(run, p, child.output); /* what came before a failure was measured */
+    for (size_t i = 0; (i < 2) && (names[i] != NULL); i++) {
+        run_worker(run, row, p, names[i], &child);
+        bench_run_add_output(run, 0, p, child.output); /* also what came before a failure */
     }
 }
 
 /* ---- start-up: the time of whole processes, peers in turn within a round too ---- */
 
-static double start_once(struct alloc_run *run, const struct alloc_peer *peer, char *failure,
-                         size_t failure_size)
+static void start_once(struct bench_run *run, size_t p, struct bench_samples *times)
 {
-    struct bench_command command = alloc_peer_command(&run->peers, peer, ALLOC_START);
+    struct bench_child child;
+
+    run_worker(run, ALLOC_START, p, "start", &child);
+    if (child.good) {
+        (void)bench_samples_add(times, child.cpu_ns / 1e6);
+    }
+}
+
+/* The same process on glibc, which may not be a chosen peer. */
+static void start_baseline(const struct bench_run *run, struct bench_samples *times)
+{
+    static const struct alloc_peer glibc = {.worker = "malloc"};
+    struct bench_command command         = alloc_peer_command(run, &glibc, ALLOC_START);
     struct bench_child child;
 
     command.arguments[0] = "start";
-    command.timeout_s    = run->plan->timeout_s;
-    if (!bench_child_run(&command, &child)) {
-        (void)snprintf(failure, failure_size, "%s", child.failure);
-        return NAN;
+    if (bench_child_run(&command, &child)) {
+        (void)bench_samples_add(times, child.cpu_ns / 1e6);
     }
-    return child.cpu_ns / 1e6;
 }
 
-static void measure_starts(struct alloc_run *run)
+static void add_start(struct bench_run *run, const char *point, size_t p, double value)
 {
-    static struct bench_samples times[ALLOC_PEERS_MAX + 1];
+    bench_run_add(run, 0, bench_point(run->suite, point), p, value, value);
+}
+
+static void measure_starts(struct bench_run *run)
+{
+    static struct bench_samples times[BENCH_PEERS_MAX];
+    struct bench_samples baseline = {.count = 0};
     struct bench_summary summary;
-    size_t starts = run->plan->quick ? 2 : STARTS;
-    double base;
-    char ignored[8];
 
     memset(times, 0, sizeof(times));
-    for (size_t i = 0; i < starts; i++) {
-        double value = start_once(run, &baseline, ignored, sizeof(ignored));
-        if (!isnan(value)) {
-            (void)bench_samples_add(&times[ALLOC_PEERS_MAX], value);
-        }
-        for (size_t p = 0; p < run->peers.count; p++) {
-            if (!takes_part(run, ALLOC_START, p)) {
-                continue;
-            }
-            value = start_once(run, &run->peers.list[p], run->failures[ALLOC_START][p],
-                               sizeof(run->failures[ALLOC_START][p]));
-            if (!isnan(value)) {
-                (void)bench_samples_add(&times[p], value);
+    for (size_t i = 0; i < (run->quick ? 2 : STARTS); i++) {
+        start_baseline(run, &baseline);
+        for (size_t p = 0; p < run->peer_count; p++) {
+            if (takes_part(run, ALLOC_START, p)) {
+                start_once(run, p, &times[p]);
             }
         }
     }
-    base = bench_samples_median(&times[ALLOC_PEERS_MAX]);
-    for (size_t p = 0; p < run->peers.count; p++) {
+    for (size_t p = 0; p < run->peer_count; p++) {
         if (bench_samples_summarize(&times[p], &summary)) {
-            add(run, alloc_point_find("start-up", 8), p, summary.median);
-            add(run, alloc_point_find("start-up-min", 12), p, summary.min);
-            add(run, alloc_point_find("start-up-added", 14), p, summary.median - base);
+            add_start(run, "start-up", p, summary.median);
+            add_start(run, "start-up-min", p, summary.min);
+            add_start(run, "start-up-added", p, summary.median - bench_samples_median(&baseline));
         }
     }
 }
 
-void alloc_measure_row(struct alloc_run *run, enum alloc_row row)
+static void measure_row(struct bench_run *run, enum alloc_row row)
 {
-    for (size_t round = 0; round < run->plan->rounds; round++) {
+    for (size_t round = 0; round < run->rounds; round++) {
         if (row == ALLOC_START) {
             measure_starts(run);
             continue;
         }
-        for (size_t i = 0; i < run->peers.count; i++) {
-            size_t p = (round + i) % run->peers.count;
+        for (size_t i = 0; i < run->peer_count; i++) {
+            size_t p = (round + i) % run->peer_count;
             if (takes_part(run, row, p)) {
                 measure_once(run, row, p);
             }
@@ -124,32 +110,12 @@ void alloc_measure_row(struct alloc_run *run, enum alloc_row row)
     }
 }
 
-static bool begins_with_one_of(const char *name, const char *families)
+void alloc_measure(struct bench_run *run)
 {
-    while (*families != '\0') {
-        size_t length = strcspn(families, ",");
-        if (strncmp(name, families, length) == 0) {
-            return true;
-        }
-        families += length + (families[length] == ',');
-    }
-    return false;
-}
-
-double alloc_best(const struct alloc_run *run, size_t point, const char *families, size_t *peer_p)
-{
-    double best = NAN;
-
-    for (size_t p = 0; (point < alloc_point_count) && (p < run->peers.count); p++) {
-        double median = bench_samples_median(&run->samples[point][p]);
-        if (isnan(median) ||
-            ((families != NULL) && !begins_with_one_of(run->peers.list[p].name, families))) {
-            continue;
-        }
-        if (isnan(best) || (alloc_points[point].more ? (median > best) : (median < best))) {
-            best    = median;
-            *peer_p = p;
+    for (enum alloc_row row = 0; row < ALLOC_ROW_COUNT; row++) {
+        if (bench_run_has(run, row, 0)) {
+            measure_row(run, row);
+            alloc_print_row(run, row);
         }
     }
-    return best;
 }

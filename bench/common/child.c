@@ -1,303 +1,101 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "bench/common/child.h"
-#include "bench/common/clock.h"
-#include <errno.h>
-#include <fcntl.h>
-#include <poll.h>
+#include "cmd/common/child.h"
+#include "cmd/common/environment.h"
 #include <sched.h>
-#include <signal.h>
-#include <spawn.h>
-#include <stdio.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-enum { SETTINGS_MAX = 4 };
+enum { ARGUMENTS_MAX = 16, SETTINGS_MAX = 4, GRACE_S = 3 };
 
-/* Our environment with some variables set, or left out (a text that ends in '='). */
-struct environment {
-    char **variables; /* its own array of other people's texts */
-    char *texts[SETTINGS_MAX];
-    size_t text_count;
-};
-
-static bool is_set(const struct environment *environment, const char *variable)
+/* The last of our processors: the first one takes most interrupts. False: it is not known. */
+static bool choose_one(cpu_set_t *one_p)
 {
-    for (size_t i = 0; i < environment->text_count; i++) {
-        size_t length = strcspn(environment->texts[i], "=") + 1;
-        if (strncmp(environment->texts[i], variable, length) == 0) {
+    cpu_set_t allowed;
+
+    CPU_ZERO(one_p);
+    if (sched_getaffinity(0, sizeof(allowed), &allowed) != 0) {
+        return false;
+    }
+    for (int i = CPU_SETSIZE - 1; i >= 0; i--) {
+        if (CPU_ISSET(i, &allowed)) {
+            CPU_SET(i, one_p);
             return true;
         }
     }
     return false;
 }
 
-static bool add_setting(struct environment *environment, const char *name, const char *value,
-                        const char *rest)
+static char **make_environment(const struct bench_command *command)
 {
-    char **text_p = &environment->texts[environment->text_count];
+    static const char *const dropped[]     = {"LD_PRELOAD=", NULL};
+    const char *settings[SETTINGS_MAX + 1] = {NULL};
+    size_t count                           = 0;
 
-    if (asprintf(text_p, "%s=%s%s%s", name, value, (rest == NULL) ? "" : ":",
-                 (rest == NULL) ? "" : rest) < 0) {
-        return false;
-    }
-    environment->text_count++;
-    return true;
-}
-
-static void release_environment(struct environment *environment)
-{
-    for (size_t i = 0; i < environment->text_count; i++) {
-        free(environment->texts[i]);
-    }
-    free(environment->variables);
-}
-
-static bool make_environment(struct environment *environment_p, const struct bench_command *command)
-{
-    size_t count = 0;
-    size_t used  = 0;
-    bool good;
-
-    memset(environment_p, 0, sizeof(*environment_p));
-    good = add_setting(environment_p, "LD_PRELOAD",
-                       (command->preload == NULL) ? "" : command->preload, NULL);
-    good = good && ((command->library_folder == NULL) ||
-                    add_setting(environment_p, "LD_LIBRARY_PATH", command->library_folder,
-                                getenv("LD_LIBRARY_PATH")));
-    good =
-        good && ((command->backend_path == NULL) ||
-                 add_setting(environment_p, "MEMSPAN_BACKEND_PATH", command->backend_path, NULL));
-    good = good && ((command->devices == NULL) ||
-                    add_setting(environment_p, "MEMSPAN_DEVICES", command->devices, NULL));
-    while (environ[count] != NULL) {
-        count++;
-    }
-    environment_p->variables = calloc(count + SETTINGS_MAX + 1, sizeof(char *));
-    if (!good || (environment_p->variables == NULL)) {
-        return false;
-    }
-    for (size_t i = 0; i < count; i++) {
-        if (!is_set(environment_p, environ[i])) {
-            environment_p->variables[used++] = environ[i];
+    for (size_t i = 0; i < SETTINGS_MAX; i++) {
+        if (command->settings[i][0] != '\0') {
+            settings[count++] = command->settings[i];
         }
     }
-    for (size_t i = 0; i < environment_p->text_count; i++) {
-        const char *text = environment_p->texts[i];
-        if (text[strlen(text) - 1] != '=') {
-            environment_p->variables[used++] = environment_p->texts[i];
-        }
-    }
-    return true;
+    return cli_environment_make(NULL, dropped, (char *const *)(uintptr_t)settings);
 }
 
-/* Its two outputs. */
-struct pipes {
-    int ends[2][2]; /* [standard output, standard error][read, write] */
-};
-
-static void close_ends(struct pipes *pipes, int side)
+static void take_result(struct bench_child *child, const struct cli_result *result)
 {
-    for (int i = 0; i < 2; i++) {
-        if (pipes->ends[i][side] >= 0) {
-            (void)close(pipes->ends[i][side]);
-            pipes->ends[i][side] = -1;
-        }
+    const char *error = (result->error.data == NULL) ? "" : result->error.data;
+    char text[128];
+
+    child->good    = (result->end == CLI_EXITED) && (result->code == 0);
+    child->cpu_ns  = 1e9 * result->cpu_s;
+    child->wall_ns = 1e9 * result->wall_s;
+    if (result->out.data != NULL) {
+        (void)snprintf(child->output, sizeof(child->output), "%s", result->out.data);
     }
-}
-
-/* The last of the processors that we may run on: the first is where interrupts mostly go. */
-static void choose_one(const cpu_set_t *allowed, cpu_set_t *one_p)
-{
-    CPU_ZERO(one_p);
-    for (int i = CPU_SETSIZE - 1; i >= 0; i--) {
-        if (CPU_ISSET(i, allowed)) {
-            CPU_SET(i, one_p);
-            return;
-        }
-    }
-}
-
-static int spawn_as_we_are(const struct bench_command *command, char *const *variables,
-                           const posix_spawn_file_actions_t *actions, pid_t *pid_p)
-{
-    const char *arguments[sizeof(command->arguments) / sizeof(command->arguments[0]) + 1];
-    posix_spawnattr_t attributes;
-    int error;
-
-    arguments[0] = command->path;
-    memcpy(arguments + 1, command->arguments, sizeof(command->arguments));
-    error = posix_spawnattr_init(&attributes);
-    if (error != 0) {
-        return error;
-    }
-    if (command->is_launcher) {
-        (void)posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
-    }
-    error = posix_spawn(pid_p, command->path, actions, &attributes,
-                        (char *const *)(uintptr_t)arguments, variables);
-    (void)posix_spawnattr_destroy(&attributes);
-    return error;
-}
-
-/* A child is born with its parent's processors. */
-static int spawn_on_processors(const struct bench_command *command, char *const *variables,
-                               const posix_spawn_file_actions_t *actions, pid_t *pid_p)
-{
-    cpu_set_t allowed;
-    cpu_set_t one;
-    int error;
-
-    if (!command->one_processor) {
-        return spawn_as_we_are(command, variables, actions, pid_p);
-    }
-    if (sched_getaffinity(0, sizeof(allowed), &allowed) != 0) {
-        return errno;
-    }
-    choose_one(&allowed, &one);
-    if (sched_setaffinity(0, sizeof(one), &one) != 0) {
-        return errno;
-    }
-    error = spawn_as_we_are(command, variables, actions, pid_p);
-    (void)sched_setaffinity(0, sizeof(allowed), &allowed);
-    return error;
-}
-
-static bool spawn(const struct bench_command *command, char *const *variables, struct pipes *pipes,
-                  pid_t *pid_p)
-{
-    posix_spawn_file_actions_t actions;
-    int error = posix_spawn_file_actions_init(&actions);
-
-    if (error != 0) {
-        errno = error;
-        return false;
-    }
-    error = posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-    for (int i = 0; (i < 2) && (error == 0); i++) {
-        error = posix_spawn_file_actions_adddup2(&actions, pipes->ends[i][1], STDOUT_FILENO + i);
-    }
-    error = (error != 0) ? error : spawn_on_processors(command, variables, &actions, pid_p);
-    (void)posix_spawn_file_actions_destroy(&actions);
-    errno = error;
-    return error == 0;
-}
-
-/* A launcher that is killed outright leaves its children behind: it gets a few seconds first. */
-static void put_down(const struct bench_command *command, pid_t pid)
-{
-    const struct timespec moment = {0, 50000000};
-    siginfo_t info               = {.si_pid = 0};
-
-    if (command->is_launcher) {
-        (void)kill(pid, SIGTERM);
-        for (int i = 0; (i < 60) && (info.si_pid == 0); i++) {
-            (void)nanosleep(&moment, NULL);
-            (void)waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT);
-        }
-        (void)kill(-pid, SIGKILL);
-    }
-    (void)kill(pid, SIGKILL);
-}
-
-/* Reads both until they are closed. False when time is up. */
-static bool collect(struct pipes *pipes, size_t timeout_s, char *buffers[2], const size_t rooms[2])
-{
-    int64_t end    = bench_clock_ns() + (int64_t)timeout_s * 1000000000;
-    size_t used[2] = {0, 0};
-    int open       = 2;
-
-    while (open > 0) {
-        struct pollfd polled[2] = {{pipes->ends[0][0], POLLIN, 0}, {pipes->ends[1][0], POLLIN, 0}};
-        int64_t left_ms         = (end - bench_clock_ns()) / 1000000;
-        char spare[512];
-
-        if ((left_ms <= 0) || (poll(polled, 2, (int)left_ms) == 0)) {
-            return false;
-        }
-        for (int i = 0; i < 2; i++) {
-            size_t room = rooms[i] - 1 - used[i];
-            ssize_t got;
-            if (polled[i].revents == 0) {
-                continue;
-            }
-            got = read(polled[i].fd, (room == 0) ? spare : buffers[i] + used[i],
-                       (room == 0) ? sizeof(spare) : room);
-            if (got <= 0) {
-                (void)close(pipes->ends[i][0]);
-                pipes->ends[i][0] = -1; /* poll passes over it */
-                open--;
-            } else if (room != 0) {
-                used[i] += (size_t)got;
-                buffers[i][used[i]] = '\0';
-            }
-        }
-    }
-    return true;
-}
-
-/* The first line of @p text, which is mostly the one that says what happened. */
-static void first_line(const char *text, char *line, size_t line_size)
-{
-    (void)snprintf(line, line_size, "%s%.*s", (text[0] == '\0') ? "" : ": ",
-                   (int)strcspn(text, "\n"), text);
-}
-
-static void judge(struct bench_child *child, int status, bool in_time, size_t timeout_s,
-                  const char *messages)
-{
-    char line[112];
-
-    first_line(messages, line, sizeof(line));
-    child->good = in_time && WIFEXITED(status) && (WEXITSTATUS(status) == 0);
-    if (!in_time) {
-        (void)snprintf(child->failure, sizeof(child->failure), "ran past %zu s%s", timeout_s, line);
-    } else if (WIFSIGNALED(status)) {
-        (void)snprintf(child->failure, sizeof(child->failure), "ended by signal %d%s",
-                       WTERMSIG(status), line);
-    } else if (!child->good) {
-        (void)snprintf(child->failure, sizeof(child->failure), "exit code %d%s",
-                       WEXITSTATUS(status), line);
+    if (!child->good) {
+        (void)snprintf(child->failure, sizeof(child->failure), "%s%s%.*s",
+                       cli_result_text(result, text, sizeof(text)), (error[0] == '\0') ? "" : ": ",
+                       (int)strcspn(error, "\n"), error);
     }
 }
 
 bool bench_child_run(const struct bench_command *command, struct bench_child *child_p)
 {
-    struct pipes pipes    = {{{-1, -1}, {-1, -1}}};
-    char messages[2048]   = "";
-    char *buffers[2]      = {child_p->output, messages};
-    const size_t rooms[2] = {sizeof(child_p->output), sizeof(messages)};
-    int status            = 0;
-    int64_t begin         = bench_clock_ns();
-    struct environment environment;
-    struct rusage usage;
-    bool in_time;
-    pid_t pid;
+    const char *arguments[ARGUMENTS_MAX + 2] = {command->path};
+    struct cli_child child                   = {.path      = command->path,
+                                                .arguments = (char *const *)(uintptr_t)arguments,
+                                                .limit_s   = (double)command->timeout_s,
+                                                .grace_s   = command->is_launcher ? GRACE_S : 0};
+    char **environment                       = make_environment(command);
+    struct cli_result result;
+    cpu_set_t one;
 
     memset(child_p, 0, sizeof(*child_p));
-    if (!make_environment(&environment, command) || (pipe2(pipes.ends[0], O_CLOEXEC) != 0) ||
-        (pipe2(pipes.ends[1], O_CLOEXEC) != 0) ||
-        !spawn(command, environment.variables, &pipes, &pid)) {
-        (void)snprintf(child_p->failure, sizeof(child_p->failure), "cannot be started: %s",
-                       strerror(errno));
-        goto done;
+    if (environment == NULL) {
+        (void)snprintf(child_p->failure, sizeof(child_p->failure), "cannot be started: no memory");
+        return false;
     }
-    close_ends(&pipes, 1);
-    in_time = collect(&pipes, command->timeout_s, buffers, rooms);
-    if (!in_time) {
-        put_down(command, pid);
-    }
-    while ((wait4(pid, &status, 0, &usage) < 0) && (errno == EINTR)) {
-    }
-    child_p->wall_ns = (double)(bench_clock_ns() - begin);
-    child_p->cpu_ns  = 1e9 * (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
-                      1e3 * (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
-    judge(child_p, status, in_time, command->timeout_s, messages);
-done:
-    close_ends(&pipes, 0);
-    close_ends(&pipes, 1);
-    release_environment(&environment);
+    memcpy(arguments + 1, command->arguments, sizeof(command->arguments));
+    child.environment = environment;
+    child.processors  = (command->one_processor && choose_one(&one)) ? &one : NULL;
+    cli_child_run(&child, &result);
+    take_result(child_p, &result);
+    cli_result_free(&result);
+    free(environment);
     return child_p->good;
+}
+
+void bench_child_field(const struct bench_child *child, const char *key, char *value,
+                       size_t value_size)
+{
+    size_t length = strlen(key);
+
+    for (const char *line = child->output; line != NULL; line = strchr(line, '\n')) {
+        line += (*line == '\n');
+        if ((strncmp(line, key, length) == 0) && (line[length] == ' ')) {
+            (void)snprintf(value, value_size, "%.*s", (int)strcspn(line + length + 1, "\n"),
+                           line + length + 1);
+            return;
+        }
+    }
 }

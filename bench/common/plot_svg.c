@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "bench/common/plot_svg.h"
-#include "bench/common/file.h"
+#include "bench/common/output.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

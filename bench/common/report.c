@@ -1,166 +1,110 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "bench/common/report.h"
-#include "bench/common/file.h"
-#include <inttypes.h>
+#include "bench/common/output.h"
+#include "cmd/common/message.h"
 #include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Texts in pairs (head) or alone (notes). */
-struct texts {
-    char **items;
-    size_t count;
-    size_t capacity;
-};
-
-struct bench_report {
-    const char *benchmark;
-    const char *const *columns;
-    size_t column_count;
-    struct bench_cell *cells; /* row by row */
-    size_t row_count;
-    size_t row_capacity;
-    struct texts head; /* key, text, key, text ... */
-    struct texts notes;
-};
-
-static bool texts_add(struct texts *texts, char *text)
+void bench_report_init(struct bench_report *report, const char *benchmark)
 {
-    if (text == NULL) {
-        return false;
-    }
-    if (texts->count == texts->capacity) {
-        size_t capacity = (texts->capacity == 0) ? 16 : 2 * texts->capacity;
-        char **items    = realloc(texts->items, capacity * sizeof(*items));
-        if (items == NULL) {
-            free(text);
-            return false;
-        }
-        texts->items    = items;
-        texts->capacity = capacity;
-    }
-    texts->items[texts->count++] = text;
-    return true;
+    *report =
+        (struct bench_report){.head = json_object(), .rows = json_array(), .notes = json_array()};
+    report->document =
+        json_pack("{s:i, s:s, s:O, s:O, s:O}", "schema", BENCH_REPORT_SCHEMA, "benchmark",
+                  benchmark, "head", report->head, "rows", report->rows, "notes", report->notes);
+    report->broken = (report->document == NULL);
 }
 
-static void texts_release(struct texts *texts)
+void bench_report_release(struct bench_report *report)
 {
-    for (size_t i = 0; i < texts->count; i++) {
-        free(texts->items[i]);
-    }
-    free(texts->items);
+    json_decref(report->document);
+    json_decref(report->head);
+    json_decref(report->rows);
+    json_decref(report->notes);
+    json_decref(report->columns);
 }
 
-struct bench_report *bench_report_create(const char *benchmark, const char *const *columns,
-                                         size_t column_count)
+/* Drivers' texts need not be UTF-8, JSON must: bytes of such a text become "?". */
+static json_t *make_text(const char *text)
 {
-    struct bench_report *report = calloc(1, sizeof(*report));
-
-    if (report != NULL) {
-        report->benchmark    = benchmark;
-        report->columns      = columns;
-        report->column_count = column_count;
-    }
-    return report;
-}
-
-void bench_report_destroy(struct bench_report *report)
-{
-    if (report == NULL) {
-        return;
-    }
-    for (size_t i = 0; i < report->row_count * report->column_count; i++) {
-        if (report->cells[i].form == BENCH_CELL_TEXT) {
-            free(report->cells[i].value.text);
-        }
-    }
-    texts_release(&report->notes);
-    texts_release(&report->head);
-    free(report->cells);
-    free(report);
-}
-
-static char *format_text(const char *format, va_list arguments)
-{
-    char *text;
-
-    return (vasprintf(&text, format, arguments) < 0) ? NULL : text;
-}
-
-bool bench_report_head(struct bench_report *report, const char *key, const char *format, ...)
-{
-    va_list arguments;
-    char *text;
-
-    va_start(arguments, format);
-    text = format_text(format, arguments);
-    va_end(arguments);
-    if ((text == NULL) || !texts_add(&report->head, strdup(key))) {
-        free(text);
-        return false;
-    }
-    if (!texts_add(&report->head, text)) {
-        free(report->head.items[--report->head.count]); /* no key without its text */
-        return false;
-    }
-    return true;
-}
-
-bool bench_report_note(struct bench_report *report, const char *format, ...)
-{
-    va_list arguments;
-    char *text;
-
-    va_start(arguments, format);
-    text = format_text(format, arguments);
-    va_end(arguments);
-    return texts_add(&report->notes, text);
-}
-
-struct bench_cell *bench_report_row(struct bench_report *report)
-{
-    size_t row_size = report->column_count * sizeof(report->cells[0]);
-    struct bench_cell *row;
-
-    if (report->row_count == report->row_capacity) {
-        size_t capacity          = (report->row_capacity == 0) ? 64 : 2 * report->row_capacity;
-        struct bench_cell *cells = realloc(report->cells, capacity * row_size);
-        if (cells == NULL) {
-            return NULL;
-        }
-        report->cells        = cells;
-        report->row_capacity = capacity;
-    }
-    row = report->cells + report->row_count++ * report->column_count;
-    memset(row, 0, row_size);
-    return row;
-}
-
-bool bench_cell_text(struct bench_cell *cell, const char *text)
-{
-    char *copy = (text == NULL) ? NULL : strdup(text);
+    json_t *string = json_string(text);
+    char *copy     = ((string == NULL) && (text != NULL)) ? strdup(text) : NULL;
 
     if (copy == NULL) {
-        return text == NULL;
+        return string;
     }
-    cell->form       = BENCH_CELL_TEXT;
-    cell->value.text = copy;
-    return true;
+    for (char *at = copy; *at != '\0'; at++) {
+        *at = ((unsigned char)*at < 0x80) ? *at : '?';
+    }
+    string = json_string(copy);
+    free(copy);
+    return string;
 }
 
-void bench_cell_count(struct bench_cell *cell, int64_t count)
+static json_t *format_text(const char *format, va_list arguments)
 {
-    cell->form        = BENCH_CELL_COUNT;
-    cell->value.count = count;
+    json_t *string = NULL;
+    char *text;
+
+    if (vasprintf(&text, format, arguments) >= 0) {
+        string = make_text(text);
+        free(text);
+    }
+    return string;
 }
 
-void bench_cell_real(struct bench_cell *cell, double real)
+void bench_report_head(struct bench_report *report, const char *key, const char *format, ...)
 {
-    if (!isnan(real) && !isinf(real)) {
-        cell->form       = BENCH_CELL_REAL;
-        cell->value.real = real;
+    va_list arguments;
+
+    va_start(arguments, format);
+    report->broken |= json_object_set_new(report->head, key, format_text(format, arguments)) != 0;
+    va_end(arguments);
+}
+
+void bench_report_note(struct bench_report *report, const char *format, ...)
+{
+    va_list arguments;
+
+    va_start(arguments, format);
+    report->broken |= json_array_append_new(report->notes, format_text(format, arguments)) != 0;
+    va_end(arguments);
+}
+
+void bench_report_row(struct bench_report *report)
+{
+    report->row = json_object();
+    report->broken |= json_array_append_new(report->rows, report->row) != 0;
+    if (report->columns == NULL) {
+        report->columns = json_incref(report->row);
     }
+}
+
+void bench_report_drop(struct bench_report *report)
+{
+    (void)json_array_remove(report->rows, json_array_size(report->rows) - 1);
+}
+
+static void put(struct bench_report *report, const char *column, json_t *value)
+{
+    report->broken |= json_object_set_new(report->row, column, value) != 0;
+}
+
+void bench_put_text(struct bench_report *report, const char *column, const char *text)
+{
+    put(report, column, (text == NULL) ? json_null() : make_text(text));
+}
+
+void bench_put_count(struct bench_report *report, const char *column, int64_t count)
+{
+    put(report, column, json_integer(count));
+}
+
+void bench_put_real(struct bench_report *report, const char *column, double real)
+{
+    put(report, column, isfinite(real) ? json_real(real) : json_null());
 }
 
 /* A text with commas, quotes or line ends stands in quotes, quotes in it twice. */
@@ -180,144 +124,72 @@ static void csv_text(FILE *file, const char *text)
     fputc('"', file);
 }
 
-/* True for the first byte of a well-formed UTF-8 sequence; *length_p is how long it is. Driver
- * names come from outside and may hold anything; JSON may not. */
-static bool utf8_sequence(const unsigned char *text, size_t *length_p)
+static void csv_value(FILE *file, const json_t *value)
 {
-    size_t length = (text[0] < 0x80)                       ? 1
-                    : (text[0] >= 0xc2 && text[0] <= 0xdf) ? 2
-                    : (text[0] >= 0xe0 && text[0] <= 0xef) ? 3
-                    : (text[0] >= 0xf0 && text[0] <= 0xf4) ? 4
-                                                           : 0;
-
-    for (size_t i = 1; i < length; i++) {
-        if ((text[i] & 0xc0) != 0x80) {
-            return false;
-        }
+    if (json_is_string(value)) {
+        csv_text(file, json_string_value(value));
+    } else if (json_is_integer(value)) {
+        fprintf(file, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
+    } else if (json_is_real(value)) {
+        fprintf(file, "%.10g", json_real_value(value));
     }
-    if ((text[0] == 0xe0 && text[1] < 0xa0) || (text[0] == 0xed && text[1] > 0x9f) ||
-        (text[0] == 0xf0 && text[1] < 0x90) || (text[0] == 0xf4 && text[1] > 0x8f)) {
-        return false;
-    }
-    *length_p = length;
-    return length != 0;
 }
 
-static void json_text(FILE *file, const char *text)
+/* A line: the names of the columns, or the values of @p row. */
+static void csv_line(FILE *file, json_t *columns, json_t *row)
 {
-    const unsigned char *bytes = (const unsigned char *)text;
-    size_t length;
+    const char *separator = "";
+    const char *column;
+    json_t *ignored;
 
-    fputc('"', file);
-    while (*bytes != '\0') {
-        if (!utf8_sequence(bytes, &length)) {
-            fputs("\\ufffd", file);
-            bytes++;
-            continue;
-        }
-        if (*bytes < 0x20 || *bytes == 0x7f) {
-            fprintf(file, "\\u%04x", *bytes);
+    json_object_foreach(columns, column, ignored)
+    {
+        fputs(separator, file);
+        if (row == NULL) {
+            csv_text(file, column);
         } else {
-            if (*bytes == '"' || *bytes == '\\') {
-                fputc('\\', file);
-            }
-            fwrite(bytes, 1, length, file);
+            csv_value(file, json_object_get(row, column));
         }
-        bytes += length;
+        separator = ",";
     }
-    fputc('"', file);
+    fputs("\n", file);
 }
 
-static void number(FILE *file, const struct bench_cell *cell)
+/* NULL after a message. */
+static FILE *open_file(const struct bench_report *report, const char *path)
 {
-    if (cell->form == BENCH_CELL_COUNT) {
-        fprintf(file, "%" PRId64, cell->value.count);
-    } else {
-        fprintf(file, "%.10g", cell->value.real);
+    if (report->broken) {
+        cli_complain("not enough memory for the report");
+        return NULL;
     }
-}
-
-static void csv_cell(FILE *file, const struct bench_cell *cell)
-{
-    if (cell->form == BENCH_CELL_TEXT) {
-        csv_text(file, cell->value.text);
-    } else if (cell->form != BENCH_CELL_NONE) {
-        number(file, cell);
-    }
-}
-
-static void json_cell(FILE *file, const struct bench_cell *cell)
-{
-    if (cell->form == BENCH_CELL_NONE) {
-        fputs("null", file);
-    } else if (cell->form == BENCH_CELL_TEXT) {
-        json_text(file, cell->value.text);
-    } else {
-        number(file, cell);
-    }
+    return bench_file_open(path);
 }
 
 bool bench_report_write_csv(const struct bench_report *report, const char *path)
 {
-    FILE *file = bench_file_open(path);
+    FILE *file = open_file(report, path);
+    json_t *row;
+    size_t i;
 
     if (file == NULL) {
         return false;
     }
-    for (size_t i = 0; i < report->column_count; i++) {
-        fputs((i == 0) ? "" : ",", file);
-        csv_text(file, report->columns[i]);
-    }
-    fputs("\n", file);
-    for (size_t i = 0; i < report->row_count * report->column_count; i++) {
-        csv_cell(file, &report->cells[i]);
-        fputs(((i + 1) % report->column_count == 0) ? "\n" : ",", file);
+    csv_line(file, report->columns, NULL);
+    json_array_foreach(report->rows, i, row)
+    {
+        csv_line(file, report->columns, row);
     }
     return bench_file_close(file, path);
 }
 
-static void json_head(FILE *file, const struct bench_report *report)
-{
-    for (size_t i = 0; i < report->head.count; i += 2) {
-        fputs((i == 0) ? "\n    " : ",\n    ", file);
-        json_text(file, report->head.items[i]);
-        fputs(": ", file);
-        json_text(file, report->head.items[i + 1]);
-    }
-}
-
-static void json_row(FILE *file, const struct bench_report *report, const struct bench_cell *row)
-{
-    for (size_t i = 0; i < report->column_count; i++) {
-        fputs((i == 0) ? "{" : ", ", file);
-        json_text(file, report->columns[i]);
-        fputs(": ", file);
-        json_cell(file, &row[i]);
-    }
-    fputs("}", file);
-}
-
 bool bench_report_write_json(const struct bench_report *report, const char *path)
 {
-    FILE *file = bench_file_open(path);
+    FILE *file = open_file(report, path);
 
     if (file == NULL) {
         return false;
     }
-    fprintf(file, "{\n  \"schema\": %d,\n  \"benchmark\": ", BENCH_REPORT_SCHEMA);
-    json_text(file, report->benchmark);
-    fputs(",\n  \"head\": {", file);
-    json_head(file, report);
-    fputs("\n  },\n  \"rows\": [", file);
-    for (size_t i = 0; i < report->row_count; i++) {
-        fputs((i == 0) ? "\n    " : ",\n    ", file);
-        json_row(file, report, report->cells + i * report->column_count);
-    }
-    fputs("\n  ],\n  \"notes\": [", file);
-    for (size_t i = 0; i < report->notes.count; i++) {
-        fputs((i == 0) ? "\n    " : ",\n    ", file);
-        json_text(file, report->notes.items[i]);
-    }
-    fputs("\n  ]\n}\n", file);
+    (void)json_dumpf(report->document, file, JSON_INDENT(2) | JSON_REAL_PRECISION(10));
+    fputc('\n', file);
     return bench_file_close(file, path);
 }

@@ -1,57 +1,54 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef MEMSPAN_BENCH_REPORT_H
-#define MEMSPAN_BENCH_REPORT_H
+#ifndef MEMSPAN_BENCH_COMMON_REPORT_H
+#define MEMSPAN_BENCH_COMMON_REPORT_H
 
-/* What a benchmark measured, as rows of typed cells, written as CSV or JSON from the same data.
+/* The rows that a benchmark measured, as CSV and JSON of the same data. A column is a call of
+ * bench_put_*(): its first use gives its place. Units are part of its name.
  *
  * CSV: RFC 4180, the first line names the columns, an unknown value is an empty field.
  * JSON: {"schema": 1, "benchmark": ..., "head": {...}, "rows": [{column: value}], "notes": [...]},
- * an unknown value is null and never a missing key. Units are part of the column's name. */
+ * an unknown value is null and never a missing key. */
 
+#include <jansson.h>
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #define BENCH_REPORT_SCHEMA 1
 
-enum bench_cell_form { BENCH_CELL_NONE = 0, BENCH_CELL_TEXT, BENCH_CELL_COUNT, BENCH_CELL_REAL };
-
-struct bench_cell {
-    enum bench_cell_form form;
-    union {
-        char *text; /* the report's own copy */
-        int64_t count;
-        double real;
-    } value;
+struct bench_report {
+    json_t *document;
+    json_t *head;
+    json_t *rows;
+    json_t *notes;
+    json_t *columns; /* the first row */
+    json_t *row;     /* the last one */
+    bool broken;     /* memory ran out; the writers say so */
 };
 
-struct bench_report;
-
-/* @p columns are names and must outlive the report. NULL when memory runs out. */
-struct bench_report *bench_report_create(const char *benchmark, const char *const *columns,
-                                         size_t column_count);
-void bench_report_destroy(struct bench_report *report);
+void bench_report_init(struct bench_report *report, const char *benchmark);
+void bench_report_release(struct bench_report *report);
 
 /* A fact of the whole run ("date", "command"). */
-bool bench_report_head(struct bench_report *report, const char *key, const char *format, ...)
+void bench_report_head(struct bench_report *report, const char *key, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
 /* A sentence for the reader. */
-bool bench_report_note(struct bench_report *report, const char *format, ...)
+void bench_report_note(struct bench_report *report, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* A new row of unknown values: an array with a cell a column, valid until the next row. NULL when
- * memory runs out. */
-struct bench_cell *bench_report_row(struct bench_report *report);
+/* Begin a row. All rows have the same columns in the same order. */
+void bench_report_row(struct bench_report *report);
 
-/* Set a cell once. NAN stays unknown; so does a NULL text. */
-bool bench_cell_text(struct bench_cell *cell, const char *text);
-void bench_cell_count(struct bench_cell *cell, int64_t count);
-void bench_cell_real(struct bench_cell *cell, double real);
+/* Drop the last row; where it was the first, its columns stay. */
+void bench_report_drop(struct bench_report *report);
 
-/* Write the file; "-" is standard output. False after saying why on standard error; a file that
- * could not be written whole is removed. */
+/* The next column of the row. A NULL text, NAN and infinity are unknown. */
+void bench_put_text(struct bench_report *report, const char *column, const char *text);
+void bench_put_count(struct bench_report *report, const char *column, int64_t count);
+void bench_put_real(struct bench_report *report, const char *column, double real);
+
+/* Write the file; "-" is standard output. False after a message; no broken file stays. */
 bool bench_report_write_csv(const struct bench_report *report, const char *path);
 bool bench_report_write_json(const struct bench_report *report, const char *path);
 
-#endif /* MEMSPAN_BENCH_REPORT_H */
+#endif /* MEMSPAN_BENCH_COMMON_REPORT_H */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "bench/common/table.h"
+#include "cmd/common/environment.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -61,7 +62,7 @@ static void print_cell(FILE *stream, const char *text, int width, bool right, bo
 /* Columns of the stream's terminal, or what COLUMNS says of it; 0 where it is none. */
 static size_t terminal_width(FILE *stream)
 {
-    const char *columns = getenv("COLUMNS");
+    const char *columns = cli_environment(CLI_COLUMNS);
     struct winsize size = {0};
     char *end           = NULL;
     long width          = 0;

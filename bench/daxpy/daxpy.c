@@ -3,7 +3,7 @@
  * runs again, so that a disturbance of the machine falls on all of them. */
 
 #include "bench/daxpy/daxpy.h"
-#include "bench/common/file.h"
+#include "cmd/common/message.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@ static const char *const variant_names[] = {
 #define VARIANT_NAME(symbol, name, help) name,
     DAXPY_VARIANT_MAP(VARIANT_NAME)
 #undef VARIANT_NAME
-};
+        NULL};
 
 static const char *const phase_names[] = {
 #define PHASE_NAME(symbol, name) name,
@@ -88,7 +88,7 @@ static void choose_variants(struct daxpy_run *run)
 
     for (size_t i = 0; i < DAXPY_VARIANT_COUNT; i++) {
         struct daxpy_subject *subject   = &run->subjects[i];
-        subject->chosen                 = (plan->variants.mask & (1u << i)) != 0;
+        subject->chosen                 = (plan->variants & (1u << i)) != 0;
         subject->warm_up_ns             = NAN;
         subject->memory.numa_node       = -1;
         subject->memory.page_size_bytes = -1;
@@ -128,7 +128,7 @@ static bool make_rows(struct daxpy_run *run)
 
     run->rows = calloc(capacity, sizeof(*run->rows));
     if (run->rows == NULL) {
-        fprintf(stderr, "not enough memory for the results\n");
+        cli_complain("not enough memory for the results");
         return false;
     }
     for (size_t i = 0; i < capacity; i++) {
@@ -226,112 +226,88 @@ close_memory:
     return code;
 }
 
-static void remember_command(struct daxpy_run *run, int argument_count, char *const *arguments)
+/* The device to run on. False after a message. */
+static bool find_device(struct daxpy_plan *plan, bool given, struct daxpy_run *run)
 {
-    size_t used =
-        (size_t)snprintf(run->command, sizeof(run->command), "%s daxpy", daxpy_engine.program);
-
-    for (int i = 0; (i < argument_count) && (used < sizeof(run->command)); i++) {
-        used +=
-            (size_t)snprintf(run->command + used, sizeof(run->command) - used, " %s", arguments[i]);
-    }
-}
-
-/* --quick: small enough for a demonstration; what was named stays as named. */
-static void make_quick(struct daxpy_plan *plan, struct bench_option *options, size_t option_count)
-{
-    if (!bench_options_find(options, option_count, "n")->given) {
-        plan->sizes = (struct bench_counts){.values = {256 * 1024}, .count = 1};
-    }
-    if (!bench_options_find(options, option_count, "rounds")->given) {
-        plan->rounds = 3;
-    }
-}
-
-static int print_help(const struct bench_option *options, size_t option_count)
-{
-    printf("%s daxpy [options]: z[i] += a * x[i] + y[i], by the way the data gets to the device\n\n"
-           "Options (counts take k, m, g: powers of 1024):\n",
-           daxpy_engine.program);
-    bench_options_print(stdout, options, option_count);
-    printf("\nVariants:\n");
-#define VARIANT_HELP(symbol, name, help) printf("  %-16s %s\n", name, help);
-    DAXPY_VARIANT_MAP(VARIANT_HELP)
-#undef VARIANT_HELP
-    printf("\nExit code: 0 every result verified or its variant waived, 1 a result is wrong or a\n"
-           "variant failed, 2 wrong arguments.\n");
-    return 0;
-}
-
-/* The files that were asked for can be written, and at most one of them to standard output; then
- * people read standard error. */
-static bool choose_outputs(const struct daxpy_plan *plan, FILE **text_p)
-{
-    const char *paths[] = {plan->csv, plan->json, plan->svg};
-    size_t taken        = 0;
-
-    for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++) {
-        if (paths[i] == NULL) {
-            continue;
-        }
-        if (!bench_file_may_write(paths[i])) {
-            return false;
-        }
-        taken += bench_file_is_output(paths[i]) ? 1 : 0;
-    }
-    if (taken > 1) {
-        fprintf(stderr, "only one of --csv, --json and --svg can be '-'\n");
-        return false;
-    }
-    *text_p = (taken == 0) ? stdout : stderr;
-    return true;
-}
-
-static int run_plan(struct daxpy_plan *plan, int argument_count, char *const *arguments,
-                    bool device_given)
-{
-    struct daxpy_run run = {.plan = plan};
-
-    if (!choose_outputs(plan, &run.text)) {
-        return 2;
-    }
     if (daxpy_engine.prepare != NULL) {
         daxpy_engine.prepare();
     }
-    plan->device = device_given ? plan->device : daxpy_engine.device_default();
-    if (!daxpy_engine.device_title(plan->device, run.device_title, sizeof(run.device_title))) {
-        fprintf(stderr, "--device: %s\n", run.device_title);
-        return 2;
+    plan->device = given ? plan->device : daxpy_engine.device_default();
+    if (!daxpy_engine.device_title(plan->device, run->device_title, sizeof(run->device_title))) {
+        cli_complain("--device: %s", run->device_title);
+        return false;
     }
     if (plan->device == memspan_host_device()) {
         plan->device = MEMSPAN_HOST;
     }
-    remember_command(&run, argument_count, arguments);
-    bench_machine_describe(&run.machine);
-    return measure(&run);
+    return true;
 }
 
-/* X(option, FORM, member of the plan, how --help shows the value, min, max, help). At most 2^30
- * elements: the count is an int in the paper's listing. At most a million repetitions: every value
- * is still exact then (job.c). */
+/* X(option, FORM, member of the plan, how --help shows the value, min, max, given, help). At most
+ * 2^30 elements: the count is an int in the paper's listing. At most a million repetitions: every
+ * value is still exact then (job.c). */
 #define OPTION_MAP(X)                                                                              \
-    X("n", COUNTS, sizes, "COUNT[,...]", 1, 1u << 30,                                              \
-      "doubles in each of the three arrays (1m,10m)")                                              \
-    X("reps", COUNTS, repetitions, "COUNT[,...]", 1, 1000000,                                      \
+    X("--n", COUNTS, sizes, "COUNT[,...]", 1, 1u << 30, &n_given,                                  \
+      "doubles in each of the three arrays (1m,10m); k, m, g: powers of 1024")                     \
+    X("--reps", COUNTS, repetitions, "COUNT[,...]", 1, 1000000, NULL,                              \
       "repetitions of the kernel (1,10,100)")                                                      \
-    X("rounds", COUNT, rounds, "COUNT", 1, BENCH_ROUNDS_MAX,                                       \
+    X("--rounds", COUNT, rounds, "COUNT", 1, BENCH_ROUNDS_MAX, &rounds_given,                      \
       "interleaved rounds, of which the median is reported (3)")                                   \
-    X("device", DEVICE, device, "NUMBER", 0, 0,                                                    \
-      "device number, or 'host' (the first device that can run it)")                               \
-    X("variants", CHOICE, variants, "NAME[,...]", 0, 0, "variants to run, see below (all)")        \
-    X("quick", SET, quick, NULL, 0, 0, "a few seconds only: 256 Ki doubles, 3 rounds")             \
-    X("verify", SET, verify, NULL, 0, 0, "compare every element with the right one (default)")     \
-    X("no-verify", CLEAR, verify, NULL, 0, 0, "do not look at the results")                        \
-    X("csv", TEXT, csv, "FILE", 0, 0, "write a row a phase as CSV ('-': standard output)")         \
-    X("json", TEXT, json, "FILE", 0, 0, "write the same as JSON")                                  \
-    X("svg", TEXT, svg, "FILE", 0, 0, "draw the total time by variant and repetitions")            \
-    X("inject-error", SET, inject_error, NULL, 0, 0, NULL)                                         \
-    X("help", SET, help, NULL, 0, 0, "show this")
+    X("--device", DEVICE, device, "NUMBER", 0, 0, &device_given,                                   \
+      "device number, or \"host\" (the first device that can run it)")                             \
+    X("--variants", WORDS, variants, "NAME[,...]", 0, 0, NULL, "variants to run, see below (all)") \
+    X("--quick", SET, quick, NULL, 0, 0, NULL, "a few seconds only: 256 Ki doubles, 3 rounds")     \
+    X("--verify", SET, verify, NULL, 0, 0, NULL,                                                   \
+      "compare every element with the right one (default)")                                        \
+    X("--no-verify", CLEAR, verify, NULL, 0, 0, NULL, "do not check the results")                  \
+    X("--inject-error", SET, inject_error, NULL, 0, 0, NULL, NULL)
+
+/* --quick leaves alone what was named. */
+static enum cli_outcome read_plan(struct daxpy_plan *plan, bool *device_given_p, int argument_count,
+                                  char *const *arguments)
+{
+    static bool n_given;
+    static bool rounds_given;
+    static bool device_given;
+    const struct cli_option options[] = {
+#define OPTION_ROW(text, kind, member, shown, least, most, flag, about)                            \
+    {.names = (text),                                                                              \
+     .form  = CLI_##kind,                                                                          \
+     .value = &plan->member,                                                                       \
+     .shape = (shown),                                                                             \
+     .help  = (about),                                                                             \
+     .words = variant_names,                                                                       \
+     .min   = (least),                                                                             \
+     .max   = (most),                                                                              \
+     .given = (flag)},
+        OPTION_MAP(OPTION_ROW)
+#undef OPTION_ROW
+            BENCH_OUTPUT_OPTIONS(plan->output, "a row for each phase",
+                                 "the total time by variant and repetitions")};
+    static const char notes[] = "Variants:\n"
+#define VARIANT_HELP(symbol, name, help) "  " name ": " help "\n"
+        DAXPY_VARIANT_MAP(VARIANT_HELP)
+#undef VARIANT_HELP
+            "\nExit code: 0 every result verified or its variant waived, 1 a result is wrong or a\n"
+            "variant failed, 2 wrong arguments.\n";
+    const struct cli_usage usage = {.synopsis = "daxpy [options]",
+                                    .summary =
+                                        "z[i] += a * x[i] + y[i], by the path of the data to "
+                                        "the device",
+                                    .options      = options,
+                                    .option_count = sizeof(options) / sizeof(options[0]),
+                                    .notes        = notes};
+    enum cli_outcome outcome     = cli_parse(&usage, argument_count, arguments, NULL);
+
+    if (plan->quick && !n_given) {
+        plan->sizes = (struct cli_counts){.values = {256 * 1024}, .count = 1};
+    }
+    if (plan->quick && !rounds_given) {
+        plan->rounds = 3;
+    }
+    *device_given_p = device_given;
+    return outcome;
+}
 
 int daxpy_main(int argument_count, char *const *arguments)
 {
@@ -339,32 +315,19 @@ int daxpy_main(int argument_count, char *const *arguments)
         .sizes       = {.values = {1024 * 1024, 10 * 1024 * 1024}, .count = 2},
         .repetitions = {.values = {1, 10, 100}, .count = 3},
         .rounds      = 3,
-        .variants    = {variant_names, DAXPY_VARIANT_COUNT, (1u << DAXPY_VARIANT_COUNT) - 1},
+        .variants    = (1u << DAXPY_VARIANT_COUNT) - 1,
         .verify      = true,
     };
-    struct bench_option options[] = {
-#define OPTION_ROW(text, kind, member, shown, least, most, about)                                  \
-    {.name  = (text),                                                                              \
-     .form  = BENCH_OPTION_##kind,                                                                 \
-     .value = &plan.member,                                                                        \
-     .shape = (shown),                                                                             \
-     .help  = (about),                                                                             \
-     .min   = (least),                                                                             \
-     .max   = (most)},
-        OPTION_MAP(OPTION_ROW)
-#undef OPTION_ROW
-    };
-    size_t option_count = sizeof(options) / sizeof(options[0]);
+    struct daxpy_run run     = {.plan = &plan};
+    bool device_given        = false;
+    enum cli_outcome outcome = read_plan(&plan, &device_given, argument_count, arguments);
 
-    if (!bench_options_parse(options, option_count, argument_count, arguments)) {
+    if (outcome != CLI_PARSED) {
+        return (outcome == CLI_SHOWN) ? 0 : 2;
+    }
+    if (!bench_output_open(&plan.output, argument_count, arguments) ||
+        !find_device(&plan, device_given, &run)) {
         return 2;
     }
-    if (plan.help) {
-        return print_help(options, option_count);
-    }
-    if (plan.quick) {
-        make_quick(&plan, options, option_count);
-    }
-    return run_plan(&plan, argument_count, arguments,
-                    bench_options_find(options, option_count, "device")->given);
+    return measure(&run);
 }

@@ -9,9 +9,9 @@
  *   engine_offload.c   OpenMP target regions, in a program built for offloading
  * Everything else (options, rounds, clocks, verification, output) is the same for both. */
 
-#include "bench/common/machine.h"
-#include "bench/common/options.h"
+#include "bench/common/output.h"
 #include "bench/common/stats.h"
+#include "cmd/common/options.h"
 #include <memspan/memspan.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -99,10 +99,9 @@ struct daxpy_job {
 
 /* Every function that returns false has written why into the job's problem (or @p reason). */
 struct daxpy_engine {
-    const char *program; /* "memspan-bench" */
-    const char *name;    /* "kernels": in the rows */
-    const char *title;   /* for the header */
-    const char *naive;   /* what the naive variant does here */
+    const char *name;  /* "kernels": in the rows */
+    const char *title; /* for the header */
+    const char *naive; /* what the naive variant does here */
 
     /* Before anything else; NULL where there is nothing to prepare. */
     void (*prepare)(void);
@@ -137,18 +136,15 @@ bool daxpy_variant_shares(enum daxpy_variant variant);
 
 /* What daxpy was asked to do. */
 struct daxpy_plan {
-    struct bench_counts sizes;       /* elements of each array */
-    struct bench_counts repetitions; /* ascending order is not needed */
+    struct cli_counts sizes;       /* elements of each array */
+    struct cli_counts repetitions; /* in any order */
     size_t rounds;
     int device;
-    struct bench_choice variants;
+    unsigned variants; /* bits */
     bool verify;
     bool inject_error;
     bool quick;
-    bool help;
-    const char *csv;
-    const char *json;
-    const char *svg;
+    struct bench_output output;
 };
 
 /* A variant at one size and number of repetitions: its samples, one a round. */
@@ -175,9 +171,6 @@ struct daxpy_subject {
 /* A whole run. rows: size by size, repetitions by repetitions, variant by variant. */
 struct daxpy_run {
     const struct daxpy_plan *plan;
-    FILE *text; /* for people: standard error where standard output is a file's */
-    struct bench_machine machine;
-    char command[256];
     char device_title[160];
     struct daxpy_subject subjects[DAXPY_VARIANT_COUNT];
     struct daxpy_row *rows;
@@ -210,12 +203,20 @@ double daxpy_row_repetition_ns(const struct daxpy_row *row);
  * work. */
 double daxpy_row_copy_share(const struct daxpy_run *run, const struct daxpy_row *row);
 
-/* The output: head before the first round, a table when a size is done, the rest at the end. */
+/* "10 Mi", "256 Ki", "1000". Returns @p text. */
+const char *daxpy_count_text(char *text, size_t text_size, size_t count);
+
+/* The sentences under the table, one by one, for the text and the report: what was given or waived
+ * and why, and how the variants compare. */
+typedef void (*daxpy_note_fn)(void *context, const char *text);
+void daxpy_make_notes(const struct daxpy_run *run, daxpy_note_fn emit, void *context);
+
+/* The text: head before the first round, a table after each size, the rest at the end. */
 void daxpy_print_head(const struct daxpy_run *run);
 void daxpy_print_size(const struct daxpy_run *run, size_t n);
 void daxpy_print_foot(const struct daxpy_run *run);
 
-/* The files that were asked for; false when one could not be written. */
+/* CSV, JSON and SVG where they were asked for. False after a message. */
 bool daxpy_write_files(const struct daxpy_run *run);
 
 /* "memspan-bench daxpy": exit code 0 all verified or waived, 1 not, 2 wrong arguments. */

@@ -6,6 +6,7 @@
  * compared is copying, not allocating. */
 
 #include "bench/daxpy/memory.h"
+#include "cmd/common/message.h"
 #include <stdio.h>
 
 static int device_default(void)
@@ -196,8 +197,9 @@ static bool remark(int device, char *text, size_t text_size)
     return false;
 }
 
+const char cli_name[] = "memspan-bench";
+
 const struct daxpy_engine daxpy_engine = {
-    .program        = "memspan-bench",
     .name           = "kernels",
     .title          = "the library's built-in kernels",
     .naive          = "explicit copies around each kernel",

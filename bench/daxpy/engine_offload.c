@@ -7,6 +7,7 @@
  * address, and the runtime passes a pointer that it does not know as it is. */
 
 #include "bench/daxpy/memory.h"
+#include "cmd/common/message.h"
 #include <malloc.h>
 #include <memspan/omp.h>
 #include <omp.h>
@@ -308,8 +309,9 @@ static bool remark(int device, char *text, size_t text_size)
     return true;
 }
 
+const char cli_name[] = "memspan-bench-offload";
+
 const struct daxpy_engine daxpy_engine = {
-    .program        = "memspan-bench-offload",
     .name           = "openmp",
     .title          = "OpenMP target regions",
     .naive          = "naive map",

@@ -2,7 +2,7 @@
 /* The sentences under daxpy's table. */
 
 #include "bench/common/table.h"
-#include "bench/daxpy/output.h"
+#include "bench/daxpy/daxpy.h"
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
 /* What daxpy prints for people. */
 
 #include "bench/common/table.h"
-#include "bench/daxpy/output.h"
+#include "bench/daxpy/daxpy.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -30,23 +30,24 @@ const char *daxpy_count_text(char *text, size_t text_size, size_t count)
 
 void daxpy_print_head(const struct daxpy_run *run)
 {
-    const struct bench_machine *machine = &run->machine;
+    const struct bench_output *output = &run->plan->output;
+    char title[128];
 
-    fprintf(run->text, "daxpy: z[i] += a * x[i] + y[i], doubles, by %s\n", daxpy_engine.title);
-    fprintf(run->text, "# command  %s\n", run->command);
-    fprintf(run->text, "# date     %s\n", machine->date);
-    fprintf(run->text, "# machine  %s; load %.2f\n", machine->machine, machine->load);
-    fprintf(run->text, "# software memspan %s, %s\n", memspan_version(), machine->compiler);
-    fprintf(run->text, "# device   %d: %s\n", run->plan->device, run->device_title);
-    fprintf(run->text,
+    (void)snprintf(title, sizeof(title), "daxpy: z[i] += a * x[i] + y[i], doubles, by %s",
+                   daxpy_engine.title);
+    bench_output_head(output, title);
+    fprintf(output->text, "# software memspan %s, %s\n", memspan_version(),
+            output->machine.compiler);
+    fprintf(output->text, "# device   %d: %s\n", run->plan->device, run->device_title);
+    fprintf(output->text,
             "# rounds   %zu, interleaved; medians of wall-clock time; warm-up not included\n",
             run->plan->rounds);
-    fprintf(run->text,
+    fprintf(output->text,
             "# columns  run: copies and repetitions. total: allocate, fill, run and free. steady:\n"
             "#          a repetition after the first. copied: by the program, within run (powers\n"
             "#          of 1024). GB/s: 32 bytes an element a repetition (10^9 bytes).\n"
             "#          of copy: that as a share of the device's copies within its own memory.\n");
-    (void)fflush(run->text);
+    (void)fflush(output->text);
 }
 
 static void fill_row(char (*cells)[BENCH_TABLE_CELL_SIZE], const struct daxpy_run *run,
@@ -92,7 +93,7 @@ void daxpy_print_size(const struct daxpy_run *run, size_t n)
     char bytes[BENCH_TABLE_CELL_SIZE];
 
     bench_table_bytes(bytes, (double)n * sizeof(double));
-    fprintf(run->text, "\nn = %s doubles, 3 arrays of %s\n",
+    fprintf(run->plan->output.text, "\nn = %s doubles, 3 arrays of %s\n",
             daxpy_count_text(count, sizeof(count), n), bytes);
     bench_table_init(&table, columns, COLUMN_COUNT);
     for (size_t i = 0; i < run->row_count; i++) {
@@ -106,9 +107,9 @@ void daxpy_print_size(const struct daxpy_run *run, size_t n)
             }
         }
     }
-    bench_table_print(&table, run->text);
+    bench_table_print(&table, run->plan->output.text);
     bench_table_release(&table);
-    (void)fflush(run->text);
+    (void)fflush(run->plan->output.text);
 }
 
 /* The rows that are no plain "verified": each reason once. */
@@ -120,7 +121,7 @@ static void print_reasons(const struct daxpy_run *run)
         const struct daxpy_row *row = &run->rows[i];
         bool listed                 = (row->state == DAXPY_WRONG) || (row->state == DAXPY_FAILED);
         if (listed && (strcmp(row->reason, last) != 0)) {
-            fprintf(run->text, "%s: %s, n = %zu, %zu repetitions: %s\n",
+            fprintf(run->plan->output.text, "%s: %s, n = %zu, %zu repetitions: %s\n",
                     daxpy_state_name(row->state), daxpy_variant_name(row->variant), row->n,
                     row->repetitions, row->reason);
             last = row->reason;
@@ -135,8 +136,8 @@ static void print_note(void *context, const char *text)
 
 void daxpy_print_foot(const struct daxpy_run *run)
 {
-    fprintf(run->text, "\n");
-    daxpy_make_notes(run, print_note, run->text);
+    fprintf(run->plan->output.text, "\n");
+    daxpy_make_notes(run, print_note, run->plan->output.text);
     print_reasons(run);
-    (void)fflush(run->text);
+    (void)fflush(run->plan->output.text);
 }

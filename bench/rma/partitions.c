@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What partitions cost: programs for our library alone. One partition and eight take turns, kinds
- * of memory take turns, and each measurement is a job of its own with the partitions that it needs
- * in its environment. A kind that this machine has not is waived, with the library's own words. */
+/* partitions.c: what partitions cost, by programs for our library alone. One partition and eight
+ * take turns, kinds of memory take turns, and each measurement is a job of its own with its
+ * partitions in the environment. A kind that this machine does not have is waived, with the
+ * library's reason. */
 
 #include "bench/rma/rma.h"
 #include <string.h>
@@ -22,133 +23,97 @@ static const struct {
 
 enum { KIND_COUNT = sizeof(kinds) / sizeof(kinds[0]) };
 
-/* "1" and "8" are the last words of the points' names. */
-static void list_partitions(char *settings, size_t settings_size, int count)
+static char *failure_of(struct bench_run *run, enum rma_row row)
 {
-    size_t used = 0;
-
-    for (int i = 1; i <= count; i++) {
-        used += (size_t)snprintf(settings + used, settings_size - used,
-                                 "SHMEM_SYMMETRIC_PARTITION%d=size=8M ", i);
-    }
+    return run->failures[RMA_APART][row][RMA_MEMSPAN];
 }
 
-static bool build(struct rma_run *run, const char *name, char *program, size_t program_size,
-                  char *failure, size_t failure_size)
+static bool run_once(struct bench_run *run, const char *program, const char *words,
+                     const char *settings, char *failure, struct bench_child *child_p)
 {
-    static struct bench_child child;
+    const struct rma_job job = {.program = program, .words = words, .settings = settings};
 
-    (void)snprintf(program, program_size, "%s/%s", run->peers.folder, name);
-    if (rma_peer_compile(&run->peers, &run->peers.list[RMA_MEMSPAN], name, program,
-                         run->plan->timeout_s, &child)) {
+    if (rma_peer_run(run, RMA_MEMSPAN, &job, child_p)) {
+        bench_run_add_output(run, RMA_APART, RMA_MEMSPAN, child_p->output);
         return true;
     }
-    (void)snprintf(failure, failure_size, "it is not built: %s", child.failure);
+    (void)snprintf(failure, sizeof(child_p->failure), "%s", child_p->failure);
     return false;
 }
 
-static bool run_once(struct rma_run *run, const struct rma_job *job, char *failure,
-                     size_t failure_size, struct bench_child *child_p)
+/* One partition against eight; which is first changes with the round. */
+static void measure_choice(struct bench_run *run, size_t round, const char *program)
 {
-    if (rma_peer_run(&run->peers.list[RMA_MEMSPAN], job, child_p)) {
-        rma_add_points(run, RMA_PLACE_APART, RMA_MEMSPAN, child_p->output);
-        return true;
-    }
-    (void)snprintf(failure, failure_size, "%s", child_p->failure);
-    return false;
-}
-
-/* One partition against eight; who is first changes with the round. */
-static void measure_choice(struct rma_run *run, size_t round, const char *program)
-{
-    char *failure = run->failures[RMA_PLACE_APART][RMA_PARTITION][RMA_MEMSPAN];
-    static struct bench_child child;
+    char *failure = failure_of(run, RMA_PARTITION);
+    struct bench_child child;
 
     for (size_t i = 0; (i < 2) && (failure[0] == '\0'); i++) {
         int count = ((round + i) % 2 == 0) ? 1 : PARTITIONS;
         char settings[512];
+        size_t used = 0;
         char words[32];
-        struct rma_job job = {.program   = program,
-                              .words     = words,
-                              .settings  = settings,
-                              .pe_count  = 2,
-                              .timeout_s = run->plan->timeout_s};
 
-        list_partitions(settings, sizeof(settings), count);
-        (void)snprintf(words, sizeof(words), "%d%s", count, run->plan->quick ? " quick" : "");
-        (void)run_once(run, &job, failure, sizeof(run->failures[0][0][0]), &child);
+        for (int p = 1; p <= count; p++) {
+            used += (size_t)snprintf(settings + used, sizeof(settings) - used,
+                                     "SHMEM_SYMMETRIC_PARTITION%d=size=8M ", p);
+        }
+        (void)snprintf(words, sizeof(words), "%d%s", count, run->quick ? " quick" : "");
+        (void)run_once(run, program, words, settings, failure, &child);
     }
 }
 
-static void measure_kind(struct rma_run *run, size_t kind, const char *program)
+static void measure_kind(struct bench_run *run, size_t kind, const char *program)
 {
-    size_t point = rma_point_find(kinds[kind].point, strlen(kinds[kind].point));
-    static struct bench_child child;
-    const char *given;
+    size_t point = bench_point(run->suite, kinds[kind].point);
+    struct bench_child child;
     char settings[160];
     char words[64];
-    struct rma_job job = {.program   = program,
-                          .words     = words,
-                          .settings  = settings,
-                          .pe_count  = 2,
-                          .timeout_s = run->plan->timeout_s};
 
+    if (run->waived[point][0] != '\0') {
+        return;
+    }
     (void)snprintf(settings, sizeof(settings),
                    "SHMEM_SYMMETRIC_PARTITION1=size=4M SHMEM_SYMMETRIC_PARTITION2=%s",
                    kinds[kind].traits);
-    (void)snprintf(words, sizeof(words), "%s 2%s", kinds[kind].point,
-                   run->plan->quick ? " quick" : "");
-    if (!run_once(run, &job, run->waived[point], sizeof(run->waived[point]), &child)) {
-        return;
-    }
-    given = strstr(child.output, "given ");
-    if (given != NULL) {
-        (void)snprintf(run->given[point], sizeof(run->given[point]), "%.*s",
-                       (int)strcspn(given + 6, "\n"), given + 6);
+    (void)snprintf(words, sizeof(words), "%s 2%s", kinds[kind].point, run->quick ? " quick" : "");
+    if (run_once(run, program, words, settings, run->waived[point], &child)) {
+        bench_child_field(&child, "given", run->given[point], sizeof(run->given[point]));
+    } else if (kind == 0) { /* every machine has ordinary memory */
+        (void)snprintf(failure_of(run, RMA_STENCIL), sizeof(child.failure), "%s", child.failure);
     }
 }
 
-/* Ordinary memory is everywhere: that is no kind that a machine may lack. */
-static void judge_kinds(struct rma_run *run)
+/* Whether the row is measured in this round; the first one builds its program. */
+static bool prepare(struct bench_run *run, size_t round, enum rma_row row, char *program,
+                    size_t program_size)
 {
-    size_t normal = rma_point_find(kinds[0].point, strlen(kinds[0].point));
+    struct bench_child child;
 
-    if (run->waived[normal][0] != '\0') {
-        (void)snprintf(run->failures[RMA_PLACE_APART][RMA_STENCIL][RMA_MEMSPAN],
-                       sizeof(run->failures[0][0][0]), "%s", run->waived[normal]);
+    if (!bench_run_has(run, row, RMA_APART) || !bench_run_uses(run, RMA_MEMSPAN) ||
+        (failure_of(run, row)[0] != '\0')) {
+        return false;
     }
+    if ((round > 0) ||
+        rma_peer_compile(run, RMA_MEMSPAN, run->suite->rows[row].name, run->suite->rows[row].name,
+                         program, program_size, &child)) {
+        return true;
+    }
+    (void)snprintf(failure_of(run, row), sizeof(run->failures[0][0][0]), "it is not built: %.200s",
+                   child.failure);
+    return false;
 }
 
-static bool takes_part(const struct rma_run *run, enum rma_row row)
+void rma_measure_partitions(struct bench_run *run, size_t round)
 {
-    return rma_is_measured(run, row, RMA_PLACE_APART) &&
-           rma_chosen(&run->plan->peers, RMA_MEMSPAN) && run->peers.list[RMA_MEMSPAN].present &&
-           (run->failures[RMA_PLACE_APART][row][RMA_MEMSPAN][0] == '\0');
-}
+    static char choice[128];
+    static char stencil[128];
 
-void rma_measure_partitions(struct rma_run *run, size_t round)
-{
-    static char programs[RMA_ROW_COUNT][128];
-
-    for (int row = RMA_PARTITION; row <= RMA_STENCIL; row++) {
-        char *failure = run->failures[RMA_PLACE_APART][row][RMA_MEMSPAN];
-
-        if (!takes_part(run, (enum rma_row)row) ||
-            ((round == 0) && !build(run, rma_rows[row].name, programs[row], sizeof(programs[row]),
-                                    failure, sizeof(run->failures[0][0][0])))) {
-            continue;
-        }
-        if (row == RMA_PARTITION) {
-            measure_choice(run, round, programs[row]);
-            continue;
-        }
+    if (prepare(run, round, RMA_PARTITION, choice, sizeof(choice))) {
+        measure_choice(run, round, choice);
+    }
+    if (prepare(run, round, RMA_STENCIL, stencil, sizeof(stencil))) {
         for (size_t i = 0; i < KIND_COUNT; i++) {
-            size_t kind = (round + i) % KIND_COUNT;
-            if (run->waived[rma_point_find(kinds[kind].point, strlen(kinds[kind].point))][0] ==
-                '\0') {
-                measure_kind(run, kind, programs[row]);
-            }
+            measure_kind(run, (round + i) % KIND_COUNT, stencil);
         }
-        judge_kinds(run);
     }
 }

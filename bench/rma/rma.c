@@ -1,155 +1,210 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* memspan-bench rma: the command line, and a run from head to files. */
+/* rma.c: the benchmark as tables. Workers name the points; their order here is that of tables and
+ * files. */
 
 #include "bench/rma/rma.h"
-#include "bench/common/file.h"
-#include <stdint.h>
-#include <string.h>
+#include <math.h>
 
-enum { OPTION_COUNT = 13 };
+struct cli_texts rma_more;
 
-static void make_options(struct rma_plan *plan, struct bench_option options[OPTION_COUNT])
+/* Where a row is measured; only we have partitions. */
+#define APART 1u << RMA_APART, false
+#define BOTH  1u << RMA_APART | 1u << RMA_TOGETHER, false
+#define OURS  1u << RMA_APART, true
+
+static const struct bench_row rows[RMA_ROW_COUNT] = {
+#define ROW(symbol, name, where, help) {name, help, where},
+    RMA_ROW_MAP(ROW)
+#undef ROW
+};
+
+static const struct bench_placement placements[] = {
+    [RMA_APART]    = {"apart", "", "each PE on a processor"},
+    [RMA_TOGETHER] = {"together", ", both PEs on one processor", "both PEs on one processor"}};
+
+static const struct bench_point points[] = {
+    {RMA_MEMORY, "rss", "resident", "MiB", false},
+    {RMA_MEMORY, "pss", "shared divided", "MiB", false},
+    {RMA_PUT, "put-8", "8", "ns", false},
+    {RMA_PUT, "put-64", "64", "ns", false},
+    {RMA_PUT, "put-1k", "1024", "ns", false},
+    {RMA_PUT, "put-8k", "8192", "ns", false},
+    {RMA_PUT, "put-64k", "65536", "ns", false},
+    {RMA_PUT, "put-1m", "1048576", "ns", false},
+    {RMA_PUT, "put-4m", "4194304", "ns", false},
+    {RMA_PUT, "put-data-8", "data 8", "ns", false},
+    {RMA_PUT, "put-data-1k", "data 1024", "ns", false},
+    {RMA_PUT, "put-data-8k", "data 8192", "ns", false},
+    {RMA_PUT, "put-data-64k", "data 65536", "ns", false},
+    {RMA_PUT, "put-data-1m", "data 1048576", "ns", false},
+    {RMA_GET, "get-8", "8", "ns", false},
+    {RMA_GET, "get-64", "64", "ns", false},
+    {RMA_GET, "get-1k", "1024", "ns", false},
+    {RMA_GET, "get-8k", "8192", "ns", false},
+    {RMA_GET, "get-64k", "65536", "ns", false},
+    {RMA_GET, "get-1m", "1048576", "ns", false},
+    {RMA_GET, "get-4m", "4194304", "ns", false},
+    {RMA_GET, "get-data-8", "data 8", "ns", false},
+    {RMA_GET, "get-data-1k", "data 1024", "ns", false},
+    {RMA_GET, "get-data-8k", "data 8192", "ns", false},
+    {RMA_GET, "get-data-64k", "data 65536", "ns", false},
+    {RMA_GET, "get-data-1m", "data 1048576", "ns", false},
+    {RMA_SCALAR, "p", "p + quiet", "ns", false},
+    {RMA_SCALAR, "p-64", "p, 64 a quiet", "ns", false},
+    {RMA_SCALAR, "p-data", "p + quiet, data", "ns", false},
+    {RMA_SCALAR, "g", "g", "ns", false},
+    {RMA_SCALAR, "g-data", "g, data", "ns", false},
+    {RMA_SCALAR, "put-self-8", "put 8 to self", "ns", false},
+    {RMA_NBI, "nbi-8", "put 8", "M/s", true},
+    {RMA_NBI, "nbi-1k", "put 1024", "M/s", true},
+    {RMA_NBI, "nbi-get-8", "get 8", "M/s", true},
+    {RMA_NBI, "nbi-64k", "put 65536", "GiB/s", true},
+    {RMA_NBI, "nbi-1m", "put 1048576", "GiB/s", true},
+    {RMA_NBI, "nbi-4m", "put 4194304", "GiB/s", true},
+    {RMA_ATOMIC, "fetch-add", "fetch_add", "ns", false},
+    {RMA_ATOMIC, "fetch-add-data", "fetch_add, data", "ns", false},
+    {RMA_ATOMIC, "add", "add + quiet", "ns", false},
+    {RMA_ATOMIC, "add-64", "add, 64 a quiet", "ns", false},
+    {RMA_ATOMIC, "fetch", "fetch", "ns", false},
+    {RMA_ATOMIC, "swap", "swap", "ns", false},
+    {RMA_ATOMIC, "compare-swap", "compare_swap", "ns", false},
+    {RMA_BARRIER, "barrier", "barrier_all", "ns", false},
+    {RMA_BARRIER, "sync", "sync_all", "ns", false},
+    {RMA_COLLECTIVE, "broadcast-8", "broadcast 8", "ns", false},
+    {RMA_COLLECTIVE, "broadcast-64k", "broadcast 65536", "ns", false},
+    {RMA_COLLECTIVE, "fcollect-8", "fcollect 8", "ns", false},
+    {RMA_COLLECTIVE, "fcollect-64k", "fcollect 65536", "ns", false},
+    {RMA_COLLECTIVE, "alltoall-8", "alltoall 8", "ns", false},
+    {RMA_COLLECTIVE, "alltoall-64k", "alltoall 65536", "ns", false},
+    {RMA_SUM, "sum-1", "1", "ns", false},
+    {RMA_SUM, "sum-1024", "1024", "ns", false},
+    {RMA_SUM, "sum-131072", "131072", "ns", false},
+    {RMA_MALLOC, "malloc-64", "64 B", "ns", false},
+    {RMA_MALLOC, "malloc-mix", "16 B..6 KiB, mixed", "ns", false},
+    {RMA_VISIBLE, "visible-p", "p", "ns", false},
+    {RMA_VISIBLE, "visible-data", "p, data", "ns", false},
+    {RMA_VISIBLE, "visible-put", "put", "ns", false},
+    {RMA_VISIBLE, "visible-1k", "1 KiB, fence, p", "ns", false},
+    {RMA_START, "start-wall", "all of it", "ms", false},
+    {RMA_START, "start-init", "shmem_init", "ms", false},
+    {RMA_PARTITION, "partition-1", "one partition", "ns", false},
+    {RMA_PARTITION, "partition-8", "one out of eight", "ns", false},
+    {RMA_STENCIL, "stencil-normal", "NORMALMEM", "us", false},
+    {RMA_STENCIL, "stencil-huge", "NORMALMEM, 2 MiB pages", "us", false},
+    {RMA_STENCIL, "stencil-fast", "FASTMEM", "us", false},
+    {RMA_STENCIL, "stencil-pinned", "PINNED", "us", false},
+    {RMA_STENCIL, "stencil-managed", "MANAGED", "us", false},
+    {RMA_STENCIL, "stencil-coherent", "COHERENT", "us", false},
+    {RMA_STENCIL, "stencil-device", "DEVICE", "us", false},
+    {RMA_STENCIL, "stencil-libomp", "LIBOMP", "us", false},
+};
+
+_Static_assert(sizeof(points) / sizeof(points[0]) <= BENCH_POINTS_MAX, "too many points");
+
+/* Best against best: what lies above the best is a disturbance. */
+static const struct bench_target targets[] = {
+    {"8 B put + quiet", "put-8", BENCH_FASTER, 2.5, NULL, RMA_APART, 0},
+    {"the same, data segment", "put-data-8", BENCH_FASTER, 2.5, NULL, RMA_APART, 0},
+    {"8 B get", "get-8", BENCH_FASTER, 2, NULL, RMA_APART, 0},
+    {"fetch_add", "fetch-add", BENCH_FASTER, 2, NULL, RMA_APART, 0},
+    {"put 8 KiB", "put-8k", BENCH_TIMES, 1.05, "limit", RMA_APART, 0},
+    {"put 64 KiB", "put-64k", BENCH_TIMES, 1.05, "limit", RMA_APART, 0},
+    {"put 1 MiB", "put-1m", BENCH_TIMES, 1.05, "limit", RMA_APART, 0},
+    {"put 4 MiB", "put-4m", BENCH_TIMES, 1.05, "limit", RMA_APART, 0},
+    {"get 8 KiB", "get-8k", BENCH_TIMES, 1.05, "limit", RMA_APART, 0},
+    {"get 64 KiB", "get-64k", BENCH_TIMES, 1.05, "limit", RMA_APART, 0},
+    {"get 1 MiB", "get-1m", BENCH_TIMES, 1.05, "limit", RMA_APART, 0},
+    {"get 4 MiB", "get-4m", BENCH_TIMES, 1.05, "limit", RMA_APART, 0},
+    {"barrier, two round trips", "barrier", BENCH_TIMES, 1.3, "limit", RMA_APART, 0},
+    {"int sum 1", "sum-1", BENCH_FASTER, 1, NULL, RMA_APART, 0},
+    {"int sum 1,024", "sum-1024", BENCH_FASTER, 1, NULL, RMA_APART, 0},
+    {"int sum 131,072", "sum-131072", BENCH_FASTER, 1, NULL, RMA_APART, 0},
+    {"alltoall 8 B", "alltoall-8", BENCH_FASTER, 1, NULL, RMA_APART, 0},
+    {"alltoall 64 KiB", "alltoall-64k", BENCH_FASTER, 1, NULL, RMA_APART, 0},
+    {"malloc + free, 64 B", "malloc-64", BENCH_TWICE, 50, "barrier", RMA_APART, 0},
+    {"visible, raw flags", "visible-p", BENCH_TIMES, 1.2, "limit", RMA_APART, 0},
+    {"start, ms", "start-wall", BENCH_AT_MOST, 20, NULL, RMA_APART, 0},
+    {"resident, MiB", "rss", BENCH_AT_MOST, 12, NULL, RMA_APART, 0},
+    {"one processor: barrier, ns", "barrier", BENCH_AT_MOST, 20000, NULL, RMA_TOGETHER, 0},
+    {"one processor: sum 1, ns", "sum-1", BENCH_AT_MOST, 40000, NULL, RMA_TOGETHER, 0},
+    {"one processor: visible, ns", "visible-p", BENCH_AT_MOST, 20000, NULL, RMA_TOGETHER, 0},
+    {"eight partitions against one", "partition-8", BENCH_TIMES, 1.02, "partition-1", RMA_APART, 0},
+};
+
+static const char *const drawn[] = {"put-8",      "put-data-8", "put-8k",    "get-8",
+                                    "fetch-add",  "visible-p",  "barrier",   "sum-1",
+                                    "sum-131072", "alltoall-8", "malloc-64", NULL};
+
+static const struct cli_option options[] = {
+    {.names = "--peer",
+     .form  = CLI_TEXTS,
+     .value = &rma_more,
+     .shape = "NAME=COMPILER,LAUNCHER",
+     .help  = "one more peer, or another memspan or ompi; may be given again"}};
+
+static void put_head(struct bench_report *report, const struct bench_run *run)
 {
-    const struct bench_option made[OPTION_COUNT] = {
-        {"rounds", BENCH_OPTION_COUNT, &plan->rounds, "COUNT",
-         "interleaved rounds, of which best and median are reported (5)", 1, BENCH_ROUNDS_MAX,
-         false},
-        {"rows", BENCH_OPTION_CHOICE, &plan->rows, "ROW[,...]", "what to measure (all)", 0, 0,
-         false},
-        {"placement", BENCH_OPTION_CHOICE, &plan->placements, "apart,together",
-         "each PE on a processor, all PEs on one (both)", 0, 0, false},
-        {"peers", BENCH_OPTION_TEXT, &plan->peer_words, "NAME[,...]", "whom to measure (all)", 0, 0,
-         false},
-        {"peer", BENCH_OPTION_TEXTS, &plan->more, "NAME=COMPILER,LAUNCHER",
-         "one more peer, or another memspan or ompi; may be given again", 0, 0, false},
-        {"aims", BENCH_OPTION_SET, &plan->aims, NULL, "end with what is aimed at, met or not", 0, 0,
-         false},
-        {"quick", BENCH_OPTION_SET, &plan->quick, NULL,
-         "few operations: whether it works, not what it costs", 0, 0, false},
-        {"timeout", BENCH_OPTION_COUNT, &plan->timeout_s, "SECONDS",
-         "end a peer's program that takes longer (60)", 1, 86400, false},
-        {"csv", BENCH_OPTION_TEXT, &plan->csv, "FILE",
-         "write a line a point, placement and peer as CSV ('-': standard output)", 0, 0, false},
-        {"json", BENCH_OPTION_TEXT, &plan->json, "FILE", "write the same as JSON", 0, 0, false},
-        {"svg", BENCH_OPTION_TEXT, &plan->svg, "FILE", "draw the best", 0, 0, false},
-        {"workers", BENCH_OPTION_TEXT, &plan->workers, "FOLDER", NULL, 0, 0, false},
-        {"help", BENCH_OPTION_SET, &plan->help, NULL, "show this", 0, 0, false}};
-
-    memcpy(options, made, sizeof(made));
+    (void)run;
+    bench_report_head(report, "pes", "2");
 }
 
-/* --peers, read when --peer has said what names there are. */
-static bool choose_peers(struct rma_plan *plan, const struct rma_peers *peers)
+static void put_row(struct bench_report *report, const struct bench_run *run, unsigned placement,
+                    size_t point, size_t p)
 {
-    struct bench_option option = {
-        .name = "peers", .form = BENCH_OPTION_CHOICE, .value = &plan->peers};
-    const char *arguments[] = {"--peers", plan->peer_words};
+    const struct bench_figure *figure = &run->figures[placement][point][p];
+    struct bench_summary summary      = {.median = NAN, .min = NAN, .max = NAN};
+    const char *given                 = (p == RMA_MEMSPAN) ? run->given[point] : "";
+    double value                      = bench_run_value(run, placement, point, p);
+    unsigned others                   = bench_peers_of(run, BENCH_OTHER);
+    size_t ignored;
 
-    plan->peers = (struct bench_choice){peers->names, peers->count, (1u << peers->count) - 1};
-    return (plan->peer_words == NULL) ||
-           bench_options_parse(&option, 1, 2, (char *const *)(uintptr_t)arguments);
+    (void)bench_samples_summarize(&figure->medians, &summary);
+    bench_put_text(report, "date", run->output.machine.date);
+    bench_put_text(report, "machine", run->output.machine.machine);
+    bench_put_text(report, "row", rows[points[point].row].name);
+    bench_put_text(report, "point", points[point].name);
+    bench_put_text(report, "placement", placements[placement].name);
+    bench_put_text(report, "peer", run->peers[p].name);
+    bench_put_text(report, "version", run->peers[p].version);
+    bench_put_text(report, "unit", points[point].unit);
+    bench_put_text(report, "better", points[point].more ? "more" : "less");
+    bench_put_count(report, "rounds", (int64_t)figure->medians.count);
+    bench_put_real(report, "best", value);
+    bench_put_real(report, "median", summary.median);
+    bench_put_real(report, "median_min", summary.min);
+    bench_put_real(report, "median_max", summary.max);
+    bench_put_real(report, "ratio_to_best_peer",
+                   value / bench_run_best(run, placement, point, others, &ignored));
+    bench_put_real(report, "ratio_to_limit",
+                   value / bench_run_value(run, placement, point, RMA_LIMIT));
+    bench_put_text(report, "given", (given[0] == '\0') ? NULL : given);
+    bench_put_text(report, "result", bench_run_result(run, placement, point, p));
 }
 
-/* Where the files may go, before a long run. */
-static bool check_files(struct rma_run *run)
-{
-    const char *paths[] = {run->plan->csv, run->plan->json, run->plan->svg};
-    size_t taken        = 0;
-
-    for (size_t i = 0; i < 3; i++) {
-        if ((paths[i] != NULL) && !bench_file_may_write(paths[i])) {
-            return false;
-        }
-        taken += ((paths[i] != NULL) && bench_file_is_output(paths[i])) ? 1 : 0;
-    }
-    if (taken > 1) {
-        fprintf(stderr, "only one of --csv, --json and --svg can be '-'\n");
-        return false;
-    }
-    run->text = (taken == 0) ? stdout : stderr;
-    return true;
-}
-
-static bool ours_failed(const struct rma_run *run)
-{
-    for (size_t i = 0; i < RMA_PLACE_COUNT * (size_t)RMA_ROW_COUNT; i++) {
-        if (run->failures[i % RMA_PLACE_COUNT][i / RMA_PLACE_COUNT][RMA_MEMSPAN][0] != '\0') {
-            return true;
-        }
-    }
-    return rma_chosen(&run->plan->peers, RMA_MEMSPAN) && !run->peers.list[RMA_MEMSPAN].present;
-}
-
-static int run_plan(struct rma_run *run)
-{
-    bool good;
-
-    if (!check_files(run)) {
-        return 2;
-    }
-    rma_peers_build(&run->peers, run->plan->peers.mask, run->plan->timeout_s);
-    bench_machine_describe(&run->machine);
-    rma_print_head(run);
-    rma_measure(run);
-    rma_peers_release(&run->peers);
-    for (int i = 0; i < RMA_PLACE_COUNT * RMA_ROW_COUNT; i++) {
-        enum rma_row row             = (enum rma_row)(i % RMA_ROW_COUNT);
-        enum rma_placement placement = (enum rma_placement)(i / RMA_ROW_COUNT);
-        if (rma_is_measured(run, row, placement)) {
-            rma_print_row(run, row, placement);
-        }
-    }
-    if (run->plan->aims) {
-        rma_print_aims(run);
-    }
-    rma_print_notes(run);
-    good = rma_write_files(run);
-    return (good && !ours_failed(run)) ? 0 : 1;
-}
-
-static void print_help(const struct bench_option *options)
-{
-    printf("memspan-bench rma [options]: what one-sided communication costs, beside the OpenSHMEM "
-           "libraries here\n\nOptions:\n");
-    bench_options_print(stdout, options, OPTION_COUNT);
-    printf("\nRows:\n");
-    for (size_t i = 0; i < RMA_ROW_COUNT; i++) {
-        printf("  %-18s %s\n", rma_rows[i].name, rma_rows[i].help);
-    }
-    printf("\nExit code: 0 measured, 1 a measurement of ours failed or a file was not written, 2 "
-           "wrong "
-           "arguments.\n");
-}
-
-int rma_main(int argument_count, char *const *arguments)
-{
-    static struct rma_run run; /* too large for a stack */
-    static struct rma_plan plan;
-    struct bench_option options[OPTION_COUNT];
-
-    plan = (struct rma_plan){
-        .rounds     = 5,
-        .timeout_s  = 60,
-        .rows       = {rma_row_names, RMA_ROW_COUNT, (1u << RMA_ROW_COUNT) - 1},
-        .placements = {rma_placement_names, RMA_PLACE_COUNT, (1u << RMA_PLACE_COUNT) - 1},
-        .command    = "memspan-bench rma"};
-    run.plan = &plan;
-    make_options(&plan, options);
-    for (int i = 0; i < argument_count; i++) {
-        size_t used       = strlen(plan.command);
-        const char *quote = (strpbrk(arguments[i], " *$") != NULL) ? "'" : "";
-        (void)snprintf(plan.command + used, sizeof(plan.command) - used, " %s%s%s", quote,
-                       arguments[i], quote);
-    }
-    if (!bench_options_parse(options, OPTION_COUNT, argument_count, arguments)) {
-        return 2;
-    }
-    if (plan.help) {
-        print_help(options);
-        return 0;
-    }
-    if (!rma_peers_list(&run.peers, &plan.more, plan.workers) || !choose_peers(&plan, &run.peers)) {
-        return 2;
-    }
-    return run_plan(&run);
-}
+const struct bench_suite rma_suite = {
+    .name            = "rma",
+    .title           = "what one-sided communication costs, 2 PEs",
+    .method          = "best of all batches (median of rounds)",
+    .variables       = "MEMSPAN_ SHMEM SMA_ OMPI_ UCX_ FI_ LD_",
+    .best            = true,
+    .rows            = rows,
+    .row_count       = RMA_ROW_COUNT,
+    .points          = points,
+    .point_count     = sizeof(points) / sizeof(points[0]),
+    .placements      = placements,
+    .placement_count = sizeof(placements) / sizeof(placements[0]),
+    .targets         = targets,
+    .target_count    = sizeof(targets) / sizeof(targets[0]),
+    .drawn           = drawn,
+    .plot            = {.title    = "One-sided communication, by operation and library, 2 PEs",
+                        .subtitle = "bars: best; thin lines: to the median of the rounds",
+                        .x_title  = "operation",
+                        .y_title  = "time, ns"},
+    .options         = options,
+    .option_count    = sizeof(options) / sizeof(options[0]),
+    .list            = rma_peers_list,
+    .find            = rma_peers_find,
+    .measure         = rma_measure,
+    .print_peers     = rma_print_peers,
+    .put_head        = put_head,
+    .put_row         = put_row};

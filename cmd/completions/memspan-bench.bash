@@ -8,14 +8,14 @@ _memspan_bench()
 
     case ${COMP_WORDS[1]} in
     alloc)
-        options='--rounds --rows --peers --also --aims --quick --timeout --csv --json --svg --help'
+        options='--rounds --rows --peers --also --targets --quick --timeout --csv --json --svg --help'
         ;;
     daxpy)
         options='--n --reps --rounds --device --variants --quick --verify --no-verify --csv --json'
         options="$options --svg --help"
         ;;
     rma)
-        options='--rounds --rows --placement --peers --peer --aims --quick --timeout --csv --json'
+        options='--rounds --rows --placement --peers --peer --targets --quick --timeout --csv --json'
         options="$options --svg --help"
         ;;
     esac

@@ -34,7 +34,7 @@ hasnt() {
 }
 
 # --- every row, ours and one peer that is always there ---
-expect 0 --quick --rounds 1 --aims --peers memspan,glibc \
+expect 0 --quick --rounds 1 --targets --peers memspan,glibc \
     --csv "$folder/csv" --json "$folder/json" --svg "$folder/svg"
 [ "$(head -n 1 "$folder/csv" | tr -d '\r')" = date,machine,build,row,point,peer,version,unit,better,rounds,median,min,max,ratio_to_best,ratio_to_memspan,result ] ||
     fail 'the CSV header has changed'
@@ -51,7 +51,7 @@ cp "$folder/out" "$folder/first"
 has out '^# quick'
 has out '^# peer  *glibc  *[0-9]'
 has out '^# build '
-has out '^aims: [0-9]* of [0-9]* met'
+has out '^targets: [0-9]* of [0-9]* met'
 has out '^pair 64 B  *<= 1.3 x mimalloc .*not measured'
 has svg '</svg>'
 awk -f "$(dirname "$0")/geometry.awk" "$folder/svg" || fail 'texts lie on each other or outside'
@@ -108,16 +108,16 @@ expect 0 --quick --rounds 2 --timeout 1 --rows pair,random,threads,footprint --p
 has out ',pair-16,glibc,9.9,ns,less,1,1.5,1.5,1.5,1,,measured'
 has out ',pair-64,glibc,9.9,ns,less,0,.*,failed'
 has out ',random,glibc,.*,failed'
-has err 'glibc, pair: FAILED: exit code 3: out of luck'
-has err 'glibc, random: FAILED: ended by signal 11'
-has err 'glibc, threads: FAILED: ran past 1 s'
+has err 'glibc, pair: FAILED: exited with status 3: out of luck'
+has err 'glibc, random: FAILED: killed by signal 11'
+has err 'glibc, threads: FAILED: ran past its limit of 1 s'
 has out ',footprint,glibc,.*,none'
 # ours must not fail
 printf '#!/bin/sh\n[ "$1" != describe ] || echo "library x"\n' >"$bad/memspan"
 expect 0 --quick --rounds 1 --rows pair --peers memspan --workers "$bad"
 printf '#!/bin/sh\n[ "$1" != describe ] && exit 1\necho "library x"\n' >"$bad/memspan"
 expect 1 --quick --rounds 1 --rows pair --peers memspan --workers "$bad"
-has out 'memspan, pair: FAILED: exit code 1'
+has out 'memspan, pair: FAILED: exited with status 1'
 rm "$bad/memspan"
 expect 1 --quick --rounds 1 --rows pair --peers memspan --workers "$bad"
 has out 'memspan: not measured: its library was not here'

@@ -153,28 +153,28 @@ arguments)
         [ ! -s "$folder/out" ] || fail "something was measured: $arguments"
         has err "$message"
     done <<'TEXT'
---nonesuch|no option --nonesuch
-n|'n' is no option
+--nonesuch|unknown option --nonesuch
+n|unexpected argument "n"
 --n|--n needs a value
---n=|is no count
---n 0|is not within
---n 2g|is not within
---n -1|is no count
---n 1mm|is no count
---n 1x|no unit
---n 1,,2|is no count
---n 1k,1024|twice
---n 99999999999999999999|too large
---n 99999999999999t|too large
---reps 1.5|no unit\|is no count
---reps 1000001|is not within
---rounds 0|is not within
---rounds 65|is not within
+--n=|is not a count
+--n 0|out of range
+--n 2g|out of range
+--n -1|is not a count
+--n 1mm|is not a count
+--n 1x|is not a count
+--n 1,,2|is not a count
+--n 1k,1024|listed twice
+--n 99999999999999999999|out of range
+--n 99999999999999t|out of range
+--reps 1.5|is not a count
+--reps 1000001|out of range
+--rounds 0|out of range
+--rounds 65|out of range
 --device 12345|12345
---device x|is no count
---device 99999999999|is not within
---variants managed,nonesuch|is none of
---variants=|is none of
+--device x|is not a number
+--device 99999999999|out of range
+--variants managed,nonesuch|is not one of
+--variants=|is not one of
 --quick=1|takes no value
 --csv=|is empty
 --csv /nonesuch/file|/nonesuch/file

@@ -107,7 +107,7 @@ FNR == 1 { in_comment = 0; here = room_of(FILENAME) }
         && FILENAME != "shmem/option.c" \
         && text ~ /(^|[^A-Za-z0-9_])(secure_getenv|getenv|environ)([^A-Za-z0-9_]|$)/)
         report("only core/base/option.c (shmem/option.c for SHMEM) reads the environment")
-    if (here ~ /^cmd/ && FILENAME != "cmd/common/environment.c" && text ~ /getenv[ ]*\(/)
+    if (here ~ /^(cmd|bench)/ && FILENAME != "cmd/common/environment.c" && text ~ /getenv[ ]*\(/)
         report("only cmd/common/environment.c reads the environment")
     if (here ~ /^(base|core|omp)$/)
         for (i = 1; i <= backend_count; i++)

@@ -1,0 +1,336 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* run.c: the command line, the samples, and a run from its first lines to its files. */
+
+#include "bench/common/run.h"
+#include "cmd/common/message.h"
+#include <errno.h>
+#include <math.h>
+#include <memspan/memspan.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { OPTIONS_MAX = 24, NAMES_MAX = 32 };
+
+/* ---- samples ---- */
+
+size_t bench_point_find(const struct bench_suite *suite, const char *name, size_t length)
+{
+    size_t i;
+
+    for (i = 0; i < suite->point_count; i++) {
+        if ((strlen(suite->points[i].name) == length) &&
+            (strncmp(suite->points[i].name, name, length) == 0)) {
+            break;
+        }
+    }
+    return i;
+}
+
+bool bench_run_has(const struct bench_run *run, size_t row, unsigned placement)
+{
+    return (run->rows & (1u << row)) && (run->placements & (1u << placement)) &&
+           (run->suite->rows[row].placements & (1u << placement));
+}
+
+static bool is_better(const struct bench_run *run, size_t point, double value, double than)
+{
+    return isnan(than) || (run->suite->points[point].more ? (value > than) : (value < than));
+}
+
+void bench_run_add(struct bench_run *run, unsigned placement, size_t point, size_t peer,
+                   double best, double median)
+{
+    struct bench_figure *figure;
+
+    if ((point >= run->suite->point_count) || !isfinite(best) || !isfinite(median)) {
+        return;
+    }
+    figure = &run->figures[placement][point][peer];
+    if ((figure->medians.count == 0) || is_better(run, point, best, figure->best)) {
+        figure->best = best;
+    }
+    (void)bench_samples_add(&figure->medians, median);
+}
+
+void bench_run_add_output(struct bench_run *run, unsigned placement, size_t peer,
+                          const char *output)
+{
+    while (*output != '\0') {
+        size_t length = strcspn(output, "\n");
+        size_t name   = strcspn(output, " \n");
+        char *end;
+
+        if (name < length) {
+            double best   = strtod(output + name, &end);
+            double median = (*end == ' ') ? strtod(end, NULL) : best;
+            bench_run_add(run, placement, bench_point_find(run->suite, output, name), peer, best,
+                          median);
+        }
+        output += length + (output[length] == '\n');
+    }
+}
+
+double bench_run_median(const struct bench_run *run, unsigned placement, size_t point, size_t peer)
+{
+    return bench_samples_median(&run->figures[placement][point][peer].medians);
+}
+
+double bench_run_value(const struct bench_run *run, unsigned placement, size_t point, size_t peer)
+{
+    const struct bench_figure *figure = &run->figures[placement][point][peer];
+
+    if (run->suite->best && (figure->medians.count != 0)) {
+        return figure->best;
+    }
+    return bench_samples_median(&figure->medians);
+}
+
+unsigned bench_peers_of(const struct bench_run *run, enum bench_role role)
+{
+    unsigned peers = 0;
+
+    for (size_t p = 0; p < run->peer_count; p++) {
+        peers |= (run->peers[p].role == role) ? 1u << p : 0;
+    }
+    return peers;
+}
+
+unsigned bench_peers_named(const struct bench_run *run, const char *words)
+{
+    unsigned peers = 0;
+
+    while (*words != '\0') {
+        size_t length = strcspn(words, ",");
+        for (size_t p = 0; p < run->peer_count; p++) {
+            peers |= (strncmp(run->peers[p].name, words, length) == 0) ? 1u << p : 0;
+        }
+        words += length + (words[length] == ',');
+    }
+    return peers;
+}
+
+double bench_run_best(const struct bench_run *run, unsigned placement, size_t point, unsigned peers,
+                      size_t *peer_p)
+{
+    double best = NAN;
+
+    for (size_t p = 0; p < run->peer_count; p++) {
+        double value = bench_run_value(run, placement, point, p);
+        if (((peers & (1u << p)) != 0) && !isnan(value) && is_better(run, point, value, best)) {
+            best    = value;
+            *peer_p = p;
+        }
+    }
+    return best;
+}
+
+const char *bench_run_result(const struct bench_run *run, unsigned placement, size_t point,
+                             size_t peer)
+{
+    if (!run->peers[peer].present) {
+        return "absent";
+    }
+    if (run->figures[placement][point][peer].medians.count != 0) {
+        return "measured";
+    }
+    if ((run->peers[peer].role == BENCH_OURS) && (run->waived[point][0] != '\0')) {
+        return "waived";
+    }
+    return (run->failures[placement][run->suite->points[point].row][peer][0] != '\0') ? "failed"
+                                                                                      : "none";
+}
+
+/* ---- the command line ---- */
+
+static bool find_folders(struct bench_run *run, const char *workers)
+{
+    ssize_t length = readlink("/proc/self/exe", run->tools, sizeof(run->tools) - 1);
+
+    if (length <= 0) {
+        cli_complain("cannot find the folder of this program: %s", strerror(errno));
+        return false;
+    }
+    run->tools[length]        = '\0';
+    *strrchr(run->tools, '/') = '\0';
+    if (workers != NULL) {
+        (void)snprintf(run->workers, sizeof(run->workers), "%s", workers);
+        return true;
+    }
+    (void)snprintf(run->workers, sizeof(run->workers), "%s/%s", run->tools, run->suite->name);
+    if (access(run->workers, X_OK) != 0) { /* installed */
+        (void)snprintf(run->workers, sizeof(run->workers), "%s/../libexec/memspan/bench",
+                       run->tools);
+    }
+    return true;
+}
+
+static bool choose_peers(struct bench_run *run, const char *words)
+{
+    const char *names[BENCH_PEERS_MAX + 1] = {NULL};
+    const struct cli_option option         = {.names = "--peers",
+                                              .form  = CLI_WORDS,
+                                              .shape = "NAME[,...]",
+                                              .value = &run->chosen,
+                                              .words = names};
+
+    run->chosen = 0;
+    for (size_t p = 0; p < run->peer_count; p++) {
+        names[p] = run->peers[p].name;
+        run->chosen |= run->peers[p].unasked ? 0 : 1u << p;
+    }
+    if ((words != NULL) && !cli_read_value(&option, words)) {
+        return false;
+    }
+    for (size_t p = 1; p < run->peer_count; p++) {
+        run->chosen |= run->peers[p].follows ? (run->chosen & (1u << (p - 1))) << 1 : 0;
+    }
+    return true;
+}
+
+/* The rows, as --help shows them. */
+static const char *list_rows(const struct bench_suite *suite, char *text, size_t size)
+{
+    size_t used = (size_t)snprintf(text, size, "Rows:\n");
+
+    for (size_t i = 0; (i < suite->row_count) && (used < size); i++) {
+        used += (size_t)snprintf(text + used, size - used, "  %-18s %s\n", suite->rows[i].name,
+                                 suite->rows[i].help);
+    }
+    if (used < size) {
+        (void)snprintf(text + used, size - used,
+                       "\nExit code: 0 measured, 1 a measurement of ours failed or a file was not "
+                       "written,\n2 wrong arguments.\n");
+    }
+    return text;
+}
+
+static enum cli_outcome read_arguments(struct bench_run *run, int argument_count,
+                                       char *const *arguments, const char **peers_p,
+                                       const char **workers_p)
+{
+    const struct bench_suite *suite  = run->suite;
+    const char *row_names[NAMES_MAX] = {NULL};
+    const char *placement_names[]    = {NULL, NULL, NULL};
+    struct cli_option all[OPTIONS_MAX];
+    char synopsis[64];
+    char notes[2048];
+    const struct cli_option options[] = {
+        {.names = "--rounds",
+         .form  = CLI_COUNT,
+         .value = &run->rounds,
+         .shape = "COUNT",
+         .help  = "interleaved rounds (5)",
+         .min   = 1,
+         .max   = BENCH_ROUNDS_MAX},
+        {.names = "--rows",
+         .form  = CLI_WORDS,
+         .value = &run->rows,
+         .shape = "ROW[,...]",
+         .help  = "what to measure (all)",
+         .words = row_names},
+        {.names = "--peers",
+         .form  = CLI_TEXT,
+         .value = peers_p,
+         .shape = "NAME[,...]",
+         .help  = "which peers to measure (all)"},
+        {.names = "--placement",
+         .form  = CLI_WORDS,
+         .value = &run->placements,
+         .shape = "apart,together",
+         .words = placement_names,
+         .help =
+             (suite->placement_count > 1) ? "each PE on a processor, all PEs on one (both)" : NULL},
+        {.names = "--targets",
+         .form  = CLI_SET,
+         .value = &run->targets,
+         .help  = "end with the table of targets, met or not"},
+        {.names = "--quick",
+         .form  = CLI_SET,
+         .value = &run->quick,
+         .help  = "few operations: whether it works, not what it costs"},
+        {.names = "--timeout",
+         .form  = CLI_COUNT,
+         .value = &run->timeout_s,
+         .shape = "SECONDS",
+         .help  = "end a measurement that takes longer (60)",
+         .min   = 1,
+         .max   = 86400},
+        {.names = "--workers", .form = CLI_TEXT, .value = workers_p, .shape = "FOLDER"},
+        BENCH_OUTPUT_OPTIONS(run->output, "a line for each point and peer", "the main points")};
+    enum { COMMON = sizeof(options) / sizeof(options[0]) };
+    const struct cli_usage usage = {.synopsis     = synopsis,
+                                    .summary      = suite->title,
+                                    .options      = all,
+                                    .option_count = COMMON + suite->option_count,
+                                    .version      = memspan_version(),
+                                    .notes        = list_rows(suite, notes, sizeof(notes))};
+
+    for (size_t i = 0; i < suite->row_count; i++) {
+        row_names[i] = suite->rows[i].name;
+    }
+    for (size_t i = 0; i < suite->placement_count; i++) {
+        placement_names[i] = suite->placements[i].name;
+    }
+    (void)snprintf(synopsis, sizeof(synopsis), "%s [options]", suite->name);
+    memcpy(all, suite->options, suite->option_count * sizeof(all[0]));
+    memcpy(all + suite->option_count, options, sizeof(options));
+    return cli_parse(&usage, argument_count, arguments, NULL);
+}
+
+/* ---- the run ---- */
+
+static bool ours_failed(const struct bench_run *run)
+{
+    unsigned ours = bench_peers_of(run, BENCH_OURS) & run->chosen;
+
+    for (size_t p = 0; p < run->peer_count; p++) {
+        if ((ours & (1u << p)) == 0) {
+            continue;
+        }
+        for (size_t i = 0; i < BENCH_PLACEMENTS_MAX * BENCH_ROWS_MAX; i++) {
+            if (run->failures[i / BENCH_ROWS_MAX][i % BENCH_ROWS_MAX][p][0] != '\0') {
+                return true;
+            }
+        }
+        if (!run->peers[p].present) {
+            return true;
+        }
+    }
+    return false;
+}
+
+int bench_run_main(const struct bench_suite *suite, int argument_count, char *const *arguments)
+{
+    static struct bench_run run; /* too large for a stack */
+    const char *peers   = NULL;
+    const char *workers = NULL;
+    bool good;
+
+    run.suite      = suite;
+    run.rounds     = 5;
+    run.timeout_s  = 60;
+    run.rows       = (1u << suite->row_count) - 1;
+    run.placements = (1u << suite->placement_count) - 1;
+    switch (read_arguments(&run, argument_count, arguments, &peers, &workers)) {
+    case CLI_PARSED:
+        break;
+    case CLI_SHOWN:
+        return 0;
+    case CLI_REFUSED:
+        return 2;
+    }
+    if (!find_folders(&run, workers) || !suite->list(&run) || !choose_peers(&run, peers) ||
+        !bench_output_open(&run.output, argument_count, arguments)) {
+        return 2;
+    }
+    suite->find(&run);
+    bench_run_print_head(&run);
+    suite->measure(&run);
+    if (run.targets) {
+        bench_run_print_targets(&run);
+    }
+    bench_run_print_notes(&run);
+    good = bench_run_write(&run);
+    return (good && !ours_failed(&run)) ? 0 : 1;
+}

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* run_files.c: a run as CSV and JSON, a row for each point, placement and peer, and as a drawing.
+ */
+
+#include "bench/common/run.h"
+#include <string.h>
+
+enum { DRAWN_MAX = 16 };
+
+static void put_notes(struct bench_report *report, const struct bench_run *run)
+{
+    const struct bench_suite *suite = run->suite;
+
+    for (size_t i = 0; i < suite->point_count; i++) {
+        if (run->waived[i][0] != '\0') {
+            bench_report_note(report, "%s: waived: %s", suite->points[i].name, run->waived[i]);
+        }
+    }
+    for (size_t p = 0; p < run->peer_count; p++) {
+        const struct bench_peer *peer = &run->peers[p];
+        if ((run->chosen & (1u << p)) == 0) {
+            continue;
+        }
+        bench_report_note(report, "%s: %s%s; %s", peer->name, peer->present ? "" : "not measured: ",
+                          peer->present ? peer->library : peer->why, peer->origin);
+        for (size_t i = 0; i < suite->placement_count * suite->row_count; i++) {
+            size_t placement    = i / suite->row_count;
+            size_t row          = i % suite->row_count;
+            const char *failure = run->failures[placement][row][p];
+            if (failure[0] != '\0') {
+                bench_report_note(report, "%s, %s%s: failed: %s", peer->name, suite->rows[row].name,
+                                  suite->placements[placement].note, failure);
+            }
+        }
+    }
+}
+
+static bool concerns(const struct bench_run *run, unsigned placement, size_t point, size_t p)
+{
+    size_t row = run->suite->points[point].row;
+
+    return bench_run_has(run, row, placement) && ((run->chosen & (1u << p)) != 0) &&
+           (!run->suite->rows[row].ours_only || (run->peers[p].role == BENCH_OURS));
+}
+
+static bool write_report(const struct bench_run *run)
+{
+    const struct bench_suite *suite = run->suite;
+    struct bench_report report;
+    bool good;
+
+    bench_output_report(&run->output, &report, suite->name);
+    suite->put_head(&report, run);
+    put_notes(&report, run);
+    bench_report_row(&report); /* its columns stand in a report without rows too */
+    suite->put_row(&report, run, 0, 0, 0);
+    bench_report_drop(&report);
+    for (size_t i = 0; i < suite->point_count * suite->placement_count * run->peer_count; i++) {
+        size_t p           = i % run->peer_count;
+        unsigned placement = (unsigned)(i / run->peer_count % suite->placement_count);
+        size_t point       = i / run->peer_count / suite->placement_count;
+        if (concerns(run, placement, point, p)) {
+            bench_report_row(&report);
+            suite->put_row(&report, run, placement, point, p);
+        }
+    }
+    good = bench_output_write(&run->output, &report);
+    bench_report_release(&report);
+    return good;
+}
+
+/* ---- the drawing: a group for each point, a bar for each peer, a panel for each placement ---- */
+
+static struct bench_plot_bar make_bar(const struct bench_run *run,
+                                      const struct bench_figure *figure)
+{
+    struct bench_summary summary;
+
+    if (!bench_samples_summarize(&figure->medians, &summary)) {
+        return (struct bench_plot_bar){.present = false};
+    }
+    if (run->suite->best) {
+        return (struct bench_plot_bar){figure->best > 0, figure->best, figure->best,
+                                       summary.median};
+    }
+    return (struct bench_plot_bar){summary.min > 0, summary.median, summary.min, summary.max};
+}
+
+/* The rows that were measured and have no bars; NULL where there are none. */
+static const char *list_others(const struct bench_run *run, const size_t *points, size_t count,
+                               char *text, size_t size)
+{
+    size_t used = 0;
+
+    for (size_t r = 0; (r < run->suite->row_count) && (used < size); r++) {
+        size_t i;
+
+        for (i = 0; (i < count) && (run->suite->points[points[i]].row != r); i++) {
+        }
+        if ((i == count) && ((run->rows & (1u << r)) != 0)) {
+            used +=
+                (size_t)snprintf(text + used, size - used, "%s%s",
+                                 (used == 0) ? "Not drawn, but in the table and the files: " : ", ",
+                                 run->suite->rows[r].name);
+        }
+    }
+    return (used == 0) ? NULL : text;
+}
+
+static bool write_figure(const struct bench_run *run)
+{
+    static struct bench_plot_bar bars[BENCH_PLACEMENTS_MAX][DRAWN_MAX * BENCH_PEERS_MAX];
+    const struct bench_suite *suite = run->suite;
+    struct bench_plot_panel panels[BENCH_PLACEMENTS_MAX];
+    struct bench_plot plot = suite->plot;
+    const char *groups[DRAWN_MAX];
+    const char *series[BENCH_PEERS_MAX];
+    size_t points[DRAWN_MAX];
+    size_t peers[BENCH_PEERS_MAX];
+    char others[512];
+
+    for (size_t i = 0; suite->drawn[i] != NULL; i++) {
+        size_t point = bench_point(suite, suite->drawn[i]);
+        if ((run->rows & (1u << suite->points[point].row)) != 0) {
+            points[plot.group_count]   = point;
+            groups[plot.group_count++] = suite->drawn[i];
+        }
+    }
+    for (size_t p = 0; p < run->peer_count; p++) {
+        if (bench_run_uses(run, p)) {
+            peers[plot.series_count]    = p;
+            series[plot.series_count++] = run->peers[p].name;
+        }
+    }
+    for (size_t i = 0; i < suite->placement_count; i++) {
+        if ((run->placements & (1u << i)) == 0) {
+            continue;
+        }
+        for (size_t b = 0; b < plot.group_count * plot.series_count; b++) {
+            bars[i][b] = make_bar(
+                run, &run->figures[i][points[b / plot.series_count]][peers[b % plot.series_count]]);
+        }
+        panels[plot.panel_count++] = (struct bench_plot_panel){suite->placements[i].title, bars[i]};
+    }
+    plot.groups = groups;
+    plot.series = series;
+    plot.panels = panels;
+    plot.absent = "none";
+    plot.note   = list_others(run, points, plot.group_count, others, sizeof(others));
+    return bench_plot_svg_write(&plot, run->output.svg);
+}
+
+bool bench_run_write(const struct bench_run *run)
+{
+    bool good = true;
+
+    if ((run->output.csv != NULL) || (run->output.json != NULL)) {
+        good = write_report(run);
+    }
+    if (run->output.svg != NULL) {
+        good = write_figure(run) && good;
+    }
+    return good;
+}

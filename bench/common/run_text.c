@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* run_text.c: the text of a run but for the tables of its rows. */
+
+#include "bench/common/run.h"
+#include "bench/common/table.h"
+#include "cmd/common/environment.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+void bench_print_number(char *text, size_t text_size, double value)
+{
+    if (isnan(value)) {
+        (void)snprintf(text, text_size, "-");
+    } else {
+        (void)snprintf(text, text_size, (fabs(value) < 999.5) ? "%.3g" : "%.0f", value);
+    }
+}
+
+/* Variables that may change a figure: those that begin with one of @p words. */
+static void print_environment(FILE *text, const char *words)
+{
+    char **variables = cli_environment_make(NULL, NULL, NULL);
+
+    for (size_t i = 0; (variables != NULL) && (variables[i] != NULL); i++) {
+        for (const char *word = words; *word != '\0'; word += strspn(word, " ")) {
+            size_t length = strcspn(word, " ");
+            if (strncmp(variables[i], word, length) == 0) {
+                fprintf(text, "# set      %.120s\n", variables[i]);
+            }
+            word += length;
+        }
+    }
+    free(variables);
+}
+
+void bench_run_print_head(const struct bench_run *run)
+{
+    FILE *text = run->output.text;
+    char title[128];
+
+    (void)snprintf(title, sizeof(title), "%s: %s", run->suite->name, run->suite->title);
+    bench_output_head(&run->output, title);
+    fprintf(text, "# rounds   %zu, interleaved; %s\n", run->rounds, run->suite->method);
+    if (run->quick) {
+        fprintf(text, "# quick    few operations: the figures mean nothing\n");
+    }
+    print_environment(text, run->suite->variables);
+    run->suite->print_peers(run);
+    (void)fflush(text);
+}
+
+bool bench_run_knows(const struct bench_run *run, size_t row, unsigned placement, size_t peer)
+{
+    for (size_t i = 0; i < run->suite->point_count; i++) {
+        if ((run->suite->points[i].row == row) &&
+            (run->figures[placement][i][peer].medians.count != 0)) {
+            return true;
+        }
+    }
+    return run->failures[placement][row][peer][0] != '\0';
+}
+
+static void print_failures(const struct bench_run *run, size_t p)
+{
+    const struct bench_suite *suite = run->suite;
+
+    for (size_t i = 0; i < suite->placement_count * suite->row_count; i++) {
+        size_t placement    = i / suite->row_count;
+        size_t row          = i % suite->row_count;
+        const char *failure = run->failures[placement][row][p];
+        if (failure[0] != '\0') {
+            fprintf(run->output.text, "%s, %s%s: FAILED: %s\n", run->peers[p].name,
+                    suite->rows[row].name, suite->placements[placement].note, failure);
+        }
+    }
+}
+
+void bench_run_print_notes(const struct bench_run *run)
+{
+    FILE *text = run->output.text;
+
+    fprintf(text, "\n");
+    for (size_t i = 0; i < run->suite->point_count; i++) {
+        if (run->given[i][0] != '\0') {
+            fprintf(text, "%s: given %s\n", run->suite->points[i].name, run->given[i]);
+        }
+        if (run->waived[i][0] != '\0') {
+            fprintf(text, "%s: waived: %s\n", run->suite->points[i].name, run->waived[i]);
+        }
+    }
+    for (size_t p = 0; p < run->peer_count; p++) {
+        if ((run->chosen & (1u << p)) == 0) {
+            continue;
+        }
+        if (!run->peers[p].present) {
+            fprintf(text, "%s: not measured: %s\n", run->peers[p].name, run->peers[p].why);
+        }
+        print_failures(run, p);
+    }
+}
+
+/* ---- targets ---- */
+
+/* A target and the figures that decide it. */
+struct verdict {
+    const struct bench_target *target;
+    double ours;
+    double other;
+    const char *whose;
+    const char *result; /* NULL: something was not measured */
+};
+
+/* Whether the other figure is one of ours, of the point *@p point_p. */
+static bool is_own_point(const struct bench_run *run, const struct bench_target *target,
+                         size_t *point_p)
+{
+    *point_p =
+        (target->other == NULL) ? run->suite->point_count : bench_point(run->suite, target->other);
+    return *point_p < run->suite->point_count;
+}
+
+static void find_figures(const struct bench_run *run, struct verdict *verdict)
+{
+    const struct bench_target *target = verdict->target;
+    size_t point                      = bench_point(run->suite, target->point);
+    unsigned others                   = (target->other == NULL) ? bench_peers_of(run, BENCH_OTHER)
+                                                                : bench_peers_named(run, target->other);
+    size_t other_point;
+    size_t peer;
+
+    verdict->ours = bench_run_value(run, target->placement, point, target->ours);
+    if (!is_own_point(run, target, &other_point)) {
+        verdict->other = bench_run_best(run, target->placement, point, others, &peer);
+        verdict->whose = isnan(verdict->other) ? "-" : run->peers[peer].name;
+        return;
+    }
+    verdict->whose = target->other;
+    verdict->other = bench_run_value(run, target->placement, other_point, target->ours);
+    if (target->form == BENCH_TWICE) {
+        verdict->other *= 2;
+    } else { /* both points took turns: their medians saw the same disturbances */
+        verdict->ours  = bench_run_median(run, target->placement, point, target->ours);
+        verdict->other = bench_run_median(run, target->placement, other_point, target->ours);
+    }
+}
+
+static void judge(struct verdict *verdict)
+{
+    double bound = verdict->target->bound;
+    double ours  = verdict->ours;
+    double other = verdict->other;
+    bool met     = false;
+
+    switch (verdict->target->form) {
+    case BENCH_AT_MOST:
+        met   = ours <= bound;
+        other = 0;
+        break;
+    case BENCH_AT_LEAST:
+        met   = ours >= bound;
+        other = 0;
+        break;
+    case BENCH_TIMES:
+        met = ours <= bound * other;
+        break;
+    case BENCH_FASTER:
+        met = other >= bound * ours;
+        break;
+    case BENCH_RATE:
+        met = ours >= bound * other;
+        break;
+    case BENCH_TWICE:
+        met = ours <= other + bound;
+        break;
+    }
+    verdict->result = (isnan(ours) || isnan(other)) ? NULL : met ? "met" : "NOT MET";
+}
+
+static void describe(char cell[BENCH_TABLE_CELL_SIZE], const struct bench_target *target)
+{
+    static const char *const forms[] = {
+        [BENCH_AT_MOST] = "<= %g",    [BENCH_AT_LEAST] = ">= %g",
+        [BENCH_TIMES] = "<= %g x %s", [BENCH_FASTER] = ">= %g x faster",
+        [BENCH_RATE] = ">= %g x %s",  [BENCH_TWICE] = "<= %g + 2 x %s"};
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+    (void)snprintf(cell, BENCH_TABLE_CELL_SIZE, forms[target->form], target->bound,
+                   (target->other == NULL) ? "others" : target->other);
+#pragma GCC diagnostic pop
+}
+
+void bench_run_print_targets(const struct bench_run *run)
+{
+    static const struct bench_table_column columns[] = {
+        {"what", false},  {"target", false},    {"ours", true},   {"other", true},
+        {"whose", false}, {"ours/other", true}, {"result", false}};
+    struct bench_table table;
+    size_t judged = 0;
+    size_t met    = 0;
+
+    bench_table_init(&table, columns, sizeof(columns) / sizeof(columns[0]));
+    for (size_t i = 0; i < run->suite->target_count; i++) {
+        const struct bench_target *target = &run->suite->targets[i];
+        struct verdict verdict            = {.target = target};
+        size_t row = run->suite->points[bench_point(run->suite, target->point)].row;
+        char(*cells)[BENCH_TABLE_CELL_SIZE];
+
+        if (!bench_run_has(run, row, target->placement) ||
+            ((cells = bench_table_row(&table)) == NULL)) {
+            continue;
+        }
+        find_figures(run, &verdict);
+        judge(&verdict);
+        (void)snprintf(cells[0], sizeof(cells[0]), "%s", target->what);
+        describe(cells[1], target);
+        bench_print_number(cells[2], sizeof(cells[2]), verdict.ours);
+        bench_print_number(cells[3], sizeof(cells[3]), verdict.other);
+        (void)snprintf(cells[4], sizeof(cells[4]), "%s",
+                       isnan(verdict.other) ? "-" : verdict.whose);
+        bench_print_number(cells[5], sizeof(cells[5]),
+                           (verdict.other != 0) ? verdict.ours / verdict.other : NAN);
+        (void)snprintf(cells[6], sizeof(cells[6]), "%s",
+                       (verdict.result == NULL) ? "not measured" : verdict.result);
+        judged += (verdict.result != NULL) ? 1 : 0;
+        met += ((verdict.result != NULL) && (strcmp(verdict.result, "met") == 0)) ? 1 : 0;
+    }
+    fprintf(run->output.text, "\ntargets: %zu of %zu met\n", met, judged);
+    bench_table_print(&table, run->output.text);
+    bench_table_release(&table);
+}
