@@ -8,6 +8,7 @@
 
 #include "cmd/memquery/measure/cache.h"
 #include "cmd/common/environment.h"
+#include "cmd/memquery/output/json.h"
 #include "cmd/memquery/output/text.h"
 #include <errno.h>
 #include <fcntl.h>

@@ -10,7 +10,6 @@
 
 #include "cmd/memquery/model/snapshot.h"
 #include "cmd/memquery/options.h"
-#include "cmd/memquery/output/json.h"
 #include <stdint.h>
 
 /* How a device was made to use the memory. */
@@ -99,9 +98,5 @@ const char *measure_source(const struct measure_cell *cell);
 
 /* The table's section; nothing without a board. */
 void measure_print(const struct measure_board *board, const struct snapshot *snapshot, FILE *out);
-
-/* The figures as keys of the object of one reach; all keys are there without a board too. */
-void measure_put(json_t *object, const struct snapshot *snapshot, const struct lane *lane,
-                 size_t device);
 
 #endif /* MEMQUERY_MEASURE_H */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* show.c: the figures for people, and as keys of a JSON object. */
+/* show.c: the figures for people. */
 
 #include "cmd/memquery/measure/measure.h"
 #include "cmd/memquery/output/grid.h"
@@ -225,40 +225,4 @@ void measure_print(const struct measure_board *board, const struct snapshot *sna
         fprintf(out, "warning: %s\n", board->cache_note);
     }
     fputc('\n', out);
-}
-
-/* ---- JSON ---- */
-
-static void put_figure(json_t *object, const char *key, double value, const char *reason)
-{
-    if (value > 0) {
-        json_put(object, key, json_real(value));
-    } else {
-        json_put_null(object, key, (reason[0] != '\0') ? reason : "it could not be measured");
-    }
-}
-
-void measure_put(json_t *object, const struct snapshot *snapshot, const struct lane *lane,
-                 size_t device)
-{
-    const struct measure_cell *cell = measure_cell_of(snapshot->board, snapshot, lane, device);
-    bool done                       = (cell != NULL) && (cell->state == MEASURE_DONE);
-    const char *why                 = measure_reason(cell, snapshot, lane, device);
-
-    put_figure(object, "bandwidth_bytes_per_s", done ? cell->bandwidth_bytes_per_s : 0,
-               done ? cell->bandwidth_reason : why);
-    put_figure(object, "latency_ns", done ? cell->latency_ns : 0,
-               done ? cell->latency_reason : why);
-    json_put_text_or(object, "method", done ? measure_method_name(cell->method) : "", why);
-    json_put_text_or(object, "measured_at", done ? measure_date(cell->measured_at).text : "", why);
-    json_put_text_or(object, "source", measure_source(cell), why);
-    if (done) {
-        json_put_int(object, "spread_percent", measure_spread_percent(cell));
-        json_put_bool(object, "settled", cell->settled);
-        json_put_bool(object, "busy", cell->busy);
-    } else {
-        json_put_null(object, "spread_percent", why);
-        json_put_null(object, "settled", why);
-        json_put_null(object, "busy", why);
-    }
 }

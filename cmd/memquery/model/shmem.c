@@ -6,13 +6,13 @@
  * it nor anything that it may need. */
 
 #include "cmd/memquery/model/report.h"
-#include "cmd/memquery/output/grid.h"
-#include "cmd/memquery/output/json.h"
+#include "cmd/memquery/output/field.h"
 #include "cmd/memquery/output/text.h"
 #include <dlfcn.h>
 #include <shmemx.h>
 #include <string.h>
 
+static const char not_had[]      = "it cannot be had";
 static const char library_name[] = "libmemspan-shmem.so.0";
 
 typedef int plan_call(int index, shmemx_partition_info_t *info);
@@ -45,7 +45,7 @@ static const char *policy_word(shmemx_policy_t policy)
 
 struct row {
     shmemx_partition_info_t info;
-    bool had; /* it can be had */
+    int had; /* it can be had */
 };
 
 static bool can(const struct row *row, long capability)
@@ -71,51 +71,71 @@ static const char *atomic_word(const struct row *row)
     return !row->had ? "none" : (can(row, SHMEMX_CAP_PEER_ACCESS) ? "processor" : "service");
 }
 
-static void add_row(struct grid *grid, const struct row *row)
+FIELD_READ(read_id)
 {
-    const shmemx_partition_info_t *info = &row->info;
+    const struct row *row = record->row;
 
-    grid_add(grid, "%d%s", info->id, info->is_default ? "*" : "");
-    grid_add(grid, "%s", text_from_size(info->size_bytes).text);
-    grid_add(grid, "%s", kind_word(info->kind_asked));
-    grid_add(grid, "%s", policy_word(info->policy));
-    grid_add(grid, "%s", row->had ? info->kind_name : "NONE");
-    grid_add(grid, "%s", info->resource);
-    grid_add(grid, "%s",
-             (info->page_size_bytes != 0) ? text_from_size(info->page_size_bytes).text : "");
-    grid_add(grid, "%s", can(row, SHMEMX_CAP_DIRECT_ACCESS) ? "load/store" : "copy");
-    grid_add(grid, "%s", peer_word(row));
-    grid_add(grid, "%s", atomic_word(row));
-    grid_add(grid, "%s", info->why);
+    value->number = row->info.id;
+    snprintf(value->room, sizeof(value->room), "%d%s", row->info.id,
+             row->info.is_default ? "*" : "");
+    value->shown = value->room;
 }
 
-static json_t *object_of(const struct row *row)
-{
-    const shmemx_partition_info_t *info = &row->info;
-    static const char not_had[]         = "it cannot be had";
-    json_t *object                      = json_object();
+FIELD_READ_AS(read_kind_asked, text, struct row, kind_word(row->info.kind_asked))
 
-    json_put_int(object, "id", info->id);
-    json_put_bool(object, "default", info->is_default != 0);
-    json_put_bool(object, "available", row->had);
-    json_put_int(object, "size", (long long)info->size_bytes);
-    json_put_text(object, "kind_asked", kind_word(info->kind_asked));
-    json_put_text_or(object, "kind_given", row->had ? info->kind_name : "", not_had);
-    json_put_text(object, "policy", policy_word(info->policy));
-    json_put_int(object, "page_size_asked", (long long)info->page_size_asked_bytes);
-    json_put_size_or(object, "page_size",
-                     (row->had && (info->page_size_bytes != 0)) ? info->page_size_bytes
-                                                                : MEMSPAN_UNKNOWN,
-                     row->had ? "the driver decides" : not_had);
-    json_put_text_or(object, "resource", info->resource, not_had);
-    json_put_int_or(object, "device", info->device, "it is the host's");
-    json_put_bool(object, "host_load_store", can(row, SHMEMX_CAP_DIRECT_ACCESS));
-    json_put_text(object, "peers", peer_word(row));
-    json_put_text(object, "atomics", atomic_word(row));
-    json_put_bool(object, "wait", can(row, SHMEMX_CAP_WAIT));
-    json_put_text(object, "why", info->why);
-    return object;
+FIELD_READ(read_kind_given)
+{
+    const struct row *row = record->row;
+
+    value->text  = row->had ? row->info.kind_name : "";
+    value->shown = row->had ? NULL : "NONE";
 }
+
+FIELD_READ_AS(read_policy, text, struct row, policy_word(row->info.policy))
+
+FIELD_READ(read_page_size)
+{
+    const struct row *row = record->row;
+    bool known            = (row->info.page_size_bytes != 0);
+
+    value->size   = (row->had && known) ? row->info.page_size_bytes : MEMSPAN_UNKNOWN;
+    value->reason = row->had ? "the driver decides" : not_had;
+    value->shown  = known ? NULL : "-";
+}
+
+FIELD_READ(read_direct)
+{
+    const struct row *row = record->row;
+
+    value->number = can(row, SHMEMX_CAP_DIRECT_ACCESS);
+    value->shown  = value->number ? "load/store" : "copy";
+}
+
+FIELD_READ_AS(read_peers, text, struct row, peer_word(row))
+FIELD_READ_AS(read_atomics, text, struct row, atomic_word(row))
+FIELD_READ_AS(read_wait, number, struct row, can(row, SHMEMX_CAP_WAIT))
+
+#define ROW(name) FIELD_AT(struct row, name)
+static const struct field partition_fields[] = {
+    FIELD("id", INT, 1, "ID", FIELD_BY(read_id), NULL),
+    FIELD("default", BOOL, 0, NULL, ROW(info.is_default), NULL),
+    FIELD("available", BOOL, 0, NULL, ROW(had), NULL),
+    FIELD_QUANTITY("size", 2, "SIZE", UNIT_AUTO, ROW(info.size_bytes), NULL),
+    FIELD("kind_asked", TEXT, 3, "ASKED", FIELD_BY(read_kind_asked), NULL),
+    FIELD("kind_given", TEXT, 5, "GIVEN", FIELD_BY(read_kind_given), not_had),
+    FIELD("policy", TEXT, 4, "POLICY", FIELD_BY(read_policy), NULL),
+    FIELD("page_size_asked", SIZE, 0, NULL, ROW(info.page_size_asked_bytes), NULL),
+    FIELD("page_size", SIZE, 7, "PAGE", FIELD_BY(read_page_size), NULL),
+    FIELD("resource", TEXT, 6, "RESOURCE", ROW(info.resource), not_had),
+    FIELD("device", INT, 0, NULL, ROW(info.device), "it is the host's"),
+    FIELD("host_load_store", BOOL, 8, "HOST", FIELD_BY(read_direct), NULL),
+    FIELD("peers", TEXT, 9, "PEERS", FIELD_BY(read_peers), NULL),
+    FIELD("atomics", TEXT, 10, "ATOMICS", FIELD_BY(read_atomics), NULL),
+    FIELD("wait", BOOL, 0, NULL, FIELD_BY(read_wait), NULL),
+    FIELD("why", TEXT, 11, "WHY", ROW(info.why), NULL),
+
+};
+static const struct field_list fields = FIELD_LIST(partition_fields);
 
 /* ---- all of them ---- */
 
@@ -155,26 +175,21 @@ static int finish(const struct request *request, json_t *partitions, struct grid
 
 int report_shmem(const struct request *request, FILE *out)
 {
-    static const char *const heads[] = {"ID",   "SIZE", "ASKED", "POLICY",  "GIVEN", "RESOURCE",
-                                        "PAGE", "HOST", "PEERS", "ATOMICS", "WHY"};
-    plan_call *plan                  = open_library();
+    plan_call *plan = open_library();
     json_t *partitions;
     struct grid grid;
     int code = EXIT_YES;
-    size_t i;
     int index;
 
     if (plan == NULL) {
         return EXIT_ABSENT;
     }
     partitions = json_array();
-    grid_open(&grid, "lrlllllllll");
-    for (i = 0; i < sizeof(heads) / sizeof(heads[0]); i++) {
-        grid_add(&grid, "%s", heads[i]);
-    }
+    field_open(&fields, NULL, &grid);
     for (index = 0;; index++) {
-        struct row row = {.info = {.struct_size = sizeof(row.info), .id = -1}};
-        int status     = plan(index, &row.info);
+        struct row row       = {.info = {.struct_size = sizeof(row.info), .id = -1}};
+        struct record record = {.row = &row};
+        int status           = plan(index, &row.info);
 
         if ((status != MEMSPAN_OK) && (row.info.id < 0)) {
             if (status != MEMSPAN_ERR_NOT_FOUND) {
@@ -185,8 +200,8 @@ int report_shmem(const struct request *request, FILE *out)
         }
         row.had = (status == MEMSPAN_OK);
         code    = row.had ? code : EXIT_ABSENT;
-        add_row(&grid, &row);
-        json_array_append_new(partitions, object_of(&row));
+        field_row(&fields, &record, &grid);
+        json_array_append_new(partitions, field_object(&fields, &record));
     }
     return finish(request, partitions, &grid, code, out);
 }

@@ -9,7 +9,9 @@
 
 void grid_open(struct grid *grid, const char *align)
 {
-    *grid = (struct grid){.column_count = strlen(align), .align = align};
+    *grid =
+        (struct grid){.column_count = strlen(align), .align = text_calloc(strlen(align) + 1, 1)};
+    strcpy(grid->align, align);
 }
 
 void grid_add(struct grid *grid, const char *format, ...)
@@ -48,6 +50,7 @@ void grid_free(struct grid *grid)
         free(grid->cells[i]);
     }
     free(grid->cells);
+    free(grid->align);
     *grid = (struct grid){0};
 }
 

@@ -9,12 +9,12 @@
 
 struct grid {
     size_t column_count;
-    const char *align; /* one 'l' or 'r' per column; the last column is never padded */
+    char *align; /* one 'l' or 'r' per column; the last column is never padded */
     char **cells;
     size_t cell_count;
 };
 
-/* @p align has one letter per column and outlives the grid. */
+/* @p align has one letter per column. */
 void grid_open(struct grid *grid, const char *align);
 
 /* Fill the next cell, left to right, row by row. An empty word is shown as "-". */

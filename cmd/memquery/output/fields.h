@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef MEMQUERY_FIELDS_H
+#define MEMQUERY_FIELDS_H
+
+/* The fields of everything that is printed. A field that is added to a list is a key of the JSON
+ * document, and where it names them a column of the table and of the CSV file. Keys and CSV columns
+ * are never renamed or removed; CSV columns are added at the end. */
+
+#include "cmd/memquery/output/field.h"
+
+extern const struct field_list fields_of_backend;  /* row: struct backend_row */
+extern const struct field_list fields_of_device;   /* row: struct device_row; device */
+extern const struct field_list fields_of_node;     /* row: memspan_numa_node_info_t */
+extern const struct field_list fields_of_resource; /* row: struct lane; space */
+extern const struct field_list fields_of_reach;    /* row: struct lane; space, device, cell */
+
+/* The record of one reach: what a device does with a resource. */
+struct record fields_reach(const struct snapshot *snapshot, const struct space_row *space,
+                           const struct lane *lane, size_t device);
+
+#endif /* MEMQUERY_FIELDS_H */
