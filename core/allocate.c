@@ -5,6 +5,7 @@
  * limit is exact and one thread's refused request never makes another's fail; then the store is
  * asked; then, if either said no, the fallback trait. A block remembers what it is charged to. */
 
+#include "core/allocator.h"
 #include "core/base/error.h"
 #include "core/base/log.h"
 #include "core/base/option.h"
@@ -15,7 +16,7 @@
 #include "core/engine/heap.h"
 #include "core/engine/pointer_map.h"
 #include "core/engine/store.h"
-#include "core/partitioner.h"
+#include "core/plan.h"
 #include <memspan/transfer.h>
 #include <stdio.h>
 #include <stdlib.h>

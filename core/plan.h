@@ -4,26 +4,7 @@
 
 /* From a space and traits to the provider that serves them: the ladder. */
 
-#include "core/engine/provider.h"
 #include "core/trait.h"
-
-/* What will be given, and why. */
-struct msp_plan {
-    const struct msp_space *space;
-    struct msp_provider *provider; /* NULL until msp_plan_provide() */
-    struct msp_provider_spec spec; /* nodes and importers point into the arrays below */
-    memspan_kind_t kind_asked;
-    memspan_kind_t kind_given;
-    const struct msp_device *resident;
-    size_t
-        blocked_bytes; /* from here on a block is spread over all nodes by itself; else SIZE_MAX */
-    bool exact;
-    bool serves; /* exact, or a stronger kind of memory that keeps all that was asked for */
-    bool migratable;
-    char why[512];
-    int *nodes;
-    const struct msp_device **importers;
-};
 
 /* Choose. Opens the drivers of the devices that the space names, no others; takes no memory.
  * Errors as memspan_allocator_create(). The plan is released by msp_plan_clear(). */

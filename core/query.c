@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* query.c: what was asked for, what was given, where it is, who reaches it, and why. */
 
+#include "core/allocator.h"
 #include "core/base/error.h"
 #include "core/base/platform.h"
 #include "core/debug/guard.h"

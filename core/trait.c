@@ -7,9 +7,9 @@
 #include "core/trait.h"
 #include "core/allocator.h"
 #include "core/base/error.h"
+#include "core/base/omp_hook.h"
 #include "core/base/platform.h"
 #include "core/base/text.h"
-#include "core/partitioner.h"
 #include <limits.h>
 #include <stddef.h>
 #include <stdio.h>

@@ -7,8 +7,8 @@
 #include "backends/cuda/cuda.h"
 #include "core/base/driver.h"
 #include "core/base/error.h"
-#include "core/base/pages.h"
 #include "core/base/platform.h"
+#include "core/topology/pages.h"
 #include "core/topology/topology.h"
 #include <stdio.h>
 #include <stdlib.h>

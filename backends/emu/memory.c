@@ -6,8 +6,8 @@
  * coherent and host-pinned memory, which are the host's, against as much again. */
 
 #include "backends/emu/emu.h"
-#include "core/base/pages.h"
 #include "core/base/platform.h"
+#include "core/topology/pages.h"
 #include <execinfo.h>
 #include <fcntl.h>
 #include <string.h>

@@ -6,8 +6,8 @@
 
 #include "backends/hip/hip.h"
 #include "core/base/driver.h"
-#include "core/base/pages.h"
 #include "core/base/platform.h"
+#include "core/topology/pages.h"
 #include <stdlib.h>
 #include <unistd.h>
 

@@ -4,8 +4,8 @@
 #include "backends/host/host.h"
 #include "core/base/file.h"
 #include "core/base/memory_limit.h"
-#include "core/base/pages.h"
 #include "core/base/text.h"
+#include "core/topology/pages.h"
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>

@@ -3,8 +3,8 @@
  * memory is taken with room for a better one. */
 
 #include "backends/opencl/opencl.h"
-#include "core/base/pages.h"
 #include "core/base/platform.h"
+#include "core/topology/pages.h"
 #include <stdlib.h>
 #include <sys/mman.h>
 

@@ -3,8 +3,8 @@
  * locked. Memory of a device apart is its driver's to place. */
 
 #include "backends/opencl/opencl.h"
-#include "core/base/pages.h"
 #include "core/base/platform.h"
+#include "core/topology/pages.h"
 #include <errno.h>
 #include <string.h>
 #include <sys/resource.h>

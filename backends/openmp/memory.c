@@ -7,8 +7,8 @@
 
 #include "backends/openmp/openmp.h"
 #include "core/base/file.h"
-#include "core/base/pages.h"
 #include "core/base/platform.h"
+#include "core/topology/pages.h"
 #include "core/topology/topology.h"
 #include <errno.h>
 #include <stdlib.h>

@@ -2,6 +2,7 @@
 /* region.c: who wants to know of target regions. */
 
 #include "core/base/region.h"
+#include "core/base/omp_hook.h"
 #include <dlfcn.h>
 
 _Atomic(const struct msp_region_watcher *) msp_region_watchers;
@@ -25,7 +26,9 @@ bool msp_region_watch(const struct msp_region_watcher *watcher)
     if (!sees_regions() || !atomic_compare_exchange_strong(&msp_region_watchers, &none, watcher)) {
         return false;
     }
-    msp_region_watch_tasks();
+    if (msp_omp_watch_tasks != NULL) {
+        msp_omp_watch_tasks();
+    }
     return true;
 }
 

@@ -28,12 +28,6 @@ extern _Atomic(const struct msp_region_watcher *) msp_region_watchers;
 bool msp_region_watch(const struct msp_region_watcher *watcher);
 void msp_region_unwatch(const struct msp_region_watcher *watcher);
 
-/* The calling thread runs a region that its program has yet to wait for (nowait). */
-bool msp_region_is_unwaited(void);
-
-/* Begin to see to such regions (region_task.c). */
-void msp_region_watch_tasks(void);
-
 static inline const struct msp_region_watcher *msp_region_watched(void)
 {
     return atomic_load_explicit(&msp_region_watchers, memory_order_acquire);

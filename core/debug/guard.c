@@ -670,6 +670,7 @@ void msp_guard_start(void)
         paged_max = mappings / MAPPINGS_PER_BLOCK;
         msp_call_stack_start();
         msp_guard_fault_watch();
+        msp_backend_set_teller(msp_guard_tell);
         msp_watch_set(MSP_WATCH_GUARD, true);
     }
     msp_error_restore(&saved);

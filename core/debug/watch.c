@@ -18,22 +18,61 @@
 #include <pthread.h>
 #include <time.h>
 
-atomic_uint msp_watch_flags;
-
-void msp_watch_set(unsigned flag, bool on)
+static bool on(enum msp_watch_flag flag)
 {
-    bool watched;
-
-    if (on) {
-        atomic_fetch_or(&msp_watch_flags, flag);
-    } else {
-        atomic_fetch_and(&msp_watch_flags, ~flag);
-    }
-    do { /* until what the threads were told last is what holds, whoever else sets flags */
-        watched = (atomic_load(&msp_watch_flags) != 0);
-        msp_thread_set_watched(watched);
-    } while ((atomic_load(&msp_watch_flags) != 0) != watched);
+    return (atomic_load_explicit(&msp_watch_flags, memory_order_relaxed) & flag) != 0;
 }
+
+/* ---- chunks ---- */
+
+static memspan_hook_chunk_t describe_chunk(const struct msp_chunk *chunk, uint64_t duration_ns)
+{
+    struct msp_provider *p = chunk->provider;
+
+    return (memspan_hook_chunk_t){
+        .struct_size = sizeof(memspan_hook_chunk_t),
+        .backend     = p->spec.device->table->name,
+        .device      = p->spec.device->number,
+        .kind        = p->spec.kind,
+        .address     = chunk->address,
+        .size_bytes  = chunk->size_bytes,
+        .held_bytes  = atomic_load_explicit(&p->held_bytes, memory_order_relaxed),
+        .duration_ns = duration_ns,
+    };
+}
+
+static void chunk_taken(const struct msp_chunk *chunk, uint64_t started_ns)
+{
+    /* Nobody watched when it was asked for: then how long it took is not known. */
+    uint64_t now_ns    = msp_watch_now();
+    uint64_t taking_ns = (started_ns == 0) ? 0 : now_ns - started_ns;
+    int saved_errno    = errno;
+
+    if (on(MSP_WATCH_TRACE)) {
+        msp_trace_chunk_taken(chunk, taking_ns);
+    }
+    if (on(MSP_WATCH_HOOKS)) {
+        memspan_hook_chunk_t record = describe_chunk(chunk, taking_ns);
+        msp_hook_call(MSP_HOOK_CHUNK_TAKEN, &record, NULL);
+    }
+    errno = saved_errno;
+}
+
+static void chunk_giving_back(const struct msp_chunk *chunk)
+{
+    int saved_errno = errno;
+
+    if (on(MSP_WATCH_TRACE)) {
+        msp_trace_chunk_giving_back(chunk);
+    }
+    if (on(MSP_WATCH_HOOKS)) {
+        memspan_hook_chunk_t record = describe_chunk(chunk, 0);
+        msp_hook_call(MSP_HOOK_CHUNK_GIVING_BACK, &record, NULL);
+    }
+    errno = saved_errno;
+}
+
+static const struct msp_chunk_watcher chunk_watcher = {chunk_taken, chunk_giving_back};
 
 /* ---- beginning ---- */
 
@@ -44,6 +83,7 @@ static void start(void)
     /* What cannot be recorded is reported, but no failure of the call that happens to be first. */
     msp_error_save(&saved);
     msp_fork_prepare();
+    atomic_store(&msp_chunk_watcher, &chunk_watcher);
     msp_trace_start();
     msp_guard_start();
     msp_error_restore(&saved);
@@ -61,23 +101,7 @@ void msp_watch_ending(void)
     msp_trace_flush();
 }
 
-uint64_t msp_watch_now(void)
-{
-    struct timespec now;
-
-    if (!msp_watching()) {
-        return 0;
-    }
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
-}
-
 /* ---- blocks ---- */
-
-static bool on(enum msp_watch_flag flag)
-{
-    return (atomic_load_explicit(&msp_watch_flags, memory_order_relaxed) & flag) != 0;
-}
 
 static memspan_hook_block_t describe(const struct msp_block_view *view)
 {
@@ -200,53 +224,4 @@ void msp_watch_fallback(struct msp_allocator *asked, struct msp_allocator *given
 void msp_watch_failed(struct msp_allocator *asked, size_t size_bytes)
 {
     request_event(MSP_HOOK_FAILED, asked, NULL, size_bytes, NULL);
-}
-
-/* ---- chunks ---- */
-
-static memspan_hook_chunk_t describe_chunk(const struct msp_chunk *chunk, uint64_t duration_ns)
-{
-    struct msp_provider *p = chunk->provider;
-
-    return (memspan_hook_chunk_t){
-        .struct_size = sizeof(memspan_hook_chunk_t),
-        .backend     = p->spec.device->table->name,
-        .device      = p->spec.device->number,
-        .kind        = p->spec.kind,
-        .address     = chunk->address,
-        .size_bytes  = chunk->size_bytes,
-        .held_bytes  = atomic_load_explicit(&p->held_bytes, memory_order_relaxed),
-        .duration_ns = duration_ns,
-    };
-}
-
-void msp_watch_chunk_taken(const struct msp_chunk *chunk, uint64_t started_ns)
-{
-    /* Nobody watched when it was asked for: then how long it took is not known. */
-    uint64_t now_ns    = msp_watch_now();
-    uint64_t taking_ns = (started_ns == 0) ? 0 : now_ns - started_ns;
-    int saved_errno    = errno;
-
-    if (on(MSP_WATCH_TRACE)) {
-        msp_trace_chunk_taken(chunk, taking_ns);
-    }
-    if (on(MSP_WATCH_HOOKS)) {
-        memspan_hook_chunk_t record = describe_chunk(chunk, taking_ns);
-        msp_hook_call(MSP_HOOK_CHUNK_TAKEN, &record, NULL);
-    }
-    errno = saved_errno;
-}
-
-void msp_watch_chunk_giving_back(const struct msp_chunk *chunk)
-{
-    int saved_errno = errno;
-
-    if (on(MSP_WATCH_TRACE)) {
-        msp_trace_chunk_giving_back(chunk);
-    }
-    if (on(MSP_WATCH_HOOKS)) {
-        memspan_hook_chunk_t record = describe_chunk(chunk, 0);
-        msp_hook_call(MSP_HOOK_CHUNK_GIVING_BACK, &record, NULL);
-    }
-    errno = saved_errno;
 }

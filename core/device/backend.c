@@ -15,7 +15,6 @@
 #include "core/base/stack.h"
 #include "core/base/text.h"
 #include "core/base/trust.h"
-#include "core/debug/guard.h"
 #include "core/device/opening.h"
 #include <ctype.h>
 #include <dirent.h>
@@ -77,10 +76,19 @@ static const char *service_option(const char *name)
     return (option == MSP_OPTION_COUNT) ? "" : msp_option_text(option);
 }
 
+static _Atomic(msp_teller_fn *) teller;
+
+void msp_backend_set_teller(msp_teller_fn *tell)
+{
+    atomic_store(&teller, tell);
+}
+
 static void service_tell(const void *address)
 {
-    if (msp_guarding()) {
-        msp_guard_tell(address);
+    msp_teller_fn *tell = atomic_load(&teller);
+
+    if (tell != NULL) {
+        tell(address);
     }
 }
 

@@ -24,6 +24,8 @@ struct msp_slab;
  * nothing, users on little. */
 #define MSP_CHARGE_OVERHEAD_BYTES ((uint64_t)4)
 
+#define MSP_SCOPE_UNUSED UINT64_MAX /* of an account that waits to be used again */
+
 struct msp_account {
     struct msp_allocator *allocator;
     _Atomic(struct msp_account *) next; /* the allocator's others; read without the lock */

@@ -5,9 +5,57 @@
 /* An allocator as the core sees it. Records are never freed, only used again under another
  * generation of the handle, so a stale handle leads to a record that says so. */
 
-#include "core/allocator.h"
 #include "core/engine/account.h"
-#include "core/plan.h"
+#include "core/engine/provider.h"
+#include <memspan/allocator.h>
+
+/* All traits of an allocator, checked: every field holds a value that means something. */
+#define MSP_NO_DEVICE (-1000) /* a device trait that was not given */
+#define MSP_NO_PLACE  (-1)
+
+struct msp_traits {
+    size_t alignment;
+    size_t pool_size; /* SIZE_MAX: no limit */
+    size_t part_size; /* 0: a page */
+    size_t page_size; /* 0: as the system likes */
+    uintptr_t partitioner;
+    uintptr_t partitioner_arg;
+    memspan_allocator_h fb_data;
+    int sync_hint; /* these and what follows: enum memspan_trait_value */
+    int access;
+    int fallback;
+    int partition;
+    int target_access;
+    int atomic_scope;
+    int memory_access;
+    int guarantee;
+    int pin_device; /* device numbers, or MSP_NO_DEVICE */
+    int preferred_location;
+    int preferred_place;
+    bool pinned;
+    bool shareable;
+    bool memory_access_given;
+};
+
+/* What will be given, and why. */
+struct msp_plan {
+    const struct msp_space *space;
+    struct msp_provider *provider; /* NULL until msp_plan_provide() */
+    struct msp_provider_spec spec; /* nodes and importers point into the arrays below */
+    memspan_kind_t kind_asked;
+    memspan_kind_t kind_given;
+    const struct msp_device *resident;
+    size_t
+        blocked_bytes; /* from here on a block is spread over all nodes by itself; else SIZE_MAX */
+    bool exact;
+    bool serves; /* exact, or a stronger kind of memory that keeps all that was asked for */
+    bool migratable;
+    char why[512];
+    int *nodes;
+    const struct msp_device **importers;
+};
+
+#define MSP_PREDEFINED_COUNT 9 /* by handle; 0 is none */
 
 /* In msp_allocator.users: calls under way that use the record, whether more may begin, and the
  * generation of the handle that they must have. */
@@ -45,7 +93,15 @@ static inline const char *memspan_allocator_name(const struct msp_allocator *all
  */
 struct msp_allocator *msp_allocator_find(memspan_allocator_h handle);
 
-/* The same, and until it is released its record stays, also when the allocator is destroyed. */
+/* True when the handle is predefined or names a live allocator of ours: two loads, no lock. A false
+ * answer means that it is stale, garbage, or the OpenMP runtime's own. */
+bool msp_allocator_known(memspan_allocator_h allocator);
+
+/* True when the handle was ours once: it carries our mark. The runtime's own never do. */
+bool msp_allocator_is_marked(memspan_allocator_h allocator);
+
+/* msp_allocator_find(), and until it is released its record stays, also when the allocator is
+ * destroyed. */
 struct msp_allocator *msp_allocator_pin(memspan_allocator_h handle);
 
 /* The same for 0 (the default allocator) and other vendors' handles too; NULL with an error. */
@@ -53,15 +109,6 @@ struct msp_allocator *msp_allocator_acquire(memspan_allocator_h handle);
 
 /* NULL has no effect. */
 void msp_allocator_release(struct msp_allocator *allocator);
-
-/* Make sure that the plan is made. */
-memspan_status_t msp_allocator_ensure_plan(struct msp_allocator *allocator);
-
-/* The provider of ordinary blocks; NULL with an error. */
-struct msp_provider *msp_allocator_provider(struct msp_allocator *allocator);
-
-/* The account that the calling thread is charged to. NULL with an error recorded. */
-struct msp_account *msp_allocator_account(struct msp_allocator *allocator);
 
 /* True where each team or contention group has a pool of its own. Not before there is a provider.
  */
@@ -81,6 +128,13 @@ static inline void msp_allocator_settle(struct msp_allocator *allocator)
         msp_allocator_bury(allocator);
     }
 }
+
+bool msp_allocator_is_predefined(const struct msp_allocator *allocator);
+
+/* An unused record; NULL with an error. Table locked, as for publish(), after which the record's
+ * handle, which it returns, is found. */
+struct msp_allocator *msp_allocator_take_record(void);
+uintptr_t msp_allocator_publish(struct msp_allocator *allocator);
 
 /* All records that were ever used, in order; NULL after the last. Unused ones have handle 0. */
 struct msp_allocator *msp_allocator_at(size_t i);

@@ -3,6 +3,7 @@
  * lists and owners. */
 
 #include "core/base/error.h"
+#include "core/base/omp_hook.h"
 #include "core/engine/allocator_record.h"
 #include "core/engine/decay.h"
 #include "core/engine/heap.h"

@@ -12,10 +12,10 @@
 #include "core/base/option.h"
 #include "core/base/platform.h"
 #include "core/base/text.h"
-#include "core/debug/watch.h"
 #include "core/device/import.h"
 #include "core/engine/pointer_map.h"
 #include "core/engine/pool.h"
+#include "core/engine/watch_flag.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -376,7 +376,7 @@ memspan_status_t msp_chunk_take(struct msp_provider *p, size_t size_bytes, size_
     msp_log(MEMSPAN_LOG_DEBUG, d->table->name, "took %zu bytes of %s memory at %p", size,
             memspan_kind_name(p->spec.kind), (void *)chunk->address);
     if (MSP_UNLIKELY(msp_watching())) {
-        msp_watch_chunk_taken(chunk, started_ns);
+        atomic_load(&msp_chunk_watcher)->taken(chunk, started_ns);
     }
     *chunk_p = chunk;
     return MEMSPAN_OK;
@@ -399,7 +399,7 @@ memspan_status_t msp_chunk_give_back(struct msp_chunk *chunk)
     memspan_status_t status;
 
     if (MSP_UNLIKELY(msp_watching())) {
-        msp_watch_chunk_giving_back(chunk);
+        atomic_load(&msp_chunk_watcher)->giving_back(chunk);
     }
     /* Out of the map first: the driver may give the same address to another thread at once. */
     msp_map_remove(chunk->address, chunk->size_bytes);

@@ -3,9 +3,9 @@
 
 #include "core/engine/store.h"
 #include "core/base/error.h"
-#include "core/debug/watch.h"
 #include "core/engine/allocator_record.h"
 #include "core/engine/heap.h"
+#include "core/engine/watch_flag.h"
 
 /* ---- taking ---- */
 

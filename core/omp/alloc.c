@@ -107,7 +107,7 @@ static __attribute__((noinline)) void *alloc_next(size_t size_bytes, msp_omp_all
  * OpenMP call; NULL: take the slow path. */
 static inline void *alloc_default_fast(size_t align_bytes, size_t size_bytes)
 {
-    uintptr_t allocator = (uintptr_t)msp_allocator_default();
+    uintptr_t allocator = (uintptr_t)msp_omp_default_allocator();
 
     return (size_bytes > MSP_SMALL_MAX_BYTES)
                ? msp_heap_alloc_middle(allocator, align_bytes, size_bytes)

@@ -44,7 +44,8 @@ static memspan_status_t take_trait(memspan_trait_t *trait)
         return take_device(trait);
     case MEMSPAN_TRAIT_FB_DATA:
         if ((trait->value > 8) && (trait->value <= PREDEFINED_MAX)) {
-            memspan_allocator_h own = msp_allocator_of_vendor((memspan_allocator_h)trait->value);
+            memspan_allocator_h own =
+                msp_omp_allocator_of_vendor((memspan_allocator_h)trait->value);
             if (own != MEMSPAN_ALLOCATOR_NULL) {
                 trait->value = (uintptr_t)own;
             }
@@ -193,13 +194,13 @@ enum msp_omp_owner msp_omp_allocator_resolve(msp_omp_allocator_t allocator,
     memspan_allocator_h handle = (memspan_allocator_h)allocator;
 
     if (allocator == 0) {
-        handle = msp_allocator_default();
+        handle = msp_omp_default_allocator();
     }
     if ((uintptr_t)handle == MSP_OMP_EXPLICIT_DEFAULT) {
         handle = MEMSPAN_ALLOCATOR_DEFAULT;
     }
     if (!msp_allocator_known(handle) && ((uintptr_t)handle <= PREDEFINED_MAX)) {
-        memspan_allocator_h own = msp_allocator_of_vendor(handle);
+        memspan_allocator_h own = msp_omp_allocator_of_vendor(handle);
         handle                  = (own != MEMSPAN_ALLOCATOR_NULL) ? own : handle;
     }
     *allocator_p = handle;

@@ -117,7 +117,7 @@ static msp_omp_allocator_t meaning_of(uintptr_t get, msp_omp_allocator_t raw)
     return (raw == initial) ? environment_value() : raw;
 }
 
-memspan_allocator_h msp_allocator_default(void)
+memspan_allocator_h msp_omp_default_allocator(void)
 {
     uintptr_t routine = msp_omp_real(MSP_OMP_REAL_GET_DEFAULT_ALLOCATOR);
     msp_omp_allocator_t value;
@@ -133,7 +133,7 @@ memspan_allocator_h msp_allocator_default(void)
 msp_omp_allocator_t omp_get_default_allocator(void)
 {
     MSP_OMP_CALL();
-    return (msp_omp_allocator_t)msp_allocator_default();
+    return (msp_omp_allocator_t)msp_omp_default_allocator();
 }
 
 void omp_set_default_allocator(msp_omp_allocator_t allocator)

@@ -2,7 +2,7 @@
 #ifndef MEMSPAN_CORE_OMP_ICV_H
 #define MEMSPAN_CORE_OMP_ICV_H
 
-/* def-allocator-var. msp_allocator_default() (core/allocator.h) is the reading side. */
+/* def-allocator-var. msp_omp_default_allocator() (base/omp_hook.h) is the reading side. */
 
 #include "core/omp/abi.h"
 

@@ -10,9 +10,9 @@
  * callback may allocate), and kept; of two that computed at once, one result is released at once.
  * The release callback is copied into each partition, which may outlive its partitioner. */
 
-#include "core/partitioner.h"
 #include "core/base/error.h"
 #include "core/base/log.h"
+#include "core/base/omp_hook.h"
 #include "core/omp/abi.h"
 #include "core/omp/allocator.h"
 #include "core/omp/lock.h"
@@ -81,7 +81,7 @@ static struct partitioner *find(uintptr_t partitioner)
                : NULL;
 }
 
-bool msp_partitioner_valid(uintptr_t partitioner)
+bool msp_omp_partitioner_valid(uintptr_t partitioner)
 {
     return number_of(partitioner) != 0;
 }

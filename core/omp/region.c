@@ -5,6 +5,7 @@
 #include "core/base/region.h"
 #include "core/omp/abi.h"
 #include "core/omp/devices.h"
+#include "core/omp/region_task.h"
 #include "core/omp/runtime.h"
 
 /* OFFLOAD_DEVICE_DEFAULT of the ABI. */

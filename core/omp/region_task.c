@@ -15,8 +15,10 @@
  * Only what is loaded when somebody begins to watch, or when a task is made later, calls these: a
  * program that nobody watches keeps its runtime's own. */
 
+#include "core/omp/region_task.h"
 #include "core/base/dl.h"
 #include "core/base/lock.h"
+#include "core/base/omp_hook.h"
 #include "core/base/region.h"
 #include "core/omp/redirect.h"
 #include <pthread.h>
@@ -290,7 +292,7 @@ static void find_real(void)
     *(void **)&real.level = msp_dl_next("omp_get_level");
 }
 
-void msp_region_watch_tasks(void)
+void msp_omp_watch_tasks(void)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
 

@@ -50,7 +50,7 @@ static uint64_t scope_of_flat_team(int team, int level)
     return last.scope;
 }
 
-uint64_t msp_allocator_scope(bool team)
+uint64_t msp_omp_allocator_scope(bool team)
 {
     int number = ask(MSP_OMP_REAL_GET_TEAM_NUM, 0);
     uint64_t hash;

@@ -5,7 +5,6 @@
 #include "core/allocator.h"
 #include "core/base/error.h"
 #include "core/base/log.h"
-#include "core/base/pages.h"
 #include "core/omp/abi.h"
 #include "core/omp/allocator.h"
 #include "core/omp/devices.h"
@@ -14,6 +13,7 @@
 #include "core/omp/runtime.h"
 #include "core/omp/table.h"
 #include "core/omp/target.h"
+#include "core/topology/pages.h"
 #include <errno.h>
 #include <string.h>
 
@@ -93,7 +93,7 @@ memspan_allocator_h msp_omp_vendor_allocator(enum msp_omp_vendor kind, int devic
     return allocator;
 }
 
-memspan_allocator_h msp_allocator_of_vendor(memspan_allocator_h allocator)
+memspan_allocator_h msp_omp_allocator_of_vendor(memspan_allocator_h allocator)
 {
     switch ((uintptr_t)allocator) {
     case MSP_OMP_GNU_PINNED:

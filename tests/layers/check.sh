@@ -5,8 +5,9 @@
 # exit 1 when there is one.
 #
 # Each room may include what stands left of it, and itself:
-#   include/  <-  core/base  <-  core  <-  core/omp
-# backends/NAME: include/, core/base and itself. shmem: the same, and core/symmetric/symmetric_heap.h. cmd, bench, tests: include/ and themselves;
+#   include/  <-  core/base  <-  topology  <-  device  <-  engine  <-  debug  <-  core  <-  core/omp
+# core/symmetric: core/base and core/engine/fit.h. backends/NAME: include/, core/base, core/topology and itself.
+# shmem: the same, and core/symmetric/symmetric_heap.h. cmd, bench, tests: include/ and themselves;
 # bench cmd/common too. A unit
 # test may open its room: tests/unit, tests/fakes, tests/intel, tests/fuzz and tests/programs/*_contract.c (which
 # need a compiler of their own) any of the library, tests/bench bench and
@@ -14,6 +15,7 @@
 # Headers of the system and of drivers are not ours to judge.
 set -eu
 root=${1:?usage: check.sh ROOT}
+here=$(cd "$(dirname "$0")" && pwd)
 cd "$root"
 
 files=$(find include core backends shmem cmd bench tests -type f \
@@ -22,15 +24,13 @@ backends=$(find backends -mindepth 1 -maxdepth 1 -type d 2>/dev/null | sed 's|.*
 [ -n "$files" ] || { echo "no sources under $root" >&2; exit 2; }
 
 # shellcheck disable=SC2086 # the list is words
-awk -v backends="$backends" '
+awk -v backends="$backends" "$(cat "$here/rooms.awk")"'
 function dirname(path) { sub(/\/[^\/]*$/, "", path); return path }
 
 # The room of a file, most special first.
 function room_of(path) {
     if (path ~ /^include\//) return "include"
-    if (path ~ /^core\/(base|topology)\//) return "base"
-    if (path ~ /^core\/omp\//) return "omp"
-    if (path ~ /^core\//) return "core"
+    if (sub(/^core\//, "", path)) return core_room(path)
     if (path ~ /^shmem\//) return "shmem"
     if (path ~ /^backends\/[^\/]*\//) { split(path, part, "/"); return "backends/" part[2] }
     if (path ~ /^cmd\/common\//) return "cmd/common"
@@ -49,11 +49,8 @@ function is_allowed(from, to) {
     if (from == "unit") return to !~ "^cmd" && to != "bench"
     if (to == "cmd/common" && from ~ /^((tests of )?(cmd|bench))$/) return 1
     if (from ~ /^tests of /) return to == substr(from, 10) || to == "tests"
-    if (from == "core") return to == "base"
-    if (from == "omp") return to == "base" || to == "core"
-    if (from ~ /^backends\//) return to == "base"
-    if (from == "shmem") return to == "base"
-    return 0
+    if (from ~ /^backends\// || from == "shmem") return to == "base" || to == "topology"
+    return core_may_use(from, to)
 }
 
 # The path from the root of a header that is ours, or "".
@@ -82,7 +79,7 @@ function code(line) {
 }
 
 BEGIN { backend_count = split(backends, backend, " ") }
-FNR == 1 { in_comment = 0; here = room_of(FILENAME) }
+FNR == 1 { in_comment = 0; here = room_of(FILENAME); is_core = (FILENAME ~ /^core\//) }
 
 /^[ \t]*#[ \t]*include[ \t]*["<]/ {
     name = $0
@@ -95,6 +92,7 @@ FNR == 1 { in_comment = 0; here = room_of(FILENAME) }
     if (target != "") {
         to = room_of(target)
         if (here == "shmem" && target == "core/symmetric/symmetric_heap.h") next
+        if (here == "symmetric" && target == "core/engine/fit.h") next
         if (!is_allowed(here, to)) report(here " may not include " (to == "" ? target : to))
         if (quoted && to == "include") report("public headers are included with <>")
     }
@@ -103,16 +101,16 @@ FNR == 1 { in_comment = 0; here = room_of(FILENAME) }
 {
     text = code($0)
     if (text == "") next
-    if (here ~ /^(base|core|omp|shmem|backends\/)/ && FILENAME != "core/base/option.c" \
+    if ((is_core || here ~ /^(shmem|backends\/)/) && FILENAME != "core/base/option.c" \
         && FILENAME != "shmem/option.c" \
         && text ~ /(^|[^A-Za-z0-9_])(secure_getenv|getenv|environ)([^A-Za-z0-9_]|$)/)
         report("only core/base/option.c (shmem/option.c for SHMEM) reads the environment")
     if (here ~ /^(cmd|bench)/ && FILENAME != "cmd/common/environment.c" && text ~ /getenv[ ]*\(/)
         report("only cmd/common/environment.c reads the environment")
-    if (here ~ /^(base|core|omp)$/)
+    if (is_core)
         for (i = 1; i <= backend_count; i++)
             if (text ~ "msp_backend_" backend[i] "([^A-Za-z0-9_]|$)" \
-                || (here != "base" && index(text, "\"" backend[i] "\"")))
+                || (here !~ /^(base|topology)$/ && index(text, "\"" backend[i] "\"")))
                 report("the core names the backend " backend[i])
 }
 END { exit bad }

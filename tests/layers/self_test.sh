@@ -8,7 +8,7 @@ trap 'rm -rf "$tree"' EXIT INT TERM
 
 fresh() {
     rm -rf "${tree:?}"/*
-    mkdir -p "$tree/include/memspan" "$tree/core/base" "$tree/core/omp" "$tree/backends/host" \
+    mkdir -p "$tree/include/memspan" "$tree/core/base" "$tree/core/device" "$tree/core/engine" "$tree/core/symmetric" "$tree/core/omp" "$tree/backends/host" \
         "$tree/backends/opencl" "$tree/cmd/common" "$tree/bench" "$tree/tests/api" "$tree/tests/bench" "$tree/tests/unit"
     cat >"$tree/include/memspan/status.h" <<'C'
 #include <stddef.h>
@@ -26,6 +26,9 @@ C
  * and msp_backend_opencl */
 C
     printf '#include "core/pool.h"\n' >"$tree/core/omp/alloc.c"
+    printf '#include "core/device/device.h"\n' >"$tree/core/engine/provider.c"
+    printf '#include "core/base/log.h"\n' >"$tree/core/device/device.c"
+    printf '#include "core/engine/fit.h"\n' >"$tree/core/symmetric/heap.c"
     printf '#include "backends/opencl/opencl.h"\n#include <CL/cl.h>\n#include "core/base/dl.h"\n' \
         >"$tree/backends/opencl/opencl.c"
     printf '#include <memspan/memspan.h>\n#include "table.h"\n' >"$tree/cmd/memquery.c"
@@ -55,6 +58,10 @@ fresh
 planted include/memspan/status.h '#include "core/pool.h"' 'include may not include core'
 planted core/base/option.c '#include "core/pool.h"' 'base may not include core'
 planted core/pool.c '#  include "core/omp/icv.h"' 'core may not include omp'
+planted core/device/device.c '#include "core/engine/provider.h"' 'device may not include engine'
+planted core/engine/provider.c '#include "core/plan.h"' 'engine may not include core'
+planted core/engine/provider.c '#include "core/symmetric/heap.h"' 'engine may not include symmetric'
+planted core/symmetric/heap.c '#include "core/engine/pool.h"' 'symmetric may not include engine'
 planted core/pool.c '#include "backends/host/host.h"' 'core may not include backends/host'
 planted core/omp/alloc.c '#include "backends/host/host.h"' 'omp may not include backends/host'
 planted backends/opencl/opencl.c '#include "core/device.h"' 'backends/opencl may not include core'

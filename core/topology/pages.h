@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef MEMSPAN_CORE_BASE_PAGES_H
-#define MEMSPAN_CORE_BASE_PAGES_H
+#ifndef MEMSPAN_CORE_TOPOLOGY_PAGES_H
+#define MEMSPAN_CORE_TOPOLOGY_PAGES_H
 
 /* Host pages for drivers that reach host memory, or take pages into their tables: mapped, aligned
  * and bound to NUMA nodes before anybody touches them. */
@@ -31,4 +31,4 @@ void msp_pages_give_back(void *address, size_t size_bytes);
 int msp_pages_lock(const void *address, size_t size_bytes);
 void msp_pages_unlock(const void *address, size_t size_bytes);
 
-#endif /* MEMSPAN_CORE_BASE_PAGES_H */
+#endif /* MEMSPAN_CORE_TOPOLOGY_PAGES_H */

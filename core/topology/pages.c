@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "core/base/pages.h"
+#include "core/topology/pages.h"
 #include "core/base/platform.h"
 #include "core/topology/topology.h"
 #include <errno.h>
