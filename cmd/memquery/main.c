@@ -24,7 +24,7 @@ int report_show(const struct request *request, FILE *out)
     struct snapshot snapshot;
 
     snapshot_take(&snapshot, request);
-    snapshot.board = request->options->measure.board;
+    snapshot.figures = request->options->measure.figures;
     if (request->options->format == FORMAT_JSON) {
         json_print(&snapshot, out);
     } else if (request->options->format == FORMAT_CSV) {
@@ -39,7 +39,7 @@ int report_show(const struct request *request, FILE *out)
         table_print(&snapshot, out);
     }
     snapshot_free(&snapshot);
-    return (request->culprit_count > 0) ? EXIT_PROBE : EXIT_YES;
+    return (request->failure_count > 0) ? EXIT_PROBE : EXIT_YES;
 }
 
 /* Nothing that is printed may be lost without a word. */

@@ -106,15 +106,15 @@ static bool refuse(const char *message)
     return false;
 }
 
-static bool complete_measure(struct measure_wish *wish)
+static bool complete_measure(struct measure_request *request)
 {
-    wish->full        = (measure_words & (1u << FULL)) != 0;
-    wish->again       = (measure_words & (1u << AGAIN)) != 0;
-    wish->cached_only = (measure_words & (1u << CACHED)) != 0;
-    wish->no_cache    = (measure_words & (1u << NO_CACHE)) != 0;
-    if (wish->cached_only && (wish->again || wish->no_cache)) {
+    request->full        = (measure_words & (1u << FULL)) != 0;
+    request->again       = (measure_words & (1u << AGAIN)) != 0;
+    request->cached_only = (measure_words & (1u << CACHED)) != 0;
+    request->no_cache    = (measure_words & (1u << NO_CACHE)) != 0;
+    if (request->cached_only && (request->again || request->no_cache)) {
         cli_complain("--measure: \"cached\" and \"%s\" leave nothing to show",
-                     wish->again ? "again" : "no-cache");
+                     request->again ? "again" : "no-cache");
         return false;
     }
     return true;

@@ -27,23 +27,23 @@ enum probe_depth {
 /* The form of the output. */
 enum format { FORMAT_TABLE, FORMAT_JSON, FORMAT_CSV, FORMAT_SVG };
 
-struct measure_board;
+struct measure_figures;
 
 /* --measure and its words. */
-struct measure_wish {
+struct measure_request {
     bool wanted;
-    bool full;                   /* large sizes, a second for each figure */
-    bool again;                  /* what earlier runs have measured is not taken over */
-    bool cached_only;            /* nothing but what earlier runs have measured */
-    bool no_cache;               /* neither read nor written */
-    struct measure_board *board; /* the figures; NULL before they are there */
+    bool full;                       /* large sizes, a second for each figure */
+    bool again;                      /* what earlier runs have measured is not taken over */
+    bool cached_only;                /* nothing but what earlier runs have measured */
+    bool no_cache;                   /* neither read nor written */
+    struct measure_figures *figures; /* the figures; NULL before they are there */
 };
 
 struct options {
     enum mode mode;
     const char *argument; /* of --plan, --check, --why */
     enum format format;
-    struct measure_wish measure;
+    struct measure_request measure;
     enum probe_depth probe;
     bool verbose;     /* --check says why */
     double timeout_s; /* limit of each attempt to probe the machine */

@@ -28,11 +28,11 @@ struct place {
     int fd;           /* of the folder, or -1 */
 };
 
-static void say(struct measure_board *board, const struct place *place, const char *what)
+static void say(struct measure_figures *figures, const struct place *place, const char *what)
 {
-    snprintf(board->cache_note, sizeof(board->cache_note), "the cache %.300s/%.60s is not used: %s",
-             place->folder, place->name, what);
-    text_clean(board->cache_note);
+    snprintf(figures->cache_note, sizeof(figures->cache_note),
+             "the cache %.300s/%.60s is not used: %s", place->folder, place->name, what);
+    text_clean(figures->cache_note);
 }
 
 /* ---- whose ---- */
@@ -118,7 +118,7 @@ static void make_folder(const struct place *place)
 }
 
 /* Open the folder. @p make: it is made when it is not there; else its absence is no news. */
-static bool open_place(struct place *place, struct measure_board *board, bool make)
+static bool open_place(struct place *place, struct measure_figures *figures, bool make)
 {
     struct stat status;
 
@@ -132,13 +132,13 @@ static bool open_place(struct place *place, struct measure_board *board, bool ma
     place->fd = open(place->folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (place->fd < 0) {
         if (make || (errno != ENOENT)) {
-            say(board, place, strerror(errno));
+            say(figures, place, strerror(errno));
         }
         return false;
     }
     if ((fstat(place->fd, &status) != 0) || (status.st_uid != geteuid()) ||
         ((status.st_mode & (S_IWGRP | S_IWOTH)) != 0)) {
-        say(board, place, "others can write into its folder");
+        say(figures, place, "others can write into its folder");
         close(place->fd);
         return false;
     }
@@ -167,7 +167,7 @@ static const char *judge_file(int fd)
 }
 
 /* The entries of the file (release them), or NULL. */
-static json_t *read_entries(const struct place *place, struct measure_board *board)
+static json_t *read_entries(const struct place *place, struct measure_figures *figures)
 {
     int fd = openat(place->fd, place->name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     json_t *document;
@@ -177,13 +177,13 @@ static json_t *read_entries(const struct place *place, struct measure_board *boa
 
     if (fd < 0) {
         if (errno != ENOENT) {
-            say(board, place, (errno == ELOOP) ? "it is a link" : strerror(errno));
+            say(figures, place, (errno == ELOOP) ? "it is a link" : strerror(errno));
         }
         return NULL;
     }
     wrong = judge_file(fd);
     if (wrong != NULL) {
-        say(board, place, wrong);
+        say(figures, place, wrong);
         close(fd);
         return NULL;
     }
@@ -194,7 +194,7 @@ static json_t *read_entries(const struct place *place, struct measure_board *boa
         entries = json_object_get(document, "figures");
     }
     if (!json_is_array(entries)) {
-        say(board, place, "it is malformed, or another version's");
+        say(figures, place, "it is malformed, or another version's");
         entries = NULL;
     }
     json_incref(entries);
@@ -253,44 +253,44 @@ static void take_entry(struct measure_cell *cell, const json_t *entry)
     text_clean(cell->latency_reason);
 }
 
-static struct measure_cell *find_key(struct measure_board *board, const char *key)
+static struct measure_cell *find_key(struct measure_figures *figures, const char *key)
 {
     size_t i;
 
-    for (i = 0; i < board->count; i++) {
-        if ((key[0] != '\0') && (strcmp(board->cells[i].key, key) == 0)) {
-            return &board->cells[i];
+    for (i = 0; i < figures->count; i++) {
+        if ((key[0] != '\0') && (strcmp(figures->cells[i].key, key) == 0)) {
+            return &figures->cells[i];
         }
     }
     return NULL;
 }
 
 /* Whether the entry will do. */
-static bool is_wanted(const json_t *entry, const struct measure_wish *wish)
+static bool is_wanted(const json_t *entry, const struct measure_request *request)
 {
-    if (wish->full && !json_is_true(json_object_get(entry, "full"))) {
+    if (request->full && !json_is_true(json_object_get(entry, "full"))) {
         return false;
     }
-    return wish->cached_only || (json_is_true(json_object_get(entry, "settled")) &&
-                                 !json_is_true(json_object_get(entry, "busy")));
+    return request->cached_only || (json_is_true(json_object_get(entry, "settled")) &&
+                                    !json_is_true(json_object_get(entry, "busy")));
 }
 
-void measure_cache_load(struct measure_board *board, const struct measure_wish *wish)
+void measure_cache_load(struct measure_figures *figures, const struct measure_request *request)
 {
     struct place place;
     json_t *entries;
     json_t *entry;
     size_t i;
 
-    if (!open_place(&place, board, false)) {
+    if (!open_place(&place, figures, false)) {
         return;
     }
-    entries = read_entries(&place, board);
+    entries = read_entries(&place, figures);
     json_array_foreach(entries, i, entry)
     {
-        struct measure_cell *cell = find_key(board, text_of(entry, "key"));
+        struct measure_cell *cell = find_key(figures, text_of(entry, "key"));
 
-        if ((cell != NULL) && (cell->state == MEASURE_TODO) && is_wanted(entry, wish)) {
+        if ((cell != NULL) && (cell->state == MEASURE_TODO) && is_wanted(entry, request)) {
             take_entry(cell, entry);
         }
     }
@@ -319,28 +319,28 @@ static json_t *make_entry(const struct measure_cell *cell)
     return entry;
 }
 
-/* Those of the old file that say nothing of what is on the board, and what is on the board. */
-static json_t *merge(struct measure_board *board, json_t *old)
+/* The old entries that were not measured now, and the figures. */
+static json_t *merge(struct measure_figures *figures, json_t *old)
 {
-    json_t *figures = json_array();
+    json_t *merged = json_array();
     json_t *entry;
     size_t i;
 
     json_array_foreach(old, i, entry)
     {
-        const struct measure_cell *cell = find_key(board, text_of(entry, "key"));
+        const struct measure_cell *cell = find_key(figures, text_of(entry, "key"));
 
         if (json_is_object(entry) && (i < MEASURE_CELLS_MAX) &&
             ((cell == NULL) || (cell->state != MEASURE_DONE))) {
-            json_array_append(figures, entry);
+            json_array_append(merged, entry);
         }
     }
-    for (i = 0; i < board->count; i++) {
-        if (board->cells[i].state == MEASURE_DONE) {
-            json_array_append_new(figures, make_entry(&board->cells[i]));
+    for (i = 0; i < figures->count; i++) {
+        if (figures->cells[i].state == MEASURE_DONE) {
+            json_array_append_new(merged, make_entry(&figures->cells[i]));
         }
     }
-    return figures;
+    return merged;
 }
 
 static bool write_file(const struct place *place, const json_t *document)
@@ -363,7 +363,7 @@ static bool write_file(const struct place *place, const json_t *document)
     return good;
 }
 
-void measure_cache_store(struct measure_board *board)
+void measure_cache_store(struct measure_figures *figures)
 {
     struct place place;
     json_t *document;
@@ -371,19 +371,19 @@ void measure_cache_store(struct measure_board *board)
     bool fresh = false;
     size_t i;
 
-    for (i = 0; i < board->count; i++) {
-        fresh = fresh || ((board->cells[i].state == MEASURE_DONE) && !board->cells[i].cached);
+    for (i = 0; i < figures->count; i++) {
+        fresh = fresh || ((figures->cells[i].state == MEASURE_DONE) && !figures->cells[i].cached);
     }
-    if (!fresh || !open_place(&place, board, true)) {
+    if (!fresh || !open_place(&place, figures, true)) {
         return;
     }
-    old      = read_entries(&place, board);
+    old      = read_entries(&place, figures);
     document = json_object();
     json_put_int(document, "version", CACHE_VERSION);
     json_put_text(document, "machine", place.machine);
-    json_put(document, "figures", merge(board, old));
+    json_put(document, "figures", merge(figures, old));
     if (!write_file(&place, document)) {
-        say(board, &place, strerror(errno));
+        say(figures, &place, strerror(errno));
     }
     json_decref(document);
     json_decref(old);

@@ -31,21 +31,21 @@ static const double factor = 0.5;
 
 /* ---- the memory ---- */
 
-static memspan_status_t make_allocator(const struct space_row *row, const struct lane *lane,
+static memspan_status_t make_allocator(const struct space_row *row, const struct resource *resource,
                                        memspan_allocator_h *allocator_p)
 {
     memspan_trait_t traits[2] = {{MEMSPAN_TRAIT_FALLBACK, MEMSPAN_VALUE_NULL_FB}};
     memspan_space_h space     = row->handle;
     size_t count              = 1;
-    int index                 = (int)(lane - row->lanes);
+    int index                 = (int)(resource - row->resources);
     memspan_status_t status   = MEMSPAN_OK;
 
-    if (strcmp(lane->info.name, SPACE_PINNED_NAME) == 0) {
+    if (strcmp(resource->info.name, SPACE_PINNED_NAME) == 0) {
         traits[count++] = (memspan_trait_t){MEMSPAN_TRAIT_PINNED, MEMSPAN_VALUE_TRUE};
     } else {
         status = memspan_space_get_sub(row->handle, &index, 1, &space);
     }
-    if (lane->info.kind == MEMSPAN_KIND_MANAGED) {
+    if (resource->info.kind == MEMSPAN_KIND_MANAGED) {
         traits[count++] = (memspan_trait_t){MEMSPAN_TRAIT_MEMORY_ACCESS, MEMSPAN_VALUE_MANAGED};
     }
     return (status == MEMSPAN_OK) ? memspan_allocator_create(space, traits, count, allocator_p)
@@ -53,19 +53,20 @@ static memspan_status_t make_allocator(const struct space_row *row, const struct
 }
 
 /* Large enough that caches do not hold it, and small beside what there is. */
-static size_t array_bytes(const struct snapshot *snapshot, const struct lane *lane, bool full)
+static size_t array_bytes(const struct snapshot *snapshot, const struct resource *resource,
+                          bool full)
 {
-    bool host      = (lane->info.home == MEMSPAN_HOST);
+    bool host      = (resource->info.home == MEMSPAN_HOST);
     size_t least   = (size_t)(full ? 128 : 24) << 20;
     size_t most    = (size_t)(full ? 1024 : 64) << 20;
     size_t wanted  = host ? (4 * measure_cache_bytes() / 3) : 0;
-    uint64_t there = lane->info.capacity_bytes;
-    int home       = snapshot_device_index(snapshot, lane->info.home);
+    uint64_t there = resource->info.capacity_bytes;
+    int home       = snapshot_device_index(snapshot, resource->info.home);
 
     if ((home >= 0) && (snapshot->devices[home].info.free_bytes < there)) {
         there = snapshot->devices[home].info.free_bytes;
     }
-    if ((lane->info.kind == MEMSPAN_KIND_HOST_PINNED) && (snapshot->lock_limit_bytes < there)) {
+    if ((resource->info.kind == MEMSPAN_KIND_HOST_PINNED) && (snapshot->lock_limit_bytes < there)) {
         there = snapshot->lock_limit_bytes;
     }
     wanted = (wanted < least) ? least : ((wanted > most) ? most : wanted);
@@ -113,21 +114,21 @@ static bool take_memory(struct measure_bed *bed, size_t wanted_bytes)
 }
 
 void measure_bed_open(struct measure_bed *bed, const struct snapshot *snapshot,
-                      const struct space_row *row, const struct lane *lane, bool full,
+                      const struct space_row *row, const struct resource *resource, bool full,
                       int64_t budget_ns)
 {
     memspan_allocator_info_t info = {.struct_size = sizeof(info)};
 
     *bed = (struct measure_bed){
-        .kind = lane->info.kind, .home = lane->info.home, .budget_ns = budget_ns};
+        .kind = resource->info.kind, .home = resource->info.home, .budget_ns = budget_ns};
     memspan_error_clear();
-    if ((make_allocator(row, lane, &bed->allocator) != MEMSPAN_OK) ||
+    if ((make_allocator(row, resource, &bed->allocator) != MEMSPAN_OK) ||
         (memspan_allocator_describe(bed->allocator, &info) != MEMSPAN_OK)) {
         snapshot_error(bed->problem, sizeof(bed->problem));
-    } else if (info.kind_given != lane->info.kind) {
+    } else if (info.kind_given != resource->info.kind) {
         snprintf(bed->problem, sizeof(bed->problem), "an allocator gives %s memory instead",
                  memspan_kind_name(info.kind_given));
-    } else if (!take_memory(bed, array_bytes(snapshot, lane, full))) {
+    } else if (!take_memory(bed, array_bytes(snapshot, resource, full))) {
         snapshot_error(bed->problem, sizeof(bed->problem));
     }
 }

@@ -20,9 +20,9 @@ struct measure_bed {
     char problem[256]; /* why there is no memory; "" */
 };
 
-/* Take memory of that lane. What fails is in bed->problem; close it in any case. */
+/* Take memory of that resource. What fails is in bed->problem; close it in any case. */
 void measure_bed_open(struct measure_bed *bed, const struct snapshot *snapshot,
-                      const struct space_row *row, const struct lane *lane, bool full,
+                      const struct space_row *row, const struct resource *resource, bool full,
                       int64_t budget_ns);
 void measure_bed_close(struct measure_bed *bed);
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* measure.c: which figures there are to be had, and who fills them in.
  *
- * All cells are measured by one child after another, on the board that they share. A child that
+ * All cells are measured by one child after another, in shared memory. A child that
  * finds a cell begun and not ended knows that the one before it ended there: that cell is given up.
  * So a driver that crashes while one memory is used costs that one figure; the search for the
- * culprit in probe.c is for drivers that do not even start. */
+ * failure in probe.c is for drivers that do not even start. */
 
 #include "cmd/memquery/measure/measure.h"
 #include "cmd/memquery/measure/busy.h"
@@ -25,26 +25,26 @@ static const int64_t least_ns    = 3000000;
 static const int64_t most_ns     = 150000000;
 static const int64_t ns_a_second = 1000000000;
 
-struct measure_cell *measure_board_cell(struct measure_board *board, const char *resource,
-                                        const char *device)
+struct measure_cell *measure_figures_cell(struct measure_figures *figures, const char *resource,
+                                          const char *device)
 {
     struct measure_cell *cell;
     size_t i;
 
-    for (i = 0; i < board->count; i++) {
-        cell = &board->cells[i];
+    for (i = 0; i < figures->count; i++) {
+        cell = &figures->cells[i];
         if ((strcmp(cell->resource, resource) == 0) && (strcmp(cell->device, device) == 0)) {
             return cell;
         }
     }
-    if (board->count == MEASURE_CELLS_MAX) {
-        board->cut = true;
+    if (figures->count == MEASURE_CELLS_MAX) {
+        figures->cut = true;
         return NULL;
     }
-    cell = &board->cells[board->count];
+    cell = &figures->cells[figures->count];
     snprintf(cell->resource, sizeof(cell->resource), "%s", resource);
     snprintf(cell->device, sizeof(cell->device), "%s", device);
-    board->count++;
+    figures->count++;
     return cell;
 }
 
@@ -53,38 +53,39 @@ static void name_device(const struct device_row *device, char *text, size_t size
     snprintf(text, size, "%s:%d", device->info.backend, device->info.ordinal);
 }
 
-const struct measure_cell *measure_cell_of(const struct measure_board *board,
-                                           const struct snapshot *snapshot, const struct lane *lane,
-                                           size_t device)
+const struct measure_cell *measure_cell_of(const struct measure_figures *figures,
+                                           const struct snapshot *snapshot,
+                                           const struct resource *resource, size_t device)
 {
     char name[32];
     size_t i;
 
-    if (board == NULL) {
+    if (figures == NULL) {
         return NULL;
     }
     name_device(&snapshot->devices[device], name, sizeof(name));
-    for (i = 0; i < board->count; i++) {
-        if ((strcmp(board->cells[i].resource, lane->info.name) == 0) &&
-            (strcmp(board->cells[i].device, name) == 0)) {
-            return &board->cells[i];
+    for (i = 0; i < figures->count; i++) {
+        if ((strcmp(figures->cells[i].resource, resource->info.name) == 0) &&
+            (strcmp(figures->cells[i].device, name) == 0)) {
+            return &figures->cells[i];
         }
     }
     return NULL;
 }
 
-const char *measure_obstacle(const struct snapshot *snapshot, const struct lane *lane,
+const char *measure_obstacle(const struct snapshot *snapshot, const struct resource *resource,
                              size_t device)
 {
     const struct device_row *row = &snapshot->devices[device];
     bool runs =
         (row->info.number == MEMSPAN_HOST) || ((row->info.capabilities & MEMSPAN_CAN_KERNELS) != 0);
-    bool own = (lane->info.kind == MEMSPAN_KIND_DEVICE) && (lane->info.home == row->info.number);
+    bool own =
+        (resource->info.kind == MEMSPAN_KIND_DEVICE) && (resource->info.home == row->info.number);
 
-    if (!lane->planned || (lane->state == LANE_OFF)) {
+    if (!resource->planned || (resource->state == RESOURCE_OFF)) {
         return "the memory cannot be had";
     }
-    switch (lane->reach[device].access) {
+    switch (resource->reach[device].access) {
     case MEMSPAN_ACCESS_NONE:
         return "the device does not reach it";
     case MEMSPAN_ACCESS_REGISTER:
@@ -134,18 +135,18 @@ static void add_options(char *key, size_t size)
     }
 }
 
-static void make_key(const struct snapshot *snapshot, const struct lane *lane, size_t device,
-                     struct measure_cell *cell)
+static void make_key(const struct snapshot *snapshot, const struct resource *resource,
+                     size_t device, struct measure_cell *cell)
 {
-    int home = snapshot_device_index(snapshot, lane->info.home);
+    int home = snapshot_device_index(snapshot, resource->info.home);
     size_t i;
 
-    snprintf(cell->key, sizeof(cell->key), "%s|%s", lane->info.name,
-             memspan_kind_name(lane->info.kind));
+    snprintf(cell->key, sizeof(cell->key), "%s|%s", resource->info.name,
+             memspan_kind_name(resource->info.kind));
     for (i = 0; i < snapshot->node_count; i++) {
         const memspan_numa_node_info_t *node = &snapshot->nodes[i];
 
-        if ((lane->info.home == MEMSPAN_HOST) && (node->os_index == lane->info.numa_node)) {
+        if ((resource->info.home == MEMSPAN_HOST) && (node->os_index == resource->info.numa_node)) {
             text_append(cell->key, sizeof(cell->key), "|%s of %zu, %s",
                         memspan_numa_node_kind_name(node->kind), snapshot->node_count, node->pus);
         }
@@ -163,29 +164,29 @@ static void make_key(const struct snapshot *snapshot, const struct lane *lane, s
 struct work {
     const struct options *options;
     const struct snapshot *snapshot;
-    struct measure_board *board;
+    struct measure_figures *figures;
     int64_t deadline_ns;
     int64_t budget_ns;
 };
 
-/* Whether the lane is the first with memory of its name that is to be had. */
-static bool is_first(const struct snapshot *snapshot, const struct lane *lane)
+/* Whether the resource is the first with memory of its name that is to be had. */
+static bool is_first(const struct snapshot *snapshot, const struct resource *resource)
 {
     size_t i;
     size_t j;
 
-    if (!lane->planned || (lane->state == LANE_OFF)) {
+    if (!resource->planned || (resource->state == RESOURCE_OFF)) {
         return false;
     }
     for (i = 0; i < snapshot->space_count; i++) {
-        for (j = 0; j < snapshot->spaces[i].lane_count; j++) {
-            const struct lane *other = &snapshot->spaces[i].lanes[j];
+        for (j = 0; j < snapshot->spaces[i].resource_count; j++) {
+            const struct resource *other = &snapshot->spaces[i].resources[j];
 
-            if (other == lane) {
+            if (other == resource) {
                 return true;
             }
-            if (other->planned && (other->state != LANE_OFF) &&
-                (strcmp(other->info.name, lane->info.name) == 0)) {
+            if (other->planned && (other->state != RESOURCE_OFF) &&
+                (strcmp(other->info.name, resource->info.name) == 0)) {
                 return false;
             }
         }
@@ -193,29 +194,29 @@ static bool is_first(const struct snapshot *snapshot, const struct lane *lane)
     return true;
 }
 
-static void measure_one(const struct work *work, struct measure_bed *bed, const struct lane *lane,
-                        size_t device, struct measure_cell *cell)
+static void measure_one(const struct work *work, struct measure_bed *bed,
+                        const struct resource *resource, size_t device, struct measure_cell *cell)
 {
-    const struct measure_board *board = work->board;
+    const struct measure_figures *figures = work->figures;
 
     struct measure_busy busy;
 
-    __atomic_store_n(&work->board->running, (int)(cell - board->cells), __ATOMIC_SEQ_CST);
+    __atomic_store_n(&work->figures->running, (int)(cell - figures->cells), __ATOMIC_SEQ_CST);
     cell->settled = true;
     measure_busy_begin(&busy);
-    measure_bed_use(bed, &work->snapshot->devices[device], &lane->reach[device], cell);
+    measure_bed_use(bed, &work->snapshot->devices[device], &resource->reach[device], cell);
     if (cell->state == MEASURE_DONE) {
         cell->measured_at = (int64_t)time(NULL);
         cell->full        = work->options->measure.full;
         cell->cached      = false;
         cell->busy        = measure_busy_end(&busy, cell->method == MEASURE_LOADS);
     }
-    __atomic_store_n(&work->board->running, -1, __ATOMIC_SEQ_CST);
+    __atomic_store_n(&work->figures->running, -1, __ATOMIC_SEQ_CST);
 }
 
 /* Opening memory may crash as well: then the first cell that is wanted takes the blame. */
 static void measure_lane(const struct work *work, const struct space_row *row,
-                         const struct lane *lane)
+                         const struct resource *resource)
 {
     struct measure_bed bed = {0};
     bool open              = false;
@@ -226,22 +227,22 @@ static void measure_lane(const struct work *work, const struct space_row *row,
         struct measure_cell *cell;
 
         name_device(&work->snapshot->devices[i], name, sizeof(name));
-        cell = measure_board_cell(work->board, lane->info.name, name);
+        cell = measure_figures_cell(work->figures, resource->info.name, name);
         if ((cell == NULL) || (cell->state != MEASURE_TODO)) {
             continue;
         }
         if (measure_now_ns() > work->deadline_ns) {
-            work->board->cut = true;
+            work->figures->cut = true;
             break;
         }
         if (!open) {
-            __atomic_store_n(&work->board->running, (int)(cell - work->board->cells),
+            __atomic_store_n(&work->figures->running, (int)(cell - work->figures->cells),
                              __ATOMIC_SEQ_CST);
-            measure_bed_open(&bed, work->snapshot, row, lane, work->options->measure.full,
+            measure_bed_open(&bed, work->snapshot, row, resource, work->options->measure.full,
                              work->budget_ns);
             open = true;
         }
-        measure_one(work, &bed, lane, i, cell);
+        measure_one(work, &bed, resource, i, cell);
     }
     if (open) {
         measure_bed_close(&bed);
@@ -264,18 +265,19 @@ static void list_cells(const struct work *work)
     size_t k;
 
     for (i = 0; i < work->snapshot->space_count; i++) {
-        for (j = 0; j < work->snapshot->spaces[i].lane_count; j++) {
-            const struct lane *lane = &work->snapshot->spaces[i].lanes[j];
+        for (j = 0; j < work->snapshot->spaces[i].resource_count; j++) {
+            const struct resource *resource = &work->snapshot->spaces[i].resources[j];
 
-            for (k = 0; is_first(work->snapshot, lane) && (k < work->snapshot->device_count); k++) {
+            for (k = 0; is_first(work->snapshot, resource) && (k < work->snapshot->device_count);
+                 k++) {
                 struct measure_cell *cell;
                 char name[32];
 
                 name_device(&work->snapshot->devices[k], name, sizeof(name));
-                cell = measure_board_cell(work->board, lane->info.name, name);
+                cell = measure_figures_cell(work->figures, resource->info.name, name);
                 if ((cell != NULL) && (cell->key[0] == '\0')) {
-                    make_key(work->snapshot, lane, k, cell);
-                    waive(cell, measure_obstacle(work->snapshot, lane, k));
+                    make_key(work->snapshot, resource, k, cell);
+                    waive(cell, measure_obstacle(work->snapshot, resource, k));
                 }
             }
         }
@@ -292,21 +294,21 @@ static int64_t budget_of(const struct work *work)
     if (work->options->measure.full) {
         return ns;
     }
-    for (i = 0; i < work->board->count; i++) {
-        count += (work->board->cells[i].state == MEASURE_TODO) ? 1 : 0;
+    for (i = 0; i < work->figures->count; i++) {
+        count += (work->figures->cells[i].state == MEASURE_TODO) ? 1 : 0;
     }
     ns = (int64_t)(quick_s * 1e9) / (2 * (int64_t)((count == 0) ? 1 : count));
     return (ns < least_ns) ? least_ns : ((ns > most_ns) ? most_ns : ns);
 }
 
-static void give_up_cell(struct measure_board *board)
+static void give_up_cell(struct measure_figures *figures)
 {
     struct measure_cell *cell;
 
-    if ((board->running < 0) || ((size_t)board->running >= board->count)) {
+    if ((figures->running < 0) || ((size_t)figures->running >= figures->count)) {
         return;
     }
-    cell         = &board->cells[board->running];
+    cell         = &figures->cells[figures->running];
     cell->state  = MEASURE_FAILED;
     cell->method = MEASURE_NOTHING;
     snprintf(
@@ -315,8 +317,8 @@ static void give_up_cell(struct measure_board *board)
     strcpy(cell->latency_reason, cell->bandwidth_reason);
     cell->bandwidth_bytes_per_s = 0;
     cell->latency_ns            = 0;
-    board->failures++;
-    board->running = -1;
+    figures->failures++;
+    figures->running = -1;
 }
 
 static int measure_all(const struct request *request, FILE *out)
@@ -325,26 +327,27 @@ static int measure_all(const struct request *request, FILE *out)
     struct options modest         = *options;
     struct request plain          = *request;
     struct snapshot snapshot;
-    struct work work = {.options = options, .snapshot = &snapshot, .board = options->measure.board};
+    struct work work = {
+        .options = options, .snapshot = &snapshot, .figures = options->measure.figures};
     size_t i;
     size_t j;
 
     (void)out;
     work.deadline_ns =
         measure_now_ns() + (int64_t)(options->timeout_s * share * (double)ns_a_second);
-    give_up_cell(work.board);
+    give_up_cell(work.figures);
     modest.probe  = (modest.probe == PROBE_FULL) ? PROBE_SAFE : modest.probe;
     plain.options = &modest;
     snapshot_take(&snapshot, &plain);
     list_cells(&work);
     if (!options->measure.again && !options->measure.no_cache) {
-        measure_cache_load(work.board, &options->measure);
+        measure_cache_load(work.figures, &options->measure);
     }
     work.budget_ns = budget_of(&work);
     for (i = 0; !options->measure.cached_only && (i < snapshot.space_count); i++) {
-        for (j = 0; j < snapshot.spaces[i].lane_count; j++) {
-            if (is_first(&snapshot, &snapshot.spaces[i].lanes[j])) {
-                measure_lane(&work, &snapshot.spaces[i], &snapshot.spaces[i].lanes[j]);
+        for (j = 0; j < snapshot.spaces[i].resource_count; j++) {
+            if (is_first(&snapshot, &snapshot.spaces[i].resources[j])) {
+                measure_lane(&work, &snapshot.spaces[i], &snapshot.spaces[i].resources[j]);
             }
         }
     }
@@ -354,12 +357,12 @@ static int measure_all(const struct request *request, FILE *out)
 
 /* ---- in the parent ---- */
 
-static void explain_missing(struct measure_board *board, const struct options *options)
+static void explain_missing(struct measure_figures *figures, const struct options *options)
 {
     size_t i;
 
-    for (i = 0; i < board->count; i++) {
-        struct measure_cell *cell = &board->cells[i];
+    for (i = 0; i < figures->count; i++) {
+        struct measure_cell *cell = &figures->cells[i];
 
         if (cell->state != MEASURE_TODO) {
             continue;
@@ -373,32 +376,32 @@ static void explain_missing(struct measure_board *board, const struct options *o
 
 int measure_run(struct options *options)
 {
-    struct measure_board *board = mmap(NULL, sizeof(*board), PROT_READ | PROT_WRITE,
-                                       MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    struct measure_figures *figures = mmap(NULL, sizeof(*figures), PROT_READ | PROT_WRITE,
+                                           MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     int failures;
     int attempt;
     int code = EXIT_YES;
 
-    if (board == MAP_FAILED) {
+    if (figures == MAP_FAILED) {
         cli_complain("the system gives no memory to measure with");
         return EXIT_PROBE;
     }
-    board->running         = -1;
-    options->measure.board = board;
+    figures->running         = -1;
+    options->measure.figures = figures;
     for (attempt = 0; attempt < ATTEMPTS; attempt++) {
-        failures = board->failures;
+        failures = figures->failures;
         code     = probe_answer(options, measure_all);
-        if ((code == EXIT_YES) && (board->failures == failures)) {
+        if ((code == EXIT_YES) && (figures->failures == failures)) {
             break;
         }
-        give_up_cell(board);
-        if (board->failures == failures) {
+        give_up_cell(figures);
+        if (figures->failures == failures) {
             break; /* it is not the measuring that fails: the answer will say who */
         }
     }
     if (!options->measure.no_cache && !options->measure.cached_only) {
-        measure_cache_store(board);
+        measure_cache_store(figures);
     }
-    explain_missing(board, options);
-    return (board->failures > 0) ? EXIT_PROBE : code;
+    explain_missing(figures, options);
+    return (figures->failures > 0) ? EXIT_PROBE : code;
 }

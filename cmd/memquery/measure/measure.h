@@ -4,7 +4,7 @@
 
 /* --measure: bandwidth and latency of each memory from each device, by using it.
  *
- * The figures are on a board, memory that all children share with the parent: whoever measures
+ * The figures are on a figures, memory that all children share with the parent: whoever measures
  * names the cell first, so that when a driver crashes or hangs the next child knows where, leaves
  * that cell out and goes on with the rest. */
 
@@ -50,7 +50,7 @@ struct measure_cell {
 
 enum { MEASURE_CELLS_MAX = 2048 };
 
-struct measure_board {
+struct measure_figures {
     size_t count;
     int running;  /* index of the cell that is being measured; -1 none */
     int failures; /* cells during which a child ended */
@@ -59,27 +59,27 @@ struct measure_board {
     struct measure_cell cells[MEASURE_CELLS_MAX];
 };
 
-/* Measure what --measure asks for, in children, and fill options->measure.board. The exit code says
- * whether a driver failed meanwhile. */
+/* Measure what --measure asks for, in children, and fill options->measure.figures. The exit code
+ * says whether a driver failed meanwhile. */
 int measure_run(struct options *options);
 
-/* The cell of a lane's memory from a device of the snapshot; NULL when nothing was measured. */
-const struct measure_cell *measure_cell_of(const struct measure_board *board,
-                                           const struct snapshot *snapshot, const struct lane *lane,
-                                           size_t device);
+/* The cell of a resource's memory from a device of the snapshot; NULL when nothing was measured. */
+const struct measure_cell *measure_cell_of(const struct measure_figures *figures,
+                                           const struct snapshot *snapshot,
+                                           const struct resource *resource, size_t device);
 
-/* The cell of a memory from a device, made when it is not there; NULL when the board is full. */
-struct measure_cell *measure_board_cell(struct measure_board *board, const char *resource,
-                                        const char *device);
+/* The cell of a memory from a device, made when it is not there; NULL when they are full. */
+struct measure_cell *measure_figures_cell(struct measure_figures *figures, const char *resource,
+                                          const char *device);
 
-/* Why the memory of a lane is never measured from a device of the snapshot, or NULL. */
-const char *measure_obstacle(const struct snapshot *snapshot, const struct lane *lane,
+/* Why the memory of a resource is never measured from a device of the snapshot, or NULL. */
+const char *measure_obstacle(const struct snapshot *snapshot, const struct resource *resource,
                              size_t device);
 
-/* Why there is no figure: of the cell, which may be NULL, of that lane and device. "" where there
- * is one. */
+/* Why there is no figure: of the cell, which may be NULL, of that resource and device. "" where
+ * there is one. */
 const char *measure_reason(const struct measure_cell *cell, const struct snapshot *snapshot,
-                           const struct lane *lane, size_t device);
+                           const struct resource *resource, size_t device);
 
 /* The larger spread of the cell's figures in percent, rounded up. */
 int measure_spread_percent(const struct measure_cell *cell);
@@ -96,7 +96,8 @@ struct measure_date measure_date(int64_t seconds);
 /* "measured now", "measured before (cache)"; "" where there is no figure. */
 const char *measure_source(const struct measure_cell *cell);
 
-/* The table's section; nothing without a board. */
-void measure_print(const struct measure_board *board, const struct snapshot *snapshot, FILE *out);
+/* The table's section; nothing without a figures. */
+void measure_print(const struct measure_figures *figures, const struct snapshot *snapshot,
+                   FILE *out);
 
 #endif /* MEMQUERY_MEASURE_H */

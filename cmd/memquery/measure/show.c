@@ -36,9 +36,9 @@ const char *measure_source(const struct measure_cell *cell)
 }
 
 const char *measure_reason(const struct measure_cell *cell, const struct snapshot *snapshot,
-                           const struct lane *lane, size_t device)
+                           const struct resource *resource, size_t device)
 {
-    const char *obstacle = measure_obstacle(snapshot, lane, device);
+    const char *obstacle = measure_obstacle(snapshot, resource, device);
 
     if (cell != NULL) {
         return (cell->bandwidth_reason[0] != '\0') ? cell->bandwidth_reason : cell->latency_reason;
@@ -46,8 +46,8 @@ const char *measure_reason(const struct measure_cell *cell, const struct snapsho
     if (obstacle != NULL) {
         return obstacle;
     }
-    return (snapshot->board == NULL) ? "not measured; --measure does"
-                                     : "there are more figures than fit on the board";
+    return (snapshot->figures == NULL) ? "not measured; --measure does"
+                                       : "there are more figures than there is room for";
 }
 
 int measure_spread_percent(const struct measure_cell *cell)
@@ -92,17 +92,17 @@ static void cell_text(const struct measure_cell *cell, char *text, size_t size)
 }
 
 /* Rows are memories, each once however many spaces it is in. */
-static bool is_shown_before(const struct snapshot *snapshot, const struct lane *lane)
+static bool is_shown_before(const struct snapshot *snapshot, const struct resource *resource)
 {
     size_t i;
     size_t j;
 
     for (i = 0; i < snapshot->space_count; i++) {
-        for (j = 0; j < snapshot->spaces[i].lane_count; j++) {
-            if (&snapshot->spaces[i].lanes[j] == lane) {
+        for (j = 0; j < snapshot->spaces[i].resource_count; j++) {
+            if (&snapshot->spaces[i].resources[j] == resource) {
                 return false;
             }
-            if (strcmp(snapshot->spaces[i].lanes[j].info.name, lane->info.name) == 0) {
+            if (strcmp(snapshot->spaces[i].resources[j].info.name, resource->info.name) == 0) {
                 return true;
             }
         }
@@ -110,7 +110,7 @@ static bool is_shown_before(const struct snapshot *snapshot, const struct lane *
     return false;
 }
 
-static void print_rows(const struct measure_board *board, const struct snapshot *snapshot,
+static void print_rows(const struct measure_figures *figures, const struct snapshot *snapshot,
                        FILE *out)
 {
     char *align = text_calloc(snapshot->device_count + 3, 1);
@@ -128,19 +128,20 @@ static void print_rows(const struct measure_board *board, const struct snapshot 
         grid_add(&grid, "%s", snapshot->devices[k].label);
     }
     for (i = 0; i < snapshot->space_count; i++) {
-        for (j = 0; j < snapshot->spaces[i].lane_count; j++) {
-            const struct lane *lane = &snapshot->spaces[i].lanes[j];
+        for (j = 0; j < snapshot->spaces[i].resource_count; j++) {
+            const struct resource *resource = &snapshot->spaces[i].resources[j];
 
-            if (is_shown_before(snapshot, lane)) {
+            if (is_shown_before(snapshot, resource)) {
                 continue;
             }
-            grid_add(&grid, "%s", lane->info.name);
-            grid_add(&grid, "%s", memspan_kind_name(lane->info.kind));
+            grid_add(&grid, "%s", resource->info.name);
+            grid_add(&grid, "%s", memspan_kind_name(resource->info.kind));
             for (k = 0; k < snapshot->device_count; k++) {
                 char text[64];
 
-                cell_text(measure_cell_of(board, snapshot, lane, k), text, sizeof(text));
-                grid_add(&grid, "%s", (measure_obstacle(snapshot, lane, k) != NULL) ? "." : text);
+                cell_text(measure_cell_of(figures, snapshot, resource, k), text, sizeof(text));
+                grid_add(&grid, "%s",
+                         (measure_obstacle(snapshot, resource, k) != NULL) ? "." : text);
             }
         }
     }
@@ -153,34 +154,34 @@ static const char *reason_of(const struct measure_cell *cell)
 }
 
 /* Each reason once, with all that it holds for; what cannot be reached is no news. */
-static void print_reasons(const struct measure_board *board, FILE *out)
+static void print_reasons(const struct measure_figures *figures, FILE *out)
 {
     size_t i;
     size_t j;
 
-    for (i = 0; i < board->count; i++) {
-        const char *reason = reason_of(&board->cells[i]);
-        bool said          = (reason[0] == '\0') || (board->cells[i].state == MEASURE_WAIVED);
+    for (i = 0; i < figures->count; i++) {
+        const char *reason = reason_of(&figures->cells[i]);
+        bool said          = (reason[0] == '\0') || (figures->cells[i].state == MEASURE_WAIVED);
 
         for (j = 0; (j < i) && !said; j++) {
-            said = (board->cells[j].state != MEASURE_WAIVED) &&
-                   (strcmp(reason_of(&board->cells[j]), reason) == 0);
+            said = (figures->cells[j].state != MEASURE_WAIVED) &&
+                   (strcmp(reason_of(&figures->cells[j]), reason) == 0);
         }
         if (said) {
             continue;
         }
         fprintf(out, "not measured: %s:", reason);
-        for (j = i; j < board->count; j++) {
-            if (strcmp(reason_of(&board->cells[j]), reason) == 0) {
-                fprintf(out, " %s from %s%s", board->cells[j].resource, board->cells[j].device,
-                        (board->cells[j].bandwidth_reason[0] == '\0') ? " (ns)" : "");
+        for (j = i; j < figures->count; j++) {
+            if (strcmp(reason_of(&figures->cells[j]), reason) == 0) {
+                fprintf(out, " %s from %s%s", figures->cells[j].resource, figures->cells[j].device,
+                        (figures->cells[j].bandwidth_reason[0] == '\0') ? " (ns)" : "");
             }
         }
         fputc('\n', out);
     }
 }
 
-static void print_dates(const struct measure_board *board, FILE *out)
+static void print_dates(const struct measure_figures *figures, FILE *out)
 {
     int64_t first = 0;
     int64_t last  = 0;
@@ -189,8 +190,8 @@ static void print_dates(const struct measure_board *board, FILE *out)
     size_t done   = 0;
     size_t i;
 
-    for (i = 0; i < board->count; i++) {
-        const struct measure_cell *cell = &board->cells[i];
+    for (i = 0; i < figures->count; i++) {
+        const struct measure_cell *cell = &figures->cells[i];
 
         if (cell->state != MEASURE_DONE) {
             continue;
@@ -210,19 +211,20 @@ static void print_dates(const struct measure_board *board, FILE *out)
     }
 }
 
-void measure_print(const struct measure_board *board, const struct snapshot *snapshot, FILE *out)
+void measure_print(const struct measure_figures *figures, const struct snapshot *snapshot,
+                   FILE *out)
 {
-    if (board == NULL) {
+    if (figures == NULL) {
         return;
     }
-    print_rows(board, snapshot, out);
+    print_rows(figures, snapshot, out);
     fprintf(out, "GB/s of three loads and a store / ns of dependent loads; c copies in and out / "
                  "ns of eight bytes; f fills; ~ spread of the repetitions; ! others used the "
                  "processors; . no way; ? not measured\n");
-    print_dates(board, out);
-    print_reasons(board, out);
-    if (board->cache_note[0] != '\0') {
-        fprintf(out, "warning: %s\n", board->cache_note);
+    print_dates(figures, out);
+    print_reasons(figures, out);
+    if (figures->cache_note[0] != '\0') {
+        fprintf(out, "warning: %s\n", figures->cache_note);
     }
     fputc('\n', out);
 }

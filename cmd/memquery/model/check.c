@@ -243,20 +243,21 @@ static int check_alone(struct facts *facts, const char *word)
 
 /* ---- subjects ---- */
 
-static struct facts facts_of_name(const struct check *check, const char *what, enum name_wish wish,
-                                  enum facts_subject subject, const char *text)
+static struct facts facts_of_name(const struct check *check, const char *what,
+                                  enum name_sought request, enum facts_subject subject,
+                                  const char *text)
 {
     struct text_list names = {0};
-    struct name name       = name_find(check->snapshot, text, wish, &names);
+    struct name name       = name_find(check->snapshot, text, request, &names);
     struct facts facts     = facts_of_absent(subject);
 
     switch (name.sort) {
     case NAME_BACKEND:
         /* "opencl0.managed", where opencl has no device 0, is a space that is not there */
         facts = (name.kind == MEMSPAN_KIND_NONE) ? facts_of_backend(name.backend) : facts;
-        if (name.backend->culprit != NULL) {
+        if (name.backend->failure != NULL) {
             facts.verdict = EXIT_PROBE;
-            facts_explain(&facts, "%s", name.backend->culprit->what);
+            facts_explain(&facts, "%s", name.backend->failure->what);
         }
         break;
     case NAME_DEVICE:
@@ -266,10 +267,10 @@ static struct facts facts_of_name(const struct check *check, const char *what, e
         facts = facts_of_space(check->snapshot, name.space);
         break;
     case NAME_RESOURCE:
-        facts = facts_of_lane(check->snapshot, name.lane);
+        facts = facts_of_resource(check->snapshot, name.resource);
         break;
     case NAME_UNKNOWN:
-        facts.verdict = (probe_culprit(check->request, text) != NULL)
+        facts.verdict = (probe_failure(check->request, text) != NULL)
                             ? EXIT_PROBE
                             : text_unknown(what, text, &names);
         break;
@@ -391,7 +392,7 @@ int report_check(const struct request *request, FILE *out)
         check_word(&check, &words, i);
     }
     snapshot_free(&snapshot);
-    if ((check.verdict == EXIT_ABSENT) && (request->culprit_count > 0)) {
+    if ((check.verdict == EXIT_ABSENT) && (request->failure_count > 0)) {
         check.verdict = EXIT_PROBE; /* what failed might have had it */
     }
     if (report != NULL) {

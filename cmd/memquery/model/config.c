@@ -17,10 +17,10 @@ static void read_all(void)
     memspan_allocator_describe(MEMSPAN_ALLOCATOR_NULL, &info);
 }
 
-/* While a culprit is left out, MEMSPAN_BACKENDS is ours; the user asked for his. */
+/* While a failure is left out, MEMSPAN_BACKENDS is ours; the user asked for his. */
 static void restore(const struct request *request, memspan_option_info_t *info)
 {
-    if ((request->culprit_count == 0) || (strcmp(info->name, "MEMSPAN_BACKENDS") != 0)) {
+    if ((request->failure_count == 0) || (strcmp(info->name, "MEMSPAN_BACKENDS") != 0)) {
         return;
     }
     info->value  = (request->user_backends == NULL) ? info->fallback : request->user_backends;

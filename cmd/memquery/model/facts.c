@@ -80,9 +80,9 @@ struct facts facts_of_backend(const struct backend_row *row)
 
     facts.quantity[DEVICES] = (uint64_t)((row->info.device_count > 0) ? row->info.device_count : 0);
     facts_explain(&facts, "%s", row->info.reason);
-    if (row->culprit != NULL) {
+    if (row->failure != NULL) {
         facts.verdict = EXIT_PROBE;
-        facts_explain(&facts, "%s", row->culprit->what);
+        facts_explain(&facts, "%s", row->failure->what);
     }
     return facts;
 }
@@ -104,44 +104,45 @@ struct facts facts_of_device(const struct device_row *row)
 /* ---- spaces ---- */
 
 /* What a resource promises between the host and the device that is its home. */
-static memspan_coherence_t promise_of(const struct snapshot *snapshot, const struct lane *lane)
+static memspan_coherence_t promise_of(const struct snapshot *snapshot,
+                                      const struct resource *resource)
 {
-    int home = snapshot_device_index(snapshot, lane->info.home);
+    int home = snapshot_device_index(snapshot, resource->info.home);
     memspan_coherence_t host;
 
     if ((home < 0) || (snapshot->device_count == 0)) {
         return MEMSPAN_COHERENCE_NONE;
     }
-    host = lane->reach[0].coherence;
-    return (lane->reach[home].coherence < host) ? lane->reach[home].coherence : host;
+    host = resource->reach[0].coherence;
+    return (resource->reach[home].coherence < host) ? resource->reach[home].coherence : host;
 }
 
-static struct facts facts_in_space(const struct snapshot *snapshot, const struct lane *lane)
+static struct facts facts_in_space(const struct snapshot *snapshot, const struct resource *resource)
 {
-    static const int verdicts[] = {[LANE_OK]          = EXIT_YES,
-                                   [LANE_ALIAS]       = EXIT_CONDITIONAL,
-                                   [LANE_CONDITIONAL] = EXIT_CONDITIONAL,
-                                   [LANE_OFF]         = EXIT_ABSENT};
-    struct facts facts          = begin(OF_SPACE, verdicts[lane->state]);
-    int home                    = snapshot_device_index(snapshot, lane->info.home);
+    static const int verdicts[] = {[RESOURCE_OK]          = EXIT_YES,
+                                   [RESOURCE_ALIAS]       = EXIT_CONDITIONAL,
+                                   [RESOURCE_CONDITIONAL] = EXIT_CONDITIONAL,
+                                   [RESOURCE_OFF]         = EXIT_ABSENT};
+    struct facts facts          = begin(OF_SPACE, verdicts[resource->state]);
+    int home                    = snapshot_device_index(snapshot, resource->info.home);
 
-    facts.kinds               = 1u << lane->info.kind;
-    facts.coherence           = lane->coherence;
-    facts.pinned              = lane->planned && lane->plan.pinned;
-    facts.migratable          = lane->planned && lane->plan.migratable;
-    facts.quantity[SIZE]      = lane->info.capacity_bytes;
-    facts.quantity[PAGE_SIZE] = lane->info.page_size_bytes;
+    facts.kinds               = 1u << resource->info.kind;
+    facts.coherence           = resource->coherence;
+    facts.pinned              = resource->planned && resource->plan.pinned;
+    facts.migratable          = resource->planned && resource->plan.migratable;
+    facts.quantity[SIZE]      = resource->info.capacity_bytes;
+    facts.quantity[PAGE_SIZE] = resource->info.page_size_bytes;
     facts.quantity[FREE] = (home < 0) ? MEMSPAN_UNKNOWN : snapshot->devices[home].info.free_bytes;
-    facts_explain(&facts, "%s%s%s", lane->info.name, (lane->note[0] != '\0') ? ": " : "",
-                  lane->note);
+    facts_explain(&facts, "%s%s%s", resource->info.name, (resource->note[0] != '\0') ? ": " : "",
+                  resource->note);
     return facts;
 }
 
-struct facts facts_of_lane(const struct snapshot *snapshot, const struct lane *lane)
+struct facts facts_of_resource(const struct snapshot *snapshot, const struct resource *resource)
 {
-    struct facts facts = facts_in_space(snapshot, lane);
+    struct facts facts = facts_in_space(snapshot, resource);
 
-    facts.coherence = promise_of(snapshot, lane);
+    facts.coherence = promise_of(snapshot, resource);
     return facts;
 }
 
@@ -153,12 +154,12 @@ static void add_host_sizes(const struct snapshot *snapshot, const struct space_r
     uint64_t sum  = 0;
     size_t i;
 
-    for (i = 0; i < row->lane_count; i++) {
-        if ((row->lanes[i].info.home != MEMSPAN_HOST) ||
-            (row->lanes[i].info.capacity_bytes == MEMSPAN_UNKNOWN)) {
+    for (i = 0; i < row->resource_count; i++) {
+        if ((row->resources[i].info.home != MEMSPAN_HOST) ||
+            (row->resources[i].info.capacity_bytes == MEMSPAN_UNKNOWN)) {
             return;
         }
-        sum += row->lanes[i].info.capacity_bytes;
+        sum += row->resources[i].info.capacity_bytes;
     }
     facts->quantity[SIZE] = (sum > most) ? most : sum;
 }
@@ -175,12 +176,12 @@ struct facts facts_of_space(const struct snapshot *snapshot, const struct space_
     unsigned kinds     = 0;
     size_t i;
 
-    if ((row->status != MEMSPAN_OK) || (row->lane_count == 0)) {
+    if ((row->status != MEMSPAN_OK) || (row->resource_count == 0)) {
         facts_explain(&facts, "%s", (row->problem[0] != '\0') ? row->problem : "it has no memory");
         return facts;
     }
-    for (i = 0; i < row->lane_count; i++) {
-        struct facts other = facts_in_space(snapshot, &row->lanes[i]);
+    for (i = 0; i < row->resource_count; i++) {
+        struct facts other = facts_in_space(snapshot, &row->resources[i]);
 
         kinds |= other.kinds;
         if ((i == 0) || (better(other.verdict) < better(facts.verdict))) {

@@ -50,7 +50,7 @@ struct facts facts_of_space(const struct snapshot *snapshot, const struct space_
 struct facts facts_of_plan(struct plan *plan); /* makes it */
 
 /* Of one resource by itself. */
-struct facts facts_of_lane(const struct snapshot *snapshot, const struct lane *lane);
+struct facts facts_of_resource(const struct snapshot *snapshot, const struct resource *resource);
 
 /* Of something that is not there. */
 struct facts facts_of_absent(enum facts_subject subject);

@@ -93,16 +93,16 @@ static bool find_space(const struct snapshot *snapshot, const char *text, struct
         }
     }
     for (i = 0; i < snapshot->space_count; i++) {
-        for (j = 0; j < snapshot->spaces[i].lane_count; j++) {
-            const struct lane *lane = &snapshot->spaces[i].lanes[j];
-            int home                = snapshot_device_index(snapshot, lane->info.home);
+        for (j = 0; j < snapshot->spaces[i].resource_count; j++) {
+            const struct resource *resource = &snapshot->spaces[i].resources[j];
+            int home                        = snapshot_device_index(snapshot, resource->info.home);
 
-            if (strcmp(lane->info.name, text) == 0) {
-                name->sort   = NAME_RESOURCE;
-                name->space  = &snapshot->spaces[i];
-                name->lane   = lane;
-                name->kind   = lane->info.kind;
-                name->device = (home < 0) ? NULL : &snapshot->devices[home];
+            if (strcmp(resource->info.name, text) == 0) {
+                name->sort     = NAME_RESOURCE;
+                name->space    = &snapshot->spaces[i];
+                name->resource = resource;
+                name->kind     = resource->info.kind;
+                name->device   = (home < 0) ? NULL : &snapshot->devices[home];
                 return true;
             }
         }
@@ -199,28 +199,29 @@ static void list_spaces(const struct snapshot *snapshot, struct text_list *list)
         if (!text_list_has(list, snapshot->spaces[i].info.name)) {
             text_list_add(list, snapshot->spaces[i].info.name);
         }
-        for (j = 0; j < snapshot->spaces[i].lane_count; j++) {
-            if (!text_list_has(list, snapshot->spaces[i].lanes[j].info.name)) {
-                text_list_add(list, snapshot->spaces[i].lanes[j].info.name);
+        for (j = 0; j < snapshot->spaces[i].resource_count; j++) {
+            if (!text_list_has(list, snapshot->spaces[i].resources[j].info.name)) {
+                text_list_add(list, snapshot->spaces[i].resources[j].info.name);
             }
         }
     }
 }
 
-static void list_names(const struct snapshot *snapshot, enum name_wish wish, struct text_list *list)
+static void list_names(const struct snapshot *snapshot, enum name_sought request,
+                       struct text_list *list)
 {
     int kind;
 
-    if ((wish == NAME_ANY) || (wish == NAME_A_BACKEND)) {
+    if ((request == NAME_ANY) || (request == NAME_A_BACKEND)) {
         list_backends(snapshot, list);
     }
-    if ((wish == NAME_ANY) || (wish == NAME_A_DEVICE)) {
+    if ((request == NAME_ANY) || (request == NAME_A_DEVICE)) {
         list_devices(snapshot, list);
     }
-    if ((wish == NAME_ANY) || (wish == NAME_A_SPACE)) {
+    if ((request == NAME_ANY) || (request == NAME_A_SPACE)) {
         list_spaces(snapshot, list);
     }
-    for (kind = MEMSPAN_KIND_HOST_PINNED; (wish == NAME_ANY) && (kind < MEMSPAN_KIND_COUNT);
+    for (kind = MEMSPAN_KIND_HOST_PINNED; (request == NAME_ANY) && (kind < MEMSPAN_KIND_COUNT);
          kind++) {
         text_list_add(list, memspan_kind_name((memspan_kind_t)kind));
     }
@@ -233,26 +234,26 @@ static bool find_kind(const char *text, struct name *name)
     return name->kind != MEMSPAN_KIND_NONE;
 }
 
-struct name name_find(const struct snapshot *snapshot, const char *text, enum name_wish wish,
+struct name name_find(const struct snapshot *snapshot, const char *text, enum name_sought request,
                       struct text_list *list_p)
 {
     struct name name = {.sort = NAME_UNKNOWN};
     bool found       = false;
 
-    list_names(snapshot, wish, list_p);
-    if ((wish == NAME_ANY) || (wish == NAME_A_BACKEND)) {
+    list_names(snapshot, request, list_p);
+    if ((request == NAME_ANY) || (request == NAME_A_BACKEND)) {
         found = find_backend(snapshot, text, &name);
     }
-    if (!found && ((wish == NAME_ANY) || (wish == NAME_A_SPACE))) {
+    if (!found && ((request == NAME_ANY) || (request == NAME_A_SPACE))) {
         found = find_space(snapshot, text, &name);
     }
-    if (!found && (wish == NAME_ANY)) {
+    if (!found && (request == NAME_ANY)) {
         found = find_kind(text, &name);
     }
-    if (!found && ((wish == NAME_ANY) || (wish == NAME_A_DEVICE))) {
+    if (!found && ((request == NAME_ANY) || (request == NAME_A_DEVICE))) {
         found = find_device(snapshot, text, &name);
     }
-    if (!found && ((wish == NAME_ANY) || (wish == NAME_A_SPACE))) {
+    if (!found && ((request == NAME_ANY) || (request == NAME_A_SPACE))) {
         found = find_offer(snapshot, text, &name) || find_list(snapshot, text, &name);
     }
     return name;

@@ -24,15 +24,15 @@ struct name {
     const struct backend_row *backend;
     const struct device_row *device; /* of a device; the home of a resource or offer */
     const struct space_row *space;   /* of a space; the first that has the resource */
-    const struct lane *lane;
+    const struct resource *resource;
     memspan_kind_t kind;
 };
 
 /* What a name is wanted for: "host" is both a backend and a device, and "opencl" is no space. */
-enum name_wish { NAME_ANY, NAME_A_BACKEND, NAME_A_DEVICE, NAME_A_SPACE };
+enum name_sought { NAME_ANY, NAME_A_BACKEND, NAME_A_DEVICE, NAME_A_SPACE };
 
 /* Find @p text; list_p receives every name that there is of what is wanted (release its items). */
-struct name name_find(const struct snapshot *snapshot, const char *text, enum name_wish wish,
+struct name name_find(const struct snapshot *snapshot, const char *text, enum name_sought request,
                       struct text_list *list_p);
 
 /* The kind with that name, or MEMSPAN_KIND_NONE. */

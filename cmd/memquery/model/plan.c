@@ -348,9 +348,9 @@ int report_plan(const struct request *request, FILE *out)
     } else if (code != EXIT_USAGE) {
         print_text(&plan, out);
     }
-    for (i = 0; i < request->culprit_count; i++) {
-        cli_complain("%s FAILED: %s; it is not used here", request->culprits[i].backend,
-                     request->culprits[i].what);
+    for (i = 0; i < request->failure_count; i++) {
+        cli_complain("%s FAILED: %s; it is not used here", request->failures[i].backend,
+                     request->failures[i].what);
     }
-    return ((request->culprit_count > 0) && (code == EXIT_ABSENT)) ? EXIT_PROBE : code;
+    return ((request->failure_count > 0) && (code == EXIT_ABSENT)) ? EXIT_PROBE : code;
 }

@@ -78,7 +78,7 @@ static void take_backend(struct snapshot *snapshot, const struct request *reques
     if (!row->info.on) {
         take_native(row);
     }
-    row->culprit = probe_culprit(request, row->info.name);
+    row->failure = probe_failure(request, row->info.name);
     text_clean(row->info.reason);
     text_clean(row->info.hint);
 }
@@ -104,14 +104,14 @@ static void take_backends(struct snapshot *snapshot, const struct request *reque
     for (i = 0; i < count; i++) {
         take_backend(snapshot, request, i);
     }
-    for (c = 0; c < request->culprit_count; c++) {
+    for (c = 0; c < request->failure_count; c++) {
         char text[512];
 
-        if (has_backend(snapshot, request->culprits[c].backend)) {
+        if (has_backend(snapshot, request->failures[c].backend)) {
             continue; /* told where backends are */
         }
         snprintf(text, sizeof(text), "%s FAILED: %s; it is not used here",
-                 request->culprits[c].backend, request->culprits[c].what);
+                 request->failures[c].backend, request->failures[c].what);
         warn(snapshot, text);
     }
 }
@@ -311,10 +311,10 @@ void snapshot_free(struct snapshot *snapshot)
     size_t j;
 
     for (i = 0; i < snapshot->space_count; i++) {
-        for (j = 0; j < snapshot->spaces[i].lane_count; j++) {
-            free(snapshot->spaces[i].lanes[j].reach);
+        for (j = 0; j < snapshot->spaces[i].resource_count; j++) {
+            free(snapshot->spaces[i].resources[j].reach);
         }
-        free(snapshot->spaces[i].lanes);
+        free(snapshot->spaces[i].resources);
     }
     free(snapshot->spaces);
     free(snapshot->nodes);

@@ -10,7 +10,7 @@
 
 struct backend_row {
     memspan_backend_info_t info;
-    const struct culprit *culprit; /* it failed while probed, and info says little; or NULL */
+    const struct failure *failure; /* it failed while probed, and info says little; or NULL */
     char native[320];              /* the driver's call, code and words; "" when there are none */
 };
 
@@ -40,18 +40,18 @@ struct device_row {
 };
 
 /* Ordered by what is printed last in the table's STATE column. */
-enum lane_state { LANE_OK, LANE_ALIAS, LANE_CONDITIONAL, LANE_OFF };
+enum resource_state { RESOURCE_OK, RESOURCE_ALIAS, RESOURCE_CONDITIONAL, RESOURCE_OFF };
 
 /* One resource of a space: one way to satisfy it. */
-struct lane {
+struct resource {
     memspan_resource_info_t info;
-    int node_last;                 /* numa_node, or the highest of merged lanes */
+    int node_last;                 /* numa_node, or the highest of merged resources */
     bool limited;                  /* the host may not have all of what its nodes hold */
     memspan_reach_t *reach;        /* by index into snapshot.devices */
     memspan_coherence_t coherence; /* the weakest that a device of the space is promised */
     bool planned;                  /* plan holds what an allocator over it alone would give */
     memspan_allocator_info_t plan;
-    enum lane_state state;
+    enum resource_state state;
     char note[320]; /* what the state means, or "" */
 };
 
@@ -60,8 +60,8 @@ struct space_row {
     memspan_space_info_t info;
     memspan_status_t status; /* MEMSPAN_OK, or why there is no such space */
     char problem[512];
-    struct lane *lanes;
-    size_t lane_count;
+    struct resource *resources;
+    size_t resource_count;
 };
 
 /* How one device reaches another's own memory. */
@@ -82,8 +82,8 @@ struct snapshot {
     size_t node_count;
     struct space_row *spaces;
     size_t space_count;
-    const struct measure_board *board; /* what was measured, or NULL */
-    uint64_t lock_limit_bytes;         /* MEMSPAN_UNKNOWN: none, or it does not bind this user */
+    const struct measure_figures *figures; /* what was measured, or NULL */
+    uint64_t lock_limit_bytes; /* MEMSPAN_UNKNOWN: none, or it does not bind this user */
     char (*warnings)[512];
     size_t warning_count;
 };
@@ -99,18 +99,20 @@ int snapshot_device_index(const struct snapshot *snapshot, int number);
 void snapshot_device_names(const struct snapshot *snapshot, size_t index, char *text, size_t size);
 
 /* "ok", "ALIAS", "COND", "OFF". */
-const char *lane_state_name(enum lane_state state);
+const char *resource_state_name(enum resource_state state);
 
-/* "node0-1", "d0": where the lane's memory lives. */
-void lane_home(const struct snapshot *snapshot, const struct lane *lane, char *text, size_t size);
+/* "node0-1", "d0": where the resource's memory lives. */
+void resource_home(const struct snapshot *snapshot, const struct resource *resource, char *text,
+                   size_t size);
 
 /* Host nodes that differ in number alone are one line for people: a machine may have dozens. The
- * lane that stands for lanes[first] and those after it; returns how many it stands for. */
-size_t lane_merge(const struct snapshot *snapshot, const struct space_row *row, size_t first,
-                  struct lane *lane_p);
+ * resource that stands for resources[first] and those after it; returns how many it stands for. */
+size_t resource_merge(const struct snapshot *snapshot, const struct space_row *row, size_t first,
+                      struct resource *resource_p);
 
-/* Who says how large the lane is. */
-const char *lane_capacity_source(const struct snapshot *snapshot, const struct lane *lane);
+/* Who says how large the resource is. */
+const char *resource_capacity_source(const struct snapshot *snapshot,
+                                     const struct resource *resource);
 
 /* The thread's error record as text: message, and the driver's words. */
 void snapshot_error(char *text, size_t size);

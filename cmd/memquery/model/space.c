@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* space.c: spaces and their lanes.
+/* space.c: spaces and their resources.
  *
- * A lane is one resource of a space. What an allocator would give from it is found by planning one
- * over the sub-space of that resource alone, so that migration, pinning and page size are the
+ * A resource is one resource of a space. What an allocator would give from it is found by planning
+ * one over the sub-space of that resource alone, so that migration, pinning and page size are the
  * library's answer and not a guess from the kind. */
 
 #include "cmd/memquery/model/space.h"
@@ -31,36 +31,39 @@ const char *space_predefined(size_t index, memspan_space_h *space_p)
     return predefined[index].name;
 }
 
-const char *lane_state_name(enum lane_state state)
+const char *resource_state_name(enum resource_state state)
 {
     static const char *const names[] = {"ok", "ALIAS", "COND", "OFF"};
 
     return names[state];
 }
 
-void lane_home(const struct snapshot *snapshot, const struct lane *lane, char *text, size_t size)
+void resource_home(const struct snapshot *snapshot, const struct resource *resource, char *text,
+                   size_t size)
 {
-    int home = snapshot_device_index(snapshot, lane->info.home);
+    int home = snapshot_device_index(snapshot, resource->info.home);
 
-    if ((lane->info.home == MEMSPAN_HOST) && (lane->info.numa_node >= 0)) {
-        snprintf(text, size, "node%d", lane->info.numa_node);
-        if (lane->node_last != lane->info.numa_node) {
-            text_append(text, size, "-%d", lane->node_last);
+    if ((resource->info.home == MEMSPAN_HOST) && (resource->info.numa_node >= 0)) {
+        snprintf(text, size, "node%d", resource->info.numa_node);
+        if (resource->node_last != resource->info.numa_node) {
+            text_append(text, size, "-%d", resource->node_last);
         }
         return;
     }
     snprintf(text, size, "%s", (home < 0) ? "?" : snapshot->devices[home].label);
 }
 
-const char *lane_capacity_source(const struct snapshot *snapshot, const struct lane *lane)
+const char *resource_capacity_source(const struct snapshot *snapshot,
+                                     const struct resource *resource)
 {
-    int home = snapshot_device_index(snapshot, lane->info.home);
+    int home = snapshot_device_index(snapshot, resource->info.home);
 
-    if ((strcmp(lane->info.name, SPACE_PINNED_NAME) == 0) &&
+    if ((strcmp(resource->info.name, SPACE_PINNED_NAME) == 0) &&
         (snapshot->lock_limit_bytes != MEMSPAN_UNKNOWN)) {
         return "memlock";
     }
-    if ((lane->info.home == MEMSPAN_HOST) && (lane->info.numa_node >= 0) && !lane->limited) {
+    if ((resource->info.home == MEMSPAN_HOST) && (resource->info.numa_node >= 0) &&
+        !resource->limited) {
         return "node";
     }
     return (home < 0) ? "" : snapshot->devices[home].info.capacity_source;
@@ -84,27 +87,27 @@ static bool is_listed(const struct space_row *row, int number)
 
 /* What the listed devices are promised, and whether under a condition. */
 static void judge_reach(const struct snapshot *snapshot, const struct space_row *row,
-                        struct lane *lane)
+                        struct resource *resource)
 {
     size_t i;
 
-    lane->coherence = MEMSPAN_COHERENCE_ATOMIC;
+    resource->coherence = MEMSPAN_COHERENCE_ATOMIC;
     for (i = 0; i < snapshot->device_count; i++) {
         const struct device_row *device = &snapshot->devices[i];
-        const memspan_reach_t *reach    = &lane->reach[i];
+        const memspan_reach_t *reach    = &resource->reach[i];
 
         if (!is_listed(row, device->info.number)) {
             continue;
         }
-        if (reach->coherence < lane->coherence) {
-            lane->coherence = reach->coherence;
+        if (reach->coherence < resource->coherence) {
+            resource->coherence = reach->coherence;
         }
-        if (lane->state != LANE_OK) {
+        if (resource->state != RESOURCE_OK) {
             continue;
         }
         if ((reach->access == MEMSPAN_ACCESS_REGISTER) || (reach->access == MEMSPAN_ACCESS_FAULT)) {
-            lane->state = LANE_CONDITIONAL;
-            snprintf(lane->note, sizeof(lane->note),
+            resource->state = RESOURCE_CONDITIONAL;
+            snprintf(resource->note, sizeof(resource->note),
                      (reach->access == MEMSPAN_ACCESS_REGISTER)
                          ? "%s reaches it once it is imported into its driver"
                          : "%s reaches it by page faults",
@@ -113,129 +116,132 @@ static void judge_reach(const struct snapshot *snapshot, const struct space_row 
     }
 }
 
-static void note_plan_error(struct lane *lane)
+static void note_plan_error(struct resource *resource)
 {
     memspan_status_t status = memspan_error_last()->status;
 
-    lane->state = ((status == MEMSPAN_ERR_LIMIT) || (status == MEMSPAN_ERR_PERMISSION) ||
-                   (status == MEMSPAN_ERR_NOT_GUARANTEED))
-                      ? LANE_CONDITIONAL
-                      : LANE_OFF;
-    snapshot_error(lane->note, sizeof(lane->note));
+    resource->state = ((status == MEMSPAN_ERR_LIMIT) || (status == MEMSPAN_ERR_PERMISSION) ||
+                       (status == MEMSPAN_ERR_NOT_GUARANTEED))
+                          ? RESOURCE_CONDITIONAL
+                          : RESOURCE_OFF;
+    snapshot_error(resource->note, sizeof(resource->note));
 }
 
-static void plan(memspan_space_h space, struct lane *lane, const memspan_trait_t *traits,
+static void plan(memspan_space_h space, struct resource *resource, const memspan_trait_t *traits,
                  size_t trait_count)
 {
-    lane->plan.struct_size = sizeof(lane->plan);
-    if (memspan_allocator_plan(space, traits, trait_count, &lane->plan) != MEMSPAN_OK) {
-        note_plan_error(lane);
+    resource->plan.struct_size = sizeof(resource->plan);
+    if (memspan_allocator_plan(space, traits, trait_count, &resource->plan) != MEMSPAN_OK) {
+        note_plan_error(resource);
         return;
     }
-    lane->planned = true;
+    resource->planned = true;
 }
 
-static void plan_resource(const struct space_row *row, int index, struct lane *lane)
+static void plan_resource(const struct space_row *row, int index, struct resource *resource)
 {
     static const memspan_trait_t managed = {MEMSPAN_TRAIT_MEMORY_ACCESS, MEMSPAN_VALUE_MANAGED};
     memspan_space_h sub                  = row->handle;
 
     if (memspan_space_get_sub(row->handle, &index, 1, &sub) != MEMSPAN_OK) {
-        note_plan_error(lane);
+        note_plan_error(resource);
         return;
     }
-    plan(sub, lane, &managed, (lane->info.kind == MEMSPAN_KIND_MANAGED) ? 1 : 0);
+    plan(sub, resource, &managed, (resource->info.kind == MEMSPAN_KIND_MANAGED) ? 1 : 0);
 }
 
-/* The sentence that says what serves the lane's kind, where the backend has one. */
-static void note_kind(const struct snapshot *snapshot, struct lane *lane)
+/* The sentence that says what serves the resource's kind, where the backend has one. */
+static void note_kind(const struct snapshot *snapshot, struct resource *resource)
 {
-    int home = snapshot_device_index(snapshot, lane->info.home);
+    int home = snapshot_device_index(snapshot, resource->info.home);
 
-    if ((lane->note[0] == '\0') && (home > 0) && (lane->info.kind < MEMSPAN_KIND_COUNT)) {
-        snprintf(lane->note, sizeof(lane->note), "%s",
-                 snapshot->devices[home].info.kind_note[lane->info.kind]);
+    if ((resource->note[0] == '\0') && (home > 0) && (resource->info.kind < MEMSPAN_KIND_COUNT)) {
+        snprintf(resource->note, sizeof(resource->note), "%s",
+                 snapshot->devices[home].info.kind_note[resource->info.kind]);
     }
-    text_clean(lane->note);
+    text_clean(resource->note);
 }
 
 static void take_reach(const struct snapshot *snapshot, const struct space_row *row, size_t index,
-                       struct lane *lane)
+                       struct resource *resource)
 {
     size_t i;
 
-    lane->reach = text_calloc(snapshot->device_count, sizeof(lane->reach[0]));
+    resource->reach = text_calloc(snapshot->device_count, sizeof(resource->reach[0]));
     for (i = 0; i < snapshot->device_count; i++) {
-        memspan_space_reach(row->handle, index, snapshot->devices[i].info.number, &lane->reach[i]);
+        memspan_space_reach(row->handle, index, snapshot->devices[i].info.number,
+                            &resource->reach[i]);
     }
 }
 
 /* A machine's nodes hold more than a container may have. */
-static void limit_lane(const struct snapshot *snapshot, struct lane *lane)
+static void limit_resource(const struct snapshot *snapshot, struct resource *resource)
 {
     uint64_t most =
         (snapshot->device_count > 0) ? snapshot->devices[0].info.capacity_bytes : MEMSPAN_UNKNOWN;
 
-    if ((lane->info.home == MEMSPAN_HOST) && (most != MEMSPAN_UNKNOWN) &&
-        (lane->info.capacity_bytes != MEMSPAN_UNKNOWN) && (lane->info.capacity_bytes > most)) {
-        lane->info.capacity_bytes = most;
-        lane->limited             = true;
+    if ((resource->info.home == MEMSPAN_HOST) && (most != MEMSPAN_UNKNOWN) &&
+        (resource->info.capacity_bytes != MEMSPAN_UNKNOWN) &&
+        (resource->info.capacity_bytes > most)) {
+        resource->info.capacity_bytes = most;
+        resource->limited             = true;
     }
 }
 
-static void add_lane(struct space_row *row, const struct lane *lane)
+static void add_resource(struct space_row *row, const struct resource *resource)
 {
-    row->lanes                    = text_grow(row->lanes, row->lane_count, sizeof(row->lanes[0]));
-    row->lanes[row->lane_count++] = *lane;
+    row->resources = text_grow(row->resources, row->resource_count, sizeof(row->resources[0]));
+    row->resources[row->resource_count++] = *resource;
 }
 
-static bool is_next_node(const struct lane *last, const struct lane *lane)
+static bool is_next_node(const struct resource *last, const struct resource *resource)
 {
-    return (last->info.home == MEMSPAN_HOST) && (lane->info.home == MEMSPAN_HOST) &&
-           (last->info.kind == lane->info.kind) && (last->state == lane->state) &&
-           (last->info.numa_node >= 0) && (lane->info.numa_node == last->node_last + 1) &&
+    return (last->info.home == MEMSPAN_HOST) && (resource->info.home == MEMSPAN_HOST) &&
+           (last->info.kind == resource->info.kind) && (last->state == resource->state) &&
+           (last->info.numa_node >= 0) && (resource->info.numa_node == last->node_last + 1) &&
            (last->info.capacity_bytes != MEMSPAN_UNKNOWN) &&
-           (lane->info.capacity_bytes != MEMSPAN_UNKNOWN);
+           (resource->info.capacity_bytes != MEMSPAN_UNKNOWN);
 }
 
-size_t lane_merge(const struct snapshot *snapshot, const struct space_row *row, size_t first,
-                  struct lane *lane_p)
+size_t resource_merge(const struct snapshot *snapshot, const struct space_row *row, size_t first,
+                      struct resource *resource_p)
 {
     char name[48];
     size_t i;
 
-    *lane_p = row->lanes[first];
-    for (i = first + 1; (i < row->lane_count) && is_next_node(lane_p, &row->lanes[i]); i++) {
-        lane_p->node_last = row->lanes[i].info.numa_node;
-        lane_p->info.capacity_bytes += row->lanes[i].info.capacity_bytes;
+    *resource_p = row->resources[first];
+    for (i = first + 1; (i < row->resource_count) && is_next_node(resource_p, &row->resources[i]);
+         i++) {
+        resource_p->node_last = row->resources[i].info.numa_node;
+        resource_p->info.capacity_bytes += row->resources[i].info.capacity_bytes;
     }
     if (i > first + 1) {
-        snprintf(name, sizeof(name), "%.20s..%.20s", row->lanes[first].info.name,
-                 row->lanes[i - 1].info.name);
-        strcpy(lane_p->info.name, name);
-        limit_lane(snapshot, lane_p);
+        snprintf(name, sizeof(name), "%.20s..%.20s", row->resources[first].info.name,
+                 row->resources[i - 1].info.name);
+        strcpy(resource_p->info.name, name);
+        limit_resource(snapshot, resource_p);
     }
     return i - first;
 }
 
-static void take_lane(const struct snapshot *snapshot, struct space_row *row, size_t index)
+static void take_resource(const struct snapshot *snapshot, struct space_row *row, size_t index)
 {
-    struct lane lane = {.info = {.struct_size = sizeof(lane.info)}};
+    struct resource resource = {.info = {.struct_size = sizeof(resource.info)}};
 
-    if (memspan_space_resource(row->handle, index, &lane.info) != MEMSPAN_OK) {
+    if (memspan_space_resource(row->handle, index, &resource.info) != MEMSPAN_OK) {
         return;
     }
-    lane.node_last = lane.info.numa_node;
+    resource.node_last = resource.info.numa_node;
     if (strncasecmp(row->info.note, "alias", 5) == 0) {
-        lane.state = LANE_ALIAS;
-        snprintf(lane.note, sizeof(lane.note), "%s", row->info.note);
+        resource.state = RESOURCE_ALIAS;
+        snprintf(resource.note, sizeof(resource.note), "%s", row->info.note);
     }
-    plan_resource(row, (int)index, &lane);
-    take_reach(snapshot, row, index, &lane);
-    judge_reach(snapshot, row, &lane);
-    note_kind(snapshot, &lane);
-    limit_lane(snapshot, &lane);
-    add_lane(row, &lane);
+    plan_resource(row, (int)index, &resource);
+    take_reach(snapshot, row, index, &resource);
+    judge_reach(snapshot, row, &resource);
+    note_kind(snapshot, &resource);
+    limit_resource(snapshot, &resource);
+    add_resource(row, &resource);
 }
 
 static struct space_row *add_row(struct snapshot *snapshot, const char *name)
@@ -269,7 +275,7 @@ static void take_space(struct snapshot *snapshot, const char *name, memspan_spac
     }
     count = memspan_space_resource_count(space);
     for (i = 0; i < count; i++) {
-        take_lane(snapshot, row, i);
+        take_resource(snapshot, row, i);
     }
 }
 
@@ -277,34 +283,34 @@ static void take_space(struct snapshot *snapshot, const char *name, memspan_spac
 static void take_pinned(struct snapshot *snapshot)
 {
     static const memspan_trait_t pinned = {MEMSPAN_TRAIT_PINNED, MEMSPAN_VALUE_TRUE};
-    struct lane lane                    = {.info = {.numa_node = -1}, .node_last = -1};
+    struct resource resource            = {.info = {.numa_node = -1}, .node_last = -1};
     struct space_row *row;
     size_t i;
 
     if (snapshot->device_count == 0) {
         return;
     }
-    row                      = add_row(snapshot, SPACE_PINNED_NAME);
-    row->handle              = MEMSPAN_SPACE_DEFAULT;
-    lane.info.kind           = MEMSPAN_KIND_HOST_PINNED;
-    lane.info.home           = MEMSPAN_HOST;
-    lane.info.capacity_bytes = snapshot->devices[0].info.capacity_bytes;
-    lane.reach               = text_calloc(snapshot->device_count, sizeof(lane.reach[0]));
-    snprintf(lane.info.name, sizeof(lane.info.name), SPACE_PINNED_NAME);
+    row                          = add_row(snapshot, SPACE_PINNED_NAME);
+    row->handle                  = MEMSPAN_SPACE_DEFAULT;
+    resource.info.kind           = MEMSPAN_KIND_HOST_PINNED;
+    resource.info.home           = MEMSPAN_HOST;
+    resource.info.capacity_bytes = snapshot->devices[0].info.capacity_bytes;
+    resource.reach               = text_calloc(snapshot->device_count, sizeof(resource.reach[0]));
+    snprintf(resource.info.name, sizeof(resource.info.name), SPACE_PINNED_NAME);
     for (i = 0; i < snapshot->device_count; i++) {
         memspan_device_reach(MEMSPAN_HOST, MEMSPAN_KIND_HOST_PINNED,
-                             snapshot->devices[i].info.number, &lane.reach[i]);
+                             snapshot->devices[i].info.number, &resource.reach[i]);
     }
-    plan(MEMSPAN_SPACE_DEFAULT, &lane, &pinned, 1);
-    lane.info.page_size_bytes = lane.planned ? lane.plan.page_size_bytes : 0;
-    if ((lane.state == LANE_OK) && (snapshot->lock_limit_bytes != MEMSPAN_UNKNOWN)) {
-        lane.state               = LANE_CONDITIONAL;
-        lane.info.capacity_bytes = snapshot->lock_limit_bytes;
-        snprintf(lane.note, sizeof(lane.note), "locked-memory limit %s",
+    plan(MEMSPAN_SPACE_DEFAULT, &resource, &pinned, 1);
+    resource.info.page_size_bytes = resource.planned ? resource.plan.page_size_bytes : 0;
+    if ((resource.state == RESOURCE_OK) && (snapshot->lock_limit_bytes != MEMSPAN_UNKNOWN)) {
+        resource.state               = RESOURCE_CONDITIONAL;
+        resource.info.capacity_bytes = snapshot->lock_limit_bytes;
+        snprintf(resource.note, sizeof(resource.note), "locked-memory limit %s",
                  text_from_size(snapshot->lock_limit_bytes).text);
     }
-    judge_reach(snapshot, row, &lane);
-    add_lane(row, &lane);
+    judge_reach(snapshot, row, &resource);
+    add_resource(row, &resource);
 }
 
 static bool is_taken(const struct snapshot *snapshot, memspan_space_h space)

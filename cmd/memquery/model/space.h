@@ -6,7 +6,7 @@
 
 #include "cmd/memquery/model/snapshot.h"
 
-/* The name of the extra lane for locked host memory, which is no resource of its own. */
+/* The name of the extra resource for locked host memory, which is no resource of its own. */
 #define SPACE_PINNED_NAME "host.pinned"
 
 /* Fill snapshot->spaces: the predefined ones, each device alone, each with the host, and all. Needs

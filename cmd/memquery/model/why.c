@@ -41,9 +41,9 @@ static void explain_backend(struct answer *answer, const struct backend_row *row
     answer->subject = "backend";
     snprintf(link->native, sizeof(link->native), "%s", row->native);
     snprintf(link->remedy, sizeof(link->remedy), "%s", row->info.hint);
-    if (row->culprit != NULL) {
+    if (row->failure != NULL) {
         answer->code = EXIT_PROBE;
-        snprintf(link->probe, sizeof(link->probe), "FAILED: %s", row->culprit->what);
+        snprintf(link->probe, sizeof(link->probe), "FAILED: %s", row->failure->what);
         snprintf(link->cause, sizeof(link->cause), "the driver under %s is broken",
                  (row->info.title[0] == '\0') ? row->info.name : row->info.title);
         snprintf(link->remedy, sizeof(link->remedy),
@@ -163,43 +163,44 @@ static void explain_missing_device(struct answer *answer, const struct snapshot 
         if (!row->info.on) {
             text_append(link->cause, sizeof(link->cause), "%s%s: %s",
                         (link->cause[0] == '\0') ? "" : "; ", row->info.name,
-                        (row->culprit != NULL) ? row->culprit->what : row->info.reason);
+                        (row->failure != NULL) ? row->failure->what : row->info.reason);
         }
     }
     snprintf(link->remedy, sizeof(link->remedy), "MEMSPAN_DEVICES chooses and orders devices");
 }
 
-static int code_of_state(enum lane_state state)
+static int code_of_state(enum resource_state state)
 {
     switch (state) {
-    case LANE_OK:
+    case RESOURCE_OK:
         return EXIT_YES;
-    case LANE_OFF:
+    case RESOURCE_OFF:
         return EXIT_ABSENT;
-    case LANE_ALIAS:
-    case LANE_CONDITIONAL:
+    case RESOURCE_ALIAS:
+    case RESOURCE_CONDITIONAL:
         break;
     }
     return EXIT_CONDITIONAL;
 }
 
-static void explain_lane(struct answer *answer, const struct snapshot *snapshot,
-                         const struct space_row *space, const struct lane *lane)
+static void explain_resource(struct answer *answer, const struct snapshot *snapshot,
+                             const struct space_row *space, const struct resource *resource)
 {
     struct link *link = add_link(answer);
     char home[48];
-    int code    = code_of_state(lane->state);
-    bool reason = lane->planned && (lane->plan.why[0] != '\0') &&
-                  ((lane->note[0] == '\0') || (strstr(lane->plan.why, lane->note) == NULL));
+    int code = code_of_state(resource->state);
+    bool reason =
+        resource->planned && (resource->plan.why[0] != '\0') &&
+        ((resource->note[0] == '\0') || (strstr(resource->plan.why, resource->note) == NULL));
 
-    lane_home(snapshot, lane, home, sizeof(home));
-    snprintf(link->probe, sizeof(link->probe), "%s in %s: %s memory, home %s, %s", lane->info.name,
-             space->info.name, memspan_kind_name(lane->info.kind), home,
-             text_from_size(lane->info.capacity_bytes).text);
-    snprintf(link->cause, sizeof(link->cause), "%s%s%s%s%s", lane_state_name(lane->state),
-             (lane->note[0] == '\0') ? "" : ": ", lane->note, reason ? "; " : "",
-             reason ? lane->plan.why : "");
-    if (lane->state == LANE_CONDITIONAL) {
+    resource_home(snapshot, resource, home, sizeof(home));
+    snprintf(link->probe, sizeof(link->probe), "%s in %s: %s memory, home %s, %s",
+             resource->info.name, space->info.name, memspan_kind_name(resource->info.kind), home,
+             text_from_size(resource->info.capacity_bytes).text);
+    snprintf(link->cause, sizeof(link->cause), "%s%s%s%s%s", resource_state_name(resource->state),
+             (resource->note[0] == '\0') ? "" : ": ", resource->note, reason ? "; " : "",
+             reason ? resource->plan.why : "");
+    if (resource->state == RESOURCE_CONDITIONAL) {
         snprintf(link->remedy, sizeof(link->remedy), "%s",
                  (snapshot->lock_limit_bytes != MEMSPAN_UNKNOWN)
                      ? "raise memlock (ulimit -l unlimited)"
@@ -217,7 +218,7 @@ static void explain_space(struct answer *answer, const struct snapshot *snapshot
     size_t i;
 
     answer->subject = "space";
-    if ((row->status != MEMSPAN_OK) || (row->lane_count == 0)) {
+    if ((row->status != MEMSPAN_OK) || (row->resource_count == 0)) {
         struct link *link = add_link(answer);
 
         answer->code = EXIT_ABSENT;
@@ -226,8 +227,8 @@ static void explain_space(struct answer *answer, const struct snapshot *snapshot
         snprintf(link->cause, sizeof(link->cause), "%s", row->problem);
         return;
     }
-    for (i = 0; i < row->lane_count; i++) {
-        explain_lane(answer, snapshot, row, &row->lanes[i]);
+    for (i = 0; i < row->resource_count; i++) {
+        explain_resource(answer, snapshot, row, &row->resources[i]);
     }
 }
 
@@ -315,7 +316,7 @@ static void explain(struct answer *answer, const struct snapshot *snapshot, cons
         break;
     case NAME_RESOURCE:
         answer->subject = "resource";
-        explain_lane(answer, snapshot, name->space, name->lane);
+        explain_resource(answer, snapshot, name->space, name->resource);
         break;
     case NAME_OFFER:
         answer->subject = "resource";
@@ -333,7 +334,7 @@ static void explain(struct answer *answer, const struct snapshot *snapshot, cons
 int report_why(const struct request *request, FILE *out)
 {
     const char *text           = request->options->argument;
-    const struct culprit *fail = probe_culprit(request, text);
+    const struct failure *fail = probe_failure(request, text);
     struct answer answer       = {.subject = "", .code = EXIT_ABSENT};
     struct text_list names     = {0};
     struct snapshot snapshot;
@@ -342,7 +343,7 @@ int report_why(const struct request *request, FILE *out)
     snapshot_take(&snapshot, request);
     name = name_find(&snapshot, text, NAME_ANY, &names);
     if ((name.sort == NAME_UNKNOWN) && (fail != NULL)) {
-        struct backend_row row = {.culprit = fail};
+        struct backend_row row = {.failure = fail};
 
         snprintf(row.info.name, sizeof(row.info.name), "%.15s", text);
         explain_backend(&answer, &row);
@@ -352,7 +353,7 @@ int report_why(const struct request *request, FILE *out)
     } else {
         explain(&answer, &snapshot, &name, text);
     }
-    if ((answer.code == EXIT_ABSENT) && (request->culprit_count > 0)) {
+    if ((answer.code == EXIT_ABSENT) && (request->failure_count > 0)) {
         answer.code = EXIT_PROBE; /* what failed might have had it */
     }
     if (request->options->format == FORMAT_JSON) {

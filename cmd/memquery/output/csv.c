@@ -14,9 +14,9 @@ void csv_print(const struct snapshot *snapshot, FILE *out)
     for (i = 0; i < snapshot->space_count; i++) {
         const struct space_row *row = &snapshot->spaces[i];
 
-        for (j = 0; j < row->lane_count; j++) {
+        for (j = 0; j < row->resource_count; j++) {
             for (k = 0; k < snapshot->device_count; k++) {
-                struct record record = fields_reach(snapshot, row, &row->lanes[j], k);
+                struct record record = fields_reach(snapshot, row, &row->resources[j], k);
 
                 field_csv_row(&fields_of_reach, &record, out);
             }

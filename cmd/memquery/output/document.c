@@ -42,7 +42,7 @@ static json_t *spaces_of(const struct snapshot *snapshot)
     for (i = 0; i < snapshot->space_count; i++) {
         const struct space_row *row = &snapshot->spaces[i];
         json_t *object              = json_object();
-        json_t *lanes               = json_array();
+        json_t *resources           = json_array();
 
         json_put_text(object, "name", row->info.name);
         json_put_bool(object, "target", row->info.target != 0);
@@ -50,12 +50,12 @@ static json_t *spaces_of(const struct snapshot *snapshot)
         json_put_text(object, "status", memspan_status_name(row->status));
         json_put_text_or(object, "problem", row->problem, "there is none");
         json_put_text_or(object, "note", row->info.note, "there is nothing to say");
-        for (j = 0; j < row->lane_count; j++) {
-            struct record record = {.snapshot = snapshot, .row = &row->lanes[j], .space = row};
+        for (j = 0; j < row->resource_count; j++) {
+            struct record record = {.snapshot = snapshot, .row = &row->resources[j], .space = row};
 
-            json_array_append_new(lanes, field_object(&fields_of_resource, &record));
+            json_array_append_new(resources, field_object(&fields_of_resource, &record));
         }
-        json_put(object, "resources", lanes);
+        json_put(object, "resources", resources);
         json_array_append_new(array, object);
     }
     return array;
@@ -85,8 +85,8 @@ void json_print(const struct snapshot *snapshot, FILE *out)
     for (i = 0; i < snapshot->warning_count; i++) {
         json_array_append_new(warnings, json_string(snapshot->warnings[i]));
     }
-    if ((snapshot->board != NULL) && (snapshot->board->cache_note[0] != '\0')) {
-        json_array_append_new(warnings, json_string(snapshot->board->cache_note));
+    if ((snapshot->figures != NULL) && (snapshot->figures->cache_note[0] != '\0')) {
+        json_array_append_new(warnings, json_string(snapshot->figures->cache_note));
     }
     json_put(document, "warnings", warnings);
     json_finish(document, out);

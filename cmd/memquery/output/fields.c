@@ -13,10 +13,10 @@ static const char silent[] = "the driver does not tell";
 /* ---- backends ---- */
 
 FIELD_READ_AS(read_backend_state, text, struct backend_row,
-              (row->culprit != NULL) ? "failed" : (row->info.on ? "on" : "off"))
+              (row->failure != NULL) ? "failed" : (row->info.on ? "on" : "off"))
 FIELD_READ_AS(read_backend_status, text, struct backend_row, memspan_status_name(row->info.status))
 FIELD_READ_AS(read_backend_reason, text, struct backend_row,
-              (row->culprit != NULL) ? row->culprit->what : row->info.reason)
+              (row->failure != NULL) ? row->failure->what : row->info.reason)
 
 #define BACKEND(name) FIELD_AT(struct backend_row, name)
 static const struct field backend_fields[] = {
@@ -204,22 +204,22 @@ const struct field_list fields_of_node = FIELD_LIST(node_fields);
 
 /* ---- resources ---- */
 
-FIELD_READ_AS(read_kind, text, struct lane, memspan_kind_name(row->info.kind))
+FIELD_READ_AS(read_kind, text, struct resource, memspan_kind_name(row->info.kind))
 
 FIELD_READ(read_home)
 {
-    lane_home(record->snapshot, record->row, value->room, sizeof(value->room));
+    resource_home(record->snapshot, record->row, value->room, sizeof(value->room));
     value->text = value->room;
 }
 
 FIELD_READ(read_capacity_source)
 {
-    value->text = lane_capacity_source(record->snapshot, record->row);
+    value->text = resource_capacity_source(record->snapshot, record->row);
 }
 
-FIELD_READ_AS(read_page_size, size, struct lane,
+FIELD_READ_AS(read_page_size, size, struct resource,
               (row->info.page_size_bytes == 0) ? MEMSPAN_UNKNOWN : row->info.page_size_bytes)
-FIELD_READ_AS(read_weakest_coherence, text, struct lane, memspan_coherence_name(row->coherence))
+FIELD_READ_AS(read_weakest_coherence, text, struct resource, memspan_coherence_name(row->coherence))
 
 FIELD_READ(read_reaches)
 {
@@ -235,9 +235,9 @@ FIELD_READ(read_reaches)
 
 FIELD_READ(read_access_letter)
 {
-    static const char letters[] = ".crPRL";
-    const struct lane *lane     = record->row;
-    size_t access               = (size_t)lane->reach[record->device].access;
+    static const char letters[]     = ".crPRL";
+    const struct resource *resource = record->row;
+    size_t access                   = (size_t)resource->reach[record->device].access;
 
     snprintf(value->room, sizeof(value->room), "%c",
              (access < sizeof(letters) - 1) ? letters[access] : '?');
@@ -246,32 +246,32 @@ FIELD_READ(read_access_letter)
 
 FIELD_READ(read_migratable)
 {
-    const struct lane *lane = record->row;
+    const struct resource *resource = record->row;
 
-    value->number  = lane->plan.migratable;
-    value->unknown = !lane->planned;
-    value->reason  = lane->note;
+    value->number  = resource->plan.migratable;
+    value->unknown = !resource->planned;
+    value->reason  = resource->note;
 }
 
 FIELD_READ(read_pinned)
 {
-    const struct lane *lane = record->row;
+    const struct resource *resource = record->row;
 
-    value->number  = lane->plan.pinned;
-    value->unknown = !lane->planned;
-    value->reason  = lane->note;
+    value->number  = resource->plan.pinned;
+    value->unknown = !resource->planned;
+    value->reason  = resource->note;
 }
 
 FIELD_READ(read_state)
 {
-    const struct lane *lane          = record->row;
+    const struct resource *resource  = record->row;
     const memspan_space_info_t *info = &record->space->info;
     bool alone                       = !info->target || ((info->device_count == 1) && !info->host);
 
-    value->text = lane_state_name(lane->state);
+    value->text = resource_state_name(resource->state);
     /* What serves a kind is stated once, where the device stands alone. */
-    if ((lane->note[0] != '\0') && ((lane->state != LANE_OK) || alone)) {
-        snprintf(value->room, sizeof(value->room), "%s  %s", value->text, lane->note);
+    if ((resource->note[0] != '\0') && ((resource->state != RESOURCE_OK) || alone)) {
+        snprintf(value->room, sizeof(value->room), "%s  %s", value->text, resource->note);
         value->shown = value->room;
     }
 }
@@ -281,7 +281,7 @@ FIELD_READ(read_space_name)
     value->text = record->space->info.name;
 }
 
-#define RESOURCE(name) FIELD_AT(struct lane, name)
+#define RESOURCE(name) FIELD_AT(struct resource, name)
 static const struct field resource_fields[] = {
     FIELD(NULL, TEXT, 1, "SPACE", FIELD_BY(read_space_name), NULL),
     FIELD("name", TEXT, 2, "RESOURCE", RESOURCE(info.name), NULL),
@@ -306,17 +306,18 @@ const struct field_list fields_of_resource = FIELD_LIST(resource_fields);
 /* ---- what a device does with a resource ---- */
 
 struct record fields_reach(const struct snapshot *snapshot, const struct space_row *space,
-                           const struct lane *lane, size_t device)
+                           const struct resource *resource, size_t device)
 {
-    const struct measure_cell *cell = measure_cell_of(snapshot->board, snapshot, lane, device);
-    bool done                       = (cell != NULL) && (cell->state == MEASURE_DONE);
+    const struct measure_cell *cell =
+        measure_cell_of(snapshot->figures, snapshot, resource, device);
+    bool done = (cell != NULL) && (cell->state == MEASURE_DONE);
 
     return (struct record){.snapshot = snapshot,
-                           .row      = lane,
+                           .row      = resource,
                            .space    = space,
                            .device   = device,
                            .cell     = done ? cell : NULL,
-                           .reason   = measure_reason(cell, snapshot, lane, device)};
+                           .reason   = measure_reason(cell, snapshot, resource, device)};
 }
 
 FIELD_READ(read_device_number)
@@ -332,9 +333,9 @@ FIELD_READ(read_device_name)
     value->text = value->room;
 }
 
-FIELD_READ_AS(read_access, text, struct lane,
+FIELD_READ_AS(read_access, text, struct resource,
               memspan_access_name(row->reach[record->device].access))
-FIELD_READ_AS(read_coherence, text, struct lane,
+FIELD_READ_AS(read_coherence, text, struct resource,
               memspan_coherence_name(row->reach[record->device].coherence))
 
 static const char *figure_reason(const char *reason)

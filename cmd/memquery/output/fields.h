@@ -11,11 +11,11 @@
 extern const struct field_list fields_of_backend;  /* row: struct backend_row */
 extern const struct field_list fields_of_device;   /* row: struct device_row; device */
 extern const struct field_list fields_of_node;     /* row: memspan_numa_node_info_t */
-extern const struct field_list fields_of_resource; /* row: struct lane; space */
-extern const struct field_list fields_of_reach;    /* row: struct lane; space, device, cell */
+extern const struct field_list fields_of_resource; /* row: struct resource; space */
+extern const struct field_list fields_of_reach;    /* row: struct resource; space, device, cell */
 
 /* The record of one reach: what a device does with a resource. */
 struct record fields_reach(const struct snapshot *snapshot, const struct space_row *space,
-                           const struct lane *lane, size_t device);
+                           const struct resource *resource, size_t device);
 
 #endif /* MEMQUERY_FIELDS_H */

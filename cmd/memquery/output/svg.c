@@ -18,31 +18,31 @@
 #include <string.h>
 
 enum {
-    MARGIN       = 20,
-    HOST_WIDTH   = 400,
-    LINK_WIDTH   = 320,
-    DEVICE_WIDTH = 560,
-    DEVICE_LEFT  = MARGIN + HOST_WIDTH + LINK_WIDTH,
-    DEVICE_RIGHT = DEVICE_LEFT + DEVICE_WIDTH,
-    TOP          = 56,
-    HEAD_HEIGHT  = 66, /* of a card: title and two lines */
-    NODE_HEIGHT  = 62,
-    ROW_HEIGHT   = 20,
-    LINE_HEIGHT  = 18,
-    GAP          = 24,
-    BRACKET      = 34, /* from one to the next */
-    NODES_WIDE   = 4,  /* more than that are in two columns */
-    PEERS_DRAWN  = 5,  /* devices whose links are drawn; of more there would be too many */
-    LANES_MAX    = 12,
-    DEVICES_MAX  = 64,
-    PAIR_WIDTH   = 330 /* of the words about one pair of devices */
+    MARGIN        = 20,
+    HOST_WIDTH    = 400,
+    LINK_WIDTH    = 320,
+    DEVICE_WIDTH  = 560,
+    DEVICE_LEFT   = MARGIN + HOST_WIDTH + LINK_WIDTH,
+    DEVICE_RIGHT  = DEVICE_LEFT + DEVICE_WIDTH,
+    TOP           = 56,
+    HEAD_HEIGHT   = 66, /* of a card: title and two lines */
+    NODE_HEIGHT   = 62,
+    ROW_HEIGHT    = 20,
+    LINE_HEIGHT   = 18,
+    GAP           = 24,
+    BRACKET       = 34, /* from one to the next */
+    NODES_WIDE    = 4,  /* more than that are in two columns */
+    PEERS_DRAWN   = 5,  /* devices whose links are drawn; of more there would be too many */
+    RESOURCES_MAX = 12,
+    DEVICES_MAX   = 64,
+    PAIR_WIDTH    = 330 /* of the words about one pair of devices */
 };
 
 struct card {
     double y;
     double height;
-    const struct lane *lanes[LANES_MAX];
-    size_t lane_count;
+    const struct resource *resources[RESOURCES_MAX];
+    size_t resource_count;
 };
 
 struct drawing {
@@ -189,46 +189,47 @@ static void figure_text(const struct measure_cell *cell, char *text, size_t size
     }
 }
 
-static const struct lane *find_lane(const struct snapshot *snapshot, int home, int node,
-                                    memspan_kind_t kind)
+static const struct resource *find_resource(const struct snapshot *snapshot, int home, int node,
+                                            memspan_kind_t kind)
 {
     size_t i;
     size_t j;
 
     for (i = 0; i < snapshot->space_count; i++) {
-        for (j = 0; j < snapshot->spaces[i].lane_count; j++) {
-            const struct lane *lane = &snapshot->spaces[i].lanes[j];
+        for (j = 0; j < snapshot->spaces[i].resource_count; j++) {
+            const struct resource *resource = &snapshot->spaces[i].resources[j];
 
-            if ((lane->info.home == home) && (lane->info.kind == kind) &&
-                ((node < 0) || (lane->info.numa_node == node))) {
-                return lane;
+            if ((resource->info.home == home) && (resource->info.kind == kind) &&
+                ((node < 0) || (resource->info.numa_node == node))) {
+                return resource;
             }
         }
     }
     return NULL;
 }
 
-static void lane_figure(const struct drawing *drawing, const struct lane *lane, size_t device,
-                        char *text, size_t size)
+static void resource_figure(const struct drawing *drawing, const struct resource *resource,
+                            size_t device, char *text, size_t size)
 {
     const struct snapshot *snapshot = drawing->snapshot;
 
-    figure_text((lane == NULL) ? NULL : measure_cell_of(snapshot->board, snapshot, lane, device),
+    figure_text((resource == NULL) ? NULL
+                                   : measure_cell_of(snapshot->figures, snapshot, resource, device),
                 text, size);
 }
 
 /* ---- layout ---- */
 
-static void collect_lanes(const struct snapshot *snapshot, int home, struct card *card)
+static void collect_resources(const struct snapshot *snapshot, int home, struct card *card)
 {
     memspan_kind_t kind;
 
     for (kind = MEMSPAN_KIND_DEVICE; kind >= MEMSPAN_KIND_HOST_PINNED;
          kind = (memspan_kind_t)(kind - 1)) {
-        const struct lane *lane = find_lane(snapshot, home, -1, kind);
+        const struct resource *resource = find_resource(snapshot, home, -1, kind);
 
-        if ((lane != NULL) && (card->lane_count < LANES_MAX)) {
-            card->lanes[card->lane_count++] = lane;
+        if ((resource != NULL) && (card->resource_count < RESOURCES_MAX)) {
+            card->resources[card->resource_count++] = resource;
         }
     }
 }
@@ -253,16 +254,16 @@ static void lay_out(struct drawing *drawing)
     for (i = 0; i < drawing->device_count; i++) {
         struct card *card = &drawing->devices[i];
 
-        collect_lanes(snapshot, snapshot->devices[i + 1].info.number, card);
+        collect_resources(snapshot, snapshot->devices[i + 1].info.number, card);
         card->y      = y;
-        card->height = HEAD_HEIGHT + ROW_HEIGHT * (double)card->lane_count + 30;
+        card->height = HEAD_HEIGHT + ROW_HEIGHT * (double)card->resource_count + 30;
         card->height = (card->height < 124) ? 124 : card->height;
         y += card->height + GAP;
     }
-    collect_lanes(snapshot, MEMSPAN_HOST, &drawing->host);
+    collect_resources(snapshot, MEMSPAN_HOST, &drawing->host);
     drawing->host.y      = TOP;
     drawing->host.height = HEAD_HEIGHT + (double)rows * (NODE_HEIGHT + 10) +
-                           ROW_HEIGHT * (double)drawing->host.lane_count + 12;
+                           ROW_HEIGHT * (double)drawing->host.resource_count + 12;
     if (drawing->host.height < y - GAP - TOP) {
         drawing->host.height = y - GAP - TOP;
     }
@@ -279,8 +280,8 @@ static void lay_out(struct drawing *drawing)
 static void draw_node(const struct drawing *drawing, const memspan_numa_node_info_t *node, double x,
                       double y, double width)
 {
-    const struct lane *lane =
-        find_lane(drawing->snapshot, MEMSPAN_HOST, node->os_index, MEMSPAN_KIND_HOST);
+    const struct resource *resource =
+        find_resource(drawing->snapshot, MEMSPAN_HOST, node->os_index, MEMSPAN_KIND_HOST);
     double room = width - 20;
     char figure[64];
 
@@ -292,7 +293,7 @@ static void draw_node(const struct drawing *drawing, const memspan_numa_node_inf
              : (node->pu_count == 0)  ? "no processors"
                                       : "processors",
              (node->owner[0] != '\0') ? node->owner : ((node->pu_count == 0) ? "" : node->pus));
-    lane_figure(drawing, lane, 0, figure, sizeof(figure));
+    resource_figure(drawing, resource, 0, figure, sizeof(figure));
     if ((figure[0] == '\0') && (node->bandwidth_mib_per_s != MEMSPAN_UNKNOWN)) {
         snprintf(figure, sizeof(figure), "%.3g GB/s",
                  (double)node->bandwidth_mib_per_s * 1048576e-9);
@@ -326,13 +327,13 @@ static void draw_host(const struct drawing *drawing)
                   y + (double)(i / columns) * (NODE_HEIGHT + 10), width);
     }
     y += (double)((snapshot->node_count + columns - 1) / columns) * (NODE_HEIGHT + 10) + 10;
-    for (i = 0; i < drawing->host.lane_count; i++) {
-        const struct lane *lane = drawing->host.lanes[i];
+    for (i = 0; i < drawing->host.resource_count; i++) {
+        const struct resource *resource = drawing->host.resources[i];
         char figure[64];
 
-        lane_figure(drawing, lane, 0, figure, sizeof(figure));
+        resource_figure(drawing, resource, 0, figure, sizeof(figure));
         put_text(drawing, MARGIN + 14, y + ROW_HEIGHT * (double)i, "small", 120, "%s",
-                 lane->info.name);
+                 resource->info.name);
         put_text(drawing, MARGIN + 130, y + ROW_HEIGHT * (double)i, "small figure",
                  HOST_WIDTH - 150, "%s", figure);
     }
@@ -348,19 +349,19 @@ static void draw_lanes(const struct drawing *drawing, size_t device, const struc
     put_text(drawing, DEVICE_LEFT + 106, y, "small head", 160, "from %s",
              drawing->snapshot->devices[device].label);
     put_text(drawing, DEVICE_LEFT + 270, y, "small head", 270, "from h");
-    for (i = 0; i < card->lane_count; i++) {
-        const struct lane *lane = card->lanes[i];
+    for (i = 0; i < card->resource_count; i++) {
+        const struct resource *resource = card->resources[i];
         char figure[64];
 
         y += ROW_HEIGHT;
         put_text(drawing, DEVICE_LEFT + 14, y, "small", 90, "%s",
-                 memspan_kind_name(lane->info.kind));
-        lane_figure(drawing, lane, device, figure, sizeof(figure));
+                 memspan_kind_name(resource->info.kind));
+        resource_figure(drawing, resource, device, figure, sizeof(figure));
         put_text(drawing, DEVICE_LEFT + 106, y, "small figure", 160, "%s",
-                 (figure[0] == '\0') ? access_words(lane->reach[device].access) : figure);
-        lane_figure(drawing, lane, 0, figure, sizeof(figure));
+                 (figure[0] == '\0') ? access_words(resource->reach[device].access) : figure);
+        resource_figure(drawing, resource, 0, figure, sizeof(figure));
         put_text(drawing, DEVICE_LEFT + 270, y, "small figure", 282, "%s%s%s",
-                 access_words(lane->reach[0].access), (figure[0] == '\0') ? "" : ": ", figure);
+                 access_words(resource->reach[0].access), (figure[0] == '\0') ? "" : ": ", figure);
     }
 }
 
@@ -431,12 +432,12 @@ static void draw_host_links(const struct drawing *drawing, size_t index)
     char figure[64];
     char who[64];
 
-    lane_figure(drawing, find_lane(snapshot, MEMSPAN_HOST, -1, MEMSPAN_KIND_HOST), index + 1,
-                figure, sizeof(figure));
+    resource_figure(drawing, find_resource(snapshot, MEMSPAN_HOST, -1, MEMSPAN_KIND_HOST),
+                    index + 1, figure, sizeof(figure));
     snprintf(who, sizeof(who), "%.15s uses h", snapshot->devices[index + 1].label);
     draw_link(drawing, card->y + 36, true, &peer_of(snapshot, 0, index + 1)->reach, figure, who);
-    lane_figure(drawing, find_lane(snapshot, number, -1, MEMSPAN_KIND_DEVICE), 0, figure,
-                sizeof(figure));
+    resource_figure(drawing, find_resource(snapshot, number, -1, MEMSPAN_KIND_DEVICE), 0, figure,
+                    sizeof(figure));
     snprintf(who, sizeof(who), "h uses %.15s", snapshot->devices[index + 1].label);
     draw_link(drawing, card->y + 90, false, &peer_of(snapshot, index + 1, 0)->reach, figure, who);
 }
@@ -450,10 +451,10 @@ static const memspan_reach_t *between(const struct drawing *drawing, size_t a, s
     return (there->access <= back->access) ? there : back;
 }
 
-static void draw_bracket(const struct drawing *drawing, size_t a, size_t b, size_t lane)
+static void draw_bracket(const struct drawing *drawing, size_t a, size_t b, size_t resource)
 {
     const memspan_reach_t *reach = between(drawing, a, b);
-    double x                     = DEVICE_RIGHT + BRACKET * ((double)lane + 1) - 8;
+    double x                     = DEVICE_RIGHT + BRACKET * ((double)resource + 1) - 8;
     double room                  = (double)drawing->device_count;
     double top = drawing->devices[a].y + drawing->devices[a].height * ((double)b + 1) / (room + 2);
     double bottom =
@@ -468,7 +469,7 @@ static void draw_bracket(const struct drawing *drawing, size_t a, size_t b, size
 
 static void draw_peers(const struct drawing *drawing)
 {
-    size_t lane = 0;
+    size_t resource = 0;
     size_t apart;
     size_t a;
 
@@ -477,7 +478,7 @@ static void draw_peers(const struct drawing *drawing)
     }
     for (apart = 1; apart < drawing->device_count; apart++) { /* short ones are nearest */
         for (a = 0; a + apart < drawing->device_count; a++) {
-            draw_bracket(drawing, a, a + apart, lane++);
+            draw_bracket(drawing, a, a + apart, resource++);
         }
     }
 }
@@ -515,19 +516,19 @@ static double draw_pairs(const struct drawing *drawing, double y)
 static double draw_space(const struct drawing *drawing, const struct space_row *row, double y)
 {
     double room        = drawing->width - 2 * MARGIN - 160;
-    bool alias         = (row->lane_count > 0) && (row->lanes[0].state == LANE_ALIAS);
+    bool alias         = (row->resource_count > 0) && (row->resources[0].state == RESOURCE_ALIAS);
     char members[2048] = "";
     size_t lines;
     size_t i;
 
     if (row->status != MEMSPAN_OK) {
         text_append(members, sizeof(members), "OFF: %s", row->problem);
-    } else if (row->lane_count == 0) {
+    } else if (row->resource_count == 0) {
         text_append(members, sizeof(members), "nothing");
     }
-    for (i = 0; i < row->lane_count; i++) {
+    for (i = 0; i < row->resource_count; i++) {
         text_append(members, sizeof(members), "%s%s", (i == 0) ? "" : ", ",
-                    row->lanes[i].info.name);
+                    row->resources[i].info.name);
     }
     if (alias) {
         text_append(members, sizeof(members), "; %s", row->info.note);
@@ -558,7 +559,7 @@ static double draw_below(const struct drawing *drawing)
 
         if (!row->info.on) {
             snprintf(text, sizeof(text), "%s off: %s", row->info.name,
-                     (row->culprit != NULL) ? row->culprit->what : row->info.reason);
+                     (row->failure != NULL) ? row->failure->what : row->info.reason);
             y += LINE_HEIGHT * (double)put_wrapped(drawing, MARGIN, y, "small", room, text);
         }
     }
@@ -569,7 +570,7 @@ static double draw_below(const struct drawing *drawing)
                            "dashed: by page faults; dotted: after registering; thin: copies only.");
     y += LINE_HEIGHT *
          (double)put_wrapped(drawing, MARGIN, y, "small", room,
-                             (snapshot->board == NULL)
+                             (snapshot->figures == NULL)
                                  ? "Nothing was measured: memquery --measure -o svg does."
                                  : "GB/s of three loads and a store, ns of dependent loads; where "
                                    "copies are all there is, of copies in and out, and of eight "

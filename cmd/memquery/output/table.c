@@ -19,7 +19,7 @@ static void print_backends(const struct snapshot *snapshot, bool on, FILE *out)
         const struct backend_row *row = &snapshot->backends[i];
 
         if ((row->info.on != 0) == on) {
-            fprintf(out, " %s%s", row->info.name, (row->culprit != NULL) ? "(FAILED)" : "");
+            fprintf(out, " %s%s", row->info.name, (row->failure != NULL) ? "(FAILED)" : "");
             any = true;
         }
     }
@@ -140,11 +140,11 @@ static void print_spaces(const struct snapshot *snapshot, FILE *out)
         if (row->status != MEMSPAN_OK) {
             add_off(&grid, snapshot, row->info.name, "-", "", row->problem);
         }
-        for (j = 0; j < row->lane_count;) {
-            struct lane lane;
-            struct record record = {.snapshot = snapshot, .row = &lane, .space = row};
+        for (j = 0; j < row->resource_count;) {
+            struct resource resource;
+            struct record record = {.snapshot = snapshot, .row = &resource, .space = row};
 
-            j += lane_merge(snapshot, row, j, &lane);
+            j += resource_merge(snapshot, row, j, &resource);
             field_row(&fields_of_resource, &record, &grid);
         }
         add_missing_kinds(&grid, snapshot, row);
@@ -167,8 +167,8 @@ static void print_off(const struct snapshot *snapshot, FILE *out)
     for (i = 0; i < snapshot->backend_count; i++) {
         const struct backend_row *row = &snapshot->backends[i];
 
-        if (row->culprit != NULL) {
-            fprintf(out, "%s FAILED: %s\n", row->info.name, row->culprit->what);
+        if (row->failure != NULL) {
+            fprintf(out, "%s FAILED: %s\n", row->info.name, row->failure->what);
         } else if (!row->info.on) {
             fprintf(out, "%s off: %s%s%s\n", row->info.name, row->info.reason,
                     (row->info.hint[0] == '\0') ? "" : "; remedy: ", row->info.hint);
@@ -197,7 +197,7 @@ void table_print(const struct snapshot *snapshot, FILE *out)
     print_nodes(snapshot, out);
     print_spaces(snapshot, out);
     fputc('\n', out);
-    measure_print(snapshot->board, snapshot, out);
+    measure_print(snapshot->figures, snapshot, out);
     if (snapshot->device_count > 2) {
         peer_print(snapshot, false, out);
         fputc('\n', out);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* probe.c: who answers, and what happens when nobody does.
  *
- * First one child does everything. Only if it dies or hangs, the culprit is looked for: each
+ * First one child does everything. Only if it dies or hangs, the failure is looked for: each
  * backend that the user allows is probed in a child of its own, and then the work is done again
  * without those that failed. Backends are chosen by setting MEMSPAN_BACKENDS in the child, where
  * the library has not yet read it. */
@@ -24,13 +24,13 @@ struct task {
     bool without_plugins;
 };
 
-const struct culprit *probe_culprit(const struct request *request, const char *backend)
+const struct failure *probe_failure(const struct request *request, const char *backend)
 {
     size_t i;
 
-    for (i = 0; i < request->culprit_count; i++) {
-        if (strcmp(request->culprits[i].backend, backend) == 0) {
-            return &request->culprits[i];
+    for (i = 0; i < request->failure_count; i++) {
+        if (strcmp(request->failures[i].backend, backend) == 0) {
+            return &request->failures[i];
         }
     }
     return NULL;
@@ -50,7 +50,7 @@ static bool is_kept(const struct task *task, const char *entry, size_t length)
     if (task->alone != NULL) {
         return strcmp(name, task->alone) == 0;
     }
-    return probe_culprit(task->request, name) == NULL;
+    return probe_failure(task->request, name) == NULL;
 }
 
 /* Devices of backends that are not in use must not be asked for. */
@@ -116,7 +116,7 @@ static int list_backends(const struct request *request, FILE *out)
 
 static void run(struct task *task, struct cli_result *result_p)
 {
-    task->without_plugins = probe_culprit(task->request, "MEMSPAN_BACKEND_PATH") != NULL;
+    task->without_plugins = probe_failure(task->request, "MEMSPAN_BACKEND_PATH") != NULL;
     cli_child_run(&(struct cli_child){.work    = do_task,
                                       .context = task,
                                       .limit_s = task->request->options->timeout_s},
@@ -199,14 +199,14 @@ static void say_how(const struct cli_result *result, char *what, size_t size_byt
 
 static void blame(struct request *request, const char *backend, const struct cli_result *result)
 {
-    struct culprit *culprit = &request->culprits[request->culprit_count];
+    struct failure *failure = &request->failures[request->failure_count];
 
-    if (request->culprit_count == sizeof(request->culprits) / sizeof(request->culprits[0])) {
+    if (request->failure_count == sizeof(request->failures) / sizeof(request->failures[0])) {
         return;
     }
-    request->culprit_count++;
-    snprintf(culprit->backend, sizeof(culprit->backend), "%s", backend);
-    say_how(result, culprit->what, sizeof(culprit->what));
+    request->failure_count++;
+    snprintf(failure->backend, sizeof(failure->backend), "%s", backend);
+    say_how(result, failure->what, sizeof(failure->what));
 }
 
 /* The names of all backends, a line each, without opening any; NULL when even that fails. */
@@ -231,7 +231,7 @@ static char *find_names(struct request *request)
 }
 
 /* Probe each backend by itself; false when the host's own fails, without which nothing works. */
-static bool find_culprits(struct request *request, probe_job_t job, const char *names)
+static bool find_failures(struct request *request, probe_job_t job, const char *names)
 {
     char *copy = strdup(names);
     char *next = copy;
@@ -256,7 +256,7 @@ static bool find_culprits(struct request *request, probe_job_t job, const char *
     return host_works;
 }
 
-/* MEMSPAN_BACKENDS for the second attempt: what the user set, less the culprits. */
+/* MEMSPAN_BACKENDS for the second attempt: what the user set, less the failures. */
 static char *choose_backends(const struct request *request, const char *names)
 {
     size_t room  = strlen(names) + 8;
@@ -267,7 +267,7 @@ static char *choose_backends(const struct request *request, const char *names)
 
     while ((copy != NULL) && ((name = strsep(&next, "\n")) != NULL)) {
         if ((name[0] != '\0') && is_admitted(request->user_backends, name) &&
-            (probe_culprit(request, name) == NULL)) {
+            (probe_failure(request, name) == NULL)) {
             text_append(chosen, room, "%s%s", (chosen[0] == '\0') ? "" : ",", name);
         }
     }
@@ -285,14 +285,14 @@ static void blame_all(struct request *request, const char *names)
 
     while ((copy != NULL) && ((name = strsep(&next, "\n")) != NULL)) {
         if ((name[0] != '\0') && (strcmp(name, "host") != 0) &&
-            is_admitted(request->user_backends, name) && (probe_culprit(request, name) == NULL)) {
+            is_admitted(request->user_backends, name) && (probe_failure(request, name) == NULL)) {
             blame(request, name, &together);
         }
     }
     free(copy);
 }
 
-static void run_without_culprits(struct request *request, probe_job_t job, const char *names,
+static void run_without_failures(struct request *request, probe_job_t job, const char *names,
                                  struct cli_result *result_p)
 {
     char *backends   = choose_backends(request, names);
@@ -316,8 +316,8 @@ static int give_up(const struct request *request, const struct cli_result *first
 
     say_how(first, what, sizeof(what));
     cli_complain("the probe of this machine %s", what);
-    for (i = 0; i < request->culprit_count; i++) {
-        cli_complain("%s FAILED: %s", request->culprits[i].backend, request->culprits[i].what);
+    for (i = 0; i < request->failure_count; i++) {
+        cli_complain("%s FAILED: %s", request->failures[i].backend, request->failures[i].what);
     }
     return EXIT_PROBE;
 }
@@ -350,11 +350,11 @@ static int answer_anyway(struct request *request, probe_job_t job, const struct 
     struct cli_result result;
     int code;
 
-    if ((names == NULL) || !find_culprits(request, job, names)) {
+    if ((names == NULL) || !find_failures(request, job, names)) {
         free(names);
         return give_up(request, first);
     }
-    run_without_culprits(request, job, names, &result);
+    run_without_failures(request, job, names, &result);
     code = (result.end == CLI_EXITED) ? print(request->options, &result) : give_up(request, first);
     cli_result_free(&result);
     free(names);

@@ -9,7 +9,7 @@
 #include <stdio.h>
 
 /* A backend that did not survive being probed. */
-struct culprit {
+struct failure {
     char backend[64]; /* or "MEMSPAN_BACKEND_PATH": loading the plug-ins failed */
     char what[320];   /* "crashed (signal 11, Segmentation fault) while probed" */
 };
@@ -17,16 +17,16 @@ struct culprit {
 /* What is to be answered, and by whom. */
 struct request {
     const struct options *options;
-    struct culprit culprits[32]; /* not in use this time */
-    size_t culprit_count;
+    struct failure failures[32]; /* not in use this time */
+    size_t failure_count;
     const char *user_backends; /* MEMSPAN_BACKENDS as the user set it, or NULL */
 };
 
 /* Answers a request, in a child: prints to @p out, returns the exit code. */
 typedef int (*probe_job_t)(const struct request *request, FILE *out);
 
-/* The culprit named @p backend, or NULL. */
-const struct culprit *probe_culprit(const struct request *request, const char *backend);
+/* The failure named @p backend, or NULL. */
+const struct failure *probe_failure(const struct request *request, const char *backend);
 
 /* Have @p job answer, print what it printed, and return the exit code. This process itself calls
  * nothing of the library that could open a driver or load a plug-in. */
