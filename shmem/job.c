@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* job.c: the order in which a job comes up and goes down.
  *
- * Each step is taken by all PEs of the node together and fails everywhere when it fails somewhere,
- * so that no PE waits for one that has given up. */
+ * Each step is taken by all PEs together and fails in all when it fails in one, so that no PE waits
+ * for one that has given up. Until the job team can vote, a failure on one of several hosts ends
+ * the job. */
 
 #include "shmem/job.h"
 #include "shmem/bootstrap.h"
 #include "shmem/collective/collective.h"
+#include "shmem/collective/sync.h"
 #include "shmem/context.h"
+#include "shmem/control/agree.h"
 #include "shmem/control/memory.h"
 #include "shmem/control/wait.h"
 #include "shmem/option.h"
@@ -15,6 +18,7 @@
 #include "shmem/team.h"
 #include "shmem/transport/order.h"
 #include "shmem/transport/segment.h"
+#include "shmem/transport/transport.h"
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,7 +34,46 @@ static bool is_forked;
 
 /* ---- start ---- */
 
-static memspan_status_t join(void)
+/* SHMEMX_TRANSPORT=NAME or NAME:N. @p hosts_of_p: N, 1 where it is missing, 0 without a name. */
+static memspan_status_t read_transport(char *name, size_t name_bytes, int *hosts_of_p)
+{
+    const char *text = msp_shmem_option_text(MEMSPAN_SHMEM_TRANSPORT);
+    size_t length    = strcspn(text, ":");
+    int parsed       = 0;
+    int count        = 1;
+
+    snprintf(name, name_bytes, "%.*s", (int)length, text);
+    if ((text[length] == ':') && ((sscanf(text + length, ":%d%n", &count, &parsed) != 1) ||
+                                  (text[length + (size_t)parsed] != '\0') || (count < 1))) {
+        memspan_error(MEMSPAN_ERR_CONFIG, "SHMEMX_TRANSPORT=%s has no number of PEs", text);
+        return msp_error_hint("give it as loopback or loopback:2");
+    }
+    *hosts_of_p = (length != 0) ? count : 0;
+    return MEMSPAN_OK;
+}
+
+/* Every run of @p count PEs becomes a host. */
+static void divide_machine(struct msp_bootstrap_job *found, int count)
+{
+    int first = found->local_index / count * count;
+    int left  = found->local_count - first;
+
+    found->local_pes += first;
+    found->local_index -= first;
+    found->local_count = (left < count) ? left : count;
+}
+
+static memspan_status_t refuse_hosts(const struct msp_bootstrap_job *found)
+{
+    if (found->local_count != found->pe_count) {
+        memspan_error(MEMSPAN_ERR_UNSUPPORTED, "%d of the job's %d PEs are on other hosts",
+                      found->pe_count - found->local_count, found->pe_count);
+        return msp_error_hint("jobs of one host are supported so far");
+    }
+    return MEMSPAN_OK;
+}
+
+static memspan_status_t join(int pes_of_host)
 {
     struct msp_bootstrap_job found;
     memspan_status_t status;
@@ -41,8 +84,13 @@ static memspan_status_t join(void)
     if (status != MEMSPAN_OK) {
         return status;
     }
-    msp_job.pe           = found.pe;
-    msp_job.pe_count     = found.pe_count;
+    status                = refuse_hosts(&found);
+    msp_job.pe            = found.pe;
+    msp_job.pe_count      = found.pe_count;
+    msp_job.machine_count = found.local_count;
+    if ((status == MEMSPAN_OK) && (pes_of_host != 0)) {
+        divide_machine(&found, pes_of_host);
+    }
     msp_job.local_index  = found.local_index;
     msp_job.local_count  = found.local_count;
     msp_job.local_pes    = found.local_pes;
@@ -54,12 +102,31 @@ static memspan_status_t join(void)
             msp_job.direct_count = 0;
         }
     }
-    if (found.local_count != found.pe_count) {
-        memspan_error(MEMSPAN_ERR_UNSUPPORTED, "%d of the job's %d PEs are on other nodes",
-                      found.pe_count - found.local_count, found.pe_count);
-        return msp_error_hint("jobs of one node are supported so far");
+    return status;
+}
+
+/* Control memory and the transport. Where they fail on one of several hosts, the others cannot be
+ * told. */
+static memspan_status_t open_control(const char *transport)
+{
+    memspan_status_t status = msp_control_open();
+
+    if (status == MEMSPAN_OK) {
+        msp_wait_init();
+        status = msp_transport_open((transport[0] != '\0') ? transport : NULL);
     }
-    return MEMSPAN_OK;
+    if ((status != MEMSPAN_OK) && (msp_job.local_count < msp_job.pe_count)) {
+        msp_fatal_error("shmem_init");
+    }
+    if ((status == MEMSPAN_OK) && (msp_job.local_count < msp_job.pe_count) &&
+        (msp_job.pe_count > MSP_SYNC_SPAN_MAX)) {
+        status = memspan_error(MEMSPAN_ERR_LIMIT, "%d PEs are more than %d, on several hosts",
+                               msp_job.pe_count, MSP_SYNC_SPAN_MAX);
+    }
+    if (status == MEMSPAN_OK) {
+        msp_team_open_job();
+    }
+    return status;
 }
 
 /* Values that must not differ between PEs: the first that does is named. */
@@ -68,11 +135,12 @@ static memspan_status_t compare_options(memspan_status_t mine)
     static const enum msp_shmem_option equal[] = {
         MEMSPAN_SHMEM_SYMMETRIC_SIZE,    MEMSPAN_SHMEM_MAX_PARTITIONS,
         MEMSPAN_SHMEM_DEFAULT_PARTITION, MEMSPAN_SHMEM_STRICT_PARTITIONS,
-        MEMSPAN_SHMEM_LIBOMP_PARTITION,
+        MEMSPAN_SHMEM_LIBOMP_PARTITION,  MEMSPAN_SHMEM_INDIRECT,
     };
+    struct msp_team *job = msp_team_job();
     size_t i;
 
-    if (!msp_host_all(mine == MEMSPAN_OK)) {
+    if (!msp_agree_all(job, mine == MEMSPAN_OK)) {
         return (mine != MEMSPAN_OK) ? mine
                                     : msp_error_elsewhere(MEMSPAN_ERR_CONFIG,
                                                           "a variable is malformed on another PE");
@@ -80,7 +148,7 @@ static memspan_status_t compare_options(memspan_status_t mine)
     for (i = 0; i < sizeof equal / sizeof equal[0]; i++) {
         uint64_t digest = msp_shmem_option_digest(equal[i]);
 
-        if (!msp_host_all(msp_host_max(digest) == digest)) {
+        if (!msp_agree_all(job, msp_agree_max(job, digest) == digest)) {
             memspan_error(MEMSPAN_ERR_CONFIG, "%s differs between PEs",
                           msp_shmem_option_name(equal[i]));
             return msp_error_hint("hand the same environment to all of them (mpirun -x %s)",
@@ -93,14 +161,19 @@ static memspan_status_t compare_options(memspan_status_t mine)
 static memspan_status_t come_up(void)
 {
     memspan_status_t options = msp_shmem_option_read();
-    memspan_status_t status  = join();
+    char transport[16]       = "";
+    int pes_of_host          = 0;
+    memspan_status_t status;
 
+    if (options == MEMSPAN_OK) {
+        options = read_transport(transport, sizeof transport, &pes_of_host);
+    }
+    status = join(pes_of_host);
     if (status == MEMSPAN_OK) {
-        status = msp_control_open();
+        status = open_control(transport);
     }
     if (status == MEMSPAN_OK) {
-        msp_wait_init();
-        if (msp_job.local_index == 0) {
+        if (msp_job.pe == 0) {
             msp_shmem_option_warn();
         }
         status = compare_options(options);
@@ -117,7 +190,7 @@ static memspan_status_t come_up(void)
     if (status == MEMSPAN_OK) {
         msp_context_open();
         msp_team_open();
-        msp_host_barrier();
+        msp_collective_sync(msp_team_job());
     }
     return status;
 }
@@ -127,10 +200,12 @@ static void come_down(void)
     msp_partition_close();
     msp_arena_close();
     msp_data_segment_close();
+    msp_transport_close();
     msp_control_close();
     if (msp_job.bootstrap != NULL) {
         msp_job.bootstrap->close();
     }
+    msp_team_job()->size = 0;
     memset(&msp_job, 0, sizeof msp_job);
 }
 
@@ -143,7 +218,7 @@ static void introduce(void)
         printf("Memspan %s, OpenSHMEM 1.6\n", memspan_version());
     }
     if (msp_shmem_option_is_on(MEMSPAN_SHMEM_INFO)) {
-        printf("%d PEs, %d on this node, started by %s\n", msp_job.pe_count, msp_job.local_count,
+        printf("%d PEs, %d on this host, started by %s\n", msp_job.pe_count, msp_job.local_count,
                msp_job.launcher);
         msp_shmem_option_print();
         msp_partition_print();
@@ -151,23 +226,23 @@ static void introduce(void)
     fflush(stdout);
 }
 
-/* Once for the node, by a PE that knows the reason; before anything ends. Where there is no control
- * memory yet, by each that does. */
+/* Once for the job, by a PE that knows the reason; before anything ends. Before the job team can
+ * vote, by each PE that does. */
 static void report(const char *what, const char *call)
 {
-    uint64_t turn = (uint64_t)(msp_job.local_count - msp_job.local_index);
+    uint64_t turn = (uint64_t)(msp_job.pe_count - msp_job.pe);
 
-    if (msp_doorbells.by_index == NULL) {
+    if (msp_team_job()->size == 0) {
         if (!msp_error_is_elsewhere()) {
             memspan_report(what, call);
         }
         return;
     }
-    turn += msp_error_is_elsewhere() ? 0 : (uint64_t)msp_job.local_count;
-    if (msp_host_max(turn) == turn) {
+    turn += msp_error_is_elsewhere() ? 0 : (uint64_t)msp_job.pe_count;
+    if (msp_agree_max(msp_team_job(), turn) == turn) {
         memspan_report(what, call);
     }
-    msp_host_barrier();
+    msp_collective_sync(msp_team_job());
 }
 
 int msp_job_init(const char *what, const char *call, int requested_level, int *provided_p)
@@ -206,14 +281,14 @@ void msp_job_finalize(void)
         if (--depth > 0) {
             msp_collective_barrier(msp_team_world());
         } else {
-            /* A meeting of its own: it is not taken for a barrier by PEs that are not at the end.
+            /* The job team's: PEs that are not at the end do not take it for a barrier of theirs.
              */
             msp_quiet(msp_context_default());
             atomic_store(&msp_doorbells.by_index[msp_job.local_index].is_finalizing, 1);
-            msp_host_barrier();
+            msp_collective_sync(msp_team_job());
             msp_team_close();
             msp_context_close();
-            msp_host_barrier();
+            msp_collective_sync(msp_team_job());
             msp_job.is_on = false;
             come_down();
         }
@@ -241,7 +316,8 @@ void msp_job_abort(int status, const char *message)
 
 void msp_job_forget(void)
 {
-    is_forked = msp_job.is_on || is_forked;
+    is_forked            = msp_job.is_on || is_forked;
+    msp_team_job()->size = 0;
     memset(&msp_job, 0, sizeof msp_job);
     memset(msp_segments, 0, sizeof msp_segments);
     depth = 0;

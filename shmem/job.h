@@ -16,11 +16,12 @@ struct msp_transport;
 struct msp_job {
     int pe;
     int pe_count;
-    int first_local; /* PEs of this node are first_local .. + direct_count - 1, where they are in */
+    int first_local; /* PEs of this host are first_local .. + direct_count - 1, where they are in */
     int direct_count;     /* one run of numbers; 0 otherwise (msp_job_local_index() always works) */
-    int local_index;      /* this PE's number on its node */
-    int local_count;      /* PEs on this node */
+    int local_index;      /* this PE's number on its host */
+    int local_count;      /* PEs on this host */
     const int *local_pes; /* by local index, ascending */
+    int machine_count;    /* PEs on this machine: more than local_count where tests divide it */
     int thread_level;
     bool is_on;             /* between init and finalize */
     bool checks;            /* every argument is checked */
@@ -33,7 +34,7 @@ struct msp_job {
 
 extern struct msp_job msp_job MSP_HIDDEN;
 
-/* shmem_init_thread(): 0, or nonzero with an error record, which one PE of the node prints behind
+/* shmem_init_thread(): 0, or nonzero with an error record, which one PE of the job prints behind
  * @p what and @p call. Every PE of the job calls it. */
 int msp_job_init(const char *what, const char *call, int requested_level, int *provided_p);
 void msp_job_finalize(void);
@@ -48,7 +49,7 @@ _Noreturn void msp_job_abort(int status, const char *message);
 /* In a child of fork(): it is no PE. */
 void msp_job_forget(void);
 
-/* The number of @p pe on this node, or -1 when it is on another one. */
+/* The number of @p pe on this host, or -1 when it is on another one. */
 int msp_job_local_index(int pe);
 
 /* Fatal with "CALL was called before shmem_init()" (or after the last shmem_finalize()). */

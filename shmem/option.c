@@ -11,7 +11,7 @@
 #include <string.h>
 #include <strings.h>
 
-enum form { FLAG, SIZE, NUMBER };
+enum form { FLAG, SIZE, NUMBER, TEXT };
 
 static const struct row {
     const char *name;
@@ -143,6 +143,8 @@ static memspan_status_t read_row(int i)
     case SIZE:
         is_valid = msp_shmem_size_parse(value, false, &values[i].number);
         break;
+    case TEXT:
+        break;
     case NUMBER:
         is_valid = (value[0] == '\0' && text == NULL) || number_parse(value, &values[i].number);
         break;
@@ -252,6 +254,11 @@ const char *msp_shmem_option_source(enum msp_shmem_option option)
 bool msp_shmem_option_is_on(enum msp_shmem_option option)
 {
     return values[option].is_on;
+}
+
+const char *msp_shmem_option_text(enum msp_shmem_option option)
+{
+    return values[option].text;
 }
 
 uint64_t msp_shmem_option_number(enum msp_shmem_option option)

@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 /* Forms: FLAG (set, be it empty, is on; "0", "no" and "off" are off), SIZE (OpenSHMEM's grammar:
- * "1.5g", text after the suffix ignored), NUMBER (decimal), CHOICE (a word of the form).
+ * "1.5g", text after the suffix ignored), NUMBER (decimal), TEXT (read by those who use it).
  *
  * X(symbol, variable, old twin or "", FORM, form as shown, value when unset, help) */
 #define MEMSPAN_SHMEM_OPTION_MAP(X)                                                                \
@@ -33,10 +33,12 @@
       "partitions without number 1 are an error instead of being given one of default size")       \
     X(LIBOMP_PARTITION, "SHMEMX_LIBOMP_PARTITION", "", NUMBER, "0 to 1023", "",                    \
       "the partition from which OpenMP's mapped variables come; unset: the first of KIND=LIBOMP")  \
-    X(SPIN, "SHMEMX_SPIN", "", NUMBER, "looks", "",                                                \
-      "how often a waiting PE looks before it lets others run; unset: by PEs and processors")      \
+    X(SPIN, "SHMEMX_SPIN", "", NUMBER, "polls", "",                                                \
+      "how often a waiting PE polls before it yields; unset: by PEs and processors")               \
     X(INDIRECT, "SHMEMX_INDIRECT", "", FLAG, "any", "",                                            \
-      "reductions fetch what other PEs have, as where it is not mapped: to compare and to test")
+      "collectives work as between hosts, by messages: to compare and to test")                    \
+    X(TRANSPORT, "SHMEMX_TRANSPORT", "", TEXT, "loopback or loopback:N", "",                       \
+      "tests: every N PEs (1) are taken for a host, and reach others through sockets")
 
 enum msp_shmem_option {
 #define OPTION_ENUM(symbol, variable, twin, form, form_text, fallback, help) MEMSPAN_SHMEM_##symbol,
@@ -53,7 +55,8 @@ void msp_shmem_option_warn(void);
 
 /* The variable that set it (its own name, its twin's), NULL when it is unset. */
 const char *msp_shmem_option_source(enum msp_shmem_option option);
-bool msp_shmem_option_is_on(enum msp_shmem_option option);      /* a FLAG */
+bool msp_shmem_option_is_on(enum msp_shmem_option option); /* a FLAG */
+const char *msp_shmem_option_text(enum msp_shmem_option option);
 uint64_t msp_shmem_option_number(enum msp_shmem_option option); /* a SIZE or NUMBER */
 static inline bool msp_shmem_option_is_set(enum msp_shmem_option option)
 {

@@ -60,12 +60,46 @@ int msp_team_translate(const struct msp_team *from, int pe, const struct msp_tea
     return number_in(to->start, to->stride, to->size, msp_team_world_pe(from, pe));
 }
 
+static bool is_on_this_host(const struct msp_team *team, int pe)
+{
+    return msp_job_local_index(msp_team_world_pe(team, pe)) >= 0;
+}
+
+int msp_team_first_local(const struct msp_team *team)
+{
+    int pe = 0;
+
+    while (!is_on_this_host(team, pe)) {
+        pe++;
+    }
+    return pe;
+}
+
+int msp_team_local_count(const struct msp_team *team)
+{
+    int count = 0;
+    int pe;
+
+    if (msp_job.local_count == msp_job.pe_count) {
+        return team->size;
+    }
+    for (pe = 0; pe < team->size; pe++) {
+        count += is_on_this_host(team, pe) ? 1 : 0;
+    }
+    return count;
+}
+
+bool msp_team_is_local(const struct msp_team *team)
+{
+    return msp_team_local_count(team) == team->size;
+}
+
 /* ---- indices ---- */
 
 /* What the parent's members agree on for a new team. */
 struct agreed {
     unsigned index;  /* 0: none is free */
-    uint64_t number; /* of the last meeting that any of them has had in that index's flags */
+    uint64_t number; /* of the last barrier that any of them has had in that index's flags */
 };
 
 static bool claim(unsigned index)
@@ -97,10 +131,11 @@ static unsigned first_common(struct msp_team *parent)
     pthread_mutex_lock(&index_lock);
     memcpy(mine, free_indices, sizeof mine);
     pthread_mutex_unlock(&index_lock);
-    msp_sync_publish(parent, mine, sizeof mine);
+    msp_sync_distribute(parent, mine, sizeof mine);
     memset(common, 0xff, sizeof common);
     for (pe = 0; pe < parent->size; pe++) {
-        const uint64_t *theirs = msp_sync_published(parent, pe);
+        uint64_t room[WORDS];
+        const uint64_t *theirs = msp_sync_read(parent, pe, room, sizeof room);
 
         for (w = 0; w < WORDS; w++) {
             common[w] &= theirs[w];
@@ -125,9 +160,10 @@ static bool agree(struct msp_team *parent, bool is_mine, uint64_t number, uint64
     uint64_t most     = 0;
     int pe;
 
-    msp_sync_publish(parent, &vote, sizeof vote);
+    msp_sync_distribute(parent, &vote, sizeof vote);
     for (pe = 0; pe < parent->size; pe++) {
-        const struct vote *theirs = msp_sync_published(parent, pe);
+        struct vote room;
+        const struct vote *theirs = msp_sync_read(parent, pe, &room, sizeof room);
 
         is_everyones = is_everyones && theirs->is_mine;
         most         = (theirs->number > most) ? theirs->number : most;
@@ -286,22 +322,23 @@ void msp_team_destroy(struct msp_team *team)
     }
     msp_context_destroy_team(index);
     msp_collective_sync(team);
+    msp_sync_end(team);
     team->is_live = false;
     unclaim((unsigned)index);
 }
 
 /* ---- beginning and end ---- */
 
-static void predefine(int index, int start, int size)
+static void predefine(int index, int start, int stride, int size)
 {
     struct msp_team *team = &msp_teams[index];
 
     team->generation = 0;
-    fill(team, index, start, 1, size);
+    fill(team, index, start, stride, size);
     msp_sync_begin(team, 0);
 }
 
-void msp_team_open(void)
+void msp_team_open_job(void)
 {
     int i;
 
@@ -313,9 +350,32 @@ void msp_team_open(void)
     }
     memset(free_indices, 0xff, sizeof free_indices);
     free_indices[0] &= ~UINT64_C(7);
+    msp_peer_is_indirect = false;
+    predefine(MSP_TEAM_JOB, 0, 1, msp_job.pe_count);
+}
+
+/* The PEs of this host, where their numbers are a run with a stride; else this PE alone. */
+static void predefine_shared(void)
+{
+    const int *pes = msp_job.local_pes;
+    int count      = msp_job.local_count;
+    int stride     = (count > 1) ? (pes[1] - pes[0]) : 1;
+    int i;
+
+    for (i = 1; (i < count) && (pes[i] == pes[0] + (i * stride)); i++) {
+    }
+    if (i >= count) {
+        predefine(MSP_TEAM_SHARED, pes[0], stride, count);
+    } else {
+        predefine(MSP_TEAM_SHARED, msp_job.pe, 1, 1);
+    }
+}
+
+void msp_team_open(void)
+{
     msp_peer_is_indirect = msp_shmem_option_is_on(MEMSPAN_SHMEM_INDIRECT);
-    predefine(MSP_TEAM_WORLD, 0, msp_job.pe_count);
-    predefine(MSP_TEAM_SHARED, msp_job.first_local, msp_job.local_count);
+    predefine(MSP_TEAM_WORLD, 0, 1, msp_job.pe_count);
+    predefine_shared();
 }
 
 void msp_team_close(void)

@@ -4,11 +4,12 @@
 
 /* Teams: every one is a run of the world's PEs with a stride (a split of such a run is one again),
  * so that translating a number is arithmetic and no table is kept. A handle is a number,
- * index | generation << 12; index 0 is no team, 1 the world, 2 the PEs of this node.
+ * index | generation << 12; index 1 is the world, 2 the PEs of this host. Index 0 is the library's
+ * own team of all PEs, for start and end, which no handle names.
  *
  * A team's index is the same in all its members: it is the number of its flags in each PE's slot of
- * the node's control memory (areas SYNC and WORK). Which indices are free is a set
- * of bits in each PE; the members of the parent take the first that all of them have free.
+ * the control memory (areas SYNC and WORK). Which indices are free is a set of bits in each PE; the
+ * members of the parent take the first that all of them have free.
  *
  * Threads: any, but two threads may not be in collective calls on one team at once. */
 
@@ -19,16 +20,18 @@
 enum {
     MSP_TEAM_INDEX_MASK = 0xfff,
     MSP_TEAM_SHIFT      = 12,
+    MSP_TEAM_JOB        = 0,
     MSP_TEAM_WORLD      = 1,
     MSP_TEAM_SHARED     = 2,
 };
 
-/* How its members meet (collective/sync.c). */
-enum msp_team_way {
-    MSP_TEAM_FLAT,
-    MSP_TEAM_ROUNDS,
-    MSP_TEAM_COUNTER,
-    MSP_TEAM_ACTIVE_SET,
+/* The algorithm of a team's barriers (collective/sync.h). */
+enum msp_barrier {
+    MSP_BARRIER_FLAT,
+    MSP_BARRIER_ROUNDS,
+    MSP_BARRIER_COUNTER,
+    MSP_BARRIER_MESSAGES,
+    MSP_BARRIER_ACTIVE_SET,
 };
 
 struct msp_team {
@@ -40,12 +43,13 @@ struct msp_team {
     unsigned generation;
     bool is_live;
     int context_count; /* num_contexts of its configuration */
-    enum msp_team_way way;
-    uint64_t sync_count;   /* synchronisations so far: the next one's flags */
-    uint64_t work_count;   /* how often the area WORK was written: the next one's half */
-    bool is_active_set;    /* of one call: broadcast leaves the root's dest as it is */
-    long *active_set_sync; /* its pSync, where it meets; NULL: it meets as teams do */
-    const char *call;      /* the collective that is under way, or was last, for messages */
+    enum msp_barrier barrier;
+    uint64_t sync_count;    /* barriers so far: the next one's flags */
+    uint64_t work_count;    /* uses of the area WORK: the next one's half */
+    uint64_t message_count; /* collectives by messages: the next one's counter */
+    bool is_active_set;     /* of one call: broadcast leaves the root's dest as it is */
+    long *active_set_sync;  /* its pSync, for its barriers; NULL: it has flags as teams have */
+    const char *call;       /* the collective that is under way, or was last, for messages */
 };
 
 extern struct msp_team msp_teams[MSP_TEAM_MAX] MSP_HIDDEN;
@@ -59,12 +63,18 @@ static inline struct msp_team *msp_team_world(void)
     return &msp_teams[MSP_TEAM_WORLD];
 }
 
+/* All PEs of the job, as soon as control memory and the transport are open. */
+static inline struct msp_team *msp_team_job(void)
+{
+    return &msp_teams[MSP_TEAM_JOB];
+}
+
 static inline int msp_team_world_pe(const struct msp_team *team, int pe)
 {
     return team->start + (pe * team->stride);
 }
 
-/* The local index of the team's PE. */
+/* The local index of the team's PE, which must be of this host. */
 static inline int msp_team_local_index(const struct msp_team *team, int pe)
 {
     int world = msp_team_world_pe(team, pe);
@@ -72,6 +82,12 @@ static inline int msp_team_local_index(const struct msp_team *team, int pe)
     return MSP_LIKELY(msp_job.direct_count != 0) ? (world - msp_job.first_local)
                                                  : msp_job_local_index(world);
 }
+
+/* All members are PEs of this host. */
+bool msp_team_is_local(const struct msp_team *team);
+/* The first member of this host, of which there is one; and how many there are. */
+int msp_team_first_local(const struct msp_team *team);
+int msp_team_local_count(const struct msp_team *team);
 
 /* The number in @p to of PE @p pe of @p from; -1: it is not in both. */
 int msp_team_translate(const struct msp_team *from, int pe, const struct msp_team *to);
@@ -88,7 +104,8 @@ int msp_team_split_2d(struct msp_team *parent, int x_range, const shmem_team_con
 /* Collective. The predefined teams are refused. Ends the team's contexts that are not private. */
 void msp_team_destroy(struct msp_team *team);
 
-void msp_team_open(void); /* the world's and the node's, at shmem_init() */
+void msp_team_open_job(void);
+void msp_team_open(void); /* the world and the PEs of this host */
 void msp_team_close(void);
 
 #endif /* MEMSPAN_SHMEM_TEAM_H */

@@ -13,7 +13,7 @@ static void require_set(const char *call, int start, int log_stride, int size)
     }
 }
 
-/* All PEs, in calls that come one after the other: they meet as the world. */
+/* All PEs, in calls that come one after the other: they use the world's barriers. */
 static bool is_the_world(const struct msp_team *team)
 {
     return (team->size == msp_job.pe_count) && (msp_job.thread_level < SHMEM_THREAD_MULTIPLE);
@@ -30,7 +30,7 @@ void msp_active_set_open(const char *call, struct msp_active_set *set, int start
     *team    = (struct msp_team){.start           = start,
                                  .stride          = 1 << log_stride,
                                  .size            = size,
-                                 .way             = MSP_TEAM_ACTIVE_SET,
+                                 .barrier         = MSP_BARRIER_ACTIVE_SET,
                                  .is_active_set   = true,
                                  .active_set_sync = sync,
                                  .call            = call};
@@ -52,13 +52,14 @@ void msp_active_set_open(const char *call, struct msp_active_set *set, int start
     }
 }
 
-/* Whoever meets in a pSync leaves it as it was (sync.c). */
+/* A barrier in a pSync leaves it as it was (sync.c). */
 void msp_active_set_close(struct msp_active_set *set)
 {
     if (set->team.active_set_sync == NULL) {
         struct msp_team *world = msp_team_world();
 
-        world->sync_count = set->team.sync_count;
-        world->work_count = set->team.work_count;
+        world->sync_count    = set->team.sync_count;
+        world->work_count    = set->team.work_count;
+        world->message_count = set->team.message_count;
     }
 }

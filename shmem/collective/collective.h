@@ -8,7 +8,7 @@
 #include "core/base/platform.h"
 #include "shmem/team.h"
 
-/* All members have come; what they stored locally before is seen. */
+/* A barrier; what members stored locally before it is seen after it. */
 void msp_collective_sync(struct msp_team *team);
 /* The same, and all puts on the default context are complete: shmem_barrier_all(). */
 void msp_collective_barrier(struct msp_team *team);
@@ -69,9 +69,9 @@ int msp_collective_scan(struct msp_team *team, enum msp_number type, bool inclus
 /* The active set (start, log2 of stride, size) as a team for one call. Fatal, naming @p call, when
  * this PE is not in it or it is none.
  *
- * It meets in the program's @p sync (pSync), which must be symmetric and SHMEM_SYNC_SIZE longs. A
- * set of all PEs meets as the world does, which is faster; not where threads may be in collective
- * calls of several sets at once. */
+ * Its barriers use the program's @p sync (pSync), which must be symmetric and SHMEM_SYNC_SIZE
+ * longs. A set of all PEs uses the world's, which are faster; not where threads may be in
+ * collective calls of several sets at once. */
 struct msp_active_set {
     struct msp_team team;
 };

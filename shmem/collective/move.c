@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* move.c: broadcast, collect, alltoall.
+/* move.c: broadcast, collect, alltoall on one host; push.c has those of several.
  *
- * A few bytes travel in the lines of the meeting, what is small is handed out through the team's
- * work area: one meeting, and the source may be written again at once. What is large is read where
- * it is, between two meetings. */
+ * A few bytes travel in the lines of the barrier, and small data in the team's work area: one
+ * barrier, after which the source may be written again. Large data is read by zero-copy between two
+ * barriers. */
 
 #include "shmem/collective/collective.h"
 #include "shmem/collective/peer.h"
+#include "shmem/collective/push.h"
 #include "shmem/collective/sync.h"
 
-/* Handed out through the work area: below it a second copy costs less than a second meeting. */
+/* Below it a second copy, to the work area, costs less than a second barrier. */
 enum { SMALL_BYTES = 8 << 10 };
 
 /* Each starts with another PE, so that not all read the same one's memory at once. */
@@ -20,13 +21,14 @@ static int partner(const struct msp_team *team, int step)
     return (pe < team->size) ? pe : (pe - team->size);
 }
 
-/* ---- handing out ---- */
+/* ---- distributing ---- */
 
-enum way { IN_LINES, IN_WORK, IN_PLACE };
+enum path { IN_LINES, IN_WORK, IN_PLACE };
 
-/* Meet; then what_of() says where to read this PE's @p size_bytes at @p source. */
-static enum way hand_out(struct msp_team *team, const void *source, size_t size_bytes,
-                         size_t given_bytes)
+/* A barrier; then take() finds this PE's @p size_bytes at @p source. @p given_bytes: of those that
+ * this PE has. */
+static enum path distribute(struct msp_team *team, const void *source, size_t size_bytes,
+                            size_t given_bytes)
 {
     if ((size_bytes <= MSP_SYNC_INLINE_BYTES) && msp_rma_host_touches(source) &&
         msp_sync_exchange(team, source, given_bytes)) {
@@ -34,21 +36,21 @@ static enum way hand_out(struct msp_team *team, const void *source, size_t size_
     }
     if ((size_bytes <= SMALL_BYTES) && (team->active_set_sync == NULL)) {
         msp_peer_copy(msp_sync_room(team), source, given_bytes);
-        msp_sync_publish(team, NULL, 0);
+        msp_sync_distribute(team, NULL, 0);
         return IN_WORK;
     }
     msp_collective_sync(team);
     return IN_PLACE;
 }
 
-/* To @p to: @p size_bytes at @p offset of what PE @p pe has handed out. */
-static void take(struct msp_team *team, enum way way, int pe, const void *source, size_t offset,
+/* To @p to: @p size_bytes at @p offset of what PE @p pe distributes. */
+static void take(struct msp_team *team, enum path path, int pe, const void *source, size_t offset,
                  void *to, size_t size_bytes)
 {
-    if (way == IN_LINES) {
+    if (path == IN_LINES) {
         msp_peer_copy(to, (const char *)msp_sync_exchanged(team, pe) + offset, size_bytes);
-    } else if (way == IN_WORK) {
-        msp_peer_copy(to, (const char *)msp_sync_published(team, pe) + offset, size_bytes);
+    } else if (path == IN_WORK) {
+        msp_peer_copy(to, (const char *)msp_sync_distributed(team, pe) + offset, size_bytes);
     } else if (pe == team->pe) {
         msp_peer_copy(to, (const char *)source + offset, size_bytes);
     } else {
@@ -56,10 +58,10 @@ static void take(struct msp_team *team, enum way way, int pe, const void *source
     }
 }
 
-/* What is read where it is may be written again when all have read it. */
-static void hand_back(struct msp_team *team, enum way way)
+/* A source that is read in place may be written again when all have read it. */
+static void release(struct msp_team *team, enum path path)
 {
-    if (way == IN_PLACE) {
+    if (path == IN_PLACE) {
         msp_collective_sync(team);
     }
 }
@@ -70,29 +72,37 @@ int msp_collective_broadcast(struct msp_team *team, void *dest, const void *sour
                              size_t size_bytes, int root)
 {
     bool is_root = (team->pe == root);
-    enum way way = hand_out(team, source, size_bytes, is_root ? size_bytes : 0);
+    enum path path;
 
+    if (MSP_UNLIKELY(team->barrier == MSP_BARRIER_MESSAGES)) {
+        return msp_push_broadcast(team, dest, source, size_bytes, root);
+    }
+    path = distribute(team, source, size_bytes, is_root ? size_bytes : 0);
     if (!is_root) {
-        take(team, way, root, source, 0, dest, size_bytes);
+        take(team, path, root, source, 0, dest, size_bytes);
     } else if (!team->is_active_set) {
         msp_peer_copy(dest, source, size_bytes);
     }
-    hand_back(team, way);
+    release(team, path);
     return 0;
 }
 
 int msp_collective_fcollect(struct msp_team *team, void *dest, const void *source,
                             size_t size_bytes)
 {
-    enum way way = hand_out(team, source, size_bytes, size_bytes);
+    enum path path;
     int step;
 
+    if (MSP_UNLIKELY(team->barrier == MSP_BARRIER_MESSAGES)) {
+        return msp_push_fcollect(team, dest, source, size_bytes);
+    }
+    path = distribute(team, source, size_bytes, size_bytes);
     for (step = 0; step < team->size; step++) {
         int pe = partner(team, step);
 
-        take(team, way, pe, source, 0, (char *)dest + ((size_t)pe * size_bytes), size_bytes);
+        take(team, path, pe, source, 0, (char *)dest + ((size_t)pe * size_bytes), size_bytes);
     }
-    hand_back(team, way);
+    release(team, path);
     return 0;
 }
 
@@ -100,31 +110,35 @@ int msp_collective_alltoall(struct msp_team *team, void *dest, const void *sourc
                             size_t size_bytes)
 {
     size_t all_bytes = (size_t)team->size * size_bytes;
-    enum way way     = hand_out(team, source, all_bytes, all_bytes);
+    enum path path;
     int step;
 
+    if (MSP_UNLIKELY(team->barrier == MSP_BARRIER_MESSAGES)) {
+        return msp_push_alltoall(team, dest, source, size_bytes);
+    }
+    path = distribute(team, source, all_bytes, all_bytes);
     for (step = 0; step < team->size; step++) {
         int pe = partner(team, step);
 
-        take(team, way, pe, source, (size_t)team->pe * size_bytes,
+        take(team, path, pe, source, (size_t)team->pe * size_bytes,
              (char *)dest + ((size_t)pe * size_bytes), size_bytes);
     }
-    hand_back(team, way);
+    release(team, path);
     return 0;
 }
 
 /* ---- parts of different sizes ---- */
 
-/* What each hands out: its size, and its part if that is small. */
+/* What each distributes: its size, and its part if that is small. */
 struct part {
     _Alignas(16) size_t size_bytes;
     _Alignas(16) unsigned char data[];
 };
 
-/* An active set's sizes stand in its pSync, in a word that meetings do not use. */
+/* An active set's sizes stand in its pSync, in a word that barriers do not use. */
 enum { SYNC_WORD = 2 };
 
-static void hand_out_part(struct msp_team *team, const void *source, size_t size_bytes)
+static void distribute_part(struct msp_team *team, const void *source, size_t size_bytes)
 {
     if (team->active_set_sync != NULL) {
         __atomic_store_n(&team->active_set_sync[SYNC_WORD], (long)size_bytes, __ATOMIC_RELEASE);
@@ -134,11 +148,11 @@ static void hand_out_part(struct msp_team *team, const void *source, size_t size
 
         mine->size_bytes = size_bytes;
         msp_peer_copy(mine->data, source, (size_bytes <= SMALL_BYTES) ? size_bytes : 0);
-        msp_sync_publish(team, NULL, 0);
+        msp_sync_distribute(team, NULL, 0);
     }
 }
 
-/* The size of PE @p pe's part; *data_p is where it was handed out, NULL: it is in place. */
+/* The size of PE @p pe's part; *data_p is where it was distributed, NULL: it is in place. */
 static size_t part_of(struct msp_team *team, int pe, const void **data_p)
 {
     const struct part *theirs;
@@ -149,7 +163,7 @@ static size_t part_of(struct msp_team *team, int pe, const void **data_p)
         msp_peer_read(team, pe, &team->active_set_sync[SYNC_WORD], &size_bytes, sizeof size_bytes);
         return (size_t)size_bytes;
     }
-    theirs  = msp_sync_published(team, pe);
+    theirs  = msp_sync_distributed(team, pe);
     *data_p = (theirs->size_bytes <= SMALL_BYTES) ? theirs->data : NULL;
     return theirs->size_bytes;
 }
@@ -160,7 +174,10 @@ int msp_collective_collect(struct msp_team *team, void *dest, const void *source
     char *to      = dest;
     int pe;
 
-    hand_out_part(team, source, size_bytes);
+    if (MSP_UNLIKELY(team->barrier == MSP_BARRIER_MESSAGES)) {
+        return msp_push_collect(team, dest, source, size_bytes);
+    }
+    distribute_part(team, source, size_bytes);
     for (pe = 0; pe < team->size; pe++) {
         const void *data;
         size_t bytes = part_of(team, pe, &data);
@@ -194,6 +211,10 @@ int msp_collective_alltoalls(struct msp_team *team, void *dest, const void *sour
     ptrdiff_t from_bytes = source_stride * (ptrdiff_t)element_bytes;
     int step;
 
+    if (MSP_UNLIKELY(team->barrier == MSP_BARRIER_MESSAGES)) {
+        return msp_push_alltoalls(team, dest, source, dest_stride, source_stride, element_bytes,
+                                  count);
+    }
     msp_collective_sync(team);
     for (step = 0; step < team->size; step++) {
         int pe = partner(team, step);

@@ -2,14 +2,14 @@
 #ifndef MEMSPAN_SHMEM_COLLECTIVE_PEER_H
 #define MEMSPAN_SHMEM_COLLECTIVE_PEER_H
 
-/* What the algorithms do with memory: they read what is another PE's and write only what is their
- * own, so that all that is ever waited for is a meeting. Memory that is not mapped here goes
- * through put and get, and memory that the host cannot touch is copied by its driver. */
+/* How the algorithms of one host use memory: they read what is another PE's and write only what is
+ * their own, so that they wait in barriers alone. Memory that is not mapped here is read by get,
+ * and memory that the host cannot touch is copied by its driver. */
 
 #include "shmem/team.h"
 #include "shmem/transport/rma.h"
 
-/* Set (SHMEMX_INDIRECT) when nothing is to be read but by get: as where memory is not mapped. */
+/* Set (SHMEMX_INDIRECT) when collectives are to work as where memory is not mapped. */
 extern bool msp_peer_is_indirect;
 
 /* The routine that the program called, for messages. */
@@ -19,8 +19,8 @@ static inline const char *msp_peer_call(const struct msp_team *team)
 }
 
 /* Where PE @p pe of the team has @p symmetric (this PE's address), mapped here; NULL: it is not. */
-static inline const void *msp_peer_view(const struct msp_team *team, int pe, const void *symmetric,
-                                        size_t size_bytes)
+static inline const void *msp_peer_mapping(const struct msp_team *team, int pe,
+                                           const void *symmetric, size_t size_bytes)
 {
     unsigned index;
 

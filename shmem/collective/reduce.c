@@ -1,23 +1,25 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* reduce.c: reductions and scans.
  *
- * A few bytes travel in the meeting's own lines. What is small is handed out in the work area, what
- * is not so small is read where it is, and everybody combines it all; so do two PEs always, who
- * would have as much to read from each other anyway. What is large is divided among more: each PE
- * combines its share, and then all read each other's shares. Everybody combines in the
- * order of PEs, so that all have the same bits. Dest may be source. */
+ * A few bytes travel in the lines of the barrier. Of small vectors, in the work area, and of those
+ * that are not so small, by zero-copy, every PE combines all; so do two PEs always, which would
+ * have as much to read from each other anyway. Large vectors are divided: each PE combines one
+ * chunk, then all read each other's. On several hosts small vectors are gathered in each PE's work
+ * area, and the chunks of large ones are put to all. All combine in the order of PEs, so that all
+ * have the same bits. Dest may be source. */
 
 #include "shmem/collective/collective.h"
 #include "shmem/collective/combine.h"
 #include "shmem/collective/peer.h"
+#include "shmem/collective/push.h"
 #include "shmem/collective/sync.h"
 #include <stdlib.h>
 
-/* The share that a PE combines at a time: it stays in the first cache. */
+/* What a PE combines at a time: it stays in the first cache. */
 enum { PIECE_BYTES = 16 << 10 };
 
-/* Of all PEs together: what is handed out, and what every PE combines by itself. */
-enum { PUBLISHED_BYTES = 1 << 10, GATHERED_BYTES = 64 << 10 };
+/* Of all PEs together: what goes through work areas, and what every PE combines by itself. */
+enum { WORK_BYTES = 1 << 10, GATHERED_BYTES = 64 << 10 };
 
 /* ---- a few bytes ---- */
 
@@ -39,24 +41,24 @@ static void combine_exchanged(struct msp_team *team, msp_combine_t combine, void
 
 /* ---- what fits the work area ---- */
 
-static void combine_published(struct msp_team *team, msp_combine_t combine, void *to,
-                              size_t size_bytes, size_t count)
+static void combine_in_work(struct msp_team *team, msp_combine_t combine, void *to,
+                            size_t size_bytes, size_t count)
 {
     int pe;
 
     if (team->size == 1) {
-        memcpy(to, msp_sync_published(team, 0), size_bytes);
+        memcpy(to, msp_sync_distributed(team, 0), size_bytes);
         return;
     }
-    combine(to, msp_sync_published(team, 0), msp_sync_published(team, 1), count);
+    combine(to, msp_sync_distributed(team, 0), msp_sync_distributed(team, 1), count);
     for (pe = 2; pe < team->size; pe++) {
-        combine(to, to, msp_sync_published(team, pe), count);
+        combine(to, to, msp_sync_distributed(team, pe), count);
     }
 }
 
 /* Also what lies in memory that the host cannot touch, a piece at a time. */
-static void reduce_published(struct msp_team *team, msp_combine_t combine, char *dest,
-                             const char *source, size_t element_bytes, size_t count)
+static void reduce_in_work(struct msp_team *team, msp_combine_t combine, char *dest,
+                           const char *source, size_t element_bytes, size_t count)
 {
     size_t most = MSP_SYNC_WORK_BYTES / element_bytes;
     bool direct = msp_rma_host_touches(dest);
@@ -72,8 +74,8 @@ static void reduce_published(struct msp_team *team, msp_combine_t combine, char 
         char *to     = dest + (at * element_bytes);
 
         msp_peer_copy(msp_sync_room(team), source + (at * element_bytes), bytes);
-        msp_sync_publish(team, NULL, 0);
-        combine_published(team, combine, direct ? to : sum, bytes, part);
+        msp_sync_distribute(team, NULL, 0);
+        combine_in_work(team, combine, direct ? to : sum, bytes, part);
         if (!direct) {
             msp_peer_copy(to, sum, bytes);
         }
@@ -81,10 +83,10 @@ static void reduce_published(struct msp_team *team, msp_combine_t combine, char 
     free(sum);
 }
 
-/* ---- what is read where it is ---- */
+/* ---- zero-copy ---- */
 
-/* The elements [*first, *end) of which PE @p pe makes the sum: whole cache lines. */
-static void share_of(const struct msp_team *team, int pe, size_t element_bytes, size_t count,
+/* The elements [*first, *end) that PE @p pe combines: whole cache lines. */
+static void chunk_of(const struct msp_team *team, int pe, size_t element_bytes, size_t count,
                      size_t *first, size_t *end)
 {
     size_t line =
@@ -100,72 +102,12 @@ static void share_of(const struct msp_team *team, int pe, size_t element_bytes, 
     *end   = (*end < count) ? *end : count;
 }
 
-/* Sum of all PEs' @p source to @p to, where nothing but this piece of dest may be written. */
-static void combine_views(struct msp_team *team, msp_combine_t combine, char *to,
-                          const char *source, size_t bytes, size_t count)
-{
-    const void *x = msp_peer_view(team, 0, source, bytes);
-    int pe;
-
-    if (team->size == 1) {
-        memcpy(to, x, bytes);
-    }
-    for (pe = 1; pe < team->size; pe++) {
-        combine(to, x, msp_peer_view(team, pe, source, bytes), count);
-        x = to;
-    }
-}
-
-/* With dest == source, the first sum would destroy this PE's own term before its turn: then it is
- * made beside. */
-static void combine_share(struct msp_team *team, msp_combine_t combine, char *dest,
-                          const char *source, size_t element_bytes, size_t first, size_t end)
-{
-    _Alignas(64) char beside[PIECE_BYTES];
-    size_t most = PIECE_BYTES / element_bytes;
-    size_t at;
-
-    for (at = first; at < end; at += most) {
-        size_t part  = (end - at < most) ? (end - at) : most;
-        size_t bytes = part * element_bytes;
-        bool direct  = (dest != source) || (team->size <= 2);
-        char *to     = dest + (at * element_bytes);
-
-        combine_views(team, combine, direct ? to : beside, source + (at * element_bytes), bytes,
-                      part);
-        if (!direct) {
-            memcpy(to, beside, bytes);
-        }
-    }
-}
-
-static void reduce_shares(struct msp_team *team, msp_combine_t combine, char *dest,
-                          const char *source, size_t element_bytes, size_t count)
-{
-    size_t first;
-    size_t end;
-    int step;
-
-    msp_collective_sync(team);
-    share_of(team, team->pe, element_bytes, count, &first, &end);
-    combine_share(team, combine, dest, source, element_bytes, first, end);
-    msp_collective_sync(team);
-    for (step = 1; step < team->size; step++) {
-        int pe = (team->pe + step) % team->size;
-
-        share_of(team, pe, element_bytes, count, &first, &end);
-        msp_peer_read(team, pe, dest + (first * element_bytes), dest + (first * element_bytes),
-                      (end - first) * element_bytes);
-    }
-    msp_collective_sync(team);
-}
-
 /* The sum of all PEs' @p source, wherever that is. */
 static void combine_all(struct msp_team *team, msp_combine_t combine, char *to, const char *source,
                         size_t bytes, size_t count)
 {
     _Alignas(64) char term[PIECE_BYTES];
-    const void *x = msp_peer_view(team, 0, source, bytes);
+    const void *x = msp_peer_mapping(team, 0, source, bytes);
     int pe;
 
     if ((x == NULL) || (team->size == 1)) {
@@ -173,7 +115,7 @@ static void combine_all(struct msp_team *team, msp_combine_t combine, char *to, 
         x = to;
     }
     for (pe = 1; pe < team->size; pe++) {
-        const void *y = msp_peer_view(team, pe, source, bytes);
+        const void *y = msp_peer_mapping(team, pe, source, bytes);
 
         if (y == NULL) {
             msp_peer_read(team, pe, source, term, bytes);
@@ -182,6 +124,56 @@ static void combine_all(struct msp_team *team, msp_combine_t combine, char *to, 
         combine(to, x, y, count);
         x = to;
     }
+}
+
+static bool all_mapped(const struct msp_team *team, const void *address, size_t bytes)
+{
+    return msp_peer_mapping(team, team->pe, address, bytes) != NULL;
+}
+
+/* With dest == source, the first sum would destroy this PE's own term before its turn: then it is
+ * made beside. */
+static void combine_chunk(struct msp_team *team, msp_combine_t combine, char *dest,
+                          const char *source, size_t element_bytes, size_t first, size_t end)
+{
+    _Alignas(64) char beside[PIECE_BYTES];
+    bool is_apart = (dest != source) || ((team->size <= 2) && all_mapped(team, source, 1));
+    bool direct   = is_apart && msp_rma_host_touches(dest);
+    size_t most   = PIECE_BYTES / element_bytes;
+    size_t at;
+
+    for (at = first; at < end; at += most) {
+        size_t part  = (end - at < most) ? (end - at) : most;
+        size_t bytes = part * element_bytes;
+        char *to     = dest + (at * element_bytes);
+
+        combine_all(team, combine, direct ? to : beside, source + (at * element_bytes), bytes,
+                    part);
+        if (!direct) {
+            msp_peer_copy(to, beside, bytes);
+        }
+    }
+}
+
+static void reduce_chunks(struct msp_team *team, msp_combine_t combine, char *dest,
+                          const char *source, size_t element_bytes, size_t count)
+{
+    size_t first;
+    size_t end;
+    int step;
+
+    msp_collective_sync(team);
+    chunk_of(team, team->pe, element_bytes, count, &first, &end);
+    combine_chunk(team, combine, dest, source, element_bytes, first, end);
+    msp_collective_sync(team);
+    for (step = 1; step < team->size; step++) {
+        int pe = (team->pe + step) % team->size;
+
+        chunk_of(team, pe, element_bytes, count, &first, &end);
+        msp_peer_read(team, pe, dest + (first * element_bytes), dest + (first * element_bytes),
+                      (end - first) * element_bytes);
+    }
+    msp_collective_sync(team);
 }
 
 /* Every PE reads what all have, a piece at a time; where dest is source, a piece is written when
@@ -215,18 +207,41 @@ static void reduce_gathered(struct msp_team *team, msp_combine_t combine, char *
     }
 }
 
-static bool all_mapped(const struct msp_team *team, const void *address, size_t bytes)
+/* ---- several hosts ---- */
+
+/* A chunk of source is read by the PE that combines it alone, which may therefore put the result
+ * there, where dest is source, as soon as it has combined it. */
+static void reduce_by_messages(struct msp_team *team, msp_combine_t combine, char *dest,
+                               const char *source, size_t element_bytes, size_t count)
 {
-    return msp_peer_view(team, team->pe, address, bytes) != NULL;
+    size_t bytes   = count * element_bytes;
+    char *gathered = msp_push_gather(team, source, bytes);
+    size_t first;
+    size_t end;
+    int pe;
+
+    if (gathered == NULL) {
+        msp_collective_sync(team);
+        chunk_of(team, team->pe, element_bytes, count, &first, &end);
+        combine_chunk(team, combine, dest, source, element_bytes, first, end);
+        msp_push_parts(team, dest + (first * element_bytes), (end - first) * element_bytes);
+        return;
+    }
+    for (pe = 1; pe < team->size; pe++) {
+        combine(gathered, gathered, gathered + ((size_t)pe * bytes), count);
+    }
+    msp_peer_copy(dest, gathered, bytes);
 }
 
-/* Two meetings cost less than a second copy of what is not small, but where PEs share processors.
- */
-static bool is_published(const struct msp_team *team, size_t bytes)
+/* ---- the call ---- */
+
+/* Two barriers cost less than a second copy of what is not small, but where processors are
+ * oversubscribed. */
+static bool is_in_work(const struct msp_team *team, size_t bytes)
 {
     return (team->active_set_sync == NULL) &&
            (bytes * (size_t)team->size <=
-            ((team->way == MSP_TEAM_COUNTER) ? (size_t)GATHERED_BYTES : PUBLISHED_BYTES));
+            ((team->barrier == MSP_BARRIER_COUNTER) ? (size_t)GATHERED_BYTES : WORK_BYTES));
 }
 
 int msp_collective_reduce(struct msp_team *team, enum msp_reduction operation, enum msp_number type,
@@ -241,36 +256,39 @@ int msp_collective_reduce(struct msp_team *team, enum msp_reduction operation, e
 
     if (count == 0) { /* dest and source may be anything then */
         msp_collective_sync(team);
+    } else if (MSP_UNLIKELY(team->barrier == MSP_BARRIER_MESSAGES)) {
+        reduce_by_messages(team, combine, dest, source, element_bytes, count);
     } else if ((bytes <= MSP_SYNC_INLINE_BYTES) && msp_rma_host_touches(source) &&
                msp_rma_host_touches(dest) && msp_sync_exchange(team, source, bytes)) {
         combine_exchanged(team, combine, dest, bytes, count);
-    } else if (is_published(team, bytes)) {
-        reduce_published(team, combine, dest, source, element_bytes, count);
+    } else if (is_in_work(team, bytes)) {
+        reduce_in_work(team, combine, dest, source, element_bytes, count);
     } else if (is_mapped && !is_gathered) {
-        reduce_shares(team, combine, dest, source, element_bytes, count);
+        reduce_chunks(team, combine, dest, source, element_bytes, count);
     } else if (is_mapped || (team->active_set_sync != NULL)) {
         reduce_gathered(team, combine, dest, source, element_bytes, count);
     } else {
-        reduce_published(team, combine, dest, source, element_bytes, count);
+        reduce_in_work(team, combine, dest, source, element_bytes, count);
     }
     return 0;
 }
 
 /* ---- scans ---- */
 
-/* The sum of what PEs 0 to @p last have handed out, to this PE's @p to. */
-static void scan_published(struct msp_team *team, msp_combine_t combine, int last, void *to,
-                           size_t bytes, size_t count)
+/* The sum of what PEs 0 to @p last distribute, to this PE's @p to. */
+static void scan_in_work(struct msp_team *team, msp_combine_t combine, int last, void *to,
+                         size_t bytes, size_t count)
 {
+    _Alignas(64) char term[PIECE_BYTES];
     int pe;
 
     if (last < 0) {
         memset(to, 0, bytes);
         return;
     }
-    memcpy(to, msp_sync_published(team, 0), bytes);
+    memcpy(to, msp_sync_read(team, 0, term, bytes), bytes);
     for (pe = 1; pe <= last; pe++) {
-        combine(to, to, msp_sync_published(team, pe), count);
+        combine(to, to, msp_sync_read(team, pe, term, bytes), count);
     }
 }
 
@@ -294,8 +312,8 @@ int msp_collective_scan(struct msp_team *team, enum msp_number type, bool inclus
         char *to     = (char *)dest + (at * element_bytes);
 
         msp_peer_copy(msp_sync_room(team), (const char *)source + (at * element_bytes), bytes);
-        msp_sync_publish(team, NULL, 0);
-        scan_published(team, combine, last, direct ? to : beside, bytes, part);
+        msp_sync_distribute(team, NULL, 0);
+        scan_in_work(team, combine, last, direct ? to : beside, bytes, part);
         if (!direct) {
             msp_peer_copy(to, beside, bytes);
         }

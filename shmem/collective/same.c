@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* same.c: whether all members of a team mean the same. For the checked mode, and where it is worth
- * a meeting of its own. */
+ * a barrier of its own. */
 
 #include "shmem/collective/collective.h"
 #include "shmem/collective/peer.h"
 #include "shmem/collective/sync.h"
 #include <stdio.h>
 
-/* What each member says. Who has met for another reason leaves that of an earlier number behind. */
+/* What each member says. One that is in another call leaves that of an earlier number behind. */
 struct claim {
     uint64_t number;
     uint64_t value;
@@ -56,9 +56,9 @@ bool msp_collective_agrees(struct msp_team *team, uint64_t value)
     if (team->active_set_sync != NULL) {
         return compare_in_sync(team, value, &pe, &other);
     }
-    msp_sync_publish(team, &value, sizeof value);
+    msp_sync_distribute(team, &value, sizeof value);
     for (pe = 0; pe < team->size; pe++) {
-        all = all && (*(const uint64_t *)msp_sync_published(team, pe) == value);
+        all = (*(const uint64_t *)msp_sync_read(team, pe, &other, sizeof other) == value) && all;
     }
     return all;
 }
@@ -79,9 +79,10 @@ void msp_collective_check(const char *call, struct msp_team *team, const char *a
     mine.number = team->sync_count + 1;
     snprintf(mine.call, sizeof mine.call, "%s", call);
     snprintf(mine.argument, sizeof mine.argument, "%s", argument);
-    msp_sync_publish(team, &mine, sizeof mine);
+    msp_sync_distribute(team, &mine, sizeof mine);
     for (pe = 0; pe < team->size; pe++) {
-        struct claim theirs = *(const struct claim *)msp_sync_published(team, pe);
+        struct claim room;
+        struct claim theirs = *(const struct claim *)msp_sync_read(team, pe, &room, sizeof room);
 
         if (theirs.number != mine.number) {
             msp_fatal("%s: PE %d of the team is in another collective call", call, pe);

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* sync.c: barriers, and what is handed over in them. */
+/* sync.c: barriers, and the data that they carry. */
 
 #include "shmem/collective/sync.h"
 #include "shmem/collective/collective.h"
+#include "shmem/collective/message.h"
+#include "shmem/collective/peer.h"
 #include "shmem/context.h"
 #include "shmem/control/wait.h"
+#include "shmem/transport/atomic.h"
 #include "shmem/transport/order.h"
-#include "shmem/transport/peer.h"
 #include <string.h>
 
 enum {
-    ROUNDS_MAX              = 10, /* of dissemination: 1,024 PEs on one node */
-    FLAT_MAX                = 8,  /* members that look at each other's lines */
+    FLAT_MAX                = 8, /* members that poll each other's lines */
     FLAT_OVERSUBSCRIBED_MAX = 2,
 };
 
@@ -22,19 +23,26 @@ struct line {
 
 /* A team's flags in a PE's slot. */
 struct flags {
-    struct line own[2];            /* written by the slot's PE, read by all */
-    struct line round[ROUNDS_MAX]; /* written by one other PE each, read by the slot's */
-    struct line arrived;           /* of the team's PE 0: a counter */
-    struct line released;          /* of the team's PE 0: read by all */
+    struct line own[2];                        /* written by the slot's PE, read by all */
+    struct line round[2][MSP_SYNC_ROUNDS_MAX]; /* written by one other PE each, read by the slot's;
+                                                  [1]: of messages with odd numbers */
+    struct line arrived;                       /* of the team's PE 0: a counter */
+    struct line released;                      /* of the team's PE 0: read by all */
+    _Atomic uint64_t arrivals[MSP_SYNC_ARRIVALS];
 };
 
 _Static_assert(sizeof(struct flags) <= MSP_TEAM_SYNC_BYTES, "flags fit");
 
-static struct flags *flags_of(const struct msp_team *team, int pe)
+static struct flags *flags_at(const struct msp_team *team, int local_index)
 {
-    char *area = MSP_CONTROL_AREA(msp_team_local_index(team, pe), SYNC);
+    char *area = MSP_CONTROL_AREA(local_index, SYNC);
 
     return (struct flags *)(void *)(area + ((size_t)team->index * MSP_TEAM_SYNC_BYTES));
+}
+
+static struct flags *flags_of(const struct msp_team *team, int pe)
+{
+    return flags_at(team, msp_team_local_index(team, pe));
 }
 
 static uint64_t load(const struct line *line)
@@ -47,7 +55,7 @@ static void store(struct line *line, uint64_t number)
     atomic_store_explicit(&line->number, number, memory_order_release);
 }
 
-static void ring_all(const struct msp_team *team)
+static void notify_all(const struct msp_team *team)
 {
     int pe;
 
@@ -56,7 +64,7 @@ static void ring_all(const struct msp_team *team)
     }
 }
 
-/* ---- three ways ---- */
+/* ---- one host ---- */
 
 /* The one after @p step others, from this PE on. */
 static int partner(const struct msp_team *team, int step)
@@ -66,7 +74,7 @@ static int partner(const struct msp_team *team, int step)
     return (pe < team->size) ? pe : (pe - team->size);
 }
 
-static void meet_flat(struct msp_team *team, const void *data, size_t size_bytes)
+static void sync_flat(struct msp_team *team, const void *data, size_t size_bytes)
 {
     uint64_t number  = ++team->sync_count;
     struct line *own = &flags_of(team, team->pe)->own[number & 1];
@@ -88,7 +96,7 @@ static void meet_flat(struct msp_team *team, const void *data, size_t size_bytes
     }
 }
 
-static void meet_in_rounds(struct msp_team *team)
+static void sync_in_rounds(struct msp_team *team)
 {
     uint64_t number    = ++team->sync_count;
     struct flags *mine = flags_of(team, team->pe);
@@ -98,13 +106,13 @@ static void meet_in_rounds(struct msp_team *team)
     for (distance = 1; distance < team->size; distance *= 2, round++) {
         int pe = (team->pe + distance) % team->size;
 
-        store(&flags_of(team, pe)->round[round], number);
+        store(&flags_of(team, pe)->round[0][round], number);
         msp_doorbell_notify(msp_team_local_index(team, pe));
-        MSP_WAIT(load(&mine->round[round]) >= number);
+        MSP_WAIT(load(&mine->round[0][round]) >= number);
     }
 }
 
-static void meet_at_counter(struct msp_team *team)
+static void sync_at_counter(struct msp_team *team)
 {
     uint64_t number     = ++team->sync_count;
     struct flags *first = flags_of(team, 0);
@@ -114,59 +122,85 @@ static void meet_at_counter(struct msp_team *team)
     if (before + 1 == (uint64_t)team->size) {
         atomic_store_explicit(&first->arrived.number, 0, memory_order_relaxed);
         store(&first->released, number);
-        ring_all(team);
+        notify_all(team);
     } else {
         MSP_WAIT(load(&first->released) >= number);
     }
 }
 
-/* An active set meets in the program's pSync, and leaves it as it was: a counter in that of its
- * first PE, and a word in each one's own that the last to come sets and its owner clears. */
-static void meet_in_active_set(const struct msp_team *team)
+/* ---- several hosts ---- */
+
+/* Dissemination. *most_p is this PE's value, then the largest of all; NULL: no vote. */
+static void sync_by_messages(struct msp_team *team, uint64_t *most_p)
 {
-    long *sync = team->active_set_sync;
-    unsigned index;
-    long *counter = msp_peer_resolve(sync, 2 * sizeof *sync, team->start, &index);
-    int pe;
+    uint64_t number    = ++team->sync_count;
+    struct flags *mine = flags_at(team, msp_job.local_index);
+    int round          = 0;
+    int distance;
 
-    if (counter == NULL) {
-        msp_fatal("%s: pSync at %p is not symmetric memory that the PEs of the active set share",
-                  team->call, (void *)sync);
-    }
-    if (__atomic_add_fetch(&counter[0], 1, __ATOMIC_ACQ_REL) == (long)team->size) {
-        __atomic_store_n(&counter[0], 0, __ATOMIC_RELAXED);
-        for (pe = 0; pe < team->size; pe++) {
-            long *theirs =
-                msp_peer_resolve(sync, 2 * sizeof *sync, msp_team_world_pe(team, pe), &index);
+    for (distance = 1; distance < team->size; distance *= 2, round++) {
+        struct line *line = &mine->round[number & 1][round];
+        uint64_t theirs;
 
-            __atomic_store_n(&theirs[1], 1, __ATOMIC_RELEASE);
-            msp_doorbell_notify((int)index);
+        msp_message_send(team, (team->pe + distance) % team->size, line->data, most_p,
+                         (most_p != NULL) ? sizeof *most_p : 0, &line->number, number, false);
+        MSP_WAIT(load(line) >= number);
+        if (most_p != NULL) {
+            memcpy(&theirs, line->data, sizeof theirs);
+            *most_p = (theirs > *most_p) ? theirs : *most_p;
         }
     }
-    MSP_WAIT(__atomic_load_n(&sync[1], __ATOMIC_ACQUIRE) != 0);
+}
+
+/* ---- active sets ---- */
+
+/* The barrier leaves the program's pSync as it was: a counter in that of the first PE, and a word
+ * in each one's own that the last to arrive sets and its owner clears. */
+static void sync_active_set(const struct msp_team *team)
+{
+    const struct msp_context *context = msp_context_internal();
+    long *sync                        = team->active_set_sync;
+    uint64_t before = msp_atomic(team->call, context, MSP_ATOMIC_ADD, &sync[0], sizeof sync[0], 1,
+                                 0, team->start);
+    int pe;
+
+    if (before + 1 == (uint64_t)team->size) {
+        (void)msp_atomic(team->call, context, MSP_ATOMIC_SWAP, &sync[0], sizeof sync[0], 0, 0,
+                         team->start);
+        for (pe = 0; pe < team->size; pe++) {
+            msp_signal(team->call, context, (uint64_t *)&sync[1], 1, false,
+                       msp_team_world_pe(team, pe));
+        }
+    }
+    MSP_WAIT_AT(&sync[1], sizeof sync[1], __atomic_load_n(&sync[1], __ATOMIC_ACQUIRE) != 0);
     __atomic_store_n(&sync[1], 0, __ATOMIC_RELAXED);
 }
 
+/* ---- all ---- */
+
 void msp_collective_sync(struct msp_team *team)
 {
-    switch (team->way) {
-    case MSP_TEAM_FLAT:
-        meet_flat(team, NULL, 0);
+    switch (team->barrier) {
+    case MSP_BARRIER_FLAT:
+        sync_flat(team, NULL, 0);
         break;
-    case MSP_TEAM_ROUNDS:
-        meet_in_rounds(team);
+    case MSP_BARRIER_ROUNDS:
+        sync_in_rounds(team);
         break;
-    case MSP_TEAM_COUNTER:
-        meet_at_counter(team);
+    case MSP_BARRIER_COUNTER:
+        sync_at_counter(team);
         break;
-    case MSP_TEAM_ACTIVE_SET:
-        meet_in_active_set(team);
+    case MSP_BARRIER_MESSAGES:
+        sync_by_messages(team, NULL);
+        break;
+    case MSP_BARRIER_ACTIVE_SET:
+        sync_active_set(team);
         break;
     }
 }
 
-/* What was stored to mapped memory before is seen by whoever sees the flags: no barrier of the
- * processor's is needed for it. */
+/* A PE that sees the flags sees what was stored to mapped memory before: no barrier of the
+ * processor is needed for it. */
 void msp_collective_barrier(struct msp_team *team)
 {
     if (MSP_UNLIKELY(atomic_load_explicit(&msp_order_pending, memory_order_relaxed))) {
@@ -178,48 +212,95 @@ void msp_collective_barrier(struct msp_team *team)
 void msp_sync_begin(struct msp_team *team, uint64_t number)
 {
     bool is_oversubscribed = msp_wait_is_oversubscribed();
+    int flat_max           = is_oversubscribed ? FLAT_OVERSUBSCRIBED_MAX : FLAT_MAX;
 
-    team->way        = (team->size <= (is_oversubscribed ? FLAT_OVERSUBSCRIBED_MAX : FLAT_MAX))
-                           ? MSP_TEAM_FLAT
-                       : (is_oversubscribed || (team->size > (1 << ROUNDS_MAX))) ? MSP_TEAM_COUNTER
-                                                                                 : MSP_TEAM_ROUNDS;
+    if (msp_peer_is_indirect || !msp_team_is_local(team)) {
+        team->barrier = MSP_BARRIER_MESSAGES;
+    } else if (team->size <= flat_max) {
+        team->barrier = MSP_BARRIER_FLAT;
+    } else {
+        team->barrier = (is_oversubscribed || (team->size > MSP_SYNC_SPAN_MAX))
+                            ? MSP_BARRIER_COUNTER
+                            : MSP_BARRIER_ROUNDS;
+    }
     team->sync_count = number;
 }
 
-/* ---- data on the way ---- */
-
-static unsigned char *work_of(const struct msp_team *team, int pe, uint64_t half)
+void msp_sync_end(struct msp_team *team)
 {
-    unsigned char *area = MSP_CONTROL_AREA(msp_team_local_index(team, pe), WORK);
+    if (team->message_count != 0) {
+        memset(msp_sync_arrivals(team), 0, sizeof(uint64_t) * MSP_SYNC_ARRIVALS);
+    }
+}
+
+_Atomic uint64_t *msp_sync_arrivals(const struct msp_team *team)
+{
+    return flags_at(team, msp_job.local_index)->arrivals;
+}
+
+/* ---- data ---- */
+
+static unsigned char *work_at(const struct msp_team *team, int local_index, uint64_t half)
+{
+    unsigned char *area = MSP_CONTROL_AREA(local_index, WORK);
 
     return area + ((size_t)team->index * MSP_TEAM_WORK_BYTES) + ((half & 1) * MSP_SYNC_WORK_BYTES);
 }
 
 void *msp_sync_room(struct msp_team *team)
 {
-    return work_of(team, team->pe, team->work_count + 1);
+    return work_at(team, msp_job.local_index, team->work_count + 1);
 }
 
-void msp_sync_publish(struct msp_team *team, const void *data, size_t size_bytes)
+void msp_sync_distribute(struct msp_team *team, const void *data, size_t size_bytes)
 {
     team->work_count++;
     if ((data != NULL) && (size_bytes != 0)) {
-        memcpy(work_of(team, team->pe, team->work_count), data, size_bytes);
+        memcpy(work_at(team, msp_job.local_index, team->work_count), data, size_bytes);
     }
     msp_collective_sync(team);
 }
 
-const void *msp_sync_published(const struct msp_team *team, int pe)
+const void *msp_sync_distributed(const struct msp_team *team, int pe)
 {
-    return work_of(team, pe, team->work_count);
+    return work_at(team, msp_team_local_index(team, pe), team->work_count);
+}
+
+const void *msp_sync_read(const struct msp_team *team, int pe, void *room, size_t size_bytes)
+{
+    if (team->barrier != MSP_BARRIER_MESSAGES) {
+        return msp_sync_distributed(team, pe);
+    }
+    msp_message_read(team, pe, work_at(team, msp_job.local_index, team->work_count), room,
+                     size_bytes);
+    return room;
+}
+
+uint64_t msp_sync_max(struct msp_team *team, uint64_t mine)
+{
+    uint64_t most = mine;
+    int pe;
+
+    if (team->barrier == MSP_BARRIER_MESSAGES) {
+        sync_by_messages(team, &most);
+        return most;
+    }
+    msp_sync_distribute(team, &mine, sizeof mine);
+    for (pe = 0; pe < team->size; pe++) {
+        uint64_t theirs;
+
+        memcpy(&theirs, msp_sync_distributed(team, pe), sizeof theirs);
+        most = (theirs > most) ? theirs : most;
+    }
+    return most;
 }
 
 bool msp_sync_exchange(struct msp_team *team, const void *data, size_t size_bytes)
 {
-    if (team->way != MSP_TEAM_FLAT) {
+    if (team->barrier != MSP_BARRIER_FLAT) {
         return false;
     }
-    meet_flat(team, data, size_bytes);
+    sync_flat(team, data, size_bytes);
     return true;
 }
 

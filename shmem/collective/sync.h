@@ -2,44 +2,61 @@
 #ifndef MEMSPAN_SHMEM_COLLECTIVE_SYNC_H
 #define MEMSPAN_SHMEM_COLLECTIVE_SYNC_H
 
-/* Meeting, and small data on the way.
+/* Barriers of a team, and small data that they carry.
  *
- * Three ways to meet, chosen by the team's size and by whether PEs share processors; all members
- * choose the same. Few PEs: each writes the number of the meeting to a line of its own, and looks
- * at everybody's; the line has room for a few bytes of data, so that these travel in one hop. Many
- * PEs with processors of their own: dissemination, in log2 rounds. More than two on too few
- * processors: a counter, and whoever comes last wakes the others, who sleep through it all.
+ * The algorithm is chosen by the team's size and by whether processors are oversubscribed; all
+ * members choose the same (enum msp_barrier, team.h):
  *
- * Lines and work areas are used in turn, two of each: nobody can be two meetings ahead. */
+ *     flat      few PEs: each writes the number of the barrier to a line of its own and polls all
+ *               others'; the line has room for a few bytes of data, which travel in one hop
+ *     rounds    many PEs with processors of their own: dissemination, in log2 rounds
+ *     counter   more than two PEs on too few processors: the last to arrive wakes the others
+ *     messages  PEs on several hosts: dissemination by message.h; a round carries a number
+ *
+ * Lines and work areas are double-buffered: no PE can be two barriers ahead of another. */
 
 #include "shmem/team.h"
 
 enum {
     MSP_SYNC_INLINE_BYTES = 56,
     MSP_SYNC_WORK_BYTES   = MSP_TEAM_WORK_BYTES / 2,
+    MSP_SYNC_ROUNDS_MAX   = 12,                       /* of dissemination */
+    MSP_SYNC_SPAN_MAX     = 1 << MSP_SYNC_ROUNDS_MAX, /* PEs of a team on several hosts */
+    MSP_SYNC_ARRIVALS     = 16,
 };
 
-/* All members have come; what they stored before is seen. */
+/* A barrier; what members stored before it is seen after it. */
 void msp_collective_sync(struct msp_team *team);
 
-/* How this team meets, and the number of its last meeting: as if it had met so often before. The
- * numbers of a team's flags only ever rise, also from one team to the next of its index: a member
- * of the last one may still be looking at them. */
+/* The algorithm for this team, and the number of its last barrier. The numbers of a team's flags
+ * only rise, also from one team to the next of its index: a member of the last one may still be
+ * polling them. */
 void msp_sync_begin(struct msp_team *team, uint64_t number);
+/* After the last barrier of a team: its flags are as a new team of that index expects them. */
+void msp_sync_end(struct msp_team *team);
 
-/* Meet, and hand @p size_bytes (at most MSP_SYNC_WORK_BYTES; 0 from those who have none) to the
- * others, who read them at msp_sync_published(), until the second next meeting of that kind.
+/* A barrier that distributes @p size_bytes (at most MSP_SYNC_WORK_BYTES; 0 from those that have
+ * none) of each member. msp_sync_read() finds them until the next call that uses the work area.
  * Not for active sets. */
-void msp_sync_publish(struct msp_team *team, const void *data, size_t size_bytes);
-const void *msp_sync_published(const struct msp_team *team, int pe);
+void msp_sync_distribute(struct msp_team *team, const void *data, size_t size_bytes);
+/* What PE @p pe distributes: where it is mapped here, or copied to @p room. */
+const void *msp_sync_read(const struct msp_team *team, int pe, void *room, size_t size_bytes);
+/* The same of a PE of this host: mapped always. */
+const void *msp_sync_distributed(const struct msp_team *team, int pe);
 
-/* Where this PE may write what msp_sync_publish(team, NULL, ...) then hands out: saves a copy.
+/* Where this PE may write what msp_sync_distribute(team, NULL, ...) then distributes: saves a copy.
  */
 void *msp_sync_room(struct msp_team *team);
 
-/* Meet and hand over a few bytes in one hop: only for a team of few; false, without having met, for
- * others. Read until the second next meeting. */
+/* A barrier with a vote: the largest value that a member gives. */
+uint64_t msp_sync_max(struct msp_team *team, uint64_t mine);
+
+/* A barrier that carries a few bytes in one hop: only for a team of few; false, without a barrier,
+ * for others. Valid until the second next barrier. */
 bool msp_sync_exchange(struct msp_team *team, const void *data, size_t size_bytes);
 const void *msp_sync_exchanged(const struct msp_team *team, int pe);
+
+/* This PE's counters of arrived messages, MSP_SYNC_ARRIVALS of them (push.c). */
+_Atomic uint64_t *msp_sync_arrivals(const struct msp_team *team);
 
 #endif /* MEMSPAN_SHMEM_COLLECTIVE_SYNC_H */

@@ -2,8 +2,8 @@
 #ifndef MEMSPAN_SHMEM_CONTROL_AGREE_H
 #define MEMSPAN_SHMEM_CONTROL_AGREE_H
 
-/* What PEs must agree on when they make memory together: the members of a team, or, while the job
- * starts and there are no teams, all PEs of the host (team NULL). All of them call. */
+/* The control plane: what the members of a team agree on, on one host or several. All of them call,
+ * in the same order. */
 
 #include "shmem/team.h"
 
@@ -11,7 +11,10 @@
 uint64_t msp_agree_max(struct msp_team *team, uint64_t mine);
 /* True where it is true in all. */
 bool msp_agree_all(struct msp_team *team, bool mine);
-/* msp_host_share_file(). */
+
+/* A file of @p size_bytes that the members on each host share: the first of them makes it. All fail
+ * where one fails. *fd_p is the caller's to close. @p huge_page_bytes: see msp_shared_file_make().
+ */
 memspan_status_t msp_agree_share_file(struct msp_team *team, const char *name, size_t size_bytes,
                                       size_t huge_page_bytes, int *fd_p);
 

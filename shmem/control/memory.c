@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* memory.c: the control memory of a host, and what its PEs agree on through it alone. */
+/* memory.c: the control memory of a host. */
 
 #include "shmem/control/memory.h"
 #include "shmem/bootstrap.h"
+#include "shmem/control/shared_file.h"
 #include "shmem/control/wait.h"
 #include "shmem/job.h"
+#include "shmem/transport/segment.h"
 #include <errno.h>
 #include <linux/membarrier.h>
 #include <sched.h>
@@ -18,18 +20,16 @@
 struct header {
     _Alignas(MSP_CACHE_LINE_BYTES) atomic_uint arrived;
     _Alignas(MSP_CACHE_LINE_BYTES) atomic_uint epoch;
-    struct msp_shared_file file; /* of msp_host_share_file(): written by the first PE */
-    atomic_int reporter;         /* the process that reports why the job ends */
+    atomic_int reporter; /* the process that reports why the job ends */
     atomic_bool has_reported;
     unsigned local_count;
 };
 
 enum { MASK_WORDS = sizeof(cpu_set_t) / sizeof(uint64_t) };
 
-/* What each PE tells the others at start and in votes. */
-struct voter {
-    _Alignas(MSP_CACHE_LINE_BYTES) _Atomic uint64_t vote;
-    uint64_t processors[MASK_WORDS]; /* it may run on */
+/* What each PE tells the others at start. */
+struct member {
+    _Alignas(MSP_CACHE_LINE_BYTES) uint64_t processors[MASK_WORDS]; /* it may run on */
     int pid;
     bool has_barrier; /* membarrier() of others reaches it */
 };
@@ -38,7 +38,7 @@ struct msp_control msp_control;
 
 static struct {
     struct header *header;
-    struct voter *voters;
+    struct member *members;
     int *pids;
     void *memory;
     size_t size_bytes;
@@ -47,41 +47,9 @@ static struct {
 static size_t header_bytes(int count)
 {
     size_t size = sizeof(struct header) +
-                  ((size_t)count * (sizeof(struct voter) + sizeof(struct msp_doorbell)));
+                  ((size_t)count * (sizeof(struct member) + sizeof(struct msp_doorbell)));
 
     return msp_round_up(size, msp_page_size());
-}
-
-memspan_status_t msp_host_share_file(const char *name, size_t size_bytes, size_t huge_page_bytes,
-                                     int *fd_p)
-{
-    bool is_first           = (msp_job.local_index == 0);
-    memspan_status_t status = MEMSPAN_OK;
-    int fd                  = -1;
-
-    if (is_first) {
-        msp_shared_file_make(&control.header->file, name, size_bytes, huge_page_bytes, &fd);
-    }
-    msp_host_barrier();
-    if (control.header->file.status != MEMSPAN_OK) {
-        status = (memspan_status_t)control.header->file.status;
-        if (!is_first) {
-            msp_error_elsewhere(status, "the host's first PE could not make %s of %zu bytes", name,
-                                size_bytes);
-        }
-    } else if (!is_first) {
-        status = msp_shared_file_open(&control.header->file, name, &fd);
-    }
-    if (!msp_host_all(status == MEMSPAN_OK)) {
-        if (fd >= 0) {
-            close(fd);
-        }
-        return (status != MEMSPAN_OK) ? status
-                                      : msp_error_elsewhere(MEMSPAN_ERR_UNREACHABLE,
-                                                            "another PE cannot open %s", name);
-    }
-    *fd_p = fd;
-    return MEMSPAN_OK;
 }
 
 /* ---- opening ---- */
@@ -90,7 +58,7 @@ memspan_status_t msp_host_share_file(const char *name, size_t size_bytes, size_t
  * them through: the launcher ends the job. */
 static memspan_status_t alone(memspan_status_t status)
 {
-    if ((status != MEMSPAN_OK) && (msp_job.local_count > 1)) {
+    if ((status != MEMSPAN_OK) && (msp_job.pe_count > 1)) {
         msp_fatal_error("shmem_init");
     }
     return status;
@@ -128,16 +96,16 @@ static memspan_status_t share_control(size_t size_bytes, int *fd_p)
     return alone(msp_shared_file_open(&ticket, "control memory", fd_p));
 }
 
-static void introduce(struct voter *voter)
+static void introduce(struct member *member)
 {
     cpu_set_t set;
 
     CPU_ZERO(&set);
     (void)sched_getaffinity(0, sizeof set, &set);
-    memcpy(voter->processors, &set, sizeof set);
-    voter->pid = getpid();
+    memcpy(member->processors, &set, sizeof set);
+    member->pid = getpid();
     /* Without it, sleepers poll every MSP_WAIT_BACK_OFF_MS. */
-    voter->has_barrier =
+    member->has_barrier =
         (syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED, 0, 0) == 0);
 }
 
@@ -168,16 +136,22 @@ memspan_status_t msp_control_open(void)
     }
     control.size_bytes          = all;
     control.header              = control.memory;
-    control.voters              = (void *)(control.header + 1);
-    msp_doorbells.by_index      = (void *)(control.voters + count);
+    control.members             = (void *)(control.header + 1);
+    msp_doorbells.by_index      = (void *)(control.members + count);
     msp_control.slots           = (char *)control.memory + top;
     control.header->local_count = (unsigned)count;
-    introduce(&control.voters[msp_job.local_index]);
+    msp_segments[MSP_SEGMENT_CONTROL] =
+        (struct msp_segment){.base         = msp_control_slot(msp_job.local_index),
+                             .size_bytes   = sizeof(struct msp_control_offsets),
+                             .partition    = -1,
+                             .host_touches = true,
+                             .fd           = -1};
+    introduce(&control.members[msp_job.local_index]);
     msp_host_barrier();
     msp_doorbells.is_ordered = true;
     for (i = 0; i < count; i++) {
-        control.pids[i]          = control.voters[i].pid;
-        msp_doorbells.is_ordered = msp_doorbells.is_ordered && control.voters[i].has_barrier;
+        control.pids[i]          = control.members[i].pid;
+        msp_doorbells.is_ordered = msp_doorbells.is_ordered && control.members[i].has_barrier;
     }
     close(fd); /* all have opened it: the barrier is behind them */
     return MEMSPAN_OK;
@@ -189,12 +163,13 @@ void msp_control_close(void)
         munmap(control.memory, control.size_bytes);
     }
     free(control.pids);
+    memset(&msp_segments[MSP_SEGMENT_CONTROL], 0, sizeof msp_segments[0]);
     memset(&control, 0, sizeof control);
     memset(&msp_control, 0, sizeof msp_control);
     memset(&msp_doorbells, 0, sizeof msp_doorbells);
 }
 
-/* ---- agreement of the host's PEs ---- */
+/* ---- the PEs of the host ---- */
 
 void msp_host_barrier(void)
 {
@@ -214,27 +189,6 @@ void msp_host_barrier(void)
     }
 }
 
-uint64_t msp_host_max(uint64_t mine)
-{
-    uint64_t most = 0;
-    int i;
-
-    atomic_store(&control.voters[msp_job.local_index].vote, mine);
-    msp_host_barrier();
-    for (i = 0; i < msp_job.local_count; i++) {
-        uint64_t vote = atomic_load(&control.voters[i].vote);
-
-        most = (vote > most) ? vote : most;
-    }
-    msp_host_barrier();
-    return most;
-}
-
-bool msp_host_all(bool mine)
-{
-    return msp_host_max(mine ? 0 : 1) == 0;
-}
-
 const int *msp_host_pids(void)
 {
     return control.pids;
@@ -250,7 +204,7 @@ unsigned msp_host_processor_count(void)
         uint64_t mask = 0;
 
         for (i = 0; i < msp_job.local_count; i++) {
-            mask |= control.voters[i].processors[word];
+            mask |= control.members[i].processors[word];
         }
         count += (unsigned)__builtin_popcountll(mask);
     }

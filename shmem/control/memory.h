@@ -9,11 +9,11 @@
  * A slot is divided into areas, each the property of one file pair. All is zero at first. */
 
 #include "shmem/control/doorbell.h"
-#include "shmem/control/shared_file.h"
+#include "shmem/error.h"
 
 enum {
     MSP_TEAM_MAX        = 1024,     /* teams alive at once, the predefined ones included */
-    MSP_TEAM_SYNC_BYTES = 1024,     /* of flags, for each team in each PE's slot */
+    MSP_TEAM_SYNC_BYTES = 2048,     /* of flags, for each team in each PE's slot */
     MSP_TEAM_WORK_BYTES = 64 << 10, /* of work area for small data, likewise */
 };
 
@@ -47,19 +47,8 @@ static inline void *msp_control_slot(int local_index)
 memspan_status_t msp_control_open(void);
 void msp_control_close(void);
 
-/* A barrier of the host's PEs. For start and end: collectives have faster ones. */
+/* A barrier of the host's PEs, for start and end alone. */
 void msp_host_barrier(void);
-
-/* True everywhere when it is true on every PE of the host. All of them call. */
-bool msp_host_all(bool mine);
-
-/* The largest value that a PE of the host gives. All of them call. */
-uint64_t msp_host_max(uint64_t mine);
-
-/* A file of @p size_bytes that all PEs of the host share: the first of them makes it; all fail
- * where one fails. @p huge_page_bytes: as msp_shared_file_make(). */
-memspan_status_t msp_host_share_file(const char *name, size_t size_bytes, size_t huge_page_bytes,
-                                     int *fd_p);
 
 /* Process numbers of the PEs of the host, by local index. */
 const int *msp_host_pids(void);

@@ -5,6 +5,7 @@
 #include "shmem/bootstrap.h"
 #include "shmem/option.h"
 #include "shmem/transport/segment.h"
+#include "shmem/transport/transport.h"
 #include <errno.h>
 #include <linux/futex.h>
 #include <linux/membarrier.h>
@@ -35,7 +36,7 @@ static atomic_uint waiters; /* threads of this PE that wait, at SHMEM_THREAD_MUL
 void msp_wait_init(void)
 {
     unsigned processors = msp_host_processor_count();
-    unsigned pes        = (unsigned)msp_job.local_count;
+    unsigned pes        = (unsigned)msp_job.machine_count;
 
     is_oversubscribed = (pes > processors);
     thread_max        = is_oversubscribed ? 1 : (processors / pes);
@@ -88,18 +89,21 @@ static void announce(struct msp_waiter *waiter)
     }
     waiter->announced     = true;
     waiter->notifications = atomic_load(&doorbell->notifications);
-    if (syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL_EXPEDITED, 0, 0) != 0) {
+    if ((syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL_EXPEDITED, 0, 0) != 0) ||
+        ((msp_job.transport != NULL) &&
+         ((msp_job.transport->capabilities & MSP_TRANSPORT_NOTIFIES) == 0))) {
         waiter->is_unnotified = true;
     }
 }
 
-/* All PEs of the host sleep, and one of them is finalizing while this one is not: no PE is left to
+/* All PEs of the job sleep, and one of them is finalizing while this one is not: no PE is left to
  * wake another. It counts when seen several times in a row. Other threads of a PE, and the service
  * of device memory, may still change something. */
 static void look_for_a_deadlock(struct msp_waiter *waiter)
 {
     int ending     = -1;
     bool all_sleep = (msp_job.thread_level < SHMEM_THREAD_MULTIPLE) && !msp_job.has_device_memory &&
+                     (msp_job.local_count == msp_job.pe_count) &&
                      (atomic_load(&my_doorbell()->is_finalizing) == 0);
     int i;
 
@@ -166,6 +170,7 @@ void msp_wait_step(struct msp_waiter *waiter)
     unsigned polls = waiter->polls++;
     bool shares;
 
+    msp_transport_progress();
     if (waiter->announced) {
         back_off(waiter);
         return;

@@ -99,12 +99,12 @@ static memspan_status_t take_pages(struct msp_team *team, const struct msp_parti
     if (!msp_agree_all(team, is_huge)) {
         plan->page_size_bytes = msp_page_size();
     }
-    status = msp_segment_create_in(team, wish->variable, (size_t)wish->size_bytes,
-                                   plan->page_size_bytes, &memory->segment);
+    status = msp_segment_create(team, wish->variable, (size_t)wish->size_bytes,
+                                plan->page_size_bytes, &memory->segment);
     if ((status != MEMSPAN_OK) && is_huge && (wish->policy != SHMEMX_POLICY_MANDATORY)) {
         plan->page_size_bytes = msp_page_size();
-        status = msp_segment_create_in(team, wish->variable, (size_t)wish->size_bytes, 0,
-                                       &memory->segment);
+        status =
+            msp_segment_create(team, wish->variable, (size_t)wish->size_bytes, 0, &memory->segment);
     }
     if (status != MEMSPAN_OK) {
         return status;
@@ -161,11 +161,11 @@ static void *alloc_block(memspan_space_h space, size_t size_bytes)
     return block;
 }
 
-static memspan_status_t take_block(const struct msp_partition_wish *wish, unsigned number,
-                                   struct msp_partition_memory *memory)
+/* Memory of this PE's own. */
+static memspan_status_t take_own(const struct msp_partition_wish *wish,
+                                 struct msp_partition_memory *memory)
 {
     memspan_pointer_info_t info = {.struct_size = sizeof info};
-    bool host_touches           = (memory->plan.device_kind != MEMSPAN_KIND_DEVICE);
     memspan_space_h space;
     memspan_status_t status = find_space(&memory->plan, &space);
 
@@ -180,8 +180,23 @@ static memspan_status_t take_block(const struct msp_partition_wish *wish, unsign
         memory->plan.page_size_bytes = info.page_size_bytes;
     }
     memory->align_bytes = BLOCK_ALIGN_BYTES;
-    status =
-        msp_segment_adopt(memory->block, (size_t)wish->size_bytes, host_touches, &memory->segment);
+    return MEMSPAN_OK;
+}
+
+static memspan_status_t take_block(struct msp_team *team, const struct msp_partition_wish *wish,
+                                   unsigned number, struct msp_partition_memory *memory)
+{
+    bool host_touches       = (memory->plan.device_kind != MEMSPAN_KIND_DEVICE);
+    memspan_status_t status = take_own(wish, memory);
+
+    if (!msp_agree_all(team, status == MEMSPAN_OK)) {
+        return (status != MEMSPAN_OK)
+                   ? status
+                   : msp_error_elsewhere(MEMSPAN_ERR_NO_MEMORY, "%s: another PE cannot have it",
+                                         wish->variable);
+    }
+    status = msp_segment_adopt(team, memory->block, (size_t)wish->size_bytes, host_touches,
+                               &memory->segment);
     if (status == MEMSPAN_OK) {
         status = msp_owner_serve(memory->segment, number);
     }
@@ -218,8 +233,8 @@ void msp_partition_memory_give_back(struct msp_partition_memory *memory)
 static memspan_status_t take_planned(struct msp_team *team, const struct msp_partition_wish *wish,
                                      unsigned number, struct msp_partition_memory *memory)
 {
-    memspan_status_t status =
-        memory->plan.is_block ? take_block(wish, number, memory) : take_pages(team, wish, memory);
+    memspan_status_t status = memory->plan.is_block ? take_block(team, wish, number, memory)
+                                                    : take_pages(team, wish, memory);
 
     if (msp_agree_all(team, status == MEMSPAN_OK)) {
         return MEMSPAN_OK;
@@ -236,7 +251,7 @@ memspan_status_t msp_partition_memory_take(struct msp_team *team,
                                            struct msp_partition_memory *memory_p)
 {
     struct msp_partition_memory memory = {.segment = -1};
-    int pe_count = (team != NULL) ? team->size : msp_job.local_count; /* that will use it */
+    int pe_count                       = msp_team_local_count(team);
     char reason[160];
     memspan_status_t status;
 

@@ -16,8 +16,8 @@ struct msp_partition_memory {
     bool fell_back;
 };
 
-/* Collective over the team (NULL: all PEs of the node, while the job starts): the same wish, the
- * same outcome. @p number: for others to reach it by (remote.h). */
+/* Collective over the team: the same wish, the same outcome. @p number: for PEs of this host to
+ * reach it by (owner.h). */
 memspan_status_t msp_partition_memory_take(struct msp_team *team,
                                            const struct msp_partition_wish *wish, unsigned number,
                                            struct msp_partition_memory *memory_p);

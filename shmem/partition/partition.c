@@ -125,13 +125,14 @@ static void say_beyond_memory(const char *variable, uint64_t bytes, int pe_count
 static void enter(struct msp_partition *partition, int place, struct msp_team *team)
 {
     const struct msp_partition_memory *memory = &records[place].memory;
+    bool is_everyones                         = (team->index == MSP_TEAM_JOB);
 
     partition->id                           = records[place].wish.id;
     partition->segment                      = memory->segment;
-    partition->team                         = (team != NULL) ? team->index : MSP_TEAM_WORLD;
+    partition->team                         = is_everyones ? MSP_TEAM_WORLD : team->index;
     partition->memory                       = &records[place];
     msp_segments[memory->segment].partition = partition->id;
-    if (team != NULL) {
+    if (!is_everyones) {
         msp_segment_limit(memory->segment, team);
     }
     place_of[partition->id] = (signed char)(place + 1);
@@ -197,19 +198,21 @@ static uint64_t digest_of(const struct msp_partition_wishes *wishes, int id)
     return 0;
 }
 
-/* The PE, of those that say something else than the node's first, that comes first. */
+/* The first PE that has something else than PE 0; -1: none. */
 static int first_that_differs(uint64_t mine)
 {
-    uint64_t first = msp_host_max((msp_job.local_index == 0) ? mine : 0);
-    uint64_t place = (mine == first) ? 0 : (uint64_t)(msp_job.local_count - msp_job.local_index);
+    struct msp_team *job = msp_team_job();
+    uint64_t first       = msp_agree_max(job, (job->pe == 0) ? mine : 0);
+    uint64_t place       = (mine == first) ? 0 : (uint64_t)(job->size - job->pe);
 
-    place = msp_host_max(place);
-    return (place == 0) ? -1 : msp_job.local_pes[msp_job.local_count - (int)place];
+    place = msp_agree_max(job, place);
+    return (place == 0) ? -1 : (job->size - (int)place);
 }
 
 /* The first variable that not all PEs have with the same meaning, and who has it otherwise. */
 static memspan_status_t compare_wishes(const struct msp_partition_wishes *wishes)
 {
+    struct msp_team *job = msp_team_job();
     uint64_t all = (uint64_t)wishes->default_id ^ ((uint64_t)msp_symmetric_space_external() << 10);
     int id       = -1;
     int i;
@@ -217,7 +220,7 @@ static memspan_status_t compare_wishes(const struct msp_partition_wishes *wishes
     for (i = 0; i < wishes->count; i++) {
         all = (all * UINT64_C(0x100000001b3)) ^ msp_partition_wish_digest(&wishes->wish[i]);
     }
-    if (msp_host_all(msp_host_max(all) == all)) {
+    if (msp_agree_all(job, msp_agree_max(job, all) == all)) {
         return MEMSPAN_OK;
     }
     for (;;) {
@@ -228,7 +231,7 @@ static memspan_status_t compare_wishes(const struct msp_partition_wishes *wishes
             mine = wishes->wish[i].id;
         }
         id = MSP_PARTITION_ID_MAX + 1 -
-             (int)msp_host_max((uint64_t)(MSP_PARTITION_ID_MAX + 1 - mine));
+             (int)msp_agree_max(job, (uint64_t)(MSP_PARTITION_ID_MAX + 1 - mine));
         if (id > MSP_PARTITION_ID_MAX) {
             return memspan_error(MEMSPAN_ERR_CONFIG, "the default partition, or the size of the "
                                                      "program's own heap, differs between PEs");
@@ -236,8 +239,8 @@ static memspan_status_t compare_wishes(const struct msp_partition_wishes *wishes
         pe = first_that_differs(digest_of(wishes, id));
         if (pe >= 0) {
             memspan_error(MEMSPAN_ERR_CONFIG,
-                          "SHMEM_SYMMETRIC_PARTITION%d of PE %d is not the same as of PE %d", id,
-                          pe, msp_job.local_pes[0]);
+                          "SHMEM_SYMMETRIC_PARTITION%d of PE %d is not the same as of PE 0", id,
+                          pe);
             return msp_error_hint("hand the same environment to all of them "
                                   "(mpirun -x SHMEM_SYMMETRIC_PARTITION%d)",
                                   id);
@@ -249,7 +252,7 @@ static memspan_status_t read_wishes(struct msp_partition_wishes *wishes)
 {
     memspan_status_t status = msp_partition_wishes_get(wishes);
 
-    if (!msp_host_all(status == MEMSPAN_OK)) {
+    if (!msp_agree_all(msp_team_job(), status == MEMSPAN_OK)) {
         return (status != MEMSPAN_OK)
                    ? status
                    : msp_error_elsewhere(MEMSPAN_ERR_CONFIG,
@@ -318,7 +321,7 @@ memspan_status_t msp_partition_open(void)
     memspan_status_t status;
     int i;
 
-    if (!msp_host_all(wishes != NULL)) {
+    if (!msp_agree_all(msp_team_job(), wishes != NULL)) {
         free(wishes);
         return memspan_error(MEMSPAN_ERR_NO_MEMORY, "no memory to read the partitions into");
     }
@@ -328,7 +331,7 @@ memspan_status_t msp_partition_open(void)
     }
     for (i = 0; (status == MEMSPAN_OK) && (i < wishes->count); i++) {
         records[i].wish = wishes->wish[i];
-        status          = make(NULL, i);
+        status          = make(msp_team_job(), i);
     }
     if (status == MEMSPAN_OK) {
         default_id  = wishes->default_id;
@@ -444,7 +447,7 @@ memspan_status_t msp_partition_create(struct msp_team *team, const shmemx_space_
         if (team->pe == 0) {
             say_beyond_memory(wish.variable,
                               msp_partition_capacity_use(&wish, &records[place].memory.plan),
-                              team->size);
+                              msp_team_local_count(team));
         }
     }
     return status;

@@ -5,6 +5,7 @@
 
 #include "shmem/partition/space.h"
 #include "shmem/collective/collective.h"
+#include "shmem/control/agree.h"
 #include "shmem/transport/owner.h"
 #include <memspan/allocator.h>
 #include <pthread.h>
@@ -109,7 +110,7 @@ int msp_symmetric_space_create(struct msp_team *team, const shmemx_space_config_
     int status;
 
     *space_p = SHMEMX_SPACE_INVALID;
-    /* What is wrong here alone must not keep the others waiting: the partition refuses size 0. */
+    /* A mistake of this PE alone must not keep the others waiting: the partition refuses size 0. */
     if (read_config(config, &known) != MEMSPAN_OK) {
         if (team == NULL) {
             return (int)memspan_error_last()->status;
@@ -335,11 +336,11 @@ static int find_symmetric(const void *address)
     return -1;
 }
 
-static memspan_status_t adopt(int place, void *address, size_t size_bytes)
+static memspan_status_t adopt(struct msp_team *team, int place, void *address, size_t size_bytes)
 {
     bool host_touches = (memspan_pointer_kind(address) != MEMSPAN_KIND_DEVICE);
     memspan_status_t status =
-        msp_segment_adopt(address, size_bytes, host_touches, &symmetric[place].segment);
+        msp_segment_adopt(team, address, size_bytes, host_touches, &symmetric[place].segment);
 
     if (status != MEMSPAN_OK) {
         return status;
@@ -393,18 +394,17 @@ void *msp_buffer_register_symmetric(void *address, size_t size_bytes)
                       size_bytes);
         return NULL;
     }
-    if (status == MEMSPAN_OK) {
-        status = adopt(place, address, size_bytes);
-    }
-    if (!msp_collective_agrees(world, (uint64_t)(status == MEMSPAN_OK)) || (status != MEMSPAN_OK)) {
-        if (status == MEMSPAN_OK) {
-            drop(place);
-            msp_error_elsewhere(MEMSPAN_ERR_INVALID,
-                                "the buffer of another PE cannot be symmetric");
+    if (msp_agree_all(world, status == MEMSPAN_OK)) {
+        status = adopt(world, place, address, size_bytes);
+        if (msp_agree_all(world, status == MEMSPAN_OK)) {
+            return address;
         }
-        return NULL;
     }
-    return address;
+    if (status == MEMSPAN_OK) {
+        drop(place);
+        msp_error_elsewhere(MEMSPAN_ERR_INVALID, "the buffer of another PE cannot be symmetric");
+    }
+    return NULL;
 }
 
 int msp_buffer_unregister_symmetric(void *address, size_t size_bytes)
@@ -462,9 +462,9 @@ memspan_status_t msp_symmetric_space_open(void)
     if (external.size_bytes == 0) {
         return MEMSPAN_OK;
     }
-    status              = adopt(0, external.base, external.size_bytes);
+    status              = adopt(msp_team_job(), 0, external.base, external.size_bytes);
     external.size_bytes = 0;
-    if (msp_host_all(status == MEMSPAN_OK)) {
+    if (msp_agree_all(msp_team_job(), status == MEMSPAN_OK)) {
         return MEMSPAN_OK;
     }
     return (status != MEMSPAN_OK)

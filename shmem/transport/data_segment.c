@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* data_segment.c: global and static variables of the executable as symmetric memory.
  *
- * At start their pages are copied to a file that the node's PEs share, and the file is mapped where
+ * At start their pages are copied to a file that the host's PEs share, and the file is mapped where
  * they were; at the end the other way round. Addresses differ from PE to PE (executables are placed
  * at random): only sizes must agree, which they do for one executable.
  *
  * A child of fork() would share these variables with its parent. So a copy is made before each
  * fork, and put in the file's place in the child. */
 
+#include "shmem/control/agree.h"
 #include "shmem/transport/segment.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -283,7 +284,7 @@ static memspan_status_t share(struct msp_segment *segment, char *window)
 
     if (!write_all(range)) {
         return msp_error_native(MEMSPAN_ERR_NO_MEMORY, "", "pwrite", errno, strerror(errno),
-                                "the node's memory may be full",
+                                "the host's memory may be full",
                                 "the data segment of %zu bytes cannot be copied", size);
     }
     if (mmap((void *)range->first, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, data.fd,
@@ -327,6 +328,7 @@ memspan_status_t msp_data_segment_open(void)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     static int several_key;
+    struct msp_team *job = msp_team_job();
     memspan_status_t status;
     size_t size;
 
@@ -334,12 +336,13 @@ memspan_status_t msp_data_segment_open(void)
     memset(&data.range, 0, sizeof data.range);
     dl_iterate_phdr(find_range, &data.range);
     size = data.range.end - data.range.first;
-    if (!msp_host_all(size == msp_host_max(size)) || (size == 0)) {
-        msp_warn_once(&several_key, "global variables are not symmetric: the PEs of this node "
+    if (!msp_agree_all(job, size == msp_agree_max(job, size)) || (size == 0)) {
+        msp_warn_once(&several_key, "global variables are not symmetric: the PEs of this job "
                                     "run different executables");
         return MEMSPAN_OK;
     }
-    status = msp_host_share_file("memspan-data", size * (size_t)msp_job.local_count, 0, &data.fd);
+    status =
+        msp_agree_share_file(job, "memspan-data", size * (size_t)msp_job.local_count, 0, &data.fd);
     if (status != MEMSPAN_OK) {
         return status;
     }
@@ -349,11 +352,7 @@ memspan_status_t msp_data_segment_open(void)
         close(data.fd);
         data.fd = -1;
     }
-    if (!msp_host_all(status == MEMSPAN_OK) && (status == MEMSPAN_OK)) {
-        status =
-            msp_error_elsewhere(MEMSPAN_ERR_NO_MEMORY, "another PE cannot share its variables");
-    }
-    return status;
+    return msp_segment_finish(job, MSP_SEGMENT_DATA, "the variables", status);
 }
 
 void msp_data_segment_close(void)
@@ -364,7 +363,7 @@ void msp_data_segment_close(void)
     if (segment->size_bytes == 0) {
         return;
     }
-    /* Without memory for it, the variables stay where they are: nobody else writes them any more.
+    /* Without memory for it, the variables stay where they are: no other PE writes them any more.
      */
     copy = copy_private();
     if (copy != NULL) {

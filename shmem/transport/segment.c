@@ -2,11 +2,13 @@
 /* segment.c: the arena, and segments in it or outside.
  *
  * The addresses of the arena are tried where nothing else is put by the system, by sanitizers or by
- * drivers; all PEs of the node must get the same ones, or each takes what it gets: then addresses
+ * drivers; all PEs must get the same ones, or each takes what it gets: then addresses
  * differ between PEs and everything else stays as it is. */
 
 #include "shmem/transport/segment.h"
+#include "shmem/collective/sync.h"
 #include "shmem/control/agree.h"
+#include "shmem/transport/transport.h"
 #include <errno.h>
 #include <pthread.h>
 #include <string.h>
@@ -46,7 +48,7 @@ static const uintptr_t candidates[] = {
 #endif
 };
 
-/* A wish, not a command: the thread sanitizer moves what is not where it expects programs. */
+/* The address is a hint: the thread sanitizer moves what is not where it expects programs. */
 static void *reserve(uintptr_t address, size_t size_bytes)
 {
     void *got = mmap((void *)address, size_bytes, PROT_NONE,
@@ -59,7 +61,7 @@ static void *reserve(uintptr_t address, size_t size_bytes)
     return (got == MAP_FAILED) ? NULL : got;
 }
 
-/* The first candidate that all PEs of the node get. */
+/* The first candidate that all PEs get. */
 static void *reserve_common(size_t size_bytes)
 {
     size_t i;
@@ -67,7 +69,7 @@ static void *reserve_common(size_t size_bytes)
     for (i = 0; i < sizeof candidates / sizeof candidates[0]; i++) {
         void *got = reserve(candidates[i], size_bytes);
 
-        if (msp_host_all(got != NULL)) {
+        if (msp_agree_all(msp_team_job(), got != NULL)) {
             return got;
         }
         if (got != NULL) {
@@ -84,7 +86,7 @@ static void *reserve_apart(size_t size_bytes, size_t align_bytes)
     char *first  = (char *)msp_round_up((uintptr_t)got, align_bytes);
     size_t above = (got != NULL) ? (size_t)(got + align_bytes - first) : 0;
 
-    if (!msp_host_all(got != NULL)) {
+    if (!msp_agree_all(msp_team_job(), got != NULL)) {
         if (got != NULL) {
             munmap(got, size_bytes + align_bytes);
         }
@@ -122,7 +124,7 @@ static bool leaves_room(size_t total_bytes)
     if (probe != NULL) {
         munmap(probe, windows_bytes + ((size_t)256 << 20));
     }
-    return msp_host_all(probe != NULL);
+    return msp_agree_all(msp_team_job(), probe != NULL);
 }
 
 /* The arena of that size; NULL in all PEs if in one. */
@@ -180,19 +182,6 @@ void msp_arena_close(void)
 
 /* ---- segments ---- */
 
-static int free_index(void)
-{
-    int i;
-
-    for (i = MSP_SEGMENT_FIRST; i < MSP_SEGMENT_MAX; i++) {
-        if (msp_segments[i].size_bytes == 0) {
-            return i;
-        }
-    }
-    memspan_error(MEMSPAN_ERR_LIMIT, "there are %d symmetric segments already", MSP_SEGMENT_MAX);
-    return -1;
-}
-
 /* The first run of @p count free units from @p from on; MSP_ARENA_UNITS: none. */
 static unsigned free_run(unsigned from, unsigned count)
 {
@@ -220,7 +209,7 @@ static unsigned free_index_from(unsigned from, unsigned count)
     return (i < MSP_SEGMENT_MAX) ? i : MSP_SEGMENT_MAX;
 }
 
-/* The same place in every PE: each names the first it has free from where the last round ended,
+/* The same place in every member: each names the first it has free from where the last round ended,
  * until all name the same, or one has none (@p none). */
 static unsigned agree(struct msp_team *team, unsigned (*find)(unsigned from, unsigned count),
                       unsigned count, unsigned none)
@@ -286,20 +275,25 @@ static void set_owner(const struct msp_segment *segment, unsigned char owner)
     memset(&unit_owner[first], owner, count);
 }
 
-/* An index and addresses that are free in all PEs. */
+/* An index that is free in all members. */
+static memspan_status_t find_index(struct msp_team *team, unsigned *index_p)
+{
+    *index_p = agree(team, free_index_from, 1, MSP_SEGMENT_MAX);
+    return (*index_p < MSP_SEGMENT_MAX)
+               ? MEMSPAN_OK
+               : memspan_error(MEMSPAN_ERR_LIMIT, "there are %d symmetric segments already",
+                               MSP_SEGMENT_MAX);
+}
+
+/* Addresses that are free in all members. */
 static memspan_status_t find_room(struct msp_team *team, const char *name, size_t stride_bytes,
-                                  unsigned *index_p, unsigned *unit_p)
+                                  unsigned *unit_p)
 {
     size_t unit_bytes = (size_t)1 << msp_arena.shift;
     size_t units      = (stride_bytes + unit_bytes - 1) >> msp_arena.shift;
     unsigned count    = (units < MSP_ARENA_UNITS) ? (unsigned)units : MSP_ARENA_UNITS;
 
-    *index_p = agree(team, free_index_from, 1, MSP_SEGMENT_MAX);
-    *unit_p  = agree(team, free_run, count, MSP_ARENA_UNITS);
-    if (*index_p >= MSP_SEGMENT_MAX) {
-        return memspan_error(MEMSPAN_ERR_LIMIT, "there are %d symmetric segments already",
-                             MSP_SEGMENT_MAX);
-    }
+    *unit_p = agree(team, free_run, count, MSP_ARENA_UNITS);
     if ((stride_bytes == 0) || (*unit_p >= MSP_ARENA_UNITS)) {
         memspan_error(MEMSPAN_ERR_NO_MEMORY, "no addresses are left for %s of %zu bytes", name,
                       stride_bytes);
@@ -309,8 +303,51 @@ static memspan_status_t find_room(struct msp_team *team, const char *name, size_
     return MEMSPAN_OK;
 }
 
-memspan_status_t msp_segment_create_in(struct msp_team *team, const char *name, size_t size_bytes,
-                                       size_t page_bytes, int *index_p)
+/* What peers on other hosts need to reach this PE's copy, and this PE to reach theirs. */
+static memspan_status_t exchange_keys(struct msp_team *team, unsigned index)
+{
+    const struct msp_transport *transport = msp_job.transport;
+    struct key {
+        size_t size_bytes;
+        unsigned char bytes[MSP_TRANSPORT_KEY_MAX];
+    } mine = {.size_bytes = sizeof mine.bytes};
+    memspan_status_t status;
+    int pe;
+
+    if ((transport == NULL) || (transport->segment_register == NULL)) {
+        return MEMSPAN_OK;
+    }
+    status = transport->segment_register(index, mine.bytes, &mine.size_bytes);
+    msp_sync_distribute(team, &mine, sizeof mine);
+    for (pe = 0; (pe < team->size) && (status == MEMSPAN_OK); pe++) {
+        int world_pe = msp_team_world_pe(team, pe);
+        struct key room;
+
+        if ((transport->segment_connect != NULL) && (msp_job_local_index(world_pe) < 0)) {
+            const struct key *theirs = msp_sync_read(team, pe, &room, sizeof room);
+
+            status = transport->segment_connect(index, world_pe, theirs->bytes, theirs->size_bytes);
+        }
+    }
+    return status;
+}
+
+memspan_status_t msp_segment_finish(struct msp_team *team, unsigned index, const char *name,
+                                    memspan_status_t status)
+{
+    memspan_status_t keys = exchange_keys(team, index);
+
+    status = (status == MEMSPAN_OK) ? keys : status;
+    if (msp_agree_all(team, status == MEMSPAN_OK)) {
+        return MEMSPAN_OK;
+    }
+    return (status != MEMSPAN_OK)
+               ? status
+               : msp_error_elsewhere(MEMSPAN_ERR_NO_MEMORY, "another PE cannot map %s", name);
+}
+
+memspan_status_t msp_segment_create(struct msp_team *team, const char *name, size_t size_bytes,
+                                    size_t page_bytes, int *index_p)
 {
     bool is_huge  = (page_bytes > msp_page_size());
     size_t page   = is_huge ? page_bytes : msp_page_size();
@@ -321,7 +358,10 @@ memspan_status_t msp_segment_create_in(struct msp_team *team, const char *name, 
     unsigned unit;
     int fd = -1;
 
-    status = find_room(team, name, stride, &index, &unit);
+    status = find_index(team, &index);
+    if (status == MEMSPAN_OK) {
+        status = find_room(team, name, stride, &unit);
+    }
     if (status == MEMSPAN_OK) {
         status = msp_agree_share_file(team, name, stride * (size_t)msp_job.local_count,
                                       is_huge ? page : 0, &fd);
@@ -336,14 +376,12 @@ memspan_status_t msp_segment_create_in(struct msp_team *team, const char *name, 
                              .partition    = -1,
                              .host_touches = true,
                              .fd           = fd};
-    status = map_both((int)index, fd);
-    if (!msp_agree_all(team, status == MEMSPAN_OK)) {
+    status = msp_segment_finish(team, index, name, map_both((int)index, fd));
+    if (status != MEMSPAN_OK) {
         unmap_both((int)index);
         close(fd);
         memset(segment, 0, sizeof *segment);
-        return (status != MEMSPAN_OK)
-                   ? status
-                   : msp_error_elsewhere(MEMSPAN_ERR_NO_MEMORY, "another PE cannot map %s", name);
+        return status;
     }
     segment->size_bytes = size_bytes;
     set_owner(segment, (unsigned char)index);
@@ -351,18 +389,15 @@ memspan_status_t msp_segment_create_in(struct msp_team *team, const char *name, 
     return MEMSPAN_OK;
 }
 
-memspan_status_t msp_segment_create(const char *name, size_t size_bytes, size_t page_bytes,
-                                    int *index_p)
+memspan_status_t msp_segment_adopt(struct msp_team *team, void *base, size_t size_bytes,
+                                   bool host_touches, int *index_p)
 {
-    return msp_segment_create_in(NULL, name, size_bytes, page_bytes, index_p);
-}
+    memspan_status_t status;
+    unsigned index;
 
-memspan_status_t msp_segment_adopt(void *base, size_t size_bytes, bool host_touches, int *index_p)
-{
-    int index = free_index();
-
-    if (index < 0) {
-        return MEMSPAN_ERR_LIMIT;
+    status = find_index(team, &index);
+    if (status != MEMSPAN_OK) {
+        return status;
     }
     msp_segments[index] = (struct msp_segment){.base         = base,
                                                .size_bytes   = size_bytes,
@@ -372,27 +407,32 @@ memspan_status_t msp_segment_adopt(void *base, size_t size_bytes, bool host_touc
                                                .fd           = -1};
     atomic_store_explicit(&adopted[index].base, (uintptr_t)base, memory_order_relaxed);
     atomic_store_explicit(&adopted[index].size_bytes, size_bytes, memory_order_release);
-    if (index >= atomic_load(&adopted_top)) {
-        atomic_store(&adopted_top, index + 1);
+    if ((int)index >= atomic_load(&adopted_top)) {
+        atomic_store(&adopted_top, (int)index + 1);
     }
-    *index_p = index;
+    status = msp_segment_finish(team, index, "memory", MEMSPAN_OK);
+    if (status != MEMSPAN_OK) {
+        msp_segment_destroy((int)index);
+        return status;
+    }
+    *index_p = (int)index;
     return MEMSPAN_OK;
 }
 
-/* Fast paths know runs of PEs that begin with the node's first; other teams' go the slow path,
- * which asks. */
+/* Fast paths know runs of PEs that begin with the host's first; others take the slow path. */
 void msp_segment_limit(int index, const struct msp_team *team)
 {
     struct msp_segment *segment = &msp_segments[index];
-    bool is_run                 = (team->stride == 1) && (team->start == msp_job.first_local);
+    unsigned run                = 0;
 
     segment->team_start  = team->start;
     segment->team_stride = team->stride;
     segment->team_size   = team->size;
-    if (segment->reach_count != 0) {
-        segment->reach_count =
-            (is_run || (team->size == msp_job.local_count)) ? (unsigned)team->size : 0;
+    while ((run < segment->reach_count) &&
+           msp_segment_has_pe(segment, msp_job.first_local + (int)run)) {
+        run++;
     }
+    segment->reach_count = run;
 }
 
 bool msp_segment_has_pe(const struct msp_segment *segment, int pe)
@@ -411,6 +451,9 @@ void msp_segment_destroy(int index)
 {
     struct msp_segment *segment = &msp_segments[index];
 
+    if ((msp_job.transport != NULL) && (msp_job.transport->segment_release != NULL)) {
+        msp_job.transport->segment_release((unsigned)index);
+    }
     if (segment->fd >= 0) {
         set_owner(segment, MSP_SEGMENT_NONE);
         unmap_both(index);

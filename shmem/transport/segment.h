@@ -5,7 +5,7 @@
 /* Symmetric memory: from an address of this PE's to the same place of another PE.
  *
  * A segment is the data segment of the executable, or a partition. Of memory that processes can
- * share, a node has one file a segment: the PE with local index i has its copy at i * stride_bytes.
+ * share, a host has one file a segment: the PE with local index i has its copy at i * stride_bytes.
  * Each PE maps its own copy where its addresses are, and once more the whole file as a window:
  *
  *     peer's address = address + to_window + i * stride_bytes
@@ -22,7 +22,7 @@
 
 enum {
     MSP_SEGMENT_DATA    = 0,   /* the data segment's index */
-    MSP_SEGMENT_NONE    = 1,   /* an index whose segment is empty: what nobody owns */
+    MSP_SEGMENT_NONE    = 1,   /* an index whose segment is empty */
     MSP_SEGMENT_CONTROL = 2,   /* this PE's slot of the control memory; of no address */
     MSP_SEGMENT_FIRST   = 3,   /* of partitions, spaces, registered buffers */
     MSP_SEGMENT_MAX     = 160, /* all of these */
@@ -38,7 +38,7 @@ struct msp_segment {
     int partition;     /* its number; -1: none */
     bool host_touches; /* the host may load and store its own copy */
     int team_start;  /* PEs that have it, by the world's numbers: team_size of them, team_stride */
-    int team_stride; /* apart; team_size 0: all of the node */
+    int team_stride; /* apart; team_size 0: all of the job */
     int team_size;
     int fd;         /* of the file, -1: none */
     bool is_served; /* its owner serves PEs of the host (owner.h), by this number */
@@ -49,7 +49,7 @@ struct msp_arena {
     uintptr_t base;
     unsigned shift; /* of a unit's size */
     unsigned unit_count;
-    bool is_common;            /* the same addresses in every PE of the node */
+    bool is_common;            /* the same addresses in every PE */
     unsigned char *segment_of; /* by unit */
 };
 
@@ -57,28 +57,31 @@ extern struct msp_arena msp_arena MSP_HIDDEN;
 extern struct msp_segment msp_segments[MSP_SEGMENT_MAX] MSP_HIDDEN;
 
 /* Reserve the arena for partitions of @p total_bytes in all, the largest @p largest_bytes, and room
- * for others later. Every PE of the node calls it with the same sizes. */
+ * for others later. Every PE calls it with the same sizes. */
 memspan_status_t msp_arena_open(size_t total_bytes, size_t largest_bytes);
 void msp_arena_close(void);
 
-/* A shared segment of @p size_bytes in the arena, zeros, for every PE of the node; all call with
- * the same arguments. @p page_bytes: pages wanted (0: ordinary). */
-memspan_status_t msp_segment_create(const char *name, size_t size_bytes, size_t page_bytes,
-                                    int *index_p);
-
-/* The same for the members of a team alone (NULL: every PE of the node); collective over it. */
+/* A segment of @p size_bytes in the arena, zeros, for the members of a team; collective over it,
+ * with the same arguments. Those of one host share a file. @p page_bytes: pages wanted (0:
+ * ordinary). */
 struct msp_team;
-memspan_status_t msp_segment_create_in(struct msp_team *team, const char *name, size_t size_bytes,
-                                       size_t page_bytes, int *index_p);
+memspan_status_t msp_segment_create(struct msp_team *team, const char *name, size_t size_bytes,
+                                    size_t page_bytes, int *index_p);
 
-/* A segment around memory of this PE's own that others cannot map (its copy: @p base). */
-memspan_status_t msp_segment_adopt(void *base, size_t size_bytes, bool host_touches, int *index_p);
+/* A segment around memory of each member's own, which others cannot map; collective. */
+memspan_status_t msp_segment_adopt(struct msp_team *team, void *base, size_t size_bytes,
+                                   bool host_touches, int *index_p);
+
+/* The last step of making one: keys for the transport are exchanged, and all fail with the PE whose
+ * @p status is a failure. */
+memspan_status_t msp_segment_finish(struct msp_team *team, unsigned index, const char *name,
+                                    memspan_status_t status);
 
 /* Only the members of that team have it: PEs that are none are refused. */
 void msp_segment_limit(int index, const struct msp_team *team);
 bool msp_segment_has_pe(const struct msp_segment *segment, int pe);
 
-/* End it; everybody who made it calls. Unmaps what msp_segment_create() mapped. */
+/* End it; all who made it call. Unmaps what msp_segment_create() mapped. */
 void msp_segment_destroy(int index);
 
 /* The executable's data as segment MSP_SEGMENT_DATA; undone at the end. */
@@ -88,7 +91,7 @@ void msp_data_segment_close(void);
 /* The address is of the executable's read-only data, which is in no segment. */
 bool msp_data_segment_is_constant(const void *address) __attribute__((cold));
 
-/* Of an address outside the arena and the data segment; the empty segment when nobody owns it. */
+/* Of an address outside the arena and the data segment; the empty segment when it is in none. */
 const struct msp_segment *msp_segment_find(const void *address);
 
 /* A number for a symmetric address that is the same in every PE: segment << 48 | offset. */

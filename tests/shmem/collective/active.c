@@ -102,6 +102,12 @@ MEMSPAN_SHMEM_ACTIVE_SUM_TYPES(TO_ALL, prod)
                   pe, set->size);                                                                  \
         }                                                                                          \
     } while (0)
+/* A program must have dest ready in all PEs before any of them calls. */
+static void ready(const struct set *set)
+{
+    shmem_sync(set->start, set->log_stride, set->size, next_sync());
+}
+
 #define MOVE(BITS, OP)                                                                             \
     static void move##BITS(const struct set *set)                                                  \
     {                                                                                              \
@@ -117,6 +123,7 @@ MEMSPAN_SHMEM_ACTIVE_SUM_TYPES(TO_ALL, prod)
             source[i] = ELEMENT(BITS, set->pe, i);                                                 \
         }                                                                                          \
         memset(dest, 0x5a, count * sizeof *dest);                                                  \
+        ready(set);                                                                                \
         shmem_broadcast##BITS(dest, source, count, root, set->start, set->log_stride, set->size,   \
                               next_sync());                                                        \
         if (set->pe != root) {                                                                     \
@@ -124,22 +131,26 @@ MEMSPAN_SHMEM_ACTIVE_SUM_TYPES(TO_ALL, prod)
         } else {                                                                                   \
             CHECK(count == 0 || *(char *)dest == 0x5a, "the root's dest was written");             \
         }                                                                                          \
+        ready(set);                                                                                \
         shmem_fcollect##BITS(dest, source, count, set->start, set->log_stride, set->size,          \
                              next_sync());                                                         \
         for (pe = 0; pe < set->size; pe++) {                                                       \
             EXPECT(BITS, &dest[(size_t)pe * count], pe, 0, 1, count);                              \
         }                                                                                          \
+        ready(set);                                                                                \
         shmem_collect##BITS(dest, source, count / (size_t)(1 + (set->pe % 3)), set->start,         \
                             set->log_stride, set->size, next_sync());                              \
         for (pe = 0; pe < set->size; pe++) {                                                       \
             EXPECT(BITS, &dest[at], pe, 0, 1, count / (size_t)(1 + (pe % 3)));                     \
             at += count / (size_t)(1 + (pe % 3));                                                  \
         }                                                                                          \
+        ready(set);                                                                                \
         shmem_alltoall##BITS(dest, source, count, set->start, set->log_stride, set->size,          \
                              next_sync());                                                         \
         for (pe = 0; pe < set->size; pe++) {                                                       \
             EXPECT(BITS, &dest[(size_t)pe * count], pe, (size_t)set->pe *count, 1, count);         \
         }                                                                                          \
+        ready(set);                                                                                \
         shmem_alltoalls##BITS(dest, source, 3, 1, count / 3, set->start, set->log_stride,          \
                               set->size, next_sync());                                             \
         for (pe = 0; pe < set->size; pe++) {                                                       \

@@ -138,7 +138,9 @@ MEMSPAN_SHMEM_REDUCE_SUM_TYPES(REDUCE, prod)
 MEMSPAN_SHMEM_REDUCE_SUM_TYPES(SCAN, inscan)
 MEMSPAN_SHMEM_REDUCE_SUM_TYPES(SCAN, exscan)
 
-/* ---- data movement ---- */
+/* ---- data movement ----
+ *
+ * Of these a program must have dest ready in all PEs before any of them calls. */
 
 #define MOVE(NAME, TYPE, OP)                                                                       \
     static void NAME##_fill(struct round *round, size_t count)                                     \
@@ -168,6 +170,7 @@ MEMSPAN_SHMEM_REDUCE_SUM_TYPES(SCAN, exscan)
     {                                                                                              \
         NAME##_fill(round, round->count);                                                          \
         guard(round, round->count * sizeof(TYPE));                                                 \
+        shmem_team_sync(round->team);                                                              \
         CHECK(shmem_##NAME##_broadcast(round->team, round->dest, round->source, round->count,      \
                                        round->root) == 0,                                          \
               "status");                                                                           \
@@ -180,6 +183,7 @@ MEMSPAN_SHMEM_REDUCE_SUM_TYPES(SCAN, exscan)
                                                                                                    \
         NAME##_fill(round, round->count);                                                          \
         guard(round, round->count *(size_t)round->size * sizeof(TYPE));                            \
+        shmem_team_sync(round->team);                                                              \
         CHECK(shmem_##NAME##_fcollect(round->team, round->dest, round->source, round->count) == 0, \
               "status");                                                                           \
         for (pe = 0; pe < round->size; pe++) {                                                     \
@@ -194,6 +198,7 @@ MEMSPAN_SHMEM_REDUCE_SUM_TYPES(SCAN, exscan)
         int pe;                                                                                    \
                                                                                                    \
         NAME##_fill(round, part_of(round, round->pe));                                             \
+        shmem_team_sync(round->team);                                                              \
         CHECK(shmem_##NAME##_collect(round->team, round->dest, round->source,                      \
                                      part_of(round, round->pe)) == 0,                              \
               "status");                                                                           \
@@ -208,6 +213,7 @@ MEMSPAN_SHMEM_REDUCE_SUM_TYPES(SCAN, exscan)
                                                                                                    \
         NAME##_fill(round, round->count *(size_t)round->size);                                     \
         guard(round, round->count *(size_t)round->size * sizeof(TYPE));                            \
+        shmem_team_sync(round->team);                                                              \
         CHECK(shmem_##NAME##_alltoall(round->team, round->dest, round->source, round->count) == 0, \
               "status");                                                                           \
         for (pe = 0; pe < round->size; pe++) {                                                     \
@@ -222,6 +228,7 @@ MEMSPAN_SHMEM_REDUCE_SUM_TYPES(SCAN, exscan)
         int pe;                                                                                    \
                                                                                                    \
         NAME##_fill(round, part *(size_t)round->size *(size_t)round->from_stride);                 \
+        shmem_team_sync(round->team);                                                              \
         CHECK(shmem_##NAME##_alltoalls(round->team, round->dest, round->source, round->to_stride,  \
                                        round->from_stride, part) == 0,                             \
               "status");                                                                           \
