@@ -38,7 +38,13 @@
     X(INDIRECT, "SHMEMX_INDIRECT", "", FLAG, "any", "",                                            \
       "collectives work as between hosts, by messages: to compare and to test")                    \
     X(TRANSPORT, "SHMEMX_TRANSPORT", "", TEXT, "loopback or loopback:N", "",                       \
-      "tests: every N PEs (1) are taken for a host, and reach others through sockets")
+      "tests: every N PEs (1) are taken for a host, and reach others through sockets")             \
+    X(LOOPBACK_SEED, "SHMEMX_LOOPBACK_SEED", "", NUMBER, "number", "0",                            \
+      "order and delays of deliveries over the transport loopback; 0: in order, at once")          \
+    X(LOOPBACK_DELAY_US, "SHMEMX_LOOPBACK_DELAY_US", "", NUMBER, "microseconds", "50",             \
+      "the longest delay with a seed")                                                             \
+    X(LOOPBACK_LAZY, "SHMEMX_LOOPBACK_LAZY", "", FLAG, "any", "",                                  \
+      "nonblocking operations over loopback begin with quiet or fence: to test programs")
 
 enum msp_shmem_option {
 #define OPTION_ENUM(symbol, variable, twin, form, form_text, fallback, help) MEMSPAN_SHMEM_##symbol,

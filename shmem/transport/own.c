@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* own.c: atomics on memory of this PE, by the processor or under a lock. */
+/* own.c: atomics on memory of this PE, by the processor or under a lock; threads that execute for
+ * others. */
 
 #include "shmem/transport/own.h"
 #include "shmem/transport/atomic.h"
-#include <pthread.h>
+#include <signal.h>
+#include <string.h>
 
 static pthread_mutex_t word_lock = PTHREAD_MUTEX_INITIALIZER; /* words the host cannot touch */
 
@@ -47,4 +49,19 @@ void msp_own_fetched(const struct msp_atomic_request *request, uint64_t old)
     if (request->fetch != NULL) {
         msp_bits_to(request->fetch, old, request->size_bytes);
     }
+}
+
+memspan_status_t msp_own_thread_start(pthread_t *thread_p, void *(*run)(void *), const char *what)
+{
+    sigset_t all;
+    sigset_t before;
+    int error;
+
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    error = pthread_create(thread_p, NULL, run, NULL);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return (error == 0) ? MEMSPAN_OK
+                        : msp_error_native(MEMSPAN_ERR_LIMIT, "", "pthread_create", error,
+                                           strerror(error), NULL, "no thread for %s", what);
 }

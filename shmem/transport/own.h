@@ -7,6 +7,7 @@
  * the owner's alone, under one lock; all others are the processor's. @p call: for messages. */
 
 #include "shmem/transport/transport.h"
+#include <pthread.h>
 
 /* The old bits. */
 uint64_t msp_own_atomic(const char *call, void *word, const struct msp_atomic_request *request);
@@ -16,5 +17,9 @@ bool msp_own_load(const void *address, size_t size_bytes, uint64_t *value_p);
 
 /* Old bits to where a request wants them. */
 void msp_own_fetched(const struct msp_atomic_request *request, uint64_t old);
+
+/* A thread that executes for other PEs: it takes no signals, which are the program's. @p what: for
+ * messages. */
+memspan_status_t msp_own_thread_start(pthread_t *thread_p, void *(*run)(void *), const char *what);
 
 #endif /* MEMSPAN_SHMEM_TRANSPORT_OWN_H */

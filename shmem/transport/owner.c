@@ -25,8 +25,6 @@
 #include "shmem/transport/own.h"
 #include "shmem/transport/rma.h"
 #include <linux/futex.h>
-#include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -195,30 +193,22 @@ static void wake(struct ring *ring)
     }
 }
 
-/* A thread that takes no signals: they are the program's. */
 static memspan_status_t start_service(void)
 {
-    sigset_t all;
-    sigset_t before;
-    int error;
+    memspan_status_t status;
 
     issued = calloc((size_t)msp_job.local_count, sizeof *issued);
     if (issued == NULL) {
         return memspan_error(MEMSPAN_ERR_NO_MEMORY, "no memory for %d PEs", msp_job.local_count);
     }
     atomic_store(&ring_of(msp_job.local_index)->ends, false);
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    error = pthread_create(&service, NULL, serve, NULL);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    if (error != 0) {
+    status       = msp_own_thread_start(&service, serve, "memory that the other PEs cannot map");
+    service_runs = (status == MEMSPAN_OK);
+    if (!service_runs) {
         free(issued);
         issued = NULL;
-        return msp_error_native(MEMSPAN_ERR_LIMIT, "", "pthread_create", error, strerror(error),
-                                NULL, "no thread for memory that the other PEs cannot map");
     }
-    service_runs = true;
-    return MEMSPAN_OK;
+    return status;
 }
 
 memspan_status_t msp_owner_serve(int segment, unsigned number)

@@ -3,7 +3,9 @@
 
 #include "shmem/transport/transport.h"
 #include "shmem/bootstrap.h"
+#include "shmem/control/memory.h"
 #include "shmem/transport/driver_share.h"
+#include "shmem/transport/loopback.h"
 #include "shmem/transport/order.h"
 #include "shmem/transport/owner.h"
 #include "shmem/transport/rma.h"
@@ -20,24 +22,65 @@ static const char address_key[] = "memspan.transport";
 
 /* ---- start and end ---- */
 
+static const struct msp_transport *find(const char *name)
+{
+    return (strcmp(name, msp_transport_loopback.name) == 0) ? &msp_transport_loopback : NULL;
+}
+
+/* Opens it, and distributes this PE's address. */
+static memspan_status_t open_transport(const struct msp_transport *transport)
+{
+    unsigned char address[MSP_TRANSPORT_ADDRESS_MAX];
+    size_t address_bytes    = sizeof address;
+    memspan_status_t status = MEMSPAN_OK;
+
+    connected = calloc((size_t)msp_job.pe_count, sizeof *connected);
+    if (connected == NULL) {
+        return memspan_error(MEMSPAN_ERR_NO_MEMORY, "no memory for %d PEs", msp_job.pe_count);
+    }
+    if (transport->open != NULL) {
+        status = transport->open(&limits, address, &address_bytes);
+    }
+    if (status != MEMSPAN_OK) {
+        return status;
+    }
+    msp_job.transport = transport;
+    status            = msp_job.bootstrap->put(address_key, address, address_bytes);
+    return (status == MEMSPAN_OK) ? msp_job.bootstrap->fence() : status;
+}
+
 memspan_status_t msp_transport_open(const char *name)
 {
+    const struct msp_transport *transport = (name != NULL) ? find(name) : NULL;
+
     if (name == NULL) {
         return MEMSPAN_OK;
     }
-    memspan_error(MEMSPAN_ERR_CONFIG, "SHMEMX_TRANSPORT=%s: there is no such transport", name);
-    return msp_error_hint("loopback, for tests, is the only one so far");
+    if (transport == NULL) {
+        memspan_error(MEMSPAN_ERR_CONFIG, "SHMEMX_TRANSPORT=%s: there is no such transport", name);
+        return msp_error_hint("loopback, for tests, is the only one so far");
+    }
+    msp_segments[MSP_SEGMENT_CONTROL] =
+        (struct msp_segment){.base         = msp_control_slot(msp_job.local_index),
+                             .size_bytes   = sizeof(struct msp_control_offsets),
+                             .partition    = -1,
+                             .host_touches = true,
+                             .fd           = -1};
+    return open_transport(transport);
 }
 
 void msp_transport_close(void)
 {
     if ((msp_job.transport != NULL) && (msp_job.transport->close != NULL)) {
+        msp_job.transport->order(msp_context_internal(), true);
         msp_job.transport->close();
     }
     msp_job.transport = NULL;
     free(connected);
     connected = NULL;
     memset(&limits, 0, sizeof limits);
+    memset(&msp_segments[MSP_SEGMENT_CONTROL], 0, sizeof msp_segments[0]);
+    atomic_store(&msp_order_pending, false);
 }
 
 /* ---- connecting ---- */
