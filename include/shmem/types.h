@@ -22,8 +22,8 @@ MEMSPAN_BEGIN_DECLS
 
 /* ------------------------------------------------------------------------------- handles */
 
-/** A context and a team. A handle is a name, not an address: never dereferenced, comparable with
- * ==, recognised when stale. */
+/** A context and a team. A handle is a number: never dereferenced, comparable with ==, recognised
+ * when stale. */
 typedef struct shmem_ctx_name *shmem_ctx_t;
 typedef struct shmem_team_name *shmem_team_t;
 
@@ -34,15 +34,15 @@ typedef struct shmem_team_name *shmem_team_t;
 #define SHMEM_TEAM_WORLD   MEMSPAN_CONSTANT(shmem_team_t, 1)
 #define SHMEM_TEAM_SHARED  MEMSPAN_CONSTANT(shmem_team_t, 2)
 
-/** Wishes for a team; a mask says which members count. */
+/** Configuration of a team; a mask selects the members. OpenSHMEM 1.5 §9.4. */
 typedef struct shmem_team_config {
     int num_contexts; /**< SHMEM_TEAM_NUM_CONTEXTS: contexts that the team will have; 0 */
 } shmem_team_config_t;
 #define SHMEM_TEAM_NUM_CONTEXTS (1L << 0)
 
-/** Wishes for a session of a context; a mask says which members count. */
+/** Configuration of a session of a context; a mask selects the members. OpenSHMEM 1.6. */
 typedef struct shmem_ctx_session_config {
-    size_t total_ops; /**< SHMEM_CTX_SESSION_TOTAL_OPS: operations to come; SIZE_MAX */
+    size_t total_ops; /**< SHMEM_CTX_SESSION_TOTAL_OPS: number of operations; SIZE_MAX */
 } shmem_ctx_session_config_t;
 #define SHMEM_CTX_SESSION_TOTAL_OPS (1L << 0)
 #define SHMEM_CTX_SESSION_BATCH     (1L << 0) /* an option, not a mask */
