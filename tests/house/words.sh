@@ -44,6 +44,7 @@ FNR == 1 {
 }
 FILENAME == "ARCHITECTURE.md" && /^## / { skipped = /^## Words/ }
 skipped { next }
+FILENAME ~ /\.md$/ { gsub(/`[^`]*`/, "`") } # code that is quoted is looked at where it stands
 {
     lower = tolower($0)
     for (i = 1; i <= n; i++) {
