@@ -2,7 +2,7 @@
 #ifndef MEMSPAN_SHMEM_BOOTSTRAP_H
 #define MEMSPAN_SHMEM_BOOTSTRAP_H
 
-/* Who is in the job, and how its processes find each other: one table for each way of starting. */
+/* The PEs of the job, and how they find each other: one table for each kind of launcher. */
 
 #include "shmem/error.h"
 #include <stdbool.h>
@@ -12,7 +12,7 @@ struct msp_bootstrap_job {
     int pe_count;
     int local_index; /* of this PE among local_pes */
     int local_count;
-    const int *local_pes; /* PEs on this node, ascending */
+    const int *local_pes; /* PEs on this host, ascending */
     char job_id[64];
     const char *launcher; /* for messages */
 };
@@ -23,7 +23,7 @@ struct msp_bootstrap {
     memspan_status_t (*open)(struct msp_bootstrap_job *job_p);
     memspan_status_t (*put)(const char *key, const void *data, size_t size_bytes);
     /* Every put before it is seen by every get after it; all PEs of the job call. */
-    memspan_status_t (*fence)(void);
+    memspan_status_t (*barrier)(void);
     /* *size_p: in, room; out, size. */
     memspan_status_t (*get)(int pe, const char *key, void *data, size_t *size_p);
     /* Ends the whole job; does not return. */
@@ -36,8 +36,8 @@ struct msp_bootstrap {
 memspan_status_t msp_bootstrap_open(const struct msp_bootstrap **bootstrap_p,
                                     struct msp_bootstrap_job *job_p);
 
-/* True when a PE of this node has ended without finalizing; cheap enough to ask ten times a second.
- * @p pids: of the node's PEs, by local index. */
+/* True when a PE of this host has ended without finalizing; cheap enough to ask ten times a second.
+ * @p pids: of the host's PEs, by local index. */
 bool msp_bootstrap_peer_died(const int *pids, int count, int *local_index_p);
 
 #endif /* MEMSPAN_SHMEM_BOOTSTRAP_H */

@@ -28,7 +28,7 @@ static void compare_calls(const char *call, const struct msp_partition *partitio
     }
 }
 
-static void meet(const char *call, const struct msp_partition *partition, unsigned flags)
+static void synchronise(const char *call, const struct msp_partition *partition, unsigned flags)
 {
     if ((flags & MSP_MEMORY_NO_BARRIER) == 0) {
         msp_collective_barrier(team_of(partition));
@@ -120,7 +120,7 @@ void *msp_memory_alloc(const char *call, int partition_id, size_t align_bytes, s
             clear(call, partition, pointer, size_bytes);
         }
     }
-    meet(call, partition, flags);
+    synchronise(call, partition, flags);
     return pointer;
 }
 
@@ -136,7 +136,7 @@ void msp_memory_free(const char *call, void *pointer, unsigned flags)
     if (partition == NULL) {
         msp_fatal("%s: %p was not allocated from symmetric memory", call, pointer);
     }
-    meet(call, partition, flags);
+    synchronise(call, partition, flags);
     if (msp_symmetric_heap_free(partition->heap, offset_of(partition, pointer)) != MEMSPAN_OK) {
         refuse_pointer(call, partition, pointer);
     }
@@ -163,7 +163,7 @@ void *msp_memory_realloc(const char *call, int partition_id, void *pointer, size
     if (partition == NULL) {
         msp_fatal("%s: %p was not allocated from symmetric memory", call, pointer);
     }
-    meet(call, partition, flags);
+    synchronise(call, partition, flags);
     old_offset = offset_of(partition, pointer);
     if (msp_symmetric_heap_size(partition->heap, old_offset, &old_bytes) != MEMSPAN_OK) {
         refuse_pointer(call, partition, pointer);
@@ -178,6 +178,6 @@ void *msp_memory_realloc(const char *call, int partition_id, void *pointer, size
             (void)msp_symmetric_heap_free(partition->heap, old_offset);
         }
     }
-    meet(call, partition, flags);
+    synchronise(call, partition, flags);
     return moved;
 }

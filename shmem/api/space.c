@@ -15,7 +15,7 @@ static int refuse_team(const char *call)
     return (int)memspan_error(MEMSPAN_ERR_INVALID, "%s: team is no team of this PE's", call);
 }
 
-/* What the caller knows of its wishes; what it does not know of is 0, the default. */
+/* What the caller knows of its requests; what it does not know of is 0, the default. */
 static int read_config(const char *call, const shmemx_space_config_t *config,
                        shmemx_space_config_t *config_p)
 {
@@ -37,7 +37,7 @@ int shmemx_space_create(shmem_team_t team, const shmemx_space_config_t *config,
                         shmemx_space_t *space)
 {
     struct msp_team *of = msp_team_of(team);
-    shmemx_space_config_t wishes;
+    shmemx_space_config_t requests;
     int status;
 
     msp_require_result(__func__, "space", space);
@@ -45,8 +45,8 @@ int shmemx_space_create(shmem_team_t team, const shmemx_space_config_t *config,
     if ((of == NULL) && (team != SHMEM_TEAM_INVALID)) {
         return refuse_team(__func__);
     }
-    status = read_config(__func__, config, &wishes);
-    return (status != 0) ? status : msp_symmetric_space_create(of, &wishes, space);
+    status = read_config(__func__, config, &requests);
+    return (status != 0) ? status : msp_symmetric_space_create(of, &requests, space);
 }
 
 int shmemx_space_attach(shmem_team_t team, shmemx_space_t space)
@@ -168,7 +168,7 @@ int shmemx_space_get_team(shmemx_space_t space, shmem_team_t *team)
     return status;
 }
 
-/* Without memory yet, it is what was wished for. */
+/* Without memory yet, it is what was requested. */
 int shmemx_space_get_device_type(shmemx_space_t space, shmemx_kind_t *kind)
 {
     const shmemx_space_config_t *config;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Which way this process was started, and the two failures that must not go unseen: a launcher
- * that nobody could talk to, and a PE of this node that has died under a launcher that goes on. */
+ * without a channel, and a PE of this host that has died under a launcher that goes on. */
 
 #include "core/base/trust.h"
 #include "shmem/bootstrap/environment.h"
@@ -79,7 +79,7 @@ memspan_status_t msp_bootstrap_open(const struct msp_bootstrap **bootstrap_p,
     return status;
 }
 
-/* A zombie that nobody has waited for yet is dead too: kill() would not tell. */
+/* A zombie is dead too, which kill() would not tell. */
 static bool is_dead(int pid)
 {
     int fd = (int)syscall(SYS_pidfd_open, pid, 0);
@@ -111,7 +111,7 @@ static bool find_dead(const int *pids, int count, int *local_index_p)
 }
 
 /* A PE that has left the last barrier may exit before another one has noticed that it may leave,
- * too. So the dead must have been so for a while, in which whoever waits looks again. */
+ * too. So a PE counts as failed after a while, in which the waiting one polls again. */
 bool msp_bootstrap_peer_died(const int *pids, int count, int *local_index_p)
 {
     static atomic_int suspect; /* local index + 1 */

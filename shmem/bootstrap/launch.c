@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Started by a launcher that speaks memspan/launch.h: all of the job is on this node, and
+/* Started by a launcher that speaks memspan/launch.h: all of the job is on this host, and
  * everything that start-up needs is in one file that is mapped already. */
 
-#include "shmem/bootstrap/board.h"
 #include "shmem/bootstrap/environment.h"
+#include "shmem/bootstrap/job_file.h"
 #include "shmem/bootstrap/ways.h"
 #include "shmem/error.h"
 #include <fcntl.h>
@@ -12,13 +12,13 @@
 #include <string.h>
 #include <unistd.h>
 
-static struct msp_board board;
+static struct msp_job_file file;
 static int *local_pes;
 static int own_fd = -1; /* when the inherited one could not be used */
 
 static memspan_status_t fill_job(struct msp_bootstrap_job *job_p)
 {
-    int pe_count = (int)board.header->pe_count;
+    int pe_count = (int)file.header->pe_count;
     local_pes    = malloc((size_t)pe_count * sizeof(*local_pes));
     if (local_pes == NULL) {
         return memspan_error(MEMSPAN_ERR_NO_MEMORY, "no memory for the numbers of %d PEs",
@@ -27,24 +27,24 @@ static memspan_status_t fill_job(struct msp_bootstrap_job *job_p)
     for (int pe = 0; pe < pe_count; pe++) {
         local_pes[pe] = pe;
     }
-    static char launcher[sizeof(board.header->launcher)];
-    snprintf(launcher, sizeof(launcher), "%.*s", (int)sizeof(launcher) - 1, board.header->launcher);
+    static char launcher[sizeof(file.header->launcher)];
+    snprintf(launcher, sizeof(launcher), "%.*s", (int)sizeof(launcher) - 1, file.header->launcher);
 
-    struct msp_bootstrap_job job = {.pe          = (int)board.pe,
+    struct msp_bootstrap_job job = {.pe          = (int)file.pe,
                                     .pe_count    = pe_count,
-                                    .local_index = (int)board.pe,
+                                    .local_index = (int)file.pe,
                                     .local_count = pe_count,
                                     .local_pes   = local_pes,
                                     .launcher    = launcher};
     snprintf(job.job_id, sizeof(job.job_id), "%.*s", (int)sizeof(job.job_id) - 1,
-             board.header->job_id);
+             file.header->job_id);
     *job_p = job;
     return MEMSPAN_OK;
 }
 
 static void launch_close(void)
 {
-    msp_board_close(&board);
+    msp_job_file_close(&file);
     free(local_pes);
     local_pes = NULL;
     if (own_fd >= 0) {
@@ -54,9 +54,9 @@ static void launch_close(void)
 }
 
 /* Some programs that start others (Python's subprocess, sudo) close what they do not know. */
-static memspan_status_t find_board(int fd, int pe, uint64_t cookie, int launcher_pid)
+static memspan_status_t find_job_file(int fd, int pe, uint64_t cookie, int launcher_pid)
 {
-    memspan_status_t status = msp_board_open(fd, (uint32_t)pe, cookie, &board);
+    memspan_status_t status = msp_job_file_open(fd, (uint32_t)pe, cookie, &file);
     if (status != MEMSPAN_ERR_INVALID) {
         return status;
     }
@@ -66,7 +66,7 @@ static memspan_status_t find_board(int fd, int pe, uint64_t cookie, int launcher
     if (found < 0) {
         return status;
     }
-    status = msp_board_open(found, (uint32_t)pe, cookie, &board);
+    status = msp_job_file_open(found, (uint32_t)pe, cookie, &file);
     if (status != MEMSPAN_OK) {
         close(found);
         return status;
@@ -92,7 +92,7 @@ static memspan_status_t launch_open(struct msp_bootstrap_job *job_p)
                       text);
         return msp_error_hint("it is oshrun that sets it; without oshrun, unset it");
     }
-    memspan_status_t status = find_board(fd, pe, cookie, launcher_pid);
+    memspan_status_t status = find_job_file(fd, pe, cookie, launcher_pid);
     if (status != MEMSPAN_OK) {
         return status;
     }
@@ -105,32 +105,32 @@ static memspan_status_t launch_open(struct msp_bootstrap_job *job_p)
 
 static memspan_status_t launch_put(const char *key, const void *data, size_t size_bytes)
 {
-    return msp_board_put(&board, key, data, size_bytes);
+    return msp_job_file_put(&file, key, data, size_bytes);
 }
 
-static memspan_status_t launch_fence(void)
+static memspan_status_t launch_barrier(void)
 {
-    return msp_board_fence(&board);
+    return msp_job_file_barrier(&file);
 }
 
 static memspan_status_t launch_get(int pe, const char *key, void *data, size_t *size_p)
 {
-    return msp_board_get(&board, (uint32_t)pe, key, data, size_p);
+    return msp_job_file_get(&file, (uint32_t)pe, key, data, size_p);
 }
 
-/* The launcher ends the others. Whoever calls has printed the message: it is kept for tools. */
+/* The launcher ends the others. The caller has printed the message: it is kept for tools. */
 static void launch_abort(int status, const char *message)
 {
-    msp_board_abort(&board, status, message);
+    msp_job_file_abort(&file, status, message);
     _exit(msp_bootstrap_exit_code(status));
 }
 
 const struct msp_bootstrap msp_bootstrap_launch = {
-    .name  = "launch",
-    .open  = launch_open,
-    .put   = launch_put,
-    .fence = launch_fence,
-    .get   = launch_get,
-    .abort = launch_abort,
-    .close = launch_close,
+    .name    = "launch",
+    .open    = launch_open,
+    .put     = launch_put,
+    .barrier = launch_barrier,
+    .get     = launch_get,
+    .abort   = launch_abort,
+    .close   = launch_close,
 };

@@ -2,9 +2,10 @@
 /* Started by something that speaks PMIx: mpirun, prterun, srun --mpi=pmix, oshrun --pmix=on.
  *
  * The library is opened when the environment shows a server, so that a job that was started
- * otherwise never loads it. Who is on this node is the server's word. The headers are those of the
- * build, the library that of the machine: only calls and keys that are the same since PMIx 3 are
- * used, and structures of the library are freed by hand, because the headers' macros are not. */
+ * otherwise never loads it. The server says which PEs are on this host. The headers are those of
+ * the build, the library that of the machine: only calls and keys that are the same since PMIx 3
+ * are used, and structures of the library are freed by hand, because the headers' macros are not.
+ */
 
 #include "shmem/bootstrap/environment.h"
 #include "shmem/bootstrap/ways.h"
@@ -233,11 +234,11 @@ static memspan_status_t pmix_put(const char *key, const void *data, size_t size_
     return rc == PMIX_SUCCESS ? MEMSPAN_OK : fail("PMIx_Put", rc, key);
 }
 
-static memspan_status_t pmix_fence(void)
+static memspan_status_t pmix_barrier(void)
 {
     pmix_status_t rc = pmix.PMIx_Commit();
     if (rc != PMIX_SUCCESS) {
-        return fail("PMIx_Commit", rc, "what this PE published cannot be sent");
+        return fail("PMIx_Commit", rc, "what this PE distributes cannot be sent");
     }
     pmix_info_t collect;
     memset(&collect, 0, sizeof(collect));
@@ -245,7 +246,7 @@ static memspan_status_t pmix_fence(void)
     collect.value.type      = PMIX_BOOL;
     collect.value.data.flag = true;
     rc                      = pmix.PMIx_Fence(NULL, 0, &collect, 1);
-    return rc == PMIX_SUCCESS ? MEMSPAN_OK : fail("PMIx_Fence", rc, "the PEs cannot meet");
+    return rc == PMIX_SUCCESS ? MEMSPAN_OK : fail("PMIx_Fence", rc, "the PEs' barrier failed");
 }
 
 static memspan_status_t pmix_get(int pe, const char *key, void *data, size_t *size_p)
@@ -256,13 +257,13 @@ static memspan_status_t pmix_get(int pe, const char *key, void *data, size_t *si
     pmix_status_t rc    = pmix.PMIx_Get(&peer, key, NULL, 0, &value);
     if (rc != PMIX_SUCCESS) {
         return msp_error_native(MEMSPAN_ERR_NOT_FOUND, "pmix", "PMIx_Get", rc,
-                                pmix.PMIx_Error_string(rc), NULL, "PE %d has not published \"%s\"",
-                                pe, key);
+                                pmix.PMIx_Error_string(rc), NULL,
+                                "PE %d has not distributed \"%s\"", pe, key);
     }
     memspan_status_t status = MEMSPAN_OK;
     if (value->type != PMIX_BYTE_OBJECT || value->data.bo.size > *size_p) {
         status = memspan_error(
-            MEMSPAN_ERR_LIMIT, "PE %d published %zu bytes as \"%s\", %zu are expected", pe,
+            MEMSPAN_ERR_LIMIT, "PE %d distributed %zu bytes as \"%s\", %zu are expected", pe,
             value->type == PMIX_BYTE_OBJECT ? value->data.bo.size : 0, key, *size_p);
     } else {
         if (value->data.bo.size > 0) {
@@ -274,7 +275,7 @@ static memspan_status_t pmix_get(int pe, const char *key, void *data, size_t *si
     return status;
 }
 
-/* Whoever calls has printed the message: an empty one keeps the launcher from printing it again. */
+/* The caller has printed the message: an empty one keeps the launcher from printing it again. */
 static void pmix_abort(int status, const char *message)
 {
     (void)message;
@@ -304,10 +305,10 @@ const struct msp_bootstrap msp_bootstrap_pmix = {
     .name = "pmix",
     .open = pmix_open,
 #ifdef MEMSPAN_HAVE_PMIX
-    .put   = pmix_put,
-    .fence = pmix_fence,
-    .get   = pmix_get,
-    .abort = pmix_abort,
-    .close = pmix_close,
+    .put     = pmix_put,
+    .barrier = pmix_barrier,
+    .get     = pmix_get,
+    .abort   = pmix_abort,
+    .close   = pmix_close,
 #endif
 };

@@ -50,7 +50,7 @@ static memspan_status_t single_put(const char *key, const void *data, size_t siz
     return MEMSPAN_OK;
 }
 
-static memspan_status_t single_fence(void)
+static memspan_status_t single_barrier(void)
 {
     return MEMSPAN_OK;
 }
@@ -65,11 +65,11 @@ static memspan_status_t single_get(int pe, const char *key, void *data, size_t *
         item = item->next;
     }
     if (item == NULL) {
-        return memspan_error(MEMSPAN_ERR_NOT_FOUND, "PE 0 has not published \"%s\"", key);
+        return memspan_error(MEMSPAN_ERR_NOT_FOUND, "PE 0 has not distributed \"%s\"", key);
     }
     if (item->size_bytes > *size_p) {
         return memspan_error(MEMSPAN_ERR_LIMIT,
-                             "PE 0 published %zu bytes as \"%s\", %zu are expected",
+                             "PE 0 distributed %zu bytes as \"%s\", %zu are expected",
                              item->size_bytes, key, *size_p);
     }
     memcpy(data, item->data, item->size_bytes);
@@ -93,11 +93,11 @@ static void single_close(void)
 }
 
 const struct msp_bootstrap msp_bootstrap_single = {
-    .name  = "single",
-    .open  = single_open,
-    .put   = single_put,
-    .fence = single_fence,
-    .get   = single_get,
-    .abort = single_abort,
-    .close = single_close,
+    .name    = "single",
+    .open    = single_open,
+    .put     = single_put,
+    .barrier = single_barrier,
+    .get     = single_get,
+    .abort   = single_abort,
+    .close   = single_close,
 };

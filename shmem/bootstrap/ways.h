@@ -3,7 +3,7 @@
 #define MEMSPAN_SHMEM_BOOTSTRAP_WAYS_H
 
 /* The ways of starting, in the order in which they are tried: the channel of our own launcher
- * (memspan/launch.h), PMIx (mpirun, prterun, Slurm), and nobody at all: a job of one. */
+ * (memspan/launch.h), PMIx (mpirun, prterun, Slurm), none: a job of one. */
 
 #include "shmem/bootstrap.h"
 

@@ -80,7 +80,7 @@ static memspan_status_t share_control(size_t size_bytes, int *fd_p)
             return status;
         }
     }
-    status = msp_job.bootstrap->fence();
+    status = msp_job.bootstrap->barrier();
     if ((status != MEMSPAN_OK) || (msp_job.local_index == 0)) {
         return (status != MEMSPAN_OK) ? status : (memspan_status_t)ticket.status;
     }

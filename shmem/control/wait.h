@@ -6,7 +6,7 @@
  *
  *     MSP_WAIT(atomic_load_explicit(flag, memory_order_acquire) == 1);
  *
- * Who changes a flag of the library notifies this PE's doorbell afterwards: a sleeper polls by
+ * A PE that changes a flag of the library notifies the doorbell afterwards: a sleeper polls by
  * itself ever more seldom, at last eight times a second. MSP_WAIT_UNNOTIFIED is for flags whose
  * waiters are unknown to those who change them. Memory of the program that is stored to without a
  * notification is found within MSP_WAIT_BACK_OFF_MS, or a sixteenth of the time waited. A thread

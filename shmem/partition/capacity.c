@@ -13,12 +13,12 @@ static uint64_t of_all(uint64_t bytes, int pe_count)
     return __builtin_mul_overflow(bytes, (uint64_t)pe_count, &all) ? UINT64_MAX : all;
 }
 
-uint64_t msp_partition_capacity_use(const struct msp_partition_wish *wish,
-                                    const struct msp_partition_plan *plan)
+uint64_t msp_partition_capacity_use(const struct msp_partition_request *request,
+                                    const struct msp_partition_placement *placement)
 {
-    bool is_huge = (plan->page_size_bytes > msp_page_size());
+    bool is_huge = (placement->page_size_bytes > msp_page_size());
 
-    return (plan->is_block || is_huge) ? 0 : wish->size_bytes;
+    return (placement->is_block || is_huge) ? 0 : request->size_bytes;
 }
 
 bool msp_partition_capacity_is_exceeded(uint64_t bytes, int pe_count, uint64_t *capacity_p,
@@ -32,25 +32,27 @@ bool msp_partition_capacity_is_exceeded(uint64_t bytes, int pe_count, uint64_t *
     return of_all(bytes, pe_count) > limits.capacity_bytes;
 }
 
-static memspan_status_t refuse(const struct msp_partition_wish *wish, int pe_count,
+static memspan_status_t refuse(const struct msp_partition_request *request, int pe_count,
                                const char *what, uint64_t bytes, const char *source)
 {
     memspan_error(MEMSPAN_ERR_NO_MEMORY,
                   "%s: %d PEs of %llu bytes are more than the %llu bytes that %s (%s)",
-                  wish->variable, pe_count, (unsigned long long)wish->size_bytes,
+                  request->variable, pe_count, (unsigned long long)request->size_bytes,
                   (unsigned long long)bytes, what, source);
-    return msp_error_hint(
-        "ask for less, or start fewer PEs on this node%s",
-        (wish->policy == SHMEMX_POLICY_MANDATORY) ? "; POLICY=PREFERRED takes what there is" : "");
+    return msp_error_hint("ask for less, or start fewer PEs on this node%s",
+                          (request->policy == SHMEMX_POLICY_MANDATORY)
+                              ? "; POLICY=PREFERRED takes what there is"
+                              : "");
 }
 
-memspan_status_t msp_partition_capacity_check(const struct msp_partition_wish *wish, int pe_count,
-                                              const struct msp_partition_plan *plan)
+memspan_status_t msp_partition_capacity_check(const struct msp_partition_request *request,
+                                              int pe_count,
+                                              const struct msp_partition_placement *placement)
 {
     /* Drivers lock what they import. */
-    bool is_locked  = plan->is_locked || (plan->import_count > 0);
-    bool insists    = (wish->policy == SHMEMX_POLICY_MANDATORY);
-    uint64_t wanted = of_all(msp_partition_capacity_use(wish, plan), pe_count);
+    bool is_locked  = placement->is_locked || (placement->import_count > 0);
+    bool insists    = (request->policy == SHMEMX_POLICY_MANDATORY);
+    uint64_t wanted = of_all(msp_partition_capacity_use(request, placement), pe_count);
     struct msp_memory_limits limits;
 
     if ((wanted == 0) || (!is_locked && !insists)) {
@@ -58,10 +60,10 @@ memspan_status_t msp_partition_capacity_check(const struct msp_partition_wish *w
     }
     msp_memory_limits_read(&limits);
     if (wanted > limits.capacity_bytes) {
-        return refuse(wish, pe_count, "there are", limits.capacity_bytes, limits.source);
+        return refuse(request, pe_count, "there are", limits.capacity_bytes, limits.source);
     }
     if (is_locked && (wanted > limits.free_bytes)) {
-        return refuse(wish, pe_count, "are free to be locked", limits.free_bytes, limits.source);
+        return refuse(request, pe_count, "are free to be locked", limits.free_bytes, limits.source);
     }
     return MEMSPAN_OK;
 }

@@ -7,15 +7,16 @@
 
 #include "shmem/partition/placement.h"
 
-/* The partition as planned, for @p pe_count PEs of this node. An error record where pages that are
+/* The partition as placed, for @p pe_count PEs of this node. An error record where pages that are
  * locked are more than are free, or pages that are insisted on more than there are. */
-memspan_status_t msp_partition_capacity_check(const struct msp_partition_wish *wish, int pe_count,
-                                              const struct msp_partition_plan *plan);
+memspan_status_t msp_partition_capacity_check(const struct msp_partition_request *request,
+                                              int pe_count,
+                                              const struct msp_partition_placement *placement);
 
 /* What one PE touches of the host's ordinary pages when it uses all of the partition; 0 for a
  * driver's block and for reserved huge pages. */
-uint64_t msp_partition_capacity_use(const struct msp_partition_wish *wish,
-                                    const struct msp_partition_plan *plan);
+uint64_t msp_partition_capacity_use(const struct msp_partition_request *request,
+                                    const struct msp_partition_placement *placement);
 
 /* True where @p pe_count times @p bytes are more than this machine, or the control group, has. */
 bool msp_partition_capacity_is_exceeded(uint64_t bytes, int pe_count, uint64_t *capacity_p,

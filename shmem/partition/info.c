@@ -32,7 +32,7 @@ static long capabilities_of(const struct msp_partition *partition)
     if ((segment->fd >= 0) && msp_arena.is_common) {
         capabilities |= SHMEMX_CAP_IDENT_ADDR;
     }
-    if (record_of(partition)->memory.plan.is_shareable) {
+    if (record_of(partition)->memory.placement.is_shareable) {
         capabilities |= SHMEMX_CAP_PEER_COPY;
     }
     if (partition->team == MSP_TEAM_WORLD) {
@@ -41,16 +41,17 @@ static long capabilities_of(const struct msp_partition *partition)
     return capabilities;
 }
 
-static void write_words(const struct msp_partition_wish *wish,
-                        const struct msp_partition_plan *plan, shmemx_partition_info_t *info)
+static void write_words(const struct msp_partition_request *request,
+                        const struct msp_partition_placement *placement,
+                        shmemx_partition_info_t *info)
 {
-    bool is_other = (plan->kind != wish->kind);
+    bool is_other = (placement->kind != request->kind);
 
-    msp_partition_kind_text(plan->kind, is_other ? "" : wish->backend,
-                            (wish->backend[0] != '\0') ? wish->device : plan->device,
+    msp_partition_kind_text(placement->kind, is_other ? "" : request->backend,
+                            (request->backend[0] != '\0') ? request->device : placement->device,
                             info->kind_name, sizeof info->kind_name);
-    snprintf(info->resource, sizeof info->resource, "%s", plan->resource);
-    snprintf(info->why, sizeof info->why, "%s", plan->why);
+    snprintf(info->resource, sizeof info->resource, "%s", placement->resource);
+    snprintf(info->why, sizeof info->why, "%s", placement->why);
 }
 
 memspan_status_t msp_partition_describe(int id, shmemx_partition_info_t *info_p)
@@ -59,32 +60,32 @@ memspan_status_t msp_partition_describe(int id, shmemx_partition_info_t *info_p)
     const struct msp_partition *chosen    = msp_partition_get(MSP_PARTITION_DEFAULT);
     size_t struct_size                    = info_p->struct_size;
     const struct msp_partition_record *record;
-    const struct msp_partition_plan *plan;
+    const struct msp_partition_placement *placement;
     struct msp_symmetric_measure measure;
 
     if (partition == NULL) {
         return memspan_error(MEMSPAN_ERR_NOT_FOUND, "there is no partition %d", id);
     }
-    record = record_of(partition);
-    plan   = &record->memory.plan;
+    record    = record_of(partition);
+    placement = &record->memory.placement;
     msp_symmetric_heap_measure(partition->heap, &measure);
     *info_p =
         (shmemx_partition_info_t){.struct_size     = struct_size,
                                   .id              = partition->id,
                                   .is_default      = (partition == chosen),
-                                  .kind_asked      = record->wish.kind,
-                                  .kind            = plan->kind,
-                                  .policy          = record->wish.policy,
-                                  .device          = plan->device,
+                                  .kind_asked      = record->request.kind,
+                                  .kind            = placement->kind,
+                                  .policy          = record->request.policy,
+                                  .device          = placement->device,
                                   .capabilities    = capabilities_of(partition),
                                   .base            = msp_segments[partition->segment].base,
                                   .size_bytes      = measure.size_bytes,
                                   .used_bytes      = measure.size_bytes - measure.free_bytes,
                                   .largest_bytes   = measure.largest_free_bytes,
-                                  .page_size_bytes = plan->page_size_bytes,
+                                  .page_size_bytes = placement->page_size_bytes,
                                   .team            = msp_team_handle(&msp_teams[partition->team]),
-                                  .page_size_asked_bytes = (size_t)record->wish.page_size_bytes};
-    write_words(&record->wish, plan, info_p);
+                                  .page_size_asked_bytes = (size_t)record->request.page_size_bytes};
+    write_words(&record->request, placement, info_p);
     return MEMSPAN_OK;
 }
 
@@ -102,15 +103,15 @@ void msp_partition_print(void)
         if (msp_partition_describe(ids[i], &info) != MEMSPAN_OK) {
             continue;
         }
-        msp_partition_kind_text(info.kind_asked, record_of(partition)->wish.backend,
-                                record_of(partition)->wish.device, asked, sizeof asked);
+        msp_partition_kind_text(info.kind_asked, record_of(partition)->request.backend,
+                                record_of(partition)->request.device, asked, sizeof asked);
         printf("partition %d%s%s%s: %zu bytes at %p, asked for %s %s, given %s (%s), pages of %zu; "
                "%s; "
                "%s by the other PEs, atomics by %s\n",
                ids[i], info.is_default ? " (default: " : "",
                info.is_default ? msp_partition_default_why() : "", info.is_default ? ")" : "",
                info.size_bytes, info.base, asked,
-               msp_partition_policy_text(record_of(partition)->wish.policy), info.kind_name,
+               msp_partition_policy_text(record_of(partition)->request.policy), info.kind_name,
                info.resource, info.page_size_bytes, info.why,
                ((info.capabilities & SHMEMX_CAP_PEER_ACCESS) != 0) ? "loaded and stored"
                : ((info.capabilities & SHMEMX_CAP_PEER_COPY) != 0) ? "copied by its driver"
@@ -121,43 +122,44 @@ void msp_partition_print(void)
 
 /* ---- without a job ---- */
 
-static void foresee(const struct msp_partition_wish *wish, const struct msp_partition_plan *plan,
-                    shmemx_partition_info_t *info)
+static void foresee(const struct msp_partition_request *request,
+                    const struct msp_partition_placement *placement, shmemx_partition_info_t *info)
 {
-    bool host_touches = !plan->is_block || (plan->device_kind != MEMSPAN_KIND_DEVICE);
+    bool host_touches = !placement->is_block || (placement->device_kind != MEMSPAN_KIND_DEVICE);
 
-    info->kind            = plan->kind;
-    info->device          = plan->device;
-    info->page_size_bytes = plan->page_size_bytes;
-    info->capabilities = capabilities_for(!plan->is_block, host_touches) | SHMEMX_CAP_WORLD_ACCESS |
-                         (plan->is_shareable ? SHMEMX_CAP_PEER_COPY : 0);
-    write_words(wish, plan, info);
+    info->kind            = placement->kind;
+    info->device          = placement->device;
+    info->page_size_bytes = placement->page_size_bytes;
+    info->capabilities    = capabilities_for(!placement->is_block, host_touches) |
+                         SHMEMX_CAP_WORLD_ACCESS |
+                         (placement->is_shareable ? SHMEMX_CAP_PEER_COPY : 0);
+    write_words(request, placement, info);
 }
 
-static memspan_status_t foresee_wish(const struct msp_partition_wish *wish, bool is_default,
-                                     shmemx_partition_info_t *info_p)
+static memspan_status_t foresee_request(const struct msp_partition_request *request,
+                                        bool is_default, shmemx_partition_info_t *info_p)
 {
     shmemx_partition_info_t info = {.struct_size           = info_p->struct_size,
-                                    .id                    = wish->id,
+                                    .id                    = request->id,
                                     .is_default            = is_default,
-                                    .kind_asked            = wish->kind,
-                                    .policy                = wish->policy,
+                                    .kind_asked            = request->kind,
+                                    .policy                = request->policy,
                                     .device                = -1,
-                                    .size_bytes            = (size_t)wish->size_bytes,
-                                    .page_size_asked_bytes = (size_t)wish->page_size_bytes};
-    struct msp_partition_plan plan;
-    memspan_status_t status = msp_partition_plan(wish, 0, 1, &plan);
+                                    .size_bytes            = (size_t)request->size_bytes,
+                                    .page_size_asked_bytes = (size_t)request->page_size_bytes};
+    struct msp_partition_placement placement;
+    memspan_status_t status = msp_partition_place(request, 0, 1, &placement);
     char reason[160];
 
-    msp_partition_kind_text(wish->kind, wish->backend, wish->device, info.kind_name,
+    msp_partition_kind_text(request->kind, request->backend, request->device, info.kind_name,
                             sizeof info.kind_name);
     if (status != MEMSPAN_OK) {
         snprintf(reason, sizeof reason, "%s", memspan_error_last()->message);
         snprintf(info.why, sizeof info.why, "%s", memspan_error_text());
-        status = msp_partition_plan_fallback(wish, reason, &plan);
+        status = msp_partition_place_fallback(request, reason, &placement);
     }
     if (status == MEMSPAN_OK) {
-        foresee(wish, &plan, &info);
+        foresee(request, &placement, &info);
     }
     *info_p = info;
     return status;
@@ -165,22 +167,23 @@ static memspan_status_t foresee_wish(const struct msp_partition_wish *wish, bool
 
 memspan_status_t msp_partition_foresee(int index, shmemx_partition_info_t *info_p)
 {
-    struct msp_partition_wishes *wishes = malloc(sizeof *wishes);
-    memspan_status_t status             = msp_job.is_on ? MEMSPAN_OK : msp_shmem_option_read();
+    struct msp_partition_requests *requests = malloc(sizeof *requests);
+    memspan_status_t status                 = msp_job.is_on ? MEMSPAN_OK : msp_shmem_option_read();
 
-    if (wishes == NULL) {
+    if (requests == NULL) {
         return memspan_error(MEMSPAN_ERR_NO_MEMORY, "no memory to read the partitions into");
     }
     if (status == MEMSPAN_OK) {
-        status = msp_partition_wishes_get(wishes);
+        status = msp_partition_requests_get(requests);
     }
-    if ((status == MEMSPAN_OK) && ((index < 0) || (index >= wishes->count))) {
-        status = memspan_error(MEMSPAN_ERR_NOT_FOUND, "%d partitions are asked for", wishes->count);
+    if ((status == MEMSPAN_OK) && ((index < 0) || (index >= requests->count))) {
+        status =
+            memspan_error(MEMSPAN_ERR_NOT_FOUND, "%d partitions are asked for", requests->count);
     } else if (status == MEMSPAN_OK) {
-        const struct msp_partition_wish *wish = &wishes->wish[index];
+        const struct msp_partition_request *request = &requests->request[index];
 
-        status = foresee_wish(wish, wish->id == wishes->default_id, info_p);
+        status = foresee_request(request, request->id == requests->default_id, info_p);
     }
-    free(wishes);
+    free(requests);
     return status;
 }

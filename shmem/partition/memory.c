@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* partition_memory.c: takes memory as planned.
+/* partition_memory.c: takes memory as placed.
  *
  * Every step that can fail in one PE alone is followed by a vote, so that all go on, fall back or
  * give up together. */
@@ -24,19 +24,20 @@ enum { BLOCK_ALIGN_BYTES = 4096 };
 
 /* ---- pages of the shared file ---- */
 
-static memspan_status_t bind_pages(const struct msp_partition_plan *plan,
+static memspan_status_t bind_pages(const struct msp_partition_placement *placement,
                                    const struct msp_segment *segment, const char *variable)
 {
     const unsigned long bits = 8 * sizeof(unsigned long) * MSP_PARTITION_NODE_WORDS;
 
-    if (plan->bind_mode == 0) {
+    if (placement->bind_mode == 0) {
         return MEMSPAN_OK;
     }
-    if (syscall(SYS_mbind, segment->base, segment->stride_bytes, plan->bind_mode, plan->bind_nodes,
-                bits, 0) != 0) {
+    if (syscall(SYS_mbind, segment->base, segment->stride_bytes, placement->bind_mode,
+                placement->bind_nodes, bits, 0) != 0) {
         return msp_error_native(MEMSPAN_ERR_DRIVER, "", "mbind", errno, strerror(errno),
                                 "the process may not be allowed on those nodes (cpusets)",
-                                "%s: pages cannot be put on nodes %s", variable, plan->resource);
+                                "%s: pages cannot be put on nodes %s", variable,
+                                placement->resource);
     }
     return MEMSPAN_OK;
 }
@@ -56,11 +57,11 @@ static memspan_status_t import_pages(struct msp_partition_memory *memory)
     struct msp_segment *segment = &msp_segments[memory->segment];
     memspan_status_t status;
 
-    if (memory->plan.import_count == 0) {
+    if (memory->placement.import_count == 0) {
         return MEMSPAN_OK;
     }
-    status = memspan_import(segment->base, segment->stride_bytes, memory->plan.imports,
-                            (size_t)memory->plan.import_count);
+    status = memspan_import(segment->base, segment->stride_bytes, memory->placement.imports,
+                            (size_t)memory->placement.import_count);
     if (status == MEMSPAN_OK) {
         memory->imported = segment->base;
     }
@@ -88,31 +89,32 @@ static size_t alignment_of(const struct msp_segment *segment)
     return msp_arena.is_common ? (size_t)(base & -base) : msp_page_size();
 }
 
-/* All PEs map the file, or none. Small pages where all have not planned the same large ones. */
-static memspan_status_t take_pages(struct msp_team *team, const struct msp_partition_wish *wish,
+/* All PEs map the file, or none. Small pages where all have not placed the same large ones. */
+static memspan_status_t take_pages(struct msp_team *team,
+                                   const struct msp_partition_request *request,
                                    struct msp_partition_memory *memory)
 {
-    struct msp_partition_plan *plan = &memory->plan;
-    bool is_huge                    = (plan->page_size_bytes > msp_page_size());
+    struct msp_partition_placement *placement = &memory->placement;
+    bool is_huge                              = (placement->page_size_bytes > msp_page_size());
     memspan_status_t status;
 
     if (!msp_agree_all(team, is_huge)) {
-        plan->page_size_bytes = msp_page_size();
+        placement->page_size_bytes = msp_page_size();
     }
-    status = msp_segment_create(team, wish->variable, (size_t)wish->size_bytes,
-                                plan->page_size_bytes, &memory->segment);
-    if ((status != MEMSPAN_OK) && is_huge && (wish->policy != SHMEMX_POLICY_MANDATORY)) {
-        plan->page_size_bytes = msp_page_size();
-        status =
-            msp_segment_create(team, wish->variable, (size_t)wish->size_bytes, 0, &memory->segment);
+    status = msp_segment_create(team, request->variable, (size_t)request->size_bytes,
+                                placement->page_size_bytes, &memory->segment);
+    if ((status != MEMSPAN_OK) && is_huge && (request->policy != SHMEMX_POLICY_MANDATORY)) {
+        placement->page_size_bytes = msp_page_size();
+        status = msp_segment_create(team, request->variable, (size_t)request->size_bytes, 0,
+                                    &memory->segment);
     }
     if (status != MEMSPAN_OK) {
         return status;
     }
     memory->align_bytes = alignment_of(&msp_segments[memory->segment]);
-    status              = bind_pages(plan, &msp_segments[memory->segment], wish->variable);
-    if ((status == MEMSPAN_OK) && plan->is_locked) {
-        status = lock_pages(&msp_segments[memory->segment], wish->variable);
+    status              = bind_pages(placement, &msp_segments[memory->segment], request->variable);
+    if ((status == MEMSPAN_OK) && placement->is_locked) {
+        status = lock_pages(&msp_segments[memory->segment], request->variable);
     }
     if (status == MEMSPAN_OK) {
         status = import_pages(memory);
@@ -123,10 +125,11 @@ static memspan_status_t take_pages(struct msp_team *team, const struct msp_parti
 /* ---- libmemspan's blocks ---- */
 
 /* The device's resource of that kind, by itself. */
-static memspan_status_t find_space(const struct msp_partition_plan *plan, memspan_space_h *space_p)
+static memspan_status_t find_space(const struct msp_partition_placement *placement,
+                                   memspan_space_h *space_p)
 {
     memspan_space_h space;
-    memspan_status_t status = memspan_space_get(&plan->device, 1, MEMSPAN_SPACE_NULL, &space);
+    memspan_status_t status = memspan_space_get(&placement->device, 1, MEMSPAN_SPACE_NULL, &space);
     int i;
 
     if (status != MEMSPAN_OK) {
@@ -136,11 +139,11 @@ static memspan_status_t find_space(const struct msp_partition_plan *plan, memspa
         memspan_resource_info_t info = {.struct_size = sizeof info};
 
         if ((memspan_space_resource(space, (size_t)i, &info) == MEMSPAN_OK) &&
-            ((unsigned)info.kind == plan->device_kind)) {
+            ((unsigned)info.kind == placement->device_kind)) {
             return memspan_space_get_sub(space, &i, 1, space_p);
         }
     }
-    return memspan_error(MEMSPAN_ERR_INTERNAL, "device %d has lost its memory", plan->device);
+    return memspan_error(MEMSPAN_ERR_INTERNAL, "device %d has lost its memory", placement->device);
 }
 
 /* Memory that the driver can share is wanted first, then any. */
@@ -162,46 +165,47 @@ static void *alloc_block(memspan_space_h space, size_t size_bytes)
 }
 
 /* Memory of this PE's own. */
-static memspan_status_t take_own(const struct msp_partition_wish *wish,
+static memspan_status_t take_own(const struct msp_partition_request *request,
                                  struct msp_partition_memory *memory)
 {
     memspan_pointer_info_t info = {.struct_size = sizeof info};
     memspan_space_h space;
-    memspan_status_t status = find_space(&memory->plan, &space);
+    memspan_status_t status = find_space(&memory->placement, &space);
 
     if (status != MEMSPAN_OK) {
         return status;
     }
-    memory->block = alloc_block(space, (size_t)wish->size_bytes);
+    memory->block = alloc_block(space, (size_t)request->size_bytes);
     if (memory->block == NULL) {
         return memspan_error_last()->status;
     }
     if (memspan_pointer_describe(memory->block, &info) == MEMSPAN_OK) {
-        memory->plan.page_size_bytes = info.page_size_bytes;
+        memory->placement.page_size_bytes = info.page_size_bytes;
     }
     memory->align_bytes = BLOCK_ALIGN_BYTES;
     return MEMSPAN_OK;
 }
 
-static memspan_status_t take_block(struct msp_team *team, const struct msp_partition_wish *wish,
-                                   unsigned number, struct msp_partition_memory *memory)
+static memspan_status_t take_block(struct msp_team *team,
+                                   const struct msp_partition_request *request, unsigned number,
+                                   struct msp_partition_memory *memory)
 {
-    bool host_touches       = (memory->plan.device_kind != MEMSPAN_KIND_DEVICE);
-    memspan_status_t status = take_own(wish, memory);
+    bool host_touches       = (memory->placement.device_kind != MEMSPAN_KIND_DEVICE);
+    memspan_status_t status = take_own(request, memory);
 
     if (!msp_agree_all(team, status == MEMSPAN_OK)) {
         return (status != MEMSPAN_OK)
                    ? status
                    : msp_error_elsewhere(MEMSPAN_ERR_NO_MEMORY, "%s: another PE cannot have it",
-                                         wish->variable);
+                                         request->variable);
     }
-    status = msp_segment_adopt(team, memory->block, (size_t)wish->size_bytes, host_touches,
+    status = msp_segment_adopt(team, memory->block, (size_t)request->size_bytes, host_touches,
                                &memory->segment);
     if (status == MEMSPAN_OK) {
         status = msp_owner_serve(memory->segment, number);
     }
     if ((status == MEMSPAN_OK) && !host_touches) {
-        msp_driver_share_offer(memory->segment, memory->plan.device);
+        msp_driver_share_offer(memory->segment, memory->placement.device);
     }
     return status;
 }
@@ -223,18 +227,19 @@ static void drop_block(struct msp_partition_memory *memory)
 
 void msp_partition_memory_give_back(struct msp_partition_memory *memory)
 {
-    if (memory->plan.is_block) {
+    if (memory->placement.is_block) {
         drop_block(memory);
     } else {
         drop_segment(memory);
     }
 }
 
-static memspan_status_t take_planned(struct msp_team *team, const struct msp_partition_wish *wish,
-                                     unsigned number, struct msp_partition_memory *memory)
+static memspan_status_t take_placed(struct msp_team *team,
+                                    const struct msp_partition_request *request, unsigned number,
+                                    struct msp_partition_memory *memory)
 {
-    memspan_status_t status = memory->plan.is_block ? take_block(team, wish, number, memory)
-                                                    : take_pages(team, wish, memory);
+    memspan_status_t status = memory->placement.is_block ? take_block(team, request, number, memory)
+                                                         : take_pages(team, request, memory);
 
     if (msp_agree_all(team, status == MEMSPAN_OK)) {
         return MEMSPAN_OK;
@@ -243,37 +248,37 @@ static memspan_status_t take_planned(struct msp_team *team, const struct msp_par
     return (status != MEMSPAN_OK)
                ? status
                : msp_error_elsewhere(MEMSPAN_ERR_NO_MEMORY, "%s: another PE cannot have it",
-                                     wish->variable);
+                                     request->variable);
 }
 
 memspan_status_t msp_partition_memory_take(struct msp_team *team,
-                                           const struct msp_partition_wish *wish, unsigned number,
-                                           struct msp_partition_memory *memory_p)
+                                           const struct msp_partition_request *request,
+                                           unsigned number, struct msp_partition_memory *memory_p)
 {
     struct msp_partition_memory memory = {.segment = -1};
     int pe_count                       = msp_team_local_count(team);
     char reason[160];
     memspan_status_t status;
 
-    status = msp_partition_plan(wish, msp_job.local_index, pe_count, &memory.plan);
+    status = msp_partition_place(request, msp_job.local_index, pe_count, &memory.placement);
     if (!msp_agree_all(team, status == MEMSPAN_OK)) {
         status = (status != MEMSPAN_OK)
                      ? status
                      : msp_error_elsewhere(MEMSPAN_ERR_NO_MEMORY, "%s: another PE cannot have it",
-                                           wish->variable);
-    } else if (msp_agree_all(team, !memory.plan.is_block) ||
-               msp_agree_all(team, memory.plan.is_block)) {
-        status = take_planned(team, wish, number, &memory);
+                                           request->variable);
+    } else if (msp_agree_all(team, !memory.placement.is_block) ||
+               msp_agree_all(team, memory.placement.is_block)) {
+        status = take_placed(team, request, number, &memory);
     } else {
         status = memspan_error(MEMSPAN_ERR_CONFLICT, "%s: some PEs share it, others cannot",
-                               wish->variable);
+                               request->variable);
     }
     if (status != MEMSPAN_OK) {
         snprintf(reason, sizeof reason, "%s", memspan_error_last()->message);
-        status = msp_partition_plan_fallback(wish, reason, &memory.plan);
+        status = msp_partition_place_fallback(request, reason, &memory.placement);
         if (status == MEMSPAN_OK) {
             memory.fell_back = true;
-            status           = take_planned(team, wish, number, &memory);
+            status           = take_placed(team, request, number, &memory);
         }
     }
     if (status == MEMSPAN_OK) {

@@ -2,30 +2,30 @@
 #ifndef MEMSPAN_SHMEM_PARTITION_MEMORY_H
 #define MEMSPAN_SHMEM_PARTITION_MEMORY_H
 
-/* The memory of a partition: taken as planned, or as it can be had, the same in all PEs. */
+/* The memory of a partition: taken as placed, or as it can be had, the same in all PEs. */
 
 #include "shmem/partition/placement.h"
 #include "shmem/team.h"
 
 struct msp_partition_memory {
     int segment;
-    struct msp_partition_plan plan; /* what became of the wish */
-    size_t align_bytes;             /* of the segment's base, in every PE */
-    void *block;                    /* libmemspan's; NULL: a file */
-    void *imported;                 /* the address that imports were made with; NULL: none */
+    struct msp_partition_placement placement; /* what became of the request */
+    size_t align_bytes;                       /* of the segment's base, in every PE */
+    void *block;                              /* libmemspan's; NULL: a file */
+    void *imported; /* the address that imports were made with; NULL: none */
     bool fell_back;
 };
 
-/* Collective over the team: the same wish, the same outcome. @p number: for PEs of this host to
+/* Collective over the team: the same request, the same outcome. @p number: for PEs of this host to
  * reach it by (owner.h). */
 memspan_status_t msp_partition_memory_take(struct msp_team *team,
-                                           const struct msp_partition_wish *wish, unsigned number,
-                                           struct msp_partition_memory *memory_p);
+                                           const struct msp_partition_request *request,
+                                           unsigned number, struct msp_partition_memory *memory_p);
 void msp_partition_memory_give_back(struct msp_partition_memory *memory);
 
 /* What was asked for and what was given: struct msp_partition's memory member. */
 struct msp_partition_record {
-    struct msp_partition_wish wish;
+    struct msp_partition_request request;
     struct msp_partition_memory memory;
 };
 

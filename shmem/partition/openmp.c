@@ -46,7 +46,7 @@ static int find_partition(void)
     for (i = 0; i < count; i++) {
         const struct msp_partition_record *record = msp_partition_get(ids[i])->memory;
 
-        if (record->memory.plan.kind == SHMEMX_KIND_LIBOMP) {
+        if (record->memory.placement.kind == SHMEMX_KIND_LIBOMP) {
             return ids[i];
         }
     }
@@ -63,9 +63,9 @@ void msp_partition_openmp_open(void)
     if (id == MSP_PARTITION_NONE) {
         return;
     }
-    record                  = msp_partition_get(id)->memory;
-    mapped_device           = (record->memory.plan.device < 0) ? 0 : record->memory.plan.device;
-    *(void **)&set          = dlsym(RTLD_DEFAULT, "__tgt_set_device_allocator");
+    record         = msp_partition_get(id)->memory;
+    mapped_device  = (record->memory.placement.device < 0) ? 0 : record->memory.placement.device;
+    *(void **)&set = dlsym(RTLD_DEFAULT, "__tgt_set_device_allocator");
     *(void **)&set_of_paper = dlsym(RTLD_DEFAULT, "__tgt_set_shmem_allocator");
     if (((set != NULL) && (set(mapped_device, map_alloc, map_free) == 0)) ||
         ((set == NULL) && (set_of_paper != NULL) &&

@@ -185,7 +185,7 @@ static memspan_status_t read_page_size(const struct piece *piece, uint64_t *size
 }
 
 static memspan_status_t read_device(const struct piece *piece, const struct word *kind,
-                                    struct msp_partition_wish *wish)
+                                    struct msp_partition_request *request)
 {
     static const char local[] = "local";
 
@@ -199,15 +199,15 @@ static memspan_status_t read_device(const struct piece *piece, const struct word
         (strncasecmp(piece->text, local, piece->length) == 0)) {
         return MEMSPAN_OK;
     }
-    if (!read_number(piece->text, piece->length, &wish->device)) {
+    if (!read_number(piece->text, piece->length, &request->device)) {
         return refuse(piece, "is no device",
                       "after @ write a number, or local for one by the PE's place on its node");
     }
-    wish->has_device = true;
+    request->has_device = true;
     return MEMSPAN_OK;
 }
 
-static memspan_status_t read_kind(const struct piece *piece, struct msp_partition_wish *wish)
+static memspan_status_t read_kind(const struct piece *piece, struct msp_partition_request *request)
 {
     const char *at      = memchr(piece->text, '@', piece->length);
     struct piece name   = *piece;
@@ -219,47 +219,48 @@ static memspan_status_t read_kind(const struct piece *piece, struct msp_partitio
     if (word == NULL) {
         return refuse(&name, "is no kind of memory, or may be several", kinds_help);
     }
-    wish->kind     = (shmemx_kind_t)word->value;
-    wish->has_kind = true;
-    snprintf(wish->backend, sizeof wish->backend, "%s", word->backend);
+    request->kind     = (shmemx_kind_t)word->value;
+    request->has_kind = true;
+    snprintf(request->backend, sizeof request->backend, "%s", word->backend);
     if (at == NULL) {
         return MEMSPAN_OK;
     }
     device.text   = at + 1;
     device.length = piece->length - name.length - 1;
-    return read_device(&device, word, wish);
+    return read_device(&device, word, request);
 }
 
-static memspan_status_t read_policy(const struct piece *piece, struct msp_partition_wish *wish)
+static memspan_status_t read_policy(const struct piece *piece,
+                                    struct msp_partition_request *request)
 {
     const struct word *word = FIND_WORD(policy_words, piece);
 
     if (word == NULL) {
         return refuse(piece, "is no policy", policies_help);
     }
-    wish->policy     = (shmemx_policy_t)word->value;
-    wish->has_policy = true;
+    request->policy     = (shmemx_policy_t)word->value;
+    request->has_policy = true;
     return MEMSPAN_OK;
 }
 
 static memspan_status_t read_trait(enum trait trait, const struct piece *value,
-                                   struct msp_partition_wish *wish)
+                                   struct msp_partition_request *request)
 {
     switch (trait) {
     case TRAIT_SIZE:
-        return read_size(value, &wish->size_bytes);
+        return read_size(value, &request->size_bytes);
     case TRAIT_PGSIZE:
-        return read_page_size(value, &wish->page_size_bytes);
+        return read_page_size(value, &request->page_size_bytes);
     case TRAIT_KIND:
-        return read_kind(value, wish);
+        return read_kind(value, request);
     default:
-        return read_policy(value, wish);
+        return read_policy(value, request);
     }
 }
 
 /* One element: "trait=value", or a bare size in front. @p seen: bits of the traits so far. */
 static memspan_status_t read_element(const struct piece *element, bool is_first, unsigned *seen,
-                                     struct msp_partition_wish *wish)
+                                     struct msp_partition_request *request)
 {
     const char *equals = memchr(element->text, '=', element->length);
     struct piece name  = *element;
@@ -284,23 +285,23 @@ static memspan_status_t read_element(const struct piece *element, bool is_first,
         return refuse(element, "gives a trait once more", traits_help);
     }
     *seen |= 1u << trait;
-    return read_trait(trait, &value, wish);
+    return read_trait(trait, &value, request);
 }
 
-memspan_status_t msp_partition_wish_parse(const char *variable, int id, const char *text,
-                                          struct msp_partition_wish *wish_p)
+memspan_status_t msp_partition_request_parse(const char *variable, int id, const char *text,
+                                             struct msp_partition_request *request_p)
 {
-    struct msp_partition_wish wish = {
+    struct msp_partition_request request = {
         .id = id, .kind = SHMEMX_KIND_SYSDEFAULT, .device = MSP_PARTITION_DEVICE_LOCAL};
     struct piece element = {variable, text, text, 0};
     unsigned seen        = 0;
 
-    snprintf(wish.variable, sizeof wish.variable, "%s", variable);
+    snprintf(request.variable, sizeof request.variable, "%s", variable);
     for (;;) {
         memspan_status_t status;
 
         element.length = strcspn(element.text, ":");
-        status         = read_element(&element, element.text == text, &seen, &wish);
+        status         = read_element(&element, element.text == text, &seen, &request);
         if (status != MEMSPAN_OK) {
             return status;
         }
@@ -313,13 +314,14 @@ memspan_status_t msp_partition_wish_parse(const char *variable, int id, const ch
         memspan_error(MEMSPAN_ERR_CONFIG, "%s says no size", variable);
         return msp_error_hint("%s", traits_help);
     }
-    if (!wish.has_policy) {
-        wish.policy = (msp_partition_kind_is_device(wish.kind) ||
-                       (wish.kind == SHMEMX_KIND_MANAGED) || (wish.kind == SHMEMX_KIND_COHERENT))
-                          ? SHMEMX_POLICY_MANDATORY
-                          : SHMEMX_POLICY_PREFERRED;
+    if (!request.has_policy) {
+        request.policy =
+            (msp_partition_kind_is_device(request.kind) || (request.kind == SHMEMX_KIND_MANAGED) ||
+             (request.kind == SHMEMX_KIND_COHERENT))
+                ? SHMEMX_POLICY_MANDATORY
+                : SHMEMX_POLICY_PREFERRED;
     }
-    *wish_p = wish;
+    *request_p = request;
     return MEMSPAN_OK;
 }
 
@@ -346,34 +348,35 @@ static memspan_status_t split_variable(const char *entry, const char *prefix, ch
     return MEMSPAN_OK;
 }
 
-static struct msp_partition_wish *find_wish(struct msp_partition_wishes *wishes, int id)
+static struct msp_partition_request *find_request(struct msp_partition_requests *requests, int id)
 {
     int i;
 
-    for (i = 0; i < wishes->count; i++) {
-        if (wishes->wish[i].id == id) {
-            return &wishes->wish[i];
+    for (i = 0; i < requests->count; i++) {
+        if (requests->request[i].id == id) {
+            return &requests->request[i];
         }
     }
     return NULL;
 }
 
 /* In its place by number. */
-static void insert(struct msp_partition_wishes *wishes, const struct msp_partition_wish *wish)
+static void insert(struct msp_partition_requests *requests,
+                   const struct msp_partition_request *request)
 {
-    int at = wishes->count++;
+    int at = requests->count++;
 
-    while ((at > 0) && (wishes->wish[at - 1].id > wish->id)) {
-        wishes->wish[at] = wishes->wish[at - 1];
+    while ((at > 0) && (requests->request[at - 1].id > request->id)) {
+        requests->request[at] = requests->request[at - 1];
         at--;
     }
-    wishes->wish[at] = *wish;
+    requests->request[at] = *request;
 }
 
 /* A second variable for one number: the standard's name wins over the old one, the first of two
  * that are the same name (as for getenv()); "1" and "01" are a mistake. */
-static memspan_status_t bring_together(const struct msp_partition_wish *first,
-                                       const struct msp_partition_wish *second)
+static memspan_status_t bring_together(const struct msp_partition_request *first,
+                                       const struct msp_partition_request *second)
 {
     static int warned;
 
@@ -381,7 +384,7 @@ static memspan_status_t bring_together(const struct msp_partition_wish *first,
         return MEMSPAN_OK;
     }
     if ((first->variable[1] == 'H') != (second->variable[1] == 'H')) {
-        if (msp_partition_wish_digest(first) != msp_partition_wish_digest(second)) {
+        if (msp_partition_request_digest(first) != msp_partition_request_digest(second)) {
             msp_warn_once(&warned, "%s and %s differ: the former counts", first->variable,
                           second->variable);
         }
@@ -393,10 +396,10 @@ static memspan_status_t bring_together(const struct msp_partition_wish *first,
 }
 
 static memspan_status_t read_variable(const char *entry, const char *prefix, int max_count,
-                                      struct msp_partition_wishes *wishes)
+                                      struct msp_partition_requests *requests)
 {
-    struct msp_partition_wish wish;
-    struct msp_partition_wish *same;
+    struct msp_partition_request request;
+    struct msp_partition_request *same;
     memspan_status_t status;
     char name[136];
     const char *text = NULL;
@@ -404,37 +407,37 @@ static memspan_status_t read_variable(const char *entry, const char *prefix, int
 
     status = split_variable(entry, prefix, name, sizeof name, &id, &text);
     if (status == MEMSPAN_OK) {
-        status = msp_partition_wish_parse(name, id, text, &wish);
+        status = msp_partition_request_parse(name, id, text, &request);
     }
     if (status != MEMSPAN_OK) {
         return status;
     }
-    same = find_wish(wishes, id);
+    same = find_request(requests, id);
     if (same != NULL) {
-        return bring_together(same, &wish);
+        return bring_together(same, &request);
     }
-    if (wishes->count >= max_count) {
+    if (requests->count >= max_count) {
         memspan_error(MEMSPAN_ERR_CONFIG, "%s is one partition more than %d", name, max_count);
         return msp_error_hint("SHMEM_MAX_PARTITIONS allows that many; %d is the most it can be",
                               SHMEM_MAX_PARTITIONS);
     }
-    insert(wishes, &wish);
+    insert(requests, &request);
     return MEMSPAN_OK;
 }
 
-memspan_status_t msp_partition_wishes_read(msp_partition_next_t *next, int max_count,
-                                           struct msp_partition_wishes *wishes_p)
+memspan_status_t msp_partition_requests_read(msp_partition_next_t *next, int max_count,
+                                             struct msp_partition_requests *requests_p)
 {
     size_t i;
 
-    wishes_p->count      = 0;
-    wishes_p->default_id = -1;
+    requests_p->count      = 0;
+    requests_p->default_id = -1;
     for (i = 0; i < sizeof prefixes / sizeof prefixes[0]; i++) {
         size_t cursor = 0;
         const char *entry;
 
         while ((entry = next(prefixes[i], &cursor)) != NULL) {
-            memspan_status_t status = read_variable(entry, prefixes[i], max_count, wishes_p);
+            memspan_status_t status = read_variable(entry, prefixes[i], max_count, requests_p);
 
             if (status != MEMSPAN_OK) {
                 return status;
@@ -447,84 +450,84 @@ memspan_status_t msp_partition_wishes_read(msp_partition_next_t *next, int max_c
 /* ---- partition 1, and the default one ---- */
 
 static void choose_default(const struct msp_partition_rules *rules,
-                           struct msp_partition_wishes *wishes)
+                           struct msp_partition_requests *requests)
 {
-    const struct msp_partition_wish *zero = find_wish(wishes, 0);
-    const struct msp_partition_wish *one  = find_wish(wishes, 1);
+    const struct msp_partition_request *zero = find_request(requests, 0);
+    const struct msp_partition_request *one  = find_request(requests, 1);
 
     if (rules->default_id >= 0) {
-        wishes->default_id  = rules->default_id;
-        wishes->default_why = "SHMEMX_DEFAULT_PARTITION says so";
+        requests->default_id  = rules->default_id;
+        requests->default_why = "SHMEMX_DEFAULT_PARTITION says so";
     } else if ((zero != NULL) && (one != NULL) && msp_partition_kind_is_device(one->kind) &&
                !msp_partition_kind_is_device(zero->kind)) {
-        wishes->default_id  = 0;
-        wishes->default_why = "partition 1 is a device's, 0 the host's";
+        requests->default_id  = 0;
+        requests->default_why = "partition 1 is a device's, 0 the host's";
     } else if ((one == NULL) && (zero != NULL)) {
-        wishes->default_id  = 0;
-        wishes->default_why = "there is no partition 1";
+        requests->default_id  = 0;
+        requests->default_why = "there is no partition 1";
     } else {
-        wishes->default_id  = 1;
-        wishes->default_why = "it is partition 1";
+        requests->default_id  = 1;
+        requests->default_why = "it is partition 1";
     }
 }
 
 static memspan_status_t add_default(const struct msp_partition_rules *rules,
-                                    struct msp_partition_wishes *wishes)
+                                    struct msp_partition_requests *requests)
 {
-    struct msp_partition_wish wish = {.id               = 1,
-                                      .kind             = SHMEMX_KIND_SYSDEFAULT,
-                                      .device           = MSP_PARTITION_DEVICE_LOCAL,
-                                      .policy           = SHMEMX_POLICY_PREFERRED,
-                                      .is_default_sized = true,
-                                      .is_unasked       = !rules->has_symmetric_size};
-    const size_t size_min          = (size_t)64 << 10;
+    struct msp_partition_request request = {.id               = 1,
+                                            .kind             = SHMEMX_KIND_SYSDEFAULT,
+                                            .device           = MSP_PARTITION_DEVICE_LOCAL,
+                                            .policy           = SHMEMX_POLICY_PREFERRED,
+                                            .is_default_sized = true,
+                                            .is_unasked       = !rules->has_symmetric_size};
+    const size_t size_min                = (size_t)64 << 10;
 
-    if (rules->is_strict && (wishes->count > 0) && !rules->has_symmetric_size) {
+    if (rules->is_strict && (requests->count > 0) && !rules->has_symmetric_size) {
         memspan_error(MEMSPAN_ERR_CONFIG, "partitions are asked for, but no partition 1");
         return msp_error_hint("set SHMEM_SYMMETRIC_PARTITION1, or unset "
                               "SHMEMX_STRICT_PARTITIONS: then it has the default size");
     }
-    if (wishes->count >= SHMEM_MAX_PARTITIONS) {
+    if (requests->count >= SHMEM_MAX_PARTITIONS) {
         return memspan_error(MEMSPAN_ERR_CONFIG,
                              "with partition 1, of the default size, there are more than %d",
                              SHMEM_MAX_PARTITIONS);
     }
-    snprintf(wish.variable, sizeof wish.variable, "%s",
+    snprintf(request.variable, sizeof request.variable, "%s",
              rules->has_symmetric_size ? rules->symmetric_size_name : "SHMEM_SYMMETRIC_SIZE");
-    wish.size_bytes =
+    request.size_bytes =
         (rules->symmetric_size_bytes < size_min) ? size_min : rules->symmetric_size_bytes;
-    insert(wishes, &wish);
+    insert(requests, &request);
     return MEMSPAN_OK;
 }
 
-memspan_status_t msp_partition_wishes_complete(const struct msp_partition_rules *rules,
-                                               struct msp_partition_wishes *wishes)
+memspan_status_t msp_partition_requests_complete(const struct msp_partition_rules *rules,
+                                                 struct msp_partition_requests *requests)
 {
-    const struct msp_partition_wish *chosen;
+    const struct msp_partition_request *chosen;
     memspan_status_t status;
 
-    choose_default(rules, wishes);
-    chosen = find_wish(wishes, wishes->default_id);
+    choose_default(rules, requests);
+    chosen = find_request(requests, requests->default_id);
     if ((chosen != NULL) && rules->has_symmetric_size) {
         memspan_error(MEMSPAN_ERR_CONFIG, "%s and %s both say how large the default heap is",
                       rules->symmetric_size_name, chosen->variable);
         return msp_error_hint("unset one of them");
     }
-    if ((chosen == NULL) && (find_wish(wishes, 1) == NULL)) {
-        status = add_default(rules, wishes);
+    if ((chosen == NULL) && (find_request(requests, 1) == NULL)) {
+        status = add_default(rules, requests);
         if (status != MEMSPAN_OK) {
             return status;
         }
     }
-    if (find_wish(wishes, wishes->default_id) == NULL) {
+    if (find_request(requests, requests->default_id) == NULL) {
         memspan_error(MEMSPAN_ERR_CONFIG, "SHMEMX_DEFAULT_PARTITION=%d: there is no such partition",
-                      wishes->default_id);
-        return msp_error_hint("set SHMEM_SYMMETRIC_PARTITION%d too", wishes->default_id);
+                      requests->default_id);
+        return msp_error_hint("set SHMEM_SYMMETRIC_PARTITION%d too", requests->default_id);
     }
     return MEMSPAN_OK;
 }
 
-memspan_status_t msp_partition_wishes_get(struct msp_partition_wishes *wishes_p)
+memspan_status_t msp_partition_requests_get(struct msp_partition_requests *requests_p)
 {
     uint64_t most                    = msp_shmem_option_number(MEMSPAN_SHMEM_MAX_PARTITIONS);
     struct msp_partition_rules rules = {
@@ -550,11 +553,11 @@ memspan_status_t msp_partition_wishes_get(struct msp_partition_wishes *wishes_p)
             return msp_error_hint("give a number from 0 to %d", SHMEM_MAX_PARTITION_ID);
         }
     }
-    status = msp_partition_wishes_read(msp_shmem_option_next, rules.max_count, wishes_p);
-    return (status != MEMSPAN_OK) ? status : msp_partition_wishes_complete(&rules, wishes_p);
+    status = msp_partition_requests_read(msp_shmem_option_next, rules.max_count, requests_p);
+    return (status != MEMSPAN_OK) ? status : msp_partition_requests_complete(&rules, requests_p);
 }
 
-/* ---- numbers and words of wishes ---- */
+/* ---- numbers and words of requests ---- */
 
 static uint64_t mix(uint64_t digest, const void *data, size_t size)
 {
@@ -567,14 +570,14 @@ static uint64_t mix(uint64_t digest, const void *data, size_t size)
     return digest;
 }
 
-uint64_t msp_partition_wish_digest(const struct msp_partition_wish *wish)
+uint64_t msp_partition_request_digest(const struct msp_partition_request *request)
 {
-    const uint64_t numbers[] = {(uint64_t)wish->id,     wish->size_bytes,
-                                wish->page_size_bytes,  (uint64_t)wish->kind,
-                                (uint64_t)wish->device, (uint64_t)wish->policy};
+    const uint64_t numbers[] = {(uint64_t)request->id,     request->size_bytes,
+                                request->page_size_bytes,  (uint64_t)request->kind,
+                                (uint64_t)request->device, (uint64_t)request->policy};
     uint64_t digest          = mix(UINT64_C(0xcbf29ce484222325), numbers, sizeof numbers);
 
-    return mix(digest, wish->backend, strlen(wish->backend));
+    return mix(digest, request->backend, strlen(request->backend));
 }
 
 const char *msp_partition_kind_text(shmemx_kind_t kind, const char *backend, int device, char *text,

@@ -20,7 +20,7 @@ enum {
 };
 
 /* One partition, as it is wanted. */
-struct msp_partition_wish {
+struct msp_partition_request {
     int id;
     char variable[MSP_PARTITION_VARIABLE_BYTES]; /* whose it is, for messages */
     uint64_t size_bytes;
@@ -33,11 +33,11 @@ struct msp_partition_wish {
     bool has_policy;
     bool has_device;
     bool is_default_sized; /* made without a variable of its own */
-    bool is_unasked;       /* and nobody has said how large it is to be */
+    bool is_unasked;       /* and its size is a default, too */
 };
 
-struct msp_partition_wishes {
-    struct msp_partition_wish wish[SHMEM_MAX_PARTITIONS]; /* by ascending id */
+struct msp_partition_requests {
+    struct msp_partition_request request[SHMEM_MAX_PARTITIONS]; /* by ascending id */
     int count;
     int default_id;
     const char *default_why;
@@ -54,24 +54,24 @@ struct msp_partition_rules {
 };
 
 /* The value of one variable: defaults for what it does not say. */
-memspan_status_t msp_partition_wish_parse(const char *variable, int id, const char *text,
-                                          struct msp_partition_wish *wish_p);
+memspan_status_t msp_partition_request_parse(const char *variable, int id, const char *text,
+                                             struct msp_partition_request *request_p);
 
 /* Variables from @p next ("NAME=value" each, NULL after the last) that are partitions', the twins
  * of both prefixes brought together. @p next: msp_shmem_option_next(). */
 typedef const char *msp_partition_next_t(const char *prefix, size_t *cursor);
-memspan_status_t msp_partition_wishes_read(msp_partition_next_t *next, int max_count,
-                                           struct msp_partition_wishes *wishes_p);
+memspan_status_t msp_partition_requests_read(msp_partition_next_t *next, int max_count,
+                                             struct msp_partition_requests *requests_p);
 
 /* Partition 1, the default one, and combinations that are refused. */
-memspan_status_t msp_partition_wishes_complete(const struct msp_partition_rules *rules,
-                                               struct msp_partition_wishes *wishes);
+memspan_status_t msp_partition_requests_complete(const struct msp_partition_rules *rules,
+                                                 struct msp_partition_requests *requests);
 
 /* Both, from the environment and the options that have been read. */
-memspan_status_t msp_partition_wishes_get(struct msp_partition_wishes *wishes_p);
+memspan_status_t msp_partition_requests_get(struct msp_partition_requests *requests_p);
 
-/* A number that differs where wishes do. */
-uint64_t msp_partition_wish_digest(const struct msp_partition_wish *wish);
+/* A number that differs where requests do. */
+uint64_t msp_partition_request_digest(const struct msp_partition_request *request);
 
 /* True for memory of a device: the host's loads and stores are not promised. */
 bool msp_partition_kind_is_device(shmemx_kind_t kind);

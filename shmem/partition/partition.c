@@ -58,7 +58,7 @@ struct msp_partition *msp_partition_of(const void *address)
 
 bool msp_partition_is_default_sized(const struct msp_partition *partition)
 {
-    return record_of(partition)->wish.is_default_sized;
+    return record_of(partition)->request.is_default_sized;
 }
 
 int msp_partition_ids(int *ids, int capacity)
@@ -82,26 +82,27 @@ const char *msp_partition_name(int id)
 {
     const struct msp_partition *partition = msp_partition_get(id);
 
-    return (partition != NULL) ? record_of(partition)->wish.variable : NULL;
+    return (partition != NULL) ? record_of(partition)->request.variable : NULL;
 }
 
 /* ---- making and ending ---- */
 
-static void say_fallback(const struct msp_partition_wish *wish,
+static void say_fallback(const struct msp_partition_request *request,
                          const struct msp_partition_memory *memory)
 {
     static int keys[MSP_PARTITION_MAX];
-    int *key = &keys[(unsigned)wish->id % MSP_PARTITION_MAX];
+    int *key = &keys[(unsigned)request->id % MSP_PARTITION_MAX];
 
     if (msp_job.local_index != 0) {
         return;
     }
     if (memory->fell_back) {
-        msp_warn_once(key, "%s: %s", wish->variable, memory->plan.why);
-    } else if (!memory->plan.is_block && (wish->page_size_bytes != 0) &&
-               (wish->page_size_bytes != memory->plan.page_size_bytes)) {
-        msp_warn_once(key, "%s: pages of %zu bytes instead of %llu", wish->variable,
-                      memory->plan.page_size_bytes, (unsigned long long)wish->page_size_bytes);
+        msp_warn_once(key, "%s: %s", request->variable, memory->placement.why);
+    } else if (!memory->placement.is_block && (request->page_size_bytes != 0) &&
+               (request->page_size_bytes != memory->placement.page_size_bytes)) {
+        msp_warn_once(key, "%s: pages of %zu bytes instead of %llu", request->variable,
+                      memory->placement.page_size_bytes,
+                      (unsigned long long)request->page_size_bytes);
     }
 }
 
@@ -127,7 +128,7 @@ static void enter(struct msp_partition *partition, int place, struct msp_team *t
     const struct msp_partition_memory *memory = &records[place].memory;
     bool is_everyones                         = (team->index == MSP_TEAM_JOB);
 
-    partition->id                           = records[place].wish.id;
+    partition->id                           = records[place].request.id;
     partition->segment                      = memory->segment;
     partition->team                         = is_everyones ? MSP_TEAM_WORLD : team->index;
     partition->memory                       = &records[place];
@@ -141,21 +142,21 @@ static void enter(struct msp_partition *partition, int place, struct msp_team *t
     }
 }
 
-/* Memory and a heap for records[place].wish; the outcome is the same in all of @p team. */
+/* Memory and a heap for records[place].request; the outcome is the same in all of @p team. */
 static memspan_status_t make(struct msp_team *team, int place)
 {
-    struct msp_partition *partition     = &table[place];
-    struct msp_partition_wish *wish     = &records[place].wish;
-    struct msp_partition_memory *memory = &records[place].memory;
+    struct msp_partition *partition       = &table[place];
+    struct msp_partition_request *request = &records[place].request;
+    struct msp_partition_memory *memory   = &records[place].memory;
     memspan_status_t status;
 
-    status = msp_partition_memory_take(team, wish, (unsigned)place, memory);
+    status = msp_partition_memory_take(team, request, (unsigned)place, memory);
     if (status != MEMSPAN_OK) {
         return status;
     }
-    say_fallback(wish, memory);
-    status =
-        msp_symmetric_heap_create((size_t)wish->size_bytes, memory->align_bytes, &partition->heap);
+    say_fallback(request, memory);
+    status = msp_symmetric_heap_create((size_t)request->size_bytes, memory->align_bytes,
+                                       &partition->heap);
     if (!msp_agree_all(team, status == MEMSPAN_OK)) {
         msp_symmetric_heap_destroy((status == MEMSPAN_OK) ? partition->heap : NULL);
         partition->heap = NULL;
@@ -163,7 +164,8 @@ static memspan_status_t make(struct msp_team *team, int place)
         return (status != MEMSPAN_OK)
                    ? status
                    : msp_error_elsewhere(MEMSPAN_ERR_NO_MEMORY,
-                                         "%s: another PE has no room for records", wish->variable);
+                                         "%s: another PE has no room for records",
+                                         request->variable);
     }
     enter(partition, place, team);
     return MEMSPAN_OK;
@@ -185,14 +187,14 @@ static void end(int place)
 
 /* ---- at start ---- */
 
-/* Of the wishes of this PE, by number; 0 where it has none. */
-static uint64_t digest_of(const struct msp_partition_wishes *wishes, int id)
+/* Of the requests of this PE, by number; 0 where it has none. */
+static uint64_t digest_of(const struct msp_partition_requests *requests, int id)
 {
     int i;
 
-    for (i = 0; i < wishes->count; i++) {
-        if (wishes->wish[i].id == id) {
-            return msp_partition_wish_digest(&wishes->wish[i]) | 1;
+    for (i = 0; i < requests->count; i++) {
+        if (requests->request[i].id == id) {
+            return msp_partition_request_digest(&requests->request[i]) | 1;
         }
     }
     return 0;
@@ -210,15 +212,16 @@ static int first_that_differs(uint64_t mine)
 }
 
 /* The first variable that not all PEs have with the same meaning, and who has it otherwise. */
-static memspan_status_t compare_wishes(const struct msp_partition_wishes *wishes)
+static memspan_status_t compare_requests(const struct msp_partition_requests *requests)
 {
     struct msp_team *job = msp_team_job();
-    uint64_t all = (uint64_t)wishes->default_id ^ ((uint64_t)msp_symmetric_space_external() << 10);
-    int id       = -1;
+    uint64_t all =
+        (uint64_t)requests->default_id ^ ((uint64_t)msp_symmetric_space_external() << 10);
+    int id = -1;
     int i;
 
-    for (i = 0; i < wishes->count; i++) {
-        all = (all * UINT64_C(0x100000001b3)) ^ msp_partition_wish_digest(&wishes->wish[i]);
+    for (i = 0; i < requests->count; i++) {
+        all = (all * UINT64_C(0x100000001b3)) ^ msp_partition_request_digest(&requests->request[i]);
     }
     if (msp_agree_all(job, msp_agree_max(job, all) == all)) {
         return MEMSPAN_OK;
@@ -227,8 +230,8 @@ static memspan_status_t compare_wishes(const struct msp_partition_wishes *wishes
         int mine = MSP_PARTITION_ID_MAX + 1;
         int pe;
 
-        for (i = wishes->count - 1; (i >= 0) && (wishes->wish[i].id > id); i--) {
-            mine = wishes->wish[i].id;
+        for (i = requests->count - 1; (i >= 0) && (requests->request[i].id > id); i--) {
+            mine = requests->request[i].id;
         }
         id = MSP_PARTITION_ID_MAX + 1 -
              (int)msp_agree_max(job, (uint64_t)(MSP_PARTITION_ID_MAX + 1 - mine));
@@ -236,7 +239,7 @@ static memspan_status_t compare_wishes(const struct msp_partition_wishes *wishes
             return memspan_error(MEMSPAN_ERR_CONFIG, "the default partition, or the size of the "
                                                      "program's own heap, differs between PEs");
         }
-        pe = first_that_differs(digest_of(wishes, id));
+        pe = first_that_differs(digest_of(requests, id));
         if (pe >= 0) {
             memspan_error(MEMSPAN_ERR_CONFIG,
                           "SHMEM_SYMMETRIC_PARTITION%d of PE %d is not the same as of PE 0", id,
@@ -248,9 +251,9 @@ static memspan_status_t compare_wishes(const struct msp_partition_wishes *wishes
     }
 }
 
-static memspan_status_t read_wishes(struct msp_partition_wishes *wishes)
+static memspan_status_t read_requests(struct msp_partition_requests *requests)
 {
-    memspan_status_t status = msp_partition_wishes_get(wishes);
+    memspan_status_t status = msp_partition_requests_get(requests);
 
     if (!msp_agree_all(msp_team_job(), status == MEMSPAN_OK)) {
         return (status != MEMSPAN_OK)
@@ -258,10 +261,10 @@ static memspan_status_t read_wishes(struct msp_partition_wishes *wishes)
                    : msp_error_elsewhere(MEMSPAN_ERR_CONFIG,
                                          "a partition is malformed on another PE");
     }
-    return compare_wishes(wishes);
+    return compare_requests(requests);
 }
 
-static memspan_status_t open_arena(const struct msp_partition_wishes *wishes)
+static memspan_status_t open_arena(const struct msp_partition_requests *requests)
 {
     size_t total   = 0;
     size_t largest = 0;
@@ -269,12 +272,12 @@ static memspan_status_t open_arena(const struct msp_partition_wishes *wishes)
     memspan_status_t status;
     int i;
 
-    for (i = 0; i < wishes->count; i++) {
-        uint64_t size = wishes->wish[i].size_bytes;
+    for (i = 0; i < requests->count; i++) {
+        uint64_t size = requests->request[i].size_bytes;
 
         if (size > ((uint64_t)1 << 40)) {
             memspan_error(MEMSPAN_ERR_CONFIG, "%s: %llu bytes are more than a heap can have",
-                          wishes->wish[i].variable, (unsigned long long)size);
+                          requests->request[i].variable, (unsigned long long)size);
             return msp_error_hint("the largest partition is 1 TiB");
         }
         total += (size_t)size;
@@ -289,25 +292,25 @@ static memspan_status_t open_arena(const struct msp_partition_wishes *wishes)
                : msp_error_hint(
                      "a limit on address space (ulimit -v) is in the way, or %s, the largest, "
                      "is too large",
-                     wishes->wish[whose].variable);
+                     requests->request[whose].variable);
 }
 
-/* All partitions together; the largest is named. A size that nobody asked for is no promise. */
+/* All partitions together; the largest is named. A default size is no promise. */
 static void compare_with_memory(int count)
 {
-    const struct msp_partition_wish *largest = NULL;
-    uint64_t bytes                           = 0;
-    bool is_asked                            = false;
+    const struct msp_partition_request *largest = NULL;
+    uint64_t bytes                              = 0;
+    bool is_asked                               = false;
     int i;
 
     for (i = 0; i < count; i++) {
-        const struct msp_partition_wish *wish = &records[i].wish;
-        uint64_t use = msp_partition_capacity_use(wish, &records[i].memory.plan);
+        const struct msp_partition_request *request = &records[i].request;
+        uint64_t use = msp_partition_capacity_use(request, &records[i].memory.placement);
 
         bytes += use;
-        is_asked = is_asked || ((use != 0) && !wish->is_unasked);
-        if ((largest == NULL) || (wish->size_bytes > largest->size_bytes)) {
-            largest = wish;
+        is_asked = is_asked || ((use != 0) && !request->is_unasked);
+        if ((largest == NULL) || (request->size_bytes > largest->size_bytes)) {
+            largest = request;
         }
     }
     if (is_asked && (msp_job.local_index == 0)) {
@@ -317,29 +320,29 @@ static void compare_with_memory(int count)
 
 memspan_status_t msp_partition_open(void)
 {
-    struct msp_partition_wishes *wishes = calloc(1, sizeof *wishes);
+    struct msp_partition_requests *requests = calloc(1, sizeof *requests);
     memspan_status_t status;
     int i;
 
-    if (!msp_agree_all(msp_team_job(), wishes != NULL)) {
-        free(wishes);
+    if (!msp_agree_all(msp_team_job(), requests != NULL)) {
+        free(requests);
         return memspan_error(MEMSPAN_ERR_NO_MEMORY, "no memory to read the partitions into");
     }
-    status = read_wishes(wishes);
+    status = read_requests(requests);
     if (status == MEMSPAN_OK) {
-        status = open_arena(wishes);
+        status = open_arena(requests);
     }
-    for (i = 0; (status == MEMSPAN_OK) && (i < wishes->count); i++) {
-        records[i].wish = wishes->wish[i];
-        status          = make(msp_team_job(), i);
+    for (i = 0; (status == MEMSPAN_OK) && (i < requests->count); i++) {
+        records[i].request = requests->request[i];
+        status             = make(msp_team_job(), i);
     }
     if (status == MEMSPAN_OK) {
-        default_id  = wishes->default_id;
-        default_why = wishes->default_why;
-        compare_with_memory(wishes->count);
+        default_id  = requests->default_id;
+        default_why = requests->default_why;
+        compare_with_memory(requests->count);
         msp_partition_openmp_open();
     }
-    free(wishes);
+    free(requests);
     return (status == MEMSPAN_OK) ? msp_symmetric_space_open() : status;
 }
 
@@ -378,18 +381,18 @@ static memspan_status_t find_place(struct msp_team *team, int *id_p, int *place_
     return memspan_error(MEMSPAN_ERR_LIMIT, "there are %d partitions already", MSP_PARTITION_MAX);
 }
 
-static memspan_status_t wish_of(const shmemx_space_config_t *config,
-                                struct msp_partition_wish *wish)
+static memspan_status_t request_of(const shmemx_space_config_t *config,
+                                   struct msp_partition_request *request)
 {
-    *wish = (struct msp_partition_wish){.size_bytes      = config->size,
-                                        .page_size_bytes = config->pgsize,
-                                        .kind            = config->kind,
-                                        .policy          = config->policy,
-                                        .device          = config->has_device ? config->device
-                                                                              : MSP_PARTITION_DEVICE_LOCAL,
-                                        .has_device      = config->has_device != 0,
-                                        .has_kind        = true,
-                                        .has_policy      = true};
+    *request = (struct msp_partition_request){
+        .size_bytes      = config->size,
+        .page_size_bytes = config->pgsize,
+        .kind            = config->kind,
+        .policy          = config->policy,
+        .device          = config->has_device ? config->device : MSP_PARTITION_DEVICE_LOCAL,
+        .has_device      = config->has_device != 0,
+        .has_kind        = true,
+        .has_policy      = true};
     if (config->size == 0) {
         return memspan_error(MEMSPAN_ERR_INVALID, "a space of no bytes");
     }
@@ -415,10 +418,10 @@ static memspan_status_t wish_of(const shmemx_space_config_t *config,
 memspan_status_t msp_partition_create(struct msp_team *team, const shmemx_space_config_t *config,
                                       int *id_p)
 {
-    struct msp_partition_wish wish = {.id = -1};
-    memspan_status_t status        = wish_of(config, &wish);
-    int place                      = -1;
-    int id                         = -1;
+    struct msp_partition_request request = {.id = -1};
+    memspan_status_t status              = request_of(config, &request);
+    int place                            = -1;
+    int id                               = -1;
 
     if (!msp_agree_all(team, status == MEMSPAN_OK)) {
         return (status != MEMSPAN_OK)
@@ -426,7 +429,7 @@ memspan_status_t msp_partition_create(struct msp_team *team, const shmemx_space_
                    : msp_error_elsewhere(MEMSPAN_ERR_INVALID,
                                          "another PE asked for what is not possible");
     }
-    if (!msp_collective_agrees(team, msp_partition_wish_digest(&wish))) {
+    if (!msp_collective_agrees(team, msp_partition_request_digest(&request))) {
         return memspan_error(MEMSPAN_ERR_CONFLICT,
                              "the members of the team ask for spaces that differ");
     }
@@ -434,20 +437,21 @@ memspan_status_t msp_partition_create(struct msp_team *team, const shmemx_space_
     if (status != MEMSPAN_OK) {
         return status;
     }
-    wish.id = id;
+    request.id = id;
     if (config->name != NULL) {
-        snprintf(wish.variable, sizeof wish.variable, "%s", config->name);
+        snprintf(request.variable, sizeof request.variable, "%s", config->name);
     } else {
-        snprintf(wish.variable, sizeof wish.variable, "space%d", id);
+        snprintf(request.variable, sizeof request.variable, "space%d", id);
     }
-    records[place].wish = wish;
-    status              = make(team, place);
+    records[place].request = request;
+    status                 = make(team, place);
     if (status == MEMSPAN_OK) {
         *id_p = id;
         if (team->pe == 0) {
-            say_beyond_memory(wish.variable,
-                              msp_partition_capacity_use(&wish, &records[place].memory.plan),
-                              msp_team_local_count(team));
+            say_beyond_memory(
+                request.variable,
+                msp_partition_capacity_use(&request, &records[place].memory.placement),
+                msp_team_local_count(team));
         }
     }
     return status;
@@ -480,7 +484,7 @@ int msp_partition_by_name(const char *name)
         return MSP_PARTITION_NONE;
     }
     for (i = 0; i < MSP_PARTITION_MAX; i++) {
-        if ((table[i].heap != NULL) && (strcmp(records[i].wish.variable, name) == 0)) {
+        if ((table[i].heap != NULL) && (strcmp(records[i].request.variable, name) == 0)) {
             return table[i].id;
         }
     }

@@ -28,14 +28,14 @@ static const int host = MEMSPAN_HOST;
 
 /* ---- nodes ---- */
 
-static bool add_node(struct msp_partition_plan *plan, int node)
+static bool add_node(struct msp_partition_placement *placement, int node)
 {
     unsigned bits = 8 * sizeof(unsigned long);
 
     if ((node < 0) || ((unsigned)node >= bits * MSP_PARTITION_NODE_WORDS)) {
         return false;
     }
-    plan->bind_nodes[(unsigned)node / bits] |= 1ul << ((unsigned)node % bits);
+    placement->bind_nodes[(unsigned)node / bits] |= 1ul << ((unsigned)node % bits);
     return true;
 }
 
@@ -88,9 +88,9 @@ static int policy_mode(shmemx_policy_t policy, int node_count)
     }
 }
 
-/* The nodes of @p space into the plan: all of them, or those of the first one's kind. */
-static int gather_nodes(struct msp_partition_plan *plan, memspan_space_h space, bool one_kind,
-                        uint64_t *capacity_p)
+/* The nodes of @p space into the placement: all of them, or those of the first one's kind. */
+static int gather_nodes(struct msp_partition_placement *placement, memspan_space_h space,
+                        bool one_kind, uint64_t *capacity_p)
 {
     memspan_numa_node_kind_t first = MEMSPAN_NUMA_NODE_OTHER;
     int used                       = 0;
@@ -107,13 +107,13 @@ static int gather_nodes(struct msp_partition_plan *plan, memspan_space_h space, 
             continue;
         }
         first = (used == 0) ? node.kind : first;
-        if ((one_kind && (node.kind != first)) || !add_node(plan, resource.numa_node)) {
+        if ((one_kind && (node.kind != first)) || !add_node(placement, resource.numa_node)) {
             continue;
         }
-        if (name_used < sizeof plan->resource - 1) {
-            name_used +=
-                (size_t)snprintf(plan->resource + name_used, sizeof plan->resource - name_used,
-                                 "%s%s", (used > 0) ? "," : "", resource.name);
+        if (name_used < sizeof placement->resource - 1) {
+            name_used += (size_t)snprintf(placement->resource + name_used,
+                                          sizeof placement->resource - name_used, "%s%s",
+                                          (used > 0) ? "," : "", resource.name);
         }
         *capacity_p += node.capacity_bytes;
         used++;
@@ -121,11 +121,11 @@ static int gather_nodes(struct msp_partition_plan *plan, memspan_space_h space, 
     return used;
 }
 
-static memspan_status_t plan_nodes(const struct msp_partition_wish *wish, int local_count,
-                                   struct msp_partition_plan *plan)
+static memspan_status_t place_nodes(const struct msp_partition_request *request, int local_count,
+                                    struct msp_partition_placement *placement)
 {
-    bool is_fast          = (wish->kind == SHMEMX_KIND_FASTMEM);
-    bool is_any           = (wish->kind != SHMEMX_KIND_NORMALMEM) && !is_fast;
+    bool is_fast          = (request->kind == SHMEMX_KIND_FASTMEM);
+    bool is_any           = (request->kind != SHMEMX_KIND_NORMALMEM) && !is_fast;
     memspan_space_h space = is_fast ? MEMSPAN_SPACE_HIGH_BW : MEMSPAN_SPACE_DEFAULT;
     char kind[32];
     uint64_t capacity;
@@ -134,39 +134,41 @@ static memspan_status_t plan_nodes(const struct msp_partition_wish *wish, int lo
     if (is_fast && !has_tiers()) {
         memspan_error(MEMSPAN_ERR_NOT_GUARANTEED,
                       "%s: no memory of this machine is known to be faster than the rest",
-                      wish->variable);
+                      request->variable);
         return msp_error_hint("POLICY=PREFERRED takes ordinary memory then");
     }
-    if (is_any && (wish->policy != SHMEMX_POLICY_INTERLEAVED)) {
+    if (is_any && (request->policy != SHMEMX_POLICY_INTERLEAVED)) {
         /* Asking for the nodes would read the machine's topology, which costs more than the rest of
          * a start. */
-        snprintf(plan->resource, sizeof plan->resource, "host");
-        snprintf(plan->why, sizeof plan->why, "pages go where the process's own policy says");
+        snprintf(placement->resource, sizeof placement->resource, "host");
+        snprintf(placement->why, sizeof placement->why,
+                 "pages go where the process's own policy says");
         return MEMSPAN_OK;
     }
-    count = gather_nodes(plan, space, !is_any, &capacity);
-    msp_partition_kind_text(wish->kind, "", -1, kind, sizeof kind);
-    if ((wish->policy == SHMEMX_POLICY_MANDATORY) && !is_any &&
-        (capacity / (unsigned)local_count < wish->size_bytes)) {
-        return memspan_error(MEMSPAN_ERR_NO_MEMORY,
-                             "%s: %d PEs of %llu bytes are more than the %llu bytes of %s",
-                             wish->variable, local_count, (unsigned long long)wish->size_bytes,
-                             (unsigned long long)capacity, kind);
+    count = gather_nodes(placement, space, !is_any, &capacity);
+    msp_partition_kind_text(request->kind, "", -1, kind, sizeof kind);
+    if ((request->policy == SHMEMX_POLICY_MANDATORY) && !is_any &&
+        (capacity / (unsigned)local_count < request->size_bytes)) {
+        return memspan_error(
+            MEMSPAN_ERR_NO_MEMORY, "%s: %d PEs of %llu bytes are more than the %llu bytes of %s",
+            request->variable, local_count, (unsigned long long)request->size_bytes,
+            (unsigned long long)capacity, kind);
     }
     /* On a machine of one node there is nothing to choose. */
     if ((count == memspan_numa_node_count()) && (count <= 1)) {
-        plan->bind_mode = 0;
+        placement->bind_mode = 0;
     } else {
-        plan->bind_mode = policy_mode(wish->policy, count);
+        placement->bind_mode = policy_mode(request->policy, count);
     }
-    if (plan->bind_mode == 0) {
-        snprintf(plan->why, sizeof plan->why, "pages go where the process's own policy says%s",
+    if (placement->bind_mode == 0) {
+        snprintf(placement->why, sizeof placement->why,
+                 "pages go where the process's own policy says%s",
                  (count <= 1) ? ": there is one node" : "");
     } else {
-        snprintf(plan->why, sizeof plan->why, "%s of %s, %s",
-                 (plan->bind_mode == MPOL_INTERLEAVE) ? "page by page over the nodes"
-                                                      : "on the nodes",
-                 kind, msp_partition_policy_text(wish->policy));
+        snprintf(placement->why, sizeof placement->why, "%s of %s, %s",
+                 (placement->bind_mode == MPOL_INTERLEAVE) ? "page by page over the nodes"
+                                                           : "on the nodes",
+                 kind, msp_partition_policy_text(request->policy));
     }
     return MEMSPAN_OK;
 }
@@ -213,58 +215,58 @@ static size_t nearest_page(size_t wanted)
 }
 
 /* An error for those who insist, small pages for others. */
-static memspan_status_t too_few_pages(const struct msp_partition_wish *wish, uint64_t available,
-                                      struct msp_partition_plan *plan)
+static memspan_status_t too_few_pages(const struct msp_partition_request *request,
+                                      uint64_t available, struct msp_partition_placement *placement)
 {
-    size_t page = plan->page_size_bytes;
-    size_t used = strlen(plan->why);
+    size_t page = placement->page_size_bytes;
+    size_t used = strlen(placement->why);
 
-    if (wish->policy == SHMEMX_POLICY_MANDATORY) {
+    if (request->policy == SHMEMX_POLICY_MANDATORY) {
         memspan_error(MEMSPAN_ERR_NO_MEMORY,
                       "%s: %llu huge pages of %zu bytes are free, which is less than %llu bytes",
-                      wish->variable, (unsigned long long)available, page,
-                      (unsigned long long)wish->size_bytes);
+                      request->variable, (unsigned long long)available, page,
+                      (unsigned long long)request->size_bytes);
         return msp_error_hint("reserve them: "
                               "/sys/kernel/mm/hugepages/hugepages-%zukB/nr_hugepages",
                               page >> 10);
     }
-    plan->page_size_bytes = msp_page_size();
-    snprintf(plan->why + used, sizeof plan->why - used,
+    placement->page_size_bytes = msp_page_size();
+    snprintf(placement->why + used, sizeof placement->why - used,
              "; ordinary pages, because only %llu of %zu bytes are free",
              (unsigned long long)available, page);
     return MEMSPAN_OK;
 }
 
-static memspan_status_t plan_pages(const struct msp_partition_wish *wish,
-                                   struct msp_partition_plan *plan)
+static memspan_status_t place_pages(const struct msp_partition_request *request,
+                                    struct msp_partition_placement *placement)
 {
     size_t small  = msp_page_size();
-    size_t wanted = (size_t)wish->page_size_bytes;
-    bool insists  = (wish->policy == SHMEMX_POLICY_MANDATORY);
+    size_t wanted = (size_t)request->page_size_bytes;
+    bool insists  = (request->policy == SHMEMX_POLICY_MANDATORY);
     uint64_t available;
 
-    plan->page_size_bytes = small;
+    placement->page_size_bytes = small;
     if ((wanted == 0) || (wanted == small)) {
         return MEMSPAN_OK;
     }
     available = huge_free(wanted);
     if ((available == UINT64_MAX) && insists) {
         memspan_error(MEMSPAN_ERR_UNSUPPORTED, "%s: this system has no pages of %zu bytes",
-                      wish->variable, wanted);
+                      request->variable, wanted);
         return msp_error_hint("/sys/kernel/mm/hugepages says which it has; %zu bytes are always "
                               "there",
                               small);
     }
     if (available == UINT64_MAX) {
-        plan->page_size_bytes = nearest_page(wanted);
-        available             = huge_free(plan->page_size_bytes);
+        placement->page_size_bytes = nearest_page(wanted);
+        available                  = huge_free(placement->page_size_bytes);
     } else {
-        plan->page_size_bytes = wanted;
+        placement->page_size_bytes = wanted;
     }
-    if ((plan->page_size_bytes != small) &&
-        (available <
-         msp_round_up(wish->size_bytes, plan->page_size_bytes) / plan->page_size_bytes)) {
-        return too_few_pages(wish, available, plan);
+    if ((placement->page_size_bytes != small) &&
+        (available < msp_round_up(request->size_bytes, placement->page_size_bytes) /
+                         placement->page_size_bytes)) {
+        return too_few_pages(request, available, placement);
     }
     return MEMSPAN_OK;
 }
@@ -313,21 +315,21 @@ static int device_of_backend(const char *backend, int ordinal, int local_index, 
     return found;
 }
 
-static memspan_status_t no_device(const struct msp_partition_wish *wish, int count)
+static memspan_status_t no_device(const struct msp_partition_request *request, int count)
 {
     char text[48];
 
-    msp_partition_kind_text(wish->kind, wish->backend, wish->device, text, sizeof text);
+    msp_partition_kind_text(request->kind, request->backend, request->device, text, sizeof text);
     memspan_error(MEMSPAN_ERR_NOT_FOUND, "%s: there is no device for %s (%d of its sort here)",
-                  wish->variable, text, count);
-    if (strcmp(wish->backend, "emu") == 0) {
+                  request->variable, text, count);
+    if (strcmp(request->backend, "emu") == 0) {
         return msp_error_hint("emulated devices are there when MEMSPAN_DEVICES names them: "
                               "MEMSPAN_DEVICES=emu:1");
     }
     return msp_error_hint("memquery lists the devices, and says why a driver is off");
 }
 
-static memspan_status_t find_device(const struct msp_partition_wish *wish, int local_index,
+static memspan_status_t find_device(const struct msp_partition_request *request, int local_index,
                                     int *device_p)
 {
     memspan_device_info_t info = {.struct_size = sizeof info};
@@ -336,17 +338,18 @@ static memspan_status_t find_device(const struct msp_partition_wish *wish, int l
     int count                  = 0;
     int device                 = -1;
 
-    if ((wish->kind == SHMEMX_KIND_LIBOMP) && (openmp <= 0)) {
+    if ((request->kind == SHMEMX_KIND_LIBOMP) && (openmp <= 0)) {
         memspan_error(MEMSPAN_ERR_NOT_FOUND, "%s: this program has no OpenMP runtime with devices",
-                      wish->variable);
+                      request->variable);
         return msp_error_hint("build it with offloading, e.g. clang -fopenmp "
                               "-fopenmp-targets=x86_64-pc-linux-gnu");
     }
-    if (wish->backend[0] != '\0') {
-        device = device_of_backend(wish->backend, wish->device, local_index, &count);
-    } else if (wish->has_device) {
-        device = (memspan_device_describe(wish->device, &info) == MEMSPAN_OK) ? wish->device : -1;
-        count  = memspan_device_count();
+    if (request->backend[0] != '\0') {
+        device = device_of_backend(request->backend, request->device, local_index, &count);
+    } else if (request->has_device) {
+        device =
+            (memspan_device_describe(request->device, &info) == MEMSPAN_OK) ? request->device : -1;
+        count = memspan_device_count();
     } else if (openmp > 0) {
         device = first;
         count  = openmp;
@@ -354,7 +357,7 @@ static memspan_status_t find_device(const struct msp_partition_wish *wish, int l
         device = device_of_backend("", -1, local_index, &count);
     }
     if ((device < 0) || (device == memspan_host_device())) {
-        return no_device(wish, count);
+        return no_device(request, count);
     }
     *device_p = device;
     return MEMSPAN_OK;
@@ -380,27 +383,28 @@ static bool has_resource(int device, memspan_kind_t kind, char *name, size_t nam
     return false;
 }
 
-static memspan_status_t plan_block(const struct msp_partition_wish *wish, memspan_kind_t kind,
-                                   struct msp_partition_plan *plan)
+static memspan_status_t place_block(const struct msp_partition_request *request,
+                                    memspan_kind_t kind, struct msp_partition_placement *placement)
 {
     memspan_device_info_t info = {.struct_size = sizeof info};
 
-    (void)memspan_device_describe(plan->device, &info);
-    if (!has_resource(plan->device, kind, plan->resource, sizeof plan->resource)) {
+    (void)memspan_device_describe(placement->device, &info);
+    if (!has_resource(placement->device, kind, placement->resource, sizeof placement->resource)) {
         memspan_error(MEMSPAN_ERR_UNSUPPORTED, "%s: device %d (%s) has no %s memory",
-                      wish->variable, plan->device, info.name, memspan_kind_name(kind));
+                      request->variable, placement->device, info.name, memspan_kind_name(kind));
         return msp_error_hint("%s", (info.kind_note[kind][0] != '\0')
                                         ? info.kind_note[kind]
                                         : "memquery lists what its spaces have");
     }
-    plan->is_block    = true;
-    plan->device_kind = (unsigned)kind;
-    plan->is_shareable =
+    placement->is_block    = true;
+    placement->device_kind = (unsigned)kind;
+    placement->is_shareable =
         (kind == MEMSPAN_KIND_DEVICE) && ((info.capabilities & MEMSPAN_CAN_IPC) != 0);
-    snprintf(plan->why, sizeof plan->why, "%s memory of device %d, which the other PEs %s",
-             memspan_kind_name(kind), plan->device,
-             plan->is_shareable ? "open through its driver; its PE does atomics"
-                                : "cannot map: its PE serves it");
+    snprintf(placement->why, sizeof placement->why,
+             "%s memory of device %d, which the other PEs %s", memspan_kind_name(kind),
+             placement->device,
+             placement->is_shareable ? "open through its driver; its PE does atomics"
+                                     : "cannot map: its PE serves it");
     return MEMSPAN_OK;
 }
 
@@ -421,101 +425,106 @@ static bool reaches_pages(int device, bool *imports_p)
            (*imports_p && ((info.capabilities & MEMSPAN_CAN_IMPORT) != 0));
 }
 
-static memspan_status_t plan_shared(const struct msp_partition_wish *wish, int local_count,
-                                    struct msp_partition_plan *plan)
+static memspan_status_t place_shared(const struct msp_partition_request *request, int local_count,
+                                     struct msp_partition_placement *placement)
 {
     bool imports = false;
     memspan_kind_t kind =
-        (wish->kind == SHMEMX_KIND_MANAGED) ? MEMSPAN_KIND_MANAGED : MEMSPAN_KIND_COHERENT;
+        (request->kind == SHMEMX_KIND_MANAGED) ? MEMSPAN_KIND_MANAGED : MEMSPAN_KIND_COHERENT;
     memspan_status_t status;
 
-    if (!reaches_pages(plan->device, &imports)) {
-        return plan_block(wish, kind, plan);
+    if (!reaches_pages(placement->device, &imports)) {
+        return place_block(request, kind, placement);
     }
-    status = plan_nodes(wish, local_count, plan);
+    status = place_nodes(request, local_count, placement);
     if (status == MEMSPAN_OK) {
-        snprintf(plan->why, sizeof plan->why, "host pages that device %d reaches %s", plan->device,
+        snprintf(placement->why, sizeof placement->why, "host pages that device %d reaches %s",
+                 placement->device,
                  imports ? "after they have been imported into its driver" : "as they are");
-        plan->import_count = imports ? 1 : 0;
-        plan->imports[0]   = plan->device;
+        placement->import_count = imports ? 1 : 0;
+        placement->imports[0]   = placement->device;
     }
     return status;
 }
 
 /* Into each driver that takes pages, or the one device that is named. */
-static memspan_status_t plan_pinned(const struct msp_partition_wish *wish, int local_count,
-                                    struct msp_partition_plan *plan)
+static memspan_status_t place_pinned(const struct msp_partition_request *request, int local_count,
+                                     struct msp_partition_placement *placement)
 {
-    const int room          = (int)(sizeof plan->imports / sizeof plan->imports[0]);
-    memspan_status_t status = plan_nodes(wish, local_count, plan);
+    const int room          = (int)(sizeof placement->imports / sizeof placement->imports[0]);
+    memspan_status_t status = place_nodes(request, local_count, placement);
     int i;
 
-    plan->is_locked = true;
+    placement->is_locked = true;
     for (i = 0; (status == MEMSPAN_OK) && (i < memspan_device_count()); i++) {
         bool imports = false;
         int number;
 
         if ((memspan_device_at(i, &number) == MEMSPAN_OK) &&
-            ((plan->device < 0) || (plan->device == number)) && reaches_pages(number, &imports) &&
-            imports && (plan->import_count < room)) {
-            plan->imports[plan->import_count++] = number;
+            ((placement->device < 0) || (placement->device == number)) &&
+            reaches_pages(number, &imports) && imports && (placement->import_count < room)) {
+            placement->imports[placement->import_count++] = number;
         }
     }
-    snprintf(plan->why, sizeof plan->why, "host pages, locked; imported into the drivers of %d %s",
-             plan->import_count, (plan->import_count == 1) ? "device" : "devices");
+    snprintf(placement->why, sizeof placement->why,
+             "host pages, locked; imported into the drivers of %d %s", placement->import_count,
+             (placement->import_count == 1) ? "device" : "devices");
     return status;
 }
 
 /* ---- all ---- */
 
-memspan_status_t msp_partition_plan(const struct msp_partition_wish *wish, int local_index,
-                                    int local_count, struct msp_partition_plan *plan_p)
+memspan_status_t msp_partition_place(const struct msp_partition_request *request, int local_index,
+                                     int local_count, struct msp_partition_placement *placement_p)
 {
-    struct msp_partition_plan plan = {.kind = wish->kind, .policy = wish->policy, .device = -1};
-    bool is_device                 = msp_partition_kind_is_device(wish->kind);
-    bool is_shared = (wish->kind == SHMEMX_KIND_MANAGED) || (wish->kind == SHMEMX_KIND_COHERENT);
+    struct msp_partition_placement placement = {
+        .kind = request->kind, .policy = request->policy, .device = -1};
+    bool is_device = msp_partition_kind_is_device(request->kind);
+    bool is_shared =
+        (request->kind == SHMEMX_KIND_MANAGED) || (request->kind == SHMEMX_KIND_COHERENT);
     memspan_status_t status = MEMSPAN_OK;
 
-    if (is_device || is_shared || ((wish->kind == SHMEMX_KIND_PINNED) && wish->has_device)) {
-        status = find_device(wish, local_index, &plan.device);
+    if (is_device || is_shared || ((request->kind == SHMEMX_KIND_PINNED) && request->has_device)) {
+        status = find_device(request, local_index, &placement.device);
     }
     if (status != MEMSPAN_OK) {
         return status;
     }
     if (is_device) {
-        status = plan_block(wish, MEMSPAN_KIND_DEVICE, &plan);
+        status = place_block(request, MEMSPAN_KIND_DEVICE, &placement);
     } else if (is_shared) {
-        status = plan_shared(wish, local_count, &plan);
-    } else if (wish->kind == SHMEMX_KIND_PINNED) {
-        status = plan_pinned(wish, local_count, &plan);
+        status = place_shared(request, local_count, &placement);
+    } else if (request->kind == SHMEMX_KIND_PINNED) {
+        status = place_pinned(request, local_count, &placement);
     } else {
-        status = plan_nodes(wish, local_count, &plan);
+        status = place_nodes(request, local_count, &placement);
     }
-    if ((status == MEMSPAN_OK) && !plan.is_block) {
-        status = plan_pages(wish, &plan);
-    }
-    if (status == MEMSPAN_OK) {
-        status = msp_partition_capacity_check(wish, local_count, &plan);
+    if ((status == MEMSPAN_OK) && !placement.is_block) {
+        status = place_pages(request, &placement);
     }
     if (status == MEMSPAN_OK) {
-        *plan_p = plan;
+        status = msp_partition_capacity_check(request, local_count, &placement);
+    }
+    if (status == MEMSPAN_OK) {
+        *placement_p = placement;
     }
     return status;
 }
 
-memspan_status_t msp_partition_plan_fallback(const struct msp_partition_wish *wish,
-                                             const char *reason, struct msp_partition_plan *plan_p)
+memspan_status_t msp_partition_place_fallback(const struct msp_partition_request *request,
+                                              const char *reason,
+                                              struct msp_partition_placement *placement_p)
 {
-    struct msp_partition_plan plan = {.kind            = SHMEMX_KIND_SYSDEFAULT,
-                                      .policy          = SHMEMX_POLICY_SYSDEFAULT,
-                                      .device          = -1,
-                                      .page_size_bytes = msp_page_size(),
-                                      .resource        = "host"};
+    struct msp_partition_placement placement = {.kind            = SHMEMX_KIND_SYSDEFAULT,
+                                                .policy          = SHMEMX_POLICY_SYSDEFAULT,
+                                                .device          = -1,
+                                                .page_size_bytes = msp_page_size(),
+                                                .resource        = "host"};
 
-    if (wish->policy == SHMEMX_POLICY_MANDATORY) {
+    if (request->policy == SHMEMX_POLICY_MANDATORY) {
         return memspan_error_last()->status;
     }
-    snprintf(plan.why, sizeof plan.why, "ordinary memory instead: %s", reason);
-    *plan_p = plan;
+    snprintf(placement.why, sizeof placement.why, "ordinary memory instead: %s", reason);
+    *placement_p = placement;
     return MEMSPAN_OK;
 }

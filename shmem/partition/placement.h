@@ -10,7 +10,7 @@
 
 enum { MSP_PARTITION_NODES_MAX = 64, MSP_PARTITION_NODE_WORDS = 16 };
 
-struct msp_partition_plan {
+struct msp_partition_placement {
     shmemx_kind_t kind;
     shmemx_policy_t policy;
     bool is_block;  /* from libmemspan, at an address of its choice; else the node's shared file */
@@ -29,12 +29,13 @@ struct msp_partition_plan {
 
 /* @p local_index: the PE's place on its node; @p local_count: PEs of the node that will use it. An
  * error record where it cannot be had as it is wanted. */
-memspan_status_t msp_partition_plan(const struct msp_partition_wish *wish, int local_index,
-                                    int local_count, struct msp_partition_plan *plan_p);
+memspan_status_t msp_partition_place(const struct msp_partition_request *request, int local_index,
+                                     int local_count, struct msp_partition_placement *placement_p);
 
-/* What else will do where the wish allows that: ordinary memory, ordinary pages. @p reason: why, of
- * the error record. MEMSPAN_ERR_* of the record (untouched) where the wish insists. */
-memspan_status_t msp_partition_plan_fallback(const struct msp_partition_wish *wish,
-                                             const char *reason, struct msp_partition_plan *plan_p);
+/* What else will do where the request allows that: ordinary memory, ordinary pages. @p reason: why,
+ * of the error record. MEMSPAN_ERR_* of the record (untouched) where the request insists. */
+memspan_status_t msp_partition_place_fallback(const struct msp_partition_request *request,
+                                              const char *reason,
+                                              struct msp_partition_placement *placement_p);
 
 #endif /* MEMSPAN_SHMEM_PARTITION_PLACEMENT_H */

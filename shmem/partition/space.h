@@ -3,7 +3,7 @@
 #define MEMSPAN_SHMEM_PARTITION_SPACE_H
 
 /* Spaces: what a program is given for partitions that a team makes while the job runs, and for the
- * default one. A space is wishes first; attached to a team it has a partition, whose number it
+ * default one. A space is requests first; attached to a team it has a partition, whose number it
  * answers to everywhere else.
  *
  * And memory of the program's own: registered (a record), or made symmetric (a segment without a
@@ -27,7 +27,7 @@ int msp_symmetric_space_partition(shmemx_space_t space);
 /* The space of a partition: SHMEMX_SPACE_DEFAULT for the default one, SHMEMX_SPACE_INVALID for
  * those of the environment. */
 shmemx_space_t msp_symmetric_space_of(int partition);
-/* The wishes it was made with; NULL: there is no such space (any more), or it is the default one.
+/* The requests it was made with; NULL: there is no such space (any more), or it is the default one.
  */
 const shmemx_space_config_t *msp_symmetric_space_config(shmemx_space_t space);
 

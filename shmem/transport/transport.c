@@ -46,7 +46,7 @@ static memspan_status_t open_transport(const struct msp_transport *transport)
     }
     msp_job.transport = transport;
     status            = msp_job.bootstrap->put(address_key, address, address_bytes);
-    return (status == MEMSPAN_OK) ? msp_job.bootstrap->fence() : status;
+    return (status == MEMSPAN_OK) ? msp_job.bootstrap->barrier() : status;
 }
 
 memspan_status_t msp_transport_open(const char *name)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* lock: they exclude, also many at once; whoever comes first is served first; one that tries does
- * not wait; what was put while it was held has come when the next one has it. */
+/* lock: they exclude, also many at once; PEs are served in the order of their arrival; one that
+ * tries does not wait; what was put while it was held has come when the next one has it. */
 
 #include "tests/shmem/check.h"
 #include <time.h>
@@ -43,7 +43,7 @@ static void exclude(int rounds)
     shmem_barrier_all();
     for (i = 0; i < LOCKS; i++) {
         sum += shmem_long_g(&guarded[i][0], 0);
-        CHECK(locks[i] == 0, "lock %d is %lx though nobody has it", i, (unsigned long)locks[i]);
+        CHECK(locks[i] == 0, "lock %d is %lx though no PE has it", i, (unsigned long)locks[i]);
     }
     CHECK(sum == (long)rounds * count, "%ld turns of %ld", sum, (long)rounds * count);
     shmem_barrier_all();
@@ -72,9 +72,9 @@ static void queue_is_fair(void)
             shmem_long_wait_until(&place, SHMEM_CMP_GE, i);
             /* From there to the queue are some ten instructions: ample time for them. */
             for (spins = 0; spins < 40; spins++) {
-                struct timespec nap = {0, 250000};
+                struct timespec pause = {0, 250000};
 
-                nanosleep(&nap, NULL);
+                nanosleep(&pause, NULL);
             }
         }
         shmem_clear_lock(&one);

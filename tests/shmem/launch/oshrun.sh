@@ -52,7 +52,7 @@ orphans | group | killed_launcher | signals | second_interrupt | stop | stubborn
     ;;
 esac
 case $case_name in
-meet)
+barrier)
     run 0 "$oshrun" -n 3 "$pe" print rounds again
     is_silent
     prints 'PE 0 of 3, local 0 of 3, by oshrun 0.1.0
@@ -104,7 +104,7 @@ broken_pipe)
         head -n 3 >out
     [ "$(wc -l <out)" -eq 3 ] || fail 'not 3 lines'
     for _ in 1 2 3 4 5; do [ -s status ] || sleep 0.2; done
-    [ "$(cat status)" = 141 ] || fail "status $(cat status), not 141, when nobody reads"
+    [ "$(cat status)" = 141 ] || fail "status $(cat status), not 141, when the reader has gone"
     is_silent
     ;;
 input)
@@ -154,7 +154,7 @@ leaving)
     says 'PE 1 (pid [0-9]*) exited without having initialized, and 1 other is waiting'
     took=$(($(ms) - start))
     [ $took -lt 3000 ] || fail "two jobs took $took ms to end"
-    # All of them: nobody waits, and it is not for oshrun to judge.
+    # All of them: no PE waits, and it is not for oshrun to judge.
     run 0 "$oshrun" -n 2 "$pe" exit=0
     ;;
 stubborn)

@@ -2,15 +2,15 @@
 /* launch-pe [action [pe]]...: a PE that finds its job, tells the others who it is and hears who
  * they are, and then does what it is told, on that PE or on all:
  *
- *   meet      (always) put, fence, get from everybody, check
+ *   exchange  (always) put, barrier, get from every PE, check
  *   print     "PE p of n, local i of m, by LAUNCHER"
- *   rounds    100 more fences with a fresh value each time
+ *   rounds    100 more barriers with a fresh value each time
  *   abort=S   end the job with that status
  *   exit=S    exit without finalizing
  *   kill=N    a signal to itself
  *   hang      wait for a signal
  *   watch     wait until a peer has died; then exit with status 42 by abort
- *   again     close and open again, and meet
+ *   again     close and open again, and exchange
  *   return=S  the exit status after all */
 
 #include "shmem/bootstrap/ways.h"
@@ -42,13 +42,13 @@ static void require(memspan_status_t status, const char *what)
 }
 
 /* Everybody's value of this round is (round, pe). */
-static void meet(int round)
+static void exchange(int round)
 {
     int mine[2] = {round, job.pe};
     char key[32];
     snprintf(key, sizeof(key), "round.%d", round);
     require(bootstrap->put(key, mine, sizeof(mine)), "put");
-    require(bootstrap->fence(), "fence");
+    require(bootstrap->barrier(), "barrier");
     for (int pe = 0; pe < job.pe_count; pe++) {
         int theirs[2] = {-1, -1};
         size_t size   = sizeof(theirs);
@@ -64,7 +64,7 @@ static void exchange_pids(void)
     int pid = (int)getpid();
     pids    = realloc(pids, (size_t)job.local_count * sizeof(*pids));
     require(bootstrap->put("pid", &pid, sizeof(pid)), "put");
-    require(bootstrap->fence(), "fence");
+    require(bootstrap->barrier(), "barrier");
     for (int i = 0; i < job.local_count; i++) {
         size_t size = sizeof(pid);
         require(bootstrap->get(job.local_pes[i], "pid", &pids[i], &size), "get");
@@ -103,10 +103,10 @@ static void act(const char *word, int *status_p)
         fflush(stdout);
     } else if (is_action(word, "rounds", &value)) {
         for (int round = 1; round <= 100; round++) {
-            meet(round);
+            exchange(round);
         }
     } else if (is_action(word, "abort", &value)) {
-        /* Not while a PMIx server still answers the others: it would fail their meeting. */
+        /* Not while a PMIx server still answers the others: it would fail their barrier. */
         usleep(300000);
         bootstrap->abort(value, "as told");
     } else if (is_action(word, "exit", &value)) {
@@ -118,14 +118,15 @@ static void act(const char *word, int *status_p)
     } else if (is_action(word, "watch", &value)) {
         watch();
     } else if (is_action(word, "again", &value)) {
-        /* A PMIx server fails the fence of PEs that it has not answered yet when another PE closes,
-         * and a later one while a PE is still closing. The library closes once, at its end. */
-        bootstrap->fence();
+        /* A PMIx server fails the barrier of PEs that it has not answered yet when another PE
+         * closes, and a later one while a PE is still closing. The library closes once, at its end.
+         */
+        bootstrap->barrier();
         usleep(500000);
         bootstrap->close();
         usleep(500000);
         require(msp_bootstrap_open(&bootstrap, &job), "open again");
-        meet(1000);
+        exchange(1000);
     } else if (is_action(word, "return", &value)) {
         *status_p = value;
     } else {
@@ -138,7 +139,7 @@ int main(int argc, char **argv)
 {
     int status = 0;
     require(msp_bootstrap_open(&bootstrap, &job), "open");
-    meet(0);
+    exchange(0);
     exchange_pids();
     for (int i = 1; i < argc; i++) {
         char *end  = NULL;
@@ -149,9 +150,9 @@ int main(int argc, char **argv)
         }
         i += given ? 1 : 0;
     }
-    /* A PMIx server fails the last meeting for those whom it has not answered yet when the first
-     * one leaves. The library meets elsewhere before it leaves. */
-    (void)bootstrap->fence();
+    /* A PMIx server fails the last barrier for PEs that it has not answered yet when the first one
+     * leaves. The library has a barrier of its own before it leaves. */
+    (void)bootstrap->barrier();
     bootstrap->close();
     free(pids);
     return status;

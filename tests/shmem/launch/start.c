@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Which way a process believes to have been started, and the two that fool themselves: a launcher
- * that says N where one is seen, and one that nobody can talk to. */
+ * that says N where one is seen, and one without a channel. */
 
 #include "shmem/bootstrap/ways.h"
 #include <criterion/criterion.h>
@@ -46,7 +46,7 @@ Test(start, without_a_launcher_it_is_a_job_of_one)
     cr_assert(strlen(job.job_id) > 0 && strcmp(job.launcher, "none") == 0);
     cr_assert(bootstrap->put("k", "one", 3) == MEMSPAN_OK);
     cr_assert(bootstrap->put("k", "two", 3) == MEMSPAN_OK);
-    cr_assert(bootstrap->fence() == MEMSPAN_OK);
+    cr_assert(bootstrap->barrier() == MEMSPAN_OK);
     cr_assert(bootstrap->get(0, "k", data, &size) == MEMSPAN_OK);
     cr_assert(size == 3 && memcmp(data, "two", 3) == 0);
     cr_assert(bootstrap->get(0, "l", data, &size) == MEMSPAN_ERR_NOT_FOUND);
@@ -78,7 +78,7 @@ Test(start, one_of_one_is_well)
 
 Test(start, a_server_that_does_not_answer)
 {
-    setenv("PMIX_NAMESPACE", "nobody", 1);
+    setenv("PMIX_NAMESPACE", "none", 1);
     setenv("PMIX_RANK", "0", 1);
     expect_refused(MEMSPAN_ERR_CONFLICT, "PMIX_NAMESPACE is set", "unset PMIX_NAMESPACE");
 }
@@ -120,6 +120,6 @@ Test(start, a_peer_that_has_died_is_noticed, .timeout = 20)
     waitpid(pid, NULL, 0);
     cr_assert(msp_bootstrap_peer_died(pids, 3, &peer));
     pids[2] = 0;
-    cr_assert(!msp_bootstrap_peer_died(pids, 3, &peer), "0 is nobody");
+    cr_assert(!msp_bootstrap_peer_died(pids, 3, &peer), "0 is no process");
     cr_assert(!msp_bootstrap_peer_died(pids + 1, 1, &peer));
 }

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static long board[64];
+static long file[64];
 
 static int round_trip(long round)
 {
@@ -20,11 +20,11 @@ static int round_trip(long round)
     }
     long value = round * pes + pe;
     shmem_long_put(heap, &value, 1, next);
-    shmem_long_p(&board[0], value, next);
-    shmem_long_atomic_add(&board[1], 1, next);
+    shmem_long_p(&file[0], value, next);
+    shmem_long_atomic_add(&file[1], 1, next);
     shmem_barrier_all();
-    if (heap[0] != round * pes + before || board[0] != heap[0] || board[1] != round + 1) {
-        fprintf(stderr, "PE %d, round %ld: %ld %ld %ld\n", pe, round, heap[0], board[0], board[1]);
+    if (heap[0] != round * pes + before || file[0] != heap[0] || file[1] != round + 1) {
+        fprintf(stderr, "PE %d, round %ld: %ld %ld %ld\n", pe, round, heap[0], file[0], file[1]);
         return 2;
     }
     shmem_free(heap);

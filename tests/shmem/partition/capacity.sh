@@ -33,7 +33,7 @@ try 0 pinned_fits 1024 16 "$H $P=8m:kind=PINNED:policy=M"
 try 0 pinned_preferred 1024 15 "$H $P=8m:kind=PINNED" "warning: $P" "ordinary memory instead" "free to be locked"
 # What a driver imports is locked by it.
 try 1 imported 1024 15 "$H $P=8m:kind=COHERENT MEMSPAN_DEVICES=emu:1" "$P: 2 PEs" "free to be locked"
-# Who insists is refused what can never be there; who does not is warned.
+# Insisting on what can never be there is refused; not insisting is warned.
 try 1 mandatory 64 64 "$H $P=40m:policy=M" "$P: 2 PEs of 41943040 bytes" "that there are"
 try 0 mandatory_fits 64 10 "$H $P=30m:policy=M"
 try 0 preferred 64 64 "$H $P=40m" "warning: $P: symmetric memory of 2 PEs" "67108864 bytes that there are"

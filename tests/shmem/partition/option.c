@@ -19,23 +19,23 @@ void msp_warn_once(int *key, const char *format, ...)
 
 /* ---- one value ---- */
 
-static struct msp_partition_wish parse(const char *text)
+static struct msp_partition_request parse(const char *text)
 {
-    struct msp_partition_wish wish;
+    struct msp_partition_request request;
 
-    cr_assert_eq(msp_partition_wish_parse("V", 7, text, &wish), MEMSPAN_OK, "%s: %s", text,
+    cr_assert_eq(msp_partition_request_parse("V", 7, text, &request), MEMSPAN_OK, "%s: %s", text,
                  memspan_error_text());
-    return wish;
+    return request;
 }
 
 /* All of @p words stand in the message. */
 static void refused(const char *text, const char *words)
 {
-    struct msp_partition_wish wish = {.id = -9};
+    struct msp_partition_request request = {.id = -9};
 
-    cr_assert_eq(msp_partition_wish_parse("SHMEM_SYMMETRIC_PARTITION7", 7, text, &wish),
+    cr_assert_eq(msp_partition_request_parse("SHMEM_SYMMETRIC_PARTITION7", 7, text, &request),
                  MEMSPAN_ERR_CONFIG, "%s was taken", text);
-    cr_assert_eq(wish.id, -9, "written on failure");
+    cr_assert_eq(request.id, -9, "written on failure");
     cr_assert(strstr(memspan_error_text(), "SHMEM_SYMMETRIC_PARTITION7") != NULL, "%s",
               memspan_error_text());
     cr_assert(strstr(memspan_error_text(), words) != NULL, "%s: \"%s\" is not in: %s", text, words,
@@ -44,41 +44,41 @@ static void refused(const char *text, const char *words)
 
 Test(option, examples_of_the_papers)
 {
-    struct msp_partition_wish wish = parse("size=2G:kind=NORMALMEM");
+    struct msp_partition_request request = parse("size=2G:kind=NORMALMEM");
 
-    cr_assert_eq(wish.id, 7);
-    cr_assert_eq(wish.size_bytes, UINT64_C(2) << 30);
-    cr_assert_eq(wish.kind, SHMEMX_KIND_NORMALMEM);
-    cr_assert_eq(wish.policy, SHMEMX_POLICY_PREFERRED);
-    wish = parse("size=2G:kind=FASTMEM:policy=MANDATORY");
-    cr_assert_eq(wish.kind, SHMEMX_KIND_FASTMEM);
-    cr_assert_eq(wish.policy, SHMEMX_POLICY_MANDATORY);
-    wish = parse("size=1G:kind=F:policy=PREFERRED");
-    cr_assert_eq(wish.kind, SHMEMX_KIND_FASTMEM);
-    wish = parse("size=2G:kind=N:policy=P");
-    cr_assert_eq(wish.policy, SHMEMX_POLICY_PREFERRED);
-    wish = parse("size=500M:kind=F:policy=M:pgsize=64M");
-    cr_assert_eq(wish.size_bytes, UINT64_C(500) << 20);
-    cr_assert_eq(wish.page_size_bytes, UINT64_C(64) << 20);
-    wish = parse("2G:KIND=LIBOMP");
-    cr_assert_eq(wish.kind, SHMEMX_KIND_LIBOMP);
-    cr_assert_eq(wish.policy, SHMEMX_POLICY_MANDATORY);
-    wish = parse("8G");
-    cr_assert_eq(wish.size_bytes, UINT64_C(8) << 30);
-    cr_assert_eq(wish.kind, SHMEMX_KIND_SYSDEFAULT);
-    cr_assert(!wish.has_kind);
-    wish = parse("SIZE=8G:KIND=LIBOMP");
-    cr_assert_eq(wish.kind, SHMEMX_KIND_LIBOMP);
+    cr_assert_eq(request.id, 7);
+    cr_assert_eq(request.size_bytes, UINT64_C(2) << 30);
+    cr_assert_eq(request.kind, SHMEMX_KIND_NORMALMEM);
+    cr_assert_eq(request.policy, SHMEMX_POLICY_PREFERRED);
+    request = parse("size=2G:kind=FASTMEM:policy=MANDATORY");
+    cr_assert_eq(request.kind, SHMEMX_KIND_FASTMEM);
+    cr_assert_eq(request.policy, SHMEMX_POLICY_MANDATORY);
+    request = parse("size=1G:kind=F:policy=PREFERRED");
+    cr_assert_eq(request.kind, SHMEMX_KIND_FASTMEM);
+    request = parse("size=2G:kind=N:policy=P");
+    cr_assert_eq(request.policy, SHMEMX_POLICY_PREFERRED);
+    request = parse("size=500M:kind=F:policy=M:pgsize=64M");
+    cr_assert_eq(request.size_bytes, UINT64_C(500) << 20);
+    cr_assert_eq(request.page_size_bytes, UINT64_C(64) << 20);
+    request = parse("2G:KIND=LIBOMP");
+    cr_assert_eq(request.kind, SHMEMX_KIND_LIBOMP);
+    cr_assert_eq(request.policy, SHMEMX_POLICY_MANDATORY);
+    request = parse("8G");
+    cr_assert_eq(request.size_bytes, UINT64_C(8) << 30);
+    cr_assert_eq(request.kind, SHMEMX_KIND_SYSDEFAULT);
+    cr_assert(!request.has_kind);
+    request = parse("SIZE=8G:KIND=LIBOMP");
+    cr_assert_eq(request.kind, SHMEMX_KIND_LIBOMP);
 }
 
 Test(option, any_order_and_case)
 {
-    struct msp_partition_wish wish = parse("PoLiCy=Inter:PGsize=4K:kInD=fAsT:SiZe=.5m");
+    struct msp_partition_request request = parse("PoLiCy=Inter:PGsize=4K:kInD=fAsT:SiZe=.5m");
 
-    cr_assert_eq(wish.size_bytes, UINT64_C(524288));
-    cr_assert_eq(wish.page_size_bytes, UINT64_C(4096));
-    cr_assert_eq(wish.kind, SHMEMX_KIND_FASTMEM);
-    cr_assert_eq(wish.policy, SHMEMX_POLICY_INTERLEAVED);
+    cr_assert_eq(request.size_bytes, UINT64_C(524288));
+    cr_assert_eq(request.page_size_bytes, UINT64_C(4096));
+    cr_assert_eq(request.kind, SHMEMX_KIND_FASTMEM);
+    cr_assert_eq(request.policy, SHMEMX_POLICY_INTERLEAVED);
 }
 
 Test(option, letters_alone)
@@ -102,22 +102,22 @@ Test(option, letters_alone)
 
 Test(option, devices)
 {
-    struct msp_partition_wish wish = parse("1m:kind=cuda@2");
+    struct msp_partition_request request = parse("1m:kind=cuda@2");
 
-    cr_assert_eq(wish.kind, SHMEMX_KIND_DEVICE);
-    cr_assert_str_eq(wish.backend, "cuda");
-    cr_assert_eq(wish.device, 2);
-    cr_assert(wish.has_device);
-    wish = parse("1m:kind=HIP@local");
-    cr_assert_str_eq(wish.backend, "hip");
-    cr_assert_eq(wish.device, MSP_PARTITION_DEVICE_LOCAL);
-    cr_assert(!wish.has_device);
-    wish = parse("1m:kind=DEVICE@0");
-    cr_assert_str_eq(wish.backend, "");
-    cr_assert_eq(wish.device, 0);
-    wish = parse("1m:kind=managed@1:policy=p");
-    cr_assert_eq(wish.kind, SHMEMX_KIND_MANAGED);
-    cr_assert_eq(wish.policy, SHMEMX_POLICY_PREFERRED);
+    cr_assert_eq(request.kind, SHMEMX_KIND_DEVICE);
+    cr_assert_str_eq(request.backend, "cuda");
+    cr_assert_eq(request.device, 2);
+    cr_assert(request.has_device);
+    request = parse("1m:kind=HIP@local");
+    cr_assert_str_eq(request.backend, "hip");
+    cr_assert_eq(request.device, MSP_PARTITION_DEVICE_LOCAL);
+    cr_assert(!request.has_device);
+    request = parse("1m:kind=DEVICE@0");
+    cr_assert_str_eq(request.backend, "");
+    cr_assert_eq(request.device, 0);
+    request = parse("1m:kind=managed@1:policy=p");
+    cr_assert_eq(request.kind, SHMEMX_KIND_MANAGED);
+    cr_assert_eq(request.policy, SHMEMX_POLICY_PREFERRED);
 }
 
 Test(option, refusals_say_where_and_what)
@@ -180,12 +180,12 @@ static const char *next(const char *prefix, size_t *cursor)
     return NULL;
 }
 
-static struct msp_partition_wishes wishes;
+static struct msp_partition_requests requests;
 
 static memspan_status_t read_all(const char *const *from, int max_count)
 {
     entries = from;
-    return msp_partition_wishes_read(next, max_count, &wishes);
+    return msp_partition_requests_read(next, max_count, &requests);
 }
 
 Test(option, sparse_numbers_in_order)
@@ -195,10 +195,10 @@ Test(option, sparse_numbers_in_order)
                                        "SHMEM_SYMMETRIC_PARTITION1=3m", NULL};
 
     cr_assert_eq(read_all(some, 64), MEMSPAN_OK);
-    cr_assert_eq(wishes.count, 3);
-    cr_assert_eq(wishes.wish[0].id, 1);
-    cr_assert_eq(wishes.wish[1].id, 2);
-    cr_assert_eq(wishes.wish[2].id, 23);
+    cr_assert_eq(requests.count, 3);
+    cr_assert_eq(requests.request[0].id, 1);
+    cr_assert_eq(requests.request[1].id, 2);
+    cr_assert_eq(requests.request[2].id, 23);
 }
 
 Test(option, the_standard_prefix_wins)
@@ -210,8 +210,8 @@ Test(option, the_standard_prefix_wins)
 
     warning_count = 0;
     cr_assert_eq(read_all(differ, 64), MEMSPAN_OK);
-    cr_assert_eq(wishes.count, 1);
-    cr_assert_eq(wishes.wish[0].size_bytes, UINT64_C(1) << 20);
+    cr_assert_eq(requests.count, 1);
+    cr_assert_eq(requests.request[0].size_bytes, UINT64_C(1) << 20);
     cr_assert_eq(warning_count, 1);
     cr_assert_eq(read_all(same, 64), MEMSPAN_OK);
     cr_assert_eq(warning_count, 1);
@@ -248,7 +248,7 @@ Test(option, numbers_that_are_refused)
 static memspan_status_t complete(const char *const *from, struct msp_partition_rules rules)
 {
     cr_assert_eq(read_all(from, 64), MEMSPAN_OK, "%s", memspan_error_text());
-    return msp_partition_wishes_complete(&rules, &wishes);
+    return msp_partition_requests_complete(&rules, &requests);
 }
 
 static const struct msp_partition_rules usual = {
@@ -264,12 +264,12 @@ Test(option, nothing_is_one_default_heap)
     static const char *const nothing[] = {NULL};
 
     cr_assert_eq(complete(nothing, usual), MEMSPAN_OK);
-    cr_assert_eq(wishes.count, 1);
-    cr_assert_eq(wishes.default_id, 1);
-    cr_assert_eq(wishes.wish[0].size_bytes, UINT64_C(512) << 20);
-    cr_assert(wishes.wish[0].is_default_sized);
+    cr_assert_eq(requests.count, 1);
+    cr_assert_eq(requests.default_id, 1);
+    cr_assert_eq(requests.request[0].size_bytes, UINT64_C(512) << 20);
+    cr_assert(requests.request[0].is_default_sized);
     cr_assert_eq(complete(nothing, sized), MEMSPAN_OK);
-    cr_assert_eq(wishes.wish[0].size_bytes, UINT64_C(8) << 20);
+    cr_assert_eq(requests.request[0].size_bytes, UINT64_C(8) << 20);
 }
 
 Test(option, the_size_and_the_default_partition_exclude_each_other)
@@ -283,10 +283,10 @@ Test(option, the_size_and_the_default_partition_exclude_each_other)
     cr_assert(strstr(memspan_error_text(), "SHMEM_SYMMETRIC_PARTITION1") != NULL);
     cr_assert_eq(complete(zero, sized), MEMSPAN_ERR_CONFIG);
     cr_assert_eq(complete(other, sized), MEMSPAN_OK);
-    cr_assert_eq(wishes.count, 2);
-    cr_assert_eq(wishes.wish[0].id, 1);
-    cr_assert_eq(wishes.wish[0].size_bytes, UINT64_C(8) << 20);
-    cr_assert_eq(wishes.default_id, 1);
+    cr_assert_eq(requests.count, 2);
+    cr_assert_eq(requests.request[0].id, 1);
+    cr_assert_eq(requests.request[0].size_bytes, UINT64_C(8) << 20);
+    cr_assert_eq(requests.default_id, 1);
 }
 
 Test(option, the_default_partition)
@@ -299,15 +299,15 @@ Test(option, the_default_partition)
     struct msp_partition_rules said  = usual;
 
     cr_assert_eq(complete(zero, usual), MEMSPAN_OK);
-    cr_assert_eq(wishes.count, 1);
-    cr_assert_eq(wishes.default_id, 0);
+    cr_assert_eq(requests.count, 1);
+    cr_assert_eq(requests.default_id, 0);
     cr_assert_eq(complete(both, usual), MEMSPAN_OK);
-    cr_assert_eq(wishes.default_id, 1);
+    cr_assert_eq(requests.default_id, 1);
     cr_assert_eq(complete(split, usual), MEMSPAN_OK);
-    cr_assert_eq(wishes.default_id, 0);
+    cr_assert_eq(requests.default_id, 0);
     said.default_id = 1;
     cr_assert_eq(complete(split, said), MEMSPAN_OK);
-    cr_assert_eq(wishes.default_id, 1);
+    cr_assert_eq(requests.default_id, 1);
     said.default_id = 9;
     cr_assert_eq(complete(split, said), MEMSPAN_ERR_CONFIG);
     cr_assert(strstr(memspan_error_text(), "SHMEMX_DEFAULT_PARTITION") != NULL);
@@ -320,12 +320,12 @@ Test(option, strictly_there_must_be_partition_1)
 
     strict.is_strict = true;
     cr_assert_eq(complete(other, usual), MEMSPAN_OK);
-    cr_assert_eq(wishes.count, 2);
+    cr_assert_eq(requests.count, 2);
     cr_assert_eq(complete(other, strict), MEMSPAN_ERR_CONFIG);
     cr_assert(strstr(memspan_error_text(), "SHMEMX_STRICT_PARTITIONS") != NULL);
 }
 
-Test(option, digests_differ_where_wishes_do)
+Test(option, digests_differ_where_requests_do)
 {
     static const char *const texts[] = {
         "1m",           "2m",           "1m:kind=n",   "1m:policy=m",
@@ -336,11 +336,11 @@ Test(option, digests_differ_where_wishes_do)
 
     for (i = 0; i < count; i++) {
         for (j = 0; j < count; j++) {
-            struct msp_partition_wish a = parse(texts[i]);
-            struct msp_partition_wish b = parse(texts[j]);
+            struct msp_partition_request a = parse(texts[i]);
+            struct msp_partition_request b = parse(texts[j]);
 
-            cr_assert_eq(msp_partition_wish_digest(&a) == msp_partition_wish_digest(&b), i == j,
-                         "%s and %s", texts[i], texts[j]);
+            cr_assert_eq(msp_partition_request_digest(&a) == msp_partition_request_digest(&b),
+                         i == j, "%s and %s", texts[i], texts[j]);
         }
     }
 }

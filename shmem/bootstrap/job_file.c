@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The job file of our own launcher, seen by a PE.
  *
- * A board is an append-only text of entries whose published length is one atomic word: a reader
+ * A PE's exchange area is a list of entries whose complete length is one atomic word: a reader
  * that loads the length sees whole entries, and needs no lock. Nothing read from the file is
  * trusted beyond the file's bounds, which the seals keep from changing. */
 
-#include "shmem/bootstrap/board.h"
+#include "shmem/bootstrap/job_file.h"
 #include "shmem/error.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -78,9 +78,9 @@ static memspan_status_t check_header(const struct memspan_launch_header *header,
 }
 
 /* A process that a PE starts inherits descriptor and variable: it must not become the same PE. */
-static memspan_status_t attach(const struct msp_board *board)
+static memspan_status_t attach(const struct msp_job_file *file)
 {
-    struct memspan_launch_pe *record = memspan_launch_pe_record(board->header, board->pe);
+    struct memspan_launch_pe *record = memspan_launch_pe_record(file->header, file->pe);
     uint32_t state                   = __atomic_load_n(&record->state, __ATOMIC_ACQUIRE);
     uint32_t pid                     = __atomic_load_n(&record->pid, __ATOMIC_RELAXED);
     bool is_taken = state == MEMSPAN_LAUNCH_ATTACHED && pid != (uint32_t)getpid() &&
@@ -90,7 +90,7 @@ static memspan_status_t attach(const struct msp_board *board)
         memspan_error(MEMSPAN_ERR_CONFLICT,
                       "PE %u of this job is process %u already: this one was started by it, or "
                       "beside it",
-                      board->pe, pid);
+                      file->pe, pid);
         return msp_error_hint("unset %s for programs that a PE starts", MEMSPAN_LAUNCH_VARIABLE);
     }
     __atomic_store_n(&record->pid, (uint32_t)getpid(), __ATOMIC_RELEASE);
@@ -98,40 +98,41 @@ static memspan_status_t attach(const struct msp_board *board)
     return MEMSPAN_OK;
 }
 
-memspan_status_t msp_board_open(int fd, uint32_t pe, uint64_t cookie, struct msp_board *board_p)
+memspan_status_t msp_job_file_open(int fd, uint32_t pe, uint64_t cookie,
+                                   struct msp_job_file *file_p)
 {
     size_t size_bytes       = 0;
     memspan_status_t status = check_file(fd, &size_bytes);
     if (status != MEMSPAN_OK) {
         return status;
     }
-    void *file = mmap(NULL, size_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-    if (file == MAP_FAILED) {
+    void *map = mmap(NULL, size_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    if (map == MAP_FAILED) {
         return msp_error_native(MEMSPAN_ERR_NO_MEMORY, "", "mmap", errno, strerror(errno), NULL,
                                 "the launcher's job file cannot be mapped");
     }
-    struct msp_board board = {file, size_bytes, fd, pe};
-    status                 = check_header(board.header, size_bytes, pe, cookie);
+    struct msp_job_file file = {map, size_bytes, fd, pe};
+    status                   = check_header(file.header, size_bytes, pe, cookie);
     if (status == MEMSPAN_OK) {
-        status = attach(&board);
+        status = attach(&file);
     }
     if (status != MEMSPAN_OK) {
-        munmap(file, size_bytes);
+        munmap(map, size_bytes);
         return status;
     }
-    *board_p = board;
+    *file_p = file;
     return MEMSPAN_OK;
 }
 
-void msp_board_close(struct msp_board *board)
+void msp_job_file_close(struct msp_job_file *file)
 {
-    if (board->header == NULL) {
+    if (file->header == NULL) {
         return;
     }
-    struct memspan_launch_pe *record = memspan_launch_pe_record(board->header, board->pe);
+    struct memspan_launch_pe *record = memspan_launch_pe_record(file->header, file->pe);
     __atomic_store_n(&record->state, MEMSPAN_LAUNCH_FINALIZED, __ATOMIC_RELEASE);
-    munmap(board->header, board->size_bytes);
-    board->header = NULL;
+    munmap(file->header, file->size_bytes);
+    file->header = NULL;
 }
 
 static size_t entry_size(size_t key_size_bytes, size_t data_size_bytes)
@@ -140,21 +141,22 @@ static size_t entry_size(size_t key_size_bytes, size_t data_size_bytes)
     return (size + 7) & ~(size_t)7;
 }
 
-memspan_status_t msp_board_put(const struct msp_board *board, const char *key, const void *data,
-                               size_t size_bytes)
+memspan_status_t msp_job_file_put(const struct msp_job_file *file, const char *key,
+                                  const void *data, size_t size_bytes)
 {
-    struct memspan_launch_pe *record = memspan_launch_pe_record(board->header, board->pe);
+    struct memspan_launch_pe *record = memspan_launch_pe_record(file->header, file->pe);
     size_t used                      = record->exchange_used_bytes;
-    size_t room                      = board->header->exchange_size_bytes;
+    size_t room                      = file->header->exchange_size_bytes;
     size_t key_size                  = strlen(key);
     if (size_bytes > room || key_size > room || used > room ||
         entry_size(key_size, size_bytes) > room - used) {
-        return memspan_error(MEMSPAN_ERR_LIMIT,
-                             "%zu bytes for \"%s\" do not fit on this PE's board: %zu of %zu bytes "
-                             "are used",
-                             size_bytes, key, used, room);
+        return memspan_error(
+            MEMSPAN_ERR_LIMIT,
+            "%zu bytes for \"%s\" do not fit this PE's exchange area: %zu of %zu bytes "
+            "are used",
+            size_bytes, key, used, room);
     }
-    char *at                          = memspan_launch_exchange(board->header, board->pe) + used;
+    char *at                          = memspan_launch_exchange(file->header, file->pe) + used;
     struct memspan_launch_entry entry = {(uint32_t)key_size, (uint32_t)size_bytes};
     memcpy(at, &entry, sizeof(entry));
     memcpy(at + sizeof(entry), key, key_size);
@@ -167,12 +169,13 @@ memspan_status_t msp_board_put(const struct msp_board *board, const char *key, c
 }
 
 /* The data of the last entry with that key, or NULL. */
-static const char *find(const struct msp_board *board, uint32_t pe, const char *key, size_t *size_p)
+static const char *find(const struct msp_job_file *file, uint32_t pe, const char *key,
+                        size_t *size_p)
 {
-    const struct memspan_launch_pe *record = memspan_launch_pe_record(board->header, pe);
-    const char *text                       = memspan_launch_exchange(board->header, pe);
+    const struct memspan_launch_pe *record = memspan_launch_pe_record(file->header, pe);
+    const char *text                       = memspan_launch_exchange(file->header, pe);
     size_t used = __atomic_load_n(&record->exchange_used_bytes, __ATOMIC_ACQUIRE);
-    if (used > board->header->exchange_size_bytes) {
+    if (used > file->header->exchange_size_bytes) {
         used = 0;
     }
     const char *found = NULL;
@@ -194,37 +197,37 @@ static const char *find(const struct msp_board *board, uint32_t pe, const char *
     return found;
 }
 
-memspan_status_t msp_board_get(const struct msp_board *board, uint32_t pe, const char *key,
-                               void *data, size_t *size_p)
+memspan_status_t msp_job_file_get(const struct msp_job_file *file, uint32_t pe, const char *key,
+                                  void *data, size_t *size_p)
 {
-    if (pe >= board->header->pe_count) {
+    if (pe >= file->header->pe_count) {
         return memspan_error(MEMSPAN_ERR_INVALID, "there is no PE %u in a job of %u", pe,
-                             board->header->pe_count);
+                             file->header->pe_count);
     }
     size_t size       = 0;
-    const char *found = find(board, pe, key, &size);
+    const char *found = find(file, pe, key, &size);
     if (found == NULL) {
-        return memspan_error(MEMSPAN_ERR_NOT_FOUND, "PE %u has not published \"%s\"", pe, key);
+        return memspan_error(MEMSPAN_ERR_NOT_FOUND, "PE %u has not distributed \"%s\"", pe, key);
     }
     if (size > *size_p) {
         return memspan_error(MEMSPAN_ERR_LIMIT,
-                             "PE %u published %zu bytes as \"%s\", %zu are expected", pe, size, key,
-                             *size_p);
+                             "PE %u distributed %zu bytes as \"%s\", %zu are expected", pe, size,
+                             key, *size_p);
     }
     memcpy(data, found, size);
     *size_p = size;
     return MEMSPAN_OK;
 }
 
-bool msp_board_is_orphaned(const struct msp_board *board)
+bool msp_job_file_is_orphaned(const struct msp_job_file *file)
 {
     struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = 0, .l_len = 1};
-    return fcntl(board->fd, F_GETLK, &lock) == 0 && lock.l_type == F_UNLCK;
+    return fcntl(file->fd, F_GETLK, &lock) == 0 && lock.l_type == F_UNLCK;
 }
 
-memspan_status_t msp_board_fence(const struct msp_board *board)
+memspan_status_t msp_job_file_barrier(const struct msp_job_file *file)
 {
-    struct memspan_launch_header *header = board->header;
+    struct memspan_launch_header *header = file->header;
     uint32_t *generation                 = &header->barrier_generation;
     uint32_t before                      = __atomic_load_n(generation, __ATOMIC_ACQUIRE);
     uint32_t arrived = __atomic_add_fetch(&header->barrier_arrived, 1, __ATOMIC_ACQ_REL);
@@ -234,10 +237,10 @@ memspan_status_t msp_board_fence(const struct msp_board *board)
         syscall(SYS_futex, generation, FUTEX_WAKE, INT32_MAX, NULL, NULL, 0);
         return MEMSPAN_OK;
     }
-    const struct timespec patience = {.tv_nsec = LOOK_AROUND_MS * 1000000L};
+    const struct timespec timeout = {.tv_nsec = LOOK_AROUND_MS * 1000000L};
     while (__atomic_load_n(generation, __ATOMIC_ACQUIRE) == before) {
-        long rc = syscall(SYS_futex, generation, FUTEX_WAIT, before, &patience, NULL, 0);
-        if (rc != 0 && errno == ETIMEDOUT && msp_board_is_orphaned(board)) {
+        long rc = syscall(SYS_futex, generation, FUTEX_WAIT, before, &timeout, NULL, 0);
+        if (rc != 0 && errno == ETIMEDOUT && msp_job_file_is_orphaned(file)) {
             return memspan_error(MEMSPAN_ERR_OFF, "the launcher (%s, process %u) has died",
                                  header->launcher, header->launcher_pid);
         }
@@ -245,11 +248,11 @@ memspan_status_t msp_board_fence(const struct msp_board *board)
     return MEMSPAN_OK;
 }
 
-void msp_board_abort(const struct msp_board *board, int status, const char *message)
+void msp_job_file_abort(const struct msp_job_file *file, int status, const char *message)
 {
-    struct memspan_launch_header *header = board->header;
-    uint32_t nobody                      = 0;
-    if (__atomic_compare_exchange_n(&header->abort_by, &nobody, board->pe + 1, false,
+    struct memspan_launch_header *header = file->header;
+    uint32_t no_pe                       = 0;
+    if (__atomic_compare_exchange_n(&header->abort_by, &no_pe, file->pe + 1, false,
                                     __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) {
         header->abort_status = status;
         strncpy(header->abort_message, message != NULL ? message : "",
