@@ -125,7 +125,7 @@ function(memspan_add_unit_test name)
 endfunction()
 
 # memspan_add_off_test(BACKEND NAME WORDS [VAR=value...]): with a driver that is there and no good
-# the backend is off and says WORDS, and nobody else minds.
+# the backend is off and says WORDS, and nothing else changes.
 function(memspan_add_off_test backend name words)
   memspan_add_test(${backend}_off.${name} LABELS fakes ${backend}
     COMMAND ${PROJECT_SOURCE_DIR}/tests/fakes/off.sh $<TARGET_FILE:memquery> ${backend} ${words}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* access=thread: the limit is each thread's own. A block counts for the thread that took it,
- * whoever frees it; the share of a thread that is gone comes back with its blocks. */
+ * whatever thread frees it; the share of a thread that has ended returns with its blocks. */
 
 #include "api.h"
 #include <pthread.h>

@@ -80,7 +80,7 @@ Test(allocators, alignments_that_are_none)
     check_trait(MEMSPAN_TRAIT_PART_SIZE, 0, "part_size");
 }
 
-/* An alignment that no address has is a request that cannot be met, never a crash. */
+/* An alignment that no address has is a request that fails, never a crash. */
 Test(allocators, a_huge_alignment)
 {
     for (int bit = 40; bit < 64; bit++) {

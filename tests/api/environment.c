@@ -264,7 +264,7 @@ Test(environment, opencl_svm)
     for (int i = 0; i < memspan_backend_count(); i++) {
         DONE(memspan_backend_describe(i, &info));
         if ((strcmp(info.name, "opencl") == 0) && (info.status == MEMSPAN_ERR_OFF)) {
-            cr_skip("nobody reads it: %s", info.reason);
+            cr_skip("no backend reads it: %s", info.reason);
         }
     }
     cr_expect(is_a_problem("MEMSPAN_OPENCL_SVM") || is_a_problem("medium"));

@@ -192,7 +192,7 @@ Test(errors, fork_while_threads_allocate, .timeout = 60)
         int status;
 
         if (child == 0) {
-            alarm(20); /* a lock that nobody will open */
+            alarm(20); /* a lock that is never released */
             live_after_fork(block);
         }
         status = child_status(child);

@@ -67,7 +67,8 @@ Test(fallbacks, each_of_a_chain_gives_what_it_can)
     DONE(memspan_allocator_destroy(last));
 }
 
-/* The promise of who was asked holds, whoever gives; and of all who passed it on. */
+/* The guarantees of the requested allocator, and of all fallbacks on the way, hold for the block.
+ */
 Test(fallbacks, alignment_is_kept)
 {
     memspan_allocator_h last    = make(1 << 24, 16, MEMSPAN_VALUE_DEFAULT_MEM_FB, NULL);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* fork() in a process whose other threads allocate and free all the time: the child has one thread,
- * no lock that nobody will open, and memory that works. */
+ * no lock that is never released, and memory that works. */
 
 #include "api.h"
 #include <pthread.h>

@@ -415,7 +415,7 @@ Test(hooks, threads_are_counted_exactly)
 }
 
 /* The data is freed as soon as remove() returns, while other threads allocate. */
-Test(hooks, nobody_is_inside_after_removal)
+Test(hooks, no_thread_is_inside_after_removal)
 {
     pthread_t threads[THREADS];
 

@@ -72,7 +72,7 @@ Test(resize, a_little_less_stays_where_it_is)
     }
 }
 
-/* The bytes beyond the new size belong to nobody: a description says so, and others may have them.
+/* The bytes beyond the new size are free: a description says so, and other blocks may have them.
  */
 Test(resize, what_is_given_up_can_be_had)
 {

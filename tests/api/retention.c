@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What is kept of memory that was freed: no more than a bound while the program runs, and nothing
- * for ever. Nobody calls memspan_trim() before it is looked at. */
+ * for ever. No call of memspan_trim() comes before the check. */
 
 #include "api.h"
 #include <pthread.h>
@@ -174,7 +174,7 @@ static void wait_ms(long milliseconds)
     nanosleep(&(struct timespec){0, milliseconds * 1000000}, NULL);
 }
 
-/* The other thread does nothing any more: whoever allocates a little gives back for it. */
+/* The other thread is idle: a thread that allocates a little returns its memory. */
 Test(retention, what_an_idle_thread_keeps_goes_back_when_the_decay_time_is_over)
 {
     enum { SIZE = 20000, PAIRS = 100, TRIES = 500 };
@@ -396,7 +396,7 @@ Test(retention, pages_of_free_blocks_go_back_when_the_decay_time_is_over)
     end_phases();
 }
 
-/* A thread that has ended: its slabs are nobody's. */
+/* A thread that has ended: its slabs are orphans. */
 static void *run_phases_and_end(void *argument)
 {
     run_phases();
@@ -451,7 +451,7 @@ static void end_piece(struct piece *piece)
     DONE(memspan_free(piece));
 }
 
-/* Whoever takes a piece out ends it, mostly another than made it. */
+/* The thread that takes a piece out frees it; mostly not the one that made it. */
 static void *exchange_pieces(void *argument)
 {
     uint32_t dice = (uint32_t)(uintptr_t)argument;

@@ -95,7 +95,7 @@ static void make_other(void)
     other_end = ends[1];
 }
 
-/* Whoever got no letter ends by itself. */
+/* A process without a letter ends by itself. */
 static void end(void)
 {
     int status = -1;

@@ -30,7 +30,7 @@ stopped() {
 runs() {
     said=$("$program" "$1" 2>&1) && code=0 || code=$?
     [ "$code" -eq 0 ] || complain "$1: exit code $code: $said"
-    case $said in *memspan:*) complain "$1 was told off: $said" ;; esac
+    case $said in *memspan:*) complain "$1 got a diagnostic: $said" ;; esac
 }
 
 stopped read_device 'the host read device memory' 'read_it+' 'called by   read_device+'

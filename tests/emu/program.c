@@ -367,7 +367,7 @@ static void out_of_memory(void)
     memspan_free(large);
 }
 
-/* A process ends with its last thread, whoever else is there for the devices' sake. */
+/* A process ends with its last thread, even while threads of the devices exist. */
 static void *use_device(void *unused)
 {
     usleep(100000);
@@ -466,7 +466,7 @@ static void allocates_during_a_launch(void)
     memspan_free(z);
 }
 
-/* Its devices are gone when it is, whoever looks. */
+/* Its devices end with it. */
 static void devices_by_process(void)
 {
     double *z = take(true);

@@ -32,7 +32,7 @@ runs() {
     said=$("$program" "$1" 2>&1) && code=0 || code=$?
     [ "$code" -eq 0 ] || complain "$1: exit code $code: $said"
     case $said in
-    *memspan:*) complain "$1 was told off: $said" ;;
+    *memspan:*) complain "$1 got a diagnostic: $said" ;;
     *right*) ;;
     *) complain "$1: $said" ;;
     esac
@@ -60,7 +60,7 @@ stopped run_over 'addresses of a device behind the end of a block' '24 bytes pas
     'allocated by run_over+'
 stopped many_threads 'the host read device memory' 'read_in_thread+'
 stopped in_child 'a forked child used ' 'devices do not survive fork()'
-# Not ours to explain, and ended by whoever handles it: the system, or a sanitizer.
+# Not ours to explain, and ended by its handler: the system's, or a sanitizer's.
 said=$("$program" elsewhere 2>&1) && complain "elsewhere: $said"
 case $said in *memspan:* | *'went on'*) complain "elsewhere: $said" ;; esac
 said=$("$program" many_threads 2>&1 | grep -c 'memspan: emu0' || true)

@@ -100,7 +100,7 @@ static void check_counters(const struct limited *l)
     HOLDS(stats.allocated_count - stats.freed_count == l->live);
 }
 
-/* Who must give @p need bytes of which @p had are the first's already; NULL: nobody. */
+/* The allocator that must give @p need bytes, of which @p had are the first's already; or NULL. */
 static struct limited *giver(struct state *s, struct limited *first, size_t need, size_t had)
 {
     if (fits(first, need - ((had < need) ? had : need))) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A program that does one thing wrong: guard-victim WRONG. Ends with 0 when nobody stops it. */
+/* A program that does one thing wrong: guard-victim WRONG. Ends with 0 when nothing stops it. */
 
 #include <memspan/memspan.h>
 #include <pthread.h>
@@ -204,7 +204,7 @@ static void sent(void)
     raise(SIGSEGV);
 }
 
-/* Pages that are locked are fenced by patterns. */
+/* Locked pages have patterns as red zones. */
 static void overrun_pinned(void)
 {
     char *p = memspan_alloc(make("pinned=true"), 64);
@@ -349,7 +349,7 @@ static void sizes_as_asked(void)
     }
     p = memspan_alloc(a, 1000);
     if (p == NULL) {
-        exit(6); /* what waits is charged to nobody */
+        exit(6); /* the quarantine is charged to no account */
     }
     memspan_free(p);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A program that brings the offload library which LLVM's host runtime asks for memory spaces: two
- * devices, one resource each. Its spaces are the program's, whoever else could make some. */
+ * devices, one resource each. Its spaces are the program's, also where a library could make some.
+ */
 #include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -82,7 +82,7 @@ Test(plugin, a_driver_that_is_too_old)
     cr_expect_neq(strstr(info.hint, "update the box driver"), NULL, "hint: %s", info.hint);
 }
 
-/* Only that it is off: it did not say why, and nobody else's words may stand in. */
+/* Only that it is off: it gave no reason, and no other error's text may replace it. */
 Test(plugin, a_driver_that_fails_without_a_word)
 {
     cr_assert_neq(memspan_device_synchronize(4321), MEMSPAN_OK);

@@ -62,7 +62,7 @@ static size_t size_for(struct soak_thread *t, const struct soak_pool *p)
     case 1: /* exactly all */
         size = (left > SOAK_OVERHEAD) ? (size_t)left - SOAK_OVERHEAD : 0;
         return (size > 0) ? size : p->pool_size;
-    case 2: /* one byte more than there is, where nobody else has a share */
+    case 2: /* one byte more than there is, where no other thread has a share */
         return ((int64_t)p->pool_size == p->share) && (left >= SOAK_OVERHEAD)
                    ? (size_t)left - SOAK_OVERHEAD + 1
                    : p->pool_size;
@@ -71,8 +71,8 @@ static size_t size_for(struct soak_thread *t, const struct soak_pool *p)
     }
 }
 
-/* A thread may ask a shared one for what fits in its share or in nobody's; what goes to a fallback
- * must be allowed there too. */
+/* A thread may ask a shared one for what fits in its share or in an unassigned one; what goes to a
+ * fallback must be allowed there too. */
 static bool may_ask(const struct soak_thread *t, const struct soak_pool *p, int64_t need)
 {
     for (; p != NULL; p = p->next) {

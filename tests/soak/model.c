@@ -3,9 +3,9 @@
  *
  * A limit is divided into shares, one a thread, and a thread asks for what fits in its share (never
  * to be refused, whatever the others do) or for more than all the rest could give (always to be
- * refused). A block may be freed by another thread: from before that call to after it, nobody knows
- * whether its bytes count, and they are in "returning". So what a thread may surely have is at
- * least left before the call, and what it may have at most is left + returning after it. */
+ * refused). A block may be freed by another thread: from before that call to after it, it is
+ * unknown whether its bytes count, and they are in "returning". So what a thread may surely have is
+ * at least left before the call, and what it may have at most is left + returning after it. */
 
 #include "soak.h"
 #include <inttypes.h>
@@ -25,7 +25,7 @@ void soak_return_begin(struct soak_pool *p, unsigned thread, int64_t bytes)
     atomic_fetch_add(&p->returning[thread], bytes);
 }
 
-/* In this order, so that whoever reads returning and then left sees the bytes once at least. */
+/* In this order, so that a reader of returning and then left sees the bytes once at least. */
 void soak_return_end(struct soak_pool *p, unsigned thread, int64_t bytes)
 {
     atomic_fetch_add(&p->left[thread], bytes);

@@ -134,7 +134,7 @@ void soak_world_end(void);
 
 /* ---- model.c ---- */
 
-/* Who was asked for a request, and how much each had left before. */
+/* The allocators of a request, and how much each had left before. */
 struct soak_chain {
     struct soak_pool *pools[SOAK_CHAIN_MAX];
     int64_t left[SOAK_CHAIN_MAX];
@@ -174,7 +174,7 @@ void soak_write(const struct soak_thread *t, struct soak_block *b);
 void soak_verify(const struct soak_thread *t, const struct soak_block *b, size_t written_bytes,
                  size_t size_bytes);
 void soak_verify_zero(const struct soak_thread *t, const struct soak_block *b);
-/* Leaves something that is not zero for whoever has the bytes next. */
+/* Leaves something that is not zero for the next block with these bytes. */
 void soak_soil(const struct soak_block *b);
 
 /* ---- block.c ---- */

@@ -156,7 +156,7 @@ static void fork_a_child(struct soak_thread *t)
 
     child = fork();
     if (child == 0) {
-        alarm(45); /* a lock that nobody opens any more ends as a failure */
+        alarm(45); /* a lock that is never released ends as a failure */
         work_in_child(t);
         _exit(EXIT_SUCCESS);
     }

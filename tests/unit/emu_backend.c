@@ -298,7 +298,7 @@ static void expect_lost(void *state, int ordinal, const char *words)
     cr_assert_eq(emu->alloc(state, ordinal, &request, &block), MEMSPAN_ERR_DRIVER);
 }
 
-/* Memory that leads to itself: whoever has it, or a copy from before, can walk it for ever. */
+/* Memory that leads to itself: its owner, or a copy from before, can walk it for ever. */
 static void **make_node(void)
 {
     void **node = calloc(1, 4096);

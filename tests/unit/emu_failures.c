@@ -57,7 +57,7 @@ int __wrap_clone(int (*run)(void *), void *stack, int flags, void *argument, ...
     return fails_now() ? -1 : __real_clone(run, stack, flags, argument);
 }
 
-/* Only the handler's installation: nobody can do anything about one that does not go. */
+/* Only the handler's installation: a failure there has no remedy. */
 int __real_sigaction(int number, const struct sigaction *new, struct sigaction *old);
 int __wrap_sigaction(int number, const struct sigaction *new, struct sigaction *old);
 int __wrap_sigaction(int number, const struct sigaction *new, struct sigaction *old)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Two-level segregated fit, held to a plain map of units. Addresses are made up: nobody has them.
+/* Two-level segregated fit, held to a plain map of units. Addresses are made up and not mapped.
  */
 
 #include "core/engine/fit.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What heaps do in moments that threads meet by chance once in a long while, made on purpose. */
+/* What heaps do in rare interleavings of threads, made on purpose. */
 
 #include "core/engine/heap.h"
 #include "core/engine/allocator_record.h"
@@ -35,9 +35,9 @@ static memspan_allocator_h make_with_heap(void)
     return allocator;
 }
 
-/* Who frees the first object of a full slab clears its mark and then tells the owner. If he loses
- * the processor in between, the owner may find the slab itself and fill it again: what he is told
- * then is not so any more. */
+/* A thread that frees the first object of a full slab clears its mark and then notifies the owner.
+ * If it is preempted in between, the owner may find the slab itself and fill it again: the
+ * notification is stale then. */
 Test(heap, what_is_told_too_late_of_a_full_slab_changes_nothing, .timeout = 20)
 {
     enum { SIZE = 2000 };
@@ -66,7 +66,7 @@ Test(heap, what_is_told_too_late_of_a_full_slab_changes_nothing, .timeout = 20)
 
 /* A block allocated with other traits than its allocator's is not given again to who asks for none
  * of them. */
-Test(heap, a_block_of_other_traits_is_kept_for_nobody)
+Test(heap, a_block_of_other_traits_is_not_kept)
 {
     enum { SIZE = 64 << 10 };
     static const memspan_trait_t huge = {MEMSPAN_TRAIT_PAGE_SIZE, 2 << 20};
@@ -92,7 +92,7 @@ Test(heap, a_block_of_other_traits_is_kept_for_nobody)
 }
 
 /* Whatever number stands for a handle: none is taken for what stands where no heap is. */
-Test(heap, no_number_is_the_handle_of_nobody)
+Test(heap, no_number_is_the_handle_of_no_allocator)
 {
     uintptr_t value;
 

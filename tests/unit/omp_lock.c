@@ -56,7 +56,7 @@ Test(omp_lock, a_child_can_go_on, .timeout = 60)
 
         cr_assert_geq(child, 0);
         if (child == 0) {
-            alarm(10); /* a lock that nobody holds any more ends in a signal, not a hang */
+            alarm(10); /* a lock that no thread holds ends in a signal, not a hang */
             use_everything();
             _exit(0);
         }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The pointer map alone, with addresses that nobody has to have mapped. */
+/* The pointer map alone, with addresses that need not be mapped. */
 
 #include "core/engine/pointer_map.h"
 #include <criterion/criterion.h>
@@ -73,7 +73,7 @@ Test(pointer_map, refuses_what_it_cannot_hold)
     cr_expect_eq(msp_map_find(NULL), 0);
 }
 
-/* What drivers and kernels hand out above 2^48: five levels of page tables, Intel's DG2 and PVC. */
+/* Addresses of drivers and kernels above 2^48: five levels of page tables, Intel's DG2 and PVC. */
 static const uintptr_t high[] = {UINT64_C(0x0001000000000000), UINT64_C(0x00ab123456780000),
                                  UINT64_C(0xffffd556aa3f0000), UINT64_C(0xff00ffffffbf0000),
                                  UINT64_C(0xffffffffffff0000)};

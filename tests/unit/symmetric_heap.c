@@ -662,7 +662,8 @@ Test(symmetric_heap, the_check_sees_planted_damage)
     EXPECT_SEEN(slabs->classes[2].empty, 0);
     EXPECT_SEEN(slabs->classes[5].with_room, class->with_room);
     EXPECT_SEEN(slabs->empty_count, 0);
-    slab->objects[slab->made] = MSP_SYMMETRIC_LIVE; /* words never given out mean nothing */
+    slab->objects[slab->made] =
+        MSP_SYMMETRIC_LIVE; /* words of objects never allocated mean nothing */
     cr_expect_eq(msp_symmetric_heap_free(heap, objects[2] + 112), MEMSPAN_ERR_NOT_FOUND);
     expect_whole(heap);
     msp_symmetric_heap_destroy(heap);

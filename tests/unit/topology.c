@@ -108,7 +108,7 @@ Test(topology, pmem_is_large_and_slow)
     cr_assert_eq(by_os(1)->kind, MEMSPAN_NUMA_NODE_PMEM);
     cr_assert_eq(by_os(1)->bandwidth_mib_per_s, MEMSPAN_UNKNOWN);
     cr_assert_str_eq(by_os(1)->performance_source, "");
-    cr_assert_eq(by_os(1)->bandwidth_rank, 1, "by kind, where nobody tells");
+    cr_assert_eq(by_os(1)->bandwidth_rank, 1, "by kind, where it is unknown");
     cr_assert_str_eq(nodes_of(MSP_HINT_DEFAULT), "0 1");
     cr_assert_str_eq(nodes_of(MSP_HINT_LARGE_CAP), "1 0");
     cr_assert_str_eq(nodes_of(MSP_HINT_HIGH_BW), "0 1=");

@@ -2,10 +2,10 @@
 /* box.c: a backend of one device in a box, from outside the tree: it sees the installed headers and
  * nothing else.
  *
- * The device's memory is the process's own, mapped twice: the address that is handed out, and a
+ * The device's memory is the process's own, mapped twice: the address that callers get, and a
  * view through which copies and kernels work. The handed-out side is closed (PROT_NONE) where the
  * host has no business: device memory always, managed memory from a kernel's launch until
- * synchronize(). Whoever touches it then is stopped by the processor. It has a capacity, so that
+ * synchronize(). The processor stops an access then. It has a capacity, so that
  * memory can run out.
  *
  * Invariant: blocks[] and used_bytes change under `lock` alone. */
@@ -36,7 +36,7 @@ static const uint64_t capacity_bytes  = (uint64_t)256 << 20;
 static const uint64_t alloc_max_bytes = (uint64_t)128 << 20;
 
 struct box_block {
-    char *address; /* what is handed out; NULL: unused entry */
+    char *address; /* that callers get; NULL: unused entry */
     char *view;    /* the same bytes, always open */
     size_t size_bytes;
     memspan_kind_t kind;

@@ -33,8 +33,8 @@ static void add_together(int *word)
 /* Turn by turn: @p mine says whose turns are played here. False when the other never answers. */
 static int play(int *word, int mine)
 {
-    const long patience = 2000000000L;
-    long waited         = 0;
+    const long polls_max = 2000000000L;
+    long waited          = 0;
 
     for (;;) {
         int turn = __atomic_load_n(word, __ATOMIC_ACQUIRE);
@@ -44,7 +44,7 @@ static int play(int *word, int mine)
         if ((turn & 1) == mine) {
             __atomic_store_n(word, turn + 1, __ATOMIC_RELEASE);
             waited = 0;
-        } else if (++waited > patience) {
+        } else if (++waited > polls_max) {
             return 0;
         }
     }

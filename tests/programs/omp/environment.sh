@@ -50,7 +50,7 @@ try omp_default_mem_alloc:pinned=true same 'omp_default_mem_alloc'
 try "omp_high_bw_mem_space:" same 'trait=value'
 try "omp_high_bw_mem_space:alignment=48" same 'alignment'
 try "omp_high_bw_mem_space:aligment=64" same 'alignment'
-try "omp_high_bw_mem_space:fb_data=nobody" same 'nobody'
+try "omp_high_bw_mem_space:fb_data=unknown" same 'unknown'
 # Pinned memory is locked memory: only where the limit lets a pool be locked.
 limit=$(awk '/^Max locked memory/ { print $4 }' /proc/self/limits)
 if [ "$limit" = unlimited ] || [ "$limit" -ge 8388608 ]; then

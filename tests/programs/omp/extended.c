@@ -26,7 +26,7 @@ static omp_alloctrait_t paper_traits[] = {
 static void proposal(void)
 {
     int host[]                   = {-1, omp_get_initial_device()};
-    int nobody[]                 = {12345};
+    int unknown[]                = {12345};
     int negative[]               = {-7};
     omp_memspace_handle_t *space = omp_get_target_memspace(1, host, omp_default_mem_space);
     omp_allocator_handle_t a;
@@ -47,7 +47,7 @@ static void proposal(void)
     CHECK(omp_get_target_memspace(0, host, omp_default_mem_space) == NULL);
     CHECK(omp_get_target_memspace(-1, host, omp_default_mem_space) == NULL);
     CHECK(omp_get_target_memspace(1, NULL, omp_default_mem_space) == NULL);
-    CHECK(omp_get_target_memspace(1, nobody, omp_default_mem_space) == NULL);
+    CHECK(omp_get_target_memspace(1, unknown, omp_default_mem_space) == NULL);
     CHECK(strstr(memspan_error_text(), "12345") != NULL);
     CHECK(omp_get_target_memspace(1, negative, omp_default_mem_space) == NULL);
     CHECK(omp_get_target_memspace(1, host, (omp_memspace_handle_t)777777) == NULL);

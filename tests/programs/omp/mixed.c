@@ -54,7 +54,8 @@ int main(void)
     printf("shrunk: %d %d\n", p[0], p[49]);
     omp_free(p, omp_null_allocator);
 #ifdef _OMP_H
-    /* libomp's own end in entry points that can be interposed, so this would be nobody's secret. */
+    /* libomp's own end in entry points that can be interposed, so the other runtime would see this.
+     */
     theirs = ((init_fn *)(uintptr_t)find(library, "omp_init_allocator"))(omp_default_mem_space, 2,
                                                                          traits);
 #else

@@ -11,7 +11,7 @@ trap 'rm -rf "$work"' EXIT
 export MEMSPAN_DEBUG=guard
 
 check() { # HOW
-    [ "$status" -ne 0 ] || { echo "$1: nobody stopped the second free" >&2; exit 1; }
+    [ "$status" -ne 0 ] || { echo "$1: nothing stopped the second free" >&2; exit 1; }
     expect "$1" 'guard: double free of .* a block of 40 bytes' 'omp_high_bw_mem_alloc' \
         'freed by thread' '(omp_fn|omp_outlined)' 'this free, by thread'
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* idle.c: how often PEs wake, and threads that share processors yield, while there is nothing to
+/* idle.c: how often PEs wake, and oversubscribed threads yield, while there is nothing to
  * do for them. Counts, no times. */
 
 #include "tests/shmem/check.h"

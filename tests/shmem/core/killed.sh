@@ -32,7 +32,7 @@ while [ "$i" -lt "$times" ]; do
         exit 1
     fi
     if ! grep -q "signal 9" "$here/said"; then
-        echo "round $i: nobody says who was killed: $(cat "$here/said")"
+        echo "round $i: no message names the killed PE: $(cat "$here/said")"
         exit 1
     fi
     while read -r pid; do

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* poll.c: on one processor, whoever loads a word of another PE in a loop lets that PE run. How long
+/* poll.c: on one processor, a PE that loads a peer's word in a loop lets that peer run. How long
  * a round takes is compared with the same by shmem_test(), which is made for loops. */
 
 #include "tests/shmem/check.h"

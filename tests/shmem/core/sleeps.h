@@ -8,8 +8,8 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
-/* While it is set, a sleep has no end but being woken: what nobody is told of is never seen, and
- * the alarm of the test goes off. */
+/* While it is set, a sleep has no end but being woken: a store without a notification is never
+ * seen, and the alarm of the test goes off. */
 extern atomic_bool sleeps_are_endless;
 
 /* How often a thread of this process began to sleep, and gave its processor away. */

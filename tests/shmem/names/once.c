@@ -47,7 +47,7 @@ static int next; /* whose memory is written */
 static int previous;
 static shmem_ctx_t ctx;
 
-static void meet(void)
+static void synchronise(void)
 {
     shmem_ctx_quiet(ctx);
     shmem_barrier_all();
@@ -66,14 +66,14 @@ static void meet(void)
         for (i = 0; i < 12; i++) {                                                                 \
             from[i] = (TYPE)(i + 1 + shmem_my_pe());                                               \
         }                                                                                          \
-        meet();                                                                                    \
+        synchronise();                                                                             \
         shmem_##NAME##_put(to, from, 3, next);                                                     \
         shmem_ctx_##NAME##_put_nbi(ctx, to + 3, from + 3, 2, next);                                \
         shmem_##NAME##_p(to + 5, from[5], next);                                                   \
         shmem_ctx_##NAME##_p(ctx, to + 6, from[6], next);                                          \
         shmem_##NAME##_iput(to + 7, from + 8, 2, 1, 2, next); /* to 7, 9: from 8, 9 */             \
         shmem_##NAME##_ibput(to + 10, from + 10, 1, 1, 1, 2, next);                                \
-        meet();                                                                                    \
+        synchronise();                                                                             \
         for (i = 0; i < 7; i++) {                                                                  \
             CHECK(to[i] == (TYPE)(i + 1 + previous), #NAME ": element %d", i);                     \
         }                                                                                          \
@@ -105,17 +105,17 @@ RMA_TYPES(RMA_TEST)
         const size_t width = (BITS) / 8;                                                           \
                                                                                                    \
         memset(from, 1 + shmem_my_pe(), sizeof from);                                              \
-        meet();                                                                                    \
+        synchronise();                                                                             \
         shmem_put##BITS(to, from, 1, next);                                                        \
         shmem_put##BITS##_nbi(to + width, from, 1, next);                                          \
         shmem_ctx_iput##BITS(ctx, to + (2 * width), from, 1, 2, 2, next);                          \
-        meet();                                                                                    \
+        synchronise();                                                                             \
         CHECK((to[0] == 1 + previous) && (memcmp(to, to + 1, sizeof to - 1) == 0), "put" #BITS);   \
         memset(to, 0, sizeof to);                                                                  \
         shmem_get##BITS(to, from, 2, next);                                                        \
         shmem_ctx_iget##BITS(ctx, to + (2 * width), from, 1, 1, 2, next);                          \
         CHECK((to[0] == 1 + next) && (memcmp(to, to + 1, sizeof to - 1) == 0), "get" #BITS);       \
-        meet();                                                                                    \
+        synchronise();                                                                             \
     }
 SIZE_TEST(8)
 SIZE_TEST(16)
@@ -131,7 +131,7 @@ SIZE_TEST(128)
         static TYPE word;                                                                          \
         TYPE old = 0;                                                                              \
                                                                                                    \
-        meet();                                                                                    \
+        synchronise();                                                                             \
         shmem_##NAME##_atomic_set(&word, 10, next);                                                \
         CHECK(shmem_##NAME##_atomic_fetch(&word, next) == 10, #NAME);                              \
         CHECK(shmem_##NAME##_atomic_swap(&word, 20, next) == 10, #NAME);                           \
@@ -152,7 +152,7 @@ SIZE_TEST(128)
         shmem_##NAME##_atomic_fetch_nbi(&old, &word, next);                                        \
         shmem_quiet();                                                                             \
         CHECK(old == 7, #NAME);                                                                    \
-        meet();                                                                                    \
+        synchronise();                                                                             \
         CHECK(shmem_##NAME##_test(&word, SHMEM_CMP_EQ, 7) == 1, #NAME);                            \
         shmem_##NAME##_wait_until(&word, SHMEM_CMP_GE, 7);                                         \
     }
@@ -164,14 +164,14 @@ AMO_TYPES(ATOMIC_TEST)
         static TYPE word;                                                                          \
         TYPE old = 0;                                                                              \
                                                                                                    \
-        meet();                                                                                    \
+        synchronise();                                                                             \
         shmem_##NAME##_atomic_set(&word, (TYPE)1.5, next);                                         \
         CHECK(shmem_##NAME##_atomic_fetch(&word, next) == (TYPE)1.5, #NAME);                       \
         CHECK(shmem_ctx_##NAME##_atomic_swap(ctx, &word, (TYPE)-2.25, next) == (TYPE)1.5, #NAME);  \
         shmem_##NAME##_atomic_fetch_nbi(&old, &word, next);                                        \
         shmem_quiet();                                                                             \
         CHECK(old == (TYPE)-2.25, #NAME);                                                          \
-        meet();                                                                                    \
+        synchronise();                                                                             \
     }
 FLOAT_TYPES(FLOAT_TEST)
 
@@ -181,7 +181,7 @@ FLOAT_TYPES(FLOAT_TEST)
         static TYPE word;                                                                          \
         TYPE old = 0;                                                                              \
                                                                                                    \
-        meet();                                                                                    \
+        synchronise();                                                                             \
         shmem_##NAME##_atomic_set(&word, 12, next);                                                \
         CHECK(shmem_##NAME##_atomic_fetch_and(&word, 10, next) == 12, #NAME);                      \
         CHECK(shmem_##NAME##_atomic_fetch_or(&word, 3, next) == 8, #NAME);                         \
@@ -192,7 +192,7 @@ FLOAT_TYPES(FLOAT_TEST)
         shmem_##NAME##_atomic_fetch_and_nbi(&old, &word, 1, next);                                 \
         shmem_quiet();                                                                             \
         CHECK(old == 1, #NAME);                                                                    \
-        meet();                                                                                    \
+        synchronise();                                                                             \
     }
 BITS_TYPES(BITS_TEST)
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* bell.c [PARTITION]: a PE that sleeps is told of what it waits for, wherever in a put it lies and
- * however it came: sleeps here have no end but that. With an argument the words are in memory of
- * that partition. */
+/* doorbell.c [PARTITION]: a PE that sleeps is notified of what it waits for, wherever in a put it
+ * lies and however it came: sleeps here have no end but that. With an argument the words are in
+ * memory of that partition. */
 
 #include "tests/shmem/check.h"
 #include "tests/shmem/core/sleeps.h"
@@ -159,7 +159,7 @@ int main(int argc, char **argv)
     last_of(BY_PUT, WORDS);
     two_waiters();
     barriers_and_locks();
-    CHECK(atomic_load(&sleeps_begun) > 0, "nobody has slept");
+    CHECK(atomic_load(&sleeps_begun) > 0, "no PE has slept");
     atomic_store(&sleeps_are_endless, false);
     shmem_finalize();
     return 0;
