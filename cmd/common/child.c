@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* child.c: run a child that may crash, hang or end early.
  *
- * A function formats its answer in memory and sends it at the end in one frame, so that half an
- * answer is never taken for one; then it leaves by _exit(), since drivers also crash while they are
- * unloaded. What drivers print goes into a second pipe: standard output belongs to the answer.
+ * A function formats its answer in memory and sends it in one frame, so that a partial answer is
+ * detected; then it leaves by _exit(), since drivers also crash while they are unloaded. Output of
+ * drivers goes into a second pipe.
  *
- * The parent waits for data, for the child's end and for signals in one poll(). Signals that would
- * end this process are blocked meanwhile and read from a descriptor: the child is killed first and
- * the signal is raised again after. */
+ * The parent waits for data, for the child's end and for signals in one poll(). Signals that
+ * would end this process are blocked meanwhile and read from a descriptor: the child is killed
+ * first, then the signal is raised again. */
 
 #include "cmd/common/child.h"
 #include "cmd/common/message.h"
@@ -242,7 +242,7 @@ static double now_s(void)
     return (double)now.tv_sec + ((double)now.tv_nsec * 1e-9);
 }
 
-/* Add to @p bytes, dropping the first half of what is there when they are full: the end tells most.
+/* Append. When @p bytes are full their first half is dropped: the end is the most informative.
  * False without memory. */
 static bool append(struct cli_bytes *bytes, size_t max_bytes, const char *data, size_t size_bytes)
 {
@@ -280,7 +280,7 @@ static void take(int *fd, struct cli_bytes *bytes, size_t max_bytes)
     }
 }
 
-/* True once the child has ended; it is not reaped, so that its group's number stays its own. */
+/* True once the child has ended. It is not reaped yet: its process group id must stay valid. */
 static bool has_ended(const struct run *run)
 {
     siginfo_t info = {0};
@@ -300,7 +300,7 @@ static void read_signals(struct run *run)
     }
 }
 
-/* Take what is there, waiting at most @p wait_ms for it; false when nothing came. */
+/* Read what is available, waiting at most @p wait_ms for it; false without data. */
 static bool serve(struct run *run, int wait_ms)
 {
     struct pollfd fds[3] = {
@@ -344,7 +344,8 @@ static bool wait_for_end(struct run *run, double limit_s)
 
 /* ---- its end ---- */
 
-/* What is in the pipes. A process outside of the group may hold them open, and write, for ever. */
+/* Read what is in the pipes. A process outside of the group may keep them open, and write, for
+ * ever. */
 static void drain(struct run *run)
 {
     double end_s = now_s() + 1;
@@ -363,7 +364,7 @@ static void reap(const struct run *run, int *status_p, struct rusage *usage_p)
     }
 }
 
-/* The answer of a function out of its frame. False where it is not whole. */
+/* Extract the answer of a function from its frame. False where it is incomplete. */
 static bool unpack(struct cli_result *result)
 {
     struct frame frame    = {0};
@@ -388,7 +389,7 @@ static void judge(const struct run *run, int status, bool in_time)
     struct cli_result *result = run->result;
 
     if ((run->child->path == NULL) && unpack(result)) {
-        result->end = CLI_EXITED; /* what it did afterwards does not matter */
+        result->end = CLI_EXITED; /* its answer is complete */
     } else if (!in_time) {
         result->end = CLI_TIMED_OUT;
     } else if (WIFSIGNALED(status)) {

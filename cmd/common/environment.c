@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* environment.c: the one place where programs read the environment. */
+/* environment.c: the only place where programs read the environment. */
 
 #include "cmd/common/environment.h"
 #include "cmd/common/message.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* main.c: memquery shows which memory the host and its devices can reach, and what an allocation
- * would get. Read options.c, probe/probe.c (why nothing is asked in this process),
+ * would get. Read options.c, probe/probe.c (why drivers are queried in a child),
  * model/snapshot.h and the file of the answer. */
 
 #include "cmd/common/message.h"
@@ -42,7 +42,7 @@ int report_show(const struct request *request, FILE *out)
     return (request->failure_count > 0) ? EXIT_PROBE : EXIT_YES;
 }
 
-/* Nothing that is printed may be lost without a word. */
+/* Report a failure to write the output. */
 static int finish(void)
 {
     if ((fflush(stdout) != 0) || ferror(stdout)) {

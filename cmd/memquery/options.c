@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* options.c: the table of options, and what only the whole command line tells. */
+/* options.c: the table of options, and checks across options. */
 
 #include "cmd/memquery/options.h"
 #include "cmd/memquery/output/text.h"

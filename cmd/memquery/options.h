@@ -33,10 +33,10 @@ struct measure_figures;
 struct measure_request {
     bool wanted;
     bool full;                       /* large sizes, a second for each figure */
-    bool again;                      /* what earlier runs have measured is not taken over */
-    bool cached_only;                /* nothing but what earlier runs have measured */
-    bool no_cache;                   /* neither read nor written */
-    struct measure_figures *figures; /* the figures; NULL before they are there */
+    bool again;                      /* figures of earlier runs are not used */
+    bool cached_only;                /* only figures of earlier runs */
+    bool no_cache;                   /* the cache is neither read nor written */
+    struct measure_figures *figures; /* NULL before they are measured */
 };
 
 struct options {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The guard reads from a pipe into which nobody writes: the end of the file is the end of this
- * process. It is in a session of its own, so that a terminal's signals do not reach it. */
+/* The guard reads from a pipe that is never written to: end of file means that the launcher has
+ * ended. It is in a session of its own: signals of the terminal do not reach it. */
 
 #include "guard.h"
 #include "cmd/common/message.h"
@@ -73,7 +73,7 @@ struct guard *guard_open(int group_count)
     struct guard *guard =
         mmap(NULL, size_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (guard == MAP_FAILED || pipe2(ends, O_CLOEXEC) != 0) {
-        cli_complain("cannot make the memory or the pipe of the job's guard: %s", strerror(errno));
+        cli_complain("cannot create the guard's memory or pipe: %s", strerror(errno));
         return NULL;
     }
     guard->size_bytes  = size_bytes;
@@ -85,7 +85,7 @@ struct guard *guard_open(int group_count)
         watch(guard, ends[0]);
     }
     if (pid < 0) {
-        cli_complain("cannot start the job's guard: %s", strerror(errno));
+        cli_complain("cannot start the guard process: %s", strerror(errno));
         return NULL;
     }
     close(ends[0]);

@@ -2,30 +2,30 @@
 #ifndef OSHRUN_GUARD_H
 #define OSHRUN_GUARD_H
 
-/* A process that does nothing until this one has died without ending its job, by kill -9 say: then
- * it ends the job. PEs die by the kernel's hand; what they have started would not. */
+/* A process that ends the job when the launcher dies without doing so (kill -9). The kernel
+ * kills the PEs then, but not what they have started. */
 
 #include <stdbool.h>
 #include <sys/types.h>
 
 struct guard;
 
-/* Before anything else is started. NULL, having said why. */
+/* Call before anything else is started. NULL after a message. */
 struct guard *guard_open(int group_count);
 
-/* Process group number i; 0: no longer. */
+/* Process group number i; 0: it has ended. */
 void guard_note(struct guard *guard, int i, pid_t group);
 
-/* A folder to remove as well (with the files in it). */
+/* A folder to remove, with its files. */
 void guard_note_folder(struct guard *guard, const char *folder);
 
-/* True when that process is the guard. */
+/* Is that process the guard? */
 bool guard_owns(const struct guard *guard, pid_t pid);
 
 /* The job has ended. */
 void guard_close(struct guard *guard);
 
-/* Remove that folder and all that is in it. */
+/* Remove the folder with its contents. */
 void guard_remove_folder(const char *folder);
 
 #endif /* OSHRUN_GUARD_H */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The job file is a memory file: nothing of it has a name, so nothing of it can be left behind. */
+/* The job file is an unnamed memory file: nothing can be left behind. */
 
 #include "job.h"
 #include "cmd/common/message.h"
@@ -15,7 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define FD_MIN 200 /* out of the way of programs that expect low numbers to be free */
+#define FD_MIN 200 /* programs may expect low numbers to be free */
 
 double now_s(void)
 {
@@ -33,7 +33,7 @@ static uint64_t draw_cookie(void)
     return cookie;
 }
 
-/* A sealed memory file of that size, locked for as long as this process lives. */
+/* A sealed memory file of that size, locked while this process lives. */
 static int make_file(uint64_t size_bytes)
 {
     int low = memfd_create("oshrun-job", MFD_CLOEXEC | MFD_ALLOW_SEALING);
@@ -42,13 +42,13 @@ static int make_file(uint64_t size_bytes)
     }
     int fd = fcntl(low, F_DUPFD_CLOEXEC, FD_MIN);
     if (fd < 0) {
-        fd = low; /* fewer descriptors are allowed than that */
+        fd = low; /* beyond ulimit -n */
     } else {
         close(low);
     }
     struct rlimit limit;
     if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && size_bytes > limit.rlim_cur) {
-        close(fd); /* ftruncate() would end this process by a signal */
+        close(fd); /* SIGXFSZ would end this process */
         errno = EFBIG;
         return -1;
     }
@@ -88,8 +88,8 @@ bool job_open(struct job *job, const struct options *options)
         file = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     }
     if (file == MAP_FAILED) {
-        cli_complain("cannot make the memory that %u PEs share: %s%s", pe_count, strerror(errno),
-                     errno == EFBIG ? " (ulimit -f is the limit)" : "");
+        cli_complain("cannot create the job file of %u PEs: %s%s", pe_count, strerror(errno),
+                     errno == EFBIG ? " (limit: ulimit -f)" : "");
         return false;
     }
     fill_header(file, pe_count, size);
@@ -114,7 +114,7 @@ void job_signal(const struct job *job, int signal)
     for (int pe = 0; pe < job->pe_count; pe++) {
         if (job->pes[pe].pid > 0) {
             if (kill(-job->pes[pe].pid, signal) != 0) {
-                kill(job->pes[pe].pid, signal); /* it has gone into another group */
+                kill(job->pes[pe].pid, signal); /* it has left its process group */
             }
         }
     }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* oshrun starts the PEs of an OpenSHMEM program on this node and ends them together. Read
- * memspan/launch.h (what a PE is given), then start.c and watch.c. */
+ * memspan/launch.h (what a PE gets), start.c and watch.c. */
 
 #include "cmd/common/message.h"
 #include "guard.h"
@@ -19,7 +19,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-/* Standard descriptors that are closed would be taken by something else. */
+/* A closed standard descriptor would be reused by the next open(). */
 static void open_standard(void)
 {
     for (int fd = 0; fd <= 2; fd++) {
@@ -29,7 +29,7 @@ static void open_standard(void)
     }
 }
 
-/* Two pipes a PE, and some. The limit before is the PEs'. */
+/* Two pipes a PE and a few more. The previous limit is the PEs'. */
 static bool allow_descriptors(int pe_count, struct rlimit *before_p)
 {
     rlim_t wanted = (rlim_t)pe_count * 4 + 40;
@@ -54,7 +54,7 @@ static void run_other_launcher(const struct options *options)
     }
     const char **words = calloc(argument_count + 8, sizeof(*words));
     if (words == NULL) {
-        cli_complain("no memory");
+        cli_complain("out of memory");
         exit(1);
     }
     snprintf(count, sizeof(count), "%d", options->pe_count);
@@ -76,7 +76,7 @@ static void run_other_launcher(const struct options *options)
     exit(errno == ENOENT ? EXIT_NOT_FOUND : EXIT_CANNOT_RUN);
 }
 
-/* False, having said why, when there has to be a server and is none. */
+/* False, after a message, when a server is required and cannot be started. */
 static bool serve_pmix(const struct options *options, const struct job *job, const char *path,
                        struct guard *guard, struct server *server)
 {
@@ -85,8 +85,8 @@ static bool serve_pmix(const struct options *options, const struct job *job, con
     *server = (struct server){.event_fd = -1};
     if (options->pmix == SERVE_OFF && server_is_missed(path, &library)) {
         cli_complain(
-            "--pmix=off: %s links %s, whose processes each find themselves alone without a "
-            "PMIx server",
+            "--pmix=off: %s links %s, whose processes are jobs of one PE each without a PMIx "
+            "server",
             options->program[0], library);
     }
     if (options->pmix == SERVE_OFF || (options->pmix == SERVE_AUTO && !server_is_needed(path))) {
@@ -118,12 +118,12 @@ static bool start_all(struct watch *watch, struct starter *starter)
     return true;
 }
 
-/* As a shell expects of what Ctrl-C has ended: that it died of it. */
+/* End by the same signal, as a shell expects after Ctrl-C. */
 static void die_of(int number)
 {
     sigset_t set;
     struct rlimit no_core = {0, 0};
-    setrlimit(RLIMIT_CORE, &no_core); /* the PEs' are of interest, this one's is not */
+    setrlimit(RLIMIT_CORE, &no_core); /* the PEs' core files matter, not this one's */
     signal(number, SIG_DFL);
     sigemptyset(&set);
     sigaddset(&set, number);
@@ -138,9 +138,9 @@ static int run(const struct options *options)
     static struct watch watch     = {.job = &job, .server = &server};
     static struct starter starter = {.job = &job};
     int errors[2];
-    signal(SIGXFSZ, SIG_IGN); /* a write beyond ulimit -f is an error then, which is said */
+    signal(SIGXFSZ, SIG_IGN); /* a write beyond ulimit -f is then an error, which is reported */
     if (!allow_descriptors(options->pe_count, &starter.files)) {
-        cli_complain("%d PEs need more open files than are allowed (ulimit -n)", options->pe_count);
+        cli_complain("%d PEs need more open files than ulimit -n allows", options->pe_count);
         return 1;
     }
     starter.path = start_find(options->program[0]);
@@ -155,8 +155,8 @@ static int run(const struct options *options)
     if (watch.guard == NULL || !serve_pmix(options, &job, starter.path, watch.guard, &server)) {
         return 1;
     }
-    /* After the server's process has been forked: an end of a pipe that it kept would keep PEs from
-     * noticing that nobody reads. */
+    /* After the fork of the server: if it held an end of a pipe, PEs could not see that the
+     * reader is gone. */
     watch.output        = output_open(options->pe_count, options->tag_output);
     starter.output      = watch.output;
     starter.environment = start_environment(options->settings);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The command line. Options end at the program's name: what follows is the program's. */
+/* The command line. Options end at the program's name. */
 
 #include "options.h"
 #include "cmd/common/environment.h"
@@ -24,7 +24,7 @@ static bool add_setting(const struct cli_option *option, const char *value)
     if (equals == value || *value == '\0') {
         return cli_refuse(option, value, "is not NAME=VALUE");
     }
-    if (equals != NULL) { /* otherwise: the PEs have this process's environment */
+    if (equals != NULL) { /* without it: the PEs inherit the variable */
         parsed.settings[setting_count++] = strdup(value);
     }
     return true;
@@ -106,8 +106,8 @@ static void refuse(const char *message)
     exit(EXIT_USAGE);
 }
 
-/* Programs of one job share their variables' addresses: there is one program. Otherwise it would be
- * started with the rest of the line as its arguments. */
+/* PEs share the addresses of one program's variables, so a job has one program. Unchecked, the
+ * rest of the line would become its arguments. */
 static void refuse_several(char *const *arguments)
 {
     for (; *arguments != NULL; arguments++) {

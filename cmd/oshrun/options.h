@@ -7,16 +7,16 @@
 enum serve_mode { SERVE_AUTO, SERVE_ON, SERVE_OFF };
 enum binding { BIND_NONE, BIND_CORE };
 
-/* What the command line asks for. Texts are the command line's own. */
+/* The command line. Texts are not copied. */
 struct options {
-    int pe_count; /* 0: as many as there are cores to run on */
+    int pe_count; /* 0: number of cores */
     bool tag_output;
     bool verbose;
     bool allow_root;  /* for other launchers */
     double timeout_s; /* 0: none */
     enum binding binding;
     enum serve_mode pmix;
-    const char *folder;   /* to run in, or NULL */
+    const char *folder;   /* working directory, or NULL */
     const char *launcher; /* NULL: this program itself */
     char **settings;      /* NAME=VALUE of --env, NULL at the end */
     char **program;       /* with its arguments, NULL at the end */
@@ -24,7 +24,7 @@ struct options {
 
 enum { EXIT_USAGE = 2, EXIT_TIMEOUT = 124, EXIT_CANNOT_RUN = 126, EXIT_NOT_FOUND = 127 };
 
-/* Reads the command line; ends the process where it is wrong or only asks for help. */
+/* Reads the command line; ends the process on errors, --help and --version. */
 void options_parse(int argc, char **argv, struct options *options_p);
 
 #endif /* OSHRUN_OPTIONS_H */

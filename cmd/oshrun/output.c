@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A stream is one pipe of one PE; a sink is where this process prints. Streams give whole lines to
- * their sink, which writes them in the order in which they came. The start of a line that does not
- * go on (a question, a row of dots) is shown after a moment; should another PE print before the
- * line ends, the line is ended for it. */
+/* A stream is one pipe of one PE; a sink is an output of this process. Streams give whole lines
+ * to their sink, in order of arrival. The start of a line without an end (a prompt, progress
+ * dots) is shown after LINE_DELAY_S; if another PE prints first, the line is ended. */
 
 #include "output.h"
 #include "cmd/common/message.h"
@@ -16,20 +15,20 @@
 #include <termios.h>
 #include <unistd.h>
 
-#define READ_BYTES      65536
-#define WRITE_BYTES     4096   /* what a pipe that is said to be writable takes without blocking */
-#define SINK_BYTES_MAX  262144 /* more is left in the pipes */
-#define LINE_BYTES_MAX  1048576
-#define LINE_PATIENCE_S 0.2
+#define READ_BYTES     65536
+#define WRITE_BYTES    4096   /* accepted by a writable pipe without blocking */
+#define SINK_BYTES_MAX 262144 /* more is left in the pipes */
+#define LINE_BYTES_MAX 1048576
+#define LINE_DELAY_S   0.2
 
 struct stream {
     int fd; /* -1: closed, or never there */
     int pe_fd;
     int pe;
     struct sink *sink;
-    char *text; /* the start of a line, at most */
+    char *text; /* at most the start of a line */
     size_t used;
-    double since_s; /* when its text was last added to */
+    double since_s; /* time of the last addition */
 };
 
 struct sink {
@@ -37,18 +36,18 @@ struct sink {
     char *text;
     size_t used;
     size_t room;
-    const struct stream *open_line; /* whose line has been begun, and not ended */
+    const struct stream *open_line; /* stream of an unfinished line */
     bool is_inherited;
-    bool is_broken; /* nobody reads it */
-    bool is_lost;   /* it cannot be written, for another reason: what comes is dropped */
+    bool is_broken; /* its reader is gone */
+    bool is_lost;   /* another write error: further output is dropped */
 };
 
 struct output {
     int pe_count;
     bool tag;
-    int sink_count; /* 1: both go to the same file, and keep their order */
+    int sink_count; /* 1: both are the same file, and keep their order */
     struct sink sinks[2];
-    struct stream *streams; /* sink_count of them for each PE */
+    struct stream *streams; /* sink_count for each PE */
     int input_fd;           /* of the pipe to PE 0's standard input; -1: inherited */
     int input_pe_fd;
     char input[READ_BYTES];
@@ -56,7 +55,7 @@ struct output {
     int null_fd;
 };
 
-/* Room for size bytes behind what is used. False without memory: then output is dropped. */
+/* Room for size bytes after those used. False without memory: output is dropped. */
 static bool reserve(char **text, size_t *room, size_t used, size_t size)
 {
     if (used + size <= *room) {
@@ -80,7 +79,7 @@ static void append(struct sink *sink, const char *text, size_t size)
     }
 }
 
-/* One line of a stream, or the start of one, to its sink. */
+/* Give one line of a stream, or its start, to its sink. */
 static void append_line(const struct output *output, const struct stream *stream, const char *text,
                         size_t size)
 {
@@ -150,7 +149,7 @@ static void read_stream(const struct output *output, struct stream *stream)
     }
 }
 
-/* Nobody reads what the PEs print there: they are to notice, as they would without a launcher. */
+/* The reader is gone: PEs get SIGPIPE, as without a launcher. */
 static void break_sink(struct output *output, struct sink *sink)
 {
     sink->is_broken = true;
@@ -164,13 +163,13 @@ static void break_sink(struct output *output, struct sink *sink)
     }
 }
 
-/* A full disk ends no job that goes on without its output; it is said, and makes the status. */
+/* A full disk does not end the job; it is reported, and sets the exit status. */
 static void lose_sink(struct output *output, struct sink *sink, int error)
 {
     bool is_errors = sink == &output->sinks[output->sink_count - 1];
     sink->is_lost  = true;
     sink->used     = 0;
-    cli_complain("cannot write what the PEs print to standard %s: %s; it is lost",
+    cli_complain("cannot write the output of the PEs to standard %s: %s; it is lost",
                  is_errors && output->sink_count > 1 ? "error" : "output", strerror(error));
 }
 
@@ -196,7 +195,7 @@ static bool is_same_file(int a, int b)
            first.st_ino == second.st_ino;
 }
 
-/* A terminal that stops background jobs which print would stop the PEs. */
+/* A terminal that stops background jobs on output would stop the PEs. */
 static bool takes_lines(int fd)
 {
     struct termios settings;
@@ -207,7 +206,7 @@ static bool open_pipe(int *read_fd_p, int *write_fd_p)
 {
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) != 0) {
-        cli_complain("cannot make a pipe for the PEs' output: %s", strerror(errno));
+        cli_complain("cannot create a pipe for the output of the PEs: %s", strerror(errno));
         return false;
     }
     *read_fd_p  = ends[0];
@@ -236,7 +235,7 @@ struct output *output_open(int pe_count, bool tag_output)
 {
     struct output *output = calloc(1, sizeof(*output));
     if (output == NULL) {
-        cli_complain("no memory");
+        cli_complain("out of memory");
         return NULL;
     }
     output->pe_count   = pe_count;
@@ -250,10 +249,10 @@ struct output *output_open(int pe_count, bool tag_output)
     output->streams  = calloc((size_t)pe_count * 2, sizeof(*output->streams));
     output->input_fd = output->input_pe_fd = -1;
     if (output->streams == NULL || output->null_fd < 0) {
-        cli_complain("cannot open /dev/null, or no memory");
+        cli_complain("cannot open /dev/null, or out of memory");
         return NULL;
     }
-    /* The PEs are in the background of a terminal, where reading from it would stop them. */
+    /* PEs are background processes of the terminal: reading from it would stop them. */
     if (isatty(STDIN_FILENO) && !open_pipe(&output->input_pe_fd, &output->input_fd)) {
         return NULL;
     }
@@ -297,8 +296,8 @@ int output_poll_max(const struct output *output)
     return output->pe_count * output->sink_count + output->sink_count + 2;
 }
 
-/* Only the foreground of a terminal may read from it. */
-static int poll_input(const struct output *output, struct pollfd *events, int *patience_ms)
+/* Only the foreground process group may read from a terminal. */
+static int poll_input(const struct output *output, struct pollfd *events, int *timeout_ms)
 {
     if (output->input_fd < 0) {
         return 0;
@@ -308,16 +307,16 @@ static int poll_input(const struct output *output, struct pollfd *events, int *p
         return 1;
     }
     if (tcgetpgrp(STDIN_FILENO) != getpgrp()) {
-        *patience_ms = *patience_ms < 0 || *patience_ms > 1000 ? 1000 : *patience_ms;
+        *timeout_ms = *timeout_ms < 0 || *timeout_ms > 1000 ? 1000 : *timeout_ms;
         return 0;
     }
     events[0] = (struct pollfd){.fd = STDIN_FILENO, .events = POLLIN};
     return 1;
 }
 
-int output_poll(struct output *output, struct pollfd *events, int *patience_ms)
+int output_poll(struct output *output, struct pollfd *events, int *timeout_ms)
 {
-    int count = poll_input(output, events, patience_ms);
+    int count = poll_input(output, events, timeout_ms);
     for (int i = 0; i < output->sink_count; i++) {
         if (output->sinks[i].used > 0) {
             events[count++] = (struct pollfd){.fd = output->sinks[i].fd, .events = POLLOUT};
@@ -326,11 +325,11 @@ int output_poll(struct output *output, struct pollfd *events, int *patience_ms)
     for (int i = 0; i < output->pe_count * output->sink_count; i++) {
         struct stream *stream = &output->streams[i];
         if (stream->used > 0) {
-            if (now_s() - stream->since_s > LINE_PATIENCE_S) {
+            if (now_s() - stream->since_s > LINE_DELAY_S) {
                 flush_start(output, stream);
             }
-            int wait_ms  = (int)(LINE_PATIENCE_S * 1000 / 2);
-            *patience_ms = *patience_ms < 0 || *patience_ms > wait_ms ? wait_ms : *patience_ms;
+            int wait_ms = (int)(LINE_DELAY_S * 1000 / 2);
+            *timeout_ms = *timeout_ms < 0 || *timeout_ms > wait_ms ? wait_ms : *timeout_ms;
         }
         if (stream->fd >= 0 && stream->sink->used < SINK_BYTES_MAX) {
             events[count++] = (struct pollfd){.fd = stream->fd, .events = POLLIN};
@@ -352,7 +351,7 @@ static void step_input(struct output *output, const struct pollfd *event)
             memmove(output->input, output->input + size, output->input_used);
         }
     }
-    /* The end of the input, or nobody to read it. */
+    /* End of input, or its reader has ended. */
     if (size == 0 || (size < 0 && errno != EINTR && errno != EAGAIN)) {
         close(output->input_fd);
         output->input_fd = -1;

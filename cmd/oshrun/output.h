@@ -2,40 +2,39 @@
 #ifndef OSHRUN_OUTPUT_H
 #define OSHRUN_OUTPUT_H
 
-/* What the PEs print, put together by whole lines, and what PE 0 reads.
+/* Output of the PEs in whole lines, and input of PE 0.
  *
- * Where this process prints to a terminal, so do the PEs, unless their lines are to be marked:
- * terminals are written to by lines already, and programs see that there is one. Otherwise each PE
- * prints into a pipe, and no line of one PE is broken by another's. A destination that is slow
- * stops the reading of pipes, not this process. */
+ * If the launcher prints to a terminal, so do the PEs, except with --tag-output: terminals are
+ * written by lines, and programs can detect the terminal. Otherwise each PE prints into a pipe,
+ * and lines are not mixed. A slow destination stops the reading of pipes, not the launcher. */
 
 #include <poll.h>
 #include <stdbool.h>
 
 struct output;
 
-/* Pipes for that many PEs. NULL, having said why. */
+/* Pipes for that many PEs. NULL after a message. */
 struct output *output_open(int pe_count, bool tag_output);
 
-/* In a PE just forked: its standard input, output and error. */
+/* In a new PE: set its standard input, output and error. */
 void output_enter(const struct output *output, int pe);
-/* In the launcher, when all PEs are forked: the PEs' ends are not its own. */
+/* In the launcher, after all forks: close the PEs' ends. */
 void output_start(struct output *output);
 
-/* What to wait for: descriptors are appended to events (room for output_poll_max of them). Returns
- * how many; *patience_ms becomes less where something is to be done without an event. */
+/* Append descriptors to events (room for output_poll_max of them); returns their number.
+ * *timeout_ms is lowered where something is due without an event. */
 int output_poll_max(const struct output *output);
-int output_poll(struct output *output, struct pollfd *events, int *patience_ms);
+int output_poll(struct output *output, struct pollfd *events, int *timeout_ms);
 /* After poll(). */
 void output_step(struct output *output, const struct pollfd *events, int count);
 
-/* All PEs have ended: print what is left of what they printed. */
+/* All PEs have ended: print the rest of their output. */
 void output_finish(struct output *output);
 
-/* Something that was printed could not be written, which was said. */
+/* Output could not be written, which was reported. */
 bool output_is_lost(const struct output *output);
 
-/* Whoever read what is printed has gone. */
+/* The reader of the output is gone. */
 bool output_is_broken(const struct output *output);
 
 #endif /* OSHRUN_OUTPUT_H */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A core is known by the first of its processors that this process may run on. With more PEs than
- * cores they go around. */
+/* A core is identified by the first of its processors that this process may use. More PEs than
+ * cores wrap around. */
 
 #include "place.h"
 #include <sched.h>
@@ -52,7 +52,7 @@ static processors_t siblings(int processor)
     return found;
 }
 
-/* Goes through the cores; the one with that index, or the last, is stored. Returns how many. */
+/* Iterates over the cores; stores the one with that index, or the last. Returns their number. */
 static int walk(int index, processors_t *core_p)
 {
     processors_t allowed;

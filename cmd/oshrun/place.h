@@ -2,14 +2,14 @@
 #ifndef OSHRUN_PLACE_H
 #define OSHRUN_PLACE_H
 
-/* Cores: which there are to run on, and which is whose. */
+/* Binding of PEs to cores. */
 
 #include "options.h"
 
-/* How many cores this process may run on; at least 1. */
+/* Number of cores that this process may use; at least 1. */
 int place_count(void);
 
-/* Bind this process, which is to be that PE. */
+/* Bind this process, which becomes that PE. */
 void place_pe(enum binding binding, int pe);
 
 #endif /* OSHRUN_PLACE_H */

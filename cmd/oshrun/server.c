@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The launcher's side of the PMIx server's process. */
+/* The launcher's side of the PMIx server process. */
 
 #include "server.h"
 #include "cmd/common/environment.h"
@@ -16,10 +16,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define START_PATIENCE_MS 20000
+#define START_TIMEOUT_MS 20000
 
-/* All that is written there until it is closed, with a null behind; NULL without memory, or when
- * nothing comes. */
+/* Everything written until the end is closed, with a NUL after it; NULL without memory or data. */
 static char *read_all(int fd, size_t *size_p)
 {
     size_t room = 65536;
@@ -27,7 +26,7 @@ static char *read_all(int fd, size_t *size_p)
     char *text  = malloc(room);
     while (text != NULL) {
         struct pollfd event = {.fd = fd, .events = POLLIN};
-        if (poll(&event, 1, START_PATIENCE_MS) == 0) {
+        if (poll(&event, 1, START_TIMEOUT_MS) == 0) {
             break;
         }
         ssize_t size = read(fd, text + used, room - used - 1);
@@ -50,7 +49,7 @@ static char *read_all(int fd, size_t *size_p)
     return NULL;
 }
 
-/* Points variables at the text's words. False when there are not as many lists as PEs. */
+/* Point variables at the words of the text. False when there are fewer lists than PEs. */
 static bool split(struct server *server, size_t size)
 {
     size_t word_count = 0;
@@ -95,13 +94,13 @@ static void start_server(const struct server *server, const char *job_id, int an
     server_run(job_id, server->count, server->folder, answer_fd, event_fd);
 }
 
-/* Wait for the environments; the server is ready then. */
+/* Wait for the environments, which come when the server is ready. */
 static bool fetch(struct server *server, int answer_fd, char *reason, size_t reason_size)
 {
     size_t size  = 0;
     server->text = read_all(answer_fd, &size);
     if (server->text == NULL || size == 0) {
-        snprintf(reason, reason_size, "the PMIx server died while it started");
+        snprintf(reason, reason_size, "the PMIx server died at its start");
         return false;
     }
     if (server->text[0] == '!') {
@@ -109,7 +108,7 @@ static bool fetch(struct server *server, int answer_fd, char *reason, size_t rea
         return false;
     }
     if (!split(server, size)) {
-        snprintf(reason, reason_size, "the PMIx server has not prepared every PE");
+        snprintf(reason, reason_size, "the PMIx server left PEs out");
         return false;
     }
     return true;
@@ -122,13 +121,13 @@ bool server_open(struct server *server, const char *job_id, int pe_count, char *
     int events[2];
     *server = (struct server){.event_fd = -1, .count = pe_count};
     if (!make_folder(server->folder, sizeof(server->folder))) {
-        snprintf(reason, reason_size, "cannot make %s: %s", server->folder, strerror(errno));
+        snprintf(reason, reason_size, "cannot create %s: %s", server->folder, strerror(errno));
         server->folder[0] = '\0';
         return false;
     }
     if (pipe2(answers, O_CLOEXEC) != 0 ||
         socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, events) != 0) {
-        snprintf(reason, reason_size, "cannot make a pipe: %s", strerror(errno));
+        snprintf(reason, reason_size, "cannot create a pipe: %s", strerror(errno));
         server_close(server);
         return false;
     }

@@ -2,9 +2,9 @@
 #ifndef OSHRUN_SERVER_H
 #define OSHRUN_SERVER_H
 
-/* A PMIx server for the PEs, so that MPI and other OpenSHMEM libraries start under oshrun as well,
- * alone or in one program with ours. It is a process of its own: what libpmix starts and opens
- * stays there, and costs nothing where it is not asked for. */
+/* A PMIx server for the PEs, so that MPI and other OpenSHMEM libraries start under oshrun, alone
+ * or in one program with ours. libpmix is confined to a process of its own, which is started on
+ * demand. */
 
 #include "options.h"
 #include <stddef.h>
@@ -14,26 +14,26 @@ enum server_event_kind { SERVER_EVENT_CONNECTED, SERVER_EVENT_FINALIZED, SERVER_
 struct server_event {
     enum server_event_kind kind;
     int pe;
-    int status; /* of an abort */
+    int status; /* status of an abort */
 };
 
 struct server {
-    pid_t pid;         /* of the server; 0: there is none */
+    pid_t pid;         /* 0: no server */
     int event_fd;      /* struct server_event */
-    int count;         /* of PEs */
-    char folder[256];  /* of the server's files */
-    char *text;        /* what variables point into */
+    int count;         /* number of PEs */
+    char folder[256];  /* the server's files */
+    char *text;        /* storage of variables */
     char ***variables; /* for each PE, NULL at the end */
 };
 
-/* True when that program may be one that needs a PMIx server. */
+/* May that program need a PMIx server? */
 bool server_is_needed(const char *path);
 
-/* True when it certainly is one; *library_p names why, until the next call. */
+/* Does it certainly need one? *library_p names the library, until the next call. */
 bool server_is_missed(const char *path, const char **library_p);
 
-/* Start the server for a job of that name, and fetch what the PEs' environments need. False, with
- * the reason in words. */
+/* Start the server for a job of that name, and fetch the variables for the PEs' environments.
+ * False with the reason. */
 bool server_open(struct server *server, const char *job_id, int pe_count, char *reason,
                  size_t reason_size);
 
@@ -41,8 +41,8 @@ void server_close(struct server *server);
 
 /* ---- server_process.c, in the server's process ---- */
 
-/* Serve; never returns. What each PE's environment needs goes to answer_fd: for each PE its
- * variables, each ended by a null, and an empty one; or, first, '!' and the reason why not. */
+/* Serve; never returns. Writes to answer_fd, for each PE, its variables, each ended by a NUL,
+ * and an empty one; or first '!' and the reason for a failure. */
 void server_run(const char *job_id, int pe_count, const char *folder, int answer_fd, int event_fd)
     __attribute__((noreturn));
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Does a program need a PMIx server? A program that links our library and, beyond it, only
- * libraries that are known to start nothing, does not: our PEs find each other by the job file. Of
- * everything else (scripts, interpreters, other libraries) it cannot be known, and the answer is
- * yes. */
+/* Does a program need a PMIx server? Not if it links our library and, beyond it, only libraries
+ * that are known to start nothing: our PEs find each other by the job file. Everything else
+ * (scripts, interpreters, other libraries) may need one. */
 
 #include "server.h"
 #include <elf.h>
@@ -33,7 +32,7 @@ static bool is_inside(const struct image *image, size_t offset, size_t size)
     return offset <= image->size && size <= image->size - offset;
 }
 
-/* Where the file has what is at that address of the program; SIZE_MAX: nowhere. */
+/* Offset in the file of that address of the program; SIZE_MAX: none. */
 static size_t offset_of(const struct image *image, ElfW(Addr) address)
 {
     const ElfW(Ehdr) *header  = (const void *)image->bytes;
@@ -57,11 +56,11 @@ static bool is_one_of_ours(const char *name)
     return false;
 }
 
-/* What a program links, as far as it decides. */
+/* The relevant dependencies of a program. */
 struct links {
     bool has_ours;
-    bool is_harmless; /* and nothing that may start anything */
-    char foreign[64]; /* a library whose processes find each other by PMIx alone; "": none */
+    bool is_harmless; /* and no library that may need a server */
+    char foreign[64]; /* a library that needs PMIx; "": none */
 };
 
 static const char *const by_pmix[] = {"libmpi.so", "libmpi_", "libmpich", "liboshmem.so",
@@ -78,7 +77,7 @@ static void note_library(struct links *links, const char *name)
     }
 }
 
-/* False where the names cannot be read. */
+/* False when the names cannot be read. */
 static bool read_names(const struct image *image, size_t offset, size_t count, struct links *links)
 {
     const ElfW(Dyn) *entry = (const void *)(image->bytes + offset);
@@ -101,7 +100,7 @@ static bool read_names(const struct image *image, size_t offset, size_t count, s
     return true;
 }
 
-/* False where it is no program of this machine. */
+/* False when it is no program for this machine. */
 static bool read_image(const struct image *image, struct links *links)
 {
     const ElfW(Ehdr) *header = (const void *)image->bytes;

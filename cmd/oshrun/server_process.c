@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The PMIx server's process. All PEs are on one node, so the library knows everything itself: what
- * is collected at a fence is handed back as it is. Structures are filled by hand: what the headers'
- * macros call differs from version to version of the library, which is that of the machine. */
+/* The PMIx server process. All PEs are on one node, so a collected PMIx_Fence is returned as it
+ * is. Structures are filled by hand: the headers' macros call functions that differ between
+ * versions of the library, which is that of the machine. */
 
 #include "server.h"
 
@@ -63,7 +63,7 @@ static void load_library(void)
     };
     void *library = dlopen("libpmix.so.2", RTLD_NOW | RTLD_GLOBAL);
     if (library == NULL) {
-        give_up("PMIx is not here", dlerror());
+        give_up("cannot open libpmix.so.2", dlerror());
     }
     for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
         void *call = dlsym(library, calls[i].name);
@@ -74,7 +74,7 @@ static void load_library(void)
     }
 }
 
-/* ---- what PEs ask for ---- */
+/* ---- requests of PEs ---- */
 
 static void tell(enum server_event_kind kind, const pmix_proc_t *proc, int status)
 {
@@ -109,9 +109,9 @@ static pmix_status_t on_abort(const pmix_proc_t *proc, void *object, int status,
     return PMIX_OPERATION_SUCCEEDED;
 }
 
-static pmix_status_t on_fence(const pmix_proc_t procs[], size_t proc_count,
-                              const pmix_info_t info[], size_t info_count, char *data, size_t size,
-                              pmix_modex_cbfunc_t done, void *context)
+static pmix_status_t on_pmix_fence(const pmix_proc_t procs[], size_t proc_count,
+                                   const pmix_info_t info[], size_t info_count, char *data,
+                                   size_t size, pmix_modex_cbfunc_t done, void *context)
 {
     (void)procs, (void)proc_count, (void)info, (void)info_count;
     if (done != NULL) {
@@ -124,7 +124,7 @@ static pmix_status_t on_direct_modex(const pmix_proc_t *proc, const pmix_info_t 
                                      size_t info_count, pmix_modex_cbfunc_t done, void *context)
 {
     (void)proc, (void)info, (void)info_count, (void)done, (void)context;
-    return PMIX_ERR_NOT_FOUND; /* there is no other node to ask */
+    return PMIX_ERR_NOT_FOUND; /* there is no other node */
 }
 
 static pmix_status_t on_connect(const pmix_proc_t procs[], size_t proc_count,
@@ -136,8 +136,7 @@ static pmix_status_t on_connect(const pmix_proc_t procs[], size_t proc_count,
     return PMIX_SUCCESS;
 }
 
-/* Files that a PE wants removed when it ends (PMIX_REGISTER_CLEANUP) are the library's affair,
- * which takes care of them only where this call exists. */
+/* The library removes files of PEs (PMIX_REGISTER_CLEANUP) only where this call exists. */
 static pmix_status_t on_job_control(const pmix_proc_t *proc, const pmix_proc_t targets[],
                                     size_t target_count, const pmix_info_t directives[],
                                     size_t directive_count, pmix_info_cbfunc_t done, void *context)
@@ -147,7 +146,7 @@ static pmix_status_t on_job_control(const pmix_proc_t *proc, const pmix_proc_t t
     return PMIX_ERR_NOT_SUPPORTED;
 }
 
-/* ---- what PEs are told ---- */
+/* ---- data for PEs ---- */
 
 static void set_key(pmix_info_t *info, const char *key)
 {
@@ -183,14 +182,14 @@ static void set_rank(pmix_info_t *info, const char *key, uint32_t rank)
     info->value.data.rank = rank;
 }
 
-/* All there is to know of one PE. */
+/* The PMIx data of one PE. */
 static void set_pe(pmix_info_t *info, uint32_t pe, const char *host)
 {
     enum { FACTS = 9 };
     pmix_info_t *facts      = calloc(FACTS, sizeof(*facts));
     pmix_data_array_t *list = calloc(1, sizeof(*list));
     if (facts == NULL || list == NULL) {
-        give_up("no memory for what PEs are told", "calloc");
+        give_up("out of memory", "calloc");
     }
     set_rank(&facts[0], PMIX_RANK, pe);
     set_number(&facts[1], PMIX_APPNUM, 0);
@@ -213,7 +212,7 @@ static char *list_of_pes(uint32_t count)
     size_t used = 0;
     char *text  = malloc(size);
     if (text == NULL) {
-        give_up("no memory for the PEs' numbers", "malloc");
+        give_up("out of memory", "malloc");
     }
     for (uint32_t pe = 0; pe < count; pe++) {
         used += (size_t)snprintf(text + used, size - used, "%s%u", pe > 0 ? "," : "", pe);
@@ -221,7 +220,7 @@ static char *list_of_pes(uint32_t count)
     return text;
 }
 
-/* PMIx does some of its work on a thread of its own, and says when it is done. */
+/* PMIx completes some calls on its own thread. */
 static volatile int is_done;
 static pmix_status_t done_status;
 
@@ -256,7 +255,7 @@ static void register_job(const char *job_id, uint32_t count, const char *folder)
     require(pmix.PMIx_generate_ppn(pes, &map), "PMIx_generate_ppn");
     pmix_info_t *info = calloc(FACTS + (size_t)count, sizeof(*info));
     if (info == NULL) {
-        give_up("no memory for what PEs are told", "calloc");
+        give_up("out of memory", "calloc");
     }
     set_string(&info[0], PMIX_NODE_MAP, nodes);
     set_string(&info[1], PMIX_PROC_MAP, map);
@@ -281,7 +280,7 @@ static void register_job(const char *job_id, uint32_t count, const char *folder)
         "PMIx_server_register_nspace");
 }
 
-/* The environment of one PE, as far as PMIx has something to say. */
+/* The variables that PMIx sets for one PE. */
 static void answer_pe(FILE *answer, const char *job_id, uint32_t pe)
 {
     pmix_proc_t proc;
@@ -295,14 +294,14 @@ static void answer_pe(FILE *answer, const char *job_id, uint32_t pe)
     for (char **variable = variables; variable != NULL && *variable != NULL; variable++) {
         fwrite(*variable, 1, strlen(*variable) + 1, answer);
     }
-    /* Open MPI 4 looks for a PMIx server only where it believes that a daemon has started it. */
+    /* Open MPI 4 looks for a PMIx server only if a daemon seems to have started it. */
     static const char daemon[] = "OMPI_MCA_orte_local_daemon_uri=0.0;tcp://127.0.0.1:0";
     fwrite(daemon, 1, sizeof(daemon), answer);
     fputc('\0', answer);
 }
 
-/* The launcher's end of the socket closes when it is done, and when it dies. What PEs have left
- * behind is removed then; a library that hangs over it is ended. */
+/* The launcher's end of the socket closes when it is done, or dies. Then what PEs have left is
+ * removed; the process is ended if the library hangs. */
 static void wait_for_end(const char *job_id) __attribute__((noreturn));
 static void wait_for_end(const char *job_id)
 {
@@ -321,8 +320,8 @@ static void wait_for_end(const char *job_id)
     _exit(0);
 }
 
-/* hwloc looks for devices of every sort, which takes longer than all the rest; maps that are too
- * long would come as bytes that are no text. None of it reaches the PEs. */
+/* hwloc's device discovery would dominate the start time; long maps would arrive compressed, not
+ * as text. The PEs do not see these settings. */
 static void quicken(void)
 {
     setenv("HWLOC_COMPONENTS", "linux,stop", 0);
@@ -335,7 +334,7 @@ void server_run(const char *job_id, int pe_count, const char *folder, int answer
     static pmix_server_module_t module = {.client_connected2 = on_connected,
                                           .client_finalized  = on_finalized,
                                           .abort             = on_abort,
-                                          .fence_nb          = on_fence,
+                                          .fence_nb          = on_pmix_fence,
                                           .direct_modex      = on_direct_modex,
                                           .connect           = on_connect,
                                           .job_control       = on_job_control,

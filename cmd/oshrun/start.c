@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Each PE is a process group of its own: what it starts is signalled with it, and ended with it. It
- * is killed by the kernel when this process dies; guard.c sees to what the PE has started. */
+/* Each PE is a process group of its own: its children are signalled and ended with it. The
+ * kernel kills it when the launcher dies; guard.c ends its children then. */
 
 #include "start.h"
 #include "cmd/common/child.h"
@@ -15,7 +15,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Other launchers' words to their own processes. What users set for MPI (OMPI_MCA_*) stays. */
+/* Variables of other launchers for their own processes. What users set for MPI (OMPI_MCA_*)
+ * stays. */
 static const char *const foreign[] = {"PMIX_NAMESPACE=",
                                       "PMIX_RANK=",
                                       "PMIX_SERVER_",
@@ -83,14 +84,13 @@ const char *start_find(const char *program)
         }
         folders += length + 1;
     }
-    struct stat status;
-    cli_complain("there is no program %s%s%s%s", program, " in PATH",
-                 stat(program, &status) == 0 ? "; here there is: ./" : "",
-                 stat(program, &status) == 0 ? program : "");
+    bool is_here = access(program, F_OK) == 0;
+    cli_complain("no program %s in PATH%s%s", program, is_here ? "; did you mean ./" : "",
+                 is_here ? program : "");
     exit(EXIT_NOT_FOUND);
 }
 
-/* In the child: leave nothing of the launcher's behind that the program could notice. */
+/* In the child: undo what the launcher has changed for itself. */
 static void restore(const struct starter *starter)
 {
     setrlimit(RLIMIT_NOFILE, &starter->files);
@@ -114,7 +114,7 @@ static void run(const struct starter *starter, int pe, char *const *variables, p
     char **environment = cli_environment_make(starter->environment, NULL, variables);
     if (environment != NULL && (options->folder == NULL || chdir(options->folder) == 0)) {
         environ = environment;
-        execvp(starter->path, options->program); /* a script without #! is a shell's */
+        execvp(starter->path, options->program); /* the shell runs a script without #! */
     }
     error.code = errno;
     if (write(starter->error_pe_fd, &error, sizeof(error)) < 0) {
@@ -144,10 +144,10 @@ bool start_pe(const struct starter *starter, struct pe *record, int pe, char *co
     }
     if (pid < 0) {
         cli_complain("cannot start PE %d of %d: %s%s", pe, starter->job->pe_count, strerror(errno),
-                     errno == EAGAIN ? " (ulimit -u, or the cgroup's pids.max, is the limit)" : "");
+                     errno == EAGAIN ? " (limit: ulimit -u, or pids.max of the cgroup)" : "");
         return false;
     }
-    setpgid(pid, pid); /* before anybody signals the group, whoever comes first */
+    setpgid(pid, pid); /* parent and child: the first call counts */
     record->pid = record->last_pid = pid;
     return true;
 }

@@ -2,8 +2,7 @@
 #ifndef OSHRUN_START_H
 #define OSHRUN_START_H
 
-/* Starting PEs: what they find in their environment, where they run, and that they do not outlive
- * this process. */
+/* Start of PEs: environment, binding, and that they do not outlive the launcher. */
 
 #include "job.h"
 #include "output.h"
@@ -13,11 +12,11 @@
 struct starter {
     const struct job *job;
     const struct output *output;
-    const char *path;         /* of the program */
-    char *const *environment; /* of this process, without what names other jobs */
-    struct rlimit files;      /* RLIMIT_NOFILE, likewise */
-    sigset_t signals;         /* blocked in this process before it started anything */
-    int error_fd;             /* a PE that cannot run the program says why: struct start_error */
+    const char *path;         /* path of the program */
+    char *const *environment; /* of the launcher, without variables of other jobs */
+    struct rlimit files;      /* RLIMIT_NOFILE of the PEs */
+    sigset_t signals;         /* signal mask of the PEs */
+    int error_fd;             /* a PE that cannot run the program sends struct start_error */
     int error_pe_fd;
 };
 
@@ -26,15 +25,14 @@ struct start_error {
     int code; /* errno */
 };
 
-/* The file that would be run: found as a shell finds it. Ends this process, saying why, when there
- * is none. */
+/* Find the program as a shell does. Ends the process with a message when there is none. */
 const char *start_find(const char *program);
 
-/* The environment without what launchers around this one have left for their own processes, and
- * with the settings of the command line. NULL without memory. */
+/* The environment without variables that other launchers have set for their own processes, and
+ * with those of the command line. NULL without memory. */
 char **start_environment(char **settings);
 
-/* Fork PE number pe; the variables are added to its environment. False, having said why. */
+/* Fork PE number pe with additional variables. False after a message. */
 bool start_pe(const struct starter *starter, struct pe *record, int pe, char *const *variables);
 
 #endif /* OSHRUN_START_H */

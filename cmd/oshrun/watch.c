@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One loop over one poll(): signals arrive as data, so nothing here runs at an unexpected moment.
- */
+/* One loop over one poll(). Signals arrive by a descriptor: there are no handlers. */
 
 #include "watch.h"
+#include "cmd/common/child.h"
 #include "cmd/common/message.h"
 #include "start.h"
 #include <errno.h>
@@ -13,14 +13,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define LOOK_AROUND_MS   100 /* while something is undecided */
-#define LEAVE_PATIENCE_S 0.3 /* between the first PE that leaves the others alone and the end */
-#define TERM_PATIENCE_S  0.3 /* between SIGTERM and SIGKILL */
+#define POLL_MS         100 /* poll interval while the job's end is undecided */
+#define LEAVE_TIMEOUT_S 0.3 /* from an exit without finalize to the end of the job */
+#define TERM_TIMEOUT_S  0.3 /* from SIGTERM to SIGKILL */
 
 static const int watched[] = {SIGCHLD, SIGINT,  SIGTERM, SIGHUP,  SIGQUIT,
                               SIGUSR1, SIGUSR2, SIGCONT, SIGTSTP, SIGWINCH};
 
-/* What is ignored (nohup, a shell's background jobs) stays ignored. */
+/* Ignored signals (nohup, background jobs of a shell) stay ignored. */
 static sigset_t watched_set(void)
 {
     sigset_t set;
@@ -38,7 +38,7 @@ static sigset_t watched_set(void)
 void watch_block_signals(sigset_t *before_p)
 {
     sigset_t set = watched_set();
-    signal(SIGCHLD, SIG_DFL); /* or there would be nobody to wait for */
+    signal(SIGCHLD, SIG_DFL); /* if it were ignored, waitpid() would find nothing */
     sigprocmask(SIG_BLOCK, &set, before_p);
 }
 
@@ -48,15 +48,14 @@ static int open_signals(void)
     return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
-/* No PE is left to pass them on to: they are for this process, should it be waiting for a reader.
- */
+/* Without PEs, signals are for the launcher, which may block on a slow reader. */
 static void unblock_signals(void)
 {
     sigset_t set = watched_set();
     sigprocmask(SIG_UNBLOCK, &set, NULL);
 }
 
-/* The first reason counts. */
+/* The first reason decides. */
 static void decide(struct watch *watch, int status)
 {
     if (!watch->is_decided) {
@@ -70,7 +69,7 @@ static void end_job(struct watch *watch, int status, bool at_once)
     decide(watch, status);
     if (!watch->is_ending) {
         watch->is_ending = true;
-        watch->kill_at_s = now_s() + TERM_PATIENCE_S;
+        watch->kill_at_s = now_s() + TERM_TIMEOUT_S;
         __atomic_store_n(&watch->job->header->is_ending, 1, __ATOMIC_RELEASE);
         job_signal(watch->job, SIGTERM);
         job_signal(watch->job, SIGCONT);
@@ -81,7 +80,7 @@ static void end_job(struct watch *watch, int status, bool at_once)
     }
 }
 
-/* The status of a job as that of a process: what is not 0 stays so. */
+/* The exit code for a job's status: not 0 where the status is not 0. */
 static int exit_code(int status)
 {
     return status != 0 && (status & 0xff) == 0 ? 1 : status & 0xff;
@@ -95,7 +94,7 @@ static void tell_abort(const struct watch *watch, int pe, int status)
     }
 }
 
-/* shmem_global_exit, or a fatal error: the PE has said what it had to say. */
+/* shmem_global_exit() or a fatal error, which the PE has reported. */
 static bool check_abort(struct watch *watch)
 {
     const struct memspan_launch_header *header = watch->job->header;
@@ -111,7 +110,7 @@ static bool check_abort(struct watch *watch)
     return true;
 }
 
-/* What the PMIx server has heard of the PEs. */
+/* Process the events of the PMIx server. */
 static void take_events(struct watch *watch)
 {
     struct server_event event;
@@ -131,7 +130,7 @@ static void take_events(struct watch *watch)
     }
 }
 
-/* Why the program could not be run, when that is why a PE has gone. */
+/* Report that the program could not be run, if a PE ended for that reason. */
 static bool check_start(struct watch *watch)
 {
     struct start_error error;
@@ -150,18 +149,18 @@ static bool check_start(struct watch *watch)
 
 static void judge_signal(struct watch *watch, const struct pe *record, int pe)
 {
+    char text[96];
     int number = WTERMSIG(record->wait_status);
     bool is_wanted =
         number == watch->forwarded || (number == SIGPIPE && output_is_broken(watch->output));
     if (!watch->is_ending && !is_wanted) {
-        cli_complain("PE %d (pid %d) was killed by signal %d (%s)%s; ending the job", pe,
-                     (int)record->last_pid, number, strsignal(number),
-                     WCOREDUMP(record->wait_status) ? " and dumped core" : "");
+        cli_complain("PE %d (pid %d) was %s; ending the job", pe, (int)record->last_pid,
+                     cli_status_text(record->wait_status, text, sizeof(text)));
     }
     end_job(watch, 128 + number, false);
 }
 
-/* What it means that a PE has gone. */
+/* Decide what the end of a PE means for the job. */
 static void judge(struct watch *watch, int pe)
 {
     const struct pe *record = &watch->job->pes[pe];
@@ -177,8 +176,7 @@ static void judge(struct watch *watch, int pe)
         if (watch->job->alive_count > 0) {
             cli_complain("PE %d (pid %d) exited with status %d%s; ending the job", pe,
                          (int)record->last_pid, code,
-                         record->last_state == MEMSPAN_LAUNCH_ATTACHED ? " before it had finalized"
-                                                                       : "");
+                         record->last_state == MEMSPAN_LAUNCH_ATTACHED ? " before finalizing" : "");
         }
         end_job(watch, code, false);
     }
@@ -188,7 +186,7 @@ static void reap(struct watch *watch)
 {
     int wait_status = 0;
     pid_t pid       = 0;
-    take_events(watch); /* what a PE said before it went */
+    take_events(watch); /* events from before its end */
     while ((pid = waitpid(-1, &wait_status, WNOHANG)) > 0) {
         for (int pe = 0; pe < watch->job->pe_count; pe++) {
             struct pe *record = &watch->job->pes[pe];
@@ -201,7 +199,7 @@ static void reap(struct watch *watch)
             record->last_state  = job_state(watch->job, pe);
             record->gone_at_s   = now_s();
             watch->job->alive_count--;
-            /* Of what it started, something may be left: the group lives as long as that. */
+            /* Its children, if any, keep the process group alive. */
             if (kill(-pid, SIGKILL) != 0) {
                 guard_note(watch->guard, pe, 0);
             }
@@ -212,56 +210,55 @@ static void reap(struct watch *watch)
     check_abort(watch);
 }
 
-/* True when some PE has gone without having finalized while others are inside. */
+/* True when a PE has ended without finalizing while others are attached. */
 static bool check_left(struct watch *watch)
 {
     const struct job *job = watch->job;
     int waiting           = 0;
-    int culprit           = -1;
+    int offender          = -1;
     for (int pe = 0; pe < job->pe_count; pe++) {
         if (job->pes[pe].is_gone) {
             if (job->pes[pe].last_state != MEMSPAN_LAUNCH_FINALIZED &&
-                (culprit < 0 || job->pes[pe].gone_at_s < job->pes[culprit].gone_at_s)) {
-                culprit = pe;
+                (offender < 0 || job->pes[pe].gone_at_s < job->pes[offender].gone_at_s)) {
+                offender = pe;
             }
         } else if (job_state(job, pe) == MEMSPAN_LAUNCH_ATTACHED) {
             waiting++;
         }
     }
-    if (culprit < 0 || waiting == 0 || watch->is_ending) {
+    if (offender < 0 || waiting == 0 || watch->is_ending) {
         return false;
     }
-    if (now_s() - job->pes[culprit].gone_at_s > LEAVE_PATIENCE_S) {
+    if (now_s() - job->pes[offender].gone_at_s > LEAVE_TIMEOUT_S) {
         cli_complain("PE %d (pid %d) exited %s, and %d other%s waiting for it; ending the job",
-                     culprit, (int)job->pes[culprit].last_pid,
-                     job->pes[culprit].last_state == MEMSPAN_LAUNCH_ATTACHED
-                         ? "without having finalized"
-                         : "without having initialized",
+                     offender, (int)job->pes[offender].last_pid,
+                     job->pes[offender].last_state == MEMSPAN_LAUNCH_ATTACHED
+                         ? "without finalizing"
+                         : "without initializing",
                      waiting, waiting == 1 ? " is" : "s are");
         end_job(watch, 1, false);
     }
     return true;
 }
 
-/* All have gone, each with status 0: some having finalized, which takes all of them, and some not.
- */
+/* All have ended with status 0, some finalized, which takes all PEs, and some not. */
 static void check_end(struct watch *watch)
 {
-    int culprit    = -1;
+    int offender   = -1;
     bool any_ended = false;
     for (int pe = 0; pe < watch->job->pe_count; pe++) {
         uint32_t state = watch->job->pes[pe].last_state;
         any_ended      = any_ended || state == MEMSPAN_LAUNCH_FINALIZED;
-        culprit        = state == MEMSPAN_LAUNCH_ATTACHED ? pe : culprit;
+        offender       = state == MEMSPAN_LAUNCH_ATTACHED ? pe : offender;
     }
-    if (culprit >= 0 && any_ended && !watch->is_decided) {
-        cli_complain("PE %d (pid %d) exited without having finalized, as others had", culprit,
-                     (int)watch->job->pes[culprit].last_pid);
+    if (offender >= 0 && any_ended && !watch->is_decided) {
+        cli_complain("PE %d (pid %d) exited without finalizing, as others had", offender,
+                     (int)watch->job->pes[offender].last_pid);
         decide(watch, 1);
     }
 }
 
-/* Ctrl-C comes to this process alone: the PEs are in groups of their own. */
+/* Ctrl-C reaches the launcher alone: PEs are in process groups of their own. */
 static void pass_on(struct watch *watch, int number)
 {
     switch (number) {
@@ -274,7 +271,7 @@ static void pass_on(struct watch *watch, int number)
             cli_complain("signal %d (%s) again; killing the PEs", number, strsignal(number));
             end_job(watch, 128 + number, true);
         } else {
-            cli_complain("signal %d (%s) is passed on to the PEs; a second one kills them", number,
+            cli_complain("signal %d (%s) forwarded to the PEs; a second one kills them", number,
                          strsignal(number));
         }
         job_signal(watch->job, number);
@@ -298,14 +295,14 @@ static void take_signals(struct watch *watch)
             pass_on(watch, (int)info.ssi_signo);
         }
     }
-    reap(watch); /* several children may be behind one SIGCHLD */
+    reap(watch); /* one SIGCHLD may stand for several children */
 }
 
 static void check_times(struct watch *watch)
 {
     double now = now_s();
     if (watch->deadline_s > 0 && now > watch->deadline_s && !watch->is_ending) {
-        cli_complain("the job has run for %g s (--timeout); ending it",
+        cli_complain("time limit of %g s reached (--timeout); ending the job",
                      watch->job->options->timeout_s);
         end_job(watch, EXIT_TIMEOUT, false);
     }
@@ -314,12 +311,12 @@ static void check_times(struct watch *watch)
     }
 }
 
-/* How long nothing needs to be looked at, in ms; -1: until something happens. */
-static int patience(struct watch *watch)
+/* Timeout of poll() in ms; -1: none. */
+static int poll_timeout(struct watch *watch)
 {
     int wait_ms = -1;
     if (watch->is_ending || check_left(watch) || watch->job->alive_count < watch->job->pe_count) {
-        wait_ms = LOOK_AROUND_MS;
+        wait_ms = POLL_MS;
     }
     if (watch->deadline_s > 0) {
         double left = (watch->deadline_s - now_s()) * 1000 + 1;
@@ -329,8 +326,8 @@ static int patience(struct watch *watch)
     return wait_ms;
 }
 
-/* What PEs have started and left behind has become this process's child (PR_SET_CHILD_SUBREAPER).
- * A few rounds, because those have children, too. */
+/* Orphans of the PEs are children of this process now (PR_SET_CHILD_SUBREAPER). Repeat, because
+ * they have children, too. */
 static void end_leftovers(const struct watch *watch)
 {
     char path[64];
@@ -360,14 +357,14 @@ int watch_run(struct watch *watch)
     struct pollfd *events = calloc((size_t)output_poll_max(watch->output) + 2, sizeof(*events));
     watch->signal_fd      = open_signals();
     if (events == NULL || watch->signal_fd < 0) {
-        cli_complain("cannot watch the PEs: %s", strerror(errno));
+        cli_complain("cannot wait for the PEs: %s", strerror(errno));
         end_job(watch, 1, true);
         free(events);
         return 1;
     }
     take_signals(watch);
     while (watch->job->alive_count > 0) {
-        int wait_ms = patience(watch);
+        int wait_ms = poll_timeout(watch);
         events[0]   = (struct pollfd){.fd = watch->signal_fd, .events = POLLIN};
         events[1]   = (struct pollfd){.fd = watch->server->event_fd, .events = POLLIN};
         int count   = output_poll(watch->output, events + 2, &wait_ms);
@@ -375,7 +372,7 @@ int watch_run(struct watch *watch)
             output_step(watch->output, events + 2, count);
         }
         if ((events[1].revents & POLLHUP) && !watch->is_ending) {
-            cli_complain("the PMIx server has died; ending the job");
+            cli_complain("the PMIx server died; ending the job");
             end_job(watch, 1, false);
         }
         take_signals(watch);

@@ -2,13 +2,13 @@
 #ifndef OSHRUN_WATCH_H
 #define OSHRUN_WATCH_H
 
-/* From the first PE's start to the last one's end: who died, what that means for the others, and
- * with what status the whole ends.
+/* From the first PE's start to the last one's end: which PE failed, what that means for the others,
+ * and the exit status.
  *
- * A job ends by itself when all its PEs have exited. It is ended (SIGTERM, a moment later SIGKILL)
- * when a PE asked for it (shmem_global_exit), was killed, exited with a status that is not 0 before
- * it had finalized, or exited while others wait for it; and when its time is up or its user had
- * enough. The first of these gives the status. */
+ * A job ends when all its PEs have exited. It is ended (SIGTERM, then SIGKILL) when a PE calls
+ * shmem_global_exit(), is killed, exits with a status that is not 0 before it has finalized, or
+ * exits while others wait for it; at its time limit; and on a signal of the user. The first of
+ * these gives the status. */
 
 #include "guard.h"
 #include "job.h"
@@ -20,22 +20,22 @@ struct watch {
     struct job *job;
     struct guard *guard;
     struct output *output;
-    const struct server *server; /* its event_fd is -1 when there is no server */
+    const struct server *server; /* event_fd is -1 without a server */
     int signal_fd;
-    int error_fd;      /* PEs that could not run the program say why */
-    double deadline_s; /* of the job; 0: none */
+    int error_fd;      /* struct start_error of PEs that could not run the program */
+    double deadline_s; /* 0: none */
     double kill_at_s;  /* 0: not ending */
-    int status;        /* of the whole, when is_decided */
+    int status;        /* exit status, once is_decided */
     bool is_decided;
     bool is_ending;
-    int forwarded;       /* the last signal that was meant to end the job, and was passed on */
-    int forwarded_count; /* of such */
+    int forwarded;       /* the last forwarded signal that ends the job */
+    int forwarded_count; /* number of these */
 };
 
-/* The signals that are passed on or waited for; all of them are blocked from here on. */
+/* Block the signals that are forwarded or waited for. */
 void watch_block_signals(sigset_t *before_p);
 
-/* Until no PE is left. Returns the exit status; watch->forwarded tells whether a signal was the
+/* Run until all PEs have ended. Returns the exit status; watch->forwarded: a signal was the
  * cause. */
 int watch_run(struct watch *watch);
 

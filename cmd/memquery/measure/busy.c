@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* busy.c: two witnesses. The kernel counts how long this thread was ready to run and had no
- * processor (schedstat), and how long all processors were used (/proc/stat, in ticks of 10 ms: of
- * use for longer work only). Where a file is missing its witness says nothing. */
+/* busy.c: two sources. The kernel counts how long this thread was runnable without a processor
+ * (schedstat), and how long all processors were used (/proc/stat, in ticks of 10 ms: of use for
+ * longer work only). A missing file counts as no other work. */
 
 #include "cmd/memquery/measure/busy.h"
 #include "cmd/memquery/measure/work.h"
@@ -9,7 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
-static const double most_waited   = 0.05; /* of the time that passed */
+static const double most_waited   = 0.05; /* of the elapsed time */
 static const double most_others   = 0.10; /* of all processors' time */
 static const int64_t ticks_are_ns = 100000000;
 

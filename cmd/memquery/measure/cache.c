@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* cache.c: the file of figures.
  *
- * What others could have written is not read: folder and file must be this user's, the folder
- * writable by nobody else, the file readable by nobody else, neither a link. The file is replaced
- * as a whole, so that two programs at once leave that of one. A home folder may be shared by many
- * machines: the machine's identity is in the file's name and again in the file. */
+ * A file that another user could have written is not read: folder and file must be this user's,
+ * the folder writable and the file readable by this user alone, neither a link. The file is
+ * replaced as a whole: of two programs that write at once, one wins. Machines may share a home
+ * folder: the machine's identity is in the file's name and in the file. */
 
 #include "cmd/memquery/measure/cache.h"
 #include "cmd/common/environment.h"
@@ -35,7 +35,7 @@ static void say(struct measure_figures *figures, const struct place *place, cons
     text_clean(figures->cache_note);
 }
 
-/* ---- whose ---- */
+/* ---- identity of the machine ---- */
 
 static uint64_t mix(uint64_t hash, const char *text)
 {
@@ -45,7 +45,7 @@ static uint64_t mix(uint64_t hash, const char *text)
     return (hash ^ '\n') * UINT64_C(0x100000001b3);
 }
 
-/* The first line of the file that begins with @p prefix, from there on; "" if there is none. */
+/* The first line of the file that begins with @p prefix; "" where there is none. */
 static void read_line(const char *path, const char *prefix, char *line, size_t size)
 {
     FILE *file = fopen(path, "re");
@@ -62,7 +62,7 @@ static void read_line(const char *path, const char *prefix, char *line, size_t s
     }
 }
 
-/* The same after a restart, another on another machine; the machine's own id is not given away. */
+/* The same after a restart, another on another machine; the machine's own id is not revealed. */
 static void identify(char *text, size_t size)
 {
     uint64_t hash = UINT64_C(0xcbf29ce484222325);
@@ -83,10 +83,9 @@ static void identify(char *text, size_t size)
     snprintf(text, size, "%016llx", (unsigned long long)hash);
 }
 
-/* ---- where ---- */
+/* ---- folder ---- */
 
-/* The folder's path; false when this user has none. secure_getenv(): a program with another user's
- * rights is told no paths. */
+/* The folder's path; false where this user has none. */
 static bool find_folder(struct place *place)
 {
     const char *base = cli_environment(CLI_XDG_CACHE_HOME);
@@ -106,7 +105,7 @@ static bool find_folder(struct place *place)
     return (size_t)length < sizeof(place->folder);
 }
 
-/* The folder and the one above it; those above are the system's. */
+/* The folder and its parent; those above are the system's. */
 static void make_folder(const struct place *place)
 {
     char above[sizeof(place->folder)];
@@ -117,7 +116,7 @@ static void make_folder(const struct place *place)
     (void)mkdir(place->folder, 0700);
 }
 
-/* Open the folder. @p make: it is made when it is not there; else its absence is no news. */
+/* Open the folder. @p make: create it where it is missing; otherwise its absence is no error. */
 static bool open_place(struct place *place, struct measure_figures *figures, bool make)
 {
     struct stat status;
@@ -166,7 +165,7 @@ static const char *judge_file(int fd)
     return (status.st_size > FILE_MOST_BYTES) ? "it is too large" : NULL;
 }
 
-/* The entries of the file (release them), or NULL. */
+/* The entries of the file, which the caller releases, or NULL. */
 static json_t *read_entries(const struct place *place, struct measure_figures *figures)
 {
     int fd = openat(place->fd, place->name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
@@ -210,7 +209,7 @@ static const char *text_of(const json_t *entry, const char *key)
     return (text == NULL) ? "" : text;
 }
 
-/* A figure, or 0: not known, or not believable. */
+/* A figure; 0 where it is unknown or implausible. */
 static double figure_of(const json_t *entry, const char *key)
 {
     double value = json_number_value(json_object_get(entry, key));
@@ -265,7 +264,7 @@ static struct measure_cell *find_key(struct measure_figures *figures, const char
     return NULL;
 }
 
-/* Whether the entry will do. */
+/* Does the entry satisfy the request? */
 static bool is_wanted(const json_t *entry, const struct measure_request *request)
 {
     if (request->full && !json_is_true(json_object_get(entry, "full"))) {
@@ -319,7 +318,7 @@ static json_t *make_entry(const struct measure_cell *cell)
     return entry;
 }
 
-/* The old entries that were not measured now, and the figures. */
+/* The old entries that this run has not measured, and this run's figures. */
 static json_t *merge(struct measure_figures *figures, json_t *old)
 {
     json_t *merged = json_array();

@@ -2,10 +2,9 @@
 /* cell.c: use one memory from one device.
  *
  * Bandwidth is that of z[i] += a * x[i] + y[i]: three loads and a store an element, 32 bytes.
- * Latency is that of loads that each depend on the one before, over a chain of pointers in an order
- * that nothing can foresee. Where a device does not load and store, copies are what there is: the
- * bytes copied in and out again by the time of both, and the time of eight bytes. Results are
- * compared with what they have to be: a figure of work that was not done is none. */
+ * Latency is that of dependent loads over a chain of pointers in random order. A device that
+ * cannot load and store copies: bandwidth of copies in and out together, latency of a copy of
+ * eight bytes. Results are verified: work that was not done gives no figure. */
 
 #include "cmd/memquery/measure/cell.h"
 #include "cmd/memquery/measure/series.h"
@@ -15,8 +14,8 @@
 #include <string.h>
 
 enum {
-    REPETITIONS        = 5,  /* that have the time of a figure; more when they do not agree */
-    SMALL_COPIES       = 10, /* in each time of a copy of eight bytes */
+    REPETITIONS        = 5,  /* that share the time of a figure; more when they do not agree */
+    SMALL_COPIES       = 10, /* in each timing of a copy of eight bytes */
     ARRAY_LEAST_BYTES  = 64 << 10,
     COUNT_LEAST        = 8192,
     COPY_MOST_BYTES    = 32 << 20,
@@ -24,7 +23,7 @@ enum {
     CHAIN_MOST_BYTES   = 256 << 20,
     STEPS_MOST         = 1 << 24,
     PASSES_MOST        = 1 << 20,
-    MOVING_CHAIN_BYTES = 4 << 20 /* managed memory moves page by page: it is all walked once */
+    MOVING_CHAIN_BYTES = 4 << 20 /* managed memory moves page by page: it is walked once */
 };
 
 static const double factor = 0.5;
@@ -52,7 +51,7 @@ static memspan_status_t make_allocator(const struct space_row *row, const struct
                                   : status;
 }
 
-/* Large enough that caches do not hold it, and small beside what there is. */
+/* Larger than caches, small beside the memory that is free. */
 static size_t array_bytes(const struct snapshot *snapshot, const struct resource *resource,
                           bool full)
 {
@@ -76,77 +75,77 @@ static size_t array_bytes(const struct snapshot *snapshot, const struct resource
     return (wanted < ARRAY_LEAST_BYTES) ? ARRAY_LEAST_BYTES : (wanted & ~(size_t)4095);
 }
 
-/* The chain, made here and copied there. */
-static bool make_chain(struct measure_bed *bed, size_t size_bytes)
+/* The chain, built here and copied there. */
+static bool make_chain(struct measure_memory *memory, size_t size_bytes)
 {
     size_t nodes = size_bytes / MEASURE_STRIDE_BYTES;
     void *image  = calloc(nodes, MEASURE_STRIDE_BYTES);
     bool good    = false;
 
-    bed->nodes = memspan_aligned_alloc(bed->allocator, 4096, size_bytes);
-    if ((image != NULL) && (bed->nodes != NULL)) {
-        good = measure_chain_make(&bed->chain, bed->nodes, nodes, image) &&
-               (memspan_copy(bed->nodes, image, nodes * MEASURE_STRIDE_BYTES) == MEMSPAN_OK);
+    memory->nodes = memspan_aligned_alloc(memory->allocator, 4096, size_bytes);
+    if ((image != NULL) && (memory->nodes != NULL)) {
+        good = measure_chain_make(&memory->chain, memory->nodes, nodes, image) &&
+               (memspan_copy(memory->nodes, image, nodes * MEASURE_STRIDE_BYTES) == MEMSPAN_OK);
     }
     free(image);
     return good;
 }
 
-static bool take_memory(struct measure_bed *bed, size_t wanted_bytes)
+static bool take_memory(struct measure_memory *memory, size_t wanted_bytes)
 {
     size_t array = wanted_bytes;
     size_t chain;
 
     do {
-        bed->arrays = memspan_aligned_alloc(bed->allocator, 4096, 3 * array);
-    } while ((bed->arrays == NULL) && ((array /= 2) >= ARRAY_LEAST_BYTES));
-    if (bed->arrays == NULL) {
+        memory->arrays = memspan_aligned_alloc(memory->allocator, 4096, 3 * array);
+    } while ((memory->arrays == NULL) && ((array /= 2) >= ARRAY_LEAST_BYTES));
+    if (memory->arrays == NULL) {
         return false;
     }
-    bed->count = array / sizeof(double);
-    chain      = (array < CHAIN_MOST_BYTES) ? array : CHAIN_MOST_BYTES;
-    if ((bed->kind == MEMSPAN_KIND_MANAGED) && (chain > MOVING_CHAIN_BYTES)) {
+    memory->count = array / sizeof(double);
+    chain         = (array < CHAIN_MOST_BYTES) ? array : CHAIN_MOST_BYTES;
+    if ((memory->kind == MEMSPAN_KIND_MANAGED) && (chain > MOVING_CHAIN_BYTES)) {
         chain = MOVING_CHAIN_BYTES;
     }
-    bed->result = memspan_aligned_alloc(bed->allocator, 64, 64);
-    return (bed->result != NULL) && (memspan_fill(bed->arrays, 0, 3 * array) == MEMSPAN_OK) &&
-           make_chain(bed, (chain < CHAIN_LEAST_BYTES) ? CHAIN_LEAST_BYTES : chain);
+    memory->result = memspan_aligned_alloc(memory->allocator, 64, 64);
+    return (memory->result != NULL) && (memspan_fill(memory->arrays, 0, 3 * array) == MEMSPAN_OK) &&
+           make_chain(memory, (chain < CHAIN_LEAST_BYTES) ? CHAIN_LEAST_BYTES : chain);
 }
 
-void measure_bed_open(struct measure_bed *bed, const struct snapshot *snapshot,
-                      const struct space_row *row, const struct resource *resource, bool full,
-                      int64_t budget_ns)
+void measure_memory_open(struct measure_memory *memory, const struct snapshot *snapshot,
+                         const struct space_row *row, const struct resource *resource, bool full,
+                         int64_t budget_ns)
 {
     memspan_allocator_info_t info = {.struct_size = sizeof(info)};
 
-    *bed = (struct measure_bed){
+    *memory = (struct measure_memory){
         .kind = resource->info.kind, .home = resource->info.home, .budget_ns = budget_ns};
     memspan_error_clear();
-    if ((make_allocator(row, resource, &bed->allocator) != MEMSPAN_OK) ||
-        (memspan_allocator_describe(bed->allocator, &info) != MEMSPAN_OK)) {
-        snapshot_error(bed->problem, sizeof(bed->problem));
+    if ((make_allocator(row, resource, &memory->allocator) != MEMSPAN_OK) ||
+        (memspan_allocator_describe(memory->allocator, &info) != MEMSPAN_OK)) {
+        snapshot_error(memory->problem, sizeof(memory->problem));
     } else if (info.kind_given != resource->info.kind) {
-        snprintf(bed->problem, sizeof(bed->problem), "an allocator gives %s memory instead",
+        snprintf(memory->problem, sizeof(memory->problem), "an allocator gives %s memory instead",
                  memspan_kind_name(info.kind_given));
-    } else if (!take_memory(bed, array_bytes(snapshot, resource, full))) {
-        snapshot_error(bed->problem, sizeof(bed->problem));
+    } else if (!take_memory(memory, array_bytes(snapshot, resource, full))) {
+        snapshot_error(memory->problem, sizeof(memory->problem));
     }
 }
 
-void measure_bed_close(struct measure_bed *bed)
+void measure_memory_close(struct measure_memory *memory)
 {
-    measure_chain_free(&bed->chain);
-    (void)memspan_free(bed->result);
-    (void)memspan_free(bed->nodes);
-    (void)memspan_free(bed->arrays);
-    if (bed->allocator != MEMSPAN_ALLOCATOR_NULL) {
-        (void)memspan_allocator_destroy(bed->allocator);
+    measure_chain_free(&memory->chain);
+    (void)memspan_free(memory->result);
+    (void)memspan_free(memory->nodes);
+    (void)memspan_free(memory->arrays);
+    if (memory->allocator != MEMSPAN_ALLOCATOR_NULL) {
+        (void)memspan_allocator_destroy(memory->allocator);
     }
     (void)memspan_trim();
-    *bed = (struct measure_bed){0};
+    *memory = (struct measure_memory){0};
 }
 
-/* ---- a device's kernels, or the host's loops ---- */
+/* ---- kernels of a device, loops of the host ---- */
 
 static bool run_kernel(int device, memspan_kernel_t kernel, size_t count, double a, const void *x,
                        const void *y, void *z, size_t passes)
@@ -162,13 +161,13 @@ static bool run_kernel(int device, memspan_kernel_t kernel, size_t count, double
     return memspan_device_synchronize(device) == MEMSPAN_OK;
 }
 
-static bool set_arrays(const struct measure_bed *bed, int device, size_t count)
+static bool set_arrays(const struct measure_memory *memory, int device, size_t count)
 {
     static const double values[] = {1, 2, 0};
     size_t i;
 
     for (i = 0; i < 3; i++) {
-        double *array = bed->arrays + i * bed->count;
+        double *array = memory->arrays + i * memory->count;
 
         if (device == MEMSPAN_HOST) {
             measure_fill(array, count, values[i]);
@@ -180,12 +179,13 @@ static bool set_arrays(const struct measure_bed *bed, int device, size_t count)
     return true;
 }
 
-/* Nanoseconds of so many passes; -1 when they failed. */
-static int64_t time_passes(const struct measure_bed *bed, int device, size_t count, size_t passes)
+/* Nanoseconds of so many passes; -1 on failure. */
+static int64_t time_passes(const struct measure_memory *memory, int device, size_t count,
+                           size_t passes)
 {
-    const double *x = bed->arrays;
-    const double *y = x + bed->count;
-    double *z       = bed->arrays + 2 * bed->count;
+    const double *x = memory->arrays;
+    const double *y = x + memory->count;
+    double *z       = memory->arrays + 2 * memory->count;
     int64_t begin_ns;
 
     if (device == MEMSPAN_HOST) {
@@ -198,11 +198,11 @@ static int64_t time_passes(const struct measure_bed *bed, int device, size_t cou
     return measure_now_ns() - begin_ns;
 }
 
-/* Elements from everywhere: each pass added the same. */
-static bool is_right(const struct measure_bed *bed, size_t count, size_t passes, char *reason,
+/* A sample of elements: each pass added the same. */
+static bool is_right(const struct measure_memory *memory, size_t count, size_t passes, char *reason,
                      size_t size)
 {
-    double *z   = bed->arrays + 2 * bed->count;
+    double *z   = memory->arrays + 2 * memory->count;
     double want = (double)passes * (factor * 1 + 2);
     size_t i;
 
@@ -214,7 +214,7 @@ static bool is_right(const struct measure_bed *bed, size_t count, size_t passes,
             snapshot_error(reason, size);
             return false;
         }
-        if (!((have >= want) && (have <= want))) { /* nor is it no number */
+        if (!((have >= want) && (have <= want))) { /* false for NaN too */
             snprintf(reason, size, "wrong result: element %zu is %g instead of %g", at, have, want);
             return false;
         }
@@ -224,20 +224,20 @@ static bool is_right(const struct measure_bed *bed, size_t count, size_t passes,
 
 /* How many elements a pass has: all, unless the device is so slow that one would take longer than
  * all passes together should. 0 when it fails. The first pass builds the kernel. */
-static size_t choose_count(const struct measure_bed *bed, int device)
+static size_t choose_count(const struct measure_memory *memory, int device)
 {
-    size_t count = (bed->count < COUNT_LEAST) ? bed->count : COUNT_LEAST;
+    size_t count = (memory->count < COUNT_LEAST) ? memory->count : COUNT_LEAST;
     int64_t ns;
 
-    if (!set_arrays(bed, device, count) || (time_passes(bed, device, count, 1) < 0)) {
+    if (!set_arrays(memory, device, count) || (time_passes(memory, device, count, 1) < 0)) {
         return 0;
     }
-    ns = time_passes(bed, device, count, 1);
+    ns = time_passes(memory, device, count, 1);
     if (ns < 0) {
         return 0;
     }
-    while ((count < bed->count) && (ns < 2 * bed->budget_ns)) {
-        count = (count < bed->count / 2) ? (2 * count) : bed->count;
+    while ((count < memory->count) && (ns < 2 * memory->budget_ns)) {
+        count = (count < memory->count / 2) ? (2 * count) : memory->count;
         ns *= 2;
     }
     return count;
@@ -254,22 +254,23 @@ static double settle(const struct measure_series *series, double *spread_p,
     return (median < 1) ? 1 : median;
 }
 
-static bool measure_bandwidth(const struct measure_bed *bed, int device, struct measure_cell *cell)
+static bool measure_bandwidth(const struct measure_memory *memory, int device,
+                              struct measure_cell *cell)
 {
     struct measure_series series = {0};
     size_t size                  = sizeof(cell->bandwidth_reason);
     char *reason                 = cell->bandwidth_reason;
-    size_t count                 = choose_count(bed, device);
+    size_t count                 = choose_count(memory, device);
     size_t passes                = 1;
     size_t done                  = 0;
     bool more                    = true;
 
-    if ((count == 0) || !set_arrays(bed, device, count)) {
+    if ((count == 0) || !set_arrays(memory, device, count)) {
         snapshot_error(reason, size);
         return false;
     }
     while (more) { /* the first, of one pass, warms up and says how many there can be */
-        int64_t ns = time_passes(bed, device, count, passes);
+        int64_t ns = time_passes(memory, device, count, passes);
 
         if (ns < 0) {
             snapshot_error(reason, size);
@@ -278,14 +279,14 @@ static bool measure_bandwidth(const struct measure_bed *bed, int device, struct 
         ns = (ns < 1) ? 1 : ns;
         if (done == 0) {
             done   = 1;
-            passes = (size_t)(bed->budget_ns / REPETITIONS / ns);
+            passes = (size_t)(memory->budget_ns / REPETITIONS / ns);
             passes = (passes < 1) ? 1 : ((passes > PASSES_MOST) ? PASSES_MOST : passes);
             continue;
         }
         done += passes;
         more = measure_series_add(&series, (double)ns / (double)passes);
     }
-    if (!is_right(bed, count, done, reason, size)) {
+    if (!is_right(memory, count, done, reason, size)) {
         return false;
     }
     cell->bandwidth_bytes_per_s =
@@ -294,11 +295,11 @@ static bool measure_bandwidth(const struct measure_bed *bed, int device, struct 
 }
 
 /* Nanoseconds of a walk of so many steps from where the last one ended; -1 with the reason. */
-static int64_t time_walk(struct measure_bed *bed, int device, size_t steps, char *reason,
+static int64_t time_walk(struct measure_memory *memory, int device, size_t steps, char *reason,
                          size_t size)
 {
-    void *first    = measure_chain_begin(&bed->chain);
-    void *want     = measure_chain_end(&bed->chain, steps);
+    void *first    = measure_chain_begin(&memory->chain);
+    void *want     = measure_chain_end(&memory->chain, steps);
     void *have     = NULL;
     int64_t end_ns = 0;
     int64_t begin_ns;
@@ -308,10 +309,11 @@ static int64_t time_walk(struct measure_bed *bed, int device, size_t steps, char
         have   = measure_walk(first, steps);
         end_ns = measure_now_ns();
     } else {
-        bool good = run_kernel(device, MEMSPAN_KERNEL_CHASE, steps, 0, first, NULL, bed->result, 1);
+        bool good =
+            run_kernel(device, MEMSPAN_KERNEL_CHASE, steps, 0, first, NULL, memory->result, 1);
 
         end_ns = measure_now_ns();
-        if (!good || (memspan_copy(&have, bed->result, sizeof(have)) != MEMSPAN_OK)) {
+        if (!good || (memspan_copy(&have, memory->result, sizeof(have)) != MEMSPAN_OK)) {
             snapshot_error(reason, size);
             return -1;
         }
@@ -321,44 +323,44 @@ static int64_t time_walk(struct measure_bed *bed, int device, size_t steps, char
                  want);
         return -1;
     }
-    bed->chain.at = (bed->chain.at + steps) % bed->chain.count;
+    memory->chain.at = (memory->chain.at + steps) % memory->chain.count;
     return end_ns - begin_ns;
 }
 
-static bool measure_latency(struct measure_bed *bed, int device, struct measure_cell *cell)
+static bool measure_latency(struct measure_memory *memory, int device, struct measure_cell *cell)
 {
     size_t size                  = sizeof(cell->latency_reason);
     char *reason                 = cell->latency_reason;
-    bool moves                   = (bed->kind == MEMSPAN_KIND_MANAGED);
+    bool moves                   = (memory->kind == MEMSPAN_KIND_MANAGED);
     int64_t launch_ns            = INT64_MAX;
     int64_t ns                   = 0;
     size_t steps                 = 500;
     struct measure_series series = {0};
     size_t i;
 
-    if (moves && (time_walk(bed, device, bed->chain.count, reason, size) < 0)) {
+    if (moves && (time_walk(memory, device, memory->chain.count, reason, size) < 0)) {
         return false;
     }
     for (i = 0; i < 3; i++) { /* what a kernel costs that does nothing */
-        ns = time_walk(bed, device, 1, reason, size);
+        ns = time_walk(memory, device, 1, reason, size);
         if (ns < 0) {
             return false;
         }
         launch_ns = (ns < launch_ns) ? ns : launch_ns;
     }
     for (;;) {
-        ns = time_walk(bed, device, steps, reason, size);
+        ns = time_walk(memory, device, steps, reason, size);
         if (ns < 0) {
             return false;
         }
-        if (((ns >= bed->budget_ns / REPETITIONS) && (ns >= 4 * launch_ns)) ||
+        if (((ns >= memory->budget_ns / REPETITIONS) && (ns >= 4 * launch_ns)) ||
             (steps >= STEPS_MOST)) {
             break;
         }
-        steps *= (ns < bed->budget_ns / (10 * REPETITIONS)) ? 8 : 3;
+        steps *= (ns < memory->budget_ns / (10 * REPETITIONS)) ? 8 : 3;
     }
     while (measure_series_add(&series, (double)(ns - launch_ns) / (double)steps)) {
-        ns = time_walk(bed, device, steps, reason, size);
+        ns = time_walk(memory, device, steps, reason, size);
         if (ns < 0) {
             return false;
         }
@@ -376,7 +378,7 @@ static bool measure_latency(struct measure_bed *bed, int device, struct measure_
 /* ---- copies and fills ---- */
 
 /* Copy between @p mine and the memory and back; false with the reason. */
-static bool time_copies(const struct measure_bed *bed, unsigned char *mine, size_t size_bytes,
+static bool time_copies(const struct measure_memory *memory, unsigned char *mine, size_t size_bytes,
                         struct measure_cell *cell)
 {
     struct measure_series blocks = {0};
@@ -387,8 +389,8 @@ static bool time_copies(const struct measure_bed *bed, unsigned char *mine, size
 
     while (more) {
         begin_ns = measure_now_ns();
-        if ((memspan_copy(bed->arrays, mine, size_bytes) != MEMSPAN_OK) ||
-            (memspan_copy(mine, bed->arrays, size_bytes) != MEMSPAN_OK)) {
+        if ((memspan_copy(memory->arrays, mine, size_bytes) != MEMSPAN_OK) ||
+            (memspan_copy(mine, memory->arrays, size_bytes) != MEMSPAN_OK)) {
             return false;
         }
         more = measure_series_add(&blocks, (double)(measure_now_ns() - begin_ns));
@@ -396,7 +398,7 @@ static bool time_copies(const struct measure_bed *bed, unsigned char *mine, size
     for (more = true; more;) {
         begin_ns = measure_now_ns();
         for (i = 0; i < SMALL_COPIES; i++) {
-            if (memspan_copy(mine, bed->arrays, 8) != MEMSPAN_OK) {
+            if (memspan_copy(mine, memory->arrays, 8) != MEMSPAN_OK) {
                 return false;
             }
         }
@@ -428,23 +430,25 @@ static unsigned char *own_memory(int device, size_t size_bytes, memspan_allocato
 }
 
 /* Whether the pattern that was copied in came out again; @p mine may be no memory of the host. */
-static bool copies_are_right(const struct measure_bed *bed, unsigned char *mine, size_t size_bytes)
+static bool copies_are_right(const struct measure_memory *memory, unsigned char *mine,
+                             size_t size_bytes)
 {
     static const unsigned char pattern[16] = "memquery-pattern";
     unsigned char seen[sizeof(pattern)]    = {0};
     size_t last                            = size_bytes - sizeof(pattern);
 
     return (memspan_copy(mine + last, pattern, sizeof(pattern)) == MEMSPAN_OK) &&
-           (memspan_copy(bed->arrays, mine, size_bytes) == MEMSPAN_OK) &&
+           (memspan_copy(memory->arrays, mine, size_bytes) == MEMSPAN_OK) &&
            (memspan_fill(mine, 0, size_bytes) == MEMSPAN_OK) &&
-           (memspan_copy(mine, bed->arrays, size_bytes) == MEMSPAN_OK) &&
+           (memspan_copy(mine, memory->arrays, size_bytes) == MEMSPAN_OK) &&
            (memspan_copy(seen, mine + last, sizeof(seen)) == MEMSPAN_OK) &&
            (memcmp(seen, pattern, sizeof(seen)) == 0);
 }
 
-static void measure_copies(const struct measure_bed *bed, int device, struct measure_cell *cell)
+static void measure_copies(const struct measure_memory *memory, int device,
+                           struct measure_cell *cell)
 {
-    size_t size_bytes             = 3 * bed->count * sizeof(double);
+    size_t size_bytes             = 3 * memory->count * sizeof(double);
     memspan_allocator_h allocator = MEMSPAN_ALLOCATOR_NULL;
     unsigned char *mine;
 
@@ -453,10 +457,10 @@ static void measure_copies(const struct measure_bed *bed, int device, struct mea
     memspan_error_clear();
     mine = own_memory(device, size_bytes, &allocator);
     if ((mine == NULL) || (memspan_fill(mine, 1, size_bytes) != MEMSPAN_OK) ||
-        !time_copies(bed, mine, size_bytes, cell)) {
+        !time_copies(memory, mine, size_bytes, cell)) {
         snapshot_error(cell->bandwidth_reason, sizeof(cell->bandwidth_reason));
         cell->state = MEASURE_FAILED;
-    } else if (!copies_are_right(bed, mine, size_bytes)) {
+    } else if (!copies_are_right(memory, mine, size_bytes)) {
         snprintf(cell->bandwidth_reason, sizeof(cell->bandwidth_reason),
                  "wrong result: what was copied in did not come out");
         cell->bandwidth_bytes_per_s = 0;
@@ -474,9 +478,9 @@ static void measure_copies(const struct measure_bed *bed, int device, struct mea
     }
 }
 
-static void measure_fills(const struct measure_bed *bed, struct measure_cell *cell)
+static void measure_fills(const struct measure_memory *memory, struct measure_cell *cell)
 {
-    size_t size_bytes            = 3 * bed->count * sizeof(double);
+    size_t size_bytes            = 3 * memory->count * sizeof(double);
     struct measure_series series = {0};
     bool more                    = true;
 
@@ -485,7 +489,7 @@ static void measure_fills(const struct measure_bed *bed, struct measure_cell *ce
     while (more) {
         int64_t begin_ns = measure_now_ns();
 
-        if (memspan_fill(bed->arrays, (unsigned char)series.count, size_bytes) != MEMSPAN_OK) {
+        if (memspan_fill(memory->arrays, (unsigned char)series.count, size_bytes) != MEMSPAN_OK) {
             snapshot_error(cell->bandwidth_reason, sizeof(cell->bandwidth_reason));
             cell->state = MEASURE_FAILED;
             break;
@@ -502,7 +506,7 @@ static void measure_fills(const struct measure_bed *bed, struct measure_cell *ce
 
 /* ---- which ---- */
 
-static void measure_loads(struct measure_bed *bed, const struct device_row *device,
+static void measure_loads(struct measure_memory *memory, const struct device_row *device,
                           struct measure_cell *cell)
 {
     int number = device->info.number;
@@ -511,32 +515,32 @@ static void measure_loads(struct measure_bed *bed, const struct device_row *devi
 
     cell->method = host ? MEASURE_LOADS : MEASURE_KERNEL;
     memspan_error_clear();
-    any = measure_bandwidth(bed, number, cell);
+    any = measure_bandwidth(memory, number, cell);
     memspan_error_clear();
     if (!host && ((device->info.capabilities & MEMSPAN_CAN_SHARE_ADDRESSES) == 0)) {
         snprintf(cell->latency_reason, sizeof(cell->latency_reason),
                  "addresses mean something else on the device: no chain of them can be followed");
     } else {
-        any = measure_latency(bed, number, cell) || any;
+        any = measure_latency(memory, number, cell) || any;
     }
     cell->state = any ? MEASURE_DONE : MEASURE_FAILED;
 }
 
-void measure_bed_use(struct measure_bed *bed, const struct device_row *device,
-                     const memspan_reach_t *reach, struct measure_cell *cell)
+void measure_memory_use(struct measure_memory *memory, const struct device_row *device,
+                        const memspan_reach_t *reach, struct measure_cell *cell)
 {
     int number = device->info.number;
 
-    if (bed->problem[0] != '\0') {
+    if (memory->problem[0] != '\0') {
         cell->state = MEASURE_FAILED;
-        snprintf(cell->bandwidth_reason, sizeof(cell->bandwidth_reason), "%s", bed->problem);
-        snprintf(cell->latency_reason, sizeof(cell->latency_reason), "%s", bed->problem);
+        snprintf(cell->bandwidth_reason, sizeof(cell->bandwidth_reason), "%s", memory->problem);
+        snprintf(cell->latency_reason, sizeof(cell->latency_reason), "%s", memory->problem);
     } else if (reach->access == MEMSPAN_ACCESS_COPY) {
-        measure_copies(bed, number, cell);
+        measure_copies(memory, number, cell);
     } else if ((number == MEMSPAN_HOST) ||
                ((device->info.capabilities & MEMSPAN_CAN_KERNELS) != 0)) {
-        measure_loads(bed, device, cell);
+        measure_loads(memory, device, cell);
     } else {
-        measure_fills(bed, cell);
+        measure_fills(memory, cell);
     }
 }

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* measure.c: which figures there are to be had, and who fills them in.
+/* measure.c: which figures can be taken, and the children that take them.
  *
- * All cells are measured by one child after another, in shared memory. A child that
- * finds a cell begun and not ended knows that the one before it ended there: that cell is given up.
- * So a driver that crashes while one memory is used costs that one figure; the search for the
- * failure in probe.c is for drivers that do not even start. */
+ * A child measures one cell after another in shared memory. A child that finds a cell begun but
+ * not finished gives that cell up: the child before it ended there. A driver that crashes in one
+ * memory costs one figure. Drivers that do not even start are the affair of probe/probe.c. */
 
 #include "cmd/memquery/measure/measure.h"
 #include "cmd/memquery/measure/busy.h"
@@ -18,9 +17,9 @@
 
 enum { ATTEMPTS = 8 };
 
-static const double quick_s      = 2;    /* for all cells together */
-static const double full_cell_s  = 1;    /* for each */
-static const double share        = 0.75; /* of the time limit, after which nothing is begun */
+static const double quick_s      = 2;    /* all cells together */
+static const double full_cell_s  = 1;    /* each */
+static const double share        = 0.75; /* of the time limit; later no cell is begun */
 static const int64_t least_ns    = 3000000;
 static const int64_t most_ns     = 150000000;
 static const int64_t ns_a_second = 1000000000;
@@ -108,7 +107,7 @@ static void add_identity(char *key, size_t size, const memspan_device_info_t *in
                 info->driver);
 }
 
-/* Variables that choose who is there do not change how fast it is. */
+/* Variables that select devices do not change how fast they are. */
 static void add_options(char *key, size_t size)
 {
     static const char *const indifferent[] = {"MEMSPAN_DEVICES",      "MEMSPAN_BACKENDS",
@@ -169,7 +168,7 @@ struct work {
     int64_t budget_ns;
 };
 
-/* Whether the resource is the first with memory of its name that is to be had. */
+/* Is it the first usable resource with memory of its name? */
 static bool is_first(const struct snapshot *snapshot, const struct resource *resource)
 {
     size_t i;
@@ -194,7 +193,7 @@ static bool is_first(const struct snapshot *snapshot, const struct resource *res
     return true;
 }
 
-static void measure_one(const struct work *work, struct measure_bed *bed,
+static void measure_one(const struct work *work, struct measure_memory *memory,
                         const struct resource *resource, size_t device, struct measure_cell *cell)
 {
     const struct measure_figures *figures = work->figures;
@@ -204,7 +203,7 @@ static void measure_one(const struct work *work, struct measure_bed *bed,
     __atomic_store_n(&work->figures->running, (int)(cell - figures->cells), __ATOMIC_SEQ_CST);
     cell->settled = true;
     measure_busy_begin(&busy);
-    measure_bed_use(bed, &work->snapshot->devices[device], &resource->reach[device], cell);
+    measure_memory_use(memory, &work->snapshot->devices[device], &resource->reach[device], cell);
     if (cell->state == MEASURE_DONE) {
         cell->measured_at = (int64_t)time(NULL);
         cell->full        = work->options->measure.full;
@@ -214,12 +213,12 @@ static void measure_one(const struct work *work, struct measure_bed *bed,
     __atomic_store_n(&work->figures->running, -1, __ATOMIC_SEQ_CST);
 }
 
-/* Opening memory may crash as well: then the first cell that is wanted takes the blame. */
+/* Allocation may crash as well: then the first cell of that memory is given up. */
 static void measure_lane(const struct work *work, const struct space_row *row,
                          const struct resource *resource)
 {
-    struct measure_bed bed = {0};
-    bool open              = false;
+    struct measure_memory memory = {0};
+    bool open                    = false;
     char name[32];
     size_t i;
 
@@ -238,14 +237,14 @@ static void measure_lane(const struct work *work, const struct space_row *row,
         if (!open) {
             __atomic_store_n(&work->figures->running, (int)(cell - work->figures->cells),
                              __ATOMIC_SEQ_CST);
-            measure_bed_open(&bed, work->snapshot, row, resource, work->options->measure.full,
-                             work->budget_ns);
+            measure_memory_open(&memory, work->snapshot, row, resource, work->options->measure.full,
+                                work->budget_ns);
             open = true;
         }
-        measure_one(work, &bed, resource, i, cell);
+        measure_one(work, &memory, resource, i, cell);
     }
     if (open) {
-        measure_bed_close(&bed);
+        measure_memory_close(&memory);
     }
 }
 
@@ -284,7 +283,7 @@ static void list_cells(const struct work *work)
     }
 }
 
-/* Quick: the time is for all of them. */
+/* Quick: all cells share the time. */
 static int64_t budget_of(const struct work *work)
 {
     int64_t ns   = (int64_t)(full_cell_s * 1e9);
@@ -396,7 +395,7 @@ int measure_run(struct options *options)
         }
         give_up_cell(figures);
         if (figures->failures == failures) {
-            break; /* it is not the measuring that fails: the answer will say who */
+            break; /* not the measurement fails: the answer names the backend */
         }
     }
     if (!options->measure.no_cache && !options->measure.cached_only) {

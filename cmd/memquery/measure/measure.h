@@ -4,80 +4,80 @@
 
 /* --measure: bandwidth and latency of each memory from each device, by using it.
  *
- * The figures are on a figures, memory that all children share with the parent: whoever measures
- * names the cell first, so that when a driver crashes or hangs the next child knows where, leaves
- * that cell out and goes on with the rest. */
+ * The figures are in memory that all children share with the parent. A child names a cell before
+ * it measures it: when a driver crashes or hangs, the next child leaves that cell out and
+ * continues. */
 
 #include "cmd/memquery/model/snapshot.h"
 #include "cmd/memquery/options.h"
 #include <stdint.h>
 
-/* How a device was made to use the memory. */
+/* How a device used the memory. */
 enum measure_method {
     MEASURE_NOTHING,
     MEASURE_LOADS,  /* the host's threads, loads and stores */
     MEASURE_KERNEL, /* the library's built-in kernels on the device */
-    MEASURE_COPY,   /* copies between it and the device's own memory: there is no other way */
+    MEASURE_COPY,   /* copies between it and the device's own memory: it cannot load and store */
     MEASURE_FILL    /* fills: the device has no built-in kernels */
 };
 
 enum measure_state {
     MEASURE_TODO,
-    MEASURE_DONE,   /* at least one figure is there */
-    MEASURE_WAIVED, /* there is no way, or none without changing something */
-    MEASURE_FAILED  /* there should have been a way */
+    MEASURE_DONE,   /* at least one figure is known */
+    MEASURE_WAIVED, /* it cannot be measured, or not without a change of state */
+    MEASURE_FAILED  /* it should have been possible */
 };
 
-/* One memory from one device. Texts that say why are empty where the figure is there. */
+/* One memory from one device. Reasons are empty where the figure is known. */
 struct measure_cell {
     char resource[48]; /* "node0", "cuda0.device" */
     char device[32];   /* "cuda:0" */
-    char key[1024];    /* all that the figures depend on, but for the machine */
+    char key[1024];    /* all that the figures depend on, except the machine */
     enum measure_state state;
     enum measure_method method;
     double bandwidth_bytes_per_s; /* 0: not known */
     double latency_ns;            /* 0: not known */
-    double bandwidth_spread;      /* of its repetitions, as a part of the figure */
+    double bandwidth_spread;      /* of its repetitions, relative to the figure */
     double latency_spread;
     char bandwidth_reason[256];
     char latency_reason[256];
     int64_t measured_at; /* seconds since 1970; 0: never */
     bool full;           /* measured with the large sizes */
-    bool cached;         /* by an earlier run */
+    bool cached;         /* from an earlier run */
     bool settled;        /* the repetitions agreed */
-    bool busy;           /* other work held the processors meanwhile */
+    bool busy;           /* other work used the processors */
 };
 
 enum { MEASURE_CELLS_MAX = 2048 };
 
 struct measure_figures {
     size_t count;
-    int running;  /* index of the cell that is being measured; -1 none */
+    int running;  /* index of the current cell; -1: none */
     int failures; /* cells during which a child ended */
-    bool cut;     /* the time was up, or there were too many cells */
+    bool cut;     /* the time limit was reached, or there were too many cells */
     char cache_note[512];
     struct measure_cell cells[MEASURE_CELLS_MAX];
 };
 
-/* Measure what --measure asks for, in children, and fill options->measure.figures. The exit code
- * says whether a driver failed meanwhile. */
+/* Measure in children and fill options->measure.figures. The exit code says whether a driver
+ * failed. */
 int measure_run(struct options *options);
 
-/* The cell of a resource's memory from a device of the snapshot; NULL when nothing was measured. */
+/* The cell of a resource's memory from a device of the snapshot; NULL where nothing was
+ * measured. */
 const struct measure_cell *measure_cell_of(const struct measure_figures *figures,
                                            const struct snapshot *snapshot,
                                            const struct resource *resource, size_t device);
 
-/* The cell of a memory from a device, made when it is not there; NULL when they are full. */
+/* The cell of a memory from a device, added where it is missing; NULL without room. */
 struct measure_cell *measure_figures_cell(struct measure_figures *figures, const char *resource,
                                           const char *device);
 
-/* Why the memory of a resource is never measured from a device of the snapshot, or NULL. */
+/* Why the memory of a resource is never measured from that device, or NULL. */
 const char *measure_obstacle(const struct snapshot *snapshot, const struct resource *resource,
                              size_t device);
 
-/* Why there is no figure: of the cell, which may be NULL, of that resource and device. "" where
- * there is one. */
+/* Why the figure of a cell (which may be NULL) of that resource and device is missing, or "". */
 const char *measure_reason(const struct measure_cell *cell, const struct snapshot *snapshot,
                            const struct resource *resource, size_t device);
 
@@ -96,7 +96,7 @@ struct measure_date measure_date(int64_t seconds);
 /* "measured now", "measured before (cache)"; "" where there is no figure. */
 const char *measure_source(const struct measure_cell *cell);
 
-/* The table's section; nothing without a figures. */
+/* The section of the table; nothing without figures. */
 void measure_print(const struct measure_figures *figures, const struct snapshot *snapshot,
                    FILE *out);
 

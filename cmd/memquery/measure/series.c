@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* series.c: the median of repetitions, and the width of their middle half. The best of some
- * repetitions is no figure: a machine that was slow in one and a clock that was set in another both
- * make the best an outlier. */
+/* series.c: the median of repetitions, and the width of their middle half. The best repetition
+ * is no figure: a slow machine in one and a clock step in another make it an outlier. */
 
 #include "cmd/memquery/measure/series.h"
 #include <string.h>

@@ -14,16 +14,16 @@ struct measure_series {
     double values[MEASURE_SERIES_MOST]; /* in order of size */
 };
 
-/* Add a repetition. False when no more are wanted: they agree, or there are as many as may be. */
+/* Add a repetition. False when no more are needed: they agree, or the maximum is reached. */
 bool measure_series_add(struct measure_series *series, double value);
 
-/* The middle of them: an outlier, too fast or too slow, does not move it. */
+/* The median: an outlier, fast or slow, does not move it. */
 double measure_series_median(const struct measure_series *series);
 
-/* Width of the middle half as a part of the median. */
+/* Width of the middle half relative to the median. */
 double measure_series_spread(const struct measure_series *series);
 
-/* Whether that is small enough. */
+/* Is that small enough? */
 bool measure_series_agree(const struct measure_series *series);
 
 #endif /* MEMQUERY_MEASURE_SERIES_H */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* show.c: the figures for people. */
+/* show.c: the figures in the table. */
 
 #include "cmd/memquery/measure/measure.h"
 #include "cmd/memquery/output/grid.h"
@@ -60,7 +60,7 @@ int measure_spread_percent(const struct measure_cell *cell)
 
 /* ---- table ---- */
 
-/* "12.3/95~4%": GB/s, ns and spread; a letter where it was not loads and stores. */
+/* "12.3/95~4%": GB/s, ns and spread; a letter where the device did not load and store. */
 static void cell_text(const struct measure_cell *cell, char *text, size_t size)
 {
     text[0] = '\0';
@@ -91,7 +91,7 @@ static void cell_text(const struct measure_cell *cell, char *text, size_t size)
     }
 }
 
-/* Rows are memories, each once however many spaces it is in. */
+/* A row a memory, which may be in several spaces. */
 static bool is_shown_before(const struct snapshot *snapshot, const struct resource *resource)
 {
     size_t i;
@@ -153,7 +153,7 @@ static const char *reason_of(const struct measure_cell *cell)
     return (cell->bandwidth_reason[0] != '\0') ? cell->bandwidth_reason : cell->latency_reason;
 }
 
-/* Each reason once, with all that it holds for; what cannot be reached is no news. */
+/* Each reason once, with all cells that it holds for; unreachable memory is left out. */
 static void print_reasons(const struct measure_figures *figures, FILE *out)
 {
     size_t i;

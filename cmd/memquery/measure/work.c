@@ -139,8 +139,8 @@ static size_t thread_count(void)
     return (count < 1) ? 1 : ((count > THREADS_MAX) ? THREADS_MAX : (size_t)count);
 }
 
-/* As many members as there are threads to be had; they wait at the gate until their number, and
- * with it their shares, are known. */
+/* As many members as threads could be started; they wait at the gate until their number, and
+ * with it their chunks, are known. */
 static int64_t run_team(struct team *team, struct member *members, size_t count)
 {
     size_t threads = thread_count();

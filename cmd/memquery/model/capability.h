@@ -2,7 +2,7 @@
 #ifndef MEMQUERY_CAPABILITY_H
 #define MEMQUERY_CAPABILITY_H
 
-/* The names of what a device can do, as --json prints and --check takes them. */
+/* The names of device capabilities in --json and --check. */
 
 #include <stddef.h>
 

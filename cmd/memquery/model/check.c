@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* check.c: --check EXPR, silent but for nonsense; --verbose prints each word with its verdict.
+/* check.c: --check EXPR, silent unless the expression is malformed; --verbose prints each word with
+ * its verdict.
  *
- * An expression is words separated by commas. A subject (backend= device= space= devices=) says
- * what is spoken of; the conditions after it must hold of that. Each subject has facts
- * (facts.c), each condition is judged on them, and the worst verdict is the exit code. A
- * comparison with a quantity that is not known is neither true nor false: EXIT_UNKNOWN. */
+ * An expression is words separated by commas. A subject (backend= device= space= devices=) is
+ * followed by conditions on it. Each subject has facts (facts.c), each condition is judged on
+ * them, and the worst verdict is the exit code. A comparison with an unknown quantity is neither
+ * true nor false: EXIT_UNKNOWN. */
 
 #include "cmd/memquery/model/capability.h"
 #include "cmd/memquery/model/facts.h"
@@ -21,10 +22,10 @@ struct check {
     const struct request *request;
     const struct snapshot *snapshot;
     struct facts facts; /* of the last subject */
-    struct plan plan;   /* of devices=: traits are added while they come */
+    struct plan plan;   /* of devices=; traits are added as they are read */
     bool planning;
     int verdict;
-    struct grid grid; /* what --verbose prints */
+    struct grid grid; /* the output of --verbose */
 };
 
 /* ---- verdicts ---- */
@@ -53,7 +54,7 @@ static void judge(struct check *check, int verdict)
     }
 }
 
-/* A word has its verdict; facts.why says why. */
+/* A word has its verdict; facts.why is the reason. */
 static void judge_word(struct check *check, const struct words *words, const struct word *word,
                        int verdict)
 {
@@ -209,7 +210,7 @@ static int check_kind(struct facts *facts, const char *word, memspan_kind_t kind
     return yes_if((facts->kinds & (1u << kind)) != 0);
 }
 
-/* A word that stands alone: a kind, a coherence, a placement or a capability. */
+/* A word without a value: a kind, a coherence, a placement or a capability. */
 static int check_alone(struct facts *facts, const char *word)
 {
     memspan_kind_t kind = name_kind(word);
@@ -253,7 +254,7 @@ static struct facts facts_of_name(const struct check *check, const char *what,
 
     switch (name.sort) {
     case NAME_BACKEND:
-        /* "opencl0.managed", where opencl has no device 0, is a space that is not there */
+        /* "opencl0.managed" without a device opencl:0 is an absent space */
         facts = (name.kind == MEMSPAN_KIND_NONE) ? facts_of_backend(name.backend) : facts;
         if (name.backend->failure != NULL) {
             facts.verdict = EXIT_PROBE;
@@ -274,7 +275,7 @@ static struct facts facts_of_name(const struct check *check, const char *what,
                             ? EXIT_PROBE
                             : text_unknown(what, text, &names);
         break;
-    case NAME_KIND: /* not asked for */
+    case NAME_KIND: /* not sought */
     case NAME_MISSING_BACKEND:
     case NAME_MISSING_DEVICE:
     case NAME_OFFER:
@@ -310,7 +311,7 @@ static bool starts_subject(const struct word *word)
             (strcmp(word->key, "device") == 0) || (strcmp(word->key, "devices") == 0));
 }
 
-/* devices= or base=: its traits may stand among its conditions, and are gathered first. */
+/* devices= or base=: traits may stand among the conditions, and are collected first. */
 static void begin_plan(struct check *check, const struct words *words, size_t index)
 {
     int code;
@@ -359,7 +360,7 @@ static void check_word(struct check *check, const struct words *words, size_t in
     int verdict;
 
     if (check->planning && (word->op == WORD_IS) && !is_quantity(word) && !starts_subject(word)) {
-        return; /* a trait, gathered already */
+        return; /* a trait, collected before */
     }
     if (starts_subject(word) || starts_plan(word)) {
         begin_subject(check, words, index);
@@ -393,7 +394,7 @@ int report_check(const struct request *request, FILE *out)
     }
     snapshot_free(&snapshot);
     if ((check.verdict == EXIT_ABSENT) && (request->failure_count > 0)) {
-        check.verdict = EXIT_PROBE; /* what failed might have had it */
+        check.verdict = EXIT_PROBE; /* the failed backend may have it */
     }
     if (report != NULL) {
         grid_close(&check.grid, report);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* config.c: --config, every environment variable and what is wrong with the environment. */
+/* config.c: --config, every environment variable and the problems of the environment. */
 
 #include "cmd/memquery/model/report.h"
 #include "cmd/memquery/output/json.h"
 #include "cmd/memquery/output/text.h"
 #include <string.h>
 
-/* Values of free form are checked by whoever reads them: have them read. */
+/* Values of free form are checked when they are first read. */
 static void read_all(void)
 {
     static const memspan_trait_t place = {MEMSPAN_TRAIT_PREFERRED_PLACE, 0};
@@ -17,7 +17,7 @@ static void read_all(void)
     memspan_allocator_describe(MEMSPAN_ALLOCATOR_NULL, &info);
 }
 
-/* While a failure is left out, MEMSPAN_BACKENDS is ours; the user asked for his. */
+/* After a failure MEMSPAN_BACKENDS is set by memquery: show the user's value. */
 static void restore(const struct request *request, memspan_option_info_t *info)
 {
     if ((request->failure_count == 0) || (strcmp(info->name, "MEMSPAN_BACKENDS") != 0)) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* facts.c: what is known of a machine, backend, device, space, resource or list of devices.
- * Where several things make up a subject, the weakest of their promises is the subject's, and a sum
- * is no more than the machine has. */
+/* facts.c: what is known of a machine, backend, device, space, resource or list of devices. A
+ * subject of several parts promises what the weakest of them does, and a sum is at most what the
+ * machine has. */
 
 #include "cmd/memquery/model/facts.h"
 #include <stdarg.h>
@@ -103,7 +103,7 @@ struct facts facts_of_device(const struct device_row *row)
 
 /* ---- spaces ---- */
 
-/* What a resource promises between the host and the device that is its home. */
+/* The coherence between the host and the resource's home device. */
 static memspan_coherence_t promise_of(const struct snapshot *snapshot,
                                       const struct resource *resource)
 {

@@ -2,13 +2,13 @@
 #ifndef MEMQUERY_CHECK_FACTS_H
 #define MEMQUERY_CHECK_FACTS_H
 
-/* What is known of a subject of --check. */
+/* The facts of a subject of --check. */
 
 #include "cmd/memquery/model/plan.h"
 #include "cmd/memquery/model/snapshot.h"
 #include "cmd/memquery/output/text.h"
 
-/* One bit per word that a subject has something to say about. */
+/* The words that apply to a subject. */
 enum {
     FACT_KINDS        = 1u << 0, /* host host-pinned managed coherent device */
     FACT_COHERENCE    = 1u << 1, /* sync concurrent atomic */
@@ -19,23 +19,23 @@ enum {
 
 enum quantity { SIZE, FREE, ALLOC_MAX, PAGE_SIZE, DEVICES, NODES, QUANTITY_COUNT };
 
-/* A sort of subject: the same words make sense on every machine, whatever is there. */
+/* Kinds of subject: the same words apply on every machine, whatever it has. */
 enum facts_subject { OF_MACHINE, OF_BACKEND, OF_DEVICE, OF_SPACE, OF_LIST };
 
 struct facts {
     enum facts_subject subject;
-    int verdict;    /* exit_code of the subject by itself */
+    int verdict;    /* exit code of the subject by itself */
     unsigned kinds; /* bits of memspan_kind_t */
     unsigned capabilities;
     memspan_coherence_t coherence;
     bool pinned;
     bool migratable;
     bool exact;
-    uint64_t quantity[QUANTITY_COUNT]; /* MEMSPAN_UNKNOWN: not known */
-    char why[640];                     /* of the last verdict; "" where there is nothing to say */
+    uint64_t quantity[QUANTITY_COUNT]; /* MEMSPAN_UNKNOWN: unknown */
+    char why[640];                     /* reason of the last verdict, or "" */
 };
 
-/* "a device"; whether its words include one of those bits, and that quantity. */
+/* "a device"; do its words include one of those bits, or that quantity? */
 const char *facts_subject_name(enum facts_subject subject);
 bool facts_have(const struct facts *facts, unsigned words);
 bool facts_have_quantity(const struct facts *facts, enum quantity quantity);
@@ -52,7 +52,7 @@ struct facts facts_of_plan(struct plan *plan); /* makes it */
 /* Of one resource by itself. */
 struct facts facts_of_resource(const struct snapshot *snapshot, const struct resource *resource);
 
-/* Of something that is not there. */
+/* Of an absent subject. */
 struct facts facts_of_absent(enum facts_subject subject);
 
 #endif /* MEMQUERY_CHECK_FACTS_H */

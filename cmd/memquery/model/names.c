@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* names.c: look a name up among backends, devices, spaces, resources and kinds. A name that could
- * be there but is not ("cuda", "device7", "opencl0.managed") is told apart from one that means
- * nothing: the first is an answer, the second a slip. */
+/* names.c: look a name up among backends, devices, spaces, resources and kinds. A well-formed
+ * name of something absent ("cuda", "device7", "opencl0.managed") is an answer; any other
+ * unknown name is a mistake. */
 
 #include "cmd/memquery/model/names.h"
 #include <ctype.h>
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Drivers that people ask about, whether or not this library has a backend for them. */
+/* Drivers that users ask about, with or without a backend in this library. */
 static const char *const known_drivers[] = {"host", "opencl",     "openmp", "cuda",
                                             "hip",  "level_zero", "emu"};
 
@@ -45,7 +45,7 @@ static bool find_backend(const struct snapshot *snapshot, const char *text, stru
     return false;
 }
 
-/* "device0", "d0", "0", "opencl:0", "opencl0"; the host is a backend and a space first. */
+/* "device0", "d0", "0", "opencl:0", "opencl0"; "host" is a backend and a space first. */
 static bool find_device(const struct snapshot *snapshot, const char *text, struct name *name)
 {
     const char *digits = text;
@@ -70,7 +70,7 @@ static bool find_device(const struct snapshot *snapshot, const char *text, struc
     if (!text_to_int(digits, &number)) {
         return false;
     }
-    /* The number after the last device means the host; who asks for it asks for a device. */
+    /* The number after the last device means the host, but the user means a device. */
     if ((number == snapshot->host_number) || (snapshot_device_index(snapshot, number) < 0)) {
         name->sort = NAME_MISSING_DEVICE;
     } else {
@@ -110,8 +110,8 @@ static bool find_space(const struct snapshot *snapshot, const char *text, struct
     return false;
 }
 
-/* "opencl0.managed": a device and a kind that it does not offer. Also of a device that is not
- * there, so that a question has the same form on every machine. */
+/* "opencl0.managed": a kind that a device does not offer, or of an absent device, so that a
+ * question has the same form on every machine. */
 static bool find_offer(const struct snapshot *snapshot, const char *text, struct name *name)
 {
     const char *point = strchr(text, '.');
@@ -139,7 +139,7 @@ static bool find_offer(const struct snapshot *snapshot, const char *text, struct
     return false;
 }
 
-/* "{host,0}" with a device that is not there: no slip, but absent. */
+/* "{host,0}" with an absent device: absent, no mistake. */
 static bool find_list(const struct snapshot *snapshot, const char *text, struct name *name)
 {
     char copy[256];

@@ -2,7 +2,7 @@
 #ifndef MEMQUERY_NAMES_H
 #define MEMQUERY_NAMES_H
 
-/* What a name stands for: --why and --check share one way to look names up. */
+/* Lookup of names for --why and --check. */
 
 #include "cmd/memquery/model/snapshot.h"
 #include "cmd/memquery/output/text.h"
@@ -10,12 +10,12 @@
 enum name_sort {
     NAME_UNKNOWN,
     NAME_BACKEND,
-    NAME_MISSING_BACKEND, /* a driver that is known, without a backend in this library */
+    NAME_MISSING_BACKEND, /* a known driver without a backend in this library */
     NAME_DEVICE,
     NAME_MISSING_DEVICE, /* "device7" on a machine with two */
     NAME_SPACE,
     NAME_RESOURCE,
-    NAME_OFFER, /* "opencl0.managed", which that device does not offer */
+    NAME_OFFER, /* "opencl0.managed" where the device does not offer it */
     NAME_KIND
 };
 
@@ -28,10 +28,10 @@ struct name {
     memspan_kind_t kind;
 };
 
-/* What a name is wanted for: "host" is both a backend and a device, and "opencl" is no space. */
+/* What is sought: "host" is both a backend and a device, and "opencl" is no space. */
 enum name_sought { NAME_ANY, NAME_A_BACKEND, NAME_A_DEVICE, NAME_A_SPACE };
 
-/* Find @p text; list_p receives every name that there is of what is wanted (release its items). */
+/* Find @p text; *list_p receives all names of what is sought (the caller frees its items). */
 struct name name_find(const struct snapshot *snapshot, const char *text, enum name_sought request,
                       struct text_list *list_p);
 

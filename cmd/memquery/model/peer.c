@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* peer.c: the matrix of devices: a row for whose memory it is, a column for who reaches it. A
- * device's own memory is its device memory; the host's is ordinary host memory. */
+/* peer.c: the matrix of devices: a row for the device whose own memory it is, a column for the
+ * device that reaches it. A device's own memory is its device memory; the host's is ordinary
+ * host memory. */
 
 #include "cmd/memquery/model/peer.h"
 #include "cmd/memquery/output/grid.h"
@@ -59,8 +60,7 @@ static void add_cell(struct grid *grid, const memspan_reach_t *reach)
              (coherence < sizeof(marks) / sizeof(marks[0])) ? marks[coherence] : "");
 }
 
-/* Each source is said once, before the pairs that it speaks of; a device's own memory needs none.
- */
+/* Each source once, before its pairs; a device's own memory needs none. */
 static void print_sources(const struct snapshot *snapshot, FILE *out)
 {
     size_t count = snapshot->device_count;

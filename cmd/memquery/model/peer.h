@@ -2,18 +2,18 @@
 #ifndef MEMQUERY_PEER_H
 #define MEMQUERY_PEER_H
 
-/* Who reaches whose own memory, pair by pair, and who says so. */
+/* How each device reaches the own memory of the others, and the source of that. */
 
 #include "cmd/memquery/model/snapshot.h"
 #include "cmd/memquery/output/json.h"
 
-/* Ask about every pair of devices, the host among them. */
+/* Query every pair of devices, the host among them. */
 void peer_take_all(struct snapshot *snapshot);
 
 /* How devices[from] reaches the own memory of devices[home]. */
 const struct peer *peer_of(const struct snapshot *snapshot, size_t home, size_t from);
 
-/* The matrix; with @p sources, under it, each source once, with its pairs. */
+/* The matrix; with @p sources each source once below it, with its pairs. */
 void peer_print(const struct snapshot *snapshot, bool sources, FILE *out);
 
 /* One object a pair. */

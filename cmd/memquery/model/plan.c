@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* plan.c: --plan, what an allocator of such traits would be given, and why. Nothing is allocated.
- */
+/* plan.c: --plan, what an allocator with such traits would be given, and why. Nothing is
+ * allocated. */
 
 #include "cmd/memquery/model/plan.h"
 #include "cmd/memquery/model/report.h"
@@ -74,7 +74,7 @@ int plan_add_word(struct plan *plan, const struct words *words, const struct wor
 
 /* ---- the answer ---- */
 
-/* What a status says of the question: was it nonsense, or can it not be had? */
+/* A status as an exit code: malformed, or not available? */
 static int code_of(memspan_status_t status)
 {
     switch (status) {
@@ -103,8 +103,8 @@ static int fail(struct plan *plan)
     return code_of(plan->status);
 }
 
-/* The number after the last device means the host too, in OpenMP. Who writes a number here asks for
- * a device, and would be told that all is well on a machine that has none. */
+/* The number after the last device means the host too, in OpenMP. In --plan a number means a
+ * device: on a machine without devices it must not pass. */
 static bool names_host_by_number(struct plan *plan)
 {
     size_t i;
@@ -164,7 +164,7 @@ static void name_device(int number, char *text, size_t size)
     }
 }
 
-/* The devices whose reach is of interest: those of the list; else the host alone. */
+/* The devices whose reach is shown: those of the list; otherwise the host alone. */
 static size_t list_devices(const struct plan *plan, int *devices)
 {
     size_t count = 0;
@@ -217,7 +217,7 @@ static void add_reach(struct grid *grid, const struct plan *plan)
     }
 }
 
-/* What the home device's backend says of the kind asked and of the kind given. */
+/* The notes of the home device's backend on the kinds asked for and given. */
 static void add_notes(struct grid *grid, const struct plan *plan)
 {
     memspan_device_info_t home = {.struct_size = sizeof(home)};
@@ -327,7 +327,7 @@ static void print_json(const struct plan *plan, FILE *out)
 
 int report_plan(const struct request *request, FILE *out)
 {
-    static struct words words; /* large, and one per process is enough */
+    static struct words words; /* too large for the stack */
     static struct plan plan;
     int code = words_parse(request->options->argument, &words);
     size_t i;

@@ -2,7 +2,7 @@
 #ifndef MEMQUERY_PLAN_H
 #define MEMQUERY_PLAN_H
 
-/* A dry run of an allocator: for --plan, and for --check where it asks about devices. */
+/* A dry run of an allocator, for --plan and for devices= of --check. */
 
 #include "cmd/memquery/model/words.h"
 #include <memspan/memspan.h>
@@ -17,7 +17,7 @@ struct plan {
     memspan_trait_t traits[PLAN_TRAITS_MAX];
     size_t trait_count;
 
-    memspan_status_t status; /* MEMSPAN_OK, or why there is no such memory */
+    memspan_status_t status; /* MEMSPAN_OK, or why it fails */
     char problem[512];
     char hint[512];
     memspan_space_h space;
@@ -27,9 +27,8 @@ struct plan {
 /* Add devices=..., base=... or a trait. EXIT_YES, or EXIT_USAGE after a message. */
 int plan_add_word(struct plan *plan, const struct words *words, const struct word *word);
 
-/* EXIT_YES what was asked or a stronger kind that serves, EXIT_CONDITIONAL a trait is not kept,
- * EXIT_ABSENT nothing, EXIT_USAGE the words make no sense, EXIT_PROBE a driver failed. Prints
- * nothing. */
+/* EXIT_YES: what was asked for, or a stronger kind; EXIT_CONDITIONAL: a trait is not kept;
+ * EXIT_ABSENT: nothing; EXIT_USAGE: malformed; EXIT_PROBE: a driver failed. Prints nothing. */
 int plan_make(struct plan *plan);
 
 #endif /* MEMQUERY_PLAN_H */

@@ -2,11 +2,11 @@
 #ifndef MEMQUERY_REPORT_H
 #define MEMQUERY_REPORT_H
 
-/* The answers. Each is a probe_job_t: it runs in a child and may open drivers. */
+/* The answers, each a probe_job_t: it runs in a child and may open drivers. */
 
 #include "cmd/memquery/model/snapshot.h"
 
-/* Everything, as a table or as JSON (memquery without a question). */
+/* The whole snapshot (memquery without a question). */
 int report_show(const struct request *request, FILE *out);
 
 /* --plan, --check, --why, --shmem, --config. */
@@ -16,7 +16,7 @@ int report_why(const struct request *request, FILE *out);
 int report_shmem(const struct request *request, FILE *out);
 int report_config(const struct request *request, FILE *out);
 
-/* The two forms of a snapshot. */
+/* Forms of the snapshot. */
 void table_print(const struct snapshot *snapshot, FILE *out);
 void json_print(const struct snapshot *snapshot, FILE *out);
 

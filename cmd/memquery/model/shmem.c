@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* shmem.c: --shmem, the symmetric partitions that an OpenSHMEM program would have here with this
- * environment, and what its peers could do with them.
+/* shmem.c: --shmem, the symmetric partitions that an OpenSHMEM program would get here with this
+ * environment, and what its peers can do with them.
  *
- * The OpenSHMEM library is opened when it is asked, and no job is started: memquery links neither
- * it nor anything that it may need. */
+ * The OpenSHMEM library is opened on demand, and no job is started: memquery does not link it. */
 
 #include "cmd/memquery/model/report.h"
 #include "cmd/memquery/output/field.h"
@@ -45,7 +44,7 @@ static const char *policy_word(shmemx_policy_t policy)
 
 struct row {
     shmemx_partition_info_t info;
-    int had; /* it can be had */
+    int had; /* it is available */
 };
 
 static bool can(const struct row *row, long capability)
@@ -53,7 +52,7 @@ static bool can(const struct row *row, long capability)
     return row->had && ((row->info.capabilities & capability) != 0);
 }
 
-/* How a PE of this node gets at another's memory of that partition. */
+/* How another PE of this node accesses that partition. */
 static const char *peer_word(const struct row *row)
 {
     if (!row->had) {
@@ -65,7 +64,7 @@ static const char *peer_word(const struct row *row)
     return can(row, SHMEMX_CAP_PEER_COPY) ? "driver copy" : "service";
 }
 
-/* Who does an atomic on it. */
+/* What executes an atomic on it. */
 static const char *atomic_word(const struct row *row)
 {
     return !row->had ? "none" : (can(row, SHMEMX_CAP_PEER_ACCESS) ? "processor" : "service");

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* snapshot.c: devices, nodes, backends and limits; spaces are in space.c.
  *
- * Nothing here decides anything about memory: it asks the library, and where the library does not
- * answer it keeps the library's reason. */
+ * Everything here is the library's answer; where it has none, its reason is kept. */
 
 #include "cmd/memquery/model/snapshot.h"
 #include "cmd/memquery/model/peer.h"
@@ -38,8 +37,8 @@ static void warn(struct snapshot *snapshot, const char *text)
 
 /* ---- backends ---- */
 
-/* The driver's own error: in the thread's record where this call opened the driver; else at the end
- * of the reason, "... (opencl: clGetPlatformIDs: -1001 ...)", where it was opened before. */
+/* The driver's own error: in the thread's record if this call opened the driver; otherwise at
+ * the end of the reason, "... (opencl: clGetPlatformIDs: -1001 ...)". */
 static void take_native(struct backend_row *row)
 {
     const memspan_error_t *error = memspan_error_last();
@@ -108,7 +107,7 @@ static void take_backends(struct snapshot *snapshot, const struct request *reque
         char text[512];
 
         if (has_backend(snapshot, request->failures[c].backend)) {
-            continue; /* told where backends are */
+            continue; /* shown with the backends */
         }
         snprintf(text, sizeof(text), "%s FAILED: %s; it is not used here",
                  request->failures[c].backend, request->failures[c].what);
@@ -118,8 +117,8 @@ static void take_backends(struct snapshot *snapshot, const struct request *reque
 
 /* ---- devices ---- */
 
-/* Two backends' devices with one PCI address, or one identity, are one piece of hardware. Devices
- * of one backend never are: it would not list them twice. */
+/* Devices of two backends with one PCI address, or one identity, are the same hardware. Those of
+ * one backend never are: it would not list them twice. */
 static bool is_same(const memspan_device_info_t *a, const memspan_device_info_t *b)
 {
     if (strcmp(a->backend, b->backend) == 0) {
@@ -238,7 +237,7 @@ static void take_nodes(struct snapshot *snapshot)
     }
 }
 
-/* Root, and whoever has CAP_IPC_LOCK (bit 14), is not bound by the limit. */
+/* The limit does not bind root and processes with CAP_IPC_LOCK (bit 14). */
 static bool may_lock_all(void)
 {
     FILE *status            = fopen("/proc/self/status", "re");
@@ -302,7 +301,7 @@ void snapshot_take(struct snapshot *snapshot, const struct request *request)
     take_nodes(snapshot);
     take_limits(snapshot);
     space_take_all(snapshot);
-    take_problems(snapshot); /* last: values are checked by whoever first reads them */
+    take_problems(snapshot); /* last: a value is checked when it is first read */
 }
 
 void snapshot_free(struct snapshot *snapshot)

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* space.c: spaces and their resources.
  *
- * A resource is one resource of a space. What an allocator would give from it is found by planning
- * one over the sub-space of that resource alone, so that migration, pinning and page size are the
- * library's answer and not a guess from the kind. */
+ * Migration, pinning and page size of a resource are the library's answer, not derived from its
+ * kind: an allocator over the sub-space of that resource alone is planned. */
 
 #include "cmd/memquery/model/space.h"
 #include "cmd/memquery/output/text.h"
@@ -69,7 +68,7 @@ const char *resource_capacity_source(const struct snapshot *snapshot,
     return (home < 0) ? "" : snapshot->devices[home].info.capacity_source;
 }
 
-/* Whether the space promises anything to that device. */
+/* Does the space promise anything to that device? */
 static bool is_listed(const struct space_row *row, int number)
 {
     size_t i;
@@ -85,7 +84,7 @@ static bool is_listed(const struct space_row *row, int number)
     return row->info.device_count > 32;
 }
 
-/* What the listed devices are promised, and whether under a condition. */
+/* What the listed devices are promised, and whether on a condition. */
 static void judge_reach(const struct snapshot *snapshot, const struct space_row *row,
                         struct resource *resource)
 {
@@ -150,7 +149,7 @@ static void plan_resource(const struct space_row *row, int index, struct resourc
     plan(sub, resource, &managed, (resource->info.kind == MEMSPAN_KIND_MANAGED) ? 1 : 0);
 }
 
-/* The sentence that says what serves the resource's kind, where the backend has one. */
+/* The backend's note on the resource's kind, where it has one. */
 static void note_kind(const struct snapshot *snapshot, struct resource *resource)
 {
     int home = snapshot_device_index(snapshot, resource->info.home);
@@ -174,7 +173,7 @@ static void take_reach(const struct snapshot *snapshot, const struct space_row *
     }
 }
 
-/* A machine's nodes hold more than a container may have. */
+/* A container may have less than the machine's nodes hold. */
 static void limit_resource(const struct snapshot *snapshot, struct resource *resource)
 {
     uint64_t most =
@@ -279,7 +278,7 @@ static void take_space(struct snapshot *snapshot, const char *name, memspan_spac
     }
 }
 
-/* Locked host memory: not a resource, but the trait's answer is what users look for. */
+/* Locked host memory: not a resource, but users look for it. */
 static void take_pinned(struct snapshot *snapshot)
 {
     static const memspan_trait_t pinned = {MEMSPAN_TRAIT_PINNED, MEMSPAN_VALUE_TRUE};
@@ -360,7 +359,7 @@ void space_take_all(struct snapshot *snapshot)
         }
     }
     for (i = 0; i < snapshot->device_count; i++) {
-        all[i] = snapshot->devices[i].info.number; /* the host is the first of them */
+        all[i] = snapshot->devices[i].info.number; /* the host first */
     }
     for (i = 1; i < snapshot->device_count; i++) {
         take_target(snapshot, &all[i], 1);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* why.c: --why NAME, the chain from the probe to the remedy.
  *
- * Every answer has the same four links, so that it can be read by a program too: what the probe
- * found, the driver's own error, the cause in words, and what would help. */
+ * Every answer has the same four parts, so that programs can read it: the result of the probe,
+ * the driver's own error, the cause, the remedy. */
 
 #include "cmd/memquery/model/names.h"
 #include "cmd/memquery/model/report.h"
@@ -20,7 +20,7 @@ struct link {
 };
 
 struct answer {
-    const char *subject; /* what the name stands for */
+    const char *subject; /* what the name denotes */
     struct link *links;  /* a kind has one per device */
     size_t link_count;
     int code;
@@ -91,7 +91,7 @@ static void explain_kind(struct answer *answer, const struct device_row *row, me
     }
 }
 
-/* A mode decides what memory a device reaches: it is on, or this is how. */
+/* A mode decides which memory a device reaches; if it is off, the remedy turns it on. */
 static void explain_modes(struct answer *answer, const struct device_row *row)
 {
     size_t i;
@@ -206,7 +206,7 @@ static void explain_resource(struct answer *answer, const struct snapshot *snaps
                      ? "raise memlock (ulimit -l unlimited)"
                      : "guarantee=required refuses what is conditional");
     }
-    /* One good way is enough. */
+    /* One usable resource suffices. */
     if ((answer->link_count == 1) || (code == EXIT_YES)) {
         answer->code = code;
     }
@@ -354,7 +354,7 @@ int report_why(const struct request *request, FILE *out)
         explain(&answer, &snapshot, &name, text);
     }
     if ((answer.code == EXIT_ABSENT) && (request->failure_count > 0)) {
-        answer.code = EXIT_PROBE; /* what failed might have had it */
+        answer.code = EXIT_PROBE; /* the failed backend may have it */
     }
     if (request->options->format == FORMAT_JSON) {
         print_json(&answer, text, out);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* words.c: split an expression at its commas. What the words mean is the callers' business. */
+/* words.c: split an expression at its commas. The callers interpret the words. */
 
 #include "cmd/memquery/model/words.h"
 #include "cmd/memquery/output/text.h"
@@ -67,7 +67,7 @@ static int add_device(struct words *words, struct word *word, const char *text)
     return EXIT_YES;
 }
 
-/* One word, cut out of the expression. */
+/* Parse one word of the expression. */
 static int add_word(struct words *words, const char *text)
 {
     struct word *word = (words->count > 0) ? &words->list[words->count - 1] : NULL;

@@ -14,8 +14,8 @@ enum { WORDS_MAX = 64, WORDS_DEVICES_MAX = 256 };
 struct word {
     char key[64];
     enum words_operator op;
-    char value[96];      /* "" where the word stands alone; of devices=: its first device */
-    size_t device_first; /* of devices=: where its list starts in words.devices */
+    char value[96];      /* "" without a value; of devices=: its first device */
+    size_t device_first; /* of devices=: start of its list in words.devices */
     size_t device_count;
     bool every_device; /* devices=all */
 };
@@ -23,12 +23,12 @@ struct word {
 struct words {
     struct word list[WORDS_MAX];
     size_t count;
-    int devices[WORDS_DEVICES_MAX]; /* all lists, one after the other */
+    int devices[WORDS_DEVICES_MAX]; /* all lists, concatenated */
     size_t device_count;
 };
 
-/* EXIT_YES, or EXIT_USAGE after a message on standard error. Commas within braces separate nothing
- * (space names have them); numbers and "host" after devices= belong to its list. */
+/* EXIT_YES, or EXIT_USAGE after a message. Commas within braces do not separate (space names
+ * have them); numbers and "host" after devices= belong to its list. */
 int words_parse(const char *text, struct words *words_p);
 
 #endif /* MEMQUERY_WORDS_H */

@@ -2,7 +2,7 @@
 #ifndef MEMQUERY_CSV_H
 #define MEMQUERY_CSV_H
 
-/* -o csv: who reaches which memory how, and how fast where that was measured. */
+/* -o csv: how each device reaches each memory, and measured figures. */
 
 #include "cmd/memquery/model/snapshot.h"
 #include <stdio.h>

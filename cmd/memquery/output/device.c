@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* device.c: capabilities with who says so, and modes with how they are turned on. */
+/* device.c: capabilities with their source, and modes with the way to turn them on. */
 
 #include "cmd/memquery/output/device.h"
 #include "cmd/memquery/model/capability.h"
@@ -85,7 +85,7 @@ json_t *device_modes(const memspan_device_info_t *info)
 
         json_put_text(object, "name", mode->name);
         if (mode->on < 0) {
-            json_put_null(object, "on", "nobody tells");
+            json_put_null(object, "on", "not reported");
         } else {
             json_put_bool(object, "on", mode->on > 0);
         }

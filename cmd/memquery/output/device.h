@@ -2,7 +2,7 @@
 #ifndef MEMQUERY_DEVICE_H
 #define MEMQUERY_DEVICE_H
 
-/* What is known of each device beyond its line in the table. */
+/* Details of each device beyond its row in the table. */
 
 #include "cmd/memquery/model/snapshot.h"
 #include "cmd/memquery/output/json.h"

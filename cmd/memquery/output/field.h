@@ -2,8 +2,8 @@
 #ifndef MEMQUERY_FIELD_H
 #define MEMQUERY_FIELD_H
 
-/* What memquery prints of a thing, as a table: one row a field, from which the column of the text
- * table, the key of the JSON object and the column of the CSV file are made. */
+/* A field is one row of a table: the column of the text table, the key of the JSON object and
+ * the column of the CSV file are made from it. */
 
 #include "cmd/memquery/measure/measure.h"
 #include "cmd/memquery/model/snapshot.h"

@@ -34,7 +34,7 @@ const struct field_list fields_of_backend = FIELD_LIST(backend_fields);
 
 /* ---- devices ---- */
 
-/* Every number of the same hardware, the host's second one included. */
+/* Every number of the same hardware, the second one of the host included. */
 FIELD_READ(read_numbers)
 {
     const struct snapshot *snapshot = record->snapshot;
@@ -269,7 +269,7 @@ FIELD_READ(read_state)
     bool alone                       = !info->target || ((info->device_count == 1) && !info->host);
 
     value->text = resource_state_name(resource->state);
-    /* What serves a kind is stated once, where the device stands alone. */
+    /* The note on a kind is printed once, where the device stands alone. */
     if ((resource->note[0] != '\0') && ((resource->state != RESOURCE_OK) || alone)) {
         snprintf(value->room, sizeof(value->room), "%s  %s", value->text, resource->note);
         value->shown = value->room;
@@ -290,8 +290,8 @@ static const struct field resource_fields[] = {
     FIELD("home_label", TEXT, 4, "HOME", FIELD_BY(read_home), NULL),
     FIELD("numa_node", INT, 0, NULL, RESOURCE(info.numa_node), "it is on no node"),
     FIELD_QUANTITY("capacity_bytes", 5, "GiB", UNIT_GIB, RESOURCE(info.capacity_bytes),
-                   "nobody tells"),
-    FIELD("capacity_source", TEXT, 6, "src", FIELD_BY(read_capacity_source), "nobody tells"),
+                   "not reported"),
+    FIELD("capacity_source", TEXT, 6, "src", FIELD_BY(read_capacity_source), "not reported"),
     FIELD("page_size_bytes", SIZE, 0, NULL, FIELD_BY(read_page_size), "the driver decides"),
     FIELD("coherence", TEXT, 8, "COHER", FIELD_BY(read_weakest_coherence), NULL),
     FIELD("reach", JSON, 0, NULL, FIELD_BY(read_reaches), NULL),
@@ -303,7 +303,7 @@ static const struct field resource_fields[] = {
 };
 const struct field_list fields_of_resource = FIELD_LIST(resource_fields);
 
-/* ---- what a device does with a resource ---- */
+/* ---- reach: a resource from a device ---- */
 
 struct record fields_reach(const struct snapshot *snapshot, const struct space_row *space,
                            const struct resource *resource, size_t device)

@@ -2,9 +2,8 @@
 #ifndef MEMQUERY_FIELDS_H
 #define MEMQUERY_FIELDS_H
 
-/* The fields of everything that is printed. A field that is added to a list is a key of the JSON
- * document, and where it names them a column of the table and of the CSV file. Keys and CSV columns
- * are never renamed or removed; CSV columns are added at the end. */
+/* The fields of everything that is printed. Keys and CSV columns are never renamed or removed,
+ * and CSV columns are added at the end. */
 
 #include "cmd/memquery/output/field.h"
 
@@ -14,7 +13,7 @@ extern const struct field_list fields_of_node;     /* row: memspan_numa_node_inf
 extern const struct field_list fields_of_resource; /* row: struct resource; space */
 extern const struct field_list fields_of_reach;    /* row: struct resource; space, device, cell */
 
-/* The record of one reach: what a device does with a resource. */
+/* The record of a resource as one device reaches it. */
 struct record fields_reach(const struct snapshot *snapshot, const struct space_row *space,
                            const struct resource *resource, size_t device);
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* fit.c: folding of lines. Tables are made as wide as they are; only here is known who reads them.
- */
+/* fit.c: folding of lines. Tables are as wide as their words; only this file knows the terminal. */
 
 #include "cmd/memquery/output/fit.h"
 #include "cmd/common/environment.h"
@@ -27,8 +26,7 @@ int fit_width(void)
     return (width < WIDTH_LEAST) ? ((width <= 0) ? 0 : WIDTH_LEAST) : width;
 }
 
-/* Where the text begins that stands in the last column: behind the last two blanks before @p end.
- */
+/* Start of the text in the last column: after the last two blanks before @p end. */
 static size_t last_column(const char *line, size_t end)
 {
     size_t i;
@@ -41,7 +39,7 @@ static size_t last_column(const char *line, size_t end)
     return 0;
 }
 
-/* How many bytes of the text go into that many columns; a word that is longer is cut. */
+/* Bytes of the text that fit that many columns; a longer word is cut. */
 static size_t take(const char *text, size_t length, size_t room)
 {
     size_t end = room;

@@ -2,18 +2,17 @@
 #ifndef MEMQUERY_FIT_H
 #define MEMQUERY_FIT_H
 
-/* Text for a terminal that is narrower than its lines. */
+/* Text folded to the width of the terminal. */
 
 #include <stddef.h>
 #include <stdio.h>
 
-/* Columns of the terminal that is standard output, or what COLUMNS says of it; 0 where standard
- * output is no terminal. */
+/* Columns of the terminal on standard output, or COLUMNS; 0 where it is no terminal. */
 int fit_width(void);
 
-/* Write the text with lines of at most @p width columns (0: as they are), broken between words.
- * What is left of a line stands under its last column where that leaves room, else four blanks in.
- */
+/* Write the text in lines of at most @p width columns (0: unchanged), broken between words. The
+ * rest of a line is indented to its last column where that leaves room, otherwise by four
+ * blanks. */
 void fit_write(FILE *file, const char *text, size_t size_bytes, int width);
 
 #endif /* MEMQUERY_FIT_H */

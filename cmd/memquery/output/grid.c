@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* grid.c: columns. Widths are known only when all is said, so cells are kept until then. */
+/* grid.c: columns. Cells are kept until all widths are known. */
 
 #include "cmd/memquery/output/grid.h"
 #include "cmd/memquery/output/text.h"

@@ -20,10 +20,10 @@ void grid_open(struct grid *grid, const char *align);
 /* Fill the next cell, left to right, row by row. An empty word is shown as "-". */
 void grid_add(struct grid *grid, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Release the grid unprinted. */
+/* Free the grid without printing it. */
 void grid_free(struct grid *grid);
 
-/* Print the rows and release the grid. */
+/* Print the rows and free the grid. */
 void grid_close(struct grid *grid, FILE *out);
 
 #endif /* MEMQUERY_GRID_H */

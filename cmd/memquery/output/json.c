@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* json.c: the schema's rules over jansson. What is in the documents is in document.c and in the
- * file of each answer. */
+/* json.c: the rules of the schema over jansson. */
 
 #include "cmd/memquery/output/json.h"
 #include "cmd/memquery/output/text.h"
@@ -40,7 +39,7 @@ void json_put_null(json_t *object, const char *key, const char *reason)
 
     snprintf(reason_key, sizeof(reason_key), "%s_reason", key);
     json_put(object, key, json_null());
-    json_put_text(object, reason_key, (reason[0] == '\0') ? "nobody tells" : reason);
+    json_put_text(object, reason_key, (reason[0] == '\0') ? "not reported" : reason);
 }
 
 void json_put_text_or(json_t *object, const char *key, const char *text, const char *reason)

@@ -2,8 +2,8 @@
 #ifndef MEMQUERY_JSON_H
 #define MEMQUERY_JSON_H
 
-/* JSON with the schema's rules: an unknown value is null and has a sibling "<key>_reason"; no key
- * is ever left out; sizes are bytes, times nanoseconds. */
+/* The rules of the schema: an unknown value is null and has a sibling "<key>_reason"; no key is
+ * left out; sizes are bytes, times nanoseconds. */
 
 #include <jansson.h>
 #include <memspan/memspan.h>
@@ -31,7 +31,7 @@ void json_put_int_or(json_t *object, const char *key, long long value, const cha
 /* A new object with what a device is promised: "access" and "coherence". */
 json_t *json_reach(int device, const memspan_reach_t *reach);
 
-/* What an allocator gives, as keys of @p object. */
+/* The traits of an allocator as keys of @p object. */
 void json_put_plan(json_t *object, const memspan_allocator_info_t *info);
 
 /* Print the document and a newline, and release it. */

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* svg.c: the machine as a drawing. The host is a card on the left with its NUMA nodes; each device
- * is a card on the right, with a link to the host that nothing crosses; links between devices are
- * brackets on their right, without words, which would lie on each other: these stand below, with
- * spaces, what is off, and the key.
+ * is a card on the right, with a link to the host; links between devices are brackets on the right,
+ * and their texts stand below, with spaces, what is off, and the key.
  *
- * The file needs nothing but itself: no script, no font, no style from elsewhere. Widths of texts
- * are not known here, so that each has a width of its own to end in, by the number of its letters.
- * The picture's height is known when all is drawn: its head is written last, and first.
- */
+ * The file is self-contained: no script, font or style sheet. The widths of texts are unknown,
+ * so each text has a fixed width, by the number of its letters. The height is known last: the
+ * head of the file is written at the end. */
 
 #include "cmd/memquery/output/svg.h"
 #include "cmd/memquery/measure/measure.h"
@@ -25,17 +23,17 @@ enum {
     DEVICE_LEFT   = MARGIN + HOST_WIDTH + LINK_WIDTH,
     DEVICE_RIGHT  = DEVICE_LEFT + DEVICE_WIDTH,
     TOP           = 56,
-    HEAD_HEIGHT   = 66, /* of a card: title and two lines */
+    HEAD_HEIGHT   = 66, /* a card's title and two lines */
     NODE_HEIGHT   = 62,
     ROW_HEIGHT    = 20,
     LINE_HEIGHT   = 18,
     GAP           = 24,
-    BRACKET       = 34, /* from one to the next */
-    NODES_WIDE    = 4,  /* more than that are in two columns */
-    PEERS_DRAWN   = 5,  /* devices whose links are drawn; of more there would be too many */
+    BRACKET       = 34, /* from one bracket to the next */
+    NODES_WIDE    = 4,  /* more are in two columns */
+    PEERS_DRAWN   = 5,  /* links of more devices would be unreadable */
     RESOURCES_MAX = 12,
     DEVICES_MAX   = 64,
-    PAIR_WIDTH    = 330 /* of the words about one pair of devices */
+    PAIR_WIDTH    = 330 /* the text of one pair of devices */
 };
 
 struct card {
@@ -49,8 +47,8 @@ struct drawing {
     const struct snapshot *snapshot;
     FILE *out;
     double width;
-    double height;       /* of the cards */
-    size_t device_count; /* drawn, the host not counted */
+    double height;       /* height of the cards */
+    size_t device_count; /* without the host */
     struct card host;
     struct card devices[DEVICES_MAX];
 };
@@ -90,7 +88,7 @@ static double letter_width(const char *look)
     return (strstr(look, "small") != NULL) ? 7.25 : 7.85;
 }
 
-/* A text of at most @p width: what does not fit is cut, and whole where the pointer rests. */
+/* A text of at most @p width: the rest is cut, and shown in full by a tooltip. */
 __attribute__((format(printf, 6, 7))) static void put_text(const struct drawing *drawing, double x,
                                                            double y, const char *look, double width,
                                                            const char *format, ...)
@@ -120,7 +118,7 @@ __attribute__((format(printf, 6, 7))) static void put_text(const struct drawing 
     fputs("</text>\n", drawing->out);
 }
 
-/* A text on as many lines as it takes, broken between words; returns how many. */
+/* A text in as many lines as needed, broken between words; returns their number. */
 static size_t put_wrapped(const struct drawing *drawing, double x, double y, const char *look,
                           double width, const char *text)
 {
@@ -174,7 +172,7 @@ static const char *coherence_words(const memspan_reach_t *reach)
                : words[reach->coherence];
 }
 
-/* "11.5 GB/s, 98 ns", or what of it is known. */
+/* "11.5 GB/s, 98 ns", as far as known. */
 static void figure_text(const struct measure_cell *cell, char *text, size_t size)
 {
     text[0] = '\0';
@@ -339,7 +337,7 @@ static void draw_host(const struct drawing *drawing)
     }
 }
 
-/* A row a kind of memory: what the device itself sees of it, and what the host does. */
+/* A row a kind of memory: from the device itself, and from the host. */
 static void draw_lanes(const struct drawing *drawing, size_t device, const struct card *card)
 {
     double y = card->y + HEAD_HEIGHT + 14;
@@ -405,7 +403,7 @@ static const char *link_look(memspan_access_t access)
     return ((size_t)access < sizeof(looks) / sizeof(looks[0])) ? looks[access] : "none";
 }
 
-/* The arrow points at the memory that is used. */
+/* The arrow points at the memory. */
 static void draw_link(const struct drawing *drawing, double y, bool to_host,
                       const memspan_reach_t *reach, const char *figure, const char *who)
 {
@@ -442,7 +440,7 @@ static void draw_host_links(const struct drawing *drawing, size_t index)
     draw_link(drawing, card->y + 90, false, &peer_of(snapshot, index + 1, 0)->reach, figure, who);
 }
 
-/* What is said of both ways: the weaker of the two; figures are in the table. */
+/* The weaker of both directions; figures are in the table. */
 static const memspan_reach_t *between(const struct drawing *drawing, size_t a, size_t b)
 {
     const memspan_reach_t *there = &peer_of(drawing->snapshot, b + 1, a + 1)->reach;
@@ -476,7 +474,7 @@ static void draw_peers(const struct drawing *drawing)
     if (!draws_peers(drawing)) {
         return;
     }
-    for (apart = 1; apart < drawing->device_count; apart++) { /* short ones are nearest */
+    for (apart = 1; apart < drawing->device_count; apart++) { /* short ones innermost */
         for (a = 0; a + apart < drawing->device_count; a++) {
             draw_bracket(drawing, a, a + apart, resource++);
         }
@@ -485,7 +483,7 @@ static void draw_peers(const struct drawing *drawing)
 
 /* ---- below ---- */
 
-/* The words of the brackets, as many beside each other as there is room for. */
+/* The texts of the brackets, side by side as far as they fit. */
 static double draw_pairs(const struct drawing *drawing, double y)
 {
     size_t columns = (size_t)((drawing->width - 2 * MARGIN) / PAIR_WIDTH);
@@ -512,7 +510,7 @@ static double draw_pairs(const struct drawing *drawing, double y)
     return y + LINE_HEIGHT * (double)(1 + (count + columns - 1) / columns) + LINE_HEIGHT / 2.0;
 }
 
-/* Returns where the next line begins. */
+/* Returns the top of the next line. */
 static double draw_space(const struct drawing *drawing, const struct space_row *row, double y)
 {
     double room        = drawing->width - 2 * MARGIN - 160;
@@ -539,7 +537,7 @@ static double draw_space(const struct drawing *drawing, const struct space_row *
     return y + LINE_HEIGHT * (double)((lines == 0) ? 1 : lines);
 }
 
-/* Returns where the picture ends. */
+/* Returns the bottom of the picture. */
 static double draw_below(const struct drawing *drawing)
 {
     const struct snapshot *snapshot = drawing->snapshot;

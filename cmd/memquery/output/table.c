@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* table.c: the snapshot for people: plain ASCII, a screenful on a normal machine, no colour. */
+/* table.c: the snapshot as text: plain ASCII, a screenful on a normal machine. */
 
 #include "cmd/memquery/measure/measure.h"
 #include "cmd/memquery/model/peer.h"
@@ -80,7 +80,7 @@ static void print_nodes(const struct snapshot *snapshot, FILE *out)
 
 /* ---- spaces ---- */
 
-/* A space or kind that is not to be had: dashes, and why. */
+/* A space or kind that is not available: dashes, and the reason. */
 static void add_off(struct grid *grid, const struct snapshot *snapshot, const char *space,
                     const char *name, const char *kinds, const char *why)
 {
@@ -91,7 +91,7 @@ static void add_off(struct grid *grid, const struct snapshot *snapshot, const ch
     field_row_off(&fields_of_resource, snapshot, (const char *const[]){space, name}, last, grid);
 }
 
-/* The kinds that the space's one device does not offer; those for one reason on one line. */
+/* The kinds that the only device of a space does not offer; those with one reason on one line. */
 static void add_missing_kinds(struct grid *grid, const struct snapshot *snapshot,
                               const struct space_row *row)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* text.c: what every other file needs of texts. memquery uses the library through its public
- * headers alone, so that it proves that they are enough; these helpers are therefore its own. */
+/* text.c: text helpers. memquery uses the public headers of the library alone, to prove that
+ * they suffice; so these are its own. */
 
 #include "cmd/memquery/output/text.h"
 #include <ctype.h>

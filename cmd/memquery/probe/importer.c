@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* importer.c: the server, and what its children do. */
+/* importer.c: the server, and the processes that it forks. */
 
 #include "cmd/memquery/probe/importer.h"
 #include "cmd/memquery/output/text.h"
@@ -16,8 +16,8 @@
 
 _Static_assert(IMPORTER_TOKEN_MAX == MEMSPAN_SHARE_TOKEN_MAX_BYTES, "a token fits in a request");
 
-static int channel = -1; /* the owner's end */
-static unsigned limit_s; /* for one request */
+static int channel = -1; /* the owner's end of the socket */
+static unsigned limit_s; /* limit of one request */
 
 /* ---- the other process ---- */
 
@@ -169,7 +169,7 @@ bool importer_start(double timeout_s)
     int ends[2];
     pid_t pid;
 
-    /* The owner, too, has something to do in its time. */
+    /* The owner needs part of the time limit for itself. */
     limit_s = (timeout_s < 4) ? 1 : (unsigned)(timeout_s / 3);
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) {
         return false;

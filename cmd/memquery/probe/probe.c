@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* probe.c: who answers, and what happens when nobody does.
+/* probe.c: which process answers, and what happens when it fails.
  *
- * First one child does everything. Only if it dies or hangs, the failure is looked for: each
- * backend that the user allows is probed in a child of its own, and then the work is done again
- * without those that failed. Backends are chosen by setting MEMSPAN_BACKENDS in the child, where
- * the library has not yet read it. */
+ * One child does all work. If it dies or hangs, each backend that the user allows is probed in a
+ * child of its own, and the work is repeated without those that failed. MEMSPAN_BACKENDS selects
+ * backends; it is set in the child, before the library reads it. */
 
 #include "cmd/memquery/probe/probe.h"
 #include "cmd/common/child.h"
@@ -43,7 +42,7 @@ static bool is_kept(const struct task *task, const char *entry, size_t length)
     char name[64];
 
     if (length >= sizeof(name)) {
-        return true; /* the library says what is wrong with it */
+        return true; /* the library reports it */
     }
     memcpy(name, entry, length);
     name[length] = '\0';
@@ -53,7 +52,7 @@ static bool is_kept(const struct task *task, const char *entry, size_t length)
     return probe_failure(task->request, name) == NULL;
 }
 
-/* Devices of backends that are not in use must not be asked for. */
+/* Leave devices of unused backends out of MEMSPAN_DEVICES. */
 static void filter_devices(const struct task *task)
 {
     const char *entry = cli_environment(CLI_MEMSPAN_DEVICES);
@@ -126,7 +125,7 @@ static void run(struct task *task, struct cli_result *result_p)
     }
 }
 
-/* Whether the user's MEMSPAN_BACKENDS admits @p name. */
+/* Does the user's MEMSPAN_BACKENDS admit @p name? */
 static bool is_admitted(const char *setting, const char *name)
 {
     const char *entry = setting;
@@ -148,7 +147,7 @@ static bool is_admitted(const char *setting, const char *name)
     return inverted;
 }
 
-/* The last line that a child wrote before it failed: often the driver's own words. */
+/* The last line that a child wrote before it failed: often the driver's message. */
 static void add_last_words(char *what, size_t size_bytes, const struct cli_bytes *error)
 {
     const char *begin;
@@ -209,7 +208,7 @@ static void blame(struct request *request, const char *backend, const struct cli
     say_how(result, failure->what, sizeof(failure->what));
 }
 
-/* The names of all backends, a line each, without opening any; NULL when even that fails. */
+/* The names of all backends, a line each, without opening any; NULL on failure. */
 static char *find_names(struct request *request)
 {
     struct task task = {.request = request, .job = list_backends};
@@ -230,7 +229,7 @@ static char *find_names(struct request *request)
     return names;
 }
 
-/* Probe each backend by itself; false when the host's own fails, without which nothing works. */
+/* Probe each backend by itself; false when the host's own fails, which is always needed. */
 static bool find_failures(struct request *request, probe_job_t job, const char *names)
 {
     char *copy = strdup(names);
@@ -256,7 +255,7 @@ static bool find_failures(struct request *request, probe_job_t job, const char *
     return host_works;
 }
 
-/* MEMSPAN_BACKENDS for the second attempt: what the user set, less the failures. */
+/* MEMSPAN_BACKENDS for the second attempt: the user's, without the failed ones. */
 static char *choose_backends(const struct request *request, const char *names)
 {
     size_t room  = strlen(names) + 8;
@@ -275,7 +274,7 @@ static char *choose_backends(const struct request *request, const char *names)
     return chosen;
 }
 
-/* Nobody fails alone, but together they do: fall back to the host and say so of the rest. */
+/* None fails alone, but together they do: use the host alone and report the others. */
 static void blame_all(struct request *request, const char *names)
 {
     const struct cli_result together = {.end = CLI_EXITED};
@@ -343,7 +342,7 @@ static int print(const struct options *options, const struct cli_result *result)
     return result->code;
 }
 
-/* The first attempt failed: find out why, and answer as well as can be. */
+/* The first attempt failed: find out why, and answer with the rest. */
 static int answer_anyway(struct request *request, probe_job_t job, const struct cli_result *first)
 {
     char *names = find_names(request);

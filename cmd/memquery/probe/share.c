@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* share.c: one granule of a device's memory, given to another process and exported for network
- * cards. What was proved is said, and what was not: a call that succeeds proves nothing, data that
- * arrived does. */
+/* share.c: one granule of a device's memory, shared with another process and exported for
+ * network cards. A successful call proves nothing; data that arrived does. */
 
 #include "cmd/memquery/probe/share.h"
 #include "cmd/memquery/output/text.h"
@@ -36,7 +35,7 @@ conclude(struct sharing *way, enum share_state state, const char *format, ...)
     text_clean(way->detail);
 }
 
-/* What the library's last error says. */
+/* The library's last error. */
 static void fail(struct sharing *way, const char *doing)
 {
     const memspan_error_t *error = memspan_error_last();
@@ -53,7 +52,7 @@ static void fail(struct sharing *way, const char *doing)
 
 void share_start_helper(double timeout_s)
 {
-    /* One granule, not a chunk for many allocations to come. */
+    /* One granule, not a chunk for later allocations. */
     setenv("MEMSPAN_CHUNK_SIZE", "64k", 0);
     (void)importer_start(timeout_s);
 }
@@ -149,7 +148,8 @@ free_data:
 
 /* ---- dma-buf ---- */
 
-/* The kernel's name for whoever exported a descriptor: "amdgpu"; false when it is no dma-buf. */
+/* The kernel's name for the exporter of a descriptor, such as "amdgpu"; false where it is no
+ * dma-buf. */
 static bool find_exporter(int fd, char *name, size_t size)
 {
     char path[64];
@@ -210,7 +210,7 @@ static void judge_descriptor(int fd, uint64_t offset, struct sharing *way)
     }
 }
 
-/* A card that registers the memory maps it; that it moves data is not seen from here. */
+/* A card that registers the memory maps it; whether it moves data is not tested. */
 static void probe_rdma(int fd, uint64_t offset, const void *pointer, struct sharing *way)
 {
     struct verbs_answer answer;
@@ -269,7 +269,7 @@ static void list_cards(char *names, size_t size)
     text_clean(names);
 }
 
-/* Where no card was asked: which there are, and what the driver says. */
+/* Without a probe: which cards exist, and the driver's claim. */
 static void judge_rdma(const memspan_device_info_t *info, const struct sharing *dmabuf,
                        struct sharing *way)
 {
@@ -333,7 +333,7 @@ static void probe(struct device_row *row)
     memspan_trim();
 }
 
-/* What failed is not there, whatever the driver claims: for --check, too. */
+/* A failed capability is absent, whatever the driver claims; also for --check. */
 static void believe(struct device_row *row, unsigned bit, const struct sharing *way)
 {
     char *note  = row->info.capability_note[__builtin_ctz(bit)];

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* verbs.c: register a dma-buf with a network card.
  *
- * Registering makes the card's kernel driver map the device's pages, which is where machines
- * differ. It moves no data: that takes a second card or a loop through the switch, so it is not
- * proved. */
+ * Registration makes the card's kernel driver map the device's pages; this is where machines
+ * differ. It moves no data: that needs a second card or a loop through the switch. */
 
 #include "cmd/memquery/probe/verbs.h"
 #include "cmd/memquery/output/text.h"

@@ -2,16 +2,16 @@
 #ifndef MEMQUERY_VERBS_H
 #define MEMQUERY_VERBS_H
 
-/* Whether a network card's driver takes memory behind a dma-buf. libibverbs is opened when asked.
- */
+/* Does the driver of a network card accept memory behind a dma-buf? libibverbs is opened on
+ * demand. */
 
 #include <stddef.h>
 #include <stdint.h>
 
 enum verbs_end {
-    VERBS_NO_CARD,   /* there is none, or no library to ask */
-    VERBS_REFUSED,   /* text and native say by which card, and how */
-    VERBS_REGISTERED /* text says by which card */
+    VERBS_NO_CARD,   /* no card, or no libibverbs */
+    VERBS_REFUSED,   /* text and native: which card, and the error */
+    VERBS_REGISTERED /* text: which card */
 };
 
 struct verbs_answer {
@@ -20,8 +20,8 @@ struct verbs_answer {
     char native[200];
 };
 
-/* Have the first card that can register @p size_bytes from @p offset of the descriptor, which are
- * at @p address here, and take it back. */
+/* Register @p size_bytes from @p offset of the descriptor, which are at @p address here, with
+ * the first card that accepts them, and deregister them. */
 void verbs_try(int fd, uint64_t offset, size_t size_bytes, const void *address,
                struct verbs_answer *answer_p);
 

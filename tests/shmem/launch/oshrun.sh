@@ -131,7 +131,7 @@ status)
     is_silent
     run 1 "$oshrun" -n 3 "$pe" abort=256 0 hang
     run 5 "$oshrun" -n 3 "$pe" exit=5 1
-    says 'PE 1 (pid [0-9]*) exited with status 5 before it had finalized'
+    says 'PE 1 (pid [0-9]*) exited with status 5 before finalizing'
     run 9 "$oshrun" --pmix=off -n 3 sh -c 'test $OSHRUN_PE = 1 && exit 9; exec sleep 30'
     says 'PE 1 (pid [0-9]*) exited with status 9'
     run 0 "$oshrun" --pmix=off -n 2 sh -c 'exit 0'
@@ -149,9 +149,9 @@ death)
 leaving)
     start=$(ms)
     run 1 "$oshrun" -n 4 "$pe" exit=0 1
-    says 'PE 1 (pid [0-9]*) exited without having finalized, and 3 others are waiting'
+    says 'PE 1 (pid [0-9]*) exited without finalizing, and 3 others are waiting'
     run 1 "$oshrun" --pmix=off -n 2 sh -c "test \$OSHRUN_PE = 1 || exec '$pe'"
-    says 'PE 1 (pid [0-9]*) exited without having initialized, and 1 other is waiting'
+    says 'PE 1 (pid [0-9]*) exited without initializing, and 1 other is waiting'
     took=$(($(ms) - start))
     [ $took -lt 3000 ] || fail "two jobs took $took ms to end"
     # All of them: no PE waits, and it is not for oshrun to judge.
@@ -212,7 +212,7 @@ full)
     # A limit on the size of files is an end of the room, too.
     status=0
     (ulimit -f 16; exec "$oshrun" --pmix=off -n 1 head -c 100000 /dev/zero) >out 2>err || status=$?
-    if [ -s err ] && grep -q 'PEs share' err; then
+    if [ -s err ] && grep -q 'job file of' err; then
         : # the job's own memory is larger than that
     else
         [ $status -eq 1 ] || fail "status $status, not 1, with ulimit -f 16"
@@ -236,7 +236,7 @@ small'
     # The thread sanitizer makes a file of its own before main(), and is ended by the limit.
     if [ -z "${TSAN_OPTIONS-}" ]; then
         run 0 sh -c "(ulimit -f 0; exec '$oshrun' --pmix=off -n 2 true) 2>&1 | cat >&2"
-        says 'that 2 PEs share: File too large (ulimit -f'
+        says 'job file of 2 PEs: File too large (limit: ulimit -f'
     fi
     ;;
 short_forms)
@@ -284,7 +284,7 @@ $signal"
         status=0
         wait $launcher || status=$?
         [ $status -gt 128 ] && [ "$(kill -l $status)" = $signal ] || fail "status $status after $signal"
-        grep -qE "^oshrun: signal [0-9]+ \(.*\) is passed on to the PEs; a second one kills them$" err ||
+        grep -qE "^oshrun: signal [0-9]+ \(.*\) forwarded to the PEs; a second one kills them$" err ||
             fail "it does not say why it ends: $(cat err)"
         [ "$(wc -l <err)" -eq 1 ] || fail "it says more: $(cat err)"
         gone "sleep $mark"
@@ -333,7 +333,7 @@ terminal)
 timeout)
     start=$(ms)
     run 124 "$oshrun" --timeout 0.3 -n 2 "$pe" hang
-    says 'has run for 0.3 s'
+    says 'time limit of 0.3 s reached'
     took=$(($(ms) - start))
     [ $took -lt 2000 ] || fail "it took $took ms"
     ;;
