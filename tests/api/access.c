@@ -90,7 +90,7 @@ Test(access, each_thread_has_its_own_limit)
         for (int i = 0; i < THREADS; i++) {
             cr_expect_eq(users[i].count, FIT, "thread %d had %d", i, users[i].count);
         }
-        drop_all(users); /* by another thread, after they are gone */
+        drop_all(users); /* by another thread, after they have ended */
     }
     DONE(memspan_allocator_destroy(allocator));
 }

@@ -100,7 +100,7 @@ Test(exits, caches_come_back)
     }
 }
 
-/* Freed by several threads at once, none of which took them and whose takers are gone. */
+/* Freed by several threads at once; the threads that allocated them have ended. */
 Test(exits, blocks_outlive_their_thread)
 {
     static struct thread owners[THREADS];
@@ -125,7 +125,7 @@ Test(exits, blocks_outlive_their_thread)
     }
 }
 
-/* All blocks of one thread that is gone, freed by all threads at once. */
+/* All blocks of one thread that has ended, freed by all threads at once. */
 Test(exits, many_free_what_one_took)
 {
     static struct thread owner;

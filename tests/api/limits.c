@@ -124,7 +124,7 @@ static void run(void *(*work)(void *), void *argument)
     pthread_join(thread, NULL);
 }
 
-/* Allocated here, freed there; by a thread that is gone. */
+/* Allocated here, freed there, by a thread that then ends. */
 static void freed_elsewhere(memspan_allocator_h allocator)
 {
     struct load load = {.allocator = allocator};
@@ -345,7 +345,7 @@ static void *take_share(void *argument)
     return NULL;
 }
 
-/* Asks for one byte more than the whole, all the time: never given, never in anybody's way. */
+/* Requests one byte more than the whole, all the time: it always fails, and delays no other. */
 static void *ask_too_much(void *argument)
 {
     struct worker *w = argument;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Handles of allocators that are gone: refused by every call, for ever, also while they go. */
+/* Handles of destroyed allocators: every call refuses them, also during the destruction. */
 
 #include "api.h"
 #include <memspan/omp.h>

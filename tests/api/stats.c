@@ -302,7 +302,7 @@ static unsigned long long number(const char *start, const char *name)
     return strtoull(at + strlen(word), NULL, 10);
 }
 
-/* A peak that is over before anybody has read a counter, of an allocator that has its first blocks
+/* A peak that is over before any counter was read, of an allocator that has its first blocks
  * and of one that has served many. */
 Test(stats, a_peak_before_the_first_reading)
 {

@@ -139,7 +139,7 @@ static void read_freed_small(void)
     printf("%g\n", read_it(z));
 }
 
-/* Blocks that the devices have back are told of, and counted once. */
+/* Blocks that the devices have back are reported, and counted once. */
 static void freed_blocks_come_again(void)
 {
     memspan_allocator_h allocator = make_allocator(true, MEMSPAN_VALUE_COHERENT);

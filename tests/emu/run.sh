@@ -64,7 +64,7 @@ stopped in_child 'a forked child used ' 'devices do not survive fork()'
 said=$("$program" elsewhere 2>&1) && complain "elsewhere: $said"
 case $said in *memspan:* | *'went on'*) complain "elsewhere: $said" ;; esac
 said=$("$program" many_threads 2>&1 | grep -c 'memspan: emu0' || true)
-[ "$said" -eq 1 ] || complain "four threads were told $said times"
+[ "$said" -eq 1 ] || complain "four threads got $said diagnostics"
 
 # Where the block was allocated, where that is kept.
 MEMSPAN_DEBUG=guard
@@ -113,7 +113,7 @@ for devices in emu:1,opencl:0 opencl:0,emu:1; do
     esac
 done
 
-# Nothing is left of the devices when the program is gone, or is another one.
+# Nothing is left of the devices after exit, or after exec of another program.
 gone() {
     [ "$(echo "$2" | grep -c '^device ')" -eq 2 ] || complain "$1 named no two devices: $2"
     [ -z "$(devices_left "$2")" ] || complain "$1: devices are left: $(devices_left "$2")"

@@ -261,7 +261,7 @@ static void expect_nothing_lost(void)
 
 /* ---- the sweep ---- */
 
-/* Ends with exit(), so that what leaked is noticed where somebody looks for it. */
+/* Ends with exit(), so that leak checkers see what leaked. */
 __attribute__((noreturn)) static void run_with_failure(long place)
 {
     bool reached;

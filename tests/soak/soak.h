@@ -128,7 +128,7 @@ void soak_world_make_own(struct soak_thread *t, size_t place);
 void soak_world_destroy_own(struct soak_thread *t, size_t place);
 void soak_world_end_own(struct soak_thread *t);
 struct soak_pool *soak_world_pick(struct soak_thread *t);
-/* Nothing runs: drops models of allocators that are gone. */
+/* Nothing runs: drops models of destroyed allocators. */
 void soak_world_forget(struct soak_thread *t);
 void soak_world_end(void);
 

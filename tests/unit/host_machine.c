@@ -445,7 +445,7 @@ Test(host_machine, group_of_version_2)
     cr_assert_str_eq(info.capacity_source, "cgroup limit");
 }
 
-/* Without a look at what is free this would end in the kernel's killing somebody. */
+/* Without a check of free memory the kernel would kill a process here. */
 Test(host_machine, pinned_more_than_there_is)
 {
     memspan_request_t request = ask(2048, MEMSPAN_SPREAD_ANY, 0);

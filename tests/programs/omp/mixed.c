@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Blocks and allocators that the real runtime made behind everybody's back (routines found with
+/* Blocks and allocators that the real runtime made behind our back (routines found with
  * dlsym in its own library), then freed, resized and used by the program's ordinary calls. */
 #define _GNU_SOURCE
 #include <dlfcn.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Calls that are refused: each tells the log, once, which call it was and what memspan_error_text()
- * says. What is no refusal tells nothing. */
+/* Calls that fail: each logs, once, its name and memspan_error_text(). Other calls log nothing. */
 #define _GNU_SOURCE
 #include <memspan/omp.h>
 #include <memspan/status.h>

@@ -106,7 +106,7 @@ static void two_waiters(void)
             shmem_long_wait_until(&words[0], SHMEM_CMP_EQ, round);
             shmem_long_atomic_inc(&answer, 0);
         } else {
-            /* The one that began to sleep first is told first, then last. */
+            /* The first sleeper is notified first, then last. */
             usleep(3000);
             shmem_long_p(&words[(round % 2 != 0) ? 0 : APART], round, 1);
             shmem_long_wait_until(&answer, SHMEM_CMP_GE, (2 * round) - 1);

@@ -57,7 +57,7 @@ static void signals_follow_data(int me, int peer)
     }
 }
 
-/* Each tells the other, then looks whether it was told: not both may find nothing. */
+/* Each stores to the other, then reads its own word: at least one sees the other's store. */
 static void quiet_is_seen(int me, int peer)
 {
     long i;

@@ -32,7 +32,7 @@ static void expect(const unsigned char *at, size_t size, uint64_t message, const
     }
 }
 
-/* Everybody puts to the next PE and gets from it. */
+/* Every PE puts to the next one and gets from it. */
 static void ring(unsigned char *symmetric, unsigned char *own, size_t size, size_t shift,
                  const char *what)
 {

@@ -25,7 +25,7 @@ int main(void)
     shmem_init();
     heap = shmem_calloc(1, BYTES);
     for (fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
-        CHECK(write(fd, text, sizeof text) < 0, "%d is a file of somebody's", fd);
+        CHECK(write(fd, text, sizeof text) < 0, "%d is an open file", fd);
     }
     shmem_barrier_all();
     for (i = 0; i < BYTES; i++) {

@@ -12,7 +12,7 @@ done
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 
-# A name of this run's own, so that its processes are told from others'.
+# A name of this run's own, so that its processes are distinct from others'.
 program=$scratch/storm-$$
 ln -s "$storm" "$program"
 export TMPDIR="$scratch/tmp"

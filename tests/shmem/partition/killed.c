@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* killed.c: everybody asks PE 0's service without end, and after some time PE 0 is gone. */
+/* killed.c: all PEs send requests to PE 0's service without end; after some time PE 0 is killed. */
 
 #include "tests/shmem/check.h"
 #include <shmemx.h>
