@@ -128,7 +128,7 @@ static void combine_all(struct msp_team *team, msp_combine_t combine, char *to, 
 
 static bool all_mapped(const struct msp_team *team, const void *address, size_t bytes)
 {
-    return msp_peer_mapping(team, team->pe, address, bytes) != NULL;
+    return msp_team_is_local(team) && (msp_peer_mapping(team, team->pe, address, bytes) != NULL);
 }
 
 /* With dest == source, the first sum would destroy this PE's own term before its turn: then it is

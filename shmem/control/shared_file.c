@@ -17,7 +17,7 @@
 
 /* Not where a program that was started without them expects its standard streams: what it prints
  * would be written to the file. */
-static int above_streams(int fd)
+int msp_fd_above_streams(int fd)
 {
     int above = fd;
 
@@ -58,7 +58,7 @@ void msp_shared_file_make(struct msp_shared_file *file, const char *name, size_t
     if (huge_page_bytes != 0) {
         flags |= MFD_HUGETLB | ((unsigned)__builtin_ctzll(huge_page_bytes) << MAP_HUGE_SHIFT);
     }
-    fd           = above_streams(memfd_create(name, flags));
+    fd           = msp_fd_above_streams(memfd_create(name, flags));
     file->status = MEMSPAN_OK;
     if ((fd < 0) || (ftruncate(fd, (off_t)size_bytes) != 0) || (fstat(fd, &facts) != 0)) {
         file->status = MEMSPAN_ERR_NO_MEMORY;
@@ -87,7 +87,7 @@ memspan_status_t msp_shared_file_open(const struct msp_shared_file *file, const 
     int fd;
 
     snprintf(path, sizeof path, "/proc/%d/fd/%d", file->pid, file->fd);
-    fd = above_streams(open(path, O_RDWR | O_CLOEXEC));
+    fd = msp_fd_above_streams(open(path, O_RDWR | O_CLOEXEC));
     if (fd < 0) {
         int error = errno;
 

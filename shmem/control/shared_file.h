@@ -25,4 +25,8 @@ void msp_shared_file_make(struct msp_shared_file *file, const char *name, size_t
 memspan_status_t msp_shared_file_open(const struct msp_shared_file *file, const char *name,
                                       int *fd_p);
 
+/* A descriptor (or -1) moved above the standard streams: a program that was started without them
+ * would print into it. */
+int msp_fd_above_streams(int fd);
+
 #endif /* MEMSPAN_SHMEM_CONTROL_SHARED_FILE_H */

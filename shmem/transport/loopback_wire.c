@@ -5,6 +5,7 @@
  * blocks: messages wait in the connection's queue. A connection that ends without a BYE is that of
  * a PE that died; the launcher is given a second to end the job before this PE does. */
 
+#include "shmem/control/shared_file.h"
 #include "shmem/control/wait.h"
 #include "shmem/transport/loopback.h"
 #include "shmem/transport/own.h"
@@ -241,7 +242,7 @@ static void write_all(struct msp_loopback_connection *connection)
 
 static void accept_one(void)
 {
-    int fd = accept4(listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+    int fd = msp_fd_above_streams(accept4(listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC));
     struct ucred peer;
     socklen_t size = sizeof peer;
 
@@ -348,8 +349,8 @@ memspan_status_t msp_loopback_wire_open(void *address, size_t *address_bytes_p)
     memspan_status_t status;
 
     outgoing = calloc((size_t)msp_job.pe_count, sizeof *outgoing);
-    listener = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-    doorbell = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+    listener = msp_fd_above_streams(socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+    doorbell = msp_fd_above_streams(eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC));
     /* The kernel chooses a name that is free. */
     if ((outgoing == NULL) || (listener < 0) || (doorbell < 0) ||
         (bind(listener, (struct sockaddr *)&at, sizeof at.sun_family) != 0) ||
@@ -376,7 +377,7 @@ memspan_status_t msp_loopback_wire_connect(int pe, const void *address, size_t a
     const struct msp_loopback_header hello = {.kind = MSP_LOOPBACK_HELLO};
     struct msp_loopback_connection *connection;
     struct sockaddr_un at;
-    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    int fd = msp_fd_above_streams(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
 
     memset(&at, 0, sizeof at);
     memcpy(&at, address, (address_bytes < sizeof at) ? address_bytes : sizeof at);

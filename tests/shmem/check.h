@@ -20,6 +20,18 @@
         }                                                                                          \
     } while (0)
 
+/* Whether @p pe is on this PE's host. */
+static inline int check_is_near(int pe)
+{
+    return shmem_team_translate_pe(SHMEM_TEAM_WORLD, pe, SHMEM_TEAM_SHARED) >= 0;
+}
+
+/* @p rounds, or fewer where each takes messages. */
+static inline int check_rounds(int rounds)
+{
+    return (shmem_team_n_pes(SHMEM_TEAM_SHARED) == shmem_n_pes()) ? rounds : rounds / 20;
+}
+
 static inline uint64_t check_random(uint64_t *state)
 {
     *state += UINT64_C(0x9e3779b97f4a7c15);

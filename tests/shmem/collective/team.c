@@ -211,6 +211,8 @@ static void exhaust(void)
 static void strangers(void)
 {
     shmem_team_config_t config;
+    int near = 0;
+    int pe;
 
     CHECK(shmem_team_my_pe(SHMEM_TEAM_INVALID) == -1, "my_pe");
     CHECK(shmem_team_n_pes(SHMEM_TEAM_INVALID) == -1, "n_pes");
@@ -218,8 +220,12 @@ static void strangers(void)
     CHECK(shmem_team_translate_pe(SHMEM_TEAM_WORLD, 0, SHMEM_TEAM_INVALID) == -1, "to none");
     CHECK(shmem_team_translate_pe(SHMEM_TEAM_WORLD, count, SHMEM_TEAM_WORLD) == -1, "past the end");
     CHECK(shmem_team_get_config(SHMEM_TEAM_INVALID, SHMEM_TEAM_NUM_CONTEXTS, &config) != 0, "none");
-    CHECK(shmem_team_n_pes(SHMEM_TEAM_SHARED) == count, "all are on this node");
-    CHECK(shmem_team_my_pe(SHMEM_TEAM_SHARED) == me, "%d", shmem_team_my_pe(SHMEM_TEAM_SHARED));
+    for (pe = 0; pe < count; pe++) {
+        CHECK((shmem_ptr(&count, pe) != NULL) == check_is_near(pe), "PE %d", pe);
+        near += check_is_near(pe);
+    }
+    CHECK(shmem_team_n_pes(SHMEM_TEAM_SHARED) == near, "%d", near);
+    CHECK(check_is_near(me), "its own host");
 }
 
 int main(void)

@@ -4,7 +4,7 @@
 
 #include "tests/shmem/check.h"
 
-enum { ROUNDS = 20000 };
+static int rounds;
 
 static long message[16];
 static long flag;
@@ -21,7 +21,7 @@ static void flags_follow_messages(int me, int peer)
 {
     long i;
 
-    for (i = 1; i <= ROUNDS; i++) {
+    for (i = 1; i <= rounds; i++) {
         if (me == 0) {
             long out[16] = {[0] = i, [15] = -i};
 
@@ -42,7 +42,7 @@ static void signals_follow_data(int me, int peer)
 {
     uint64_t i;
 
-    for (i = 1; i <= ROUNDS; i++) {
+    for (i = 1; i <= (uint64_t)rounds; i++) {
         long out = (long)(3 * i);
 
         if (me == 0) {
@@ -62,7 +62,7 @@ static void quiet_is_seen(int me, int peer)
 {
     long i;
 
-    for (i = 1; i <= ROUNDS / 4; i++) {
+    for (i = 1; i <= rounds / 4; i++) {
         mine = 0;
         shmem_sync_all();
         shmem_long_p(&mine, i, peer);
@@ -82,7 +82,7 @@ static void counters_add_up(int count)
 {
     int i;
 
-    for (i = 0; i < ROUNDS; i++) {
+    for (i = 0; i < rounds; i++) {
         shmem_long_atomic_inc(&counter, i % count);
     }
     shmem_barrier_all();
@@ -93,7 +93,7 @@ static void counters_add_up(int count)
         for (pe = 0; pe < count; pe++) {
             sum += shmem_long_atomic_fetch(&counter, pe);
         }
-        CHECK(sum == (long)ROUNDS * count, "%ld", sum);
+        CHECK(sum == (long)rounds * count, "%ld", sum);
     }
     shmem_barrier_all();
 }
@@ -102,7 +102,7 @@ static void locks_exclude(int count)
 {
     int i;
 
-    for (i = 0; i < 500; i++) {
+    for (i = 0; i < rounds / 40; i++) {
         long seen;
 
         shmem_set_lock(&lock);
@@ -111,7 +111,8 @@ static void locks_exclude(int count)
         shmem_clear_lock(&lock);
     }
     shmem_barrier_all();
-    CHECK(shmem_long_g(&guarded, 0) == 500L * count, "%ld", shmem_long_g(&guarded, 0));
+    CHECK(shmem_long_g(&guarded, 0) == (long)(rounds / 40) * count, "%ld",
+          shmem_long_g(&guarded, 0));
 }
 
 int main(void)
@@ -120,8 +121,9 @@ int main(void)
     int count;
 
     shmem_init();
-    me    = shmem_my_pe();
-    count = shmem_n_pes();
+    me     = shmem_my_pe();
+    count  = shmem_n_pes();
+    rounds = check_rounds(20000);
     if (me < 2 && count > 1) {
         flags_follow_messages(me, 1 - me);
         signals_follow_data(me, 1 - me);

@@ -138,10 +138,14 @@ static void questions(void)
         CHECK(shmem_addr_accessible(in_heap, pe) == 1, "heap of PE %d", pe);
         CHECK(shmem_addr_accessible(in_data, pe) == 1, "variable of PE %d", pe);
         CHECK(shmem_addr_accessible(&local, pe) == 0, "stack of PE %d", pe);
-        CHECK(peer != NULL, "PE %d", pe);
+        CHECK((peer != NULL) == check_is_near(pe), "PE %d", pe);
         CHECK(shmem_ptr(&local, pe) == NULL, "stack of PE %d", pe);
         if (pe == (me + 1) % count) {
-            peer[0] = 4000 + me; /* a store is a put */
+            if (peer != NULL) {
+                peer[0] = 4000 + me; /* a store is a put */
+            } else {
+                shmem_long_p((long *)(void *)in_heap, 4000 + me, pe);
+            }
         }
     }
     CHECK(shmem_pe_accessible(count) == 0 && shmem_pe_accessible(-1) == 0, "wild PEs");

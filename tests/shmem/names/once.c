@@ -47,9 +47,16 @@ static int next; /* whose memory is written */
 static int previous;
 static shmem_ctx_t ctx;
 
-static void synchronise(void)
+/* Two operations on one word are in no order without it. */
+static void complete(void)
 {
     shmem_ctx_quiet(ctx);
+    shmem_quiet();
+}
+
+static void synchronise(void)
+{
+    complete();
     shmem_barrier_all();
 }
 
@@ -133,19 +140,24 @@ SIZE_TEST(128)
                                                                                                    \
         synchronise();                                                                             \
         shmem_##NAME##_atomic_set(&word, 10, next);                                                \
+        complete();                                                                                \
         CHECK(shmem_##NAME##_atomic_fetch(&word, next) == 10, #NAME);                              \
         CHECK(shmem_##NAME##_atomic_swap(&word, 20, next) == 10, #NAME);                           \
         CHECK(shmem_##NAME##_atomic_compare_swap(&word, 21, 1, next) == 20, #NAME);                \
         CHECK(shmem_##NAME##_atomic_compare_swap(&word, 20, 30, next) == 20, #NAME);               \
         CHECK(shmem_ctx_##NAME##_atomic_fetch_inc(ctx, &word, next) == 30, #NAME);                 \
         shmem_##NAME##_atomic_inc(&word, next);                                                    \
+        complete();                                                                                \
         CHECK(shmem_##NAME##_atomic_fetch_add(&word, 8, next) == 32, #NAME);                       \
         shmem_ctx_##NAME##_atomic_add(ctx, &word, (TYPE)-39, next);                                \
+        complete();                                                                                \
         shmem_##NAME##_atomic_fetch_add_nbi(&old, &word, 1, next);                                 \
         shmem_quiet();                                                                             \
         CHECK(old == 1, #NAME);                                                                    \
         shmem_##NAME##_atomic_compare_swap_nbi(&old, &word, 2, 3, next);                           \
+        complete();                                                                                \
         shmem_##NAME##_atomic_fetch_inc_nbi(&old, &word, next);                                    \
+        complete();                                                                                \
         shmem_##NAME##_atomic_swap_nbi(&old, &word, 7, next);                                      \
         shmem_quiet();                                                                             \
         CHECK(old == 4, #NAME);                                                                    \
@@ -166,6 +178,7 @@ AMO_TYPES(ATOMIC_TEST)
                                                                                                    \
         synchronise();                                                                             \
         shmem_##NAME##_atomic_set(&word, (TYPE)1.5, next);                                         \
+        complete();                                                                                \
         CHECK(shmem_##NAME##_atomic_fetch(&word, next) == (TYPE)1.5, #NAME);                       \
         CHECK(shmem_ctx_##NAME##_atomic_swap(ctx, &word, (TYPE)-2.25, next) == (TYPE)1.5, #NAME);  \
         shmem_##NAME##_atomic_fetch_nbi(&old, &word, next);                                        \
@@ -183,12 +196,16 @@ FLOAT_TYPES(FLOAT_TEST)
                                                                                                    \
         synchronise();                                                                             \
         shmem_##NAME##_atomic_set(&word, 12, next);                                                \
+        complete();                                                                                \
         CHECK(shmem_##NAME##_atomic_fetch_and(&word, 10, next) == 12, #NAME);                      \
         CHECK(shmem_##NAME##_atomic_fetch_or(&word, 3, next) == 8, #NAME);                         \
         CHECK(shmem_##NAME##_atomic_fetch_xor(&word, 1, next) == 11, #NAME);                       \
         shmem_##NAME##_atomic_and(&word, 2, next);                                                 \
+        complete();                                                                                \
         shmem_ctx_##NAME##_atomic_or(ctx, &word, 5, next);                                         \
+        complete();                                                                                \
         shmem_##NAME##_atomic_xor(&word, 6, next);                                                 \
+        complete();                                                                                \
         shmem_##NAME##_atomic_fetch_and_nbi(&old, &word, 1, next);                                 \
         shmem_quiet();                                                                             \
         CHECK(old == 1, #NAME);                                                                    \

@@ -305,7 +305,7 @@ static void describe(const char *kind, size_t page_bytes)
     CHECK(info.why[0] != '\0', "no reason is given");
     touches = (info.capabilities & SHMEMX_CAP_DIRECT_ACCESS) != 0;
     if ((info.capabilities & SHMEMX_CAP_PEER_ACCESS) != 0) {
-        CHECK(shmem_ptr(info.base, to) != NULL, "peers should map it");
+        CHECK((shmem_ptr(info.base, to) != NULL) == check_is_near(to), "peers should map it");
         CHECK(touches, "mapped by others, but not here");
     } else {
         CHECK((count == 1) || (shmem_ptr(info.base, to) == NULL), "peers should not map it");
