@@ -113,7 +113,7 @@ static bool complete_measure(struct measure_request *request)
     request->cached_only = (measure_words & (1u << CACHED)) != 0;
     request->no_cache    = (measure_words & (1u << NO_CACHE)) != 0;
     if (request->cached_only && (request->again || request->no_cache)) {
-        cli_complain("--measure: \"cached\" and \"%s\" leave nothing to show",
+        cli_complain("--measure: \"cached\" cannot be combined with \"%s\"",
                      request->again ? "again" : "no-cache");
         return false;
     }
@@ -125,13 +125,13 @@ static bool complete(struct options *options)
     bool shows = (options->mode <= MODE_MATRIX);
 
     if (options->measure.wanted && !shows) {
-        return refuse("--measure belongs to no question: it fills in what memquery shows");
+        return refuse("--measure cannot be combined with a question");
     }
     if ((options->format >= FORMAT_CSV) && !shows) {
-        return refuse("-o csv and -o svg show the machine: they answer no question");
+        return refuse("-o csv and -o svg cannot be combined with a question");
     }
     if (options->verbose && (options->mode != MODE_CHECK)) {
-        return refuse("--verbose belongs to --check");
+        return refuse("--verbose needs --check");
     }
     if (options->timeout_s <= 0) {
         /* A full probe starts the drivers a second time, for each device. */

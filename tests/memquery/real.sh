@@ -193,7 +193,7 @@ check)
 why)
     run $limit --why host && expect_code 0
     run $limit --why cuda && expect_code 1
-    run $limit --why hihg_bw && expect_code 2 && expect_err 'perhaps "high_bw"\?'
+    run $limit --why hihg_bw && expect_code 2 && expect_err 'did you mean "high_bw"\?'
     run $limit --why openmp
     case $code in 0 | 1) ;; *) die "openmp is neither on nor off" ;; esac
     expect_out 'cause +.+'

@@ -414,9 +414,9 @@ options)
     run -o xml && expect_code 2 && expect_err 'not one of table, json, csv, svg'
     run --measure=fast && expect_code 2 && expect_err '"fast" is not one of quick'
     run --measure= && expect_code 2 && expect_err 'is not one of'
-    run --measure=cached,again && expect_code 2 && expect_err 'nothing to show'
-    run --measure --why cuda && expect_code 2 && expect_err 'belongs to no question'
-    run -o svg --check backend=cuda && expect_code 2 && expect_err 'answer no question'
+    run --measure=cached,again && expect_code 2 && expect_err 'cannot be combined'
+    run --measure --why cuda && expect_code 2 && expect_err 'cannot be combined with a question'
+    run -o svg --check backend=cuda && expect_code 2 && expect_err 'cannot be combined with a question'
     run --plan devices=0 --why cuda && expect_code 2 && expect_err 'one question'
     run cuda && expect_code 2 && expect_err 'did you mean --why cuda'
     "$memquery" >/dev/full 2>"$err"
@@ -490,7 +490,7 @@ plan)
     run --plan devices=0,0,host,0,host
     [ "$(grep -c ': fault\|: local\|: remote\|: copy' "$out")" -eq 2 ] || die "devices are told twice"
     run --plan devices=3,host && expect_code 1 && expect_out 'that number means the host here'
-    run --plan base=hihg_bw && expect_err 'perhaps "high_bw"\?'
+    run --plan base=hihg_bw && expect_err 'did you mean "high_bw"\?'
     ;;
 check)
     expect_check 0 backend=cuda
@@ -593,9 +593,9 @@ check)
     run -v --check 'device=0,rdma,managed,kernels'
     expect_out '^rdma +absent +the device cannot$'
     expect_out '^managed +yes +kinds: .*managed'
-    run -v && expect_code 2 && expect_err 'belongs to --check'
+    run -v && expect_code 2 && expect_err 'needs --check'
     run --check devise=0
-    expect_err 'perhaps "device(s=)?"\?'
+    expect_err 'did you mean "device(s=)?"\?'
     ;;
 why)
     run --why hip && expect_code 1 && expect_out 'native  dlopen: 2 cannot open' &&
@@ -609,7 +609,7 @@ why)
     run --why cuda0.coherent && expect_code 1 && expect_out 'no concurrent access'
     run --why coherent && expect_code 0 && expect_out 'd1 .*offers coherent'
     run --why '{host,0,1,2}' && expect_code 1 && expect_out 'device 2 reaches nothing'
-    run --why cudda && expect_code 2 && expect_silent && expect_err 'perhaps "cuda"\?'
+    run --why cudda && expect_code 2 && expect_silent && expect_err 'did you mean "cuda"\?'
     run --json --why hip
     expect_code 1
     expect_schema

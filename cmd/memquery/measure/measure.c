@@ -382,7 +382,7 @@ int measure_run(struct options *options)
     int code = EXIT_YES;
 
     if (figures == MAP_FAILED) {
-        cli_complain("the system gives no memory to measure with");
+        cli_complain("out of memory for measured figures");
         return EXIT_PROBE;
     }
     figures->running         = -1;

@@ -85,8 +85,8 @@ static int yes_if(bool holds)
 
 static int complain_says_nothing(struct facts *facts, const char *word)
 {
-    facts_explain(facts, "it cannot be asked of %s", facts_subject_name(facts->subject));
-    cli_complain("\"%s\" cannot be asked of %s", word, facts_subject_name(facts->subject));
+    facts_explain(facts, "it does not apply to %s", facts_subject_name(facts->subject));
+    cli_complain("\"%s\" does not apply to %s", word, facts_subject_name(facts->subject));
     return EXIT_USAGE;
 }
 
@@ -128,7 +128,8 @@ static int check_quantity(struct facts *facts, const struct word *word)
         return complain_unknown(word->key);
     }
     if (!text_to_size(word->value, &wanted)) {
-        cli_complain("%s: \"%s\" is no number (digits, and k, m, g or t)", word->key, word->value);
+        cli_complain("%s: \"%s\" is not a count: digits, then k, m, g or t", word->key,
+                     word->value);
         return EXIT_USAGE;
     }
     if (!facts_have_quantity(facts, (enum quantity)i)) {

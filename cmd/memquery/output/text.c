@@ -165,7 +165,7 @@ int text_unknown(const char *what, const char *word, const struct text_list *lis
     const char *nearest = cli_nearest(word, list->items, list->count);
 
     if (nearest != NULL) {
-        cli_complain("\"%s\" is no %s; perhaps \"%s\"?", word, what, nearest);
+        cli_complain("unknown %s \"%s\"; did you mean \"%s\"?", what, word, nearest);
     } else {
         char known[512] = "";
         size_t i;
@@ -173,7 +173,7 @@ int text_unknown(const char *what, const char *word, const struct text_list *lis
         for (i = 0; i < list->count; i++) {
             text_append(known, sizeof(known), "%s%s", (i == 0) ? "" : ", ", list->items[i]);
         }
-        cli_complain("\"%s\" is no %s; there are: %s", word, what, known);
+        cli_complain("unknown %s \"%s\"; known: %s", what, word, known);
     }
     return EXIT_USAGE;
 }

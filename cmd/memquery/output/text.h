@@ -60,7 +60,7 @@ struct text_list {
 void text_list_add(struct text_list *list, const char *item);
 bool text_list_has(const struct text_list *list, const char *item);
 
-/* Report that @p word is no @p what, with the nearest of @p list; returns EXIT_USAGE. */
+/* Report an unknown @p what, with the nearest of @p list; returns EXIT_USAGE. */
 int text_unknown(const char *what, const char *word, const struct text_list *list);
 
 #endif /* MEMQUERY_TEXT_H */
