@@ -4,9 +4,9 @@
 # -a, -m, -d: options of alloc, rma and daxpy; "no" leaves that benchmark out.
 #
 # The builds are interleaved: each round measures both, and begins with the one or the other in turn.
-# For each point: the bests, and the median over the rounds of the ratio of the costs, NEW/OLD. It is
-# "slower" or "faster" where that median and the ratio of the bests differ from 1 by more than 3 % and
-# 85 % of the rounds agree; "noise" where only the median does. NEW's benchmark measures OLD's
+# For each point: the ratio of the costs, NEW/OLD, as the median over the rounds and of the bests. It
+# is "slower" or "faster" where both are beyond 3 % and the better quartile of one build is worse than
+# the worse quartile of the other; "noise" where only the median is. NEW's benchmark measures OLD's
 # library too: alloc with OLD's workers, rma with OLD's oshcc and oshrun. daxpy is each build's own,
 # in processor time.
 #
@@ -53,12 +53,11 @@ while [ "$round" -lt "$rounds" ]; do
 done
 
 awk -F , -v rounds="$rounds" '
-function median(values, n,    i, j, t) {
+function sort(values, n,    i, j, t) {
     for (i = 2; i <= n; i++)
         for (j = i; j > 1 && values[j] < values[j - 1]; j--) {
             t = values[j]; values[j] = values[j - 1]; values[j - 1] = t
         }
-    return (values[int((n + 1) / 2)] + values[int(n / 2) + 1]) / 2
 }
 { gsub(/"[^"]*"/, "text") }
 $4 == "date" { for (i = 4; i <= NF; i++) at[$3, $i] = i; next }
@@ -70,24 +69,25 @@ $4 == "date" { for (i = 4; i <= NF; i++) at[$3, $i] = i; next }
     if ($3 != "daxpy" && $at[$3, "better"] == "more") value = 1 / value # a cost
     if (!(name in seen)) { seen[name] = 1; names[++count] = name }
     figure[name, $1, $2] = value
-    if (!((name, $1) in best) || value < best[name, $1]) best[name, $1] = value
 }
 END {
-    printf "%-52s %8s %8s  %s\n", "point", "ratio", "of bests", "slower rounds"
+    printf "%-52s %8s %8s\n", "point", "median", "bests"
     for (k = 1; k <= count; k++) {
-        name = names[k]; n = slower = faster = 0
+        name = names[k]; n = 0
         for (r = 0; r < rounds; r++) {
             if (!((name, "old", r) in figure) || !((name, "new", r) in figure)) continue
-            ratios[++n] = figure[name, "new", r] / figure[name, "old", r]
-            slower += ratios[n] > 1; faster += ratios[n] < 1
+            old[++n] = figure[name, "old", r]; new[n] = figure[name, "new", r]
+            ratios[n] = new[n] / old[n]
         }
         if (n == 0) continue
-        middle = median(ratios, n); bests = best[name, "new"] / best[name, "old"]
-        verdict = (middle > 1.03 && bests > 1.03 && slower >= 0.85 * n) ? "slower" : \
-                  (middle < 1 / 1.03 && bests < 1 / 1.03 && faster >= 0.85 * n) ? "faster" : \
+        sort(old, n); sort(new, n); sort(ratios, n)
+        middle = (ratios[int((n + 1) / 2)] + ratios[int(n / 2) + 1]) / 2; bests = new[1] / old[1]
+        low = int((n + 3) / 4); high = n + 1 - low # quartiles
+        verdict = (middle > 1.03 && bests > 1.03 && new[low] > old[high]) ? "slower" : \
+                  (middle < 1 / 1.03 && bests < 1 / 1.03 && new[high] < old[low]) ? "faster" : \
                   (middle > 1.03 || middle < 1 / 1.03) ? "noise" : ""
-        line = sprintf("%-52s %8.3f %8.3f  %d of %d%s", name, middle, bests, slower, n, \
-                       verdict == "" ? "" : "  " verdict)
+        line = sprintf("%-52s %8.3f %8.3f  %s", name, middle, bests, verdict)
+        sub(/ +$/, "", line)
         print line
         if (verdict != "") { differ[verdict] = differ[verdict] line "\n"; number[verdict]++ }
     }

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A backend whose device memory is address space and nothing more: PROT_NONE, so that
- * whoever touches it is stopped by the processor. 256 MiB of it, to measure a suballocator over
- * memory in which no record can lie. It copies nothing and runs nothing.
+/* A backend whose device memory is 256 MiB of address space without access (PROT_NONE): an
+ * allocator that puts a record into it is stopped by the processor. It copies nothing and runs
+ * nothing.
  *
- * Invariant: used_bytes is what has been handed out and not come back, and never above the
- * capacity. */
+ * Invariant: used_bytes is what is allocated, never above the capacity. */
 
 #include <errno.h>
 #include <memspan/backend.h>
@@ -131,7 +130,7 @@ static const memspan_backend_t table = {
     .abi             = MEMSPAN_BACKEND_ABI,
     .struct_size     = sizeof(table),
     .name            = BOX_NAME,
-    .title           = "Address space that nobody may touch",
+    .title           = "Address space without access",
     .open            = box_open,
     .close           = box_close,
     .device_count    = box_device_count,

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* memspan-bench-cuda-blocks [OPERATIONS]: what it costs to get and give back a small block of
- * device memory, from the library's pool and from the driver itself (cuMemAlloc, cuMemAllocAsync),
+/* memspan-bench-cuda-blocks [OPERATIONS]: the cost to allocate and free a small block of
+ * device memory, from the library's pool and from the driver (cuMemAlloc, cuMemAllocAsync),
  * on the first CUDA device. One block at a time, and 100 blocks that live at once. Medians of 5
  * rounds.
  *
- * The few declarations of the driver are our own, so that no toolkit is needed. */
+ * The few declarations of the driver are our own, to need no toolkit. */
 
 #include "bench/common/clock.h"
 #include <dlfcn.h>
@@ -16,11 +16,11 @@
 
 enum { ROUNDS = 5, BATCH = 100, OPERATIONS = 2000 };
 
-/* Whoever gives memory: takes and gives back `count` blocks of `size` bytes. False: it failed. */
+/* A source of memory: allocates and frees `count` blocks of `size` bytes. False: it failed. */
 struct source {
     const char *name;
-    bool (*take)(void **blocks, int count, size_t size);
-    bool (*give_back)(void **blocks, int count);
+    bool (*allocate)(void **blocks, int count, size_t size);
+    bool (*free)(void **blocks, int count);
 };
 
 static struct {
@@ -37,7 +37,7 @@ static struct {
 static void *stream;
 static memspan_allocator_h allocator;
 
-static bool take_ours(void **blocks, int count, size_t size)
+static bool allocate_ours(void **blocks, int count, size_t size)
 {
     for (int i = 0; i < count; i++) {
         blocks[i] = memspan_alloc(allocator, size);
@@ -48,7 +48,7 @@ static bool take_ours(void **blocks, int count, size_t size)
     return true;
 }
 
-static bool give_back_ours(void **blocks, int count)
+static bool free_ours(void **blocks, int count)
 {
     for (int i = 0; i < count; i++) {
         if (memspan_free(blocks[i]) != MEMSPAN_OK) {
@@ -58,7 +58,7 @@ static bool give_back_ours(void **blocks, int count)
     return true;
 }
 
-static bool take_plain(void **blocks, int count, size_t size)
+static bool allocate_plain(void **blocks, int count, size_t size)
 {
     for (int i = 0; i < count; i++) {
         unsigned long long address = 0;
@@ -70,7 +70,7 @@ static bool take_plain(void **blocks, int count, size_t size)
     return true;
 }
 
-static bool give_back_plain(void **blocks, int count)
+static bool free_plain(void **blocks, int count)
 {
     for (int i = 0; i < count; i++) {
         if (cu.free((uintptr_t)blocks[i]) != 0) {
@@ -80,8 +80,8 @@ static bool give_back_plain(void **blocks, int count)
     return true;
 }
 
-/* A block may be used by the host's next call only when the stream is there: that belongs to it. */
-static bool take_async(void **blocks, int count, size_t size)
+/* The host's next call may use a block only when the stream has reached it: that wait is timed. */
+static bool allocate_async(void **blocks, int count, size_t size)
 {
     for (int i = 0; i < count; i++) {
         unsigned long long address = 0;
@@ -93,7 +93,7 @@ static bool take_async(void **blocks, int count, size_t size)
     return cu.stream_synchronize(stream) == 0;
 }
 
-static bool give_back_async(void **blocks, int count)
+static bool free_async(void **blocks, int count)
 {
     for (int i = 0; i < count; i++) {
         if (cu.free_async((uintptr_t)blocks[i], stream) != 0) {
@@ -111,7 +111,7 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Nanoseconds for a block, taken and given back; below 0: it failed. */
+/* Nanoseconds to allocate and free a block; below 0: it failed. */
 static double measure(const struct source *s, size_t size, int batch, int operations)
 {
     static void *blocks[BATCH];
@@ -121,7 +121,7 @@ static double measure(const struct source *s, size_t size, int batch, int operat
         int64_t begin = bench_clock_ns();
 
         for (int i = 0; i < operations; i += batch) {
-            if (!s->take(blocks, batch, size) || !s->give_back(blocks, batch)) {
+            if (!s->allocate(blocks, batch, size) || !s->free(blocks, batch)) {
                 return -1;
             }
         }
@@ -202,9 +202,9 @@ static void print_row(const struct source *sources, int count, size_t size, int 
 
 int main(int argc, char **argv)
 {
-    static const struct source sources[] = {{"memspan", take_ours, give_back_ours},
-                                            {"cuMemAlloc", take_plain, give_back_plain},
-                                            {"cuMemAllocAsync", take_async, give_back_async}};
+    static const struct source sources[] = {{"memspan", allocate_ours, free_ours},
+                                            {"cuMemAlloc", allocate_plain, free_plain},
+                                            {"cuMemAllocAsync", allocate_async, free_async}};
     static const size_t sizes[]          = {16, 256, 4096, 65536};
     int operations                       = (argc > 1) ? atoi(argv[1]) : OPERATIONS;
     memspan_device_info_t info           = {.struct_size = sizeof(info)};
@@ -217,7 +217,7 @@ int main(int argc, char **argv)
         return 77;
     }
     count = async ? 3 : 2;
-    printf("# %s, %s; ns for a block, taken and given back; median of %d rounds of %d\n", info.name,
+    printf("# %s, %s; ns to allocate and free a block; median of %d rounds of %d\n", info.name,
            info.driver, ROUNDS, operations);
     printf("%8s %6s", "bytes", "alive");
     for (int s = 0; s < count; s++) {

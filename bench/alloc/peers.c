@@ -57,8 +57,8 @@ static const char *base_name(const char *path)
     return (slash == NULL) ? path : slash + 1;
 }
 
-/* A library that is no malloc is one of those that workers are linked with, in another version: the
- * dynamic linker takes the preloaded one for the other, because both have one name inside. */
+/* A library that is no malloc is another version of one that workers are linked with: the dynamic
+ * linker uses the preloaded one, since both have the same soname. */
 static void choose_worker(struct alloc_peer *peer)
 {
     static const struct {
@@ -179,7 +179,7 @@ struct bench_command alloc_peer_command(const struct bench_run *run, const struc
 
 /* ---- which peers are here ---- */
 
-/* The distribution's version of a library that has none to tell. */
+/* The distribution's version of a library that does not report its own. */
 static bool ask_distribution(const char *library, char *version, size_t version_size)
 {
     struct bench_command command = {
@@ -216,7 +216,7 @@ static void find_version(struct bench_peer *peer, const struct bench_child *chil
     }
 }
 
-/* A path: that file. A name: whatever the dynamic linker found under "libmimalloc" of
+/* A path names that file; a name, the file that the dynamic linker found for "libmimalloc" of
  * "libmimalloc.so.2". */
 static bool same_library(const char *asked, const char *answered)
 {

@@ -2,8 +2,8 @@
 #ifndef MEMSPAN_BENCH_CLOCK_H
 #define MEMSPAN_BENCH_CLOCK_H
 
-/* Nanoseconds that have passed, and nanoseconds of processor time that this process used: on a
- * machine that others use too the second is the steadier number. */
+/* Wall-clock time and processor time of this process; on a shared machine the second is steadier.
+ */
 
 #include <stdint.h>
 #include <sys/resource.h>
@@ -27,8 +27,7 @@ static inline int64_t bench_clock_cpu_ns(void)
     return bench_clock_read(CLOCK_PROCESS_CPUTIME_ID);
 }
 
-/* Pages that this process touched for the first time, or again after giving them back: each costs
- * the kernel's time, which no clock shows apart. */
+/* Page faults of this process: each costs time of the kernel, which no clock shows separately. */
 static inline int64_t bench_clock_faults(void)
 {
     struct rusage usage;

@@ -7,7 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* x86 says "model name"; on aarch64 there is no such line and the architecture has to do. */
+/* x86 has a "model name"; aarch64 has none, and the architecture stands for it. */
 static void find_processor(char *name, size_t name_size, const char *architecture)
 {
     char line[256];

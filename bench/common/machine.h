@@ -2,10 +2,10 @@
 #ifndef MEMSPAN_BENCH_MACHINE_H
 #define MEMSPAN_BENCH_MACHINE_H
 
-/* What a reader must know of the machine to judge a number. */
+/* The machine that a figure was measured on. */
 
 struct bench_machine {
-    char processor[96]; /* "AMD EPYC ...", or the architecture where nobody tells */
+    char processor[96]; /* "AMD EPYC ...", or the architecture */
     int processor_count;
     char system[96];   /* "Linux 6.1.0" */
     char date[32];     /* "2026-01-31T12:00:00Z" */

@@ -24,8 +24,8 @@ enum {
     LINES_MAX     = 12
 };
 
-/* The first eight are told apart by people who see colours differently, and in grey (Okabe and
- * Ito); the others are from Tol's muted set. */
+/* The first eight can be distinguished by colour-blind readers and in grey (Okabe and Ito); the
+ * others are from Tol's muted set. */
 static const char *const colours[] = {"#000000", "#D55E00", "#E69F00", "#0072B2", "#56B4E9",
                                       "#009E73", "#CC79A7", "#F0E442", "#332288", "#882255",
                                       "#999933", "#AA4499", "#44AA99", "#DDCC77", "#888888"};
@@ -36,7 +36,7 @@ struct axis {
     int high;
 };
 
-/* Where things are, made from the texts. */
+/* Positions and sizes, derived from the texts. */
 struct layout {
     struct axis axis;
     double group_step;
@@ -52,7 +52,7 @@ struct layout {
     double height;
 };
 
-/* No font is known here: a letter is at most so wide in most of them. */
+/* The font is not known: a letter is at most this wide in most fonts. */
 static double text_width(const char *text, double size, bool bold)
 {
     return (double)strlen(text) * size * (bold ? 0.65 : 0.6);
@@ -72,7 +72,7 @@ static void put_text(FILE *file, const char *text)
             fputs("&gt;", file);
             break;
         default:
-            /* What is not plain ASCII may not be well-formed; a driver's name is not worth it. */
+            /* Bytes beyond ASCII may not be valid UTF-8. */
             fputc(((unsigned char)*text < 0x20 || (unsigned char)*text > 0x7e) ? '?' : *text, file);
         }
     }
@@ -144,7 +144,7 @@ static struct axis find_axis(const struct bench_plot *plot)
     if (!(high > 0) || !(low > 0)) {
         return (struct axis){0, 1};
     }
-    axis.low  = (int)floor(log10(low / 1.1)); /* a bar of the least value can be seen */
+    axis.low  = (int)floor(log10(low / 1.1)); /* the least bar stays visible */
     axis.high = (int)ceil(log10(high));
     if (axis.high == axis.low) {
         axis.high++;

@@ -2,15 +2,14 @@
 #ifndef MEMSPAN_BENCH_PLOT_SVG_H
 #define MEMSPAN_BENCH_PLOT_SVG_H
 
-/* Grouped bars on a logarithmic axis, panels side by side under one legend, as one SVG file that
- * needs no font, script or style sheet of its own. Room is made for every text by its number of
- * letters; a bar's value stands on the bar, a thin line beside it shows the range. */
+/* Grouped bars on a logarithmic axis, panels side by side under one legend, as one SVG file without
+ * fonts, scripts or style sheets. Text widths are estimated from the number of letters; a bar's
+ * value stands on the bar, a thin line beside it shows the range. */
 
 #include <stdbool.h>
 #include <stddef.h>
 
-/* One bar: a value above 0 in the axis's unit, the range it was seen in, and whether it is there at
- * all. */
+/* One bar: a value above 0 in the axis's unit, and its range. */
 struct bench_plot_bar {
     bool present;
     double value;
@@ -34,11 +33,11 @@ struct bench_plot {
     size_t series_count;
     const struct bench_plot_panel *panels;
     size_t panel_count;
-    const char *absent; /* written where a bar is not there; NULL: "waived" */
+    const char *absent; /* in place of an absent bar; NULL: "waived" */
     const char *note;   /* below everything, such as what is not drawn; NULL: nothing */
 };
 
-/* False after saying why on standard error. */
+/* False after a message. */
 bool bench_plot_svg_write(const struct bench_plot *plot, const char *path);
 
 #endif /* MEMSPAN_BENCH_PLOT_SVG_H */

@@ -244,7 +244,7 @@ static enum cli_outcome read_arguments(struct bench_run *run, int argument_count
         {.names = "--targets",
          .form  = CLI_SET,
          .value = &run->targets,
-         .help  = "end with the table of targets, met or not"},
+         .help  = "end with the table of targets, reached or missed"},
         {.names = "--quick",
          .form  = CLI_SET,
          .value = &run->quick,

@@ -5,8 +5,8 @@
 /* A benchmark that measures points for peers: alloc and rma.
  *
  * A point ("pair-64") is one figure, a row ("pair") is the points that are measured together, a
- * placement is where the processes run. A suite is the benchmark as tables; a run is what one call
- * of it measured. Rounds are interleaved: a disturbance of the machine falls on all peers. */
+ * placement is where the processes run. A suite is the benchmark as tables; a run is one call of it
+ * with its figures. Rounds are interleaved: a disturbance of the machine falls on all peers. */
 
 #include "bench/common/child.h"
 #include "bench/common/output.h"

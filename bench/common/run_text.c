@@ -150,31 +150,31 @@ static void judge(struct verdict *verdict)
     double bound = verdict->target->bound;
     double ours  = verdict->ours;
     double other = verdict->other;
-    bool met     = false;
+    bool reached = false;
 
     switch (verdict->target->form) {
     case BENCH_AT_MOST:
-        met   = ours <= bound;
-        other = 0;
+        reached = ours <= bound;
+        other   = 0;
         break;
     case BENCH_AT_LEAST:
-        met   = ours >= bound;
-        other = 0;
+        reached = ours >= bound;
+        other   = 0;
         break;
     case BENCH_TIMES:
-        met = ours <= bound * other;
+        reached = ours <= bound * other;
         break;
     case BENCH_FASTER:
-        met = other >= bound * ours;
+        reached = other >= bound * ours;
         break;
     case BENCH_RATE:
-        met = ours >= bound * other;
+        reached = ours >= bound * other;
         break;
     case BENCH_TWICE:
-        met = ours <= other + bound;
+        reached = ours <= other + bound;
         break;
     }
-    verdict->result = (isnan(ours) || isnan(other)) ? NULL : met ? "met" : "NOT MET";
+    verdict->result = (isnan(ours) || isnan(other)) ? NULL : reached ? "reached" : "MISSED";
 }
 
 static void describe(char cell[BENCH_TABLE_CELL_SIZE], const struct bench_target *target)
@@ -196,8 +196,8 @@ void bench_run_print_targets(const struct bench_run *run)
         {"what", false},  {"target", false},    {"ours", true},   {"other", true},
         {"whose", false}, {"ours/other", true}, {"result", false}};
     struct bench_table table;
-    size_t judged = 0;
-    size_t met    = 0;
+    size_t judged  = 0;
+    size_t reached = 0;
 
     bench_table_init(&table, columns, sizeof(columns) / sizeof(columns[0]));
     for (size_t i = 0; i < run->suite->target_count; i++) {
@@ -223,9 +223,9 @@ void bench_run_print_targets(const struct bench_run *run)
         (void)snprintf(cells[6], sizeof(cells[6]), "%s",
                        (verdict.result == NULL) ? "not measured" : verdict.result);
         judged += (verdict.result != NULL) ? 1 : 0;
-        met += ((verdict.result != NULL) && (strcmp(verdict.result, "met") == 0)) ? 1 : 0;
+        reached += ((verdict.result != NULL) && (strcmp(verdict.result, "reached") == 0)) ? 1 : 0;
     }
-    fprintf(run->output.text, "\ntargets: %zu of %zu met\n", met, judged);
+    fprintf(run->output.text, "\ntargets: %zu of %zu reached\n", reached, judged);
     bench_table_print(&table, run->output.text);
     bench_table_release(&table);
 }

@@ -2,8 +2,8 @@
 #ifndef MEMSPAN_BENCH_STATS_H
 #define MEMSPAN_BENCH_STATS_H
 
-/* Samples of one measurement, one a round, and what is said about them. The median is the number
- * that is compared: on a shared machine the mean belongs to whoever disturbed the run. */
+/* Samples of one measurement, one a round, and their summary. The median is compared: on a shared
+ * machine a disturbance changes the mean. */
 
 #include <stdbool.h>
 #include <stddef.h>

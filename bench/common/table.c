@@ -107,7 +107,7 @@ static void print_line(const struct bench_table *table, const int *widths, long 
     }
 }
 
-/* What is wider than the terminal is printed in parts, each with the first column. */
+/* A table wider than the terminal is printed in parts, each with the first column. */
 void bench_table_print(const struct bench_table *table, FILE *stream)
 {
     size_t width = terminal_width(stream);

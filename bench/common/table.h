@@ -2,7 +2,7 @@
 #ifndef MEMSPAN_BENCH_TABLE_H
 #define MEMSPAN_BENCH_TABLE_H
 
-/* A table for people: cells are texts, columns are as wide as their widest cell. */
+/* A table in text: cells are texts, columns are as wide as their widest cell. */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -13,7 +13,7 @@
 
 struct bench_table_column {
     const char *title;
-    bool right; /* numbers stand right */
+    bool right; /* aligned to the right */
 };
 
 struct bench_table {

@@ -99,8 +99,8 @@ static void choose_variants(struct daxpy_run *run)
     }
 }
 
-/* The first kernel on a device is built or loaded, which some drivers take half a second for: not
- * part of any row, and reported apart. */
+/* The first kernel on a device is built or loaded, which takes some drivers half a second. It is in
+ * no row, and reported apart. */
 static void warm_up(struct daxpy_run *run)
 {
     for (size_t i = 0; i < DAXPY_VARIANT_COUNT; i++) {

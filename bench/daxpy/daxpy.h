@@ -2,9 +2,9 @@
 #ifndef MEMSPAN_BENCH_DAXPY_H
 #define MEMSPAN_BENCH_DAXPY_H
 
-/* The experiment of "OpenMP device memory spaces" §5: z[i] += a * x[i] + y[i], some number of
- * times, on data that begins and ends with the host. What is compared is the way the data gets to
- * the device (the variant); what does the work is an engine, and a program has exactly one:
+/* The experiment of "OpenMP device memory spaces" §5: z[i] += a * x[i] + y[i], repeated, on
+ * data that begins and ends in host memory. A variant is a path of the data to the device; an
+ * engine does the work, and a program has exactly one:
  *   engine_kernels.c   the library's built-in kernels, on any device that has them
  *   engine_offload.c   OpenMP target regions, in a program built for offloading
  * Everything else (options, rounds, clocks, verification, output) is the same for both. */
@@ -24,10 +24,10 @@
     X(HOST, "host", "no device: the host's own memory, the kernel on the host (baseline)")         \
     X(NAIVE, "naive", "all data copied to the device before and back after every repetition")      \
     X(COPY_ONCE, "copy-once", "copied to the device once, all repetitions, copied back once")      \
-    X(HOST_PINNED, "host-pinned", "one address: host memory that stays put")                       \
-    X(MANAGED, "managed", "one address: memory that moves to whoever uses it")                     \
+    X(HOST_PINNED, "host-pinned", "one address: host memory that does not move")                   \
+    X(MANAGED, "managed", "one address: memory that migrates to its user")                         \
     X(COHERENT, "coherent", "one address: host and device at once")                                \
-    X(DEVICE_RESIDENT, "device-resident", "data lives on the device; copies are not counted")
+    X(DEVICE_RESIDENT, "device-resident", "data that stays on the device; copies are not counted")
 
 enum daxpy_variant {
 #define DAXPY_VARIANT_ENUM(symbol, name, help) DAXPY_##symbol,
@@ -36,7 +36,7 @@ enum daxpy_variant {
         DAXPY_VARIANT_COUNT
 };
 
-/* Where the time goes; see README.md. RUN and TOTAL are sums of the others. */
+/* What is timed; see README.md. RUN and TOTAL are sums of the others. */
 #define DAXPY_PHASE_MAP(X)                                                                         \
     X(ALLOCATE, "allocate")                                                                        \
     X(FILL, "fill")                                                                                \
@@ -60,16 +60,16 @@ const char *daxpy_phase_name(enum daxpy_phase phase);
 
 enum daxpy_state {
     DAXPY_VERIFIED,   /* measured, and every element is right */
-    DAXPY_UNVERIFIED, /* measured, not looked at (--no-verify) */
-    DAXPY_WAIVED,     /* this device has no such thing; the reason says why */
+    DAXPY_UNVERIFIED, /* measured, not compared (--no-verify) */
+    DAXPY_WAIVED,     /* the device does not have it, for the given reason */
     DAXPY_WRONG,      /* the device's result is not the host's */
-    DAXPY_FAILED      /* it should have run and did not */
+    DAXPY_FAILED      /* an error */
 };
 
 /* "verified", "unverified", "waived", "WRONG", "FAILED". */
 const char *daxpy_state_name(enum daxpy_state state);
 
-/* Where the arrays of one variant come from, and what was given for what was asked. */
+/* The memory of one variant: what was asked for and what was given. */
 struct daxpy_memory {
     memspan_allocator_h allocator; /* 0: the variant takes no memory from the library */
     char asked[24];
@@ -97,7 +97,7 @@ struct daxpy_job {
     char problem[DAXPY_TEXT_SIZE];
 };
 
-/* Every function that returns false has written why into the job's problem (or @p reason). */
+/* A function that returns false has written the reason into the job's problem (or @p reason). */
 struct daxpy_engine {
     const char *name;  /* "kernels": in the rows */
     const char *title; /* for the header */
@@ -122,7 +122,7 @@ struct daxpy_engine {
     bool (*copy_within)(struct daxpy_job *job);
     /* @p count repetitions; they are done, and z is the host's where it is shared, on return. */
     bool (*step)(struct daxpy_job *job, size_t count);
-    /* One sentence that belongs under the table (how mapping was seen to work), or false. */
+    /* One sentence under the table (what mapping does), or false. */
     bool (*remark)(int device, char *text, size_t text_size);
 };
 
@@ -156,7 +156,7 @@ struct daxpy_row {
     char reason[DAXPY_TEXT_SIZE];
     struct bench_samples ns[DAXPY_PHASE_COUNT];
     struct bench_samples cpu_ns[DAXPY_PHASE_COUNT];
-    struct bench_samples faults[DAXPY_PHASE_COUNT]; /* pages that the system had to supply */
+    struct bench_samples faults[DAXPY_PHASE_COUNT]; /* page faults */
 };
 
 /* Everything about one variant that does not depend on size and repetitions. */
@@ -165,7 +165,7 @@ struct daxpy_subject {
     bool chosen;
     enum daxpy_state state; /* VERIFIED: may be run */
     char reason[DAXPY_TEXT_SIZE];
-    double warm_up_ns; /* its first use of all, kernel build included; NAN where there was none */
+    double warm_up_ns; /* its first use, with the build of the kernel; NAN where there was none */
 };
 
 /* A whole run. rows: size by size, repetitions by repetitions, variant by variant. */
@@ -178,12 +178,12 @@ struct daxpy_run {
     double copy_gb_per_s; /* the device within its own memory; NAN: not measured */
 };
 
-/* Run @p job's variant once and add a sample to each phase of @p row; its state and reason are
- * changed when something is wrong. */
+/* Run the variant of @p job once and add a sample to each phase of @p row; after an error its state
+ * and reason change. */
 void daxpy_job_run(struct daxpy_job *job, const struct daxpy_plan *plan, struct daxpy_row *row);
 
 /* GB/s, read and written, of the device's copies of @p n doubles within its own memory; NAN where
- * it has none, or cannot. */
+ * it cannot. */
 double daxpy_copy_measure(int device, size_t n, const struct daxpy_memory *memory);
 
 /* The row, or NULL where it was not asked for. */
@@ -196,11 +196,11 @@ double daxpy_row_copied_bytes(const struct daxpy_row *row);
 /* Bytes that one repetition of the kernel reads and writes: three loads and a store an element. */
 double daxpy_row_kernel_bytes(const struct daxpy_row *row);
 
-/* Time of a repetition once things are warm: steady, or first use where there is only one. */
+/* Time of a warm repetition: steady, or first use where there is only one. */
 double daxpy_row_repetition_ns(const struct daxpy_row *row);
 
-/* The rate of a repetition as a share of the device's own copies; NAN: not measured, or no device's
- * work. */
+/* The rate of a repetition as a share of the device's own copies; NAN: not measured, or the
+ * host. */
 double daxpy_row_copy_share(const struct daxpy_run *run, const struct daxpy_row *row);
 
 /* "10 Mi", "256 Ki", "1000". Returns @p text. */

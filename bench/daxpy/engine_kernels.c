@@ -2,8 +2,8 @@
 /* daxpy by the library's built-in kernels: any device that has them, and the host.
  *
  * The naive variant copies between the program's arrays and device memory around each kernel. It
- * keeps the device memory from one repetition to the next, which an OpenMP map does not: what is
- * compared is copying, not allocating. */
+ * keeps the device memory from one repetition to the next, which an OpenMP map does not: it
+ * pays for copies, not for allocations. */
 
 #include "bench/daxpy/memory.h"
 #include "cmd/common/message.h"
@@ -54,7 +54,7 @@ static bool has_kernels(int device, char *reason)
     return true;
 }
 
-/* What is asked for. The fallback is none: memory from elsewhere would be another variant. */
+/* No fallback: other memory would be another variant. */
 static size_t make_traits(enum daxpy_variant variant, int device, memspan_trait_t *traits)
 {
     size_t count = 0;

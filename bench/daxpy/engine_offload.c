@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* daxpy by OpenMP target regions, in a program built for offloading.
  *
- * naive and copy-once run the same function, listing 1.1 of the proposal word for word; what
- * differs is whether the data is mapped already when it is called. Memory from a target memory
- * space (managed, coherent, host-pinned) is used by a region without any map clause: it has one
- * address, and the runtime passes a pointer that it does not know as it is. */
+ * naive and copy-once run the same function, listing 1.1 of the proposal, verbatim; for
+ * copy-once the data is mapped before the call. A region uses memory from a target memory space
+ * (managed, coherent, host-pinned) without a map clause: it has one address, and the runtime passes
+ * unknown pointers unchanged. */
 
 #include "bench/daxpy/memory.h"
 #include "cmd/common/message.h"
@@ -46,9 +46,9 @@ static int omp_number(int device)
     return (device == MEMSPAN_HOST) ? omp_get_initial_device() : device;
 }
 
-/* The x86-64 devices take the memory of each map from malloc, which gives arrays of this size back
- * to the system at the map's end or keeps them, as the rest of the heap happens to lie; fresh pages
- * cost several times what copying costs. It shall keep them: naive is then as good as it can be. */
+/* The x86-64 devices take the memory of each map from malloc, which may return it to the system
+ * at the map's end; fresh pages cost several times the copies. Malloc is told to keep it, in favour
+ * of naive. */
 static void prepare(void)
 {
     (void)mallopt(M_MMAP_MAX, 0);
@@ -78,7 +78,7 @@ static bool device_title(int device, char *title, size_t title_size)
     return true;
 }
 
-/* A target region may quietly run on the host: then nothing below would be measured. */
+/* A target region may fall back to the host, which would measure nothing. */
 static bool really_offloads(int device)
 {
     int on_host = 1;
@@ -88,9 +88,9 @@ static bool really_offloads(int device)
     return on_host == 0;
 }
 
-/* How a mapped array was seen to reach the device. */
+/* How a mapped array reaches the device. */
 struct mapping {
-    bool same_address; /* as omp_get_mapped_ptr tells */
+    bool same_address; /* of omp_get_mapped_ptr */
     bool same_bytes;   /* the device saw what the host stored after mapping */
 };
 
@@ -126,7 +126,7 @@ static void describe_mapping(enum daxpy_variant variant, int device, struct daxp
                           : "the device uses the program's arrays in place");
 }
 
-/* What is asked for. The fallback is none: memory from elsewhere would be another variant. */
+/* No fallback: other memory would be another variant. */
 static int make_traits(enum daxpy_variant variant, int device, omp_alloctrait_t *traits)
 {
     int count = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* daxpy's rows as CSV and JSON, a row a phase, and the paper's figure as SVG. */
+/* CSV and JSON with a row for each phase, and the figure of the paper as SVG. */
 
 #include "bench/common/plot_svg.h"
 #include "bench/common/report.h"
@@ -89,7 +89,7 @@ static void put_rows(struct bench_report *report, const struct daxpy_run *run,
                      const struct daxpy_row *row)
 {
     for (size_t phase = 0; phase < DAXPY_PHASE_COUNT; phase++) {
-        /* A row that was not measured stands there once, as its total. */
+        /* A variant without measurements has one row, its total. */
         if ((row->ns[phase].count != 0) ||
             ((phase == DAXPY_TOTAL) && (row->ns[DAXPY_RUN].count == 0))) {
             put_row(report, run, row, (enum daxpy_phase)phase);

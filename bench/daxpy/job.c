@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One variant, once: allocate, fill, run, look at every element, give back.
+/* One variant, once: allocate, fill, run, verify, free.
  *
- * The data is chosen so that every intermediate value is a multiple of 1/8 below 2^53: no operation
- * rounds, fused or not, in any order, on any device. So the right answer is one formula and every
- * bit of it must be there; there is no tolerance for a wrong element to hide in. */
+ * Every intermediate value is a multiple of 1/8 below 2^53: no operation
+ * rounds, fused or not, in any order, on any device. The right result is a formula, compared bit
+ * by bit. */
 
 #include "bench/common/clock.h"
 #include "bench/daxpy/memory.h"
@@ -13,8 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Values differ from element to element without a short period, so that a block in the wrong place
- * is a wrong block. */
+/* Values have no short period: a block in the wrong place has wrong values. */
 static uint32_t mix(size_t i)
 {
     return (uint32_t)i * UINT32_C(2654435761) + (uint32_t)(i >> 32);
@@ -77,8 +76,8 @@ static bool copies_once(enum daxpy_variant variant)
     return (variant == DAXPY_COPY_ONCE) || (variant == DAXPY_DEVICE_RESIDENT);
 }
 
-/* The program's own arrays where the device has others: the same host memory as the baseline's, so
- * that pages and their size do not decide what the way to the device is to decide. */
+/* The program's own arrays where the device has others: the host memory of the baseline, so that
+ * variants do not differ by their pages. */
 static double *plain_alloc(struct daxpy_job *job, size_t size_bytes)
 {
     double *array = memspan_alloc(MEMSPAN_ALLOCATOR_DEFAULT, size_bytes);
@@ -119,8 +118,8 @@ static bool allocate(struct daxpy_job *job)
     return true;
 }
 
-/* Gives back whatever allocate() got, also when it did not get all. */
-static bool give_back(struct daxpy_job *job)
+/* Frees the arrays of allocate(), which may have failed halfway. */
+static bool release(struct daxpy_job *job)
 {
     bool shares      = daxpy_variant_shares(job->variant);
     double *hosts[]  = {job->host.x, job->host.y, job->host.z};
@@ -141,7 +140,7 @@ static bool give_back(struct daxpy_job *job)
     return good;
 }
 
-/* Two clocks, a counter, and what they showed for each phase. */
+/* Two clocks, a counter, and their readings for each phase. */
 struct watch {
     int64_t wall_ns;
     int64_t cpu_ns;
@@ -200,8 +199,7 @@ static bool measure(struct daxpy_job *job, struct watch *watch)
     return true;
 }
 
-/* RUN and TOTAL. Device-resident data is taken as born on the device: neither its filling nor its
- * copies belong to the sums. */
+/* RUN and TOTAL. For device-resident data, fill and copies are not in the sums. */
 static double sum_run(const double *phases, enum daxpy_variant variant)
 {
     double copies =
@@ -248,7 +246,7 @@ void daxpy_job_run(struct daxpy_job *job, const struct daxpy_plan *plan, struct 
     char reason[DAXPY_TEXT_SIZE];
 
     if (!good) {
-        (void)snprintf(reason, sizeof(reason), "%s", job->problem); /* freeing may fail as well */
+        (void)snprintf(reason, sizeof(reason), "%s", job->problem); /* a free may fail as well */
     }
     if (good && plan->verify) {
         if (plan->inject_error) {
@@ -257,11 +255,11 @@ void daxpy_job_run(struct daxpy_job *job, const struct daxpy_plan *plan, struct 
         right = verify(job, reason);
     }
     watch_start(&watch);
-    if (!give_back(job)) {
+    if (!release(job)) {
         good = false;
     }
     watch_stop(&watch, DAXPY_FREE);
-    (void)memspan_trim(); /* the next run shall find as little ready as this one did */
+    (void)memspan_trim(); /* the next run begins with as little memory as this one */
     (void)malloc_trim(0); /* drivers on the processor take their memory from malloc */
     if (!good) {
         set_state(row, DAXPY_FAILED, measured ? job->problem : reason);

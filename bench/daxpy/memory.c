@@ -48,7 +48,7 @@ bool daxpy_memory_needs_device(enum daxpy_variant variant, int device, char *rea
         return false;
     }
     (void)snprintf(reason, DAXPY_TEXT_SIZE,
-                   "the device is the host: nothing to copy to and nobody to share with");
+                   "the device is the host: there is nothing to copy to or to share with");
     return true;
 }
 

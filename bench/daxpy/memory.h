@@ -2,12 +2,12 @@
 #ifndef MEMSPAN_BENCH_DAXPY_MEMORY_H
 #define MEMSPAN_BENCH_DAXPY_MEMORY_H
 
-/* What both engines say of memory that they asked for. */
+/* Requests for memory, of both engines. */
 
 #include "bench/daxpy/daxpy.h"
 
 /* After a request for an allocator failed: DAXPY_WAIVED where the device or its driver has no such
- * thing, DAXPY_FAILED where it should have; the library's words go to @p reason. */
+ * thing, DAXPY_FAILED where it should have; the library's message goes to @p reason. */
 enum daxpy_state daxpy_memory_refused(char *reason);
 
 /* Fill in what was asked and given from memory->allocator. @p pinned: it was asked to be pinned. */

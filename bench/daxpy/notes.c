@@ -57,13 +57,13 @@ static void note_warm_up(const struct notes *notes)
     if (worst < DAXPY_VARIANT_COUNT) {
         bench_table_time(worst_text, notes->run->subjects[worst].warm_up_ns);
         note(notes,
-             "warm-up, in no row: the longest first kernel took %s (%s): building or loading it is "
-             "part of that",
+             "warm-up, in no row: the longest first kernel took %s (%s): with its build or "
+             "load",
              worst_text, daxpy_variant_name((enum daxpy_variant)worst));
     }
 }
 
-/* A variant that has the system supply pages in every repetition pays for more than copying. */
+/* Page faults in every repetition cost more than the copies. */
 static void note_faults(const struct notes *notes)
 {
     for (size_t i = 0; i < notes->run->row_count; i++) {
@@ -75,7 +75,7 @@ static void note_faults(const struct notes *notes)
         }
         note(notes,
              "%s, n = %s, %zu repetitions: %.0f page faults a repetition: memory is taken from the "
-             "system and given back each time, which costs beside the copying",
+             "system and returned each time, at a cost besides the copies",
              daxpy_variant_name(row->variant), daxpy_count_text(count, sizeof(count), row->n),
              row->repetitions, faults);
     }
@@ -127,7 +127,7 @@ static void note_growth(const struct notes *notes, size_t n, enum daxpy_variant 
          (total_10 / total_1 - 1) * 100, (naive_10 / naive_1 - 1) * 100);
 }
 
-/* How fast each variant goes through memory, beside the device's copies within its own. */
+/* The memory rate of each variant, as a share of the device's copies within its own memory. */
 static void note_share(const struct notes *notes, size_t n, size_t repetitions)
 {
     char text[512];

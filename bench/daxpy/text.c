@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What daxpy prints for people. */
+/* The text of daxpy. */
 
 #include "bench/common/table.h"
 #include "bench/daxpy/daxpy.h"
@@ -100,7 +100,7 @@ void daxpy_print_size(const struct daxpy_run *run, size_t n)
         const struct daxpy_row *row = &run->rows[i];
         bool again =
             (row->state == DAXPY_WAIVED) && (row->repetitions != run->plan->repetitions.values[0]);
-        if ((row->n == n) && !again) { /* what is waived stands there once */
+        if ((row->n == n) && !again) { /* a waived variant has one line */
             char(*cells)[BENCH_TABLE_CELL_SIZE] = bench_table_row(&table);
             if (cells != NULL) {
                 fill_row(cells, run, row);
@@ -112,7 +112,7 @@ void daxpy_print_size(const struct daxpy_run *run, size_t n)
     (void)fflush(run->plan->output.text);
 }
 
-/* The rows that are no plain "verified": each reason once. */
+/* The rows that are wrong or failed: each reason once. */
 static void print_reasons(const struct daxpy_run *run)
 {
     const char *last = "";

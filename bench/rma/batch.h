@@ -3,9 +3,9 @@
 #define MEMSPAN_BENCH_RMA_BATCH_H
 
 /* Batches of one point: the same operation a number of times, by the clock, several times over. The
- * best batch says what the operation costs, the median also how often somebody else was at work.
+ * best batch says what the operation costs, the median includes disturbances.
  *
- * Nothing but the C library and POSIX: other people's compiler wrappers build this. */
+ * Only the C library and POSIX: the compiler wrappers of all peers build this. */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -15,7 +15,7 @@
 
 enum { BATCHES_MAX = 11, BATCHES_QUICK = 2 };
 
-/* Batches of this many nanoseconds drown the clock's own 25, and fit between two ticks. */
+/* Long against the 25 ns of the clock, short against a tick. */
 enum { BATCH_NS = 100000, BATCH_QUICK_NS = 2000, POINT_NS = 200000000 };
 
 struct batches {
@@ -72,7 +72,7 @@ static inline size_t batches_next(struct batches *batches, size_t operations, do
 static inline void batch_print(const char *point, double best, double median)
 {
     printf("%s %.9g %.9g\n", point, best, median);
-    (void)fflush(stdout); /* what was measured counts, whatever happens to this process next */
+    (void)fflush(stdout); /* a figure counts also where the process crashes later */
 }
 
 #endif /* MEMSPAN_BENCH_RMA_BATCH_H */

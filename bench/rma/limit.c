@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* limit [quick] ROW...: what the machine itself needs for the points of an OpenSHMEM library. Two
- * processes map two memory objects, each its own and the other's; data is copied from mapping to
- * mapping, flags are stored and looked at, words are added to. Nothing is checked, nothing is
- * looked up, nobody is told.
+/* limit [quick] ROW...: the limit of the machine for the points of an OpenSHMEM library. Two
+ * processes map two memory objects, each its own and the other's; plain copies, flags and atomic
+ * operations, without checks, look-ups or notifications.
  *
  * A barrier's limit is two round trips of a flag. */
 
@@ -23,7 +22,7 @@ enum { ROOM = 4 << 20, SPINS = 50, WINDOW = 64 };
 /* A process's memory, as both see it: the flag on a line of its own. */
 struct side {
     _Alignas(128) _Atomic long flag;
-    _Alignas(128) _Atomic long next; /* how many turns the next batch has; 0: it was the last */
+    _Alignas(128) _Atomic long next; /* turns of the next batch; 0: none */
     _Alignas(128) _Atomic long word;
     _Alignas(4096) char source[ROOM];
     _Alignas(4096) char target[ROOM];
@@ -33,9 +32,9 @@ static struct side *mine;
 static struct side *theirs;
 static bool quick;
 static long turn;
-static volatile long seen; /* so that nobody leaves a loop out */
+static volatile long seen; /* keeps the loops */
 
-/* So few looks that the line is not taken back from its writer: flags arrive sooner. */
+/* Few polls: the line stays with its writer longer, and flags arrive sooner. */
 static void relax(void)
 {
 #if defined(__x86_64__)
@@ -45,7 +44,7 @@ static void relax(void)
 #endif
 }
 
-/* Looks, and lets others run where nothing comes for long: both may be on one processor. */
+/* Polls, then yields: both may be on one processor. */
 static void wait_for(_Atomic long *flag, long value)
 {
     for (int spins = 0; atomic_load_explicit(flag, memory_order_acquire) < value; spins++) {
@@ -56,7 +55,7 @@ static void wait_for(_Atomic long *flag, long value)
     }
 }
 
-static void tell(_Atomic long *flag, long value)
+static void notify(_Atomic long *flag, long value)
 {
     atomic_store_explicit(flag, value, memory_order_release);
 }
@@ -83,7 +82,7 @@ static void store(size_t size, size_t operations)
 {
     (void)size;
     for (size_t i = 0; i < operations; i++) {
-        tell(&theirs->word, (long)i);
+        notify(&theirs->word, (long)i);
     }
 }
 
@@ -110,11 +109,11 @@ static void there_and_back(bool first, size_t operations)
     for (size_t i = 0; i < operations; i++) {
         turn++;
         if (first) {
-            tell(&theirs->flag, turn);
+            notify(&theirs->flag, turn);
             wait_for(&mine->flag, turn);
         } else {
             wait_for(&mine->flag, turn);
-            tell(&theirs->flag, turn);
+            notify(&theirs->flag, turn);
         }
     }
 }
@@ -224,7 +223,7 @@ static void measure_both(const struct point *point, bool first)
         took_ns = batch_now_ns() - took_ns;
         if (first) {
             operations = batches_next(&batches, operations, took_ns, quick);
-            tell(&theirs->next, (long)operations);
+            notify(&theirs->next, (long)operations);
         }
         there_and_back(first, 1);
         if (!first) {

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# alloc.sh PROGRAM: every row runs and writes files that are what they claim; whoever is missing or
-# fails is named, not measured as another; bad options are refused. Nothing here is timed.
+# alloc.sh PROGRAM: every row runs and writes correct files; an absent or failed peer is named, not
+# measured as another; bad options are refused. Nothing here is timed.
 set -eu
 
 program=$1
@@ -51,7 +51,7 @@ cp "$folder/out" "$folder/first"
 has out '^# quick'
 has out '^# peer  *glibc  *[0-9]'
 has out '^# build '
-has out '^targets: [0-9]* of [0-9]* met'
+has out '^targets: [0-9]* of [0-9]* reached'
 has out '^pair 64 B  *<= 1.3 x mimalloc .*not measured'
 has svg '</svg>'
 awk -f "$(dirname "$0")/geometry.awk" "$folder/svg" || fail 'texts lie on each other or outside'
@@ -62,14 +62,14 @@ if command -v jq >/dev/null; then
         "$folder/json" >/dev/null || fail 'the JSON file'
 fi
 
-# --- rows and peers are what was asked for ---
+# --- rows and peers as chosen ---
 expect 0 --quick --rounds 2 --rows pair,init --peers memspan-api --csv -
 has out ',pair-16,memspan-api,.*,2,'
 hasnt out ',memspan,'
 hasnt out ',random,'
 has err '^pair: '
 
-# --- a peer that is not there is absent, and no other stands in for it ---
+# --- an absent library is not measured as another ---
 expect 0 --quick --rounds 1 --rows pair --peers glibc,ghost --also ghost=/nowhere/libghost.so --csv -
 has out ',ghost,.*,absent'
 has err 'ghost: not measured: /nowhere/libghost.so is not to be found'
@@ -127,7 +127,7 @@ expect 0 --help
 has out '^  --also NAME=LIBRARY'
 has out '^  producer-consumer '
 hasnt out '--workers'
-for arguments in '--rows nothing' '--peers nobody' '--rounds 0' '--nonsense' '--also nameless' \
+for arguments in '--rows nothing' '--peers unknown' '--rounds 0' '--nonsense' '--also nameless' \
     '--also =x' '--also x=' '--also glibc=/x.so' '--also x=/a:b' '--timeout 0' '--csv - --json -' \
     '--csv /nowhere/x'; do
     # shellcheck disable=SC2086

@@ -106,8 +106,8 @@ hasnt csv ',together,'
 has out "^# command .*--peer 'slow=.* slow,.*'"
 has out '^# peer  *slow  *Fake of slow, OpenSHMEM 1.5'
 has out '^8  *ns  *8 (9)  *20 (25)  *30 (35)  *2.5  *-$'
-has out '^8 B put + quiet  *>= 2.5 x faster  *8  *20  *quick  *0.4  *met$'
-has out '^malloc + free.*<= 50 + 2 x barrier  *151  *100  *barrier  *1.51  *NOT MET$'
+has out '^8 B put + quiet  *>= 2.5 x faster  *8  *20  *quick  *0.4  *reached$'
+has out '^malloc + free.*<= 50 + 2 x barrier  *151  *100  *barrier  *1.51  *MISSED$'
 has out '^the same, data segment .*not measured$'
 has svg '</svg>'
 awk -f "$(dirname "$0")/geometry.awk" "$folder/svg" || fail 'texts lie on each other or outside'
@@ -119,7 +119,7 @@ fi
 [ -z "$(find /tmp -maxdepth 1 -name 'memspan-rma-*' -newer "$folder/bin/program" -user "$(id -u)" \
     -exec test -e {}/slow.name \; -print)" ] || fail 'what was built for the peers is still there'
 
-# --- peers that fail in the middle: the rows after that are measured all the same ---
+# --- peers that fail in the middle: the rows after that are measured ---
 cat >"$folder/quick" <<'END'
 echo "$*" >>"$FAKE/calls"
 for row in "$@"; do
@@ -156,7 +156,7 @@ with 0 --rounds 1 --rows put,memory --peers slow --csv -
 has out ',put-8,together,slow,.*,1,1,1,'
 hasnt out ',rss,together,'
 
-# --- ours must not fail, others may; who does not build or start is named ---
+# --- ours must not fail, others may; a peer that does not build or start is named ---
 echo 'exit 1' >"$folder/memspan"
 with 1 --rounds 1 --rows put --placement apart --peers memspan
 has out 'memspan, put: FAILED: exited with status 1'
@@ -165,7 +165,7 @@ has out 'ghost: not measured: its compiler does not build a program: exited with
 expect 0 --rounds 1 --rows put --peers ghost --peer "ghost=$folder/bin/compiler x,/nowhere/run"
 has out 'ghost: not measured: it does not start: exited with status 127'
 expect 1 --rounds 1 --rows put --peers memspan --peer "memspan=/nowhere/cc,$launcher"
-# a wrapper of Open MPI's name that links something else is not taken for it
+# a wrapper of Open MPI's name that links another library is not measured as it
 mkdir "$folder/path"
 printf '#!/bin/sh\nexec %s/bin/compiler quick "$@"\n' "$folder" >"$folder/path/oshcc"
 printf '#!/bin/sh\nwhile [ "$1" != -n ]; do shift; done\nexec %s "$@"\n' "$launcher" >"$folder/path/mpirun"
@@ -178,7 +178,7 @@ expect 0 --help
 has out '^  --peer NAME=COMPILER,LAUNCHER'
 has out '^  visible '
 hasnt out '--workers'
-for arguments in '--rows nothing' '--peers nobody' '--rounds 0' '--nonsense' '--peer x' \
+for arguments in '--rows nothing' '--peers unknown' '--rounds 0' '--nonsense' '--peer x' \
     '--peer x=cc' '--peer x=cc,' '--peer =cc,run' '--peer x=,run' '--peer limit=cc,run' \
     '--peer a/b=cc,run' '--placement nowhere' '--csv - --json -' '--csv /nowhere/x'; do
     # shellcheck disable=SC2086

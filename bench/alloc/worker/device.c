@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Device-style memory: nobody may touch it, so no record lies in it. Those who manage host memory
- * with records inside run the same loops on their own, for orientation: nobody touches theirs
- * either, but they do. And lookup: from a pointer to what it is. */
+/* Device-style memory, without access: no record can be in it. Peers with records inside their
+ * memory run the same loops on host memory, for orientation. And lookup: the kind of a pointer. */
 
 #include "bench/alloc/worker/worker.h"
 #include <errno.h>
@@ -102,7 +101,7 @@ static bool pair(const struct worker *worker, kind_allocator allocator, const ch
     return true;
 }
 
-/* The kernel says what a load would find; a program that tried would not live to tell. */
+/* A system call reports the fault that a load would die of. */
 static bool is_closed(kind_allocator allocator)
 {
     void *block = kind_take(allocator, 4096);
@@ -120,7 +119,7 @@ bool worker_device(const struct worker *worker)
         return KIND_DEVICE ? worker_complain("no device memory") : true;
     }
     if (KIND_DEVICE && !is_closed(allocator)) {
-        return worker_complain("the device memory can be touched: this would measure another");
+        return worker_complain("the device memory is accessible: it is not the box");
     }
     return pair(worker, allocator, "device-pair-256", 256) &&
            pair(worker, allocator, "device-pair-4k", 4096) &&
@@ -131,7 +130,7 @@ bool worker_device(const struct worker *worker)
 
 /* ---- fill ---- */
 
-/* By bisection: whether a size is to be had is monotone, or the answer is a lower bound. */
+/* By bisection; a lower bound where success is not monotone in the size. */
 static size_t largest_block(kind_allocator allocator)
 {
     size_t low  = 0;

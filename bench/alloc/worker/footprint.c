@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a million live objects of 64 B take of the machine's memory, and what is kept when all are
- * freed. Read from /proc/self/statm: pages that are really there. */
+/* Resident memory of a million live objects of 64 B, and when all are freed, from
+ * /proc/self/statm. */
 
 #include "bench/alloc/worker/worker.h"
 #include <fcntl.h>
@@ -44,7 +44,7 @@ bool worker_footprint(const struct worker *worker)
         if (blocks[i] == NULL) {
             return worker_complain("an allocation of the row footprint failed");
         }
-        *(volatile char *)blocks[i] = 1; /* a page that nobody touched is not there */
+        *(volatile char *)blocks[i] = 1; /* only accessed pages are resident */
     }
     taken = worker_now_ns() - start;
     live  = worker_resident_bytes() - before;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* pool_size: how much of it objects of 64 B can have, what a refusal costs, and whether it is kept
- * and nothing else is refused while other threads ask for too much. */
+/* pool_size: the part that objects of 64 B can use, the cost of a refusal, and whether the limit
+ * holds and nothing else is refused while other threads request too much. */
 
 #include "bench/alloc/worker/worker.h"
 #include <pthread.h>
@@ -8,7 +8,7 @@
 
 enum { BATCHES = 5 };
 
-/* A thread that asks for the whole limit again and again: always too much, once a block lives. */
+/* A thread that requests the whole limit repeatedly: always too much beside a live block. */
 struct greed {
     kind_allocator allocator;
     size_t size_bytes;
@@ -79,8 +79,7 @@ static bool one_thread(const struct worker *worker, size_t limit, void **blocks)
     return true;
 }
 
-/* Refusals, a million, of a thread that never asks for more than there is: an eighth of the limit
- * lives at most. */
+/* Refusals in a million, of a thread that holds at most an eighth of the limit. */
 static bool beside_greed(const struct worker *worker, size_t limit, void **blocks)
 {
     size_t live             = limit / 8 / 4096;
@@ -125,7 +124,7 @@ struct filler {
     size_t taken;
 };
 
-/* To the last byte: a refusal beside others may be wrong, a hundred in a row are the end. */
+/* To the last byte: one refusal beside other threads may be wrong, a hundred in a row are not. */
 static void *run_filler(void *argument)
 {
     struct filler *filler = argument;
@@ -138,14 +137,14 @@ static void *run_filler(void *argument)
         filler->taken += more;
         refused = (more == 0) ? refused + 1 : 0;
     }
-    /* Both are full before either gives back. Each frees its own: one peer ends the program when
-     * blocks outlive their thread, and that is not what is measured here. */
+    /* Both are full before either frees. Each frees its own: one peer ends the program when blocks
+     * outlive their thread. */
     (void)pthread_barrier_wait(filler->barrier);
     empty(filler->allocator, filler->blocks, filler->taken);
     return NULL;
 }
 
-/* Two threads fill the pool while a third asks for too much. */
+/* Two threads fill the pool while a third requests too much. */
 static bool fill_together(const struct worker *worker, size_t limit, void **blocks)
 {
     size_t capacity    = limit / 64;

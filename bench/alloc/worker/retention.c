@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What is kept of memory that was freed: resident memory at its peak, when all is freed, and after
- * a while in which one thread allocates a little. Two programs that free nearly all: threads that
- * use four allocators in turn, and objects of sizes that rise by phase. */
+/* Retained memory: resident at the peak, when all is freed, and later, while one thread allocates a
+ * little. Two programs that free nearly all: threads that use four allocators in turn, and objects
+ * of sizes that rise by phase. */
 
 #include "bench/alloc/worker/worker.h"
 #include <pthread.h>
@@ -17,7 +17,7 @@ static void touch(void *block, size_t size)
     }
 }
 
-/* Three seconds, in which the process does not stand still. */
+/* Three seconds with some allocations. */
 static void wait_a_while(const struct worker *worker)
 {
     for (int i = 0; i < (worker->quick ? 2 : 60); i++) {
@@ -83,7 +83,7 @@ static void *use_allocators(void *argument)
         }
     }
     (void)sem_post(&user->done);
-    (void)sem_wait(&user->end); /* it lives on, and has nothing more to do */
+    (void)sem_wait(&user->end); /* idle until the end */
     return NULL;
 }
 

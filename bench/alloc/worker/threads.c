@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Two threads: each for itself, and one that allocates what the other frees. Both start at a
- * barrier, each on a processor of its own, after their threads have been made and have allocated.
+/* Two threads: each on its own blocks, and one that allocates what the other frees. Both start at a
+ * barrier, each on a processor of its own, after warm-up.
  */
 
 #include "bench/alloc/worker/worker.h"
@@ -11,7 +11,7 @@
 
 enum { BATCHES = 5, LIVE = 1000, RING = 1024, CRATES = 8, CRATE_SIZE = 512 };
 
-/* What a side of a run needs and leaves. */
+/* One thread of a run, and its times. */
 struct side {
     const struct worker *worker;
     _Atomic unsigned *arrived;
@@ -26,9 +26,9 @@ struct side {
     double end_ns;
 };
 
-/* Each side has a processor of its own: a thread that is woken is often put where the one is that
- * woke it, and so short a run would be over before they part. Both begin when both are there. */
-static void meet(struct side *side)
+/* A barrier, after each side has moved to a processor of its own: the scheduler often puts a woken
+ * thread on the waker's processor, and the run would end before it moves one. */
+static void synchronise(struct side *side)
 {
     if (side->processor >= 0) {
         cpu_set_t set;
@@ -80,7 +80,7 @@ static void *run_side(void *argument)
     struct worker_dice dice = {side->seed};
 
     side->good = work(side, side->count / 8 + LIVE, &dice);
-    meet(side);
+    synchronise(side);
     side->start_ns = (double)bench_clock_ns();
     side->cpu_ns   = worker_now_ns();
     side->good     = work(side, side->count, &dice) && side->good;
@@ -127,8 +127,7 @@ static double wall_ns(const struct side sides[2])
     return end - start;
 }
 
-/* By the clock the least disturbed batch counts: others who want the processors only ever slow a
- * batch, and two threads need both. */
+/* By the clock the least disturbed batch counts: other processes only slow a batch down. */
 static double highest(const double *values, size_t count)
 {
     double high = values[0];
@@ -185,8 +184,8 @@ bool worker_threads(const struct worker *worker)
 
 /* ---- one allocates, the other frees ---- */
 
-/* A ring of pointers; each side writes its own index. A side that cannot go on spins a little and
- * then lets others run: the machine may have fewer free processors than there are threads. */
+/* A ring of pointers; each side writes its own index. A side that must wait spins, then yields: the
+ * processors may be oversubscribed. */
 static struct {
     _Alignas(128) _Atomic size_t written;
     _Alignas(128) _Atomic size_t read;
@@ -207,7 +206,7 @@ static void *produce(void *argument)
     size_t limit      = RING;
 
     side->good = true;
-    meet(side);
+    synchronise(side);
     side->start_ns = (double)bench_clock_ns();
     for (size_t i = 0; i < side->count; i++) {
         void *block = kind_take(side->worker->allocator, 64);
@@ -230,7 +229,7 @@ static void *consume(void *argument)
     size_t limit      = 0;
 
     side->good = true;
-    meet(side);
+    synchronise(side);
     side->start_ns = (double)bench_clock_ns();
     for (size_t i = 0; i < side->count; i++) {
         while (i >= limit) {
@@ -244,8 +243,7 @@ static void *consume(void *argument)
     return NULL;
 }
 
-/* The same in crates, so that the processor time of allocating and of freeing can be taken without
- * that of waiting: what the exchange costs, whoever else uses the machine. */
+/* The same in crates, so that the processor time to allocate and free excludes the waits. */
 static struct {
     _Alignas(128) _Atomic size_t written;
     _Alignas(128) _Atomic size_t read;
@@ -258,7 +256,7 @@ static void *fill_crates(void *argument)
     unsigned spins    = 0;
 
     side->good = true;
-    meet(side);
+    synchronise(side);
     for (size_t i = 0; i < side->count / CRATE_SIZE; i++) {
         void **crate = crates.blocks[i % CRATES];
         double start;
@@ -282,7 +280,7 @@ static void *empty_crates(void *argument)
     unsigned spins    = 0;
 
     side->good = true;
-    meet(side);
+    synchronise(side);
     for (size_t i = 0; i < side->count / CRATE_SIZE; i++) {
         void **crate = crates.blocks[i % CRATES];
         double start;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* worker ROW default|custom [quick]: measures one row and writes its points. "describe" says which
- * library answers; "start" allocates once and ends. */
+/* worker ROW default|custom [quick]: measures one row and writes its points. "describe" reports
+ * the library; "start" allocates once and ends. */
 
 #include "bench/alloc/worker/worker.h"
 #include <dlfcn.h>
@@ -29,7 +29,7 @@ static char output[4096];
 void worker_point(const char *name, double value)
 {
     printf("%s %.9g\n", name, value);
-    (void)fflush(stdout); /* what was measured counts, whatever happens to this process next */
+    (void)fflush(stdout); /* a figure counts also where the process crashes later */
 }
 
 double worker_median(double *values, size_t count)
@@ -154,7 +154,7 @@ static int describe(void)
     char *path;
 
     if ((symbol == NULL) || (dladdr(symbol, &facts) == 0)) {
-        (void)worker_complain("nobody defines " KIND_VERSION_SYMBOL);
+        (void)worker_complain("no library defines " KIND_VERSION_SYMBOL);
         return 1;
     }
     search.path = facts.dli_fname;
@@ -168,7 +168,7 @@ static int describe(void)
     return 0;
 }
 
-/* Nothing but what is measured: the parent reads the process's time. */
+/* The parent reads the time of the process, so it does nothing else. */
 static int start(bool custom)
 {
     kind_allocator allocator;
@@ -186,7 +186,7 @@ static int start(bool custom)
     return 0;
 }
 
-/* A processor that was idle until now takes some milliseconds to get up to speed. */
+/* An idle processor takes some milliseconds to reach its clock rate. */
 static void wake_processor(void)
 {
     double start = worker_now_ns();

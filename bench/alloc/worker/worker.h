@@ -42,14 +42,14 @@ bool worker_fill_log(const struct worker *worker);
 void worker_point(const char *name, double value);
 double worker_median(double *values, size_t count);
 
-/* The process's memory that is really there. */
+/* Resident memory of the process. */
 double worker_resident_bytes(void);
 
-/* @p count pointers, all NULL, that come from the system and are there already. NULL after saying
- * why. They stay until the process ends. */
+/* @p count pointers, all NULL, resident, from the system, until the process ends. NULL after a
+ * message. */
 void **worker_blocks(size_t count);
 
-/* Say on standard error what failed; always false. */
+/* A message on standard error; always false. */
 bool worker_complain(const char *what);
 
 /* Thread processor time. */
@@ -58,21 +58,21 @@ static inline double worker_now_ns(void)
     return (double)bench_clock_read(CLOCK_THREAD_CPUTIME_ID);
 }
 
-/* A loop that is timed: one copy of it for all sizes and regions, on a boundary of its own, so that
- * a point differs from the next by what is measured and not by where its code lies. */
+/* A timed loop: one aligned copy for all sizes and regions, so that points do not differ by code
+ * placement. */
 #if defined(__clang__)
 #define WORKER_LOOP __attribute__((noinline, aligned(64)))
 #else
 #define WORKER_LOOP __attribute__((noinline, noclone, aligned(64)))
 #endif
 
-/* The compiler must believe that somebody looks at @p pointer; nothing is executed for that. */
+/* Keep the compiler from removing @p pointer; executes nothing. */
 static inline void worker_escape(void *pointer)
 {
     __asm__ volatile("" : : "r"(pointer) : "memory");
 }
 
-/* Numbers without order that cost next to nothing (Knuth's multiplier). */
+/* Cheap random numbers (Knuth's multiplier). */
 struct worker_dice {
     uint64_t state;
 };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* partition COUNT [quick]: 10,000 puts of 8 bytes, each with its quiet, to places drawn at random
  * beforehand: first the partition, out of COUNT, then the word in it. COUNT times as many
- * partitions have that much less memory each, so that caches see the same. Partitions 1 to COUNT
- * must be there. */
+ * partitions have that much less memory each, so that the footprint in caches is the same.
+ * Partitions 1 to COUNT must be there. */
 
 #define _GNU_SOURCE
 #include "batch.h"

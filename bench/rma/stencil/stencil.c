@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* stencil POINT PARTITION [quick]: a five-point stencil on a field that is divided among the PEs by
  * rows, on memory of that partition. Each step puts the first and the last row into the
- * neighbours' halos and tells them so.
+ * neighbours' halos and notifies them.
  *
- * Where the host may load and store the partition, the field is there. Where it may not, the field
- * is the host's own, and the halos alone are there: a step then gets them back from its own PE.
+ * Where the host can access the partition, the field is in it. Else the field is host memory and
+ * only the halos are in it: a step then gets them from its own PE.
  *
  * The field is x + 2 y + t, which a step (the mean of four neighbours, and 1) takes to t + 1
- * without any rounding: the right answer is a formula, and a halo of the step before would show. */
+ * without rounding: the right result is a formula, which an old halo would break. */
 
 #include "batch.h"
 #include <shmem.h>
@@ -25,7 +25,7 @@ struct stencil {
     double *halos;     /* not direct: [step % 2][above, below][WIDTH], in the partition */
 };
 
-/* Stepped by the neighbours; on the default heap, where it can be waited for. */
+/* Incremented by the neighbours; on the default heap, where waits work. */
 static long *arrived;
 
 static double exact(const struct stencil *stencil, int row, int column, int step)
@@ -89,7 +89,7 @@ static void exchange(const struct stencil *stencil, int step)
     }
 }
 
-/* The outer columns and rows belong to nobody: they follow the formula. */
+/* The outer columns and rows are the boundary: they follow the formula. */
 static void set_edges(const struct stencil *stencil, double *field, int step)
 {
     for (int row = 1; row <= SIDE; row++) {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Atomic operations on one word of another PE, and what they must add up to. */
+/* Atomic operations on one word of another PE, and their sum. */
 
 #include "worker.h"
 
 enum { WINDOW = 64, ADDS = 1000 };
 
 static long static_word;
-static volatile long seen; /* so that nobody leaves a loop out */
+static volatile long seen; /* keeps the loops */
 
 static void fetch_add(const struct worker *worker, const struct worker_job *job, size_t operations)
 {

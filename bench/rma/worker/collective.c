@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Barriers, collectives and reductions, in the forms with an active set, which every version has.
  *
- * Two sets of work arrays take turns, so that no barrier is needed between two calls: who has left
- * one call knows that everybody has left the one before. A broadcast's root gets no answer, so the
- * root takes turns too. */
+ * Two sets of work arrays take turns, so that no barrier is needed between two calls: a PE that has
+ * left one call knows that all have left the one before. The root of a broadcast gets no answer, so
+ * roots take turns too. */
 
 #include "worker.h"
 #include <string.h>
@@ -88,7 +88,7 @@ static void begin(void)
     shmem_barrier_all();
 }
 
-/* Words of the source say who sent them and where they stood. */
+/* Words of the source encode their sender and position. */
 static void fill(const struct worker *worker, size_t words)
 {
     int64_t *source = (int64_t *)(void *)worker->source;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The symmetric heap's allocator, and what a PE keeps resident. */
+/* The allocator of the symmetric heap, and the resident memory of a PE. */
 
 #include "batch.h"
 #include "worker.h"
@@ -22,7 +22,7 @@ static void malloc_free(const struct worker *worker, const struct worker_job *jo
     }
 }
 
-/* One of many live blocks goes, another of a random size comes: the same on every PE. */
+/* One of many live blocks is freed, another of a random size allocated: the same on every PE. */
 static void malloc_mix(const struct worker *worker, const struct worker_job *job, size_t operations)
 {
     (void)worker;
@@ -35,7 +35,7 @@ static void malloc_mix(const struct worker *worker, const struct worker_job *job
     }
 }
 
-/* Every PE gets the same place: what is put at our address is at theirs. */
+/* Every PE gets the same offset: a put to our address arrives at theirs. */
 static bool is_symmetric(const struct worker *worker)
 {
     bool good   = true;
@@ -91,8 +91,8 @@ static long read_kib(const char *path, const char *name)
     return kib;
 }
 
-/* What is there after start-up and one barrier: of the largest PE. The second figure divides what
- * processes share among them. */
+/* Resident after start-up and one barrier, of the largest PE. The second figure divides shared
+ * pages among their users. */
 bool worker_memory(const struct worker *worker)
 {
     long mine[2];

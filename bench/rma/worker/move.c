@@ -15,7 +15,7 @@ static const struct worker_size few[]   = {
 enum { WINDOW = 64 };
 
 static long static_word;
-static volatile long seen; /* so that nobody leaves a loop out */
+static volatile long seen; /* keeps the loops */
 
 static void put_many(const struct worker *worker, const struct worker_job *job, size_t operations)
 {
@@ -97,7 +97,7 @@ static bool holds(const char *bytes, int value, size_t size)
     return (bytes[0] == (char)value) && (memcmp(bytes, bytes + 1, size - 1) == 0);
 }
 
-/* Every byte gets there, and no byte more, before it is timed. */
+/* Every byte arrives, and no byte more; checked before timing. */
 static bool put_arrives(const struct worker *worker, char *target, size_t size)
 {
     int from = (worker->pe + worker->pe_count - 1) % worker->pe_count;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How soon the other PE sees it: a value goes there, and its waiter sends one back. The figure is
- * one way, half of there and back. */
+/* Latency of a value until the other PE sees it: its waiter sends one back. The figure is half a
+ * round trip. */
 
 #include "worker.h"
 
 enum { WAYS = 2 };
 
-/* The last value that went each way, since the PE started. */
+/* The last value sent each way, since start. */
 static long count;
 static long static_word;
 
@@ -48,7 +48,7 @@ static void with_put(const struct worker *worker, const struct worker_job *job, 
     }
 }
 
-/* As programs do before there were signals: data, fence, flag. */
+/* As programs without signals do: data, fence, flag. */
 static void with_data(const struct worker *worker, const struct worker_job *job, size_t operations)
 {
     long *word = (long *)(void *)job->target;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* worker [quick] ROW...: measures rows, PE 0 writes their points. "describe" says which library
- * answers, "hello" starts and ends.
+/* worker [quick] ROW...: measures rows, PE 0 writes their points. "describe" reports the library,
+ * "hello" starts and ends.
  *
- * Every PE keeps to a processor of its own, those that it was allowed when it started taken in
- * turn: whoever wants all PEs on one processor starts them there. */
+ * Each PE binds itself to one of the processors that it may use at start, in turn: PEs started on
+ * one processor stay there. */
 
 #define _GNU_SOURCE /* NOLINT: dladdr, affinity */
 #include "worker.h"
@@ -16,7 +16,7 @@
 
 char worker_static[WORKER_ROOM] __attribute__((aligned(4096)));
 
-/* In the executable's data, so that no allocation is needed to measure one. */
+/* In the executable's data: an allocation may be what is measured. */
 static long next_operations;
 static int votes_in;
 static int votes_out;
@@ -126,7 +126,7 @@ static void describe(void)
            __VERSION__);
 }
 
-/* So that whoever reads the points knows in which row a worker ended. */
+/* The reader of the points learns in which row a worker ended. */
 static void say_row(const struct worker *worker, const char *name)
 {
     if (worker->pe == 0) {
@@ -146,7 +146,7 @@ static bool run_row(const struct worker *worker, const char *name)
     return worker_complain(worker, name, "there is no such row");
 }
 
-/* The buffers, there already on every PE. */
+/* The buffers, resident on every PE. */
 static bool prepare(struct worker *worker)
 {
     worker->source = shmem_align(4096, WORKER_ROOM);

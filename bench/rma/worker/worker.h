@@ -4,7 +4,7 @@
 
 /* One PE of a program that measures an OpenSHMEM library. Its sources are compiled by each
  * library's own compiler wrapper when the benchmark runs, so it uses names of the standard alone,
- * and of version 1.4 where it can: that is what every peer has. */
+ * of version 1.4 where it can, which every peer has. */
 
 #include <shmem.h>
 #include <stdbool.h>
@@ -33,7 +33,7 @@ struct worker_job {
     size_t messages;                                        /* of one operation; 0: one */
 };
 
-/* Rows: false where something was wrong, which has been said on standard error. */
+/* Rows: false after a message. */
 typedef bool (*worker_row_fn)(const struct worker *worker);
 
 bool worker_put(const struct worker *worker);
@@ -51,7 +51,7 @@ bool worker_memory(const struct worker *worker);
 /* Measure and print. Collective; all PEs name the same job. */
 void worker_measure(const struct worker *worker, const struct worker_job *job);
 
-/* What must be true is not: say so, by the PE that saw it; always false. */
+/* A message on standard error; always false. */
 bool worker_complain(const struct worker *worker, const char *point, const char *what);
 
 /* True on every PE where @p good is true on every PE. */

@@ -2,8 +2,8 @@
 #ifndef MEMSPAN_BENCH_KIND_H
 #define MEMSPAN_BENCH_KIND_H
 
-/* malloc and free, called as any program calls them. Which allocator answers is the matter of
- * LD_PRELOAD. Every kind.h defines what this one does. */
+/* malloc and free, called as any program calls them. LD_PRELOAD chooses the allocator. Every
+ * kind.h has the same definitions. */
 
 #include <malloc.h>
 #include <stdbool.h>
@@ -12,7 +12,7 @@
 
 #define KIND_VERSION_SYMBOL "malloc"
 
-typedef int kind_allocator; /* nothing to name: there is one */
+typedef int kind_allocator; /* there is one */
 
 enum { KIND_LIMITS = 0, KIND_DEVICE = 0, KIND_LOOKUP = 1 };
 
@@ -52,7 +52,7 @@ static inline void kind_unmake(kind_allocator allocator)
     (void)allocator;
 }
 
-/* The memory that stands in for a device's: its own, which nobody touches but the allocator. */
+/* In place of a device's memory: host memory, which the loops do not access. */
 static inline bool kind_device(kind_allocator *allocator_p)
 {
     return kind_default(allocator_p);

@@ -3,8 +3,8 @@
 #define MEMSPAN_BENCH_KIND_H
 
 /* The disjoint pool of the Unified Memory Framework, which keeps its records outside the memory:
- * over the operating system's, and over a fixed range that nobody may touch. Freed with the pool
- * named, which is its quicker way. */
+ * over the operating system's, and over a fixed range without access. Frees name the pool, which is
+ * the fast path. */
 
 #include <stdbool.h>
 #include <stddef.h>
