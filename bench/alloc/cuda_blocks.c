@@ -7,6 +7,7 @@
  * The few declarations of the driver are our own, to need no toolkit. */
 
 #include "bench/common/clock.h"
+#include "bench/common/stats.h"
 #include <dlfcn.h>
 #include <memspan/memspan.h>
 #include <stdbool.h>
@@ -103,19 +104,11 @@ static bool free_async(void **blocks, int count)
     return true;
 }
 
-static int compare(const void *a, const void *b)
-{
-    double x = *(const double *)a;
-    double y = *(const double *)b;
-
-    return (x > y) - (x < y);
-}
-
 /* Nanoseconds to allocate and free a block; below 0: it failed. */
 static double measure(const struct source *s, size_t size, int batch, int operations)
 {
     static void *blocks[BATCH];
-    double rounds[ROUNDS];
+    struct bench_samples rounds = {.count = 0};
 
     for (int r = -1; r < ROUNDS; r++) { /* the first is not counted */
         int64_t begin = bench_clock_ns();
@@ -126,11 +119,10 @@ static double measure(const struct source *s, size_t size, int batch, int operat
             }
         }
         if (r >= 0) {
-            rounds[r] = (double)(bench_clock_ns() - begin) / operations;
+            (void)bench_samples_add(&rounds, (double)(bench_clock_ns() - begin) / operations);
         }
     }
-    qsort(rounds, ROUNDS, sizeof(rounds[0]), compare);
-    return rounds[ROUNDS / 2];
+    return bench_samples_median(&rounds);
 }
 
 static bool find(void *library, void *to, const char *name)

@@ -23,19 +23,6 @@ static int device_default(void)
     return MEMSPAN_HOST;
 }
 
-static bool device_title(int device, char *title, size_t title_size)
-{
-    memspan_device_info_t info = {.struct_size = sizeof(info)};
-
-    if (memspan_device_describe(device, &info) != MEMSPAN_OK) {
-        (void)snprintf(title, title_size, "%s", memspan_error_text());
-        return false;
-    }
-    (void)snprintf(title, title_size, "%s '%s'%s%s", info.backend, info.name,
-                   (info.driver[0] == '\0') ? "" : ", ", info.driver);
-    return true;
-}
-
 static bool has_kernels(int device, char *reason)
 {
     memspan_device_info_t info = {.struct_size = sizeof(info)};
@@ -204,7 +191,7 @@ const struct daxpy_engine daxpy_engine = {
     .title          = "the library's built-in kernels",
     .naive          = "explicit copies around each kernel",
     .device_default = device_default,
-    .device_title   = device_title,
+    .device_title   = daxpy_device_title,
     .memory_open    = memory_open,
     .memory_close   = memory_close,
     .memory_alloc   = memory_alloc,

@@ -62,20 +62,12 @@ static int device_default(void)
 
 static bool device_title(int device, char *title, size_t title_size)
 {
-    memspan_device_info_t info = {.struct_size = sizeof(info)};
-
     if ((device != MEMSPAN_HOST) && (device > omp_get_num_devices())) {
         (void)snprintf(title, title_size, "there is no OpenMP device %d; the last one is %d",
                        device, omp_get_num_devices() - 1);
         return false;
     }
-    if (memspan_device_describe(device, &info) != MEMSPAN_OK) {
-        (void)snprintf(title, title_size, "%s", memspan_error_text());
-        return false;
-    }
-    (void)snprintf(title, title_size, "%s '%s'%s%s", info.backend, info.name,
-                   (info.driver[0] == '\0') ? "" : ", ", info.driver);
-    return true;
+    return daxpy_device_title(device, title, title_size);
 }
 
 /* A target region may fall back to the host, which would measure nothing. */

@@ -57,3 +57,16 @@ bool daxpy_job_failed(struct daxpy_job *job, const char *what)
     (void)snprintf(job->problem, sizeof(job->problem), "%s: %s", what, memspan_error_text());
     return false;
 }
+
+bool daxpy_device_title(int device, char *title, size_t title_size)
+{
+    memspan_device_info_t info = {.struct_size = sizeof(info)};
+
+    if (memspan_device_describe(device, &info) != MEMSPAN_OK) {
+        (void)snprintf(title, title_size, "%s", memspan_error_text());
+        return false;
+    }
+    (void)snprintf(title, title_size, "%s '%s'%s%s", info.backend, info.name,
+                   (info.driver[0] == '\0') ? "" : ", ", info.driver);
+    return true;
+}

@@ -2,7 +2,7 @@
 #ifndef MEMSPAN_BENCH_DAXPY_MEMORY_H
 #define MEMSPAN_BENCH_DAXPY_MEMORY_H
 
-/* Requests for memory, of both engines. */
+/* Devices and requests for memory, of both engines. */
 
 #include "bench/daxpy/daxpy.h"
 
@@ -18,5 +18,8 @@ bool daxpy_memory_needs_device(enum daxpy_variant variant, int device, char *rea
 
 /* Write "WHAT: the library's last error" into the job's problem; returns false. */
 bool daxpy_job_failed(struct daxpy_job *job, const char *what);
+
+/* "cuda 'NAME', DRIVER"; else the library's message, and false. */
+bool daxpy_device_title(int device, char *title, size_t title_size);
 
 #endif /* MEMSPAN_BENCH_DAXPY_MEMORY_H */

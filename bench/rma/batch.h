@@ -5,8 +5,9 @@
 /* Batches of one point: the same operation a number of times, by the clock, several times over. The
  * best batch says what the operation costs, the median includes disturbances.
  *
- * Only the C library and POSIX: the compiler wrappers of all peers build this. */
+ * Only the C library and Linux: the compiler wrappers of all peers build this, with _GNU_SOURCE. */
 
+#include <sched.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -73,6 +74,22 @@ static inline void batch_print(const char *point, double best, double median)
 {
     printf("%s %.9g %.9g\n", point, best, median);
     (void)fflush(stdout); /* a figure counts also where the process crashes later */
+}
+
+/* Bind this process to one of the processors in @p allowed, by its index in turn. */
+static inline void batch_bind(const cpu_set_t *allowed, int index)
+{
+    int left = index % CPU_COUNT(allowed);
+    cpu_set_t one;
+
+    for (int i = 0; i < CPU_SETSIZE; i++) {
+        if (CPU_ISSET(i, allowed) && (left-- == 0)) {
+            CPU_ZERO(&one);
+            CPU_SET(i, &one);
+            (void)sched_setaffinity(0, sizeof(one), &one);
+            return;
+        }
+    }
 }
 
 #endif /* MEMSPAN_BENCH_RMA_BATCH_H */

@@ -7,7 +7,6 @@
 
 #include "batch.h"
 #include <errno.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -252,35 +251,19 @@ static struct side *map(int file)
     return (address == MAP_FAILED) ? NULL : address;
 }
 
-static void keep_to_a_processor(int index)
-{
-    cpu_set_t allowed;
-    cpu_set_t one;
-    int left;
-
-    if (sched_getaffinity(0, sizeof(allowed), &allowed) != 0) {
-        return;
-    }
-    left = index % CPU_COUNT(&allowed);
-    for (int i = 0; i < CPU_SETSIZE; i++) {
-        if (CPU_ISSET(i, &allowed) && (left-- == 0)) {
-            CPU_ZERO(&one);
-            CPU_SET(i, &one);
-            (void)sched_setaffinity(0, sizeof(one), &one);
-            return;
-        }
-    }
-}
-
 static void run(bool first, const int files[2], char **rows)
 {
+    cpu_set_t allowed;
+
     mine   = map(files[first ? 0 : 1]);
     theirs = map(files[first ? 1 : 0]);
     if ((mine == NULL) || (theirs == NULL)) {
         fprintf(stderr, "cannot map memory: %s\n", strerror(errno));
         exit(1);
     }
-    keep_to_a_processor(first ? 0 : 1);
+    if (sched_getaffinity(0, sizeof(allowed), &allowed) == 0) {
+        batch_bind(&allowed, first ? 0 : 1);
+    }
     memset(mine->source, 1, ROOM);
     memset(mine->target, 1, ROOM);
     there_and_back(first, 1);

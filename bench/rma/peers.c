@@ -14,7 +14,7 @@
 enum { PEERS_MAX = 8 };
 
 /* Of every peer's worker, besides what the wrapper adds. */
-#define COMPILE_OPTIONS "-O3 -std=gnu11 -Wno-deprecated-declarations"
+#define COMPILE_OPTIONS "-O3 -std=gnu11 -D_GNU_SOURCE -Wno-deprecated-declarations"
 
 #define OPENMPI                                                                                    \
     "mpirun --allow-run-as-root --oversubscribe --bind-to none "                                   \

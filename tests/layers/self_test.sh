@@ -77,6 +77,7 @@ planted core/pool.c 'if (strcmp(name, "opencl") == 0) {' 'names the backend open
 planted core/omp/alloc.c 'x = &msp_backend_opencl;' 'names the backend opencl'
 planted core/pool.c '#include "include/memspan/status.h"' 'included with <>'
 planted cmd/memquery.c 'x = getenv("COLUMNS");' 'reads the environment'
+planted bench/run.c 'x = getenv("COLUMNS");' 'reads the environment'
 planted bench/run.c '#include "cmd/memquery/table.h"' 'bench may not include cmd'
 planted cmd/common/child.c '#include "cmd/memquery/table.h"' 'cmd/common may not include cmd'
 planted tests/bench/modules.c '#include "core/pool.h"' 'tests of bench may not include core'

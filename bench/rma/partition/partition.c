@@ -4,9 +4,7 @@
  * partitions have that much less memory each, so that the footprint in caches is the same.
  * Partitions 1 to COUNT must be there. */
 
-#define _GNU_SOURCE
 #include "batch.h"
-#include <sched.h>
 #include <shmem.h>
 #include <shmemx.h>
 #include <stdlib.h>
@@ -62,24 +60,6 @@ static double put_all(long value, int peer)
     return (batch_now_ns() - began_ns) / PUTS;
 }
 
-static void keep_to_a_processor(int pe)
-{
-    cpu_set_t allowed;
-    cpu_set_t one;
-    int left;
-
-    (void)sched_getaffinity(0, sizeof(allowed), &allowed);
-    left = pe % CPU_COUNT(&allowed);
-    for (int i = 0; i < CPU_SETSIZE; i++) {
-        if (CPU_ISSET(i, &allowed) && (left-- == 0)) {
-            CPU_ZERO(&one);
-            CPU_SET(i, &one);
-            (void)sched_setaffinity(0, sizeof(one), &one);
-            return;
-        }
-    }
-}
-
 /* The last round wrote its number to every target of the other PE. */
 static bool all_arrived(long value)
 {
@@ -119,12 +99,14 @@ int main(int argument_count, char **arguments)
     int count = (argument_count > 1) ? atoi(arguments[1]) : 0;
     int rounds =
         ((argument_count > 2) && (strcmp(arguments[2], "quick") == 0)) ? ROUNDS_QUICK : ROUNDS;
+    cpu_set_t allowed;
     bool good;
 
     shmem_init();
     good = (count >= 1) && (count <= PARTITIONS_MAX) && (shmem_n_pes() == 2) && allocate(count);
     if (good) {
-        keep_to_a_processor(shmem_my_pe());
+        (void)sched_getaffinity(0, sizeof(allowed), &allowed);
+        batch_bind(&allowed, shmem_my_pe());
         draw(count);
         shmem_barrier_all();
         measure(shmem_my_pe(), count, rounds);

@@ -5,11 +5,9 @@
  * Each PE binds itself to one of the processors that it may use at start, in turn: PEs started on
  * one processor stay there. */
 
-#define _GNU_SOURCE /* NOLINT: dladdr, affinity */
 #include "worker.h"
 #include "batch.h"
 #include <dlfcn.h>
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -97,21 +95,6 @@ void worker_measure(const struct worker *worker, const struct worker_job *job)
     }
 }
 
-static void keep_to_a_processor(const cpu_set_t *allowed, int pe)
-{
-    int left = pe % CPU_COUNT(allowed);
-    cpu_set_t one;
-
-    for (int i = 0; i < CPU_SETSIZE; i++) {
-        if (CPU_ISSET(i, allowed) && (left-- == 0)) {
-            CPU_ZERO(&one);
-            CPU_SET(i, &one);
-            (void)sched_setaffinity(0, sizeof(one), &one);
-            return;
-        }
-    }
-}
-
 static void describe(void)
 {
     char name[SHMEM_MAX_NAME_LEN + 1] = "";
@@ -175,7 +158,7 @@ int main(int argument_count, char **arguments)
     worker.pe       = shmem_my_pe();
     worker.pe_count = shmem_n_pes();
     worker.peer     = (worker.pe + 1) % worker.pe_count;
-    keep_to_a_processor(&allowed, worker.pe);
+    batch_bind(&allowed, worker.pe);
     if ((first < argument_count) && (strcmp(arguments[first], "quick") == 0)) {
         worker.quick = true;
         first++;
