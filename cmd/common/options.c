@@ -429,6 +429,26 @@ void cli_print_help(const struct cli_usage *usage)
     }
 }
 
+/* --complete, which shells ask for completions: NAMES|SHAPE|WORDS|HELP of each option. */
+static void print_completions(const struct cli_usage *usage)
+{
+    for (size_t i = 0; i < usage->option_count; i++) {
+        const struct cli_option *option = &usage->options[i];
+
+        if ((option->help == NULL) || (option->form == CLI_TITLE)) {
+            continue;
+        }
+        printf("%.*s|%s|",
+               (int)(strstr(option->names, " |") != NULL ? strcspn(option->names, "|") - 1
+                                                         : strlen(option->names)),
+               option->names, takes_value(option) ? option->shape : "");
+        for (size_t k = 0; (option->words != NULL) && (option->words[k] != NULL); k++) {
+            printf("%s%s", (k == 0) ? "" : " ", option->words[k]);
+        }
+        printf("|%s\n", option->help);
+    }
+}
+
 /* ---- the command line ---- */
 
 static const struct cli_option *find_option(const struct cli_usage *usage, const char *word,
@@ -526,6 +546,10 @@ enum cli_outcome cli_parse(const struct cli_usage *usage, int argc, char *const 
 {
     int i;
 
+    if ((argc == 2) && (strcmp(argv[1], "--complete") == 0)) {
+        print_completions(usage);
+        return CLI_SHOWN;
+    }
     for (i = 1; i < argc; i++) {
         enum cli_outcome outcome;
 

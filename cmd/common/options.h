@@ -73,7 +73,7 @@ struct cli_usage {
 
 enum cli_outcome {
     CLI_PARSED,
-    CLI_SHOWN,  /* --help or --version: its text is on standard output */
+    CLI_SHOWN,  /* --help, --version or --complete (for shells): its text is on standard output */
     CLI_REFUSED /* a message has said which word is wrong and why; some values may be set */
 };
 
