@@ -5,12 +5,11 @@
 #include "cmd/common/message.h"
 #include <errno.h>
 #include <math.h>
-#include <memspan/memspan.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-enum { OPTIONS_MAX = 24, NAMES_MAX = 32 };
+enum { OPTIONS_MAX = 24 };
 
 /* ---- samples ---- */
 
@@ -143,7 +142,95 @@ const char *bench_run_result(const struct bench_run *run, unsigned placement, si
 
 /* ---- the command line ---- */
 
-static bool find_folders(struct bench_run *run, const char *workers)
+/* The rows, as --help shows them. */
+static const char *list_rows(const struct bench_suite *suite, char *text, size_t size)
+{
+    size_t used = (size_t)snprintf(text, size, "Rows:\n");
+
+    for (size_t i = 0; (i < suite->row_count) && (used < size); i++) {
+        used += (size_t)snprintf(text + used, size - used, "  %-18s %s\n", suite->rows[i].name,
+                                 suite->rows[i].help);
+    }
+    if (used < size) {
+        (void)snprintf(text + used, size - used,
+                       "\nExit code: 0 measured, 1 a measurement of ours failed or a file was not "
+                       "written,\n2 wrong arguments.\n");
+    }
+    return text;
+}
+
+/* What a call of the program has: one run. */
+static struct bench_run the_run;
+static const char *peer_words;
+static const char *workers;
+static const char *row_names[BENCH_ROWS_MAX + 1];
+static const char *placement_names[BENCH_PLACEMENTS_MAX + 1];
+
+/* X(name, FORM, value, how --help shows the value, words, max, help); counts are at least 1 */
+#define OPTION_MAP(X)                                                                              \
+    X("--rounds", COUNT, the_run.rounds, "COUNT", NULL, BENCH_ROUNDS_MAX,                          \
+      "interleaved rounds (5)")                                                                    \
+    X("--rows", WORDS, the_run.rows, "ROW[,...]", row_names, 0, "what to measure (all)")           \
+    X("--peers", TEXT, peer_words, "NAME[,...]", NULL, 0, "which peers to measure (all)")          \
+    X("--targets", SET, the_run.targets, NULL, NULL, 0,                                            \
+      "end with the table of targets, reached or missed")                                          \
+    X("--quick", SET, the_run.quick, NULL, NULL, 0,                                                \
+      "few operations: whether it works, not what it costs")                                       \
+    X("--timeout", COUNT, the_run.timeout_s, "SECONDS", NULL, 86400,                               \
+      "end a measurement that takes longer (60)")                                                  \
+    X("--workers", TEXT, workers, "FOLDER", NULL, 0, NULL)
+
+static const struct cli_option options[] = {
+#define OPTION_ROW(text, kind, target, shown, list, most, about)                                   \
+    {.names = (text),                                                                              \
+     .form  = CLI_##kind,                                                                          \
+     .value = &(target),                                                                           \
+     .shape = (shown),                                                                             \
+     .help  = (about),                                                                             \
+     .words = (list),                                                                              \
+     .min   = 1,                                                                                   \
+     .max   = (most)},
+    OPTION_MAP(OPTION_ROW)
+#undef OPTION_ROW
+        BENCH_OUTPUT_OPTIONS(the_run.output, "a line for each point and peer", "the main points"),
+    /* the last: only where there are several */
+    {.names = "--placement",
+     .form  = CLI_WORDS,
+     .value = &the_run.placements,
+     .shape = "apart,together",
+     .help  = "each PE on a processor, all PEs on one (both)",
+     .words = placement_names}};
+
+enum { OPTION_COUNT = sizeof(options) / sizeof(options[0]) };
+
+static enum cli_outcome read_arguments(const struct bench_suite *suite, int argument_count,
+                                       char *const *arguments)
+{
+    size_t common = OPTION_COUNT - ((suite->placement_count > 1) ? 0 : 1);
+    struct cli_option all[OPTIONS_MAX];
+    char synopsis[64];
+    char notes[2048];
+    const struct cli_usage usage = {.synopsis     = synopsis,
+                                    .summary      = suite->title,
+                                    .options      = all,
+                                    .option_count = suite->option_count + common,
+                                    .notes        = list_rows(suite, notes, sizeof(notes))};
+
+    for (size_t i = 0; i < suite->row_count; i++) {
+        row_names[i] = suite->rows[i].name;
+    }
+    for (size_t i = 0; i < suite->placement_count; i++) {
+        placement_names[i] = suite->placements[i].name;
+    }
+    (void)snprintf(synopsis, sizeof(synopsis), "%s [options]", suite->name);
+    memcpy(all, suite->options, suite->option_count * sizeof(all[0]));
+    memcpy(all + suite->option_count, options, common * sizeof(all[0]));
+    return cli_parse(&usage, argument_count, arguments, NULL);
+}
+
+/* ---- the run ---- */
+
+static bool find_folders(struct bench_run *run)
 {
     ssize_t length = readlink("/proc/self/exe", run->tools, sizeof(run->tools) - 1);
 
@@ -165,7 +252,7 @@ static bool find_folders(struct bench_run *run, const char *workers)
     return true;
 }
 
-static bool choose_peers(struct bench_run *run, const char *words)
+static bool choose_peers(struct bench_run *run)
 {
     const char *names[BENCH_PEERS_MAX + 1] = {NULL};
     const struct cli_option option         = {.names = "--peers",
@@ -179,7 +266,7 @@ static bool choose_peers(struct bench_run *run, const char *words)
         names[p] = run->peers[p].name;
         run->chosen |= run->peers[p].unasked ? 0 : 1u << p;
     }
-    if ((words != NULL) && !cli_read_value(&option, words)) {
+    if ((peer_words != NULL) && !cli_read_value(&option, peer_words)) {
         return false;
     }
     for (size_t p = 1; p < run->peer_count; p++) {
@@ -187,98 +274,6 @@ static bool choose_peers(struct bench_run *run, const char *words)
     }
     return true;
 }
-
-/* The rows, as --help shows them. */
-static const char *list_rows(const struct bench_suite *suite, char *text, size_t size)
-{
-    size_t used = (size_t)snprintf(text, size, "Rows:\n");
-
-    for (size_t i = 0; (i < suite->row_count) && (used < size); i++) {
-        used += (size_t)snprintf(text + used, size - used, "  %-18s %s\n", suite->rows[i].name,
-                                 suite->rows[i].help);
-    }
-    if (used < size) {
-        (void)snprintf(text + used, size - used,
-                       "\nExit code: 0 measured, 1 a measurement of ours failed or a file was not "
-                       "written,\n2 wrong arguments.\n");
-    }
-    return text;
-}
-
-static enum cli_outcome read_arguments(struct bench_run *run, int argument_count,
-                                       char *const *arguments, const char **peers_p,
-                                       const char **workers_p)
-{
-    const struct bench_suite *suite  = run->suite;
-    const char *row_names[NAMES_MAX] = {NULL};
-    const char *placement_names[]    = {NULL, NULL, NULL};
-    struct cli_option all[OPTIONS_MAX];
-    char synopsis[64];
-    char notes[2048];
-    const struct cli_option options[] = {
-        {.names = "--rounds",
-         .form  = CLI_COUNT,
-         .value = &run->rounds,
-         .shape = "COUNT",
-         .help  = "interleaved rounds (5)",
-         .min   = 1,
-         .max   = BENCH_ROUNDS_MAX},
-        {.names = "--rows",
-         .form  = CLI_WORDS,
-         .value = &run->rows,
-         .shape = "ROW[,...]",
-         .help  = "what to measure (all)",
-         .words = row_names},
-        {.names = "--peers",
-         .form  = CLI_TEXT,
-         .value = peers_p,
-         .shape = "NAME[,...]",
-         .help  = "which peers to measure (all)"},
-        {.names = "--placement",
-         .form  = CLI_WORDS,
-         .value = &run->placements,
-         .shape = "apart,together",
-         .words = placement_names,
-         .help =
-             (suite->placement_count > 1) ? "each PE on a processor, all PEs on one (both)" : NULL},
-        {.names = "--targets",
-         .form  = CLI_SET,
-         .value = &run->targets,
-         .help  = "end with the table of targets, reached or missed"},
-        {.names = "--quick",
-         .form  = CLI_SET,
-         .value = &run->quick,
-         .help  = "few operations: whether it works, not what it costs"},
-        {.names = "--timeout",
-         .form  = CLI_COUNT,
-         .value = &run->timeout_s,
-         .shape = "SECONDS",
-         .help  = "end a measurement that takes longer (60)",
-         .min   = 1,
-         .max   = 86400},
-        {.names = "--workers", .form = CLI_TEXT, .value = workers_p, .shape = "FOLDER"},
-        BENCH_OUTPUT_OPTIONS(run->output, "a line for each point and peer", "the main points")};
-    enum { COMMON = sizeof(options) / sizeof(options[0]) };
-    const struct cli_usage usage = {.synopsis     = synopsis,
-                                    .summary      = suite->title,
-                                    .options      = all,
-                                    .option_count = COMMON + suite->option_count,
-                                    .version      = memspan_version(),
-                                    .notes        = list_rows(suite, notes, sizeof(notes))};
-
-    for (size_t i = 0; i < suite->row_count; i++) {
-        row_names[i] = suite->rows[i].name;
-    }
-    for (size_t i = 0; i < suite->placement_count; i++) {
-        placement_names[i] = suite->placements[i].name;
-    }
-    (void)snprintf(synopsis, sizeof(synopsis), "%s [options]", suite->name);
-    memcpy(all, suite->options, suite->option_count * sizeof(all[0]));
-    memcpy(all + suite->option_count, options, sizeof(options));
-    return cli_parse(&usage, argument_count, arguments, NULL);
-}
-
-/* ---- the run ---- */
 
 static bool ours_failed(const struct bench_run *run)
 {
@@ -302,35 +297,30 @@ static bool ours_failed(const struct bench_run *run)
 
 int bench_run_main(const struct bench_suite *suite, int argument_count, char *const *arguments)
 {
-    static struct bench_run run; /* too large for a stack */
-    const char *peers   = NULL;
-    const char *workers = NULL;
+    struct bench_run *run = &the_run;
+    enum cli_outcome outcome;
     bool good;
 
-    run.suite      = suite;
-    run.rounds     = 5;
-    run.timeout_s  = 60;
-    run.rows       = (1u << suite->row_count) - 1;
-    run.placements = (1u << suite->placement_count) - 1;
-    switch (read_arguments(&run, argument_count, arguments, &peers, &workers)) {
-    case CLI_PARSED:
-        break;
-    case CLI_SHOWN:
-        return 0;
-    case CLI_REFUSED:
+    run->suite      = suite;
+    run->rounds     = 5;
+    run->timeout_s  = 60;
+    run->rows       = (1u << suite->row_count) - 1;
+    run->placements = (1u << suite->placement_count) - 1;
+    outcome         = read_arguments(suite, argument_count, arguments);
+    if (outcome != CLI_PARSED) {
+        return (outcome == CLI_SHOWN) ? 0 : 2;
+    }
+    if (!find_folders(run) || !suite->list(run) || !choose_peers(run) ||
+        !bench_output_open(&run->output, argument_count, arguments)) {
         return 2;
     }
-    if (!find_folders(&run, workers) || !suite->list(&run) || !choose_peers(&run, peers) ||
-        !bench_output_open(&run.output, argument_count, arguments)) {
-        return 2;
+    suite->find(run);
+    bench_run_print_head(run);
+    suite->measure(run);
+    if (run->targets) {
+        bench_run_print_targets(run);
     }
-    suite->find(&run);
-    bench_run_print_head(&run);
-    suite->measure(&run);
-    if (run.targets) {
-        bench_run_print_targets(&run);
-    }
-    bench_run_print_notes(&run);
-    good = bench_run_write(&run);
-    return (good && !ours_failed(&run)) ? 0 : 1;
+    bench_run_print_notes(run);
+    good = bench_run_write(run);
+    return (good && !ours_failed(run)) ? 0 : 1;
 }

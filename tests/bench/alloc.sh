@@ -129,7 +129,7 @@ has out '^  producer-consumer '
 hasnt out '--workers'
 for arguments in '--rows nothing' '--peers unknown' '--rounds 0' '--nonsense' '--also nameless' \
     '--also =x' '--also x=' '--also glibc=/x.so' '--also x=/a:b' '--timeout 0' '--csv - --json -' \
-    '--csv /nowhere/x'; do
+    '--csv /nowhere/x' '--placement apart'; do
     # shellcheck disable=SC2086
     expect 2 $arguments
     [ -s "$folder/err" ] || fail "nothing was said about: $arguments"
