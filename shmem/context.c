@@ -4,6 +4,7 @@
 #include "shmem/context.h"
 #include "shmem/team.h"
 #include "shmem/transport/order.h"
+#include "shmem/transport/transport.h"
 #include <pthread.h>
 #include <string.h>
 
@@ -27,7 +28,7 @@ struct msp_context *msp_context_live(const void *handle)
                                                                                     : NULL;
 }
 
-/* A handle must not become that of another context soon. */
+/* A stale handle must not soon be that of another context. */
 static void take(struct msp_context *context, const struct msp_team *team, long options)
 {
     unsigned generation = context->generation + 1;
@@ -41,8 +42,28 @@ static void take(struct msp_context *context, const struct msp_team *team, long 
                                     .is_live    = true};
 }
 
+static memspan_status_t open_queue(const struct msp_context *context)
+{
+    const struct msp_transport *transport = msp_job.transport;
+
+    return ((transport != NULL) && (transport->context_open != NULL))
+               ? transport->context_open((unsigned)(context - msp_contexts), context->options)
+               : MEMSPAN_OK;
+}
+
+static void close_queue(const struct msp_context *context)
+{
+    const struct msp_transport *transport = msp_job.transport;
+
+    if ((context >= &msp_contexts[MSP_CONTEXT_FIRST]) && (transport != NULL) &&
+        (transport->context_close != NULL)) {
+        transport->context_close((unsigned)(context - msp_contexts));
+    }
+}
+
 int msp_context_create(int team, long options, void **handle_p)
 {
+    memspan_status_t status = MEMSPAN_OK;
     int tries;
 
     *handle_p = NULL;
@@ -53,21 +74,24 @@ int msp_context_create(int team, long options, void **handle_p)
         hint = (hint + 1 < MSP_CONTEXT_MAX) ? (hint + 1) : MSP_CONTEXT_FIRST;
         if (!context->is_live) {
             take(context, &msp_teams[team], options);
-            *handle_p = handle_of(context);
+            status           = open_queue(context);
+            context->is_live = (status == MEMSPAN_OK);
+            *handle_p        = context->is_live ? handle_of(context) : NULL;
             break;
         }
     }
     pthread_mutex_unlock(&table_lock);
-    if (*handle_p == NULL) {
-        return (int)memspan_error(MEMSPAN_ERR_LIMIT, "there are %d contexts already",
-                                  MSP_CONTEXT_MAX - MSP_CONTEXT_FIRST + 1);
+    if ((*handle_p == NULL) && (status == MEMSPAN_OK)) {
+        status = memspan_error(MEMSPAN_ERR_LIMIT, "there are %d contexts already",
+                               MSP_CONTEXT_MAX - MSP_CONTEXT_FIRST + 1);
     }
-    return 0;
+    return (int)status;
 }
 
 static void end(struct msp_context *context)
 {
     msp_quiet(context);
+    close_queue(context);
     context->size    = 0;
     context->is_live = false;
 }
@@ -93,7 +117,7 @@ void msp_context_destroy(void *handle)
     pthread_mutex_unlock(&table_lock);
 }
 
-/* Bit 0 of the options is SHMEM_CTX_PRIVATE: those are their creators' to destroy. */
+/* Bit 0 of the options is SHMEM_CTX_PRIVATE: the creator destroys those. */
 void msp_context_destroy_team(int team)
 {
     int i;

@@ -2,11 +2,11 @@
 #ifndef MEMSPAN_SHMEM_CONTEXT_H
 #define MEMSPAN_SHMEM_CONTEXT_H
 
-/* Communication contexts: streams of operations that are ordered and completed by themselves.
+/* Communication contexts: streams of operations, each ordered and completed by itself.
  *
  * A handle is a number, index | generation << 12, never an address: index 0 is no context, 1 the
- * default one. Operations on mapped memory are complete when they return, so that there a context
- * is only what its PE numbers mean; others keep their state by its index. */
+ * default one. Operations on mapped memory are complete when they return: there a context only
+ * translates PE numbers. Transports keep queues by its index. */
 
 #include "shmem/job.h"
 
@@ -31,7 +31,7 @@ struct msp_context {
 
 extern struct msp_context msp_contexts[MSP_CONTEXT_MAX] MSP_HIDDEN;
 
-/* The context of a handle. A wild one finds a context that has no PEs; the checked mode refuses it.
+/* The context of a handle. An invalid one finds a context without PEs; the checked mode refuses it.
  */
 static inline const struct msp_context *msp_context_of(const void *handle)
 {
@@ -43,7 +43,7 @@ static inline const struct msp_context *msp_context_default(void)
     return &msp_contexts[MSP_CONTEXT_DEFAULT];
 }
 
-/* What the library itself starts, apart from the queues of the program's contexts. */
+/* For operations of the library, apart from the queues of the program's contexts. */
 static inline const struct msp_context *msp_context_internal(void)
 {
     return &msp_contexts[MSP_CONTEXT_INTERNAL];
@@ -63,9 +63,9 @@ static inline int msp_context_pe(const struct msp_context *context, int pe)
 /* A context on the team with that index (team.h). 0, or nonzero with *handle_p NULL when all are in
  * use. Any thread. */
 int msp_context_create(int team, long options, void **handle_p);
-/* Completes what was started on it. NULL: nothing to do; the default one: refused. */
+/* Completes its operations. NULL: nothing to do; the default one: refused. */
 void msp_context_destroy(void *handle);
-/* End those of a team that are not private (a team is destroyed). */
+/* End the contexts of a team that are not private (a team is destroyed). */
 void msp_context_destroy_team(int team);
 
 void msp_context_open(void); /* the default one exists from here on */

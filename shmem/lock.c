@@ -2,10 +2,9 @@
 /* lock.c: a queue of PEs (MCS) in the copies of one long.
  *
  * One half of the copy on the lock's home PE is the queue's tail, a PE's number plus one. The other
- * half of each PE's copy is its place in the queue: whether it stands there, who comes next, and
- * whether its turn has come. Nobody else touches the place of a PE that is not in the queue, so it
- * may be prepared and cleared by plain stores then. All halves are 0 when nobody wants the lock, as
- * at first. */
+ * half of each PE's copy is its place in the queue: whether it is queued, which PE is next, and
+ * whether its turn has come. No other PE touches the place of one that is not queued, so plain
+ * stores prepare and clear it. All halves are 0 while the lock is free, as at first. */
 
 #include "shmem/lock.h"
 #include "shmem/control/wait.h"
@@ -115,7 +114,7 @@ void msp_lock_clear(const char *call, long *lock)
         set_place(lock, 0);
         return;
     }
-    /* Somebody is in the queue, or about to say so. */
+    /* Another PE is queued, or about to say so. */
     MSP_WAIT_AT(lock, sizeof *lock, (my_place(lock) & NEXT) != 0);
     next = my_place(lock) & NEXT;
     set_place(lock, 0);

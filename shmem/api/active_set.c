@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* active_set.c: collectives of active sets: the same, on a team that lives for one call. */
+/* active_set.c: collectives of active sets, on a team that lives for one call. */
 
 #include "shmem/api/collective.h"
 #include "shmem/api/routine.h"
 #include "shmem/transport/order.h"
 
-/* What each of them begins and ends with, in an order of its own: three numbers and the pSync. */
+/* Each call has the set, three numbers, and the pSync among its arguments, in an order of its own.
+ */
 #define OPEN(set)  msp_active_set_open(MSP_CALL, &(set), PE_start, logPE_stride, PE_size, pSync)
 #define ACTIVE_SET int PE_start, int logPE_stride, int PE_size, long *pSync
 
@@ -28,7 +29,7 @@ MSP_ROUTINE(void, shmem_sync, ACTIVE_SET)
     msp_active_set_close(&set);
 }
 
-/* They give no status: what cannot be done is fatal. */
+/* They return no status: failures are fatal. */
 static void leave(const char *call, struct msp_active_set *set, int status)
 {
     if (status != 0) {
@@ -132,7 +133,7 @@ MEMSPAN_SHMEM_ACTIVE_SIZES(COLLECTIVE, fcollect)
 MEMSPAN_SHMEM_ACTIVE_SIZES(COLLECTIVE, alltoall)
 MEMSPAN_SHMEM_ACTIVE_SIZES(ALLTOALLS, )
 
-/* ---- reductions: no room of the program's is needed for them ---- */
+/* ---- reductions: pWrk is not used ---- */
 
 static void reduce(const char *call, struct msp_active_set *set, enum msp_reduction operation,
                    enum msp_number number, void *dest, const void *source, int count,

@@ -8,9 +8,8 @@
 #include "shmem/api/routine.h"
 #include "shmem/control/wait.h"
 
-/* A program may fetch a word in a loop, or try to swap it, for what others do to it: that takes the
- * slow path, on which others run now and then, for a word of its own and where PEs are
- * oversubscribed. */
+/* A program may poll a word by fetches or compare-and-swaps. Polls of its own words, and all where
+ * PEs are oversubscribed, take the slow path, which lets others run now and then. */
 static MSP_ALWAYS_INLINE bool is_far(enum msp_atomic operation, int pe)
 {
     return (operation == MSP_ATOMIC_FETCH)          ? (msp_job.polls_yield | (pe == msp_job.pe))

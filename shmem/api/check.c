@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* check.c: arguments that cannot be right, each named with its value and with what would be. */
+/* check.c: wrong arguments, each named with its value and the values that are valid. */
 
 #include "shmem/api/check.h"
 #include "shmem/collective/collective.h"
@@ -35,14 +35,14 @@ void msp_check_context(const char *call, const void *handle, int pe)
 void msp_refuse_context(const char *call, const void *handle, int pe)
 {
     msp_check_context(call, handle, pe);
-    /* A handle of before, whose place is another context's now. */
+    /* A stale handle, whose index is another context's now. */
     msp_fatal("%s: pe %d: ctx %p is no context, or was destroyed", call, pe, handle);
 }
 
 static void check_alignment(const char *call, const char *argument, const void *address,
                             size_t element_bytes)
 {
-    /* long double and complex numbers ask for no more than their words. */
+    /* long double and complex numbers need the alignment of their words only. */
     size_t align_bytes = (element_bytes > 8) ? 8 : element_bytes;
 
     if ((uintptr_t)address % align_bytes != 0) {

@@ -2,12 +2,12 @@
 #ifndef MEMSPAN_SHMEM_API_CHECK_H
 #define MEMSPAN_SHMEM_API_CHECK_H
 
-/* What is wrong with arguments, in words: every function here returns when nothing is, and ends the
- * job otherwise. Those named check are called in the checked mode alone. */
+/* Checks of arguments: every function returns when they are valid, and otherwise ends the job with
+ * a message. Those named check are called in the checked mode alone. */
 
 #include "shmem/team.h"
 
-/* The handle is a live context's, and it has that PE. */
+/* The handle is that of a live context, and it has that PE. */
 void msp_check_context(const char *call, const void *handle, int pe) __attribute__((cold));
 
 /* Always: the context of that handle has no such PE. */
@@ -38,7 +38,7 @@ void msp_check_symmetric(const char *call, const char *argument, const void *add
 void msp_check_agreement(const char *call, struct msp_team *team, const char *argument,
                          uint64_t value) __attribute__((cold));
 
-/* Always, in calls that are made seldom: there is somewhere to put the result. */
+/* Always, in infrequent calls: the pointer for the result is not NULL. */
 void msp_require_result(const char *call, const char *argument, const void *pointer);
 
 /* The same in calls that may come before shmem_init(). */
@@ -47,7 +47,7 @@ void msp_require_pointer(const char *call, const char *argument, const void *poi
 /* Always: the live team of a handle. */
 struct msp_team *msp_require_team(const char *call, const char *argument, const void *handle);
 
-/* Always: what a comparison or a signal operator that is none leads to. */
+/* Always: the comparison or the signal operator is unknown. */
 _Noreturn void msp_refuse_comparison(const char *call, int comparison) __attribute__((cold));
 _Noreturn void msp_refuse_signal_operator(const char *call, int operator_) __attribute__((cold));
 

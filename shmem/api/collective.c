@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* collective.c: barriers and data movement of teams.
  *
- * Here are the arguments; what moves is in shmem/collective/. Sizes become bytes of one member's
- * part, so that one routine serves all types. */
+ * Arguments are checked here; the data is moved in shmem/collective/. Sizes become bytes of one
+ * member's part, so that one routine serves all types. */
 
 #include "shmem/collective/collective.h"
 #include "shmem/api/collective.h"
@@ -100,7 +100,7 @@ MSP_ROUTINE(int, shmem_broadcastmem, shmem_team_t team, void *dest, const void *
 
 /* ---- all to all ---- */
 
-/* Parts may be of different sizes: what the members give need not agree. */
+/* Parts may differ in size: the members' sizes need not agree. */
 static int collect(const char *call, shmem_team_t handle, void *dest, const void *source,
                    size_t count, size_t element_bytes)
 {

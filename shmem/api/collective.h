@@ -2,12 +2,12 @@
 #ifndef MEMSPAN_SHMEM_API_COLLECTIVE_H
 #define MEMSPAN_SHMEM_API_COLLECTIVE_H
 
-/* What the collectives by teams and by active sets share: their arguments. */
+/* Arguments that collectives of teams and of active sets share. */
 
 #include "shmem/collective/collective.h"
 #include "shmem/transport/rma.h"
 
-/* Bytes of that many elements; fatal when those of all members are more than there can be. */
+/* Bytes of that many elements; fatal when those of all members exceed the address space. */
 size_t msp_part_bytes(const char *call, const struct msp_team *team, size_t count,
                       size_t element_bytes);
 
@@ -17,7 +17,7 @@ void msp_check_parts(const char *call, struct msp_team *team, const void *dest, 
                      const void *source, size_t source_bytes, bool may_be_same)
     __attribute__((cold));
 
-/* What a C type is to a reduction. */
+/* The type of a reduction, by C type. */
 #define MSP_NUMBER_OF(TYPE)                                                                        \
     _Generic((TYPE)0, char                                                                         \
              : ((char)-1 < 0) ? MSP_NUMBER_S8 : MSP_NUMBER_U8, signed char                         \
@@ -37,7 +37,7 @@ void msp_check_parts(const char *call, struct msp_team *team, const void *dest, 
              : MSP_NUMBER_C32, double _Complex                                                     \
              : MSP_NUMBER_C64)
 
-/* What the words of a routine's name stand for. */
+/* The operation, by the word in a routine's name. */
 #define MSP_REDUCTION_and  MSP_REDUCE_AND
 #define MSP_REDUCTION_or   MSP_REDUCE_OR
 #define MSP_REDUCTION_xor  MSP_REDUCE_XOR

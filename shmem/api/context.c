@@ -51,7 +51,7 @@ MSP_ROUTINE(void, shmem_ctx_destroy, shmem_ctx_t ctx)
     msp_context_destroy(ctx);
 }
 
-/* Sessions are hints: what is mapped needs none, and what is served is not batched. */
+/* Sessions are hints, which no transport uses. */
 static void check_session(const char *call, shmem_ctx_t ctx)
 {
     msp_job_require(call);

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* early.c: routines that were extensions before 1.6 took them up, by their names of
- * that time. */
+/* early.c: routines that were extensions before OpenSHMEM 1.6, by their old names. */
 
 #include <shmemx.h>
 
-/* The early name calls the standard one, which is what profiling tools see. */
+/* The early name calls the standard one, which profiling tools intercept. */
 #define EARLY_TWINS(NAME, ARGUMENTS, ...)                                                          \
     void(shmemx_##NAME)(__VA_ARGS__)                                                               \
     {                                                                                              \

@@ -5,7 +5,7 @@
 #include "shmem/control/wait.h"
 #include "shmem/transport/rma.h"
 
-/* What is not mapped, what is wrong, what is checked. */
+/* Memory that is not mapped, wrong arguments, the checked mode. */
 static __attribute__((noinline, cold)) void get_far(const char *call,
                                                     const struct msp_context *context, void *dest,
                                                     const void *source, size_t size_bytes,
@@ -77,8 +77,8 @@ GET_MEM(_nbi)
 
 /* ---- one element ---- */
 
-/* From this PE itself, or where PEs share processors: a program may do so in a loop for what others
- * put there, and these run now and then. */
+/* From this PE itself, or where PEs are oversubscribed: a program may poll a word that others put
+ * there, so they are let run now and then. */
 static __attribute__((noinline)) void g_far(const char *call, const struct msp_context *context,
                                             void *value, const void *source, size_t size_bytes,
                                             int pe)

@@ -61,8 +61,8 @@ static bool suits(const shmemx_partition_info_t *info, long hints)
     return info->kind == SHMEMX_KIND_FASTMEM;
 }
 
-/* The first partition that suits, and has room. All PEs find the same one: their partitions and
- * what is allocated from them are the same. */
+/* The first partition that suits and has enough memory. All PEs find the same one: their partitions
+ * and allocations are the same. */
 static int partition_for(long hints, size_t size_bytes)
 {
     int ids[MSP_PARTITION_MAX];

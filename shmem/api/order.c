@@ -32,7 +32,7 @@ MSP_ROUTINE(void, shmem_ctx_quiet, shmem_ctx_t ctx)
     msp_quiet(context_of(MSP_CALL, ctx));
 }
 
-/* What can still be under way is completed for all PEs at once: some of them is no less work. */
+/* Outstanding operations are completed for all PEs: completing those for some costs no less. */
 static void quiet_some(const char *call, const struct msp_context *context, const int *target_pes,
                        size_t npes)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* partition.c: partitions by all the names that they have been given, and what they are. */
+/* partition.c: partitions by all names that calls have had for them, and their description. */
 
 #include "shmem/partition/partition.h"
 #include "shmem/memory.h"
@@ -11,7 +11,7 @@ MEMSPAN_API void *shmem_partition_malloc(size_t size, int id);
 MEMSPAN_API void *shmem_partition_align(size_t alignment, size_t size, int id);
 MEMSPAN_API void shmem_partition_free(void *ptr);
 
-/* Callers' numbers: those with a meaning of ours name no partition. */
+/* Numbers of callers: those that mean something to the library are no partitions. */
 static int checked(int id)
 {
     return (id < 0) ? MSP_PARTITION_NONE : id;
@@ -43,7 +43,7 @@ static void *allocate_zeroed(const char *call, int id, size_t count, size_t size
     return msp_memory_alloc(call, checked(id), 0, all_bytes, MSP_MEMORY_ZEROED);
 }
 
-/* A block stays where it is; only the checked mode minds who thought otherwise. */
+/* A block does not move between partitions; only the checked mode refuses the attempt. */
 static void check_owner(const char *call, int id, const void *pointer)
 {
     const struct msp_partition *partition;
@@ -220,14 +220,14 @@ int shmemx_partition_info(int id, shmemx_partition_info_t *info)
     if (status != MEMSPAN_OK) {
         return (int)status;
     }
-    /* As much as the caller knows of; what it knows and this library does not stays as it is. */
+    /* Fields that the caller knows; those that this library does not know stay as they are. */
     known_bytes     = (info->struct_size < sizeof all) ? info->struct_size : sizeof all;
     all.struct_size = info->struct_size;
     memcpy(info, &all, known_bytes);
     return 0;
 }
 
-/* What a program knew of the structure when it was built is written, no more. */
+/* Only the fields that the program was built with are written. */
 int shmemx_partition_plan(int index, shmemx_partition_info_t *info)
 {
     shmemx_partition_info_t all = {.struct_size = sizeof all, .id = SHMEMX_PARTITION_NONE};

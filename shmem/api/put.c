@@ -6,7 +6,7 @@
 #include "shmem/transport/order.h"
 #include "shmem/transport/rma.h"
 
-/* What is not mapped, what is wrong, what is checked. */
+/* Memory that is not mapped, wrong arguments, the checked mode. */
 static __attribute__((noinline, cold)) void put_far(const char *call,
                                                     const struct msp_context *context, void *dest,
                                                     const void *source, size_t size_bytes,

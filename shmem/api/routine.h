@@ -6,8 +6,8 @@
  * second name of it, which a profiling tool may define itself. Prototypes come from the same lists
  * as in the public headers, without the selecting macros of C11.
  *
- * Bodies are thin. What is called all the time has its fast path inline here; everything that is
- * wrong takes the slow path, or is found by the checked mode (check.h) behind one branch. */
+ * Bodies are thin. Fast paths are inline; wrong arguments take the slow path, or are found by the
+ * checked mode (check.h) behind one branch. */
 
 #include "shmem/api/check.h"
 #include "shmem/context.h"
@@ -18,7 +18,7 @@
     MEMSPAN_API result name(__VA_ARGS__) __attribute__((weak, alias("p" #name)));                  \
     result p##name(__VA_ARGS__)
 
-/* What the routine is called, in messages. */
+/* The routine's name, for messages. */
 #define MSP_CALL (&__func__[1])
 
 /* A routine and its twin: the statement sees the context, and in pe the world's number. */
@@ -41,8 +41,8 @@
         statement;                                                                                 \
     }
 
-/* Bytes of that many elements (of 32 bytes at most); when they are more than there can be, a number
- * that no segment has room for. */
+/* Bytes of that many elements (of 32 bytes at most); SIZE_MAX, which fits no segment, for more than
+ * an address space holds. */
 static MSP_ALWAYS_INLINE size_t msp_bytes_of(size_t count, size_t element_bytes)
 {
     return MSP_UNLIKELY((count >> 48) != 0) ? SIZE_MAX : (count * element_bytes);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* setup.c: beginning and end, who is who, what is reached. */
+/* setup.c: start and end, PE numbers, accessibility. */
 
 #include "shmem/api/routine.h"
 #include "shmem/job.h"
@@ -8,10 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- beginning ---- */
+/* ---- start ---- */
 
-/* A program that ends well without shmem_finalize() is finalized: launchers take it for a crash
- * otherwise. One that ends with an error must not wait for the others. */
+/* A program that exits with status 0 without shmem_finalize() is finalized: launchers take it for a
+ * crash otherwise. One that exits with an error must not wait for the others. */
 static void finalize_at_exit(int status, void *unused)
 {
     (void)unused;
@@ -61,7 +61,7 @@ MSP_ROUTINE(int, shmem_init_thread, int requested, int *provided)
     return status;
 }
 
-/* Programs of that time end without a word, as all of them may here. */
+/* Programs of that time do not finalize; exit does it. */
 MSP_ROUTINE(void, start_pes, int npes)
 {
     (void)npes;
@@ -73,7 +73,7 @@ MSP_ROUTINE(void, start_pes, int npes)
 
 /* ---- end ---- */
 
-/* Once more than there were inits: nothing is left to be ended. */
+/* One call more than there were inits is a warning. */
 MSP_ROUTINE(void, shmem_finalize, void)
 {
     static int said;
@@ -128,7 +128,7 @@ MSP_ROUTINE(void, shmem_pcontrol, int level, ...)
     (void)level;
 }
 
-/* ---- who is who ---- */
+/* ---- PE numbers ---- */
 
 MSP_ROUTINE(int, shmem_my_pe, void)
 {
@@ -154,7 +154,7 @@ MSP_ROUTINE(int, _num_pes, void)
     return msp_job.pe_count;
 }
 
-/* ---- what is reached ---- */
+/* ---- accessibility ---- */
 
 MSP_ROUTINE(int, shmem_pe_accessible, int pe)
 {

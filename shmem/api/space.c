@@ -15,7 +15,7 @@ static int refuse_team(const char *call)
     return (int)memspan_error(MEMSPAN_ERR_INVALID, "%s: team is no team of this PE's", call);
 }
 
-/* What the caller knows of its requests; what it does not know of is 0, the default. */
+/* Fields that the caller knows; the others are 0, the default. */
 static int read_config(const char *call, const shmemx_space_config_t *config,
                        shmemx_space_config_t *config_p)
 {
@@ -168,7 +168,7 @@ int shmemx_space_get_team(shmemx_space_t space, shmem_team_t *team)
     return status;
 }
 
-/* Without memory yet, it is what was requested. */
+/* Before it has memory: as requested. */
 int shmemx_space_get_device_type(shmemx_space_t space, shmemx_kind_t *kind)
 {
     const shmemx_space_config_t *config;
@@ -273,7 +273,7 @@ int shmemx_buffer_unregister_symmetric(void *address, size_t size_bytes)
     return msp_buffer_unregister_symmetric(address, size_bytes);
 }
 
-/* ---- a heap that the program brings: what comes before is only noted ---- */
+/* ---- a heap that the program brings: calls before shmem_init() are noted ---- */
 
 static int preinit_level = -1; /* of shmemx_heap_preinit_thread(); -1: it was not called */
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* team.c: teams, and what they are asked. Handles that name no team get an answer, not an end. */
+/* team.c: teams and their queries. An invalid handle is answered, not fatal. */
 
 #include "shmem/team.h"
 #include "shmem/api/routine.h"

@@ -2,8 +2,8 @@
 /* wait.c: waits and tests on words of this PE that others change.
  *
  * A word is compared as a number of one of a few forms (width, signedness); typed routines only say
- * which. Waits on one word are made for each form, because their latency is what programs feel;
- * those on many words go through one description of what is waited for. */
+ * which. Waits on one word are compiled for each form, for the sake of their latency; those on many
+ * words go through one description. */
 
 #include "shmem/control/wait.h"
 #include "shmem/api/routine.h"
@@ -48,7 +48,7 @@ static inline void look_at(const char *call, const void *words, size_t size_byte
     }
 }
 
-/* True, and the word's bits, when it is in memory that only a device can load. */
+/* True, with the word's bits, when the host cannot load it. */
 static inline bool load_far(const void *word, size_t size_bytes, uint64_t *bits_p)
 {
     return MSP_UNLIKELY(msp_job.has_device_memory) && msp_own_load(word, size_bytes, bits_p);
@@ -188,7 +188,7 @@ MSP_ROUTINE(uint64_t, shmem_signal_wait_until, uint64_t *sig_addr, int cmp, uint
 struct words {
     const char *call;
     const char *ivars;
-    const int *status; /* those that are not 0 leave their word out; NULL: none does */
+    const int *status; /* a nonzero one excludes its word; NULL: none does */
     const char *wants; /* one value, or one for each word */
     size_t count;
     size_t size_bytes; /* of a word */
@@ -256,8 +256,7 @@ static bool all_fit(const struct words *words)
     return true;
 }
 
-/* The place of one that fits. The search goes on behind the one found before, so that each has its
- * turn. */
+/* The index of a word that fits. The search starts behind the one found before, for fairness. */
 static size_t find_any(const struct words *words)
 {
     static _Thread_local size_t turn;
@@ -287,8 +286,7 @@ static size_t find_some(const struct words *words, size_t *indices)
     return found;
 }
 
-/* What else is read and written, where there are words; @p indices: not NULL where there are none.
- */
+/* The other arrays, if there are words; @p indices: not NULL if none are written. */
 static void require_arrays(const struct words *words, const void *indices)
 {
     if (words->count != 0) {

@@ -187,7 +187,7 @@ static memspan_status_t take_own(const struct msp_partition_request *request,
 }
 
 static memspan_status_t take_block(struct msp_team *team,
-                                   const struct msp_partition_request *request, unsigned number,
+                                   const struct msp_partition_request *request,
                                    struct msp_partition_memory *memory)
 {
     bool host_touches       = (memory->placement.device_kind != MEMSPAN_KIND_DEVICE);
@@ -202,7 +202,7 @@ static memspan_status_t take_block(struct msp_team *team,
     status = msp_segment_adopt(team, memory->block, (size_t)request->size_bytes, host_touches,
                                &memory->segment);
     if (status == MEMSPAN_OK) {
-        status = msp_owner_serve(memory->segment, number);
+        status = msp_owner_serve(memory->segment);
     }
     if ((status == MEMSPAN_OK) && !host_touches) {
         msp_driver_share_offer(memory->segment, memory->placement.device);
@@ -235,10 +235,10 @@ void msp_partition_memory_give_back(struct msp_partition_memory *memory)
 }
 
 static memspan_status_t take_placed(struct msp_team *team,
-                                    const struct msp_partition_request *request, unsigned number,
+                                    const struct msp_partition_request *request,
                                     struct msp_partition_memory *memory)
 {
-    memspan_status_t status = memory->placement.is_block ? take_block(team, request, number, memory)
+    memspan_status_t status = memory->placement.is_block ? take_block(team, request, memory)
                                                          : take_pages(team, request, memory);
 
     if (msp_agree_all(team, status == MEMSPAN_OK)) {
@@ -253,7 +253,7 @@ static memspan_status_t take_placed(struct msp_team *team,
 
 memspan_status_t msp_partition_memory_take(struct msp_team *team,
                                            const struct msp_partition_request *request,
-                                           unsigned number, struct msp_partition_memory *memory_p)
+                                           struct msp_partition_memory *memory_p)
 {
     struct msp_partition_memory memory = {.segment = -1};
     int pe_count                       = msp_team_local_count(team);
@@ -268,7 +268,7 @@ memspan_status_t msp_partition_memory_take(struct msp_team *team,
                                            request->variable);
     } else if (msp_agree_all(team, !memory.placement.is_block) ||
                msp_agree_all(team, memory.placement.is_block)) {
-        status = take_placed(team, request, number, &memory);
+        status = take_placed(team, request, &memory);
     } else {
         status = memspan_error(MEMSPAN_ERR_CONFLICT, "%s: some PEs share it, others cannot",
                                request->variable);
@@ -278,7 +278,7 @@ memspan_status_t msp_partition_memory_take(struct msp_team *team,
         status = msp_partition_place_fallback(request, reason, &memory.placement);
         if (status == MEMSPAN_OK) {
             memory.fell_back = true;
-            status           = take_placed(team, request, number, &memory);
+            status           = take_placed(team, request, &memory);
         }
     }
     if (status == MEMSPAN_OK) {

@@ -16,11 +16,10 @@ struct msp_partition_memory {
     bool fell_back;
 };
 
-/* Collective over the team: the same request, the same outcome. @p number: for PEs of this host to
- * reach it by (owner.h). */
+/* Collective over the team: the same request, the same outcome. */
 memspan_status_t msp_partition_memory_take(struct msp_team *team,
                                            const struct msp_partition_request *request,
-                                           unsigned number, struct msp_partition_memory *memory_p);
+                                           struct msp_partition_memory *memory_p);
 void msp_partition_memory_give_back(struct msp_partition_memory *memory);
 
 /* What was asked for and what was given: struct msp_partition's memory member. */

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* partition.c: the table of partitions.
  *
- * It is written by collective calls and read without locks. A partition's place in the table is
- * also the number by which others reach memory of it that they cannot map. */
+ * It is written by collective calls and read without locks. */
 
 #include "shmem/partition/partition.h"
 #include "shmem/collective/collective.h"
@@ -150,7 +149,7 @@ static memspan_status_t make(struct msp_team *team, int place)
     struct msp_partition_memory *memory   = &records[place].memory;
     memspan_status_t status;
 
-    status = msp_partition_memory_take(team, request, (unsigned)place, memory);
+    status = msp_partition_memory_take(team, request, memory);
     if (status != MEMSPAN_OK) {
         return status;
     }

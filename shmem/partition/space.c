@@ -318,12 +318,6 @@ static struct symmetric_buffer {
     int segment;
 } symmetric[MSP_SEGMENT_MAX];
 
-/* Numbers of the service: those of partitions come first. */
-static unsigned number_of(int place)
-{
-    return (unsigned)(MSP_PARTITION_MAX + place);
-}
-
 static int find_symmetric(const void *address)
 {
     int i;
@@ -345,7 +339,7 @@ static memspan_status_t adopt(struct msp_team *team, int place, void *address, s
     if (status != MEMSPAN_OK) {
         return status;
     }
-    status = msp_owner_serve(symmetric[place].segment, number_of(place));
+    status = msp_owner_serve(symmetric[place].segment);
     if (status != MEMSPAN_OK) {
         msp_segment_destroy(symmetric[place].segment);
         return status;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* copy.c: stores of 64 bytes, on their boundary in the destination. The ends overlap what lies
- * between them, so that no length needs a loop of its own; they are read before anything is
- * written. */
+/* copy.c: stores of 64 bytes, aligned in the destination. The first and the last block overlap the
+ * loop's, so that no length needs a tail; they are read before anything is written. */
 
 #include "shmem/transport/copy.h"
 

@@ -10,7 +10,8 @@
 #include <stddef.h>
 #include <string.h>
 
-/* From where microcode begins to where both ends no longer fit the smallest usual first cache. */
+/* From where microcode begins to where source and destination exceed the smallest usual L1 cache.
+ */
 enum { MSP_COPY_WIDE_MIN = 3072, MSP_COPY_WIDE_MAX = 16384 };
 
 /* With the widest registers that there are; @p size_bytes at least 512. */

@@ -12,8 +12,8 @@
 /* Stands for memory that cannot be opened. */
 static char closed;
 
-/* By number, then by local index; NULL: not tried. */
-static char **opened[MSP_DRIVER_SHARE_MAX];
+/* By segment, then by local index; NULL: not tried. */
+static char **opened[MSP_SEGMENT_MAX];
 static pthread_mutex_t open_lock = PTHREAD_MUTEX_INITIALIZER; /* guards opening and closing */
 
 /* ---- opening ---- */
@@ -24,9 +24,6 @@ void msp_driver_share_offer(int segment, int device)
     struct msp_driver_token *token = msp_owner_token(msp_job.local_index, own);
     size_t size                    = sizeof token->bytes;
 
-    if (token == NULL) {
-        return;
-    }
     if (memspan_share_export(own->base, token->bytes, &size) != MEMSPAN_OK) {
         msp_debug_note("memory of device %d is reached through its PE: %s", device,
                        memspan_error_text());
@@ -48,13 +45,15 @@ static char *open_token(const struct msp_driver_token *token)
     return address;
 }
 
-/* The row of a number, made when it is first needed; NULL without memory for it. */
-static char **row_of(unsigned number)
+/* The row of a segment, made at first use; NULL without memory for it. */
+static char **row_of(const struct msp_segment *segment)
 {
-    if (opened[number] == NULL) {
-        opened[number] = calloc((size_t)msp_job.local_count, sizeof *opened[number]);
+    char ***row = &opened[segment - msp_segments];
+
+    if (*row == NULL) {
+        *row = calloc((size_t)msp_job.local_count, sizeof **row);
     }
-    return opened[number];
+    return *row;
 }
 
 char *msp_driver_share_address(const struct msp_target *target)
@@ -64,11 +63,8 @@ char *msp_driver_share_address(const struct msp_target *target)
     char *address                        = NULL;
     char **row;
 
-    if (token == NULL) {
-        return NULL;
-    }
     pthread_mutex_lock(&open_lock);
-    row = row_of(target->segment->served_number);
+    row = row_of(target->segment);
     if (row != NULL) {
         if (row[local_index] == NULL) {
             row[local_index] = open_token(token);
@@ -79,36 +75,29 @@ char *msp_driver_share_address(const struct msp_target *target)
     return ((address == NULL) || (address == &closed)) ? NULL : address + target->offset_bytes;
 }
 
-static void close_number(unsigned number)
+void msp_driver_share_forget(int segment)
 {
     int i;
 
     pthread_mutex_lock(&open_lock);
-    for (i = 0; (opened[number] != NULL) && (i < msp_job.local_count); i++) {
-        char *address = opened[number][i];
+    for (i = 0; (opened[segment] != NULL) && (i < msp_job.local_count); i++) {
+        char *address = opened[segment][i];
 
         if ((address != NULL) && (address != &closed)) {
             (void)memspan_share_close(address);
         }
     }
-    free(opened[number]);
-    opened[number] = NULL;
+    free(opened[segment]);
+    opened[segment] = NULL;
     pthread_mutex_unlock(&open_lock);
-}
-
-void msp_driver_share_forget(int segment)
-{
-    if (msp_owner_token(msp_job.local_index, &msp_segments[segment]) != NULL) {
-        close_number(msp_segments[segment].served_number);
-    }
 }
 
 void msp_driver_share_close(void)
 {
-    unsigned number;
+    int segment;
 
-    for (number = 0; number < MSP_DRIVER_SHARE_MAX; number++) {
-        close_number(number);
+    for (segment = 0; segment < MSP_SEGMENT_MAX; segment++) {
+        msp_driver_share_forget(segment);
     }
 }
 

@@ -8,9 +8,7 @@
 #include "shmem/transport/transport.h"
 #include <memspan/share.h>
 
-enum { MSP_DRIVER_SHARE_MAX = 64 }; /* owner-served memories of lower numbers */
-
-/* In the owner's slot of the control memory, by number. */
+/* In the owner's slot of the control memory, by segment. */
 struct msp_driver_token {
     atomic_uint size_bytes; /* 0: it shares nothing */
     char bytes[MEMSPAN_SHARE_TOKEN_MAX_BYTES];
@@ -18,7 +16,8 @@ struct msp_driver_token {
 
 extern const struct msp_transport msp_transport_driver_share MSP_HIDDEN;
 
-/* Peers may open this PE's segment, if the driver of @p device has a way. Before they know of it.
+/* Peers may open this PE's segment, if the driver of @p device can share it. Before they know of
+ * it.
  */
 void msp_driver_share_offer(int segment, int device);
 

@@ -45,7 +45,7 @@ struct cell {
     _Alignas(MSP_CACHE_LINE_BYTES) _Atomic uint64_t turn;
     uint32_t request;
     uint32_t operation;
-    uint32_t number;   /* of the memory */
+    uint32_t segment;
     int32_t requester; /* local index */
     uint64_t offset_bytes;
     uint64_t size_bytes;
@@ -59,14 +59,12 @@ struct ring {
     _Alignas(MSP_CACHE_LINE_BYTES) atomic_uint is_asleep; /* futex word of the service */
     atomic_bool ends;
     struct cell cells[CELLS];
-    struct msp_driver_token tokens[MSP_DRIVER_SHARE_MAX]; /* by number */
+    struct msp_driver_token tokens[MSP_SEGMENT_MAX];
     _Alignas(4096) char data[CELLS][PIECE_BYTES];
 };
 
 _Static_assert(sizeof(struct ring) <= sizeof(((struct msp_control_offsets *)0)->REMOTE),
                "a ring fits into its area");
-
-static _Atomic int segment_of[MSP_OWNER_MAX]; /* of this PE's; 0: none */
 
 static _Atomic uint64_t *issued; /* by local index: this PE's puts there end below it */
 
@@ -103,12 +101,11 @@ static char *data_of(struct ring *ring, uint64_t ticket)
 
 static void execute(struct ring *ring, struct cell *cell, uint64_t ticket)
 {
-    int index                         = atomic_load(&segment_of[cell->number]);
-    const struct msp_segment *segment = &msp_segments[index];
+    const struct msp_segment *segment = &msp_segments[cell->segment];
     char *own                         = segment->base + cell->offset_bytes;
     char *data                        = data_of(ring, ticket);
 
-    if ((index == 0) || (cell->offset_bytes >= segment->size_bytes) ||
+    if (!atomic_load(&segment->is_served) || (cell->offset_bytes >= segment->size_bytes) ||
         (cell->size_bytes > segment->size_bytes - cell->offset_bytes)) {
         msp_fatal("PE %d requested memory of this PE that does not exist (any more)",
                   msp_job.local_pes[cell->requester]);
@@ -211,44 +208,30 @@ static memspan_status_t start_service(void)
     return status;
 }
 
-memspan_status_t msp_owner_serve(int segment, unsigned number)
+memspan_status_t msp_owner_serve(int segment)
 {
     memspan_status_t status = MEMSPAN_OK;
 
-    if (number >= MSP_OWNER_MAX) {
-        return memspan_error(MEMSPAN_ERR_LIMIT, "there are %d owner-served memories already",
-                             MSP_OWNER_MAX);
-    }
     pthread_mutex_lock(&serve_lock);
     if (!service_runs) {
         status = start_service();
     }
     pthread_mutex_unlock(&serve_lock);
-    if (status == MEMSPAN_OK) {
-        msp_segments[segment].is_served     = true;
-        msp_segments[segment].served_number = number;
-        atomic_store(&segment_of[number], segment);
-    }
+    atomic_store(&msp_segments[segment].is_served, status == MEMSPAN_OK);
     return status;
 }
 
 struct msp_driver_token *msp_owner_token(int local_index, const struct msp_segment *segment)
 {
-    return (segment->is_served && (segment->served_number < MSP_DRIVER_SHARE_MAX))
-               ? &ring_of(local_index)->tokens[segment->served_number]
-               : NULL;
+    return &ring_of(local_index)->tokens[segment - msp_segments];
 }
 
 void msp_owner_retire(int segment)
 {
-    struct msp_segment *own        = &msp_segments[segment];
-    struct msp_driver_token *token = msp_owner_token(msp_job.local_index, own);
+    struct msp_segment *own = &msp_segments[segment];
 
-    if (token != NULL) {
-        atomic_store(&token->size_bytes, 0);
-    }
     if (own->is_served) {
-        atomic_store(&segment_of[own->served_number], 0);
+        atomic_store(&msp_owner_token(msp_job.local_index, own)->size_bytes, 0);
         own->is_served = false;
     }
 }
@@ -335,7 +318,7 @@ static void describe(struct cell *cell, enum request request, const struct msp_t
                      size_t at, size_t size_bytes)
 {
     cell->request      = request;
-    cell->number       = target->segment->served_number;
+    cell->segment      = (uint32_t)(target->segment - msp_segments);
     cell->requester    = msp_job.local_index;
     cell->offset_bytes = target->offset_bytes + at;
     cell->size_bytes   = size_bytes;

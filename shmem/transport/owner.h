@@ -6,13 +6,10 @@
 
 #include "shmem/transport/transport.h"
 
-enum { MSP_OWNER_MAX = 256 }; /* owner-served memories of a PE */
-
 extern const struct msp_transport msp_transport_owner MSP_HIDDEN;
 
-/* The segment is served under @p number, the same in all PEs and in use nowhere else. The first one
- * starts the service. */
-memspan_status_t msp_owner_serve(int segment, unsigned number);
+/* This PE serves its copy of the segment from now on. The first one starts the service. */
+memspan_status_t msp_owner_serve(int segment);
 /* The opposite; no peer uses it. */
 void msp_owner_retire(int segment);
 /* Ends the service. All PEs of the host call, with nothing outstanding. */

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* rma.c: put, get and atomics through a target, strided copies, and what is wrong with arguments.
- */
+/* rma.c: put, get and atomics through a target, strided copies, and wrong arguments. */
 
 #include "shmem/transport/rma.h"
 #include "shmem/transport/atomic.h"
@@ -8,7 +7,7 @@
 #include <memspan/transfer.h>
 #include <stdio.h>
 
-/* ---- what is wrong ---- */
+/* ---- wrong arguments ---- */
 
 static const char *segment_name(const struct msp_segment *segment, char *text, size_t size)
 {
@@ -60,7 +59,7 @@ void msp_rma_require(const char *call, const void *address, size_t size_bytes, i
     }
 }
 
-/* ---- where it is ---- */
+/* ---- mapped memory and copies ---- */
 
 void *msp_rma_mapped(const struct msp_segment *segment, const void *address, int pe)
 {
@@ -124,8 +123,8 @@ void msp_get_slow(const char *call, const struct msp_context *context, void *des
 
 /* ---- strided ---- */
 
-/* From the first byte of the first block to the last of the last one; SIZE_MAX, which is in no
- * segment, for what is more than there can be or lies before the first one. */
+/* From the first byte of the first block to the last of the last one; SIZE_MAX, which fits no
+ * segment, when that overflows or runs backwards. */
 static size_t span(ptrdiff_t stride_bytes, size_t block_bytes, size_t block_count)
 {
     size_t size_bytes;
@@ -138,7 +137,7 @@ static size_t span(ptrdiff_t stride_bytes, size_t block_bytes, size_t block_coun
     return size_bytes;
 }
 
-/* Addresses of multiples that may be anything: each block is looked at by itself. */
+/* Wraps around where strides are too large: each block is checked then. */
 static void *block_at(const void *first, ptrdiff_t stride_bytes, size_t i)
 {
     return (void *)((uintptr_t)first + (i * (size_t)stride_bytes));

@@ -29,7 +29,7 @@ static inline bool msp_rma_host_touches(const void *own)
     return MSP_LIKELY(!msp_job.has_device_memory) || msp_rma_host_may_touch(own);
 }
 
-/* One instruction for what is one word: others may be waiting for it. */
+/* One instruction for one word: others may poll it. */
 static inline void msp_rma_copy(void *to, const void *from, size_t size_bytes)
 {
     if (size_bytes == 8) {
@@ -43,8 +43,8 @@ static inline void msp_rma_copy(void *to, const void *from, size_t size_bytes)
     }
 }
 
-/* Between places in this process, either of which may be a device's. Fatal, for @p call, where the
- * driver cannot. */
+/* Between places in this process, either of which may be a device's. Fatal, for @p call, when the
+ * driver fails. */
 void msp_rma_move(const char *call, void *to, const void *from, size_t size_bytes);
 
 static inline void msp_put(const char *call, const struct msp_context *context, void *dest,

@@ -40,9 +40,8 @@ struct msp_segment {
     int team_start;  /* PEs that have it, by the world's numbers: team_size of them, team_stride */
     int team_stride; /* apart; team_size 0: all of the job */
     int team_size;
-    int fd;         /* of the file, -1: none */
-    bool is_served; /* its owner serves PEs of the host (owner.h), by this number */
-    unsigned served_number;
+    int fd;                /* of the file, -1: none */
+    atomic_bool is_served; /* its owner serves PEs of the host (owner.h); stored last */
 };
 
 struct msp_arena {

@@ -173,6 +173,16 @@ void msp_target_add(const struct msp_target *target, uint64_t value)
 
 /* ---- dispatch ---- */
 
+static void require_memory(const struct msp_target *target, const void *local)
+{
+    if (MSP_UNLIKELY(msp_job.has_device_memory) &&
+        ((target->transport->capabilities & MSP_TRANSPORT_DEVICE_MEMORY) == 0) &&
+        (!target->segment->host_touches || !msp_rma_host_touches(local))) {
+        msp_fatal("%s: the transport %s takes no memory that the host cannot touch", target->call,
+                  target->transport->name);
+    }
+}
+
 /* The next piece of what is left of a put or get. */
 static size_t piece_of(const struct msp_target *target, size_t left_bytes)
 {
@@ -198,6 +208,7 @@ void msp_target_put(const struct msp_target *target, const void *source, size_t 
     size_t at;
     size_t piece;
 
+    require_memory(target, source);
     for (at = 0; at < size_bytes; at += piece) {
         struct msp_target there = moved(target, (ptrdiff_t)at);
 
@@ -211,6 +222,7 @@ void msp_target_get(const struct msp_target *target, void *dest, size_t size_byt
     size_t at;
     size_t piece;
 
+    require_memory(target, dest);
     for (at = 0; at < size_bytes; at += piece) {
         struct msp_target there = moved(target, (ptrdiff_t)at);
 
@@ -225,6 +237,7 @@ void msp_target_put_strided(const struct msp_target *target, const void *source,
     size_t i;
 
     if (target->transport->put_strided != NULL) {
+        require_memory(target, source);
         target->transport->put_strided(target, source, blocks);
         return;
     }
@@ -242,6 +255,7 @@ void msp_target_get_strided(const struct msp_target *target, void *dest,
     size_t i;
 
     if (target->transport->get_strided != NULL) {
+        require_memory(target, dest);
         target->transport->get_strided(target, dest, blocks);
         return;
     }
@@ -261,6 +275,8 @@ void msp_target_put_signal(const struct msp_target *target, const void *source, 
 
     if ((target->transport == signal->transport) && (target->transport->put_signal != NULL) &&
         is_one_piece) {
+        require_memory(target, source);
+        require_memory(signal, &value);
         target->transport->put_signal(target, source, size_bytes, signal, value, adds, flags);
         return;
     }
@@ -278,6 +294,7 @@ void msp_target_atomic(const struct msp_target *target, const struct msp_atomic_
         msp_fatal("%s: %s has no atomic operations on %u bytes", target->call,
                   target->transport->name, request->size_bytes);
     }
+    require_memory(target, &request->value);
     target->transport->atomic(target, request, flags);
 }
 

@@ -43,10 +43,10 @@
  * MSP_TRANSPORT_NOTIFIES is missing, the target's doorbell is not notified: waiters poll.
  *
  * Memory. A segment is registered by its owner, the key is distributed by the caller, and connected
- * by each peer at first use. Local buffers are not registered by the caller: the transport copies
+ * by each peer. Local buffers are not registered by the caller: the transport copies
  * what is at most limits.inline_max_bytes, and registers (and caches) or copies what is larger.
- * Without MSP_TRANSPORT_DEVICE_MEMORY no buffer and no segment that the host cannot touch is passed
- * to it: the dispatcher copies through host memory, or refuses. */
+ * Without MSP_TRANSPORT_DEVICE_MEMORY the dispatcher refuses segments and buffers that the host
+ * cannot touch. */
 
 #include "shmem/context.h"
 #include "shmem/transport/segment.h"
@@ -136,8 +136,9 @@ struct msp_transport {
     /* The opposite of both; no peer uses it any more. Or NULL. */
     void (*segment_release)(unsigned segment);
 
-    /* The context's queue: its index, and options of shmem_ctx_create(). close() completes what is
-     * outstanding. Or NULL: queues are made by the first operation. */
+    /* The queue of a context that a program creates and destroys: its index, and the options of
+     * shmem_ctx_create(); nothing is outstanding when it is closed. The default and the internal
+     * context exist from open() to close(). Or NULL: queues are made by the first operation. */
     memspan_status_t (*context_open)(unsigned context, long options);
     void (*context_close)(unsigned context);
 
