@@ -265,9 +265,8 @@ static const memspan_device_info_t devices[] = {
 static int list_devices(int *indices)
 {
     int count = 0;
-    size_t i;
 
-    for (i = 0; i < sizeof(devices) / sizeof(devices[0]); i++) {
+    for (size_t i = 0; i < sizeof(devices) / sizeof(devices[0]); i++) {
         if (is_admitted(devices[i].backend)) {
             indices[count++] = (int)i;
         }
@@ -403,9 +402,8 @@ memspan_status_t memspan_space_get(const int *list, size_t count, memspan_space_
 {
     memspan_device_info_t info;
     unsigned mask = 0;
-    size_t i;
 
-    for (i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++) {
         if ((list[i] < MEMSPAN_HOST) || (list[i] > memspan_host_device())) {
             return fail(MEMSPAN_ERR_NOT_FOUND, "no such device", "there are 3");
         }
@@ -438,14 +436,12 @@ static memspan_status_t find_resource(memspan_space_h space, size_t wanted,
 {
     unsigned mask = mask_of(space);
     size_t found  = 0;
-    size_t i;
-    int device;
 
-    for (device = 0; device < memspan_device_count(); device++) {
+    for (int device = 0; device < memspan_device_count(); device++) {
         memspan_device_info_t info;
 
         memspan_device_describe(device, &info);
-        for (i = 0; ((mask & (2u << device)) != 0) && (i < 4); i++) {
+        for (size_t i = 0; ((mask & (2u << device)) != 0) && (i < 4); i++) {
             bool alone = (mask == (2u << device));
 
             if (((info.kinds & (1u << resource_kinds[i])) == 0) || (!alone && (i == 0)) ||
@@ -511,7 +507,6 @@ memspan_status_t memspan_space_describe(memspan_space_h space, memspan_space_inf
 {
     static const char *const hints[] = {"", "large_cap", "const", "high_bw", "low_lat"};
     unsigned mask                    = mask_of(space);
-    unsigned i;
 
     *info_p = (memspan_space_info_t){.struct_size = sizeof(*info_p), .host = (int)(mask & 1u)};
     if (mask == 1) {
@@ -523,7 +518,7 @@ memspan_status_t memspan_space_describe(memspan_space_h space, memspan_space_inf
         return MEMSPAN_OK;
     }
     info_p->target = 1;
-    for (i = 0; i < 8; i++) {
+    for (unsigned i = 0; i < 8; i++) {
         if ((mask & (2u << i)) != 0) {
             info_p->devices[info_p->device_count++] = (int)i;
             snprintf(info_p->name + strlen(info_p->name),
@@ -576,14 +571,13 @@ memspan_status_t memspan_allocator_plan(memspan_space_h space, const memspan_tra
     bool managed = has_trait(traits, count, MEMSPAN_TRAIT_MEMORY_ACCESS);
     bool pinned  = has_trait(traits, count, MEMSPAN_TRAIT_PINNED);
     memspan_resource_info_t info;
-    size_t i;
 
     memspan_kind_t wanted =
         (getenv("MEMQUERY_STUB_STRONGER") != NULL) ? MEMSPAN_KIND_COHERENT : MEMSPAN_KIND_MANAGED;
 
     misbehave("half");
     memspan_space_resource(space, 0, &info);
-    for (i = 0; managed && (i < memspan_space_resource_count(space)); i++) {
+    for (size_t i = 0; managed && (i < memspan_space_resource_count(space)); i++) {
         memspan_space_resource(space, i, &info);
         if (info.kind == wanted) {
             break;

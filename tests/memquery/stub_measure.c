@@ -45,7 +45,6 @@ void *memspan_aligned_alloc(memspan_allocator_h allocator, size_t align_bytes, s
 {
     bool moves = (stub_measure_kind(allocator) == MEMSPAN_KIND_MANAGED);
     void *block;
-    size_t i;
 
     if ((size_bytes > MOST_BYTES) || (moves && wanted("refuse"))) {
         stub_fail_native(MEMSPAN_ERR_NO_MEMORY, "the device is full", "wait", "cuMemCreate", 2,
@@ -53,7 +52,7 @@ void *memspan_aligned_alloc(memspan_allocator_h allocator, size_t align_bytes, s
         return NULL;
     }
     block = aligned_alloc(align_bytes, (size_bytes + align_bytes - 1) & ~(align_bytes - 1));
-    for (i = 0; moves && (i < sizeof(managed) / sizeof(managed[0])); i++) {
+    for (size_t i = 0; moves && (i < sizeof(managed) / sizeof(managed[0])); i++) {
         if (managed[i] == NULL) {
             managed[i] = block;
             break;
@@ -64,9 +63,7 @@ void *memspan_aligned_alloc(memspan_allocator_h allocator, size_t align_bytes, s
 
 void stub_measure_free(void *pointer)
 {
-    size_t i;
-
-    for (i = 0; i < sizeof(managed) / sizeof(managed[0]); i++) {
+    for (size_t i = 0; i < sizeof(managed) / sizeof(managed[0]); i++) {
         managed[i] = (managed[i] == pointer) ? NULL : managed[i];
     }
     free(pointer);
@@ -86,9 +83,7 @@ memspan_status_t memspan_device_synchronize(int device)
 
 static bool is_managed(const void *pointer)
 {
-    size_t i;
-
-    for (i = 0; i < sizeof(managed) / sizeof(managed[0]); i++) {
+    for (size_t i = 0; i < sizeof(managed) / sizeof(managed[0]); i++) {
         if ((managed[i] != NULL) && (pointer >= managed[i]) &&
             ((const char *)pointer < (const char *)managed[i] + MOST_BYTES)) {
             return true;
@@ -103,7 +98,6 @@ memspan_status_t memspan_kernel_launch(int device, const memspan_kernel_call_t *
     const double *x  = call->x;
     const double *y  = call->y;
     double *z        = call->z;
-    size_t i;
 
     if (device == MEMSPAN_HOST) {
         return stub_fail_native(MEMSPAN_ERR_INVALID, "the host has loops of its own", "", "", 0,
@@ -119,7 +113,7 @@ memspan_status_t memspan_kernel_launch(int device, const memspan_kernel_call_t *
     while (wanted("hang") && is_managed(call->z)) {
         pause();
     }
-    for (i = 0; (i < call->count) && !wanted("wrong"); i++) {
+    for (size_t i = 0; (i < call->count) && !wanted("wrong"); i++) {
         if (call->kernel == MEMSPAN_KERNEL_FILL) {
             z[i] = call->a;
         } else if (call->kernel == MEMSPAN_KERNEL_DAXPY) {

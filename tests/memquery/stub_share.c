@@ -34,9 +34,8 @@ memspan_status_t memspan_allocator_create(memspan_space_h space, const memspan_t
                                           size_t count, memspan_allocator_h *allocator_p)
 {
     bool shareable = false;
-    size_t i;
 
-    for (i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++) {
         shareable = shareable || ((traits[i].key == MEMSPAN_TRAIT_SHAREABLE) &&
                                   (traits[i].value == MEMSPAN_VALUE_TRUE));
     }

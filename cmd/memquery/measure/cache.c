@@ -254,9 +254,7 @@ static void take_entry(struct measure_cell *cell, const json_t *entry)
 
 static struct measure_cell *find_key(struct measure_figures *figures, const char *key)
 {
-    size_t i;
-
-    for (i = 0; i < figures->count; i++) {
+    for (size_t i = 0; i < figures->count; i++) {
         if ((key[0] != '\0') && (strcmp(figures->cells[i].key, key) == 0)) {
             return &figures->cells[i];
         }
@@ -368,9 +366,8 @@ void measure_cache_store(struct measure_figures *figures)
     json_t *document;
     json_t *old;
     bool fresh = false;
-    size_t i;
 
-    for (i = 0; i < figures->count; i++) {
+    for (size_t i = 0; i < figures->count; i++) {
         fresh = fresh || ((figures->cells[i].state == MEASURE_DONE) && !figures->cells[i].cached);
     }
     if (!fresh || !open_place(&place, figures, true)) {

@@ -151,9 +151,8 @@ static bool run_kernel(int device, memspan_kernel_t kernel, size_t count, double
                        const void *y, void *z, size_t passes)
 {
     memspan_kernel_call_t call = {sizeof(call), kernel, count, a, x, y, z};
-    size_t i;
 
-    for (i = 0; i < passes; i++) {
+    for (size_t i = 0; i < passes; i++) {
         if (memspan_kernel_launch(device, &call) != MEMSPAN_OK) {
             return false;
         }
@@ -164,9 +163,8 @@ static bool run_kernel(int device, memspan_kernel_t kernel, size_t count, double
 static bool set_arrays(const struct measure_memory *memory, int device, size_t count)
 {
     static const double values[] = {1, 2, 0};
-    size_t i;
 
-    for (i = 0; i < 3; i++) {
+    for (size_t i = 0; i < 3; i++) {
         double *array = memory->arrays + i * memory->count;
 
         if (device == MEMSPAN_HOST) {
@@ -204,9 +202,8 @@ static bool is_right(const struct measure_memory *memory, size_t count, size_t p
 {
     double *z   = memory->arrays + 2 * memory->count;
     double want = (double)passes * (factor * 1 + 2);
-    size_t i;
 
-    for (i = 0; i <= 8; i++) {
+    for (size_t i = 0; i <= 8; i++) {
         size_t at   = (count - 1) * i / 8;
         double have = -1;
 
@@ -336,12 +333,11 @@ static bool measure_latency(struct measure_memory *memory, int device, struct me
     int64_t ns                   = 0;
     size_t steps                 = 500;
     struct measure_series series = {0};
-    size_t i;
 
     if (moves && (time_walk(memory, device, memory->chain.count, reason, size) < 0)) {
         return false;
     }
-    for (i = 0; i < 3; i++) { /* what a kernel costs that does nothing */
+    for (size_t i = 0; i < 3; i++) { /* what a kernel costs that does nothing */
         ns = time_walk(memory, device, 1, reason, size);
         if (ns < 0) {
             return false;
@@ -385,7 +381,6 @@ static bool time_copies(const struct measure_memory *memory, unsigned char *mine
     struct measure_series words  = {0};
     bool more                    = true;
     int64_t begin_ns;
-    size_t i;
 
     while (more) {
         begin_ns = measure_now_ns();
@@ -397,7 +392,7 @@ static bool time_copies(const struct measure_memory *memory, unsigned char *mine
     }
     for (more = true; more;) {
         begin_ns = measure_now_ns();
-        for (i = 0; i < SMALL_COPIES; i++) {
+        for (size_t i = 0; i < SMALL_COPIES; i++) {
             if (memspan_copy(mine, memory->arrays, 8) != MEMSPAN_OK) {
                 return false;
             }

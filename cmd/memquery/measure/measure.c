@@ -28,9 +28,8 @@ struct measure_cell *measure_figures_cell(struct measure_figures *figures, const
                                           const char *device)
 {
     struct measure_cell *cell;
-    size_t i;
 
-    for (i = 0; i < figures->count; i++) {
+    for (size_t i = 0; i < figures->count; i++) {
         cell = &figures->cells[i];
         if ((strcmp(cell->resource, resource) == 0) && (strcmp(cell->device, device) == 0)) {
             return cell;
@@ -57,13 +56,12 @@ const struct measure_cell *measure_cell_of(const struct measure_figures *figures
                                            const struct resource *resource, size_t device)
 {
     char name[32];
-    size_t i;
 
     if (figures == NULL) {
         return NULL;
     }
     name_device(&snapshot->devices[device], name, sizeof(name));
-    for (i = 0; i < figures->count; i++) {
+    for (size_t i = 0; i < figures->count; i++) {
         if ((strcmp(figures->cells[i].resource, resource->info.name) == 0) &&
             (strcmp(figures->cells[i].device, name) == 0)) {
             return &figures->cells[i];
@@ -114,9 +112,8 @@ static void add_options(char *key, size_t size)
                                               "MEMSPAN_BACKEND_PATH", "MEMSPAN_LOG",
                                               "MEMSPAN_STATS",        "MEMSPAN_DRIVER_TIMEOUT"};
     int count                              = memspan_option_count();
-    int i;
 
-    for (i = 0; i < count; i++) {
+    for (int i = 0; i < count; i++) {
         memspan_option_info_t info = {.struct_size = sizeof(info)};
         size_t j;
 
@@ -138,11 +135,10 @@ static void make_key(const struct snapshot *snapshot, const struct resource *res
                      size_t device, struct measure_cell *cell)
 {
     int home = snapshot_device_index(snapshot, resource->info.home);
-    size_t i;
 
     snprintf(cell->key, sizeof(cell->key), "%s|%s", resource->info.name,
              memspan_kind_name(resource->info.kind));
-    for (i = 0; i < snapshot->node_count; i++) {
+    for (size_t i = 0; i < snapshot->node_count; i++) {
         const memspan_numa_node_info_t *node = &snapshot->nodes[i];
 
         if ((resource->info.home == MEMSPAN_HOST) && (node->os_index == resource->info.numa_node)) {
@@ -171,14 +167,11 @@ struct work {
 /* Is it the first usable resource with memory of its name? */
 static bool is_first(const struct snapshot *snapshot, const struct resource *resource)
 {
-    size_t i;
-    size_t j;
-
     if (!resource->planned || (resource->state == RESOURCE_OFF)) {
         return false;
     }
-    for (i = 0; i < snapshot->space_count; i++) {
-        for (j = 0; j < snapshot->spaces[i].resource_count; j++) {
+    for (size_t i = 0; i < snapshot->space_count; i++) {
+        for (size_t j = 0; j < snapshot->spaces[i].resource_count; j++) {
             const struct resource *other = &snapshot->spaces[i].resources[j];
 
             if (other == resource) {
@@ -220,9 +213,8 @@ static void measure_lane(const struct work *work, const struct space_row *row,
     struct measure_memory memory = {0};
     bool open                    = false;
     char name[32];
-    size_t i;
 
-    for (i = 0; i < work->snapshot->device_count; i++) {
+    for (size_t i = 0; i < work->snapshot->device_count; i++) {
         struct measure_cell *cell;
 
         name_device(&work->snapshot->devices[i], name, sizeof(name));
@@ -259,16 +251,12 @@ static void waive(struct measure_cell *cell, const char *obstacle)
 
 static void list_cells(const struct work *work)
 {
-    size_t i;
-    size_t j;
-    size_t k;
-
-    for (i = 0; i < work->snapshot->space_count; i++) {
-        for (j = 0; j < work->snapshot->spaces[i].resource_count; j++) {
+    for (size_t i = 0; i < work->snapshot->space_count; i++) {
+        for (size_t j = 0; j < work->snapshot->spaces[i].resource_count; j++) {
             const struct resource *resource = &work->snapshot->spaces[i].resources[j];
 
-            for (k = 0; is_first(work->snapshot, resource) && (k < work->snapshot->device_count);
-                 k++) {
+            for (size_t k = 0;
+                 is_first(work->snapshot, resource) && (k < work->snapshot->device_count); k++) {
                 struct measure_cell *cell;
                 char name[32];
 
@@ -288,12 +276,11 @@ static int64_t budget_of(const struct work *work)
 {
     int64_t ns   = (int64_t)(full_cell_s * 1e9);
     size_t count = 0;
-    size_t i;
 
     if (work->options->measure.full) {
         return ns;
     }
-    for (i = 0; i < work->figures->count; i++) {
+    for (size_t i = 0; i < work->figures->count; i++) {
         count += (work->figures->cells[i].state == MEASURE_TODO) ? 1 : 0;
     }
     ns = (int64_t)(quick_s * 1e9) / (2 * (int64_t)((count == 0) ? 1 : count));
@@ -328,8 +315,6 @@ static int measure_all(const struct request *request, FILE *out)
     struct snapshot snapshot;
     struct work work = {
         .options = options, .snapshot = &snapshot, .figures = options->measure.figures};
-    size_t i;
-    size_t j;
 
     (void)out;
     work.deadline_ns =
@@ -343,8 +328,8 @@ static int measure_all(const struct request *request, FILE *out)
         measure_cache_load(work.figures, &options->measure);
     }
     work.budget_ns = budget_of(&work);
-    for (i = 0; !options->measure.cached_only && (i < snapshot.space_count); i++) {
-        for (j = 0; j < snapshot.spaces[i].resource_count; j++) {
+    for (size_t i = 0; !options->measure.cached_only && (i < snapshot.space_count); i++) {
+        for (size_t j = 0; j < snapshot.spaces[i].resource_count; j++) {
             if (is_first(&snapshot, &snapshot.spaces[i].resources[j])) {
                 measure_lane(&work, &snapshot.spaces[i], &snapshot.spaces[i].resources[j]);
             }
@@ -358,9 +343,7 @@ static int measure_all(const struct request *request, FILE *out)
 
 static void explain_missing(struct measure_figures *figures, const struct options *options)
 {
-    size_t i;
-
-    for (i = 0; i < figures->count; i++) {
+    for (size_t i = 0; i < figures->count; i++) {
         struct measure_cell *cell = &figures->cells[i];
 
         if (cell->state != MEASURE_TODO) {
@@ -378,7 +361,6 @@ int measure_run(struct options *options)
     struct measure_figures *figures = mmap(NULL, sizeof(*figures), PROT_READ | PROT_WRITE,
                                            MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     int failures;
-    int attempt;
     int code = EXIT_YES;
 
     if (figures == MAP_FAILED) {
@@ -387,7 +369,7 @@ int measure_run(struct options *options)
     }
     figures->running         = -1;
     options->measure.figures = figures;
-    for (attempt = 0; attempt < ATTEMPTS; attempt++) {
+    for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
         failures = figures->failures;
         code     = probe_answer(options, measure_all);
         if ((code == EXIT_YES) && (figures->failures == failures)) {

@@ -94,11 +94,8 @@ static void cell_text(const struct measure_cell *cell, char *text, size_t size)
 /* A row a memory, which may be in several spaces. */
 static bool is_shown_before(const struct snapshot *snapshot, const struct resource *resource)
 {
-    size_t i;
-    size_t j;
-
-    for (i = 0; i < snapshot->space_count; i++) {
-        for (j = 0; j < snapshot->spaces[i].resource_count; j++) {
+    for (size_t i = 0; i < snapshot->space_count; i++) {
+        for (size_t j = 0; j < snapshot->spaces[i].resource_count; j++) {
             if (&snapshot->spaces[i].resources[j] == resource) {
                 return false;
             }
@@ -115,20 +112,17 @@ static void print_rows(const struct measure_figures *figures, const struct snaps
 {
     char *align = text_calloc(snapshot->device_count + 3, 1);
     struct grid grid;
-    size_t i;
-    size_t j;
-    size_t k;
 
     memset(align, 'r', snapshot->device_count + 2);
     memset(align, 'l', 2);
     grid_open(&grid, align);
     grid_add(&grid, "MEASURED");
     grid_add(&grid, "KIND");
-    for (k = 0; k < snapshot->device_count; k++) {
+    for (size_t k = 0; k < snapshot->device_count; k++) {
         grid_add(&grid, "%s", snapshot->devices[k].label);
     }
-    for (i = 0; i < snapshot->space_count; i++) {
-        for (j = 0; j < snapshot->spaces[i].resource_count; j++) {
+    for (size_t i = 0; i < snapshot->space_count; i++) {
+        for (size_t j = 0; j < snapshot->spaces[i].resource_count; j++) {
             const struct resource *resource = &snapshot->spaces[i].resources[j];
 
             if (is_shown_before(snapshot, resource)) {
@@ -136,7 +130,7 @@ static void print_rows(const struct measure_figures *figures, const struct snaps
             }
             grid_add(&grid, "%s", resource->info.name);
             grid_add(&grid, "%s", memspan_kind_name(resource->info.kind));
-            for (k = 0; k < snapshot->device_count; k++) {
+            for (size_t k = 0; k < snapshot->device_count; k++) {
                 char text[64];
 
                 cell_text(measure_cell_of(figures, snapshot, resource, k), text, sizeof(text));
@@ -156,14 +150,11 @@ static const char *reason_of(const struct measure_cell *cell)
 /* Each reason once, with all cells that it holds for; unreachable memory is left out. */
 static void print_reasons(const struct measure_figures *figures, FILE *out)
 {
-    size_t i;
-    size_t j;
-
-    for (i = 0; i < figures->count; i++) {
+    for (size_t i = 0; i < figures->count; i++) {
         const char *reason = reason_of(&figures->cells[i]);
         bool said          = (reason[0] == '\0') || (figures->cells[i].state == MEASURE_WAIVED);
 
-        for (j = 0; (j < i) && !said; j++) {
+        for (size_t j = 0; (j < i) && !said; j++) {
             said = (figures->cells[j].state != MEASURE_WAIVED) &&
                    (strcmp(reason_of(&figures->cells[j]), reason) == 0);
         }
@@ -171,7 +162,7 @@ static void print_reasons(const struct measure_figures *figures, FILE *out)
             continue;
         }
         fprintf(out, "not measured: %s:", reason);
-        for (j = i; j < figures->count; j++) {
+        for (size_t j = i; j < figures->count; j++) {
             if (strcmp(reason_of(&figures->cells[j]), reason) == 0) {
                 fprintf(out, " %s from %s%s", figures->cells[j].resource, figures->cells[j].device,
                         (figures->cells[j].bandwidth_reason[0] == '\0') ? " (ns)" : "");
@@ -188,9 +179,8 @@ static void print_dates(const struct measure_figures *figures, FILE *out)
     bool cached   = false;
     size_t full   = 0;
     size_t done   = 0;
-    size_t i;
 
-    for (i = 0; i < figures->count; i++) {
+    for (size_t i = 0; i < figures->count; i++) {
         const struct measure_cell *cell = &figures->cells[i];
 
         if (cell->state != MEASURE_DONE) {

@@ -30,17 +30,16 @@ static void *node_at(const struct measure_chain *chain, size_t position)
 bool measure_chain_make(struct measure_chain *chain, void *nodes, size_t count, void *image)
 {
     uint64_t state = UINT64_C(0x9e3779b97f4a7c15);
-    size_t i;
 
     *chain       = (struct measure_chain){.nodes = nodes, .count = count};
     chain->order = malloc(count * sizeof(chain->order[0]));
     if (chain->order == NULL) {
         return false;
     }
-    for (i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++) {
         chain->order[i] = (uint32_t)i;
     }
-    for (i = count - 1; i > 0; i--) { /* Fisher and Yates, with xorshift */
+    for (size_t i = count - 1; i > 0; i--) { /* Fisher and Yates, with xorshift */
         uint32_t kept = chain->order[i];
         size_t j;
 
@@ -51,7 +50,7 @@ bool measure_chain_make(struct measure_chain *chain, void *nodes, size_t count, 
         chain->order[i] = chain->order[j];
         chain->order[j] = kept;
     }
-    for (i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++) {
         size_t offset = (size_t)chain->order[i] * MEASURE_STRIDE_BYTES;
 
         *(void **)((char *)image + offset) = node_at(chain, i + 1);
@@ -78,9 +77,8 @@ void *measure_chain_end(const struct measure_chain *chain, size_t steps)
 void *measure_walk(void *first, size_t steps)
 {
     void *volatile *next = first;
-    size_t i;
 
-    for (i = 0; i < steps; i++) {
+    for (size_t i = 0; i < steps; i++) {
         next = *next;
     }
     return (void *)next;
@@ -112,17 +110,15 @@ static void *work(void *argument)
     const double *restrict x    = team->x;
     const double *restrict y    = team->y;
     double *restrict z          = team->z;
-    size_t pass;
-    size_t i;
 
     pthread_mutex_lock(&team->gate);
     pthread_mutex_unlock(&team->gate);
     pthread_barrier_wait(&team->barrier);
-    for (pass = 0; pass < team->passes; pass++) {
-        for (i = member->first; (x == NULL) && (i < member->end); i++) {
+    for (size_t pass = 0; pass < team->passes; pass++) {
+        for (size_t i = member->first; (x == NULL) && (i < member->end); i++) {
             z[i] = team->a;
         }
-        for (i = member->first; (x != NULL) && (i < member->end); i++) {
+        for (size_t i = member->first; (x != NULL) && (i < member->end); i++) {
             z[i] += team->a * x[i] + y[i];
         }
     }
@@ -146,11 +142,10 @@ static int64_t run_team(struct team *team, struct member *members, size_t count)
     size_t threads = thread_count();
     size_t started = 0;
     int64_t begin_ns;
-    size_t i;
 
     pthread_mutex_init(&team->gate, NULL);
     pthread_mutex_lock(&team->gate);
-    for (i = 0; i < threads; i++) {
+    for (size_t i = 0; i < threads; i++) {
         members[i].team = team;
     }
     while ((started + 1 < threads) &&
@@ -158,7 +153,7 @@ static int64_t run_team(struct team *team, struct member *members, size_t count)
         started++;
     }
     threads = started + 1;
-    for (i = 0; i < threads; i++) {
+    for (size_t i = 0; i < threads; i++) {
         members[i].first = count * i / threads;
         members[i].end   = count * (i + 1) / threads;
     }
@@ -167,7 +162,7 @@ static int64_t run_team(struct team *team, struct member *members, size_t count)
     begin_ns = measure_now_ns();
     work(&members[started]);
     begin_ns = measure_now_ns() - begin_ns;
-    for (i = 0; i < started; i++) {
+    for (size_t i = 0; i < started; i++) {
         pthread_join(members[i].thread, NULL);
     }
     pthread_barrier_destroy(&team->barrier);

@@ -62,11 +62,10 @@ static void judge_word(struct check *check, const struct words *words, const str
         [WORD_ALONE] = "",     [WORD_IS] = "=",   [WORD_AT_LEAST] = ">=",
         [WORD_AT_MOST] = "<=", [WORD_MORE] = ">", [WORD_LESS] = "<"};
     char text[1024] = "";
-    size_t i;
 
     judge(check, verdict);
     text_append(text, sizeof(text), "%s%s%s", word->key, operators[word->op], word->value);
-    for (i = 1; i < word->device_count; i++) {
+    for (size_t i = 1; i < word->device_count; i++) {
         int device = words->devices[word->device_first + i];
 
         text_append(text, sizeof(text), (device == MEMSPAN_HOST) ? ",host" : ",%d", device);
@@ -96,19 +95,18 @@ static int complain_unknown(const char *word)
                                          "sync",       "atomic", "concurrent", "pinned",
                                          "migratable", "exact"};
     struct text_list list             = {0};
-    size_t i;
     int code;
 
-    for (i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
         text_list_add(&list, others[i]);
     }
-    for (i = 0; i < QUANTITY_COUNT; i++) {
+    for (size_t i = 0; i < QUANTITY_COUNT; i++) {
         text_list_add(&list, quantity_names[i]);
     }
-    for (i = 0; i < capability_count; i++) {
+    for (size_t i = 0; i < capability_count; i++) {
         text_list_add(&list, capabilities[i].name);
     }
-    for (i = MEMSPAN_KIND_HOST; i < MEMSPAN_KIND_COUNT; i++) {
+    for (size_t i = MEMSPAN_KIND_HOST; i < MEMSPAN_KIND_COUNT; i++) {
         text_list_add(&list, memspan_kind_name((memspan_kind_t)i));
     }
     code = text_unknown("word of --check", word, &list);
@@ -196,13 +194,11 @@ static int check_placement(struct facts *facts, const char *word, bool *found_p)
 
 static int check_kind(struct facts *facts, const char *word, memspan_kind_t kind)
 {
-    size_t i;
-
     if (!facts_have(facts, FACT_KINDS)) {
         return complain_says_nothing(facts, word);
     }
     facts_explain(facts, "kinds:");
-    for (i = MEMSPAN_KIND_HOST; i < MEMSPAN_KIND_COUNT; i++) {
+    for (size_t i = MEMSPAN_KIND_HOST; i < MEMSPAN_KIND_COUNT; i++) {
         if ((facts->kinds & (1u << i)) != 0) {
             text_append(facts->why, sizeof(facts->why), " %s",
                         memspan_kind_name((memspan_kind_t)i));
@@ -217,7 +213,6 @@ static int check_alone(struct facts *facts, const char *word)
     memspan_kind_t kind = name_kind(word);
     bool found          = false;
     int verdict;
-    size_t i;
 
     if (kind != MEMSPAN_KIND_NONE) {
         return check_kind(facts, word, kind);
@@ -229,7 +224,7 @@ static int check_alone(struct facts *facts, const char *word)
     if (found) {
         return verdict;
     }
-    for (i = 0; i < capability_count; i++) {
+    for (size_t i = 0; i < capability_count; i++) {
         if (strcmp(capabilities[i].name, word) != 0) {
             continue;
         }
@@ -288,9 +283,7 @@ static struct facts facts_of_name(const struct check *check, const char *what,
 
 static bool is_quantity(const struct word *word)
 {
-    size_t i;
-
-    for (i = 0; i < QUANTITY_COUNT; i++) {
+    for (size_t i = 0; i < QUANTITY_COUNT; i++) {
         if (strcmp(quantity_names[i], word->key) == 0) {
             /* page_size is a trait too */
             return (word->op != WORD_IS) || (i != PAGE_SIZE);
@@ -316,11 +309,10 @@ static bool starts_subject(const struct word *word)
 static void begin_plan(struct check *check, const struct words *words, size_t index)
 {
     int code;
-    size_t i;
 
     check->plan = (struct plan){0};
     code        = plan_add_word(&check->plan, words, &words->list[index]);
-    for (i = index + 1; (i < words->count) && !starts_subject(&words->list[i]); i++) {
+    for (size_t i = index + 1; (i < words->count) && !starts_subject(&words->list[i]); i++) {
         if ((words->list[i].op == WORD_IS) && !is_quantity(&words->list[i]) && (code == EXIT_YES)) {
             code = plan_add_word(&check->plan, words, &words->list[i]);
         }
@@ -379,7 +371,6 @@ int report_check(const struct request *request, FILE *out)
     struct snapshot snapshot;
     FILE *report = request->options->verbose ? out : NULL;
     int code     = words_parse(request->options->argument, &words);
-    size_t i;
 
     if (code != EXIT_YES) {
         return code;
@@ -390,7 +381,7 @@ int report_check(const struct request *request, FILE *out)
                            .facts    = facts_of_machine(&snapshot),
                            .verdict  = EXIT_YES};
     grid_open(&check.grid, "lll");
-    for (i = 0; i < words.count; i++) {
+    for (size_t i = 0; i < words.count; i++) {
         check_word(&check, &words, i);
     }
     snapshot_free(&snapshot);

@@ -49,9 +49,8 @@ static struct facts begin(enum facts_subject subject, int verdict)
 {
     struct facts facts = {
         .subject = subject, .verdict = verdict, .coherence = MEMSPAN_COHERENCE_NONE};
-    size_t i;
 
-    for (i = 0; i < QUANTITY_COUNT; i++) {
+    for (size_t i = 0; i < QUANTITY_COUNT; i++) {
         facts.quantity[i] = MEMSPAN_UNKNOWN;
     }
     return facts;
@@ -152,9 +151,8 @@ static void add_host_sizes(const struct snapshot *snapshot, const struct space_r
 {
     uint64_t most = snapshot->devices[0].info.capacity_bytes;
     uint64_t sum  = 0;
-    size_t i;
 
-    for (i = 0; i < row->resource_count; i++) {
+    for (size_t i = 0; i < row->resource_count; i++) {
         if ((row->resources[i].info.home != MEMSPAN_HOST) ||
             (row->resources[i].info.capacity_bytes == MEMSPAN_UNKNOWN)) {
             return;
@@ -174,13 +172,12 @@ struct facts facts_of_space(const struct snapshot *snapshot, const struct space_
 {
     struct facts facts = facts_of_absent(OF_SPACE);
     unsigned kinds     = 0;
-    size_t i;
 
     if ((row->status != MEMSPAN_OK) || (row->resource_count == 0)) {
         facts_explain(&facts, "%s", (row->problem[0] != '\0') ? row->problem : "it has no memory");
         return facts;
     }
-    for (i = 0; i < row->resource_count; i++) {
+    for (size_t i = 0; i < row->resource_count; i++) {
         struct facts other = facts_in_space(snapshot, &row->resources[i]);
 
         kinds |= other.kinds;
@@ -198,9 +195,8 @@ struct facts facts_of_space(const struct snapshot *snapshot, const struct space_
 static void add_resource(const struct plan *plan, struct facts *facts)
 {
     memspan_resource_info_t resource = {.struct_size = sizeof(resource)};
-    size_t i;
 
-    for (i = 0; i < memspan_space_resource_count(plan->space); i++) {
+    for (size_t i = 0; i < memspan_space_resource_count(plan->space); i++) {
         if ((memspan_space_resource(plan->space, i, &resource) == MEMSPAN_OK) &&
             (resource.kind == plan->info.kind_given) && (resource.home == plan->info.home)) {
             facts->quantity[SIZE] = resource.capacity_bytes;
@@ -212,7 +208,6 @@ static void add_resource(const struct plan *plan, struct facts *facts)
 struct facts facts_of_plan(struct plan *plan)
 {
     struct facts facts = begin(OF_LIST, plan_make(plan));
-    size_t i;
 
     if (plan->status != MEMSPAN_OK) {
         facts_explain(&facts, "%s", plan->problem);
@@ -226,7 +221,7 @@ struct facts facts_of_plan(struct plan *plan)
     facts.quantity[PAGE_SIZE] =
         (plan->info.page_size_bytes == 0) ? MEMSPAN_UNKNOWN : plan->info.page_size_bytes;
     add_resource(plan, &facts);
-    for (i = 0; i < plan->device_count; i++) {
+    for (size_t i = 0; i < plan->device_count; i++) {
         memspan_reach_t reach = {MEMSPAN_ACCESS_NONE, MEMSPAN_COHERENCE_NONE};
 
         memspan_device_reach(plan->info.home, plan->info.kind_given, plan->devices[i], &reach);

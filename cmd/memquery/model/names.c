@@ -15,9 +15,7 @@ static const char *const known_drivers[] = {"host", "opencl",     "openmp", "cud
 
 memspan_kind_t name_kind(const char *text)
 {
-    int kind;
-
-    for (kind = MEMSPAN_KIND_HOST; kind < MEMSPAN_KIND_COUNT; kind++) {
+    for (int kind = MEMSPAN_KIND_HOST; kind < MEMSPAN_KIND_COUNT; kind++) {
         if (strcmp(memspan_kind_name((memspan_kind_t)kind), text) == 0) {
             return (memspan_kind_t)kind;
         }
@@ -27,16 +25,14 @@ memspan_kind_t name_kind(const char *text)
 
 static bool find_backend(const struct snapshot *snapshot, const char *text, struct name *name)
 {
-    size_t i;
-
-    for (i = 0; i < snapshot->backend_count; i++) {
+    for (size_t i = 0; i < snapshot->backend_count; i++) {
         if (strcmp(snapshot->backends[i].info.name, text) == 0) {
             name->sort    = NAME_BACKEND;
             name->backend = &snapshot->backends[i];
             return true;
         }
     }
-    for (i = 0; i < sizeof(known_drivers) / sizeof(known_drivers[0]); i++) {
+    for (size_t i = 0; i < sizeof(known_drivers) / sizeof(known_drivers[0]); i++) {
         if (strcmp(known_drivers[i], text) == 0) {
             name->sort = NAME_MISSING_BACKEND;
             return true;
@@ -51,9 +47,8 @@ static bool find_device(const struct snapshot *snapshot, const char *text, struc
     const char *digits = text;
     char other[64];
     int number;
-    size_t i;
 
-    for (i = 0; i < snapshot->device_count; i++) {
+    for (size_t i = 0; i < snapshot->device_count; i++) {
         const memspan_device_info_t *info = &snapshot->devices[i].info;
 
         snprintf(other, sizeof(other), "%s:%d", info->backend, info->ordinal);
@@ -82,18 +77,15 @@ static bool find_device(const struct snapshot *snapshot, const char *text, struc
 
 static bool find_space(const struct snapshot *snapshot, const char *text, struct name *name)
 {
-    size_t i;
-    size_t j;
-
-    for (i = 0; i < snapshot->space_count; i++) {
+    for (size_t i = 0; i < snapshot->space_count; i++) {
         if (strcmp(snapshot->spaces[i].info.name, text) == 0) {
             name->sort  = NAME_SPACE;
             name->space = &snapshot->spaces[i];
             return true;
         }
     }
-    for (i = 0; i < snapshot->space_count; i++) {
-        for (j = 0; j < snapshot->spaces[i].resource_count; j++) {
+    for (size_t i = 0; i < snapshot->space_count; i++) {
+        for (size_t j = 0; j < snapshot->spaces[i].resource_count; j++) {
             const struct resource *resource = &snapshot->spaces[i].resources[j];
             int home                        = snapshot_device_index(snapshot, resource->info.home);
 
@@ -116,7 +108,6 @@ static bool find_offer(const struct snapshot *snapshot, const char *text, struct
 {
     const char *point = strchr(text, '.');
     char part[64];
-    size_t length;
 
     if ((point == NULL) || ((size_t)(point - text) >= sizeof(part)) ||
         (name_kind(point + 1) == MEMSPAN_KIND_NONE)) {
@@ -128,7 +119,7 @@ static bool find_offer(const struct snapshot *snapshot, const char *text, struct
         name->kind = name_kind(point + 1);
         return true;
     }
-    for (length = strlen(part); (length > 0) && isdigit((unsigned char)part[length - 1]);) {
+    for (size_t length = strlen(part); (length > 0) && isdigit((unsigned char)part[length - 1]);) {
         part[--length] = '\0';
     }
     if (find_backend(snapshot, part, name)) {
@@ -168,9 +159,7 @@ static bool find_list(const struct snapshot *snapshot, const char *text, struct 
 
 static void list_backends(const struct snapshot *snapshot, struct text_list *list)
 {
-    size_t i;
-
-    for (i = 0; i < snapshot->backend_count; i++) {
+    for (size_t i = 0; i < snapshot->backend_count; i++) {
         text_list_add(list, snapshot->backends[i].info.name);
     }
 }
@@ -178,9 +167,8 @@ static void list_backends(const struct snapshot *snapshot, struct text_list *lis
 static void list_devices(const struct snapshot *snapshot, struct text_list *list)
 {
     static char labels[256][24];
-    size_t i;
 
-    for (i = 0; (i < snapshot->device_count) && (i < 256); i++) {
+    for (size_t i = 0; (i < snapshot->device_count) && (i < 256); i++) {
         if (i == 0) {
             snprintf(labels[i], sizeof(labels[i]), "host");
         } else {
@@ -192,14 +180,11 @@ static void list_devices(const struct snapshot *snapshot, struct text_list *list
 
 static void list_spaces(const struct snapshot *snapshot, struct text_list *list)
 {
-    size_t i;
-    size_t j;
-
-    for (i = 0; i < snapshot->space_count; i++) {
+    for (size_t i = 0; i < snapshot->space_count; i++) {
         if (!text_list_has(list, snapshot->spaces[i].info.name)) {
             text_list_add(list, snapshot->spaces[i].info.name);
         }
-        for (j = 0; j < snapshot->spaces[i].resource_count; j++) {
+        for (size_t j = 0; j < snapshot->spaces[i].resource_count; j++) {
             if (!text_list_has(list, snapshot->spaces[i].resources[j].info.name)) {
                 text_list_add(list, snapshot->spaces[i].resources[j].info.name);
             }
@@ -210,8 +195,6 @@ static void list_spaces(const struct snapshot *snapshot, struct text_list *list)
 static void list_names(const struct snapshot *snapshot, enum name_sought request,
                        struct text_list *list)
 {
-    int kind;
-
     if ((request == NAME_ANY) || (request == NAME_A_BACKEND)) {
         list_backends(snapshot, list);
     }
@@ -221,7 +204,7 @@ static void list_names(const struct snapshot *snapshot, enum name_sought request
     if ((request == NAME_ANY) || (request == NAME_A_SPACE)) {
         list_spaces(snapshot, list);
     }
-    for (kind = MEMSPAN_KIND_HOST_PINNED; (request == NAME_ANY) && (kind < MEMSPAN_KIND_COUNT);
+    for (int kind = MEMSPAN_KIND_HOST_PINNED; (request == NAME_ANY) && (kind < MEMSPAN_KIND_COUNT);
          kind++) {
         text_list_add(list, memspan_kind_name((memspan_kind_t)kind));
     }

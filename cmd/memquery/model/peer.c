@@ -32,12 +32,10 @@ static void take(const struct snapshot *snapshot, size_t home, size_t from, stru
 void peer_take_all(struct snapshot *snapshot)
 {
     size_t count = snapshot->device_count;
-    size_t home;
-    size_t from;
 
     snapshot->peers = text_calloc(count * count + 1, sizeof(*snapshot->peers));
-    for (home = 0; home < count; home++) {
-        for (from = 0; from < count; from++) {
+    for (size_t home = 0; home < count; home++) {
+        for (size_t from = 0; from < count; from++) {
             take(snapshot, home, from, &snapshot->peers[home * count + from]);
         }
     }
@@ -64,13 +62,11 @@ static void add_cell(struct grid *grid, const memspan_reach_t *reach)
 static void print_sources(const struct snapshot *snapshot, FILE *out)
 {
     size_t count = snapshot->device_count;
-    size_t i;
-    size_t j;
 
-    for (i = 0; i < count * count; i++) {
+    for (size_t i = 0; i < count * count; i++) {
         bool said = (i / count == i % count);
 
-        for (j = 0; (j < i) && !said; j++) {
+        for (size_t j = 0; (j < i) && !said; j++) {
             said = (j / count != j % count) &&
                    (strcmp(snapshot->peers[j].source, snapshot->peers[i].source) == 0);
         }
@@ -78,7 +74,7 @@ static void print_sources(const struct snapshot *snapshot, FILE *out)
             continue;
         }
         fprintf(out, "%s (device>home):", snapshot->peers[i].source);
-        for (j = i; j < count * count; j++) {
+        for (size_t j = i; j < count * count; j++) {
             if ((j / count != j % count) &&
                 (strcmp(snapshot->peers[j].source, snapshot->peers[i].source) == 0)) {
                 fprintf(out, " %s>%s", snapshot->devices[j % count].label,
@@ -94,20 +90,18 @@ void peer_print(const struct snapshot *snapshot, bool sources, FILE *out)
     size_t count = snapshot->device_count;
     char *align  = text_calloc(count + 3, 1);
     struct grid grid;
-    size_t home;
-    size_t from;
 
     memset(align, 'l', count + 2);
     grid_open(&grid, align);
     grid_add(&grid, "PEER");
     grid_add(&grid, "memory");
-    for (from = 0; from < count; from++) {
+    for (size_t from = 0; from < count; from++) {
         grid_add(&grid, "%s", snapshot->devices[from].label);
     }
-    for (home = 0; home < count; home++) {
+    for (size_t home = 0; home < count; home++) {
         grid_add(&grid, "%s", snapshot->devices[home].label);
         grid_add(&grid, "%s", memspan_kind_name(own_kind(snapshot, home)));
-        for (from = 0; from < count; from++) {
+        for (size_t from = 0; from < count; from++) {
             add_cell(&grid, &peer_of(snapshot, home, from)->reach);
         }
     }
@@ -125,11 +119,9 @@ void peer_print(const struct snapshot *snapshot, bool sources, FILE *out)
 json_t *peer_json(const struct snapshot *snapshot)
 {
     json_t *array = json_array();
-    size_t home;
-    size_t from;
 
-    for (home = 0; home < snapshot->device_count; home++) {
-        for (from = 0; from < snapshot->device_count; from++) {
+    for (size_t home = 0; home < snapshot->device_count; home++) {
+        for (size_t from = 0; from < snapshot->device_count; from++) {
             const struct peer *peer = peer_of(snapshot, home, from);
             json_t *object          = json_object();
 

@@ -19,10 +19,9 @@ static int set_base(struct plan *plan, const char *name)
     struct text_list names = {0};
     const char *known;
     memspan_space_h space;
-    size_t i;
     int code = EXIT_YES;
 
-    for (i = 0; (known = space_predefined(i, &space)) != NULL; i++) {
+    for (size_t i = 0; (known = space_predefined(i, &space)) != NULL; i++) {
         if (strcmp(known, name) == 0) {
             plan->base = space;
             break;
@@ -39,9 +38,8 @@ static int set_base(struct plan *plan, const char *name)
 static int add_every_device(struct plan *plan)
 {
     int count = memspan_device_count();
-    int i;
 
-    for (i = 0; (i < count) && (plan->device_count < WORDS_DEVICES_MAX); i++) {
+    for (int i = 0; (i < count) && (plan->device_count < WORDS_DEVICES_MAX); i++) {
         if (memspan_device_at(i, &plan->devices[plan->device_count]) == MEMSPAN_OK) {
             plan->device_count++;
         }
@@ -51,14 +49,13 @@ static int add_every_device(struct plan *plan)
 
 int plan_add_word(struct plan *plan, const struct words *words, const struct word *word)
 {
-    size_t i;
-
     if ((word->op != WORD_IS) && (word->op != WORD_ALONE)) {
         cli_complain("\"%s\" is compared, but traits are set: KEY=VALUE", word->key);
         return EXIT_USAGE;
     }
     if ((strcmp(word->key, "devices") == 0) && (word->op == WORD_IS)) {
-        for (i = 0; (i < word->device_count) && (plan->device_count < WORDS_DEVICES_MAX); i++) {
+        for (size_t i = 0; (i < word->device_count) && (plan->device_count < WORDS_DEVICES_MAX);
+             i++) {
             plan->devices[plan->device_count++] = words->devices[word->device_first + i];
         }
         return word->every_device ? add_every_device(plan) : EXIT_YES;
@@ -107,9 +104,7 @@ static int fail(struct plan *plan)
  * device: on a machine without devices it must not pass. */
 static bool names_host_by_number(struct plan *plan)
 {
-    size_t i;
-
-    for (i = 0; i < plan->device_count; i++) {
+    for (size_t i = 0; i < plan->device_count; i++) {
         if ((plan->devices[i] >= 0) && (plan->devices[i] == memspan_host_device())) {
             plan->status = MEMSPAN_ERR_NOT_FOUND;
             snprintf(plan->problem, sizeof(plan->problem),
@@ -168,9 +163,8 @@ static void name_device(int number, char *text, size_t size)
 static size_t list_devices(const struct plan *plan, int *devices)
 {
     size_t count = 0;
-    size_t i;
 
-    for (i = 0; i < plan->device_count; i++) {
+    for (size_t i = 0; i < plan->device_count; i++) {
         int number = (plan->devices[i] == memspan_host_device()) ? MEMSPAN_HOST : plan->devices[i];
         size_t j;
 
@@ -204,9 +198,8 @@ static void add_reach(struct grid *grid, const struct plan *plan)
 {
     int devices[WORDS_DEVICES_MAX];
     size_t count = list_devices(plan, devices);
-    size_t i;
 
-    for (i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++) {
         memspan_reach_t reach = {MEMSPAN_ACCESS_NONE, MEMSPAN_COHERENCE_NONE};
         char name[160];
 
@@ -223,9 +216,8 @@ static void add_notes(struct grid *grid, const struct plan *plan)
     memspan_device_info_t home = {.struct_size = sizeof(home)};
     memspan_kind_t asked       = plan->info.kind_asked;
     memspan_kind_t given       = plan->info.kind_given;
-    size_t i;
 
-    for (i = 0; i < ((plan->device_count == 0) ? 1 : plan->device_count); i++) {
+    for (size_t i = 0; i < ((plan->device_count == 0) ? 1 : plan->device_count); i++) {
         int number = (plan->device_count == 0) ? MEMSPAN_HOST : plan->devices[i];
 
         if ((memspan_device_describe(number, &home) != MEMSPAN_OK) ||
@@ -301,7 +293,6 @@ static void print_json(const struct plan *plan, FILE *out)
     json_t *reached  = json_array();
     int devices[WORDS_DEVICES_MAX];
     size_t count = list_devices(plan, devices);
-    size_t i;
 
     json_put_text(document, "traits", plan->traits_text);
     json_put_text(document, "status", memspan_status_name(plan->status));
@@ -315,7 +306,7 @@ static void print_json(const struct plan *plan, FILE *out)
         json_put_plan(given, &plan->info);
         json_put(document, "given", given);
     }
-    for (i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++) {
         memspan_reach_t reach = {MEMSPAN_ACCESS_NONE, MEMSPAN_COHERENCE_NONE};
 
         memspan_device_reach(plan->info.home, plan->info.kind_given, devices[i], &reach);
@@ -330,10 +321,9 @@ int report_plan(const struct request *request, FILE *out)
     static struct words words; /* too large for the stack */
     static struct plan plan;
     int code = words_parse(request->options->argument, &words);
-    size_t i;
 
     plan = (struct plan){0};
-    for (i = 0; (code == EXIT_YES) && (i < words.count); i++) {
+    for (size_t i = 0; (code == EXIT_YES) && (i < words.count); i++) {
         code = plan_add_word(&plan, &words, &words.list[i]);
     }
     if (code != EXIT_YES) {
@@ -348,7 +338,7 @@ int report_plan(const struct request *request, FILE *out)
     } else if (code != EXIT_USAGE) {
         print_text(&plan, out);
     }
-    for (i = 0; i < request->failure_count; i++) {
+    for (size_t i = 0; i < request->failure_count; i++) {
         cli_complain("%s FAILED: %s; it is not used here", request->failures[i].backend,
                      request->failures[i].what);
     }

@@ -178,14 +178,13 @@ int report_shmem(const struct request *request, FILE *out)
     json_t *partitions;
     struct grid grid;
     int code = EXIT_YES;
-    int index;
 
     if (plan == NULL) {
         return EXIT_ABSENT;
     }
     partitions = json_array();
     field_open(&fields, NULL, &grid);
-    for (index = 0;; index++) {
+    for (int index = 0;; index++) {
         struct row row       = {.info = {.struct_size = sizeof(row.info), .id = -1}};
         struct record record = {.row = &row};
         int status           = plan(index, &row.info);

@@ -84,9 +84,7 @@ static void take_backend(struct snapshot *snapshot, const struct request *reques
 
 static bool has_backend(const struct snapshot *snapshot, const char *name)
 {
-    size_t i;
-
-    for (i = 0; i < snapshot->backend_count; i++) {
+    for (size_t i = 0; i < snapshot->backend_count; i++) {
         if (strcmp(snapshot->backends[i].info.name, name) == 0) {
             return true;
         }
@@ -97,13 +95,11 @@ static bool has_backend(const struct snapshot *snapshot, const char *name)
 static void take_backends(struct snapshot *snapshot, const struct request *request)
 {
     int count = memspan_backend_count();
-    size_t c;
-    int i;
 
-    for (i = 0; i < count; i++) {
+    for (int i = 0; i < count; i++) {
         take_backend(snapshot, request, i);
     }
-    for (c = 0; c < request->failure_count; c++) {
+    for (size_t c = 0; c < request->failure_count; c++) {
         char text[512];
 
         if (has_backend(snapshot, request->failures[c].backend)) {
@@ -176,11 +172,10 @@ static void take_devices(struct snapshot *snapshot)
 {
     int count = memspan_device_count();
     int number;
-    int i;
 
     snapshot->host_number = memspan_host_device();
     take_device(snapshot, MEMSPAN_HOST);
-    for (i = 0; i < count; i++) {
+    for (int i = 0; i < count; i++) {
         if (memspan_device_at(i, &number) == MEMSPAN_OK) {
             take_device(snapshot, number);
         }
@@ -189,10 +184,8 @@ static void take_devices(struct snapshot *snapshot)
 
 int snapshot_device_index(const struct snapshot *snapshot, int number)
 {
-    size_t i;
-
     number = (number == snapshot->host_number) ? MEMSPAN_HOST : number;
-    for (i = 0; i < snapshot->device_count; i++) {
+    for (size_t i = 0; i < snapshot->device_count; i++) {
         if (snapshot->devices[i].info.number == number) {
             return (int)i;
         }
@@ -202,10 +195,8 @@ int snapshot_device_index(const struct snapshot *snapshot, int number)
 
 void snapshot_device_names(const struct snapshot *snapshot, size_t index, char *text, size_t size)
 {
-    size_t i;
-
     text[0] = '\0';
-    for (i = 0; i < snapshot->device_count; i++) {
+    for (size_t i = 0; i < snapshot->device_count; i++) {
         const struct device_row *row = &snapshot->devices[i];
 
         if (row->same_as == snapshot->devices[index].same_as) {
@@ -220,9 +211,8 @@ void snapshot_device_names(const struct snapshot *snapshot, size_t index, char *
 static void take_nodes(struct snapshot *snapshot)
 {
     int count = memspan_numa_node_count();
-    int i;
 
-    for (i = 0; i < count; i++) {
+    for (int i = 0; i < count; i++) {
         memspan_numa_node_info_t info = {.struct_size = sizeof(info)};
 
         if (memspan_numa_node_describe(i, &info) == MEMSPAN_OK) {
@@ -276,9 +266,8 @@ static void take_problems(struct snapshot *snapshot)
 {
     const char *problem;
     char text[512];
-    int i;
 
-    for (i = 0; (problem = memspan_option_problem(i)) != NULL; i++) {
+    for (int i = 0; (problem = memspan_option_problem(i)) != NULL; i++) {
         snprintf(text, sizeof(text), "environment: %s", problem);
         text_clean(text);
         warn(snapshot, text);
@@ -306,11 +295,8 @@ void snapshot_take(struct snapshot *snapshot, const struct request *request)
 
 void snapshot_free(struct snapshot *snapshot)
 {
-    size_t i;
-    size_t j;
-
-    for (i = 0; i < snapshot->space_count; i++) {
-        for (j = 0; j < snapshot->spaces[i].resource_count; j++) {
+    for (size_t i = 0; i < snapshot->space_count; i++) {
+        for (size_t j = 0; j < snapshot->spaces[i].resource_count; j++) {
             free(snapshot->spaces[i].resources[j].reach);
         }
         free(snapshot->spaces[i].resources);

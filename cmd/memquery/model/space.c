@@ -71,12 +71,10 @@ const char *resource_capacity_source(const struct snapshot *snapshot,
 /* Does the space promise anything to that device? */
 static bool is_listed(const struct space_row *row, int number)
 {
-    size_t i;
-
     if (number == MEMSPAN_HOST) {
         return !row->info.target || row->info.host;
     }
-    for (i = 0; (i < row->info.device_count) && (i < 32); i++) {
+    for (size_t i = 0; (i < row->info.device_count) && (i < 32); i++) {
         if (row->info.devices[i] == number) {
             return true;
         }
@@ -88,10 +86,8 @@ static bool is_listed(const struct space_row *row, int number)
 static void judge_reach(const struct snapshot *snapshot, const struct space_row *row,
                         struct resource *resource)
 {
-    size_t i;
-
     resource->coherence = MEMSPAN_COHERENCE_ATOMIC;
-    for (i = 0; i < snapshot->device_count; i++) {
+    for (size_t i = 0; i < snapshot->device_count; i++) {
         const struct device_row *device = &snapshot->devices[i];
         const memspan_reach_t *reach    = &resource->reach[i];
 
@@ -164,10 +160,8 @@ static void note_kind(const struct snapshot *snapshot, struct resource *resource
 static void take_reach(const struct snapshot *snapshot, const struct space_row *row, size_t index,
                        struct resource *resource)
 {
-    size_t i;
-
     resource->reach = text_calloc(snapshot->device_count, sizeof(resource->reach[0]));
-    for (i = 0; i < snapshot->device_count; i++) {
+    for (size_t i = 0; i < snapshot->device_count; i++) {
         memspan_space_reach(row->handle, index, snapshot->devices[i].info.number,
                             &resource->reach[i]);
     }
@@ -265,7 +259,6 @@ static void take_space(struct snapshot *snapshot, const char *name, memspan_spac
 {
     struct space_row *row = add_row(snapshot, name);
     size_t count;
-    size_t i;
 
     row->handle = space;
     if (memspan_space_describe(space, &row->info) != MEMSPAN_OK) {
@@ -273,7 +266,7 @@ static void take_space(struct snapshot *snapshot, const char *name, memspan_spac
         return;
     }
     count = memspan_space_resource_count(space);
-    for (i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++) {
         take_resource(snapshot, row, i);
     }
 }
@@ -284,7 +277,6 @@ static void take_pinned(struct snapshot *snapshot)
     static const memspan_trait_t pinned = {MEMSPAN_TRAIT_PINNED, MEMSPAN_VALUE_TRUE};
     struct resource resource            = {.info = {.numa_node = -1}, .node_last = -1};
     struct space_row *row;
-    size_t i;
 
     if (snapshot->device_count == 0) {
         return;
@@ -296,7 +288,7 @@ static void take_pinned(struct snapshot *snapshot)
     resource.info.capacity_bytes = snapshot->devices[0].info.capacity_bytes;
     resource.reach               = text_calloc(snapshot->device_count, sizeof(resource.reach[0]));
     snprintf(resource.info.name, sizeof(resource.info.name), SPACE_PINNED_NAME);
-    for (i = 0; i < snapshot->device_count; i++) {
+    for (size_t i = 0; i < snapshot->device_count; i++) {
         memspan_device_reach(MEMSPAN_HOST, MEMSPAN_KIND_HOST_PINNED,
                              snapshot->devices[i].info.number, &resource.reach[i]);
     }
@@ -314,9 +306,7 @@ static void take_pinned(struct snapshot *snapshot)
 
 static bool is_taken(const struct snapshot *snapshot, memspan_space_h space)
 {
-    size_t i;
-
-    for (i = 0; i < snapshot->space_count; i++) {
+    for (size_t i = 0; i < snapshot->space_count; i++) {
         if ((snapshot->spaces[i].status == MEMSPAN_OK) && (snapshot->spaces[i].handle == space)) {
             return true;
         }
@@ -328,9 +318,8 @@ static void take_target(struct snapshot *snapshot, const int *devices, size_t co
 {
     memspan_space_h space;
     char name[64] = "{";
-    size_t i;
 
-    for (i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++) {
         if (devices[i] == MEMSPAN_HOST) {
             text_append(name, sizeof(name), "%shost", (i == 0) ? "" : ",");
         } else {
@@ -350,21 +339,20 @@ void space_take_all(struct snapshot *snapshot)
     int *all = text_calloc(snapshot->device_count, sizeof(all[0]));
     memspan_space_h space;
     const char *name;
-    size_t i;
 
-    for (i = 0; (name = space_predefined(i, &space)) != NULL; i++) {
+    for (size_t i = 0; (name = space_predefined(i, &space)) != NULL; i++) {
         take_space(snapshot, name, space);
         if (i == 0) {
             take_pinned(snapshot);
         }
     }
-    for (i = 0; i < snapshot->device_count; i++) {
+    for (size_t i = 0; i < snapshot->device_count; i++) {
         all[i] = snapshot->devices[i].info.number; /* the host first */
     }
-    for (i = 1; i < snapshot->device_count; i++) {
+    for (size_t i = 1; i < snapshot->device_count; i++) {
         take_target(snapshot, &all[i], 1);
     }
-    for (i = 1; i < snapshot->device_count; i++) {
+    for (size_t i = 1; i < snapshot->device_count; i++) {
         take_target(snapshot, (int[]){MEMSPAN_HOST, all[i]}, 2);
     }
     if (snapshot->device_count > 1) {

@@ -94,9 +94,7 @@ static void explain_kind(struct answer *answer, const struct device_row *row, me
 /* A mode decides which memory a device reaches; if it is off, the remedy turns it on. */
 static void explain_modes(struct answer *answer, const struct device_row *row)
 {
-    size_t i;
-
-    for (i = 0; (i < MEMSPAN_MODE_ROOM) && (row->info.modes[i].name[0] != '\0'); i++) {
+    for (size_t i = 0; (i < MEMSPAN_MODE_ROOM) && (row->info.modes[i].name[0] != '\0'); i++) {
         const memspan_device_mode_t *mode = &row->info.modes[i];
         struct link *link                 = add_link(answer);
 
@@ -123,13 +121,12 @@ static void explain_sharing(struct answer *answer, const struct device_row *row,
 static void explain_device(struct answer *answer, const struct device_row *row)
 {
     const memspan_device_info_t *info = &row->info;
-    int kind;
 
     answer->subject = "device";
     snprintf(add_link(answer)->probe, sizeof(answer->links[0].probe),
              "%s:%d is device %d: %s, driver %s", info->backend, info->ordinal, info->number,
              info->name, (info->driver[0] == '\0') ? "unknown" : info->driver);
-    for (kind = MEMSPAN_KIND_HOST; kind < MEMSPAN_KIND_COUNT; kind++) {
+    for (int kind = MEMSPAN_KIND_HOST; kind < MEMSPAN_KIND_COUNT; kind++) {
         explain_kind(answer, row, (memspan_kind_t)kind);
     }
     explain_modes(answer, row);
@@ -144,7 +141,6 @@ static void explain_device(struct answer *answer, const struct device_row *row)
 static void explain_missing_device(struct answer *answer, const struct snapshot *snapshot)
 {
     struct link *link = add_link(answer);
-    size_t i;
 
     answer->subject = "device";
     answer->code    = EXIT_ABSENT;
@@ -154,10 +150,10 @@ static void explain_missing_device(struct answer *answer, const struct snapshot 
         text_append(link->probe, sizeof(link->probe), " (%d means the host then)",
                     snapshot->host_number);
     }
-    for (i = 1; i < snapshot->device_count; i++) {
+    for (size_t i = 1; i < snapshot->device_count; i++) {
         text_append(link->probe, sizeof(link->probe), " %s", snapshot->devices[i].label);
     }
-    for (i = 0; i < snapshot->backend_count; i++) {
+    for (size_t i = 0; i < snapshot->backend_count; i++) {
         const struct backend_row *row = &snapshot->backends[i];
 
         if (!row->info.on) {
@@ -215,8 +211,6 @@ static void explain_resource(struct answer *answer, const struct snapshot *snaps
 static void explain_space(struct answer *answer, const struct snapshot *snapshot,
                           const struct space_row *row)
 {
-    size_t i;
-
     answer->subject = "space";
     if ((row->status != MEMSPAN_OK) || (row->resource_count == 0)) {
         struct link *link = add_link(answer);
@@ -227,7 +221,7 @@ static void explain_space(struct answer *answer, const struct snapshot *snapshot
         snprintf(link->cause, sizeof(link->cause), "%s", row->problem);
         return;
     }
-    for (i = 0; i < row->resource_count; i++) {
+    for (size_t i = 0; i < row->resource_count; i++) {
         explain_resource(answer, snapshot, row, &row->resources[i]);
     }
 }
@@ -235,11 +229,9 @@ static void explain_space(struct answer *answer, const struct snapshot *snapshot
 static void explain_every_kind(struct answer *answer, const struct snapshot *snapshot,
                                memspan_kind_t kind)
 {
-    size_t i;
-
     answer->subject = "kind";
     answer->code    = EXIT_ABSENT;
-    for (i = 0; i < snapshot->device_count; i++) {
+    for (size_t i = 0; i < snapshot->device_count; i++) {
         explain_kind(answer, &snapshot->devices[i], kind);
     }
 }
@@ -248,10 +240,8 @@ static void explain_every_kind(struct answer *answer, const struct snapshot *sna
 
 static void print_text(const struct answer *answer, const char *name, FILE *out)
 {
-    size_t i;
-
     fprintf(out, "%s (%s)\n", name, answer->subject);
-    for (i = 0; i < answer->link_count; i++) {
+    for (size_t i = 0; i < answer->link_count; i++) {
         const struct link *link = &answer->links[i];
         struct grid grid;
 
@@ -276,12 +266,11 @@ static void print_json(const struct answer *answer, const char *name, FILE *out)
 {
     json_t *document = json_document();
     json_t *chain    = json_array();
-    size_t i;
 
     json_put_text(document, "name", name);
     json_put_text(document, "subject", answer->subject);
     json_put_int(document, "exit_code", answer->code);
-    for (i = 0; i < answer->link_count; i++) {
+    for (size_t i = 0; i < answer->link_count; i++) {
         const struct link *link = &answer->links[i];
         json_t *object          = json_object();
 

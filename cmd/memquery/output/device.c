@@ -17,10 +17,9 @@ static const char *on_word(int on)
 static void print_capabilities(const memspan_device_info_t *info, FILE *out)
 {
     struct grid grid;
-    size_t i;
 
     grid_open(&grid, "llll");
-    for (i = 0; i < capability_count; i++) {
+    for (size_t i = 0; i < capability_count; i++) {
         const char *note = info->capability_note[__builtin_ctz(capabilities[i].bit)];
 
         grid_add(&grid, " ");
@@ -33,9 +32,7 @@ static void print_capabilities(const memspan_device_info_t *info, FILE *out)
 
 static void print_modes(const memspan_device_info_t *info, FILE *out)
 {
-    size_t i;
-
-    for (i = 0; (i < MEMSPAN_MODE_ROOM) && (info->modes[i].name[0] != '\0'); i++) {
+    for (size_t i = 0; (i < MEMSPAN_MODE_ROOM) && (info->modes[i].name[0] != '\0'); i++) {
         const memspan_device_mode_t *mode = &info->modes[i];
 
         fprintf(out, "  mode %s: %s (%s)\n", mode->name, on_word(mode->on), mode->source);
@@ -47,9 +44,7 @@ static void print_modes(const memspan_device_info_t *info, FILE *out)
 
 void device_print(const struct snapshot *snapshot, FILE *out)
 {
-    size_t i;
-
-    for (i = 0; i < snapshot->device_count; i++) {
+    for (size_t i = 0; i < snapshot->device_count; i++) {
         const struct device_row *row = &snapshot->devices[i];
 
         fprintf(out, "%s%s %s:%d, %s\n", (i == 0) ? "" : "\n", row->label, row->info.backend,
@@ -65,9 +60,8 @@ void device_print(const struct snapshot *snapshot, FILE *out)
 json_t *device_capability_sources(const memspan_device_info_t *info)
 {
     json_t *object = json_object();
-    size_t i;
 
-    for (i = 0; i < capability_count; i++) {
+    for (size_t i = 0; i < capability_count; i++) {
         json_put_text_or(object, capabilities[i].name,
                          info->capability_note[__builtin_ctz(capabilities[i].bit)], silent);
     }
@@ -77,9 +71,8 @@ json_t *device_capability_sources(const memspan_device_info_t *info)
 json_t *device_modes(const memspan_device_info_t *info)
 {
     json_t *array = json_array();
-    size_t i;
 
-    for (i = 0; (i < MEMSPAN_MODE_ROOM) && (info->modes[i].name[0] != '\0'); i++) {
+    for (size_t i = 0; (i < MEMSPAN_MODE_ROOM) && (info->modes[i].name[0] != '\0'); i++) {
         const memspan_device_mode_t *mode = &info->modes[i];
         json_t *object                    = json_object();
 

@@ -22,12 +22,11 @@ static json_t *array_of(const struct field_list *list, const struct snapshot *sn
 static json_t *space_devices(const struct space_row *row)
 {
     json_t *array = json_array();
-    size_t i;
 
     if (row->info.host || !row->info.target) {
         json_array_append_new(array, json_integer(MEMSPAN_HOST));
     }
-    for (i = 0; (i < row->info.device_count) && (i < 32); i++) {
+    for (size_t i = 0; (i < row->info.device_count) && (i < 32); i++) {
         json_array_append_new(array, json_integer(row->info.devices[i]));
     }
     return array;
@@ -36,10 +35,8 @@ static json_t *space_devices(const struct space_row *row)
 static json_t *spaces_of(const struct snapshot *snapshot)
 {
     json_t *array = json_array();
-    size_t i;
-    size_t j;
 
-    for (i = 0; i < snapshot->space_count; i++) {
+    for (size_t i = 0; i < snapshot->space_count; i++) {
         const struct space_row *row = &snapshot->spaces[i];
         json_t *object              = json_object();
         json_t *resources           = json_array();
@@ -50,7 +47,7 @@ static json_t *spaces_of(const struct snapshot *snapshot)
         json_put_text(object, "status", memspan_status_name(row->status));
         json_put_text_or(object, "problem", row->problem, "there is none");
         json_put_text_or(object, "note", row->info.note, "there is nothing to say");
-        for (j = 0; j < row->resource_count; j++) {
+        for (size_t j = 0; j < row->resource_count; j++) {
             struct record record = {.snapshot = snapshot, .row = &row->resources[j], .space = row};
 
             json_array_append_new(resources, field_object(&fields_of_resource, &record));
@@ -65,7 +62,6 @@ void json_print(const struct snapshot *snapshot, FILE *out)
 {
     json_t *document = json_document();
     json_t *warnings = json_array();
-    size_t i;
 
     json_put_text_or(document, "host_name", snapshot->host_name, "the system does not tell");
     json_put_int(document, "host_number", snapshot->host_number);
@@ -82,7 +78,7 @@ void json_print(const struct snapshot *snapshot, FILE *out)
     json_put(document, "spaces", spaces_of(snapshot));
     json_put_size_or(document, "lock_limit_bytes", snapshot->lock_limit_bytes,
                      "there is none, or it does not bind this user");
-    for (i = 0; i < snapshot->warning_count; i++) {
+    for (size_t i = 0; i < snapshot->warning_count; i++) {
         json_array_append_new(warnings, json_string(snapshot->warnings[i]));
     }
     if ((snapshot->figures != NULL) && (snapshot->figures->cache_note[0] != '\0')) {

@@ -105,9 +105,8 @@ json_t *field_object(const struct field_list *list, const struct record *record)
 {
     json_t *object = json_object();
     struct field_value value;
-    size_t i;
 
-    for (i = 0; i < list->count; i++) {
+    for (size_t i = 0; i < list->count; i++) {
         if (list->fields[i].key != NULL) {
             read_field(&list->fields[i], record, &value);
             put(object, &list->fields[i], &value);
@@ -137,9 +136,8 @@ static void print_quoted(FILE *out, const char *text)
 void field_csv_head(const struct field_list *list, FILE *out)
 {
     const char *separator = "";
-    size_t i;
 
-    for (i = 0; i < list->count; i++) {
+    for (size_t i = 0; i < list->count; i++) {
         if (list->fields[i].csv != NULL) {
             fprintf(out, "%s%s", separator, list->fields[i].csv);
             separator = ",";
@@ -152,9 +150,8 @@ void field_csv_row(const struct field_list *list, const struct record *record, F
 {
     const char *separator = "";
     struct field_value value;
-    size_t i;
 
-    for (i = 0; i < list->count; i++) {
+    for (size_t i = 0; i < list->count; i++) {
         if (list->fields[i].csv == NULL) {
             continue;
         }
@@ -173,9 +170,7 @@ void field_csv_row(const struct field_list *list, const struct record *record, F
 /* The field in that place of the table, or NULL behind the last. */
 static const struct field *in_column(const struct field_list *list, int column)
 {
-    size_t i;
-
-    for (i = 0; i < list->count; i++) {
+    for (size_t i = 0; i < list->count; i++) {
         if (list->fields[i].column == column) {
             return &list->fields[i];
         }
@@ -188,21 +183,19 @@ void field_open(const struct field_list *list, const struct snapshot *snapshot, 
     size_t device_count = (snapshot != NULL) ? snapshot->device_count : 0;
     char *align         = text_calloc(list->count + device_count + 1, 1);
     const struct field *field;
-    int column;
-    size_t i;
 
-    for (column = 1; (field = in_column(list, column)) != NULL; column++) {
+    for (int column = 1; (field = in_column(list, column)) != NULL; column++) {
         memset(align + strlen(align), field->right ? 'r' : 'l',
                field->per_device ? device_count : 1);
     }
     grid_open(grid, align);
     free(align);
-    for (column = 1; (field = in_column(list, column)) != NULL; column++) {
+    for (int column = 1; (field = in_column(list, column)) != NULL; column++) {
         if (!field->per_device) {
             grid_add(grid, "%s", field->head);
             continue;
         }
-        for (i = 0; i < device_count; i++) {
+        for (size_t i = 0; i < device_count; i++) {
             grid_add(grid, "%s", snapshot->devices[i].label);
         }
     }
@@ -237,9 +230,8 @@ static void add_cell(struct grid *grid, const struct field *field, const struct 
 void field_row(const struct field_list *list, const struct record *record, struct grid *grid)
 {
     const struct field *field;
-    int column;
 
-    for (column = 1; (field = in_column(list, column)) != NULL; column++) {
+    for (int column = 1; (field = in_column(list, column)) != NULL; column++) {
         struct record each = *record;
 
         if (!field->per_device) {
@@ -256,14 +248,12 @@ void field_row_off(const struct field_list *list, const struct snapshot *snapsho
                    const char *const first[2], const char *last, struct grid *grid)
 {
     const struct field *field;
-    int column;
-    size_t i;
 
-    for (column = 1; (field = in_column(list, column)) != NULL; column++) {
+    for (int column = 1; (field = in_column(list, column)) != NULL; column++) {
         if (column <= 2) {
             grid_add(grid, "%s", first[column - 1]);
         } else if (field->per_device) {
-            for (i = 0; i < snapshot->device_count; i++) {
+            for (size_t i = 0; i < snapshot->device_count; i++) {
                 grid_add(grid, ".");
             }
         } else {

@@ -38,11 +38,10 @@ const struct field_list fields_of_backend = FIELD_LIST(backend_fields);
 FIELD_READ(read_numbers)
 {
     const struct snapshot *snapshot = record->snapshot;
-    size_t i;
 
     value->json    = json_array();
     value->room[0] = '\0';
-    for (i = 0; i <= snapshot->device_count; i++) {
+    for (size_t i = 0; i <= snapshot->device_count; i++) {
         bool is_host = (i == snapshot->device_count);
         int number   = is_host ? snapshot->host_number : snapshot->devices[i].info.number;
 
@@ -65,10 +64,9 @@ FIELD_READ(read_names)
 FIELD_READ(read_kinds)
 {
     const memspan_device_info_t *info = &record->snapshot->devices[record->device].info;
-    int kind;
 
     value->json = json_object();
-    for (kind = MEMSPAN_KIND_HOST; kind < MEMSPAN_KIND_COUNT; kind++) {
+    for (int kind = MEMSPAN_KIND_HOST; kind < MEMSPAN_KIND_COUNT; kind++) {
         json_t *entry = json_object();
 
         json_put_bool(entry, "offered", (info->kinds & (1u << kind)) != 0);
@@ -81,10 +79,9 @@ FIELD_READ(read_kinds)
 FIELD_READ(read_capabilities)
 {
     const memspan_device_info_t *info = &record->snapshot->devices[record->device].info;
-    size_t i;
 
     value->json = json_object();
-    for (i = 0; i < capability_count; i++) {
+    for (size_t i = 0; i < capability_count; i++) {
         json_put_bool(value->json, capabilities[i].name,
                       (info->capabilities & capabilities[i].bit) != 0);
     }
@@ -223,10 +220,8 @@ FIELD_READ_AS(read_weakest_coherence, text, struct resource, memspan_coherence_n
 
 FIELD_READ(read_reaches)
 {
-    size_t i;
-
     value->json = json_array();
-    for (i = 0; i < record->snapshot->device_count; i++) {
+    for (size_t i = 0; i < record->snapshot->device_count; i++) {
         struct record reach = fields_reach(record->snapshot, record->space, record->row, i);
 
         json_array_append_new(value->json, field_object(&fields_of_reach, &reach));

@@ -29,9 +29,7 @@ int fit_width(void)
 /* Start of the text in the last column: after the last two blanks before @p end. */
 static size_t last_column(const char *line, size_t end)
 {
-    size_t i;
-
-    for (i = end; i > 2; i--) {
+    for (size_t i = end; i > 2; i--) {
         if ((line[i - 1] == ' ') && (line[i - 2] == ' ') && (line[i] != ' ')) {
             return i;
         }

@@ -32,9 +32,8 @@ void grid_add(struct grid *grid, const char *format, ...)
 static int width_of(const struct grid *grid, size_t column)
 {
     size_t widest = 0;
-    size_t i;
 
-    for (i = column; i < grid->cell_count; i += grid->column_count) {
+    for (size_t i = column; i < grid->cell_count; i += grid->column_count) {
         size_t width = strlen(grid->cells[i]);
 
         widest = (width > widest) ? width : widest;
@@ -44,9 +43,7 @@ static int width_of(const struct grid *grid, size_t column)
 
 void grid_free(struct grid *grid)
 {
-    size_t i;
-
-    for (i = 0; i < grid->cell_count; i++) {
+    for (size_t i = 0; i < grid->cell_count; i++) {
         free(grid->cells[i]);
     }
     free(grid->cells);
@@ -57,12 +54,11 @@ void grid_free(struct grid *grid)
 void grid_close(struct grid *grid, FILE *out)
 {
     int *widths = text_calloc(grid->column_count, sizeof(widths[0]));
-    size_t i;
 
-    for (i = 0; i < grid->column_count; i++) {
+    for (size_t i = 0; i < grid->column_count; i++) {
         widths[i] = (grid->align[i] == 'r') ? width_of(grid, i) : -width_of(grid, i);
     }
-    for (i = 0; i < grid->cell_count; i++) {
+    for (size_t i = 0; i < grid->cell_count; i++) {
         size_t column = i % grid->column_count;
 
         if (column + 1 == grid->column_count) {

@@ -190,11 +190,8 @@ static void figure_text(const struct measure_cell *cell, char *text, size_t size
 static const struct resource *find_resource(const struct snapshot *snapshot, int home, int node,
                                             memspan_kind_t kind)
 {
-    size_t i;
-    size_t j;
-
-    for (i = 0; i < snapshot->space_count; i++) {
-        for (j = 0; j < snapshot->spaces[i].resource_count; j++) {
+    for (size_t i = 0; i < snapshot->space_count; i++) {
+        for (size_t j = 0; j < snapshot->spaces[i].resource_count; j++) {
             const struct resource *resource = &snapshot->spaces[i].resources[j];
 
             if ((resource->info.home == home) && (resource->info.kind == kind) &&
@@ -243,13 +240,12 @@ static void lay_out(struct drawing *drawing)
     size_t columns                  = (snapshot->node_count > NODES_WIDE) ? 2 : 1;
     size_t rows                     = (snapshot->node_count + columns - 1) / columns;
     double y                        = TOP;
-    size_t i;
 
     drawing->device_count = (snapshot->device_count > 0) ? snapshot->device_count - 1 : 0;
     if (drawing->device_count > DEVICES_MAX) {
         drawing->device_count = DEVICES_MAX;
     }
-    for (i = 0; i < drawing->device_count; i++) {
+    for (size_t i = 0; i < drawing->device_count; i++) {
         struct card *card = &drawing->devices[i];
 
         collect_resources(snapshot, snapshot->devices[i + 1].info.number, card);
@@ -311,7 +307,6 @@ static void draw_host(const struct drawing *drawing)
     size_t columns                  = (snapshot->node_count > NODES_WIDE) ? 2 : 1;
     double width = (HOST_WIDTH - 20 - 10 * (double)(columns - 1)) / (double)columns;
     double y     = drawing->host.y;
-    size_t i;
 
     put_box(drawing, MARGIN, y, HOST_WIDTH, drawing->host.height, "card");
     put_text(drawing, MARGIN + 14, y + 24, "title", HOST_WIDTH - 28, "h  host");
@@ -320,12 +315,12 @@ static void draw_host(const struct drawing *drawing)
              text_from_gib(me->capacity_bytes).text, (me->capacity_source[0] == '\0') ? "" : ", ",
              me->capacity_source);
     y += HEAD_HEIGHT + 6;
-    for (i = 0; i < snapshot->node_count; i++) {
+    for (size_t i = 0; i < snapshot->node_count; i++) {
         draw_node(drawing, &snapshot->nodes[i], MARGIN + 10 + (double)(i % columns) * (width + 10),
                   y + (double)(i / columns) * (NODE_HEIGHT + 10), width);
     }
     y += (double)((snapshot->node_count + columns - 1) / columns) * (NODE_HEIGHT + 10) + 10;
-    for (i = 0; i < drawing->host.resource_count; i++) {
+    for (size_t i = 0; i < drawing->host.resource_count; i++) {
         const struct resource *resource = drawing->host.resources[i];
         char figure[64];
 
@@ -341,13 +336,12 @@ static void draw_host(const struct drawing *drawing)
 static void draw_lanes(const struct drawing *drawing, size_t device, const struct card *card)
 {
     double y = card->y + HEAD_HEIGHT + 14;
-    size_t i;
 
     put_text(drawing, DEVICE_LEFT + 14, y, "small head", 90, "memory");
     put_text(drawing, DEVICE_LEFT + 106, y, "small head", 160, "from %s",
              drawing->snapshot->devices[device].label);
     put_text(drawing, DEVICE_LEFT + 270, y, "small head", 270, "from h");
-    for (i = 0; i < card->resource_count; i++) {
+    for (size_t i = 0; i < card->resource_count; i++) {
         const struct resource *resource = card->resources[i];
         char figure[64];
 
@@ -468,14 +462,12 @@ static void draw_bracket(const struct drawing *drawing, size_t a, size_t b, size
 static void draw_peers(const struct drawing *drawing)
 {
     size_t resource = 0;
-    size_t apart;
-    size_t a;
 
     if (!draws_peers(drawing)) {
         return;
     }
-    for (apart = 1; apart < drawing->device_count; apart++) { /* short ones innermost */
-        for (a = 0; a + apart < drawing->device_count; a++) {
+    for (size_t apart = 1; apart < drawing->device_count; apart++) { /* short ones innermost */
+        for (size_t a = 0; a + apart < drawing->device_count; a++) {
             draw_bracket(drawing, a, a + apart, resource++);
         }
     }
@@ -488,15 +480,13 @@ static double draw_pairs(const struct drawing *drawing, double y)
 {
     size_t columns = (size_t)((drawing->width - 2 * MARGIN) / PAIR_WIDTH);
     size_t count   = 0;
-    size_t a;
-    size_t b;
 
     if (!draws_peers(drawing)) {
         return y;
     }
     put_text(drawing, MARGIN, y, "strong", drawing->width - 2 * MARGIN, "Between devices");
-    for (a = 0; a < drawing->device_count; a++) {
-        for (b = a + 1; b < drawing->device_count; b++) {
+    for (size_t a = 0; a < drawing->device_count; a++) {
+        for (size_t b = a + 1; b < drawing->device_count; b++) {
             const memspan_reach_t *reach = between(drawing, a, b);
 
             put_text(drawing, MARGIN + PAIR_WIDTH * (double)(count % columns),
@@ -517,14 +507,13 @@ static double draw_space(const struct drawing *drawing, const struct space_row *
     bool alias         = (row->resource_count > 0) && (row->resources[0].state == RESOURCE_ALIAS);
     char members[2048] = "";
     size_t lines;
-    size_t i;
 
     if (row->status != MEMSPAN_OK) {
         text_append(members, sizeof(members), "OFF: %s", row->problem);
     } else if (row->resource_count == 0) {
         text_append(members, sizeof(members), "nothing");
     }
-    for (i = 0; i < row->resource_count; i++) {
+    for (size_t i = 0; i < row->resource_count; i++) {
         text_append(members, sizeof(members), "%s%s", (i == 0) ? "" : ", ",
                     row->resources[i].info.name);
     }
@@ -544,15 +533,14 @@ static double draw_below(const struct drawing *drawing)
     double room                     = drawing->width - 2 * MARGIN;
     double y                        = draw_pairs(drawing, drawing->height + 12);
     char text[1024];
-    size_t i;
 
     put_text(drawing, MARGIN, y, "strong", room, "Memory spaces and what can satisfy them");
     y += LINE_HEIGHT;
-    for (i = 0; i < snapshot->space_count; i++) {
+    for (size_t i = 0; i < snapshot->space_count; i++) {
         y = draw_space(drawing, &snapshot->spaces[i], y);
     }
     y += LINE_HEIGHT / 2.0;
-    for (i = 0; i < snapshot->backend_count; i++) {
+    for (size_t i = 0; i < snapshot->backend_count; i++) {
         const struct backend_row *row = &snapshot->backends[i];
 
         if (!row->info.on) {
@@ -607,7 +595,6 @@ static void put_head(const struct drawing *drawing, double height)
 static void draw_all(const struct drawing *drawing)
 {
     const struct snapshot *snapshot = drawing->snapshot;
-    size_t i;
 
     put_text(drawing, MARGIN, 34, "title", drawing->width - 2 * MARGIN,
              "%s: memory as libmemspan %s reaches it%s", snapshot->host_name, memspan_version(),
@@ -615,7 +602,7 @@ static void draw_all(const struct drawing *drawing)
     if (snapshot->device_count > 0) {
         draw_host(drawing);
     }
-    for (i = 0; i < drawing->device_count; i++) {
+    for (size_t i = 0; i < drawing->device_count; i++) {
         draw_device(drawing, i);
         draw_host_links(drawing, i);
     }

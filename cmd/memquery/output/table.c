@@ -13,9 +13,8 @@
 static void print_backends(const struct snapshot *snapshot, bool on, FILE *out)
 {
     bool any = false;
-    size_t i;
 
-    for (i = 0; i < snapshot->backend_count; i++) {
+    for (size_t i = 0; i < snapshot->backend_count; i++) {
         const struct backend_row *row = &snapshot->backends[i];
 
         if ((row->info.on != 0) == on) {
@@ -63,10 +62,9 @@ static void print_nodes(const struct snapshot *snapshot, FILE *out)
 {
     bool unknown = false;
     struct grid grid;
-    size_t i;
 
     field_open(&fields_of_node, snapshot, &grid);
-    for (i = 0; i < snapshot->node_count; i++) {
+    for (size_t i = 0; i < snapshot->node_count; i++) {
         const memspan_numa_node_info_t *node = &snapshot->nodes[i];
         struct record record                 = {.snapshot = snapshot, .row = node};
 
@@ -100,19 +98,17 @@ static void add_missing_kinds(struct grid *grid, const struct snapshot *snapshot
     int index = ((row->info.device_count == 1) && !row->info.host)
                     ? snapshot_device_index(snapshot, row->info.devices[0])
                     : -1;
-    int kind;
 
     if (index < 0) {
         return;
     }
     info    = &snapshot->devices[index].info;
     missing = ~info->kinds & ((1u << MEMSPAN_KIND_COUNT) - (1u << MEMSPAN_KIND_HOST_PINNED));
-    for (kind = MEMSPAN_KIND_HOST_PINNED; kind < MEMSPAN_KIND_COUNT; kind++) {
+    for (int kind = MEMSPAN_KIND_HOST_PINNED; kind < MEMSPAN_KIND_COUNT; kind++) {
         char kinds[64] = "";
         char name[48];
-        int other;
 
-        for (other = kind; other < MEMSPAN_KIND_COUNT; other++) {
+        for (int other = kind; other < MEMSPAN_KIND_COUNT; other++) {
             if (((missing & (1u << other)) != 0) && ((missing & (1u << kind)) != 0) &&
                 ((other == kind) || (strcmp(info->kind_note[kind], info->kind_note[other]) == 0))) {
                 text_append(kinds, sizeof(kinds), "%s%s", (kinds[0] == '\0') ? "" : ", ",
@@ -130,17 +126,15 @@ static void add_missing_kinds(struct grid *grid, const struct snapshot *snapshot
 static void print_spaces(const struct snapshot *snapshot, FILE *out)
 {
     struct grid grid;
-    size_t i;
-    size_t j;
 
     field_open(&fields_of_resource, snapshot, &grid);
-    for (i = 0; i < snapshot->space_count; i++) {
+    for (size_t i = 0; i < snapshot->space_count; i++) {
         const struct space_row *row = &snapshot->spaces[i];
 
         if (row->status != MEMSPAN_OK) {
             add_off(&grid, snapshot, row->info.name, "-", "", row->problem);
         }
-        for (j = 0; j < row->resource_count;) {
+        for (size_t j = 0; j < row->resource_count;) {
             struct resource resource;
             struct record record = {.snapshot = snapshot, .row = &resource, .space = row};
 
@@ -162,9 +156,7 @@ static void print_spaces(const struct snapshot *snapshot, FILE *out)
 
 static void print_off(const struct snapshot *snapshot, FILE *out)
 {
-    size_t i;
-
-    for (i = 0; i < snapshot->backend_count; i++) {
+    for (size_t i = 0; i < snapshot->backend_count; i++) {
         const struct backend_row *row = &snapshot->backends[i];
 
         if (row->failure != NULL) {
@@ -178,9 +170,7 @@ static void print_off(const struct snapshot *snapshot, FILE *out)
 
 static void print_warnings(const struct snapshot *snapshot, FILE *out)
 {
-    size_t i;
-
-    for (i = 0; i < snapshot->warning_count; i++) {
+    for (size_t i = 0; i < snapshot->warning_count; i++) {
         fprintf(out, "warning: %s\n", snapshot->warnings[i]);
     }
 }

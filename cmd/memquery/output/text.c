@@ -150,9 +150,7 @@ void text_list_add(struct text_list *list, const char *item)
 
 bool text_list_has(const struct text_list *list, const char *item)
 {
-    size_t i;
-
-    for (i = 0; i < list->count; i++) {
+    for (size_t i = 0; i < list->count; i++) {
         if (strcmp(list->items[i], item) == 0) {
             return true;
         }
@@ -168,9 +166,8 @@ int text_unknown(const char *what, const char *word, const struct text_list *lis
         cli_complain("unknown %s \"%s\"; did you mean \"%s\"?", what, word, nearest);
     } else {
         char known[512] = "";
-        size_t i;
 
-        for (i = 0; i < list->count; i++) {
+        for (size_t i = 0; i < list->count; i++) {
             text_append(known, sizeof(known), "%s%s", (i == 0) ? "" : ", ", list->items[i]);
         }
         cli_complain("unknown %s \"%s\"; known: %s", what, word, known);

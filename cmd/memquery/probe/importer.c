@@ -25,9 +25,8 @@ static int find_number(const struct importer_request *request)
 {
     memspan_device_info_t info = {.struct_size = sizeof(info)};
     int number;
-    int i;
 
-    for (i = 0; memspan_device_at(i, &number) == MEMSPAN_OK; i++) {
+    for (int i = 0; memspan_device_at(i, &number) == MEMSPAN_OK; i++) {
         if ((memspan_device_describe(number, &info) == MEMSPAN_OK) &&
             (strcmp(info.backend, request->backend) == 0) && (info.ordinal == request->ordinal)) {
             return number;
@@ -55,13 +54,12 @@ static bool move_data(void *address, struct importer_reply *reply)
     unsigned char *data = text_calloc(IMPORTER_BYTES, 1);
     size_t wrong        = 0;
     bool moved;
-    size_t i;
 
     moved = memspan_copy(data, address, IMPORTER_BYTES) == MEMSPAN_OK;
     if (!moved) {
         tell(reply, "the other process cannot read it");
     }
-    for (i = 0; moved && (i < IMPORTER_BYTES); i++) {
+    for (size_t i = 0; moved && (i < IMPORTER_BYTES); i++) {
         wrong += (data[i] != importer_byte(1, i)) ? 1 : 0;
         data[i] = importer_byte(2, i);
     }

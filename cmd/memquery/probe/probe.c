@@ -25,9 +25,7 @@ struct task {
 
 const struct failure *probe_failure(const struct request *request, const char *backend)
 {
-    size_t i;
-
-    for (i = 0; i < request->failure_count; i++) {
+    for (size_t i = 0; i < request->failure_count; i++) {
         if (strcmp(request->failures[i].backend, backend) == 0) {
             return &request->failures[i];
         }
@@ -102,10 +100,9 @@ static int do_task(void *context, FILE *out)
 static int list_backends(const struct request *request, FILE *out)
 {
     const char *name;
-    int i;
 
     (void)request;
-    for (i = 0; (name = memspan_backend_name(i)) != NULL; i++) {
+    for (int i = 0; (name = memspan_backend_name(i)) != NULL; i++) {
         fprintf(out, "%s\n", name);
     }
     return EXIT_YES;
@@ -311,11 +308,10 @@ static void run_without_failures(struct request *request, probe_job_t job, const
 static int give_up(const struct request *request, const struct cli_result *first)
 {
     char what[320];
-    size_t i;
 
     say_how(first, what, sizeof(what));
     cli_complain("the probe of this machine %s", what);
-    for (i = 0; i < request->failure_count; i++) {
+    for (size_t i = 0; i < request->failure_count; i++) {
         cli_complain("%s FAILED: %s", request->failures[i].backend, request->failures[i].what);
     }
     return EXIT_PROBE;

@@ -79,9 +79,7 @@ static void claim(const memspan_device_info_t *info, unsigned bit, const char *t
 
 static bool write_own(void *pointer, unsigned char *data, struct sharing *way)
 {
-    size_t i;
-
-    for (i = 0; i < IMPORTER_BYTES; i++) {
+    for (size_t i = 0; i < IMPORTER_BYTES; i++) {
         data[i] = importer_byte(1, i);
     }
     if (memspan_copy(pointer, data, IMPORTER_BYTES) != MEMSPAN_OK) {
@@ -94,9 +92,8 @@ static bool write_own(void *pointer, unsigned char *data, struct sharing *way)
 static size_t count_wrong(const unsigned char *data, unsigned who)
 {
     size_t wrong = 0;
-    size_t i;
 
-    for (i = 0; i < IMPORTER_BYTES; i++) {
+    for (size_t i = 0; i < IMPORTER_BYTES; i++) {
         wrong += (data[i] != importer_byte(who, i)) ? 1 : 0;
     }
     return wrong;
@@ -351,9 +348,8 @@ void share_take_all(struct snapshot *snapshot, const struct options *options)
 {
     static const char ipc_try[]    = "--probe=full moves data through it";
     static const char dmabuf_try[] = "--probe=full exports it";
-    size_t i;
 
-    for (i = 0; i < snapshot->device_count; i++) {
+    for (size_t i = 0; i < snapshot->device_count; i++) {
         struct device_row *row = &snapshot->devices[i];
 
         claim(&row->info, MEMSPAN_CAN_IPC, ipc_try, &row->ipc);

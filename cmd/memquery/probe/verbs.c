@@ -112,14 +112,13 @@ void verbs_try(int fd, uint64_t offset, size_t size_bytes, const void *address,
     struct ibv_device **cards;
     struct verbs verbs;
     int count = 0;
-    int i;
 
     *answer_p = (struct verbs_answer){.end = VERBS_NO_CARD};
     if (!open_library(&verbs)) {
         return;
     }
     cards = verbs.ibv_get_device_list(&count);
-    for (i = 0; (cards != NULL) && (i < count) && (answer_p->end != VERBS_REGISTERED); i++) {
+    for (int i = 0; (cards != NULL) && (i < count) && (answer_p->end != VERBS_REGISTERED); i++) {
         register_on(&verbs, cards[i], &memory, answer_p);
     }
     if (cards != NULL) {
