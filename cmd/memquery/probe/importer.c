@@ -2,8 +2,8 @@
 /* importer.c: the server, and the processes that it forks. */
 
 #include "cmd/memquery/probe/importer.h"
+#include "cmd/common/child.h"
 #include "cmd/memquery/output/text.h"
-#include <errno.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -11,7 +11,6 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 _Static_assert(IMPORTER_TOKEN_MAX == MEMSPAN_SHARE_TOKEN_MAX_BYTES, "a token fits in a request");
@@ -35,7 +34,7 @@ static int find_number(const struct importer_request *request)
     return MEMSPAN_HOST;
 }
 
-static void tell(struct importer_reply *reply, const char *doing)
+static void take_error(struct importer_reply *reply, const char *doing)
 {
     const memspan_error_t *error = memspan_error_last();
 
@@ -57,7 +56,7 @@ static bool move_data(void *address, struct importer_reply *reply)
 
     moved = memspan_copy(data, address, IMPORTER_BYTES) == MEMSPAN_OK;
     if (!moved) {
-        tell(reply, "the other process cannot read it");
+        take_error(reply, "the other process cannot read it");
     }
     for (size_t i = 0; moved && (i < IMPORTER_BYTES); i++) {
         wrong += (data[i] != importer_byte(1, i)) ? 1 : 0;
@@ -71,7 +70,7 @@ static bool move_data(void *address, struct importer_reply *reply)
         moved = false;
     }
     if (moved && (memspan_copy(address, data, IMPORTER_BYTES) != MEMSPAN_OK)) {
-        tell(reply, "the other process cannot write to it");
+        take_error(reply, "the other process cannot write to it");
         moved = false;
     }
     free(data);
@@ -91,62 +90,64 @@ static void import(const struct importer_request *request, struct importer_reply
     }
     if (memspan_share_import(request->token, request->token_bytes, number, &address, &size) !=
         MEMSPAN_OK) {
-        tell(reply, "the other process cannot open it");
+        take_error(reply, "the other process cannot open it");
         return;
     }
     reply->done = (size >= IMPORTER_BYTES) && move_data(address, reply);
     if ((memspan_share_close(address) != MEMSPAN_OK) && (reply->done != 0)) {
-        tell(reply, "the other process cannot close it");
+        take_error(reply, "the other process cannot close it");
     }
 }
 
-static void answer(int fd, const struct importer_request *request)
+static int answer(void *context, FILE *out)
 {
     struct importer_reply reply = {.done = 0};
 
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    signal(SIGALRM, SIG_DFL);
-    alarm(limit_s);
-    import(request, &reply);
-    (void)!send(fd, &reply, sizeof(reply), MSG_NOSIGNAL);
-    _exit(0);
+    import(context, &reply);
+    fwrite(&reply, sizeof(reply), 1, out);
+    return EXIT_YES;
 }
 
 /* ---- the server ---- */
 
-static void refuse(int fd, const char *why)
+static void take_reply(const struct cli_result *result, struct importer_reply *reply)
 {
-    struct importer_reply reply = {.done = 0};
-
-    snprintf(reply.problem, sizeof(reply.problem), "%s", why);
-    (void)!send(fd, &reply, sizeof(reply), MSG_NOSIGNAL);
+    switch (result->end) {
+    case CLI_EXITED:
+        memcpy(reply, result->out.data, sizeof(*reply));
+        return;
+    case CLI_TIMED_OUT:
+        snprintf(reply->problem, sizeof(reply->problem),
+                 "the other process did not answer within %g s", result->limit_s);
+        return;
+    case CLI_KILLED:
+        snprintf(reply->problem, sizeof(reply->problem),
+                 "the other process crashed (signal %d, %s)", result->code,
+                 strsignal(result->code));
+        return;
+    case CLI_LEFT:
+        snprintf(reply->problem, sizeof(reply->problem),
+                 "the driver ended the other process (exit status %d)", result->code);
+        return;
+    case CLI_NOT_STARTED:
+        break;
+    }
+    snprintf(reply->problem, sizeof(reply->problem), "the system gave no other process");
 }
 
-static void serve_one(int fd, const struct importer_request *request)
+static void serve_one(int fd, struct importer_request *request)
 {
-    pid_t pid = fork();
-    char why[200];
-    int status = 0;
+    struct importer_reply reply = {.done = 0};
+    struct cli_result result;
 
-    if (pid == 0) {
-        answer(fd, request);
+    cli_child_run(&(struct cli_child){.work = answer, .context = request, .limit_s = limit_s},
+                  &result);
+    take_reply(&result, &reply);
+    if (result.error.size_bytes > 0) {
+        fwrite(result.error.data, 1, result.error.size_bytes, stderr);
     }
-    while ((pid > 0) && (waitpid(pid, &status, 0) < 0) && (errno == EINTR)) {
-    }
-    if (pid < 0) {
-        refuse(fd, "the system gave no other process");
-    } else if (WIFSIGNALED(status) && (WTERMSIG(status) == SIGALRM)) {
-        snprintf(why, sizeof(why), "the other process did not answer within %u s", limit_s);
-        refuse(fd, why);
-    } else if (WIFSIGNALED(status)) {
-        snprintf(why, sizeof(why), "the other process crashed (signal %d, %s)", WTERMSIG(status),
-                 strsignal(WTERMSIG(status)));
-        refuse(fd, why);
-    } else if (WEXITSTATUS(status) != 0) {
-        snprintf(why, sizeof(why), "the driver ended the other process (exit status %d)",
-                 WEXITSTATUS(status));
-        refuse(fd, why);
-    }
+    (void)!send(fd, &reply, sizeof(reply), MSG_NOSIGNAL);
+    cli_result_free(&result);
 }
 
 __attribute__((noreturn)) static void serve(int fd)
