@@ -22,21 +22,20 @@
  *   memspan::unique_allocator     owns an allocator, made from devices and traits
  *   memspan::allocator<T>         for std::vector, std::map ...; the host must reach the memory
  *   memspan::memory_resource      the same for std::pmr containers
- *   memspan::device_allocator<T>  for memory that perhaps only devices reach; nothing is
- * constructed memspan::deleter<T>, memspan::unique_array<T>, memspan::make_unique_array<T>()
+ *   memspan::device_allocator<T>  for memory that only devices may reach; constructs nothing
+ *   memspan::deleter<T>, memspan::unique_array<T>, memspan::make_unique_array<T>()
  *
- * A container makes and reads its elements on the host, so its memory must be within the host's
- * reach. memspan::allocator and memspan::memory_resource find that out once, when they are made
- * from a handle: the allocator itself and every fallback that may serve it. What the host does not
- * reach is refused with std::logic_error, which names the kind of memory. device_allocator refuses
- * host construction at compile time instead.
+ * A container constructs and reads its elements on the host, which must reach the memory.
+ * memspan::allocator and memspan::memory_resource check that once, when they are made from a
+ * handle, for the allocator and its fallbacks: else they throw std::logic_error with the kind of
+ * memory. device_allocator refuses host construction at compile time instead.
  *
  * Ownership: only unique_allocator owns; all others hold a handle by value and must not allocate
- * after it is destroyed. Memory that they gave out outlives the handle, as it does in C.
+ * after it is destroyed. Memory outlives the handle, as in C.
  *
- * Errors: std::bad_alloc where memory cannot be had, std::bad_array_new_length where a size does
- * not fit, std::logic_error where the caller's handle cannot be used, memspan::error where a call
- * of the library fails; memspan_error_text() has the details on the same thread.
+ * Errors: std::bad_alloc without enough memory, std::bad_array_new_length for a size that
+ * overflows, std::logic_error for an unusable handle, memspan::error for a failed call of the
+ * library; memspan_error_text() has the details on the same thread.
  *
  * Threads: as in C, every call may run on any thread; the objects themselves are like any value of
  * the standard library. */
@@ -181,8 +180,8 @@ template <class T> inline constexpr bool never = false;
 
 } // namespace detail
 
-/** Owns an allocator handle; moves, does not copy. Memory that is still in use when the owner goes
- * stays usable, and is released as it is freed. */
+/** Owns an allocator handle; moves, does not copy. Live memory stays usable after the owner is
+ * destroyed. */
 class unique_allocator
 {
   public:
@@ -227,7 +226,7 @@ class unique_allocator
         reset();
     }
 
-    /** An allocator over a space that is there already. Throws memspan::error. */
+    /** An allocator over an existing space. Throws memspan::error. */
     static unique_allocator over(memspan_space_h space,
                                  std::initializer_list<memspan_trait_t> traits = {})
     {
@@ -237,7 +236,7 @@ class unique_allocator
         return made;
     }
 
-    /** One like this but for some traits; see memspan_allocator_derive(). Throws memspan::error. */
+    /** A copy with some traits replaced; see memspan_allocator_derive(). Throws memspan::error. */
     unique_allocator derive(std::initializer_list<memspan_trait_t> traits) const
     {
         unique_allocator made;
@@ -263,7 +262,7 @@ class unique_allocator
         return handle_ != MEMSPAN_ALLOCATOR_NULL;
     }
 
-    /** Give the handle away without destroying it. */
+    /** Release the handle without destroying it. */
     memspan_allocator_h release() noexcept
     {
         return std::exchange(handle_, MEMSPAN_ALLOCATOR_NULL);
@@ -406,10 +405,9 @@ class MEMSPAN_API memory_resource : public std::pmr::memory_resource
     memspan_allocator_h handle_;
 };
 
-/** Allocates memory that perhaps only devices reach: addresses to hand to kernels and
- * memspan_copy(), not to read. Constructing an element is an error of compilation, and so is making
- * an allocator of another type from it, because containers do that to put nodes of their own into
- * the memory. */
+/** Allocates memory that only devices may reach: addresses for kernels and memspan_copy(), not to
+ * read. Construction of an element does not compile, nor does conversion to another type, which
+ * containers use to put their own nodes into the memory. */
 template <class T> class device_allocator
 {
     static_assert(std::is_trivially_copyable_v<T>, "elements must be movable by memspan_copy()");
@@ -479,7 +477,7 @@ bool operator!=(const device_allocator<T> &a, const device_allocator<T> &b) noex
     return a.get() != b.get();
 }
 
-/** For std::unique_ptr to memory from any of our allocators: destroys the object, if its type needs
+/** For std::unique_ptr to memory of any Memspan allocator: destroys the object, if its type needs
  * that, and frees the memory. */
 template <class T> struct deleter {
     void operator()(T *object) const noexcept
@@ -489,7 +487,7 @@ template <class T> struct deleter {
     }
 };
 
-/** How many there are is not kept, so elements must not need destruction. */
+/** The number of elements is not kept, so their type must not need destruction. */
 template <class T> struct deleter<T[]> {
     static_assert(std::is_trivially_destructible_v<T>, "elements must not need destruction");
 
@@ -501,7 +499,7 @@ template <class T> struct deleter<T[]> {
 
 template <class T> using unique_array = std::unique_ptr<T[], deleter<T[]>>;
 
-/** @p count elements without a value, in memory of any kind; none: null. Throws std::bad_alloc,
+/** @p count elements without a value, in memory of any kind; 0: null. Throws std::bad_alloc,
  * std::invalid_argument for a null handle. */
 template <class T> unique_array<T> make_unique_array(handle from, std::size_t count)
 {

@@ -13,8 +13,7 @@
  * memspan_shmem_no_routine_for_that_type.
  *
  * Where a routine has the macro's name too (shmem_sync, shmem_wait_until, shmem_signal_add,
- * shmem_signal_set), its address is had by &shmem_sync, and a call without the macro by
- * (shmem_sync)(...).
+ * shmem_signal_set), &shmem_sync is its address, and (shmem_sync)(...) a call without the macro.
  *
  * Source: OpenSHMEM 1.6, the C11 synopsis of every routine. */
 

@@ -76,8 +76,8 @@ typedef struct shmem_ctx_session_config {
 #define SHMEM_CMP_LT 5
 #define SHMEM_CMP_LE 6
 
-/** Active sets. Arrays in programs have these sizes for as long as the programs live: there is room
- * for one word a round of the deepest tree, whatever an implementation needs today. */
+/** Active sets. Programs have arrays of these sizes, so they are part of the ABI: one word per
+ * round of the deepest tree. */
 #define SHMEM_SYNC_VALUE              0L
 #define SHMEM_SYNC_SIZE               32
 #define SHMEM_BARRIER_SYNC_SIZE       SHMEM_SYNC_SIZE

@@ -25,8 +25,8 @@ enum {
     POLLS_A_YIELD = 64,
 };
 
-/* How often a thread polls before it yields, and yields before it sleeps: [1] where threads that
- * wait share processors. */
+/* How often a thread polls before it yields, and yields before it sleeps: [1] where waiting
+ * threads are oversubscribed. */
 static unsigned spins[2]  = {SPINS_ALONE, SPINS_SHARED};
 static unsigned yields[2] = {YIELDS_ALONE, YIELDS_SHARED};
 static bool is_oversubscribed;

@@ -207,28 +207,28 @@ void soak_world_end(void)
 
 /* ---- allocators of a thread's own ---- */
 
-struct wish {
+struct request {
     memspan_trait_t traits[TRAITS_MAX];
     size_t count;
     size_t pool_size;
     struct soak_pool *next;
 };
 
-static void wish_for(struct wish *w, memspan_trait_key_t key, uintptr_t value)
+static void request_trait(struct request *w, memspan_trait_key_t key, uintptr_t value)
 {
     w->traits[w->count++] = (memspan_trait_t){key, value};
 }
 
-static void wish_for_fallback(struct soak_thread *t, struct wish *w)
+static void request_fallback(struct soak_thread *t, struct request *w)
 {
     struct soak_pool *other = t->own[soak_random_below(&t->random, SOAK_OWN)];
 
     switch (soak_random_below(&t->random, 3)) {
     case 0:
-        wish_for(w, MEMSPAN_TRAIT_FALLBACK, MEMSPAN_VALUE_NULL_FB);
+        request_trait(w, MEMSPAN_TRAIT_FALLBACK, MEMSPAN_VALUE_NULL_FB);
         break;
     case 1:
-        wish_for(w, MEMSPAN_TRAIT_FALLBACK, MEMSPAN_VALUE_DEFAULT_MEM_FB);
+        request_trait(w, MEMSPAN_TRAIT_FALLBACK, MEMSPAN_VALUE_DEFAULT_MEM_FB);
         w->next = &soak_shared[0];
         break;
     default:
@@ -238,8 +238,8 @@ static void wish_for_fallback(struct soak_thread *t, struct wish *w)
             other = &soak_shared[soak_random_below(&t->random, 6)];
         }
         w->next = other;
-        wish_for(w, MEMSPAN_TRAIT_FALLBACK, MEMSPAN_VALUE_ALLOCATOR_FB);
-        wish_for(w, MEMSPAN_TRAIT_FB_DATA, (uintptr_t)w->next->handle);
+        request_trait(w, MEMSPAN_TRAIT_FALLBACK, MEMSPAN_VALUE_ALLOCATOR_FB);
+        request_trait(w, MEMSPAN_TRAIT_FB_DATA, (uintptr_t)w->next->handle);
     }
 }
 
@@ -260,22 +260,22 @@ void soak_world_make_own(struct soak_thread *t, size_t place)
     static const memspan_trait_value_t hints[] = {MEMSPAN_VALUE_CONTENDED,
                                                   MEMSPAN_VALUE_UNCONTENDED,
                                                   MEMSPAN_VALUE_SERIALIZED, MEMSPAN_VALUE_PRIVATE};
-    struct wish w                              = {.pool_size = NO_LIMIT};
+    struct request w                           = {.pool_size = NO_LIMIT};
     size_t hint                                = soak_random_below(r, 4);
     size_t align                               = (size_t)1 << soak_random_below(r, 14);
     bool derive                                = soak_random_once_in(r, 2);
     struct soak_pool *p                        = calloc(1, sizeof(*p));
     memspan_status_t status;
 
-    wish_for(&w, MEMSPAN_TRAIT_SYNC_HINT, hints[hint]);
-    wish_for(&w, MEMSPAN_TRAIT_ALIGNMENT, align);
+    request_trait(&w, MEMSPAN_TRAIT_SYNC_HINT, hints[hint]);
+    request_trait(&w, MEMSPAN_TRAIT_ALIGNMENT, align);
     if (!soak_random_once_in(r, 4)) {
         w.pool_size = 1000 + soak_random_below(r, 100000);
-        wish_for(&w, MEMSPAN_TRAIT_POOL_SIZE, w.pool_size);
+        request_trait(&w, MEMSPAN_TRAIT_POOL_SIZE, w.pool_size);
     } else if (derive) {
-        wish_for(&w, MEMSPAN_TRAIT_POOL_SIZE, MEMSPAN_VALUE_DEFAULT);
+        request_trait(&w, MEMSPAN_TRAIT_POOL_SIZE, MEMSPAN_VALUE_DEFAULT);
     }
-    wish_for_fallback(t, &w);
+    request_fallback(t, &w);
     if (derive) {
         status = memspan_allocator_derive(base->handle, w.traits, w.count, &p->handle);
     } else {
