@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* loopback_wire.c: sockets, and the thread that reads, writes and executes.
  *
- * A PE listens at an address of the kernel's choice in the abstract name space. Sending never
- * blocks: messages wait in the connection's queue. A connection that ends without a BYE is that of
+ * A PE listens at an address of the kernel's choice in the abstract name space. Sockets never
+ * block: messages wait in the connection's queue. A connection that ends without a BYE is that of
  * a PE that died; the launcher is given a second to end the job before this PE does. */
 
 #include "shmem/control/shared_file.h"
@@ -61,6 +61,38 @@ static void wake(void)
 
 /* ---- queues ---- */
 
+/* Of the first message, with the lock held: -1 with errno, or the bytes that the socket took. */
+static ssize_t write_part(struct msp_loopback_connection *connection)
+{
+    struct msp_loopback_message *message = connection->first;
+    size_t header_bytes                  = sizeof message->header;
+    size_t in_header  = (message->done_bytes < header_bytes) ? message->done_bytes : header_bytes;
+    size_t in_payload = message->done_bytes - in_header;
+    struct iovec parts[2]    = {{(char *)&message->header + in_header, header_bytes - in_header},
+                                {(char *)(uintptr_t)message->payload + in_payload,
+                                 message->header.payload_bytes - in_payload}};
+    const struct msghdr both = {.msg_iov = parts, .msg_iovlen = 2};
+    ssize_t done             = sendmsg(connection->fd, &both, MSG_NOSIGNAL);
+
+    message->done_bytes += (done > 0) ? (size_t)done : 0;
+    return done;
+}
+
+/* The first message is sent, or is not to be. With the lock held. */
+static void drop_first(struct msp_loopback_connection *connection)
+{
+    struct msp_loopback_message *first = connection->first;
+
+    connection->first = first->next;
+    atomic_fetch_sub(&queued_bytes, first->header.payload_bytes);
+    free(first);
+}
+
+static bool is_sent(const struct msp_loopback_message *message)
+{
+    return message->done_bytes == sizeof message->header + message->header.payload_bytes;
+}
+
 static void enqueue(struct msp_loopback_connection *connection,
                     struct msp_loopback_message *message)
 {
@@ -68,27 +100,40 @@ static void enqueue(struct msp_loopback_connection *connection,
     message->next       = NULL;
     message->done_bytes = 0;
     atomic_fetch_add(&queued_bytes, message->header.payload_bytes);
-    pthread_mutex_lock(&wire_lock);
     if (connection->first == NULL) {
         connection->first = message;
     } else {
         connection->last->next = message;
     }
     connection->last = message;
-    pthread_mutex_unlock(&wire_lock);
 }
 
+/* At once, when nothing is queued before it and the socket takes it: that saves a wake-up. */
 void msp_loopback_send(int pe, struct msp_loopback_message *message)
 {
+    struct msp_loopback_connection *connection = atomic_load(&outgoing[pe]);
+    bool is_left                               = true;
+
     MSP_WAIT_UNNOTIFIED(atomic_load(&queued_bytes) < QUEUED_MAX_BYTES);
-    enqueue(atomic_load(&outgoing[pe]), message);
-    wake();
+    pthread_mutex_lock(&wire_lock);
+    enqueue(connection, message);
+    if ((connection->first == message) && (connection->fd >= 0) && (write_part(connection) > 0) &&
+        is_sent(message)) {
+        drop_first(connection);
+        is_left = false;
+    }
+    pthread_mutex_unlock(&wire_lock);
+    if (is_left) {
+        wake();
+    }
 }
 
 void msp_loopback_reply(struct msp_loopback_connection *connection,
                         struct msp_loopback_message *message)
 {
+    pthread_mutex_lock(&wire_lock);
     enqueue(connection, message);
+    pthread_mutex_unlock(&wire_lock);
 }
 
 static struct msp_loopback_message *first_of(struct msp_loopback_connection *connection)
@@ -99,18 +144,6 @@ static struct msp_loopback_message *first_of(struct msp_loopback_connection *con
     first = connection->first;
     pthread_mutex_unlock(&wire_lock);
     return first;
-}
-
-static void drop_first(struct msp_loopback_connection *connection)
-{
-    struct msp_loopback_message *first;
-
-    pthread_mutex_lock(&wire_lock);
-    first             = connection->first;
-    connection->first = first->next;
-    pthread_mutex_unlock(&wire_lock);
-    atomic_fetch_sub(&queued_bytes, first->header.payload_bytes);
-    free(first);
 }
 
 static struct msp_loopback_connection *add_connection(int fd, int pe)
@@ -148,8 +181,10 @@ static size_t moved(struct msp_loopback_connection *connection, ssize_t done)
         return (size_t)done;
     }
     if ((done == 0) || ((errno != EAGAIN) && (errno != EWOULDBLOCK) && (errno != EINTR))) {
+        pthread_mutex_lock(&wire_lock);
         close(connection->fd);
-        connection->fd        = -1;
+        connection->fd = -1;
+        pthread_mutex_unlock(&wire_lock);
         connection->is_broken = !connection->has_bye;
     }
     return 0;
@@ -206,35 +241,27 @@ static bool read_some(struct msp_loopback_connection *connection)
     return true;
 }
 
-/* What is left of a message. */
-static size_t write_some(struct msp_loopback_connection *connection,
-                         struct msp_loopback_message *message)
-{
-    size_t header_bytes = sizeof message->header;
-    size_t in_header    = (message->done_bytes < header_bytes) ? message->done_bytes : header_bytes;
-    size_t in_payload   = message->done_bytes - in_header;
-    struct iovec parts[2] = {
-        {(char *)&message->header + in_header, header_bytes - in_header},
-        {(char *)(uintptr_t)message->payload + in_payload,
-         message->header.payload_bytes - in_payload},
-    };
-    const struct msghdr both = {.msg_iov = parts, .msg_iovlen = 2};
-
-    message->done_bytes += moved(connection, sendmsg(connection->fd, &both, MSG_NOSIGNAL));
-    return header_bytes + message->header.payload_bytes - message->done_bytes;
-}
-
 /* What the socket takes. A PE that has finalized reads no replies. */
 static void write_all(struct msp_loopback_connection *connection)
 {
-    struct msp_loopback_message *message;
+    bool goes_on = true;
 
-    while ((message = first_of(connection)) != NULL) {
-        if ((connection->fd >= 0) && (write_some(connection, message) != 0) &&
-            (connection->fd >= 0)) {
-            return;
+    while (goes_on) {
+        ssize_t done = 1;
+        int error;
+
+        pthread_mutex_lock(&wire_lock);
+        goes_on = (connection->first != NULL);
+        if (goes_on && (connection->fd >= 0)) {
+            done = write_part(connection);
         }
-        drop_first(connection);
+        error = errno;
+        if (goes_on && ((connection->fd < 0) || is_sent(connection->first))) {
+            drop_first(connection);
+        }
+        pthread_mutex_unlock(&wire_lock);
+        errno   = error;
+        goes_on = goes_on && ((moved(connection, done) != 0) || (connection->fd < 0));
     }
 }
 
@@ -393,7 +420,7 @@ memspan_status_t msp_loopback_wire_connect(int pe, const void *address, size_t a
         return status;
     }
     connection = add_connection(fd, pe);
-    enqueue(connection, msp_loopback_message(&hello, 0));
+    msp_loopback_reply(connection, msp_loopback_message(&hello, 0));
     atomic_store(&outgoing[pe], connection);
     return MEMSPAN_OK;
 }
@@ -418,7 +445,7 @@ void msp_loopback_wire_close(void)
 
     if (runs) {
         for (connection = first_connection(); connection != NULL; connection = connection->next) {
-            enqueue(connection, msp_loopback_message(&bye, 0));
+            msp_loopback_reply(connection, msp_loopback_message(&bye, 0));
         }
         atomic_store(&is_closing, true);
         wake();
