@@ -34,21 +34,32 @@ static bool is_forked;
 
 /* ---- start ---- */
 
-/* SHMEMX_TRANSPORT=NAME or NAME:N. @p hosts_of_p: N, 1 where it is missing, 0 without a name. */
-static memspan_status_t read_transport(char *name, size_t name_bytes, int *hosts_of_p)
+/* SHMEMX_TRANSPORT=NAME or NAME:N: the transport, and the number of PEs of a host, 1 where N is
+ * missing; NULL and 0 where it is unset. */
+static memspan_status_t read_transport(const struct msp_transport **transport_p, int *pes_of_host_p)
 {
     const char *text = msp_shmem_option_text(MEMSPAN_SHMEM_TRANSPORT);
     size_t length    = strcspn(text, ":");
     int parsed       = 0;
     int count        = 1;
+    char name[32];
 
-    snprintf(name, name_bytes, "%.*s", (int)length, text);
+    *transport_p   = NULL;
+    *pes_of_host_p = 0;
+    if (length == 0) {
+        return MEMSPAN_OK;
+    }
     if ((text[length] == ':') && ((sscanf(text + length, ":%d%n", &count, &parsed) != 1) ||
                                   (text[length + (size_t)parsed] != '\0') || (count < 1))) {
         memspan_error(MEMSPAN_ERR_CONFIG, "SHMEMX_TRANSPORT=%s has no number of PEs", text);
         return msp_error_hint("give it as loopback or loopback:2");
     }
-    *hosts_of_p = (length != 0) ? count : 0;
+    snprintf(name, sizeof name, "%.*s", (int)length, text);
+    *transport_p = msp_transport_find(name);
+    if (*transport_p == NULL) {
+        return memspan_error_last()->status;
+    }
+    *pes_of_host_p = count;
     return MEMSPAN_OK;
 }
 
@@ -107,13 +118,13 @@ static memspan_status_t join(int pes_of_host)
 
 /* Control memory and the transport. Where they fail on one of several hosts, the others cannot be
  * told. */
-static memspan_status_t open_control(const char *transport)
+static memspan_status_t open_control(const struct msp_transport *transport)
 {
     memspan_status_t status = msp_control_open();
 
     if (status == MEMSPAN_OK) {
         msp_wait_init();
-        status = msp_transport_open((transport[0] != '\0') ? transport : NULL);
+        status = msp_transport_open(transport);
     }
     if ((status != MEMSPAN_OK) && (msp_job.local_count < msp_job.pe_count)) {
         msp_fatal_error("shmem_init");
@@ -160,13 +171,13 @@ static memspan_status_t compare_options(memspan_status_t mine)
 
 static memspan_status_t come_up(void)
 {
-    memspan_status_t options = msp_shmem_option_read();
-    char transport[16]       = "";
-    int pes_of_host          = 0;
+    memspan_status_t options              = msp_shmem_option_read();
+    const struct msp_transport *transport = NULL;
+    int pes_of_host                       = 0;
     memspan_status_t status;
 
     if (options == MEMSPAN_OK) {
-        options = read_transport(transport, sizeof transport, &pes_of_host);
+        options = read_transport(&transport, &pes_of_host);
     }
     status = join(pes_of_host);
     if (status == MEMSPAN_OK) {

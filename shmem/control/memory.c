@@ -6,7 +6,6 @@
 #include "shmem/control/shared_file.h"
 #include "shmem/control/wait.h"
 #include "shmem/job.h"
-#include "shmem/transport/segment.h"
 #include <errno.h>
 #include <linux/membarrier.h>
 #include <sched.h>
@@ -140,12 +139,6 @@ memspan_status_t msp_control_open(void)
     msp_doorbells.by_index      = (void *)(control.members + count);
     msp_control.slots           = (char *)control.memory + top;
     control.header->local_count = (unsigned)count;
-    msp_segments[MSP_SEGMENT_CONTROL] =
-        (struct msp_segment){.base         = msp_control_slot(msp_job.local_index),
-                             .size_bytes   = sizeof(struct msp_control_offsets),
-                             .partition    = -1,
-                             .host_touches = true,
-                             .fd           = -1};
     introduce(&control.members[msp_job.local_index]);
     msp_host_barrier();
     msp_doorbells.is_ordered = true;
@@ -163,7 +156,6 @@ void msp_control_close(void)
         munmap(control.memory, control.size_bytes);
     }
     free(control.pids);
-    memset(&msp_segments[MSP_SEGMENT_CONTROL], 0, sizeof msp_segments[0]);
     memset(&control, 0, sizeof control);
     memset(&msp_control, 0, sizeof msp_control);
     memset(&msp_doorbells, 0, sizeof msp_doorbells);

@@ -22,9 +22,14 @@ static const char address_key[] = "memspan.transport";
 
 /* ---- start and end ---- */
 
-static const struct msp_transport *find(const char *name)
+const struct msp_transport *msp_transport_find(const char *name)
 {
-    return (strcmp(name, msp_transport_loopback.name) == 0) ? &msp_transport_loopback : NULL;
+    if (strcmp(name, msp_transport_loopback.name) == 0) {
+        return &msp_transport_loopback;
+    }
+    memspan_error(MEMSPAN_ERR_CONFIG, "SHMEMX_TRANSPORT=%s: there is no such transport", name);
+    msp_error_hint("loopback, for tests, is the only one so far");
+    return NULL;
 }
 
 /* Opens it, and distributes this PE's address. */
@@ -49,16 +54,10 @@ static memspan_status_t open_transport(const struct msp_transport *transport)
     return (status == MEMSPAN_OK) ? msp_job.bootstrap->barrier() : status;
 }
 
-memspan_status_t msp_transport_open(const char *name)
+memspan_status_t msp_transport_open(const struct msp_transport *transport)
 {
-    const struct msp_transport *transport = (name != NULL) ? find(name) : NULL;
-
-    if (name == NULL) {
-        return MEMSPAN_OK;
-    }
     if (transport == NULL) {
-        memspan_error(MEMSPAN_ERR_CONFIG, "SHMEMX_TRANSPORT=%s: there is no such transport", name);
-        return msp_error_hint("loopback, for tests, is the only one so far");
+        return MEMSPAN_OK;
     }
     msp_segments[MSP_SEGMENT_CONTROL] =
         (struct msp_segment){.base         = msp_control_slot(msp_job.local_index),
