@@ -6,10 +6,10 @@
 #include "backends/cuda/cuda.h"
 #include <stdio.h>
 
-static void fill_access(struct cuda_device *device)
+static void fill_access(struct gpu_device *device)
 {
-    const struct cuda_facts *f  = &device->facts;
-    const struct cuda_calls *cu = &device->state->cu;
+    const struct gpu_facts *f   = &device->facts;
+    const struct cuda_calls *cu = cuda_calls(device->state);
     memspan_device_info_t *info = &device->info;
     bool prefetches = (cu->cuMemPrefetchAsync_v2 != NULL) || (cu->cuMemPrefetchAsync != NULL);
 
@@ -37,25 +37,26 @@ static void fill_access(struct cuda_device *device)
                        f->concurrent);
 }
 
-static void fill_sharing(struct cuda_device *device)
+static void fill_sharing(struct gpu_device *device)
 {
-    const struct cuda_facts *f  = &device->facts;
-    const struct cuda_calls *cu = &device->state->cu;
+    const struct cuda_facts *f  = &cuda_device(device)->facts;
+    const struct cuda_calls *cu = cuda_calls(device->state);
     memspan_device_info_t *info = &device->info;
-    bool legacy = (cu->cuIpcGetMemHandle != NULL) && (cu->cuIpcOpenMemHandle_v2 != NULL) &&
-                  (cu->cuIpcCloseMemHandle != NULL) && !f->integrated;
+    bool integrated             = device->facts.integrated;
+    bool dmabuf                 = device->facts.dmabuf;
+    bool legacy                 = device->state->driver->has_ipc(device->state) && !integrated;
 
     msp_capability_set(info, MEMSPAN_CAN_IPC, legacy || f->shares_fd || f->shares_fabric,
                        "cuIpcGetMemHandle %s; HANDLE_TYPE_POSIX_FILE_DESCRIPTOR %d%s, FABRIC "
                        "%d",
-                       legacy ? "there" : (f->integrated ? "not for integrated memory" : "missing"),
+                       legacy ? "there" : (integrated ? "not for integrated memory" : "missing"),
                        f->makes_fd, (f->makes_fd && !f->shares_fd) ? " (no right to fetch)" : "",
                        f->shares_fabric);
-    msp_capability_set(info, MEMSPAN_CAN_DMABUF, f->dmabuf,
+    msp_capability_set(info, MEMSPAN_CAN_DMABUF, dmabuf,
                        (cu->cuMemGetHandleForAddressRange == NULL)
                            ? "the driver has no cuMemGetHandleForAddressRange (%d)"
                            : "DMA_BUF_SUPPORTED %d",
-                       f->dmabuf);
+                       dmabuf);
     msp_capability_set(info, MEMSPAN_CAN_RDMA, f->rdma,
                        "GPU_DIRECT_RDMA_SUPPORTED %d, GPU_DIRECT_RDMA_WITH_CUDA_VMM_SUPPORTED %d",
                        f->rdma, f->rdma_vmm);
@@ -63,9 +64,9 @@ static void fill_sharing(struct cuda_device *device)
 
 /* What makes plain host memory the device's as well, and what makes managed memory both sides' at
  * once: the driver, the kernel and the hardware decide, none can be asked at run time. */
-static void fill_modes(struct cuda_device *device)
+static void fill_modes(struct gpu_device *device)
 {
-    const struct cuda_facts *f  = &device->facts;
+    const struct gpu_facts *f   = &device->facts;
     memspan_device_info_t *info = &device->info;
 
     msp_mode_set(
@@ -98,47 +99,31 @@ static void fill_modes(struct cuda_device *device)
                         "virtual GPU without unified memory");
 }
 
-void cuda_device_fill_capabilities(struct cuda_device *device)
+void cuda_fill_capabilities(struct gpu_device *device)
 {
     memspan_device_info_t *info = &device->info;
-    unsigned bit;
+    int capability              = cuda_device(device)->facts.capability;
 
     fill_access(device);
     fill_sharing(device);
     msp_capability_set(info, MEMSPAN_CAN_KERNELS, cuda_has_kernels(device),
                        "the driver compiles PTX from compute capability 5.0 on; this is %d.%d",
-                       device->facts.capability / 10, device->facts.capability % 10);
+                       capability / 10, capability % 10);
     msp_capability_set(info, MEMSPAN_CAN_UNIFIED_PHYSICAL, device->facts.integrated,
                        "INTEGRATED %d", device->facts.integrated);
     fill_modes(device);
-    for (bit = 1; !device->facts.unified_addressing && (bit <= MEMSPAN_CAN_UNIFIED_PHYSICAL);
-         bit <<= 1) {
-        msp_capability_set(info, bit, false,
-                           "UNIFIED_ADDRESSING 0: an address would mean something else");
-    }
 }
 
-void cuda_reach_source(void *opaque, int home, memspan_kind_t kind, int from, char *text,
-                       size_t size)
+void cuda_peer_source(const struct gpu_device *from, const struct gpu_device *home, char *text,
+                      size_t size)
 {
-    const struct cuda_state *state = opaque;
-    memspan_reach_t reach          = cuda_reach(opaque, home, kind, from);
+    enum gpu_peer peer = gpu_peer_get(home->state, from->ordinal, home->ordinal);
 
-    text[0] = '\0';
-    if ((home < 0) || (home >= state->device_count) || (from >= state->device_count)) {
-        return;
-    }
-    if ((kind != MEMSPAN_KIND_DEVICE) || (from == home)) {
-        snprintf(text, size, "%s", (from == home) ? "its own" : "the device's attributes");
-    } else if (from < 0) {
-        snprintf(text, size, "cuMemcpy; the host has no mapping of device memory");
-    } else if ((state->cu.cuDeviceCanAccessPeer == NULL) ||
-               (state->cu.cuCtxEnablePeerAccess == NULL)) {
+    if (!cuda_has_peers(home->state)) {
         snprintf(text, size, "the driver has no cuDeviceCanAccessPeer");
-    } else if (cuda_peer_get(state, from, home) == CUDA_PEER_BROKEN) {
+    } else if (peer == GPU_PEER_BROKEN) {
         snprintf(text, size, "cuCtxEnablePeerAccess failed, after cuDeviceCanAccessPeer 1");
     } else {
-        snprintf(text, size, "cuDeviceCanAccessPeer %d",
-                 (reach.access == MEMSPAN_ACCESS_REMOTE) ? 1 : 0);
+        snprintf(text, size, "cuDeviceCanAccessPeer %d", peer != GPU_PEER_NO);
     }
 }

@@ -13,13 +13,13 @@
 #include "backends/cuda/cuda.h"
 #include "core/base/driver.h"
 
-static void offer_managed(struct cuda_device *device)
+static void offer_managed(struct gpu_device *device)
 {
-    const struct cuda_facts *f = &device->facts;
+    const struct gpu_facts *f = &device->facts;
 
     if (!f->managed) {
         msp_driver_offer(&device->info, MEMSPAN_KIND_MANAGED, false, "not offered: %s",
-                         (device->state->cu.cuMemAllocManaged == NULL)
+                         (cuda_calls(device->state)->cuMemAllocManaged == NULL)
                              ? "the driver has no cuMemAllocManaged"
                              : "the driver answers MANAGED_MEMORY 0");
         return;
@@ -34,9 +34,9 @@ static void offer_managed(struct cuda_device *device)
     }
 }
 
-static void offer_coherent(struct cuda_device *device)
+static void offer_coherent(struct gpu_device *device)
 {
-    const struct cuda_facts *f = &device->facts;
+    const struct gpu_facts *f = &device->facts;
 
     if (!f->pageable) {
         msp_driver_offer(
@@ -54,38 +54,27 @@ static void offer_coherent(struct cuda_device *device)
     }
 }
 
-void cuda_device_fill_kinds(struct cuda_device *device)
+void cuda_offer(struct gpu_device *device)
 {
-    const struct cuda_facts *f = &device->facts;
+    const struct cuda_facts *own = &cuda_device(device)->facts;
 
-    cuda_device_fill_capabilities(device);
-    msp_driver_offer(&device->info, MEMSPAN_KIND_NONE, false, "%s", "");
-    msp_driver_offer(&device->info, MEMSPAN_KIND_HOST, false,
-                     "not offered: the host's own backend has it");
-    if (!f->unified_addressing) {
-        int kind;
-        for (kind = MEMSPAN_KIND_HOST_PINNED; kind < MEMSPAN_KIND_COUNT; kind++) {
-            msp_driver_offer(
-                &device->info, (memspan_kind_t)kind, false,
-                "not offered: UNIFIED_ADDRESSING 0, an address would mean something else");
-        }
-        return;
-    }
-    msp_driver_offer(&device->info, MEMSPAN_KIND_DEVICE, true, "cuMemAlloc%s",
-                     (f->shares_fd || f->shares_fabric) ? "; cuMemCreate where it is to be shared"
-                                                        : "");
-    msp_driver_offer(&device->info, MEMSPAN_KIND_HOST_PINNED, true,
-                     "cuMemHostAlloc, portable and mapped; %s",
-                     f->host_atomics ? "atomics with the host (HOST_NATIVE_ATOMIC_SUPPORTED 1)"
-                                     : "no atomics with the host (HOST_NATIVE_ATOMIC_SUPPORTED 0)");
+    msp_driver_offer(
+        &device->info, MEMSPAN_KIND_DEVICE, true, "cuMemAlloc%s",
+        (own->shares_fd || own->shares_fabric) ? "; cuMemCreate where it is to be shared" : "");
+    msp_driver_offer(
+        &device->info, MEMSPAN_KIND_HOST_PINNED, true, "cuMemHostAlloc, portable and mapped; %s",
+        device->facts.host_atomics ? "atomics with the host (HOST_NATIVE_ATOMIC_SUPPORTED 1)"
+                                   : "no atomics with the host (HOST_NATIVE_ATOMIC_SUPPORTED 0)");
     offer_managed(device);
     offer_coherent(device);
 }
 
 /* ---- who reaches it ---- */
 
-static memspan_reach_t reach_of_host(const struct cuda_facts *home, memspan_kind_t kind)
+memspan_reach_t cuda_reach_host(const struct gpu_device *device, memspan_kind_t kind)
 {
+    const struct gpu_facts *home = &device->facts;
+
     switch (kind) {
     case MEMSPAN_KIND_DEVICE:
         return (memspan_reach_t){MEMSPAN_ACCESS_COPY, MEMSPAN_COHERENCE_NONE};
@@ -105,13 +94,14 @@ static memspan_reach_t reach_of_host(const struct cuda_facts *home, memspan_kind
 }
 
 /* A device's reach to memory that is not another device's own. */
-static memspan_reach_t reach_of_device(const struct cuda_facts *from, memspan_kind_t kind)
+memspan_reach_t cuda_reach_own(const struct gpu_device *device, memspan_kind_t kind)
 {
-    memspan_access_t near = from->integrated ? MEMSPAN_ACCESS_LOCAL : MEMSPAN_ACCESS_REMOTE;
+    const struct gpu_facts *from = &device->facts;
+    memspan_access_t near        = from->integrated ? MEMSPAN_ACCESS_LOCAL : MEMSPAN_ACCESS_REMOTE;
 
     switch (kind) {
     case MEMSPAN_KIND_DEVICE:
-        /* Nobody else is there: the device's own atomics are all that there is. */
+        /* No other side is there: the device's own atomics are all that there is. */
         return (memspan_reach_t){MEMSPAN_ACCESS_LOCAL, MEMSPAN_COHERENCE_ATOMIC};
     case MEMSPAN_KIND_MANAGED:
         if (from->concurrent) {
@@ -133,41 +123,13 @@ static memspan_reach_t reach_of_device(const struct cuda_facts *from, memspan_ki
     }
 }
 
-static memspan_reach_t reach_of_peer(const struct cuda_state *state, int home, memspan_kind_t kind,
-                                     int from)
+memspan_reach_t cuda_reach_peer(const struct gpu_device *home, memspan_kind_t kind,
+                                const struct gpu_device *from)
 {
-    memspan_reach_t theirs = reach_of_device(&state->devices[from].facts, kind);
-    memspan_reach_t own    = reach_of_device(&state->devices[home].facts, kind);
-    enum cuda_peer peer    = cuda_peer_get(state, from, home);
-
-    if (kind == MEMSPAN_KIND_DEVICE) {
-        if ((peer == CUDA_PEER_MAY) || (peer == CUDA_PEER_ENABLED)) {
-            return (memspan_reach_t){MEMSPAN_ACCESS_REMOTE, MEMSPAN_COHERENCE_CONCURRENT};
-        }
-        return (memspan_reach_t){MEMSPAN_ACCESS_COPY, MEMSPAN_COHERENCE_NONE};
+    if (kind != MEMSPAN_KIND_DEVICE) {
+        return (memspan_reach_t){MEMSPAN_ACCESS_NONE, MEMSPAN_COHERENCE_NONE};
     }
-    if (own.coherence < theirs.coherence) {
-        theirs.coherence = own.coherence;
-    }
-    return theirs;
-}
-
-memspan_reach_t cuda_reach(void *opaque, int home, memspan_kind_t kind, int from)
-{
-    const struct cuda_state *state = opaque;
-    memspan_reach_t none           = {MEMSPAN_ACCESS_NONE, MEMSPAN_COHERENCE_NONE};
-
-    if ((home < 0) || (home >= state->device_count) || (from >= state->device_count) ||
-        (kind <= MEMSPAN_KIND_NONE) || (kind >= MEMSPAN_KIND_COUNT) ||
-        ((state->devices[home].info.kinds & (1u << kind)) == 0)) {
-        return none;
-    }
-    if (from < 0) {
-        return reach_of_host(&state->devices[home].facts, kind);
-    }
-    if (!state->devices[from].facts.unified_addressing) {
-        return none;
-    }
-    return (from == home) ? reach_of_device(&state->devices[home].facts, kind)
-                          : reach_of_peer(state, home, kind, from);
+    return gpu_peer_can(home->state, from->ordinal, home->ordinal)
+               ? (memspan_reach_t){MEMSPAN_ACCESS_REMOTE, MEMSPAN_COHERENCE_CONCURRENT}
+               : (memspan_reach_t){MEMSPAN_ACCESS_COPY, MEMSPAN_COHERENCE_NONE};
 }

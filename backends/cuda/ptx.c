@@ -49,14 +49,13 @@ static const char frame_end[]  = "    ret;\n"
                                  "}\n";
 
 struct body {
-    const char *name;
     unsigned element_bytes; /* 0: no loop */
     const char *before;
     const char *each;
     const char *after;
 };
 
-static const struct body daxpy = {"memspan_daxpy", 8,
+static const struct body daxpy = {8,
                                   "    .reg .f64 %a, %fx, %fy, %fz;\n"
                                   "    ld.param.f64 %a, [p_a];\n",
                                   "    add.u64 %t, %x, %at;\n"
@@ -70,7 +69,7 @@ static const struct body daxpy = {"memspan_daxpy", 8,
                                   "    st.global.f64 [%t], %fz;\n",
                                   ""};
 
-static const struct body fill = {"memspan_fill", 8,
+static const struct body fill = {8,
                                  "    .reg .f64 %a;\n"
                                  "    ld.param.f64 %a, [p_a];\n",
                                  "    add.u64 %t, %z, %at;\n"
@@ -78,7 +77,7 @@ static const struct body fill = {"memspan_fill", 8,
                                  ""};
 
 /* A sum for each block of 256 threads, halving: z[block]. A second launch sums the sums. */
-static const struct body sum = {"memspan_sum", 8,
+static const struct body sum = {8,
                                 "    .shared .align 8 .b8 part[2048];\n"
                                 "    .reg .u32 %half;\n"
                                 "    .reg .u64 %mine;\n"
@@ -113,7 +112,7 @@ static const struct body sum = {"memspan_sum", 8,
                                 "LEAVE:\n"};
 
 /* One thread. Links may lead anywhere that the device reaches: generic addresses. */
-static const struct body chase = {"memspan_chase", 0,
+static const struct body chase = {0,
                                   "    ld.param.u64 %at, [p_x];\n"
                                   "STEP:\n"
                                   "    setp.eq.u64 %p, %n, 0;\n"
@@ -125,57 +124,34 @@ static const struct body chase = {"memspan_chase", 0,
                                   "    st.global.u64 [%z], %at;\n",
                                   "", ""};
 
-static const struct body add_atomic = {"memspan_add_atomic", 4,
+static const struct body add_atomic = {4,
                                        "    .reg .u64 %wide;\n"
                                        "    .reg .u32 %a;\n"
                                        "    ld.param.u64 %wide, [p_a];\n"
                                        "    cvt.u32.u64 %a, %wide;\n",
                                        "    red.global.add.u32 [%z], %a;\n", ""};
 
-static const struct body add_atomic_system = {"memspan_add_atomic", 4,
+static const struct body add_atomic_system = {4,
                                               "    .reg .u64 %wide;\n"
                                               "    .reg .u32 %a;\n"
                                               "    ld.param.u64 %wide, [p_a];\n"
                                               "    cvt.u32.u64 %a, %wide;\n",
                                               "    red.global.sys.add.u32 [%z], %a;\n", ""};
 
-static bool write_body(const struct body *body, bool scoped, char text[CUDA_PTX_BYTES],
-                       char name[48])
+static void write_body(const char *name, const struct body *body, bool scoped,
+                       char text[CUDA_PTX_BYTES])
 {
     char frame[1400];
     char loop[256] = "";
-    int length;
 
-    snprintf(frame, sizeof(frame), frame_begin, body->name);
+    snprintf(frame, sizeof(frame), frame_begin, name);
     if (body->element_bytes > 0) {
         snprintf(loop, sizeof(loop), loop_begin, body->element_bytes);
     }
-    snprintf(name, 48, "%s", body->name);
-    length = snprintf(text, CUDA_PTX_BYTES, "%s%s%s%s%s%s%s%s",
-                      scoped ? ".version 5.0\n.target sm_60\n" : ".version 4.0\n.target sm_50\n",
-                      frame, body->before, loop, body->each,
-                      (body->element_bytes > 0) ? loop_end : "", body->after, frame_end);
-    return (length > 0) && (length < CUDA_PTX_BYTES);
-}
-
-bool cuda_ptx_write(memspan_kernel_t kernel, int capability, char text[CUDA_PTX_BYTES],
-                    char name[48])
-{
-    switch (kernel) {
-    case MEMSPAN_KERNEL_DAXPY:
-        return write_body(&daxpy, false, text, name);
-    case MEMSPAN_KERNEL_FILL:
-        return write_body(&fill, false, text, name);
-    case MEMSPAN_KERNEL_SUM:
-        return write_body(&sum, false, text, name);
-    case MEMSPAN_KERNEL_CHASE:
-        return write_body(&chase, false, text, name);
-    case MEMSPAN_KERNEL_ADD_ATOMIC:
-        return (capability >= 60) ? write_body(&add_atomic_system, true, text, name)
-                                  : write_body(&add_atomic, false, text, name);
-    default:
-        return false;
-    }
+    snprintf(text, CUDA_PTX_BYTES, "%s%s%s%s%s%s%s%s",
+             scoped ? ".version 5.0\n.target sm_60\n" : ".version 4.0\n.target sm_50\n", frame,
+             body->before, loop, body->each, (body->element_bytes > 0) ? loop_end : "", body->after,
+             frame_end);
 }
 
 /* ---- combining: z[i] = x[i] OP y[i] ---- */
@@ -185,40 +161,38 @@ enum form { INTEGER, FLOATING, COMPLEX };
 /* Integers shorter than a register are widened by the load and cut by the store (PTX ISA, "operand
  * size exceeding instruction-type size"). */
 static const struct element {
-    const char *name;
     const char *memory; /* type of loads and stores */
     const char *number; /* type of arithmetic, and of registers */
     const char *bits;   /* type of logic */
     unsigned size_bytes;
     enum form form;
-} elements[CUDA_ELEMENTS] = {
-    [MEMSPAN_ELEMENT_S8]  = {"s8", "s8", "s32", "b32", 1, INTEGER},
-    [MEMSPAN_ELEMENT_U8]  = {"u8", "u8", "u32", "b32", 1, INTEGER},
-    [MEMSPAN_ELEMENT_S16] = {"s16", "s16", "s32", "b32", 2, INTEGER},
-    [MEMSPAN_ELEMENT_U16] = {"u16", "u16", "u32", "b32", 2, INTEGER},
-    [MEMSPAN_ELEMENT_S32] = {"s32", "s32", "s32", "b32", 4, INTEGER},
-    [MEMSPAN_ELEMENT_U32] = {"u32", "u32", "u32", "b32", 4, INTEGER},
-    [MEMSPAN_ELEMENT_S64] = {"s64", "s64", "s64", "b64", 8, INTEGER},
-    [MEMSPAN_ELEMENT_U64] = {"u64", "u64", "u64", "b64", 8, INTEGER},
-    [MEMSPAN_ELEMENT_F32] = {"f32", "f32", "f32", "", 4, FLOATING},
-    [MEMSPAN_ELEMENT_F64] = {"f64", "f64", "f64", "", 8, FLOATING},
-    [MEMSPAN_ELEMENT_C32] = {"c32", "f32", "f32", "", 8, COMPLEX},
-    [MEMSPAN_ELEMENT_C64] = {"c64", "f64", "f64", "", 16, COMPLEX},
+} elements[MEMSPAN_ELEMENT_COUNT] = {
+    [MEMSPAN_ELEMENT_S8]  = {"s8", "s32", "b32", 1, INTEGER},
+    [MEMSPAN_ELEMENT_U8]  = {"u8", "u32", "b32", 1, INTEGER},
+    [MEMSPAN_ELEMENT_S16] = {"s16", "s32", "b32", 2, INTEGER},
+    [MEMSPAN_ELEMENT_U16] = {"u16", "u32", "b32", 2, INTEGER},
+    [MEMSPAN_ELEMENT_S32] = {"s32", "s32", "b32", 4, INTEGER},
+    [MEMSPAN_ELEMENT_U32] = {"u32", "u32", "b32", 4, INTEGER},
+    [MEMSPAN_ELEMENT_S64] = {"s64", "s64", "b64", 8, INTEGER},
+    [MEMSPAN_ELEMENT_U64] = {"u64", "u64", "b64", 8, INTEGER},
+    [MEMSPAN_ELEMENT_F32] = {"f32", "f32", "", 4, FLOATING},
+    [MEMSPAN_ELEMENT_F64] = {"f64", "f64", "", 8, FLOATING},
+    [MEMSPAN_ELEMENT_C32] = {"f32", "f32", "", 8, COMPLEX},
+    [MEMSPAN_ELEMENT_C64] = {"f64", "f64", "", 16, COMPLEX},
 };
 
 static const struct operation {
-    const char *name;
-    const char *integer; /* instruction without its type; NULL: there is none */
+    const char *integer; /* instruction without its type */
     const char *floating;
     bool logic;
-} operations[CUDA_OPERATIONS] = {
-    [MEMSPAN_OPERATION_SUM]  = {"sum", "add", "add.rn", false},
-    [MEMSPAN_OPERATION_PROD] = {"prod", "mul.lo", "mul.rn", false},
-    [MEMSPAN_OPERATION_MIN]  = {"min", "min", "min", false},
-    [MEMSPAN_OPERATION_MAX]  = {"max", "max", "max", false},
-    [MEMSPAN_OPERATION_AND]  = {"and", "and", NULL, true},
-    [MEMSPAN_OPERATION_OR]   = {"or", "or", NULL, true},
-    [MEMSPAN_OPERATION_XOR]  = {"xor", "xor", NULL, true},
+} operations[MEMSPAN_OPERATION_COUNT] = {
+    [MEMSPAN_OPERATION_SUM]  = {"add", "add.rn", false},
+    [MEMSPAN_OPERATION_PROD] = {"mul.lo", "mul.rn", false},
+    [MEMSPAN_OPERATION_MIN]  = {"min", "min", false},
+    [MEMSPAN_OPERATION_MAX]  = {"max", "max", false},
+    [MEMSPAN_OPERATION_AND]  = {"and", NULL, true},
+    [MEMSPAN_OPERATION_OR]   = {"or", NULL, true},
+    [MEMSPAN_OPERATION_XOR]  = {"xor", NULL, true},
 };
 
 /* (u, ui) and (v, vi) to (w, wi). */
@@ -270,34 +244,34 @@ static void write_real(const struct element *e, const struct operation *o, char 
              e->memory, e->memory, instruction, o->logic ? e->bits : e->number, e->memory);
 }
 
-bool cuda_ptx_write_combine(int operation, int element, char text[CUDA_PTX_BYTES], char name[48])
+static void write_combining(const char *name, int operation, int element, char text[CUDA_PTX_BYTES])
 {
-    const struct element *e;
-    const struct operation *o;
+    const struct element *e = &elements[element];
     char registers[64];
     char work[1024];
-    struct body body;
-    char full[48];
+    struct body body = {e->size_bytes, registers, work, ""};
 
-    if ((operation < 0) || (operation >= CUDA_OPERATIONS) || (element < 0) ||
-        (element >= CUDA_ELEMENTS)) {
-        return false;
-    }
-    e = &elements[element];
-    o = &operations[operation];
-    if (((e->form != INTEGER) && (o->floating == NULL)) ||
-        ((e->form == COMPLEX) && (operation != MEMSPAN_OPERATION_SUM) &&
-         (operation != MEMSPAN_OPERATION_PROD))) {
-        return false;
-    }
     snprintf(registers, sizeof(registers), "    .reg .%s %%u, %%v, %%w%s;\n", e->number,
              (e->form == COMPLEX) ? ", %ui, %vi, %wi" : "");
     if (e->form == COMPLEX) {
         write_complex(e, operation, work, sizeof(work));
     } else {
-        write_real(e, o, work, sizeof(work));
+        write_real(e, &operations[operation], work, sizeof(work));
     }
-    snprintf(full, sizeof(full), "memspan_%s_%s", o->name, e->name);
-    body = (struct body){full, e->size_bytes, registers, work, ""};
-    return write_body(&body, false, text, name);
+    write_body(name, &body, false, text);
+}
+
+void cuda_ptx_write(int place, const char *name, int capability, char text[CUDA_PTX_BYTES])
+{
+    static const struct body *const basics[GPU_KERNELS] = {&daxpy, &fill, &sum, &chase,
+                                                           &add_atomic};
+    bool scoped = (place == MEMSPAN_KERNEL_ADD_ATOMIC) && (capability >= 60);
+    int operation;
+    int element;
+
+    if (gpu_kernel_combines(place, &operation, &element)) {
+        write_combining(name, operation, element, text);
+    } else {
+        write_body(name, scoped ? &add_atomic_system : basics[place], scoped, text);
+    }
 }

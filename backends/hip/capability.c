@@ -13,22 +13,22 @@
 /* The kernel's interface for network cards from before dma-buf. */
 #define PEER_MEMORY "/sys/kernel/mm/memory_peers/amdkfd/version"
 
-static void fill_access(struct hip_device *device)
+static void fill_access(struct gpu_device *device)
 {
-    const struct hip_facts *f   = &device->facts;
+    const struct gpu_facts *f   = &device->facts;
     memspan_device_info_t *info = &device->info;
     bool coarse                 = hip_managed_is_coarse(device);
-    bool prefetches             = device->state->hip.hipMemPrefetchAsync != NULL;
+    bool prefetches             = hip_calls(device->state)->hipMemPrefetchAsync != NULL;
     char words[64];
 
+    hip_xnack_words(device, words, sizeof(words));
     msp_capability_set(info, MEMSPAN_CAN_SHARE_ADDRESSES, f->unified_addressing,
                        "UnifiedAddressing %d", f->unified_addressing);
     msp_capability_set(info, MEMSPAN_CAN_ACCESS_CONCURRENT, f->concurrent && !coarse,
                        "ManagedMemory %d, ConcurrentManagedAccess %d%s", f->managed, f->concurrent,
                        coarse ? "; advised coarse-grained (MEMSPAN_HIP_GRAIN=fine)" : "");
     msp_capability_set(info, MEMSPAN_CAN_ACCESS_PAGEABLE, f->pageable,
-                       "PageableMemoryAccess %d: %s", f->pageable,
-                       hip_xnack_words(device, words, sizeof(words)));
+                       "PageableMemoryAccess %d: %s", f->pageable, words);
     msp_capability_set(info, MEMSPAN_CAN_HOST_ATOMICS, f->host_atomics,
                        "HostNativeAtomicSupported %d", f->host_atomics);
     msp_capability_set(info, MEMSPAN_CAN_IMPORT, f->same_address || f->pageable,
@@ -45,36 +45,37 @@ static void fill_access(struct hip_device *device)
                        f->host_page_tables);
 }
 
-static void fill_sharing(struct hip_device *device)
+static void fill_sharing(struct gpu_device *device)
 {
-    const struct hip_calls *hip = &device->state->hip;
-    memspan_device_info_t *info = &device->info;
-    bool dmabuf                 = device->state->has_dmabuf;
-    bool peer_memory            = access(PEER_MEMORY, F_OK) == 0;
-    bool ipc = (hip->hipIpcGetMemHandle != NULL) && (hip->hipIpcOpenMemHandle != NULL) &&
-               (hip->hipIpcCloseMemHandle != NULL);
+    const struct hip_state *state = hip_state(device->state);
+    memspan_device_info_t *info   = &device->info;
+    bool dmabuf                   = device->facts.dmabuf;
+    bool peer_memory              = access(PEER_MEMORY, F_OK) == 0;
+    bool ipc                      = device->state->driver->has_ipc(device->state);
 
     msp_capability_set(info, MEMSPAN_CAN_IPC, ipc, "the driver %s hipIpcGetMemHandle",
                        ipc ? "has" : "lacks");
     msp_capability_set(info, MEMSPAN_CAN_DMABUF, dmabuf,
-                       (device->state->hsa.hsa_system_get_info != NULL)
+                       (state->hsa.hsa_system_get_info != NULL)
                            ? "HSA_AMD_SYSTEM_INFO_DMABUF_SUPPORTED %d"
                            : "no libhsa-runtime64; hipMemGetHandleForAddressRange %d",
                        dmabuf);
     msp_capability_set(info, MEMSPAN_CAN_RDMA, dmabuf || peer_memory, "dma-buf %s; %s %s",
                        dmabuf ? "yes" : "no", PEER_MEMORY, peer_memory ? "there" : "absent");
     msp_capability_set(info, MEMSPAN_CAN_KERNELS, hip_has_kernels(device->state),
-                       device->state->has_compiler ? "libhiprtc compiles them"
-                                                   : "there is no libhiprtc");
+                       state->has_compiler ? "libhiprtc compiles them" : "there is no libhiprtc");
 }
 
 /* Only what is known of the generation is said: an unknown device may be one that can. */
-static const char *xnack_remedy(const struct hip_facts *f)
+static const char *xnack_remedy(const struct gpu_device *device)
 {
+    const struct gpu_facts *f = &device->facts;
+    unsigned target           = hip_device(device)->facts.target;
+
     if (f->pageable) {
         return "";
     }
-    if ((f->target != 0) && (f->target / 10000 != 9)) {
+    if ((target != 0) && (target / 10000 != 9)) {
         return "it cannot be turned on: only GPUs of generation 9 (gfx90a, gfx94x) have it";
     }
     if (!f->managed) {
@@ -84,10 +85,12 @@ static const char *xnack_remedy(const struct hip_facts *f)
            "gfx906 and gfx908 also take the kernel's amdgpu.noretry=0";
 }
 
-static void fill_modes(struct hip_device *device)
+static void fill_modes(struct gpu_device *device)
 {
-    const struct hip_facts *f   = &device->facts;
+    const struct gpu_facts *f   = &device->facts;
     memspan_device_info_t *info = &device->info;
+    bool fine                   = hip_device(device)->facts.fine_grain;
+    bool all_coarse             = hip_state(device->state)->coarse;
     bool coarse                 = hip_managed_is_coarse(device);
     char source[112];
     char words[64];
@@ -96,14 +99,13 @@ static void fill_modes(struct hip_device *device)
     snprintf(source, sizeof(source), "PageableMemoryAccess %d: %s", f->pageable, words);
     msp_mode_set(info, "XNACK", f->pageable && !f->host_page_tables, source,
                  f->host_page_tables ? "not needed: the device uses the host's page tables"
-                                     : xnack_remedy(f));
-    msp_mode_set(info, "fine-grained device memory", f->fine_grain && !device->state->coarse,
-                 f->fine_grain ? (device->state->coarse ? "large BAR; MEMSPAN_HIP_GRAIN=coarse"
-                                                        : "large BAR; MEMSPAN_HIP_GRAIN=fine")
-                               : "IsLargeBar 0, or no hipExtMallocWithFlags",
-                 f->fine_grain
-                     ? (device->state->coarse ? "MEMSPAN_HIP_GRAIN=fine" : "")
-                     : "large BAR (Resizable BAR, above-4G decoding) is set in the firmware");
+                                     : xnack_remedy(device));
+    msp_mode_set(info, "fine-grained device memory", fine && !all_coarse,
+                 !fine ? "IsLargeBar 0, or no hipExtMallocWithFlags"
+                       : (all_coarse ? "large BAR; MEMSPAN_HIP_GRAIN=coarse"
+                                     : "large BAR; MEMSPAN_HIP_GRAIN=fine"),
+                 !fine ? "large BAR (Resizable BAR, above-4G decoding) is set in the firmware"
+                       : (all_coarse ? "MEMSPAN_HIP_GRAIN=fine" : ""));
     msp_mode_set(info, "concurrent managed access", f->concurrent && !coarse,
                  !f->concurrent ? "ConcurrentManagedAccess 0"
                                 : (coarse ? "advised coarse-grained by MEMSPAN_HIP_GRAIN=coarse"
@@ -112,48 +114,26 @@ static void fill_modes(struct hip_device *device)
                                 : (coarse ? "MEMSPAN_HIP_GRAIN=fine" : ""));
 }
 
-void hip_device_fill_capabilities(struct hip_device *device)
+void hip_fill_capabilities(struct gpu_device *device)
 {
-    unsigned bit;
-
     fill_access(device);
     fill_sharing(device);
     fill_modes(device);
-    for (bit = 1; !device->facts.unified_addressing && (bit <= MEMSPAN_CAN_UNIFIED_PHYSICAL);
-         bit <<= 1) {
-        msp_capability_set(&device->info, bit, false,
-                           "UnifiedAddressing 0: an address would mean something else");
-    }
 }
 
-void hip_reach_source(void *opaque, int home, memspan_kind_t kind, int from, char *text,
-                      size_t size)
+void hip_peer_source(const struct gpu_device *from, const struct gpu_device *home, char *text,
+                     size_t size)
 {
-    const struct hip_state *state = opaque;
-    enum hip_peer peer;
+    const struct hip_state *state = hip_state(home->state);
+    enum gpu_peer peer            = gpu_peer_get(&state->gpu, from->ordinal, home->ordinal);
+    int at                        = from->ordinal * state->gpu.device_count + home->ordinal;
 
-    text[0] = '\0';
-    if ((home < 0) || (home >= state->device_count) || (from >= state->device_count)) {
-        return;
-    }
-    if ((kind != MEMSPAN_KIND_DEVICE) || (from == home)) {
-        snprintf(text, size, "%s", (from == home) ? "its own" : "the device's attributes");
-        return;
-    }
-    if (from < 0) {
-        snprintf(text, size, "hipMemcpy; loads and stores are for the kind coherent");
-        return;
-    }
-    if ((state->hip.hipDeviceCanAccessPeer == NULL) ||
-        (state->hip.hipDeviceEnablePeerAccess == NULL)) {
+    if (!hip_has_peers(&state->gpu)) {
         snprintf(text, size, "the driver has no hipDeviceCanAccessPeer");
-        return;
-    }
-    peer = hip_peer_get(state, from, home);
-    if (peer == HIP_PEER_BROKEN) {
+    } else if (peer == GPU_PEER_BROKEN) {
         snprintf(text, size, "hipDeviceEnablePeerAccess failed, after hipDeviceCanAccessPeer 1");
     } else {
         snprintf(text, size, "hipDeviceCanAccessPeer %d, NativeAtomicSupported %d",
-                 peer != HIP_PEER_NO, state->peer_atomics[from * state->device_count + home]);
+                 peer != GPU_PEER_NO, (state->peer_atomics != NULL) && state->peer_atomics[at]);
     }
 }

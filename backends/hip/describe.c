@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* describe.c: what the devices are, asked once when the backend is opened; how much memory is free,
- * each time. */
+/* describe.c: what the devices are, asked once when the backend is opened.
+ *
+ * Where a device sees host pages no attribute tells reliably: one page of our own is tried, and
+ * every import says what it got. */
 
 #include "backends/hip/hip.h"
 #include "core/base/driver.h"
@@ -10,50 +12,31 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
-/* Drivers differ in what they answer to an attribute that they do not know: then it is what is true
- * of those that do not. */
-static int attribute(const struct hip_device *device, int which, int unknown)
+static void fill_facts(struct gpu_device *device)
 {
-    int value         = unknown;
-    hip_result_t code = device->state->hip.hipDeviceGetAttribute(&value, which, device->ordinal);
+    const struct hip_calls *hip = hip_calls(device->state);
+    struct gpu_facts *f         = &device->facts;
+    struct hip_facts *own       = &hip_device(device)->facts;
 
-    if (code == HIP_SUCCESS) {
-        return value;
-    }
-    if ((code == HIP_ERROR_INVALID_VALUE) || (code == HIP_ERROR_NOT_SUPPORTED)) {
-        hip_forget_error(device->state);
-        return unknown;
-    }
-    char what[48];
-    snprintf(what, sizeof(what), "attribute %d of device %d", which, device->ordinal);
-    hip_log_failure(device->state, "hipDeviceGetAttribute", code, what);
-    return 0;
-}
-
-static bool has(const struct hip_device *device, int which)
-{
-    return attribute(device, which, 0) > 0;
-}
-
-static void fill_facts(struct hip_device *device)
-{
-    const struct hip_calls *hip = &device->state->hip;
-    struct hip_facts *f         = &device->facts;
-
-    f->multiprocessors = attribute(device, HIP_ATTRIBUTE_MULTIPROCESSOR_COUNT, 0);
+    f->multiprocessors = gpu_attribute(device, HIP_ATTRIBUTE_MULTIPROCESSOR_COUNT, 0);
     /* Every HIP for AMD has one address space; ROCm 5 does not know the question. */
-    f->unified_addressing = attribute(device, HIP_ATTRIBUTE_UNIFIED_ADDRESSING, 1) > 0;
-    f->integrated         = has(device, HIP_ATTRIBUTE_INTEGRATED);
-    f->managed    = (hip->hipMallocManaged != NULL) && has(device, HIP_ATTRIBUTE_MANAGED_MEMORY);
-    f->concurrent = f->managed && has(device, HIP_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS);
-    f->pageable   = has(device, HIP_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS);
-    f->host_page_tables = f->pageable && has(device, HIP_ATTRIBUTE_HOST_PAGE_TABLES);
-    f->host_atomics     = has(device, HIP_ATTRIBUTE_HOST_NATIVE_ATOMIC_SUPPORTED);
-    f->large_bar        = has(device, HIP_ATTRIBUTE_IS_LARGE_BAR);
-    f->fine_grain       = f->large_bar && (hip->hipExtMallocWithFlags != NULL) &&
-                    (attribute(device, HIP_ATTRIBUTE_FINE_GRAIN_SUPPORT, 1) > 0);
+    f->unified_addressing = gpu_attribute(device, HIP_ATTRIBUTE_UNIFIED_ADDRESSING, 1) > 0;
+    f->integrated         = gpu_has(device, HIP_ATTRIBUTE_INTEGRATED);
+    f->managed = (hip->hipMallocManaged != NULL) && gpu_has(device, HIP_ATTRIBUTE_MANAGED_MEMORY);
+    f->concurrent       = f->managed && gpu_has(device, HIP_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS);
+    f->pageable         = gpu_has(device, HIP_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS); /* XNACK is on */
+    f->host_page_tables = f->pageable && gpu_has(device, HIP_ATTRIBUTE_HOST_PAGE_TABLES);
+    f->host_atomics     = gpu_has(device, HIP_ATTRIBUTE_HOST_NATIVE_ATOMIC_SUPPORTED);
+    f->registers        = (hip->hipHostRegister != NULL) && (hip->hipHostUnregister != NULL) &&
+                   (hip->hipHostGetDevicePointer != NULL);
+    f->needs_no_import = f->pageable;
+    f->dmabuf          = hip_state(device->state)->has_dmabuf;
+    own->large_bar     = gpu_has(device, HIP_ATTRIBUTE_IS_LARGE_BAR);
+    own->fine_grain    = own->large_bar && (hip->hipExtMallocWithFlags != NULL) &&
+                      (gpu_attribute(device, HIP_ATTRIBUTE_FINE_GRAIN_SUPPORT, 1) > 0);
 }
 
 /* What a file of a node says; "" where it cannot be read: a container shows the nodes of all GPUs,
@@ -145,23 +128,22 @@ const char *hip_target_name(unsigned target, char *name, size_t size)
     return name;
 }
 
-static void fill_names(struct hip_device *device)
+static void fill_names(struct gpu_device *device)
 {
     memspan_device_info_t *info   = &device->info;
-    const struct hip_state *state = device->state;
+    const struct gpu_state *state = device->state;
     hip_result_t code =
-        state->hip.hipDeviceGetName(info->name, (int)sizeof(info->name), device->id);
+        hip_calls(state)->hipDeviceGetName(info->name, (int)sizeof(info->name), device->id);
     char target[16];
 
-    if (code != HIP_SUCCESS) {
-        hip_log_failure(state, "hipDeviceGetName", code, "name of a device");
+    if (!gpu_log_failure(state, HIP_ANSWER("hipDeviceGetName", code), "name of a device")) {
         info->name[0] = '\0';
     }
     info->name[sizeof(info->name) - 1] = '\0';
     if (info->name[0] == '\0') {
         snprintf(info->name, sizeof(info->name), "HIP device %d", device->ordinal);
     }
-    hip_target_name(device->facts.target, target, sizeof(target));
+    hip_target_name(hip_device(device)->facts.target, target, sizeof(target));
     snprintf(info->vendor, sizeof(info->vendor), "Advanced Micro Devices, Inc.");
     snprintf(info->driver, sizeof(info->driver), "HIP %d.%d%s%s", state->version / 10000000,
              state->version / 100000 % 100, (target[0] == '\0') ? "" : ", ", target);
@@ -170,38 +152,30 @@ static void fill_names(struct hip_device *device)
 /* AMD's 16 bytes are the text of a number, as rocminfo shows it; others are bytes. */
 static void write_uid(const struct hip_uuid *uuid, char *uid, size_t size)
 {
-    size_t used = 0;
-    size_t i;
-    bool text = true;
+    size_t i = 0;
 
-    for (i = 0; i < sizeof(uuid->bytes); i++) {
-        text = text && (isxdigit((unsigned char)uuid->bytes[i]) != 0);
+    while ((i < sizeof(uuid->bytes)) && (isxdigit((unsigned char)uuid->bytes[i]) != 0)) {
+        i++;
     }
-    if (text) {
+    if (i == sizeof(uuid->bytes)) {
         snprintf(uid, size, "GPU-%.16s", uuid->bytes);
-        return;
-    }
-    for (i = 0; i < sizeof(uuid->bytes); i++) {
-        bool dash = (i == 4) || (i == 6) || (i == 8) || (i == 10);
-        used += (size_t)snprintf(uid + used, size - used, "%s%02x", dash ? "-" : "",
-                                 (unsigned char)uuid->bytes[i]);
+    } else {
+        gpu_write_uid(uuid->bytes, uid, size);
     }
 }
 
-static void fill_uid(struct hip_device *device)
+static void fill_uid(struct gpu_device *device)
 {
     static const struct hip_uuid none = {{0}};
+    const struct hip_calls *hip       = hip_calls(device->state);
     memspan_device_info_t *info       = &device->info;
-    hip_result_t code                 = HIP_ERROR_NOT_SUPPORTED;
     struct hip_uuid uuid              = none;
 
-    if (device->state->hip.hipDeviceGetUuid != NULL) {
-        code = device->state->hip.hipDeviceGetUuid(&uuid, device->id);
-        if (code != HIP_SUCCESS) {
-            hip_log_failure(device->state, "hipDeviceGetUuid", code, "identity of a device");
-        }
-    }
-    if ((code == HIP_SUCCESS) && (memcmp(&uuid, &none, sizeof(none)) != 0)) {
+    if ((hip->hipDeviceGetUuid != NULL) &&
+        gpu_log_failure(device->state,
+                        HIP_ANSWER("hipDeviceGetUuid", hip->hipDeviceGetUuid(&uuid, device->id)),
+                        "identity of a device") &&
+        (memcmp(&uuid, &none, sizeof(none)) != 0)) {
         write_uid(&uuid, info->uid, sizeof(info->uid));
     } else if (info->pci_address[0] != '\0') {
         snprintf(info->uid, sizeof(info->uid), "hip:%s", info->pci_address);
@@ -210,19 +184,19 @@ static void fill_uid(struct hip_device *device)
     }
 }
 
-static void fill_bus(struct hip_device *device)
+static void fill_bus(struct gpu_device *device)
 {
+    const struct hip_calls *hip = hip_calls(device->state);
     memspan_device_info_t *info = &device->info;
-    hip_result_t code           = HIP_SUCCESS;
     char *at;
 
-    info->numa_node = -1;
-    if (device->state->hip.hipDeviceGetPCIBusId != NULL) {
-        code = device->state->hip.hipDeviceGetPCIBusId(
-            info->pci_address, (int)sizeof(info->pci_address), device->ordinal);
-    }
-    if (code != HIP_SUCCESS) {
-        hip_log_failure(device->state, "hipDeviceGetPCIBusId", code, "place of a device");
+    if ((hip->hipDeviceGetPCIBusId != NULL) &&
+        !gpu_log_failure(
+            device->state,
+            HIP_ANSWER("hipDeviceGetPCIBusId",
+                       hip->hipDeviceGetPCIBusId(info->pci_address, (int)sizeof(info->pci_address),
+                                                 device->ordinal)),
+            "place of a device")) {
         info->pci_address[0] = '\0';
     }
     info->pci_address[sizeof(info->pci_address) - 1] = '\0';
@@ -232,167 +206,102 @@ static void fill_bus(struct hip_device *device)
     info->numa_node = msp_driver_node_at(info->pci_address);
 }
 
-static void fill_sizes(struct hip_device *device)
+memspan_status_t hip_fill(struct gpu_device *device)
 {
-    memspan_device_info_t *info = &device->info;
-    size_t total                = 0;
-    hip_result_t code           = device->state->hip.hipDeviceTotalMem(&total, device->id);
-
-    if (code != HIP_SUCCESS) {
-        hip_log_failure(device->state, "hipDeviceTotalMem", code, "capacity of a device");
-        total = 0;
-    }
-    info->capacity_bytes = (total == 0) ? MEMSPAN_UNKNOWN : total;
-    snprintf(info->capacity_source, sizeof(info->capacity_source), "%s",
-             (total == 0) ? "" : "driver");
-    info->alloc_max_bytes = info->capacity_bytes;
-    info->free_bytes      = MEMSPAN_UNKNOWN;
-    info->page_size_bytes = msp_page_size();
-}
-
-static void fill_peer(struct hip_state *state, int from, int home)
-{
-    int at            = from * state->device_count + home;
-    int can           = 0;
-    int atomics       = 0;
-    hip_result_t code = state->hip.hipDeviceCanAccessPeer(&can, from, home);
-
-    if (code != HIP_SUCCESS) {
-        hip_log_failure(state, "hipDeviceCanAccessPeer", code, "reach between devices");
-        can = 0;
-    }
-    if ((can != 0) && (state->hip.hipDeviceGetP2PAttribute != NULL)) {
-        code = state->hip.hipDeviceGetP2PAttribute(&atomics, HIP_P2P_NATIVE_ATOMIC_SUPPORTED, from,
-                                                   home);
-        if (code != HIP_SUCCESS) {
-            hip_log_failure(state, "hipDeviceGetP2PAttribute", code, "atomics between devices");
-            atomics = 0;
-        }
-    }
-    atomic_init(&state->peers[at], (can != 0) ? HIP_PEER_MAY : HIP_PEER_NO);
-    state->peer_atomics[at] = (atomics > 0);
-}
-
-static void fill_peers(struct hip_state *state)
-{
-    int from;
-    int home;
-
-    if ((state->hip.hipDeviceCanAccessPeer == NULL) ||
-        (state->hip.hipDeviceEnablePeerAccess == NULL)) {
-        return;
-    }
-    for (from = 0; from < state->device_count; from++) {
-        for (home = 0; home < state->device_count; home++) {
-            if (home != from) {
-                fill_peer(state, from, home);
-            }
-        }
-    }
-}
-
-static memspan_status_t fill_device(struct hip_device *device)
-{
-    hip_result_t code = device->state->hip.hipDeviceGet(&device->id, device->ordinal);
+    hip_result_t code = hip_calls(device->state)->hipDeviceGet(&device->id, device->ordinal);
     struct hip_node node;
 
     if (code != HIP_SUCCESS) {
-        return hip_error(device->state, "hipDeviceGet", code, "HIP device %d cannot be had",
-                         device->ordinal);
+        return gpu_error(device->state, HIP_ANSWER("hipDeviceGet", code),
+                         "HIP device %d cannot be had", device->ordinal);
     }
-    device->info.struct_size = sizeof(device->info);
-    device->info.ordinal     = device->ordinal;
     fill_facts(device);
     fill_bus(device);
     node = hip_node_find("/sys/class/kfd/kfd/topology/nodes", device->info.pci_address);
-    device->facts.target    = node.target;
-    device->facts.host_xgmi = node.host_xgmi;
+    hip_device(device)->facts.target    = node.target;
+    hip_device(device)->facts.host_xgmi = node.host_xgmi;
     fill_names(device);
     fill_uid(device);
-    fill_sizes(device);
     return MEMSPAN_OK;
 }
 
-static void fill_all_kinds(struct hip_state *state)
+/* ---- what takes all devices ---- */
+
+static void find_peer_atomics(struct gpu_state *state)
 {
-    char words[96];
+    const struct hip_calls *hip = hip_calls(state);
+    int count                   = state->device_count;
+    bool *atomics               = calloc((size_t)count * (size_t)count, sizeof(*atomics));
     int i;
 
-    for (i = 0; i < state->device_count; i++) {
-        struct hip_device *device = &state->devices[i];
-        hip_device_fill_kinds(device);
-        state->services->log(MEMSPAN_LOG_INFO, HIP_NAME, "device %d: %s, %s, %s", i,
-                             device->info.name, device->info.driver,
-                             hip_xnack_words(device, words, sizeof(words)));
+    hip_state(state)->peer_atomics = atomics;
+    for (i = 0; (atomics != NULL) && (hip->hipDeviceGetP2PAttribute != NULL) && (i < count * count);
+         i++) {
+        int value = 0;
+        if (gpu_peer_can(state, i / count, i % count) &&
+            gpu_log_failure(
+                state,
+                HIP_ANSWER("hipDeviceGetP2PAttribute",
+                           hip->hipDeviceGetP2PAttribute(&value, HIP_P2P_NATIVE_ATOMIC_SUPPORTED,
+                                                         i / count, i % count)),
+                "atomics between devices")) {
+            atomics[i] = (value > 0);
+        }
     }
 }
 
-memspan_status_t hip_devices_find(struct hip_state *state)
+static void try_device(struct gpu_device *device, void *page)
 {
-    int count               = 0;
-    hip_result_t code       = state->hip.hipGetDeviceCount(&count);
-    memspan_status_t status = MEMSPAN_OK;
+    void *seen_at = NULL;
+    struct gpu_visit visit;
+
+    if (gpu_enter(device->state, device->ordinal, GPU_TO_WORK, &visit) != MEMSPAN_OK) {
+        gpu_log_record(device->state, MEMSPAN_LOG_WARN, "where host pages are seen");
+        return;
+    }
+    device->facts.same_address =
+        gpu_log_failure(device->state, device->state->driver->seen_at(device, page, &seen_at),
+                        "where host pages are seen") &&
+        (seen_at == page);
+    gpu_leave(&visit);
+}
+
+static void try_types(struct gpu_state *state, const void *page)
+{
+    struct hip_pointer_attributes answer = {.type = -1};
+
+    if (gpu_log_failure(state,
+                        HIP_ANSWER("hipPointerGetAttributes",
+                                   hip_calls(state)->hipPointerGetAttributes(&answer, page)),
+                        "the numbers of memory types") &&
+        ((answer.type == HIP_TYPE_HOST_5) || (answer.type == HIP_TYPE_HOST_6))) {
+        hip_state(state)->type_host = answer.type;
+    }
+}
+
+void hip_probe(struct gpu_state *state)
+{
+    size_t size = msp_page_size();
+    void *page  = MAP_FAILED;
     int i;
 
-    if ((code != HIP_SUCCESS) || (count <= 0)) {
-        return hip_error(state, "hipGetDeviceCount",
-                         (code != HIP_SUCCESS) ? code : HIP_ERROR_NO_DEVICE, "no HIP device");
+    find_peer_atomics(state);
+    hip_state(state)->type_host =
+        (state->version >= HIP_VERSION_6) ? HIP_TYPE_HOST_6 : HIP_TYPE_HOST_5;
+    if (state->devices[0]->facts.registers) {
+        page = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     }
-    state->devices      = calloc((size_t)count, sizeof(*state->devices));
-    state->peers        = calloc((size_t)count * (size_t)count, sizeof(*state->peers));
-    state->peer_atomics = calloc((size_t)count * (size_t)count, sizeof(*state->peer_atomics));
-    if ((state->devices == NULL) || (state->peers == NULL) || (state->peer_atomics == NULL)) {
-        return hip_refuse(state, MEMSPAN_ERR_NO_MEMORY, NULL, "no host memory for devices");
+    if (page == MAP_FAILED) {
+        return;
     }
-    state->device_count = count;
-    for (i = 0; i < count; i++) {
-        state->devices[i].state   = state;
-        state->devices[i].ordinal = i;
-        pthread_mutex_init(&state->devices[i].lock, NULL);
+    if (gpu_log_failure(state, state->driver->register_pages(state->devices[0], page, size),
+                        "no host pages are taken")) {
+        try_types(state, page);
+        for (i = 0; i < state->device_count; i++) {
+            try_device(state->devices[i], page);
+        }
+        (void)gpu_log_failure(state, state->driver->unregister_pages(state, page),
+                              "a page is tried");
     }
-    for (i = 0; (status == MEMSPAN_OK) && (i < count); i++) {
-        status = fill_device(&state->devices[i]);
-    }
-    if (status != MEMSPAN_OK) {
-        return status;
-    }
-    fill_peers(state);
-    hip_try_page(state);
-    fill_all_kinds(state);
-    return MEMSPAN_OK;
-}
-
-static uint64_t free_bytes(const struct hip_device *device)
-{
-    struct hip_device *entered;
-    size_t available = 0;
-    size_t total     = 0;
-    hip_result_t code;
-    int before;
-
-    if (device->facts.integrated) {
-        return msp_driver_host_available();
-    }
-    if (hip_enter(device->state, device->ordinal, &entered, &before) != MEMSPAN_OK) {
-        hip_log_record(device->state, MEMSPAN_LOG_WARN, "free memory of a device");
-        return MEMSPAN_UNKNOWN;
-    }
-    code = device->state->hip.hipMemGetInfo(&available, &total);
-    if (code != HIP_SUCCESS) {
-        hip_log_failure(device->state, "hipMemGetInfo", code, "free memory of a device");
-    }
-    hip_leave(device, before);
-    return (code == HIP_SUCCESS) ? available : MEMSPAN_UNKNOWN;
-}
-
-memspan_status_t hip_device_describe(void *state, int ordinal, memspan_device_info_t *info_p)
-{
-    struct hip_device *device;
-    memspan_status_t status = hip_device_get(state, ordinal, &device);
-
-    if (status != MEMSPAN_OK) {
-        return status;
-    }
-    msp_driver_describe(&device->info, free_bytes(device), info_p);
-    return MEMSPAN_OK;
+    munmap(page, size);
 }

@@ -18,38 +18,39 @@
 #include <stdio.h>
 
 /* The kernel lets a process have XNACK on GPUs of generation 9 alone. */
-const char *hip_xnack_words(const struct hip_device *device, char *text, size_t size)
+void hip_xnack_words(const struct gpu_device *device, char *text, size_t size)
 {
-    const struct hip_facts *f = &device->facts;
+    const struct gpu_facts *f = &device->facts;
+    unsigned number           = hip_device(device)->facts.target;
     char target[16];
 
-    hip_target_name(f->target, target, sizeof(target));
+    hip_target_name(number, target, sizeof(target));
     if (f->pageable) {
         snprintf(text, size, "%s", f->host_page_tables ? "host page tables" : "XNACK on");
-    } else if ((f->target != 0) && (f->target / 10000 != 9)) {
+    } else if ((number != 0) && (number / 10000 != 9)) {
         snprintf(text, size, "%s has no XNACK", target);
     } else if (!f->managed) {
         snprintf(text, size, "XNACK off: the kernel's amdgpu lacks HMM");
     } else {
         snprintf(text, size, "XNACK off (HSA_XNACK=1 turns it on%s)",
-                 (f->target == 0) ? ", on gfx9" : "");
+                 (number == 0) ? ", on gfx9" : "");
     }
-    return text;
 }
 
-bool hip_managed_is_coarse(const struct hip_device *device)
+bool hip_managed_is_coarse(const struct gpu_device *device)
 {
-    return device->state->coarse && (device->state->hip.hipMemAdvise != NULL);
+    return hip_state(device->state)->coarse && (hip_calls(device->state)->hipMemAdvise != NULL);
 }
 
-static void offer_managed(struct hip_device *device)
+static void offer_managed(struct gpu_device *device)
 {
-    const struct hip_facts *f = &device->facts;
+    const struct gpu_facts *f = &device->facts;
     char words[64];
 
+    hip_xnack_words(device, words, sizeof(words));
     if (!f->managed) {
         msp_driver_offer(&device->info, MEMSPAN_KIND_MANAGED, false, "not offered: %s",
-                         (device->state->hip.hipMallocManaged == NULL)
+                         (hip_calls(device->state)->hipMallocManaged == NULL)
                              ? "the driver has no hipMallocManaged"
                              : "the driver answers ManagedMemory 0 (it takes Linux's HMM)");
         return;
@@ -59,15 +60,15 @@ static void offer_managed(struct hip_device *device)
                      f->integrated
                          ? "one memory with the host"
                          : (f->pageable ? "pages move by faults" : "pages move by prefetch only"),
-                     hip_xnack_words(device, words, sizeof(words)));
+                     words);
     if (!f->integrated) {
         device->info.kinds_migratable |= 1u << MEMSPAN_KIND_MANAGED;
     }
 }
 
-static void offer_coherent(struct hip_device *device)
+static void offer_coherent(struct gpu_device *device)
 {
-    const struct hip_facts *f = &device->facts;
+    const struct gpu_facts *f = &device->facts;
     char words[64];
 
     hip_xnack_words(device, words, sizeof(words));
@@ -80,7 +81,7 @@ static void offer_coherent(struct hip_device *device)
         }
         return;
     }
-    if (f->fine_grain) {
+    if (hip_device(device)->facts.fine_grain) {
         msp_driver_offer(&device->info, MEMSPAN_KIND_COHERENT, true,
                          "fine-grained, of the device (large BAR) or the host; plain pages: %s",
                          words);
@@ -90,31 +91,19 @@ static void offer_coherent(struct hip_device *device)
                      "not offered: %s; no large BAR; host-pinned serves", words);
 }
 
-void hip_device_fill_kinds(struct hip_device *device)
+void hip_offer(struct gpu_device *device)
 {
-    const struct hip_facts *f = &device->facts;
+    bool fine = !hip_state(device->state)->coarse && hip_device(device)->facts.fine_grain;
 
-    hip_device_fill_capabilities(device);
-    msp_driver_offer(&device->info, MEMSPAN_KIND_NONE, false, "%s", "");
-    msp_driver_offer(&device->info, MEMSPAN_KIND_HOST, false,
-                     "not offered: the host's own backend has it");
-    if (!f->unified_addressing) {
-        int kind;
-        for (kind = MEMSPAN_KIND_HOST_PINNED; kind < MEMSPAN_KIND_COUNT; kind++) {
-            msp_driver_offer(
-                &device->info, (memspan_kind_t)kind, false,
-                "not offered: UnifiedAddressing 0, an address would mean something else");
-        }
-        return;
-    }
     msp_driver_offer(&device->info, MEMSPAN_KIND_DEVICE, true, "%s",
-                     (device->state->coarse || !f->fine_grain)
-                         ? "hipMalloc, coarse-grained: others see writes after a kernel has ended"
-                         : "hipExtMallocWithFlags, fine-grained (MEMSPAN_HIP_GRAIN=fine)");
+                     fine
+                         ? "hipExtMallocWithFlags, fine-grained (MEMSPAN_HIP_GRAIN=fine)"
+                         : "hipMalloc, coarse-grained: others see writes after a kernel has ended");
     msp_driver_offer(&device->info, MEMSPAN_KIND_HOST_PINNED, true,
                      "hipHostMalloc, portable, mapped, coherent; %s",
-                     f->host_atomics ? "atomics with the host (HostNativeAtomicSupported 1)"
-                                     : "no atomics with the host (HostNativeAtomicSupported 0)");
+                     device->facts.host_atomics
+                         ? "atomics with the host (HostNativeAtomicSupported 1)"
+                         : "no atomics with the host (HostNativeAtomicSupported 0)");
     offer_managed(device);
     offer_coherent(device);
 }
@@ -122,27 +111,31 @@ void hip_device_fill_kinds(struct hip_device *device)
 /* ---- who reaches it ---- */
 
 /* What both sides may do at once on fine-grained memory. */
-static memspan_coherence_t fine(const struct hip_facts *f)
+static memspan_coherence_t fine(const struct gpu_facts *f)
 {
     return (f->host_atomics || f->integrated) ? MEMSPAN_COHERENCE_ATOMIC
                                               : MEMSPAN_COHERENCE_CONCURRENT;
 }
 
 /* The same on coherent memory, which may lie on the device. */
-static memspan_coherence_t on_either(const struct hip_facts *f)
+static memspan_coherence_t on_either(const struct gpu_device *device)
 {
-    return (f->pageable || f->integrated || f->host_xgmi) ? fine(f) : MEMSPAN_COHERENCE_CONCURRENT;
+    const struct gpu_facts *f = &device->facts;
+
+    return (f->pageable || f->integrated || hip_device(device)->facts.host_xgmi)
+               ? fine(f)
+               : MEMSPAN_COHERENCE_CONCURRENT;
 }
 
-static memspan_coherence_t managed(const struct hip_device *device)
+static memspan_coherence_t managed(const struct gpu_device *device)
 {
     return (device->facts.concurrent && !hip_managed_is_coarse(device)) ? fine(&device->facts)
                                                                         : MEMSPAN_COHERENCE_SYNC;
 }
 
-static memspan_reach_t reach_of_host(const struct hip_device *home, memspan_kind_t kind)
+memspan_reach_t hip_reach_host(const struct gpu_device *home, memspan_kind_t kind)
 {
-    const struct hip_facts *f = &home->facts;
+    const struct gpu_facts *f = &home->facts;
     bool one                  = f->integrated || f->host_page_tables;
 
     switch (kind) {
@@ -154,22 +147,22 @@ static memspan_reach_t reach_of_host(const struct hip_device *home, memspan_kind
         if (f->pageable) {
             return (memspan_reach_t){one ? MEMSPAN_ACCESS_LOCAL : MEMSPAN_ACCESS_FAULT, fine(f)};
         }
-        return (memspan_reach_t){MEMSPAN_ACCESS_REMOTE, on_either(f)};
+        return (memspan_reach_t){MEMSPAN_ACCESS_REMOTE, on_either(home)};
     default:
         return (memspan_reach_t){MEMSPAN_ACCESS_LOCAL, fine(f)};
     }
 }
 
 /* A device's reach to memory that is not another device's own. */
-static memspan_reach_t reach_of_device(const struct hip_device *from, memspan_kind_t kind)
+memspan_reach_t hip_reach_own(const struct gpu_device *from, memspan_kind_t kind)
 {
-    const struct hip_facts *f = &from->facts;
+    const struct gpu_facts *f = &from->facts;
     bool one                  = f->integrated || f->host_page_tables;
     memspan_access_t near     = one ? MEMSPAN_ACCESS_LOCAL : MEMSPAN_ACCESS_REMOTE;
 
     switch (kind) {
     case MEMSPAN_KIND_DEVICE:
-        /* Nobody else is there: the device's own atomics are all that there is. */
+        /* No other side is there: the device's own atomics are all that there is. */
         return (memspan_reach_t){MEMSPAN_ACCESS_LOCAL, MEMSPAN_COHERENCE_ATOMIC};
     case MEMSPAN_KIND_MANAGED:
         if (!f->managed) {
@@ -178,74 +171,44 @@ static memspan_reach_t reach_of_device(const struct hip_device *from, memspan_ki
         return (memspan_reach_t){(f->pageable && !one) ? MEMSPAN_ACCESS_FAULT : near,
                                  managed(from)};
     case MEMSPAN_KIND_COHERENT:
-        return (memspan_reach_t){(f->pageable && !one) ? MEMSPAN_ACCESS_FAULT : near, on_either(f)};
+        return (memspan_reach_t){(f->pageable && !one) ? MEMSPAN_ACCESS_FAULT : near,
+                                 on_either(from)};
     default:
         return (memspan_reach_t){near, fine(f)};
     }
 }
 
-static bool is_peer(const struct hip_state *state, int from, int home)
-{
-    enum hip_peer peer = hip_peer_get(state, from, home);
-
-    return (peer == HIP_PEER_MAY) || (peer == HIP_PEER_ENABLED);
-}
-
 /* The memory of another device: coarse-grained, it is read after a kernel has ended. */
-static memspan_coherence_t between(const struct hip_state *state, int home, int from)
+static memspan_coherence_t between(const struct gpu_device *home, const struct gpu_device *from)
 {
-    if (state->coarse || !state->devices[home].facts.fine_grain) {
+    const struct hip_state *state = hip_state(home->state);
+
+    if (state->coarse || !hip_device(home)->facts.fine_grain) {
         return MEMSPAN_COHERENCE_SYNC;
     }
-    return state->peer_atomics[from * state->device_count + home] ? MEMSPAN_COHERENCE_ATOMIC
-                                                                  : MEMSPAN_COHERENCE_CONCURRENT;
+    return ((state->peer_atomics != NULL) &&
+            state->peer_atomics[from->ordinal * state->gpu.device_count + home->ordinal])
+               ? MEMSPAN_COHERENCE_ATOMIC
+               : MEMSPAN_COHERENCE_CONCURRENT;
 }
 
-static memspan_reach_t reach_of_peer(const struct hip_state *state, int home, memspan_kind_t kind,
-                                     int from)
+memspan_reach_t hip_reach_peer(const struct gpu_device *home, memspan_kind_t kind,
+                               const struct gpu_device *from)
 {
-    const struct hip_device *owner = &state->devices[home];
-    const struct hip_device *user  = &state->devices[from];
-    memspan_reach_t theirs         = reach_of_device(user, kind);
-    memspan_reach_t own            = reach_of_device(owner, kind);
-    memspan_reach_t copies         = {MEMSPAN_ACCESS_COPY, MEMSPAN_COHERENCE_NONE};
+    bool peer              = gpu_peer_can(home->state, from->ordinal, home->ordinal);
+    memspan_reach_t copies = {MEMSPAN_ACCESS_COPY, MEMSPAN_COHERENCE_NONE};
 
     if (kind == MEMSPAN_KIND_DEVICE) {
-        return is_peer(state, from, home)
-                   ? (memspan_reach_t){MEMSPAN_ACCESS_REMOTE, between(state, home, from)}
-                   : copies;
+        return peer ? (memspan_reach_t){MEMSPAN_ACCESS_REMOTE, between(home, from)} : copies;
     }
-    if ((kind == MEMSPAN_KIND_COHERENT) && owner->facts.pageable && !user->facts.pageable) {
-        return user->facts.same_address
+    if ((kind == MEMSPAN_KIND_COHERENT) && home->facts.pageable && !from->facts.pageable) {
+        return from->facts.same_address
                    ? (memspan_reach_t){MEMSPAN_ACCESS_REGISTER, MEMSPAN_COHERENCE_NONE}
                    : copies;
     }
     /* It may lie on its device. */
-    if ((kind == MEMSPAN_KIND_COHERENT) && !owner->facts.pageable && !is_peer(state, from, home)) {
+    if ((kind == MEMSPAN_KIND_COHERENT) && !home->facts.pageable && !peer) {
         return copies;
     }
-    if (own.coherence < theirs.coherence) {
-        theirs.coherence = own.coherence;
-    }
-    return theirs;
-}
-
-memspan_reach_t hip_reach(void *opaque, int home, memspan_kind_t kind, int from)
-{
-    const struct hip_state *state = opaque;
-    memspan_reach_t none          = {MEMSPAN_ACCESS_NONE, MEMSPAN_COHERENCE_NONE};
-
-    if ((home < 0) || (home >= state->device_count) || (from >= state->device_count) ||
-        (kind <= MEMSPAN_KIND_NONE) || (kind >= MEMSPAN_KIND_COUNT) ||
-        ((state->devices[home].info.kinds & (1u << kind)) == 0)) {
-        return none;
-    }
-    if (from < 0) {
-        return reach_of_host(&state->devices[home], kind);
-    }
-    if (!state->devices[from].facts.unified_addressing) {
-        return none;
-    }
-    return (from == home) ? reach_of_device(&state->devices[home], kind)
-                          : reach_of_peer(state, home, kind, from);
+    return (memspan_reach_t){MEMSPAN_ACCESS_NONE, MEMSPAN_COHERENCE_NONE};
 }

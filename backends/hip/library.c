@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* library.c: libamdhip64, and two libraries beside it that one can do without.
  *
- * Its own destructors run while the process ends, and calling it after that crashes. A handler that
- * is registered after it was loaded runs before those, and from then on nothing is asked of it.
- *
  * Loading it takes a quarter of a second where there is no GPU for it: it is left alone where the
- * kernel has no interface to one, unless somebody asks for HIP by name. */
+ * kernel has no interface to one, unless HIP is asked for by name. */
 
 #include "backends/hip/hip.h"
 #include "core/base/dl.h"
@@ -14,27 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-static atomic_bool gone;
-
-bool hip_gone(void)
-{
-    return atomic_load(&gone);
-}
-
-static void note_end(void)
-{
-    atomic_store(&gone, true);
-}
-
-static void note_end_once(void)
-{
-    static atomic_flag registered = ATOMIC_FLAG_INIT;
-
-    if (!atomic_flag_test_and_set(&registered)) {
-        (void)atexit(note_end);
-    }
-}
 
 #define HIP_SYMBOL(table, name, optional)                                                          \
     {                                                                                              \
@@ -46,9 +22,9 @@ static bool names_us(const char *list)
 {
     const char *at = list;
 
-    while ((at = strstr(at, HIP_NAME)) != NULL) {
+    while ((at = strstr(at, "hip")) != NULL) {
         char before = (at == list) ? ',' : at[-1];
-        at += strlen(HIP_NAME);
+        at += strlen("hip");
         if (((before == ',') || (before == ' ')) && (strchr(":, ", at[0]) != NULL)) {
             return true; /* strchr() finds the end of the text as well */
         }
@@ -56,18 +32,18 @@ static bool names_us(const char *list)
     return false;
 }
 
-static bool is_asked_for(const struct hip_state *state)
+static bool is_asked_for(const struct gpu_state *state)
 {
     return names_us(state->services->option("MEMSPAN_DEVICES")) ||
            names_us(state->services->option("MEMSPAN_BACKENDS"));
 }
 
-static memspan_status_t check_kernel(const struct hip_state *state)
+static memspan_status_t check_kernel(const struct gpu_state *state)
 {
     if ((access("/dev/kfd", F_OK) == 0) || (access("/dev/dxg", F_OK) == 0) || is_asked_for(state)) {
         return MEMSPAN_OK;
     }
-    return hip_refuse(state, MEMSPAN_ERR_OFF,
+    return gpu_refuse(state, MEMSPAN_ERR_OFF,
                       "load the kernel's module amdgpu, and in a container pass /dev/kfd and "
                       "/dev/dri; MEMSPAN_DEVICES=hip:0 tries all the same",
                       "no AMD GPU: there is no /dev/kfd");
@@ -82,7 +58,7 @@ static bool open_beside(const char *const *sonames, const struct msp_dl_symbol *
     memspan_status_t status;
 
     msp_error_save(&saved);
-    status = msp_dl_open(HIP_NAME, sonames, symbols, count, calls, &library);
+    status = msp_dl_open("hip", sonames, symbols, count, calls, &library);
     msp_error_restore(&saved);
     return status == MEMSPAN_OK;
 }
@@ -98,15 +74,15 @@ static void open_compiler(struct hip_state *state)
     char within[32];
     const char *sonames[]  = {own, NULL};
     const char *fallback[] = {within, NULL};
-    int major              = state->version / 10000000;
+    int major              = state->gpu.version / 10000000;
 
     snprintf(own, sizeof(own), "libhiprtc.so.%d", major);
     snprintf(within, sizeof(within), "libamdhip64.so.%d", major);
     state->has_compiler = open_beside(sonames, symbols, count, &state->rtc) ||
                           open_beside(fallback, symbols, count, &state->rtc);
     if (!state->has_compiler) {
-        state->services->log(MEMSPAN_LOG_INFO, HIP_NAME, "no built-in kernels: there is no %s",
-                             own);
+        state->gpu.services->log(MEMSPAN_LOG_INFO, "hip", "no built-in kernels: there is no %s",
+                                 own);
     }
 }
 
@@ -128,42 +104,46 @@ static void open_hsa(struct hip_state *state)
     }
     state->has_dmabuf = supported && (code == 0);
     if (code != 0) {
-        state->services->log(MEMSPAN_LOG_INFO, HIP_NAME,
-                             "no dma-buf: hsa_system_get_info answers %d", (int)code);
+        state->gpu.services->log(MEMSPAN_LOG_INFO, "hip",
+                                 "no dma-buf: hsa_system_get_info answers %d", (int)code);
     }
 }
 
-memspan_status_t hip_library_open(struct hip_state *state)
+memspan_status_t hip_load(struct gpu_state *state)
 {
     static const char *const sonames[] = {"libamdhip64.so.7", "libamdhip64.so.6",
                                           "libamdhip64.so.5", NULL};
 #define RUNTIME_SYMBOL(name, optional, result, arguments) HIP_SYMBOL(hip_calls, name, optional),
     static const struct msp_dl_symbol symbols[] = {HIP_CALL_MAP(RUNTIME_SYMBOL)};
 #undef RUNTIME_SYMBOL
-    void *library           = NULL; /* stays in the process: it leaves threads behind */
-    memspan_status_t status = check_kernel(state);
+    static atomic_flag watched = ATOMIC_FLAG_INIT;
+    struct hip_state *own      = hip_state(state);
+    void *library              = NULL; /* stays in the process: it leaves threads behind */
+    memspan_status_t status    = check_kernel(state);
     hip_result_t code;
 
+    own->coarse = (strcmp(state->services->option("MEMSPAN_HIP_GRAIN"), "fine") != 0);
     if (status != MEMSPAN_OK) {
         return status;
     }
-    status = msp_dl_open(HIP_NAME, sonames, symbols, sizeof(symbols) / sizeof(symbols[0]),
-                         &state->hip, &library);
+    status = msp_dl_open("hip", sonames, symbols, sizeof(symbols) / sizeof(symbols[0]), &own->hip,
+                         &library);
     if (status != MEMSPAN_OK) {
         return (memspan_error_last()->hint[0] == '\0')
                    ? msp_error_hint("install ROCm's HIP runtime (libamdhip64.so.7, .6 or .5)")
                    : status;
     }
-    code = state->hip.hipInit(0);
-    note_end_once(); /* the runtime has registered its own by now */
+    code = own->hip.hipInit(0);
+    gpu_watch_end(&watched); /* the runtime has registered its own by now */
     if (code != HIP_SUCCESS) {
-        return hip_error(state, "hipInit", code, "the HIP runtime does not start");
+        return gpu_error(state, HIP_ANSWER("hipInit", code), "the HIP runtime does not start");
     }
-    code = state->hip.hipRuntimeGetVersion(&state->version);
+    code = own->hip.hipRuntimeGetVersion(&state->version);
     if (code != HIP_SUCCESS) {
-        return hip_error(state, "hipRuntimeGetVersion", code, "the HIP runtime has no version");
+        return gpu_error(state, HIP_ANSWER("hipRuntimeGetVersion", code),
+                         "the HIP runtime has no version");
     }
-    open_compiler(state);
-    open_hsa(state);
+    open_compiler(own);
+    open_hsa(own);
     return MEMSPAN_OK;
 }

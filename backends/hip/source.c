@@ -4,8 +4,6 @@
  * -DMEMSPAN_COMBINE compiles the half with the combining kernels, else the other. */
 
 #include "backends/hip/hip.h"
-#include <stdio.h>
-#include <string.h>
 
 const char hip_kernel_source[] =
     "typedef unsigned long long count_t;\n"
@@ -91,47 +89,3 @@ const char hip_kernel_source[] =
     "FLOATS(32, float)\n"
     "FLOATS(64, double)\n"
     "#endif\n";
-
-static const char *const basics[HIP_KERNELS] = {
-    [MEMSPAN_KERNEL_DAXPY]      = "daxpy",
-    [MEMSPAN_KERNEL_FILL]       = "fill",
-    [MEMSPAN_KERNEL_SUM]        = "sum",
-    [MEMSPAN_KERNEL_CHASE]      = "chase",
-    [MEMSPAN_KERNEL_ADD_ATOMIC] = "add_atomic",
-};
-static const char *const operations[MEMSPAN_OPERATION_COUNT] = {"sum", "prod", "min", "max",
-                                                                "and", "or",   "xor"};
-static const char *const elements[MEMSPAN_ELEMENT_COUNT]     = {
-        "s8", "u8", "s16", "u16", "s32", "u32", "s64", "u64", "f32", "f64", "c32", "c64"};
-
-static bool fits(int operation, int element)
-{
-    if ((operation < 0) || (operation >= MEMSPAN_OPERATION_COUNT) || (element < 0) ||
-        (element >= MEMSPAN_ELEMENT_COUNT)) {
-        return false;
-    }
-    if (element <= MEMSPAN_ELEMENT_U64) {
-        return true;
-    }
-    return operation <=
-           ((element >= MEMSPAN_ELEMENT_C32) ? MEMSPAN_OPERATION_PROD : MEMSPAN_OPERATION_MAX);
-}
-
-bool hip_kernel_name(memspan_kernel_t kernel, char name[48], enum hip_part *part_p)
-{
-    int operation = ((int)kernel - MEMSPAN_KERNEL_COMBINE_FIRST) >> 8;
-    int element   = ((int)kernel - MEMSPAN_KERNEL_COMBINE_FIRST) & 0xff;
-
-    if (((int)kernel >= 0) && ((int)kernel < HIP_KERNELS)) {
-        snprintf(name, 48, "memspan_%s", basics[kernel]);
-        *part_p = HIP_PART_BASIC;
-        return true;
-    }
-    if (((int)kernel < MEMSPAN_KERNEL_COMBINE_FIRST) ||
-        ((int)kernel > MEMSPAN_KERNEL_COMBINE_LAST) || !fits(operation, element)) {
-        return false;
-    }
-    snprintf(name, 48, "memspan_%s_%s", operations[operation], elements[element]);
-    *part_p = HIP_PART_COMBINE;
-    return true;
-}

@@ -19,7 +19,7 @@ memspan_status_t lz_device_get(void *opaque, int ordinal, struct lz_device **dev
                          "Level Zero was opened by process %d; its child %d cannot use it",
                          (int)state->pid, (int)getpid());
     }
-    if (lz_gone()) {
+    if (gpu_process_ends()) {
         return lz_refuse(state, MEMSPAN_ERR_OFF, NULL, "the process is ending");
     }
     if ((ordinal < 0) || (ordinal >= state->device_count)) {
@@ -337,7 +337,7 @@ memspan_status_t lz_devices_find(struct lz_state *state)
 
 void lz_devices_drop(struct lz_state *state)
 {
-    bool ours = (getpid() == state->pid) && !lz_gone();
+    bool ours = (getpid() == state->pid) && !gpu_process_ends();
     lz_result_t code;
     uint32_t d;
     int i;

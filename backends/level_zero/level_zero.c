@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* level_zero.c: the table of the Level Zero backend; opening and closing.
- *
- * The loader's and the drivers' own destructors run while the process ends, and calling them after
- * that crashes. A handler that is registered after they were loaded runs before those, and from
- * then on nothing is asked of them: what is left goes with the process. */
+/* level_zero.c: the table of the Level Zero backend; opening and closing. */
 
 #include "backends/level_zero/level_zero.h"
 #include "core/base/dl.h"
@@ -12,27 +8,6 @@
 #include <unistd.h>
 
 extern const memspan_backend_t msp_backend_level_zero;
-
-static atomic_bool gone;
-
-bool lz_gone(void)
-{
-    return atomic_load(&gone);
-}
-
-static void note_end(void)
-{
-    atomic_store(&gone, true);
-}
-
-static void note_end_once(void)
-{
-    static atomic_flag registered = ATOMIC_FLAG_INIT;
-
-    if (!atomic_flag_test_and_set(&registered)) {
-        (void)atexit(note_end);
-    }
-}
 
 static memspan_status_t load(struct lz_state *state)
 {
@@ -80,7 +55,8 @@ static void drop(struct lz_state *state)
 
 static memspan_status_t open_backend(const memspan_services_t *services, void **state_p)
 {
-    struct lz_state *state = calloc(1, sizeof(*state));
+    static atomic_flag watched = ATOMIC_FLAG_INIT;
+    struct lz_state *state     = calloc(1, sizeof(*state));
     memspan_status_t status;
 
     if (state == NULL) {
@@ -94,7 +70,7 @@ static memspan_status_t open_backend(const memspan_services_t *services, void **
     status = load(state);
     if (status == MEMSPAN_OK) {
         status = start(state);
-        note_end_once();
+        gpu_watch_end(&watched);
     }
     if (status != MEMSPAN_OK) {
         drop(state);

@@ -15,6 +15,7 @@
  * until it is started; it comes before a queue's. lz_state::lock guards the lists of blocks and of
  * queues and comes last. The driver is called under the first two, and never calls back. */
 
+#include "backends/gpu/ended.h"
 #include "backends/level_zero/level_zero_api.h"
 #include <memspan/backend.h>
 #include <pthread.h>
@@ -182,11 +183,6 @@ memspan_status_t lz_refuse(const struct lz_state *state, memspan_status_t status
 /* Log that a call failed whose failure the caller need not know of. */
 void lz_log_failure(const struct lz_state *state, const char *call, lz_result_t code,
                     const char *what);
-
-/* level_zero.c: opening and closing. */
-
-/* True when the process is ending and the loader may have gone: nothing is asked of it then. */
-bool lz_gone(void);
 
 /* device.c: drivers and what devices they show. */
 

@@ -6,8 +6,8 @@
 #
 # Each room may include what stands left of it, and itself:
 #   include/  <-  core/base  <-  topology  <-  device  <-  engine  <-  debug  <-  core  <-  core/omp
-# core/symmetric: core/base and core/engine/fit.h. backends/NAME: include/, core/base, core/topology and itself.
-# shmem: the same, and core/symmetric/symmetric_heap.h. cmd, bench, tests: include/ and themselves;
+# core/symmetric: core/base and core/engine/fit.h. backends/NAME: include/, core/base, core/topology, backends/gpu
+# and itself. shmem: include/, core/base, core/topology, and core/symmetric/symmetric_heap.h. cmd, bench, tests: include/ and themselves;
 # bench cmd/common too. A unit
 # test may open its room: tests/unit, tests/fakes, tests/intel, tests/fuzz and tests/programs/*_contract.c (which
 # need a compiler of their own) any of the library, tests/bench bench and
@@ -20,7 +20,7 @@ cd "$root"
 
 files=$(find include core backends shmem cmd bench tests -type f \
     \( -name '*.c' -o -name '*.h' -o -name '*.cpp' -o -name '*.hpp' -o -name '*.inc' \) 2>/dev/null | sort)
-backends=$(find backends -mindepth 1 -maxdepth 1 -type d 2>/dev/null | sed 's|.*/||' | grep -vx host | tr '\n' ' ')
+backends=$(find backends -mindepth 1 -maxdepth 1 -type d 2>/dev/null | sed 's|.*/||' | grep -vxE 'host|gpu' | tr '\n' ' ')
 [ -n "$files" ] || { echo "no sources under $root" >&2; exit 2; }
 
 # shellcheck disable=SC2086 # the list is words
@@ -49,6 +49,7 @@ function is_allowed(from, to) {
     if (from == "unit") return to !~ "^cmd" && to != "bench"
     if (to == "cmd/common" && from ~ /^((tests of )?(cmd|bench))$/) return 1
     if (from ~ /^tests of /) return to == substr(from, 10) || to == "tests"
+    if (from ~ /^backends\// && to == "backends/gpu") return 1
     if (from ~ /^backends\// || from == "shmem") return to == "base" || to == "topology"
     return core_may_use(from, to)
 }

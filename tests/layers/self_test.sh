@@ -9,7 +9,7 @@ trap 'rm -rf "$tree"' EXIT INT TERM
 fresh() {
     rm -rf "${tree:?}"/*
     mkdir -p "$tree/include/memspan" "$tree/core/base" "$tree/core/device" "$tree/core/engine" "$tree/core/symmetric" "$tree/core/omp" "$tree/backends/host" \
-        "$tree/backends/opencl" "$tree/cmd/common" "$tree/bench" "$tree/tests/api" "$tree/tests/bench" "$tree/tests/unit"
+        "$tree/backends/opencl" "$tree/backends/gpu" "$tree/cmd/common" "$tree/bench" "$tree/tests/api" "$tree/tests/bench" "$tree/tests/unit"
     cat >"$tree/include/memspan/status.h" <<'C'
 #include <stddef.h>
 C
@@ -29,7 +29,7 @@ C
     printf '#include "core/device/device.h"\n' >"$tree/core/engine/provider.c"
     printf '#include "core/base/log.h"\n' >"$tree/core/device/device.c"
     printf '#include "core/engine/fit.h"\n' >"$tree/core/symmetric/heap.c"
-    printf '#include "backends/opencl/opencl.h"\n#include <CL/cl.h>\n#include "core/base/dl.h"\n' \
+    printf '#include "backends/opencl/opencl.h"\n#include "backends/gpu/gpu.h"\n#include <CL/cl.h>\n#include "core/base/dl.h"\n' \
         >"$tree/backends/opencl/opencl.c"
     printf '#include <memspan/memspan.h>\n#include "table.h"\n' >"$tree/cmd/memquery.c"
     printf '#include <memspan/memspan.h>\n' >"$tree/tests/api/bad.c"
@@ -66,6 +66,7 @@ planted core/pool.c '#include "backends/host/host.h"' 'core may not include back
 planted core/omp/alloc.c '#include "backends/host/host.h"' 'omp may not include backends/host'
 planted backends/opencl/opencl.c '#include "core/device.h"' 'backends/opencl may not include core'
 planted backends/opencl/opencl.c '#include "backends/host/host.h"' 'may not include backends/host'
+planted backends/gpu/gpu.h '#include "backends/opencl/opencl.h"' 'may not include backends/opencl'
 planted backends/opencl/opencl.c '#include "../host/host.h"' 'path goes up'
 planted cmd/memquery.c '#include "core/base/text.h"' 'cmd may not include base'
 planted tests/api/bad.c '#include "core/pool.h"' 'tests may not include core'

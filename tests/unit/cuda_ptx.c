@@ -46,18 +46,31 @@ static bool has_entry(const char *text, const char *name)
     return strstr(text, entry) != NULL;
 }
 
+static bool make(memspan_kernel_t kernel, int capability, char text[CUDA_PTX_BYTES])
+{
+    char name[48];
+    int place = gpu_kernel_find(kernel, name);
+
+    if (place < 0) {
+        return false;
+    }
+    cuda_ptx_write(place, name, capability, text);
+    cr_assert(starts_well(text) && has_entry(text, name), "%s", text);
+    cr_assert_lt(strlen(text), CUDA_PTX_BYTES - 1, "it is cut: %s", text);
+    return true;
+}
+
 Test(cuda_ptx, every_kernel_has_a_text)
 {
     char text[CUDA_PTX_BYTES];
-    char name[48];
 
-    for (int kernel = 0; kernel < CUDA_KERNELS; kernel++) {
+    for (int kernel = 0; kernel < GPU_KERNELS; kernel++) {
         for (int capability = 50; capability <= 120; capability += 10) {
-            cr_assert(cuda_ptx_write((memspan_kernel_t)kernel, capability, text, name));
-            cr_assert(starts_well(text) && has_entry(text, name), "%s", text);
+            cr_assert(make((memspan_kernel_t)kernel, capability, text));
         }
     }
-    cr_assert_not(cuda_ptx_write((memspan_kernel_t)CUDA_KERNELS, 90, text, name));
+    cr_assert_not(make((memspan_kernel_t)GPU_KERNELS, 90, text));
+    cr_assert_not(make((memspan_kernel_t)-1, 90, text));
 }
 
 Test(cuda_ptx, operations_fit_their_elements)
@@ -66,33 +79,33 @@ Test(cuda_ptx, operations_fit_their_elements)
     char name[48];
     int count = 0;
 
-    for (int o = -1; o <= CUDA_OPERATIONS; o++) {
-        for (int e = -1; e <= CUDA_ELEMENTS; e++) {
-            bool known   = (o >= 0) && (o < CUDA_OPERATIONS) && (e >= 0) && (e < CUDA_ELEMENTS);
+    for (int o = 0; o <= MEMSPAN_OPERATION_COUNT; o++) {
+        for (int e = 0; e <= MEMSPAN_ELEMENT_COUNT; e++) {
+            bool known   = (o < MEMSPAN_OPERATION_COUNT) && (e < MEMSPAN_ELEMENT_COUNT);
             bool integer = e <= MEMSPAN_ELEMENT_U64;
             bool complex = e >= MEMSPAN_ELEMENT_C32;
             bool fits    = known && (integer || (o <= MEMSPAN_OPERATION_PROD) ||
                                   (!complex && (o <= MEMSPAN_OPERATION_MAX)));
 
-            cr_assert_eq(cuda_ptx_write_combine(o, e, text, name), fits, "%d of %d", o, e);
-            if (fits) {
-                cr_assert(starts_well(text) && has_entry(text, name), "%s", text);
-                count++;
-            }
+            cr_assert_eq(make(MEMSPAN_KERNEL_COMBINE(o, e), 90, text), fits, "%d of %d", o, e);
+            count += fits ? 1 : 0;
         }
     }
     cr_assert_eq(count, 8 * 7 + 2 * 4 + 2 * 2);
+    cr_assert_geq(
+        gpu_kernel_find(MEMSPAN_KERNEL_COMBINE(MEMSPAN_OPERATION_PROD, MEMSPAN_ELEMENT_C64), name),
+        GPU_KERNELS);
+    cr_assert_str_eq(name, "memspan_prod_c64");
 }
 
 Test(cuda_ptx, scope_is_named_where_the_device_knows_it)
 {
     char text[CUDA_PTX_BYTES];
-    char name[48];
 
-    cr_assert(cuda_ptx_write(MEMSPAN_KERNEL_ADD_ATOMIC, 52, text, name));
+    cr_assert(make(MEMSPAN_KERNEL_ADD_ATOMIC, 52, text));
     cr_assert_null(strstr(text, ".sys"));
     cr_assert_not_null(strstr(text, ".target sm_50"));
-    cr_assert(cuda_ptx_write(MEMSPAN_KERNEL_ADD_ATOMIC, 60, text, name));
+    cr_assert(make(MEMSPAN_KERNEL_ADD_ATOMIC, 60, text));
     cr_assert_not_null(strstr(text, "red.global.sys.add.u32"));
 }
 
@@ -131,7 +144,6 @@ Test(cuda_ptx, the_assembler_takes_them, .timeout = 60)
     char plain[]          = "/tmp/memspan-ptx-XXXXXX";
     char scoped[]         = "/tmp/memspan-ptx-XXXXXX";
     char text[CUDA_PTX_BYTES];
-    char name[48];
     int count   = 0;
     int systems = 0;
     FILE *file;
@@ -140,20 +152,20 @@ Test(cuda_ptx, the_assembler_takes_them, .timeout = 60)
         cr_skip_test("no ptxas");
     }
     file = open_scratch(plain);
-    for (int kernel = 0; kernel < CUDA_KERNELS; kernel++) {
-        cr_assert(cuda_ptx_write((memspan_kernel_t)kernel, 52, text, name));
+    for (int kernel = 0; kernel < GPU_KERNELS; kernel++) {
+        cr_assert(make((memspan_kernel_t)kernel, 52, text));
         append(file, text, &count);
     }
-    for (int o = 0; o < CUDA_OPERATIONS; o++) {
-        for (int e = 0; e < CUDA_ELEMENTS; e++) {
-            if (cuda_ptx_write_combine(o, e, text, name)) {
+    for (int o = 0; o < MEMSPAN_OPERATION_COUNT; o++) {
+        for (int e = 0; e < MEMSPAN_ELEMENT_COUNT; e++) {
+            if (make(MEMSPAN_KERNEL_COMBINE(o, e), 52, text)) {
                 append(file, text, &count);
             }
         }
     }
     fclose(file);
     file = open_scratch(scoped);
-    cr_assert(cuda_ptx_write(MEMSPAN_KERNEL_ADD_ATOMIC, 90, text, name));
+    cr_assert(make(MEMSPAN_KERNEL_ADD_ATOMIC, 90, text));
     append(file, text, &systems);
     fclose(file);
     assemble(assembler, plain, "PTX 4.0");

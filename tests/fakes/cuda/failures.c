@@ -51,11 +51,10 @@ static void share(void *state)
 static void ask_about_others(void *state)
 {
     memspan_pointer_facts_t facts;
-    struct cuda_device *device;
-    int before;
+    struct gpu_visit visit;
     cuda_address_t theirs = 0;
 
-    if (!steps_fine(cuda_enter(state, 0, &device, &before))) {
+    if (!steps_fine(gpu_enter(state, 0, GPU_TO_WORK, &visit))) {
         return;
     }
     if (driver.cu.cuMemAllocManaged(&theirs, 4096, CUDA_MEM_ATTACH_GLOBAL) == CUDA_SUCCESS) {
@@ -64,7 +63,7 @@ static void ask_about_others(void *state)
     } else {
         steps.named = true; /* the test's own call failed, and this is the test */
     }
-    cuda_leave(device, before);
+    gpu_leave(&visit);
 }
 
 static void work(void)

@@ -65,16 +65,15 @@ Test(cuda_pages, pinned_memory_is_taken_once)
 Test(cuda_pages, a_part_that_others_registered_is_no_registration)
 {
     char *pages = map_pages(4);
-    struct cuda_device *device;
+    struct gpu_visit visit;
     void *cookie;
     void *seen;
     void *state;
-    int before;
     int at;
 
     PRETENDED("FAKE_CUDA_DEVICES=1");
     state = pretended_open();
-    cr_assert_eq(cuda_enter(state, 0, &device, &before), MEMSPAN_OK);
+    cr_assert_eq(gpu_enter(state, 0, GPU_TO_WORK, &visit), MEMSPAN_OK);
     for (at = 0; at < 3; at++) {
         cr_assert_eq(driver.cu.cuMemHostRegister_v2(pages + at * PAGE, PAGE, 3), CUDA_SUCCESS);
         cr_assert_eq(table->import(state, 0, pages, 3 * PAGE, &seen, &cookie),
@@ -86,7 +85,7 @@ Test(cuda_pages, a_part_that_others_registered_is_no_registration)
                  "the first and the last are, the middle is not");
     cr_assert_eq(driver.cu.cuMemHostUnregister(pages), CUDA_SUCCESS);
     cr_assert_eq(driver.cu.cuMemHostUnregister(pages + 2 * PAGE), CUDA_SUCCESS);
-    cuda_leave(device, before);
+    gpu_leave(&visit);
     pretended_close(state);
     munmap(pages, 4 * PAGE);
 }

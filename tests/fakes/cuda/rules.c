@@ -427,20 +427,19 @@ Test(cuda_rules, pages_are_registered_once_for_all)
 Test(cuda_rules, pages_that_others_registered_stay_theirs)
 {
     void *pages = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    struct cuda_device *device;
-    int before;
+    struct gpu_visit visit;
     void *cookie;
     void *seen;
     void *state;
 
     PRETENDED("FAKE_CUDA_DEVICES=1");
     state = pretended_open();
-    cr_assert_eq(cuda_enter(state, 0, &device, &before), MEMSPAN_OK);
+    cr_assert_eq(gpu_enter(state, 0, GPU_TO_WORK, &visit), MEMSPAN_OK);
     cr_assert_eq(driver.cu.cuMemHostRegister_v2(pages, 4096, 3), CUDA_SUCCESS);
     cr_assert_eq(table->import(state, 0, pages, 4096, &seen, &cookie), MEMSPAN_OK);
     cr_assert_eq(table->release(state, 0, pages, 4096, cookie), MEMSPAN_OK);
     cr_assert_eq(driver.cu.cuMemHostUnregister(pages), CUDA_SUCCESS);
-    cuda_leave(device, before);
+    gpu_leave(&visit);
     pretended_close(state);
     munmap(pages, 4096);
 }
@@ -466,8 +465,7 @@ Test(cuda_rules, another_address_is_reported)
 Test(cuda_rules, other_peoples_memory_is_described)
 {
     memspan_pointer_facts_t facts;
-    struct cuda_device *device;
-    int before;
+    struct gpu_visit visit;
     cuda_address_t plain   = 0;
     cuda_address_t managed = 0;
     memspan_block_t ours;
@@ -478,7 +476,7 @@ Test(cuda_rules, other_peoples_memory_is_described)
     state = pretended_open();
     cr_assert_eq(table->pointer_describe(state, &on_stack, &facts), MEMSPAN_ERR_NOT_FOUND);
     cr_assert_eq(pretended.calls("cuDevicePrimaryCtxRetain"), 0u);
-    cr_assert_eq(cuda_enter(state, 1, &device, &before), MEMSPAN_OK);
+    cr_assert_eq(gpu_enter(state, 1, GPU_TO_WORK, &visit), MEMSPAN_OK);
     cr_assert_eq(driver.cu.cuMemAlloc_v2(&plain, 5000), CUDA_SUCCESS);
     cr_assert_eq(driver.cu.cuMemAllocManaged(&managed, 5000, 1), CUDA_SUCCESS);
     cr_assert_eq(table->pointer_describe(state, (char *)(uintptr_t)plain + 17, &facts), MEMSPAN_OK);
@@ -497,7 +495,7 @@ Test(cuda_rules, other_peoples_memory_is_described)
     pretended_give_back(state, 1, &ours);
     driver.cu.cuMemFree_v2(plain);
     driver.cu.cuMemFree_v2(managed);
-    cuda_leave(device, before);
+    gpu_leave(&visit);
     pretended_close(state);
 }
 

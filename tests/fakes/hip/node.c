@@ -109,17 +109,15 @@ static memspan_coherence_t coherence(void *state, int from)
 /* Coherent memory may lie on the device, and PCI Express carries no atomics of the host there. */
 Test(hip_node, atomics_on_coherent_memory_take_xgmi)
 {
-    struct hip_state *hip;
     void *state;
 
     PRETENDED("FAKE_HIP_ATTRIBUTES=10011=1,15=1");
     state = pretended_open();
-    hip   = state;
     cr_assert_eq(coherence(state, MEMSPAN_HOST), MEMSPAN_COHERENCE_CONCURRENT);
     cr_assert_eq(coherence(state, 0), MEMSPAN_COHERENCE_CONCURRENT);
     cr_assert_eq(table->reach(state, 0, MEMSPAN_KIND_HOST_PINNED, 0).coherence,
                  MEMSPAN_COHERENCE_ATOMIC, "the device's atomics do reach the host's memory");
-    hip->devices[0].facts.host_xgmi = true;
+    hip_device(((struct gpu_state *)state)->devices[0])->facts.host_xgmi = true;
     cr_assert_eq(coherence(state, MEMSPAN_HOST), MEMSPAN_COHERENCE_ATOMIC);
     cr_assert_eq(coherence(state, 0), MEMSPAN_COHERENCE_ATOMIC);
     pretended_close(state);
@@ -148,8 +146,8 @@ Test(hip_node, kernels_are_compiled_for_the_target)
         void *state;
 
         PRETENDED("FAKE_HIP_DEVICES=1");
-        state                                                = pretended_open();
-        ((struct hip_state *)state)->devices[0].facts.target = rows[i].target;
+        state                                                             = pretended_open();
+        hip_device(((struct gpu_state *)state)->devices[0])->facts.target = rows[i].target;
         block  = pretended_take(state, 0, MEMSPAN_KIND_DEVICE);
         call.x = call.y = call.z = block.address;
         cr_assert_eq(table->launch(state, 0, NULL, &call), MEMSPAN_OK, "%s", memspan_error_text());

@@ -131,15 +131,17 @@ Test(hip_rules, xnack_in_words)
 
 Test(hip_rules, xnack_by_target)
 {
-    struct hip_device device = {.facts = {.managed = true, .target = 110000}};
+    struct hip_device device = {.gpu.facts.managed = true, .facts.target = 110000};
     char words[96];
 
-    cr_expect(says(hip_xnack_words(&device, words, sizeof(words)), "gfx1100 has no XNACK"));
+    hip_xnack_words(&device.gpu, words, sizeof(words));
+    cr_expect(says(words, "gfx1100 has no XNACK"));
     device.facts.target = 90402;
-    cr_expect_str_eq(hip_xnack_words(&device, words, sizeof(words)),
-                     "XNACK off (HSA_XNACK=1 turns it on)");
-    device.facts.pageable = true;
-    cr_expect_str_eq(hip_xnack_words(&device, words, sizeof(words)), "XNACK on");
+    hip_xnack_words(&device.gpu, words, sizeof(words));
+    cr_expect_str_eq(words, "XNACK off (HSA_XNACK=1 turns it on)");
+    device.gpu.facts.pageable = true;
+    hip_xnack_words(&device.gpu, words, sizeof(words));
+    cr_expect_str_eq(words, "XNACK on");
 }
 
 /* ---- memory ---- */

@@ -285,8 +285,8 @@ hip_result_t hipModuleLaunchKernel(hip_function_t function, unsigned grid_x, uns
                     stream->device);
         return fake_leave(HIP_ERROR_INVALID_HANDLE);
     }
-    if ((grid_x == 0) || (grid_y != 1) || (grid_z != 1) || (block_x != 256) || (block_y != 1) ||
-        (block_z != 1) || (shared_bytes != 0) || (extra != NULL)) {
+    if ((grid_x == 0) || (grid_y != 1) || (grid_z != 1) || (block_x == 0) || (block_x > 256) ||
+        (block_y != 1) || (block_z != 1) || (shared_bytes != 0) || (extra != NULL)) {
         return fake_leave(HIP_ERROR_INVALID_VALUE);
     }
     c         = add(stream, fake_kernel);

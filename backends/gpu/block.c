@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* block.c: the list of our blocks. */
 
-#include "backends/hip/hip.h"
+#include "backends/gpu/gpu.h"
 
-void hip_block_insert(struct hip_state *state, struct hip_block *block)
+void gpu_block_insert(struct gpu_state *state, struct gpu_block *block)
 {
     pthread_mutex_lock(&state->lock);
     block->next   = state->blocks;
@@ -11,9 +11,9 @@ void hip_block_insert(struct hip_state *state, struct hip_block *block)
     pthread_mutex_unlock(&state->lock);
 }
 
-void hip_block_remove(struct hip_state *state, const struct hip_block *block)
+void gpu_block_remove(struct gpu_state *state, const struct gpu_block *block)
 {
-    struct hip_block **link = &state->blocks;
+    struct gpu_block **link = &state->blocks;
 
     pthread_mutex_lock(&state->lock);
     while ((*link != NULL) && (*link != block)) {
@@ -25,9 +25,9 @@ void hip_block_remove(struct hip_state *state, const struct hip_block *block)
     pthread_mutex_unlock(&state->lock);
 }
 
-char *hip_block_base(struct hip_state *state, const void *address)
+char *gpu_block_base(struct gpu_state *state, const void *address)
 {
-    const struct hip_block *block;
+    const struct gpu_block *block;
     char *base = NULL;
 
     pthread_mutex_lock(&state->lock);
@@ -39,9 +39,4 @@ char *hip_block_base(struct hip_state *state, const void *address)
     }
     pthread_mutex_unlock(&state->lock);
     return base;
-}
-
-bool hip_block_is_ours(struct hip_state *state, const void *address)
-{
-    return hip_block_base(state, address) != NULL;
 }

@@ -1,0 +1,343 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* alloc.c: a request becomes a block.
+ *
+ * Drivers promise little about alignment and give a lot: memory is taken as it comes, and with room
+ * to spare only where that was not enough. */
+
+#include "backends/gpu/gpu.h"
+#include "core/base/driver.h"
+#include "core/base/platform.h"
+#include "core/topology/pages.h"
+#include "core/topology/topology.h"
+#include <stdlib.h>
+#include <unistd.h>
+
+/* "Suitably aligned for any kind of variable": 256 bytes in practice. */
+enum { DRIVER_ALIGN_BYTES = 256 };
+
+static memspan_status_t check_request(const struct gpu_device *device,
+                                      const memspan_request_t *request)
+{
+    const struct gpu_state *state   = device->state;
+    const struct gpu_driver *driver = state->driver;
+    bool managed                    = request->kind == MEMSPAN_KIND_MANAGED;
+    memspan_status_t status         = msp_driver_check(
+                state->services, driver->name, &device->info, request,
+                msp_driver_most_bytes(&device->info, request->kind, device->facts.integrated,
+                                      atomic_load(&device->managed_bytes)));
+
+    if (status != MEMSPAN_OK) {
+        return status;
+    }
+    if (((request->kind == MEMSPAN_KIND_DEVICE) || managed) &&
+        ((request->flags & MEMSPAN_REQUEST_STRICT) != 0) && (request->node_count > 0)) {
+        return gpu_refuse(state, MEMSPAN_ERR_UNSUPPORTED, "drop the NUMA node",
+                          "%s does not put %s memory on a NUMA node", driver->title,
+                          memspan_kind_name(request->kind));
+    }
+    if (managed && (driver->moves_integrated || !device->facts.integrated) &&
+        ((request->flags & MEMSPAN_REQUEST_PINNED) != 0)) {
+        return gpu_refuse(state, MEMSPAN_ERR_UNSUPPORTED, "ask for host-pinned or device memory",
+                          "managed memory of %s cannot be pinned: its driver moves it",
+                          device->info.name);
+    }
+    return (driver->check != NULL) ? driver->check(device, request) : MEMSPAN_OK;
+}
+
+/* ---- what is given back ---- */
+
+/* The device may still use host pages that it reaches by itself, and munmap() does not wait. */
+static memspan_status_t give_back_pages(struct gpu_device *device, struct gpu_block *block)
+{
+    memspan_status_t status = MEMSPAN_OK;
+    gpu_answer_t answer     = gpu_wait_for_users(device, true);
+
+    if (gpu_is_captured(answer.code)) {
+        return gpu_error(device->state, answer, "%zu bytes of host pages stay: they may be in use",
+                         block->size_bytes);
+    }
+    if (block->registration != NULL) {
+        status = gpu_unregister(device->state, block->registration);
+    }
+    msp_pages_give_back(block->base, block->size_bytes);
+    if ((status == MEMSPAN_OK) && (answer.code != GPU_SUCCESS) &&
+        (answer.code != GPU_DEINITIALIZED)) {
+        status =
+            gpu_error(device->state, answer, "work on %s failed before %zu bytes were given back",
+                      device->info.name, block->size_bytes);
+    }
+    return status;
+}
+
+static gpu_answer_t give_to_driver(struct gpu_device *device, const struct gpu_block *block)
+{
+    if (block->made == GPU_MADE_MANAGED) {
+        atomic_fetch_sub(&device->managed_bytes, block->size_bytes);
+    }
+    return device->state->driver->give(device, block->made, block->base);
+}
+
+static memspan_status_t give_back(struct gpu_device *device, struct gpu_block *block)
+{
+    gpu_answer_t answer;
+
+    if (block->made == GPU_MADE_MAPPED) {
+        return device->state->driver->give_mapped(device, block);
+    }
+    if (block->made == GPU_MADE_PAGES) {
+        return give_back_pages(device, block);
+    }
+    answer = give_to_driver(device, block);
+    /* At the end of the process the driver may have ended first, with all that was its own. */
+    if ((answer.code == GPU_SUCCESS) || (answer.code == GPU_DEINITIALIZED)) {
+        return MEMSPAN_OK;
+    }
+    return gpu_error(device->state, answer, "%zu bytes of %s could not be given back",
+                     block->size_bytes, device->info.name);
+}
+
+/* The driver has ended, or the program has reset the device: what was theirs went with it, and what
+ * has the same address now has another owner. */
+static void forget(struct gpu_device *device, struct gpu_block *block)
+{
+    if (block->made == GPU_MADE_MANAGED) {
+        atomic_fetch_sub(&device->managed_bytes, block->size_bytes);
+    }
+    if (block->registration != NULL) {
+        gpu_registration_forget(device->state, block->registration);
+    }
+    /* While the process ends a kernel may still use them: they go with it. */
+    if ((block->made == GPU_MADE_PAGES) && !gpu_process_ends()) {
+        msp_pages_give_back(block->base, block->size_bytes);
+    }
+    if (block->fd >= 0) {
+        close(block->fd);
+    }
+}
+
+/* ---- by kind ---- */
+
+memspan_status_t gpu_take(struct gpu_device *device, enum gpu_made made,
+                          const memspan_request_t *request, struct gpu_block *block)
+{
+    struct gpu_state *state = device->state;
+    size_t align            = request->align_bytes;
+    size_t spare            = (align > DRIVER_ALIGN_BYTES) ? align - DRIVER_ALIGN_BYTES : 0;
+    bool on_host            = (made == GPU_MADE_HOST);
+    void *base              = NULL;
+    gpu_answer_t answer;
+    memspan_status_t status;
+
+    block->made       = made;
+    block->size_bytes = request->size_bytes;
+    /* Pinned pages come as pages come. Pinning is slow: once seen, it is not tried again. */
+    if (on_host && atomic_load(&state->host_unaligned)) {
+        block->size_bytes += spare;
+    }
+    for (;;) {
+        answer      = state->driver->take(device, made, block->size_bytes, &base);
+        block->base = base;
+        if (answer.code != GPU_SUCCESS) {
+            return gpu_error(state, answer, "no %zu bytes of %s memory on %s", block->size_bytes,
+                             memspan_kind_name(request->kind), device->info.name);
+        }
+        if (block->base == NULL) {
+            return gpu_error(state, answer, "the driver gave no address for %zu bytes on %s",
+                             block->size_bytes, device->info.name);
+        }
+        if (made == GPU_MADE_MANAGED) {
+            atomic_fetch_add(&device->managed_bytes, block->size_bytes);
+        }
+        if ((((uintptr_t)block->base & (align - 1)) == 0) ||
+            (block->size_bytes > request->size_bytes)) {
+            return MEMSPAN_OK;
+        }
+        if (on_host) {
+            atomic_store(&state->host_unaligned, true);
+        }
+        status = give_back(device, block);
+        if (status != MEMSPAN_OK) {
+            return status;
+        }
+        block->size_bytes += spare;
+    }
+}
+
+static unsigned migratable(const struct gpu_device *device)
+{
+    return device->facts.integrated ? 0u : (unsigned)MEMSPAN_BLOCK_MIGRATABLE;
+}
+
+static memspan_status_t take_managed(struct gpu_device *device, const memspan_request_t *request,
+                                     struct gpu_block *block, memspan_block_t *given)
+{
+    memspan_status_t status = gpu_take(device, GPU_MADE_MANAGED, request, block);
+
+    given->flags |= migratable(device);
+    if (status != MEMSPAN_OK) {
+        return status;
+    }
+    status = device->state->driver->advise(device, request, block);
+    if ((status != MEMSPAN_OK) && (give_to_driver(device, block).code != GPU_SUCCESS)) {
+        gpu_forget_error(device->state);
+    }
+    return status;
+}
+
+/* Memory that is to live on a device whose memory is a NUMA node of the system. */
+static void prefer_device(const struct gpu_device *device, const memspan_request_t *request,
+                          const memspan_block_t *given)
+{
+    const struct gpu_state *state = device->state;
+    int where                     = request->resident_ordinal;
+    int node =
+        ((where >= 0) && (where < state->device_count)) ? state->devices[where]->facts.node : -1;
+
+    if ((node >= 0) && (request->node_count == 0) && (request->part_count == 0)) {
+        (void)msp_topology_bind(given->address, request->size_bytes, &node, 1, false, false);
+    }
+}
+
+memspan_status_t gpu_take_pages(struct gpu_device *device, const memspan_request_t *request,
+                                struct gpu_block *block, memspan_block_t *given)
+{
+    struct gpu_state *state = device->state;
+    bool pinned             = (request->kind == MEMSPAN_KIND_HOST_PINNED) ||
+                  ((request->flags & MEMSPAN_REQUEST_PINNED) != 0);
+    void *seen_at           = NULL;
+    memspan_status_t status = msp_pages_take(state->services, state->driver->name, request, given);
+
+    if (status != MEMSPAN_OK) {
+        return status;
+    }
+    prefer_device(device, request, given);
+    block->made       = GPU_MADE_PAGES;
+    block->base       = given->address;
+    block->size_bytes = given->size_bytes;
+    if (!pinned) {
+        given->flags |= migratable(device);
+        return MEMSPAN_OK;
+    }
+    status = gpu_register(device, block->base, block->size_bytes, &seen_at, &block->registration);
+    if (status != MEMSPAN_OK) {
+        msp_pages_give_back(block->base, block->size_bytes);
+        return status;
+    }
+    given->flags |= MEMSPAN_BLOCK_PINNED;
+    if (seen_at != block->base) {
+        (void)give_back(device, block);
+        return gpu_refuse(state, MEMSPAN_ERR_UNSUPPORTED, "drop the NUMA node",
+                          "%s sees pages of ours at another address", device->info.name);
+    }
+    return MEMSPAN_OK;
+}
+
+/* Where pages are to lie somewhere, they are ours: the driver's own come from anywhere. */
+memspan_status_t gpu_take_pinned(struct gpu_device *device, const memspan_request_t *request,
+                                 struct gpu_block *block, memspan_block_t *given)
+{
+    bool placed = (request->node_count > 0) || (request->part_count > 0) ||
+                  (request->page_size_bytes > msp_page_size());
+
+    if (placed && device->facts.same_address) {
+        return gpu_take_pages(device, request, block, given);
+    }
+    if (placed && ((request->flags & MEMSPAN_REQUEST_STRICT) != 0)) {
+        return gpu_refuse(device->state, MEMSPAN_ERR_UNSUPPORTED, "drop the NUMA node",
+                          "%s sees host pages at another address", device->info.name);
+    }
+    given->flags |= MEMSPAN_BLOCK_PINNED;
+    return gpu_take(device, GPU_MADE_HOST, request, block);
+}
+
+static memspan_status_t take(struct gpu_device *device, const memspan_request_t *request,
+                             struct gpu_block *block, memspan_block_t *given)
+{
+    const struct gpu_driver *driver = device->state->driver;
+
+    switch (request->kind) {
+    case MEMSPAN_KIND_DEVICE:
+        gpu_peers_enable(device);
+        given->flags |= MEMSPAN_BLOCK_PINNED;
+        return driver->take_device(device, request, block, given);
+    case MEMSPAN_KIND_HOST_PINNED:
+        return gpu_take_pinned(device, request, block, given);
+    case MEMSPAN_KIND_COHERENT:
+        return device->facts.pageable ? gpu_take_pages(device, request, block, given)
+                                      : driver->take_coherent(device, request, block, given);
+    default:
+        return take_managed(device, request, block, given);
+    }
+}
+
+memspan_status_t gpu_alloc(void *state, int ordinal, const memspan_request_t *request,
+                           memspan_block_t *block_p)
+{
+    memspan_block_t given = {.node = -1};
+    struct gpu_device *device;
+    struct gpu_block *block;
+    struct gpu_visit visit;
+    memspan_status_t status = gpu_device_get(state, ordinal, &device);
+
+    if (status == MEMSPAN_OK) {
+        status = check_request(device, request);
+    }
+    if (status != MEMSPAN_OK) {
+        return status;
+    }
+    block = calloc(1, sizeof(*block));
+    if (block == NULL) {
+        return gpu_refuse(state, MEMSPAN_ERR_NO_MEMORY, NULL, "no host memory for a block");
+    }
+    block->fd = -1;
+    status    = gpu_enter(state, ordinal, GPU_TO_ALLOCATE, &visit);
+    if (status == MEMSPAN_OK) {
+        block->epoch = atomic_load(&device->epoch);
+        status       = take(device, request, block, &given);
+        gpu_leave(&visit);
+    }
+    if (status != MEMSPAN_OK) {
+        free(block);
+        return status;
+    }
+    given.address    = (void *)(((uintptr_t)block->base + request->align_bytes - 1) &
+                             ~((uintptr_t)request->align_bytes - 1));
+    given.size_bytes = request->size_bytes;
+    given.cookie     = block;
+    gpu_block_insert(state, block);
+    *block_p = given;
+    return MEMSPAN_OK;
+}
+
+memspan_status_t gpu_free(void *opaque, int ordinal, const memspan_block_t *given)
+{
+    struct gpu_state *state = opaque;
+    struct gpu_device *device;
+    struct gpu_block *block;
+    struct gpu_visit visit;
+    memspan_status_t status;
+
+    if ((given == NULL) || (given->cookie == NULL)) {
+        return gpu_refuse(state, MEMSPAN_ERR_INVALID, NULL, "no block to give back");
+    }
+    block  = given->cookie;
+    status = gpu_enter(state, ordinal, GPU_TO_GIVE_BACK, &visit);
+    if ((status != MEMSPAN_OK) && (status != MEMSPAN_ERR_OFF)) {
+        return status;
+    }
+    gpu_block_remove(state, block);
+    if (status == MEMSPAN_ERR_OFF) {
+        forget(state->devices[ordinal], block);
+        free(block);
+        return MEMSPAN_OK;
+    }
+    device = visit.device;
+    if (block->epoch != atomic_load(&device->epoch)) {
+        forget(device, block);
+    } else {
+        status = give_back(device, block);
+    }
+    gpu_leave(&visit);
+    free(block);
+    return status;
+}

@@ -1,0 +1,474 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef MEMSPAN_BACKENDS_GPU_GPU_H
+#define MEMSPAN_BACKENDS_GPU_GPU_H
+
+/* What backends share whose driver has one address space for host and devices, streams in order,
+ * and something that is current on a thread (CUDA's context, HIP's device). The driver fills
+ * struct gpu_driver, a table of its calls in neutral words; what is decided from its answers is
+ * written here once. HIP took over CUDA's numbers, so the answers that decide are enum gpu_code.
+ *
+ * A program may reset a device (cudaDeviceReset), and all that was made in its context goes with
+ * it: streams, modules, memory. Each reset that is found begins an epoch of the device; what is of
+ * an earlier one is forgotten, not given back, because another owner may have its handles by now.
+ *
+ * Locks: gpu_device::lock guards what is made later on (contexts, queues, modules),
+ * gpu_state::lock the registered host pages and the list of blocks. A thread that holds a device's
+ * lock takes no other; the driver is called under both, and never calls back. */
+
+#include "backends/gpu/ended.h"
+#include "backends/gpu/kernel_name.h"
+#include <memspan/backend.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+enum gpu_code {
+    GPU_SUCCESS                  = 0,
+    GPU_INVALID_VALUE            = 1,
+    GPU_DEINITIALIZED            = 4,
+    GPU_NO_DEVICE                = 100,
+    GPU_PEER_ALREADY_ENABLED     = 704,
+    GPU_PAGES_ALREADY_REGISTERED = 712,
+    GPU_NOT_SUPPORTED            = 801,
+    GPU_CAPTURED_FIRST           = 900,
+    GPU_CAPTURED_LAST            = 908
+};
+
+/* The answer of a call, and its name for the record. */
+typedef struct gpu_answer {
+    const char *call;
+    int code;
+} gpu_answer_t;
+
+/* What a code of a driver means. Codes without a row: MEMSPAN_ERR_DRIVER, no hint. */
+struct gpu_meaning {
+    int code;
+    memspan_status_t status;
+    const char *hint; /* or NULL */
+};
+
+/* How a block was made, and so how it is given back. */
+enum gpu_made {
+    GPU_MADE_DEVICE,  /* memory of the device */
+    GPU_MADE_FINE,    /* fine-grained memory of the device */
+    GPU_MADE_MAPPED,  /* physical memory that we mapped */
+    GPU_MADE_MANAGED, /* moved by the driver */
+    GPU_MADE_HOST,    /* the driver's pinned host pages */
+    GPU_MADE_PAGES,   /* host pages of ours, registered or not */
+    GPU_MADE_OPENED   /* another process's */
+};
+
+struct gpu_registration;
+
+/* memspan_block_t::cookie. */
+struct gpu_block {
+    struct gpu_block *next; /* gpu_state::blocks */
+    enum gpu_made made;
+    char *base; /* what the driver gave; the block may start later */
+    size_t size_bytes;
+    unsigned epoch;                        /* of the device when it was made */
+    struct gpu_registration *registration; /* PAGES: or NULL */
+    unsigned long long handle;             /* MAPPED, as the rest */
+    int handle_types;                      /* how it may be shared */
+    int fd;                                /* exported; open while the block lives, or -1 */
+};
+
+/* A stream, and room for the partial sums of a reduction on it. */
+struct gpu_queue {
+    struct gpu_queue *next; /* gpu_device::forgotten */
+    struct gpu_device *device;
+    unsigned epoch; /* of the device when it was made */
+    void *stream;
+    void *scratch; /* NULL until first needed; the device's lock */
+};
+
+/* What the driver answered about a device, once. */
+struct gpu_facts {
+    int multiprocessors;
+    bool unified_addressing;
+    bool integrated;
+    bool managed;
+    bool concurrent;       /* host and device may use managed memory at once */
+    bool pageable;         /* it reaches any host memory */
+    bool host_page_tables; /* ... through the host's page tables; else by faults */
+    bool host_atomics;
+    bool registers;       /* host pages can be registered */
+    bool same_address;    /* ... and are seen at the host's address */
+    bool needs_no_import; /* it reaches all host pages, with atomics and whatever their size */
+    bool dmabuf;
+    int node; /* its memory as a NUMA node of the operating system, or -1 */
+};
+
+struct gpu_device {
+    struct gpu_state *state;
+    int id; /* the driver's */
+    int ordinal;
+    memspan_device_info_t info; /* all but free_bytes */
+    struct gpu_facts facts;
+    _Atomic uint64_t managed_bytes; /* given and not given back */
+    pthread_mutex_t lock;
+    atomic_uint epoch;           /* how often it was reset, as far as we know */
+    struct gpu_queue *queue;     /* the device's own, made when first needed */
+    struct gpu_queue *forgotten; /* such of earlier epochs */
+};
+
+/* How a device reaches another's memory. */
+enum gpu_peer {
+    GPU_PEER_NO = 0,
+    GPU_PEER_MAY,     /* the driver says that it can be enabled */
+    GPU_PEER_ENABLED, /* it is */
+    GPU_PEER_BROKEN   /* the driver said so, and then it could not be enabled */
+};
+
+/* Host pages in the driver's table, for all devices at once. */
+struct gpu_registration {
+    struct gpu_registration *next;
+    char *address;
+    size_t size_bytes;
+    struct gpu_device *home; /* whose context they are registered in */
+    unsigned epoch;          /* of home when they were */
+    int references;
+    bool ours; /* another owner had registered them otherwise */
+};
+
+struct gpu_state {
+    const memspan_services_t *services;
+    const struct gpu_driver *driver;
+    pid_t pid; /* of the process that opened it: drivers do not survive fork() */
+    int version;
+    struct gpu_device **devices;
+    int device_count;
+    _Atomic(enum gpu_peer) *peers; /* [from * device_count + home] */
+    atomic_bool ended;             /* the driver said so: the process ends */
+    atomic_bool host_unaligned;    /* pinned host memory came with the alignment of a page only */
+    pthread_mutex_t lock;
+    struct gpu_registration *registrations;
+    struct gpu_block *blocks; /* all of ours */
+};
+
+/* What the driver knows of an address. */
+struct gpu_pointer {
+    bool known;
+    bool managed;
+    bool on_host; /* meaningless for managed memory */
+    int ordinal;
+    char *base;
+    size_t size_bytes; /* 0: not told */
+};
+
+/* What a device is entered for. */
+enum gpu_purpose {
+    GPU_TO_WORK,
+    GPU_TO_ALLOCATE, /* also frees: must not spoil what the program captures */
+    GPU_TO_ASK,      /* about addresses */
+    GPU_TO_WAIT,
+    GPU_TO_GIVE_BACK /* there is no later time for it: what fails once is tried again */
+};
+
+/* A device that is current on this thread until gpu_leave(). */
+struct gpu_visit {
+    struct gpu_device *device;
+    int before; /* the driver's word for what was current */
+    int mode;   /* the thread's capture mode of before */
+};
+
+/* What another process needs to open a block. */
+struct gpu_token {
+    char magic[8];
+    uint32_t forms; /* enum gpu_form; HANDLE is alone */
+    int32_t pid;
+    int32_t fd;
+    uint32_t reserved;
+    uint64_t mapped_bytes;
+    uint64_t offset; /* of the block in what is shared */
+    uint64_t size_bytes;
+    char uid[72]; /* the device's */
+    char handle[64];
+};
+enum gpu_form { GPU_FORM_HANDLE = 1, GPU_FORM_FABRIC = 2, GPU_FORM_DESCRIPTOR = 4 };
+
+/* A driver. Functions that answer a gpu_answer_t make one call; a call that this version of the
+ * driver lacks has the name NULL and code 0. Those that return a status have recorded their
+ * failure. A device is current where no comment says otherwise. */
+struct gpu_driver {
+    const char *name;                   /* the backend's */
+    const char *title;                  /* in messages: "CUDA" */
+    const char *magic;                  /* of its tokens, 7 characters */
+    const char *names[5];               /* enum gpu_name */
+    size_t state_size;                  /* of the record that begins with struct gpu_state */
+    size_t device_size;                 /* ... with struct gpu_device */
+    const struct gpu_meaning *meanings; /* ended by hint and status 0 */
+    bool crashes_at_end;                /* when it is called after its destructors */
+    bool registers_twice;  /* takes registered pages again, and forgets both with the first */
+    bool opens_hidden;     /* opens memory of devices that this process does not see */
+    bool moves_integrated; /* managed memory of an integrated device is not pinned either */
+
+    /* No device is current. load() opens the library and starts it; fill() describes a device that
+     * has its ordinal; probe() finds out what takes all devices; words() are for the log. */
+    memspan_status_t (*load)(struct gpu_state *state);
+    gpu_answer_t (*count)(const struct gpu_state *state, int *count_p);
+    memspan_status_t (*fill)(struct gpu_device *device);
+    void (*probe)(struct gpu_state *state); /* or NULL */
+    void (*words)(const struct gpu_device *device, char *text, size_t size);
+    void (*drop)(struct gpu_state *state); /* or NULL */
+    void (*explain)(const struct gpu_state *state, int code, const char **name_p,
+                    const char **words_p);
+    void (*forget_error)(const struct gpu_state *state); /* or NULL */
+
+    /* What is current. enter() is told by leave() what was before. */
+    memspan_status_t (*enter)(struct gpu_device *device, enum gpu_purpose purpose, int *before_p);
+    void (*leave)(struct gpu_device *device, int before);
+    gpu_answer_t (*exchange_capture)(const struct gpu_state *state, int *mode);
+    /* Used through us, and used by anyone in this process. NULL: always. */
+    bool (*is_awake)(const struct gpu_device *device);
+    bool (*is_active)(const struct gpu_device *device);
+    void (*close)(struct gpu_device *device); /* or NULL */
+    bool relaxes_always;                      /* not only to allocate and to give back */
+
+    /* What a device is. */
+    gpu_answer_t (*attribute)(const struct gpu_device *device, int which, int *value_p);
+    gpu_answer_t (*total)(const struct gpu_device *device, size_t *bytes_p);
+    gpu_answer_t (*available)(const struct gpu_device *device, size_t *bytes_p);
+    gpu_answer_t (*can_reach)(const struct gpu_device *from, const struct gpu_device *home,
+                              int *can_p);
+    gpu_answer_t (*enable_peer)(struct gpu_device *from, struct gpu_device *home);
+    /* Who says whether one reaches the other. */
+    void (*peer_source)(const struct gpu_device *from, const struct gpu_device *home, char *text,
+                        size_t size);
+    void (*offer)(struct gpu_device *device);
+    void (*fill_capabilities)(struct gpu_device *device);
+    memspan_reach_t (*reach_host)(const struct gpu_device *home, memspan_kind_t kind);
+    memspan_reach_t (*reach_own)(const struct gpu_device *from, memspan_kind_t kind);
+    /* Not the device's own memory; NONE: as reach_own() of both says. */
+    memspan_reach_t (*reach_peer)(const struct gpu_device *home, memspan_kind_t kind,
+                                  const struct gpu_device *from);
+
+    /* Memory. */
+    memspan_status_t (*check)(const struct gpu_device *device, const memspan_request_t *request);
+    gpu_answer_t (*take)(const struct gpu_device *device, enum gpu_made made, size_t size,
+                         void **base_p);
+    gpu_answer_t (*give)(const struct gpu_device *device, enum gpu_made made, void *base);
+    memspan_status_t (*take_device)(struct gpu_device *device, const memspan_request_t *request,
+                                    struct gpu_block *block, memspan_block_t *given);
+    memspan_status_t (*take_coherent)(struct gpu_device *device, const memspan_request_t *request,
+                                      struct gpu_block *block, memspan_block_t *given);
+    memspan_status_t (*give_mapped)(struct gpu_device *device, struct gpu_block *block);
+    memspan_status_t (*advise)(struct gpu_device *device, const memspan_request_t *request,
+                               const struct gpu_block *block);
+    gpu_answer_t (*register_pages)(struct gpu_device *device, void *address, size_t size);
+    gpu_answer_t (*unregister_pages)(const struct gpu_state *state, void *address);
+    gpu_answer_t (*seen_at)(const struct gpu_device *device, void *address, void **seen_at_p);
+    memspan_status_t (*ask)(const struct gpu_state *state, const void *pointer,
+                            struct gpu_pointer *answer_p);
+    /* A device's ordinal, or a negative number. */
+    gpu_answer_t (*last_prefetch)(const struct gpu_state *state, const void *pointer, int *where_p);
+
+    /* Work. */
+    gpu_answer_t (*make_stream)(struct gpu_device *device, void **stream_p);
+    gpu_answer_t (*drop_stream)(const struct gpu_state *state, void *stream);
+    gpu_answer_t (*wait)(const struct gpu_state *state, void *stream);
+    gpu_answer_t (*wait_for_device)(const struct gpu_state *state);
+    gpu_answer_t (*copy)(const struct gpu_queue *queue, void *to, const void *from, size_t size);
+    gpu_answer_t (*fill_bytes)(const struct gpu_queue *queue, void *to, unsigned char byte,
+                               size_t size);
+    gpu_answer_t (*prefetch)(const struct gpu_queue *queue, const void *pointer, size_t size,
+                             int to);
+
+    /* Kernels; the device's lock held for the two in the middle. */
+    memspan_status_t (*check_kernels)(const struct gpu_device *device);
+    /* @p place, @p name: of gpu_kernel_find(). */
+    memspan_status_t (*get_kernel)(struct gpu_device *device, int place, const char *name,
+                                   void **function_p);
+    gpu_answer_t (*start)(const struct gpu_queue *queue, void *function, unsigned blocks,
+                          unsigned threads, void **arguments);
+    void (*drop_kernels)(struct gpu_device *device);
+
+    /* Other processes and network cards. */
+    bool (*has_ipc)(const struct gpu_state *state);
+    gpu_answer_t (*ipc_get)(const struct gpu_state *state, void *base, void *handle);
+    gpu_answer_t (*ipc_open)(const struct gpu_state *state, const void *handle, void **base_p);
+    /* NULL: it maps nothing. */
+    memspan_status_t (*export_mapped)(const struct gpu_device *device, struct gpu_block *block,
+                                      struct gpu_token *token);
+    memspan_status_t (*open_mapped)(struct gpu_device *device, struct gpu_token *token,
+                                    struct gpu_block *block);
+    memspan_status_t (*dmabuf)(const struct gpu_device *device, const void *address, size_t size,
+                               int *fd_p, uint64_t *offset_p);
+};
+
+/* Words of messages in which the driver's own names stand. */
+enum gpu_name {
+    GPU_NAME_UNIFIED,     /* the attribute of unified addressing */
+    GPU_NAME_CONCURRENT,  /* ... of concurrent managed access */
+    GPU_NAME_NO_REGISTER, /* why host pages are not taken */
+    GPU_NAME_NO_DMABUF,   /* what dma-buf takes */
+    GPU_NAME_COPY         /* the call that copies */
+};
+
+/* status.c: errors. */
+
+/* Record that a call failed while doing what the format says; returns the status that fits. The
+ * thread's last error in the driver is taken away: it was not the program's. */
+memspan_status_t gpu_error(const struct gpu_state *state, gpu_answer_t answer, const char *format,
+                           ...) __attribute__((format(printf, 3, 4), cold));
+/* Record a failure that no call of the driver reported. */
+memspan_status_t gpu_refuse(const struct gpu_state *state, memspan_status_t status,
+                            const char *hint, const char *format, ...)
+    __attribute__((format(printf, 4, 5), cold));
+/* Log a failure that the caller need not know of; true for an answer of success. */
+bool gpu_log_failure(const struct gpu_state *state, gpu_answer_t answer, const char *what);
+/* The same for a failure that is in the thread's record. */
+void gpu_log_record(const struct gpu_state *state, enum memspan_log_level level, const char *what);
+/* An answer was expected and is no failure. */
+void gpu_forget_error(const struct gpu_state *state);
+/* A stream is being captured, and waiting is not possible. */
+bool gpu_is_captured(int code);
+
+/* state.c: opening, devices, what is current. */
+
+memspan_status_t gpu_open(const struct gpu_driver *driver, const memspan_services_t *services,
+                          void **state_p);
+void gpu_close(void *state);
+int gpu_device_count(void *state);
+/* The device of an ordinal, without touching it; refuses unknown ones, and forked children. */
+memspan_status_t gpu_device_get(void *state, int ordinal, struct gpu_device **device_p);
+/* The same, current until gpu_leave(). GPU_TO_GIVE_BACK: MEMSPAN_ERR_OFF, and nothing recorded,
+ * where the driver has ended with all that was its own. */
+memspan_status_t gpu_enter(void *state, int ordinal, enum gpu_purpose purpose,
+                           struct gpu_visit *visit_p);
+void gpu_leave(const struct gpu_visit *visit);
+bool gpu_has_ended(const struct gpu_state *state);
+/* The thread's capture mode becomes relaxed; what it was. */
+int gpu_relax(const struct gpu_state *state);
+void gpu_restore(const struct gpu_state *state, int mode);
+/* Wait for all work of the devices that are awake and may use memory of @p device: all of them for
+ * host pages, its peers for device memory. The first failure. */
+gpu_answer_t gpu_wait_for_users(struct gpu_device *device, bool host_pages);
+
+bool gpu_is_awake(const struct gpu_device *device);
+bool gpu_is_active(const struct gpu_device *device);
+
+enum gpu_peer gpu_peer_get(const struct gpu_state *state, int from, int home);
+bool gpu_peer_can(const struct gpu_state *state, int from, int home);
+void gpu_peer_enable(struct gpu_device *from, struct gpu_device *home);
+/* Let every device that can, and that is in use, reach the memory of @p home. */
+void gpu_peers_enable(struct gpu_device *home);
+
+/* describe.c: what a device is, and who reaches its memory. */
+
+memspan_status_t gpu_devices_find(struct gpu_state *state);
+/* An attribute; @p unknown where the driver does not know the question. */
+int gpu_attribute(const struct gpu_device *device, int which, int unknown);
+bool gpu_has(const struct gpu_device *device, int which);
+/* "5a5a5a5a-5a5a-..." */
+void gpu_write_uid(const char bytes[16], char *uid, size_t size);
+memspan_status_t gpu_device_describe(void *state, int ordinal, memspan_device_info_t *info_p);
+memspan_reach_t gpu_reach(void *state, int home, memspan_kind_t kind, int from);
+void gpu_reach_source(void *state, int home, memspan_kind_t kind, int from, char *text,
+                      size_t size);
+
+/* alloc.c: memory. */
+
+memspan_status_t gpu_alloc(void *state, int ordinal, const memspan_request_t *request,
+                           memspan_block_t *block_p);
+memspan_status_t gpu_free(void *state, int ordinal, const memspan_block_t *block);
+/* Parts of gpu_driver::take_device() and take_coherent(). */
+memspan_status_t gpu_take(struct gpu_device *device, enum gpu_made made,
+                          const memspan_request_t *request, struct gpu_block *block);
+memspan_status_t gpu_take_pinned(struct gpu_device *device, const memspan_request_t *request,
+                                 struct gpu_block *block, memspan_block_t *given);
+memspan_status_t gpu_take_pages(struct gpu_device *device, const memspan_request_t *request,
+                                struct gpu_block *block, memspan_block_t *given);
+
+/* block.c: the list of our blocks, so that the driver's knowledge of one is not taken for
+ * knowledge of another owner's memory. */
+
+void gpu_block_insert(struct gpu_state *state, struct gpu_block *block);
+void gpu_block_remove(struct gpu_state *state, const struct gpu_block *block);
+/* What the driver gave for the block that holds @p address, or NULL. */
+char *gpu_block_base(struct gpu_state *state, const void *address);
+
+/* import.c: host pages in the driver's table. */
+
+memspan_status_t gpu_register(struct gpu_device *device, void *address, size_t size_bytes,
+                              void **seen_at_p, struct gpu_registration **registration_p);
+/* @p registration as gpu_register() gave it; once for each time. */
+memspan_status_t gpu_unregister(struct gpu_state *state,
+                                const struct gpu_registration *registration);
+/* Without a call of the driver. */
+void gpu_registration_forget(struct gpu_state *state, const struct gpu_registration *registration);
+memspan_status_t gpu_import(void *state, int ordinal, void *address, size_t size_bytes,
+                            void **address_p, void **cookie_p);
+memspan_status_t gpu_release(void *state, int ordinal, void *address, size_t size_bytes,
+                             void *cookie);
+
+/* work.c: queues, copies, what is known of an address. */
+
+/* @p queue, or the device's own for NULL. Device current. */
+memspan_status_t gpu_queue_get(struct gpu_device *device, void *queue, struct gpu_queue **queue_p);
+void gpu_queue_drop(struct gpu_queue *queue);
+memspan_status_t gpu_queue_create(void *state, int ordinal, void **queue_p);
+memspan_status_t gpu_queue_destroy(void *state, int ordinal, void *queue);
+memspan_status_t gpu_copy(void *state, int ordinal, void *queue, void *to, const void *from,
+                          size_t size_bytes);
+memspan_status_t gpu_fill(void *state, int ordinal, void *queue, void *to, unsigned char byte,
+                          size_t size_bytes);
+memspan_status_t gpu_synchronize(void *state, int ordinal, void *queue);
+memspan_status_t gpu_prefetch(void *state, int ordinal, void *queue, const void *pointer,
+                              size_t size_bytes, int to);
+memspan_status_t gpu_pointer_describe(void *state, const void *pointer,
+                                      memspan_pointer_facts_t *facts_p);
+
+/* kernel.c: the built-in kernels. */
+
+enum { GPU_BLOCK_THREADS = 256 };
+
+memspan_status_t gpu_launch(void *state, int ordinal, void *queue,
+                            const memspan_kernel_call_t *call);
+
+/* share.c: other processes and network cards. */
+
+memspan_status_t gpu_ipc_export(void *state, int ordinal, const memspan_block_t *block, void *token,
+                                size_t *token_size_p);
+memspan_status_t gpu_ipc_import(void *state, int ordinal, const void *token, size_t token_size,
+                                memspan_block_t *block_p);
+memspan_status_t gpu_ipc_close(void *state, int ordinal, const memspan_block_t *block);
+memspan_status_t gpu_dmabuf_export(void *state, int ordinal, const void *address, size_t size_bytes,
+                                   int *fd_p, uint64_t *offset_p);
+
+/* ---- for the drivers' tables ---- */
+
+/* An operation that is one call. */
+#define GPU_CALL(prototype, name, call)                                                            \
+    static gpu_answer_t prototype                                                                  \
+    {                                                                                              \
+        return (gpu_answer_t){(name), (int)(call)};                                                \
+    }
+
+/* The operations that each driver has under the same names. */
+#define GPU_DRIVER_CALLS                                                                           \
+    .count = count, .explain = explain, .exchange_capture = exchange_capture,                      \
+    .attribute = attribute, .total = total, .available = available, .can_reach = can_reach,        \
+    .enable_peer = enable_peer, .take = take, .give = give, .advise = advise,                      \
+    .register_pages = register_pages, .unregister_pages = unregister_pages, .seen_at = seen_at,    \
+    .ask = ask, .last_prefetch = last_prefetch, .make_stream = make_stream,                        \
+    .drop_stream = drop_stream, .wait = wait_for_stream, .wait_for_device = wait_for_device,       \
+    .copy = copy, .fill_bytes = fill_bytes, .prefetch = prefetch, .start = start,                  \
+    .has_ipc = has_ipc, .ipc_get = ipc_get, .ipc_open = ipc_open, .dmabuf = dmabuf
+
+/* The members of a backend's table that are the same for all drivers. */
+#define GPU_BACKEND_TABLE                                                                          \
+    .abi = MEMSPAN_BACKEND_ABI, .struct_size = sizeof(memspan_backend_t),                          \
+    .flags = MEMSPAN_BACKEND_OPENS_APART, .close = gpu_close, .device_count = gpu_device_count,    \
+    .device_describe = gpu_device_describe, .reach = gpu_reach, .alloc = gpu_alloc,                \
+    .free = gpu_free, .import = gpu_import, .release = gpu_release,                                \
+    .pointer_describe = gpu_pointer_describe, .copy = gpu_copy, .fill = gpu_fill,                  \
+    .synchronize = gpu_synchronize, .queue_create = gpu_queue_create,                              \
+    .queue_destroy = gpu_queue_destroy, .prefetch = gpu_prefetch, .launch = gpu_launch,            \
+    .ipc_export = gpu_ipc_export, .ipc_import = gpu_ipc_import, .ipc_close = gpu_ipc_close,        \
+    .dmabuf_export = gpu_dmabuf_export, .reach_source = gpu_reach_source
+
+#endif /* MEMSPAN_BACKENDS_GPU_GPU_H */

@@ -1,0 +1,387 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* work.c: streams, copies, fills, prefetch, waiting, and what is known of an address.
+ *
+ * Streams of ours do not wait for the default stream, nor it for them: what a program runs there is
+ * its own to synchronise. With one address space for all, the driver knows from the addresses what
+ * has to be copied by whom, between devices as well. */
+
+#include "backends/gpu/gpu.h"
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- queues ---- */
+
+static memspan_status_t make(struct gpu_device *device, struct gpu_queue **queue_p)
+{
+    const struct gpu_state *state = device->state;
+    struct gpu_queue *queue       = calloc(1, sizeof(*queue));
+    gpu_answer_t answer;
+
+    if (queue == NULL) {
+        return gpu_refuse(state, MEMSPAN_ERR_NO_MEMORY, NULL, "no host memory for a queue");
+    }
+    queue->device = device;
+    queue->epoch  = atomic_load(&device->epoch);
+    answer        = state->driver->make_stream(device, &queue->stream);
+    if (answer.code != GPU_SUCCESS) {
+        free(queue);
+        return gpu_error(state, answer, "no stream on %s", device->info.name);
+    }
+    *queue_p = queue;
+    return MEMSPAN_OK;
+}
+
+memspan_status_t gpu_queue_get(struct gpu_device *device, void *opaque, struct gpu_queue **queue_p)
+{
+    struct gpu_queue *queue = opaque;
+    memspan_status_t status = MEMSPAN_OK;
+
+    if ((queue != NULL) && (queue->epoch != atomic_load(&device->epoch))) {
+        return gpu_refuse(device->state, MEMSPAN_ERR_NOT_FOUND, "make another one",
+                          "the queue went when the program reset %s", device->info.name);
+    }
+    if (queue == NULL) {
+        pthread_mutex_lock(&device->lock);
+        if (device->queue == NULL) {
+            status = make(device, &device->queue);
+        }
+        queue = device->queue;
+        pthread_mutex_unlock(&device->lock);
+    }
+    if (status == MEMSPAN_OK) {
+        *queue_p = queue;
+    }
+    return status;
+}
+
+static memspan_status_t wait(const struct gpu_queue *queue)
+{
+    const struct gpu_state *state = queue->device->state;
+    gpu_answer_t answer           = state->driver->wait(state, queue->stream);
+
+    return (answer.code == GPU_SUCCESS)
+               ? MEMSPAN_OK
+               : gpu_error(state, answer, "work on %s failed", queue->device->info.name);
+}
+
+void gpu_queue_drop(struct gpu_queue *queue)
+{
+    const struct gpu_state *state = queue->device->state;
+
+    if (queue->scratch != NULL) {
+        (void)gpu_log_failure(state,
+                              state->driver->give(queue->device, GPU_MADE_DEVICE, queue->scratch),
+                              "closing a queue");
+    }
+    (void)gpu_log_failure(state, state->driver->drop_stream(state, queue->stream),
+                          "closing a queue");
+    free(queue);
+}
+
+memspan_status_t gpu_queue_create(void *state, int ordinal, void **queue_p)
+{
+    struct gpu_queue *queue = NULL;
+    struct gpu_visit visit;
+    memspan_status_t status = gpu_enter(state, ordinal, GPU_TO_WORK, &visit);
+
+    if (status != MEMSPAN_OK) {
+        return status;
+    }
+    status = make(visit.device, &queue);
+    gpu_leave(&visit);
+    if (status == MEMSPAN_OK) {
+        *queue_p = queue;
+    }
+    return status;
+}
+
+memspan_status_t gpu_queue_destroy(void *state, int ordinal, void *opaque)
+{
+    struct gpu_queue *queue = opaque;
+    struct gpu_visit visit;
+    memspan_status_t status;
+
+    if (queue == NULL) {
+        return MEMSPAN_OK;
+    }
+    status = gpu_enter(state, ordinal, GPU_TO_GIVE_BACK, &visit);
+    if (status == MEMSPAN_ERR_OFF) {
+        free(queue);
+        return MEMSPAN_OK;
+    }
+    if (status != MEMSPAN_OK) {
+        return status;
+    }
+    if (queue->epoch != atomic_load(&visit.device->epoch)) {
+        free(queue); /* its stream went with the reset */
+    } else {
+        /* Destroying a stream does not wait for it, nor tell how its work ended. */
+        status = wait(queue);
+        gpu_queue_drop(queue);
+    }
+    gpu_leave(&visit);
+    return status;
+}
+
+/* A device and a queue of it. Left by gpu_leave() on success. */
+static memspan_status_t enter_queue(void *state, int ordinal, void *opaque,
+                                    struct gpu_queue **queue_p, struct gpu_visit *visit_p)
+{
+    memspan_status_t status = gpu_enter(state, ordinal, GPU_TO_WORK, visit_p);
+
+    if (status != MEMSPAN_OK) {
+        return status;
+    }
+    status = gpu_queue_get(visit_p->device, opaque, queue_p);
+    if (status != MEMSPAN_OK) {
+        gpu_leave(visit_p);
+    }
+    return status;
+}
+
+/* ---- copies and fills ---- */
+
+memspan_status_t gpu_copy(void *opaque_state, int ordinal, void *opaque, void *to, const void *from,
+                          size_t size_bytes)
+{
+    const struct gpu_state *state = opaque_state;
+    struct gpu_queue *queue;
+    struct gpu_visit visit;
+    gpu_answer_t answer;
+    memspan_status_t status;
+
+    if (size_bytes == 0) {
+        return MEMSPAN_OK;
+    }
+    status = enter_queue(opaque_state, ordinal, opaque, &queue, &visit);
+    if (status != MEMSPAN_OK) {
+        return status;
+    }
+    answer = state->driver->copy(queue, to, from, size_bytes);
+    if (answer.code != GPU_SUCCESS) {
+        status =
+            gpu_error(state, answer, "cannot copy %zu bytes from %p to %p", size_bytes, from, to);
+    }
+    gpu_leave(&visit);
+    return status;
+}
+
+static memspan_status_t fill(const struct gpu_queue *queue, void *to, unsigned char byte,
+                             size_t size_bytes)
+{
+    const struct gpu_state *state = queue->device->state;
+    struct gpu_pointer p          = {.known = true};
+    memspan_status_t status       = MEMSPAN_OK;
+    gpu_answer_t answer;
+
+    /* Plain host pages are no business of the driver's memset, though the device reaches them. */
+    if (queue->device->facts.pageable) {
+        status = state->driver->ask(state, to, &p);
+    }
+    if (status != MEMSPAN_OK) {
+        return status;
+    }
+    if (!p.known) {
+        status = wait(queue);
+        if (status == MEMSPAN_OK) {
+            memset(to, byte, size_bytes);
+        }
+        return status;
+    }
+    answer = state->driver->fill_bytes(queue, to, byte, size_bytes);
+    return (answer.code == GPU_SUCCESS)
+               ? MEMSPAN_OK
+               : gpu_error(state, answer, "cannot fill %zu bytes at %p", size_bytes, to);
+}
+
+memspan_status_t gpu_fill(void *state, int ordinal, void *opaque, void *to, unsigned char byte,
+                          size_t size_bytes)
+{
+    struct gpu_queue *queue;
+    struct gpu_visit visit;
+    memspan_status_t status;
+
+    if (size_bytes == 0) {
+        return MEMSPAN_OK;
+    }
+    status = enter_queue(state, ordinal, opaque, &queue, &visit);
+    if (status != MEMSPAN_OK) {
+        return status;
+    }
+    status = fill(queue, to, byte, size_bytes);
+    gpu_leave(&visit);
+    return status;
+}
+
+/* ---- waiting ---- */
+
+memspan_status_t gpu_synchronize(void *opaque_state, int ordinal, void *opaque)
+{
+    const struct gpu_state *state = opaque_state;
+    struct gpu_queue *queue       = opaque;
+    struct gpu_device *device;
+    struct gpu_visit visit;
+    gpu_answer_t answer;
+    memspan_status_t status = gpu_device_get(opaque_state, ordinal, &device);
+    bool all;
+
+    /* A device that was not used has nothing to be waited for, and is not woken for it. */
+    if ((status != MEMSPAN_OK) || !gpu_is_awake(device)) {
+        return status;
+    }
+    /* Where host and device may not use managed memory at once, no kernel at all may be running
+     * when the host goes on, the program's included. */
+    all = (opaque == NULL) && device->facts.managed && !device->facts.concurrent;
+    if (!all && (opaque == NULL)) {
+        pthread_mutex_lock(&device->lock);
+        queue = device->queue;
+        pthread_mutex_unlock(&device->lock);
+        if (queue == NULL) {
+            return MEMSPAN_OK;
+        }
+    }
+    status = gpu_enter(opaque_state, ordinal, GPU_TO_WORK, &visit);
+    if (status != MEMSPAN_OK) {
+        return status;
+    }
+    if (all) {
+        answer = state->driver->wait_for_device(state);
+        status = (answer.code == GPU_SUCCESS)
+                     ? MEMSPAN_OK
+                     : gpu_error(state, answer, "work on %s failed", device->info.name);
+    } else {
+        status = gpu_queue_get(device, opaque, &queue);
+        status = (status == MEMSPAN_OK) ? wait(queue) : status;
+    }
+    gpu_leave(&visit);
+    return status;
+}
+
+/* ---- managed memory ---- */
+
+static memspan_status_t move(const struct gpu_queue *queue, const void *pointer, size_t size_bytes,
+                             int to)
+{
+    const struct gpu_device *device = queue->device;
+    const struct gpu_state *state   = device->state;
+    struct gpu_pointer p            = {0};
+    memspan_status_t status         = state->driver->ask(state, pointer, &p);
+    gpu_answer_t answer;
+
+    if (status != MEMSPAN_OK) {
+        return status;
+    }
+    if (!p.managed) {
+        return gpu_refuse(state, MEMSPAN_ERR_UNSUPPORTED, NULL,
+                          "the memory at %p is not managed: it does not move", pointer);
+    }
+    if (((device->info.capabilities & MEMSPAN_CAN_PREFETCH) == 0) ||
+        ((to != MEMSPAN_HOST) && !state->devices[to]->facts.concurrent)) {
+        return gpu_refuse(state, MEMSPAN_ERR_UNSUPPORTED, NULL,
+                          "the memory at %p does not move by request (%s 0)", pointer,
+                          state->driver->names[GPU_NAME_CONCURRENT]);
+    }
+    answer = state->driver->prefetch(queue, pointer, size_bytes, to);
+    return (answer.code == GPU_SUCCESS)
+               ? MEMSPAN_OK
+               : gpu_error(state, answer, "cannot move %zu bytes at %p", size_bytes, pointer);
+}
+
+memspan_status_t gpu_prefetch(void *opaque_state, int ordinal, void *opaque, const void *pointer,
+                              size_t size_bytes, int to)
+{
+    const struct gpu_state *state = opaque_state;
+    struct gpu_queue *queue;
+    struct gpu_visit visit;
+    memspan_status_t status;
+
+    if (size_bytes == 0) {
+        return MEMSPAN_OK;
+    }
+    if ((to != MEMSPAN_HOST) && ((to < 0) || (to >= state->device_count))) {
+        return gpu_refuse(state, MEMSPAN_ERR_NOT_FOUND, NULL, "no %s device %d: there are %d",
+                          state->driver->title, to, state->device_count);
+    }
+    status = enter_queue(opaque_state, ordinal, opaque, &queue, &visit);
+    if (status != MEMSPAN_OK) {
+        return status;
+    }
+    status = move(queue, pointer, size_bytes, to);
+    gpu_leave(&visit);
+    return status;
+}
+
+/* ---- what is known of an address ---- */
+
+static int ordinal_or_host(const struct gpu_state *state, int ordinal)
+{
+    return ((ordinal >= 0) && (ordinal < state->device_count)) ? ordinal : MEMSPAN_HOST;
+}
+
+/* Where it was last sent to, as far as anyone said. */
+static int resident_of(const struct gpu_state *state, const struct gpu_pointer *p,
+                       const void *pointer)
+{
+    int where = MEMSPAN_HOST;
+
+    if (!p->managed) {
+        where = p->on_host ? MEMSPAN_HOST : p->ordinal;
+    } else if (!gpu_log_failure(state, state->driver->last_prefetch(state, pointer, &where),
+                                "where managed memory is")) {
+        where = MEMSPAN_HOST;
+    }
+    return ordinal_or_host(state, where);
+}
+
+static memspan_status_t describe(struct gpu_state *state, const void *pointer,
+                                 memspan_pointer_facts_t *facts_p)
+{
+    struct gpu_pointer p    = {0};
+    memspan_status_t status = state->driver->ask(state, pointer, &p);
+
+    if (status != MEMSPAN_OK) {
+        return status;
+    }
+    if (!p.known) {
+        return gpu_refuse(state, MEMSPAN_ERR_NOT_FOUND, NULL, "%p is no memory that %s knows of",
+                          pointer, state->driver->title);
+    }
+    /* Of ours the library knows better: it is spare room, or memory that is not in use now. */
+    if ((gpu_block_base(state, pointer) != NULL) || (gpu_block_base(state, p.base) != NULL)) {
+        return gpu_refuse(state, MEMSPAN_ERR_NOT_FOUND, NULL, "no memory in use is at %p", pointer);
+    }
+    *facts_p = (memspan_pointer_facts_t){
+        .kind             = p.managed ? MEMSPAN_KIND_MANAGED
+                                      : (p.on_host ? MEMSPAN_KIND_HOST_PINNED : MEMSPAN_KIND_DEVICE),
+        .ordinal          = ordinal_or_host(state, p.ordinal),
+        .resident_ordinal = resident_of(state, &p, pointer),
+        .base             = (p.size_bytes == 0) ? (void *)(uintptr_t)pointer : p.base,
+        .size_bytes       = (p.size_bytes == 0) ? 1 : p.size_bytes,
+    };
+    return MEMSPAN_OK;
+}
+
+/* Any awake device will do; none is woken for a question. */
+memspan_status_t gpu_pointer_describe(void *opaque, const void *pointer,
+                                      memspan_pointer_facts_t *facts_p)
+{
+    struct gpu_state *state = opaque;
+    struct gpu_device *device;
+    struct gpu_visit visit;
+    memspan_status_t status;
+    int i = 0;
+
+    while ((i < state->device_count) && !gpu_is_awake(state->devices[i])) {
+        i++;
+    }
+    status = (i < state->device_count) ? gpu_enter(state, i, GPU_TO_ASK, &visit)
+                                       : gpu_device_get(state, 0, &device);
+    if (status != MEMSPAN_OK) {
+        return status;
+    }
+    status = describe(state, pointer, facts_p);
+    if (i < state->device_count) {
+        gpu_leave(&visit);
+    }
+    return status;
+}
