@@ -12,10 +12,10 @@
 struct pe {
     pid_t pid; /* and process group; 0: not started, or reaped */
     pid_t last_pid;
-    bool is_gone;
+    bool has_ended;
     int wait_status;
     uint32_t last_state; /* at its end: enum memspan_launch_state */
-    double gone_at_s;
+    double ended_at_s;
     enum memspan_launch_state pmix_state; /* the same, from the PMIx server */
 };
 

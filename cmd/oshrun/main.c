@@ -119,7 +119,7 @@ static bool start_all(struct watch *watch, struct starter *starter)
 }
 
 /* End by the same signal, as a shell expects after Ctrl-C. */
-static void die_of(int number)
+static void end_by_signal(int number)
 {
     sigset_t set;
     struct rlimit no_core = {0, 0};
@@ -178,7 +178,7 @@ static int run(const struct options *options)
     server_close(&server);
     guard_close(watch.guard);
     if (watch.forwarded != 0 && status == 128 + watch.forwarded) {
-        die_of(watch.forwarded);
+        end_by_signal(watch.forwarded);
     }
     return status;
 }

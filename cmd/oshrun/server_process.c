@@ -37,8 +37,8 @@ static struct {
 static int answers = -1;
 static int events  = -1;
 
-static void give_up(const char *what, const char *why) __attribute__((noreturn));
-static void give_up(const char *what, const char *why)
+static void fail(const char *what, const char *why) __attribute__((noreturn));
+static void fail(const char *what, const char *why)
 {
     dprintf(answers, "!%s: %s", what, why);
     _exit(1);
@@ -47,7 +47,7 @@ static void give_up(const char *what, const char *why)
 static void require(pmix_status_t rc, const char *what)
 {
     if (rc != PMIX_SUCCESS && rc != PMIX_OPERATION_SUCCEEDED) {
-        give_up(what, pmix.PMIx_Error_string(rc));
+        fail(what, pmix.PMIx_Error_string(rc));
     }
 }
 
@@ -63,12 +63,12 @@ static void load_library(void)
     };
     void *library = dlopen("libpmix.so.2", RTLD_NOW | RTLD_GLOBAL);
     if (library == NULL) {
-        give_up("cannot open libpmix.so.2", dlerror());
+        fail("cannot open libpmix.so.2", dlerror());
     }
     for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
         void *call = dlsym(library, calls[i].name);
         if (call == NULL) {
-            give_up("libpmix.so.2 lacks", calls[i].name);
+            fail("libpmix.so.2 lacks", calls[i].name);
         }
         memcpy((char *)&pmix + calls[i].offset, &call, sizeof(call));
     }
@@ -76,7 +76,7 @@ static void load_library(void)
 
 /* ---- requests of PEs ---- */
 
-static void tell(enum server_event_kind kind, const pmix_proc_t *proc, int status)
+static void send_event(enum server_event_kind kind, const pmix_proc_t *proc, int status)
 {
     struct server_event event = {kind, (int)proc->rank, status};
     if (write(events, &event, sizeof(event)) < 0) {
@@ -88,7 +88,7 @@ static pmix_status_t on_connected(const pmix_proc_t *proc, void *object, pmix_in
                                   size_t info_count, pmix_op_cbfunc_t done, void *context)
 {
     (void)object, (void)info, (void)info_count, (void)done, (void)context;
-    tell(SERVER_EVENT_CONNECTED, proc, 0);
+    send_event(SERVER_EVENT_CONNECTED, proc, 0);
     return PMIX_OPERATION_SUCCEEDED;
 }
 
@@ -96,7 +96,7 @@ static pmix_status_t on_finalized(const pmix_proc_t *proc, void *object, pmix_op
                                   void *context)
 {
     (void)object, (void)done, (void)context;
-    tell(SERVER_EVENT_FINALIZED, proc, 0);
+    send_event(SERVER_EVENT_FINALIZED, proc, 0);
     return PMIX_OPERATION_SUCCEEDED;
 }
 
@@ -105,7 +105,7 @@ static pmix_status_t on_abort(const pmix_proc_t *proc, void *object, int status,
                               pmix_op_cbfunc_t done, void *context)
 {
     (void)object, (void)message, (void)procs, (void)proc_count, (void)done, (void)context;
-    tell(SERVER_EVENT_ABORT, proc, status);
+    send_event(SERVER_EVENT_ABORT, proc, status);
     return PMIX_OPERATION_SUCCEEDED;
 }
 
@@ -189,7 +189,7 @@ static void set_pe(pmix_info_t *info, uint32_t pe, const char *host)
     pmix_info_t *facts      = calloc(FACTS, sizeof(*facts));
     pmix_data_array_t *list = calloc(1, sizeof(*list));
     if (facts == NULL || list == NULL) {
-        give_up("out of memory", "calloc");
+        fail("out of memory", "calloc");
     }
     set_rank(&facts[0], PMIX_RANK, pe);
     set_number(&facts[1], PMIX_APPNUM, 0);
@@ -212,7 +212,7 @@ static char *list_of_pes(uint32_t count)
     size_t used = 0;
     char *text  = malloc(size);
     if (text == NULL) {
-        give_up("out of memory", "malloc");
+        fail("out of memory", "malloc");
     }
     for (uint32_t pe = 0; pe < count; pe++) {
         used += (size_t)snprintf(text + used, size - used, "%s%u", pe > 0 ? "," : "", pe);
@@ -255,7 +255,7 @@ static void register_job(const char *job_id, uint32_t count, const char *folder)
     require(pmix.PMIx_generate_ppn(pes, &map), "PMIx_generate_ppn");
     pmix_info_t *info = calloc(FACTS + (size_t)count, sizeof(*info));
     if (info == NULL) {
-        give_up("out of memory", "calloc");
+        fail("out of memory", "calloc");
     }
     set_string(&info[0], PMIX_NODE_MAP, nodes);
     set_string(&info[1], PMIX_PROC_MAP, map);
@@ -349,7 +349,7 @@ void server_run(const char *job_id, int pe_count, const char *folder, int answer
     register_job(job_id, (uint32_t)pe_count, folder);
     FILE *answer = fdopen(answer_fd, "w");
     if (answer == NULL) {
-        give_up("cannot answer", "fdopen");
+        fail("cannot answer", "fdopen");
     }
     for (int pe = 0; pe < pe_count; pe++) {
         answer_pe(answer, job_id, (uint32_t)pe);

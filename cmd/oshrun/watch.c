@@ -86,7 +86,7 @@ static int exit_code(int status)
     return status != 0 && (status & 0xff) == 0 ? 1 : status & 0xff;
 }
 
-static void tell_abort(const struct watch *watch, int pe, int status)
+static void report_abort(const struct watch *watch, int pe, int status)
 {
     if (status != 0) {
         cli_complain("PE %d (pid %d) ended the job with status %d", pe,
@@ -104,7 +104,7 @@ static bool check_abort(struct watch *watch)
     int status  = header->abort_status;
     unsigned pe = header->abort_by - 1;
     if (pe < (unsigned)watch->job->pe_count) {
-        tell_abort(watch, (int)pe, status);
+        report_abort(watch, (int)pe, status);
     }
     end_job(watch, exit_code(status), false);
     return true;
@@ -124,7 +124,7 @@ static void take_events(struct watch *watch)
             record->pmix_state = event.kind == SERVER_EVENT_CONNECTED ? MEMSPAN_LAUNCH_ATTACHED
                                                                       : MEMSPAN_LAUNCH_FINALIZED;
         } else if (!watch->is_ending) {
-            tell_abort(watch, event.pe, event.status);
+            report_abort(watch, event.pe, event.status);
             end_job(watch, exit_code(event.status), false);
         }
     }
@@ -147,7 +147,7 @@ static bool check_start(struct watch *watch)
     return true;
 }
 
-static void judge_signal(struct watch *watch, const struct pe *record, int pe)
+static void handle_signal(struct watch *watch, const struct pe *record, int pe)
 {
     char text[96];
     int number = WTERMSIG(record->wait_status);
@@ -161,7 +161,7 @@ static void judge_signal(struct watch *watch, const struct pe *record, int pe)
 }
 
 /* Decide what the end of a PE means for the job. */
-static void judge(struct watch *watch, int pe)
+static void handle_exit(struct watch *watch, int pe)
 {
     const struct pe *record = &watch->job->pes[pe];
     int code                = WEXITSTATUS(record->wait_status);
@@ -169,7 +169,7 @@ static void judge(struct watch *watch, int pe)
         return;
     }
     if (WIFSIGNALED(record->wait_status)) {
-        judge_signal(watch, record, pe);
+        handle_signal(watch, record, pe);
     } else if (code != 0 && record->last_state == MEMSPAN_LAUNCH_FINALIZED) {
         decide(watch, code);
     } else if (code != 0) {
@@ -194,16 +194,16 @@ static void reap(struct watch *watch)
                 continue;
             }
             record->pid         = 0;
-            record->is_gone     = true;
+            record->has_ended   = true;
             record->wait_status = wait_status;
             record->last_state  = job_state(watch->job, pe);
-            record->gone_at_s   = now_s();
+            record->ended_at_s  = now_s();
             watch->job->alive_count--;
             /* Its children, if any, keep the process group alive. */
             if (kill(-pid, SIGKILL) != 0) {
                 guard_note(watch->guard, pe, 0);
             }
-            judge(watch, pe);
+            handle_exit(watch, pe);
             break;
         }
     }
@@ -211,15 +211,15 @@ static void reap(struct watch *watch)
 }
 
 /* True when a PE has ended without finalizing while others are attached. */
-static bool check_left(struct watch *watch)
+static bool check_early_exit(struct watch *watch)
 {
     const struct job *job = watch->job;
     int waiting           = 0;
     int offender          = -1;
     for (int pe = 0; pe < job->pe_count; pe++) {
-        if (job->pes[pe].is_gone) {
+        if (job->pes[pe].has_ended) {
             if (job->pes[pe].last_state != MEMSPAN_LAUNCH_FINALIZED &&
-                (offender < 0 || job->pes[pe].gone_at_s < job->pes[offender].gone_at_s)) {
+                (offender < 0 || job->pes[pe].ended_at_s < job->pes[offender].ended_at_s)) {
                 offender = pe;
             }
         } else if (job_state(job, pe) == MEMSPAN_LAUNCH_ATTACHED) {
@@ -229,7 +229,7 @@ static bool check_left(struct watch *watch)
     if (offender < 0 || waiting == 0 || watch->is_ending) {
         return false;
     }
-    if (now_s() - job->pes[offender].gone_at_s > LEAVE_TIMEOUT_S) {
+    if (now_s() - job->pes[offender].ended_at_s > LEAVE_TIMEOUT_S) {
         cli_complain("PE %d (pid %d) exited %s, and %d other%s waiting for it; ending the job",
                      offender, (int)job->pes[offender].last_pid,
                      job->pes[offender].last_state == MEMSPAN_LAUNCH_ATTACHED
@@ -259,7 +259,7 @@ static void check_end(struct watch *watch)
 }
 
 /* Ctrl-C reaches the launcher alone: PEs are in process groups of their own. */
-static void pass_on(struct watch *watch, int number)
+static void forward(struct watch *watch, int number)
 {
     switch (number) {
     case SIGINT:
@@ -292,7 +292,7 @@ static void take_signals(struct watch *watch)
     struct signalfd_siginfo info;
     while (read(watch->signal_fd, &info, sizeof(info)) == (ssize_t)sizeof(info)) {
         if (info.ssi_signo != SIGCHLD) {
-            pass_on(watch, (int)info.ssi_signo);
+            forward(watch, (int)info.ssi_signo);
         }
     }
     reap(watch); /* one SIGCHLD may stand for several children */
@@ -315,7 +315,8 @@ static void check_times(struct watch *watch)
 static int poll_timeout(struct watch *watch)
 {
     int wait_ms = -1;
-    if (watch->is_ending || check_left(watch) || watch->job->alive_count < watch->job->pe_count) {
+    if (watch->is_ending || check_early_exit(watch) ||
+        watch->job->alive_count < watch->job->pe_count) {
         wait_ms = POLL_MS;
     }
     if (watch->deadline_s > 0) {
@@ -328,7 +329,7 @@ static int poll_timeout(struct watch *watch)
 
 /* Orphans of the PEs are children of this process now (PR_SET_CHILD_SUBREAPER). Repeat, because
  * they have children, too. */
-static void end_leftovers(const struct watch *watch)
+static void kill_orphans(const struct watch *watch)
 {
     char path[64];
     snprintf(path, sizeof(path), "/proc/self/task/%d/children", (int)getpid());
@@ -380,7 +381,7 @@ int watch_run(struct watch *watch)
     }
     free(events);
     check_end(watch);
-    end_leftovers(watch);
+    kill_orphans(watch);
     unblock_signals();
     output_finish(watch->output);
     if (output_is_lost(watch->output)) {

@@ -28,7 +28,8 @@ struct place {
     int fd;           /* of the folder, or -1 */
 };
 
-static void say(struct measure_figures *figures, const struct place *place, const char *what)
+static void note_problem(struct measure_figures *figures, const struct place *place,
+                         const char *what)
 {
     snprintf(figures->cache_note, sizeof(figures->cache_note),
              "the cache %.300s/%.60s is not used: %s", place->folder, place->name, what);
@@ -131,13 +132,13 @@ static bool open_place(struct place *place, struct measure_figures *figures, boo
     place->fd = open(place->folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (place->fd < 0) {
         if (make || (errno != ENOENT)) {
-            say(figures, place, strerror(errno));
+            note_problem(figures, place, strerror(errno));
         }
         return false;
     }
     if ((fstat(place->fd, &status) != 0) || (status.st_uid != geteuid()) ||
         ((status.st_mode & (S_IWGRP | S_IWOTH)) != 0)) {
-        say(figures, place, "others can write into its folder");
+        note_problem(figures, place, "others can write into its folder");
         close(place->fd);
         return false;
     }
@@ -176,13 +177,13 @@ static json_t *read_entries(const struct place *place, struct measure_figures *f
 
     if (fd < 0) {
         if (errno != ENOENT) {
-            say(figures, place, (errno == ELOOP) ? "it is a link" : strerror(errno));
+            note_problem(figures, place, (errno == ELOOP) ? "it is a link" : strerror(errno));
         }
         return NULL;
     }
     wrong = judge_file(fd);
     if (wrong != NULL) {
-        say(figures, place, wrong);
+        note_problem(figures, place, wrong);
         close(fd);
         return NULL;
     }
@@ -193,7 +194,7 @@ static json_t *read_entries(const struct place *place, struct measure_figures *f
         entries = json_object_get(document, "figures");
     }
     if (!json_is_array(entries)) {
-        say(figures, place, "it is malformed, or another version's");
+        note_problem(figures, place, "it is malformed, or another version's");
         entries = NULL;
     }
     json_incref(entries);
@@ -379,7 +380,7 @@ void measure_cache_store(struct measure_figures *figures)
     json_put_text(document, "machine", place.machine);
     json_put(document, "figures", merge(figures, old));
     if (!write_file(&place, document)) {
-        say(figures, &place, strerror(errno));
+        note_problem(figures, &place, strerror(errno));
     }
     json_decref(document);
     json_decref(old);

@@ -145,7 +145,7 @@ static bool is_admitted(const char *setting, const char *name)
 }
 
 /* The last line that a child wrote before it failed: often the driver's message. */
-static void add_last_words(char *what, size_t size_bytes, const struct cli_bytes *error)
+static void append_last_line(char *what, size_t size_bytes, const struct cli_bytes *error)
 {
     const char *begin;
     const char *end;
@@ -168,7 +168,7 @@ static void add_last_words(char *what, size_t size_bytes, const struct cli_bytes
     text_append(what, size_bytes, "; its last words: %s", words);
 }
 
-static void say_how(const struct cli_result *result, char *what, size_t size_bytes)
+static void describe_failure(const struct cli_result *result, char *what, size_t size_bytes)
 {
     what[0] = '\0';
     switch (result->end) {
@@ -190,10 +190,11 @@ static void say_how(const struct cli_result *result, char *what, size_t size_byt
         text_append(what, size_bytes, "could not be probed: the system gave no process");
         return;
     }
-    add_last_words(what, size_bytes, &result->error);
+    append_last_line(what, size_bytes, &result->error);
 }
 
-static void blame(struct request *request, const char *backend, const struct cli_result *result)
+static void add_failure(struct request *request, const char *backend,
+                        const struct cli_result *result)
 {
     struct failure *failure = &request->failures[request->failure_count];
 
@@ -202,7 +203,7 @@ static void blame(struct request *request, const char *backend, const struct cli
     }
     request->failure_count++;
     snprintf(failure->backend, sizeof(failure->backend), "%s", backend);
-    say_how(result, failure->what, sizeof(failure->what));
+    describe_failure(result, failure->what, sizeof(failure->what));
 }
 
 /* The names of all backends, a line each, without opening any; NULL on failure. */
@@ -214,7 +215,7 @@ static char *find_names(struct request *request)
 
     run(&task, &result);
     if ((result.end != CLI_EXITED) && (cli_environment(CLI_MEMSPAN_BACKEND_PATH) != NULL)) {
-        blame(request, "MEMSPAN_BACKEND_PATH", &result);
+        add_failure(request, "MEMSPAN_BACKEND_PATH", &result);
         cli_result_free(&result);
         run(&task, &result);
     }
@@ -243,7 +244,7 @@ static bool find_failures(struct request *request, probe_job_t job, const char *
         }
         run(&task, &result);
         if (result.end != CLI_EXITED) {
-            blame(request, name, &result);
+            add_failure(request, name, &result);
             host_works = host_works && (strcmp(name, "host") != 0);
         }
         cli_result_free(&result);
@@ -272,7 +273,7 @@ static char *choose_backends(const struct request *request, const char *names)
 }
 
 /* None fails alone, but together they do: use the host alone and report the others. */
-static void blame_all(struct request *request, const char *names)
+static void add_all_failures(struct request *request, const char *names)
 {
     const struct cli_result together = {.end = CLI_EXITED};
     char *copy                       = strdup(names);
@@ -282,7 +283,7 @@ static void blame_all(struct request *request, const char *names)
     while ((copy != NULL) && ((name = strsep(&next, "\n")) != NULL)) {
         if ((name[0] != '\0') && (strcmp(name, "host") != 0) &&
             is_admitted(request->user_backends, name) && (probe_failure(request, name) == NULL)) {
-            blame(request, name, &together);
+            add_failure(request, name, &together);
         }
     }
     free(copy);
@@ -300,16 +301,16 @@ static void run_without_failures(struct request *request, probe_job_t job, const
         return;
     }
     cli_result_free(result_p);
-    blame_all(request, names);
+    add_all_failures(request, names);
     task.backends = "host";
     run(&task, result_p);
 }
 
-static int give_up(const struct request *request, const struct cli_result *first)
+static int report_failures(const struct request *request, const struct cli_result *first)
 {
     char what[320];
 
-    say_how(first, what, sizeof(what));
+    describe_failure(first, what, sizeof(what));
     cli_complain("the probe of this machine %s", what);
     for (size_t i = 0; i < request->failure_count; i++) {
         cli_complain("%s FAILED: %s", request->failures[i].backend, request->failures[i].what);
@@ -339,7 +340,8 @@ static int print(const struct options *options, const struct cli_result *result)
 }
 
 /* The first attempt failed: find out why, and answer with the rest. */
-static int answer_anyway(struct request *request, probe_job_t job, const struct cli_result *first)
+static int answer_with_rest(struct request *request, probe_job_t job,
+                            const struct cli_result *first)
 {
     char *names = find_names(request);
     struct cli_result result;
@@ -347,10 +349,11 @@ static int answer_anyway(struct request *request, probe_job_t job, const struct 
 
     if ((names == NULL) || !find_failures(request, job, names)) {
         free(names);
-        return give_up(request, first);
+        return report_failures(request, first);
     }
     run_without_failures(request, job, names, &result);
-    code = (result.end == CLI_EXITED) ? print(request->options, &result) : give_up(request, first);
+    code = (result.end == CLI_EXITED) ? print(request->options, &result)
+                                      : report_failures(request, first);
     cli_result_free(&result);
     free(names);
     return code;
@@ -376,7 +379,7 @@ int probe_answer(const struct options *options, probe_job_t job)
     case CLI_LEFT:
     case CLI_TIMED_OUT:
     default:
-        code = answer_anyway(&request, job, &result);
+        code = answer_with_rest(&request, job, &result);
         break;
     }
     cli_result_free(&result);

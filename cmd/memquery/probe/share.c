@@ -24,30 +24,30 @@ const char *share_state_name(enum share_state state)
 }
 
 __attribute__((format(printf, 3, 4))) static void
-conclude(struct sharing *way, enum share_state state, const char *format, ...)
+conclude(struct sharing *method, enum share_state state, const char *format, ...)
 {
     va_list args;
 
-    way->state = state;
+    method->state = state;
     va_start(args, format);
-    vsnprintf(way->detail, sizeof(way->detail), format, args);
+    vsnprintf(method->detail, sizeof(method->detail), format, args);
     va_end(args);
-    text_clean(way->detail);
+    text_clean(method->detail);
 }
 
 /* The library's last error. */
-static void fail(struct sharing *way, const char *doing)
+static void fail(struct sharing *method, const char *doing)
 {
     const memspan_error_t *error = memspan_error_last();
 
-    conclude(way, SHARE_FAILED, "%s: %s", doing, error->message);
+    conclude(method, SHARE_FAILED, "%s: %s", doing, error->message);
     if (error->call[0] != '\0') {
-        snprintf(way->native, sizeof(way->native), "%s: %ld %s", error->call, error->native_code,
-                 error->native_text);
+        snprintf(method->native, sizeof(method->native), "%s: %ld %s", error->call,
+                 error->native_code, error->native_text);
     }
-    snprintf(way->remedy, sizeof(way->remedy), "%s", error->hint);
-    text_clean(way->native);
-    text_clean(way->remedy);
+    snprintf(method->remedy, sizeof(method->remedy), "%s", error->hint);
+    text_clean(method->native);
+    text_clean(method->remedy);
 }
 
 void share_start_helper(double timeout_s)
@@ -60,30 +60,30 @@ void share_start_helper(double timeout_s)
 /* ---- without trying ---- */
 
 static void claim(const memspan_device_info_t *info, unsigned bit, const char *try,
-                  struct sharing *way)
+                  struct sharing *method)
 {
     const char *note = info->capability_note[__builtin_ctz(bit)];
 
-    *way = (struct sharing){.state = SHARE_NO};
+    *method = (struct sharing){.state = SHARE_NO};
     if (note[0] == '\0') {
         note = "the backend says nothing";
     }
     if ((info->capabilities & bit) == 0) {
-        conclude(way, SHARE_NO, "%s", note);
+        conclude(method, SHARE_NO, "%s", note);
     } else {
-        conclude(way, SHARE_CLAIMED, "%s; not probed: %s", note, try);
+        conclude(method, SHARE_CLAIMED, "%s; not probed: %s", note, try);
     }
 }
 
 /* ---- another process ---- */
 
-static bool write_own(void *pointer, unsigned char *data, struct sharing *way)
+static bool write_own(void *pointer, unsigned char *data, struct sharing *method)
 {
     for (size_t i = 0; i < IMPORTER_BYTES; i++) {
         data[i] = importer_byte(1, i);
     }
     if (memspan_copy(pointer, data, IMPORTER_BYTES) != MEMSPAN_OK) {
-        fail(way, "it cannot be written");
+        fail(method, "it cannot be written");
         return false;
     }
     return true;
@@ -99,7 +99,7 @@ static size_t count_wrong(const unsigned char *data, unsigned who)
     return wrong;
 }
 
-static void probe_ipc(const memspan_device_info_t *info, void *pointer, struct sharing *way)
+static void probe_ipc(const memspan_device_info_t *info, void *pointer, struct sharing *method)
 {
     struct importer_request request = {.ordinal = info->ordinal};
     size_t token_bytes              = sizeof(request.token);
@@ -108,32 +108,32 @@ static void probe_ipc(const memspan_device_info_t *info, void *pointer, struct s
     size_t wrong;
 
     snprintf(request.backend, sizeof(request.backend), "%s", info->backend);
-    if (!write_own(pointer, data, way)) {
+    if (!write_own(pointer, data, method)) {
         goto free_data;
     }
     if (memspan_share_export(pointer, request.token, &token_bytes) != MEMSPAN_OK) {
-        fail(way, "it cannot be exported");
+        fail(method, "it cannot be exported");
         goto free_data;
     }
     request.token_bytes = (uint32_t)token_bytes;
     if (!importer_ask(&request, &reply) || (reply.done == 0)) {
-        conclude(way, SHARE_FAILED, "%s", reply.problem);
-        snprintf(way->native, sizeof(way->native), "%s", reply.native);
-        snprintf(way->remedy, sizeof(way->remedy), "%s", reply.remedy);
+        conclude(method, SHARE_FAILED, "%s", reply.problem);
+        snprintf(method->native, sizeof(method->native), "%s", reply.native);
+        snprintf(method->remedy, sizeof(method->remedy), "%s", reply.remedy);
         goto free_data;
     }
     if (memspan_copy(data, pointer, IMPORTER_BYTES) != MEMSPAN_OK) {
-        fail(way, "it cannot be read back");
+        fail(method, "it cannot be read back");
         goto free_data;
     }
     wrong = count_wrong(data, 2);
     if (wrong > 0) {
-        conclude(way, SHARE_FAILED,
+        conclude(method, SHARE_FAILED,
                  "every call succeeded, but %zu of %d bytes that the other process wrote did not "
                  "arrive",
                  wrong, (int)IMPORTER_BYTES);
     } else {
-        conclude(way, SHARE_PROVED,
+        conclude(method, SHARE_PROVED,
                  "another process read %d bytes that were written here, and wrote as many that "
                  "were read here",
                  (int)IMPORTER_BYTES);
@@ -168,7 +168,7 @@ static bool find_exporter(int fd, char *name, size_t size)
     return found;
 }
 
-static void judge_descriptor(int fd, uint64_t offset, struct sharing *way)
+static void judge_descriptor(int fd, uint64_t offset, struct sharing *method)
 {
     char exporter[64] = "";
     bool is_dmabuf    = find_exporter(fd, exporter, sizeof(exporter));
@@ -178,13 +178,13 @@ static void judge_descriptor(int fd, uint64_t offset, struct sharing *way)
     size_t wrong;
 
     if ((size >= 0) && ((uint64_t)size < whole)) {
-        conclude(way, SHARE_FAILED, "the descriptor holds %lld bytes, not %zu", (long long)size,
+        conclude(method, SHARE_FAILED, "the descriptor holds %lld bytes, not %zu", (long long)size,
                  whole);
         return;
     }
     seen = mmap(NULL, whole, PROT_READ, MAP_SHARED, fd, 0);
     if (seen == MAP_FAILED) {
-        conclude(way, SHARE_PARTLY,
+        conclude(method, SHARE_PARTLY,
                  "exported%s%s, %lld bytes; the host cannot map it, so that the data is behind it "
                  "is not proved",
                  is_dmabuf ? " by " : ": a descriptor of unknown make", exporter, (long long)size);
@@ -193,14 +193,14 @@ static void judge_descriptor(int fd, uint64_t offset, struct sharing *way)
     wrong = count_wrong(seen + offset, 1);
     munmap(seen, whole);
     if (wrong > 0) {
-        conclude(way, SHARE_FAILED,
+        conclude(method, SHARE_FAILED,
                  "exported, but %zu of %d bytes behind the descriptor are others", wrong,
                  (int)IMPORTER_BYTES);
     } else if (is_dmabuf) {
-        conclude(way, SHARE_PROVED, "exported by %s; the %d bytes were read through it", exporter,
-                 (int)IMPORTER_BYTES);
+        conclude(method, SHARE_PROVED, "exported by %s; the %d bytes were read through it",
+                 exporter, (int)IMPORTER_BYTES);
     } else {
-        conclude(way, SHARE_PARTLY,
+        conclude(method, SHARE_PARTLY,
                  "the %d bytes were read through the descriptor, which the kernel does not call a "
                  "dma-buf",
                  (int)IMPORTER_BYTES);
@@ -208,37 +208,37 @@ static void judge_descriptor(int fd, uint64_t offset, struct sharing *way)
 }
 
 /* A card that registers the memory maps it; whether it moves data is not tested. */
-static void probe_rdma(int fd, uint64_t offset, const void *pointer, struct sharing *way)
+static void probe_rdma(int fd, uint64_t offset, const void *pointer, struct sharing *method)
 {
     struct verbs_answer answer;
 
     verbs_try(fd, offset, IMPORTER_BYTES, pointer, &answer);
     if (answer.end == VERBS_REGISTERED) {
-        conclude(way, SHARE_PARTLY,
+        conclude(method, SHARE_PARTLY,
                  "%s by its dma-buf (ibv_reg_dmabuf_mr); that it moves them is not proved, for "
                  "there was no peer",
                  answer.text);
     } else if (answer.end == VERBS_REFUSED) {
-        conclude(way, SHARE_FAILED, "%s", answer.text);
-        snprintf(way->native, sizeof(way->native), "%s", answer.native);
-        snprintf(way->remedy, sizeof(way->remedy),
+        conclude(method, SHARE_FAILED, "%s", answer.text);
+        snprintf(method->native, sizeof(method->native), "%s", answer.native);
+        snprintf(method->remedy, sizeof(method->remedy),
                  "a card whose kernel driver takes dma-buf (Linux 5.12 and mlx5, for example), or "
                  "the vendor's peer-memory module with a library that uses it");
     }
 }
 
-static void probe_dmabuf(void *pointer, struct sharing *way, struct sharing *rdma)
+static void probe_dmabuf(void *pointer, struct sharing *method, struct sharing *rdma)
 {
     unsigned char *data = text_calloc(IMPORTER_BYTES, 1);
     uint64_t offset     = 0;
     int fd              = -1;
 
-    if (write_own(pointer, data, way)) {
+    if (write_own(pointer, data, method)) {
         if (memspan_share_dmabuf(pointer, IMPORTER_BYTES, &fd, &offset) != MEMSPAN_OK) {
-            fail(way, "no dma-buf");
+            fail(method, "no dma-buf");
         } else {
-            judge_descriptor(fd, offset, way);
-            if (way->state != SHARE_FAILED) {
+            judge_descriptor(fd, offset, method);
+            if (method->state != SHARE_FAILED) {
                 probe_rdma(fd, offset, pointer, rdma);
             }
             close(fd);
@@ -268,26 +268,26 @@ static void list_cards(char *names, size_t size)
 
 /* Without a probe: which cards exist, and the driver's claim. */
 static void judge_rdma(const memspan_device_info_t *info, const struct sharing *dmabuf,
-                       struct sharing *way)
+                       struct sharing *method)
 {
     const char *note = info->capability_note[__builtin_ctz(MEMSPAN_CAN_RDMA)];
     bool claimed     = (info->capabilities & (MEMSPAN_CAN_RDMA | MEMSPAN_CAN_DMABUF)) != 0;
     char cards[96];
 
-    *way = (struct sharing){.state = SHARE_NO};
+    *method = (struct sharing){.state = SHARE_NO};
     list_cards(cards, sizeof(cards));
     if (cards[0] == '\0') {
-        conclude(way, SHARE_NO, "this machine has no RDMA device (" CARDS " is empty); driver: %s",
-                 note);
-        snprintf(way->remedy, sizeof(way->remedy),
+        conclude(method, SHARE_NO,
+                 "this machine has no RDMA device (" CARDS " is empty); driver: %s", note);
+        snprintf(method->remedy, sizeof(method->remedy),
                  "a card and its kernel driver; in a container, its devices");
         return;
     }
     if (!claimed) {
-        conclude(way, SHARE_NO, "cards %s; driver: %s", cards, note);
+        conclude(method, SHARE_NO, "cards %s; driver: %s", cards, note);
         return;
     }
-    conclude(way, SHARE_CLAIMED,
+    conclude(method, SHARE_CLAIMED,
              "cards %s; driver: %s; dma-buf %s. Not proved: no card was asked to register the "
              "memory",
              cards, note, share_state_name(dmabuf->state));
@@ -331,15 +331,15 @@ static void probe(struct device_row *row)
 }
 
 /* A failed capability is absent, whatever the driver claims; also for --check. */
-static void believe(struct device_row *row, unsigned bit, const struct sharing *way)
+static void believe(struct device_row *row, unsigned bit, const struct sharing *method)
 {
     char *note  = row->info.capability_note[__builtin_ctz(bit)];
     size_t size = sizeof(row->info.capability_note[0]);
 
-    if (way->state == SHARE_FAILED) {
+    if (method->state == SHARE_FAILED) {
         row->info.capabilities &= ~bit;
-        snprintf(note, size, "probe: %.100s", way->detail);
-    } else if (way->state == SHARE_PROVED) {
+        snprintf(note, size, "probe: %.100s", method->detail);
+    } else if (method->state == SHARE_PROVED) {
         text_append(note, size, "; proved by a probe");
     }
 }
@@ -368,30 +368,30 @@ void share_take_all(struct snapshot *snapshot, const struct options *options)
 
 /* ---- printing ---- */
 
-static void print_way(const char *name, const struct sharing *way, FILE *out)
+static void print_method(const char *name, const struct sharing *method, FILE *out)
 {
-    fprintf(out, "  probe %s: %s (%s%s%s)\n", name, share_state_name(way->state), way->detail,
-            (way->native[0] == '\0') ? "" : "; ", way->native);
-    if (way->remedy[0] != '\0') {
-        fprintf(out, "    remedy: %s\n", way->remedy);
+    fprintf(out, "  probe %s: %s (%s%s%s)\n", name, share_state_name(method->state), method->detail,
+            (method->native[0] == '\0') ? "" : "; ", method->native);
+    if (method->remedy[0] != '\0') {
+        fprintf(out, "    remedy: %s\n", method->remedy);
     }
 }
 
 void share_print(const struct device_row *row, FILE *out)
 {
-    print_way("ipc", &row->ipc, out);
-    print_way("dmabuf", &row->dmabuf, out);
-    print_way("rdma", &row->rdma, out);
+    print_method("ipc", &row->ipc, out);
+    print_method("dmabuf", &row->dmabuf, out);
+    print_method("rdma", &row->rdma, out);
 }
 
-static json_t *way_json(const struct sharing *way)
+static json_t *method_json(const struct sharing *method)
 {
     json_t *object = json_object();
 
-    json_put_text(object, "state", share_state_name(way->state));
-    json_put_text_or(object, "detail", way->detail, "the backend says nothing");
-    json_put_text_or(object, "native", way->native, "no driver reported an error");
-    json_put_text_or(object, "remedy", way->remedy, "there is nothing to do");
+    json_put_text(object, "state", share_state_name(method->state));
+    json_put_text_or(object, "detail", method->detail, "the backend says nothing");
+    json_put_text_or(object, "native", method->native, "no driver reported an error");
+    json_put_text_or(object, "remedy", method->remedy, "there is nothing to do");
     return object;
 }
 
@@ -399,8 +399,8 @@ json_t *share_json(const struct device_row *row)
 {
     json_t *object = json_object();
 
-    json_put(object, "ipc", way_json(&row->ipc));
-    json_put(object, "dmabuf", way_json(&row->dmabuf));
-    json_put(object, "rdma", way_json(&row->rdma));
+    json_put(object, "ipc", method_json(&row->ipc));
+    json_put(object, "dmabuf", method_json(&row->dmabuf));
+    json_put(object, "rdma", method_json(&row->rdma));
     return object;
 }
