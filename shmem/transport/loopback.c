@@ -17,6 +17,7 @@
 #include "shmem/transport/rma.h"
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 
 struct queue {
     _Atomic uint64_t outstanding;
@@ -33,6 +34,11 @@ static bool is_lazy;
 
 enum { PIECE_BYTES = 64 << 10 };
 
+/* A message has the key of its segment, as that of a network has: a stale one is found. */
+static _Atomic uint64_t own_keys[MSP_SEGMENT_MAX];
+static uint64_t *peer_keys[MSP_SEGMENT_MAX]; /* by PE */
+static uint64_t last_key;
+
 struct msp_loopback_message *msp_loopback_message(const struct msp_loopback_header *header,
                                                   size_t payload_bytes)
 {
@@ -47,27 +53,75 @@ struct msp_loopback_message *msp_loopback_message(const struct msp_loopback_head
     return message;
 }
 
+/* ---- keys ---- */
+
+static memspan_status_t register_segment(unsigned segment, void *key, size_t *key_bytes_p)
+{
+    uint64_t made = (++last_key << 16) | (uint64_t)(msp_job.pe + 1);
+
+    atomic_store(&own_keys[segment], made);
+    memcpy(key, &made, sizeof made);
+    *key_bytes_p = sizeof made;
+    return MEMSPAN_OK;
+}
+
+static memspan_status_t connect_segment(unsigned segment, int pe, const void *key, size_t key_bytes)
+{
+    if (peer_keys[segment] == NULL) {
+        peer_keys[segment] = calloc((size_t)msp_job.pe_count, sizeof *peer_keys[segment]);
+    }
+    if ((peer_keys[segment] == NULL) || (key_bytes != sizeof(uint64_t))) {
+        return memspan_error(MEMSPAN_ERR_NO_MEMORY, "no memory for the keys of a segment");
+    }
+    memcpy(&peer_keys[segment][pe], key, key_bytes);
+    return MEMSPAN_OK;
+}
+
+static void release_segment(unsigned segment)
+{
+    atomic_store(&own_keys[segment], 0);
+    free(peer_keys[segment]);
+    peer_keys[segment] = NULL;
+}
+
+uint64_t msp_loopback_key(unsigned segment)
+{
+    return (segment < MSP_SEGMENT_MAX) ? atomic_load(&own_keys[segment]) : 0;
+}
+
+static uint64_t key_of(const struct msp_target *target)
+{
+    const uint64_t *keys = peer_keys[target->segment - msp_segments];
+
+    return (keys != NULL) ? keys[target->pe] : 0;
+}
+
 /* ---- queues ---- */
+
+/* A queue outlives its context: the next one of that index goes on counting. */
+static memspan_status_t open_queue(unsigned context, long options)
+{
+    struct queue *queue = atomic_load(&queues[context]);
+
+    (void)options;
+    if (queue == NULL) {
+        queue = calloc(1, sizeof *queue + ((size_t)msp_job.pe_count * sizeof queue->peers[0]));
+        atomic_store_explicit(&queues[context], queue, memory_order_release);
+    }
+    return (queue != NULL) ? MEMSPAN_OK
+                           : memspan_error(MEMSPAN_ERR_NO_MEMORY, "no memory for a context");
+}
+
+static void close_queue(unsigned context)
+{
+    if (atomic_load(&atomic_load(&queues[context])->outstanding) != 0) {
+        msp_fatal("loopback: a context is closed with operations outstanding");
+    }
+}
 
 static struct queue *queue_of(const struct msp_context *context)
 {
-    struct queue *queue =
-        atomic_load_explicit(&queues[context - msp_contexts], memory_order_acquire);
-
-    if (queue != NULL) {
-        return queue;
-    }
-    pthread_mutex_lock(&queue_lock);
-    queue = atomic_load(&queues[context - msp_contexts]);
-    if (queue == NULL) {
-        queue = calloc(1, sizeof *queue + ((size_t)msp_job.pe_count * sizeof queue->peers[0]));
-        atomic_store_explicit(&queues[context - msp_contexts], queue, memory_order_release);
-    }
-    pthread_mutex_unlock(&queue_lock);
-    if (queue == NULL) {
-        msp_fatal("loopback: no memory for the queue of a context");
-    }
-    return queue;
+    return atomic_load_explicit(&queues[context - msp_contexts], memory_order_acquire);
 }
 
 static void send_held(struct queue *queue)
@@ -150,7 +204,8 @@ static struct msp_loopback_header header_of(const struct msp_target *target,
     return (struct msp_loopback_header){.kind         = kind,
                                         .context      = (unsigned)(target->context - msp_contexts),
                                         .segment      = (unsigned)(target->segment - msp_segments),
-                                        .offset_bytes = target->offset_bytes};
+                                        .offset_bytes = target->offset_bytes,
+                                        .key          = key_of(target)};
 }
 
 static void send_put(const struct msp_target *target, const struct msp_loopback_header *header,
@@ -183,6 +238,7 @@ static void put_signal(const struct msp_target *target, const void *source, size
 
     header.signal_segment      = (unsigned)(signal->segment - msp_segments);
     header.signal_offset_bytes = signal->offset_bytes;
+    header.signal_key          = key_of(signal);
     header.operation           = adds ? MSP_ATOMIC_ADD : MSP_ATOMIC_SET;
     header.value               = value;
     send_put(target, &header, source, size_bytes, (flags & MSP_OP_NONBLOCKING) != 0);
@@ -242,6 +298,12 @@ static memspan_status_t open_all(struct msp_transport_limits *limits_p, void *ad
     memspan_status_t status = msp_loopback_deliver_open();
 
     if (status == MEMSPAN_OK) {
+        status = open_queue(MSP_CONTEXT_DEFAULT, 0);
+    }
+    if (status == MEMSPAN_OK) {
+        status = open_queue(MSP_CONTEXT_INTERNAL, 0);
+    }
+    if (status == MEMSPAN_OK) {
         status = msp_loopback_wire_open(address, address_bytes_p);
     }
     if (status != MEMSPAN_OK) {
@@ -264,6 +326,9 @@ static void close_all(void)
     for (i = 0; i < MSP_CONTEXT_MAX; i++) {
         free(atomic_exchange(&queues[i], NULL));
     }
+    for (i = 0; i < MSP_SEGMENT_MAX; i++) {
+        release_segment((unsigned)i);
+    }
 }
 
 const struct msp_transport msp_transport_loopback = {
@@ -273,9 +338,14 @@ const struct msp_transport msp_transport_loopback = {
     .open         = open_all,
     .connect      = msp_loopback_wire_connect,
     .close        = close_all,
-    .put          = put,
-    .get          = get,
-    .put_signal   = put_signal,
-    .atomic       = atomic,
-    .order        = order,
+    .segment_register = register_segment,
+    .segment_connect  = connect_segment,
+    .segment_release  = release_segment,
+    .context_open     = open_queue,
+    .context_close    = close_queue,
+    .put              = put,
+    .get              = get,
+    .put_signal       = put_signal,
+    .atomic           = atomic,
+    .order            = order,
 };

@@ -44,6 +44,8 @@ struct msp_loopback_header {
     unsigned word_bytes; /* ATOMIC: of the operand */
     uint64_t offset_bytes;
     uint64_t signal_offset_bytes;
+    uint64_t key; /* of the segment, from its owner */
+    uint64_t signal_key;
     uint64_t value;
     uint64_t condition;
     uint64_t size_bytes;    /* GET: wanted */
@@ -89,6 +91,9 @@ void msp_loopback_accept(struct msp_loopback_message *message);
 int64_t msp_loopback_deliver(void);
 
 /* ---- loopback.c, for the thread ---- */
+
+/* The key that a segment of this PE has at present; 0: it is not registered. */
+uint64_t msp_loopback_key(unsigned segment);
 
 /* The reply to one of this PE's operations. */
 void msp_loopback_complete(const struct msp_loopback_message *reply);

@@ -143,13 +143,13 @@ static struct source *source_of(const struct msp_loopback_header *header)
 
 /* ---- executing ---- */
 
-static char *own_address(const struct msp_loopback_header *header, unsigned index,
+static char *own_address(const struct msp_loopback_header *header, unsigned index, uint64_t key,
                          uint64_t offset_bytes, uint64_t size_bytes)
 {
-    const struct msp_segment *segment =
-        &msp_segments[(index < MSP_SEGMENT_MAX) ? index : MSP_SEGMENT_NONE];
+    const struct msp_segment *segment = &msp_segments[index];
 
-    if ((offset_bytes > segment->size_bytes) || (size_bytes > segment->size_bytes - offset_bytes)) {
+    if ((key == 0) || (key != msp_loopback_key(index)) || (offset_bytes > segment->size_bytes) ||
+        (size_bytes > segment->size_bytes - offset_bytes)) {
         msp_fatal("PE %d operates on memory of this PE that does not exist (any more)", header->pe);
     }
     return segment->base + offset_bytes;
@@ -197,10 +197,10 @@ static void load(void *data, void *own, size_t size_bytes)
     }
 }
 
-static uint64_t apply(const struct msp_loopback_header *header, unsigned segment,
+static uint64_t apply(const struct msp_loopback_header *header, unsigned segment, uint64_t key,
                       uint64_t offset_bytes, unsigned size_bytes)
 {
-    void *word   = own_address(header, segment, offset_bytes, size_bytes);
+    void *word   = own_address(header, segment, key, offset_bytes, size_bytes);
     uint64_t old = msp_own_atomic(SERVICE, word,
                                   &(struct msp_atomic_request){.operation  = header->operation,
                                                                .size_bytes = size_bytes,
@@ -216,12 +216,14 @@ static uint64_t apply(const struct msp_loopback_header *header, unsigned segment
 static void execute_put(const struct msp_loopback_message *message)
 {
     const struct msp_loopback_header *header = &message->header;
-    void *own = own_address(header, header->segment, header->offset_bytes, header->payload_bytes);
+    void *own = own_address(header, header->segment, header->key, header->offset_bytes,
+                            header->payload_bytes);
 
     store(own, message->payload, header->payload_bytes);
     notify(header->segment, own, header->payload_bytes);
     if (header->operation != MSP_ATOMIC_FETCH) {
-        (void)apply(header, header->signal_segment, header->signal_offset_bytes, sizeof(uint64_t));
+        (void)apply(header, header->signal_segment, header->signal_key, header->signal_offset_bytes,
+                    sizeof(uint64_t));
     }
 }
 
@@ -239,10 +241,12 @@ static void execute(struct msp_loopback_message *message)
         execute_put(message);
     } else if (header->kind == MSP_LOOPBACK_GET) {
         load(reply->data,
-             own_address(header, header->segment, header->offset_bytes, header->size_bytes),
+             own_address(header, header->segment, header->key, header->offset_bytes,
+                         header->size_bytes),
              data_bytes);
     } else {
-        uint64_t old = apply(header, header->segment, header->offset_bytes, header->word_bytes);
+        uint64_t old =
+            apply(header, header->segment, header->key, header->offset_bytes, header->word_bytes);
 
         if (data_bytes != 0) {
             msp_bits_to(reply->data, old, data_bytes);

@@ -18,7 +18,14 @@ static struct msp_transport_limits limits;
 static atomic_bool *connected;                                   /* by PE */
 static pthread_mutex_t connect_lock = PTHREAD_MUTEX_INITIALIZER; /* held while one connects */
 
-static const char address_key[] = "memspan.transport";
+/* What a PE distributes at start: how it is reached, and the key of its control memory. */
+struct card {
+    unsigned char address[MSP_TRANSPORT_ADDRESS_MAX];
+    unsigned char key[MSP_TRANSPORT_KEY_MAX];
+    size_t address_bytes;
+    size_t key_bytes;
+};
+static const char card_name[] = "memspan.transport";
 
 /* ---- start and end ---- */
 
@@ -32,11 +39,9 @@ const struct msp_transport *msp_transport_find(const char *name)
     return NULL;
 }
 
-/* Opens it, and distributes this PE's address. */
 static memspan_status_t open_transport(const struct msp_transport *transport)
 {
-    unsigned char address[MSP_TRANSPORT_ADDRESS_MAX];
-    size_t address_bytes    = sizeof address;
+    struct card card        = {.address_bytes = sizeof card.address, .key_bytes = sizeof card.key};
     memspan_status_t status = MEMSPAN_OK;
 
     connected = calloc((size_t)msp_job.pe_count, sizeof *connected);
@@ -44,13 +49,18 @@ static memspan_status_t open_transport(const struct msp_transport *transport)
         return memspan_error(MEMSPAN_ERR_NO_MEMORY, "no memory for %d PEs", msp_job.pe_count);
     }
     if (transport->open != NULL) {
-        status = transport->open(&limits, address, &address_bytes);
+        status = transport->open(&limits, card.address, &card.address_bytes);
     }
     if (status != MEMSPAN_OK) {
         return status;
     }
     msp_job.transport = transport;
-    status            = msp_job.bootstrap->put(address_key, address, address_bytes);
+    if (transport->segment_register != NULL) {
+        status = transport->segment_register(MSP_SEGMENT_CONTROL, card.key, &card.key_bytes);
+    }
+    if (status == MEMSPAN_OK) {
+        status = msp_job.bootstrap->put(card_name, &card, sizeof card);
+    }
     return (status == MEMSPAN_OK) ? msp_job.bootstrap->barrier() : status;
 }
 
@@ -86,18 +96,24 @@ void msp_transport_close(void)
 
 static memspan_status_t connect_to(int pe)
 {
-    unsigned char address[MSP_TRANSPORT_ADDRESS_MAX];
-    size_t address_bytes    = sizeof address;
-    memspan_status_t status = msp_job.bootstrap->get(pe, address_key, address, &address_bytes);
+    const struct msp_transport *transport = msp_job.transport;
+    struct card card;
+    size_t card_bytes       = sizeof card;
+    memspan_status_t status = msp_job.bootstrap->get(pe, card_name, &card, &card_bytes);
 
-    return (status == MEMSPAN_OK) ? msp_job.transport->connect(pe, address, address_bytes) : status;
+    if ((status == MEMSPAN_OK) && (transport->connect != NULL)) {
+        status = transport->connect(pe, card.address, card.address_bytes);
+    }
+    if ((status == MEMSPAN_OK) && (transport->segment_connect != NULL)) {
+        status = transport->segment_connect(MSP_SEGMENT_CONTROL, pe, card.key, card.key_bytes);
+    }
+    return status;
 }
 
 static void __attribute__((cold, noinline)) connect_slow(const struct msp_target *target)
 {
     pthread_mutex_lock(&connect_lock);
-    if (!atomic_load(&connected[target->pe]) && (target->transport->connect != NULL) &&
-        (connect_to(target->pe) != MEMSPAN_OK)) {
+    if (!atomic_load(&connected[target->pe]) && (connect_to(target->pe) != MEMSPAN_OK)) {
         pthread_mutex_unlock(&connect_lock);
         msp_fatal_error(target->call);
     }
