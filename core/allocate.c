@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* allocate.c: memory from allocators, and back.
  *
- * The short ways are heap.h's. What they pass by is charged against pool_size first, so that the
+ * The fast paths are in heap.h. Other requests are charged against pool_size first, so that the
  * limit is exact and one thread's refused request never makes another's fail; then the store is
  * asked; then, if either said no, the fallback trait. A block remembers what it is charged to. */
 
@@ -164,7 +164,7 @@ static void *allocate_from(struct msp_allocator *a, const struct ask *ask)
 
 /* ---- fallback ---- */
 
-/* OpenMP: abort_fb ends the program when the request cannot be met. */
+/* OpenMP: abort_fb ends the program when the request cannot be satisfied. */
 __attribute__((noreturn)) static void end_program(const struct msp_allocator *a, size_t size_bytes)
 {
     char line[1200];
@@ -297,7 +297,7 @@ static void *allocate_and_report(struct msp_allocator *a, struct ask *ask)
 
 /* ---- public ---- */
 
-void *msp_allocate_slowly(memspan_allocator_h handle, size_t align_bytes, size_t size_bytes)
+void *msp_allocate_slow(memspan_allocator_h handle, size_t align_bytes, size_t size_bytes)
 {
     struct msp_allocator *a;
     struct ask ask;
@@ -337,13 +337,13 @@ void *memspan_alloc(memspan_allocator_h handle, size_t size_bytes)
         return address;
     }
     if (size_bytes > MSP_SMALL_MAX_BYTES) {
-        return msp_allocate_slowly(handle, 1, size_bytes);
+        return msp_allocate_slow(handle, 1, size_bytes);
     }
     address = msp_heap_alloc_next((uintptr_t)handle, size_bytes, &refused);
     if ((address == NULL) && !refused) {
         address = msp_heap_alloc_scoped((uintptr_t)handle, size_bytes, &refused);
     }
-    return ((address != NULL) || refused) ? address : msp_allocate_slowly(handle, 1, size_bytes);
+    return ((address != NULL) || refused) ? address : msp_allocate_slow(handle, 1, size_bytes);
 }
 
 void *memspan_aligned_alloc(memspan_allocator_h handle, size_t align_bytes, size_t size_bytes)
@@ -357,10 +357,10 @@ void *memspan_aligned_alloc(memspan_allocator_h handle, size_t align_bytes, size
         address = msp_heap_alloc_fast((uintptr_t)handle, align_bytes, size_bytes);
     }
     return MSP_LIKELY(address != NULL) ? address
-                                       : msp_allocate_slowly(handle, align_bytes, size_bytes);
+                                       : msp_allocate_slow(handle, align_bytes, size_bytes);
 }
 
-/* The fast paths and clearing; NULL: take the slow way. */
+/* The fast paths and clearing; NULL: take the slow path. */
 static void *allocate_zeroed_fast(memspan_allocator_h handle, size_t align_bytes, size_t count,
                                   size_t size_bytes)
 {
@@ -388,7 +388,8 @@ static void *allocate_zeroed(struct msp_allocator *a, size_t align_bytes, size_t
         return NULL;
     }
     if (__builtin_mul_overflow(count, size_bytes, &ask.size_bytes)) {
-        /* Fails like any request that cannot be met: the fallback decides between NULL and the end.
+        /* Fails like any request that cannot be satisfied: the fallback decides between NULL and
+         * the end.
          */
         ask.size_bytes = SIZE_MAX;
     }
@@ -468,7 +469,7 @@ void *memspan_alloc_with(memspan_allocator_h handle, size_t size_bytes,
     return address;
 }
 
-memspan_status_t msp_free_slowly(void *pointer)
+memspan_status_t msp_free_slow(void *pointer)
 {
     uintptr_t entry = msp_map_find(pointer);
 
@@ -499,7 +500,7 @@ memspan_status_t memspan_free(void *pointer)
     if ((entry != 0) && msp_heap_free_middle(entry, pointer)) {
         return MEMSPAN_OK;
     }
-    status = msp_free_slowly(pointer);
+    status = msp_free_slow(pointer);
     if (MSP_UNLIKELY(status == MEMSPAN_ERR_NOT_FOUND)) {
         msp_block_refused(pointer, "free");
     }
@@ -511,7 +512,7 @@ bool msp_pointer_is_ours(const void *pointer)
     return msp_store_chunk(pointer) != NULL;
 }
 
-/* A function of its own, so that the short way saves no registers for it. */
+/* A function of its own, so that the fast path saves no registers for it. */
 static __attribute__((noinline)) memspan_kind_t kind_in_partial(const void *pointer,
                                                                 uintptr_t entry)
 {
@@ -562,7 +563,7 @@ static void *move_within(struct msp_allocator *a, const struct msp_block_view *o
 }
 
 /* The same allocator: only the growth is charged, and the block stays where it is if it fits.
- * *refused_p: somebody else may be asked. */
+ * *refused_p: another allocator may be asked. */
 static void *resize_own(struct msp_allocator *a, const struct msp_block_view *old,
                         size_t size_bytes, bool *refused_p)
 {

@@ -55,7 +55,7 @@ static bool make_plan(const struct msp_space *space, const struct msp_traits *tr
     return (resolved != NULL) && (msp_plan_make(resolved, traits, plan_p) == MEMSPAN_OK);
 }
 
-/* Whoever wants nothing special shares a plan. table locked; NULL with an error recorded. */
+/* Plain allocators share a plan. Table locked; NULL with an error recorded. */
 static struct msp_plan *get_plain_plan(const struct msp_space *space)
 {
     struct msp_plan *plan = msp_plan_table_find(space);

@@ -19,11 +19,11 @@ struct msp_provider *msp_allocator_provider(struct msp_allocator *allocator);
 /* The account that the calling thread is charged to. NULL with an error recorded. */
 struct msp_account *msp_allocator_account(struct msp_allocator *allocator);
 
-/* What memspan_aligned_alloc() and memspan_free() do when the short way (core/engine/heap.h) does
+/* What memspan_aligned_alloc() and memspan_free() do when the fast path (core/engine/heap.h) does
  * not serve. Freeing what is not ours is no finding of the guard yet: the caller may know who else
  * to ask. */
-void *msp_allocate_slowly(memspan_allocator_h allocator, size_t align_bytes, size_t size_bytes);
-memspan_status_t msp_free_slowly(void *pointer);
+void *msp_allocate_slow(memspan_allocator_h allocator, size_t align_bytes, size_t size_bytes);
+memspan_status_t msp_free_slow(void *pointer);
 
 /* calloc on a boundary (omp_aligned_calloc). */
 void *msp_allocate_zeroed(memspan_allocator_h allocator, size_t align_bytes, size_t count,

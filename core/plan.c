@@ -70,7 +70,7 @@ static memspan_kind_t kind_asked(const struct msp_space *space, const struct msp
         return t->pinned ? MEMSPAN_KIND_HOST_PINNED : MEMSPAN_KIND_HOST;
     }
     if (space->partial && !t->memory_access_given && !t->pinned) {
-        return space->resources[0].kind; /* whoever picks a resource asks for what it is */
+        return space->resources[0].kind; /* a request for a resource is for its kind */
     }
     if (!space->host && (space->device_count == 1) && !t->memory_access_given) {
         return MEMSPAN_KIND_DEVICE;
@@ -84,7 +84,7 @@ static memspan_kind_t kind_asked(const struct msp_space *space, const struct msp
 
 static memspan_status_t node_of_place(const struct msp_traits *t, int *node_p)
 {
-    memspan_status_t status = msp_topology_node_of_place(t->preferred_place, node_p);
+    memspan_status_t status = msp_numa_node_of_place(t->preferred_place, node_p);
 
     return (status == MEMSPAN_ERR_NOT_FOUND)
                ? memspan_error(MEMSPAN_ERR_INVALID, "trait preferred_place: %s",
@@ -302,9 +302,9 @@ static void place_on_device(struct msp_plan *plan, const struct msp_traits *t,
         (plan->resident == host) ? "the host" : plan->resident->info.name);
 }
 
-/* A place on the host for memory of a device's driver: a wish, which drivers of host memory follow.
+/* A place on the host for memory of a device's driver: a hint, which drivers of host memory follow.
  */
-static memspan_status_t wish_for_place(struct msp_plan *plan, const struct msp_traits *t)
+static memspan_status_t hint_place(struct msp_plan *plan, const struct msp_traits *t)
 {
     int node                = -1;
     memspan_status_t status = node_of_place(t, &node);
@@ -324,9 +324,9 @@ static memspan_status_t wish_for_place(struct msp_plan *plan, const struct msp_t
     plan->nodes[0]        = node;
     plan->spec.nodes      = plan->nodes;
     plan->spec.node_count = 1;
-    if (msp_topology_node_count() > 1) {
+    if (msp_numa_node_count() > 1) {
         weaken(plan); /* the contract has no way of promising it */
-        say(plan, "node %d, nearest to place %d, is a wish to the driver", node,
+        say(plan, "node %d, nearest to place %d, is a hint to the driver", node,
             t->preferred_place);
     } else {
         say(plan, "node %d is nearest to place %d", node, t->preferred_place);
@@ -376,7 +376,7 @@ static memspan_status_t plan_target(struct msp_plan *plan, const struct msp_trai
         say(plan, "taken to be shared with other processes and network cards");
     }
     if (t->preferred_place != MSP_NO_PLACE) {
-        memspan_status_t status = wish_for_place(plan, t);
+        memspan_status_t status = hint_place(plan, t);
         if (status != MEMSPAN_OK) {
             return status;
         }
@@ -657,7 +657,7 @@ struct msp_provider *msp_plan_provider_here(const struct msp_plan *plan)
     if (MSP_LIKELY(plan->spec.spread != MEMSPAN_SPREAD_NEAREST)) {
         return plan->provider;
     }
-    here = msp_topology_node_here();
+    here = msp_numa_node_here();
     for (i = 0; i < plan->spec.node_count; i++) {
         if (plan->spec.nodes[i] == here) {
             spec            = plan->spec;

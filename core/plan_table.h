@@ -3,8 +3,8 @@
 #define MEMSPAN_CORE_PLAN_TABLE_H
 
 /* Plans of allocators. Equal ones are one, so that a hundred thousand allocators of a kind have one
- * plan; they are never freed, so that whoever has seen one may look at it. All calls are made under
- * the lock of the table of allocators. */
+ * plan; they are never freed, so that a thread that has seen one may look at it. All calls are made
+ * under the lock of the table of allocators. */
 
 #include "core/plan.h"
 

@@ -181,7 +181,7 @@ static memspan_status_t describe_foreign(const void *pointer, memspan_pointer_in
 }
 
 /* The live block whose bytes, as many as were asked for, hold @p pointer: what its place in the
- * pool has beyond them is nobody's. */
+ * pool has beyond them is unaccounted. */
 static bool find_block(const void *pointer, struct msp_block_view *view_p)
 {
     return msp_block_look(pointer, view_p) &&
@@ -265,7 +265,7 @@ memspan_status_t memspan_pointer_describe(const void *pointer, memspan_pointer_i
         info.resident_device = (resident == NULL) ? p->spec.device->number : resident->number;
     }
     if (p->spec.kind != MEMSPAN_KIND_DEVICE) {
-        info.numa_node = msp_topology_node_of_page(pointer);
+        info.numa_node = msp_numa_node_of_page(pointer);
     }
     say_why(&info, &view, plan);
     return msp_struct_write(info_p, &info, sizeof(info));

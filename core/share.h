@@ -3,7 +3,7 @@
 #define MEMSPAN_CORE_SHARE_H
 
 /* Memory of other processes that this one has opened. It is in no pool and not in the pointer map:
- * whoever does not find an address there asks here. */
+ * an address that is not found there is looked up here. */
 
 #include "core/device/device.h"
 #include <memspan/share.h>

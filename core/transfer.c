@@ -177,7 +177,7 @@ memspan_status_t memspan_prefetch(const void *pointer, size_t size_bytes, int nu
 
 /* ---- kernels ---- */
 
-/* Where an operand lives, and how much of it there is; false: nobody here knows it. */
+/* Where an operand lives, and how much of it there is; false: it is unknown here. */
 static bool find_operand(const void *pointer, struct msp_resource *r, const void **base_p,
                          size_t *held_bytes_p)
 {

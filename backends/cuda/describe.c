@@ -133,7 +133,7 @@ static void fill_bus(struct gpu_device *device)
              (unsigned)gpu_attribute(device, CUDA_DEVICE_ATTRIBUTE_PCI_DOMAIN_ID, 0) & 0xffffu,
              (unsigned)gpu_attribute(device, CUDA_DEVICE_ATTRIBUTE_PCI_BUS_ID, 0) & 0xffu,
              (unsigned)gpu_attribute(device, CUDA_DEVICE_ATTRIBUTE_PCI_DEVICE_ID, 0) & 0xffu);
-    info->numa_node = msp_driver_node_at(info->pci_address);
+    info->numa_node = msp_driver_numa_node_at(info->pci_address);
 }
 
 memspan_status_t cuda_fill(struct gpu_device *device)

@@ -203,7 +203,7 @@ static void fill_bus(struct gpu_device *device)
     for (at = info->pci_address; *at != '\0'; at++) {
         *at = (char)tolower((unsigned char)*at);
     }
-    info->numa_node = msp_driver_node_at(info->pci_address);
+    info->numa_node = msp_driver_numa_node_at(info->pci_address);
 }
 
 memspan_status_t hip_fill(struct gpu_device *device)

@@ -38,7 +38,7 @@ static memspan_status_t check_nodes(const struct host *host, const memspan_reque
 
     for (i = 0; i < count; i++) {
         int node = parts ? request->parts[i].node : request->nodes[i];
-        if (!msp_topology_node_exists(node) && !msp_topology_is_foreign()) {
+        if (!msp_numa_node_exists(node) && !msp_topology_is_foreign()) {
             return host->services->fail(MEMSPAN_ERR_NOT_FOUND, "host", "", 0, "", NULL,
                                         "no memory on NUMA node %d; nodes with memory: %s", node,
                                         msp_topology_memory_list());
@@ -50,7 +50,7 @@ static memspan_status_t check_nodes(const struct host *host, const memspan_reque
 /* Where there is one node, everything is on it, and no call is needed to make it so. */
 static bool is_given_by_fact(void)
 {
-    return (msp_topology_memory_nodes() == 1) && !msp_topology_is_foreign();
+    return (msp_numa_memory_nodes() == 1) && !msp_topology_is_foreign();
 }
 
 static memspan_status_t bind_range(const memspan_request_t *request, char *address,
@@ -66,7 +66,7 @@ static memspan_status_t bind_range(const memspan_request_t *request, char *addre
 
 static memspan_status_t check_room(const struct host *host, int node, size_t size_bytes)
 {
-    uint64_t room = msp_topology_node_free(node);
+    uint64_t room = msp_numa_node_free(node);
     char wanted[32];
     char left[32];
 
@@ -89,7 +89,7 @@ static memspan_status_t choose_any(const struct host *host, const memspan_reques
 
     if ((request->node_count > 1) || is_strict(request)) {
         for (i = 0; i < request->node_count; i++) {
-            if (size_bytes <= msp_topology_node_free(request->nodes[i])) {
+            if (size_bytes <= msp_numa_node_free(request->nodes[i])) {
                 *node_p = request->nodes[i];
                 return MEMSPAN_OK;
             }
@@ -109,7 +109,7 @@ static memspan_status_t place_on_one(const struct host *host, const memspan_requ
     int node                = -1;
 
     if (request->spread == MEMSPAN_SPREAD_NEAREST) {
-        node = msp_topology_nearest(msp_topology_node_here(), request->nodes, request->node_count);
+        node = msp_numa_nearest(msp_numa_node_here(), request->nodes, request->node_count);
         if (is_strict(request)) {
             status = check_room(host, node, block->size_bytes);
         }

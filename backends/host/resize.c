@@ -48,7 +48,7 @@ static bool nodes_have(const memspan_request_t *request, size_t size_bytes)
     size_t i;
 
     for (i = 0; strict && (i < request->node_count); i++) {
-        if (size_bytes > msp_topology_node_free(request->nodes[i])) {
+        if (size_bytes > msp_numa_node_free(request->nodes[i])) {
             return false;
         }
     }

@@ -79,7 +79,7 @@ static void fill_bus(struct lz_device *device)
     snprintf(info->pci_address, sizeof(info->pci_address), "%04x:%02x:%02x.%x",
              pci.address.domain & 0xffffu, pci.address.bus & 0xffu, pci.address.device & 0x1fu,
              pci.address.function & 0x7u);
-    info->numa_node = msp_driver_node_at(info->pci_address);
+    info->numa_node = msp_driver_numa_node_at(info->pci_address);
 }
 
 /* All of its memories together. */

@@ -95,7 +95,7 @@ static void fill_bus(struct opencl_device *device)
     }
     snprintf(info->pci_address, sizeof(info->pci_address), "%04x:%02x:%02x.%x", bus.domain & 0xffff,
              bus.bus & 0xff, bus.device & 0xff, bus.function & 0xf);
-    info->numa_node = msp_driver_node_at(info->pci_address);
+    info->numa_node = msp_driver_numa_node_at(info->pci_address);
 }
 
 static void fill_sizes(struct opencl_device *device)

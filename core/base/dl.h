@@ -24,7 +24,7 @@ memspan_status_t msp_dl_open(const char *backend, const char *const *sonames,
                              void **handle_p);
 
 /* The definition of @p name that this library hides: the next one in load order, else any loaded
- * library's that is not ours. NULL when nobody else defines it. Opens nothing. */
+ * library's that is not ours. NULL when no other library defines it. Opens nothing. */
 void *msp_dl_next(const char *name);
 
 #endif /* MEMSPAN_CORE_BASE_DL_H */

@@ -107,7 +107,7 @@ void msp_driver_describe(const memspan_device_info_t *info, uint64_t free_bytes,
     *info_p = answer;
 }
 
-int msp_driver_node_at(const char *pci_address)
+int msp_driver_numa_node_at(const char *pci_address)
 {
     char path[96];
     char text[16];
@@ -125,7 +125,8 @@ bool msp_driver_scope_allows(const char *path)
 {
     char text[16];
 
-    /* 0: the same user may; 1: who was named by PR_SET_PTRACER; 2 and 3: nobody without rights. */
+    /* 0: the same user may; 1: the process named by PR_SET_PTRACER; 2 and 3: privileged processes.
+     */
     return (msp_file_read(path, text, sizeof(text)) <= 0) || (atoi(text) < 2);
 }
 

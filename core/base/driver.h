@@ -31,7 +31,7 @@ void msp_driver_describe(const memspan_device_info_t *info, uint64_t free_bytes,
                          memspan_device_info_t *info_p);
 
 /* The NUMA node near a PCI address, or -1. */
-int msp_driver_node_at(const char *pci_address);
+int msp_driver_numa_node_at(const char *pci_address);
 
 /* What the kernel estimates that the host can still give: where a device's memory is the host's,
  * drivers count the page cache as used, and promise what is not there. */

@@ -30,8 +30,8 @@ memspan_status_t msp_error_native_va(memspan_status_t status, const char *backen
 memspan_status_t msp_error_hint(const char *format, ...)
     __attribute__((format(printf, 1, 2), cold));
 
-/* Record that @p bytes are more than what is left of a limit. For refusals that a program meets in
- * its inner loop: only numbers are kept, and made words when somebody asks. */
+/* Record that @p bytes are more than what is left of a limit. For refusals that a program gets in
+ * its inner loop: only numbers are kept, and formatted when the error is read. */
 memspan_status_t msp_error_limit(uint64_t bytes, uint64_t limit_bytes, uint64_t used_bytes);
 
 /* The status of the calling thread's record; cheap, as no words are made. */

@@ -205,7 +205,7 @@ static void ensure_ready(void)
     if (!atomic_load_explicit(&ready, memory_order_relaxed)) {
         load();
         first = true;
-        /* Pairs with the acquire above: whoever sees ready sees the values. */
+        /* Pairs with the acquire above: a thread that sees ready sees the values. */
         atomic_store_explicit(&ready, true, memory_order_release);
     }
     msp_unlock(&ready_lock);

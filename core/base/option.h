@@ -8,8 +8,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Forms: CHOICE (one of the words in the form), SIZE (bytes), LIST and TEXT (checked by whoever
- * reads them, see msp_option_refuse), SECURE_TEXT (TEXT that is ignored in a set-user-id
+/* Forms: CHOICE (one of the words in the form), SIZE (bytes), LIST and TEXT (checked by the code
+ * that reads them, see msp_option_refuse), SECURE_TEXT (TEXT that is ignored in a set-user-id
  * process: it loads code, or names a file to read or to write).
  *
  * X(symbol, variable, FORM, form as shown, value when unset, help) */
@@ -103,7 +103,7 @@ bool msp_option_is_set(enum msp_option option);
 /* The option with that variable name, or MSP_OPTION_COUNT. */
 enum msp_option msp_option_find(const char *variable);
 
-/* Called by whoever parses a TEXT: the value is malformed. Records the problem (once), logs it,
+/* Called by the parser of a TEXT: the value is malformed. Records the problem (once), logs it,
  * puts the default in force, and leaves MEMSPAN_ERR_CONFIG as the thread's error, which it returns.
  */
 memspan_status_t msp_option_refuse(enum msp_option option, const char *format, ...)

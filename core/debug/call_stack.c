@@ -19,7 +19,7 @@ static struct msp_call_stack *buckets[BUCKETS] MSP_SPARSE;
 MSP_LOCK_STATIC(stack_lock, MSP_RANK_CALL_STACKS); /* guards buckets */
 
 /* Where the library's own code lies. Empty when it is part of a program: then its frames cannot be
- * told from the program's. Written once, before the first stack is taken. */
+ * distinguished from the program's. Written once, before the first stack is taken. */
 static uintptr_t own_start;
 static uintptr_t own_end;
 

@@ -2,10 +2,10 @@
 /* guard.c: guarded blocks from their allocation to the day their memory is used again.
  *
  * A block in use is in the table. A free claims it under the lock, so that of two frees one is the
- * second; then its fence is looked at, its memory closed, and it waits, still in the table, in the
- * row of those freed, until there are too many. Only then the pool has its memory back. A backend
+ * second; then its red zone is checked, its memory closed, and it waits, still in the table, in the
+ * quarantine, until that is full. Only then the pool has its memory back. A backend
  * that checks accesses has it back at once, for its own checks are the better ones; then the block
- * stays in the table only to be told of, until its addresses are another's.
+ * stays in the table only to be reported, until its addresses are another's.
  *
  * The lock is held for the table and the row alone: never while a pool, a driver, the unwinder or a
  * report runs. What is done to a block's memory is done by the one who has made it, or has claimed
@@ -31,7 +31,7 @@
 enum {
     WAITING_COUNT_MAX = 1 << 16,
     /* Closed pages split mappings, of which a process has 65530 (vm.max_map_count) and needs some
-     * itself. Blocks beyond are fenced by patterns alone. */
+     * itself. Further blocks have patterns alone. */
     MAPPINGS_DEFAULT   = 65530,
     MAPPINGS_PER_BLOCK = 4,
     /* Blocks in use that have pages of a checking backend by themselves, which costs addresses. */
@@ -58,7 +58,7 @@ static uint64_t paged_max; /* written once, before the guard is on */
 static bool is_inherited(const struct msp_guard_block *b)
 {
     return (b->process != getpid()) &&
-           ((b->fence.provider->spec.device->table->flags & MEMSPAN_BACKEND_IS_HOST) == 0);
+           ((b->zone.provider->spec.device->table->flags & MEMSPAN_BACKEND_IS_HOST) == 0);
 }
 
 /* What a waiting block costs. Closed pages hold addresses, hardly memory. */
@@ -67,8 +67,8 @@ static uint64_t waiting_cost(const struct msp_guard_block *b)
     if (b->returned) {
         return 64;
     }
-    return (b->fence.closed_front_bytes == b->fence.raw_bytes) ? b->fence.raw_bytes / 16 + 64
-                                                               : b->fence.raw_bytes;
+    return (b->zone.closed_front_bytes == b->zone.raw_bytes) ? b->zone.raw_bytes / 16 + 64
+                                                             : b->zone.raw_bytes;
 }
 
 /* Takes the blocks that waited longest out of the table until the rest is within bounds, or all.
@@ -88,7 +88,7 @@ static struct msp_guard_block *take_over_due(bool all)
         }
         waiting_bytes -= waiting_cost(b);
         waiting_count--;
-        waiting_paged -= b->fence.paged ? 1 : 0;
+        waiting_paged -= b->zone.paged ? 1 : 0;
         if (!b->replaced) {
             msp_guard_table_remove(b);
         }
@@ -102,25 +102,25 @@ static struct msp_guard_block *take_over_due(bool all)
 /* Gives the memory of blocks back to their pools. No lock held. */
 static void give_back(struct msp_guard_block *due)
 {
-    struct msp_fence_damage damage;
+    struct msp_red_zone_damage damage;
     struct msp_guard_block *b;
     struct msp_guard_block *next;
 
     for (b = due; b != NULL; b = next) {
-        bool paged = b->fence.paged;
+        bool paged = b->zone.paged;
 
         next = b->next;
-        if (!b->returned && !is_inherited(b) && !msp_fence_check_closed(&b->fence, &damage)) {
+        if (!b->returned && !is_inherited(b) && !msp_red_zone_check_closed(&b->zone, &damage)) {
             msp_guard_report(&(struct msp_guard_finding){
                 .fault = MSP_GUARD_WRITTEN_FREED, .block = b, .damage = damage});
         }
         if (b->returned) {
             paged = false;
-        } else if (msp_fence_lower(&b->fence)) {
-            msp_store_drop(b->fence.raw);
+        } else if (msp_red_zone_lower(&b->zone)) {
+            msp_store_drop(b->zone.raw);
         } else {
             msp_log(MEMSPAN_LOG_WARN, "guard", "%zu bytes at %p stay closed and are lost",
-                    b->fence.raw_bytes, (void *)b->fence.raw);
+                    b->zone.raw_bytes, (void *)b->zone.raw);
         }
         msp_lock(&guard_lock);
         paged_count -= paged ? 1 : 0;
@@ -168,15 +168,15 @@ static struct msp_guard_block *new_block(bool *pages_p)
     return b;
 }
 
-static memspan_status_t take_once(const struct msp_fence *fence,
+static memspan_status_t take_once(const struct msp_red_zone *zone,
                                   const struct msp_store_request *request, bool *zeroed_p,
                                   void **raw_p)
 {
     struct msp_store_request raw = *request;
 
-    raw.size_bytes            = fence->raw_bytes;
-    raw.align_bytes           = fence->raw_align_bytes;
-    raw.owner.requested_bytes = fence->raw_bytes;
+    raw.size_bytes            = zone->raw_bytes;
+    raw.align_bytes           = zone->raw_align_bytes;
+    raw.owner.requested_bytes = zone->raw_bytes;
     raw.objects               = false;
     return msp_store_take(&raw, zeroed_p, raw_p);
 }
@@ -186,24 +186,24 @@ static bool is_shortage(memspan_status_t status)
     return (status == MEMSPAN_ERR_NO_MEMORY) || (status == MEMSPAN_ERR_LIMIT);
 }
 
-/* The store's memory for a fence; where there is too little, without those that wait, and then
- * without a fence. */
-static memspan_status_t take(struct msp_fence *fence, const struct msp_store_request *request,
+/* The store's memory for a zone; where there is too little, without those that wait, and then
+ * without a red zone. */
+static memspan_status_t take(struct msp_red_zone *zone, const struct msp_store_request *request,
                              bool *zeroed_p, void **raw_p)
 {
     bool zeroed             = *zeroed_p;
-    memspan_status_t status = take_once(fence, request, &zeroed, raw_p);
+    memspan_status_t status = take_once(zone, request, &zeroed, raw_p);
 
     if (is_shortage(status)) {
         msp_guard_trim();
         zeroed = *zeroed_p;
-        status = take_once(fence, request, &zeroed, raw_p);
+        status = take_once(zone, request, &zeroed, raw_p);
     }
-    if (is_shortage(status) && (fence->raw_bytes != request->size_bytes)) {
-        msp_fence_plan_bare(fence->provider, fence->size_bytes, request->align_bytes,
-                            request->size_bytes, fence);
+    if (is_shortage(status) && (zone->raw_bytes != request->size_bytes)) {
+        msp_red_zone_plan_bare(zone->provider, zone->size_bytes, request->align_bytes,
+                               request->size_bytes, zone);
         zeroed = *zeroed_p;
-        status = take_once(fence, request, &zeroed, raw_p);
+        status = take_once(zone, request, &zeroed, raw_p);
     }
     if (status == MEMSPAN_OK) {
         *zeroed_p = zeroed;
@@ -214,14 +214,14 @@ static memspan_status_t take(struct msp_fence *fence, const struct msp_store_req
 /* Blocks that were returned to their backend, where the memory is another's now. Lock held. */
 static void replace_returned(const struct msp_guard_block *by)
 {
-    const unsigned char *end  = by->fence.raw + by->fence.raw_bytes;
-    struct msp_guard_block *b = msp_guard_table_find(by->fence.raw);
+    const unsigned char *end  = by->zone.raw + by->zone.raw_bytes;
+    struct msp_guard_block *b = msp_guard_table_find(by->zone.raw);
 
     if (b == NULL) {
-        b = msp_guard_table_above(by->fence.raw);
+        b = msp_guard_table_above(by->zone.raw);
     }
-    while ((b != NULL) && b->returned && (b->fence.raw < end)) {
-        struct msp_guard_block *next = msp_guard_table_above(b->fence.raw);
+    while ((b != NULL) && b->returned && (b->zone.raw < end)) {
+        struct msp_guard_block *next = msp_guard_table_above(b->zone.raw);
 
         msp_guard_table_remove(b);
         b->replaced = true;
@@ -229,14 +229,14 @@ static void replace_returned(const struct msp_guard_block *by)
     }
 }
 
-/* Enters a block whose fence stands, or drops a record that was not used (@p keep false). The page
- * that was counted ahead counts where there is one. */
+/* Enters a block whose red zone is written, or drops a record that was not used (@p keep false).
+ * The page that was counted ahead counts where there is one. */
 static void settle(struct msp_guard_block *b, bool counted, bool keep)
 {
     msp_lock(&guard_lock);
-    paged_count -= (counted && !(keep && b->fence.paged)) ? 1 : 0;
+    paged_count -= (counted && !(keep && b->zone.paged)) ? 1 : 0;
     if (keep) {
-        apart_count += b->fence.apart ? 1 : 0;
+        apart_count += b->zone.apart ? 1 : 0;
         replace_returned(b);
         msp_guard_table_insert(b);
     } else {
@@ -259,24 +259,24 @@ memspan_status_t msp_guard_alloc(const struct msp_store_request *request, bool *
     }
     /* What is divided into parts has the size of their sum. */
     if ((request->parts != NULL) ||
-        !msp_fence_plan(request->provider, request->owner.requested_bytes, request->align_bytes,
-                        pages, &b->fence)) {
-        msp_fence_plan_bare(request->provider, request->owner.requested_bytes, request->align_bytes,
-                            request->size_bytes, &b->fence);
+        !msp_red_zone_plan(request->provider, request->owner.requested_bytes, request->align_bytes,
+                           pages, &b->zone)) {
+        msp_red_zone_plan_bare(request->provider, request->owner.requested_bytes,
+                               request->align_bytes, request->size_bytes, &b->zone);
     }
-    status = take(&b->fence, request, zeroed_p, &raw);
+    status = take(&b->zone, request, zeroed_p, &raw);
     if (status != MEMSPAN_OK) {
         settle(b, pages, false);
         return status;
     }
-    msp_fence_raise(&b->fence, raw);
+    msp_red_zone_raise(&b->zone, raw);
     b->owner        = request->owner;
     b->chunk        = msp_store_chunk(raw);
     b->alloc_stack  = stack;
     b->alloc_thread = gettid();
     b->process      = getpid();
     name_allocator(b);
-    *address_p = b->fence.address;
+    *address_p = b->zone.address;
     settle(b, pages, true);
     return MEMSPAN_OK;
 }
@@ -293,10 +293,10 @@ static struct msp_guard_block *claim(void *address, const struct msp_call_stack 
     *status_p = MEMSPAN_OK;
     msp_lock(&guard_lock);
     b = msp_guard_table_find(address);
-    if ((b != NULL) && (b->fence.address != address)) {
+    if ((b != NULL) && (b->zone.address != address)) {
         memspan_error(MEMSPAN_ERR_NOT_FOUND,
-                      "%p is inside a block of %zu bytes at %p, or in its fence", address,
-                      b->fence.size_bytes, (void *)b->fence.address);
+                      "%p is inside a block of %zu bytes at %p, or in its red zone", address,
+                      b->zone.size_bytes, (void *)b->zone.address);
         *status_p = msp_error_hint("free the address that the allocation returned");
         b         = NULL;
     } else if ((b != NULL) && b->freed) {
@@ -313,16 +313,16 @@ static struct msp_guard_block *claim(void *address, const struct msp_call_stack 
     return b;
 }
 
-static void wait_in_row(struct msp_guard_block *b, const struct msp_fence *fence)
+static void wait_in_row(struct msp_guard_block *b, const struct msp_red_zone *zone)
 {
     struct msp_guard_block *due;
 
     msp_lock(&guard_lock);
-    b->fence    = *fence;
-    b->closed   = !fence->apart;
-    b->returned = fence->apart;
+    b->zone     = *zone;
+    b->closed   = !zone->apart;
+    b->returned = zone->apart;
     b->next     = NULL;
-    apart_count -= fence->apart ? 1 : 0;
+    apart_count -= zone->apart ? 1 : 0;
     if (last_waiting == NULL) {
         first_waiting = b;
     } else {
@@ -331,11 +331,11 @@ static void wait_in_row(struct msp_guard_block *b, const struct msp_fence *fence
     last_waiting = b;
     waiting_bytes += waiting_cost(b);
     waiting_count++;
-    waiting_paged += b->fence.paged ? 1 : 0;
+    waiting_paged += b->zone.paged ? 1 : 0;
     due = take_over_due(false);
     msp_unlock(&guard_lock);
-    if (fence->apart) {
-        msp_store_drop(fence->raw);
+    if (zone->apart) {
+        msp_store_drop(zone->raw);
     }
     give_back(due);
 }
@@ -347,7 +347,7 @@ memspan_status_t msp_guard_free(void *address, bool *known_p, struct msp_block_o
           .fault = MSP_GUARD_DAMAGED, .call = "free", .address = address};
     struct msp_guard_block *b;
     struct msp_guard_block copy;
-    struct msp_fence fence;
+    struct msp_red_zone zone;
     memspan_status_t status;
 
     b        = claim(address, stack, &status);
@@ -356,17 +356,17 @@ memspan_status_t msp_guard_free(void *address, bool *known_p, struct msp_block_o
         return status;
     }
     *owner_p = b->owner;
-    if (!is_inherited(b) && !msp_fence_check(&b->fence, false, &finding.damage)) {
+    if (!is_inherited(b) && !msp_red_zone_check(&b->zone, false, &finding.damage)) {
         copy          = *b;
         copy.freed    = false; /* that is what is being done */
         finding.block = &copy;
         msp_guard_report(&finding);
     }
-    fence = b->fence;
-    if (!fence.apart) {
-        msp_fence_close(&fence);
+    zone = b->zone;
+    if (!zone.apart) {
+        msp_red_zone_close(&zone);
     }
-    wait_in_row(b, &fence);
+    wait_in_row(b, &zone);
     return MEMSPAN_OK;
 }
 
@@ -399,11 +399,11 @@ bool msp_guard_find(const void *address, struct msp_block_view *view_p)
     b     = msp_guard_table_find(address);
     known = (b != NULL);
     found = known && !b->freed &&
-            ((size_t)((const unsigned char *)address - b->fence.address) < b->fence.size_bytes);
+            ((size_t)((const unsigned char *)address - b->zone.address) < b->zone.size_bytes);
     if (found) {
         *view_p = (struct msp_block_view){.chunk          = b->chunk,
-                                          .address        = b->fence.address,
-                                          .capacity_bytes = b->fence.size_bytes,
+                                          .address        = b->zone.address,
+                                          .capacity_bytes = b->zone.size_bytes,
                                           .owner          = b->owner};
     }
     msp_unlock(&guard_lock);
@@ -431,14 +431,14 @@ void msp_guard_refused(const void *address, const char *call)
         if (msp_store_find(address, &view)) {
             return; /* a block from before the guard was on: the caller says what is wrong */
         }
-    } else if (copy.fence.address != address) {
+    } else if (copy.zone.address != address) {
         finding.fault = MSP_GUARD_INTERIOR;
         finding.block = &copy;
     } else if (copy.freed) {
         finding.fault = MSP_GUARD_DOUBLE_FREE;
         finding.block = &copy;
     } else {
-        return; /* refused for another reason, or given out again meanwhile */
+        return; /* refused for another reason, or allocated again meanwhile */
     }
     msp_guard_report(&finding);
     msp_error_restore(&saved);
@@ -469,17 +469,17 @@ bool msp_guard_find_closed(const void *address, struct msp_guard_block *block_p)
         return false;
     }
     b = msp_guard_table_find(address);
-    if ((b != NULL) && b->fence.paged) {
-        offset = (size_t)((const unsigned char *)address - b->fence.raw);
-        found  = (offset < b->fence.closed_front_bytes) ||
-                (offset >= b->fence.raw_bytes - b->fence.closed_back_bytes);
+    if ((b != NULL) && b->zone.paged) {
+        offset = (size_t)((const unsigned char *)address - b->zone.raw);
+        found  = (offset < b->zone.closed_front_bytes) ||
+                (offset >= b->zone.raw_bytes - b->zone.closed_back_bytes);
         *block_p = *b;
     }
     msp_unlock(&guard_lock);
     return found;
 }
 
-void msp_guard_tell(const void *address)
+void msp_guard_describe(const void *address)
 {
     const struct msp_guard_block *b;
     struct msp_guard_block copy;
@@ -514,7 +514,7 @@ static bool add_leak(struct msp_guard_leak **leaks, size_t *groups, size_t *room
             (leak->first.owner.account->allocator == b->owner.account->allocator)) {
             leak->first = (b->serial < leak->first.serial) ? *b : leak->first;
             leak->count++;
-            leak->bytes += b->fence.size_bytes;
+            leak->bytes += b->zone.size_bytes;
             return true;
         }
     }
@@ -526,7 +526,7 @@ static bool add_leak(struct msp_guard_leak **leaks, size_t *groups, size_t *room
         *leaks = more;
         *room  = *room * 2 + 16;
     }
-    (*leaks)[(*groups)++] = (struct msp_guard_leak){*b, 1, b->fence.size_bytes};
+    (*leaks)[(*groups)++] = (struct msp_guard_leak){*b, 1, b->zone.size_bytes};
     return true;
 }
 
@@ -549,10 +549,10 @@ static void tell_leaks(void)
     size_t room    = 0;
 
     msp_lock(&guard_lock);
-    for (b = msp_guard_table_above(NULL); b != NULL; b = msp_guard_table_above(b->fence.raw)) {
+    for (b = msp_guard_table_above(NULL); b != NULL; b = msp_guard_table_above(b->zone.raw)) {
         if (!b->freed && (b->process == here)) {
             count++;
-            bytes += b->fence.size_bytes;
+            bytes += b->zone.size_bytes;
             add_leak(&leaks, &groups, &room, b);
         }
     }
@@ -565,7 +565,7 @@ static void tell_leaks(void)
     free(leaks);
 }
 
-/* The first block above @p address whose fence is not whole. */
+/* The first block above @p address whose red zone is damaged. */
 static bool find_damaged(const void *address, struct msp_guard_finding *finding,
                          struct msp_guard_block *copy)
 {
@@ -574,17 +574,17 @@ static bool find_damaged(const void *address, struct msp_guard_finding *finding,
 
     msp_lock(&guard_lock);
     for (b = msp_guard_table_above(address); (b != NULL) && !found;
-         b = msp_guard_table_above(b->fence.raw)) {
-        /* Drivers may be gone by now. */
+         b = msp_guard_table_above(b->zone.raw)) {
+        /* Drivers may be closed by now. */
         if (is_inherited(b) || b->returned) {
             continue;
         }
         if (b->freed) {
             finding->fault = MSP_GUARD_WRITTEN_FREED;
-            found          = b->closed && !msp_fence_check_closed(&b->fence, &finding->damage);
+            found          = b->closed && !msp_red_zone_check_closed(&b->zone, &finding->damage);
         } else {
             finding->fault = MSP_GUARD_DAMAGED;
-            found          = !msp_fence_check(&b->fence, true, &finding->damage);
+            found          = !msp_red_zone_check(&b->zone, true, &finding->damage);
         }
         if (found) {
             *copy = *b;
@@ -606,12 +606,12 @@ __attribute__((destructor)) static void check_at_exit(void)
     finding.block = &copy;
     while (find_damaged(after, &finding, &copy)) {
         msp_guard_report(&finding);
-        after = copy.fence.raw;
+        after = copy.zone.raw;
     }
-    if (!msp_guard_wishes.no_leaks) {
+    if (!msp_guard_settings.no_leaks) {
         tell_leaks();
     }
-    if (msp_guard_wishes.fails && msp_guard_reported()) {
+    if (msp_guard_settings.fails && msp_guard_reported()) {
         fflush(NULL); /* what exit() would do after us */
         _exit(EXIT_STATUS);
     }
@@ -627,9 +627,9 @@ static bool is_word(const char *text, size_t length, const char *word)
 /* Reads the words of MEMSPAN_DEBUG; true when the guard is wanted. */
 static bool read_words(void)
 {
-    struct msp_guard_wishes wishes = {false, false, false};
-    const char *text               = msp_option_text(MSP_OPTION_DEBUG);
-    bool guard                     = false;
+    struct msp_guard_settings settings = {false, false, false};
+    const char *text                   = msp_option_text(MSP_OPTION_DEBUG);
+    bool guard                         = false;
     const char *word;
     size_t length;
 
@@ -638,11 +638,11 @@ static bool read_words(void)
         if (is_word(word, length, "guard")) {
             guard = true;
         } else if (is_word(word, length, "report")) {
-            wishes.goes_on = true;
+            settings.goes_on = true;
         } else if (is_word(word, length, "fail")) {
-            wishes.fails = true;
+            settings.fails = true;
         } else if (is_word(word, length, "noleaks")) {
-            wishes.no_leaks = true;
+            settings.no_leaks = true;
         } else {
             msp_option_refuse(MSP_OPTION_DEBUG, "\"%.*s\" is none of its words",
                               (int)((length < 40) ? length : 40), word);
@@ -653,7 +653,7 @@ static bool read_words(void)
         msp_option_refuse(MSP_OPTION_DEBUG, "the word guard is missing");
         return false;
     }
-    msp_guard_wishes = wishes;
+    msp_guard_settings = settings;
     return guard;
 }
 
@@ -670,7 +670,7 @@ void msp_guard_start(void)
         paged_max = mappings / MAPPINGS_PER_BLOCK;
         msp_call_stack_start();
         msp_guard_fault_watch();
-        msp_backend_set_teller(msp_guard_tell);
+        msp_backend_set_describe(msp_guard_describe);
         msp_watch_set(MSP_WATCH_GUARD, true);
     }
     msp_error_restore(&saved);

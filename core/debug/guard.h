@@ -2,8 +2,8 @@
 #ifndef MEMSPAN_CORE_DEBUG_GUARD_H
 #define MEMSPAN_CORE_DEBUG_GUARD_H
 
-/* MEMSPAN_DEBUG=guard: blocks between fences, frees that are checked, freed blocks kept for a
- * while, leaks told at exit.
+/* MEMSPAN_DEBUG=guard: red zones around blocks, checked frees, a quarantine of freed blocks, leaks
+ * reported at exit.
  *
  * The guard stands between what is charged and counted, which stays what the program asked for, and
  * the pool, which gives a padded block. While msp_guarding() is false only the inline functions
@@ -37,7 +37,7 @@ struct msp_guard_block;
 bool msp_guard_find_closed(const void *address, struct msp_guard_block *block_p);
 
 /* For a debugger: print what is known of the memory at or near @p address. */
-void msp_guard_tell(const void *address);
+void msp_guard_describe(const void *address);
 
 /* ---- the store's calls, guarded when the guard is on ---- */
 
@@ -71,7 +71,7 @@ static inline bool msp_block_look(const void *address, struct msp_block_view *vi
 
 static inline void *msp_block_resize(void *address, size_t size_bytes, size_t align_bytes)
 {
-    /* Who watches is told of a move while the block still is at both places: then it is copied. */
+    /* A move is reported while the block is at both places: so it is copied. */
     return MSP_UNLIKELY(msp_guarding())
                ? NULL
                : msp_store_resize(address, size_bytes, align_bytes, !msp_watching());

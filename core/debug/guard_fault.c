@@ -2,7 +2,7 @@
 /* guard_fault.c: the handler of SIGSEGV that belongs to the guard.
  *
  * The library has no signal handlers; this one is there because the user asked for the guard, and
- * speaks of closed pages alone: a fault anywhere else goes to whoever had the signal before. After
+ * speaks of closed pages alone: a fault anywhere else goes to the previous handler. After
  * the report the instruction strikes again, with that earlier handler, or none, in place. The
  * report takes locks that the thread may have held when it struck; an alarm ends the program then.
  */
@@ -84,7 +84,7 @@ static size_t walk(const ucontext_t *context, void **frames, void ***first_p)
     return (size_t)(count - first);
 }
 
-/* Whether a closed page was struck, and has been told of. */
+/* Whether a closed page was accessed, and that has been reported. */
 static bool tell(const siginfo_t *info, const ucontext_t *context)
 {
     struct msp_guard_block block;
@@ -97,7 +97,7 @@ static bool tell(const siginfo_t *info, const ucontext_t *context)
         return false;
     }
     while (atomic_flag_test_and_set(&reporting)) {
-        pause(); /* another thread's is being told, and ends the program */
+        pause(); /* another thread's is being reported, and ends the program */
     }
     signal(SIGALRM, SIG_DFL);
     sigemptyset(&alarms);

@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-struct msp_guard_wishes msp_guard_wishes;
+struct msp_guard_settings msp_guard_settings;
 
 MSP_LOCK_STATIC(report_lock, MSP_RANK_GUARD_REPORT); /* guards text, used */
 static char text[32 * 1024] MSP_SPARSE;
@@ -85,13 +85,13 @@ static void say_stack(const struct msp_call_stack *stack)
     }
 }
 
-static const char *reach_text(const struct msp_fence *f)
+static const char *reach_text(const struct msp_red_zone *f)
 {
     switch (f->reach) {
-    case MSP_FENCE_DRIVER:
-        return "; its fence is checked through the driver";
-    case MSP_FENCE_NOBODY:
-        return "; it has no fence that could be checked";
+    case MSP_RED_ZONE_DRIVER:
+        return "; its red zone is checked through the driver";
+    case MSP_RED_ZONE_NONE:
+        return "; it has no red zone that could be checked";
     default:
         return "";
     }
@@ -99,7 +99,7 @@ static const char *reach_text(const struct msp_fence *f)
 
 static void say_block(const struct msp_guard_block *b)
 {
-    const struct msp_fence *f = &b->fence;
+    const struct msp_red_zone *f = &b->zone;
 
     say("  the block: %zu bytes at %p, %s memory of allocator %s%s%s\n", f->size_bytes,
         (void *)f->address, memspan_kind_name(f->provider->spec.kind), b->allocator,
@@ -116,34 +116,34 @@ static void say_block(const struct msp_guard_block *b)
 static void say_where(const void *address, const struct msp_guard_block *b)
 {
     const unsigned char *at = address;
-    const unsigned char *to = b->fence.address + b->fence.size_bytes;
+    const unsigned char *to = b->zone.address + b->zone.size_bytes;
 
-    if (at < b->fence.address) {
-        say("%zu bytes before", (size_t)(b->fence.address - at));
+    if (at < b->zone.address) {
+        say("%zu bytes before", (size_t)(b->zone.address - at));
     } else if (at < to) {
-        say("%zu bytes inside", (size_t)(at - b->fence.address));
+        say("%zu bytes inside", (size_t)(at - b->zone.address));
     } else {
         say("%zu bytes behind the end of", (size_t)(at - to));
     }
-    say(" a block of %zu bytes", b->fence.size_bytes);
+    say(" a block of %zu bytes", b->zone.size_bytes);
 }
 
 static void say_damage(const struct msp_guard_finding *f)
 {
-    const struct msp_fence_damage *d  = &f->damage;
-    const struct msp_guard_block *b   = f->block;
-    const unsigned char *end_of_block = b->fence.address + b->fence.size_bytes;
-    const unsigned char *at           = d->address;
+    const struct msp_red_zone_damage *d = &f->damage;
+    const struct msp_guard_block *b     = f->block;
+    const unsigned char *end_of_block   = b->zone.address + b->zone.size_bytes;
+    const unsigned char *at             = d->address;
 
     if (f->fault == MSP_GUARD_WRITTEN_FREED) {
         say("write after free: byte %zu of a block of %zu bytes was written to after its free",
-            (size_t)(at - b->fence.address), b->fence.size_bytes);
+            (size_t)(at - b->zone.address), b->zone.size_bytes);
     } else if (d->before) {
         say("underrun: byte -%zu of a block of %zu bytes was written to",
-            (size_t)(b->fence.address - at), b->fence.size_bytes);
+            (size_t)(b->zone.address - at), b->zone.size_bytes);
     } else {
         say("overrun: byte %zu of a block of %zu bytes was written to",
-            b->fence.size_bytes + (size_t)(at - end_of_block), b->fence.size_bytes);
+            b->zone.size_bytes + (size_t)(at - end_of_block), b->zone.size_bytes);
     }
     if (d->bytes > 1) {
         say(", and others %s it, over %zu bytes", d->before ? "before" : "behind", d->bytes);
@@ -158,7 +158,7 @@ static void say_what(const struct msp_guard_finding *f)
     switch (f->fault) {
     case MSP_GUARD_DOUBLE_FREE:
         say("%s of %p, a block of %zu bytes that was freed before\n",
-            (call[0] == 'f') ? "double free" : call, f->address, f->block->fence.size_bytes);
+            (call[0] == 'f') ? "double free" : call, f->address, f->block->zone.size_bytes);
         break;
     case MSP_GUARD_INTERIOR:
         say("%s of %p, which starts no block: it lies ", call, f->address);
@@ -221,11 +221,11 @@ void msp_guard_report(const struct msp_guard_finding *f)
                                      : "the program ended");
     }
     say("  what helps: %s\n", hint_of(f));
-    if (!msp_guard_wishes.goes_on) {
+    if (!msp_guard_settings.goes_on) {
         say("  the program ends here; with MEMSPAN_DEBUG=guard,report it goes on\n");
     }
     end();
-    if (!msp_guard_wishes.goes_on) {
+    if (!msp_guard_settings.goes_on) {
         msp_watch_ending();
         abort();
     }
@@ -236,20 +236,20 @@ void msp_guard_report_fault(const void *address, bool is_write, const struct msp
 {
     const char *did         = is_write ? "was written to" : "was read";
     const unsigned char *at = address;
-    size_t size             = block->fence.size_bytes;
+    size_t size             = block->zone.size_bytes;
     size_t i;
 
     atomic_store(&reported, true);
     begin("error");
-    if (at < block->fence.address) {
+    if (at < block->zone.address) {
         say("%s: byte -%zu of a block of %zu bytes %s%s\n",
-            block->freed ? "use after free" : "underrun", (size_t)(block->fence.address - at), size,
+            block->freed ? "use after free" : "underrun", (size_t)(block->zone.address - at), size,
             did, block->freed ? " after its free" : "");
     } else if (block->freed) {
         say("use after free: byte %zu of a block of %zu bytes %s after its free\n",
-            (size_t)(at - block->fence.address), size, did);
+            (size_t)(at - block->zone.address), size, did);
     } else {
-        say("overrun: byte %zu of a block of %zu bytes %s\n", (size_t)(at - block->fence.address),
+        say("overrun: byte %zu of a block of %zu bytes %s\n", (size_t)(at - block->zone.address),
             size, did);
     }
     say_block(block);

@@ -8,19 +8,19 @@
 
 enum msp_guard_fault {
     MSP_GUARD_DOUBLE_FREE,   /* the block was freed before */
-    MSP_GUARD_INTERIOR,      /* the address lies in the block, or in its fence */
+    MSP_GUARD_INTERIOR,      /* the address lies in the block, or in its red zone */
     MSP_GUARD_WILD,          /* in memory of Memspan, where no block is known */
     MSP_GUARD_STRANGER,      /* not in memory of Memspan */
-    MSP_GUARD_DAMAGED,       /* the fence was written to */
+    MSP_GUARD_DAMAGED,       /* the red zone was written to */
     MSP_GUARD_WRITTEN_FREED, /* the block was written to after its free */
 };
 
 struct msp_guard_finding {
     enum msp_guard_fault fault;
-    const char *call;                    /* "free", "realloc"; NULL when nobody called */
+    const char *call;                    /* "free", "realloc"; NULL without a call */
     const void *address;                 /* that it was given */
     const struct msp_guard_block *block; /* a copy; NULL when there is none */
-    struct msp_fence_damage damage;
+    struct msp_red_zone_damage damage;
 };
 
 /* Blocks of one line of the program that were not freed. */
@@ -31,12 +31,12 @@ struct msp_guard_leak {
 };
 
 /* How the user wants it. Set before the guard is on. */
-struct msp_guard_wishes {
+struct msp_guard_settings {
     bool goes_on;  /* after a finding */
     bool fails;    /* the exit status says that something was found */
-    bool no_leaks; /* are told */
+    bool no_leaks; /* are reported */
 };
-extern struct msp_guard_wishes msp_guard_wishes;
+extern struct msp_guard_settings msp_guard_settings;
 
 /* True when anything was reported. */
 bool msp_guard_reported(void);

@@ -57,13 +57,13 @@ void msp_guard_table_insert(struct msp_guard_block *block)
 
     block->priority = next_priority();
     while ((*place != NULL) && ((*place)->priority >= block->priority)) {
-        place = (block->fence.raw < (*place)->fence.raw) ? &(*place)->left : &(*place)->right;
+        place = (block->zone.raw < (*place)->zone.raw) ? &(*place)->left : &(*place)->right;
     }
     /* What hung here is cut in two along the new address. */
     rest   = *place;
     *place = block;
     while (rest != NULL) {
-        if (rest->fence.raw < block->fence.raw) {
+        if (rest->zone.raw < block->zone.raw) {
             *lower = rest;
             lower  = &rest->right;
             rest   = rest->right;
@@ -84,7 +84,7 @@ void msp_guard_table_remove(struct msp_guard_block *block)
     struct msp_guard_block *b      = block->right;
 
     while (*place != block) {
-        place = (block->fence.raw < (*place)->fence.raw) ? &(*place)->left : &(*place)->right;
+        place = (block->zone.raw < (*place)->zone.raw) ? &(*place)->left : &(*place)->right;
     }
     while ((a != NULL) && (b != NULL)) {
         if (a->priority >= b->priority) {
@@ -107,7 +107,7 @@ struct msp_guard_block *msp_guard_table_below(const void *address)
     struct msp_guard_block *best  = NULL;
 
     while (block != NULL) {
-        if (block->fence.raw <= at) {
+        if (block->zone.raw <= at) {
             best  = block;
             block = block->right;
         } else {
@@ -124,7 +124,7 @@ struct msp_guard_block *msp_guard_table_above(const void *address)
     struct msp_guard_block *best  = NULL;
 
     while (block != NULL) {
-        if (block->fence.raw > at) {
+        if (block->zone.raw > at) {
             best  = block;
             block = block->left;
         } else {
@@ -139,7 +139,7 @@ struct msp_guard_block *msp_guard_table_find(const void *address)
     struct msp_guard_block *block = msp_guard_table_below(address);
 
     if ((block == NULL) ||
-        ((size_t)((const unsigned char *)address - block->fence.raw) >= block->fence.raw_bytes)) {
+        ((size_t)((const unsigned char *)address - block->zone.raw) >= block->zone.raw_bytes)) {
         return NULL;
     }
     return block;

@@ -3,7 +3,7 @@
 #define MEMSPAN_CORE_DEBUG_GUARD_TABLE_H
 
 /* Guarded blocks by address: those in use and those that were freed but kept. A lookup answers for
- * any address inside, fences included. Callers hold the guard's lock. */
+ * any address inside, red zones included. Callers hold the guard's lock. */
 
 #include "core/debug/call_stack.h"
 #include "core/debug/red_zone.h"
@@ -14,7 +14,7 @@ struct msp_guard_block {
     struct msp_guard_block *left;
     struct msp_guard_block *right;
     struct msp_guard_block *next; /* of those freed, in the order of their frees */
-    struct msp_fence fence;
+    struct msp_red_zone zone;
     struct msp_block_owner owner;
     struct msp_chunk *chunk;
     const struct msp_call_stack *alloc_stack;
@@ -25,10 +25,10 @@ struct msp_guard_block {
     pid_t alloc_thread;
     pid_t free_thread;
     bool freed;
-    bool closed;        /* freed, and nobody may touch it any more */
+    bool closed;        /* freed, and not to be accessed */
     bool returned;      /* freed, and its backend has the memory and watches it */
     bool replaced;      /* returned, and another block is there: not in the table any more */
-    char allocator[32]; /* its name: it may be gone before the block is */
+    char allocator[32]; /* its name: it may be destroyed before the block is freed */
 };
 
 /* A record, zeroed; NULL when there is no memory. Takes no part in the table. */

@@ -2,9 +2,9 @@
 /* hook.c: tables of hooks, called without a lock and taken away safely.
  *
  * A table stands in a slot. A thread that is about to call it counts itself in (running), then
- * looks whether the slot is active; remove() clears active, then waits until nobody is counted in.
- * One of the two sees the other: both use the one order of all sequentially consistent operations.
- * A slot is filled again only when nobody is counted in. */
+ * looks whether the slot is active; remove() clears active, then waits until no thread is counted
+ * in. One of the two sees the other: both use the one order of all sequentially consistent
+ * operations. A slot is filled again only when no thread is counted in. */
 
 #include "core/debug/hook.h"
 #include "core/base/error.h"
@@ -18,7 +18,7 @@
 enum { SLOTS = 16, SLOT_BITS = 8, WAIT_NS = 50000 };
 
 struct slot {
-    memspan_hooks_t hooks; /* written only while inactive with nobody counted in */
+    memspan_hooks_t hooks; /* written only while inactive with no thread counted in */
     atomic_bool active;
     atomic_uint running;
     _Atomic uint32_t generation;
@@ -164,7 +164,7 @@ static bool any_active(void)
     return i < SLOTS;
 }
 
-/* Until nobody is counted in, or the slot holds other hooks, for which nobody was. */
+/* Until no thread is counted in, or the slot holds other hooks. */
 static void wait_until_left(struct slot *slot, uint32_t generation)
 {
     const struct timespec a_moment = {.tv_nsec = WAIT_NS};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* fence.c: where patterns and closed pages lie, and what they tell.
+/* zone.c: where patterns and closed pages lie, and what they tell.
  *
  * With pages:     [ pattern .. | block | pattern ][ closed page ]
  *   The block's end is as near to the closed page as its alignment lets it be. On boundaries of
@@ -30,15 +30,16 @@ enum {
 };
 
 /* Managed memory is the host's only while the device rests, so its driver is asked. */
-static enum msp_fence_reach reach_of(const struct msp_provider *p)
+static enum msp_red_zone_reach reach_of(const struct msp_provider *p)
 {
     const memspan_backend_t *table = p->spec.device->table;
 
     if ((p->spec.kind != MEMSPAN_KIND_DEVICE) && (p->spec.kind != MEMSPAN_KIND_MANAGED) &&
         msp_provider_host_touches(p)) {
-        return MSP_FENCE_HOST;
+        return MSP_RED_ZONE_HOST;
     }
-    return ((table->fill != NULL) && (table->copy != NULL)) ? MSP_FENCE_DRIVER : MSP_FENCE_NOBODY;
+    return ((table->fill != NULL) && (table->copy != NULL)) ? MSP_RED_ZONE_DRIVER
+                                                            : MSP_RED_ZONE_NONE;
 }
 
 /* Locked pages are few, and pages that a driver has imported are not ours alone. */
@@ -49,7 +50,7 @@ static bool host_owns_mapping(const struct msp_provider *p)
            ((p->spec.flags & MEMSPAN_REQUEST_PINNED) == 0);
 }
 
-static void plan_pages(struct msp_fence *f, size_t align)
+static void plan_pages(struct msp_red_zone *f, size_t align)
 {
     size_t page = msp_page_size();
     size_t body;
@@ -68,7 +69,7 @@ static void plan_pages(struct msp_fence *f, size_t align)
     }
 }
 
-static void plan_apart(struct msp_fence *f, size_t align)
+static void plan_apart(struct msp_red_zone *f, size_t align)
 {
     size_t page = msp_page_size();
     size_t body = msp_round_up(f->size_bytes, (align <= page) ? align : page);
@@ -78,47 +79,47 @@ static void plan_apart(struct msp_fence *f, size_t align)
     f->front_bytes     = (align <= page) ? f->raw_bytes - body : 0;
 }
 
-static void plan_pattern(struct msp_fence *f, size_t align)
+static void plan_pattern(struct msp_red_zone *f, size_t align)
 {
     f->raw_align_bytes = align;
     f->front_bytes     = (align <= FRONT_MAX) ? msp_round_up(PATTERN_MIN, align) : 0;
     f->raw_bytes       = f->front_bytes + msp_round_up(f->size_bytes, 16) + PATTERN_MIN;
 }
 
-bool msp_fence_plan(struct msp_provider *provider, size_t size_bytes, size_t align_bytes,
-                    bool pages, struct msp_fence *fence_p)
+bool msp_red_zone_plan(struct msp_provider *provider, size_t size_bytes, size_t align_bytes,
+                       bool pages, struct msp_red_zone *zone_p)
 {
-    struct msp_fence f = {.provider = provider, .size_bytes = size_bytes};
+    struct msp_red_zone f = {.provider = provider, .size_bytes = size_bytes};
 
     if ((size_bytes > SIZE_MAX / 4) || (align_bytes > SIZE_MAX / 4)) {
         return false;
     }
     f.reach = reach_of(provider);
-    f.paged = pages && (f.reach == MSP_FENCE_HOST) && host_owns_mapping(provider);
+    f.paged = pages && (f.reach == MSP_RED_ZONE_HOST) && host_owns_mapping(provider);
     f.apart = pages && ((provider->spec.device->table->flags & MEMSPAN_BACKEND_CHECKS) != 0) &&
               (provider->spec.importer_count == 0);
     if (f.paged) {
         plan_pages(&f, align_bytes);
     } else if (f.apart) {
         plan_apart(&f, align_bytes);
-    } else if (f.reach != MSP_FENCE_NOBODY) {
+    } else if (f.reach != MSP_RED_ZONE_NONE) {
         plan_pattern(&f, align_bytes);
     } else {
         f.raw_align_bytes = align_bytes;
         f.raw_bytes       = size_bytes;
     }
-    *fence_p = f;
+    *zone_p = f;
     return true;
 }
 
-void msp_fence_plan_bare(struct msp_provider *provider, size_t size_bytes, size_t align_bytes,
-                         size_t raw_bytes, struct msp_fence *fence_p)
+void msp_red_zone_plan_bare(struct msp_provider *provider, size_t size_bytes, size_t align_bytes,
+                            size_t raw_bytes, struct msp_red_zone *zone_p)
 {
-    *fence_p = (struct msp_fence){.provider        = provider,
-                                  .size_bytes      = size_bytes,
-                                  .raw_bytes       = raw_bytes,
-                                  .raw_align_bytes = align_bytes,
-                                  .reach           = reach_of(provider)};
+    *zone_p = (struct msp_red_zone){.provider        = provider,
+                                    .size_bytes      = size_bytes,
+                                    .raw_bytes       = raw_bytes,
+                                    .raw_align_bytes = align_bytes,
+                                    .reach           = reach_of(provider)};
 }
 
 /* ---- the two ranges of pattern ---- */
@@ -128,17 +129,17 @@ static size_t least(size_t a, size_t b)
     return (a < b) ? a : b;
 }
 
-static size_t pattern_max(const struct msp_fence *f)
+static size_t pattern_max(const struct msp_red_zone *f)
 {
-    return (f->reach == MSP_FENCE_DRIVER) ? DRIVER_MAX : PATTERN_MAX;
+    return (f->reach == MSP_RED_ZONE_DRIVER) ? DRIVER_MAX : PATTERN_MAX;
 }
 
-static size_t before_bytes(const struct msp_fence *f)
+static size_t before_bytes(const struct msp_red_zone *f)
 {
     return least(f->front_bytes - f->closed_front_bytes, pattern_max(f));
 }
 
-static size_t behind_bytes(const struct msp_fence *f)
+static size_t behind_bytes(const struct msp_red_zone *f)
 {
     return least(f->raw_bytes - f->closed_back_bytes - f->front_bytes - f->size_bytes,
                  pattern_max(f));
@@ -152,7 +153,7 @@ static memspan_status_t driver_fill(const struct msp_device *d, void *to, size_t
     return d->table->fill(d->state, d->ordinal, NULL, to, PATTERN, bytes);
 }
 
-static void fill_by_driver(struct msp_fence *f)
+static void fill_by_driver(struct msp_red_zone *f)
 {
     const struct msp_device *d = f->provider->spec.device;
     size_t before              = before_bytes(f);
@@ -170,13 +171,13 @@ static void fill_by_driver(struct msp_fence *f)
     if (status != MEMSPAN_OK) {
         msp_log(MEMSPAN_LOG_WARN, "guard", "addresses alone are checked in the block at %p: %s",
                 (void *)f->address, memspan_error_text());
-        f->reach = MSP_FENCE_NOBODY;
+        f->reach = MSP_RED_ZONE_NONE;
     }
     msp_error_restore(&saved);
 }
 
 /* Pages that cannot be closed carry the pattern instead. */
-static void close_ends(struct msp_fence *f)
+static void close_ends(struct msp_red_zone *f)
 {
     if ((f->closed_front_bytes > 0) && (mprotect(f->raw, f->closed_front_bytes, PROT_NONE) != 0)) {
         f->closed_front_bytes = 0;
@@ -189,15 +190,15 @@ static void close_ends(struct msp_fence *f)
     }
 }
 
-void msp_fence_raise(struct msp_fence *f, void *raw)
+void msp_red_zone_raise(struct msp_red_zone *f, void *raw)
 {
     f->raw     = raw;
     f->address = f->raw + f->front_bytes;
     close_ends(f);
-    if (f->reach == MSP_FENCE_HOST) {
+    if (f->reach == MSP_RED_ZONE_HOST) {
         memset(f->address - before_bytes(f), PATTERN, before_bytes(f));
         memset(f->address + f->size_bytes, PATTERN, behind_bytes(f));
-    } else if ((f->reach == MSP_FENCE_DRIVER) && (before_bytes(f) + behind_bytes(f) > 0)) {
+    } else if ((f->reach == MSP_RED_ZONE_DRIVER) && (before_bytes(f) + behind_bytes(f) > 0)) {
         fill_by_driver(f);
     }
 }
@@ -227,14 +228,14 @@ static bool find_damage(const unsigned char *bytes, size_t count, unsigned char 
 
 /* The pattern's bytes where the host may read them; NULL when the driver does not hand them over.
  */
-static const unsigned char *fetch(const struct msp_fence *f, const unsigned char *at, size_t bytes,
-                                  unsigned char buffer[DRIVER_MAX])
+static const unsigned char *fetch(const struct msp_red_zone *f, const unsigned char *at,
+                                  size_t bytes, unsigned char buffer[DRIVER_MAX])
 {
     const struct msp_device *d = f->provider->spec.device;
     struct msp_error_saved saved;
     bool fetched;
 
-    if (f->reach == MSP_FENCE_HOST) {
+    if (f->reach == MSP_RED_ZONE_HOST) {
         return at;
     }
     msp_error_save(&saved);
@@ -244,7 +245,8 @@ static const unsigned char *fetch(const struct msp_fence *f, const unsigned char
     return fetched ? buffer : NULL;
 }
 
-bool msp_fence_check(const struct msp_fence *f, bool host_only, struct msp_fence_damage *damage_p)
+bool msp_red_zone_check(const struct msp_red_zone *f, bool host_only,
+                        struct msp_red_zone_damage *damage_p)
 {
     const unsigned char *end    = f->address + f->size_bytes;
     const unsigned char *before = f->address - before_bytes(f);
@@ -253,17 +255,17 @@ bool msp_fence_check(const struct msp_fence *f, bool host_only, struct msp_fence
     size_t first;
     size_t last;
 
-    if ((f->reach == MSP_FENCE_NOBODY) || (host_only && (f->reach != MSP_FENCE_HOST))) {
+    if ((f->reach == MSP_RED_ZONE_NONE) || (host_only && (f->reach != MSP_RED_ZONE_HOST))) {
         return true;
     }
     bytes = (behind_bytes(f) > 0) ? fetch(f, end, behind_bytes(f), buffer) : NULL;
     if ((bytes != NULL) && find_damage(bytes, behind_bytes(f), PATTERN, &first, &last)) {
-        *damage_p = (struct msp_fence_damage){end + first, last - first + 1, false};
+        *damage_p = (struct msp_red_zone_damage){end + first, last - first + 1, false};
         return false;
     }
     bytes = (before_bytes(f) > 0) ? fetch(f, before, before_bytes(f), buffer) : NULL;
     if ((bytes != NULL) && find_damage(bytes, before_bytes(f), PATTERN, &first, &last)) {
-        *damage_p = (struct msp_fence_damage){before + last, last - first + 1, true};
+        *damage_p = (struct msp_red_zone_damage){before + last, last - first + 1, true};
         return false;
     }
     return true;
@@ -271,35 +273,36 @@ bool msp_fence_check(const struct msp_fence *f, bool host_only, struct msp_fence
 
 /* ---- after the free ---- */
 
-void msp_fence_close(struct msp_fence *f)
+void msp_red_zone_close(struct msp_red_zone *f)
 {
     if (f->paged) {
-        /* The contents are nobody's; the physical pages need not wait with the addresses. */
+        /* The contents are dead; the physical pages need not stay in quarantine with the addresses.
+         */
         madvise(f->raw, f->raw_bytes, MADV_DONTNEED);
         if (mprotect(f->raw, f->raw_bytes, PROT_NONE) == 0) {
             f->closed_front_bytes = f->raw_bytes;
             return;
         }
     }
-    if (f->reach == MSP_FENCE_HOST) {
+    if (f->reach == MSP_RED_ZONE_HOST) {
         memset(f->address, PATTERN_FREED, least(f->size_bytes, PATTERN_MAX));
     }
 }
 
-bool msp_fence_check_closed(const struct msp_fence *f, struct msp_fence_damage *damage_p)
+bool msp_red_zone_check_closed(const struct msp_red_zone *f, struct msp_red_zone_damage *damage_p)
 {
     size_t first;
     size_t last;
 
-    if ((f->reach != MSP_FENCE_HOST) || (f->closed_front_bytes == f->raw_bytes) ||
+    if ((f->reach != MSP_RED_ZONE_HOST) || (f->closed_front_bytes == f->raw_bytes) ||
         !find_damage(f->address, least(f->size_bytes, PATTERN_MAX), PATTERN_FREED, &first, &last)) {
         return true;
     }
-    *damage_p = (struct msp_fence_damage){f->address + first, last - first + 1, false};
+    *damage_p = (struct msp_red_zone_damage){f->address + first, last - first + 1, false};
     return false;
 }
 
-bool msp_fence_lower(struct msp_fence *f)
+bool msp_red_zone_lower(struct msp_red_zone *f)
 {
     if ((f->closed_front_bytes == 0) && (f->closed_back_bytes == 0)) {
         return true;

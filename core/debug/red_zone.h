@@ -2,19 +2,19 @@
 #ifndef MEMSPAN_CORE_DEBUG_RED_ZONE_H
 #define MEMSPAN_CORE_DEBUG_RED_ZONE_H
 
-/* The fence around a guarded block: bytes of a known pattern before and behind it, and, where the
- * host owns the mapping, pages that cannot be read or written. */
+/* The red zone around a guarded block: bytes of a known pattern before and behind it, and, where
+ * the host owns the mapping, pages that cannot be read or written. */
 
 #include "core/engine/provider.h"
 
-/* Who may look at the pattern. */
-enum msp_fence_reach {
-    MSP_FENCE_HOST,   /* loads and stores */
-    MSP_FENCE_DRIVER, /* the backend's fill and copy */
-    MSP_FENCE_NOBODY, /* there is no pattern: addresses alone are checked */
+/* How the pattern is read and written. */
+enum msp_red_zone_reach {
+    MSP_RED_ZONE_HOST,   /* loads and stores */
+    MSP_RED_ZONE_DRIVER, /* the backend's fill and copy */
+    MSP_RED_ZONE_NONE,   /* there is no pattern: addresses alone are checked */
 };
 
-struct msp_fence {
+struct msp_red_zone {
     struct msp_provider *provider;
     unsigned char *raw; /* what the engine gave */
     size_t raw_bytes;
@@ -24,44 +24,46 @@ struct msp_fence {
     size_t front_bytes;        /* raw to address */
     size_t closed_front_bytes; /* of those, pages that are closed, at the start */
     size_t closed_back_bytes;  /* pages that are closed, at the end */
-    enum msp_fence_reach reach;
+    enum msp_red_zone_reach reach;
     bool paged; /* the pages are its own and the host may close them */
     bool
         apart; /* a block by itself of a backend that checks: what is around and after it strikes */
 };
 
 /* What was overwritten. */
-struct msp_fence_damage {
+struct msp_red_zone_damage {
     const void *address; /* of the byte nearest to the block */
     size_t bytes;        /* from there to the last that does not hold the pattern */
     bool before;         /* the block; else behind it */
 };
 
-/* Work out the fence of @p size_bytes on @p align_bytes. @p pages: pages may be closed, or a
+/* Lay out the red zone of @p size_bytes on @p align_bytes. @p pages: pages may be closed, or a
  * backend that checks asked for some of its own. False when the sum overflows. raw and address are
- * set by msp_fence_raise(). */
-bool msp_fence_plan(struct msp_provider *provider, size_t size_bytes, size_t align_bytes,
-                    bool pages, struct msp_fence *fence_p);
+ * set by msp_red_zone_raise(). */
+bool msp_red_zone_plan(struct msp_provider *provider, size_t size_bytes, size_t align_bytes,
+                       bool pages, struct msp_red_zone *zone_p);
 
-/* Without any fence: raw_bytes are what the program gets, and whatever they exceed the block by. */
-void msp_fence_plan_bare(struct msp_provider *provider, size_t size_bytes, size_t align_bytes,
-                         size_t raw_bytes, struct msp_fence *fence_p);
+/* Without a red zone: raw_bytes are what the program gets, and whatever they exceed the block by.
+ */
+void msp_red_zone_plan_bare(struct msp_provider *provider, size_t size_bytes, size_t align_bytes,
+                            size_t raw_bytes, struct msp_red_zone *zone_p);
 
 /* The engine gave @p raw: write the pattern, close the pages. What cannot be done (reserved huge
- * pages, too many mappings, no fill) is left out, and the fence says so. */
-void msp_fence_raise(struct msp_fence *fence, void *raw);
+ * pages, too many mappings, no fill) is left out, and the record says so. */
+void msp_red_zone_raise(struct msp_red_zone *zone, void *raw);
 
 /* False when the pattern is not whole. With @p host_only a driver is not asked. */
-bool msp_fence_check(const struct msp_fence *fence, bool host_only,
-                     struct msp_fence_damage *damage_p);
+bool msp_red_zone_check(const struct msp_red_zone *zone, bool host_only,
+                        struct msp_red_zone_damage *damage_p);
 
-/* The program has freed the block: nobody may touch it. */
-void msp_fence_close(struct msp_fence *fence);
+/* The program has freed the block: every access is an error from now on. */
+void msp_red_zone_close(struct msp_red_zone *zone);
 
-/* False when somebody wrote to a block that was closed by a pattern. */
-bool msp_fence_check_closed(const struct msp_fence *fence, struct msp_fence_damage *damage_p);
+/* False when a block that was closed by a pattern has been written to. */
+bool msp_red_zone_check_closed(const struct msp_red_zone *zone,
+                               struct msp_red_zone_damage *damage_p);
 
 /* Before the engine gets the memory back. False: it must not have it, pages would stay closed. */
-bool msp_fence_lower(struct msp_fence *fence);
+bool msp_red_zone_lower(struct msp_red_zone *zone);
 
 #endif /* MEMSPAN_CORE_DEBUG_RED_ZONE_H */

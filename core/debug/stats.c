@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* stats.c: counters, summed when somebody asks.
+/* stats.c: counters, summed on request.
  *
  * What allocators counted is added up over a selection of them (one, those of a memory space, those
  * of a device, all), and each pool that these use is measured once. Records of allocators are

@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 struct msp_symbol {
-    char name[160]; /* of the function; "" when nothing tells */
+    char name[160]; /* of the function; "" when it is unknown */
     size_t offset;  /* from its start */
     char module[256];
     uintptr_t module_offset; /* what addr2line -e MODULE takes */

@@ -34,7 +34,7 @@ enum {
 };
 
 static msp_lock_t trace_lock = MSP_LOCK_INIT(MSP_RANK_TRACE); /* guards everything below */
-static bool ended;              /* and who records is still to be told, without the lock */
+static bool ended;              /* and the watch flag is still to be cleared, without the lock */
 static bool child_without_file; /* a forked child opens its file with its first event */
 static int process;
 
@@ -139,7 +139,7 @@ static bool open_file(bool child)
     return true;
 }
 
-/* Unlocks. The flag tells all threads, which may take locks that are taken before this one. */
+/* Unlocks. Setting the flag stops all threads, which takes locks of lower rank. */
 static void leave(void)
 {
     bool tell = ended;

@@ -15,7 +15,7 @@ void msp_trace_allocated(const struct msp_block_view *block);
 void msp_trace_freeing(const struct msp_block_view *block);
 void msp_trace_reallocated(const struct msp_block_view *old, const struct msp_block_view *block);
 
-/* A request met by a fallback (@p given), or by nobody (NULL). */
+/* A request satisfied by a fallback (@p given), or refused (NULL). */
 void msp_trace_request(const struct msp_allocator *asked, const struct msp_allocator *given,
                        size_t size_bytes, const void *address);
 

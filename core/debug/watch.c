@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* watch.c: events, from the calls where they happen to those who watch.
+/* watch.c: events, from the calls where they happen to the trace and the hooks.
  *
  * An event is looked up from its address, so that the callers need to keep nothing for it; then it
- * goes to the trace, then to the hooks. errno and the thread's error record stay as they were: who
- * watches does not change what the program sees. */
+ * goes to the trace, then to the hooks. errno and the thread's error record stay as they were:
+ * watching does not change what the program sees. */
 
 #include "core/debug/watch.h"
 #include "core/base/error.h"
@@ -43,7 +43,7 @@ static memspan_hook_chunk_t describe_chunk(const struct msp_chunk *chunk, uint64
 
 static void chunk_taken(const struct msp_chunk *chunk, uint64_t started_ns)
 {
-    /* Nobody watched when it was asked for: then how long it took is not known. */
+    /* The request was not watched: then its duration is unknown. */
     uint64_t now_ns    = msp_watch_now();
     uint64_t taking_ns = (started_ns == 0) ? 0 : now_ns - started_ns;
     int saved_errno    = errno;
@@ -187,7 +187,7 @@ void msp_watch_reallocated(const struct msp_block_view *old, void *address)
     errno = saved_errno;
 }
 
-/* ---- requests that were not met ---- */
+/* ---- requests that were not satisfied ---- */
 
 static void request_event(enum msp_hook hook, struct msp_allocator *asked,
                           struct msp_allocator *given, size_t size_bytes, void *address)

@@ -38,7 +38,7 @@ void msp_watch_reallocated(const struct msp_block_view *old, void *address);
 void msp_watch_fallback(struct msp_allocator *asked, struct msp_allocator *given, size_t size_bytes,
                         void *address);
 
-/* What @p asked could not serve came from nobody. */
+/* What @p asked could not serve was refused by its fallbacks too. */
 void msp_watch_failed(struct msp_allocator *asked, size_t size_bytes);
 
 /* The process is about to be ended: what was recorded is written. */

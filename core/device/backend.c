@@ -76,16 +76,16 @@ static const char *service_option(const char *name)
     return (option == MSP_OPTION_COUNT) ? "" : msp_option_text(option);
 }
 
-static _Atomic(msp_teller_fn *) teller;
+static _Atomic(msp_describe_fn *) teller;
 
-void msp_backend_set_teller(msp_teller_fn *tell)
+void msp_backend_set_describe(msp_describe_fn *tell)
 {
     atomic_store(&teller, tell);
 }
 
 static void service_tell(const void *address)
 {
-    msp_teller_fn *tell = atomic_load(&teller);
+    msp_describe_fn *tell = atomic_load(&teller);
 
     if (tell != NULL) {
         tell(address);
@@ -477,7 +477,7 @@ static void open_entry(struct entry *e)
     e->slot.status       = MEMSPAN_OK;
     snprintf(e->slot.reason, sizeof(e->slot.reason), "%d device%s", count, (count == 1) ? "" : "s");
     msp_log(MEMSPAN_LOG_INFO, table->name, "on: %s", e->slot.reason);
-    /* Pairs with the acquire in ensure_open(): whoever sees opened sees the slot. */
+    /* Pairs with the acquire in ensure_open(): a thread that sees opened sees the slot. */
     atomic_store_explicit(&e->opened, true, memory_order_release);
 }
 

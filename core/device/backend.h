@@ -48,8 +48,8 @@ memspan_status_t msp_backend_list_status(void);
 /* What every backend is given. */
 extern const memspan_services_t memspan_services;
 
-/* Who describes an address when a backend asks for it (memspan_services_t::tell): the guard. */
-typedef void msp_teller_fn(const void *address);
-void msp_backend_set_teller(msp_teller_fn *tell);
+/* What describes an address for a backend (memspan_services_t::tell): the guard's. */
+typedef void msp_describe_fn(const void *address);
+void msp_backend_set_describe(msp_describe_fn *tell);
 
 #endif /* MEMSPAN_CORE_DEVICE_BACKEND_H */

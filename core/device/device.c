@@ -33,7 +33,7 @@ static memspan_status_t table_status;
 static char table_problem[256];
 static pthread_once_t table_once = PTHREAD_ONCE_INIT;
 /* This thread is in load_table(). A driver that is being opened, here or on a thread of its own,
- * may ask us how many devices there are (libomp asks whoever exports __tgt_get_num_devices): none
+ * may ask us how many devices there are (libomp calls __tgt_get_num_devices of any library): none
  * yet.
  */
 static _Thread_local bool loading;
@@ -398,7 +398,7 @@ memspan_reach_t msp_device_reach_of(const struct msp_device *home, memspan_kind_
     return reach_between(home, kind, from);
 }
 
-/* Who says so, for what msp_device_reach_of() answers. */
+/* The source of what msp_device_reach_of() answers. */
 static void source_between(const struct msp_device *home, memspan_kind_t kind,
                            const struct msp_device *from, char *text, size_t size)
 {

@@ -24,7 +24,7 @@ struct opening {
     msp_lock_t lock; /* guards what follows */
     pthread_cond_t done;
     bool is_done;
-    bool is_left; /* nobody waits any more: whoever sees both frees it */
+    bool is_left; /* no thread waits any more: the one that sees both frees it */
     void *state;
     int device_count;
     memspan_status_t status;

@@ -125,16 +125,16 @@ static memspan_status_t load_predefined(struct msp_space *space)
     if (host == NULL) {
         return memspan_error_last()->status;
     }
-    nodes            = calloc(MSP_NODES_MAX, sizeof(*nodes));
-    space->resources = calloc(MSP_NODES_MAX, sizeof(*space->resources));
+    nodes            = calloc(MSP_NUMA_NODES_MAX, sizeof(*nodes));
+    space->resources = calloc(MSP_NUMA_NODES_MAX, sizeof(*space->resources));
     if ((nodes == NULL) || (space->resources == NULL)) {
         free(nodes);
         free(space->resources);
         return memspan_error(MEMSPAN_ERR_NO_MEMORY, "no memory for the resources of space %s",
                              space->name);
     }
-    count = msp_topology_nodes_for(space->hint, nodes, MSP_NODES_MAX, &space->alias, space->note,
-                                   sizeof(space->note));
+    count = msp_numa_nodes_for(space->hint, nodes, MSP_NUMA_NODES_MAX, &space->alias, space->note,
+                               sizeof(space->note));
     for (i = 0; i < count; i++) {
         space->resources[i] = (struct msp_resource){host, MEMSPAN_KIND_HOST, nodes[i], false};
     }
@@ -181,7 +181,7 @@ const struct msp_space *msp_space_resolve(memspan_space_h handle)
         struct loading loading = {&predefined[space - predefined], MEMSPAN_OK};
         msp_stack_run(load_now, &loading);
         status = loading.status;
-        /* Pairs with the acquire above: whoever sees ready sees the resources. */
+        /* Pairs with the acquire above: a thread that sees ready sees the resources. */
         atomic_store_explicit(ready, status == MEMSPAN_OK, memory_order_release);
     }
     msp_unlock(&space_lock);
@@ -344,7 +344,7 @@ static memspan_status_t add(struct msp_space *space, memspan_space_h *space_p)
     }
     space->handle = (memspan_space_h)(handle_mark + (uintptr_t)index);
     spaces[index] = space;
-    /* Pairs with the acquire in find(): whoever may use the index sees the space. */
+    /* Pairs with the acquire in find(): a thread that may use the index sees the space. */
     atomic_store_explicit(&space_count, index + 1, memory_order_release);
     *space_p = space->handle;
     return MEMSPAN_OK;

@@ -49,7 +49,7 @@ memspan_reach_t msp_resource_reach(const struct msp_resource *resource,
                                    const struct msp_device *from);
 
 /* Memory of @p kind at @p home will be taken for the space: let its other devices reach it from now
- * on. Drivers that give access only to devices in use must be told which they are. */
+ * on. Drivers that give access only to devices in use need their list. */
 memspan_status_t msp_space_connect(const struct msp_space *space, const struct msp_device *home,
                                    memspan_kind_t kind);
 

@@ -33,15 +33,15 @@ static uint64_t capacity_of_node(int os_index)
 {
     int i;
 
-    for (i = 0; i < msp_topology_node_count(); i++) {
-        if (msp_topology_node(i)->os_index == os_index) {
-            return msp_topology_node(i)->capacity_bytes;
+    for (i = 0; i < msp_numa_node_count(); i++) {
+        if (msp_numa_node(i)->os_index == os_index) {
+            return msp_numa_node(i)->capacity_bytes;
         }
     }
     return MEMSPAN_UNKNOWN;
 }
 
-/* Kinds that live in the host's memory have the host's capacity, whoever allocates them. */
+/* Kinds that live in the host's memory have the host's capacity, whatever driver allocates them. */
 static uint64_t capacity_of(const struct msp_resource *resource)
 {
     if (resource->node >= 0) {

@@ -10,7 +10,7 @@
  * needs no atomic instruction; before anything is refused that the credit of others would allow,
  * all credit is called back. Close to the limit nothing is lent.
  *
- * Counters are the heaps' own and published here now and then; whoever reads them stops the threads
+ * Counters are the heaps' own and published here now and then; a reader stops the threads
  * first and has all published. */
 
 #include "core/base/platform.h"
@@ -32,7 +32,7 @@ struct msp_account {
     uint64_t scope;                     /* whose pool it is */
     uint64_t limit_bytes;               /* pool_size; UINT64_MAX: none */
     bool by_thread;                     /* the limit is each thread's own */
-    bool ends_with_null;                /* who is refused gets NULL, and nobody else is asked */
+    bool ends_with_null;                /* a refused request gets NULL, and no fallback is asked */
     bool begins_with_heaps;             /* else when it has served some blocks without */
     atomic_bool had_heaps;              /* some thread had a heap of it */
     atomic_bool closed;                 /* its allocator has been destroyed: no new heaps */
@@ -81,7 +81,7 @@ static inline bool msp_account_is_untouched(const struct msp_account *account)
 }
 
 /* One lock for the lists of all accounts: they change when a thread first uses an allocator, when
- * one ends, and when memory of a thread that is gone is freed. */
+ * one ends, and when memory of a thread that has ended is freed. */
 void msp_account_lock(void);
 void msp_account_unlock(void);
 
@@ -91,7 +91,7 @@ static inline bool msp_account_is_limited(const struct msp_account *account)
 }
 
 /* Charge @p bytes; up to *extra_p more are charged if there is plenty, and *extra_p says how many
- * were. False, and nothing charged, when they do not fit; *lent_p then tells whether calling credit
+ * were. False, and nothing charged, when they do not fit; *lent_p then says whether calling credit
  * back might help. */
 bool msp_account_charge(struct msp_account *account, uint64_t bytes, uint64_t *extra_p,
                         bool *lent_p);

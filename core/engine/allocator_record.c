@@ -191,7 +191,7 @@ uintptr_t msp_allocator_publish(struct msp_allocator *a)
     handle        = handle_mark | ((uintptr_t)a->generation << INDEX_BITS) |
              ((a->index + INDEX_FIRST) & INDEX_MASK);
     atomic_store_explicit(&a->users, generation_of(handle) | MSP_USERS_OPEN, memory_order_release);
-    /* Pairs with the acquire in find(): whoever holds the handle sees the record. */
+    /* Pairs with the acquire in find(): a thread that holds the handle sees the record. */
     atomic_store_explicit(&a->handle, handle, memory_order_release);
     return handle;
 }
@@ -204,7 +204,7 @@ static void put_record(struct msp_allocator *a)
     unused         = a;
 }
 
-/* Nobody counts any more: plain loads do, and the counters begin anew with the record. */
+/* No thread counts any more: plain loads do, and the counters begin anew with the record. */
 static void add_to_retired(struct msp_allocator *a)
 {
     memspan_kind_t kind = (a->plan == NULL) ? MEMSPAN_KIND_NONE : a->plan->kind_given;

@@ -2,13 +2,13 @@
 #ifndef MEMSPAN_CORE_ENGINE_DECAY_H
 #define MEMSPAN_CORE_ENGINE_DECAY_H
 
-/* Memory that nothing uses goes back when MEMSPAN_DECAY_MS is over, whoever has it: blocks that
+/* Unused memory goes back when MEMSPAN_DECAY_MS is over, in every cache: blocks that
  * heaps keep, slabs without objects, free pages of slabs and pools, empty chunks.
  *
- * No thread runs for that. Who allocates or frees and leaves the short way looks at the clock now
+ * No thread runs for that. A call that leaves the fast path looks at the clock now
  * and then; one of them finds that half the decay time is over since the last round, and does the
  * round for all threads. Rounds are counted, and what is put away remembers the round: it goes in
- * the second round after. A process in which nobody allocates keeps what it has. */
+ * the second round after. A process that does not allocate keeps what it has. */
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -32,8 +32,8 @@ static inline bool msp_decay_is_over(uint32_t then, uint32_t now)
 }
 
 /* A round, if one is due. Chunks go back to the drivers of that pool and to the host alone: a
- * driver may wait for its device, which nobody does on behalf of another. No lock is held, and the
- * caller is in no section. */
+ * driver may wait for its device, and a thread waits for its own requests only. No lock is held,
+ * and the caller is in no section. */
 void msp_decay_look(const struct msp_pool *pool);
 
 /* The pool is about to take more from its driver. Where it has grown by half since it was looked at

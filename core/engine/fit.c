@@ -99,7 +99,7 @@ bool msp_fit_init(struct msp_fit *fit)
 
 bool msp_fit_reserve(struct msp_fit *fit, uint32_t units)
 {
-    /* Record 0 is nobody's, and a block that is cut has two spare ones at hand. */
+    /* Record 0 is unused, and a block that is cut has two spare ones at hand. */
     uint64_t count = (uint64_t)units / MSP_FIT_SEGMENT_RECORDS + 2;
 
     count         = (count > MSP_FIT_SEGMENTS_MAX) ? MSP_FIT_SEGMENTS_MAX : count;

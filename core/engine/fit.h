@@ -2,12 +2,13 @@
 #ifndef MEMSPAN_CORE_ENGINE_FIT_H
 #define MEMSPAN_CORE_ENGINE_FIT_H
 
-/* Two-level segregated fit over ranges of memory that nobody touches: every record is elsewhere.
+/* Two-level segregated fit over ranges of memory that is never accessed: records are elsewhere.
  *
- * A range is a row of blocks, free or used, without gaps; two free blocks never stand side by side.
- * Sizes and offsets count units of 256 bytes. Free blocks of all ranges of one fit are kept in bins
- * by size, 32 bins a power of two, and bitmaps find the first bin that is surely large enough in a
- * few instructions. The same calls in the same order give the same blocks, in every process.
+ * A range is a sequence of blocks, free or used, without gaps; two free blocks never stand side by
+ * side. Sizes and offsets count units of 256 bytes. Free blocks of all ranges of one fit are kept
+ * in bins by size, 32 bins a power of two, and bitmaps find the first bin that is surely large
+ * enough in a few instructions. The same calls in the same order give the same blocks, in every
+ * process.
  *
  * Threads: nothing here locks, but msp_range_find(), which may run beside anything else. */
 
@@ -28,10 +29,10 @@ enum {
 struct msp_account;
 
 /* What a block is to those who use it; a free block's is nothing. Changed without the fit's lock by
- * whoever owns the block. */
+ * the block's owner. */
 enum msp_use {
     MSP_USE_NONE = 0,
-    MSP_USE_BLOCK,  /* somebody's memory */
+    MSP_USE_BLOCK,  /* the program's memory */
     MSP_USE_CACHED, /* freed, waiting in a thread's heap or its pool */
     MSP_USE_SLAB,   /* divided into objects */
 };
@@ -59,7 +60,7 @@ struct msp_record {
     bool zeroed; /* free: every byte is zero */
     bool fallback;
     _Atomic uint8_t use; /* enum msp_use */
-    bool dirty;          /* free: somebody may have used a part of it */
+    bool dirty;          /* free: a part of it may have been used */
     uint32_t free_since; /* free: fit.round when most of it was given back */
 } __attribute__((aligned(MSP_CACHE_LINE_BYTES)));
 _Static_assert(sizeof(struct msp_record) == 64, "a record is a cache line");
@@ -134,7 +135,7 @@ static inline uint32_t msp_fit_bin(uint32_t size)
     return ((log - MSP_FIT_SL_SHIFT) << MSP_FIT_SL_SHIFT) + (size >> (log - MSP_FIT_SL_SHIFT));
 }
 
-/* A size rounded up to the smallest of a bin, so that a block of it serves whoever asks for that
+/* A size rounded up to the smallest of a bin, so that a block of it serves a request for that
  * bin's sizes again: at most 1/32 more. */
 static inline uint32_t msp_fit_round(uint32_t size)
 {
@@ -178,7 +179,7 @@ void msp_fit_give(struct msp_fit *fit, uint32_t id);
 size_t msp_fit_find_dirty(const struct msp_fit *fit, uint32_t least, uint32_t round, uint32_t *ids,
                           size_t count);
 
-/* A free block is as if nobody had used it; @p zeroed: and all of it zero. */
+/* A free block counts as never used; @p zeroed: and all of it zero. */
 void msp_fit_set_clean(struct msp_fit *fit, uint32_t id, bool zeroed);
 
 /* Make a used block smaller, or larger at the cost of the free block behind it, where it stands.

@@ -13,7 +13,7 @@
 
 enum { CAUTION = 1024 }; /* charges without lending, after credit was called back */
 
-struct msp_heap msp_heap_nobody[2] = {{.handle = 0}, {.handle = UINTPTR_MAX}};
+struct msp_heap msp_heap_none[2] = {{.handle = 0}, {.handle = UINTPTR_MAX}};
 
 /* Records are never freed, only used again. */
 static struct msp_heap *unused;
@@ -61,7 +61,7 @@ static int64_t first_credit(const struct msp_account *account)
 }
 
 /* What asks for more than the pool's usual boundary, or is to be spread over nodes by itself, does
- * not go the short way. */
+ * not take the fast path. */
 static size_t middle_most(const struct msp_allocator *a)
 {
     size_t blocked = (a->plan == NULL) ? 0 : a->plan->blocked_bytes;
@@ -78,7 +78,7 @@ static void set_up(struct msp_heap *heap, struct msp_account *account, struct ms
     size_t align                  = a->traits.alignment;
     int i;
 
-    msp_heap_drain(heap); /* announced too late to whoever had the record */
+    msp_heap_drain(heap); /* announced too late to the record's last owner */
     memset(heap, 0, offsetof(struct msp_heap, announced));
     heap->credit       = first_credit(account);
     heap->granted      = heap->credit;
@@ -181,7 +181,7 @@ void msp_heap_leave_thread(struct msp_heap *heap)
     take_out(t, heap);
     for (i = 0; i < MSP_THREAD_SLOTS; i++) {
         if (t->slots[i] == heap) {
-            t->slots[i] = msp_heap_nobody_at(i);
+            t->slots[i] = msp_heap_none_at(i);
         }
     }
 }
@@ -361,7 +361,7 @@ static bool debit_account(struct msp_account *account, struct msp_thread *t, uin
         return false;
     }
     if (msp_account_is_limited(account)) {
-        /* Nobody may call credit back between the two looks at it. */
+        /* No thread may call credit back between the two looks at it. */
         if (t != NULL) {
             msp_thread_enter(t);
         } else {

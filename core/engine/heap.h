@@ -8,8 +8,8 @@
  * are stopped), so that allocating and freeing take no lock and no atomic read-modify-write.
  *
  * The two inline functions here are the hot paths. They decide nothing: whatever is not plain - no
- * slab with room, no credit, another thread's object, a pointer that is no object, somebody who
- * watches - sends them away with nothing changed, and the slow paths start anew. */
+ * slab with room, no credit, another thread's object, a pointer that is no object, a thread that
+ * watched - sends them away with nothing changed, and the slow paths start anew. */
 
 #include "core/engine/account.h"
 #include "core/engine/pointer_map.h"
@@ -39,9 +39,9 @@ struct msp_heap_cache {
 };
 
 struct msp_heap {
-    _Atomic uintptr_t handle; /* the allocator's; UINTPTR_MAX: no short way leads here */
+    _Atomic uintptr_t handle; /* the allocator's; UINTPTR_MAX: no fast path leads here */
     const uint8_t *class_of;  /* by size, for the allocator's alignment */
-    size_t middle_most_bytes; /* of a block that the short way of middle sizes may give */
+    size_t middle_most_bytes; /* of a block that the fast path of middle sizes may give */
     int64_t credit;           /* charged and not used */
     int64_t credit_least;     /* since it was last published, as far as it has grown since */
     int64_t count_then;       /* live blocks when credit was least */
@@ -78,7 +78,7 @@ struct msp_heap {
 };
 
 /* What slots hold that lead nowhere, and a current slab without objects. */
-extern struct msp_heap msp_heap_nobody[2];
+extern struct msp_heap msp_heap_none[2];
 extern struct msp_slab msp_slab_none;
 
 /* ---- hot ---- */
@@ -99,13 +99,13 @@ static inline unsigned msp_heap_slot(uintptr_t handle)
 
 /* For that slot: its handle has another, so that no number that a program may pass for a handle is
  * ever looked for there and found. */
-static inline struct msp_heap *msp_heap_nobody_at(unsigned slot)
+static inline struct msp_heap *msp_heap_none_at(unsigned slot)
 {
-    return &msp_heap_nobody[(slot == 0) ? 1 : 0];
+    return &msp_heap_none[(slot == 0) ? 1 : 0];
 }
 
 /* An object of @p size_bytes on a boundary of at most MSP_SMALL_ALIGN_MAX, a power of two, from
- * the allocator of @p handle; NULL: take the slow way. */
+ * the allocator of @p handle; NULL: take the slow path. */
 static inline __attribute__((always_inline)) void *
 msp_heap_alloc_fast(uintptr_t handle, size_t align_bytes, size_t size_bytes)
 {
@@ -238,7 +238,7 @@ struct msp_object_request {
  * can have no heap. */
 void *msp_heap_alloc_object(const struct msp_object_request *request, bool *zeroed_p);
 
-/* Free an object, whoever's it is, and, unless @p keep_charge, take its charge back. False when no
+/* Free an object of any thread, and, unless @p keep_charge, take its charge back. False when no
  * live object starts there. */
 bool msp_heap_free_object(struct msp_slab *slab, void *pointer, bool keep_charge);
 
@@ -252,7 +252,7 @@ static inline bool msp_heap_free_other(void *pointer)
 }
 
 /* An object of the calling thread's heap when its current slab has none, but another has. NULL:
- * take the slow way; but if *refused_p, nothing can come of it (as msp_heap_refuses()). */
+ * take the slow path; but if *refused_p, nothing can come of it (as msp_heap_refuses()). */
 void *msp_heap_alloc_next(uintptr_t handle, size_t size_bytes, bool *refused_p);
 
 /* The same for an allocator whose pools are teams' or groups'. */
@@ -261,8 +261,8 @@ void *msp_heap_alloc_scoped(uintptr_t handle, size_t size_bytes, bool *refused_p
 /* Whether what the fast paths give for @p handle is ordinary memory, which the host may clear. */
 bool msp_heap_is_cleared_by_host(uintptr_t handle);
 
-/* The short ways of blocks of middle size, in one section each: a block that was freed before, from
- * the allocator of @p handle; and keeping one that is freed. NULL and false: take the slow way. */
+/* The fast paths of blocks of middle size, in one section each: a block that was freed before, from
+ * the allocator of @p handle; and keeping one that is freed. NULL and false: take the slow path. */
 void *msp_heap_alloc_middle(uintptr_t handle, size_t align_bytes, size_t size_bytes);
 bool msp_heap_free_middle(uintptr_t entry, void *pointer); /* the entry of the pointer map */
 
@@ -281,7 +281,7 @@ void msp_heap_retire_all(struct msp_thread *thread);
 /* Call the credit of an account's heaps back. */
 void msp_heap_recall(struct msp_account *account);
 
-/* Take all heaps of an account away from their threads; what lives on belongs to nobody. True if
+/* Take all heaps of an account away from their threads; what lives on is orphaned. True if
  * there were any. */
 bool msp_heap_close(struct msp_account *account);
 
@@ -319,8 +319,8 @@ memspan_status_t msp_heap_check(void);
 
 /* ---- shared by heap*.c ---- */
 
-/* Take a heap out of its thread's list, slots and look-up. By the thread in no section while nobody
- * stops it, or while it is stopped. */
+/* Take a heap out of its thread's list, slots and look-up. By the thread in no section while no
+ * thread stops it, or while it is stopped. */
 void msp_heap_leave_thread(struct msp_heap *heap);
 
 /* The heap of an account among a thread's; it comes to the front of its list. In a section. */
@@ -341,7 +341,7 @@ static inline void msp_heap_spend(struct msp_heap *heap, uint64_t bytes, int blo
 bool msp_heap_borrow(struct msp_heap *heap, uint64_t bytes);
 void msp_heap_return_credit(struct msp_heap *heap);
 
-/* In a section: whether a request is more than what is left to the heap's account, and nobody else
+/* In a section: whether a request is more than what is left to the heap's account, and no fallback
  * is to be asked; counted if it is. */
 static inline bool msp_heap_is_refused(struct msp_heap *heap, uint64_t bytes, uint64_t *charged_p)
 {
@@ -375,7 +375,7 @@ void msp_heap_put_record(struct msp_heap *heap);
 void msp_heap_become_partial(struct msp_heap *heap, struct msp_slab *slab);
 void msp_heap_list_add(struct msp_slab **list, struct msp_slab *slab);
 void msp_heap_list_remove(struct msp_slab **list, struct msp_slab *slab);
-/* Slabs whose last object was freed by another thread are told of here; look at them. */
+/* Slabs whose last object was freed by another thread are announced here; look at them. */
 void msp_heap_drain(struct msp_heap *heap);
 
 /* Cached blocks that are too old in that round of the decay go back to the pool. */

@@ -164,7 +164,7 @@ void msp_heap_add_orphan(struct msp_account *account, struct msp_slab *slab)
 /* A slab of a heap that ends becomes the account's, or goes back. Accounts are locked. */
 static void release_slab(struct msp_heap *heap, struct msp_slab *slab)
 {
-    /* Who frees from now on looks after the slab himself; who did before has pushed already. */
+    /* A thread that frees from now on handles the slab itself; one that freed before has pushed. */
     atomic_store_explicit(&slab->thread, NULL, memory_order_seq_cst);
     atomic_fetch_and_explicit(&slab->remote, ~MSP_REMOTE_FULL, memory_order_seq_cst);
     msp_slab_settle(slab);
@@ -243,7 +243,7 @@ void msp_heap_retire_all(struct msp_thread *t)
     t->heap_of_size = 0;
     t->heap_count   = 0;
     for (i = 0; i < MSP_THREAD_SLOTS; i++) {
-        t->slots[i] = msp_heap_nobody_at(i);
+        t->slots[i] = msp_heap_none_at(i);
     }
     for (; heap != NULL; heap = next) {
         next = heap->next;

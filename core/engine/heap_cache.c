@@ -20,7 +20,7 @@ enum {
     STEP_BYTES  = 256 << 10, /* lent at a time */
     MOST_BLOCKS = 512,       /* in a cache */
     BINS_ABOVE  = 8,
-    TURNS       = 8, /* short ways between two looks at the clock */
+    TURNS       = 8, /* fast paths between two looks at the clock */
 };
 
 static _Atomic int64_t lent_bytes; /* to all caches */
@@ -186,7 +186,7 @@ static inline __attribute__((always_inline)) void put(struct msp_heap_cache *cac
     cache->count++;
 }
 
-/* Where the short way leads, it must find no block that was allocated with other traits. */
+/* Where the fast path leads, it must find no block that was allocated with other traits. */
 static bool is_usual(const struct msp_heap *heap, const struct msp_pool *pool)
 {
     const struct msp_allocator *a = heap->account->allocator;
@@ -208,7 +208,7 @@ static struct msp_heap_cache *cache_for(struct msp_heap *heap, struct msp_pool *
     return ((cache != NULL) && (cache->pool == pool)) ? cache : NULL;
 }
 
-/* The cache is made outside of a section, and lost again if the heap is gone by then. */
+/* The cache is made outside of a section, and lost again if the heap is closed by then. */
 static void make_cache(struct msp_thread *t, struct msp_account *account)
 {
     struct msp_heap_cache *cache = calloc(1, sizeof(*cache));

@@ -223,8 +223,8 @@ static struct msp_slab *find_slab(struct msp_account *account, struct msp_pool *
     return (slab != NULL) ? slab : msp_slab_create(pool, c, account);
 }
 
-/* A slab that is nobody's becomes the heap's. What lives in it is charged and counted already, by
- * whoever had it: freed here, it makes this heap's share smaller than nothing, and the sums right.
+/* An orphaned slab becomes the heap's. What lives in it is charged and counted already, by
+ * its last owner: freed here, it makes this heap's share smaller than nothing, and the sums right.
  */
 static void adopt(struct msp_heap *heap, struct msp_slab *slab)
 {
@@ -241,7 +241,7 @@ static void adopt(struct msp_heap *heap, struct msp_slab *slab)
     msp_heap_publish(heap);
 }
 
-/* Nobody owns the slab: whoever frees looks after it. */
+/* No heap owns the slab: the thread that frees handles it. */
 static void reap(struct msp_slab *slab, struct msp_account *account)
 {
     bool empty = false;
@@ -514,7 +514,7 @@ static void free_of_another(struct msp_slab *slab, struct msp_account *account, 
 {
     uint64_t charge = keep_charge ? 0 : slab->objects[i] & MSP_OBJECT_VALUE;
 
-    /* First: what is pushed somebody else may collect, and the account may be another's then. */
+    /* First: another thread may collect what is pushed, and the account may be another's then. */
     if (msp_account_is_limited(account)) {
         msp_account_uncharge(account, charge);
     }

@@ -3,17 +3,17 @@
  * pages of slabs in which no object lives.
  *
  * Heaps are changed by their threads alone, so all threads are stopped for it, a short time after
- * another; in between the walk remembers where it was. That may be gone when it goes on: then the
- * rest waits for the next walk. Whether something is used is told by whether it looks as it did in
+ * another; in between the walk remembers where it was. That may be closed when it goes on: then the
+ * rest waits for the next walk. Memory counts as unused when it looks as it did in
  * the walk before, so that allocating and freeing leave no marks. */
 
 #include "core/engine/allocator_record.h"
 #include "core/engine/decay.h"
 #include "core/engine/heap.h"
 
-enum { LOOKS_A_SLICE = 2048, LOOKS_A_HEAP = 4, LOOKS_A_PURGE = 32 };
+enum { VISITS_PER_SLICE = 2048, VISITS_PER_HEAP = 4, VISITS_PER_PURGE = 32 };
 
-/* Whether nobody has used the slab since the last look. */
+/* Whether the slab was not used since the last look. */
 static bool is_cold(struct msp_slab *slab)
 {
     bool cold = (slab->seen_freed == slab->freed) && (slab->seen_free == slab->first_free);
@@ -28,7 +28,7 @@ static void purge(struct msp_sweep *sweep, struct msp_slab *slab)
 {
     if (!slab->purged && (msp_slab_used(slab) < slab->capacity)) {
         sweep->purged_bytes += msp_slab_purge(slab);
-        sweep->looks -= LOOKS_A_PURGE;
+        sweep->looks -= VISITS_PER_PURGE;
     }
 }
 
@@ -121,7 +121,7 @@ static bool walk_heap(struct msp_sweep *sweep, struct msp_heap *heap)
         sweep->heap        = heap;
         sweep->class_index = 0;
         sweep->slab        = NULL;
-        sweep->looks -= LOOKS_A_HEAP;
+        sweep->looks -= VISITS_PER_HEAP;
     }
     for (; sweep->class_index < MSP_CLASS_COUNT; sweep->class_index++) {
         if (!walk_class(sweep, heap, sweep->class_index)) {
@@ -147,7 +147,8 @@ static bool walk(struct msp_sweep *sweep)
     return true;
 }
 
-/* Slabs of threads that have ended: nobody looks for room in them while their lists are locked. */
+/* Slabs of threads that have ended: no thread looks for room in them while their lists are locked.
+ */
 static void walk_orphans(struct msp_sweep *sweep, struct msp_account *account)
 {
     struct msp_slab *slab;
@@ -186,7 +187,7 @@ static bool walk_accounts(struct msp_sweep *sweep)
 
 bool msp_heap_sweep(struct msp_sweep *sweep)
 {
-    sweep->looks = LOOKS_A_SLICE;
+    sweep->looks = VISITS_PER_SLICE;
     msp_thread_stop_all();
     sweep->walked = sweep->walked || walk(sweep);
     sweep->done   = sweep->walked && walk_accounts(sweep);

@@ -80,7 +80,7 @@ static uint64_t now_ms(void)
 
 /* Bytes that may wait in empty chunks: at least a chunk of the largest size, and a quarter of what
  * is in use. Pages that count against a limit never wait. */
-static size_t patience_bytes(const struct msp_pool *pool)
+static size_t retention_bytes(const struct msp_pool *pool)
 {
     size_t quarter = (pool->divided_bytes - pool->empty_bytes) / 4;
 
@@ -291,7 +291,7 @@ void msp_pool_settle(struct msp_pool *pool)
 
     msp_lock(&pool->lock);
     end_waiting(pool);
-    keep = patience_bytes(pool);
+    keep = retention_bytes(pool);
     now  = (pool->empty_bytes == 0) ? 0 : now_ms();
     if ((pool->empty_bytes > keep) ||
         ((pool->empty_bytes > 0) && (now - pool->settled_at_ms >= decay_ms / 4))) {

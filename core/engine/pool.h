@@ -3,7 +3,7 @@
 #define MEMSPAN_CORE_ENGINE_POOL_H
 
 /* A pool divides the chunks of one provider into blocks. Every record is outside the managed bytes:
- * nothing is ever read or written through an address that is handed out, so one pool serves memory
+ * nothing is ever read or written through an address that is allocated, so one pool serves memory
  * that the host may not touch.
  *
  * One lock a pool guards its blocks. No driver is called with it held: empty chunks are set aside
@@ -37,7 +37,7 @@ struct msp_block_request {
 memspan_status_t msp_pool_alloc(struct msp_pool *pool, const struct msp_block_request *request,
                                 struct msp_record **record_p);
 
-/* Give a block back that its owner has marked as no block of anybody. May call the driver. */
+/* Give a block back that its owner has marked as unused. May call the driver. */
 void msp_pool_free(struct msp_record *record);
 
 /* The same for a list of them, linked by kept_after, all of one pool; calls no driver. */

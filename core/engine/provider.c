@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* provider.c: chunks from drivers.
  *
- * A chunk starts on a granule of the pointer map and is registered there before anybody sees its
+ * A chunk starts on a granule of the pointer map and is registered there before any thread sees its
  * address. Pages imported into several drivers count only where each of them answers the same
  * address: one address is the promise. */
 
@@ -47,7 +47,7 @@ static struct msp_provider *find(const struct msp_provider_spec *spec)
     return p;
 }
 
-/* Whether the driver changes the size of its blocks, and nobody else knows of their pages. */
+/* Whether the driver changes the size of its blocks, and nothing else depends on their pages. */
 static bool can_resize(const struct msp_provider_spec *spec)
 {
     const memspan_backend_t *table = spec->device->table;
@@ -89,7 +89,7 @@ static void choose_sizes(struct msp_provider *p)
         (p->chunk_bytes > CHUNK_GROWTH * MSP_GRANULE_BYTES)) {
         p->chunk_first_bytes = p->chunk_bytes / CHUNK_GROWTH;
     }
-    /* Pages of the host that nobody touches cost nothing; a driver's are there when they are taken.
+    /* Untouched pages of the host cost nothing; a driver's are there when they are taken.
      */
     p->exact_bytes = ((p->spec.kind == MEMSPAN_KIND_HOST) && (p->spec.importer_count == 0))
                          ? SIZE_MAX
@@ -417,8 +417,8 @@ memspan_status_t msp_chunk_give_back(struct msp_chunk *chunk)
     return status;
 }
 
-/* A chunk that gets another size has a new record, so that whoever finds the old one by its address
- * meanwhile sees one or the other whole. */
+/* A chunk that gets another size has a new record, so that a look-up that finds the old one by its
+ * address meanwhile sees one or the other whole. */
 struct resized {
     struct msp_chunk *old;
     struct msp_chunk *chunk;
@@ -426,7 +426,7 @@ struct resized {
 };
 
 /* The driver has the range that the chunk will have: the map leads there before the old range can
- * become anybody else's. */
+ * be reused. */
 static int accept_range(void *context, void *address, size_t size_bytes)
 {
     struct resized *r = context;

@@ -94,7 +94,7 @@ bool msp_chunk_resize(struct msp_chunk *chunk, size_t size_bytes, size_t align_b
 /* Give a chunk back; nothing in it is in use. */
 memspan_status_t msp_chunk_give_back(struct msp_chunk *chunk);
 
-/* Give the pages of a part of a chunk back to the system, which nobody uses; they are zero when
+/* Give the pages of a part of a chunk back to the system, which must be unused; they are zero when
  * they are next used. False: it cannot be done. Waits for nothing: for those who hold a lock, or
  * have the threads stopped. */
 bool msp_chunk_purge(struct msp_chunk *chunk, void *address, size_t size_bytes);

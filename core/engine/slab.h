@@ -3,12 +3,12 @@
 #define MEMSPAN_CORE_ENGINE_SLAB_H
 
 /* A slab is a run of granules divided into objects of one size. It belongs to one account and, at
- * any time, to one thread's heap or to nobody (the account's orphans).
+ * any time, to one thread's heap or to the account's orphans.
  *
  * Beside it, never in it, stands one 16-bit word an object:
  *
  *   1fcccccccccccccc  live; c: what it is charged: the bytes asked for and the overhead; f: given
- * by a fallback 0znnnnnnnnnnnnnn  free, in a list of the owner's; n: the next; z: never given out
+ * by a fallback 0znnnnnnnnnnnnnn  free, in a list of the owner's; n: the next; z: never allocated
  * since it was made 01nnnnnnnnnnnnnn  freed by another thread, in the remote list
  *
  * Objects are counted from 1, and 0 ends a list.
@@ -19,8 +19,8 @@
  *
  * Other threads push onto the remote list, one compare and swap
  * that also carries how much was given back; the owner takes the whole list at once. When the last
- * free object has gone the owner sets FULL in the word of the remote list, and who then frees
- * first - clearing it - tells the owner's heap.
+ * free object is taken the owner sets FULL in the word of the remote list, and the thread that then
+ * frees first - clearing it - announces that to the owner's heap.
  *
  * Records of slabs are never given back to the system, only used again: a stale pointer to one
  * leads to some slab's record, and every such path checks again under a lock. */
@@ -49,25 +49,25 @@ enum msp_slab_state {
     MSP_SLAB_CURRENT,   /* its class is served from it */
     MSP_SLAB_PARTIAL,   /* in the heap's list of slabs with room */
     MSP_SLAB_FULL,      /* in the heap's list of full ones; FULL is set */
-    MSP_SLAB_ANNOUNCED, /* among the full ones; somebody has cleared FULL and tells the heap */
+    MSP_SLAB_ANNOUNCED, /* among the full ones; a thread has cleared FULL and announces it */
     MSP_SLAB_ORPHAN,    /* in the account's list; thread is NULL */
 };
 
 struct msp_slab {
-    /* Whoever frees reads these; they change with the owner alone. */
-    _Atomic(struct msp_thread *) thread; /* whose heap it is in; NULL: nobody's */
+    /* Read by threads that free; they change with the owner alone. */
+    _Atomic(struct msp_thread *) thread; /* whose heap it is in; NULL: orphan */
     _Atomic(struct msp_heap *) heap;
     uintptr_t base;      /* object i starts at base + i * size_bytes */
     uint64_t divisor;    /* of the class */
     uint32_t size_bytes; /* of an object */
     uint16_t capacity;
     uint8_t class_index;
-    bool zeroed; /* what was never given out is zero */
+    bool zeroed; /* what was never allocated is zero */
     _Atomic(struct msp_account *) account;
     unsigned char *address;
 
     /* The owner's. */
-    uint32_t first_free __attribute__((aligned(MSP_CACHE_LINE_BYTES))); /* to be given out */
+    uint32_t first_free __attribute__((aligned(MSP_CACHE_LINE_BYTES))); /* to be allocated */
     uint32_t edge; /* handed count after a free at which the lists change */
     /* Above: how many objects are handed: live, in the remote list or in that of first_free. Below:
      * the first that the owner has freed since the list of first_free was made. One word, so that
@@ -75,9 +75,9 @@ struct msp_slab {
     uint64_t freed;
     uint16_t made;         /* objects that have ever been in a list */
     _Atomic uint8_t state; /* enum msp_slab_state; read by who frees without owning, too */
-    uint32_t seen_free;    /* first_free and freed when somebody looked last whether the slab is */
+    uint32_t seen_free;    /* first_free and freed at the last look whether the slab is */
     uint64_t seen_freed;   /* used */
-    bool purged;           /* its free pages have been given back, and nobody used it since */
+    bool purged;           /* its free pages have been given back, and it was not used since */
     struct msp_slab *next;
     struct msp_slab *previous;
     struct msp_chunk *chunk;
@@ -90,7 +90,8 @@ struct msp_slab {
     uint16_t objects[];    /* capacity + 2; the first and the last are never live */
 };
 
-/* A slab of @p class_index over memory of @p pool; nobody's yet. NULL with an error recorded. */
+/* A slab of @p class_index over memory of @p pool; without an owner yet. NULL with an error
+ * recorded. */
 struct msp_slab *msp_slab_create(struct msp_pool *pool, unsigned class_index,
                                  struct msp_account *account);
 
@@ -107,10 +108,10 @@ size_t msp_slab_purge(struct msp_slab *slab);
 bool msp_slab_make_objects(struct msp_slab *slab);
 
 /* Take the remote list into that of freed objects. Returns the number of objects; *charge_p: what
- * they were charged. By the owner, or while nobody else is. */
+ * they were charged. By the owner, or while there is none. */
 unsigned msp_slab_collect(struct msp_slab *slab, uint64_t *charge_p);
 
-/* Say that the slab is full; false if somebody has freed meanwhile. */
+/* Say that the slab is full; false if another thread has freed meanwhile. */
 static inline bool msp_slab_set_full(struct msp_slab *slab)
 {
     uint64_t expected = MSP_REMOTE_EMPTY;
@@ -152,7 +153,7 @@ static inline bool msp_slab_refill(struct msp_slab *slab)
 /* Objects in use, or in the remote list. By the owner, or while it is stopped. */
 unsigned msp_slab_used(const struct msp_slab *slab);
 
-/* What has not been given out joins the freed objects: the handed ones are used ones then. For a
+/* What was never allocated joins the freed objects, which are used first. For a
  * slab that ceases to be its class's current one. */
 void msp_slab_settle(struct msp_slab *slab);
 

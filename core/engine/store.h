@@ -3,7 +3,7 @@
 #define MEMSPAN_CORE_ENGINE_STORE_H
 
 /* Where the memory of a request comes from, and back: an object of a slab, a block kept from
- * before, a block of the pool, or the driver. Whoever asks has charged it already; giving back
+ * before, a block of the pool, or the driver. The caller has charged it already; giving back
  * takes the charge back. */
 
 #include "core/engine/account.h"
@@ -40,8 +40,8 @@ struct msp_store_request {
 memspan_status_t msp_store_take(const struct msp_store_request *request, bool *zeroed_p,
                                 void **address_p);
 
-/* The short way of an allocator's first small blocks, charged here: while it has no heaps, is
- * served as most are and nobody watches. NULL: take the long way, or, if *refused_p, its pool_size
+/* The fast path of an allocator's first small blocks, charged here: while it has no heaps, is
+ * served as most are and unwatched. NULL: take the slow path, or, if *refused_p, its pool_size
  * is used up and it ends with that. */
 void *msp_store_take_first(struct msp_allocator *allocator, size_t align_bytes, size_t size_bytes,
                            bool *refused_p);

@@ -18,14 +18,13 @@
 #include <time.h>
 #include <unistd.h>
 
-/* What the fast paths find while they are closed: the slots of msp_heap_nobody_at(). */
+/* What the fast paths find while they are closed: the slots of msp_heap_none_at(). */
 #define FOUR(x)    x, x, x, x
 #define SIXTEEN(x) FOUR(x), FOUR(x), FOUR(x), FOUR(x)
 static struct msp_thread closed = {
-    .slots = {&msp_heap_nobody[1], &msp_heap_nobody[0], &msp_heap_nobody[0], &msp_heap_nobody[0],
-              FOUR(&msp_heap_nobody[0]), FOUR(&msp_heap_nobody[0]), FOUR(&msp_heap_nobody[0]),
-              SIXTEEN(&msp_heap_nobody[0]), SIXTEEN(&msp_heap_nobody[0]),
-              SIXTEEN(&msp_heap_nobody[0])}};
+    .slots = {&msp_heap_none[1], &msp_heap_none[0], &msp_heap_none[0], &msp_heap_none[0],
+              FOUR(&msp_heap_none[0]), FOUR(&msp_heap_none[0]), FOUR(&msp_heap_none[0]),
+              SIXTEEN(&msp_heap_none[0]), SIXTEEN(&msp_heap_none[0]), SIXTEEN(&msp_heap_none[0])}};
 _Static_assert(MSP_THREAD_SLOTS == 64, "all slots of the stand-in are set");
 
 __thread struct msp_thread_local msp_thread_here = {.open = &closed};
@@ -49,7 +48,7 @@ static void prepare(void)
     if ((known < 0) || ((known & MEMBARRIER_CMD_PRIVATE_EXPEDITED) == 0) ||
         (membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED) != 0)) {
         msp_lock(&list_lock);
-        standing_interrupts |= MSP_INTERRUPT_FENCE;
+        standing_interrupts |= MSP_INTERRUPT_NO_MEMBARRIER;
         msp_unlock(&list_lock);
     }
     msp_class_prepare();
@@ -95,7 +94,7 @@ static bool make_known(struct msp_thread *t)
     unsigned i;
 
     for (i = 0; i < MSP_THREAD_SLOTS; i++) {
-        t->slots[i] = msp_heap_nobody_at(i);
+        t->slots[i] = msp_heap_none_at(i);
     }
     if (!has_key) {
         has_key = (pthread_key_create(&key, end_thread) == 0);
@@ -189,9 +188,9 @@ static void sleep_ns(long ns)
 }
 
 /* What was stored before is seen by every thread, and what they stored by the caller. */
-static void run_fences(void)
+static void order_all(void)
 {
-    if (((standing_interrupts & MSP_INTERRUPT_FENCE) != 0) ||
+    if (((standing_interrupts & MSP_INTERRUPT_NO_MEMBARRIER) != 0) ||
         (membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED) == 0)) {
         return;
     }
@@ -200,10 +199,10 @@ static void run_fences(void)
         (membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED) == 0)) {
         return;
     }
-    /* The call was there once: a sandbox has closed it since. From now on threads have fences of
-     * their own; what is under way in a processor is done long before this sleep is. */
-    standing_interrupts |= MSP_INTERRUPT_FENCE;
-    raise_all(MSP_INTERRUPT_FENCE);
+    /* The call was there once: a sandbox has closed it since. From now on threads use memory
+     * barriers of their own; what is under way in a processor is done long before this sleep is. */
+    standing_interrupts |= MSP_INTERRUPT_NO_MEMBARRIER;
+    raise_all(MSP_INTERRUPT_NO_MEMBARRIER);
     sleep_ns(10 * 1000 * 1000);
 }
 
@@ -230,7 +229,7 @@ void msp_thread_stop_all(void)
 
     msp_lock(&list_lock);
     raise_all(MSP_INTERRUPT_STOP);
-    run_fences();
+    order_all();
     for (t = threads; t != NULL; t = t->next) {
         wait_for(t);
     }
@@ -267,7 +266,7 @@ void msp_thread_set_watched(bool watched)
 {
     struct msp_thread *t;
 
-    msp_thread_stop_all(); /* whoever was on a fast way has left it afterwards */
+    msp_thread_stop_all(); /* every thread has left its fast path then */
     standing_interrupts = watched ? (standing_interrupts | MSP_INTERRUPT_WATCH)
                                   : (standing_interrupts & ~(unsigned)MSP_INTERRUPT_WATCH);
     for (t = threads; t != NULL; t = t->next) {
@@ -278,10 +277,10 @@ void msp_thread_set_watched(bool watched)
 
 /* ---- fork ---- */
 
-/* Only the calling thread is left: what the others had goes to whoever allocates next. */
+/* Only the calling thread is left: what the others had goes to the threads that allocate next. */
 static void retire_others(void)
 {
-    struct msp_thread *gone = NULL;
+    struct msp_thread *ended = NULL;
     struct msp_thread *next;
     struct msp_thread *t;
 
@@ -289,11 +288,11 @@ static void retire_others(void)
         next = t->next;
         if (t != msp_thread_here.record) {
             unlink_thread(t);
-            t->next = gone;
-            gone    = t;
+            t->next = ended;
+            ended   = t;
         }
     }
-    for (t = gone; t != NULL; t = next) {
+    for (t = ended; t != NULL; t = next) {
         next = t->next;
         msp_heap_retire_all(t);
         free(t);

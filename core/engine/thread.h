@@ -6,13 +6,13 @@
  *
  * What belongs to a thread (its heaps) is changed by that thread alone, inside a section: a few
  * instructions between enter() and leave() with nothing but loads and stores. Entering is a store
- * and a load, without an atomic read-modify-write and without a fence. Whoever needs another
- * thread's heaps - to sum statistics, to call back what was lent, to trim, to fork - stops all
- * sections: it raises the interrupts, which replaces the record that each thread's fast paths find
- * by a stand-in without heaps, has the kernel run a fence on every processor that runs a thread of
- * the process (membarrier), and waits until nobody is inside. The cost is all on the rare side.
- * Where the kernel has no such call the interrupts stay raised, and entering takes the slow way,
- * with a fence of its own.
+ * and a load, without an atomic read-modify-write and without a memory fence. A thread that needs
+ * another thread's heaps - to sum statistics, to call back what was lent, to trim, to fork - stops
+ * all sections: it raises the interrupts, which replaces the record that each thread's fast paths
+ * find by a stand-in without heaps, has the kernel run a memory fence on every processor that runs
+ * a thread of the process (membarrier), and waits until no thread is inside. The cost is all on the
+ * rare side. Where the kernel has no such call the interrupts stay raised, and entering takes the
+ * slow path, with a memory fence of its own.
  *
  * In a section: no lock, no call that may block or fail, no driver. */
 
@@ -22,10 +22,10 @@
 struct msp_heap;
 
 enum {
-    MSP_INTERRUPT_STOP  = 1, /* keep out until it is gone */
-    MSP_INTERRUPT_WATCH = 2, /* somebody watches: no short cuts */
-    MSP_INTERRUPT_FENCE = 4, /* no membarrier here: enter with a fence */
-    MSP_THREAD_SLOTS    = 64,
+    MSP_INTERRUPT_STOP          = 1, /* keep out until it is cleared */
+    MSP_INTERRUPT_WATCH         = 2, /* allocations are watched: no fast paths */
+    MSP_INTERRUPT_NO_MEMBARRIER = 4, /* enter with a memory fence */
+    MSP_THREAD_SLOTS            = 64,
 };
 
 struct msp_thread {
@@ -59,7 +59,7 @@ extern __thread struct msp_thread_local msp_thread_here MSP_HIDDEN
  * destructor can be set for it. */
 struct msp_thread *msp_thread_get(void);
 
-/* Enter a section the fast way; it has to be left. The record is the thread's, or a stand-in in
+/* Enter a section by the fast path; it has to be left. The record is the thread's, or a stand-in in
  * which nothing is found. */
 static inline struct msp_thread *msp_thread_enter_fast(void)
 {
@@ -85,7 +85,7 @@ static inline void msp_thread_leave(void)
 void msp_thread_stop_all(void);
 void msp_thread_resume_all(void);
 
-/* Keep other threads from stopping anybody, while the caller does to its own heaps what others do
+/* Keep other threads from stopping sections, while the caller does to its own heaps what others do
  * to them only when stopped. */
 void msp_thread_hold(void);
 void msp_thread_release(void);
@@ -93,7 +93,7 @@ void msp_thread_release(void);
 /* All threads, while stopped. */
 struct msp_thread *msp_thread_first(void);
 
-/* All fast ways are closed (true) or open again. */
+/* All fast paths are closed (true) or open again. */
 void msp_thread_set_watched(bool watched);
 
 #endif /* MEMSPAN_CORE_ENGINE_THREAD_H */

@@ -15,7 +15,7 @@ void msp_watch_set(unsigned flag, bool on)
     } else {
         atomic_fetch_and(&msp_watch_flags, ~flag);
     }
-    do { /* until what the threads were told last is what holds, whoever else sets flags */
+    do { /* another thread may set flags meanwhile */
         watched = (atomic_load(&msp_watch_flags) != 0);
         msp_thread_set_watched(watched);
     } while ((atomic_load(&msp_watch_flags) != 0) != watched);

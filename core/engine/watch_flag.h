@@ -2,8 +2,8 @@
 #ifndef MEMSPAN_CORE_ENGINE_WATCH_FLAG_H
 #define MEMSPAN_CORE_ENGINE_WATCH_FLAG_H
 
-/* Whether allocations are watched: by a program's hooks, the trace, the guard. What is told to
- * whom is in core/debug/watch.h. While no flag is set an allocation pays for none of this; while
+/* Whether allocations are watched: by a program's hooks, the trace, the guard. Events are
+ * in core/debug/watch.h. While no flag is set an allocation pays for none of this; while
  * one is, the engine's fast paths are closed. */
 
 #include "core/engine/provider.h"
@@ -43,7 +43,7 @@ void msp_watch_set(unsigned flag, bool on);
 /* Nanoseconds of a clock; 0 while events are not reported. */
 uint64_t msp_watch_now(void);
 
-/* Who is told of chunks: msp_watch_start() sets it before the first flag is set. */
+/* Receives events of chunks: msp_watch_start() sets it before the first flag is set. */
 struct msp_chunk_watcher {
     /* A driver gave a chunk. started_ns: msp_watch_now() before it was asked. The provider's
      * held_bytes count the chunk already. */

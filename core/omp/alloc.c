@@ -49,15 +49,15 @@ alloc_slowly(msp_omp_allocator_t allocator, size_t align_bytes, size_t size_byte
         return alloc_ours(own, align_bytes, size_bytes, zeroed);
     case MSP_OMP_THEIRS:
         return msp_omp_foreign_alloc((msp_omp_allocator_t)own, align_bytes, size_bytes, zeroed);
-    case MSP_OMP_NOBODY:
+    case MSP_OMP_UNKNOWN:
         break;
     }
     return NULL;
 }
 
-/* @p pointer; the log is told when it is NULL and something was asked for. */
-static inline void *told(const char *routine, void *pointer, size_t size_bytes,
-                         msp_omp_allocator_t allocator)
+/* @p pointer; the log reports NULL for a request of some bytes. */
+static inline void *logged(const char *routine, void *pointer, size_t size_bytes,
+                           msp_omp_allocator_t allocator)
 {
     if (MSP_UNLIKELY((pointer == NULL) && (size_bytes != 0))) {
         msp_omp_refused_memory(routine, allocator);
@@ -77,7 +77,7 @@ static __attribute__((noinline)) void *alloc_past_heap(size_t size_bytes,
         return pointer;
     }
     return msp_allocator_known((memspan_allocator_h)allocator)
-               ? msp_allocate_slowly((memspan_allocator_h)allocator, 1, size_bytes)
+               ? msp_allocate_slow((memspan_allocator_h)allocator, 1, size_bytes)
                : alloc_slowly(allocator, 0, size_bytes, false);
 }
 
@@ -98,9 +98,9 @@ static __attribute__((noinline)) void *alloc_next(size_t size_bytes, msp_omp_all
         pointer = alloc_past_heap(size_bytes, allocator, caller, &refused);
     }
     if (refused && !msp_log_on(MEMSPAN_LOG_INFO)) {
-        return NULL; /* at a limit: the log tells it to those who want to know all */
+        return NULL; /* at a limit: logged at a higher level */
     }
-    return told("omp_alloc", pointer, size_bytes, allocator);
+    return logged("omp_alloc", pointer, size_bytes, allocator);
 }
 
 /* From the default allocator of the task, most often one whose heap has an object or a block. In an
@@ -121,7 +121,7 @@ static __attribute__((noinline)) void *alloc_default(size_t size_bytes, const vo
 
     return MSP_LIKELY(pointer != NULL)
                ? pointer
-               : told("omp_alloc", alloc_slowly(0, 0, size_bytes, false), size_bytes, 0);
+               : logged("omp_alloc", alloc_slowly(0, 0, size_bytes, false), size_bytes, 0);
 }
 
 static MSP_ALWAYS_INLINE void *alloc(size_t size_bytes, msp_omp_allocator_t allocator,
@@ -176,7 +176,7 @@ static __attribute__((noinline)) void *aligned_alloc_slowly(size_t align_bytes, 
     } else if (!refuse_alignment(align_bytes)) {
         pointer = alloc_slowly(allocator, align_bytes, size_bytes, false);
     }
-    return told("omp_aligned_alloc", pointer, size_bytes, allocator);
+    return logged("omp_aligned_alloc", pointer, size_bytes, allocator);
 }
 
 static MSP_ALWAYS_INLINE void *aligned_alloc_from(size_t align_bytes, size_t size_bytes,
@@ -220,8 +220,8 @@ void *omp_calloc(size_t count, size_t size_bytes, msp_omp_allocator_t allocator)
 {
     MSP_OMP_CALL();
 
-    return told("omp_calloc", alloc_zeroed(1, count, size_bytes, allocator),
-                (count == 0) ? 0 : size_bytes, allocator);
+    return logged("omp_calloc", alloc_zeroed(1, count, size_bytes, allocator),
+                  (count == 0) ? 0 : size_bytes, allocator);
 }
 
 void *omp_aligned_calloc(size_t align_bytes, size_t count, size_t size_bytes,
@@ -229,8 +229,8 @@ void *omp_aligned_calloc(size_t align_bytes, size_t count, size_t size_bytes,
 {
     MSP_OMP_CALL();
 
-    return told("omp_aligned_calloc", alloc_zeroed(align_bytes, count, size_bytes, allocator),
-                (count == 0) ? 0 : size_bytes, allocator);
+    return logged("omp_aligned_calloc", alloc_zeroed(align_bytes, count, size_bytes, allocator),
+                  (count == 0) ? 0 : size_bytes, allocator);
 }
 
 static __attribute__((noinline)) void free_slowly(void *pointer)
@@ -238,7 +238,7 @@ static __attribute__((noinline)) void free_slowly(void *pointer)
     if (msp_is_unwatched() && msp_heap_free_other(pointer)) {
         return;
     }
-    if ((pointer == NULL) || (msp_free_slowly(pointer) == MEMSPAN_OK)) {
+    if ((pointer == NULL) || (msp_free_slow(pointer) == MEMSPAN_OK)) {
         return;
     }
     if (!msp_pointer_is_ours(pointer) && msp_omp_foreign_free(pointer)) {
@@ -335,7 +335,7 @@ static void *change_size(void *pointer, size_t size_bytes, msp_omp_allocator_t a
         return memspan_realloc(own, pointer, size_bytes);
     case MSP_OMP_THEIRS:
         return realloc_to_theirs(pointer, size_bytes, (msp_omp_allocator_t)own);
-    case MSP_OMP_NOBODY:
+    case MSP_OMP_UNKNOWN:
         break;
     }
     return NULL;
@@ -353,12 +353,13 @@ void *omp_realloc(void *pointer, size_t size_bytes, msp_omp_allocator_t allocato
         omp_free(pointer, free_allocator);
         return NULL;
     }
-    return told("omp_realloc", change_size(pointer, size_bytes, allocator), size_bytes, allocator);
+    return logged("omp_realloc", change_size(pointer, size_bytes, allocator), size_bytes,
+                  allocator);
 }
 
 /* OpenMP 5.0, allocate directive and clause: null_fb acts as abort_fb, because the construct has
- * nobody to tell. libgomp ends the program with status 1, and so do we, for clang's programs too:
- * there the alternative is a store through NULL. */
+ * no caller to tell. libgomp ends the program with status 1, and so do we, for clang's programs
+ * too: there the alternative is a store through NULL. */
 static __attribute__((noreturn, cold)) void die_without(size_t size_bytes)
 {
     fprintf(stderr, "memspan: an allocate clause or directive got no memory (%zu bytes): %s\n",

@@ -92,7 +92,7 @@ msp_omp_allocator_t msp_omp_allocator_make(msp_omp_space_t space, int trait_coun
     return (msp_omp_allocator_t)allocator;
 }
 
-/* A space that the runtime made of what the program's own offload library told it. */
+/* A space that the runtime made of what the program's own offload library reported. */
 static bool is_their_space(msp_omp_space_t space)
 {
     return (space > PREDEFINED_MAX) && msp_omp_program_offloads() &&
@@ -209,12 +209,12 @@ enum msp_omp_owner msp_omp_allocator_resolve(msp_omp_allocator_t allocator,
     }
     if (msp_allocator_is_marked(handle)) {
         memspan_error(MEMSPAN_ERR_INVALID, "allocator %#zx was destroyed", (size_t)handle);
-        return MSP_OMP_NOBODY;
+        return MSP_OMP_UNKNOWN;
     }
     if ((uintptr_t)handle <= PREDEFINED_MAX) {
         memspan_error(MEMSPAN_ERR_INVALID, "allocator %zu is no predefined allocator",
                       (size_t)handle);
-        return MSP_OMP_NOBODY;
+        return MSP_OMP_UNKNOWN;
     }
     return MSP_OMP_THEIRS;
 }

@@ -18,7 +18,7 @@ msp_omp_allocator_t msp_omp_allocator_make(msp_omp_space_t space, int trait_coun
 enum msp_omp_owner {
     MSP_OMP_OURS,   /* *allocator_p is a live allocator of ours */
     MSP_OMP_THEIRS, /* only the real runtime may know it */
-    MSP_OMP_NOBODY  /* stale or impossible; the error record says which */
+    MSP_OMP_UNKNOWN /* stale or impossible; the error record says which */
 };
 
 /* Resolve null, vendors' and special handles; the slow half of what allocating calls do. */
@@ -43,7 +43,7 @@ msp_omp_allocator_t msp_omp_allocator_for_space(memspan_space_h space);
 /* True for those. */
 bool msp_omp_allocator_is_shared(msp_omp_allocator_t allocator);
 
-/* Run the release callbacks of partitions whose allocator is gone. No lock held. */
+/* Run the release callbacks of partitions whose allocator is destroyed. No lock held. */
 void msp_omp_partitions_collect(void);
 
 #endif /* MEMSPAN_CORE_OMP_ALLOCATOR_H */

@@ -15,9 +15,10 @@
 typedef int number_fn(void);
 
 /* Questions that this thread is asking the runtime, a bit each. A runtime may ask us in turn: for
- * one answer of its own it may need another (then ours is the runtime's too), libomp asks whoever
- * exports __tgt_get_num_devices(), and a runtime that lies before us in lookup order may find our
- * routine behind its own. When the same question comes round, nobody but us has devices. */
+ * one answer of its own it may need another (then ours is the runtime's too), libomp asks any
+ * library that exports __tgt_get_num_devices(), and a runtime that lies before us in lookup order
+ * may find our routine behind its own. When the same question comes round, only this library has
+ * devices. */
 static _Thread_local unsigned asking;
 
 static int ask(enum msp_omp_real which)
@@ -183,7 +184,7 @@ int __tgt_get_num_devices(void)
     return ((asking != 0) || !opted_in()) ? 0 : memspan_device_count();
 }
 
-/* omp_invalid_device differs between compilers, and the runtime tells whose header was used. */
+/* omp_invalid_device differs between compilers, and the runtime shows whose header was used. */
 static int invalid_device(void)
 {
     return (msp_omp_real(MSP_OMP_REAL_KMPC_GET_DEFAULT_ALLOCATOR) != 0) ? -2 : -4;

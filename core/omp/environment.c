@@ -120,13 +120,13 @@ static bool normalise(const char *text, char *out, size_t out_size)
 }
 
 /* One "trait=value"; fb_data takes an allocator's name, all else is the common grammar. */
-static memspan_status_t parse_trait(const char *text, struct msp_omp_wish *wish)
+static memspan_status_t parse_trait(const char *text, struct msp_omp_request *request)
 {
     static const char fb_data[] = "fb_data=";
     size_t count                = 0;
     memspan_status_t status;
 
-    if (wish->trait_count == MSP_OMP_TRAITS_MAX) {
+    if (request->trait_count == MSP_OMP_TRAITS_MAX) {
         return memspan_error(MEMSPAN_ERR_INVALID, "more than %d traits", MSP_OMP_TRAITS_MAX);
     }
     if (strncmp(text, fb_data, sizeof(fb_data) - 1) == 0) {
@@ -136,20 +136,20 @@ static memspan_status_t parse_trait(const char *text, struct msp_omp_wish *wish)
             return memspan_error(MEMSPAN_ERR_INVALID, "fb_data: no predefined allocator \"%s\"",
                                  name);
         }
-        wish->traits[wish->trait_count++] =
+        request->traits[request->trait_count++] =
             (memspan_trait_t){.key = MEMSPAN_TRAIT_FB_DATA, .value = to};
         return MEMSPAN_OK;
     }
-    status = memspan_trait_parse(text, wish->traits + wish->trait_count,
-                                 MSP_OMP_TRAITS_MAX - wish->trait_count, &count);
+    status = memspan_trait_parse(text, request->traits + request->trait_count,
+                                 MSP_OMP_TRAITS_MAX - request->trait_count, &count);
     if (status != MEMSPAN_OK) {
         return status;
     }
-    wish->trait_count += count;
+    request->trait_count += count;
     return MEMSPAN_OK;
 }
 
-static memspan_status_t parse_traits(char *text, struct msp_omp_wish *wish)
+static memspan_status_t parse_traits(char *text, struct msp_omp_request *request)
 {
     char *comma;
 
@@ -163,7 +163,7 @@ static memspan_status_t parse_traits(char *text, struct msp_omp_wish *wish)
             return memspan_error(MEMSPAN_ERR_INVALID, "\"%s\" is not of the form trait=value",
                                  text);
         }
-        status = parse_trait(text, wish);
+        status = parse_trait(text, request);
         if ((status != MEMSPAN_OK) || (comma == NULL)) {
             return status;
         }
@@ -179,9 +179,9 @@ static memspan_status_t no_such_name(const char *word)
     return (nearest == NULL) ? MEMSPAN_ERR_INVALID : msp_error_hint("perhaps %s?", nearest);
 }
 
-memspan_status_t msp_omp_wish_parse(const char *text, struct msp_omp_wish *wish_p)
+memspan_status_t msp_omp_request_parse(const char *text, struct msp_omp_request *request_p)
 {
-    struct msp_omp_wish wish = {.trait_count = 0};
+    struct msp_omp_request request = {.trait_count = 0};
     char word[TEXT_MAX];
     memspan_status_t status;
     char *colon;
@@ -193,23 +193,23 @@ memspan_status_t msp_omp_wish_parse(const char *text, struct msp_omp_wish *wish_
     if (colon != NULL) {
         *colon = '\0';
     }
-    wish.allocator = msp_omp_allocator_named(word);
-    wish.space     = find(spaces, SPACE_COUNT, word);
-    if ((wish.allocator == 0) && (wish.space == 0)) {
+    request.allocator = msp_omp_allocator_named(word);
+    request.space     = find(spaces, SPACE_COUNT, word);
+    if ((request.allocator == 0) && (request.space == 0)) {
         return no_such_name(word);
     }
-    if ((wish.allocator != 0) && (colon != NULL)) {
+    if ((request.allocator != 0) && (colon != NULL)) {
         return memspan_error(MEMSPAN_ERR_INVALID,
                              "traits may follow a memory space, and \"%s\" is an allocator", word);
     }
     if (colon != NULL) {
-        status = parse_traits(colon + 1, &wish);
+        status = parse_traits(colon + 1, &request);
         if (status != MEMSPAN_OK) {
             return status;
         }
-    } else if (wish.allocator == 0) {
-        wish.allocator = msp_omp_allocator_of_space(wish.space);
+    } else if (request.allocator == 0) {
+        request.allocator = msp_omp_allocator_of_space(request.space);
     }
-    *wish_p = wish;
+    *request_p = request;
     return MEMSPAN_OK;
 }

@@ -10,7 +10,7 @@
 enum { MSP_OMP_TRAITS_MAX = 32 };
 
 /* What an allocator text asks for. */
-struct msp_omp_wish {
+struct msp_omp_request {
     msp_omp_allocator_t allocator; /* a predefined one, vendors' included; else 0 and: */
     msp_omp_space_t space;
     memspan_trait_t traits[MSP_OMP_TRAITS_MAX];
@@ -20,7 +20,7 @@ struct msp_omp_wish {
 /* Parse "omp_high_bw_mem_alloc", "omp_high_bw_mem_space" (the predefined allocator of that space),
  * or "omp_high_bw_mem_space:pinned=true,alignment=64". Case and blanks do not matter.
  * MEMSPAN_ERR_INVALID with the word at fault. */
-memspan_status_t msp_omp_wish_parse(const char *text, struct msp_omp_wish *wish_p);
+memspan_status_t msp_omp_request_parse(const char *text, struct msp_omp_request *request_p);
 
 /* The allocator with that name; 0 when there is none. */
 msp_omp_allocator_t msp_omp_allocator_named(const char *name);

@@ -49,15 +49,16 @@ static msp_omp_allocator_t read_environment(void)
 {
     const char *text              = msp_option_text(MSP_OPTION_OMP_ALLOCATOR);
     msp_omp_allocator_t allocator = 0;
-    struct msp_omp_wish wish;
+    struct msp_omp_request request;
 
     if (text[0] == '\0') {
         return DEFAULT_ALLOC;
     }
-    if (msp_omp_wish_parse(text, &wish) == MEMSPAN_OK) {
-        allocator = (wish.allocator != 0)
-                        ? wish.allocator
-                        : msp_omp_allocator_make(wish.space, (int)wish.trait_count, wish.traits);
+    if (msp_omp_request_parse(text, &request) == MEMSPAN_OK) {
+        allocator =
+            (request.allocator != 0)
+                ? request.allocator
+                : msp_omp_allocator_make(request.space, (int)request.trait_count, request.traits);
     }
     if (allocator == 0) {
         msp_option_refuse(MSP_OPTION_OMP_ALLOCATOR, "%s; omp_default_mem_alloc it is",

@@ -50,7 +50,7 @@ struct partitioner {
     struct msp_omp_partition *kept;
 };
 
-/* Partitions of allocators that are gone. An allocator ends under the core's lock, where the
+/* Partitions of destroyed allocators. An allocator ends under the core's lock, where the
  * program's callbacks may not run; they wait here for the next call that holds none. */
 static _Atomic(struct msp_omp_partition *) forgotten;          /* changed under the lock */
 static struct msp_omp_table partitioners = MSP_OMP_TABLE_INIT; /* number: record */
@@ -160,7 +160,7 @@ void msp_omp_partitions_collect(void)
     struct msp_omp_partition *list;
 
     if (atomic_load_explicit(&forgotten, memory_order_relaxed) == NULL) {
-        return; /* whoever destroys an allocator sees what that has put there */
+        return; /* the thread that destroys an allocator sees what that has put there */
     }
     msp_lock(&msp_omp_partitioner_lock);
     list      = forgotten;

@@ -63,7 +63,7 @@ static bool read_tables(const struct dl_phdr_info *object, struct tables *t)
             break;
         }
     }
-    /* The kernel's own object has its tables at other addresses, and calls nobody. */
+    /* The kernel's own object has its tables at other addresses, and calls no other. */
     return has_addends && (t->symbols != NULL) && ((uintptr_t)t->symbols >= object->dlpi_addr);
 }
 

@@ -40,7 +40,7 @@ static void report(const char *routine, memspan_status_t status)
         return;
     }
     msp_log(MEMSPAN_LOG_WARN, "omp", "%s is refused: %s%s", routine, memspan_error_text(),
-            (number == LINES_MAX) ? " (further ones like it are told at MEMSPAN_LOG=info)" : "");
+            (number == LINES_MAX) ? " (further ones like it are logged at MEMSPAN_LOG=info)" : "");
 }
 
 void msp_omp_refused(const char *routine)
@@ -67,7 +67,7 @@ void msp_omp_refused_memory(const char *routine, msp_omp_allocator_t allocator)
     memspan_status_t status = msp_error_status();
     bool exhausted          = (status == MEMSPAN_ERR_LIMIT) || (status == MEMSPAN_ERR_NO_MEMORY);
 
-    /* A limit is met in inner loops, and not before the fallbacks were asked. */
+    /* A limit is reached in inner loops, and only after the fallbacks were asked. */
     if (!msp_log_on(exhausted ? MEMSPAN_LOG_INFO : MEMSPAN_LOG_WARN) &&
         ((status == MEMSPAN_ERR_LIMIT) || !msp_log_on(MEMSPAN_LOG_WARN))) {
         return;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* region.c: what Clang (from 15) calls for target regions and mapped data. All goes on to the
- * runtime; whoever watches regions (core/base/region.h) is told before and after. */
+ * runtime; the watcher of regions (core/base/region.h) is called before and after. */
 
 #include "core/base/region.h"
 #include "core/omp/abi.h"
@@ -29,7 +29,7 @@ struct kernel_arguments {
     void **bases;
 };
 
-/* Without a runtime a region runs on the host: the caller does that when it is told so. */
+/* Without a runtime a region runs on the host: the result tells the caller to do that. */
 enum { RUN_ON_HOST = 1 };
 
 int __tgt_target_kernel(void *location, int64_t device, int32_t teams, int32_t threads,
@@ -58,7 +58,7 @@ int __tgt_target_kernel(void *location, int64_t device, int32_t teams, int32_t t
 }
 
 /* The runtime may come back with the region's work still to be done, when it is called from a task
- * of its own; whoever watches has it done at once instead. */
+ * of its own; while regions are watched it is executed at once instead. */
 int __tgt_target_kernel_nowait(void *location, int64_t device, int32_t teams, int32_t threads,
                                void *region, void *arguments, int32_t depend_count, void *depends,
                                int32_t other_count, void *others)

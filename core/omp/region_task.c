@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* region_task.c: target regions that nobody waits for at once (nowait), for whoever watches
+/* region_task.c: target regions with nowait, for the watcher of
  * regions.
  *
  * Clang makes a task of such a region, and the runtime runs it some time on a thread of its own: a
  * host that does not wait would be caught by chance. So the thread that made a watched one stays
  * until it has ended, and what its region was given is the device's until the program has waited.
  * Any way to wait, by any thread, ends that for all regions, and so does a task with dependences,
- * which may be the one that waits: a mistake may escape so, a right program is never told off.
+ * which may be the one that waits: so a mistake may escape, but there are no false positives.
  *
- * Not for ever: a region may wait for what the host does next. One that takes longer than PATIENCE
+ * Not for ever: a region may wait for what the host does next. One that takes longer than WAIT_MS
  * counts as waited for. So does every one in a parallel region, whose end waits for it as well, and
  * calls nothing of ours.
  *
- * Only what is loaded when somebody begins to watch, or when a task is made later, calls these: a
- * program that nobody watches keeps its runtime's own. */
+ * Only what is loaded when watching begins, or when a task is made later, calls these: a
+ * program that is not watched keeps its runtime's own. */
 
 #include "core/omp/region_task.h"
 #include "core/base/dl.h"
@@ -27,7 +27,7 @@
 #include <time.h>
 
 /* For a region to end; and once one has not, for later ones. */
-enum { PATIENCE_MS = 1000, PATIENCE_LATER_MS = 20 };
+enum { WAIT_MS = 1000, WAIT_LATER_MS = 20 };
 
 typedef int32_t entry_fn(int32_t thread, void *task);
 
@@ -36,14 +36,14 @@ struct pending {
     struct pending *next;
     void *task;
     entry_fn *entry;
-    bool late; /* nobody stays for it any more */
+    bool late; /* no thread waits for it any more */
 };
 
 static msp_lock_t lock = MSP_LOCK_INIT(MSP_RANK_OMP_TASKS); /* guards what follows */
 static pthread_cond_t ended;
 static pthread_once_t ended_once = PTHREAD_ONCE_INIT;
 static struct pending *tasks;
-static int patience_ms = PATIENCE_MS;
+static int wait_ms = WAIT_MS;
 
 static _Thread_local const struct pending *running;
 static _Thread_local struct pending *made; /* by this thread, and not handed over yet */
@@ -186,8 +186,8 @@ static void stay(const void *task)
 
     clock_gettime(CLOCK_MONOTONIC, &until);
     msp_lock(&lock);
-    until.tv_sec += patience_ms / 1000;
-    until.tv_nsec += patience_ms % 1000 * 1000000L;
+    until.tv_sec += wait_ms / 1000;
+    until.tv_nsec += wait_ms % 1000 * 1000000L;
     if (until.tv_nsec >= 1000000000L) {
         until.tv_sec++;
         until.tv_nsec -= 1000000000L;
@@ -197,7 +197,7 @@ static void stay(const void *task)
     }
     if (*find(task) != NULL) {
         (*find(task))->late = true;
-        patience_ms         = PATIENCE_LATER_MS;
+        wait_ms             = WAIT_LATER_MS;
     }
     msp_unlock(&lock);
 }
@@ -297,7 +297,7 @@ void msp_omp_watch_tasks(void)
     static pthread_once_t once = PTHREAD_ONCE_INIT;
 
     pthread_once(&once, find_real);
-    /* Calls that the runtime does not have nobody makes. */
+    /* What the runtime does not have is never called. */
     if ((real.make != NULL) && (real.level != NULL)) {
         redirect();
     }

@@ -68,8 +68,8 @@ typedef uintptr_t all_fn(msp_omp_space_t space);
 typedef int count_fn(msp_omp_space_t space);
 typedef msp_omp_space_t part_fn(msp_omp_space_t space, int count, const int *resources);
 
-/* A handle of a space or an allocator; the log is told when it is null. */
-static uintptr_t told(const char *routine, uintptr_t handle)
+/* A handle of a space or an allocator; the log reports a null one. */
+static uintptr_t logged(const char *routine, uintptr_t handle)
 {
     if (handle == 0) {
         msp_omp_refused(routine);
@@ -158,7 +158,7 @@ msp_omp_space_t omp_get_devices_memspace(int device_count, const int *devices,
     if (real != 0) {
         return ((list_fn *)real)(device_count, devices, space);
     }
-    return told("omp_get_devices_memspace", list_space(device_count, devices, false, space));
+    return logged("omp_get_devices_memspace", list_space(device_count, devices, false, space));
 }
 
 msp_omp_space_t omp_get_device_memspace(int device, msp_omp_space_t space)
@@ -169,7 +169,7 @@ msp_omp_space_t omp_get_device_memspace(int device, msp_omp_space_t space)
     if (real != 0) {
         return ((one_fn *)real)(device, space);
     }
-    return told("omp_get_device_memspace", list_space(1, &device, false, space));
+    return logged("omp_get_device_memspace", list_space(1, &device, false, space));
 }
 
 msp_omp_space_t omp_get_devices_and_host_memspace(int device_count, const int *devices,
@@ -181,8 +181,8 @@ msp_omp_space_t omp_get_devices_and_host_memspace(int device_count, const int *d
     if (real != 0) {
         return ((list_fn *)real)(device_count, devices, space);
     }
-    return told("omp_get_devices_and_host_memspace",
-                list_space(device_count, devices, true, space));
+    return logged("omp_get_devices_and_host_memspace",
+                  list_space(device_count, devices, true, space));
 }
 
 msp_omp_space_t omp_get_device_and_host_memspace(int device, msp_omp_space_t space)
@@ -193,7 +193,7 @@ msp_omp_space_t omp_get_device_and_host_memspace(int device, msp_omp_space_t spa
     if (real != 0) {
         return ((one_fn *)real)(device, space);
     }
-    return told("omp_get_device_and_host_memspace", list_space(1, &device, true, space));
+    return logged("omp_get_device_and_host_memspace", list_space(1, &device, true, space));
 }
 
 msp_omp_space_t omp_get_devices_all_memspace(msp_omp_space_t space)
@@ -204,7 +204,7 @@ msp_omp_space_t omp_get_devices_all_memspace(msp_omp_space_t space)
     if (real != 0) {
         return ((all_fn *)real)(space);
     }
-    return told("omp_get_devices_all_memspace", all_space(space));
+    return logged("omp_get_devices_all_memspace", all_space(space));
 }
 
 /* Allocators for whole spaces, both ways round. */
@@ -256,8 +256,8 @@ msp_omp_allocator_t omp_get_devices_allocator(int device_count, const int *devic
     if (real != 0) {
         return ((list_fn *)real)(device_count, devices, space);
     }
-    return told("omp_get_devices_allocator",
-                allocator_for(list_space(device_count, devices, false, space)));
+    return logged("omp_get_devices_allocator",
+                  allocator_for(list_space(device_count, devices, false, space)));
 }
 
 msp_omp_allocator_t omp_get_device_allocator(int device, msp_omp_space_t space)
@@ -268,7 +268,7 @@ msp_omp_allocator_t omp_get_device_allocator(int device, msp_omp_space_t space)
     if (real != 0) {
         return ((one_fn *)real)(device, space);
     }
-    return told("omp_get_device_allocator", allocator_for(list_space(1, &device, false, space)));
+    return logged("omp_get_device_allocator", allocator_for(list_space(1, &device, false, space)));
 }
 
 msp_omp_allocator_t omp_get_devices_and_host_allocator(int device_count, const int *devices,
@@ -280,8 +280,8 @@ msp_omp_allocator_t omp_get_devices_and_host_allocator(int device_count, const i
     if (real != 0) {
         return ((list_fn *)real)(device_count, devices, space);
     }
-    return told("omp_get_devices_and_host_allocator",
-                allocator_for(list_space(device_count, devices, true, space)));
+    return logged("omp_get_devices_and_host_allocator",
+                  allocator_for(list_space(device_count, devices, true, space)));
 }
 
 msp_omp_allocator_t omp_get_device_and_host_allocator(int device, msp_omp_space_t space)
@@ -292,8 +292,8 @@ msp_omp_allocator_t omp_get_device_and_host_allocator(int device, msp_omp_space_
     if (real != 0) {
         return ((one_fn *)real)(device, space);
     }
-    return told("omp_get_device_and_host_allocator",
-                allocator_for(list_space(1, &device, true, space)));
+    return logged("omp_get_device_and_host_allocator",
+                  allocator_for(list_space(1, &device, true, space)));
 }
 
 msp_omp_allocator_t omp_get_devices_all_allocator(msp_omp_space_t space)
@@ -304,7 +304,7 @@ msp_omp_allocator_t omp_get_devices_all_allocator(msp_omp_space_t space)
     if (real != 0) {
         return ((all_fn *)real)(space);
     }
-    return told("omp_get_devices_all_allocator", allocator_for(all_space(space)));
+    return logged("omp_get_devices_all_allocator", allocator_for(all_space(space)));
 }
 
 int omp_get_memspace_num_resources(msp_omp_space_t space)

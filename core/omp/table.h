@@ -34,7 +34,7 @@ bool msp_omp_table_put(struct msp_omp_table *table, uintptr_t key, uintptr_t val
 /* The value of @p key; false when there is none. */
 bool msp_omp_table_get(struct msp_omp_table *table, uintptr_t key, uintptr_t *value_p);
 
-/* The same, and the entry is gone: of several callers only one is told true. */
+/* The same, and the entry is removed: of several callers only one gets true. */
 bool msp_omp_table_take(struct msp_omp_table *table, uintptr_t key, uintptr_t *value_p);
 
 #endif /* MEMSPAN_CORE_OMP_TABLE_H */

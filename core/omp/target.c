@@ -4,7 +4,7 @@
  * The real runtime serves its own devices, whenever it has the routine. Ours to serve are: devices
  * that only this library knows, and routines that the runtime in the process lacks (libgomp 12 has
  * the 4.5 set, a clang program linked for the host alone has none). Numbers are checked before they
- * are passed on: libomptarget ends the process for some that nobody has. */
+ * are passed on: libomptarget ends the process for some unknown ones. */
 
 #include "core/omp/target.h"
 #include "core/allocator.h"
@@ -56,7 +56,7 @@ bool msp_omp_alloc_is_watched(int number)
     return (watcher != NULL) && (number >= 0) && (number < watcher->device_count);
 }
 
-/* While somebody watches regions, device memory is watched memory, and nothing is left to the
+/* While regions are watched, device memory is watched memory, and nothing is left to the
  * runtime to be done later: it must be known when memory is used. */
 static bool is_withheld(enum msp_omp_real real, int number)
 {
@@ -246,7 +246,7 @@ void *omp_get_mapped_ptr(const void *pointer, int device)
     return device_reaches(pointer, device) ? (void *)(uintptr_t)pointer : NULL;
 }
 
-/* What the routines that return a number return, once the log is told. */
+/* What the routines that return a number return, once it is logged. */
 static int refused(const char *routine)
 {
     msp_omp_refused(routine);

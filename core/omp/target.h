@@ -2,7 +2,7 @@
 #ifndef MEMSPAN_CORE_OMP_TARGET_H
 #define MEMSPAN_CORE_OMP_TARGET_H
 
-/* Who serves a device-memory routine. */
+/* Which library serves a device-memory routine. */
 
 #include <memspan/status.h>
 #include <stdbool.h>
@@ -17,7 +17,7 @@ bool msp_omp_alloc_is_watched(int number);
 
 /* The real routine when every device in the call is the runtime's, with the host's numbers
  * replaced by the one that all runtimes accept; 0 when the call is ours to serve.
- * MEMSPAN_ERR_INVALID for a number that nobody has (real runtimes end the process for some). */
+ * MEMSPAN_ERR_INVALID for an unknown number (real runtimes end the process for some). */
 memspan_status_t msp_omp_target_route(enum msp_omp_real real, int *device_a, int *device_b,
                                       uintptr_t *routine_p);
 

@@ -32,7 +32,7 @@ struct msp_symmetric_slab {
     uint32_t after;
     uint16_t first_free; /* VALUE: none */
     uint16_t used_count;
-    uint16_t made; /* objects that have ever been given out; the words of others mean nothing */
+    uint16_t made; /* objects that were ever allocated; the words of others mean nothing */
     uint8_t class_index;
     uint8_t lines; /* of this record */
     uint16_t objects[];
@@ -53,7 +53,7 @@ struct msp_symmetric_slabs {
     struct msp_range *range;
     unsigned char *lines; /* records of slabs; a slab's number is that of its first line */
     uint64_t line_count;
-    uint64_t lines_used;                          /* line 0 is nobody's */
+    uint64_t lines_used;                          /* line 0 is unused */
     uint32_t *slab_at;                            /* by page */
     size_t mapped_bytes;                          /* of both arrays */
     uint32_t unused[MSP_SYMMETRIC_LINES_MAX + 1]; /* lists of records, by their lines */

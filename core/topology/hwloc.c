@@ -10,7 +10,7 @@
 
 _Static_assert((HWLOC_API_VERSION >> 16) == 2, "libhwloc.so.15 is that of version 2");
 
-enum { VERSION_MIN = 0x20500 }; /* 2.5: what HMAT tells, for each initiator */
+enum { VERSION_MIN = 0x20500 }; /* 2.5: values of the HMAT for each initiator */
 
 static const char soname[] = "libhwloc.so.15";
 

@@ -14,17 +14,17 @@ const char *memspan_numa_node_kind_name(memspan_numa_node_kind_t kind)
 
 int memspan_numa_node_count(void)
 {
-    return msp_topology_node_count();
+    return msp_numa_node_count();
 }
 
 memspan_status_t memspan_numa_node_describe(int index, memspan_numa_node_info_t *info_p)
 {
     memspan_numa_node_info_t info;
 
-    if ((info_p == NULL) || (index < 0) || (index >= msp_topology_node_count())) {
+    if ((info_p == NULL) || (index < 0) || (index >= msp_numa_node_count())) {
         return memspan_error(MEMSPAN_ERR_INVALID, "no node %d, or nowhere to describe it", index);
     }
-    info            = *msp_topology_node(index);
-    info.free_bytes = msp_topology_node_free(info.os_index); /* now, not when it was read */
+    info            = *msp_numa_node(index);
+    info.free_bytes = msp_numa_node_free(info.os_index); /* now, not when it was read */
     return msp_struct_write(info_p, &info, sizeof(info));
 }

@@ -74,7 +74,7 @@ memspan_status_t msp_pages_bind(const memspan_request_t *request, void *base, in
         return bind_slices(request, base, strict);
     }
     if (request->spread == MEMSPAN_SPREAD_NEAREST) {
-        here = msp_topology_nearest(msp_topology_node_here(), request->nodes, request->node_count);
+        here = msp_numa_nearest(msp_numa_node_here(), request->nodes, request->node_count);
     } else if (((request->spread == MEMSPAN_SPREAD_ANY) && !strict) || (request->node_count == 1)) {
         here = request->nodes[0];
     }

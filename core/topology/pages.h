@@ -3,7 +3,7 @@
 #define MEMSPAN_CORE_TOPOLOGY_PAGES_H
 
 /* Host pages for drivers that reach host memory, or take pages into their tables: mapped, aligned
- * and bound to NUMA nodes before anybody touches them. */
+ * and bound to NUMA nodes before they are touched. */
 
 #include <memspan/backend.h>
 
@@ -14,13 +14,13 @@
 memspan_status_t msp_pages_take(const memspan_services_t *services, const char *backend,
                                 const memspan_request_t *request, memspan_block_t *pages_p);
 
-/* Bind the pages at @p base, which nobody has touched, to the nodes that @p request names, if any.
+/* Bind the pages at @p base, which are untouched, to the nodes that @p request names, if any.
  * *node_p becomes the node where all are on one. */
 memspan_status_t msp_pages_bind(const memspan_request_t *request, void *base, int *node_p);
 
 /* Advise huge pages for memory that a driver took from the process's own, as the host's backend
  * does for its: what is aligned and large enough of it, unless MEMSPAN_HUGE_PAGES or the request
- * say otherwise. Nobody has touched it. */
+ * say otherwise. It is untouched. */
 void msp_pages_advise(const memspan_services_t *services, const memspan_request_t *request,
                       void *address, size_t size_bytes);
 

@@ -15,8 +15,8 @@
 #include "core/base/platform.h"
 #include "core/base/stack.h"
 #include "core/topology/hwloc.h"
+#include "core/topology/numa_kind.h"
 #include "core/topology/place.h"
-#include "core/topology/topology_node.h"
 #include <dirent.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -110,7 +110,7 @@ static struct node_table *make_table(int capacity)
     return table;
 }
 
-/* Without hwloc nobody makes up a machine, and this one's memory is not forbidden for its sake. */
+/* Without hwloc no machine can be made up, and this one's memory is not forbidden for its sake. */
 static void refuse_foreign(void)
 {
     static const enum msp_option options[] = {MSP_OPTION_HWLOC_XMLFILE, MSP_OPTION_HWLOC_SYNTHETIC,
@@ -137,7 +137,7 @@ static struct node_table *make_fallback(const char *why)
             .struct_size         = sizeof(table->nodes[0]),
             .kind                = MEMSPAN_NUMA_NODE_DRAM,
             .capacity_bytes      = MEMSPAN_UNKNOWN,
-            .free_bytes          = msp_topology_node_free(0),
+            .free_bytes          = msp_numa_node_free(0),
             .bandwidth_mib_per_s = MEMSPAN_UNKNOWN,
             .latency_ns          = MEMSPAN_UNKNOWN,
             .pu_count            = (int)sysconf(_SC_NPROCESSORS_ONLN),
@@ -156,7 +156,7 @@ static struct node_table *make_fallback(const char *why)
 static struct node_table *read_nodes(hwloc_topology_t hwloc, bool foreign)
 {
     int found                = hwloc_get_nbobjs_by_type(hwloc, HWLOC_OBJ_NUMANODE);
-    int capacity             = (found < MSP_NODES_MAX) ? found : MSP_NODES_MAX;
+    int capacity             = (found < MSP_NUMA_NODES_MAX) ? found : MSP_NUMA_NODES_MAX;
     struct node_table *table = (found > 0) ? make_table(capacity) : NULL;
     hwloc_obj_t node         = NULL;
 
@@ -166,7 +166,7 @@ static struct node_table *read_nodes(hwloc_topology_t hwloc, bool foreign)
     while ((table->count < capacity) &&
            ((node = hwloc_get_next_obj_by_type(hwloc, HWLOC_OBJ_NUMANODE, node)) != NULL)) {
         if (node->attr->numanode.local_memory > 0) {
-            msp_node_read(hwloc, node, foreign, &table->nodes[table->count++]);
+            msp_numa_node_read(hwloc, node, foreign, &table->nodes[table->count++]);
         }
     }
     if (table->count == 0) {
@@ -205,7 +205,7 @@ static struct node_table *derive_table(void)
             }
         }
     }
-    msp_nodes_settle(table->nodes, table->count);
+    msp_numa_nodes_settle(table->nodes, table->count);
     return table;
 }
 
@@ -250,7 +250,7 @@ static void read_nvidia_nodes(void)
 
         snprintf(path, sizeof(path), "%s/%s/numa_status", folder, entry->d_name);
         if ((msp_file_read(path, text, sizeof(text)) > 0) && msp_text_field(text, "Node", &node) &&
-            (node < MSP_NODES_MAX)) {
+            (node < MSP_NUMA_NODES_MAX)) {
             add_note(entry->d_name, (int)node);
         }
     }
@@ -307,14 +307,14 @@ static const struct node_table *get_table(void)
     return table;
 }
 
-int msp_topology_node_count(void)
+int msp_numa_node_count(void)
 {
     const struct node_table *table = get_table();
 
     return (table == NULL) ? 0 : table->count;
 }
 
-const memspan_numa_node_info_t *msp_topology_node(int index)
+const memspan_numa_node_info_t *msp_numa_node(int index)
 {
     const struct node_table *table = get_table();
 
@@ -322,8 +322,8 @@ const memspan_numa_node_info_t *msp_topology_node(int index)
                                                                        : NULL;
 }
 
-int msp_topology_nodes_for(enum msp_base_hint hint, int *nodes, int capacity, bool *alias_p,
-                           char *note, size_t note_size)
+int msp_numa_nodes_for(enum msp_base_hint hint, int *nodes, int capacity, bool *alias_p, char *note,
+                       size_t note_size)
 {
     const struct node_table *table = get_table();
 
@@ -334,8 +334,8 @@ int msp_topology_nodes_for(enum msp_base_hint hint, int *nodes, int capacity, bo
         *alias_p = true;
         return 0;
     }
-    return msp_nodes_order(table->nodes, table->count, hint, nodes, capacity, alias_p, note,
-                           note_size);
+    return msp_numa_nodes_order(table->nodes, table->count, hint, nodes, capacity, alias_p, note,
+                                note_size);
 }
 
 bool msp_topology_is_foreign(void)
@@ -388,7 +388,7 @@ static memspan_status_t ensure_places(void)
         return MEMSPAN_OK;
     }
     if (is_refused(MSP_OPTION_OMP_PLACES)) {
-        /* The default is in force now, but places that nobody asked for are no answer. */
+        /* The default is in force now, but places that were not asked for are no answer. */
         return msp_option_refuse(MSP_OPTION_OMP_PLACES, "refused before");
     }
     if (topology.hwloc == NULL) {
@@ -407,10 +407,10 @@ static memspan_status_t ensure_places(void)
 /* Overlap with the place, processors of its own, then the usual order. */
 static int nearest_node(const struct node_table *table, hwloc_const_bitmap_t place)
 {
-    int usual[MSP_NODES_MAX];
+    int usual[MSP_NUMA_NODES_MAX];
     bool alias;
-    int count = msp_nodes_order(table->nodes, table->count, MSP_HINT_DEFAULT, usual, MSP_NODES_MAX,
-                                &alias, NULL, 0);
+    int count = msp_numa_nodes_order(table->nodes, table->count, MSP_HINT_DEFAULT, usual,
+                                     MSP_NUMA_NODES_MAX, &alias, NULL, 0);
     hwloc_bitmap_t overlap = hwloc_bitmap_alloc();
     int best_weight        = 0;
     int nearest            = -1;
@@ -451,7 +451,7 @@ static memspan_status_t find_node_of_place(const struct node_table *table, int p
     return MEMSPAN_OK;
 }
 
-memspan_status_t msp_topology_node_of_place(int place, int *node_p)
+memspan_status_t msp_numa_node_of_place(int place, int *node_p)
 {
     const struct node_table *table = get_table();
     memspan_status_t status;

@@ -6,22 +6,22 @@
  * Nothing here runs until something needs it: a program that only calls omp_alloc never pays for a
  * topology walk.
  *
- * Node numbers are the operating system's everywhere but in msp_topology_node(), whose index
+ * Node numbers are the operating system's everywhere but in msp_numa_node(), whose index
  * counts nodes with memory in hwloc's logical order. Every function may run on any thread. */
 
 #include <memspan/device.h>
 #include <stdbool.h>
 
 /* Most nodes that are kept. Linux has at most 1024. */
-#define MSP_NODES_MAX 1024
+#define MSP_NUMA_NODES_MAX 1024
 
 /* --- What there is: these load the topology, once. */
 
 /* Number of nodes with memory, and the nodes in hwloc's logical order. On failure the machine is
  * one DRAM node, and the log says why. A node's record never changes and stays valid; its
- * free_bytes is that of the load, see msp_topology_node_free(). NULL beyond the last. */
-int msp_topology_node_count(void);
-const memspan_numa_node_info_t *msp_topology_node(int index);
+ * free_bytes is that of the load, see msp_numa_node_free(). NULL beyond the last. */
+int msp_numa_node_count(void);
+const memspan_numa_node_info_t *msp_numa_node(int index);
 
 /* Orders a node list for a base hint (enum msp_base_hint): fills @p nodes with operating-system
  * numbers of the nodes that serve it, best first, GPU-owned nodes never among them; returns how
@@ -36,14 +36,14 @@ enum msp_base_hint {
     MSP_HINT_HIGH_BW,
     MSP_HINT_LOW_LAT
 };
-int msp_topology_nodes_for(enum msp_base_hint hint, int *nodes, int capacity, bool *alias_p,
-                           char *note, size_t note_size);
+int msp_numa_nodes_for(enum msp_base_hint hint, int *nodes, int capacity, bool *alias_p, char *note,
+                       size_t note_size);
 
 /* The operating-system number of the default-usable node nearest to place @p place of OMP_PLACES
  * (threads, cores, sockets, numa_domains, ll_caches, abstract names with a count, explicit lists
  * with strides). Unset OMP_PLACES means cores. MEMSPAN_ERR_NOT_FOUND beyond the last place, with
  * the number of places in the message. MEMSPAN_ERR_CONFIG when OMP_PLACES is malformed. */
-memspan_status_t msp_topology_node_of_place(int place, int *node_p);
+memspan_status_t msp_numa_node_of_place(int place, int *node_p);
 
 /* Number of places of OMP_PLACES; 0 when it is malformed (with an error record). */
 int msp_topology_place_count(void);
@@ -60,24 +60,24 @@ bool msp_topology_is_foreign(void);
 bool msp_topology_is_plain(void);
 
 /* True when the operating system has memory on that node. */
-bool msp_topology_node_exists(int node);
+bool msp_numa_node_exists(int node);
 
 /* How many nodes of the operating system have memory (at least 1). */
-int msp_topology_memory_nodes(void);
+int msp_numa_memory_nodes(void);
 
 /* The nodes of the operating system that have memory, "0-1,4", for messages. */
 const char *msp_topology_memory_list(void);
 
 /* Memory of the node that is free now, page cache that would be given up counted in;
- * MEMSPAN_UNKNOWN if nobody tells. */
-uint64_t msp_topology_node_free(int node);
+ * MEMSPAN_UNKNOWN without a source. */
+uint64_t msp_numa_node_free(int node);
 
 /* The node nearest to the calling thread now, by the operating system; -1 if unknown. */
-int msp_topology_node_here(void);
+int msp_numa_node_here(void);
 
 /* Of @p nodes the one nearest to node @p from by the firmware's distances; the first of several;
  * -1 when the list is empty. */
-int msp_topology_nearest(int from, const int *nodes, size_t node_count);
+int msp_numa_nearest(int from, const int *nodes, size_t node_count);
 
 /* Bind [address, address + size), whole pages, to @p nodes. strict: only there. Pages that exist
  * are moved. Errors: MEMSPAN_ERR_INVALID, MEMSPAN_ERR_NOT_FOUND (no such node with memory),
@@ -91,7 +91,7 @@ memspan_status_t msp_topology_bind(void *address, size_t size_bytes, const int *
 void msp_topology_hold(void *address, size_t size_bytes);
 
 /* The node that holds the page at @p address now; -1 when it has not been touched, or unknown. */
-int msp_topology_node_of_page(const void *address);
+int msp_numa_node_of_page(const void *address);
 
 /* Tell the topology that the device at @p pci_address exists, so that its memory node, if it shows
  * as one, is classified as the device's own. @p numa_node: the node its driver names, which is

@@ -5,7 +5,7 @@
  * a natural order. Values within a tenth of the best of their group are one tier: firmware tables
  * differ in the last digit between sockets, and node 0 always lacks what the kernel took. */
 
-#include "core/topology/topology_node.h"
+#include "core/topology/numa_kind.h"
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -187,7 +187,7 @@ static void settle_unnamed(memspan_numa_node_info_t *nodes, int count)
     }
 }
 
-void msp_nodes_settle(memspan_numa_node_info_t *nodes, int count)
+void msp_numa_nodes_settle(memspan_numa_node_info_t *nodes, int count)
 {
     static const enum quality qualities[] = {BANDWIDTH, LATENCY, CAPACITY};
     size_t i;
@@ -344,11 +344,11 @@ static void write_note(const memspan_numa_node_info_t *all, const int *indices, 
     }
 }
 
-int msp_nodes_order(const memspan_numa_node_info_t *all, int count, enum msp_base_hint hint,
-                    int *nodes, int capacity, bool *alias_p, char *note, size_t note_size)
+int msp_numa_nodes_order(const memspan_numa_node_info_t *all, int count, enum msp_base_hint hint,
+                         int *nodes, int capacity, bool *alias_p, char *note, size_t note_size)
 {
-    int usual[MSP_NODES_MAX];
-    int best[MSP_NODES_MAX];
+    int usual[MSP_NUMA_NODES_MAX];
+    int best[MSP_NUMA_NODES_MAX];
     int usual_count = collect(all, count, MSP_HINT_DEFAULT, usual);
     int best_count  = collect(all, count, hint, best);
     int tier        = first_tier(all, best, best_count, quality_of(hint));

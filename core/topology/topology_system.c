@@ -9,7 +9,7 @@
 #include "core/base/file.h"
 #include "core/base/option.h"
 #include "core/base/platform.h"
-#include "core/topology/topology_node.h"
+#include "core/topology/numa_kind.h"
 #include <errno.h>
 #include <limits.h>
 #include <linux/mempolicy.h>
@@ -28,7 +28,7 @@
 enum { WORD_BITS = CHAR_BIT * (int)sizeof(unsigned long) };
 
 struct node_set {
-    unsigned long words[MSP_NODES_MAX / WORD_BITS];
+    unsigned long words[MSP_NUMA_NODES_MAX / WORD_BITS];
 };
 
 /* Nodes with memory; memory may be plugged in later, but what was there stays there. */
@@ -42,14 +42,14 @@ static pthread_once_t memory_once = PTHREAD_ONCE_INIT;
 
 static void set_add(struct node_set *set, int node)
 {
-    if ((node >= 0) && (node < MSP_NODES_MAX)) {
+    if ((node >= 0) && (node < MSP_NUMA_NODES_MAX)) {
         set->words[node / WORD_BITS] |= 1ul << (node % WORD_BITS);
     }
 }
 
 static bool set_has(const struct node_set *set, int node)
 {
-    return (node >= 0) && (node < MSP_NODES_MAX) &&
+    return (node >= 0) && (node < MSP_NUMA_NODES_MAX) &&
            ((set->words[node / WORD_BITS] >> (node % WORD_BITS)) & 1ul);
 }
 
@@ -90,7 +90,7 @@ static void read_memory_nodes(void)
     msp_file_read("/sys/devices/system/node/has_cpu", text, sizeof(text));
     set_parse(&with_processors, text, &ignored);
     memory.plain = true;
-    for (node = 0; node < MSP_NODES_MAX; node++) {
+    for (node = 0; node < MSP_NUMA_NODES_MAX; node++) {
         if (set_has(&memory.set, node) && !set_has(&with_processors, node)) {
             memory.plain = false;
         }
@@ -118,13 +118,13 @@ bool msp_topology_is_plain(void)
     return known == PLAIN;
 }
 
-bool msp_topology_node_exists(int node)
+bool msp_numa_node_exists(int node)
 {
     pthread_once(&memory_once, read_memory_nodes);
     return set_has(&memory.set, node);
 }
 
-int msp_topology_memory_nodes(void)
+int msp_numa_memory_nodes(void)
 {
     pthread_once(&memory_once, read_memory_nodes);
     return memory.count;
@@ -136,7 +136,7 @@ const char *msp_topology_memory_list(void)
     return memory.list;
 }
 
-uint64_t msp_topology_node_free(int node)
+uint64_t msp_numa_node_free(int node)
 {
     char path[64];
     char text[2048];
@@ -144,12 +144,12 @@ uint64_t msp_topology_node_free(int node)
     uint64_t cached = 0;
     uint64_t shared = 0;
 
-    if (!msp_topology_node_exists(node)) {
+    if (!msp_numa_node_exists(node)) {
         return MEMSPAN_UNKNOWN;
     }
     /* Where there is one node, the machine's own count is better: it knows what can be reclaimed,
      * and it also counts memory that a hypervisor plugged in without telling the node. */
-    if (msp_topology_memory_nodes() == 1) {
+    if (msp_numa_memory_nodes() == 1) {
         msp_file_read("/proc/meminfo", text, sizeof(text));
         return msp_text_field(text, "MemAvailable", &free_bytes) ? free_bytes : MEMSPAN_UNKNOWN;
     }
@@ -163,7 +163,7 @@ uint64_t msp_topology_node_free(int node)
     return free_bytes + ((cached > shared) ? cached - shared : 0);
 }
 
-int msp_topology_node_here(void)
+int msp_numa_node_here(void)
 {
     unsigned processor;
     unsigned node;
@@ -193,7 +193,7 @@ static long distance_to(const char *distances, const char *online, int to)
     return LONG_MAX;
 }
 
-int msp_topology_nearest(int from, const int *nodes, size_t node_count)
+int msp_numa_nearest(int from, const int *nodes, size_t node_count)
 {
     char path[64];
     char distances[4096];
@@ -257,7 +257,7 @@ static long bind_pages(void *address, size_t size_bytes, int mode, const struct 
                        unsigned flags)
 {
     return syscall(SYS_mbind, address, size_bytes, mode, set->words,
-                   (unsigned long)MSP_NODES_MAX + 1, flags);
+                   (unsigned long)MSP_NUMA_NODES_MAX + 1, flags);
 }
 
 static memspan_status_t check_nodes(const int *nodes, size_t node_count, struct node_set *set_p)
@@ -270,7 +270,7 @@ static memspan_status_t check_nodes(const int *nodes, size_t node_count, struct 
         return msp_error_hint("unset HWLOC_XMLFILE, HWLOC_SYNTHETIC and HWLOC_FSROOT");
     }
     for (i = 0; i < node_count; i++) {
-        if (!msp_topology_node_exists(nodes[i])) {
+        if (!msp_numa_node_exists(nodes[i])) {
             memspan_error(MEMSPAN_ERR_NOT_FOUND, "no memory on NUMA node %d", nodes[i]);
             return msp_error_hint("nodes with memory: %s", msp_topology_memory_list());
         }
@@ -316,13 +316,13 @@ memspan_status_t msp_topology_bind(void *address, size_t size_bytes, const int *
 
 void msp_topology_hold(void *address, size_t size_bytes)
 {
-    if (msp_topology_memory_nodes() > 1) {
+    if (msp_numa_memory_nodes() > 1) {
         /* An explicit policy, even this one, takes the pages out of NUMA balancing. */
         syscall(SYS_mbind, address, size_bytes, MPOL_LOCAL, NULL, 0ul, 0u);
     }
 }
 
-int msp_topology_node_of_page(const void *address)
+int msp_numa_node_of_page(const void *address)
 {
     void *page = (void *)((uintptr_t)address & ~(uintptr_t)(msp_page_size() - 1));
     int status = -1;

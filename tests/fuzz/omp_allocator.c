@@ -24,16 +24,16 @@ static char *disguise(const char *text)
     return out;
 }
 
-static void check_accepted(const char *text, const struct msp_omp_wish *wish)
+static void check_accepted(const char *text, const struct msp_omp_request *wish)
 {
-    static struct msp_omp_wish again;
+    static struct msp_omp_request again;
     char *other = disguise(text);
 
     HOLDS((wish->allocator != 0) || (wish->space != 0));
     HOLDS(wish->trait_count <= MSP_OMP_TRAITS_MAX);
     HOLDS((wish->allocator == 0) || (wish->trait_count == 0));
     memset(&again, 0, sizeof(again));
-    HOLDS(msp_omp_wish_parse(other, &again) == MEMSPAN_OK);
+    HOLDS(msp_omp_request_parse(other, &again) == MEMSPAN_OK);
     HOLDS((again.allocator == wish->allocator) && (again.space == wish->space));
     HOLDS(again.trait_count == wish->trait_count);
     for (size_t i = 0; i < wish->trait_count; i++) {
@@ -46,15 +46,15 @@ static void check_accepted(const char *text, const struct msp_omp_wish *wish)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static struct msp_omp_wish wish;
-    static struct msp_omp_wish before;
+    static struct msp_omp_request wish;
+    static struct msp_omp_request before;
     char *text = fuzz_string(data, size);
     memspan_status_t status;
 
     memset(&wish, 0xa5, sizeof(wish));
     before = wish;
     memspan_error_clear();
-    status = msp_omp_wish_parse(text, &wish);
+    status = msp_omp_request_parse(text, &wish);
     if (status == MEMSPAN_OK) {
         check_accepted(text, &wish);
     } else {

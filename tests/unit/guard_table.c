@@ -18,8 +18,8 @@ static void enter(size_t place, size_t bytes)
 {
     at[place] = msp_guard_table_new();
     cr_assert_not_null(at[place]);
-    at[place]->fence.raw       = address_of(place);
-    at[place]->fence.raw_bytes = bytes;
+    at[place]->zone.raw       = address_of(place);
+    at[place]->zone.raw_bytes = bytes;
     msp_guard_table_insert(at[place]);
 }
 
@@ -39,9 +39,9 @@ static void expect_as_the_array(void)
     for (i = 0; i < PLACES; i++) {
         if (at[i] != NULL) {
             cr_assert_eq(walk, at[i], "the walk misses place %zu", i);
-            walk  = msp_guard_table_above(walk->fence.raw);
+            walk  = msp_guard_table_above(walk->zone.raw);
             below = at[i];
-            cr_assert_eq(msp_guard_table_find(address_of(i) + at[i]->fence.raw_bytes - 1), at[i]);
+            cr_assert_eq(msp_guard_table_find(address_of(i) + at[i]->zone.raw_bytes - 1), at[i]);
         }
         cr_assert_eq(msp_guard_table_find(address_of(i)), at[i], "place %zu", i);
         cr_assert_eq(msp_guard_table_below(address_of(i) + PLACE_BYTES - 1), below);
@@ -89,8 +89,8 @@ Test(guard_table, stays_flat_when_addresses_come_in_order, .timeout = 20)
         struct msp_guard_block *block = msp_guard_table_new();
 
         cr_assert_not_null(block);
-        block->fence.raw       = (unsigned char *)(i << 12);
-        block->fence.raw_bytes = 4096;
+        block->zone.raw       = (unsigned char *)(i << 12);
+        block->zone.raw_bytes = 4096;
         msp_guard_table_insert(block);
     }
     for (i = 1; i <= BLOCKS; i++) {

@@ -187,7 +187,7 @@ Test(host_backend, pinned_is_locked)
     cr_assert_eq(table->alloc(state, 0, &request, &block), MEMSPAN_OK, "%s", memspan_error_text());
     cr_assert_eq(status_bytes("VmLck"), 2 * msp_page_size());
     cr_assert_eq(block.flags, MEMSPAN_BLOCK_ZEROED | MEMSPAN_BLOCK_PINNED);
-    cr_assert_geq(msp_topology_node_of_page(block.address), 0, "its pages are there");
+    cr_assert_geq(msp_numa_node_of_page(block.address), 0, "its pages are there");
     cr_assert_eq(table->free(state, 0, &block), MEMSPAN_OK);
     cr_assert_eq(status_bytes("VmLck"), 0);
 
@@ -360,7 +360,7 @@ static memspan_status_t place(memspan_spread_t spread, const int *nodes, size_t 
     status             = table->alloc(state, 0, &request, block_p);
     if (status == MEMSPAN_OK) {
         memset(block_p->address, 1, block_p->size_bytes);
-        cr_assert(msp_topology_node_exists(msp_topology_node_of_page(block_p->address)));
+        cr_assert(msp_numa_node_exists(msp_numa_node_of_page(block_p->address)));
         cr_assert_eq(table->free(state, 0, block_p), MEMSPAN_OK);
     }
     table->close(state);
@@ -369,7 +369,7 @@ static memspan_status_t place(memspan_spread_t spread, const int *nodes, size_t 
 
 Test(host_backend, nodes)
 {
-    int here    = msp_topology_node(0)->os_index;
+    int here    = msp_numa_node(0)->os_index;
     int nodes[] = {here, 901};
     memspan_spread_t spread;
     memspan_block_t block;
@@ -391,8 +391,8 @@ Test(host_backend, nodes)
 
 Test(host_backend, strict_and_full)
 {
-    int here      = msp_topology_node(0)->os_index;
-    uint64_t room = msp_topology_node_free(here);
+    int here      = msp_numa_node(0)->os_index;
+    uint64_t room = msp_numa_node_free(here);
     memspan_request_t request =
         ask(MEMSPAN_KIND_HOST, msp_round_up((size_t)room + (64u << 20), msp_page_size()));
     void *state = open_host();
@@ -428,7 +428,7 @@ static memspan_status_t divide(const memspan_part_t *parts, size_t count)
 Test(host_backend, parts)
 {
     size_t page                = msp_page_size();
-    int here                   = msp_topology_node(0)->os_index;
+    int here                   = msp_numa_node(0)->os_index;
     memspan_part_t whole[]     = {{here, page}, {here, 3 * page}};
     memspan_part_t tail[]      = {{here, page}, {here, 3 * page - 100}};
     memspan_part_t little[]    = {{here, page}, {here, page}};

@@ -186,14 +186,14 @@ Test(host_machine, nodes_of_the_system)
 
     open_numa();
     cr_assert(!msp_topology_is_plain(), "node 4 has no processors");
-    cr_assert_eq(msp_topology_memory_nodes(), 3);
+    cr_assert_eq(msp_numa_memory_nodes(), 3);
     cr_assert_str_eq(msp_topology_memory_list(), "0-1,4");
-    cr_assert(msp_topology_node_exists(4));
-    cr_assert(!msp_topology_node_exists(2));
-    cr_assert_eq(msp_topology_node_free(0), (64 + 100) << 10, "the page cache can be given up");
-    cr_assert_eq(msp_topology_nearest(1, here, 2), 4);
-    cr_assert_eq(msp_topology_nearest(0, all_nodes + 1, 2), 1);
-    cr_assert_eq(msp_topology_nearest(4, all_nodes, 3), 4);
+    cr_assert(msp_numa_node_exists(4));
+    cr_assert(!msp_numa_node_exists(2));
+    cr_assert_eq(msp_numa_node_free(0), (64 + 100) << 10, "the page cache can be given up");
+    cr_assert_eq(msp_numa_nearest(1, here, 2), 4);
+    cr_assert_eq(msp_numa_nearest(0, all_nodes + 1, 2), 1);
+    cr_assert_eq(msp_numa_nearest(4, all_nodes, 3), 4);
 }
 
 Test(host_machine, any_is_the_first_with_room)

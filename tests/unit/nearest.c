@@ -25,7 +25,7 @@ Test(nearest, a_block_is_asked_for_where_its_thread_runs)
     for (p = msp_provider_first(); p != NULL; p = p->next) {
         spread += (p->spec.spread == MEMSPAN_SPREAD_NEAREST) && (p->spec.node_count == 2);
         here += (p->spec.spread == MEMSPAN_SPREAD_ANY) && (p->spec.node_count == 1) &&
-                (p->spec.nodes[0] == msp_topology_node_here());
+                (p->spec.nodes[0] == msp_numa_node_here());
     }
     cr_expect_eq(spread, 1, "the plan is over both nodes");
     cr_expect_eq(here, 1, "the block was asked for on this thread's node");

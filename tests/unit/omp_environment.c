@@ -6,11 +6,12 @@
 #include <memspan/status.h>
 #include <string.h>
 
-static struct msp_omp_wish parse(const char *text)
+static struct msp_omp_request parse(const char *text)
 {
-    struct msp_omp_wish wish = {.allocator = 4711};
+    struct msp_omp_request wish = {.allocator = 4711};
 
-    cr_assert_eq(msp_omp_wish_parse(text, &wish), MEMSPAN_OK, "%s: %s", text, memspan_error_text());
+    cr_assert_eq(msp_omp_request_parse(text, &wish), MEMSPAN_OK, "%s: %s", text,
+                 memspan_error_text());
     return wish;
 }
 
@@ -35,7 +36,7 @@ Test(omp_environment, a_bare_space_is_its_predefined_allocator)
 
 Test(omp_environment, a_space_with_traits)
 {
-    struct msp_omp_wish wish =
+    struct msp_omp_request wish =
         parse("omp_high_bw_mem_space : pinned=true , alignment = 64,fallback=allocator_fb, "
               "fb_data=omp_low_lat_mem_alloc,pool_size=1g");
 
@@ -71,11 +72,11 @@ Test(omp_environment, refused_with_the_word_at_fault)
         {"omp_default_mem_space:fb_data=7", "\"7\""},
         {"omp_default_mem_space:fb_data=", "fb_data"},
     };
-    struct msp_omp_wish wish = {.allocator = 4711};
+    struct msp_omp_request wish = {.allocator = 4711};
     size_t i;
 
     for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        cr_expect_eq(msp_omp_wish_parse(cases[i].text, &wish), MEMSPAN_ERR_INVALID, "%s",
+        cr_expect_eq(msp_omp_request_parse(cases[i].text, &wish), MEMSPAN_ERR_INVALID, "%s",
                      cases[i].text);
         cr_expect(strstr(memspan_error_text(), cases[i].said) != NULL, "%s: %s", cases[i].text,
                   memspan_error_text());
@@ -85,7 +86,7 @@ Test(omp_environment, refused_with_the_word_at_fault)
 
 Test(omp_environment, too_much)
 {
-    struct msp_omp_wish wish;
+    struct msp_omp_request wish;
     char text[2000] = "omp_default_mem_space:";
     int i;
 
@@ -93,8 +94,8 @@ Test(omp_environment, too_much)
         strcat(text, "part_size=1,");
     }
     strcat(text, "part_size=1");
-    cr_expect_eq(msp_omp_wish_parse(text, &wish), MEMSPAN_ERR_INVALID);
+    cr_expect_eq(msp_omp_request_parse(text, &wish), MEMSPAN_ERR_INVALID);
     memset(text, 'x', sizeof(text) - 1);
     text[sizeof(text) - 1] = '\0';
-    cr_expect_eq(msp_omp_wish_parse(text, &wish), MEMSPAN_ERR_INVALID);
+    cr_expect_eq(msp_omp_request_parse(text, &wish), MEMSPAN_ERR_INVALID);
 }

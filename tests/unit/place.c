@@ -132,16 +132,16 @@ Test(place, node_of_place)
 
     use("");
     cr_assert_eq(msp_topology_place_count(), 8);
-    cr_assert_eq(msp_topology_node_of_place(3, &node), MEMSPAN_OK);
+    cr_assert_eq(msp_numa_node_of_place(3, &node), MEMSPAN_OK);
     cr_assert_eq(node, 0);
-    cr_assert_eq(msp_topology_node_of_place(4, &node), MEMSPAN_OK);
+    cr_assert_eq(msp_numa_node_of_place(4, &node), MEMSPAN_OK);
     cr_assert_eq(node, 1);
     node = -7;
-    cr_assert_eq(msp_topology_node_of_place(8, &node), MEMSPAN_ERR_NOT_FOUND);
+    cr_assert_eq(msp_numa_node_of_place(8, &node), MEMSPAN_ERR_NOT_FOUND);
     cr_assert_neq(strstr(memspan_error_text(), "has 8"), NULL, "%s", memspan_error_text());
-    cr_assert_eq(msp_topology_node_of_place(-1, &node), MEMSPAN_ERR_NOT_FOUND);
+    cr_assert_eq(msp_numa_node_of_place(-1, &node), MEMSPAN_ERR_NOT_FOUND);
     cr_assert_eq(node, -7, "written on success only");
-    cr_assert_eq(msp_topology_node_of_place(0, NULL), MEMSPAN_ERR_INVALID);
+    cr_assert_eq(msp_numa_node_of_place(0, NULL), MEMSPAN_ERR_INVALID);
 }
 
 Test(place, node_of_most_processors)
@@ -149,11 +149,11 @@ Test(place, node_of_most_processors)
     int node = -7;
 
     use("{6:4:1},{7:4:1},{100}");
-    cr_assert_eq(msp_topology_node_of_place(0, &node), MEMSPAN_OK);
+    cr_assert_eq(msp_numa_node_of_place(0, &node), MEMSPAN_OK);
     cr_assert_eq(node, 0, "a tie goes to the first");
-    cr_assert_eq(msp_topology_node_of_place(1, &node), MEMSPAN_OK);
+    cr_assert_eq(msp_numa_node_of_place(1, &node), MEMSPAN_OK);
     cr_assert_eq(node, 1);
-    cr_assert_eq(msp_topology_node_of_place(2, &node), MEMSPAN_ERR_NOT_FOUND);
+    cr_assert_eq(msp_numa_node_of_place(2, &node), MEMSPAN_ERR_NOT_FOUND);
 }
 
 Test(place, malformed_environment)
@@ -163,7 +163,7 @@ Test(place, malformed_environment)
 
     use("{0");
     for (i = 0; i < 2; i++) {
-        cr_assert_eq(msp_topology_node_of_place(0, &node), MEMSPAN_ERR_CONFIG);
+        cr_assert_eq(msp_numa_node_of_place(0, &node), MEMSPAN_ERR_CONFIG);
         cr_assert_neq(strstr(memspan_error_text(), "OMP_PLACES={0"), NULL, "%s",
                       memspan_error_text());
         cr_assert_eq(msp_topology_place_count(), 0);
@@ -184,6 +184,6 @@ Test(place, usual_memory_of_a_place)
     msp_option_reload();
     msp_topology_reload();
     cr_assert_eq(msp_topology_place_count(), 2);
-    cr_assert_eq(msp_topology_node_of_place(1, &node), MEMSPAN_OK);
+    cr_assert_eq(msp_numa_node_of_place(1, &node), MEMSPAN_OK);
     cr_assert_eq(node, 1);
 }

@@ -41,9 +41,9 @@ static const memspan_numa_node_info_t *by_os(int os_index)
 {
     int i;
 
-    for (i = 0; i < msp_topology_node_count(); i++) {
-        if (msp_topology_node(i)->os_index == os_index) {
-            return msp_topology_node(i);
+    for (i = 0; i < msp_numa_node_count(); i++) {
+        if (msp_numa_node(i)->os_index == os_index) {
+            return msp_numa_node(i);
         }
     }
     cr_assert_fail("no node %d", os_index);
@@ -57,7 +57,7 @@ static const char *nodes_of(enum msp_base_hint hint)
     char note[160];
     int nodes[16];
     bool alias  = false;
-    int count   = msp_topology_nodes_for(hint, nodes, 16, &alias, note, sizeof(note));
+    int count   = msp_numa_nodes_for(hint, nodes, 16, &alias, note, sizeof(note));
     size_t used = 0;
     int i;
 
@@ -76,9 +76,9 @@ static const char *nodes_of(enum msp_base_hint hint)
 Test(topology, hbm_by_its_bandwidth)
 {
     use_machine("ddr-hbm");
-    cr_assert_eq(msp_topology_node_count(), 4);
-    cr_assert_eq(msp_topology_node(1)->os_index, 2);
-    cr_assert_eq(msp_topology_node(1)->logical_index, 1);
+    cr_assert_eq(msp_numa_node_count(), 4);
+    cr_assert_eq(msp_numa_node(1)->os_index, 2);
+    cr_assert_eq(msp_numa_node(1)->logical_index, 1);
     cr_assert_eq(by_os(0)->kind, MEMSPAN_NUMA_NODE_DRAM);
     cr_assert_eq(by_os(1)->kind, MEMSPAN_NUMA_NODE_DRAM);
     cr_assert_eq(by_os(2)->kind, MEMSPAN_NUMA_NODE_HBM);
@@ -120,7 +120,7 @@ Test(topology, gpu_memory_is_never_host_memory)
     enum msp_base_hint hint;
 
     use_machine("ddr-gpu");
-    cr_assert_eq(msp_topology_node_count(), 3);
+    cr_assert_eq(msp_numa_node_count(), 3);
     cr_assert_eq(by_os(2)->kind, MEMSPAN_NUMA_NODE_GPU);
     cr_assert_str_eq(by_os(2)->owner, "0004:04:00.0");
     cr_assert_eq(by_os(2)->pu_count, 0);
@@ -182,14 +182,14 @@ Test(topology, notes)
     char note[160];
 
     use_machine("ddr-hbm");
-    msp_topology_nodes_for(MSP_HINT_HIGH_BW, nodes, 4, &alias, note, sizeof(note));
+    msp_numa_nodes_for(MSP_HINT_HIGH_BW, nodes, 4, &alias, note, sizeof(note));
     cr_assert_str_eq(note, "the memory of highest bandwidth here: 2 nodes of kind hbm");
     use_machine("ddr-cxl");
-    msp_topology_nodes_for(MSP_HINT_LARGE_CAP, nodes, 4, &alias, note, sizeof(note));
+    msp_numa_nodes_for(MSP_HINT_LARGE_CAP, nodes, 4, &alias, note, sizeof(note));
     cr_assert_str_eq(note, "the largest memory here: 1 node of kind cxl");
     unsetenv("HWLOC_XMLFILE");
     use("HWLOC_SYNTHETIC", "pack:1 [numa(memory=64GB)] [numa(memory=64GB)] core:4 pu:1");
-    msp_topology_nodes_for(MSP_HINT_LARGE_CAP, nodes, 4, &alias, note, sizeof(note));
+    msp_numa_nodes_for(MSP_HINT_LARGE_CAP, nodes, 4, &alias, note, sizeof(note));
     cr_assert_str_eq(note, "the largest memory here: 2 nodes of several kinds");
 }
 
@@ -200,18 +200,18 @@ Test(topology, short_list)
     char note[8];
 
     use("HWLOC_SYNTHETIC", "pack:2 [numa(memory=64GB)] core:4 pu:1");
-    cr_assert_eq(msp_topology_nodes_for(MSP_HINT_DEFAULT, nodes, 1, &alias, note, 8), 2);
+    cr_assert_eq(msp_numa_nodes_for(MSP_HINT_DEFAULT, nodes, 1, &alias, note, 8), 2);
     cr_assert_eq(nodes[0], 0);
     cr_assert_eq(nodes[1], -7);
-    cr_assert_eq(msp_topology_node(-1), NULL);
-    cr_assert_eq(msp_topology_node(2), NULL);
+    cr_assert_eq(msp_numa_node(-1), NULL);
+    cr_assert_eq(msp_numa_node(2), NULL);
 }
 
 Test(topology, unreadable_file_is_refused)
 {
     use("HWLOC_XMLFILE", "/nonexistent/machine.xml");
     setenv("MEMSPAN_LOG", "error", 1);
-    cr_assert_geq(msp_topology_node_count(), 1, "this machine instead");
+    cr_assert_geq(msp_numa_node_count(), 1, "this machine instead");
     cr_assert_eq(memspan_option_problem_count(), 1);
     cr_assert_neq(strstr(memspan_option_problem(0), "HWLOC_XMLFILE"), NULL);
     cr_assert(!msp_topology_is_foreign());
@@ -246,48 +246,48 @@ Test(topology, agrees_with_hwloc)
         if (node->attr->numanode.local_memory == 0) {
             continue;
         }
-        cr_assert_eq(msp_topology_node(i)->os_index, (int)node->os_index);
-        cr_assert_eq(msp_topology_node(i)->capacity_bytes, node->attr->numanode.local_memory);
-        cr_assert(msp_topology_node_exists((int)node->os_index));
+        cr_assert_eq(msp_numa_node(i)->os_index, (int)node->os_index);
+        cr_assert_eq(msp_numa_node(i)->capacity_bytes, node->attr->numanode.local_memory);
+        cr_assert(msp_numa_node_exists((int)node->os_index));
         i++;
     }
-    cr_assert_eq(msp_topology_node_count(), i);
+    cr_assert_eq(msp_numa_node_count(), i);
     hwloc_topology_destroy(hwloc);
 }
 
 Test(topology, is_plain_needs_no_load)
 {
-    int node = msp_topology_node_here();
+    int node = msp_numa_node_here();
 
     cr_assert_eq(msp_topology_is_foreign(), false);
-    cr_assert(msp_topology_node_exists(node), "the thread runs on node %d of %s", node,
+    cr_assert(msp_numa_node_exists(node), "the thread runs on node %d of %s", node,
               msp_topology_memory_list());
-    cr_assert(!msp_topology_node_exists(MSP_NODES_MAX));
-    cr_assert(!msp_topology_node_exists(-1));
-    cr_assert_geq(msp_topology_memory_nodes(), 1);
-    cr_assert_lt(msp_topology_node_free(node), MEMSPAN_UNKNOWN);
-    cr_assert_eq(msp_topology_node_free(1023), MEMSPAN_UNKNOWN);
-    cr_assert_eq(msp_topology_nearest(node, &node, 1), node);
-    cr_assert_eq(msp_topology_nearest(node, NULL, 0), -1);
+    cr_assert(!msp_numa_node_exists(MSP_NUMA_NODES_MAX));
+    cr_assert(!msp_numa_node_exists(-1));
+    cr_assert_geq(msp_numa_memory_nodes(), 1);
+    cr_assert_lt(msp_numa_node_free(node), MEMSPAN_UNKNOWN);
+    cr_assert_eq(msp_numa_node_free(1023), MEMSPAN_UNKNOWN);
+    cr_assert_eq(msp_numa_nearest(node, &node, 1), node);
+    cr_assert_eq(msp_numa_nearest(node, NULL, 0), -1);
 }
 
 Test(topology, bind_and_look)
 {
     size_t page  = (size_t)sysconf(_SC_PAGESIZE);
     char *at     = mmap(NULL, 4 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    int node     = msp_topology_node(0)->os_index;
+    int node     = msp_numa_node(0)->os_index;
     int absent   = 777;
     int twice[2] = {node, node};
     memspan_status_t status = msp_topology_bind(at, 4 * page, &node, 1, false, true);
 
-    cr_assert_eq(msp_topology_node_of_page(at), -1, "nothing there before the first touch");
+    cr_assert_eq(msp_numa_node_of_page(at), -1, "nothing there before the first touch");
     if (status == MEMSPAN_ERR_PERMISSION) {
         cr_skip("this container denies mbind");
     }
     cr_assert_eq(status, MEMSPAN_OK, "%s", memspan_error_text());
     at[page] = 1;
-    cr_assert_eq(msp_topology_node_of_page(at + page + 5), node);
-    cr_assert_eq(msp_topology_node_of_page(NULL), -1);
+    cr_assert_eq(msp_numa_node_of_page(at + page + 5), node);
+    cr_assert_eq(msp_numa_node_of_page(NULL), -1);
     cr_assert_eq(msp_topology_bind(at, page, &node, 1, true, false), MEMSPAN_OK);
     cr_assert_eq(msp_topology_bind(at, page, &node, 1, false, false), MEMSPAN_OK);
     status = msp_topology_bind(at, page, twice, 2, false, false);
@@ -309,8 +309,8 @@ static void *load_and_note(void *argument)
     char note[160];
 
     msp_topology_note_device("0009:01:00.0", (int)(intptr_t)argument);
-    msp_topology_nodes_for(MSP_HINT_HIGH_BW, nodes, 8, &alias, note, sizeof(note));
-    return (void *)(intptr_t)msp_topology_node_count();
+    msp_numa_nodes_for(MSP_HINT_HIGH_BW, nodes, 8, &alias, note, sizeof(note));
+    return (void *)(intptr_t)msp_numa_node_count();
 }
 
 Test(topology, loaded_once_by_many)

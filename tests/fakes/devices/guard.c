@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The guard on memory that the host may not touch: its fences are written and read by the driver.
- * Opens the library's room, to write where no public call does. */
+/* The guard on memory that the host may not touch: its red zones are written and read by the
+ * driver. Opens the library's room, to write where no public call does. */
 
 #include "core/debug/guard.h"
 #include "machine.h"

@@ -27,19 +27,19 @@ static void expect_plain_machine(void)
     int place  = -1;
     char note[160];
 
-    cr_assert_eq(msp_topology_node_count(), 1);
-    node = msp_topology_node(0);
+    cr_assert_eq(msp_numa_node_count(), 1);
+    node = msp_numa_node(0);
     cr_expect_eq(node->kind, MEMSPAN_NUMA_NODE_DRAM);
     cr_expect_eq(node->pu_count, (int)sysconf(_SC_NPROCESSORS_ONLN));
     cr_expect_neq(node->pus[0], '\0');
     cr_expect_eq(strchr(node->pus, '\n'), NULL);
     cr_expect_neq(node->capacity_bytes, MEMSPAN_UNKNOWN);
     cr_expect_neq(strstr(node->note, msp_hwloc_problem()), NULL, "%s", node->note);
-    cr_expect_eq(msp_topology_nodes_for(MSP_HINT_HIGH_BW, nodes, 4, &alias, note, sizeof(note)), 1);
+    cr_expect_eq(msp_numa_nodes_for(MSP_HINT_HIGH_BW, nodes, 4, &alias, note, sizeof(note)), 1);
     cr_expect(alias);
     cr_expect_not(msp_topology_is_foreign());
     cr_expect_eq(msp_topology_place_count(), 0);
-    cr_expect_eq(msp_topology_node_of_place(0, &place), MEMSPAN_ERR_UNSUPPORTED);
+    cr_expect_eq(msp_numa_node_of_place(0, &place), MEMSPAN_ERR_UNSUPPORTED);
     cr_expect_str_eq(memspan_error_last()->hint, msp_hwloc_problem());
     cr_expect_eq(place, -1);
 }
@@ -97,5 +97,5 @@ Test(hwloc, usable)
     cr_expect_str_eq(msp_hwloc_problem(), "");
     cr_assert_eq(hwloc_get_api_version() >> 16, 2u);
     cr_expect_gt(msp_topology_place_count(), 0);
-    cr_expect_str_eq(msp_topology_node(0)->note, "");
+    cr_expect_str_eq(msp_numa_node(0)->note, "");
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* topology_node.c: what sort of memory a NUMA node is.
+/* numa_kind.c: what sort of memory a NUMA node is.
  *
- * Nobody says it outright. In this order count: the subtype that hwloc knows (GPUMemory, HBM, NVM,
+ * No source states it. In this order count: the subtype that hwloc knows (GPUMemory, HBM, NVM,
  * CXL-...), the DAX device that a node was made of, and, for a node without processors, its speed
  * by the firmware's table (HMAT) against the nodes that have some. */
 
-#include "core/topology/topology_node.h"
+#include "core/topology/numa_kind.h"
 #include "core/base/file.h"
 #include <stdio.h>
 #include <string.h>
@@ -105,8 +105,8 @@ static void list_processors(hwloc_obj_t node, memspan_numa_node_info_t *info)
     }
 }
 
-void msp_node_read(hwloc_topology_t topology, hwloc_obj_t node, bool foreign,
-                   memspan_numa_node_info_t *info_p)
+void msp_numa_node_read(hwloc_topology_t topology, hwloc_obj_t node, bool foreign,
+                        memspan_numa_node_info_t *info_p)
 {
     bool memory_only              = is_memory_only(topology, node, foreign);
     const char *owner             = hwloc_obj_get_info_by_name(node, "PCIBusID");
@@ -126,7 +126,7 @@ void msp_node_read(hwloc_topology_t topology, hwloc_obj_t node, bool foreign,
         snprintf(info.performance_source, sizeof(info.performance_source), "HMAT");
     }
     if (!foreign) {
-        info.free_bytes = msp_topology_node_free(info.os_index);
+        info.free_bytes = msp_numa_node_free(info.os_index);
     }
     list_processors(node, &info);
     if (info.kind == MEMSPAN_NUMA_NODE_GPU) {
