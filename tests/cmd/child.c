@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Children of every end: what they wrote, how it is described, and that nothing of them stays. */
+/* Every end of a child: its output, its description, and that no process of it remains. */
 
 #include "cmd/common/child.h"
 #include "cmd/common/environment.h"
@@ -67,7 +67,7 @@ Test(child, ends)
     expect_text(&result, "cannot be started: No such file or directory");
 }
 
-/* A zombie counts as ended: whether it is reaped is its new parent's affair. */
+/* A zombie counts as ended: its new parent reaps it. */
 static bool runs(pid_t pid)
 {
     char path[64];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Every form of option: what is accepted, what is refused, what --help shows. */
+/* Every form of option: what is accepted, what is refused, and --help. */
 
 #include "cmd/common/options.h"
 #include "cmd/common/message.h"
@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-const char cli_name[] = "oshrun"; /* whose environment --help shows */
+const char cli_name[] = "oshrun"; /* selects the variables in --help */
 
 static struct values {
     bool flag;

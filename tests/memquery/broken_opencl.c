@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* broken_opencl.c: a libOpenCL.so.1 whose first call crashes, or never returns where BROKEN_OPENCL
- * is "hang". Every function of the API leads there: whichever is called first is the first. */
+/* broken_opencl.c: a libOpenCL.so.1 whose first call crashes, or never returns where
+ * BROKEN_OPENCL is "hang". Every function of the API does this. */
 
 #include <signal.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# expect.sh: what both test scripts share. Sourced; $memquery is the program.
+# expect.sh: helpers of both test scripts, sourced; $memquery is the program.
 #
 # A case runs the program with run(), which leaves $out, $err (files) and $code, and then states
 # what must be so. The first statement that is not so ends the test.
@@ -7,7 +7,7 @@
 set -u
 scratch=$(mktemp -d) || exit 1
 trap 'rm -rf "$scratch"' EXIT
-# No figures of the user's, and none for the user.
+# A cache folder of its own.
 export XDG_CACHE_HOME="$scratch/cache"
 out=$scratch/out
 err=$scratch/err
@@ -77,7 +77,7 @@ expect_plain() {
     [ "$(wc -l <"$out")" -le "$1" ] || die "more than $1 lines"
 }
 
-# No process of the program that has our mark in its environment is left. Those that the kernel is
+# No process with our mark in its environment is left. Those that the kernel is
 # ending get three seconds.
 mark=MEMQUERY_TEST_MARK_$$
 export "$mark=1"
@@ -92,7 +92,7 @@ list_left() {
         fi
     done
 }
-expect_nobody_left() {
+expect_no_process_left() {
     for attempt in 1 2 3 4 5 6; do
         left=$(list_left)
         [ -z "$left" ] && return

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* fake_verbs.c: a libibverbs.so.1 with two network cards. FAKE_VERBS: "" registers with the second
- * card (the first has no such thing), "none" has no cards, "old" lets none register. What is not
- * given back, in order, ends the process. */
+/* fake_verbs.c: a libibverbs.so.1 with two network cards. FAKE_VERBS: "" registers with the
+ * second card (the first cannot), "none" has no cards, "old" registers with none. Objects that
+ * are not freed, in order, end the process. */
 
 #include <errno.h>
 #include <stdint.h>

@@ -34,7 +34,7 @@ table)
     expect_out '^h +-1,[0-9]+ +host:0'
     expect_out '^NODE +kind'
     expect_out '^default +node[0-9].* (ok|COND)'
-    # One line at least for whoever is off.
+    # At least one line for each backend that is off.
     need jq
     run_json
     off=$(jq -r '.backends[] | select(.state == "off") | .name' "$out")
@@ -48,7 +48,7 @@ json)
     expect_jq '.devices[0].number == -1 and .host_number >= 0'
     expect_jq '[.spaces[].name] | index("default") == 0'
     expect_jq '[.spaces[] | .resources[] | .reach | length] | all(. > 0)'
-    # The same keys on every machine: those of the machine in stub.c are in this one's objects.
+    # The same keys on every machine: objects here have the keys of the machine in stub.c.
     keys='[.devices[0], .nodes[0], .backends[0], .spaces[0], .spaces[0].resources[0]]
           | map(keys | map(select(endswith("_reason") | not)))'
     jq "$keys" "$out" >"$scratch/keys"
@@ -57,7 +57,7 @@ json)
         "$out" >/dev/null || die "devices differ in their keys"
     ;;
 share)
-    # A device that is always there, and really another process.
+    # A device that every machine has, and a real second process.
     need jq
     export MEMSPAN_DEVICES=emu:2
     run $limit --json --probe=full
@@ -81,7 +81,7 @@ share)
     expect_jq '.devices | length == 1'
     ;;
 measure)
-    # On this machine's host, and on a device that stops whoever breaks its rules.
+    # On the host, and on an emulated device, which stops a program that breaks its rules.
     need jq
     run_with MEMSPAN_DEVICES=emu:1 --timeout 80 --measure=no-cache --json
     expect_code 0
@@ -119,7 +119,7 @@ hwloc)
     [ "$(jq '.nodes | length' "$out")" -eq "$nodes" ] || die "hwloc has $nodes nodes"
     units=$(hwloc-info 2>/dev/null | sed -n 's/.*: *\([0-9]*\) PU .*/\1/p')
     [ "$(jq '[.nodes[].pu_count] | add' "$out")" -eq "$units" ] || die "hwloc has $units PUs"
-    # Memory may be plugged in while we look (virtual machines): ask again before complaining.
+    # Memory may be plugged in meanwhile (virtual machines): try again before failing.
     for attempt in 1 2 3; do
         run_json
         ours=$(jq '[.nodes[].capacity_bytes] | add' "$out")
@@ -138,7 +138,7 @@ clinfo)
     theirs=$(grep -c 'CL_DEVICE_GLOBAL_MEM_SIZE ' "$scratch/clinfo")
     ours=$(jq '[.devices[] | select(.backend == "opencl")] | length' "$out")
     [ "$ours" -eq "$theirs" ] || die "clinfo has $theirs devices, we have $ours"
-    # PoCL's size follows what is free on some versions: 5 % is agreement.
+    # Some versions of PoCL report free memory: within 5 % is equal.
     jq -r '.devices[] | select(.backend == "opencl")
            | "\(.capacity_bytes) \(.alloc_max_bytes)"' "$out" | sort >"$scratch/ours"
     paste -d ' ' \
@@ -158,7 +158,7 @@ plan)
     run $limit --plan devices=4711 && expect_code 1 && expect_out MEMSPAN_ERR_NOT_FOUND
     run $limit --plan preferred_place=0,partition=interleaved && expect_code 2 &&
         expect_err 'contradict each other'
-    # A trait that cannot be kept is a condition.
+    # A trait that cannot be kept makes it conditional.
     run_with MEMSPAN_DEVICES=emu:1 $limit --plan pinned=true,preferred_location=0
     expect_code 4
     expect_out '^serves +no$'
@@ -198,7 +198,7 @@ why)
     case $code in 0 | 1) ;; *) die "openmp is neither on nor off" ;; esac
     expect_out 'cause +.+'
     run $limit --json --why managed && expect_schema
-    # Many reasons are told to the end.
+    # Long lists of reasons are complete.
     long=/$(printf '%0200d' 0)
     run_with "MEMSPAN_BACKEND_PATH=$long:$long:$long" $limit --why device99 --json
     end=$(jq -r '.chain[0].cause' "$out" | tail -c 40)
@@ -249,18 +249,18 @@ crash | hang)
     expect_schema
     expect_jq '.backends[] | select(.name == "opencl") | .state == "failed"'
     expect_jq '[.devices[].backend] | index("opencl") == null and index("host") == 0'
-    expect_nobody_left
-    # Its devices are no longer asked for, and that is not the user's mistake.
+    expect_no_process_left
+    # Its devices are not requested any more; this is no usage error.
     run_with MEMSPAN_DEVICES=opencl:0 $limit --json
     expect_code 3
     expect_jq '.warnings | map(contains("MEMSPAN_DEVICES")) | any | not'
-    # Who is not used cannot hurt.
+    # An excluded backend cannot fail.
     MEMSPAN_BACKENDS=^opencl
     export MEMSPAN_BACKENDS
     run $limit --json && expect_code 0
     ;;
 bare)
-    # Without hwloc the machine is one node, and it says why once.
+    # Without hwloc the machine is one node; the reason is reported once.
     LD_LIBRARY_PATH=$old_hwloc
     export LD_LIBRARY_PATH
     need jq

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* series.c: a figure is the median of repetitions that agree, however far off some of them are. */
+/* series.c: a figure is the median of repetitions that agree; outliers do not move it. */
 
 #include "cmd/memquery/measure/series.h"
 #include <stdio.h>

@@ -342,7 +342,7 @@ memspan_status_t memspan_device_reach(int home, memspan_kind_t kind, int device,
     if (kind == MEMSPAN_KIND_MANAGED) {
         *reach_p = fault;
     } else if ((kind == MEMSPAN_KIND_HOST_PINNED) && (getenv("MEMQUERY_STUB_PINNED") != NULL)) {
-        *reach_p = (device == MEMSPAN_HOST) ? local : remote; /* the host's own, seen from far */
+        *reach_p = (device == MEMSPAN_HOST) ? local : remote; /* the host's own, from a device */
     } else if (device == home) {
         *reach_p = local;
     } else {

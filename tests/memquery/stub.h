@@ -5,7 +5,7 @@
 #include <memspan/memspan.h>
 #include <stdbool.h>
 
-/* Leave a record with a driver's words, as if it had failed; returns @p status. */
+/* Set the error record of a failed driver call; returns @p status. */
 memspan_status_t stub_fail_native(memspan_status_t status, const char *message, const char *hint,
                                   const char *call, long code, const char *text);
 

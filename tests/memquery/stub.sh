@@ -19,7 +19,7 @@ table)
     diff -u "$folder/stub.table" "$scratch/table" || die "not the table of stub.table"
     ;;
 width)
-    # On a terminal no line is wider than it, and every word is there; elsewhere nothing is folded.
+    # On a terminal lines are folded and no word is lost; elsewhere nothing is folded.
     need script
     run
     cp "$out" "$scratch/full"
@@ -58,14 +58,14 @@ json)
         .access_pageable == "PAGEABLE_MEMORY_ACCESS ? 0" and .ipc == null'
     expect_jq '.devices[1].modes[0] | .on == false and .remedy == "Linux with HMM"'
     expect_jq '.devices[1].modes[1] | .on == null and .source == null'
-    # Bytes that are no UTF-8 become "?", and no key is lost.
+    # Bytes outside of UTF-8 become "?", and no key is lost.
     run_with MEMQUERY_STUB_CPU="$(printf 'a\377b\001c')" --json
     expect_code 0
     expect_schema
     expect_jq '.devices[0] | .name == "a?b?c" and .vendor == "a?b?c" and .uid == "a?b?c"'
     ;;
 measure)
-    # All figures by work that was verified; a memory without kernels of its device by fills.
+    # All figures are of verified work; fills for memory of a device without kernels.
     run --measure=no-cache -o json
     expect_code 0
     expect_quiet
@@ -87,12 +87,12 @@ measure)
     expect_jq '[.. | objects | to_entries[] | select(.key | endswith("_reason")) | .value
         | select(type == "string" and test("--measure"))] == []'
     [ ! -e "$XDG_CACHE_HOME/memspan" ] || die "a cache without being asked for"
-    # Without it nothing is measured, and every key is there.
+    # Without --measure every key is there.
     run --json
     expect_schema
     expect_jq "[$reach | select(.resource == \"node0\" and .device == -1) | .latency_ns_reason
         == \"not measured; --measure does\"] | all"
-    # What it would not measure either does not recommend it.
+    # Memory that is never measured does not recommend --measure.
     expect_jq "$never | length > 0 and all(test(\"no built-in kernels\"))"
     run -o csv
     expect_out '^[^,]*,cuda1.coherent,coherent,d1,1,.*,the device has no built-in kernels,,,$'
@@ -113,7 +113,7 @@ measure)
         die "not a row for each space, resource and device"
     ;;
 measure_busy)
-    # Others that want all processors are noticed.
+    # Other work on all processors is detected.
     hogs=
     for hog in $(seq $(($(nproc) + 1))); do
         (while :; do :; done) &
@@ -125,7 +125,7 @@ measure_busy)
     expect_jq '[.spaces[].resources[].reach[] | select(.method == "loads") | .busy] | any'
     ;;
 measure_faults)
-    # What goes wrong in one memory is said of that memory; the others are measured.
+    # A failure in one memory is reported for that memory; the others are measured.
     others='[.spaces[] | .resources[] | select(.name == "cuda0.host-pinned") | .reach[]
              | select(.device == 0)] | .[0].bandwidth_bytes_per_s > 0'
     managed='[.spaces[] | .resources[] | select(.name == "cuda0.managed") | .reach[]
@@ -152,7 +152,7 @@ measure_faults)
         refuse | crash | hang) expect_jq "$others" ;;
         esac
         expect_jq '[.backends[] | select(.state == "failed")] | length == 0'
-        expect_nobody_left
+        expect_no_process_left
     done
     MEMQUERY_STUB_MEASURE=crash run --measure=no-cache
     expect_out '^cuda0.managed .* FAILED'
@@ -172,7 +172,7 @@ measure_cache)
     [ "$(stat -c %a "$file")" = 600 ] || die "others may read the cache"
     [ "$(stat -c %a "$cache")" = 700 ] || die "others may look into the folder"
     [ "$(find "$cache" -type f | wc -l)" -eq 1 ] || die "more than one file"
-    # Figures that were taken in peace and agreed; on this machine they may not have been.
+    # Figures of an idle machine whose repetitions agreed; here they may not have.
     sed -i -e 's/"settled": false/"settled": true/' -e 's/"busy": true/"busy": false/' "$file"
     for words in cached quick; do
         run --measure=$words --json
@@ -182,7 +182,7 @@ measure_cache)
     done
     run --measure=again --json && expect_jq "($now) > 0 and ($before) == 0"
     run --measure=no-cache --json && expect_jq "($now) > 0 and ($before) == 0"
-    # Others are taken again, and shown for what they are meanwhile.
+    # Other figures are measured again, and marked until then.
     for mark in '"settled": true/"settled": false' '"busy": false/"busy": true'; do
         sed -i -e 's/"settled": false/"settled": true/' -e 's/"busy": true/"busy": false/' "$file"
         sed -i "s/$mark/" "$file"
@@ -195,14 +195,14 @@ measure_cache)
     run --measure=cached && expect_out '^node0 .*%!\*' && expect_out '! others used the processors'
     sed -i -e 's/"busy": true/"busy": false/' "$file"
     run --measure && expect_out '^node0 .*\*' && expect_out '\* from the cache'
-    # Whose figures they are: another driver's are not taken over, and are kept.
+    # Figures of another driver are not used, and are kept.
     sed -i 's/GPU-aaaa/GPU-cccc/' "$file"
     run --measure=cached --json
     expect_jq '[.spaces[].resources[] | select(.name == "cuda0.managed") | .reach[]
                 | select(.device == 0) | .source] | all(. == null)'
     expect_jq "($before) > 0"
     run --measure && grep -q GPU-cccc "$file" && grep -q GPU-aaaa "$file" || die "not kept"
-    # What others could have written, or is none of ours, is not read, and that is said.
+    # A file that others could have written, or a foreign one, is not read, with a warning.
     good=$scratch/good
     cp "$file" "$good"
     while read -r name words; do
@@ -238,7 +238,7 @@ list malformed
 machine malformed
 large too large
 TEXT
-    # Figures that cannot be: neither believed nor shown.
+    # Implausible figures are not used.
     cp "$good" "$file"
     chmod 600 "$file"
     sed -i -E 's/"(bandwidth_bytes_per_s|latency_ns)": [0-9.e+]+/"\1": -1.0/' "$file"
@@ -250,7 +250,7 @@ TEXT
     run --measure --json
     run --measure=cached --json
     expect_jq "($before) > 0"
-    # Without a place to keep them they are measured all the same.
+    # Without a cache folder they are measured, too.
     HOME=/nonesuch XDG_CACHE_HOME=/proc/nonesuch run --measure
     expect_code 0
     expect_out 'the cache /proc/nonesuch.* is not used'
@@ -296,7 +296,7 @@ matrix)
     expect_jq '.peers[] | select(.home == 1 and .device == 1) | .load_store and .atomics'
     ;;
 share)
-    # Nothing is tried unasked.
+    # Without --probe=full nothing is tried.
     run --json
     expect_code 0
     expect_schema
@@ -306,13 +306,13 @@ share)
     expect_code 0
     expect_schema
     expect_jq '.devices[1].sharing | .ipc.state == "proved" and .ipc.native == null'
-    # A file is no dma-buf, but its bytes are those that were written.
+    # A file is no dma-buf, but holds the bytes that were written.
     expect_jq '.devices[1].sharing.dmabuf | .state == "partly" and (.detail | test("65536 bytes"))'
     expect_jq '.devices[1].capabilities.ipc'
     expect_jq '.devices[1].sharing.rdma.state | . == "no" or . == "claimed"'
     [ -e /sys/class/infiniband ] || expect_jq '.devices[1].sharing.rdma.state == "no"'
     expect_check 0 device=0,ipc
-    # What does not arrive is not there, whatever every call says.
+    # Data that does not arrive is a failure, although every call succeeded.
     export MEMQUERY_STUB_SHARE=lie
     run --json --probe=full
     expect_code 0
@@ -339,7 +339,7 @@ share)
         expect_code 0
         expect_quiet
         expect_out "^  probe ipc: failed .*${words#*:}"
-        expect_nobody_left
+        expect_no_process_left
     done
     unset MEMQUERY_STUB_SHARE
     # A network card that registers the memory, one that does not, and none.
@@ -423,7 +423,7 @@ options)
     code=$?
     expect_code 3
     expect_err 'cannot write .*: No space left'
-    # Nor is a limit on the size of files silent, which would end it by a signal.
+    # A limit on the size of files is reported, too, instead of SIGXFSZ.
     said=$( (ulimit -f 0 && exec "$memquery" >"$scratch/limited") 2>&1) && code=0 || code=$?
     expect_code 3
     case $said in *'cannot write '*': File too large'*) ;; *) die "it said: $said" ;; esac
@@ -462,7 +462,7 @@ plan)
         expect_silent
         [ -s "$err" ] || die "no message for \"$bad\""
     done
-    # A stronger kind than asked serves; it is not exact.
+    # A stronger kind serves; it is not exact.
     run_with MEMQUERY_STUB_STRONGER=1 --plan devices=1,host,memory_access=managed
     expect_code 0
     expect_out '^given +coherent$'
@@ -471,12 +471,12 @@ plan)
     run_with MEMQUERY_STUB_STRONGER=1 --json --plan devices=1,host,memory_access=managed
     expect_code 0
     expect_jq '.given.serves and (.given.exact | not)'
-    # Nor are the words of the question always text.
+    # The words of a question may be binary.
     run --json --plan "devices=0,$(printf 'x\377')=1"
     expect_code 0
     expect_schema
     expect_jq '.traits == "x?=1"'
-    # Traits that contradict each other are a mistake of the question, on every machine.
+    # Contradictory traits are a usage error, on every machine.
     run --plan devices=0,pinned=true,guarantee=required
     expect_code 2
     expect_silent
@@ -511,7 +511,7 @@ check)
     expect_check 5 'device=2,size>=1'
     expect_check 5 'device=2,size<1'
     expect_check 5 'device=1,free>=1'
-    # What is known to be absent comes before what is not known, and that before a condition.
+    # Absent outranks unknown, and unknown outranks conditional.
     expect_check 1 'device=2,size>=1,managed'
     expect_check 5 'space=low_lat,device=2,size>=1'
     expect_check 5 'device=2,size>=1,space=low_lat'
@@ -522,13 +522,13 @@ check)
     expect_check 1 'space=low_lat,size>=100t'
     expect_check 0 'space=cuda1.coherent,concurrent,size>=1g'
     expect_check 1 space=cuda1.coherent,atomic
-    # Between the host and a memory's home, whichever of the two is promised less.
+    # The weaker of what the host and a memory's home are promised.
     expect_check 1 space=cuda0.host-pinned,atomic
     export MEMQUERY_STUB_PINNED=1
     expect_check 1 space=cuda0.host-pinned,atomic
     expect_check 0 space=cuda0.host-pinned,concurrent
     unset MEMQUERY_STUB_PINNED
-    # A space is as good as its best resource, wherever in it that is, and has the kinds of all.
+    # A space is as good as its best resource, in any place, and has the kinds of all.
     expect_check 0 'space={host,0},managed,host-pinned'
     expect_check 1 'space={host,0},device'
     expect_check 1 space=cuda0.coherent
@@ -542,19 +542,19 @@ check)
     export MEMQUERY_STUB_STRONGER=1
     expect_check 0 devices=1,host,memory_access=managed
     expect_check 1 devices=1,host,memory_access=managed,exact
-    # The weakest of what the devices are promised, in whatever order they are named.
+    # The weakest of what the devices are promised, in any order.
     expect_check 0 devices=1,host,memory_access=managed,concurrent
     expect_check 1 devices=1,host,memory_access=managed,atomic
     expect_check 1 devices=host,1,memory_access=managed,atomic
     unset MEMQUERY_STUB_STRONGER
-    # A sum of nodes is not more than the machine may have; nor is one of them.
+    # Neither a sum of nodes nor one node exceeds the limit of the machine.
     export MEMQUERY_STUB_LIMIT_GIB=600
     expect_check 0 'space=default,size=600g'
     expect_check 1 'space=default,size>600g'
     export MEMQUERY_STUB_LIMIT_GIB=100
     expect_check 1 'space=node1,size>100g'
     unset MEMQUERY_STUB_LIMIT_GIB
-    # A space that is not there is absent, whatever is asked of it; nonsense is nonsense there too.
+    # A missing space is absent under every condition; usage errors stay usage errors.
     expect_check 1 'space={host,0,1,2},size>=1,atomic'
     expect_check 2 'space={host,0,1,2},kernels'
     expect_check 2 'device=9,atomic'
@@ -576,7 +576,7 @@ check)
     # page_size= is a trait, page_size>= a quantity (which the driver decides here).
     expect_check 0 devices=0,host,page_size=2m
     expect_check 5 'devices=0,host,page_size>=1'
-    # --verbose: each word, its verdict and why; the code is the same.
+    # --verbose: each word, its verdict and the reason; the exit code is the same.
     run --verbose --check 'space=low_lat,atomic,size>=100t'
     expect_code 1
     expect_quiet
@@ -626,7 +626,7 @@ config)
     expect_jq '(.problems | length) == 1 and .variables[0].name == "MEMSPAN_BACKENDS"'
     run && expect_code 0 && expect_out 'warning: environment: MEMSPAN_LOGG'
     unset MEMSPAN_LOGG
-    # What the user set is shown, not what was set to keep a culprit out.
+    # The user's value is shown, not the one that excludes a failed backend.
     MEMQUERY_STUB=half:crash MEMSPAN_BACKENDS=cuda,opencl
     export MEMQUERY_STUB MEMSPAN_BACKENDS
     run --config && expect_no_out '^MEMSPAN_BACKENDS=(host)?$'
@@ -650,16 +650,16 @@ crash)
     expect_check 0 backend=opencl
     expect_check 3 'devices>=2'
     run -v --check backend=cuda && expect_code 3 && expect_out 'a driver failed +crashed .signal 11'
-    # What the driver that failed may have had is not called absent.
+    # Memory that the failed driver may have is not reported as absent.
     run --plan devices=1,host && expect_code 3 && expect_out 'NOT_FOUND' && expect_err 'cuda FAILED'
     run --plan devices=host && expect_code 0 && expect_quiet
-    # What the user left out stays out; what he left out cannot hurt.
+    # A backend that the user excluded stays off, and cannot fail.
     MEMSPAN_BACKENDS=cuda
     export MEMSPAN_BACKENDS
     run && expect_code 3 && expect_no_out 'opencl:0'
     MEMSPAN_BACKENDS=^cuda
     run && expect_code 0 && expect_out 'opencl:0' && expect_quiet
-    expect_nobody_left
+    expect_no_process_left
     ;;
 hang)
     MEMQUERY_STUB=opencl:hang,cuda:crash
@@ -670,7 +670,7 @@ hang)
     expect_jq '.backends[2].reason == "did not answer within 1.5 s"'
     expect_jq '.backends[1].reason | startswith("crashed")'
     expect_jq '(.devices | length) == 1'
-    expect_nobody_left
+    expect_no_process_left
     ;;
 exit)
     MEMQUERY_STUB=cuda:exit
@@ -681,7 +681,7 @@ exit)
     run && expect_code 3 && expect_out '^h +-1,0 +host:0'
     MEMQUERY_STUB=host:exit
     run && expect_code 3 && expect_silent && expect_err 'host FAILED: ended'
-    expect_nobody_left
+    expect_no_process_left
     ;;
 noise)
     MEMQUERY_STUB=cuda:noise
@@ -696,7 +696,7 @@ helper)
     export MEMQUERY_STUB
     run --timeout 20
     expect_code 0
-    expect_nobody_left
+    expect_no_process_left
     ;;
 together)
     MEMQUERY_STUB=both:crash
@@ -713,7 +713,7 @@ signal)
     MEMQUERY_STUB=cuda:hang
     export MEMQUERY_STUB
     for name in INT TERM; do
-        # A shell's background jobs ignore SIGINT unless told otherwise.
+        # Background jobs of a shell ignore SIGINT by default.
         env --default-signal="$name" "$memquery" --timeout 60 >"$out" 2>"$err" </dev/null &
         pid=$!
         sleep 0.5
@@ -726,15 +726,15 @@ signal)
         esac
         expect_silent
         expect_err "^memquery: ended by signal [0-9]+ "
-        expect_nobody_left
+        expect_no_process_left
     done
-    # Killed outright it can do nothing; the kernel ends its child.
+    # After SIGKILL the kernel ends its child.
     "$memquery" --timeout 60 >"$out" 2>"$err" </dev/null &
     pid=$!
     sleep 0.5
     kill -s KILL "$pid"
     wait "$pid"
-    expect_nobody_left
+    expect_no_process_left
     ;;
 *)
     die "no such case: $case"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* stub_measure.c: memory that can be measured, and kernels that run in the calling thread.
- * MEMQUERY_STUB_MEASURE says what goes wrong: "refuse" (no managed memory), "wrong" (kernels do
- * nothing and succeed), "ones" (they leave what a device that is off the bus reads as), "error" (a
- * driver's error), "crash" and "hang" (in the kernels that use managed memory). */
+ * MEMQUERY_STUB_MEASURE selects a fault: "refuse" (no managed memory), "wrong" (kernels do
+ * nothing and succeed), "ones" (they leave what a read from an absent PCI device returns),
+ * "error" (a driver's error), "crash" and "hang" (in kernels on managed memory). */
 
 #include "stub.h"
 #include <stdlib.h>
@@ -40,7 +40,7 @@ memspan_kind_t stub_measure_kind(memspan_allocator_h allocator)
     return (memspan_kind_t)((uintptr_t)allocator - FIRST);
 }
 
-/* No large blocks: who wants one has to ask for less. */
+/* No large blocks: the caller has to ask for less. */
 void *memspan_aligned_alloc(memspan_allocator_h allocator, size_t align_bytes, size_t size_bytes)
 {
     bool moves = (stub_measure_kind(allocator) == MEMSPAN_KIND_MANAGED);

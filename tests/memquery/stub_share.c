@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* stub_share.c: memory of the stub's devices, and another process that opens it. The memory is one
- * page range that all processes have from the start. MEMQUERY_STUB_SHARE says what goes wrong:
+/* stub_share.c: memory of the stub's devices, and its import by another process. The memory is
+ * one page range that all processes share from the start. MEMQUERY_STUB_SHARE selects a fault:
  * "refuse" (no memory), "export", "import" (a driver's error), "crash", "hang", "exit" (in the
- * other process), "lie" (every call succeeds, and nothing is shared). */
+ * other process), "lie" (every call succeeds, nothing is shared). */
 
 #include "stub.h"
 #include <memspan/memspan.h>
