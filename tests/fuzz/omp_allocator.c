@@ -24,42 +24,42 @@ static char *disguise(const char *text)
     return out;
 }
 
-static void check_accepted(const char *text, const struct msp_omp_request *wish)
+static void check_accepted(const char *text, const struct msp_omp_request *request)
 {
     static struct msp_omp_request again;
     char *other = disguise(text);
 
-    HOLDS((wish->allocator != 0) || (wish->space != 0));
-    HOLDS(wish->trait_count <= MSP_OMP_TRAITS_MAX);
-    HOLDS((wish->allocator == 0) || (wish->trait_count == 0));
+    HOLDS((request->allocator != 0) || (request->space != 0));
+    HOLDS(request->trait_count <= MSP_OMP_TRAITS_MAX);
+    HOLDS((request->allocator == 0) || (request->trait_count == 0));
     memset(&again, 0, sizeof(again));
     HOLDS(msp_omp_request_parse(other, &again) == MEMSPAN_OK);
-    HOLDS((again.allocator == wish->allocator) && (again.space == wish->space));
-    HOLDS(again.trait_count == wish->trait_count);
-    for (size_t i = 0; i < wish->trait_count; i++) {
-        HOLDS(memspan_trait_key_text(wish->traits[i].key) != NULL);
-        HOLDS(again.traits[i].key == wish->traits[i].key);
-        HOLDS(again.traits[i].value == wish->traits[i].value);
+    HOLDS((again.allocator == request->allocator) && (again.space == request->space));
+    HOLDS(again.trait_count == request->trait_count);
+    for (size_t i = 0; i < request->trait_count; i++) {
+        HOLDS(memspan_trait_key_text(request->traits[i].key) != NULL);
+        HOLDS(again.traits[i].key == request->traits[i].key);
+        HOLDS(again.traits[i].value == request->traits[i].value);
     }
     free(other);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static struct msp_omp_request wish;
+    static struct msp_omp_request request;
     static struct msp_omp_request before;
     char *text = fuzz_string(data, size);
     memspan_status_t status;
 
-    memset(&wish, 0xa5, sizeof(wish));
-    before = wish;
+    memset(&request, 0xa5, sizeof(request));
+    before = request;
     memspan_error_clear();
-    status = msp_omp_request_parse(text, &wish);
+    status = msp_omp_request_parse(text, &request);
     if (status == MEMSPAN_OK) {
-        check_accepted(text, &wish);
+        check_accepted(text, &request);
     } else {
         HOLDS(status == MEMSPAN_ERR_INVALID);
-        HOLDS(memcmp(&wish, &before, sizeof(wish)) == 0);
+        HOLDS(memcmp(&request, &before, sizeof(request)) == 0);
         HOLDS(memspan_error_last()->status == status);
         HOLDS(memspan_error_last()->message[0] != '\0');
     }
