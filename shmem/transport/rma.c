@@ -153,13 +153,55 @@ static void copy_blocks(char *to, const char *from, ptrdiff_t to_stride, ptrdiff
     }
 }
 
+static __attribute__((noinline, cold)) void put_strided_far(const char *call,
+                                                            const struct msp_context *context,
+                                                            void *dest, const void *source,
+                                                            const struct msp_blocks *blocks, int pe)
+{
+    size_t span_bytes = span(blocks->target_stride_bytes, blocks->block_bytes, blocks->block_count);
+    struct msp_target target;
+    size_t i;
+
+    if (span_bytes != SIZE_MAX) {
+        target = msp_target_resolve(call, context, dest, span_bytes, pe);
+        msp_target_put_strided(&target, source, blocks);
+        return;
+    }
+    for (i = 0; i < blocks->block_count; i++) {
+        void *there = block_at(dest, blocks->target_stride_bytes, i);
+        void *here  = block_at(source, blocks->local_stride_bytes, i);
+
+        msp_put_slow(call, context, there, here, blocks->block_bytes, pe, 0);
+    }
+}
+
+static __attribute__((noinline, cold)) void get_strided_far(const char *call,
+                                                            const struct msp_context *context,
+                                                            const void *source, void *dest,
+                                                            const struct msp_blocks *blocks, int pe)
+{
+    size_t span_bytes = span(blocks->target_stride_bytes, blocks->block_bytes, blocks->block_count);
+    struct msp_target target;
+    size_t i;
+
+    if (span_bytes != SIZE_MAX) {
+        target = msp_target_resolve(call, context, source, span_bytes, pe);
+        msp_target_get_strided(&target, dest, blocks);
+        return;
+    }
+    for (i = 0; i < blocks->block_count; i++) {
+        void *there = block_at(source, blocks->target_stride_bytes, i);
+        void *here  = block_at(dest, blocks->local_stride_bytes, i);
+
+        msp_get_slow(call, context, here, there, blocks->block_bytes, pe, 0);
+    }
+}
+
 void msp_put_strided(const char *call, const struct msp_context *context, void *dest,
                      const void *source, ptrdiff_t dest_stride_bytes, ptrdiff_t source_stride_bytes,
                      size_t block_bytes, size_t block_count, int pe)
 {
-    struct msp_target target;
     size_t span_bytes;
-    size_t i;
     unsigned index;
     void *to;
 
@@ -174,26 +216,16 @@ void msp_put_strided(const char *call, const struct msp_context *context, void *
         msp_peer_notify(index, dest, span_bytes);
         return;
     }
-    if (span_bytes == SIZE_MAX) {
-        for (i = 0; i < block_count; i++) {
-            msp_put_slow(call, context, block_at(dest, dest_stride_bytes, i),
-                         block_at(source, source_stride_bytes, i), block_bytes, pe, 0);
-        }
-        return;
-    }
-    target = msp_target_resolve(call, context, dest, span_bytes, pe);
-    msp_target_put_strided(
-        &target, source,
-        &(struct msp_blocks){dest_stride_bytes, source_stride_bytes, block_bytes, block_count});
+    put_strided_far(
+        call, context, dest, source,
+        &(struct msp_blocks){dest_stride_bytes, source_stride_bytes, block_bytes, block_count}, pe);
 }
 
 void msp_get_strided(const char *call, const struct msp_context *context, void *dest,
                      const void *source, ptrdiff_t dest_stride_bytes, ptrdiff_t source_stride_bytes,
                      size_t block_bytes, size_t block_count, int pe)
 {
-    struct msp_target target;
     size_t span_bytes;
-    size_t i;
     const void *from;
     unsigned index;
 
@@ -207,17 +239,9 @@ void msp_get_strided(const char *call, const struct msp_context *context, void *
         copy_blocks(dest, from, dest_stride_bytes, source_stride_bytes, block_bytes, block_count);
         return;
     }
-    if (span_bytes == SIZE_MAX) {
-        for (i = 0; i < block_count; i++) {
-            msp_get_slow(call, context, block_at(dest, dest_stride_bytes, i),
-                         block_at(source, source_stride_bytes, i), block_bytes, pe, 0);
-        }
-        return;
-    }
-    target = msp_target_resolve(call, context, source, span_bytes, pe);
-    msp_target_get_strided(
-        &target, dest,
-        &(struct msp_blocks){source_stride_bytes, dest_stride_bytes, block_bytes, block_count});
+    get_strided_far(
+        call, context, source, dest,
+        &(struct msp_blocks){source_stride_bytes, dest_stride_bytes, block_bytes, block_count}, pe);
 }
 
 /* ---- questions ---- */
