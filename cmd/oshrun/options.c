@@ -30,6 +30,14 @@ static bool add_setting(const struct cli_option *option, const char *value)
     return true;
 }
 
+/* "" and "oshrun" overrule OSHRUN_LAUNCHER. */
+static bool take_launcher(const struct cli_option *option, const char *value)
+{
+    (void)option;
+    parsed.launcher = value;
+    return true;
+}
+
 static const struct cli_option rows[] = {
     {.names = "-n -np -c | --n --np",
      .form  = CLI_NUMBER,
@@ -72,8 +80,8 @@ static const struct cli_option rows[] = {
      .words = modes,
      .help  = "PMIx server: auto (default: unless the program is known not to need one), on, off"},
     {.names = "--launcher",
-     .form  = CLI_TEXT,
-     .value = &parsed.launcher,
+     .form  = CLI_CALL,
+     .read  = take_launcher,
      .shape = "NAME",
      .help  = "have mpirun, prterun or srun start the PEs"},
     {.names = "-v --verbose",

@@ -390,6 +390,8 @@ other_launcher)
     prints '--oversubscribe -n 3 prog -x y'
     run 0 env PATH="$scratch:$PATH" OSHRUN_LAUNCHER=mpirun "$oshrun" -n 3 --allow-run-as-root prog
     prints '--allow-run-as-root --oversubscribe -n 3 prog'
+    run 0 env OSHRUN_LAUNCHER=mpirun "$oshrun" --launcher= --pmix=off -n 1 echo itself
+    prints itself
     run 127 "$oshrun" --launcher=no-such-launcher -n 3 prog
     says 'cannot run no-such-launcher'
     ;;
