@@ -177,6 +177,7 @@ Test(options, refusals)
         {"--flags", "unknown option --flags; did you mean --flag?"},
         {"--nonsense", "unknown option --nonsense (see --help)"},
         {"-flag", "unknown option -flag"},
+        {"-hx", "unknown option -hx"},
         {"--", "unknown option --"},
         {"--flag=1", "--flag takes no value"},
         {"--count", "--count needs a value: N"},
