@@ -146,7 +146,7 @@ static memspan_status_t emu_open(const memspan_services_t *services, void **stat
     emu->services       = services;
     emu->pid            = getpid();
     emu->file           = -1;
-    emu->capacity_bytes = msp_option_size(MSP_OPTION_EMU_MEMORY);
+    emu->capacity_bytes = services->option_number("MEMSPAN_EMU_MEMORY");
     pthread_mutex_init(&emu->lock, NULL);
     pthread_mutex_init(&emu->import_lock, NULL);
     status = emu_count_parse(emu, services->option("MEMSPAN_DEVICES"), &count);
@@ -189,6 +189,15 @@ static int emu_device_count(void *state)
     return emu->device_count;
 }
 
+static const memspan_backend_option_t options[] = {
+    {"MEMSPAN_EMU_MEMORY", MEMSPAN_OPTION_SIZE, "size", "1g",
+     "how much memory each emulated device has"},
+    {"MEMSPAN_EMU_PEERS", MEMSPAN_OPTION_TEXT, "all|none|A-B,A>B", "all",
+     "which emulated devices reach the memory of which others: each the other's, or A that of B"},
+    {"MEMSPAN_EMU_OFFLOAD", MEMSPAN_OPTION_CHOICE, "off|on", "on",
+     "emulated devices stand in for the OpenMP runtime's, where these are the host's processors"},
+};
+
 extern const memspan_backend_t msp_backend_emu;
 const memspan_backend_t msp_backend_emu = {
     .abi              = MEMSPAN_BACKEND_ABI,
@@ -217,4 +226,6 @@ const memspan_backend_t msp_backend_emu = {
     .ipc_export       = emu_ipc_export,
     .ipc_import       = emu_ipc_import,
     .ipc_close        = emu_ipc_close,
+    .options          = options,
+    .option_count     = sizeof(options) / sizeof(options[0]),
 };

@@ -76,8 +76,8 @@ memspan_status_t emu_peers_parse(struct emu *emu, const char *text)
         size_t length = strcspn(text, ",");
 
         if (!parse_pair(emu, text, length)) {
-            return msp_option_refuse(
-                MSP_OPTION_EMU_PEERS, "\"%.*s\" is not A-B or A>B of devices 0 to %d",
+            return emu->services->option_refuse(
+                "MEMSPAN_EMU_PEERS", "\"%.*s\" is not A-B or A>B of devices 0 to %d",
                 (int)((length > 32) ? 32 : length), text, emu->device_count - 1);
         }
         text += length + ((text[length] == ',') ? 1 : 0);

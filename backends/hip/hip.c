@@ -420,9 +420,13 @@ static memspan_status_t open_backend(const memspan_services_t *services, void **
     return gpu_open(&driver, services, state_p);
 }
 
+static const memspan_backend_option_t options[] = {
+    {"MEMSPAN_HIP_GRAIN", MEMSPAN_OPTION_CHOICE, "coarse|fine", "coarse",
+     "device and managed memory of HIP: coarse is faster, one side uses it at a time; fine: all "
+     "at once"},
+};
+
 const memspan_backend_t msp_backend_hip = {
-    GPU_BACKEND_TABLE,
-    .name  = "hip",
-    .title = "HIP runtime of ROCm",
-    .open  = open_backend,
+    GPU_BACKEND_TABLE,    .name = "hip",      .title = "HIP runtime of ROCm",
+    .open = open_backend, .options = options, .option_count = sizeof(options) / sizeof(options[0]),
 };

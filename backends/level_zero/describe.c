@@ -138,7 +138,7 @@ static memspan_status_t fill_sizes(struct lz_device *device)
 
 /* What the user says of pinned host memory, where there is any: drivers report less than the
  * hardware does. */
-static uint32_t claimed(uint32_t reported)
+static uint32_t claimed(const struct lz_state *state, uint32_t reported)
 {
     static const uint32_t by_choice[] = {0, LZ_MEMORY_ACCESS_CAP_FLAG_CONCURRENT,
                                          LZ_MEMORY_ACCESS_CAP_FLAG_ATOMIC |
@@ -147,7 +147,7 @@ static uint32_t claimed(uint32_t reported)
 
     return ((reported & LZ_MEMORY_ACCESS_CAP_FLAG_RW) == 0)
                ? 0
-               : by_choice[msp_option_choice(MSP_OPTION_LEVEL_ZERO_PINNED)];
+               : by_choice[state->services->option_number("MEMSPAN_LEVEL_ZERO_PINNED")];
 }
 
 static void fill_access(struct lz_device *device)
@@ -160,7 +160,8 @@ static void fill_access(struct lz_device *device)
     lz_result_t code = state->ze.zeDeviceGetMemoryAccessProperties(device->handle, &access);
 
     if (code == ZE_RESULT_SUCCESS) {
-        f->host_access   = access.hostAllocCapabilities | claimed(access.hostAllocCapabilities);
+        f->host_access =
+            access.hostAllocCapabilities | claimed(state, access.hostAllocCapabilities);
         f->host_claimed  = (f->host_access != access.hostAllocCapabilities);
         f->device_access = access.deviceAllocCapabilities;
         f->shared_access = access.sharedSingleDeviceAllocCapabilities;

@@ -188,7 +188,7 @@ static memspan_status_t add_tiles(struct lz_state *state, struct lz_driver *driv
                                   lz_device_h root, int parent)
 {
     uint32_t count          = 0;
-    bool each               = msp_option_choice(MSP_OPTION_LEVEL_ZERO_TILES) == 1;
+    bool each               = state->services->option_number("MEMSPAN_LEVEL_ZERO_TILES") == 1;
     memspan_status_t status = MEMSPAN_OK;
     lz_device_h *tiles;
     lz_result_t code =

@@ -90,6 +90,14 @@ static int count_devices(void *state)
     return ((const struct lz_state *)state)->device_count;
 }
 
+static const memspan_backend_option_t options[] = {
+    {"MEMSPAN_LEVEL_ZERO_TILES", MEMSPAN_OPTION_CHOICE, "whole|each", "whole",
+     "whether a card of several tiles is one Level Zero device, or each tile is one of its own"},
+    {"MEMSPAN_LEVEL_ZERO_PINNED", MEMSPAN_OPTION_CHOICE, "reported|concurrent|atomic", "reported",
+     "what host and device may do to pinned host memory at once: what the Level Zero driver "
+     "reports, loads and stores, or atomics as well"},
+};
+
 const memspan_backend_t msp_backend_level_zero = {
     .abi              = MEMSPAN_BACKEND_ABI,
     .struct_size      = sizeof(memspan_backend_t),
@@ -118,4 +126,6 @@ const memspan_backend_t msp_backend_level_zero = {
     .ipc_close        = lz_ipc_close,
     .dmabuf_export    = lz_dmabuf_export,
     .reach_source     = lz_reach_source,
+    .options          = options,
+    .option_count     = sizeof(options) / sizeof(options[0]),
 };

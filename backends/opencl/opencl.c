@@ -11,7 +11,10 @@
 
 extern const memspan_backend_t msp_backend_opencl;
 
-static memspan_status_t parse_word(const char *word, size_t length, unsigned *allowed)
+static const char svm_option[] = "MEMSPAN_OPENCL_SVM";
+
+static memspan_status_t parse_word(const memspan_services_t *services, const char *word,
+                                   size_t length, unsigned *allowed)
 {
     static const struct {
         const char *word;
@@ -29,13 +32,14 @@ static memspan_status_t parse_word(const char *word, size_t length, unsigned *al
             return MEMSPAN_OK;
         }
     }
-    return msp_option_refuse(MSP_OPTION_OPENCL_SVM, "\"%.*s\" is none of coarse, fine, atomics",
-                             (int)((length > 32) ? 32 : length), word);
+    return services->option_refuse(svm_option, "\"%.*s\" is none of coarse, fine, atomics",
+                                   (int)((length > 32) ? 32 : length), word);
 }
 
 /* "all", "none", or a list of words; braces around the list are fine, as the form shows them. */
-static memspan_status_t parse_allowed(const char *text, unsigned *allowed_p)
+static memspan_status_t parse_allowed(const memspan_services_t *services, unsigned *allowed_p)
 {
+    const char *text = services->option(svm_option);
     unsigned allowed = 0;
     size_t length    = strlen(text);
     memspan_status_t status;
@@ -55,7 +59,7 @@ static memspan_status_t parse_allowed(const char *text, unsigned *allowed_p)
     for (;;) {
         const char *comma = memchr(text, ',', length);
         size_t word       = (comma == NULL) ? length : (size_t)(comma - text);
-        status            = parse_word(text, word, &allowed);
+        status            = parse_word(services, text, word, &allowed);
         if (status != MEMSPAN_OK) {
             return status;
         }
@@ -66,7 +70,7 @@ static memspan_status_t parse_allowed(const char *text, unsigned *allowed_p)
         length -= word + 1;
     }
     if (((allowed & OPENCL_SVM_ATOMICS) != 0) && ((allowed & OPENCL_SVM_FINE) == 0)) {
-        return msp_option_refuse(MSP_OPTION_OPENCL_SVM, "atomics need fine");
+        return services->option_refuse(svm_option, "atomics need fine");
     }
     *allowed_p = allowed;
     return MEMSPAN_OK;
@@ -106,7 +110,7 @@ static memspan_status_t open_backend(const memspan_services_t *services, void **
 {
     struct opencl_state *state;
     unsigned allowed        = 0;
-    memspan_status_t status = parse_allowed(services->option("MEMSPAN_OPENCL_SVM"), &allowed);
+    memspan_status_t status = parse_allowed(services, &allowed);
 
     if (status != MEMSPAN_OK) {
         return status;
@@ -146,6 +150,11 @@ static int count_devices(void *state)
     return ((const struct opencl_state *)state)->device_count;
 }
 
+static const memspan_backend_option_t options[] = {
+    {"MEMSPAN_OPENCL_SVM", MEMSPAN_OPTION_TEXT, "all|none|{coarse,fine,atomics}", "all",
+     "which shared virtual memory to use of what OpenCL devices offer"},
+};
+
 const memspan_backend_t msp_backend_opencl = {
     .abi             = MEMSPAN_BACKEND_ABI,
     .struct_size     = sizeof(memspan_backend_t),
@@ -169,4 +178,6 @@ const memspan_backend_t msp_backend_opencl = {
     .queue_destroy   = opencl_queue_destroy,
     .prefetch        = opencl_prefetch,
     .launch          = opencl_launch,
+    .options         = options,
+    .option_count    = sizeof(options) / sizeof(options[0]),
 };

@@ -2,8 +2,10 @@
 #ifndef MEMSPAN_CORE_BASE_OPTION_H
 #define MEMSPAN_CORE_BASE_OPTION_H
 
-/* The one table of environment variables. To add one, add a row; nothing else calls getenv(). */
+/* The one table of environment variables. To add one, add a row; nothing else calls getenv(). Rows
+ * of backends (memspan_backend_t::options) follow when the backends are known. */
 
+#include <memspan/backend.h>
 #include <memspan/config.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -45,23 +47,6 @@
     X(HUGE_PAGES, "MEMSPAN_HUGE_PAGES", CHOICE, "off|advise|on", "advise",                         \
       "pages of host memory where no page_size trait asks: base pages, transparent huge pages in " \
       "chunks, or reserved huge pages where there are any")                                        \
-    X(OPENCL_SVM, "MEMSPAN_OPENCL_SVM", TEXT, "all|none|{coarse,fine,atomics}", "all",             \
-      "which shared virtual memory to use of what OpenCL devices offer")                           \
-    X(HIP_GRAIN, "MEMSPAN_HIP_GRAIN", CHOICE, "coarse|fine", "coarse",                             \
-      "device and managed memory of HIP: coarse is faster, one side uses it at a time; fine: all " \
-      "at once")                                                                                   \
-    X(EMU_MEMORY, "MEMSPAN_EMU_MEMORY", SIZE, "size", "1g",                                        \
-      "how much memory each emulated device has")                                                  \
-    X(EMU_PEERS, "MEMSPAN_EMU_PEERS", TEXT, "all|none|A-B,A>B", "all",                             \
-      "which emulated devices reach the memory of which others: each the other's, or A that of B") \
-    X(EMU_OFFLOAD, "MEMSPAN_EMU_OFFLOAD", CHOICE, "off|on", "on",                                  \
-      "emulated devices stand in for the OpenMP runtime's, where these are the host's processors") \
-    X(LEVEL_ZERO_TILES, "MEMSPAN_LEVEL_ZERO_TILES", CHOICE, "whole|each", "whole",                 \
-      "whether a card of several tiles is one Level Zero device, or each tile is one of its own")  \
-    X(LEVEL_ZERO_PINNED, "MEMSPAN_LEVEL_ZERO_PINNED", CHOICE, "reported|concurrent|atomic",        \
-      "reported",                                                                                  \
-      "what host and device may do to pinned host memory at once: what the Level Zero driver "     \
-      "reports, loads and stores, or atomics as well")                                             \
     X(OMP_ALLOCATOR, "OMP_ALLOCATOR", TEXT, "ALLOCATOR or SPACE[:TRAIT=VALUE,...]", "",            \
       "the initial default allocator (OpenMP)")                                                    \
     X(OMP_PLACES, "OMP_PLACES", TEXT, "places", "",                                                \
@@ -89,25 +74,41 @@ enum msp_fallback_policy {
 };
 
 /* The value in force as text; "" when unset and without a default. Never NULL. */
-const char *msp_option_text(enum msp_option option);
+const char *msp_option_text(int option);
 
 /* Index of the word in force of a CHOICE. */
-int msp_option_choice(enum msp_option option);
+int msp_option_choice(int option);
 
 /* The value in force of a SIZE. */
-uint64_t msp_option_size(enum msp_option option);
+uint64_t msp_option_size(int option);
+
+/* The value in force of a SIZE, or the index of the word of a CHOICE; 0 for others. */
+uint64_t msp_option_number(int option);
 
 /* True when the environment set it (and the value stands). */
-bool msp_option_is_set(enum msp_option option);
+bool msp_option_is_set(int option);
 
-/* The option with that variable name, or MSP_OPTION_COUNT. */
-enum msp_option msp_option_find(const char *variable);
+/* The option with that variable name, also one of a backend's; -1: there is none. */
+int msp_option_find(const char *variable);
 
-/* Called by the parser of a TEXT: the value is malformed. Records the problem (once), logs it,
+/* Add the options of a backend. One that is unsound, or there already, is logged and left out. */
+void msp_option_add(const char *backend, const memspan_backend_option_t *options, size_t count);
+
+/* All options are known: names in the environment that are none become problems, once. */
+void msp_option_check_names(void);
+
+/* What memspan_option_count() and its neighbours say of what is known. */
+int msp_option_known(void);
+memspan_status_t msp_option_describe(int index, memspan_option_info_t *info_p);
+int msp_option_problem_count(void);
+const char *msp_option_problem(int index);
+
+/* The value of a TEXT is malformed. Records the problem (once), logs it,
  * puts the default in force, and leaves MEMSPAN_ERR_CONFIG as the thread's error, which it returns.
  */
-memspan_status_t msp_option_refuse(enum msp_option option, const char *format, ...)
+memspan_status_t msp_option_refuse(int option, const char *format, ...)
     __attribute__((format(printf, 2, 3), cold));
+memspan_status_t msp_option_refuse_text(int option, const char *sentence);
 
 /* For tests: read the environment again. Not thread-safe. */
 void msp_option_reload(void);

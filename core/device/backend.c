@@ -69,11 +69,46 @@ static void service_log(enum memspan_log_level level, const char *backend, const
     msp_log_line(level, backend, "%s", line);
 }
 
+static void ensure_list(void);
+static atomic_bool list_is_loading;
+
+/* An option, also of a backend that is opened without the list. -1: there is none. */
+static int find_option(const char *name)
+{
+    int option = msp_option_find(name);
+
+    if ((option < 0) && !atomic_load(&list_is_loading)) {
+        ensure_list();
+        option = msp_option_find(name);
+    }
+    return option;
+}
+
 static const char *service_option(const char *name)
 {
-    enum msp_option option = msp_option_find(name);
+    int option = find_option(name);
 
-    return (option == MSP_OPTION_COUNT) ? "" : msp_option_text(option);
+    return (option < 0) ? "" : msp_option_text(option);
+}
+
+static uint64_t service_option_number(const char *name)
+{
+    int option = find_option(name);
+
+    return (option < 0) ? 0 : msp_option_number(option);
+}
+
+static memspan_status_t service_option_refuse(const char *name, const char *format, ...)
+{
+    int option = find_option(name);
+    char sentence[256];
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(sentence, sizeof(sentence), format, args);
+    va_end(args);
+    return (option < 0) ? memspan_error(MEMSPAN_ERR_CONFIG, "%s: %s", name, sentence)
+                        : msp_option_refuse_text(option, sentence);
 }
 
 static _Atomic(msp_describe_fn *) teller;
@@ -93,11 +128,13 @@ static void service_tell(const void *address)
 }
 
 const memspan_services_t memspan_services = {
-    .struct_size = sizeof(memspan_services_t),
-    .fail        = service_fail,
-    .log         = service_log,
-    .option      = service_option,
-    .tell        = service_tell,
+    .struct_size   = sizeof(memspan_services_t),
+    .fail          = service_fail,
+    .log           = service_log,
+    .option        = service_option,
+    .tell          = service_tell,
+    .option_number = service_option_number,
+    .option_refuse = service_option_refuse,
 };
 
 const memspan_services_t *memspan_services_get(void)
@@ -234,6 +271,9 @@ static void add_table(const memspan_backend_t *table, const char *origin, const 
                  twin->slot.origin);
     } else {
         e->slot.table = table;
+        if (table->struct_size >= offsetof(memspan_backend_t, option_count) + sizeof(size_t)) {
+            msp_option_add(name, table->options, table->option_count);
+        }
     }
 }
 
@@ -380,6 +420,7 @@ static void load_list_now(void *unused)
     int i;
 
     (void)unused;
+    atomic_store(&list_is_loading, true);
     for (i = 0; msp_backends_built_in[i] != NULL; i++) {
         add_table(msp_backends_built_in[i], "built in", "built_in", false);
     }
@@ -399,6 +440,8 @@ static void load_list_now(void *unused)
     if (list_status != MEMSPAN_OK) {
         snprintf(list_problem, sizeof(list_problem), "%s", memspan_error_last()->message);
     }
+    msp_option_check_names();
+    atomic_store(&list_is_loading, false);
 }
 
 static void load_list(void)
@@ -579,4 +622,31 @@ memspan_status_t memspan_backend_describe(int index, memspan_backend_info_t *inf
     info.device_count = slot->device_count;
     info.status       = slot->status;
     return msp_struct_write(info_p, &info, sizeof(info));
+}
+
+/* Options are known when the backends are, which have some of them. */
+int memspan_option_count(void)
+{
+    ensure_list();
+    return msp_option_known();
+}
+
+memspan_status_t memspan_option_describe(int index, memspan_option_info_t *info_p)
+{
+    ensure_list();
+    return msp_option_describe(index, info_p);
+}
+
+int memspan_option_problem_count(void)
+{
+    ensure_list();
+    msp_option_check_names();
+    return msp_option_problem_count();
+}
+
+const char *memspan_option_problem(int index)
+{
+    ensure_list();
+    msp_option_check_names();
+    return msp_option_problem(index);
 }

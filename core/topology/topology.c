@@ -375,7 +375,7 @@ static bool is_refused(enum msp_option option)
 {
     memspan_option_info_t info = {.struct_size = sizeof(info)};
 
-    return (memspan_option_describe((int)option, &info) == MEMSPAN_OK) &&
+    return (msp_option_describe((int)option, &info) == MEMSPAN_OK) &&
            (strcmp(info.source, "refused") == 0);
 }
 

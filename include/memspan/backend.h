@@ -52,7 +52,32 @@ typedef struct memspan_services {
     /** Write to standard error where the block at or near @p address was allocated and freed
      * (MEMSPAN_DEBUG=guard). Takes locks: not for a signal handler. */
     void (*tell)(const void *address);
+    /** The value in force of a variable in numbers: the bytes of a SIZE, the position of the word
+     * of a CHOICE (from 0); 0 for others. */
+    uint64_t (*option_number)(const char *name);
+    /** The value of a variable is malformed: log that, once, and put the default in force. @p
+     * format: what is wrong with it. Returns MEMSPAN_ERR_CONFIG, recorded. */
+    memspan_status_t (*option_refuse)(const char *name, const char *format, ...)
+        __attribute__((format(printf, 2, 3)));
 } memspan_services_t;
+
+/** How the value of a variable is read. */
+typedef enum memspan_option_form {
+    MEMSPAN_OPTION_CHOICE = 0, /**< one of the words in the form, "off|on" */
+    MEMSPAN_OPTION_SIZE,       /**< a number with k, m, g or t */
+    MEMSPAN_OPTION_TEXT,       /**< the backend checks it: services->option_refuse() */
+    MEMSPAN_OPTION_SECURE_TEXT /**< TEXT that is ignored in a set-user-id process */
+} memspan_option_form_t;
+
+/** An environment variable of a backend. The library reads it, checks it, and lists it for
+ * memspan_option_describe(), as it does its own. */
+typedef struct memspan_backend_option {
+    const char *name; /**< MEMSPAN_BACKEND_..., with the backend's name in capitals */
+    memspan_option_form_t form;
+    const char *form_text; /**< the form as shown: "off|on", "size" */
+    const char *fallback;  /**< the value when unset */
+    const char *help;      /**< one sentence */
+} memspan_backend_option_t;
 
 /** How the pages of a request are distributed over its NUMA nodes. */
 typedef enum memspan_spread {
@@ -240,6 +265,11 @@ typedef struct memspan_backend {
      * another call of this backend on @p from. Called often; must be cheap when it holds already.
      */
     memspan_status_t (*connect)(void *state, int home, memspan_kind_t kind, int from);
+
+    /** Optional; a table may end before them. The backend's own variables, in force before open():
+     * services->option() has their values. */
+    const memspan_backend_option_t *options;
+    size_t option_count;
 } memspan_backend_t;
 
 /** The symbol that a plug-in exports. */

@@ -35,8 +35,11 @@ for room in backends bench cmake cmd core include shmem tests; do
     done
 done
 
-# Rows of the option table, however they are wrapped: VARIABLE FALLBACK.
+# Rows of the option tables, the library's and those of backends, however they are wrapped: VARIABLE FALLBACK.
 options() {
+    { cat backends/*/*.c; echo; } | tr '\n' ' ' | sed 's/{"MEMSPAN_/\n&/g' |
+        sed -nE 's/^\{"(MEMSPAN_[A-Z_0-9]+)", *MEMSPAN_OPTION_[A-Z_]+, *"[^"]*", *"([^"]*)".*/\1 \2/p'
+    echo
     tr '\n' ' ' <core/base/option.h | sed 's/\\ */ /g; s/ X(/\n&/g' |
         sed -nE 's/^ X\([A-Z_0-9]+, *"([A-Z_0-9]+)", *[A-Z_]+, *"[^"]*", *"([^"]*)".*/\1 \2/p'
 }
@@ -51,10 +54,10 @@ entries() {
 }
 
 [ -n "$(options)" ] || complain 'no option found in core/base/option.h'
-listed=$(options | sort | sed 's/ *$//')
+listed=$(options | grep . | sort | sed 's/ *$//')
 documented=$(entries | sort | sed 's/ *$//')
 if [ "$listed" != "$documented" ]; then
-    complain 'core/base/option.h and memspan-environment(7) differ:'
+    complain 'core/base/option.h and the options of backends, and memspan-environment(7) differ:'
     printf 'the table:\n%s\nthe page:\n%s\n' "$listed" "$documented"
 fi
 

@@ -4,6 +4,7 @@
 
 #include <criterion/criterion.h>
 #include <memspan/memspan.h>
+#include <stdlib.h>
 #include <string.h>
 
 static memspan_backend_info_t find_backend(const char *name, const char *origin)
@@ -114,4 +115,59 @@ Test(plugin, the_opencl_that_is_built_in_stays)
     memspan_backend_info_t info = find_backend("opencl", "built in");
 
     cr_assert_str_eq(info.origin, "built in");
+}
+
+/* ---- options of a plug-in ---- */
+
+static memspan_option_info_t find_option(const char *name)
+{
+    memspan_option_info_t found = {.struct_size = sizeof(found)};
+    memspan_option_info_t info  = {.struct_size = sizeof(info)};
+    int count                   = 0;
+
+    for (int i = 0; i < memspan_option_count(); i++) {
+        cr_assert_eq(memspan_option_describe(i, &info), MEMSPAN_OK);
+        if (strcmp(info.name, name) == 0) {
+            found = info;
+            count++;
+        }
+    }
+    cr_assert_eq(count, 1, "%d options %s", count, name);
+    return found;
+}
+
+Test(plugin, an_option_of_its_own)
+{
+    memspan_device_info_t info = {.struct_size = sizeof(info)};
+    memspan_option_info_t option;
+
+    setenv("MEMSPAN_EXAMPLE_CAPACITY", "1m", 1);
+    setenv("MEMSPAN_DEVICES", "example:0", 1);
+    cr_assert_eq(memspan_device_describe(0, &info), MEMSPAN_OK, "%s", memspan_error_text());
+    cr_expect_eq(info.capacity_bytes, 1u << 20);
+    option = find_option("MEMSPAN_EXAMPLE_CAPACITY");
+    cr_expect_str_eq(option.source, "environment");
+    cr_expect_str_eq(option.value, "1m");
+    cr_expect_str_eq(option.fallback, "256m");
+    cr_expect_eq(memspan_option_problem_count(), 0, "%s", memspan_option_problem(0));
+}
+
+Test(plugin, an_option_that_is_not_its_own_is_left_out)
+{
+    cr_expect_str_eq(find_option("MEMSPAN_LOG").fallback, "warn");
+}
+
+Test(plugin, a_misspelt_option)
+{
+    setenv("MEMSPAN_EXAMPLE_CAPACITI", "1m", 1);
+    cr_assert_eq(memspan_option_problem_count(), 1);
+    cr_expect_not_null(strstr(memspan_option_problem(0), "perhaps MEMSPAN_EXAMPLE_CAPACITY"), "%s",
+                       memspan_option_problem(0));
+}
+
+Test(plugin, a_malformed_option)
+{
+    setenv("MEMSPAN_EXAMPLE_CAPACITY", "plenty", 1);
+    cr_expect_str_eq(find_option("MEMSPAN_EXAMPLE_CAPACITY").source, "refused");
+    cr_expect_eq(memspan_option_problem_count(), 1);
 }

@@ -23,6 +23,7 @@
 
 #ifndef BOX_NAME
 #define BOX_NAME "example"
+#define BOX_OPTIONS
 #endif
 #ifndef BOX_ABI
 #define BOX_ABI MEMSPAN_BACKEND_ABI
@@ -32,7 +33,7 @@
 #endif
 
 enum { BLOCKS_MAX = 4096, PAGE = 4096 };
-static const uint64_t capacity_bytes  = (uint64_t)256 << 20;
+static uint64_t capacity_bytes        = (uint64_t)256 << 20;
 static const uint64_t alloc_max_bytes = (uint64_t)128 << 20;
 
 struct box_block {
@@ -60,6 +61,9 @@ static memspan_status_t box_open(const memspan_services_t *services, void **stat
 #ifdef BOX_BROKEN
     return services->fail(MEMSPAN_ERR_OFF, BOX_NAME, "box_driver_version", 7, "version 0.9",
                           "update the box driver", "the box driver is too old");
+#endif
+#ifdef BOX_OPTIONS
+    capacity_bytes = services->option_number("MEMSPAN_EXAMPLE_CAPACITY");
 #endif
     *state_p = &box;
     return MEMSPAN_OK;
@@ -365,6 +369,13 @@ static memspan_status_t box_launch(void *state, int ordinal, void *queue,
                               NULL, "the box has no kernel %d", (int)call->kernel);
 }
 
+#ifdef BOX_OPTIONS
+static const memspan_backend_option_t options[] = {
+    {"MEMSPAN_EXAMPLE_CAPACITY", MEMSPAN_OPTION_SIZE, "size", "256m", "how much the box holds"},
+    {"MEMSPAN_LOG", MEMSPAN_OPTION_TEXT, "text", "", "another's: left out"},
+};
+#endif
+
 static const memspan_backend_t table = {
     .abi             = BOX_ABI,
     .struct_size     = sizeof(table),
@@ -385,6 +396,10 @@ static const memspan_backend_t table = {
 #endif
     .synchronize = box_synchronize,
     .launch      = box_launch,
+#ifdef BOX_OPTIONS
+    .options      = options,
+    .option_count = sizeof(options) / sizeof(options[0]),
+#endif
 };
 
 __attribute__((visibility("default"))) const memspan_backend_t *BOX_ENTRY(void);
