@@ -207,6 +207,7 @@ void msp_wait_poll(void)
 {
     static _Thread_local unsigned polls;
 
+    msp_transport_progress();
     if ((is_oversubscribed || (msp_job.thread_level >= SHMEM_THREAD_MULTIPLE)) &&
         (++polls % POLLS_A_YIELD == 0)) {
         sched_yield();

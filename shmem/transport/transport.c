@@ -188,8 +188,10 @@ void msp_target_add(const struct msp_target *target, uint64_t value)
 
 /* ---- dispatch ---- */
 
-static void require_memory(const struct msp_target *target, const void *local)
+/* Before each operation. */
+static void prepare(const struct msp_target *target, const void *local)
 {
+    msp_transport_progress();
     if (MSP_UNLIKELY(msp_job.has_device_memory) &&
         ((target->transport->capabilities & MSP_TRANSPORT_DEVICE_MEMORY) == 0) &&
         (!target->segment->host_touches || !msp_rma_host_touches(local))) {
@@ -223,7 +225,7 @@ void msp_target_put(const struct msp_target *target, const void *source, size_t 
     size_t at;
     size_t piece;
 
-    require_memory(target, source);
+    prepare(target, source);
     for (at = 0; at < size_bytes; at += piece) {
         struct msp_target there = moved(target, (ptrdiff_t)at);
 
@@ -237,7 +239,7 @@ void msp_target_get(const struct msp_target *target, void *dest, size_t size_byt
     size_t at;
     size_t piece;
 
-    require_memory(target, dest);
+    prepare(target, dest);
     for (at = 0; at < size_bytes; at += piece) {
         struct msp_target there = moved(target, (ptrdiff_t)at);
 
@@ -252,7 +254,7 @@ void msp_target_put_strided(const struct msp_target *target, const void *source,
     size_t i;
 
     if (target->transport->put_strided != NULL) {
-        require_memory(target, source);
+        prepare(target, source);
         target->transport->put_strided(target, source, blocks);
         return;
     }
@@ -270,7 +272,7 @@ void msp_target_get_strided(const struct msp_target *target, void *dest,
     size_t i;
 
     if (target->transport->get_strided != NULL) {
-        require_memory(target, dest);
+        prepare(target, dest);
         target->transport->get_strided(target, dest, blocks);
         return;
     }
@@ -290,8 +292,8 @@ void msp_target_put_signal(const struct msp_target *target, const void *source, 
 
     if ((target->transport == signal->transport) && (target->transport->put_signal != NULL) &&
         is_one_piece) {
-        require_memory(target, source);
-        require_memory(signal, &value);
+        prepare(target, source);
+        prepare(signal, &value);
         target->transport->put_signal(target, source, size_bytes, signal, value, adds, flags);
         return;
     }
@@ -309,7 +311,7 @@ void msp_target_atomic(const struct msp_target *target, const struct msp_atomic_
         msp_fatal("%s: %s has no atomic operations on %u bytes", target->call,
                   target->transport->name, request->size_bytes);
     }
-    require_memory(target, &request->value);
+    prepare(target, &request->value);
     target->transport->atomic(target, request, flags);
 }
 

@@ -4,8 +4,8 @@
 
 /* The contract of a transport: how bytes reach a PE's copy of a segment.
  *
- * Memory that is mapped here never comes this far: peer.h resolves it inline. Everything else is
- * resolved once, into a target, and the target's transport does the rest:
+ * Operations on memory that is mapped here do not come this far: peer.h resolves it inline. All
+ * others are resolved once, into a target, whose transport executes them:
  *
  *     target.transport      reaches
  *     smp                   mapped memory with a buffer of a device's, this PE's own memory
@@ -17,36 +17,36 @@
  * Threads. open(), close() and the functions of segments and contexts are called by one thread at a
  * time; all others by any number of threads at once.
  *
- * Failure. Functions that return a status leave an error record. An operation that cannot be done
- * ends the job with the name of the program's call (target->call).
+ * Failure. Functions that return a status leave an error record. An operation that fails ends the
+ * job, with the name of the program's call (target->call).
  *
- * Completion. An operation is outstanding from its call to its completion: its effect is then
- * visible to every PE, and its doorbell notified. put() returns when the source may be reused,
- * get() and an atomic() that fetches when the result is there; with MSP_OP_NONBLOCKING all may
- * return at once and use the local buffer until order(context, true) returns. An atomic() that does
- * not fetch is outstanding after its return.
+ * Completion. An operation is outstanding from its call to its completion: then its effect is
+ * visible to every PE, and the target's doorbell has been notified. put() returns when the source
+ * may be reused; get(), and an atomic() that fetches, when the result is there. With
+ * MSP_OP_NONBLOCKING they may return at once and use the local buffer until order(context, true)
+ * returns. An atomic() that does not fetch may be outstanding after its return. A transport that
+ * returns with operations outstanding sets msp_order_pending (order.h), or order() is not called.
+ * How it learns of completions (replies, counters, flushes) is its own matter.
  *
- * Order. Each context has its own queue of outstanding operations, which order() does not mix with
- * those of others: quiet (completes) waits for the context's operations alone; fence delivers those
- * before it to a PE before those after it. Nothing else is ordered, not even two puts to one word;
- * but put_signal() delivers its data before its signal. A transport that returns with operations
- * outstanding sets msp_order_pending (order.h), or order() is not called.
+ * Order. Each context has a queue of outstanding operations of its own. Quiet (completes) waits for
+ * that context's operations alone. Fence delivers those before it to a PE before those after it to
+ * the same PE. Nothing else is ordered, not even two puts to one word, except that put_signal()
+ * delivers its data before its signal.
  *
  * Atomicity. An atomic operation is atomic with those of all PEs on that word, whichever path they
- * take: the owner's processor, its host's PEs, the transport. So a network whose atomics are not
+ * take: the owner's processor, its host's PEs, the transport. A network whose atomics are not
  * coherent with the processor, or that lacks an operation, a size or a kind of memory, sends them
- * to the owner, which executes them (own.h); all operations on one word then go that way. What it
- * cannot do at all it leaves out of limits.atomic_sizes; the dispatcher refuses it in words.
+ * to the owner, which executes them (own.h); all operations on one word then take that path. Sizes
+ * that it cannot do at all are missing from limits.atomic_sizes: the dispatcher refuses them.
  *
- * Progress. Where MSP_TRANSPORT_HAS_THREAD is missing, operations and what others ask of this PE
- * advance in progress() only, which every wait of the library and every slow path calls. Where
- * MSP_TRANSPORT_NOTIFIES is missing, the target's doorbell is not notified: waiters poll.
+ * Progress. Without MSP_TRANSPORT_HAS_THREAD, this PE's operations, and those of others on its
+ * memory, advance in progress() only: every wait, poll and operation of the library calls it.
+ * Without MSP_TRANSPORT_NOTIFIES the target's doorbell is not notified, and waiters poll.
  *
- * Memory. A segment is registered by its owner, the key is distributed by the caller, and connected
- * by each peer. Local buffers are not registered by the caller: the transport copies
- * what is at most limits.inline_max_bytes, and registers (and caches) or copies what is larger.
- * Without MSP_TRANSPORT_DEVICE_MEMORY the dispatcher refuses segments and buffers that the host
- * cannot touch. */
+ * Memory. The owner of a segment registers it, the caller distributes the key, and each peer
+ * connects it. Local buffers are the transport's matter: it copies up to limits.inline_max_bytes,
+ * and registers (and caches) or copies larger ones. Without MSP_TRANSPORT_DEVICE_MEMORY the
+ * dispatcher refuses segments and buffers that the host cannot touch. */
 
 #include "shmem/context.h"
 #include "shmem/transport/segment.h"
@@ -71,8 +71,8 @@ enum msp_operation_flag {
 /* What open() finds out. */
 struct msp_transport_limits {
     size_t inline_max_bytes; /* a put's source is read before it returns, also if nonblocking */
-    size_t piece_max_bytes;  /* of one put or get; the dispatcher divides larger ones; 0: any */
-    unsigned atomic_sizes;   /* operand sizes that atomic() takes, as a sum of 1, 2, 4, 8 */
+    size_t piece_max_bytes; /* of a put or get, a multiple of 64; larger ones are divided; 0: any */
+    unsigned atomic_sizes;  /* operand sizes that atomic() takes, as a sum of 1, 2, 4, 8 */
 };
 
 /* One place in one PE's copy of a segment, and the path to it. */
