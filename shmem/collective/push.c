@@ -12,7 +12,6 @@
 #include "shmem/collective/peer.h"
 #include "shmem/collective/sync.h"
 #include "shmem/control/wait.h"
-#include "shmem/transport/order.h"
 #include <string.h>
 
 static _Atomic uint64_t *next_counter(struct msp_team *team)
@@ -104,28 +103,72 @@ int msp_push_alltoall(struct msp_team *team, void *dest, const void *source, siz
     return 0;
 }
 
-/* Counted after all puts are complete: blocks of one PE may take another path than its counter. */
+/* ---- strided ---- */
+
+/* Elements of a PE's part, and where they are: in this PE's memory, a stride apart. */
+struct part {
+    char *first;
+    ptrdiff_t stride_bytes;
+    size_t element_bytes;
+    size_t count;
+};
+
+/* The part of PE @p pe, from element @p at on, of a vector that has one of each PE. */
+static struct part part_of(const struct part *vector, int pe, size_t at, size_t count)
+{
+    struct part part = *vector;
+
+    part.first += (ptrdiff_t)(((size_t)pe * vector->count) + at) * vector->stride_bytes;
+    part.count = count;
+    return part;
+}
+
+static void pack(const struct msp_team *team, char *to, struct part from)
+{
+    msp_get_strided(msp_peer_call(team), msp_context_internal(), to, from.first,
+                    (ptrdiff_t)from.element_bytes, from.stride_bytes, from.element_bytes,
+                    from.count, msp_job.pe);
+}
+
+static void unpack(const struct msp_team *team, struct part to, const char *from)
+{
+    msp_put_strided(msp_peer_call(team), msp_context_internal(), to.first, from, to.stride_bytes,
+                    (ptrdiff_t)to.element_bytes, to.element_bytes, to.count, msp_job.pe);
+}
+
+/* Parts travel packed, through the work area: an element is no message. */
 int msp_push_alltoalls(struct msp_team *team, void *dest, const void *source, ptrdiff_t dest_stride,
                        ptrdiff_t source_stride, size_t element_bytes, size_t count)
 {
-    _Atomic uint64_t *counter = next_counter(team);
-    ptrdiff_t to_bytes        = dest_stride * (ptrdiff_t)element_bytes;
-    ptrdiff_t from_bytes      = source_stride * (ptrdiff_t)element_bytes;
-    char *own                 = (char *)dest + ((ptrdiff_t)((size_t)team->pe * count) * to_bytes);
-    int step;
+    ptrdiff_t unit          = (ptrdiff_t)element_bytes;
+    const struct part to    = {dest, dest_stride * unit, element_bytes, count};
+    const struct part from  = {(char *)(uintptr_t)source, source_stride * unit, element_bytes,
+                               count};
+    const size_t room_bytes = MSP_SYNC_WORK_BYTES / (size_t)team->size;
+    const size_t most       = room_bytes / element_bytes;
+    size_t at;
 
-    for (step = 0; (count != 0) && (step < team->size); step++) {
-        int pe = partner(team, step);
+    for (at = 0; at < count; at += most) {
+        size_t now                = (count - at < most) ? (count - at) : most;
+        char *room                = msp_sync_room(team);
+        char *own                 = room + ((size_t)team->pe * room_bytes);
+        _Atomic uint64_t *counter = next_counter(team);
+        int step;
 
-        msp_put_strided(msp_peer_call(team), msp_context_internal(), own,
-                        (const char *)source + ((ptrdiff_t)((size_t)pe * count) * from_bytes),
-                        to_bytes, from_bytes, element_bytes, count, msp_team_world_pe(team, pe));
+        team->work_count++;
+        for (step = 1; step <= team->size; step++) {
+            int pe = partner(team, step); /* this one last: its part stays where it was packed */
+
+            pack(team, own, part_of(&from, pe, at, now));
+            if (pe != team->pe) {
+                send(team, pe, own, own, now * element_bytes, counter);
+            }
+        }
+        wait_for(counter, team->size - 1);
+        for (step = 0; step < team->size; step++) {
+            unpack(team, part_of(&to, step, at, now), room + ((size_t)step * room_bytes));
+        }
     }
-    msp_quiet(msp_context_internal());
-    for (step = 1; step < team->size; step++) {
-        send(team, partner(team, step), NULL, NULL, 0, counter);
-    }
-    wait_for(counter, team->size - 1);
     return 0;
 }
 

@@ -359,6 +359,32 @@ static void run_on_axes(int rounds)
     state = seed;
 }
 
+/* The root of broadcasts waits for no PE: the others follow, however far ahead it is. */
+static void run_ahead(void)
+{
+    enum { CALLS = 100 };
+    int64_t *dest   = (int64_t *)(void *)heap_dest;
+    int64_t *source = (int64_t *)(void *)heap_source;
+    int i;
+
+    for (i = 0; i < CALLS; i++) {
+        dest[i]   = -1;
+        source[i] = (shmem_my_pe() * 1000) + i;
+    }
+    shmem_barrier_all();
+    for (i = 0; i < CALLS; i++) {
+        int root = (i < CALLS / 2) ? 0 : (i % shmem_n_pes());
+
+        CHECK(shmem_int64_broadcast(SHMEM_TEAM_WORLD, &dest[i], &source[i], 1, root) == 0, "%d", i);
+    }
+    for (i = 0; i < CALLS; i++) {
+        int root = (i < CALLS / 2) ? 0 : (i % shmem_n_pes());
+
+        CHECK(dest[i] == (root * 1000) + i, "broadcast %d has %ld", i, (long)dest[i]);
+    }
+    shmem_barrier_all();
+}
+
 int main(int argc, char **argv)
 {
     int rounds = (argc > 2) ? atoi(argv[2]) : 2;
@@ -372,6 +398,7 @@ int main(int argc, char **argv)
         run_on_random_team(6);
         run_on_axes(2);
     }
+    run_ahead();
     /* Each of them at least once, by all. */
     for (i = 0; i < ENTRIES; i++) {
         run_round(SHMEM_TEAM_WORLD, i);
