@@ -46,7 +46,7 @@ static struct msp_loopback_connection *_Atomic *outgoing; /* by PE */
 static _Atomic size_t queued_bytes;
 
 static int listener = -1;
-static int doorbell = -1; /* an eventfd that wakes the thread */
+static int wake_fd  = -1; /* an eventfd */
 static pthread_t thread;
 static bool runs;
 static atomic_bool is_closing;
@@ -55,7 +55,7 @@ static void wake(void)
 {
     const uint64_t one = 1;
 
-    while ((write(doorbell, &one, sizeof one) < 0) && (errno == EINTR)) {
+    while ((write(wake_fd, &one, sizeof one) < 0) && (errno == EINTR)) {
     }
 }
 
@@ -303,7 +303,7 @@ static void sleep_on_sockets(int64_t wait_ns)
             msp_fatal("loopback: no memory for %zu connections", poll_max);
         }
     }
-    polls[0] = (struct pollfd){.fd = doorbell, .events = POLLIN};
+    polls[0] = (struct pollfd){.fd = wake_fd, .events = POLLIN};
     polls[1] = (struct pollfd){.fd = listener, .events = POLLIN};
     count    = 2;
     for (connection = first_connection(); connection != NULL; connection = connection->next) {
@@ -314,7 +314,7 @@ static void sleep_on_sockets(int64_t wait_ns)
         }
     }
     (void)ppoll(polls, count, (wait_ns >= 0) ? &duration : NULL, NULL);
-    (void)!read(doorbell, &unused, sizeof unused);
+    (void)!read(wake_fd, &unused, sizeof unused);
     if ((polls[1].revents & POLLIN) != 0) {
         accept_one();
     }
@@ -377,9 +377,9 @@ memspan_status_t msp_loopback_wire_open(void *address, size_t *address_bytes_p)
 
     outgoing = calloc((size_t)msp_job.pe_count, sizeof *outgoing);
     listener = msp_fd_above_streams(socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
-    doorbell = msp_fd_above_streams(eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC));
+    wake_fd  = msp_fd_above_streams(eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC));
     /* The kernel chooses a name that is free. */
-    if ((outgoing == NULL) || (listener < 0) || (doorbell < 0) ||
+    if ((outgoing == NULL) || (listener < 0) || (wake_fd < 0) ||
         (bind(listener, (struct sockaddr *)&at, sizeof at.sun_family) != 0) ||
         (listen(listener, SOMAXCONN) != 0) ||
         (getsockname(listener, (struct sockaddr *)&at, &size) != 0)) {
@@ -460,11 +460,11 @@ void msp_loopback_wire_close(void)
     if (listener >= 0) {
         close(listener);
     }
-    if (doorbell >= 0) {
-        close(doorbell);
+    if (wake_fd >= 0) {
+        close(wake_fd);
     }
     listener = -1;
-    doorbell = -1;
+    wake_fd  = -1;
     free((void *)outgoing);
     outgoing = NULL;
 }

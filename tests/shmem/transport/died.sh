@@ -1,0 +1,19 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# died.sh OSHRUN PROGRAM: PEs of other hosts notice that a PE has died, without the launcher, which
+# the program stops. What they say goes through the launcher.
+set -u
+said=$(mktemp)
+trap 'rm -f "$said"' EXIT
+SHMEMX_TRANSPORT=loopback "$1" -n 3 "$2" >"$said" 2>&1 &
+launcher=$!
+dead=0
+tries=0
+while [ "$dead" -lt 3 ] && [ "$tries" -lt 100 ]; do
+    sleep 0.1
+    tries=$((tries + 1))
+    dead=$(pgrep -c -r Z -P "$launcher")
+done
+kill -CONT "$launcher"
+wait "$launcher" && { echo 'the job has succeeded'; exit 1; }
+grep -q '^memspan: PE [01] of 3: PE 2 has died' "$said" || { cat "$said"; exit 1; }
