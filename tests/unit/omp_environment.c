@@ -8,11 +8,11 @@
 
 static struct msp_omp_request parse(const char *text)
 {
-    struct msp_omp_request wish = {.allocator = 4711};
+    struct msp_omp_request request = {.allocator = 4711};
 
-    cr_assert_eq(msp_omp_request_parse(text, &wish), MEMSPAN_OK, "%s: %s", text,
+    cr_assert_eq(msp_omp_request_parse(text, &request), MEMSPAN_OK, "%s: %s", text,
                  memspan_error_text());
-    return wish;
+    return request;
 }
 
 Test(omp_environment, allocators_by_name)
@@ -36,20 +36,20 @@ Test(omp_environment, a_bare_space_is_its_predefined_allocator)
 
 Test(omp_environment, a_space_with_traits)
 {
-    struct msp_omp_request wish =
+    struct msp_omp_request request =
         parse("omp_high_bw_mem_space : pinned=true , alignment = 64,fallback=allocator_fb, "
               "fb_data=omp_low_lat_mem_alloc,pool_size=1g");
 
-    cr_expect_eq(wish.allocator, 0);
-    cr_expect_eq(wish.space, 3);
-    cr_assert_eq(wish.trait_count, 5);
-    cr_expect_eq(wish.traits[0].key, MEMSPAN_TRAIT_PINNED);
-    cr_expect_eq(wish.traits[0].value, MEMSPAN_VALUE_TRUE);
-    cr_expect_eq(wish.traits[1].value, 64);
-    cr_expect_eq(wish.traits[2].value, MEMSPAN_VALUE_ALLOCATOR_FB);
-    cr_expect_eq(wish.traits[3].key, MEMSPAN_TRAIT_FB_DATA);
-    cr_expect_eq(wish.traits[3].value, 5);
-    cr_expect_eq(wish.traits[4].value, (uintptr_t)1 << 30);
+    cr_expect_eq(request.allocator, 0);
+    cr_expect_eq(request.space, 3);
+    cr_assert_eq(request.trait_count, 5);
+    cr_expect_eq(request.traits[0].key, MEMSPAN_TRAIT_PINNED);
+    cr_expect_eq(request.traits[0].value, MEMSPAN_VALUE_TRUE);
+    cr_expect_eq(request.traits[1].value, 64);
+    cr_expect_eq(request.traits[2].value, MEMSPAN_VALUE_ALLOCATOR_FB);
+    cr_expect_eq(request.traits[3].key, MEMSPAN_TRAIT_FB_DATA);
+    cr_expect_eq(request.traits[3].value, 5);
+    cr_expect_eq(request.traits[4].value, (uintptr_t)1 << 30);
 }
 
 Test(omp_environment, refused_with_the_word_at_fault)
@@ -72,21 +72,21 @@ Test(omp_environment, refused_with_the_word_at_fault)
         {"omp_default_mem_space:fb_data=7", "\"7\""},
         {"omp_default_mem_space:fb_data=", "fb_data"},
     };
-    struct msp_omp_request wish = {.allocator = 4711};
+    struct msp_omp_request request = {.allocator = 4711};
     size_t i;
 
     for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        cr_expect_eq(msp_omp_request_parse(cases[i].text, &wish), MEMSPAN_ERR_INVALID, "%s",
+        cr_expect_eq(msp_omp_request_parse(cases[i].text, &request), MEMSPAN_ERR_INVALID, "%s",
                      cases[i].text);
         cr_expect(strstr(memspan_error_text(), cases[i].said) != NULL, "%s: %s", cases[i].text,
                   memspan_error_text());
     }
-    cr_expect_eq(wish.allocator, 4711, "an output was written on failure");
+    cr_expect_eq(request.allocator, 4711, "an output was written on failure");
 }
 
 Test(omp_environment, too_much)
 {
-    struct msp_omp_request wish;
+    struct msp_omp_request request;
     char text[2000] = "omp_default_mem_space:";
     int i;
 
@@ -94,8 +94,8 @@ Test(omp_environment, too_much)
         strcat(text, "part_size=1,");
     }
     strcat(text, "part_size=1");
-    cr_expect_eq(msp_omp_request_parse(text, &wish), MEMSPAN_ERR_INVALID);
+    cr_expect_eq(msp_omp_request_parse(text, &request), MEMSPAN_ERR_INVALID);
     memset(text, 'x', sizeof(text) - 1);
     text[sizeof(text) - 1] = '\0';
-    cr_expect_eq(msp_omp_request_parse(text, &wish), MEMSPAN_ERR_INVALID);
+    cr_expect_eq(msp_omp_request_parse(text, &request), MEMSPAN_ERR_INVALID);
 }
