@@ -21,7 +21,7 @@ enum {
 #define MSP_CONTROL_AREA_MAP(X)                                                                    \
     X(SYNC, (size_t)MSP_TEAM_MAX *MSP_TEAM_SYNC_BYTES) /* collective/ */                           \
     X(WORK, (size_t)MSP_TEAM_MAX *MSP_TEAM_WORK_BYTES) /* collective/ */                           \
-    X(REMOTE, (size_t)4 << 20) /* owner.c: requests for memory that only its owner reaches */
+    X(OWNER, (size_t)4 << 20) /* transport/owner.c: requests for memory that is not mapped */
 
 struct msp_control_offsets {
 #define AREA_MEMBER(area, size_bytes) char area[size_bytes];

@@ -63,7 +63,7 @@ struct ring {
     _Alignas(4096) char data[CELLS][PIECE_BYTES];
 };
 
-_Static_assert(sizeof(struct ring) <= sizeof(((struct msp_control_offsets *)0)->REMOTE),
+_Static_assert(sizeof(struct ring) <= sizeof(((struct msp_control_offsets *)0)->OWNER),
                "a ring fits into its area");
 
 static _Atomic uint64_t *issued; /* by local index: this PE's puts there end below it */
@@ -74,7 +74,7 @@ static pthread_mutex_t serve_lock = PTHREAD_MUTEX_INITIALIZER; /* guards service
 
 static struct ring *ring_of(int local_index)
 {
-    return MSP_CONTROL_AREA(local_index, REMOTE);
+    return MSP_CONTROL_AREA(local_index, OWNER);
 }
 
 static struct cell *cell_of(struct ring *ring, uint64_t ticket)

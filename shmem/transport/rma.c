@@ -24,7 +24,8 @@ static bool reaches(const struct msp_segment *segment, int pe)
                                          : ((segment->fd >= 0) || segment->is_served);
 }
 
-void msp_rma_require(const char *call, const void *address, size_t size_bytes, int pe)
+const struct msp_segment *msp_rma_require(const char *call, const void *address, size_t size_bytes,
+                                          int pe)
 {
     const struct msp_segment *segment = msp_segment_of(address);
     size_t offset                     = (size_t)((uintptr_t)address - (uintptr_t)segment->base);
@@ -57,6 +58,7 @@ void msp_rma_require(const char *call, const void *address, size_t size_bytes, i
         msp_fatal("%s: nothing here reaches %s of PE %d", call,
                   segment_name(segment, text, sizeof text), pe);
     }
+    return segment;
 }
 
 /* ---- mapped memory and copies ---- */

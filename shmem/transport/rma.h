@@ -93,8 +93,9 @@ void *msp_rma_pointer(const void *address, int pe);
 /* shmem_addr_accessible(). */
 bool msp_rma_reaches(const void *address, int pe);
 
-/* End the job, saying what is wrong with this address, size or PE (of @p call). Returns when
- * nothing is. */
-void msp_rma_require(const char *call, const void *address, size_t size_bytes, int pe);
+/* The segment of a valid address. A wrong address, size or PE ends the job with a message for @p
+ * call. */
+const struct msp_segment *msp_rma_require(const char *call, const void *address, size_t size_bytes,
+                                          int pe);
 
 #endif /* MEMSPAN_SHMEM_TRANSPORT_RMA_H */

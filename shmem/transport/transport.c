@@ -133,10 +133,9 @@ static void require_connection(const struct msp_target *target)
 struct msp_target msp_target_resolve(const char *call, const struct msp_context *context,
                                      const void *address, size_t size_bytes, int pe)
 {
-    const struct msp_segment *segment = msp_segment_of(address);
+    const struct msp_segment *segment = msp_rma_require(call, address, size_bytes, pe);
     struct msp_target target = {.call = call, .context = context, .segment = segment, .pe = pe};
 
-    msp_rma_require(call, address, size_bytes, pe);
     target.offset_bytes = (uint64_t)((const char *)address - segment->base);
     target.direct       = msp_rma_mapped(segment, address, pe);
     if (target.direct != NULL) {
