@@ -269,7 +269,7 @@ Test(cuda_rules, devices_reach_each_other)
     pretended_close(state);
 }
 
-Test(cuda_rules, whoever_was_woken_by_others_gets_access)
+Test(cuda_rules, a_device_woken_by_others_gets_access)
 {
     cuda_context_t theirs = NULL;
     memspan_block_t block;

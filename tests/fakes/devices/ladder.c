@@ -180,7 +180,7 @@ Test(ladder, plan_is_what_an_allocation_then_has)
     machine_expect_clean();
 }
 
-Test(ladder, a_wish_that_is_not_followed_is_said)
+Test(ladder, a_trait_that_is_not_honoured_is_said)
 {
     memspan_allocator_info_t info;
 

@@ -395,7 +395,7 @@ Test(level_zero_work, a_broken_kernel_loses_the_device)
 
 /* ---- two drivers ---- */
 
-Test(level_zero_work, drivers_meet_in_host_memory)
+Test(level_zero_work, drivers_share_host_memory)
 {
     enum { SIZE = 9 << 20 };
     memspan_request_t request = pretended_ask(MEMSPAN_KIND_DEVICE, SIZE);
