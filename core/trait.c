@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* trait.c: allocator traits, from arrays and from text.
  *
- * Each key is one case of set(); what two traits say together is checked afterwards, so that the
- * order in which they are given never matters. */
+ * Each key is one row of a table (engine/trait_table.h); combinations are checked afterwards, so
+ * that the order of traits never matters. */
 
 #include "core/trait.h"
 #include "core/allocator.h"
@@ -66,233 +66,187 @@ const char *memspan_trait_value_text(uintptr_t value)
 
 /* ---- setting one ---- */
 
+enum form {
+    FORM_WORD,
+    FORM_BOOL,
+    FORM_SIZE,
+    FORM_POWER,
+    FORM_DEVICE,
+    FORM_PLACE,
+    FORM_HANDLE,
+    FORM_ALLOCATOR
+};
+
+struct row {
+    memspan_trait_key_t key;
+    enum form form;
+    size_t offset;
+    size_t size;
+    uint16_t words[8]; /* 0 after the last */
+};
+
+#define UNPACK(...) __VA_ARGS__
+#define ROW(key, member, form, initial, words)                                                     \
+    {MEMSPAN_TRAIT_##key,                                                                          \
+     FORM_##form,                                                                                  \
+     offsetof(struct msp_traits, member),                                                          \
+     sizeof(MSP_TRAIT_TYPE_##form),                                                                \
+     {UNPACK words}},
+static const struct row rows[] = {
+    MSP_TRAIT_TABLE(ROW)
+    /* Another name of preferred_location. */
+    ROW(PREFERRED_DEVICE, preferred_location, DEVICE, MSP_NO_DEVICE, (0))};
+/* Of a target memory space. 7 (device) is "all" in every header that ships, see trait.h. */
+static const struct row target_access[] = {
+    ROW(ACCESS, access, WORD, MEMSPAN_VALUE_MEMSPACE,
+        (MEMSPAN_VALUE_ALL, MEMSPAN_VALUE_MEMSPACE, MEMSPAN_VALUE_DEVICE))};
+#undef ROW
+
 void msp_traits_default(struct msp_traits *traits, bool target)
 {
     *traits = (struct msp_traits){
-        .alignment          = 1,
-        .pool_size          = SIZE_MAX,
-        .sync_hint          = MEMSPAN_VALUE_CONTENDED,
-        .access             = MEMSPAN_VALUE_MEMSPACE,
-        .fallback           = target ? MEMSPAN_VALUE_NULL_FB : MEMSPAN_VALUE_DEFAULT_MEM_FB,
-        .partition          = MEMSPAN_VALUE_ENVIRONMENT,
-        .target_access      = MEMSPAN_VALUE_SINGLE,
-        .atomic_scope       = MEMSPAN_VALUE_ALL,
-        .memory_access      = MEMSPAN_VALUE_COHERENT,
-        .guarantee          = MEMSPAN_VALUE_PREFERRED,
-        .pin_device         = MSP_NO_DEVICE,
-        .preferred_location = MSP_NO_DEVICE,
-        .preferred_place    = MSP_NO_PLACE,
+#define INITIAL(key, member, form, initial, words) .member = (initial),
+        MSP_TRAIT_TABLE(INITIAL)
+#undef INITIAL
     };
+    if (target) {
+        traits->fallback = MEMSPAN_VALUE_NULL_FB;
+    }
 }
 
-static memspan_status_t bad_value(memspan_trait_key_t key, uintptr_t value, const char *allowed)
+static const struct row *find_row(memspan_trait_key_t key, bool target)
 {
+    size_t i;
+
+    if (target && (key == MEMSPAN_TRAIT_ACCESS)) {
+        return target_access;
+    }
+    for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        if (rows[i].key == key) {
+            return &rows[i];
+        }
+    }
+    return NULL;
+}
+
+/* "contended, uncontended or private" */
+static void list_words(const struct row *row, char *text, size_t size)
+{
+    size_t used = 0;
+    size_t i;
+
+    for (i = 0; (row->words[i] != 0) && (used < size); i++) {
+        bool last = (row->words[i + 1] == 0);
+
+        used += (size_t)snprintf(text + used, size - used, "%s%s",
+                                 (i == 0) ? "" : (last ? " or " : ", "),
+                                 memspan_trait_value_text(row->words[i]));
+    }
+}
+
+static memspan_status_t bad_value(const struct row *row, uintptr_t value)
+{
+    static const char *const allowed[] = {
+        [FORM_BOOL] = "true or false",   [FORM_SIZE] = "any number of bytes above 0",
+        [FORM_POWER] = "a power of two", [FORM_DEVICE] = "a device number, or -1 for the host",
+        [FORM_PLACE] = "a place number", [FORM_HANDLE] = "an initialised memory partitioner"};
+    const char *key  = memspan_trait_key_text(row->key);
     const char *word = memspan_trait_value_text(value);
+    char listed[128] = "";
 
     if ((word != NULL) && (value != MEMSPAN_VALUE_DEFAULT)) {
-        memspan_error(MEMSPAN_ERR_INVALID, "trait %s cannot be %llu (%s)",
-                      memspan_trait_key_text(key), (unsigned long long)value, word);
+        memspan_error(MEMSPAN_ERR_INVALID, "trait %s cannot be %llu (%s)", key,
+                      (unsigned long long)value, word);
     } else {
-        memspan_error(MEMSPAN_ERR_INVALID, "trait %s cannot be %llu", memspan_trait_key_text(key),
+        memspan_error(MEMSPAN_ERR_INVALID, "trait %s cannot be %llu", key,
                       (unsigned long long)value);
     }
-    return msp_error_hint("it can be %s", allowed);
+    list_words(row, listed, sizeof(listed));
+    return msp_error_hint("it can be %s", (row->form == FORM_WORD) ? listed : allowed[row->form]);
 }
 
-static memspan_status_t set_word(int *field, const memspan_trait_t *trait, uintptr_t first,
-                                 uintptr_t last, uintptr_t extra, uintptr_t extra2,
-                                 const char *allowed)
+static bool is_word_of(const struct row *row, uintptr_t value)
 {
-    uintptr_t value = trait->value;
+    size_t i;
 
-    if (((value < first) || (value > last)) && (value != extra) && (value != extra2)) {
-        return bad_value(trait->key, value, allowed);
+    for (i = 0; (row->words[i] != 0) && (row->words[i] != value); i++) {
     }
-    *field = (int)value;
-    return MEMSPAN_OK;
+    return row->words[i] != 0;
 }
 
-static memspan_status_t set_bool(bool *field, const memspan_trait_t *trait)
+/* Device and place numbers are signed and arrive in an unsigned word, with or without sign
+ * extension; -1 is the host, and is also what "default" looks like. For devices the host is the
+ * better reading of an explicit -1. */
+static bool read_int(uintptr_t word, int lowest, int *value_p)
 {
-    if (trait->value > MEMSPAN_VALUE_TRUE) {
-        return bad_value(trait->key, trait->value, "true or false");
-    }
-    *field = (trait->value == MEMSPAN_VALUE_TRUE);
-    return MEMSPAN_OK;
-}
+    intptr_t value = (intptr_t)word;
 
-static memspan_status_t set_size(size_t *field, const memspan_trait_t *trait, bool power)
-{
-    if ((trait->value == 0) || (power && !msp_is_power_of_two(trait->value))) {
-        return bad_value(trait->key, trait->value,
-                         power ? "a power of two" : "any number of bytes above 0");
-    }
-    *field = trait->value;
-    return MEMSPAN_OK;
-}
-
-/* Device and place numbers are signed and arrive in an unsigned word; -1 is the host, and is also
- * what "default" looks like. For devices the host is the better reading of an explicit -1. */
-static memspan_status_t set_int(int *field, const memspan_trait_t *trait, int lowest)
-{
-    intptr_t value = (intptr_t)trait->value;
-
-    /* Callers store an int into the word with or without sign extension. */
     if ((value > INT_MAX) && (value <= UINT_MAX)) {
         value = (int)(unsigned)value;
     }
-    if ((value < lowest) || (value > INT_MAX)) {
-        return bad_value(trait->key, trait->value,
-                         (lowest < 0) ? "a device number, or -1 for the host" : "a place number");
-    }
-    *field = (int)value;
-    return MEMSPAN_OK;
+    *value_p = (int)value;
+    return (value >= lowest) && (value <= INT_MAX);
 }
 
-/* Words that every runtime accepts and that change nothing here beyond being checked. */
-static memspan_status_t set_scope(struct msp_traits *t, bool target, const memspan_trait_t *trait)
+/* False: the value is none of the trait's. */
+static bool store(const struct row *row, struct msp_traits *t, uintptr_t value)
 {
-    switch (trait->key) {
-    case MEMSPAN_TRAIT_SYNC_HINT:
-        return set_word(&t->sync_hint, trait, MEMSPAN_VALUE_CONTENDED, MEMSPAN_VALUE_PRIVATE,
-                        MEMSPAN_VALUE_CONTENDED, MEMSPAN_VALUE_CONTENDED,
-                        "contended, uncontended, serialized or private");
-    case MEMSPAN_TRAIT_ACCESS:
-        if (target) {
-            /* 7 is "all" in every header that ships, see trait.h. */
-            return set_word(&t->access, trait, MEMSPAN_VALUE_DEVICE, MEMSPAN_VALUE_DEVICE,
-                            MEMSPAN_VALUE_ALL, MEMSPAN_VALUE_MEMSPACE,
-                            "all or memspace for a target memory space");
-        }
-        return set_word(&t->access, trait, MEMSPAN_VALUE_DEVICE, MEMSPAN_VALUE_CGROUP,
-                        MEMSPAN_VALUE_ALL, MEMSPAN_VALUE_MEMSPACE,
-                        "all, memspace, device, cgroup, pteam or thread");
-    case MEMSPAN_TRAIT_TARGET_ACCESS:
-        return set_word(&t->target_access, trait, MEMSPAN_VALUE_SINGLE, MEMSPAN_VALUE_MULTIPLE,
-                        MEMSPAN_VALUE_SINGLE, MEMSPAN_VALUE_SINGLE, "single or multiple");
-    case MEMSPAN_TRAIT_DEVICE_ACCESS: {
-        int ignored; /* in the standard's list of keys, in its table of traits not */
-        return set_word(&ignored, trait, MEMSPAN_VALUE_SINGLE, MEMSPAN_VALUE_MULTIPLE,
-                        MEMSPAN_VALUE_SINGLE, MEMSPAN_VALUE_SINGLE, "single or multiple");
+    const void *source = &value;
+    int number         = (int)value;
+    bool truth         = (value == MEMSPAN_VALUE_TRUE);
+    bool valid         = true;
+
+    switch (row->form) {
+    case FORM_WORD:
+        valid  = is_word_of(row, value);
+        source = &number;
+        break;
+    case FORM_DEVICE:
+    case FORM_PLACE:
+        valid  = read_int(value, (row->form == FORM_DEVICE) ? MEMSPAN_HOST : 0, &number);
+        source = &number;
+        break;
+    case FORM_BOOL:
+        valid  = (value <= MEMSPAN_VALUE_TRUE);
+        source = &truth;
+        break;
+    case FORM_SIZE:
+        valid = (value != 0);
+        break;
+    case FORM_POWER:
+        valid = msp_is_power_of_two(value);
+        break;
+    case FORM_HANDLE:
+    case FORM_ALLOCATOR:
+        break;
     }
-    default: /* MEMSPAN_TRAIT_ATOMIC_SCOPE */
-        return set_word(&t->atomic_scope, trait, MEMSPAN_VALUE_ALL, MEMSPAN_VALUE_ALL,
-                        MEMSPAN_VALUE_DEVICE, MEMSPAN_VALUE_ALL, "all or device");
-    }
+    memcpy((char *)t + row->offset, source, row->size);
+    return valid;
 }
 
 static memspan_status_t set(struct msp_traits *t, bool target, const memspan_trait_t *trait)
 {
-    memspan_status_t status;
+    const struct row *row = find_row(trait->key, target);
+    bool resets           = (trait->value == MEMSPAN_VALUE_DEFAULT);
+    struct msp_traits initial;
 
-    switch (trait->key) {
-    case MEMSPAN_TRAIT_SYNC_HINT:
-    case MEMSPAN_TRAIT_ACCESS:
-    case MEMSPAN_TRAIT_TARGET_ACCESS:
-    case MEMSPAN_TRAIT_DEVICE_ACCESS:
-    case MEMSPAN_TRAIT_ATOMIC_SCOPE:
-        return set_scope(t, target, trait);
-    case MEMSPAN_TRAIT_ALIGNMENT:
-        return set_size(&t->alignment, trait, true);
-    case MEMSPAN_TRAIT_POOL_SIZE:
-        return set_size(&t->pool_size, trait, false);
-    case MEMSPAN_TRAIT_FALLBACK:
-        return set_word(&t->fallback, trait, MEMSPAN_VALUE_DEFAULT_MEM_FB,
-                        MEMSPAN_VALUE_ALLOCATOR_FB, MEMSPAN_VALUE_NULL_FB, MEMSPAN_VALUE_NULL_FB,
-                        "default_mem_fb, null_fb, abort_fb or allocator_fb");
-    case MEMSPAN_TRAIT_FB_DATA:
-        t->fb_data = (memspan_allocator_h)trait->value;
-        return MEMSPAN_OK;
-    case MEMSPAN_TRAIT_PINNED:
-        return set_bool(&t->pinned, trait);
-    case MEMSPAN_TRAIT_PARTITION:
-        return set_word(&t->partition, trait, MEMSPAN_VALUE_ENVIRONMENT, MEMSPAN_VALUE_INTERLEAVED,
-                        MEMSPAN_VALUE_PARTITIONER, MEMSPAN_VALUE_PARTITIONER,
-                        "environment, nearest, blocked, interleaved or partitioner");
-    case MEMSPAN_TRAIT_PIN_DEVICE:
-        status    = set_int(&t->pin_device, trait, MEMSPAN_HOST);
-        t->pinned = t->pinned || (status == MEMSPAN_OK);
-        return status;
-    case MEMSPAN_TRAIT_PREFERRED_DEVICE:
-    case MEMSPAN_TRAIT_PREFERRED_LOCATION:
-        return set_int(&t->preferred_location, trait, MEMSPAN_HOST);
-    case MEMSPAN_TRAIT_PART_SIZE:
-        return set_size(&t->part_size, trait, false);
-    case MEMSPAN_TRAIT_PARTITIONER:
-        t->partitioner = trait->value;
-        return msp_partitioner_valid(trait->value)
-                   ? MEMSPAN_OK
-                   : bad_value(trait->key, trait->value, "an initialised memory partitioner");
-    case MEMSPAN_TRAIT_PARTITIONER_ARG:
-        t->partitioner_arg = trait->value;
-        return MEMSPAN_OK;
-    case MEMSPAN_TRAIT_MEMORY_ACCESS:
-        t->memory_access_given = true;
-        return set_word(&t->memory_access, trait, MEMSPAN_VALUE_MANAGED, MEMSPAN_VALUE_COHERENT,
-                        MEMSPAN_VALUE_COHERENT, MEMSPAN_VALUE_COHERENT, "managed or coherent");
-    case MEMSPAN_TRAIT_PREFERRED_PLACE:
-        return set_int(&t->preferred_place, trait, 0);
-    case MEMSPAN_TRAIT_GUARANTEE:
-        return set_word(&t->guarantee, trait, MEMSPAN_VALUE_PREFERRED, MEMSPAN_VALUE_REQUIRED,
-                        MEMSPAN_VALUE_REQUIRED, MEMSPAN_VALUE_REQUIRED, "preferred or required");
-    case MEMSPAN_TRAIT_SHAREABLE:
-        return set_bool(&t->shareable, trait);
-    case MEMSPAN_TRAIT_PAGE_SIZE:
-        return set_size(&t->page_size, trait, true);
+    if (row == NULL) {
+        memspan_error(MEMSPAN_ERR_INVALID, "there is no allocator trait with key %u",
+                      (unsigned)trait->key);
+        return msp_error_hint("OpenMP's keys are 1 to 16, Memspan's are in <memspan/trait.h>");
     }
-    memspan_error(MEMSPAN_ERR_INVALID, "there is no allocator trait with key %u",
-                  (unsigned)trait->key);
-    return msp_error_hint("OpenMP's keys are 1 to 16, Memspan's are in <memspan/trait.h>");
-}
-
-/* Where each trait is kept, for going back to the default. Device numbers are not here: for them
- * the value that looks like "default" is the host, see set_int(). */
-#define FIELD(key, member)                                                                         \
-    {                                                                                              \
-        (key), offsetof(struct msp_traits, member), sizeof(((struct msp_traits *)NULL)->member)    \
+    if (resets && (row->form != FORM_DEVICE)) {
+        msp_traits_default(&initial, target);
+        memcpy((char *)t + row->offset, (const char *)&initial + row->offset, row->size);
+    } else if (!store(row, t, trait->value) || ((trait->key == MEMSPAN_TRAIT_PARTITIONER) &&
+                                                !msp_partitioner_valid(trait->value))) {
+        return bad_value(row, trait->value);
     }
-static const struct {
-    memspan_trait_key_t key;
-    size_t offset;
-    size_t size;
-} fields[] = {
-    FIELD(MEMSPAN_TRAIT_SYNC_HINT, sync_hint),
-    FIELD(MEMSPAN_TRAIT_ALIGNMENT, alignment),
-    FIELD(MEMSPAN_TRAIT_ACCESS, access),
-    FIELD(MEMSPAN_TRAIT_POOL_SIZE, pool_size),
-    FIELD(MEMSPAN_TRAIT_FALLBACK, fallback),
-    FIELD(MEMSPAN_TRAIT_FB_DATA, fb_data),
-    FIELD(MEMSPAN_TRAIT_PINNED, pinned),
-    FIELD(MEMSPAN_TRAIT_PARTITION, partition),
-    FIELD(MEMSPAN_TRAIT_TARGET_ACCESS, target_access),
-    FIELD(MEMSPAN_TRAIT_ATOMIC_SCOPE, atomic_scope),
-    FIELD(MEMSPAN_TRAIT_PART_SIZE, part_size),
-    FIELD(MEMSPAN_TRAIT_PARTITIONER, partitioner),
-    FIELD(MEMSPAN_TRAIT_PARTITIONER_ARG, partitioner_arg),
-    FIELD(MEMSPAN_TRAIT_MEMORY_ACCESS, memory_access),
-    FIELD(MEMSPAN_TRAIT_MEMORY_ACCESS, memory_access_given),
-    FIELD(MEMSPAN_TRAIT_PREFERRED_PLACE, preferred_place),
-    FIELD(MEMSPAN_TRAIT_GUARANTEE, guarantee),
-    FIELD(MEMSPAN_TRAIT_PAGE_SIZE, page_size),
-    FIELD(MEMSPAN_TRAIT_SHAREABLE, shareable),
-};
-#undef FIELD
-
-static memspan_status_t reset(struct msp_traits *t, bool target, const memspan_trait_t *trait)
-{
-    struct msp_traits d;
-    bool found = (trait->key == MEMSPAN_TRAIT_DEVICE_ACCESS); /* kept nowhere */
-    size_t i;
-
-    msp_traits_default(&d, target);
-    for (i = 0; i < sizeof(fields) / sizeof(fields[0]); i++) {
-        if (fields[i].key == trait->key) {
-            memcpy((char *)t + fields[i].offset, (const char *)&d + fields[i].offset,
-                   fields[i].size);
-            found = true;
-        }
+    t->pinned = t->pinned || (trait->key == MEMSPAN_TRAIT_PIN_DEVICE);
+    if (trait->key == MEMSPAN_TRAIT_MEMORY_ACCESS) {
+        t->memory_access_given = !resets;
     }
-    return found ? MEMSPAN_OK : set(t, target, trait);
+    return MEMSPAN_OK;
 }
 
 /* ---- what they say together ---- */
@@ -385,8 +339,7 @@ memspan_status_t msp_traits_set(struct msp_traits *traits, bool target,
     }
     status = check_given(given, count);
     for (i = 0; (status == MEMSPAN_OK) && (i < count); i++) {
-        status = (given[i].value == MEMSPAN_VALUE_DEFAULT) ? reset(traits, target, &given[i])
-                                                           : set(traits, target, &given[i]);
+        status = set(traits, target, &given[i]);
     }
     return (status == MEMSPAN_OK) ? check_together(traits) : status;
 }

@@ -7,35 +7,8 @@
 
 #include "core/engine/account.h"
 #include "core/engine/provider.h"
+#include "core/engine/trait_table.h"
 #include <memspan/allocator.h>
-
-/* All traits of an allocator, checked: every field holds a value that means something. */
-#define MSP_NO_DEVICE (-1000) /* a device trait that was not given */
-#define MSP_NO_PLACE  (-1)
-
-struct msp_traits {
-    size_t alignment;
-    size_t pool_size; /* SIZE_MAX: no limit */
-    size_t part_size; /* 0: a page */
-    size_t page_size; /* 0: as the system likes */
-    uintptr_t partitioner;
-    uintptr_t partitioner_arg;
-    memspan_allocator_h fb_data;
-    int sync_hint; /* these and what follows: enum memspan_trait_value */
-    int access;
-    int fallback;
-    int partition;
-    int target_access;
-    int atomic_scope;
-    int memory_access;
-    int guarantee;
-    int pin_device; /* device numbers, or MSP_NO_DEVICE */
-    int preferred_location;
-    int preferred_place;
-    bool pinned;
-    bool shareable;
-    bool memory_access_given;
-};
 
 /* What will be given, and why. */
 struct msp_plan {
