@@ -36,7 +36,7 @@ struct ask {
     bool grows; /* for a block that has outgrown its place */
 };
 
-static memspan_status_t take_divided(struct msp_allocator *a, struct msp_store_request *request,
+static memspan_status_t take_divided(struct msp_allocator *a, struct msp_request *request,
                                      bool *zeroed_p, void **address_p)
 {
     struct msp_partitioning partitioning;
@@ -66,14 +66,14 @@ static memspan_status_t take(struct msp_allocator *a, struct msp_account *accoun
     struct msp_provider *provider = msp_plan_provider_here(plan);
     size_t align =
         (a->traits.alignment > ask->align_bytes) ? a->traits.alignment : ask->align_bytes;
-    struct msp_store_request request = {
-        .provider    = provider,
-        .size_bytes  = ask->size_bytes,
-        .align_bytes = (align < ALIGN_LEAST) ? ALIGN_LEAST : align,
-        .owner       = {account, ask->size_bytes, ask->fallback},
-        .grows       = ask->grows,
-        .objects =
-            (ask->plan == NULL) && atomic_load_explicit(&a->has_objects, memory_order_relaxed)};
+    struct msp_request request = {.provider    = provider,
+                                  .size_bytes  = ask->size_bytes,
+                                  .align_bytes = (align < ALIGN_LEAST) ? ALIGN_LEAST : align,
+                                  .owner       = {account, ask->size_bytes, ask->fallback},
+                                  .grows       = ask->grows,
+                                  .objects =
+                                      (ask->plan == NULL) &&
+                                      atomic_load_explicit(&a->has_objects, memory_order_relaxed)};
 
     if (provider == NULL) {
         return memspan_error_last()->status;
@@ -469,12 +469,10 @@ void *memspan_alloc_with(memspan_allocator_h handle, size_t size_bytes,
     return address;
 }
 
-memspan_status_t msp_free_slow(void *pointer)
+memspan_status_t msp_free_slow(uintptr_t entry, void *pointer)
 {
-    uintptr_t entry = msp_map_find(pointer);
-
     if (msp_is_unwatched() && ((entry & MSP_ENTRY_SLAB) != 0)) {
-        return msp_store_give(pointer, false);
+        return msp_store_give(entry, pointer, false);
     }
     if ((pointer == NULL) || ((entry != 0) && msp_heap_free_middle(entry, pointer))) {
         return MEMSPAN_OK;
@@ -485,22 +483,21 @@ memspan_status_t msp_free_slow(void *pointer)
         }
         msp_watch_freeing(pointer);
     }
-    return msp_block_give(pointer, false);
+    return msp_block_give_at(entry, pointer, false);
 }
 
 memspan_status_t memspan_free(void *pointer)
 {
+    uintptr_t entry = msp_map_find(pointer);
     memspan_status_t status;
-    uintptr_t entry;
 
-    if (MSP_LIKELY(msp_heap_free_fast(pointer))) {
+    if (MSP_LIKELY(msp_heap_free_at(entry, pointer))) {
         return MEMSPAN_OK;
     }
-    entry = msp_map_find(pointer);
     if ((entry != 0) && msp_heap_free_middle(entry, pointer)) {
         return MEMSPAN_OK;
     }
-    status = msp_free_slow(pointer);
+    status = msp_free_slow(entry, pointer);
     if (MSP_UNLIKELY(status == MEMSPAN_ERR_NOT_FOUND)) {
         msp_block_refused(pointer, "free");
     }

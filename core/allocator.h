@@ -23,7 +23,7 @@ struct msp_account *msp_allocator_account(struct msp_allocator *allocator);
  * not serve. Freeing what is not ours is no finding of the guard yet: the caller may know who else
  * to ask. */
 void *msp_allocate_slow(memspan_allocator_h allocator, size_t align_bytes, size_t size_bytes);
-memspan_status_t msp_free_slow(void *pointer);
+memspan_status_t msp_free_slow(uintptr_t entry, void *pointer); /* the entry of the pointer map */
 
 /* calloc on a boundary (omp_aligned_calloc). */
 void *msp_allocate_zeroed(memspan_allocator_h allocator, size_t align_bytes, size_t count,

@@ -4,6 +4,7 @@
 
 /* What differs between compilers and processors, in one place. */
 
+#include <assert.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -37,6 +38,13 @@ _Static_assert(sizeof(uintptr_t) == 8, "addresses and OpenMP handles are 64 bits
 static const bool msp_debug = false;
 #else
 static const bool msp_debug = true;
+#endif
+
+/* An invariant; debug builds check it. */
+#ifdef NDEBUG
+#define MSP_ASSERT(truth) ((void)0)
+#else
+#define MSP_ASSERT(truth) assert(truth)
 #endif
 
 static inline bool msp_is_power_of_two(size_t n)

@@ -169,10 +169,9 @@ static struct msp_guard_block *new_block(bool *pages_p)
 }
 
 static memspan_status_t take_once(const struct msp_red_zone *zone,
-                                  const struct msp_store_request *request, bool *zeroed_p,
-                                  void **raw_p)
+                                  const struct msp_request *request, bool *zeroed_p, void **raw_p)
 {
-    struct msp_store_request raw = *request;
+    struct msp_request raw = *request;
 
     raw.size_bytes            = zone->raw_bytes;
     raw.align_bytes           = zone->raw_align_bytes;
@@ -188,7 +187,7 @@ static bool is_shortage(memspan_status_t status)
 
 /* The store's memory for a zone; where there is too little, without those that wait, and then
  * without a red zone. */
-static memspan_status_t take(struct msp_red_zone *zone, const struct msp_store_request *request,
+static memspan_status_t take(struct msp_red_zone *zone, const struct msp_request *request,
                              bool *zeroed_p, void **raw_p)
 {
     bool zeroed             = *zeroed_p;
@@ -245,7 +244,7 @@ static void settle(struct msp_guard_block *b, bool counted, bool keep)
     msp_unlock(&guard_lock);
 }
 
-memspan_status_t msp_guard_alloc(const struct msp_store_request *request, bool *zeroed_p,
+memspan_status_t msp_guard_alloc(const struct msp_request *request, bool *zeroed_p,
                                  void **address_p)
 {
     const struct msp_call_stack *stack = msp_call_stack_here();
@@ -378,7 +377,7 @@ memspan_status_t msp_guard_give(void *address, bool keep_charge)
 
     status = msp_guard_free(address, &known, &owner);
     if (!known) { /* from before the guard was on, or not a block */
-        return msp_store_give(address, keep_charge);
+        return msp_store_give(msp_map_find(address), address, keep_charge);
     }
     if (status == MEMSPAN_OK) {
         msp_heap_credit(owner.account,

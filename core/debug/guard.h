@@ -12,12 +12,13 @@
 
 #include "core/base/platform.h"
 #include "core/debug/watch.h"
+#include "core/engine/pointer_map.h"
 #include "core/engine/store.h"
 
 /* Begin, when the environment asks for it. */
 void msp_guard_start(void);
 
-memspan_status_t msp_guard_alloc(const struct msp_store_request *request, bool *zeroed_p,
+memspan_status_t msp_guard_alloc(const struct msp_request *request, bool *zeroed_p,
                                  void **address_p);
 
 /* *known_p false: no guarded block; nothing was done. The charge is the caller's to take back. */
@@ -41,8 +42,8 @@ void msp_guard_describe(const void *address);
 
 /* ---- the store's calls, guarded when the guard is on ---- */
 
-static inline memspan_status_t msp_block_take(const struct msp_store_request *request,
-                                              bool *zeroed_p, void **address_p)
+static inline memspan_status_t msp_block_take(const struct msp_request *request, bool *zeroed_p,
+                                              void **address_p)
 {
     return MSP_UNLIKELY(msp_guarding()) ? msp_guard_alloc(request, zeroed_p, address_p)
                                         : msp_store_take(request, zeroed_p, address_p);
@@ -50,10 +51,15 @@ static inline memspan_status_t msp_block_take(const struct msp_store_request *re
 
 memspan_status_t msp_guard_give(void *address, bool keep_charge);
 
-static inline memspan_status_t msp_block_give(void *address, bool keep_charge)
+static inline memspan_status_t msp_block_give_at(uintptr_t entry, void *address, bool keep_charge)
 {
     return MSP_UNLIKELY(msp_guarding()) ? msp_guard_give(address, keep_charge)
-                                        : msp_store_give(address, keep_charge);
+                                        : msp_store_give(entry, address, keep_charge);
+}
+
+static inline memspan_status_t msp_block_give(void *address, bool keep_charge)
+{
+    return msp_block_give_at(msp_map_find(address), address, keep_charge);
 }
 
 static inline bool msp_block_find(const void *address, struct msp_block_view *view_p)

@@ -98,7 +98,11 @@ bool msp_account_charge(struct msp_account *account, uint64_t bytes, uint64_t *e
 
 static inline void msp_account_uncharge(struct msp_account *account, uint64_t bytes)
 {
-    atomic_fetch_sub_explicit(&account->charged_bytes, bytes, memory_order_seq_cst);
+    uint64_t charged =
+        atomic_fetch_sub_explicit(&account->charged_bytes, bytes, memory_order_seq_cst);
+
+    MSP_ASSERT(charged >= bytes);
+    (void)charged;
 }
 
 /* Add to what is published. @p above_bytes: how much higher than now the live bytes have been. */

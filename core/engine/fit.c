@@ -144,6 +144,7 @@ static void insert(struct msp_fit *fit, uint32_t id)
     unsigned sl;
     uint32_t head;
 
+    MSP_ASSERT((r->size > 0) && !r->is_free);
     bin_of(r->size, &fl, &sl);
     head          = fit->bins[fl][sl];
     r->is_free    = true;
@@ -165,6 +166,7 @@ static void take_out(struct msp_fit *fit, uint32_t id)
     unsigned fl;
     unsigned sl;
 
+    MSP_ASSERT(r->is_free && (fit->free_units >= r->size));
     bin_of(r->size, &fl, &sl);
     r->is_free = false;
     fit->free_units -= r->size;
@@ -340,6 +342,7 @@ void msp_fit_give(struct msp_fit *fit, uint32_t id)
 {
     struct msp_record *r = msp_fit_record(fit, id);
 
+    MSP_ASSERT(r->range->used_count > 0);
     r->range->used_count--;
     r->account    = NULL;
     r->zeroed     = false;

@@ -205,11 +205,6 @@ out_leave:
     return false;
 }
 
-static inline __attribute__((always_inline)) bool msp_heap_free_fast(void *pointer)
-{
-    return msp_heap_free_at(msp_map_find(pointer), pointer);
-}
-
 /* ---- slow: of the calling thread ---- */
 
 /* Charge @p bytes and count @p blocks allocated: to the calling thread's heap for the account, made
@@ -226,27 +221,18 @@ bool msp_heap_refuses(uintptr_t handle, size_t size_bytes);
  */
 void msp_heap_credit(struct msp_account *account, uint64_t bytes, int freed, int undone);
 
-struct msp_object_request {
-    struct msp_account *account; /* charged already */
-    struct msp_pool *pool;
-    size_t size_bytes;  /* at most MSP_SMALL_MAX_BYTES, and no more than a slab of it holds */
-    size_t align_bytes; /* at most MSP_SMALL_ALIGN_MAX */
-    bool fallback;
-};
-
-/* An object; *zeroed_p: its bytes are zero. NULL with an error recorded, or without when the thread
- * can have no heap. */
-void *msp_heap_alloc_object(const struct msp_object_request *request, bool *zeroed_p);
+/* An object for a request that is charged already, of at most MSP_SMALL_MAX_BYTES on a boundary of
+ * at most MSP_SMALL_ALIGN_MAX; *zeroed_p: its bytes are zero. NULL with an error recorded, or
+ * without when the thread can have no heap. */
+void *msp_heap_alloc_object(const struct msp_request *request, bool *zeroed_p);
 
 /* Free an object of any thread, and, unless @p keep_charge, take its charge back. False when no
  * live object starts there. */
 bool msp_heap_free_object(struct msp_slab *slab, void *pointer, bool keep_charge);
 
-/* The same for whatever is at @p pointer. */
-static inline bool msp_heap_free_other(void *pointer)
+/* The same for an entry of the pointer map; false when that is no slab. */
+static inline bool msp_heap_free_other(uintptr_t entry, void *pointer)
 {
-    uintptr_t entry = msp_map_find(pointer);
-
     return ((entry & MSP_ENTRY_SLAB) != 0) &&
            msp_heap_free_object(msp_entry_record(entry), pointer, false);
 }
@@ -267,8 +253,7 @@ void *msp_heap_alloc_middle(uintptr_t handle, size_t align_bytes, size_t size_by
 bool msp_heap_free_middle(uintptr_t entry, void *pointer); /* the entry of the pointer map */
 
 /* A block that was freed before and does for the request; NULL when there is none. */
-struct msp_record *msp_heap_alloc_cached(struct msp_pool *pool,
-                                         const struct msp_block_request *request);
+struct msp_record *msp_heap_alloc_cached(struct msp_pool *pool, const struct msp_request *request);
 
 /* Keep a block that its owner frees. False: not worth it, and nothing has changed. */
 bool msp_heap_keep(struct msp_account *account, struct msp_record *record);

@@ -119,10 +119,9 @@ void *msp_heap_alloc_middle(uintptr_t handle, size_t align_bytes, size_t size_by
     return (r == NULL) ? NULL : msp_record_address(r);
 }
 
-struct msp_record *msp_heap_alloc_cached(struct msp_pool *pool,
-                                         const struct msp_block_request *request)
+struct msp_record *msp_heap_alloc_cached(struct msp_pool *pool, const struct msp_request *request)
 {
-    struct msp_thread *t = msp_account_had_heaps(request->account) ? msp_thread_get() : NULL;
+    struct msp_thread *t = msp_account_had_heaps(request->owner.account) ? msp_thread_get() : NULL;
     struct msp_record *r = NULL;
     struct msp_heap *heap;
 
@@ -131,14 +130,14 @@ struct msp_record *msp_heap_alloc_cached(struct msp_pool *pool,
         return NULL;
     }
     msp_thread_enter(t);
-    heap = msp_heap_find(t, request->account);
+    heap = msp_heap_find(t, request->owner.account);
     if ((heap != NULL) && (heap->cache != NULL) && (heap->cache->pool == pool)) {
         r = take(heap->cache, request->size_bytes);
     }
     if (r != NULL) {
-        r->requested_bytes = request->requested_bytes;
-        r->account         = request->account;
-        r->fallback        = request->fallback;
+        r->requested_bytes = request->owner.requested_bytes;
+        r->account         = request->owner.account;
+        r->fallback        = request->owner.fallback;
         atomic_store_explicit(&r->use, MSP_USE_BLOCK, memory_order_relaxed);
     }
     msp_thread_leave();

@@ -421,7 +421,7 @@ bool msp_heap_is_cleared_by_host(uintptr_t handle)
     return cleared;
 }
 
-void *msp_heap_alloc_object(const struct msp_object_request *request, bool *zeroed_p)
+void *msp_heap_alloc_object(const struct msp_request *request, bool *zeroed_p)
 {
     const uint8_t *table  = msp_class_table(request->align_bytes);
     unsigned c            = table[(request->size_bytes + 15) >> MSP_CLASS_STEP_SHIFT];
@@ -432,10 +432,10 @@ void *msp_heap_alloc_object(const struct msp_object_request *request, bool *zero
     void *address;
 
     for (;;) {
-        heap = msp_heap_enter(request->account, &t);
+        heap = msp_heap_enter(request->owner.account, &t);
         if (heap == NULL) {
             if (slab != NULL) {
-                disown(request->account, slab);
+                disown(request->owner.account, slab);
             }
             return NULL;
         }
@@ -444,15 +444,15 @@ void *msp_heap_alloc_object(const struct msp_object_request *request, bool *zero
             slab = NULL;
         }
         if (fill_current(heap, c)) {
-            address =
-                give_object(heap->current[c], request->size_bytes, request->fallback, zeroed_p);
+            address = give_object(heap->current[c], request->size_bytes, request->owner.fallback,
+                                  zeroed_p);
             surplus = (heap->empty_slabs > EMPTY_SLABS_MOST) ? take_surplus(heap, c) : NULL;
             msp_thread_leave();
             give_back_all(surplus);
             return address;
         }
         msp_thread_leave();
-        slab = find_slab(request->account, request->pool, c);
+        slab = find_slab(request->owner.account, request->provider->pool, c);
         if (slab == NULL) {
             return NULL;
         }

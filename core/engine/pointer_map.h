@@ -39,6 +39,7 @@ enum {
 
 static inline uintptr_t msp_map_entry(const void *record, memspan_kind_t kind, unsigned flags)
 {
+    MSP_ASSERT(((uintptr_t)record & MSP_ENTRY_BITS) == 0);
     return (uintptr_t)record | ((uintptr_t)kind << MSP_ENTRY_KIND_SHIFT) | flags;
 }
 

@@ -159,6 +159,8 @@ static memspan_status_t grow(struct msp_pool *pool, size_t need, size_t align_by
                                                      ? pool->provider->chunk_bytes
                                                      : MSP_GRANULE_BYTES);
     bool exact              = need >= pool->provider->exact_bytes;
+    struct msp_request request = {.provider    = pool->provider,
+                                  .align_bytes = exact ? align_bytes : 0};
     memspan_status_t status;
     size_t size;
 
@@ -169,8 +171,8 @@ static memspan_status_t grow(struct msp_pool *pool, size_t need, size_t align_by
     size = exact ? exact_size_for(pool, least) : chunk_size_for(pool, least);
     msp_unlock(&pool->lock);
     for (;;) {
-        status =
-            msp_chunk_take(pool->provider, size, exact ? align_bytes : 0, false, NULL, 0, &chunk);
+        request.size_bytes = size;
+        status             = msp_chunk_take(&request, &chunk);
         if ((status == MEMSPAN_OK) || (size == least) ||
             ((status != MEMSPAN_ERR_NO_MEMORY) && (status != MEMSPAN_ERR_LIMIT))) {
             break;
@@ -260,6 +262,8 @@ static struct msp_range *leave_empty(struct msp_pool *pool, uint64_t since_ms, s
         atomic_store_explicit(&chunk->ready, false, memory_order_release);
         atomic_store_explicit(&chunk->kept_bytes, 0, memory_order_release);
         msp_fit_remove_range(&pool->fit, range);
+        MSP_ASSERT((pool->divided_bytes >= chunk->size_bytes) &&
+                   (pool->empty_bytes >= chunk->size_bytes));
         pool->divided_bytes -= chunk->size_bytes;
         pool->exact_bytes -= chunk->exact_bytes;
         pool->empty_bytes -= chunk->size_bytes;
@@ -382,21 +386,19 @@ size_t msp_pool_purge(struct msp_pool *pool, uint32_t round)
 
 /* ---- blocks ---- */
 
-static void set_block(struct msp_record *r, const struct msp_block_request *request)
+static void set_block(struct msp_record *r, const struct msp_request *request)
 {
-    r->account         = request->account;
-    r->requested_bytes = request->requested_bytes;
-    r->fallback        = request->fallback;
+    r->account         = request->owner.account;
+    r->requested_bytes = request->owner.requested_bytes;
+    r->fallback        = request->owner.fallback;
     atomic_store_explicit(&r->use, MSP_USE_BLOCK, memory_order_relaxed);
 }
 
-static memspan_status_t alloc_direct(struct msp_pool *pool, const struct msp_block_request *request,
+static memspan_status_t alloc_direct(const struct msp_request *request,
                                      struct msp_record **record_p)
 {
     struct msp_chunk *chunk;
-    memspan_status_t status =
-        msp_chunk_take(pool->provider, request->size_bytes, request->align_bytes, request->zeroed,
-                       request->parts, request->part_count, &chunk);
+    memspan_status_t status = msp_chunk_take(request, &chunk);
 
     if (status != MEMSPAN_OK) {
         return status;
@@ -414,7 +416,7 @@ static memspan_status_t alloc_direct(struct msp_pool *pool, const struct msp_blo
 /* One block out of the chunks that there are, for @p request or, without one, for a slab; NULL
  * when there is none. */
 static struct msp_record *carve(struct msp_pool *pool, size_t size_bytes, size_t align_bytes,
-                                bool thorough, const struct msp_block_request *request)
+                                bool thorough, const struct msp_request *request)
 {
     uint32_t units       = (uint32_t)((size_bytes + MSP_UNIT_BYTES - 1) >> MSP_UNIT_SHIFT);
     struct msp_record *r = NULL;
@@ -443,6 +445,7 @@ static struct msp_record *carve(struct msp_pool *pool, size_t size_bytes, size_t
         } else {
             atomic_store_explicit(&r->use, MSP_USE_SLAB, memory_order_relaxed);
         }
+        MSP_ASSERT((chunk->range.used_count != 1) || (pool->empty_bytes >= chunk->size_bytes));
         pool->empty_bytes -= (chunk->range.used_count == 1) ? chunk->size_bytes : 0;
     }
 out_unlock:
@@ -450,7 +453,7 @@ out_unlock:
     return r;
 }
 
-memspan_status_t msp_pool_alloc(struct msp_pool *pool, const struct msp_block_request *request,
+memspan_status_t msp_pool_alloc(struct msp_pool *pool, const struct msp_request *request,
                                 struct msp_record **record_p)
 {
     size_t direct_bytes = pool->provider->direct_bytes;
@@ -460,7 +463,7 @@ memspan_status_t msp_pool_alloc(struct msp_pool *pool, const struct msp_block_re
 
     if ((request->parts != NULL) || request->apart || (request->size_bytes >= direct_bytes) ||
         (align >= direct_bytes)) {
-        return alloc_direct(pool, request, record_p);
+        return alloc_direct(request, record_p);
     }
     for (;;) {
         /* In a new chunk there is room, though perhaps not where one looks first. */

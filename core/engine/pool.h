@@ -19,22 +19,8 @@ struct msp_pool;
 
 struct msp_pool *msp_pool_create(struct msp_provider *provider);
 
-/* What a block is wanted for. */
-struct msp_block_request {
-    size_t size_bytes;  /* > 0 */
-    size_t align_bytes; /* power of two */
-    const memspan_part_t *parts;
-    size_t part_count;
-    struct msp_account *account; /* this and the next two are kept with the block */
-    size_t requested_bytes;
-    bool fallback;
-    bool apart;    /* a chunk of its own, whatever its size */
-    bool zeroed;   /* zero bytes wanted from the driver, where it is asked for this block alone */
-    bool thorough; /* nothing else is to be had: look everywhere */
-};
-
 /* A block; *record_p is in use as MSP_USE_BLOCK. */
-memspan_status_t msp_pool_alloc(struct msp_pool *pool, const struct msp_block_request *request,
+memspan_status_t msp_pool_alloc(struct msp_pool *pool, const struct msp_request *request,
                                 struct msp_record **record_p);
 
 /* Give a block back that its owner has marked as unused. May call the driver. */

@@ -323,62 +323,29 @@ bool msp_chunk_purge(struct msp_chunk *chunk, void *address, size_t size_bytes)
     return d->table->purge(d->state, d->ordinal, &chunk->block, address, size_bytes, first) != 0;
 }
 
-memspan_status_t msp_chunk_take(struct msp_provider *p, size_t size_bytes, size_t align_bytes,
-                                bool zeroed, const memspan_part_t *parts, size_t part_count,
-                                struct msp_chunk **chunk_p)
+/* The driver's memory for a chunk, mapped where the importers need it. */
+static memspan_status_t take_memory(struct msp_chunk *chunk, memspan_request_t *request)
 {
+    struct msp_provider *p     = chunk->provider;
     const struct msp_device *d = p->spec.device;
-    size_t page =
-        (p->spec.page_size_bytes > msp_page_size()) ? p->spec.page_size_bytes : msp_page_size();
-    size_t size         = msp_round_up(size_bytes, page);
-    size_t align        = (align_bytes > MSP_GRANULE_BYTES) ? align_bytes : MSP_GRANULE_BYTES;
-    uint64_t started_ns = msp_watch_now();
-    struct msp_chunk *chunk;
-    memspan_request_t request;
-    memspan_status_t status;
+    memspan_status_t status    = ask_driver(p, request, &chunk->block);
 
-    if ((size == 0) || (size > ((size_t)1 << (MSP_ROOT_BITS - 1)))) {
-        return memspan_error(MEMSPAN_ERR_NO_MEMORY, "%zu bytes are more than can be addressed",
-                             size_bytes);
-    }
-    chunk = take_record();
-    if (chunk == NULL) {
-        return memspan_error(MEMSPAN_ERR_NO_MEMORY, "no memory for a chunk's record");
-    }
-    request            = make_request(p, size, align, zeroed);
-    request.parts      = parts;
-    request.part_count = part_count;
-    if (parts != NULL) {
-        request.spread = MEMSPAN_SPREAD_PARTS;
-    }
-    status = ask_driver(p, &request, &chunk->block);
     if (status != MEMSPAN_OK) {
-        goto err_free_record;
+        return status;
     }
-    chunk->provider   = p;
     chunk->address    = chunk->block.address;
-    chunk->size_bytes = size;
-    chunk->serial     = new_serial();
+    chunk->size_bytes = request->size_bytes;
     chunk->can_purge  = can_purge(chunk);
     status            = import(chunk);
     if (status != MEMSPAN_OK) {
         goto err_free_block;
     }
-    if (!msp_map_insert(chunk->address, size, msp_chunk_entry(chunk))) {
+    if (!msp_map_insert(chunk->address, chunk->size_bytes, msp_chunk_entry(chunk))) {
         status = memspan_error(MEMSPAN_ERR_NO_MEMORY,
                                "%s gave memory at %p, which cannot be entered in the pointer map",
                                d->table->name, (void *)chunk->address);
         goto err_release;
     }
-    atomic_fetch_add_explicit(&p->held_bytes, size, memory_order_relaxed);
-    atomic_store_explicit(&p->given_flags, chunk->block.flags, memory_order_relaxed);
-    atomic_store_explicit(&p->given_page_size, chunk->block.page_size_bytes, memory_order_relaxed);
-    msp_log(MEMSPAN_LOG_DEBUG, d->table->name, "took %zu bytes of %s memory at %p", size,
-            memspan_kind_name(p->spec.kind), (void *)chunk->address);
-    if (MSP_UNLIKELY(msp_watching())) {
-        atomic_load(&msp_chunk_watcher)->taken(chunk, started_ns);
-    }
-    *chunk_p = chunk;
     return MEMSPAN_OK;
 
 err_release:
@@ -387,9 +354,51 @@ err_release:
     }
 err_free_block:
     d->table->free(d->state, d->ordinal, &chunk->block);
-err_free_record:
-    put_record(chunk);
     return status;
+}
+
+memspan_status_t msp_chunk_take(const struct msp_request *request, struct msp_chunk **chunk_p)
+{
+    struct msp_provider *p = request->provider;
+    size_t page =
+        (p->spec.page_size_bytes > msp_page_size()) ? p->spec.page_size_bytes : msp_page_size();
+    size_t size = msp_round_up(request->size_bytes, page);
+    size_t align =
+        (request->align_bytes > MSP_GRANULE_BYTES) ? request->align_bytes : MSP_GRANULE_BYTES;
+    uint64_t started_ns = msp_watch_now();
+    struct msp_chunk *chunk;
+    memspan_request_t asked;
+    memspan_status_t status;
+
+    if ((size == 0) || (size > ((size_t)1 << (MSP_ROOT_BITS - 1)))) {
+        return memspan_error(MEMSPAN_ERR_NO_MEMORY, "%zu bytes are more than can be addressed",
+                             request->size_bytes);
+    }
+    chunk = take_record();
+    if (chunk == NULL) {
+        return memspan_error(MEMSPAN_ERR_NO_MEMORY, "no memory for a chunk's record");
+    }
+    asked            = make_request(p, size, align, request->zeroed);
+    asked.parts      = request->parts;
+    asked.part_count = request->part_count;
+    asked.spread     = (request->parts != NULL) ? MEMSPAN_SPREAD_PARTS : asked.spread;
+    chunk->provider  = p;
+    chunk->serial    = new_serial();
+    status           = take_memory(chunk, &asked);
+    if (status != MEMSPAN_OK) {
+        put_record(chunk);
+        return status;
+    }
+    atomic_fetch_add_explicit(&p->held_bytes, size, memory_order_relaxed);
+    atomic_store_explicit(&p->given_flags, chunk->block.flags, memory_order_relaxed);
+    atomic_store_explicit(&p->given_page_size, chunk->block.page_size_bytes, memory_order_relaxed);
+    msp_log(MEMSPAN_LOG_DEBUG, p->spec.device->table->name, "took %zu bytes of %s memory at %p",
+            size, memspan_kind_name(p->spec.kind), (void *)chunk->address);
+    if (MSP_UNLIKELY(msp_watching())) {
+        atomic_load(&msp_chunk_watcher)->taken(chunk, started_ns);
+    }
+    *chunk_p = chunk;
+    return MEMSPAN_OK;
 }
 
 memspan_status_t msp_chunk_give_back(struct msp_chunk *chunk)

@@ -79,11 +79,31 @@ struct msp_chunk {
 /* What is registered for a chunk's granules. */
 uintptr_t msp_chunk_entry(const struct msp_chunk *chunk);
 
-/* Take a chunk. @p zeroed: zero bytes are wanted (block.flags says if they are). @p parts: how it
- * is divided, or NULL. */
-memspan_status_t msp_chunk_take(struct msp_provider *provider, size_t size_bytes,
-                                size_t align_bytes, bool zeroed, const memspan_part_t *parts,
-                                size_t part_count, struct msp_chunk **chunk_p);
+/* What is kept with a block. */
+struct msp_block_owner {
+    struct msp_account *account; /* what it is charged to */
+    size_t requested_bytes;
+    bool fallback; /* given by a fallback of the allocator that was asked */
+};
+
+/* Memory that is asked for: from the allocator's level down to the driver. Each level reads what it
+ * needs; only owner and objects have no meaning for a chunk. */
+struct msp_request {
+    struct msp_provider *provider;
+    size_t size_bytes;           /* > 0 */
+    size_t align_bytes;          /* power of two */
+    const memspan_part_t *parts; /* how it is divided, or NULL */
+    size_t part_count;
+    struct msp_block_owner owner;
+    bool objects;  /* may be an object of the thread's heap */
+    bool grows;    /* for a block that has outgrown its place: one where it can grow again */
+    bool apart;    /* a chunk of its own, whatever its size */
+    bool zeroed;   /* zero bytes wanted from the driver, where it is asked for this block alone */
+    bool thorough; /* nothing else is to be had: look everywhere */
+};
+
+/* Take a chunk of the request's size; block.flags says whether it is zero. */
+memspan_status_t msp_chunk_take(const struct msp_request *request, struct msp_chunk **chunk_p);
 
 /* Another size for a chunk that is one block, its contents kept: where it stands or elsewhere,
  * without copying. *chunk_p: its record from now on; the old one is as if it were given back.

@@ -270,6 +270,7 @@ unsigned msp_slab_collect(struct msp_slab *slab, uint64_t *charge_p)
         first            = i;
         i                = word & MSP_OBJECT_VALUE;
     }
+    MSP_ASSERT(msp_slab_handed(slab) >= n);
     msp_slab_set_freed(slab, msp_slab_handed(slab) - n, first);
     return n;
 }

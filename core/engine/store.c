@@ -9,7 +9,7 @@
 
 /* ---- taking ---- */
 
-static bool can_be_object(const struct msp_store_request *request)
+static bool can_be_object(const struct msp_request *request)
 {
     return request->objects && !request->provider->eager && (request->parts == NULL) &&
            (request->size_bytes <= MSP_SMALL_MAX_BYTES) &&
@@ -19,7 +19,7 @@ static bool can_be_object(const struct msp_store_request *request)
 
 /* What a block that grows is given beyond its size, so that growing in steps copies each byte a few
  * times and not at every step. */
-static void make_room(const struct msp_store_request *request, struct msp_block_request *block)
+static void make_room(struct msp_request *request)
 {
     enum { ROOM_SHARE = 8 };
 
@@ -28,28 +28,22 @@ static void make_room(const struct msp_store_request *request, struct msp_block_
     }
     if (request->provider->resizes &&
         (request->provider->eager || (request->size_bytes >= MSP_APART_BYTES))) {
-        block->apart = true;
+        request->apart = true;
     } else {
-        block->size_bytes += request->size_bytes / ROOM_SHARE;
+        request->size_bytes += request->size_bytes / ROOM_SHARE;
     }
 }
 
-static memspan_status_t take_block(const struct msp_store_request *request, bool *zeroed_p,
+static memspan_status_t take_block(const struct msp_request *request, bool *zeroed_p,
                                    void **address_p)
 {
-    struct msp_pool *pool          = request->provider->pool;
-    struct msp_block_request block = {.size_bytes      = request->size_bytes,
-                                      .align_bytes     = request->align_bytes,
-                                      .parts           = request->parts,
-                                      .part_count      = request->part_count,
-                                      .account         = request->owner.account,
-                                      .requested_bytes = request->owner.requested_bytes,
-                                      .fallback        = request->owner.fallback,
-                                      .zeroed          = *zeroed_p};
+    struct msp_pool *pool    = request->provider->pool;
+    struct msp_request block = *request;
     struct msp_record *r;
     memspan_status_t status = MEMSPAN_OK;
 
-    make_room(request, &block);
+    block.zeroed = *zeroed_p;
+    make_room(&block);
     r = block.apart ? NULL : msp_heap_alloc_cached(pool, &block);
     if (r == NULL) {
         status = msp_pool_alloc(pool, &block, &r);
@@ -69,19 +63,13 @@ static memspan_status_t take_block(const struct msp_store_request *request, bool
     return status;
 }
 
-memspan_status_t msp_store_take(const struct msp_store_request *request, bool *zeroed_p,
-                                void **address_p)
+memspan_status_t msp_store_take(const struct msp_request *request, bool *zeroed_p, void **address_p)
 {
-    struct msp_object_request object = {.account     = request->owner.account,
-                                        .pool        = request->provider->pool,
-                                        .size_bytes  = request->size_bytes,
-                                        .align_bytes = request->align_bytes,
-                                        .fallback    = request->owner.fallback};
-    bool zeroed                      = false;
+    bool zeroed = false;
     void *address;
 
     if (can_be_object(request)) {
-        address = msp_heap_alloc_object(&object, &zeroed);
+        address = msp_heap_alloc_object(request, &zeroed);
         if (address != NULL) {
             *address_p = address;
             *zeroed_p  = zeroed;
@@ -104,13 +92,13 @@ static bool is_plain(const struct msp_allocator *a, size_t align_bytes, size_t s
 void *msp_store_take_first(struct msp_allocator *a, size_t align_bytes, size_t size_bytes,
                            bool *refused_p)
 {
-    struct msp_account *account      = &a->account;
-    struct msp_provider *p           = atomic_load_explicit(&a->provider, memory_order_acquire);
-    uint64_t bytes                   = (uint64_t)size_bytes + MSP_CHARGE_OVERHEAD_BYTES;
-    struct msp_block_request request = {.size_bytes      = size_bytes,
-                                        .align_bytes     = MSP_UNIT_BYTES,
-                                        .account         = account,
-                                        .requested_bytes = size_bytes};
+    struct msp_account *account = &a->account;
+    struct msp_provider *p      = atomic_load_explicit(&a->provider, memory_order_acquire);
+    uint64_t bytes              = (uint64_t)size_bytes + MSP_CHARGE_OVERHEAD_BYTES;
+    struct msp_request request  = {.provider    = p,
+                                   .size_bytes  = size_bytes,
+                                   .align_bytes = MSP_UNIT_BYTES,
+                                   .owner       = {account, size_bytes, false}};
     struct msp_record *r;
 
     *refused_p = false;
@@ -259,9 +247,8 @@ static void give_record(struct msp_record *r, bool keep_charge)
     msp_heap_credit(account, keep_charge ? 0 : charge, 1, 0);
 }
 
-memspan_status_t msp_store_give(void *address, bool keep_charge)
+memspan_status_t msp_store_give(uintptr_t entry, void *address, bool keep_charge)
 {
-    uintptr_t entry = msp_map_find(address);
     struct msp_record *r;
 
     if ((entry & MSP_ENTRY_SLAB) != 0) {

@@ -9,13 +9,6 @@
 #include "core/engine/account.h"
 #include "core/engine/pool.h"
 
-/* What is kept with a block. */
-struct msp_block_owner {
-    struct msp_account *account; /* what it is charged to */
-    size_t requested_bytes;
-    bool fallback; /* given by a fallback of the allocator that was asked */
-};
-
 /* A block as found. */
 struct msp_block_view {
     struct msp_chunk *chunk;
@@ -24,20 +17,8 @@ struct msp_block_view {
     struct msp_block_owner owner;
 };
 
-/* What is asked for. */
-struct msp_store_request {
-    struct msp_provider *provider;
-    size_t size_bytes;  /* > 0 */
-    size_t align_bytes; /* power of two */
-    const memspan_part_t *parts;
-    size_t part_count;
-    struct msp_block_owner owner;
-    bool objects; /* may be an object of the thread's heap */
-    bool grows;   /* for a block that has outgrown its place: one where it can grow again */
-};
-
 /* *zeroed_p, in: zero bytes wanted; out: they are zero already. */
-memspan_status_t msp_store_take(const struct msp_store_request *request, bool *zeroed_p,
+memspan_status_t msp_store_take(const struct msp_request *request, bool *zeroed_p,
                                 void **address_p);
 
 /* The fast path of an allocator's first small blocks, charged here: while it has no heaps, is
@@ -46,10 +27,10 @@ memspan_status_t msp_store_take(const struct msp_store_request *request, bool *z
 void *msp_store_take_first(struct msp_allocator *allocator, size_t align_bytes, size_t size_bytes,
                            bool *refused_p);
 
-/* Give the block that starts at @p address back. @p keep_charge: what it was charged stays charged;
- * the caller has another block for it. MEMSPAN_ERR_NOT_FOUND, with a message that says what the
- * address is, when no live block starts there. */
-memspan_status_t msp_store_give(void *address, bool keep_charge);
+/* Give the block that starts at @p address back; @p entry: of the pointer map. @p keep_charge: what
+ * it was charged stays charged; the caller has another block for it. MEMSPAN_ERR_NOT_FOUND, with a
+ * message that says what the address is, when no live block starts there. */
+memspan_status_t msp_store_give(uintptr_t entry, void *address, bool keep_charge);
 
 /* The same without touching charge or count. */
 memspan_status_t msp_store_drop(void *address);

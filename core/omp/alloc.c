@@ -235,10 +235,12 @@ void *omp_aligned_calloc(size_t align_bytes, size_t count, size_t size_bytes,
 
 static __attribute__((noinline)) void free_slowly(void *pointer)
 {
-    if (msp_is_unwatched() && msp_heap_free_other(pointer)) {
+    uintptr_t entry = msp_map_find(pointer); /* again: the fast paths save no register for it */
+
+    if (msp_is_unwatched() && msp_heap_free_other(entry, pointer)) {
         return;
     }
-    if ((pointer == NULL) || (msp_free_slow(pointer) == MEMSPAN_OK)) {
+    if ((pointer == NULL) || (msp_free_slow(entry, pointer) == MEMSPAN_OK)) {
         return;
     }
     if (!msp_pointer_is_ours(pointer) && msp_omp_foreign_free(pointer)) {
