@@ -110,23 +110,15 @@ static memspan_status_t make_kernel(struct lz_device *device, const struct lz_sp
     return MEMSPAN_OK;
 }
 
-static bool is_combining(memspan_kernel_t kernel)
-{
-    return (kernel >= MEMSPAN_KERNEL_COMBINE_FIRST) && (kernel <= MEMSPAN_KERNEL_COMBINE_LAST);
-}
-
 static memspan_status_t get_kernel(struct lz_device *device, memspan_kernel_t which,
                                    struct lz_kernel **kernel_p)
 {
-    int operation = ((int)which - MEMSPAN_KERNEL_COMBINE_FIRST) >> 8;
-    int element   = ((int)which - MEMSPAN_KERNEL_COMBINE_FIRST) & 0xff;
     struct lz_spirv spirv;
     struct lz_kernel *kernel;
     memspan_status_t status = MEMSPAN_OK;
-    bool there = is_combining(which) ? lz_spirv_write_combine(operation, element, &spirv)
-                                     : lz_spirv_write(which, &spirv);
+    int place               = gpu_kernel_find(which, spirv.name);
 
-    if (!there) {
+    if ((place < 0) || !lz_spirv_write(place, &spirv)) {
         return lz_refuse(device->state, MEMSPAN_ERR_UNSUPPORTED, NULL, "no kernel %#x on %s",
                          (unsigned)which, device->info.name);
     }
@@ -137,7 +129,7 @@ static memspan_status_t get_kernel(struct lz_device *device, memspan_kernel_t wh
                          "%s has no double precision, which the kernel %s needs", device->info.name,
                          spirv.name);
     }
-    kernel = is_combining(which) ? &device->combine[operation][element] : &device->kernels[which];
+    kernel = &device->kernels[place];
     if (kernel->kernel == NULL) {
         status = make_kernel(device, &spirv, kernel);
     }
@@ -152,7 +144,8 @@ static void fill_arguments(const memspan_kernel_call_t *call, uint64_t arguments
 {
     bool atomic = (call->kernel == MEMSPAN_KERNEL_ADD_ATOMIC);
     bool has_x  = !atomic && (call->kernel != MEMSPAN_KERNEL_FILL);
-    bool has_y  = (call->kernel == MEMSPAN_KERNEL_DAXPY) || is_combining(call->kernel);
+    bool has_y =
+        (call->kernel == MEMSPAN_KERNEL_DAXPY) || (call->kernel >= MEMSPAN_KERNEL_COMBINE_FIRST);
 
     arguments[0] = call->count;
     if (atomic) {
@@ -328,14 +321,8 @@ static void drop_kernel(const struct lz_device *device, struct lz_kernel *kernel
 void lz_kernels_drop(struct lz_device *device)
 {
     int i;
-    int j;
 
-    for (i = 0; i < LZ_KERNELS; i++) {
+    for (i = 0; i < GPU_KERNEL_COUNT; i++) {
         drop_kernel(device, &device->kernels[i]);
-    }
-    for (i = 0; i < LZ_OPERATIONS; i++) {
-        for (j = 0; j < LZ_ELEMENTS; j++) {
-            drop_kernel(device, &device->combine[i][j]);
-        }
     }
 }

@@ -16,6 +16,7 @@
  * queues and comes last. The driver is called under the first two, and never calls back. */
 
 #include "backends/gpu/ended.h"
+#include "backends/gpu/kernel_name.h"
 #include "backends/level_zero/level_zero_api.h"
 #include <memspan/backend.h>
 #include <pthread.h>
@@ -68,8 +69,6 @@ struct lz_queue {
     pthread_cond_t unused; /* with lz_state::lock */
 };
 
-enum { LZ_KERNELS = MEMSPAN_KERNEL_ADD_ATOMIC + 1, LZ_OPERATIONS = 7, LZ_ELEMENTS = 12 };
-
 /* A compiled kernel: each is a module of its own, so that only what is used is compiled. */
 struct lz_kernel {
     lz_module_h module;
@@ -105,8 +104,7 @@ struct lz_device {
     _Atomic uint64_t managed_bytes; /* shared memory: given and not given back */
     pthread_mutex_t lock;
     struct lz_queue *queue; /* the device's own, made when first needed */
-    struct lz_kernel kernels[LZ_KERNELS];
-    struct lz_kernel combine[LZ_OPERATIONS][LZ_ELEMENTS];
+    struct lz_kernel kernels[GPU_KERNEL_COUNT];
     lz_sysman_memory_h *memories; /* what is asked for free memory; NULL: nobody tells */
     uint32_t memory_count;
 };
@@ -299,10 +297,8 @@ struct lz_spirv {
     char name[48];
 };
 
-/* The module of a kernel; for a combining one, operation and element say which. False: there is
- * none. */
-bool lz_spirv_write(memspan_kernel_t kernel, struct lz_spirv *module_p);
-bool lz_spirv_write_combine(int operation, int element, struct lz_spirv *module_p);
+/* The module of the kernel at that place, whose name is set. False: it does not fit. */
+bool lz_spirv_write(int place, struct lz_spirv *module_p);
 
 memspan_status_t lz_launch(void *state, int ordinal, void *queue,
                            const memspan_kernel_call_t *call);
