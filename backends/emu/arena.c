@@ -2,7 +2,7 @@
 /* arena.c: addresses of the devices' memory.
  *
  * Each device has a part of the arena, EMU_SPREAD times its memory. A search starts where the last
- * one ended, so that freed addresses stay nobody's for as long as can be: a pointer that is used
+ * one ended, so that freed addresses stay unowned for as long as can be: a pointer that is used
  * too late strikes, and the table still knows what was there. The table has an entry for each
  * granule; readers take no lock. */
 

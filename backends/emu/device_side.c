@@ -38,9 +38,9 @@ struct emu_control *emu_device_here;
 
 static void wake_program(struct emu_ring *ring)
 {
-    atomic_fetch_add_explicit(&ring->bell, 1, memory_order_seq_cst);
+    atomic_fetch_add_explicit(&ring->done_count, 1, memory_order_seq_cst);
     if (atomic_load_explicit(&ring->waiters, memory_order_seq_cst) > 0) {
-        emu_raw(SYS_futex, (long)&ring->bell, FUTEX_WAKE, 1 << 30, 0, 0, 0);
+        emu_raw(SYS_futex, (long)&ring->done_count, FUTEX_WAKE, 1 << 30, 0, 0, 0);
     }
 }
 
@@ -297,7 +297,7 @@ static void run_slice(const struct emu_command *k, uint64_t from, uint64_t to)
     }
 }
 
-/* Between slices it looks whether the program is still there: nobody waits for an orphan's work. */
+/* Between slices it looks whether the program is still there: an orphan's work has no waiter. */
 static void run_sliced(const struct emu_control *c, const struct emu_command *k)
 {
     uint64_t from = 0;
@@ -439,7 +439,7 @@ int emu_device_main(void *argument)
         while (done < atomic_load_explicit(&ring->submitted, memory_order_acquire)) {
             run(c, &ring->commands[done % EMU_RING_COMMANDS]);
             done++;
-            /* Release: what the command wrote is seen by whoever sees that it is done. */
+            /* Release: what the command wrote is seen by a thread that sees it done. */
             atomic_store_explicit(&ring->done, done, memory_order_release);
             wake_program(ring);
         }

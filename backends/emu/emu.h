@@ -10,7 +10,7 @@
  * addresses.
  *
  * Locks: emu::lock guards blocks, accounts and who has managed memory; emu_device::lock the ring's
- * writing end. The second may be taken under the first. Nobody waits for a device under
+ * writing end. The second may be taken under the first. No thread waits for a device under
  * emu::lock for more than room in its ring. emu::import_lock is taken before both. */
 
 #include "backends/emu/ring.h"
@@ -42,15 +42,15 @@ struct emu_block {
     size_t size_bytes;
     memspan_kind_t kind;
     int home;
-    int resident;            /* an ordinal, or MEMSPAN_HOST: where it was wanted last */
-    _Atomic uint32_t state;  /* enum emu_block_state */
-    _Atomic uint32_t busy;   /* bit d: device d may use it, and nobody has waited for that yet */
-    _Atomic uint32_t given;  /* the same for target regions with nowait */
-    bool open;               /* the host's view of it */
-    bool imported;           /* pages of another process, which counts them */
-    size_t granules;         /* entries of the arena's table that lead here */
-    struct emu_block *next;  /* of those in use; of records out of use */
-    struct emu_block *older; /* of all records */
+    int resident;                   /* an ordinal, or MEMSPAN_HOST: where it was wanted last */
+    _Atomic uint32_t state;         /* enum emu_block_state */
+    _Atomic uint32_t busy;          /* bit d: device d may use it, unwaited so far */
+    _Atomic uint32_t given;         /* the same for target regions with nowait */
+    bool open;                      /* the host's view of it */
+    bool imported;                  /* pages of another process, which counts them */
+    size_t granules;                /* entries of the arena's table that lead here */
+    struct emu_block *next;         /* of those in use; of records out of use */
+    struct emu_block *older;        /* of all records */
     void *callers[EMU_CALLERS_MAX]; /* who allocated it, the innermost first */
     int caller_count;
 };
@@ -83,7 +83,7 @@ struct emu_device {
 
 struct emu {
     const memspan_services_t *services;
-    pid_t pid; /* whoever opened it: devices do not survive fork() */
+    pid_t pid; /* the process that opened it: devices do not survive fork() */
     int device_count;
     uint64_t capacity_bytes; /* of each device */
     int file;
@@ -184,7 +184,7 @@ struct emu_block *emu_block_take(struct emu_device *device, memspan_kind_t kind,
  * of its own device. */
 memspan_status_t emu_block_tell(struct emu *emu, const struct emu_block *block, enum emu_op op,
                                 bool wait);
-/* Its pages are gone already: it becomes one that was freed. Takes the lock. */
+/* Its pages are unmapped already: it becomes a freed block. Takes the lock. */
 void emu_block_give_back(struct emu *emu, struct emu_block *block);
 
 /* view.c: what the host sees of a block now. Lock held. */

@@ -2,7 +2,7 @@
 /* fault.c: a rule was broken: say which, and stop the program.
  *
  * The handler of SIGSEGV is there because MEMSPAN_DEVICES asked for emulated devices, and only
- * then. Addresses that are no device's go to whoever handled the signal before. For ours it writes
+ * then. Addresses that are no device's go to the earlier handler of the signal. For ours it writes
  * what it knows by itself, with nothing but system calls; then a thread that has been waiting since
  * the devices were opened adds what the library knows of the block, which takes locks, and the
  * handler waits for it a bounded time; last come the callers, while that thread stands guard:
@@ -68,7 +68,7 @@ static void say(const char *text, size_t length)
     }
 }
 
-/* The granule behind a block is nobody's: whose end was overrun? */
+/* The granule behind a block is unowned: which block was overrun? */
 static const struct emu_block *find_near(const struct emu *emu, const void *address)
 {
     const struct emu_block *block = emu_arena_find(emu, address);
@@ -416,7 +416,7 @@ void emu_fault_unwatch(struct emu *emu)
     if (atomic_load(&watched) != emu) {
         return;
     }
-    /* Whoever came after us passes on to us, or does not; then we stay, and pass on. */
+    /* A later handler passes on to us, or does not; then we stay, and pass on. */
     if ((sigaction(SIGSEGV, NULL, &now) == 0) && (now.sa_sigaction == on_fault)) {
         sigaction(SIGSEGV, &earlier, NULL);
     }

@@ -2,7 +2,7 @@
 /* import.c: host pages.
  *
  * Another process cannot see the program's pages, so their place is taken, at the same address, by
- * pages of a memory file with the same contents, which the devices map. Nobody else may write to
+ * pages of a memory file with the same contents, which the devices map. No other may write to
  * them meanwhile. After the last release they stay as they are: the file goes with the mapping.
  * Pages that a file shares with other processes already stay what they are: the devices map that
  * file, which must be open in the program. */

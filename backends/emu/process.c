@@ -2,7 +2,7 @@
 /* process.c: the program's side of device processes.
  *
  * A device process is a clone that sends no signal when it ends, so that the program's own wait()
- * and SIGCHLD never meet it. Whoever waits for it looks now and then whether it is still there: a
+ * and SIGCHLD never see it. A waiter looks now and then whether it is still there: a
  * device that dies is an error, not a hang. */
 
 #include "backends/emu/emu.h"
@@ -103,7 +103,7 @@ static memspan_status_t lose(struct emu_device *device, const char *why)
         } else {
             snprintf(device->lost_text, sizeof(device->lost_text), "%s", why);
         }
-        /* Release: whoever sees that it is lost reads why. */
+        /* Release: a thread that sees it lost reads why. */
         atomic_store_explicit(&device->lost, true, memory_order_release);
         syscall(SYS_kill, device->process, SIGKILL);
         waitpid(device->process, NULL, __WALL);
@@ -125,8 +125,8 @@ static bool is_gone(const struct emu_device *device)
 /* ---- waiting ---- */
 
 /* Call the device, when it sleeps. False: the descriptor is no longer what it was. A device that is
- * just ending is found by whoever waits for it. */
-static bool ring_doorbell(const struct emu_device *device)
+ * just ending is found by its waiter. */
+static bool notify_device(const struct emu_device *device)
 {
     char byte = 0;
 
@@ -137,12 +137,12 @@ static bool ring_doorbell(const struct emu_device *device)
            ((errno != EBADF) && (errno != ENOTSOCK) && (errno != ENOTCONN));
 }
 
-/* Until the bell is no longer @p seen, for LOOK_MS at most. */
-static void wait_for_bell(struct emu_ring *ring, uint32_t seen)
+/* Until the count is no longer @p seen, for LOOK_MS at most. */
+static void wait_for_count(struct emu_ring *ring, uint32_t seen)
 {
     const struct timespec look = {0, LOOK_MS * 1000000};
 
-    syscall(SYS_futex, &ring->bell, FUTEX_WAIT, seen, &look, NULL, 0);
+    syscall(SYS_futex, &ring->done_count, FUTEX_WAIT, seen, &look, NULL, 0);
 }
 
 /* The next command is there, and the device sleeps: it was not heard. True when that goes on. */
@@ -153,7 +153,7 @@ static bool is_deaf(const struct emu_device *device, int *looks)
         return false;
     }
     (*looks)++;
-    return !ring_doorbell(device) || (*looks > DEAF_MS_MAX / LOOK_MS);
+    return !notify_device(device) || (*looks > DEAF_MS_MAX / LOOK_MS);
 }
 
 static bool is_stopped(const struct emu_device *device)
@@ -166,34 +166,34 @@ static bool is_stopped(const struct emu_device *device)
 memspan_status_t emu_process_wait(struct emu_device *device, uint64_t number)
 {
     struct emu_ring *ring = &device->control->ring;
-    bool gone             = false;
+    bool stopped          = false;
     bool deaf             = false;
     int looks             = 0;
 
     if (atomic_load_explicit(&ring->done, memory_order_acquire) >= number) {
         return MEMSPAN_OK;
     }
-    /* Sequentially consistent with wake_program(): either it sees a waiter or we see its bell. */
+    /* Sequentially consistent with wake_program(): either it sees a waiter or we see its count. */
     atomic_fetch_add_explicit(&ring->waiters, 1, memory_order_seq_cst);
     for (;;) {
-        uint32_t seen = atomic_load_explicit(&ring->bell, memory_order_seq_cst);
+        uint32_t seen = atomic_load_explicit(&ring->done_count, memory_order_seq_cst);
 
         if (atomic_load_explicit(&ring->done, memory_order_acquire) >= number) {
             break;
         }
-        gone = gone || is_stopped(device);
-        if (gone || deaf) {
+        stopped = stopped || is_stopped(device);
+        if (stopped || deaf) {
             break;
         }
-        wait_for_bell(ring, seen);
-        gone = is_gone(device); /* then once more: its last work may have ended before */
-        deaf = !gone && is_deaf(device, &looks);
+        wait_for_count(ring, seen);
+        stopped = is_gone(device); /* then once more: its last work may have ended before */
+        deaf    = !stopped && is_deaf(device, &looks);
     }
     atomic_fetch_sub_explicit(&ring->waiters, 1, memory_order_relaxed);
     if (atomic_load_explicit(&ring->done, memory_order_acquire) >= number) {
         return MEMSPAN_OK;
     }
-    return lose(device, gone ? NULL : "it does not hear: the program closed its descriptor");
+    return lose(device, stopped ? NULL : "it does not hear: the program closed its descriptor");
 }
 
 /* ---- submitting ---- */
@@ -221,7 +221,7 @@ memspan_status_t emu_process_submit(struct emu_device *device, const struct emu_
     ring->commands[number % EMU_RING_COMMANDS] = *command;
     number++;
     atomic_store_explicit(&ring->submitted, number, memory_order_seq_cst);
-    (void)ring_doorbell(device); /* who waits finds out when it was in vain */
+    (void)notify_device(device); /* who waits finds out when it was in vain */
     pthread_mutex_unlock(&device->lock);
     *number_p = number;
     return MEMSPAN_OK;
@@ -288,13 +288,13 @@ static memspan_status_t wait_until_ready(struct emu_device *device)
 
     atomic_fetch_add(&ring->waiters, 1);
     while ((atomic_load_explicit(&ring->ready, memory_order_acquire) == 0) && (looks > 0)) {
-        uint32_t seen = atomic_load(&ring->bell);
+        uint32_t seen = atomic_load(&ring->done_count);
 
         if ((atomic_load(&ring->stop) != EMU_STOP_NOT) || is_gone(device)) {
             break;
         }
         if (atomic_load_explicit(&ring->ready, memory_order_acquire) == 0) {
-            wait_for_bell(ring, seen);
+            wait_for_count(ring, seen);
         }
         looks--;
     }

@@ -52,7 +52,7 @@ memspan_status_t emu_queue_destroy(void *state, int ordinal, void *opaque)
             break;
         }
     }
-    /* A launch that nobody waited for is not forgotten with its queue. */
+    /* An unwaited launch is not forgotten with its queue. */
     if ((queue->launched > queue->waited) && (queue->launched > device->own.launched)) {
         device->own.launched = queue->launched;
     }

@@ -46,7 +46,7 @@ struct emu_ring {
     _Atomic uint32_t asleep;            /* the device waits at its doorbell; pairs with submitted */
     _Atomic uint32_t ready;             /* the device process has given up the program's memory */
     _Alignas(64) _Atomic uint64_t done; /* of those submitted */
-    _Atomic uint32_t bell;              /* changes with done: what the program waits on */
+    _Atomic uint32_t done_count;        /* changes with done: what the program waits on */
     _Atomic uint32_t waiters;           /* threads of the program that wait */
     _Atomic uint32_t stop;              /* enum emu_stop; what follows is written before */
     uint32_t fault_signal;

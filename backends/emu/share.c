@@ -4,7 +4,7 @@
  * A token names the memory file as the other process can open it, /proc/PID/fd/N, which takes the
  * same user, and the file's identity, so that a number that was used again is found out. In the
  * other process the block has addresses of that process's devices, whose pages are taken from this
- * file. Who has managed memory now is each process's own matter. */
+ * file. Each process decides by itself which side has managed memory now. */
 
 #include "backends/emu/emu.h"
 #include "core/base/platform.h"
@@ -93,7 +93,7 @@ static memspan_status_t open_file(const struct emu *emu, const struct token *tok
         ((uint64_t)about.st_size < token->offset + token->size_bytes)) {
         close(file);
         return emu_refuse(emu, MEMSPAN_ERR_NOT_FOUND, NULL,
-                          "the memory of process %d that the token names is gone",
+                          "the memory of process %d that the token names has been freed",
                           (int)token->process);
     }
     *file_p = file;

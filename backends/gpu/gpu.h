@@ -235,7 +235,7 @@ struct gpu_driver {
     gpu_answer_t (*can_reach)(const struct gpu_device *from, const struct gpu_device *home,
                               int *can_p);
     gpu_answer_t (*enable_peer)(struct gpu_device *from, struct gpu_device *home);
-    /* Who says whether one reaches the other. */
+    /* The source of whether one reaches the other. */
     void (*peer_source)(const struct gpu_device *from, const struct gpu_device *home, char *text,
                         size_t size);
     void (*offer)(struct gpu_device *device);

@@ -5,7 +5,7 @@
 /* What we use of the HIP runtime, of hiprtc and of HSA, declared here so that no ROCm is needed to
  * build. tests/unit/hip_api.c compares it with the headers where there are some.
  *
- * hipDeviceProp_t is used by nobody here: its layout changed under the same function name.
+ * hipDeviceProp_t is not used: its layout changed under the same function name.
  * Attributes are asked one by one. */
 
 #include <stddef.h>

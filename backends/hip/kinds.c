@@ -7,7 +7,7 @@
  *   coherent     plain host pages where the device reaches all of them; else fine-grained memory of
  *                the device where the host reaches that, or of the host
  *
- * Grain is what may happen at once. Coarse-grained memory is cached by whoever uses it, and what
+ * Grain is what may happen at once. Coarse-grained memory is cached by its user, and what
  * was written is seen when a kernel has ended: one side at a time. On fine-grained memory both
  * sides may work at once; atomics between host and device need a link that has them
  * (HostNativeAtomicSupported, which is PCIe atomics on most machines). PCIe carries a device's

@@ -92,7 +92,7 @@ static memspan_status_t map_block(const struct host *host, const memspan_request
     status = host_pages_map(host, request->size_bytes, align, page_size, &block->address,
                             &block->size_bytes);
     if ((status != MEMSPAN_OK) && (page_size != request->page_size_bytes)) {
-        /* Somebody else took the reserved pages meanwhile; nobody asked for them by name. */
+        /* Another process took the reserved pages meanwhile; they were not asked for by name. */
         page_size = 0;
         status    = host_pages_map(host, request->size_bytes, align, page_size, &block->address,
                                    &block->size_bytes);
@@ -166,8 +166,8 @@ memspan_status_t host_free(void *state, int ordinal, const memspan_block_t *bloc
     return MEMSPAN_OK;
 }
 
-/* Once a part has gone, the kernel's daemon for huge pages would fill the holes again: it is told
- * not to. Pages that are huge already stay so, but for those that have holes. */
+/* Once a part is unmapped, the kernel's daemon for huge pages would fill the holes again: it is
+ * told not to. Pages that are huge already stay so, but for those that have holes. */
 int host_purge(void *state, int ordinal, const memspan_block_t *block, void *address,
                size_t size_bytes, int first)
 {

@@ -309,7 +309,7 @@ memspan_status_t lz_alloc(void *state, int ordinal, const memspan_request_t *req
     return MEMSPAN_OK;
 }
 
-/* Memory that a device may still be writing to is nobody else's: it is kept until the end. */
+/* Memory that a device may still be writing to has no other owner: it is kept until the end. */
 static memspan_status_t keep(struct lz_state *state, struct lz_block *block)
 {
     pthread_mutex_lock(&state->lock);
@@ -317,8 +317,8 @@ static memspan_status_t keep(struct lz_state *state, struct lz_block *block)
     state->kept = block;
     pthread_mutex_unlock(&state->lock);
     state->services->log(MEMSPAN_LOG_WARN, LZ_NAME,
-                         "%zu bytes of %s are kept: nobody knows whether it is done with them: %s",
-                         block->size_bytes, block->device->info.name, memspan_error_text());
+                         "%zu bytes of %s are kept: it may still use them: %s", block->size_bytes,
+                         block->device->info.name, memspan_error_text());
     return memspan_error_last()->status;
 }
 
@@ -346,13 +346,13 @@ memspan_status_t lz_free(void *state, int ordinal, const memspan_block_t *given)
         return lz_refuse(state, MEMSPAN_ERR_INVALID, NULL, "no block to give back");
     }
     if (gpu_process_ends()) {
-        return MEMSPAN_OK; /* the driver may have gone, with all that was its own */
+        return MEMSPAN_OK; /* the driver may have ended, with all that was its own */
     }
     status = lz_device_get(state, ordinal, &device);
     if (status != MEMSPAN_OK) {
         return status;
     }
-    /* The driver gives memory back at once, whoever still works on it. */
+    /* The driver gives memory back at once, even while work on it is outstanding. */
     block = given->cookie;
     remove_block(state, block);
     if (!lz_queues_settle(block->driver, &waited)) {

@@ -78,7 +78,7 @@ static memspan_status_t read_extensions(struct lz_state *state, struct lz_driver
     return MEMSPAN_OK;
 }
 
-/* With several drivers the loader hands out handles of its own. */
+/* With several drivers the loader returns handles of its own. */
 static lz_driver_h translate(const struct lz_state *state, lz_driver_h handle)
 {
     void *own = NULL;

@@ -60,7 +60,7 @@ static memspan_status_t compile(struct lz_device *device, const struct lz_spirv 
     lz_result_t code =
         state->ze.zeModuleCreate(device->driver->context, device->handle, &desc, &module, &log);
 
-    /* A loader that hands out handles of its own does not do so where a call failed, and the log
+    /* A loader that returns handles of its own does not do so where a call failed, and the log
      * would be no handle to it. */
     if ((code != ZE_RESULT_SUCCESS) && (device->driver->own_handle != device->driver->handle)) {
         log = NULL;

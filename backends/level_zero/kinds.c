@@ -120,7 +120,7 @@ static memspan_reach_t reach_of_owner(const struct lz_facts *own, memspan_kind_t
 {
     switch (kind) {
     case MEMSPAN_KIND_DEVICE:
-        /* Nobody else is there: the device's own atomics are all that there is. */
+        /* No other side is there: the device's own atomics are all that there is. */
         return (memspan_reach_t){MEMSPAN_ACCESS_LOCAL,
                                  ((own->device_access & LZ_MEMORY_ACCESS_CAP_FLAG_ATOMIC) != 0)
                                      ? MEMSPAN_COHERENCE_ATOMIC

@@ -43,7 +43,7 @@ struct lz_block {
     enum lz_made made;
     char *base; /* what the driver gave; the block may start later */
     size_t size_bytes;
-    bool exportable; /* taken to be handed out as a dma-buf */
+    bool exportable; /* taken to be exported as a dma-buf */
     bool has_handle; /* given to others while the block lives; lz_state::lock */
     lz_ipc_handle_t handle;
 };
@@ -59,9 +59,9 @@ struct lz_queue {
     lz_event_pool_h pool;
     lz_event_h events[LZ_QUEUE_EVENTS];
     bool taken[LZ_QUEUE_EVENTS];
-    int broken;          /* taken for good: the driver failed while somebody waited */
+    int broken;          /* taken for good: the driver failed during a wait */
     atomic_ullong asked; /* commands so far */
-    atomic_ullong done;  /* of these, how many somebody has waited for */
+    atomic_ullong done;  /* of these, how many were waited for */
     int users;           /* who waits for it without owning it; lz_state::lock */
     void *scratch;       /* partial sums; NULL until first needed; the device's lock */
     pthread_mutex_t lock;
@@ -105,7 +105,7 @@ struct lz_device {
     pthread_mutex_t lock;
     struct lz_queue *queue; /* the device's own, made when first needed */
     struct lz_kernel kernels[GPU_KERNEL_COUNT];
-    lz_sysman_memory_h *memories; /* what is asked for free memory; NULL: nobody tells */
+    lz_sysman_memory_h *memories; /* what is asked for free memory; NULL: unknown */
     uint32_t memory_count;
 };
 
@@ -124,7 +124,7 @@ enum lz_import_way { LZ_IMPORT_NO = 0, LZ_IMPORT_MEMMAP, LZ_IMPORT_INTEL };
 struct lz_driver {
     struct lz_state *state;
     lz_driver_h handle;
-    lz_driver_h own_handle; /* the same, by the driver's own word; NULL: nobody tells */
+    lz_driver_h own_handle; /* the same, by the driver's own word; NULL: unknown */
     lz_context_h context;
     uint32_t version; /* of the interface */
     uint32_t build;   /* the driver's own number */
@@ -151,7 +151,7 @@ struct lz_state {
     const memspan_services_t *services;
     struct lz_calls ze;
     void *library;
-    pid_t pid; /* whoever opened it: drivers do not survive fork() */
+    pid_t pid; /* the process that opened it: drivers do not survive fork() */
     struct lz_driver *drivers;
     uint32_t driver_count;
     struct lz_device *devices;
@@ -201,7 +201,7 @@ memspan_status_t lz_device_describe(void *state, int ordinal, memspan_device_inf
 
 /* sysman.c: how much memory is free. */
 
-/* Find whom to ask; where nobody tells, nothing is said. */
+/* Find the handles to ask; without any, free memory is unknown. */
 void lz_sysman_find(struct lz_state *state);
 uint64_t lz_sysman_free(const struct lz_device *device);
 
@@ -235,7 +235,7 @@ bool lz_block_find(struct lz_state *state, const void *pointer, struct lz_block 
 
 void lz_import_find(struct lz_driver *driver, const struct lz_state *state, bool has_memmap);
 bool lz_import_can(const struct lz_device *device);
-/* Who says so. */
+/* The source of that. */
 const char *lz_import_words(const struct lz_device *device);
 memspan_status_t lz_import(void *state, int ordinal, void *address, size_t size_bytes,
                            void **address_p, void **cookie_p);

@@ -57,9 +57,9 @@ memspan_status_t lz_pointer_describe(void *opaque, const void *pointer,
     if (status != MEMSPAN_OK) {
         return status;
     }
-    /* Of ours the library knows better: it is spare room, or memory that nobody has now. */
+    /* Of ours the library knows better: it is spare room, or memory that is not in use now. */
     if (lz_block_find(state, pointer, &own)) {
-        return lz_refuse(state, MEMSPAN_ERR_NOT_FOUND, NULL, "nobody's memory is at %p", pointer);
+        return lz_refuse(state, MEMSPAN_ERR_NOT_FOUND, NULL, "no memory in use is at %p", pointer);
     }
     for (i = 0; i < state->driver_count; i++) {
         status = lz_pointer_ask(state, &state->drivers[i], pointer, &p);

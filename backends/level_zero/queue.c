@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* queue.c: immediate command lists, in order, and waiting for them.
  *
- * Who waits puts a barrier at the end of the list that signals an event, and lets others go on
- * meanwhile. An event whose wait failed is not used again: nobody knows whether it will still be
+ * A waiter puts a barrier at the end of the list that signals an event, and lets others go on
+ * meanwhile. An event whose wait failed is not used again: it may still be
  * signalled. */
 
 #include "backends/level_zero/level_zero.h"
@@ -142,7 +142,7 @@ memspan_status_t lz_queue_order(struct lz_queue *queue)
 
 /* ---- waiting ---- */
 
-/* An event that nobody uses; the queue's lock held, and perhaps given up meanwhile. */
+/* An unused event; the queue's lock held, and perhaps given up meanwhile. */
 static memspan_status_t take_event(struct lz_queue *queue, int *which_p)
 {
     const struct lz_state *state = queue->device->state;
@@ -160,8 +160,7 @@ static memspan_status_t take_event(struct lz_queue *queue, int *which_p)
         }
         if (queue->broken == LZ_QUEUE_EVENTS) {
             return lz_refuse(state, MEMSPAN_ERR_DRIVER, "see the earlier errors",
-                             "%s has failed every time somebody waited for it",
-                             queue->device->info.name);
+                             "%s has failed in every wait for it", queue->device->info.name);
         }
         pthread_cond_wait(&queue->event_free, &queue->lock);
     }

@@ -227,7 +227,7 @@ memspan_status_t lz_ipc_close(void *state, int ordinal, const memspan_block_t *b
 /* ---- dma-buf ---- */
 
 /* The descriptor is of the whole allocation; what starts within it is found by the offset. The
- * driver's own is closed when the memory is given back, and its number may be somebody else's by
+ * driver's own is closed when the memory is given back, and its number may have another owner by
  * then: the caller gets a duplicate. */
 memspan_status_t lz_dmabuf_export(void *state, int ordinal, const void *address, size_t size_bytes,
                                   int *fd_p, uint64_t *offset_p)

@@ -259,7 +259,7 @@ static void begin_module(struct writer *w, const struct element *e)
     }
     put(w, MAGIC);
     put(w, VERSION_1_0);
-    put(w, 0); /* made by nobody known */
+    put(w, 0); /* the generator: none */
     put(w, 0); /* one above the last identifier: end_module() */
     put(w, 0);
     EMIT(w, OP_CAPABILITY, CAPABILITY_ADDRESSES);

@@ -122,7 +122,7 @@ void lz_sysman_find(struct lz_state *state)
         code = state->ze.zesDriverGet(&count, NULL);
     }
     if ((code != ZE_RESULT_SUCCESS) || (count == 0)) {
-        state->services->log(MEMSPAN_LOG_INFO, LZ_NAME, "nobody tells how much memory is free");
+        state->services->log(MEMSPAN_LOG_INFO, LZ_NAME, "free memory is unknown: no sysman");
         return;
     }
     drivers = calloc(count, sizeof(lz_sysman_driver_h));

@@ -196,7 +196,7 @@ memspan_status_t lz_synchronize(void *state, int ordinal, void *opaque)
     pthread_mutex_lock(&device->lock);
     opaque = device->queue;
     pthread_mutex_unlock(&device->lock);
-    /* What nobody ever used has nothing to be waited for. */
+    /* A device that was not used has nothing to wait for. */
     return (opaque == NULL) ? MEMSPAN_OK : lz_queue_wait(opaque);
 }
 

@@ -132,7 +132,7 @@ static void give_up(struct opencl_device *device, struct opencl_block *block)
     free(block);
 }
 
-/* Unmap a block that nobody uses any more, so that its driver need not guess. */
+/* Unmap a block that is no longer used, so that its driver need not guess. */
 static memspan_status_t unmap_now(struct opencl_device *device, struct opencl_block *block)
 {
     const struct opencl_state *state = device->platform->state;

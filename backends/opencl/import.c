@@ -48,7 +48,7 @@ static memspan_status_t run_report(struct opencl_device *device, cl_mem page, cl
         code = cl->clEnqueueReadBuffer(device->host_queue, seen, 1, 0, sizeof(*report_p), report_p,
                                        0, NULL, NULL);
         if (code != OPENCL_SUCCESS) {
-            /* The pages may be gone as soon as we return: the kernel must be done with them. */
+            /* The pages may be unmapped as soon as we return: the kernel must be done with them. */
             cl->clFinish(device->host_queue);
         }
     }
@@ -74,7 +74,7 @@ static memspan_status_t make_buffer(struct opencl_device *device, cl_bitfield fl
     return MEMSPAN_OK;
 }
 
-/* Both directions, on a page whose contents nobody needs. */
+/* Both directions, on a page whose contents are not needed. */
 static memspan_status_t try_device(struct opencl_device *device, volatile cl_ulong *page,
                                    cl_mem buffer, cl_mem seen, bool *same_p)
 {

@@ -215,8 +215,8 @@ static memspan_status_t tell_blocks(struct opencl_device *device, int which, cl_
     return MEMSPAN_OK;
 }
 
-/* OpenCL cannot take an empty list: a kernel that still holds a list of blocks that are all gone is
- * replaced. */
+/* OpenCL cannot take an empty list: a kernel that still holds a list of blocks that are all freed
+ * is replaced. */
 static memspan_status_t get_kernel(struct opencl_device *device, int which, cl_kernel *kernel_p)
 {
     struct opencl_platform *platform = device->platform;

@@ -136,7 +136,7 @@ static memspan_access_t access_of(const struct opencl_device *home, memspan_kind
     case MEMSPAN_KIND_DEVICE:
         return (from == home) ? MEMSPAN_ACCESS_LOCAL : MEMSPAN_ACCESS_REMOTE;
     case MEMSPAN_KIND_MANAGED:
-        /* It moves as a whole when it is handed over, not by faults: whoever has it, has it here.
+        /* It moves as a whole when it is handed over, not by faults: its holder has it here.
          */
         return MEMSPAN_ACCESS_LOCAL;
     case MEMSPAN_KIND_HOST_PINNED:
@@ -193,7 +193,7 @@ memspan_reach_t opencl_reach(void *opaque, int home_ordinal, memspan_kind_t kind
         reach.coherence = coherence_of(from, kind);
     }
     if ((from == home) && (kind == MEMSPAN_KIND_DEVICE)) {
-        /* Nobody else is there: the device's own atomics are all that there is. */
+        /* No other side is there: the device's own atomics are all that there is. */
         reach.coherence = MEMSPAN_COHERENCE_ATOMIC;
     }
     return reach;

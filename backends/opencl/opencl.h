@@ -104,7 +104,7 @@ struct opencl_state {
     const memspan_services_t *services;
     struct opencl_calls cl;
     void *library;
-    pid_t pid;        /* whoever opened it: drivers do not survive fork() */
+    pid_t pid;        /* the process that opened it: drivers do not survive fork() */
     unsigned allowed; /* enum opencl_svm: what MEMSPAN_OPENCL_SVM leaves */
     struct opencl_platform *platforms;
     int platform_count;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* svm.c: who has coarse-grain memory now, the host or the devices.
  *
- * A coarse block is the host's while it is mapped. It starts mapped. Whoever enqueues a command
- * that may use it unmaps it first, on the same queue; it stays unmapped, so that a row of launches
- * pays once; synchronize() maps managed memory back. Kernels may follow pointers, so a launch hands
- * over every coarse block of the platform, not only those that its arguments lie in.
+ * A coarse block is the host's while it is mapped. It starts mapped. A thread that enqueues a
+ * command that may use it unmaps it first, on the same queue; it stays unmapped, so that a row of
+ * launches pays once; synchronize() maps managed memory back. Kernels may follow pointers, so a
+ * launch hands over every coarse block of the platform, not only those that its arguments lie in.
  *
  * An unmap is a command: other queues wait for its event before they use the memory. */
 

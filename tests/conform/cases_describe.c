@@ -65,8 +65,8 @@ static void every_capability_has_a_source(void)
 
     for (bit = 0; (1u << bit) <= MEMSPAN_CAN_UNIFIED_PHYSICAL; bit++) {
         CHECK(TERMINATED(d->capability_note[bit]));
-        CHECK(!must || (d->capability_note[bit][0] != '\0'), "nobody says why bit %d is %s", bit,
-              conform_can(1u << bit) ? "set" : "clear");
+        CHECK(!must || (d->capability_note[bit][0] != '\0'), "no source for bit %d, which is %s",
+              bit, conform_can(1u << bit) ? "set" : "clear");
     }
     CHECK((d->capabilities >> bit) == 0, "there is no bit %d", bit);
 }
@@ -83,7 +83,7 @@ static void every_mode_is_on_or_has_a_remedy(void)
         CHECK(TERMINATED(mode->name) && TERMINATED(mode->source) && TERMINATED(mode->remedy));
         CHECK(!ended || (mode->name[0] == '\0'), "mode %d follows the end of the list", i);
         ended = ended || (mode->name[0] == '\0');
-        CHECK(ended || (mode->source[0] != '\0'), "nobody says so of %s", mode->name);
+        CHECK(ended || (mode->source[0] != '\0'), "no source for %s", mode->name);
         CHECK(ended || (mode->on > 0) || (mode->remedy[0] != '\0'),
               "%s is off, and no word how it "
               "is turned on, or why not",

@@ -109,7 +109,7 @@ static void only_starts_of_live_blocks_are_freed(void)
     free(from_malloc);
 }
 
-static void double_free_of_a_neighbour_harms_nobody(void)
+static void double_free_of_a_neighbour_harms_no_block(void)
 {
     enum { COUNT = 64 };
     struct conform_memory m;
@@ -138,6 +138,6 @@ const struct conform_case conform_pointer_cases[] = {
     {"every_address_of_a_block", every_address_of_a_block},
     {"foreign_memory_is_not_guessed", foreign_memory_is_not_guessed},
     {"only_starts_of_live_blocks_are_freed", only_starts_of_live_blocks_are_freed},
-    {"double_free_of_a_neighbour_harms_nobody", double_free_of_a_neighbour_harms_nobody},
+    {"double_free_of_a_neighbour_harms_no_block", double_free_of_a_neighbour_harms_no_block},
     {NULL, NULL},
 };

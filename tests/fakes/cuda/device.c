@@ -52,7 +52,7 @@ cuda_result_t cuDriverGetVersion(int *version)
     return fake_leave(CUDA_SUCCESS);
 }
 
-/* These two are not counted: whoever reports a failure asks them. */
+/* These two are not counted: every report of a failure asks them. */
 cuda_result_t cuGetErrorName(cuda_result_t code, const char **name)
 {
     static const struct {
@@ -180,7 +180,7 @@ cuda_result_t cuDevicePrimaryCtxRetain(cuda_context_t *context, cuda_device_t de
 static void release(int device)
 {
     if (!is_device(device) || (fake.contexts[device].retained == 0)) {
-        fake_broken("a primary context is released that nobody retained");
+        fake_broken("a primary context is released that was not retained");
         return;
     }
     fake.contexts[device].retained--;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* failures.c: every driver call fails once, in turn, while the backend does all that it can do;
  * then each call fails always; then the device is lost at every call in turn. Nothing may be left,
- * no rule broken, the thread's context is the one it was, and somebody is told which call it was.
+ * no rule broken, the thread's context is the one it was, and a record or the log names the call.
  */
 
 #include "core/base/error.h"
@@ -47,7 +47,7 @@ static void share(void *state)
     }
 }
 
-/* Somebody else's managed memory, sent to a device. */
+/* The program's managed memory, sent to a device. */
 static void ask_about_others(void *state)
 {
     memspan_pointer_facts_t facts;
@@ -175,7 +175,7 @@ Test(cuda_failures, of_a_call_for_ever)
         char setting[96];
         char *suffix;
 
-        /* Without this one nobody can leave a context. */
+        /* Without this one no context can be left. */
         if (strcmp(names[i], "cuCtxPopCurrent_v2") == 0) {
             continue;
         }

@@ -3,7 +3,7 @@
 #define MEMSPAN_TESTS_FAKES_CUDA_FAKE_H
 
 /* A pretended CUDA driver: what it keeps. Device memory has two views: the one whose address is
- * handed out cannot be touched by the host, the other is the fake's. Work on a stream is done as
+ * returned cannot be touched by the host, the other is the fake's. Work on a stream is done as
  * late as it may be. One lock guards everything.
  *
  * Environment, read by fake_cuda_reset() and at the first call:
@@ -32,7 +32,7 @@ struct fake_memory {
     struct fake_memory *next;
     enum fake_kind kind;
     int device;      /* whose it is; registered and pinned pages: of the context at the time */
-    uintptr_t base;  /* the address that is handed out */
+    uintptr_t base;  /* the address that is returned */
     size_t size;     /* that was asked for */
     size_t mapped;   /* bytes of the views */
     char *bytes;     /* the fake's own view of base */

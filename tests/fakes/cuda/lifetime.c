@@ -148,7 +148,7 @@ static void check_reset(bool woken_by_others)
         cr_assert_eq(driver.cu.cuDevicePrimaryCtxRetain(&theirs, 0), CUDA_SUCCESS);
     }
     pretended_give_back(state, 0, &block);
-    cr_assert_eq(pretended.calls("cuMemFree"), 0u, "its address may be somebody else's");
+    cr_assert_eq(pretended.calls("cuMemFree"), 0u, "its address may have another owner");
     cr_assert_not_null(strstr(pretended_log(), "was reset by the program"));
     cr_assert_eq(fill_on(state, 0, queue, others.address), MEMSPAN_ERR_NOT_FOUND);
     cr_assert_eq(table->queue_destroy(state, 0, queue), MEMSPAN_OK);

@@ -71,14 +71,14 @@ cuda_result_t cuMemRelease(cuda_handle_t handle)
 }
 
 cuda_result_t cuMemAddressReserve(cuda_address_t *address, size_t size, size_t align,
-                                  cuda_address_t wish, unsigned long long flags)
+                                  cuda_address_t wanted, unsigned long long flags)
 {
     char *range;
     char *base;
 
     BEGIN("cuMemAddressReserve");
     align = (align == 0) ? GRANULE : align;
-    if ((size == 0) || (size % GRANULE != 0) || (flags != 0) || (wish != 0)) {
+    if ((size == 0) || (size % GRANULE != 0) || (flags != 0) || (wanted != 0)) {
         return fake_leave(CUDA_ERROR_INVALID_VALUE);
     }
     range = mmap(NULL, size + align, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -164,7 +164,7 @@ cuda_result_t cuMemUnmap(cuda_address_t address, size_t size)
     return fake_leave(CUDA_SUCCESS);
 }
 
-/* What a fabric handle holds here: the driver finds the memory by it, whoever brings it. */
+/* What a fabric handle holds here: the driver finds the memory by it, in any process. */
 struct fabric {
     pid_t pid;
     int fd;
@@ -175,7 +175,7 @@ cuda_result_t cuMemExportToShareableHandle(void *to, cuda_handle_t handle, cuda_
 {
     struct fabric fabric = {getpid(), (int)handle - 1};
 
-    usleep(200); /* whoever comes meanwhile comes to grief */
+    usleep(200); /* another thread that enters meanwhile finds it closed */
     BEGIN("cuMemExportToShareableHandle");
     if (flags != 0) {
         return fake_leave(CUDA_ERROR_INVALID_VALUE);

@@ -148,7 +148,7 @@ static cuda_result_t create(enum fake_kind kind, int device, size_t size, int pr
         return CUDA_ERROR_OUT_OF_MEMORY; /* of the machine, not of the pretence: let it show */
     }
     if (kind == FAKE_DEVICE) {
-        memset(m->bytes, 0xcd, m->size); /* nobody promised zeros */
+        memset(m->bytes, 0xcd, m->size); /* zeros are not promised */
         fake.used[device] += m->mapped;
     }
     *address = m->base;

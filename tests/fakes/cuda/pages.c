@@ -201,7 +201,7 @@ Test(cuda_pages, coherent_pages_wait_for_who_uses_them)
     pretended_close(state);
 }
 
-/* What was queued before a fill is done before it, whoever fills. */
+/* What was queued before a fill is done before it, on host or device. */
 Test(cuda_pages, a_fill_of_pageable_memory_keeps_the_order)
 {
     memspan_request_t request = pretended_ask(MEMSPAN_KIND_COHERENT, PRETENDED_BYTES);

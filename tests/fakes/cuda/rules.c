@@ -36,7 +36,7 @@ static void read_back(void *state, int ordinal, void *to, const void *from, size
 
 TestSuite(cuda_rules, .init = pretended_find, .timeout = 60);
 
-Test(cuda_rules, questions_wake_nobody)
+Test(cuda_rules, questions_wake_no_device)
 {
     void *state;
 

@@ -131,7 +131,7 @@ static void *export_it(void *unused)
     return NULL;
 }
 
-/* A block has one descriptor, that goes with it, whoever asks first. */
+/* A block has one descriptor, that goes with it, in all threads. */
 Test(cuda_sharing, two_threads_export_a_block)
 {
     memspan_request_t request = pretended_ask(MEMSPAN_KIND_DEVICE, PRETENDED_BYTES);

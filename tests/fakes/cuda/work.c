@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* work.c: streams, copies, fills, modules and launches. Nothing is done before it must be: when
- * somebody waits, when memory is given back, or when a copy ends in pageable memory. Pageable
+ * a caller waits, when memory is given back, or when a copy ends in pageable memory. Pageable
  * memory that is copied from is read at once. A kernel that touches what it may not leaves the
  * context unusable. */
 
@@ -117,7 +117,7 @@ static void unlink_stream(struct CUstream_st *stream)
     free(stream);
 }
 
-/* Returns at once: what is pending is done later, and how that ends is told to whoever asks next.
+/* Returns at once: what is pending is done later, and how that ends is the answer of the next call.
  */
 cuda_result_t cuStreamDestroy_v2(cuda_stream_t stream)
 {

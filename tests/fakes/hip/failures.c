@@ -2,7 +2,7 @@
 /* failures.c: every driver call fails once, in turn, while the backend does all that it can do;
  * then each call fails always; then the devices are lost at every call in turn. Nothing may be
  * left, no rule broken, the thread's device is the one it was and its last error none of ours, and
- * somebody is told which call it was. */
+ * a record or the log names the call. */
 
 #include "core/base/error.h"
 #include "tests/fakes/hip/pretended.h"
@@ -42,7 +42,7 @@ static void share(void *state)
     steps_fine(table->free(state, 1, &block));
 }
 
-/* Somebody else's managed memory. */
+/* The program's managed memory. */
 static void ask_about_others(void *state)
 {
     memspan_pointer_facts_t facts;

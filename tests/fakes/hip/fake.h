@@ -3,7 +3,7 @@
 #define MEMSPAN_TESTS_FAKES_HIP_FAKE_H
 
 /* A pretended HIP runtime: what it keeps. Device memory has two views: the one whose address is
- * handed out cannot be touched by the host (but for fine-grained memory behind a large BAR), the
+ * returned cannot be touched by the host (but for fine-grained memory behind a large BAR), the
  * other is the fake's. Work on a stream is done as late as it may be. One lock guards everything.
  *
  * Environment, read by fake_hip_reset() and at the first call:

@@ -130,7 +130,7 @@ static hip_result_t create(enum fake_kind kind, size_t size, int protection, voi
         return HIP_ERROR_OUT_OF_MEMORY; /* of the machine, not of the pretence: let it show */
     }
     if (kind == FAKE_DEVICE) {
-        memset(m->bytes, 0xcd, m->size); /* nobody promised zeros */
+        memset(m->bytes, 0xcd, m->size); /* zeros are not promised */
         fake.used[fake_current] += m->mapped;
     }
     *address = (void *)m->base;
@@ -196,7 +196,7 @@ hip_result_t hipMallocManaged(void **address, size_t size, unsigned flags)
     if ((code != HIP_SUCCESS) || (flags != HIP_MEM_ATTACH_GLOBAL)) {
         return fake_leave((code != HIP_SUCCESS) ? code : HIP_ERROR_INVALID_VALUE);
     }
-    /* The real one hands out host memory then, without a word. */
+    /* The real one returns host memory then, without a word. */
     if (fake_attribute(HIP_ATTRIBUTE_MANAGED_MEMORY) <= 0) {
         fake_broken("managed memory on a device that has none");
     }

@@ -347,7 +347,7 @@ Test(hip_rules, pages_are_registered_once_for_all_devices)
     cr_assert_eq(pretended.calls("hipHostUnregister"), before, "device 1 still uses them");
     cr_assert_eq(table->release(state, 1, pages, 4096, cookie[1]), MEMSPAN_OK);
     cr_assert_eq(table->release(state, 1, pages, 4096, cookie[1]), MEMSPAN_ERR_NOT_FOUND);
-    /* Somebody else's registration is used, and left. */
+    /* The program's registration is used, and left. */
     cr_assert_eq(driver.hip.hipHostRegister(pages, 4096, 3), HIP_SUCCESS);
     cr_assert_eq(table->import(state, 0, pages, 4096, &address[0], &cookie[0]), MEMSPAN_OK);
     cr_assert_eq(table->release(state, 0, pages, 4096, cookie[0]), MEMSPAN_OK);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* work.c: streams, copies, fills, modules and launches. Nothing is done before it must be: when
- * somebody waits, when memory is given back, or when a copy ends in pageable memory. Pageable
+ * a caller waits, when memory is given back, or when a copy ends in pageable memory. Pageable
  * memory that is copied from is read at once. A kernel that touches what it may not leaves its
  * device unusable. */
 
@@ -89,7 +89,7 @@ static void unlink_stream(struct ihipStream_t *stream)
     free(stream);
 }
 
-/* Returns at once: what is pending is done later, and how that ends is told to whoever asks next.
+/* Returns at once: what is pending is done later, and how that ends is the answer of the next call.
  */
 hip_result_t hipStreamDestroy(hip_stream_t stream)
 {

@@ -62,7 +62,7 @@ Test(hwloc, old)
     expect_plain_machine();
 }
 
-/* Nobody can say what the machine of the variable is like, so memory is this machine's. */
+/* The machine of the variable is unknown, so memory is this machine's. */
 Test(hwloc, old_with_a_machine_to_describe)
 {
     memspan_option_info_t info = {.struct_size = sizeof(info)};

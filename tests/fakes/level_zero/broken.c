@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* broken.c: a loader in which a symbol is missing that nobody can do without. */
+/* broken.c: a loader in which a required symbol is missing. */
 
 #include <stdint.h>
 

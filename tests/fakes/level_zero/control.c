@@ -132,7 +132,7 @@ __attribute__((constructor)) static void expect_end(void)
 ze_result_t fake_enter(const char *name, bool releases)
 {
     if (torn_down) {
-        fprintf(stderr, "%s is called after the driver has gone\n", name);
+        fprintf(stderr, "%s is called after the driver has ended\n", name);
         abort();
     }
     pthread_mutex_lock(&lock);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* failures.c: every driver call fails once, in turn, while the backend does all that it can do;
  * then each call fails always; then the device is lost at every call in turn. Nothing may be left,
- * no rule broken, nothing refused by the validation layer, and somebody is told which call it was.
+ * no rule broken, nothing refused by the validation layer, and a record or the log names the call.
  */
 
 #include "core/base/error.h"

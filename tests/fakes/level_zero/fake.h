@@ -3,9 +3,9 @@
 #define MEMSPAN_TESTS_FAKES_LEVEL_ZERO_FAKE_H
 
 /* A pretended Level Zero driver, written against the driver's own headers and loaded by the real
- * loader: what it keeps. Device memory has two views: the one whose address is handed out cannot be
+ * loader: what it keeps. Device memory has two views: the one whose address is returned cannot be
  * touched by the host, the other is the fake's. Work is done as late as it may be, and between two
- * barriers in the reverse of the order in which it was asked for, since nobody promises another.
+ * barriers in the reverse of the order in which it was asked for, since no other is promised.
  * Kernels are run from the SPIR-V that they are given as. One lock guards everything.
  *
  * Environment, read by fake_ze_reset() and at the first call:
@@ -56,14 +56,14 @@ struct fake_memory {
     ze_context_handle_t context; /* NULL: pages in the driver's table */
     ze_driver_handle_t driver;
     ze_device_handle_t device; /* whose it is, or NULL */
-    uintptr_t base;            /* the address that is handed out */
+    uintptr_t base;            /* the address that is returned */
     void *room;                /* what keeps others away from it: the address below 2^48 */
     size_t size;
     size_t mapped; /* bytes of the views */
     char *bytes;   /* the fake's own view of base */
     int fd;        /* what both views show, or -1 */
-    int shared_fd; /* handed out in a handle, or -1: the driver's */
-    int export_fd; /* handed out as a dma-buf, or -1: the driver's */
+    int shared_fd; /* exported in a handle, or -1: the driver's */
+    int export_fd; /* exported as a dma-buf, or -1: the driver's */
     bool exports;
     bool opened; /* another process's */
 };
@@ -107,7 +107,7 @@ struct fake_command {
     uintptr_t from;
     size_t size;
     unsigned char byte;
-    ze_module_handle_t module; /* a copy: the kernel may be gone by then */
+    ze_module_handle_t module; /* a copy: the kernel may be destroyed by then */
     uint32_t indirect;
     uint64_t work_items;
     uint64_t arguments[5];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* late.c: device memory that is given back by an exit handler older than the driver's, and by a
- * destructor: the driver has gone by then, and whoever asks it for anything is ended. */
+ * destructor: the driver has ended by then, and a call ends the process. */
 
 #include <memspan/memspan.h>
 #include <stdbool.h>

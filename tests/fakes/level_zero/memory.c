@@ -177,7 +177,7 @@ static ze_result_t create(ze_context_handle_t context, enum fake_kind kind,
     }
     m->context = context;
     context->children++;
-    memset(m->bytes, 0xcd, m->size); /* nobody promised zeros */
+    memset(m->bytes, 0xcd, m->size); /* zeros are not promised */
     if (kind == FAKE_DEVICE) {
         device->used += m->mapped;
     }
@@ -324,7 +324,7 @@ static ze_result_t alloc_shared(ze_context_handle_t context, const ze_device_mem
                           : code);
 }
 
-/* A descriptor that was handed out is the driver's: who closes it takes it from others, and the
+/* An exported descriptor is the driver's: closing it takes it from others, and the
  * driver then closes a stranger's. */
 static void drop_descriptor(const struct fake_memory *m, int fd)
 {

@@ -227,7 +227,7 @@ Test(level_zero_rules, pinned_memory_by_the_users_word)
         cr_assert_eq(table->reach(state, 0, MEMSPAN_KIND_HOST_PINNED, MEMSPAN_HOST).coherence,
                      rows[i].coherence, "%s", rows[i].choice);
         cr_assert_eq(info.capabilities & MEMSPAN_CAN_HOST_ATOMICS, rows[i].atomics);
-        /* Who can do what about it, or who says so. */
+        /* How it is turned on, or the source. */
         cr_assert_eq(strstr(note, "MEMSPAN_LEVEL_ZERO_PINNED") != NULL, i < 3, "%s", note);
         pretended_close(state);
     }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* tables.c: what the loader asks a driver for. Tables of calls that nobody uses are empty: calling
+/* tables.c: what the loader asks a driver for. Tables of unused calls are empty: calling
  * one of them crashes, which a test would notice. */
 
 #include "fake.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* work.c: command lists, events, modules and kernels. Nothing is done before somebody waits for an
+/* work.c: command lists, events, modules and kernels. Nothing is done before a caller waits for an
  * event; then everything up to its barrier is, the commands between two barriers from the last to
  * the first. A kernel that touches what it may not leaves the device lost. */
 
@@ -70,7 +70,7 @@ static ze_result_t run_backwards(ze_command_list_handle_t list, struct fake_comm
     return (code == ZE_RESULT_SUCCESS) ? run_one(list, c) : code;
 }
 
-/* Up to the next barrier, which is gone then; its event, if it has one, is in *event_p. */
+/* Up to the next barrier, which it removes; its event, if it has one, is in *event_p. */
 static ze_result_t run_stretch(ze_command_list_handle_t list, ze_event_handle_t *event_p)
 {
     struct fake_command *barrier = list->first;
@@ -406,7 +406,7 @@ static ze_result_t event_wait(ze_event_handle_t event, uint64_t timeout)
         }
     }
     if (!event->signalled) {
-        fake_broken("somebody waits for an event that nothing will signal");
+        fake_broken("a wait for an event that nothing will signal");
         return fake_leave(ZE_RESULT_NOT_READY);
     }
     return fake_leave(fake.lost ? ZE_RESULT_ERROR_DEVICE_LOST : code);

@@ -94,7 +94,7 @@ Test(level_zero_work, closing_waits_too)
     call = call_of(MEMSPAN_KERNEL_SUM, 0, NULL);
     (void)call;
     cr_assert_eq(table->synchronize(state, 0, NULL), MEMSPAN_OK);
-    cr_assert_eq(pretended.calls("zeCommandListCreateImmediate"), 0u, "nobody needed a queue");
+    cr_assert_eq(pretended.calls("zeCommandListCreateImmediate"), 0u, "no queue was needed");
     pretended_close(state);
 }
 
@@ -182,13 +182,13 @@ Test(level_zero_work, waiting_that_always_fails_ends)
     for (i = 0; i < 2 * LZ_QUEUE_EVENTS; i++) {
         cr_assert_eq(table->synchronize(state, 0, NULL), MEMSPAN_ERR_DRIVER);
     }
-    cr_assert_not_null(strstr(memspan_error_text(), "every time"), "%s", memspan_error_text());
+    cr_assert_not_null(strstr(memspan_error_text(), "in every wait"), "%s", memspan_error_text());
     cr_assert_eq(table->free(state, 0, &block), MEMSPAN_ERR_DRIVER);
     cr_assert_not_null(strstr(pretended_log(), "are kept"));
     pretended_close(state);
 }
 
-/* ---- a queue that goes while somebody waits for it ---- */
+/* ---- a queue that is destroyed during a wait for it ---- */
 
 static struct {
     lz_result_t (*wait)(lz_event_h, uint64_t);
@@ -199,7 +199,7 @@ static struct {
     void *queue;
     memspan_status_t waited;
     memspan_status_t destroyed;
-    atomic_bool gone;
+    atomic_bool done;
 } one;
 
 /* The waiter is stopped on its way to the driver, its event in its hands. */
@@ -222,11 +222,11 @@ static void *wait_for_all(void *unused)
 static void *destroy_queue(void *unused)
 {
     one.destroyed = table->queue_destroy(one.state, 0, one.queue);
-    atomic_store(&one.gone, true);
+    atomic_store(&one.done, true);
     return unused;
 }
 
-Test(level_zero_work, a_queue_stays_while_somebody_waits_for_it)
+Test(level_zero_work, a_queue_stays_during_a_wait_for_it)
 {
     memspan_kernel_call_t call;
     memspan_block_t block;
@@ -247,10 +247,11 @@ Test(level_zero_work, a_queue_stays_while_somebody_waits_for_it)
     cr_assert_eq(pthread_create(&waiter, NULL, wait_for_all, NULL), 0);
     sem_wait(&one.held);
     cr_assert_eq(pthread_create(&destroyer, NULL, destroy_queue, NULL), 0);
-    for (i = 0; (i < 100) && !atomic_load(&one.gone); i++) {
+    for (i = 0; (i < 100) && !atomic_load(&one.done); i++) {
         usleep(1000); /* the time that a wrong destroy has */
     }
-    cr_assert_not(atomic_load(&one.gone), "the queue went with an event that somebody waits for");
+    cr_assert_not(atomic_load(&one.done),
+                  "the queue was destroyed with an event that is waited for");
     sem_post(&one.go_on);
     pthread_join(waiter, NULL);
     pthread_join(destroyer, NULL);

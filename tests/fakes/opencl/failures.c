@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* failures.c: every driver call fails once, in turn, while the backend does all that it can do.
- * Nothing may be left, no rule broken, and somebody is told which call it was. */
+ * Nothing may be left, no rule broken, and a record or the log names the call. */
 
 #include "core/base/error.h"
 #include "core/device/backend.h"

@@ -159,7 +159,7 @@ void fake_kernel_run(const struct fake_command *command)
 
     for (i = 0; i < command->kernel.pointer_count; i++) {
         if (fake_block_at(command->kernel.pointers[i]) == NULL) {
-            fake_broken("a kernel still holds %p, which is gone", command->kernel.pointers[i]);
+            fake_broken("a kernel still holds %p, which was freed", command->kernel.pointers[i]);
         }
         fake_there(command->context, command->kernel.pointers[i]);
     }

@@ -28,7 +28,7 @@ static void *fresh(size_t size)
     return object;
 }
 
-static void gone(void *object)
+static void released(void *object)
 {
     fake.live--;
     free(object);
@@ -127,7 +127,7 @@ static const char *info_text(cl_uint what)
     case OPENCL_DEVICE_NAME:
         return "Pretended Device";
     case OPENCL_DEVICE_VENDOR:
-        return "Nobody";
+        return "Fake";
     case OPENCL_DRIVER_VERSION:
         return "0.1";
     case OPENCL_DEVICE_VERSION:
@@ -207,7 +207,7 @@ cl_int clReleaseContext(cl_context context)
 {
     bool fails = fake_enter(__func__);
 
-    gone(context);
+    released(context);
     return answer(fails ? OPENCL_OUT_OF_RESOURCES : OPENCL_SUCCESS);
 }
 
@@ -230,7 +230,7 @@ cl_mem clCreateBuffer(cl_context context, cl_bitfield flags, size_t size, void *
     return made(buffer, OPENCL_SUCCESS, code_p);
 }
 
-/* The driver may keep a buffer for the commands that use it, but not somebody else's pages. */
+/* The driver may keep a buffer for the commands that use it, but not pages of another owner. */
 static void check_unused(cl_mem buffer)
 {
     const struct _cl_command_queue *queue;
@@ -258,7 +258,7 @@ cl_int clReleaseMemObject(cl_mem buffer)
     if (buffer->own_data) {
         free(buffer->data);
     }
-    gone(buffer);
+    released(buffer);
     return answer(fails ? OPENCL_OUT_OF_RESOURCES : OPENCL_SUCCESS);
 }
 
@@ -280,7 +280,7 @@ cl_int clReleaseProgram(cl_program program)
 {
     bool fails = fake_enter(__func__);
 
-    gone(program);
+    released(program);
     return answer(fails ? OPENCL_OUT_OF_RESOURCES : OPENCL_SUCCESS);
 }
 
@@ -335,7 +335,7 @@ cl_int clReleaseKernel(cl_kernel kernel)
 {
     bool fails = fake_enter(__func__);
 
-    gone(kernel);
+    released(kernel);
     return answer(fails ? OPENCL_OUT_OF_RESOURCES : OPENCL_SUCCESS);
 }
 

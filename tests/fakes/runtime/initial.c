@@ -60,7 +60,7 @@ Test(foreign, handles_go_to_the_runtime_and_blocks_go_back)
         uintptr_t alignment;
         uintptr_t rest[5];
     } *theirs = calloc(1, sizeof(*theirs));
-    uintptr_t gone;
+    uintptr_t freed;
     char *p;
 
     pretend(NULL);
@@ -77,15 +77,15 @@ Test(foreign, handles_go_to_the_runtime_and_blocks_go_back)
     cr_assert(p != NULL, "%s", memspan_error_text());
     cr_expect_eq(p[0], 42);
     cr_expect_eq(fake_runtime_calls("omp_alloc"), 2);
-    gone = (uintptr_t)p;
+    freed = (uintptr_t)p;
     omp_free(p, omp_null_allocator);
     cr_expect_eq(fake_runtime_calls("omp_free"), 2);
-    free_anything(gone); /* once was enough */
+    free_anything(freed); /* once was enough */
     cr_expect_eq(fake_runtime_calls("omp_free"), 2);
     free(theirs);
 }
 
-Test(foreign, rubbish_is_nobodys)
+Test(foreign, rubbish_is_unowned)
 {
     int rubbish[16] = {0};
 

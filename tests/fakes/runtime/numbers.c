@@ -197,7 +197,7 @@ Test(theirs, what_the_runtime_lacks_is_made_of_what_it_has)
     cr_expect_eq(fake_runtime_calls("omp_target_memcpy"), 4);
     cr_expect_eq(fake_runtime_calls("GOMP_taskwait"), 1);
     cr_expect((p[4] == 'x') && (p[5] == 0) && (p[104] == 0) && (p[105] == 'x'));
-    /* Numbers that nobody has never reach it. */
+    /* Numbers of no device never reach it. */
     cr_expect_neq(omp_target_memcpy(p, from, 1, 0, 0, 3, 2), 0);
     cr_expect_neq(omp_target_memcpy(p, from, 1, 0, 0, -2, 2), 0);
     cr_expect_eq(omp_target_memset(p, 'y', 1, 3), p);

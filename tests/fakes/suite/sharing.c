@@ -95,7 +95,7 @@ void sharing_two_processes(unsigned flags, const char *setting, const char *call
                  memspan_error_text());
     cr_assert_gt(pretended.calls(call), 0u, "%s", call);
     cr_assert(copy(state, block.address, &value));
-    cr_assert(!tracing_is_offered(), "before anything is exported nobody may trace");
+    cr_assert(!tracing_is_offered(), "before an export no process may trace");
     cr_assert_eq(pretended.table->ipc_export(state, 0, &block, token, &size), MEMSPAN_OK, "%s",
                  memspan_error_text());
     cr_assert_eq(write(pipes[1], token, size), (ssize_t)size);

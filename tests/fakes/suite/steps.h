@@ -17,7 +17,7 @@ void steps_begin(void);
 /* True for MEMSPAN_OK; else the failure is counted. */
 bool steps_fine(memspan_status_t status);
 
-/* The thread's record may name the call that was made to fail, whoever failed. */
+/* The thread's record may name the call that was made to fail. */
 void steps_look(void);
 
 /* Whether the program was told of the call, by a record or in the log. */
@@ -33,7 +33,7 @@ void steps_work_on(void *state, int ordinal, const memspan_request_t *request, s
 void steps_import(void *state);
 
 /* Has @p work done with each call of the driver failing in turn (@p variable: FAKE_..._FAIL_AT) on
- * a machine of two settings: somebody is told which it was, and nothing is left. */
+ * a machine of two settings: a record or the log names it, and nothing is left. */
 void steps_fail_each(const char *variable, const char *machine, const char *more,
                      void (*work)(void));
 

@@ -14,7 +14,7 @@ enum tracing {
     TRACING_NEVER  /* a filter refuses the call */
 };
 
-/* Begin, with nobody named. */
+/* Begin, with no process named. */
 void tracing_set(enum tracing tracing);
 
 bool tracing_is_open(void);
