@@ -83,7 +83,7 @@ struct msp_slab {
     struct msp_chunk *chunk;
     struct msp_record *record; /* of its memory in the pool */
 
-    /* Everybody's. */
+    /* Shared by all threads. */
     _Atomic uint64_t remote __attribute__((aligned(MSP_CACHE_LINE_BYTES)));
     _Atomic(struct msp_slab *) next_announced;
     atomic_bool announced; /* in, or on its way to, some heap's list of announced slabs */

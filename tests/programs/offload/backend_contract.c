@@ -128,7 +128,7 @@ static void check_locking(void *state)
     limit.rlim_cur = 4096;
     CHECK(setrlimit(RLIMIT_MEMLOCK, &limit) == 0);
     if ((geteuid() == 0) && (seteuid(65534) != 0)) {
-        return; /* root passes the limit, and may not be anybody else here */
+        return; /* root passes the limit, and cannot become another user here */
     }
     request = ask(MEMSPAN_KIND_HOST_PINNED, 4096);
     CHECK(table->alloc(state, 0, &request, &block) == MEMSPAN_ERR_LIMIT);

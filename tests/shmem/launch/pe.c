@@ -41,7 +41,7 @@ static void require(memspan_status_t status, const char *what)
     }
 }
 
-/* Everybody's value of this round is (round, pe). */
+/* Each PE's value of this round is (round, pe). */
 static void exchange(int round)
 {
     int mine[2] = {round, job.pe};
