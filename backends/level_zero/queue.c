@@ -41,7 +41,7 @@ static void insert(struct lz_state *state, struct lz_queue *queue)
     pthread_mutex_unlock(&state->lock);
 }
 
-/* And let those go who wait for everybody. */
+/* When the threads that wait on all queues have left it. */
 static void take_out(struct lz_state *state, struct lz_queue *queue)
 {
     struct lz_queue **link = &state->queues;

@@ -10,7 +10,7 @@ static memspan_trait_t access_trait(memspan_trait_value_t value)
     return (memspan_trait_t){MEMSPAN_TRAIT_MEMORY_ACCESS, value};
 }
 
-/* Whether everybody in the space is promised at least @p coherence of resource @p index. */
+/* Whether every device of the space is promised at least @p coherence of resource @p index. */
 static bool keeps(memspan_space_h space, size_t index, memspan_coherence_t coherence)
 {
     memspan_reach_t host   = {0};

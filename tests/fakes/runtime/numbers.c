@@ -94,7 +94,7 @@ Test(ours, numbers_are_answered_and_taken)
     a = omp_get_device_and_host_allocator(1, omp_default_mem_space);
     cr_assert_neq(a, omp_null_allocator, "%s", memspan_error_text());
     cr_expect_eq(a, omp_get_device_and_host_allocator(1, omp_default_mem_space));
-    omp_destroy_allocator(a); /* tolerated: it is everybody's */
+    omp_destroy_allocator(a); /* tolerated: all callers share it */
     omp_free(omp_alloc(100, a), a);
     cr_expect_eq(strcmp(omp_get_uid_from_device(2), "HOST"), 0);
     cr_expect_eq(omp_get_device_from_uid(omp_get_uid_from_device(1)), 1);

@@ -80,7 +80,7 @@ void sharing_two_processes(unsigned flags, const char *setting, const char *call
         tracing_set(TRACING_NAMED);
     }
     cr_assert_eq(pipe(pipes), 0);
-    child = fork(); /* before anybody uses the driver */
+    child = fork(); /* before any use of the driver */
     if (child == 0) {
         close(pipes[1]);
         if (sharing_importer != NULL) {

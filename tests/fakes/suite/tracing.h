@@ -19,7 +19,7 @@ void tracing_set(enum tracing tracing);
 
 bool tracing_is_open(void);
 
-/* The process has named everybody since. */
+/* Since then the process permits all processes of its user. */
 bool tracing_is_offered(void);
 
 #endif /* MEMSPAN_TESTS_FAKES_SUITE_TRACING_H */
