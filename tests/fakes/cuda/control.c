@@ -2,19 +2,15 @@
 /* control.c: what is made to fail, and what is counted. */
 
 #include "fake.h"
+#include "tests/fakes/gpu_control.h"
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { NAMES = 96 };
-
 struct fake fake;
-static struct {
-    char name[48];
-    unsigned count;
-} counters[NAMES];
+static struct fake_counters counters;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards everything of the fake */
 
 /* A device of today, on a PCI Express bus, in a machine without HMM. */
@@ -35,54 +31,37 @@ static const int attributes[][2] = {
     {CUDA_DEVICE_ATTRIBUTE_DMA_BUF_SUPPORTED, 1},
 };
 
-static long number(const char *name, long fallback)
+static void set_attribute(int which, int value)
 {
-    const char *text = getenv(name);
-
-    return ((text == NULL) || (text[0] == '\0')) ? fallback : strtol(text, NULL, 0);
-}
-
-static void text(const char *name, char *to, size_t size)
-{
-    const char *value = getenv(name);
-
-    snprintf(to, size, "%s", (value == NULL) ? "" : value);
+    if ((which >= 0) && (which < FAKE_ATTRIBUTES_MAX)) {
+        fake.attributes[which] = value;
+    }
 }
 
 static void read_attributes(void)
 {
-    const char *at = getenv("FAKE_CUDA_ATTRIBUTES");
     size_t i;
 
     memset(fake.attributes, 0, sizeof(fake.attributes));
     for (i = 0; i < sizeof(attributes) / sizeof(attributes[0]); i++) {
-        fake.attributes[attributes[i][0]] = attributes[i][1];
+        set_attribute(attributes[i][0], attributes[i][1]);
     }
-    while ((at != NULL) && (at[0] != '\0')) {
-        int which = 0;
-        int value = 0;
-        if ((sscanf(at, "%d=%d", &which, &value) == 2) && (which >= 0) &&
-            (which < FAKE_ATTRIBUTES_MAX)) {
-            fake.attributes[which] = value;
-        }
-        at = strchr(at, ',');
-        at = (at == NULL) ? NULL : at + 1;
-    }
+    fake_each_attribute("FAKE_CUDA_ATTRIBUTES", set_attribute);
 }
 
 static void read_environment(void)
 {
     fake.ready        = true;
-    fake.device_count = (int)number("FAKE_CUDA_DEVICES", 2);
-    fake.first        = (int)number("FAKE_CUDA_FIRST", 0);
-    fake.capacity     = (size_t)number("FAKE_CUDA_MEMORY", 256L << 20);
-    fake.version      = (int)number("FAKE_CUDA_VERSION", 13000);
-    fake.fail_at      = (int)number("FAKE_CUDA_FAIL_AT", 0);
-    fake.fail_code    = (int)number("FAKE_CUDA_FAIL_CODE", 719);
-    fake.lost_at      = (int)number("FAKE_CUDA_LOST_AT", 0);
-    fake.hang         = number("FAKE_CUDA_HANG", 0) != 0;
-    text("FAKE_CUDA_LIES", fake.lies, sizeof(fake.lies));
-    text("FAKE_CUDA_FAIL_CALL", fake.fail_call, sizeof(fake.fail_call));
+    fake.device_count = (int)fake_number("FAKE_CUDA_DEVICES", 2);
+    fake.first        = (int)fake_number("FAKE_CUDA_FIRST", 0);
+    fake.capacity     = (size_t)fake_number("FAKE_CUDA_MEMORY", 256L << 20);
+    fake.version      = (int)fake_number("FAKE_CUDA_VERSION", 13000);
+    fake.fail_at      = (int)fake_number("FAKE_CUDA_FAIL_AT", 0);
+    fake.fail_code    = (int)fake_number("FAKE_CUDA_FAIL_CODE", 719);
+    fake.lost_at      = (int)fake_number("FAKE_CUDA_LOST_AT", 0);
+    fake.hang         = fake_number("FAKE_CUDA_HANG", 0) != 0;
+    fake_text("FAKE_CUDA_LIES", fake.lies, sizeof(fake.lies));
+    fake_text("FAKE_CUDA_FAIL_CALL", fake.fail_call, sizeof(fake.fail_call));
     read_attributes();
     if (fake_lies("imex") || fake_lies("fabric")) {
         fake.attributes[CUDA_DEVICE_ATTRIBUTE_HANDLE_TYPE_FABRIC_SUPPORTED] = 1;
@@ -99,25 +78,10 @@ void fake_cuda_reset(void)
     fake.initialised    = false;
     fake.failed[0]      = '\0';
     fake.violation[0]   = '\0';
-    memset(counters, 0, sizeof(counters));
+    memset(&counters, 0, sizeof(counters));
     memset(fake.contexts, 0, sizeof(fake.contexts));
     read_environment();
     pthread_mutex_unlock(&lock);
-}
-
-static void count(const char *name)
-{
-    int i;
-
-    for (i = 0; i < NAMES; i++) {
-        if (counters[i].name[0] == '\0') {
-            snprintf(counters[i].name, sizeof(counters[i].name), "%s", name);
-        }
-        if (strcmp(counters[i].name, name) == 0) {
-            counters[i].count++;
-            return;
-        }
-    }
 }
 
 /* What a thread whose capture mode is not relaxed may not call while a stream is captured. */
@@ -189,7 +153,7 @@ cuda_result_t fake_enter(const char *name, bool releases)
     if (!fake.ready) {
         read_environment();
     }
-    count(name);
+    (*fake_counter(&counters, name))++;
     if (refuse(name)) {
         return refused;
     }
@@ -278,12 +242,5 @@ unsigned long long fake_cuda_used(int device)
 
 unsigned fake_cuda_calls(const char *name)
 {
-    int i;
-
-    for (i = 0; i < NAMES; i++) {
-        if (strcmp(counters[i].name, name) == 0) {
-            return counters[i].count;
-        }
-    }
-    return 0;
+    return *fake_counter(&counters, name);
 }

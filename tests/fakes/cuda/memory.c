@@ -2,17 +2,11 @@
 /* memory.c: allocations of every kind, what is known of an address, and who may go there. */
 
 #include "fake.h"
+#include "tests/fakes/gpu_control.h"
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
-
-enum { PAGE = 4096 };
-
-static size_t whole_pages(size_t size)
-{
-    return (size + PAGE - 1) & ~(size_t)(PAGE - 1);
-}
 
 struct fake_memory *fake_find(uintptr_t address)
 {
@@ -82,7 +76,7 @@ struct fake_memory *fake_add(enum fake_kind kind, int device, size_t size)
         m->kind       = kind;
         m->device     = device;
         m->size       = size;
-        m->mapped     = whole_pages(size);
+        m->mapped     = fake_whole_pages(size);
         m->fd         = -1;
         m->prefetched = -2;
         m->next       = fake.memory;
@@ -171,7 +165,7 @@ cuda_result_t cuMemAlloc_v2(cuda_address_t *address, size_t size)
     if (size == 0) {
         return fake_leave(CUDA_ERROR_INVALID_VALUE);
     }
-    if (whole_pages(size) > fake.capacity - fake.used[context->device]) {
+    if (fake_whole_pages(size) > fake.capacity - fake.used[context->device]) {
         return fake_leave(CUDA_ERROR_OUT_OF_MEMORY);
     }
     return fake_leave(create(FAKE_DEVICE, context->device, size, PROT_NONE, address));
@@ -337,22 +331,6 @@ cuda_result_t cuMemRangeGetAttribute(void *data, size_t size, cuda_range_attribu
 
 /* ---- host memory ---- */
 
-/* As the driver's own: on a page, and on nothing larger. */
-static void *map_on_page(size_t size)
-{
-    size_t large = 1 << 16;
-    char *range =
-        mmap(NULL, size + 2 * large, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    char *aligned = (char *)(((uintptr_t)range + large - 1) & ~(uintptr_t)(large - 1));
-
-    if (range == MAP_FAILED) {
-        return MAP_FAILED;
-    }
-    munmap(range, (size_t)(aligned + PAGE - range));
-    munmap(aligned + PAGE + size, (size_t)(range + size + 2 * large - (aligned + PAGE + size)));
-    return aligned + PAGE;
-}
-
 cuda_result_t cuMemHostAlloc(void **address, size_t size, unsigned flags)
 {
     struct CUctx_st *context;
@@ -372,7 +350,7 @@ cuda_result_t cuMemHostAlloc(void **address, size_t size, unsigned flags)
         *address = NULL;
         return fake_leave(CUDA_SUCCESS);
     }
-    pages = map_on_page(whole_pages(size));
+    pages = fake_map_on_page(fake_whole_pages(size));
     m     = (pages == MAP_FAILED) ? NULL : fake_add(FAKE_HOST, context->device, size);
     if (m == NULL) {
         return fake_leave(CUDA_ERROR_OUT_OF_MEMORY);

@@ -5,6 +5,7 @@
 #include "core/base/error.h"
 #include "core/base/platform.h"
 #include "tests/fakes/cuda/pretended.h"
+#include "tests/fakes/suite/gpu_rules.h"
 #include <memspan/memspan.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -35,28 +36,10 @@ static memspan_status_t fill_on(void *state, void *address, void *queue)
 
 TestSuite(cuda_pages, .init = pretended_find, .timeout = 60);
 
-/* The driver's pinned memory begins on a page, chunks begin on 64 KiB. */
 Test(cuda_pages, pinned_memory_is_taken_once)
 {
-    enum { BLOCKS = 8 };
-    memspan_request_t request = pretended_ask(MEMSPAN_KIND_HOST_PINNED, 1 << 20);
-    memspan_block_t blocks[BLOCKS];
-    void *state;
-    int i;
-
-    PRETENDED("FAKE_CUDA_DEVICES=1");
-    state               = pretended_open();
-    request.align_bytes = 1 << 16;
-    for (i = 0; i < BLOCKS; i++) {
-        cr_assert_eq(table->alloc(state, 0, &request, &blocks[i]), MEMSPAN_OK);
-        cr_assert_eq((uintptr_t)blocks[i].address & 0xffff, 0u);
-    }
-    cr_assert_leq(pretended.calls("cuMemHostAlloc"), (unsigned)BLOCKS + 1);
-    cr_assert_leq(pretended.calls("cuMemFreeHost"), 1u);
-    for (i = 0; i < BLOCKS; i++) {
-        pretended_give_back(state, 0, &blocks[i]);
-    }
-    pretended_close(state);
+    gpu_rules_pinned_memory_is_taken_once("FAKE_CUDA_DEVICES=1", "cuMemHostAlloc");
+    cr_assert_leq(pretended.calls("cuMemFreeHost"), 9u, "the first one was given back");
 }
 
 /* ---- registered pages ---- */

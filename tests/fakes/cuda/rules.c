@@ -4,6 +4,7 @@
 #include "core/base/error.h"
 #include "core/base/platform.h"
 #include "tests/fakes/cuda/pretended.h"
+#include "tests/fakes/suite/gpu_rules.h"
 #include <complex.h>
 #include <memspan/memspan.h>
 #include <stdio.h>
@@ -66,25 +67,7 @@ Test(cuda_rules, free_memory_is_known_once_it_is_used)
 
 Test(cuda_rules, alignment_is_got_one_way_or_the_other)
 {
-    void *state;
-    memspan_kind_t kind;
-
-    PRETENDED("FAKE_CUDA_ATTRIBUTES=88=1");
-    state = pretended_open();
-    for (kind = MEMSPAN_KIND_HOST_PINNED; kind < MEMSPAN_KIND_COUNT; kind++) {
-        size_t align;
-        for (align = 256; align <= (4u << 20); align *= 4) {
-            memspan_request_t request = pretended_ask(kind, PRETENDED_BYTES);
-            memspan_block_t block;
-            request.align_bytes = align;
-            cr_assert_eq(table->alloc(state, 0, &request, &block), MEMSPAN_OK);
-            cr_assert_eq((uintptr_t)block.address & (align - 1), 0u);
-            cr_assert_eq(table->fill(state, 0, NULL, block.address, 1, PRETENDED_BYTES), MEMSPAN_OK,
-                         "%s", memspan_error_text());
-            pretended_give_back(state, 0, &block);
-        }
-    }
-    pretended_close(state);
+    gpu_rules_alignment("FAKE_CUDA_ATTRIBUTES=88=1");
 }
 
 Test(cuda_rules, out_of_memory_in_the_drivers_words)
@@ -316,45 +299,14 @@ Test(cuda_rules, managed_memory_that_is_a_lie)
     pretended_close(state);
 }
 
-/* Drivers give managed memory beyond what there is, and the process dies when it touches it. */
 Test(cuda_rules, managed_memory_ends_where_memory_does)
 {
-    size_t most = (size_t)sysconf(_SC_PHYS_PAGES) / 4 * 3 * (size_t)sysconf(_SC_PAGESIZE);
-    memspan_request_t request = pretended_ask(MEMSPAN_KIND_MANAGED, most);
-    memspan_block_t block;
-    memspan_block_t other;
-    void *state;
-    int turn;
-
-    PRETENDED("FAKE_CUDA_DEVICES=1");
-    state = pretended_open();
-    for (turn = 0; turn < 2; turn++) {
-        cr_assert_eq(table->alloc(state, 0, &request, &block), MEMSPAN_OK, "%s",
-                     memspan_error_text());
-        cr_assert_eq(table->alloc(state, 0, &request, &other), MEMSPAN_ERR_NO_MEMORY);
-        cr_assert_str_empty(memspan_error_last()->call, "the driver was asked");
-        pretended_give_back(state, 0, &block);
-    }
-    pretended_close(state);
+    gpu_rules_managed_memory_ends("FAKE_CUDA_DEVICES=1");
 }
 
-/* Success, and nothing to show for it. */
-Test(cuda_rules, memory_that_is_nowhere)
+Test(cuda_rules, memory_without_an_address)
 {
-    static const memspan_kind_t kinds[] = {MEMSPAN_KIND_DEVICE, MEMSPAN_KIND_HOST_PINNED,
-                                           MEMSPAN_KIND_MANAGED};
-    memspan_block_t block;
-    void *state;
-    size_t i;
-
-    PRETENDED("FAKE_CUDA_LIES=null");
-    state = pretended_open();
-    for (i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
-        memspan_request_t request = pretended_ask(kinds[i], PRETENDED_BYTES);
-        cr_assert_eq(table->alloc(state, 0, &request, &block), MEMSPAN_ERR_DRIVER);
-        cr_assert_not_null(strstr(memspan_error_text(), "gave no address"));
-    }
-    pretended_close(state);
+    gpu_rules_memory_without_address("FAKE_CUDA_LIES=null");
 }
 
 Test(cuda_rules, a_broken_kernel_breaks_its_context)

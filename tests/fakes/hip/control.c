@@ -2,21 +2,17 @@
 /* control.c: what is made to fail, and what is counted. */
 
 #include "fake.h"
+#include "tests/fakes/gpu_control.h"
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { NAMES = 80 };
-
 struct fake fake;
 _Thread_local int fake_current;
 static _Thread_local hip_result_t last_error;
-static struct {
-    char name[48];
-    unsigned count;
-} counters[NAMES];
+static struct fake_counters counters;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards everything of the fake */
 
 /* A GPU of today on PCI Express in a machine with HMM, XNACK off, no large BAR. ROCm 5 does not
@@ -39,20 +35,6 @@ static const int attributes[][2] = {
     {HIP_ATTRIBUTE_FINE_GRAIN_SUPPORT, UNKNOWN_TO_OLD(1)},
 };
 
-static long number(const char *name, long fallback)
-{
-    const char *text = getenv(name);
-
-    return ((text == NULL) || (text[0] == '\0')) ? fallback : strtol(text, NULL, 0);
-}
-
-static void text(const char *name, char *to, size_t size)
-{
-    const char *value = getenv(name);
-
-    snprintf(to, size, "%s", (value == NULL) ? "" : value);
-}
-
 static void set_attribute(int which, int value)
 {
     int i;
@@ -67,22 +49,13 @@ static void set_attribute(int which, int value)
 
 static void read_attributes(void)
 {
-    const char *at = getenv("FAKE_HIP_ATTRIBUTES");
     size_t i;
 
     memset(fake.attributes, 0, sizeof(fake.attributes));
     for (i = 0; i < sizeof(attributes) / sizeof(attributes[0]); i++) {
         set_attribute(attributes[i][0], attributes[i][1]);
     }
-    while ((at != NULL) && (at[0] != '\0')) {
-        int which = 0;
-        int value = 0;
-        if (sscanf(at, "%d=%d", &which, &value) == 2) {
-            set_attribute(which, value);
-        }
-        at = strchr(at, ',');
-        at = (at == NULL) ? NULL : at + 1;
-    }
+    fake_each_attribute("FAKE_HIP_ATTRIBUTES", set_attribute);
 }
 
 int fake_attribute(int which)
@@ -100,14 +73,14 @@ int fake_attribute(int which)
 static void read_environment(void)
 {
     fake.ready        = true;
-    fake.device_count = (int)number("FAKE_HIP_DEVICES", 2);
-    fake.capacity     = (size_t)number("FAKE_HIP_MEMORY", 256L << 20);
-    fake.fail_at      = (int)number("FAKE_HIP_FAIL_AT", 0);
-    fake.fail_code    = (int)number("FAKE_HIP_FAIL_CODE", FAKE_LOST);
-    fake.lost_at      = (int)number("FAKE_HIP_LOST_AT", 0);
-    fake.hang         = number("FAKE_HIP_HANG", 0) != 0;
-    text("FAKE_HIP_LIES", fake.lies, sizeof(fake.lies));
-    text("FAKE_HIP_FAIL_CALL", fake.fail_call, sizeof(fake.fail_call));
+    fake.device_count = (int)fake_number("FAKE_HIP_DEVICES", 2);
+    fake.capacity     = (size_t)fake_number("FAKE_HIP_MEMORY", 256L << 20);
+    fake.fail_at      = (int)fake_number("FAKE_HIP_FAIL_AT", 0);
+    fake.fail_code    = (int)fake_number("FAKE_HIP_FAIL_CODE", FAKE_LOST);
+    fake.lost_at      = (int)fake_number("FAKE_HIP_LOST_AT", 0);
+    fake.hang         = fake_number("FAKE_HIP_HANG", 0) != 0;
+    fake_text("FAKE_HIP_LIES", fake.lies, sizeof(fake.lies));
+    fake_text("FAKE_HIP_FAIL_CALL", fake.fail_call, sizeof(fake.fail_call));
     read_attributes();
 }
 
@@ -122,26 +95,11 @@ void fake_hip_reset(void)
     fake.violation[0]   = '\0';
     fake_current        = 0;
     last_error          = HIP_SUCCESS;
-    memset(counters, 0, sizeof(counters));
+    memset(&counters, 0, sizeof(counters));
     memset(fake.sticky, 0, sizeof(fake.sticky));
     memset(fake.peers, 0, sizeof(fake.peers));
     read_environment();
     pthread_mutex_unlock(&lock);
-}
-
-static void count(const char *name)
-{
-    int i;
-
-    for (i = 0; i < NAMES; i++) {
-        if (counters[i].name[0] == '\0') {
-            snprintf(counters[i].name, sizeof(counters[i].name), "%s", name);
-        }
-        if (strcmp(counters[i].name, name) == 0) {
-            counters[i].count++;
-            return;
-        }
-    }
 }
 
 static void lose_devices(void)
@@ -230,7 +188,7 @@ hip_result_t fake_hip_enter(const char *name, bool releases)
     if (!fake.ready) {
         read_environment();
     }
-    count(name);
+    (*fake_counter(&counters, name))++;
     if (refuse(name)) {
         return refused;
     }
@@ -321,14 +279,7 @@ int fake_hip_live(void)
 
 unsigned fake_hip_calls(const char *name)
 {
-    int i;
-
-    for (i = 0; i < NAMES; i++) {
-        if (strcmp(counters[i].name, name) == 0) {
-            return counters[i].count;
-        }
-    }
-    return 0;
+    return *fake_counter(&counters, name);
 }
 
 int fake_hip_current(void)

@@ -1,111 +1,24 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* kernels.c: what the backend's kernels do, by their names, on the fake's own view of memory. */
+/* kernels.c: what the backend's kernels do. */
 
 #include "fake.h"
-#include "tests/fakes/arithmetic.h"
+#include "tests/fakes/gpu_kernels.h"
 
-enum { THREADS = 256 };
-
-/* Elements are dealt out to threads one by one; a block's sum goes to z[block]. */
-static hip_result_t run_sum(int device, const struct fake_command *c)
+static void *reach(const void *device, uintptr_t address, size_t size)
 {
-    size_t count    = c->arguments[0];
-    const double *x = fake_reach(device, c->arguments[2], count * sizeof(double));
-    double *z       = fake_reach(device, c->arguments[4], c->blocks * sizeof(double));
-    size_t i;
-
-    if (((x == NULL) && (count > 0)) || (z == NULL)) {
-        return HIP_ERROR_ILLEGAL_ADDRESS;
-    }
-    memset(z, 0, c->blocks * sizeof(double));
-    for (i = 0; i < count; i++) {
-        z[(i / THREADS) % c->blocks] += x[i];
-    }
-    return HIP_SUCCESS;
+    return fake_reach(*(const int *)device, address, size);
 }
-
-static hip_result_t run_chase(int device, const struct fake_command *c)
-{
-    uint64_t at = c->arguments[2];
-    uint64_t *z = fake_reach(device, c->arguments[4], sizeof(*z));
-    uint64_t i;
-
-    for (i = 0; i < c->arguments[0]; i++) {
-        const uint64_t *link = fake_reach(device, at, sizeof(*link));
-        if (link == NULL) {
-            return HIP_ERROR_ILLEGAL_ADDRESS;
-        }
-        at = *link;
-    }
-    if (z == NULL) {
-        return HIP_ERROR_ILLEGAL_ADDRESS;
-    }
-    *z = at;
-    return HIP_SUCCESS;
-}
-
-static hip_result_t run_add_atomic(int device, const struct fake_command *c)
-{
-    uint32_t *z = fake_reach(device, c->arguments[4], sizeof(*z));
-    uint64_t i;
-
-    if (z == NULL) {
-        return HIP_ERROR_ILLEGAL_ADDRESS;
-    }
-    for (i = 0; i < c->arguments[0]; i++) {
-        __atomic_fetch_add(z, (uint32_t)c->arguments[1], __ATOMIC_RELAXED);
-    }
-    return HIP_SUCCESS;
-}
-
-static const char prefix[] = "memspan_";
 
 bool fake_knows_kernel(const char *name, bool combining)
 {
-    static const char *const others[] = {"sum", "chase", "add_atomic"};
-    struct fake_arrays none           = {0};
-    size_t i;
+    bool is_combining;
 
-    if (strncmp(name, prefix, strlen(prefix)) != 0) {
-        return false;
-    }
-    name += strlen(prefix);
-    for (i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
-        if (strcmp(others[i], name) == 0) {
-            return !combining;
-        }
-    }
-    return (fake_is_combining(name) == combining) && fake_run_arrays(name, &none);
-}
-
-static hip_result_t run_arrays(int device, const struct fake_command *c, const char *name)
-{
-    bool fill            = strcmp(name, "fill") == 0;
-    size_t size          = fake_element_bytes(name) * c->arguments[0];
-    struct fake_arrays v = {.count = c->arguments[0],
-                            .x     = fill ? NULL : fake_reach(device, c->arguments[2], size),
-                            .y     = fill ? NULL : fake_reach(device, c->arguments[3], size),
-                            .z     = fake_reach(device, c->arguments[4], size)};
-
-    memcpy(&v.a, &c->arguments[1], sizeof(v.a));
-    if ((v.z == NULL) || (!fill && ((v.x == NULL) || (v.y == NULL)))) {
-        return HIP_ERROR_ILLEGAL_ADDRESS;
-    }
-    return fake_run_arrays(name, &v) ? HIP_SUCCESS : HIP_ERROR_LAUNCH_FAILURE;
+    return fake_launch_knows(name, &is_combining) && (is_combining == combining);
 }
 
 hip_result_t fake_kernel(int device, struct fake_command *c)
 {
-    const char *name = c->kernel + strlen(prefix);
+    struct fake_launch launch = {c->kernel, c->blocks, c->arguments, &device, reach};
 
-    if (strcmp(name, "sum") == 0) {
-        return run_sum(device, c);
-    }
-    if (strcmp(name, "chase") == 0) {
-        return run_chase(device, c);
-    }
-    if (strcmp(name, "add_atomic") == 0) {
-        return run_add_atomic(device, c);
-    }
-    return (c->arguments[0] == 0) ? HIP_SUCCESS : run_arrays(device, c, name);
+    return fake_launch_run(&launch);
 }

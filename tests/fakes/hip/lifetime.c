@@ -5,6 +5,7 @@
 #include "core/base/error.h"
 #include "core/base/platform.h"
 #include "tests/fakes/hip/pretended.h"
+#include "tests/fakes/suite/gpu_rules.h"
 #include <memspan/memspan.h>
 #include <stdlib.h>
 #include <string.h>
@@ -134,24 +135,7 @@ Test(hip_lifetime, a_queue_that_is_destroyed_tells_of_its_last_work)
 
 Test(hip_lifetime, pinned_memory_is_taken_once)
 {
-    enum { BLOCKS = 8 };
-    memspan_request_t request = pretended_ask(MEMSPAN_KIND_HOST_PINNED, 1 << 20);
-    memspan_block_t blocks[BLOCKS];
-    void *state;
-    int i;
-
-    PRETENDED("FAKE_HIP_DEVICES=1");
-    state               = pretended_open();
-    request.align_bytes = 1 << 16;
-    for (i = 0; i < BLOCKS; i++) {
-        cr_assert_eq(table->alloc(state, 0, &request, &blocks[i]), MEMSPAN_OK);
-        cr_assert_eq((uintptr_t)blocks[i].address & 0xffff, 0u);
-    }
-    cr_assert_leq(pretended.calls("hipHostMalloc"), (unsigned)BLOCKS + 1);
-    for (i = 0; i < BLOCKS; i++) {
-        pretended_give_back(state, 0, &blocks[i]);
-    }
-    pretended_close(state);
+    gpu_rules_pinned_memory_is_taken_once("FAKE_HIP_DEVICES=1", "hipHostMalloc");
 }
 
 Test(hip_lifetime, a_part_that_others_registered_is_no_registration)

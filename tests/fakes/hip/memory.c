@@ -3,6 +3,7 @@
  * processes. */
 
 #include "fake.h"
+#include "tests/fakes/gpu_control.h"
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,17 +11,11 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum { PAGE = 4096 };
 #ifdef FAKE_HIP_OLD
 enum { IPC_LAZY = HIP_IPC_LAZY_5 };
 #else
 enum { IPC_LAZY = HIP_IPC_LAZY_6 };
 #endif
-
-static size_t whole_pages(size_t size)
-{
-    return (size + PAGE - 1) & ~(size_t)(PAGE - 1);
-}
 
 struct fake_memory *fake_find(uintptr_t address)
 {
@@ -70,7 +65,7 @@ static struct fake_memory *add(enum fake_kind kind, size_t size)
         m->kind       = kind;
         m->device     = fake_current;
         m->size       = size;
-        m->mapped     = whole_pages(size);
+        m->mapped     = fake_whole_pages(size);
         m->fd         = -1;
         m->prefetched = HIP_CPU_DEVICE;
         m->next       = fake.memory;
@@ -147,7 +142,7 @@ static hip_result_t check(size_t size, bool of_device)
     if (size == 0) {
         return HIP_ERROR_INVALID_VALUE;
     }
-    return (of_device && (whole_pages(size) > fake.capacity - fake.used[fake_current]))
+    return (of_device && (fake_whole_pages(size) > fake.capacity - fake.used[fake_current]))
                ? HIP_ERROR_OUT_OF_MEMORY
                : HIP_SUCCESS;
 }
@@ -297,22 +292,6 @@ hip_result_t hipMemRangeGetAttribute(void *data, size_t size, int which, const v
 
 /* ---- host memory ---- */
 
-/* As the runtime's own: on a page, and on nothing larger. */
-static void *map_on_page(size_t size)
-{
-    size_t large = 1 << 16;
-    char *range =
-        mmap(NULL, size + 2 * large, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    char *aligned = (char *)(((uintptr_t)range + large - 1) & ~(uintptr_t)(large - 1));
-
-    if (range == MAP_FAILED) {
-        return MAP_FAILED;
-    }
-    munmap(range, (size_t)(aligned + PAGE - range));
-    munmap(aligned + PAGE + size, (size_t)(range + size + 2 * large - (aligned + PAGE + size)));
-    return aligned + PAGE;
-}
-
 hip_result_t hipHostMalloc(void **address, size_t size, unsigned flags)
 {
     struct fake_memory *m;
@@ -331,7 +310,7 @@ hip_result_t hipHostMalloc(void **address, size_t size, unsigned flags)
         *address = NULL;
         return fake_leave(HIP_SUCCESS);
     }
-    pages = map_on_page(whole_pages(size));
+    pages = fake_map_on_page(fake_whole_pages(size));
     m     = (pages == MAP_FAILED) ? NULL : add(FAKE_HOST, size);
     if (m == NULL) {
         return fake_leave(HIP_ERROR_OUT_OF_MEMORY);
@@ -404,7 +383,7 @@ hip_result_t hipHostGetDevicePointer(void **seen_at, void *address, unsigned fla
     if ((m == NULL) || (flags != 0) || ((m->kind != FAKE_HOST) && (m->kind != FAKE_REGISTERED))) {
         return fake_leave(HIP_ERROR_INVALID_VALUE);
     }
-    lies     = fake_hip_lies("pointer") || (fake_hip_lies("large") && (m->size > PAGE));
+    lies     = fake_hip_lies("pointer") || (fake_hip_lies("large") && (m->size > FAKE_PAGE));
     *seen_at = (char *)address + (lies ? 1u << 30 : 0u);
     return fake_leave(HIP_SUCCESS);
 }
@@ -550,7 +529,7 @@ hip_result_t hipMemGetHandleForAddressRange(void *handle, void *address, size_t 
     int fd          = -1;
 
     BEGIN("hipMemGetHandleForAddressRange");
-    if (((((uintptr_t)address | size) & (PAGE - 1)) == 0) &&
+    if (((((uintptr_t)address | size) & (FAKE_PAGE - 1)) == 0) &&
         (type == HIP_RANGE_HANDLE_DMA_BUF_FD) && (flags == 0)) {
         fd = fake_hip_export((uintptr_t)address, size, &offset);
     }

@@ -5,6 +5,7 @@
 #include "core/base/option.h"
 #include "core/base/platform.h"
 #include "tests/fakes/hip/pretended.h"
+#include "tests/fakes/suite/gpu_rules.h"
 #include <memspan/memspan.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -148,24 +149,7 @@ Test(hip_rules, xnack_by_target)
 
 Test(hip_rules, alignment_is_got_one_way_or_the_other)
 {
-    void *state;
-    memspan_kind_t kind;
-
-    PRETENDED("FAKE_HIP_ATTRIBUTES=65=1");
-    state = pretended_open();
-    for (kind = MEMSPAN_KIND_HOST_PINNED; kind < MEMSPAN_KIND_COUNT; kind++) {
-        size_t align;
-        for (align = 256; align <= (4u << 20); align *= 4) {
-            memspan_request_t request = pretended_ask(kind, PRETENDED_BYTES);
-            memspan_block_t block;
-            request.align_bytes = align;
-            cr_assert_eq(table->alloc(state, 0, &request, &block), MEMSPAN_OK, "%s",
-                         memspan_error_text());
-            cr_assert_eq((uintptr_t)block.address % align, 0u);
-            pretended_give_back(state, 0, &block);
-        }
-    }
-    pretended_close(state);
+    gpu_rules_alignment("FAKE_HIP_ATTRIBUTES=65=1");
 }
 
 static void check_grain(const char *grain, bool coarse, memspan_coherence_t managed,
@@ -283,45 +267,14 @@ Test(hip_rules, managed_memory_that_is_a_lie)
     pretended_close(state);
 }
 
-/* Drivers give managed memory beyond what there is, and the process dies when it touches it. */
 Test(hip_rules, managed_memory_ends_where_memory_does)
 {
-    size_t most = (size_t)sysconf(_SC_PHYS_PAGES) / 4 * 3 * (size_t)sysconf(_SC_PAGESIZE);
-    memspan_request_t request = pretended_ask(MEMSPAN_KIND_MANAGED, most);
-    memspan_block_t block;
-    memspan_block_t other;
-    void *state;
-    int turn;
-
-    PRETENDED("FAKE_HIP_DEVICES=1");
-    state = pretended_open();
-    for (turn = 0; turn < 2; turn++) {
-        cr_assert_eq(table->alloc(state, 0, &request, &block), MEMSPAN_OK, "%s",
-                     memspan_error_text());
-        cr_assert_eq(table->alloc(state, 0, &request, &other), MEMSPAN_ERR_NO_MEMORY);
-        cr_assert_str_empty(memspan_error_last()->call, "the driver was asked");
-        pretended_give_back(state, 0, &block);
-    }
-    pretended_close(state);
+    gpu_rules_managed_memory_ends("FAKE_HIP_DEVICES=1");
 }
 
-/* Success, and nothing to show for it. */
-Test(hip_rules, memory_that_is_nowhere)
+Test(hip_rules, memory_without_an_address)
 {
-    static const memspan_kind_t kinds[] = {MEMSPAN_KIND_DEVICE, MEMSPAN_KIND_HOST_PINNED,
-                                           MEMSPAN_KIND_MANAGED};
-    memspan_block_t block;
-    void *state;
-    size_t i;
-
-    PRETENDED("FAKE_HIP_LIES=null");
-    state = pretended_open();
-    for (i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
-        memspan_request_t request = pretended_ask(kinds[i], PRETENDED_BYTES);
-        cr_assert_eq(table->alloc(state, 0, &request, &block), MEMSPAN_ERR_DRIVER);
-        cr_assert_not_null(strstr(memspan_error_text(), "gave no address"));
-    }
-    pretended_close(state);
+    gpu_rules_memory_without_address("FAKE_HIP_LIES=null");
 }
 
 /* ---- host pages ---- */
