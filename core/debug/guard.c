@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* guard.c: guarded blocks from their allocation to the day their memory is used again.
+/* guard.c: guarded blocks from their allocation until their memory is used again.
  *
  * A block in use is in the table. A free claims it under the lock, so that of two frees one is the
  * second; then its red zone is checked, its memory closed, and it waits, still in the table, in the
@@ -7,9 +7,9 @@
  * that checks accesses has it back at once, for its own checks are the better ones; then the block
  * stays in the table only to be reported, until its addresses are another's.
  *
- * The lock is held for the table and the row alone: never while a pool, a driver, the unwinder or a
- * report runs. What is done to a block's memory is done by the one who has made it, or has claimed
- * it, or has taken it out of the table. */
+ * The lock is held for the table and the quarantine alone: never while a pool, a driver, the
+ * unwinder or a report runs. The memory of a block is accessed by the thread that has made it, has
+ * claimed it, or has taken it out of the table. */
 
 #include "core/debug/guard.h"
 #include "core/base/error.h"
@@ -27,9 +27,9 @@
 #include <unistd.h>
 
 /* What freed blocks may hold back. */
-#define WAITING_BYTES_MAX ((uint64_t)64 << 20)
+#define QUARANTINE_BYTES_MAX ((uint64_t)64 << 20)
 enum {
-    WAITING_COUNT_MAX = 1 << 16,
+    QUARANTINE_COUNT_MAX = 1 << 16,
     /* Closed pages split mappings, of which a process has 65530 (vm.max_map_count) and needs some
      * itself. Further blocks have patterns alone. */
     MAPPINGS_DEFAULT   = 65530,
@@ -41,28 +41,29 @@ enum {
 };
 
 MSP_LOCK_STATIC(guard_lock, MSP_RANK_GUARD); /* guards the table and: */
-static struct msp_guard_block *first_waiting;
-static struct msp_guard_block *last_waiting;
-static uint64_t waiting_bytes;
-static uint64_t waiting_count;
-static uint64_t waiting_paged;
-static uint64_t paged_count; /* in use or waiting */
+static struct msp_guard_block *quarantine_first;
+static struct msp_guard_block *quarantine_last;
+static uint64_t quarantine_bytes;
+static uint64_t quarantine_count;
+static uint64_t quarantine_paged;
+static uint64_t paged_count; /* in use or in quarantine */
 static uint64_t apart_count; /* in use */
 static uint64_t serial;
 
 static uint64_t paged_max; /* written once, before the guard is on */
 
-/* ---- blocks whose time is over ---- */
+/* ---- leaving the quarantine ---- */
 
-/* A driver's memory that came from the parent may be the parent's still: its bytes tell nothing. */
+/* Memory of a driver that came from the parent may still be the parent's: its bytes mean nothing.
+ */
 static bool is_inherited(const struct msp_guard_block *b)
 {
     return (b->process != getpid()) &&
            ((b->zone.provider->spec.device->table->flags & MEMSPAN_BACKEND_IS_HOST) == 0);
 }
 
-/* What a waiting block costs. Closed pages hold addresses, hardly memory. */
-static uint64_t waiting_cost(const struct msp_guard_block *b)
+/* What a block in quarantine costs. Closed pages hold addresses, hardly memory. */
+static uint64_t quarantine_cost(const struct msp_guard_block *b)
 {
     if (b->returned) {
         return 64;
@@ -79,16 +80,16 @@ static struct msp_guard_block *take_over_due(bool all)
     struct msp_guard_block **tail = &due;
     struct msp_guard_block *b;
 
-    while (((b = first_waiting) != NULL) &&
-           (all || (waiting_bytes > WAITING_BYTES_MAX) || (waiting_count > WAITING_COUNT_MAX) ||
-            (waiting_paged > paged_max / 2))) {
-        first_waiting = b->next;
-        if (first_waiting == NULL) {
-            last_waiting = NULL;
+    while (((b = quarantine_first) != NULL) &&
+           (all || (quarantine_bytes > QUARANTINE_BYTES_MAX) ||
+            (quarantine_count > QUARANTINE_COUNT_MAX) || (quarantine_paged > paged_max / 2))) {
+        quarantine_first = b->next;
+        if (quarantine_first == NULL) {
+            quarantine_last = NULL;
         }
-        waiting_bytes -= waiting_cost(b);
-        waiting_count--;
-        waiting_paged -= b->zone.paged ? 1 : 0;
+        quarantine_bytes -= quarantine_cost(b);
+        quarantine_count--;
+        quarantine_paged -= b->zone.paged ? 1 : 0;
         if (!b->replaced) {
             msp_guard_table_remove(b);
         }
@@ -312,7 +313,7 @@ static struct msp_guard_block *claim(void *address, const struct msp_call_stack 
     return b;
 }
 
-static void wait_in_row(struct msp_guard_block *b, const struct msp_red_zone *zone)
+static void enter_quarantine(struct msp_guard_block *b, const struct msp_red_zone *zone)
 {
     struct msp_guard_block *due;
 
@@ -322,15 +323,15 @@ static void wait_in_row(struct msp_guard_block *b, const struct msp_red_zone *zo
     b->returned = zone->apart;
     b->next     = NULL;
     apart_count -= zone->apart ? 1 : 0;
-    if (last_waiting == NULL) {
-        first_waiting = b;
+    if (quarantine_last == NULL) {
+        quarantine_first = b;
     } else {
-        last_waiting->next = b;
+        quarantine_last->next = b;
     }
-    last_waiting = b;
-    waiting_bytes += waiting_cost(b);
-    waiting_count++;
-    waiting_paged += b->zone.paged ? 1 : 0;
+    quarantine_last = b;
+    quarantine_bytes += quarantine_cost(b);
+    quarantine_count++;
+    quarantine_paged += b->zone.paged ? 1 : 0;
     due = take_over_due(false);
     msp_unlock(&guard_lock);
     if (zone->apart) {
@@ -365,7 +366,7 @@ memspan_status_t msp_guard_free(void *address, bool *known_p, struct msp_block_o
     if (!zone.apart) {
         msp_red_zone_close(&zone);
     }
-    wait_in_row(b, &zone);
+    enter_quarantine(b, &zone);
     return MEMSPAN_OK;
 }
 
