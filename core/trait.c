@@ -191,44 +191,50 @@ static bool read_int(uintptr_t word, int lowest, int *value_p)
 /* False: the value is none of the trait's. */
 static bool store(const struct row *row, struct msp_traits *t, uintptr_t value)
 {
-    const void *source = &value;
-    int number         = (int)value;
-    bool truth         = (value == MEMSPAN_VALUE_TRUE);
-    bool valid         = true;
+    char *field = (char *)t + row->offset;
+    int number  = (int)value;
+    bool truth  = (value == MEMSPAN_VALUE_TRUE);
+    bool valid  = true;
 
-    switch (row->form) {
-    case FORM_WORD:
-        valid  = is_word_of(row, value);
-        source = &number;
-        break;
-    case FORM_DEVICE:
-    case FORM_PLACE:
-        valid  = read_int(value, (row->form == FORM_DEVICE) ? MEMSPAN_HOST : 0, &number);
-        source = &number;
-        break;
-    case FORM_BOOL:
-        valid  = (value <= MEMSPAN_VALUE_TRUE);
-        source = &truth;
-        break;
+    switch (row->form) { /* copies of a known size are no calls */
     case FORM_SIZE:
-        valid = (value != 0);
-        break;
     case FORM_POWER:
-        valid = msp_is_power_of_two(value);
+        valid = (row->form == FORM_SIZE) ? (value != 0) : msp_is_power_of_two(value);
+        memcpy(field, &value, sizeof(value));
         break;
     case FORM_HANDLE:
     case FORM_ALLOCATOR:
+        memcpy(field, &value, sizeof(value));
+        break;
+    case FORM_BOOL:
+        valid = (value <= MEMSPAN_VALUE_TRUE);
+        memcpy(field, &truth, sizeof(truth));
+        break;
+    case FORM_DEVICE:
+    case FORM_PLACE:
+        valid = read_int(value, (row->form == FORM_DEVICE) ? MEMSPAN_HOST : 0, &number);
+        memcpy(field, &number, sizeof(number));
+        break;
+    case FORM_WORD:
+        valid = is_word_of(row, value);
+        memcpy(field, &number, sizeof(number));
         break;
     }
-    memcpy((char *)t + row->offset, source, row->size);
     return valid;
+}
+
+static void reset(const struct row *row, struct msp_traits *t, bool target)
+{
+    struct msp_traits initial;
+
+    msp_traits_default(&initial, target);
+    memcpy((char *)t + row->offset, (const char *)&initial + row->offset, row->size);
 }
 
 static memspan_status_t set(struct msp_traits *t, bool target, const memspan_trait_t *trait)
 {
     const struct row *row = find_row(trait->key, target);
     bool resets           = (trait->value == MEMSPAN_VALUE_DEFAULT);
-    struct msp_traits initial;
 
     if (row == NULL) {
         memspan_error(MEMSPAN_ERR_INVALID, "there is no allocator trait with key %u",
@@ -236,8 +242,7 @@ static memspan_status_t set(struct msp_traits *t, bool target, const memspan_tra
         return msp_error_hint("OpenMP's keys are 1 to 16, Memspan's are in <memspan/trait.h>");
     }
     if (resets && (row->form != FORM_DEVICE)) {
-        msp_traits_default(&initial, target);
-        memcpy((char *)t + row->offset, (const char *)&initial + row->offset, row->size);
+        reset(row, t, target);
     } else if (!store(row, t, trait->value) || ((trait->key == MEMSPAN_TRAIT_PARTITIONER) &&
                                                 !msp_partitioner_valid(trait->value))) {
         return bad_value(row, trait->value);
