@@ -80,18 +80,10 @@ int msp_team_local_count(const struct msp_team *team)
     int count = 0;
     int pe;
 
-    if (msp_job.local_count == msp_job.pe_count) {
-        return team->size;
-    }
     for (pe = 0; pe < team->size; pe++) {
         count += is_on_this_host(team, pe) ? 1 : 0;
     }
     return count;
-}
-
-bool msp_team_is_local(const struct msp_team *team)
-{
-    return msp_team_local_count(team) == team->size;
 }
 
 /* ---- indices ---- */

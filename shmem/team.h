@@ -83,11 +83,16 @@ static inline int msp_team_local_index(const struct msp_team *team, int pe)
                                                  : msp_job_local_index(world);
 }
 
-/* All members are PEs of this host. */
-bool msp_team_is_local(const struct msp_team *team);
 /* The first member of this host, of which there is one; and how many there are. */
 int msp_team_first_local(const struct msp_team *team);
 int msp_team_local_count(const struct msp_team *team);
+
+/* All members are PEs of this host. */
+static inline bool msp_team_is_local(const struct msp_team *team)
+{
+    return MSP_LIKELY(msp_job.local_count == msp_job.pe_count) ||
+           (msp_team_local_count(team) == team->size);
+}
 
 /* The number in @p to of PE @p pe of @p from; -1: it is not in both. */
 int msp_team_translate(const struct msp_team *from, int pe, const struct msp_team *to);

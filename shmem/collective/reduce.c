@@ -244,31 +244,41 @@ static bool is_in_work(const struct msp_team *team, size_t bytes)
             ((team->barrier == MSP_BARRIER_COUNTER) ? (size_t)GATHERED_BYTES : WORK_BYTES));
 }
 
+static void reduce_large(struct msp_team *team, msp_combine_t combine, void *dest,
+                         const void *source, size_t element_bytes, size_t count)
+{
+    size_t bytes   = count * element_bytes;
+    bool is_mapped = all_mapped(team, source, bytes) && all_mapped(team, dest, bytes);
+    bool is_gathered =
+        (bytes * (size_t)team->size <= GATHERED_BYTES) || ((team->size == 2) && (dest != source));
+
+    if (is_mapped && !is_gathered) {
+        reduce_chunks(team, combine, dest, source, element_bytes, count);
+    } else if (is_mapped || (team->active_set_sync != NULL)) {
+        reduce_gathered(team, combine, dest, source, element_bytes, count);
+    } else {
+        reduce_in_work(team, combine, dest, source, element_bytes, count);
+    }
+}
+
 int msp_collective_reduce(struct msp_team *team, enum msp_reduction operation, enum msp_number type,
                           void *dest, const void *source, size_t count)
 {
     msp_combine_t combine = msp_combine_of(operation, type);
     size_t element_bytes  = msp_number_bytes(type);
     size_t bytes          = count * element_bytes;
-    bool is_mapped        = all_mapped(team, source, bytes) && all_mapped(team, dest, bytes);
-    bool is_gathered =
-        (bytes * (size_t)team->size <= GATHERED_BYTES) || ((team->size == 2) && (dest != source));
 
     if (count == 0) { /* dest and source may be anything then */
         msp_collective_sync(team);
-    } else if (MSP_UNLIKELY(team->barrier == MSP_BARRIER_MESSAGES)) {
-        reduce_by_messages(team, combine, dest, source, element_bytes, count);
     } else if ((bytes <= MSP_SYNC_INLINE_BYTES) && msp_rma_host_touches(source) &&
                msp_rma_host_touches(dest) && msp_sync_exchange(team, source, bytes)) {
         combine_exchanged(team, combine, dest, bytes, count);
+    } else if (team->barrier == MSP_BARRIER_MESSAGES) {
+        reduce_by_messages(team, combine, dest, source, element_bytes, count);
     } else if (is_in_work(team, bytes)) {
         reduce_in_work(team, combine, dest, source, element_bytes, count);
-    } else if (is_mapped && !is_gathered) {
-        reduce_chunks(team, combine, dest, source, element_bytes, count);
-    } else if (is_mapped || (team->active_set_sync != NULL)) {
-        reduce_gathered(team, combine, dest, source, element_bytes, count);
     } else {
-        reduce_in_work(team, combine, dest, source, element_bytes, count);
+        reduce_large(team, combine, dest, source, element_bytes, count);
     }
     return 0;
 }

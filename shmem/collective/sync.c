@@ -12,7 +12,8 @@
 #include <string.h>
 
 enum {
-    FLAT_MAX                = 8, /* members that poll each other's lines */
+    ROUNDS_MAX              = 10, /* of dissemination on one host */
+    FLAT_MAX                = 8,  /* members that poll each other's lines */
     FLAT_OVERSUBSCRIBED_MAX = 2,
 };
 
@@ -23,26 +24,33 @@ struct line {
 
 /* A team's flags in a PE's slot. */
 struct flags {
-    struct line own[2];                        /* written by the slot's PE, read by all */
-    struct line round[2][MSP_SYNC_ROUNDS_MAX]; /* written by one other PE each, read by the slot's;
-                                                  [1]: of messages with odd numbers */
-    struct line arrived;                       /* of the team's PE 0: a counter */
-    struct line released;                      /* of the team's PE 0: read by all */
+    struct line own[2];            /* written by the slot's PE, read by all */
+    struct line round[ROUNDS_MAX]; /* written by one other PE each, read by the slot's */
+    struct line arrived;           /* of the team's PE 0: a counter */
+    struct line released;          /* of the team's PE 0: read by all */
+};
+
+/* The same for messages. */
+struct mail {
+    struct line round[2][MSP_SYNC_ROUNDS_MAX]; /* [1]: of barriers with odd numbers */
     _Atomic uint64_t arrivals[MSP_SYNC_ARRIVALS];
 };
 
 _Static_assert(sizeof(struct flags) <= MSP_TEAM_SYNC_BYTES, "flags fit");
+_Static_assert(sizeof(struct mail) <= MSP_TEAM_MAIL_BYTES, "flags fit");
 
-static struct flags *flags_at(const struct msp_team *team, int local_index)
+static struct flags *flags_of(const struct msp_team *team, int pe)
 {
-    char *area = MSP_CONTROL_AREA(local_index, SYNC);
+    char *area = MSP_CONTROL_AREA(msp_team_local_index(team, pe), SYNC);
 
     return (struct flags *)(void *)(area + ((size_t)team->index * MSP_TEAM_SYNC_BYTES));
 }
 
-static struct flags *flags_of(const struct msp_team *team, int pe)
+static struct mail *mail_of(const struct msp_team *team)
 {
-    return flags_at(team, msp_team_local_index(team, pe));
+    char *area = MSP_CONTROL_AREA(msp_job.local_index, MAIL);
+
+    return (struct mail *)(void *)(area + ((size_t)team->index * MSP_TEAM_MAIL_BYTES));
 }
 
 static uint64_t load(const struct line *line)
@@ -106,9 +114,9 @@ static void sync_in_rounds(struct msp_team *team)
     for (distance = 1; distance < team->size; distance *= 2, round++) {
         int pe = (team->pe + distance) % team->size;
 
-        store(&flags_of(team, pe)->round[0][round], number);
+        store(&flags_of(team, pe)->round[round], number);
         msp_doorbell_notify(msp_team_local_index(team, pe));
-        MSP_WAIT(load(&mine->round[0][round]) >= number);
+        MSP_WAIT(load(&mine->round[round]) >= number);
     }
 }
 
@@ -133,9 +141,9 @@ static void sync_at_counter(struct msp_team *team)
 /* Dissemination. *most_p is this PE's value, then the largest of all; NULL: no vote. */
 static void sync_by_messages(struct msp_team *team, uint64_t *most_p)
 {
-    uint64_t number    = ++team->sync_count;
-    struct flags *mine = flags_at(team, msp_job.local_index);
-    int round          = 0;
+    uint64_t number   = ++team->sync_count;
+    struct mail *mine = mail_of(team);
+    int round         = 0;
     int distance;
 
     for (distance = 1; distance < team->size; distance *= 2, round++) {
@@ -219,7 +227,7 @@ void msp_sync_begin(struct msp_team *team, uint64_t number)
     } else if (team->size <= flat_max) {
         team->barrier = MSP_BARRIER_FLAT;
     } else {
-        team->barrier = (is_oversubscribed || (team->size > MSP_SYNC_SPAN_MAX))
+        team->barrier = (is_oversubscribed || (team->size > (1 << ROUNDS_MAX)))
                             ? MSP_BARRIER_COUNTER
                             : MSP_BARRIER_ROUNDS;
     }
@@ -235,7 +243,7 @@ void msp_sync_end(struct msp_team *team)
 
 _Atomic uint64_t *msp_sync_arrivals(const struct msp_team *team)
 {
-    return flags_at(team, msp_job.local_index)->arrivals;
+    return mail_of(team)->arrivals;
 }
 
 /* ---- data ---- */

@@ -20,7 +20,7 @@
 enum {
     MSP_SYNC_INLINE_BYTES = 56,
     MSP_SYNC_WORK_BYTES   = MSP_TEAM_WORK_BYTES / 2,
-    MSP_SYNC_ROUNDS_MAX   = 12,                       /* of dissemination */
+    MSP_SYNC_ROUNDS_MAX   = 11,                       /* of dissemination */
     MSP_SYNC_SPAN_MAX     = 1 << MSP_SYNC_ROUNDS_MAX, /* PEs of a team on several hosts */
     MSP_SYNC_ARRIVALS     = 16,
 };
