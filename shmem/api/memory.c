@@ -3,6 +3,7 @@
 
 #include "shmem/memory.h"
 #include "shmem/api/routine.h"
+#include "shmem/partition/kind.h"
 #include "shmem/partition/partition.h"
 
 static void *allocate(const char *call, size_t size_bytes, unsigned flags)
@@ -53,12 +54,13 @@ MSP_ROUTINE(void, shmem_free, void *ptr)
 
 /* ---- with hints ---- */
 
+/* A device's memory comes first where both are wanted. */
 static bool suits(const shmemx_partition_info_t *info, long hints)
 {
-    if ((hints & SHMEMX_MALLOC_DEVICE) != 0) {
-        return (info->kind == SHMEMX_KIND_DEVICE) || (info->kind == SHMEMX_KIND_LIBOMP);
-    }
-    return info->kind == SHMEMX_KIND_FASTMEM;
+    long wanted =
+        ((hints & SHMEMX_MALLOC_DEVICE) != 0) ? SHMEMX_MALLOC_DEVICE : SHMEMX_MALLOC_HIGH_BW;
+
+    return msp_partition_kind(info->kind, "")->hint == wanted;
 }
 
 /* The first partition that suits and has enough memory. All PEs find the same one: their partitions

@@ -6,6 +6,7 @@
 
 #include "shmem/partition/option.h"
 #include "shmem/option.h"
+#include "shmem/partition/kind.h"
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
@@ -16,52 +17,27 @@ struct word {
     const char *text;
     const char *reserved;
     int value;
-    const char *backend;
-};
-
-static const struct word kind_words[] = {
-    {"SYSDEFAULT", "SD", SHMEMX_KIND_SYSDEFAULT, ""},
-    {"NORMALMEM", "N", SHMEMX_KIND_NORMALMEM, ""},
-    {"FASTMEM", "F", SHMEMX_KIND_FASTMEM, ""},
-    {"LIBOMP", "L", SHMEMX_KIND_LIBOMP, ""},
-    {"PINNED", "", SHMEMX_KIND_PINNED, ""},
-    {"MANAGED", "", SHMEMX_KIND_MANAGED, ""},
-    {"COHERENT", "", SHMEMX_KIND_COHERENT, ""},
-    {"DEVICE", "", SHMEMX_KIND_DEVICE, ""},
-    {"CUDA", "", SHMEMX_KIND_DEVICE, "cuda"},
-    {"HIP", "", SHMEMX_KIND_DEVICE, "hip"},
-    {"LEVEL_ZERO", "", SHMEMX_KIND_DEVICE, "level_zero"},
-    {"OPENCL", "", SHMEMX_KIND_DEVICE, "opencl"},
-    {"EMU", "", SHMEMX_KIND_DEVICE, "emu"},
 };
 
 static const struct word policy_words[] = {
-    {"SYSDEFAULT", "S", SHMEMX_POLICY_SYSDEFAULT, ""},
-    {"MANDATORY", "M", SHMEMX_POLICY_MANDATORY, ""},
-    {"PREFERRED", "P", SHMEMX_POLICY_PREFERRED, ""},
-    {"INTERLEAVED", "I", SHMEMX_POLICY_INTERLEAVED, ""},
+    {"SYSDEFAULT", "S", SHMEMX_POLICY_SYSDEFAULT},
+    {"MANDATORY", "M", SHMEMX_POLICY_MANDATORY},
+    {"PREFERRED", "P", SHMEMX_POLICY_PREFERRED},
+    {"INTERLEAVED", "I", SHMEMX_POLICY_INTERLEAVED},
 };
 
 enum trait { TRAIT_SIZE, TRAIT_PGSIZE, TRAIT_KIND, TRAIT_POLICY, TRAIT_COUNT };
 static const struct word trait_words[] = {
-    {"SIZE", "", TRAIT_SIZE, ""},
-    {"PGSIZE", "", TRAIT_PGSIZE, ""},
-    {"KIND", "", TRAIT_KIND, ""},
-    {"POLICY", "", TRAIT_POLICY, ""},
+    {"SIZE", "", TRAIT_SIZE},
+    {"PGSIZE", "", TRAIT_PGSIZE},
+    {"KIND", "", TRAIT_KIND},
+    {"POLICY", "", TRAIT_POLICY},
 };
 
-static const char kinds_help[] =
-    "kinds are NORMALMEM, FASTMEM, SYSDEFAULT, LIBOMP, PINNED, MANAGED, COHERENT, DEVICE, CUDA, "
-    "HIP, LEVEL_ZERO, OPENCL and EMU, those of devices with @ and a number";
 static const char policies_help[] = "policies are MANDATORY, PREFERRED, INTERLEAVED and SYSDEFAULT";
 static const char traits_help[] =
     "write size=<bytes>[:kind=<kind>][:policy=<policy>][:pgsize=<bytes>]";
 static const char size_help[] = "sizes are numbers, with a fraction if need be, and k, m, g or t";
-
-bool msp_partition_kind_is_device(shmemx_kind_t kind)
-{
-    return (kind == SHMEMX_KIND_DEVICE) || (kind == SHMEMX_KIND_LIBOMP);
-}
 
 /* ---- words ---- */
 
@@ -113,42 +89,73 @@ static memspan_status_t refuse(const struct piece *piece, const char *what, cons
     return msp_error_hint("%s", help);
 }
 
+/* What a name and the letters that are reserved for it make of a piece. */
+enum match { NO_MATCH, BEGINS, IS_NAME };
+
+static enum match match_name(const char *name, const char *letters, const struct piece *piece)
+{
+    if ((piece->length == 1) && (strchr(letters, toupper((unsigned char)piece->text[0])) != NULL)) {
+        return IS_NAME;
+    }
+    if ((piece->length == 0) || (strncasecmp(name, piece->text, piece->length) != 0)) {
+        return NO_MATCH;
+    }
+    return (name[piece->length] == '\0') ? IS_NAME : BEGINS;
+}
+
 /* The one word that begins so; NULL: none, or several. */
 static const struct word *find_word(const struct word *words, size_t count,
                                     const struct piece *piece)
 {
     const struct word *found = NULL;
+    int found_count          = 0;
     size_t i;
 
-    if (piece->length == 0) {
-        return NULL;
-    }
     for (i = 0; i < count; i++) {
-        if (strncasecmp(words[i].text, piece->text, piece->length) != 0) {
-            continue;
-        }
-        if ((words[i].text[piece->length] == '\0') ||
-            ((piece->length == 1) &&
-             (strchr(words[i].reserved, toupper((unsigned char)piece->text[0])) != NULL))) {
+        enum match match = match_name(words[i].text, words[i].reserved, piece);
+
+        if (match == IS_NAME) {
             return &words[i];
         }
-        if (found != NULL) {
-            return NULL;
-        }
-        found = &words[i];
+        found = (match == BEGINS) ? &words[i] : found;
+        found_count += (match == BEGINS);
     }
-    return found;
+    return (found_count == 1) ? found : NULL;
 }
 
 #define FIND_WORD(words, piece) find_word((words), sizeof(words) / sizeof((words)[0]), (piece))
 
-/* "D" is PROTO's word for the default, and begins DEVICE as well. */
-static const struct word *find_kind(const struct piece *piece)
+static const struct msp_partition_kind *find_kind(const struct piece *piece)
 {
-    if ((piece->length == 1) && (toupper((unsigned char)piece->text[0]) == 'D')) {
-        return &kind_words[0];
+    const struct msp_partition_kind *found = NULL;
+    const struct msp_partition_kind *row;
+    int found_count = 0;
+
+    for (row = msp_partition_kinds; row->name != NULL; row++) {
+        enum match match = match_name(row->name, row->letters, piece);
+
+        if (match == IS_NAME) {
+            return row;
+        }
+        found = (match == BEGINS) ? row : found;
+        found_count += (match == BEGINS);
     }
-    return FIND_WORD(kind_words, piece);
+    return (found_count == 1) ? found : NULL;
+}
+
+static memspan_status_t refuse_kind(const struct piece *piece)
+{
+    char help[256] = "kinds are";
+    const struct msp_partition_kind *row;
+
+    for (row = msp_partition_kinds; row->name != NULL; row++) {
+        size_t length = strlen(help);
+
+        snprintf(help + length, sizeof help - length, "%s %s", (length > 9) ? "," : "", row->name);
+    }
+    snprintf(help + strlen(help), sizeof help - strlen(help),
+             "; those of devices with @ and a number");
+    return refuse(piece, "is no kind of memory, or may be several", help);
 }
 
 /* ---- values ---- */
@@ -184,14 +191,13 @@ static memspan_status_t read_page_size(const struct piece *piece, uint64_t *size
     return status;
 }
 
-static memspan_status_t read_device(const struct piece *piece, const struct word *kind,
+static memspan_status_t read_device(const struct piece *piece,
+                                    const struct msp_partition_kind *kind,
                                     struct msp_partition_request *request)
 {
     static const char local[] = "local";
 
-    if ((kind->value != SHMEMX_KIND_DEVICE) && (kind->value != SHMEMX_KIND_PINNED) &&
-        (kind->value != SHMEMX_KIND_MANAGED) && (kind->value != SHMEMX_KIND_COHERENT) &&
-        (kind->value != SHMEMX_KIND_LIBOMP)) {
+    if (kind->source == MSP_KIND_PAGES) {
         return refuse(piece, "names a device for a kind that has none",
                       "leave out @ and what follows it");
     }
@@ -212,22 +218,22 @@ static memspan_status_t read_kind(const struct piece *piece, struct msp_partitio
     const char *at      = memchr(piece->text, '@', piece->length);
     struct piece name   = *piece;
     struct piece device = *piece;
-    const struct word *word;
+    const struct msp_partition_kind *kind;
 
     name.length = (at != NULL) ? (size_t)(at - piece->text) : piece->length;
-    word        = find_kind(&name);
-    if (word == NULL) {
-        return refuse(&name, "is no kind of memory, or may be several", kinds_help);
+    kind        = find_kind(&name);
+    if (kind == NULL) {
+        return refuse_kind(&name);
     }
-    request->kind     = (shmemx_kind_t)word->value;
+    request->kind     = kind->kind;
     request->has_kind = true;
-    snprintf(request->backend, sizeof request->backend, "%s", word->backend);
+    snprintf(request->backend, sizeof request->backend, "%s", kind->backend);
     if (at == NULL) {
         return MEMSPAN_OK;
     }
     device.text   = at + 1;
     device.length = piece->length - name.length - 1;
-    return read_device(&device, word, request);
+    return read_device(&device, kind, request);
 }
 
 static memspan_status_t read_policy(const struct piece *piece,
@@ -316,8 +322,7 @@ memspan_status_t msp_partition_request_parse(const char *variable, int id, const
     }
     if (!request.has_policy) {
         request.policy =
-            (msp_partition_kind_is_device(request.kind) || (request.kind == SHMEMX_KIND_MANAGED) ||
-             (request.kind == SHMEMX_KIND_COHERENT))
+            (msp_partition_kind(request.kind, request.backend)->source >= MSP_KIND_SHARED)
                 ? SHMEMX_POLICY_MANDATORY
                 : SHMEMX_POLICY_PREFERRED;
     }
@@ -449,6 +454,11 @@ memspan_status_t msp_partition_requests_read(msp_partition_next_t *next, int max
 
 /* ---- partition 1, and the default one ---- */
 
+static bool is_device(const struct msp_partition_request *request)
+{
+    return msp_partition_kind(request->kind, request->backend)->source == MSP_KIND_BLOCK;
+}
+
 static void choose_default(const struct msp_partition_rules *rules,
                            struct msp_partition_requests *requests)
 {
@@ -458,8 +468,7 @@ static void choose_default(const struct msp_partition_rules *rules,
     if (rules->default_id >= 0) {
         requests->default_id  = rules->default_id;
         requests->default_why = "SHMEMX_DEFAULT_PARTITION says so";
-    } else if ((zero != NULL) && (one != NULL) && msp_partition_kind_is_device(one->kind) &&
-               !msp_partition_kind_is_device(zero->kind)) {
+    } else if ((zero != NULL) && (one != NULL) && is_device(one) && !is_device(zero)) {
         requests->default_id  = 0;
         requests->default_why = "partition 1 is a device's, 0 the host's";
     } else if ((one == NULL) && (zero != NULL)) {
@@ -583,15 +592,9 @@ uint64_t msp_partition_request_digest(const struct msp_partition_request *reques
 const char *msp_partition_kind_text(shmemx_kind_t kind, const char *backend, int device, char *text,
                                     size_t size)
 {
-    const char *word = "?";
-    size_t i;
+    const struct msp_partition_kind *row = msp_partition_kind(kind, backend);
+    const char *word                     = (row != NULL) ? row->name : "?";
 
-    for (i = 0; i < sizeof kind_words / sizeof kind_words[0]; i++) {
-        if ((kind_words[i].value == (int)kind) && (strcmp(kind_words[i].backend, backend) == 0)) {
-            word = kind_words[i].text;
-            break;
-        }
-    }
     if (device >= 0) {
         snprintf(text, size, "%s@%d", word, device);
     } else {

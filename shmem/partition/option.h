@@ -73,8 +73,6 @@ memspan_status_t msp_partition_requests_get(struct msp_partition_requests *reque
 /* A number that differs where requests do. */
 uint64_t msp_partition_request_digest(const struct msp_partition_request *request);
 
-/* True for memory of a device: the host's loads and stores are not promised. */
-bool msp_partition_kind_is_device(shmemx_kind_t kind);
 /* "FASTMEM", "CUDA@2"; @p device < 0: without. Returns @p text. */
 const char *msp_partition_kind_text(shmemx_kind_t kind, const char *backend, int device, char *text,
                                     size_t size);

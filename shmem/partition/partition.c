@@ -8,6 +8,7 @@
 #include "shmem/control/agree.h"
 #include "shmem/option.h"
 #include "shmem/partition/capacity.h"
+#include "shmem/partition/kind.h"
 #include "shmem/partition/memory.h"
 #include "shmem/partition/openmp.h"
 #include "shmem/partition/space.h"
@@ -399,7 +400,7 @@ static memspan_status_t request_of(const shmemx_space_config_t *config,
         return memspan_error(MEMSPAN_ERR_INVALID, "%zu bytes are more than there are addresses",
                              config->size);
     }
-    if (((unsigned)config->kind > SHMEMX_KIND_DEVICE) ||
+    if ((msp_partition_kind(config->kind, "") == NULL) ||
         ((unsigned)config->policy > SHMEMX_POLICY_INTERLEAVED)) {
         return memspan_error(MEMSPAN_ERR_INVALID, "kind %d or policy %d is not known",
                              (int)config->kind, (int)config->policy);

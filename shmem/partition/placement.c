@@ -9,6 +9,7 @@
 #include "shmem/partition/placement.h"
 #include "core/base/platform.h"
 #include "shmem/partition/capacity.h"
+#include "shmem/partition/kind.h"
 #include <dlfcn.h>
 #include <linux/mempolicy.h>
 #include <memspan/allocator.h>
@@ -426,11 +427,9 @@ static bool reaches_pages(int device, bool *imports_p)
 }
 
 static memspan_status_t place_shared(const struct msp_partition_request *request, int local_count,
-                                     struct msp_partition_placement *placement)
+                                     memspan_kind_t kind, struct msp_partition_placement *placement)
 {
     bool imports = false;
-    memspan_kind_t kind =
-        (request->kind == SHMEMX_KIND_MANAGED) ? MEMSPAN_KIND_MANAGED : MEMSPAN_KIND_COHERENT;
     memspan_status_t status;
 
     if (!reaches_pages(placement->device, &imports)) {
@@ -479,25 +478,29 @@ memspan_status_t msp_partition_place(const struct msp_partition_request *request
 {
     struct msp_partition_placement placement = {
         .kind = request->kind, .policy = request->policy, .device = -1};
-    bool is_device = msp_partition_kind_is_device(request->kind);
-    bool is_shared =
-        (request->kind == SHMEMX_KIND_MANAGED) || (request->kind == SHMEMX_KIND_COHERENT);
-    memspan_status_t status = MEMSPAN_OK;
+    const struct msp_partition_kind *kind = msp_partition_kind(request->kind, request->backend);
+    memspan_status_t status               = MEMSPAN_OK;
 
-    if (is_device || is_shared || ((request->kind == SHMEMX_KIND_PINNED) && request->has_device)) {
+    if ((kind->source >= MSP_KIND_SHARED) ||
+        ((kind->source == MSP_KIND_LOCKED) && request->has_device)) {
         status = find_device(request, local_index, &placement.device);
     }
     if (status != MEMSPAN_OK) {
         return status;
     }
-    if (is_device) {
-        status = place_block(request, MEMSPAN_KIND_DEVICE, &placement);
-    } else if (is_shared) {
-        status = place_shared(request, local_count, &placement);
-    } else if (request->kind == SHMEMX_KIND_PINNED) {
+    switch (kind->source) {
+    case MSP_KIND_BLOCK:
+        status = place_block(request, kind->memory, &placement);
+        break;
+    case MSP_KIND_SHARED:
+        status = place_shared(request, local_count, kind->memory, &placement);
+        break;
+    case MSP_KIND_LOCKED:
         status = place_pinned(request, local_count, &placement);
-    } else {
+        break;
+    case MSP_KIND_PAGES:
         status = place_nodes(request, local_count, &placement);
+        break;
     }
     if ((status == MEMSPAN_OK) && !placement.is_block) {
         status = place_pages(request, &placement);
