@@ -11,7 +11,7 @@
 #include "core/base/error.h"
 #include <stdbool.h>
 
-/* The same as memspan_error() for what another PE of the node has decided: that one has the reason,
+/* The same as memspan_error() for what another PE has decided: that one has the reason,
  * and is the one to print it. */
 memspan_status_t msp_error_elsewhere(memspan_status_t status, const char *format, ...)
     __attribute__((format(printf, 2, 3), cold));

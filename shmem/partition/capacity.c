@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* partition_capacity.c: sizes of all PEs of the node against the machine and its control groups. */
+/* capacity.c: sizes of all PEs of the host against the machine and its control groups. */
 
 #include "shmem/partition/capacity.h"
 #include "core/base/memory_limit.h"
@@ -39,7 +39,7 @@ static memspan_status_t refuse(const struct msp_partition_request *request, int 
                   "%s: %d PEs of %llu bytes are more than the %llu bytes that %s (%s)",
                   request->variable, pe_count, (unsigned long long)request->size_bytes,
                   (unsigned long long)bytes, what, source);
-    return msp_error_hint("ask for less, or start fewer PEs on this node%s",
+    return msp_error_hint("ask for less, or start fewer PEs on this host%s",
                           (request->policy == SHMEMX_POLICY_MANDATORY)
                               ? "; POLICY=PREFERRED takes what there is"
                               : "");

@@ -7,7 +7,7 @@
 
 #include "shmem/partition/placement.h"
 
-/* The partition as placed, for @p pe_count PEs of this node. An error record where pages that are
+/* The partition as placed, for @p pe_count PEs of this host. An error record where pages that are
  * locked are more than are free, or pages that are insisted on more than there are. */
 memspan_status_t msp_partition_capacity_check(const struct msp_partition_request *request,
                                               int pe_count,

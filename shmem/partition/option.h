@@ -15,7 +15,7 @@
 #include <stdbool.h>
 
 enum {
-    MSP_PARTITION_DEVICE_LOCAL   = -1, /* none named: by this PE's number on its node */
+    MSP_PARTITION_DEVICE_LOCAL   = -1, /* none named: by this PE's number on its host */
     MSP_PARTITION_VARIABLE_BYTES = 40,
 };
 

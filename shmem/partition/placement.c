@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* partition_plan.c: what a machine has for each kind of partition.
  *
- * Host kinds are pages of the node's shared file, bound to nodes. Pinned, managed and coherent ones
- * are such pages too, so that the other PEs map them: locked, and imported into the driver of the
- * device that is to reach them at the same address. Where a driver imports nothing, and for a
+ * Host kinds are pages of the host's shared file, bound to NUMA nodes. Pinned, managed and coherent
+ * ones are such pages too, so that the other PEs map them: locked, and imported into the driver of
+ * the device that is to reach them at the same address. Where a driver imports nothing, and for a
  * device's own memory, a block of libmemspan's is taken: that is its PE's alone. */
 
 #include "shmem/partition/placement.h"

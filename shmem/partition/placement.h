@@ -13,7 +13,7 @@ enum { MSP_PARTITION_NODES_MAX = 64, MSP_PARTITION_NODE_WORDS = 16 };
 struct msp_partition_placement {
     shmemx_kind_t kind;
     shmemx_policy_t policy;
-    bool is_block;  /* from libmemspan, at an address of its choice; else the node's shared file */
+    bool is_block;  /* from libmemspan, at an address of its choice; else the host's shared file */
     bool is_locked; /* pages stay where they are */
     int import_count; /* devices into whose drivers the pages are imported */
     int imports[16];
@@ -27,7 +27,7 @@ struct msp_partition_placement {
     char why[256]; /* one sentence */
 };
 
-/* @p local_index: the PE's place on its node; @p local_count: PEs of the node that will use it. An
+/* @p local_index: the PE's place on its host; @p local_count: PEs of the host that will use it. An
  * error record where it cannot be had as it is wanted. */
 memspan_status_t msp_partition_place(const struct msp_partition_request *request, int local_index,
                                      int local_count, struct msp_partition_placement *placement_p);
