@@ -16,19 +16,6 @@ static struct msp_team *own_team(const char *call, shmem_team_t handle)
     return ((team != NULL) && (team->pe >= 0)) ? team : NULL;
 }
 
-/* The number in a team of the world's PE; -1. */
-static int number_of(const struct msp_team *team, int world_pe)
-{
-    int distance = world_pe - team->start;
-    int pe;
-
-    if (team->stride == 0) {
-        return (distance == 0) ? 0 : -1;
-    }
-    pe = distance / team->stride;
-    return ((distance % team->stride == 0) && (pe >= 0) && (pe < team->size)) ? pe : -1;
-}
-
 MSP_ROUTINE(int, shmem_team_my_pe, shmem_team_t team)
 {
     const struct msp_team *of = own_team(MSP_CALL, team);
@@ -45,13 +32,7 @@ MSP_ROUTINE(int, shmem_team_n_pes, shmem_team_t team)
 
 MSP_ROUTINE(int, shmem_team_translate_pe, shmem_team_t src_team, int src_pe, shmem_team_t dest_team)
 {
-    const struct msp_team *from = own_team(MSP_CALL, src_team);
-    const struct msp_team *to   = own_team(MSP_CALL, dest_team);
-
-    if ((from == NULL) || (to == NULL) || ((unsigned)src_pe >= (unsigned)from->size)) {
-        return -1;
-    }
-    return number_of(to, msp_team_world_pe(from, src_pe));
+    return msp_team_translate(own_team(MSP_CALL, src_team), src_pe, own_team(MSP_CALL, dest_team));
 }
 
 MSP_ROUTINE(int, shmem_team_get_config, shmem_team_t team, long config_mask,

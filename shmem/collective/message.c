@@ -28,11 +28,6 @@ static struct msp_target slot_target(const struct msp_team *team, int world_pe, 
     return msp_target_at(msp_peer_call(team), MSP_SEGMENT_CONTROL, offset_of(place), world_pe);
 }
 
-void msp_message_store(const struct msp_team *team, int pe, _Atomic uint64_t *flag, uint64_t value)
-{
-    msp_message_send(team, pe, NULL, NULL, 0, flag, value, false);
-}
-
 /* To a PE of this host. Memory that is not mapped even there is reached by another path than the
  * flag, so the bytes must have arrived first. */
 static void send_local(const struct msp_team *team, int world_pe, int local_index, void *dest,

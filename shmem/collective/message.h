@@ -11,9 +11,6 @@
 #include "shmem/team.h"
 #include <stdatomic.h>
 
-/* The flag becomes @p value. */
-void msp_message_store(const struct msp_team *team, int pe, _Atomic uint64_t *flag, uint64_t value);
-
 /* @p size_bytes (0: none) to @p dest, which is symmetric memory or in the slot; then the flag
  * becomes @p value, or with @p adds is increased by it. The source may be reused. */
 void msp_message_send(const struct msp_team *team, int pe, void *dest, const void *source,
