@@ -108,7 +108,7 @@ memspan_status_t gpu_launch(void *opaque_state, int ordinal, void *opaque,
 {
     const struct gpu_state *state = opaque_state;
     struct gpu_device *device;
-    struct gpu_queue *queue;
+    struct gpu_queue *queue = NULL;
     struct gpu_visit visit;
     memspan_status_t status = gpu_device_get(opaque_state, ordinal, &device);
 

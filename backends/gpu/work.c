@@ -145,7 +145,7 @@ memspan_status_t gpu_copy(void *opaque_state, int ordinal, void *opaque, void *t
                           size_t size_bytes)
 {
     const struct gpu_state *state = opaque_state;
-    struct gpu_queue *queue;
+    struct gpu_queue *queue       = NULL;
     struct gpu_visit visit;
     gpu_answer_t answer;
     memspan_status_t status;
@@ -197,7 +197,7 @@ static memspan_status_t fill(const struct gpu_queue *queue, void *to, unsigned c
 memspan_status_t gpu_fill(void *state, int ordinal, void *opaque, void *to, unsigned char byte,
                           size_t size_bytes)
 {
-    struct gpu_queue *queue;
+    struct gpu_queue *queue = NULL;
     struct gpu_visit visit;
     memspan_status_t status;
 
@@ -291,7 +291,7 @@ memspan_status_t gpu_prefetch(void *opaque_state, int ordinal, void *opaque, con
                               size_t size_bytes, int to)
 {
     const struct gpu_state *state = opaque_state;
-    struct gpu_queue *queue;
+    struct gpu_queue *queue       = NULL;
     struct gpu_visit visit;
     memspan_status_t status;
 
