@@ -52,6 +52,16 @@ void msp_job_forget(void);
 /* The number of @p pe on this host, or -1 when it is on another one. */
 int msp_job_local_index(int pe);
 
+/* Threads of transports run while memory of devices is made. */
+static inline bool msp_job_has_device_memory(void)
+{
+    return __atomic_load_n(&msp_job.has_device_memory, __ATOMIC_RELAXED);
+}
+static inline void msp_job_add_device_memory(void)
+{
+    __atomic_store_n(&msp_job.has_device_memory, true, __ATOMIC_RELAXED);
+}
+
 /* Fatal with "CALL was called before shmem_init()" (or after the last shmem_finalize()). */
 void msp_job_refuse(const char *call) __attribute__((cold));
 static inline void msp_job_require(const char *call)

@@ -29,7 +29,8 @@ MSP_ROUTINE(uint64_t, shmem_signal_fetch, const uint64_t *sig_addr)
         msp_check_word(MSP_CALL, "sig_addr", sig_addr, sizeof *sig_addr, msp_job.pe);
     }
     msp_wait_poll();
-    if (MSP_UNLIKELY(msp_job.has_device_memory) && msp_own_load(sig_addr, sizeof *sig_addr, &far)) {
+    if (MSP_UNLIKELY(msp_job_has_device_memory()) &&
+        msp_own_load(sig_addr, sizeof *sig_addr, &far)) {
         return far;
     }
     return __atomic_load_n(sig_addr, __ATOMIC_ACQUIRE);

@@ -51,7 +51,7 @@ static inline void look_at(const char *call, const void *words, size_t size_byte
 /* True, with the word's bits, when the host cannot load it. */
 static inline bool load_far(const void *word, size_t size_bytes, uint64_t *bits_p)
 {
-    return MSP_UNLIKELY(msp_job.has_device_memory) && msp_own_load(word, size_bytes, bits_p);
+    return MSP_UNLIKELY(msp_job_has_device_memory()) && msp_own_load(word, size_bytes, bits_p);
 }
 
 /* ---- one word ---- */
@@ -99,7 +99,7 @@ static inline bool load_far(const void *word, size_t size_bytes, uint64_t *bits_
         type have;                                                                                 \
                                                                                                    \
         look_at(call, word, sizeof *word);                                                         \
-        if (MSP_UNLIKELY(msp_job.has_device_memory)) {                                             \
+        if (MSP_UNLIKELY(msp_job_has_device_memory())) {                                           \
             MSP_WAIT_AT(word, sizeof *word, test_##form(call, word, comparison, want, &have));     \
             return have;                                                                           \
         }                                                                                          \

@@ -25,7 +25,7 @@ static inline const void *msp_peer_mapping(const struct msp_team *team, int pe,
     unsigned index;
 
     return (msp_peer_is_indirect ||
-            (msp_job.has_device_memory && !msp_segment_of(symmetric)->host_touches))
+            (msp_job_has_device_memory() && !msp_segment_of(symmetric)->host_touches))
                ? NULL
                : msp_peer_resolve(symmetric, size_bytes, msp_team_world_pe(team, pe), &index);
 }

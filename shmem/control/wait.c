@@ -102,8 +102,8 @@ static void announce(struct msp_waiter *waiter)
 static void look_for_a_deadlock(struct msp_waiter *waiter)
 {
     int ending     = -1;
-    bool all_sleep = (msp_job.thread_level < SHMEM_THREAD_MULTIPLE) && !msp_job.has_device_memory &&
-                     (msp_job.local_count == msp_job.pe_count) &&
+    bool all_sleep = (msp_job.thread_level < SHMEM_THREAD_MULTIPLE) &&
+                     !msp_job_has_device_memory() && (msp_job.local_count == msp_job.pe_count) &&
                      (atomic_load(&my_doorbell()->is_finalizing) == 0);
     int i;
 

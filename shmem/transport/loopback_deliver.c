@@ -10,6 +10,7 @@
 #include "shmem/transport/own.h"
 #include "shmem/transport/rma.h"
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #define SERVICE "an operation of another PE on memory of this one"
@@ -177,8 +178,13 @@ static void store(void *own, const void *data, size_t size_bytes)
         .operation  = MSP_ATOMIC_SET,
         .size_bytes = (unsigned)size_bytes,
         .value      = is_word(own, size_bytes) ? msp_bits_of(data, size_bytes) : 0};
+    uint16_t half_word;
 
-    if (is_word(own, size_bytes)) {
+    if ((size_bytes == sizeof half_word) && ((uintptr_t)own % sizeof half_word == 0) &&
+        msp_rma_host_touches(own)) {
+        memcpy(&half_word, data, sizeof half_word);
+        __atomic_store_n((uint16_t *)own, half_word, __ATOMIC_RELEASE);
+    } else if (is_word(own, size_bytes)) {
         (void)msp_own_atomic(SERVICE, own, &set);
     } else {
         msp_rma_move(SERVICE, own, data, size_bytes);

@@ -26,7 +26,7 @@ void msp_get_slow(const char *call, const struct msp_context *context, void *des
 bool msp_rma_host_may_touch(const void *own);
 static inline bool msp_rma_host_touches(const void *own)
 {
-    return MSP_LIKELY(!msp_job.has_device_memory) || msp_rma_host_may_touch(own);
+    return MSP_LIKELY(!msp_job_has_device_memory()) || msp_rma_host_may_touch(own);
 }
 
 /* One instruction for one word: others may poll it. */

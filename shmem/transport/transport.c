@@ -191,7 +191,7 @@ void msp_target_add(const struct msp_target *target, uint64_t value)
 static void prepare(const struct msp_target *target, const void *local)
 {
     msp_transport_progress();
-    if (MSP_UNLIKELY(msp_job.has_device_memory) &&
+    if (MSP_UNLIKELY(msp_job_has_device_memory()) &&
         ((target->transport->capabilities & MSP_TRANSPORT_DEVICE_MEMORY) == 0) &&
         (!target->segment->host_touches || !msp_rma_host_touches(local))) {
         msp_fatal("%s: the transport %s takes no memory that the host cannot touch", target->call,

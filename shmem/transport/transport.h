@@ -72,7 +72,7 @@ enum msp_operation_flag {
 struct msp_transport_limits {
     size_t inline_max_bytes; /* a put's source is read before it returns, also if nonblocking */
     size_t piece_max_bytes; /* of a put or get, a multiple of 64; larger ones are divided; 0: any */
-    unsigned atomic_sizes;  /* operand sizes that atomic() takes, as a sum of 1, 2, 4, 8 */
+    unsigned atomic_sizes;  /* operand sizes that atomic() takes, 4 + 8 for both */
 };
 
 /* One place in one PE's copy of a segment, and the path to it. */
@@ -99,7 +99,7 @@ enum msp_atomic {
 
 struct msp_atomic_request {
     enum msp_atomic operation;
-    unsigned size_bytes; /* 4 or 8; 1 and 2 for deprecated names */
+    unsigned size_bytes; /* 4 or 8 */
     uint64_t value;
     uint64_t condition; /* of MSP_ATOMIC_COMPARE_SWAP */
     void *fetch;        /* gets the old value, size_bytes of it; NULL: it does not fetch */
