@@ -102,14 +102,16 @@ static char *data_of(struct ring *ring, uint64_t ticket)
 static void execute(struct ring *ring, struct cell *cell, uint64_t ticket)
 {
     const struct msp_segment *segment = &msp_segments[cell->segment];
-    char *own                         = segment->base + cell->offset_bytes;
     char *data                        = data_of(ring, ticket);
+    char *own;
 
+    /* is_served is stored last: the rest of the segment is read after it. */
     if (!atomic_load(&segment->is_served) || (cell->offset_bytes >= segment->size_bytes) ||
         (cell->size_bytes > segment->size_bytes - cell->offset_bytes)) {
         msp_fatal("PE %d requested memory of this PE that does not exist (any more)",
                   msp_job.local_pes[cell->requester]);
     }
+    own = segment->base + cell->offset_bytes;
     if (cell->request == REQUEST_PUT) {
         msp_rma_move(SERVICE, own, data, cell->size_bytes);
     } else if (cell->request == REQUEST_GET) {
