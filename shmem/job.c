@@ -147,6 +147,7 @@ static memspan_status_t compare_options(memspan_status_t mine)
         MEMSPAN_SHMEM_SYMMETRIC_SIZE,    MEMSPAN_SHMEM_MAX_PARTITIONS,
         MEMSPAN_SHMEM_DEFAULT_PARTITION, MEMSPAN_SHMEM_STRICT_PARTITIONS,
         MEMSPAN_SHMEM_LIBOMP_PARTITION,  MEMSPAN_SHMEM_INDIRECT,
+        MEMSPAN_SHMEM_REGISTER,
     };
     struct msp_team *job = msp_team_job();
     size_t i;

@@ -39,6 +39,8 @@
       "collectives work as between hosts, by messages: to compare and to test")                    \
     X(TRANSPORT, "SHMEMX_TRANSPORT", "", TEXT, "loopback or loopback:N", "",                       \
       "tests: every N PEs (1) are taken for a host, and reach others through sockets")             \
+    X(REGISTER, "SHMEMX_REGISTER", "", TEXT, "touched, all, none or a size", "touched",            \
+      "what the network registers: chunks that other hosts touch (of that size), all, nothing")    \
     X(LOOPBACK_SEED, "SHMEMX_LOOPBACK_SEED", "", NUMBER, "number", "0",                            \
       "order and delays of deliveries over the transport loopback; 0: in order, at once")          \
     X(LOOPBACK_DELAY_US, "SHMEMX_LOOPBACK_DELAY_US", "", NUMBER, "microseconds", "50",             \

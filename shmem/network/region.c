@@ -1,0 +1,390 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* region.c: registrations of this PE's memory, made on demand and kept until the segment ends. */
+
+#include "shmem/network/region.h"
+#include "core/base/text.h"
+#include "shmem/option.h"
+#include "shmem/transport/segment.h"
+#include <memspan/allocator.h>
+#include <memspan/device.h>
+#include <memspan/share.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+/* A segment has at most about CHUNK_MAX chunks: a PE keeps a key for each chunk and peer that it
+ * has contacted. Registering CHUNK_MIN_BYTES takes a card milliseconds. */
+#define CHUNK_MIN_BYTES UINT64_C(16777216)
+enum { CHUNK_MAX = 1024 };
+/* The control memory is large and sparse: the area of one team is a chunk. */
+#define CONTROL_CHUNK_BYTES UINT64_C(65536)
+
+enum state { UNTRIED, REGISTERED, REFUSED };
+
+struct chunk {
+    enum state state;
+    struct msp_network_memory *memory;
+    size_t key_bytes;
+    unsigned char *key;
+};
+
+/* The registrations of one segment. */
+struct region {
+    struct chunk *chunks; /* chunk_count of them; NULL: the segment was never asked for */
+    size_t chunk_count;
+    uint64_t chunk_bytes;
+    const char *device_backend; /* NULL: the host's memory */
+    char backend[16];
+    struct msp_network_region_facts facts;
+};
+
+enum mode { ON_DEMAND, ALL_AT_START, BY_MESSAGES };
+
+static struct {
+    const struct msp_network_driver *driver; /* NULL: closed */
+    struct msp_network_limits limits;
+    enum mode mode;
+    uint64_t wanted_chunk_bytes; /* 0: by the segment's size */
+    uint64_t registered_bytes;
+    int warn_key;
+} network;
+
+static struct region regions[MSP_SEGMENT_MAX];
+static pthread_mutex_t region_lock = PTHREAD_MUTEX_INITIALIZER; /* guards both */
+
+/* ---- how a segment is divided ---- */
+
+static memspan_status_t read_option(void)
+{
+    const char *text = msp_shmem_option_text(MEMSPAN_SHMEM_REGISTER);
+    uint64_t size    = 0;
+
+    network.mode               = ON_DEMAND;
+    network.wanted_chunk_bytes = 0;
+    if (strcasecmp(text, "all") == 0) {
+        network.mode = ALL_AT_START;
+    } else if (strcasecmp(text, "none") == 0) {
+        network.mode = BY_MESSAGES;
+    } else if (strcasecmp(text, "touched") != 0) {
+        if (!msp_shmem_size_parse(text, true, &size) || (size < msp_page_size())) {
+            memspan_error(MEMSPAN_ERR_CONFIG,
+                          "SHMEMX_REGISTER=%s is neither touched, all, none "
+                          "nor the bytes of a chunk, at least a page",
+                          text);
+            return msp_error_hint("unset it: what other hosts touch is registered");
+        }
+        network.wanted_chunk_bytes = msp_round_up(size, msp_page_size());
+    }
+    return MEMSPAN_OK;
+}
+
+/* Of the whole segment: size_bytes is set last. */
+static uint64_t extent_of(unsigned segment)
+{
+    return (segment == MSP_SEGMENT_CONTROL) ? msp_segments[segment].size_bytes
+                                            : msp_segments[segment].stride_bytes;
+}
+
+uint64_t msp_network_region_chunk_bytes(unsigned segment)
+{
+    uint64_t chunk_bytes = CHUNK_MIN_BYTES;
+
+    if (segment == MSP_SEGMENT_CONTROL) {
+        return CONTROL_CHUNK_BYTES;
+    }
+    if (network.wanted_chunk_bytes != 0) {
+        return network.wanted_chunk_bytes;
+    }
+    while (extent_of(segment) / chunk_bytes > CHUNK_MAX) {
+        chunk_bytes *= 2;
+    }
+    return chunk_bytes;
+}
+
+/* Device memory: whose driver has it. */
+static void find_backend(struct region *region, unsigned segment)
+{
+    memspan_pointer_info_t pointer = {.struct_size = sizeof pointer};
+    memspan_device_info_t device   = {.struct_size = sizeof device};
+
+    if (msp_segments[segment].host_touches) {
+        return;
+    }
+    snprintf(region->backend, sizeof region->backend, "device");
+    if ((memspan_pointer_describe(msp_segments[segment].base, &pointer) == MEMSPAN_OK) &&
+        (memspan_device_describe(pointer.home, &device) == MEMSPAN_OK)) {
+        snprintf(region->backend, sizeof region->backend, "%s", device.backend);
+    }
+    region->device_backend = region->backend;
+}
+
+static memspan_status_t open_region(unsigned segment)
+{
+    struct region *region = &regions[segment];
+    uint64_t extent_bytes = extent_of(segment);
+    bool is_whole         = !network.limits.pins_memory && (network.wanted_chunk_bytes == 0);
+
+    if (region->chunks != NULL) {
+        return MEMSPAN_OK;
+    }
+    if (extent_bytes == 0) {
+        return memspan_error(MEMSPAN_ERR_NOT_FOUND, "there is no segment %u", segment);
+    }
+    region->chunk_bytes = is_whole ? extent_bytes : msp_network_region_chunk_bytes(segment);
+    region->chunk_count = (size_t)((extent_bytes + region->chunk_bytes - 1) / region->chunk_bytes);
+    region->chunks      = calloc(region->chunk_count, sizeof *region->chunks);
+    if (region->chunks == NULL) {
+        return memspan_error(MEMSPAN_ERR_NO_MEMORY, "no memory for %zu registrations",
+                             region->chunk_count);
+    }
+    region->facts.chunk_bytes = region->chunk_bytes;
+    find_backend(region, segment);
+    return MEMSPAN_OK;
+}
+
+/* ---- one chunk ---- */
+
+/* What limits registered memory here, and what would raise it. Without a limit of this process the
+ * driver's own words are all there is. */
+static void explain_limit(uint64_t size_bytes)
+{
+    struct rlimit limit;
+    char limit_text[24];
+    char used_text[24];
+    char size_text[24];
+
+    if ((getrlimit(RLIMIT_MEMLOCK, &limit) != 0) || (limit.rlim_cur == RLIM_INFINITY)) {
+        return;
+    }
+    memspan_error(memspan_error_last()->status,
+                  "%s more do not fit into the limit of locked memory (RLIMIT_MEMLOCK), %s, of "
+                  "which %s are registered",
+                  msp_text_from_size(size_text, sizeof size_text, size_bytes),
+                  msp_text_from_size(limit_text, sizeof limit_text, limit.rlim_cur),
+                  msp_text_from_size(used_text, sizeof used_text, network.registered_bytes));
+    msp_error_hint("ulimit -l unlimited; for Slurm's jobs LimitMEMLOCK=infinity in slurmd's unit");
+}
+
+/* The dma-buf of device memory, where its driver exports one; else the driver of the network may
+ * know the address. */
+static void open_dmabuf(struct msp_network_region *region)
+{
+    if (memspan_share_dmabuf(region->base, region->size_bytes, &region->dmabuf_fd,
+                             &region->dmabuf_offset_bytes) != MEMSPAN_OK) {
+        msp_debug_note("no dma-buf of %s memory: %s", region->device_backend, memspan_error_text());
+        region->dmabuf_fd = -1;
+    }
+}
+
+static memspan_status_t call_driver(const struct msp_network_region *wanted,
+                                    struct msp_network_chunk *made,
+                                    struct msp_network_memory **memory_p)
+{
+    memspan_status_t status;
+
+    if (network.mode == BY_MESSAGES) {
+        return memspan_error(MEMSPAN_ERR_UNSUPPORTED, "SHMEMX_REGISTER=none");
+    }
+    if ((wanted->device_backend != NULL) && !network.limits.takes_device_memory) {
+        return memspan_error(MEMSPAN_ERR_UNSUPPORTED, "%s registers no device memory here",
+                             network.driver->name);
+    }
+    made->key_bytes = sizeof made->key;
+    status = network.driver->memory_register(wanted, made->key, &made->key_bytes, memory_p);
+    if ((status != MEMSPAN_OK) && (status != MEMSPAN_ERR_UNSUPPORTED)) {
+        explain_limit(wanted->size_bytes);
+    }
+    return status;
+}
+
+static void note_refusal(struct region *region, unsigned segment, struct chunk *chunk)
+{
+    bool is_asked_for = (network.mode == BY_MESSAGES) || (region->device_backend != NULL);
+
+    chunk->state = REFUSED;
+    region->facts.refused_count++;
+    snprintf(region->facts.why, sizeof region->facts.why, "%s", memspan_error_last()->message);
+    if (is_asked_for) {
+        msp_debug_note("segment %u is reached by messages: %s", segment, region->facts.why);
+        return;
+    }
+    if (msp_shmem_option_is_on(MEMSPAN_SHMEM_STRICT_PARTITIONS)) {
+        msp_fatal_error("registering symmetric memory with the network");
+    }
+    msp_warn_once(&network.warn_key,
+                  "symmetric memory cannot be registered with the network, and is reached by "
+                  "messages, which is slower: %s",
+                  memspan_error_text());
+}
+
+static void register_chunk(struct region *region, unsigned segment,
+                           const struct msp_network_chunk *range, struct chunk *chunk)
+{
+    struct msp_network_region wanted = {.base = msp_segments[segment].base + range->offset_bytes,
+                                        .size_bytes     = range->size_bytes,
+                                        .device_backend = region->device_backend,
+                                        .dmabuf_fd      = -1};
+    struct msp_network_chunk made;
+    memspan_status_t status;
+
+    if ((wanted.device_backend != NULL) && network.limits.takes_device_memory) {
+        open_dmabuf(&wanted);
+    }
+    status = call_driver(&wanted, &made, &chunk->memory);
+    if (wanted.dmabuf_fd >= 0) {
+        close(wanted.dmabuf_fd); /* the registration holds the buffer */
+    }
+    if (status == MEMSPAN_OK) {
+        chunk->key = malloc(made.key_bytes + 1);
+        if (chunk->key == NULL) {
+            network.driver->memory_release(chunk->memory);
+            status = memspan_error(MEMSPAN_ERR_NO_MEMORY, "no memory for a key");
+        }
+    }
+    if (status != MEMSPAN_OK) {
+        note_refusal(region, segment, chunk);
+        return;
+    }
+    memcpy(chunk->key, made.key, made.key_bytes);
+    chunk->key_bytes = made.key_bytes;
+    chunk->state     = REGISTERED;
+    region->facts.chunk_count++;
+    region->facts.registered_bytes += range->size_bytes;
+    region->facts.is_dmabuf = (wanted.dmabuf_fd >= 0);
+    network.registered_bytes += range->size_bytes;
+}
+
+static memspan_status_t find_chunk(unsigned segment, uint64_t offset_bytes,
+                                   struct msp_network_chunk *chunk_p)
+{
+    struct region *region = &regions[segment];
+    memspan_status_t status;
+    struct chunk *chunk;
+
+    status = open_region(segment);
+    if (status != MEMSPAN_OK) {
+        return status;
+    }
+    chunk                 = &region->chunks[offset_bytes / region->chunk_bytes];
+    chunk_p->offset_bytes = offset_bytes / region->chunk_bytes * region->chunk_bytes;
+    chunk_p->size_bytes   = extent_of(segment) - chunk_p->offset_bytes;
+    if (chunk_p->size_bytes > region->chunk_bytes) {
+        chunk_p->size_bytes = region->chunk_bytes;
+    }
+    chunk_p->address   = (uint64_t)(uintptr_t)msp_segments[segment].base + chunk_p->offset_bytes;
+    chunk_p->key_bytes = 0;
+    if (chunk->state == UNTRIED) {
+        register_chunk(region, segment, chunk_p, chunk);
+    }
+    if (chunk->state == REFUSED) {
+        return memspan_error(MEMSPAN_ERR_UNSUPPORTED, "%s", region->facts.why);
+    }
+    memcpy(chunk_p->key, chunk->key, chunk->key_bytes);
+    chunk_p->key_bytes = chunk->key_bytes;
+    return MEMSPAN_OK;
+}
+
+/* ---- segments ---- */
+
+memspan_status_t msp_network_region_find(unsigned segment, uint64_t offset_bytes,
+                                         struct msp_network_chunk *chunk_p)
+{
+    memspan_status_t status;
+
+    pthread_mutex_lock(&region_lock);
+    if ((network.driver == NULL) || (segment >= MSP_SEGMENT_MAX) ||
+        (offset_bytes >= extent_of(segment))) {
+        status = memspan_error(MEMSPAN_ERR_NOT_FOUND, "segment %u has no byte %llu", segment,
+                               (unsigned long long)offset_bytes);
+    } else {
+        status = find_chunk(segment, offset_bytes, chunk_p);
+    }
+    pthread_mutex_unlock(&region_lock);
+    return status;
+}
+
+memspan_status_t msp_network_region_add(unsigned segment)
+{
+    struct msp_network_chunk chunk = {.size_bytes = 0};
+    memspan_status_t status        = MEMSPAN_OK;
+    uint64_t at;
+
+    if ((network.mode != ALL_AT_START) || (segment == MSP_SEGMENT_CONTROL)) {
+        return MEMSPAN_OK;
+    }
+    for (at = 0; (at < extent_of(segment)) && (status == MEMSPAN_OK); at += chunk.size_bytes) {
+        status = msp_network_region_find(segment, at, &chunk);
+        status = (status == MEMSPAN_ERR_UNSUPPORTED) ? MEMSPAN_OK : status;
+    }
+    return status;
+}
+
+static void close_region(struct region *region)
+{
+    size_t i;
+
+    for (i = 0; i < region->chunk_count; i++) {
+        if (region->chunks[i].state == REGISTERED) {
+            network.driver->memory_release(region->chunks[i].memory);
+            free(region->chunks[i].key);
+        }
+    }
+    network.registered_bytes -= region->facts.registered_bytes;
+    free(region->chunks);
+    memset(region, 0, sizeof *region);
+}
+
+void msp_network_region_remove(unsigned segment)
+{
+    pthread_mutex_lock(&region_lock);
+    if (network.driver != NULL) {
+        close_region(&regions[segment]);
+    }
+    pthread_mutex_unlock(&region_lock);
+}
+
+/* ---- start and end ---- */
+
+memspan_status_t msp_network_region_open(const struct msp_network_driver *driver,
+                                         const struct msp_network_limits *limits)
+{
+    memset(&network, 0, sizeof network);
+    network.limits = *limits;
+    network.driver = driver;
+    return read_option();
+}
+
+void msp_network_region_close(void)
+{
+    unsigned i;
+
+    for (i = 0; i < MSP_SEGMENT_MAX; i++) {
+        msp_network_region_remove(i);
+    }
+    pthread_mutex_lock(&region_lock);
+    memset(&network, 0, sizeof network);
+    pthread_mutex_unlock(&region_lock);
+}
+
+/* ---- the query ---- */
+
+void msp_network_region_describe(unsigned segment, struct msp_network_region_facts *facts_p)
+{
+    pthread_mutex_lock(&region_lock);
+    *facts_p = regions[segment].facts;
+    pthread_mutex_unlock(&region_lock);
+}
+
+uint64_t msp_network_region_total(void)
+{
+    uint64_t bytes;
+
+    pthread_mutex_lock(&region_lock);
+    bytes = network.registered_bytes;
+    pthread_mutex_unlock(&region_lock);
+    return bytes;
+}
