@@ -148,24 +148,26 @@ static memspan_status_t open_region(unsigned segment)
 
 /* ---- one chunk ---- */
 
-/* What limits registered memory here, and what would raise it. Without a limit of this process the
- * driver's own words are all there is. */
+/* Adds this process's limit to what the driver said, where that may be the cause: privileged
+ * processes are beyond it. */
 static void explain_limit(uint64_t size_bytes)
 {
     struct rlimit limit;
+    char reason[160];
     char limit_text[24];
     char used_text[24];
-    char size_text[24];
 
-    if ((getrlimit(RLIMIT_MEMLOCK, &limit) != 0) || (limit.rlim_cur == RLIM_INFINITY)) {
+    if ((getrlimit(RLIMIT_MEMLOCK, &limit) != 0) || (limit.rlim_cur == RLIM_INFINITY) ||
+        (network.registered_bytes > limit.rlim_cur) ||
+        (network.registered_bytes + size_bytes <= limit.rlim_cur)) {
         return;
     }
-    memspan_error(memspan_error_last()->status,
-                  "%s more do not fit into the limit of locked memory (RLIMIT_MEMLOCK), %s, of "
-                  "which %s are registered",
-                  msp_text_from_size(size_text, sizeof size_text, size_bytes),
-                  msp_text_from_size(limit_text, sizeof limit_text, limit.rlim_cur),
-                  msp_text_from_size(used_text, sizeof used_text, network.registered_bytes));
+    snprintf(reason, sizeof reason, "%s", memspan_error_last()->message);
+    memspan_error(
+        memspan_error_last()->status,
+        "%s; the limit of locked memory (RLIMIT_MEMLOCK) is %s, of which %s are registered", reason,
+        msp_text_from_size(limit_text, sizeof limit_text, limit.rlim_cur),
+        msp_text_from_size(used_text, sizeof used_text, network.registered_bytes));
     msp_error_hint("ulimit -l unlimited; for Slurm's jobs LimitMEMLOCK=infinity in slurmd's unit");
 }
 
