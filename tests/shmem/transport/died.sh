@@ -1,11 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 # died.sh OSHRUN PROGRAM: PEs of other hosts notice that a PE has died, without the launcher, which
-# the program stops. What they say goes through the launcher.
+# the program stops. What they say goes through the launcher. SHMEMX_TRANSPORT makes every PE a host.
 set -u
 said=$(mktemp)
 trap 'rm -f "$said"' EXIT
-SHMEMX_TRANSPORT=loopback "$1" -n 3 "$2" >"$said" 2>&1 &
+"$1" -n 3 "$2" >"$said" 2>&1 &
 launcher=$!
 dead=0
 tries=0

@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Fabrics: what an OpenSHMEM test runs over besides this host's shared memory, as NAME-FABRIC-nPES-hPES_OF_A_HOST.
+#
+#   loopback             the reference transport
+#   ucx-sm ucx-tcp       the plug-in for UCX, over its shared memory and over TCP
+#   ofi-shm ofi-tcp      the plug-in for libfabric, providers shm and tcp;ofi_rxm
+#   two-hosts-ucx        two hosts (two_hosts.sh), PEs started by mpirun
+#   two-hosts-ofi
+#
+# All but the last two divide this machine's PEs into hosts (SHMEMX_TRANSPORT). The table below says what
+# each runs: CI, one run of the tests that CI_TESTS names; FULL, every test with many numbers of PEs, where
+# MEMSPAN_FABRICS lists the fabric: `./cmake/bootstrap loopback`, `network`, `two-hosts`.
+set(MEMSPAN_FABRICS "" CACHE STRING "Fabrics over which every OpenSHMEM test runs, with many numbers of PEs")
+set(MEMSPAN_FABRIC_NAMES "")
+set(two_hosts ${CMAKE_CURRENT_LIST_DIR}/two_hosts.sh)
+
+# fabric(NAME TRANSPORT name CI run... FULL run... [CI_TESTS regex] [PLUGIN name] [ENVIRONMENT VAR=value...]
+#      [LABELS ...] [TWO_HOSTS])
+# A run is PES:PES OF A HOST[:SEED]; with TWO_HOSTS: PES:MAP of two_hosts.sh.
+function(fabric name)
+  cmake_parse_arguments(ARG "TWO_HOSTS" "TRANSPORT;CI_TESTS;PLUGIN" "CI;FULL;ENVIRONMENT;LABELS" ${ARGN})
+  set(tests "${ARG_CI_TESTS}")
+  set(runs ${ARG_CI})
+  if(name IN_LIST MEMSPAN_FABRICS)
+    set(tests ".")
+    set(runs ${ARG_FULL})
+  endif()
+  set(MEMSPAN_FABRIC_NAMES ${MEMSPAN_FABRIC_NAMES} ${name} PARENT_SCOPE)
+  foreach(field IN ITEMS TRANSPORT PLUGIN ENVIRONMENT LABELS TWO_HOSTS)
+    set(fabric_${name}_${field} "${ARG_${field}}" PARENT_SCOPE)
+  endforeach()
+  set(fabric_${name}_TESTS "${tests}" PARENT_SCOPE)
+  set(fabric_${name}_RUNS "${runs}" PARENT_SCOPE)
+endfunction()
+
+set(ci_network "")
+set(ci_two_hosts "")
+set(network_runs 2:1 3:1 5:2 8:3)
+fabric(loopback TRANSPORT loopback LABELS loopback CI_TESTS "." CI 3:1:1
+  FULL 2:1:0 2:1:2 3:1:0 3:1:1 5:1:0 5:1:3 8:1:0 8:1:4 8:2:5 8:3:6)
+fabric(ucx-sm TRANSPORT ucx PLUGIN ucx LABELS network CI_TESTS "${ci_network}" CI 3:1 FULL ${network_runs}
+  ENVIRONMENT UCX_TLS=sm)
+fabric(ucx-tcp TRANSPORT ucx PLUGIN ucx LABELS network CI_TESTS "${ci_network}" CI 3:1 FULL ${network_runs}
+  ENVIRONMENT UCX_TLS=tcp)
+fabric(ofi-shm TRANSPORT ofi PLUGIN ofi LABELS network CI_TESTS "${ci_network}" CI 3:1 FULL ${network_runs}
+  ENVIRONMENT FI_PROVIDER=shm)
+fabric(ofi-tcp TRANSPORT ofi PLUGIN ofi LABELS network CI_TESTS "${ci_network}" CI 3:1 FULL ${network_runs}
+  ENVIRONMENT FI_PROVIDER=tcp)
+foreach(driver IN ITEMS ucx ofi)
+  fabric(two-hosts-${driver} TWO_HOSTS PLUGIN ${driver} LABELS two-hosts CI_TESTS "${ci_two_hosts}" CI 4:node
+    FULL 2:node 4:node 4:slot ENVIRONMENT MEMSPAN_SHMEM_TRANSPORT=smp,${driver})
+endforeach()
+
+# The command that a test of a fabric runs, in command_p: COMMAND, or where the fabric's plug-in is not built, a
+# skip.
+function(fabric_command fabric command_p)
+  set(plugin ${fabric_${fabric}_PLUGIN})
+  set(command ${ARGN})
+  if(plugin AND NOT TARGET memspan-shmem-${plugin})
+    set(command sh -c "echo 'skipped: built without the plug-in shmem_${plugin}'; exit 77")
+  endif()
+  set(${command_p} "${command}" PARENT_SCOPE)
+endfunction()
+
+# memspan_add_fabric_tests(NAME PROGRAM target [PES ...] [ARGUMENTS ...] [ENVIRONMENT ...] [LABELS ...]): a
+# program over every fabric. A program that is for 2 PEs runs with 2.
+function(memspan_add_fabric_tests name)
+  cmake_parse_arguments(ARG "" "PROGRAM" "PES;ARGUMENTS;ENVIRONMENT;LABELS" ${ARGN})
+  foreach(fabric IN LISTS MEMSPAN_FABRIC_NAMES)
+    if(NOT fabric_${fabric}_TESTS OR NOT name MATCHES "${fabric_${fabric}_TESTS}")
+      continue()
+    endif()
+    foreach(run IN LISTS fabric_${fabric}_RUNS)
+      string(REPLACE ":" ";" part ${run})
+      list(GET part 0 count)
+      list(GET part 1 division)
+      if(ARG_PES STREQUAL "2")
+        set(count 2)
+      endif()
+      if(fabric_${fabric}_TWO_HOSTS)
+        set(twin ${name}-${fabric}-n${count}-${division})
+        set(command ${two_hosts} run ${count})
+        set(settings TWO_HOSTS_MAP=${division})
+      else()
+        set(twin ${name}-${fabric}-n${count}-h${division})
+        set(command $<TARGET_FILE:oshrun> -n ${count})
+        set(settings SHMEMX_TRANSPORT=${fabric_${fabric}_TRANSPORT}:${division})
+        if(NOT count GREATER division)
+          continue()
+        endif()
+      endif()
+      list(LENGTH part fields)
+      if(fields EQUAL 3)
+        list(GET part 2 seed)
+        string(APPEND twin -s${seed})
+        list(APPEND settings SHMEMX_LOOPBACK_SEED=${seed})
+      endif()
+      if(TEST ${twin})
+        continue()
+      endif()
+      fabric_command(${fabric} command ${command} $<TARGET_FILE:${ARG_PROGRAM}> ${ARG_ARGUMENTS})
+      memspan_add_test(${twin} COMMAND ${command} TIMEOUT 240
+        ENVIRONMENT ${ARG_ENVIRONMENT} ${settings} ${fabric_${fabric}_ENVIRONMENT}
+        LABELS shmem ${fabric} ${fabric_${fabric}_LABELS} ${ARG_LABELS})
+    endforeach()
+  endforeach()
+endfunction()
+
+# memspan_add_fabric_scripts(NAME COMMAND ... [LABELS ...] [TIMEOUT s]): a script that runs oshrun itself, as
+# NAME-FABRIC; with the settings of the fabric, every PE a host.
+function(memspan_add_fabric_scripts name)
+  cmake_parse_arguments(ARG "" "TIMEOUT" "COMMAND;LABELS" ${ARGN})
+  foreach(fabric IN LISTS MEMSPAN_FABRIC_NAMES)
+    if(fabric_${fabric}_TWO_HOSTS OR NOT fabric_${fabric}_TESTS OR NOT name MATCHES "${fabric_${fabric}_TESTS}")
+      continue()
+    endif()
+    fabric_command(${fabric} command ${ARG_COMMAND})
+    memspan_add_test(${name}-${fabric} COMMAND ${command} TIMEOUT ${ARG_TIMEOUT}
+      ENVIRONMENT SHMEMX_TRANSPORT=${fabric_${fabric}_TRANSPORT} SHMEMX_LOOPBACK_SEED=1 ${fabric_${fabric}_ENVIRONMENT}
+      LABELS shmem ${fabric} ${fabric_${fabric}_LABELS} ${ARG_LABELS})
+  endforeach()
+endfunction()
