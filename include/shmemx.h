@@ -118,6 +118,12 @@ typedef struct shmemx_partition_traits {
     char resource[48];            /**< the memory space's resource: "node0", "opencl0.coherent" */
     size_t page_size_asked_bytes; /**< 0: the kind's own */
     char why[256];                /**< one sentence: why this memory, and how peers reach it */
+    size_t registered_bytes;      /**< registered with the network between hosts so far, here */
+    int registered_count;         /**< in so many chunks, each with a key */
+    int refused_count;            /**< chunks that could not be registered */
+    /** How PEs of other hosts reach it; "": there are none. shmemx_partition_plan(): how they
+     * would; "messages" where the network does not register such memory. */
+    char remote[256];
 } shmemx_partition_info_t;
 
 /** The number of partitions; the second call also writes their numbers, ascending, at most

@@ -182,23 +182,35 @@ static void open_dmabuf(struct msp_network_region *region)
     }
 }
 
-static memspan_status_t call_driver(const struct msp_network_region *wanted,
+/* Why nothing of the segment will be registered; NULL: it may be. */
+static const char *refusal_of(unsigned segment, char *reason, size_t reason_bytes)
+{
+    if (network.mode == BY_MESSAGES) {
+        return "SHMEMX_REGISTER=none";
+    }
+    if (!msp_segments[segment].host_touches && !network.limits.takes_device_memory) {
+        snprintf(reason, reason_bytes, "%s registers no device memory here", network.driver->name);
+        return reason;
+    }
+    return NULL;
+}
+
+static memspan_status_t call_driver(struct msp_network_region *wanted,
                                     struct msp_network_chunk *made,
                                     struct msp_network_memory **memory_p)
 {
     memspan_status_t status;
 
-    if (network.mode == BY_MESSAGES) {
-        return memspan_error(MEMSPAN_ERR_UNSUPPORTED, "SHMEMX_REGISTER=none");
-    }
-    if ((wanted->device_backend != NULL) && !network.limits.takes_device_memory) {
-        return memspan_error(MEMSPAN_ERR_UNSUPPORTED, "%s registers no device memory here",
-                             network.driver->name);
+    if (wanted->device_backend != NULL) {
+        open_dmabuf(wanted);
     }
     made->key_bytes = sizeof made->key;
     status = network.driver->memory_register(wanted, made->key, &made->key_bytes, memory_p);
     if ((status != MEMSPAN_OK) && (status != MEMSPAN_ERR_UNSUPPORTED)) {
         explain_limit(wanted->size_bytes);
+    }
+    if (wanted->dmabuf_fd >= 0) {
+        close(wanted->dmabuf_fd); /* the registration holds the buffer */
     }
     return status;
 }
@@ -231,15 +243,12 @@ static void register_chunk(struct region *region, unsigned segment,
                                         .device_backend = region->device_backend,
                                         .dmabuf_fd      = -1};
     struct msp_network_chunk made;
-    memspan_status_t status;
+    char reason[96];
+    const char *refusal     = refusal_of(segment, reason, sizeof reason);
+    memspan_status_t status = (refusal != NULL)
+                                  ? memspan_error(MEMSPAN_ERR_UNSUPPORTED, "%s", refusal)
+                                  : call_driver(&wanted, &made, &chunk->memory);
 
-    if ((wanted.device_backend != NULL) && network.limits.takes_device_memory) {
-        open_dmabuf(&wanted);
-    }
-    status = call_driver(&wanted, &made, &chunk->memory);
-    if (wanted.dmabuf_fd >= 0) {
-        close(wanted.dmabuf_fd); /* the registration holds the buffer */
-    }
     if (status == MEMSPAN_OK) {
         chunk->key = malloc(made.key_bytes + 1);
         if (chunk->key == NULL) {
@@ -378,6 +387,50 @@ void msp_network_region_describe(unsigned segment, struct msp_network_region_fac
 {
     pthread_mutex_lock(&region_lock);
     *facts_p = regions[segment].facts;
+    pthread_mutex_unlock(&region_lock);
+}
+
+static void write_text(unsigned segment, char *text, size_t text_bytes)
+{
+    const struct region *region = &regions[segment];
+    char chunk_text[24];
+    char sum_text[24];
+    char reason[96];
+    const char *refusal = refusal_of(segment, reason, sizeof reason);
+    bool is_whole       = !network.limits.pins_memory && (network.wanted_chunk_bytes == 0);
+    size_t used         = 0;
+
+    if (refusal != NULL) {
+        snprintf(text, text_bytes, "by messages, which its PE executes: %s", refusal);
+        return;
+    }
+    text[0] = '\0';
+    msp_text_append(text, text_bytes, &used, "by %s, registered ", network.driver->name);
+    if (is_whole) {
+        msp_text_append(text, text_bytes, &used, "as a whole%s",
+                        region->facts.is_dmabuf ? " (dma-buf)" : "");
+    } else {
+        msp_text_append(text, text_bytes, &used, "in chunks of %s%s",
+                        msp_text_from_size(chunk_text, sizeof chunk_text,
+                                           msp_network_region_chunk_bytes(segment)),
+                        region->facts.is_dmabuf ? " (dma-buf)" : "");
+    }
+    msp_text_append(text, text_bytes, &used, " at first use; %u so far, %s",
+                    region->facts.chunk_count,
+                    msp_text_from_size(sum_text, sizeof sum_text, region->facts.registered_bytes));
+    if (region->facts.refused_count != 0) {
+        msp_text_append(text, text_bytes, &used, "; %u by messages: %s",
+                        region->facts.refused_count, region->facts.why);
+    }
+}
+
+void msp_network_region_text(unsigned segment, char *text, size_t text_bytes)
+{
+    text[0] = '\0';
+    pthread_mutex_lock(&region_lock);
+    if (network.driver != NULL) {
+        write_text(segment, text, text_bytes);
+    }
     pthread_mutex_unlock(&region_lock);
 }
 

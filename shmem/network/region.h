@@ -59,6 +59,8 @@ memspan_status_t msp_network_region_find(unsigned segment, uint64_t offset_bytes
 uint64_t msp_network_region_chunk_bytes(unsigned segment);
 
 void msp_network_region_describe(unsigned segment, struct msp_network_region_facts *facts_p);
+/* The same in words: how PEs of other hosts reach it. "" without a network driver. */
+void msp_network_region_text(unsigned segment, char *text, size_t text_bytes);
 /* Bytes that are registered, of all segments. */
 uint64_t msp_network_region_total(void);
 

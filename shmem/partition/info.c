@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* partition_info.c: what is said of partitions. */
 
+#include "shmem/network/region.h"
 #include "shmem/option.h"
 #include "shmem/partition/memory.h"
 #include "shmem/partition/partition.h"
@@ -54,6 +55,25 @@ static void write_words(const struct msp_partition_request *request,
     snprintf(info->why, sizeof info->why, "%s", placement->why);
 }
 
+/* How PEs of other hosts reach this PE's copy. */
+static void write_remote(unsigned segment, shmemx_partition_info_t *info)
+{
+    struct msp_network_region_facts facts;
+
+    if (msp_job.transport == NULL) {
+        return;
+    }
+    msp_network_region_describe(segment, &facts);
+    msp_network_region_text(segment, info->remote, sizeof info->remote);
+    if (info->remote[0] == '\0') {
+        snprintf(info->remote, sizeof info->remote, "by messages over %s, which its PE executes",
+                 msp_job.transport->name);
+    }
+    info->registered_bytes = (size_t)facts.registered_bytes;
+    info->registered_count = (int)facts.chunk_count;
+    info->refused_count    = (int)facts.refused_count;
+}
+
 memspan_status_t msp_partition_describe(int id, shmemx_partition_info_t *info_p)
 {
     const struct msp_partition *partition = msp_partition_get(id);
@@ -86,6 +106,7 @@ memspan_status_t msp_partition_describe(int id, shmemx_partition_info_t *info_p)
                                   .team            = msp_team_handle(&msp_teams[partition->team]),
                                   .page_size_asked_bytes = (size_t)record->request.page_size_bytes};
     write_words(&record->request, placement, info_p);
+    write_remote((unsigned)partition->segment, info_p);
     return MEMSPAN_OK;
 }
 
@@ -107,7 +128,7 @@ void msp_partition_print(void)
                                 record_of(partition)->request.device, asked, sizeof asked);
         printf("partition %d%s%s%s: %zu bytes at %p, asked for %s %s, given %s (%s), pages of %zu; "
                "%s; "
-               "%s by the other PEs, atomics by %s\n",
+               "%s by the other PEs%s, atomics by %s%s%s\n",
                ids[i], info.is_default ? " (default: " : "",
                info.is_default ? msp_partition_default_why() : "", info.is_default ? ")" : "",
                info.size_bytes, info.base, asked,
@@ -116,7 +137,9 @@ void msp_partition_print(void)
                ((info.capabilities & SHMEMX_CAP_PEER_ACCESS) != 0) ? "loaded and stored"
                : ((info.capabilities & SHMEMX_CAP_PEER_COPY) != 0) ? "copied by its driver"
                                                                    : "reached through its PE",
-               ((info.capabilities & SHMEMX_CAP_PEER_ACCESS) != 0) ? "processors" : "its PE");
+               (info.remote[0] != '\0') ? " of its host" : "",
+               ((info.capabilities & SHMEMX_CAP_PEER_ACCESS) != 0) ? "processors" : "its PE",
+               (info.remote[0] != '\0') ? "; from other hosts put and got " : "", info.remote);
     }
 }
 
@@ -134,6 +157,8 @@ static void foresee(const struct msp_partition_request *request,
                          SHMEMX_CAP_WORLD_ACCESS |
                          (placement->is_shareable ? SHMEMX_CAP_PEER_COPY : 0);
     write_words(request, placement, info);
+    snprintf(info->remote, sizeof info->remote, "%s",
+             host_touches ? "registered" : "registered, or messages");
 }
 
 static memspan_status_t foresee_request(const struct msp_partition_request *request,

@@ -230,6 +230,7 @@ shmem)
     expect_jq '[.partitions[].id] == [1, 7]'
     expect_jq '.partitions[1] | .kind_given == "NORMALMEM" and .size == 2097152'
     expect_jq '.partitions[1] | .peers == "load/store" and .atomics == "processor" and .available'
+    expect_jq '.partitions[1].other_hosts == "registered"'
     run_with SHMEM_SYMMETRIC_PARTITION7=2m:kind=DEVICE@99 --json --shmem
     expect_code 1
     expect_jq '.partitions[1] | (.available | not) and .kind_given == null'

@@ -112,6 +112,7 @@ FIELD_READ(read_direct)
 
 FIELD_READ_AS(read_peers, text, struct row, peer_word(row))
 FIELD_READ_AS(read_atomics, text, struct row, atomic_word(row))
+FIELD_READ_AS(read_remote, text, struct row, row->had ? row->info.remote : "none")
 FIELD_READ_AS(read_wait, number, struct row, can(row, SHMEMX_CAP_WAIT))
 
 #define ROW(name) FIELD_AT(struct row, name)
@@ -131,8 +132,8 @@ static const struct field partition_fields[] = {
     FIELD("peers", TEXT, 9, "PEERS", FIELD_BY(read_peers), NULL),
     FIELD("atomics", TEXT, 10, "ATOMICS", FIELD_BY(read_atomics), NULL),
     FIELD("wait", BOOL, 0, NULL, FIELD_BY(read_wait), NULL),
-    FIELD("why", TEXT, 11, "WHY", ROW(info.why), NULL),
-
+    FIELD("other_hosts", TEXT, 11, "OTHER HOSTS", FIELD_BY(read_remote), NULL),
+    FIELD("why", TEXT, 12, "WHY", ROW(info.why), NULL),
 };
 static const struct field_list fields = FIELD_LIST(partition_fields);
 
@@ -165,9 +166,12 @@ static int finish(const struct request *request, json_t *partitions, struct grid
     } else {
         grid_close(grid, out);
         json_decref(partitions);
-        fprintf(out,
-                "\nID of shmem_malloc(): *  PEERS of this node: load/store through shmem_ptr(), "
-                "by its driver, or asked of the PE's service\n");
+        fprintf(
+            out,
+            "\nID of shmem_malloc(): *  PEERS of this node: load/store through shmem_ptr(), "
+            "by its driver, or asked of the PE's service\n"
+            "OTHER HOSTS put and get memory that is registered with the network when they first "
+            "touch it; messages are executed by the PE\n");
     }
     return code;
 }

@@ -173,6 +173,30 @@ Test(region, on_demand_by_chunk)
     cr_assert_eq(fake.live, 0, "registrations are left");
 }
 
+static void expect_text(const char *words)
+{
+    char text[256];
+
+    msp_network_region_text(SEGMENT, text, sizeof text);
+    cr_assert(strstr(text, words) != NULL, "\"%s\" is not in: %s", words, text);
+}
+
+Test(region, said_in_words)
+{
+    char text[256] = "before";
+
+    msp_network_region_text(SEGMENT, text, sizeof text);
+    cr_assert_str_eq(text, "");
+    cr_assert_eq(begin(NULL, &pins, (uint64_t)64 * MIB), MEMSPAN_OK);
+    expect_text("by fake, registered in chunks of 16 MiB at first use; 0 so far");
+    (void)found(0);
+    fake.refusal = MEMSPAN_ERR_LIMIT;
+    cr_assert_eq(
+        msp_network_region_find(SEGMENT, (uint64_t)16 * MIB, &(struct msp_network_chunk){}),
+        MEMSPAN_ERR_UNSUPPORTED);
+    expect_text("1 so far, 16 MiB; 1 by messages: fake: no");
+}
+
 Test(region, large_segments_have_a_bounded_number_of_chunks)
 {
     cr_assert_eq(begin(NULL, &pins, UINT64_C(1) << 40), MEMSPAN_OK);
@@ -339,6 +363,7 @@ Test(region, device_memory_of_a_host_network)
     cr_assert_eq(warning_count, 0, "it is the usual case: %s", warning);
     msp_network_region_describe(SEGMENT, &facts);
     cr_assert(strstr(facts.why, "fake registers no device memory") != NULL, "%s", facts.why);
+    expect_text("by messages, which its PE executes: fake registers no device memory");
 }
 
 Test(region, device_memory_by_dmabuf)

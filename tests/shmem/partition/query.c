@@ -30,6 +30,8 @@ static void look_at_one(void)
     CHECK(before.kind_asked == SHMEMX_KIND_NORMALMEM, "%d", (int)before.kind_asked);
     CHECK(before.policy == SHMEMX_POLICY_PREFERRED, "%d", (int)before.policy);
     CHECK(before.device == -1, "%d", before.device);
+    CHECK((before.remote[0] != '\0') == (shmem_team_n_pes(SHMEM_TEAM_SHARED) < shmem_n_pes()), "%s",
+          before.remote);
     CHECK(before.team == SHMEM_TEAM_WORLD, "%p", (void *)before.team);
     CHECK(strcmp(shmemx_partition_name(7), "SHMEM_SYMMETRIC_PARTITION7") == 0, "%s",
           shmemx_partition_name(7));
