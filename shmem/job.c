@@ -13,6 +13,7 @@
 #include "shmem/control/agree.h"
 #include "shmem/control/memory.h"
 #include "shmem/control/wait.h"
+#include "shmem/network/choice.h"
 #include "shmem/option.h"
 #include "shmem/partition/partition.h"
 #include "shmem/team.h"
@@ -34,35 +35,6 @@ static bool is_forked;
 
 /* ---- start ---- */
 
-/* SHMEMX_TRANSPORT=NAME or NAME:N: the transport, and the number of PEs of a host, 1 where N is
- * missing; NULL and 0 where it is unset. */
-static memspan_status_t read_transport(const struct msp_transport **transport_p, int *pes_of_host_p)
-{
-    const char *text = msp_shmem_option_text(MEMSPAN_SHMEM_TRANSPORT);
-    size_t length    = strcspn(text, ":");
-    int parsed       = 0;
-    int count        = 1;
-    char name[32];
-
-    *transport_p   = NULL;
-    *pes_of_host_p = 0;
-    if (length == 0) {
-        return MEMSPAN_OK;
-    }
-    if ((text[length] == ':') && ((sscanf(text + length, ":%d%n", &count, &parsed) != 1) ||
-                                  (text[length + (size_t)parsed] != '\0') || (count < 1))) {
-        memspan_error(MEMSPAN_ERR_CONFIG, "SHMEMX_TRANSPORT=%s has no number of PEs", text);
-        return msp_error_hint("give it as loopback or loopback:2");
-    }
-    snprintf(name, sizeof name, "%.*s", (int)length, text);
-    *transport_p = msp_transport_find(name);
-    if (*transport_p == NULL) {
-        return memspan_error_last()->status;
-    }
-    *pes_of_host_p = count;
-    return MEMSPAN_OK;
-}
-
 /* Every run of @p count PEs becomes a host. */
 static void divide_machine(struct msp_bootstrap_job *found, int count)
 {
@@ -74,14 +46,16 @@ static void divide_machine(struct msp_bootstrap_job *found, int count)
     found->local_count = (left < count) ? left : count;
 }
 
-static memspan_status_t refuse_hosts(const struct msp_bootstrap_job *found)
+/* The sockets of loopback have names of this machine alone. */
+static memspan_status_t check_loopback(const struct msp_bootstrap_job *found)
 {
-    if (found->local_count != found->pe_count) {
-        memspan_error(MEMSPAN_ERR_UNSUPPORTED, "%d of the job's %d PEs are on other hosts",
-                      found->pe_count - found->local_count, found->pe_count);
-        return msp_error_hint("jobs of one host are supported so far");
+    if (!msp_network_choice_is_loopback() || (found->local_count == found->pe_count)) {
+        return MEMSPAN_OK;
     }
-    return MEMSPAN_OK;
+    memspan_error(MEMSPAN_ERR_UNSUPPORTED,
+                  "SHMEMX_TRANSPORT=loopback: %d of the job's %d PEs are on other hosts",
+                  found->pe_count - found->local_count, found->pe_count);
+    return msp_error_hint("it is for tests on one machine");
 }
 
 static memspan_status_t join(int pes_of_host)
@@ -95,7 +69,7 @@ static memspan_status_t join(int pes_of_host)
     if (status != MEMSPAN_OK) {
         return status;
     }
-    status                = refuse_hosts(&found);
+    status                = check_loopback(&found);
     msp_job.pe            = found.pe;
     msp_job.pe_count      = found.pe_count;
     msp_job.machine_count = found.local_count;
@@ -116,15 +90,28 @@ static memspan_status_t join(int pes_of_host)
     return status;
 }
 
-/* Control memory and the transport. Where they fail on one of several hosts, the others cannot be
- * told. */
-static memspan_status_t open_control(const struct msp_transport *transport)
+/* NULL: all PEs are of this host. */
+static memspan_status_t open_transport(memspan_status_t order)
+{
+    const char *name = msp_network_choice_is_loopback() ? "loopback" : "network";
+    const struct msp_transport *transport;
+
+    if ((msp_job.local_count == msp_job.pe_count) || (order != MEMSPAN_OK)) {
+        return (msp_job.local_count == msp_job.pe_count) ? MEMSPAN_OK : order;
+    }
+    transport = msp_transport_find(name);
+    return (transport != NULL) ? msp_transport_open(transport) : memspan_error_last()->status;
+}
+
+/* Control memory and the transport. Where they fail on one of several hosts, or @p order says that
+ * the order of transports is malformed there, the others cannot be told. */
+static memspan_status_t open_control(memspan_status_t order)
 {
     memspan_status_t status = msp_control_open();
 
     if (status == MEMSPAN_OK) {
         msp_wait_init();
-        status = msp_transport_open(transport);
+        status = open_transport(order);
     }
     if ((status != MEMSPAN_OK) && (msp_job.local_count < msp_job.pe_count)) {
         msp_fatal_error("shmem_init");
@@ -147,7 +134,8 @@ static memspan_status_t compare_options(memspan_status_t mine)
         MEMSPAN_SHMEM_SYMMETRIC_SIZE,    MEMSPAN_SHMEM_MAX_PARTITIONS,
         MEMSPAN_SHMEM_DEFAULT_PARTITION, MEMSPAN_SHMEM_STRICT_PARTITIONS,
         MEMSPAN_SHMEM_LIBOMP_PARTITION,  MEMSPAN_SHMEM_INDIRECT,
-        MEMSPAN_SHMEM_REGISTER,
+        MEMSPAN_SHMEM_REGISTER,          MEMSPAN_SHMEM_NETWORK,
+        MEMSPAN_SHMEM_TRANSPORT,
     };
     struct msp_team *job = msp_team_job();
     size_t i;
@@ -172,23 +160,19 @@ static memspan_status_t compare_options(memspan_status_t mine)
 
 static memspan_status_t come_up(void)
 {
-    memspan_status_t options              = msp_shmem_option_read();
-    const struct msp_transport *transport = NULL;
-    int pes_of_host                       = 0;
+    memspan_status_t options = msp_shmem_option_read();
+    memspan_status_t order   = msp_network_choice_read();
     memspan_status_t status;
 
-    if (options == MEMSPAN_OK) {
-        options = read_transport(&transport, &pes_of_host);
-    }
-    status = join(pes_of_host);
+    status = join(msp_network_choice_pes_of_host());
     if (status == MEMSPAN_OK) {
-        status = open_control(transport);
+        status = open_control(order);
     }
     if (status == MEMSPAN_OK) {
         if (msp_job.pe == 0) {
             msp_shmem_option_warn();
         }
-        status = compare_options(options);
+        status = compare_options((options == MEMSPAN_OK) ? order : options);
     }
     if (status == MEMSPAN_OK) {
         msp_job.checks = msp_shmem_option_is_on(MEMSPAN_SHMEM_CHECK) ||
@@ -233,6 +217,7 @@ static void introduce(void)
         printf("%d PEs, %d on this host, started by %s\n", msp_job.pe_count, msp_job.local_count,
                msp_job.launcher);
         msp_shmem_option_print();
+        msp_network_choice_print();
         msp_partition_print();
     }
     fflush(stdout);

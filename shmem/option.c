@@ -27,7 +27,7 @@ static const struct row {
 #undef OPTION_ROW
 };
 
-enum { TEXT_BYTES = 64 };
+enum { NAME_BYTES = 64, TEXT_BYTES = 512 };
 
 static struct {
     const char *source; /* the variable that set it */
@@ -144,6 +144,7 @@ static memspan_status_t read_row(int i)
         is_valid = msp_shmem_size_parse(value, false, &values[i].number);
         break;
     case TEXT:
+        is_valid = (strlen(value) < TEXT_BYTES);
         break;
     case NUMBER:
         is_valid = (value[0] == '\0' && text == NULL) || number_parse(value, &values[i].number);
@@ -151,6 +152,10 @@ static memspan_status_t read_row(int i)
     }
     if (is_valid) {
         return MEMSPAN_OK;
+    }
+    if (row->form == TEXT) {
+        return memspan_error(MEMSPAN_ERR_CONFIG, "%s has %zu characters, more than %d", source,
+                             strlen(value), TEXT_BYTES - 1);
     }
     memspan_error(MEMSPAN_ERR_CONFIG, "%s=%s is no %s", source, value,
                   (row->form == SIZE) ? "size" : "number");
@@ -211,8 +216,8 @@ static void copy_name(const char *entry, char *name, size_t name_size)
  */
 void msp_shmem_option_warn(void)
 {
-    static const char *const starts[] = {"SHMEM_", "SHMEMX_", "SMA_"};
-    char name[TEXT_BYTES];
+    static const char *const starts[] = {"SHMEM_", "SHMEMX_", "SMA_", "MEMSPAN_SHMEM_"};
+    char name[NAME_BYTES];
     size_t i;
 
     for (i = 0; i < sizeof starts / sizeof starts[0]; i++) {

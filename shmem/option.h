@@ -37,10 +37,14 @@
       "how often a waiting PE polls before it yields; unset: by PEs and processors")               \
     X(INDIRECT, "SHMEMX_INDIRECT", "", FLAG, "any", "",                                            \
       "collectives work as between hosts, by messages: to compare and to test")                    \
-    X(TRANSPORT, "SHMEMX_TRANSPORT", "", TEXT, "loopback or loopback:N", "",                       \
-      "tests: every N PEs (1) are taken for a host, and reach others through sockets")             \
     X(REGISTER, "SHMEMX_REGISTER", "", TEXT, "touched, all, none or a size", "touched",            \
       "what the network registers: chunks that other hosts touch (of that size), all, nothing")    \
+    X(NETWORK, "MEMSPAN_SHMEM_TRANSPORT", "", TEXT, "NAME[,...]", "smp,ucx,ofi",                   \
+      "transports in the order of preference: smp for PEs that share memory, then networks")       \
+    X(DRIVER_PATH, "SHMEMX_DRIVER_PATH", "", TEXT, "FOLDER[:...]", "",                             \
+      "where network drivers are looked for before the folder of this library")                    \
+    X(TRANSPORT, "SHMEMX_TRANSPORT", "", TEXT, "loopback, ucx or ofi, or NAME:N", "",              \
+      "tests: every N PEs (1) are taken for a host, and reach others by that transport")           \
     X(LOOPBACK_SEED, "SHMEMX_LOOPBACK_SEED", "", NUMBER, "number", "0",                            \
       "order and delays of deliveries over the transport loopback; 0: in order, at once")          \
     X(LOOPBACK_DELAY_US, "SHMEMX_LOOPBACK_DELAY_US", "", NUMBER, "microseconds", "50",             \

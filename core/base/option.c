@@ -161,6 +161,7 @@ static const char *row_name(size_t i)
 static void find_unknown(void)
 {
     static const char prefix[] = "MEMSPAN_";
+    static const char others[] = "MEMSPAN_SHMEM_"; /* shmem/option.c has a check of its own */
     char **entry;
 
     for (entry = environ; (entry != NULL) && (*entry != NULL); entry++) {
@@ -168,7 +169,8 @@ static void find_unknown(void)
         const char *nearest;
         char name[64];
 
-        if ((strncmp(*entry, prefix, sizeof(prefix) - 1) != 0) || (end == NULL)) {
+        if ((strncmp(*entry, prefix, sizeof(prefix) - 1) != 0) || (end == NULL) ||
+            (strncmp(*entry, others, sizeof(others) - 1) == 0)) {
             continue;
         }
         snprintf(name, sizeof(name), "%.*s", (int)(end - *entry), *entry);

@@ -82,7 +82,7 @@ shmem_options() {
 }
 
 shmem_entries() {
-    sed -nE 's/^\.BI ((SHMEM|SHMEMX)_[A-Z_]+)=.*/entry \1/p; s/^Default: (.*)\.$/default \1/p' \
+    sed -nE 's/^\.BI ((SHMEM|SHMEMX|MEMSPAN_SHMEM)_[A-Z_]+)=.*/entry \1/p; s/^Default: (.*)\.$/default \1/p' \
         include/man/memspan-shmem.7 |
         awk '$1 == "entry" { if (name) print name, value; name = $2; value = "" }
              $1 == "default" { value = $2 }

@@ -42,6 +42,7 @@ expect finalize_twice answered shmem_finalize "once more"
 expect leave_early fatal "PE 0 is at its end"
 expect finalize_early fatal "PE 0 is at its end"
 SHMEMX_TRANSPORT=carrier expect pe_negative fatal "SHMEMX_TRANSPORT=carrier: there is no such transport"
+MEMSPAN_SHMEM_TRANSPORT=smp,carrier expect pe_negative fatal "MEMSPAN_SHMEM_TRANSPORT=carrier: there is no such transport"
 SHMEMX_TRANSPORT=loopback:x expect pe_negative fatal "SHMEMX_TRANSPORT=loopback:x" "loopback:2"
 expect no_files_in_one fatal shmem_init "open files"
 expect few_addresses_in_one answered

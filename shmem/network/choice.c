@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* choice.c: the order of transports, from variables to the driver that is opened. */
+
+#include "shmem/network/choice.h"
+#include "shmem/job.h"
+#include "shmem/network/plugin.h"
+#include "shmem/option.h"
+#include <stdio.h>
+#include <string.h>
+
+enum { NAMES_MAX = 8, NAME_BYTES = 32, REASON_BYTES = 200 };
+
+/* What was asked for, then what came of it. */
+static struct {
+    char names[NAMES_MAX][NAME_BYTES];     /* of network drivers, the best first */
+    char reasons[NAMES_MAX][REASON_BYTES]; /* why it is not taken */
+    int count;
+    int taken; /* index; -1: none */
+    int pes_of_host;
+    bool is_loopback;
+    enum msp_shmem_option source; /* the variable that the names are from */
+} choice = {.taken = -1};
+
+static const char loopback[] = "loopback";
+
+/* ---- reading ---- */
+
+static memspan_status_t refuse_name(const char *name)
+{
+    memspan_error(MEMSPAN_ERR_CONFIG, "%s=%s: there is no such transport",
+                  msp_shmem_option_name(choice.source), name);
+    if (choice.source == MEMSPAN_SHMEM_TRANSPORT) {
+        return msp_error_hint("ucx:N and ofi:N, where Memspan was built with them, and loopback:N");
+    }
+    return msp_error_hint("smp, ucx and ofi are transports, the latter two where Memspan was built "
+                          "with them");
+}
+
+static memspan_status_t add_name(const char *name, size_t length)
+{
+    char *to = choice.names[choice.count];
+
+    if ((length >= NAME_BYTES) || (choice.count == NAMES_MAX)) {
+        return memspan_error(MEMSPAN_ERR_CONFIG,
+                             "%s: %.*s: a name of at most %d characters, and %d"
+                             " names",
+                             msp_shmem_option_name(choice.source), (int)length, name,
+                             NAME_BYTES - 1, NAMES_MAX);
+    }
+    snprintf(to, NAME_BYTES, "%.*s", (int)length, name);
+    /* By default what is not there is passed over. */
+    if (msp_shmem_option_is_set(choice.source) && !msp_network_driver_exists(to)) {
+        return refuse_name(to);
+    }
+    choice.count++;
+    return MEMSPAN_OK;
+}
+
+/* NAME or NAME:N. */
+static memspan_status_t read_test_transport(void)
+{
+    const char *text = msp_shmem_option_text(MEMSPAN_SHMEM_TRANSPORT);
+    size_t length    = strcspn(text, ":");
+    int parsed       = 0;
+
+    choice.source      = MEMSPAN_SHMEM_TRANSPORT;
+    choice.pes_of_host = 1;
+    if ((text[length] == ':') &&
+        ((sscanf(text + length, ":%9d%n", &choice.pes_of_host, &parsed) != 1) ||
+         (text[length + (size_t)parsed] != '\0') || (choice.pes_of_host < 1))) {
+        memspan_error(MEMSPAN_ERR_CONFIG, "SHMEMX_TRANSPORT=%s has no number of PEs", text);
+        return msp_error_hint("give it as loopback or loopback:2, ucx:2, ofi:2");
+    }
+    choice.is_loopback = (length == sizeof loopback - 1) && (strncmp(text, loopback, length) == 0);
+    return choice.is_loopback ? MEMSPAN_OK : add_name(text, length);
+}
+
+/* "smp,ucx,ofi". A network that stands before smp reaches the PEs of this host too. */
+static memspan_status_t read_order(void)
+{
+    const char *text        = msp_shmem_option_text(MEMSPAN_SHMEM_NETWORK);
+    memspan_status_t status = MEMSPAN_OK;
+    bool has_smp            = false;
+
+    choice.source = MEMSPAN_SHMEM_NETWORK;
+    while (status == MEMSPAN_OK) {
+        size_t length = strcspn(text, ",");
+
+        if ((length == 3) && (strncmp(text, "smp", length) == 0)) {
+            choice.pes_of_host = (choice.count > 0) ? 1 : 0;
+            has_smp            = true;
+        } else {
+            status = add_name(text, length);
+        }
+        if (text[length] == '\0') {
+            break;
+        }
+        text += length + 1;
+    }
+    choice.pes_of_host = has_smp ? choice.pes_of_host : 1;
+    return status;
+}
+
+memspan_status_t msp_network_choice_read(void)
+{
+    bool is_test = (msp_shmem_option_text(MEMSPAN_SHMEM_TRANSPORT)[0] != '\0');
+    memspan_status_t status;
+
+    memset(&choice, 0, sizeof choice);
+    choice.taken = -1;
+    status       = is_test ? read_test_transport() : read_order();
+    if (status != MEMSPAN_OK) {
+        memset(&choice, 0, sizeof choice);
+        choice.taken = -1;
+    }
+    return status;
+}
+
+int msp_network_choice_pes_of_host(void)
+{
+    return choice.pes_of_host;
+}
+
+bool msp_network_choice_is_loopback(void)
+{
+    return choice.is_loopback;
+}
+
+/* ---- opening ---- */
+
+static memspan_status_t open_driver(int i, const struct msp_network_services *services,
+                                    const struct msp_network_job *job,
+                                    struct msp_network_limits *limits_p,
+                                    const struct msp_network_driver **driver_p)
+{
+    const struct msp_network_driver *driver = NULL;
+    memspan_status_t status = msp_network_driver_load(choice.names[i], services, &driver);
+
+    if (status == MEMSPAN_OK) {
+        memset(limits_p, 0, sizeof *limits_p);
+        status = driver->open(job, limits_p);
+    }
+    if (status == MEMSPAN_OK) {
+        choice.taken = i;
+        *driver_p    = driver;
+        return MEMSPAN_OK;
+    }
+    snprintf(choice.reasons[i], REASON_BYTES, "%s", memspan_error_text());
+    msp_debug_note("transport %s is not used: %s", choice.names[i], choice.reasons[i]);
+    return status;
+}
+
+static memspan_status_t refuse_hosts(void)
+{
+    const char *variable = msp_shmem_option_name(choice.source);
+    const char *text     = msp_shmem_option_text(choice.source);
+    int elsewhere        = msp_job.pe_count - msp_job.local_count;
+    char reasons[400]    = "";
+    int length           = 0;
+    int i;
+
+    if (choice.count == 0) {
+        memspan_error(MEMSPAN_ERR_UNREACHABLE,
+                      "%s=%s: smp does not reach the %d of %d PEs that are on other hosts",
+                      variable, text, elsewhere, msp_job.pe_count);
+        return msp_error_hint("add ucx or ofi, or unset it");
+    }
+    for (i = 0; (i < choice.count) && ((size_t)length < sizeof reasons); i++) {
+        length += snprintf(reasons + length, sizeof reasons - (size_t)length, "%s%s",
+                           (i > 0) ? "; " : "", choice.reasons[i]);
+    }
+    return memspan_error(MEMSPAN_ERR_UNREACHABLE,
+                         "no transport of %s reaches the %d of %d PEs that are on other hosts: %s",
+                         text, elsewhere, msp_job.pe_count, reasons);
+}
+
+memspan_status_t msp_network_choice_open(const struct msp_network_services *services,
+                                         const struct msp_network_job *job,
+                                         struct msp_network_limits *limits_p,
+                                         const struct msp_network_driver **driver_p)
+{
+    int i;
+
+    for (i = 0; i < choice.count; i++) {
+        if (open_driver(i, services, job, limits_p, driver_p) == MEMSPAN_OK) {
+            return MEMSPAN_OK;
+        }
+    }
+    return refuse_hosts();
+}
+
+const char *msp_network_choice_name(void)
+{
+    return (choice.taken >= 0) ? choice.names[choice.taken] : NULL;
+}
+
+/* ---- what is said ---- */
+
+void msp_network_choice_print(void)
+{
+    int elsewhere = msp_job.pe_count - msp_job.local_count;
+    int i;
+
+    printf("transport smp: PEs of this host, %d, by loads and stores%s\n", msp_job.local_count,
+           (choice.pes_of_host > 0) ? " (hosts are divided by a variable)" : "");
+    if (elsewhere == 0) {
+        printf("no other transport is opened: all PEs are of this host\n");
+        return;
+    }
+    if (choice.taken < 0) {
+        printf("transport loopback: PEs of other hosts, %d, for tests\n", elsewhere);
+        return;
+    }
+    printf("transport %s: PEs of other hosts, %d; the %s of %s that works here\n",
+           choice.names[choice.taken], elsewhere, (choice.taken == 0) ? "first" : "next",
+           msp_shmem_option_text(choice.source));
+    for (i = 0; i < choice.taken; i++) {
+        printf("    not %s: %s\n", choice.names[i], choice.reasons[i]);
+    }
+}

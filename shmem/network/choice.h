@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef MEMSPAN_SHMEM_NETWORK_CHOICE_H
+#define MEMSPAN_SHMEM_NETWORK_CHOICE_H
+
+/* Which transport reaches which PE: smp those of this host, a network driver those of other hosts.
+ * MEMSPAN_SHMEM_TRANSPORT gives the order of preference; the first driver that loads and opens is
+ * taken for all other hosts. PEs of all hosts must take the same one: the network transport
+ * compares names at first contact. SHMEMX_TRANSPORT=NAME:N, for tests, names one driver, and takes
+ * every N PEs of a machine for a host. */
+
+#include "shmem/error.h"
+#include "shmem/network/driver.h"
+
+/* Read both variables. A malformed value, or a name that is none, leaves an error record. */
+memspan_status_t msp_network_choice_read(void);
+
+/* PEs of one machine that count as a host; 0: all that share memory. After a read. */
+int msp_network_choice_pes_of_host(void);
+
+/* SHMEMX_TRANSPORT=loopback: no network driver is used. */
+bool msp_network_choice_is_loopback(void);
+
+/* Load and open the first driver of the order that works. The error record of a failure has the
+ * reason of each. */
+memspan_status_t msp_network_choice_open(const struct msp_network_services *services,
+                                         const struct msp_network_job *job,
+                                         struct msp_network_limits *limits_p,
+                                         const struct msp_network_driver **driver_p);
+
+/* "ucx": the driver that msp_network_choice_open() has taken; NULL: none yet. */
+const char *msp_network_choice_name(void);
+
+/* SHMEM_INFO: which transport reaches which PEs, and why not a better one; to standard output. */
+void msp_network_choice_print(void);
+
+#endif /* MEMSPAN_SHMEM_NETWORK_CHOICE_H */

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef MEMSPAN_SHMEM_NETWORK_PLUGIN_H
+#define MEMSPAN_SHMEM_NETWORK_PLUGIN_H
+
+/* Network drivers as plug-ins: files shmem_NAME.so in the folders of SHMEMX_DRIVER_PATH, then in
+ * the folder memspan beside this library. A plug-in stays loaded until the process ends, because
+ * UCX and libfabric have hooks and threads that do not survive dlclose(). */
+
+#include "shmem/error.h"
+#include "shmem/network/driver.h"
+
+/* Whether a plug-in of that name is there; nothing is loaded. */
+bool msp_network_driver_exists(const char *name);
+
+/* The driver of that name, which is loaded at its first use. An error record names the file and the
+ * reason: there is none, it does not load, it is of another version. */
+memspan_status_t msp_network_driver_load(const char *name,
+                                         const struct msp_network_services *services,
+                                         const struct msp_network_driver **driver_p);
+
+/* services.fail: an error record of the driver that was loaded last. */
+memspan_status_t msp_network_driver_fail(memspan_status_t status, const char *call,
+                                         long native_code, const char *native_text,
+                                         const char *hint, const char *format, ...)
+    __attribute__((format(printf, 6, 7), cold));
+
+#endif /* MEMSPAN_SHMEM_NETWORK_PLUGIN_H */
