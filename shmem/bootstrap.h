@@ -12,7 +12,7 @@ struct msp_bootstrap_job {
     int pe_count;
     int local_index; /* of this PE among local_pes */
     int local_count;
-    const int *local_pes; /* PEs on this host, ascending */
+    const int *local_pes; /* PEs on this node, ascending; then on this host (bootstrap/host.h) */
     char job_id[64];
     const char *launcher; /* for messages */
 };
@@ -24,6 +24,8 @@ struct msp_bootstrap {
     memspan_status_t (*put)(const char *key, const void *data, size_t size_bytes);
     /* Every put before it is seen by every get after it; all PEs of the job call. */
     memspan_status_t (*barrier)(void);
+    /* The same for the PEs that open() has put into local_pes; they alone call. */
+    memspan_status_t (*node_barrier)(void);
     /* *size_p: in, room; out, size. */
     memspan_status_t (*get)(int pe, const char *key, void *data, size_t *size_p);
     /* Ends the whole job; does not return. */

@@ -7,6 +7,7 @@
 
 #include "shmem/job.h"
 #include "shmem/bootstrap.h"
+#include "shmem/bootstrap/host.h"
 #include "shmem/collective/collective.h"
 #include "shmem/collective/sync.h"
 #include "shmem/context.h"
@@ -58,6 +59,19 @@ static memspan_status_t check_loopback(const struct msp_bootstrap_job *found)
     return msp_error_hint("it is for tests on one machine");
 }
 
+/* Where PEs do not agree on their hosts, some wait for others that do not know of them. */
+static void find_host(struct msp_bootstrap_job *found, int pes_of_host)
+{
+    if ((check_loopback(found) != MEMSPAN_OK) ||
+        (msp_bootstrap_find_host(msp_job.bootstrap, found, msp_network_choice_digest()) !=
+         MEMSPAN_OK)) {
+        msp_fatal_error("shmem_init");
+    }
+    if (pes_of_host != 0) {
+        divide_machine(found, pes_of_host);
+    }
+}
+
 static memspan_status_t join(int pes_of_host)
 {
     struct msp_bootstrap_job found;
@@ -69,13 +83,10 @@ static memspan_status_t join(int pes_of_host)
     if (status != MEMSPAN_OK) {
         return status;
     }
-    status                = check_loopback(&found);
     msp_job.pe            = found.pe;
     msp_job.pe_count      = found.pe_count;
     msp_job.machine_count = found.local_count;
-    if ((status == MEMSPAN_OK) && (pes_of_host != 0)) {
-        divide_machine(&found, pes_of_host);
-    }
+    find_host(&found, pes_of_host);
     msp_job.local_index  = found.local_index;
     msp_job.local_count  = found.local_count;
     msp_job.local_pes    = found.local_pes;
@@ -87,7 +98,7 @@ static memspan_status_t join(int pes_of_host)
             msp_job.direct_count = 0;
         }
     }
-    return status;
+    return MEMSPAN_OK;
 }
 
 /* NULL: all PEs are of this host. */
@@ -201,6 +212,7 @@ static void come_down(void)
     if (msp_job.bootstrap != NULL) {
         msp_job.bootstrap->close();
     }
+    msp_bootstrap_forget_host();
     msp_team_job()->size = 0;
     memset(&msp_job, 0, sizeof msp_job);
 }

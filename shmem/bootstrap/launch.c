@@ -126,11 +126,12 @@ static void launch_abort(int status, const char *message)
 }
 
 const struct msp_bootstrap msp_bootstrap_launch = {
-    .name    = "launch",
-    .open    = launch_open,
-    .put     = launch_put,
-    .barrier = launch_barrier,
-    .get     = launch_get,
-    .abort   = launch_abort,
-    .close   = launch_close,
+    .name         = "launch",
+    .open         = launch_open,
+    .put          = launch_put,
+    .barrier      = launch_barrier,
+    .node_barrier = launch_barrier,
+    .get          = launch_get,
+    .abort        = launch_abort,
+    .close        = launch_close,
 };

@@ -40,7 +40,13 @@ static struct {
 static void *library;
 static pmix_proc_t self;
 static int *local_pes;
+static int local_count;
+static int job_pe_count;
 static char launcher[96];
+
+/* In larger jobs what a PE distributes is fetched from its node by those who ask for it: collected,
+ * it would be sent to all nodes and kept there. */
+enum { COLLECT_MAX = 128 };
 
 static memspan_status_t fail(const char *call, pmix_status_t rc, const char *what)
 {
@@ -134,6 +140,7 @@ static memspan_status_t fill_local(struct msp_bootstrap_job *job)
         list = alone;
     }
     job->local_count = read_list(list, job->pe_count, NULL);
+    local_count      = job->local_count;
     local_pes        = job->local_count > 0 ? malloc((size_t)job->local_count * sizeof(int)) : NULL;
     if (local_pes == NULL) {
         status =
@@ -186,6 +193,7 @@ static memspan_status_t fill_job(struct msp_bootstrap_job *job_p)
     struct msp_bootstrap_job job = {
         .pe = (int)self.rank, .pe_count = (int)size->data.uint32, .launcher = launcher};
     free_value(size);
+    job_pe_count                     = job.pe_count;
     struct msp_bootstrap_claim claim = msp_bootstrap_find_claim();
     if (job.pe_count == 1 && claim.pe_count > 1) {
         return memspan_error(MEMSPAN_ERR_OFF, "PMIx says that the job has one process");
@@ -234,18 +242,47 @@ static memspan_status_t pmix_put(const char *key, const void *data, size_t size_
     return rc == PMIX_SUCCESS ? MEMSPAN_OK : fail("PMIx_Put", rc, key);
 }
 
-static memspan_status_t pmix_barrier(void)
+static memspan_status_t commit(void)
 {
     pmix_status_t rc = pmix.PMIx_Commit();
-    if (rc != PMIX_SUCCESS) {
-        return fail("PMIx_Commit", rc, "what this PE distributes cannot be sent");
+    return rc == PMIX_SUCCESS ? MEMSPAN_OK
+                              : fail("PMIx_Commit", rc, "what this PE distributes cannot be sent");
+}
+
+/* No other node takes part. */
+static memspan_status_t pmix_node_barrier(void)
+{
+    memspan_status_t status = commit();
+    if (status != MEMSPAN_OK) {
+        return status;
+    }
+    pmix_proc_t *procs = calloc((size_t)local_count, sizeof(*procs));
+    if (procs == NULL) {
+        return memspan_error(MEMSPAN_ERR_NO_MEMORY, "no memory for the names of %d PEs",
+                             local_count);
+    }
+    for (int i = 0; i < local_count; i++) {
+        procs[i]      = self;
+        procs[i].rank = (pmix_rank_t)local_pes[i];
+    }
+    pmix_status_t rc = pmix.PMIx_Fence(procs, (size_t)local_count, NULL, 0);
+    free(procs);
+    return rc == PMIX_SUCCESS ? MEMSPAN_OK
+                              : fail("PMIx_Fence", rc, "the barrier of this node's PEs failed");
+}
+
+static memspan_status_t pmix_barrier(void)
+{
+    memspan_status_t status = commit();
+    if (status != MEMSPAN_OK) {
+        return status;
     }
     pmix_info_t collect;
     memset(&collect, 0, sizeof(collect));
     snprintf(collect.key, sizeof(collect.key), "%s", PMIX_COLLECT_DATA);
     collect.value.type      = PMIX_BOOL;
-    collect.value.data.flag = true;
-    rc                      = pmix.PMIx_Fence(NULL, 0, &collect, 1);
+    collect.value.data.flag = job_pe_count <= COLLECT_MAX;
+    pmix_status_t rc        = pmix.PMIx_Fence(NULL, 0, &collect, 1);
     return rc == PMIX_SUCCESS ? MEMSPAN_OK : fail("PMIx_Fence", rc, "the PEs' barrier failed");
 }
 
@@ -305,10 +342,11 @@ const struct msp_bootstrap msp_bootstrap_pmix = {
     .name = "pmix",
     .open = pmix_open,
 #ifdef MEMSPAN_HAVE_PMIX
-    .put     = pmix_put,
-    .barrier = pmix_barrier,
-    .get     = pmix_get,
-    .abort   = pmix_abort,
-    .close   = pmix_close,
+    .put          = pmix_put,
+    .barrier      = pmix_barrier,
+    .node_barrier = pmix_node_barrier,
+    .get          = pmix_get,
+    .abort        = pmix_abort,
+    .close        = pmix_close,
 #endif
 };

@@ -93,11 +93,12 @@ static void single_close(void)
 }
 
 const struct msp_bootstrap msp_bootstrap_single = {
-    .name    = "single",
-    .open    = single_open,
-    .put     = single_put,
-    .barrier = single_barrier,
-    .get     = single_get,
-    .abort   = single_abort,
-    .close   = single_close,
+    .name         = "single",
+    .open         = single_open,
+    .put          = single_put,
+    .barrier      = single_barrier,
+    .node_barrier = single_barrier,
+    .get          = single_get,
+    .abort        = single_abort,
+    .close        = single_close,
 };

@@ -79,7 +79,7 @@ static memspan_status_t share_control(size_t size_bytes, int *fd_p)
             return status;
         }
     }
-    status = msp_job.bootstrap->barrier();
+    status = msp_job.bootstrap->node_barrier();
     if ((status != MEMSPAN_OK) || (msp_job.local_index == 0)) {
         return (status != MEMSPAN_OK) ? status : (memspan_status_t)ticket.status;
     }

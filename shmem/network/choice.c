@@ -126,6 +126,12 @@ bool msp_network_choice_is_loopback(void)
     return choice.is_loopback;
 }
 
+uint64_t msp_network_choice_digest(void)
+{
+    return msp_shmem_option_digest(MEMSPAN_SHMEM_NETWORK) * 31 +
+           msp_shmem_option_digest(MEMSPAN_SHMEM_TRANSPORT);
+}
+
 /* ---- opening ---- */
 
 static memspan_status_t open_driver(int i, const struct msp_network_services *services,

@@ -20,6 +20,9 @@ int msp_network_choice_pes_of_host(void);
 /* SHMEMX_TRANSPORT=loopback: no network driver is used. */
 bool msp_network_choice_is_loopback(void);
 
+/* A digest of both variables: PEs with different ones would divide hosts differently. */
+uint64_t msp_network_choice_digest(void);
+
 /* Load and open the first driver of the order that works. The error record of a failure has the
  * reason of each. */
 memspan_status_t msp_network_choice_open(const struct msp_network_services *services,
