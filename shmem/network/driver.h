@@ -90,7 +90,9 @@ struct msp_network_limits {
     size_t message_max_bytes;     /* of a message, header and payload */
     size_t put_message_max_bytes; /* puts of so many bytes are faster as a message with a reply */
     size_t get_message_max_bytes; /* gets likewise */
-    bool is_ordered;          /* puts and messages of one queue to one peer take effect in order */
+    /* Puts of one queue to one peer take effect in order, and before messages that follow them. A
+     * message takes effect when its receiver handles it: puts behind it may come first. */
+    bool is_ordered;
     bool target_progresses;   /* puts and gets need progress of the target's main queue */
     bool pins_memory;         /* registered pages stay in memory */
     bool takes_device_memory; /* at least one kind of it: memory_register() says which */

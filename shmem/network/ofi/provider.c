@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* provider.c: which of libfabric's providers, and which of its addresses.
+ *
+ * libfabric lists one fi_info for each provider, device and address that has the capabilities asked
+ * for. The user's FI_PROVIDER, FI_TCP_IFACE and the like have shortened the list. Of what is left
+ * the best rank counts: remote direct memory access before TCP before what is slow or known to
+ * hang; addresses that other hosts reach before those that they may not. Among equals libfabric's
+ * order stands, which is by speed.
+ *
+ * The first call of fi_getinfo() costs 0.2 to 0.45 s whatever is asked (libfabric 1.17 reads
+ * /proc/kallsyms, and psm2 sleeps); later ones cost little. */
+
+#include "shmem/network/ofi/ofi.h"
+#include <arpa/inet.h>
+#include <net/if.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct ofi_ranked {
+    const char *prefix;
+    unsigned rank;
+};
+
+/* By the start of the name. Names with ofi_rxd are datagrams: far down. */
+static const struct ofi_ranked ranking[] =
+    {
+        {"cxi", 0},           {"efa", 0},         {"opx", 0},  {"psm3", 0},
+        {"verbs;ofi_rxm", 1}, {"gni", 1},         {"psm2", 1}, {"verbs", 2},
+        {"tcp", 4},           {"tcp;ofi_rxm", 5}, {"shm", 7}, /* reaches this host alone */
+        {"net", 8}, /* claims progress that it does not make (1.17) */
+        {"udp", 8},           {"sockets", 9},
+};
+
+enum {
+    RANK_UNKNOWN   = 3,
+    RANK_LOOPBACK  = 8, /* less than another provider */
+    RANK_LINK      = 6,
+    RANK_BRIDGE    = 4,
+    RANK_IPV6      = 1,
+    RANK_PROVIDERS = 16,
+};
+
+static unsigned provider_rank(const char *name)
+{
+    unsigned rank = RANK_UNKNOWN;
+    size_t best   = 0;
+
+    if (strstr(name, "ofi_rxd") != NULL) {
+        return 8;
+    }
+    for (size_t i = 0; i < sizeof ranking / sizeof ranking[0]; i++) {
+        const size_t length = strlen(ranking[i].prefix);
+        if ((length > best) && (strncmp(name, ranking[i].prefix, length) == 0)) {
+            best = length;
+            rank = ranking[i].rank;
+        }
+    }
+    return rank;
+}
+
+/* Containers' and virtual machines' bridges have addresses that other hosts do not reach. */
+static bool is_bridge(const char *interface)
+{
+    char path[128];
+
+    if ((interface == NULL) || (strchr(interface, '/') != NULL)) {
+        return false;
+    }
+    const int length = snprintf(path, sizeof path, "/sys/class/net/%s/bridge", interface);
+    return (length < (int)sizeof path) && (access(path, F_OK) == 0);
+}
+
+static unsigned address_rank(const struct fi_info *info)
+{
+    const struct sockaddr *any = info->src_addr;
+
+    if ((any == NULL) || (info->addr_format > FI_SOCKADDR_IN6)) {
+        return 0;
+    }
+    if (any->sa_family == AF_INET) {
+        const struct sockaddr_in *in = info->src_addr;
+        if ((ntohl(in->sin_addr.s_addr) >> 24) == IN_LOOPBACKNET) {
+            return RANK_LOOPBACK;
+        }
+    } else if (any->sa_family == AF_INET6) {
+        const struct sockaddr_in6 *in = info->src_addr;
+        if (IN6_IS_ADDR_LOOPBACK(&in->sin6_addr)) {
+            return RANK_LOOPBACK + RANK_IPV6;
+        }
+        if (IN6_IS_ADDR_LINKLOCAL(&in->sin6_addr)) {
+            return RANK_LINK;
+        }
+        return is_bridge(info->domain_attr->name) ? RANK_BRIDGE + RANK_IPV6 : RANK_IPV6;
+    }
+    return is_bridge(info->domain_attr->name) ? RANK_BRIDGE : 0;
+}
+
+static unsigned info_rank(const struct fi_info *info)
+{
+    return (provider_rank(info->fabric_attr->prov_name) * RANK_PROVIDERS) + address_rank(info);
+}
+
+static void set_hints(struct fi_info *hints)
+{
+    hints->caps                       = FI_MSG | FI_RMA;
+    hints->mode                       = FI_CONTEXT | FI_CONTEXT2;
+    hints->ep_attr->type              = FI_EP_RDM;
+    hints->tx_attr->msg_order         = FI_ORDER_SAS;
+    hints->rx_attr->msg_order         = FI_ORDER_SAS;
+    hints->tx_attr->op_flags          = FI_DELIVERY_COMPLETE;
+    hints->domain_attr->threading     = FI_THREAD_COMPLETION;
+    hints->domain_attr->resource_mgmt = FI_RM_ENABLED;
+    hints->domain_attr->mr_mode = FI_MR_LOCAL | FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY |
+                                  FI_MR_ENDPOINT | FI_MR_RAW;
+}
+
+/* Settings of libfabric's, read at its first call, that cost much in most jobs. What the user has
+ * set stays.
+ * - tcp;ofi_rxm posts 4096 receives of 16 KiB for each endpoint: 66 MiB a PE.
+ * - verbs;ofi_rxm makes a completion queue for so many peers: fi_enable() says EINVAL where that is
+ *   over the device's limit (soft RoCE: with the default of 256). */
+static void apply_settings(void)
+{
+    const int peers = (ofi.job.pe_count < 16) ? 16 : ofi.job.pe_count;
+    char universe[16];
+
+    (void)snprintf(universe, sizeof universe, "%d", (peers < 256) ? peers : 256);
+    (void)setenv("FI_UNIVERSE_SIZE", universe, 0);
+    (void)setenv("FI_OFI_RXM_MSG_RX_SIZE", "256", 0);
+}
+
+static int get_infos(const struct fi_info *hints, struct fi_info **list_p)
+{
+    return fi_getinfo(FI_VERSION(OFI_API_MAJOR, OFI_API_MINOR), NULL, NULL, 0, hints, list_p);
+}
+
+static struct fi_info *best_of(struct fi_info *list)
+{
+    struct fi_info *best = NULL;
+
+    for (struct fi_info *info = list; info != NULL; info = info->next) {
+        if ((best == NULL) || (info_rank(info) < info_rank(best))) {
+            best = info;
+        }
+    }
+    return best;
+}
+
+static struct fi_info *choose(struct fi_info *hints, int *code_p)
+{
+    struct fi_info *list = NULL;
+    struct fi_info *info = NULL;
+
+    *code_p = get_infos(hints, &list);
+    if (*code_p == 0) {
+        info = fi_dupinfo(best_of(list)); /* without its successors */
+        fi_freeinfo(list);
+    }
+    return info;
+}
+
+/* The same provider and device once more, with memory of devices. NULL: it takes none. */
+static struct fi_info *with_device_memory(struct fi_info *hints, const struct fi_info *host)
+{
+    struct fi_info *list = NULL;
+    struct fi_info *info = NULL;
+
+    hints->caps |= FI_HMEM;
+    hints->domain_attr->mr_mode |= FI_MR_HMEM;
+    if (get_infos(hints, &list) != 0) {
+        return NULL;
+    }
+    for (struct fi_info *one = list; (one != NULL) && (info == NULL); one = one->next) {
+        if ((strcmp(one->fabric_attr->prov_name, host->fabric_attr->prov_name) == 0) &&
+            (strcmp(one->domain_attr->name, host->domain_attr->name) == 0) &&
+            (one->addr_format == host->addr_format)) {
+            info = fi_dupinfo(one);
+        }
+    }
+    fi_freeinfo(list);
+    return info;
+}
+
+memspan_status_t ofi_provider_choose(struct fi_info **info_p)
+{
+    struct fi_info *hints = fi_allocinfo();
+    int code              = -FI_ENOMEM;
+
+    if (hints == NULL) {
+        return ofi_fail(MEMSPAN_ERR_NO_MEMORY, "fi_allocinfo", code, NULL, "ofi: no memory");
+    }
+    set_hints(hints);
+    apply_settings();
+    struct fi_info *info = choose(hints, &code);
+    if (info == NULL) {
+        fi_freeinfo(hints);
+        return ofi_fail(
+            MEMSPAN_ERR_UNSUPPORTED, "fi_getinfo", code,
+            "fi_info lists libfabric's providers; FI_PROVIDER and FI_TCP_IFACE restrict "
+            "them; tcp;ofi_rxm does",
+            "ofi: no provider has reliable messages and remote memory access");
+    }
+    struct fi_info *device = with_device_memory(hints, info);
+    if (device != NULL) {
+        fi_freeinfo(info);
+        info = device;
+    }
+    fi_freeinfo(hints);
+    info->tx_attr->op_flags = 0; /* each operation has its own */
+    *info_p                 = info;
+    return MEMSPAN_OK;
+}
+
+bool ofi_provider_is(const char *prefix)
+{
+    return strncmp(ofi.info->fabric_attr->prov_name, prefix, strlen(prefix)) == 0;
+}
+
+void ofi_address_text(const void *address, size_t address_bytes, char *text, size_t text_bytes)
+{
+    const struct sockaddr *any = address;
+    char number[INET6_ADDRSTRLEN];
+
+    if ((ofi.info->addr_format <= FI_SOCKADDR_IN6) && (any->sa_family == AF_INET)) {
+        const struct sockaddr_in *in = address;
+        (void)inet_ntop(AF_INET, &in->sin_addr, number, sizeof number);
+        (void)snprintf(text, text_bytes, "%s:%u", number, (unsigned)ntohs(in->sin_port));
+    } else if ((ofi.info->addr_format <= FI_SOCKADDR_IN6) && (any->sa_family == AF_INET6)) {
+        const struct sockaddr_in6 *in = address;
+        (void)inet_ntop(AF_INET6, &in->sin6_addr, number, sizeof number);
+        (void)snprintf(text, text_bytes, "[%s]:%u", number, (unsigned)ntohs(in->sin6_port));
+    } else if (ofi.info->addr_format == FI_ADDR_STR) {
+        (void)snprintf(text, text_bytes, "%.*s", (int)address_bytes, (const char *)address);
+    } else {
+        text[0] = '\0';
+    }
+}
