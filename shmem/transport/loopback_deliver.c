@@ -156,53 +156,6 @@ static char *own_address(const struct msp_loopback_header *header, unsigned inde
     return segment->base + offset_bytes;
 }
 
-static void notify(unsigned segment, const void *address, size_t size_bytes)
-{
-    if (segment == MSP_SEGMENT_CONTROL) {
-        msp_doorbell_notify(msp_job.local_index);
-    } else {
-        msp_doorbell_notify_at(msp_job.local_index, address, size_bytes);
-    }
-}
-
-static bool is_word(const void *address, size_t size_bytes)
-{
-    return ((size_bytes == 8) || (size_bytes == 4)) && ((uintptr_t)address % size_bytes == 0) &&
-           msp_rma_host_touches(address);
-}
-
-/* A word in one piece, as threads of this PE may be waiting for it. */
-static void store(void *own, const void *data, size_t size_bytes)
-{
-    const struct msp_atomic_request set = {
-        .operation  = MSP_ATOMIC_SET,
-        .size_bytes = (unsigned)size_bytes,
-        .value      = is_word(own, size_bytes) ? msp_bits_of(data, size_bytes) : 0};
-    uint16_t half_word;
-
-    if ((size_bytes == sizeof half_word) && ((uintptr_t)own % sizeof half_word == 0) &&
-        msp_rma_host_touches(own)) {
-        memcpy(&half_word, data, sizeof half_word);
-        __atomic_store_n((uint16_t *)own, half_word, __ATOMIC_RELEASE);
-    } else if (is_word(own, size_bytes)) {
-        (void)msp_own_atomic(SERVICE, own, &set);
-    } else {
-        msp_rma_move(SERVICE, own, data, size_bytes);
-    }
-}
-
-static void load(void *data, void *own, size_t size_bytes)
-{
-    const struct msp_atomic_request fetch = {.operation  = MSP_ATOMIC_FETCH,
-                                             .size_bytes = (unsigned)size_bytes};
-
-    if (is_word(own, size_bytes)) {
-        msp_bits_to(data, msp_own_atomic(SERVICE, own, &fetch), size_bytes);
-    } else {
-        msp_rma_move(SERVICE, data, own, size_bytes);
-    }
-}
-
 static uint64_t apply(const struct msp_loopback_header *header, unsigned segment, uint64_t key,
                       uint64_t offset_bytes, unsigned size_bytes)
 {
@@ -214,7 +167,7 @@ static uint64_t apply(const struct msp_loopback_header *header, unsigned segment
                                                                .condition  = header->condition});
 
     if (header->operation != MSP_ATOMIC_FETCH) {
-        notify(segment, word, size_bytes);
+        msp_own_notify(segment, word, size_bytes);
     }
     return old;
 }
@@ -225,8 +178,8 @@ static void execute_put(const struct msp_loopback_message *message)
     void *own = own_address(header, header->segment, header->key, header->offset_bytes,
                             header->payload_bytes);
 
-    store(own, message->payload, header->payload_bytes);
-    notify(header->segment, own, header->payload_bytes);
+    msp_own_put(SERVICE, own, message->payload, header->payload_bytes);
+    msp_own_notify(header->segment, own, header->payload_bytes);
     if (header->operation != MSP_ATOMIC_FETCH) {
         (void)apply(header, header->signal_segment, header->signal_key, header->signal_offset_bytes,
                     sizeof(uint64_t));
@@ -246,10 +199,10 @@ static void execute(struct msp_loopback_message *message)
     if (header->kind == MSP_LOOPBACK_PUT) {
         execute_put(message);
     } else if (header->kind == MSP_LOOPBACK_GET) {
-        load(reply->data,
-             own_address(header, header->segment, header->key, header->offset_bytes,
-                         header->size_bytes),
-             data_bytes);
+        msp_own_get(SERVICE, reply->data,
+                    own_address(header, header->segment, header->key, header->offset_bytes,
+                                header->size_bytes),
+                    data_bytes);
     } else {
         uint64_t old =
             apply(header, header->segment, header->key, header->offset_bytes, header->word_bytes);

@@ -3,6 +3,7 @@
  * others. */
 
 #include "shmem/transport/own.h"
+#include "shmem/control/memory.h"
 #include "shmem/transport/atomic.h"
 #include <signal.h>
 #include <string.h>
@@ -42,6 +43,45 @@ bool msp_own_load(const void *address, size_t size_bytes, uint64_t *value_p)
     pthread_mutex_unlock(&word_lock);
     *value_p = msp_bits_of(&here, size_bytes);
     return true;
+}
+
+static bool is_word(const void *address, size_t size_bytes)
+{
+    return ((size_bytes == 8) || (size_bytes == 4)) && ((uintptr_t)address % size_bytes == 0) &&
+           msp_rma_host_touches(address);
+}
+
+void msp_own_put(const char *call, void *own, const void *data, size_t size_bytes)
+{
+    uint16_t half_word;
+
+    if ((size_bytes == sizeof half_word) && ((uintptr_t)own % sizeof half_word == 0) &&
+        msp_rma_host_touches(own)) {
+        memcpy(&half_word, data, sizeof half_word);
+        __atomic_store_n((uint16_t *)own, half_word, __ATOMIC_RELEASE);
+    } else if (is_word(own, size_bytes)) {
+        (void)msp_atomic_apply(MSP_ATOMIC_SET, own, size_bytes, msp_bits_of(data, size_bytes), 0);
+    } else {
+        msp_rma_move(call, own, data, size_bytes);
+    }
+}
+
+void msp_own_get(const char *call, void *data, void *own, size_t size_bytes)
+{
+    if (is_word(own, size_bytes)) {
+        msp_bits_to(data, msp_atomic_apply(MSP_ATOMIC_FETCH, own, size_bytes, 0, 0), size_bytes);
+    } else {
+        msp_rma_move(call, data, own, size_bytes);
+    }
+}
+
+void msp_own_notify(unsigned segment, const void *address, size_t size_bytes)
+{
+    if (segment == MSP_SEGMENT_CONTROL) {
+        msp_doorbell_notify(msp_job.local_index);
+    } else {
+        msp_doorbell_notify_at(msp_job.local_index, address, size_bytes);
+    }
 }
 
 void msp_own_fetched(const struct msp_atomic_request *request, uint64_t old)

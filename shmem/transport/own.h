@@ -15,6 +15,14 @@ uint64_t msp_own_atomic(const char *call, void *word, const struct msp_atomic_re
 /* The word that a wait or test looks at; false when the host can load it. */
 bool msp_own_load(const void *address, size_t size_bytes, uint64_t *value_p);
 
+/* What another PE puts to this one's memory, a word in one piece, as threads of this PE may be
+ * waiting for it; and gets from it. */
+void msp_own_put(const char *call, void *own, const void *data, size_t size_bytes);
+void msp_own_get(const char *call, void *data, void *own, size_t size_bytes);
+
+/* This PE's threads: [@p address, + @p size_bytes) of that segment was stored to. */
+void msp_own_notify(unsigned segment, const void *address, size_t size_bytes);
+
 /* Old bits to where a request wants them. */
 void msp_own_fetched(const struct msp_atomic_request *request, uint64_t old);
 
