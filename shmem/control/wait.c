@@ -16,13 +16,14 @@
 #include <unistd.h>
 
 enum {
-    SPINS_ALONE   = 4000, /* about 0.1 ms: longer than any message on a host takes */
-    SPINS_SHARED  = 16,
-    YIELDS_ALONE  = 50,
-    YIELDS_SHARED = 4,
-    DEADLOCKS_MAX = 8,   /* in a row, before it is one */
-    WATCH_MS      = 125, /* of sleep between two looks at the other PEs */
-    POLLS_A_YIELD = 64,
+    SPINS_ALONE      = 4000, /* about 0.1 ms: longer than any message on a host takes */
+    SPINS_SHARED     = 16,
+    YIELDS_ALONE     = 50,
+    YIELDS_SHARED    = 4,
+    DEADLOCKS_MAX    = 8,   /* in a row, before it is one */
+    WATCH_MS         = 125, /* of sleep between two looks at the other PEs */
+    POLLS_A_YIELD    = 64,
+    POLLS_A_PROGRESS = 4, /* of memory: advancing a transport takes longer */
 };
 
 /* How often a thread polls before it yields, and yields before it sleeps: [1] where waiting
@@ -93,6 +94,9 @@ static void announce(struct msp_waiter *waiter)
         ((msp_job.transport != NULL) &&
          ((msp_job.transport->capabilities & MSP_TRANSPORT_NOTIFIES) == 0))) {
         waiter->is_unnotified = true;
+    }
+    if ((msp_job.transport != NULL) && (msp_job.transport->sleeping != NULL)) {
+        msp_job.transport->sleeping();
     }
 }
 
@@ -170,7 +174,9 @@ void msp_wait_step(struct msp_waiter *waiter)
     unsigned polls = waiter->polls++;
     bool shares;
 
-    msp_transport_progress();
+    if (!waiter->polls_elsewhere && ((polls % POLLS_A_PROGRESS == 0) || waiter->announced)) {
+        msp_transport_progress();
+    }
     if (waiter->announced) {
         back_off(waiter);
         return;

@@ -25,8 +25,9 @@ struct msp_waiter {
     unsigned watched_ms; /* slept_ms when the other PEs were last looked at */
     unsigned deadlocks;  /* seen at so many looks in a row */
     bool announced;
-    bool is_unnotified; /* a change may come without a notification */
-    bool is_counted;    /* among the PE's threads that wait */
+    bool is_unnotified;   /* a change may come without a notification */
+    bool is_counted;      /* among the PE's threads that wait */
+    bool polls_elsewhere; /* its loop advances the transport */
 };
 
 /* Between two polls. */

@@ -318,12 +318,15 @@ static memspan_status_t exchange_keys(struct msp_team *team, unsigned index)
         return MEMSPAN_OK;
     }
     status = transport->segment_register(index, mine.bytes, &mine.size_bytes);
+    if (transport->segment_connect == NULL) {
+        return status;
+    }
     msp_sync_distribute(team, &mine, sizeof mine);
     for (pe = 0; (pe < team->size) && (status == MEMSPAN_OK); pe++) {
         int world_pe = msp_team_world_pe(team, pe);
         struct key room;
 
-        if ((transport->segment_connect != NULL) && (msp_job_local_index(world_pe) < 0)) {
+        if (msp_job_local_index(world_pe) < 0) {
             const struct key *theirs = msp_sync_read(team, pe, &room, sizeof room);
 
             status = transport->segment_connect(index, world_pe, theirs->bytes, theirs->size_bytes);

@@ -4,6 +4,7 @@
 #include "shmem/transport/transport.h"
 #include "shmem/bootstrap.h"
 #include "shmem/control/memory.h"
+#include "shmem/network/network.h"
 #include "shmem/transport/driver_share.h"
 #include "shmem/transport/loopback.h"
 #include "shmem/transport/order.h"
@@ -15,7 +16,7 @@
 #include <string.h>
 
 static struct msp_transport_limits limits;
-static atomic_bool *connected;                                   /* by PE */
+static atomic_bool *connected; /* by PE; NULL where the transport connects by itself */
 static pthread_mutex_t connect_lock = PTHREAD_MUTEX_INITIALIZER; /* held while one connects */
 
 /* What a PE distributes at start: how it is reached, and the key of its control memory. */
@@ -34,8 +35,10 @@ const struct msp_transport *msp_transport_find(const char *name)
     if (strcmp(name, msp_transport_loopback.name) == 0) {
         return &msp_transport_loopback;
     }
-    memspan_error(MEMSPAN_ERR_CONFIG, "SHMEMX_TRANSPORT=%s: there is no such transport", name);
-    msp_error_hint("loopback, for tests, is the only one so far");
+    if (strcmp(name, "network") == 0) {
+        return &msp_transport_network;
+    }
+    memspan_error(MEMSPAN_ERR_CONFIG, "there is no transport %s", name);
     return NULL;
 }
 
@@ -44,9 +47,11 @@ static memspan_status_t open_transport(const struct msp_transport *transport)
     struct card card        = {.address_bytes = sizeof card.address, .key_bytes = sizeof card.key};
     memspan_status_t status = MEMSPAN_OK;
 
-    connected = calloc((size_t)msp_job.pe_count, sizeof *connected);
-    if (connected == NULL) {
-        return memspan_error(MEMSPAN_ERR_NO_MEMORY, "no memory for %d PEs", msp_job.pe_count);
+    if (transport->connect != NULL) {
+        connected = calloc((size_t)msp_job.pe_count, sizeof *connected);
+        if (connected == NULL) {
+            return memspan_error(MEMSPAN_ERR_NO_MEMORY, "no memory for %d PEs", msp_job.pe_count);
+        }
     }
     if (transport->open != NULL) {
         status = transport->open(&limits, card.address, &card.address_bytes);
@@ -58,7 +63,7 @@ static memspan_status_t open_transport(const struct msp_transport *transport)
     if (transport->segment_register != NULL) {
         status = transport->segment_register(MSP_SEGMENT_CONTROL, card.key, &card.key_bytes);
     }
-    if (status == MEMSPAN_OK) {
+    if ((status == MEMSPAN_OK) && (connected != NULL)) {
         status = msp_job.bootstrap->put(card_name, &card, sizeof card);
     }
     return (status == MEMSPAN_OK) ? msp_job.bootstrap->barrier() : status;
@@ -81,7 +86,9 @@ memspan_status_t msp_transport_open(const struct msp_transport *transport)
 void msp_transport_close(void)
 {
     if ((msp_job.transport != NULL) && (msp_job.transport->close != NULL)) {
+        /* No PE closes while another one's operations are outstanding. */
         msp_job.transport->order(msp_context_internal(), true);
+        (void)msp_job.bootstrap->barrier();
         msp_job.transport->close();
     }
     msp_job.transport = NULL;
@@ -101,7 +108,7 @@ static memspan_status_t connect_to(int pe)
     size_t card_bytes       = sizeof card;
     memspan_status_t status = msp_job.bootstrap->get(pe, card_name, &card, &card_bytes);
 
-    if ((status == MEMSPAN_OK) && (transport->connect != NULL)) {
+    if (status == MEMSPAN_OK) {
         status = transport->connect(pe, card.address, card.address_bytes);
     }
     if ((status == MEMSPAN_OK) && (transport->segment_connect != NULL)) {
@@ -123,7 +130,8 @@ static void __attribute__((cold, noinline)) connect_slow(const struct msp_target
 
 static void require_connection(const struct msp_target *target)
 {
-    if ((target->transport == msp_job.transport) && !atomic_load(&connected[target->pe])) {
+    if ((target->transport == msp_job.transport) && (connected != NULL) &&
+        !atomic_load(&connected[target->pe])) {
         connect_slow(target);
     }
 }
@@ -190,7 +198,9 @@ void msp_target_add(const struct msp_target *target, uint64_t value)
 /* Before each operation. */
 static void prepare(const struct msp_target *target, const void *local)
 {
-    msp_transport_progress();
+    if ((target->transport->capabilities & MSP_TRANSPORT_HAS_THREAD) == 0) {
+        msp_transport_progress();
+    }
     if (MSP_UNLIKELY(msp_job_has_device_memory()) &&
         ((target->transport->capabilities & MSP_TRANSPORT_DEVICE_MEMORY) == 0) &&
         (!target->segment->host_touches || !msp_rma_host_touches(local))) {

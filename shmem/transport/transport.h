@@ -40,13 +40,16 @@
  * that it cannot do at all are missing from limits.atomic_sizes: the dispatcher refuses them.
  *
  * Progress. Without MSP_TRANSPORT_HAS_THREAD, this PE's operations, and those of others on its
- * memory, advance in progress() only: every wait, poll and operation of the library calls it.
+ * memory, advance in progress() only: every wait, poll and operation of the library calls it. With
+ * a thread, waits and polls call it all the same, as they see what arrives sooner.
  * Without MSP_TRANSPORT_NOTIFIES the target's doorbell is not notified, and waiters poll.
  *
  * Memory. The owner of a segment registers it, the caller distributes the key, and each peer
- * connects it. Local buffers are the transport's matter: it copies up to limits.inline_max_bytes,
- * and registers (and caches) or copies larger ones. Without MSP_TRANSPORT_DEVICE_MEMORY the
- * dispatcher refuses segments and buffers that the host cannot touch. */
+ * connects it; a transport without segment_connect() fetches keys itself, as one without connect()
+ * fetches addresses. Local buffers are the transport's matter: it copies up to
+ * limits.inline_max_bytes, and registers (and caches) or copies larger ones. Without
+ * MSP_TRANSPORT_DEVICE_MEMORY the dispatcher refuses segments and buffers that the host cannot
+ * touch. */
 
 #include "shmem/context.h"
 #include "shmem/transport/segment.h"
@@ -123,7 +126,8 @@ struct msp_transport {
      * size in *address_bytes_p); the caller distributes it. Or NULL: there is nothing to open. */
     memspan_status_t (*open)(struct msp_transport_limits *limits_p, void *address,
                              size_t *address_bytes_p);
-    /* Before the first operation on @p pe, once, whichever thread comes first. Or NULL. */
+    /* Before the first operation on @p pe, once, whichever thread comes first. Or NULL: then
+     * nothing is distributed for it. */
     memspan_status_t (*connect)(int pe, const void *address, size_t address_bytes);
     /* No PE of the job has operations outstanding. Or NULL. */
     void (*close)(void);
@@ -158,6 +162,8 @@ struct msp_transport {
     void (*order)(const struct msp_context *context, bool completes);
     /* Or NULL, with MSP_TRANSPORT_HAS_THREAD. */
     void (*progress)(void);
+    /* A thread of this PE is about to sleep on its doorbell, and has announced it. Or NULL. */
+    void (*sleeping)(void);
 };
 
 /* ---- the dispatcher (transport.c) ---- */
@@ -198,7 +204,7 @@ void msp_target_atomic(const struct msp_target *target, const struct msp_atomic_
 void msp_target_store(const struct msp_target *target, uint64_t value);
 void msp_target_add(const struct msp_target *target, uint64_t value);
 
-/* Advance what the transport to other hosts has to do here; nothing where it has a thread. */
+/* Advance what the transport to other hosts has to do here. */
 static inline void msp_transport_progress(void)
 {
     if ((msp_job.transport != NULL) && (msp_job.transport->progress != NULL)) {

@@ -1,0 +1,537 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* message.c: what other PEs ask of this one, and replies.
+ *
+ * receive() runs while the main queue is progressed, under its lock, and starts no operations: it
+ * executes, and leaves replies in a list or as counts of what is owed. */
+
+#include "shmem/control/memory.h"
+#include "shmem/network/card.h"
+#include "shmem/network/plugin.h"
+#include "shmem/network/progress.h"
+#include "shmem/network/region.h"
+#include "shmem/transport/atomic.h"
+#include "shmem/transport/own.h"
+#include "shmem/transport/rma.h"
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SERVICE "an operation of another PE on memory of this one"
+
+struct msp_network_stream *_Atomic msp_network_streams[MSP_CONTEXT_MAX] MSP_SPARSE;
+
+/* A reply with data. */
+struct reply {
+    struct reply *next;
+    int pe;
+    size_t data_bytes;
+    struct msp_network_header header;
+    char data[];
+};
+
+/* A message that is left to the thread. */
+struct work {
+    struct work *next;
+    struct msp_network_header header;
+    size_t payload_bytes;
+    char payload[];
+};
+
+/* Guarded by the main channel's lock. */
+static struct reply *replies;
+static struct reply **replies_end = &replies;
+static struct msp_network_contact *owing; /* of whom messages are not acknowledged */
+static bool has_unconnected;
+
+static pthread_mutex_t work_lock = PTHREAD_MUTEX_INITIALIZER; /* guards work */
+static struct work *work;
+static struct work **work_end = &work;
+
+/* ---- replies ---- */
+
+static struct reply *new_reply(const struct msp_network_header *header, size_t data_bytes)
+{
+    struct reply *reply = malloc(sizeof *reply + data_bytes);
+
+    if (reply == NULL) {
+        msp_fatal("no memory for a reply of %zu bytes to PE %d", data_bytes, header->pe);
+    }
+    reply->next       = NULL;
+    reply->pe         = header->pe;
+    reply->data_bytes = data_bytes;
+    reply->header     = (struct msp_network_header){.kind      = MSP_NETWORK_REPLY,
+                                                    .pe        = msp_job.pe,
+                                                    .context   = header->context,
+                                                    .condition = header->condition,
+                                                    .record    = header->record};
+    return reply;
+}
+
+static void queue_reply(struct reply *reply)
+{
+    *replies_end = reply;
+    replies_end  = &reply->next;
+}
+
+static void owe(int pe, unsigned context)
+{
+    struct msp_network_contact *contact = msp_network_contact_find(msp_network.main, pe);
+    unsigned i;
+
+    if (!contact->is_owing) {
+        contact->is_owing   = true;
+        contact->next_owing = owing;
+        owing               = contact;
+    }
+    for (i = 0; (i < contact->owed_count) && (contact->owed[i].context != context); i++) {
+    }
+    if (i == sizeof contact->owed / sizeof contact->owed[0]) {
+        const struct msp_network_header header = {.pe = pe, .context = (uint16_t)context};
+        struct reply *reply                    = new_reply(&header, 0);
+
+        reply->header.kind       = MSP_NETWORK_ACK;
+        reply->header.size_bytes = 1;
+        queue_reply(reply);
+        return;
+    }
+    if (i == contact->owed_count) {
+        contact->owed[i].context = context;
+        contact->owed[i].count   = 0;
+        contact->owed_count++;
+    }
+    contact->owed[i].count++;
+}
+
+/* False: the driver is busy. @p owned is freed when the data is sent. */
+static bool try_to_send(struct msp_network_contact *contact,
+                        const struct msp_network_header *header, const void *data,
+                        size_t data_bytes, void *owned)
+{
+    struct msp_network_operation *operation =
+        msp_network_operation_take(msp_network.main, "a reply", contact->pe);
+    enum msp_network_result result;
+
+    operation->header = *header;
+    result = msp_network.driver->send(contact->peer, &operation->header, sizeof operation->header,
+                                      data, data_bytes, &operation->request);
+    if (result == MSP_NETWORK_BUSY) {
+        operation->next        = msp_network.main->idle;
+        msp_network.main->idle = operation;
+        return false;
+    }
+    operation->owned = owned;
+    msp_network_operation_started(operation, result);
+    return true;
+}
+
+/* False: the driver is busy. */
+static bool acknowledge(struct msp_network_contact *contact, unsigned *count_p)
+{
+    while (contact->owed_count > 0) {
+        const struct msp_network_header header = {
+            .kind       = MSP_NETWORK_ACK,
+            .pe         = msp_job.pe,
+            .context    = (uint16_t)contact->owed[contact->owed_count - 1].context,
+            .size_bytes = contact->owed[contact->owed_count - 1].count};
+
+        if (!try_to_send(contact, &header, NULL, 0, NULL)) {
+            return false;
+        }
+        contact->owed_count--;
+        ++*count_p;
+    }
+    contact->is_owing = false;
+    return true;
+}
+
+unsigned msp_network_reply(void)
+{
+    struct msp_network_contact **place = &owing;
+    struct reply **place_of_reply      = &replies;
+    unsigned count                     = 0;
+
+    has_unconnected = false;
+    while (*place != NULL) {
+        struct msp_network_contact *contact = *place;
+
+        if (contact->peer == NULL) {
+            has_unconnected = true;
+            place           = &contact->next_owing;
+        } else if (acknowledge(contact, &count)) {
+            *place = contact->next_owing;
+        } else {
+            return count;
+        }
+    }
+    while (*place_of_reply != NULL) {
+        struct reply *reply                 = *place_of_reply;
+        struct reply *next                  = reply->next;
+        struct msp_network_contact *contact = msp_network_contact_find(msp_network.main, reply->pe);
+
+        if (contact->peer == NULL) {
+            has_unconnected = true;
+            place_of_reply  = &reply->next;
+            continue;
+        }
+        if (!try_to_send(contact, &reply->header, reply->data, reply->data_bytes, reply)) {
+            break;
+        }
+        *place_of_reply = next;
+        if (next == NULL) {
+            replies_end = place_of_reply;
+        }
+        count++;
+    }
+    return count;
+}
+
+bool msp_network_has_unconnected(void)
+{
+    return has_unconnected;
+}
+
+/* The first that waits for a reply and is not connected; -1: there is none. */
+static int find_unconnected(void)
+{
+    struct msp_network_channel *channel = msp_network.main;
+    const struct msp_network_contact *contact;
+    const struct reply *reply;
+
+    for (contact = owing; contact != NULL; contact = contact->next_owing) {
+        if (contact->peer == NULL) {
+            return contact->pe;
+        }
+    }
+    for (reply = replies; reply != NULL; reply = reply->next) {
+        if (msp_network_contact_find(channel, reply->pe)->peer == NULL) {
+            return reply->pe;
+        }
+    }
+    return -1;
+}
+
+void msp_network_connect_waiting(void)
+{
+    struct msp_network_channel *channel = msp_network.main;
+    int pe;
+
+    msp_network_lock(channel);
+    while ((pe = find_unconnected()) >= 0) {
+        (void)msp_network_contact_open("a reply", channel, pe);
+    }
+    (void)msp_network_reply();
+    msp_network_unlock(channel);
+}
+
+/* ---- executing ---- */
+
+static char *own_address(const struct msp_network_header *header, unsigned index,
+                         uint64_t offset_bytes, uint64_t size_bytes)
+{
+    const struct msp_segment *segment = &msp_segments[(index < MSP_SEGMENT_MAX) ? index : 1];
+    uint64_t extent_bytes =
+        (index == MSP_SEGMENT_CONTROL) ? segment->size_bytes : segment->stride_bytes;
+
+    if ((offset_bytes > extent_bytes) || (size_bytes > extent_bytes - offset_bytes)) {
+        msp_fatal("PE %d operates on memory of this PE that does not exist (any more)", header->pe);
+    }
+    return segment->base + offset_bytes;
+}
+
+/* From the first byte of the first block to the last of the last. */
+static uint64_t span_of(const struct msp_network_header *header)
+{
+    return ((header->block_count - 1) * header->stride_bytes) + header->size_bytes;
+}
+
+static uint64_t apply(const struct msp_network_header *header, unsigned segment,
+                      uint64_t offset_bytes, unsigned size_bytes)
+{
+    void *word = own_address(header, segment, offset_bytes, size_bytes);
+    uint64_t old =
+        msp_own_atomic(SERVICE, word,
+                       &(struct msp_atomic_request){.operation = (enum msp_atomic)header->operation,
+                                                    .size_bytes = size_bytes,
+                                                    .value      = header->value,
+                                                    .condition  = header->condition});
+
+    if (header->operation != MSP_ATOMIC_FETCH) {
+        msp_own_notify(segment, word, size_bytes);
+    }
+    return old;
+}
+
+static void execute_put(const struct msp_network_header *header, const char *payload)
+{
+    uint64_t i;
+
+    if (header->block_count != 0) {
+        char *own = own_address(header, header->segment, header->offset_bytes, span_of(header));
+
+        for (i = 0; i < header->block_count; i++) {
+            msp_own_put(SERVICE, own + (i * header->stride_bytes),
+                        payload + (i * header->size_bytes), header->size_bytes);
+        }
+        msp_own_notify(header->segment, own, span_of(header));
+    }
+    if (header->operation != MSP_NETWORK_NO_SIGNAL) {
+        (void)apply(header, header->signal_segment, header->signal_offset_bytes, sizeof(uint64_t));
+    }
+}
+
+static struct reply *execute_get(const struct msp_network_header *header)
+{
+    struct reply *reply = new_reply(header, header->block_count * header->size_bytes);
+    char *own = own_address(header, header->segment, header->offset_bytes, span_of(header));
+    uint64_t i;
+
+    for (i = 0; i < header->block_count; i++) {
+        msp_own_get(SERVICE, reply->data + (i * header->size_bytes),
+                    own + (i * header->stride_bytes), header->size_bytes);
+    }
+    return reply;
+}
+
+static struct reply *execute_atomic(const struct msp_network_header *header)
+{
+    uint64_t old = apply(header, header->segment, header->offset_bytes, header->word_bytes);
+    struct reply *reply;
+
+    if (header->record == 0) {
+        return NULL;
+    }
+    reply = new_reply(header, header->word_bytes);
+    msp_bits_to(reply->data, old, header->word_bytes);
+    return reply;
+}
+
+static struct reply *answer_key(const struct msp_network_header *header)
+{
+    struct reply *reply               = new_reply(header, sizeof(struct msp_network_answer));
+    struct msp_network_answer *answer = (struct msp_network_answer *)(void *)reply->data;
+    struct msp_network_chunk chunk    = {.offset_bytes = header->offset_bytes, .size_bytes = 1};
+    memspan_status_t status =
+        msp_network_region_find(header->segment, header->offset_bytes, &chunk);
+
+    *answer = (struct msp_network_answer){.status       = (int32_t)status,
+                                          .key_bytes    = (uint32_t)chunk.key_bytes,
+                                          .offset_bytes = chunk.offset_bytes,
+                                          .size_bytes   = chunk.size_bytes,
+                                          .address      = chunk.address};
+    if (status == MEMSPAN_OK) {
+        memcpy(answer->bytes, chunk.key, chunk.key_bytes);
+    } else {
+        snprintf((char *)answer->bytes, sizeof answer->bytes, "%s", memspan_error_last()->message);
+        answer->key_bytes = (uint32_t)strlen((const char *)answer->bytes);
+    }
+    return reply;
+}
+
+/* A request; NULL: it wants an acknowledgement alone. */
+static struct reply *execute(const struct msp_network_header *header, const char *payload)
+{
+    switch (header->kind) {
+    case MSP_NETWORK_GET:
+        return execute_get(header);
+    case MSP_NETWORK_ATOMIC:
+        return execute_atomic(header);
+    case MSP_NETWORK_KEY:
+        return answer_key(header);
+    default:
+        execute_put(header, payload);
+        return NULL;
+    }
+}
+
+/* ---- receiving ---- */
+
+static void finish_record(const struct msp_network_header *header, const char *payload,
+                          size_t payload_bytes)
+{
+    struct msp_network_record *record = (struct msp_network_record *)(uintptr_t)header->record;
+    char *dest                        = record->dest + header->condition;
+    _Atomic uint64_t *outstanding     = record->outstanding;
+    bool is_allocated                 = record->is_allocated;
+    size_t at;
+
+    if (record->block_bytes == 0) {
+        msp_rma_copy(dest, payload, payload_bytes);
+    } else {
+        for (at = 0; at < payload_bytes; at += (size_t)record->block_bytes) {
+            msp_rma_copy(dest, payload + at, (size_t)record->block_bytes);
+            dest += record->stride_bytes;
+        }
+    }
+    if ((atomic_fetch_sub_explicit(&record->left, 1, memory_order_acq_rel) == 1) && is_allocated) {
+        free(record);
+    }
+    if (outstanding != NULL) {
+        atomic_fetch_sub_explicit(outstanding, 1, memory_order_release);
+    }
+}
+
+static void leave_to_thread(const struct msp_network_header *header, const void *payload,
+                            size_t payload_bytes)
+{
+    struct work *item = malloc(sizeof *item + payload_bytes);
+
+    if (item == NULL) {
+        msp_fatal("no memory for a message of %zu bytes from PE %d", payload_bytes, header->pe);
+    }
+    item->next          = NULL;
+    item->header        = *header;
+    item->payload_bytes = payload_bytes;
+    if (payload_bytes != 0) {
+        memcpy(item->payload, payload, payload_bytes);
+    }
+    pthread_mutex_lock(&work_lock);
+    *work_end = item;
+    work_end  = &item->next;
+    pthread_mutex_unlock(&work_lock);
+    msp_network_wake();
+}
+
+static bool is_of_device(unsigned segment)
+{
+    return (segment < MSP_SEGMENT_MAX) && !msp_segments[segment].host_touches;
+}
+
+/* It may block. */
+static bool is_for_thread(const struct msp_network_header *header)
+{
+    return (header->kind == MSP_NETWORK_KEY) ||
+           (MSP_UNLIKELY(msp_job_has_device_memory()) &&
+            (is_of_device(header->segment) ||
+             ((header->kind == MSP_NETWORK_PUT) && (header->operation != MSP_NETWORK_NO_SIGNAL) &&
+              is_of_device(header->signal_segment))));
+}
+
+void msp_network_receive(const void *header_at, size_t header_bytes, const void *payload,
+                         size_t payload_bytes)
+{
+    struct msp_network_header header;
+    struct msp_network_stream *stream;
+    struct reply *reply;
+
+    if (header_bytes != sizeof header) {
+        msp_fatal("a message of another PE has a header of %zu bytes", header_bytes);
+    }
+    memcpy(&header, header_at, sizeof header);
+    if (header.kind == MSP_NETWORK_ACK) {
+        stream = atomic_load_explicit(&msp_network_streams[header.context % MSP_CONTEXT_MAX],
+                                      memory_order_acquire);
+        atomic_fetch_sub_explicit(&stream->messages, header.size_bytes, memory_order_release);
+    } else if (header.kind == MSP_NETWORK_REPLY) {
+        finish_record(&header, payload, payload_bytes);
+    } else if (MSP_UNLIKELY(is_for_thread(&header))) {
+        leave_to_thread(&header, payload, payload_bytes);
+    } else {
+        reply = execute(&header, payload);
+        if (reply != NULL) {
+            queue_reply(reply);
+        } else {
+            owe(header.pe, header.context);
+        }
+    }
+}
+
+/* ---- the thread's part ---- */
+
+bool msp_network_work(void)
+{
+    bool has_any = false;
+    struct work *item;
+
+    for (;;) {
+        struct reply *reply;
+
+        pthread_mutex_lock(&work_lock);
+        item = work;
+        if (item != NULL) {
+            work     = item->next;
+            work_end = (work == NULL) ? &work : work_end;
+        }
+        pthread_mutex_unlock(&work_lock);
+        if (item == NULL) {
+            return has_any;
+        }
+        has_any = true;
+        reply   = execute(&item->header, item->payload);
+        msp_network_lock(msp_network.main);
+        if (reply != NULL) {
+            queue_reply(reply);
+        } else {
+            owe(item->header.pe, item->header.context);
+        }
+        (void)msp_network_reply();
+        msp_network_unlock(msp_network.main);
+        free(item);
+    }
+}
+
+void msp_network_message_close(void)
+{
+    while (replies != NULL) {
+        struct reply *reply = replies;
+
+        replies = reply->next;
+        free(reply);
+    }
+    while (work != NULL) {
+        struct work *item = work;
+
+        work = item->next;
+        free(item);
+    }
+    replies_end = &replies;
+    work_end    = &work;
+    owing       = NULL;
+}
+
+/* ---- sending ---- */
+
+void msp_network_send(struct msp_network_contact *contact, struct msp_network_operation *operation,
+                      const void *payload, size_t payload_bytes)
+{
+    struct msp_network_channel *channel = operation->channel;
+    enum msp_network_result result;
+
+    channel->counters.messages++;
+    channel->counters.message_bytes += payload_bytes;
+    while ((result = msp_network.driver->send(contact->peer, &operation->header,
+                                              sizeof operation->header, payload, payload_bytes,
+                                              &operation->request)) == MSP_NETWORK_BUSY) {
+        msp_network_relieve(channel);
+    }
+    msp_network_operation_started(operation, result);
+}
+
+/* ---- services of the driver ---- */
+
+static void note(const char *format, ...)
+{
+    va_list arguments;
+    char text[512];
+
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    msp_debug_note("%s", text);
+}
+
+static void peer_failed(int pe, const char *reason)
+{
+    if (!atomic_load(&msp_network.is_closing)) {
+        msp_fatal("PE %d on %s has failed, or the path to it: %s", pe, msp_network_card_host(pe),
+                  reason);
+    }
+}
+
+const struct msp_network_services msp_network_services = {
+    .version     = MSP_NETWORK_DRIVER_VERSION,
+    .fail        = msp_network_driver_fail,
+    .note        = note,
+    .receive     = msp_network_receive,
+    .peer_failed = peer_failed,
+};

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef MEMSPAN_SHMEM_NETWORK_MESSAGE_H
+#define MEMSPAN_SHMEM_NETWORK_MESSAGE_H
+
+/* Messages: operations that the owner of the memory executes, and its replies.
+ *
+ * A message is executed when it is received, by the thread that progresses the main queue, in the
+ * order of each sender's queue. What may block (memory of devices, registrations) is left to the
+ * transport's thread, in the order of arrival. Replies are sent after the progress that received
+ * the messages; one acknowledges all those of a PE and context that want nothing else. */
+
+#include "shmem/network/network.h"
+
+enum msp_network_kind {
+    MSP_NETWORK_PUT, /* with its data, and perhaps a signal */
+    MSP_NETWORK_GET,
+    MSP_NETWORK_ATOMIC,
+    MSP_NETWORK_KEY,   /* asks for the chunk that holds an offset */
+    MSP_NETWORK_ACK,   /* reply: so many messages of that context are executed */
+    MSP_NETWORK_REPLY, /* reply with what was asked for */
+};
+
+enum { MSP_NETWORK_NO_SIGNAL = MSP_ATOMIC_FETCH }; /* operation of a PUT without a signal */
+
+/* All PEs of a job have one byte order, and one version of Memspan. */
+struct msp_network_header {
+    uint8_t kind;
+    uint8_t operation;  /* of ATOMIC; of a PUT's signal */
+    uint8_t word_bytes; /* of an ATOMIC's operand; 0: it does not fetch, with its size in size */
+    uint8_t unused;
+    int32_t pe; /* that sent it */
+    uint16_t context;
+    uint16_t segment;
+    uint16_t signal_segment;
+    uint16_t unused_too;
+    uint64_t offset_bytes;
+    uint64_t size_bytes; /* of a block; of the operand; ACK: messages */
+    uint64_t block_count;
+    uint64_t stride_bytes; /* from one block to the next, in the owner's memory */
+    uint64_t signal_offset_bytes;
+    uint64_t value;
+    uint64_t condition; /* GET and its REPLY: where in the record's memory its data belongs */
+    uint64_t record;    /* struct msp_network_record of the asking PE; 0: it only counts */
+};
+
+/* What waits for replies with data. */
+struct msp_network_record {
+    char *dest;            /* memory of the host */
+    ptrdiff_t block_bytes; /* of what is scattered there, 0: it is not, */
+    ptrdiff_t stride_bytes;
+    _Atomic uint64_t left;         /* replies */
+    bool is_allocated;             /* freed with the last reply */
+    _Atomic uint64_t *outstanding; /* of the stream; decremented with each reply; or NULL */
+};
+
+/* The operations of one context. */
+struct msp_network_stream {
+    struct msp_network_channel *_Atomic channel; /* NULL: not yet */
+    bool is_private;                             /* it wants a channel of its own */
+    _Atomic uint64_t messages;                   /* without a reply so far */
+    _Atomic uint64_t transfers; /* of the driver, nonblocking: puts and sends whose buffers it
+                                   uses, gets */
+};
+
+/* The answer to KEY. */
+struct msp_network_answer {
+    int32_t status;
+    uint32_t key_bytes;
+    uint64_t offset_bytes;
+    uint64_t size_bytes;
+    uint64_t address;
+    unsigned char bytes[MSP_NETWORK_KEY_MAX]; /* the key; the reason why there is none */
+};
+
+/* By context; NULL: nothing has used it. */
+extern struct msp_network_stream *_Atomic msp_network_streams[MSP_CONTEXT_MAX] MSP_HIDDEN;
+
+/* struct msp_network_services.receive */
+void msp_network_receive(const void *header, size_t header_bytes, const void *payload,
+                         size_t payload_bytes);
+
+/* With the main channel locked: send the replies that are due; how many. A PE that is not connected
+ * keeps its own until msp_network_connect_waiting(). */
+unsigned msp_network_reply(void);
+bool msp_network_has_unconnected(void);
+/* Without the lock. */
+void msp_network_connect_waiting(void);
+
+/* For the thread: execute what was left to it; true when there was any. */
+bool msp_network_work(void);
+
+void msp_network_message_close(void);
+
+#endif /* MEMSPAN_SHMEM_NETWORK_MESSAGE_H */

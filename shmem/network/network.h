@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef MEMSPAN_SHMEM_NETWORK_NETWORK_H
+#define MEMSPAN_SHMEM_NETWORK_NETWORK_H
+
+/* The network transport: PEs of other hosts through a driver (driver.h), which puts, gets and sends
+ * messages.
+ *
+ *     network.c     the transport's table: which operation takes which path; contexts; order
+ *     peer.c        channels, the peers that they have contacted, keys of the peers' memory
+ *     message.c     messages: what the owner of the memory executes, and its replies
+ *     progress.c    who polls the main queue: callers that wait, or the thread
+ *     region.c      memory of this PE that is registered, on demand
+ *     plugin.c      which driver
+ *
+ * Host memory that is registered is put to and got from by the driver. Messages do all the rest:
+ * atomics of all kinds, so that those on one word take one path, the owner's processor; memory that
+ * the network does not reach; puts and gets that are so small that a message and its reply are
+ * faster. First contact with a PE fetches its card from the bootstrap; first contact with a chunk
+ * of its memory asks the owner for the key. So a PE knows of those that it talks to alone. */
+
+#include "shmem/network/driver.h"
+#include "shmem/transport/transport.h"
+
+/* Its name and capabilities are those of the driver, once it is open. */
+extern struct msp_transport msp_transport_network MSP_HIDDEN;
+
+/* What the driver may call. */
+extern const struct msp_network_services msp_network_services MSP_HIDDEN;
+
+struct msp_network {
+    const struct msp_network_driver *driver; /* NULL: closed */
+    struct msp_network_limits limits;
+    struct msp_network_channel *main;
+    size_t payload_max_bytes; /* of a message */
+    atomic_bool is_closing;   /* peers may end */
+};
+extern struct msp_network msp_network MSP_HIDDEN;
+
+/* One line for the query: the driver, and what the main queue has done. */
+void msp_network_describe(char *text, size_t text_bytes);
+
+#endif /* MEMSPAN_SHMEM_NETWORK_NETWORK_H */

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef MEMSPAN_SHMEM_NETWORK_PEER_H
+#define MEMSPAN_SHMEM_NETWORK_PEER_H
+
+/* Channels: a queue of the driver, and the peers that it has contacted.
+ *
+ * The main channel is that of the default context, of the library and of all that is received; its
+ * lock is held for each use. Private and serialized contexts have a channel each, which their
+ * thread uses without a lock. Tables grow with the peers contacted. */
+
+#include "shmem/network/message.h"
+#include <pthread.h>
+
+/* A chunk of a peer's segment, and how it is reached. */
+struct msp_network_reach {
+    unsigned segment;
+    unsigned generation; /* of the segment's index */
+    uint64_t first_bytes;
+    uint64_t end_bytes;
+    uint64_t address;            /* of first_bytes, the owner's */
+    struct msp_network_key *key; /* NULL: by messages */
+};
+
+/* A PE as one channel knows it. */
+struct msp_network_contact {
+    int pe;
+    struct msp_network_peer *peer; /* NULL: it has sent something, and is not connected */
+    uint64_t puts;                 /* of the driver: how many so far, */
+    uint64_t flushed;              /* and how many are known to have taken effect */
+    bool is_dirty;                 /* in the channel's list: there may be puts to flush */
+    struct msp_network_contact *next_dirty;
+    struct msp_network_reach *reaches; /* by segment, then by first_bytes */
+    size_t reach_count;
+    size_t reach_max;
+    struct {
+        unsigned context;
+        unsigned count;
+    } owed[4]; /* executed messages that are not acknowledged */
+    unsigned owed_count;
+    bool is_owing;
+    struct msp_network_contact *next_owing;
+};
+
+struct msp_network_counters {
+    uint64_t messages; /* sent, without replies */
+    uint64_t message_bytes;
+    uint64_t puts;
+    uint64_t put_bytes;
+    uint64_t gets;
+    uint64_t get_bytes;
+    uint64_t keys;
+};
+
+struct msp_network_channel {
+    struct msp_network_channel *next; /* of all, or of those that no context uses */
+    struct msp_network_queue *queue;
+    bool is_main;
+    pthread_mutex_t lock;                  /* of the main channel */
+    struct msp_network_contact **contacts; /* hash table by PE, open addressing */
+    unsigned contact_count;
+    unsigned contact_mask;
+    struct msp_network_contact *dirty;
+    struct msp_network_operation *idle;
+    unsigned in_flight; /* requests that the driver has */
+    unsigned sends;
+    struct msp_network_counters counters;
+};
+
+/* One request to the driver. */
+struct msp_network_operation {
+    struct msp_network_request request; /* first */
+    struct msp_network_operation *next; /* of the idle */
+    struct msp_network_channel *channel;
+    const char *call;
+    int pe;
+    atomic_bool *is_done;        /* set when it completes; or NULL */
+    _Atomic uint64_t *transfers; /* decremented when it completes; or NULL */
+    struct msp_network_contact *flushed;
+    uint64_t flushed_puts;
+    void *owned; /* freed when it completes */
+    struct msp_network_header header;
+};
+
+static inline void msp_network_lock(struct msp_network_channel *channel)
+{
+    if (channel->is_main) {
+        pthread_mutex_lock(&channel->lock);
+    }
+}
+static inline void msp_network_unlock(struct msp_network_channel *channel)
+{
+    if (channel->is_main) {
+        pthread_mutex_unlock(&channel->lock);
+    }
+}
+
+/* A channel that no context uses, or a new one. */
+memspan_status_t msp_network_channel_open(bool is_main, struct msp_network_channel **channel_p);
+/* Its context has ended. The channel and its connections are kept for another one. */
+void msp_network_channel_leave(struct msp_network_channel *channel);
+/* Ends all, without the peers' help. */
+void msp_network_channel_close_all(void);
+
+/* The functions below are called with the channel locked.
+ *
+ * The PE's contact, made (not connected) where there is none; fatal without memory. */
+struct msp_network_contact *msp_network_contact_find(struct msp_network_channel *channel, int pe);
+
+/* The same, connected. Unlocks meanwhile, and is fatal, for @p call, when it fails. */
+struct msp_network_contact *msp_network_contact_open(const char *call,
+                                                     struct msp_network_channel *channel, int pe);
+
+/* How @p offset_bytes of the peer's segment is reached; asks the owner at first. Unlocks meanwhile;
+ * *reach_p is a copy. Fatal for the call of @p target. */
+void msp_network_reach_find(const struct msp_target *target, struct msp_network_channel *channel,
+                            struct msp_network_contact *contact, uint64_t offset_bytes,
+                            struct msp_network_reach *reach_p);
+
+/* Keys of that segment are not used any more; any thread, without locks. */
+void msp_network_reach_forget(unsigned segment);
+
+/* An operation, cleared but for its header. Fatal without memory. */
+struct msp_network_operation *msp_network_operation_take(struct msp_network_channel *channel,
+                                                         const char *call, int pe);
+/* After the driver's answer, which is not BUSY. */
+void msp_network_operation_started(struct msp_network_operation *operation,
+                                   enum msp_network_result result);
+
+/* A message with the operation's header. Unlocks while the driver is busy. */
+void msp_network_send(struct msp_network_contact *contact, struct msp_network_operation *operation,
+                      const void *payload, size_t payload_bytes);
+
+/* There are puts to flush. */
+static inline void msp_network_mark_dirty(struct msp_network_channel *channel,
+                                          struct msp_network_contact *contact)
+{
+    contact->puts++;
+    if (!contact->is_dirty) {
+        contact->is_dirty   = true;
+        contact->next_dirty = channel->dirty;
+        channel->dirty      = contact;
+    }
+}
+
+#endif /* MEMSPAN_SHMEM_NETWORK_PEER_H */

@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* progress.c: polling the main queue, and the thread that does it when no caller does. */
+
+#include "shmem/network/progress.h"
+#include "shmem/control/memory.h"
+#include "shmem/control/shared_file.h"
+#include "shmem/transport/own.h"
+#include <errno.h>
+#include <poll.h>
+#include <sched.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+    ASIDE_MIN_US      = 200,  /* of the thread, before it looks whether callers still poll */
+    ASIDE_MAX_US      = 1000, /* what a peer waits at most after they have stopped */
+    WITHOUT_EVENTS_US = 200,  /* between polls where the driver has no descriptor */
+};
+
+static pthread_t thread;
+static bool runs;
+static int wake_fd = -1; /* an eventfd */
+static atomic_bool ends;
+
+static atomic_uint polls; /* of callers: the thread compares it with what it was */
+static atomic_bool is_aside;
+
+/* ---- polling ---- */
+
+/* With the lock. Puts that arrive in memory of the program may be waited for without a message that
+ * names their place. */
+static unsigned advance(struct msp_network_channel *channel)
+{
+    unsigned count = msp_network.driver->queue_progress(channel->queue);
+
+    return channel->is_main ? (count + msp_network_reply()) : count;
+}
+
+/* A thread of this PE sleeps until the doorbell is notified. */
+static bool is_caller_asleep(void)
+{
+    struct msp_doorbell *doorbell = &msp_doorbells.by_index[msp_job.local_index];
+
+    return (atomic_load(&doorbell->sleepers) != 0) ||
+           (atomic_load(&doorbell->memory_sleepers) != 0);
+}
+
+static void notify(void)
+{
+    if (MSP_UNLIKELY(is_caller_asleep())) {
+        msp_doorbell_notify_slow(msp_job.local_index);
+    }
+}
+
+void msp_network_progress(void)
+{
+    struct msp_network_channel *channel = msp_network.main;
+    bool has_unconnected;
+    unsigned count;
+
+    if ((channel == NULL) || (pthread_mutex_trylock(&channel->lock) != 0)) {
+        return; /* another thread polls */
+    }
+    count           = advance(channel);
+    has_unconnected = msp_network_has_unconnected();
+    pthread_mutex_unlock(&channel->lock);
+    atomic_fetch_add_explicit(&polls, 1, memory_order_relaxed);
+    if (count != 0) {
+        notify();
+    }
+    if (MSP_UNLIKELY(has_unconnected)) {
+        msp_network_connect_waiting();
+    }
+}
+
+void msp_network_poll(struct msp_network_channel *channel)
+{
+    if (!channel->is_main) {
+        (void)advance(channel);
+    }
+    msp_network_progress();
+}
+
+void msp_network_relieve(struct msp_network_channel *channel)
+{
+    (void)advance(channel);
+    msp_network_unlock(channel);
+    msp_network_poll(channel);
+    msp_network_lock(channel);
+}
+
+/* ---- the thread ---- */
+
+void msp_network_wake(void)
+{
+    const uint64_t one = 1;
+
+    while ((write(wake_fd, &one, sizeof one) < 0) && (errno == EINTR)) {
+    }
+}
+
+void msp_network_sleeping(void)
+{
+    if (atomic_load(&is_aside)) {
+        msp_network_wake();
+    }
+}
+
+/* Until a wake-up, or, with a descriptor, an event; @p wait_us -1: for ever. True: a wake-up. */
+static bool sleep_on(int fd, int64_t wait_us)
+{
+    const struct timespec duration = {wait_us / 1000000, (long)(wait_us % 1000000) * 1000};
+    struct pollfd fds[2] = {{.fd = wake_fd, .events = POLLIN}, {.fd = fd, .events = POLLIN}};
+    uint64_t unused;
+
+    (void)ppoll(fds, 2, (wait_us >= 0) ? &duration : NULL, NULL);
+    if ((fds[0].revents & POLLIN) == 0) {
+        return false;
+    }
+    (void)!read(wake_fd, &unused, sizeof unused);
+    return true;
+}
+
+/* While callers poll, there is nothing to do here. */
+static void step_aside(void)
+{
+    int64_t wait_us = ASIDE_MIN_US;
+    unsigned polls_before;
+
+    atomic_store(&is_aside, true);
+    do {
+        polls_before = atomic_load(&polls);
+        if (is_caller_asleep() || sleep_on(-1, wait_us)) {
+            break;
+        }
+        wait_us = (2 * wait_us < ASIDE_MAX_US) ? 2 * wait_us : ASIDE_MAX_US;
+    } while (atomic_load(&polls) != polls_before);
+    atomic_store(&is_aside, false);
+}
+
+/* True: there was something, or may be. */
+static bool serve(bool has_events, int *timeout_ms_p)
+{
+    struct msp_network_channel *channel = msp_network.main;
+    bool has_work                       = msp_network_work();
+    bool is_armed                       = false;
+    bool has_unconnected;
+    unsigned count;
+
+    pthread_mutex_lock(&channel->lock);
+    count = advance(channel);
+    if ((count == 0) && !has_work) {
+        is_armed = !has_events || msp_network.driver->queue_arm(channel->queue, timeout_ms_p);
+    }
+    has_unconnected = msp_network_has_unconnected();
+    pthread_mutex_unlock(&channel->lock);
+    if (count != 0) {
+        notify();
+    }
+    if (has_unconnected) {
+        msp_network_connect_waiting();
+    }
+    return !is_armed;
+}
+
+static void *run(void *unused)
+{
+    int fd = msp_network.driver->queue_descriptor(msp_network.main->queue);
+
+    (void)unused;
+    while (!atomic_load(&ends)) {
+        unsigned polls_before = atomic_load(&polls);
+        int timeout_ms        = -1;
+
+        if (serve(fd >= 0, &timeout_ms)) {
+            continue;
+        }
+        (void)sleep_on(fd, (fd < 0)           ? WITHOUT_EVENTS_US
+                           : (timeout_ms < 0) ? -1
+                                              : (int64_t)timeout_ms * 1000);
+        if ((atomic_load(&polls) != polls_before) && !is_caller_asleep()) {
+            step_aside();
+        }
+    }
+    return NULL;
+}
+
+memspan_status_t msp_network_progress_open(void)
+{
+    memspan_status_t status;
+
+    wake_fd = msp_fd_above_streams(eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC));
+    if (wake_fd < 0) {
+        return msp_error_native(MEMSPAN_ERR_LIMIT, "", "eventfd", errno, strerror(errno),
+                                "the limit on open files (ulimit -n) may be in the way",
+                                "no descriptor for the network's thread");
+    }
+    atomic_store(&ends, false);
+    status = msp_own_thread_start(&thread, run, "the network transport");
+    runs   = (status == MEMSPAN_OK);
+    return status;
+}
+
+void msp_network_progress_close(void)
+{
+    if (runs) {
+        atomic_store(&ends, true);
+        msp_network_wake();
+        pthread_join(thread, NULL);
+        runs = false;
+    }
+    if (wake_fd >= 0) {
+        close(wake_fd);
+        wake_fd = -1;
+    }
+}
