@@ -8,7 +8,7 @@
 const char *alloc_also;
 
 static const struct bench_row rows[ALLOC_ROW_COUNT] = {
-#define ROW(symbol, name, help) {name, help, 1, false},
+#define ROW(symbol, name, help) {name, help, 1, false, false},
     ALLOC_ROW_MAP(ROW)
 #undef ROW
 };

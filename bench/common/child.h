@@ -17,9 +17,9 @@ struct bench_command {
 };
 
 struct bench_child {
-    bool good;         /* it exited with status 0 */
-    char failure[256]; /* else what happened, and the first line of its standard error */
-    char output[8192]; /* its standard output; the rest is dropped */
+    bool good;          /* it exited with status 0 */
+    char failure[256];  /* else what happened, and the first line of its standard error */
+    char output[16384]; /* its standard output; the rest is dropped */
     double cpu_ns;
     double wall_ns; /* from before its start to after its end */
 };

@@ -16,7 +16,7 @@ struct bench_output {
     const char *json;
     const char *svg;
     FILE *text; /* standard output, or standard error where a file has that */
-    char command[1024];
+    char command[4096];
     struct bench_machine machine;
 };
 

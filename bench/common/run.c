@@ -295,6 +295,16 @@ static bool ours_failed(const struct bench_run *run)
     return false;
 }
 
+static unsigned default_rows(const struct bench_suite *suite)
+{
+    unsigned rows = 0;
+
+    for (size_t i = 0; i < suite->row_count; i++) {
+        rows |= suite->rows[i].unasked ? 0 : 1u << i;
+    }
+    return rows;
+}
+
 int bench_run_main(const struct bench_suite *suite, int argument_count, char *const *arguments)
 {
     struct bench_run *run = &the_run;
@@ -304,7 +314,7 @@ int bench_run_main(const struct bench_suite *suite, int argument_count, char *co
     run->suite      = suite;
     run->rounds     = 5;
     run->timeout_s  = 60;
-    run->rows       = (1u << suite->row_count) - 1;
+    run->rows       = default_rows(suite);
     run->placements = (1u << suite->placement_count) - 1;
     outcome         = read_arguments(suite, argument_count, arguments);
     if (outcome != CLI_PARSED) {
@@ -317,7 +327,7 @@ int bench_run_main(const struct bench_suite *suite, int argument_count, char *co
     suite->find(run);
     bench_run_print_head(run);
     suite->measure(run);
-    if (run->targets) {
+    if (run->targets && ((suite->print_targets == NULL) || !suite->print_targets(run))) {
         bench_run_print_targets(run);
     }
     bench_run_print_notes(run);

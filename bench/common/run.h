@@ -16,7 +16,12 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum { BENCH_PEERS_MAX = 24, BENCH_POINTS_MAX = 80, BENCH_ROWS_MAX = 16, BENCH_PLACEMENTS_MAX = 2 };
+enum {
+    BENCH_PEERS_MAX      = 24,
+    BENCH_POINTS_MAX     = 256,
+    BENCH_ROWS_MAX       = 24,
+    BENCH_PLACEMENTS_MAX = 2
+};
 
 /* ---- the suite ---- */
 
@@ -25,6 +30,7 @@ struct bench_row {
     const char *help;
     unsigned placements; /* bits */
     bool ours_only;      /* no other peer has such a thing */
+    bool unasked;        /* measured only where it is named */
 };
 
 struct bench_point {
@@ -90,6 +96,9 @@ struct bench_suite {
     /* Measure, and print the rows. */
     void (*measure)(struct bench_run *run);
     void (*print_peers)(const struct bench_run *run);
+    /* The targets of this run in place of those above; NULL: there are no others. False: the
+     * suite's own. */
+    bool (*print_targets)(const struct bench_run *run);
     /* Facts of this benchmark for the head of a report. */
     void (*put_head)(struct bench_report *report, const struct bench_run *run);
     void (*put_row)(struct bench_report *report, const struct bench_run *run, unsigned placement,

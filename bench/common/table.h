@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-#define BENCH_TABLE_COLUMNS_MAX 16
+#define BENCH_TABLE_COLUMNS_MAX 20
 #define BENCH_TABLE_CELL_SIZE   32
 
 struct bench_table_column {

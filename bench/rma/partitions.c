@@ -23,18 +23,16 @@ static const struct {
 
 enum { KIND_COUNT = sizeof(kinds) / sizeof(kinds[0]) };
 
-static char *failure_of(struct bench_run *run, enum rma_row row)
+static char *failure_of(struct bench_run *run, enum rma_row row, size_t peer)
 {
-    return run->failures[RMA_APART][row][RMA_MEMSPAN];
+    return run->failures[RMA_APART][row][peer];
 }
 
-static bool run_once(struct bench_run *run, const char *program, const char *words,
-                     const char *settings, char *failure, struct bench_child *child_p)
+static bool run_once(struct bench_run *run, size_t peer, const struct rma_job *job, char *failure,
+                     struct bench_child *child_p)
 {
-    const struct rma_job job = {.program = program, .words = words, .settings = settings};
-
-    if (rma_peer_run(run, RMA_MEMSPAN, &job, child_p)) {
-        bench_run_add_output(run, RMA_APART, RMA_MEMSPAN, child_p->output);
+    if (rma_peer_run(run, peer, job, child_p)) {
+        bench_run_add_output(run, RMA_APART, peer, child_p->output);
         return true;
     }
     (void)snprintf(failure, sizeof(child_p->failure), "%s", child_p->failure);
@@ -42,9 +40,9 @@ static bool run_once(struct bench_run *run, const char *program, const char *wor
 }
 
 /* One partition against eight; which is first changes with the round. */
-static void measure_choice(struct bench_run *run, size_t round, const char *program)
+static void measure_choice(struct bench_run *run, size_t round, size_t peer, const char *program)
 {
-    char *failure = failure_of(run, RMA_PARTITION);
+    char *failure = failure_of(run, RMA_PARTITION, peer);
     struct bench_child child;
 
     for (size_t i = 0; (i < 2) && (failure[0] == '\0'); i++) {
@@ -52,68 +50,86 @@ static void measure_choice(struct bench_run *run, size_t round, const char *prog
         char settings[512];
         size_t used = 0;
         char words[32];
+        const struct rma_job job = {.program = program, .words = words, .settings = settings};
 
         for (int p = 1; p <= count; p++) {
             used += (size_t)snprintf(settings + used, sizeof(settings) - used,
                                      "SHMEM_SYMMETRIC_PARTITION%d=size=8M ", p);
         }
         (void)snprintf(words, sizeof(words), "%d%s", count, run->quick ? " quick" : "");
-        (void)run_once(run, program, words, settings, failure, &child);
+        (void)run_once(run, peer, &job, failure, &child);
     }
 }
 
-static void measure_kind(struct bench_run *run, size_t kind, const char *program)
+/* What the first of ours cannot is waived: the machine has it not. The others must then. */
+static void measure_kind(struct bench_run *run, size_t kind, size_t peer, const char *program)
 {
-    size_t point = bench_point(run->suite, kinds[kind].point);
-    struct bench_child child;
+    size_t point  = bench_point(run->suite, kinds[kind].point);
+    bool is_first = peer == (size_t)__builtin_ctz(bench_peers_of(run, BENCH_OURS) & run->chosen);
+    bool waives   = is_first && (kind > 0); /* every machine has ordinary memory */
+    char *failure = waives ? run->waived[point] : failure_of(run, RMA_STENCIL, peer);
     char settings[160];
     char words[64];
+    const struct rma_job job = {.program = program, .words = words, .settings = settings};
+    struct bench_child child;
 
-    if (run->waived[point][0] != '\0') {
+    if ((run->waived[point][0] != '\0') || (failure[0] != '\0')) {
         return;
     }
     (void)snprintf(settings, sizeof(settings),
                    "SHMEM_SYMMETRIC_PARTITION1=size=4M SHMEM_SYMMETRIC_PARTITION2=%s",
                    kinds[kind].traits);
     (void)snprintf(words, sizeof(words), "%s 2%s", kinds[kind].point, run->quick ? " quick" : "");
-    if (run_once(run, program, words, settings, run->waived[point], &child)) {
+    if (run_once(run, peer, &job, failure, &child)) {
         bench_child_field(&child, "given", run->given[point], sizeof(run->given[point]));
-    } else if (kind == 0) { /* every machine has ordinary memory */
-        (void)snprintf(failure_of(run, RMA_STENCIL), sizeof(child.failure), "%s", child.failure);
     }
 }
 
 /* Whether the row is measured in this round; the first one builds its program. */
-static bool prepare(struct bench_run *run, size_t round, enum rma_row row, char *program,
-                    size_t program_size)
+static bool prepare(struct bench_run *run, size_t round, size_t peer, enum rma_row row,
+                    char *program, size_t program_size)
 {
     struct bench_child child;
+    char name[64];
 
-    if (!bench_run_has(run, row, RMA_APART) || !bench_run_uses(run, RMA_MEMSPAN) ||
-        (failure_of(run, row)[0] != '\0')) {
+    if (!bench_run_has(run, row, RMA_APART) || !bench_run_uses(run, peer) ||
+        (failure_of(run, row, peer)[0] != '\0')) {
         return false;
     }
-    if ((round > 0) ||
-        rma_peer_compile(run, RMA_MEMSPAN, run->suite->rows[row].name, run->suite->rows[row].name,
-                         program, program_size, &child)) {
+    (void)snprintf(name, sizeof(name), "%s-%s", run->peers[peer].name, run->suite->rows[row].name);
+    if ((round > 0) || rma_peer_compile(run, peer, run->suite->rows[row].name, name, program,
+                                        program_size, &child)) {
         return true;
     }
-    (void)snprintf(failure_of(run, row), sizeof(run->failures[0][0][0]), "it is not built: %.200s",
-                   child.failure);
+    (void)snprintf(failure_of(run, row, peer), sizeof(run->failures[0][0][0]),
+                   "it is not built: %.200s", child.failure);
     return false;
+}
+
+static void measure_peer(struct bench_run *run, size_t round, size_t peer)
+{
+    static char choices[BENCH_PEERS_MAX][128];
+    static char stencils[BENCH_PEERS_MAX][128];
+    char *choice  = choices[peer];
+    char *stencil = stencils[peer];
+
+    if (prepare(run, round, peer, RMA_PARTITION, choice, sizeof(choices[0]))) {
+        measure_choice(run, round, peer, choice);
+    }
+    if (prepare(run, round, peer, RMA_STENCIL, stencil, sizeof(stencils[0]))) {
+        for (size_t i = 0; i < KIND_COUNT; i++) {
+            measure_kind(run, (round + i) % KIND_COUNT, peer, stencil);
+        }
+    }
 }
 
 void rma_measure_partitions(struct bench_run *run, size_t round)
 {
-    static char choice[128];
-    static char stencil[128];
+    unsigned ours = bench_peers_of(run, BENCH_OURS);
 
-    if (prepare(run, round, RMA_PARTITION, choice, sizeof(choice))) {
-        measure_choice(run, round, choice);
-    }
-    if (prepare(run, round, RMA_STENCIL, stencil, sizeof(stencil))) {
-        for (size_t i = 0; i < KIND_COUNT; i++) {
-            measure_kind(run, (round + i) % KIND_COUNT, stencil);
+    for (size_t p = 0; p < run->peer_count; p++) {
+        if ((ours & (1u << p)) != 0) {
+            measure_peer(run, round, p);
         }
     }
 }

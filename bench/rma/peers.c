@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { PEERS_MAX = 8 };
+enum { PEERS_MAX = 12 };
 
 /* Of every peer's worker, besides what the wrapper adds. */
 #define COMPILE_OPTIONS "-O3 -std=gnu11 -D_GNU_SOURCE -Wno-deprecated-declarations"
@@ -37,6 +37,9 @@ static void set_words(struct bench_run *run, size_t p, const char *compiler, siz
     (void)snprintf(facts->origin, sizeof(facts->origin), "%.*s; %s", (int)length, compiler,
                    launcher);
     run->peers[p].origin = facts->origin;
+    if (strncmp(run->peers[p].name, "memspan", 7) == 0) { /* also "memspan-ucx" */
+        run->peers[p].role = BENCH_OURS;
+    }
 }
 
 static size_t add_peer(struct bench_run *run, const char *name, size_t length)
@@ -52,7 +55,7 @@ static void add_known(struct bench_run *run)
     char compiler[300];
     char launcher[300];
 
-    run->peers[add_peer(run, "memspan", 7)].role = BENCH_OURS;
+    (void)add_peer(run, "memspan", 7);
     (void)snprintf(compiler, sizeof(compiler), "'%s/oshcc'", run->tools);
     (void)snprintf(launcher, sizeof(launcher), "'%s/oshrun'", run->tools);
     set_words(run, RMA_MEMSPAN, compiler, strlen(compiler), launcher);
@@ -74,15 +77,28 @@ static size_t find_place(struct bench_run *run, const char *name, size_t length)
         }
     }
     if (run->peer_count == PEERS_MAX) {
-        cli_complain("--peer: \"%.*s\" is one too many: %d in all", (int)length, name, PEERS_MAX);
+        cli_complain("\"%.*s\" is one peer too many: %d in all", (int)length, name, PEERS_MAX);
         return PEERS_MAX;
     }
     return add_peer(run, name, length);
 }
 
-/* NAME=COMPILER,LAUNCHER: the launcher may hold commas, the compiler may not. */
-static bool add_more(struct bench_run *run, const char *text)
+/* A program of --beside: one without a folder is ours. */
+static void set_program(struct bench_run *run, size_t p, const char *program, size_t length)
 {
+    struct rma_peer *facts = &rma_peers[p];
+    bool ours              = memchr(program, '/', length) == NULL;
+
+    facts->compiler[0] = '\0';
+    (void)snprintf(facts->program, sizeof(facts->program), "%s%s%.*s", ours ? run->workers : "",
+                   ours ? "/" : "", (int)length, program);
+    run->peers[p].role = BENCH_BESIDE;
+}
+
+/* NAME=COMPILER,LAUNCHER, or with a program for --beside: the launcher may hold commas. */
+static bool add_more(struct bench_run *run, const char *option, const char *text)
+{
+    bool beside          = strcmp(option, "--beside") == 0;
     size_t name          = strcspn(text, "=,");
     const char *compiler = text + name + (text[name] == '=');
     size_t length        = strcspn(compiler, ",");
@@ -92,13 +108,14 @@ static bool add_more(struct bench_run *run, const char *text)
     if ((text[name] != '=') || (name == 0) || (name >= sizeof(run->peers[0].name)) ||
         (length == 0) || (length >= sizeof(rma_peers[0].compiler)) || (launcher[0] == '\0') ||
         (strlen(launcher) >= sizeof(rma_peers[0].launcher))) {
-        cli_complain("--peer: \"%s\" is not NAME=COMPILER,LAUNCHER", text);
+        cli_complain("%s: \"%s\" is not NAME=%s,LAUNCHER", option, text,
+                     beside ? "PROGRAM" : "COMPILER");
         return false;
     }
     if ((strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.+") <
          name) ||
         ((name == 5) && (strncmp(text, "limit", 5) == 0))) {
-        cli_complain("--peer: \"%.*s\" cannot be a peer's name", (int)name, text);
+        cli_complain("%s: \"%.*s\" cannot be a peer's name", option, (int)name, text);
         return false;
     }
     p = find_place(run, text, name);
@@ -106,6 +123,9 @@ static bool add_more(struct bench_run *run, const char *text)
         return false;
     }
     set_words(run, p, compiler, length, launcher);
+    if (beside) {
+        set_program(run, p, compiler, length);
+    }
     return true;
 }
 
@@ -113,7 +133,12 @@ bool rma_peers_list(struct bench_run *run)
 {
     add_known(run);
     for (size_t i = 0; i < rma_more.count; i++) {
-        if (!add_more(run, rma_more.values[i])) {
+        if (!add_more(run, "--peer", rma_more.values[i])) {
+            return false;
+        }
+    }
+    for (size_t i = 0; i < rma_beside.count; i++) {
+        if (!add_more(run, "--beside", rma_beside.values[i])) {
             return false;
         }
     }
@@ -183,7 +208,8 @@ static void ask(const struct bench_run *run, struct bench_peer *peer, size_t p)
     bench_child_field(&child, "compiler", rma_peers[p].built_by, sizeof(rma_peers[p].built_by));
     bench_child_field(&child, "name", name, sizeof(name));
     bench_child_field(&child, "standard", standard, sizeof(standard));
-    (void)snprintf(peer->version, sizeof(peer->version), "%s, OpenSHMEM %s", name, standard);
+    (void)snprintf(peer->version, sizeof(peer->version), "%s%s%s", name,
+                   (standard[0] == '\0') ? "" : ", OpenSHMEM ", standard);
     file_name = strrchr(peer->library, '/');
     file_name = (file_name == NULL) ? peer->library : file_name + 1;
     if ((family != NULL) && (strncmp(file_name, family, strlen(family)) != 0)) {
@@ -203,6 +229,10 @@ static void build(const struct bench_run *run, struct bench_peer *peer, size_t p
         peer->present = access(facts->program, X_OK) == 0;
         (void)snprintf(peer->why, sizeof(peer->why), "it was not built");
         (void)snprintf(peer->version, sizeof(peer->version), "the machine itself");
+        if (peer->present && (facts->launcher[0] != '\0')) {
+            peer->present = false;
+            ask(run, peer, p);
+        }
         return;
     }
     if (!rma_peer_compile(run, p, "worker", peer->name, facts->program, sizeof(facts->program),

@@ -6,11 +6,13 @@
 #include <math.h>
 
 struct cli_texts rma_more;
+struct cli_texts rma_beside;
 
-/* Where a row is measured; only we have partitions. */
-#define APART 1u << RMA_APART, false
-#define BOTH  1u << RMA_APART | 1u << RMA_TOGETHER, false
-#define OURS  1u << RMA_APART, true
+/* Where a row is measured; only we have partitions; rows by size are long. */
+#define APART 1u << RMA_APART, false, false
+#define BOTH  1u << RMA_APART | 1u << RMA_TOGETHER, false, false
+#define OURS  1u << RMA_APART, true, false
+#define SIZES 1u << RMA_APART | 1u << RMA_TOGETHER, false, true
 
 static const struct bench_row rows[RMA_ROW_COUNT] = {
 #define ROW(symbol, name, where, help) {name, help, where},
@@ -85,7 +87,22 @@ static const struct bench_point points[] = {
     {RMA_VISIBLE, "visible-data", "p, data", "ns", false},
     {RMA_VISIBLE, "visible-put", "put", "ns", false},
     {RMA_VISIBLE, "visible-1k", "1 KiB, fence, p", "ns", false},
-    {RMA_START, "start-wall", "all of it", "ms", false},
+#define POINT(bytes) {RMA_PUT_SIZES, "put-size-" #bytes, #bytes, "us", false},
+    RMA_SIZE_MAP(POINT)
+#undef POINT
+#define POINT(bytes) {RMA_GET_SIZES, "get-size-" #bytes, #bytes, "us", false},
+        RMA_SIZE_MAP(POINT)
+#undef POINT
+#define POINT(bytes) {RMA_STREAM, "stream-" #bytes, #bytes, "MB/s", true},
+            RMA_SIZE_MAP(POINT)
+#undef POINT
+#define POINT(bytes) {RMA_RATE, "rate-" #bytes, #bytes, "M/s", true},
+                RMA_SIZE_MAP(POINT)
+#undef POINT
+#define POINT(bytes) {RMA_PING_PONG, "ping-pong-" #bytes, #bytes, "us", false},
+                    RMA_SIZE_MAP(POINT)
+#undef POINT
+                        {RMA_START, "start-wall", "all of it", "ms", false},
     {RMA_START, "start-init", "shmem_init", "ms", false},
     {RMA_PARTITION, "partition-1", "one partition", "ns", false},
     {RMA_PARTITION, "partition-8", "one out of eight", "ns", false},
@@ -140,7 +157,12 @@ static const struct cli_option options[] = {
      .form  = CLI_TEXTS,
      .value = &rma_more,
      .shape = "NAME=COMPILER,LAUNCHER",
-     .help  = "one more peer, or another memspan or ompi; may be given again"}};
+     .help  = "one more peer, or another memspan or ompi; may be given again"},
+    {.names = "--beside",
+     .form  = CLI_TEXTS,
+     .value = &rma_beside,
+     .shape = "NAME=PROGRAM,LAUNCHER",
+     .help  = "a program that no library can beat: raw-ucx, raw-ofi; may be given again"}};
 
 static void put_head(struct bench_report *report, const struct bench_run *run)
 {
@@ -153,9 +175,10 @@ static void put_row(struct bench_report *report, const struct bench_run *run, un
 {
     const struct bench_figure *figure = &run->figures[placement][point][p];
     struct bench_summary summary      = {.median = NAN, .min = NAN, .max = NAN};
-    const char *given                 = (p == RMA_MEMSPAN) ? run->given[point] : "";
+    const char *given                 = (run->peers[p].role == BENCH_OURS) ? run->given[point] : "";
     double value                      = bench_run_value(run, placement, point, p);
     unsigned others                   = bench_peers_of(run, BENCH_OTHER);
+    size_t limit = rma_limit_of(run, (run->peers[p].role == BENCH_OURS) ? p : RMA_MEMSPAN);
     size_t ignored;
 
     (void)bench_samples_summarize(&figure->medians, &summary);
@@ -175,8 +198,9 @@ static void put_row(struct bench_report *report, const struct bench_run *run, un
     bench_put_real(report, "median_max", summary.max);
     bench_put_real(report, "ratio_to_best_peer",
                    value / bench_run_best(run, placement, point, others, &ignored));
-    bench_put_real(report, "ratio_to_limit",
-                   value / bench_run_value(run, placement, point, RMA_LIMIT));
+    bench_put_real(
+        report, "ratio_to_limit",
+        (limit == run->peer_count) ? NAN : value / bench_run_value(run, placement, point, limit));
     bench_put_text(report, "given", (given[0] == '\0') ? NULL : given);
     bench_put_text(report, "result", bench_run_result(run, placement, point, p));
 }
@@ -206,5 +230,6 @@ const struct bench_suite rma_suite = {
     .find            = rma_peers_find,
     .measure         = rma_measure,
     .print_peers     = rma_print_peers,
+    .print_targets   = rma_print_network_targets,
     .put_head        = put_head,
     .put_row         = put_row};

@@ -5,7 +5,8 @@
 /* What one-sided communication costs, beside the OpenSHMEM libraries of the machine.
  *
  * A peer is a compiler wrapper and a launcher. Its wrapper compiles the program that measures, in
- * worker/, and its launcher starts it. The peer "limit" does the same to plain shared memory. */
+ * worker/, and its launcher starts it. The peer "limit" does the same to plain shared memory, and
+ * programs of --beside (raw/) to a network library. */
 
 #include "bench/common/run.h"
 
@@ -22,6 +23,11 @@
     X(SUM, "sum", BOTH, "sum of int, by elements; ns")                                             \
     X(MALLOC, "malloc", BOTH, "a block of the symmetric heap and its free; ns")                    \
     X(VISIBLE, "visible", BOTH, "until the other PE has seen it: half a round trip; ns")           \
+    X(PUT_SIZES, "put-sizes", SIZES, "put + quiet, 1 B to 4 MiB; us")                              \
+    X(GET_SIZES, "get-sizes", SIZES, "get, 1 B to 4 MiB; us")                                      \
+    X(STREAM, "stream", SIZES, "64 non-blocking puts (16 above 64 KiB), then quiet; MB/s")         \
+    X(RATE, "rate", SIZES, "the puts of stream: millions of messages a second")                    \
+    X(PING_PONG, "ping-pong", SIZES, "put, fence, flag, and back: half a round trip; us")          \
     X(START, "start", APART, "an empty program, from its launcher's start to its end")             \
     X(PARTITION, "partition", OURS, "put + quiet to a partition drawn at random; ns")              \
     X(STENCIL, "stencil", OURS, "a stencil step on a partition of each kind; us")
@@ -38,10 +44,17 @@ enum rma_placement { RMA_APART, RMA_TOGETHER };
 
 enum { RMA_MEMSPAN = 0, RMA_LIMIT = 1 };
 
+/* The sizes of the rows by size. */
+#define RMA_SIZE_MAP(X)                                                                            \
+    X(1)                                                                                           \
+    X(2)                                                                                           \
+    X(4) X(8) X(16) X(32) X(64) X(128) X(256) X(512) X(1024) X(2048) X(4096) X(8192) X(16384)      \
+        X(32768) X(65536) X(131072) X(262144) X(524288) X(1048576) X(2097152) X(4194304)
+
 /* What rma knows of a peer, by its index in the run. */
 struct rma_peer {
-    char compiler[512]; /* words for a shell; "" for the limit */
-    char launcher[512]; /* the same: what comes before "-n 2 PROGRAM" */
+    char compiler[512]; /* words for a shell; "": the program is there */
+    char launcher[512]; /* the same: what comes before "-n 2 PROGRAM"; "": nothing */
     const char *family; /* the library's file name must begin with it; NULL: any */
     char program[352];
     char built_by[64];
@@ -52,6 +65,9 @@ extern struct rma_peer rma_peers[BENCH_PEERS_MAX];
 
 /* --peer: more peers, "NAME=COMPILER,LAUNCHER" each; one with a known name takes its place. */
 extern struct cli_texts rma_more;
+
+/* --beside: programs that show what no library can do better, "NAME=PROGRAM,LAUNCHER" each. */
+extern struct cli_texts rma_beside;
 
 bool rma_peers_list(struct bench_run *run);
 
@@ -81,6 +97,14 @@ void rma_measure(struct bench_run *run);
 
 /* One round of the rows partition and stencil, where they are chosen. */
 void rma_measure_partitions(struct bench_run *run, size_t round);
+
+/* What shows how fast @p peer could be: "raw-X" for "memspan-X"; for "memspan" the limit, else a
+ * "raw-X" without a "memspan-X". The number of peers: nothing does. */
+size_t rma_limit_of(const struct bench_run *run, size_t peer);
+
+/* Targets of runs between hosts: against the network library and against the best peer. False:
+ * this is no such run. */
+bool rma_print_network_targets(const struct bench_run *run);
 
 void rma_print_peers(const struct bench_run *run);
 void rma_print_row(const struct bench_run *run, size_t row, enum rma_placement placement);

@@ -113,7 +113,7 @@ static void measure_starts(struct bench_run *run, size_t round)
     memset(inits, 0, sizeof(inits));
     for (size_t i = 0; i < (run->quick ? 1 : STARTS) * run->peer_count; i++) {
         size_t p = (round + i) % run->peer_count;
-        if (bench_run_uses(run, p) && (p != RMA_LIMIT) &&
+        if (bench_run_uses(run, p) && (run->peers[p].role != BENCH_BESIDE) &&
             (run->failures[RMA_APART][RMA_START][p][0] == '\0')) {
             start_once(run, p, &walls[p], &inits[p]);
         }

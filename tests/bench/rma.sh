@@ -105,7 +105,7 @@ hasnt csv 'no-such-point'
 hasnt csv ',together,'
 has out "^# command .*--peer 'slow=.* slow,.*'"
 has out '^# peer  *slow  *Fake of slow, OpenSHMEM 1.5'
-has out '^8  *ns  *8 (9)  *20 (25)  *30 (35)  *2.5  *-$'
+has out '^8  *ns  *8 (9)  *20 (25)  *30 (35)  *2.5$'
 has out '^8 B put + quiet  *>= 2.5 x faster  *8  *20  *quick  *0.4  *reached$'
 has out '^malloc + free.*<= 50 + 2 x barrier  *151  *100  *barrier  *1.51  *MISSED$'
 has out '^the same, data segment .*not measured$'
@@ -118,6 +118,37 @@ if command -v jq >/dev/null; then
 fi
 [ -z "$(find /tmp -maxdepth 1 -name 'memspan-rma-*' -newer "$folder/bin/program" -user "$(id -u)" \
     -exec test -e {}/slow.name \; -print)" ] || fail 'what was built for the peers is still there'
+
+# --- a program beside them: its ratio, and the targets between hosts ---
+cat >"$folder/bin/raw" <<'END'
+#!/bin/sh
+[ "$1" != describe ] || { echo 'name Network 1.0'; exit 0; }
+[ "$1" != hello ] || exit 1
+printf 'row put\nput-8 10 10\nput-8k 100 100\nrow put-sizes\nput-size-4096 1 1.5\n'
+END
+cat >"$folder/bin/start" <<'END'
+#!/bin/sh
+shift 2
+exec "$@"
+END
+chmod +x "$folder/bin/raw" "$folder/bin/start"
+printf 'printf "row put\\nput-8 11 11\\nput-8k 111 120\\nrow put-sizes\\nput-size-4096 1 1\\n"\n' >"$folder/memspan"
+cp "$folder/memspan" "$folder/memspan-two"
+sed -i 's/put-8 11 11/put-8 9 9/' "$folder/memspan-two"
+with 0 --rounds 1 --rows put,put-sizes,start --placement apart --targets --csv "$folder/csv" \
+    --peers memspan,memspan-two,raw-two,raw-one,quick --beside "raw-one=$folder/bin/raw,$folder/bin/start" \
+    --beside "raw-two=$folder/bin/raw,$folder/bin/start" \
+    --peer "memspan-two=$folder/bin/compiler memspan-two,$launcher"
+has out '^# peer  *raw-one  *Network 1.0$'
+has out 'memspan / raw-one  *memspan-two / raw-two$'
+has out '^4096  *us  *1 (1) .* 1  *1$'
+has out '^memspan at most 1.1 x raw-one: 2 of 3 reached'
+has out '^put-8k  *apart  *best  *111  *100  *raw-one  *1.11$'
+has out '^memspan-two at most 1.1 x raw-two: 2 of 3 reached'
+has out '^memspan at or ahead of the best peer: [4-6] of 6 reached'
+has csv ',put-8,apart,memspan-two,.*,0.45,0.9,,measured'
+hasnt csv ',start-wall,apart,raw-one,.*measured'
+hasnt out 'targets: '
 
 # --- peers that fail in the middle: the rows after that are measured ---
 cat >"$folder/quick" <<'END'
@@ -180,7 +211,7 @@ has out '^  visible '
 hasnt out '--workers'
 for arguments in '--rows nothing' '--peers unknown' '--rounds 0' '--nonsense' '--peer x' \
     '--peer x=cc' '--peer x=cc,' '--peer =cc,run' '--peer x=,run' '--peer limit=cc,run' \
-    '--peer a/b=cc,run' '--placement nowhere' '--csv - --json -' '--csv /nowhere/x'; do
+    '--peer a/b=cc,run' '--beside x' '--beside x=,run' '--beside limit=raw,run' '--placement nowhere' '--csv - --json -' '--csv /nowhere/x'; do
     # shellcheck disable=SC2086
     expect 2 $arguments
     [ -s "$folder/err" ] || fail "nothing was said about: $arguments"
@@ -193,14 +224,29 @@ for point in put-8 put-4m put-data-1m get-8 g nbi-8 nbi-4m fetch-add barrier vis
     has out ",$point,together,limit,.*,measured"
 done
 
+# --- network libraries alone, over TCP ---
+for raw in raw-ucx raw-ofi; do
+    if [ ! -x "$tools/rma/$raw" ] || ! command -v mpirun >/dev/null; then
+        echo "not run: $raw; it was not built, or there is no mpirun"
+        continue
+    fi
+    UCX_TLS=tcp expect 0 --quick --rounds 1 --placement apart --rows put,get,atomic,put-sizes,stream,rate,ping-pong \
+        --peers $raw --csv - \
+        --beside "$raw=$raw,mpirun --allow-run-as-root --oversubscribe --bind-to none"
+    hasnt err 'FAILED'
+    for point in put-4m get-8 fetch-add put-size-1 stream-4194304 rate-1 ping-pong-65536; do
+        has out ",$point,apart,$raw,.*,measured"
+    done
+done
+
 # --- real libraries, those that are here ---
 # all_rows PEER: every row of the worker, data verified
 all_rows() {
     expect 0 --quick --rounds 1 --timeout 60 --peers "$1" --placement apart --csv - \
-        --rows memory,put,get,scalar,nbi,atomic,barrier,collective,sum,malloc,visible,start
+        --rows memory,put,get,scalar,nbi,atomic,barrier,collective,sum,malloc,visible,start,put-sizes,get-sizes,stream,rate,ping-pong
     hasnt err 'FAILED'
     for point in rss put-8 put-data-1m get-4m p nbi-8 compare-swap sync alltoall-64k sum-131072 \
-        malloc-mix visible-1k start-wall; do
+        malloc-mix visible-1k start-wall put-size-1 get-size-4194304 stream-64 rate-64 ping-pong-8; do
         has out ",$point,apart,$1,.*,measured"
     done
 }

@@ -12,7 +12,7 @@ static const struct worker_size sizes[] = {{"8", 8},       {"64", 64},     {"1k"
 static const struct worker_size few[]   = {
       {"8", 8}, {"1k", 1024}, {"8k", 8192}, {"64k", 65536}, {"1m", 1 << 20}};
 
-enum { WINDOW = 64 };
+enum { WINDOW = 64, WINDOW_LARGE = 16, LARGE_BYTES = 64 << 10 };
 
 static long static_word;
 static volatile long seen; /* keeps the loops */
@@ -49,7 +49,7 @@ static void put_self(const struct worker *worker, const struct worker_job *job, 
 static void put_window(const struct worker *worker, const struct worker_job *job, size_t operations)
 {
     for (size_t i = 0; i < operations; i++) {
-        for (int w = 0; w < WINDOW; w++) {
+        for (size_t w = 0; w < job->messages; w++) {
             shmem_putmem_nbi(worker->target, worker->source, job->size_bytes, worker->peer);
         }
         shmem_quiet();
@@ -159,6 +159,63 @@ bool worker_get(const struct worker *worker)
                          sizeof(sizes) / sizeof(sizes[0])) &&
            measure_sizes(worker, "get-data", true, worker_static, few,
                          sizeof(few) / sizeof(few[0]));
+}
+
+/* All powers of two. */
+static bool measure_powers(const struct worker *worker, const char *prefix, bool get)
+{
+    for (size_t size = 1; size <= WORKER_ROOM; size *= 2) {
+        char point[32];
+        const struct worker_job job = {.point      = point,
+                                       .run        = get ? get_many : put_many,
+                                       .size_bytes = size,
+                                       .target     = worker->target,
+                                       .unit       = WORKER_US};
+
+        (void)snprintf(point, sizeof(point), "%s-%zu", prefix, size);
+        if (!(get ? get_brings : put_arrives)(worker, worker->target, size)) {
+            return worker_complain(worker, point, "the data is not what was sent");
+        }
+        worker_measure(worker, &job);
+    }
+    return true;
+}
+
+bool worker_put_sizes(const struct worker *worker)
+{
+    return measure_powers(worker, "put-size", false);
+}
+
+bool worker_get_sizes(const struct worker *worker)
+{
+    return measure_powers(worker, "get-size", true);
+}
+
+static void measure_windows(const struct worker *worker, bool rate)
+{
+    for (size_t size = 1; size <= WORKER_ROOM; size *= 2) {
+        char point[32];
+        const struct worker_job job = {.point      = point,
+                                       .run        = put_window,
+                                       .size_bytes = size,
+                                       .unit       = rate ? WORKER_RATE : WORKER_MEGABYTES,
+                                       .messages   = (size > LARGE_BYTES) ? WINDOW_LARGE : WINDOW};
+
+        (void)snprintf(point, sizeof(point), "%s-%zu", rate ? "rate" : "stream", size);
+        worker_measure(worker, &job);
+    }
+}
+
+bool worker_stream(const struct worker *worker)
+{
+    measure_windows(worker, false);
+    return true;
+}
+
+bool worker_rate(const struct worker *worker)
+{
+    measure_windows(worker, true);
+    return true;
 }
 
 static bool values_arrive(const struct worker *worker, long *target)

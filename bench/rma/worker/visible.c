@@ -3,6 +3,7 @@
  * round trip. */
 
 #include "worker.h"
+#include <stdio.h>
 
 enum { WAYS = 2 };
 
@@ -67,6 +68,49 @@ static void with_data(const struct worker *worker, const struct worker_job *job,
             wait_for(word, count);
         }
     }
+}
+
+/* The same for any size. */
+static void with_size(const struct worker *worker, const struct worker_job *job, size_t operations)
+{
+    for (size_t i = 0; i < operations; i++) {
+        count++;
+        if (worker->pe == 1) {
+            wait_for(&static_word, count);
+        }
+        if (worker->pe < 2) {
+            shmem_putmem(job->target, worker->source, job->size_bytes, 1 - worker->pe);
+            shmem_fence();
+            shmem_long_p(&static_word, count, 1 - worker->pe);
+        }
+        if (worker->pe == 0) {
+            wait_for(&static_word, count);
+        }
+    }
+}
+
+bool worker_ping_pong(const struct worker *worker)
+{
+    if (worker->pe_count < 2) {
+        return worker_complain(worker, "ping-pong", "it takes two");
+    }
+    static_word = 0;
+    count       = 0;
+    shmem_barrier_all();
+    for (size_t size = 1; size <= WORKER_ROOM; size *= 2) {
+        char point[32];
+        const struct worker_job job = {.point      = point,
+                                       .run        = with_size,
+                                       .size_bytes = size,
+                                       .target     = worker->target,
+                                       .all        = true,
+                                       .unit       = WORKER_US,
+                                       .messages   = WAYS};
+
+        (void)snprintf(point, sizeof(point), "ping-pong-%zu", size);
+        worker_measure(worker, &job);
+    }
+    return true;
 }
 
 bool worker_visible(const struct worker *worker)

@@ -24,12 +24,22 @@ static long vote_sync[SHMEM_REDUCE_SYNC_SIZE];
 static const struct {
     const char *name;
     worker_row_fn run;
-} rows[] = {{"memory", worker_memory},   {"put", worker_put},
-            {"get", worker_get},         {"scalar", worker_scalar},
-            {"nbi", worker_nbi},         {"atomic", worker_atomic},
-            {"barrier", worker_barrier}, {"collective", worker_collective},
-            {"sum", worker_sum},         {"malloc", worker_malloc},
-            {"visible", worker_visible}};
+} rows[] = {{"memory", worker_memory},
+            {"put", worker_put},
+            {"get", worker_get},
+            {"scalar", worker_scalar},
+            {"nbi", worker_nbi},
+            {"atomic", worker_atomic},
+            {"barrier", worker_barrier},
+            {"collective", worker_collective},
+            {"sum", worker_sum},
+            {"malloc", worker_malloc},
+            {"visible", worker_visible},
+            {"put-sizes", worker_put_sizes},
+            {"get-sizes", worker_get_sizes},
+            {"stream", worker_stream},
+            {"rate", worker_rate},
+            {"ping-pong", worker_ping_pong}};
 
 enum { ROW_COUNT = sizeof(rows) / sizeof(rows[0]) };
 
@@ -60,6 +70,10 @@ static double convert(const struct worker_job *job, double per_operation_ns)
         return 1e3 * messages / per_operation_ns;
     case WORKER_BANDWIDTH:
         return messages * (double)job->size_bytes / per_operation_ns * 1e9 / (1 << 30);
+    case WORKER_MEGABYTES:
+        return messages * (double)job->size_bytes / per_operation_ns * 1e3;
+    case WORKER_US:
+        return per_operation_ns / messages / 1e3;
     case WORKER_NS:
         break;
     }

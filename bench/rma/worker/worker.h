@@ -29,8 +29,9 @@ struct worker_job {
     size_t size_bytes;
     char *target; /* NULL: the heap's */
     bool all;     /* every PE works; else PE 0 does, and the others wait for it in a barrier */
-    enum { WORKER_NS, WORKER_RATE, WORKER_BANDWIDTH } unit; /* ns; M a second; GiB/s */
-    size_t messages;                                        /* of one operation; 0: one */
+    /* ns; us; M a second; GiB/s; MB/s */
+    enum { WORKER_NS, WORKER_US, WORKER_RATE, WORKER_BANDWIDTH, WORKER_MEGABYTES } unit;
+    size_t messages; /* of one operation; 0: one */
 };
 
 /* Rows: false after a message. */
@@ -46,6 +47,11 @@ bool worker_collective(const struct worker *worker);
 bool worker_sum(const struct worker *worker);
 bool worker_malloc(const struct worker *worker);
 bool worker_visible(const struct worker *worker);
+bool worker_put_sizes(const struct worker *worker);
+bool worker_get_sizes(const struct worker *worker);
+bool worker_stream(const struct worker *worker);
+bool worker_rate(const struct worker *worker);
+bool worker_ping_pong(const struct worker *worker);
 bool worker_memory(const struct worker *worker);
 
 /* Measure and print. Collective; all PEs name the same job. */
