@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* oshrun starts the PEs of an OpenSHMEM program on this node and ends them together. Read
- * memspan/launch.h (what a PE gets), start.c and watch.c. */
+/* oshrun starts the PEs of an OpenSHMEM program on this node and ends them together; PEs on other
+ * hosts are started by another launcher. Read memspan/launch.h (what a PE gets), start.c and
+ * watch.c; launcher.c. */
 
 #include "cmd/common/message.h"
 #include "guard.h"
 #include "job.h"
+#include "launcher.h"
 #include "options.h"
 #include "output.h"
 #include "place.h"
@@ -42,38 +44,6 @@ static bool allow_descriptors(int pe_count, struct rlimit *before_p)
         setrlimit(RLIMIT_NOFILE, &limit);
     }
     return limit.rlim_cur >= wanted;
-}
-
-static void run_other_launcher(const struct options *options)
-{
-    char count[16];
-    size_t argument_count = 0;
-    size_t at             = 0;
-    while (options->program[argument_count] != NULL) {
-        argument_count++;
-    }
-    const char **words = calloc(argument_count + 8, sizeof(*words));
-    if (words == NULL) {
-        cli_complain("out of memory");
-        exit(1);
-    }
-    snprintf(count, sizeof(count), "%d", options->pe_count);
-    words[at++] = options->launcher;
-    if (options->allow_root) {
-        words[at++] = "--allow-run-as-root";
-    }
-    if (strstr(options->launcher, "mpirun") != NULL) {
-        words[at++] = "--oversubscribe";
-    }
-    words[at++] = "-n";
-    words[at++] = count;
-    memcpy(words + at, options->program, argument_count * sizeof(*words));
-    for (char **setting = options->settings; *setting != NULL; setting++) {
-        putenv(*setting);
-    }
-    execvp(words[0], (char *const *)words);
-    cli_complain("cannot run %s: %s", options->launcher, strerror(errno));
-    exit(errno == ENOENT ? EXIT_NOT_FOUND : EXIT_CANNOT_RUN);
 }
 
 /* False, after a message, when a server is required and cannot be started. */
@@ -191,8 +161,8 @@ int main(int argc, char **argv)
     if (options.pe_count == 0) {
         options.pe_count = place_count();
     }
-    if (options.launcher != NULL) {
-        run_other_launcher(&options);
+    if (options.launcher != NULL || options.hosts.count > 0) {
+        launcher_run(&options);
     }
     return run(&options);
 }

@@ -14,6 +14,7 @@ const char cli_name[] = "oshrun";
 
 static struct options parsed;
 static size_t setting_count;
+static size_t inherited_count;
 
 static const char *const bindings[] = {"none", "core", NULL};      /* enum binding */
 static const char *const modes[]    = {"auto", "on", "off", NULL}; /* enum serve_mode */
@@ -24,10 +25,24 @@ static bool add_setting(const struct cli_option *option, const char *value)
     if (equals == value || *value == '\0') {
         return cli_refuse(option, value, "is not NAME=VALUE");
     }
-    if (equals != NULL) { /* without it: the PEs inherit the variable */
+    if (equals != NULL) {
         parsed.settings[setting_count++] = strdup(value);
+    } else { /* PEs of this host inherit it anyway */
+        parsed.inherited[inherited_count++] = strdup(value);
     }
     return true;
+}
+
+static bool add_hosts(const struct cli_option *option, const char *value)
+{
+    (void)option;
+    return hosts_add_list(&parsed.hosts, "--hosts", value);
+}
+
+static bool add_hostfile(const struct cli_option *option, const char *value)
+{
+    (void)option;
+    return hosts_add_file(&parsed.hosts, value);
 }
 
 /* "" and "oshrun" overrule OSHRUN_LAUNCHER. */
@@ -79,15 +94,25 @@ static const struct cli_option rows[] = {
      .shape = "WHAT",
      .words = modes,
      .help  = "PMIx server: auto (default: unless the program is known not to need one), on, off"},
+    {.names = "--hosts -H | -host --host -hosts",
+     .form  = CLI_CALL,
+     .read  = add_hosts,
+     .shape = "HOST[:PES][,...]",
+     .help  = "hosts and their numbers of PEs; prterun, mpirun or srun starts them"},
+    {.names = "--hostfile | -hostfile -f",
+     .form  = CLI_CALL,
+     .read  = add_hostfile,
+     .shape = "FILE",
+     .help  = "the same from a file: lines HOST slots=PES"},
     {.names = "--launcher",
      .form  = CLI_CALL,
      .read  = take_launcher,
      .shape = "NAME",
-     .help  = "have mpirun, prterun or srun start the PEs"},
+     .help  = "have prterun, mpirun or srun start the PEs"},
     {.names = "-v --verbose",
      .form  = CLI_SET,
      .value = &parsed.verbose,
-     .help  = "report why a PMIx server is missing"},
+     .help  = "report why a PMIx server is missing, and how another launcher is called"},
     {.names = "--allow-run-as-root -allow-run-as-root",
      .form  = CLI_SET,
      .value = &parsed.allow_root},
@@ -98,7 +123,7 @@ static const struct cli_option rows[] = {
 
 static const struct cli_usage usage = {
     .synopsis     = "[OPTION]... PROGRAM [ARGUMENT]...",
-    .summary      = "Start the PEs of an OpenSHMEM program on this node, and end them together.",
+    .summary      = "Start the PEs of an OpenSHMEM program, and end them together.",
     .options      = rows,
     .option_count = sizeof(rows) / sizeof(rows[0]),
     .version      = MEMSPAN_VERSION_STRING,
@@ -126,12 +151,36 @@ static void refuse_several(char *const *arguments)
     }
 }
 
+/* PEs of several hosts find each other by the PMIx server of the launcher that starts them. */
+static void check_hosts(void)
+{
+    if (parsed.hosts.count == 0) {
+        return;
+    }
+    if (parsed.launcher != NULL && strcmp(parsed.launcher, "oshrun") == 0) {
+        refuse("--launcher=oshrun starts PEs of this host alone: leave out --hosts, or name "
+               "prterun, mpirun or srun");
+    }
+    if (parsed.pmix == SERVE_OFF) {
+        refuse("--pmix=off: PEs on several hosts find each other by PMIx");
+    }
+    if (parsed.pe_count > parsed.hosts.pe_count) {
+        cli_complain("-n %d: the hosts are for %d PEs; give them as HOST:PES", parsed.pe_count,
+                     parsed.hosts.pe_count);
+        exit(EXIT_USAGE);
+    }
+    if (parsed.pe_count == 0) {
+        parsed.pe_count = parsed.hosts.pe_count;
+    }
+}
+
 void options_parse(int argc, char **argv, struct options *options_p)
 {
-    int operand     = 0;
-    parsed.launcher = cli_environment(CLI_OSHRUN_LAUNCHER);
-    parsed.settings = calloc((size_t)argc + 1, sizeof(*parsed.settings));
-    if (parsed.settings == NULL) {
+    int operand      = 0;
+    parsed.launcher  = cli_environment(CLI_OSHRUN_LAUNCHER);
+    parsed.settings  = calloc((size_t)argc + 1, sizeof(*parsed.settings));
+    parsed.inherited = calloc((size_t)argc + 1, sizeof(*parsed.inherited));
+    if (parsed.settings == NULL || parsed.inherited == NULL) {
         cli_complain("out of memory");
         exit(1);
     }
@@ -146,6 +195,7 @@ void options_parse(int argc, char **argv, struct options *options_p)
     if (operand >= argc) {
         refuse("no program given");
     }
+    check_hosts();
     if (parsed.launcher != NULL &&
         (parsed.launcher[0] == '\0' || strcmp(parsed.launcher, "oshrun") == 0)) {
         parsed.launcher = NULL;

@@ -2,6 +2,7 @@
 #ifndef OSHRUN_OPTIONS_H
 #define OSHRUN_OPTIONS_H
 
+#include "hosts.h"
 #include <stdbool.h>
 
 enum serve_mode { SERVE_AUTO, SERVE_ON, SERVE_OFF };
@@ -19,6 +20,8 @@ struct options {
     const char *folder;   /* working directory, or NULL */
     const char *launcher; /* NULL: this program itself */
     char **settings;      /* NAME=VALUE of --env, NULL at the end */
+    char **inherited;     /* NAME of --env, NULL at the end */
+    struct hosts hosts;   /* of --hosts and --hostfile */
     char **program;       /* with its arguments, NULL at the end */
 };
 

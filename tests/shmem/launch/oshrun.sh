@@ -227,7 +227,7 @@ several_programs)
     printf '#!/bin/sh\necho "$@"\n' >mpirun
     chmod +x mpirun
     run 0 env PATH="$scratch:$PATH" "$oshrun" --launcher=mpirun -n 1 a : -n 1 b
-    prints '--oversubscribe -n 1 a : -n 1 b'
+    prints '--oversubscribe --bind-to none -n 1 a : -n 1 b'
     ;;
 small_limits)
     run 0 sh -c "ulimit -s 64; exec '$oshrun' --pmix=off -n 2 echo small"
@@ -387,13 +387,83 @@ other_launcher)
     printf '#!/bin/sh\necho "$@"\n' >mpirun
     chmod +x mpirun
     run 0 env PATH="$scratch:$PATH" "$oshrun" --launcher=mpirun -n 3 prog -x y
-    prints '--oversubscribe -n 3 prog -x y'
+    prints '--oversubscribe --bind-to none -n 3 prog -x y'
     run 0 env PATH="$scratch:$PATH" OSHRUN_LAUNCHER=mpirun "$oshrun" -n 3 --allow-run-as-root prog
-    prints '--allow-run-as-root --oversubscribe -n 3 prog'
+    prints '--allow-run-as-root --oversubscribe --bind-to none -n 3 prog'
     run 0 env OSHRUN_LAUNCHER=mpirun "$oshrun" --launcher= --pmix=off -n 1 echo itself
     prints itself
     run 127 "$oshrun" --launcher=no-such-launcher -n 3 prog
     says 'cannot run no-such-launcher'
+    run 0 env PATH="$scratch:$PATH" FOO=1 "$oshrun" --launcher=mpirun -l --wdir=/tmp -x A=1 -x FOO --bind-to=core -n 2 prog
+    prints '--oversubscribe --bind-to core --tag-output --wdir /tmp -x A -x FOO -n 2 prog'
+    ;;
+hosts)
+    # Launchers that print what they are given; mpirun is recognised by what it says of itself.
+    mkdir own
+    printf '#!/bin/sh\n[ "$1" != --version ] || { echo "mpirun (Open MPI) 4.1.4"; exit; }\necho "$@"\n' >own/mpirun
+    printf '#!/bin/sh\necho "$@" "$A"\n' >srun
+    printf '#!/bin/sh\necho "$@"\n' >prterun
+    printf '#!/bin/sh\n[ "$1" != --version ] || { echo "HYDRA"; exit; }\necho "$@"\n' >mpirun
+    chmod +x own/mpirun srun prterun mpirun
+    root=
+    [ "$(id -u)" -ne 0 ] || root='--allow-run-as-root '
+    printf '# two\n\na slots=4 max_slots=8 # fast\nb:2\nc\na slots=1\n' >file
+    # Numbers of PEs, in the order of the hosts.
+    run 0 env -u LD_LIBRARY_PATH PATH="$scratch/own:/bin" UCX_TLS=tcp A=2 "$oshrun" --hosts=a:4,b -x A=1 prog -y
+    prints "$root--host a:4,b:1 --oversubscribe --map-by slot --bind-to none -x A -x UCX_TLS -n 5 prog -y"
+    run 0 env -u LD_LIBRARY_PATH PATH="$scratch/own:/bin" "$oshrun" --hostfile=file -n 3 prog
+    prints "$root--host a:5,b:2,c:1 --oversubscribe --map-by slot --bind-to none -n 3 prog"
+    # The order: prterun, Open MPI's mpirun, srun.
+    run 0 env -u LD_LIBRARY_PATH PATH="$scratch:$PATH" "$oshrun" -H a:2 -l prog
+    prints "$root--host a:2 --map-by slot:OVERSUBSCRIBE --bind-to none --output tag -n 2 prog"
+    rm prterun
+    mkdir bin
+    ln -s "$(command -v sh)" "$(command -v echo)" bin/
+    run 0 env -u LD_LIBRARY_PATH PATH="$scratch:$scratch/bin" "$oshrun" --hosts a:2,b:2 -n 3 -x A=1 --bind-to core prog
+    prints '--mpi=pmix --overcommit --kill-on-bad-exit=1 --cpu-bind=cores --nodes=2 --distribution=arbitrary --nodelist=a,a,b -n 3 prog 1'
+    run 0 env -u LD_LIBRARY_PATH PATH="$scratch:$PATH" OSHRUN_LAUNCHER=srun A=2 "$oshrun" --hosts a,b -n 1 prog
+    prints '--mpi=pmix --overcommit --kill-on-bad-exit=1 --cpu-bind=none --nodes=1 --distribution=arbitrary --nodelist=a -n 1 prog 2'
+    rm srun
+    run 127 env PATH="$scratch:$scratch/bin" "$oshrun" --hosts a prog
+    says 'mpirun here is another MPI'
+    run 127 env PATH="$scratch/bin" "$oshrun" --hosts a prog
+    says 'install openmpi-bin'
+    # What is wrong is named.
+    for words in a:0 a:x ,a a/b -- '' a:70000; do
+        run 2 "$oshrun" "--hosts=$words" prog
+    done
+    run 2 "$oshrun" --hosts a:2 -n 3 prog
+    says '-n 3: the hosts are for 2 PEs'
+    run 2 "$oshrun" --hosts a:2 --launcher oshrun prog
+    run 2 "$oshrun" --hosts a:2 --pmix=off prog
+    says PMIx
+    run 2 "$oshrun" --hosts a:2 --launcher other prog
+    says 'other is not known'
+    run 2 "$oshrun" --hostfile none prog
+    says 'cannot read none'
+    printf 'a slots=2\nb slots=x\n' >file
+    run 2 "$oshrun" --hostfile file prog
+    says 'file:2: "slots=x" is not slots=PES'
+    : >file
+    run 2 "$oshrun" --hostfile file prog
+    says 'file names no host'
+    ;;
+hosts_timeout)
+    printf '#!/bin/sh\ntrap "echo ended; exit 3" TERM\nwhile :; do sleep 0.1; done\n' >mpirun
+    chmod +x mpirun
+    run 124 env PATH="$scratch:$PATH" "$oshrun" --launcher=mpirun --hosts a --timeout 0.3 prog
+    says 'time limit of 0.3 s reached'
+    prints ended
+    printf '#!/bin/sh\nexit 5\n' >mpirun
+    run 5 env PATH="$scratch:$PATH" "$oshrun" --launcher=mpirun --hosts a --timeout 20 prog
+    # Its signals are the launcher's.
+    printf '#!/bin/sh\ntrap "exit 7" TERM\ntouch ready; while :; do sleep 0.1; done\n' >mpirun
+    env PATH="$scratch:$PATH" "$oshrun" --launcher=mpirun --hosts a --timeout 20 prog &
+    while [ ! -e ready ]; do sleep 0.05; done
+    kill -TERM $!
+    status=0
+    wait $! || status=$?
+    [ $status -eq 7 ] || fail "status $status, not 7, after SIGTERM"
     ;;
 closed_descriptors)
     status=0
