@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* context.c: UCX's context, and what its transports promise.
+ *
+ * UCX chooses transports by peer. What it would choose for a peer on another host is asked once: an
+ * endpoint to this process, by an address of network devices alone, has the same rails. */
+
+#include "shmem/network/ucx/rail.h"
+#include <stdio.h>
+#include <string.h>
+
+struct msp_network_key;
+
+/* Not in UCX's installed interface everywhere, so they may be missing. */
+extern ucs_status_t ucs_global_opts_set_value(const char *name, const char *value)
+    __attribute__((weak));
+extern ucs_status_t ucs_global_opts_get_value(const char *name, char *value, size_t max)
+    __attribute__((weak));
+
+static void set_global(const char *name, const char *value)
+{
+    if (ucs_global_opts_set_value != NULL) {
+        ucs_global_opts_set_value(name, value);
+    }
+}
+
+/* ---- what the transports promise ---- */
+
+static bool starts_with(const char *text, const char *start)
+{
+    return strncmp(text, start, strlen(start)) == 0;
+}
+
+/* A network device that reads and writes registered memory without its owner. */
+static bool is_remote_dma(const char *transport)
+{
+    return starts_with(transport, "rc") || starts_with(transport, "dc") ||
+           starts_with(transport, "gga");
+}
+
+static bool is_verbs(const char *transport)
+{
+    return is_remote_dma(transport) || starts_with(transport, "ud");
+}
+
+static void add_transport(const char *name)
+{
+    const size_t used = strlen(msp_ucx.transports);
+
+    if (strstr(msp_ucx.transports, name) == NULL) {
+        snprintf(msp_ucx.transports + used, sizeof msp_ucx.transports - used, "%s%s",
+                 (used == 0) ? "" : ", ", name);
+    }
+}
+
+static void judge(const struct msp_ucx_rails *rails)
+{
+    struct msp_network_limits *limits = &msp_ucx.limits;
+    bool is_dma                       = false;
+    unsigned i;
+
+    limits->pins_memory   = false;
+    msp_ucx.loses_events  = false;
+    msp_ucx.transports[0] = '\0';
+    for (i = 0; i < rails->count; i++) {
+        add_transport(rails->rails[i].transport);
+        is_dma               = is_dma || is_remote_dma(rails->rails[i].transport);
+        limits->pins_memory  = limits->pins_memory || is_verbs(rails->rails[i].transport);
+        msp_ucx.loses_events = msp_ucx.loses_events || is_verbs(rails->rails[i].transport);
+    }
+    limits->target_progresses = !is_dma;
+    /* UCX emulates puts over TCP by messages, and one rail keeps what it is given in order. */
+    limits->is_ordered = (rails->count == 1) && (strcmp(rails->rails[0].transport, "tcp") == 0);
+    limits->put_done_max_bytes    = MSP_UCX_COPY_MAX;
+    limits->message_max_bytes     = MSP_UCX_MESSAGE_MAX;
+    limits->put_message_max_bytes = 0;
+    limits->get_message_max_bytes = 0;
+    limits->takes_device_memory   = (msp_ucx.memory_types & ~UINT64_C(1)) != 0;
+}
+
+/* ---- asking UCX ---- */
+
+static void close_endpoint(ucp_worker_h worker, ucp_ep_h endpoint)
+{
+    const ucp_request_param_t param = {
+        .op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS,
+        .flags = (msp_ucx.error_mode == UCP_ERR_HANDLING_MODE_PEER) ? UCP_EP_CLOSE_FLAG_FORCE : 0,
+    };
+    void *request = ucp_ep_close_nbx(endpoint, &param);
+
+    if (UCS_PTR_IS_PTR(request)) {
+        while (ucp_request_check_status(request) == UCS_INPROGRESS) {
+            ucp_worker_progress(worker);
+        }
+        ucp_request_free(request);
+    }
+}
+
+/* The endpoint with the best address and mode that has transports at all. */
+static ucs_status_t reach_self(ucp_worker_h worker, ucp_ep_h *endpoint_p)
+{
+    static const struct {
+        uint32_t address;
+        ucp_err_handling_mode_t mode;
+    } tries[] = {
+        {UCP_WORKER_ADDRESS_FLAG_NET_ONLY, UCP_ERR_HANDLING_MODE_PEER},
+        {0, UCP_ERR_HANDLING_MODE_PEER},
+        {UCP_WORKER_ADDRESS_FLAG_NET_ONLY, UCP_ERR_HANDLING_MODE_NONE},
+        {0, UCP_ERR_HANDLING_MODE_NONE},
+    };
+    static struct msp_network_peer self;
+    ucs_status_t status = UCS_ERR_UNREACHABLE;
+    ucp_worker_attr_t attributes;
+    size_t i;
+
+    for (i = 0; (status != UCS_OK) && (i < sizeof tries / sizeof tries[0]); i++) {
+        attributes = (ucp_worker_attr_t){
+            .field_mask    = UCP_WORKER_ATTR_FIELD_ADDRESS | UCP_WORKER_ATTR_FIELD_ADDRESS_FLAGS,
+            .address_flags = tries[i].address,
+        };
+        status = ucp_worker_query(worker, &attributes);
+        if (status != UCS_OK) {
+            return status;
+        }
+        self.is_failed     = true; /* what becomes of it is no news */
+        msp_ucx.error_mode = tries[i].mode;
+        status = msp_ucx_endpoint(worker, attributes.address, tries[i].mode, &self, endpoint_p);
+        ucp_worker_release_address(worker, attributes.address);
+    }
+    return status;
+}
+
+static memspan_status_t find_limits(void)
+{
+    const ucp_worker_params_t param = {.field_mask = 0};
+    char level[32]                  = "";
+    struct msp_ucx_rails rails;
+    ucp_worker_h worker;
+    ucp_ep_h endpoint;
+    ucs_status_t status = ucp_worker_create(msp_ucx.context, &param, &worker);
+
+    if (status != UCS_OK) {
+        return msp_ucx_fail(status, "ucp_worker_create", NULL, "UCX opens no queue");
+    }
+    /* UCX prints an error for each try that finds no transport. */
+    if (ucs_global_opts_get_value != NULL) {
+        ucs_global_opts_get_value("LOG_LEVEL", level, sizeof level);
+        set_global("LOG_LEVEL", "fatal");
+    }
+    status = reach_self(worker, &endpoint);
+    set_global("LOG_LEVEL", level);
+    if (status == UCS_OK) {
+        msp_ucx_rails_of(endpoint, &rails);
+        judge(&rails);
+        close_endpoint(worker, endpoint);
+    }
+    ucp_worker_destroy(worker);
+    return (status == UCS_OK)
+               ? MEMSPAN_OK
+               : msp_ucx_fail(status, "ucp_ep_create",
+                              "other transports or devices, by UCX_TLS and UCX_NET_DEVICES",
+                              "UCX has no transport for messages");
+}
+
+/* ---- open, close ---- */
+
+static ucs_status_t make_context(const struct msp_network_job *job, ucp_config_t *config)
+{
+    const ucp_params_t param = {
+        .field_mask = UCP_PARAM_FIELD_FEATURES | UCP_PARAM_FIELD_MT_WORKERS_SHARED |
+                      UCP_PARAM_FIELD_ESTIMATED_NUM_EPS | UCP_PARAM_FIELD_ESTIMATED_NUM_PPN,
+        .features          = UCP_FEATURE_RMA | UCP_FEATURE_AM | UCP_FEATURE_WAKEUP,
+        .mt_workers_shared = 1,
+        .estimated_num_eps = (size_t)job->pe_count,
+        .estimated_num_ppn = (size_t)job->local_count,
+    };
+
+    return ucp_init(&param, config, &msp_ucx.context);
+}
+
+memspan_status_t msp_ucx_open(const struct msp_network_job *job,
+                              struct msp_network_limits *limits_p)
+{
+    ucp_context_attr_t attributes = {.field_mask = UCP_ATTR_FIELD_MEMORY_TYPES};
+    memspan_status_t result;
+    ucp_config_t *config;
+    ucs_status_t status;
+
+    msp_ucx.job = *job;
+    set_global("WARN_UNUSED_ENV_VARS", "n");
+    status = ucp_config_read(NULL, NULL, &config);
+    if (status != UCS_OK) {
+        return msp_ucx_fail(status, "ucp_config_read", "the variables UCX_*",
+                            "UCX does not take its configuration");
+    }
+    status = make_context(job, config);
+    ucp_config_release(config);
+    if (status != UCS_OK) {
+        return msp_ucx_fail(
+            status, "ucp_init",
+            "ucx_info -d lists what it finds; UCX_TLS and UCX_NET_DEVICES restrict it",
+            "UCX does not start");
+    }
+    status               = ucp_context_query(msp_ucx.context, &attributes);
+    msp_ucx.memory_types = (status == UCS_OK) ? attributes.memory_types : 1;
+    result               = find_limits();
+    if (result != MEMSPAN_OK) {
+        ucp_cleanup(msp_ucx.context);
+        return result;
+    }
+    *limits_p = msp_ucx.limits;
+    return MEMSPAN_OK;
+}
+
+void msp_ucx_close(void)
+{
+    ucp_cleanup(msp_ucx.context);
+}
+
+void msp_ucx_describe(char *text, size_t text_bytes)
+{
+    unsigned major;
+    unsigned minor;
+    unsigned release;
+
+    ucp_get_version(&major, &minor, &release);
+    snprintf(text, text_bytes, "UCX %u.%u.%u, %s%s", major, minor, release, msp_ucx.transports,
+             (msp_ucx.error_mode == UCP_ERR_HANDLING_MODE_PEER)
+                 ? ""
+                 : ", without detection of failed PEs");
+}
