@@ -6,23 +6,27 @@
 #   ofi-shm ofi-tcp      the plug-in for libfabric, providers shm and tcp;ofi_rxm
 #   two-hosts-ucx        two hosts (two_hosts.sh), PEs started by mpirun
 #   two-hosts-ofi
+#   roce-ucx roce-ofi    RDMA verbs, in the virtual machine of roce.sh alone
 #
-# All but the last two divide this machine's PEs into hosts (SHMEMX_TRANSPORT). The table below says what
+# All but two-hosts-... divide this machine's PEs into hosts (SHMEMX_TRANSPORT). The table below says what
 # each runs: CI, one run of the tests that CI_TESTS names; FULL, every test with many numbers of PEs, where
-# MEMSPAN_FABRICS lists the fabric: `./cmake/bootstrap loopback`, `network`, `two-hosts`.
+# MEMSPAN_FABRICS lists the fabric: `./cmake/bootstrap loopback`, `network`, `two-hosts`, `roce`.
 set(MEMSPAN_FABRICS "" CACHE STRING "Fabrics over which every OpenSHMEM test runs, with many numbers of PEs")
 set(MEMSPAN_FABRIC_NAMES "")
 set(two_hosts ${CMAKE_CURRENT_LIST_DIR}/two_hosts.sh)
 
-# fabric(NAME TRANSPORT name CI run... FULL run... [CI_TESTS regex] [PLUGIN name] [ENVIRONMENT VAR=value...]
+# fabric(NAME TRANSPORT name CI run... FULL run... [CI_TESTS regex] [FULL_TESTS regex] [PLUGIN name] [ENVIRONMENT VAR=value...]
 #      [LABELS ...] [TWO_HOSTS])
 # A run is PES:PES OF A HOST[:SEED]; with TWO_HOSTS: PES:MAP of two_hosts.sh.
 function(fabric name)
-  cmake_parse_arguments(ARG "TWO_HOSTS" "TRANSPORT;CI_TESTS;PLUGIN" "CI;FULL;ENVIRONMENT;LABELS" ${ARGN})
+  cmake_parse_arguments(ARG "TWO_HOSTS" "TRANSPORT;CI_TESTS;FULL_TESTS;PLUGIN" "CI;FULL;ENVIRONMENT;LABELS" ${ARGN})
   set(tests "${ARG_CI_TESTS}")
   set(runs ${ARG_CI})
   if(name IN_LIST MEMSPAN_FABRICS)
     set(tests ".")
+    if(ARG_FULL_TESTS)
+      set(tests "${ARG_FULL_TESTS}")
+    endif()
     set(runs ${ARG_FULL})
   endif()
   set(MEMSPAN_FABRIC_NAMES ${MEMSPAN_FABRIC_NAMES} ${name} PARENT_SCOPE)
@@ -50,6 +54,16 @@ foreach(driver IN ITEMS ucx ofi)
   fabric(two-hosts-${driver} TWO_HOSTS PLUGIN ${driver} LABELS two-hosts CI_TESTS "${ci_two_hosts}" CI 4:node
     FULL 2:node 4:node 4:slot ENVIRONMENT MEMSPAN_SHMEM_TRANSPORT=smp,${driver})
 endforeach()
+
+# The RMA, atomic and partition suites. UCX 1.13 connects rc_verbs by ud_verbs, whose check of addresses soft
+# RoCE does not pass; libfabric sizes its queues by the universe, and those of soft RoCE are small.
+set(roce_tests "^shmem-(rma|order|once|threads|memory|waits|contexts|kind|partition|spaces|collective$|asleep|counters|device)")
+if("roce-ucx" IN_LIST MEMSPAN_FABRICS)
+  fabric(roce-ucx TRANSPORT ucx PLUGIN ucx LABELS roce FULL 2:1 4:2 FULL_TESTS "${roce_tests}"
+    ENVIRONMENT UCX_TLS=rc_verbs,ud_verbs UCX_NET_DEVICES=rxe0:1 UCX_UD_VERBS_ETH_DGID_CHECK=n)
+  fabric(roce-ofi TRANSPORT ofi PLUGIN ofi LABELS roce FULL 2:1 4:2 FULL_TESTS "${roce_tests}"
+    ENVIRONMENT FI_PROVIDER=verbs FI_UNIVERSE_SIZE=16)
+endif()
 
 # The command that a test of a fabric runs, in command_p: COMMAND, or where the fabric's plug-in is not built, a
 # skip.

@@ -1,0 +1,30 @@
+#!/bin/busybox sh
+# SPDX-License-Identifier: BSD-3-Clause
+# roce_init.sh: the first process of roce.sh's virtual machine. Loads the modules, makes the other machine's
+# files the root, with memory for what is written, and runs guest.sh of the share there.
+/bin/busybox --install -s /bin
+export PATH=/bin
+mount -t proc none /proc
+mount -t sysfs none /sys
+mount -t devtmpfs none /dev
+while read -r module; do
+    insmod "/modules/$module" || echo "insmod $module: failed"
+done </modules/order
+mount -t 9p -o trans=virtio,version=9p2000.L,ro,cache=loose,msize=262144 root /root || poweroff -f
+for folder in dev proc sys; do
+    mount --move /$folder /root/$folder
+done
+for folder in tmp run mnt root var/tmp; do
+    mount -t tmpfs none /root/$folder
+done
+mkdir -p /root/dev/shm /root/dev/pts /root/tmp/share
+mount -t tmpfs none /root/dev/shm
+mount -t devpts none /root/dev/pts
+ln -sf /proc/self/fd /root/dev/fd
+mount -t 9p -o trans=virtio,version=9p2000.L,msize=262144 share /root/tmp/share
+hostname roce
+ip link set lo up
+ulimit -l unlimited
+chroot /root /bin/sh /tmp/share/guest.sh
+sync
+poweroff -f
