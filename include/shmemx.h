@@ -148,6 +148,28 @@ MEMSPAN_API int shmemx_partition_of(const void *address);
  * library's, for the life of the partition. */
 MEMSPAN_API const char *shmemx_partition_name(int id);
 
+/* ------------------------------------------------------------------------- other hosts */
+
+/** What this PE has used of the network between hosts. Written by shmemx_network_info(). */
+typedef struct shmemx_network_facts {
+    size_t struct_size;
+    char driver[128]; /**< "UCX 1.13.1, tcp"; "": the job has one host */
+    int peer_count;   /**< PEs of other hosts that it has exchanged data with */
+    int queue_count;  /**< of the driver: one, and one for each private context with operations */
+    /** The rest without private contexts. */
+    uint64_t key_count;        /**< keys of the peers' memory */
+    uint64_t registered_bytes; /**< of its own memory, at present */
+    uint64_t message_count;    /**< operations that the peer executed */
+    uint64_t message_bytes;
+    uint64_t put_count; /**< by the driver, as gets */
+    uint64_t put_bytes;
+    uint64_t get_count;
+    uint64_t get_bytes;
+} shmemx_network_info_t;
+
+/** Errors: MEMSPAN_ERR_INVALID (info NULL, struct_size not set). */
+MEMSPAN_API int shmemx_network_info(shmemx_network_info_t *info);
+
 /* --------------------------------------------------------------------------------- spaces
  * A space is a partition that a team makes at run time: same numbers, same queries. A handle is a
  * number, never dereferenced. Members of the team allocate from it; other PEs may put and get with

@@ -77,6 +77,22 @@ void msp_network_channel_leave(struct msp_network_channel *channel)
     pthread_mutex_unlock(&channel_lock);
 }
 
+unsigned msp_network_channel_count(void)
+{
+    const struct msp_network_channel *channel;
+    unsigned count = 0;
+
+    pthread_mutex_lock(&channel_lock);
+    for (channel = live; channel != NULL; channel = channel->next) {
+        count++;
+    }
+    for (channel = unused; channel != NULL; channel = channel->next) {
+        count++;
+    }
+    pthread_mutex_unlock(&channel_lock);
+    return count;
+}
+
 static void close_contact(struct msp_network_contact *contact)
 {
     if (contact->peer != NULL) {

@@ -98,6 +98,8 @@ static inline void msp_network_unlock(struct msp_network_channel *channel)
 memspan_status_t msp_network_channel_open(bool is_main, struct msp_network_channel **channel_p);
 /* Its context has ended. The channel and its connections are kept for another one. */
 void msp_network_channel_leave(struct msp_network_channel *channel);
+/* How many there are, those that no context uses included. */
+unsigned msp_network_channel_count(void);
 /* Ends all, without the peers' help. */
 void msp_network_channel_close_all(void);
 
