@@ -301,7 +301,8 @@ static struct reply *execute_atomic(const struct msp_network_header *header)
     if (header->record == 0) {
         return NULL;
     }
-    reply = new_reply(header, header->word_bytes);
+    reply                   = new_reply(header, header->word_bytes);
+    reply->header.condition = 0;
     msp_bits_to(reply->data, old, header->word_bytes);
     return reply;
 }

@@ -140,8 +140,9 @@ static void step_aside(void)
     atomic_store(&is_aside, false);
 }
 
-/* True: there was something, or may be. */
-static bool serve(bool has_events, int *timeout_ms_p)
+/* True: there was something, or may be. @p had_event: the driver may put what a peer has sent into
+ * the program's memory without a word. */
+static bool serve(bool has_events, bool had_event, int *timeout_ms_p)
 {
     struct msp_network_channel *channel = msp_network.main;
     bool has_work                       = msp_network_work();
@@ -156,7 +157,7 @@ static bool serve(bool has_events, int *timeout_ms_p)
     }
     has_unconnected = msp_network_has_unconnected();
     pthread_mutex_unlock(&channel->lock);
-    if (count != 0) {
+    if ((count != 0) || had_event) {
         notify();
     }
     if (has_unconnected) {
@@ -167,19 +168,22 @@ static bool serve(bool has_events, int *timeout_ms_p)
 
 static void *run(void *unused)
 {
-    int fd = msp_network.driver->queue_descriptor(msp_network.main->queue);
+    int fd         = msp_network.driver->queue_descriptor(msp_network.main->queue);
+    bool had_event = true;
 
     (void)unused;
     while (!atomic_load(&ends)) {
         unsigned polls_before = atomic_load(&polls);
         int timeout_ms        = -1;
 
-        if (serve(fd >= 0, &timeout_ms)) {
+        had_event = serve(fd >= 0, had_event, &timeout_ms);
+        if (had_event) {
             continue;
         }
         (void)sleep_on(fd, (fd < 0)           ? WITHOUT_EVENTS_US
                            : (timeout_ms < 0) ? -1
                                               : (int64_t)timeout_ms * 1000);
+        had_event = true;
         if ((atomic_load(&polls) != polls_before) && !is_caller_asleep()) {
             step_aside();
         }
