@@ -768,11 +768,10 @@ static memspan_status_t open_main(void)
     return (status == MEMSPAN_OK) ? msp_network_progress_open() : status;
 }
 
-static void close_all(void)
+static void close_driver(void)
 {
     int i;
 
-    atomic_store(&msp_network.is_closing, true);
     msp_network_progress_close();
     if (msp_network.driver != NULL) {
         msp_network_message_close();
@@ -786,6 +785,15 @@ static void close_all(void)
     msp_network_card_close();
     msp_network.driver = NULL;
     msp_network.main   = NULL;
+}
+
+/* A PE that has closed looks to the others like one that has failed: they expect it from here on.
+ * Until all are here, each one serves the others. */
+static void close_all(void)
+{
+    atomic_store(&msp_network.is_closing, true);
+    (void)msp_job.bootstrap->barrier();
+    close_driver();
 }
 
 static memspan_status_t open_all(struct msp_transport_limits *limits_p, void *address,
@@ -809,7 +817,7 @@ static memspan_status_t open_all(struct msp_transport_limits *limits_p, void *ad
         status = open_main();
     }
     if (status != MEMSPAN_OK) {
-        close_all();
+        close_driver();
         return status;
     }
     atomic_store(&msp_order_pending, true);

@@ -86,9 +86,7 @@ memspan_status_t msp_transport_open(const struct msp_transport *transport)
 void msp_transport_close(void)
 {
     if ((msp_job.transport != NULL) && (msp_job.transport->close != NULL)) {
-        /* No PE closes while another one's operations are outstanding. */
         msp_job.transport->order(msp_context_internal(), true);
-        (void)msp_job.bootstrap->barrier();
         msp_job.transport->close();
     }
     msp_job.transport = NULL;
