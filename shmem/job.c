@@ -9,7 +9,9 @@
 #include "shmem/bootstrap.h"
 #include "shmem/bootstrap/host.h"
 #include "shmem/collective/collective.h"
+#include "shmem/collective/exchange.h"
 #include "shmem/collective/sync.h"
+#include "shmem/collective/table.h"
 #include "shmem/context.h"
 #include "shmem/control/agree.h"
 #include "shmem/control/memory.h"
@@ -128,9 +130,9 @@ static memspan_status_t open_control(memspan_status_t order)
         msp_fatal_error("shmem_init");
     }
     if ((status == MEMSPAN_OK) && (msp_job.local_count < msp_job.pe_count) &&
-        (msp_job.pe_count > MSP_SYNC_SPAN_MAX)) {
+        (msp_job.pe_count > MSP_EXCHANGE_GROUP_MAX)) {
         status = memspan_error(MEMSPAN_ERR_LIMIT, "%d PEs are more than %d, on several hosts",
-                               msp_job.pe_count, MSP_SYNC_SPAN_MAX);
+                               msp_job.pe_count, MSP_EXCHANGE_GROUP_MAX);
     }
     if (status == MEMSPAN_OK) {
         msp_team_open_job();
@@ -146,7 +148,7 @@ static memspan_status_t compare_options(memspan_status_t mine)
         MEMSPAN_SHMEM_DEFAULT_PARTITION, MEMSPAN_SHMEM_STRICT_PARTITIONS,
         MEMSPAN_SHMEM_LIBOMP_PARTITION,  MEMSPAN_SHMEM_INDIRECT,
         MEMSPAN_SHMEM_REGISTER,          MEMSPAN_SHMEM_NETWORK,
-        MEMSPAN_SHMEM_TRANSPORT,
+        MEMSPAN_SHMEM_TRANSPORT,         MEMSPAN_SHMEM_COLLECTIVE,
     };
     struct msp_team *job = msp_team_job();
     size_t i;
@@ -175,6 +177,9 @@ static memspan_status_t come_up(void)
     memspan_status_t order   = msp_network_choice_read();
     memspan_status_t status;
 
+    if (options == MEMSPAN_OK) {
+        options = msp_table_open();
+    }
     status = join(msp_network_choice_pes_of_host());
     if (status == MEMSPAN_OK) {
         status = open_control(order);

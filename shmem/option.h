@@ -37,6 +37,8 @@
       "how often a waiting PE polls before it yields; unset: by PEs and processors")               \
     X(INDIRECT, "SHMEMX_INDIRECT", "", FLAG, "any", "",                                            \
       "collectives work as between hosts, by messages: to compare and to test")                    \
+    X(COLLECTIVE, "SHMEMX_COLLECTIVE", "", TEXT, "rules", "",                                      \
+      "algorithms of collectives between hosts: reduce=doubling:4k,alltoall=pairwise, and so on")  \
     X(REGISTER, "SHMEMX_REGISTER", "", TEXT, "touched, all, none or a size", "touched",            \
       "what the network registers: chunks that other hosts touch (of that size), all, nothing")    \
     X(NETWORK, "MEMSPAN_SHMEM_TRANSPORT", "", TEXT, "NAME[,...]", "smp,ucx,ofi",                   \

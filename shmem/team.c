@@ -3,6 +3,7 @@
 
 #include "shmem/team.h"
 #include "shmem/collective/collective.h"
+#include "shmem/collective/hosts.h"
 #include "shmem/collective/peer.h"
 #include "shmem/collective/sync.h"
 #include "shmem/context.h"
@@ -60,28 +61,31 @@ int msp_team_translate(const struct msp_team *from, int pe, const struct msp_tea
     return number_in(to->start, to->stride, to->size, msp_team_world_pe(from, pe));
 }
 
-static bool is_on_this_host(const struct msp_team *team, int pe)
+static int number_of_local(const struct msp_team *team, int local_index)
 {
-    return msp_job_local_index(msp_team_world_pe(team, pe)) >= 0;
+    return number_in(team->start, team->stride, team->size, msp_job.local_pes[local_index]);
 }
 
 int msp_team_first_local(const struct msp_team *team)
 {
-    int pe = 0;
+    int first = team->pe;
+    int i;
 
-    while (!is_on_this_host(team, pe)) {
-        pe++;
+    for (i = 0; i < msp_job.local_count; i++) {
+        int pe = number_of_local(team, i);
+
+        first = ((pe >= 0) && (pe < first)) ? pe : first;
     }
-    return pe;
+    return first;
 }
 
 int msp_team_local_count(const struct msp_team *team)
 {
     int count = 0;
-    int pe;
+    int i;
 
-    for (pe = 0; pe < team->size; pe++) {
-        count += is_on_this_host(team, pe) ? 1 : 0;
+    for (i = 0; i < msp_job.local_count; i++) {
+        count += (number_of_local(team, i) >= 0) ? 1 : 0;
     }
     return count;
 }
@@ -115,24 +119,13 @@ static void unclaim(unsigned index)
 /* The first index that every member of the parent has free; 0: none. */
 static unsigned first_common(struct msp_team *parent)
 {
-    uint64_t mine[WORDS];
     uint64_t common[WORDS];
-    int pe;
     unsigned w;
 
     pthread_mutex_lock(&index_lock);
-    memcpy(mine, free_indices, sizeof mine);
+    memcpy(common, free_indices, sizeof common);
     pthread_mutex_unlock(&index_lock);
-    msp_sync_distribute(parent, mine, sizeof mine);
-    memset(common, 0xff, sizeof common);
-    for (pe = 0; pe < parent->size; pe++) {
-        uint64_t room[WORDS];
-        const uint64_t *theirs = msp_sync_read(parent, pe, room, sizeof room);
-
-        for (w = 0; w < WORDS; w++) {
-            common[w] &= theirs[w];
-        }
-    }
+    msp_hosts_vote(parent, MSP_REDUCE_AND, MSP_NUMBER_U64, common, WORDS);
     for (w = 0; w < WORDS; w++) {
         if (common[w] != 0) {
             return (w * 64) + (unsigned)__builtin_ctzll(common[w]);
@@ -144,24 +137,11 @@ static unsigned first_common(struct msp_team *parent)
 /* True in every member when it is true in all: then *number_p is the largest number. */
 static bool agree(struct msp_team *parent, bool is_mine, uint64_t number, uint64_t *number_p)
 {
-    const struct vote {
-        bool is_mine;
-        uint64_t number;
-    } vote            = {is_mine, number};
-    bool is_everyones = true;
-    uint64_t most     = 0;
-    int pe;
+    uint64_t most[2] = {is_mine ? 0 : 1, number};
 
-    msp_sync_distribute(parent, &vote, sizeof vote);
-    for (pe = 0; pe < parent->size; pe++) {
-        struct vote room;
-        const struct vote *theirs = msp_sync_read(parent, pe, &room, sizeof room);
-
-        is_everyones = is_everyones && theirs->is_mine;
-        most         = (theirs->number > most) ? theirs->number : most;
-    }
-    *number_p = most;
-    return is_everyones;
+    msp_hosts_vote(parent, MSP_REDUCE_MAX, MSP_NUMBER_U64, most, 2);
+    *number_p = most[1];
+    return most[0] == 0;
 }
 
 /* An index for a new team, the same in all of the parent's members. Another thread may take the one
@@ -192,7 +172,8 @@ static struct agreed agree_on_index(struct msp_team *parent)
 
 static void fill(struct msp_team *team, int index, int start, int stride, int size)
 {
-    unsigned generation = team->generation;
+    unsigned generation       = team->generation;
+    struct msp_groups *groups = team->groups;
 
     *team = (struct msp_team){.index      = index,
                               .start      = start,
@@ -200,6 +181,7 @@ static void fill(struct msp_team *team, int index, int start, int stride, int si
                               .size       = size,
                               .pe         = number_in(start, stride, size, msp_job.pe),
                               .generation = generation,
+                              .groups     = groups,
                               .is_live    = true};
 }
 
@@ -330,8 +312,11 @@ static void predefine(int index, int start, int stride, int size)
     msp_sync_begin(team, 0);
 }
 
+/* Until it is known which PEs are on which host, the job team's barriers are as if each were alone.
+ */
 void msp_team_open_job(void)
 {
+    struct msp_team *job = msp_team_job();
     int i;
 
     /* Flags are new, and so are their numbers; handles of an earlier job stay those of none. */
@@ -343,7 +328,13 @@ void msp_team_open_job(void)
     memset(free_indices, 0xff, sizeof free_indices);
     free_indices[0] &= ~UINT64_C(7);
     msp_peer_is_indirect = false;
+    msp_groups_forget();
     predefine(MSP_TEAM_JOB, 0, 1, msp_job.pe_count);
+    if (job->groups != NULL) {
+        msp_groups_find(job);
+        msp_sync_end(job);
+        msp_sync_begin(job, job->sync_count);
+    }
 }
 
 /* The PEs of this host, where their numbers are a run with a stride; else this PE alone. */

@@ -34,6 +34,8 @@ enum msp_barrier {
     MSP_BARRIER_ACTIVE_SET,
 };
 
+struct msp_groups;
+
 struct msp_team {
     int index;
     int start; /* its PE i is PE start + i * stride of the world */
@@ -44,12 +46,13 @@ struct msp_team {
     bool is_live;
     int context_count; /* num_contexts of its configuration */
     enum msp_barrier barrier;
-    uint64_t sync_count;    /* barriers so far: the next one's flags */
-    uint64_t work_count;    /* uses of the area WORK: the next one's half */
-    uint64_t message_count; /* collectives by messages: the next one's counter */
-    bool is_active_set;     /* of one call: broadcast leaves the root's dest as it is */
-    long *active_set_sync;  /* its pSync, for its barriers; NULL: it has flags as teams have */
-    const char *call;       /* the collective that is under way, or was last, for messages */
+    uint64_t sync_count;       /* barriers so far: the next one's flags */
+    uint64_t work_count;       /* uses of the area WORK: the next one's half */
+    uint64_t message_count;    /* broadcasts by messages: the next one's counter */
+    struct msp_groups *groups; /* its members by host (collective/group.h); NULL: all on this one */
+    bool is_active_set;        /* of one call: broadcast leaves the root's dest as it is */
+    long *active_set_sync;     /* its pSync, for its barriers; NULL: it has flags as teams have */
+    const char *call;          /* the collective that is under way, or was last, for messages */
 };
 
 extern struct msp_team msp_teams[MSP_TEAM_MAX] MSP_HIDDEN;

@@ -39,8 +39,10 @@ static void send_local(const struct msp_team *team, int world_pe, int local_inde
     if ((size_bytes != 0) && is_in_slot(dest)) {
         memcpy(in_slot(local_index, dest), source, size_bytes);
     } else if (size_bytes != 0) {
+        unsigned index;
+
         msp_put(msp_peer_call(team), msp_context_internal(), dest, source, size_bytes, world_pe, 0);
-        if (atomic_load_explicit(&msp_order_pending, memory_order_relaxed)) {
+        if (msp_peer_resolve(dest, size_bytes, world_pe, &index) == NULL) {
             msp_quiet(msp_context_internal());
         }
     }

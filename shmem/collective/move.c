@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* move.c: broadcast, collect, alltoall on one host; push.c has those of several.
+/* move.c: broadcast, collect, alltoall on one host; hosts_move.c has those of several.
  *
  * A few bytes travel in the lines of the barrier, and small data in the team's work area: one
  * barrier, after which the source may be written again. Large data is read by zero-copy between two
  * barriers. */
 
 #include "shmem/collective/collective.h"
+#include "shmem/collective/hosts.h"
 #include "shmem/collective/peer.h"
-#include "shmem/collective/push.h"
 #include "shmem/collective/sync.h"
 
 /* Below it a second copy, to the work area, costs less than a second barrier. */
@@ -75,7 +75,7 @@ int msp_collective_broadcast(struct msp_team *team, void *dest, const void *sour
     enum path path;
 
     if (MSP_UNLIKELY(team->barrier == MSP_BARRIER_MESSAGES)) {
-        return msp_push_broadcast(team, dest, source, size_bytes, root);
+        return msp_hosts_broadcast(team, dest, source, size_bytes, root);
     }
     path = distribute(team, source, size_bytes, is_root ? size_bytes : 0);
     if (!is_root) {
@@ -94,7 +94,7 @@ int msp_collective_fcollect(struct msp_team *team, void *dest, const void *sourc
     int step;
 
     if (MSP_UNLIKELY(team->barrier == MSP_BARRIER_MESSAGES)) {
-        return msp_push_fcollect(team, dest, source, size_bytes);
+        return msp_hosts_fcollect(team, dest, source, size_bytes);
     }
     path = distribute(team, source, size_bytes, size_bytes);
     for (step = 0; step < team->size; step++) {
@@ -114,7 +114,7 @@ int msp_collective_alltoall(struct msp_team *team, void *dest, const void *sourc
     int step;
 
     if (MSP_UNLIKELY(team->barrier == MSP_BARRIER_MESSAGES)) {
-        return msp_push_alltoall(team, dest, source, size_bytes);
+        return msp_hosts_alltoall(team, dest, source, size_bytes);
     }
     path = distribute(team, source, all_bytes, all_bytes);
     for (step = 0; step < team->size; step++) {
@@ -175,7 +175,7 @@ int msp_collective_collect(struct msp_team *team, void *dest, const void *source
     int pe;
 
     if (MSP_UNLIKELY(team->barrier == MSP_BARRIER_MESSAGES)) {
-        return msp_push_collect(team, dest, source, size_bytes);
+        return msp_hosts_collect(team, dest, source, size_bytes);
     }
     distribute_part(team, source, size_bytes);
     for (pe = 0; pe < team->size; pe++) {
@@ -212,8 +212,8 @@ int msp_collective_alltoalls(struct msp_team *team, void *dest, const void *sour
     int step;
 
     if (MSP_UNLIKELY(team->barrier == MSP_BARRIER_MESSAGES)) {
-        return msp_push_alltoalls(team, dest, source, dest_stride, source_stride, element_bytes,
-                                  count);
+        return msp_hosts_alltoalls(team, dest, source, dest_stride, source_stride, element_bytes,
+                                   count);
     }
     msp_collective_sync(team);
     for (step = 0; step < team->size; step++) {

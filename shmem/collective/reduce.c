@@ -4,19 +4,15 @@
  * A few bytes travel in the lines of the barrier. Of small vectors, in the work area, and of those
  * that are not so small, by zero-copy, every PE combines all; so do two PEs always, which would
  * have as much to read from each other anyway. Large vectors are divided: each PE combines one
- * chunk, then all read each other's. On several hosts small vectors are gathered in each PE's work
- * area, and the chunks of large ones are put to all. All combine in the order of PEs, so that all
- * have the same bits. Dest may be source. */
+ * chunk, then all read each other's. All combine in the order of PEs, so that all have the same
+ * bits. Dest may be source. Teams on several hosts: hosts_reduce.c. */
 
+#include "shmem/collective/chunk.h"
 #include "shmem/collective/collective.h"
-#include "shmem/collective/combine.h"
+#include "shmem/collective/hosts.h"
 #include "shmem/collective/peer.h"
-#include "shmem/collective/push.h"
 #include "shmem/collective/sync.h"
 #include <stdlib.h>
-
-/* What a PE combines at a time: it stays in the first cache. */
-enum { PIECE_BYTES = 16 << 10 };
 
 /* Of all PEs together: what goes through work areas, and what every PE combines by itself. */
 enum { WORK_BYTES = 1 << 10, GATHERED_BYTES = 64 << 10 };
@@ -85,76 +81,6 @@ static void reduce_in_work(struct msp_team *team, msp_combine_t combine, char *d
 
 /* ---- zero-copy ---- */
 
-/* The elements [*first, *end) that PE @p pe combines: whole cache lines. */
-static void chunk_of(const struct msp_team *team, int pe, size_t element_bytes, size_t count,
-                     size_t *first, size_t *end)
-{
-    size_t line =
-        (element_bytes < MSP_CACHE_LINE_BYTES) ? (MSP_CACHE_LINE_BYTES / element_bytes) : 1;
-    size_t lines = (count + line - 1) / line;
-    size_t each  = lines / (size_t)team->size;
-    size_t more  = lines % (size_t)team->size;
-    size_t p     = (size_t)pe;
-
-    *first = line * ((p * each) + ((p < more) ? p : more));
-    *end   = *first + (line * (each + ((p < more) ? 1 : 0)));
-    *first = (*first < count) ? *first : count;
-    *end   = (*end < count) ? *end : count;
-}
-
-/* The sum of all PEs' @p source, wherever that is. */
-static void combine_all(struct msp_team *team, msp_combine_t combine, char *to, const char *source,
-                        size_t bytes, size_t count)
-{
-    _Alignas(64) char term[PIECE_BYTES];
-    const void *x = msp_peer_mapping(team, 0, source, bytes);
-    int pe;
-
-    if ((x == NULL) || (team->size == 1)) {
-        msp_peer_read(team, 0, source, to, bytes);
-        x = to;
-    }
-    for (pe = 1; pe < team->size; pe++) {
-        const void *y = msp_peer_mapping(team, pe, source, bytes);
-
-        if (y == NULL) {
-            msp_peer_read(team, pe, source, term, bytes);
-            y = term;
-        }
-        combine(to, x, y, count);
-        x = to;
-    }
-}
-
-static bool all_mapped(const struct msp_team *team, const void *address, size_t bytes)
-{
-    return msp_team_is_local(team) && (msp_peer_mapping(team, team->pe, address, bytes) != NULL);
-}
-
-/* With dest == source, the first sum would destroy this PE's own term before its turn: then it is
- * made beside. */
-static void combine_chunk(struct msp_team *team, msp_combine_t combine, char *dest,
-                          const char *source, size_t element_bytes, size_t first, size_t end)
-{
-    _Alignas(64) char beside[PIECE_BYTES];
-    bool is_apart = (dest != source) || ((team->size <= 2) && all_mapped(team, source, 1));
-    bool direct   = is_apart && msp_rma_host_touches(dest);
-    size_t most   = PIECE_BYTES / element_bytes;
-    size_t at;
-
-    for (at = first; at < end; at += most) {
-        size_t part  = (end - at < most) ? (end - at) : most;
-        size_t bytes = part * element_bytes;
-        char *to     = dest + (at * element_bytes);
-
-        combine_all(team, combine, direct ? to : beside, source + (at * element_bytes), bytes,
-                    part);
-        if (!direct) {
-            msp_peer_copy(to, beside, bytes);
-        }
-    }
-}
-
 static void reduce_chunks(struct msp_team *team, msp_combine_t combine, char *dest,
                           const char *source, size_t element_bytes, size_t count)
 {
@@ -163,13 +89,13 @@ static void reduce_chunks(struct msp_team *team, msp_combine_t combine, char *de
     int step;
 
     msp_collective_sync(team);
-    chunk_of(team, team->pe, element_bytes, count, &first, &end);
-    combine_chunk(team, combine, dest, source, element_bytes, first, end);
+    msp_chunk_of(team->pe, team->size, element_bytes, count, &first, &end);
+    msp_chunk_combine(team, combine, dest, source, element_bytes, first, end);
     msp_collective_sync(team);
     for (step = 1; step < team->size; step++) {
         int pe = (team->pe + step) % team->size;
 
-        chunk_of(team, pe, element_bytes, count, &first, &end);
+        msp_chunk_of(pe, team->size, element_bytes, count, &first, &end);
         msp_peer_read(team, pe, dest + (first * element_bytes), dest + (first * element_bytes),
                       (end - first) * element_bytes);
     }
@@ -181,10 +107,10 @@ static void reduce_chunks(struct msp_team *team, msp_combine_t combine, char *de
 static void reduce_gathered(struct msp_team *team, msp_combine_t combine, char *dest,
                             const char *source, size_t element_bytes, size_t count)
 {
-    _Alignas(64) char beside[PIECE_BYTES];
+    _Alignas(64) char beside[MSP_CHUNK_PIECE_BYTES];
     bool in_place = (dest == source);
     bool direct   = !in_place && msp_rma_host_touches(dest);
-    size_t most   = PIECE_BYTES / element_bytes;
+    size_t most   = MSP_CHUNK_PIECE_BYTES / element_bytes;
     size_t at;
 
     msp_collective_sync(team);
@@ -193,8 +119,8 @@ static void reduce_gathered(struct msp_team *team, msp_combine_t combine, char *
         size_t bytes = part * element_bytes;
         char *to     = dest + (at * element_bytes);
 
-        combine_all(team, combine, direct ? to : beside, source + (at * element_bytes), bytes,
-                    part);
+        msp_chunk_combine_all(team, combine, direct ? to : beside, source + (at * element_bytes),
+                              bytes, part);
         if (in_place) {
             msp_collective_sync(team);
         }
@@ -205,32 +131,6 @@ static void reduce_gathered(struct msp_team *team, msp_combine_t combine, char *
     if (!in_place) {
         msp_collective_sync(team);
     }
-}
-
-/* ---- several hosts ---- */
-
-/* A chunk of source is read by the PE that combines it alone, which may therefore put the result
- * there, where dest is source, as soon as it has combined it. */
-static void reduce_by_messages(struct msp_team *team, msp_combine_t combine, char *dest,
-                               const char *source, size_t element_bytes, size_t count)
-{
-    size_t bytes   = count * element_bytes;
-    char *gathered = msp_push_gather(team, source, bytes);
-    size_t first;
-    size_t end;
-    int pe;
-
-    if (gathered == NULL) {
-        msp_collective_sync(team);
-        chunk_of(team, team->pe, element_bytes, count, &first, &end);
-        combine_chunk(team, combine, dest, source, element_bytes, first, end);
-        msp_push_parts(team, dest + (first * element_bytes), (end - first) * element_bytes);
-        return;
-    }
-    for (pe = 1; pe < team->size; pe++) {
-        combine(gathered, gathered, gathered + ((size_t)pe * bytes), count);
-    }
-    msp_peer_copy(dest, gathered, bytes);
 }
 
 /* ---- the call ---- */
@@ -247,8 +147,9 @@ static bool is_in_work(const struct msp_team *team, size_t bytes)
 static void reduce_large(struct msp_team *team, msp_combine_t combine, void *dest,
                          const void *source, size_t element_bytes, size_t count)
 {
-    size_t bytes   = count * element_bytes;
-    bool is_mapped = all_mapped(team, source, bytes) && all_mapped(team, dest, bytes);
+    size_t bytes = count * element_bytes;
+    bool is_mapped =
+        msp_chunk_is_mapped(team, source, bytes) && msp_chunk_is_mapped(team, dest, bytes);
     bool is_gathered =
         (bytes * (size_t)team->size <= GATHERED_BYTES) || ((team->size == 2) && (dest != source));
 
@@ -274,7 +175,7 @@ int msp_collective_reduce(struct msp_team *team, enum msp_reduction operation, e
                msp_rma_host_touches(dest) && msp_sync_exchange(team, source, bytes)) {
         combine_exchanged(team, combine, dest, bytes, count);
     } else if (team->barrier == MSP_BARRIER_MESSAGES) {
-        reduce_by_messages(team, combine, dest, source, element_bytes, count);
+        return msp_hosts_reduce(team, combine, dest, source, element_bytes, count);
     } else if (is_in_work(team, bytes)) {
         reduce_in_work(team, combine, dest, source, element_bytes, count);
     } else {
@@ -289,16 +190,15 @@ int msp_collective_reduce(struct msp_team *team, enum msp_reduction operation, e
 static void scan_in_work(struct msp_team *team, msp_combine_t combine, int last, void *to,
                          size_t bytes, size_t count)
 {
-    _Alignas(64) char term[PIECE_BYTES];
     int pe;
 
     if (last < 0) {
         memset(to, 0, bytes);
         return;
     }
-    memcpy(to, msp_sync_read(team, 0, term, bytes), bytes);
+    memcpy(to, msp_sync_distributed(team, 0), bytes);
     for (pe = 1; pe <= last; pe++) {
-        combine(to, to, msp_sync_read(team, pe, term, bytes), count);
+        combine(to, to, msp_sync_distributed(team, pe), count);
     }
 }
 
@@ -307,14 +207,16 @@ int msp_collective_scan(struct msp_team *team, enum msp_number type, bool inclus
 {
     msp_combine_t combine = msp_combine_of(MSP_REDUCE_SUM, type);
     size_t element_bytes  = msp_number_bytes(type);
-    size_t most           = PIECE_BYTES / element_bytes;
+    size_t most           = MSP_CHUNK_PIECE_BYTES / element_bytes;
     bool direct           = msp_rma_host_touches(dest);
     int last              = inclusive ? team->pe : (team->pe - 1);
-    _Alignas(64) char beside[PIECE_BYTES];
+    _Alignas(64) char beside[MSP_CHUNK_PIECE_BYTES];
     size_t at;
 
     if (count == 0) {
         msp_collective_sync(team);
+    } else if (team->barrier == MSP_BARRIER_MESSAGES) {
+        return msp_hosts_scan(team, combine, inclusive, dest, source, element_bytes, count);
     }
     for (at = 0; at < count; at += most) {
         size_t part  = (count - at < most) ? (count - at) : most;

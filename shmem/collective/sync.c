@@ -3,6 +3,7 @@
 
 #include "shmem/collective/sync.h"
 #include "shmem/collective/collective.h"
+#include "shmem/collective/exchange.h"
 #include "shmem/collective/message.h"
 #include "shmem/collective/peer.h"
 #include "shmem/context.h"
@@ -22,7 +23,7 @@ struct line {
     _Atomic uint64_t number;
 };
 
-/* A team's flags in a PE's slot. */
+/* A team's flags in a PE's slot. Those of PEs of other hosts are exchange.c's. */
 struct flags {
     struct line own[2];            /* written by the slot's PE, read by all */
     struct line round[ROUNDS_MAX]; /* written by one other PE each, read by the slot's */
@@ -30,27 +31,13 @@ struct flags {
     struct line released;          /* of the team's PE 0: read by all */
 };
 
-/* The same for messages. */
-struct mail {
-    struct line round[2][MSP_SYNC_ROUNDS_MAX]; /* [1]: of barriers with odd numbers */
-    _Atomic uint64_t arrivals[MSP_SYNC_ARRIVALS];
-};
-
 _Static_assert(sizeof(struct flags) <= MSP_TEAM_SYNC_BYTES, "flags fit");
-_Static_assert(sizeof(struct mail) <= MSP_TEAM_MAIL_BYTES, "flags fit");
 
 static struct flags *flags_of(const struct msp_team *team, int pe)
 {
     char *area = MSP_CONTROL_AREA(msp_team_local_index(team, pe), SYNC);
 
     return (struct flags *)(void *)(area + ((size_t)team->index * MSP_TEAM_SYNC_BYTES));
-}
-
-static struct mail *mail_of(const struct msp_team *team)
-{
-    char *area = MSP_CONTROL_AREA(msp_job.local_index, MAIL);
-
-    return (struct mail *)(void *)(area + ((size_t)team->index * MSP_TEAM_MAIL_BYTES));
 }
 
 static uint64_t load(const struct line *line)
@@ -136,27 +123,66 @@ static void sync_at_counter(struct msp_team *team)
     }
 }
 
-/* ---- several hosts ---- */
+/* ---- one host, in two halves ---- */
 
-/* Dissemination. *most_p is this PE's value, then the largest of all; NULL: no vote. */
-static void sync_by_messages(struct msp_team *team, uint64_t *most_p)
+static void gather_lines(const struct msp_team *team, uint64_t number)
 {
-    uint64_t number   = ++team->sync_count;
-    struct mail *mine = mail_of(team);
-    int round         = 0;
-    int distance;
+    int pe;
 
-    for (distance = 1; distance < team->size; distance *= 2, round++) {
-        struct line *line = &mine->round[number & 1][round];
-        uint64_t theirs;
+    for (pe = 1; pe < team->size; pe++) {
+        const struct line *theirs = &flags_of(team, pe)->own[number & 1];
 
-        msp_message_send(team, (team->pe + distance) % team->size, line->data, most_p,
-                         (most_p != NULL) ? sizeof *most_p : 0, &line->number, number, false);
-        MSP_WAIT(load(line) >= number);
-        if (most_p != NULL) {
-            memcpy(&theirs, line->data, sizeof theirs);
-            *most_p = (theirs > *most_p) ? theirs : *most_p;
+        MSP_WAIT(load(theirs) >= number);
+    }
+}
+
+static void gather_counts(const struct msp_team *team)
+{
+    struct line *arrived = &flags_of(team, 0)->arrived;
+
+    MSP_WAIT(load(arrived) + 1 == (uint64_t)team->size);
+    store(arrived, 0);
+}
+
+void msp_sync_gather(struct msp_team *team)
+{
+    uint64_t number = ++team->sync_count;
+    bool is_flat    = (team->barrier == MSP_BARRIER_FLAT);
+
+    if (team->pe == 0) {
+        if (is_flat) {
+            gather_lines(team, number);
+        } else {
+            gather_counts(team);
         }
+        return;
+    }
+    if (is_flat) {
+        store(&flags_of(team, team->pe)->own[number & 1], number);
+        msp_doorbell_notify(msp_team_local_index(team, 0));
+    } else if (atomic_fetch_add_explicit(&flags_of(team, 0)->arrived.number, 1,
+                                         memory_order_acq_rel) +
+                   2 ==
+               (uint64_t)team->size) {
+        msp_doorbell_notify(msp_team_local_index(team, 0));
+    }
+}
+
+void msp_sync_release(struct msp_team *team)
+{
+    uint64_t number     = team->sync_count;
+    struct flags *first = flags_of(team, 0);
+    struct line *release =
+        (team->barrier == MSP_BARRIER_FLAT) ? &first->own[number & 1] : &first->released;
+    int pe;
+
+    if (team->pe != 0) {
+        MSP_WAIT(load(release) >= number);
+        return;
+    }
+    store(release, number);
+    for (pe = 1; pe < team->size; pe++) {
+        msp_doorbell_notify(msp_team_local_index(team, pe));
     }
 }
 
@@ -199,7 +225,7 @@ void msp_collective_sync(struct msp_team *team)
         sync_at_counter(team);
         break;
     case MSP_BARRIER_MESSAGES:
-        sync_by_messages(team, NULL);
+        msp_exchange_barrier(team, NULL);
         break;
     case MSP_BARRIER_ACTIVE_SET:
         sync_active_set(team);
@@ -217,33 +243,37 @@ void msp_collective_barrier(struct msp_team *team)
     msp_collective_sync(team);
 }
 
-void msp_sync_begin(struct msp_team *team, uint64_t number)
+static enum msp_barrier barrier_of(const struct msp_team *team)
 {
     bool is_oversubscribed = msp_wait_is_oversubscribed();
     int flat_max           = is_oversubscribed ? FLAT_OVERSUBSCRIBED_MAX : FLAT_MAX;
 
-    if (msp_peer_is_indirect || !msp_team_is_local(team)) {
-        team->barrier = MSP_BARRIER_MESSAGES;
-    } else if (team->size <= flat_max) {
-        team->barrier = MSP_BARRIER_FLAT;
+    if (team->size <= flat_max) {
+        return MSP_BARRIER_FLAT;
+    }
+    return (is_oversubscribed || (team->size > (1 << ROUNDS_MAX))) ? MSP_BARRIER_COUNTER
+                                                                   : MSP_BARRIER_ROUNDS;
+}
+
+void msp_sync_begin(struct msp_team *team, uint64_t number)
+{
+    msp_groups_make(team);
+    if (team->groups != NULL) {
+        team->barrier                  = MSP_BARRIER_MESSAGES;
+        team->groups->local.barrier    = barrier_of(&team->groups->local);
+        team->groups->local.sync_count = number;
     } else {
-        team->barrier = (is_oversubscribed || (team->size > (1 << ROUNDS_MAX)))
-                            ? MSP_BARRIER_COUNTER
-                            : MSP_BARRIER_ROUNDS;
+        team->barrier = barrier_of(team);
     }
     team->sync_count = number;
 }
 
 void msp_sync_end(struct msp_team *team)
 {
-    if (team->message_count != 0) {
-        memset(msp_sync_arrivals(team), 0, sizeof(uint64_t) * MSP_SYNC_ARRIVALS);
+    if ((team->groups != NULL) && (team->groups->local.sync_count > team->sync_count)) {
+        team->sync_count = team->groups->local.sync_count;
     }
-}
-
-_Atomic uint64_t *msp_sync_arrivals(const struct msp_team *team)
-{
-    return mail_of(team)->arrivals;
+    msp_groups_free(team);
 }
 
 /* ---- data ---- */
@@ -290,7 +320,7 @@ uint64_t msp_sync_max(struct msp_team *team, uint64_t mine)
     int pe;
 
     if (team->barrier == MSP_BARRIER_MESSAGES) {
-        sync_by_messages(team, &most);
+        msp_exchange_barrier(team, &most);
         return most;
     }
     msp_sync_distribute(team, &mine, sizeof mine);

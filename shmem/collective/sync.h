@@ -11,7 +11,7 @@
  *               others'; the line has room for a few bytes of data, which travel in one hop
  *     rounds    many PEs with processors of their own: dissemination, in log2 rounds
  *     counter   more than two PEs on too few processors: the last to arrive wakes the others
- *     messages  PEs on several hosts: dissemination by message.h; a round carries a number
+ *     messages  PEs on several hosts: inside each host, and between hosts by exchange.h
  *
  * Lines and work areas are double-buffered: no PE can be two barriers ahead of another. */
 
@@ -20,9 +20,6 @@
 enum {
     MSP_SYNC_INLINE_BYTES = 56,
     MSP_SYNC_WORK_BYTES   = MSP_TEAM_WORK_BYTES / 2,
-    MSP_SYNC_ROUNDS_MAX   = 11,                       /* of dissemination */
-    MSP_SYNC_SPAN_MAX     = 1 << MSP_SYNC_ROUNDS_MAX, /* PEs of a team on several hosts */
-    MSP_SYNC_ARRIVALS     = 16,
 };
 
 /* A barrier; what members stored before it is seen after it. */
@@ -56,7 +53,9 @@ uint64_t msp_sync_max(struct msp_team *team, uint64_t mine);
 bool msp_sync_exchange(struct msp_team *team, const void *data, size_t size_bytes);
 const void *msp_sync_exchanged(const struct msp_team *team, int pe);
 
-/* This PE's counters of arrived messages, MSP_SYNC_ARRIVALS of them (push.c). */
-_Atomic uint64_t *msp_sync_arrivals(const struct msp_team *team);
+/* The two halves of a barrier of one host. Of PE 0, the first returns when all have called; of the
+ * others, the second when PE 0 has called that. */
+void msp_sync_gather(struct msp_team *team);
+void msp_sync_release(struct msp_team *team);
 
 #endif /* MEMSPAN_SHMEM_COLLECTIVE_SYNC_H */

@@ -12,17 +12,19 @@
 #include "shmem/error.h"
 
 enum {
-    MSP_TEAM_MAX        = 1024,     /* teams alive at once, the predefined ones included */
-    MSP_TEAM_SYNC_BYTES = 1024,     /* of flags, for each team in each PE's slot */
-    MSP_TEAM_WORK_BYTES = 64 << 10, /* of work area for small data, likewise */
-    MSP_TEAM_MAIL_BYTES = 2048,     /* of flags for PEs of other hosts, likewise */
+    MSP_TEAM_MAX         = 1024,      /* teams alive at once, the predefined ones included */
+    MSP_TEAM_SYNC_BYTES  = 1024,      /* of flags, for each team in each PE's slot */
+    MSP_TEAM_WORK_BYTES  = 64 << 10,  /* of work area for small data, likewise */
+    MSP_TEAM_MAIL_BYTES  = 8192,      /* of flags for PEs of other hosts, likewise */
+    MSP_TEAM_INBOX_BYTES = 384 << 10, /* of data from them, likewise */
 };
 
 /* X(area, bytes in each slot): multiples of a page. */
 #define MSP_CONTROL_AREA_MAP(X)                                                                    \
-    X(SYNC, (size_t)MSP_TEAM_MAX *MSP_TEAM_SYNC_BYTES) /* collective/ */                           \
-    X(WORK, (size_t)MSP_TEAM_MAX *MSP_TEAM_WORK_BYTES) /* collective/ */                           \
-    X(MAIL, (size_t)MSP_TEAM_MAX *MSP_TEAM_MAIL_BYTES) /* collective/ */                           \
+    X(SYNC, (size_t)MSP_TEAM_MAX *MSP_TEAM_SYNC_BYTES)   /* collective/ */                         \
+    X(WORK, (size_t)MSP_TEAM_MAX *MSP_TEAM_WORK_BYTES)   /* collective/ */                         \
+    X(MAIL, (size_t)MSP_TEAM_MAX *MSP_TEAM_MAIL_BYTES)   /* collective/ */                         \
+    X(INBOX, (size_t)MSP_TEAM_MAX *MSP_TEAM_INBOX_BYTES) /* collective/ */                         \
     X(OWNER, (size_t)4 << 20) /* transport/owner.c: requests for memory that is not mapped */
 
 struct msp_control_offsets {

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef MEMSPAN_SHMEM_COLLECTIVE_CHUNK_H
+#define MEMSPAN_SHMEM_COLLECTIVE_CHUNK_H
+
+/* Chunks of a vector that PEs of one host reduce: what each combines. */
+
+#include "shmem/collective/combine.h"
+
+/* What a PE combines at a time: it stays in the first cache. */
+enum { MSP_CHUNK_PIECE_BYTES = 16 << 10 };
+
+/* The elements [*first_p, *end_p) of chunk @p number of so many: whole cache lines. */
+void msp_chunk_of(int number, int chunk_count, size_t element_bytes, size_t count, size_t *first_p,
+                  size_t *end_p);
+
+/* @p count elements, @p bytes, of all PEs' @p source, wherever that is, to memory of the host; at
+ * most MSP_CHUNK_PIECE_BYTES. */
+void msp_chunk_combine_all(struct msp_team *team, msp_combine_t combine, char *to,
+                           const char *source, size_t bytes, size_t count);
+
+/* This PE's chunk [@p first, @p end) of dest: the same elements of all PEs' source, which may be
+ * dest. */
+void msp_chunk_combine(struct msp_team *team, msp_combine_t combine, char *dest, const char *source,
+                       size_t element_bytes, size_t first, size_t end);
+
+/* All PEs of the team have it mapped. */
+bool msp_chunk_is_mapped(const struct msp_team *team, const void *address, size_t bytes);
+
+#endif /* MEMSPAN_SHMEM_COLLECTIVE_CHUNK_H */
