@@ -22,11 +22,17 @@ skip() {
     exit 77
 }
 
+# /sys names the network interfaces of the namespace that mounted it, and UCX looks for its there.
+mount_own() {
+    mount -t tmpfs none /dev/shm
+    mount -t sysfs none /sys
+}
+
 # ---- on host b: a process that keeps its namespaces ----
 
 # Reaps what mpirun's daemon leaves.
 hold() {
-    mount -t tmpfs none /dev/shm
+    mount_own
     hostname host-b
     : >"$1/b"
     while :; do
@@ -62,7 +68,7 @@ join_hosts() {
 be_host_a() {
     what=$1
     shift
-    mount -t tmpfs none /dev/shm
+    mount_own
     mount -t tmpfs none /mnt
     hostname host-a
     scratch=/mnt
