@@ -56,12 +56,22 @@ find_b() {
     return 1
 }
 
+# Both ends say that they run a while after both are up; UCX takes no interface before.
 join_hosts() {
     ip link set lo up
     ip link add veth0 type veth peer name veth0 netns "$b"
     ip addr add 10.9.0.1/24 dev veth0
     ip link set veth0 up
     nsenter -t "$b" -n sh -c 'ip link set lo up; ip addr add 10.9.0.2/24 dev veth0; ip link set veth0 up'
+    for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+        if ip link show veth0 | grep -q 'state UP' &&
+            nsenter -t "$b" -n ip link show veth0 | grep -q 'state UP'; then
+            return 0
+        fi
+        sleep 0.1
+    done
+    echo 'the link between the hosts does not come up'
+    return 1
 }
 
 # The first process of its namespace: when it ends, the kernel kills all others.
