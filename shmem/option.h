@@ -47,6 +47,8 @@
       "where network drivers are looked for before the folder of this library")                    \
     X(TRANSPORT, "SHMEMX_TRANSPORT", "", TEXT, "loopback, ucx or ofi, or NAME:N", "",              \
       "tests: every N PEs (1) are taken for a host, and reach others by that transport")           \
+    X(PEER_TIMEOUT, "SHMEMX_PEER_TIMEOUT", "", NUMBER, "seconds", "30",                            \
+      "a PE of another host that does not answer for so long ends the job; 0: no limit")           \
     X(LOOPBACK_SEED, "SHMEMX_LOOPBACK_SEED", "", NUMBER, "number", "0",                            \
       "order and delays of deliveries over the transport loopback; 0: in order, at once")          \
     X(LOOPBACK_DELAY_US, "SHMEMX_LOOPBACK_DELAY_US", "", NUMBER, "microseconds", "50",             \

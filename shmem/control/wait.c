@@ -166,6 +166,9 @@ static void back_off(struct msp_waiter *waiter)
         waiter->watched_ms = waiter->slept_ms;
         look_for_failed_peers();
         look_for_a_deadlock(waiter);
+        if ((msp_job.transport != NULL) && (msp_job.transport->watch != NULL)) {
+            msp_job.transport->watch();
+        }
     }
 }
 

@@ -5,6 +5,7 @@
  * executes, and leaves replies in a list or as counts of what is owed. */
 
 #include "shmem/control/memory.h"
+#include "shmem/network/alive.h"
 #include "shmem/network/card.h"
 #include "shmem/network/plugin.h"
 #include "shmem/network/progress.h"
@@ -103,10 +104,9 @@ static void owe(int pe, unsigned context)
     contact->owed[i].count++;
 }
 
-/* False: the driver is busy. @p owned is freed when the data is sent. */
-static bool try_to_send(struct msp_network_contact *contact,
-                        const struct msp_network_header *header, const void *data,
-                        size_t data_bytes, void *owned)
+bool msp_network_try_to_send(struct msp_network_contact *contact,
+                             const struct msp_network_header *header, const void *data,
+                             size_t data_bytes, void *owned)
 {
     struct msp_network_operation *operation =
         msp_network_operation_take(msp_network.main, "a reply", contact->pe);
@@ -135,7 +135,7 @@ static bool acknowledge(struct msp_network_contact *contact, unsigned *count_p)
             .context    = (uint16_t)contact->owed[contact->owed_count - 1].context,
             .size_bytes = contact->owed[contact->owed_count - 1].count};
 
-        if (!try_to_send(contact, &header, NULL, 0, NULL)) {
+        if (!msp_network_try_to_send(contact, &header, NULL, 0, NULL)) {
             return false;
         }
         contact->owed_count--;
@@ -174,7 +174,8 @@ unsigned msp_network_reply(void)
             place_of_reply  = &reply->next;
             continue;
         }
-        if (!try_to_send(contact, &reply->header, reply->data, reply->data_bytes, reply)) {
+        if (!msp_network_try_to_send(contact, &reply->header, reply->data, reply->data_bytes,
+                                     reply)) {
             break;
         }
         *place_of_reply = next;
@@ -329,6 +330,14 @@ static struct reply *answer_key(const struct msp_network_header *header)
     return reply;
 }
 
+static struct reply *answer_ping(const struct msp_network_header *header)
+{
+    struct reply *reply = new_reply(header, 0);
+
+    reply->header.kind = MSP_NETWORK_PONG;
+    return reply;
+}
+
 /* A request; NULL: it wants an acknowledgement alone. */
 static struct reply *execute(const struct msp_network_header *header, const char *payload)
 {
@@ -339,6 +348,8 @@ static struct reply *execute(const struct msp_network_header *header, const char
         return execute_atomic(header);
     case MSP_NETWORK_KEY:
         return answer_key(header);
+    case MSP_NETWORK_PING:
+        return answer_ping(header);
     default:
         execute_put(header, payload);
         return NULL;
@@ -425,6 +436,8 @@ void msp_network_receive(const void *header_at, size_t header_bytes, const void 
         atomic_fetch_sub_explicit(&stream->messages, header.size_bytes, memory_order_release);
     } else if (header.kind == MSP_NETWORK_REPLY) {
         finish_record(&header, payload, payload_bytes);
+    } else if (header.kind == MSP_NETWORK_PONG) {
+        msp_network_alive_heard(&header);
     } else if (MSP_UNLIKELY(is_for_thread(&header))) {
         leave_to_thread(&header, payload, payload_bytes);
     } else {

@@ -18,6 +18,8 @@ enum msp_network_kind {
     MSP_NETWORK_KEY,   /* asks for the chunk that holds an offset */
     MSP_NETWORK_ACK,   /* reply: so many messages of that context are executed */
     MSP_NETWORK_REPLY, /* reply with what was asked for */
+    MSP_NETWORK_PING,  /* asks whether the PE is there (alive.h) */
+    MSP_NETWORK_PONG,  /* it is */
 };
 
 enum { MSP_NETWORK_NO_SIGNAL = MSP_ATOMIC_FETCH }; /* operation of a PUT without a signal */
@@ -52,6 +54,8 @@ struct msp_network_record {
     bool is_allocated;             /* freed with the last reply */
     _Atomic uint64_t *outstanding; /* of the stream; decremented with each reply; or NULL */
 };
+
+struct msp_network_contact;
 
 /* The operations of one context. */
 struct msp_network_stream {
@@ -88,6 +92,12 @@ void msp_network_connect_waiting(void);
 
 /* For the thread: execute what was left to it; true when there was any. */
 bool msp_network_work(void);
+
+/* With the main channel locked, to a contact that is connected. False: the driver is busy. @p owned
+ * is freed when the data is sent. */
+bool msp_network_try_to_send(struct msp_network_contact *contact,
+                             const struct msp_network_header *header, const void *data,
+                             size_t data_bytes, void *owned);
 
 void msp_network_message_close(void);
 

@@ -6,6 +6,7 @@
 
 #include "shmem/network/network.h"
 #include "shmem/bootstrap.h"
+#include "shmem/network/alive.h"
 #include "shmem/network/card.h"
 #include "shmem/network/choice.h"
 #include "shmem/network/progress.h"
@@ -805,6 +806,7 @@ static memspan_status_t open_all(struct msp_transport_limits *limits_p, void *ad
 
     (void)address;
     atomic_store(&msp_network.is_closing, false);
+    msp_network_alive_reset();
     status = msp_network_choice_open(&msp_network_services, &job, &msp_network.limits,
                                      &msp_network.driver);
     if (status != MEMSPAN_OK) {
@@ -846,6 +848,7 @@ struct msp_transport msp_transport_network = {
     .order            = order,
     .progress         = msp_network_progress,
     .sleeping         = msp_network_sleeping,
+    .watch            = msp_network_alive_look,
 };
 
 /* ---- questions ---- */

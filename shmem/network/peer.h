@@ -39,6 +39,9 @@ struct msp_network_contact {
     unsigned owed_count;
     bool is_owing;
     struct msp_network_contact *next_owing;
+    unsigned silent_ms; /* since it was asked whether it is there (alive.c) */
+    bool is_asked;
+    bool is_sent; /* the driver has taken the question */
 };
 
 struct msp_network_counters {

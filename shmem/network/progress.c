@@ -4,6 +4,7 @@
 #include "shmem/network/progress.h"
 #include "shmem/control/memory.h"
 #include "shmem/control/shared_file.h"
+#include "shmem/network/alive.h"
 #include "shmem/transport/own.h"
 #include <errno.h>
 #include <poll.h>
@@ -87,6 +88,7 @@ void msp_network_relieve(struct msp_network_channel *channel)
 {
     (void)advance(channel);
     msp_network_unlock(channel);
+    msp_network_alive_look_seldom();
     msp_network_poll(channel);
     msp_network_lock(channel);
 }

@@ -164,6 +164,8 @@ struct msp_transport {
     void (*progress)(void);
     /* A thread of this PE is about to sleep on its doorbell, and has announced it. Or NULL. */
     void (*sleeping)(void);
+    /* A thread waits for long: look whether peers are there; fatal when one is not. Or NULL. */
+    void (*watch)(void);
 };
 
 /* ---- the dispatcher (transport.c) ---- */

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* alive.c: asking contacts whether they are there. */
+
+#include "shmem/network/alive.h"
+#include "shmem/network/card.h"
+#include "shmem/network/peer.h"
+#include "shmem/option.h"
+#include <time.h>
+
+enum {
+    TICK_MIN_MS   = 50, /* between two looks at the contacts */
+    TICK_MAX_MS   = 2000,
+    SELDOM        = 1024, /* calls in a busy loop */
+    ASK_MAX       = 64,   /* contacts that are asked in one tick; the others follow */
+    TICKS_A_LIMIT = 10,
+};
+
+static _Atomic int64_t looked_ms; /* the last tick; 0: none */
+static bool has_neighbour;  /* the next PE of another host is a contact; main channel's lock */
+static unsigned next_asked; /* slot of the contact table; likewise */
+
+static int64_t now_ms(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+    return ((int64_t)now.tv_sec * 1000) + (now.tv_nsec / 1000000);
+}
+
+static int64_t limit_ms(void)
+{
+    return (int64_t)msp_shmem_option_number(MEMSPAN_SHMEM_PEER_TIMEOUT) * 1000;
+}
+
+static int64_t tick_ms(void)
+{
+    int64_t tick = limit_ms() / TICKS_A_LIMIT;
+
+    return (tick < TICK_MIN_MS) ? TICK_MIN_MS : ((tick > TICK_MAX_MS) ? TICK_MAX_MS : tick);
+}
+
+/* ---- asking ---- */
+
+static void ask(struct msp_network_contact *contact)
+{
+    const struct msp_network_header header = {.kind = MSP_NETWORK_PING, .pe = msp_job.pe};
+
+    contact->is_asked = true;
+    contact->is_sent  = msp_network_try_to_send(contact, &header, NULL, 0, NULL);
+}
+
+/* With the lock. The contact that has been silent for too long; NULL: none. */
+static struct msp_network_contact *look_at(struct msp_network_contact *contact, int64_t passed_ms,
+                                           unsigned *asked_p)
+{
+    if (contact->is_asked) {
+        contact->silent_ms += (unsigned)passed_ms;
+        if (!contact->is_sent) {
+            ask(contact); /* the driver takes no more for it */
+        }
+        return ((int64_t)contact->silent_ms > limit_ms()) ? contact : NULL;
+    }
+    if (*asked_p < ASK_MAX) {
+        ++*asked_p;
+        contact->silent_ms = 0;
+        ask(contact);
+    }
+    return NULL;
+}
+
+static struct msp_network_contact *look_at_all(int64_t passed_ms)
+{
+    struct msp_network_channel *channel = msp_network.main;
+    struct msp_network_contact *silent  = NULL;
+    unsigned asked                      = 0;
+    unsigned i;
+
+    for (i = 0; (channel->contacts != NULL) && (i <= channel->contact_mask); i++) {
+        struct msp_network_contact *contact =
+            channel->contacts[(next_asked + i) & channel->contact_mask];
+
+        if ((contact != NULL) && (contact->peer != NULL)) {
+            struct msp_network_contact *found = look_at(contact, passed_ms, &asked);
+
+            silent = (silent != NULL) ? silent : found;
+        }
+    }
+    next_asked += ASK_MAX;
+    return silent;
+}
+
+/* The next PE, where it is on another host. Every host has such a PE before it. */
+static void contact_neighbour(void)
+{
+    int next = (msp_job.pe + 1) % msp_job.pe_count;
+
+    if (has_neighbour || (msp_job_local_index(next) >= 0)) {
+        return;
+    }
+    has_neighbour = true;
+    (void)msp_network_contact_open("shmem_init", msp_network.main, next);
+}
+
+/* ---- looking ---- */
+
+/* False: another thread looks, or it is too early. A process that was stopped meanwhile has not
+ * listened: that time does not count. */
+static bool begin_tick(int64_t *passed_ms_p)
+{
+    int64_t now    = now_ms();
+    int64_t before = atomic_load_explicit(&looked_ms, memory_order_relaxed);
+    int64_t tick   = tick_ms();
+
+    if ((now - before < tick) || !atomic_compare_exchange_strong(&looked_ms, &before, now)) {
+        return false;
+    }
+    *passed_ms_p = (now - before < 2 * tick) ? (now - before) : (2 * tick);
+    return true;
+}
+
+void msp_network_alive_look(void)
+{
+    const struct msp_network_contact *silent;
+    int64_t passed_ms = 0;
+    int pe;
+
+    if ((msp_network.main == NULL) || (limit_ms() == 0) || atomic_load(&msp_network.is_closing) ||
+        !begin_tick(&passed_ms)) {
+        return;
+    }
+    msp_network_lock(msp_network.main);
+    contact_neighbour();
+    silent = look_at_all(passed_ms);
+    pe     = (silent != NULL) ? silent->pe : -1;
+    msp_network_unlock(msp_network.main);
+    if (pe >= 0) {
+        msp_fatal(
+            "PE %d on %s does not answer for %lld s (link or host down, or the PE is stopped; "
+            "SHMEMX_PEER_TIMEOUT is the limit)",
+            pe, msp_network_card_host(pe), (long long)limit_ms() / 1000);
+    }
+}
+
+void msp_network_alive_look_seldom(void)
+{
+    static _Thread_local unsigned calls;
+
+    if (++calls % SELDOM == 0) {
+        msp_network_alive_look();
+    }
+}
+
+void msp_network_alive_heard(const struct msp_network_header *header)
+{
+    struct msp_network_contact *contact = msp_network_contact_find(msp_network.main, header->pe);
+
+    contact->is_asked  = false;
+    contact->silent_ms = 0;
+}
+
+void msp_network_alive_reset(void)
+{
+    atomic_store(&looked_ms, now_ms());
+    has_neighbour = false;
+    next_asked    = 0;
+}

@@ -1,0 +1,21 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# stopped.sh OSHRUN PROGRAM: a PE of another host that does not answer any more, because it is stopped, ends the job
+# within the limit, whatever the others are doing; and not before it.
+set -u
+oshrun=$1
+program=$2
+bad=0
+for how in barrier put wait; do
+    start=$(date +%s%N)
+    said=$(SHMEMX_PEER_TIMEOUT=2 timeout 60 "$oshrun" -n 3 "$program" stop $how 2>&1)
+    code=$?
+    ms=$((($(date +%s%N) - start) / 1000000))
+    { [ $code -ne 0 ] && [ $code -lt 124 ]; } || { echo "$how: status $code: $said"; bad=1; }
+    echo "$said" | grep -q '^memspan: PE [01] of 3: PE 2 on .* does not answer for 2 s' ||
+        { echo "$how: not said: $said"; bad=1; }
+    [ $ms -ge 2000 ] || { echo "$how: after $ms ms"; bad=1; }
+done
+# A PE that does something else for longer than that answers.
+said=$(SHMEMX_PEER_TIMEOUT=5 timeout 60 "$oshrun" -n 3 "$program" sleep 2>&1) || { echo "sleep: $said"; bad=1; }
+exit $bad
