@@ -38,12 +38,43 @@ static bool is_forked;
 
 /* ---- start ---- */
 
-/* Every run of @p count PEs becomes a host. */
-static void divide_machine(struct msp_bootstrap_job *found, int count)
+/* Every @p hosts-th PE, from one of the first ones on, is of this host. */
+static void deal_machine(struct msp_bootstrap_job *found, int hosts)
 {
-    int first = found->local_index / count * count;
-    int left  = found->local_count - first;
+    static int *dealt;
+    int count = 0;
+    int i;
 
+    free(dealt);
+    dealt = malloc((size_t)found->local_count * sizeof *dealt);
+    if (dealt == NULL) {
+        msp_fatal("shmem_init: no memory for %d PEs", found->local_count);
+    }
+    for (i = found->local_index % hosts; i < found->local_count; i += hosts) {
+        dealt[count++] = found->local_pes[i];
+    }
+    found->local_index /= hosts;
+    found->local_pes   = dealt;
+    found->local_count = count;
+}
+
+/* For tests: runs of PEs become hosts. */
+static void divide_machine(struct msp_bootstrap_job *found, struct msp_network_division division)
+{
+    int others = (division.others > 0) ? division.others : division.pes;
+    int first  = found->local_index / (division.pes + others) * (division.pes + others);
+    int count  = division.pes;
+    int left;
+
+    if (division.hosts > 0) {
+        deal_machine(found, division.hosts);
+        return;
+    }
+    if (found->local_index - first >= division.pes) {
+        first += division.pes;
+        count = others;
+    }
+    left = found->local_count - first;
     found->local_pes += first;
     found->local_index -= first;
     found->local_count = (left < count) ? left : count;
@@ -62,19 +93,21 @@ static memspan_status_t check_loopback(const struct msp_bootstrap_job *found)
 }
 
 /* Where PEs do not agree on their hosts, some wait for others that do not know of them. */
-static void find_host(struct msp_bootstrap_job *found, int pes_of_host)
+static void find_host(struct msp_bootstrap_job *found)
 {
+    struct msp_network_division division = msp_network_choice_division();
+
     if ((check_loopback(found) != MEMSPAN_OK) ||
         (msp_bootstrap_find_host(msp_job.bootstrap, found, msp_network_choice_digest()) !=
          MEMSPAN_OK)) {
         msp_fatal_error("shmem_init");
     }
-    if (pes_of_host != 0) {
-        divide_machine(found, pes_of_host);
+    if (division.pes != 0) {
+        divide_machine(found, division);
     }
 }
 
-static memspan_status_t join(int pes_of_host)
+static memspan_status_t join(void)
 {
     struct msp_bootstrap_job found;
     memspan_status_t status;
@@ -88,7 +121,7 @@ static memspan_status_t join(int pes_of_host)
     msp_job.pe            = found.pe;
     msp_job.pe_count      = found.pe_count;
     msp_job.machine_count = found.local_count;
-    find_host(&found, pes_of_host);
+    find_host(&found);
     msp_job.local_index  = found.local_index;
     msp_job.local_count  = found.local_count;
     msp_job.local_pes    = found.local_pes;
@@ -180,7 +213,7 @@ static memspan_status_t come_up(void)
     if (options == MEMSPAN_OK) {
         options = msp_table_open();
     }
-    status = join(msp_network_choice_pes_of_host());
+    status = join();
     if (status == MEMSPAN_OK) {
         status = open_control(order);
     }

@@ -16,7 +16,7 @@ static struct {
     char reasons[NAMES_MAX][REASON_BYTES]; /* why it is not taken */
     int count;
     int taken; /* index; -1: none */
-    int pes_of_host;
+    struct msp_network_division division;
     bool is_loopback;
     enum msp_shmem_option source; /* the variable that the names are from */
 } choice = {.taken = -1};
@@ -56,18 +56,38 @@ static memspan_status_t add_name(const char *name, size_t length)
     return MEMSPAN_OK;
 }
 
+/* "", ":N", ":N+M" or ":/H". */
+static bool read_division(const char *text, struct msp_network_division *division)
+{
+    struct msp_network_division read = {.pes = 1, .others = 1, .hosts = 1};
+    int parsed                       = 0;
+
+    *division = (struct msp_network_division){.pes = 1};
+    if (text[0] == '\0') {
+        return true;
+    }
+    if ((sscanf(text, ":/%9d%n", &read.hosts, &parsed) == 1) && (text[parsed] == '\0')) {
+        division->hosts = read.hosts;
+        return read.hosts > 0;
+    }
+    if ((sscanf(text, ":%9d+%9d%n", &read.pes, &read.others, &parsed) == 2) &&
+        (text[parsed] == '\0')) {
+        division->others = read.others;
+    } else if ((sscanf(text, ":%9d%n", &read.pes, &parsed) != 1) || (text[parsed] != '\0')) {
+        return false;
+    }
+    division->pes = read.pes;
+    return (read.pes > 0) && (read.others > 0);
+}
+
 /* NAME or NAME:N. */
 static memspan_status_t read_test_transport(void)
 {
     const char *text = msp_shmem_option_text(MEMSPAN_SHMEM_TRANSPORT);
     size_t length    = strcspn(text, ":");
-    int parsed       = 0;
 
-    choice.source      = MEMSPAN_SHMEM_TRANSPORT;
-    choice.pes_of_host = 1;
-    if ((text[length] == ':') &&
-        ((sscanf(text + length, ":%9d%n", &choice.pes_of_host, &parsed) != 1) ||
-         (text[length + (size_t)parsed] != '\0') || (choice.pes_of_host < 1))) {
+    choice.source = MEMSPAN_SHMEM_TRANSPORT;
+    if (!read_division(text + length, &choice.division)) {
         memspan_error(MEMSPAN_ERR_CONFIG, "SHMEMX_TRANSPORT=%s has no number of PEs", text);
         return msp_error_hint("give it as loopback or loopback:2, ucx:2, ofi:2");
     }
@@ -87,8 +107,8 @@ static memspan_status_t read_order(void)
         size_t length = strcspn(text, ",");
 
         if ((length == 3) && (strncmp(text, "smp", length) == 0)) {
-            choice.pes_of_host = (choice.count > 0) ? 1 : 0;
-            has_smp            = true;
+            choice.division.pes = (choice.count > 0) ? 1 : 0;
+            has_smp             = true;
         } else {
             status = add_name(text, length);
         }
@@ -97,7 +117,7 @@ static memspan_status_t read_order(void)
         }
         text += length + 1;
     }
-    choice.pes_of_host = has_smp ? choice.pes_of_host : 1;
+    choice.division.pes = has_smp ? choice.division.pes : 1;
     return status;
 }
 
@@ -116,9 +136,9 @@ memspan_status_t msp_network_choice_read(void)
     return status;
 }
 
-int msp_network_choice_pes_of_host(void)
+struct msp_network_division msp_network_choice_division(void)
 {
-    return choice.pes_of_host;
+    return choice.division;
 }
 
 bool msp_network_choice_is_loopback(void)
@@ -208,7 +228,7 @@ void msp_network_choice_print(void)
     int i;
 
     printf("transport smp: PEs of this host, %d, by loads and stores%s\n", msp_job.local_count,
-           (choice.pes_of_host > 0) ? " (hosts are divided by a variable)" : "");
+           (choice.division.pes > 0) ? " (hosts are divided by a variable)" : "");
     if (elsewhere == 0) {
         printf("no other transport is opened: all PEs are of this host\n");
         return;

@@ -14,8 +14,14 @@
 /* Read both variables. A malformed value, or a name that is none, leaves an error record. */
 memspan_status_t msp_network_choice_read(void);
 
-/* PEs of one machine that count as a host; 0: all that share memory. After a read. */
-int msp_network_choice_pes_of_host(void);
+/* Which PEs of one machine count as a host. */
+struct msp_network_division {
+    int pes;    /* runs of so many; 0: all that share memory */
+    int others; /* NAME:N+M: in every second run, so many; 0: as many */
+    int hosts;  /* NAME:/H: PEs are dealt to so many hosts in turn; 0: hosts are runs */
+};
+/* After a read. */
+struct msp_network_division msp_network_choice_division(void);
 
 /* SHMEMX_TRANSPORT=loopback: no network driver is used. */
 bool msp_network_choice_is_loopback(void);
