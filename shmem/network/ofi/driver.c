@@ -36,6 +36,10 @@ static void set_properties(struct msp_network_limits *limits)
                             ((info->tx_attr->msg_order & FI_ORDER_SAW) != 0) &&
                             ((info->tx_attr->msg_order & FI_ORDER_SAS) != 0);
 
+    ofi.inject_bytes = info->tx_attr->inject_size;
+    if (ofi.inject_bytes > OFI_INLINE_BYTES) {
+        ofi.inject_bytes = OFI_INLINE_BYTES;
+    }
     ofi.needs_local  = (mode & FI_MR_LOCAL) != 0;
     ofi.is_virtual   = (mode & FI_MR_VIRT_ADDR) != 0;
     ofi.takes_device = (info->caps & FI_HMEM) != 0;

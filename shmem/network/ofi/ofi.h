@@ -10,8 +10,8 @@
  * request may end earlier, when its peer has failed: then the record has no request any more.
  *
  * A put may ask for an acknowledgement (FI_DELIVERY_COMPLETE), which costs a packet of the peer's.
- * Where the provider keeps the order of writes, only the first of several outstanding puts asks for
- * one, and a flush that finds others behind it sends an empty write that does (operation.c). */
+ * Where the provider keeps the order of writes, only the first of several outstanding puts ask for
+ * one, and a flush that finds others behind them sends an empty write that does (operation.c). */
 
 #include "shmem/network/driver.h"
 #include <rdma/fabric.h>
@@ -135,7 +135,8 @@ struct msp_network_peer {
     struct ofi_flush *flushes;      /* list */
     uint32_t epoch;                 /* flushes started */
     uint32_t puts;                  /* outstanding */
-    bool is_unacknowledged;         /* no put since the last has asked for an acknowledgement */
+    bool is_unacknowledged;         /* the last put has not asked for an acknowledgement */
+    bool has_large;                 /* a large put since the last flush */
     uint64_t last_key;              /* of the last put: where an empty write may go */
     uint64_t last_address;
     struct ofi_probe *probe; /* NULL: operations proceed (peer.c) */
@@ -169,8 +170,9 @@ struct ofi_driver {
     struct fid_ep *main_endpoint;        /* the main queue's: FI_MR_ENDPOINT */
     struct msp_network_memory *memories; /* list, newest first; memory.c has its lock */
     _Atomic uint64_t next_key;
-    bool needs_local; /* FI_MR_LOCAL */
-    bool is_virtual;  /* FI_MR_VIRT_ADDR: remote addresses, not offsets */
+    size_t inject_bytes; /* messages that libfabric copies, at most OFI_INLINE_BYTES */
+    bool needs_local;    /* FI_MR_LOCAL */
+    bool is_virtual;     /* FI_MR_VIRT_ADDR: remote addresses, not offsets */
     bool takes_device;
     bool is_tcp;
     bool is_lazy; /* not every put asks for an acknowledgement */

@@ -16,6 +16,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { ASKING_PUTS = 4 }; /* outstanding to a peer, before more do not ask */
+
 static void link_record(struct msp_network_peer *peer, struct ofi_record *record)
 {
     record->previous = NULL;
@@ -78,12 +80,10 @@ static enum msp_network_result fail_of_peer(const struct msp_network_peer *peer)
     return MSP_NETWORK_FAILED;
 }
 
-/* After a call of libfabric's that did not take the operation of @p record. */
-static enum msp_network_result not_taken(struct ofi_record *record, const char *call, ssize_t code)
+/* After a call of libfabric's that did not take an operation. */
+static enum msp_network_result refused(struct msp_network_peer *peer, const char *call,
+                                       ssize_t code)
 {
-    struct msp_network_peer *peer = record->peer;
-
-    record_give(record);
     if (code == -FI_EAGAIN) {
         ofi_peer_stalls(peer);
         return peer->is_failed ? fail_of_peer(peer) : MSP_NETWORK_BUSY;
@@ -95,6 +95,14 @@ static enum msp_network_result not_taken(struct ofi_record *record, const char *
     (void)ofi_fail(MEMSPAN_ERR_DRIVER, call, code, NULL, "ofi: an operation to PE %d is not taken",
                    peer->pe);
     return MSP_NETWORK_FAILED;
+}
+
+static enum msp_network_result not_taken(struct ofi_record *record, const char *call, ssize_t code)
+{
+    struct msp_network_peer *peer = record->peer;
+
+    record_give(record);
+    return refused(peer, call, code);
 }
 
 static void taken(struct ofi_record *record)
@@ -271,11 +279,14 @@ static ssize_t write_remote(struct msp_network_peer *peer, const struct ofi_loca
     return fi_writemsg(peer->queue->endpoint, &message, FI_COMPLETION | flags);
 }
 
-/* Whether a put of that size should ask. A large one whose caller waits for its buffer, rather than
- * for its effect, should not: the buffer is free a round trip earlier. */
-static bool wants_acknowledgement(const struct msp_network_peer *peer, size_t size_bytes)
+/* The first few puts ask, since a flush may follow. Of large ones, whose callers wait for their
+ * buffers, the first since a flush: the others' buffers are free a round trip earlier. */
+static bool wants_acknowledgement(const struct msp_network_peer *peer, bool is_large)
 {
-    return !ofi.is_lazy || ((peer->puts == 0) && (size_bytes <= OFI_COPY_BYTES));
+    if (!ofi.is_lazy) {
+        return true;
+    }
+    return is_large ? !peer->has_large : (peer->puts < ASKING_PUTS);
 }
 
 enum msp_network_result ofi_put(struct msp_network_peer *peer, struct msp_network_key *key,
@@ -307,7 +318,7 @@ enum msp_network_result ofi_put(struct msp_network_peer *peer, struct msp_networ
     } else {
         record->request = request;
     }
-    const bool asks    = wants_acknowledgement(peer, size_bytes);
+    const bool asks    = wants_acknowledgement(peer, !copies);
     const ssize_t code = write_remote(peer, &local, size_bytes, remote, key->key,
                                       asks ? FI_DELIVERY_COMPLETE : 0, record);
     if (code != 0) {
@@ -316,6 +327,7 @@ enum msp_network_result ofi_put(struct msp_network_peer *peer, struct msp_networ
     taken(record);
     peer->puts++;
     peer->is_unacknowledged = !asks;
+    peer->has_large         = peer->has_large || !copies;
     peer->last_key          = key->key;
     peer->last_address      = remote;
     return copies ? MSP_NETWORK_DONE : MSP_NETWORK_STARTED;
@@ -354,18 +366,50 @@ enum msp_network_result ofi_get(struct msp_network_peer *peer, struct msp_networ
     return MSP_NETWORK_STARTED;
 }
 
+static void compose(char *text, const void *header, size_t header_bytes, const void *payload,
+                    size_t payload_bytes)
+{
+    const uint64_t prefix = header_bytes;
+
+    memcpy(text, &prefix, sizeof prefix);
+    memcpy(text + OFI_PREFIX_BYTES, header, header_bytes);
+    if (payload_bytes != 0) {
+        memcpy(text + ofi_message_payload(header_bytes), payload, payload_bytes);
+    }
+}
+
+/* libfabric copies it, and reports nothing. */
+static enum msp_network_result send_injected(struct msp_network_peer *peer, const void *header,
+                                             size_t header_bytes, const void *payload,
+                                             size_t payload_bytes)
+{
+    char text[OFI_INLINE_BYTES];
+    const size_t bytes = ofi_message_payload(header_bytes) + payload_bytes;
+
+    compose(text, header, header_bytes, payload, payload_bytes);
+    const ssize_t code = fi_inject(peer->queue->endpoint, text, bytes, peer->address);
+    if (code != 0) {
+        return refused(peer, "fi_inject", code);
+    }
+    if (peer->probe != NULL) {
+        ofi_peer_proceeds(peer);
+    }
+    return MSP_NETWORK_DONE;
+}
+
 enum msp_network_result ofi_send(struct msp_network_peer *peer, const void *header,
                                  size_t header_bytes, const void *payload, size_t payload_bytes,
                                  struct msp_network_request *request)
 {
-    const size_t start    = ofi_message_payload(header_bytes);
-    const size_t bytes    = start + payload_bytes;
-    const uint64_t prefix = header_bytes;
+    const size_t bytes = ofi_message_payload(header_bytes) + payload_bytes;
     struct ofi_local local;
 
     (void)request; /* messages are copied */
     if (peer->is_failed) {
         return fail_of_peer(peer);
+    }
+    if (bytes <= ofi.inject_bytes) {
+        return send_injected(peer, header, header_bytes, payload, payload_bytes);
     }
     struct ofi_record *record = record_take(peer, OFI_SEND, NULL);
     if (record == NULL) {
@@ -376,13 +420,8 @@ enum msp_network_result ofi_send(struct msp_network_peer *peer, const void *head
         record_give(record);
         return MSP_NETWORK_BUSY;
     }
-    char *const text = local.buffer;
-    memcpy(text, &prefix, sizeof prefix);
-    memcpy(text + OFI_PREFIX_BYTES, header, header_bytes);
-    if (payload_bytes != 0) {
-        memcpy(text + start, payload, payload_bytes);
-    }
-    const ssize_t code = fi_send(peer->queue->endpoint, text, bytes, local.descriptor,
+    compose(local.buffer, header, header_bytes, payload, payload_bytes);
+    const ssize_t code = fi_send(peer->queue->endpoint, local.buffer, bytes, local.descriptor,
                                  peer->address, &record->context.libfabric);
     if (code != 0) {
         return not_taken(record, "fi_send", code);
@@ -424,9 +463,11 @@ enum msp_network_result ofi_flush(struct msp_network_peer *peer,
             return result;
         }
     }
+    peer->has_large = false;
     if (peer->puts == 0) {
         return MSP_NETWORK_DONE;
     }
+
     struct ofi_flush *flush = (void *)request->driver;
     peer->epoch++;
     *flush = (struct ofi_flush){

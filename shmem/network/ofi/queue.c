@@ -13,7 +13,8 @@
 #include <string.h>
 
 enum {
-    ENTRIES        = 16,  /* completions read at once */
+    ENTRIES        = 16, /* completions read at once */
+    UNPOSTED_MAX   = OFI_RECEIVES / 2,
     LOST_EVENTS_MS = 100, /* providers other than tcp: a descriptor may miss some */
     POLL_MS        = 1,   /* of a queue without descriptor */
 };
@@ -191,7 +192,7 @@ static void deliver(const struct ofi_receive *receive, size_t bytes)
                           bytes - start);
 }
 
-/* Those that libfabric had no room for. */
+/* Those whose messages are handled, as many as libfabric has room for. */
 static void post_again(struct msp_network_queue *queue)
 {
     for (size_t i = 0; (i < OFI_RECEIVES) && (queue->unposted != 0); i++) {
@@ -201,12 +202,12 @@ static void post_again(struct msp_network_queue *queue)
     }
 }
 
+/* Its buffer is posted when no completion is left, off the path of an answer. */
 static void received(struct msp_network_queue *queue, struct ofi_receive *receive, size_t bytes)
 {
+    receive->is_posted = false;
+    queue->unposted++;
     deliver(receive, bytes);
-    if (post(queue, receive) != 0) {
-        queue->unposted++;
-    }
 }
 
 static struct ofi_receive *receive_of(struct ofi_context *context)
@@ -257,9 +258,8 @@ static void entry_failed(struct msp_network_queue *queue)
     if (entry.err != FI_ECANCELED) {
         ofi.services->note("ofi: a message is lost: %s", fi_strerror(entry.err));
     }
-    if (post(queue, receive_of(context)) != 0) {
-        queue->unposted++;
-    }
+    receive_of(context)->is_posted = false;
+    queue->unposted++;
 }
 
 unsigned ofi_queue_progress(struct msp_network_queue *queue)
@@ -278,7 +278,7 @@ unsigned ofi_queue_progress(struct msp_network_queue *queue)
         entry_failed(queue);
         events++;
     }
-    if (queue->unposted != 0) {
+    if ((queue->unposted != 0) && ((count <= 0) || (queue->unposted >= UNPOSTED_MAX))) {
         post_again(queue);
     }
     return events;
