@@ -106,6 +106,7 @@ static void find_provider(void)
     (void)setenv("FI_PROVIDER", "tcp;ofi_rxm", 0);
     check(fi_getinfo(FI_VERSION(1, 11), NULL, NULL, 0, hints, &info), "fi_getinfo");
     fi_freeinfo(hints);
+    info->tx_attr->op_flags = 0; /* of puts alone */
 }
 
 static void open_endpoint(void)
@@ -187,9 +188,17 @@ static void *next_context(void)
 
 void raw_put(size_t offset, const void *source, size_t size_bytes)
 {
-    START(fi_write(endpoint, source, size_bytes, local_key, peer, peer_base + offset, peer_key,
-                   next_context()),
-          "fi_write");
+    const struct iovec local           = {(void *)(uintptr_t)source, size_bytes};
+    const struct fi_rma_iov remote     = {peer_base + offset, size_bytes, peer_key};
+    const struct fi_msg_rma descriptor = {.msg_iov       = &local,
+                                          .desc          = &local_key,
+                                          .iov_count     = 1,
+                                          .addr          = peer,
+                                          .rma_iov       = &remote,
+                                          .rma_iov_count = 1,
+                                          .context       = next_context()};
+
+    START(fi_writemsg(endpoint, &descriptor, FI_DELIVERY_COMPLETE), "fi_writemsg");
 }
 
 void raw_flush(void)
