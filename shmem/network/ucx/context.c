@@ -6,6 +6,7 @@
 
 #include "shmem/network/ucx/rail.h"
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 struct msp_network_key;
@@ -52,6 +53,11 @@ static void add_transport(const char *name)
     }
 }
 
+static bool is_tcp(const struct msp_ucx_rails *rails)
+{
+    return (rails->count == 1) && (strcmp(rails->rails[0].transport, "tcp") == 0);
+}
+
 static void judge(const struct msp_ucx_rails *rails)
 {
     struct msp_network_limits *limits = &msp_ucx.limits;
@@ -69,10 +75,10 @@ static void judge(const struct msp_ucx_rails *rails)
     }
     limits->target_progresses = !is_dma;
     /* UCX emulates puts over TCP by messages, and one rail keeps what it is given in order. */
-    limits->is_ordered = (rails->count == 1) && (strcmp(rails->rails[0].transport, "tcp") == 0);
+    limits->is_ordered            = is_tcp(rails);
     limits->put_done_max_bytes    = MSP_UCX_COPY_MAX;
     limits->message_max_bytes     = MSP_UCX_MESSAGE_MAX;
-    limits->put_message_max_bytes = 0;
+    limits->put_message_max_bytes = is_tcp(rails) ? MSP_UCX_PUT_MESSAGE_MAX : 0;
     limits->get_message_max_bytes = 0;
     limits->takes_device_memory   = (msp_ucx.memory_types & ~UINT64_C(1)) != 0;
 }
@@ -163,6 +169,14 @@ static memspan_status_t find_limits(void)
 
 /* ---- open, close ---- */
 
+/* UCX sends over TCP in pieces of 8 KiB: a call of the kernel each, and a third of the bandwidth.
+ * What the user has set stays. */
+static void apply_settings(void)
+{
+    (void)setenv("UCX_TCP_TX_SEG_SIZE", "128k", 0);
+    (void)setenv("UCX_TCP_RX_SEG_SIZE", "128k", 0);
+}
+
 static ucs_status_t make_context(const struct msp_network_job *job, ucp_config_t *config)
 {
     const ucp_params_t param = {
@@ -187,6 +201,7 @@ memspan_status_t msp_ucx_open(const struct msp_network_job *job,
 
     msp_ucx.job = *job;
     set_global("WARN_UNUSED_ENV_VARS", "n");
+    apply_settings();
     status = ucp_config_read(NULL, NULL, &config);
     if (status != UCS_OK) {
         return msp_ucx_fail(status, "ucp_config_read", "the variables UCX_*",
