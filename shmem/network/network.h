@@ -5,8 +5,11 @@
 /* The network transport: PEs of other hosts through a driver (driver.h), which puts, gets and sends
  * messages.
  *
- *     network.c     the transport's table: which operation takes which path; contexts; order
+ *     network.c     the transport's table; atomics, signals, strided copies; start and end
+ *     transfer.c    put and get: by the driver, by messages
+ *     stream.c      contexts: what is outstanding, and order
  *     peer.c        channels, the peers that they have contacted, keys of the peers' memory
+ *     card.c        addresses of peers, exchanged by the bootstrap
  *     message.c     messages: what the owner of the memory executes, and its replies
  *     progress.c    who polls the main queue: callers that wait, or the thread
  *     region.c      memory of this PE that is registered, on demand

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef MEMSPAN_SHMEM_NETWORK_STREAM_H
+#define MEMSPAN_SHMEM_NETWORK_STREAM_H
+
+/* Streams: the operations of one context on its channel (peer.h), what is outstanding, and order.
+ *
+ * A stream counts its messages without a reply, and its transfers that have not ended. Its channel
+ * lists the peers with puts that no flush covers: quiet flushes these. */
+
+#include "shmem/network/peer.h"
+#include "shmem/network/progress.h"
+
+/* One operation under way: its channel is locked from msp_network_begin() to msp_network_end(). */
+struct msp_network_work {
+    const struct msp_target *target;
+    struct msp_network_stream *stream;
+    struct msp_network_channel *channel;
+    struct msp_network_contact *contact;
+};
+
+struct msp_network_work msp_network_begin(const struct msp_target *target);
+static inline void msp_network_end(const struct msp_network_work *work)
+{
+    msp_network_unlock(work->channel);
+}
+
+/* struct msp_transport: context_open, context_close, order. */
+memspan_status_t msp_network_stream_open(unsigned context, long options);
+void msp_network_stream_close(unsigned context);
+void msp_network_order(const struct msp_context *context, bool completes);
+
+/* The functions below are called between begin and end.
+ *
+ * A message whose header says what is common to all. */
+struct msp_network_operation *msp_network_message(const struct msp_network_work *work,
+                                                  enum msp_network_kind kind);
+/* Before a message that is counted: not too many are without a reply, and replies are seen. */
+void msp_network_count_message(const struct msp_network_work *work);
+
+/* A message with data of the program's: a blocking call waits until the driver has taken it. */
+void msp_network_send_data(const struct msp_network_work *work,
+                           struct msp_network_operation *operation, const void *data,
+                           size_t data_bytes, unsigned flags);
+
+/* Not locked. */
+static inline void msp_network_wait_for(const struct msp_network_work *work,
+                                        const atomic_bool *is_done)
+{
+    MSP_NETWORK_WAIT(work->channel, atomic_load_explicit(is_done, memory_order_acquire));
+}
+
+#endif /* MEMSPAN_SHMEM_NETWORK_STREAM_H */

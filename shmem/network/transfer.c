@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* transfer.c: put and get: by messages, by the driver, through the host's memory. */
+
+#include "shmem/network/transfer.h"
+#include "shmem/transport/rma.h"
+#include <stdlib.h>
+
+enum { STAGE_BYTES = 256 << 10 /* of buffers that the host cannot touch, at a time */ };
+
+/* ---- which path ---- */
+
+static bool is_word(uint64_t offset_bytes, size_t size_bytes)
+{
+    return ((size_bytes == 8) || (size_bytes == 4) || (size_bytes == 2)) &&
+           (offset_bytes % size_bytes == 0);
+}
+
+/* Where the owner's processor moves the bytes anyway, it stores a word in one piece. */
+static bool is_message(uint64_t offset_bytes, size_t size_bytes, size_t most_bytes)
+{
+    return (size_bytes <= most_bytes) ||
+           (msp_network.limits.target_progresses && is_word(offset_bytes, size_bytes));
+}
+
+/* ---- messages ---- */
+
+static void put_by_messages(const struct msp_network_work *work, uint64_t offset_bytes,
+                            const char *source, size_t size_bytes, unsigned flags)
+{
+    size_t at;
+    size_t piece;
+
+    for (at = 0; at < size_bytes; at += piece) {
+        struct msp_network_operation *operation;
+
+        piece = size_bytes - at;
+        piece = (piece < msp_network.payload_max_bytes) ? piece : msp_network.payload_max_bytes;
+        msp_network_count_message(work);
+        operation                      = msp_network_message(work, MSP_NETWORK_PUT);
+        operation->header.offset_bytes = offset_bytes + at;
+        operation->header.size_bytes   = piece;
+        operation->header.block_count  = 1;
+        msp_network_send_data(work, operation, source + at, piece, flags);
+    }
+}
+
+static void ask_for(const struct msp_network_work *work, struct msp_network_record *record,
+                    uint64_t offset_bytes, size_t at, size_t size_bytes)
+{
+    struct msp_network_operation *operation = msp_network_message(work, MSP_NETWORK_GET);
+
+    operation->header.offset_bytes = offset_bytes + at;
+    operation->header.size_bytes   = size_bytes;
+    operation->header.block_count  = 1;
+    operation->header.condition    = at;
+    operation->header.record       = (uint64_t)(uintptr_t)record;
+    msp_network_send(work->contact, operation, NULL, 0);
+}
+
+/* Several pieces are under way. */
+static void get_by_messages(const struct msp_network_work *work, uint64_t offset_bytes, char *dest,
+                            size_t size_bytes)
+{
+    enum { PIECES = 16 };
+    struct msp_network_record record = {.dest = dest};
+    size_t most = (msp_network.payload_max_bytes < MSP_NETWORK_ANSWER_MAX_BYTES)
+                      ? msp_network.payload_max_bytes
+                      : MSP_NETWORK_ANSWER_MAX_BYTES;
+    size_t at;
+    size_t piece;
+
+    atomic_init(&record.left, 0);
+    for (at = 0; at < size_bytes; at += piece) {
+        piece = (size_bytes - at < most) ? size_bytes - at : most;
+        if (atomic_load_explicit(&record.left, memory_order_relaxed) >= PIECES) {
+            msp_network_unlock(work->channel);
+            MSP_NETWORK_WAIT(work->channel,
+                             atomic_load_explicit(&record.left, memory_order_acquire) < PIECES);
+            msp_network_lock(work->channel);
+        }
+        atomic_fetch_add_explicit(&record.left, 1, memory_order_relaxed);
+        ask_for(work, &record, offset_bytes, at, piece);
+    }
+    msp_network_unlock(work->channel);
+    MSP_NETWORK_WAIT(work->channel, atomic_load_explicit(&record.left, memory_order_acquire) == 0);
+    msp_network_lock(work->channel);
+}
+
+/* A nonblocking one: quiet waits for it. */
+static void get_by_message_later(const struct msp_network_work *work, char *dest, size_t size_bytes)
+{
+    struct msp_network_record *record = malloc(sizeof *record);
+
+    if (record == NULL) {
+        msp_fatal("%s: no memory for an outstanding operation", work->target->call);
+    }
+    *record = (struct msp_network_record){
+        .dest = dest, .is_allocated = true, .outstanding = &work->stream->messages};
+    atomic_init(&record->left, 1);
+    msp_network_count_message(work);
+    ask_for(work, record, work->target->offset_bytes, 0, size_bytes);
+}
+
+/* ---- the driver's puts and gets ---- */
+
+static void put_by_driver(const struct msp_network_work *work,
+                          const struct msp_network_reach *reach, uint64_t offset_bytes,
+                          const char *source, size_t size_bytes, unsigned flags)
+{
+    struct msp_network_operation *operation =
+        msp_network_operation_take(work->channel, work->target->call, work->target->pe);
+    uint64_t address    = reach->address + (offset_bytes - reach->first_bytes);
+    bool is_later       = ((flags & MSP_OP_NONBLOCKING) != 0);
+    atomic_bool is_done = false;
+    enum msp_network_result result;
+
+    if (is_later) {
+        atomic_fetch_add_explicit(&work->stream->transfers, 1, memory_order_relaxed);
+        operation->transfers = &work->stream->transfers;
+    } else {
+        operation->is_done = &is_done;
+    }
+    work->channel->counters.puts++;
+    work->channel->counters.put_bytes += size_bytes;
+    while ((result = msp_network.driver->put(work->contact->peer, reach->key, address, source,
+                                             size_bytes, &operation->request)) ==
+           MSP_NETWORK_BUSY) {
+        msp_network_relieve(work->channel);
+    }
+    msp_network_mark_dirty(work->channel, work->contact);
+    msp_network_operation_started(operation, result);
+    if (!is_later && !atomic_load_explicit(&is_done, memory_order_acquire)) {
+        msp_network_unlock(work->channel);
+        msp_network_wait_for(work, &is_done);
+        msp_network_lock(work->channel);
+    }
+}
+
+static void get_by_driver(const struct msp_network_work *work,
+                          const struct msp_network_reach *reach, uint64_t offset_bytes, char *dest,
+                          size_t size_bytes, unsigned flags)
+{
+    struct msp_network_operation *operation =
+        msp_network_operation_take(work->channel, work->target->call, work->target->pe);
+    uint64_t address    = reach->address + (offset_bytes - reach->first_bytes);
+    bool is_later       = ((flags & MSP_OP_NONBLOCKING) != 0);
+    atomic_bool is_done = false;
+    enum msp_network_result result;
+
+    if (is_later) {
+        atomic_fetch_add_explicit(&work->stream->transfers, 1, memory_order_relaxed);
+        operation->transfers = &work->stream->transfers;
+    } else {
+        operation->is_done = &is_done;
+    }
+    work->channel->counters.gets++;
+    work->channel->counters.get_bytes += size_bytes;
+    while ((result = msp_network.driver->get(work->contact->peer, reach->key, address, dest,
+                                             size_bytes, &operation->request)) ==
+           MSP_NETWORK_BUSY) {
+        msp_network_relieve(work->channel);
+    }
+    msp_network_operation_started(operation, result);
+    if (!is_later && !atomic_load_explicit(&is_done, memory_order_acquire)) {
+        msp_network_unlock(work->channel);
+        msp_network_wait_for(work, &is_done);
+        msp_network_lock(work->channel);
+    }
+}
+
+/* ---- put ---- */
+
+/* What one answer of the owner covers of the rest. */
+static size_t part_of(const struct msp_network_reach *reach, uint64_t offset_bytes,
+                      size_t left_bytes)
+{
+    uint64_t covered_bytes = reach->end_bytes - offset_bytes;
+
+    return (left_bytes < covered_bytes) ? left_bytes : (size_t)covered_bytes;
+}
+
+static void put_from_host(const struct msp_network_work *work, uint64_t offset_bytes,
+                          const char *source, size_t size_bytes, unsigned flags)
+{
+    size_t most = msp_network.limits.put_message_max_bytes;
+    size_t at;
+    size_t part;
+
+    if (is_message(offset_bytes, size_bytes, most)) {
+        put_by_messages(work, offset_bytes, source, size_bytes, flags);
+        return;
+    }
+    for (at = 0; at < size_bytes; at += part) {
+        struct msp_network_reach reach;
+
+        msp_network_reach_find(work->target, work->channel, work->contact, offset_bytes + at,
+                               &reach);
+        part = part_of(&reach, offset_bytes + at, size_bytes - at);
+        if (reach.key == NULL) {
+            put_by_messages(work, offset_bytes + at, source + at, part, flags);
+        } else {
+            put_by_driver(work, &reach, offset_bytes + at, source + at, part, flags);
+        }
+    }
+}
+
+/* Through the host's memory: what the driver may not read. */
+static void put_from_device(const struct msp_target *target, const char *source, size_t size_bytes)
+{
+    size_t stage_bytes = (size_bytes < STAGE_BYTES) ? size_bytes : STAGE_BYTES;
+    char *stage        = malloc(stage_bytes);
+    size_t at;
+    size_t piece;
+
+    if (stage == NULL) {
+        msp_fatal("%s: no memory for %zu bytes on their path", target->call, stage_bytes);
+    }
+    for (at = 0; at < size_bytes; at += piece) {
+        struct msp_network_work work;
+
+        piece = (size_bytes - at < stage_bytes) ? size_bytes - at : stage_bytes;
+        msp_rma_move(target->call, stage, source + at, piece);
+        work = msp_network_begin(target);
+        put_from_host(&work, target->offset_bytes + at, stage, piece, 0);
+        msp_network_end(&work);
+    }
+    free(stage);
+}
+
+void msp_network_put(const struct msp_target *target, const void *source, size_t size_bytes,
+                     unsigned flags)
+{
+    struct msp_network_work work;
+
+    if (!msp_rma_host_touches(source)) {
+        put_from_device(target, source, size_bytes);
+        return;
+    }
+    work = msp_network_begin(target);
+    put_from_host(&work, target->offset_bytes, source, size_bytes, flags);
+    msp_network_end(&work);
+}
+
+/* ---- get ---- */
+
+static void get_to_host(const struct msp_network_work *work, uint64_t offset_bytes, char *dest,
+                        size_t size_bytes, unsigned flags)
+{
+    size_t most = msp_network.limits.get_message_max_bytes;
+    size_t at;
+    size_t part;
+
+    if (is_message(offset_bytes, size_bytes, most)) {
+        if (((flags & MSP_OP_NONBLOCKING) != 0) && (size_bytes <= MSP_NETWORK_ANSWER_MAX_BYTES)) {
+            get_by_message_later(work, dest, size_bytes);
+        } else {
+            get_by_messages(work, offset_bytes, dest, size_bytes);
+        }
+        return;
+    }
+    for (at = 0; at < size_bytes; at += part) {
+        struct msp_network_reach reach;
+
+        msp_network_reach_find(work->target, work->channel, work->contact, offset_bytes + at,
+                               &reach);
+        part = part_of(&reach, offset_bytes + at, size_bytes - at);
+        if (reach.key == NULL) {
+            get_by_messages(work, offset_bytes + at, dest + at, part);
+        } else {
+            get_by_driver(work, &reach, offset_bytes + at, dest + at, part, flags);
+        }
+    }
+}
+
+static void get_to_device(const struct msp_target *target, char *dest, size_t size_bytes)
+{
+    size_t stage_bytes = (size_bytes < STAGE_BYTES) ? size_bytes : STAGE_BYTES;
+    char *stage        = malloc(stage_bytes);
+    size_t at;
+    size_t piece;
+
+    if (stage == NULL) {
+        msp_fatal("%s: no memory for %zu bytes on their path", target->call, stage_bytes);
+    }
+    for (at = 0; at < size_bytes; at += piece) {
+        struct msp_network_work work = msp_network_begin(target);
+
+        piece = (size_bytes - at < stage_bytes) ? size_bytes - at : stage_bytes;
+        get_to_host(&work, target->offset_bytes + at, stage, piece, 0);
+        msp_network_end(&work);
+        msp_rma_move(target->call, dest + at, stage, piece);
+    }
+    free(stage);
+}
+
+void msp_network_get(const struct msp_target *target, void *dest, size_t size_bytes, unsigned flags)
+{
+    struct msp_network_work work;
+
+    if (!msp_rma_host_touches(dest)) {
+        get_to_device(target, dest, size_bytes);
+        return;
+    }
+    work = msp_network_begin(target);
+    get_to_host(&work, target->offset_bytes, dest, size_bytes, flags);
+    msp_network_end(&work);
+}
