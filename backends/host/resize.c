@@ -17,6 +17,8 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 size_t host_block_mapped(const memspan_block_t *block)
 {
@@ -147,6 +149,19 @@ static void drop(char *to, size_t size_bytes, size_t mapped_bytes)
     }
 }
 
+/* By the kernel's call: UCX replaces mremap() of the process by one that ignores where to. The
+ * second step is for such libraries: they see by calls of munmap() that pages which they know are
+ * gone. */
+static bool move_pages(char *from, size_t from_bytes, char *to, size_t to_bytes)
+{
+    if (syscall(SYS_mremap, from, from_bytes, to_bytes, MREMAP_MAYMOVE | MREMAP_FIXED, to) !=
+        (long)(uintptr_t)to) {
+        return false;
+    }
+    drop(from, from_bytes, from_bytes);
+    return true;
+}
+
 static memspan_status_t move(const struct host *host, const memspan_request_t *request,
                              memspan_block_t *block, size_t size_bytes,
                              memspan_resize_accept_t accept, void *context)
@@ -168,8 +183,7 @@ static memspan_status_t move(const struct host *host, const memspan_request_t *r
         munmap(to, mapped);
         return refuse(host, size_bytes, "", 0);
     }
-    if (mremap(block->address, block->size_bytes, size_bytes, MREMAP_MAYMOVE | MREMAP_FIXED, to) ==
-        MAP_FAILED) {
+    if (!move_pages(block->address, block->size_bytes, to, size_bytes)) {
         int error = errno;
 
         drop(to, size_bytes, mapped);

@@ -190,12 +190,13 @@ static void *copy_private(void)
     return copy;
 }
 
+/* By the kernel's call: UCX replaces mremap() of the process by one that ignores where to. */
 static bool put_in_place(void *copy)
 {
     size_t size = data.range.end - data.range.first;
 
-    return mremap(copy, size, size, MREMAP_MAYMOVE | MREMAP_FIXED, (void *)data.range.first) !=
-           MAP_FAILED;
+    return syscall(SYS_mremap, copy, size, size, MREMAP_MAYMOVE | MREMAP_FIXED, data.range.first) ==
+           (long)data.range.first;
 }
 
 /* ---- what is not in it ---- */

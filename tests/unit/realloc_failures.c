@@ -10,6 +10,7 @@
 #include <stdarg.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 
 static bool copies_fail;
 static int fail_at; /* which system call fails, and all after it; 0: none */
@@ -43,6 +44,25 @@ void *__wrap_mremap(void *at, size_t from, size_t to, int flags, void *where);
 void *__wrap_mremap(void *at, size_t from, size_t to, int flags, void *where)
 {
     return fails_now() ? MAP_FAILED : __real_mremap(at, from, to, flags, where);
+}
+
+long __real_syscall(long number, ...);
+long __wrap_syscall(long number, ...);
+long __wrap_syscall(long number, ...)
+{
+    long arguments[6];
+    va_list list;
+
+    va_start(list, number);
+    for (int i = 0; i < 6; i++) {
+        arguments[i] = va_arg(list, long);
+    }
+    va_end(list);
+    if ((number == SYS_mremap) && fails_now()) {
+        return -1;
+    }
+    return __real_syscall(number, arguments[0], arguments[1], arguments[2], arguments[3],
+                          arguments[4], arguments[5]);
 }
 
 static memspan_allocator_h make(memspan_trait_value_t pinned)
