@@ -5,24 +5,9 @@
  * endpoint to this process, by an address of network devices alone, has the same rails. */
 
 #include "shmem/network/ucx/rail.h"
+#include "shmem/network/ucx/setting.h"
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-
-struct msp_network_key;
-
-/* Not in UCX's installed interface everywhere, so they may be missing. */
-extern ucs_status_t ucs_global_opts_set_value(const char *name, const char *value)
-    __attribute__((weak));
-extern ucs_status_t ucs_global_opts_get_value(const char *name, char *value, size_t max)
-    __attribute__((weak));
-
-static void set_global(const char *name, const char *value)
-{
-    if (ucs_global_opts_set_value != NULL) {
-        ucs_global_opts_set_value(name, value);
-    }
-}
 
 /* ---- what the transports promise ---- */
 
@@ -75,9 +60,10 @@ static void judge(const struct msp_ucx_rails *rails)
     }
     limits->target_progresses = !is_dma;
     /* UCX emulates puts over TCP by messages, and one rail keeps what it is given in order. */
-    limits->is_ordered            = is_tcp(rails);
-    limits->put_done_max_bytes    = MSP_UCX_COPY_MAX;
-    limits->message_max_bytes     = MSP_UCX_MESSAGE_MAX;
+    limits->is_ordered         = is_tcp(rails);
+    limits->put_done_max_bytes = MSP_UCX_COPY_MAX;
+    limits->message_max_bytes  = MSP_UCX_MESSAGE_MAX;
+    /* Over TCP a flush is a message and its acknowledgement, behind those of the put. */
     limits->put_message_max_bytes = is_tcp(rails) ? MSP_UCX_PUT_MESSAGE_MAX : 0;
     limits->get_message_max_bytes = 0;
     limits->takes_device_memory   = (msp_ucx.memory_types & ~UINT64_C(1)) != 0;
@@ -138,7 +124,6 @@ static ucs_status_t reach_self(ucp_worker_h worker, ucp_ep_h *endpoint_p)
 static memspan_status_t find_limits(void)
 {
     const ucp_worker_params_t param = {.field_mask = 0};
-    char level[32]                  = "";
     struct msp_ucx_rails rails;
     ucp_worker_h worker;
     ucp_ep_h endpoint;
@@ -147,13 +132,9 @@ static memspan_status_t find_limits(void)
     if (status != UCS_OK) {
         return msp_ucx_fail(status, "ucp_worker_create", NULL, "UCX opens no queue");
     }
-    /* UCX prints an error for each try that finds no transport. */
-    if (ucs_global_opts_get_value != NULL) {
-        ucs_global_opts_get_value("LOG_LEVEL", level, sizeof level);
-        set_global("LOG_LEVEL", "fatal");
-    }
-    status = reach_self(worker, &endpoint);
-    set_global("LOG_LEVEL", level);
+    msp_ucx.is_trying = true;
+    status            = reach_self(worker, &endpoint);
+    msp_ucx.is_trying = false;
     if (status == UCS_OK) {
         msp_ucx_rails_of(endpoint, &rails);
         judge(&rails);
@@ -169,14 +150,6 @@ static memspan_status_t find_limits(void)
 
 /* ---- open, close ---- */
 
-/* UCX sends over TCP in pieces of 8 KiB: a call of the kernel each, and a third of the bandwidth.
- * What the user has set stays. */
-static void apply_settings(void)
-{
-    (void)setenv("UCX_TCP_TX_SEG_SIZE", "128k", 0);
-    (void)setenv("UCX_TCP_RX_SEG_SIZE", "128k", 0);
-}
-
 static ucs_status_t make_context(const struct msp_network_job *job, ucp_config_t *config)
 {
     const ucp_params_t param = {
@@ -191,35 +164,44 @@ static ucs_status_t make_context(const struct msp_network_job *job, ucp_config_t
     return ucp_init(&param, config, &msp_ucx.context);
 }
 
-memspan_status_t msp_ucx_open(const struct msp_network_job *job,
-                              struct msp_network_limits *limits_p)
+static memspan_status_t start(const struct msp_network_job *job)
 {
     ucp_context_attr_t attributes = {.field_mask = UCP_ATTR_FIELD_MEMORY_TYPES};
     memspan_status_t result;
     ucp_config_t *config;
-    ucs_status_t status;
+    ucs_status_t status = ucp_config_read(NULL, NULL, &config);
 
-    msp_ucx.job = *job;
-    set_global("WARN_UNUSED_ENV_VARS", "n");
-    apply_settings();
-    status = ucp_config_read(NULL, NULL, &config);
     if (status != UCS_OK) {
         return msp_ucx_fail(status, "ucp_config_read", "the variables UCX_*",
                             "UCX does not take its configuration");
     }
+    msp_ucx_settings_configure(config);
     status = make_context(job, config);
     ucp_config_release(config);
     if (status != UCS_OK) {
-        return msp_ucx_fail(
-            status, "ucp_init",
-            "ucx_info -d lists what it finds; UCX_TLS and UCX_NET_DEVICES restrict it",
-            "UCX does not start");
+        return msp_ucx_fail(status, "ucp_init",
+                            "ucx_info -d lists what it finds; UCX_TLS and UCX_NET_DEVICES restrict "
+                            "it",
+                            "UCX does not start");
     }
     status               = ucp_context_query(msp_ucx.context, &attributes);
     msp_ucx.memory_types = (status == UCS_OK) ? attributes.memory_types : 1;
     result               = find_limits();
     if (result != MEMSPAN_OK) {
         ucp_cleanup(msp_ucx.context);
+    }
+    return result;
+}
+
+memspan_status_t msp_ucx_open(const struct msp_network_job *job,
+                              struct msp_network_limits *limits_p)
+{
+    memspan_status_t result;
+
+    msp_ucx_settings_apply();
+    result = start(job);
+    if (result != MEMSPAN_OK) {
+        msp_ucx_settings_revert();
         return result;
     }
     *limits_p = msp_ucx.limits;
@@ -229,6 +211,7 @@ memspan_status_t msp_ucx_open(const struct msp_network_job *job,
 void msp_ucx_close(void)
 {
     ucp_cleanup(msp_ucx.context);
+    msp_ucx_settings_revert();
 }
 
 void msp_ucx_describe(char *text, size_t text_bytes)

@@ -51,12 +51,12 @@ struct msp_network_peer {
 /* What the driver knows. */
 struct msp_ucx {
     const struct msp_network_services *services;
-    struct msp_network_job job;
     struct msp_network_limits limits;
     ucp_context_h context;
     ucp_err_handling_mode_t error_mode;
     uint64_t memory_types;
     bool loses_events;
+    bool is_trying; /* what UCX says of a failure is not worth a line of the log */
     char transports[MSP_UCX_TEXT];
 };
 

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* setting.c: UCX's settings that we change. Those of the process have functions that are exported
+ * but not part of the interface, so they may be missing: then UCX does as it does. */
+
+#include "shmem/network/ucx/setting.h"
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+extern ucs_status_t ucs_global_opts_set_value(const char *name, const char *value)
+    __attribute__((weak));
+extern void ucs_debug_disable_signals(void) __attribute__((weak));
+
+/* UCX's own, as its headers of debugging have it. */
+enum { LOG_STOP, LOG_CONTINUE };
+enum { LOG_FATAL, LOG_ERROR, LOG_WARNING };
+enum { LOG_BYTES = 512 };
+typedef int log_handler(const char *file, unsigned line, const char *function, int level,
+                        const void *component, const char *message, va_list arguments);
+extern void ucs_log_push_handler(log_handler *handler) __attribute__((weak));
+extern void ucs_log_pop_handler(void) __attribute__((weak));
+
+static bool has_handler;
+
+static bool is_set(const char *name)
+{
+    char variable[64];
+
+    snprintf(variable, sizeof variable, "UCX_%s", name);
+    return secure_getenv(variable) != NULL;
+}
+
+static void set_global(const char *name, const char *value)
+{
+    if (!is_set(name) && (ucs_global_opts_set_value != NULL)) {
+        ucs_global_opts_set_value(name, value);
+    }
+}
+
+/* Of settings that no transport has taken: TCP's, where it is not in use. */
+static const char untaken[] = "invalid configurations";
+
+/* UCX prints an error where it finds no transport, also when there is another try. */
+static int log_message(const char *file, unsigned line, const char *function, int level,
+                       const void *component, const char *message, va_list arguments)
+{
+    char text[LOG_BYTES];
+
+    (void)file;
+    (void)line;
+    (void)function;
+    (void)component;
+    if (level == LOG_FATAL) {
+        return LOG_CONTINUE;
+    }
+    if ((level > LOG_WARNING) || msp_ucx.is_trying) {
+        return LOG_STOP;
+    }
+    vsnprintf(text, sizeof text, message, arguments);
+    if (strncmp(text, untaken, sizeof untaken - 1) != 0) {
+        msp_ucx.services->note("UCX: %s", text);
+    }
+    return LOG_STOP;
+}
+
+void msp_ucx_settings_apply(void)
+{
+    set_global("WARN_UNUSED_ENV_VARS", "n");
+    if (!is_set("HANDLE_ERRORS") && !is_set("DEBUG_SIGNO") && (ucs_debug_disable_signals != NULL)) {
+        ucs_debug_disable_signals();
+    }
+    has_handler = !is_set("LOG_LEVEL") && !is_set("LOG_FILE") && (ucs_log_push_handler != NULL) &&
+                  (ucs_log_pop_handler != NULL);
+    if (has_handler) {
+        ucs_log_push_handler(log_message);
+    }
+}
+
+void msp_ucx_settings_revert(void)
+{
+    if (has_handler) {
+        ucs_log_pop_handler();
+        has_handler = false;
+    }
+}
+
+/* Settings of a transport have had their transport's name in front since 1.16. */
+void msp_ucx_settings_configure(ucp_config_t *config)
+{
+    static const char *const names[] = {"TCP_TX_SEG_SIZE", "TCP_RX_SEG_SIZE"};
+    size_t i;
+
+    for (i = 0; i < sizeof names / sizeof names[0]; i++) {
+        if (!is_set(names[i])) {
+            ucp_config_modify(config, names[i], "128k");
+            ucp_config_modify(config, names[i] + strlen("TCP_"), "128k");
+        }
+    }
+}
