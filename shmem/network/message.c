@@ -10,6 +10,7 @@
 #include "shmem/network/plugin.h"
 #include "shmem/network/progress.h"
 #include "shmem/network/region.h"
+#include "shmem/network/stage.h"
 #include "shmem/transport/atomic.h"
 #include "shmem/transport/own.h"
 #include "shmem/transport/rma.h"
@@ -338,6 +339,27 @@ static struct reply *answer_ping(const struct msp_network_header *header)
     return reply;
 }
 
+static struct reply *lease_slots(const struct msp_network_header *header)
+{
+    struct reply *reply = new_reply(header, sizeof(uint64_t));
+    uint64_t lease      = msp_network_stage_lease();
+
+    memcpy(reply->data, &lease, sizeof lease);
+    return reply;
+}
+
+static struct reply *execute_stage(const struct msp_network_header *header)
+{
+    bool to_device = (header->kind == MSP_NETWORK_UNSTAGE);
+    char *own      = own_address(header, header->segment, header->offset_bytes, header->size_bytes);
+
+    msp_network_stage_copy(SERVICE, to_device, own, header->value, header->size_bytes);
+    if (to_device) {
+        msp_own_notify(header->segment, own, header->size_bytes);
+    }
+    return new_reply(header, 0);
+}
+
 /* A request; NULL: it wants an acknowledgement alone. */
 static struct reply *execute(const struct msp_network_header *header, const char *payload)
 {
@@ -350,6 +372,14 @@ static struct reply *execute(const struct msp_network_header *header, const char
         return answer_key(header);
     case MSP_NETWORK_PING:
         return answer_ping(header);
+    case MSP_NETWORK_LEASE:
+        return lease_slots(header);
+    case MSP_NETWORK_RELEASE:
+        msp_network_stage_release(header->value);
+        return NULL;
+    case MSP_NETWORK_STAGE:
+    case MSP_NETWORK_UNSTAGE:
+        return execute_stage(header);
     default:
         execute_put(header, payload);
         return NULL;
@@ -412,7 +442,11 @@ static bool is_of_device(unsigned segment)
 /* It may block. */
 static bool is_for_thread(const struct msp_network_header *header)
 {
-    return (header->kind == MSP_NETWORK_KEY) ||
+    if ((header->kind == MSP_NETWORK_LEASE) || (header->kind == MSP_NETWORK_RELEASE)) {
+        return false;
+    }
+    return (header->kind == MSP_NETWORK_KEY) || (header->kind == MSP_NETWORK_STAGE) ||
+           (header->kind == MSP_NETWORK_UNSTAGE) ||
            (MSP_UNLIKELY(msp_job_has_device_memory()) &&
             (is_of_device(header->segment) ||
              ((header->kind == MSP_NETWORK_PUT) && (header->operation != MSP_NETWORK_NO_SIGNAL) &&

@@ -15,11 +15,15 @@ enum msp_network_kind {
     MSP_NETWORK_PUT, /* with its data, and perhaps a signal */
     MSP_NETWORK_GET,
     MSP_NETWORK_ATOMIC,
-    MSP_NETWORK_KEY,   /* asks for the chunk that holds an offset */
-    MSP_NETWORK_ACK,   /* reply: so many messages of that context are executed */
-    MSP_NETWORK_REPLY, /* reply with what was asked for */
-    MSP_NETWORK_PING,  /* asks whether the PE is there (alive.h) */
-    MSP_NETWORK_PONG,  /* it is */
+    MSP_NETWORK_KEY,     /* asks for the chunk that holds an offset */
+    MSP_NETWORK_LEASE,   /* asks for slots of the staging area (stage.h); value: where they are */
+    MSP_NETWORK_RELEASE, /* gives them back */
+    MSP_NETWORK_STAGE,   /* a block is copied to the slot at value */
+    MSP_NETWORK_UNSTAGE, /* a block is copied from the slot at value */
+    MSP_NETWORK_ACK,     /* reply: so many messages of that context are executed */
+    MSP_NETWORK_REPLY,   /* reply with what was asked for */
+    MSP_NETWORK_PING,    /* asks whether the PE is there (alive.h) */
+    MSP_NETWORK_PONG,    /* it is */
 };
 
 enum { MSP_NETWORK_NO_SIGNAL = MSP_ATOMIC_FETCH }; /* operation of a PUT without a signal */

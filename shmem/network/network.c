@@ -11,6 +11,7 @@
 #include "shmem/network/choice.h"
 #include "shmem/network/progress.h"
 #include "shmem/network/region.h"
+#include "shmem/network/stage.h"
 #include "shmem/network/transfer.h"
 #include "shmem/transport/order.h"
 #include "shmem/transport/rma.h"
@@ -285,6 +286,7 @@ static void close_driver(void)
         msp_network_message_close();
         msp_network_channel_close_all();
         msp_network_region_close();
+        msp_network_stage_close();
         msp_network.driver->close();
     }
     for (i = 0; i < MSP_CONTEXT_MAX; i++) {

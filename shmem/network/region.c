@@ -20,8 +20,9 @@
  * has contacted. Registering CHUNK_MIN_BYTES takes a card milliseconds. */
 #define CHUNK_MIN_BYTES UINT64_C(16777216)
 enum { CHUNK_MAX = 1024 };
-/* The control memory is large and sparse: the area of one team is a chunk. */
-#define CONTROL_CHUNK_BYTES UINT64_C(65536)
+/* The control memory is large and sparse: a chunk is the work area of four teams, or a slot of the
+ * staging area. */
+#define CONTROL_CHUNK_BYTES UINT64_C(262144)
 
 enum state { UNTRIED, REGISTERED, REFUSED };
 
@@ -401,7 +402,9 @@ static void write_text(unsigned segment, char *text, size_t text_bytes)
     size_t used         = 0;
 
     if (refusal != NULL) {
-        snprintf(text, text_bytes, "by messages, which its PE executes: %s", refusal);
+        snprintf(text, text_bytes, "by messages, which its PE executes%s: %s",
+                 msp_segments[segment].host_touches ? "" : ", large blocks through a staging area",
+                 refusal);
         return;
     }
     text[0] = '\0';

@@ -2,6 +2,7 @@
 /* transfer.c: put and get: by messages, by the driver, through the host's memory. */
 
 #include "shmem/network/transfer.h"
+#include "shmem/network/pipeline.h"
 #include "shmem/transport/rma.h"
 #include <stdlib.h>
 
@@ -87,7 +88,8 @@ static void get_by_messages(const struct msp_network_work *work, uint64_t offset
 }
 
 /* A nonblocking one: quiet waits for it. */
-static void get_by_message_later(const struct msp_network_work *work, char *dest, size_t size_bytes)
+static void get_by_message_later(const struct msp_network_work *work, uint64_t offset_bytes,
+                                 char *dest, size_t size_bytes)
 {
     struct msp_network_record *record = malloc(sizeof *record);
 
@@ -98,7 +100,7 @@ static void get_by_message_later(const struct msp_network_work *work, char *dest
         .dest = dest, .is_allocated = true, .outstanding = &work->stream->messages};
     atomic_init(&record->left, 1);
     msp_network_count_message(work);
-    ask_for(work, record, work->target->offset_bytes, 0, size_bytes);
+    ask_for(work, record, offset_bytes, 0, size_bytes);
 }
 
 /* ---- the driver's puts and gets ---- */
@@ -205,17 +207,17 @@ static void put_from_host(const struct msp_network_work *work, uint64_t offset_b
 }
 
 /* Through the host's memory: what the driver may not read. */
-static void put_from_device(const struct msp_target *target, const char *source, size_t size_bytes)
+static void put_from_device(const struct msp_target *target, const char *source, size_t at,
+                            size_t size_bytes)
 {
     size_t stage_bytes = (size_bytes < STAGE_BYTES) ? size_bytes : STAGE_BYTES;
     char *stage        = malloc(stage_bytes);
-    size_t at;
     size_t piece;
 
     if (stage == NULL) {
         msp_fatal("%s: no memory for %zu bytes on their path", target->call, stage_bytes);
     }
-    for (at = 0; at < size_bytes; at += piece) {
+    for (; at < size_bytes; at += piece) {
         struct msp_network_work work;
 
         piece = (size_bytes - at < stage_bytes) ? size_bytes - at : stage_bytes;
@@ -230,14 +232,22 @@ static void put_from_device(const struct msp_target *target, const char *source,
 void msp_network_put(const struct msp_target *target, const void *source, size_t size_bytes,
                      unsigned flags)
 {
-    struct msp_network_work work;
+    struct msp_network_work work = msp_network_begin(target);
+    const char *rest             = source;
+    size_t at                    = 0;
 
-    if (!msp_rma_host_touches(source)) {
-        put_from_device(target, source, size_bytes);
-        return;
+    if (MSP_UNLIKELY(msp_job_has_device_memory())) {
+        at = msp_network_pipeline_put(&work, source, size_bytes);
+        rest += at;
+        if ((at < size_bytes) && !msp_rma_host_touches(rest)) {
+            msp_network_end(&work);
+            put_from_device(target, source, at, size_bytes);
+            return;
+        }
     }
-    work = msp_network_begin(target);
-    put_from_host(&work, target->offset_bytes, source, size_bytes, flags);
+    if (at < size_bytes) {
+        put_from_host(&work, target->offset_bytes + at, rest, size_bytes - at, flags);
+    }
     msp_network_end(&work);
 }
 
@@ -252,7 +262,7 @@ static void get_to_host(const struct msp_network_work *work, uint64_t offset_byt
 
     if (is_message(offset_bytes, size_bytes, most)) {
         if (((flags & MSP_OP_NONBLOCKING) != 0) && (size_bytes <= MSP_NETWORK_ANSWER_MAX_BYTES)) {
-            get_by_message_later(work, dest, size_bytes);
+            get_by_message_later(work, offset_bytes, dest, size_bytes);
         } else {
             get_by_messages(work, offset_bytes, dest, size_bytes);
         }
@@ -272,17 +282,16 @@ static void get_to_host(const struct msp_network_work *work, uint64_t offset_byt
     }
 }
 
-static void get_to_device(const struct msp_target *target, char *dest, size_t size_bytes)
+static void get_to_device(const struct msp_target *target, char *dest, size_t at, size_t size_bytes)
 {
     size_t stage_bytes = (size_bytes < STAGE_BYTES) ? size_bytes : STAGE_BYTES;
     char *stage        = malloc(stage_bytes);
-    size_t at;
     size_t piece;
 
     if (stage == NULL) {
         msp_fatal("%s: no memory for %zu bytes on their path", target->call, stage_bytes);
     }
-    for (at = 0; at < size_bytes; at += piece) {
+    for (; at < size_bytes; at += piece) {
         struct msp_network_work work = msp_network_begin(target);
 
         piece = (size_bytes - at < stage_bytes) ? size_bytes - at : stage_bytes;
@@ -295,13 +304,21 @@ static void get_to_device(const struct msp_target *target, char *dest, size_t si
 
 void msp_network_get(const struct msp_target *target, void *dest, size_t size_bytes, unsigned flags)
 {
-    struct msp_network_work work;
+    struct msp_network_work work = msp_network_begin(target);
+    char *rest                   = dest;
+    size_t at                    = 0;
 
-    if (!msp_rma_host_touches(dest)) {
-        get_to_device(target, dest, size_bytes);
-        return;
+    if (MSP_UNLIKELY(msp_job_has_device_memory())) {
+        at = msp_network_pipeline_get(&work, dest, size_bytes);
+        rest += at;
+        if ((at < size_bytes) && !msp_rma_host_touches(rest)) {
+            msp_network_end(&work);
+            get_to_device(target, dest, at, size_bytes);
+            return;
+        }
     }
-    work = msp_network_begin(target);
-    get_to_host(&work, target->offset_bytes, dest, size_bytes, flags);
+    if (at < size_bytes) {
+        get_to_host(&work, target->offset_bytes + at, rest, size_bytes - at, flags);
+    }
     msp_network_end(&work);
 }

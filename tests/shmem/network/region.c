@@ -253,7 +253,7 @@ Test(region, malformed)
     }
 }
 
-/* The control memory: a team's work area at a time. */
+/* The control memory, of which little is in use: in small pieces. */
 Test(region, control_memory)
 {
     struct msp_network_chunk chunk;
@@ -262,9 +262,9 @@ Test(region, control_memory)
     add_segment(MSP_SEGMENT_CONTROL, (uint64_t)71 * MIB);
     cr_assert_eq(msp_network_region_add(MSP_SEGMENT_CONTROL), MEMSPAN_OK);
     cr_assert_eq(fake.calls, 0, "the control memory is sparse");
-    cr_assert_eq(msp_network_region_find(MSP_SEGMENT_CONTROL, 100000, &chunk), MEMSPAN_OK);
-    cr_assert_eq(chunk.offset_bytes, 65536);
-    cr_assert_eq(chunk.size_bytes, 65536);
+    cr_assert_eq(msp_network_region_find(MSP_SEGMENT_CONTROL, 400000, &chunk), MEMSPAN_OK);
+    cr_assert_eq(chunk.offset_bytes, 262144);
+    cr_assert_eq(chunk.size_bytes, 262144);
 }
 
 Test(region, a_new_segment_of_an_index_is_another)
@@ -363,7 +363,9 @@ Test(region, device_memory_of_a_host_network)
     cr_assert_eq(warning_count, 0, "it is the usual case: %s", warning);
     msp_network_region_describe(SEGMENT, &facts);
     cr_assert(strstr(facts.why, "fake registers no device memory") != NULL, "%s", facts.why);
-    expect_text("by messages, which its PE executes: fake registers no device memory");
+    expect_text(
+        "by messages, which its PE executes, large blocks through a staging area: fake registers "
+        "no device memory");
 }
 
 Test(region, device_memory_by_dmabuf)
