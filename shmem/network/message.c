@@ -478,7 +478,7 @@ void msp_network_receive(const void *header_at, size_t header_bytes, const void 
         reply = execute(&header, payload);
         if (reply != NULL) {
             queue_reply(reply);
-        } else {
+        } else if (header.is_unanswered == 0) {
             owe(header.pe, header.context);
         }
     }

@@ -31,10 +31,10 @@ enum { MSP_NETWORK_NO_SIGNAL = MSP_ATOMIC_FETCH }; /* operation of a PUT without
 /* All PEs of a job have one byte order, and one version of Memspan. */
 struct msp_network_header {
     uint8_t kind;
-    uint8_t operation;  /* of ATOMIC; of a PUT's signal */
-    uint8_t word_bytes; /* of an ATOMIC's operand; 0: it does not fetch, with its size in size */
-    uint8_t unused;
-    int32_t pe; /* that sent it */
+    uint8_t operation;     /* of ATOMIC; of a PUT's signal */
+    uint8_t word_bytes;    /* of an ATOMIC's operand; 0: it does not fetch, with its size in size */
+    uint8_t is_unanswered; /* its sender does not count it */
+    int32_t pe;            /* that sent it */
     uint16_t context;
     uint16_t segment;
     uint16_t signal_segment;

@@ -37,6 +37,7 @@ static void atomic(const struct msp_target *target, const struct msp_atomic_requ
     struct msp_network_operation *operation;
     struct msp_network_record here    = {.dest = NULL};
     struct msp_network_record *record = NULL;
+    bool is_answered                  = true;
 
     if (request->fetch != NULL) {
         bool is_later = ((flags & MSP_OP_NONBLOCKING) != 0);
@@ -51,15 +52,18 @@ static void atomic(const struct msp_target *target, const struct msp_atomic_requ
                                         .outstanding  = is_later ? &work.stream->messages : NULL};
         atomic_init(&record->left, 1);
     }
-    if (record != &here) {
+    if (record == NULL) {
+        is_answered = msp_network_count_flag(&work);
+    } else if (record != &here) {
         msp_network_count_message(&work);
     }
-    operation                    = msp_network_message(&work, MSP_NETWORK_ATOMIC);
-    operation->header.operation  = (uint8_t)request->operation;
-    operation->header.word_bytes = (uint8_t)request->size_bytes;
-    operation->header.value      = request->value;
-    operation->header.condition  = request->condition;
-    operation->header.record     = (uint64_t)(uintptr_t)record;
+    operation                       = msp_network_message(&work, MSP_NETWORK_ATOMIC);
+    operation->header.is_unanswered = !is_answered;
+    operation->header.operation     = (uint8_t)request->operation;
+    operation->header.word_bytes    = (uint8_t)request->size_bytes;
+    operation->header.value         = request->value;
+    operation->header.condition     = request->condition;
+    operation->header.record        = (uint64_t)(uintptr_t)record;
     msp_network_send(work.contact, operation, NULL, 0);
     msp_network_end(&work);
     if (record == &here) {
@@ -74,14 +78,16 @@ static void put_signal(const struct msp_target *target, const void *source, size
     struct msp_network_operation *operation;
     bool is_one = (size_bytes <= msp_network.limits.put_message_max_bytes) &&
                   (size_bytes <= msp_network.payload_max_bytes) && msp_rma_host_touches(source);
+    bool is_answered;
 
     if (!is_one) {
         msp_network_put(target, source, size_bytes, flags);
         msp_network_order(target->context, false);
     }
-    work = msp_network_begin(target);
-    msp_network_count_message(&work);
+    work                                  = msp_network_begin(target);
+    is_answered                           = msp_network_count_flag(&work);
     operation                             = msp_network_message(&work, MSP_NETWORK_PUT);
+    operation->header.is_unanswered       = !is_answered;
     operation->header.size_bytes          = size_bytes;
     operation->header.block_count         = is_one ? 1 : 0;
     operation->header.signal_segment      = (uint16_t)(signal->segment - msp_segments);

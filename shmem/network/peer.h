@@ -25,6 +25,7 @@ struct msp_network_reach {
 struct msp_network_contact {
     int pe;
     struct msp_network_peer *peer; /* NULL: it has sent something, and is not connected */
+    unsigned flags;                /* of the library's, sent to it */
     uint64_t puts;                 /* of the driver: how many so far, */
     uint64_t flushed;              /* and how many are known to have taken effect */
     bool is_dirty;                 /* in the channel's list: there may be puts to flush */

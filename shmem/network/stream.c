@@ -6,8 +6,9 @@
 #include <stdlib.h>
 
 enum {
-    WINDOW       = 512, /* messages of a context without a reply */
-    SENDS_A_POLL = 32,
+    WINDOW          = 512, /* messages of a context without a reply */
+    SENDS_A_POLL    = 32,
+    FLAGS_AN_ANSWER = 16, /* of the library's flags to a PE, one is acknowledged */
 };
 
 /* ---- streams ---- */
@@ -96,8 +97,8 @@ struct msp_network_operation *msp_network_message(const struct msp_network_work 
     return operation;
 }
 
-/* Before a message that is counted: not too many are without a reply, and replies are seen. */
-void msp_network_count_message(const struct msp_network_work *work)
+/* Not too many messages are without a reply, and replies are seen. */
+static void make_room(const struct msp_network_work *work)
 {
     struct msp_network_stream *stream = work->stream;
 
@@ -109,7 +110,27 @@ void msp_network_count_message(const struct msp_network_work *work)
                          atomic_load_explicit(&stream->messages, memory_order_acquire) < WINDOW);
         msp_network_lock(work->channel);
     }
-    atomic_fetch_add_explicit(&stream->messages, 1, memory_order_relaxed);
+}
+
+/* Before a message that is counted. */
+void msp_network_count_message(const struct msp_network_work *work)
+{
+    make_room(work);
+    atomic_fetch_add_explicit(&work->stream->messages, 1, memory_order_relaxed);
+}
+
+/* What the library's protocols do next shows that their flags have arrived: acknowledging each one
+ * takes a send of both PEs in every barrier. Some are, so that a PE does not run ahead of another
+ * without limit. Where a thread executes messages, the order counts those outstanding. */
+bool msp_network_count_flag(const struct msp_network_work *work)
+{
+    if ((work->target->context != msp_context_internal()) || msp_job_has_device_memory() ||
+        (++work->contact->flags % FLAGS_AN_ANSWER == 0)) {
+        msp_network_count_message(work);
+        return true;
+    }
+    make_room(work);
+    return false;
 }
 
 /* A message with data of the program's: a blocking call waits until the driver has taken it. */

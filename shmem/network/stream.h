@@ -37,6 +37,9 @@ struct msp_network_operation *msp_network_message(const struct msp_network_work 
 /* Before a message that is counted: not too many are without a reply, and replies are seen. */
 void msp_network_count_message(const struct msp_network_work *work);
 
+/* The same before one that sets a flag. False: it needs no acknowledgement. */
+bool msp_network_count_flag(const struct msp_network_work *work);
+
 /* A message with data of the program's: a blocking call waits until the driver has taken it. */
 void msp_network_send_data(const struct msp_network_work *work,
                            struct msp_network_operation *operation, const void *data,
