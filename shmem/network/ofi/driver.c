@@ -151,6 +151,9 @@ memspan_network_driver(const struct msp_network_services *services);
 
 const struct msp_network_driver *memspan_network_driver(const struct msp_network_services *services)
 {
+    if (services->version != MSP_NETWORK_DRIVER_VERSION) {
+        return NULL;
+    }
     ofi.services = services;
     return &driver;
 }

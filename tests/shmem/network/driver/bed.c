@@ -179,7 +179,7 @@ bool bed_sleep(int timeout_ms)
         !bed.driver->queue_arm(bed.queue, &timeout_ms)) {
         return false;
     }
-    CHECK((timeout_ms <= limit_ms) && ((timeout_ms >= 0) == (limit_ms >= 0) || (limit_ms < 0)),
+    CHECK((limit_ms < 0) || ((timeout_ms >= 0) && (timeout_ms <= limit_ms)),
           "a timeout of %d ms became %d", limit_ms, timeout_ms);
     poll(&event, (event.fd >= 0) ? 1 : 0, (event.fd >= 0) ? timeout_ms : 1);
     return true;

@@ -60,7 +60,8 @@ struct bed {
     int pe;
     int pe_count;
     bool is_closing;
-    int failed_pe; /* -1: none */
+    bool needs_messages; /* failed processes are detected by operations alone */
+    int failed_pe;       /* -1: none */
     _Atomic int failures;
     char error[512]; /* the last record */
     memspan_status_t status;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* conform.c: what shmem/network/driver.h promises, of any driver.
  *
- *     shmem-network-conform PLUGIN [-u] [-n NAMESPACE,NAMESPACE] [CASE...]
+ *     shmem-network-conform PLUGIN [-uq] [-n NAMESPACE,NAMESPACE] [CASE...]
  *
- * -u: this configuration of the driver does not detect failed processes; -n: PEs take turns in the
+ * -u: this configuration of the driver does not detect failed processes; -q: it does by operations
+ * alone; -n: PEs take turns in the
  * network namespaces of these names. Exits 77 when the plug-in does not open here. */
 
 #include "tests/shmem/network/driver/bed.h"
@@ -312,9 +313,11 @@ int main(int argc, char **argv)
     int option;
     int status;
 
-    while ((option = getopt(argc, argv, "un:")) != -1) {
+    while ((option = getopt(argc, argv, "uqn:")) != -1) {
         if (option == 'u') {
             detects = false;
+        } else if (option == 'q') {
+            bed.needs_messages = true;
         } else if (option == 'n') {
             namespaces[0] = optarg;
             second        = strchr(optarg, ',');
