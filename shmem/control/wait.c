@@ -150,6 +150,16 @@ static unsigned back_off_ms(const struct msp_waiter *waiter)
     return (ms > WATCH_MS) ? WATCH_MS : ms;
 }
 
+/* The opposite of announce(). */
+static void withdraw(struct msp_waiter *waiter)
+{
+    struct msp_doorbell *doorbell = my_doorbell();
+
+    atomic_fetch_sub((waiter->address == NULL) ? &doorbell->sleepers : &doorbell->memory_sleepers,
+                     1);
+    waiter->announced = false;
+}
+
 static void back_off(struct msp_waiter *waiter)
 {
     struct msp_doorbell *doorbell  = my_doorbell();
@@ -172,13 +182,33 @@ static void back_off(struct msp_waiter *waiter)
     }
 }
 
+void msp_wait_renew(struct msp_waiter *waiter)
+{
+    waiter->polls = (waiter->polls > 1) ? 1 : waiter->polls;
+    if (waiter->announced && !is_oversubscribed) {
+        withdraw(waiter);
+    }
+}
+
+static void advance_transport(struct msp_waiter *waiter)
+{
+    const struct msp_transport *transport = msp_job.transport;
+
+    if ((transport != NULL) && (transport->progress != NULL)) {
+        waiter->has_advanced = true;
+        if (transport->progress(true)) {
+            msp_wait_renew(waiter);
+        }
+    }
+}
+
 void msp_wait_step(struct msp_waiter *waiter)
 {
     unsigned polls = waiter->polls++;
     bool shares;
 
     if (!waiter->polls_elsewhere && ((polls % POLLS_A_PROGRESS == 0) || waiter->announced)) {
-        msp_transport_progress();
+        advance_transport(waiter);
     }
     if (waiter->announced) {
         back_off(waiter);
@@ -201,14 +231,14 @@ void msp_wait_step(struct msp_waiter *waiter)
 
 void msp_wait_end(struct msp_waiter *waiter)
 {
+    if (waiter->has_advanced && (msp_job.transport->left != NULL)) {
+        msp_job.transport->left();
+    }
     if (waiter->is_counted) {
         atomic_fetch_sub_explicit(&waiters, 1, memory_order_relaxed);
     }
     if (waiter->announced) {
-        struct msp_doorbell *doorbell = my_doorbell();
-
-        atomic_fetch_sub(
-            (waiter->address == NULL) ? &doorbell->sleepers : &doorbell->memory_sleepers, 1);
+        withdraw(waiter);
     }
 }
 

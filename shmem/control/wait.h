@@ -28,11 +28,14 @@ struct msp_waiter {
     bool is_unnotified;   /* a change may come without a notification */
     bool is_counted;      /* among the PE's threads that wait */
     bool polls_elsewhere; /* its loop advances the transport */
+    bool has_advanced;    /* it has called the transport */
 };
 
 /* Between two polls. */
 void msp_wait_step(struct msp_waiter *waiter);
 void msp_wait_end(struct msp_waiter *waiter);
+/* Messages arrive, and that of this waiter may be the next: it polls again. */
+void msp_wait_renew(struct msp_waiter *waiter);
 
 /* After a poll that found nothing, in calls that programs make in a loop (test, fetch, g): yields
  * now and then where processors are oversubscribed. */

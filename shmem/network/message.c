@@ -45,6 +45,7 @@ static struct reply *replies;
 static struct reply **replies_end = &replies;
 static struct msp_network_contact *owing; /* of whom messages are not acknowledged */
 static bool has_unconnected;
+static atomic_bool is_owing; /* owing is not empty */
 
 static pthread_mutex_t work_lock = PTHREAD_MUTEX_INITIALIZER; /* guards work */
 static struct work *work;
@@ -85,6 +86,7 @@ static void owe(int pe, unsigned context)
         contact->is_owing   = true;
         contact->next_owing = owing;
         owing               = contact;
+        atomic_store_explicit(&is_owing, true, memory_order_relaxed);
     }
     for (i = 0; (i < contact->owed_count) && (contact->owed[i].context != context); i++) {
     }
@@ -92,8 +94,9 @@ static void owe(int pe, unsigned context)
         const struct msp_network_header header = {.pe = pe, .context = (uint16_t)context};
         struct reply *reply                    = new_reply(&header, 0);
 
-        reply->header.kind       = MSP_NETWORK_ACK;
-        reply->header.size_bytes = 1;
+        reply->header.kind         = MSP_NETWORK_ACK;
+        reply->header.owed_context = (uint16_t)context;
+        reply->header.owed_count   = 1;
         queue_reply(reply);
         return;
     }
@@ -131,10 +134,10 @@ static bool acknowledge(struct msp_network_contact *contact, unsigned *count_p)
 {
     while (contact->owed_count > 0) {
         const struct msp_network_header header = {
-            .kind       = MSP_NETWORK_ACK,
-            .pe         = msp_job.pe,
-            .context    = (uint16_t)contact->owed[contact->owed_count - 1].context,
-            .size_bytes = contact->owed[contact->owed_count - 1].count};
+            .kind         = MSP_NETWORK_ACK,
+            .pe           = msp_job.pe,
+            .owed_context = (uint16_t)contact->owed[contact->owed_count - 1].context,
+            .owed_count   = contact->owed[contact->owed_count - 1].count};
 
         if (!msp_network_try_to_send(contact, &header, NULL, 0, NULL)) {
             return false;
@@ -146,13 +149,16 @@ static bool acknowledge(struct msp_network_contact *contact, unsigned *count_p)
     return true;
 }
 
-unsigned msp_network_reply(void)
+bool msp_network_is_owing(void)
+{
+    return atomic_load_explicit(&is_owing, memory_order_relaxed);
+}
+
+unsigned msp_network_acknowledge(void)
 {
     struct msp_network_contact **place = &owing;
-    struct reply **place_of_reply      = &replies;
     unsigned count                     = 0;
 
-    has_unconnected = false;
     while (*place != NULL) {
         struct msp_network_contact *contact = *place;
 
@@ -162,9 +168,18 @@ unsigned msp_network_reply(void)
         } else if (acknowledge(contact, &count)) {
             *place = contact->next_owing;
         } else {
-            return count;
+            break;
         }
     }
+    atomic_store_explicit(&is_owing, owing != NULL, memory_order_relaxed);
+    return count;
+}
+
+unsigned msp_network_reply(void)
+{
+    struct reply **place_of_reply = &replies;
+    unsigned count                = 0;
+
     while (*place_of_reply != NULL) {
         struct reply *reply                 = *place_of_reply;
         struct reply *next                  = reply->next;
@@ -222,6 +237,8 @@ void msp_network_connect_waiting(void)
     while ((pe = find_unconnected()) >= 0) {
         (void)msp_network_contact_open("a reply", channel, pe);
     }
+    has_unconnected = false;
+    (void)msp_network_acknowledge();
     (void)msp_network_reply();
     msp_network_unlock(channel);
 }
@@ -464,11 +481,15 @@ void msp_network_receive(const void *header_at, size_t header_bytes, const void 
         msp_fatal("a message of another PE has a header of %zu bytes", header_bytes);
     }
     memcpy(&header, header_at, sizeof header);
-    if (header.kind == MSP_NETWORK_ACK) {
-        stream = atomic_load_explicit(&msp_network_streams[header.context % MSP_CONTEXT_MAX],
+    if (header.owed_count != 0) {
+        stream = atomic_load_explicit(&msp_network_streams[header.owed_context % MSP_CONTEXT_MAX],
                                       memory_order_acquire);
-        atomic_fetch_sub_explicit(&stream->messages, header.size_bytes, memory_order_release);
-    } else if (header.kind == MSP_NETWORK_REPLY) {
+        atomic_fetch_sub_explicit(&stream->messages, header.owed_count, memory_order_release);
+    }
+    if (header.kind == MSP_NETWORK_ACK) {
+        return;
+    }
+    if (header.kind == MSP_NETWORK_REPLY) {
         finish_record(&header, payload, payload_bytes);
     } else if (header.kind == MSP_NETWORK_PONG) {
         msp_network_alive_heard(&header);
@@ -512,6 +533,7 @@ bool msp_network_work(void)
         } else {
             owe(item->header.pe, item->header.context);
         }
+        (void)msp_network_acknowledge();
         (void)msp_network_reply();
         msp_network_unlock(msp_network.main);
         free(item);
@@ -539,6 +561,17 @@ void msp_network_message_close(void)
 
 /* ---- sending ---- */
 
+/* The message says what would be one of its own otherwise. Contacts of other channels than the main
+ * one owe nothing. */
+static void add_owed(struct msp_network_contact *contact, struct msp_network_header *header)
+{
+    if (contact->owed_count > 0) {
+        contact->owed_count--;
+        header->owed_context = (uint16_t)contact->owed[contact->owed_count].context;
+        header->owed_count   = contact->owed[contact->owed_count].count;
+    }
+}
+
 void msp_network_send(struct msp_network_contact *contact, struct msp_network_operation *operation,
                       const void *payload, size_t payload_bytes)
 {
@@ -547,6 +580,7 @@ void msp_network_send(struct msp_network_contact *contact, struct msp_network_op
 
     channel->counters.messages++;
     channel->counters.message_bytes += payload_bytes;
+    add_owed(contact, &operation->header);
     while ((result = msp_network.driver->send(contact->peer, &operation->header,
                                               sizeof operation->header, payload, payload_bytes,
                                               &operation->request)) == MSP_NETWORK_BUSY) {

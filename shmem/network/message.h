@@ -7,7 +7,8 @@
  * A message is executed when it is received, by the thread that progresses the main queue, in the
  * order of each sender's queue. What may block (memory of devices, registrations) is left to the
  * transport's thread, in the order of arrival. Replies are sent after the progress that received
- * the messages; one acknowledges all those of a PE and context that want nothing else. */
+ * the messages; one acknowledges all those of a PE and context that want nothing else, as does the
+ * next message to that PE. */
 
 #include "shmem/network/network.h"
 
@@ -20,7 +21,7 @@ enum msp_network_kind {
     MSP_NETWORK_RELEASE, /* gives them back */
     MSP_NETWORK_STAGE,   /* a block is copied to the slot at value */
     MSP_NETWORK_UNSTAGE, /* a block is copied from the slot at value */
-    MSP_NETWORK_ACK,     /* reply: so many messages of that context are executed */
+    MSP_NETWORK_ACK,     /* reply: nothing but owed_count */
     MSP_NETWORK_REPLY,   /* reply with what was asked for */
     MSP_NETWORK_PING,    /* asks whether the PE is there (alive.h) */
     MSP_NETWORK_PONG,    /* it is */
@@ -38,9 +39,10 @@ struct msp_network_header {
     uint16_t context;
     uint16_t segment;
     uint16_t signal_segment;
-    uint16_t unused_too;
+    uint16_t owed_context; /* the sender has executed owed_count messages of that context */
+    uint32_t owed_count;
     uint64_t offset_bytes;
-    uint64_t size_bytes; /* of a block; of the operand; ACK: messages */
+    uint64_t size_bytes; /* of a block; of the operand */
     uint64_t block_count;
     uint64_t stride_bytes; /* from one block to the next, in the owner's memory */
     uint64_t signal_offset_bytes;
@@ -87,9 +89,12 @@ extern struct msp_network_stream *_Atomic msp_network_streams[MSP_CONTEXT_MAX] M
 void msp_network_receive(const void *header, size_t header_bytes, const void *payload,
                          size_t payload_bytes);
 
-/* With the main channel locked: send the replies that are due; how many. A PE that is not connected
- * keeps its own until msp_network_connect_waiting(). */
+/* With the main channel locked: send replies with data that are due, and acknowledgements; how
+ * many. A PE that is not connected keeps its own until msp_network_connect_waiting(). */
 unsigned msp_network_reply(void);
+unsigned msp_network_acknowledge(void);
+/* Something is to be acknowledged. Any thread. */
+bool msp_network_is_owing(void);
 bool msp_network_has_unconnected(void);
 /* Without the lock. */
 void msp_network_connect_waiting(void);

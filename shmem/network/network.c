@@ -364,6 +364,7 @@ struct msp_transport msp_transport_network = {
     .atomic           = atomic,
     .order            = msp_network_order,
     .progress         = msp_network_progress,
+    .left             = msp_network_left,
     .sleeping         = msp_network_sleeping,
     .watch            = msp_network_alive_look,
 };

@@ -15,9 +15,12 @@
 #include <unistd.h>
 
 enum {
-    ASIDE_MIN_US      = 200,  /* of the thread, before it looks whether callers still poll */
-    ASIDE_MAX_US      = 1000, /* what a peer waits at most after they have stopped */
-    WITHOUT_EVENTS_US = 200,  /* between polls where the driver has no descriptor */
+    /* Of the thread, before it looks whether callers still poll: what a peer may have to wait when
+     * they have stopped. */
+    ASIDE_US = 200,
+    /* Between polls where the driver has no descriptor, growing while nothing arrives. */
+    WITHOUT_EVENTS_MIN_US = 50,
+    WITHOUT_EVENTS_MAX_US = 3200,
 };
 
 static pthread_t thread;
@@ -27,16 +30,33 @@ static atomic_bool ends;
 
 static atomic_uint polls; /* of callers: the thread compares it with what it was */
 static atomic_bool is_aside;
+static atomic_bool has_arrived; /* the thread has seen messages, and no waiter has asked */
 
 /* ---- polling ---- */
 
-/* With the lock. Puts that arrive in memory of the program may be waited for without a message that
- * names their place. */
+/* With the lock. */
 static unsigned advance(struct msp_network_channel *channel)
 {
     unsigned count = msp_network.driver->queue_progress(channel->queue);
 
-    return channel->is_main ? (count + msp_network_reply()) : count;
+    if (channel->is_main) {
+        count += msp_network_reply();
+        count += msp_network_is_owing() ? msp_network_acknowledge() : 0;
+    }
+    return count;
+}
+
+/* The same for a caller that looks for what has arrived: acknowledging takes as long as a message,
+ * and is put off until it has looked. */
+static unsigned advance_first(struct msp_network_channel *channel)
+{
+    unsigned count;
+
+    if (msp_network_is_owing()) {
+        (void)msp_network_acknowledge();
+    }
+    count = msp_network.driver->queue_progress(channel->queue);
+    return count + msp_network_reply();
 }
 
 /* A thread of this PE sleeps until the doorbell is notified. */
@@ -55,16 +75,16 @@ static void notify(void)
     }
 }
 
-void msp_network_progress(void)
+bool msp_network_progress(bool is_wait)
 {
     struct msp_network_channel *channel = msp_network.main;
     bool has_unconnected;
     unsigned count;
 
     if ((channel == NULL) || (pthread_mutex_trylock(&channel->lock) != 0)) {
-        return; /* another thread polls */
+        return false; /* another thread polls */
     }
-    count           = advance(channel);
+    count           = is_wait ? advance_first(channel) : advance(channel);
     has_unconnected = msp_network_has_unconnected();
     pthread_mutex_unlock(&channel->lock);
     atomic_fetch_add_explicit(&polls, 1, memory_order_relaxed);
@@ -74,14 +94,26 @@ void msp_network_progress(void)
     if (MSP_UNLIKELY(has_unconnected)) {
         msp_network_connect_waiting();
     }
+    if (atomic_load_explicit(&has_arrived, memory_order_relaxed)) {
+        atomic_store_explicit(&has_arrived, false, memory_order_relaxed);
+        return true;
+    }
+    return count != 0;
 }
 
-void msp_network_poll(struct msp_network_channel *channel)
+/* What a wait has put off is the thread's to do, soon. */
+void msp_network_left(void)
 {
-    if (!channel->is_main) {
-        (void)advance(channel);
+    if (msp_network_is_owing() && !atomic_load(&is_aside)) {
+        msp_network_wake();
     }
-    msp_network_progress();
+}
+
+bool msp_network_poll(struct msp_network_channel *channel)
+{
+    unsigned count = channel->is_main ? 0 : advance(channel);
+
+    return msp_network_progress(false) || (count != 0);
 }
 
 void msp_network_relieve(struct msp_network_channel *channel)
@@ -89,7 +121,7 @@ void msp_network_relieve(struct msp_network_channel *channel)
     (void)advance(channel);
     msp_network_unlock(channel);
     msp_network_alive_look_seldom();
-    msp_network_poll(channel);
+    (void)msp_network_poll(channel);
     msp_network_lock(channel);
 }
 
@@ -125,19 +157,22 @@ static bool sleep_on(int fd, int64_t wait_us)
     return true;
 }
 
-/* While callers poll, there is nothing to do here. */
+/* While callers poll, there is nothing to do here but what they have put off. */
 static void step_aside(void)
 {
-    int64_t wait_us = ASIDE_MIN_US;
+    struct msp_network_channel *channel = msp_network.main;
     unsigned polls_before;
 
     atomic_store(&is_aside, true);
     do {
         polls_before = atomic_load(&polls);
-        if (is_caller_asleep() || sleep_on(-1, wait_us)) {
+        if (is_caller_asleep() || sleep_on(-1, ASIDE_US)) {
             break;
         }
-        wait_us = (2 * wait_us < ASIDE_MAX_US) ? 2 * wait_us : ASIDE_MAX_US;
+        if (msp_network_is_owing() && (pthread_mutex_trylock(&channel->lock) == 0)) {
+            (void)msp_network_acknowledge();
+            pthread_mutex_unlock(&channel->lock);
+        }
     } while (atomic_load(&polls) != polls_before);
     atomic_store(&is_aside, false);
 }
@@ -159,6 +194,9 @@ static bool serve(bool has_events, bool had_event, int *timeout_ms_p)
     }
     has_unconnected = msp_network_has_unconnected();
     pthread_mutex_unlock(&channel->lock);
+    if (count != 0) {
+        atomic_store_explicit(&has_arrived, true, memory_order_relaxed);
+    }
     if ((count != 0) || had_event) {
         notify();
     }
@@ -168,10 +206,22 @@ static bool serve(bool has_events, bool had_event, int *timeout_ms_p)
     return !is_armed;
 }
 
+/* How long the thread sleeps: until an event, or what the driver wants. */
+static int64_t wait_us_of(int fd, int timeout_ms, int64_t *interval_us_p)
+{
+    if (fd >= 0) {
+        return (timeout_ms < 0) ? -1 : (int64_t)timeout_ms * 1000;
+    }
+    *interval_us_p =
+        (2 * *interval_us_p < WITHOUT_EVENTS_MAX_US) ? 2 * *interval_us_p : WITHOUT_EVENTS_MAX_US;
+    return *interval_us_p;
+}
+
 static void *run(void *unused)
 {
-    int fd         = msp_network.driver->queue_descriptor(msp_network.main->queue);
-    bool had_event = true;
+    int fd              = msp_network.driver->queue_descriptor(msp_network.main->queue);
+    int64_t interval_us = WITHOUT_EVENTS_MIN_US;
+    bool had_event      = true;
 
     (void)unused;
     while (!atomic_load(&ends)) {
@@ -180,11 +230,10 @@ static void *run(void *unused)
 
         had_event = serve(fd >= 0, had_event, &timeout_ms);
         if (had_event) {
+            interval_us = WITHOUT_EVENTS_MIN_US;
             continue;
         }
-        (void)sleep_on(fd, (fd < 0)           ? WITHOUT_EVENTS_US
-                           : (timeout_ms < 0) ? -1
-                                              : (int64_t)timeout_ms * 1000);
+        (void)sleep_on(fd, wait_us_of(fd, timeout_ms, &interval_us));
         had_event = true;
         if ((atomic_load(&polls) != polls_before) && !is_caller_asleep()) {
             step_aside();

@@ -15,14 +15,15 @@ memspan_status_t msp_network_progress_open(void);
 void msp_network_progress_close(void);
 
 /* struct msp_transport: progress, sleeping. */
-void msp_network_progress(void);
+bool msp_network_progress(bool is_wait);
+void msp_network_left(void);
 void msp_network_sleeping(void);
 
 /* The thread has something to execute (message.h). */
 void msp_network_wake(void);
 
-/* Without the lock: advance the channel, and the main one. */
-void msp_network_poll(struct msp_network_channel *channel);
+/* Without the lock: advance the channel, and the main one. True when anything has happened. */
+bool msp_network_poll(struct msp_network_channel *channel);
 
 /* With the lock, when the driver is busy: unlocks, polls, locks again. */
 void msp_network_relieve(struct msp_network_channel *channel);
@@ -34,7 +35,9 @@ void msp_network_relieve(struct msp_network_channel *channel);
             struct msp_waiter msp_waiter_ = {.polls_elsewhere = true,                              \
                                              .is_unnotified   = !(channel)->is_main};                \
             for (;;) {                                                                             \
-                msp_network_poll(channel);                                                         \
+                if (msp_network_poll(channel)) {                                                   \
+                    msp_wait_renew(&msp_waiter_);                                                  \
+                }                                                                                  \
                 if (condition) {                                                                   \
                     break;                                                                         \
                 }                                                                                  \

@@ -160,8 +160,12 @@ struct msp_transport {
     void (*atomic)(const struct msp_target *target, const struct msp_atomic_request *request,
                    unsigned flags);
     void (*order)(const struct msp_context *context, bool completes);
-    /* Or NULL, with MSP_TRANSPORT_HAS_THREAD. */
-    void (*progress)(void);
+    /* True when anything has happened. @p is_wait: the caller looks for that now, and calls again
+     * or left() afterwards; what does not hurry may be put off. Or NULL, with
+     * MSP_TRANSPORT_HAS_THREAD.
+     */
+    bool (*progress)(bool is_wait);
+    void (*left)(void); /* or NULL */
     /* A thread of this PE is about to sleep on its doorbell, and has announced it. Or NULL. */
     void (*sleeping)(void);
     /* A thread waits for long: look whether peers are there; fatal when one is not. Or NULL. */
@@ -210,7 +214,7 @@ void msp_target_add(const struct msp_target *target, uint64_t value);
 static inline void msp_transport_progress(void)
 {
     if ((msp_job.transport != NULL) && (msp_job.transport->progress != NULL)) {
-        msp_job.transport->progress();
+        (void)msp_job.transport->progress(false);
     }
 }
 
