@@ -94,6 +94,7 @@ struct msp_network_limits {
      * message takes effect when its receiver handles it: puts behind it may come first. */
     bool is_ordered;
     bool target_progresses;   /* puts and gets need progress of the target's main queue */
+    bool gets_words;          /* a get of an aligned word of up to 8 bytes reads it in one piece */
     bool pins_memory;         /* registered pages stay in memory */
     bool takes_device_memory; /* at least one kind of it: memory_register() says which */
 };

@@ -16,11 +16,18 @@ static bool is_word(uint64_t offset_bytes, size_t size_bytes)
            (offset_bytes % size_bytes == 0);
 }
 
-/* Where the owner's processor moves the bytes anyway, it stores a word in one piece. */
-static bool is_message(uint64_t offset_bytes, size_t size_bytes, size_t most_bytes)
+/* Where the owner's processor moves the bytes anyway, it moves a word in one piece. */
+static bool puts_by_message(uint64_t offset_bytes, size_t size_bytes)
 {
-    return (size_bytes <= most_bytes) ||
+    return (size_bytes <= msp_network.limits.put_message_max_bytes) ||
            (msp_network.limits.target_progresses && is_word(offset_bytes, size_bytes));
+}
+
+static bool gets_by_message(uint64_t offset_bytes, size_t size_bytes)
+{
+    return (size_bytes <= msp_network.limits.get_message_max_bytes) ||
+           (msp_network.limits.target_progresses && !msp_network.limits.gets_words &&
+            is_word(offset_bytes, size_bytes));
 }
 
 /* ---- messages ---- */
@@ -184,11 +191,10 @@ static size_t part_of(const struct msp_network_reach *reach, uint64_t offset_byt
 static void put_from_host(const struct msp_network_work *work, uint64_t offset_bytes,
                           const char *source, size_t size_bytes, unsigned flags)
 {
-    size_t most = msp_network.limits.put_message_max_bytes;
     size_t at;
     size_t part;
 
-    if (is_message(offset_bytes, size_bytes, most)) {
+    if (puts_by_message(offset_bytes, size_bytes)) {
         put_by_messages(work, offset_bytes, source, size_bytes, flags);
         return;
     }
@@ -256,11 +262,10 @@ void msp_network_put(const struct msp_target *target, const void *source, size_t
 static void get_to_host(const struct msp_network_work *work, uint64_t offset_bytes, char *dest,
                         size_t size_bytes, unsigned flags)
 {
-    size_t most = msp_network.limits.get_message_max_bytes;
     size_t at;
     size_t part;
 
-    if (is_message(offset_bytes, size_bytes, most)) {
+    if (gets_by_message(offset_bytes, size_bytes)) {
         if (((flags & MSP_OP_NONBLOCKING) != 0) && (size_bytes <= MSP_NETWORK_ANSWER_MAX_BYTES)) {
             get_by_message_later(work, offset_bytes, dest, size_bytes);
         } else {
