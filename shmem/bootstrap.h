@@ -4,6 +4,7 @@
 
 /* The PEs of the job, and how they find each other: one table for each kind of launcher. */
 
+#include "core/base/platform.h"
 #include "shmem/error.h"
 #include <stdbool.h>
 
@@ -32,6 +33,10 @@ struct msp_bootstrap {
     void (*abort)(int status, const char *message);
     void (*close)(void);
 };
+
+/* Called now and then while a barrier of all PEs waits: fatal when a PE is missed. NULL: nothing is
+ * known of the others. */
+extern void (*msp_bootstrap_watch)(void) MSP_HIDDEN;
 
 /* The first way that fits. Fatal where a launcher says that there are several PEs and this process
  * finds itself alone. */

@@ -18,6 +18,8 @@
 #define WATCHED_MAX 8   /* PEs that each PE watches: those after it, around */
 #define CERTAIN_MS  500 /* how long a PE must have been dead: oshrun is to speak first */
 
+void (*msp_bootstrap_watch)(void);
+
 /* A launcher says that there are several, and this process is about to be one alone. */
 static memspan_status_t check_claim(const char *reason)
 {

@@ -7,6 +7,7 @@
  * are used, and structures of the library are freed by hand, because the headers' macros are not.
  */
 
+#include "shmem/bootstrap/daemon.h"
 #include "shmem/bootstrap/environment.h"
 #include "shmem/bootstrap/ways.h"
 
@@ -14,9 +15,13 @@
 
 #include <dlfcn.h>
 #include <pmix.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 /* The calls in use, by their prototypes in pmix.h. */
@@ -27,6 +32,8 @@
     X(PMIx_Put)                                                                                    \
     X(PMIx_Commit)                                                                                 \
     X(PMIx_Fence)                                                                                  \
+    X(PMIx_Fence_nb)                                                                               \
+    X(PMIx_Register_event_handler)                                                                 \
     X(PMIx_Get)                                                                                    \
     X(PMIx_Error_string)                                                                           \
     X(PMIx_Get_version)
@@ -47,6 +54,11 @@ static char launcher[96];
 /* In larger jobs what a PE distributes is fetched from its node by those who ask for it: collected,
  * it would be sent to all nodes and kept there. */
 enum { COLLECT_MAX = 128 };
+
+enum {
+    WATCH_MS = 125, /* in a barrier, between two looks at the other PEs */
+    ABORT_S  = 5,   /* of a launcher that is asked to end the job */
+};
 
 static memspan_status_t fail(const char *call, pmix_status_t rc, const char *what)
 {
@@ -207,7 +219,7 @@ static memspan_status_t fill_job(struct msp_bootstrap_job *job_p)
     return status;
 }
 
-static memspan_status_t pmix_open(struct msp_bootstrap_job *job_p)
+static memspan_status_t connect_server(void)
 {
     if (msp_bootstrap_variable("PMIX_NAMESPACE") == NULL ||
         msp_bootstrap_variable("PMIX_RANK") == NULL) {
@@ -223,11 +235,7 @@ static memspan_status_t pmix_open(struct msp_bootstrap_job *job_p)
             MEMSPAN_ERR_OFF, "pmix", "PMIx_Init", rc, pmix.PMIx_Error_string(rc), NULL,
             "no PMIx server answers (PMIx_Init: %s)", pmix.PMIx_Error_string(rc));
     }
-    status = fill_job(job_p);
-    if (status != MEMSPAN_OK) {
-        pmix.PMIx_Finalize(NULL, 0);
-    }
-    return status;
+    return MEMSPAN_OK;
 }
 
 static memspan_status_t pmix_put(const char *key, const void *data, size_t size_bytes)
@@ -271,19 +279,69 @@ static memspan_status_t pmix_node_barrier(void)
                               : fail("PMIx_Fence", rc, "the barrier of this node's PEs failed");
 }
 
+/* ---- the barrier of all PEs ---- */
+
+/* Of a barrier that is under way; static, as PMIx may end it after this PE has given up. */
+static struct {
+    pthread_mutex_t lock; /* guards the others */
+    pthread_cond_t changed;
+    bool is_over;
+    pmix_status_t rc;
+} current = {.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
+
+static void end_barrier(pmix_status_t rc, void *unused)
+{
+    (void)unused;
+    pthread_mutex_lock(&current.lock);
+    current.is_over = true;
+    current.rc      = rc;
+    pthread_cond_signal(&current.changed);
+    pthread_mutex_unlock(&current.lock);
+}
+
+static pmix_status_t start_barrier(void)
+{
+    static pmix_info_t collect; /* PMIx reads it until the end */
+    memset(&collect, 0, sizeof(collect));
+    snprintf(collect.key, sizeof(collect.key), "%s", PMIX_COLLECT_DATA);
+    collect.value.type      = PMIX_BOOL;
+    collect.value.data.flag = job_pe_count <= COLLECT_MAX;
+    current.is_over         = false;
+    return pmix.PMIx_Fence_nb(NULL, 0, &collect, 1, end_barrier, NULL);
+}
+
+/* Now and then the watcher looks whether a PE is missed, as PMIx says nothing of a cut link. */
+static memspan_status_t wait_for_barrier(pmix_status_t rc)
+{
+    if (rc != PMIX_SUCCESS) {
+        return fail("PMIx_Fence_nb", rc, "the PEs' barrier failed");
+    }
+    pthread_mutex_lock(&current.lock);
+    while (!current.is_over) {
+        struct timespec until;
+        clock_gettime(CLOCK_REALTIME, &until);
+        until.tv_nsec += WATCH_MS * 1000000L;
+        until.tv_sec += until.tv_nsec / 1000000000L;
+        until.tv_nsec %= 1000000000L;
+        pthread_cond_timedwait(&current.changed, &current.lock, &until);
+        if (!current.is_over && msp_bootstrap_watch != NULL) {
+            pthread_mutex_unlock(&current.lock);
+            msp_bootstrap_watch();
+            pthread_mutex_lock(&current.lock);
+        }
+    }
+    rc = current.rc;
+    pthread_mutex_unlock(&current.lock);
+    return rc == PMIX_SUCCESS ? MEMSPAN_OK : fail("PMIx_Fence_nb", rc, "the PEs' barrier failed");
+}
+
 static memspan_status_t pmix_barrier(void)
 {
     memspan_status_t status = commit();
     if (status != MEMSPAN_OK) {
         return status;
     }
-    pmix_info_t collect;
-    memset(&collect, 0, sizeof(collect));
-    snprintf(collect.key, sizeof(collect.key), "%s", PMIX_COLLECT_DATA);
-    collect.value.type      = PMIX_BOOL;
-    collect.value.data.flag = job_pe_count <= COLLECT_MAX;
-    pmix_status_t rc        = pmix.PMIx_Fence(NULL, 0, &collect, 1);
-    return rc == PMIX_SUCCESS ? MEMSPAN_OK : fail("PMIx_Fence", rc, "the PEs' barrier failed");
+    return wait_for_barrier(start_barrier());
 }
 
 static memspan_status_t pmix_get(int pe, const char *key, void *data, size_t *size_p)
@@ -312,16 +370,80 @@ static memspan_status_t pmix_get(int pe, const char *key, void *data, size_t *si
     return status;
 }
 
-/* The caller has printed the message: an empty one keeps the launcher from printing it again. */
+/* ---- the end of a job ---- */
+
+static atomic_bool is_open; /* the server is there and is not being left */
+
+static void *abort_job(void *code)
+{
+    pmix.PMIx_Abort((int)(intptr_t)code, "", NULL, 0); /* "": the message is printed already */
+    return NULL;
+}
+
+/* In a thread: the call may never return. Its return says that the server knows, not that the job
+ * ends: a launcher that does not reach all of the job's hosts is ended with it. */
 static void pmix_abort(int status, const char *message)
 {
-    (void)message;
-    pmix.PMIx_Abort(msp_bootstrap_exit_code(status), "", NULL, 0);
-    _exit(msp_bootstrap_exit_code(status));
+    (void)message; /* has been printed */
+    int code = msp_bootstrap_exit_code(status);
+    pthread_t thread;
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += ABORT_S;
+    if (atomic_load(&is_open)) {
+        msp_bootstrap_end_daemon(ABORT_S);
+        if (pthread_create(&thread, NULL, abort_job, (void *)(intptr_t)code) == 0) {
+            pthread_timedjoin_np(thread, NULL, &until);
+        }
+    }
+    _exit(code);
+}
+
+/* Standard error may lead to the daemon that has died. */
+static void lose_server(size_t id, pmix_status_t status, const pmix_proc_t *source,
+                        pmix_info_t info[], size_t info_count, pmix_info_t *results,
+                        size_t result_count, pmix_event_notification_cbfunc_fn_t done, void *data)
+{
+    sigset_t pipe;
+    (void)id, (void)status, (void)source, (void)info, (void)info_count, (void)results;
+    (void)result_count;
+    if (atomic_exchange(&is_open, false)) {
+        sigemptyset(&pipe);
+        sigaddset(&pipe, SIGPIPE);
+        pthread_sigmask(SIG_BLOCK, &pipe, NULL);
+        msp_fatal("the launcher's daemon on this host has died (%s)", launcher);
+    }
+    if (done != NULL) {
+        done(PMIX_EVENT_ACTION_COMPLETE, NULL, 0, NULL, NULL, data);
+    }
+}
+
+/* Without it a PE that computes would outlive its launcher. */
+static void watch_server(void)
+{
+    static pmix_status_t codes[] = {PMIX_ERR_LOST_CONNECTION, PMIX_ERR_LOST_CONNECTION_TO_SERVER};
+    atomic_store(&is_open, true);
+    (void)pmix.PMIx_Register_event_handler(codes, sizeof(codes) / sizeof(codes[0]), NULL, 0,
+                                           lose_server, NULL, NULL);
+}
+
+static memspan_status_t pmix_open(struct msp_bootstrap_job *job_p)
+{
+    memspan_status_t status = connect_server();
+    if (status == MEMSPAN_OK) {
+        status = fill_job(job_p);
+        if (status != MEMSPAN_OK) {
+            pmix.PMIx_Finalize(NULL, 0);
+            return status;
+        }
+        watch_server();
+    }
+    return status;
 }
 
 static void pmix_close(void)
 {
+    atomic_store(&is_open, false);
     pmix.PMIx_Finalize(NULL, 0);
     free(local_pes);
     local_pes = NULL;

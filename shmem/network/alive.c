@@ -124,8 +124,7 @@ void msp_network_alive_look(void)
     int64_t passed_ms = 0;
     int pe;
 
-    if ((msp_network.main == NULL) || (limit_ms() == 0) || atomic_load(&msp_network.is_closing) ||
-        !begin_tick(&passed_ms)) {
+    if ((msp_network.main == NULL) || (limit_ms() == 0) || !begin_tick(&passed_ms)) {
         return;
     }
     msp_network_lock(msp_network.main);

@@ -309,7 +309,9 @@ static void close_driver(void)
 static void close_all(void)
 {
     atomic_store(&msp_network.is_closing, true);
+    msp_bootstrap_watch = msp_network_alive_look;
     (void)msp_job.bootstrap->barrier();
+    msp_bootstrap_watch = NULL;
     close_driver();
 }
 

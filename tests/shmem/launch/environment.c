@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The environment for the bootstrap alone, without the rest of the SHMEM layer. */
 
+#include "shmem/error.h"
 #include "shmem/option.h"
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -13,4 +16,14 @@ const char *msp_shmem_option_next(const char *prefix, size_t *cursor)
         }
     }
     return NULL;
+}
+
+void msp_fatal(const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    vfprintf(stderr, format, args);
+    va_end(args);
+    _exit(1);
 }

@@ -1,0 +1,86 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# rounds.sh CASE ROUNDS PROGRAM: a job of two PEs on each of two hosts ends within its limit, names what has failed, and
+# leaves nothing: no process on either host, no file in /dev/shm. CASE is what happens to it:
+#
+#   cut       the link between the hosts goes down
+#   pe        a PE is killed
+#   daemon    the launcher's daemon on the other host is killed
+#   launcher  mpirun is killed
+#
+# The other PEs wait in a barrier, and one computes.
+set -u
+case_name=$1
+rounds=$2
+program=$3
+hosts=$(dirname "$0")/../fabrics/two_hosts.sh
+name=$(basename "$program")
+[ -z "${ASAN_OPTIONS-}" ] || export ASAN_OPTIONS="$ASAN_OPTIONS:detect_leaks=0"
+
+find_left() {
+    for of in "$name" orted 'memspan end'; do
+        pgrep -a -x "$of"
+    done
+}
+
+# One round, on host a.
+round() {
+    cd /mnt || exit 1
+    : >out
+    # shellcheck disable=SC2086 # commands with arguments
+    $TWO_HOSTS_MPIRUN --host 10.9.0.1:2,10.9.0.2:2 -n 4 --map-by slot -x SHMEMX_PEER_TIMEOUT=2 \
+        -x MEMSPAN_SHMEM_TRANSPORT "$program" pause >out 2>&1 &
+    mpirun=$!
+    tries=0
+    while [ "$(grep -c 'is process' out)" -lt 4 ] && [ $tries -lt 600 ]; do
+        sleep 0.05
+        tries=$((tries + 1))
+    done
+    sleep 0.2
+    case $case_name in
+    cut) ip link set veth0 down ;;
+    pe) $TWO_HOSTS_RSH 10.9.0.2 pkill -9 -o -x "$name" ;;
+    daemon) $TWO_HOSTS_RSH 10.9.0.2 pkill -9 -x orted ;;
+    launcher) kill -9 $mpirun ;;
+    esac
+    tries=0
+    while kill -0 $mpirun 2>/dev/null && [ $tries -lt 300 ]; do
+        sleep 0.1
+        tries=$((tries + 1))
+    done
+    kill -9 $mpirun 2>/dev/null && { echo 'mpirun does not end'; cat out; exit 1; }
+    wait $mpirun && { echo 'status 0'; cat out; exit 1; }
+    # Processes of b are seen from here, too.
+    tries=0
+    left=$(find_left)
+    while [ -n "$left" ] && [ $tries -lt 100 ]; do
+        sleep 0.1
+        tries=$((tries + 1))
+        left=$(find_left)
+    done
+    [ -z "$left" ] || { echo "left: $left"; cat out; exit 1; }
+    left=$(ls /dev/shm; $TWO_HOSTS_RSH 10.9.0.2 ls /dev/shm)
+    [ -z "$left" ] || { echo "left in /dev/shm: $left"; cat out; exit 1; }
+    case $case_name in
+    cut) words='^memspan: PE [01] of 4: PE [23] on host-b does not answer for 2 s' ;;
+    pe) words='PE [0-3] on host-[ab] |rank 2 .*signal 9|process rank 2' ;;
+    daemon) words='lost communication with a remote daemon|daemon on this host has died' ;;
+    launcher) words= ;; # what PEs say goes through mpirun
+    esac
+    grep -qE -- "$words" out || { echo "not said: $words"; cat out; exit 1; }
+}
+
+if [ "${FAILURE_ROUND-}" = inside ]; then
+    round
+    exit 0
+fi
+done=0
+while [ $done -lt "$rounds" ]; do
+    FAILURE_ROUND=inside timeout 120 "$hosts" exec "$0" "$case_name" 1 "$program" || {
+        code=$?
+        [ $code -eq 77 ] || echo "$case_name: round $done of $rounds"
+        exit $code
+    }
+    done=$((done + 1))
+done
+echo "$case_name: $rounds rounds"
