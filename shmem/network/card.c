@@ -86,6 +86,7 @@ static memspan_status_t fetch(int pe, struct entry **entry_p)
 {
     struct entry *entry = calloc(1, sizeof *entry);
     size_t card_bytes   = sizeof entry->card;
+    struct entry *shorter;
     memspan_status_t status;
 
     if (entry == NULL) {
@@ -100,6 +101,8 @@ static memspan_status_t fetch(int pe, struct entry **entry_p)
         return status;
     }
     entry->pe = pe;
+    shorter   = realloc(entry, offsetof(struct entry, card) + card_bytes);
+    entry     = (shorter != NULL) ? shorter : entry;
     pthread_mutex_lock(&card_lock);
     entry->next                     = entries[(unsigned)pe % BUCKETS];
     entries[(unsigned)pe % BUCKETS] = entry;

@@ -10,6 +10,7 @@
 
 #include "shmem/control/agree.h"
 #include "shmem/transport/segment.h"
+#include "shmem/transport/transport.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <link.h>
@@ -363,6 +364,9 @@ void msp_data_segment_close(void)
 
     if (segment->size_bytes == 0) {
         return;
+    }
+    if ((msp_job.transport != NULL) && (msp_job.transport->segment_release != NULL)) {
+        msp_job.transport->segment_release(MSP_SEGMENT_DATA);
     }
     /* Without memory for it, the variables stay where they are: no other PE writes them any more.
      */
