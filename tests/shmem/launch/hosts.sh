@@ -1,0 +1,34 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# hosts.sh OSHRUN PROGRAM: oshrun --hosts and --hostfile over two hosts, which are namespaces, by the mpirun that is
+# there: numbers of PEs of each host, variables, the working directory, the time limit.
+set -u
+oshrun=$1
+program=$2
+[ -z "${ASAN_OPTIONS-}" ] || export ASAN_OPTIONS="$ASAN_OPTIONS:detect_leaks=0"
+
+if [ "${HOSTS_TEST-}" != inside ]; then
+    HOSTS_TEST=inside exec "$(dirname "$0")/../fabrics/two_hosts.sh" exec "$0" "$@"
+fi
+
+fail() {
+    echo "$*"
+    cat out
+    exit 1
+}
+
+cd /mnt || exit 1
+export OMPI_MCA_plm_rsh_agent="$TWO_HOSTS_RSH" OMPI_MCA_oob_tcp_if_include=veth0 OMPI_MCA_routed=direct
+export OMPI_MCA_orte_tmpdir_base=/mnt
+SHMEM_INFO=1 timeout 60 "$oshrun" --hosts 10.9.0.1:3,10.9.0.2:1 --timeout 50 "$program" >out 2>&1 || fail "status $?"
+grep -q '^4 PEs, 3 on this host, started by Open MPI' out || fail 'not 3 of 4 PEs on host a'
+grep -qE '^transport (ucx|ofi): PEs of other hosts, 1;' out || fail 'not said which network'
+
+printf '10.9.0.1 slots=1\n10.9.0.2 slots=1\n' >file
+timeout 60 "$oshrun" --hostfile file --wdir / -x WORD=said sh -c 'echo "$(hostname) $WORD $(pwd)"' >out 2>&1 || fail "status $?"
+[ "$(sort out)" = 'host-a said /
+host-b said /' ] || fail 'other words'
+timeout 60 "$oshrun" --hostfile file --timeout 1 sleep 50 >out 2>&1
+[ $? -eq 124 ] || fail 'no time limit'
+timeout 60 "$oshrun" --hostfile file sh -c 'exit 5' >out 2>&1
+[ $? -eq 5 ] || fail 'another status'
