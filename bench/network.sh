@@ -29,12 +29,9 @@ cc=$bin/oshcc
 same='setarch -R'
 flat='-no-pie'
 
+# In the first of the two hosts
 hosts() {
-    name=rma$$
-    trap '"$folder/two-hosts.sh" down "$name"' EXIT
-    trap 'exit 1' HUP INT TERM
-    "$folder/two-hosts.sh" up "$name"
-    run="$folder/two-hosts.sh run $name $more"
+    run="$TWO_HOSTS_MPIRUN --host 10.9.0.1:64,10.9.0.2:64 --map-by node $more"
     set -- --peers "memspan,memspan-ucx,memspan-ofi,raw-ucx,raw-ofi,ompi${peers:+,sos,osss}" \
         --peer "memspan=$cc,$run" \
         --peer "memspan-ucx=$cc,env MEMSPAN_SHMEM_TRANSPORT=smp,ucx $run" \
@@ -63,7 +60,12 @@ machine() {
 }
 
 case $where in
-hosts | machine) "$where" "$@" ;;
+hosts)
+    [ -n "${TWO_HOSTS_MPIRUN:-}" ] ||
+        exec "$folder/../tests/shmem/fabrics/two_hosts.sh" exec "$0" -b "$build" -m "$more" ${peers:+-p "$peers"} "$@"
+    hosts "$@"
+    ;;
+machine) machine "$@" ;;
 *)
     sed -n '3s/^# //p' "$0" >&2
     exit 2

@@ -5,7 +5,7 @@
 # and hands SHMEMX_COLLECTIVE to it:
 #
 #     SHMEMX_TRANSPORT=ucx:1 bench/collective/collective.sh build/release/bin/oshrun -n 4 build/release/bin/collective
-#     bench/collective/collective.sh bench/two-hosts.sh run x -np 4 -x SHMEMX_COLLECTIVE build/release/bin/collective
+#     bench/collective/collective.sh tests/shmem/fabrics/two_hosts.sh run 4 build/release/bin/collective
 #
 # $ROUNDS (3): the algorithms take turns so often, and the best time of each is shown.
 set -eu
