@@ -33,7 +33,9 @@ if(MEMSPAN_SANITIZE MATCHES "address")
 elseif(MEMSPAN_SANITIZE MATCHES "thread")
   # atexit_sleep_ms: a second at the end of every process is minutes over a suite that forks.
   list(APPEND MEMSPAN_TEST_ENVIRONMENT
-    TSAN_OPTIONS=suppressions=${suppressions}/tsan.supp:halt_on_error=0:exitcode=66:second_deadlock_stack=1:allocator_may_return_null=1:ignore_noninstrumented_modules=1:atexit_sleep_ms=0)
+    TSAN_OPTIONS=suppressions=${suppressions}/tsan.supp:halt_on_error=0:exitcode=66:second_deadlock_stack=1:allocator_may_return_null=1:ignore_noninstrumented_modules=1:atexit_sleep_ms=0
+    # UCX replaces madvise() in the C library, and a thread calls it when the sanitizer has forgotten it.
+    UCX_MEM_MMAP_HOOK_MODE=none)
 endif()
 
 # What may be in a developer's shell and would change what is tested.

@@ -16,6 +16,13 @@ static void count(struct msp_network_request *request, memspan_status_t status)
     mine->status = status;
 }
 
+void bed_progress(struct msp_network_queue *queue)
+{
+    if (bed.driver->queue_progress(queue) == 0) {
+        sched_yield();
+    }
+}
+
 void bed_request_clear(struct bed_request *request)
 {
     request->request.complete = count;
@@ -33,7 +40,7 @@ void bed_complete(struct msp_network_queue *queue, enum msp_network_result resul
         return;
     }
     while (request->completions == 0) {
-        bed.driver->queue_progress(queue);
+        bed_progress(queue);
     }
     CHECK(request->completions == 1, "%d completions", request->completions);
     CHECK(request->status == MEMSPAN_OK, "status %d", (int)request->status);
@@ -154,7 +161,9 @@ static void arrive(bool serves)
         return;
     }
     while (atomic_load(&bed.shared->generation) == generation) {
-        if (!serves || (bed.driver->queue_progress(bed.queue) == 0)) {
+        if (serves) {
+            bed_progress(bed.queue);
+        } else {
             sched_yield();
         }
     }
@@ -188,9 +197,7 @@ bool bed_sleep(int timeout_ms)
 void bed_await(unsigned flag, uint64_t value)
 {
     while (atomic_load(&bed.shared->flags[flag]) != value) {
-        if (bed.driver->queue_progress(bed.queue) == 0) {
-            sched_yield();
-        }
+        bed_progress(bed.queue);
     }
 }
 

@@ -86,6 +86,8 @@ struct bed_request {
     memspan_status_t status;
 };
 
+/* Progresses @p queue; yields the processor when nothing happened, as PEs share few. */
+void bed_progress(struct msp_network_queue *queue);
 void bed_request_clear(struct bed_request *request);
 /* Of a result: progresses @p queue until it is complete. BUSY is not for it. */
 void bed_complete(struct msp_network_queue *queue, enum msp_network_result result,

@@ -1,20 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* conform.c: what shmem/network/driver.h promises, of any driver.
  *
- *     shmem-network-conform PLUGIN [-uq] [-n NAMESPACE,NAMESPACE] [CASE...]
+ *     shmem-network-conform PLUGIN [-uqs] [-n NAMESPACE,NAMESPACE] [CASE...]
  *
  * -u: this configuration of the driver does not detect failed processes; -q: it does by operations
- * alone; -n: PEs take turns in the
- * network namespaces of these names. Exits 77 when the plug-in does not open here. */
+ * alone; -s: its library handles signals; -n: PEs take turns in the network namespaces of these
+ * names. Exits 77 when the plug-in does not open here. */
 
 #include "tests/shmem/network/driver/bed.h"
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/mount.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -73,6 +75,35 @@ static void peer_failed(int pe, const char *reason)
 
 /* ---- a process ---- */
 
+/* ---- the program's signals ---- */
+
+enum { SIGNALS = 32 };
+static struct sigaction handlers[SIGNALS];
+static bool handles_signals;
+
+static void note_handlers(void)
+{
+    int number;
+
+    for (number = 1; number < SIGNALS; number++) {
+        sigaction(number, NULL, &handlers[number]);
+    }
+}
+
+/* A library leaves them alone. */
+static void check_handlers(void)
+{
+    struct sigaction found;
+    int number;
+
+    for (number = 1; !handles_signals && (number < SIGNALS); number++) {
+        if (sigaction(number, NULL, &found) == 0) {
+            CHECK(found.sa_handler == handlers[number].sa_handler, "a handler of %s",
+                  strsignal(number));
+        }
+    }
+}
+
 /* Of another host: the network's name space, and those of shared memory. */
 static void enter_namespace(void)
 {
@@ -86,7 +117,10 @@ static void enter_namespace(void)
     file = open(path, O_RDONLY | O_CLOEXEC);
     CHECK(file >= 0, "%s: %s", path, strerror(errno));
     CHECK(setns(file, CLONE_NEWNET) == 0, "%s: %s", path, strerror(errno));
-    CHECK(unshare(CLONE_NEWUTS | CLONE_NEWIPC) == 0, "%s", strerror(errno));
+    CHECK(unshare(CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWNS) == 0, "%s", strerror(errno));
+    /* /sys shows the devices of the network in which it was mounted. */
+    CHECK(mount("", "/", "", MS_REC | MS_PRIVATE, NULL) == 0, "%s", strerror(errno));
+    CHECK(mount("sys", "/sys", "sysfs", 0, NULL) == 0, "%s", strerror(errno));
     CHECK(sethostname(namespaces[bed.pe % 2], strlen(namespaces[bed.pe % 2])) == 0, "%s",
           strerror(errno));
     close(file);
@@ -188,8 +222,10 @@ static void run_process(const struct bed_case *test, int pe)
     bed.pe = pe;
     alarm(BED_TIMEOUT_S);
     enter_namespace();
+    note_handlers();
     load();
     start(test);
+    check_handlers();
     test->run();
     finish();
     exit(0);
@@ -313,11 +349,13 @@ int main(int argc, char **argv)
     int option;
     int status;
 
-    while ((option = getopt(argc, argv, "uqn:")) != -1) {
+    while ((option = getopt(argc, argv, "uqsn:")) != -1) {
         if (option == 'u') {
             detects = false;
         } else if (option == 'q') {
             bed.needs_messages = true;
+        } else if (option == 's') {
+            handles_signals = true;
         } else if (option == 'n') {
             namespaces[0] = optarg;
             second        = strchr(optarg, ',');

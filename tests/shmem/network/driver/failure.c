@@ -23,7 +23,7 @@ static void receive(const void *header, size_t header_bytes, const void *payload
 static void die(void)
 {
     for (;;) {
-        bed.driver->queue_progress(bed.queue);
+        bed_progress(bed.queue);
     }
 }
 
@@ -66,13 +66,13 @@ static void expect_failure(struct operation *operations)
     for (i = 0; i < WINDOW; i++) {
         while ((operations[i].result == MSP_NETWORK_STARTED) &&
                (operations[i].request.completions == 0)) {
-            bed.driver->queue_progress(bed.queue);
+            bed_progress(bed.queue);
         }
         CHECK(operations[i].request.completions == (operations[i].result == MSP_NETWORK_STARTED),
               "operation %u: %d completions", i, operations[i].request.completions);
     }
     while (atomic_load(&bed.failures) == 0) {
-        bed.driver->queue_progress(bed.queue);
+        bed_progress(bed.queue);
     }
     CHECK(bed.failed_pe == VICTIM, "PE %d", bed.failed_pe);
     for (i = 0; i < 4; i++) {
@@ -83,7 +83,7 @@ static void expect_failure(struct operation *operations)
         CHECK((late.result == MSP_NETWORK_FAILED) || (late.result == MSP_NETWORK_STARTED),
               "operation %u on a failed PE: %d", i, (int)late.result);
         while ((late.result == MSP_NETWORK_STARTED) && (late.request.completions == 0)) {
-            bed.driver->queue_progress(bed.queue);
+            bed_progress(bed.queue);
         }
         CHECK((late.result == MSP_NETWORK_FAILED) || (late.request.status != MEMSPAN_OK),
               "operation %u on a failed PE has succeeded", i);
@@ -100,7 +100,7 @@ static void others_work(void)
     bed_flush(bed.queue, bed_peer(other));
     bed_send(bed_peer(other), &value, sizeof value, NULL, 0);
     while (messages == 0) {
-        bed.driver->queue_progress(bed.queue);
+        bed_progress(bed.queue);
     }
     CHECK(memcmp(bed.base + 8, &(uint64_t){(uint64_t)other + 40}, 8) == 0, "a put between others");
 }
@@ -198,10 +198,10 @@ static void contact_victim(void)
     operation.result = bed.driver->send(bed.peers[VICTIM], local, sizeof local, NULL, 0,
                                         &operation.request.request);
     while ((operation.result == MSP_NETWORK_STARTED) && (operation.request.completions == 0)) {
-        bed.driver->queue_progress(bed.queue);
+        bed_progress(bed.queue);
     }
     while ((operation.result != MSP_NETWORK_FAILED) && (atomic_load(&bed.failures) == 0)) {
-        bed.driver->queue_progress(bed.queue);
+        bed_progress(bed.queue);
         if (operation.result == MSP_NETWORK_BUSY) {
             operation.result = bed.driver->send(bed.peers[VICTIM], local, sizeof local, NULL, 0,
                                                 &operation.request.request);

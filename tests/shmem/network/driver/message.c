@@ -88,7 +88,7 @@ static void send(struct message *message, int pe, uint64_t number)
                                            (payload_bytes == 0) ? NULL : message->payload,
                                            payload_bytes, &message->request.request);
         if (message->result == MSP_NETWORK_BUSY) {
-            bed.driver->queue_progress(bed.queue);
+            bed_progress(bed.queue);
         }
     } while (message->result == MSP_NETWORK_BUSY);
     if (message->result == MSP_NETWORK_DONE) { /* they may be reused */
@@ -152,7 +152,7 @@ static void exchange(uint64_t total)
     finish(messages, started);
     for (pe = 0; pe < bed.pe_count; pe++) {
         while ((pe != bed.pe) && (received[pe] < total)) {
-            bed.driver->queue_progress(bed.queue);
+            bed_progress(bed.queue);
         }
     }
     bed_barrier();
@@ -208,7 +208,7 @@ static void mixed(void)
     }
     bed_flush(bed.queue, bed_peer(next));
     while (received[(bed.pe + bed.pe_count - 1) % bed.pe_count] < 300) {
-        bed.driver->queue_progress(bed.queue);
+        bed_progress(bed.queue);
     }
     bed_barrier();
     free_messages(message, 1);

@@ -131,7 +131,7 @@ static void start(struct transfer *transfer, bool is_put, int pe, char *local)
                    : bed.driver->get(bed_peer(pe), bed_key(pe), bed_address(pe, transfer->offset),
                                      local, transfer->size_bytes, &transfer->request.request);
         if (transfer->result == MSP_NETWORK_BUSY) {
-            bed.driver->queue_progress(bed.queue);
+            bed_progress(bed.queue);
         }
     } while (transfer->result == MSP_NETWORK_BUSY);
 }
@@ -206,7 +206,7 @@ static void ordered_puts(void)
             bed_put(bed.queue, bed_peer(0), bed_key(0), bed_address(0, 0), &round, sizeof round);
         } else {
             while (*word != round) {
-                bed.driver->queue_progress(bed.queue);
+                bed_progress(bed.queue);
             }
             bed_verify(bed.base + 64, 1 + (size_t)(round * 97) % size_bytes, round, "ordered put");
         }
@@ -245,7 +245,7 @@ static void ordered_messages(void)
             bed_send(bed_peer(0), &round, sizeof round, NULL, 0);
         }
         while ((bed.pe == 0) && (announced != round)) {
-            bed.driver->queue_progress(bed.queue);
+            bed_progress(bed.queue);
         }
         bed_barrier();
     }
