@@ -414,7 +414,7 @@ static void finish_record(const struct msp_network_header *header, const char *p
     bool is_allocated                 = record->is_allocated;
     size_t at;
 
-    if (record->block_bytes == 0) {
+    if ((record->block_bytes == 0) && (payload_bytes != 0)) {
         msp_rma_copy(dest, payload, payload_bytes);
     } else {
         for (at = 0; at < payload_bytes; at += (size_t)record->block_bytes) {
