@@ -18,9 +18,9 @@ enum {
     /* Of the thread, before it looks whether callers still poll: what a peer may have to wait when
      * they have stopped. */
     ASIDE_US = 200,
-    /* Between polls where the driver has no descriptor, growing while nothing arrives. */
+    /* Between polls where the driver has no descriptor: an eighth of the time without arrivals. */
     WITHOUT_EVENTS_MIN_US = 50,
-    WITHOUT_EVENTS_MAX_US = 3200,
+    WITHOUT_EVENTS_MAX_US = 40000,
 };
 
 static pthread_t thread;
@@ -66,6 +66,12 @@ static bool is_caller_asleep(void)
 
     return (atomic_load(&doorbell->sleepers) != 0) ||
            (atomic_load(&doorbell->memory_sleepers) != 0);
+}
+
+/* By a sleeper that waits for the program's memory; flags of the library come in messages. */
+static bool is_memory_watched(void)
+{
+    return atomic_load(&msp_doorbells.by_index[msp_job.local_index].memory_sleepers) != 0;
 }
 
 static void notify(void)
@@ -197,8 +203,10 @@ static bool serve(bool has_events, bool had_event, int *timeout_ms_p)
     if (count != 0) {
         atomic_store_explicit(&has_arrived, true, memory_order_relaxed);
     }
-    if ((count != 0) || had_event) {
+    if (count != 0) {
         notify();
+    } else if (had_event && is_memory_watched()) {
+        msp_doorbell_notify_slow(msp_job.local_index);
     }
     if (has_unconnected) {
         msp_network_connect_waiting();
@@ -212,8 +220,10 @@ static int64_t wait_us_of(int fd, int timeout_ms, int64_t *interval_us_p)
     if (fd >= 0) {
         return (timeout_ms < 0) ? -1 : (int64_t)timeout_ms * 1000;
     }
-    *interval_us_p =
-        (2 * *interval_us_p < WITHOUT_EVENTS_MAX_US) ? 2 * *interval_us_p : WITHOUT_EVENTS_MAX_US;
+    *interval_us_p += (*interval_us_p / 8) + 1;
+    if (*interval_us_p > WITHOUT_EVENTS_MAX_US) {
+        *interval_us_p = WITHOUT_EVENTS_MAX_US;
+    }
     return *interval_us_p;
 }
 

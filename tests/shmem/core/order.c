@@ -67,7 +67,7 @@ static void quiet_is_seen(int me, int peer)
         shmem_sync_all();
         shmem_long_p(&mine, i, peer);
         shmem_quiet();
-        theirs = *(volatile long *)&mine;
+        theirs = __atomic_load_n(&mine, __ATOMIC_RELAXED);
         shmem_sync_all();
         if (me == 0 && theirs == 0 && shmem_long_g(&theirs, peer) == 0) {
             both_missed++;
