@@ -78,8 +78,8 @@ static const struct call {
     void (*run)(size_t size_bytes);
     bool has_sizes;
 } calls[] = {
-    {"barrier", barrier, false}, {"broadcast", broadcast, true}, {"reduce", reduce, true},
-    {"scan", scan, true},        {"fcollect", fcollect, true},   {"collect", collect, true},
+    {"barrier", barrier, false},  {"broadcast", broadcast, true},   {"reduce", reduce, true},
+    {"scan", scan, true},         {"fcollect", fcollect, true},     {"collect", collect, true},
     {"alltoall", alltoall, true}, {"malloc+free", allocate, false},
 };
 

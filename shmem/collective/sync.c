@@ -10,6 +10,7 @@
 #include "shmem/control/wait.h"
 #include "shmem/transport/atomic.h"
 #include "shmem/transport/order.h"
+#include "shmem/transport/own.h"
 #include <string.h>
 
 enum {
@@ -149,12 +150,14 @@ void msp_sync_gather(struct msp_team *team)
     uint64_t number = ++team->sync_count;
     bool is_flat    = (team->barrier == MSP_BARRIER_FLAT);
 
+    msp_own_order();
     if (team->pe == 0) {
         if (is_flat) {
             gather_lines(team, number);
         } else {
             gather_counts(team);
         }
+        msp_own_order();
         return;
     }
     if (is_flat) {
@@ -178,6 +181,7 @@ void msp_sync_release(struct msp_team *team)
 
     if (team->pe != 0) {
         MSP_WAIT(load(release) >= number);
+        msp_own_order();
         return;
     }
     store(release, number);

@@ -249,9 +249,10 @@ static char *own_address(const struct msp_network_header *header, unsigned index
                          uint64_t offset_bytes, uint64_t size_bytes)
 {
     const struct msp_segment *segment = &msp_segments[(index < MSP_SEGMENT_MAX) ? index : 1];
-    uint64_t extent_bytes =
-        (index == MSP_SEGMENT_CONTROL) ? segment->size_bytes : segment->stride_bytes;
+    uint64_t extent_bytes;
 
+    msp_own_order();
+    extent_bytes = (index == MSP_SEGMENT_CONTROL) ? segment->size_bytes : segment->stride_bytes;
     if ((offset_bytes > extent_bytes) || (size_bytes > extent_bytes - offset_bytes)) {
         msp_fatal("PE %d operates on memory of this PE that does not exist (any more)", header->pe);
     }

@@ -149,6 +149,7 @@ static char *own_address(const struct msp_loopback_header *header, unsigned inde
 {
     const struct msp_segment *segment = &msp_segments[index];
 
+    msp_own_order();
     if ((key == 0) || (key != msp_loopback_key(index)) || (offset_bytes > segment->size_bytes) ||
         (size_bytes > segment->size_bytes - offset_bytes)) {
         msp_fatal("PE %d operates on memory of this PE that does not exist (any more)", header->pe);

@@ -45,6 +45,15 @@ bool msp_own_load(const void *address, size_t size_bytes, uint64_t *value_p)
     return true;
 }
 
+#if defined(__SANITIZE_THREAD__)
+void msp_own_order(void)
+{
+    static atomic_uint order;
+
+    atomic_fetch_add_explicit(&order, 1, memory_order_acq_rel);
+}
+#endif
+
 static bool is_word(const void *address, size_t size_bytes)
 {
     return ((size_bytes == 8) || (size_bytes == 4)) && ((uintptr_t)address % size_bytes == 0) &&
@@ -55,6 +64,7 @@ void msp_own_put(const char *call, void *own, const void *data, size_t size_byte
 {
     uint16_t half_word;
 
+    msp_own_order();
     if ((size_bytes == sizeof half_word) && ((uintptr_t)own % sizeof half_word == 0) &&
         msp_rma_host_touches(own)) {
         memcpy(&half_word, data, sizeof half_word);
@@ -64,15 +74,18 @@ void msp_own_put(const char *call, void *own, const void *data, size_t size_byte
     } else {
         msp_rma_move(call, own, data, size_bytes);
     }
+    msp_own_order();
 }
 
 void msp_own_get(const char *call, void *data, void *own, size_t size_bytes)
 {
+    msp_own_order();
     if (is_word(own, size_bytes)) {
         msp_bits_to(data, msp_atomic_apply(MSP_ATOMIC_FETCH, own, size_bytes, 0, 0), size_bytes);
     } else {
         msp_rma_move(call, data, own, size_bytes);
     }
+    msp_own_order();
 }
 
 void msp_own_notify(unsigned segment, const void *address, size_t size_bytes)
