@@ -15,6 +15,7 @@
 #include "shmem/context.h"
 #include "shmem/control/agree.h"
 #include "shmem/control/memory.h"
+#include "shmem/control/shared_file.h"
 #include "shmem/control/wait.h"
 #include "shmem/network/choice.h"
 #include "shmem/option.h"
@@ -114,6 +115,7 @@ static memspan_status_t join(void)
     int i;
 
     memset(&found, 0, sizeof found);
+    msp_fd_occupy_streams();
     status = msp_bootstrap_open(&msp_job.bootstrap, &found);
     if (status != MEMSPAN_OK) {
         return status;

@@ -28,6 +28,18 @@ int msp_fd_above_streams(int fd)
     return above;
 }
 
+void msp_fd_occupy_streams(void)
+{
+    int fd;
+
+    do {
+        fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    } while ((fd >= 0) && (fd <= STDERR_FILENO));
+    if (fd >= 0) {
+        close(fd);
+    }
+}
+
 /* ftruncate() beyond the limit would not fail, but end the process by a signal. */
 static bool refuse_size(struct msp_shared_file *file, const char *name, size_t size_bytes)
 {

@@ -28,5 +28,8 @@ memspan_status_t msp_shared_file_open(const struct msp_shared_file *file, const 
 /* A descriptor (or -1) moved above the standard streams: a program that was started without them
  * would print into it. */
 int msp_fd_above_streams(int fd);
+/* Standard streams that are closed become descriptors that cannot be written to: libraries that
+ * open files and sockets of their own (PMIx, UCX, libfabric) do not get their numbers. */
+void msp_fd_occupy_streams(void);
 
 #endif /* MEMSPAN_SHMEM_CONTROL_SHARED_FILE_H */

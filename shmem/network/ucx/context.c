@@ -73,20 +73,28 @@ static void judge(const struct msp_ucx_rails *rails)
 
 /* ---- asking UCX ---- */
 
-static void close_endpoint(ucp_worker_h worker, ucp_ep_h endpoint)
+static void finish(ucp_worker_h worker, void *request)
 {
-    const ucp_request_param_t param = {
-        .op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS,
-        .flags = (msp_ucx.error_mode == UCP_ERR_HANDLING_MODE_PEER) ? UCP_EP_CLOSE_FLAG_FORCE : 0,
-    };
-    void *request = ucp_ep_close_nbx(endpoint, &param);
-
     if (UCS_PTR_IS_PTR(request)) {
         while (ucp_request_check_status(request) == UCS_INPROGRESS) {
             ucp_worker_progress(worker);
         }
         ucp_request_free(request);
     }
+}
+
+/* Over verbs an endpoint connects by messages, and UCX ends the process when it is closed before
+ * they have been sent (1.13): a flush waits for them. */
+static void close_endpoint(ucp_worker_h worker, ucp_ep_h endpoint)
+{
+    const ucp_request_param_t none  = {.op_attr_mask = 0};
+    const ucp_request_param_t param = {
+        .op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS,
+        .flags = (msp_ucx.error_mode == UCP_ERR_HANDLING_MODE_PEER) ? UCP_EP_CLOSE_FLAG_FORCE : 0,
+    };
+
+    finish(worker, ucp_ep_flush_nbx(endpoint, &none));
+    finish(worker, ucp_ep_close_nbx(endpoint, &param));
 }
 
 /* The endpoint with the best address and mode that has transports at all. */
