@@ -8,7 +8,13 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-enum { PES_MAX = 64, THREADS_MAX = 8, DEFAULT_UPDATES = 10000000, DEFAULT_THREADS = 2 };
+enum {
+    PES_MAX         = 64,
+    THREADS_MAX     = 8,
+    DEFAULT_UPDATES = 10000000,
+    DEFAULT_THREADS = 2,
+    LATER_MAX       = 64
+};
 
 /* What the updates of a thread, a PE, then the job make of the counters of one PE. */
 struct effect {
@@ -41,7 +47,8 @@ struct updater {
     uint64_t state;
     uint64_t is_set[PES_MAX]; /* its bit of each PE's */
     struct effect effect[PES_MAX];
-    long fetched;
+    long fetched[LATER_MAX]; /* by operations that are outstanding */
+    unsigned later;
 };
 
 static struct counters counters;
@@ -72,7 +79,11 @@ static void add(struct updater *by, struct counters *at, int pe, long value, uns
         (void)shmem_ctx_long_atomic_fetch_add(by->context, &at->sum, value, pe);
         break;
     case 3:
-        shmem_ctx_long_atomic_fetch_add_nbi(by->context, &by->fetched, &at->sum, value, pe);
+        if (++by->later % LATER_MAX == 0) {
+            shmem_ctx_quiet(by->context);
+        }
+        shmem_ctx_long_atomic_fetch_add_nbi(by->context, &by->fetched[by->later % LATER_MAX],
+                                            &at->sum, value, pe);
         break;
     default:
         shmem_ctx_long_atomic_add(by->context, &at->sum, value, pe);
