@@ -38,7 +38,7 @@ struct counters {
     long token;
     int token32;
     uint64_t signal;
-    long payload;
+    long payload[PES_MAX]; /* one for each thread of the job */
 };
 
 struct updater {
@@ -182,7 +182,7 @@ static void update(struct updater *by, int pe)
         compare(by, at, pe);
         break;
     case 3:
-        shmem_ctx_long_put_signal(by->context, &at->payload, &by->effect[pe].signals, 1,
+        shmem_ctx_long_put_signal(by->context, &at->payload[by->index], &by->effect[pe].signals, 1,
                                   &at->signal, 1, SHMEM_SIGNAL_ADD, pe);
         by->effect[pe].signals++;
         break;

@@ -14,9 +14,10 @@ enum { LIMIT_PERCENT = 10 }; /* the sanitizers' own threads, and code that is te
 #else
 enum { LIMIT_PERCENT = 1 };
 #endif
-enum { DEFAULT_S = 4, WORDS = 4096 };
+enum { DEFAULT_S = 4, WORDS = 512, PES_MAX = 64 };
 
-static long words[WORDS];
+static long counter;
+static long words[PES_MAX][WORDS]; /* one row for what each PE puts */
 static long fetched[WORDS];
 static long flag;
 static double used_s;
@@ -42,12 +43,12 @@ static void rest(double seconds)
 static void exchange_all(void)
 {
     for (int pe = 0; pe < shmem_n_pes(); pe++) {
-        shmem_long_get(fetched, words, WORDS, pe);
-        shmem_long_atomic_inc(&words[0], pe);
-        shmem_long_put(words + 1, fetched + 1, WORDS - 1, pe);
+        shmem_long_get(fetched, words[shmem_my_pe()], WORDS, pe);
+        shmem_long_atomic_inc(&counter, pe);
+        shmem_long_put(words[shmem_my_pe()], fetched, WORDS, pe);
     }
     shmem_barrier_all();
-    CHECK(words[0] == shmem_n_pes(), "%ld", words[0]);
+    CHECK(counter == shmem_n_pes(), "%ld", counter);
 }
 
 static void be_idle(const char *how, double seconds)
