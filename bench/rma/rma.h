@@ -48,7 +48,8 @@ enum { RMA_MEMSPAN = 0, RMA_LIMIT = 1 };
 /* clang-format off: each run of it would break other lines */
 #define RMA_SIZE_MAP(X)                                                                            \
     X(1)                                                                                           \
-    X(2) X(4) X(8) X(16) X(32) X(64) X(128) X(256) X(512) X(1024) X(2048) X(4096) X(8192) X(16384) \
+    X(2)                                                                                           \
+    X(4) X(8) X(16) X(32) X(64) X(128) X(256) X(512) X(1024) X(2048) X(4096) X(8192) X(16384)      \
         X(32768) X(65536) X(131072) X(262144) X(524288) X(1048576) X(2097152) X(4194304)
 /* clang-format on */
 

@@ -57,6 +57,17 @@ static enum msp_network_result start(unsigned kind, char *local, struct bed_requ
     }
 }
 
+/* As the library sends them to PEs that it waits for. */
+static void ask_victim(void)
+{
+    struct bed_request request;
+
+    if (bed.needs_messages) {
+        bed_request_clear(&request);
+        (void)bed.driver->send(bed_peer(VICTIM), "alive?", 6, NULL, 0, &request.request);
+    }
+}
+
 /* Everything that is outstanding completes, and what is started then fails. */
 static void expect_failure(struct operation *operations)
 {
@@ -73,6 +84,7 @@ static void expect_failure(struct operation *operations)
     }
     while (atomic_load(&bed.failures) == 0) {
         bed_progress(bed.queue);
+        ask_victim(); /* all may have completed before */
     }
     CHECK(bed.failed_pe == VICTIM, "PE %d", bed.failed_pe);
     for (i = 0; i < 4; i++) {
@@ -143,17 +155,6 @@ static void killed_with_operations(void)
     bed_barrier();
     free(local);
     free(operations);
-}
-
-/* As the library sends them to PEs that it waits for. */
-static void ask_victim(void)
-{
-    struct bed_request request;
-
-    if (bed.needs_messages) {
-        bed_request_clear(&request);
-        (void)bed.driver->send(bed_peer(VICTIM), "alive?", 6, NULL, 0, &request.request);
-    }
 }
 
 /* A PE that only waits finds out, too, when it was in contact. */
