@@ -22,6 +22,7 @@ struct msp_doorbell {
     _Atomic uint64_t watch_last;                         /* to here */
     atomic_uint notifications;                           /* futex word */
     atomic_uint is_finalizing; /* in its last barrier: it starts no operations any more */
+    atomic_uint sleeps;        /* waits that went to sleep, so far */
 };
 
 struct msp_doorbells {

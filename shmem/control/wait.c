@@ -83,6 +83,7 @@ static void announce(struct msp_waiter *waiter)
 {
     struct msp_doorbell *doorbell = my_doorbell();
 
+    atomic_fetch_add_explicit(&doorbell->sleeps, 1, memory_order_relaxed);
     if (waiter->address == NULL) {
         atomic_fetch_add(&doorbell->sleepers, 1);
     } else {
@@ -200,6 +201,20 @@ static void advance_transport(struct msp_waiter *waiter)
             msp_wait_renew(waiter);
         }
     }
+}
+
+uint64_t msp_wait_state(int local_index)
+{
+    struct msp_doorbell *doorbell = &msp_doorbells.by_index[local_index];
+    bool sleeps_now =
+        (atomic_load(&doorbell->sleepers) + atomic_load(&doorbell->memory_sleepers) != 0);
+
+    if (!sleeps_now || (msp_job.thread_level >= SHMEM_THREAD_MULTIPLE) ||
+        msp_job_has_device_memory()) {
+        return 0;
+    }
+    return (((uint64_t)atomic_load(&doorbell->sleeps) + 1) << 1) |
+           (uint64_t)(atomic_load(&doorbell->is_finalizing) != 0);
 }
 
 void msp_wait_step(struct msp_waiter *waiter)

@@ -13,6 +13,7 @@
  * that waits notices when a PE of the host has died: then the job ends. */
 
 #include "core/base/platform.h"
+#include <stdint.h>
 
 #define MSP_WAIT_BACK_OFF_MS 2
 
@@ -46,6 +47,10 @@ void msp_wait_poll_at(const void *address);
 
 /* This host has fewer processors than PEs. The same answer in all of them. */
 bool msp_wait_is_oversubscribed(void);
+
+/* What the PE of this host waits for: 0 where it runs, or a thread of it may; otherwise a number of
+ * that wait, odd in shmem_finalize(). */
+uint64_t msp_wait_state(int local_index);
 
 /* How long to spin, by how many PEs share the processors they may run on. */
 void msp_wait_init(void);

@@ -2,7 +2,9 @@
 /* alive.c: asking contacts whether they are there. */
 
 #include "shmem/network/alive.h"
+#include "shmem/control/wait.h"
 #include "shmem/network/card.h"
+#include "shmem/network/deadlock.h"
 #include "shmem/network/peer.h"
 #include "shmem/option.h"
 #include <time.h>
@@ -43,7 +45,8 @@ static int64_t tick_ms(void)
 
 static void ask(struct msp_network_contact *contact)
 {
-    const struct msp_network_header header = {.kind = MSP_NETWORK_PING, .pe = msp_job.pe};
+    const struct msp_network_header header = {
+        .kind = MSP_NETWORK_PING, .pe = msp_job.pe, .value = msp_wait_state(msp_job.local_index)};
 
     contact->is_asked = true;
     contact->is_sent  = msp_network_try_to_send(contact, &header, NULL, 0, NULL);
@@ -122,6 +125,9 @@ void msp_network_alive_look(void)
 {
     const struct msp_network_contact *silent;
     int64_t passed_ms = 0;
+    int ending        = -1;
+    int waiting       = -1;
+    bool is_stuck;
     int pe;
 
     if ((msp_network.main == NULL) || (limit_ms() == 0) || !begin_tick(&passed_ms)) {
@@ -129,9 +135,15 @@ void msp_network_alive_look(void)
     }
     msp_network_lock(msp_network.main);
     contact_neighbour();
-    silent = look_at_all(passed_ms);
-    pe     = (silent != NULL) ? silent->pe : -1;
+    is_stuck = msp_network_deadlock_look(&ending, &waiting);
+    silent   = look_at_all(passed_ms);
+    pe       = (silent != NULL) ? silent->pe : -1;
     msp_network_unlock(msp_network.main);
+    if (is_stuck) {
+        msp_fatal("PE %d is at its end, in shmem_finalize() or after main(), while PE %d and all "
+                  "others wait for something else",
+                  ending, waiting);
+    }
     if (pe >= 0) {
         msp_fatal(
             "PE %d on %s does not answer for %lld s (link or host down, or the PE is stopped; "
@@ -155,6 +167,7 @@ void msp_network_alive_heard(const struct msp_network_header *header)
 
     contact->is_asked  = false;
     contact->silent_ms = 0;
+    msp_network_deadlock_heard(contact, header->value);
 }
 
 void msp_network_alive_reset(void)

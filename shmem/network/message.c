@@ -5,8 +5,10 @@
  * executes, and leaves replies in a list or as counts of what is owed. */
 
 #include "shmem/control/memory.h"
+#include "shmem/control/wait.h"
 #include "shmem/network/alive.h"
 #include "shmem/network/card.h"
+#include "shmem/network/deadlock.h"
 #include "shmem/network/plugin.h"
 #include "shmem/network/progress.h"
 #include "shmem/network/region.h"
@@ -353,7 +355,10 @@ static struct reply *answer_ping(const struct msp_network_header *header)
 {
     struct reply *reply = new_reply(header, 0);
 
-    reply->header.kind = MSP_NETWORK_PONG;
+    reply->header.kind  = MSP_NETWORK_PONG;
+    reply->header.value = msp_wait_state(msp_job.local_index);
+    msp_network_deadlock_heard(msp_network_contact_find(msp_network.main, header->pe),
+                               header->value);
     return reply;
 }
 

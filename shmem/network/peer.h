@@ -42,7 +42,9 @@ struct msp_network_contact {
     struct msp_network_contact *next_owing;
     unsigned silent_ms; /* since it was asked whether it is there (alive.c) */
     bool is_asked;
-    bool is_sent; /* the driver has taken the question */
+    bool is_sent;        /* the driver has taken the question */
+    uint64_t state;      /* what it waits for (deadlock.c), */
+    unsigned same_count; /* in so many answers more than one */
 };
 
 struct msp_network_counters {

@@ -16,6 +16,14 @@ for how in barrier put wait; do
         { echo "$how: not said: $said"; bad=1; }
     [ $ms -ge 2000 ] || { echo "$how: after $ms ms"; bad=1; }
 done
+# One that is at its end while the others wait for something else.
+for how in 'exit wait' 'finalize barrier'; do
+    # shellcheck disable=SC2086 # two arguments
+    said=$(SHMEMX_PEER_TIMEOUT=5 timeout 60 "$oshrun" -n 3 "$program" $how 2>&1)
+    code=$?
+    { [ $code -ne 0 ] && [ $code -lt 124 ]; } || { echo "$how: status $code: $said"; bad=1; }
+    echo "$said" | grep -q '^memspan: PE 0 of 3: PE 2 is at its end' || { echo "$how: not said: $said"; bad=1; }
+done
 # A PE that does something else for longer than that answers.
 said=$(SHMEMX_PEER_TIMEOUT=5 timeout 60 "$oshrun" -n 3 "$program" sleep 2>&1) || { echo "sleep: $said"; bad=1; }
 exit $bad
