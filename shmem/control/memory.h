@@ -25,8 +25,8 @@ enum {
     X(WORK, (size_t)MSP_TEAM_MAX *MSP_TEAM_WORK_BYTES)   /* collective/ */                         \
     X(MAIL, (size_t)MSP_TEAM_MAX *MSP_TEAM_MAIL_BYTES)   /* collective/ */                         \
     X(INBOX, (size_t)MSP_TEAM_MAX *MSP_TEAM_INBOX_BYTES) /* collective/ */                         \
-    X(OWNER, (size_t)4 << 20) /* transport/owner.c: requests for memory that is not mapped */      \
-    X(STAGE, (size_t)8 << 20) /* network/stage.c: data of other hosts for memory of devices */
+    X(OWNER, (size_t)4 << 20)  /* transport/owner.c: requests for memory that is not mapped */     \
+    X(STAGE, (size_t)32 << 20) /* network/stage.c: data of other hosts for memory of devices */
 
 struct msp_control_offsets {
 #define AREA_MEMBER(area, size_bytes) char area[size_bytes];

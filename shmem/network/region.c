@@ -20,9 +20,9 @@
  * has contacted. Registering CHUNK_MIN_BYTES takes a card milliseconds. */
 #define CHUNK_MIN_BYTES UINT64_C(16777216)
 enum { CHUNK_MAX = 1024 };
-/* The control memory is large and sparse: a chunk is the work area of four teams, or a slot of the
+/* The control memory is large and sparse: a chunk is the work area of 16 teams, or a slot of the
  * staging area. */
-#define CONTROL_CHUNK_BYTES UINT64_C(262144)
+#define CONTROL_CHUNK_BYTES UINT64_C(1048576)
 
 enum state { UNTRIED, REGISTERED, REFUSED };
 

@@ -13,7 +13,7 @@
 
 enum {
     ALIGN_BYTES = 4096,
-    KEPT_MAX    = 16,
+    KEPT_MAX    = 8,
     LEASE_BYTES = MSP_NETWORK_STAGE_SLOTS * MSP_NETWORK_STAGE_BYTES,
     LEASE_COUNT = sizeof((struct msp_control_offsets *)0)->STAGE / LEASE_BYTES,
 };

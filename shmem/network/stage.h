@@ -14,8 +14,8 @@
 #include <stdint.h>
 
 enum {
-    MSP_NETWORK_STAGE_BYTES = 256 << 10, /* of a buffer, and of a slot */
-    MSP_NETWORK_STAGE_SLOTS = 4,         /* of a lease, one behind the other */
+    MSP_NETWORK_STAGE_BYTES = 1024 << 10, /* of a buffer, and of a slot */
+    MSP_NETWORK_STAGE_SLOTS = 4,          /* of a lease, one behind the other */
 };
 
 /* ---- buffers; any thread ---- */

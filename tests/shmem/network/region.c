@@ -262,9 +262,9 @@ Test(region, control_memory)
     add_segment(MSP_SEGMENT_CONTROL, (uint64_t)71 * MIB);
     cr_assert_eq(msp_network_region_add(MSP_SEGMENT_CONTROL), MEMSPAN_OK);
     cr_assert_eq(fake.calls, 0, "the control memory is sparse");
-    cr_assert_eq(msp_network_region_find(MSP_SEGMENT_CONTROL, 400000, &chunk), MEMSPAN_OK);
-    cr_assert_eq(chunk.offset_bytes, 262144);
-    cr_assert_eq(chunk.size_bytes, 262144);
+    cr_assert_eq(msp_network_region_find(MSP_SEGMENT_CONTROL, 1200000, &chunk), MEMSPAN_OK);
+    cr_assert_eq(chunk.offset_bytes, MIB);
+    cr_assert_eq(chunk.size_bytes, MIB);
 }
 
 Test(region, a_new_segment_of_an_index_is_another)
