@@ -112,69 +112,75 @@ static void get_by_message_later(const struct msp_network_work *work, uint64_t o
 
 /* ---- the driver's puts and gets ---- */
 
+/* A put or get of the driver's. A blocking one sets *is_done_p; quiet waits for the others. */
+static struct msp_network_operation *start_transfer(const struct msp_network_work *work,
+                                                    atomic_bool *is_done_p, unsigned flags)
+{
+    struct msp_network_operation *operation =
+        msp_network_operation_take(work->channel, work->target->call, work->target->pe);
+
+    if ((flags & MSP_OP_NONBLOCKING) != 0) {
+        atomic_fetch_add_explicit(&work->stream->transfers, 1, memory_order_relaxed);
+        operation->transfers = &work->stream->transfers;
+    } else {
+        operation->is_done = is_done_p;
+    }
+    return operation;
+}
+
+static void finish_transfer(const struct msp_network_work *work,
+                            struct msp_network_operation *operation, enum msp_network_result result,
+                            const atomic_bool *is_done, unsigned flags)
+{
+    msp_network_operation_started(operation, result);
+    if (((flags & MSP_OP_NONBLOCKING) == 0) &&
+        !atomic_load_explicit(is_done, memory_order_acquire)) {
+        msp_network_unlock(work->channel);
+        msp_network_wait_for(work, is_done);
+        msp_network_lock(work->channel);
+    }
+}
+
+static uint64_t address_of(const struct msp_network_reach *reach, uint64_t offset_bytes)
+{
+    return reach->address + (offset_bytes - reach->first_bytes);
+}
+
 static void put_by_driver(const struct msp_network_work *work,
                           const struct msp_network_reach *reach, uint64_t offset_bytes,
                           const char *source, size_t size_bytes, unsigned flags)
 {
-    struct msp_network_operation *operation =
-        msp_network_operation_take(work->channel, work->target->call, work->target->pe);
-    uint64_t address    = reach->address + (offset_bytes - reach->first_bytes);
-    bool is_later       = ((flags & MSP_OP_NONBLOCKING) != 0);
-    atomic_bool is_done = false;
+    atomic_bool is_done                     = false;
+    struct msp_network_operation *operation = start_transfer(work, &is_done, flags);
     enum msp_network_result result;
 
-    if (is_later) {
-        atomic_fetch_add_explicit(&work->stream->transfers, 1, memory_order_relaxed);
-        operation->transfers = &work->stream->transfers;
-    } else {
-        operation->is_done = &is_done;
-    }
     work->channel->counters.puts++;
     work->channel->counters.put_bytes += size_bytes;
-    while ((result = msp_network.driver->put(work->contact->peer, reach->key, address, source,
-                                             size_bytes, &operation->request)) ==
-           MSP_NETWORK_BUSY) {
+    while ((result = msp_network.driver->put(work->contact->peer, reach->key,
+                                             address_of(reach, offset_bytes), source, size_bytes,
+                                             &operation->request)) == MSP_NETWORK_BUSY) {
         msp_network_relieve(work->channel);
     }
     msp_network_mark_dirty(work->channel, work->contact);
-    msp_network_operation_started(operation, result);
-    if (!is_later && !atomic_load_explicit(&is_done, memory_order_acquire)) {
-        msp_network_unlock(work->channel);
-        msp_network_wait_for(work, &is_done);
-        msp_network_lock(work->channel);
-    }
+    finish_transfer(work, operation, result, &is_done, flags);
 }
 
 static void get_by_driver(const struct msp_network_work *work,
                           const struct msp_network_reach *reach, uint64_t offset_bytes, char *dest,
                           size_t size_bytes, unsigned flags)
 {
-    struct msp_network_operation *operation =
-        msp_network_operation_take(work->channel, work->target->call, work->target->pe);
-    uint64_t address    = reach->address + (offset_bytes - reach->first_bytes);
-    bool is_later       = ((flags & MSP_OP_NONBLOCKING) != 0);
-    atomic_bool is_done = false;
+    atomic_bool is_done                     = false;
+    struct msp_network_operation *operation = start_transfer(work, &is_done, flags);
     enum msp_network_result result;
 
-    if (is_later) {
-        atomic_fetch_add_explicit(&work->stream->transfers, 1, memory_order_relaxed);
-        operation->transfers = &work->stream->transfers;
-    } else {
-        operation->is_done = &is_done;
-    }
     work->channel->counters.gets++;
     work->channel->counters.get_bytes += size_bytes;
-    while ((result = msp_network.driver->get(work->contact->peer, reach->key, address, dest,
-                                             size_bytes, &operation->request)) ==
-           MSP_NETWORK_BUSY) {
+    while ((result = msp_network.driver->get(work->contact->peer, reach->key,
+                                             address_of(reach, offset_bytes), dest, size_bytes,
+                                             &operation->request)) == MSP_NETWORK_BUSY) {
         msp_network_relieve(work->channel);
     }
-    msp_network_operation_started(operation, result);
-    if (!is_later && !atomic_load_explicit(&is_done, memory_order_acquire)) {
-        msp_network_unlock(work->channel);
-        msp_network_wait_for(work, &is_done);
-        msp_network_lock(work->channel);
-    }
+    finish_transfer(work, operation, result, &is_done, flags);
 }
 
 /* ---- put ---- */
@@ -212,17 +218,24 @@ static void put_from_host(const struct msp_network_work *work, uint64_t offset_b
     }
 }
 
+static char *new_stage(const struct msp_target *target, size_t stage_bytes)
+{
+    char *stage = malloc(stage_bytes);
+
+    if (stage == NULL) {
+        msp_fatal("%s: no memory for %zu bytes on their path", target->call, stage_bytes);
+    }
+    return stage;
+}
+
 /* Through the host's memory: what the driver may not read. */
 static void put_from_device(const struct msp_target *target, const char *source, size_t at,
                             size_t size_bytes)
 {
     size_t stage_bytes = (size_bytes < STAGE_BYTES) ? size_bytes : STAGE_BYTES;
-    char *stage        = malloc(stage_bytes);
+    char *stage        = new_stage(target, stage_bytes);
     size_t piece;
 
-    if (stage == NULL) {
-        msp_fatal("%s: no memory for %zu bytes on their path", target->call, stage_bytes);
-    }
     for (; at < size_bytes; at += piece) {
         struct msp_network_work work;
 
@@ -290,12 +303,9 @@ static void get_to_host(const struct msp_network_work *work, uint64_t offset_byt
 static void get_to_device(const struct msp_target *target, char *dest, size_t at, size_t size_bytes)
 {
     size_t stage_bytes = (size_bytes < STAGE_BYTES) ? size_bytes : STAGE_BYTES;
-    char *stage        = malloc(stage_bytes);
+    char *stage        = new_stage(target, stage_bytes);
     size_t piece;
 
-    if (stage == NULL) {
-        msp_fatal("%s: no memory for %zu bytes on their path", target->call, stage_bytes);
-    }
     for (; at < size_bytes; at += piece) {
         struct msp_network_work work = msp_network_begin(target);
 
