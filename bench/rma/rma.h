@@ -45,14 +45,30 @@ enum rma_placement { RMA_APART, RMA_TOGETHER };
 enum { RMA_MEMSPAN = 0, RMA_LIMIT = 1 };
 
 /* The sizes of the rows by size. */
-/* clang-format off: each run of it would break other lines */
 #define RMA_SIZE_MAP(X)                                                                            \
     X(1)                                                                                           \
     X(2)                                                                                           \
     X(4)                                                                                           \
-    X(8) X(16) X(32) X(64) X(128) X(256) X(512) X(1024) X(2048) X(4096) X(8192) X(16384) X(32768)  \
-        X(65536) X(131072) X(262144) X(524288) X(1048576) X(2097152) X(4194304)
-/* clang-format on */
+    X(8)                                                                                           \
+    X(16)                                                                                          \
+    X(32)                                                                                          \
+    X(64)                                                                                          \
+    X(128)                                                                                         \
+    X(256)                                                                                         \
+    X(512)                                                                                         \
+    X(1024)                                                                                        \
+    X(2048)                                                                                        \
+    X(4096)                                                                                        \
+    X(8192)                                                                                        \
+    X(16384)                                                                                       \
+    X(32768)                                                                                       \
+    X(65536)                                                                                       \
+    X(131072)                                                                                      \
+    X(262144)                                                                                      \
+    X(524288)                                                                                      \
+    X(1048576)                                                                                     \
+    X(2097152)                                                                                     \
+    X(4194304)
 
 /* What rma knows of a peer, by its index in the run. */
 struct rma_peer {
