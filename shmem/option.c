@@ -31,7 +31,8 @@ enum { NAME_BYTES = 64, TEXT_BYTES = 512 };
 
 static struct {
     const char *source; /* the variable that set it */
-    char text[TEXT_BYTES];
+    const char *text;   /* NULL before it is read */
+    char *copy;         /* of the variable: programs may change it */
     uint64_t number;
     bool is_on;
 } values[MEMSPAN_SHMEM_OPTION_COUNT];
@@ -124,6 +125,15 @@ static bool flag_is_on(const char *text)
            (strcasecmp(text, "off") != 0) && (strcasecmp(text, "false") != 0);
 }
 
+/* The table is touched by every PE of a job, and rooms for texts of any length take pages. */
+static bool keep_text(int i, const char *text)
+{
+    free(values[i].copy);
+    values[i].copy = (text != NULL) ? strndup(text, TEXT_BYTES - 1) : NULL;
+    values[i].text = (text != NULL) ? values[i].copy : rows[i].fallback;
+    return values[i].text != NULL;
+}
+
 static memspan_status_t read_row(int i)
 {
     const struct row *row = &rows[i];
@@ -135,7 +145,9 @@ static memspan_status_t read_row(int i)
     values[i].source = (text != NULL) ? source : NULL;
     value            = (text != NULL) ? text : row->fallback;
     values[i].number = 0;
-    snprintf(values[i].text, TEXT_BYTES, "%s", value);
+    if (!keep_text(i, text)) {
+        return memspan_error(MEMSPAN_ERR_NO_MEMORY, "no memory for the text of %s", source);
+    }
     switch (row->form) {
     case FLAG:
         values[i].is_on = (text != NULL) && flag_is_on(text);
@@ -263,7 +275,7 @@ bool msp_shmem_option_is_on(enum msp_shmem_option option)
 
 const char *msp_shmem_option_text(enum msp_shmem_option option)
 {
-    return values[option].text;
+    return (values[option].text != NULL) ? values[option].text : "";
 }
 
 uint64_t msp_shmem_option_number(enum msp_shmem_option option)
@@ -295,7 +307,7 @@ uint64_t msp_shmem_option_digest(enum msp_shmem_option option)
     uint64_t digest = UINT64_C(0xcbf29ce484222325);
     const char *c;
 
-    for (c = values[option].text; *c != '\0'; c++) {
+    for (c = msp_shmem_option_text(option); *c != '\0'; c++) {
         digest = (digest ^ (unsigned char)*c) * UINT64_C(0x100000001b3);
     }
     return digest ^ ((values[option].source != NULL) ? 1 : 0);
@@ -306,10 +318,10 @@ void msp_shmem_option_print(void)
     int i;
 
     for (i = 0; i < MEMSPAN_SHMEM_OPTION_COUNT; i++) {
-        bool is_set = (values[i].source != NULL);
+        bool is_set      = (values[i].source != NULL);
+        const char *text = msp_shmem_option_text((enum msp_shmem_option)i);
 
-        printf("%-26s %-10s %s\n", rows[i].name,
-               is_set ? ((values[i].text[0] != '\0') ? values[i].text : "on") : values[i].text,
+        printf("%-26s %-10s %s\n", rows[i].name, (is_set && (text[0] == '\0')) ? "on" : text,
                is_set ? "(environment)" : "(default)");
         printf("    %s: %s%s%s\n", rows[i].form_text, rows[i].help,
                (rows[i].twin[0] != '\0') ? "; formerly " : "", rows[i].twin);

@@ -15,11 +15,11 @@ static struct {
     char names[NAMES_MAX][NAME_BYTES];     /* of network drivers, the best first */
     char reasons[NAMES_MAX][REASON_BYTES]; /* why it is not taken */
     int count;
-    int taken; /* index; -1: none */
+    int taken; /* index + 1; 0: none, so that the table takes no memory until it is used */
     struct msp_network_division division;
     bool is_loopback;
     enum msp_shmem_option source; /* the variable that the names are from */
-} choice = {.taken = -1};
+} choice;
 
 static const char loopback[] = "loopback";
 
@@ -127,11 +127,9 @@ memspan_status_t msp_network_choice_read(void)
     memspan_status_t status;
 
     memset(&choice, 0, sizeof choice);
-    choice.taken = -1;
-    status       = is_test ? read_test_transport() : read_order();
+    status = is_test ? read_test_transport() : read_order();
     if (status != MEMSPAN_OK) {
         memset(&choice, 0, sizeof choice);
-        choice.taken = -1;
     }
     return status;
 }
@@ -167,7 +165,7 @@ static memspan_status_t open_driver(int i, const struct msp_network_services *se
         status = driver->open(job, limits_p);
     }
     if (status == MEMSPAN_OK) {
-        choice.taken = i;
+        choice.taken = i + 1;
         *driver_p    = driver;
         return MEMSPAN_OK;
     }
@@ -217,7 +215,7 @@ memspan_status_t msp_network_choice_open(const struct msp_network_services *serv
 
 const char *msp_network_choice_name(void)
 {
-    return (choice.taken >= 0) ? choice.names[choice.taken] : NULL;
+    return (choice.taken > 0) ? choice.names[choice.taken - 1] : NULL;
 }
 
 /* ---- what is said ---- */
@@ -233,14 +231,14 @@ void msp_network_choice_print(void)
         printf("no other transport is opened: all PEs are of this host\n");
         return;
     }
-    if (choice.taken < 0) {
+    if (choice.taken == 0) {
         printf("transport loopback: PEs of other hosts, %d, for tests\n", elsewhere);
         return;
     }
     printf("transport %s: PEs of other hosts, %d; the %s of %s that works here\n",
-           choice.names[choice.taken], elsewhere, (choice.taken == 0) ? "first" : "next",
+           choice.names[choice.taken - 1], elsewhere, (choice.taken == 1) ? "first" : "next",
            msp_shmem_option_text(choice.source));
-    for (i = 0; i < choice.taken; i++) {
+    for (i = 0; i < choice.taken - 1; i++) {
         printf("    not %s: %s\n", choice.names[i], choice.reasons[i]);
     }
 }
