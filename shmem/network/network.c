@@ -321,6 +321,16 @@ static void close_all(void)
     close_driver();
 }
 
+/* Hardware that stores without the target's processor tells no doorbell of it. */
+static void judge_notification(void)
+{
+    if (msp_network.limits.target_progresses) {
+        msp_transport_network.capabilities |= MSP_TRANSPORT_NOTIFIES;
+    } else {
+        msp_transport_network.capabilities &= ~(unsigned)MSP_TRANSPORT_NOTIFIES;
+    }
+}
+
 static memspan_status_t open_all(struct msp_transport_limits *limits_p, void *address,
                                  size_t *address_bytes_p)
 {
@@ -347,6 +357,7 @@ static memspan_status_t open_all(struct msp_transport_limits *limits_p, void *ad
         close_driver();
         return status;
     }
+    judge_notification();
     atomic_store(&msp_order_pending, true);
     msp_transport_network.name = msp_network.driver->name;
     *address_bytes_p           = 0;
