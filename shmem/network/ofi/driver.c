@@ -52,6 +52,9 @@ static void set_properties(struct msp_network_limits *limits)
     limits->is_ordered         = is_ordered;
     limits->target_progresses =
         (info->domain_attr->data_progress != FI_PROGRESS_AUTO) && !ofi_provider_is("verbs");
+    /* Over tcp the kernel copies what a get reads, in pieces of its own choice (libfabric stages an
+     * answer only behind others that wait). */
+    limits->gets_words          = false;
     limits->pins_memory         = (mode & FI_MR_ALLOCATED) != 0;
     limits->takes_device_memory = ofi.takes_device;
 }
