@@ -50,6 +50,7 @@ static int *local_pes;
 static int local_count;
 static int job_pe_count;
 static char launcher[96];
+static unsigned job_number; /* of this process; the same in all PEs, which take part in all jobs */
 
 /* In larger jobs what a PE distributes is fetched from its node by those who ask for it: collected,
  * it would be sent to all nodes and kept there. */
@@ -238,6 +239,18 @@ static memspan_status_t connect_server(void)
     return MEMSPAN_OK;
 }
 
+/* Servers keep what PEs have distributed in their earlier jobs. */
+struct numbered {
+    char key[64]; /* far below PMIX_MAX_KEYLEN */
+};
+
+static struct numbered number(const char *key)
+{
+    struct numbered numbered;
+    snprintf(numbered.key, sizeof(numbered.key), "%s.%u", key, job_number);
+    return numbered;
+}
+
 static memspan_status_t pmix_put(const char *key, const void *data, size_t size_bytes)
 {
     pmix_value_t value;
@@ -246,7 +259,7 @@ static memspan_status_t pmix_put(const char *key, const void *data, size_t size_
     /* PMIx copies what is put; its type has no const. */
     memcpy(&value.data.bo.bytes, &data, sizeof(data));
     value.data.bo.size = size_bytes;
-    pmix_status_t rc   = pmix.PMIx_Put(PMIX_GLOBAL, key, &value);
+    pmix_status_t rc   = pmix.PMIx_Put(PMIX_GLOBAL, number(key).key, &value);
     return rc == PMIX_SUCCESS ? MEMSPAN_OK : fail("PMIx_Put", rc, key);
 }
 
@@ -349,7 +362,7 @@ static memspan_status_t pmix_get(int pe, const char *key, void *data, size_t *si
     pmix_proc_t peer    = self;
     pmix_value_t *value = NULL;
     peer.rank           = (pmix_rank_t)pe;
-    pmix_status_t rc    = pmix.PMIx_Get(&peer, key, NULL, 0, &value);
+    pmix_status_t rc    = pmix.PMIx_Get(&peer, number(key).key, NULL, 0, &value);
     if (rc != PMIX_SUCCESS) {
         return msp_error_native(MEMSPAN_ERR_NOT_FOUND, "pmix", "PMIx_Get", rc,
                                 pmix.PMIx_Error_string(rc), NULL,
@@ -436,6 +449,7 @@ static memspan_status_t pmix_open(struct msp_bootstrap_job *job_p)
             pmix.PMIx_Finalize(NULL, 0);
             return status;
         }
+        job_number++;
         watch_server();
     }
     return status;
