@@ -40,7 +40,7 @@ endfunction()
 # What CI has time for: every kind of operation over TCP, the rest once.
 set(ci_tcp "^shmem-(rma|order|once|process|streams|threads|lock|collective|kind-emu|asleep-sleep|idle-job-wait|counters)$")
 set(ci_memory "^shmem-(rma|once|asleep-compute)$")
-set(ci_two_hosts "^shmem-(once|counters)$")
+set(ci_two_hosts "^shmem-(once|process|counters)$")
 set(hooks "")
 if(MEMSPAN_SANITIZE)
   set(ci_memory "")
