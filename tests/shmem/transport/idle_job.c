@@ -16,6 +16,9 @@ enum { LIMIT_PERCENT = 1 };
 #endif
 enum { DEFAULT_S = 4, WORDS = 512, PES_MAX = 64 };
 
+/* Of each PE, however long it is idle: polls before it sleeps, and the end of the wait. */
+static const double once_s = 0.01;
+
 static long counter;
 static long words[PES_MAX][WORDS]; /* one row for what each PE puts */
 static long fetched[WORDS];
@@ -89,8 +92,8 @@ int main(int argc, char **argv)
         printf("%s: %d PEs took %.3f %% of a processor\n", how, shmem_n_pes(),
                100 * total_s / wall);
     }
-    CHECK(total_s < wall * LIMIT_PERCENT / 100, "%s: %.1f ms of %d PEs in %.1f s", how,
-          total_s * 1e3, shmem_n_pes(), wall);
+    CHECK(total_s < (wall * LIMIT_PERCENT / 100) + (once_s * shmem_n_pes()),
+          "%s: %.1f ms of %d PEs in %.1f s", how, total_s * 1e3, shmem_n_pes(), wall);
     shmem_finalize();
     return 0;
 }
