@@ -213,11 +213,6 @@ memspan_status_t msp_network_choice_open(const struct msp_network_services *serv
     return refuse_hosts();
 }
 
-const char *msp_network_choice_name(void)
-{
-    return (choice.taken > 0) ? choice.names[choice.taken - 1] : NULL;
-}
-
 /* ---- what is said ---- */
 
 void msp_network_choice_print(void)

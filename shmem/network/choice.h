@@ -36,9 +36,6 @@ memspan_status_t msp_network_choice_open(const struct msp_network_services *serv
                                          struct msp_network_limits *limits_p,
                                          const struct msp_network_driver **driver_p);
 
-/* "ucx": the driver that msp_network_choice_open() has taken; NULL: none yet. */
-const char *msp_network_choice_name(void);
-
 /* SHMEM_INFO: which transport reaches which PEs, and why not a better one; to standard output. */
 void msp_network_choice_print(void);
 

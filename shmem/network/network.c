@@ -17,7 +17,6 @@
 #include "shmem/transport/rma.h"
 #include <fcntl.h>
 #include <shmem/types.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -116,14 +115,6 @@ static bool is_packed(const struct msp_blocks *blocks, const void *local)
            (blocks->block_bytes <= msp_network.payload_max_bytes) && msp_rma_host_touches(local);
 }
 
-static struct msp_target block_at(const struct msp_target *target, ptrdiff_t distance_bytes)
-{
-    struct msp_target there = *target;
-
-    there.offset_bytes += (uint64_t)distance_bytes;
-    return there;
-}
-
 /* Blocks travel packed, as many as a message takes. */
 static void put_packed(const struct msp_target *target, const char *source,
                        const struct msp_blocks *blocks)
@@ -195,34 +186,20 @@ static void get_packed(const struct msp_target *target, char *dest, const struct
 static void put_strided(const struct msp_target *target, const void *source,
                         const struct msp_blocks *blocks)
 {
-    size_t i;
-
     if (is_packed(blocks, source)) {
         put_packed(target, source, blocks);
-        return;
-    }
-    for (i = 0; i < blocks->block_count; i++) {
-        struct msp_target there = block_at(target, (ptrdiff_t)i * blocks->target_stride_bytes);
-
-        msp_network_put(&there, (const char *)source + ((ptrdiff_t)i * blocks->local_stride_bytes),
-                        blocks->block_bytes, 0);
+    } else {
+        msp_target_put_blocks(target, source, blocks);
     }
 }
 
 static void get_strided(const struct msp_target *target, void *dest,
                         const struct msp_blocks *blocks)
 {
-    size_t i;
-
     if (is_packed(blocks, dest)) {
         get_packed(target, dest, blocks);
-        return;
-    }
-    for (i = 0; i < blocks->block_count; i++) {
-        struct msp_target there = block_at(target, (ptrdiff_t)i * blocks->target_stride_bytes);
-
-        msp_network_get(&there, (char *)dest + ((ptrdiff_t)i * blocks->local_stride_bytes),
-                        blocks->block_bytes, 0);
+    } else {
+        msp_target_get_blocks(target, dest, blocks);
     }
 }
 
@@ -387,29 +364,3 @@ struct msp_transport msp_transport_network = {
     .sleeping         = msp_network_sleeping,
     .watch            = msp_network_alive_look,
 };
-
-/* ---- questions ---- */
-
-void msp_network_describe(char *text, size_t text_bytes)
-{
-    char driver[128] = "";
-    struct msp_network_counters counters;
-    unsigned peers;
-
-    if (msp_network.main == NULL) {
-        snprintf(text, text_bytes, "none");
-        return;
-    }
-    msp_network.driver->describe(driver, sizeof driver);
-    msp_network_lock(msp_network.main);
-    counters = msp_network.main->counters;
-    peers    = msp_network.main->contact_count;
-    msp_network_unlock(msp_network.main);
-    snprintf(text, text_bytes,
-             "%s: %u peers, %llu keys; %llu messages (%llu bytes), %llu puts (%llu bytes), %llu "
-             "gets (%llu bytes)",
-             driver, peers, (unsigned long long)counters.keys,
-             (unsigned long long)counters.messages, (unsigned long long)counters.message_bytes,
-             (unsigned long long)counters.puts, (unsigned long long)counters.put_bytes,
-             (unsigned long long)counters.gets, (unsigned long long)counters.get_bytes);
-}

@@ -39,7 +39,4 @@ struct msp_network {
 };
 extern struct msp_network msp_network MSP_HIDDEN;
 
-/* One line for the query: the driver, and what the main queue has done. */
-void msp_network_describe(char *text, size_t text_bytes);
-
 #endif /* MEMSPAN_SHMEM_NETWORK_NETWORK_H */

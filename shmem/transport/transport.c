@@ -255,16 +255,11 @@ void msp_target_get(const struct msp_target *target, void *dest, size_t size_byt
     }
 }
 
-void msp_target_put_strided(const struct msp_target *target, const void *source,
-                            const struct msp_blocks *blocks)
+void msp_target_put_blocks(const struct msp_target *target, const void *source,
+                           const struct msp_blocks *blocks)
 {
     size_t i;
 
-    if (target->transport->put_strided != NULL) {
-        prepare(target, source);
-        target->transport->put_strided(target, source, blocks);
-        return;
-    }
     for (i = 0; i < blocks->block_count; i++) {
         struct msp_target there = moved(target, (ptrdiff_t)i * blocks->target_stride_bytes);
 
@@ -273,22 +268,39 @@ void msp_target_put_strided(const struct msp_target *target, const void *source,
     }
 }
 
-void msp_target_get_strided(const struct msp_target *target, void *dest,
+void msp_target_put_strided(const struct msp_target *target, const void *source,
                             const struct msp_blocks *blocks)
+{
+    if (target->transport->put_strided == NULL) {
+        msp_target_put_blocks(target, source, blocks);
+        return;
+    }
+    prepare(target, source);
+    target->transport->put_strided(target, source, blocks);
+}
+
+void msp_target_get_blocks(const struct msp_target *target, void *dest,
+                           const struct msp_blocks *blocks)
 {
     size_t i;
 
-    if (target->transport->get_strided != NULL) {
-        prepare(target, dest);
-        target->transport->get_strided(target, dest, blocks);
-        return;
-    }
     for (i = 0; i < blocks->block_count; i++) {
         struct msp_target there = moved(target, (ptrdiff_t)i * blocks->target_stride_bytes);
 
         msp_target_get(&there, (char *)dest + ((ptrdiff_t)i * blocks->local_stride_bytes),
                        blocks->block_bytes, 0);
     }
+}
+
+void msp_target_get_strided(const struct msp_target *target, void *dest,
+                            const struct msp_blocks *blocks)
+{
+    if (target->transport->get_strided == NULL) {
+        msp_target_get_blocks(target, dest, blocks);
+        return;
+    }
+    prepare(target, dest);
+    target->transport->get_strided(target, dest, blocks);
 }
 
 void msp_target_put_signal(const struct msp_target *target, const void *source, size_t size_bytes,

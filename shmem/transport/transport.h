@@ -199,6 +199,11 @@ void msp_target_put_strided(const struct msp_target *target, const void *source,
                             const struct msp_blocks *blocks);
 void msp_target_get_strided(const struct msp_target *target, void *dest,
                             const struct msp_blocks *blocks);
+/* One put or get a block: for a transport whose own strided calls do not take these blocks. */
+void msp_target_put_blocks(const struct msp_target *target, const void *source,
+                           const struct msp_blocks *blocks);
+void msp_target_get_blocks(const struct msp_target *target, void *dest,
+                           const struct msp_blocks *blocks);
 void msp_target_put_signal(const struct msp_target *target, const void *source, size_t size_bytes,
                            const struct msp_target *signal, uint64_t value, bool adds,
                            unsigned flags);
