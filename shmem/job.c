@@ -123,6 +123,9 @@ static memspan_status_t join(void)
     msp_job.pe            = found.pe;
     msp_job.pe_count      = found.pe_count;
     msp_job.machine_count = found.local_count;
+    if (found.local_index == 0) {
+        msp_control_make(found.local_count);
+    }
     find_host(&found);
     msp_job.local_index  = found.local_index;
     msp_job.local_count  = found.local_count;

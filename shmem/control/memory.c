@@ -43,12 +43,26 @@ static struct {
     size_t size_bytes;
 } control;
 
+/* The file of this PE, where it is the first of its node or host. */
+static struct {
+    bool is_made; /* and not opened yet */
+    memspan_status_t status;
+    int fd;
+} own;
+
+static const char key[] = "memspan.control";
+
 static size_t header_bytes(int count)
 {
     size_t size = sizeof(struct header) +
                   ((size_t)count * (sizeof(struct member) + sizeof(struct msp_doorbell)));
 
     return msp_round_up(size, msp_page_size());
+}
+
+static size_t all_bytes(int count)
+{
+    return header_bytes(count) + ((size_t)count * sizeof(struct msp_control_offsets));
 }
 
 /* ---- opening ---- */
@@ -63,25 +77,40 @@ static memspan_status_t alone(memspan_status_t status)
     return status;
 }
 
-/* The first PE's file, its ticket exchanged through the launcher. */
-static memspan_status_t share_control(size_t size_bytes, int *fd_p)
+void msp_control_make(int count)
 {
-    const char *key = "memspan.control";
     struct msp_shared_file ticket;
-    size_t ticket_bytes = sizeof ticket;
-    memspan_status_t status;
 
     memset(&ticket, 0, sizeof ticket);
-    if (msp_job.local_index == 0) {
-        msp_shared_file_make(&ticket, "memspan-control", size_bytes, 0, fd_p);
-        status = alone(msp_job.bootstrap->put(key, &ticket, sizeof ticket));
-        if (status != MEMSPAN_OK) {
-            return status;
-        }
+    msp_shared_file_make(&ticket, "memspan-control", all_bytes(count), 0, &own.fd);
+    own.status  = (memspan_status_t)ticket.status;
+    own.is_made = true;
+    if (msp_job.bootstrap->put(key, &ticket, sizeof ticket) != MEMSPAN_OK) {
+        msp_fatal_error("shmem_init");
     }
-    status = msp_job.bootstrap->node_barrier();
-    if ((status != MEMSPAN_OK) || (msp_job.local_index == 0)) {
-        return (status != MEMSPAN_OK) ? status : (memspan_status_t)ticket.status;
+}
+
+/* The first PE's file, its ticket exchanged through the launcher. Where the node is one host, that
+ * was done in the barrier that has found the host. */
+static memspan_status_t share_control(int *fd_p)
+{
+    struct msp_shared_file ticket;
+    size_t ticket_bytes     = sizeof ticket;
+    memspan_status_t status = MEMSPAN_OK;
+
+    if ((msp_job.local_index == 0) && !own.is_made) {
+        msp_control_make(msp_job.local_count);
+    }
+    if (msp_job.local_count < msp_job.machine_count) {
+        status = msp_job.bootstrap->node_barrier();
+    }
+    if ((status == MEMSPAN_OK) && own.is_made) {
+        own.is_made = false;
+        *fd_p       = own.fd;
+        return own.status;
+    }
+    if (status != MEMSPAN_OK) {
+        return status;
     }
     status = alone(msp_job.bootstrap->get(msp_job.local_pes[0], key, &ticket, &ticket_bytes));
     if (status != MEMSPAN_OK) {
@@ -112,14 +141,14 @@ memspan_status_t msp_control_open(void)
 {
     int count  = msp_job.local_count;
     size_t top = header_bytes(count);
-    size_t all = top + ((size_t)count * sizeof(struct msp_control_offsets));
+    size_t all = all_bytes(count);
     memspan_status_t status;
     int fd = -1;
     int i;
 
     control.pids = calloc((size_t)count, sizeof *control.pids);
     status       = (control.pids != NULL)
-                       ? share_control(all, &fd)
+                       ? share_control(&fd)
                        : alone(memspan_error(MEMSPAN_ERR_NO_MEMORY, "no memory for %d PEs", count));
     if (status != MEMSPAN_OK) {
         return status;

@@ -48,6 +48,10 @@ static inline void *msp_control_slot(int local_index)
 #define MSP_CONTROL_AREA(local_index, area)                                                        \
     ((void *)((char *)msp_control_slot(local_index) + offsetof(struct msp_control_offsets, area)))
 
+/* Make control memory for @p count PEs, and tell where it is: of the first PE of a node, before it
+ * is known which PEs share memory. The node's next barrier then serves both. */
+void msp_control_make(int count);
+
 /* Make or join the control memory; every PE of the job calls it. */
 memspan_status_t msp_control_open(void);
 void msp_control_close(void);
