@@ -446,6 +446,20 @@ static memspan_status_t place_shared(const struct msp_partition_request *request
     return status;
 }
 
+/* Host pages where the OpenMP device's own memory is the host's too: peers map them. */
+static memspan_status_t place_device(const struct msp_partition_request *request, int local_count,
+                                     memspan_kind_t kind, struct msp_partition_placement *placement)
+{
+    memspan_device_info_t info = {.struct_size = sizeof info};
+
+    if ((request->kind == SHMEMX_KIND_LIBOMP) &&
+        (memspan_device_describe(placement->device, &info) == MEMSPAN_OK) &&
+        ((info.capabilities & MEMSPAN_CAN_UNIFIED_PHYSICAL) != 0)) {
+        return place_shared(request, local_count, kind, placement);
+    }
+    return place_block(request, kind, placement);
+}
+
 /* Into each driver that takes pages, or the one device that is named. */
 static memspan_status_t place_pinned(const struct msp_partition_request *request, int local_count,
                                      struct msp_partition_placement *placement)
@@ -490,7 +504,7 @@ memspan_status_t msp_partition_place(const struct msp_partition_request *request
     }
     switch (kind->source) {
     case MSP_KIND_BLOCK:
-        status = place_block(request, kind->memory, &placement);
+        status = place_device(request, local_count, kind->memory, &placement);
         break;
     case MSP_KIND_SHARED:
         status = place_shared(request, local_count, kind->memory, &placement);

@@ -310,6 +310,9 @@ static void describe(const char *kind, size_t page_bytes)
     } else {
         CHECK((count == 1) || (shmem_ptr(info.base, to) == NULL), "peers should not map it");
     }
+#ifdef KINDS_OFFLOAD /* the device runs on the host's processors */
+    CHECK((info.kind != SHMEMX_KIND_LIBOMP) || (shmem_ptr(info.base, to) != NULL), "%s", info.why);
+#endif
     if (me == 0) {
         printf("%s (%s): %s\n", info.kind_name, info.resource, info.why);
     }
