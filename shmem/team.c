@@ -15,8 +15,9 @@ enum { WORDS = MSP_TEAM_MAX / 64 };
 
 struct msp_team msp_teams[MSP_TEAM_MAX] MSP_SPARSE;
 
-static pthread_mutex_t index_lock = PTHREAD_MUTEX_INITIALIZER; /* guards free_indices */
+static pthread_mutex_t index_lock = PTHREAD_MUTEX_INITIALIZER; /* guards both below */
 static uint64_t free_indices[WORDS];
+static unsigned first_unused = MSP_TEAM_SHARED + 1; /* no team from there on has ever been made */
 
 _Static_assert(MSP_TEAM_MAX <= MSP_TEAM_INDEX_MASK + 1, "an index fits into a handle");
 
@@ -105,6 +106,7 @@ static bool claim(unsigned index)
     pthread_mutex_lock(&index_lock);
     is_free = ((free_indices[index / 64] >> (index % 64)) & 1) != 0;
     free_indices[index / 64] &= ~(UINT64_C(1) << (index % 64));
+    first_unused = (index < first_unused) ? first_unused : (index + 1);
     pthread_mutex_unlock(&index_lock);
     return is_free;
 }
@@ -317,13 +319,11 @@ static void predefine(int index, int start, int stride, int size)
 void msp_team_open_job(void)
 {
     struct msp_team *job = msp_team_job();
-    int i;
+    unsigned i;
 
     /* Flags are new, and so are their numbers; handles of an earlier job stay those of none. */
-    for (i = 0; i < MSP_TEAM_MAX; i++) {
-        if (msp_teams[i].sync_count != 0) {
-            msp_teams[i].sync_count = 0;
-        }
+    for (i = 0; i < first_unused; i++) {
+        msp_teams[i].sync_count = 0;
     }
     memset(free_indices, 0xff, sizeof free_indices);
     free_indices[0] &= ~UINT64_C(7);
@@ -363,11 +363,9 @@ void msp_team_open(void)
 
 void msp_team_close(void)
 {
-    int i;
+    unsigned i;
 
-    for (i = 0; i < MSP_TEAM_MAX; i++) {
-        if (msp_teams[i].is_live) {
-            msp_teams[i].is_live = false;
-        }
+    for (i = 0; i < first_unused; i++) {
+        msp_teams[i].is_live = false;
     }
 }

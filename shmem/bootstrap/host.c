@@ -34,7 +34,7 @@ static struct identity identify(uint64_t order)
     struct identity mine = {.order = order};
     int fd               = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
 
-    snprintf(mine.version, sizeof mine.version, "%s", memspan_version());
+    snprintf(mine.version, sizeof mine.version, "%s", MEMSPAN_VERSION_STRING);
     if (fd >= 0) {
         ssize_t length = read(fd, mine.boot, sizeof mine.boot - 1);
 
@@ -111,12 +111,13 @@ static memspan_status_t gather(const struct msp_bootstrap *bootstrap,
 memspan_status_t msp_bootstrap_find_host(const struct msp_bootstrap *bootstrap,
                                          struct msp_bootstrap_job *job_p, uint64_t order)
 {
-    struct identity mine = identify(order);
+    struct identity mine;
     memspan_status_t status;
 
     if (job_p->local_count == 1) {
         return MEMSPAN_OK;
     }
+    mine = identify(order);
     free(host_pes);
     host_pes = calloc((size_t)job_p->local_count, sizeof *host_pes);
     if (host_pes == NULL) {

@@ -34,7 +34,7 @@ struct entry {
 
 static const char card_name[] = "memspan.network";
 static struct card own;
-static struct entry *entries[BUCKETS];                        /* never removed before the end */
+static struct entry *entries[BUCKETS] MSP_SPARSE;             /* never removed before the end */
 static pthread_mutex_t card_lock = PTHREAD_MUTEX_INITIALIZER; /* guards entries */
 
 memspan_status_t msp_network_card_put(const char *driver, const void *address, size_t address_bytes)

@@ -54,7 +54,7 @@ static struct {
     int warn_key;
 } network;
 
-static struct region regions[MSP_SEGMENT_MAX];
+static struct region regions[MSP_SEGMENT_MAX] MSP_SPARSE;
 static pthread_mutex_t region_lock = PTHREAD_MUTEX_INITIALIZER; /* guards both */
 
 /* ---- how a segment is divided ---- */

@@ -19,7 +19,7 @@
 #include <string.h>
 
 static struct msp_partition table[MSP_PARTITION_MAX]; /* heap NULL: free */
-static struct msp_partition_record records[MSP_PARTITION_MAX];
+static struct msp_partition_record records[MSP_PARTITION_MAX] MSP_SPARSE;
 static signed char place_of[MSP_PARTITION_ID_MAX + 1]; /* in the table, + 1; 0: none */
 static int default_id = MSP_PARTITION_NONE;
 static const char *default_why;

@@ -30,7 +30,7 @@ struct space {
     char name[NAME_BYTES];
 };
 
-static struct space spaces[SPACE_MAX];
+static struct space spaces[SPACE_MAX] MSP_SPARSE;
 static pthread_mutex_t space_lock = PTHREAD_MUTEX_INITIALIZER; /* guards is_live, buffers */
 
 /* ---- handles ---- */
@@ -235,7 +235,7 @@ const shmemx_space_config_t *msp_symmetric_space_config(shmemx_space_t handle)
 static struct buffer {
     char *address; /* NULL: free */
     size_t size_bytes;
-} buffers[BUFFER_MAX];
+} buffers[BUFFER_MAX] MSP_SPARSE;
 
 static bool is_range(const void *address, size_t size_bytes)
 {
@@ -316,7 +316,7 @@ static struct symmetric_buffer {
     char *address; /* NULL: free */
     size_t size_bytes;
     int segment;
-} symmetric[MSP_SEGMENT_MAX];
+} symmetric[MSP_SEGMENT_MAX] MSP_SPARSE;
 
 static int find_symmetric(const void *address)
 {

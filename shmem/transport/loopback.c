@@ -28,15 +28,15 @@ struct queue {
     } peers[]; /* by PE */
 };
 
-static struct queue *_Atomic queues[MSP_CONTEXT_MAX];
+static struct queue *_Atomic queues[MSP_CONTEXT_MAX] MSP_SPARSE;
 static pthread_mutex_t queue_lock = PTHREAD_MUTEX_INITIALIZER; /* making, held, peers */
 static bool is_lazy;
 
 enum { PIECE_BYTES = 64 << 10 };
 
 /* A message has the key of its segment, as that of a network has: a stale one is found. */
-static _Atomic uint64_t own_keys[MSP_SEGMENT_MAX];
-static uint64_t *peer_keys[MSP_SEGMENT_MAX]; /* by PE */
+static _Atomic uint64_t own_keys[MSP_SEGMENT_MAX] MSP_SPARSE;
+static uint64_t *peer_keys[MSP_SEGMENT_MAX] MSP_SPARSE; /* by PE */
 static uint64_t last_key;
 
 struct msp_loopback_message *msp_loopback_message(const struct msp_loopback_header *header,

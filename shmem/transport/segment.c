@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 struct msp_arena msp_arena;
-struct msp_segment msp_segments[MSP_SEGMENT_MAX];
+struct msp_segment msp_segments[MSP_SEGMENT_MAX] MSP_SPARSE;
 
 static unsigned char unit_owner[MSP_ARENA_UNITS];
 static char *windows[MSP_SEGMENT_MAX];
