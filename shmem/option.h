@@ -49,6 +49,8 @@
       "tests: every N PEs (1) are taken for a host, and reach others by that transport")           \
     X(PEER_TIMEOUT, "SHMEMX_PEER_TIMEOUT", "", NUMBER, "seconds", "30",                            \
       "a PE of another host that does not answer for so long ends the job; 0: no limit")           \
+    X(START_TIMEOUT, "SHMEMX_START_TIMEOUT", "", NUMBER, "seconds", "300",                         \
+      "a PE that is not in shmem_init() so long after another one ends the job; 0: no limit")      \
     X(LOOPBACK_SEED, "SHMEMX_LOOPBACK_SEED", "", NUMBER, "number", "0",                            \
       "order and delays of deliveries over the transport loopback; 0: in order, at once")          \
     X(LOOPBACK_DELAY_US, "SHMEMX_LOOPBACK_DELAY_US", "", NUMBER, "microseconds", "50",             \

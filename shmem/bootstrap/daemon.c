@@ -90,9 +90,8 @@ static int find_daemon(enum relation *relation_p)
     return 0;
 }
 
-/* It has none of this process's descriptors: what reads them is not to wait for it. A daemon of
- * many jobs is not to be ended where it has ended this job, and this process with its group. */
-static void watch(int pid, enum relation relation, unsigned after_s)
+/* It has none of this process's descriptors: what reads them is not to wait for it. */
+static void watch(int pid, unsigned after_s)
 {
     const struct timespec pause = {0, PAUSE_MS * 1000000L};
     unsigned looks              = after_s * 1000 / PAUSE_MS;
@@ -100,22 +99,29 @@ static void watch(int pid, enum relation relation, unsigned after_s)
 
     syscall(SYS_close_range, 0, ~0U, 0);
     prctl(PR_SET_NAME, "memspan end");
-    if (relation == OF_THE_JOB) {
-        setsid();
-    }
     for (i = 0; (i < looks + SIGNALS) && (kill(pid, (i < looks) ? 0 : SIGTERM) == 0); i++) {
         nanosleep(&pause, NULL);
     }
 }
 
-/* Not fork(), which waits for locks that the end of this process may hold. */
+/* Not fork(), which waits for locks that the end of this process may hold. A daemon ends a job by
+ * killing groups of processes: the watcher leaves that of this PE before the daemon is asked. One
+ * of many jobs, which is not to be ended where it has ended this job, does kill the watcher. */
 void msp_bootstrap_end_daemon(unsigned after_s)
 {
     enum relation relation = STRANGER;
     int pid                = find_daemon(&relation);
+    pid_t watcher          = 0;
 
-    if ((pid > 1) && (syscall(SYS_clone, SIGCHLD, NULL, NULL, NULL, NULL) == 0)) {
-        watch(pid, relation, after_s);
+    if (pid <= 1) {
+        return;
+    }
+    watcher = (pid_t)syscall(SYS_clone, SIGCHLD, NULL, NULL, NULL, NULL);
+    if (watcher == 0) {
+        watch(pid, after_s);
         _exit(0);
+    }
+    if ((watcher > 0) && (relation == OF_THE_JOB)) {
+        (void)setpgid(watcher, watcher);
     }
 }

@@ -10,6 +10,7 @@
 #include "shmem/bootstrap/daemon.h"
 #include "shmem/bootstrap/environment.h"
 #include "shmem/bootstrap/ways.h"
+#include "shmem/option.h"
 
 #ifdef MEMSPAN_HAVE_PMIX
 
@@ -31,10 +32,10 @@
     X(PMIx_Abort)                                                                                  \
     X(PMIx_Put)                                                                                    \
     X(PMIx_Commit)                                                                                 \
-    X(PMIx_Fence)                                                                                  \
     X(PMIx_Fence_nb)                                                                               \
     X(PMIx_Register_event_handler)                                                                 \
     X(PMIx_Get)                                                                                    \
+    X(PMIx_Get_nb)                                                                                 \
     X(PMIx_Error_string)                                                                           \
     X(PMIx_Get_version)
 
@@ -50,6 +51,7 @@ static int *local_pes;
 static int local_count;
 static int job_pe_count;
 static char launcher[96];
+static const char *last_key = ""; /* that was put */
 static unsigned job_number; /* of this process; the same in all PEs, which take part in all jobs */
 
 /* In larger jobs what a PE distributes is fetched from its node by those who ask for it: collected,
@@ -58,6 +60,7 @@ enum { COLLECT_MAX = 128 };
 
 enum {
     WATCH_MS = 125, /* in a barrier, between two looks at the other PEs */
+    PROBE_S  = 2,   /* of a PE that has not arrived: for an answer of its node */
     ABORT_S  = 5,   /* of a launcher that is asked to end the job */
 };
 
@@ -107,13 +110,13 @@ static void free_value(pmix_value_t *value)
     free(value);
 }
 
-/* What the server knows of the job; NULL when it does not. */
-static pmix_value_t *get_of_job(const char *key)
+/* What the server knows of that PE, or of the job; NULL when it does not. */
+static pmix_value_t *get_fact(pmix_rank_t rank, const char *key)
 {
-    pmix_proc_t job     = self;
+    pmix_proc_t proc    = self;
     pmix_value_t *value = NULL;
-    job.rank            = PMIX_RANK_WILDCARD;
-    return pmix.PMIx_Get(&job, key, NULL, 0, &value) == PMIX_SUCCESS ? value : NULL;
+    proc.rank           = rank;
+    return pmix.PMIx_Get(&proc, key, NULL, 0, &value) == PMIX_SUCCESS ? value : NULL;
 }
 
 /* The numbers of "0,2-4" that are PEs, into pes (if not NULL); how many they are. */
@@ -144,7 +147,7 @@ static int by_number(const void *a, const void *b)
 
 static memspan_status_t fill_local(struct msp_bootstrap_job *job)
 {
-    pmix_value_t *peers = get_of_job(PMIX_LOCAL_PEERS);
+    pmix_value_t *peers = get_fact(PMIX_RANK_WILDCARD, PMIX_LOCAL_PEERS);
     const char *list    = peers != NULL && peers->type == PMIX_STRING ? peers->data.string : NULL;
     memspan_status_t status = MEMSPAN_OK;
     char alone[16];
@@ -196,7 +199,7 @@ static void name_launcher(void)
 
 static memspan_status_t fill_job(struct msp_bootstrap_job *job_p)
 {
-    pmix_value_t *size = get_of_job(PMIX_JOB_SIZE);
+    pmix_value_t *size = get_fact(PMIX_RANK_WILDCARD, PMIX_JOB_SIZE);
     if (size == NULL || size->type != PMIX_UINT32 || size->data.uint32 <= self.rank) {
         if (size != NULL) {
             free_value(size);
@@ -259,6 +262,7 @@ static memspan_status_t pmix_put(const char *key, const void *data, size_t size_
     /* PMIx copies what is put; its type has no const. */
     memcpy(&value.data.bo.bytes, &data, sizeof(data));
     value.data.bo.size = size_bytes;
+    last_key           = key;
     pmix_status_t rc   = pmix.PMIx_Put(PMIX_GLOBAL, number(key).key, &value);
     return rc == PMIX_SUCCESS ? MEMSPAN_OK : fail("PMIx_Put", rc, key);
 }
@@ -270,13 +274,138 @@ static memspan_status_t commit(void)
                               : fail("PMIx_Commit", rc, "what this PE distributes cannot be sent");
 }
 
-/* No other node takes part. */
-static memspan_status_t pmix_node_barrier(void)
+/* ---- what PMIx ends in a thread of its own ---- */
+
+/* A call under way. PMIx may end it after this PE has given up: it is leaked then. */
+struct call {
+    pthread_mutex_t lock; /* guards the others */
+    pthread_cond_t changed;
+    bool is_over;
+    pmix_status_t rc;
+};
+
+static struct call *begin_call(void)
 {
+    struct call *call = calloc(1, sizeof(*call));
+    if (call == NULL) {
+        msp_fatal("no memory for a call of PMIx");
+    }
+    pthread_mutex_init(&call->lock, NULL);
+    pthread_cond_init(&call->changed, NULL);
+    return call;
+}
+
+static void finish(pmix_status_t rc, void *argument)
+{
+    struct call *call = argument;
+    pthread_mutex_lock(&call->lock);
+    call->is_over = true;
+    call->rc      = rc;
+    pthread_cond_signal(&call->changed);
+    pthread_mutex_unlock(&call->lock);
+}
+
+static void finish_get(pmix_status_t rc, pmix_value_t *value, void *argument)
+{
+    (void)value; /* PMIx keeps a copy for PMIx_Get() */
+    finish(rc, argument);
+}
+
+/* Frees the call. False: it has not ended while this process ran for limit_s seconds (0: no limit).
+ * @p watch (or NULL) is called now and then. */
+static bool wait_for(struct call *call, unsigned limit_s, void (*watch)(void), pmix_status_t *rc_p)
+{
+    bool is_over;
+    pthread_mutex_lock(&call->lock);
+    for (unsigned i = 0; !call->is_over && (limit_s == 0 || i < limit_s * 1000 / WATCH_MS); i++) {
+        struct timespec until;
+        clock_gettime(CLOCK_REALTIME, &until);
+        until.tv_nsec += WATCH_MS * 1000000L;
+        until.tv_sec += until.tv_nsec / 1000000000L;
+        until.tv_nsec %= 1000000000L;
+        pthread_cond_timedwait(&call->changed, &call->lock, &until);
+        if (!call->is_over && watch != NULL) {
+            pthread_mutex_unlock(&call->lock);
+            watch();
+            pthread_mutex_lock(&call->lock);
+        }
+    }
+    is_over = call->is_over;
+    *rc_p   = call->rc;
+    pthread_mutex_unlock(&call->lock);
+    if (is_over) {
+        free(call);
+    }
+    return is_over;
+}
+
+/* Whether PMIx gets what that PE distributes, within limit_s seconds. */
+static bool answers(int pe, const char *key, unsigned limit_s)
+{
+    pmix_proc_t peer  = self;
+    struct call *call = begin_call();
+    pmix_status_t rc;
+    peer.rank = (pmix_rank_t)pe;
+    rc        = pmix.PMIx_Get_nb(&peer, number(key).key, NULL, 0, finish_get, call);
+    return rc != PMIX_SUCCESS || wait_for(call, limit_s, NULL, &rc);
+}
+
+static bool is_local(int pe)
+{
+    int i = 0;
+    while (i < local_count && local_pes[i] != pe) {
+        i++;
+    }
+    return i < local_count;
+}
+
+static _Noreturn void miss(int pe, enum msp_shmem_option limit)
+{
+    pmix_value_t *host = get_fact((pmix_rank_t)pe, PMIX_HOSTNAME);
+    bool is_known      = host != NULL && host->type == PMIX_STRING;
+    msp_fatal("PE %d on %s does not answer the launcher for %u s (link or host down, or the PE is "
+              "not in shmem_init(); %s is the limit)",
+              pe, is_known ? host->data.string : "another host",
+              (unsigned)msp_shmem_option_number(limit), msp_shmem_option_name(limit));
+}
+
+/* ---- barriers ---- */
+
+/* PMIx says nothing of a cut link. The first of those PEs, each of which has put the same last key,
+ * that is not here. */
+static _Noreturn void miss_any(const pmix_proc_t *procs, int count)
+{
+    for (int i = 0; i < count; i++) {
+        int pe = procs != NULL ? (int)procs[i].rank : i;
+        if (pe != (int)self.rank && !answers(pe, last_key, PROBE_S)) {
+            miss(pe, MEMSPAN_SHMEM_START_TIMEOUT);
+        }
+    }
+    msp_fatal("the PEs' barrier has not ended within SHMEMX_START_TIMEOUT");
+}
+
+/* Of these PEs (NULL: all). The watcher has a limit of its own. */
+static memspan_status_t wait_in_barrier(const pmix_proc_t *procs, int count,
+                                        const pmix_info_t *collect, void (*watch)(void))
+{
+    unsigned limit_s =
+        watch == NULL ? (unsigned)msp_shmem_option_number(MEMSPAN_SHMEM_START_TIMEOUT) : 0;
     memspan_status_t status = commit();
     if (status != MEMSPAN_OK) {
         return status;
     }
+    struct call *call = begin_call();
+    pmix_status_t rc  = pmix.PMIx_Fence_nb(procs, procs != NULL ? (size_t)count : 0, collect,
+                                          collect != NULL ? 1 : 0, finish, call);
+    if (rc == PMIX_SUCCESS && !wait_for(call, limit_s, watch, &rc)) {
+        miss_any(procs, count);
+    }
+    return rc == PMIX_SUCCESS ? MEMSPAN_OK : fail("PMIx_Fence_nb", rc, "the PEs' barrier failed");
+}
+
+/* No other node takes part. */
+static memspan_status_t pmix_node_barrier(void)
+{
     pmix_proc_t *procs = calloc((size_t)local_count, sizeof(*procs));
     if (procs == NULL) {
         return memspan_error(MEMSPAN_ERR_NO_MEMORY, "no memory for the names of %d PEs",
@@ -286,75 +415,19 @@ static memspan_status_t pmix_node_barrier(void)
         procs[i]      = self;
         procs[i].rank = (pmix_rank_t)local_pes[i];
     }
-    pmix_status_t rc = pmix.PMIx_Fence(procs, (size_t)local_count, NULL, 0);
+    memspan_status_t status = wait_in_barrier(procs, local_count, NULL, NULL);
     free(procs);
-    return rc == PMIX_SUCCESS ? MEMSPAN_OK
-                              : fail("PMIx_Fence", rc, "the barrier of this node's PEs failed");
+    return status;
 }
 
-/* ---- the barrier of all PEs ---- */
-
-/* Of a barrier that is under way; static, as PMIx may end it after this PE has given up. */
-static struct {
-    pthread_mutex_t lock; /* guards the others */
-    pthread_cond_t changed;
-    bool is_over;
-    pmix_status_t rc;
-} current = {.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
-
-static void end_barrier(pmix_status_t rc, void *unused)
-{
-    (void)unused;
-    pthread_mutex_lock(&current.lock);
-    current.is_over = true;
-    current.rc      = rc;
-    pthread_cond_signal(&current.changed);
-    pthread_mutex_unlock(&current.lock);
-}
-
-static pmix_status_t start_barrier(void)
+static memspan_status_t pmix_barrier(void)
 {
     static pmix_info_t collect; /* PMIx reads it until the end */
     memset(&collect, 0, sizeof(collect));
     snprintf(collect.key, sizeof(collect.key), "%s", PMIX_COLLECT_DATA);
     collect.value.type      = PMIX_BOOL;
     collect.value.data.flag = job_pe_count <= COLLECT_MAX;
-    current.is_over         = false;
-    return pmix.PMIx_Fence_nb(NULL, 0, &collect, 1, end_barrier, NULL);
-}
-
-/* Now and then the watcher looks whether a PE is missed, as PMIx says nothing of a cut link. */
-static memspan_status_t wait_for_barrier(pmix_status_t rc)
-{
-    if (rc != PMIX_SUCCESS) {
-        return fail("PMIx_Fence_nb", rc, "the PEs' barrier failed");
-    }
-    pthread_mutex_lock(&current.lock);
-    while (!current.is_over) {
-        struct timespec until;
-        clock_gettime(CLOCK_REALTIME, &until);
-        until.tv_nsec += WATCH_MS * 1000000L;
-        until.tv_sec += until.tv_nsec / 1000000000L;
-        until.tv_nsec %= 1000000000L;
-        pthread_cond_timedwait(&current.changed, &current.lock, &until);
-        if (!current.is_over && msp_bootstrap_watch != NULL) {
-            pthread_mutex_unlock(&current.lock);
-            msp_bootstrap_watch();
-            pthread_mutex_lock(&current.lock);
-        }
-    }
-    rc = current.rc;
-    pthread_mutex_unlock(&current.lock);
-    return rc == PMIX_SUCCESS ? MEMSPAN_OK : fail("PMIx_Fence_nb", rc, "the PEs' barrier failed");
-}
-
-static memspan_status_t pmix_barrier(void)
-{
-    memspan_status_t status = commit();
-    if (status != MEMSPAN_OK) {
-        return status;
-    }
-    return wait_for_barrier(start_barrier());
+    return wait_in_barrier(NULL, job_pe_count, &collect, msp_bootstrap_watch);
 }
 
 static memspan_status_t pmix_get(int pe, const char *key, void *data, size_t *size_p)
@@ -362,7 +435,11 @@ static memspan_status_t pmix_get(int pe, const char *key, void *data, size_t *si
     pmix_proc_t peer    = self;
     pmix_value_t *value = NULL;
     peer.rank           = (pmix_rank_t)pe;
-    pmix_status_t rc    = pmix.PMIx_Get(&peer, number(key).key, NULL, 0, &value);
+    unsigned limit_s    = (unsigned)msp_shmem_option_number(MEMSPAN_SHMEM_PEER_TIMEOUT);
+    if (job_pe_count > COLLECT_MAX && !is_local(pe) && !answers(pe, key, limit_s)) {
+        miss(pe, MEMSPAN_SHMEM_PEER_TIMEOUT);
+    }
+    pmix_status_t rc = pmix.PMIx_Get(&peer, number(key).key, NULL, 0, &value);
     if (rc != PMIX_SUCCESS) {
         return msp_error_native(MEMSPAN_ERR_NOT_FOUND, "pmix", "PMIx_Get", rc,
                                 pmix.PMIx_Error_string(rc), NULL,

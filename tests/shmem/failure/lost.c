@@ -59,6 +59,13 @@ int main(int count, char **words)
     const char *how  = (count > 2) ? words[2] : "barrier";
     int last;
 
+    if (strcmp(what, "late") == 0) {
+        printf("a PE is process %d\n", (int)getpid());
+        fflush(stdout);
+        if (strcmp(getenv("PMIX_RANK"), how) == 0) {
+            pause();
+        }
+    }
     shmem_init();
     last = shmem_n_pes() - 1;
     shmem_barrier_all();

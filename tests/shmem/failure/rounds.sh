@@ -7,6 +7,8 @@
 #   pe        a PE is killed
 #   daemon    the launcher's daemon on the other host is killed
 #   launcher  mpirun is killed
+#   start     the link loses all packets while PEs wait for the last one in shmem_init()
+#   late      none; the last PE does not call shmem_init()
 #
 # The other PEs wait in a barrier, and one computes.
 set -u
@@ -23,13 +25,18 @@ find_left() {
     done
 }
 
+arguments=pause limit=SHMEMX_PEER_TIMEOUT=2
+case $case_name in
+start | late) arguments='late 3' limit=SHMEMX_START_TIMEOUT=3 ;;
+esac
+
 # One round, on host a.
 round() {
     cd /mnt || exit 1
     : >out
     # shellcheck disable=SC2086 # commands with arguments
-    $TWO_HOSTS_MPIRUN --host 10.9.0.1:2,10.9.0.2:2 -n 4 --map-by slot -x SHMEMX_PEER_TIMEOUT=2 \
-        -x MEMSPAN_SHMEM_TRANSPORT "$program" pause >out 2>&1 &
+    $TWO_HOSTS_MPIRUN --host 10.9.0.1:2,10.9.0.2:2 -n 4 --map-by slot -x $limit \
+        -x MEMSPAN_SHMEM_TRANSPORT "$program" $arguments >out 2>&1 &
     mpirun=$!
     tries=0
     while [ "$(grep -c 'is process' out)" -lt 4 ] && [ $tries -lt 600 ]; do
@@ -39,6 +46,10 @@ round() {
     sleep 0.2
     case $case_name in
     cut) ip link set veth0 down ;;
+    start) # a PE that finds its interface down says so
+        ip neigh replace 10.9.0.2 lladdr 02:00:00:00:00:01 dev veth0
+        $TWO_HOSTS_RSH 10.9.0.2 ip neigh replace 10.9.0.1 lladdr 02:00:00:00:00:01 dev veth0
+        ;;
     pe) $TWO_HOSTS_RSH 10.9.0.2 pkill -9 -o -x "$name" ;;
     daemon) $TWO_HOSTS_RSH 10.9.0.2 pkill -9 -x orted ;;
     launcher) kill -9 $mpirun ;;
@@ -65,6 +76,8 @@ round() {
     cut) words='^memspan: PE [01] of 4: PE [23] on host-b does not answer for 2 s' ;;
     pe) words='PE [0-3] on host-[ab] |rank 2 .*signal 9|process rank 2' ;;
     daemon) words='lost communication with a remote daemon|daemon on this host has died' ;;
+    start) words='^memspan: PE [01] of 4: PE 2 on .* does not answer the launcher for 3 s' ;;
+    late) words='^memspan: PE [0-2] of 4: PE 3 on .* does not answer the launcher for 3 s' ;;
     launcher) words= ;; # what PEs say goes through mpirun
     esac
     grep -qE -- "$words" out || { echo "not said: $words"; cat out; exit 1; }

@@ -18,6 +18,18 @@ const char *msp_shmem_option_next(const char *prefix, size_t *cursor)
     return NULL;
 }
 
+uint64_t msp_shmem_option_number(enum msp_shmem_option option)
+{
+    (void)option;
+    return 0;
+}
+
+const char *msp_shmem_option_name(enum msp_shmem_option option)
+{
+    (void)option;
+    return "";
+}
+
 void msp_fatal(const char *format, ...)
 {
     va_list args;
