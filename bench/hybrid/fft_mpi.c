@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "bench/hybrid/fft.h"
+#include <mpi.h>
+
+void fft_exchange(char *receive, char *send, size_t block_bytes)
+{
+    int doubles = (int)(block_bytes / sizeof(double));
+
+#pragma omp target data use_device_ptr(receive, send)
+    (void)MPI_Alltoall(send, doubles, MPI_DOUBLE, receive, doubles, MPI_DOUBLE, MPI_COMM_WORLD);
+}
