@@ -13,6 +13,7 @@
 #include "shmem/network/progress.h"
 #include "shmem/network/region.h"
 #include "shmem/network/stage.h"
+#include "shmem/network/worker.h"
 #include "shmem/transport/atomic.h"
 #include "shmem/transport/own.h"
 #include "shmem/transport/rma.h"
@@ -26,38 +27,27 @@
 struct msp_network_stream *_Atomic msp_network_streams[MSP_CONTEXT_MAX] MSP_SPARSE;
 
 /* A reply with data. */
-struct reply {
-    struct reply *next;
+struct msp_network_reply {
+    struct msp_network_reply *next;
     int pe;
     size_t data_bytes;
     struct msp_network_header header;
     char data[];
 };
 
-/* A message that is left to the thread. */
-struct work {
-    struct work *next;
-    struct msp_network_header header;
-    size_t payload_bytes;
-    char payload[];
-};
-
 /* Guarded by the main channel's lock. */
-static struct reply *replies;
-static struct reply **replies_end = &replies;
+static struct msp_network_reply *replies;
+static struct msp_network_reply **replies_end = &replies;
 static struct msp_network_contact *owing; /* of whom messages are not acknowledged */
 static bool has_unconnected;
 static atomic_bool is_owing; /* owing is not empty */
 
-static pthread_mutex_t work_lock = PTHREAD_MUTEX_INITIALIZER; /* guards work */
-static struct work *work;
-static struct work **work_end = &work;
-
 /* ---- replies ---- */
 
-static struct reply *new_reply(const struct msp_network_header *header, size_t data_bytes)
+static struct msp_network_reply *new_reply(const struct msp_network_header *header,
+                                           size_t data_bytes)
 {
-    struct reply *reply = malloc(sizeof *reply + data_bytes);
+    struct msp_network_reply *reply = malloc(sizeof *reply + data_bytes);
 
     if (reply == NULL) {
         msp_fatal("no memory for a reply of %zu bytes to PE %d", data_bytes, header->pe);
@@ -73,7 +63,7 @@ static struct reply *new_reply(const struct msp_network_header *header, size_t d
     return reply;
 }
 
-static void queue_reply(struct reply *reply)
+static void queue_reply(struct msp_network_reply *reply)
 {
     *replies_end = reply;
     replies_end  = &reply->next;
@@ -94,7 +84,7 @@ static void owe(int pe, unsigned context)
     }
     if (i == sizeof contact->owed / sizeof contact->owed[0]) {
         const struct msp_network_header header = {.pe = pe, .context = (uint16_t)context};
-        struct reply *reply                    = new_reply(&header, 0);
+        struct msp_network_reply *reply        = new_reply(&header, 0);
 
         reply->header.kind         = MSP_NETWORK_ACK;
         reply->header.owed_context = (uint16_t)context;
@@ -179,12 +169,12 @@ unsigned msp_network_acknowledge(void)
 
 unsigned msp_network_reply(void)
 {
-    struct reply **place_of_reply = &replies;
-    unsigned count                = 0;
+    struct msp_network_reply **place_of_reply = &replies;
+    unsigned count                            = 0;
 
     while (*place_of_reply != NULL) {
-        struct reply *reply                 = *place_of_reply;
-        struct reply *next                  = reply->next;
+        struct msp_network_reply *reply     = *place_of_reply;
+        struct msp_network_reply *next      = reply->next;
         struct msp_network_contact *contact = msp_network_contact_find(msp_network.main, reply->pe);
 
         if (contact->peer == NULL) {
@@ -215,7 +205,7 @@ static int find_unconnected(void)
 {
     struct msp_network_channel *channel = msp_network.main;
     const struct msp_network_contact *contact;
-    const struct reply *reply;
+    const struct msp_network_reply *reply;
 
     for (contact = owing; contact != NULL; contact = contact->next_owing) {
         if (contact->peer == NULL) {
@@ -302,9 +292,9 @@ static void execute_put(const struct msp_network_header *header, const char *pay
     }
 }
 
-static struct reply *execute_get(const struct msp_network_header *header)
+static struct msp_network_reply *execute_get(const struct msp_network_header *header)
 {
-    struct reply *reply = new_reply(header, header->block_count * header->size_bytes);
+    struct msp_network_reply *reply = new_reply(header, header->block_count * header->size_bytes);
     char *own = own_address(header, header->segment, header->offset_bytes, span_of(header));
     uint64_t i;
 
@@ -315,10 +305,10 @@ static struct reply *execute_get(const struct msp_network_header *header)
     return reply;
 }
 
-static struct reply *execute_atomic(const struct msp_network_header *header)
+static struct msp_network_reply *execute_atomic(const struct msp_network_header *header)
 {
     uint64_t old = apply(header, header->segment, header->offset_bytes, header->word_bytes);
-    struct reply *reply;
+    struct msp_network_reply *reply;
 
     if (header->record == 0) {
         return NULL;
@@ -329,9 +319,9 @@ static struct reply *execute_atomic(const struct msp_network_header *header)
     return reply;
 }
 
-static struct reply *answer_key(const struct msp_network_header *header)
+static struct msp_network_reply *answer_key(const struct msp_network_header *header)
 {
-    struct reply *reply               = new_reply(header, sizeof(struct msp_network_answer));
+    struct msp_network_reply *reply   = new_reply(header, sizeof(struct msp_network_answer));
     struct msp_network_answer *answer = (struct msp_network_answer *)(void *)reply->data;
     struct msp_network_chunk chunk    = {.offset_bytes = header->offset_bytes, .size_bytes = 1};
     memspan_status_t status =
@@ -351,9 +341,9 @@ static struct reply *answer_key(const struct msp_network_header *header)
     return reply;
 }
 
-static struct reply *answer_ping(const struct msp_network_header *header)
+static struct msp_network_reply *answer_ping(const struct msp_network_header *header)
 {
-    struct reply *reply = new_reply(header, 0);
+    struct msp_network_reply *reply = new_reply(header, 0);
 
     reply->header.kind  = MSP_NETWORK_PONG;
     reply->header.value = msp_wait_state(msp_job.local_index);
@@ -362,16 +352,16 @@ static struct reply *answer_ping(const struct msp_network_header *header)
     return reply;
 }
 
-static struct reply *lease_slots(const struct msp_network_header *header)
+static struct msp_network_reply *lease_slots(const struct msp_network_header *header)
 {
-    struct reply *reply = new_reply(header, sizeof(uint64_t));
-    uint64_t lease      = msp_network_stage_lease();
+    struct msp_network_reply *reply = new_reply(header, sizeof(uint64_t));
+    uint64_t lease                  = msp_network_stage_lease();
 
     memcpy(reply->data, &lease, sizeof lease);
     return reply;
 }
 
-static struct reply *execute_stage(const struct msp_network_header *header)
+static struct msp_network_reply *execute_stage(const struct msp_network_header *header)
 {
     bool to_device = (header->kind == MSP_NETWORK_UNSTAGE);
     char *own      = own_address(header, header->segment, header->offset_bytes, header->size_bytes);
@@ -383,8 +373,8 @@ static struct reply *execute_stage(const struct msp_network_header *header)
     return new_reply(header, 0);
 }
 
-/* A request; NULL: it wants an acknowledgement alone. */
-static struct reply *execute(const struct msp_network_header *header, const char *payload)
+struct msp_network_reply *msp_network_execute(const struct msp_network_header *header,
+                                              const char *payload)
 {
     switch (header->kind) {
     case MSP_NETWORK_GET:
@@ -407,6 +397,20 @@ static struct reply *execute(const struct msp_network_header *header, const char
         execute_put(header, payload);
         return NULL;
     }
+}
+
+void msp_network_answer(const struct msp_network_header *header, struct msp_network_reply *reply)
+{
+    if (reply != NULL) {
+        queue_reply(reply);
+    } else if (header->is_unanswered == 0) {
+        owe(header->pe, header->context);
+    }
+}
+
+bool msp_network_is_all_answered(void)
+{
+    return (replies == NULL) && (owing == NULL) && (msp_network.main->in_flight == 0);
 }
 
 /* ---- receiving ---- */
@@ -436,34 +440,13 @@ static void finish_record(const struct msp_network_header *header, const char *p
     }
 }
 
-static void leave_to_thread(const struct msp_network_header *header, const void *payload,
-                            size_t payload_bytes)
-{
-    struct work *item = malloc(sizeof *item + payload_bytes);
-
-    if (item == NULL) {
-        msp_fatal("no memory for a message of %zu bytes from PE %d", payload_bytes, header->pe);
-    }
-    item->next          = NULL;
-    item->header        = *header;
-    item->payload_bytes = payload_bytes;
-    if (payload_bytes != 0) {
-        memcpy(item->payload, payload, payload_bytes);
-    }
-    pthread_mutex_lock(&work_lock);
-    *work_end = item;
-    work_end  = &item->next;
-    pthread_mutex_unlock(&work_lock);
-    msp_network_wake();
-}
-
 static bool is_of_device(unsigned segment)
 {
     return (segment < MSP_SEGMENT_MAX) && !msp_segments[segment].host_touches;
 }
 
 /* It may block. */
-static bool is_for_thread(const struct msp_network_header *header)
+static bool is_for_worker(const struct msp_network_header *header)
 {
     if ((header->kind == MSP_NETWORK_LEASE) || (header->kind == MSP_NETWORK_RELEASE)) {
         return false;
@@ -481,7 +464,6 @@ void msp_network_receive(const void *header_at, size_t header_bytes, const void 
 {
     struct msp_network_header header;
     struct msp_network_stream *stream;
-    struct reply *reply;
 
     if (header_bytes != sizeof header) {
         msp_fatal("a message of another PE has a header of %zu bytes", header_bytes);
@@ -499,69 +481,22 @@ void msp_network_receive(const void *header_at, size_t header_bytes, const void 
         finish_record(&header, payload, payload_bytes);
     } else if (header.kind == MSP_NETWORK_PONG) {
         msp_network_alive_heard(&header);
-    } else if (MSP_UNLIKELY(is_for_thread(&header))) {
-        leave_to_thread(&header, payload, payload_bytes);
+    } else if (MSP_UNLIKELY(is_for_worker(&header))) {
+        msp_network_worker_leave(&header, payload, payload_bytes);
     } else {
-        reply = execute(&header, payload);
-        if (reply != NULL) {
-            queue_reply(reply);
-        } else if (header.is_unanswered == 0) {
-            owe(header.pe, header.context);
-        }
-    }
-}
-
-/* ---- the thread's part ---- */
-
-bool msp_network_work(void)
-{
-    bool has_any = false;
-    struct work *item;
-
-    for (;;) {
-        struct reply *reply;
-
-        pthread_mutex_lock(&work_lock);
-        item = work;
-        if (item != NULL) {
-            work     = item->next;
-            work_end = (work == NULL) ? &work : work_end;
-        }
-        pthread_mutex_unlock(&work_lock);
-        if (item == NULL) {
-            return has_any;
-        }
-        has_any = true;
-        reply   = execute(&item->header, item->payload);
-        msp_network_lock(msp_network.main);
-        if (reply != NULL) {
-            queue_reply(reply);
-        } else {
-            owe(item->header.pe, item->header.context);
-        }
-        (void)msp_network_acknowledge();
-        (void)msp_network_reply();
-        msp_network_unlock(msp_network.main);
-        free(item);
+        msp_network_answer(&header, msp_network_execute(&header, payload));
     }
 }
 
 void msp_network_message_close(void)
 {
     while (replies != NULL) {
-        struct reply *reply = replies;
+        struct msp_network_reply *reply = replies;
 
         replies = reply->next;
         free(reply);
     }
-    while (work != NULL) {
-        struct work *item = work;
-
-        work = item->next;
-        free(item);
-    }
     replies_end = &replies;
-    work_end    = &work;
     owing       = NULL;
 }
 

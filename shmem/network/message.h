@@ -6,7 +6,7 @@
  *
  * A message is executed when it is received, by the thread that progresses the main queue, in the
  * order of each sender's queue. What may block (memory of devices, registrations) is left to the
- * transport's thread, in the order of arrival. Replies are sent after the progress that received
+ * worker (worker.h), in the order of arrival. Replies are sent after the progress that received
  * the messages; one acknowledges all those of a PE and context that want nothing else, as does the
  * next message to that PE. */
 
@@ -62,6 +62,7 @@ struct msp_network_record {
 };
 
 struct msp_network_contact;
+struct msp_network_reply;
 
 /* The operations of one context. */
 struct msp_network_stream {
@@ -99,8 +100,14 @@ bool msp_network_has_unconnected(void);
 /* Without the lock. */
 void msp_network_connect_waiting(void);
 
-/* For the thread: execute what was left to it; true when there was any. */
-bool msp_network_work(void);
+/* Executes a request. NULL: it wants an acknowledgement alone. */
+struct msp_network_reply *msp_network_execute(const struct msp_network_header *header,
+                                              const char *payload);
+/* With the main channel locked: what was executed is to be replied to, @p reply (the callee's) or
+ * an acknowledgement. */
+void msp_network_answer(const struct msp_network_header *header, struct msp_network_reply *reply);
+/* With the main channel locked: the driver has all. */
+bool msp_network_is_all_answered(void);
 
 /* With the main channel locked, to a contact that is connected. False: the driver is busy. @p owned
  * is freed when the data is sent. */

@@ -13,6 +13,7 @@
 #include "shmem/network/region.h"
 #include "shmem/network/stage.h"
 #include "shmem/network/transfer.h"
+#include "shmem/network/worker.h"
 #include "shmem/transport/order.h"
 #include "shmem/transport/rma.h"
 #include <fcntl.h>
@@ -270,6 +271,7 @@ static void close_driver(void)
 {
     int i;
 
+    msp_network_worker_close();
     msp_network_progress_close();
     if (msp_network.driver != NULL) {
         msp_network_message_close();

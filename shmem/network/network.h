@@ -11,6 +11,7 @@
  *     peer.c        channels, the peers that they have contacted, keys of the peers' memory
  *     card.c        addresses of peers, exchanged by the bootstrap
  *     message.c     messages: what the owner of the memory executes, and its replies
+ *     worker.c      the thread for messages that may block
  *     progress.c    who polls the main queue: callers that wait, or the thread
  *     region.c      memory of this PE that is registered, on demand
  *     plugin.c      which driver

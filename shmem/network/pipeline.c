@@ -12,8 +12,11 @@
 #include "shmem/transport/rma.h"
 #include <string.h>
 
-/* Below it a lease costs more than it saves. */
-enum { MIN_BYTES = 64 << 10, SLOTS = MSP_NETWORK_STAGE_SLOTS };
+enum {
+    MIN_BYTES       = 64 << 10,  /* below it a lease costs more than it saves */
+    PIECE_MIN_BYTES = 256 << 10, /* but of the last piece */
+    SLOTS           = MSP_NETWORK_STAGE_SLOTS,
+};
 
 /* One piece under way. */
 struct slot {
@@ -45,12 +48,16 @@ static void wait_until(const struct flow *flow, const atomic_bool *is_done)
     }
 }
 
+static bool is_replied(const struct msp_network_record *record)
+{
+    return atomic_load_explicit(&record->left, memory_order_acquire) == 0;
+}
+
 static void wait_for_reply(const struct flow *flow, const struct msp_network_record *record)
 {
-    if (atomic_load_explicit(&record->left, memory_order_acquire) != 0) {
+    if (!is_replied(record)) {
         msp_network_unlock(flow->channel);
-        MSP_NETWORK_WAIT(flow->channel,
-                         atomic_load_explicit(&record->left, memory_order_acquire) == 0);
+        MSP_NETWORK_WAIT(flow->channel, is_replied(record));
         msp_network_lock(flow->channel);
     }
 }
@@ -123,9 +130,14 @@ static bool find_peer_end(const struct flow *flow, size_t at, unsigned slot, siz
     return true;
 }
 
-static size_t piece_of(size_t left_bytes)
+/* The first and last ones are small: nothing else happens while they are copied. */
+static size_t piece_of(size_t at, size_t left_bytes)
 {
-    return (left_bytes < MSP_NETWORK_STAGE_BYTES) ? left_bytes : (size_t)MSP_NETWORK_STAGE_BYTES;
+    size_t piece = (at < left_bytes / 2) ? at : left_bytes / 2;
+
+    piece = (piece < PIECE_MIN_BYTES) ? (size_t)PIECE_MIN_BYTES : piece;
+    piece = (piece < MSP_NETWORK_STAGE_BYTES) ? piece : (size_t)MSP_NETWORK_STAGE_BYTES;
+    return (piece < left_bytes) ? piece : left_bytes;
 }
 
 /* Whether this operation is one for pieces; leases slots of the peer where it has to. */
@@ -156,7 +168,7 @@ static bool begin(struct flow *flow, const struct msp_network_work *work, const 
     }
     for (i = 0; i < SLOTS; i++) {
         atomic_init(&flow->slots[i].is_done, true);
-        if (is_device && (i * (size_t)MSP_NETWORK_STAGE_BYTES < size_bytes)) {
+        if (is_device && (i * (size_t)PIECE_MIN_BYTES < size_bytes)) {
             flow->slots[i].local = msp_network_stage_take(target->call, local);
         }
     }
@@ -249,7 +261,7 @@ size_t msp_network_pipeline_put(const struct msp_network_work *work, const char 
     }
     while (at < size_bytes) {
         struct slot *slot = &flow.slots[next];
-        size_t piece      = piece_of(size_bytes - at);
+        size_t piece      = piece_of(at, size_bytes - at);
         struct msp_network_reach reach;
         uint64_t address;
 
@@ -313,7 +325,7 @@ static void ask(struct flow *flow, unsigned slot, size_t *asked_p, size_t size_b
 
     if (flow->is_staged && (*asked_p < size_bytes)) {
         into->at         = *asked_p;
-        into->size_bytes = piece_of(size_bytes - *asked_p);
+        into->size_bytes = piece_of(*asked_p, size_bytes - *asked_p);
         *asked_p += into->size_bytes;
         send(flow, MSP_NETWORK_STAGE, into, &into->record);
     }
@@ -330,13 +342,35 @@ static void finish_get(const struct flow *flow, struct slot *slot, char *dest)
     }
 }
 
+/* Of the piece at *at_p, when the owner has filled its slot. False: by messages alone. */
+static bool start_next_get(struct flow *flow, unsigned number, char *dest, size_t size_bytes,
+                           size_t *at_p)
+{
+    struct slot *slot = &flow->slots[number];
+    size_t piece      = piece_of(*at_p, size_bytes - *at_p);
+    struct msp_network_reach reach;
+    uint64_t address;
+
+    wait_for_reply(flow, &slot->record);
+    if (!find_peer_end(flow, *at_p, number, &piece, &reach, &address)) {
+        return false;
+    }
+    slot->at         = *at_p;
+    slot->size_bytes = piece;
+    start_get(flow, slot, &reach, address, dest);
+    *at_p += piece;
+    return true;
+}
+
 size_t msp_network_pipeline_get(const struct msp_network_work *work, char *dest, size_t size_bytes)
 {
     struct flow flow;
-    size_t asked  = 0;
-    size_t at     = 0;
-    unsigned next = 0;
-    int before    = -1; /* the slot whose get is under way */
+    size_t asked    = 0;
+    size_t at       = 0;
+    unsigned begun  = 0; /* gets, */
+    unsigned done   = 0; /* and how many of them are over */
+    bool is_reached = true;
+    unsigned next;
 
     if (!begin(&flow, work, dest, size_bytes)) {
         return 0;
@@ -344,28 +378,17 @@ size_t msp_network_pipeline_get(const struct msp_network_work *work, char *dest,
     for (next = 0; next < SLOTS; next++) {
         ask(&flow, next, &asked, size_bytes);
     }
-    for (next = 0; at < size_bytes; next = (next + 1) % SLOTS) {
-        struct slot *slot = &flow.slots[next];
-        size_t piece      = piece_of(size_bytes - at);
-        struct msp_network_reach reach;
-        uint64_t address;
-
-        wait_for_reply(&flow, &slot->record);
-        if (!find_peer_end(&flow, at, next, &piece, &reach, &address)) {
-            break;
+    while ((is_reached && (at < size_bytes)) || (done < begun)) {
+        next = begun % SLOTS;
+        if (is_reached && (at < size_bytes) && (begun - done < SLOTS) &&
+            ((begun == done) || is_replied(&flow.slots[next].record))) {
+            is_reached = start_next_get(&flow, next, dest, size_bytes, &at);
+            begun += is_reached ? 1 : 0;
+        } else {
+            next = done++ % SLOTS;
+            finish_get(&flow, &flow.slots[next], dest);
+            ask(&flow, next, &asked, size_bytes);
         }
-        slot->at         = at;
-        slot->size_bytes = piece;
-        start_get(&flow, slot, &reach, address, dest);
-        if (before >= 0) {
-            finish_get(&flow, &flow.slots[before], dest);
-            ask(&flow, (unsigned)before, &asked, size_bytes);
-        }
-        before = (int)next;
-        at += piece;
-    }
-    if (before >= 0) {
-        finish_get(&flow, &flow.slots[before], dest);
     }
     for (next = 0; next < SLOTS; next++) {
         wait_for_reply(&flow, &flow.slots[next].record); /* of a get that broke off */

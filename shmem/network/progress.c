@@ -5,6 +5,7 @@
 #include "shmem/control/memory.h"
 #include "shmem/control/shared_file.h"
 #include "shmem/network/alive.h"
+#include "shmem/network/worker.h"
 #include "shmem/transport/own.h"
 #include <errno.h>
 #include <poll.h>
@@ -40,6 +41,7 @@ static unsigned advance(struct msp_network_channel *channel)
     unsigned count = msp_network.driver->queue_progress(channel->queue);
 
     if (channel->is_main) {
+        msp_network_worker_answer();
         count += msp_network_reply();
         count += msp_network_is_owing() ? msp_network_acknowledge() : 0;
     }
@@ -56,6 +58,7 @@ static unsigned advance_first(struct msp_network_channel *channel)
         (void)msp_network_acknowledge();
     }
     count = msp_network.driver->queue_progress(channel->queue);
+    msp_network_worker_answer();
     return count + msp_network_reply();
 }
 
@@ -99,6 +102,9 @@ bool msp_network_progress(bool is_wait)
     }
     if (MSP_UNLIKELY(has_unconnected)) {
         msp_network_connect_waiting();
+    }
+    if (MSP_UNLIKELY(msp_network_worker_is_pending())) {
+        sched_yield();
     }
     if (atomic_load_explicit(&has_arrived, memory_order_relaxed)) {
         atomic_store_explicit(&has_arrived, false, memory_order_relaxed);
@@ -188,14 +194,13 @@ static void step_aside(void)
 static bool serve(bool has_events, bool had_event, int *timeout_ms_p)
 {
     struct msp_network_channel *channel = msp_network.main;
-    bool has_work                       = msp_network_work();
     bool is_armed                       = false;
     bool has_unconnected;
     unsigned count;
 
     pthread_mutex_lock(&channel->lock);
     count = advance(channel);
-    if ((count == 0) && !has_work) {
+    if (count == 0) {
         is_armed = !has_events || msp_network.driver->queue_arm(channel->queue, timeout_ms_p);
     }
     has_unconnected = msp_network_has_unconnected();

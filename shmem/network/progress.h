@@ -19,7 +19,7 @@ bool msp_network_progress(bool is_wait);
 void msp_network_left(void);
 void msp_network_sleeping(void);
 
-/* The thread has something to execute (message.h). */
+/* The thread has something to send or to connect. */
 void msp_network_wake(void);
 
 /* Without the lock: advance the channel, and the main one. True when anything has happened. */

@@ -13,7 +13,7 @@
 
 enum {
     ALIGN_BYTES = 4096,
-    KEPT_MAX    = 8,
+    KEPT_MAX    = 2 * MSP_NETWORK_STAGE_SLOTS,
     LEASE_BYTES = MSP_NETWORK_STAGE_SLOTS * MSP_NETWORK_STAGE_BYTES,
     LEASE_COUNT = sizeof((struct msp_control_offsets *)0)->STAGE / LEASE_BYTES,
 };
@@ -129,7 +129,7 @@ void msp_network_stage_give(struct msp_network_stage *stage)
 
 static struct {
     atomic_bool is_leased;
-    bool was_pinned; /* tried, by the thread */
+    bool was_pinned; /* tried, by the worker */
     void *imported;  /* NULL: its driver does not pin it */
 } leases[LEASE_COUNT];
 

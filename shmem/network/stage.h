@@ -14,8 +14,8 @@
 #include <stdint.h>
 
 enum {
-    MSP_NETWORK_STAGE_BYTES = 1024 << 10, /* of a buffer, and of a slot */
-    MSP_NETWORK_STAGE_SLOTS = 4,          /* of a lease, one behind the other */
+    MSP_NETWORK_STAGE_BYTES = 512 << 10, /* of a buffer, and of a slot */
+    MSP_NETWORK_STAGE_SLOTS = 8,         /* of a lease, one behind the other */
 };
 
 /* ---- buffers; any thread ---- */
@@ -41,7 +41,7 @@ void msp_network_stage_give(struct msp_network_stage *stage);
 uint64_t msp_network_stage_lease(void);
 void msp_network_stage_release(uint64_t lease);
 
-/* For the transport's thread: between a slot at @p place of the control memory and a device's
+/* For the worker: between a slot at @p place of the control memory and a device's
  * memory. Fatal, for @p call, when the driver fails, or the place is none. */
 void msp_network_stage_copy(const char *call, bool to_device, void *device_address, uint64_t place,
                             size_t size_bytes);

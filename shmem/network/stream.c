@@ -121,7 +121,7 @@ void msp_network_count_message(const struct msp_network_work *work)
 
 /* What the library's protocols do next shows that their flags have arrived: acknowledging each one
  * takes a send of both PEs in every barrier. Some are, so that a PE does not run ahead of another
- * without limit. Where a thread executes messages, the order counts those outstanding. */
+ * without limit. Where the worker executes messages, the order counts those outstanding. */
 bool msp_network_count_flag(const struct msp_network_work *work)
 {
     if ((work->target->context != msp_context_internal()) || msp_job_has_device_memory() ||
@@ -221,7 +221,7 @@ static void complete_stream(struct msp_network_stream *stream)
                          (atomic_load_explicit(&stream->transfers, memory_order_acquire) == 0));
 }
 
-/* Messages of a queue are executed in order, but those that are left to a thread. */
+/* Messages of a queue are executed in order, but those that are left to the worker. */
 static bool is_in_order(const struct msp_network_stream *stream)
 {
     return msp_network.limits.is_ordered &&

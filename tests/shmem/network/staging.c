@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* staging.c: large blocks of memory that the network does not register are the driver's puts and
- * gets, in pieces, each time; also from two threads at once. */
+ * gets, in pieces, each time; also from several threads at once, and with such memory at both ends.
+ */
 
 #include "tests/shmem/check.h"
 #include <memspan/status.h>
@@ -44,6 +45,32 @@ static void move(char *there, int seed)
     free(data);
 }
 
+/* From this PE's device to the next one's and back to another place of this one's. */
+static void move_devices(size_t size, int seed)
+{
+    char *from = memory + BYTES;
+    char *to   = memory + ((size_t)2 * BYTES);
+    char *data = malloc(BYTES);
+    char *back = malloc(BYTES);
+    int me     = shmem_my_pe();
+
+    fill(data, seed);
+    memset(back, 0, BYTES);
+    shmem_putmem(to, back, BYTES, me);
+    shmem_putmem(from, data, size, me);
+    shmem_quiet();
+    shmem_putmem(memory, from, size, next);
+    shmem_quiet();
+    shmem_getmem(to, memory, size, next);
+    shmem_getmem(back, to, BYTES, me);
+    CHECK(memcmp(data, back, size) == 0, "%zu bytes", size);
+    for (size_t i = size; i < BYTES; i++) {
+        CHECK(back[i] == 0, "%zu bytes: byte %zu is written", size, i);
+    }
+    free(back);
+    free(data);
+}
+
 static void *run_thread(void *argument)
 {
     int thread = (int)(intptr_t)argument;
@@ -77,6 +104,10 @@ int main(void)
               (unsigned long)(after.message_bytes - before.message_bytes));
         shmem_barrier_all();
     }
+    for (int i = 1; i <= 16; i++) {
+        move_devices(((size_t)i << 16) + (size_t)(i % 3), i);
+    }
+    shmem_barrier_all();
     for (intptr_t i = 0; i < THREADS; i++) {
         CHECK(pthread_create(&threads[i], NULL, run_thread, (void *)i) == 0, "no thread");
     }

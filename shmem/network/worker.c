@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* worker.c: a list of messages, and the thread that executes them. */
+
+#include "shmem/network/worker.h"
+#include "shmem/network/progress.h"
+#include "shmem/transport/own.h"
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct item {
+    struct item *next;
+    struct msp_network_reply *reply;
+    struct msp_network_header header;
+    size_t payload_bytes;
+    char payload[];
+};
+
+static struct item *_Atomic executed; /* the last first; replies of one PE have no order */
+
+static pthread_mutex_t worker_lock = PTHREAD_MUTEX_INITIALIZER; /* guards all below */
+static pthread_cond_t has_changed  = PTHREAD_COND_INITIALIZER;
+static struct item *items;
+static struct item **items_end = &items;
+static atomic_bool is_pending; /* items is not empty */
+static bool runs;
+static bool ends;
+static pthread_t thread;
+
+/* The oldest; NULL: the worker ends. */
+static struct item *take(void)
+{
+    struct item *item;
+
+    pthread_mutex_lock(&worker_lock);
+    while ((items == NULL) && !ends) {
+        pthread_cond_wait(&has_changed, &worker_lock);
+    }
+    item = ends ? NULL : items;
+    if (item != NULL) {
+        items     = item->next;
+        items_end = (items == NULL) ? &items : items_end;
+        atomic_store_explicit(&is_pending, items != NULL, memory_order_relaxed);
+    }
+    pthread_mutex_unlock(&worker_lock);
+    return item;
+}
+
+static void push(struct item *item)
+{
+    item->next = atomic_load(&executed);
+    while (!atomic_compare_exchange_weak(&executed, &item->next, item)) {
+    }
+}
+
+/* The main channel may be locked for long, while its queue is progressed: then who has it, or the
+ * transport's thread, sends the reply. */
+static void answer(void)
+{
+    struct msp_network_channel *channel = msp_network.main;
+    bool is_sent                        = false;
+
+    if (pthread_mutex_trylock(&channel->lock) == 0) {
+        msp_network_worker_answer();
+        (void)msp_network_acknowledge();
+        (void)msp_network_reply();
+        is_sent = msp_network_is_all_answered();
+        pthread_mutex_unlock(&channel->lock);
+    }
+    if (!is_sent) {
+        msp_network_wake();
+    }
+}
+
+static void *run(void *unused)
+{
+    struct item *item;
+
+    (void)unused;
+    while ((item = take()) != NULL) {
+        item->reply = msp_network_execute(&item->header, item->payload);
+        push(item);
+        answer();
+    }
+    return NULL;
+}
+
+bool msp_network_worker_is_pending(void)
+{
+    return atomic_load_explicit(&is_pending, memory_order_relaxed);
+}
+
+void msp_network_worker_answer(void)
+{
+    struct item *item = NULL;
+
+    if (atomic_load_explicit(&executed, memory_order_relaxed) != NULL) {
+        item = atomic_exchange(&executed, NULL);
+    }
+    while (item != NULL) {
+        struct item *next = item->next;
+
+        msp_network_answer(&item->header, item->reply);
+        free(item);
+        item = next;
+    }
+}
+
+void msp_network_worker_leave(const struct msp_network_header *header, const void *payload,
+                              size_t payload_bytes)
+{
+    struct item *item = malloc(sizeof *item + payload_bytes);
+
+    if (item == NULL) {
+        msp_fatal("no memory for a message of %zu bytes from PE %d", payload_bytes, header->pe);
+    }
+    item->next          = NULL;
+    item->header        = *header;
+    item->payload_bytes = payload_bytes;
+    if (payload_bytes != 0) {
+        memcpy(item->payload, payload, payload_bytes);
+    }
+    pthread_mutex_lock(&worker_lock);
+    *items_end = item;
+    items_end  = &item->next;
+    atomic_store_explicit(&is_pending, true, memory_order_relaxed);
+    if (!runs) {
+        ends = false;
+        runs = (msp_own_thread_start(&thread, run, "messages that may block") == MEMSPAN_OK);
+    }
+    if (!runs) {
+        msp_fatal_error("an operation of another PE");
+    }
+    pthread_cond_signal(&has_changed);
+    pthread_mutex_unlock(&worker_lock);
+}
+
+void msp_network_worker_close(void)
+{
+    if (runs) {
+        pthread_mutex_lock(&worker_lock);
+        ends = true;
+        pthread_cond_signal(&has_changed);
+        pthread_mutex_unlock(&worker_lock);
+        pthread_join(thread, NULL);
+        runs = false;
+    }
+    msp_network_worker_answer();
+    while (items != NULL) {
+        struct item *item = items;
+
+        items = item->next;
+        free(item);
+    }
+    items_end = &items;
+    atomic_store(&is_pending, false);
+}

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* worker.c: messages that may block are executed in order by a thread of their own, which waits for
+ * no lock of the queue's. */
+
+#include "shmem/network/worker.h"
+#include "shmem/network/progress.h"
+#include "shmem/transport/own.h"
+#include <criterion/criterion.h>
+#include <semaphore.h>
+#include <stdlib.h>
+
+struct msp_network msp_network;
+
+static struct msp_network_channel channel = {.is_main = true};
+static sem_t may_execute; /* one message */
+static sem_t has_executed;
+static sem_t has_woken;
+static unsigned executed;
+static unsigned answered;
+static bool is_all_sent;
+
+/* ---- what worker.c needs of the rest ---- */
+
+struct msp_network_reply *msp_network_execute(const struct msp_network_header *header,
+                                              const char *payload)
+{
+    sem_wait(&may_execute);
+    cr_expect_eq(header->value, executed);
+    cr_expect_eq(payload[0], (char)header->value);
+    executed++;
+    sem_post(&has_executed);
+    return NULL;
+}
+
+void msp_network_answer(const struct msp_network_header *header, struct msp_network_reply *reply)
+{
+    cr_expect_null(reply);
+    cr_expect_lt(header->value, executed);
+    answered++;
+}
+
+unsigned msp_network_acknowledge(void)
+{
+    return 0;
+}
+
+unsigned msp_network_reply(void)
+{
+    return 0;
+}
+
+bool msp_network_is_all_answered(void)
+{
+    return is_all_sent;
+}
+
+void msp_network_wake(void)
+{
+    sem_post(&has_woken);
+}
+
+memspan_status_t msp_own_thread_start(pthread_t *thread_p, void *(*run)(void *), const char *what)
+{
+    (void)what;
+    return (pthread_create(thread_p, NULL, run, NULL) == 0) ? MEMSPAN_OK : MEMSPAN_ERR_LIMIT;
+}
+
+void msp_fatal(const char *format, ...)
+{
+    (void)format;
+    abort();
+}
+
+void msp_fatal_error(const char *call)
+{
+    (void)call;
+    abort();
+}
+
+/* ---- the tests ---- */
+
+static void open_channel(void)
+{
+    pthread_mutex_init(&channel.lock, NULL);
+    sem_init(&may_execute, 0, 0);
+    sem_init(&has_executed, 0, 0);
+    sem_init(&has_woken, 0, 0);
+    executed         = 0;
+    answered         = 0;
+    is_all_sent      = true;
+    msp_network.main = &channel;
+}
+
+TestSuite(worker, .init = open_channel, .timeout = 60);
+
+static void leave(unsigned value)
+{
+    const struct msp_network_header header = {.value = value};
+    char payload                           = (char)value;
+
+    msp_network_worker_leave(&header, &payload, 1);
+}
+
+/* As receive() does, with the lock, while the worker is busy. */
+Test(worker, order)
+{
+    unsigned i;
+
+    pthread_mutex_lock(&channel.lock);
+    for (i = 0; i < 20; i++) {
+        leave(i);
+    }
+    pthread_mutex_unlock(&channel.lock);
+    for (i = 0; i < 20; i++) {
+        sem_post(&may_execute);
+        sem_wait(&has_executed);
+    }
+    msp_network_worker_close();
+    cr_assert_eq(executed, 20);
+    cr_assert_eq(answered, 20);
+}
+
+/* The thread that holds the lock answers, or the transport's thread, which is woken. */
+Test(worker, queue_is_locked)
+{
+    pthread_mutex_lock(&channel.lock);
+    leave(0);
+    sem_post(&may_execute);
+    sem_wait(&has_woken);
+    cr_assert_eq(answered, 0);
+    msp_network_worker_answer();
+    cr_assert_eq(answered, 1);
+    pthread_mutex_unlock(&channel.lock);
+    msp_network_worker_close();
+}
+
+/* What the driver does not take at once is the thread's. */
+Test(worker, driver_is_busy)
+{
+    is_all_sent = false;
+    leave(0);
+    sem_post(&may_execute);
+    sem_wait(&has_woken);
+    cr_assert_eq(answered, 1);
+    msp_network_worker_close();
+}
+
+Test(worker, pending)
+{
+    cr_assert_not(msp_network_worker_is_pending());
+    leave(0);
+    leave(1);
+    cr_assert(msp_network_worker_is_pending());
+    sem_post(&may_execute);
+    sem_post(&may_execute);
+    sem_wait(&has_executed);
+    sem_wait(&has_executed);
+    cr_assert_not(msp_network_worker_is_pending());
+    msp_network_worker_close();
+}
