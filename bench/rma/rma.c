@@ -99,10 +99,13 @@ static const struct bench_point points[] = {
 #define POINT(bytes) {RMA_RATE, "rate-" #bytes, #bytes, "M/s", true},
                 RMA_SIZE_MAP(POINT)
 #undef POINT
-#define POINT(bytes) {RMA_PING_PONG, "ping-pong-" #bytes, #bytes, "us", false},
+#define POINT(bytes) {RMA_GET_RATE, "get-rate-" #bytes, #bytes, "M/s", true},
                     RMA_SIZE_MAP(POINT)
 #undef POINT
-                        {RMA_START, "start-wall", "all of it", "ms", false},
+#define POINT(bytes) {RMA_PING_PONG, "ping-pong-" #bytes, #bytes, "us", false},
+                        RMA_SIZE_MAP(POINT)
+#undef POINT
+                            {RMA_START, "start-wall", "all of it", "ms", false},
     {RMA_START, "start-init", "shmem_init", "ms", false},
     {RMA_PARTITION, "partition-1", "one partition", "ns", false},
     {RMA_PARTITION, "partition-8", "one out of eight", "ns", false},

@@ -27,6 +27,7 @@
     X(GET_SIZES, "get-sizes", SIZES, "get, 1 B to 4 MiB; us")                                      \
     X(STREAM, "stream", SIZES, "64 non-blocking puts (16 above 64 KiB), then quiet; MB/s")         \
     X(RATE, "rate", SIZES, "the puts of stream: millions of messages a second")                    \
+    X(GET_RATE, "get-rate", SIZES, "as many non-blocking gets: millions of messages a second")     \
     X(PING_PONG, "ping-pong", SIZES, "put, fence, flag, and back: half a round trip; us")          \
     X(START, "start", APART, "an empty program, from its launcher's start to its end")             \
     X(PARTITION, "partition", OURS, "put + quiet to a partition drawn at random; ns")              \

@@ -239,14 +239,25 @@ for raw in raw-ucx raw-ofi; do
     done
 done
 
+if command -v ucx_perftest >/dev/null && command -v mpirun >/dev/null; then
+    expect 0 --quick --rounds 1 --placement apart --rows get,nbi,atomic,visible,rate --peers ucx_perftest --csv - \
+        --beside 'ucx_perftest=ucx_perftest,mpirun --allow-run-as-root --oversubscribe --bind-to none'
+    hasnt err 'FAILED'
+    for point in get-1k nbi-4m fetch-add visible-p rate-1 rate-4194304; do
+        has out ",$point,apart,ucx_perftest,.*,measured"
+    done
+else
+    echo 'not run: ucx_perftest; it is not installed, or there is no mpirun'
+fi
+
 # --- real libraries, those that are here ---
 # all_rows PEER: every row of the worker, data verified
 all_rows() {
     expect 0 --quick --rounds 1 --timeout 60 --peers "$1" --placement apart --csv - \
-        --rows memory,put,get,scalar,nbi,atomic,barrier,collective,sum,malloc,visible,start,put-sizes,get-sizes,stream,rate,ping-pong
+        --rows memory,put,get,scalar,nbi,atomic,barrier,collective,sum,malloc,visible,start,put-sizes,get-sizes,stream,rate,get-rate,ping-pong
     hasnt err 'FAILED'
     for point in rss put-8 put-data-1m get-4m p nbi-8 compare-swap sync alltoall-64k sum-131072 \
-        malloc-mix visible-1k start-wall put-size-1 get-size-4194304 stream-64 rate-64 ping-pong-8; do
+        malloc-mix visible-1k start-wall put-size-1 get-size-4194304 stream-64 rate-64 get-rate-64 ping-pong-8; do
         has out ",$point,apart,$1,.*,measured"
     done
 }

@@ -59,7 +59,7 @@ static void put_window(const struct worker *worker, const struct worker_job *job
 static void get_window(const struct worker *worker, const struct worker_job *job, size_t operations)
 {
     for (size_t i = 0; i < operations; i++) {
-        for (int w = 0; w < WINDOW; w++) {
+        for (size_t w = 0; w < job->messages; w++) {
             shmem_getmem_nbi(worker->source, worker->target, job->size_bytes, worker->peer);
         }
         shmem_quiet();
@@ -191,31 +191,36 @@ bool worker_get_sizes(const struct worker *worker)
     return measure_powers(worker, "get-size", true);
 }
 
-static void measure_windows(const struct worker *worker, bool rate)
+static bool measure_windows(const struct worker *worker, const char *prefix, worker_run_fn run,
+                            bool rate)
 {
     for (size_t size = 1; size <= WORKER_ROOM; size *= 2) {
         char point[32];
         const struct worker_job job = {.point      = point,
-                                       .run        = put_window,
+                                       .run        = run,
                                        .size_bytes = size,
                                        .unit       = rate ? WORKER_RATE : WORKER_MEGABYTES,
                                        .messages   = (size > LARGE_BYTES) ? WINDOW_LARGE : WINDOW};
 
-        (void)snprintf(point, sizeof(point), "%s-%zu", rate ? "rate" : "stream", size);
+        (void)snprintf(point, sizeof(point), "%s-%zu", prefix, size);
         worker_measure(worker, &job);
     }
+    return true;
 }
 
 bool worker_stream(const struct worker *worker)
 {
-    measure_windows(worker, false);
-    return true;
+    return measure_windows(worker, "stream", put_window, false);
 }
 
 bool worker_rate(const struct worker *worker)
 {
-    measure_windows(worker, true);
-    return true;
+    return measure_windows(worker, "rate", put_window, true);
+}
+
+bool worker_get_rate(const struct worker *worker)
+{
+    return measure_windows(worker, "get-rate", get_window, true);
 }
 
 static bool values_arrive(const struct worker *worker, long *target)

@@ -39,6 +39,7 @@ static const struct {
             {"get-sizes", worker_get_sizes},
             {"stream", worker_stream},
             {"rate", worker_rate},
+            {"get-rate", worker_get_rate},
             {"ping-pong", worker_ping_pong}};
 
 enum { ROW_COUNT = sizeof(rows) / sizeof(rows[0]) };

@@ -22,10 +22,14 @@ struct worker {
     char *target;
 };
 
+struct worker_job;
+typedef void (*worker_run_fn)(const struct worker *worker, const struct worker_job *job,
+                              size_t operations);
+
 /* What one point measures. */
 struct worker_job {
     const char *point;
-    void (*run)(const struct worker *worker, const struct worker_job *job, size_t operations);
+    worker_run_fn run;
     size_t size_bytes;
     char *target; /* NULL: the heap's */
     bool all;     /* every PE works; else PE 0 does, and the others wait for it in a barrier */
@@ -51,6 +55,7 @@ bool worker_put_sizes(const struct worker *worker);
 bool worker_get_sizes(const struct worker *worker);
 bool worker_stream(const struct worker *worker);
 bool worker_rate(const struct worker *worker);
+bool worker_get_rate(const struct worker *worker);
 bool worker_ping_pong(const struct worker *worker);
 bool worker_memory(const struct worker *worker);
 
