@@ -52,6 +52,18 @@ MEMSPAN_API void *shmemx_partition_malloc_nosync(size_t size, int id);
 MEMSPAN_API void *shmem_partition_malloc(size_t size, int id);
 MEMSPAN_API void *shmem_partition_align(size_t alignment, size_t size, int id);
 MEMSPAN_API void shmem_partition_free(void *ptr);
+
+/** OpenMP map clauses take the memory of variables on device @p device_num from a partition: the
+ * one that SHMEMX_LIBOMP_PARTITION names, else the first of KIND=LIBOMP on that device. @p alloc
+ * and
+ * @p release: shmem_partition_malloc and shmem_partition_free, which do not synchronise then; or
+ * functions of the program, called with the size and the partition's number. Local; every PE maps
+ * the same sizes in the same order, and unmaps all before shmem_finalize(). memspan_map_symmetric()
+ * of <memspan/omp.h> excludes variables. 0, or -1: no such partition, or what
+ * __tgt_set_device_allocator() of <memspan/omp.h> refuses. Source: "Extending OpenMP and OpenSHMEM
+ * for efficient heterogeneous computing" (2022). */
+MEMSPAN_API int __tgt_set_shmem_allocator(void *(*alloc)(size_t size, int id),
+                                          void (*release)(void *ptr), int device_num);
 #endif
 
 /** Cray's names of the same. */

@@ -32,7 +32,7 @@
     X(STRICT_PARTITIONS, "SHMEMX_STRICT_PARTITIONS", "", FLAG, "any", "",                          \
       "partitions without number 1 are an error instead of being given one of default size")       \
     X(LIBOMP_PARTITION, "SHMEMX_LIBOMP_PARTITION", "", NUMBER, "0 to 1023", "",                    \
-      "the partition from which OpenMP's mapped variables come; unset: the first of KIND=LIBOMP")  \
+      "the partition from which OpenMP's mapped variables come")                                   \
     X(SPIN, "SHMEMX_SPIN", "", NUMBER, "polls", "",                                                \
       "how often a waiting PE polls before it yields; unset: by PEs and processors")               \
     X(INDIRECT, "SHMEMX_INDIRECT", "", FLAG, "any", "",                                            \

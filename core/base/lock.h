@@ -11,6 +11,7 @@
 
 /* X(rank, name) in lock order. */
 #define MSP_RANK_TABLE(X)                                                                          \
+    X(OMP_MAPPED, "mapped variables")                                                              \
     X(HOOKS, "hooks")                                                                              \
     X(OMP_MAKER, "OpenMP maker")                                                                   \
     X(ALLOCATORS, "allocator table")                                                               \

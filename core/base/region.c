@@ -7,8 +7,7 @@
 
 _Atomic(const struct msp_region_watcher *) msp_region_watchers;
 
-/* The first definition of what a compiler calls for a region is this library's own. */
-static bool sees_regions(void)
+bool msp_region_is_seen(void)
 {
     void *first = dlsym(RTLD_DEFAULT, "__tgt_target_kernel");
     Dl_info theirs;
@@ -23,7 +22,8 @@ bool msp_region_watch(const struct msp_region_watcher *watcher)
 {
     const struct msp_region_watcher *none = NULL;
 
-    if (!sees_regions() || !atomic_compare_exchange_strong(&msp_region_watchers, &none, watcher)) {
+    if (!msp_region_is_seen() ||
+        !atomic_compare_exchange_strong(&msp_region_watchers, &none, watcher)) {
         return false;
     }
     if (msp_omp_watch_tasks != NULL) {

@@ -22,6 +22,9 @@ struct msp_region_watcher {
 
 extern _Atomic(const struct msp_region_watcher *) msp_region_watchers;
 
+/* This library's definitions come before the runtime's: the program's regions pass through it. */
+bool msp_region_is_seen(void);
+
 /* Begin to watch; @p watcher stays valid for the rest of the process. False when there is another
  * already, or this library would not see the program's regions: it was loaded behind the runtime.
  */

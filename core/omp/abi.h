@@ -177,6 +177,14 @@ MEMSPAN_API void __tgt_target_data_update_nowait_mapper(void *location, int64_t 
                                                         int32_t depend_count, void *depends,
                                                         int32_t other_count, void *others);
 
+/* Memory for mapped variables (memspan/omp.h); the names of an experimental LLVM. */
+typedef void *msp_omp_map_alloc(size_t size_bytes);
+typedef void msp_omp_map_free(void *pointer);
+MEMSPAN_API int __tgt_set_device_allocator(int64_t device, msp_omp_map_alloc *alloc,
+                                           msp_omp_map_free *release);
+MEMSPAN_API int __tgt_reset_device_allocator(int64_t device);
+MEMSPAN_API memspan_status_t memspan_map_symmetric(const void *pointer, size_t size_bytes);
+
 /* Fortran: the routines that are not bind(c). Arguments by reference; the _8_ form is for
  * -fdefault-integer-8. */
 MEMSPAN_API msp_omp_allocator_t omp_init_allocator_(const msp_omp_space_t *space,

@@ -85,7 +85,9 @@
     X(TGT_DATA_END, "__tgt_target_data_end_mapper")                                                \
     X(TGT_DATA_END_NOWAIT, "__tgt_target_data_end_nowait_mapper")                                  \
     X(TGT_DATA_UPDATE, "__tgt_target_data_update_mapper")                                          \
-    X(TGT_DATA_UPDATE_NOWAIT, "__tgt_target_data_update_nowait_mapper")
+    X(TGT_DATA_UPDATE_NOWAIT, "__tgt_target_data_update_nowait_mapper")                            \
+    X(TGT_SET_DEVICE_ALLOCATOR, "__tgt_set_device_allocator")                                      \
+    X(TGT_RESET_DEVICE_ALLOCATOR, "__tgt_reset_device_allocator")
 
 enum msp_omp_real {
 #define REAL_ENUM(symbol, name) MSP_OMP_REAL_##symbol,

@@ -15,6 +15,7 @@
 #include "core/omp/abi.h"
 #include "core/omp/devices.h"
 #include "core/omp/foreign.h"
+#include "core/omp/mapped.h"
 #include "core/omp/refusal.h"
 #include "core/omp/runtime.h"
 #include "core/omp/vendor.h"
@@ -533,6 +534,10 @@ int omp_target_disassociate_ptr(const void *pointer, int device)
     if (msp_omp_target_route(MSP_OMP_REAL_TARGET_DISASSOCIATE_PTR, &device, NULL, &routine) !=
         MEMSPAN_OK) {
         return -1;
+    }
+    if (msp_omp_mapped_has(pointer, device)) {
+        memspan_error(MEMSPAN_ERR_INVALID, "%p is mapped, not associated", pointer);
+        return refused("omp_target_disassociate_ptr");
     }
     if (routine != 0) {
         return ((int (*)(const void *, int))routine)(pointer, device);

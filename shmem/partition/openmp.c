@@ -1,38 +1,55 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* partition_openmp.c: two names under which runtimes take an allocator, both looked for when the
- * job starts: no runtime that is released has them, so nothing may depend on them. */
+/* openmp.c: the allocator that libmemspan (core/omp/mapped.c), or an OpenMP runtime that takes
+ * one, is given for mapped variables. */
 
+#define SHMEMX_PARTITION_NAMES
 #include "shmem/partition/openmp.h"
 #include "shmem/memory.h"
 #include "shmem/option.h"
 #include "shmem/partition/memory.h"
 #include "shmem/partition/partition.h"
-#include <dlfcn.h>
+#include <memspan/omp.h>
 
-typedef void *map_alloc_call(size_t size_bytes);
-typedef void map_free_call(void *pointer);
+/* As drivers of GPUs align their own allocations. */
+enum { MAPPED_ALIGN_BYTES = 256 };
 
-/* Experimental LLVM, which declares both as void *: 0 is success. */
-typedef int set_device_allocator(int64_t device, map_alloc_call *alloc, map_free_call *release);
-typedef int reset_device_allocator(int64_t device);
-/* The name in the paper; its third argument is taken for the device. */
-typedef int set_shmem_allocator(map_alloc_call *alloc, map_free_call *release, int device);
+typedef void *partition_alloc(size_t size_bytes, int id);
+typedef void partition_free(void *pointer);
 
-static int mapped_partition = MSP_PARTITION_NONE;
-static int64_t mapped_device;
+static struct {
+    int partition; /* MSP_PARTITION_NONE: mapped variables have no allocator */
+    int device;
+    partition_alloc *alloc; /* the program's own, or NULL */
+    partition_free *release;
+} mapped = {.partition = MSP_PARTITION_NONE};
 
 static void *map_alloc(size_t size_bytes)
 {
-    return msp_memory_alloc("an OpenMP map clause", mapped_partition, 0, size_bytes,
-                            MSP_MEMORY_NO_BARRIER);
+    if (mapped.alloc != NULL) {
+        return mapped.alloc(size_bytes, mapped.partition);
+    }
+    return msp_memory_alloc("an OpenMP map clause", mapped.partition, MAPPED_ALIGN_BYTES,
+                            size_bytes, MSP_MEMORY_NO_BARRIER);
 }
 
 static void map_free(void *pointer)
 {
-    msp_memory_free("an OpenMP map clause", pointer, MSP_MEMORY_NO_BARRIER);
+    if (mapped.release != NULL) {
+        mapped.release(pointer);
+    } else {
+        msp_memory_free("an OpenMP map clause", pointer, MSP_MEMORY_NO_BARRIER);
+    }
 }
 
-static int find_partition(void)
+static bool is_libomp(int id, int device)
+{
+    const struct msp_partition_record *record = msp_partition_get(id)->memory;
+
+    return (record->memory.placement.kind == SHMEMX_KIND_LIBOMP) &&
+           (record->memory.placement.device == device);
+}
+
+static int find_partition(int device)
 {
     int ids[MSP_PARTITION_MAX];
     int count = msp_partition_ids(ids, MSP_PARTITION_MAX);
@@ -44,45 +61,69 @@ static int find_partition(void)
         return (msp_partition_get(id) != NULL) ? id : MSP_PARTITION_NONE;
     }
     for (i = 0; i < count; i++) {
-        const struct msp_partition_record *record = msp_partition_get(ids[i])->memory;
-
-        if (record->memory.placement.kind == SHMEMX_KIND_LIBOMP) {
+        if (is_libomp(ids[i], device)) {
             return ids[i];
         }
     }
     return MSP_PARTITION_NONE;
 }
 
-void msp_partition_openmp_open(void)
+static int set_allocator(int device, partition_alloc *alloc, partition_free *release)
 {
-    int id = find_partition();
-    const struct msp_partition_record *record;
-    set_device_allocator *set;
-    set_shmem_allocator *set_of_paper;
+    int id = find_partition(device);
 
     if (id == MSP_PARTITION_NONE) {
-        return;
+        memspan_error(MEMSPAN_ERR_NOT_FOUND,
+                      "no partition has KIND=LIBOMP and device %d, nor the number that "
+                      "SHMEMX_LIBOMP_PARTITION names",
+                      device);
+        return -1;
     }
-    record         = msp_partition_get(id)->memory;
-    mapped_device  = (record->memory.placement.device < 0) ? 0 : record->memory.placement.device;
-    *(void **)&set = dlsym(RTLD_DEFAULT, "__tgt_set_device_allocator");
-    *(void **)&set_of_paper = dlsym(RTLD_DEFAULT, "__tgt_set_shmem_allocator");
-    if (((set != NULL) && (set(mapped_device, map_alloc, map_free) == 0)) ||
-        ((set == NULL) && (set_of_paper != NULL) &&
-         (set_of_paper(map_alloc, map_free, (int)mapped_device) == 0))) {
-        mapped_partition = id;
-        msp_debug_note("OpenMP's mapped variables on device %d come from partition %d",
-                       (int)mapped_device, id);
+    mapped.partition = id;
+    mapped.device    = device;
+    mapped.alloc     = alloc;
+    mapped.release   = release;
+    if (__tgt_set_device_allocator(device, map_alloc, map_free) != 0) {
+        mapped.partition = MSP_PARTITION_NONE;
+        return -1;
+    }
+    msp_debug_note("OpenMP's mapped variables on device %d come from partition %d", device, id);
+    return 0;
+}
+
+/* OpenSHMEM's functions stand for the same without a barrier: PEs that map need not wait. */
+int __tgt_set_shmem_allocator(partition_alloc *alloc, partition_free *release, int device)
+{
+    bool is_own = (alloc == NULL) || (alloc == shmem_partition_malloc) ||
+                  (alloc == shmemx_partition_malloc) || (alloc == shmemx_partition_malloc_nosync);
+
+    msp_job_require(__func__);
+    if (!is_own && (release == NULL)) {
+        memspan_error(MEMSPAN_ERR_INVALID, "%s: an allocator without a function to free", __func__);
+        return -1;
+    }
+    return set_allocator(device, is_own ? NULL : alloc, is_own ? NULL : release);
+}
+
+void msp_partition_openmp_open(void)
+{
+    if (msp_shmem_option_is_set(MEMSPAN_SHMEM_LIBOMP_PARTITION)) {
+        int id = find_partition(0);
+        const struct msp_partition_record *record =
+            (id == MSP_PARTITION_NONE) ? NULL : msp_partition_get(id)->memory;
+        int device = (record == NULL) ? 0 : record->memory.placement.device;
+
+        if (set_allocator((device < 0) ? 0 : device, NULL, NULL) != 0) {
+            msp_debug_note("OpenMP's mapped variables come from no partition: %s",
+                           memspan_error_text());
+        }
     }
 }
 
 void msp_partition_openmp_close(void)
 {
-    reset_device_allocator *reset;
-
-    *(void **)&reset = dlsym(RTLD_DEFAULT, "__tgt_reset_device_allocator");
-    if ((mapped_partition != MSP_PARTITION_NONE) && (reset != NULL)) {
-        (void)reset(mapped_device);
+    if (mapped.partition != MSP_PARTITION_NONE) {
+        (void)__tgt_reset_device_allocator(mapped.device);
+        mapped.partition = MSP_PARTITION_NONE;
     }
-    mapped_partition = MSP_PARTITION_NONE;
 }

@@ -2,12 +2,11 @@
 #ifndef MEMSPAN_SHMEM_PARTITION_OPENMP_H
 #define MEMSPAN_SHMEM_PARTITION_OPENMP_H
 
-/* OpenMP's mapped variables in symmetric memory: where the offload runtime of the process takes an
- * allocator for a device's mapped storage, it is given one over a partition. Every PE then maps the
- * same variables in the same order, as with any symmetric allocation; there is no barrier. */
+/* OpenMP's mapped variables in symmetric memory: libmemspan is given an allocator over a partition
+ * for a device. Every PE then maps the same variables in the same order, as with any symmetric
+ * allocation; there is no barrier. */
 
-/* Register, where there are both such a runtime and a partition for it (SHMEMX_LIBOMP_PARTITION, or
- * the first of KIND=LIBOMP). */
+/* Give it, where SHMEMX_LIBOMP_PARTITION names the partition; programs may do so later. */
 void msp_partition_openmp_open(void);
 void msp_partition_openmp_close(void);
 

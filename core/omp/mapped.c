@@ -1,0 +1,525 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* mapped.c: memory for mapped variables, on runtimes that have no call to set its allocator.
+ *
+ * A variable that is about to be mapped gets memory from the allocator and is associated with it
+ * (omp_target_associate_ptr). To the runtime it is then present for ever: its addresses are right
+ * everywhere, but it neither counts references nor copies. So the references are counted here, and
+ * a map that begins or ends a variable is passed on with the bit that makes the runtime copy: it
+ * alone knows which words of a structure are pointers of the device.
+ *
+ * A region's maps begin before it and end after it, by calls of their own: another thread's region
+ * may use the variable as soon as it is counted, when its values must be there.
+ *
+ * Left to the runtime: what is present already (global variables of the device, associations of the
+ * program), what overlaps that, what has a mapper, and every variable where the device works in
+ * the host's memory (requires unified_shared_memory). */
+
+#include "core/omp/mapped.h"
+#include "core/base/error.h"
+#include "core/base/fork.h"
+#include "core/base/log.h"
+#include "core/base/region.h"
+#include "core/omp/abi.h"
+#include "core/omp/devices.h"
+#include "core/omp/refusal.h"
+#include "core/omp/variable.h"
+#include <stdlib.h>
+#include <string.h>
+
+/* Bits of a map's type. */
+#define MAP_TO       0x1
+#define MAP_FROM     0x2
+#define MAP_ALWAYS   0x4
+#define MAP_DELETE   0x8
+#define MAP_POINTEE  0x10 /* of a pointer that is mapped too */
+#define MAP_PRIVATE  0x80
+#define MAP_LITERAL  0x100
+#define MAP_PRESENT  0x1000
+#define MAP_HOLD     0x2000
+#define MAP_ATTACH   0x4000
+#define MAP_NO_DATA  (MAP_PRIVATE | MAP_LITERAL | MAP_ATTACH)
+#define MEMBER_SHIFT 48 /* above: 1 + the index of the structure's entry; 0: no member */
+
+enum { DEVICES_MAX = 256, KERNEL_HAS_FLAGS = 2, KERNEL_NOWAIT = 1 };
+
+/* Members of a structure keep their alignment when it is mapped from the middle. */
+enum { STRUCTURE_ALIGN_BYTES = 16 };
+
+typedef void data_fn(void *, int64_t, int32_t, void **, void **, int64_t *, int64_t *, void **,
+                     void **);
+typedef int associate_fn(const void *, const void *, size_t, size_t, int);
+typedef int disassociate_fn(const void *, int);
+typedef int is_present_fn(const void *, int);
+typedef void *mapped_ptr_fn(const void *, int);
+typedef int set_allocator_fn(int64_t, msp_omp_map_alloc *, msp_omp_map_free *);
+typedef int reset_allocator_fn(int64_t);
+
+atomic_bool msp_omp_mapped_set;
+
+/* Guards what follows, and is held while the runtime begins and ends maps: a variable must be there
+ * when it is counted, and must not be used again before it has gone. */
+MSP_LOCK_STATIC(lock, MSP_RANK_OMP_MAPPED);
+
+static struct {
+    msp_omp_map_alloc *alloc;
+    msp_omp_map_free *release;
+    bool asked; /* whether it has memory of its own: that is the next member */
+    bool has_memory;
+} allocators[DEVICES_MAX];
+
+/* Host memory that memspan_map_symmetric() named; all of it before the first call. */
+static struct range {
+    uintptr_t begin;
+    size_t size_bytes;
+} * ranges;
+static size_t range_count;
+static bool all = true;
+
+void msp_omp_data_forward(enum msp_omp_real which, const struct msp_omp_data *d)
+{
+    uintptr_t real = msp_omp_real(which);
+
+    if (real != 0) {
+        ((data_fn *)real)(d->location, d->device, d->count, d->bases, d->begins, d->sizes, d->types,
+                          d->names, d->mappers);
+    }
+}
+
+/* ---- which entries ---- */
+
+static bool is_member(int64_t type)
+{
+    return ((uint64_t)type >> MEMBER_SHIFT) != 0;
+}
+
+/* The entry has data of its own. The runtime maps what mappers name, in a way that is not seen. */
+static bool has_data(const struct msp_omp_data *d, int i)
+{
+    return (d->sizes[i] > 0) && ((d->types[i] & MAP_NO_DATA) == 0) &&
+           ((d->mappers == NULL) || (d->mappers[i] == NULL));
+}
+
+/* The entry is what references are counted of: members are in the structure's. */
+static bool is_counted(const struct msp_omp_data *d, int i)
+{
+    return has_data(d, i) && (!is_member(d->types[i]) || ((d->types[i] & MAP_POINTEE) != 0));
+}
+
+static struct msp_omp_variable *variable_of(const struct msp_omp_data *d, int i)
+{
+    return msp_omp_variable_find(d->number, d->begins[i], (size_t)d->sizes[i]);
+}
+
+static bool is_named(const void *begin, size_t size_bytes)
+{
+    size_t i;
+
+    for (i = 0; !all && (i < range_count); i++) {
+        size_t before = (uintptr_t)begin - ranges[i].begin;
+        if ((before < ranges[i].size_bytes) && (size_bytes <= ranges[i].size_bytes - before)) {
+            return true;
+        }
+    }
+    return all;
+}
+
+static bool has_allocator(int number)
+{
+    return (number >= 0) && (number < DEVICES_MAX) && (allocators[number].alloc != NULL);
+}
+
+static bool concerns(const struct msp_omp_data *d)
+{
+    bool wanted = has_allocator(d->number);
+    int i;
+
+    for (i = 0; i < d->count; i++) {
+        if (is_counted(d, i) && ((wanted && is_named(d->begins[i], (size_t)d->sizes[i])) ||
+                                 (variable_of(d, i) != NULL))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* ---- a variable's begin ---- */
+
+/* A byte is mapped to see whether it gets another address. */
+static bool has_memory(int number)
+{
+    char byte                = 0;
+    void *address            = &byte;
+    int64_t size             = 1;
+    int64_t type             = 0;
+    struct msp_omp_data d    = {.device = number,
+                                .number = number,
+                                .count  = 1,
+                                .bases  = &address,
+                                .begins = &address,
+                                .sizes  = &size,
+                                .types  = &type};
+    mapped_ptr_fn *mapped_to = (mapped_ptr_fn *)msp_omp_real(MSP_OMP_REAL_GET_MAPPED_PTR);
+    void *there;
+
+    if (!allocators[number].asked) {
+        msp_omp_data_forward(MSP_OMP_REAL_TGT_DATA_BEGIN, &d);
+        there = mapped_to(&byte, number);
+        msp_omp_data_forward(MSP_OMP_REAL_TGT_DATA_END, &d);
+        allocators[number].has_memory = (there != NULL) && (there != &byte);
+        allocators[number].asked      = true;
+    }
+    return allocators[number].has_memory;
+}
+
+static bool is_present(const struct msp_omp_data *d, int i)
+{
+    is_present_fn *present = (is_present_fn *)msp_omp_real(MSP_OMP_REAL_TARGET_IS_PRESENT);
+    const char *begin      = d->begins[i];
+
+    return present(begin, d->number) || present(begin + d->sizes[i] - 1, d->number) ||
+           msp_omp_variable_overlaps(d->number, begin, (size_t)d->sizes[i]);
+}
+
+/* Bytes in front of a structure's memory: none where the next entry is no member of it. */
+static size_t padding(const struct msp_omp_data *d, int i)
+{
+    bool is_structure = !is_member(d->types[i]) && (i + 1 < d->count) &&
+                        ((uint64_t)d->types[i + 1] >> MEMBER_SHIFT == (uint64_t)i + 1);
+
+    return is_structure ? (uintptr_t)d->begins[i] % STRUCTURE_ALIGN_BYTES : 0;
+}
+
+static void give_memory(const struct msp_omp_data *d, int i)
+{
+    associate_fn *associate   = (associate_fn *)msp_omp_real(MSP_OMP_REAL_TARGET_ASSOCIATE_PTR);
+    size_t size_bytes         = (size_t)d->sizes[i];
+    size_t pad                = padding(d, i);
+    struct msp_omp_variable v = {.device     = d->number,
+                                 .begin      = (uintptr_t)d->begins[i],
+                                 .size_bytes = size_bytes,
+                                 .release    = allocators[d->number].release,
+                                 .changes    = true};
+
+    v.memory = allocators[d->number].alloc(size_bytes + pad);
+    if (v.memory == NULL) {
+        msp_log(MEMSPAN_LOG_WARN, "omp",
+                "no memory for a mapped variable of %zu bytes from the allocator of device %d: it "
+                "has the runtime's",
+                size_bytes, d->number);
+    } else if (!msp_omp_variable_add(&v)) {
+        v.release(v.memory);
+    } else if (associate(d->begins[i], v.memory, size_bytes, pad, d->number) != 0) {
+        msp_omp_variable_remove(variable_of(d, i));
+        v.release(v.memory);
+    }
+}
+
+static void begin_entry(const struct msp_omp_data *d, int i)
+{
+    struct msp_omp_variable *v = variable_of(d, i);
+
+    if ((v == NULL) && has_allocator(d->number) && ((d->types[i] & MAP_PRESENT) == 0) &&
+        is_named(d->begins[i], (size_t)d->sizes[i]) && has_memory(d->number) && !is_present(d, i)) {
+        give_memory(d, i);
+        v = variable_of(d, i);
+    }
+    if (v != NULL) {
+        *(((d->types[i] & MAP_HOLD) != 0) ? &v->hold_count : &v->count) += 1;
+    }
+}
+
+/* ---- its end ---- */
+
+static void end_entry(const struct msp_omp_data *d, int i)
+{
+    struct msp_omp_variable *v = variable_of(d, i);
+    size_t *count;
+
+    if (v == NULL) {
+        return;
+    }
+    count      = ((d->types[i] & MAP_HOLD) != 0) ? &v->hold_count : &v->count;
+    *count     = (((d->types[i] & MAP_DELETE) != 0) || (*count == 0)) ? 0 : *count - 1;
+    v->changes = (v->count == 0) && (v->hold_count == 0);
+}
+
+static void take_memory(struct msp_omp_variable *v)
+{
+    disassociate_fn *disassociate =
+        (disassociate_fn *)msp_omp_real(MSP_OMP_REAL_TARGET_DISASSOCIATE_PTR);
+
+    if (disassociate((const void *)v->begin, v->device) != 0) {
+        msp_log(MEMSPAN_LOG_WARN, "omp", "the runtime keeps a mapped variable of device %d",
+                v->device);
+    } else {
+        v->release(v->memory);
+    }
+    msp_omp_variable_remove(v);
+}
+
+/* ---- the calls ---- */
+
+/* Lock held. The runtime copies what begins or ends here, and nothing else. */
+static void move(enum msp_omp_real which, const struct msp_omp_data *given, int64_t *types)
+{
+    bool begins           = (which == MSP_OMP_REAL_TGT_DATA_BEGIN);
+    int64_t copied        = begins ? MAP_TO : MAP_FROM;
+    struct msp_omp_data d = *given;
+    struct msp_omp_variable *v;
+    int i;
+
+    memcpy(types, given->types, (size_t)given->count * sizeof *types);
+    for (i = 0; i < d.count; i++) {
+        if (is_counted(&d, i)) {
+            (begins ? begin_entry : end_entry)(&d, i);
+        }
+    }
+    for (i = 0; i < d.count; i++) {
+        v = has_data(&d, i) ? variable_of(&d, i) : NULL;
+        if ((v != NULL) && v->changes && ((types[i] & copied) != 0)) {
+            types[i] |= MAP_ALWAYS;
+        }
+    }
+    d.types = types;
+    msp_omp_data_forward(which, &d);
+    for (i = 0; i < d.count; i++) {
+        v = is_counted(&d, i) ? variable_of(&d, i) : NULL;
+        if ((v != NULL) && v->changes && begins) {
+            v->changes = false;
+        } else if ((v != NULL) && v->changes) {
+            take_memory(v);
+        }
+    }
+}
+
+/* A copy of the types; NULL when the call is the runtime's alone. */
+static int64_t *types_if_concerned(const struct msp_omp_data *d)
+{
+    int64_t *types = NULL;
+
+    if (concerns(d)) {
+        types = malloc((size_t)d->count * sizeof *types);
+        if (types == NULL) {
+            msp_log(MEMSPAN_LOG_ERROR, "omp", "no memory to map %d variables from an allocator",
+                    (int)d->count);
+        }
+    }
+    return types;
+}
+
+void msp_omp_mapped_move(enum msp_omp_real which, const struct msp_omp_data *d)
+{
+    int64_t *types;
+
+    msp_lock(&lock);
+    types = types_if_concerned(d);
+    if (types != NULL) {
+        move(which, d, types);
+    }
+    msp_unlock(&lock);
+    if (types == NULL) {
+        msp_omp_data_forward(which, d);
+    }
+    free(types);
+}
+
+/* The maps of a region whose variables are there, so that it neither copies nor deletes. */
+static void strip(int64_t *types, int32_t count)
+{
+    int i;
+
+    for (i = 0; i < count; i++) {
+        if ((types[i] & MAP_NO_DATA) == 0) {
+            types[i] &= ~(int64_t)(MAP_TO | MAP_FROM | MAP_ALWAYS | MAP_DELETE);
+        }
+    }
+}
+
+int msp_omp_mapped_kernel(msp_omp_kernel_fn *real, int number, void *location, int64_t device,
+                          int32_t teams, int32_t threads, void *region,
+                          struct msp_omp_kernel *arguments)
+{
+    struct msp_omp_data d = {.location = location,
+                             .device   = device,
+                             .number   = number,
+                             .count    = (int32_t)arguments->count,
+                             .bases    = arguments->bases,
+                             .begins   = arguments->begins,
+                             .sizes    = arguments->sizes,
+                             .types    = arguments->types,
+                             .names    = arguments->names,
+                             .mappers  = arguments->mappers};
+    bool has_flags        = (arguments->version >= KERNEL_HAS_FLAGS);
+    uint64_t flags        = has_flags ? arguments->flags : 0;
+    int64_t *types;
+    int result;
+
+    msp_lock(&lock);
+    types = types_if_concerned(&d);
+    if (types != NULL) {
+        move(MSP_OMP_REAL_TGT_DATA_BEGIN, &d, types);
+    }
+    msp_unlock(&lock);
+    if (types == NULL) {
+        return real(location, device, teams, threads, region, arguments);
+    }
+    /* The arguments are the caller's, on its stack, and their length differs by version. */
+    strip(types, d.count);
+    arguments->types = types;
+    if (has_flags) {
+        arguments->flags = flags & ~(uint64_t)KERNEL_NOWAIT;
+    }
+    result           = real(location, device, teams, threads, region, arguments);
+    arguments->types = d.types;
+    if (has_flags) {
+        arguments->flags = flags;
+    }
+    msp_lock(&lock);
+    move(MSP_OMP_REAL_TGT_DATA_END, &d, types);
+    msp_unlock(&lock);
+    free(types);
+    return result;
+}
+
+bool msp_omp_mapped_has(const void *pointer, int number)
+{
+    bool has = false;
+
+    if (msp_omp_mapped_is_set()) {
+        msp_lock(&lock);
+        has = (msp_omp_variable_find(number, pointer, 1) != NULL);
+        msp_unlock(&lock);
+    }
+    return has;
+}
+
+/* ---- what programs call ---- */
+
+static int refuse(const char *routine)
+{
+    msp_omp_refused(routine);
+    return -1;
+}
+
+/* The calls above have all that they need of the runtime. */
+static bool can_map(int64_t device)
+{
+    if ((device < 0) || (device >= DEVICES_MAX) || (device >= msp_omp_runtime_device_count())) {
+        memspan_error(MEMSPAN_ERR_NOT_FOUND, "the OpenMP runtime has no device %lld",
+                      (long long)device);
+        return false;
+    }
+    if ((msp_omp_real(MSP_OMP_REAL_TGT_DATA_BEGIN) == 0) ||
+        (msp_omp_real(MSP_OMP_REAL_GET_MAPPED_PTR) == 0)) {
+        memspan_error(MEMSPAN_ERR_UNSUPPORTED, "only Clang's runtime takes memory for map clauses");
+        msp_error_hint("allocate it and call omp_target_associate_ptr()");
+        return false;
+    }
+    if (!msp_region_is_seen()) {
+        memspan_error(MEMSPAN_ERR_UNSUPPORTED,
+                      "libmemspan is behind the OpenMP runtime and does not see map clauses");
+        msp_error_hint("link libmemspan first, or name it in LD_PRELOAD");
+        return false;
+    }
+    return true;
+}
+
+int __tgt_set_device_allocator(int64_t device, msp_omp_map_alloc *alloc, msp_omp_map_free *release)
+{
+    MSP_OMP_CALL();
+    uintptr_t real = msp_omp_real(MSP_OMP_REAL_TGT_SET_DEVICE_ALLOCATOR);
+
+    if (real != 0) {
+        return ((set_allocator_fn *)real)(device, alloc, release);
+    }
+    if ((alloc == NULL) || (release == NULL)) {
+        memspan_error(MEMSPAN_ERR_INVALID, "an allocator's function is NULL");
+        return refuse(__func__);
+    }
+    if (!can_map(device)) {
+        return refuse(__func__);
+    }
+    msp_lock(&lock);
+    allocators[device].alloc   = alloc;
+    allocators[device].release = release;
+    msp_unlock(&lock);
+    atomic_store_explicit(&msp_omp_mapped_set, true, memory_order_release);
+    return 0;
+}
+
+int __tgt_reset_device_allocator(int64_t device)
+{
+    MSP_OMP_CALL();
+    uintptr_t real = msp_omp_real(MSP_OMP_REAL_TGT_RESET_DEVICE_ALLOCATOR);
+    size_t count   = 0;
+    struct msp_omp_variable *v;
+
+    if (real != 0) {
+        return ((reset_allocator_fn *)real)(device);
+    }
+    msp_lock(&lock);
+    if (!has_allocator((int)device)) {
+        msp_unlock(&lock);
+        memspan_error(MEMSPAN_ERR_NOT_FOUND, "device %lld has no allocator", (long long)device);
+        return refuse(__func__);
+    }
+    for (v = msp_omp_variable_of((int)device); v != NULL; v = msp_omp_variable_of((int)device)) {
+        take_memory(v);
+        count++;
+    }
+    allocators[device].alloc   = NULL;
+    allocators[device].release = NULL;
+    msp_unlock(&lock);
+    if (count > 0) {
+        msp_log(MEMSPAN_LOG_INFO, "omp", "%zu variables were still mapped to device %lld", count,
+                (long long)device);
+    }
+    return 0;
+}
+
+/* Lock held. */
+static memspan_status_t add_range(uintptr_t begin, size_t size_bytes)
+{
+    struct range *longer = realloc(ranges, (range_count + 1) * sizeof *ranges);
+
+    if (longer == NULL) {
+        return memspan_error(MEMSPAN_ERR_NO_MEMORY, "no memory to name a variable");
+    }
+    ranges                = longer;
+    ranges[range_count++] = (struct range){begin, size_bytes};
+    all                   = false;
+    return MEMSPAN_OK;
+}
+
+/* Lock held. */
+static memspan_status_t remove_range(uintptr_t begin)
+{
+    size_t i;
+
+    for (i = 0; (i < range_count) && (ranges[i].begin != begin); i++) {
+    }
+    if (i == range_count) {
+        return memspan_error(MEMSPAN_ERR_NOT_FOUND, "no variable at %p was named", (void *)begin);
+    }
+    ranges[i] = ranges[--range_count];
+    return MEMSPAN_OK;
+}
+
+memspan_status_t memspan_map_symmetric(const void *pointer, size_t size_bytes)
+{
+    memspan_status_t status;
+
+    if ((pointer == NULL) || ((uintptr_t)pointer + size_bytes < (uintptr_t)pointer)) {
+        return memspan_error(MEMSPAN_ERR_INVALID, "%zu bytes at %p are no variable", size_bytes,
+                             pointer);
+    }
+    if (!msp_omp_mapped_is_set()) {
+        memspan_error(MEMSPAN_ERR_NOT_FOUND, "mapped variables have no allocator");
+        return msp_error_hint("call __tgt_set_shmem_allocator() first");
+    }
+    msp_lock(&lock);
+    status = (size_bytes == 0) ? remove_range((uintptr_t)pointer)
+                               : add_range((uintptr_t)pointer, size_bytes);
+    msp_unlock(&lock);
+    return status;
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef MEMSPAN_CORE_OMP_VARIABLE_H
+#define MEMSPAN_CORE_OMP_VARIABLE_H
+
+/* The mapped variables with memory of an allocator, by device and host address. They do not
+ * overlap. Callers hold the lock of mapped.c; a pointer is valid until the next add or remove. */
+
+#include "core/omp/abi.h"
+#include <stdbool.h>
+
+struct msp_omp_variable {
+    int device;
+    uintptr_t begin; /* on the host */
+    size_t size_bytes;
+    void *memory; /* on the device */
+    msp_omp_map_free *release;
+    size_t count;      /* references of map clauses */
+    size_t hold_count; /* of those with ompx_hold */
+    bool changes;      /* begins or ends with the present call */
+};
+
+/* The variable that holds all these bytes, or NULL. */
+struct msp_omp_variable *msp_omp_variable_find(int device, const void *begin, size_t size_bytes);
+
+/* True when a variable has one of these bytes. */
+bool msp_omp_variable_overlaps(int device, const void *begin, size_t size_bytes);
+
+/* One of the device's variables, or NULL. */
+struct msp_omp_variable *msp_omp_variable_of(int device);
+
+/* False without memory. */
+bool msp_omp_variable_add(const struct msp_omp_variable *variable);
+void msp_omp_variable_remove(struct msp_omp_variable *variable);
+
+#endif /* MEMSPAN_CORE_OMP_VARIABLE_H */
