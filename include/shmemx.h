@@ -182,6 +182,28 @@ typedef struct shmemx_network_facts {
 /** Errors: MEMSPAN_ERR_INVALID (info NULL, struct_size not set). */
 MEMSPAN_API int shmemx_network_info(shmemx_network_info_t *info);
 
+/** A transport, as a job with PEs on several hosts would find it here. Written by
+ * shmemx_transport_plan(). */
+typedef struct shmemx_transport_traits {
+    size_t struct_size;
+    char name[32];    /**< "smp", "ucx" */
+    int is_available; /**< its plug-in and library load, and find a device */
+    int is_chosen;    /**< a job would use it */
+    int is_network;   /**< atomic operations are the service's of the PE that owns the memory */
+    int target_progresses;   /**< puts and gets need the library in the target */
+    int takes_device_memory; /**< it registers memory of devices; else that is staged on the host */
+    char reaches[32];        /**< "PEs of other hosts" */
+    char path[128];          /**< "UCX 1.13.1, tcp"; "": it is not available */
+    char why[320];           /**< why it is chosen, or not */
+} shmemx_transport_info_t;
+
+/** Describe the @p index-th transport, by the order of preference in this process's environment. To
+ * know, index 0 loads, opens and closes the network drivers of that order; one thread at a time.
+ * Errors: MEMSPAN_ERR_NOT_FOUND (index beyond the last), MEMSPAN_ERR_CONFIG (malformed
+ * environment), MEMSPAN_ERR_CONFLICT (a job uses the drivers), MEMSPAN_ERR_INVALID (info NULL,
+ * struct_size not set). */
+MEMSPAN_API int shmemx_transport_plan(int index, shmemx_transport_info_t *info);
+
 /* --------------------------------------------------------------------------------- spaces
  * A space is a partition that a team makes at run time: same numbers, same queries. A handle is a
  * number, never dereferenced. Members of the team allocate from it; other PEs may put and get with

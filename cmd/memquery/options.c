@@ -54,7 +54,7 @@ static const struct cli_option rows[] = {
              "the state of a backend, device, space or kind: probe, native error, cause, remedy"),
     QUESTION("--shmem", MODE_SHMEM, NULL,
              "the symmetric partitions that an OpenSHMEM program would get here with this "
-             "environment, and how its peers reach them"),
+             "environment, how its peers reach them, and by which transports"),
     QUESTION("-c --config", MODE_CONFIG, NULL,
              "every environment variable: value, source, form, default, help"),
     {.names = "-V --version",

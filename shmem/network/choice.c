@@ -3,23 +3,24 @@
 
 #include "shmem/network/choice.h"
 #include "shmem/job.h"
+#include "shmem/network/network.h"
 #include "shmem/network/plugin.h"
 #include "shmem/option.h"
 #include <stdio.h>
 #include <string.h>
 
-enum { NAMES_MAX = 8, NAME_BYTES = 32, REASON_BYTES = 200 };
+enum { NAMES_MAX = 8, NAME_BYTES = 32, REASON_BYTES = 320 };
 
 /* What was asked for, then what came of it. */
 static struct {
-    char names[NAMES_MAX][NAME_BYTES];     /* of network drivers, the best first */
-    char reasons[NAMES_MAX][REASON_BYTES]; /* why it is not taken */
+    char names[NAMES_MAX][NAME_BYTES]; /* of network drivers, the best first */
     int count;
     int taken; /* index + 1; 0: none, so that the table takes no memory until it is used */
     struct msp_network_division division;
     bool is_loopback;
     enum msp_shmem_option source; /* the variable that the names are from */
 } choice;
+static char reasons[NAMES_MAX][REASON_BYTES] MSP_SPARSE; /* why a driver was not taken, by name */
 
 static const char loopback[] = "loopback";
 
@@ -169,8 +170,8 @@ static memspan_status_t open_driver(int i, const struct msp_network_services *se
         *driver_p    = driver;
         return MEMSPAN_OK;
     }
-    snprintf(choice.reasons[i], REASON_BYTES, "%s", memspan_error_text());
-    msp_debug_note("transport %s is not used: %s", choice.names[i], choice.reasons[i]);
+    snprintf(reasons[i], REASON_BYTES, "%s", memspan_error_text());
+    msp_debug_note("transport %s is not used: %s", choice.names[i], reasons[i]);
     return status;
 }
 
@@ -179,7 +180,7 @@ static memspan_status_t refuse_hosts(void)
     const char *variable = msp_shmem_option_name(choice.source);
     const char *text     = msp_shmem_option_text(choice.source);
     int elsewhere        = msp_job.pe_count - msp_job.local_count;
-    char reasons[400]    = "";
+    char all[400]        = "";
     int length           = 0;
     int i;
 
@@ -189,13 +190,13 @@ static memspan_status_t refuse_hosts(void)
                       variable, text, elsewhere, msp_job.pe_count);
         return msp_error_hint("add ucx or ofi, or unset it");
     }
-    for (i = 0; (i < choice.count) && ((size_t)length < sizeof reasons); i++) {
-        length += snprintf(reasons + length, sizeof reasons - (size_t)length, "%s%s",
-                           (i > 0) ? "; " : "", choice.reasons[i]);
+    for (i = 0; (i < choice.count) && ((size_t)length < sizeof all); i++) {
+        length += snprintf(all + length, sizeof all - (size_t)length, "%s%s", (i > 0) ? "; " : "",
+                           reasons[i]);
     }
     return memspan_error(MEMSPAN_ERR_UNREACHABLE,
                          "no transport of %s reaches the %d of %d PEs that are on other hosts: %s",
-                         text, elsewhere, msp_job.pe_count, reasons);
+                         text, elsewhere, msp_job.pe_count, all);
 }
 
 memspan_status_t msp_network_choice_open(const struct msp_network_services *services,
@@ -213,11 +214,133 @@ memspan_status_t msp_network_choice_open(const struct msp_network_services *serv
     return refuse_hosts();
 }
 
+/* "the first of smp,ucx,ofi that works here" */
+static void write_rank(char *text, size_t text_bytes)
+{
+    snprintf(text, text_bytes, "the %s of %s that works here",
+             (choice.taken == 1) ? "first" : "next", msp_shmem_option_text(choice.source));
+}
+
+/* ---- without a job ---- */
+
+/* What the last call with index 0 found. */
+static struct {
+    shmemx_transport_info_t infos[NAMES_MAX + 1];
+    int count;
+} plan MSP_SPARSE;
+
+static shmemx_transport_info_t *add_plan(const char *name, const char *reaches)
+{
+    shmemx_transport_info_t *info = &plan.infos[plan.count++];
+
+    *info = (shmemx_transport_info_t){.is_network = true};
+    snprintf(info->name, sizeof info->name, "%s", name);
+    snprintf(info->reaches, sizeof info->reaches, "%s", reaches);
+    return info;
+}
+
+static void plan_smp(void)
+{
+    bool is_divided = (choice.division.pes > 0) || (choice.division.hosts > 0);
+    shmemx_transport_info_t *info =
+        add_plan("smp", is_divided ? "some PEs of its host" : "PEs of its host");
+
+    info->is_network   = false;
+    info->is_available = true;
+    info->is_chosen    = true;
+    snprintf(info->path, sizeof info->path, "loads and stores");
+    if (is_divided) {
+        snprintf(info->why, sizeof info->why, "%s=%s divides the host",
+                 msp_shmem_option_name(choice.source), msp_shmem_option_text(choice.source));
+    } else {
+        snprintf(info->why, sizeof info->why, "their memory is mapped");
+    }
+}
+
+static void plan_loopback(void)
+{
+    shmemx_transport_info_t *info = add_plan(loopback, "other PEs of its host");
+
+    info->is_available      = true;
+    info->is_chosen         = true;
+    info->target_progresses = true;
+    snprintf(info->path, sizeof info->path, "messages through sockets");
+    snprintf(info->why, sizeof info->why, "for tests");
+}
+
+static void plan_driver(int i)
+{
+    static const struct msp_network_job job = {.pe_count = 2, .local_count = 1};
+    const int taken                         = choice.taken;
+    shmemx_transport_info_t *info           = add_plan(choice.names[i], "PEs of other hosts");
+    const struct msp_network_driver *driver = NULL;
+    struct msp_network_limits limits;
+
+    if (open_driver(i, &msp_network_services, &job, &limits, &driver) != MEMSPAN_OK) {
+        snprintf(info->why, sizeof info->why, "%s", reasons[i]);
+        return;
+    }
+    driver->describe(info->path, sizeof info->path);
+    driver->close();
+    info->is_available        = true;
+    info->is_chosen           = (taken == 0);
+    info->target_progresses   = limits.target_progresses;
+    info->takes_device_memory = limits.takes_device_memory;
+    if (info->is_chosen) {
+        write_rank(info->why, sizeof info->why);
+    } else {
+        choice.taken = taken;
+        snprintf(info->why, sizeof info->why, "%s is before it in %s", choice.names[taken - 1],
+                 msp_shmem_option_text(choice.source));
+    }
+}
+
+static memspan_status_t plan_all(void)
+{
+    memspan_status_t status = msp_shmem_option_read();
+    int i;
+
+    plan.count = 0;
+    status     = (status == MEMSPAN_OK) ? msp_network_choice_read() : status;
+    if (status != MEMSPAN_OK) {
+        return status;
+    }
+    plan_smp();
+    if (choice.is_loopback) {
+        plan_loopback();
+    }
+    for (i = 0; i < choice.count; i++) {
+        plan_driver(i);
+    }
+    return MEMSPAN_OK;
+}
+
+memspan_status_t msp_network_choice_foresee(int index, shmemx_transport_info_t *info_p)
+{
+    memspan_status_t status = MEMSPAN_OK;
+
+    if (msp_job.is_on) {
+        memspan_error(MEMSPAN_ERR_CONFLICT, "a job has opened the network");
+        return msp_error_hint("SHMEM_INFO=1 prints what it uses");
+    }
+    if ((index == 0) || (plan.count == 0)) {
+        status = plan_all();
+    }
+    if ((status == MEMSPAN_OK) && ((index < 0) || (index >= plan.count))) {
+        status = memspan_error(MEMSPAN_ERR_NOT_FOUND, "there are %d transports", plan.count);
+    }
+    if (status == MEMSPAN_OK) {
+        *info_p = plan.infos[index];
+    }
+    return status;
+}
+
 /* ---- what is said ---- */
 
 void msp_network_choice_print(void)
 {
     int elsewhere = msp_job.pe_count - msp_job.local_count;
+    char rank[REASON_BYTES];
     int i;
 
     printf("transport smp: PEs of this host, %d, by loads and stores%s\n", msp_job.local_count,
@@ -230,10 +353,10 @@ void msp_network_choice_print(void)
         printf("transport loopback: PEs of other hosts, %d, for tests\n", elsewhere);
         return;
     }
-    printf("transport %s: PEs of other hosts, %d; the %s of %s that works here\n",
-           choice.names[choice.taken - 1], elsewhere, (choice.taken == 1) ? "first" : "next",
-           msp_shmem_option_text(choice.source));
+    write_rank(rank, sizeof rank);
+    printf("transport %s: PEs of other hosts, %d; %s\n", choice.names[choice.taken - 1], elsewhere,
+           rank);
     for (i = 0; i < choice.taken - 1; i++) {
-        printf("    not %s: %s\n", choice.names[i], choice.reasons[i]);
+        printf("    not %s: %s\n", choice.names[i], reasons[i]);
     }
 }

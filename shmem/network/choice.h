@@ -10,6 +10,7 @@
 
 #include "shmem/error.h"
 #include "shmem/network/driver.h"
+#include <shmemx.h>
 
 /* Read both variables. A malformed value, or a name that is none, leaves an error record. */
 memspan_status_t msp_network_choice_read(void);
@@ -35,6 +36,9 @@ memspan_status_t msp_network_choice_open(const struct msp_network_services *serv
                                          const struct msp_network_job *job,
                                          struct msp_network_limits *limits_p,
                                          const struct msp_network_driver **driver_p);
+
+/* shmemx_transport_plan(). */
+memspan_status_t msp_network_choice_foresee(int index, shmemx_transport_info_t *info_p);
 
 /* SHMEM_INFO: which transport reaches which PEs, and why not a better one; to standard output. */
 void msp_network_choice_print(void);

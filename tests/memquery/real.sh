@@ -239,6 +239,14 @@ shmem)
     expect_code 0
     expect_jq '.partitions[1] | .kind_asked == "DEVICE" and .kind_given == "SYSDEFAULT"'
     run_with SHMEM_SYMMETRIC_PARTITION7=2m:kin=N --shmem && expect_code 2
+    run --shmem && expect_out '^smp\* +PEs of its host +loads and stores +load/store +processor'
+    run_with MEMSPAN_SHMEM_TRANSPORT=smp --json --shmem && expect_schema
+    expect_jq '[.transports[].name] == ["smp"] and .transports[0].chosen'
+    run_with SHMEMX_TRANSPORT=loopback:2 --json --shmem && expect_schema
+    expect_jq '.transports[1] | .name == "loopback" and .chosen and .atomics == "service" and .device_memory == "staged"'
+    run_with FI_PROVIDER=none --json --shmem && expect_code 0 && expect_schema
+    expect_jq '.transports[2] | .name == "ofi" and (.available | not) and .path == null and (.why | length > 20)'
+    run_with MEMSPAN_SHMEM_TRANSPORT=smp,none --shmem && expect_code 2 && expect_err 'there is no such transport'
     ;;
 crash | hang)
     need_opencl

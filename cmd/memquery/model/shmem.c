@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* shmem.c: --shmem, the symmetric partitions that an OpenSHMEM program would get here with this
- * environment, and what its peers can do with them.
+ * environment, what its peers can do with them, and the transports that would reach the peers.
  *
  * The OpenSHMEM library is opened on demand, and no job is started: memquery does not link it. */
 
@@ -14,7 +14,10 @@
 static const char not_had[]      = "it cannot be had";
 static const char library_name[] = "libmemspan-shmem.so.0";
 
-typedef int plan_call(int index, shmemx_partition_info_t *info);
+struct library {
+    int (*partition_plan)(int index, shmemx_partition_info_t *info);
+    int (*transport_plan)(int index, shmemx_transport_info_t *info);
+};
 
 static const char *kind_word(shmemx_kind_t kind)
 {
@@ -135,75 +138,182 @@ static const struct field partition_fields[] = {
     FIELD("other_hosts", TEXT, 11, "OTHER HOSTS", FIELD_BY(read_remote), NULL),
     FIELD("why", TEXT, 12, "WHY", ROW(info.why), NULL),
 };
-static const struct field_list fields = FIELD_LIST(partition_fields);
+static const struct field_list partition_list = FIELD_LIST(partition_fields);
+
+/* ---- one transport ---- */
+
+static const char not_there[] = "it is not available";
+
+#define TRANSPORT(name) FIELD_AT(shmemx_transport_info_t, name)
+
+FIELD_READ(read_transport)
+{
+    const shmemx_transport_info_t *info = record->row;
+
+    snprintf(value->room, sizeof(value->room), "%s%s", info->name, info->is_chosen ? "*" : "");
+    value->text  = info->name;
+    value->shown = value->room;
+}
+
+/* What executes a put. */
+FIELD_READ_AS(read_puts, text, shmemx_transport_info_t,
+              !row->is_available       ? ""
+              : !row->is_network       ? "load/store"
+              : row->target_progresses ? "service"
+                                       : "network")
+FIELD_READ_AS(read_transport_atomics, text, shmemx_transport_info_t,
+              !row->is_available ? "" : (row->is_network ? "service" : "processor"))
+
+FIELD_READ(read_device_memory)
+{
+    const shmemx_transport_info_t *info = record->row;
+
+    value->text   = !info->is_available         ? ""
+                    : !info->is_network         ? ""
+                    : info->takes_device_memory ? "registered"
+                                                : "staged";
+    value->reason = info->is_available ? "each partition has it" : not_there;
+}
+
+static const struct field transport_fields[] = {
+    FIELD("name", TEXT, 1, "TRANSPORT", FIELD_BY(read_transport), NULL),
+    FIELD("available", BOOL, 0, NULL, TRANSPORT(is_available), NULL),
+    FIELD("chosen", BOOL, 0, NULL, TRANSPORT(is_chosen), NULL),
+    FIELD("reaches", TEXT, 2, "REACHES", TRANSPORT(reaches), NULL),
+    FIELD("path", TEXT, 3, "BY", TRANSPORT(path), not_there),
+    FIELD("puts", TEXT, 4, "PUTS", FIELD_BY(read_puts), not_there),
+    FIELD("atomics", TEXT, 5, "ATOMICS", FIELD_BY(read_transport_atomics), not_there),
+    FIELD("device_memory", TEXT, 6, "DEVICE MEMORY", FIELD_BY(read_device_memory), not_there),
+    FIELD("why", TEXT, 7, "WHY", TRANSPORT(why), NULL),
+};
+static const struct field_list transport_list = FIELD_LIST(transport_fields);
 
 /* ---- all of them ---- */
 
-static plan_call *open_library(void)
+static bool open_library(struct library *library_p)
 {
-    void *library = dlopen(library_name, RTLD_NOW | RTLD_LOCAL);
-    plan_call *plan;
+    void *handle = dlopen(library_name, RTLD_NOW | RTLD_LOCAL);
 
-    if (library == NULL) {
+    if (handle == NULL) {
         cli_complain("--shmem: %s; it is installed with Memspan's OpenSHMEM", dlerror());
-        return NULL;
+        return false;
     }
-    *(void **)&plan = dlsym(library, "shmemx_partition_plan");
-    if (plan == NULL) {
+    *(void **)&library_p->partition_plan = dlsym(handle, "shmemx_partition_plan");
+    *(void **)&library_p->transport_plan = dlsym(handle, "shmemx_transport_plan");
+    if ((library_p->partition_plan == NULL) || (library_p->transport_plan == NULL)) {
         cli_complain("--shmem: %s is of another version", library_name);
+        return false;
     }
-    return plan;
+    return true;
 }
 
-static int finish(const struct request *request, json_t *partitions, struct grid *grid, int code,
-                  FILE *out)
+/* Rows of either list: one table, and the list of objects. */
+struct rows {
+    const struct field_list *list;
+    struct grid grid;
+    json_t *objects;
+};
+
+static void rows_open(struct rows *rows, const struct field_list *list)
+{
+    rows->list    = list;
+    rows->objects = json_array();
+    field_open(list, NULL, &rows->grid);
+}
+
+static void rows_add(struct rows *rows, const void *row)
+{
+    const struct record record = {.row = row};
+
+    field_row(rows->list, &record, &rows->grid);
+    json_array_append_new(rows->objects, field_object(rows->list, &record));
+}
+
+/* What a call that has no such row leaves behind; EXIT_YES: it was the last one. */
+static int finish_calls(int status)
+{
+    if (status == MEMSPAN_ERR_NOT_FOUND) {
+        return EXIT_YES;
+    }
+    cli_complain("--shmem: %s", memspan_error_text());
+    return EXIT_USAGE;
+}
+
+static int add_partitions(const struct library *library, struct rows *rows)
+{
+    int code = EXIT_YES;
+
+    for (int index = 0;; index++) {
+        struct row row = {.info = {.struct_size = sizeof(row.info), .id = -1}};
+        int status     = library->partition_plan(index, &row.info);
+
+        if ((status != MEMSPAN_OK) && (row.info.id < 0)) {
+            int last = finish_calls(status);
+
+            return (last == EXIT_YES) ? code : last;
+        }
+        row.had = (status == MEMSPAN_OK);
+        code    = row.had ? code : EXIT_ABSENT;
+        rows_add(rows, &row);
+    }
+}
+
+static int add_transports(const struct library *library, struct rows *rows)
+{
+    for (int index = 0;; index++) {
+        shmemx_transport_info_t info = {.struct_size = sizeof(info)};
+        int status                   = library->transport_plan(index, &info);
+
+        if (status != MEMSPAN_OK) {
+            return finish_calls(status);
+        }
+        rows_add(rows, &info);
+    }
+}
+
+static void finish(const struct request *request, struct rows *partitions, struct rows *transports,
+                   FILE *out)
 {
     if (request->options->format == FORMAT_JSON) {
         json_t *document = json_document();
 
-        json_put(document, "partitions", partitions);
+        json_put(document, "partitions", partitions->objects);
+        json_put(document, "transports", transports->objects);
         json_finish(document, out);
-    } else {
-        grid_close(grid, out);
-        json_decref(partitions);
-        fprintf(
-            out,
+        grid_free(&partitions->grid);
+        grid_free(&transports->grid);
+        return;
+    }
+    grid_close(&partitions->grid, out);
+    fprintf(out,
             "\nID of shmem_malloc(): *  PEERS of this node: load/store through shmem_ptr(), "
             "by its driver, or asked of the PE's service\n"
             "OTHER HOSTS put and get memory that is registered with the network when they first "
-            "touch it; messages are executed by the PE\n");
-    }
-    return code;
+            "touch it; messages are executed by the PE\n\n");
+    grid_close(&transports->grid, out);
+    fprintf(out, "\nTRANSPORT that a job would use: *  PUTS and ATOMICS of the service are "
+                 "executed by the PE that owns the memory\n"
+                 "DEVICE MEMORY that the network does not register is staged on the host\n");
+    json_decref(partitions->objects);
+    json_decref(transports->objects);
 }
 
 int report_shmem(const struct request *request, FILE *out)
 {
-    plan_call *plan = open_library();
-    json_t *partitions;
-    struct grid grid;
-    int code = EXIT_YES;
+    struct library library;
+    struct rows partitions;
+    struct rows transports;
+    int partition_code;
+    int transport_code;
 
-    if (plan == NULL) {
+    if (!open_library(&library)) {
         return EXIT_ABSENT;
     }
-    partitions = json_array();
-    field_open(&fields, NULL, &grid);
-    for (int index = 0;; index++) {
-        struct row row       = {.info = {.struct_size = sizeof(row.info), .id = -1}};
-        struct record record = {.row = &row};
-        int status           = plan(index, &row.info);
-
-        if ((status != MEMSPAN_OK) && (row.info.id < 0)) {
-            if (status != MEMSPAN_ERR_NOT_FOUND) {
-                cli_complain("--shmem: %s", memspan_error_text());
-                code = EXIT_USAGE;
-            }
-            break;
-        }
-        row.had = (status == MEMSPAN_OK);
-        code    = row.had ? code : EXIT_ABSENT;
-        field_row(&fields, &record, &grid);
-        json_array_append_new(partitions, field_object(&fields, &record));
-    }
-    return finish(request, partitions, &grid, code, out);
+    rows_open(&partitions, &partition_list);
+    rows_open(&transports, &transport_list);
+    partition_code = add_partitions(&library, &partitions);
+    transport_code =
+        (partition_code == EXIT_USAGE) ? EXIT_YES : add_transports(&library, &transports);
+    finish(request, &partitions, &transports, out);
+    return (transport_code != EXIT_YES) ? transport_code : partition_code;
 }
