@@ -16,10 +16,13 @@ set(MEMSPAN_FABRIC_NAMES "")
 set(two_hosts ${CMAKE_CURRENT_LIST_DIR}/two_hosts.sh)
 
 # fabric(NAME TRANSPORT name CI run... FULL run... [CI_TESTS regex] [FULL_TESTS regex] [PLUGIN name] [ENVIRONMENT VAR=value...]
-#      [LABELS ...] [TWO_HOSTS])
+#      [LABELS ...] [TIMEOUT s] [TWO_HOSTS])
 # A run is PES:PES OF A HOST[:SEED]; with TWO_HOSTS: PES:MAP of two_hosts.sh.
 function(fabric name)
-  cmake_parse_arguments(ARG "TWO_HOSTS" "TRANSPORT;CI_TESTS;FULL_TESTS;PLUGIN" "CI;FULL;ENVIRONMENT;LABELS" ${ARGN})
+  cmake_parse_arguments(ARG "TWO_HOSTS" "TRANSPORT;CI_TESTS;FULL_TESTS;PLUGIN;TIMEOUT" "CI;FULL;ENVIRONMENT;LABELS" ${ARGN})
+  if(NOT ARG_TIMEOUT)
+    set(ARG_TIMEOUT 240)
+  endif()
   set(tests "${ARG_CI_TESTS}")
   set(runs ${ARG_CI})
   if(name IN_LIST MEMSPAN_FABRICS)
@@ -30,7 +33,7 @@ function(fabric name)
     set(runs ${ARG_FULL})
   endif()
   set(MEMSPAN_FABRIC_NAMES ${MEMSPAN_FABRIC_NAMES} ${name} PARENT_SCOPE)
-  foreach(field IN ITEMS TRANSPORT PLUGIN ENVIRONMENT LABELS TWO_HOSTS)
+  foreach(field IN ITEMS TRANSPORT PLUGIN ENVIRONMENT LABELS TIMEOUT TWO_HOSTS)
     set(fabric_${name}_${field} "${ARG_${field}}" PARENT_SCOPE)
   endforeach()
   set(fabric_${name}_TESTS "${tests}" PARENT_SCOPE)
@@ -67,9 +70,9 @@ endforeach()
 # RoCE does not pass; libfabric sizes its queues by the universe, and those of soft RoCE are small.
 set(roce_tests "^shmem-(rma|order|once|threads|memory|waits|contexts|kind|partition|spaces|collective$|asleep|counters|device)")
 if("roce-ucx" IN_LIST MEMSPAN_FABRICS)
-  fabric(roce-ucx TRANSPORT ucx PLUGIN ucx LABELS roce FULL 2:1 4:2 FULL_TESTS "${roce_tests}"
+  fabric(roce-ucx TRANSPORT ucx PLUGIN ucx LABELS roce TIMEOUT 1200 FULL 2:1 4:2 FULL_TESTS "${roce_tests}"
     ENVIRONMENT UCX_TLS=rc_verbs,ud_verbs UCX_NET_DEVICES=rxe0:1 UCX_UD_VERBS_ETH_DGID_CHECK=n)
-  fabric(roce-ofi TRANSPORT ofi PLUGIN ofi LABELS roce FULL 2:1 4:2 FULL_TESTS "${roce_tests}"
+  fabric(roce-ofi TRANSPORT ofi PLUGIN ofi LABELS roce TIMEOUT 1200 FULL 2:1 4:2 FULL_TESTS "${roce_tests}"
     ENVIRONMENT FI_PROVIDER=verbs FI_UNIVERSE_SIZE=16)
 endif()
 
@@ -122,7 +125,7 @@ function(memspan_add_fabric_tests name)
         continue()
       endif()
       fabric_command(${fabric} command ${command} $<TARGET_FILE:${ARG_PROGRAM}> ${ARG_ARGUMENTS})
-      memspan_add_test(${twin} COMMAND ${command} TIMEOUT 240
+      memspan_add_test(${twin} COMMAND ${command} TIMEOUT ${fabric_${fabric}_TIMEOUT}
         ENVIRONMENT ${ARG_ENVIRONMENT} ${settings} ${fabric_${fabric}_ENVIRONMENT}
         LABELS shmem ${fabric} ${fabric_${fabric}_LABELS} ${ARG_LABELS})
     endforeach()
