@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #define WATCHED_MAX 8   /* PEs that each PE watches: those after it, around */
-#define CERTAIN_MS  500 /* how long a PE must have been dead: oshrun is to speak first */
+#define CERTAIN_MS  500 /* how long a PE must have been dead: the launcher is to speak first */
 
 void (*msp_bootstrap_watch)(void);
 
@@ -137,4 +137,11 @@ bool msp_bootstrap_peer_died(const int *pids, int count, int *local_index_p)
     }
     *local_index_p = peer;
     return true;
+}
+
+void msp_bootstrap_let_launcher_speak(void)
+{
+    struct timespec left = {.tv_nsec = CERTAIN_MS * 1000000L};
+    while (nanosleep(&left, &left) != 0) {
+    }
 }

@@ -4,6 +4,7 @@
  * receive() runs while the main queue is progressed, under its lock, and starts no operations: it
  * executes, and leaves replies in a list or as counts of what is owed. */
 
+#include "shmem/bootstrap.h"
 #include "shmem/control/memory.h"
 #include "shmem/control/wait.h"
 #include "shmem/network/alive.h"
@@ -546,6 +547,7 @@ static void note(const char *format, ...)
 static void peer_failed(int pe, const char *reason)
 {
     if (!atomic_load(&msp_network.is_closing)) {
+        msp_bootstrap_let_launcher_speak();
         msp_fatal("PE %d on %s has failed, or the path to it: %s", pe, msp_network_card_host(pe),
                   reason);
     }

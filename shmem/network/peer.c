@@ -2,6 +2,7 @@
 /* peer.c: channels, contacts by a hash of their PE, and what is known of their memory. */
 
 #include "shmem/network/peer.h"
+#include "shmem/bootstrap.h"
 #include "shmem/network/card.h"
 #include "shmem/network/progress.h"
 #include <stdlib.h>
@@ -179,6 +180,13 @@ static void grow(struct msp_network_channel *channel)
     free((void *)before);
 }
 
+/* With the error's record: the PE, or the path to it, has failed. */
+static _Noreturn void lost(const char *call)
+{
+    msp_bootstrap_let_launcher_speak();
+    msp_fatal_error(call);
+}
+
 struct msp_network_contact *msp_network_contact_find(struct msp_network_channel *channel, int pe)
 {
     struct msp_network_contact *contact;
@@ -225,7 +233,7 @@ struct msp_network_contact *msp_network_contact_open(const char *call,
     }
     if (status != MEMSPAN_OK) {
         msp_network_unlock(channel);
-        msp_fatal_error(call);
+        lost(call);
     }
     return contact;
 }
@@ -380,7 +388,7 @@ void msp_network_reach_find(const struct msp_target *target, struct msp_network_
     }
     if (status != MEMSPAN_OK) {
         msp_network_unlock(channel);
-        msp_fatal_error(target->call);
+        lost(target->call);
     }
     insert(contact, reach_p);
 }
@@ -442,7 +450,7 @@ static void complete(struct msp_network_request *request, memspan_status_t statu
     operation->channel->in_flight--;
     if ((status != MEMSPAN_OK) && !atomic_load(&msp_network.is_closing)) {
         msp_error_hint("PE %d, or the path to it, may have failed", operation->pe);
-        msp_fatal_error(operation->call);
+        lost(operation->call);
     }
     finish(operation);
 }
@@ -455,6 +463,6 @@ void msp_network_operation_started(struct msp_network_operation *operation,
     } else if (result == MSP_NETWORK_STARTED) {
         operation->channel->in_flight++;
     } else if (!atomic_load(&msp_network.is_closing)) {
-        msp_fatal_error(operation->call);
+        lost(operation->call);
     }
 }
