@@ -277,7 +277,7 @@ static void plan_driver(int i)
     struct msp_network_limits limits;
 
     if (open_driver(i, &msp_network_services, &job, &limits, &driver) != MEMSPAN_OK) {
-        snprintf(info->why, sizeof info->why, "%s", reasons[i]);
+        snprintf(info->why, sizeof info->why, "%.*s", REASON_BYTES - 1, reasons[i]);
         return;
     }
     driver->describe(info->path, sizeof info->path);
