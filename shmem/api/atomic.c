@@ -23,7 +23,7 @@ static void prepare(const char *call, enum msp_atomic operation, const void *des
     if ((operation == MSP_ATOMIC_FETCH) && (pe == msp_job.pe)) {
         msp_wait_poll();
     } else if ((operation == MSP_ATOMIC_FETCH) || (operation == MSP_ATOMIC_COMPARE_SWAP)) {
-        msp_wait_poll_at(dest);
+        msp_wait_poll_at(dest, pe);
     }
     if (msp_job.checks) {
         msp_check_word(call, (operation == MSP_ATOMIC_FETCH) ? "source" : "dest", dest, size_bytes,

@@ -15,7 +15,7 @@ static __attribute__((noinline, cold)) void get_far(const char *call,
         msp_check_get(call, dest, source, size_bytes, element_bytes, pe);
     }
     if (size_bytes <= sizeof(uint64_t)) {
-        msp_wait_poll_at(source);
+        msp_wait_poll_at(source, pe);
     }
     msp_get(call, context, dest, source, size_bytes, pe, 0);
 }
@@ -28,7 +28,7 @@ get_nbi_far(const char *call, const struct msp_context *context, void *dest, con
         msp_check_get(call, dest, source, size_bytes, element_bytes, pe);
     }
     if (size_bytes <= sizeof(uint64_t)) {
-        msp_wait_poll_at(source);
+        msp_wait_poll_at(source, pe);
     }
     msp_get(call, context, dest, source, size_bytes, pe, MSP_OP_NONBLOCKING);
 }

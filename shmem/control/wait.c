@@ -4,6 +4,7 @@
 #include "shmem/control/wait.h"
 #include "shmem/bootstrap.h"
 #include "shmem/option.h"
+#include "shmem/transport/peer.h"
 #include "shmem/transport/segment.h"
 #include "shmem/transport/transport.h"
 #include <errno.h>
@@ -20,6 +21,7 @@ enum {
     SPINS_SHARED     = 16,
     YIELDS_ALONE     = 50,
     YIELDS_SHARED    = 4,
+    ARRIVALS_MAX     = 4,   /* counted: a network serves other PEs unseen, for some milliseconds */
     DEADLOCKS_MAX    = 8,   /* in a row, before it is one */
     WATCH_MS         = 125, /* of sleep between two looks at the other PEs */
     POLLS_A_YIELD    = 64,
@@ -187,6 +189,7 @@ void msp_wait_renew(struct msp_waiter *waiter)
 {
     waiter->polls = (waiter->polls > 1) ? 1 : waiter->polls;
     if (waiter->announced && !is_oversubscribed) {
+        waiter->arrivals += (waiter->arrivals < ARRIVALS_MAX) ? 1 : 0;
         withdraw(waiter);
     }
 }
@@ -220,6 +223,7 @@ uint64_t msp_wait_state(int local_index)
 void msp_wait_step(struct msp_waiter *waiter)
 {
     unsigned polls = waiter->polls++;
+    unsigned spin_max;
     bool shares;
 
     if (!waiter->polls_elsewhere && ((polls % POLLS_A_PROGRESS == 0) || waiter->announced)) {
@@ -235,9 +239,10 @@ void msp_wait_step(struct msp_waiter *waiter)
     }
     shares =
         is_oversubscribed || (atomic_load_explicit(&waiters, memory_order_relaxed) > thread_max);
-    if (polls < spins[shares]) {
+    spin_max = spins[shares] << waiter->arrivals;
+    if (polls < spin_max) {
         msp_wait_relax();
-    } else if (polls < spins[shares] + yields[shares]) {
+    } else if (polls < spin_max + yields[shares]) {
         sched_yield();
     } else {
         announce(waiter);
@@ -268,11 +273,12 @@ void msp_wait_poll(void)
     }
 }
 
-void msp_wait_poll_at(const void *address)
+void msp_wait_poll_at(const void *address, int pe)
 {
     static _Thread_local const void *last;
+    unsigned index;
 
-    if (address == last) {
+    if ((address == last) && (msp_peer_resolve(address, 1, pe, &index) != NULL)) {
         msp_wait_poll();
     }
     last = address;

@@ -25,6 +25,7 @@ struct msp_waiter {
     unsigned slept_ms;
     unsigned watched_ms; /* slept_ms when the other PEs were last looked at */
     unsigned deadlocks;  /* seen at so many looks in a row */
+    unsigned arrivals;   /* that have ended its sleep: it polls twice as long after each */
     bool announced;
     bool is_unnotified;   /* a change may come without a notification */
     bool is_counted;      /* among the PE's threads that wait */
@@ -42,8 +43,9 @@ void msp_wait_renew(struct msp_waiter *waiter);
  * now and then where processors are oversubscribed. */
 void msp_wait_poll(void);
 
-/* The same after each load of a word that another PE may change: the same word again is a loop. */
-void msp_wait_poll_at(const void *address);
+/* The same after each load of a word that another PE may change: the same word again is a loop.
+ * Where the word is not mapped, the load itself waits. */
+void msp_wait_poll_at(const void *address, int pe);
 
 /* This host has fewer processors than PEs. The same answer in all of them. */
 bool msp_wait_is_oversubscribed(void);
