@@ -90,9 +90,10 @@ struct msp_network_limits {
     size_t message_max_bytes;     /* of a message, header and payload */
     size_t put_message_max_bytes; /* puts of so many bytes are faster as a message with a reply */
     size_t get_message_max_bytes; /* gets likewise */
-    /* Puts of one queue to one peer take effect in order, and before messages that follow them. A
-     * message takes effect when its receiver handles it: puts behind it may come first. */
+    size_t aggregate_max_bytes;   /* nonblocking ones likewise, several in one message; 0: none */
+    /* Puts of one queue to one peer take effect in order, and before messages that follow them. */
     bool is_ordered;
+    bool puts_pass_messages;  /* which take effect when their receiver handles them */
     bool target_progresses;   /* puts and gets need progress of the target's main queue */
     bool gets_words;          /* a get of an aligned word of up to 8 bytes reads it in one piece */
     bool pins_memory;         /* registered pages stay in memory */

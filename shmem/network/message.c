@@ -7,6 +7,7 @@
 #include "shmem/bootstrap.h"
 #include "shmem/control/memory.h"
 #include "shmem/control/wait.h"
+#include "shmem/network/aggregate.h"
 #include "shmem/network/alive.h"
 #include "shmem/network/card.h"
 #include "shmem/network/deadlock.h"
@@ -22,6 +23,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+enum { JOINED_MAX_BYTES = 4 << 10 /* of the data of two replies, which is copied once more */ };
 
 #define SERVICE "an operation of another PE on memory of this one"
 
@@ -56,11 +59,10 @@ static struct msp_network_reply *new_reply(const struct msp_network_header *head
     reply->next       = NULL;
     reply->pe         = header->pe;
     reply->data_bytes = data_bytes;
-    reply->header     = (struct msp_network_header){.kind      = MSP_NETWORK_REPLY,
-                                                    .pe        = msp_job.pe,
-                                                    .context   = header->context,
-                                                    .condition = header->condition,
-                                                    .record    = header->record};
+    reply->header     = (struct msp_network_header){.kind    = MSP_NETWORK_REPLY,
+                                                    .pe      = msp_job.pe,
+                                                    .context = header->context,
+                                                    .record  = header->record};
     return reply;
 }
 
@@ -106,15 +108,16 @@ bool msp_network_try_to_send(struct msp_network_contact *contact,
                              size_t data_bytes, void *owned)
 {
     struct msp_network_operation *operation =
-        msp_network_operation_take(msp_network.main, "a reply", contact->pe);
+        msp_network_operation_take(contact->channel, "a reply", contact->pe);
     enum msp_network_result result;
 
     operation->header = *header;
-    result = msp_network.driver->send(contact->peer, &operation->header, sizeof operation->header,
-                                      data, data_bytes, &operation->request);
+    result            = msp_network.driver->send(contact->peer, &operation->header,
+                                                 msp_network_header_bytes(&operation->header), data,
+                                                 data_bytes, &operation->request);
     if (result == MSP_NETWORK_BUSY) {
-        operation->next        = msp_network.main->idle;
-        msp_network.main->idle = operation;
+        operation->next        = contact->channel->idle;
+        contact->channel->idle = operation;
         return false;
     }
     operation->owned = owned;
@@ -168,6 +171,53 @@ unsigned msp_network_acknowledge(void)
     return count;
 }
 
+/* The first replies of the list are small, and for one PE: *end_p is the first that is not among
+ * them. NULL: the first one goes alone. */
+static struct msp_network_aggregate *join_replies(const struct msp_network_reply *first,
+                                                  struct msp_network_reply **end_p)
+{
+    struct msp_network_aggregate *aggregate = NULL;
+    struct msp_network_reply *reply         = first->next;
+
+    if ((reply == NULL) || (reply->pe != first->pe) ||
+        (first->data_bytes + reply->data_bytes > JOINED_MAX_BYTES) ||
+        !msp_network_aggregate_add(&aggregate, &first->header, first->data, first->data_bytes)) {
+        return NULL;
+    }
+    while ((reply != NULL) && (reply->pe == first->pe) &&
+           msp_network_aggregate_add(&aggregate, &reply->header, reply->data, reply->data_bytes)) {
+        reply = reply->next;
+    }
+    *end_p = reply;
+    return aggregate;
+}
+
+/* From @p reply on, up to *end_p. False: the driver is busy. */
+static bool send_replies(struct msp_network_contact *contact, struct msp_network_reply *reply,
+                         struct msp_network_reply **end_p)
+{
+    const struct msp_network_header header  = {.kind = MSP_NETWORK_AGGREGATE, .pe = msp_job.pe};
+    struct msp_network_aggregate *aggregate = join_replies(reply, end_p);
+
+    if (aggregate == NULL) {
+        *end_p = reply->next;
+        return msp_network_try_to_send(contact, &reply->header, reply->data, reply->data_bytes,
+                                       reply);
+    }
+    if (!msp_network_try_to_send(contact, &header, aggregate->items, aggregate->size_bytes,
+                                 aggregate)) {
+        free(aggregate);
+        return false;
+    }
+    while (reply != *end_p) {
+        struct msp_network_reply *next = reply->next;
+
+        free(reply);
+        reply = next;
+    }
+    return true;
+}
+
 unsigned msp_network_reply(void)
 {
     struct msp_network_reply **place_of_reply = &replies;
@@ -175,20 +225,19 @@ unsigned msp_network_reply(void)
 
     while (*place_of_reply != NULL) {
         struct msp_network_reply *reply     = *place_of_reply;
-        struct msp_network_reply *next      = reply->next;
         struct msp_network_contact *contact = msp_network_contact_find(msp_network.main, reply->pe);
+        struct msp_network_reply *end;
 
         if (contact->peer == NULL) {
             has_unconnected = true;
             place_of_reply  = &reply->next;
             continue;
         }
-        if (!msp_network_try_to_send(contact, &reply->header, reply->data, reply->data_bytes,
-                                     reply)) {
+        if (!send_replies(contact, reply, &end)) {
             break;
         }
-        *place_of_reply = next;
-        if (next == NULL) {
+        *place_of_reply = end;
+        if (end == NULL) {
             replies_end = place_of_reply;
         }
         count++;
@@ -255,7 +304,7 @@ static char *own_address(const struct msp_network_header *header, unsigned index
 /* From the first byte of the first block to the last of the last. */
 static uint64_t span_of(const struct msp_network_header *header)
 {
-    return ((header->block_count - 1) * header->stride_bytes) + header->size_bytes;
+    return (header->more_blocks * header->stride_bytes) + header->size_bytes;
 }
 
 static uint64_t apply(const struct msp_network_header *header, unsigned segment,
@@ -279,10 +328,10 @@ static void execute_put(const struct msp_network_header *header, const char *pay
 {
     uint64_t i;
 
-    if (header->block_count != 0) {
+    if (header->size_bytes != 0) {
         char *own = own_address(header, header->segment, header->offset_bytes, span_of(header));
 
-        for (i = 0; i < header->block_count; i++) {
+        for (i = 0; i <= header->more_blocks; i++) {
             msp_own_put(SERVICE, own + (i * header->stride_bytes),
                         payload + (i * header->size_bytes), header->size_bytes);
         }
@@ -295,11 +344,13 @@ static void execute_put(const struct msp_network_header *header, const char *pay
 
 static struct msp_network_reply *execute_get(const struct msp_network_header *header)
 {
-    struct msp_network_reply *reply = new_reply(header, header->block_count * header->size_bytes);
+    struct msp_network_reply *reply =
+        new_reply(header, (header->more_blocks + 1) * header->size_bytes);
     char *own = own_address(header, header->segment, header->offset_bytes, span_of(header));
     uint64_t i;
 
-    for (i = 0; i < header->block_count; i++) {
+    reply->header.value = header->value;
+    for (i = 0; i <= header->more_blocks; i++) {
         msp_own_get(SERVICE, reply->data + (i * header->size_bytes),
                     own + (i * header->stride_bytes), header->size_bytes);
     }
@@ -314,8 +365,7 @@ static struct msp_network_reply *execute_atomic(const struct msp_network_header 
     if (header->record == 0) {
         return NULL;
     }
-    reply                   = new_reply(header, header->word_bytes);
-    reply->header.condition = 0;
+    reply = new_reply(header, header->word_bytes);
     msp_bits_to(reply->data, old, header->word_bytes);
     return reply;
 }
@@ -420,7 +470,7 @@ static void finish_record(const struct msp_network_header *header, const char *p
                           size_t payload_bytes)
 {
     struct msp_network_record *record = (struct msp_network_record *)(uintptr_t)header->record;
-    char *dest                        = record->dest + header->condition;
+    char *dest                        = record->dest + header->value;
     _Atomic uint64_t *outstanding     = record->outstanding;
     bool is_allocated                 = record->is_allocated;
     size_t at;
@@ -460,32 +510,61 @@ static bool is_for_worker(const struct msp_network_header *header)
               is_of_device(header->signal_segment))));
 }
 
+static void handle(const struct msp_network_header *header, const void *payload,
+                   size_t payload_bytes)
+{
+    if (header->kind == MSP_NETWORK_REPLY) {
+        finish_record(header, payload, payload_bytes);
+    } else if (header->kind == MSP_NETWORK_PONG) {
+        msp_network_alive_heard(header);
+    } else if (MSP_UNLIKELY(is_for_worker(header))) {
+        msp_network_worker_leave(header, payload, payload_bytes);
+    } else {
+        msp_network_answer(header, msp_network_execute(header, payload));
+    }
+}
+
+static struct msp_network_header read_header(const void *at, size_t header_bytes)
+{
+    struct msp_network_header header = {.kind = 0};
+
+    if ((header_bytes < MSP_NETWORK_HEADER_MIN_BYTES) || (header_bytes > sizeof header)) {
+        msp_fatal("a message of another PE has a header of %zu bytes", header_bytes);
+    }
+    memcpy(&header, at, header_bytes);
+    return header;
+}
+
+static void handle_each(const char *items, size_t items_bytes)
+{
+    struct msp_network_aggregate_item item;
+    size_t at;
+
+    for (at = 0; at < items_bytes; at += msp_network_aggregate_item_bytes(&item)) {
+        const char *header_at = items + at + sizeof item;
+        struct msp_network_header header;
+
+        memcpy(&item, items + at, sizeof item);
+        header = read_header(header_at, item.header_bytes);
+        handle(&header, header_at + item.header_bytes, item.payload_bytes);
+    }
+}
+
 void msp_network_receive(const void *header_at, size_t header_bytes, const void *payload,
                          size_t payload_bytes)
 {
-    struct msp_network_header header;
+    struct msp_network_header header = read_header(header_at, header_bytes);
     struct msp_network_stream *stream;
 
-    if (header_bytes != sizeof header) {
-        msp_fatal("a message of another PE has a header of %zu bytes", header_bytes);
-    }
-    memcpy(&header, header_at, sizeof header);
     if (header.owed_count != 0) {
         stream = atomic_load_explicit(&msp_network_streams[header.owed_context % MSP_CONTEXT_MAX],
                                       memory_order_acquire);
         atomic_fetch_sub_explicit(&stream->messages, header.owed_count, memory_order_release);
     }
-    if (header.kind == MSP_NETWORK_ACK) {
-        return;
-    }
-    if (header.kind == MSP_NETWORK_REPLY) {
-        finish_record(&header, payload, payload_bytes);
-    } else if (header.kind == MSP_NETWORK_PONG) {
-        msp_network_alive_heard(&header);
-    } else if (MSP_UNLIKELY(is_for_worker(&header))) {
-        msp_network_worker_leave(&header, payload, payload_bytes);
-    } else {
-        msp_network_answer(&header, msp_network_execute(&header, payload));
+    if (header.kind == MSP_NETWORK_AGGREGATE) {
+        handle_each(payload, payload_bytes);
+    } else if (header.kind != MSP_NETWORK_ACK) {
+        handle(&header, payload, payload_bytes);
     }
 }
 
@@ -499,36 +578,6 @@ void msp_network_message_close(void)
     }
     replies_end = &replies;
     owing       = NULL;
-}
-
-/* ---- sending ---- */
-
-/* The message says what would be one of its own otherwise. Contacts of other channels than the main
- * one owe nothing. */
-static void add_owed(struct msp_network_contact *contact, struct msp_network_header *header)
-{
-    if (contact->owed_count > 0) {
-        contact->owed_count--;
-        header->owed_context = (uint16_t)contact->owed[contact->owed_count].context;
-        header->owed_count   = contact->owed[contact->owed_count].count;
-    }
-}
-
-void msp_network_send(struct msp_network_contact *contact, struct msp_network_operation *operation,
-                      const void *payload, size_t payload_bytes)
-{
-    struct msp_network_channel *channel = operation->channel;
-    enum msp_network_result result;
-
-    channel->counters.messages++;
-    channel->counters.message_bytes += payload_bytes;
-    add_owed(contact, &operation->header);
-    while ((result = msp_network.driver->send(contact->peer, &operation->header,
-                                              sizeof operation->header, payload, payload_bytes,
-                                              &operation->request)) == MSP_NETWORK_BUSY) {
-        msp_network_relieve(channel);
-    }
-    msp_network_operation_started(operation, result);
 }
 
 /* ---- services of the driver ---- */

@@ -16,24 +16,27 @@ enum msp_network_kind {
     MSP_NETWORK_PUT, /* with its data, and perhaps a signal */
     MSP_NETWORK_GET,
     MSP_NETWORK_ATOMIC,
-    MSP_NETWORK_KEY,     /* asks for the chunk that holds an offset */
-    MSP_NETWORK_LEASE,   /* asks for slots of the staging area (stage.h); value: where they are */
-    MSP_NETWORK_RELEASE, /* gives them back */
-    MSP_NETWORK_STAGE,   /* a block is copied to the slot at value */
-    MSP_NETWORK_UNSTAGE, /* a block is copied from the slot at value */
-    MSP_NETWORK_ACK,     /* reply: nothing but owed_count */
-    MSP_NETWORK_REPLY,   /* reply with what was asked for */
-    MSP_NETWORK_PING,    /* asks whether the PE is there (alive.h) */
-    MSP_NETWORK_PONG,    /* it is */
+    MSP_NETWORK_KEY,       /* asks for the chunk that holds an offset */
+    MSP_NETWORK_LEASE,     /* asks for slots of the staging area (stage.h); value: where they are */
+    MSP_NETWORK_RELEASE,   /* gives them back */
+    MSP_NETWORK_STAGE,     /* a block is copied to the slot at value */
+    MSP_NETWORK_UNSTAGE,   /* a block is copied from the slot at value */
+    MSP_NETWORK_AGGREGATE, /* several of the other kinds (aggregate.h) */
+    MSP_NETWORK_ACK,       /* reply: nothing but owed_count */
+    MSP_NETWORK_REPLY,     /* reply with what was asked for */
+    MSP_NETWORK_PING,      /* asks whether the PE is there (alive.h) */
+    MSP_NETWORK_PONG,      /* it is */
 };
 
 enum { MSP_NETWORK_NO_SIGNAL = MSP_ATOMIC_FETCH }; /* operation of a PUT without a signal */
 
-/* All PEs of a job have one byte order, and one version of Memspan. */
+/* All PEs of a job have one byte order, and one version of Memspan. Fields that are often zero are
+ * last: those behind the last that is not are not sent. So a message with a word takes no more than
+ * 64 bytes, which providers of libfabric send without a completion (FI_INJECT). */
 struct msp_network_header {
     uint8_t kind;
     uint8_t operation;     /* of ATOMIC; of a PUT's signal */
-    uint8_t word_bytes;    /* of an ATOMIC's operand; 0: it does not fetch, with its size in size */
+    uint8_t word_bytes;    /* of an ATOMIC's operand */
     uint8_t is_unanswered; /* its sender does not count it */
     int32_t pe;            /* that sent it */
     uint16_t context;
@@ -41,15 +44,29 @@ struct msp_network_header {
     uint16_t signal_segment;
     uint16_t owed_context; /* the sender has executed owed_count messages of that context */
     uint32_t owed_count;
+    uint32_t size_bytes; /* of a block; a PUT of 0 is a signal alone */
     uint64_t offset_bytes;
-    uint64_t size_bytes; /* of a block; of the operand */
-    uint64_t block_count;
-    uint64_t stride_bytes; /* from one block to the next, in the owner's memory */
+    uint64_t record; /* struct msp_network_record of the asking PE; 0: it only counts */
+    uint64_t value;  /* GET and its REPLY: where in the record's memory its data belongs */
+    uint64_t condition;
     uint64_t signal_offset_bytes;
-    uint64_t value;
-    uint64_t condition; /* GET and its REPLY: where in the record's memory its data belongs */
-    uint64_t record;    /* struct msp_network_record of the asking PE; 0: it only counts */
+    uint64_t more_blocks;  /* behind the first */
+    uint64_t stride_bytes; /* from one block to the next, in the owner's memory */
 };
+
+enum { MSP_NETWORK_HEADER_MIN_BYTES = offsetof(struct msp_network_header, offset_bytes) };
+
+/* What is sent of it. */
+static inline size_t msp_network_header_bytes(const struct msp_network_header *header)
+{
+    const uint64_t *first = &header->offset_bytes;
+    const uint64_t *end   = &header->stride_bytes + 1;
+
+    while ((end > first) && (end[-1] == 0)) {
+        end--;
+    }
+    return MSP_NETWORK_HEADER_MIN_BYTES + ((size_t)(end - first) * sizeof *end);
+}
 
 /* What waits for replies with data. */
 struct msp_network_record {
@@ -68,7 +85,9 @@ struct msp_network_reply;
 struct msp_network_stream {
     struct msp_network_channel *_Atomic channel; /* NULL: not yet */
     bool is_private;                             /* it wants a channel of its own */
-    _Atomic uint64_t messages;                   /* without a reply so far */
+    atomic_bool puts_wait;      /* of the driver: behind shmem_fence(), and messages before it */
+    atomic_bool hurries;        /* no message has followed shmem_fence() so far */
+    _Atomic uint64_t messages;  /* without a reply so far */
     _Atomic uint64_t transfers; /* of the driver, nonblocking: puts and sends whose buffers it
                                    uses, gets */
 };

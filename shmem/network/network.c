@@ -6,6 +6,7 @@
 
 #include "shmem/network/network.h"
 #include "shmem/bootstrap.h"
+#include "shmem/network/aggregate.h"
 #include "shmem/network/alive.h"
 #include "shmem/network/card.h"
 #include "shmem/network/choice.h"
@@ -64,6 +65,7 @@ static void atomic(const struct msp_target *target, const struct msp_atomic_requ
     operation->header.value         = request->value;
     operation->header.condition     = request->condition;
     operation->header.record        = (uint64_t)(uintptr_t)record;
+    operation->may_wait = (record != &here) && is_answered && msp_network_may_wait(&work, flags);
     msp_network_send(work.contact, operation, NULL, 0);
     msp_network_end(&work);
     if (record == &here) {
@@ -94,8 +96,7 @@ static void put_signal(const struct msp_target *target, const void *source, size
     is_answered                           = msp_network_count_flag(&work);
     operation                             = msp_network_message(&work, MSP_NETWORK_PUT);
     operation->header.is_unanswered       = !is_answered;
-    operation->header.size_bytes          = size_bytes;
-    operation->header.block_count         = is_one ? 1 : 0;
+    operation->header.size_bytes          = is_one ? (uint32_t)size_bytes : 0;
     operation->header.signal_segment      = (uint16_t)(signal->segment - msp_segments);
     operation->header.signal_offset_bytes = signal->offset_bytes;
     operation->header.operation           = adds ? MSP_ATOMIC_ADD : MSP_ATOMIC_SET;
@@ -144,8 +145,8 @@ static void put_packed(const struct msp_target *target, const char *source,
         msp_network_count_message(&work);
         operation = msp_network_message(&work, MSP_NETWORK_PUT);
         operation->header.offset_bytes += at * (size_t)blocks->target_stride_bytes;
-        operation->header.size_bytes   = blocks->block_bytes;
-        operation->header.block_count  = count;
+        operation->header.size_bytes   = (uint32_t)blocks->block_bytes;
+        operation->header.more_blocks  = count - 1;
         operation->header.stride_bytes = (uint64_t)blocks->target_stride_bytes;
         operation->owned               = packed;
         msp_network_send(work.contact, operation, packed, count * blocks->block_bytes);
@@ -172,10 +173,10 @@ static void get_packed(const struct msp_target *target, char *dest, const struct
 
         count = (blocks->block_count - at < most) ? blocks->block_count - at : most;
         operation->header.offset_bytes += at * (size_t)blocks->target_stride_bytes;
-        operation->header.size_bytes   = blocks->block_bytes;
-        operation->header.block_count  = count;
+        operation->header.size_bytes   = (uint32_t)blocks->block_bytes;
+        operation->header.more_blocks  = count - 1;
         operation->header.stride_bytes = (uint64_t)blocks->target_stride_bytes;
-        operation->header.condition    = (uint64_t)((ptrdiff_t)at * blocks->local_stride_bytes);
+        operation->header.value        = (uint64_t)((ptrdiff_t)at * blocks->local_stride_bytes);
         operation->header.record       = (uint64_t)(uintptr_t)&record;
         atomic_fetch_add_explicit(&record.left, 1, memory_order_relaxed);
         msp_network_send(work.contact, operation, NULL, 0);

@@ -12,6 +12,7 @@
  *     card.c        addresses of peers, exchanged by the bootstrap
  *     message.c     messages: what the owner of the memory executes, and its replies
  *     worker.c      the thread for messages that may block
+ *     aggregate.c   sending them: small ones together
  *     progress.c    who polls the main queue: callers that wait, or the thread
  *     region.c      memory of this PE that is registered, on demand
  *     plugin.c      which driver

@@ -106,6 +106,7 @@ static void close_contact(struct msp_network_contact *contact)
         }
         msp_network.driver->peer_close(contact->peer, true);
     }
+    free(contact->aggregate);
     free(contact->reaches);
     free(contact);
 }
@@ -207,6 +208,7 @@ struct msp_network_contact *msp_network_contact_find(struct msp_network_channel 
         msp_fatal("no memory for PE %d", pe);
     }
     contact->pe           = pe;
+    contact->channel      = channel;
     channel->contacts[at] = contact;
     channel->contact_count++;
     return contact;
@@ -418,6 +420,7 @@ struct msp_network_operation *msp_network_operation_take(struct msp_network_chan
     operation->transfers = NULL;
     operation->flushed   = NULL;
     operation->owned     = NULL;
+    operation->may_wait  = false;
     return operation;
 }
 

@@ -24,6 +24,7 @@ struct msp_network_reach {
 /* A PE as one channel knows it. */
 struct msp_network_contact {
     int pe;
+    struct msp_network_channel *channel;
     struct msp_network_peer *peer; /* NULL: it has sent something, and is not connected */
     unsigned flags;                /* of the library's, sent to it */
     uint64_t puts;                 /* of the driver: how many so far, */
@@ -40,6 +41,9 @@ struct msp_network_contact {
     unsigned owed_count;
     bool is_owing;
     struct msp_network_contact *next_owing;
+    struct msp_network_aggregate *aggregate; /* messages that wait (aggregate.h); NULL: none */
+    bool is_waiting;                         /* in the channel's list: it may have one */
+    struct msp_network_contact *next_waiting;
     unsigned silent_ms; /* since it was asked whether it is there (alive.c) */
     bool is_asked;
     bool is_sent;        /* the driver has taken the question */
@@ -66,9 +70,10 @@ struct msp_network_channel {
     unsigned contact_count;
     unsigned contact_mask;
     struct msp_network_contact *dirty;
+    struct msp_network_contact *waiting;
     struct msp_network_operation *idle;
     unsigned in_flight; /* requests that the driver has */
-    unsigned sends;
+    unsigned sends;     /* since replies were looked for */
     struct msp_network_counters counters;
 };
 
@@ -83,7 +88,8 @@ struct msp_network_operation {
     _Atomic uint64_t *transfers; /* decremented when it completes; or NULL */
     struct msp_network_contact *flushed;
     uint64_t flushed_puts;
-    void *owned; /* freed when it completes */
+    void *owned;   /* freed when it completes */
+    bool may_wait; /* for others to the same PE (aggregate.h) */
     struct msp_network_header header;
 };
 
@@ -137,6 +143,11 @@ void msp_network_operation_started(struct msp_network_operation *operation,
 /* A message with the operation's header. Unlocks while the driver is busy. */
 void msp_network_send(struct msp_network_contact *contact, struct msp_network_operation *operation,
                       const void *payload, size_t payload_bytes);
+
+/* Messages of the channel that wait for others, as many as the driver takes. */
+void msp_network_send_waiting(struct msp_network_channel *channel);
+/* All to that PE, before what must not come first. Unlocks while the driver is busy. */
+void msp_network_send_waiting_to(struct msp_network_contact *contact);
 
 /* There are puts to flush. */
 static inline void msp_network_mark_dirty(struct msp_network_channel *channel,

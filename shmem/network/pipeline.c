@@ -74,17 +74,16 @@ static void send(const struct flow *flow, enum msp_network_kind kind, const stru
         msp_network_operation_take(flow->channel, target->call, target->pe);
 
     operation->header =
-        (struct msp_network_header){.kind        = (uint8_t)kind,
-                                    .operation   = MSP_NETWORK_NO_SIGNAL,
-                                    .pe          = msp_job.pe,
-                                    .context     = (uint16_t)context,
-                                    .segment     = (uint16_t)(target->segment - msp_segments),
-                                    .block_count = 1,
-                                    .value       = flow->lease,
-                                    .record      = (uint64_t)(uintptr_t)record};
+        (struct msp_network_header){.kind      = (uint8_t)kind,
+                                    .operation = MSP_NETWORK_NO_SIGNAL,
+                                    .pe        = msp_job.pe,
+                                    .context   = (uint16_t)context,
+                                    .segment   = (uint16_t)(target->segment - msp_segments),
+                                    .value     = flow->lease,
+                                    .record    = (uint64_t)(uintptr_t)record};
     if (slot != NULL) {
         operation->header.offset_bytes = target->offset_bytes + slot->at;
-        operation->header.size_bytes   = slot->size_bytes;
+        operation->header.size_bytes   = (uint32_t)slot->size_bytes;
         operation->header.value += (uint64_t)(slot - flow->slots) * MSP_NETWORK_STAGE_BYTES;
     }
     if (record != NULL) {

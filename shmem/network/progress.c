@@ -17,8 +17,10 @@
 
 enum {
     /* Of the thread, before it looks whether callers still poll: what a peer may have to wait when
-     * they have stopped. */
-    ASIDE_US = 200,
+     * they have stopped. A look costs the caller its processor for some microseconds, so that an
+     * eighth of the time for which they have polled passes between two. */
+    ASIDE_MIN_US = 200,
+    ASIDE_MAX_US = 1000,
     /* Between polls where the driver has no descriptor: an eighth of the time without arrivals. */
     WITHOUT_EVENTS_MIN_US = 50,
     WITHOUT_EVENTS_MAX_US = 40000,
@@ -38,8 +40,10 @@ static atomic_bool has_arrived; /* the thread has seen messages, and no waiter h
 /* With the lock. */
 static unsigned advance(struct msp_network_channel *channel)
 {
-    unsigned count = msp_network.driver->queue_progress(channel->queue);
+    unsigned count;
 
+    msp_network_send_waiting(channel);
+    count = msp_network.driver->queue_progress(channel->queue);
     if (channel->is_main) {
         msp_network_worker_answer();
         count += msp_network_reply();
@@ -54,6 +58,7 @@ static unsigned advance_first(struct msp_network_channel *channel)
 {
     unsigned count;
 
+    msp_network_send_waiting(channel);
     if (msp_network_is_owing()) {
         (void)msp_network_acknowledge();
     }
@@ -173,19 +178,24 @@ static bool sleep_on(int fd, int64_t wait_us)
 static void step_aside(void)
 {
     struct msp_network_channel *channel = msp_network.main;
+    int64_t aside_us                    = ASIDE_MIN_US;
     unsigned polls_before;
+    bool is_polled;
 
     atomic_store(&is_aside, true);
     do {
         polls_before = atomic_load(&polls);
-        if (is_caller_asleep() || sleep_on(-1, ASIDE_US)) {
+        if (is_caller_asleep() || sleep_on(-1, aside_us)) {
             break;
         }
-        if (msp_network_is_owing() && (pthread_mutex_trylock(&channel->lock) == 0)) {
+        aside_us  = (aside_us < ASIDE_MAX_US) ? aside_us + (aside_us / 8) : ASIDE_MAX_US;
+        is_polled = (pthread_mutex_trylock(&channel->lock) != 0);
+        if (!is_polled) {
+            msp_network_send_waiting(channel);
             (void)msp_network_acknowledge();
             pthread_mutex_unlock(&channel->lock);
         }
-    } while (atomic_load(&polls) != polls_before);
+    } while (is_polled || (atomic_load(&polls) != polls_before));
     atomic_store(&is_aside, false);
 }
 

@@ -102,8 +102,9 @@ static void make_room(const struct msp_network_work *work)
 {
     struct msp_network_stream *stream = work->stream;
 
-    if (MSP_UNLIKELY(++work->channel->sends % SENDS_A_POLL == 0) ||
+    if (MSP_UNLIKELY(work->channel->sends >= SENDS_A_POLL) ||
         (atomic_load_explicit(&stream->messages, memory_order_relaxed) >= WINDOW)) {
+        work->channel->sends = 0;
         msp_network_unlock(work->channel);
         msp_network_poll(work->channel);
         MSP_NETWORK_WAIT(work->channel,
@@ -210,6 +211,7 @@ static void complete_stream(struct msp_network_stream *stream)
         return; /* a private context that has done nothing */
     }
     msp_network_lock(channel);
+    msp_network_send_waiting(channel);
     if (channel->dirty != NULL) {
         clean(channel);
         start_flushes(channel, &left);
@@ -232,7 +234,14 @@ void msp_network_order(const struct msp_context *context, bool completes)
 {
     struct msp_network_stream *stream = stream_of(context);
 
-    if ((stream != NULL) && (completes || !is_in_order(stream))) {
+    if (stream == NULL) {
+        return;
+    }
+    if (completes || !is_in_order(stream)) {
         complete_stream(stream);
+    } else {
+        atomic_store_explicit(&stream->hurries, true, memory_order_relaxed);
+        atomic_store_explicit(&stream->puts_wait, msp_network.limits.puts_pass_messages,
+                              memory_order_relaxed);
     }
 }

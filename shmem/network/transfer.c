@@ -2,6 +2,7 @@
 /* transfer.c: put and get: by messages, by the driver, through the host's memory. */
 
 #include "shmem/network/transfer.h"
+#include "shmem/network/aggregate.h"
 #include "shmem/network/pipeline.h"
 #include "shmem/transport/rma.h"
 #include <stdlib.h>
@@ -16,16 +17,25 @@ static bool is_word(uint64_t offset_bytes, size_t size_bytes)
            (offset_bytes % size_bytes == 0);
 }
 
+/* Several of them travel in one message. */
+static bool is_aggregated(size_t size_bytes, unsigned flags)
+{
+    return ((flags & MSP_OP_NONBLOCKING) != 0) &&
+           (size_bytes <= msp_network.limits.aggregate_max_bytes);
+}
+
 /* Where the owner's processor moves the bytes anyway, it moves a word in one piece. */
-static bool puts_by_message(uint64_t offset_bytes, size_t size_bytes)
+static bool puts_by_message(uint64_t offset_bytes, size_t size_bytes, unsigned flags)
 {
     return (size_bytes <= msp_network.limits.put_message_max_bytes) ||
+           is_aggregated(size_bytes, flags) ||
            (msp_network.limits.target_progresses && is_word(offset_bytes, size_bytes));
 }
 
-static bool gets_by_message(uint64_t offset_bytes, size_t size_bytes)
+static bool gets_by_message(uint64_t offset_bytes, size_t size_bytes, unsigned flags)
 {
     return (size_bytes <= msp_network.limits.get_message_max_bytes) ||
+           is_aggregated(size_bytes, flags) ||
            (msp_network.limits.target_progresses && !msp_network.limits.gets_words &&
             is_word(offset_bytes, size_bytes));
 }
@@ -46,8 +56,9 @@ static void put_by_messages(const struct msp_network_work *work, uint64_t offset
         msp_network_count_message(work);
         operation                      = msp_network_message(work, MSP_NETWORK_PUT);
         operation->header.offset_bytes = offset_bytes + at;
-        operation->header.size_bytes   = piece;
-        operation->header.block_count  = 1;
+        operation->header.size_bytes   = (uint32_t)piece;
+        operation->may_wait            = (size_bytes <= msp_network.limits.aggregate_max_bytes) &&
+                              msp_network_may_wait(work, flags);
         msp_network_send_data(work, operation, source + at, piece, flags);
     }
 }
@@ -58,10 +69,10 @@ static void ask_for(const struct msp_network_work *work, struct msp_network_reco
     struct msp_network_operation *operation = msp_network_message(work, MSP_NETWORK_GET);
 
     operation->header.offset_bytes = offset_bytes + at;
-    operation->header.size_bytes   = size_bytes;
-    operation->header.block_count  = 1;
-    operation->header.condition    = at;
+    operation->header.size_bytes   = (uint32_t)size_bytes;
+    operation->header.value        = at;
     operation->header.record       = (uint64_t)(uintptr_t)record;
+    operation->may_wait = record->is_allocated && msp_network_may_wait(work, MSP_OP_NONBLOCKING);
     msp_network_send(work->contact, operation, NULL, 0);
 }
 
@@ -146,6 +157,21 @@ static uint64_t address_of(const struct msp_network_reach *reach, uint64_t offse
     return reach->address + (offset_bytes - reach->first_bytes);
 }
 
+/* What shmem_fence() has put before this put is sent, and complete where it might be passed. */
+static void keep_order(const struct msp_network_work *work)
+{
+    struct msp_network_stream *stream = work->stream;
+
+    msp_network_send_waiting_to(work->contact);
+    if (MSP_UNLIKELY(atomic_load_explicit(&stream->puts_wait, memory_order_relaxed))) {
+        msp_network_unlock(work->channel);
+        MSP_NETWORK_WAIT(work->channel,
+                         atomic_load_explicit(&stream->messages, memory_order_acquire) == 0);
+        msp_network_lock(work->channel);
+        atomic_store_explicit(&stream->puts_wait, false, memory_order_relaxed);
+    }
+}
+
 static void put_by_driver(const struct msp_network_work *work,
                           const struct msp_network_reach *reach, uint64_t offset_bytes,
                           const char *source, size_t size_bytes, unsigned flags)
@@ -154,6 +180,7 @@ static void put_by_driver(const struct msp_network_work *work,
     struct msp_network_operation *operation = start_transfer(work, &is_done, flags);
     enum msp_network_result result;
 
+    keep_order(work);
     work->channel->counters.puts++;
     work->channel->counters.put_bytes += size_bytes;
     while ((result = msp_network.driver->put(work->contact->peer, reach->key,
@@ -200,7 +227,7 @@ static void put_from_host(const struct msp_network_work *work, uint64_t offset_b
     size_t at;
     size_t part;
 
-    if (puts_by_message(offset_bytes, size_bytes)) {
+    if (puts_by_message(offset_bytes, size_bytes, flags)) {
         put_by_messages(work, offset_bytes, source, size_bytes, flags);
         return;
     }
@@ -278,7 +305,7 @@ static void get_to_host(const struct msp_network_work *work, uint64_t offset_byt
     size_t at;
     size_t part;
 
-    if (gets_by_message(offset_bytes, size_bytes)) {
+    if (gets_by_message(offset_bytes, size_bytes, flags)) {
         if (((flags & MSP_OP_NONBLOCKING) != 0) && (size_bytes <= MSP_NETWORK_ANSWER_MAX_BYTES)) {
             get_by_message_later(work, offset_bytes, dest, size_bytes);
         } else {

@@ -47,9 +47,11 @@ static void set_properties(struct msp_network_limits *limits)
     /* Of hardware every completion of a write is the target's acknowledgement. */
     ofi.is_lazy = ofi.is_tcp && keeps_write_order(info);
 
-    limits->put_done_max_bytes = OFI_COPY_BYTES;
-    limits->message_max_bytes  = OFI_MESSAGE_BYTES;
-    limits->is_ordered         = is_ordered;
+    limits->put_done_max_bytes  = OFI_COPY_BYTES;
+    limits->message_max_bytes   = OFI_MESSAGE_BYTES;
+    limits->aggregate_max_bytes = ofi.is_tcp ? OFI_AGGREGATE_BYTES : 0;
+    limits->is_ordered          = is_ordered;
+    limits->puts_pass_messages  = true;
     limits->target_progresses =
         (info->domain_attr->data_progress != FI_PROGRESS_AUTO) && !ofi_provider_is("verbs");
     /* Over tcp the kernel copies what a get reads, in pieces of its own choice (libfabric stages an

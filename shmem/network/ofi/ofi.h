@@ -31,14 +31,15 @@
 #endif
 
 enum {
-    OFI_INLINE_BYTES  = 256,   /* copied into an operation's own record */
-    OFI_COPY_BYTES    = 16384, /* of a copy buffer; also rxm's limit of messages in one piece */
-    OFI_COPIES_MAX    = 128,   /* copy buffers of a queue */
-    OFI_PREFIX_BYTES  = 8,     /* before a message's header: its size */
-    OFI_MESSAGE_BYTES = OFI_COPY_BYTES - 2 * OFI_PREFIX_BYTES,
-    OFI_RECEIVES      = 32,   /* receive buffers of the main queue */
-    OFI_RECORDS_MAX   = 4096, /* operations outstanding of a queue */
-    OFI_NAME_BYTES    = 256,  /* of libfabric's address of an endpoint */
+    OFI_INLINE_BYTES    = 256,   /* copied into an operation's own record */
+    OFI_COPY_BYTES      = 16384, /* of a copy buffer; also rxm's limit of messages in one piece */
+    OFI_AGGREGATE_BYTES = 2048,  /* over tcp: what the kernel's part of a send costs */
+    OFI_COPIES_MAX      = 128,   /* copy buffers of a queue */
+    OFI_PREFIX_BYTES    = 8,     /* before a message's header: its size */
+    OFI_MESSAGE_BYTES   = OFI_COPY_BYTES - 2 * OFI_PREFIX_BYTES,
+    OFI_RECEIVES        = 32,   /* receive buffers of the main queue */
+    OFI_RECORDS_MAX     = 4096, /* operations outstanding of a queue */
+    OFI_NAME_BYTES      = 256,  /* of libfabric's address of an endpoint */
 };
 
 struct ofi_pool_slab;

@@ -66,6 +66,7 @@ static void judge(const struct msp_ucx_rails *rails)
     /* Over TCP a flush is a message and its acknowledgement, behind those of the put. */
     limits->put_message_max_bytes = is_tcp(rails) ? MSP_UCX_PUT_MESSAGE_MAX : 0;
     limits->get_message_max_bytes = 0;
+    limits->aggregate_max_bytes   = is_tcp(rails) ? MSP_UCX_AGGREGATE_MAX : 0;
     /* The target copies what it answers with, by memcpy(). */
     limits->gets_words          = is_tcp(rails);
     limits->takes_device_memory = (msp_ucx.memory_types & ~UINT64_C(1)) != 0;
