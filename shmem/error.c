@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <memspan/backend.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -142,6 +143,17 @@ void msp_flush(void)
 
 /* ---- the end of a job ---- */
 
+/* Standard error may lead to a launcher that has died, or ends the job: the status is to be ours.
+ */
+static void ignore_broken_pipe(void)
+{
+    sigset_t pipe;
+
+    sigemptyset(&pipe);
+    sigaddset(&pipe, SIGPIPE);
+    pthread_sigmask(SIG_BLOCK, &pipe, NULL);
+}
+
 void msp_fatal(const char *format, ...)
 {
     char text[TEXT_BYTES];
@@ -150,6 +162,7 @@ void msp_fatal(const char *format, ...)
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
+    ignore_broken_pipe();
     msp_flush();
     if (msp_host_claim_report()) {
         print_line("", text);

@@ -17,7 +17,6 @@
 #include <dlfcn.h>
 #include <pmix.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -489,18 +488,13 @@ static void pmix_abort(int status, const char *message)
     _exit(code);
 }
 
-/* Standard error may lead to the daemon that has died. */
 static void lose_server(size_t id, pmix_status_t status, const pmix_proc_t *source,
                         pmix_info_t info[], size_t info_count, pmix_info_t *results,
                         size_t result_count, pmix_event_notification_cbfunc_fn_t done, void *data)
 {
-    sigset_t pipe;
     (void)id, (void)status, (void)source, (void)info, (void)info_count, (void)results;
     (void)result_count;
     if (atomic_exchange(&is_open, false)) {
-        sigemptyset(&pipe);
-        sigaddset(&pipe, SIGPIPE);
-        pthread_sigmask(SIG_BLOCK, &pipe, NULL);
         msp_fatal("the launcher's daemon on this host has died (%s)", launcher);
     }
     if (done != NULL) {

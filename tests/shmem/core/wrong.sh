@@ -89,6 +89,9 @@ expect out_of_heap answered shmem_malloc 1099511627776 largest SHMEM_SYMMETRIC_S
 expect context_destroyed_twice fatal shmem_ctx_destroy
 expect team_null fatal shmem_team_sync
 expect partition_unknown answered
+# Without a reader of standard error.
+code=$({ { sleep 0.3; "$program" pe_negative; echo $? >&3; } 2>&1 | true; } 3>&1)
+[ "$code" -eq 1 ] || { echo "a broken pipe: exit $code"; bad=1; }
 export SHMEMX_CHECK=1
 expect context_stale fatal context
 expect context_reused fatal "is no context, or was destroyed"
