@@ -17,6 +17,7 @@ enum {
     UNPOSTED_MAX   = OFI_RECEIVES / 2,
     LOST_EVENTS_MS = 100, /* providers other than tcp: a descriptor may miss some */
     POLL_MS        = 1,   /* of a queue without descriptor */
+    NAMES_MAX      = 16,
 };
 
 static memspan_status_t queue_failed(const char *call, int code)
@@ -48,30 +49,65 @@ static int open_completions(struct msp_network_queue *queue)
     return fi_cq_open(ofi.domain, &attr, &queue->completions, NULL);
 }
 
-static memspan_status_t open_endpoint(struct msp_network_queue *queue)
+/* @p part: NULL for one that is not open. */
+static void close_part(struct fid *part)
+{
+    const int code = (part != NULL) ? fi_close(part) : 0;
+
+    if (code != 0) {
+        ofi.services->note("ofi: fi_close() of a queue: %s", fi_strerror(-code));
+    }
+}
+
+static int enable(struct msp_network_queue *queue, const char **call_p)
 {
     struct fi_av_attr av_attr = {.type = ofi.info->domain_attr->av_type};
-    const char *call          = "fi_endpoint";
 
+    *call_p  = "fi_endpoint";
     int code = fi_endpoint(ofi.domain, ofi.info, &queue->endpoint, NULL);
     if (code == 0) {
-        call = "fi_cq_open";
-        code = open_completions(queue);
+        *call_p = "fi_cq_open";
+        code    = open_completions(queue);
     }
     if (code == 0) {
-        call = "fi_av_open";
-        code = fi_av_open(ofi.domain, &av_attr, &queue->addresses, NULL);
+        *call_p = "fi_av_open";
+        code    = fi_av_open(ofi.domain, &av_attr, &queue->addresses, NULL);
     }
     if (code == 0) {
-        call = "fi_ep_bind";
-        code = fi_ep_bind(queue->endpoint, &queue->completions->fid, FI_TRANSMIT | FI_RECV);
+        *call_p = "fi_ep_bind";
+        code    = fi_ep_bind(queue->endpoint, &queue->completions->fid, FI_TRANSMIT | FI_RECV);
     }
     if (code == 0) {
         code = fi_ep_bind(queue->endpoint, &queue->addresses->fid, 0);
     }
     if (code == 0) {
-        call = "fi_enable";
-        code = fi_enable(queue->endpoint);
+        *call_p = "fi_enable";
+        code    = fi_enable(queue->endpoint);
+    }
+    return code;
+}
+
+static void close_endpoint(struct msp_network_queue *queue)
+{
+    /* First: nothing uses buffers and addresses afterwards. */
+    close_part((queue->endpoint != NULL) ? &queue->endpoint->fid : NULL);
+    close_part((queue->completions != NULL) ? &queue->completions->fid : NULL);
+    close_part((queue->addresses != NULL) ? &queue->addresses->fid : NULL);
+    queue->endpoint    = NULL;
+    queue->completions = NULL;
+    queue->addresses   = NULL;
+}
+
+/* shm names an endpoint by the process and a count. A killed process with the same number has left
+ * its names; the next count may be free. */
+static memspan_status_t open_endpoint(struct msp_network_queue *queue)
+{
+    const char *call = NULL;
+    int code         = enable(queue, &call);
+
+    for (int i = 0; (code == -FI_EBUSY) && (i < NAMES_MAX); i++) {
+        close_endpoint(queue);
+        code = enable(queue, &call);
     }
     return (code == 0) ? MEMSPAN_OK : queue_failed(call, code);
 }
@@ -141,20 +177,8 @@ memspan_status_t ofi_queue_open(bool is_main, struct msp_network_queue **queue_p
 
 void ofi_queue_close(struct msp_network_queue *queue)
 {
-    /* The endpoint first: nothing uses buffers and addresses afterwards. */
-    struct fid *const parts[] = {
-        (queue->endpoint != NULL) ? &queue->endpoint->fid : NULL,
-        (queue->completions != NULL) ? &queue->completions->fid : NULL,
-        (queue->addresses != NULL) ? &queue->addresses->fid : NULL,
-        (queue->receives_mr != NULL) ? &queue->receives_mr->fid : NULL,
-    };
-
-    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
-        const int code = (parts[i] != NULL) ? fi_close(parts[i]) : 0;
-        if (code != 0) {
-            ofi.services->note("ofi: fi_close() of a queue: %s", fi_strerror(-code));
-        }
-    }
+    close_endpoint(queue);
+    close_part((queue->receives_mr != NULL) ? &queue->receives_mr->fid : NULL);
     while (queue->closed != NULL) {
         struct msp_network_peer *peer = queue->closed;
         queue->closed                 = peer->next_closed;

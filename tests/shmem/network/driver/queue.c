@@ -4,8 +4,10 @@
 #include "tests/shmem/network/driver/bed.h"
 #include <pthread.h>
 #include <sched.h>
+#include <stdio.h>
+#include <unistd.h>
 
-enum { THREADS = 3, ROUNDS = 300, QUEUES = 10, WORDS = 512 };
+enum { THREADS = 3, ROUNDS = 300, QUEUES = 10, WORDS = 512, NAMES = 16, LEFT = 2 };
 
 /* Puts and gets of words that no other thread uses, through a queue of its own. */
 static void use_queue(struct msp_network_queue *queue, unsigned thread, unsigned rounds)
@@ -110,10 +112,35 @@ static void unused(void)
     bed.driver->queue_close(queue);
 }
 
+/* libfabric's shared memory names an endpoint by the process and a count. A killed process with the
+ * same number has left its names. */
+static void names_taken(void)
+{
+    struct msp_network_queue *queue;
+    char name[64];
+    char left[LEFT][64];
+    int count = 0;
+
+    do {
+        snprintf(name, sizeof name, "/dev/shm/%d:%d:%d", (int)getpid(), (int)getuid(), count);
+    } while ((access(name, F_OK) != 0) && (++count < NAMES));
+    for (int i = 0; (count < NAMES) && (i < LEFT); i++) {
+        snprintf(left[i], sizeof left[i], "/dev/shm/%d:%d:%d", (int)getpid(), (int)getuid(),
+                 count + 1 + i);
+        CHECK(link(name, left[i]) == 0, "%s", left[i]);
+    }
+    CHECK(bed.driver->queue_open(false, &queue) == MEMSPAN_OK, "queue");
+    bed.driver->queue_close(queue);
+    for (int i = 0; (count < NAMES) && (i < LEFT); i++) {
+        unlink(left[i]);
+    }
+}
+
 const struct bed_case bed_queue_cases[] = {
     {"threads", 2, 64 << 10, threads, false},
     {"queues_come_and_go", 2, 64 << 10, queues_come_and_go, false},
     {"peers_come_and_go", 2, 64 << 10, peers_come_and_go, false},
     {"unused", 2, 0, unused, false},
+    {"names_taken", 2, 0, names_taken, false},
     {NULL, 0, 0, NULL, false},
 };
