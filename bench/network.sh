@@ -1,10 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# network.sh [-b BUILD] [-p FOLDER] [-w hosts|machine] [-m MPIRUN-OPTIONS] [OPTION-OF-RMA...]
+# network.sh [-b BUILD] [-p FOLDER] [-w hosts|machine] [-m MPIRUN-OPTIONS] [-c CONTROL] [OPTION-OF-RMA...]
 # What one-sided communication costs between hosts, in one interleaved run.
 # -b: build folder (build/release). -p: where sos/ and osss/ of other libraries are installed.
 # -w: "hosts", two hosts made of network namespaces (as root; the default); "machine", transports of
-# one machine, by shared memory and by TCP.
+# one machine, by shared memory and by TCP. -c: congestion control of the hosts' TCP ("reno"): pacing,
+# as of BBR, guesses the rate of a link without one wrong, and medians of all libraries vary by 2 to 4.
 #
 # With -w hosts: memspan as it chooses, memspan-ucx, memspan-ofi; the same two libraries alone (raw-ucx,
 # with the segments that our driver sets, raw-ofi) and by ucx_perftest; Open MPI's oshmem, and Sandia
@@ -12,13 +13,14 @@
 set -eu
 
 folder=$(dirname "$(readlink -f "$0")")
-build=build/release peers='' where=hosts more=''
+build=build/release peers='' where=hosts more='' control=''
 while [ $# -ge 2 ]; do
     case $1 in
     -b) build=$2 ;;
     -p) peers=$2 ;;
     -w) where=$2 ;;
     -m) more=$2 ;;
+    -c) control=$2 ;;
     *) break ;;
     esac
     shift 2
@@ -32,6 +34,10 @@ flat='-no-pie'
 
 # In the first of the two hosts
 hosts() {
+    if [ -n "$control" ]; then
+        sysctl -q -w "net.ipv4.tcp_congestion_control=$control"
+        $TWO_HOSTS_RSH 10.9.0.2 sysctl -q -w "net.ipv4.tcp_congestion_control=$control"
+    fi
     run="$TWO_HOSTS_MPIRUN --host 10.9.0.1:64,10.9.0.2:64 --map-by node $more"
     set -- --peers "memspan,memspan-ucx,memspan-ofi,raw-ucx,raw-ofi,ucx_perftest,ompi${peers:+,sos,osss}" \
         --peer "memspan=$cc,$run" \
@@ -65,7 +71,7 @@ machine() {
 case $where in
 hosts)
     [ -n "${TWO_HOSTS_MPIRUN:-}" ] ||
-        exec "$folder/../tests/shmem/fabrics/two_hosts.sh" exec "$0" -b "$build" -m "$more" ${peers:+-p "$peers"} "$@"
+        exec "$folder/../tests/shmem/fabrics/two_hosts.sh" exec "$0" -b "$build" -m "$more" -c "$control" ${peers:+-p "$peers"} "$@"
     hosts "$@"
     ;;
 machine) machine "$@" ;;
