@@ -4,8 +4,9 @@
  * Of small vectors, the leader of a group combines what its members give, then leaders combine
  * among themselves. Large vectors are divided into segments: member i of every group combines
  * segment i of its group, and exchanges it with those members of the other groups, so that a host
- * sends from several PEs at once. Operands are combined group by group, in the order of PEs inside
- * a group: all members have the same bits, as have all runs with the same placement and algorithm.
+ * sends from several PEs at once. Two PEs on two hosts send each other all that they have. Operands
+ * are combined group by group, in the order of PEs inside a group: all members have the same bits,
+ * as have all runs with the same placement and algorithm.
  */
 
 #include "shmem/collective/chunk.h"
@@ -369,6 +370,69 @@ static void reduce_by_segments(const struct reduction *call)
     msp_exchange_sync_group(team);
 }
 
+/* ---- two PEs on two hosts ---- */
+
+/* A message with its header is one segment of TCP's offload, which takes 64 KiB. */
+enum { PAIR_PIECE_BYTES = MSP_EXCHANGE_IN_BYTES - (4 << 10) };
+
+static void send_piece(const struct reduction *call, size_t first, size_t most, int ahead)
+{
+    msp_exchange_put(call->team, 1 - call->team->pe, msp_exchange_in(call->team, ahead),
+                     call->source + (first * call->element_bytes),
+                     lesser(most, call->count - first) * call->element_bytes, ahead, 0);
+}
+
+/* The other PE's piece is in the inbox. */
+static void combine_pair(const struct reduction *call, size_t first, size_t count)
+{
+    const char *own    = call->source + (first * call->element_bytes);
+    const char *theirs = msp_exchange_in(call->team, 0);
+    char *to           = call->dest + (first * call->element_bytes);
+    bool is_direct     = msp_rma_host_touches(own) && msp_rma_host_touches(to);
+    size_t most        = is_direct ? count : MSP_EXCHANGE_OUT_BYTES / call->element_bytes;
+    size_t at;
+
+    for (at = 0; at < count; at += most) {
+        size_t now       = lesser(most, count - at);
+        size_t bytes     = now * call->element_bytes;
+        size_t begin     = at * call->element_bytes;
+        char *sum        = is_direct ? (to + begin) : msp_exchange_out(call->team);
+        const char *mine = own + begin;
+
+        if (!is_direct) {
+            msp_peer_copy(sum, mine, bytes);
+            mine = sum;
+        }
+        if (call->team->pe == 0) {
+            call->combine(sum, mine, theirs + begin, now);
+        } else {
+            call->combine(sum, theirs + begin, mine, now);
+        }
+        msp_peer_copy(to + begin, sum, bytes);
+    }
+}
+
+/* Both send all that they have: half the messages' delays of a reduce-scatter. A piece is sent
+ * before the one before it has come, so that a PE that has completed an exchange knows only that
+ * the other one has begun the exchange before: the turns of the inbox are enough for that. */
+static void reduce_pair(const struct reduction *call)
+{
+    size_t most = PAIR_PIECE_BYTES / call->element_bytes;
+    size_t at;
+
+    for (at = 0; at < call->count; at += most) {
+        msp_exchange_begin(call->team);
+        if (at == 0) {
+            send_piece(call, 0, most, 0);
+        }
+        if (call->count - at > most) {
+            send_piece(call, at + most, most, 1);
+        }
+        msp_exchange_await(call->team, 0, 1);
+        combine_pair(call, at, lesser(most, call->count - at));
+    }
+}
+
 /* ---- reductions ---- */
 
 int msp_hosts_reduce(struct msp_team *team, msp_combine_t combine, void *dest, const void *source,
@@ -385,9 +449,14 @@ int msp_hosts_reduce(struct msp_team *team, msp_combine_t combine, void *dest, c
     if (MSP_EXCHANGE_IN_BYTES / team->groups->count >= MSP_CACHE_LINE_BYTES) {
         possible |= 1u << MSP_ALGORITHM_SCATTER;
     }
+    if (team->size == 2) {
+        possible |= 1u << MSP_ALGORITHM_PAIRWISE;
+    }
     algorithm = msp_table_choose(MSP_TABLE_REDUCE, bytes, team->groups->count, possible);
     if (algorithm == MSP_ALGORITHM_SCATTER) {
         reduce_by_segments(&call);
+    } else if (algorithm == MSP_ALGORITHM_PAIRWISE) {
+        reduce_pair(&call);
     } else {
         reduce_in_pieces(&call, algorithm);
     }

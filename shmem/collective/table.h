@@ -33,7 +33,7 @@ enum msp_table_call {
     X(DOUBLING, "doubling") /* recursive doubling between leaders; scan: between PEs */            \
     X(LEADERS, "leaders")   /* alltoall: packed, one message from leader to leader */              \
     X(BRUCK, "bruck")       /* alltoall: packed, log2 messages of a leader */                      \
-    X(PAIRWISE, "pairwise") /* each part straight to where it belongs */
+    X(PAIRWISE, "pairwise") /* each part straight to where it belongs; reduce: of two PEs */
 enum msp_algorithm {
 #define ALGORITHM_ENUM(symbol, name) MSP_ALGORITHM_##symbol,
     MSP_ALGORITHM_MAP(ALGORITHM_ENUM)
