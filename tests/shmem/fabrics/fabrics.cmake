@@ -68,7 +68,7 @@ endforeach()
 
 # The RMA, atomic and partition suites. UCX 1.13 connects rc_verbs by ud_verbs, whose check of addresses soft
 # RoCE does not pass; libfabric sizes its queues by the universe, and those of soft RoCE are small.
-set(roce_tests "^shmem-(rma|rows|order|once|threads|memory|waits|contexts|kind|partition|spaces|collective$|asleep|counters|device)")
+set(roce_tests "^shmem-(rma|rows|order|once|threads|memory|waits|contexts|kind|partition-query|spaces|collective$|asleep|counters|device)")
 if("roce-ucx" IN_LIST MEMSPAN_FABRICS)
   fabric(roce-ucx TRANSPORT ucx PLUGIN ucx LABELS roce TIMEOUT 1200 FULL 2:1 4:2 FULL_TESTS "${roce_tests}"
     ENVIRONMENT UCX_TLS=rc_verbs,ud_verbs UCX_NET_DEVICES=rxe0:1 UCX_UD_VERBS_ETH_DGID_CHECK=n)
