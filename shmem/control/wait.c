@@ -26,6 +26,10 @@ enum {
     WATCH_MS         = 125, /* of sleep between two looks at the other PEs */
     POLLS_A_YIELD    = 64,
     POLLS_A_PROGRESS = 4, /* of memory: advancing a transport takes longer */
+    /* Of a network, 15 to 60 us and longer than an answer takes, before others may run: of a PE
+     * that is bound to the same processor, the job knows nothing where it counts as on another
+     * host. */
+    POLLS_A_TURN = 128,
 };
 
 /* How often a thread polls before it yields, and yields before it sleeps: [1] where waiting
@@ -33,6 +37,7 @@ enum {
 static unsigned spins[2]  = {SPINS_ALONE, SPINS_SHARED};
 static unsigned yields[2] = {YIELDS_ALONE, YIELDS_SHARED};
 static bool is_oversubscribed;
+static bool is_alone;       /* no other PE on this host: flags change by the network */
 static unsigned thread_max; /* of this PE's that can wait at once with a processor each */
 static atomic_uint waiters; /* threads of this PE that wait, at SHMEM_THREAD_MULTIPLE */
 
@@ -42,6 +47,7 @@ void msp_wait_init(void)
     unsigned pes        = (unsigned)msp_job.machine_count;
 
     is_oversubscribed = (pes > processors);
+    is_alone          = (msp_job.local_count == 1) && (msp_job.pe_count > 1);
     thread_max        = is_oversubscribed ? 1 : (processors / pes);
     spins[0]          = SPINS_ALONE;
     spins[1]          = SPINS_SHARED;
@@ -187,7 +193,7 @@ static void back_off(struct msp_waiter *waiter)
 
 void msp_wait_renew(struct msp_waiter *waiter)
 {
-    waiter->polls = (waiter->polls > 1) ? 1 : waiter->polls;
+    waiter->polls = (waiter->polls > POLLS_A_PROGRESS) ? POLLS_A_PROGRESS : waiter->polls;
     if (waiter->announced && !is_oversubscribed) {
         waiter->arrivals += (waiter->arrivals < ARRIVALS_MAX) ? 1 : 0;
         withdraw(waiter);
@@ -222,10 +228,11 @@ uint64_t msp_wait_state(int local_index)
 
 void msp_wait_step(struct msp_waiter *waiter)
 {
-    unsigned polls = waiter->polls++;
+    unsigned polls = waiter->polls;
     unsigned spin_max;
     bool shares;
 
+    waiter->polls += (is_alone && !waiter->polls_elsewhere) ? POLLS_A_PROGRESS : 1;
     if (!waiter->polls_elsewhere && ((polls % POLLS_A_PROGRESS == 0) || waiter->announced)) {
         advance_transport(waiter);
     }
@@ -242,6 +249,9 @@ void msp_wait_step(struct msp_waiter *waiter)
     spin_max = spins[shares] << waiter->arrivals;
     if (polls < spin_max) {
         msp_wait_relax();
+        if (is_alone && (polls % POLLS_A_TURN == POLLS_A_TURN - POLLS_A_PROGRESS)) {
+            sched_yield();
+        }
     } else if (polls < spin_max + yields[shares]) {
         sched_yield();
     } else {
