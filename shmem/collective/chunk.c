@@ -71,3 +71,18 @@ void msp_chunk_combine(struct msp_team *team, msp_combine_t combine, char *dest,
         }
     }
 }
+
+void msp_chunk_read_others(struct msp_team *team, char *dest, size_t element_bytes, size_t count)
+{
+    int step;
+
+    for (step = 1; step < team->size; step++) {
+        int pe = (team->pe + step) % team->size;
+        size_t first;
+        size_t end;
+
+        msp_chunk_of(pe, team->size, element_bytes, count, &first, &end);
+        msp_peer_read(team, pe, dest + (first * element_bytes), dest + (first * element_bytes),
+                      (end - first) * element_bytes);
+    }
+}

@@ -23,6 +23,9 @@ void msp_chunk_combine_all(struct msp_team *team, msp_combine_t combine, char *t
 void msp_chunk_combine(struct msp_team *team, msp_combine_t combine, char *dest, const char *source,
                        size_t element_bytes, size_t first, size_t end);
 
+/* The chunks of dest that other PEs have reduced, from them: a chunk for each PE of the team. */
+void msp_chunk_read_others(struct msp_team *team, char *dest, size_t element_bytes, size_t count);
+
 /* All PEs of the team have it mapped. */
 bool msp_chunk_is_mapped(const struct msp_team *team, const void *address, size_t bytes);
 

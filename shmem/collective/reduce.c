@@ -5,10 +5,12 @@
  * that are not so small, by zero-copy, every PE combines all; so do two PEs always, which would
  * have as much to read from each other anyway. Large vectors are divided: each PE combines one
  * chunk, then all read each other's. All combine in the order of PEs, so that all have the same
- * bits. Dest may be source. Teams on several hosts: hosts_reduce.c. */
+ * bits. Dest may be source. Teams on several hosts: hosts_reduce.c. Memory of devices:
+ * device_reduce.c. */
 
 #include "shmem/collective/chunk.h"
 #include "shmem/collective/collective.h"
+#include "shmem/collective/device_reduce.h"
 #include "shmem/collective/hosts.h"
 #include "shmem/collective/peer.h"
 #include "shmem/collective/sync.h"
@@ -86,19 +88,12 @@ static void reduce_chunks(struct msp_team *team, msp_combine_t combine, char *de
 {
     size_t first;
     size_t end;
-    int step;
 
     msp_collective_sync(team);
     msp_chunk_of(team->pe, team->size, element_bytes, count, &first, &end);
     msp_chunk_combine(team, combine, dest, source, element_bytes, first, end);
     msp_collective_sync(team);
-    for (step = 1; step < team->size; step++) {
-        int pe = (team->pe + step) % team->size;
-
-        msp_chunk_of(pe, team->size, element_bytes, count, &first, &end);
-        msp_peer_read(team, pe, dest + (first * element_bytes), dest + (first * element_bytes),
-                      (end - first) * element_bytes);
-    }
+    msp_chunk_read_others(team, dest, element_bytes, count);
     msp_collective_sync(team);
 }
 
@@ -174,6 +169,8 @@ int msp_collective_reduce(struct msp_team *team, enum msp_reduction operation, e
     } else if ((bytes <= MSP_SYNC_INLINE_BYTES) && msp_rma_host_touches(source) &&
                msp_rma_host_touches(dest) && msp_sync_exchange(team, source, bytes)) {
         combine_exchanged(team, combine, dest, bytes, count);
+    } else if (msp_device_reduce_takes(dest, source, bytes)) {
+        msp_device_reduce(team, operation, type, dest, source, count);
     } else if (team->barrier == MSP_BARRIER_MESSAGES) {
         return msp_hosts_reduce(team, combine, dest, source, element_bytes, count);
     } else if (is_in_work(team, bytes)) {

@@ -4,15 +4,14 @@
 #include "shmem/network/stage.h"
 #include "shmem/control/memory.h"
 #include "shmem/job.h"
+#include "shmem/partition/device_memory.h"
 #include "shmem/transport/rma.h"
 #include <memspan/allocator.h>
-#include <memspan/device.h>
 #include <memspan/import.h>
 #include <pthread.h>
 #include <stdlib.h>
 
 enum {
-    ALIGN_BYTES = 4096,
     KEPT_MAX    = 2 * MSP_NETWORK_STAGE_SLOTS,
     LEASE_BYTES = MSP_NETWORK_STAGE_SLOTS * MSP_NETWORK_STAGE_BYTES,
     LEASE_COUNT = sizeof((struct msp_control_offsets *)0)->STAGE / LEASE_BYTES,
@@ -25,40 +24,15 @@ static struct msp_network_stage *kept;
 static unsigned kept_count;
 static pthread_mutex_t stage_lock = PTHREAD_MUTEX_INITIALIZER; /* guards both */
 
-/* Whose memory it is; -1: unknown. */
-static int device_of(const void *address)
-{
-    memspan_pointer_info_t info = {.struct_size = sizeof info};
-
-    return (memspan_pointer_describe(address, &info) == MEMSPAN_OK) ? info.home : -1;
-}
-
 /* NULL: its driver pins no host memory, or has none left. */
 static char *take_pinned(int device)
 {
-    static const memspan_trait_t traits[] = {{MEMSPAN_TRAIT_FALLBACK, MEMSPAN_VALUE_NULL_FB}};
-    memspan_allocator_h allocator;
     memspan_space_h space;
-    char *memory = NULL;
-    size_t i;
 
-    if ((device < 0) || (memspan_space_get(&device, 1, MEMSPAN_SPACE_NULL, &space) != MEMSPAN_OK)) {
-        return NULL;
-    }
-    for (i = 0; i < memspan_space_resource_count(space); i++) {
-        memspan_resource_info_t info = {.struct_size = sizeof info};
-        int index                    = (int)i;
-
-        if ((memspan_space_resource(space, i, &info) == MEMSPAN_OK) &&
-            (info.kind == MEMSPAN_KIND_HOST_PINNED) &&
-            (memspan_space_get_sub(space, &index, 1, &space) == MEMSPAN_OK) &&
-            (memspan_allocator_create(space, traits, 1, &allocator) == MEMSPAN_OK)) {
-            memory = memspan_aligned_alloc(allocator, ALIGN_BYTES, MSP_NETWORK_STAGE_BYTES);
-            (void)memspan_allocator_destroy(allocator); /* its memory stays */
-            return memory;
-        }
-    }
-    return NULL;
+    return ((device >= 0) &&
+            (msp_device_memory_space(device, MEMSPAN_KIND_HOST_PINNED, &space) == MEMSPAN_OK))
+               ? msp_device_memory_alloc(space, MSP_NETWORK_STAGE_BYTES, false)
+               : NULL;
 }
 
 static struct msp_network_stage *make(const char *call, int device)
@@ -72,7 +46,7 @@ static struct msp_network_stage *make(const char *call, int device)
     stage->device    = device;
     stage->is_pinned = (stage->memory != NULL);
     if (!stage->is_pinned) {
-        stage->memory = aligned_alloc(ALIGN_BYTES, MSP_NETWORK_STAGE_BYTES);
+        stage->memory = aligned_alloc(MSP_DEVICE_MEMORY_ALIGN_BYTES, MSP_NETWORK_STAGE_BYTES);
     }
     if (stage->memory == NULL) {
         msp_fatal("%s: no memory for a staging buffer of %d bytes", call, MSP_NETWORK_STAGE_BYTES);
@@ -92,7 +66,7 @@ static void destroy(struct msp_network_stage *stage)
 
 struct msp_network_stage *msp_network_stage_take(const char *call, const void *device_address)
 {
-    int device = device_of(device_address);
+    int device = msp_device_memory_home(device_address);
     struct msp_network_stage **place;
     struct msp_network_stage *found;
 
@@ -171,7 +145,7 @@ void msp_network_stage_release(uint64_t lease)
 /* Once: pinned for the first device that uses it. */
 static void pin(unsigned lease, const void *device_address)
 {
-    int device = device_of(device_address);
+    int device = msp_device_memory_home(device_address);
 
     leases[lease].was_pinned = true;
     if ((device >= 0) &&

@@ -6,6 +6,7 @@
 
 #include "shmem/partition/memory.h"
 #include "shmem/control/agree.h"
+#include "shmem/partition/device_memory.h"
 #include "shmem/transport/driver_share.h"
 #include "shmem/transport/owner.h"
 #include "shmem/transport/segment.h"
@@ -19,8 +20,6 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-
-enum { BLOCK_ALIGN_BYTES = 4096 };
 
 /* ---- pages of the shared file ---- */
 
@@ -124,65 +123,29 @@ static memspan_status_t take_pages(struct msp_team *team,
 
 /* ---- libmemspan's blocks ---- */
 
-/* The device's resource of that kind, by itself. */
-static memspan_status_t find_space(const struct msp_partition_placement *placement,
-                                   memspan_space_h *space_p)
-{
-    memspan_space_h space;
-    memspan_status_t status = memspan_space_get(&placement->device, 1, MEMSPAN_SPACE_NULL, &space);
-    int i;
-
-    if (status != MEMSPAN_OK) {
-        return status;
-    }
-    for (i = 0; i < (int)memspan_space_resource_count(space); i++) {
-        memspan_resource_info_t info = {.struct_size = sizeof info};
-
-        if ((memspan_space_resource(space, (size_t)i, &info) == MEMSPAN_OK) &&
-            ((unsigned)info.kind == placement->device_kind)) {
-            return memspan_space_get_sub(space, &i, 1, space_p);
-        }
-    }
-    return memspan_error(MEMSPAN_ERR_INTERNAL, "device %d has lost its memory", placement->device);
-}
-
-/* Memory that the driver can share is wanted first, then any. */
-static void *alloc_block(memspan_space_h space, size_t size_bytes)
-{
-    static const memspan_trait_t traits[] = {{MEMSPAN_TRAIT_FALLBACK, MEMSPAN_VALUE_NULL_FB},
-                                             {MEMSPAN_TRAIT_SHAREABLE, MEMSPAN_VALUE_TRUE}};
-    memspan_allocator_h allocator;
-    void *block = NULL;
-    size_t count;
-
-    for (count = 2; (count > 0) && (block == NULL); count--) {
-        if (memspan_allocator_create(space, traits, count, &allocator) == MEMSPAN_OK) {
-            block = memspan_aligned_alloc(allocator, BLOCK_ALIGN_BYTES, size_bytes);
-            (void)memspan_allocator_destroy(allocator); /* its memory stays */
-        }
-    }
-    return block;
-}
-
 /* Memory of this PE's own. */
 static memspan_status_t take_own(const struct msp_partition_request *request,
                                  struct msp_partition_memory *memory)
 {
     memspan_pointer_info_t info = {.struct_size = sizeof info};
     memspan_space_h space;
-    memspan_status_t status = find_space(&memory->placement, &space);
+    memspan_status_t status = msp_device_memory_space(
+        memory->placement.device, (memspan_kind_t)memory->placement.device_kind, &space);
 
     if (status != MEMSPAN_OK) {
         return status;
     }
-    memory->block = alloc_block(space, (size_t)request->size_bytes);
+    memory->block = msp_device_memory_alloc(space, (size_t)request->size_bytes, true);
+    if (memory->block == NULL) { /* then not all drivers' paths reach it */
+        memory->block = msp_device_memory_alloc(space, (size_t)request->size_bytes, false);
+    }
     if (memory->block == NULL) {
         return memspan_error_last()->status;
     }
     if (memspan_pointer_describe(memory->block, &info) == MEMSPAN_OK) {
         memory->placement.page_size_bytes = info.page_size_bytes;
     }
-    memory->align_bytes = BLOCK_ALIGN_BYTES;
+    memory->align_bytes = MSP_DEVICE_MEMORY_ALIGN_BYTES;
     return MEMSPAN_OK;
 }
 

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* device.c: large reductions in memory of devices, of all kinds of numbers, also in place. Every PE
+ * knows what the others give; the order of operands is that of the PEs. */
+
+#include "tests/shmem/check.h"
+#include <complex.h>
+#include <memspan/status.h>
+#include <shmemx.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { PARTITION = 5, BYTES = 3 << 20 };
+
+static char *source; /* of the device */
+static char *dest;
+static int me;
+static int pes;
+
+/* Sums of fractions depend on their order. */
+#define VALUE(type, pe, i) ((type)(((pe) + 3) * 0.7 + (double)(((i)*31 + (pe)) % 97)))
+
+#define REDUCE(name, type, call, operation)                                                        \
+    static void name(size_t count, char *to)                                                       \
+    {                                                                                              \
+        size_t bytes = count * sizeof(type);                                                       \
+        type *own    = malloc(bytes);                                                              \
+        type *all    = malloc(bytes);                                                              \
+                                                                                                   \
+        for (size_t i = 0; i < count; i++) {                                                       \
+            own[i] = VALUE(type, me, i);                                                           \
+        }                                                                                          \
+        shmem_putmem(source, own, bytes, me);                                                      \
+        shmem_barrier_all();                                                                       \
+        CHECK(call(SHMEM_TEAM_WORLD, (type *)(void *)to, (type *)(void *)source, count) == 0,      \
+              "%s", memspan_error_text());                                                         \
+        shmem_getmem(all, to, bytes, me);                                                          \
+        for (size_t i = 0; i < count; i++) {                                                       \
+            type x = VALUE(type, 0, i);                                                            \
+                                                                                                   \
+            for (int pe = 1; pe < pes; pe++) {                                                     \
+                type y = VALUE(type, pe, i);                                                       \
+                x      = (type)(operation);                                                        \
+            }                                                                                      \
+            CHECK(all[i] == x, #call " of %zu: element %zu", count, i);                            \
+        }                                                                                          \
+        free(own);                                                                                 \
+        free(all);                                                                                 \
+    }
+
+REDUCE(sum_of_doubles, double, shmem_double_sum_reduce, x + y)
+REDUCE(product_of_floats, float, shmem_float_prod_reduce, x *y)
+REDUCE(sum_of_complex, double _Complex, shmem_complexd_sum_reduce, x + y)
+REDUCE(greatest_short, short, shmem_short_max_reduce, (y > x) ? y : x)
+REDUCE(least_char, signed char, shmem_schar_min_reduce, (y < x) ? y : x)
+REDUCE(bits, uint64_t, shmem_uint64_xor_reduce, x ^ y)
+/* No device has these numbers. */
+REDUCE(sum_of_long_doubles, long double, shmem_longdouble_sum_reduce, x + y)
+
+static void reduce_all(size_t bytes, char *to)
+{
+    sum_of_doubles(bytes / sizeof(double), to);
+    product_of_floats(bytes / sizeof(float), to);
+    sum_of_complex(bytes / sizeof(double _Complex), to);
+    greatest_short(bytes / sizeof(short), to);
+    least_char(bytes, to);
+    bits(bytes / sizeof(uint64_t), to);
+    sum_of_long_doubles(bytes / sizeof(long double), to);
+}
+
+int main(void)
+{
+    shmem_init();
+    me     = shmem_my_pe();
+    pes    = shmem_n_pes();
+    source = shmemx_partition_malloc(BYTES, PARTITION);
+    dest   = shmemx_partition_malloc(BYTES, PARTITION);
+    CHECK((source != NULL) && (dest != NULL), "%s", memspan_error_text());
+    reduce_all((size_t)256 << 10, dest);
+    reduce_all(((size_t)300 << 10) + 50, source);
+    sum_of_doubles(BYTES / sizeof(double), dest);
+    sum_of_doubles(BYTES / sizeof(double), source);
+    shmem_barrier_all();
+    shmem_finalize();
+    return 0;
+}
