@@ -350,6 +350,11 @@ static struct msp_network_reply *execute_get(const struct msp_network_header *he
     uint64_t i;
 
     reply->header.value = header->value;
+    if (!msp_rma_host_touches(own)) {
+        msp_rma_gather(SERVICE, reply->data, own, (ptrdiff_t)header->stride_bytes,
+                       header->size_bytes, (size_t)header->more_blocks + 1);
+        return reply;
+    }
     for (i = 0; i <= header->more_blocks; i++) {
         msp_own_get(SERVICE, reply->data + (i * header->size_bytes),
                     own + (i * header->stride_bytes), header->size_bytes);

@@ -111,10 +111,20 @@ static void put_signal(const struct msp_target *target, const void *source, size
 
 /* ---- strided ---- */
 
-static bool is_packed(const struct msp_blocks *blocks, const void *local)
+static bool is_packed(const struct msp_blocks *blocks)
 {
     return (blocks->block_bytes <= BLOCK_MAX_BYTES) &&
-           (blocks->block_bytes <= msp_network.payload_max_bytes) && msp_rma_host_touches(local);
+           (blocks->block_bytes <= msp_network.payload_max_bytes);
+}
+
+static char *new_pack(const struct msp_target *target, size_t size_bytes)
+{
+    char *packed = malloc(size_bytes);
+
+    if (packed == NULL) {
+        msp_fatal("%s: no memory for %zu bytes on their path", target->call, size_bytes);
+    }
+    return packed;
 }
 
 /* Blocks travel packed, as many as a message takes. */
@@ -129,19 +139,13 @@ static void put_packed(const struct msp_target *target, const char *source,
     for (at = 0; at < blocks->block_count; at += count) {
         struct msp_network_operation *operation;
         char *packed;
-        size_t i;
 
         count  = (blocks->block_count - at < most) ? blocks->block_count - at : most;
-        packed = malloc(count * blocks->block_bytes);
-        if (packed == NULL) {
-            msp_fatal("%s: no memory for %zu bytes on their path", target->call,
-                      count * blocks->block_bytes);
-        }
-        for (i = 0; i < count; i++) {
-            msp_rma_copy(packed + (i * blocks->block_bytes),
-                         source + ((ptrdiff_t)(at + i) * blocks->local_stride_bytes),
-                         blocks->block_bytes);
-        }
+        packed = new_pack(target, count * blocks->block_bytes);
+        msp_network_unlock(work.channel); /* a driver of a device may block */
+        msp_rma_gather(target->call, packed, source + ((ptrdiff_t)at * blocks->local_stride_bytes),
+                       blocks->local_stride_bytes, blocks->block_bytes, count);
+        msp_network_lock(work.channel);
         msp_network_count_message(&work);
         operation = msp_network_message(&work, MSP_NETWORK_PUT);
         operation->header.offset_bytes += at * (size_t)blocks->target_stride_bytes;
@@ -185,10 +189,27 @@ static void get_packed(const struct msp_target *target, char *dest, const struct
     MSP_NETWORK_WAIT(work.channel, atomic_load_explicit(&record.left, memory_order_acquire) == 0);
 }
 
+/* Replies are executed where nothing may block. */
+static void get_packed_to_device(const struct msp_target *target, char *dest,
+                                 const struct msp_blocks *blocks)
+{
+    struct msp_blocks together = *blocks;
+    char *packed               = new_pack(target, blocks->block_count * blocks->block_bytes);
+    size_t i;
+
+    together.local_stride_bytes = (ptrdiff_t)blocks->block_bytes;
+    get_packed(target, packed, &together);
+    for (i = 0; i < blocks->block_count; i++) {
+        msp_rma_move(target->call, dest + ((ptrdiff_t)i * blocks->local_stride_bytes),
+                     packed + (i * blocks->block_bytes), blocks->block_bytes);
+    }
+    free(packed);
+}
+
 static void put_strided(const struct msp_target *target, const void *source,
                         const struct msp_blocks *blocks)
 {
-    if (is_packed(blocks, source)) {
+    if (is_packed(blocks)) {
         put_packed(target, source, blocks);
     } else {
         msp_target_put_blocks(target, source, blocks);
@@ -198,10 +219,12 @@ static void put_strided(const struct msp_target *target, const void *source,
 static void get_strided(const struct msp_target *target, void *dest,
                         const struct msp_blocks *blocks)
 {
-    if (is_packed(blocks, dest)) {
+    if (!is_packed(blocks)) {
+        msp_target_get_blocks(target, dest, blocks);
+    } else if (msp_rma_host_touches(dest)) {
         get_packed(target, dest, blocks);
     } else {
-        msp_target_get_blocks(target, dest, blocks);
+        get_packed_to_device(target, dest, blocks);
     }
 }
 

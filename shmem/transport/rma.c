@@ -6,6 +6,13 @@
 #include <memspan/allocator.h>
 #include <memspan/transfer.h>
 #include <stdio.h>
+#include <stdlib.h>
+
+enum {
+    /* A driver's copy takes as long as so many bytes more of one. */
+    GATHER_GAP_BYTES = 8 << 10,
+    GATHER_MAX_BYTES = 8 << 20,
+};
 
 /* ---- wrong arguments ---- */
 
@@ -143,6 +150,33 @@ static size_t span(ptrdiff_t stride_bytes, size_t block_bytes, size_t block_coun
 static void *block_at(const void *first, ptrdiff_t stride_bytes, size_t i)
 {
     return (void *)((uintptr_t)first + (i * (size_t)stride_bytes));
+}
+
+void msp_rma_gather(const char *call, char *to, const char *from, ptrdiff_t stride_bytes,
+                    size_t block_bytes, size_t block_count)
+{
+    size_t span_bytes = span(stride_bytes, block_bytes, block_count);
+    bool is_host      = msp_rma_host_touches(from);
+    char *copy        = NULL;
+    size_t i;
+
+    if (!is_host && (block_count > 1) && (span_bytes / block_count <= GATHER_GAP_BYTES) &&
+        (span_bytes <= GATHER_MAX_BYTES)) {
+        copy = malloc(span_bytes);
+    }
+    if (copy != NULL) {
+        msp_rma_move(call, copy, from, span_bytes);
+        from    = copy;
+        is_host = true;
+    }
+    for (i = 0; i < block_count; i++, to += block_bytes, from += stride_bytes) {
+        if (is_host) {
+            msp_rma_copy(to, from, block_bytes);
+        } else {
+            msp_rma_move(call, to, from, block_bytes);
+        }
+    }
+    free(copy);
 }
 
 static void copy_blocks(char *to, const char *from, ptrdiff_t to_stride, ptrdiff_t from_stride,

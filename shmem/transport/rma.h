@@ -47,6 +47,11 @@ static inline void msp_rma_copy(void *to, const void *from, size_t size_bytes)
  * driver fails. */
 void msp_rma_move(const char *call, void *to, const void *from, size_t size_bytes);
 
+/* Blocks of this process's memory, a device's or not, to one run of the host's: where they are
+ * close to each other, by one copy of the driver. At least one block. */
+void msp_rma_gather(const char *call, char *to, const char *from, ptrdiff_t stride_bytes,
+                    size_t block_bytes, size_t block_count);
+
 static inline void msp_put(const char *call, const struct msp_context *context, void *dest,
                            const void *source, size_t size_bytes, int pe, unsigned flags)
 {
