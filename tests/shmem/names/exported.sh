@@ -40,7 +40,7 @@ done
 # What shmemx.h declares, as the compiler sees it.
 printf '#define SHMEMX_PARTITION_NAMES\n#include <shmemx.h>\n' |
     ${CC:-cc} -E -P -I"$include" -x c - | tr '\n' ' ' | tr ';' '\n' |
-    grep -oE '(shmemx|shmem_partition)_[a-z0-9_]+ *\(' | tr -d ' (' | sort -u >"$scratch/extensions"
+    grep -oE '(shmemx|shmem_partition|__tgt)_[a-z0-9_]+ *\(' | tr -d ' (' | sort -u >"$scratch/extensions"
 differ "$scratch/extensions" "$scratch/names" 'declared in shmemx.h, but not exported'
 sort -u "$scratch/list" "$here/beyond.txt" >"$scratch/all"
 sed 's/^/p/' "$scratch/all" | sort -u - "$scratch/all" "$scratch/extensions" >"$scratch/wanted"
