@@ -3,6 +3,7 @@
 
 #include "bench/alloc/alloc.h"
 #include "bench/daxpy/daxpy.h"
+#include "bench/hybrid/hybrid.h"
 #include "bench/rma/rma.h"
 #include "cmd/common/message.h"
 #include <stdio.h>
@@ -11,6 +12,11 @@
 static int run_alloc(int argument_count, char *const *arguments)
 {
     return bench_run_main(&alloc_suite, argument_count, arguments);
+}
+
+static int run_hybrid(int argument_count, char *const *arguments)
+{
+    return bench_run_main(&hybrid_suite, argument_count, arguments);
 }
 
 static int run_rma(int argument_count, char *const *arguments)
@@ -25,6 +31,7 @@ static const struct {
 } benchmarks[] = {
     {"alloc", "what allocation costs, beside the allocators of the machine", run_alloc},
     {"daxpy", "z[i] += a * x[i] + y[i], by the path of the data to the device", daxpy_main},
+    {"hybrid", "mini-apps on OpenMP's devices, by the path of their data between PEs", run_hybrid},
     {"rma", "what one-sided communication costs, beside the OpenSHMEM libraries here", run_rma},
 };
 

@@ -114,6 +114,14 @@ static const char *const drawn[] = {
     "pair-64",      "pair-4k",        "random",    "producer-consumer-cpu",
     "init-destroy", "device-mix-64k", "lookup-64", NULL};
 
+static const struct bench_drawing drawing = {
+    .name   = "",
+    .points = drawn,
+    .plot   = {.title    = "Allocation, by row and peer",
+               .subtitle = "bars: medians; thin lines: fastest to slowest round",
+               .x_title  = "row",
+               .y_title  = "thread processor time, ns"}};
+
 static const struct bench_placement placements[] = {{"", "", ""}};
 
 static const struct cli_option options[] = {
@@ -177,11 +185,8 @@ const struct bench_suite alloc_suite = {
     .placement_count = 1,
     .targets         = targets,
     .target_count    = sizeof(targets) / sizeof(targets[0]),
-    .drawn           = drawn,
-    .plot            = {.title    = "Allocation, by row and peer",
-                        .subtitle = "bars: medians; thin lines: fastest to slowest round",
-                        .x_title  = "row",
-                        .y_title  = "thread processor time, ns"},
+    .drawings        = &drawing,
+    .drawing_count   = 1,
     .options         = options,
     .option_count    = sizeof(options) / sizeof(options[0]),
     .list            = alloc_peers_list,

@@ -165,6 +165,8 @@ static const char *peer_words;
 static const char *workers;
 static const char *row_names[BENCH_ROWS_MAX + 1];
 static const char *placement_names[BENCH_PLACEMENTS_MAX + 1];
+static char placement_shape[64];
+static char placement_help[128];
 
 /* X(name, FORM, value, how --help shows the value, words, max, help); counts are at least 1 */
 #define OPTION_MAP(X)                                                                              \
@@ -197,11 +199,18 @@ static const struct cli_option options[] = {
     {.names = "--placement",
      .form  = CLI_WORDS,
      .value = &the_run.placements,
-     .shape = "apart,together",
-     .help  = "each PE on a processor, all PEs on one (both)",
+     .shape = placement_shape,
+     .help  = placement_help,
      .words = placement_names}};
 
 enum { OPTION_COUNT = sizeof(options) / sizeof(options[0]) };
+
+static void append(char *text, size_t size, const char *separator, const char *word)
+{
+    size_t used = strlen(text);
+
+    (void)snprintf(text + used, size - used, "%s%s", separator, word);
+}
 
 static enum cli_outcome read_arguments(const struct bench_suite *suite, int argument_count,
                                        char *const *arguments)
@@ -221,6 +230,9 @@ static enum cli_outcome read_arguments(const struct bench_suite *suite, int argu
     }
     for (size_t i = 0; i < suite->placement_count; i++) {
         placement_names[i] = suite->placements[i].name;
+        append(placement_shape, sizeof(placement_shape), (i == 0) ? "" : ",", placement_names[i]);
+        append(placement_help, sizeof(placement_help), (i == 0) ? "" : ", ",
+               suite->placements[i].title);
     }
     (void)snprintf(synopsis, sizeof(synopsis), "%s [options]", suite->name);
     memcpy(all, suite->options, suite->option_count * sizeof(all[0]));

@@ -68,6 +68,14 @@ struct bench_target {
     size_t ours; /* the peer */
 };
 
+/* Points as bars, of the suite's placements as panels. */
+struct bench_drawing {
+    const char *name;          /* "": FILE of --svg; else FILE-NAME */
+    const char *const *points; /* NULL at their end */
+    bool by_label;             /* groups are called by the points' labels, not by their names */
+    struct bench_plot plot;    /* its titles */
+};
+
 struct bench_run;
 
 struct bench_suite {
@@ -84,8 +92,8 @@ struct bench_suite {
     size_t placement_count;
     const struct bench_target *targets;
     size_t target_count;
-    const char *const *drawn; /* points in ns; NULL at their end */
-    struct bench_plot plot;   /* its titles */
+    const struct bench_drawing *drawings;
+    size_t drawing_count;
     const struct cli_option *options;
     size_t option_count;
 
@@ -99,6 +107,8 @@ struct bench_suite {
     /* The targets of this run in place of those above; NULL: there are no others. False: the
      * suite's own. */
     bool (*print_targets)(const struct bench_run *run);
+    /* The peer that shows how fast @p peer could be, or the number of peers; NULL: none does. */
+    size_t (*limit_of)(const struct bench_run *run, size_t peer);
     /* Facts of this benchmark for the head of a report. */
     void (*put_head)(struct bench_report *report, const struct bench_run *run);
     void (*put_row)(struct bench_report *report, const struct bench_run *run, unsigned placement,
@@ -186,6 +196,12 @@ double bench_run_median(const struct bench_run *run, unsigned placement, size_t 
 unsigned bench_peers_of(const struct bench_run *run, enum bench_role role);
 unsigned bench_peers_named(const struct bench_run *run, const char *words);
 
+/* The first peer of ours. */
+static inline size_t bench_run_ours(const struct bench_run *run)
+{
+    return (size_t)__builtin_ctz(bench_peers_of(run, BENCH_OURS));
+}
+
 /* The best figure of the @p peers (bits), and whose it is; NAN without a sample. */
 double bench_run_best(const struct bench_run *run, unsigned placement, size_t point, unsigned peers,
                       size_t *peer_p);
@@ -203,8 +219,18 @@ void bench_print_number(char *text, size_t text_size, double value);
 bool bench_run_knows(const struct bench_run *run, size_t row, unsigned placement, size_t peer);
 
 void bench_run_print_head(const struct bench_run *run);
+
+/* A table with a line for each point, and for each peer of the suite a column "best (median)". Then
+ * how many times the first of ours is better than the others, and the ratios of ours to their
+ * limits. */
+void bench_run_print_row(const struct bench_run *run, size_t row, unsigned placement);
+
 void bench_run_print_targets(const struct bench_run *run);
 void bench_run_print_notes(const struct bench_run *run);
+
+/* The columns of such a table, and the facts of the run: a put_row() of suites. */
+void bench_run_put_row(struct bench_report *report, const struct bench_run *run, unsigned placement,
+                       size_t point, size_t peer);
 
 /* CSV, JSON and SVG where they were asked for. False after a message. */
 bool bench_run_write(const struct bench_run *run);

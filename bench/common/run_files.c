@@ -3,6 +3,7 @@
  */
 
 #include "bench/common/run.h"
+#include <math.h>
 #include <string.h>
 
 enum { DRAWN_MAX = 16 };
@@ -33,6 +34,43 @@ static void put_notes(struct bench_report *report, const struct bench_run *run)
             }
         }
     }
+}
+
+void bench_run_put_row(struct bench_report *report, const struct bench_run *run, unsigned placement,
+                       size_t point, size_t p)
+{
+    const struct bench_suite *suite   = run->suite;
+    const struct bench_figure *figure = &run->figures[placement][point][p];
+    struct bench_summary summary      = {.median = NAN, .min = NAN, .max = NAN};
+    const char *given                 = (run->peers[p].role == BENCH_OURS) ? run->given[point] : "";
+    double value                      = bench_run_value(run, placement, point, p);
+    unsigned others                   = bench_peers_of(run, BENCH_OTHER);
+    size_t ours  = (run->peers[p].role == BENCH_OURS) ? p : bench_run_ours(run);
+    size_t limit = (suite->limit_of == NULL) ? run->peer_count : suite->limit_of(run, ours);
+    size_t ignored;
+
+    (void)bench_samples_summarize(&figure->medians, &summary);
+    bench_put_text(report, "date", run->output.machine.date);
+    bench_put_text(report, "machine", run->output.machine.machine);
+    bench_put_text(report, "row", suite->rows[suite->points[point].row].name);
+    bench_put_text(report, "point", suite->points[point].name);
+    bench_put_text(report, "placement", suite->placements[placement].name);
+    bench_put_text(report, "peer", run->peers[p].name);
+    bench_put_text(report, "version", run->peers[p].version);
+    bench_put_text(report, "unit", suite->points[point].unit);
+    bench_put_text(report, "better", suite->points[point].more ? "more" : "less");
+    bench_put_count(report, "rounds", (int64_t)figure->medians.count);
+    bench_put_real(report, "best", value);
+    bench_put_real(report, "median", summary.median);
+    bench_put_real(report, "median_min", summary.min);
+    bench_put_real(report, "median_max", summary.max);
+    bench_put_real(report, "ratio_to_best_peer",
+                   value / bench_run_best(run, placement, point, others, &ignored));
+    bench_put_real(
+        report, "ratio_to_limit",
+        (limit == run->peer_count) ? NAN : value / bench_run_value(run, placement, point, limit));
+    bench_put_text(report, "given", (given[0] == '\0') ? NULL : given);
+    bench_put_text(report, "result", bench_run_result(run, placement, point, p));
 }
 
 static bool concerns(const struct bench_run *run, unsigned placement, size_t point, size_t p)
@@ -107,23 +145,36 @@ static const char *list_others(const struct bench_run *run, const size_t *points
     return (used == 0) ? NULL : text;
 }
 
-static bool write_figure(const struct bench_run *run)
+/* "FILE-NAME.svg" for "FILE.svg". */
+static const char *name_figure(const char *file, const char *name, char *path, size_t size)
+{
+    size_t length = strlen(file);
+    bool ends     = (length > 4) && (strcmp(file + length - 4, ".svg") == 0);
+
+    (void)snprintf(path, size, "%.*s%s%s%s", (int)(ends ? length - 4 : length), file,
+                   (name[0] == '\0') ? "" : "-", name, ends ? ".svg" : "");
+    return path;
+}
+
+static bool write_figure(const struct bench_run *run, const struct bench_drawing *drawing)
 {
     static struct bench_plot_bar bars[BENCH_PLACEMENTS_MAX][DRAWN_MAX * BENCH_PEERS_MAX];
     const struct bench_suite *suite = run->suite;
     struct bench_plot_panel panels[BENCH_PLACEMENTS_MAX];
-    struct bench_plot plot = suite->plot;
+    struct bench_plot plot = drawing->plot;
     const char *groups[DRAWN_MAX];
     const char *series[BENCH_PEERS_MAX];
     size_t points[DRAWN_MAX];
     size_t peers[BENCH_PEERS_MAX];
     char others[512];
+    char path[4096];
 
-    for (size_t i = 0; suite->drawn[i] != NULL; i++) {
-        size_t point = bench_point(suite, suite->drawn[i]);
+    for (size_t i = 0; drawing->points[i] != NULL; i++) {
+        size_t point = bench_point(suite, drawing->points[i]);
         if ((run->rows & (1u << suite->points[point].row)) != 0) {
-            points[plot.group_count]   = point;
-            groups[plot.group_count++] = suite->drawn[i];
+            points[plot.group_count] = point;
+            groups[plot.group_count++] =
+                drawing->by_label ? suite->points[point].label : drawing->points[i];
         }
     }
     for (size_t p = 0; p < run->peer_count; p++) {
@@ -146,8 +197,11 @@ static bool write_figure(const struct bench_run *run)
     plot.series = series;
     plot.panels = panels;
     plot.absent = "none";
-    plot.note   = list_others(run, points, plot.group_count, others, sizeof(others));
-    return bench_plot_svg_write(&plot, run->output.svg);
+    if (suite->drawing_count == 1) {
+        plot.note = list_others(run, points, plot.group_count, others, sizeof(others));
+    }
+    return bench_plot_svg_write(&plot,
+                                name_figure(run->output.svg, drawing->name, path, sizeof(path)));
 }
 
 bool bench_run_write(const struct bench_run *run)
@@ -157,8 +211,8 @@ bool bench_run_write(const struct bench_run *run)
     if ((run->output.csv != NULL) || (run->output.json != NULL)) {
         good = write_report(run);
     }
-    if (run->output.svg != NULL) {
-        good = write_figure(run) && good;
+    for (size_t i = 0; (run->output.svg != NULL) && (i < run->suite->drawing_count); i++) {
+        good = write_figure(run, &run->suite->drawings[i]) && good;
     }
     return good;
 }

@@ -3,7 +3,6 @@
  * files. */
 
 #include "bench/rma/rma.h"
-#include <math.h>
 
 struct cli_texts rma_more;
 struct cli_texts rma_beside;
@@ -155,6 +154,14 @@ static const char *const drawn[] = {"put-8",      "put-data-8", "put-8k",    "ge
                                     "fetch-add",  "visible-p",  "barrier",   "sum-1",
                                     "sum-131072", "alltoall-8", "malloc-64", NULL};
 
+static const struct bench_drawing drawing = {
+    .name   = "",
+    .points = drawn,
+    .plot   = {.title    = "One-sided communication, by operation and library, 2 PEs",
+               .subtitle = "bars: best; thin lines: to the median of the rounds",
+               .x_title  = "operation",
+               .y_title  = "time, ns"}};
+
 static const struct cli_option options[] = {
     {.names = "--peer",
      .form  = CLI_TEXTS,
@@ -173,66 +180,28 @@ static void put_head(struct bench_report *report, const struct bench_run *run)
     bench_report_head(report, "pes", "2");
 }
 
-static void put_row(struct bench_report *report, const struct bench_run *run, unsigned placement,
-                    size_t point, size_t p)
-{
-    const struct bench_figure *figure = &run->figures[placement][point][p];
-    struct bench_summary summary      = {.median = NAN, .min = NAN, .max = NAN};
-    const char *given                 = (run->peers[p].role == BENCH_OURS) ? run->given[point] : "";
-    double value                      = bench_run_value(run, placement, point, p);
-    unsigned others                   = bench_peers_of(run, BENCH_OTHER);
-    size_t limit = rma_limit_of(run, (run->peers[p].role == BENCH_OURS) ? p : RMA_MEMSPAN);
-    size_t ignored;
-
-    (void)bench_samples_summarize(&figure->medians, &summary);
-    bench_put_text(report, "date", run->output.machine.date);
-    bench_put_text(report, "machine", run->output.machine.machine);
-    bench_put_text(report, "row", rows[points[point].row].name);
-    bench_put_text(report, "point", points[point].name);
-    bench_put_text(report, "placement", placements[placement].name);
-    bench_put_text(report, "peer", run->peers[p].name);
-    bench_put_text(report, "version", run->peers[p].version);
-    bench_put_text(report, "unit", points[point].unit);
-    bench_put_text(report, "better", points[point].more ? "more" : "less");
-    bench_put_count(report, "rounds", (int64_t)figure->medians.count);
-    bench_put_real(report, "best", value);
-    bench_put_real(report, "median", summary.median);
-    bench_put_real(report, "median_min", summary.min);
-    bench_put_real(report, "median_max", summary.max);
-    bench_put_real(report, "ratio_to_best_peer",
-                   value / bench_run_best(run, placement, point, others, &ignored));
-    bench_put_real(
-        report, "ratio_to_limit",
-        (limit == run->peer_count) ? NAN : value / bench_run_value(run, placement, point, limit));
-    bench_put_text(report, "given", (given[0] == '\0') ? NULL : given);
-    bench_put_text(report, "result", bench_run_result(run, placement, point, p));
-}
-
-const struct bench_suite rma_suite = {
-    .name            = "rma",
-    .title           = "what one-sided communication costs, 2 PEs",
-    .method          = "best of all batches (median of rounds)",
-    .variables       = "MEMSPAN_ SHMEM SMA_ OMPI_ UCX_ FI_ LD_",
-    .best            = true,
-    .rows            = rows,
-    .row_count       = RMA_ROW_COUNT,
-    .points          = points,
-    .point_count     = sizeof(points) / sizeof(points[0]),
-    .placements      = placements,
-    .placement_count = sizeof(placements) / sizeof(placements[0]),
-    .targets         = targets,
-    .target_count    = sizeof(targets) / sizeof(targets[0]),
-    .drawn           = drawn,
-    .plot            = {.title    = "One-sided communication, by operation and library, 2 PEs",
-                        .subtitle = "bars: best; thin lines: to the median of the rounds",
-                        .x_title  = "operation",
-                        .y_title  = "time, ns"},
-    .options         = options,
-    .option_count    = sizeof(options) / sizeof(options[0]),
-    .list            = rma_peers_list,
-    .find            = rma_peers_find,
-    .measure         = rma_measure,
-    .print_peers     = rma_print_peers,
-    .print_targets   = rma_print_network_targets,
-    .put_head        = put_head,
-    .put_row         = put_row};
+const struct bench_suite rma_suite = {.name        = "rma",
+                                      .title       = "what one-sided communication costs, 2 PEs",
+                                      .method      = "best of all batches (median of rounds)",
+                                      .variables   = "MEMSPAN_ SHMEM SMA_ OMPI_ UCX_ FI_ LD_",
+                                      .best        = true,
+                                      .rows        = rows,
+                                      .row_count   = RMA_ROW_COUNT,
+                                      .points      = points,
+                                      .point_count = sizeof(points) / sizeof(points[0]),
+                                      .placements  = placements,
+                                      .placement_count = sizeof(placements) / sizeof(placements[0]),
+                                      .targets         = targets,
+                                      .target_count    = sizeof(targets) / sizeof(targets[0]),
+                                      .drawings        = &drawing,
+                                      .drawing_count   = 1,
+                                      .options         = options,
+                                      .option_count    = sizeof(options) / sizeof(options[0]),
+                                      .list            = rma_peers_list,
+                                      .find            = rma_peers_find,
+                                      .measure         = rma_measure,
+                                      .print_peers     = rma_print_peers,
+                                      .print_targets   = rma_print_network_targets,
+                                      .limit_of        = rma_limit_of,
+                                      .put_head        = put_head,
+                                      .put_row         = bench_run_put_row};

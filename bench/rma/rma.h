@@ -127,7 +127,6 @@ size_t rma_limit_of(const struct bench_run *run, size_t peer);
 bool rma_print_network_targets(const struct bench_run *run);
 
 void rma_print_peers(const struct bench_run *run);
-void rma_print_row(const struct bench_run *run, size_t row, enum rma_placement placement);
 
 extern const struct bench_suite rma_suite;
 

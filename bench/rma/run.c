@@ -149,7 +149,7 @@ void rma_measure(struct bench_run *run)
     for (enum rma_placement placement = RMA_APART; placement <= RMA_TOGETHER; placement++) {
         for (size_t row = 0; row < RMA_ROW_COUNT; row++) {
             if (bench_run_has(run, row, placement)) {
-                rma_print_row(run, row, placement);
+                bench_run_print_row(run, row, placement);
             }
         }
     }
