@@ -10,6 +10,7 @@ enum { RUNS = 3, WAVE_ROW = 3, WAVE_COLUMN = 5, WEAK_ROW = 1, WEAK_COLUMN = 2 };
 struct fft {
     size_t rows; /* of the whole matrix; powers of two */
     size_t columns;
+    size_t size_bytes;  /* of this PE's part */
     double *matrix;     /* this PE's rows */
     double *transposed; /* its rows of the transposed matrix */
     char *send;
@@ -176,15 +177,15 @@ static double difference(const struct fft *fft, const double *kept)
 
 static void open_fft(struct fft *fft)
 {
-    size_t bytes = fft->rows * fft->columns / (size_t)job_count * 2 * sizeof(double);
     double *roots;
     size_t count;
 
     fft->root_count = (fft->rows > fft->columns) ? fft->rows : fft->columns;
-    fft->matrix     = job_array(bytes);
-    fft->transposed = job_array(bytes);
-    fft->send       = job_array(bytes);
-    fft->receive    = job_array(bytes);
+    fft->size_bytes = fft->rows * fft->columns / (size_t)job_count * 2 * sizeof(double);
+    fft->matrix     = job_array(fft->size_bytes);
+    fft->transposed = job_array(fft->size_bytes);
+    fft->send       = job_array(fft->size_bytes);
+    fft->receive    = job_array(fft->size_bytes);
     fft->roots      = job_array(fft->root_count * 2 * sizeof(double));
     roots           = fft->roots;
     count           = 2 * fft->root_count;
@@ -193,6 +194,15 @@ static void open_fft(struct fft *fft)
         roots[2 * i + 1] = -sin(2 * M_PI * (double)i / (double)fft->root_count);
     }
 #pragma omp target update to(roots [0:count])
+}
+
+static void close_fft(const struct fft *fft)
+{
+    job_array_free(fft->roots, fft->root_count * 2 * sizeof(double));
+    job_array_free(fft->receive, fft->size_bytes);
+    job_array_free(fft->send, fft->size_bytes);
+    job_array_free(fft->transposed, fft->size_bytes);
+    job_array_free(fft->matrix, fft->size_bytes);
 }
 
 static bool verify(const struct fft *fft)
@@ -231,10 +241,6 @@ bool fft_run(size_t side, bool weak)
     job_progress("fft", RUNS, RUNS);
     job_print("fft", weak, &batches, 1e6);
     good = verify(&fft);
-    job_array_free(fft.roots);
-    job_array_free(fft.receive);
-    job_array_free(fft.send);
-    job_array_free(fft.transposed);
-    job_array_free(fft.matrix);
+    close_fft(&fft);
     return good;
 }

@@ -16,6 +16,8 @@ struct heat {
     size_t stride[AXES]; /* between neighbours, in doubles */
     double *fields[2];
     double *waves[AXES]; /* by coordinate in the whole field */
+    size_t field_bytes;
+    size_t halo_bytes;
     struct heat_halo halo;
 };
 
@@ -189,13 +191,13 @@ static void divide(struct heat *heat, size_t side, bool weak)
 
 static void open_heat(struct heat *heat)
 {
-    size_t halo_bytes = HEAT_FACES * heat->halo.face_count * sizeof(double);
-
+    heat->field_bytes = heat->stride[0] * (heat->side[0] + 2) * sizeof(double);
+    heat->halo_bytes  = HEAT_FACES * heat->halo.face_count * sizeof(double);
     for (size_t i = 0; i < 2; i++) {
-        heat->fields[i]       = job_array(heat->stride[0] * (heat->side[0] + 2) * sizeof(double));
-        heat->halo.receive[i] = job_array(halo_bytes);
+        heat->fields[i]       = job_array(heat->field_bytes);
+        heat->halo.receive[i] = job_array(heat->halo_bytes);
     }
-    heat->halo.send = job_array(halo_bytes);
+    heat->halo.send = job_array(heat->halo_bytes);
     for (size_t axis = 0; axis < AXES; axis++) {
         size_t count = heat->side[axis];
         double *wave = job_array(count * sizeof(double));
@@ -211,12 +213,12 @@ static void open_heat(struct heat *heat)
 static void close_heat(const struct heat *heat)
 {
     for (size_t axis = AXES; axis > 0; axis--) {
-        job_array_free(heat->waves[axis - 1]);
+        job_array_free(heat->waves[axis - 1], heat->side[axis - 1] * sizeof(double));
     }
-    job_array_free(heat->halo.send);
+    job_array_free(heat->halo.send, heat->halo_bytes);
     for (size_t i = 2; i > 0; i--) {
-        job_array_free(heat->halo.receive[i - 1]);
-        job_array_free(heat->fields[i - 1]);
+        job_array_free(heat->halo.receive[i - 1], heat->halo_bytes);
+        job_array_free(heat->fields[i - 1], heat->field_bytes);
     }
 }
 

@@ -1,32 +1,35 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* job_extended.c: arrays whose memory on the device is symmetric, of the partition for OpenMP's
- * device. Their host addresses are names; nothing is stored there but by target update. */
+ * device. In host memory they are names; nothing is stored there but by target update. */
 
+#define SHMEMX_PARTITION_NAMES
 #include "bench/hybrid/job.h"
-#include <omp.h>
+#include <memspan/omp.h>
 #include <shmemx.h>
 #include <stdlib.h>
 
-enum { PARTITION = 2 };
-
 void *job_array(size_t size_bytes)
 {
-    void *array  = malloc(size_bytes);
-    void *device = shmemx_partition_align(64, size_bytes, PARTITION);
+    static bool is_set;
+    char *array = malloc(size_bytes);
 
-    if ((array == NULL) || (device == NULL) ||
-        (omp_target_associate_ptr(array, device, size_bytes, 0, omp_get_default_device()) != 0)) {
+    is_set = is_set || (__tgt_set_shmem_allocator(shmem_partition_malloc, shmem_partition_free,
+                                                  omp_get_default_device()) == 0);
+    if (!is_set || (memspan_map_symmetric(array, size_bytes) != MEMSPAN_OK)) {
         fprintf(stderr, "no symmetric memory of %zu bytes on the device\n", size_bytes);
         exit(1);
     }
+#pragma omp target enter data map(alloc : array [0:size_bytes])
+    job_barrier();
     return array;
 }
 
-void job_array_free(void *array)
+void job_array_free(void *array, size_t size_bytes)
 {
-    void *device = omp_get_mapped_ptr(array, omp_get_default_device());
+    char *bytes = array;
 
-    (void)omp_target_disassociate_ptr(array, omp_get_default_device());
-    shmemx_partition_free(device);
+    job_barrier();
+#pragma omp target exit data map(delete : bytes [0:size_bytes])
+    (void)memspan_map_symmetric(array, 0);
     free(array);
 }

@@ -50,7 +50,8 @@ static int exchange(const uint64_t *sorted, const int *counts, const int *starts
 
 void random_update(uint64_t *table, uint64_t number, size_t count, bool atomic)
 {
-    uint64_t *received = job_array((size_t)job_count * ROUND * sizeof(*received));
+    size_t size_bytes  = (size_t)job_count * ROUND * sizeof(uint64_t);
+    uint64_t *received = job_array(size_bytes);
     uint64_t sorted[ROUND];
     int counts[PES_MAX];
     int starts[PES_MAX];
@@ -62,5 +63,5 @@ void random_update(uint64_t *table, uint64_t number, size_t count, bool atomic)
         number = sort(number, part, sorted, counts, starts);
         random_apply(table, received, (size_t)exchange(sorted, counts, starts, received));
     }
-    job_array_free(received);
+    job_array_free(received, size_bytes);
 }
