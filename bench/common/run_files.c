@@ -177,6 +177,9 @@ static bool write_figure(const struct bench_run *run, const struct bench_drawing
                 drawing->by_label ? suite->points[point].label : drawing->points[i];
         }
     }
+    if ((plot.group_count == 0) && (suite->drawing_count > 1)) {
+        return true; /* of rows that were not chosen */
+    }
     for (size_t p = 0; p < run->peer_count; p++) {
         if (bench_run_uses(run, p)) {
             peers[plot.series_count]    = p;
