@@ -185,6 +185,12 @@ MEMSPAN_API int __tgt_set_device_allocator(int64_t device, msp_omp_map_alloc *al
 MEMSPAN_API int __tgt_reset_device_allocator(int64_t device);
 MEMSPAN_API memspan_status_t memspan_map_symmetric(const void *pointer, size_t size_bytes);
 
+/* Symmetric memory (memspan/omp.h). */
+typedef void *msp_omp_symmetric_alloc(size_t align_bytes, size_t size_bytes, int zeroed);
+typedef void msp_omp_symmetric_free(void *pointer);
+MEMSPAN_API void memspan_symmetric_allocator_set(msp_omp_symmetric_alloc *alloc,
+                                                 msp_omp_symmetric_free *release);
+
 /* Fortran: the routines that are not bind(c). Arguments by reference; the _8_ form is for
  * -fdefault-integer-8. */
 MEMSPAN_API msp_omp_allocator_t omp_init_allocator_(const msp_omp_space_t *space,

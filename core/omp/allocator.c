@@ -76,6 +76,14 @@ msp_omp_allocator_t msp_omp_allocator_make(msp_omp_space_t space, int trait_coun
                       trait_count, MSP_OMP_TRAITS_MAX);
         return 0;
     }
+    if ((space == MSP_OMP_SYMMETRIC) && (trait_count == 0)) {
+        return MSP_OMP_SYMMETRIC;
+    }
+    if (space == MSP_OMP_SYMMETRIC) {
+        memspan_error(MEMSPAN_ERR_UNSUPPORTED, "symmetric memory has no traits");
+        msp_error_hint("omp_aligned_alloc() has an alignment; partitions have kinds");
+        return 0;
+    }
     if (msp_omp_space_from(space, &own_space) != MEMSPAN_OK) {
         return 0;
     }
@@ -211,7 +219,7 @@ enum msp_omp_owner msp_omp_allocator_resolve(msp_omp_allocator_t allocator,
         memspan_error(MEMSPAN_ERR_INVALID, "allocator %#zx was destroyed", (size_t)handle);
         return MSP_OMP_UNKNOWN;
     }
-    if ((uintptr_t)handle <= PREDEFINED_MAX) {
+    if (((uintptr_t)handle <= PREDEFINED_MAX) && ((uintptr_t)handle != MSP_OMP_SYMMETRIC)) {
         memspan_error(MEMSPAN_ERR_INVALID, "allocator %zu is no predefined allocator",
                       (size_t)handle);
         return MSP_OMP_UNKNOWN;

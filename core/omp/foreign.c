@@ -21,6 +21,10 @@ enum { PREDEFINED_MAX = 1024 };
 
 /* Blocks that a runtime made through us; the values are the size asked for and the omp_free() of
  * that runtime. */
+/* What symmetric memory is asked of; NULL: there is none. */
+static msp_omp_symmetric_alloc *_Atomic symmetric_alloc;
+static msp_omp_symmetric_free *_Atomic symmetric_free;
+
 static struct msp_omp_table forwarded = MSP_OMP_TABLE_INIT;
 static struct msp_omp_table free_of   = MSP_OMP_TABLE_INIT;
 /* The allocator too: a runtime writes no record before what is another library's memory. */
@@ -209,14 +213,16 @@ bool msp_omp_block_is_libomp(const void *pointer, struct msp_omp_block *block_p)
 bool msp_omp_foreign_recognise(const void *pointer, struct msp_omp_block *block_p)
 {
     uintptr_t size;
+    uintptr_t allocator;
 
     if (msp_omp_block_is_libomp(pointer, block_p) || msp_omp_block_is_libgomp(pointer, block_p)) {
         return true;
     }
-    /* Of a runtime that is neither, but that made it for us. */
-    if (((uintptr_t)pointer > 1) && msp_omp_table_get(&forwarded, (uintptr_t)pointer, &size)) {
+    /* Of a runtime that is neither, but that made it for us; or symmetric. */
+    if (((uintptr_t)pointer > 1) && msp_omp_table_get(&forwarded, (uintptr_t)pointer, &size) &&
+        msp_omp_table_get(&allocator_of, (uintptr_t)pointer, &allocator)) {
         *block_p = (struct msp_omp_block){
-            .family = MSP_OMP_FAMILY_COUNT, .size_bytes = size, .allocator = 1};
+            .family = MSP_OMP_FAMILY_COUNT, .size_bytes = size, .allocator = allocator};
         return true;
     }
     return false;
@@ -245,12 +251,57 @@ static void *call_alloc(uintptr_t routine, msp_omp_allocator_t allocator, size_t
     return ((aligned_calloc_fn *)routine)(align_bytes, 1, size_bytes, allocator);
 }
 
+static void *alloc_symmetric(size_t align_bytes, size_t size_bytes, bool zeroed)
+{
+    msp_omp_symmetric_alloc *alloc = atomic_load(&symmetric_alloc);
+
+    if (alloc == NULL) {
+        memspan_error(MEMSPAN_ERR_NOT_FOUND, "there is no symmetric heap");
+        msp_error_hint("omp_shmem_mem_alloc begins with shmem_init()");
+        return NULL;
+    }
+    return alloc(align_bytes, size_bytes, zeroed);
+}
+
+static void free_symmetric(void *pointer, msp_omp_allocator_t allocator)
+{
+    msp_omp_symmetric_free *release = atomic_load(&symmetric_free);
+
+    (void)allocator;
+    if (release != NULL) { /* else it has gone with its heap */
+        release(pointer);
+    }
+}
+
+void memspan_symmetric_allocator_set(msp_omp_symmetric_alloc *alloc,
+                                     msp_omp_symmetric_free *release)
+{
+    atomic_store(&symmetric_alloc, alloc);
+    atomic_store(&symmetric_free, release);
+}
+
+/* Should there be no room to remember a block, a runtime's record will still tell. */
+static void remember(void *pointer, msp_omp_allocator_t allocator, uintptr_t free_routine,
+                     size_t size_bytes)
+{
+    msp_omp_table_put(&allocator_of, (uintptr_t)pointer, allocator);
+    msp_omp_table_put(&free_of, (uintptr_t)pointer, free_routine);
+    msp_omp_table_put(&forwarded, (uintptr_t)pointer, size_bytes);
+}
+
 void *msp_omp_foreign_alloc(msp_omp_allocator_t allocator, size_t align_bytes, size_t size_bytes,
                             bool zeroed)
 {
     uintptr_t routine = alloc_routine(align_bytes, zeroed);
     void *pointer;
 
+    if (allocator == MSP_OMP_SYMMETRIC) {
+        pointer = alloc_symmetric(align_bytes, size_bytes, zeroed);
+        if (pointer != NULL) {
+            remember(pointer, allocator, (uintptr_t)free_symmetric, size_bytes);
+        }
+        return pointer;
+    }
     if ((routine == 0) || !is_plausible_handle(allocator)) {
         memspan_error(MEMSPAN_ERR_INVALID,
                       "allocator %#zx is no allocator of this library or of an OpenMP runtime",
@@ -263,10 +314,7 @@ void *msp_omp_foreign_alloc(msp_omp_allocator_t allocator, size_t align_bytes, s
                       "the OpenMP runtime has no %zu bytes for its allocator %#zx", size_bytes,
                       (size_t)allocator);
     } else {
-        /* Should there be no room to remember it, its record will still tell. */
-        msp_omp_table_put(&allocator_of, (uintptr_t)pointer, allocator);
-        msp_omp_table_put(&free_of, (uintptr_t)pointer, msp_omp_real(MSP_OMP_REAL_FREE));
-        msp_omp_table_put(&forwarded, (uintptr_t)pointer, size_bytes);
+        remember(pointer, allocator, msp_omp_real(MSP_OMP_REAL_FREE), size_bytes);
     }
     return pointer;
 }

@@ -13,6 +13,10 @@
 /* Read @p size bytes at any address; false when they cannot be read. Never faults. */
 bool msp_omp_read_safely(const void *address, void *buffer, size_t size);
 
+/* The space and the allocator of symmetric memory. It is the same as with a runtime's: the handle
+ * is passed on to those who know it, and blocks are remembered. */
+enum { MSP_OMP_SYMMETRIC = 300 };
+
 /* A block of a real runtime. */
 struct msp_omp_block {
     enum msp_omp_family family; /* MSP_OMP_FAMILY_COUNT: whichever comes next */

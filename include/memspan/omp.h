@@ -234,6 +234,13 @@ extern int omp_target_disassociate_ptr(const void *ptr, int device_num);
 #define ompx_gnu_pinned_mem_alloc  MEMSPAN_CONSTANT(omp_allocator_handle_t, 200)
 #define ompx_gnu_managed_mem_alloc MEMSPAN_CONSTANT(omp_allocator_handle_t, 201)
 
+/** Symmetric memory of OpenSHMEM: omp_alloc() and the rest are shmem_malloc(3) and so on,
+ * collective over all PEs. No traits, no fallback: NULL in all PEs. Source: the paper on OpenMP and
+ * OpenSHMEM.
+ */
+#define omp_shmem_mem_space MEMSPAN_CONSTANT(omp_memspace_handle_t, 300)
+#define omp_shmem_mem_alloc MEMSPAN_CONSTANT(omp_allocator_handle_t, 300)
+
 #ifndef omp_initial_device
 #define omp_initial_device (-1)
 #endif
@@ -375,6 +382,12 @@ extern int __tgt_reset_device_allocator(int64_t device_num) MEMSPAN_OMP_NOTHROW;
  * Errors: MEMSPAN_ERR_NOT_FOUND (no device had an allocator yet, or no such range),
  * MEMSPAN_ERR_INVALID (@p ptr NULL), MEMSPAN_ERR_NO_MEMORY. */
 MEMSPAN_API memspan_status_t memspan_map_symmetric(const void *ptr, size_t size);
+
+/** The functions behind omp_shmem_mem_alloc, for libraries of OpenSHMEM: libmemspan-shmem sets its
+ * own in shmem_init(). @p alignment 0: none; @p zeroed: as omp_calloc(). NULL: none from now on. */
+MEMSPAN_API void memspan_symmetric_allocator_set(void *(*alloc)(size_t alignment, size_t size,
+                                                                int zeroed),
+                                                 void (*release)(void *ptr));
 
 /* ---- LLVM's direct routines, for every compiler ---- */
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* openmp.c: the allocator that libmemspan (core/omp/mapped.c), or an OpenMP runtime that takes
- * one, is given for mapped variables. */
+/* openmp.c: the allocators that libmemspan is given: for mapped variables (core/omp/mapped.c, or an
+ * OpenMP runtime that takes one), and for omp_shmem_mem_alloc. */
 
 #define SHMEMX_PARTITION_NAMES
 #include "shmem/partition/openmp.h"
@@ -72,6 +72,11 @@ static int set_allocator(int device, partition_alloc *alloc, partition_free *rel
 {
     int id = find_partition(device);
 
+    if ((mapped.partition != MSP_PARTITION_NONE) && (mapped.device != device)) {
+        memspan_error(MEMSPAN_ERR_LIMIT, "device %d has the PE's symmetric mapped variables",
+                      mapped.device);
+        return -1;
+    }
     if (id == MSP_PARTITION_NONE) {
         memspan_error(MEMSPAN_ERR_NOT_FOUND,
                       "no partition has KIND=LIBOMP and device %d, nor the number that "
@@ -105,8 +110,20 @@ int __tgt_set_shmem_allocator(partition_alloc *alloc, partition_free *release, i
     return set_allocator(device, is_own ? NULL : alloc, is_own ? NULL : release);
 }
 
+static void *symmetric_alloc(size_t align_bytes, size_t size_bytes, int zeroed)
+{
+    return msp_memory_alloc("omp_alloc", MSP_PARTITION_DEFAULT, align_bytes, size_bytes,
+                            (zeroed != 0) ? MSP_MEMORY_ZEROED : 0);
+}
+
+static void symmetric_free(void *pointer)
+{
+    msp_memory_free("omp_free", pointer, 0);
+}
+
 void msp_partition_openmp_open(void)
 {
+    memspan_symmetric_allocator_set(symmetric_alloc, symmetric_free);
     if (msp_shmem_option_is_set(MEMSPAN_SHMEM_LIBOMP_PARTITION)) {
         int id = find_partition(0);
         const struct msp_partition_record *record =
@@ -122,6 +139,7 @@ void msp_partition_openmp_open(void)
 
 void msp_partition_openmp_close(void)
 {
+    memspan_symmetric_allocator_set(NULL, NULL);
     if (mapped.partition != MSP_PARTITION_NONE) {
         (void)__tgt_reset_device_allocator(mapped.device);
         mapped.partition = MSP_PARTITION_NONE;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* wrong CASE: a program that makes one mistake. wrong.sh says what must be answered. */
 
+#include <memspan/omp.h>
 #include <pthread.h>
 #include <shmem.h>
 #include <shmemx.h>
@@ -391,6 +392,11 @@ static void sizes_differ(void)
     (void)shmem_malloc(8 * (size_t)(shmem_my_pe() + 1));
 }
 
+static void omp_sizes_differ(void)
+{
+    (void)omp_alloc(8 * (size_t)(shmem_my_pe() + 1), omp_shmem_mem_alloc);
+}
+
 static void overlapping(void)
 {
     shmem_long_put(heap, heap + 1, 4, shmem_my_pe());
@@ -451,6 +457,7 @@ static const struct {
     {"team_null", team_null},
     {"partition_unknown", partition_unknown},
     {"sizes_differ", sizes_differ},
+    {"omp_sizes_differ", omp_sizes_differ},
     {"overlapping", overlapping},
     {"after_finalize", after_finalize},
     {"finalize_twice", finalize_twice},

@@ -96,5 +96,6 @@ export SHMEMX_CHECK=1
 expect context_stale fatal context
 expect context_reused fatal "is no context, or was destroyed"
 expect sizes_differ fatal shmem_malloc "same calls"
+expect omp_sizes_differ fatal omp_alloc "same calls"
 expect overlapping fatal overlap
 exit $bad
