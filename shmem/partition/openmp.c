@@ -32,8 +32,12 @@ static void *map_alloc(size_t size_bytes)
                             size_bytes, MSP_MEMORY_NO_BARRIER);
 }
 
+/* At the end of the job blocks go with their partition. */
 static void map_free(void *pointer)
 {
+    if (mapped.partition == MSP_PARTITION_NONE) {
+        return;
+    }
     if (mapped.release != NULL) {
         mapped.release(pointer);
     } else {
@@ -141,7 +145,7 @@ void msp_partition_openmp_close(void)
 {
     memspan_symmetric_allocator_set(NULL, NULL);
     if (mapped.partition != MSP_PARTITION_NONE) {
-        (void)__tgt_reset_device_allocator(mapped.device);
         mapped.partition = MSP_PARTITION_NONE;
+        (void)__tgt_reset_device_allocator(mapped.device);
     }
 }
