@@ -259,6 +259,20 @@ static void take_memory(struct msp_omp_variable *v)
 
 /* ---- the calls ---- */
 
+/* Runtimes from LLVM 22 set a pointer of the device when it or what it points to is new, which they
+ * cannot see of variables here. */
+static bool attaches(const struct msp_omp_data *d, int i)
+{
+    const struct msp_omp_variable *pointer = NULL;
+    const struct msp_omp_variable *pointee = NULL;
+
+    if ((d->types[i] & (MAP_ATTACH | MAP_PRIVATE)) == MAP_ATTACH) {
+        pointer = msp_omp_variable_find(d->number, d->bases[i], sizeof(void *));
+        pointee = msp_omp_variable_find(d->number, d->begins[i], 1);
+    }
+    return ((pointer != NULL) && pointer->changes) || ((pointee != NULL) && pointee->changes);
+}
+
 /* Lock held. The runtime copies what begins or ends here, and nothing else. */
 static void move(enum msp_omp_real which, const struct msp_omp_data *given, int64_t *types)
 {
@@ -276,7 +290,8 @@ static void move(enum msp_omp_real which, const struct msp_omp_data *given, int6
     }
     for (i = 0; i < d.count; i++) {
         v = has_data(&d, i) ? variable_of(&d, i) : NULL;
-        if ((v != NULL) && v->changes && ((types[i] & copied) != 0)) {
+        if (((v != NULL) && v->changes && ((types[i] & copied) != 0)) ||
+            (begins && attaches(&d, i))) {
             types[i] |= MAP_ALWAYS;
         }
     }

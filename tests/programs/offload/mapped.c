@@ -202,7 +202,7 @@ static void structures(void)
 #pragma omp target map(tofrom : list)
     list.after += list.before;
     CHECK((list.after == 3) && (live == 0));
-#pragma omp target map(tofrom : at->data [0:N], at->length) map(from : offset)
+#pragma omp target map(to : at->data) map(tofrom : at->data [0:N], at->length) map(from : offset)
     {
         for (int i = 0; i < at->length; i++) {
             at->data[i]++;
