@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # lane.sh LIBRARY [SUITE...]: OpenMP programs with compilers newer than this system's, GCC 16 and
 # LLVM 22 from Debian sid, three times each: stock, with the library preloaded, and linked with it
-# first. What passes stock must pass with the library. The programs are those of tests/programs/omp;
+# first. What passes stock must pass with the library. The programs are those of tests/programs/omp,
+# and those of mapped variables of tests/programs/offload and tests/shmem/programs, linked;
 # a SUITE is a folder with public sources, of which the tests of allocators and devices are run:
 # GCC's libgomp/testsuite, LLVM's openmp/runtime/test, or OpenMP_VV.
 #
@@ -68,9 +69,15 @@ fi
 work=$root/lane
 rm -rf "$work"
 mkdir -p "$work/suites" "$root/tmp"
-cp "$library" "$work/libmemspan.so.0"
-ln -s libmemspan.so.0 "$work/libmemspan.so"
-cp -r "$tree/include" "$here/run.sh" "$here/own_offload.c" "$tree/tests/programs/omp" "$work/"
+for name in libmemspan libmemspan-shmem; do
+    cp "$(dirname "$library")/$name.so.0" "$work/$name.so.0"
+    ln -s "$name.so.0" "$work/$name.so"
+done
+cp "$(dirname "$library")/../bin/oshrun" "$work/"
+cp -r "$tree/include" "$here/run.sh" "$here/own_offload.c" "$tree/tests/programs/omp" \
+    "$tree/tests/programs/offload" "$work/"
+mkdir -p "$work/tests/shmem"
+cp -r "$tree/tests/shmem/check.h" "$tree/tests/shmem/programs" "$work/tests/shmem/"
 for suite in "$@"; do
     cp -r "$suite" "$work/suites/$(echo "$suite" | tr -c 'A-Za-z0-9\n' _)"
 done

@@ -151,9 +151,43 @@ own_programs() {
     done
 }
 
+# linked NAME SETTINGS COMMAND SOURCE LIBRARY... : built by Clang for its offload devices; COMMAND
+# runs it.
+linked() {
+    name=$1 settings=$2 command=$3 source=$4
+    shift 4
+    result=not-built
+    if build "out/$name" clang-22 -fopenmp "-fopenmp-targets=$(uname -m)-pc-linux-gnu" -O1 -g -w -D_GNU_SOURCE \
+        -I. -Iinclude "$source" "$@" /lane/libmemspan.so -Wl,-rpath,/lane "-Wl,-rpath,$runtime_path" \
+        -Wl,--allow-shlib-undefined; then
+        # shellcheck disable=SC2086 # words
+        try "$name" OMP_TARGET_OFFLOAD=MANDATORY $settings $command "out/$name"
+    fi
+    printf '%-44s linked %s\n' "$name" "$result"
+    if [ "$result" = pass ]; then
+        passed=$((passed + 1))
+    else
+        regressions=$((regressions + 1))
+        tail -n 5 "out/$name.build" "out/$name.out"
+    fi
+}
+
+mapped_programs() {
+    partition='SHMEM_SYMMETRIC_SIZE=16m SHMEM_SYMMETRIC_PARTITION5=16m:KIND=LIBOMP'
+    linked own-mapped.c '' '' offload/mapped.c
+    linked own-mapped_shared.c '' '' offload/mapped_shared.c
+    for count in 2 4; do
+        for program in mapped staged; do
+            linked "own-shmem-$program-n$count" "$partition" "./oshrun -n $count" \
+                "tests/shmem/programs/$program.c" /lane/libmemspan-shmem.so
+        done
+    done
+}
+
 seen=
 echo "$(gcc-16 --version | head -n 1); $(clang-22 --version | head -n 1)"
 own_programs
+mapped_programs
 compare own-clang-22-own_offload.c A=b clang-22 -fopenmp -O1 -g -w own_offload.c -Wl,--export-dynamic
 for suite in suites/*; do
     if [ -d "$suite/libgomp.c" ]; then
