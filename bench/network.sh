@@ -8,8 +8,8 @@
 # as of BBR, guesses the rate of a link without one wrong, and medians of all libraries vary by 2 to 4.
 #
 # With -w hosts: memspan as it chooses, memspan-ucx, memspan-ofi; the same two libraries alone (raw-ucx,
-# with the segments that our driver sets, raw-ofi) and by ucx_perftest; Open MPI's oshmem, and Sandia
-# OpenSHMEM and OSSS-UCX where they are installed.
+# raw-ofi) and ucx_perftest, both of UCX with the segments that our driver sets; Open MPI's oshmem, and
+# Sandia OpenSHMEM and OSSS-UCX where they are installed.
 set -eu
 
 folder=$(dirname "$(readlink -f "$0")")
@@ -39,13 +39,14 @@ hosts() {
         $TWO_HOSTS_RSH 10.9.0.2 sysctl -q -w "net.ipv4.tcp_congestion_control=$control"
     fi
     run="$TWO_HOSTS_MPIRUN --host 10.9.0.1:64,10.9.0.2:64 --map-by node $more"
+    segments='-x UCX_TCP_TX_SEG_SIZE=128k -x UCX_TCP_RX_SEG_SIZE=128k'
     set -- --peers "memspan,memspan-ucx,memspan-ofi,raw-ucx,raw-ofi,ucx_perftest,ompi${peers:+,sos,osss}" \
         --peer "memspan=$cc,$run" \
         --peer "memspan-ucx=$cc,env MEMSPAN_SHMEM_TRANSPORT=smp,ucx $run" \
         --peer "memspan-ofi=$cc,env MEMSPAN_SHMEM_TRANSPORT=smp,ofi $run" \
-        --beside "raw-ucx=raw-ucx,$run -x UCX_TCP_TX_SEG_SIZE=128k -x UCX_TCP_RX_SEG_SIZE=128k" \
+        --beside "raw-ucx=raw-ucx,$run $segments" \
         --beside "raw-ofi=raw-ofi,$run" \
-        --beside "ucx_perftest=ucx_perftest,$run -x PERFTEST_SERVER=10.9.0.2" \
+        --beside "ucx_perftest=ucx_perftest,$run $segments -x PERFTEST_SERVER=10.9.0.2" \
         --peer "ompi=oshcc,$run --mca opal_common_ucx_opal_mem_hooks 0" "$@"
     if [ -n "$peers" ]; then
         set -- --peer "sos=$peers/sos/bin/oshcc $flat,env SHMEM_OFI_PROVIDER='tcp;ofi_rxm' $same $run" \

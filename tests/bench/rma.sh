@@ -240,10 +240,10 @@ for raw in raw-ucx raw-ofi; do
 done
 
 if command -v ucx_perftest >/dev/null && command -v mpirun >/dev/null; then
-    expect 0 --quick --rounds 1 --placement apart --rows get,nbi,atomic,visible,rate --peers ucx_perftest --csv - \
+    expect 0 --quick --rounds 1 --placement apart --rows get,nbi,atomic,visible --peers ucx_perftest --csv - \
         --beside 'ucx_perftest=ucx_perftest,mpirun --allow-run-as-root --oversubscribe --bind-to none'
     hasnt err 'FAILED'
-    for point in get-1k nbi-4m fetch-add visible-p rate-1 rate-4194304; do
+    for point in get-1k nbi-4m fetch-add visible-p; do
         has out ",$point,apart,ucx_perftest,.*,measured"
     done
 else

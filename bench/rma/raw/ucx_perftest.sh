@@ -24,7 +24,7 @@ awk -v asked=" $* " '
             bytes = int($i) * ($i ~ /k$/ ? 1024 : $i ~ /m$/ ? 1048576 : 1)
             turns = 67108864 / bytes
             most = $3 == "ucp_get" ? 100 : $3 == "ucp_put_bw" ? 20000 : 2000
-            printf "%s:%s%s:%s:%d -t %s -s %d -n %d -w 10\n", $1, $2, $2 ~ /-$/ ? $i : "", $4, bytes,
+            printf "%s:%s%s:%s:%d -t %s -s %d -n %d -w 10 -O 64\n", $1, $2, $2 ~ /-$/ ? $i : "", $4, bytes,
                 $3, bytes, turns < most ? turns : most
         }
     }' >"$scratch/tests" <<'ROWS'
