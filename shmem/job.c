@@ -178,13 +178,6 @@ static memspan_status_t open_control(memspan_status_t order)
     return status;
 }
 
-static bool is_equal(uint64_t digest)
-{
-    struct msp_team *job = msp_team_job();
-
-    return msp_agree_all(job, msp_agree_max(job, digest) == digest);
-}
-
 /* Values that must not differ between PEs: the first that does is named. Each vote is a barrier of
  * the job: the first one is of all values together. */
 static memspan_status_t compare_options(memspan_status_t mine)
@@ -196,11 +189,12 @@ static memspan_status_t compare_options(memspan_status_t mine)
         MEMSPAN_SHMEM_REGISTER,          MEMSPAN_SHMEM_NETWORK,
         MEMSPAN_SHMEM_TRANSPORT,         MEMSPAN_SHMEM_COLLECTIVE,
     };
-    const size_t count = sizeof equal / sizeof equal[0];
-    uint64_t all       = 0;
+    const size_t count   = sizeof equal / sizeof equal[0];
+    struct msp_team *job = msp_team_job();
+    uint64_t all         = 0;
     size_t i;
 
-    if (!msp_agree_all(msp_team_job(), mine == MEMSPAN_OK)) {
+    if (!msp_agree_all(job, mine == MEMSPAN_OK)) {
         return (mine != MEMSPAN_OK) ? mine
                                     : msp_error_elsewhere(MEMSPAN_ERR_CONFIG,
                                                           "a variable is malformed on another PE");
@@ -209,15 +203,14 @@ static memspan_status_t compare_options(memspan_status_t mine)
         all = (all ^ msp_shmem_option_digest(equal[i])) * UINT64_C(0x9e3779b97f4a7c15);
         all ^= all >> 32;
     }
-    if (is_equal(all)) {
+    if (msp_agree_first_other(job, all) < 0) {
         return MEMSPAN_OK;
     }
     for (i = 0; i < count; i++) {
-        if (!is_equal(msp_shmem_option_digest(equal[i]))) {
-            memspan_error(MEMSPAN_ERR_CONFIG, "%s differs between PEs",
-                          msp_shmem_option_name(equal[i]));
-            return msp_error_hint("hand the same environment to all of them (mpirun -x %s)",
-                                  msp_shmem_option_name(equal[i]));
+        int pe = msp_agree_first_other(job, msp_shmem_option_digest(equal[i]));
+
+        if (pe >= 0) {
+            return msp_agree_refuse(msp_shmem_option_name(equal[i]), pe);
         }
     }
     return MEMSPAN_OK;

@@ -4,6 +4,7 @@
 #include "shmem/control/agree.h"
 #include "shmem/collective/sync.h"
 #include "shmem/control/shared_file.h"
+#include "shmem/network/card.h"
 #include <string.h>
 #include <unistd.h>
 
@@ -15,6 +16,24 @@ uint64_t msp_agree_max(struct msp_team *team, uint64_t mine)
 bool msp_agree_all(struct msp_team *team, bool mine)
 {
     return msp_sync_max(team, mine ? 0 : 1) == 0;
+}
+
+int msp_agree_first_other(struct msp_team *team, uint64_t mine)
+{
+    uint64_t first = msp_agree_max(team, (team->pe == 0) ? mine : 0);
+    uint64_t place = (mine == first) ? 0 : (uint64_t)(team->size - team->pe);
+
+    place = msp_agree_max(team, place);
+    return (place == 0) ? -1 : (team->size - (int)place);
+}
+
+memspan_status_t msp_agree_refuse(const char *variable, int pe)
+{
+    char host[80];
+
+    memspan_error(MEMSPAN_ERR_CONFIG, "%s differs between PE 0 and PE %d%s", variable, pe,
+                  msp_network_card_where(pe, host, sizeof host));
+    return msp_error_hint("hand the same environment to all of them (mpirun -x %s)", variable);
 }
 
 /* Made by PE @p first, the first of this host; its ticket travels in the team's work area. */

@@ -11,6 +11,10 @@
 uint64_t msp_agree_max(struct msp_team *team, uint64_t mine);
 /* True where it is true in all. */
 bool msp_agree_all(struct msp_team *team, bool mine);
+/* The first member whose value is not that of PE 0; -1: all are equal. */
+int msp_agree_first_other(struct msp_team *team, uint64_t mine);
+/* MEMSPAN_ERR_CONFIG: what PE @p pe has as @p variable is not what PE 0 has. */
+memspan_status_t msp_agree_refuse(const char *variable, int pe);
 
 /* A file of @p size_bytes that the members on each host share: the first of them makes it. All fail
  * where one fails. *fd_p is the caller's to close. @p huge_page_bytes: see msp_shared_file_make().

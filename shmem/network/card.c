@@ -131,9 +131,24 @@ const char *msp_network_card_host(int pe)
     return (entry != NULL) ? entry->card.host : "another host";
 }
 
+const char *msp_network_card_where(int pe, char *text, size_t text_bytes)
+{
+    unsigned char address[MSP_NETWORK_ADDRESS_MAX];
+    size_t address_bytes = sizeof address;
+
+    text[0] = '\0';
+    if ((own.format != 0) && (msp_job_local_index(pe) < 0) &&
+        (msp_network_card_get(pe, address, &address_bytes) == MEMSPAN_OK)) {
+        snprintf(text, text_bytes, " on %s", msp_network_card_host(pe));
+    }
+    return text;
+}
+
 void msp_network_card_close(void)
 {
     int i;
+
+    memset(&own, 0, sizeof own);
 
     for (i = 0; i < BUCKETS; i++) {
         while (entries[i] != NULL) {

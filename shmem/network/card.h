@@ -19,6 +19,9 @@ memspan_status_t msp_network_card_get(int pe, void *address, size_t *address_byt
 /* The host of a PE that has been contacted; "another host" otherwise. */
 const char *msp_network_card_host(int pe);
 
+/* " on HOST" for a PE of another host, else "". May block. */
+const char *msp_network_card_where(int pe, char *text, size_t text_bytes);
+
 void msp_network_card_close(void);
 
 #endif /* MEMSPAN_SHMEM_NETWORK_CARD_H */

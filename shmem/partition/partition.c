@@ -200,17 +200,6 @@ static uint64_t digest_of(const struct msp_partition_requests *requests, int id)
     return 0;
 }
 
-/* The first PE that has something else than PE 0; -1: none. */
-static int first_that_differs(uint64_t mine)
-{
-    struct msp_team *job = msp_team_job();
-    uint64_t first       = msp_agree_max(job, (job->pe == 0) ? mine : 0);
-    uint64_t place       = (mine == first) ? 0 : (uint64_t)(job->size - job->pe);
-
-    place = msp_agree_max(job, place);
-    return (place == 0) ? -1 : (job->size - (int)place);
-}
-
 /* The first variable that not all PEs have with the same meaning, and who has it otherwise. */
 static memspan_status_t compare_requests(const struct msp_partition_requests *requests)
 {
@@ -218,16 +207,19 @@ static memspan_status_t compare_requests(const struct msp_partition_requests *re
     uint64_t all =
         (uint64_t)requests->default_id ^ ((uint64_t)msp_symmetric_space_external() << 10);
     int id = -1;
+    int other;
     int i;
 
     for (i = 0; i < requests->count; i++) {
         all = (all * UINT64_C(0x100000001b3)) ^ msp_partition_request_digest(&requests->request[i]);
     }
-    if (msp_agree_all(job, msp_agree_max(job, all) == all)) {
+    other = msp_agree_first_other(job, all);
+    if (other < 0) {
         return MEMSPAN_OK;
     }
     for (;;) {
         int mine = MSP_PARTITION_ID_MAX + 1;
+        char variable[40];
         int pe;
 
         for (i = requests->count - 1; (i >= 0) && (requests->request[i].id > id); i--) {
@@ -236,17 +228,15 @@ static memspan_status_t compare_requests(const struct msp_partition_requests *re
         id = MSP_PARTITION_ID_MAX + 1 -
              (int)msp_agree_max(job, (uint64_t)(MSP_PARTITION_ID_MAX + 1 - mine));
         if (id > MSP_PARTITION_ID_MAX) {
-            return memspan_error(MEMSPAN_ERR_CONFIG, "the default partition, or the size of the "
-                                                     "program's own heap, differs between PEs");
+            return memspan_error(MEMSPAN_ERR_CONFIG,
+                                 "the default partition, or the size of the program's own heap, "
+                                 "differs between PE 0 and PE %d",
+                                 other);
         }
-        pe = first_that_differs(digest_of(requests, id));
+        pe = msp_agree_first_other(job, digest_of(requests, id));
         if (pe >= 0) {
-            memspan_error(MEMSPAN_ERR_CONFIG,
-                          "SHMEM_SYMMETRIC_PARTITION%d of PE %d is not the same as of PE 0", id,
-                          pe);
-            return msp_error_hint("hand the same environment to all of them "
-                                  "(mpirun -x SHMEM_SYMMETRIC_PARTITION%d)",
-                                  id);
+            snprintf(variable, sizeof variable, "SHMEM_SYMMETRIC_PARTITION%d", id);
+            return msp_agree_refuse(variable, pe);
         }
     }
 }
