@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* silent_driver.c: a network driver whose puts, as those of RDMA hardware, change the target's
  * memory while no processor of the target does anything. All else is the driver's that it is built
- * with (SILENT_REAL). PEs are processes of one machine. */
+ * with. PEs are processes of one machine. */
 
-#include "shmem/network/driver.h"
-#include <dlfcn.h>
+#include "tests/shmem/network/wrapped.h"
 #include <errno.h>
 #include <pthread.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/uio.h>
@@ -105,23 +103,15 @@ static enum msp_network_result put(struct msp_network_peer *peer, struct msp_net
     return MSP_NETWORK_DONE;
 }
 
-__attribute__((visibility("default"))) const struct msp_network_driver *
-memspan_network_driver(const struct msp_network_services *given);
-
 const struct msp_network_driver *memspan_network_driver(const struct msp_network_services *given)
 {
-    const struct msp_network_driver *(*entry)(const struct msp_network_services *);
-    void *handle = dlopen(SILENT_REAL, RTLD_NOW | RTLD_LOCAL);
-
-    if (handle == NULL) {
-        fprintf(stderr, "%s\n", dlerror());
+    services = given;
+    real     = open_wrapped(given);
+    if (real == NULL) {
         return NULL;
     }
-    *(void **)&entry = dlsym(handle, MSP_NETWORK_DRIVER_ENTRY);
-    services         = given;
-    real             = entry(given);
-    silent           = *real;
-    silent.open      = open_real;
+    silent      = *real;
+    silent.open = open_real;
 
     silent.queue_address = tell_address;
     silent.peer_open     = open_peer;
