@@ -252,27 +252,16 @@ static memspan_status_t come_up(void)
     return status;
 }
 
-/* A PMIx server takes a PE that leaves for one that is missing in the barrier that its neighbours
- * wait in, and they may be in that of their next job. So no PE of the host goes on before all have
- * left the launcher. */
-static void leave_launcher(void)
-{
-    if (msp_job.bootstrap != NULL) {
-        msp_job.bootstrap->close();
-        msp_job.bootstrap = NULL;
-    }
-    if (msp_doorbells.by_index != NULL) {
-        msp_host_barrier();
-    }
-}
-
 static void come_down(void)
 {
     msp_partition_close();
     msp_arena_close();
     msp_data_segment_close();
     msp_transport_close();
-    leave_launcher();
+    if (msp_job.bootstrap != NULL) {
+        msp_job.bootstrap->close();
+        msp_job.bootstrap = NULL;
+    }
     msp_control_close();
     msp_bootstrap_forget_host();
     msp_team_job()->size = 0;

@@ -50,7 +50,8 @@ static int *local_pes;
 static int local_count;
 static int job_pe_count;
 static char launcher[96];
-static const char *last_key = ""; /* that was put */
+static unsigned node_barriers; /* of this job, so far */
+static unsigned job_barriers;
 static unsigned job_number; /* of this process; the same in all PEs, which take part in all jobs */
 
 /* In larger jobs what a PE distributes is fetched from its node by those who ask for it: collected,
@@ -59,7 +60,8 @@ enum { COLLECT_MAX = 128 };
 
 enum {
     WATCH_MS = 125, /* in a barrier, between two looks at the other PEs */
-    PROBE_S  = 2,   /* of a PE that has not arrived: for an answer of its node */
+    PROBE_S  = 2,   /* for what PMIx should know at once */
+    PAUSE_MS = 1,   /* between two questions whether a PE has arrived */
     ABORT_S  = 5,   /* of a launcher that is asked to end the job */
 };
 
@@ -261,7 +263,6 @@ static memspan_status_t pmix_put(const char *key, const void *data, size_t size_
     /* PMIx copies what is put; its type has no const. */
     memcpy(&value.data.bo.bytes, &data, sizeof(data));
     value.data.bo.size = size_bytes;
-    last_key           = key;
     pmix_status_t rc   = pmix.PMIx_Put(PMIX_GLOBAL, number(key).key, &value);
     return rc == PMIX_SUCCESS ? MEMSPAN_OK : fail("PMIx_Put", rc, key);
 }
@@ -310,10 +311,11 @@ static void finish_get(pmix_status_t rc, pmix_value_t *value, void *argument)
     finish(rc, argument);
 }
 
-/* Frees the call. False: it has not ended while this process ran for limit_s seconds (0: no limit).
- * @p watch (or NULL) is called now and then. */
-static bool wait_for(struct call *call, unsigned limit_s, void (*watch)(void), pmix_status_t *rc_p)
+/* Frees the call, and returns what PMIx has said. PMIX_ERR_TIMEOUT: it has not ended while this
+ * process ran for limit_s seconds (0: no limit). @p watch (or NULL) is called now and then. */
+static pmix_status_t wait_for(struct call *call, unsigned limit_s, void (*watch)(void))
 {
+    pmix_status_t rc = PMIX_ERR_TIMEOUT;
     bool is_over;
     pthread_mutex_lock(&call->lock);
     for (unsigned i = 0; !call->is_over && (limit_s == 0 || i < limit_s * 1000 / WATCH_MS); i++) {
@@ -330,23 +332,23 @@ static bool wait_for(struct call *call, unsigned limit_s, void (*watch)(void), p
         }
     }
     is_over = call->is_over;
-    *rc_p   = call->rc;
     pthread_mutex_unlock(&call->lock);
     if (is_over) {
+        rc = call->rc;
         free(call);
     }
-    return is_over;
+    return rc;
 }
 
-/* Whether PMIx gets what that PE distributes, within limit_s seconds. */
-static bool answers(int pe, const char *key, unsigned limit_s)
+/* Whether PMIx finds what that PE has distributed; it asks the PE's node for limit_s seconds. */
+static pmix_status_t ask(int pe, const char *key, unsigned limit_s)
 {
     pmix_proc_t peer  = self;
     struct call *call = begin_call();
     pmix_status_t rc;
     peer.rank = (pmix_rank_t)pe;
     rc        = pmix.PMIx_Get_nb(&peer, number(key).key, NULL, 0, finish_get, call);
-    return rc != PMIX_SUCCESS || wait_for(call, limit_s, NULL, &rc);
+    return rc == PMIX_SUCCESS ? wait_for(call, limit_s, NULL) : rc;
 }
 
 static bool is_local(int pe)
@@ -362,47 +364,70 @@ static _Noreturn void miss(int pe, enum msp_shmem_option limit)
 {
     pmix_value_t *host = get_fact((pmix_rank_t)pe, PMIX_HOSTNAME);
     bool is_known      = host != NULL && host->type == PMIX_STRING;
-    msp_fatal("PE %d on %s does not answer the launcher for %u s (link or host down, or the PE is "
-              "not in shmem_init(); %s is the limit)",
-              pe, is_known ? host->data.string : "another host",
-              (unsigned)msp_shmem_option_number(limit), msp_shmem_option_name(limit));
+    msp_fatal(
+        "PE %d on %s does not answer the launcher for %u s (link or host down, or a PE there is "
+        "late; %s is the limit)",
+        pe, is_known ? host->data.string : "another host", (unsigned)msp_shmem_option_number(limit),
+        msp_shmem_option_name(limit));
 }
 
 /* ---- barriers ---- */
 
-/* PMIx says nothing of a cut link. The first of those PEs, each of which has put the same last key,
- * that is not here. */
-static _Noreturn void miss_any(const pmix_proc_t *procs, int count)
+struct barrier {
+    const pmix_proc_t *procs; /* NULL: all */
+    int count;
+    char arrival[32]; /* the key of what its PEs distribute: PMIx does not say which are there */
+    time_t end;       /* 0: no limit */
+};
+
+static memspan_status_t enter(struct barrier *barrier, const char *name, unsigned number)
 {
-    for (int i = 0; i < count; i++) {
-        int pe = procs != NULL ? (int)procs[i].rank : i;
-        if (pe != (int)self.rank && !answers(pe, last_key, PROBE_S)) {
-            miss(pe, MEMSPAN_SHMEM_START_TIMEOUT);
-        }
-    }
-    msp_fatal("the PEs' barrier has not ended within SHMEMX_START_TIMEOUT");
+    unsigned limit_s = (unsigned)msp_shmem_option_number(MEMSPAN_SHMEM_START_TIMEOUT);
+    barrier->end     = limit_s != 0 ? time(NULL) + limit_s : 0;
+    snprintf(barrier->arrival, sizeof(barrier->arrival), "memspan.%s.%u", name, number);
+    memspan_status_t status = pmix_put(barrier->arrival, name, 1);
+    return status == MEMSPAN_OK ? commit() : status;
 }
 
-/* Of these PEs (NULL: all). The watcher has a limit of its own. */
-static memspan_status_t wait_in_barrier(const pmix_proc_t *procs, int count,
-                                        const pmix_info_t *collect, void (*watch)(void))
+/* The first that has not arrived in time is named. */
+static void wait_for_arrivals(const struct barrier *barrier)
 {
-    unsigned limit_s =
-        watch == NULL ? (unsigned)msp_shmem_option_number(MEMSPAN_SHMEM_START_TIMEOUT) : 0;
-    memspan_status_t status = commit();
-    if (status != MEMSPAN_OK) {
-        return status;
+    const struct timespec pause = {0, PAUSE_MS * 1000000L};
+    for (int i = 0; i < barrier->count; i++) {
+        int pe = barrier->procs != NULL ? (int)barrier->procs[i].rank : i;
+        while (pe != (int)self.rank && ask(pe, barrier->arrival, PROBE_S) != PMIX_SUCCESS) {
+            if (barrier->end != 0 && time(NULL) >= barrier->end) {
+                miss(pe, MEMSPAN_SHMEM_START_TIMEOUT);
+            }
+            nanosleep(&pause, NULL);
+        }
     }
+}
+
+/* PMIx says nothing of a cut link; the watcher (or NULL) has a limit of its own. Where PEs begin
+ * another job, a server may still lose one in a barrier that has left the last, and end it for the
+ * others or for none. */
+static memspan_status_t wait_in_barrier(const struct barrier *barrier, const pmix_info_t *collect,
+                                        void (*watch)(void))
+{
+    bool is_again     = watch == NULL && job_number > 1;
+    unsigned limit_s  = (unsigned)msp_shmem_option_number(MEMSPAN_SHMEM_START_TIMEOUT);
     struct call *call = begin_call();
-    pmix_status_t rc  = pmix.PMIx_Fence_nb(procs, procs != NULL ? (size_t)count : 0, collect,
-                                          collect != NULL ? 1 : 0, finish, call);
-    if (rc == PMIX_SUCCESS && !wait_for(call, limit_s, watch, &rc)) {
-        miss_any(procs, count);
+    pmix_status_t rc =
+        pmix.PMIx_Fence_nb(barrier->procs, barrier->procs != NULL ? (size_t)barrier->count : 0,
+                           collect, collect != NULL ? 1 : 0, finish, call);
+    if (rc == PMIX_SUCCESS) {
+        rc = wait_for(call, watch != NULL ? 0 : (is_again ? PROBE_S : limit_s), watch);
+    }
+    if (rc == PMIX_ERR_TIMEOUT || is_again) {
+        wait_for_arrivals(barrier);
+        return MEMSPAN_OK;
     }
     return rc == PMIX_SUCCESS ? MEMSPAN_OK : fail("PMIx_Fence_nb", rc, "the PEs' barrier failed");
 }
 
-/* No other node takes part. */
+/* No other node takes part. A server takes a PE that still leaves its last job for one that is
+ * missing: in another job none enters a barrier of PMIx before all of the node have begun it. */
 static memspan_status_t pmix_node_barrier(void)
 {
     pmix_proc_t *procs = calloc((size_t)local_count, sizeof(*procs));
@@ -414,7 +439,13 @@ static memspan_status_t pmix_node_barrier(void)
         procs[i]      = self;
         procs[i].rank = (pmix_rank_t)local_pes[i];
     }
-    memspan_status_t status = wait_in_barrier(procs, local_count, NULL, NULL);
+    struct barrier barrier  = {.procs = procs, .count = local_count};
+    memspan_status_t status = enter(&barrier, "node", ++node_barriers);
+    if (status == MEMSPAN_OK && job_number > 1) {
+        wait_for_arrivals(&barrier);
+    } else if (status == MEMSPAN_OK) {
+        status = wait_in_barrier(&barrier, NULL, NULL);
+    }
     free(procs);
     return status;
 }
@@ -422,11 +453,16 @@ static memspan_status_t pmix_node_barrier(void)
 static memspan_status_t pmix_barrier(void)
 {
     static pmix_info_t collect; /* PMIx reads it until the end */
+    struct barrier barrier  = {.count = job_pe_count};
+    memspan_status_t status = enter(&barrier, "job", ++job_barriers);
+    if (status != MEMSPAN_OK) {
+        return status;
+    }
     memset(&collect, 0, sizeof(collect));
     snprintf(collect.key, sizeof(collect.key), "%s", PMIX_COLLECT_DATA);
     collect.value.type      = PMIX_BOOL;
     collect.value.data.flag = job_pe_count <= COLLECT_MAX;
-    return wait_in_barrier(NULL, job_pe_count, &collect, msp_bootstrap_watch);
+    return wait_in_barrier(&barrier, &collect, msp_bootstrap_watch);
 }
 
 static memspan_status_t pmix_get(int pe, const char *key, void *data, size_t *size_p)
@@ -435,7 +471,7 @@ static memspan_status_t pmix_get(int pe, const char *key, void *data, size_t *si
     pmix_value_t *value = NULL;
     peer.rank           = (pmix_rank_t)pe;
     unsigned limit_s    = (unsigned)msp_shmem_option_number(MEMSPAN_SHMEM_PEER_TIMEOUT);
-    if (job_pe_count > COLLECT_MAX && !is_local(pe) && !answers(pe, key, limit_s)) {
+    if (job_pe_count > COLLECT_MAX && !is_local(pe) && ask(pe, key, limit_s) == PMIX_ERR_TIMEOUT) {
         miss(pe, MEMSPAN_SHMEM_PEER_TIMEOUT);
     }
     pmix_status_t rc = pmix.PMIx_Get(&peer, number(key).key, NULL, 0, &value);
@@ -488,13 +524,14 @@ static void pmix_abort(int status, const char *message)
     _exit(code);
 }
 
+/* Servers tell of PEs that they have lost, too, and those may only have left a job. */
 static void lose_server(size_t id, pmix_status_t status, const pmix_proc_t *source,
                         pmix_info_t info[], size_t info_count, pmix_info_t *results,
                         size_t result_count, pmix_event_notification_cbfunc_fn_t done, void *data)
 {
-    (void)id, (void)status, (void)source, (void)info, (void)info_count, (void)results;
-    (void)result_count;
-    if (atomic_exchange(&is_open, false)) {
+    bool is_of_job = source != NULL && strcmp(source->nspace, self.nspace) == 0;
+    (void)id, (void)status, (void)info, (void)info_count, (void)results, (void)result_count;
+    if (!is_of_job && atomic_exchange(&is_open, false)) {
         msp_fatal("the launcher's daemon on this host has died (%s)", launcher);
     }
     if (done != NULL) {
@@ -521,6 +558,8 @@ static memspan_status_t pmix_open(struct msp_bootstrap_job *job_p)
             return status;
         }
         job_number++;
+        node_barriers = 0;
+        job_barriers  = 0;
         watch_server();
     }
     return status;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The process around the job: variables stay private to children of fork(), programs that are
- * started by it do not matter, and a job can end and begin again. */
+/* process.c [JOBS]: the process around the job: variables stay private to children of fork(),
+ * programs that are started by it do not matter, and a job can end and begin again. */
 
 #include "tests/shmem/check.h"
 #include <stdlib.h>
@@ -74,10 +74,13 @@ static void once(long round)
     }
 }
 
-int main(void)
+int main(int count, char **words)
 {
-    once(1);
-    once(2);
-    once(3);
+    long jobs = (count > 1) ? atol(words[1]) : 3;
+    long i;
+
+    for (i = 1; i <= jobs; i++) {
+        once(i);
+    }
     return 0;
 }
