@@ -83,9 +83,10 @@ if [ "$who" = oshrun ]; then
     sleep 0.3
     kill -9 $launcher
     wait $launcher 2>/dev/null || :
-    for _ in 1 2 3 4 5 6 7 8 9 10; do
-        ls -d oshrun-* >/dev/null 2>&1 || break
+    tries=0
+    while ls -d oshrun-* >/dev/null 2>&1 && [ $tries -lt 100 ]; do
         sleep 0.2
+        tries=$((tries + 1))
     done
     ! ls -d oshrun-* >out 2>err || fail 'the server'"'"'s folder is left behind'
 fi
