@@ -31,8 +31,8 @@ check() {
 for program; do
     case ${program##*/} in
     memspan-bench)
-        same "$program" "$(printf 'alloc\ndaxpy\nrma')" "$(completed "$program" '' | grep '^[a-z]')"
-        for benchmark in alloc daxpy rma; do
+        same "$program" "$(printf 'alloc\ndaxpy\nhybrid\nrma')" "$(completed "$program" '' | grep '^[a-z]')"
+        for benchmark in alloc daxpy hybrid rma; do
             check "$program" "$benchmark"
         done
         same "$program --placement" "$(printf 'apart\ntogether')" "$(completed "$program" rma --placement '')"

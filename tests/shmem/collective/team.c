@@ -130,6 +130,7 @@ static void nested(void)
     if (inner != SHMEM_TEAM_INVALID) {
         expect_members(inner, count - 1, -2, (count + 1) / 2);
         CHECK(shmem_team_create_ctx(inner, 0, &context) == 0, "context");
+        shmem_team_sync(inner); /* value was the source of a reduction, which others may be in */
         shmem_ctx_long_p(context, &value, 77 + me,
                          (shmem_team_my_pe(inner) + 1) % shmem_team_n_pes(inner));
         shmem_ctx_quiet(context);

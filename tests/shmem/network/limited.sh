@@ -7,7 +7,8 @@ oshrun=$1
 program=$2
 bad=0
 words='cannot be registered; the limit of locked memory \(RLIMIT_MEMLOCK\) is 1 MiB.*ulimit -l unlimited'
-ulimit -l 1024 || { echo 'skip: no limit of locked memory can be set'; exit 77; }
+# shellcheck disable=SC3045 # dash and bash have it; another shell skips
+ulimit -l 1024 2>/dev/null || { echo 'skip: no limit of locked memory can be set'; exit 77; }
 
 said=$(timeout 100 "$oshrun" -n 2 "$program" 2>&1) || { echo "status $?: $said"; bad=1; }
 [ "$(echo "$said" | grep -cE -- "warning: .*$words")" -eq 2 ] || { echo "not said twice: $said"; bad=1; }
