@@ -37,10 +37,10 @@ static void await(const long *word, long value)
     const struct timespec step = {0, 1000000};
     int i;
 
-    for (i = 0; (i < WAIT_S * 1000) && (*(const volatile long *)word != value); i++) {
+    for (i = 0; (i < WAIT_S * 1000) && (__atomic_load_n(word, __ATOMIC_ACQUIRE) != value); i++) {
         nanosleep(&step, NULL);
     }
-    CHECK(*(const volatile long *)word == value, "%ld after %d s", *word, WAIT_S);
+    CHECK(__atomic_load_n(word, __ATOMIC_ACQUIRE) == value, "%ld after %d s", *word, WAIT_S);
 }
 
 /* The last of a row is not followed by a quiet, nor by any other call. */
