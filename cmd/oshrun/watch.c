@@ -186,8 +186,9 @@ static void reap(struct watch *watch)
 {
     int wait_status = 0;
     pid_t pid       = 0;
-    take_events(watch); /* events from before its end */
+    take_events(watch);
     while ((pid = waitpid(-1, &wait_status, WNOHANG)) > 0) {
+        take_events(watch); /* a PE may finalize and end between the two calls above */
         for (int pe = 0; pe < watch->job->pe_count; pe++) {
             struct pe *record = &watch->job->pes[pe];
             if (record->pid != pid) {
