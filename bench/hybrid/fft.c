@@ -198,11 +198,11 @@ static void open_fft(struct fft *fft)
 
 static void close_fft(const struct fft *fft)
 {
-    job_array_free(fft->roots, fft->root_count * 2 * sizeof(double));
-    job_array_free(fft->receive, fft->size_bytes);
-    job_array_free(fft->send, fft->size_bytes);
-    job_array_free(fft->transposed, fft->size_bytes);
-    job_array_free(fft->matrix, fft->size_bytes);
+    job_array_free(fft->roots);
+    job_array_free(fft->receive);
+    job_array_free(fft->send);
+    job_array_free(fft->transposed);
+    job_array_free(fft->matrix);
 }
 
 static bool verify(const struct fft *fft)

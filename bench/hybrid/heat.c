@@ -213,12 +213,12 @@ static void open_heat(struct heat *heat)
 static void close_heat(const struct heat *heat)
 {
     for (size_t axis = AXES; axis > 0; axis--) {
-        job_array_free(heat->waves[axis - 1], heat->side[axis - 1] * sizeof(double));
+        job_array_free(heat->waves[axis - 1]);
     }
-    job_array_free(heat->halo.send, heat->halo_bytes);
+    job_array_free(heat->halo.send);
     for (size_t i = 2; i > 0; i--) {
-        job_array_free(heat->halo.receive[i - 1], heat->halo_bytes);
-        job_array_free(heat->fields[i - 1], heat->field_bytes);
+        job_array_free(heat->halo.receive[i - 1]);
+        job_array_free(heat->fields[i - 1]);
     }
 }
 

@@ -30,7 +30,7 @@ void job_bind(bool any);
 /* An array that is mapped on the device, of every PE; its values are not set. The form's
  * communication takes it. Ends the program where there is no memory. */
 void *job_array(size_t size_bytes);
-void job_array_free(void *array, size_t size_bytes);
+void job_array_free(void *array);
 
 /* Print "APP-SCALING-COUNT best median", of times in ns, in units of @p unit_ns. */
 void job_print(const char *app, bool weak, const struct batches *times, double unit_ns);

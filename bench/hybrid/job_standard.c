@@ -17,10 +17,10 @@ void *job_array(size_t size_bytes)
     return array;
 }
 
-void job_array_free(void *array, size_t size_bytes)
+void job_array_free(void *array)
 {
     char *bytes = array;
 
-#pragma omp target exit data map(delete : bytes [0:size_bytes])
+#pragma omp target exit data map(delete : bytes [0:0])
     shmem_free(array);
 }

@@ -141,9 +141,9 @@ bool matrix_run(size_t side, bool weak)
     job_print("matrix", weak, &batches, 1e6);
     errors = count_errors(&matrix);
     for (size_t i = 2; i > 0; i--) {
-        job_array_free(matrix.stripes[i - 1], stripe_bytes);
+        job_array_free(matrix.stripes[i - 1]);
     }
-    job_array_free(matrix.product, count * sizeof(double));
-    job_array_free(matrix.first, count * sizeof(double));
+    job_array_free(matrix.product);
+    job_array_free(matrix.first);
     return job_verify("matrix", job_sum((double)errors), 0);
 }

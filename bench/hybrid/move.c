@@ -84,8 +84,8 @@ static bool run(const char *app, size_t most_bytes, bool all)
         measure(dest, source, sizes[i], all);
     }
     job_progress(app, SIZE_COUNT, SIZE_COUNT);
-    job_array_free(source, room_bytes);
-    job_array_free(dest, room_bytes);
+    job_array_free(source);
+    job_array_free(dest);
     return good;
 }
 

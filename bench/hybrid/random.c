@@ -105,7 +105,7 @@ static bool run(const char *app, size_t updates, bool weak, bool atomic)
     }
     job_progress(app, RUNS, RUNS);
     errors = job_sum((double)count_errors(table, words, (uint64_t)job_pe * words));
-    job_array_free(table, words * sizeof(*table));
+    job_array_free(table);
     job_print(app, weak, &batches, 1e3);
     return job_verify(app, errors, atomic ? 0 : 0.01 * RUNS * all);
 }

@@ -63,5 +63,5 @@ void random_update(uint64_t *table, uint64_t number, size_t count, bool atomic)
         number = sort(number, part, sorted, counts, starts);
         random_apply(table, received, (size_t)exchange(sorted, counts, starts, received));
     }
-    job_array_free(received, size_bytes);
+    job_array_free(received);
 }

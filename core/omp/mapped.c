@@ -92,11 +92,11 @@ static bool is_member(int64_t type)
     return ((uint64_t)type >> MEMBER_SHIFT) != 0;
 }
 
-/* The entry has data of its own. The runtime maps what mappers name, in a way that is not seen. */
+/* The entry is of data, of no bytes too. The runtime maps what mappers name, in a way that is not
+ * seen. */
 static bool has_data(const struct msp_omp_data *d, int i)
 {
-    return (d->sizes[i] > 0) && ((d->types[i] & MAP_NO_DATA) == 0) &&
-           ((d->mappers == NULL) || (d->mappers[i] == NULL));
+    return ((d->types[i] & MAP_NO_DATA) == 0) && ((d->mappers == NULL) || (d->mappers[i] == NULL));
 }
 
 /* The entry is what references are counted of: members are in the structure's. */
@@ -105,9 +105,22 @@ static bool is_counted(const struct msp_omp_data *d, int i)
     return has_data(d, i) && (!is_member(d->types[i]) || ((d->types[i] & MAP_POINTEE) != 0));
 }
 
+/* An entry of no bytes is the runtime's where it has a variable of its own there. */
 static struct msp_omp_variable *variable_of(const struct msp_omp_data *d, int i)
 {
-    return msp_omp_variable_find(d->number, d->begins[i], (size_t)d->sizes[i]);
+    is_present_fn *present = (is_present_fn *)msp_omp_real(MSP_OMP_REAL_TARGET_IS_PRESENT);
+    const void *begin      = d->begins[i];
+    struct msp_omp_variable *v;
+
+    if (d->sizes[i] > 0) {
+        return msp_omp_variable_find(d->number, begin, (size_t)d->sizes[i]);
+    }
+    v = msp_omp_variable_find_empty(d->number, begin);
+    if ((v != NULL) && (msp_omp_variable_find(d->number, begin, 1) != v) &&
+        present(begin, d->number)) {
+        return NULL;
+    }
+    return v;
 }
 
 static bool is_named(const void *begin, size_t size_bytes)
@@ -123,6 +136,11 @@ static bool is_named(const void *begin, size_t size_bytes)
     return all;
 }
 
+static bool is_wanted(const struct msp_omp_data *d, int i)
+{
+    return (d->sizes[i] > 0) && is_named(d->begins[i], (size_t)d->sizes[i]);
+}
+
 static bool has_allocator(int number)
 {
     return (number >= 0) && (number < DEVICES_MAX) && (allocators[number].alloc != NULL);
@@ -134,8 +152,7 @@ static bool concerns(const struct msp_omp_data *d)
     int i;
 
     for (i = 0; i < d->count; i++) {
-        if (is_counted(d, i) && ((wanted && is_named(d->begins[i], (size_t)d->sizes[i])) ||
-                                 (variable_of(d, i) != NULL))) {
+        if (is_counted(d, i) && ((wanted && is_wanted(d, i)) || (variable_of(d, i) != NULL))) {
             return true;
         }
     }
@@ -189,12 +206,20 @@ static size_t padding(const struct msp_omp_data *d, int i)
     return is_structure ? (uintptr_t)d->begins[i] % STRUCTURE_ALIGN_BYTES : 0;
 }
 
+static uintptr_t base_of(const struct msp_omp_data *d, int i)
+{
+    bool is_pointee = (d->types[i] & MAP_POINTEE) != 0;
+
+    return (uintptr_t)(is_pointee ? *(void **)d->bases[i] : d->bases[i]);
+}
+
 static void give_memory(const struct msp_omp_data *d, int i)
 {
     associate_fn *associate   = (associate_fn *)msp_omp_real(MSP_OMP_REAL_TARGET_ASSOCIATE_PTR);
     size_t size_bytes         = (size_t)d->sizes[i];
     size_t pad                = padding(d, i);
     struct msp_omp_variable v = {.device     = d->number,
+                                 .base       = base_of(d, i),
                                  .begin      = (uintptr_t)d->begins[i],
                                  .size_bytes = size_bytes,
                                  .release    = allocators[d->number].release,
@@ -219,7 +244,7 @@ static void begin_entry(const struct msp_omp_data *d, int i)
     struct msp_omp_variable *v = variable_of(d, i);
 
     if ((v == NULL) && has_allocator(d->number) && ((d->types[i] & MAP_PRESENT) == 0) &&
-        is_named(d->begins[i], (size_t)d->sizes[i]) && has_memory(d->number) && !is_present(d, i)) {
+        is_wanted(d, i) && has_memory(d->number) && !is_present(d, i)) {
         give_memory(d, i);
         v = variable_of(d, i);
     }
@@ -273,32 +298,43 @@ static bool attaches(const struct msp_omp_data *d, int i)
     return ((pointer != NULL) && pointer->changes) || ((pointee != NULL) && pointee->changes);
 }
 
-/* Lock held. The runtime copies what begins or ends here, and nothing else. */
-static void move(enum msp_omp_real which, const struct msp_omp_data *given, int64_t *types)
+/* An entry of the runtime's call: it has bits of its own and, where it has no bytes, the begin of
+ * its variable, which to the runtime has no base. */
+static void change_entry(struct msp_omp_data *changed, int i, bool begins)
 {
-    bool begins           = (which == MSP_OMP_REAL_TGT_DATA_BEGIN);
-    int64_t copied        = begins ? MAP_TO : MAP_FROM;
-    struct msp_omp_data d = *given;
+    struct msp_omp_variable *v = has_data(changed, i) ? variable_of(changed, i) : NULL;
+    int64_t copied             = begins ? MAP_TO : MAP_FROM;
+
+    if ((v != NULL) && (changed->sizes[i] == 0)) {
+        changed->begins[i] = (void *)v->begin;
+    } else if (((v != NULL) && v->changes && ((changed->types[i] & copied) != 0)) ||
+               (begins && attaches(changed, i))) {
+        changed->types[i] |= MAP_ALWAYS;
+    }
+}
+
+/* Lock held. The runtime copies what begins or ends here, and nothing else. */
+static void move(enum msp_omp_real which, const struct msp_omp_data *d,
+                 struct msp_omp_data *changed)
+{
+    bool begins  = (which == MSP_OMP_REAL_TGT_DATA_BEGIN);
+    size_t count = (size_t)d->count;
     struct msp_omp_variable *v;
     int i;
 
-    memcpy(types, given->types, (size_t)given->count * sizeof *types);
-    for (i = 0; i < d.count; i++) {
-        if (is_counted(&d, i)) {
-            (begins ? begin_entry : end_entry)(&d, i);
+    memcpy(changed->types, d->types, count * sizeof *d->types);
+    memcpy(changed->begins, d->begins, count * sizeof *d->begins);
+    for (i = 0; i < d->count; i++) {
+        if (is_counted(d, i)) {
+            (begins ? begin_entry : end_entry)(d, i);
         }
     }
-    for (i = 0; i < d.count; i++) {
-        v = has_data(&d, i) ? variable_of(&d, i) : NULL;
-        if (((v != NULL) && v->changes && ((types[i] & copied) != 0)) ||
-            (begins && attaches(&d, i))) {
-            types[i] |= MAP_ALWAYS;
-        }
+    for (i = 0; i < d->count; i++) {
+        change_entry(changed, i, begins);
     }
-    d.types = types;
-    msp_omp_data_forward(which, &d);
-    for (i = 0; i < d.count; i++) {
-        v = is_counted(&d, i) ? variable_of(&d, i) : NULL;
+    msp_omp_data_forward(which, changed);
+    for (i = 0; i < d->count; i++) {
+        v = is_counted(d, i) ? variable_of(d, i) : NULL;
         if ((v != NULL) && v->changes && begins) {
             v->changes = false;
         } else if ((v != NULL) && v->changes) {
@@ -307,35 +343,41 @@ static void move(enum msp_omp_real which, const struct msp_omp_data *given, int6
     }
 }
 
-/* A copy of the types; NULL when the call is the runtime's alone. */
-static int64_t *types_if_concerned(const struct msp_omp_data *d)
+/* For the runtime, with arrays of its own for what changes; NULL when the call is the runtime's
+ * alone. */
+static struct msp_omp_data *copy_if_concerned(const struct msp_omp_data *d)
 {
-    int64_t *types = NULL;
+    size_t count              = (size_t)d->count;
+    struct msp_omp_data *copy = NULL;
 
     if (concerns(d)) {
-        types = malloc((size_t)d->count * sizeof *types);
-        if (types == NULL) {
-            msp_log(MEMSPAN_LOG_ERROR, "omp", "no memory to map %d variables from an allocator",
-                    (int)d->count);
+        copy = malloc(sizeof *copy + count * (sizeof *d->types + sizeof *d->begins));
+        if (copy == NULL) {
+            msp_log(MEMSPAN_LOG_ERROR, "omp", "no memory to map %zu variables from an allocator",
+                    count);
+            return NULL;
         }
+        *copy        = *d;
+        copy->types  = (int64_t *)(copy + 1);
+        copy->begins = (void **)(copy->types + count);
     }
-    return types;
+    return copy;
 }
 
 void msp_omp_mapped_move(enum msp_omp_real which, const struct msp_omp_data *d)
 {
-    int64_t *types;
+    struct msp_omp_data *changed;
 
     msp_lock(&lock);
-    types = types_if_concerned(d);
-    if (types != NULL) {
-        move(which, d, types);
+    changed = copy_if_concerned(d);
+    if (changed != NULL) {
+        move(which, d, changed);
     }
     msp_unlock(&lock);
-    if (types == NULL) {
+    if (changed == NULL) {
         msp_omp_data_forward(which, d);
     }
-    free(types);
+    free(changed);
 }
 
 /* The maps of a region whose variables are there, so that it neither copies nor deletes. */
@@ -366,33 +408,35 @@ int msp_omp_mapped_kernel(msp_omp_kernel_fn *real, int number, void *location, i
                              .mappers  = arguments->mappers};
     bool has_flags        = (arguments->version >= KERNEL_HAS_FLAGS);
     uint64_t flags        = has_flags ? arguments->flags : 0;
-    int64_t *types;
+    struct msp_omp_data *changed;
     int result;
 
     msp_lock(&lock);
-    types = types_if_concerned(&d);
-    if (types != NULL) {
-        move(MSP_OMP_REAL_TGT_DATA_BEGIN, &d, types);
+    changed = copy_if_concerned(&d);
+    if (changed != NULL) {
+        move(MSP_OMP_REAL_TGT_DATA_BEGIN, &d, changed);
     }
     msp_unlock(&lock);
-    if (types == NULL) {
+    if (changed == NULL) {
         return real(location, device, teams, threads, region, arguments);
     }
     /* The arguments are the caller's, on its stack, and their length differs by version. */
-    strip(types, d.count);
-    arguments->types = types;
+    strip(changed->types, d.count);
+    arguments->types  = changed->types;
+    arguments->begins = changed->begins;
     if (has_flags) {
         arguments->flags = flags & ~(uint64_t)KERNEL_NOWAIT;
     }
-    result           = real(location, device, teams, threads, region, arguments);
-    arguments->types = d.types;
+    result            = real(location, device, teams, threads, region, arguments);
+    arguments->types  = d.types;
+    arguments->begins = d.begins;
     if (has_flags) {
         arguments->flags = flags;
     }
     msp_lock(&lock);
-    move(MSP_OMP_REAL_TGT_DATA_END, &d, types);
+    move(MSP_OMP_REAL_TGT_DATA_END, &d, changed);
     msp_unlock(&lock);
-    free(types);
+    free(changed);
     return result;
 }
 

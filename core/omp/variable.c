@@ -46,6 +46,19 @@ struct msp_omp_variable *msp_omp_variable_find(int device, const void *begin, si
                : NULL;
 }
 
+struct msp_omp_variable *msp_omp_variable_find_empty(int device, const void *address)
+{
+    uintptr_t at               = (uintptr_t)address;
+    size_t next                = rank(device, at);
+    struct msp_omp_variable *v = last_before(device, at);
+
+    if ((v != NULL) && ((at < v->begin + v->size_bytes) || (at < v->base))) {
+        return v;
+    }
+    v = &variables[next];
+    return ((next < variable_count) && (v->device == device) && (at >= v->base)) ? v : NULL;
+}
+
 bool msp_omp_variable_overlaps(int device, const void *begin, size_t size_bytes)
 {
     const struct msp_omp_variable *v = last_before(device, (uintptr_t)begin + size_bytes - 1);

@@ -10,6 +10,7 @@
 
 struct msp_omp_variable {
     int device;
+    uintptr_t base;  /* on the host: where the array begins of which this is a section */
     uintptr_t begin; /* on the host */
     size_t size_bytes;
     void *memory; /* on the device */
@@ -21,6 +22,10 @@ struct msp_omp_variable {
 
 /* The variable that holds all these bytes, or NULL. */
 struct msp_omp_variable *msp_omp_variable_find(int device, const void *begin, size_t size_bytes);
+
+/* The variable that a section of no bytes at this address belongs to, or NULL. The runtime's rule:
+ * an address between the base and the begin of a variable counts as its own. */
+struct msp_omp_variable *msp_omp_variable_find_empty(int device, const void *address);
 
 /* True when a variable has one of these bytes. */
 bool msp_omp_variable_overlaps(int device, const void *begin, size_t size_bytes);

@@ -23,16 +23,20 @@ static struct {
     partition_free *release;
 } mapped = {.partition = MSP_PARTITION_NONE};
 
+/* Both do nothing once the job has ended: blocks go with their partition, and a runtime that still
+ * maps has memory of its own. */
 static void *map_alloc(size_t size_bytes)
 {
-    if (mapped.alloc != NULL) {
+    bool is_open = (mapped.partition != MSP_PARTITION_NONE);
+
+    if (is_open && (mapped.alloc != NULL)) {
         return mapped.alloc(size_bytes, mapped.partition);
     }
-    return msp_memory_alloc("an OpenMP map clause", mapped.partition, MAPPED_ALIGN_BYTES,
-                            size_bytes, MSP_MEMORY_NO_BARRIER);
+    return is_open ? msp_memory_alloc("an OpenMP map clause", mapped.partition, MAPPED_ALIGN_BYTES,
+                                      size_bytes, MSP_MEMORY_NO_BARRIER)
+                   : NULL;
 }
 
-/* At the end of the job blocks go with their partition. */
 static void map_free(void *pointer)
 {
     if (mapped.partition == MSP_PARTITION_NONE) {

@@ -184,6 +184,66 @@ static void counted(void)
     CHECK(holds(values, 2) && (live == 0));
 }
 
+/* Sections of no bytes, after which the section of 10 elements is there or not: bits of the result.
+ */
+static int empty_sections(int device)
+{
+    int values[N];
+    int *pointer = values;
+    int seen     = 0;
+
+    fill(values, 0);
+#pragma omp target enter data device(device) map(to : pointer [100:10])
+#pragma omp target enter data device(device) map(alloc : pointer [105:0])
+#pragma omp target exit data device(device) map(release : pointer [100:10])
+    seen |= omp_target_is_present(values + 100, device);
+#pragma omp target exit data device(device) map(release : pointer [105:0])
+    seen |= omp_target_is_present(values + 100, device) << 1;
+#pragma omp target enter data device(device) map(to : pointer [100:10])
+#pragma omp target enter data device(device) map(to : pointer [100:10])
+#pragma omp target exit data device(device) map(delete : pointer [110:0]) /* behind it */
+    seen |= omp_target_is_present(values + 100, device) << 2;
+#pragma omp target exit data device(device) map(delete : pointer [0:0]) /* the array's begin */
+    seen |= omp_target_is_present(values + 100, device) << 3;
+#pragma omp target device(device) map(alloc : pointer [0:0]) /* mapped by nothing */
+    seen |= omp_target_is_present(values + 100, device) << 4;
+    return seen;
+}
+
+/* Of an array of which a section is mapped, regions and use_device_ptr have the address too. */
+static void sections(int device)
+{
+    int values[N];
+    int *pointer = values;
+    int *after   = values + 200;
+
+    fill(values, 0);
+#pragma omp target data device(device) map(tofrom : pointer [100:10]) map(tofrom : after [10:5])
+    {
+#pragma omp target device(device)
+        {
+            pointer[101] = -1;
+            after[11]    = -1;
+        }
+        CHECK((values[101] == 101) && (values[211] == 211));
+#pragma omp target data device(device) use_device_ptr(pointer)
+        CHECK(pointer + 100 == omp_get_mapped_ptr(values + 100, device));
+    }
+    CHECK((values[101] == -1) && (values[211] == -1) && (values[100] == 100));
+}
+
+/* As the runtime does it with its own memory, on device 1. */
+static void empty(void)
+{
+    CHECK(empty_sections(0) == 5);
+    sections(0);
+    CHECK(live == 0);
+    if (omp_get_num_devices() > 1) {
+        CHECK(empty_sections(1) == 5);
+        sections(1);
+    }
+}
+
 struct list {
     _Alignas(16) int before;
     int *data;
@@ -470,6 +530,7 @@ int main(void)
     one_region();
     nested_regions();
     counted();
+    empty();
     structures();
     with_mapper();
     globals();

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* mapped.c: a runtime that takes an allocator for mapped variables, here a function of the
- * program's own, is given one over the partition that the environment names. */
+ * program's own, is given one over the partition that the environment names. It may call that
+ * allocator after OpenSHMEM has ended too. */
 
 #include "tests/shmem/check.h"
 #include <shmemx.h>
@@ -31,6 +32,7 @@ __attribute__((visibility("default"))) int __tgt_reset_device_allocator(int64_t 
 int main(void)
 {
     long *memory;
+    void *left;
 
     shmem_init();
     CHECK((alloc != NULL) && (release != NULL) && (device == 0), "nothing was registered");
@@ -42,6 +44,8 @@ int main(void)
     shmem_barrier_all();
     CHECK(*memory == (shmem_my_pe() + shmem_n_pes() - 1) % shmem_n_pes(), "%ld", *memory);
     release(memory);
+    left = alloc(sizeof *memory);
     shmem_finalize();
-    return was_reset ? 0 : 1;
+    release(left);
+    return (was_reset && (left != NULL) && (alloc(sizeof *memory) == NULL)) ? 0 : 1;
 }
