@@ -5,6 +5,7 @@
  * order with the device's other work. Between two drivers that do not know each other the bytes go
  * through host memory, a window at a time. */
 
+#include "core/base/element.h"
 #include "core/base/error.h"
 #include "core/base/platform.h"
 #include "core/debug/guard.h"
@@ -240,24 +241,13 @@ static memspan_status_t check_operand(const struct msp_device *d, const char *na
     return MEMSPAN_OK;
 }
 
-/* Size of an element of a combining kernel; 0 for other kernels and unknown elements. */
-static size_t combined_element(memspan_kernel_t kernel)
-{
-    static const unsigned char sizes[MEMSPAN_ELEMENT_COUNT] = {1, 1, 2, 2, 4, 4, 8, 8, 4, 8, 8, 16};
-    unsigned which = (unsigned)kernel - (unsigned)MEMSPAN_KERNEL_COMBINE_FIRST;
-
-    return (((which >> 8) < MEMSPAN_OPERATION_COUNT) && ((which & 0xff) < MEMSPAN_ELEMENT_COUNT))
-               ? sizes[which & 0xff]
-               : 0;
-}
-
 static memspan_status_t check_call(const struct msp_device *d, const memspan_kernel_call_t *call)
 {
     size_t vector_bytes;
     size_t x_bytes = 0;
     size_t y_bytes = 0;
     size_t z_bytes = 0;
-    size_t element = combined_element(call->kernel);
+    size_t element = msp_element_bytes(call->kernel);
     memspan_status_t status;
 
     if (__builtin_mul_overflow(call->count, (element > 0) ? element : sizeof(double),

@@ -26,7 +26,8 @@ static memspan_status_t run_report(struct opencl_device *device, cl_mem page, cl
     size_t one                       = 1;
     cl_kernel kernel;
     cl_int code;
-    memspan_status_t status = opencl_kernel_get(device, OPENCL_KERNEL_REPORT, &kernel);
+    memspan_status_t status =
+        opencl_kernel_get(device, OPENCL_KERNEL_REPORT, "memspan_report", &kernel);
 
     if (status != MEMSPAN_OK) {
         return status;

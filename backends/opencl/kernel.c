@@ -3,13 +3,14 @@
  * to enqueueing, because a kernel object keeps its arguments. */
 
 #include "backends/opencl/opencl.h"
+#include "core/base/element.h"
 #include <stdlib.h>
 
 enum { USES_X = 1, USES_Y = 2, USES_Z = 4 };
 /* Work-items in a group: enough for any GPU's vectors; memspan_sum has room for this many. */
 enum { GROUP = 64 };
 
-/* What a kernel takes. Bytes: how much an address must have behind it, besides 8 a step. */
+/* What a kernel takes. */
 static const struct form {
     unsigned uses;
     unsigned counted;   /* of those, count elements long */
@@ -38,7 +39,24 @@ static const struct form {
                                    .takes_int   = true},
 };
 
-const char *opencl_kernel_missing(const struct opencl_device *device, int which)
+static const struct form combining = {.uses    = USES_X | USES_Y | USES_Z,
+                                      .counted = USES_X | USES_Y | USES_Z};
+
+static const struct form *form_of(memspan_kernel_t kernel)
+{
+    return ((int)kernel < GPU_KERNELS) ? &forms[kernel] : &combining;
+}
+
+static bool needs_doubles(memspan_kernel_t kernel)
+{
+    int element = (int)kernel & 0xff;
+
+    return ((int)kernel < GPU_KERNELS)
+               ? (kernel != MEMSPAN_KERNEL_CHASE) && (kernel != MEMSPAN_KERNEL_ADD_ATOMIC)
+               : (element == MEMSPAN_ELEMENT_F64) || (element == MEMSPAN_ELEMENT_C64);
+}
+
+const char *opencl_kernel_missing(const struct opencl_device *device, memspan_kernel_t kernel)
 {
     if (!device->has_compiler) {
         return "its driver has no compiler";
@@ -46,11 +64,10 @@ const char *opencl_kernel_missing(const struct opencl_device *device, int which)
     if ((device->svm == 0) && !opencl_may_import(device)) {
         return "there is no memory with real addresses";
     }
-    if (!device->has_doubles && (which != MEMSPAN_KERNEL_CHASE) &&
-        (which != MEMSPAN_KERNEL_ADD_ATOMIC)) {
+    if (!device->has_doubles && needs_doubles(kernel)) {
         return "the device has no doubles";
     }
-    if ((which == MEMSPAN_KERNEL_ADD_ATOMIC) && ((device->svm & OPENCL_SVM_ATOMICS) == 0)) {
+    if ((kernel == MEMSPAN_KERNEL_ADD_ATOMIC) && ((device->svm & OPENCL_SVM_ATOMICS) == 0)) {
         return "its memory has no atomics between host and device";
     }
     return NULL;
@@ -95,18 +112,20 @@ static memspan_status_t find_arguments(const struct opencl_device *device,
                                        const memspan_kernel_call_t *call,
                                        struct argument arguments[3], size_t *count_p)
 {
-    const struct form *form     = &forms[call->kernel];
+    const struct form *form     = form_of(call->kernel);
     const void *const address[] = {call->x, call->y, call->z};
+    size_t element_bytes        = msp_element_bytes(call->kernel);
     size_t count                = 0;
     int i;
 
-    if (call->count > SIZE_MAX / sizeof(double) - GROUP) {
+    element_bytes = (element_bytes > 0) ? element_bytes : sizeof(double);
+    if (call->count > SIZE_MAX / element_bytes - GROUP) {
         return opencl_refuse(device->platform->state, MEMSPAN_ERR_INVALID, NULL,
                              "count %zu is too large", call->count);
     }
     for (i = 0; i < 3; i++) {
         size_t bytes =
-            ((form->counted & (1u << i)) != 0) ? call->count * sizeof(double) : form->fixed_bytes;
+            ((form->counted & (1u << i)) != 0) ? call->count * element_bytes : form->fixed_bytes;
         memspan_status_t status;
         if ((form->uses & (1u << i)) == 0) {
             continue;
@@ -155,7 +174,7 @@ static memspan_status_t set_scalars(const struct opencl_device *device, cl_kerne
                                     cl_uint index, const memspan_kernel_call_t *call)
 {
     const struct opencl_calls *cl = &device->platform->state->cl;
-    const struct form *form       = &forms[call->kernel];
+    const struct form *form       = form_of(call->kernel);
     cl_ulong count                = call->count;
     cl_int whole                  = 0;
     cl_int code                   = OPENCL_SUCCESS;
@@ -217,7 +236,8 @@ static memspan_status_t tell_blocks(struct opencl_device *device, int which, cl_
 
 /* OpenCL cannot take an empty list: a kernel that still holds a list of blocks that are all freed
  * is replaced. */
-static memspan_status_t get_kernel(struct opencl_device *device, int which, cl_kernel *kernel_p)
+static memspan_status_t get_kernel(struct opencl_device *device, int which, const char *name,
+                                   cl_kernel *kernel_p)
 {
     struct opencl_platform *platform = device->platform;
     bool any                         = false;
@@ -231,7 +251,7 @@ static memspan_status_t get_kernel(struct opencl_device *device, int which, cl_k
         platform->state->cl.clReleaseKernel(device->kernels[which]);
         device->kernels[which] = NULL;
     }
-    status = opencl_kernel_get(device, which, kernel_p);
+    status = opencl_kernel_get(device, which, name, kernel_p);
     return (status != MEMSPAN_OK) ? status : tell_blocks(device, which, kernel_p);
 }
 
@@ -261,7 +281,7 @@ static memspan_status_t enqueue(struct opencl_queue *queue, cl_kernel kernel,
 {
     const struct opencl_device *device = queue->device;
     const struct opencl_state *state   = device->platform->state;
-    const struct form *form            = &forms[call->kernel];
+    const struct form *form            = form_of(call->kernel);
     size_t local = (form->one_item || (device->work_group_size_max < GROUP)) ? 1 : GROUP;
     size_t whole = (form->one_item || form->one_group) ? local : call->count / local * local;
     size_t rest  = (form->one_item || form->one_group) ? 0 : call->count % local;
@@ -282,8 +302,8 @@ static memspan_status_t enqueue(struct opencl_queue *queue, cl_kernel kernel,
                               device->info.name);
 }
 
-static memspan_status_t launch_locked(struct opencl_device *device, void *opaque,
-                                      const memspan_kernel_call_t *call)
+static memspan_status_t launch_locked(struct opencl_device *device, void *opaque, int which,
+                                      const char *name, const memspan_kernel_call_t *call)
 {
     struct opencl_platform *platform = device->platform;
     struct argument arguments[3];
@@ -301,7 +321,7 @@ static memspan_status_t launch_locked(struct opencl_device *device, void *opaque
     if (status != MEMSPAN_OK) {
         return status;
     }
-    status = get_kernel(device, (int)call->kernel, &kernel);
+    status = get_kernel(device, which, name, &kernel);
     for (i = 0; (status == MEMSPAN_OK) && (i < count); i++) {
         status = set_address(device, kernel, &index, &arguments[i]);
     }
@@ -318,24 +338,28 @@ memspan_status_t opencl_launch(void *state, int ordinal, void *queue,
                                const memspan_kernel_call_t *call)
 {
     struct opencl_device *device;
+    const struct form *form;
     const char *missing;
+    char name[48];
+    int which;
     memspan_status_t status = opencl_enter(state, ordinal, &device);
 
     if (status != MEMSPAN_OK) {
         return status;
     }
-    if ((call->kernel < 0) || ((int)call->kernel > (int)MEMSPAN_KERNEL_ADD_ATOMIC)) {
-        return opencl_refuse(state, MEMSPAN_ERR_INVALID, NULL, "no built-in kernel %d",
-                             (int)call->kernel);
+    which = gpu_kernel_find(call->kernel, name);
+    if (which < 0) {
+        return opencl_refuse(state, MEMSPAN_ERR_UNSUPPORTED, NULL, "no kernel %#x on %s",
+                             (unsigned)call->kernel, device->info.name);
     }
+    form = form_of(call->kernel);
     pthread_mutex_lock(&device->platform->lock);
-    missing = opencl_kernel_missing(device, (int)call->kernel);
+    missing = opencl_kernel_missing(device, call->kernel);
     if (missing != NULL) {
-        status = opencl_refuse(state, MEMSPAN_ERR_UNSUPPORTED, NULL, "%s cannot run kernel %d: %s",
-                               device->info.name, (int)call->kernel, missing);
-    } else if ((call->count != 0) || forms[call->kernel].one_group ||
-               forms[call->kernel].one_item) {
-        status = launch_locked(device, queue, call);
+        status = opencl_refuse(state, MEMSPAN_ERR_UNSUPPORTED, NULL, "%s cannot run %s: %s",
+                               device->info.name, name, missing);
+    } else if ((call->count != 0) || form->one_group || form->one_item) {
+        status = launch_locked(device, queue, which, name, call);
     }
     pthread_mutex_unlock(&device->platform->lock);
     return status;

@@ -8,6 +8,7 @@
  * Locks: opencl_platform::lock guards everything that changes after open(). No function takes the
  * locks of two platforms at once. */
 
+#include "backends/gpu/kernel_name.h"
 #include "backends/opencl/opencl_api.h"
 #include <memspan/backend.h>
 #include <pthread.h>
@@ -54,7 +55,12 @@ struct opencl_queue {
     uint64_t handover_seen; /* the platform's handovers that this queue is ordered after */
 };
 
-enum { OPENCL_KERNEL_REPORT = MEMSPAN_KERNEL_ADD_ATOMIC + 1, OPENCL_KERNEL_COUNT };
+/* Kernels are numbered by gpu_kernel_find(); one more serves the backend itself. */
+enum { OPENCL_KERNEL_REPORT = GPU_KERNEL_COUNT, OPENCL_KERNEL_COUNT };
+
+/* The text that a kernel comes from. Combining kernels are compiled apart: few programs use them.
+ */
+enum opencl_part { OPENCL_PART_BASIC, OPENCL_PART_COMBINE, OPENCL_PARTS };
 
 /* Does the device see host pages at the host's address, at once, both ways? */
 enum opencl_same { OPENCL_SAME_UNKNOWN = 0, OPENCL_SAME_YES, OPENCL_SAME_NO };
@@ -77,7 +83,7 @@ struct opencl_device {
     struct opencl_queue *queue;     /* the device's own, made when first needed */
     cl_command_queue host_queue;    /* maps and probes: they must not wait for kernels */
     _Atomic(enum opencl_same) same; /* written under the lock, read by anyone */
-    cl_program program;
+    cl_program programs[OPENCL_PARTS];
     cl_kernel kernels[OPENCL_KERNEL_COUNT];
     uint64_t kernels_told[OPENCL_KERNEL_COUNT]; /* opencl_platform::generation they know of */
     bool kernels_hold[OPENCL_KERNEL_COUNT];     /* they hold a list of blocks */
@@ -211,12 +217,14 @@ memspan_status_t opencl_pages_attach(struct opencl_device *device, struct opencl
 
 /* program.c: the kernels' text. kernel.c: running them. */
 
-/* A kernel of @p device, compiled when first needed. Lock held. */
-memspan_status_t opencl_kernel_get(struct opencl_device *device, int which, cl_kernel *kernel_p);
-/* Give back program and kernels. Lock held. */
+/* A kernel of @p device by its number and the name of its function, compiled when first needed.
+ * Lock held. */
+memspan_status_t opencl_kernel_get(struct opencl_device *device, int which, const char *name,
+                                   cl_kernel *kernel_p);
+/* Give back programs and kernels. Lock held. */
 void opencl_program_drop(struct opencl_device *device);
-/* Why @p device cannot run kernel @p which; NULL when it can. */
-const char *opencl_kernel_missing(const struct opencl_device *device, int which);
+/* Why @p device cannot run @p kernel; NULL when it can. */
+const char *opencl_kernel_missing(const struct opencl_device *device, memspan_kernel_t kernel);
 memspan_status_t opencl_launch(void *state, int ordinal, void *queue,
                                const memspan_kernel_call_t *call);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* program.c: the kernels, as OpenCL C, and their compilation. Each device has a program of its own,
+/* program.c: the kernels, as OpenCL C, and their compilation. Each device has programs of its own,
  * so that one whose compiler fails does not take the others with it.
  *
  * Addresses come as a base and an offset in bytes, because a buffer can only be passed whole. There
@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char program_text[] =
+static const char basic_text[] =
     "#ifdef MEMSPAN_DOUBLES\n"
     "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n"
     "#define AT(base, offset) ((__global double *)((__global char *)(base) + (offset)))\n"
@@ -67,14 +67,43 @@ static const char program_text[] =
     "    if (store != 0) page[0] = store;\n"
     "}\n";
 
-static const char *const kernel_names[OPENCL_KERNEL_COUNT] = {
-    [MEMSPAN_KERNEL_DAXPY]      = "memspan_daxpy",
-    [MEMSPAN_KERNEL_FILL]       = "memspan_fill",
-    [MEMSPAN_KERNEL_SUM]        = "memspan_sum",
-    [MEMSPAN_KERNEL_CHASE]      = "memspan_chase",
-    [MEMSPAN_KERNEL_ADD_ATOMIC] = "memspan_add_atomic",
-    [OPENCL_KERNEL_REPORT]      = "memspan_report",
-};
+/* Sums and products of integers wrap, so they are formed without sign. Complex numbers are aligned
+ * as their parts are: no vectors in memory. Contraction would give other bits than the host has. */
+static const char combine_text[] =
+    "#pragma OPENCL FP_CONTRACT OFF\n"
+    "#define AT(T, b, o) ((__global T *)((__global char *)(b) + (o)))\n"
+    "#define KERNEL(name)\\\n"
+    "__kernel void memspan_##name(__global void *xb, ulong xo, __global void *yb, ulong yo,\\\n"
+    "                             __global void *zb, ulong zo)\n"
+    "#define COMBINE(name, T, W, op)\\\n"
+    "KERNEL(name) {\\\n"
+    "    size_t i = get_global_id(0);\\\n"
+    "    W p = (W)AT(T, xb, xo)[i], q = (W)AT(T, yb, yo)[i];\\\n"
+    "    AT(T, zb, zo)[i] = (T)(op);\\\n"
+    "}\n"
+    "#define ORDERED(suffix, T)\\\n"
+    "COMBINE(min_##suffix, T, T, q < p ? q : p) COMBINE(max_##suffix, T, T, q > p ? q : p)\n"
+    "#define INTEGER(suffix, T)\\\n"
+    "COMBINE(sum_##suffix, T, ulong, p + q) COMBINE(prod_##suffix, T, ulong, p * q)\\\n"
+    "ORDERED(suffix, T) COMBINE(and_##suffix, T, T, p & q)\\\n"
+    "COMBINE(or_##suffix, T, T, p | q) COMBINE(xor_##suffix, T, T, p ^ q)\n"
+    "#define COMPLEX(name, T, op)\\\n"
+    "KERNEL(name) {\\\n"
+    "    size_t i = get_global_id(0);\\\n"
+    "    T##2 p = vload2(i, AT(T, xb, xo)), q = vload2(i, AT(T, yb, yo));\\\n"
+    "    vstore2(op, i, AT(T, zb, zo));\\\n"
+    "}\n"
+    "#define FLOATING(bits, T)\\\n"
+    "COMBINE(sum_f##bits, T, T, p + q) COMBINE(prod_f##bits, T, T, p * q) ORDERED(f##bits, T)\\\n"
+    "COMPLEX(sum_c##bits, T, p + q)\\\n"
+    "COMPLEX(prod_c##bits, T, (T##2)(p.x * q.x - p.y * q.y, p.x * q.y + p.y * q.x))\n"
+    "INTEGER(s8, char) INTEGER(u8, uchar) INTEGER(s16, short) INTEGER(u16, ushort)\n"
+    "INTEGER(s32, int) INTEGER(u32, uint) INTEGER(s64, long) INTEGER(u64, ulong)\n"
+    "FLOATING(32, float)\n"
+    "#ifdef MEMSPAN_DOUBLES\n"
+    "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n"
+    "FLOATING(64, double)\n"
+    "#endif\n";
 
 /* The compiler's words go into the error record, as far as there is room. */
 static memspan_status_t fail_build(struct opencl_device *device, cl_program program, cl_int code)
@@ -101,10 +130,10 @@ static memspan_status_t fail_build(struct opencl_device *device, cl_program prog
     return status;
 }
 
-static memspan_status_t build(struct opencl_device *device)
+static memspan_status_t build(struct opencl_device *device, enum opencl_part part)
 {
     const struct opencl_state *state = device->platform->state;
-    const char *text                 = program_text;
+    const char *text                 = (part == OPENCL_PART_BASIC) ? basic_text : combine_text;
     cl_int code                      = OPENCL_SUCCESS;
     char options[64];
     cl_program program;
@@ -126,28 +155,30 @@ static memspan_status_t build(struct opencl_device *device)
         state->cl.clReleaseProgram(program);
         return status;
     }
-    device->program = program;
+    device->programs[part] = program;
     return MEMSPAN_OK;
 }
 
-memspan_status_t opencl_kernel_get(struct opencl_device *device, int which, cl_kernel *kernel_p)
+memspan_status_t opencl_kernel_get(struct opencl_device *device, int which, const char *name,
+                                   cl_kernel *kernel_p)
 {
     const struct opencl_state *state = device->platform->state;
+    bool combines                    = (which >= GPU_KERNELS) && (which != OPENCL_KERNEL_REPORT);
+    enum opencl_part part            = combines ? OPENCL_PART_COMBINE : OPENCL_PART_BASIC;
     memspan_status_t status          = MEMSPAN_OK;
     cl_int code                      = OPENCL_SUCCESS;
 
     if (device->kernels[which] == NULL) {
-        if (device->program == NULL) {
-            status = build(device);
+        if (device->programs[part] == NULL) {
+            status = build(device, part);
         }
         if (status != MEMSPAN_OK) {
             return status;
         }
-        device->kernels[which] =
-            state->cl.clCreateKernel(device->program, kernel_names[which], &code);
+        device->kernels[which] = state->cl.clCreateKernel(device->programs[part], name, &code);
         if (device->kernels[which] == NULL) {
-            return opencl_error(state, "clCreateKernel", code, "no kernel %s on %s",
-                                kernel_names[which], device->info.name);
+            return opencl_error(state, "clCreateKernel", code, "no kernel %s on %s", name,
+                                device->info.name);
         }
         device->kernels_told[which] = 0;
         device->kernels_hold[which] = false;
@@ -167,8 +198,10 @@ void opencl_program_drop(struct opencl_device *device)
             device->kernels[i] = NULL;
         }
     }
-    if (device->program != NULL) {
-        cl->clReleaseProgram(device->program);
-        device->program = NULL;
+    for (i = 0; i < OPENCL_PARTS; i++) {
+        if (device->programs[i] != NULL) {
+            cl->clReleaseProgram(device->programs[i]);
+            device->programs[i] = NULL;
+        }
     }
 }

@@ -364,51 +364,6 @@ static void kernels_stay_within_blocks(void)
     }
 }
 
-/* z = x XOR y on bytes, and the step of a sum on 16-bit numbers; few backends have these. */
-static void elements_are_combined(void)
-{
-    enum { N = 1000 };
-    static unsigned char x[2 * N];
-    static unsigned char y[2 * N];
-    static unsigned char z[2 * N];
-    struct conform_memory m;
-
-    need_built_in_kernels();
-    for (int k = 0; conform_kind(k, &m); k++) {
-        unsigned char *at       = memspan_calloc(m.allocator, 3, 2 * N);
-        memspan_kernel_t which  = MEMSPAN_KERNEL_COMBINE(MEMSPAN_OPERATION_XOR, MEMSPAN_ELEMENT_U8);
-        memspan_status_t status = MEMSPAN_ERR_UNSUPPORTED;
-
-        CHECK(at != NULL);
-        if (conform_kernels_run_on(&m)) {
-            conform_write(&m, at, sizeof(x), 1);
-            conform_write(&m, at + sizeof(x), sizeof(y), 2);
-            conform_read(&m, x, at, sizeof(x));
-            conform_read(&m, y, at + sizeof(x), sizeof(y));
-            status = conform_launch(which, 2 * N, 0, at, at + sizeof(x), at + 2 * sizeof(x));
-            CHECK_STATUS(conform_launch(which, 2 * N + 1, 0, at, at, at + 2 * sizeof(x)),
-                         MEMSPAN_ERR_INVALID);
-        }
-        if (status == MEMSPAN_OK) {
-            conform_read(&m, z, at + 2 * sizeof(x), sizeof(z));
-            for (int i = 0; i < 2 * N; i++) {
-                CHECK_BYTES(z[i] == (x[i] ^ y[i]), "%s: byte %d", memspan_kind_name(m.kind), i);
-            }
-            which = MEMSPAN_KERNEL_COMBINE(MEMSPAN_OPERATION_SUM, MEMSPAN_ELEMENT_U16);
-            CHECK_OK(conform_launch(which, N, 0, at, at + sizeof(x), at + 2 * sizeof(x)));
-            conform_read(&m, z, at + 2 * sizeof(x), sizeof(z));
-            for (int i = 0; i < N; i++) {
-                unsigned sum = (x[2 * i] | x[2 * i + 1] << 8) + (y[2 * i] | y[2 * i + 1] << 8);
-
-                CHECK_BYTES((z[2 * i] | z[2 * i + 1] << 8) == (int)(sum & 0xffff), "%s: number %d",
-                            memspan_kind_name(m.kind), i);
-            }
-        }
-        CHECK_OK(memspan_free(at));
-        conform_done(&m);
-    }
-}
-
 /* A device may have some of them: daxpy is the one that asks for most. */
 static void no_kernels_is_said(void)
 {
@@ -430,7 +385,6 @@ const struct conform_case conform_reach_cases[] = {
     {"turns_are_taken", turns_are_taken},
     {"kernels_refuse_what_they_cannot_reach", kernels_refuse_what_they_cannot_reach},
     {"kernels_stay_within_blocks", kernels_stay_within_blocks},
-    {"elements_are_combined", elements_are_combined},
     {"no_kernels_is_said", no_kernels_is_said},
     {NULL, NULL},
 };

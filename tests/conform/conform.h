@@ -24,6 +24,7 @@ extern const struct conform_case conform_describe_cases[];
 extern const struct conform_case conform_memory_cases[];
 extern const struct conform_case conform_transfer_cases[];
 extern const struct conform_case conform_reach_cases[];
+extern const struct conform_case conform_combine_cases[];
 extern const struct conform_case conform_allocator_cases[];
 extern const struct conform_case conform_ladder_cases[];
 extern const struct conform_case conform_limit_cases[];

@@ -51,6 +51,9 @@ static void work_on(void *state, int ordinal, memspan_kind_t kind)
         fine(table->fill(state, ordinal, queue, blocks[i].address, 0, 512));
         fine(table->launch(state, ordinal, NULL, &call));
         fine(table->launch(state, ordinal, queue, &call));
+        call.kernel = MEMSPAN_KERNEL_COMBINE(MEMSPAN_OPERATION_MAX, MEMSPAN_ELEMENT_S16);
+        fine(table->launch(state, ordinal, queue, &call));
+        call.kernel = MEMSPAN_KERNEL_DAXPY;
         fine(table->prefetch(state, ordinal, queue, blocks[i].address, 4096, ordinal));
         fine(table->synchronize(state, ordinal, queue));
     }

@@ -76,7 +76,7 @@ struct fake_arg {
 
 struct _cl_kernel {
     struct _cl_program *program;
-    int which; /* index into fake_kernel_names */
+    char name[32];
     struct fake_arg args[FAKE_ARGS];
     void *pointers[64];
     size_t pointer_count;
@@ -162,7 +162,6 @@ char *fake_there(const struct _cl_context *context, const void *address);
 
 /* Run what is enqueued, up to and with the command of @p last (NULL: all). */
 void fake_run(struct _cl_command_queue *queue, const struct _cl_event *last);
-int fake_kernel_find(const char *name);
 void fake_kernel_run(const struct fake_command *command);
 
 #endif /* MEMSPAN_TESTS_FAKES_OPENCL_FAKE_H */

@@ -2,38 +2,18 @@
 /* kernels.c: the backend's kernels, by name. They see shared memory as a device does. */
 
 #include "fake.h"
+#include "tests/fakes/arithmetic.h"
 #include <stdlib.h>
 #include <string.h>
 
-enum { DAXPY, FILL, SUM, CHASE, ADD_ATOMIC, REPORT, KERNELS };
-
-static const char *const names[KERNELS] = {
-    [DAXPY]      = "memspan_daxpy",
-    [FILL]       = "memspan_fill",
-    [SUM]        = "memspan_sum",
-    [CHASE]      = "memspan_chase",
-    [ADD_ATOMIC] = "memspan_add_atomic",
-    [REPORT]     = "memspan_report",
-};
-
-int fake_kernel_find(const char *name)
-{
-    int i;
-
-    for (i = 0; i < KERNELS; i++) {
-        if (strcmp(names[i], name) == 0) {
-            return i;
-        }
-    }
-    return -1;
-}
+#define PREFIX "memspan_"
 
 static uint64_t word(const struct fake_command *command, int index)
 {
     uint64_t value = 0;
 
     if (!command->kernel.args[index].set) {
-        fake_broken("argument %d of %s is not set", index, names[command->kernel.which]);
+        fake_broken("argument %d of %s is not set", index, command->kernel.name);
     }
     memcpy(&value, command->kernel.args[index].bytes, sizeof(value));
     return value;
@@ -78,26 +58,20 @@ static double real(const struct fake_command *command, int index)
     return value;
 }
 
-static void run_daxpy(const struct fake_command *command)
+/* fill has no x and no y, combining kernels no number. */
+static void run_arrays(const struct fake_command *command)
 {
-    const double *x = (const double *)(void *)place(command, 0);
-    const double *y = (const double *)(void *)place(command, 2);
-    double *z       = (double *)(void *)place(command, 4);
-    double a        = real(command, 6);
-    size_t i;
+    const char *name         = command->kernel.name + sizeof(PREFIX) - 1;
+    size_t skipped           = command->first * fake_element_bytes(name);
+    bool is_fill             = strcmp(name, "fill") == 0;
+    struct fake_arrays array = {.count = command->size};
 
-    for (i = command->first; i < command->first + command->size; i++) {
-        z[i] += a * x[i] + y[i];
-    }
-}
-
-static void run_fill(const struct fake_command *command)
-{
-    double *z = (double *)(void *)place(command, 0);
-    size_t i;
-
-    for (i = command->first; i < command->first + command->size; i++) {
-        z[i] = real(command, 2);
+    array.x = is_fill ? NULL : place(command, 0) + skipped;
+    array.y = is_fill ? NULL : place(command, 2) + skipped;
+    array.z = place(command, is_fill ? 0 : 4) + skipped;
+    array.a = fake_is_combining(name) ? 0 : real(command, is_fill ? 2 : 6);
+    if (!fake_run_arrays(name, &array)) {
+        fake_broken("%s is none of the kernels", command->kernel.name);
     }
 }
 
@@ -149,12 +123,19 @@ static void run_report(const struct fake_command *command)
     }
 }
 
+static const struct {
+    const char *name;
+    void (*run)(const struct fake_command *);
+} others[] = {
+    {PREFIX "sum", run_sum},
+    {PREFIX "chase", run_chase},
+    {PREFIX "add_atomic", run_add},
+    {PREFIX "report", run_report},
+};
+
 void fake_kernel_run(const struct fake_command *command)
 {
-    static void (*const run[KERNELS])(const struct fake_command *) = {
-        [DAXPY] = run_daxpy, [FILL] = run_fill,      [SUM] = run_sum,
-        [CHASE] = run_chase, [ADD_ATOMIC] = run_add, [REPORT] = run_report,
-    };
+    void (*run)(const struct fake_command *) = run_arrays;
     size_t i;
 
     for (i = 0; i < command->kernel.pointer_count; i++) {
@@ -163,5 +144,8 @@ void fake_kernel_run(const struct fake_command *command)
         }
         fake_there(command->context, command->kernel.pointers[i]);
     }
-    run[command->kernel.which](command);
+    for (i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+        run = (strcmp(others[i].name, command->kernel.name) == 0) ? others[i].run : run;
+    }
+    run(command);
 }

@@ -205,6 +205,34 @@ Test(pretended_rules, leaves_out_what_is_broken)
     pretended_close(state);
 }
 
+Test(pretended_rules, combining_kernels_are_compiled_once)
+{
+    static const memspan_operation_t operations[] = {MEMSPAN_OPERATION_SUM, MEMSPAN_OPERATION_XOR,
+                                                     MEMSPAN_OPERATION_SUM};
+    struct opencl_state *state;
+    memspan_block_t block;
+    size_t i;
+
+    PRETENDED("FAKE_OPENCL_APART=1");
+    state = pretended_open();
+    block = pretended_take(state, 0, MEMSPAN_KIND_MANAGED);
+    for (i = 0; i < 3; i++) {
+        memspan_kernel_call_t call = {
+            sizeof(call),  MEMSPAN_KERNEL_COMBINE(operations[i], MEMSPAN_ELEMENT_U32),
+            100,           0,
+            block.address, block.address,
+            block.address};
+
+        ok(table->launch(state, 0, NULL, &call));
+    }
+    cr_assert_eq(pretended.calls("clBuildProgram"), 1);
+    cr_assert_eq(pretended.calls("clCreateKernel"), 2);
+    fill(state, 0, NULL, block.address, 1);
+    cr_assert_eq(pretended.calls("clBuildProgram"), 2, "the others are in a text of their own");
+    ok(table->free(state, 0, &block));
+    pretended_close(state);
+}
+
 static memspan_device_info_t describe(struct opencl_state *state)
 {
     memspan_device_info_t info = {.struct_size = sizeof(info)};
