@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* plain.cpp: arrays from new, as programs have them that know nothing of memory spaces. */
+
+#include "bench/hydro/storage.hpp"
+#include <new>
+
+namespace storage
+{
+
+bool place(const std::string &)
+{
+    return false;
+}
+
+const char *usage()
+{
+    return "";
+}
+
+void *allocate(const char *, std::size_t size_bytes)
+{
+    return ::operator new(size_bytes);
+}
+
+void release(void *address)
+{
+    ::operator delete(address);
+}
+
+} // namespace storage

@@ -1,0 +1,21 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# The C++ compiler beside the C compiler in use, because the sanitizers of two makers do not mix. Only
+# tests and benchmarks need it; where it is not here, CMAKE_CXX_COMPILER stays empty.
+if(NOT CMAKE_CXX_COMPILER)
+  cmake_path(GET CMAKE_C_COMPILER FILENAME name)
+  if(name MATCHES "clang")
+    string(REPLACE "clang" "clang++" name ${name})
+  elseif(name MATCHES "gcc")
+    string(REPLACE "gcc" "g++" name ${name})
+  else()
+    string(REPLACE "cc" "c++" name ${name})
+  endif()
+  cmake_path(GET CMAKE_C_COMPILER PARENT_PATH folder)
+  find_program(MEMSPAN_CXX_COMPILER ${name} HINTS ${folder})
+  if(MEMSPAN_CXX_COMPILER)
+    set(CMAKE_CXX_COMPILER ${MEMSPAN_CXX_COMPILER})
+  endif()
+endif()
+if(CMAKE_CXX_COMPILER)
+  enable_language(CXX)
+endif()
