@@ -50,9 +50,9 @@ static int *local_pes;
 static int local_count;
 static int job_pe_count;
 static char launcher[96];
-static unsigned node_barriers; /* of this job, so far */
-static unsigned job_barriers;
 static unsigned job_number; /* of this process; the same in all PEs, which take part in all jobs */
+static pid_t connected;     /* the process that has the connection; 0: none */
+static atomic_bool is_open; /* a job is on, and the server is there */
 
 /* In larger jobs what a PE distributes is fetched from its node by those who ask for it: collected,
  * it would be sent to all nodes and kept there. */
@@ -61,7 +61,6 @@ enum { COLLECT_MAX = 128 };
 enum {
     WATCH_MS = 125, /* in a barrier, between two looks at the other PEs */
     PROBE_S  = 2,   /* for what PMIx should know at once */
-    PAUSE_MS = 1,   /* between two questions whether a PE has arrived */
     ABORT_S  = 5,   /* of a launcher that is asked to end the job */
 };
 
@@ -224,6 +223,40 @@ static memspan_status_t fill_job(struct msp_bootstrap_job *job_p)
     return status;
 }
 
+/* Servers tell of PEs that they have lost, too. */
+static void lose_server(size_t id, pmix_status_t status, const pmix_proc_t *source,
+                        pmix_info_t info[], size_t info_count, pmix_info_t *results,
+                        size_t result_count, pmix_event_notification_cbfunc_fn_t done, void *data)
+{
+    bool is_of_job = source != NULL && strcmp(source->nspace, self.nspace) == 0;
+    (void)id, (void)status, (void)info, (void)info_count, (void)results, (void)result_count;
+    if (!is_of_job && atomic_exchange(&is_open, false)) {
+        msp_fatal("the launcher's daemon on this host has died (%s)", launcher);
+    }
+    if (done != NULL) {
+        done(PMIX_EVENT_ACTION_COMPLETE, NULL, 0, NULL, NULL, data);
+    }
+}
+
+/* Without it a PE that computes would outlive its launcher. */
+static void watch_server(void)
+{
+    static pmix_status_t codes[] = {PMIX_ERR_LOST_CONNECTION, PMIX_ERR_LOST_CONNECTION_TO_SERVER};
+    (void)pmix.PMIx_Register_event_handler(codes, sizeof(codes) / sizeof(codes[0]), NULL, 0,
+                                           lose_server, NULL, NULL);
+}
+
+/* A child of fork() has no connection. A job that has not ended is a failure for the launcher. */
+static void disconnect(void)
+{
+    if (connected == getpid() && !atomic_load(&is_open)) {
+        pmix.PMIx_Finalize(NULL, 0);
+        connected = 0;
+    }
+}
+
+/* Once: a server takes a PE that leaves for one that is missing in the barriers of others, and
+ * those of a process's next job may be in one already. */
 static memspan_status_t connect_server(void)
 {
     if (msp_bootstrap_variable("PMIX_NAMESPACE") == NULL ||
@@ -231,8 +264,11 @@ static memspan_status_t connect_server(void)
         return memspan_error(MEMSPAN_ERR_OFF, "no PMIx server is named in the environment");
     }
     memspan_status_t status = load_library();
-    if (status != MEMSPAN_OK) {
+    if (status != MEMSPAN_OK || connected != 0) {
         return status;
+    }
+    if (atexit(disconnect) != 0 || at_quick_exit(disconnect) != 0) {
+        return memspan_error(MEMSPAN_ERR_NO_MEMORY, "the end of the program cannot be watched");
     }
     pmix_status_t rc = pmix.PMIx_Init(&self, NULL, 0);
     if (rc != PMIX_SUCCESS) {
@@ -240,6 +276,8 @@ static memspan_status_t connect_server(void)
             MEMSPAN_ERR_OFF, "pmix", "PMIx_Init", rc, pmix.PMIx_Error_string(rc), NULL,
             "no PMIx server answers (PMIx_Init: %s)", pmix.PMIx_Error_string(rc));
     }
+    connected = getpid();
+    watch_server();
     return MEMSPAN_OK;
 }
 
@@ -376,60 +414,48 @@ static _Noreturn void miss(int pe, enum msp_shmem_option limit)
 struct barrier {
     const pmix_proc_t *procs; /* NULL: all */
     int count;
-    char arrival[32]; /* the key of what its PEs distribute: PMIx does not say which are there */
-    time_t end;       /* 0: no limit */
+    char arrival[32]; /* what its PEs distribute: PMIx does not say which are there */
 };
 
-static memspan_status_t enter(struct barrier *barrier, const char *name, unsigned number)
+/* PMIx says nothing of a cut link. */
+static _Noreturn void miss_any(const struct barrier *barrier)
 {
-    unsigned limit_s = (unsigned)msp_shmem_option_number(MEMSPAN_SHMEM_START_TIMEOUT);
-    barrier->end     = limit_s != 0 ? time(NULL) + limit_s : 0;
-    snprintf(barrier->arrival, sizeof(barrier->arrival), "memspan.%s.%u", name, number);
-    memspan_status_t status = pmix_put(barrier->arrival, name, 1);
-    return status == MEMSPAN_OK ? commit() : status;
-}
-
-/* The first that has not arrived in time is named. */
-static void wait_for_arrivals(const struct barrier *barrier)
-{
-    const struct timespec pause = {0, PAUSE_MS * 1000000L};
     for (int i = 0; i < barrier->count; i++) {
         int pe = barrier->procs != NULL ? (int)barrier->procs[i].rank : i;
-        while (pe != (int)self.rank && ask(pe, barrier->arrival, PROBE_S) != PMIX_SUCCESS) {
-            if (barrier->end != 0 && time(NULL) >= barrier->end) {
-                miss(pe, MEMSPAN_SHMEM_START_TIMEOUT);
-            }
-            nanosleep(&pause, NULL);
+        if (pe != (int)self.rank && ask(pe, barrier->arrival, PROBE_S) != PMIX_SUCCESS) {
+            miss(pe, MEMSPAN_SHMEM_START_TIMEOUT);
         }
     }
+    msp_fatal("the PEs' barrier has not ended within SHMEMX_START_TIMEOUT");
 }
 
-/* PMIx says nothing of a cut link; the watcher (or NULL) has a limit of its own. Where PEs begin
- * another job, a server may still lose one in a barrier that has left the last, and end it for the
- * others or for none. */
+/* The watcher (or NULL) has a limit of its own. */
 static memspan_status_t wait_in_barrier(const struct barrier *barrier, const pmix_info_t *collect,
                                         void (*watch)(void))
 {
-    bool is_again     = watch == NULL && job_number > 1;
-    unsigned limit_s  = (unsigned)msp_shmem_option_number(MEMSPAN_SHMEM_START_TIMEOUT);
+    unsigned limit_s        = (unsigned)msp_shmem_option_number(MEMSPAN_SHMEM_START_TIMEOUT);
+    memspan_status_t status = pmix_put(barrier->arrival, barrier->arrival, 1);
+    status                  = status == MEMSPAN_OK ? commit() : status;
+    if (status != MEMSPAN_OK) {
+        return status;
+    }
     struct call *call = begin_call();
     pmix_status_t rc =
         pmix.PMIx_Fence_nb(barrier->procs, barrier->procs != NULL ? (size_t)barrier->count : 0,
                            collect, collect != NULL ? 1 : 0, finish, call);
     if (rc == PMIX_SUCCESS) {
-        rc = wait_for(call, watch != NULL ? 0 : (is_again ? PROBE_S : limit_s), watch);
+        rc = wait_for(call, watch != NULL ? 0 : limit_s, watch);
     }
-    if (rc == PMIX_ERR_TIMEOUT || is_again) {
-        wait_for_arrivals(barrier);
-        return MEMSPAN_OK;
+    if (rc == PMIX_ERR_TIMEOUT) {
+        miss_any(barrier);
     }
     return rc == PMIX_SUCCESS ? MEMSPAN_OK : fail("PMIx_Fence_nb", rc, "the PEs' barrier failed");
 }
 
-/* No other node takes part. A server takes a PE that still leaves its last job for one that is
- * missing: in another job none enters a barrier of PMIx before all of the node have begun it. */
+/* No other node takes part. */
 static memspan_status_t pmix_node_barrier(void)
 {
+    static unsigned number;
     pmix_proc_t *procs = calloc((size_t)local_count, sizeof(*procs));
     if (procs == NULL) {
         return memspan_error(MEMSPAN_ERR_NO_MEMORY, "no memory for the names of %d PEs",
@@ -439,25 +465,19 @@ static memspan_status_t pmix_node_barrier(void)
         procs[i]      = self;
         procs[i].rank = (pmix_rank_t)local_pes[i];
     }
-    struct barrier barrier  = {.procs = procs, .count = local_count};
-    memspan_status_t status = enter(&barrier, "node", ++node_barriers);
-    if (status == MEMSPAN_OK && job_number > 1) {
-        wait_for_arrivals(&barrier);
-    } else if (status == MEMSPAN_OK) {
-        status = wait_in_barrier(&barrier, NULL, NULL);
-    }
+    struct barrier barrier = {.procs = procs, .count = local_count};
+    snprintf(barrier.arrival, sizeof(barrier.arrival), "memspan.node.%u", ++number);
+    memspan_status_t status = wait_in_barrier(&barrier, NULL, NULL);
     free(procs);
     return status;
 }
 
 static memspan_status_t pmix_barrier(void)
 {
+    static unsigned number;
     static pmix_info_t collect; /* PMIx reads it until the end */
-    struct barrier barrier  = {.count = job_pe_count};
-    memspan_status_t status = enter(&barrier, "job", ++job_barriers);
-    if (status != MEMSPAN_OK) {
-        return status;
-    }
+    struct barrier barrier = {.count = job_pe_count};
+    snprintf(barrier.arrival, sizeof(barrier.arrival), "memspan.job.%u", ++number);
     memset(&collect, 0, sizeof(collect));
     snprintf(collect.key, sizeof(collect.key), "%s", PMIX_COLLECT_DATA);
     collect.value.type      = PMIX_BOOL;
@@ -497,8 +517,6 @@ static memspan_status_t pmix_get(int pe, const char *key, void *data, size_t *si
 
 /* ---- the end of a job ---- */
 
-static atomic_bool is_open; /* the server is there and is not being left */
-
 static void *abort_job(void *code)
 {
     pmix.PMIx_Abort((int)(intptr_t)code, "", NULL, 0); /* "": the message is printed already */
@@ -524,43 +542,15 @@ static void pmix_abort(int status, const char *message)
     _exit(code);
 }
 
-/* Servers tell of PEs that they have lost, too, and those may only have left a job. */
-static void lose_server(size_t id, pmix_status_t status, const pmix_proc_t *source,
-                        pmix_info_t info[], size_t info_count, pmix_info_t *results,
-                        size_t result_count, pmix_event_notification_cbfunc_fn_t done, void *data)
-{
-    bool is_of_job = source != NULL && strcmp(source->nspace, self.nspace) == 0;
-    (void)id, (void)status, (void)info, (void)info_count, (void)results, (void)result_count;
-    if (!is_of_job && atomic_exchange(&is_open, false)) {
-        msp_fatal("the launcher's daemon on this host has died (%s)", launcher);
-    }
-    if (done != NULL) {
-        done(PMIX_EVENT_ACTION_COMPLETE, NULL, 0, NULL, NULL, data);
-    }
-}
-
-/* Without it a PE that computes would outlive its launcher. */
-static void watch_server(void)
-{
-    static pmix_status_t codes[] = {PMIX_ERR_LOST_CONNECTION, PMIX_ERR_LOST_CONNECTION_TO_SERVER};
-    atomic_store(&is_open, true);
-    (void)pmix.PMIx_Register_event_handler(codes, sizeof(codes) / sizeof(codes[0]), NULL, 0,
-                                           lose_server, NULL, NULL);
-}
-
 static memspan_status_t pmix_open(struct msp_bootstrap_job *job_p)
 {
     memspan_status_t status = connect_server();
     if (status == MEMSPAN_OK) {
         status = fill_job(job_p);
-        if (status != MEMSPAN_OK) {
-            pmix.PMIx_Finalize(NULL, 0);
-            return status;
-        }
+    }
+    if (status == MEMSPAN_OK) {
         job_number++;
-        node_barriers = 0;
-        job_barriers  = 0;
-        watch_server();
+        atomic_store(&is_open, true);
     }
     return status;
 }
@@ -568,7 +558,6 @@ static memspan_status_t pmix_open(struct msp_bootstrap_job *job_p)
 static void pmix_close(void)
 {
     atomic_store(&is_open, false);
-    pmix.PMIx_Finalize(NULL, 0);
     free(local_pes);
     local_pes = NULL;
 }

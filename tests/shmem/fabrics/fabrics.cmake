@@ -43,8 +43,7 @@ endfunction()
 # What CI has time for: every kind of operation over TCP, the rest once.
 set(ci_tcp "^shmem-(rma|rows|order|once|process|streams|threads|lock|collective|kind-emu|asleep-sleep|idle-job-wait|counters|offload-mapped|killed)$")
 set(ci_memory "^shmem-(rma|once|asleep-compute)$")
-# Not process: jobs after each other between hosts have not ended in one run of twelve (two-hosts runs it).
-set(ci_two_hosts "^shmem-(once|counters)$")
+set(ci_two_hosts "^shmem-(once|process|counters)$")
 set(hooks "")
 if(MEMSPAN_SANITIZE)
   set(ci_memory "")

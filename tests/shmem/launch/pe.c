@@ -10,7 +10,8 @@
  *   kill=N    a signal to itself
  *   hang      wait for a signal
  *   watch     wait until a peer has died; then exit with status 42 by abort
- *   again     close and open again, and exchange
+ *   again     20 times, close and open again, and exchange
+ *   quick     end by quick_exit()
  *   return=S  the exit status after all */
 
 #include "shmem/bootstrap/ways.h"
@@ -24,6 +25,7 @@
 static const struct msp_bootstrap *bootstrap;
 static struct msp_bootstrap_job job;
 static int *pids;
+static bool is_quick;
 
 static void fail(const char *what)
 {
@@ -118,15 +120,13 @@ static void act(const char *word, int *status_p)
     } else if (is_action(word, "watch", &value)) {
         watch();
     } else if (is_action(word, "again", &value)) {
-        /* A PMIx server fails the barrier of PEs that it has not answered yet when another PE
-         * closes, and a later one while a PE is still closing. The library closes once, at its end.
-         */
-        bootstrap->barrier();
-        usleep(500000);
-        bootstrap->close();
-        usleep(500000);
-        require(msp_bootstrap_open(&bootstrap, &job), "open again");
-        exchange(1000);
+        for (int round = 0; round < 20; round++) {
+            bootstrap->close();
+            require(msp_bootstrap_open(&bootstrap, &job), "open again");
+            exchange(1000);
+        }
+    } else if (is_action(word, "quick", &value)) {
+        is_quick = true;
     } else if (is_action(word, "return", &value)) {
         *status_p = value;
     } else {
@@ -155,5 +155,8 @@ int main(int argc, char **argv)
     (void)bootstrap->barrier();
     bootstrap->close();
     free(pids);
+    if (is_quick) {
+        quick_exit(status);
+    }
     return status;
 }

@@ -52,6 +52,11 @@ launch 1 "$pe" print >out 2>err || {
 launch 3 "$pe" print rounds again >out 2>err || fail "status $?"
 [ "$(grep -c "^PE [0-2] of 3, local [0-2] of 3, by $by" out)" -eq 3 ] || fail 'not three PEs of three'
 
+launch 3 "$pe" quick 1 >out 2>err || fail "status $? after quick_exit()"
+status=0
+launch 3 "$pe" again exit=0 2 >out 2>err || status=$?
+[ $status -ne 0 ] || fail 'status 0 after a PE has left its last job'
+
 status=0
 launch 3 "$pe" abort=7 1 hang >out 2>err || status=$?
 [ $status -eq 7 ] || fail "status $status, not 7, after an abort"
