@@ -216,16 +216,23 @@ static memspan_status_t compare_options(memspan_status_t mine)
     return MEMSPAN_OK;
 }
 
-static memspan_status_t come_up(void)
+static memspan_status_t read_variables(memspan_status_t *order_p)
 {
     memspan_status_t options = msp_shmem_option_read();
-    memspan_status_t order   = msp_network_choice_read();
-    memspan_status_t status;
 
-    if (options == MEMSPAN_OK) {
-        options = msp_table_open();
+    *order_p = msp_network_choice_read();
+    return (options == MEMSPAN_OK) ? msp_table_open() : options;
+}
+
+static memspan_status_t come_up(void)
+{
+    memspan_status_t order   = MEMSPAN_OK;
+    memspan_status_t options = read_variables(&order);
+    memspan_status_t status  = join();
+
+    if ((status == MEMSPAN_OK) && ((options != MEMSPAN_OK) || (order != MEMSPAN_OK))) {
+        options = read_variables(&order); /* launchers that are not here have replaced the record */
     }
-    status = join();
     if (status == MEMSPAN_OK) {
         status = open_control(order);
     }

@@ -39,7 +39,12 @@ refused closed SHMEMX_TRANSPORT=closed:1 'the 1 of 2 PEs that are on other hosts
 refused all MEMSPAN_SHMEM_TRANSPORT=old,closed,smp 'of version 99' 'the example does not open'
 refused path SHMEMX_TRANSPORT=../closed 'there is no such transport'
 refused none MEMSPAN_SHMEM_TRANSPORT=smp,none 'MEMSPAN_SHMEM_TRANSPORT=none: there is no such transport'
+refused empty MEMSPAN_SHMEM_TRANSPORT= 'MEMSPAN_SHMEM_TRANSPORT=: there is no such transport'
 refused many MEMSPAN_SHMEM_TRANSPORT=closed,closed,closed,closed,closed,closed,closed,closed,closed '8 names'
+
+# Without a launcher, too.
+text=$(env MEMSPAN_SHMEM_TRANSPORT= timeout 60 "$program" 2>&1) && { echo "alone: $text"; bad=1; }
+said alone 'MEMSPAN_SHMEM_TRANSPORT=: there is no such transport'
 
 # One host opens none.
 text=$(env SHMEMX_DRIVER_PATH="$drivers" MEMSPAN_SHMEM_TRANSPORT=smp,old,closed timeout 60 "$oshrun" -n 2 "$program" 2>&1) ||
