@@ -1,6 +1,6 @@
 #!/bin/busybox sh
 # SPDX-License-Identifier: BSD-3-Clause
-# roce_init.sh: the first process of roce.sh's virtual machine. Loads the modules, makes the other machine's
+# init.sh: the first process of the virtual machine of guest.sh. Loads the modules, makes the other machine's
 # files the root, with memory for what is written, and runs guest.sh of the share there.
 /bin/busybox --install -s /bin
 export PATH=/bin
@@ -22,7 +22,7 @@ mount -t tmpfs none /root/dev/shm
 mount -t devpts none /root/dev/pts
 ln -sf /proc/self/fd /root/dev/fd
 mount -t 9p -o trans=virtio,version=9p2000.L,msize=262144 share /root/tmp/share
-hostname roce
+hostname guest
 ip link set lo up
 ulimit -l unlimited
 chroot /root /bin/sh /tmp/share/guest.sh
