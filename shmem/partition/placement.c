@@ -7,6 +7,7 @@
  * device's own memory, a block of libmemspan's is taken: that is its PE's alone. */
 
 #include "shmem/partition/placement.h"
+#include "core/base/file.h"
 #include "core/base/platform.h"
 #include "shmem/partition/capacity.h"
 #include "shmem/partition/kind.h"
@@ -25,18 +26,18 @@
 #define MPOL_PREFERRED_MANY 5
 #endif
 
+enum { NODE_BITS = 8 * sizeof(unsigned long) }; /* of a word of bind_nodes */
+
 static const int host = MEMSPAN_HOST;
 
 /* ---- nodes ---- */
 
 static bool add_node(struct msp_partition_placement *placement, int node)
 {
-    unsigned bits = 8 * sizeof(unsigned long);
-
-    if ((node < 0) || ((unsigned)node >= bits * MSP_PARTITION_NODE_WORDS)) {
+    if ((node < 0) || ((unsigned)node >= NODE_BITS * MSP_PARTITION_NODE_WORDS)) {
         return false;
     }
-    placement->bind_nodes[(unsigned)node / bits] |= 1ul << ((unsigned)node % bits);
+    placement->bind_nodes[(unsigned)node / NODE_BITS] |= 1ul << ((unsigned)node % NODE_BITS);
     return true;
 }
 
@@ -176,23 +177,46 @@ static memspan_status_t place_nodes(const struct msp_partition_request *request,
 
 /* ---- pages ---- */
 
-static uint64_t huge_free(size_t page_bytes)
+/* A count that the kernel keeps of huge pages of a size, on @p node or, where that is -1, of the
+ * machine. UINT64_MAX: there is no such size. */
+static uint64_t huge_count(int node, size_t page_bytes, const char *name)
 {
-    char path[96];
-    unsigned long long count = 0;
-    FILE *file;
+    char folder[64] = "/sys/kernel/mm";
+    char path[160];
+    uint64_t count;
 
-    snprintf(path, sizeof path, "/sys/kernel/mm/hugepages/hugepages-%zukB/free_hugepages",
-             page_bytes >> 10);
-    file = fopen(path, "re");
-    if (file == NULL) {
-        return UINT64_MAX; /* no such size */
+    if (node >= 0) {
+        snprintf(folder, sizeof folder, "/sys/devices/system/node/node%d", node);
     }
-    if (fscanf(file, "%llu", &count) != 1) {
-        count = 0;
+    snprintf(path, sizeof path, "%s/hugepages/hugepages-%zukB/%s", folder, page_bytes >> 10, name);
+    return msp_file_number(path, &count) ? count : UINT64_MAX;
+}
+
+static bool has_huge(size_t page_bytes)
+{
+    return huge_count(-1, page_bytes, "nr_hugepages") != UINT64_MAX;
+}
+
+/* Those that the placement may take. The kernel promises pages for the machine alone: one that is
+ * bound to nodes without any ends at its first touch, by SIGBUS. */
+static uint64_t huge_available(const struct msp_partition_placement *placement)
+{
+    size_t page    = placement->page_size_bytes;
+    uint64_t all   = huge_count(-1, page, "free_hugepages");
+    uint64_t taken = huge_count(-1, page, "resv_hugepages");
+    uint64_t there = 0;
+    unsigned node;
+
+    all = (all > taken) ? all - taken : 0;
+    if (placement->bind_mode != MPOL_BIND) {
+        return all;
     }
-    fclose(file);
-    return count;
+    for (node = 0; node < NODE_BITS * MSP_PARTITION_NODE_WORDS; node++) {
+        if (((placement->bind_nodes[node / NODE_BITS] >> (node % NODE_BITS)) & 1) != 0) {
+            there += huge_count((int)node, page, "free_hugepages");
+        }
+    }
+    return (there < all) ? there : all;
 }
 
 /* The size of pages that there are which is nearest to what is wanted, by factors of two. */
@@ -205,10 +229,10 @@ static size_t nearest_page(size_t wanted)
     while ((below > small) || (above < ((size_t)1 << 40))) {
         below = (below > small) ? (below / 2) : small;
         above = (above < ((size_t)1 << 40)) ? (above * 2) : above;
-        if ((below == small) || (huge_free(below) != UINT64_MAX)) {
+        if ((below == small) || has_huge(below)) {
             return below;
         }
-        if ((above == small) || (huge_free(above) != UINT64_MAX)) {
+        if ((above == small) || has_huge(above)) {
             return above;
         }
     }
@@ -216,7 +240,7 @@ static size_t nearest_page(size_t wanted)
 }
 
 /* An error for those who insist, small pages for others. */
-static memspan_status_t too_few_pages(const struct msp_partition_request *request,
+static memspan_status_t too_few_pages(const struct msp_partition_request *request, int local_count,
                                       uint64_t available, struct msp_partition_placement *placement)
 {
     size_t page = placement->page_size_bytes;
@@ -224,11 +248,15 @@ static memspan_status_t too_few_pages(const struct msp_partition_request *reques
 
     if (request->policy == SHMEMX_POLICY_MANDATORY) {
         memspan_error(MEMSPAN_ERR_NO_MEMORY,
-                      "%s: %llu huge pages of %zu bytes are free, which is less than %llu bytes",
+                      "%s: %llu huge pages of %zu bytes are free%s%s, which is less than %d PEs of "
+                      "%llu bytes",
                       request->variable, (unsigned long long)available, page,
+                      (placement->bind_mode == MPOL_BIND) ? " on " : "",
+                      (placement->bind_mode == MPOL_BIND) ? placement->resource : "", local_count,
                       (unsigned long long)request->size_bytes);
         return msp_error_hint("reserve them: "
-                              "/sys/kernel/mm/hugepages/hugepages-%zukB/nr_hugepages",
+                              "/sys/kernel/mm/hugepages/hugepages-%zukB/nr_hugepages, for a NUMA "
+                              "node below /sys/devices/system/node",
                               page >> 10);
     }
     placement->page_size_bytes = msp_page_size();
@@ -238,36 +266,33 @@ static memspan_status_t too_few_pages(const struct msp_partition_request *reques
     return MEMSPAN_OK;
 }
 
-static memspan_status_t place_pages(const struct msp_partition_request *request,
+static memspan_status_t place_pages(const struct msp_partition_request *request, int local_count,
                                     struct msp_partition_placement *placement)
 {
     size_t small  = msp_page_size();
     size_t wanted = (size_t)request->page_size_bytes;
-    bool insists  = (request->policy == SHMEMX_POLICY_MANDATORY);
     uint64_t available;
 
     placement->page_size_bytes = small;
     if ((wanted == 0) || (wanted == small)) {
         return MEMSPAN_OK;
     }
-    available = huge_free(wanted);
-    if ((available == UINT64_MAX) && insists) {
+    if (!has_huge(wanted) && (request->policy == SHMEMX_POLICY_MANDATORY)) {
         memspan_error(MEMSPAN_ERR_UNSUPPORTED, "%s: this system has no pages of %zu bytes",
                       request->variable, wanted);
         return msp_error_hint("/sys/kernel/mm/hugepages says which it has; %zu bytes are always "
                               "there",
                               small);
     }
-    if (available == UINT64_MAX) {
-        placement->page_size_bytes = nearest_page(wanted);
-        available                  = huge_free(placement->page_size_bytes);
-    } else {
-        placement->page_size_bytes = wanted;
+    placement->page_size_bytes = has_huge(wanted) ? wanted : nearest_page(wanted);
+    if (placement->page_size_bytes == small) {
+        return MEMSPAN_OK;
     }
-    if ((placement->page_size_bytes != small) &&
-        (available < msp_round_up(request->size_bytes, placement->page_size_bytes) /
-                         placement->page_size_bytes)) {
-        return too_few_pages(request, available, placement);
+    available = huge_available(placement);
+    if (available / (unsigned)local_count <
+        msp_round_up(request->size_bytes, placement->page_size_bytes) /
+            placement->page_size_bytes) {
+        return too_few_pages(request, local_count, available, placement);
     }
     return MEMSPAN_OK;
 }
@@ -517,7 +542,7 @@ memspan_status_t msp_partition_place(const struct msp_partition_request *request
         break;
     }
     if ((status == MEMSPAN_OK) && !placement.is_block) {
-        status = place_pages(request, &placement);
+        status = place_pages(request, local_count, &placement);
     }
     if (status == MEMSPAN_OK) {
         status = msp_partition_capacity_check(request, local_count, &placement);
