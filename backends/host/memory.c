@@ -61,15 +61,23 @@ static size_t choose_page_size(const struct host *host, const memspan_request_t 
     return 0;
 }
 
+/* Base pages are asked for by name, or by parts of less than a huge page, each on the next node. */
+static bool wants_base_pages(const memspan_request_t *request)
+{
+    return (request->page_size_bytes != 0) ||
+           ((request->spread == MEMSPAN_SPREAD_INTERLEAVED) && (request->node_count > 1) &&
+            (request->part_size_bytes != 0) && (request->part_size_bytes < HOST_HUGE_PAGE_BYTES));
+}
+
 /* Transparent huge pages: advice costs a call and an unlucky start wastes up to two of them, so
- * only from the size of one on. A program that asked for base pages by name gets those. */
+ * only from the size of one on. */
 void host_advise(const struct host *host, const memspan_request_t *request,
                  const memspan_block_t *block)
 {
     if (block->page_size_bytes > msp_page_size()) {
         return;
     }
-    if (request->page_size_bytes != 0) {
+    if (wants_base_pages(request)) {
         madvise(block->address, block->size_bytes, MADV_NOHUGEPAGE);
     } else if ((host->huge_pages != HUGE_PAGES_OFF) &&
                (block->size_bytes >= HOST_HUGE_PAGE_BYTES)) {

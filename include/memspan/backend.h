@@ -115,7 +115,7 @@ typedef struct memspan_request {
     const int *nodes;       /**< operating-system numbers of NUMA nodes; NULL: any */
     size_t node_count;
     memspan_spread_t spread;
-    size_t part_size_bytes; /**< 0: a page */
+    size_t part_size_bytes; /**< 0: a page, also a transparent huge one */
     const memspan_part_t *parts;
     size_t part_count;
 } memspan_request_t;

@@ -291,6 +291,24 @@ Test(host_backend, advice_about_huge_pages)
     cr_expect(advised("on", 6 * MIB, 0, " hg") || (huge_pages("nr_hugepages") > 0));
 }
 
+/* Parts of less than a huge page are each on the next node: none of those would be. */
+Test(host_backend, small_parts_have_small_pages)
+{
+    static const int nodes[]  = {0, 0};
+    memspan_request_t request = ask(MEMSPAN_KIND_HOST, 2 * MIB);
+    void *state               = open_host();
+    memspan_block_t block;
+
+    request.spread          = MEMSPAN_SPREAD_INTERLEAVED;
+    request.nodes           = nodes;
+    request.node_count      = 2;
+    request.part_size_bytes = msp_page_size();
+    cr_assert_eq(table->alloc(state, 0, &request, &block), MEMSPAN_OK);
+    cr_expect(has_map_flag(block.address, " nh"));
+    cr_assert_eq(table->free(state, 0, &block), MEMSPAN_OK);
+    table->close(state);
+}
+
 /* ---- nodes ---- */
 
 static memspan_status_t place(memspan_spread_t spread, const int *nodes, size_t node_count,
