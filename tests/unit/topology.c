@@ -138,6 +138,24 @@ Test(topology, cxl_by_its_speed)
     cr_assert_str_eq(nodes_of(MSP_HINT_HIGH_BW), "0 1 2=");
 }
 
+/* A kernel's own account of four kinds of memory, all near to the same processors. */
+Test(topology, four_tiers)
+{
+    use_machine("tiers");
+    cr_assert_eq(msp_numa_node_count(), 4);
+    cr_assert_eq(by_os(0)->kind, MEMSPAN_NUMA_NODE_DRAM);
+    cr_assert_eq(by_os(1)->kind, MEMSPAN_NUMA_NODE_HBM);
+    cr_assert_eq(by_os(2)->kind, MEMSPAN_NUMA_NODE_CXL);
+    cr_assert_eq(by_os(3)->kind, MEMSPAN_NUMA_NODE_PMEM);
+    cr_assert_eq(by_os(0)->pu_count, 2);
+    cr_assert_eq(by_os(1)->pu_count, 0);
+    cr_assert_eq(by_os(3)->latency_ns, 400);
+    cr_assert_str_eq(nodes_of(MSP_HINT_DEFAULT), "0 2 3 1");
+    cr_assert_str_eq(nodes_of(MSP_HINT_HIGH_BW), "1");
+    cr_assert_str_eq(nodes_of(MSP_HINT_LOW_LAT), "0 2 3 1=");
+    cr_assert_str_eq(nodes_of(MSP_HINT_LARGE_CAP), "2 0 3");
+}
+
 /* Memory without processors and without a name: unknown until a driver says whose it is. */
 Test(topology, a_device_claims_its_node)
 {
