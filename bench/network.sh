@@ -13,14 +13,14 @@
 set -eu
 
 folder=$(dirname "$(readlink -f "$0")")
-build=build/release peers='' where=hosts more='' control=''
+build=build/release peers='' where=hosts more=''
 while [ $# -ge 2 ]; do
     case $1 in
     -b) build=$2 ;;
     -p) peers=$2 ;;
     -w) where=$2 ;;
     -m) more=$2 ;;
-    -c) control=$2 ;;
+    -c) export TWO_HOSTS_CONTROL="$2" ;;
     *) break ;;
     esac
     shift 2
@@ -34,10 +34,6 @@ flat='-no-pie'
 
 # In the first of the two hosts
 hosts() {
-    if [ -n "$control" ]; then
-        sysctl -q -w "net.ipv4.tcp_congestion_control=$control"
-        $TWO_HOSTS_RSH 10.9.0.2 sysctl -q -w "net.ipv4.tcp_congestion_control=$control"
-    fi
     run="$TWO_HOSTS_MPIRUN --host 10.9.0.1:64,10.9.0.2:64 --map-by node $more"
     segments='-x UCX_TCP_TX_SEG_SIZE=128k -x UCX_TCP_RX_SEG_SIZE=128k'
     set -- --peers "memspan,memspan-ucx,memspan-ofi,raw-ucx,raw-ofi,ucx_perftest,ompi${peers:+,sos,osss}" \
@@ -72,7 +68,7 @@ machine() {
 case $where in
 hosts)
     [ -n "${TWO_HOSTS_MPIRUN:-}" ] ||
-        exec "$folder/../tests/shmem/fabrics/two_hosts.sh" exec "$0" -b "$build" -m "$more" -c "$control" ${peers:+-p "$peers"} "$@"
+        exec "$folder/../tests/shmem/fabrics/two_hosts.sh" exec "$0" -b "$build" -m "$more" ${peers:+-p "$peers"} "$@"
     hosts "$@"
     ;;
 machine) machine "$@" ;;

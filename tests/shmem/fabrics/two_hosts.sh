@@ -9,6 +9,7 @@
 #
 # Commands on host a have $TWO_HOSTS_RSH, which runs a command on the other (`$TWO_HOSTS_RSH 10.9.0.2
 # COMMAND`, as ssh would), $TWO_HOSTS_MPIRUN, mpirun over both, and the interface veth0 on either host.
+# TWO_HOSTS_CONTROL: congestion control of the hosts' TCP (the machine's).
 # TWO_HOSTS_MAP=slot: PEs 0 and 1 of 4 are on a; node (the default): 0 and 2.
 #
 # --bind-to none: each daemon of mpirun takes the machine for its own, and both would bind their PEs to
@@ -62,6 +63,10 @@ join_hosts() {
     ip link add veth0 type veth peer name veth0 netns "$b"
     ip addr add 10.9.0.1/24 dev veth0
     ip link set veth0 up
+    if [ -n "${TWO_HOSTS_CONTROL:-}" ]; then
+        sysctl -q -w "net.ipv4.tcp_congestion_control=$TWO_HOSTS_CONTROL"
+        nsenter -t "$b" -n sysctl -q -w "net.ipv4.tcp_congestion_control=$TWO_HOSTS_CONTROL"
+    fi
     nsenter -t "$b" -n sh -c 'ip link set lo up; ip addr add 10.9.0.2/24 dev veth0; ip link set veth0 up'
     for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
         if ip link show veth0 | grep -q 'state UP' &&
