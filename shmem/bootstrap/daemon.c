@@ -90,7 +90,8 @@ static int find_daemon(enum relation *relation_p)
     return 0;
 }
 
-/* It has none of this process's descriptors: what reads them is not to wait for it. */
+/* It has none of this process's descriptors: what reads them is not to wait for it. mpirun may take
+ * signals that come together for one, or hang in the handler, where it calls exit(). */
 static void watch(int pid, unsigned after_s)
 {
     const struct timespec pause = {0, PAUSE_MS * 1000000L};
@@ -99,9 +100,15 @@ static void watch(int pid, unsigned after_s)
 
     syscall(SYS_close_range, 0, ~0U, 0);
     prctl(PR_SET_NAME, "memspan end");
-    for (i = 0; (i < looks + SIGNALS) && (kill(pid, (i < looks) ? 0 : SIGTERM) == 0); i++) {
+    for (i = 0; i < 2 * looks; i++) {
+        int number = ((i >= looks) && (i < looks + SIGNALS)) ? SIGTERM : 0;
+
+        if (kill(pid, number) != 0) {
+            return;
+        }
         nanosleep(&pause, NULL);
     }
+    (void)kill(pid, SIGKILL);
 }
 
 /* Not fork(), which waits for locks that the end of this process may hold. A daemon ends a job by

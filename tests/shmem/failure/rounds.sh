@@ -4,6 +4,7 @@
 # leaves nothing: no process on either host, no file in /dev/shm. CASE is what happens to it:
 #
 #   cut       the link between the hosts goes down
+#   stuck     the same, and mpirun stops
 #   pe        a PE is killed
 #   daemon    the launcher's daemon on the other host is killed
 #   launcher  mpirun is killed
@@ -46,6 +47,10 @@ round() {
     sleep 0.2
     case $case_name in
     cut) ip link set veth0 down ;;
+    stuck)
+        kill -STOP $mpirun
+        ip link set veth0 down
+        ;;
     start) # a PE that finds its interface down says so
         ip neigh replace 10.9.0.2 lladdr 02:00:00:00:00:01 dev veth0
         $TWO_HOSTS_RSH 10.9.0.2 ip neigh replace 10.9.0.1 lladdr 02:00:00:00:00:01 dev veth0
@@ -78,7 +83,7 @@ round() {
     daemon) words='lost communication with a remote daemon|daemon on this host has died' ;;
     start) words='^memspan: PE [01] of 4: PE 2 on .* does not answer the launcher for 3 s' ;;
     late) words='^memspan: PE [0-2] of 4: PE [23] on .* does not answer the launcher for 3 s' ;;
-    launcher) words= ;; # what PEs say goes through mpirun
+    launcher | stuck) words= ;; # what PEs say goes through mpirun
     esac
     grep -qE -- "$words" out || { echo "not said: $words"; cat out; exit 1; }
 }
