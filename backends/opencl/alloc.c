@@ -55,8 +55,8 @@ static memspan_status_t take_svm(struct opencl_device *device, const memspan_req
     const struct opencl_calls *cl    = &platform->state->cl;
     cl_bitfield flags                = OPENCL_MEM_READ_WRITE;
 
-    block->coarse =
-        (request->kind == MEMSPAN_KIND_DEVICE) || (request->kind == MEMSPAN_KIND_MANAGED);
+    block->coarse = (request->kind == MEMSPAN_KIND_MANAGED) ||
+                    ((request->kind == MEMSPAN_KIND_DEVICE) && !opencl_device_is_fine(device));
     if (!block->coarse) {
         flags |= OPENCL_MEM_SVM_FINE_GRAIN_BUFFER;
         flags |=

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* notes.c: which kinds of memory a device offers, why, and who reaches them.
  *
- *   device       coarse-grain SVM that the host never maps
+ *   device       coarse-grain SVM that the host never maps; of a processor fine-grain SVM
  *   managed      coarse-grain SVM, mapped for the host or unmapped for the devices
  *   coherent     fine-grain SVM
  *   host-pinned  fine-grain SVM; else plain host pages, where the device takes them as they are
@@ -24,6 +24,12 @@ bool opencl_pins_host_pages(const struct opencl_device *device)
     return ((device->svm & OPENCL_SVM_FINE) == 0) && opencl_may_import(device);
 }
 
+bool opencl_device_is_fine(const struct opencl_device *device)
+{
+    return device->processor && ((device->svm & OPENCL_SVM_FINE) != 0) &&
+           (device->platform->device_count == 1);
+}
+
 /* Why a sort of SVM is not in use. */
 static const char *missing(const struct opencl_device *device, unsigned what)
 {
@@ -44,8 +50,10 @@ static void offer_coarse(struct opencl_device *device)
                          "not offered: needs coarse-grain SVM, and %s", why);
         return;
     }
-    msp_driver_offer(&device->info, MEMSPAN_KIND_DEVICE, true,
-                     "coarse-grain SVM that the host never maps");
+    msp_driver_offer(&device->info, MEMSPAN_KIND_DEVICE, true, "%s",
+                     opencl_device_is_fine(device)
+                         ? "fine-grain SVM, which the host copies as its own"
+                         : "coarse-grain SVM that the host never maps");
     msp_driver_offer(
         &device->info, MEMSPAN_KIND_MANAGED, true, "coarse-grain SVM, mapped for the host%s",
         (device->unified && fine)

@@ -161,6 +161,8 @@ memspan_reach_t opencl_reach(void *state, int home, memspan_kind_t kind, int fro
 /* True when host-pinned memory of @p device is host pages given to the driver. */
 bool opencl_pins_host_pages(const struct opencl_device *device);
 bool opencl_may_import(const struct opencl_device *device);
+/* True when its device memory is fine-grain: the host copies it without its driver. */
+bool opencl_device_is_fine(const struct opencl_device *device);
 
 /* queue.c: command queues and waiting. All with the lock held unless said otherwise. */
 

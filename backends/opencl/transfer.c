@@ -60,12 +60,14 @@ static memspan_status_t borrow(struct opencl_platform *mine, const void *address
     return MEMSPAN_OK;
 }
 
-static bool is_svm(const struct opencl_block *block)
+/* Host pages; or fine-grain memory of a processor, whose driver would wake a thread to copy it
+ * (three times slower for 512 KiB, seventeen times for 256 KiB, PoCL). */
+static bool is_host_work(const struct opencl_device *device, const struct opencl_block *block)
 {
-    return (block != NULL) && (block->svm != NULL);
+    return (block == NULL) || (block->svm == NULL) || (device->processor && !block->coarse);
 }
 
-/* Lock held; *host_p: nothing of ours takes part, the host can do it after the queue's work. */
+/* Lock held; *host_p: the host does it, after the queue's work. */
 static memspan_status_t copy_locked(struct opencl_device *device, struct opencl_queue *queue,
                                     void *to, const void *from, size_t size_bytes, bool *host_p)
 {
@@ -75,7 +77,7 @@ static memspan_status_t copy_locked(struct opencl_device *device, struct opencl_
     memspan_status_t status;
     cl_int code;
 
-    *host_p = !is_svm(blocks[0]) && !is_svm(blocks[1]);
+    *host_p = is_host_work(device, blocks[0]) && is_host_work(device, blocks[1]);
     if (*host_p) {
         return opencl_queue_finish(queue);
     }
@@ -150,7 +152,7 @@ static memspan_status_t fill_locked(struct opencl_device *device, struct opencl_
     memspan_status_t status;
     cl_int code;
 
-    *host_p = !is_svm(block);
+    *host_p = is_host_work(device, block);
     if (*host_p) {
         return opencl_queue_finish(queue);
     }

@@ -13,7 +13,7 @@
  *   FAKE_OPENCL_FAIL_AT=N      the N-th call fails
  *   FAKE_OPENCL_FAIL_CALL=NAME that call always fails
  *   FAKE_OPENCL_SVM=MASK       CL_DEVICE_SVM_CAPABILITIES (default 11)
- *   FAKE_OPENCL_APART=1        the devices' memory is not the host's
+ *   FAKE_OPENCL_APART=1        the devices' memory is not the host's; else they are processors
  *   FAKE_OPENCL_PLATFORMS=N    (default 1)    FAKE_OPENCL_DEVICES=N of each (default 1)
  *   FAKE_OPENCL_MEMORY=BYTES   capacity of each platform (default 64 MiB)
  *   FAKE_OPENCL_VERSION=TEXT   "OpenCL 1.2" (default "OpenCL 3.0")

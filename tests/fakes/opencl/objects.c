@@ -166,7 +166,7 @@ cl_int clGetDeviceInfo(cl_device_id device, cl_uint what, size_t room, void *to,
     case OPENCL_DEVICE_PCI_BUS_INFO_KHR:
         return give(&bus, sizeof(bus), room, to, size_p);
     case OPENCL_DEVICE_TYPE:
-        number = 4;
+        number = fake.apart ? 4 : OPENCL_DEVICE_TYPE_CPU;
         break;
     case OPENCL_DEVICE_DOUBLE_FP_CONFIG:
         number = 63;

@@ -67,6 +67,32 @@ Test(pretended_rules, an_idle_queue_costs_no_wait)
     pretended_close(state);
 }
 
+/* The memory of a processor is copied by the calling thread: after the kernels, by no command. */
+Test(pretended_rules, a_processor_copies_without_its_driver)
+{
+    static const char *const machines[] = {"FAKE_OPENCL_SVM=11", "FAKE_OPENCL_SVM=1"};
+    int i;
+
+    for (i = 0; i < 2; i++) {
+        struct opencl_state *state;
+        memspan_block_t block;
+        double value = 0;
+
+        PRETENDED(machines[i]);
+        state = pretended_open();
+        block = pretended_take(state, 0, MEMSPAN_KIND_DEVICE);
+        fill(state, 0, NULL, block.address, 6);
+        ok(table->copy(state, 0, NULL, &value, block.address, sizeof(value)));
+        ok(table->fill(state, 0, NULL, block.address, 0, 16));
+        ok(table->synchronize(state, 0, NULL));
+        cr_assert_eq(value, 6, "%s: %g", machines[i], value);
+        cr_assert_eq(pretended.calls("clEnqueueSVMMemcpy"), (i == 0) ? 0 : 1);
+        cr_assert_eq(pretended.calls("clEnqueueSVMMemFill"), (i == 0) ? 0 : 1);
+        ok(table->free(state, 0, &block));
+        pretended_close(state);
+    }
+}
+
 Test(pretended_rules, pointers_are_followed_into_every_kind)
 {
     struct opencl_state *state;
