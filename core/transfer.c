@@ -13,6 +13,7 @@
 #include "core/device/import.h"
 #include "core/share.h"
 #include <memspan/transfer.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -101,6 +102,15 @@ static memspan_status_t copy_through_host(const struct msp_device *to_device, ch
     return status;
 }
 
+static memspan_status_t find_sides(const void *to, size_t to_bytes, const void *from,
+                                   size_t from_bytes, const struct msp_device **to_p,
+                                   const struct msp_device **from_p)
+{
+    memspan_status_t status = find_side(to, to_bytes, "destination", to_p);
+
+    return (status == MEMSPAN_OK) ? find_side(from, from_bytes, "source", from_p) : status;
+}
+
 memspan_status_t memspan_copy(void *to, const void *from, size_t size_bytes)
 {
     const struct msp_device *to_device;
@@ -110,10 +120,7 @@ memspan_status_t memspan_copy(void *to, const void *from, size_t size_bytes)
     if (size_bytes == 0) {
         return MEMSPAN_OK;
     }
-    status = find_side(to, size_bytes, "destination", &to_device);
-    if (status == MEMSPAN_OK) {
-        status = find_side(from, size_bytes, "source", &from_device);
-    }
+    status = find_sides(to, size_bytes, from, size_bytes, &to_device, &from_device);
     if (status != MEMSPAN_OK) {
         return status;
     }
@@ -126,6 +133,104 @@ memspan_status_t memspan_copy(void *to, const void *from, size_t size_bytes)
     }
     return copy_by((to_device != NULL) ? to_device : from_device, to, from, size_bytes);
 }
+
+/* ---- blocks ---- */
+
+/* Several blocks with equal distances on each side. */
+struct blocks {
+    char *to;
+    const char *from;
+    size_t to_stride_bytes;
+    size_t from_stride_bytes;
+    size_t block_bytes;
+    size_t block_count;
+};
+
+/* From the first byte to the last. False: it overflows, or blocks overlap. */
+static bool span_of(const struct blocks *b, size_t stride_bytes, size_t *span_p)
+{
+    return ((stride_bytes >= b->block_bytes) || (b->block_count == 1)) &&
+           !__builtin_mul_overflow(stride_bytes, b->block_count - 1, span_p) &&
+           !__builtin_add_overflow(*span_p, b->block_bytes, span_p);
+}
+
+/* The call of a driver; MEMSPAN_ERR_UNSUPPORTED: block by block. */
+static memspan_status_t copy_at_once(const struct msp_device *d, const struct blocks *b)
+{
+    const memspan_backend_t *table = d->table;
+
+    if ((table->struct_size < offsetof(memspan_backend_t, copy_blocks) + sizeof(void *)) ||
+        (table->copy_blocks == NULL)) {
+        return MEMSPAN_ERR_UNSUPPORTED;
+    }
+    return table->copy_blocks(d->state, d->ordinal, NULL, b->to, b->to_stride_bytes, b->from,
+                              b->from_stride_bytes, b->block_bytes, b->block_count);
+}
+
+/* The driver is waited for once. */
+static memspan_status_t copy_blocks_by(const struct msp_device *d, const struct blocks *b)
+{
+    memspan_status_t status = copy_at_once(d, b);
+    memspan_status_t ended;
+    size_t i;
+
+    if ((status == MEMSPAN_ERR_UNSUPPORTED) && (d->table->copy != NULL)) {
+        status = MEMSPAN_OK;
+        for (i = 0; (status == MEMSPAN_OK) && (i < b->block_count); i++) {
+            status = d->table->copy(d->state, d->ordinal, NULL, b->to + i * b->to_stride_bytes,
+                                    b->from + i * b->from_stride_bytes, b->block_bytes);
+        }
+    }
+    ended = d->table->synchronize(d->state, d->ordinal, NULL);
+    return (status == MEMSPAN_OK) ? ended : status;
+}
+
+static memspan_status_t copy_each(const struct blocks *b)
+{
+    memspan_status_t status = MEMSPAN_OK;
+    size_t i;
+
+    for (i = 0; (status == MEMSPAN_OK) && (i < b->block_count); i++) {
+        status = memspan_copy(b->to + i * b->to_stride_bytes, b->from + i * b->from_stride_bytes,
+                              b->block_bytes);
+    }
+    return status;
+}
+
+memspan_status_t memspan_copy_blocks(void *to, size_t to_stride_bytes, const void *from,
+                                     size_t from_stride_bytes, size_t block_bytes,
+                                     size_t block_count)
+{
+    const struct blocks b = {to,          from,       to_stride_bytes, from_stride_bytes,
+                             block_bytes, block_count};
+    const struct msp_device *to_device;
+    const struct msp_device *from_device;
+    memspan_status_t status;
+    size_t to_bytes;
+    size_t from_bytes;
+
+    if ((block_bytes == 0) || (block_count == 0)) {
+        return MEMSPAN_OK;
+    }
+    if (!span_of(&b, to_stride_bytes, &to_bytes) || !span_of(&b, from_stride_bytes, &from_bytes)) {
+        return memspan_error(MEMSPAN_ERR_INVALID,
+                             "%zu blocks of %zu bytes overlap, or overflow a size: their strides "
+                             "are %zu and %zu bytes",
+                             block_count, block_bytes, to_stride_bytes, from_stride_bytes);
+    }
+    status = find_sides(to, to_bytes, from, from_bytes, &to_device, &from_device);
+    if (status != MEMSPAN_OK) {
+        return status;
+    }
+    if (((to_device == NULL) && (from_device == NULL)) ||
+        ((to_device != NULL) && (from_device != NULL) &&
+         (to_device->table != from_device->table))) {
+        return copy_each(&b);
+    }
+    return copy_blocks_by((to_device != NULL) ? to_device : from_device, &b);
+}
+
+/* ---- fills and prefetches ---- */
 
 memspan_status_t memspan_fill(void *to, unsigned char byte, size_t size_bytes)
 {

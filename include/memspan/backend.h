@@ -270,6 +270,14 @@ typedef struct memspan_backend {
      * services->option() has their values. */
     const memspan_backend_option_t *options;
     size_t option_count;
+
+    /** Optional; a table may end before it. copy() of @p block_count > 0 blocks of @p block_bytes >
+     * 0, the starts of which are the strides apart. MEMSPAN_ERR_UNSUPPORTED, without an error
+     * record: not these strides, the library copies block by block. */
+    memspan_status_t (*copy_blocks)(void *state, int ordinal, void *queue, void *to,
+                                    size_t to_stride_bytes, const void *from,
+                                    size_t from_stride_bytes, size_t block_bytes,
+                                    size_t block_count);
 } memspan_backend_t;
 
 /** The symbol that a plug-in exports. */

@@ -329,9 +329,15 @@ static void execute_put(const struct msp_network_header *header, const char *pay
     uint64_t i;
 
     if (header->size_bytes != 0) {
-        char *own = own_address(header, header->segment, header->offset_bytes, span_of(header));
+        char *own    = own_address(header, header->segment, header->offset_bytes, span_of(header));
+        bool is_host = msp_rma_host_touches(own);
 
-        for (i = 0; i <= header->more_blocks; i++) {
+        if (!is_host) {
+            msp_rma_move_blocks(SERVICE, own, (ptrdiff_t)header->stride_bytes, payload,
+                                header->size_bytes, header->size_bytes,
+                                (size_t)header->more_blocks + 1);
+        }
+        for (i = 0; is_host && (i <= header->more_blocks); i++) {
             msp_own_put(SERVICE, own + (i * header->stride_bytes),
                         payload + (i * header->size_bytes), header->size_bytes);
         }

@@ -195,14 +195,11 @@ static void get_packed_to_device(const struct msp_target *target, char *dest,
 {
     struct msp_blocks together = *blocks;
     char *packed               = new_pack(target, blocks->block_count * blocks->block_bytes);
-    size_t i;
 
     together.local_stride_bytes = (ptrdiff_t)blocks->block_bytes;
     get_packed(target, packed, &together);
-    for (i = 0; i < blocks->block_count; i++) {
-        msp_rma_move(target->call, dest + ((ptrdiff_t)i * blocks->local_stride_bytes),
-                     packed + (i * blocks->block_bytes), blocks->block_bytes);
-    }
+    msp_rma_move_blocks(target->call, dest, blocks->local_stride_bytes, packed,
+                        together.local_stride_bytes, blocks->block_bytes, blocks->block_count);
     free(packed);
 }
 

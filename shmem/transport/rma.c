@@ -152,33 +152,6 @@ static void *block_at(const void *first, ptrdiff_t stride_bytes, size_t i)
     return (void *)((uintptr_t)first + (i * (size_t)stride_bytes));
 }
 
-void msp_rma_gather(const char *call, char *to, const char *from, ptrdiff_t stride_bytes,
-                    size_t block_bytes, size_t block_count)
-{
-    size_t span_bytes = span(stride_bytes, block_bytes, block_count);
-    bool is_host      = msp_rma_host_touches(from);
-    char *copy        = NULL;
-    size_t i;
-
-    if (!is_host && (block_count > 1) && (span_bytes / block_count <= GATHER_GAP_BYTES) &&
-        (span_bytes <= GATHER_MAX_BYTES)) {
-        copy = malloc(span_bytes);
-    }
-    if (copy != NULL) {
-        msp_rma_move(call, copy, from, span_bytes);
-        from    = copy;
-        is_host = true;
-    }
-    for (i = 0; i < block_count; i++, to += block_bytes, from += stride_bytes) {
-        if (is_host) {
-            msp_rma_copy(to, from, block_bytes);
-        } else {
-            msp_rma_move(call, to, from, block_bytes);
-        }
-    }
-    free(copy);
-}
-
 static void copy_blocks(char *to, const char *from, ptrdiff_t to_stride, ptrdiff_t from_stride,
                         size_t block_bytes, size_t block_count)
 {
@@ -187,6 +160,36 @@ static void copy_blocks(char *to, const char *from, ptrdiff_t to_stride, ptrdiff
     for (i = 0; i < block_count; i++, to += to_stride, from += from_stride) {
         msp_rma_copy(to, from, block_bytes);
     }
+}
+
+void msp_rma_move_blocks(const char *call, void *to, ptrdiff_t to_stride, const void *from,
+                         ptrdiff_t from_stride, size_t block_bytes, size_t block_count)
+{
+    if (msp_rma_host_touches(to) && msp_rma_host_touches(from)) {
+        copy_blocks(to, from, to_stride, from_stride, block_bytes, block_count);
+    } else if (memspan_copy_blocks(to, (size_t)to_stride, from, (size_t)from_stride, block_bytes,
+                                   block_count) != MEMSPAN_OK) {
+        msp_fatal_error(call);
+    }
+}
+
+void msp_rma_gather(const char *call, char *to, const char *from, ptrdiff_t stride_bytes,
+                    size_t block_bytes, size_t block_count)
+{
+    size_t span_bytes = span(stride_bytes, block_bytes, block_count);
+    char *copy        = NULL;
+
+    if (!msp_rma_host_touches(from) && (block_count > 1) &&
+        (span_bytes / block_count <= GATHER_GAP_BYTES) && (span_bytes <= GATHER_MAX_BYTES)) {
+        copy = malloc(span_bytes);
+    }
+    if (copy != NULL) {
+        msp_rma_move(call, copy, from, span_bytes);
+        from = copy;
+    }
+    msp_rma_move_blocks(call, to, (ptrdiff_t)block_bytes, from, stride_bytes, block_bytes,
+                        block_count);
+    free(copy);
 }
 
 static __attribute__((noinline, cold)) void put_strided_far(const char *call,

@@ -47,6 +47,10 @@ static inline void msp_rma_copy(void *to, const void *from, size_t size_bytes)
  * driver fails. */
 void msp_rma_move(const char *call, void *to, const void *from, size_t size_bytes);
 
+/* The same of blocks, by one call of the driver; each stride is at least @p block_bytes. */
+void msp_rma_move_blocks(const char *call, void *to, ptrdiff_t to_stride, const void *from,
+                         ptrdiff_t from_stride, size_t block_bytes, size_t block_count);
+
 /* Blocks of this process's memory, a device's or not, to one run of the host's: where they are
  * close to each other, by one copy of the driver. At least one block. */
 void msp_rma_gather(const char *call, char *to, const char *from, ptrdiff_t stride_bytes,

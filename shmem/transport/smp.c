@@ -21,6 +21,22 @@ static void get(const struct msp_target *target, void *dest, size_t size_bytes, 
     msp_rma_move(target->call, dest, target->direct, size_bytes);
 }
 
+static void put_strided(const struct msp_target *target, const void *source,
+                        const struct msp_blocks *blocks)
+{
+    msp_rma_move_blocks(target->call, target->direct, blocks->target_stride_bytes, source,
+                        blocks->local_stride_bytes, blocks->block_bytes, blocks->block_count);
+    msp_target_notify(target, (blocks->block_count - 1) * (size_t)blocks->target_stride_bytes +
+                                  blocks->block_bytes);
+}
+
+static void get_strided(const struct msp_target *target, void *dest,
+                        const struct msp_blocks *blocks)
+{
+    msp_rma_move_blocks(target->call, dest, blocks->local_stride_bytes, target->direct,
+                        blocks->target_stride_bytes, blocks->block_bytes, blocks->block_count);
+}
+
 static void atomic(const struct msp_target *target, const struct msp_atomic_request *request,
                    unsigned flags)
 {
@@ -43,6 +59,8 @@ const struct msp_transport msp_transport_smp = {
     .name         = "smp",
     .put          = put,
     .get          = get,
+    .put_strided  = put_strided,
+    .get_strided  = get_strided,
     .atomic       = atomic,
     .order        = order,
 };

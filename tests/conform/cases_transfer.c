@@ -104,6 +104,61 @@ static void a_large_copy(void)
     }
 }
 
+/* Blocks of host -> device -> device -> host, each with other strides; what is between stays. */
+static void check_blocks(const struct conform_memory *m, unsigned char *near, unsigned char *far,
+                         size_t block_bytes, size_t block_count)
+{
+    static unsigned char out[ROOM];
+    static unsigned char back[ROOM];
+    size_t wide   = block_bytes + 5;
+    size_t narrow = block_bytes + 1;
+
+    for (size_t i = 0; i < ROOM; i++) {
+        out[i] = conform_byte((unsigned)block_bytes, i);
+    }
+    CHECK_OK(memspan_fill(near, 0xee, ROOM));
+    CHECK_OK(memspan_fill(far, 0xdd, ROOM));
+    CHECK_OK(memspan_copy_blocks(near + 3, wide, out, block_bytes, block_bytes, block_count));
+    CHECK_OK(memspan_copy_blocks(far + 1, narrow, near + 3, wide, block_bytes, block_count));
+    CHECK_OK(memspan_copy(back, near, ROOM));
+    CHECK_BYTES((back[2] == 0xee) && (back[3 + block_bytes] == 0xee), "%zu bytes", block_bytes);
+    memset(back, 0x5a, ROOM);
+    CHECK_OK(memspan_copy_blocks(back, wide, far + 1, narrow, block_bytes, block_count));
+    for (size_t i = 0; i < wide * (block_count - 1) + block_bytes; i++) {
+        size_t block         = i / wide;
+        size_t at            = i % wide;
+        unsigned char wanted = (at < block_bytes) ? out[block * block_bytes + at] : 0x5a;
+
+        CHECK_BYTES(back[i] == wanted, "%s: byte %zu of blocks of %zu is %d",
+                    memspan_kind_name(m->kind), i, block_bytes, back[i]);
+    }
+}
+
+static void blocks_keep_their_gaps(void)
+{
+    static unsigned char host[ROOM];
+    struct conform_memory m;
+
+    for (int k = 0; conform_kind(k, &m); k++) {
+        unsigned char *near = memspan_alloc(m.allocator, ROOM);
+        unsigned char *far  = memspan_alloc(m.allocator, ROOM);
+
+        CHECK((near != NULL) && (far != NULL));
+        check_blocks(&m, near, far, 1, 1);
+        check_blocks(&m, near, far, 1, 200);
+        check_blocks(&m, near, far, 8, 61);
+        check_blocks(&m, near, far, 1001, 8);
+        CHECK_OK(memspan_copy_blocks(near, 0, host, 0, 16, 0));
+        CHECK_OK(memspan_copy_blocks(near, 0, host, 0, 16, 1));
+        CHECK_STATUS(memspan_copy_blocks(near, 15, host, 16, 16, 2), MEMSPAN_ERR_INVALID);
+        CHECK_STATUS(memspan_copy_blocks(near, 16, host, SIZE_MAX / 2, 16, 4), MEMSPAN_ERR_INVALID);
+        CHECK_STATUS(memspan_copy_blocks(near, ROOM / 4, host, 16, 16, 5), MEMSPAN_ERR_INVALID);
+        CHECK_OK(memspan_free(near));
+        CHECK_OK(memspan_free(far));
+        conform_done(&m);
+    }
+}
+
 static void fills_touch_only_their_range(void)
 {
     unsigned char bytes[2000];
@@ -203,6 +258,7 @@ const struct conform_case conform_transfer_cases[] = {
     {"copies_at_odd_places", copies_at_odd_places},
     {"copies_between_kinds", copies_between_kinds},
     {"a_large_copy", a_large_copy},
+    {"blocks_keep_their_gaps", blocks_keep_their_gaps},
     {"fills_touch_only_their_range", fills_touch_only_their_range},
     {"nothing_is_nothing", nothing_is_nothing},
     {"ranges_past_the_block_are_refused", ranges_past_the_block_are_refused},
