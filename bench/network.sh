@@ -7,8 +7,8 @@
 # one machine, by shared memory and by TCP. -c: congestion control of the hosts' TCP ("reno"): pacing,
 # as of BBR, guesses the rate of a link without one wrong, and medians of all libraries vary by 2 to 4.
 #
-# With -w hosts: memspan as it chooses, memspan-ucx, memspan-ofi; the same two libraries alone (raw-ucx,
-# raw-ofi) and ucx_perftest, both of UCX with the segments that our driver sets; Open MPI's oshmem, and
+# With -w hosts: memspan as it chooses, memspan-tcp, memspan-ucx, memspan-ofi; the latter two's libraries
+# alone (raw-ucx, raw-ofi) and ucx_perftest, both of UCX with the segments that our driver sets; Open MPI's oshmem, and
 # Sandia OpenSHMEM and OSSS-UCX where they are installed.
 set -eu
 
@@ -36,8 +36,9 @@ flat='-no-pie'
 hosts() {
     run="$TWO_HOSTS_MPIRUN --host 10.9.0.1:64,10.9.0.2:64 --map-by node $more"
     segments='-x UCX_TCP_TX_SEG_SIZE=128k -x UCX_TCP_RX_SEG_SIZE=128k'
-    set -- --peers "memspan,memspan-ucx,memspan-ofi,raw-ucx,raw-ofi,ucx_perftest,ompi${peers:+,sos,osss}" \
+    set -- --peers "memspan,memspan-tcp,memspan-ucx,memspan-ofi,raw-ucx,raw-ofi,ucx_perftest,ompi${peers:+,sos,osss}" \
         --peer "memspan=$cc,$run" \
+        --peer "memspan-tcp=$cc,env MEMSPAN_SHMEM_TRANSPORT=smp,tcp $run" \
         --peer "memspan-ucx=$cc,env MEMSPAN_SHMEM_TRANSPORT=smp,ucx $run" \
         --peer "memspan-ofi=$cc,env MEMSPAN_SHMEM_TRANSPORT=smp,ofi $run" \
         --beside "raw-ucx=raw-ucx,$run $segments" \

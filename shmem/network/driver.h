@@ -90,6 +90,7 @@ struct msp_network_limits {
     size_t message_max_bytes;     /* of a message, header and payload */
     size_t put_message_max_bytes; /* puts of so many bytes are faster as a message with a reply */
     size_t get_message_max_bytes; /* gets likewise */
+    size_t signalled_max_bytes;   /* puts of so many bytes with a signal likewise, in one message */
     size_t aggregate_max_bytes;   /* nonblocking ones likewise, several in one message; 0: none */
     /* Puts of one queue to one peer take effect in order, and before messages that follow them. */
     bool is_ordered;
@@ -98,6 +99,7 @@ struct msp_network_limits {
     bool gets_words;          /* a get of an aligned word of up to 8 bytes reads it in one piece */
     bool pins_memory;         /* registered pages stay in memory */
     bool takes_device_memory; /* at least one kind of it: memory_register() says which */
+    bool is_kernel_tcp;       /* it found nothing else, and its own variables name no network */
 };
 
 /* Memory of this PE. */

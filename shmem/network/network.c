@@ -73,19 +73,13 @@ static void atomic(const struct msp_target *target, const struct msp_atomic_requ
     }
 }
 
-/* One message with data and signal, where a put alone is faster without. */
-enum { SIGNALLED_BYTES = 4 << 10 };
-
 static void put_signal(const struct msp_target *target, const void *source, size_t size_bytes,
                        const struct msp_target *signal, uint64_t value, bool adds, unsigned flags)
 {
     struct msp_network_work work;
     struct msp_network_operation *operation;
-    size_t most = (msp_network.limits.put_message_max_bytes > SIGNALLED_BYTES)
-                      ? msp_network.limits.put_message_max_bytes
-                      : SIGNALLED_BYTES;
-    bool is_one = (size_bytes <= most) && (size_bytes <= msp_network.payload_max_bytes) &&
-                  msp_rma_host_touches(source);
+    bool is_one = (size_bytes <= msp_network.limits.signalled_max_bytes) &&
+                  (size_bytes <= msp_network.payload_max_bytes) && msp_rma_host_touches(source);
     bool is_answered;
 
     if (!is_one) {

@@ -49,6 +49,7 @@ static void set_properties(struct msp_network_limits *limits)
 
     limits->put_done_max_bytes  = OFI_COPY_BYTES;
     limits->message_max_bytes   = OFI_MESSAGE_BYTES;
+    limits->signalled_max_bytes = OFI_SIGNALLED_BYTES;
     limits->aggregate_max_bytes = ofi.is_tcp ? OFI_AGGREGATE_BYTES : 0;
     limits->is_ordered          = is_ordered;
     limits->puts_pass_messages  = true;
@@ -59,6 +60,7 @@ static void set_properties(struct msp_network_limits *limits)
     limits->gets_words          = false;
     limits->pins_memory         = (mode & FI_MR_ALLOCATED) != 0;
     limits->takes_device_memory = ofi.takes_device;
+    limits->is_kernel_tcp       = ofi.is_tcp && !ofi_provider_is_given();
 }
 
 static memspan_status_t open_domain(void)

@@ -33,6 +33,7 @@
 enum {
     OFI_INLINE_BYTES    = 256,   /* copied into an operation's own record */
     OFI_COPY_BYTES      = 16384, /* of a copy buffer; also rxm's limit of messages in one piece */
+    OFI_SIGNALLED_BYTES = 4096,  /* data and signal in one message */
     OFI_AGGREGATE_BYTES = 2048,  /* over tcp: what the kernel's part of a send costs */
     OFI_COPIES_MAX      = 128,   /* copy buffers of a queue */
     OFI_PREFIX_BYTES    = 8,     /* before a message's header: its size */
@@ -184,6 +185,8 @@ extern struct ofi_driver ofi;
 
 memspan_status_t ofi_provider_choose(struct fi_info **info_p);
 bool ofi_provider_is(const char *prefix);
+/* FI_PROVIDER or FI_TCP_IFACE is set. */
+bool ofi_provider_is_given(void);
 /* The address in words. */
 void ofi_address_text(const void *address, size_t address_bytes, char *text, size_t text_bytes);
 

@@ -224,6 +224,24 @@ bool ofi_provider_is(const char *prefix)
     return strncmp(ofi.info->fabric_attr->prov_name, prefix, strlen(prefix)) == 0;
 }
 
+bool ofi_provider_is_given(void)
+{
+    struct fi_param *params;
+    bool is_given = false;
+    int count;
+
+    if (fi_getparams(&params, &count) != 0) {
+        return false;
+    }
+    for (int i = 0; i < count; i++) {
+        is_given = is_given ||
+                   ((params[i].value != NULL) && ((strcmp(params[i].name, "FI_PROVIDER") == 0) ||
+                                                  (strcmp(params[i].name, "FI_TCP_IFACE") == 0)));
+    }
+    fi_freeparams(params);
+    return is_given;
+}
+
 void ofi_address_text(const void *address, size_t address_bytes, char *text, size_t text_bytes)
 {
     const struct sockaddr *any = address;

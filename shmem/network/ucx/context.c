@@ -65,11 +65,13 @@ static void judge(const struct msp_ucx_rails *rails)
     limits->message_max_bytes  = MSP_UCX_MESSAGE_MAX;
     /* Over TCP a flush is a message and its acknowledgement, behind those of the put. */
     limits->put_message_max_bytes = is_tcp(rails) ? MSP_UCX_PUT_MESSAGE_MAX : 0;
+    limits->signalled_max_bytes   = is_tcp(rails) ? MSP_UCX_PUT_MESSAGE_MAX : MSP_UCX_SIGNALLED_MAX;
     limits->get_message_max_bytes = 0;
     limits->aggregate_max_bytes   = is_tcp(rails) ? MSP_UCX_AGGREGATE_MAX : 0;
     /* The target copies what it answers with, by memcpy(). */
     limits->gets_words          = is_tcp(rails);
     limits->takes_device_memory = (msp_ucx.memory_types & ~UINT64_C(1)) != 0;
+    limits->is_kernel_tcp       = is_tcp(rails) && !msp_ucx_settings_choose();
 }
 
 /* ---- asking UCX ---- */

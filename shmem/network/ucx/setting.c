@@ -85,6 +85,11 @@ void msp_ucx_settings_revert(void)
     }
 }
 
+bool msp_ucx_settings_choose(void)
+{
+    return is_set("TLS") || is_set("NET_DEVICES");
+}
+
 /* Settings of a transport have had their transport's name in front since 1.16. */
 void msp_ucx_settings_configure(ucp_config_t *config)
 {

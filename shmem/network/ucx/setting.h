@@ -18,6 +18,8 @@
 void msp_ucx_settings_apply(void);
 /* The opposite, where UCX would call us. */
 void msp_ucx_settings_revert(void);
+/* The user has chosen transports or devices. */
+bool msp_ucx_settings_choose(void);
 /* Of a context. */
 void msp_ucx_settings_configure(ucp_config_t *config);
 

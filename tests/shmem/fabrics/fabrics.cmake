@@ -4,8 +4,9 @@
 #   loopback             the reference transport
 #   ucx-sm ucx-tcp       the plug-in for UCX, over its shared memory and over TCP
 #   ofi-shm ofi-tcp      the plug-in for libfabric, providers shm and tcp;ofi_rxm
+#   tcp                  the plug-in for the kernel's TCP
 #   two-hosts-ucx        two hosts (two_hosts.sh), PEs started by mpirun
-#   two-hosts-ofi
+#   two-hosts-ofi two-hosts-tcp
 #   roce-ucx roce-ofi    RDMA verbs, in the virtual machine of roce.sh alone
 #
 # All but two-hosts-... divide this machine's PEs into hosts (SHMEMX_TRANSPORT). The table below says what
@@ -61,7 +62,8 @@ fabric(ofi-shm TRANSPORT ofi PLUGIN ofi LABELS network CI_TESTS "${ci_memory}" C
   ENVIRONMENT FI_PROVIDER=shm)
 fabric(ofi-tcp TRANSPORT ofi PLUGIN ofi LABELS network CI_TESTS "${ci_tcp}" CI 4:2 FULL ${network_runs}
   ENVIRONMENT FI_PROVIDER=tcp)
-foreach(driver IN ITEMS ucx ofi)
+fabric(tcp TRANSPORT tcp PLUGIN tcp LABELS network CI_TESTS "${ci_tcp}" CI 4:2 FULL ${network_runs})
+foreach(driver IN ITEMS ucx ofi tcp)
   fabric(two-hosts-${driver} TWO_HOSTS PLUGIN ${driver} LABELS two-hosts CI_TESTS "${ci_two_hosts}" CI 4:node
     FULL 2:node 4:node 4:slot ENVIRONMENT MEMSPAN_SHMEM_TRANSPORT=smp,${driver})
 endforeach()

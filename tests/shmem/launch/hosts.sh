@@ -22,7 +22,7 @@ export OMPI_MCA_plm_rsh_agent="$TWO_HOSTS_RSH" OMPI_MCA_oob_tcp_if_include=veth0
 export OMPI_MCA_orte_tmpdir_base=/mnt
 SHMEM_INFO=1 timeout 60 "$oshrun" --hosts 10.9.0.1:3,10.9.0.2:1 --timeout 50 "$program" >out 2>&1 || fail "status $?"
 grep -q '^4 PEs, 3 on this host, started by Open MPI' out || fail 'not 3 of 4 PEs on host a'
-grep -qE '^transport (ucx|ofi): PEs of other hosts, 1;' out || fail 'not said which network'
+grep -qE '^transport (ucx|ofi|tcp): PEs of other hosts, 1;' out || fail 'not said which network'
 
 printf '10.9.0.1 slots=1\n10.9.0.2 slots=1\n' >file
 timeout 60 "$oshrun" --hostfile file --wdir / -x WORD=said sh -c 'echo "$(hostname) $WORD $(pwd)"' >out 2>&1 || fail "status $?"

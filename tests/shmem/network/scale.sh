@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 # scale.sh OSHRUN PROGRAM DRIVER PES...: runs scale.c over TCP with each number of PEs, every PE a host, and
-# compares with the formulas of shmem/SCALE.md. DRIVER is ucx or ofi. Prints a table; fails where a PE needs
+# compares with the formulas of shmem/SCALE.md. DRIVER is ucx, ofi or tcp. Prints a table; fails where a PE needs
 # more than the formulas say. 64 PEs: scale.sh bin/oshrun shmem-network-scale ucx 2 4 8 16 32 64
 set -eu
 oshrun=$1
@@ -24,6 +24,7 @@ done
 case $driver in
 ucx) limits='start=4e6 peer=32e3 queue=2e6 sockets=6' ;;
 ofi) limits='start=16e6 peer=64e3 queue=12e6 sockets=12' ;;
+tcp) limits='start=4e6 peer=48e3 queue=1e6 sockets=6' ;;
 esac
 
 awk -v limits="$limits" '

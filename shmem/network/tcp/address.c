@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* address.c: which addresses this host has, and which of a peer's it reaches: one on a network that
+ * both are on, else the peer's first. An address that both hosts have, as of a bridge for
+ * containers, is no way to the other. */
+
+#include "shmem/network/tcp/tcp.h"
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <ifaddrs.h>
+#include <net/if.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static const void *bytes_of(const struct sockaddr *address)
+{
+    return (address->sa_family == AF_INET6)
+               ? (const void *)&((const struct sockaddr_in6 *)(const void *)address)->sin6_addr
+               : (const void *)&((const struct sockaddr_in *)(const void *)address)->sin_addr;
+}
+
+static uint8_t prefix_of(const uint8_t *mask, size_t mask_bytes)
+{
+    unsigned bits = 0;
+    size_t i;
+
+    for (i = 0; i < mask_bytes; i++) {
+        bits += (unsigned)__builtin_popcount(mask[i]);
+    }
+    return (uint8_t)bits;
+}
+
+/* Link-local addresses need an interface on each side: left out. */
+static bool is_usable(const struct ifaddrs *one, bool is_loopback)
+{
+    const struct sockaddr *address = one->ifa_addr;
+
+    return (address != NULL) && (one->ifa_netmask != NULL) && ((one->ifa_flags & IFF_UP) != 0) &&
+           (((one->ifa_flags & IFF_LOOPBACK) != 0) == is_loopback) &&
+           ((address->sa_family == AF_INET) ||
+            ((address->sa_family == AF_INET6) &&
+             !IN6_IS_ADDR_LINKLOCAL((const struct in6_addr *)bytes_of(address))));
+}
+
+static void add_places(const struct ifaddrs *list, int family, bool is_loopback,
+                       struct msp_tcp_address *own)
+{
+    const size_t bytes = (family == AF_INET6) ? 16 : 4;
+    const struct ifaddrs *one;
+
+    for (one = list; (one != NULL) && (own->count < MSP_TCP_PLACES); one = one->ifa_next) {
+        if (is_usable(one, is_loopback) && (one->ifa_addr->sa_family == family)) {
+            struct msp_tcp_place *place = &own->places[own->count++];
+
+            place->is_v6 = (family == AF_INET6);
+            memcpy(place->bytes, bytes_of(one->ifa_addr), bytes);
+            place->prefix_bits = prefix_of(bytes_of(one->ifa_netmask), bytes);
+        }
+    }
+}
+
+static uint64_t mix(uint64_t hash, const void *bytes, size_t count)
+{
+    const unsigned char *next = bytes;
+
+    while (count-- > 0) {
+        hash = (hash ^ *next++) * 1099511628211u;
+    }
+    return hash;
+}
+
+/* Of this start of this kernel, and this process's network namespace. */
+static uint64_t network_identity(void)
+{
+    char boot[64] = "";
+    struct stat status;
+    uint64_t hash = 14695981039346656037u;
+    const int fd  = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
+
+    if (fd >= 0) {
+        const ssize_t bytes = read(fd, boot, sizeof boot);
+
+        hash = mix(hash, boot, (bytes > 0) ? (size_t)bytes : 0);
+        close(fd);
+    }
+    if (stat("/proc/self/ns/net", &status) == 0) {
+        hash = mix(hash, &status.st_ino, sizeof status.st_ino);
+    }
+    return hash;
+}
+
+memspan_status_t msp_tcp_address_own(struct msp_tcp_address *address_p)
+{
+    struct ifaddrs *list;
+
+    memset(address_p, 0, sizeof *address_p);
+    if (getifaddrs(&list) != 0) {
+        return msp_tcp_fail(MEMSPAN_ERR_DRIVER, "getifaddrs", errno, NULL,
+                            "the interfaces of this host are unknown");
+    }
+    add_places(list, AF_INET, false, address_p);
+    add_places(list, AF_INET6, false, address_p);
+    add_places(list, AF_INET, true, address_p); /* PEs of one host alone */
+    freeifaddrs(list);
+    address_p->secret  = msp_tcp.secret;
+    address_p->network = network_identity();
+    if (address_p->count == 0) {
+        return msp_tcp_fail(MEMSPAN_ERR_UNREACHABLE, NULL, 0, NULL,
+                            "no interface of this host is up and has an address");
+    }
+    return MEMSPAN_OK;
+}
+
+static bool is_same(const struct msp_tcp_place *a, const struct msp_tcp_place *b, unsigned bits)
+{
+    const unsigned whole = bits / 8;
+    const unsigned rest  = bits % 8;
+
+    return (a->is_v6 == b->is_v6) && (memcmp(a->bytes, b->bytes, whole) == 0) &&
+           ((rest == 0) || (((a->bytes[whole] ^ b->bytes[whole]) >> (8 - rest)) == 0));
+}
+
+/* 2: on a network of this host's; 1: elsewhere; 0: this host has that address itself. */
+static int rank(const struct msp_tcp_place *place, const struct msp_tcp_address *own)
+{
+    int best = 1;
+    unsigned i;
+
+    for (i = 0; i < own->count; i++) {
+        if (is_same(place, &own->places[i], place->is_v6 ? 128 : 32)) {
+            return 0;
+        }
+        if (is_same(place, &own->places[i], own->places[i].prefix_bits)) {
+            best = 2;
+        }
+    }
+    return best;
+}
+
+static void write_address(const struct msp_tcp_place *place, uint16_t port,
+                          struct sockaddr_storage *to_p, char *text, size_t text_bytes)
+{
+    char number[INET6_ADDRSTRLEN];
+
+    memset(to_p, 0, sizeof *to_p);
+    if (place->is_v6 != 0) {
+        struct sockaddr_in6 *in6 = (void *)to_p;
+
+        in6->sin6_family = AF_INET6;
+        in6->sin6_port   = htons(port);
+        memcpy(&in6->sin6_addr, place->bytes, 16);
+    } else {
+        struct sockaddr_in *in = (void *)to_p;
+
+        in->sin_family = AF_INET;
+        in->sin_port   = htons(port);
+        memcpy(&in->sin_addr, place->bytes, 4);
+    }
+    inet_ntop(to_p->ss_family, place->bytes, number, sizeof number);
+    snprintf(text, text_bytes, "tcp to %s port %u", number, (unsigned)port);
+}
+
+memspan_status_t msp_tcp_address_choose(int pe, const struct msp_tcp_address *peer,
+                                        struct sockaddr_storage *to_p, char *text,
+                                        size_t text_bytes)
+{
+    const struct msp_tcp_place *best = NULL;
+    struct msp_tcp_address own;
+    memspan_status_t status = msp_tcp_address_own(&own);
+    int best_rank           = 0;
+    unsigned i;
+
+    if (status != MEMSPAN_OK) {
+        return status;
+    }
+    for (i = 0; (i < peer->count) && (i < MSP_TCP_PLACES); i++) {
+        const int found = (peer->network == own.network) ? 1 : rank(&peer->places[i], &own);
+
+        if (found > best_rank) {
+            best_rank = found;
+            best      = &peer->places[i];
+        }
+    }
+    if (best == NULL) {
+        return msp_tcp_fail(MEMSPAN_ERR_UNREACHABLE, NULL, 0, NULL,
+                            "PE %d has no address that this host has not", pe);
+    }
+    write_address(best, peer->port, to_p, text, text_bytes);
+    return MEMSPAN_OK;
+}
