@@ -41,11 +41,11 @@
       "algorithms of collectives between hosts: reduce=doubling:4k,alltoall=pairwise, and so on")  \
     X(REGISTER, "SHMEMX_REGISTER", "", TEXT, "touched, all, none or a size", "touched",            \
       "what the network registers: chunks that other hosts touch (of that size), all, nothing")    \
-    X(NETWORK, "MEMSPAN_SHMEM_TRANSPORT", "", TEXT, "NAME[,...]", "smp,ucx,ofi",                   \
+    X(NETWORK, "MEMSPAN_SHMEM_TRANSPORT", "", TEXT, "NAME[,...]", "smp,ucx,ofi,tcp",               \
       "transports in the order of preference: smp for PEs that share memory, then networks")       \
     X(DRIVER_PATH, "SHMEMX_DRIVER_PATH", "", TEXT, "FOLDER[:...]", "",                             \
       "where network drivers are looked for before the folder of this library")                    \
-    X(TRANSPORT, "SHMEMX_TRANSPORT", "", TEXT, "loopback, ucx or ofi, or NAME:N", "",              \
+    X(TRANSPORT, "SHMEMX_TRANSPORT", "", TEXT, "loopback, ucx, ofi or tcp, or NAME:N", "",         \
       "tests: every N PEs (1) are taken for a host, and reach others by that transport")           \
     X(PEER_TIMEOUT, "SHMEMX_PEER_TIMEOUT", "", NUMBER, "seconds", "30",                            \
       "a PE of another host that does not answer for so long ends the job; 0: no limit")           \

@@ -23,6 +23,8 @@ static struct {
 static char reasons[NAMES_MAX][REASON_BYTES] MSP_SPARSE; /* why a driver was not taken, by name */
 
 static const char loopback[] = "loopback";
+static const char tcp_alone[] =
+    "it reaches other hosts by the kernel's TCP alone, as tcp does with less";
 
 /* ---- reading ---- */
 
@@ -31,10 +33,12 @@ static memspan_status_t refuse_name(const char *name)
     memspan_error(MEMSPAN_ERR_CONFIG, "%s=%s: there is no such transport",
                   msp_shmem_option_name(choice.source), name);
     if (choice.source == MEMSPAN_SHMEM_TRANSPORT) {
-        return msp_error_hint("ucx:N and ofi:N, where Memspan was built with them, and loopback:N");
+        return msp_error_hint(
+            "tcp:N, loopback:N, and ucx:N and ofi:N where Memspan was built with them");
     }
-    return msp_error_hint("smp, ucx and ofi are transports, the latter two where Memspan was built "
-                          "with them");
+    return msp_error_hint(
+        "smp, ucx, ofi and tcp are transports, ucx and ofi where Memspan was built "
+        "with them");
 }
 
 static memspan_status_t add_name(const char *name, size_t length)
@@ -90,13 +94,13 @@ static memspan_status_t read_test_transport(void)
     choice.source = MEMSPAN_SHMEM_TRANSPORT;
     if (!read_division(text + length, &choice.division)) {
         memspan_error(MEMSPAN_ERR_CONFIG, "SHMEMX_TRANSPORT=%s has no number of PEs", text);
-        return msp_error_hint("give it as loopback or loopback:2, ucx:2, ofi:2");
+        return msp_error_hint("give it as loopback or loopback:2, ucx:2, ofi:2, tcp:2");
     }
     choice.is_loopback = (length == sizeof loopback - 1) && (strncmp(text, loopback, length) == 0);
     return choice.is_loopback ? MEMSPAN_OK : add_name(text, length);
 }
 
-/* "smp,ucx,ofi". A network that stands before smp reaches the PEs of this host too. */
+/* "smp,ucx,ofi,tcp". A network that stands before smp reaches the PEs of this host too. */
 static memspan_status_t read_order(void)
 {
     const char *text        = msp_shmem_option_text(MEMSPAN_SHMEM_NETWORK);
@@ -175,6 +179,13 @@ static memspan_status_t open_driver(int i, const struct msp_network_services *se
     return status;
 }
 
+/* By default tcp, the last, stands in for a driver that finds nothing but TCP. */
+static bool leaves_to_tcp(int i, const struct msp_network_limits *limits)
+{
+    return limits->is_kernel_tcp && !msp_shmem_option_is_set(choice.source) &&
+           (i < choice.count - 1);
+}
+
 static memspan_status_t refuse_hosts(void)
 {
     const char *variable = msp_shmem_option_name(choice.source);
@@ -188,7 +199,7 @@ static memspan_status_t refuse_hosts(void)
         memspan_error(MEMSPAN_ERR_UNREACHABLE,
                       "%s=%s: smp does not reach the %d of %d PEs that are on other hosts",
                       variable, text, elsewhere, msp_job.pe_count);
-        return msp_error_hint("add ucx or ofi, or unset it");
+        return msp_error_hint("add ucx, ofi or tcp, or unset it");
     }
     for (i = 0; (i < choice.count) && ((size_t)length < sizeof all); i++) {
         length += snprintf(all + length, sizeof all - (size_t)length, "%s%s", (i > 0) ? "; " : "",
@@ -204,17 +215,26 @@ memspan_status_t msp_network_choice_open(const struct msp_network_services *serv
                                          struct msp_network_limits *limits_p,
                                          const struct msp_network_driver **driver_p)
 {
+    const int last = choice.count - 1;
     int i;
 
-    for (i = 0; i < choice.count; i++) {
-        if (open_driver(i, services, job, limits_p, driver_p) == MEMSPAN_OK) {
+    for (i = 0; i <= last; i++) {
+        if (open_driver(i, services, job, limits_p, driver_p) != MEMSPAN_OK) {
+            continue;
+        }
+        if (!leaves_to_tcp(i, limits_p)) {
             return MEMSPAN_OK;
         }
+        (*driver_p)->close();
+        snprintf(reasons[i], REASON_BYTES, "%s", tcp_alone);
+        return (open_driver(last, services, job, limits_p, driver_p) == MEMSPAN_OK)
+                   ? MEMSPAN_OK
+                   : open_driver(i, services, job, limits_p, driver_p);
     }
     return refuse_hosts();
 }
 
-/* "the first of smp,ucx,ofi that works here" */
+/* "the first of smp,ucx,ofi,tcp that works here" */
 static void write_rank(char *text, size_t text_bytes)
 {
     snprintf(text, text_bytes, "the %s of %s that works here",
@@ -227,6 +247,7 @@ static void write_rank(char *text, size_t text_bytes)
 static struct {
     shmemx_transport_info_t infos[NAMES_MAX + 1];
     int count;
+    int left; /* index + 1 of the driver that tcp stands in for; 0: none */
 } plan MSP_SPARSE;
 
 static shmemx_transport_info_t *add_plan(const char *name, const char *reaches)
@@ -272,6 +293,7 @@ static void plan_driver(int i)
 {
     static const struct msp_network_job job = {.pe_count = 2, .local_count = 1};
     const int taken                         = choice.taken;
+    const int before                        = (taken != 0) ? taken : plan.left;
     shmemx_transport_info_t *info           = add_plan(choice.names[i], "PEs of other hosts");
     const struct msp_network_driver *driver = NULL;
     struct msp_network_limits limits;
@@ -283,14 +305,19 @@ static void plan_driver(int i)
     driver->describe(info->path, sizeof info->path);
     driver->close();
     info->is_available        = true;
-    info->is_chosen           = (taken == 0);
+    info->is_chosen           = (before == 0) || ((taken == 0) && (i == choice.count - 1));
     info->target_progresses   = limits.target_progresses;
     info->takes_device_memory = limits.takes_device_memory;
-    if (info->is_chosen) {
+    if (leaves_to_tcp(i, &limits)) {
+        info->is_chosen = false;
+        choice.taken    = taken;
+        plan.left       = i + 1;
+        snprintf(info->why, sizeof info->why, "%s", tcp_alone);
+    } else if (info->is_chosen) {
         write_rank(info->why, sizeof info->why);
     } else {
         choice.taken = taken;
-        snprintf(info->why, sizeof info->why, "%s is before it in %s", choice.names[taken - 1],
+        snprintf(info->why, sizeof info->why, "%s is before it in %s", choice.names[before - 1],
                  msp_shmem_option_text(choice.source));
     }
 }
@@ -301,6 +328,7 @@ static memspan_status_t plan_all(void)
     int i;
 
     plan.count = 0;
+    plan.left  = 0;
     status     = (status == MEMSPAN_OK) ? msp_network_choice_read() : status;
     if (status != MEMSPAN_OK) {
         return status;
@@ -357,6 +385,8 @@ void msp_network_choice_print(void)
     printf("transport %s: PEs of other hosts, %d; %s\n", choice.names[choice.taken - 1], elsewhere,
            rank);
     for (i = 0; i < choice.taken - 1; i++) {
-        printf("    not %s: %s\n", choice.names[i], reasons[i]);
+        if (reasons[i][0] != '\0') {
+            printf("    not %s: %s\n", choice.names[i], reasons[i]);
+        }
     }
 }

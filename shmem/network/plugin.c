@@ -156,7 +156,7 @@ memspan_status_t msp_network_driver_load(const char *name,
     }
     if (!is_name(name)) {
         memspan_error(MEMSPAN_ERR_CONFIG, "\"%s\" is no name of a transport", name);
-        return msp_error_hint("names are smp, ucx and ofi");
+        return msp_error_hint("names are smp, ucx, ofi and tcp");
     }
     if (!find_file(name, path, sizeof path)) {
         memspan_error(MEMSPAN_ERR_NOT_FOUND, "there is no transport %s: no file %s", name, path);

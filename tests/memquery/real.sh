@@ -246,6 +246,8 @@ shmem)
     expect_jq '.transports[1] | .name == "loopback" and .chosen and .atomics == "service" and .device_memory == "staged"'
     run_with FI_PROVIDER=none --json --shmem && expect_code 0 && expect_schema
     expect_jq '.transports[2] | .name == "ofi" and (.available | not) and .path == null and (.why | length > 20)'
+    expect_jq '.transports[3] | .name == "tcp" and .available'
+    expect_jq '(.transports[1] | .available and (.path | endswith(", tcp") | not)) != .transports[3].chosen'
     run_with MEMSPAN_SHMEM_TRANSPORT=smp,none --shmem && expect_code 2 && expect_err 'there is no such transport'
     ;;
 crash | hang)
