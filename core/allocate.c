@@ -17,6 +17,7 @@
 #include "core/engine/pointer_map.h"
 #include "core/engine/store.h"
 #include "core/plan.h"
+#include <memspan/placement.h>
 #include <memspan/transfer.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -285,9 +286,26 @@ static bool forbidden(void)
     return MSP_UNLIKELY(msp_watching()) && msp_watch_refuses();
 }
 
+/* What MEMSPAN_PLACEMENT gives to the calling code instead of @p a, pinned; NULL: nothing. An
+ * allocator that the program made has traits that it would lose. */
+static struct msp_allocator *find_placement(const struct msp_allocator *a, const struct ask *ask)
+{
+    memspan_allocator_h handle = (memspan_allocator_h)atomic_load(&a->handle);
+
+    msp_watch_start();
+    if (!msp_placing() || (ask->size_bytes < MEMSPAN_PLACEMENT_BYTES) || (ask->plan != NULL) ||
+        ((uintptr_t)handle > (uintptr_t)MEMSPAN_ALLOCATOR_THREAD)) {
+        return NULL;
+    }
+    return msp_allocator_pin(memspan_placement_find());
+}
+
 static void *allocate_and_report(struct msp_allocator *a, struct ask *ask)
 {
-    void *address = allocate(a, ask);
+    struct msp_allocator *placed = find_placement(a, ask);
+    void *address                = allocate((placed != NULL) ? placed : a, ask);
+
+    msp_allocator_release(placed);
 
     if (MSP_UNLIKELY(msp_watching()) && (address != NULL)) {
         msp_watch_allocated(address);

@@ -10,12 +10,14 @@
     X(COLUMNS, "memquery memspan-bench", "width of tables, where it is not the terminal's")        \
     X(HOME, "memquery", "")                                                                        \
     X(LD_LIBRARY_PATH, "memspan-bench", "")                                                        \
+    X(LD_PRELOAD, "memspan-advise", "")                                                            \
+    X(LIBMEMSPAN_ADVISE, "memspan-advise", "")                                                     \
     X(MEMSPAN_BACKENDS, "memquery", "")                                                            \
     X(MEMSPAN_BACKEND_PATH, "memquery", "")                                                        \
     X(MEMSPAN_DEVICES, "memquery", "")                                                             \
     X(OSHRUN_LAUNCHER, "oshrun", "the launcher, unless --launcher names one")                      \
     X(PATH, "oshrun", "")                                                                          \
-    X(TMPDIR, "oshrun", "where the PMIx server has its files (/tmp)")                              \
+    X(TMPDIR, "oshrun memspan-advise", "where temporary files are (/tmp)")                         \
     X(XDG_CACHE_HOME, "memquery", "where measured figures are kept (~/.cache)")
 
 enum cli_variable {

@@ -32,4 +32,4 @@ _memspan_complete()
     esac
 }
 complete -F _memspan_complete memquery memspan-bench
-complete -o default -F _memspan_complete oshrun
+complete -o default -F _memspan_complete oshrun memspan-advise

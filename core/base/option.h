@@ -33,6 +33,8 @@
       "process")                                                                                   \
     X(TRACE_LIMIT, "MEMSPAN_TRACE_LIMIT", SIZE, "size", "1g",                                      \
       "recording ends when the trace has grown to this size; 0: no limit")                         \
+    X(PLACEMENT, "MEMSPAN_PLACEMENT", SECURE_TEXT, "FILE", "",                                     \
+      "which code's memory comes from which space: a file of memspan-advise")                      \
     X(DEBUG, "MEMSPAN_DEBUG", TEXT, "guard[,report][,fail][,noleaks]", "",                         \
       "guard: find wrong frees, overruns, uses after free and leaks; report: go on after a "       \
       "finding; fail: end with status 86 after one; noleaks: do not tell leaks")                   \

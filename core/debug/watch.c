@@ -11,6 +11,7 @@
 #include "core/base/platform.h"
 #include "core/debug/guard.h"
 #include "core/debug/hook.h"
+#include "core/debug/placement.h"
 #include "core/debug/trace.h"
 #include "core/engine/allocator_record.h"
 #include "core/engine/thread.h"
@@ -86,6 +87,7 @@ static void start(void)
     atomic_store(&msp_chunk_watcher, &chunk_watcher);
     msp_trace_start();
     msp_guard_start();
+    msp_placement_start();
     msp_error_restore(&saved);
 }
 

@@ -11,9 +11,10 @@
 #include <stdbool.h>
 
 enum msp_watch_flag {
-    MSP_WATCH_HOOKS = 1,
-    MSP_WATCH_TRACE = 2,
-    MSP_WATCH_GUARD = 4,
+    MSP_WATCH_HOOKS     = 1,
+    MSP_WATCH_TRACE     = 2,
+    MSP_WATCH_GUARD     = 4,
+    MSP_WATCH_PLACEMENT = 8,
 };
 
 extern atomic_uint msp_watch_flags; /* changed by msp_watch_set() alone */
@@ -35,6 +36,13 @@ static inline bool msp_is_unwatched(void)
 static inline bool msp_guarding(void)
 {
     return (atomic_load_explicit(&msp_watch_flags, memory_order_relaxed) & MSP_WATCH_GUARD) != 0;
+}
+
+/* True when memory is placed by call site. */
+static inline bool msp_placing(void)
+{
+    return (atomic_load_explicit(&msp_watch_flags, memory_order_relaxed) & MSP_WATCH_PLACEMENT) !=
+           0;
 }
 
 /* Set or clear a flag (enum msp_watch_flag). */

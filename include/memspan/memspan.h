@@ -16,6 +16,7 @@
  *   share.h      device memory for other processes and network cards
  *   import.h     host pages of the program, made reachable by devices
  *   hook.h       callbacks on allocation and free
+ *   placement.h  memory by call site, for tools
  *   config.h     environment variables
  * and, not included here:
  *   omp.h        the extended OpenMP names, for OpenMP programs
@@ -27,6 +28,7 @@
 #include <memspan/device.h>
 #include <memspan/hook.h>
 #include <memspan/import.h>
+#include <memspan/placement.h>
 #include <memspan/share.h>
 #include <memspan/space.h>
 #include <memspan/status.h>

@@ -41,6 +41,7 @@ for program; do
         check "$program"
         same "$program --output=" "$(printf 'csv\njson\nsvg\ntable')" "$(completed "$program" --output = '')"
         ;;
+    memspan-advise) check "$program" ;;
     *)
         check "$program"
         same "$program --pmix" "$(printf 'off\non')" "$(completed "$program" --pmix o)"

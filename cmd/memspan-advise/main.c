@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* main.c: memspan-advise runs a program, sees what its memory is used for, and says where it should
+ * be. preload/ is in the program while it runs; profile.h is what comes back. */
+
+#include "cmd/common/environment.h"
+#include "cmd/common/message.h"
+#include "cmd/common/options.h"
+#include "cmd/memspan-advise/advice.h"
+#include "cmd/memspan-advise/profile.h"
+#include "cmd/memspan-advise/report.h"
+#include "cmd/memspan-advise/run.h"
+#include <dirent.h>
+#include <errno.h>
+#include <memspan/memspan.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+const char cli_name[] = "memspan-advise";
+
+enum { EXIT_USAGE = 2, PATH_BYTES = 4096 };
+
+static const char *output;
+static const char *placement;
+static const char *kept;
+static struct cli_texts recorded;
+static size_t capacity;
+static bool capacity_given;
+static int rows = 20;
+
+static const struct cli_option options[] = {
+    {.names = "-o --output",
+     .form  = CLI_TEXT,
+     .value = &output,
+     .shape = "FILE",
+     .help  = "write the proposed placement, for --apply or MEMSPAN_PLACEMENT"},
+    {.names = "--apply",
+     .form  = CLI_TEXT,
+     .value = &placement,
+     .shape = "FILE",
+     .help  = "run the program with the memory that the file says; watch nothing"},
+    {.names = "--capacity",
+     .form  = CLI_COUNT,
+     .value = &capacity,
+     .shape = "SIZE",
+     .help  = "at most so much in high_bw (the size of its NUMA nodes)",
+     .max   = 1e18,
+     .given = &capacity_given},
+    {.names = "--rows",
+     .form  = CLI_NUMBER,
+     .value = &rows,
+     .shape = "N",
+     .help  = "show the N largest call sites (20)",
+     .min   = 1,
+     .max   = 1e6},
+    {.names = "--keep",
+     .form  = CLI_TEXT,
+     .value = &kept,
+     .shape = "FOLDER",
+     .help  = "make it, and leave the profiles there, a file a process"},
+    {.names = "--from",
+     .form  = CLI_TEXTS,
+     .value = &recorded,
+     .shape = "FILE",
+     .help  = "a profile that was kept, instead of running a program; any number of times"},
+    {.names = "--version", .form = CLI_VERSION, .help = "print the version"},
+    {.names = "-h --help", .form = CLI_HELP, .help = "print this text"},
+};
+
+static const struct cli_usage usage = {
+    .synopsis = "memspan-advise [options] PROGRAM [ARGUMENT...]",
+    .summary  = "Run a program, see what its memory is used for, and propose where it should be.",
+    .options  = options,
+    .option_count = sizeof(options) / sizeof(options[0]),
+    .version      = MEMSPAN_VERSION_STRING,
+    .has_operands = true};
+
+/* What the fast memory of this machine holds; everything when it has one tier. */
+static uint64_t fast_bytes(void)
+{
+    uint64_t bytes = 0;
+    memspan_resource_info_t info;
+
+    for (size_t i = 0; i < memspan_space_resource_count(MEMSPAN_SPACE_HIGH_BW); i++) {
+        info = (memspan_resource_info_t){.struct_size = sizeof(info)};
+        if ((memspan_space_resource(MEMSPAN_SPACE_HIGH_BW, i, &info) == MEMSPAN_OK) &&
+            (info.capacity_bytes != MEMSPAN_UNKNOWN)) {
+            bytes += info.capacity_bytes;
+        }
+    }
+    return bytes;
+}
+
+/* Read the profiles of @p folder and, unless they are kept, remove them with it. */
+static bool read_folder(struct profile *profile, const char *folder)
+{
+    DIR *entries = opendir(folder);
+    bool good    = entries != NULL;
+    struct dirent *entry;
+    char path[PATH_BYTES];
+
+    while (good && ((entry = readdir(entries)) != NULL)) {
+        if (strspn(entry->d_name, "0123456789") != strlen(entry->d_name)) {
+            continue;
+        }
+        (void)snprintf(path, sizeof(path), "%s/%s", folder, entry->d_name);
+        good = profile_read(profile, path);
+        if (kept == NULL) {
+            (void)unlink(path);
+        }
+    }
+    if (entries != NULL) {
+        (void)closedir(entries);
+    }
+    if (kept == NULL) {
+        (void)rmdir(folder);
+    }
+    return good;
+}
+
+/* The program's status. */
+static int watch(struct profile *profile, char *const *arguments)
+{
+    const char *temporary = cli_environment(CLI_TMPDIR);
+    char made[PATH_BYTES];
+    const char *folder = (kept == NULL) ? made : kept;
+    int status;
+
+    (void)snprintf(made, sizeof(made), "%s/memspan-advise-XXXXXX",
+                   (temporary == NULL) ? "/tmp" : temporary);
+    if ((kept == NULL) ? (mkdtemp(made) == NULL) : (mkdir(kept, S_IRWXU) != 0)) {
+        cli_complain("%s: %s", folder, strerror(errno));
+        return EXIT_FAILURE;
+    }
+    status = run_program(arguments, folder, NULL);
+    if (!read_folder(profile, folder)) {
+        return EXIT_FAILURE;
+    }
+    if ((profile->program[0] == '\0') && (status != RUN_NOT_STARTED)) {
+        cli_complain("%s left no profile: a statically linked program, or one that was killed",
+                     arguments[0]);
+        return (status == 0) ? EXIT_FAILURE : status;
+    }
+    return status;
+}
+
+static int write_proposal(const struct profile *profile)
+{
+    FILE *file = fopen(output, "we");
+
+    if (file != NULL) {
+        report_write(profile, file);
+    }
+    if ((file == NULL) || (fclose(file) != 0)) {
+        cli_complain("%s: %s", output, strerror(errno));
+        return EXIT_FAILURE;
+    }
+    return EXIT_SUCCESS;
+}
+
+static int advise(char *const *arguments)
+{
+    struct profile profile = {0};
+    int status             = EXIT_SUCCESS;
+
+    for (size_t i = 0; i < recorded.count; i++) {
+        if (!profile_read(&profile, recorded.values[i])) {
+            status = EXIT_FAILURE;
+        }
+    }
+    if (recorded.count == 0) {
+        status = watch(&profile, arguments);
+    }
+    if (profile.program[0] != '\0') {
+        advice_make(&profile, capacity_given ? capacity : fast_bytes());
+        report_name(&profile);
+        report_print(&profile, (size_t)rows, stdout);
+        if ((output != NULL) && (write_proposal(&profile) != EXIT_SUCCESS)) {
+            status = EXIT_FAILURE;
+        }
+    }
+    profile_free(&profile);
+    return status;
+}
+
+int main(int argc, char **argv)
+{
+    int operand              = argc;
+    enum cli_outcome outcome = cli_parse(&usage, argc, argv, &operand);
+
+    if (outcome != CLI_PARSED) {
+        return (outcome == CLI_SHOWN) ? EXIT_SUCCESS : EXIT_USAGE;
+    }
+    if ((operand >= argc) != (recorded.count > 0)) {
+        cli_complain("a program is to be named, or --from; --help lists the options");
+        return EXIT_USAGE;
+    }
+    return (placement != NULL) ? run_program(argv + operand, NULL, placement)
+                               : advise(argv + operand);
+}

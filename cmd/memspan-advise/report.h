@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef CMD_ADVISE_REPORT_H
+#define CMD_ADVISE_REPORT_H
+
+#include "cmd/memspan-advise/profile.h"
+#include <stdio.h>
+
+/* Name every site by the line of source that tells it apart, where that is known. */
+void report_name(struct profile *profile);
+
+/* The table of the @p most largest sites, and a line for the others. */
+void report_print(const struct profile *profile, size_t most, FILE *out);
+
+/* The proposal as a file for MEMSPAN_PLACEMENT. */
+void report_write(const struct profile *profile, FILE *out);
+
+#endif /* CMD_ADVISE_REPORT_H */

@@ -1,0 +1,107 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# advise.sh CASE ADVISE PROGRAM LIBRARY: what memspan-advise sees of a program whose uses of memory are known, and
+# what it makes of it.
+set -eu
+export LC_ALL=C
+case=$1 advise=$2 program=$3 library=$4
+here=$(cd "$(dirname "$0")" && pwd)
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT INT TERM
+cd "$work"
+
+fail() {
+    echo "$case: $*" >&2
+    [ ! -e out ] || cat out >&2
+    [ ! -e err ] || cat err >&2
+    exit 1
+}
+
+# refused STATUS WORDS COMMAND...: that status, and a message with these words.
+refused() {
+    status=0
+    expected=$1 words=$2
+    shift 2
+    "$@" >out 2>err || status=$?
+    [ "$status" = "$expected" ] || fail "status $status, expected $expected: $*"
+    grep -qF -- "$words" err || fail "no \"$words\" in the message: $*"
+}
+
+# watch OPTIONS...: the profile of the program has the three uses; file is the proposal.
+watch() {
+    "$advise" --output file "$@" >out 2>err || fail "status $?"
+    grep -q 'known from page faults' out || { echo 'skip: no events of page faults here'; exit 77; }
+}
+
+# placed STREAM SCATTER KEEP: what the program says of its memory.
+placed() {
+    printf 'stream %s\nscatter %s\nkeep %s\n' "$@" >expected
+    cmp -s expected out || fail "expected $*"
+}
+
+case $case in
+malloc | calloc | realloc | memalign | memspan)
+    watch --capacity 100m "$program" "$case" 2
+    for line in 'bandwidth  high_bw' 'latency    low_lat' 'cold       large_cap'; do
+        [ "$(grep -c " 8.0  *[12] .*$line" out)" = 1 ] || fail "not one site is $line"
+    done
+    "$advise" --apply file "$program" "$case" >out 2>err || fail "applied: status $?"
+    placed omp_high_bw_mem_alloc omp_low_lat_mem_alloc omp_large_cap_mem_alloc
+    if [ "$case" = memspan ]; then
+        MEMSPAN_PLACEMENT="file" "$program" "$case" >out 2>err || fail "by the variable: status $?"
+        placed omp_high_bw_mem_alloc omp_low_lat_mem_alloc omp_large_cap_mem_alloc
+        "$program" "$case" >out 2>err
+        placed omp_default_mem_alloc omp_default_mem_alloc omp_default_mem_alloc
+    fi
+    ;;
+fork) # a child has memory of its own, and the parent's is still right
+    watch "$program" malloc 1 fork
+    ;;
+recorded) # classes, capacity and two processes, from files
+    for profile in uses tables; do
+        "$advise" --capacity 40m --from "$here/$profile.profile" --output file >out 2>err || fail "status $?"
+        sed 's/  *$//' out >shown
+        cat file >>shown
+        cmp -s shown "$here/$profile.expected" || { diff "$here/$profile.expected" shown || :; fail "$profile"; }
+    done
+    "$advise" --from "$here/uses.profile" --from "$here/uses.profile" --rows 1 >out
+    grep -q '^ *96.0 *2 ' out || fail 'two processes are not added'
+    ;;
+wrong)
+    refused 2 'a program is to be named' "$advise"
+    refused 2 'a program is to be named' "$advise" --from x program
+    refused 127 'none-such' "$advise" ./none-such
+    refused 1 'none-such: No such file' "$advise" --from none-such
+    refused 1 'out-folder/file' "$advise" --from "$here/uses.profile" -o out-folder/file
+    mkdir kept
+    refused 1 'kept: File exists' "$advise" --keep kept "$program"
+    for line in 'program' 'site 1 2 3' 'site 1 2 3 4 5 6 7 frame' 'site 1 2 3 4 5 -6 -7 frame' 'site 1 2 3 nan 5 6 6 f'; do
+        printf 'memspan-profile 1\nprogram x\n%s\n' "$line" >profile
+        refused 1 'profile, line 3' "$advise" --from profile
+    done
+    status=0
+    "$advise" sh -c 'exit 7' >out 2>err || status=$?
+    [ "$status" = 7 ] || fail "the program's status 7 is $status"
+    ;;
+file) # malformed placements are named with their line; the program goes on without
+    frame=known:00000000+0x1
+    for wrong in 'nothing' 'memspan-placement 2' 'memspan-placement 1|fast '$frame 'memspan-placement 1|high_bw' \
+        'memspan-placement 1|# comment||high_bw known+0x1' 'memspan-placement 1|high_bw '$frame'  '$frame \
+        'memspan-placement 1|low_lat known:0+1' 'memspan-placement 1|low_lat known:0+0xg'; do
+        printf '%s\n' "$wrong" | tr '|' '\n' >wrong
+        MEMSPAN_PLACEMENT=wrong "$program" memspan >out 2>err || fail "status $?"
+        placed omp_default_mem_alloc omp_default_mem_alloc omp_default_mem_alloc
+        grep -q "MEMSPAN_PLACEMENT.*wrong, line $(grep -c '' wrong)" err || fail "no line of: $wrong"
+    done
+    for wrong in none-such .; do
+        MEMSPAN_PLACEMENT=$wrong "$program" memspan >out 2>err || fail "status $?"
+        grep -q "MEMSPAN_PLACEMENT.*$wrong" err || fail "$wrong is not named"
+    done
+    printf 'memspan-placement 1\nhigh_bw known-memory:12345678+0x1\n' | sed "s/known-memory/${program##*/}/" >stale
+    MEMSPAN_PLACEMENT=stale "$program" memspan >out 2>err || fail "status $?"
+    grep -q 'another build of' err || fail 'another build is not told'
+    printf 'memspan-placement 1 # empty \n\n' >empty
+    MEMSPAN_PLACEMENT=empty LD_PRELOAD=$library "$program" malloc >out 2>err || fail "status $?"
+    [ ! -s err ] || fail 'a message about an empty placement'
+    ;;
+esac
