@@ -69,13 +69,14 @@ foreach(driver IN ITEMS ucx ofi tcp)
 endforeach()
 
 # The RMA, atomic and partition suites. UCX 1.13 connects rc_verbs by ud_verbs, whose check of addresses soft
-# RoCE does not pass; libfabric sizes its queues by the universe, and those of soft RoCE are small.
-set(roce_tests "^shmem-(rma|rows|order|once|threads|memory|waits|contexts|kind|partition-query|spaces|collective$|asleep|counters|device)")
+# RoCE does not pass; libfabric sizes its queues by the universe, and those of soft RoCE are small. JOB_LIMIT_S is the
+# limit of a job in a script.
+set(roce_tests "^shmem-(rma|rows|order|once|threads|memory|waits|contexts|kind|partition|spaces|collective$|asleep|counters|device)")
 if("roce-ucx" IN_LIST MEMSPAN_FABRICS)
   fabric(roce-ucx TRANSPORT ucx PLUGIN ucx LABELS roce TIMEOUT 1200 FULL 2:1 4:2 FULL_TESTS "${roce_tests}"
-    ENVIRONMENT UCX_TLS=rc_verbs,ud_verbs UCX_NET_DEVICES=rxe0:1 UCX_UD_VERBS_ETH_DGID_CHECK=n)
+    ENVIRONMENT UCX_TLS=rc_verbs,ud_verbs UCX_NET_DEVICES=rxe0:1 UCX_UD_VERBS_ETH_DGID_CHECK=n JOB_LIMIT_S=300)
   fabric(roce-ofi TRANSPORT ofi PLUGIN ofi LABELS roce TIMEOUT 1200 FULL 2:1 4:2 FULL_TESTS "${roce_tests}"
-    ENVIRONMENT FI_PROVIDER=verbs FI_UNIVERSE_SIZE=16)
+    ENVIRONMENT FI_PROVIDER=verbs FI_UNIVERSE_SIZE=16 JOB_LIMIT_S=300)
 endif()
 
 # The command that a test of a fabric runs, in command_p: COMMAND, or where the fabric's plug-in is not built, a
@@ -143,7 +144,11 @@ function(memspan_add_fabric_scripts name)
       continue()
     endif()
     fabric_command(${fabric} command ${ARG_COMMAND})
-    memspan_add_test(${name}-${fabric} COMMAND ${command} TIMEOUT ${ARG_TIMEOUT}
+    set(limit ${fabric_${fabric}_TIMEOUT})
+    if(ARG_TIMEOUT)
+      set(limit ${ARG_TIMEOUT})
+    endif()
+    memspan_add_test(${name}-${fabric} COMMAND ${command} TIMEOUT ${limit}
       ENVIRONMENT SHMEMX_TRANSPORT=${fabric_${fabric}_TRANSPORT} SHMEMX_LOOPBACK_SEED=1 ${fabric_${fabric}_ENVIRONMENT}
       LABELS shmem ${fabric} ${fabric_${fabric}_LABELS} ${ARG_LABELS})
   endforeach()

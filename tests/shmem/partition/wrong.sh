@@ -5,12 +5,13 @@
 set -u
 oshrun=$1
 program=$2
+limit_s=${JOB_LIMIT_S-30} # a job; more on slow machines
 bad=0
 
 # refused NAME "VARIABLE=VALUE ..." WORDS...
 refused() {
     name=$1; settings=$2; shift 2
-    said=$(env $settings timeout 30 "$oshrun" -n 2 "$program" 2>&1)
+    said=$(env $settings timeout "$limit_s" "$oshrun" -n 2 "$program" 2>&1)
     code=$?
     [ "$code" -ne 0 ] || { echo "$name: was taken"; bad=1; }
     [ "$code" -lt 124 ] || { echo "$name: hangs, or a signal ($code): $said"; bad=1; }
@@ -26,7 +27,7 @@ refused() {
 # differ NAME FIRST SECOND WORDS...: one PE has the one setting, one the other.
 differ() {
     name=$1; first=$2; second=$3; shift 3
-    said=$(timeout 30 "$oshrun" -n 2 sh -c \
+    said=$(timeout "$limit_s" "$oshrun" -n 2 sh -c \
         'if mkdir "$0" 2>/dev/null; then exec env $1 "$3"; else exec env $2 "$3"; fi' \
         "$scratch/$name" "$first" "$second" "$program" 2>&1)
     code=$?
@@ -80,7 +81,7 @@ differ default SHMEM_SYMMETRIC_SIZE=1m SHMEM_SYMMETRIC_SIZE=2m "SHMEM_SYMMETRIC_
 
 # Names that are like ours are ours, misspelt; others are another library's.
 said=$(env SHMEM_SYMETRIC_SIZE=1m SMA_SYMMETRIC_PARTITON5=2m SHMEMX_CHEK=1 SHMEM_OFI_PROVIDER=tcp \
-    timeout 30 "$oshrun" -n 2 "$program" 2>&1)
+    timeout "$limit_s" "$oshrun" -n 2 "$program" 2>&1)
 [ $? -eq 0 ] || { echo "misspelt: refused: $said"; bad=1; }
 for words in 'SHMEM_SYMETRIC_SIZE is no variable of Memspan; perhaps SHMEM_SYMMETRIC_SIZE?' \
     'SMA_SYMMETRIC_PARTITON5 is no variable of Memspan; perhaps SMA_SYMMETRIC_PARTITION' \
@@ -94,7 +95,7 @@ done
 
 # A limit on the size of files is said, instead of ending a process by its signal: by each host, for it has no
 # control memory then.
-said=$( (ulimit -f 5000; exec timeout 30 "$oshrun" -n 2 "$program") 2>&1)
+said=$( (ulimit -f 5000; exec timeout "$limit_s" "$oshrun" -n 2 "$program") 2>&1)
 case $said in
 *"ulimit -f"*) ;;
 *) echo "file_size: \"ulimit -f\" is not in: $said"; bad=1 ;;
@@ -103,13 +104,13 @@ hosts=${SHMEMX_TRANSPORT:+2}
 [ "$(echo "$said" | grep -c '^memspan')" -le "${hosts:-1}" ] || { echo "file_size: not said once: $said"; bad=1; }
 
 # What is refused to those who insist is said, and done without, for others.
-said=$(env ${P}2=1m:kind=CUDA@31:policy=preferred timeout 30 "$oshrun" -n 2 "$program" 2>&1)
+said=$(env ${P}2=1m:kind=CUDA@31:policy=preferred timeout "$limit_s" "$oshrun" -n 2 "$program" 2>&1)
 [ $? -eq 0 ] || { echo "preferred: refused: $said"; bad=1; }
 case $said in
 *warning*"ordinary memory instead"*) ;;
 *) echo "preferred: nothing is said of it: $said"; bad=1 ;;
 esac
 # One variable for one partition, and id 0 alone.
-env SHMEM_MAX_PARTITIONS=1 ${P}0=SIZE=1m timeout 30 "$oshrun" -n 2 "$program" ||
+env SHMEM_MAX_PARTITIONS=1 ${P}0=SIZE=1m timeout "$limit_s" "$oshrun" -n 2 "$program" ||
     { echo "partition 0 alone: refused"; bad=1; }
 exit $bad
