@@ -5,7 +5,6 @@
 /* From how memory is used to where it should be. */
 
 #include "cmd/memspan-advise/profile.h"
-#include <stdio.h>
 
 /* Set rate, stream, use and space of every site, and sort the sites by their memory, the largest
  * first. At most @p fast_bytes are proposed for high_bw: those that are used most for their size.

@@ -18,7 +18,7 @@ static bool parse_site(char *text, struct site *site_p)
     int used = -1;
 
     /* sscanf() takes -1 for a large number. */
-    if (strchr(text, '-') != NULL && strchr(text, '-') < text + strspn(text, "0123456789. -")) {
+    if (text[strspn(text, "0123456789. ")] == '-') {
         return false;
     }
     (void)sscanf(text, "%" SCNu64 " %" SCNu64 " %" SCNu64 " %lf %lf %" SCNu64 " %" SCNu64 " %n",

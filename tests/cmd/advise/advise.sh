@@ -57,6 +57,14 @@ malloc | calloc | realloc | memalign | memspan)
 fork) # a child has memory of its own, and the parent's is still right
     watch "$program" malloc 1 fork
     ;;
+tables) # without the event: hot or cold, not how
+    command -v strace >/dev/null || { echo 'skip: no strace'; exit 77; }
+    strace -f -qq -o trace -e trace=perf_event_open -e inject=perf_event_open:error=EACCES \
+        "$advise" "$program" malloc 2 >out 2>err || { grep -q ptrace err && { cat err; exit 77; }; fail "status $?"; }
+    grep -q 'known from page tables: perf_event_open: Permission denied' out || fail 'the source is not told'
+    [ "$(grep -c ' 8.0 .* hot  *high_bw' out)" = 2 ] || fail 'not two sites are hot'
+    [ "$(grep -c ' 8.0 .* cold  *large_cap' out)" = 1 ] || fail 'not one site is cold'
+    ;;
 recorded) # classes, capacity and two processes, from files
     for profile in uses tables; do
         "$advise" --capacity 40m --from "$here/$profile.profile" --output file >out 2>err || fail "status $?"
