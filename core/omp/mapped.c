@@ -63,7 +63,8 @@ MSP_LOCK_STATIC(lock, MSP_RANK_OMP_MAPPED);
 static struct {
     msp_omp_map_alloc *alloc;
     msp_omp_map_free *release;
-    bool asked; /* whether it has memory of its own: that is the next member */
+    bool sees_maps; /* or has only what is named, from then on */
+    bool asked;     /* whether it has memory of its own: that is the next member */
     bool has_memory;
 } allocators[DEVICES_MAX];
 
@@ -460,27 +461,26 @@ static int refuse(const char *routine)
     return -1;
 }
 
-/* The calls above have all that they need of the runtime. */
-static bool can_map(int64_t device)
+static bool can_associate(int64_t device)
 {
     if ((device < 0) || (device >= DEVICES_MAX) || (device >= msp_omp_runtime_device_count())) {
         memspan_error(MEMSPAN_ERR_NOT_FOUND, "the OpenMP runtime has no device %lld",
                       (long long)device);
         return false;
     }
-    if ((msp_omp_real(MSP_OMP_REAL_TGT_DATA_BEGIN) == 0) ||
-        (msp_omp_real(MSP_OMP_REAL_GET_MAPPED_PTR) == 0)) {
-        memspan_error(MEMSPAN_ERR_UNSUPPORTED, "only Clang's runtime takes memory for map clauses");
-        msp_error_hint("allocate it and call omp_target_associate_ptr()");
-        return false;
-    }
-    if (!msp_region_is_seen()) {
-        memspan_error(MEMSPAN_ERR_UNSUPPORTED,
-                      "libmemspan is behind the OpenMP runtime and does not see map clauses");
-        msp_error_hint("link libmemspan first, or name it in LD_PRELOAD");
+    if (msp_omp_real(MSP_OMP_REAL_TARGET_ASSOCIATE_PTR) == 0) {
+        memspan_error(MEMSPAN_ERR_UNSUPPORTED, "the runtime has no omp_target_associate_ptr()");
         return false;
     }
     return true;
+}
+
+/* The calls above have all that they need of the runtime: it is Clang's, and behind this library.
+ */
+static bool sees_maps(void)
+{
+    return (msp_omp_real(MSP_OMP_REAL_TGT_DATA_BEGIN) != 0) &&
+           (msp_omp_real(MSP_OMP_REAL_GET_MAPPED_PTR) != 0) && msp_region_is_seen();
 }
 
 int __tgt_set_device_allocator(int64_t device, msp_omp_map_alloc *alloc, msp_omp_map_free *release)
@@ -495,13 +495,20 @@ int __tgt_set_device_allocator(int64_t device, msp_omp_map_alloc *alloc, msp_omp
         memspan_error(MEMSPAN_ERR_INVALID, "an allocator's function is NULL");
         return refuse(__func__);
     }
-    if (!can_map(device)) {
+    if (!can_associate(device)) {
         return refuse(__func__);
     }
     msp_lock(&lock);
-    allocators[device].alloc   = alloc;
-    allocators[device].release = release;
+    allocators[device].alloc     = alloc;
+    allocators[device].release   = release;
+    allocators[device].sees_maps = sees_maps();
     msp_unlock(&lock);
+    if (!allocators[device].sees_maps) {
+        msp_log(MEMSPAN_LOG_WARN, "omp",
+                "map clauses do not pass through libmemspan: on device %lld only variables that "
+                "memspan_map_symmetric() names take memory from the allocator",
+                (long long)device);
+    }
     atomic_store_explicit(&msp_omp_mapped_set, true, memory_order_release);
     return 0;
 }
@@ -564,8 +571,52 @@ static memspan_status_t remove_range(uintptr_t begin)
     return MEMSPAN_OK;
 }
 
+/* Lock held. The variable gets its memory now: its map clauses are not seen. */
+static memspan_status_t associate_named(int device, void *pointer, size_t size_bytes)
+{
+    int64_t size          = (int64_t)size_bytes;
+    int64_t type          = 0;
+    struct msp_omp_data d = {.number = device,
+                             .count  = 1,
+                             .bases  = &pointer,
+                             .begins = &pointer,
+                             .sizes  = &size,
+                             .types  = &type};
+
+    if (!is_present(&d, 0)) {
+        give_memory(&d, 0);
+    }
+    return (variable_of(&d, 0) != NULL)
+               ? MEMSPAN_OK
+               : memspan_error(MEMSPAN_ERR_NO_MEMORY,
+                               "%zu bytes at %p get no memory on device %d, or are mapped",
+                               size_bytes, pointer, device);
+}
+
+/* Lock held. */
+static memspan_status_t name_elsewhere(void *pointer, size_t size_bytes)
+{
+    memspan_status_t status = MEMSPAN_OK;
+    struct msp_omp_variable *v;
+    int i;
+
+    for (i = 0; (i < DEVICES_MAX) && (status == MEMSPAN_OK); i++) {
+        v = msp_omp_variable_find(i, pointer, 1);
+        if (!has_allocator(i) || allocators[i].sees_maps) {
+            continue;
+        }
+        if (size_bytes != 0) {
+            status = associate_named(i, pointer, size_bytes);
+        } else if (v != NULL) {
+            take_memory(v);
+        }
+    }
+    return status;
+}
+
 memspan_status_t memspan_map_symmetric(const void *pointer, size_t size_bytes)
 {
+    MSP_OMP_CALL();
     memspan_status_t status;
 
     if ((pointer == NULL) || ((uintptr_t)pointer + size_bytes < (uintptr_t)pointer)) {
@@ -579,6 +630,12 @@ memspan_status_t memspan_map_symmetric(const void *pointer, size_t size_bytes)
     msp_lock(&lock);
     status = (size_bytes == 0) ? remove_range((uintptr_t)pointer)
                                : add_range((uintptr_t)pointer, size_bytes);
+    if (status == MEMSPAN_OK) {
+        status = name_elsewhere((void *)pointer, size_bytes);
+        if (status != MEMSPAN_OK) {
+            (void)remove_range((uintptr_t)pointer);
+        }
+    }
     msp_unlock(&lock);
     return status;
 }

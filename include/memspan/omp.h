@@ -361,15 +361,15 @@ extern void *omp_target_memset_async(void *ptr, int val, size_t count, int devic
 extern int omp_get_device_from_uid(const char *uid) MEMSPAN_OMP_NOTHROW;
 extern const char *omp_get_uid_from_device(int device_num) MEMSPAN_OMP_NOTHROW;
 
-/* ---- Memory of mapped variables, with Clang's offload runtime ---- */
+/* ---- Memory of mapped variables ---- */
 
 /** From now on, map clauses take the memory of variables on device @p device_num from @p alloc, and
  * return it to @p release. The functions are called by the threads that map, one at a time, may be
  * called until __tgt_reset_device_allocator(), and must not map. @p alloc returns memory that the
  * device can use, aligned to 16 bytes or more; with NULL the variable gets the runtime's memory.
- * 0, or -1: no such device, a NULL function, another runtime than Clang's, or the runtime comes
- * before libmemspan in link order. Source: the paper on OpenMP and OpenSHMEM; an experimental LLVM.
- */
+ * Where the runtime is not Clang's, or comes before libmemspan in link order, only variables that
+ * memspan_map_symmetric() names do. 0, or -1: no such device, a NULL function, or a runtime without
+ * omp_target_associate_ptr(). Source: the paper on OpenMP and OpenSHMEM; an experimental LLVM. */
 extern int __tgt_set_device_allocator(int64_t device_num, void *(*alloc)(size_t size),
                                       void (*release)(void *ptr)) MEMSPAN_OMP_NOTHROW;
 /** The runtime's memory again. What is still mapped is unmapped without a copy. 0, or -1: there is
@@ -378,9 +378,12 @@ extern int __tgt_reset_device_allocator(int64_t device_num) MEMSPAN_OMP_NOTHROW;
 
 /** Of all variables, only those within the @p size bytes at @p ptr, and within ranges named before,
  * take their memory from the devices' allocators. @p size 0: the range that begins at @p ptr is no
- * longer named. Variables that are mapped already keep their memory.
+ * longer named. Variables that are mapped already keep their memory. Where map clauses are not seen
+ * (above), the variable is associated with its memory now, until size 0, and only target update and
+ * "always" copy it.
  * Errors: MEMSPAN_ERR_NOT_FOUND (no device had an allocator yet, or no such range),
- * MEMSPAN_ERR_INVALID (@p ptr NULL), MEMSPAN_ERR_NO_MEMORY. */
+ * MEMSPAN_ERR_INVALID (@p ptr NULL), MEMSPAN_ERR_NO_MEMORY (also: mapped already, where
+ * the memory is taken now). */
 MEMSPAN_API memspan_status_t memspan_map_symmetric(const void *ptr, size_t size);
 
 /** The functions behind omp_shmem_mem_alloc, for libraries of OpenSHMEM: libmemspan-shmem sets its
