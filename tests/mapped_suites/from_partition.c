@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* from_partition.c, preloaded: before main() of a program that knows nothing of OpenSHMEM, its
- * mapped variables are given memory of a partition. When it ends, the file $MAPPED_REPORT says how
- * many blocks were taken and how many of them are left.
+ * mapped variables are given memory of a partition. When it ends, a line in the file $MAPPED_REPORT
+ * says how many blocks were taken and how many of them are left.
  *
  * With MAPPED_STOCK set there is no OpenSHMEM, and the runtime lists what is left. */
 
@@ -36,7 +36,7 @@ static void give(void *block)
 
 static void report(void)
 {
-    FILE *file = fopen(getenv("MAPPED_REPORT"), "w");
+    FILE *file = fopen(getenv("MAPPED_REPORT"), "a");
     void (*dump)(void);
 
     if (getenv("MAPPED_STOCK") != NULL) {
