@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# advise.sh CASE ADVISE PROGRAM LIBRARY: what memspan-advise sees of a program whose uses of memory are known, and
+# advise.sh CASE ADVISE PROGRAM: what memspan-advise sees of a program whose uses of memory are known, and
 # what it makes of it.
 set -eu
 export LC_ALL=C
-case=$1 advise=$2 program=$3 library=$4
+case=$1 advise=$2 program=$3
 here=$(cd "$(dirname "$0")" && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT INT TERM
@@ -109,7 +109,7 @@ file) # malformed placements are named with their line; the program goes on with
     MEMSPAN_PLACEMENT=stale "$program" memspan >out 2>err || fail "status $?"
     grep -q 'another build of' err || fail 'another build is not told'
     printf 'memspan-placement 1 # empty \n\n' >empty
-    MEMSPAN_PLACEMENT=empty LD_PRELOAD=$library "$program" malloc >out 2>err || fail "status $?"
+    MEMSPAN_PLACEMENT=empty "$program" memspan >out 2>err || fail "status $?"
     [ ! -s err ] || fail 'a message about an empty placement'
     ;;
 esac
