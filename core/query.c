@@ -192,7 +192,10 @@ static bool find_block(const void *pointer, struct msp_block_view *view_p)
 static void say_why(memspan_pointer_info_t *info, const struct msp_block_view *view,
                     const struct msp_plan *plan)
 {
-    if (view->owner.fallback) {
+    if (view->chunk->moved_to != NULL) {
+        snprintf(info->why, sizeof(info->why), "%s memory, moved to space %s since",
+                 memspan_kind_name(info->kind_given), view->chunk->moved_to->name);
+    } else if (view->owner.fallback) {
         snprintf(info->why, sizeof(info->why),
                  "%s memory, given by a fallback of the allocator "
                  "that was asked",
@@ -263,6 +266,12 @@ memspan_status_t memspan_pointer_describe(const void *pointer, memspan_pointer_i
     if (p->spec.resident_ordinal != MEMSPAN_HOST) {
         resident = msp_device_of_ordinal(p->spec.device->table, p->spec.resident_ordinal);
         info.resident_device = (resident == NULL) ? p->spec.device->number : resident->number;
+    }
+    if (view.chunk->moved_to != NULL) {
+        info.space = view.chunk->moved_to->handle;
+    }
+    if ((view.chunk->moved_to != NULL) && (p->spec.kind == MEMSPAN_KIND_MANAGED)) {
+        info.resident_device = msp_space_residence(view.chunk->moved_to);
     }
     if (p->spec.kind != MEMSPAN_KIND_DEVICE) {
         info.numa_node = msp_numa_node_of_page(pointer);

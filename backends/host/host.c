@@ -73,4 +73,5 @@ const memspan_backend_t msp_backend_host = {
     .launch          = host_launch,
     .resize          = host_resize,
     .purge           = host_purge,
+    .move            = host_move,
 };

@@ -51,6 +51,9 @@ bool host_pages_reserved(size_t size_bytes, size_t page_size_bytes);
 memspan_status_t host_place(struct host *host, const memspan_request_t *request,
                             memspan_block_t *block);
 
+memspan_status_t host_move(void *state, int ordinal, const memspan_request_t *request,
+                           memspan_block_t *block_p);
+
 /* True when the request says something about nodes. */
 bool host_place_is_wanted(const memspan_request_t *request);
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* place.c: which NUMA nodes the pages of a block come from.
+/* place.c: which NUMA nodes the pages of a block come from, and go to.
  *
- * The block is fresh: no page exists yet, so a policy on its address range is all it takes, and the
- * first touch does the rest. What was asked strictly fails where it cannot be kept, with the reason
- * (no such node, denied, not supported, full). What was only preferred never fails for that: the
- * block then says that it is bound to no node, and the log says why. */
+ * A block that is allocated is fresh: no page exists yet, so a policy on its address range is all
+ * it takes, and the first touch does the rest. What was asked strictly fails where it cannot be
+ * kept, with the reason (no such node, denied, not supported, full). What was only preferred never
+ * fails for that: the block then says that it is bound to no node, and the log says why. */
 
 #include "backends/host/host.h"
 #include "core/base/error.h"
@@ -315,4 +315,60 @@ memspan_status_t host_place(struct host *host, const memspan_request_t *request,
         return MEMSPAN_OK; /* block->node has stayed -1 */
     }
     return status;
+}
+
+/* The first of the nodes with room for the pages that are elsewhere; of memory by first touch,
+ * which these pages have had, the nearest node. */
+static memspan_status_t choose_target(const struct host *host, const memspan_request_t *request,
+                                      const memspan_block_t *block, int *node_p)
+{
+    int nearest   = msp_numa_nearest(msp_numa_node_here(), request->nodes, request->node_count);
+    bool one      = (request->spread == MEMSPAN_SPREAD_TOUCHED);
+    size_t count  = one ? 1 : request->node_count;
+    size_t wanted = 0;
+    size_t i;
+
+    for (i = 0; i < count; i++) {
+        *node_p = one ? nearest : request->nodes[i];
+        wanted =
+            msp_numa_pages_elsewhere(block->address, block->size_bytes, *node_p) * msp_page_size();
+        if (wanted <= msp_numa_node_free(*node_p)) {
+            return MEMSPAN_OK;
+        }
+    }
+    return check_room(host, *node_p, wanted);
+}
+
+/* Binding moves what can be moved, and says nothing of the rest: the pages are asked. */
+memspan_status_t host_move(void *state, int ordinal, const memspan_request_t *request,
+                           memspan_block_t *block_p)
+{
+    const struct host *host = state;
+    memspan_status_t status;
+    size_t left;
+    int node = -1;
+
+    (void)ordinal;
+    if (!host_place_is_wanted(request) || is_given_by_fact()) {
+        return MEMSPAN_OK; /* every node serves */
+    }
+    status = check_nodes(host, request);
+    if (status == MEMSPAN_OK) {
+        status = choose_target(host, request, block_p, &node);
+    }
+    if (status == MEMSPAN_OK) {
+        status = msp_topology_bind(block_p->address, block_p->size_bytes, &node, 1, false, false);
+    }
+    if (status != MEMSPAN_OK) {
+        return status;
+    }
+    left = msp_numa_pages_elsewhere(block_p->address, block_p->size_bytes, node);
+    if (left > 0) {
+        return host->services->fail(MEMSPAN_ERR_NO_MEMORY, "host", "mbind", 0, "",
+                                    "a driver, or another process, may hold them",
+                                    "%zu of %zu pages have not moved to node %d", left,
+                                    block_p->size_bytes / msp_page_size(), node);
+    }
+    block_p->node = node;
+    return MEMSPAN_OK;
 }

@@ -41,6 +41,12 @@ const struct msp_space *msp_space_resolve(memspan_space_h handle);
 /* The predefined space of a hint. */
 memspan_space_h msp_space_of_hint(enum msp_base_hint hint);
 
+/* Where managed memory that is moved to the space goes: a device's number, or MEMSPAN_HOST. */
+static inline int msp_space_residence(const struct msp_space *space)
+{
+    return (space->device_count > 0) ? space->devices[0] : MEMSPAN_HOST;
+}
+
 /* "opencl0.coherent", "node0" */
 const char *msp_resource_label(const struct msp_resource *resource, char *buffer, size_t size);
 

@@ -491,6 +491,7 @@ bool msp_chunk_resize(struct msp_chunk *old, size_t size_bytes, size_t align_byt
     chunk->provider = p;
     chunk->block    = old->block;
     chunk->serial   = new_serial();
+    chunk->moved_to = old->moved_to;
     status =
         d->table->resize(d->state, d->ordinal, &request, &chunk->block, accept_range, &resized);
     if ((status != MEMSPAN_OK) || !resized.accepted) {
@@ -509,6 +510,34 @@ bool msp_chunk_resize(struct msp_chunk *old, size_t size_bytes, size_t align_byt
     put_record(old);
     *chunk_p = chunk;
     return true;
+}
+
+memspan_status_t msp_chunk_move(struct msp_chunk *chunk, struct msp_provider *to)
+{
+    struct msp_provider *from      = chunk->provider;
+    const struct msp_device *d     = from->spec.device;
+    const memspan_backend_t *table = d->table;
+    memspan_request_t request      = make_request(to, chunk->size_bytes, 0, false);
+    uint64_t started_ns            = msp_watch_now();
+    memspan_status_t status;
+
+    if ((table->struct_size <= offsetof(memspan_backend_t, move)) || (table->move == NULL)) {
+        return memspan_error(MEMSPAN_ERR_UNSUPPORTED, "backend %s moves no memory", table->name);
+    }
+    status = table->move(d->state, d->ordinal, &request, &chunk->block);
+    if ((status != MEMSPAN_OK) || (to == from)) {
+        return status;
+    }
+    if (MSP_UNLIKELY(msp_watching())) {
+        atomic_load(&msp_chunk_watcher)->giving_back(chunk);
+    }
+    atomic_fetch_sub_explicit(&from->held_bytes, chunk->size_bytes, memory_order_relaxed);
+    atomic_fetch_add_explicit(&to->held_bytes, chunk->size_bytes, memory_order_relaxed);
+    chunk->provider = to;
+    if (MSP_UNLIKELY(msp_watching())) {
+        atomic_load(&msp_chunk_watcher)->taken(chunk, started_ns);
+    }
+    return MEMSPAN_OK;
 }
 
 void msp_provider_settle_all(void)

@@ -61,7 +61,8 @@ struct msp_chunk {
     size_t size_bytes;
     atomic_size_t kept_bytes; /* its size, if heaps may keep blocks of it; else 0 */
     memspan_block_t block;
-    uint64_t serial; /* never that of another chunk of this process */
+    uint64_t serial;                  /* never that of another chunk of this process */
+    const struct msp_space *moved_to; /* by memspan_move(), the last time; NULL: never */
     void **import_cookies;
     bool can_purge;     /* pages of it can go back by themselves */
     atomic_bool purged; /* some have */
@@ -110,6 +111,10 @@ memspan_status_t msp_chunk_take(const struct msp_request *request, struct msp_ch
  * False: the chunk is as before; the driver may have recorded an error. */
 bool msp_chunk_resize(struct msp_chunk *chunk, size_t size_bytes, size_t align_bytes,
                       struct msp_chunk **chunk_p);
+
+/* Move the pages of a chunk that is one block to where provider @p to, of the same device and kind,
+ * has its memory; it is a chunk of that one from now on. */
+memspan_status_t msp_chunk_move(struct msp_chunk *chunk, struct msp_provider *to);
 
 /* Give a chunk back; nothing in it is in use. */
 memspan_status_t msp_chunk_give_back(struct msp_chunk *chunk);

@@ -93,6 +93,10 @@ void msp_topology_hold(void *address, size_t size_bytes);
 /* The node that holds the page at @p address now; -1 when it has not been touched, or unknown. */
 int msp_numa_node_of_page(const void *address);
 
+/* How many of the pages in [address, address + size), whole pages, are on other nodes than @p node
+ * now. What is unknown, or has not been touched, is not among them. */
+size_t msp_numa_pages_elsewhere(const void *address, size_t size_bytes, int node);
+
 /* Tell the topology that the device at @p pci_address exists, so that its memory node, if it shows
  * as one, is classified as the device's own. @p numa_node: the node its driver names, which is
  * taken only when it has no processors; -1 for none. Called by the core as backends find devices,

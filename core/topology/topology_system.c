@@ -332,3 +332,29 @@ int msp_numa_node_of_page(const void *address)
     }
     return (status >= 0) ? status : -1;
 }
+
+size_t msp_numa_pages_elsewhere(const void *address, size_t size_bytes, int node)
+{
+    enum { AT_ONCE = 512 };
+    void *pages[AT_ONCE];
+    int nodes[AT_ONCE];
+    uintptr_t at     = (uintptr_t)address;
+    uintptr_t end    = at + size_bytes;
+    size_t elsewhere = 0;
+
+    while (at < end) {
+        size_t count;
+        size_t i;
+
+        for (count = 0; (count < AT_ONCE) && (at < end); count++, at += msp_page_size()) {
+            pages[count] = (void *)at;
+        }
+        if (syscall(SYS_move_pages, 0, count, pages, NULL, nodes, 0) != 0) {
+            break;
+        }
+        for (i = 0; i < count; i++) {
+            elsewhere += ((nodes[i] >= 0) && (nodes[i] != node)) ? 1 : 0;
+        }
+    }
+    return elsewhere;
+}

@@ -1,23 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* spaces.c: OpenMP's memory spaces on a machine of four kinds of memory, verified by page. */
 
-#include "tests/tiers/machine.h"
+#include "tests/tiers/report.h"
 #include <memspan/memspan.h>
 #include <memspan/omp.h>
 
 enum { LARGE_BYTES = 64 << 20 };
-
-static int failures;
-
-#define CHECK(condition, ...)                                                                      \
-    do {                                                                                           \
-        if (!(condition)) {                                                                        \
-            printf("%s:%d: not so: %s: ", __FILE__, __LINE__, #condition);                         \
-            printf(__VA_ARGS__);                                                                   \
-            printf("\n");                                                                          \
-            failures++;                                                                            \
-        }                                                                                          \
-    } while (0)
 
 static void check_block(const char *what, omp_allocator_handle_t allocator, size_t size, int node)
 {

@@ -39,6 +39,26 @@ static int call_count;
 static int answer;          /* errno of mbind, 0: success */
 static int answer_for_mode; /* only for this mode, where it is not 0 */
 
+static int page_node; /* where all pages are, until mbind() moves them */
+static bool pages_stay;
+
+static long tell_nodes(va_list args)
+{
+    unsigned long count;
+    unsigned long i;
+    int *nodes;
+
+    (void)va_arg(args, int);
+    count = va_arg(args, unsigned long);
+    (void)va_arg(args, void **);
+    (void)va_arg(args, const int *);
+    nodes = va_arg(args, int *);
+    for (i = 0; i < count; i++) {
+        nodes[i] = page_node;
+    }
+    return 0;
+}
+
 /* Stands in front of the C library's. */
 long syscall(long number, ...)
 {
@@ -51,11 +71,18 @@ long syscall(long number, ...)
     if (number == SYS_mlock) {
         return 0;
     }
+    va_start(args, number);
+    if (number == SYS_move_pages) {
+        long told = tell_nodes(args);
+
+        va_end(args);
+        return told;
+    }
     if (number != SYS_mbind) {
+        va_end(args);
         errno = ENOSYS;
         return -1;
     }
-    va_start(args, number);
     address    = (uintptr_t)va_arg(args, void *);
     size_bytes = va_arg(args, size_t);
     mode       = va_arg(args, int);
@@ -72,6 +99,7 @@ long syscall(long number, ...)
         errno = answer;
         return -1;
     }
+    page_node = pages_stay ? page_node : __builtin_ctzl(calls[call_count - 1].nodes);
     return 0;
 }
 
@@ -299,6 +327,66 @@ Test(host_machine, where_it_is_touched)
     request.flags = MEMSPAN_REQUEST_STRICT;
     give(&request, &block);
     was(1, &block, 0, 9, MPOL_BIND, 0x13);
+}
+
+/* Node 0 has room for 41 pages. */
+Test(host_machine, a_block_moves_where_there_is_room)
+{
+    memspan_request_t request = ask(64, MEMSPAN_SPREAD_TOUCHED, 0);
+    memspan_block_t block;
+
+    open_numa();
+    give(&request, &block);
+    request            = ask(64, MEMSPAN_SPREAD_ANY, 0);
+    request.nodes      = &all_nodes[2];
+    request.node_count = 1;
+    cr_assert_eq(table->move(state, 0, &request, &block), MEMSPAN_OK);
+    was(1, &block, 0, 64, MPOL_PREFERRED, 1u << 4);
+    cr_assert_eq(block.node, 4);
+    request.nodes      = all_nodes;
+    request.node_count = 2;
+    cr_assert_eq(table->move(state, 0, &request, &block), MEMSPAN_OK);
+    was(2, &block, 0, 64, MPOL_PREFERRED, 1u << 1);
+    cr_assert_eq(block.node, 1);
+    request.node_count = 1;
+    cr_assert_eq(table->move(state, 0, &request, &block), MEMSPAN_ERR_NO_MEMORY);
+    cr_assert_neq(strstr(memspan_error_text(), "node 0 is full"), NULL, "%s", memspan_error_text());
+    cr_assert_eq(call_count, 3);
+    cr_assert_eq(block.node, 1);
+}
+
+Test(host_machine, memory_by_first_touch_moves_to_the_nearest_node)
+{
+    memspan_request_t request = ask(8, MEMSPAN_SPREAD_TOUCHED, 0);
+    memspan_block_t block;
+
+    open_numa();
+    give(&request, &block);
+    page_node = 4;
+    cr_assert_eq(table->move(state, 0, &request, &block), MEMSPAN_OK, "%s", memspan_error_text());
+    was(1, &block, 0, 8, MPOL_PREFERRED, 1u << 0);
+    cr_assert_eq(page_node, 0);
+    request.node_count = 0;
+    cr_assert_eq(table->move(state, 0, &request, &block), MEMSPAN_OK);
+    cr_assert_eq(call_count, 2, "every node serves");
+}
+
+Test(host_machine, pages_that_stay_are_told)
+{
+    memspan_request_t request = ask(8, MEMSPAN_SPREAD_ANY, 0);
+    memspan_block_t block;
+
+    open_numa();
+    give(&request, &block);
+    request.nodes      = &all_nodes[2];
+    request.node_count = 1;
+    pages_stay         = true;
+    cr_assert_eq(table->move(state, 0, &request, &block), MEMSPAN_ERR_NO_MEMORY);
+    cr_assert_neq(strstr(memspan_error_text(), "8 of 8 pages have not moved to node 4"), NULL, "%s",
+                  memspan_error_text());
+    cr_assert_eq(block.node, 0);
+    answer = EPERM;
+    cr_assert_eq(table->move(state, 0, &request, &block), MEMSPAN_ERR_PERMISSION);
 }
 
 /* To prefer the first of them alone would be something else, quietly. */
