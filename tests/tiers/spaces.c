@@ -98,6 +98,31 @@ static void check_full(void)
     omp_free(block, omp_high_bw_mem_alloc);
 }
 
+/* Huge pages are reserved on the fast node alone. */
+static void check_huge(void)
+{
+    const size_t huge               = 2 << 20;
+    const omp_alloctrait_t traits[] = {
+        {(omp_alloctrait_key_t)MEMSPAN_TRAIT_GUARANTEE, MEMSPAN_VALUE_REQUIRED},
+        {(omp_alloctrait_key_t)MEMSPAN_TRAIT_PAGE_SIZE, huge},
+        {omp_atk_fallback, omp_atv_null_fb}};
+    omp_allocator_handle_t fast  = omp_init_allocator(omp_high_bw_mem_space, 3, traits);
+    omp_allocator_handle_t large = omp_init_allocator(omp_large_cap_mem_space, 3, traits);
+    memspan_pointer_info_t info  = {.struct_size = sizeof info};
+    void *block                  = omp_alloc(huge, fast);
+
+    CHECK(block != NULL, "%s", memspan_error_text());
+    CHECK((block != NULL) && (memspan_pointer_describe(block, &info) == MEMSPAN_OK), "%s",
+          memspan_error_text());
+    CHECK((info.page_size_bytes == huge) && (info.numa_node == FAST), "%zu bytes on node %d",
+          info.page_size_bytes, info.numa_node);
+    omp_free(block, fast);
+    CHECK(omp_alloc(huge, large) == NULL, "huge pages of a node that has none");
+    CHECK(strstr(memspan_error_text(), "huge pages") != NULL, "%s", memspan_error_text());
+    omp_destroy_allocator(fast);
+    omp_destroy_allocator(large);
+}
+
 int main(void)
 {
     machine_need();
@@ -110,5 +135,6 @@ int main(void)
     check_spread(omp_atv_interleaved, PAGE);
     check_spread(omp_atv_interleaved, 16 * PAGE);
     check_full();
+    check_huge();
     return (failures == 0) ? 0 : 1;
 }
