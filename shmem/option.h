@@ -47,6 +47,8 @@
       "where network drivers are looked for before the folder of this library")                    \
     X(TRANSPORT, "SHMEMX_TRANSPORT", "", TEXT, "loopback, ucx, ofi or tcp, or NAME:N", "",         \
       "tests: every N PEs (1) are taken for a host, and reach others by that transport")           \
+    X(TCP_INTERFACE, "SHMEMX_TCP_INTERFACE", "", TEXT, "NAME[,...]", "",                           \
+      "network interfaces of the transport tcp; unset: all")                                       \
     X(PEER_TIMEOUT, "SHMEMX_PEER_TIMEOUT", "", NUMBER, "seconds", "30",                            \
       "a PE of another host that does not answer for so long ends the job; 0: no limit")           \
     X(START_TIMEOUT, "SHMEMX_START_TIMEOUT", "", NUMBER, "seconds", "300",                         \

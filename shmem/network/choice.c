@@ -216,20 +216,23 @@ memspan_status_t msp_network_choice_open(const struct msp_network_services *serv
                                          const struct msp_network_driver **driver_p)
 {
     const int last = choice.count - 1;
+    memspan_status_t status;
     int i;
 
     for (i = 0; i <= last; i++) {
-        if (open_driver(i, services, job, limits_p, driver_p) != MEMSPAN_OK) {
-            continue;
+        status = open_driver(i, services, job, limits_p, driver_p);
+        if ((status == MEMSPAN_ERR_CONFIG) ||
+            ((status == MEMSPAN_OK) && !leaves_to_tcp(i, limits_p))) {
+            return status;
         }
-        if (!leaves_to_tcp(i, limits_p)) {
-            return MEMSPAN_OK;
+        if (status == MEMSPAN_OK) {
+            (*driver_p)->close();
+            snprintf(reasons[i], REASON_BYTES, "%s", tcp_alone);
+            status = open_driver(last, services, job, limits_p, driver_p);
+            return ((status == MEMSPAN_OK) || (status == MEMSPAN_ERR_CONFIG))
+                       ? status
+                       : open_driver(i, services, job, limits_p, driver_p);
         }
-        (*driver_p)->close();
-        snprintf(reasons[i], REASON_BYTES, "%s", tcp_alone);
-        return (open_driver(last, services, job, limits_p, driver_p) == MEMSPAN_OK)
-                   ? MEMSPAN_OK
-                   : open_driver(i, services, job, limits_p, driver_p);
     }
     return refuse_hosts();
 }
@@ -291,7 +294,10 @@ static void plan_loopback(void)
 
 static void plan_driver(int i)
 {
-    static const struct msp_network_job job = {.pe_count = 2, .local_count = 1};
+    const struct msp_network_job job        = {.pe_count    = 2,
+                                               .local_count = 1,
+                                               .tcp_interfaces =
+                                                   msp_shmem_option_text(MEMSPAN_SHMEM_TCP_INTERFACE)};
     const int taken                         = choice.taken;
     const int before                        = (taken != 0) ? taken : plan.left;
     shmemx_transport_info_t *info           = add_plan(choice.names[i], "PEs of other hosts");

@@ -82,6 +82,7 @@ struct msp_network_job {
     int pe;
     int pe_count;
     int local_count;
+    const char *tcp_interfaces; /* "eth0,ib0": those alone; NULL or "": all. Until close() */
 };
 
 /* What open() finds out. */
@@ -115,6 +116,7 @@ struct msp_network_driver {
     unsigned version; /* MSP_NETWORK_DRIVER_VERSION */
     const char *name; /* "ucx" */
 
+    /* MEMSPAN_ERR_CONFIG: what the user asked for is not here, and no other driver is tried. */
     memspan_status_t (*open)(const struct msp_network_job *job,
                              struct msp_network_limits *limits_p);
     void (*close)(void);

@@ -15,6 +15,7 @@
 #include "shmem/network/stage.h"
 #include "shmem/network/transfer.h"
 #include "shmem/network/worker.h"
+#include "shmem/option.h"
 #include "shmem/transport/order.h"
 #include "shmem/transport/rma.h"
 #include <fcntl.h>
@@ -328,8 +329,11 @@ static void judge_notification(void)
 static memspan_status_t open_all(struct msp_transport_limits *limits_p, void *address,
                                  size_t *address_bytes_p)
 {
-    const struct msp_network_job job = {
-        .pe = msp_job.pe, .pe_count = msp_job.pe_count, .local_count = msp_job.local_count};
+    const struct msp_network_job job = {.pe          = msp_job.pe,
+                                        .pe_count    = msp_job.pe_count,
+                                        .local_count = msp_job.local_count,
+                                        .tcp_interfaces =
+                                            msp_shmem_option_text(MEMSPAN_SHMEM_TCP_INTERFACE)};
     memspan_status_t status;
 
     (void)address;

@@ -33,12 +33,67 @@ static uint8_t prefix_of(const uint8_t *mask, size_t mask_bytes)
     return (uint8_t)bits;
 }
 
+/* The first name at *names_p, which moves behind it. False: there is none. */
+static bool next_name(const char **names_p, char name[IF_NAMESIZE])
+{
+    const char *names   = *names_p;
+    const size_t length = (names != NULL) ? strcspn(names, ",") : 0;
+
+    if (length == 0) {
+        return false;
+    }
+    snprintf(name, IF_NAMESIZE, "%.*s", (int)length, names);
+    *names_p = names + length + ((names[length] == ',') ? 1 : 0);
+    return true;
+}
+
+/* The user has named it, or none. */
+static bool is_wanted(const char *interface)
+{
+    const char *names = msp_tcp.job.tcp_interfaces;
+    char name[IF_NAMESIZE];
+    bool is_any = true;
+
+    while (next_name(&names, name)) {
+        if (strcmp(name, interface) == 0) {
+            return true;
+        }
+        is_any = false;
+    }
+    return is_any;
+}
+
+static memspan_status_t refuse_names(const char *names, const char *why)
+{
+    return msp_tcp_fail(MEMSPAN_ERR_CONFIG, NULL, 0, "`ip address` lists the interfaces",
+                        "SHMEMX_TCP_INTERFACE=%s: %s", names, why);
+}
+
+memspan_status_t msp_tcp_address_check(void)
+{
+    const char *names = msp_tcp.job.tcp_interfaces;
+    char name[IF_NAMESIZE];
+    struct msp_tcp_address own;
+    memspan_status_t status;
+
+    while (next_name(&names, name)) {
+        if (if_nametoindex(name) == 0) {
+            return refuse_names(name, "this host has no such interface");
+        }
+    }
+    status = msp_tcp_address_own(&own);
+    return ((status == MEMSPAN_ERR_UNREACHABLE) && !is_wanted(""))
+               ? refuse_names(msp_tcp.job.tcp_interfaces, "none of them is up and has an address")
+               : status;
+}
+
 /* Link-local addresses need an interface on each side: left out. */
 static bool is_usable(const struct ifaddrs *one, bool is_loopback)
 {
     const struct sockaddr *address = one->ifa_addr;
 
-    return (address != NULL) && (one->ifa_netmask != NULL) && ((one->ifa_flags & IFF_UP) != 0) &&
+    return is_wanted(one->ifa_name) && (address != NULL) && (one->ifa_netmask != NULL) &&
+           ((one->ifa_flags & IFF_UP) != 0) &&
            (((one->ifa_flags & IFF_LOOPBACK) != 0) == is_loopback) &&
            ((address->sa_family == AF_INET) ||
             ((address->sa_family == AF_INET6) &&

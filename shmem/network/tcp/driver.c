@@ -144,7 +144,13 @@ static void key_close(struct msp_network_peer *peer, struct msp_network_key *key
 static memspan_status_t driver_open(const struct msp_network_job *job,
                                     struct msp_network_limits *limits_p)
 {
+    memspan_status_t status;
+
     msp_tcp.job = *job;
+    status      = msp_tcp_address_check();
+    if (status != MEMSPAN_OK) {
+        return status;
+    }
     if (getrandom(&msp_tcp.secret, sizeof msp_tcp.secret, 0) != sizeof msp_tcp.secret) {
         return msp_tcp_fail(MEMSPAN_ERR_DRIVER, "getrandom", 0, NULL, "no random number");
     }

@@ -156,7 +156,8 @@ memspan_status_t msp_tcp_fail(memspan_status_t status, const char *call, int cod
 /* Registered memory of this process. NULL: it is not in @p key. Any thread. */
 char *msp_tcp_memory_at(uint32_t key, uint64_t address, uint64_t size_bytes);
 
-/* address.c */
+/* address.c. Whether this host has the interfaces that the user has named, and an address. */
+memspan_status_t msp_tcp_address_check(void);
 memspan_status_t msp_tcp_address_own(struct msp_tcp_address *address_p);
 /* The place of @p peer's that this host reaches. */
 memspan_status_t msp_tcp_address_choose(int pe, const struct msp_tcp_address *peer,

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 # hosts.sh OSHRUN PROGRAM: oshrun --hosts and --hostfile over two hosts, which are namespaces, by the mpirun that is
-# there: numbers of PEs of each host, variables, the working directory, the time limit.
+# there: numbers of PEs of each host, variables, the working directory, the time limit, network interfaces.
 set -u
 oshrun=$1
 program=$2
@@ -23,6 +23,13 @@ export OMPI_MCA_orte_tmpdir_base=/mnt
 SHMEM_INFO=1 timeout 60 "$oshrun" --hosts 10.9.0.1:3,10.9.0.2:1 --timeout 50 "$program" >out 2>&1 || fail "status $?"
 grep -q '^4 PEs, 3 on this host, started by Open MPI' out || fail 'not 3 of 4 PEs on host a'
 grep -qE '^transport (ucx|ofi|tcp): PEs of other hosts, 1;' out || fail 'not said which network'
+
+# Interfaces: loopback does not lead to another host.
+export MEMSPAN_SHMEM_TRANSPORT=smp,tcp
+SHMEMX_TCP_INTERFACE=veth0,lo timeout 60 "$oshrun" --hosts 10.9.0.1:1,10.9.0.2:1 "$program" >out 2>&1 || fail "status $?"
+SHMEMX_TCP_INTERFACE=lo timeout 60 "$oshrun" --hosts 10.9.0.1:1,10.9.0.2:1 "$program" >out 2>&1 && fail 'not lo alone'
+grep -q 'has no address that this host has not' out || fail 'not said why'
+unset MEMSPAN_SHMEM_TRANSPORT
 
 printf '10.9.0.1 slots=1\n10.9.0.2 slots=1\n' >file
 timeout 60 "$oshrun" --hostfile file --wdir / -x WORD=said sh -c 'echo "$(hostname) $WORD $(pwd)"' >out 2>&1 || fail "status $?"
