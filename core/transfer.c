@@ -149,7 +149,7 @@ struct blocks {
 /* From the first byte to the last. False: it overflows, or blocks overlap. */
 static bool span_of(const struct blocks *b, size_t stride_bytes, size_t *span_p)
 {
-    return ((stride_bytes >= b->block_bytes) || (b->block_count == 1)) &&
+    return (stride_bytes >= b->block_bytes) &&
            !__builtin_mul_overflow(stride_bytes, b->block_count - 1, span_p) &&
            !__builtin_add_overflow(*span_p, b->block_bytes, span_p);
 }
@@ -211,6 +211,9 @@ memspan_status_t memspan_copy_blocks(void *to, size_t to_stride_bytes, const voi
 
     if ((block_bytes == 0) || (block_count == 0)) {
         return MEMSPAN_OK;
+    }
+    if (block_count == 1) {
+        return memspan_copy(to, from, block_bytes); /* strides do not matter */
     }
     if (!span_of(&b, to_stride_bytes, &to_bytes) || !span_of(&b, from_stride_bytes, &from_bytes)) {
         return memspan_error(MEMSPAN_ERR_INVALID,

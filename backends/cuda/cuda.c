@@ -159,6 +159,21 @@ GPU_CALL(wait_for_device(const struct gpu_state *state), "cuCtxSynchronize",
 GPU_CALL(
     copy(const struct gpu_queue *queue, void *to, const void *from, size_t size), "cuMemcpyAsync",
     CU(queue->device)->cuMemcpyAsync(cuda_address(to), cuda_address(from), size, queue->stream))
+static gpu_answer_t copy_blocks(const struct gpu_queue *queue, const struct gpu_blocks *b)
+{
+    const struct cuda_rectangle rectangle = {.from        = {.type        = CUDA_MEMORYTYPE_UNIFIED,
+                                                             .address     = cuda_address(b->from),
+                                                             .pitch_bytes = b->from_stride_bytes},
+                                             .to          = {.type        = CUDA_MEMORYTYPE_UNIFIED,
+                                                             .address     = cuda_address(b->to),
+                                                             .pitch_bytes = b->to_stride_bytes},
+                                             .width_bytes = b->block_bytes,
+                                             .height      = b->block_count};
+
+    return (gpu_answer_t){"cuMemcpy2DAsync",
+                          (int)CU(queue->device)->cuMemcpy2DAsync_v2(&rectangle, queue->stream)};
+}
+
 GPU_CALL(start(const struct gpu_queue *queue, void *function, unsigned blocks, unsigned threads,
                void **arguments),
          "cuLaunchKernel",

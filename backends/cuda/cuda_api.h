@@ -35,6 +35,7 @@ typedef struct cuda_location cuda_location_t;
 typedef struct cuda_properties cuda_properties_t;
 typedef struct cuda_access cuda_access_t;
 typedef struct cuda_ipc_handle cuda_ipc_handle_t;
+typedef struct cuda_rectangle cuda_rectangle_t;
 #else
 typedef CUresult cuda_result_t;
 typedef CUdevice cuda_device_t;
@@ -58,6 +59,7 @@ typedef CUmemLocation cuda_location_t;
 typedef CUmemAllocationProp cuda_properties_t;
 typedef CUmemAccessDesc cuda_access_t;
 typedef CUipcMemHandle cuda_ipc_handle_t;
+typedef CUDA_MEMCPY2D cuda_rectangle_t;
 #endif
 
 struct cuda_uuid { /* CUuuid */
@@ -87,12 +89,30 @@ struct cuda_access { /* CUmemAccessDesc */
     int flags;
 };
 
+struct cuda_side { /* one side of CUDA_MEMCPY2D */
+    size_t x_bytes;
+    size_t y;
+    int type; /* CUDA_MEMORYTYPE_UNIFIED: the address says whose it is */
+    void *host;
+    cuda_address_t address;
+    void *array;
+    size_t pitch_bytes;
+};
+
+struct cuda_rectangle { /* CUDA_MEMCPY2D */
+    struct cuda_side from;
+    struct cuda_side to;
+    size_t width_bytes;
+    size_t height;
+};
+
 struct cuda_ipc_handle { /* CUipcMemHandle, and CUmemFabricHandle has the same form */
     char reserved[64];
 };
 
 /* X(name without the prefix, value): each is CUDA_name here and CU_name in the driver's header. */
 #define CUDA_CONSTANT_MAP(X)                                                                       \
+    X(MEMORYTYPE_UNIFIED, 4)                                                                       \
     X(DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, 16)                                                   \
     X(DEVICE_ATTRIBUTE_INTEGRATED, 18)                                                             \
     X(DEVICE_ATTRIBUTE_CAN_MAP_HOST_MEMORY, 19)                                                    \
@@ -244,6 +264,7 @@ enum cuda_status {
     X(cuPointerGetAttributes, NULL, 0,                                                             \
       (unsigned, cuda_pointer_attribute_t *, void **, cuda_address_t))                             \
     X(cuMemcpyAsync, NULL, 0, (cuda_address_t, cuda_address_t, size_t, cuda_stream_t))             \
+    X(cuMemcpy2DAsync_v2, NULL, 0, (const cuda_rectangle_t *, cuda_stream_t))                      \
     X(cuMemsetD8Async, NULL, 0, (cuda_address_t, unsigned char, size_t, cuda_stream_t))            \
     X(cuMemsetD32Async, NULL, 0, (cuda_address_t, unsigned, size_t, cuda_stream_t))                \
     X(cuStreamCreate, NULL, 0, (cuda_stream_t *, unsigned))                                        \

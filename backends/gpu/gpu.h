@@ -190,6 +190,19 @@ struct gpu_token {
 };
 enum gpu_form { GPU_FORM_HANDLE = 1, GPU_FORM_FABRIC = 2, GPU_FORM_DESCRIPTOR = 4 };
 
+/* Blocks with a stride on each side, at most GPU_STRIDE_MAX. */
+struct gpu_blocks {
+    void *to;
+    const void *from;
+    size_t to_stride_bytes;
+    size_t from_stride_bytes;
+    size_t block_bytes;
+    size_t block_count;
+};
+
+/* The largest that drivers take: an int. */
+#define GPU_STRIDE_MAX ((size_t)INT32_MAX)
+
 /* A driver. Functions that answer a gpu_answer_t make one call; a call that this version of the
  * driver lacks has the name NULL and code 0. Those that return a status have recorded their
  * failure. A device is current where no comment says otherwise. */
@@ -272,6 +285,7 @@ struct gpu_driver {
     gpu_answer_t (*wait)(const struct gpu_state *state, void *stream);
     gpu_answer_t (*wait_for_device)(const struct gpu_state *state);
     gpu_answer_t (*copy)(const struct gpu_queue *queue, void *to, const void *from, size_t size);
+    gpu_answer_t (*copy_blocks)(const struct gpu_queue *queue, const struct gpu_blocks *blocks);
     gpu_answer_t (*fill_bytes)(const struct gpu_queue *queue, void *to, unsigned char byte,
                                size_t size);
     gpu_answer_t (*prefetch)(const struct gpu_queue *queue, const void *pointer, size_t size,
@@ -414,6 +428,9 @@ memspan_status_t gpu_queue_create(void *state, int ordinal, void **queue_p);
 memspan_status_t gpu_queue_destroy(void *state, int ordinal, void *queue);
 memspan_status_t gpu_copy(void *state, int ordinal, void *queue, void *to, const void *from,
                           size_t size_bytes);
+memspan_status_t gpu_copy_blocks(void *state, int ordinal, void *queue, void *to,
+                                 size_t to_stride_bytes, const void *from, size_t from_stride_bytes,
+                                 size_t block_bytes, size_t block_count);
 memspan_status_t gpu_fill(void *state, int ordinal, void *queue, void *to, unsigned char byte,
                           size_t size_bytes);
 memspan_status_t gpu_synchronize(void *state, int ordinal, void *queue);
@@ -456,8 +473,8 @@ memspan_status_t gpu_dmabuf_export(void *state, int ordinal, const void *address
     .register_pages = register_pages, .unregister_pages = unregister_pages, .seen_at = seen_at,    \
     .ask = ask, .last_prefetch = last_prefetch, .make_stream = make_stream,                        \
     .drop_stream = drop_stream, .wait = wait_for_stream, .wait_for_device = wait_for_device,       \
-    .copy = copy, .fill_bytes = fill_bytes, .prefetch = prefetch, .start = start,                  \
-    .has_ipc = has_ipc, .ipc_get = ipc_get, .ipc_open = ipc_open, .dmabuf = dmabuf
+    .copy = copy, .copy_blocks = copy_blocks, .fill_bytes = fill_bytes, .prefetch = prefetch,      \
+    .start = start, .has_ipc = has_ipc, .ipc_get = ipc_get, .ipc_open = ipc_open, .dmabuf = dmabuf
 
 /* The members of a backend's table that are the same for all drivers. */
 #define GPU_BACKEND_TABLE                                                                          \
@@ -465,8 +482,8 @@ memspan_status_t gpu_dmabuf_export(void *state, int ordinal, const void *address
     .flags = MEMSPAN_BACKEND_OPENS_APART, .close = gpu_close, .device_count = gpu_device_count,    \
     .device_describe = gpu_device_describe, .reach = gpu_reach, .alloc = gpu_alloc,                \
     .free = gpu_free, .import = gpu_import, .release = gpu_release,                                \
-    .pointer_describe = gpu_pointer_describe, .copy = gpu_copy, .fill = gpu_fill,                  \
-    .synchronize = gpu_synchronize, .queue_create = gpu_queue_create,                              \
+    .pointer_describe = gpu_pointer_describe, .copy = gpu_copy, .copy_blocks = gpu_copy_blocks,    \
+    .fill = gpu_fill, .synchronize = gpu_synchronize, .queue_create = gpu_queue_create,            \
     .queue_destroy = gpu_queue_destroy, .prefetch = gpu_prefetch, .launch = gpu_launch,            \
     .ipc_export = gpu_ipc_export, .ipc_import = gpu_ipc_import, .ipc_close = gpu_ipc_close,        \
     .dmabuf_export = gpu_dmabuf_export, .reach_source = gpu_reach_source

@@ -166,6 +166,34 @@ memspan_status_t gpu_copy(void *opaque_state, int ordinal, void *opaque, void *t
     return status;
 }
 
+memspan_status_t gpu_copy_blocks(void *opaque_state, int ordinal, void *opaque, void *to,
+                                 size_t to_stride_bytes, const void *from, size_t from_stride_bytes,
+                                 size_t block_bytes, size_t block_count)
+{
+    const struct gpu_blocks blocks = {to,          from,       to_stride_bytes, from_stride_bytes,
+                                      block_bytes, block_count};
+    const struct gpu_state *state  = opaque_state;
+    struct gpu_queue *queue        = NULL;
+    struct gpu_visit visit;
+    gpu_answer_t answer;
+    memspan_status_t status;
+
+    if ((to_stride_bytes > GPU_STRIDE_MAX) || (from_stride_bytes > GPU_STRIDE_MAX)) {
+        return MEMSPAN_ERR_UNSUPPORTED;
+    }
+    status = enter_queue(opaque_state, ordinal, opaque, &queue, &visit);
+    if (status != MEMSPAN_OK) {
+        return status;
+    }
+    answer = state->driver->copy_blocks(queue, &blocks);
+    if (answer.code != GPU_SUCCESS) {
+        status = gpu_error(state, answer, "cannot copy %zu blocks of %zu bytes from %p to %p",
+                           block_count, block_bytes, from, to);
+    }
+    gpu_leave(&visit);
+    return status;
+}
+
 static memspan_status_t fill(const struct gpu_queue *queue, void *to, unsigned char byte,
                              size_t size_bytes)
 {

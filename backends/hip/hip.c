@@ -149,6 +149,10 @@ GPU_CALL(wait_for_device(const struct gpu_state *state), "hipDeviceSynchronize",
 GPU_CALL(copy(const struct gpu_queue *queue, void *to, const void *from, size_t size),
          "hipMemcpyAsync",
          HIP(queue->device)->hipMemcpyAsync(to, from, size, HIP_MEMCPY_DEFAULT, queue->stream))
+GPU_CALL(copy_blocks(const struct gpu_queue *queue, const struct gpu_blocks *b), "hipMemcpy2DAsync",
+         HIP(queue->device)
+             ->hipMemcpy2DAsync(b->to, b->to_stride_bytes, b->from, b->from_stride_bytes,
+                                b->block_bytes, b->block_count, HIP_MEMCPY_DEFAULT, queue->stream))
 GPU_CALL(fill_bytes(const struct gpu_queue *queue, void *to, unsigned char byte, size_t size),
          "hipMemsetAsync", HIP(queue->device)->hipMemsetAsync(to, byte, size, queue->stream))
 GPU_CALL(prefetch(const struct gpu_queue *queue, const void *pointer, size_t size, int to),

@@ -182,6 +182,8 @@ enum {
     X(hipMemGetAddressRange, 1, hip_result_t, (void **, size_t *, void *))                         \
     X(hipMemcpyAsync, 0, hip_result_t,                                                             \
       (void *, const void *, size_t, hip_copy_kind_t, hip_stream_t))                               \
+    X(hipMemcpy2DAsync, 0, hip_result_t,                                                           \
+      (void *, size_t, const void *, size_t, size_t, size_t, hip_copy_kind_t, hip_stream_t))       \
     X(hipMemsetAsync, 0, hip_result_t, (void *, int, size_t, hip_stream_t))                        \
     X(hipStreamCreateWithFlags, 0, hip_result_t, (hip_stream_t *, unsigned))                       \
     X(hipStreamDestroy, 0, hip_result_t, (hip_stream_t))                                           \

@@ -271,7 +271,7 @@ typedef struct memspan_backend {
     const memspan_backend_option_t *options;
     size_t option_count;
 
-    /** Optional; a table may end before it. copy() of @p block_count > 0 blocks of @p block_bytes >
+    /** Optional; a table may end before it. copy() of @p block_count > 1 blocks of @p block_bytes >
      * 0, the starts of which are the strides apart. MEMSPAN_ERR_UNSUPPORTED, without an error
      * record: not these strides, the library copies block by block. */
     memspan_status_t (*copy_blocks)(void *state, int ordinal, void *queue, void *to,

@@ -6,10 +6,15 @@
  * combines them in the order of PEs. The kernel of one piece runs while the network moves the next:
  * calls on a device run in order, so neither waits for the other. The result is in dest at once.
  *
+ * Where hosts have equal numbers of PEs, those of a host reduce among themselves first. Then the
+ * PEs with the same chunk, one of each host, reduce its sums in the same way, so that a sum of the
+ * host crosses the network, and not each operand.
+ *
  * A device without that kernel is replaced by the host's loops; the other PEs see no difference. */
 
 #include "shmem/collective/device_reduce.h"
 #include "shmem/collective/chunk.h"
+#include "shmem/collective/group.h"
 #include "shmem/collective/peer.h"
 #include "shmem/partition/device_memory.h"
 #include <memspan/allocator.h>
@@ -23,7 +28,7 @@ enum {
 
 /* The part of one PE. */
 struct reduction {
-    struct msp_team *team;
+    struct msp_team *team; /* whose PEs have the operands */
     msp_combine_t combine; /* the host's */
     memspan_kernel_t kernel;
     int device; /* that combines; MEMSPAN_HOST */
@@ -170,21 +175,71 @@ static void reduce_chunk(const struct reduction *r, char *dest, const char *sour
 
 /* ---- the call ---- */
 
+/* The PEs that have this PE's place on their hosts. False: hosts have one PE, or different numbers.
+ */
+static bool find_row(const struct msp_team *team, struct msp_team *row_p)
+{
+    const struct msp_groups *groups = team->groups;
+
+    if ((groups == NULL) || (groups->shape != MSP_GROUP_BLOCK) || (groups->count < 2) ||
+        (groups->least != groups->most) || (groups->most < 2)) {
+        return false;
+    }
+    *row_p = (struct msp_team){.start  = msp_team_world_pe(team, groups->local.pe),
+                               .stride = team->stride * groups->most,
+                               .size   = groups->count,
+                               .pe     = groups->own,
+                               .call   = team->call};
+    return true;
+}
+
+static void reduce_flat(const struct reduction *r, char *dest, const char *source, size_t count)
+{
+    reduce_chunk(r, dest, source, count);
+    msp_collective_sync(r->team);
+    msp_chunk_read_others(r->team, dest, r->element_bytes, count);
+}
+
+/* Both levels are a reduction of their own: in the host, of all; in the row, of this PE's chunk in
+ * place. */
+static void reduce_by_hosts(const struct reduction *r, struct msp_team *row, char *dest,
+                            const char *source, size_t count)
+{
+    struct reduction level = *r;
+    size_t first;
+    size_t end;
+
+    level.team = &r->team->groups->local;
+    msp_chunk_of(level.team->pe, level.team->size, r->element_bytes, count, &first, &end);
+    reduce_chunk(&level, dest, source, count);
+    msp_collective_sync(r->team);
+    level.team = row;
+    reduce_chunk(&level, dest + (first * r->element_bytes), dest + (first * r->element_bytes),
+                 end - first);
+    msp_collective_sync(r->team);
+    msp_chunk_read_others(row, dest + (first * r->element_bytes), r->element_bytes, end - first);
+    msp_collective_sync(r->team);
+    msp_chunk_read_others(&r->team->groups->local, dest, r->element_bytes, count);
+}
+
 void msp_device_reduce(struct msp_team *team, enum msp_reduction operation, enum msp_number type,
                        void *dest, const void *source, size_t count)
 {
     struct reduction r = {.team          = team,
                           .combine       = msp_combine_of(operation, type),
                           .element_bytes = msp_number_bytes(type)};
+    struct msp_team row;
 
     if (!find_kernel(operation, type, &r.kernel) ||
         !open_device(&r, msp_device_memory_home(source))) {
         open_host(&r);
     }
     msp_collective_sync(team);
-    reduce_chunk(&r, dest, source, count);
+    if (find_row(team, &row)) {
+        reduce_by_hosts(&r, &row, dest, source, count);
+    } else {
+        reduce_flat(&r, dest, source, count);
+    }
     close_buffers(&r);
-    msp_collective_sync(team);
-    msp_chunk_read_others(team, dest, r.element_bytes, count);
     msp_collective_sync(team);
 }

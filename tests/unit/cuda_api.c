@@ -46,6 +46,11 @@ Test(cuda_api, layouts)
     cr_assert_eq(sizeof(struct cuda_access), sizeof(CUmemAccessDesc));
     cr_assert_eq(offsetof(struct cuda_access, flags), offsetof(CUmemAccessDesc, flags));
     cr_assert_eq(sizeof(struct cuda_ipc_handle), sizeof(CUipcMemHandle));
+    cr_assert_eq(sizeof(struct cuda_rectangle), sizeof(CUDA_MEMCPY2D));
+    cr_assert_eq(offsetof(struct cuda_rectangle, from.address), offsetof(CUDA_MEMCPY2D, srcDevice));
+    cr_assert_eq(offsetof(struct cuda_rectangle, to.pitch_bytes),
+                 offsetof(CUDA_MEMCPY2D, dstPitch));
+    cr_assert_eq(offsetof(struct cuda_rectangle, height), offsetof(CUDA_MEMCPY2D, Height));
     cr_assert_eq(sizeof(int), sizeof(CUresult));
     cr_assert_eq(sizeof(int), sizeof(CUdevice_attribute));
     cr_assert_eq(sizeof(int), sizeof(CUmemAllocationHandleType));

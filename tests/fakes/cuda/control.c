@@ -87,8 +87,9 @@ void fake_cuda_reset(void)
 /* What a thread whose capture mode is not relaxed may not call while a stream is captured. */
 static bool is_unsafe(const char *name)
 {
-    static const char *const safe[] = {"cuMemcpyAsync", "cuMemsetD8Async", "cuMemsetD32Async",
-                                       "cuMemGetInfo", "cuMemHostGetDevicePointer"};
+    static const char *const safe[] = {"cuMemcpyAsync",   "cuMemcpy2DAsync",
+                                       "cuMemsetD8Async", "cuMemsetD32Async",
+                                       "cuMemGetInfo",    "cuMemHostGetDevicePointer"};
     size_t i;
 
     for (i = 0; i < sizeof(safe) / sizeof(safe[0]); i++) {

@@ -219,29 +219,52 @@ static cuda_result_t run_copy(struct CUctx_st *context, struct fake_command *c)
     return CUDA_SUCCESS;
 }
 
+static cuda_result_t add_copy(uintptr_t to, uintptr_t from, size_t size, cuda_stream_t stream)
+{
+    struct fake_command *c;
+    cuda_result_t code = check_stream(stream);
+
+    if (code != CUDA_SUCCESS) {
+        return code;
+    }
+    if ((fake_any(to, size) == NULL) || (fake_any(from, size) == NULL)) {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    c       = add(stream, run_copy);
+    c->to   = to;
+    c->from = from;
+    c->size = size;
+    if (fake_find(from) == NULL) {
+        c->snapshot = malloc(size);
+        memcpy(c->snapshot, (const void *)from, size);
+    }
+    return (fake_find(to) == NULL) ? fake_run(stream) : CUDA_SUCCESS;
+}
+
 cuda_result_t cuMemcpyAsync(cuda_address_t to, cuda_address_t from, size_t size,
                             cuda_stream_t stream)
 {
-    struct fake_command *c;
-    cuda_result_t code;
-
     BEGIN("cuMemcpyAsync");
-    code = check_stream(stream);
-    if (code != CUDA_SUCCESS) {
-        return fake_leave(code);
-    }
-    if ((fake_any((uintptr_t)to, size) == NULL) || (fake_any((uintptr_t)from, size) == NULL)) {
+    return fake_leave(add_copy((uintptr_t)to, (uintptr_t)from, size, stream));
+}
+
+cuda_result_t cuMemcpy2DAsync_v2(const cuda_rectangle_t *r, cuda_stream_t stream)
+{
+    cuda_result_t code = CUDA_SUCCESS;
+    size_t i;
+
+    BEGIN("cuMemcpy2DAsync");
+    if ((r->to.type != CUDA_MEMORYTYPE_UNIFIED) || (r->from.type != CUDA_MEMORYTYPE_UNIFIED) ||
+        ((r->height > 1) &&
+         ((r->to.pitch_bytes < r->width_bytes) || (r->from.pitch_bytes < r->width_bytes)))) {
         return fake_leave(CUDA_ERROR_INVALID_VALUE);
     }
-    c       = add(stream, run_copy);
-    c->to   = (uintptr_t)to;
-    c->from = (uintptr_t)from;
-    c->size = size;
-    if (fake_find((uintptr_t)from) == NULL) {
-        c->snapshot = malloc(size);
-        memcpy(c->snapshot, (const void *)(uintptr_t)from, size);
+    for (i = 0; (code == CUDA_SUCCESS) && (i < r->height); i++) {
+        code =
+            add_copy((uintptr_t)r->to.address + i * r->to.pitch_bytes,
+                     (uintptr_t)r->from.address + i * r->from.pitch_bytes, r->width_bytes, stream);
     }
-    return fake_leave((fake_find((uintptr_t)to) == NULL) ? fake_run(stream) : CUDA_SUCCESS);
+    return fake_leave(code);
 }
 
 static cuda_result_t run_fill(struct CUctx_st *context, struct fake_command *c)

@@ -149,28 +149,51 @@ static hip_result_t run_copy(int device, struct fake_command *c)
     return HIP_SUCCESS;
 }
 
-hip_result_t hipMemcpyAsync(void *to, const void *from, size_t size, int kind, hip_stream_t stream)
+static hip_result_t add_copy(uintptr_t to, uintptr_t from, size_t size, int kind,
+                             hip_stream_t stream)
 {
     struct fake_command *c;
-    hip_result_t code;
+    hip_result_t code = check_stream(stream);
 
-    BEGIN("hipMemcpyAsync");
-    code = check_stream(stream);
-    if ((code != HIP_SUCCESS) || (kind != HIP_MEMCPY_DEFAULT)) {
-        return fake_leave((code != HIP_SUCCESS) ? code : HIP_ERROR_INVALID_VALUE);
+    if (code != HIP_SUCCESS) {
+        return code;
     }
-    if ((fake_any((uintptr_t)to, size) == NULL) || (fake_any((uintptr_t)from, size) == NULL)) {
-        return fake_leave(HIP_ERROR_INVALID_VALUE);
+    if ((kind != HIP_MEMCPY_DEFAULT) || (fake_any(to, size) == NULL) ||
+        (fake_any(from, size) == NULL)) {
+        return HIP_ERROR_INVALID_VALUE;
     }
     c       = add(stream, run_copy);
-    c->to   = (uintptr_t)to;
-    c->from = (uintptr_t)from;
+    c->to   = to;
+    c->from = from;
     c->size = size;
-    if (fake_find((uintptr_t)from) == NULL) {
+    if (fake_find(from) == NULL) {
         c->snapshot = malloc(size);
-        memcpy(c->snapshot, from, size);
+        memcpy(c->snapshot, (const void *)from, size);
     }
-    return fake_leave((fake_find((uintptr_t)to) == NULL) ? fake_run(stream) : HIP_SUCCESS);
+    return (fake_find(to) == NULL) ? fake_run(stream) : HIP_SUCCESS;
+}
+
+hip_result_t hipMemcpyAsync(void *to, const void *from, size_t size, int kind, hip_stream_t stream)
+{
+    BEGIN("hipMemcpyAsync");
+    return fake_leave(add_copy((uintptr_t)to, (uintptr_t)from, size, kind, stream));
+}
+
+hip_result_t hipMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_t from_pitch,
+                              size_t width, size_t height, int kind, hip_stream_t stream)
+{
+    hip_result_t code = HIP_SUCCESS;
+    size_t i;
+
+    BEGIN("hipMemcpy2DAsync");
+    if ((height > 1) && ((to_pitch < width) || (from_pitch < width))) {
+        return fake_leave(HIP_ERROR_INVALID_VALUE);
+    }
+    for (i = 0; (code == HIP_SUCCESS) && (i < height); i++) {
+        code = add_copy((uintptr_t)to + i * to_pitch, (uintptr_t)from + i * from_pitch, width, kind,
+                        stream);
+    }
+    return fake_leave(code);
 }
 
 static hip_result_t run_fill(int device, struct fake_command *c)

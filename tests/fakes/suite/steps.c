@@ -85,6 +85,9 @@ void steps_work_on(void *state, int ordinal, const memspan_request_t *request, s
     }
     steps_fine(table->queue_create(state, ordinal, &queue));
     steps_fine(table->copy(state, ordinal, NULL, block.address, values, sizeof(values)));
+    if (table->copy_blocks != NULL) {
+        steps_fine(table->copy_blocks(state, ordinal, queue, block.address, 16, values, 8, 8, 3));
+    }
     steps_fine(table->fill(state, ordinal, queue, block.address, 0, 513));
     steps_fine(table->fill(state, ordinal, queue, block.address, 0, 512));
     run_kernels(state, ordinal, NULL, block.address, count);

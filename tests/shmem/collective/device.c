@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* device.c: large reductions in memory of devices, of all kinds of numbers, also in place. Every PE
- * knows what the others give; the order of operands is that of the PEs. */
+ * knows what the others give; the order of operands is that of the PEs, on each host first where
+ * hosts have equal numbers of them. */
 
 #include "tests/shmem/check.h"
 #include <complex.h>
@@ -15,6 +16,7 @@ static char *source; /* of the device */
 static char *dest;
 static int me;
 static int pes;
+static int group; /* PEs that are combined first */
 
 /* Sums of fractions depend on their order. */
 #define VALUE(type, pe, i) ((type)(((pe) + 3) * 0.7 + (double)(((i)*31 + (pe)) % 97)))
@@ -35,13 +37,21 @@ static int pes;
               "%s", memspan_error_text());                                                         \
         shmem_getmem(all, to, bytes, me);                                                          \
         for (size_t i = 0; i < count; i++) {                                                       \
-            type x = VALUE(type, 0, i);                                                            \
+            type all_x = 0;                                                                        \
                                                                                                    \
-            for (int pe = 1; pe < pes; pe++) {                                                     \
-                type y = VALUE(type, pe, i);                                                       \
-                x      = (type)(operation);                                                        \
+            for (int first = 0; first < pes; first += group) {                                     \
+                type x = VALUE(type, first, i);                                                    \
+                type y;                                                                            \
+                                                                                                   \
+                for (int pe = first + 1; pe < first + group; pe++) {                               \
+                    y = VALUE(type, pe, i);                                                        \
+                    x = (type)(operation);                                                         \
+                }                                                                                  \
+                y     = x;                                                                         \
+                x     = all_x;                                                                     \
+                all_x = (first == 0) ? y : (type)(operation);                                      \
             }                                                                                      \
-            CHECK(all[i] == x, #call " of %zu: element %zu", count, i);                            \
+            CHECK(all[i] == all_x, #call " of %zu: element %zu", count, i);                        \
         }                                                                                          \
         free(own);                                                                                 \
         free(all);                                                                                 \
@@ -72,6 +82,8 @@ int main(void)
     shmem_init();
     me     = shmem_my_pe();
     pes    = shmem_n_pes();
+    group  = shmem_team_n_pes(SHMEM_TEAM_SHARED);
+    group  = (pes % group == 0) ? group : pes;
     source = shmemx_partition_malloc(BYTES, PARTITION);
     dest   = shmemx_partition_malloc(BYTES, PARTITION);
     CHECK((source != NULL) && (dest != NULL), "%s", memspan_error_text());
