@@ -36,7 +36,8 @@ static const struct bench_placement placements[] = {
 
 static const struct bench_point points[] = {
     SIZES(SIZE, HYBRID_PUT, "put"){HYBRID_PUT, "put-4194304", "4194304", "us", false},
-    SIZES(SIZE, HYBRID_ALLTOALL, "alltoall") SCALED(HYBRID_RANDOM, "random", "us"),
+    SIZES(SIZE, HYBRID_ALLTOALL, "alltoall") SIZES(SIZE, HYBRID_BROADCAST, "broadcast")
+        SIZES(SIZE, HYBRID_REDUCE, "reduce") SCALED(HYBRID_RANDOM, "random", "us"),
     SCALED(HYBRID_ATOMIC, "random-atomic", "us"),
     SCALED(HYBRID_FFT, "fft", "ms"),
     SCALED(HYBRID_MATRIX, "matrix", "ms"),
@@ -46,7 +47,7 @@ static const struct bench_point points[] = {
     PES(HYBRID_EFFICIENCY, "efficiency", "-matrix", "matrix, ", "", true),
     PES(HYBRID_EFFICIENCY, "efficiency", "-heat", "heat, ", "", true),
     {HYBRID_LINES, "lines-job", "arrays", "", false},
-    {HYBRID_LINES, "lines-move", "put, alltoall", "", false},
+    {HYBRID_LINES, "lines-move", "put, collectives", "", false},
     {HYBRID_LINES, "lines-random", "random", "", false},
     {HYBRID_LINES, "lines-fft", "fft", "", false},
     {HYBRID_LINES, "lines-matrix", "matrix", "", false},

@@ -12,6 +12,8 @@
 #define HYBRID_ROW_MAP(X)                                                                          \
     X(PUT, "put", false, "half a round trip between two devices, by bytes; us")                    \
     X(ALLTOALL, "alltoall", false, "all-to-all exchange of 2 PEs, by bytes of a block; us")        \
+    X(BROADCAST, "broadcast", false, "broadcast between 2 PEs, by bytes; us")                      \
+    X(REDUCE, "reduce", false, "reduction over 2 PEs, by bytes; us")                               \
     X(RANDOM, "random", false, "HPC Challenge's random access: get, combine, put; us an update")   \
     X(ATOMIC, "random-atomic", true, "the same by atomic operations on device memory; us")         \
     X(FFT, "fft", false, "Fourier transform of a complex matrix; ms")                              \

@@ -10,9 +10,9 @@ static const struct {
     const char *name;
     bool (*run)(size_t size, bool weak);
 } apps[] = {
-    {"put", move_put},  {"alltoall", move_alltoall}, {"random", random_run},
-    {"fft", fft_run},   {"matrix", matrix_run},      {"random-atomic", random_atomic_run},
-    {"heat", heat_run},
+    {"put", move_put},  {"alltoall", move_alltoall},   {"random", random_run},
+    {"fft", fft_run},   {"matrix", matrix_run},        {"random-atomic", random_atomic_run},
+    {"heat", heat_run}, {"broadcast", move_broadcast}, {"reduce", move_reduce},
 };
 
 enum { APP_COUNT = sizeof(apps) / sizeof(apps[0]) };

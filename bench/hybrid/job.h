@@ -45,6 +45,8 @@ void job_progress(const char *app, size_t done, size_t total);
  * @p weak: of each PE's part. */
 bool move_put(size_t size_bytes, bool weak);
 bool move_alltoall(size_t size_bytes, bool weak);
+bool move_broadcast(size_t size_bytes, bool weak);
+bool move_reduce(size_t size_bytes, bool weak);
 bool random_run(size_t updates, bool weak);
 bool random_atomic_run(size_t updates, bool weak);
 bool fft_run(size_t side, bool weak);

@@ -12,4 +12,10 @@ void move_ping_pong(char *dest, char *source, size_t size_bytes, size_t count);
 /* @p count times: a block of that size from every PE to every PE. */
 void move_blocks(char *dest, char *source, size_t size_bytes, size_t count);
 
+/* @p count times: PE i's source, i going around, to the dest of all. */
+void move_to_all(char *dest, char *source, size_t size_bytes, size_t count);
+
+/* @p count times: all sources, combined by exclusive or of 64-bit words, to the dest of all. */
+void move_combined(char *dest, char *source, size_t size_bytes, size_t count);
+
 #endif /* MEMSPAN_BENCH_HYBRID_MOVE_H */

@@ -36,3 +36,21 @@ void move_blocks(char *dest, char *source, size_t size_bytes, size_t count)
         shmem_alltoallmem(SHMEM_TEAM_WORLD, dest, source, size_bytes);
     }
 }
+
+void move_to_all(char *dest, char *source, size_t size_bytes, size_t count)
+{
+#pragma omp target data use_device_ptr(dest, source)
+    for (size_t i = 0; i < count; i++) {
+        shmem_broadcastmem(SHMEM_TEAM_WORLD, dest, source, size_bytes,
+                           (int)(i % (size_t)job_count));
+    }
+}
+
+void move_combined(char *dest, char *source, size_t size_bytes, size_t count)
+{
+#pragma omp target data use_device_ptr(dest, source)
+    for (size_t i = 0; i < count; i++) {
+        shmem_uint64_xor_reduce(SHMEM_TEAM_WORLD, (uint64_t *)(void *)dest,
+                                (uint64_t *)(void *)source, size_bytes / sizeof(uint64_t));
+    }
+}

@@ -35,3 +35,23 @@ void move_blocks(char *dest, char *source, size_t size_bytes, size_t count)
                            MPI_COMM_WORLD);
     }
 }
+
+void move_to_all(char *dest, char *source, size_t size_bytes, size_t count)
+{
+#pragma omp target data use_device_ptr(dest, source)
+    for (size_t i = 0; i < count; i++) {
+        int root = (int)(i % (size_t)job_count);
+
+        (void)MPI_Bcast((job_pe == root) ? source : dest, (int)size_bytes, MPI_BYTE, root,
+                        MPI_COMM_WORLD);
+    }
+}
+
+void move_combined(char *dest, char *source, size_t size_bytes, size_t count)
+{
+#pragma omp target data use_device_ptr(dest, source)
+    for (size_t i = 0; i < count; i++) {
+        (void)MPI_Allreduce(source, dest, (int)(size_bytes / sizeof(uint64_t)), MPI_UINT64_T,
+                            MPI_BXOR, MPI_COMM_WORLD);
+    }
+}

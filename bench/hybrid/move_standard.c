@@ -40,3 +40,26 @@ void move_blocks(char *dest, char *source, size_t size_bytes, size_t count)
 #pragma omp target update to(dest [0:all_bytes])
     }
 }
+
+void move_to_all(char *dest, char *source, size_t size_bytes, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        int root = (int)(i % (size_t)job_count);
+
+        if (job_pe == root) {
+#pragma omp target update from(source [0:size_bytes])
+        }
+        shmem_broadcastmem(SHMEM_TEAM_WORLD, dest, source, size_bytes, root);
+#pragma omp target update to(dest [0:size_bytes])
+    }
+}
+
+void move_combined(char *dest, char *source, size_t size_bytes, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+#pragma omp target update from(source [0:size_bytes])
+        shmem_uint64_xor_reduce(SHMEM_TEAM_WORLD, (uint64_t *)(void *)dest,
+                                (uint64_t *)(void *)source, size_bytes / sizeof(uint64_t));
+#pragma omp target update to(dest [0:size_bytes])
+    }
+}

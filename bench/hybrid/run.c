@@ -26,6 +26,8 @@ static const struct app {
 } apps[] = {
     {HYBRID_PUT, false, 4194304, 0, 1024},
     {HYBRID_ALLTOALL, false, 1048576, 0, 1024},
+    {HYBRID_BROADCAST, false, 1048576, 0, 1024},
+    {HYBRID_REDUCE, false, 1048576, 0, 1024},
     {HYBRID_RANDOM, true, 4194304, 1048576, 500},
     {HYBRID_ATOMIC, true, 4194304, 1048576, 500},
     {HYBRID_FFT, true, 4096, 2048, 32},

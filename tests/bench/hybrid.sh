@@ -21,7 +21,9 @@ app() {
 }
 
 [ "$pes" -eq 1 ] || app put 8192 strong put-8192
-app alltoall 1024 strong alltoall-1024
+for name in alltoall broadcast reduce; do
+    app $name 1024 strong $name-1024
+done
 for scaling in strong weak; do
     app random 1000 $scaling "random-$scaling-$pes"
     app random-atomic 1000 $scaling "random-atomic-$scaling-$pes"
