@@ -104,8 +104,9 @@ static bool read_folder(struct profile *profile, const char *folder)
         if (strspn(entry->d_name, "0123456789") != strlen(entry->d_name)) {
             continue;
         }
-        (void)snprintf(path, sizeof(path), "%s/%s", folder, entry->d_name);
-        good = profile_read(profile, path);
+        good =
+            ((size_t)snprintf(path, sizeof(path), "%s/%s", folder, entry->d_name) < sizeof(path)) &&
+            profile_read(profile, path);
         if (kept == NULL) {
             (void)unlink(path);
         }
