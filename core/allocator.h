@@ -29,4 +29,8 @@ memspan_status_t msp_free_slow(uintptr_t entry, void *pointer); /* the entry of 
 void *msp_allocate_zeroed(memspan_allocator_h allocator, size_t align_bytes, size_t count,
                           size_t size_bytes);
 
+/* Of the live block that holds @p address; MEMSPAN_ALLOCATOR_NULL: there is none, or its allocator
+ * was destroyed. query.c */
+memspan_allocator_h msp_allocator_of_block(const void *address);
+
 #endif /* MEMSPAN_CORE_ALLOCATOR_H */

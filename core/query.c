@@ -231,6 +231,19 @@ static bool find_owner(const void *pointer, struct msp_block_view *view_p,
     return found;
 }
 
+memspan_allocator_h msp_allocator_of_block(const void *address)
+{
+    memspan_allocator_h handle = MEMSPAN_ALLOCATOR_NULL;
+    struct msp_block_view view;
+
+    msp_allocator_lock_table();
+    if (find_block(address, &view)) {
+        handle = (memspan_allocator_h)atomic_load(&view.owner.account->allocator->handle);
+    }
+    msp_allocator_unlock_table();
+    return handle;
+}
+
 memspan_status_t memspan_pointer_describe(const void *pointer, memspan_pointer_info_t *info_p)
 {
     memspan_pointer_info_t info = {.struct_size     = sizeof(info),

@@ -184,6 +184,7 @@ MEMSPAN_API int __tgt_set_device_allocator(int64_t device, msp_omp_map_alloc *al
                                            msp_omp_map_free *release);
 MEMSPAN_API int __tgt_reset_device_allocator(int64_t device);
 MEMSPAN_API memspan_status_t memspan_map_symmetric(const void *pointer, size_t size_bytes);
+MEMSPAN_API memspan_status_t memspan_map_symmetric_allocator(msp_omp_allocator_t allocator);
 
 /* Symmetric memory (memspan/omp.h). */
 typedef void *msp_omp_symmetric_alloc(size_t align_bytes, size_t size_bytes, int zeroed);

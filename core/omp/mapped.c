@@ -15,12 +15,14 @@
  * the host's memory (requires unified_shared_memory). */
 
 #include "core/omp/mapped.h"
+#include "core/allocator.h"
 #include "core/base/error.h"
 #include "core/base/fork.h"
 #include "core/base/log.h"
 #include "core/base/region.h"
 #include "core/omp/abi.h"
 #include "core/omp/devices.h"
+#include "core/omp/named.h"
 #include "core/omp/refusal.h"
 #include "core/omp/variable.h"
 #include <stdlib.h>
@@ -67,14 +69,6 @@ static struct {
     bool asked;     /* whether it has memory of its own: that is the next member */
     bool has_memory;
 } allocators[DEVICES_MAX];
-
-/* Host memory that memspan_map_symmetric() named; all of it before the first call. */
-static struct range {
-    uintptr_t begin;
-    size_t size_bytes;
-} * ranges;
-static size_t range_count;
-static bool all = true;
 
 void msp_omp_data_forward(enum msp_omp_real which, const struct msp_omp_data *d)
 {
@@ -124,25 +118,12 @@ static struct msp_omp_variable *variable_of(const struct msp_omp_data *d, int i)
     return v;
 }
 
-static bool is_named(const void *begin, size_t size_bytes)
-{
-    size_t i;
-
-    for (i = 0; !all && (i < range_count); i++) {
-        size_t before = (uintptr_t)begin - ranges[i].begin;
-        if ((before < ranges[i].size_bytes) && (size_bytes <= ranges[i].size_bytes - before)) {
-            return true;
-        }
-    }
-    return all;
-}
-
 static bool is_wanted(const struct msp_omp_data *d, int i)
 {
-    return (d->sizes[i] > 0) && is_named(d->begins[i], (size_t)d->sizes[i]);
+    return (d->sizes[i] > 0) && msp_omp_named_has(d->begins[i], (size_t)d->sizes[i]);
 }
 
-static bool has_allocator(int number)
+static bool has_allocator(int64_t number)
 {
     return (number >= 0) && (number < DEVICES_MAX) && (allocators[number].alloc != NULL);
 }
@@ -524,7 +505,7 @@ int __tgt_reset_device_allocator(int64_t device)
         return ((reset_allocator_fn *)real)(device);
     }
     msp_lock(&lock);
-    if (!has_allocator((int)device)) {
+    if (!has_allocator(device)) {
         msp_unlock(&lock);
         memspan_error(MEMSPAN_ERR_NOT_FOUND, "device %lld has no allocator", (long long)device);
         return refuse(__func__);
@@ -541,34 +522,6 @@ int __tgt_reset_device_allocator(int64_t device)
                 (long long)device);
     }
     return 0;
-}
-
-/* Lock held. */
-static memspan_status_t add_range(uintptr_t begin, size_t size_bytes)
-{
-    struct range *longer = realloc(ranges, (range_count + 1) * sizeof *ranges);
-
-    if (longer == NULL) {
-        return memspan_error(MEMSPAN_ERR_NO_MEMORY, "no memory to name a variable");
-    }
-    ranges                = longer;
-    ranges[range_count++] = (struct range){begin, size_bytes};
-    all                   = false;
-    return MEMSPAN_OK;
-}
-
-/* Lock held. */
-static memspan_status_t remove_range(uintptr_t begin)
-{
-    size_t i;
-
-    for (i = 0; (i < range_count) && (ranges[i].begin != begin); i++) {
-    }
-    if (i == range_count) {
-        return memspan_error(MEMSPAN_ERR_NOT_FOUND, "no variable at %p was named", (void *)begin);
-    }
-    ranges[i] = ranges[--range_count];
-    return MEMSPAN_OK;
 }
 
 /* Lock held. The variable gets its memory now: its map clauses are not seen. */
@@ -614,6 +567,15 @@ static memspan_status_t name_elsewhere(void *pointer, size_t size_bytes)
     return status;
 }
 
+static memspan_status_t check_set(void)
+{
+    if (msp_omp_mapped_is_set()) {
+        return MEMSPAN_OK;
+    }
+    memspan_error(MEMSPAN_ERR_NOT_FOUND, "mapped variables have no allocator");
+    return msp_error_hint("call __tgt_set_shmem_allocator() first");
+}
+
 memspan_status_t memspan_map_symmetric(const void *pointer, size_t size_bytes)
 {
     MSP_OMP_CALL();
@@ -623,19 +585,48 @@ memspan_status_t memspan_map_symmetric(const void *pointer, size_t size_bytes)
         return memspan_error(MEMSPAN_ERR_INVALID, "%zu bytes at %p are no variable", size_bytes,
                              pointer);
     }
-    if (!msp_omp_mapped_is_set()) {
-        memspan_error(MEMSPAN_ERR_NOT_FOUND, "mapped variables have no allocator");
-        return msp_error_hint("call __tgt_set_shmem_allocator() first");
+    status = check_set();
+    if (status != MEMSPAN_OK) {
+        return status;
     }
     msp_lock(&lock);
-    status = (size_bytes == 0) ? remove_range((uintptr_t)pointer)
-                               : add_range((uintptr_t)pointer, size_bytes);
+    status = (size_bytes == 0) ? msp_omp_named_remove((uintptr_t)pointer)
+                               : msp_omp_named_add((uintptr_t)pointer, size_bytes);
     if (status == MEMSPAN_OK) {
         status = name_elsewhere((void *)pointer, size_bytes);
         if (status != MEMSPAN_OK) {
-            (void)remove_range((uintptr_t)pointer);
+            (void)msp_omp_named_remove((uintptr_t)pointer);
         }
     }
+    msp_unlock(&lock);
+    return status;
+}
+
+memspan_status_t memspan_map_symmetric_allocator(msp_omp_allocator_t allocator)
+{
+    MSP_OMP_CALL();
+    memspan_allocator_h handle = (memspan_allocator_h)allocator;
+    struct msp_allocator *a;
+    memspan_status_t status;
+
+    status = check_set();
+    if (status != MEMSPAN_OK) {
+        return status;
+    }
+    if (!sees_maps()) {
+        memspan_error(MEMSPAN_ERR_UNSUPPORTED, "map clauses do not pass through libmemspan");
+        return msp_error_hint("name each variable: memspan_map_symmetric()");
+    }
+    if (handle == MEMSPAN_ALLOCATOR_NULL) {
+        return memspan_error(MEMSPAN_ERR_INVALID, "omp_null_allocator names no allocator");
+    }
+    a = msp_allocator_acquire(handle);
+    if (a == NULL) {
+        return memspan_error_last()->status;
+    }
+    msp_allocator_release(a);
+    msp_lock(&lock);
+    status = msp_omp_named_add_allocator(handle);
     msp_unlock(&lock);
     return status;
 }

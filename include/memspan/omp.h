@@ -386,6 +386,12 @@ extern int __tgt_reset_device_allocator(int64_t device_num) MEMSPAN_OMP_NOTHROW;
  * the memory is taken now). */
 MEMSPAN_API memspan_status_t memspan_map_symmetric(const void *ptr, size_t size);
 
+/** The same for all variables in memory of @p allocator, which may be allocated before or after.
+ * The name ends with the allocator. Errors: MEMSPAN_ERR_NOT_FOUND (no device had an allocator for
+ * mapped variables yet), MEMSPAN_ERR_INVALID (no such allocator of Memspan's),
+ * MEMSPAN_ERR_UNSUPPORTED (map clauses are not seen), MEMSPAN_ERR_NO_MEMORY. */
+MEMSPAN_API memspan_status_t memspan_map_symmetric_allocator(omp_allocator_handle_t allocator);
+
 /** The functions behind omp_shmem_mem_alloc, for libraries of OpenSHMEM: libmemspan-shmem sets its
  * own in shmem_init(). @p alignment 0: none; @p zeroed: as omp_calloc(). NULL: none from now on. */
 MEMSPAN_API void memspan_symmetric_allocator_set(void *(*alloc)(size_t alignment, size_t size,

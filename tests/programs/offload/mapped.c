@@ -466,6 +466,34 @@ static void old_names(void)
     CHECK(holds(values, 4) && (live == 0));
 }
 
+/* While variables are named. */
+static void under_allocator(void)
+{
+    omp_allocator_handle_t allocator = omp_init_allocator(omp_default_mem_space, 0, NULL);
+    omp_allocator_handle_t other     = omp_init_allocator(omp_default_mem_space, 0, NULL);
+    int *values                      = omp_alloc(N * sizeof(*values), allocator);
+    int *others                      = omp_alloc(N * sizeof(*others), other);
+    int before                       = taken;
+
+    CHECK((values != NULL) && (others != NULL));
+    fill(values, 0);
+    fill(others, 0);
+    add(values, 1);
+    CHECK(holds(values, 1) && (taken == before));
+    CHECK(memspan_map_symmetric_allocator(omp_null_allocator) != MEMSPAN_OK);
+    CHECK(memspan_map_symmetric_allocator(allocator) == MEMSPAN_OK);
+    add(values, 1);
+    CHECK(holds(values, 2) && (taken == before + 1));
+#pragma omp target data map(to : values [N - 2:2])
+    CHECK(is_taken(device_address(values + N - 2)));
+    add(others, 1);
+    CHECK(holds(others, 1) && (taken == before + 2) && (live == 0));
+    omp_free(values, allocator);
+    omp_free(others, other);
+    omp_destroy_allocator(allocator);
+    omp_destroy_allocator(other);
+}
+
 static void named(void)
 {
     static int values[N];
@@ -487,6 +515,7 @@ static void named(void)
     before = taken;
     add(values, 1);
     CHECK(holds(values, 2) && (taken == before) && (live == 0));
+    under_allocator();
     CHECK(memspan_map_symmetric(values, sizeof(values)) == MEMSPAN_OK);
 #pragma omp target enter data map(to : values)
     CHECK(live == 1);
