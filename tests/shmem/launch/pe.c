@@ -121,6 +121,7 @@ static void act(const char *word, int *status_p)
         watch();
     } else if (is_action(word, "again", &value)) {
         for (int round = 0; round < 20; round++) {
+            require(bootstrap->barrier(), "barrier"); /* others get what this PE has put */
             bootstrap->close();
             require(msp_bootstrap_open(&bootstrap, &job), "open again");
             exchange(1000);
