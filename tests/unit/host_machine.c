@@ -99,7 +99,9 @@ long syscall(long number, ...)
         errno = answer;
         return -1;
     }
-    page_node = pages_stay ? page_node : __builtin_ctzl(calls[call_count - 1].nodes);
+    if (!pages_stay && (calls[call_count - 1].nodes != 0)) {
+        page_node = __builtin_ctzl(calls[call_count - 1].nodes);
+    }
     return 0;
 }
 

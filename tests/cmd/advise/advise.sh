@@ -4,7 +4,7 @@
 # what it makes of it.
 set -eu
 export LC_ALL=C
-case=$1 advise=$2 program=$3
+case=$1 advise=$2 program=${3-}
 here=$(cd "$(dirname "$0")" && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT INT TERM

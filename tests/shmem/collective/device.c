@@ -77,13 +77,25 @@ static void reduce_all(size_t bytes, char *to)
     sum_of_long_doubles(bytes / sizeof(long double), to);
 }
 
+/* How many PEs each host has; all PEs, where hosts differ. */
+static int equal_hosts(void)
+{
+    static int mine;
+    static int least;
+    static int most;
+
+    mine = shmem_team_n_pes(SHMEM_TEAM_SHARED);
+    CHECK(shmem_int_min_reduce(SHMEM_TEAM_WORLD, &least, &mine, 1) == 0, "min");
+    CHECK(shmem_int_max_reduce(SHMEM_TEAM_WORLD, &most, &mine, 1) == 0, "max");
+    return (least == most) ? most : pes;
+}
+
 int main(void)
 {
     shmem_init();
     me     = shmem_my_pe();
     pes    = shmem_n_pes();
-    group  = shmem_team_n_pes(SHMEM_TEAM_SHARED);
-    group  = (pes % group == 0) ? group : pes;
+    group  = equal_hosts();
     source = shmemx_partition_malloc(BYTES, PARTITION);
     dest   = shmemx_partition_malloc(BYTES, PARTITION);
     CHECK((source != NULL) && (dest != NULL), "%s", memspan_error_text());

@@ -130,7 +130,7 @@ static void barriers_and_locks(void)
 
     for (round = 0; round < ROUNDS; round++) {
         if (shmem_my_pe() == round % 2) {
-            usleep(3000);
+            usleep((round < 2) ? 100000 : 3000); /* the other one sleeps, whatever else runs */
         }
         shmem_barrier_all();
         shmem_set_lock(&lock);
