@@ -106,9 +106,9 @@ typedef enum shmemx_policy {
 #define SHMEMX_CAP_DIRECT_ACCESS (1L << 3) /* the host loads and stores it */
 #define SHMEMX_CAP_WORLD_ACCESS  (1L << 4) /* PEs outside its team reach it */
 #define SHMEMX_CAP_IDENT_ADDR    (1L << 5) /* the same addresses in every PE */
-#define SHMEMX_CAP_PEER_ACCESS   (1L << 6) /* shmem_ptr() works for PEs of this node */
+#define SHMEMX_CAP_PEER_ACCESS   (1L << 6) /* shmem_ptr() works for PEs of this host */
 #define SHMEMX_CAP_WAIT          (1L << 7) /* waits, tests, locks, signals */
-#define SHMEMX_CAP_PEER_COPY     (1L << 8) /* PEs of this node put and get by driver copies */
+#define SHMEMX_CAP_PEER_COPY     (1L << 8) /* PEs of this host put and get by driver copies */
 
 /** One partition: its request and its placement. Bytes are per PE. */
 typedef struct shmemx_partition_traits {

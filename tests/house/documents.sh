@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # The documents agree with the tree: every link inside it leads somewhere, a room's README names what
 # is in it, every environment variable has its place in memspan-environment(7) with the value it has
-# when unset, every public call is in a manual page, and manual pages are well-formed.
+# when unset, every public call and every member of a backend's table is in a manual page, and manual pages
+# are well-formed.
 set -eu
 cd "$(dirname "$0")/../.."
 bad=0
@@ -120,6 +121,12 @@ for header in include/memspan/*.h; do
         sed -nE 's/.*[ *](memspan_[a-z_0-9]+)\($/\1/p'); do
         grep -qE "\b$call\b" include/man/*.[37] || complain "$header: $call is in no manual page"
     done
+done
+
+# A function of a backend's table is documented when it heads an entry.
+for member in $(sed -n '/^typedef struct memspan_backend {/,/^}/s/.* (\*\([a-z_]*\))(.*/\1/p' \
+    include/memspan/backend.h); do
+    grep -qE "^\.IR? .*\b$member\b" include/man/memspan_backend.7 || complain "memspan_backend(7): no member $member"
 done
 
 # Other pages of ours that a page refers to exist, as files or among the names of one.
