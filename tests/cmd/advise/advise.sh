@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# advise.sh CASE ADVISE PROGRAM: what memspan-advise sees of a program whose uses of memory are known, and
+# advise.sh CASE PROGRAM [ADVISE]: what memspan-advise sees of a program whose uses of memory are known, and
 # what it makes of it.
 set -eu
 export LC_ALL=C
-case=$1 advise=$2 program=${3-}
+case=$1 program=$2 advise=${3-}
 here=$(cd "$(dirname "$0")" && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT INT TERM
