@@ -241,12 +241,17 @@ void msp_placement_start(void)
         if (stale.module[0] != '\0') {
             msp_option_refuse(MSP_OPTION_PLACEMENT, "%s was made for another build of %s", path,
                               stale.module);
-            placement.count = 0;
+            goto unused;
         }
     }
     if (placement.count > 0) {
         msp_watch_set(MSP_WATCH_PLACEMENT, true);
+        return;
     }
+unused:
+    free(placement.sites);
+    placement = (struct msp_placement){0};
+    free(text);
 }
 
 /* ---- look-up ---- */
