@@ -20,7 +20,6 @@
 struct guard {
     size_t size_bytes;
     pid_t pid;
-    int pipe_fd;
     int group_count;
     char folder[256];
     pid_t groups[];
@@ -78,8 +77,7 @@ struct guard *guard_open(int group_count)
     }
     guard->size_bytes  = size_bytes;
     guard->group_count = group_count;
-    guard->pipe_fd     = ends[1];
-    pid_t pid          = fork();
+    pid_t pid          = fork(); /* ends[1] stays open until the launcher ends */
     if (pid == 0) {
         close(ends[1]);
         watch(guard, ends[0]);

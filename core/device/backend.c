@@ -43,18 +43,6 @@ MSP_LOCK_STATIC(open_lock, MSP_RANK_BACKENDS); /* guards opening a slot */
 
 /* ---- what a backend is given ---- */
 
-static memspan_status_t service_fail(memspan_status_t status, const char *backend, const char *call,
-                                     long native_code, const char *native_text, const char *hint,
-                                     const char *format, ...)
-{
-    va_list args;
-
-    va_start(args, format);
-    msp_error_native_va(status, backend, call, native_code, native_text, hint, format, args);
-    va_end(args);
-    return status;
-}
-
 static void service_log(enum memspan_log_level level, const char *backend, const char *format, ...)
 {
     char line[512];
@@ -129,7 +117,7 @@ static void service_tell(const void *address)
 
 const memspan_services_t memspan_services = {
     .struct_size   = sizeof(memspan_services_t),
-    .fail          = service_fail,
+    .fail          = msp_error_native,
     .log           = service_log,
     .option        = service_option,
     .tell          = service_tell,
@@ -609,8 +597,7 @@ memspan_status_t memspan_backend_describe(int index, memspan_backend_info_t *inf
     const struct msp_backend_slot *slot;
 
     if ((info_p == NULL) || (index < 0) || (index >= msp_backend_slots())) {
-        return memspan_error(MEMSPAN_ERR_INVALID, "no backend %d, or nowhere to describe it",
-                             index);
+        return memspan_error(MEMSPAN_ERR_INVALID, "no backend %d, or info_p is NULL", index);
     }
     slot = msp_backend_slot(index);
     snprintf(info.name, sizeof(info.name), "%s", slot->name);

@@ -225,8 +225,7 @@ static memspan_status_t read_kind(const struct piece *piece, struct msp_partitio
     if (kind == NULL) {
         return refuse_kind(&name);
     }
-    request->kind     = kind->kind;
-    request->has_kind = true;
+    request->kind = kind->kind;
     snprintf(request->backend, sizeof request->backend, "%s", kind->backend);
     if (at == NULL) {
         return MEMSPAN_OK;

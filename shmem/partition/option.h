@@ -29,7 +29,6 @@ struct msp_partition_request {
     char backend[16]; /* of SHMEMX_KIND_DEVICE: whose devices are counted; "": Memspan's numbers */
     int device;
     shmemx_policy_t policy;
-    bool has_kind;
     bool has_policy;
     bool has_device;
     bool is_default_sized; /* made without a variable of its own */

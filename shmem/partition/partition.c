@@ -381,7 +381,6 @@ static memspan_status_t request_of(const shmemx_space_config_t *config,
         .policy          = config->policy,
         .device          = config->has_device ? config->device : MSP_PARTITION_DEVICE_LOCAL,
         .has_device      = config->has_device != 0,
-        .has_kind        = true,
         .has_policy      = true};
     if (config->size == 0) {
         return memspan_error(MEMSPAN_ERR_INVALID, "a space of no bytes");

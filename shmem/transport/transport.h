@@ -46,8 +46,7 @@
  *
  * Memory. The owner of a segment registers it, the caller distributes the key, and each peer
  * connects it; a transport without segment_connect() fetches keys itself, as one without connect()
- * fetches addresses. Local buffers are the transport's matter: it copies up to
- * limits.inline_max_bytes, and registers (and caches) or copies larger ones. Without
+ * fetches addresses. Local buffers are the transport's matter, to copy or to register. Without
  * MSP_TRANSPORT_DEVICE_MEMORY the dispatcher refuses segments and buffers that the host cannot
  * touch. */
 
@@ -73,7 +72,6 @@ enum msp_operation_flag {
 
 /* What open() finds out. */
 struct msp_transport_limits {
-    size_t inline_max_bytes; /* a put's source is read before it returns, also if nonblocking */
     size_t piece_max_bytes; /* of a put or get, a multiple of 64; larger ones are divided; 0: any */
     unsigned atomic_sizes;  /* operand sizes that atomic() takes, 4 + 8 for both */
 };

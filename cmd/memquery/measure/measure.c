@@ -36,7 +36,6 @@ struct measure_cell *measure_figures_cell(struct measure_figures *figures, const
         }
     }
     if (figures->count == MEASURE_CELLS_MAX) {
-        figures->cut = true;
         return NULL;
     }
     cell = &figures->cells[figures->count];
@@ -207,8 +206,8 @@ static void measure_one(const struct work *work, struct measure_memory *memory,
 }
 
 /* Allocation may crash as well: then the first cell of that memory is given up. */
-static void measure_lane(const struct work *work, const struct space_row *row,
-                         const struct resource *resource)
+static void measure_resource(const struct work *work, const struct space_row *row,
+                             const struct resource *resource)
 {
     struct measure_memory memory = {0};
     bool open                    = false;
@@ -223,7 +222,6 @@ static void measure_lane(const struct work *work, const struct space_row *row,
             continue;
         }
         if (measure_now_ns() > work->deadline_ns) {
-            work->figures->cut = true;
             break;
         }
         if (!open) {
@@ -331,7 +329,7 @@ static int measure_all(const struct request *request, FILE *out)
     for (size_t i = 0; !options->measure.cached_only && (i < snapshot.space_count); i++) {
         for (size_t j = 0; j < snapshot.spaces[i].resource_count; j++) {
             if (is_first(&snapshot, &snapshot.spaces[i].resources[j])) {
-                measure_lane(&work, &snapshot.spaces[i], &snapshot.spaces[i].resources[j]);
+                measure_resource(&work, &snapshot.spaces[i], &snapshot.spaces[i].resources[j]);
             }
         }
     }

@@ -54,7 +54,6 @@ struct measure_figures {
     size_t count;
     int running;  /* index of the current cell; -1: none */
     int failures; /* cells during which a child ended */
-    bool cut;     /* the time limit was reached, or there were too many cells */
     char cache_note[512];
     struct measure_cell cells[MEASURE_CELLS_MAX];
 };

@@ -66,7 +66,6 @@ Test(option, examples_of_the_papers)
     request = parse("8G");
     cr_assert_eq(request.size_bytes, UINT64_C(8) << 30);
     cr_assert_eq(request.kind, SHMEMX_KIND_SYSDEFAULT);
-    cr_assert(!request.has_kind);
     request = parse("SIZE=8G:KIND=LIBOMP");
     cr_assert_eq(request.kind, SHMEMX_KIND_LIBOMP);
 }
