@@ -277,7 +277,7 @@ memspan_status_t memspan_allocator_create(memspan_space_h space_handle,
     memspan_status_t status;
 
     if (allocator_p == NULL) {
-        return memspan_error(MEMSPAN_ERR_INVALID, "nowhere to put the allocator (NULL)");
+        return memspan_error(MEMSPAN_ERR_INVALID, "allocator_p is NULL");
     }
     status = read_request(space_handle, given, count, &space, &traits);
     return (status == MEMSPAN_OK) ? create_and_report(space, &traits, allocator_p) : status;
@@ -307,9 +307,8 @@ memspan_status_t memspan_allocator_derive(memspan_allocator_h base_handle,
     if (base == NULL) {
         return memspan_error_last()->status;
     }
-    status = (allocator_p == NULL)
-                 ? memspan_error(MEMSPAN_ERR_INVALID, "nowhere to put the allocator (NULL)")
-                 : derive(base, given, count, allocator_p);
+    status = (allocator_p == NULL) ? memspan_error(MEMSPAN_ERR_INVALID, "allocator_p is NULL")
+                                   : derive(base, given, count, allocator_p);
     msp_allocator_release(base);
     return status;
 }

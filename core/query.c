@@ -78,9 +78,8 @@ memspan_status_t memspan_allocator_describe(memspan_allocator_h handle,
     if (a == NULL) {
         return memspan_error_last()->status;
     }
-    status = (info_p == NULL)
-                 ? memspan_error(MEMSPAN_ERR_INVALID, "nowhere to describe the allocator (NULL)")
-                 : msp_allocator_ensure_plan(a);
+    status = (info_p == NULL) ? memspan_error(MEMSPAN_ERR_INVALID, "info_p is NULL")
+                              : msp_allocator_ensure_plan(a);
     if (status == MEMSPAN_OK) {
         describe(a, &info);
     }
@@ -101,7 +100,7 @@ static memspan_status_t write_reach(const struct msp_provider *provider, int num
     const struct msp_device *from;
 
     if (reach_p == NULL) {
-        return memspan_error(MEMSPAN_ERR_INVALID, "nowhere to put how it is reached (NULL)");
+        return memspan_error(MEMSPAN_ERR_INVALID, "reach_p is NULL");
     }
     from = msp_device_find(number);
     if (from == NULL) {
@@ -299,7 +298,7 @@ static memspan_status_t reach_opened(const struct msp_opened *opened, int number
     const struct msp_device *from = msp_device_find(number);
 
     if (reach_p == NULL) {
-        return memspan_error(MEMSPAN_ERR_INVALID, "nowhere to put how it is reached (NULL)");
+        return memspan_error(MEMSPAN_ERR_INVALID, "reach_p is NULL");
     }
     if (from == NULL) {
         return memspan_error_last()->status;

@@ -116,7 +116,7 @@ memspan_status_t memspan_share_export(const void *pointer, void *token, size_t *
     memspan_status_t status;
 
     if (token_size_p == NULL) {
-        return memspan_error(MEMSPAN_ERR_INVALID, "nowhere to put the size of a token (NULL)");
+        return memspan_error(MEMSPAN_ERR_INVALID, "token_size_p is NULL");
     }
     status = find_shareable(pointer, 0, has_ipc, MEMSPAN_CAN_IPC, &view);
     if (status != MEMSPAN_OK) {
@@ -168,8 +168,7 @@ memspan_status_t memspan_share_dmabuf(const void *pointer, size_t size_bytes, in
     memspan_status_t status;
 
     if ((fd_p == NULL) || (offset_p == NULL) || (size_bytes == 0)) {
-        return memspan_error(MEMSPAN_ERR_INVALID,
-                             "no bytes, or nowhere to put the descriptor or its offset (NULL)");
+        return memspan_error(MEMSPAN_ERR_INVALID, "size_bytes is 0, or fd_p or offset_p is NULL");
     }
     status = find_shareable(pointer, size_bytes, has_dmabuf, MEMSPAN_CAN_DMABUF, &view);
     if (status != MEMSPAN_OK) {
@@ -336,7 +335,7 @@ memspan_status_t memspan_share_import(const void *token, size_t token_size, int 
     memspan_status_t status;
 
     if (address_p == NULL) {
-        return memspan_error(MEMSPAN_ERR_INVALID, "nowhere to put the address (NULL)");
+        return memspan_error(MEMSPAN_ERR_INVALID, "address_p is NULL");
     }
     status = read_head(token, token_size, &head);
     if (status != MEMSPAN_OK) {

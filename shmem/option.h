@@ -3,7 +3,7 @@
 #define MEMSPAN_SHMEM_OPTION_H
 
 /* The environment of the SHMEM layer: one table, read when a program calls shmem_init(), because
- * programs set variables just before it. Partitions, one variable each, are in partition_option.h.
+ * programs set variables just before it. Partitions, one variable each, are in partition/option.h.
  * Standard variables have an old twin (SMA_...), which counts when the new one is unset. */
 
 #include "core/base/error.h"
@@ -18,15 +18,15 @@
 #define MEMSPAN_SHMEM_OPTION_MAP(X)                                                                \
     X(VERSION, "SHMEM_VERSION", "SMA_VERSION", FLAG, "any", "", "print the version at start-up")   \
     X(INFO, "SHMEM_INFO", "SMA_INFO", FLAG, "any", "",                                             \
-      "print these variables, their values, and what they led to")                                 \
+      "print these variables, their values, partitions and transports")                            \
     X(DEBUG, "SHMEM_DEBUG", "SMA_DEBUG", FLAG, "any", "",                                          \
-      "check every argument, and say what could not be had at start-up")                           \
+      "check every argument, and report what failed at start-up")                                  \
     X(SYMMETRIC_SIZE, "SHMEM_SYMMETRIC_SIZE", "SMA_SYMMETRIC_SIZE", SIZE, "size", "512m",          \
       "bytes of the symmetric heap of each PE")                                                    \
     X(CHECK, "SHMEMX_CHECK", "", FLAG, "any", "",                                                  \
       "check every argument: PEs, addresses, overlap, sizes that must be equal")                   \
     X(MAX_PARTITIONS, "SHMEM_MAX_PARTITIONS", "SMA_MAX_PARTITIONS", NUMBER, "1 to 64", "64",       \
-      "how many partitions may be asked for")                                                      \
+      "maximum number of partitions")                                                              \
     X(DEFAULT_PARTITION, "SHMEMX_DEFAULT_PARTITION", "", NUMBER, "0 to 1023", "",                  \
       "the partition of shmem_malloc(); unset: 1, or 0 where that is the host's and 1 a device's") \
     X(STRICT_PARTITIONS, "SHMEMX_STRICT_PARTITIONS", "", FLAG, "any", "",                          \
@@ -34,9 +34,9 @@
     X(LIBOMP_PARTITION, "SHMEMX_LIBOMP_PARTITION", "", NUMBER, "0 to 1023", "",                    \
       "the partition from which OpenMP's mapped variables come")                                   \
     X(SPIN, "SHMEMX_SPIN", "", NUMBER, "polls", "",                                                \
-      "how often a waiting PE polls before it yields; unset: by PEs and processors")               \
+      "polls of a waiting PE before it yields; unset: by PEs and processors")                      \
     X(INDIRECT, "SHMEMX_INDIRECT", "", FLAG, "any", "",                                            \
-      "collectives work as between hosts, by messages: to compare and to test")                    \
+      "collectives by messages, as between hosts: to compare and to test")                         \
     X(COLLECTIVE, "SHMEMX_COLLECTIVE", "", TEXT, "rules", "",                                      \
       "algorithms of collectives between hosts: reduce=doubling:4k,alltoall=pairwise, and so on")  \
     X(REGISTER, "SHMEMX_REGISTER", "", TEXT, "touched, all, none or a size", "touched",            \
@@ -44,7 +44,7 @@
     X(NETWORK, "MEMSPAN_SHMEM_TRANSPORT", "", TEXT, "NAME[,...]", "smp,ucx,ofi,tcp",               \
       "transports in the order of preference: smp for PEs that share memory, then networks")       \
     X(DRIVER_PATH, "SHMEMX_DRIVER_PATH", "", TEXT, "FOLDER[:...]", "",                             \
-      "where network drivers are looked for before the folder of this library")                    \
+      "folders of network drivers, searched before the one of this library")                       \
     X(TRANSPORT, "SHMEMX_TRANSPORT", "", TEXT, "loopback, ucx, ofi or tcp, or NAME:N", "",         \
       "tests: every N PEs (1) are taken for a host, and reach others by that transport")           \
     X(TCP_INTERFACE, "SHMEMX_TCP_INTERFACE", "", TEXT, "NAME[,...]", "",                           \

@@ -190,10 +190,9 @@ static int emu_device_count(void *state)
 }
 
 static const memspan_backend_option_t options[] = {
-    {"MEMSPAN_EMU_MEMORY", MEMSPAN_OPTION_SIZE, "size", "1g",
-     "how much memory each emulated device has"},
+    {"MEMSPAN_EMU_MEMORY", MEMSPAN_OPTION_SIZE, "size", "1g", "memory of each emulated device"},
     {"MEMSPAN_EMU_PEERS", MEMSPAN_OPTION_TEXT, "all|none|A-B,A>B", "all",
-     "which emulated devices reach the memory of which others: each the other's, or A that of B"},
+     "emulated devices that reach each other's memory (A-B), or one that of another (A>B)"},
     {"MEMSPAN_EMU_OFFLOAD", MEMSPAN_OPTION_CHOICE, "off|on", "on",
      "emulated devices stand in for the OpenMP runtime's, where these are the host's processors"},
 };

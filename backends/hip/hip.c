@@ -426,8 +426,7 @@ static memspan_status_t open_backend(const memspan_services_t *services, void **
 
 static const memspan_backend_option_t options[] = {
     {"MEMSPAN_HIP_GRAIN", MEMSPAN_OPTION_CHOICE, "coarse|fine", "coarse",
-     "device and managed memory of HIP: coarse is faster, one side uses it at a time; fine: all "
-     "at once"},
+     "device and managed memory of HIP: coarse: faster, one side at a time; fine: all at once"},
 };
 
 const memspan_backend_t msp_backend_hip = {

@@ -111,8 +111,7 @@ memspan_status_t host_describe(void *state, int ordinal, memspan_device_info_t *
 
     if ((info_p == NULL) || ((ordinal != 0) && (ordinal != MEMSPAN_HOST))) {
         return host->services->fail(MEMSPAN_ERR_INVALID, "host", "", 0, "", NULL,
-                                    "the host has no device %d, or there is nowhere to describe it",
-                                    ordinal);
+                                    "the host has no device %d, or info_p is NULL", ordinal);
     }
     info = (memspan_device_info_t){
         .struct_size     = info_p->struct_size,

@@ -122,7 +122,7 @@ memspan_status_t host_alloc(void *state, int ordinal, const memspan_request_t *r
 
     if ((request == NULL) || (block_p == NULL)) {
         return host->services->fail(MEMSPAN_ERR_INVALID, "host", "", 0, "", NULL,
-                                    "no request, or nowhere to put the block");
+                                    "request or block_p is NULL");
     }
     status = check_request(host, ordinal, request);
     if (status != MEMSPAN_OK) {

@@ -152,7 +152,7 @@ static int count_devices(void *state)
 
 static const memspan_backend_option_t options[] = {
     {"MEMSPAN_OPENCL_SVM", MEMSPAN_OPTION_TEXT, "all|none|{coarse,fine,atomics}", "all",
-     "which shared virtual memory to use of what OpenCL devices offer"},
+     "kinds of shared virtual memory of OpenCL devices to use"},
 };
 
 const memspan_backend_t msp_backend_opencl = {

@@ -122,7 +122,7 @@ memspan_status_t openmp_describe(void *state, int ordinal, memspan_device_info_t
         return (status != MEMSPAN_OK)
                    ? status
                    : openmp->services->fail(MEMSPAN_ERR_INVALID, "openmp", "", 0, "", NULL,
-                                            "there is nowhere to describe device %d", ordinal);
+                                            "device %d: info_p is NULL", ordinal);
     }
     /* What the library fills is left as it is. */
     info = (memspan_device_info_t){

@@ -391,7 +391,7 @@ memspan_status_t msp_option_describe(int index, memspan_option_info_t *info_p)
     memspan_option_info_t info;
 
     if ((info_p == NULL) || (index < 0) || (index >= msp_option_known())) {
-        return memspan_error(MEMSPAN_ERR_INVALID, "no option %d, or nowhere to describe it", index);
+        return memspan_error(MEMSPAN_ERR_INVALID, "no option %d, or info_p is NULL", index);
     }
     ensure_ready();
     info = (memspan_option_info_t){

@@ -17,7 +17,7 @@
  * X(symbol, variable, FORM, form as shown, value when unset, help) */
 #define MSP_OPTION_MAP(X)                                                                          \
     X(LOG, "MEMSPAN_LOG", CHOICE, "error|warn|info|debug|trace", "warn",                           \
-      "how much is said on standard error")                                                        \
+      "level of the log on standard error")                                                        \
     X(DEVICES, "MEMSPAN_DEVICES", TEXT, "BACKEND:ORDINAL[,...]", "",                               \
       "devices to number and their order, e.g. opencl:0,emu:2; unset: all that are found")         \
     X(BACKENDS, "MEMSPAN_BACKENDS", TEXT, "NAME[,...] or ^NAME[,...]", "",                         \
@@ -25,40 +25,40 @@
     X(BACKEND_PATH, "MEMSPAN_BACKEND_PATH", SECURE_TEXT, "FILE-OR-FOLDER[:...]", "",               \
       "plug-in backends to load: shared objects, or folders of them")                              \
     X(DRIVER_TIMEOUT, "MEMSPAN_DRIVER_TIMEOUT", SIZE, "seconds", "60",                             \
-      "how long a driver may take to start before its backend is off; 0: no limit")                \
+      "time limit for the start of a driver; then its backend is off; 0: no limit")                \
     X(STATS, "MEMSPAN_STATS", CHOICE, "off|exit", "off",                                           \
       "exit: print every allocator's counters to standard error when the process ends")            \
     X(TRACE, "MEMSPAN_TRACE", SECURE_TEXT, "FILE", "",                                             \
       "record every allocation and free in that file, for Perfetto or Chrome's viewer; %p: the "   \
       "process")                                                                                   \
     X(TRACE_LIMIT, "MEMSPAN_TRACE_LIMIT", SIZE, "size", "1g",                                      \
-      "recording ends when the trace has grown to this size; 0: no limit")                         \
+      "size of the trace at which recording ends; 0: no limit")                                    \
     X(PLACEMENT, "MEMSPAN_PLACEMENT", SECURE_TEXT, "FILE", "",                                     \
-      "which code's memory comes from which space: a file of memspan-advise")                      \
+      "call sites and the spaces of their memory: a file of memspan-advise")                       \
     X(DEBUG, "MEMSPAN_DEBUG", TEXT, "guard[,report][,fail][,noleaks]", "",                         \
       "guard: find wrong frees, overruns, uses after free and leaks; report: go on after a "       \
-      "finding; fail: end with status 86 after one; noleaks: do not tell leaks")                   \
+      "finding; fail: end with status 86 after one; noleaks: leave leaks out")                     \
     X(FALLBACK, "MEMSPAN_FALLBACK", CHOICE, "quiet|info|warn|strict", "info",                      \
-      "when something weaker or slower than asked is given: say nothing, log it once at that "     \
-      "level, or refuse")                                                                          \
+      "memory that is weaker or slower than requested: not logged, logged once at that level, or " \
+      "refused")                                                                                   \
     X(CHUNK_SIZE, "MEMSPAN_CHUNK_SIZE", SIZE, "size", "4m",                                        \
-      "how much a pool takes from a driver at a time, up to 16 times that as it grows, and of "    \
-      "host memory a 16th at first; a power of two from 64k to 1g")                                \
+      "size of a pool's chunks, up to 16 times that as it grows, of host memory a 16th at first; " \
+      "a power of two from 64k to 1g")                                                             \
     X(DECAY_MS, "MEMSPAN_DECAY_MS", SIZE, "milliseconds", "1000",                                  \
-      "how long unused memory is kept, by threads and pools, before it goes back")                 \
+      "time for which threads and pools keep unused memory")                                       \
     X(HUGE_PAGES, "MEMSPAN_HUGE_PAGES", CHOICE, "off|advise|on", "advise",                         \
-      "pages of host memory where no page_size trait asks: base pages, transparent huge pages in " \
-      "chunks, or reserved huge pages where there are any")                                        \
+      "pages of host memory without a page_size trait: base pages, transparent huge pages in "     \
+      "chunks, or reserved huge pages where available")                                            \
     X(OMP_ALLOCATOR, "OMP_ALLOCATOR", TEXT, "ALLOCATOR or SPACE[:TRAIT=VALUE,...]", "",            \
       "the initial default allocator (OpenMP)")                                                    \
     X(OMP_PLACES, "OMP_PLACES", TEXT, "places", "",                                                \
-      "what place numbers of preferred_place mean (OpenMP)")                                       \
+      "the places that the trait preferred_place counts (OpenMP)")                                 \
     X(HWLOC_XMLFILE, "HWLOC_XMLFILE", SECURE_TEXT, "file", "",                                     \
       "a topology to describe instead of this machine's; memory is then not bound (hwloc)")        \
     X(HWLOC_SYNTHETIC, "HWLOC_SYNTHETIC", SECURE_TEXT, "description", "",                          \
-      "a topology to invent instead of reading this machine's (hwloc)")                            \
+      "a synthetic topology instead of this machine's (hwloc)")                                    \
     X(HWLOC_FSROOT, "HWLOC_FSROOT", SECURE_TEXT, "folder", "",                                     \
-      "where /proc and /sys of the topology to describe lie (hwloc)")
+      "folder of /proc and /sys of the topology to describe (hwloc)")
 
 enum msp_option {
 #define OPTION_ENUM(symbol, variable, form, form_text, fallback, help) MSP_OPTION_##symbol,

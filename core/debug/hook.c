@@ -130,7 +130,7 @@ memspan_status_t memspan_hooks_add(const memspan_hooks_t *hooks, memspan_hooks_h
     int i;
 
     if (hooks_p == NULL) {
-        return memspan_error(MEMSPAN_ERR_INVALID, "nowhere to put the name of the hooks (NULL)");
+        return memspan_error(MEMSPAN_ERR_INVALID, "hooks_p is NULL");
     }
     status = read_table(hooks, &table);
     if (status != MEMSPAN_OK) {

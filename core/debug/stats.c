@@ -170,9 +170,9 @@ static void add_device(memspan_allocator_stats_t *sum, const struct msp_device *
 
 /* ---- asking ---- */
 
-static memspan_status_t nowhere(void)
+static memspan_status_t refuse_null(void)
 {
-    return memspan_error(MEMSPAN_ERR_INVALID, "nowhere to put the counters (NULL)");
+    return memspan_error(MEMSPAN_ERR_INVALID, "stats_p is NULL");
 }
 
 memspan_status_t memspan_allocator_get_stats(memspan_allocator_h handle,
@@ -182,7 +182,7 @@ memspan_status_t memspan_allocator_get_stats(memspan_allocator_h handle,
     struct msp_allocator *a;
 
     if (stats_p == NULL) {
-        return nowhere();
+        return refuse_null();
     }
     msp_heap_publish_all();
     if (handle == MEMSPAN_ALLOCATOR_NULL) {
@@ -204,7 +204,7 @@ memspan_status_t memspan_space_get_stats(memspan_space_h handle, memspan_allocat
     const struct msp_space *space   = msp_space_find(handle);
 
     if (stats_p == NULL) {
-        return nowhere();
+        return refuse_null();
     }
     if (space == NULL) {
         return memspan_error(MEMSPAN_ERR_NOT_FOUND, "0x%llx names no memory space",
@@ -221,7 +221,7 @@ memspan_status_t memspan_device_get_stats(int number, memspan_allocator_stats_t 
     const struct msp_device *device;
 
     if (stats_p == NULL) {
-        return nowhere();
+        return refuse_null();
     }
     device = msp_device_find(number);
     if (device == NULL) {

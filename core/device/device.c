@@ -452,7 +452,7 @@ memspan_status_t memspan_device_at(int index, int *device_p)
         return status;
     }
     if (device_p == NULL) {
-        return memspan_error(MEMSPAN_ERR_INVALID, "nowhere to put the device's number (NULL)");
+        return memspan_error(MEMSPAN_ERR_INVALID, "device_p is NULL");
     }
     if ((index < 0) || (index >= device_count)) {
         return memspan_error(MEMSPAN_ERR_NOT_FOUND, "index %d: there are %d devices", index,
@@ -474,7 +474,7 @@ memspan_status_t memspan_device_describe(int number, memspan_device_info_t *info
     struct msp_device fresh;
 
     if (info_p == NULL) {
-        return memspan_error(MEMSPAN_ERR_INVALID, "nowhere to describe device %d (NULL)", number);
+        return memspan_error(MEMSPAN_ERR_INVALID, "device %d: info_p is NULL", number);
     }
     device = msp_device_find(number);
     if (device == NULL) {
@@ -487,25 +487,33 @@ memspan_status_t memspan_device_describe(int number, memspan_device_info_t *info
     return msp_struct_write(info_p, &fresh.info, sizeof(fresh.info));
 }
 
+static memspan_status_t find_pair(int home_number, memspan_kind_t kind, int number,
+                                  const struct msp_device **home_p,
+                                  const struct msp_device **from_p)
+{
+    if ((kind <= MEMSPAN_KIND_NONE) || (kind >= MEMSPAN_KIND_COUNT)) {
+        return memspan_error(MEMSPAN_ERR_INVALID, "%d is no kind of memory", (int)kind);
+    }
+    *home_p = msp_device_find(home_number);
+    *from_p = (*home_p == NULL) ? NULL : msp_device_find(number);
+    return (*from_p == NULL) ? memspan_error_last()->status : MEMSPAN_OK;
+}
+
 memspan_status_t memspan_device_reach(int home_number, memspan_kind_t kind, int number,
                                       memspan_reach_t *reach_p)
 {
     const struct msp_device *home;
     const struct msp_device *from;
+    memspan_status_t status;
 
     if (reach_p == NULL) {
-        return memspan_error(MEMSPAN_ERR_INVALID, "nowhere to put how it is reached (NULL)");
+        return memspan_error(MEMSPAN_ERR_INVALID, "reach_p is NULL");
     }
-    if ((kind <= MEMSPAN_KIND_NONE) || (kind >= MEMSPAN_KIND_COUNT)) {
-        return memspan_error(MEMSPAN_ERR_INVALID, "%d is no kind of memory", (int)kind);
+    status = find_pair(home_number, kind, number, &home, &from);
+    if (status == MEMSPAN_OK) {
+        *reach_p = msp_device_reach_of(home, kind, from);
     }
-    home = msp_device_find(home_number);
-    from = (home == NULL) ? NULL : msp_device_find(number);
-    if (from == NULL) {
-        return memspan_error_last()->status;
-    }
-    *reach_p = msp_device_reach_of(home, kind, from);
-    return MEMSPAN_OK;
+    return status;
 }
 
 memspan_status_t memspan_device_reach_source(int home_number, memspan_kind_t kind, int number,
@@ -513,20 +521,16 @@ memspan_status_t memspan_device_reach_source(int home_number, memspan_kind_t kin
 {
     const struct msp_device *home;
     const struct msp_device *from;
+    memspan_status_t status;
 
     if ((text == NULL) || (size_bytes == 0)) {
-        return memspan_error(MEMSPAN_ERR_INVALID, "nowhere to put who says so (NULL, or no room)");
+        return memspan_error(MEMSPAN_ERR_INVALID, "text is NULL, or has no room");
     }
-    if ((kind <= MEMSPAN_KIND_NONE) || (kind >= MEMSPAN_KIND_COUNT)) {
-        return memspan_error(MEMSPAN_ERR_INVALID, "%d is no kind of memory", (int)kind);
+    status = find_pair(home_number, kind, number, &home, &from);
+    if (status == MEMSPAN_OK) {
+        source_between(home, kind, from, text, size_bytes);
     }
-    home = msp_device_find(home_number);
-    from = (home == NULL) ? NULL : msp_device_find(number);
-    if (from == NULL) {
-        return memspan_error_last()->status;
-    }
-    source_between(home, kind, from, text, size_bytes);
-    return MEMSPAN_OK;
+    return status;
 }
 
 memspan_status_t memspan_device_synchronize(int number)

@@ -408,10 +408,10 @@ memspan_status_t memspan_space_get(const int *list, size_t count, memspan_space_
     int i;
 
     if ((list == NULL) || (count == 0) || (space_p == NULL)) {
-        return memspan_error(MEMSPAN_ERR_INVALID, "the list of devices is %s",
-                             (list == NULL)      ? "NULL"
-                             : (space_p == NULL) ? "there, but nowhere to put the space (NULL)"
-                                                 : "empty");
+        return memspan_error(MEMSPAN_ERR_INVALID, "%s",
+                             (list == NULL)      ? "the list of devices is NULL"
+                             : (space_p == NULL) ? "space_p is NULL"
+                                                 : "the list of devices is empty");
     }
     if (base_space == NULL) {
         no_space(base);

@@ -58,7 +58,7 @@ memspan_status_t memspan_space_resource(memspan_space_h handle, size_t index,
     memspan_status_t status             = find_resource(handle, index, &resource);
 
     if ((status == MEMSPAN_OK) && (info_p == NULL)) {
-        status = memspan_error(MEMSPAN_ERR_INVALID, "nowhere to describe the resource (NULL)");
+        status = memspan_error(MEMSPAN_ERR_INVALID, "info_p is NULL");
     }
     if (status != MEMSPAN_OK) {
         return status;
@@ -83,7 +83,7 @@ memspan_status_t memspan_space_reach(memspan_space_h handle, size_t index, int n
         return status;
     }
     if (reach_p == NULL) {
-        return memspan_error(MEMSPAN_ERR_INVALID, "nowhere to put how it is reached (NULL)");
+        return memspan_error(MEMSPAN_ERR_INVALID, "reach_p is NULL");
     }
     from = msp_device_find(number);
     if (from == NULL) {
@@ -118,7 +118,7 @@ memspan_status_t memspan_space_describe(memspan_space_h handle, memspan_space_in
         return memspan_error_last()->status;
     }
     if (info_p == NULL) {
-        return memspan_error(MEMSPAN_ERR_INVALID, "nowhere to describe the space (NULL)");
+        return memspan_error(MEMSPAN_ERR_INVALID, "info_p is NULL");
     }
     info.base         = msp_space_of_hint(space->hint);
     info.target       = space->target;

@@ -22,7 +22,7 @@ memspan_status_t memspan_numa_node_describe(int index, memspan_numa_node_info_t 
     memspan_numa_node_info_t info;
 
     if ((info_p == NULL) || (index < 0) || (index >= msp_numa_node_count())) {
-        return memspan_error(MEMSPAN_ERR_INVALID, "no node %d, or nowhere to describe it", index);
+        return memspan_error(MEMSPAN_ERR_INVALID, "no node %d, or info_p is NULL", index);
     }
     info            = *msp_numa_node(index);
     info.free_bytes = msp_numa_node_free(info.os_index); /* now, not when it was read */

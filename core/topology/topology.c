@@ -457,7 +457,7 @@ memspan_status_t msp_numa_node_of_place(int place, int *node_p)
     memspan_status_t status;
 
     if ((node_p == NULL) || (table == NULL)) {
-        return memspan_error(MEMSPAN_ERR_INVALID, "nowhere to put the node of place %d", place);
+        return memspan_error(MEMSPAN_ERR_INVALID, "place %d: its output is NULL", place);
     }
     msp_lock(&lock);
     status = ensure_places();

@@ -261,7 +261,7 @@ void *shmemx_buffer_register_symmetric(void *address, size_t size_bytes, int fla
 {
     msp_job_require(__func__);
     if (flags != 0) {
-        memspan_error(MEMSPAN_ERR_INVALID, "%s: flags %d: there are none yet", __func__, flags);
+        memspan_error(MEMSPAN_ERR_INVALID, "%s: flags must be 0, not %d", __func__, flags);
         return NULL;
     }
     return msp_buffer_register_symmetric(address, size_bytes);

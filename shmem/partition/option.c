@@ -174,7 +174,7 @@ static memspan_status_t read_size(const struct piece *piece, uint64_t *size_p)
         return refuse(piece, "is no size", size_help);
     }
     if (size == 0) {
-        return refuse(piece, "is no size of anything", "give at least a page");
+        return refuse(piece, "is a size of 0", "give at least a page");
     }
     *size_p = size;
     return MEMSPAN_OK;

@@ -346,7 +346,7 @@ static memspan_status_t no_device(const struct msp_partition_request *request, i
     char text[48];
 
     msp_partition_kind_text(request->kind, request->backend, request->device, text, sizeof text);
-    memspan_error(MEMSPAN_ERR_NOT_FOUND, "%s: there is no device for %s (%d of its sort here)",
+    memspan_error(MEMSPAN_ERR_NOT_FOUND, "%s: there is no device for %s (%d of its kind here)",
                   request->variable, text, count);
     if (strcmp(request->backend, "emu") == 0) {
         return msp_error_hint("emulated devices are there when MEMSPAN_DEVICES names them: "

@@ -48,9 +48,9 @@ Test(devices, nowhere_to_write)
     REFUSED(memspan_device_describe(MEMSPAN_HOST, NULL), MEMSPAN_ERR_INVALID, "NULL");
     REFUSED(memspan_device_reach(MEMSPAN_HOST, MEMSPAN_KIND_HOST, MEMSPAN_HOST, NULL),
             MEMSPAN_ERR_INVALID, "NULL");
-    REFUSED(memspan_backend_describe(0, NULL), MEMSPAN_ERR_INVALID, "nowhere");
+    REFUSED(memspan_backend_describe(0, NULL), MEMSPAN_ERR_INVALID, "info_p is NULL");
     REFUSED(memspan_numa_node_describe(0, NULL), MEMSPAN_ERR_INVALID, "");
-    REFUSED(memspan_option_describe(0, NULL), MEMSPAN_ERR_INVALID, "nowhere");
+    REFUSED(memspan_option_describe(0, NULL), MEMSPAN_ERR_INVALID, "info_p is NULL");
 }
 
 Test(devices, no_such_entry)
