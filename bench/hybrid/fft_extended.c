@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* fft_extended.c: the all-to-all exchange; device memory is symmetric, and on the wire. */
 #include "bench/hybrid/fft.h"
 #include <shmem.h>
 

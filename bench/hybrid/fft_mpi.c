@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* fft_mpi.c: the all-to-all exchange; messages from and to device memory. */
 #include "bench/hybrid/fft.h"
 #include <mpi.h>
 

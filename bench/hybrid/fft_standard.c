@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* fft_standard.c: the all-to-all exchange.
+ * OpenSHMEM reaches host memory alone, copies on both sides. */
 #include "bench/hybrid/fft.h"
 #include <shmem.h>
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* heat_extended.c: the six faces of a step; device memory is symmetric, and on the wire. */
 #include "bench/hybrid/heat.h"
 #include <shmem.h>
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* heat_mpi.c: the six faces of a step; messages from and to device memory. */
 #include "bench/hybrid/heat.h"
 #include <mpi.h>
 

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* heat_standard.c: the six faces of a step.
+ * OpenSHMEM reaches host memory alone, copies on both sides. */
 #include "bench/hybrid/heat.h"
 #include <shmem.h>
 

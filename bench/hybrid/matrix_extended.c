@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* matrix_extended.c: stripes to the next PE; device memory is symmetric, and on the wire. */
 #include "bench/hybrid/matrix.h"
 #include <shmem.h>
 

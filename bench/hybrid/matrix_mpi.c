@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* matrix_mpi.c: stripes to the next PE; messages from and to device memory. */
 #include "bench/hybrid/matrix.h"
 #include <mpi.h>
 

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* move_extended.c: transfers alone: half a round trip, all-to-all, broadcast, reduction.
+ * Device memory is symmetric, and on the wire. */
 #include "bench/hybrid/move.h"
 #include <shmem.h>
 

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* move_mpi.c: transfers alone: half a round trip, all-to-all, broadcast, reduction.
+ * Messages from and to device memory. */
 #include "bench/hybrid/move.h"
 #include <mpi.h>
 

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* move_standard.c: transfers alone: half a round trip, all-to-all, broadcast, reduction.
+ * OpenSHMEM reaches host memory alone, copies on both sides. */
 #include "bench/hybrid/move.h"
 #include <shmem.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* zone.c: where patterns and closed pages lie, and what they tell.
+/* red_zone.c: where patterns and closed pages lie, and what they tell.
  *
  * With pages:     [ pattern .. | block | pattern ][ closed page ]
  *   The block's end is as near to the closed page as its alignment lets it be. On boundaries of

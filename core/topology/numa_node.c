@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* node.c: the public view of the machine's NUMA nodes. */
+/* numa_node.c: the public view of the machine's NUMA nodes. */
 
 #include "core/base/error.h"
 #include "core/topology/topology.h"

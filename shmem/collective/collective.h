@@ -33,7 +33,7 @@ bool msp_collective_agrees(struct msp_team *team, uint64_t value);
 void msp_collective_check(const char *call, struct msp_team *team, const char *argument,
                           uint64_t value) __attribute__((cold));
 
-/* What is done with two elements, by operation and C type; see reduce.h. */
+/* What is done with two elements, by operation and C type; combine.h does it. */
 enum msp_reduction {
     MSP_REDUCE_SUM,
     MSP_REDUCE_PROD,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* partition_memory.c: takes memory as placed.
+/* memory.c: takes memory as placed.
  *
  * Every step that can fail in one PE alone is followed by a vote, so that all go on, fall back or
  * give up together. */

@@ -24,9 +24,7 @@ struct msp_partition {
     int segment; /* its index */
     int team;    /* index of the team that allocates from it; 1: the world */
     struct msp_symmetric_heap *heap;
-    /* What was asked for and what was given is in struct msp_partition_info (partition_info.h)
-     * once that exists. */
-    void *memory; /* partition_memory.c's own */
+    void *memory; /* memory.c's own: the request, and what was given */
 };
 
 /* The partition with that number (or the default one); NULL when there is none. */

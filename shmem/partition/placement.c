@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* partition_plan.c: what a machine has for each kind of partition.
+/* placement.c: what a machine has for each kind of partition.
  *
  * Host kinds are pages of the host's shared file, bound to NUMA nodes. Pinned, managed and coherent
  * ones are such pages too, so that the other PEs map them: locked, and imported into the driver of

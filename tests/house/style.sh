@@ -1,11 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# What CONTRIBUTING.md asks of every file and a program can see: the licence in the first lines, no
-# file that is too long to read, no space at the end of a line, and the format of .clang-format by
-# the version that it is written for.
+# What CONTRIBUTING.md asks of every file and a program can see: the licence in the first lines, its
+# own name where it names itself, no file that is too long to read, no space at the end of a line,
+# and the format of .clang-format by the version that it is written for.
 set -eu
 cd "$(dirname "$0")/../.."
-lines_max=800
+lines_max=700
 bad=0
 
 complain() {
@@ -25,6 +25,8 @@ scripts() {
 for file in $(sources); do
     head -n 1 "$file" | grep -q 'SPDX-License-Identifier: BSD-3-Clause' ||
         complain "$file: the first line is not the SPDX licence"
+    name=$(sed -n '2s|^/\* \([a-z0-9_]*\.c\): .*|\1|p' "$file")
+    [ -z "$name" ] || [ "$name" = "${file##*/}" ] || complain "$file: opens as $name"
     lines=$(wc -l <"$file")
     [ "$lines" -le "$lines_max" ] || complain "$file: $lines lines, at most $lines_max"
 done
