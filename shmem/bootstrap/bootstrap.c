@@ -4,7 +4,7 @@
 
 #include "core/base/trust.h"
 #include "shmem/bootstrap/environment.h"
-#include "shmem/bootstrap/ways.h"
+#include "shmem/bootstrap/sources.h"
 #include <errno.h>
 #include <memspan/launch.h>
 #include <poll.h>

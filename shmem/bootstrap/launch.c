@@ -4,7 +4,7 @@
 
 #include "shmem/bootstrap/environment.h"
 #include "shmem/bootstrap/job_file.h"
-#include "shmem/bootstrap/ways.h"
+#include "shmem/bootstrap/sources.h"
 #include "shmem/error.h"
 #include <fcntl.h>
 #include <stdio.h>

@@ -9,7 +9,7 @@
 
 #include "shmem/bootstrap/daemon.h"
 #include "shmem/bootstrap/environment.h"
-#include "shmem/bootstrap/ways.h"
+#include "shmem/bootstrap/sources.h"
 #include "shmem/option.h"
 
 #ifdef MEMSPAN_HAVE_PMIX

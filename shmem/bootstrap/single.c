@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* No launcher: a job of one. What it puts, it gets. */
 
-#include "shmem/bootstrap/ways.h"
+#include "shmem/bootstrap/sources.h"
 #include "shmem/error.h"
 #include <stdio.h>
 #include <stdlib.h>

@@ -14,7 +14,7 @@
  *   quick     end by quick_exit()
  *   return=S  the exit status after all */
 
-#include "shmem/bootstrap/ways.h"
+#include "shmem/bootstrap/sources.h"
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>

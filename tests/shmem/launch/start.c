@@ -2,7 +2,7 @@
 /* Which way a process believes to have been started, and the two that fool themselves: a launcher
  * that says N where one is seen, and one without a channel. */
 
-#include "shmem/bootstrap/ways.h"
+#include "shmem/bootstrap/sources.h"
 #include <criterion/criterion.h>
 #include <signal.h>
 #include <stdlib.h>

@@ -125,7 +125,7 @@ Test(option, refusals_say_where_and_what)
     refused("abc", "\"abc\" at character 1 is no size");
     refused("size=", "is no size");
     refused("size=-1", "\"-1\" at character 6 is no size");
-    refused("size=0", "no size of anything");
+    refused("size=0", "is a size of 0");
     refused("size=20kk", "is no size");
     refused("size=1e6", "is no size");
     refused("size=0x10", "is no size");
@@ -146,7 +146,7 @@ Test(option, refusals_say_where_and_what)
     refused("1m:kind=NORMALMEMS", "is no kind");
     refused("1m:policy=Q", "MANDATORY");
     refused("1m:pgsize=3m", "no power of two");
-    refused("1m:pgsize=0", "no size of anything");
+    refused("1m:pgsize=0", "is a size of 0");
     refused("1m:kind=N@1", "a kind that has none");
     refused("1m:kind=CUDA@", "is no device");
     refused("1m:kind=CUDA@x", "\"x\" at character 14 is no device");

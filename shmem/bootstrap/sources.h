@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef MEMSPAN_SHMEM_BOOTSTRAP_WAYS_H
-#define MEMSPAN_SHMEM_BOOTSTRAP_WAYS_H
+#ifndef MEMSPAN_SHMEM_BOOTSTRAP_SOURCES_H
+#define MEMSPAN_SHMEM_BOOTSTRAP_SOURCES_H
 
-/* The ways of starting, in the order in which they are tried: the channel of our own launcher
- * (memspan/launch.h), PMIx (mpirun, prterun, Slurm), none: a job of one. */
+/* Sources of the PEs of a job, in the order in which they are tried: the channel of our own
+ * launcher (memspan/launch.h), PMIx (mpirun, prterun, Slurm), none: a job of one. */
 
 #include "shmem/bootstrap.h"
 
@@ -18,4 +18,4 @@ static inline int msp_bootstrap_exit_code(int status)
     return status != 0 && code == 0 ? 1 : code;
 }
 
-#endif /* MEMSPAN_SHMEM_BOOTSTRAP_WAYS_H */
+#endif /* MEMSPAN_SHMEM_BOOTSTRAP_SOURCES_H */
