@@ -4,7 +4,8 @@
  * used. */
 
 #include "backends/cuda/cuda.h"
-#include "core/base/driver.h"
+#include "backends/gpu/descriptor.h"
+#include "backends/gpu/request.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -56,7 +57,7 @@ static void fill_own_facts(struct gpu_device *device)
             gpu_has(device, CUDA_DEVICE_ATTRIBUTE_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR_SUPPORTED);
         /* Where no other process can fetch a descriptor, cuIpcGetMemHandle() is of more use, which
          * integrated devices lack. */
-        f->shares_fd     = f->makes_fd && (device->facts.integrated || msp_driver_offers_fds());
+        f->shares_fd     = f->makes_fd && (device->facts.integrated || gpu_offers_fds());
         f->shares_fabric = gpu_has(device, CUDA_DEVICE_ATTRIBUTE_HANDLE_TYPE_FABRIC_SUPPORTED);
     }
     f->rdma = gpu_has(device, CUDA_DEVICE_ATTRIBUTE_GPU_DIRECT_RDMA_SUPPORTED);
@@ -133,7 +134,7 @@ static void fill_bus(struct gpu_device *device)
              (unsigned)gpu_attribute(device, CUDA_DEVICE_ATTRIBUTE_PCI_DOMAIN_ID, 0) & 0xffffu,
              (unsigned)gpu_attribute(device, CUDA_DEVICE_ATTRIBUTE_PCI_BUS_ID, 0) & 0xffu,
              (unsigned)gpu_attribute(device, CUDA_DEVICE_ATTRIBUTE_PCI_DEVICE_ID, 0) & 0xffu);
-    info->numa_node = msp_driver_numa_node_at(info->pci_address);
+    info->numa_node = gpu_numa_node_at(info->pci_address);
 }
 
 memspan_status_t cuda_fill(struct gpu_device *device)

@@ -11,24 +11,24 @@
  * memory with native host atomics. */
 
 #include "backends/cuda/cuda.h"
-#include "core/base/driver.h"
+#include "backends/gpu/request.h"
 
 static void offer_managed(struct gpu_device *device)
 {
     const struct gpu_facts *f = &device->facts;
 
     if (!f->managed) {
-        msp_driver_offer(&device->info, MEMSPAN_KIND_MANAGED, false, "not offered: %s",
-                         (cuda_calls(device->state)->cuMemAllocManaged == NULL)
-                             ? "the driver has no cuMemAllocManaged"
-                             : "the driver answers MANAGED_MEMORY 0");
+        gpu_offer_kind(&device->info, MEMSPAN_KIND_MANAGED, false, "not offered: %s",
+                       (cuda_calls(device->state)->cuMemAllocManaged == NULL)
+                           ? "the driver has no cuMemAllocManaged"
+                           : "the driver answers MANAGED_MEMORY 0");
         return;
     }
-    msp_driver_offer(&device->info, MEMSPAN_KIND_MANAGED, true,
-                     f->concurrent
-                         ? "cuMemAllocManaged; pages move by faults, host and device at once"
-                         : "cuMemAllocManaged; CONCURRENT_MANAGED_ACCESS 0: no host access before "
-                           "the device is synchronised");
+    gpu_offer_kind(&device->info, MEMSPAN_KIND_MANAGED, true,
+                   f->concurrent
+                       ? "cuMemAllocManaged; pages move by faults, host and device at once"
+                       : "cuMemAllocManaged; CONCURRENT_MANAGED_ACCESS 0: no host access before "
+                         "the device is synchronised");
     if (!f->integrated) {
         device->info.kinds_migratable |= 1u << MEMSPAN_KIND_MANAGED;
     }
@@ -39,16 +39,16 @@ static void offer_coherent(struct gpu_device *device)
     const struct gpu_facts *f = &device->facts;
 
     if (!f->pageable) {
-        msp_driver_offer(
+        gpu_offer_kind(
             &device->info, MEMSPAN_KIND_COHERENT, false,
             "not offered: PAGEABLE_MEMORY_ACCESS 0 (open kernel modules on a kernel with HMM, "
             "or Grace, have it)");
         return;
     }
-    msp_driver_offer(&device->info, MEMSPAN_KIND_COHERENT, true,
-                     f->host_page_tables
-                         ? "host pages, by the host's page tables (PAGEABLE_MEMORY_ACCESS 1)"
-                         : "host pages; they move by faults (PAGEABLE_MEMORY_ACCESS 1, HMM)");
+    gpu_offer_kind(&device->info, MEMSPAN_KIND_COHERENT, true,
+                   f->host_page_tables
+                       ? "host pages, by the host's page tables (PAGEABLE_MEMORY_ACCESS 1)"
+                       : "host pages; they move by faults (PAGEABLE_MEMORY_ACCESS 1, HMM)");
     if (!f->integrated) {
         device->info.kinds_migratable |= 1u << MEMSPAN_KIND_COHERENT;
     }
@@ -58,10 +58,10 @@ void cuda_offer(struct gpu_device *device)
 {
     const struct cuda_facts *own = &cuda_device(device)->facts;
 
-    msp_driver_offer(
-        &device->info, MEMSPAN_KIND_DEVICE, true, "cuMemAlloc%s",
-        (own->shares_fd || own->shares_fabric) ? "; cuMemCreate where it is to be shared" : "");
-    msp_driver_offer(
+    gpu_offer_kind(&device->info, MEMSPAN_KIND_DEVICE, true, "cuMemAlloc%s",
+                   (own->shares_fd || own->shares_fabric) ? "; cuMemCreate where it is to be shared"
+                                                          : "");
+    gpu_offer_kind(
         &device->info, MEMSPAN_KIND_HOST_PINNED, true, "cuMemHostAlloc, portable and mapped; %s",
         device->facts.host_atomics ? "atomics with the host (HOST_NATIVE_ATOMIC_SUPPORTED 1)"
                                    : "no atomics with the host (HOST_NATIVE_ATOMIC_SUPPORTED 0)");

@@ -7,7 +7,7 @@
  * mere bytes, or both. The descriptor is tried first: fabric handles open only where IMEX runs. */
 
 #include "backends/cuda/cuda.h"
-#include "core/base/driver.h"
+#include "backends/gpu/descriptor.h"
 #include "core/base/platform.h"
 #include <stdlib.h>
 #include <unistd.h>
@@ -248,7 +248,7 @@ memspan_status_t cuda_export_mapped(const struct gpu_device *device, struct gpu_
     if ((own->handle_types & CUDA_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR) != 0) {
         first.code = need_descriptor(state, own, &token->fd);
         if (first.code == CUDA_SUCCESS) {
-            msp_driver_offer_fds();
+            gpu_offer_fds();
             token->forms |= GPU_FORM_DESCRIPTOR;
         }
     }
@@ -288,7 +288,7 @@ static memspan_status_t import_descriptor(const struct gpu_device *device,
     const struct gpu_state *state = device->state;
     int fd                        = -1;
     memspan_status_t status =
-        msp_driver_fetch_fd(state->services, state->driver->name, token->pid, token->fd, &fd);
+        gpu_fetch_fd(state->services, state->driver->name, token->pid, token->fd, &fd);
 
     if (status == MEMSPAN_OK) {
         status = import_handle(device, token, (void *)(uintptr_t)fd,

@@ -5,7 +5,7 @@
  * to spare only where that was not enough. */
 
 #include "backends/gpu/gpu.h"
-#include "core/base/driver.h"
+#include "backends/gpu/request.h"
 #include "core/base/platform.h"
 #include "core/topology/pages.h"
 #include "core/topology/topology.h"
@@ -21,10 +21,10 @@ static memspan_status_t check_request(const struct gpu_device *device,
     const struct gpu_state *state   = device->state;
     const struct gpu_driver *driver = state->driver;
     bool managed                    = request->kind == MEMSPAN_KIND_MANAGED;
-    memspan_status_t status         = msp_driver_check(
-                state->services, driver->name, &device->info, request,
-                msp_driver_most_bytes(&device->info, request->kind, device->facts.integrated,
-                                      atomic_load(&device->managed_bytes)));
+    memspan_status_t status =
+        gpu_check_request(state->services, driver->name, &device->info, request,
+                          gpu_most_bytes(&device->info, request->kind, device->facts.integrated,
+                                         atomic_load(&device->managed_bytes)));
 
     if (status != MEMSPAN_OK) {
         return status;

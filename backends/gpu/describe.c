@@ -3,8 +3,8 @@
  * each time; and who reaches what. */
 
 #include "backends/gpu/gpu.h"
+#include "backends/gpu/request.h"
 #include "core/base/capability.h"
-#include "core/base/driver.h"
 #include "core/base/platform.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -83,16 +83,16 @@ static void fill_kinds(struct gpu_device *device)
     int kind;
 
     driver->fill_capabilities(device);
-    msp_driver_offer(info, MEMSPAN_KIND_NONE, false, "%s", "");
-    msp_driver_offer(info, MEMSPAN_KIND_HOST, false, "not offered: the host's own backend has it");
+    gpu_offer_kind(info, MEMSPAN_KIND_NONE, false, "%s", "");
+    gpu_offer_kind(info, MEMSPAN_KIND_HOST, false, "not offered: the host's own backend has it");
     if (unified) {
         driver->offer(device);
         return;
     }
     for (kind = MEMSPAN_KIND_HOST_PINNED; kind < MEMSPAN_KIND_COUNT; kind++) {
-        msp_driver_offer(info, (memspan_kind_t)kind, false,
-                         "not offered: %s 0, an address would mean something else",
-                         driver->names[GPU_NAME_UNIFIED]);
+        gpu_offer_kind(info, (memspan_kind_t)kind, false,
+                       "not offered: %s 0, an address would mean something else",
+                       driver->names[GPU_NAME_UNIFIED]);
     }
     for (bit = 1; bit <= MEMSPAN_CAN_UNIFIED_PHYSICAL; bit <<= 1) {
         msp_capability_set(info, bit, false, "%s 0: an address would mean something else",
@@ -170,7 +170,7 @@ static uint64_t free_bytes(struct gpu_device *device)
     bool fine;
 
     if (device->facts.integrated) {
-        return msp_driver_host_available();
+        return gpu_host_available();
     }
     if (!gpu_is_active(device)) {
         return MEMSPAN_UNKNOWN;
@@ -191,7 +191,7 @@ memspan_status_t gpu_device_describe(void *state, int ordinal, memspan_device_in
     memspan_status_t status = gpu_device_get(state, ordinal, &device);
 
     if (status == MEMSPAN_OK) {
-        msp_driver_describe(&device->info, free_bytes(device), info_p);
+        gpu_describe_device(&device->info, free_bytes(device), info_p);
     }
     return status;
 }

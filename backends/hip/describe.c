@@ -4,8 +4,8 @@
  * Where a device sees host pages no attribute tells reliably: one page of our own is tried, and
  * every import says what it got. */
 
+#include "backends/gpu/request.h"
 #include "backends/hip/hip.h"
-#include "core/base/driver.h"
 #include "core/base/file.h"
 #include "core/base/platform.h"
 #include <ctype.h>
@@ -203,7 +203,7 @@ static void fill_bus(struct gpu_device *device)
     for (at = info->pci_address; *at != '\0'; at++) {
         *at = (char)tolower((unsigned char)*at);
     }
-    info->numa_node = msp_driver_numa_node_at(info->pci_address);
+    info->numa_node = gpu_numa_node_at(info->pci_address);
 }
 
 memspan_status_t hip_fill(struct gpu_device *device)

@@ -13,8 +13,8 @@
  * (HostNativeAtomicSupported, which is PCIe atomics on most machines). PCIe carries a device's
  * atomics to the host's memory, and none of the host's to the device's: those take xGMI. */
 
+#include "backends/gpu/request.h"
 #include "backends/hip/hip.h"
-#include "core/base/driver.h"
 #include <stdio.h>
 
 /* The kernel lets a process have XNACK on GPUs of generation 9 alone. */
@@ -49,18 +49,18 @@ static void offer_managed(struct gpu_device *device)
 
     hip_xnack_words(device, words, sizeof(words));
     if (!f->managed) {
-        msp_driver_offer(&device->info, MEMSPAN_KIND_MANAGED, false, "not offered: %s",
-                         (hip_calls(device->state)->hipMallocManaged == NULL)
-                             ? "the driver has no hipMallocManaged"
-                             : "the driver answers ManagedMemory 0 (it takes Linux's HMM)");
+        gpu_offer_kind(&device->info, MEMSPAN_KIND_MANAGED, false, "not offered: %s",
+                       (hip_calls(device->state)->hipMallocManaged == NULL)
+                           ? "the driver has no hipMallocManaged"
+                           : "the driver answers ManagedMemory 0 (it takes Linux's HMM)");
         return;
     }
-    msp_driver_offer(&device->info, MEMSPAN_KIND_MANAGED, true, "hipMallocManaged, %s; %s; %s",
-                     hip_managed_is_coarse(device) ? "coarse" : "fine",
-                     f->integrated
-                         ? "one memory with the host"
-                         : (f->pageable ? "pages move by faults" : "pages move by prefetch only"),
-                     words);
+    gpu_offer_kind(&device->info, MEMSPAN_KIND_MANAGED, true, "hipMallocManaged, %s; %s; %s",
+                   hip_managed_is_coarse(device) ? "coarse" : "fine",
+                   f->integrated
+                       ? "one memory with the host"
+                       : (f->pageable ? "pages move by faults" : "pages move by prefetch only"),
+                   words);
     if (!f->integrated) {
         device->info.kinds_migratable |= 1u << MEMSPAN_KIND_MANAGED;
     }
@@ -73,7 +73,7 @@ static void offer_coherent(struct gpu_device *device)
 
     hip_xnack_words(device, words, sizeof(words));
     if (f->pageable) {
-        msp_driver_offer(
+        gpu_offer_kind(
             &device->info, MEMSPAN_KIND_COHERENT, true, "host pages%s; %s (PageableMemoryAccess 1)",
             (f->integrated || f->host_page_tables) ? "" : "; they move by faults", words);
         if (!f->integrated) {
@@ -82,28 +82,27 @@ static void offer_coherent(struct gpu_device *device)
         return;
     }
     if (hip_device(device)->facts.fine_grain) {
-        msp_driver_offer(&device->info, MEMSPAN_KIND_COHERENT, true,
-                         "fine-grained, of the device (large BAR) or the host; plain pages: %s",
-                         words);
+        gpu_offer_kind(&device->info, MEMSPAN_KIND_COHERENT, true,
+                       "fine-grained, of the device (large BAR) or the host; plain pages: %s",
+                       words);
         return;
     }
-    msp_driver_offer(&device->info, MEMSPAN_KIND_COHERENT, false,
-                     "not offered: %s; no large BAR; host-pinned serves", words);
+    gpu_offer_kind(&device->info, MEMSPAN_KIND_COHERENT, false,
+                   "not offered: %s; no large BAR; host-pinned serves", words);
 }
 
 void hip_offer(struct gpu_device *device)
 {
     bool fine = !hip_state(device->state)->coarse && hip_device(device)->facts.fine_grain;
 
-    msp_driver_offer(&device->info, MEMSPAN_KIND_DEVICE, true, "%s",
-                     fine
-                         ? "hipExtMallocWithFlags, fine-grained (MEMSPAN_HIP_GRAIN=fine)"
-                         : "hipMalloc, coarse-grained: others see writes after a kernel has ended");
-    msp_driver_offer(&device->info, MEMSPAN_KIND_HOST_PINNED, true,
-                     "hipHostMalloc, portable, mapped, coherent; %s",
-                     device->facts.host_atomics
-                         ? "atomics with the host (HostNativeAtomicSupported 1)"
-                         : "no atomics with the host (HostNativeAtomicSupported 0)");
+    gpu_offer_kind(&device->info, MEMSPAN_KIND_DEVICE, true, "%s",
+                   fine ? "hipExtMallocWithFlags, fine-grained (MEMSPAN_HIP_GRAIN=fine)"
+                        : "hipMalloc, coarse-grained: others see writes after a kernel has ended");
+    gpu_offer_kind(&device->info, MEMSPAN_KIND_HOST_PINNED, true,
+                   "hipHostMalloc, portable, mapped, coherent; %s",
+                   device->facts.host_atomics
+                       ? "atomics with the host (HostNativeAtomicSupported 1)"
+                       : "no atomics with the host (HostNativeAtomicSupported 0)");
     offer_managed(device);
     offer_coherent(device);
 }

@@ -5,8 +5,8 @@
  * it, memory is taken with room to spare. Above a driver's usual limit for one allocation the limit
  * is relaxed where it lets us. */
 
+#include "backends/gpu/request.h"
 #include "backends/level_zero/level_zero.h"
-#include "core/base/driver.h"
 #include "core/base/platform.h"
 #include <stdlib.h>
 #include <unistd.h>
@@ -53,9 +53,9 @@ bool lz_block_find(struct lz_state *state, const void *pointer, struct lz_block 
 static uint64_t largest(const struct lz_device *device, memspan_kind_t kind)
 {
     uint64_t at_once = device->facts.alloc_max_bytes;
-    uint64_t most    = msp_driver_most_bytes(
-           &device->info, (kind == MEMSPAN_KIND_COHERENT) ? MEMSPAN_KIND_MANAGED : kind,
-           device->facts.integrated, atomic_load(&device->managed_bytes));
+    uint64_t most =
+        gpu_most_bytes(&device->info, (kind == MEMSPAN_KIND_COHERENT) ? MEMSPAN_KIND_MANAGED : kind,
+                       device->facts.integrated, atomic_load(&device->managed_bytes));
 
     return ((most == MEMSPAN_UNKNOWN) || ((most > at_once) && !device->driver->relaxed)) ? at_once
                                                                                          : most;
@@ -66,8 +66,8 @@ static memspan_status_t check_request(const struct lz_device *device,
 {
     const struct lz_state *state = device->state;
     const char *kind             = memspan_kind_name(request->kind);
-    memspan_status_t status = msp_driver_check(state->services, LZ_NAME, &device->info, request,
-                                               largest(device, request->kind));
+    memspan_status_t status = gpu_check_request(state->services, LZ_NAME, &device->info, request,
+                                                largest(device, request->kind));
 
     if (status != MEMSPAN_OK) {
         return status;

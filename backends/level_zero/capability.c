@@ -4,8 +4,8 @@
  * host and device at once, 8 with atomics between them. */
 
 #include "core/base/capability.h"
+#include "backends/gpu/descriptor.h"
 #include "backends/level_zero/level_zero.h"
-#include "core/base/driver.h"
 #include <stdio.h>
 
 enum {
@@ -41,7 +41,7 @@ static void fill_sharing(struct lz_device *device)
 {
     const struct lz_facts *f    = &device->facts;
     memspan_device_info_t *info = &device->info;
-    bool fetched                = msp_driver_offers_fds();
+    bool fetched                = gpu_offers_fds();
     bool ipc = device->driver->shares && ((f->device_access & USABLE) != 0) && fetched;
 
     msp_capability_set(

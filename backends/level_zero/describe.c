@@ -2,8 +2,8 @@
 /* describe.c: what the devices are, asked once when the backend is opened. What a driver does not
  * answer is taken for absent, and logged. */
 
+#include "backends/gpu/request.h"
 #include "backends/level_zero/level_zero.h"
-#include "core/base/driver.h"
 #include "core/base/option.h"
 #include "core/base/platform.h"
 #include <stdio.h>
@@ -79,7 +79,7 @@ static void fill_bus(struct lz_device *device)
     snprintf(info->pci_address, sizeof(info->pci_address), "%04x:%02x:%02x.%x",
              pci.address.domain & 0xffffu, pci.address.bus & 0xffu, pci.address.device & 0x1fu,
              pci.address.function & 0x7u);
-    info->numa_node = msp_driver_numa_node_at(info->pci_address);
+    info->numa_node = gpu_numa_node_at(info->pci_address);
 }
 
 /* All of its memories together. */
@@ -269,6 +269,6 @@ memspan_status_t lz_device_describe(void *state, int ordinal, memspan_device_inf
     if (status != MEMSPAN_OK) {
         return status;
     }
-    msp_driver_describe(&device->info, lz_sysman_free(device), info_p);
+    gpu_describe_device(&device->info, lz_sysman_free(device), info_p);
     return MEMSPAN_OK;
 }

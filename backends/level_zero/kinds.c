@@ -8,8 +8,8 @@
  *   managed      zeMemAllocShared
  *   coherent     zeMemAllocShared, where host and device may use it at once, with atomics */
 
+#include "backends/gpu/request.h"
 #include "backends/level_zero/level_zero.h"
-#include "core/base/driver.h"
 
 enum {
     AT_ONCE = LZ_MEMORY_ACCESS_CAP_FLAG_CONCURRENT,
@@ -41,19 +41,19 @@ static void offer_shared(struct lz_device *device)
     unsigned both            = 1u << MEMSPAN_KIND_MANAGED | 1u << MEMSPAN_KIND_COHERENT;
 
     if (!usable(f->shared_access)) {
-        msp_driver_offer(&device->info, MEMSPAN_KIND_MANAGED, false,
-                         "not offered: sharedSingleDeviceAllocCapabilities %#x, no shared memory",
-                         f->shared_access);
-        msp_driver_offer(&device->info, MEMSPAN_KIND_COHERENT, false,
-                         "not offered: there is no shared memory");
+        gpu_offer_kind(&device->info, MEMSPAN_KIND_MANAGED, false,
+                       "not offered: sharedSingleDeviceAllocCapabilities %#x, no shared memory",
+                       f->shared_access);
+        gpu_offer_kind(&device->info, MEMSPAN_KIND_COHERENT, false,
+                       "not offered: there is no shared memory");
         return;
     }
-    msp_driver_offer(&device->info, MEMSPAN_KIND_MANAGED, true,
-                     ((f->shared_access & AT_ONCE) != 0)
-                         ? "zeMemAllocShared; host and device at once"
-                         : "zeMemAllocShared; no host access before the device is synchronised "
-                           "(no CONCURRENT)");
-    msp_driver_offer(
+    gpu_offer_kind(&device->info, MEMSPAN_KIND_MANAGED, true,
+                   ((f->shared_access & AT_ONCE) != 0)
+                       ? "zeMemAllocShared; host and device at once"
+                       : "zeMemAllocShared; no host access before the device is synchronised "
+                         "(no CONCURRENT)");
+    gpu_offer_kind(
         &device->info, MEMSPAN_KIND_COHERENT, coherent,
         coherent ? "zeMemAllocShared (CONCURRENT_ATOMIC)"
                  : "not offered: shared memory has no %s (sharedSingleDeviceAllocCapabilities "
@@ -88,15 +88,15 @@ void lz_device_fill_kinds(struct lz_device *device)
     const char *pinned       = pinned_words(f);
 
     lz_device_fill_capabilities(device);
-    msp_driver_offer(&device->info, MEMSPAN_KIND_NONE, false, "%s", "");
-    msp_driver_offer(&device->info, MEMSPAN_KIND_HOST, false,
-                     "not offered: the host's own backend has it");
-    msp_driver_offer(&device->info, MEMSPAN_KIND_DEVICE, own,
-                     own ? "zeMemAllocDevice" : "not offered: deviceAllocCapabilities %#x",
-                     f->device_access);
-    msp_driver_offer(&device->info, MEMSPAN_KIND_HOST_PINNED, host,
-                     "%s (hostAllocCapabilities %#x%s)", pinned, f->host_access,
-                     f->host_claimed ? " by MEMSPAN_LEVEL_ZERO_PINNED" : "");
+    gpu_offer_kind(&device->info, MEMSPAN_KIND_NONE, false, "%s", "");
+    gpu_offer_kind(&device->info, MEMSPAN_KIND_HOST, false,
+                   "not offered: the host's own backend has it");
+    gpu_offer_kind(&device->info, MEMSPAN_KIND_DEVICE, own,
+                   own ? "zeMemAllocDevice" : "not offered: deviceAllocCapabilities %#x",
+                   f->device_access);
+    gpu_offer_kind(&device->info, MEMSPAN_KIND_HOST_PINNED, host,
+                   "%s (hostAllocCapabilities %#x%s)", pinned, f->host_access,
+                   f->host_claimed ? " by MEMSPAN_LEVEL_ZERO_PINNED" : "");
     offer_shared(device);
 }
 

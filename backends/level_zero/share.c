@@ -9,8 +9,8 @@
  * this process has exported, and drivers before 2023 have neither. The handle stays valid here
  * while the block lives. */
 
+#include "backends/gpu/descriptor.h"
 #include "backends/level_zero/level_zero.h"
-#include "core/base/driver.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -95,7 +95,7 @@ memspan_status_t lz_ipc_export(void *state, int ordinal, const memspan_block_t *
     if (status != MEMSPAN_OK) {
         return status;
     }
-    if (device->driver->shares && !msp_driver_offers_fds()) {
+    if (device->driver->shares && !gpu_offers_fds()) {
         return lz_refuse(state, MEMSPAN_ERR_UNSUPPORTED,
                          "kernel.yama.ptrace_scope must be 0 or 1, and a container must allow "
                          "pidfd_getfd (SYS_PTRACE)",
@@ -112,7 +112,7 @@ memspan_status_t lz_ipc_export(void *state, int ordinal, const memspan_block_t *
     if (status != MEMSPAN_OK) {
         return status;
     }
-    msp_driver_offer_fds();
+    gpu_offer_fds();
     memcpy(&token.fd, own->handle.data, sizeof(token.fd));
     memcpy(token.magic, magic, sizeof(token.magic));
     memcpy(token.uid, device->info.uid, sizeof(token.uid));
@@ -155,7 +155,7 @@ static memspan_status_t open_handle(const struct lz_device *device, struct token
     int fd                    = -1;
     lz_result_t code;
     memspan_status_t status =
-        msp_driver_fetch_fd(device->state->services, LZ_NAME, token->pid, token->fd, &fd);
+        gpu_fetch_fd(device->state->services, LZ_NAME, token->pid, token->fd, &fd);
 
     if (status != MEMSPAN_OK) {
         return status;

@@ -2,8 +2,8 @@
 /* describe.c: what a device is, asked once when the backend is opened. OpenCL never tells how much
  * memory is free. */
 
+#include "backends/gpu/request.h"
 #include "backends/opencl/opencl.h"
-#include "core/base/driver.h"
 #include "core/base/platform.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -95,7 +95,7 @@ static void fill_bus(struct opencl_device *device)
     }
     snprintf(info->pci_address, sizeof(info->pci_address), "%04x:%02x:%02x.%x", bus.domain & 0xffff,
              bus.bus & 0xff, bus.device & 0xff, bus.function & 0xf);
-    info->numa_node = msp_driver_numa_node_at(info->pci_address);
+    info->numa_node = gpu_numa_node_at(info->pci_address);
 }
 
 static void fill_sizes(struct opencl_device *device)
@@ -177,7 +177,7 @@ memspan_status_t opencl_device_describe(void *state, int ordinal, memspan_device
     }
     pthread_mutex_lock(&device->platform->lock);
     opencl_device_fill_kinds(device);
-    msp_driver_describe(&device->info, MEMSPAN_UNKNOWN, info_p);
+    gpu_describe_device(&device->info, MEMSPAN_UNKNOWN, info_p);
     pthread_mutex_unlock(&device->platform->lock);
     return MEMSPAN_OK;
 }

@@ -7,8 +7,8 @@
  *   host-pinned  fine-grain SVM; else plain host pages, where the device takes them as they are
  */
 
+#include "backends/gpu/request.h"
 #include "backends/opencl/opencl.h"
-#include "core/base/driver.h"
 #include <string.h>
 
 bool opencl_may_import(const struct opencl_device *device)
@@ -44,21 +44,21 @@ static void offer_coarse(struct opencl_device *device)
 
     if (!coarse) {
         const char *why = missing(device, OPENCL_SVM_COARSE);
-        msp_driver_offer(&device->info, MEMSPAN_KIND_DEVICE, false,
-                         "not offered: needs coarse-grain SVM for real addresses, and %s", why);
-        msp_driver_offer(&device->info, MEMSPAN_KIND_MANAGED, false,
-                         "not offered: needs coarse-grain SVM, and %s", why);
+        gpu_offer_kind(&device->info, MEMSPAN_KIND_DEVICE, false,
+                       "not offered: needs coarse-grain SVM for real addresses, and %s", why);
+        gpu_offer_kind(&device->info, MEMSPAN_KIND_MANAGED, false,
+                       "not offered: needs coarse-grain SVM, and %s", why);
         return;
     }
-    msp_driver_offer(&device->info, MEMSPAN_KIND_DEVICE, true, "%s",
-                     opencl_device_is_fine(device)
-                         ? "fine-grain SVM, which the host copies as its own"
-                         : "coarse-grain SVM that the host never maps");
-    msp_driver_offer(
-        &device->info, MEMSPAN_KIND_MANAGED, true, "coarse-grain SVM, mapped for the host%s",
-        (device->unified && fine)
-            ? "; no gain: the memory is the host's, and fine-grain SVM needs no mapping"
-            : " and unmapped for the devices");
+    gpu_offer_kind(&device->info, MEMSPAN_KIND_DEVICE, true, "%s",
+                   opencl_device_is_fine(device)
+                       ? "fine-grain SVM, which the host copies as its own"
+                       : "coarse-grain SVM that the host never maps");
+    gpu_offer_kind(&device->info, MEMSPAN_KIND_MANAGED, true,
+                   "coarse-grain SVM, mapped for the host%s",
+                   (device->unified && fine)
+                       ? "; no gain: the memory is the host's, and fine-grain SVM needs no mapping"
+                       : " and unmapped for the devices");
     if (device->unified && fine) {
         device->info.kinds_without_gain |= 1u << MEMSPAN_KIND_MANAGED;
     }
@@ -68,30 +68,30 @@ static void offer_fine(struct opencl_device *device)
 {
     if ((device->svm & OPENCL_SVM_FINE) != 0) {
         bool atomics = (device->svm & OPENCL_SVM_ATOMICS) != 0;
-        msp_driver_offer(&device->info, MEMSPAN_KIND_COHERENT, true, "fine-grain SVM, %s",
-                         atomics ? "atomics between host and device"
-                                 : "no atomics between host and device");
-        msp_driver_offer(
+        gpu_offer_kind(&device->info, MEMSPAN_KIND_COHERENT, true, "fine-grain SVM, %s",
+                       atomics ? "atomics between host and device"
+                               : "no atomics between host and device");
+        gpu_offer_kind(
             &device->info, MEMSPAN_KIND_HOST_PINNED, true,
             "fine-grain SVM: one address for host and device; locked where the limit allows");
         return;
     }
-    msp_driver_offer(&device->info, MEMSPAN_KIND_COHERENT, false,
-                     "not offered: needs fine-grain SVM, and %s", missing(device, OPENCL_SVM_FINE));
+    gpu_offer_kind(&device->info, MEMSPAN_KIND_COHERENT, false,
+                   "not offered: needs fine-grain SVM, and %s", missing(device, OPENCL_SVM_FINE));
     if ((device->svm & OPENCL_SVM_SYSTEM) != 0) {
-        msp_driver_offer(&device->info, MEMSPAN_KIND_HOST_PINNED, true,
-                         "host pages: the device reaches all host memory (fine-grain system SVM)");
+        gpu_offer_kind(&device->info, MEMSPAN_KIND_HOST_PINNED, true,
+                       "host pages: the device reaches all host memory (fine-grain system SVM)");
     } else if (opencl_may_import(device)) {
-        msp_driver_offer(
+        gpu_offer_kind(
             &device->info, MEMSPAN_KIND_HOST_PINNED, true,
             "host pages as a USE_HOST_PTR buffer; a kernel confirms the address each time");
     } else {
-        msp_driver_offer(&device->info, MEMSPAN_KIND_HOST_PINNED, false, "not offered: %s",
-                         (device->same == OPENCL_SAME_NO)
-                             ? "its kernels see host pages at another address"
-                             : (device->unified
-                                    ? "no compiler for the kernel that confirms addresses"
-                                    : "its memory is apart and there is no fine-grain SVM"));
+        gpu_offer_kind(&device->info, MEMSPAN_KIND_HOST_PINNED, false, "not offered: %s",
+                       (device->same == OPENCL_SAME_NO)
+                           ? "its kernels see host pages at another address"
+                           : (device->unified
+                                  ? "no compiler for the kernel that confirms addresses"
+                                  : "its memory is apart and there is no fine-grain SVM"));
     }
 }
 
@@ -101,9 +101,9 @@ void opencl_device_fill_kinds(struct opencl_device *device)
 
     info->kinds              = 0;
     info->kinds_without_gain = 0;
-    msp_driver_offer(&device->info, MEMSPAN_KIND_NONE, false, "%s", "");
-    msp_driver_offer(&device->info, MEMSPAN_KIND_HOST, false,
-                     "not offered: the host's own backend has it");
+    gpu_offer_kind(&device->info, MEMSPAN_KIND_NONE, false, "%s", "");
+    gpu_offer_kind(&device->info, MEMSPAN_KIND_HOST, false,
+                   "not offered: the host's own backend has it");
     offer_coarse(device);
     offer_fine(device);
     opencl_device_fill_capabilities(device);

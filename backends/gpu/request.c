@@ -1,25 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "core/base/driver.h"
+/* request.c: what a device offers, and which requests are sound. */
+
+#include "backends/gpu/request.h"
 #include "core/base/file.h"
 #include "core/base/platform.h"
-#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
-#ifndef SYS_pidfd_open
-#define SYS_pidfd_open 434
-#endif
-#ifndef SYS_pidfd_getfd
-#define SYS_pidfd_getfd 438
-#endif
-
-void msp_driver_offer(memspan_device_info_t *info, memspan_kind_t kind, bool offered,
-                      const char *format, ...)
+void gpu_offer_kind(memspan_device_info_t *info, memspan_kind_t kind, bool offered,
+                    const char *format, ...)
 {
     va_list args;
 
@@ -31,7 +23,7 @@ void msp_driver_offer(memspan_device_info_t *info, memspan_kind_t kind, bool off
     va_end(args);
 }
 
-uint64_t msp_driver_host_available(void)
+uint64_t gpu_host_available(void)
 {
     uint64_t available = MEMSPAN_UNKNOWN;
     char text[4096];
@@ -47,15 +39,15 @@ static uint64_t less(uint64_t bytes, uint64_t taken_bytes)
     return (bytes > taken_bytes) ? bytes - taken_bytes : 0;
 }
 
-uint64_t msp_driver_most_bytes(const memspan_device_info_t *info, memspan_kind_t kind,
-                               bool integrated, uint64_t managed_bytes)
+uint64_t gpu_most_bytes(const memspan_device_info_t *info, memspan_kind_t kind, bool integrated,
+                        uint64_t managed_bytes)
 {
     uint64_t own  = info->capacity_bytes;
     uint64_t host = (uint64_t)sysconf(_SC_PHYS_PAGES) * msp_page_size();
 
     if (integrated) {
         /* What was given and not touched yet is still available. */
-        uint64_t available = msp_driver_host_available();
+        uint64_t available = gpu_host_available();
         uint64_t left      = less(own, managed_bytes);
         return (available < left) ? available : left;
     }
@@ -65,9 +57,9 @@ uint64_t msp_driver_most_bytes(const memspan_device_info_t *info, memspan_kind_t
     return (kind == MEMSPAN_KIND_MANAGED) ? less(own + host, managed_bytes) : host;
 }
 
-memspan_status_t msp_driver_check(const memspan_services_t *services, const char *backend,
-                                  const memspan_device_info_t *info,
-                                  const memspan_request_t *request, uint64_t most_bytes)
+memspan_status_t gpu_check_request(const memspan_services_t *services, const char *backend,
+                                   const memspan_device_info_t *info,
+                                   const memspan_request_t *request, uint64_t most_bytes)
 {
     bool known = (request->kind > MEMSPAN_KIND_NONE) && (request->kind < MEMSPAN_KIND_COUNT);
 
@@ -91,7 +83,7 @@ memspan_status_t msp_driver_check(const memspan_services_t *services, const char
     return MEMSPAN_OK;
 }
 
-void msp_driver_describe(const memspan_device_info_t *info, uint64_t free_bytes,
+void gpu_describe_device(const memspan_device_info_t *info, uint64_t free_bytes,
                          memspan_device_info_t *info_p)
 {
     memspan_device_info_t answer = *info;
@@ -107,75 +99,11 @@ void msp_driver_describe(const memspan_device_info_t *info, uint64_t free_bytes,
     *info_p = answer;
 }
 
-int msp_driver_numa_node_at(const char *pci_address)
+int gpu_numa_node_at(const char *pci_address)
 {
     char path[96];
     char text[16];
 
     snprintf(path, sizeof(path), "/sys/bus/pci/devices/%.40s/numa_node", pci_address);
     return (msp_file_read(path, text, sizeof(text)) > 0) ? atoi(text) : -1;
-}
-
-/* ---- descriptors of other processes ----
- *
- * pidfd_getfd() asks for the right to attach to the other process (ptrace). The same user has it,
- * unless Yama (kernel.yama.ptrace_scope) or a container's seccomp filter is in the way. */
-
-bool msp_driver_scope_allows(const char *path)
-{
-    char text[16];
-
-    /* 0: the same user may; 1: the process named by PR_SET_PTRACER; 2 and 3: privileged processes.
-     */
-    return (msp_file_read(path, text, sizeof(text)) <= 0) || (atoi(text) < 2);
-}
-
-/* Whether the kernel has the call and no filter refuses it: a process may always fetch its own. */
-static bool can_fetch(void)
-{
-    int process = (int)syscall(SYS_pidfd_open, getpid(), 0u);
-    int fd      = (process < 0) ? -1 : (int)syscall(SYS_pidfd_getfd, process, process, 0u);
-
-    if (fd >= 0) {
-        close(fd);
-    }
-    if (process >= 0) {
-        close(process);
-    }
-    return fd >= 0;
-}
-
-bool msp_driver_offers_fds(void)
-{
-    return (prctl(PR_GET_DUMPABLE, 0, 0, 0, 0) == 1) &&
-           msp_driver_scope_allows("/proc/sys/kernel/yama/ptrace_scope") && can_fetch();
-}
-
-/* Repeated at each export: the program may have named a debugger of its own since. Kernels without
- * Yama answer EINVAL, and need no permission. */
-void msp_driver_offer_fds(void)
-{
-    (void)prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);
-}
-
-memspan_status_t msp_driver_fetch_fd(const memspan_services_t *services, const char *backend,
-                                     pid_t pid, int theirs, int *fd_p)
-{
-    int process = (int)syscall(SYS_pidfd_open, pid, 0u);
-    int fd      = (process < 0) ? -1 : (int)syscall(SYS_pidfd_getfd, process, theirs, 0u);
-    int error   = errno;
-
-    if (process >= 0) {
-        close(process);
-    }
-    if (fd < 0) {
-        return services->fail(
-            (error == EPERM) ? MEMSPAN_ERR_PERMISSION : MEMSPAN_ERR_NOT_FOUND, backend,
-            (process < 0) ? "pidfd_open" : "pidfd_getfd", error, strerror(error),
-            "both processes must be of one user and one PID namespace; kernel.yama.ptrace_scope "
-            "must be 0 or 1, and a container must allow pidfd_getfd (SYS_PTRACE)",
-            "the memory of process %d cannot be fetched", (int)pid);
-    }
-    *fd_p = fd;
-    return MEMSPAN_OK;
 }

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef MEMSPAN_BACKENDS_GPU_REQUEST_H
+#define MEMSPAN_BACKENDS_GPU_REQUEST_H
+
+/* What the backends of GPU drivers do alike, whatever the driver: what a device offers, which
+ * requests are sound, what the system knows of a device and of host memory. */
+
+#include <memspan/backend.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Note that a device has, or has not, memory of a kind, and why or by what. */
+void gpu_offer_kind(memspan_device_info_t *info, memspan_kind_t kind, bool offered,
+                    const char *format, ...) __attribute__((format(printf, 4, 5)));
+
+/* The most that may be asked of a device at once. Managed memory can be taken beyond what there is,
+ * and so can any on a device whose memory is the host's; the process dies when it is touched.
+ * @p managed_bytes: of managed memory that the device has given already. */
+uint64_t gpu_most_bytes(const memspan_device_info_t *info, memspan_kind_t kind, bool integrated,
+                        uint64_t managed_bytes);
+
+/* Refuse a request for a kind that @p info does not offer, of no size, with an alignment that is no
+ * power of two, or for more than @p most_bytes. */
+memspan_status_t gpu_check_request(const memspan_services_t *services, const char *backend,
+                                   const memspan_device_info_t *info,
+                                   const memspan_request_t *request, uint64_t most_bytes);
+
+/* Answer device_describe() with what was found out once, and what is free now. */
+void gpu_describe_device(const memspan_device_info_t *info, uint64_t free_bytes,
+                         memspan_device_info_t *info_p);
+
+/* The NUMA node near a PCI address, or -1. */
+int gpu_numa_node_at(const char *pci_address);
+
+/* What the kernel estimates that the host can still give: where a device's memory is the host's,
+ * drivers count the page cache as used, and promise what is not there. */
+uint64_t gpu_host_available(void);
+
+#endif /* MEMSPAN_BACKENDS_GPU_REQUEST_H */
