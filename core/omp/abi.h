@@ -176,6 +176,8 @@ MEMSPAN_API void __tgt_target_data_update_nowait_mapper(void *location, int64_t 
                                                         void **names, void **mappers,
                                                         int32_t depend_count, void *depends,
                                                         int32_t other_count, void *others);
+MEMSPAN_API void __tgt_push_mapper_component(void *components, void *base, void *begin,
+                                             int64_t size_bytes, int64_t type, void *name);
 
 /* Memory for mapped variables (memspan/omp.h); the names of an experimental LLVM. */
 typedef void *msp_omp_map_alloc(size_t size_bytes);

@@ -10,9 +10,12 @@
  * A region's maps begin before it and end after it, by calls of their own: another thread's region
  * may use the variable as soon as it is counted, when its values must be there.
  *
+ * What a mapper names is seen when it tells the runtime. The structure itself is the runtime's,
+ * which does not count it.
+ *
  * Left to the runtime: what is present already (global variables of the device, associations of the
- * program), what overlaps that, what has a mapper, and every variable where the device works in
- * the host's memory (requires unified_shared_memory). */
+ * program), what overlaps that, and every variable where the device works in the host's memory
+ * (requires unified_shared_memory). */
 
 #include "core/omp/mapped.h"
 #include "core/allocator.h"
@@ -22,30 +25,14 @@
 #include "core/base/region.h"
 #include "core/omp/abi.h"
 #include "core/omp/devices.h"
+#include "core/omp/map_entry.h"
 #include "core/omp/named.h"
 #include "core/omp/refusal.h"
 #include "core/omp/variable.h"
 #include <stdlib.h>
 #include <string.h>
 
-/* Bits of a map's type. */
-#define MAP_TO       0x1
-#define MAP_FROM     0x2
-#define MAP_ALWAYS   0x4
-#define MAP_DELETE   0x8
-#define MAP_POINTEE  0x10 /* of a pointer that is mapped too */
-#define MAP_PRIVATE  0x80
-#define MAP_LITERAL  0x100
-#define MAP_PRESENT  0x1000
-#define MAP_HOLD     0x2000
-#define MAP_ATTACH   0x4000
-#define MAP_NO_DATA  (MAP_PRIVATE | MAP_LITERAL | MAP_ATTACH)
-#define MEMBER_SHIFT 48 /* above: 1 + the index of the structure's entry; 0: no member */
-
 enum { DEVICES_MAX = 256, KERNEL_HAS_FLAGS = 2, KERNEL_NOWAIT = 1 };
-
-/* Members of a structure keep their alignment when it is mapped from the middle. */
-enum { STRUCTURE_ALIGN_BYTES = 16 };
 
 typedef void data_fn(void *, int64_t, int32_t, void **, void **, int64_t *, int64_t *, void **,
                      void **);
@@ -61,6 +48,15 @@ atomic_bool msp_omp_mapped_set;
 /* Guards what follows, and is held while the runtime begins and ends maps: a variable must be there
  * when it is counted, and must not be used again before it has gone. */
 MSP_LOCK_STATIC(lock, MSP_RANK_OMP_MAPPED);
+
+/* The variables that begin or end with the present call. */
+static struct msp_omp_variable *changed_variables;
+
+/* The present call of this thread, while the runtime is in it. */
+static _Thread_local struct {
+    const struct msp_omp_data *data; /* NULL: none */
+    bool begins;
+} moving;
 
 static struct {
     msp_omp_map_alloc *alloc;
@@ -82,40 +78,25 @@ void msp_omp_data_forward(enum msp_omp_real which, const struct msp_omp_data *d)
 
 /* ---- which entries ---- */
 
-static bool is_member(int64_t type)
+static bool is_mapped(const void *pointer, int number)
 {
-    return ((uint64_t)type >> MEMBER_SHIFT) != 0;
-}
-
-/* The entry is of data, of no bytes too. The runtime maps what mappers name, in a way that is not
- * seen. */
-static bool has_data(const struct msp_omp_data *d, int i)
-{
-    return ((d->types[i] & MAP_NO_DATA) == 0) && ((d->mappers == NULL) || (d->mappers[i] == NULL));
-}
-
-/* The entry is what references are counted of: members are in the structure's. */
-static bool is_counted(const struct msp_omp_data *d, int i)
-{
-    return has_data(d, i) && (!is_member(d->types[i]) || ((d->types[i] & MAP_POINTEE) != 0));
+    return ((is_present_fn *)msp_omp_real(MSP_OMP_REAL_TARGET_IS_PRESENT))(pointer, number);
 }
 
 /* An entry of no bytes is the runtime's where it has a variable of its own there. */
 static struct msp_omp_variable *variable_of(const struct msp_omp_data *d, int i)
 {
-    is_present_fn *present = (is_present_fn *)msp_omp_real(MSP_OMP_REAL_TARGET_IS_PRESENT);
-    const void *begin      = d->begins[i];
+    const void *begin = d->begins[i];
     struct msp_omp_variable *v;
 
     if (d->sizes[i] > 0) {
         return msp_omp_variable_find(d->number, begin, (size_t)d->sizes[i]);
     }
     v = msp_omp_variable_find_empty(d->number, begin);
-    if ((v != NULL) && (msp_omp_variable_find(d->number, begin, 1) != v) &&
-        present(begin, d->number)) {
-        return NULL;
-    }
-    return v;
+    return ((v == NULL) || (msp_omp_variable_find(d->number, begin, 1) == v) ||
+            !is_mapped(begin, d->number))
+               ? v
+               : NULL;
 }
 
 static bool is_wanted(const struct msp_omp_data *d, int i)
@@ -134,7 +115,9 @@ static bool concerns(const struct msp_omp_data *d)
     int i;
 
     for (i = 0; i < d->count; i++) {
-        if (is_counted(d, i) && ((wanted && is_wanted(d, i)) || (variable_of(d, i) != NULL))) {
+        if ((wanted && msp_omp_entry_has_mapper(d, i)) ||
+            (msp_omp_entry_is_counted(d, i) &&
+             ((wanted && is_wanted(d, i)) || (variable_of(d, i) != NULL)))) {
             return true;
         }
     }
@@ -172,40 +155,43 @@ static bool has_memory(int number)
 
 static bool is_present(const struct msp_omp_data *d, int i)
 {
-    is_present_fn *present = (is_present_fn *)msp_omp_real(MSP_OMP_REAL_TARGET_IS_PRESENT);
-    const char *begin      = d->begins[i];
+    const char *begin = d->begins[i];
 
-    return present(begin, d->number) || present(begin + d->sizes[i] - 1, d->number) ||
+    return is_mapped(begin, d->number) || is_mapped(begin + d->sizes[i] - 1, d->number) ||
            msp_omp_variable_overlaps(d->number, begin, (size_t)d->sizes[i]);
 }
 
-/* Bytes in front of a structure's memory: none where the next entry is no member of it. */
-static size_t padding(const struct msp_omp_data *d, int i)
+static void take_memory(const struct msp_omp_variable *v)
 {
-    bool is_structure = !is_member(d->types[i]) && (i + 1 < d->count) &&
-                        ((uint64_t)d->types[i + 1] >> MEMBER_SHIFT == (uint64_t)i + 1);
+    disassociate_fn *disassociate =
+        (disassociate_fn *)msp_omp_real(MSP_OMP_REAL_TARGET_DISASSOCIATE_PTR);
 
-    return is_structure ? (uintptr_t)d->begins[i] % STRUCTURE_ALIGN_BYTES : 0;
+    if (disassociate((const void *)v->begin, v->device) != 0) {
+        msp_log(MEMSPAN_LOG_WARN, "omp", "the runtime keeps a mapped variable of device %d",
+                v->device);
+    } else {
+        v->release(v->memory);
+    }
 }
 
-static uintptr_t base_of(const struct msp_omp_data *d, int i)
+static void end_variable(struct msp_omp_variable *v)
 {
-    bool is_pointee = (d->types[i] & MAP_POINTEE) != 0;
-
-    return (uintptr_t)(is_pointee ? *(void **)d->bases[i] : d->bases[i]);
+    take_memory(v);
+    msp_omp_variable_remove(v);
 }
 
-static void give_memory(const struct msp_omp_data *d, int i)
+/* NULL: it has none. */
+static struct msp_omp_variable *give_memory(const struct msp_omp_data *d, int i)
 {
     associate_fn *associate   = (associate_fn *)msp_omp_real(MSP_OMP_REAL_TARGET_ASSOCIATE_PTR);
     size_t size_bytes         = (size_t)d->sizes[i];
-    size_t pad                = padding(d, i);
+    size_t pad                = msp_omp_entry_padding(d, i);
     struct msp_omp_variable v = {.device     = d->number,
-                                 .base       = base_of(d, i),
+                                 .base       = msp_omp_entry_base(d, i),
                                  .begin      = (uintptr_t)d->begins[i],
                                  .size_bytes = size_bytes,
-                                 .release    = allocators[d->number].release,
-                                 .changes    = true};
+                                 .release    = allocators[d->number].release};
+    struct msp_omp_variable *added = NULL;
 
     v.memory = allocators[d->number].alloc(size_bytes + pad);
     if (v.memory == NULL) {
@@ -213,11 +199,23 @@ static void give_memory(const struct msp_omp_data *d, int i)
                 "no memory for a mapped variable of %zu bytes from the allocator of device %d: it "
                 "has the runtime's",
                 size_bytes, d->number);
-    } else if (!msp_omp_variable_add(&v)) {
-        v.release(v.memory);
     } else if (associate(d->begins[i], v.memory, size_bytes, pad, d->number) != 0) {
-        msp_omp_variable_remove(variable_of(d, i));
         v.release(v.memory);
+    } else {
+        added = msp_omp_variable_add(&v);
+        if (added == NULL) {
+            take_memory(&v);
+        }
+    }
+    return added;
+}
+
+static void mark_changed(struct msp_omp_variable *v)
+{
+    if (!v->changes) {
+        v->changes        = true;
+        v->next_changed   = changed_variables;
+        changed_variables = v;
     }
 }
 
@@ -225,13 +223,15 @@ static void begin_entry(const struct msp_omp_data *d, int i)
 {
     struct msp_omp_variable *v = variable_of(d, i);
 
-    if ((v == NULL) && has_allocator(d->number) && ((d->types[i] & MAP_PRESENT) == 0) &&
+    if ((v == NULL) && has_allocator(d->number) && ((d->types[i] & MSP_MAP_PRESENT) == 0) &&
         is_wanted(d, i) && has_memory(d->number) && !is_present(d, i)) {
-        give_memory(d, i);
-        v = variable_of(d, i);
+        v = give_memory(d, i);
+        if (v != NULL) {
+            mark_changed(v);
+        }
     }
     if (v != NULL) {
-        *(((d->types[i] & MAP_HOLD) != 0) ? &v->hold_count : &v->count) += 1;
+        *(((d->types[i] & MSP_MAP_HOLD) != 0) ? &v->hold_count : &v->count) += 1;
     }
 }
 
@@ -245,23 +245,11 @@ static void end_entry(const struct msp_omp_data *d, int i)
     if (v == NULL) {
         return;
     }
-    count      = ((d->types[i] & MAP_HOLD) != 0) ? &v->hold_count : &v->count;
-    *count     = (((d->types[i] & MAP_DELETE) != 0) || (*count == 0)) ? 0 : *count - 1;
-    v->changes = (v->count == 0) && (v->hold_count == 0);
-}
-
-static void take_memory(struct msp_omp_variable *v)
-{
-    disassociate_fn *disassociate =
-        (disassociate_fn *)msp_omp_real(MSP_OMP_REAL_TARGET_DISASSOCIATE_PTR);
-
-    if (disassociate((const void *)v->begin, v->device) != 0) {
-        msp_log(MEMSPAN_LOG_WARN, "omp", "the runtime keeps a mapped variable of device %d",
-                v->device);
-    } else {
-        v->release(v->memory);
+    count  = ((d->types[i] & MSP_MAP_HOLD) != 0) ? &v->hold_count : &v->count;
+    *count = (((d->types[i] & MSP_MAP_DELETE) != 0) || (*count == 0)) ? 0 : *count - 1;
+    if ((v->count == 0) && (v->hold_count == 0)) {
+        mark_changed(v);
     }
-    msp_omp_variable_remove(v);
 }
 
 /* ---- the calls ---- */
@@ -273,7 +261,7 @@ static bool attaches(const struct msp_omp_data *d, int i)
     const struct msp_omp_variable *pointer = NULL;
     const struct msp_omp_variable *pointee = NULL;
 
-    if ((d->types[i] & (MAP_ATTACH | MAP_PRIVATE)) == MAP_ATTACH) {
+    if ((d->types[i] & (MSP_MAP_ATTACH | MSP_MAP_PRIVATE)) == MSP_MAP_ATTACH) {
         pointer = msp_omp_variable_find(d->number, d->bases[i], sizeof(void *));
         pointee = msp_omp_variable_find(d->number, d->begins[i], 1);
     }
@@ -284,14 +272,29 @@ static bool attaches(const struct msp_omp_data *d, int i)
  * its variable, which to the runtime has no base. */
 static void change_entry(struct msp_omp_data *changed, int i, bool begins)
 {
-    struct msp_omp_variable *v = has_data(changed, i) ? variable_of(changed, i) : NULL;
-    int64_t copied             = begins ? MAP_TO : MAP_FROM;
+    struct msp_omp_variable *v =
+        msp_omp_entry_has_data(changed, i) ? variable_of(changed, i) : NULL;
+    int64_t copied = begins ? MSP_MAP_TO : MSP_MAP_FROM;
 
     if ((v != NULL) && (changed->sizes[i] == 0)) {
         changed->begins[i] = (void *)v->begin;
     } else if (((v != NULL) && v->changes && ((changed->types[i] & copied) != 0)) ||
                (begins && attaches(changed, i))) {
-        changed->types[i] |= MAP_ALWAYS;
+        changed->types[i] |= MSP_MAP_ALWAYS;
+    }
+}
+
+static void finish_changes(bool begins)
+{
+    struct msp_omp_variable *v;
+
+    while (changed_variables != NULL) {
+        v                 = changed_variables;
+        changed_variables = v->next_changed;
+        v->changes        = false;
+        if (!begins) {
+            end_variable(v);
+        }
     }
 }
 
@@ -301,28 +304,38 @@ static void move(enum msp_omp_real which, const struct msp_omp_data *d,
 {
     bool begins  = (which == MSP_OMP_REAL_TGT_DATA_BEGIN);
     size_t count = (size_t)d->count;
-    struct msp_omp_variable *v;
     int i;
 
     memcpy(changed->types, d->types, count * sizeof *d->types);
     memcpy(changed->begins, d->begins, count * sizeof *d->begins);
     for (i = 0; i < d->count; i++) {
-        if (is_counted(d, i)) {
+        if (msp_omp_entry_is_counted(d, i)) {
             (begins ? begin_entry : end_entry)(d, i);
         }
     }
     for (i = 0; i < d->count; i++) {
         change_entry(changed, i, begins);
     }
+    moving.data   = d;
+    moving.begins = begins;
     msp_omp_data_forward(which, changed);
-    for (i = 0; i < d->count; i++) {
-        v = is_counted(d, i) ? variable_of(d, i) : NULL;
-        if ((v != NULL) && v->changes && begins) {
-            v->changes = false;
-        } else if ((v != NULL) && v->changes) {
-            take_memory(v);
-        }
+    moving.data = NULL;
+    finish_changes(begins);
+}
+
+void msp_omp_mapped_component(void *base, void **begin, int64_t size_bytes, int64_t *type)
+{
+    struct msp_omp_data d = {
+        .count = 1, .bases = &base, .begins = begin, .sizes = &size_bytes, .types = type};
+
+    if (moving.data == NULL) {
+        return;
     }
+    d.number = moving.data->number;
+    if (((*type & (MSP_MAP_POINTEE | MSP_MAP_DELETE)) != 0) && msp_omp_entry_is_counted(&d, 0)) {
+        (moving.begins ? begin_entry : end_entry)(&d, 0);
+    }
+    change_entry(&d, 0, moving.begins);
 }
 
 /* For the runtime, with arrays of its own for what changes; NULL when the call is the runtime's
@@ -368,8 +381,8 @@ static void strip(int64_t *types, int32_t count)
     int i;
 
     for (i = 0; i < count; i++) {
-        if ((types[i] & MAP_NO_DATA) == 0) {
-            types[i] &= ~(int64_t)(MAP_TO | MAP_FROM | MAP_ALWAYS | MAP_DELETE);
+        if ((types[i] & MSP_MAP_NO_DATA) == 0) {
+            types[i] &= ~(int64_t)(MSP_MAP_TO | MSP_MAP_FROM | MSP_MAP_ALWAYS | MSP_MAP_DELETE);
         }
     }
 }
@@ -511,7 +524,7 @@ int __tgt_reset_device_allocator(int64_t device)
         return refuse(__func__);
     }
     for (v = msp_omp_variable_of((int)device); v != NULL; v = msp_omp_variable_of((int)device)) {
-        take_memory(v);
+        end_variable(v);
         count++;
     }
     allocators[device].alloc   = NULL;
@@ -546,22 +559,39 @@ static memspan_status_t associate_named(int device, void *pointer, size_t size_b
                                size_bytes, pointer, device);
 }
 
-/* Lock held. */
-static memspan_status_t name_elsewhere(void *pointer, size_t size_bytes)
+static bool sees_no_maps(int device)
 {
-    memspan_status_t status = MEMSPAN_OK;
-    struct msp_omp_variable *v;
+    return has_allocator(device) && !allocators[device].sees_maps;
+}
+
+/* Lock held. A variable that another name has given its memory keeps it. */
+static memspan_status_t withdraw(void *pointer)
+{
+    memspan_status_t status = msp_omp_named_remove((uintptr_t)pointer);
     int i;
 
     for (i = 0; (i < DEVICES_MAX) && (status == MEMSPAN_OK); i++) {
-        v = msp_omp_variable_find(i, pointer, 1);
-        if (!has_allocator(i) || allocators[i].sees_maps) {
-            continue;
+        struct msp_omp_variable *v = msp_omp_variable_find(i, pointer, 1);
+
+        if (sees_no_maps(i) && (v != NULL) && (v->begin == (uintptr_t)pointer)) {
+            end_variable(v);
         }
-        if (size_bytes != 0) {
+    }
+    return status;
+}
+
+/* Lock held. */
+static memspan_status_t name(void *pointer, size_t size_bytes)
+{
+    memspan_status_t status = msp_omp_named_add((uintptr_t)pointer, size_bytes);
+    int i;
+
+    for (i = 0; (i < DEVICES_MAX) && (status == MEMSPAN_OK); i++) {
+        if (sees_no_maps(i)) {
             status = associate_named(i, pointer, size_bytes);
-        } else if (v != NULL) {
-            take_memory(v);
+            if (status != MEMSPAN_OK) {
+                (void)withdraw(pointer);
+            }
         }
     }
     return status;
@@ -590,14 +620,7 @@ memspan_status_t memspan_map_symmetric(const void *pointer, size_t size_bytes)
         return status;
     }
     msp_lock(&lock);
-    status = (size_bytes == 0) ? msp_omp_named_remove((uintptr_t)pointer)
-                               : msp_omp_named_add((uintptr_t)pointer, size_bytes);
-    if (status == MEMSPAN_OK) {
-        status = name_elsewhere((void *)pointer, size_bytes);
-        if (status != MEMSPAN_OK) {
-            (void)msp_omp_named_remove((uintptr_t)pointer);
-        }
-    }
+    status = (size_bytes == 0) ? withdraw((void *)pointer) : name((void *)pointer, size_bytes);
     msp_unlock(&lock);
     return status;
 }

@@ -52,6 +52,10 @@ void msp_omp_data_forward(enum msp_omp_real which, const struct msp_omp_data *da
 /* The same for MSP_OMP_REAL_TGT_DATA_BEGIN and _END, with memory from the allocators. */
 void msp_omp_mapped_move(enum msp_omp_real which, const struct msp_omp_data *data);
 
+/* Of a mapper, which has begun to tell the runtime what it maps with the present call: changes what
+ * it tells. */
+void msp_omp_mapped_component(void *base, void **begin, int64_t size_bytes, int64_t *type);
+
 /* The runtime's routine @p real for a region on device @p number, likewise. The region has ended
  * when this returns, where one of its variables has memory from an allocator. */
 int msp_omp_mapped_kernel(msp_omp_kernel_fn *real, int number, void *location, int64_t device,

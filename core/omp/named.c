@@ -46,8 +46,18 @@ bool msp_omp_named_has(const void *begin, size_t size_bytes)
 
 memspan_status_t msp_omp_named_add(uintptr_t begin, size_t size_bytes)
 {
-    struct range *longer = realloc(ranges, (range_count + 1) * sizeof *ranges);
+    struct range *longer;
+    size_t i;
 
+    for (i = 0; i < range_count; i++) {
+        if (ranges[i].begin == begin) {
+            return (ranges[i].size_bytes == size_bytes)
+                       ? MEMSPAN_OK
+                       : memspan_error(MEMSPAN_ERR_INVALID, "%p is named with %zu bytes, not %zu",
+                                       (void *)begin, ranges[i].size_bytes, size_bytes);
+        }
+    }
+    longer = realloc(ranges, (range_count + 1) * sizeof *ranges);
     if (longer == NULL) {
         return memspan_error(MEMSPAN_ERR_NO_MEMORY, "no memory to name a variable");
     }

@@ -127,6 +127,23 @@ static void move_data(enum msp_omp_real which, struct msp_omp_data *data)
                                  mappers, depend_count, depends, other_count, others);             \
     }
 
+typedef void push_fn(void *, void *, void *, int64_t, int64_t, void *);
+
+/* The runtime calls a mapper, and that calls this. */
+void __tgt_push_mapper_component(void *components, void *base, void *begin, int64_t size_bytes,
+                                 int64_t type, void *name)
+{
+    MSP_OMP_CALL();
+    uintptr_t real = msp_omp_real(MSP_OMP_REAL_TGT_PUSH_COMPONENT);
+
+    if (msp_omp_mapped_is_set()) {
+        msp_omp_mapped_component(base, &begin, size_bytes, &type);
+    }
+    if (real != 0) {
+        ((push_fn *)real)(components, base, begin, size_bytes, type, name);
+    }
+}
+
 DATA_ROUTINE(__tgt_target_data_begin_mapper, __tgt_target_data_begin_nowait_mapper,
              MSP_OMP_REAL_TGT_DATA_BEGIN)
 DATA_ROUTINE(__tgt_target_data_end_mapper, __tgt_target_data_end_nowait_mapper,

@@ -86,6 +86,7 @@
     X(TGT_DATA_END_NOWAIT, "__tgt_target_data_end_nowait_mapper")                                  \
     X(TGT_DATA_UPDATE, "__tgt_target_data_update_mapper")                                          \
     X(TGT_DATA_UPDATE_NOWAIT, "__tgt_target_data_update_nowait_mapper")                            \
+    X(TGT_PUSH_COMPONENT, "__tgt_push_mapper_component")                                           \
     X(TGT_SET_DEVICE_ALLOCATOR, "__tgt_set_device_allocator")                                      \
     X(TGT_RESET_DEVICE_ALLOCATOR, "__tgt_reset_device_allocator")
 

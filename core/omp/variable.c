@@ -1,39 +1,45 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* variable.c: an array in ascending order of device and address. */
+/* variable.c: a tree in the order of device and address (a treap: a node has a random priority, and
+ * none above its parent's, so that the depth is logarithmic whatever the order of calls). */
 
 #include "core/omp/variable.h"
 #include <stdlib.h>
-#include <string.h>
 
-static struct msp_omp_variable *variables;
-static size_t variable_count;
-static size_t capacity;
+static struct msp_omp_variable *root;
 
-/* How many variables begin at or before the address. */
-static size_t rank(int device, uintptr_t address)
+static bool is_at_or_before(const struct msp_omp_variable *v, int device, uintptr_t address)
 {
-    size_t low  = 0;
-    size_t high = variable_count;
-
-    while (low < high) {
-        size_t middle                    = low + (high - low) / 2;
-        const struct msp_omp_variable *v = &variables[middle];
-
-        if ((v->device < device) || ((v->device == device) && (v->begin <= address))) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return low;
+    return (v->device < device) || ((v->device == device) && (v->begin <= address));
 }
 
-/* The last variable that begins at or before the address, or NULL. */
+/* The last variable that begins at or before the address, and the first behind it; or NULL. */
+static void neighbours(int device, uintptr_t address, struct msp_omp_variable **last_p,
+                       struct msp_omp_variable **next_p)
+{
+    struct msp_omp_variable *v    = root;
+    struct msp_omp_variable *last = NULL;
+    struct msp_omp_variable *next = NULL;
+
+    while (v != NULL) {
+        if (is_at_or_before(v, device, address)) {
+            last = v;
+            v    = v->after;
+        } else {
+            next = v;
+            v    = v->before;
+        }
+    }
+    *last_p = ((last != NULL) && (last->device == device)) ? last : NULL;
+    *next_p = ((next != NULL) && (next->device == device)) ? next : NULL;
+}
+
 static struct msp_omp_variable *last_before(int device, uintptr_t address)
 {
-    size_t count = rank(device, address);
+    struct msp_omp_variable *last;
+    struct msp_omp_variable *next;
 
-    return ((count > 0) && (variables[count - 1].device == device)) ? &variables[count - 1] : NULL;
+    neighbours(device, address, &last, &next);
+    return last;
 }
 
 struct msp_omp_variable *msp_omp_variable_find(int device, const void *begin, size_t size_bytes)
@@ -48,15 +54,15 @@ struct msp_omp_variable *msp_omp_variable_find(int device, const void *begin, si
 
 struct msp_omp_variable *msp_omp_variable_find_empty(int device, const void *address)
 {
-    uintptr_t at               = (uintptr_t)address;
-    size_t next                = rank(device, at);
-    struct msp_omp_variable *v = last_before(device, at);
+    uintptr_t at = (uintptr_t)address;
+    struct msp_omp_variable *last;
+    struct msp_omp_variable *next;
 
-    if ((v != NULL) && ((at < v->begin + v->size_bytes) || (at < v->base))) {
-        return v;
+    neighbours(device, at, &last, &next);
+    if ((last != NULL) && ((at < last->begin + last->size_bytes) || (at < last->base))) {
+        return last;
     }
-    v = &variables[next];
-    return ((next < variable_count) && (v->device == device) && (at >= v->base)) ? v : NULL;
+    return ((next != NULL) && (at >= next->base)) ? next : NULL;
 }
 
 bool msp_omp_variable_overlaps(int device, const void *begin, size_t size_bytes)
@@ -71,30 +77,73 @@ struct msp_omp_variable *msp_omp_variable_of(int device)
     return last_before(device, UINTPTR_MAX);
 }
 
-bool msp_omp_variable_add(const struct msp_omp_variable *variable)
+static uint32_t random_priority(void)
 {
-    size_t index = rank(variable->device, variable->begin);
+    static uint64_t state;
 
-    if (variable_count == capacity) {
-        size_t more                     = (capacity == 0) ? 16 : 2 * capacity;
-        struct msp_omp_variable *longer = realloc(variables, more * sizeof *variables);
+    state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return (uint32_t)(state >> 32);
+}
 
-        if (longer == NULL) {
-            return false;
-        }
-        variables = longer;
-        capacity  = more;
+struct msp_omp_variable *msp_omp_variable_add(const struct msp_omp_variable *variable)
+{
+    struct msp_omp_variable *added = malloc(sizeof *added);
+    struct msp_omp_variable **link = &root;
+    struct msp_omp_variable **before;
+    struct msp_omp_variable **after;
+    struct msp_omp_variable *v;
+
+    if (added == NULL) {
+        return NULL;
     }
-    memmove(&variables[index + 1], &variables[index], (variable_count - index) * sizeof *variables);
-    variables[index] = *variable;
-    variable_count++;
-    return true;
+    *added          = *variable;
+    added->priority = random_priority();
+    while ((*link != NULL) && ((*link)->priority >= added->priority)) {
+        link = is_at_or_before(*link, added->device, added->begin) ? &(*link)->after
+                                                                   : &(*link)->before;
+    }
+    /* What was here is divided into what is before it and what is after it. */
+    v      = *link;
+    *link  = added;
+    before = &added->before;
+    after  = &added->after;
+    while (v != NULL) {
+        if (is_at_or_before(v, added->device, added->begin)) {
+            *before = v;
+            before  = &v->after;
+            v       = v->after;
+        } else {
+            *after = v;
+            after  = &v->before;
+            v      = v->before;
+        }
+    }
+    *before = NULL;
+    *after  = NULL;
+    return added;
 }
 
 void msp_omp_variable_remove(struct msp_omp_variable *variable)
 {
-    size_t index = (size_t)(variable - variables);
+    struct msp_omp_variable *before = variable->before;
+    struct msp_omp_variable *after  = variable->after;
+    struct msp_omp_variable **link  = &root;
 
-    variable_count--;
-    memmove(variable, variable + 1, (variable_count - index) * sizeof *variables);
+    while (*link != variable) {
+        link = is_at_or_before(*link, variable->device, variable->begin) ? &(*link)->after
+                                                                         : &(*link)->before;
+    }
+    while ((before != NULL) && (after != NULL)) {
+        if (before->priority >= after->priority) {
+            *link  = before;
+            link   = &before->after;
+            before = before->after;
+        } else {
+            *link = after;
+            link  = &after->before;
+            after = after->before;
+        }
+    }
+    *link = (before != NULL) ? before : after;
+    free(variable);
 }

@@ -3,7 +3,7 @@
 #define MEMSPAN_CORE_OMP_VARIABLE_H
 
 /* The mapped variables with memory of an allocator, by device and host address. They do not
- * overlap. Callers hold the lock of mapped.c; a pointer is valid until the next add or remove. */
+ * overlap. Callers hold the lock of mapped.c; a pointer is valid until its variable is removed. */
 
 #include "core/omp/abi.h"
 #include <stdbool.h>
@@ -18,6 +18,10 @@ struct msp_omp_variable {
     size_t count;      /* references of map clauses */
     size_t hold_count; /* of those with ompx_hold */
     bool changes;      /* begins or ends with the present call */
+    struct msp_omp_variable *next_changed;
+    struct msp_omp_variable *before; /* of the tree in variable.c */
+    struct msp_omp_variable *after;
+    uint32_t priority;
 };
 
 /* The variable that holds all these bytes, or NULL. */
@@ -33,8 +37,8 @@ bool msp_omp_variable_overlaps(int device, const void *begin, size_t size_bytes)
 /* One of the device's variables, or NULL. */
 struct msp_omp_variable *msp_omp_variable_of(int device);
 
-/* False without memory. */
-bool msp_omp_variable_add(const struct msp_omp_variable *variable);
+/* Add a copy of @p variable; NULL without memory. */
+struct msp_omp_variable *msp_omp_variable_add(const struct msp_omp_variable *variable);
 void msp_omp_variable_remove(struct msp_omp_variable *variable);
 
 #endif /* MEMSPAN_CORE_OMP_VARIABLE_H */

@@ -382,8 +382,8 @@ extern int __tgt_reset_device_allocator(int64_t device_num) MEMSPAN_OMP_NOTHROW;
  * (above), the variable is associated with its memory now, until size 0, and only target update and
  * "always" copy it.
  * Errors: MEMSPAN_ERR_NOT_FOUND (no device had an allocator yet, or no such range),
- * MEMSPAN_ERR_INVALID (@p ptr NULL), MEMSPAN_ERR_NO_MEMORY (also: mapped already, where
- * the memory is taken now). */
+ * MEMSPAN_ERR_INVALID (@p ptr NULL, or named with another size), MEMSPAN_ERR_NO_MEMORY (also:
+ * mapped already, where the memory is taken now). */
 MEMSPAN_API memspan_status_t memspan_map_symmetric(const void *ptr, size_t size);
 
 /** The same for all variables in memory of @p allocator, which may be allocated before or after.

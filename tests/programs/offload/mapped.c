@@ -302,6 +302,15 @@ static void with_mapper(void)
         list.data[i] += 3;
     }
     CHECK(holds(values, 3) && (live == 0));
+    /* A reference by a mapper counts as one of a clause. */
+#pragma omp target enter data map(to : values)
+#pragma omp target enter data map(mapper(deep), to : list)
+    CHECK(is_taken(omp_get_mapped_ptr(values, 0)));
+    add(values, 1);
+#pragma omp target exit data map(from : values)
+    CHECK(holds(values, 3) && (live == 1));
+#pragma omp target exit data map(mapper(deep), from : list)
+    CHECK(holds(values, 4) && (live == 0) && (list.data == values));
 }
 
 #pragma omp declare target
@@ -503,6 +512,8 @@ static void named(void)
     CHECK(memspan_map_symmetric(NULL, 8) == MEMSPAN_ERR_INVALID);
     CHECK(memspan_map_symmetric(values, 0) == MEMSPAN_ERR_NOT_FOUND);
     CHECK(memspan_map_symmetric(values, sizeof(values)) == MEMSPAN_OK);
+    CHECK(memspan_map_symmetric(values, sizeof(values)) == MEMSPAN_OK); /* once is enough */
+    CHECK(memspan_map_symmetric(values, sizeof(values) / 2) == MEMSPAN_ERR_INVALID);
     fill(others, 0);
     fill(values, 0);
     add(others, 1);

@@ -53,6 +53,10 @@ int main(void)
     for (int i = 0; i < 2; i++) {
         CHECK(memspan_map_symmetric(values, sizeof(values)) == MEMSPAN_OK);
         CHECK(memory != NULL);
+        CHECK(memspan_map_symmetric(values, sizeof(values)) == MEMSPAN_OK);
+        CHECK(memspan_map_symmetric(values, sizeof(values) / 2) == MEMSPAN_ERR_INVALID);
+        CHECK(memspan_map_symmetric(values + 1, sizeof(*values)) == MEMSPAN_OK);
+        CHECK(memspan_map_symmetric(values + 1, 0) == MEMSPAN_OK);
         use(values);
         CHECK(memspan_map_symmetric(values, 0) == MEMSPAN_OK);
         CHECK((memory == NULL) && !omp_target_is_present(values, 0));
