@@ -2,7 +2,8 @@
 /* link.c: connections, and what travels on them.
  *
  * Sending never waits: what the kernel has no room for is kept, in order. Receiving takes small
- * items through bytes[]; the rest of a body is received where it belongs. */
+ * items through bytes[]; the rest of a body is received where it belongs, by whole words: a PE that
+ * waits for a word there must not see a part of it. */
 
 #include "shmem/network/tcp/tcp.h"
 #include <errno.h>
@@ -12,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -470,6 +472,17 @@ static bool take_frame(struct msp_tcp_link *link)
     return link->fd >= 0;
 }
 
+/* How many of the next @p bytes of a body end it, or a word. */
+static size_t in_words(const struct msp_tcp_link *link, size_t bytes)
+{
+    const size_t part = (uintptr_t)(link->to + bytes) % sizeof(uint64_t);
+
+    if (bytes >= link->left_bytes) {
+        return link->left_bytes;
+    }
+    return (bytes > part) ? bytes - part : 0;
+}
+
 static void take_body(struct msp_tcp_link *link, const char *from, size_t bytes)
 {
     if (from != NULL) {
@@ -491,10 +504,11 @@ static void consume(struct msp_tcp_link *link)
         const size_t here_bytes = link->end - link->start;
 
         if (link->left_bytes != 0) {
-            const size_t bytes = (here_bytes < link->left_bytes) ? here_bytes : link->left_bytes;
+            const size_t bytes = in_words(link, here_bytes);
 
             link->start += bytes;
             take_body(link, link->bytes + link->start - bytes, bytes);
+            goes_on = (bytes != 0);
             continue;
         }
         if (link->start % sizeof(uint64_t) != 0) { /* behind a body */
@@ -510,29 +524,45 @@ static void consume(struct msp_tcp_link *link)
     }
 }
 
-/* One call of the kernel. False: there is no more. */
-static bool receive_some(struct msp_tcp_link *link)
+/* How much of a body is here in words; 0: not one, so that bytes[] takes what is here of it. */
+static size_t words_here(const struct msp_tcp_link *link)
 {
-    const bool is_body = (link->left_bytes != 0) && (link->start == link->end);
-    size_t room_bytes;
-    ssize_t got;
+    int here = 0;
 
-    if (!is_body && (link->start != 0)) {
+    return (ioctl(link->fd, FIONREAD, &here) == 0) ? in_words(link, (size_t)here) : 0;
+}
+
+/* Room in bytes[] for what is received next: the rest of a word, or items. */
+static size_t room_in_bytes(struct msp_tcp_link *link)
+{
+    if (link->start != 0) {
         memmove(link->bytes, link->bytes + link->start, link->end - link->start);
         link->end -= link->start;
         link->start = 0;
     }
-    room_bytes = is_body            ? link->left_bytes
-                 : (link->end == 0) ? (size_t)MSP_TCP_AT_ONCE_BYTES
-                                    : sizeof link->bytes - link->end;
-    got = recv(link->fd, is_body ? link->to : link->bytes + link->end, room_bytes, MSG_DONTWAIT);
+    if (link->left_bytes != 0) {
+        return sizeof(uint64_t) - ((uintptr_t)(link->to + link->end) % sizeof(uint64_t));
+    }
+    return (link->end == 0) ? (size_t)MSP_TCP_AT_ONCE_BYTES : sizeof link->bytes - link->end;
+}
+
+/* False: there is no more. */
+static bool receive_some(struct msp_tcp_link *link)
+{
+    const bool is_body       = (link->left_bytes != 0) && (link->start == link->end);
+    const size_t body_bytes  = is_body ? words_here(link) : 0;
+    const size_t other_bytes = (body_bytes != 0) ? 0 : room_in_bytes(link);
+    const ssize_t got        = (body_bytes != 0)
+                                   ? recv(link->fd, link->to, body_bytes, MSG_DONTWAIT)
+                                   : recv(link->fd, link->bytes + link->end, other_bytes, MSG_DONTWAIT);
+
     if (got <= 0) {
         if ((got == 0) || ((errno != EAGAIN) && (errno != EINTR))) {
             msp_tcp_link_lose(link, (got == 0) ? 0 : errno);
         }
         return false;
     }
-    if (is_body) {
+    if (body_bytes != 0) {
         take_body(link, NULL, (size_t)got);
     } else {
         link->end += (size_t)got;
