@@ -106,6 +106,8 @@ void msp_tcp_link_close(struct msp_tcp_link *link)
     struct msp_network_queue *queue = link->queue;
 
     if (link->fd >= 0) {
+        /* A child of fork() may have the descriptor, too: epoll would go on naming the link. */
+        (void)epoll_ctl(queue->epoll_fd, EPOLL_CTL_DEL, link->fd, NULL);
         close(link->fd);
         link->fd = -1;
     }
