@@ -173,7 +173,7 @@ static enum msp_network_result keep(struct msp_tcp_link *link, const struct msp_
     char *at;
 
     if (rest == NULL) {
-        if (sent == 0) {
+        if ((sent == 0) && item->may_be_busy) {
             return MSP_NETWORK_BUSY;
         }
         msp_tcp_link_lose(link, ENOMEM);
