@@ -70,6 +70,8 @@ struct msp_network_services {
         __attribute__((format(printf, 6, 7)));
     /* A line of the log. */
     void (*note)(const char *format, ...) __attribute__((format(printf, 1, 2)));
+    /* What the user can remedy while the job goes on; the first of a process's alone. */
+    void (*warn)(const char *format, ...) __attribute__((format(printf, 1, 2)));
     /* A message has arrived; the data is the driver's. From queue_progress() of the main queue. It
      * starts no operations. */
     void (*receive)(const void *header, size_t header_bytes, const void *payload,

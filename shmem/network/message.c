@@ -604,6 +604,18 @@ static void note(const char *format, ...)
     msp_debug_note("%s", text);
 }
 
+static void warn(const char *format, ...)
+{
+    static int key;
+    va_list arguments;
+    char text[512];
+
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    msp_warn_once(&key, "%s", text);
+}
+
 static void peer_failed(int pe, const char *reason)
 {
     if (!atomic_load(&msp_network.is_closing)) {
@@ -617,6 +629,7 @@ const struct msp_network_services msp_network_services = {
     .version     = MSP_NETWORK_DRIVER_VERSION,
     .fail        = msp_network_driver_fail,
     .note        = note,
+    .warn        = warn,
     .receive     = msp_network_receive,
     .peer_failed = peer_failed,
 };

@@ -14,7 +14,8 @@
 
 enum {
     POLLS_A_LOOK = 16,
-    EVENTS       = 16, /* read at once */
+    EVENTS       = 16,  /* read at once */
+    FULL_MS      = 100, /* until it is tried again to accept connections */
 };
 
 /* ---- the listener ---- */
@@ -47,11 +48,48 @@ static int listen_anywhere(void)
 
 static bool open_listener(struct msp_network_queue *queue)
 {
-    struct epoll_event event = {.events = EPOLLIN, .data = {.ptr = NULL}};
+    struct epoll_event event = {.events = EPOLLIN | EPOLLET, .data = {.ptr = NULL}};
 
     queue->listen_fd = listen_anywhere();
     return (queue->listen_fd >= 0) &&
            (epoll_ctl(queue->epoll_fd, EPOLL_CTL_ADD, queue->listen_fd, &event) == 0);
+}
+
+/* The oldest connection of which nothing is known, as PEs greet at once. False: there is none. */
+static bool drop_silent(struct msp_network_queue *queue)
+{
+    struct msp_tcp_link *oldest = NULL;
+    struct msp_tcp_link *link;
+
+    for (link = queue->links; link != NULL; link = link->next) {
+        oldest = ((link->fd >= 0) && (link->pe < 0)) ? link : oldest;
+    }
+    if (oldest == NULL) {
+        return false;
+    }
+    (void)msp_tcp_link_receive(oldest);
+    if (oldest->pe < 0) {
+        msp_tcp_link_close(oldest);
+    }
+    return true;
+}
+
+static int accept_one(struct msp_network_queue *queue)
+{
+    int fd;
+
+    do {
+        fd = accept4(queue->listen_fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+    } while ((fd < 0) && ((errno == EINTR) || (errno == ECONNABORTED) ||
+                          ((errno != EAGAIN) && drop_silent(queue))));
+    return fd;
+}
+
+static void warn_of_refusal(const char *what)
+{
+    msp_tcp.services->warn("PEs that connect to this one %s: %s (accept); the limit on open files "
+                           "(ulimit -n) may be in the way",
+                           what, strerror(errno));
 }
 
 static unsigned accept_all(struct msp_network_queue *queue)
@@ -59,11 +97,16 @@ static unsigned accept_all(struct msp_network_queue *queue)
     unsigned count = 0;
     int fd;
 
-    while ((fd = accept4(queue->listen_fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC)) >= 0) {
+    while ((fd = accept_one(queue)) >= 0) {
         if (msp_tcp_link_open(queue, fd, -1, 0) == NULL) {
+            warn_of_refusal("are refused");
             close(fd);
         }
         count++;
+    }
+    queue->has_callers = (errno != EAGAIN);
+    if (queue->has_callers) {
+        warn_of_refusal("wait");
     }
     return count;
 }
@@ -171,7 +214,7 @@ static unsigned look(struct msp_network_queue *queue)
         unsigned received;
 
         if (link == NULL) {
-            count += accept_all(queue);
+            queue->has_callers = true;
             continue;
         }
         received = msp_tcp_link_receive(link);
@@ -180,7 +223,7 @@ static unsigned look(struct msp_network_queue *queue)
         }
         count += received;
     }
-    return count;
+    return count + (queue->has_callers ? accept_all(queue) : 0);
 }
 
 static unsigned push_all(struct msp_network_queue *queue)
@@ -220,7 +263,9 @@ bool msp_tcp_queue_arm(struct msp_network_queue *queue, int *timeout_ms_p)
 {
     struct msp_tcp_link *link;
 
-    (void)timeout_ms_p;
+    if (queue->has_callers && ((*timeout_ms_p < 0) || (*timeout_ms_p > FULL_MS))) {
+        *timeout_ms_p = FULL_MS;
+    }
     queue->polls = 0; /* the next one looks everywhere */
     for (link = queue->links; (queue->rests != 0) && (link != NULL); link = link->next) {
         msp_tcp_link_watch(link);

@@ -95,9 +95,10 @@ struct msp_tcp_link {
 };
 
 struct msp_network_queue {
-    int epoll_fd;  /* all links and the listener; level-triggered */
+    int epoll_fd;  /* all links, level-triggered, and the listener, edge-triggered */
     int listen_fd; /* of the main queue; -1 */
     bool is_main;
+    bool has_callers; /* connections wait to be accepted */
     unsigned polls;
     struct msp_tcp_link *links;
     struct msp_tcp_link *recent; /* where something arrived last; NULL */
@@ -199,7 +200,7 @@ struct msp_tcp_item {
     size_t pad_bytes;
     struct msp_network_request *request; /* completes when a payload in place is sent */
     bool is_copied;                      /* where the kernel has no room; or in place */
-    bool may_be_busy;                    /* beyond MSP_TCP_COPIES_MAX */
+    bool may_be_busy;                    /* beyond MSP_TCP_COPIES_MAX, or without memory */
 };
 enum msp_network_result msp_tcp_link_send(struct msp_tcp_link *link,
                                           const struct msp_tcp_item *item);

@@ -145,6 +145,7 @@ static void load(void)
     bed.services = (struct msp_network_services){.version     = MSP_NETWORK_DRIVER_VERSION,
                                                  .fail        = fail,
                                                  .note        = note,
+                                                 .warn        = note,
                                                  .receive     = receive,
                                                  .peer_failed = peer_failed};
     bed.driver   = entry(&bed.services);
