@@ -33,16 +33,19 @@ static uint8_t prefix_of(const uint8_t *mask, size_t mask_bytes)
     return (uint8_t)bits;
 }
 
+/* Longer than names of interfaces are: what is cut off makes none of one. */
+enum { NAME_BYTES = IF_NAMESIZE + 1 };
+
 /* The first name at *names_p, which moves behind it. False: there is none. */
-static bool next_name(const char **names_p, char name[IF_NAMESIZE])
+static bool next_name(const char **names_p, char name[NAME_BYTES])
 {
     const char *names   = *names_p;
     const size_t length = (names != NULL) ? strcspn(names, ",") : 0;
 
-    if (length == 0) {
+    if ((names == NULL) || (names[0] == '\0')) {
         return false;
     }
-    snprintf(name, IF_NAMESIZE, "%.*s", (int)length, names);
+    snprintf(name, NAME_BYTES, "%.*s", (int)length, names);
     *names_p = names + length + ((names[length] == ',') ? 1 : 0);
     return true;
 }
@@ -51,7 +54,7 @@ static bool next_name(const char **names_p, char name[IF_NAMESIZE])
 static bool is_wanted(const char *interface)
 {
     const char *names = msp_tcp.job.tcp_interfaces;
-    char name[IF_NAMESIZE];
+    char name[NAME_BYTES];
     bool is_any = true;
 
     while (next_name(&names, name)) {
@@ -63,27 +66,27 @@ static bool is_wanted(const char *interface)
     return is_any;
 }
 
-static memspan_status_t refuse_names(const char *names, const char *why)
+static memspan_status_t refuse_names(const char *why, const char *name)
 {
     return msp_tcp_fail(MEMSPAN_ERR_CONFIG, NULL, 0, "`ip address` lists the interfaces",
-                        "SHMEMX_TCP_INTERFACE=%s: %s", names, why);
+                        "SHMEMX_TCP_INTERFACE=%s: %s%s", msp_tcp.job.tcp_interfaces, why, name);
 }
 
 memspan_status_t msp_tcp_address_check(void)
 {
     const char *names = msp_tcp.job.tcp_interfaces;
-    char name[IF_NAMESIZE];
+    char name[NAME_BYTES];
     struct msp_tcp_address own;
     memspan_status_t status;
 
     while (next_name(&names, name)) {
         if (if_nametoindex(name) == 0) {
-            return refuse_names(name, "this host has no such interface");
+            return refuse_names("this host has no interface ", (name[0] != '\0') ? name : "\"\"");
         }
     }
     status = msp_tcp_address_own(&own);
     return ((status == MEMSPAN_ERR_UNREACHABLE) && !is_wanted(""))
-               ? refuse_names(msp_tcp.job.tcp_interfaces, "none of them is up and has an address")
+               ? refuse_names("none of them is up and has an address", "")
                : status;
 }
 
