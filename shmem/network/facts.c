@@ -9,6 +9,7 @@ void msp_network_measure(shmemx_network_info_t *info)
 {
     struct msp_network_channel *channel = msp_network.main;
     struct msp_network_counters counters;
+    const struct msp_network_channel *each;
 
     if (channel == NULL) {
         return;
@@ -18,7 +19,10 @@ void msp_network_measure(shmemx_network_info_t *info)
     counters         = channel->counters;
     info->peer_count = (int)channel->contact_count;
     msp_network_unlock(channel);
-    info->queue_count      = (int)msp_network_channel_count();
+    info->queue_count = 0;
+    for (each = msp_network_channel_first(); each != NULL; each = each->next) {
+        info->queue_count++;
+    }
     info->key_count        = counters.keys;
     info->registered_bytes = msp_network_region_total();
     info->message_count    = counters.messages;

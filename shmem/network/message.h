@@ -84,7 +84,8 @@ struct msp_network_reply;
 /* The operations of one context. */
 struct msp_network_stream {
     struct msp_network_channel *_Atomic channel; /* NULL: not yet */
-    bool is_private;                             /* it wants a channel of its own */
+    bool is_private;                             /* it wants a channel of its own, */
+    bool is_serialized;                          /* which several threads use, one at a time */
     atomic_bool puts_wait;      /* of the driver: behind shmem_fence(), and messages before it */
     atomic_bool hurries;        /* no message has followed shmem_fence() so far */
     _Atomic uint64_t messages;  /* without a reply so far */

@@ -241,7 +241,7 @@ static memspan_status_t open_main(void)
 {
     unsigned char address[MSP_NETWORK_ADDRESS_MAX];
     size_t address_bytes    = sizeof address;
-    memspan_status_t status = msp_network_channel_open(true, &msp_network.main);
+    memspan_status_t status = msp_network_channel_open(true, true, &msp_network.main);
 
     if (status == MEMSPAN_OK) {
         status =

@@ -10,9 +10,10 @@
 
 enum { CONTACTS_MIN = 16 }; /* slots; a power of 2 */
 
-static struct msp_network_channel *live;   /* that contexts use, and the main one */
-static struct msp_network_channel *unused; /* of contexts that have ended */
-static pthread_mutex_t channel_lock = PTHREAD_MUTEX_INITIALIZER; /* guards both, queue_open() */
+_Thread_local char msp_network_self;
+
+static struct msp_network_channel *_Atomic channels;             /* the newest first */
+static pthread_mutex_t channel_lock = PTHREAD_MUTEX_INITIALIZER; /* to add and to take one */
 
 /* Of segments' indices: keys of earlier segments are stale. */
 static atomic_uint generations[MSP_SEGMENT_MAX];
@@ -34,30 +35,34 @@ static memspan_status_t make(bool is_main, struct msp_network_channel **channel_
         return status;
     }
     channel->is_main = is_main;
+    channel->next    = atomic_load(&channels);
     pthread_mutexattr_init(&adaptive);
     pthread_mutexattr_settype(&adaptive, PTHREAD_MUTEX_ADAPTIVE_NP);
     pthread_mutex_init(&channel->lock, &adaptive);
     pthread_mutexattr_destroy(&adaptive);
+    atomic_store_explicit(&channels, channel, memory_order_release);
     *channel_p = channel;
     return MEMSPAN_OK;
 }
 
-memspan_status_t msp_network_channel_open(bool is_main, struct msp_network_channel **channel_p)
+memspan_status_t msp_network_channel_open(bool is_main, bool is_shared,
+                                          struct msp_network_channel **channel_p)
 {
-    memspan_status_t status             = MEMSPAN_OK;
-    struct msp_network_channel *channel = NULL;
+    struct msp_network_channel *channel;
+    memspan_status_t status = MEMSPAN_OK;
 
     pthread_mutex_lock(&channel_lock);
-    if (!is_main && (unused != NULL)) {
-        channel = unused;
-        unused  = channel->next;
-    } else {
+    channel = atomic_load(&channels);
+    while ((channel != NULL) && channel->is_taken) {
+        channel = channel->next;
+    }
+    if (channel == NULL) {
         status = make(is_main, &channel);
     }
     if (status == MEMSPAN_OK) {
-        channel->next = live;
-        live          = channel;
-        *channel_p    = channel;
+        channel->is_shared = is_shared;
+        channel->is_taken  = true;
+        *channel_p         = channel;
     }
     pthread_mutex_unlock(&channel_lock);
     return status;
@@ -65,33 +70,16 @@ memspan_status_t msp_network_channel_open(bool is_main, struct msp_network_chann
 
 void msp_network_channel_leave(struct msp_network_channel *channel)
 {
-    struct msp_network_channel **place = &live;
-
     MSP_NETWORK_WAIT(channel, channel->in_flight == 0);
+    msp_network_use(channel, false);
     pthread_mutex_lock(&channel_lock);
-    while (*place != channel) {
-        place = &(*place)->next;
-    }
-    *place        = channel->next;
-    channel->next = unused;
-    unused        = channel;
+    channel->is_taken = false;
     pthread_mutex_unlock(&channel_lock);
 }
 
-unsigned msp_network_channel_count(void)
+struct msp_network_channel *msp_network_channel_first(void)
 {
-    const struct msp_network_channel *channel;
-    unsigned count = 0;
-
-    pthread_mutex_lock(&channel_lock);
-    for (channel = live; channel != NULL; channel = channel->next) {
-        count++;
-    }
-    for (channel = unused; channel != NULL; channel = channel->next) {
-        count++;
-    }
-    pthread_mutex_unlock(&channel_lock);
-    return count;
+    return atomic_load_explicit(&channels, memory_order_acquire);
 }
 
 static void close_contact(struct msp_network_contact *contact)
@@ -133,16 +121,13 @@ static void close_channel(struct msp_network_channel *channel)
 
 void msp_network_channel_close_all(void)
 {
-    struct msp_network_channel **lists[] = {&unused, &live};
-    size_t i;
+    struct msp_network_channel *channel = atomic_exchange(&channels, NULL);
 
-    for (i = 0; i < sizeof lists / sizeof lists[0]; i++) {
-        while (*lists[i] != NULL) {
-            struct msp_network_channel *channel = *lists[i];
+    while (channel != NULL) {
+        struct msp_network_channel *next = channel->next;
 
-            *lists[i] = channel->next;
-            close_channel(channel);
-        }
+        close_channel(channel);
+        channel = next;
     }
 }
 

@@ -5,8 +5,9 @@
 /* Channels: a queue of the driver, and the peers that it has contacted.
  *
  * The main channel is that of the default context, of the library and of all that is received; its
- * lock is held for each use. Private and serialized contexts have a channel each, which their
- * thread uses without a lock. Tables grow with the peers contacted. */
+ * lock is held for each use. Private and serialized contexts have a channel each, without a lock
+ * where it is one thread's. A thread that waits advances those that it has used since their quiet.
+ * Tables grow with the peers contacted. */
 
 #include "shmem/network/message.h"
 #include <pthread.h>
@@ -62,10 +63,14 @@ struct msp_network_counters {
 };
 
 struct msp_network_channel {
-    struct msp_network_channel *next; /* of all, or of those that no context uses */
+    struct msp_network_channel *next; /* of all */
     struct msp_network_queue *queue;
     bool is_main;
-    pthread_mutex_t lock;                  /* of the main channel */
+    bool is_shared;           /* by threads: the main one, those of serialized contexts */
+    bool is_taken;            /* by a context, or the main one */
+    const void *_Atomic user; /* of one but main: the thread with operations that no quiet has
+                                 completed, by its msp_network_self; NULL: none */
+    pthread_mutex_t lock;     /* of one that is shared */
     struct msp_network_contact **contacts; /* hash table by PE, open addressing */
     unsigned contact_count;
     unsigned contact_mask;
@@ -95,23 +100,41 @@ struct msp_network_operation {
 
 static inline void msp_network_lock(struct msp_network_channel *channel)
 {
-    if (channel->is_main) {
+    if (channel->is_shared) {
         pthread_mutex_lock(&channel->lock);
     }
 }
+static inline bool msp_network_try_lock(struct msp_network_channel *channel)
+{
+    return !channel->is_shared || (pthread_mutex_trylock(&channel->lock) == 0);
+}
 static inline void msp_network_unlock(struct msp_network_channel *channel)
 {
-    if (channel->is_main) {
+    if (channel->is_shared) {
         pthread_mutex_unlock(&channel->lock);
     }
 }
 
+/* Its address is the calling thread. */
+extern _Thread_local char msp_network_self MSP_HIDDEN;
+
+/* The calling thread uses the channel, which is locked or its own; false: a quiet has completed
+ * all. */
+static inline void msp_network_use(struct msp_network_channel *channel, bool uses)
+{
+    if (!channel->is_main) {
+        atomic_store_explicit(&channel->user, uses ? &msp_network_self : NULL,
+                              memory_order_relaxed);
+    }
+}
+
 /* A channel that no context uses, or a new one. */
-memspan_status_t msp_network_channel_open(bool is_main, struct msp_network_channel **channel_p);
+memspan_status_t msp_network_channel_open(bool is_main, bool is_shared,
+                                          struct msp_network_channel **channel_p);
 /* Its context has ended. The channel and its connections are kept for another one. */
 void msp_network_channel_leave(struct msp_network_channel *channel);
-/* How many there are, those that no context uses included. */
-unsigned msp_network_channel_count(void);
+/* The list of all, those that no context uses included; none is removed before the end. */
+struct msp_network_channel *msp_network_channel_first(void);
 /* Ends all, without the peers' help. */
 void msp_network_channel_close_all(void);
 

@@ -89,13 +89,29 @@ static void notify(void)
     }
 }
 
-bool msp_network_progress(bool is_wait)
+/* No other thread sends what the driver has kept of this one's contexts. */
+static unsigned advance_own(void)
+{
+    struct msp_network_channel *channel;
+    unsigned count = 0;
+
+    for (channel = msp_network_channel_first(); channel != NULL; channel = channel->next) {
+        if ((atomic_load_explicit(&channel->user, memory_order_relaxed) == &msp_network_self) &&
+            msp_network_try_lock(channel)) {
+            count += advance(channel);
+            msp_network_unlock(channel);
+        }
+    }
+    return count;
+}
+
+static bool progress_main(bool is_wait)
 {
     struct msp_network_channel *channel = msp_network.main;
     bool has_unconnected;
     unsigned count;
 
-    if ((channel == NULL) || (pthread_mutex_trylock(&channel->lock) != 0)) {
+    if ((channel == NULL) || !msp_network_try_lock(channel)) {
         return false; /* another thread polls */
     }
     count           = is_wait ? advance_first(channel) : advance(channel);
@@ -118,6 +134,13 @@ bool msp_network_progress(bool is_wait)
     return count != 0;
 }
 
+bool msp_network_progress(bool is_wait)
+{
+    const unsigned count = advance_own();
+
+    return progress_main(is_wait) || (count != 0);
+}
+
 /* What a wait has put off is the thread's to do, soon. */
 void msp_network_left(void)
 {
@@ -128,9 +151,8 @@ void msp_network_left(void)
 
 bool msp_network_poll(struct msp_network_channel *channel)
 {
-    unsigned count = channel->is_main ? 0 : advance(channel);
-
-    return msp_network_progress(false) || (count != 0);
+    msp_network_use(channel, true);
+    return msp_network_progress(false);
 }
 
 void msp_network_relieve(struct msp_network_channel *channel)

@@ -24,7 +24,8 @@ memspan_status_t msp_network_stream_open(unsigned context, long options)
         }
         atomic_store_explicit(&msp_network_streams[context], stream, memory_order_release);
     }
-    stream->is_private = ((options & (SHMEM_CTX_PRIVATE | SHMEM_CTX_SERIALIZED)) != 0);
+    stream->is_private    = ((options & (SHMEM_CTX_PRIVATE | SHMEM_CTX_SERIALIZED)) != 0);
+    stream->is_serialized = ((options & SHMEM_CTX_PRIVATE) == 0);
     atomic_store(&stream->channel, stream->is_private ? NULL : msp_network.main);
     return MEMSPAN_OK;
 }
@@ -51,7 +52,7 @@ find_channel(struct msp_network_stream *stream)
 {
     struct msp_network_channel *channel = NULL;
 
-    if (msp_network_channel_open(false, &channel) != MEMSPAN_OK) {
+    if (msp_network_channel_open(false, stream->is_serialized, &channel) != MEMSPAN_OK) {
         msp_debug_note("a private context has no queue of its own: %s",
                        memspan_error_last()->message);
         channel = msp_network.main;
@@ -74,6 +75,7 @@ struct msp_network_work msp_network_begin(const struct msp_target *target)
 
     work.channel = channel_of(work.stream);
     msp_network_lock(work.channel);
+    msp_network_use(work.channel, true);
     work.contact = msp_network_contact_open(target->call, work.channel, target->pe);
     return work;
 }
@@ -221,6 +223,7 @@ static void complete_stream(struct msp_network_stream *stream)
     MSP_NETWORK_WAIT(channel,
                      (atomic_load_explicit(&left, memory_order_acquire) == 0) &&
                          (atomic_load_explicit(&stream->transfers, memory_order_acquire) == 0));
+    msp_network_use(channel, false);
 }
 
 /* Messages of a queue are executed in order, but those that are left to the worker. */
