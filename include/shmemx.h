@@ -59,7 +59,8 @@ MEMSPAN_API void shmem_partition_free(void *ptr);
  * @p release: shmem_partition_malloc and shmem_partition_free, which do not synchronise then; or
  * functions of the program, called with the size and the partition's number. Local; every PE maps
  * the same sizes in the same order, and unmaps all before shmem_finalize(). memspan_map_symmetric()
- * of <memspan/omp.h> excludes variables. 0, or -1: no such partition, or what
+ * of <memspan/omp.h> excludes variables. 0, or -1: no such partition, variables are mapped by other
+ * functions, or what
  * __tgt_set_device_allocator() of <memspan/omp.h> refuses. Source: "Extending OpenMP and OpenSHMEM
  * for efficient heterogeneous computing" (2022). */
 MEMSPAN_API int __tgt_set_shmem_allocator(void *(*alloc)(size_t size, int id),

@@ -9,6 +9,7 @@
 #include "shmem/partition/memory.h"
 #include "shmem/partition/partition.h"
 #include <memspan/omp.h>
+#include <stdatomic.h>
 
 /* As drivers of GPUs align their own allocations. */
 enum { MAPPED_ALIGN_BYTES = 256 };
@@ -21,20 +22,24 @@ static struct {
     int device;
     partition_alloc *alloc; /* the program's own, or NULL */
     partition_free *release;
+    atomic_size_t count; /* of blocks, which those functions free */
 } mapped = {.partition = MSP_PARTITION_NONE};
 
 /* Both do nothing once the job has ended: blocks go with their partition, and a runtime that still
  * maps has memory of its own. */
 static void *map_alloc(size_t size_bytes)
 {
-    bool is_open = (mapped.partition != MSP_PARTITION_NONE);
+    bool is_open  = (mapped.partition != MSP_PARTITION_NONE);
+    void *pointer = NULL;
 
     if (is_open && (mapped.alloc != NULL)) {
-        return mapped.alloc(size_bytes, mapped.partition);
+        pointer = mapped.alloc(size_bytes, mapped.partition);
+    } else if (is_open) {
+        pointer = msp_memory_alloc("an OpenMP map clause", mapped.partition, MAPPED_ALIGN_BYTES,
+                                   size_bytes, MSP_MEMORY_NO_BARRIER);
     }
-    return is_open ? msp_memory_alloc("an OpenMP map clause", mapped.partition, MAPPED_ALIGN_BYTES,
-                                      size_bytes, MSP_MEMORY_NO_BARRIER)
-                   : NULL;
+    atomic_fetch_add(&mapped.count, (pointer != NULL) ? 1 : 0);
+    return pointer;
 }
 
 static void map_free(void *pointer)
@@ -42,6 +47,7 @@ static void map_free(void *pointer)
     if (mapped.partition == MSP_PARTITION_NONE) {
         return;
     }
+    atomic_fetch_sub(&mapped.count, 1);
     if (mapped.release != NULL) {
         mapped.release(pointer);
     } else {
@@ -83,6 +89,13 @@ static int set_allocator(int device, partition_alloc *alloc, partition_free *rel
     if ((mapped.partition != MSP_PARTITION_NONE) && (mapped.device != device)) {
         memspan_error(MEMSPAN_ERR_LIMIT, "device %d has the PE's symmetric mapped variables",
                       mapped.device);
+        return -1;
+    }
+    if ((atomic_load(&mapped.count) > 0) &&
+        ((alloc != mapped.alloc) || (release != mapped.release))) {
+        memspan_error(MEMSPAN_ERR_CONFLICT,
+                      "%zu variables are mapped, which the functions set before will free",
+                      atomic_load(&mapped.count));
         return -1;
     }
     if (id == MSP_PARTITION_NONE) {
@@ -150,6 +163,7 @@ void msp_partition_openmp_close(void)
     memspan_symmetric_allocator_set(NULL, NULL);
     if (mapped.partition != MSP_PARTITION_NONE) {
         mapped.partition = MSP_PARTITION_NONE;
+        atomic_store(&mapped.count, 0);
         (void)__tgt_reset_device_allocator(mapped.device);
     }
 }

@@ -508,6 +508,17 @@ static memspan_status_t add_default(const struct msp_partition_rules *rules,
     return MEMSPAN_OK;
 }
 
+/* The variable's partition is there. */
+static memspan_status_t check_named(const char *variable, int id,
+                                    struct msp_partition_requests *requests)
+{
+    if (find_request(requests, id) != NULL) {
+        return MEMSPAN_OK;
+    }
+    memspan_error(MEMSPAN_ERR_CONFIG, "%s=%d: there is no such partition", variable, id);
+    return msp_error_hint("set SHMEM_SYMMETRIC_PARTITION%d too", id);
+}
+
 memspan_status_t msp_partition_requests_complete(const struct msp_partition_rules *rules,
                                                  struct msp_partition_requests *requests)
 {
@@ -527,12 +538,7 @@ memspan_status_t msp_partition_requests_complete(const struct msp_partition_rule
             return status;
         }
     }
-    if (find_request(requests, requests->default_id) == NULL) {
-        memspan_error(MEMSPAN_ERR_CONFIG, "SHMEMX_DEFAULT_PARTITION=%d: there is no such partition",
-                      requests->default_id);
-        return msp_error_hint("set SHMEM_SYMMETRIC_PARTITION%d too", requests->default_id);
-    }
-    return MEMSPAN_OK;
+    return check_named("SHMEMX_DEFAULT_PARTITION", requests->default_id, requests);
 }
 
 memspan_status_t msp_partition_requests_get(struct msp_partition_requests *requests_p)
@@ -562,7 +568,15 @@ memspan_status_t msp_partition_requests_get(struct msp_partition_requests *reque
         }
     }
     status = msp_partition_requests_read(msp_shmem_option_next, rules.max_count, requests_p);
-    return (status != MEMSPAN_OK) ? status : msp_partition_requests_complete(&rules, requests_p);
+    if (status == MEMSPAN_OK) {
+        status = msp_partition_requests_complete(&rules, requests_p);
+    }
+    if ((status == MEMSPAN_OK) && msp_shmem_option_is_set(MEMSPAN_SHMEM_LIBOMP_PARTITION)) {
+        status =
+            check_named("SHMEMX_LIBOMP_PARTITION",
+                        (int)msp_shmem_option_number(MEMSPAN_SHMEM_LIBOMP_PARTITION), requests_p);
+    }
+    return status;
 }
 
 /* ---- numbers and words of requests ---- */

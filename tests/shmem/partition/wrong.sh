@@ -57,6 +57,7 @@ refused strict "SHMEMX_STRICT_PARTITIONS=1 ${P}2=1m" "no partition 1"
 refused too_many "SHMEM_MAX_PARTITIONS=1 ${P}1=1m ${P}2=1m" SHMEM_MAX_PARTITIONS
 refused max_of_max "SHMEM_MAX_PARTITIONS=65" SHMEM_MAX_PARTITIONS "1 to 64"
 refused no_default "SHMEMX_DEFAULT_PARTITION=9 ${P}1=1m" SHMEMX_DEFAULT_PARTITION
+refused no_mapped "SHMEMX_LIBOMP_PARTITION=9 ${P}1=1m" SHMEMX_LIBOMP_PARTITION ${P}9
 refused more_than_addresses ${P}2=100t ${P}2 "more than a heap"
 refused more_than_all ${P}2=60t ${P}2
 refused no_device ${P}2=1m:kind=DEVICE@77 ${P}2 "DEVICE@77"

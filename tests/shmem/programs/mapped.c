@@ -157,6 +157,10 @@ int main(int argc, char **argv)
         CHECK(__tgt_set_shmem_allocator(own_alloc, shmem_partition_free, 999) == -1, "device 999");
         CHECK(__tgt_set_shmem_allocator(own_alloc, shmem_free, 0) == 0, "%s", memspan_error_text());
         listing();
+#pragma omp target enter data map(to : left)
+        CHECK(__tgt_set_shmem_allocator(NULL, NULL, 0) == -1, "whose blocks are mapped");
+        CHECK(__tgt_set_shmem_allocator(own_alloc, shmem_free, 0) == 0, "%s", memspan_error_text());
+#pragma omp target exit data map(release : left)
         CHECK(__tgt_set_shmem_allocator(shmem_partition_malloc, shmem_partition_free, 0) == 0, "%s",
               memspan_error_text());
     }
