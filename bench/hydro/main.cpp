@@ -19,26 +19,32 @@ struct Options {
     int along         = 0;
 };
 
-int complain(const char *program)
+int complain(const char *program, const char *option, const char *value)
 {
     std::fprintf(stderr,
+                 "%s: \"%s%s%s\" is not understood\n"
                  "usage: %s [options]\n"
                  "  --side N               cells in each direction, at least 16 (1024)\n"
                  "  --steps N              time steps; fewer where waves would collide (50)\n"
                  "  --along x|y            direction of the shock tubes (x)\n%s",
+                 program, option, (value == nullptr) ? "" : " ", (value == nullptr) ? "" : value,
                  program, storage::usage());
     return 2;
+}
+
+bool take_count(const std::string &value, std::size_t &count)
+{
+    count = std::strtoul(value.c_str(), nullptr, 10);
+    return !value.empty() && value.find_first_not_of("0123456789") == std::string::npos;
 }
 
 bool take(const std::string &name, const std::string &value, Options &options)
 {
     if (name == "--side") {
-        options.side = std::strtoul(value.c_str(), nullptr, 10);
-        return options.side >= 16 && options.side <= 1 << 16;
+        return take_count(value, options.side) && options.side >= 16 && options.side <= 1 << 16;
     }
     if (name == "--steps") {
-        options.steps = std::strtoul(value.c_str(), nullptr, 10);
-        return options.steps >= 1;
+        return take_count(value, options.steps) && options.steps >= 1;
     }
     if (name == "--along") {
         options.along = (value == "y") ? 1 : 0;
@@ -114,12 +120,15 @@ int main(int argument_count, char **arguments)
 
     for (int i = 1; i < argument_count; i += 2) {
         if (i + 1 == argument_count || !take(arguments[i], arguments[i + 1], options)) {
-            return complain(arguments[0]);
+            return complain(arguments[0], arguments[i], arguments[i + 1]);
         }
     }
 
     hydro::Solver solver(options.side, options.along);
 
+    if (storage::unknown_array() != nullptr) {
+        return complain(arguments[0], "--place", storage::unknown_array());
+    }
     while (steps < options.steps && solver.time() < time_max) {
         solver.step();
         show_progress(++steps, options.steps);

@@ -2,10 +2,9 @@
 /* placed.cpp: arrays from the predefined allocators of OpenMP 5.0. */
 
 #include "bench/hydro/storage.hpp"
-#include <cstdio>
-#include <cstdlib>
 #include <map>
 #include <omp.h>
+#include <set>
 
 namespace
 {
@@ -18,6 +17,7 @@ const std::map<std::string, omp_allocator_handle_t> spaces = {
 };
 
 std::map<std::string, omp_allocator_handle_t> placements;        /* by array */
+std::set<std::string> allocated;                                 /* arrays */
 omp_allocator_handle_t placement_of_all = omp_default_mem_alloc; /* of those not named */
 
 } // namespace
@@ -47,17 +47,23 @@ const char *usage()
            "                         large_cap, low_lat (any number of times)\n";
 }
 
+const char *unknown_array()
+{
+    for (const auto &placement : placements) {
+        if (allocated.count(placement.first) == 0) {
+            return placement.first.c_str();
+        }
+    }
+    return nullptr;
+}
+
 void *allocate(const char *name, std::size_t size_bytes)
 {
     const auto placement = placements.find(name);
-    void *address =
-        omp_alloc(size_bytes, placement == placements.end() ? placement_of_all : placement->second);
 
-    if (address == nullptr) {
-        std::fprintf(stderr, "no memory for %zu bytes of %s\n", size_bytes, name);
-        std::exit(1);
-    }
-    return address;
+    allocated.insert(name);
+    return omp_alloc(size_bytes,
+                     placement == placements.end() ? placement_of_all : placement->second);
 }
 
 void release(void *address)

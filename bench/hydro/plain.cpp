@@ -17,9 +17,14 @@ const char *usage()
     return "";
 }
 
+const char *unknown_array()
+{
+    return nullptr;
+}
+
 void *allocate(const char *, std::size_t size_bytes)
 {
-    return ::operator new(size_bytes);
+    return ::operator new(size_bytes, std::nothrow);
 }
 
 void release(void *address)

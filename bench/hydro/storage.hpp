@@ -6,6 +6,8 @@
  * differ here alone: placed.cpp takes memory from OpenMP's allocators, plain.cpp from new. */
 
 #include <cstddef>
+#include <cstdio>
+#include <cstdlib>
 #include <string>
 
 namespace storage
@@ -17,8 +19,10 @@ bool place(const std::string &word);
 /* What may follow --place; "" when nothing may. */
 const char *usage();
 
-/* @p size_bytes for the array @p name, not touched yet. Ends the program where there is no
- * memory. */
+/* The name of a place()d array that no array has had so far; nullptr: there is none. */
+const char *unknown_array();
+
+/* @p size_bytes for the array @p name, not touched yet; nullptr where there is no memory. */
 void *allocate(const char *name, std::size_t size_bytes);
 void release(void *address);
 
@@ -28,6 +32,10 @@ template <class T> class Array
     Array(const char *name, std::size_t count)
         : count_(count), elements_(static_cast<T *>(allocate(name, count * sizeof(T))))
     {
+        if (elements_ == nullptr) {
+            std::fprintf(stderr, "no memory for %zu bytes of %s\n", count * sizeof(T), name);
+            std::exit(1);
+        }
     }
     Array(const Array &)            = delete;
     Array &operator=(const Array &) = delete;

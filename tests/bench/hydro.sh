@@ -16,11 +16,17 @@ for along in x y; do
         echo "$out" | grep -q "^$line  *[0-9]" || fail "no $line in: $out"
     done
 done
-for wrong in '--side 15' '--steps 0' '--along z' '--place fast' '--side' '--none 1'; do
+for wrong in '--side 15' '--steps 0' '--along z' '--place fast' '--side' '--none 1' '--side 64x' \
+    '--side 32 --place densty=high_bw'; do
     code=0
-    # shellcheck disable=SC2086 # two words
-    "$program" $wrong >/dev/null 2>&1 || code=$?
+    # shellcheck disable=SC2086 # words
+    said=$("$program" $wrong 2>&1 >/dev/null) || code=$?
     [ "$code" -eq 2 ] || fail "$wrong: status $code"
+    case $said in
+    *"${wrong%% *}"*'is not understood'*) ;;
+    *'--place'*'is not understood'*) ;;
+    *) fail "$wrong is not named: $said" ;;
+    esac
 done
 case $program in
 *placed)
