@@ -168,7 +168,7 @@ err_free:
 /* The whole file, and a null; NULL with errno. */
 static char *read_file(const char *path)
 {
-    int fd     = open(path, O_RDONLY | O_CLOEXEC);
+    int fd     = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a pipe is refused below */
     char *text = NULL;
     struct stat facts;
     ssize_t n;
@@ -178,7 +178,7 @@ static char *read_file(const char *path)
     }
     if (fstat(fd, &facts) == 0) {
         if (!S_ISREG(facts.st_mode) || (facts.st_size > FILE_BYTES_MAX)) {
-            errno = S_ISREG(facts.st_mode) ? EFBIG : EINVAL;
+            errno = S_ISREG(facts.st_mode) ? EFBIG : S_ISDIR(facts.st_mode) ? EISDIR : ESPIPE;
         } else {
             text = calloc((size_t)facts.st_size + 1, 1);
         }

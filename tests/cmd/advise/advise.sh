@@ -101,7 +101,8 @@ file) # malformed placements are named with their line; the program goes on with
         placed omp_default_mem_alloc omp_default_mem_alloc omp_default_mem_alloc
         grep -q "MEMSPAN_PLACEMENT.*wrong, line $(grep -c '' wrong)" err || fail "no line of: $wrong"
     done
-    for wrong in none-such .; do
+    mkfifo pipe
+    for wrong in none-such . pipe; do
         MEMSPAN_PLACEMENT=$wrong "$program" memspan >out 2>err || fail "status $?"
         grep -q "MEMSPAN_PLACEMENT.*$wrong" err || fail "$wrong is not named"
     done
