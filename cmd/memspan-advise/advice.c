@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* advice.c: a window that waits for T seconds before each access is accessed 1/T times a second.
- * What moves over it is proportional, so memory that is accessed more often has more use of each
- * byte of the fast memory. */
+/* advice.c: what moves over a window is proportional to how often it is accessed, so memory that is
+ * accessed more often has more use of each byte of the fast memory. */
 
 #include "cmd/memspan-advise/advice.h"
 #include <stdlib.h>
@@ -27,16 +26,23 @@ const char *advice_use(enum use use)
     return words[use];
 }
 
-static enum use use_of(const struct site *site, double mean_rate, bool edges_known)
+/* How often each part of the site's memory was used: blocks that follow each other have the same
+ * memory, blocks that live together (in one process or several) have not. */
+static double uses_of(const struct site *site)
+{
+    return site->accessed / (double)site->peak_bytes;
+}
+
+static enum use use_of(const struct site *site, double mean_rate)
 {
     if ((site->exposure_s <= 0) ||
         ((site->hits == 0) && (site->exposure_s * mean_rate < hits_least))) {
         return USE_UNKNOWN;
     }
-    if ((site->rate < cold_share * mean_rate) || (site->rate * site->lifetime_s < uses_least)) {
+    if ((site->rate < cold_share * mean_rate) || (uses_of(site) < uses_least)) {
         return USE_COLD;
     }
-    if (!edges_known) {
+    if (site->located == 0) {
         return USE_HOT;
     }
     return (site->stream >= stream_share) ? USE_BANDWIDTH : USE_LATENCY;
@@ -86,22 +92,20 @@ static void propose(struct profile *profile, uint64_t fast_bytes)
 
 void advice_make(struct profile *profile, uint64_t fast_bytes)
 {
-    bool edges_known = strncmp(profile->source, "page faults", 11) == 0;
-    double bytes     = 0;
-    double used      = 0;
+    double bytes = 0;
+    double used  = 0;
 
     for (size_t i = 0; i < profile->site_count; i++) {
         struct site *site = &profile->sites[i];
-        double edges      = (site->hits == 0) ? 0 : (double)site->edges / (double)site->hits;
+        double edges      = (site->located == 0) ? 0 : (double)site->edges / (double)site->located;
 
-        site->rate = (site->exposure_s <= 0) ? 0 : (double)site->hits / site->exposure_s;
-        site->stream =
-            (edges < edge_share) || !edges_known ? 0 : (edges - edge_share) / (1 - edge_share);
+        site->rate   = (site->byte_seconds <= 0) ? 0 : site->accessed / site->byte_seconds;
+        site->stream = (edges < edge_share) ? 0 : (edges - edge_share) / (1 - edge_share);
         bytes += (double)site->peak_bytes;
         used += site->rate * (double)site->peak_bytes;
     }
     for (size_t i = 0; i < profile->site_count; i++) {
-        profile->sites[i].use = use_of(&profile->sites[i], used / bytes, edges_known);
+        profile->sites[i].use = use_of(&profile->sites[i], used / bytes);
     }
     propose(profile, fast_bytes);
     qsort(profile->sites, profile->site_count, sizeof(*profile->sites), by_size);

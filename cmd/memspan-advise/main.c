@@ -69,7 +69,7 @@ static const struct cli_option options[] = {
 };
 
 static const struct cli_usage usage = {
-    .synopsis = "memspan-advise [options] PROGRAM [ARGUMENT...]",
+    .synopsis = "[OPTION]... PROGRAM [ARGUMENT]...",
     .summary  = "Run a program, see what its memory is used for, and propose where it should be.",
     .options  = options,
     .option_count = sizeof(options) / sizeof(options[0]),
@@ -101,12 +101,12 @@ static bool read_folder(struct profile *profile, const char *folder)
     char path[PATH_BYTES];
 
     while (good && ((entry = readdir(entries)) != NULL)) {
-        if (strspn(entry->d_name, "0123456789") != strlen(entry->d_name)) {
+        if ((size_t)snprintf(path, sizeof(path), "%s/%s", folder, entry->d_name) >= sizeof(path)) {
             continue;
         }
-        good =
-            ((size_t)snprintf(path, sizeof(path), "%s/%s", folder, entry->d_name) < sizeof(path)) &&
-            profile_read(profile, path);
+        if (strspn(entry->d_name, "0123456789") == strlen(entry->d_name)) {
+            good = profile_read(profile, path);
+        }
         if (kept == NULL) {
             (void)unlink(path);
         }
@@ -125,13 +125,14 @@ static int watch(struct profile *profile, char *const *arguments)
 {
     const char *temporary = cli_environment(CLI_TMPDIR);
     char made[PATH_BYTES];
-    const char *folder = (kept == NULL) ? made : kept;
+    char folder[PATH_BYTES];
     int status;
 
     (void)snprintf(made, sizeof(made), "%s/memspan-advise-XXXXXX",
                    (temporary == NULL) ? "/tmp" : temporary);
-    if ((kept == NULL) ? (mkdtemp(made) == NULL) : (mkdir(kept, S_IRWXU) != 0)) {
-        cli_complain("%s: %s", folder, strerror(errno));
+    if (((kept == NULL) ? (mkdtemp(made) == NULL) : (mkdir(kept, S_IRWXU) != 0)) ||
+        (realpath((kept == NULL) ? made : kept, folder) == NULL)) {
+        cli_complain("%s: %s", (kept == NULL) ? made : kept, strerror(errno));
         return EXIT_FAILURE;
     }
     status = run_program(arguments, folder, NULL);
@@ -139,32 +140,36 @@ static int watch(struct profile *profile, char *const *arguments)
         return EXIT_FAILURE;
     }
     if ((profile->program[0] == '\0') && (status != RUN_NOT_STARTED)) {
-        cli_complain("%s left no profile: a statically linked program, or one that was killed",
+        cli_complain("%s left no profile: it is linked statically or set-user-id, or ended in its "
+                     "first second by a signal or _exit()",
                      arguments[0]);
         return (status == 0) ? EXIT_FAILURE : status;
     }
     return status;
 }
 
-static int write_proposal(const struct profile *profile)
+static bool write_proposal(const struct profile *profile, FILE *file)
 {
-    FILE *file = fopen(output, "we");
-
-    if (file != NULL) {
-        report_write(profile, file);
-    }
-    if ((file == NULL) || (fclose(file) != 0)) {
+    (void)ftruncate(fileno(file), 0); /* no pipe or terminal has a length */
+    report_write(profile, file);
+    if (fclose(file) != 0) {
         cli_complain("%s: %s", output, strerror(errno));
-        return EXIT_FAILURE;
+        return false;
     }
-    return EXIT_SUCCESS;
+    return true;
 }
 
 static int advise(char *const *arguments)
 {
     struct profile profile = {0};
     int status             = EXIT_SUCCESS;
+    FILE *file             = NULL;
 
+    /* Before the program runs, which may take hours; what is there stays until then. */
+    if ((output != NULL) && ((file = fopen(output, "ae")) == NULL)) {
+        cli_complain("%s: %s", output, strerror(errno));
+        return EXIT_FAILURE;
+    }
     for (size_t i = 0; i < recorded.count; i++) {
         if (!profile_read(&profile, recorded.values[i])) {
             status = EXIT_FAILURE;
@@ -177,12 +182,34 @@ static int advise(char *const *arguments)
         advice_make(&profile, capacity_given ? capacity : fast_bytes());
         report_name(&profile);
         report_print(&profile, (size_t)rows, stdout);
-        if ((output != NULL) && (write_proposal(&profile) != EXIT_SUCCESS)) {
+        if (file == NULL) {
+            puts("# --output FILE keeps this proposal, --apply FILE runs a program with it");
+        } else if (!write_proposal(&profile, file)) {
             status = EXIT_FAILURE;
         }
+        file = NULL;
+    }
+    if (file != NULL) {
+        (void)fclose(file);
     }
     profile_free(&profile);
     return status;
+}
+
+/* The program finds the file also from another folder. */
+static int apply(char *const *arguments)
+{
+    char path[PATH_BYTES];
+
+    if ((output != NULL) || (kept != NULL) || capacity_given || (recorded.count > 0)) {
+        cli_complain("--apply watches nothing: no other option goes with it");
+        return EXIT_USAGE;
+    }
+    if ((realpath(placement, path) == NULL) || (access(path, R_OK) != 0)) {
+        cli_complain("%s: %s", placement, strerror(errno));
+        return EXIT_FAILURE;
+    }
+    return run_program(arguments, NULL, path);
 }
 
 int main(int argc, char **argv)
@@ -197,6 +224,5 @@ int main(int argc, char **argv)
         cli_complain("a program is to be named, or --from; --help lists the options");
         return EXIT_USAGE;
     }
-    return (placement != NULL) ? run_program(argv + operand, NULL, placement)
-                               : advise(argv + operand);
+    return (placement != NULL) ? apply(argv + operand) : advise(argv + operand);
 }

@@ -21,11 +21,12 @@ static bool parse_site(char *text, struct site *site_p)
     if (text[strspn(text, "0123456789. ")] == '-') {
         return false;
     }
-    (void)sscanf(text, "%" SCNu64 " %" SCNu64 " %" SCNu64 " %lf %lf %" SCNu64 " %" SCNu64 " %n",
-                 &site_p->count, &site_p->peak_bytes, &site_p->total_bytes, &site_p->lifetime_s,
-                 &site_p->exposure_s, &site_p->hits, &site_p->edges, &used);
-    if ((used < 0) || (text[used] == '\0') || !isfinite(site_p->lifetime_s) ||
-        !isfinite(site_p->exposure_s) || (site_p->edges > site_p->hits)) {
+    (void)sscanf(text, "%" SCNu64 " %" SCNu64 " %lf %lf %lf %lf %" SCNu64 " %" SCNu64 " %n",
+                 &site_p->count, &site_p->peak_bytes, &site_p->lifetime_s, &site_p->byte_seconds,
+                 &site_p->accessed, &site_p->exposure_s, &site_p->hits, &site_p->edges, &used);
+    if ((used < 0) || (text[used] == '\0') || (site_p->count == 0) || (site_p->peak_bytes == 0) ||
+        !isfinite(site_p->lifetime_s + site_p->byte_seconds) ||
+        !isfinite(site_p->accessed + site_p->exposure_s) || (site_p->edges > site_p->hits)) {
         return false;
     }
     site_p->frames = text + used;
@@ -54,12 +55,32 @@ static bool add_site(struct profile *profile, const struct site *site)
     }
     sites[i].count += site->count;
     sites[i].peak_bytes += site->peak_bytes;
-    sites[i].total_bytes += site->total_bytes;
     sites[i].lifetime_s += site->lifetime_s;
+    sites[i].byte_seconds += site->byte_seconds;
+    sites[i].accessed += site->accessed;
     sites[i].exposure_s += site->exposure_s;
     sites[i].hits += site->hits;
+    sites[i].located += site->located;
     sites[i].edges += site->edges;
     return true;
+}
+
+static bool add_module(struct profile *profile, const char *path)
+{
+    char **modules;
+
+    for (size_t i = 0; i < profile->module_count; i++) {
+        if (strcmp(profile->modules[i], path) == 0) {
+            return true;
+        }
+    }
+    modules = reallocarray(profile->modules, profile->module_count + 1, sizeof(*modules));
+    if (modules == NULL) {
+        return false;
+    }
+    profile->modules               = modules;
+    modules[profile->module_count] = strdup(path);
+    return modules[profile->module_count++] != NULL;
 }
 
 /* One process's header, until its memory is known. */
@@ -67,7 +88,7 @@ struct process {
     char program[4096];
     char source[96];
     double seconds;
-    uint64_t peak_bytes;
+    double weight;
 };
 
 static bool parse_line(struct profile *profile, struct process *process, char *line)
@@ -88,11 +109,21 @@ static bool parse_line(struct profile *profile, struct process *process, char *l
         process->seconds = strtod(value, NULL);
         return isfinite(process->seconds);
     }
-    if ((strncmp(line, "site ", 5) != 0) || !parse_site(value, &site) ||
-        !add_site(profile, &site)) {
+    if (strncmp(line, "module ", 7) == 0) {
+        return add_module(profile, value);
+    }
+    if ((strncmp(line, "site ", 5) != 0) || !parse_site(value, &site)) {
         return false;
     }
-    process->peak_bytes += site.peak_bytes;
+    if (strncmp(process->source, "page faults", 11) == 0) {
+        site.located = site.hits;
+    } else {
+        site.edges = 0;
+    }
+    if (!add_site(profile, &site)) {
+        return false;
+    }
+    process->weight += (double)site.peak_bytes * ((site.hits > 0) ? 1000 : 1);
     return true;
 }
 
@@ -120,11 +151,11 @@ bool profile_read(struct profile *profile, const char *path)
         cli_complain("%s, line %zu: this is no profile of %s", path, number, cli_name);
         return false;
     }
-    if ((profile->program[0] == '\0') || (process.peak_bytes > profile->peak_bytes)) {
+    if ((profile->program[0] == '\0') || (process.weight > profile->weight)) {
         memcpy(profile->program, process.program, sizeof(process.program));
         memcpy(profile->source, process.source, sizeof(process.source));
-        profile->seconds    = process.seconds;
-        profile->peak_bytes = process.peak_bytes;
+        profile->seconds = process.seconds;
+        profile->weight  = process.weight;
     }
     return true;
 }
@@ -135,5 +166,9 @@ void profile_free(struct profile *profile)
         free(profile->sites[i].frames);
         free(profile->sites[i].name);
     }
+    for (size_t i = 0; i < profile->module_count; i++) {
+        free(profile->modules[i]);
+    }
     free(profile->sites);
+    free(profile->modules);
 }

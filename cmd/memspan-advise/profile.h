@@ -3,12 +3,16 @@
 #define CMD_ADVISE_PROFILE_H
 
 /* What the processes of an advised program wrote: per call site its blocks and how they were used.
- * The file is "memspan-profile 1", then lines "program PATH", "seconds S", "source TEXT" and
- * "site COUNT PEAK TOTAL LIFETIME EXPOSURE HITS EDGES FRAMES". */
+ * The file is "memspan-profile 1", then lines "program PATH", "seconds S", "source TEXT", "module
+ * PATH" (for each file of code, the program too) and "site COUNT PEAK LIFETIME BYTE-SECONDS
+ * ACCESSED EXPOSURE HITS EDGES FRAMES". */
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+/* As many characters of a module's name are in a frame. */
+enum { MODULE_NAME_BYTES = 60 };
 
 /* What a site's memory is used for. */
 enum use {
@@ -22,28 +26,32 @@ enum use {
 
 struct site {
     char *frames;
-    uint64_t count;       /* blocks */
-    uint64_t peak_bytes;  /* live at once */
-    uint64_t total_bytes; /* of all blocks */
-    double lifetime_s;    /* of all blocks, added */
-    double exposure_s;    /* time in which windows waited for an access */
-    uint64_t hits;        /* windows that were accessed */
-    uint64_t edges;       /* of these, at an edge */
+    uint64_t count;      /* blocks */
+    uint64_t peak_bytes; /* live at once */
+    double lifetime_s;   /* of all blocks, added */
+    double byte_seconds; /* of all blocks, bytes times lifetime, added */
+    double accessed;     /* bytes, of all windows that were accessed, each time */
+    double exposure_s;   /* time in which windows waited for an access */
+    uint64_t hits;       /* windows that were accessed */
+    uint64_t located;    /* of these, where it is known where */
+    uint64_t edges;      /* of those, at an edge */
 
     double rate;       /* advice.h: accesses of a window a second */
     double stream;     /* share of streams; 0 where unknown */
     enum use use;      /* what it is for */
     const char *space; /* where it should be; NULL: anywhere */
-    char *name;        /* report.h */
+    char *name;        /* name.h */
 };
 
 struct profile {
-    char program[4096]; /* of the process with the most memory */
+    char program[4096]; /* of the process with the most memory, used memory first */
     char source[96];
     double seconds;
     struct site *sites;
     size_t site_count;
-    uint64_t peak_bytes; /* of one process; which program and source are told */
+    char **modules;
+    size_t module_count;
+    double weight; /* of that process */
 };
 
 /* Add a process's file; equal sites of several processes are one. False after a message that names

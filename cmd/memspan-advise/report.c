@@ -122,6 +122,7 @@ void report_name(struct profile *profile)
 void report_print(const struct profile *profile, size_t most, FILE *out)
 {
     uint64_t rest = 0;
+    char stream[8];
 
     fprintf(out, "# %s, %.1f s; accesses are known from %s\n", profile->program, profile->seconds,
             profile->source);
@@ -134,19 +135,22 @@ void report_print(const struct profile *profile, size_t most, FILE *out)
             rest += s->peak_bytes;
             continue;
         }
-        fprintf(out, "%12.1f %8" PRIu64 " %11.3g %11.3g %7.0f%%  %-9s  %-9s  %s\n",
+        (void)snprintf(stream, sizeof(stream), (s->located == 0) ? "-" : "%.0f%%", 100 * s->stream);
+        fprintf(out, "%12.1f %8" PRIu64 " %11.3g %11.3g %8s  %-9s  %-9s  %s\n",
                 mebibytes(s->peak_bytes), s->count, s->lifetime_s / (double)s->count, s->rate,
-                100 * s->stream, advice_use(s->use), (s->space == NULL) ? "-" : s->space, s->name);
+                stream, advice_use(s->use), (s->space == NULL) ? "-" : s->space, s->name);
     }
     if (profile->site_count > most) {
         fprintf(out, "%12.1f          at %zu more sites\n", mebibytes(rest),
                 profile->site_count - most);
     }
+    if (profile->site_count == 0) {
+        fprintf(out, "# it allocated no block of 64 KiB or more\n");
+    }
 }
 
 void report_write(const struct profile *profile, FILE *out)
 {
-
     fprintf(out, "memspan-placement 1 # %s\n", profile->program);
     for (size_t i = 0; i < profile->site_count; i++) {
         const struct site *s = &profile->sites[i];

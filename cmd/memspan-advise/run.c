@@ -2,6 +2,7 @@
 /* run.c: the libraries are named to the dynamic linker, the one that takes malloc's place first. */
 
 #include "cmd/memspan-advise/run.h"
+#include "cmd/common/child.h"
 #include "cmd/common/environment.h"
 #include "cmd/common/message.h"
 #include <dlfcn.h>
@@ -22,27 +23,55 @@ enum { KILLED = 128, SETTING_BYTES = 8192 };
 static bool preload_setting(char setting[SETTING_BYTES])
 {
     const char *before = cli_environment(CLI_LD_PRELOAD);
-    Dl_info library;
-    char *folder = NULL;
+    char *library      = NULL;
+    Dl_info facts;
     char advise[4200];
 
-    if (dladdr((void *)(uintptr_t)memspan_version, &library) != 0) {
-        folder = realpath(library.dli_fname, NULL);
+    if (dladdr((void *)(uintptr_t)memspan_version, &facts) != 0) {
+        library = realpath(facts.dli_fname, NULL);
     }
-    if (folder == NULL) {
+    if (library == NULL) {
         cli_complain("libmemspan is not where it was loaded from: %s", strerror(errno));
         return false;
     }
-    *strrchr(folder, '/') = '\0';
-    (void)snprintf(advise, sizeof(advise), "%s/memspan/libmemspan-advise.so", folder);
-    free(folder);
-    if (access(advise, R_OK) != 0) {
-        cli_complain("%s: %s", advise, strerror(errno));
+    (void)snprintf(advise, sizeof(advise), "%.*s/memspan/libmemspan-advise.so",
+                   (int)(strrchr(library, '/') - library), library);
+    if ((access(advise, R_OK) != 0) || (strpbrk(advise, " :") != NULL)) {
+        cli_complain("%s: %s", advise,
+                     (access(advise, R_OK) != 0)
+                         ? strerror(errno)
+                         : "LD_PRELOAD cannot name a path with a blank or colon");
+        free(library);
         return false;
     }
-    (void)snprintf(setting, SETTING_BYTES, "LD_PRELOAD=%s:%s%s%s", advise, library.dli_fname,
+    (void)snprintf(setting, SETTING_BYTES, "LD_PRELOAD=%s:%s%s%s", advise, library,
                    (before == NULL) ? "" : ":", (before == NULL) ? "" : before);
+    free(library);
     return true;
+}
+
+/* The program, which signals that are for it are passed on to. */
+static volatile pid_t child;
+
+static void pass_on(int number)
+{
+    (void)kill(child, number);
+}
+
+/* From the keyboard, signals are the program's too; a batch system sends them to this process. */
+static void leave_signals_to_child(void)
+{
+    static const int passed[]     = {SIGTERM, SIGHUP, SIGUSR1, SIGUSR2};
+    const struct sigaction action = {.sa_handler = pass_on, .sa_flags = SA_RESTART};
+    struct sigaction before;
+
+    (void)signal(SIGINT, SIG_IGN);
+    (void)signal(SIGQUIT, SIG_IGN);
+    for (size_t i = 0; i < sizeof(passed) / sizeof(passed[0]); i++) {
+        if ((sigaction(passed[i], NULL, &before) == 0) && (before.sa_handler != SIG_IGN)) {
+            (void)sigaction(passed[i], &action, NULL);
+        }
+    }
 }
 
 int run_program(char *const *arguments, const char *folder, const char *placement)
@@ -52,7 +81,7 @@ int run_program(char *const *arguments, const char *folder, const char *placemen
     char watch[SETTING_BYTES];
     char *settings[] = {preload, watch, NULL};
     char **environment;
-    pid_t child;
+    pid_t made;
     int status;
     int problem;
 
@@ -65,15 +94,19 @@ int run_program(char *const *arguments, const char *folder, const char *placemen
     environment = cli_environment_make(NULL, dropped, settings);
     problem     = (environment == NULL)
                       ? ENOMEM
-                      : posix_spawnp(&child, arguments[0], NULL, NULL, arguments, environment);
+                      : posix_spawnp(&made, arguments[0], NULL, NULL, arguments, environment);
     free(environment);
     if (problem != 0) {
         cli_complain("%s: %s", arguments[0], strerror(problem));
         return RUN_NOT_STARTED;
     }
-    (void)signal(SIGINT, SIG_IGN); /* from the keyboard, it is the program's */
-    (void)signal(SIGQUIT, SIG_IGN);
+    child = made;
+    leave_signals_to_child();
     while ((waitpid(child, &status, 0) < 0) && (errno == EINTR)) {
     }
-    return WIFEXITED(status) ? WEXITSTATUS(status) : KILLED + WTERMSIG(status);
+    if (WIFEXITED(status)) {
+        return WEXITSTATUS(status);
+    }
+    cli_complain("%s was %s", arguments[0], cli_status_text(status, watch, sizeof(watch)));
+    return KILLED + WTERMSIG(status);
 }

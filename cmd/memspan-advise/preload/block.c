@@ -1,33 +1,44 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* block.c: tables of fixed size, without malloc: this is called by malloc.
  *
- * Blocks are in an open hash table by address. A child of fork() must not share pages with its
+ * Blocks are in chains by a hash of their address. A child of fork() must not share pages with its
  * parent, so before a fork all blocks are mapped privately from the file, which is no longer
  * written: both processes see its contents and change their own copies. They are not sampled
- * any more. */
+ * any more.
+ *
+ * The program may close the file's descriptor, with all that it does not know, and get its number
+ * for a file of its own: it is verified before each use. */
 
 #include "cmd/memspan-advise/preload/block.h"
 #include "cmd/memspan-advise/preload/sample.h"
+#include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
-#define TAKEN_OUT ((void *)(uintptr_t)-1)
+enum { PAGE_BYTES = 4096, TEXT_BYTES = 4 << 20, BUCKETS = 1 << 16 };
 
-enum { PAGE_BYTES = 4096, TEXT_BYTES = 4 << 20 };
+/* Of the memory file: offsets are not used again. */
+#define FILE_BYTES (INT64_MAX & ~(off_t)(PAGE_BYTES - 1))
 
 pthread_mutex_t block_lock = PTHREAD_MUTEX_INITIALIZER;
 
 static struct block blocks[BLOCKS_MAX];
-static size_t block_count;
+static size_t blocks_used; /* of the array; those given back are in: */
+static struct block *unused;
+static struct block *buckets[BUCKETS];
 static struct site sites[SITES_MAX];
 static size_t site_count;
 static char texts[TEXT_BYTES]; /* the frames of all sites */
 static size_t text_used;
 static int file = -1;
-static uint64_t file_bytes;
+static struct stat file_facts;
+static uint64_t file_used;
+static size_t sampled_count;
 
 double block_now_s(void)
 {
@@ -62,22 +73,49 @@ static struct site *site_of(const char *frames)
     return &sites[site_count++];
 }
 
-/* Its place in the table, or with @p add a free one; NULL: there is none. */
-static struct block *find(const void *address, bool add)
+static struct block **bucket_of(const void *address)
 {
-    size_t start = (((uintptr_t)address >> 4) * UINT64_C(0x9e3779b97f4a7c15)) >> 32;
+    return &buckets[((uintptr_t)address >> 4) * UINT64_C(0x9e3779b97f4a7c15) >> 48];
+}
 
-    for (size_t i = 0; i < BLOCKS_MAX; i++) {
-        struct block *block = &blocks[(start + i) % BLOCKS_MAX];
+static struct block *find(const void *address)
+{
+    struct block *block = *bucket_of(address);
 
-        if ((block->address == address) || (add && (block->address == TAKEN_OUT))) {
-            return block;
-        }
-        if (block->address == NULL) {
-            return add ? block : NULL;
-        }
+    while ((block != NULL) && (block->address != address)) {
+        block = block->next;
     }
-    return NULL;
+    return block;
+}
+
+/* A record, in its bucket; NULL: all are used. */
+static struct block *take_record(void *address)
+{
+    struct block **bucket = bucket_of(address);
+    struct block *block   = unused;
+
+    if (block != NULL) {
+        unused = block->next;
+    } else if (blocks_used < BLOCKS_MAX) {
+        block = &blocks[blocks_used++];
+    } else {
+        return NULL;
+    }
+    *block  = (struct block){.next = *bucket, .address = address};
+    *bucket = block;
+    return block;
+}
+
+static void give_record(struct block *block)
+{
+    struct block **link = bucket_of(block->address);
+
+    while (*link != block) {
+        link = &(*link)->next;
+    }
+    *link       = block->next;
+    block->next = unused;
+    unused      = block;
 }
 
 /* ---- pages ---- */
@@ -89,15 +127,45 @@ static uintptr_t first_page(const struct block *block)
 
 static uintptr_t end_page(const struct block *block)
 {
-    return ((uintptr_t)block->address + block->size_bytes) & ~(uintptr_t)(PAGE_BYTES - 1);
+    return ((uintptr_t)block->address + block->room_bytes) & ~(uintptr_t)(PAGE_BYTES - 1);
+}
+
+static uintptr_t first_window(const struct block *block)
+{
+    return (first_page(block) + WINDOW_BYTES - 1) & ~(uintptr_t)(WINDOW_BYTES - 1);
+}
+
+/* Its windows: as many as are used of its exchanged pages. */
+static size_t windows_of(const struct block *block)
+{
+    uintptr_t end   = (uintptr_t)block->address + block->size_bytes;
+    uintptr_t start = first_window(block);
+
+    end = (end < end_page(block)) ? end : end_page(block);
+    return (end < start) ? 0 : (end - start) / WINDOW_BYTES;
 }
 
 bool block_open(void)
 {
+    struct rlimit limit;
+
+    if ((getrlimit(RLIMIT_FSIZE, &limit) != 0) || (limit.rlim_cur != RLIM_INFINITY)) {
+        errno = EFBIG;
+        return false;
+    }
     file = memfd_create("memspan-advise", MFD_CLOEXEC);
-    return file >= 0;
+    return (file >= 0) && (fstat(file, &file_facts) == 0) && (ftruncate(file, FILE_BYTES) == 0);
 }
 
+static bool file_is_ours(void)
+{
+    struct stat facts;
+    bool open = (file >= 0) && (fstat(file, &facts) == 0);
+
+    return open && (facts.st_dev == file_facts.st_dev) && (facts.st_ino == file_facts.st_ino);
+}
+
+/* New pages instead of the block's. */
 static bool map(const struct block *block, int flags, int fd)
 {
     uintptr_t start = first_page(block);
@@ -106,129 +174,203 @@ static bool map(const struct block *block, int flags, int fd)
                 fd, (fd < 0) ? 0 : (off_t)block->offset) != MAP_FAILED;
 }
 
-/* Exchange the pages of a new block for those at the end of the file. */
-static void share_pages(struct block *block, bool filled)
+/* The same, with the contents that the block has. */
+static bool map_filled(const struct block *block, int flags, int fd)
 {
     uintptr_t start = first_page(block);
     size_t bytes    = end_page(block) - start;
+    void *pages =
+        mmap(NULL, bytes, PROT_READ | PROT_WRITE, flags, fd, (fd < 0) ? 0 : (off_t)block->offset);
 
-    block->offset = file_bytes;
-    if ((file < 0) || (ftruncate(file, (off_t)(file_bytes + bytes)) != 0)) {
+    if (pages == MAP_FAILED) {
+        return false;
+    }
+    memcpy(pages, (void *)start, bytes);
+    if (mremap(pages, bytes, bytes, MREMAP_MAYMOVE | MREMAP_FIXED, start) == MAP_FAILED) {
+        (void)munmap(pages, bytes);
+        return false;
+    }
+    return true;
+}
+
+/* Exchange the pages of a new block for those at the end of the file. */
+static void share_pages(struct block *block, bool filled)
+{
+    struct site *site = block->site;
+
+    if ((site->sampled_count == SAMPLED_OF_SITE) || (sampled_count == SAMPLED_MAX) ||
+        (windows_of(block) == 0) || !file_is_ours()) {
         return;
     }
-    if (filled && (pwrite(file, (void *)start, bytes, (off_t)file_bytes) != (ssize_t)bytes)) {
-        return;
+    block->offset = file_used;
+    block->shared = filled ? map_filled(block, MAP_SHARED, file) : map(block, MAP_SHARED, file);
+    if (block->shared) {
+        file_used += end_page(block) - first_page(block);
+        site->sampled[site->sampled_count++] = block;
+        sampled_count++;
     }
-    file_bytes += bytes;
-    block->shared = map(block, MAP_SHARED, file);
+}
+
+/* The block is sampled no more. Its pages are still the file's. */
+static void forget(struct block *block)
+{
+    struct site *site = block->site;
+    size_t i          = 0;
+
+    sample_forget(first_page(block), end_page(block));
+    while (site->sampled[i] != block) {
+        i++;
+    }
+    site->sampled[i] = site->sampled[--site->sampled_count];
+    sampled_count--;
+    block->shared = false;
+}
+
+/* Its pages are its own, with their contents. */
+static void keep_pages(struct block *block)
+{
+    forget(block);
+    if (file_is_ours()) {
+        (void)map(block, MAP_PRIVATE, file);
+    } else {
+        (void)map_filled(block, MAP_PRIVATE | MAP_ANONYMOUS, -1);
+    }
+}
+
+/* Its pages are its own; their contents are lost. */
+static void drop_pages(struct block *block)
+{
+    uintptr_t start = first_page(block);
+
+    forget(block);
+    (void)madvise((void *)start, end_page(block) - start, MADV_REMOVE);
+    (void)map(block, MAP_PRIVATE | MAP_ANONYMOUS, -1);
 }
 
 /* ---- blocks ---- */
 
-void block_add(void *address, size_t size_bytes, bool filled, bool placed)
+static void set_size(struct block *block, size_t size_bytes)
+{
+    struct site *site = block->site;
+
+    site->live_bytes += size_bytes - block->size_bytes;
+    site->byte_seconds += ((double)block->size_bytes - (double)size_bytes) * block_now_s();
+    if (site->live_bytes > site->peak_bytes) {
+        site->peak_bytes = site->live_bytes;
+    }
+    block->size_bytes = size_bytes;
+}
+
+bool block_add(void *address, size_t size_bytes, size_t room_bytes, bool filled)
 {
     char frames[MEMSPAN_CALL_SITE_BYTES];
     struct block *block;
     struct site *site;
 
     if (memspan_call_site(frames, sizeof(frames)) != MEMSPAN_OK) {
-        return;
+        return false;
     }
     pthread_mutex_lock(&block_lock);
     site  = site_of(frames);
-    block = ((site == NULL) || (block_count > BLOCKS_MAX / 2)) ? NULL : find(address, true);
+    block = (site == NULL) ? NULL : take_record(address);
     if (block != NULL) {
-        *block = (struct block){.address    = address,
-                                .size_bytes = size_bytes,
-                                .born_s     = block_now_s(),
-                                .site       = site,
-                                .placed     = placed};
-        block_count++;
+        block->site       = site;
+        block->room_bytes = room_bytes;
+        set_size(block, size_bytes);
         site->count++;
-        site->total_bytes += size_bytes;
-        site->live_bytes += size_bytes;
-        if (site->live_bytes > site->peak_bytes) {
-            site->peak_bytes = site->live_bytes;
-        }
-        if (!placed) {
-            share_pages(block, filled);
-        }
+        site->live_count++;
+        site->lifetime_s -= block_now_s();
+        share_pages(block, filled);
     }
     pthread_mutex_unlock(&block_lock);
+    return block != NULL;
 }
 
-bool block_remove(void *address, struct block *block_p)
+bool block_remove(void *address)
 {
     struct block *block;
 
     pthread_mutex_lock(&block_lock);
-    block = find(address, false);
+    block = find(address);
     if (block != NULL) {
-        *block_p = *block;
-        block->site->live_bytes -= block->size_bytes;
-        block->site->lifetime_s += block_now_s() - block->born_s;
+        set_size(block, 0);
+        block->site->live_count--;
+        block->site->lifetime_s += block_now_s();
         if (block->shared) {
-            sample_forget(first_page(block), end_page(block));
-            (void)map(block, MAP_PRIVATE | MAP_ANONYMOUS, -1);
-            (void)fallocate(file, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)block->offset,
-                            (off_t)(end_page(block) - first_page(block)));
+            drop_pages(block);
         }
-        block->address = TAKEN_OUT;
-        block->shared  = false;
-        block_count--;
+        give_record(block);
     }
     pthread_mutex_unlock(&block_lock);
     return block != NULL;
 }
 
-bool block_find(void *address, struct block *block_p)
+size_t block_find(void *address)
+{
+    struct block *block;
+    size_t size_bytes;
+
+    pthread_mutex_lock(&block_lock);
+    block      = find(address);
+    size_bytes = (block == NULL) ? 0 : block->size_bytes;
+    pthread_mutex_unlock(&block_lock);
+    return size_bytes;
+}
+
+bool block_fit(void *address, size_t size_bytes)
+{
+    char frames[MEMSPAN_CALL_SITE_BYTES];
+    struct block *block;
+    bool fits;
+
+    if (memspan_call_site(frames, sizeof(frames)) != MEMSPAN_OK) {
+        return false;
+    }
+    pthread_mutex_lock(&block_lock);
+    block = find(address);
+    fits  = (block != NULL) && (size_bytes <= block->room_bytes) &&
+           (strcmp(block->site->frames, frames) == 0);
+    if (fits) {
+        set_size(block, size_bytes);
+    }
+    pthread_mutex_unlock(&block_lock);
+    return fits;
+}
+
+void block_resized(void *address, size_t size_bytes)
 {
     struct block *block;
 
     pthread_mutex_lock(&block_lock);
-    block = find(address, false);
+    block = find(address);
     if (block != NULL) {
-        *block_p = *block;
-    }
-    pthread_mutex_unlock(&block_lock);
-    return block != NULL;
-}
-
-void block_close(void)
-{
-    pthread_mutex_lock(&block_lock);
-    for (size_t i = 0; i < BLOCKS_MAX; i++) {
-        if ((blocks[i].address != NULL) && (blocks[i].address != TAKEN_OUT)) {
-            blocks[i].site->lifetime_s += block_now_s() - blocks[i].born_s;
+        if (block->shared && (size_bytes < block->room_bytes)) {
+            keep_pages(block);
         }
+        set_size(block, size_bytes);
     }
     pthread_mutex_unlock(&block_lock);
 }
 
 /* ---- windows ---- */
 
-static uintptr_t first_window(const struct block *block)
+uintptr_t block_window(const struct site *site, uint64_t chance, size_t *segment_p)
 {
-    return (first_page(block) + WINDOW_BYTES - 1) & ~(uintptr_t)(WINDOW_BYTES - 1);
-}
+    const struct block *block;
+    size_t windows;
+    size_t window;
 
-uintptr_t block_window(const struct site *site, uint64_t chance, struct block **block_p)
-{
-    for (size_t i = 0; i < BLOCKS_MAX; i++) {
-        struct block *block = &blocks[(chance + i) % BLOCKS_MAX];
-        uintptr_t start;
-
-        if (!block->shared || (block->site != site)) {
-            continue;
-        }
-        start = first_window(block);
-        if (start + WINDOW_BYTES <= end_page(block)) {
-            *block_p = block;
-            return start +
-                   (chance >> 16) % ((end_page(block) - start) / WINDOW_BYTES) * WINDOW_BYTES;
-        }
+    if (site->sampled_count == 0) {
+        return 0;
     }
-    return 0;
+    block   = site->sampled[chance % site->sampled_count];
+    windows = windows_of(block);
+    if (windows == 0) {
+        return 0;
+    }
+    window     = (chance >> 16) % windows;
+    *segment_p = window * SEGMENTS / windows;
+    return first_window(block) + window * WINDOW_BYTES;
 }
 
 /* ---- fork ---- */
@@ -236,11 +378,9 @@ uintptr_t block_window(const struct site *site, uint64_t chance, struct block **
 static void before_fork(void)
 {
     pthread_mutex_lock(&block_lock);
-    for (size_t i = 0; i < BLOCKS_MAX; i++) {
-        if (blocks[i].shared) {
-            sample_forget(first_page(&blocks[i]), end_page(&blocks[i]));
-            (void)map(&blocks[i], MAP_PRIVATE, file);
-            blocks[i].shared = false;
+    for (size_t i = 0; (i < site_count) && (sampled_count > 0); i++) {
+        while (sites[i].sampled_count > 0) {
+            keep_pages(sites[i].sampled[0]);
         }
     }
 }

@@ -15,30 +15,39 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { BLOCKS_MAX = 1 << 16, SITES_MAX = 1 << 12 };
+enum {
+    BLOCKS_MAX  = 1 << 18,
+    SITES_MAX   = 1 << 12,
+    SAMPLED_MAX = 1 << 13, /* at a time: each takes two of the mappings that a process may have */
+    SAMPLED_OF_SITE = 64,
+    SEGMENTS        = 8, /* parts of a block that may be used in different ways */
+};
 
 /* What one call site has allocated. Guarded by block_lock. */
 struct site {
     const char *frames;
     uint64_t count;
+    uint64_t live_count;
     uint64_t live_bytes;
     uint64_t peak_bytes;
-    uint64_t total_bytes;
-    double lifetime_s; /* of all its blocks, added */
-    double exposure_s; /* of its probes (sample.h), added */
-    uint64_t hits;     /* probes that were accessed */
-    uint64_t edges;    /* of these, at an edge of their window */
+    double lifetime_s;           /* of its blocks, added; of a live one, less the time now */
+    double byte_seconds;         /* of its blocks, size times lifetime, likewise */
+    double exposure_s[SEGMENTS]; /* of its probes (sample.h), added, by the part of the block */
+    uint64_t hits[SEGMENTS];     /* probes that were accessed */
+    uint64_t edges;              /* of these, at an edge of their window */
+    struct block *sampled[SAMPLED_OF_SITE];
+    size_t sampled_count;
 };
 
-/* A live block. Guarded by block_lock, but for the size of one's own. */
+/* A live block. Guarded by block_lock. */
 struct block {
-    void *address; /* NULL: unused, TAKEN_OUT: was used */
+    struct block *next; /* of its bucket, or of the unused ones */
+    void *address;
     size_t size_bytes;
-    uint64_t offset; /* of its pages in the memory file */
-    double born_s;
+    size_t room_bytes; /* up to which it grows in place, and its pages were exchanged */
+    uint64_t offset;   /* of its pages in the memory file */
     struct site *site;
     bool shared; /* its pages are the memory file's, and sampled */
-    bool placed; /* memory of libmemspan's, for a program without samples */
 };
 
 extern pthread_mutex_t block_lock;
@@ -49,27 +58,32 @@ size_t block_sites(struct site **sites_p);
 /* Seconds of the monotonic clock. */
 double block_now_s(void);
 
-/* Make the memory file; before the first block_add() that is to be sampled. */
+/* Make the memory file; before the first block_add() that is to be sampled. False with errno. */
 bool block_open(void);
 
-/* A block is live. Sampled, when there is a memory file and not @p placed; its contents are kept if
- * @p filled, else zero or undefined as they were. Called by the block's thread before it is used.
- */
-void block_add(void *address, size_t size_bytes, bool filled, bool placed);
+/* A block is live, and may grow to @p room_bytes. Sampled, when there is a memory file, it has a
+ * window, and not too many are; its contents are kept if @p filled, else zero or undefined as they
+ * were. Called by the block's thread before it is used. False: there is no room in the tables. */
+bool block_add(void *address, size_t size_bytes, size_t room_bytes, bool filled);
 
 /* The block is about to be freed: its pages are ordinary again. False: no block starts there. */
-bool block_remove(void *address, struct block *block_p);
+bool block_remove(void *address);
 
-/* As it is now. */
-bool block_find(void *address, struct block *block_p);
+/* The bytes of the block that starts there; 0: none does. */
+size_t block_find(void *address);
 
-/* The end: blocks that are still live have lived until now. */
-void block_close(void);
+/* The calling code wants another size of the block: it has it, if the block is of the same site and
+ * has the room. */
+bool block_fit(void *address, size_t size_bytes);
+
+/* The block has got another size where it is; what is behind it may be others' now. */
+void block_resized(void *address, size_t size_bytes);
 
 /* Windows are what is probed: aligned, as the kernel maps the neighbours of a page too. */
 enum { WINDOW_BYTES = 64 << 10 };
 
-/* A window of a live, sampled block of @p site, by chance; 0: there is none. Holding block_lock. */
-uintptr_t block_window(const struct site *site, uint64_t chance, struct block **block_p);
+/* A window of a live, sampled block of @p site, by chance, and the segment that it is in; 0: there
+ * is none. Holding block_lock. */
+uintptr_t block_window(const struct site *site, uint64_t chance, size_t *segment_p);
 
 #endif /* CMD_ADVISE_PRELOAD_BLOCK_H */

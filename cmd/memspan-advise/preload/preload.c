@@ -9,7 +9,9 @@
 #include "cmd/common/environment.h"
 #include "cmd/memspan-advise/preload/block.h"
 #include "cmd/memspan-advise/preload/sample.h"
+#include <dlfcn.h>
 #include <errno.h>
+#include <gnu/lib-names.h>
 #include <inttypes.h>
 #include <link.h>
 #include <malloc.h>
@@ -29,7 +31,7 @@ extern void *__libc_realloc(void *address, size_t size_bytes);
 extern void *__libc_memalign(size_t align_bytes, size_t size_bytes);
 extern void __libc_free(void *address);
 
-enum { FILTER = 1 << 14 };
+enum { FILTER = 1 << 16, ALIGN_LEAST = 16 };
 
 static enum { OFF, WATCHING, PLACING } mode;
 static const char *folder;
@@ -42,7 +44,7 @@ static __thread bool inside;
 
 static atomic_uint *filter_of(const void *address)
 {
-    return &filter[((uintptr_t)address >> 4) * UINT64_C(0x9e3779b97f4a7c15) >> 50];
+    return &filter[((uintptr_t)address >> 4) * UINT64_C(0x9e3779b97f4a7c15) >> 48];
 }
 
 static bool may_be_known(const void *address)
@@ -56,26 +58,38 @@ static bool is_concerned(size_t size_bytes, const void *caller)
            ((uintptr_t)caller - library_start >= library_end - library_start);
 }
 
-static void add(void *address, size_t size_bytes, bool filled, bool placed)
+static void add(void *address, size_t size_bytes, size_t room_bytes, bool filled)
 {
+    bool inside_before = inside;
+
     inside = true;
-    atomic_fetch_add(filter_of(address), 1);
-    block_add(address, size_bytes, filled, placed);
-    inside = false;
+    if (block_add(address, size_bytes, room_bytes, filled)) {
+        atomic_fetch_add(filter_of(address), 1);
+    }
+    inside = inside_before;
 }
 
-static bool remove_known(void *address, struct block *block_p)
+static void remove_known(void *address)
 {
-    bool known = (address != NULL) && may_be_known(address) && block_remove(address, block_p);
-
-    if (known) {
+    if ((address != NULL) && may_be_known(address) && block_remove(address)) {
         atomic_fetch_sub(filter_of(address), 1);
     }
-    return known;
 }
 
-/* Placed memory; NULL: there is none for the calling code. */
-static void *take_placed(size_t align_bytes, size_t size_bytes, bool zeroed)
+/* Its bytes; 0: it is not known. */
+static size_t find_known(void *address)
+{
+    return may_be_known(address) ? block_find(address) : 0;
+}
+
+static bool is_placed(const void *address)
+{
+    return (mode == PLACING) && (memspan_pointer_kind(address) != MEMSPAN_KIND_NONE);
+}
+
+/* Placed memory, with the contents of @p old, which is placed or NULL, and is freed. NULL: the
+ * calling code is given none, or there is none. */
+static void *take_placed(size_t align_bytes, size_t size_bytes, bool zeroed, void *old)
 {
     memspan_allocator_h allocator;
     void *address = NULL;
@@ -83,29 +97,48 @@ static void *take_placed(size_t align_bytes, size_t size_bytes, bool zeroed)
     inside    = true;
     allocator = memspan_placement_find();
     if (allocator != MEMSPAN_ALLOCATOR_NULL) {
-        address = memspan_aligned_alloc(allocator, align_bytes, size_bytes);
-        if ((address != NULL) && zeroed) {
-            memset(address, 0, size_bytes);
-        }
+        address = (old != NULL) ? memspan_realloc(allocator, old, size_bytes)
+                  : zeroed      ? memspan_calloc(allocator, 1, size_bytes)
+                                : memspan_aligned_alloc(allocator, align_bytes, size_bytes);
     }
     inside = false;
     return address;
 }
 
-static void *take(size_t align_bytes, size_t size_bytes, bool zeroed)
+/* @p room_bytes are taken, for a block that grows. */
+static void *take(size_t align_bytes, size_t size_bytes, size_t room_bytes, bool zeroed)
 {
-    void *address = (mode == PLACING) ? take_placed(align_bytes, size_bytes, zeroed) : NULL;
-    bool placed   = address != NULL;
+    void *address = (mode == PLACING) ? take_placed(align_bytes, size_bytes, zeroed, NULL) : NULL;
 
-    if (!placed) {
-        address = zeroed             ? __libc_calloc(1, size_bytes)
-                  : align_bytes > 16 ? __libc_memalign(align_bytes, size_bytes)
-                                     : __libc_malloc(size_bytes);
+    if (address != NULL) {
+        return address;
     }
-    if ((address != NULL) && (placed || (mode == WATCHING))) {
-        add(address, size_bytes, false, placed);
+    address = zeroed                      ? __libc_calloc(1, size_bytes)
+              : align_bytes > ALIGN_LEAST ? __libc_memalign(align_bytes, room_bytes)
+                                          : __libc_malloc(room_bytes);
+    if ((address != NULL) && (mode == WATCHING)) {
+        add(address, size_bytes, room_bytes, false);
     }
     return address;
+}
+
+static size_t usable_bytes(void *address)
+{
+    static void *_Atomic library; /* the C library's function */
+    memspan_pointer_info_t info = {.struct_size = sizeof(info)};
+    size_t (*usable)(void *);
+    void *symbol = library;
+
+    if (is_placed(address)) {
+        (void)memspan_pointer_describe(address, &info);
+        return info.size_bytes;
+    }
+    if (symbol == NULL) {
+        symbol  = dlsym(dlopen(LIBC_SO, RTLD_LAZY | RTLD_NOLOAD), "malloc_usable_size");
+        library = symbol;
+    }
+    memcpy(&usable, &symbol, sizeof(usable));
+    return usable(address);
 }
 
 /* ---- the C library's names ---- */
@@ -114,8 +147,9 @@ static void *take(size_t align_bytes, size_t size_bytes, bool zeroed)
 
 EXPORT void *malloc(size_t size_bytes)
 {
-    return is_concerned(size_bytes, __builtin_return_address(0)) ? take(16, size_bytes, false)
-                                                                 : __libc_malloc(size_bytes);
+    return is_concerned(size_bytes, __builtin_return_address(0))
+               ? take(ALIGN_LEAST, size_bytes, size_bytes, false)
+               : __libc_malloc(size_bytes);
 }
 
 EXPORT void *calloc(size_t count, size_t size_bytes)
@@ -126,37 +160,37 @@ EXPORT void *calloc(size_t count, size_t size_bytes)
         !is_concerned(bytes, __builtin_return_address(0))) {
         return __libc_calloc(count, size_bytes);
     }
-    return take(16, bytes, true);
+    return take(ALIGN_LEAST, bytes, bytes, true);
 }
 
 EXPORT void free(void *address)
 {
-    struct block block;
+    int problem = errno;
 
-    if (remove_known(address, &block) && block.placed) {
+    if (is_placed(address)) {
         inside = true;
         (void)memspan_free(address);
         inside = false;
+        errno  = problem;
     } else {
+        remove_known(address);
         __libc_free(address);
     }
 }
 
-EXPORT void *realloc(void *address, size_t size_bytes)
+/* A block that grows again and again is not copied each time: it gets room for half as much more.
+ */
+static void *take_grown(size_t size_bytes)
 {
-    bool concerned     = is_concerned(size_bytes, __builtin_return_address(0));
-    struct block block = {0};
-    size_t old_bytes;
-    void *moved;
+    size_t room_bytes = size_bytes + ((size_bytes < SIZE_MAX / 2) ? size_bytes / 2 : 0);
+    void *address     = take(ALIGN_LEAST, size_bytes, room_bytes, false);
 
-    if ((size_bytes == 0) || ((address != NULL) && may_be_known(address))) {
-        (void)block_find(address, &block);
-    }
-    if ((address == NULL) || (!concerned && (block.address == NULL))) {
-        return concerned ? take(16, size_bytes, false) : __libc_realloc(address, size_bytes);
-    }
-    old_bytes = (block.address != NULL) ? block.size_bytes : malloc_usable_size(address);
-    moved     = concerned ? take(16, size_bytes, false) : __libc_malloc(size_bytes);
+    return (address != NULL) ? address : take(ALIGN_LEAST, size_bytes, size_bytes, false);
+}
+
+/* New memory with the contents of the old. */
+static void *copy(void *address, size_t old_bytes, void *moved, size_t size_bytes)
+{
     if (moved != NULL) {
         memcpy(moved, address, (old_bytes < size_bytes) ? old_bytes : size_bytes);
         free(address);
@@ -164,18 +198,92 @@ EXPORT void *realloc(void *address, size_t size_bytes)
     return moved;
 }
 
+static void *resize_watched(void *address, size_t size_bytes, bool concerned)
+{
+    size_t known_bytes = find_known(address);
+
+    if ((known_bytes == 0) && !concerned) {
+        return __libc_realloc(address, size_bytes);
+    }
+    if (known_bytes == 0) {
+        return copy(address, usable_bytes(address),
+                    take(ALIGN_LEAST, size_bytes, size_bytes, false), size_bytes);
+    }
+    if (concerned && block_fit(address, size_bytes)) {
+        return address;
+    }
+    return copy(address, known_bytes,
+                concerned ? take_grown(size_bytes) : __libc_malloc(size_bytes), size_bytes);
+}
+
+static void *resize_placing(void *address, size_t size_bytes, bool concerned)
+{
+    bool placed = is_placed(address);
+    void *moved =
+        concerned ? take_placed(ALIGN_LEAST, size_bytes, false, placed ? address : NULL) : NULL;
+
+    if (placed && (moved != NULL)) {
+        return moved;
+    }
+    if (!placed && (moved == NULL)) {
+        return __libc_realloc(address, size_bytes);
+    }
+    return copy(address, usable_bytes(address), placed ? __libc_malloc(size_bytes) : moved,
+                size_bytes);
+}
+
+EXPORT void *realloc(void *address, size_t size_bytes)
+{
+    bool concerned = is_concerned(size_bytes, __builtin_return_address(0));
+
+    if (address == NULL) {
+        return concerned ? take(ALIGN_LEAST, size_bytes, size_bytes, false)
+                         : __libc_malloc(size_bytes);
+    }
+    if (size_bytes == 0) {
+        free(address);
+        return NULL;
+    }
+    return (mode == PLACING) ? resize_placing(address, size_bytes, concerned)
+                             : resize_watched(address, size_bytes, concerned);
+}
+
+EXPORT size_t malloc_usable_size(void *address)
+{
+    return (address == NULL) ? 0 : usable_bytes(address);
+}
+
+static void *take_aligned(size_t align_bytes, size_t size_bytes, const void *caller)
+{
+    return is_concerned(size_bytes, caller) ? take(align_bytes, size_bytes, size_bytes, false)
+                                            : __libc_memalign(align_bytes, size_bytes);
+}
+
 EXPORT void *memalign(size_t align_bytes, size_t size_bytes)
 {
-    return is_concerned(size_bytes, __builtin_return_address(0))
-               ? take(align_bytes, size_bytes, false)
-               : __libc_memalign(align_bytes, size_bytes);
+    return take_aligned(align_bytes, size_bytes, __builtin_return_address(0));
 }
 
 EXPORT void *aligned_alloc(size_t align_bytes, size_t size_bytes)
 {
-    return is_concerned(size_bytes, __builtin_return_address(0))
-               ? take(align_bytes, size_bytes, false)
-               : __libc_memalign(align_bytes, size_bytes);
+    return take_aligned(align_bytes, size_bytes, __builtin_return_address(0));
+}
+
+EXPORT void *valloc(size_t size_bytes)
+{
+    return take_aligned((size_t)getpagesize(), size_bytes, __builtin_return_address(0));
+}
+
+EXPORT void *pvalloc(size_t size_bytes)
+{
+    size_t page_bytes = (size_t)getpagesize();
+    size_t bytes      = (size_bytes + page_bytes - 1) & ~(page_bytes - 1);
+
+    if (bytes < size_bytes) {
+        errno = ENOMEM;
+        return NULL;
+    }
+    return take_aligned(page_bytes, bytes, __builtin_return_address(0));
 }
 
 EXPORT int posix_memalign(void **address_p, size_t align_bytes, size_t size_bytes)
@@ -186,9 +294,7 @@ EXPORT int posix_memalign(void **address_p, size_t align_bytes, size_t size_byte
         ((align_bytes & (align_bytes - 1)) != 0)) {
         return EINVAL;
     }
-    address = is_concerned(size_bytes, __builtin_return_address(0))
-                  ? take(align_bytes, size_bytes, false)
-                  : __libc_memalign(align_bytes, size_bytes);
+    address = take_aligned(align_bytes, size_bytes, __builtin_return_address(0));
     if (address == NULL) {
         return ENOMEM;
     }
@@ -206,22 +312,22 @@ static bool is_ordinary(const memspan_hook_block_t *block)
 static void allocated(void *data, const memspan_hook_block_t *block)
 {
     if (is_ordinary(block)) {
-        add(block->address, block->size_bytes, data != NULL, false);
+        add(block->address, block->size_bytes, block->size_bytes, data != NULL);
     }
 }
 
 static void freeing(void *data, const memspan_hook_block_t *block)
 {
-    struct block known;
-
     (void)data;
-    (void)remove_known(block->address, &known);
+    remove_known(block->address);
 }
 
 static void reallocated(void *data, const memspan_hook_block_t *old,
                         const memspan_hook_block_t *block)
 {
-    if (old->address != block->address) {
+    if (old->address == block->address) {
+        block_resized(block->address, block->size_bytes);
+    } else {
         freeing(data, old);
         allocated((void *)(uintptr_t)block, block); /* filled */
     }
@@ -247,6 +353,104 @@ static int find_library(struct dl_phdr_info *info, size_t size, void *data)
     return 0;
 }
 
+/* Differences of large sums are a little below. */
+static double at_least_0(double value)
+{
+    return (value > 0) ? value : 0;
+}
+
+/* What was seen of a site, over all segments. */
+struct seen {
+    double exposure_s;
+    uint64_t hits;
+    double rate; /* accesses of a window a second */
+};
+
+/* A window that waits for T seconds before each access is accessed 1/T times a second. A part of an
+ * array may never be used, as there is room for the worst case: its long waits do not count for the
+ * others, as far as they are apart. */
+static struct seen add_segments(const struct site *site)
+{
+    enum { HITS_FEW = 8 * SEGMENTS };
+    struct seen seen = {0};
+    double rates     = 0;
+    int probed       = 0;
+
+    for (size_t i = 0; i < SEGMENTS; i++) {
+        seen.exposure_s += site->exposure_s[i];
+        seen.hits += site->hits[i];
+        if (site->exposure_s[i] > 0) {
+            rates += (double)site->hits[i] / site->exposure_s[i];
+            probed++;
+        }
+    }
+    if (probed > 0) {
+        seen.rate = (seen.hits < HITS_FEW) ? (double)seen.hits / seen.exposure_s : rates / probed;
+    }
+    return seen;
+}
+
+static void print_site(const struct site *site, FILE *out)
+{
+    struct seen seen;
+    struct site s;
+    double now_s;
+
+    pthread_mutex_lock(&block_lock);
+    now_s = block_now_s();
+    s     = *site;
+    pthread_mutex_unlock(&block_lock);
+    seen           = add_segments(&s);
+    s.lifetime_s   = at_least_0(s.lifetime_s + (double)s.live_count * now_s);
+    s.byte_seconds = at_least_0(s.byte_seconds + (double)s.live_bytes * now_s);
+    fprintf(out, "site %" PRIu64 " %" PRIu64 " %.6f %.0f %.0f %.6f %" PRIu64 " %" PRIu64 " %s\n",
+            s.count, s.peak_bytes, s.lifetime_s, s.byte_seconds, seen.rate * s.byte_seconds,
+            seen.exposure_s, seen.hits, s.edges, s.frames);
+}
+
+static int print_module(struct dl_phdr_info *info, size_t size, void *data)
+{
+    (void)size;
+    if (info->dlpi_name[0] == '/') {
+        fprintf(data, "module %s\n", info->dlpi_name);
+    }
+    return 0;
+}
+
+/* The profile up to now: a file of the process's number. It is whole when it has that name. */
+static void save(void)
+{
+    struct site *sites;
+    char program[4096];
+    char path[4096];
+    char part[4100];
+    size_t count;
+    FILE *file;
+    ssize_t n;
+
+    inside = true;
+    (void)snprintf(path, sizeof(path), "%s/%d", folder, (int)owner);
+    (void)snprintf(part, sizeof(part), "%s.new", path);
+    file = fopen(part, "we");
+    if (file == NULL) {
+        return;
+    }
+    n                        = readlink("/proc/self/exe", program, sizeof(program) - 1);
+    program[(n < 0) ? 0 : n] = '\0';
+    fprintf(file, "memspan-profile 1\nprogram %s\nseconds %.3f\nsource %s\nmodule %s\n", program,
+            block_now_s() - began_s, sample_source(), program);
+    (void)dl_iterate_phdr(print_module, file);
+    pthread_mutex_lock(&block_lock);
+    count = block_sites(&sites);
+    pthread_mutex_unlock(&block_lock);
+    for (size_t i = 0; i < count; i++) {
+        print_site(&sites[i], file);
+    }
+    if (fclose(file) == 0) {
+        (void)rename(part, path);
+    }
+}
+
 __attribute__((constructor)) static void begin(void)
 {
     static const memspan_hooks_t hooks = {.struct_size = sizeof(hooks),
@@ -263,45 +467,18 @@ __attribute__((constructor)) static void begin(void)
     (void)memspan_call_site(frames, sizeof(frames)); /* loads the unwinder */
     if (folder == NULL) {
         mode = PLACING;
-    } else if (block_open() && (memspan_hooks_add(&hooks, &handle) == MEMSPAN_OK)) {
-        sample_start();
+    } else {
+        (void)memspan_hooks_add(&hooks, &handle);
+        sample_start(save);
         mode = WATCHING;
     }
 }
 
 __attribute__((destructor)) static void end(void)
 {
-    double now_s = block_now_s();
-    struct site *sites;
-    char program[4096];
-    char path[4096];
-    FILE *file;
-    size_t count;
-    ssize_t n;
-
-    if ((mode != WATCHING) || (getpid() != owner)) {
-        return;
+    if ((mode == WATCHING) && (getpid() == owner)) {
+        inside = true;
+        sample_stop();
+        save();
     }
-    inside = true;
-    sample_stop();
-    block_close();
-    count = block_sites(&sites);
-    (void)snprintf(path, sizeof(path), "%s/%d", folder, (int)owner);
-    file = fopen(path, "we");
-    if (file == NULL) {
-        return;
-    }
-    n                        = readlink("/proc/self/exe", program, sizeof(program) - 1);
-    program[(n < 0) ? 0 : n] = '\0';
-    fprintf(file, "memspan-profile 1\nprogram %s\nseconds %.3f\nsource %s\n", program,
-            now_s - began_s, sample_source());
-    for (size_t i = 0; i < count; i++) {
-        const struct site *s = &sites[i];
-
-        fprintf(file,
-                "site %" PRIu64 " %" PRIu64 " %" PRIu64 " %.6f %.6f %" PRIu64 " %" PRIu64 " %s\n",
-                s->count, s->peak_bytes, s->total_bytes, s->lifetime_s, s->exposure_s, s->hits,
-                s->edges, s->frames);
-    }
-    (void)fclose(file);
 }

@@ -5,8 +5,10 @@
  * no processor's counters are needed. Where the kernel refuses it, from the page tables: which
  * probes are mapped again, without the address and the exact time.
  *
- * A probe that is not accessed for a second is taken elsewhere: it counts as time without an
- * access. */
+ * The kernel limits what all processes of a user may lock for queues of events, so these are small.
+ *
+ * A probe that is not accessed for a while is taken elsewhere, so that memory without accesses does
+ * not collect all probes. */
 
 #include "cmd/memspan-advise/preload/sample.h"
 #include "cmd/memspan-advise/preload/block.h"
@@ -25,19 +27,22 @@
 enum {
     PROBES       = 64,
     QUEUES_MAX   = 1024,
-    QUEUE_PAGES  = 128, /* and one: what perf_event_mlock_kb grants by default */
+    QUEUE_MOST   = 16, /* pages: all probes' faults of a tick; a user may lock 129 by default */
+    QUEUE_LEAST  = 4,
     PAGE_BYTES   = 4096,
     WINDOW_PAGES = WINDOW_BYTES / PAGE_BYTES,
     EDGE_BYTES   = 1024, /* where a stream enters: a structure's member, an uneven start */
     TICK_NS      = 10000000,
 };
 
-static const double probe_max_s = 1;
+static const double probe_max_s = 0.1;
+static const double save_max_s  = 60; /* a profile that is left is at most so old, or half as old */
 
 /* Guarded by block_lock. */
 static struct probe {
     uintptr_t window; /* 0: none */
     struct site *site;
+    size_t segment;
     double armed_s;
     double hit_s; /* 0: not yet */
     uintptr_t hit_at;
@@ -45,8 +50,9 @@ static struct probe {
 
 static struct perf_event_mmap_page *queues[QUEUES_MAX]; /* one a processor */
 static size_t queue_count;
-static int page_table  = -1;
-static char source[96] = "nothing: no block was large enough";
+static int page_table = -1;
+static char source[96];
+static void (*save)(void);
 static atomic_bool stopping;
 static pthread_t sampler;
 static bool started;
@@ -74,31 +80,50 @@ static bool open_queue(int processor)
     };
     int fd      = (int)syscall(SYS_perf_event_open, &attr, 0, processor, -1, PERF_FLAG_FD_CLOEXEC);
     void *queue = MAP_FAILED;
+    int problem = errno;
 
+    for (size_t pages = QUEUE_MOST; (fd >= 0) && (queue == MAP_FAILED) && (pages >= QUEUE_LEAST);
+         pages /= 2) {
+        queue   = mmap(NULL, (pages + 1) * PAGE_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+        problem = errno;
+    }
     if (fd >= 0) {
-        queue =
-            mmap(NULL, (QUEUE_PAGES + 1) * PAGE_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+        (void)close(fd); /* the mapping holds the event; the program may need its descriptors */
     }
-    if (queue == MAP_FAILED) {
-        (void)snprintf(source, sizeof(source), "page tables: perf_event_open: %s", strerror(errno));
-        return false;
+    if (queue != MAP_FAILED) {
+        queues[queue_count++] = queue;
     }
-    queues[queue_count++] = queue; /* the descriptor stays open */
-    return true;
+    errno = problem;
+    return queue != MAP_FAILED;
 }
 
-static void open_source(void)
+static void close_queues(void)
+{
+    while (queue_count > 0) {
+        struct perf_event_mmap_page *queue = queues[--queue_count];
+
+        (void)munmap(queue, PAGE_BYTES + queue->data_size);
+    }
+}
+
+/* False where accesses cannot be known. */
+static bool open_source(void)
 {
     long processors = sysconf(_SC_NPROCESSORS_CONF);
+    int problem;
 
     (void)snprintf(source, sizeof(source), "page faults");
     for (int i = 0; (i < processors) && (i < QUEUES_MAX); i++) {
         if (!open_queue(i) && (errno != ENODEV)) { /* ENODEV: it is off */
-            queue_count = 0;
-            page_table  = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
-            return;
+            problem = errno;
+            close_queues();
+            page_table = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
+            (void)snprintf(source, sizeof(source), "%s: perf_event_open: %s",
+                           (page_table < 0) ? "nothing" : "page tables", strerror(problem));
+            return page_table >= 0;
         }
     }
+    return true;
 }
 
 struct fault {
@@ -129,7 +154,7 @@ static void copy_out(const struct perf_event_mmap_page *queue, uint64_t from, vo
     const char *data = (const char *)queue + PAGE_BYTES;
 
     for (size_t i = 0; i < bytes; i++) {
-        ((char *)to)[i] = data[(from + i) % (QUEUE_PAGES * PAGE_BYTES)];
+        ((char *)to)[i] = data[(from + i) % queue->data_size];
     }
 }
 
@@ -178,17 +203,18 @@ static void look_up(struct probe *probe, double now_s)
 static void retire(struct probe *probe, double now_s)
 {
     uintptr_t from_start = probe->hit_at - probe->window;
+    struct site *site    = probe->site;
 
     if (probe->window == 0) {
         return;
     }
     if (probe->hit_s != 0) {
-        probe->site->hits++;
-        probe->site->edges +=
+        site->hits[probe->segment]++;
+        site->edges +=
             (from_start < EDGE_BYTES) || (from_start >= WINDOW_BYTES - EDGE_BYTES) ? 1 : 0;
         now_s = probe->hit_s;
     }
-    probe->site->exposure_s += now_s - probe->armed_s;
+    site->exposure_s[probe->segment] += now_s - probe->armed_s;
     probe->window = 0;
 }
 
@@ -221,33 +247,32 @@ static bool is_probed(uintptr_t window)
     return false;
 }
 
-/* Sites take turns, so that each is known as well as the others. */
-static void arm(struct probe *probe)
+/* Sites take turns, so that each is known as well as the others. False: none has a window. */
+static bool arm(struct probe *probe)
 {
     static size_t turn;
     struct site *sites;
-    struct block *block = NULL;
-    size_t site_count   = block_sites(&sites);
-    uintptr_t window    = 0;
+    size_t site_count = block_sites(&sites);
+    uintptr_t window  = 0;
 
     for (size_t i = 0; (i < site_count) && (window == 0); i++) {
-        struct site *site = &sites[turn++ % site_count];
-
-        window      = (site->live_bytes == 0) ? 0 : block_window(site, next_chance(), &block);
-        probe->site = site;
+        probe->site = &sites[turn++ % site_count];
+        window      = block_window(probe->site, next_chance(), &probe->segment);
     }
     if ((window == 0) || is_probed(window)) {
-        return;
+        return window != 0;
     }
     probe->hit_s   = 0;
     probe->armed_s = block_now_s();
     if (madvise((void *)window, WINDOW_BYTES, MADV_DONTNEED) == 0) {
         probe->window = window;
     }
+    return true;
 }
 
 static void tick(void)
 {
+    bool available = true;
     double now_s;
 
     pthread_mutex_lock(&block_lock);
@@ -256,14 +281,16 @@ static void tick(void)
     }
     now_s = block_now_s();
     for (size_t i = 0; i < PROBES; i++) {
-        if ((page_table >= 0) && (probes[i].window != 0)) {
-            look_up(&probes[i], now_s);
+        struct probe *probe = &probes[i];
+
+        if ((page_table >= 0) && (probe->window != 0)) {
+            look_up(probe, now_s);
         }
-        if ((probes[i].hit_s != 0) || (now_s - probes[i].armed_s > probe_max_s)) {
-            retire(&probes[i], now_s);
+        if ((probe->hit_s != 0) || (now_s - probe->armed_s > probe_max_s)) {
+            retire(probe, now_s);
         }
-        if (probes[i].window == 0) {
-            arm(&probes[i]);
+        if (available && (probe->window == 0)) {
+            available = arm(probe);
         }
     }
     pthread_mutex_unlock(&block_lock);
@@ -272,25 +299,47 @@ static void tick(void)
 static void *run(void *data)
 {
     const struct timespec pause = {.tv_nsec = TICK_NS};
+    double began_s              = block_now_s();
+    double save_s               = began_s + 1;
 
     (void)data;
     while (!atomic_load(&stopping)) {
+        double now_s;
+
         (void)nanosleep(&pause, NULL);
         tick();
+        now_s = block_now_s();
+        if (now_s >= save_s) {
+            save();
+            save_s = now_s + ((now_s - began_s < save_max_s) ? now_s - began_s : save_max_s);
+        }
     }
     return NULL;
 }
 
-void sample_start(void)
+void sample_start(void (*save_profile)(void))
 {
     sigset_t all;
     sigset_t before;
+    int problem;
 
-    open_source();
+    save = save_profile;
+    if (!open_source()) {
+        return;
+    }
+    if (!block_open()) {
+        (void)snprintf(source, sizeof(source), "nothing: a memory file: %s", strerror(errno));
+        close_queues();
+        return;
+    }
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before); /* signals are the program's */
-    started = pthread_create(&sampler, NULL, run, NULL) == 0;
+    problem = pthread_create(&sampler, NULL, run, NULL);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
+    started = problem == 0;
+    if (!started) {
+        (void)snprintf(source, sizeof(source), "nothing: a thread: %s", strerror(problem));
+    }
 }
 
 void sample_stop(void)

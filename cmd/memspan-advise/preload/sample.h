@@ -11,8 +11,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Begin to sample on a thread of its own. */
-void sample_start(void);
+/* Begin to sample on a thread of its own, which calls @p save_profile now and then: the program may
+ * end without notice. */
+void sample_start(void (*save_profile)(void));
 
 /* End; blocks of probes are counted up to now. */
 void sample_stop(void);

@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# advise.sh CASE PROGRAM [ADVISE]: what memspan-advise sees of a program whose uses of memory are known, and
-# what it makes of it.
+# advise.sh CASE PROGRAM [AWKWARD ADVISE]: what memspan-advise sees of a program whose uses of memory are known, and
+# what it makes of it; and that a program that does what it may not expect runs as it does alone.
 set -eu
 export LC_ALL=C
-case=$1 program=$2 advise=${3-}
+case=$1 program=$2 awkward=${3-} advise=${4-}
 here=$(cd "$(dirname "$0")" && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT INT TERM
@@ -39,6 +39,12 @@ placed() {
     cmp -s expected out || fail "expected $*"
 }
 
+# place_all FOLDER: a placement of every site that has a profile there.
+place_all() {
+    echo 'memspan-placement 1' >file
+    sed -n 's/^site [0-9. ]* /high_bw /p' "$1"/* | sort -u >>file
+}
+
 case $case in
 malloc | calloc | realloc | memalign | memspan)
     watch --capacity 100m "$program" "$case" 2
@@ -65,6 +71,53 @@ tables) # without the event: hot or cold, not how
     [ "$(grep -c ' 8.0 .* hot  *high_bw' out)" = 2 ] || fail 'not two sites are hot'
     [ "$(grep -c ' 8.0 .* cold  *large_cap' out)" = 1 ] || fail 'not one site is cold'
     ;;
+descriptors | many | shrink) # what is the program's stays as it was
+    "$awkward" "$case" || fail "alone: status $?"
+    "$advise" "$awkward" "$case" >out 2>err || fail "watched: status $?"
+    ;;
+grow | family) # watched and placed, it runs as it does alone
+    "$awkward" "$case" || fail "alone: status $?"
+    "$advise" --keep kept "$awkward" "$case" >out 2>err || fail "watched: status $?"
+    [ "$case" = family ] || [ "$(awk '/grow/ { print $2 }' out)" -lt 40 ] || fail 'it is copied at every step'
+    place_all kept
+    "$advise" --apply file "$awkward" "$case" >out 2>err || fail "placed: status $?"
+    ;;
+part) # what is never used of an array does not hide what is
+    watch "$awkward" part
+    [ "$(grep -c ' 32.0 .* bandwidth  high_bw .*use_part' out)" = 1 ] || fail 'the array that is used in part'
+    [ "$(awk '/use_part/ { print ($1 == 32.0) }' out | head -1)" = 1 ] || fail 'the order'
+    awk '$1 == 32.0 { part = $4 } $1 == 8.0 { all = $4 } END { exit !(part > 2 * all) }' out || fail 'the rates'
+    ;;
+killed) # what was seen until then
+    refused 137 'killed by signal 9' "$advise" "$awkward" killed
+    grep -q '^ *32.0 ' out || fail 'no report'
+    "$advise" --keep kept "$awkward" long >out 2>err &
+    until ls kept 2>/dev/null | grep -q "^[0-9]*$"; do sleep 0.1; done
+    kill $!
+    status=0
+    wait $! || status=$?
+    [ "$status" = 143 ] || fail "SIGTERM: status $status"
+    grep -q '^ *32.0 ' out || fail 'no report after SIGTERM'
+    refused 137 'in its first second' "$advise" sh -c 'kill -9 $$'
+    ;;
+folders) # names of files hold when the program changes its folder
+    mkdir other
+    "$advise" --keep kept sh -c 'cd other && "$0" family' "$awkward" >out 2>err || fail "status $?"
+    grep -q '^site' kept/* || fail 'no profile'
+    watch --capacity 100m "$program" memspan 2
+    "$advise" --apply file sh -c 'cd other && "$0" memspan' "$program" >out 2>err || fail "applied: status $?"
+    placed omp_high_bw_mem_alloc omp_low_lat_mem_alloc omp_large_cap_mem_alloc
+    ;;
+limits) # where watching is refused, the program runs and the report says so
+    sh -c 'ulimit -f 100; exec "$@"' sh "$advise" "$awkward" family >out 2>err || fail "ulimit -f: status $?"
+    grep -q 'known from nothing: a memory file: File too large' out || fail 'ulimit -f is not told'
+    "$advise" true >out 2>err || fail "status $?"
+    grep -q 'no block of 64 KiB or more' out || fail 'an empty report is not explained'
+    command -v strace >/dev/null || { echo 'skip: no strace'; exit 77; }
+    strace -f -qq -o trace -e trace=memfd_create -e inject=memfd_create:error=ENOSYS \
+        "$advise" "$awkward" family >out 2>err || { grep -q ptrace err && { cat err; exit 77; }; fail "status $?"; }
+    grep -q 'known from nothing: a memory file: Function not implemented' out || fail 'memfd_create is not told'
+    ;;
 recorded) # classes, capacity and two processes, from files
     for profile in uses tables; do
         "$advise" --capacity 40m --from "$here/$profile.profile" --output file >out 2>err || fail "status $?"
@@ -74,16 +127,27 @@ recorded) # classes, capacity and two processes, from files
     done
     "$advise" --from "$here/uses.profile" --from "$here/uses.profile" --rows 1 >out
     grep -q '^ *96.0 *2 ' out || fail 'two processes are not added'
+    "$advise" --from "$here/uses.profile" --from "$here/tables.profile" >out
+    grep -q '^ *64.0 *2 .* 98%  bandwidth' out || fail 'two sources are not told apart'
+    grep -q '^ *8.0 *8 .* cold' out || fail 'what two processes use seldom'
     ;;
 wrong)
     refused 2 'a program is to be named' "$advise"
     refused 2 'a program is to be named' "$advise" --from x program
+    refused 2 'no other option' "$advise" --apply x --from x
+    refused 1 'none-such: No such file' "$advise" --apply none-such "$program"
     refused 127 'none-such' "$advise" ./none-such
     refused 1 'none-such: No such file' "$advise" --from none-such
-    refused 1 'out-folder/file' "$advise" --from "$here/uses.profile" -o out-folder/file
+    refused 1 'out-folder/file' "$advise" -o out-folder/file touch ran
+    [ ! -e ran ] || fail 'it ran before the file was refused'
+    printf 'other\n%4096s\n' x >file
+    "$advise" --from "$here/uses.profile" -o file >out
+    head -1 file | grep -q memspan-placement || fail 'the file begins with what was there'
+    refused 1 'No space left' "$advise" --from "$here/uses.profile" -o /dev/full
     mkdir kept
     refused 1 'kept: File exists' "$advise" --keep kept "$program"
-    for line in 'program' 'site 1 2 3' 'site 1 2 3 4 5 6 7 frame' 'site 1 2 3 4 5 -6 -7 frame' 'site 1 2 3 nan 5 6 6 f'; do
+    for line in 'program' 'site 1 2 3' 'site 1 2 3 4 5 6 7 8 frame' 'site 1 2 3 4 5 6 -7 -8 frame' \
+        'site 1 2 3 nan 5 6 6 6 f' 'site 0 2 3 4 5 6 6 6 f' 'site 1 0 3 4 5 6 6 6 f'; do
         printf 'memspan-profile 1\nprogram x\n%s\n' "$line" >profile
         refused 1 'profile, line 3' "$advise" --from profile
     done

@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* awkward.c CASE: a program that does what a watching library may not expect. Status 1 when it sees
+ * a difference to running alone. */
+
+#include <fcntl.h>
+#include <malloc.h>
+#include <memspan/memspan.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { BYTES = 1 << 20, BLOCKS = 34000, BLOCK_BYTES = 200000, STEPS = 1000, PART_BYTES = 8 << 20 };
+
+static void *filled(size_t size_bytes, int byte)
+{
+    void *memory = malloc(size_bytes);
+
+    return (memory == NULL) ? NULL : memset(memory, byte, size_bytes);
+}
+
+static bool holds(const char *memory, size_t size_bytes, int byte)
+{
+    size_t i = 0;
+
+    while ((i < size_bytes) && (memory[i] == byte)) {
+        i++;
+    }
+    return i == size_bytes;
+}
+
+/* A child's memory is its own. */
+static bool fork_and_change(char *memory, size_t size_bytes)
+{
+    int byte    = memory[0];
+    pid_t child = fork();
+    int status;
+
+    if (child == 0) {
+        memset(memory, byte + 1, size_bytes);
+        _exit(0);
+    }
+    return (child > 0) && (waitpid(child, &status, 0) == child) && (status == 0) &&
+           holds(memory, size_bytes, byte);
+}
+
+/* Descriptors that it does not know are closed, and their numbers are its own files'. */
+static bool descriptors(void)
+{
+    static char text[4096];
+    char *blocks[8];
+    char *early = filled(BYTES, 1);
+    struct stat facts;
+    bool good = true;
+    int fd    = -1;
+
+    for (int i = 3; i < 64; i++) {
+        (void)close(i);
+    }
+    memset(text, 'x', sizeof(text));
+    for (int i = 3; i < 64; i++) {
+        fd = open("own", O_RDWR | O_CREAT, S_IRUSR | S_IWUSR);
+    }
+    good = good && (write(fd, text, sizeof(text)) == sizeof(text));
+    for (int i = 0; i < 8; i++) {
+        blocks[i] = filled(BYTES, i);
+    }
+    for (int i = 0; i < 8; i++) {
+        good = good && holds(blocks[i], BYTES, i);
+        free(blocks[i]);
+    }
+    good = good && fork_and_change(early, BYTES);
+    free(early);
+    return good && (fstat(fd, &facts) == 0) && (facts.st_size == sizeof(text)) &&
+           (pread(fd, text, sizeof(text), 0) == sizeof(text)) && holds(text, sizeof(text), 'x');
+}
+
+/* A block from one of 1 << depth call sites. */
+static char *take_by(size_t path, int depth)
+{
+    static volatile size_t turns[2]; /* keep the two calls apart */
+    char *memory;
+
+    if (depth == 0) {
+        return malloc(BLOCK_BYTES);
+    }
+    if (path % 2 == 0) {
+        memory = take_by(path / 2, depth - 1);
+        turns[0]++;
+    } else {
+        memory = take_by(path / 2, depth - 1);
+        turns[1]++;
+    }
+    return memory;
+}
+
+/* More blocks than a process may have mappings, of many call sites. */
+static bool many(void)
+{
+    static char *blocks[BLOCKS];
+    bool good = true;
+
+    for (size_t i = 0; good && (i < BLOCKS); i++) {
+        blocks[i] = take_by(i, 9);
+        good      = blocks[i] != NULL;
+        if (good) {
+            blocks[i][BLOCK_BYTES / 2] = (char)i;
+        }
+    }
+    for (size_t i = 0; good && (i < BLOCKS); i++) {
+        good = blocks[i][BLOCK_BYTES / 2] == (char)i;
+    }
+    for (size_t i = 0; i < BLOCKS; i++) {
+        free(blocks[i]);
+    }
+    return good;
+}
+
+static bool grow(void)
+{
+    unsigned char *memory = NULL;
+    bool good             = true;
+
+    for (size_t i = 1; i <= STEPS; i++) {
+        memory                = realloc(memory, i * 65536);
+        memory[i * 65536 - 1] = (unsigned char)i;
+    }
+    for (size_t i = 1; i <= STEPS; i++) {
+        good = good && (memory[i * 65536 - 1] == (unsigned char)i);
+    }
+    free(memory);
+    return good;
+}
+
+/* What is behind a block that has shrunk is others' memory. */
+static bool shrink(void)
+{
+    char *memory = memspan_alloc(MEMSPAN_ALLOCATOR_DEFAULT, BYTES);
+    char *others[32];
+    bool good = true;
+
+    memory = memspan_realloc(MEMSPAN_ALLOCATOR_NULL, memset(memory, 1, BYTES), BYTES / 4);
+    for (int i = 0; i < 32; i++) {
+        others[i] = memset(memspan_alloc(MEMSPAN_ALLOCATOR_DEFAULT, 20000), 2, 20000);
+    }
+    good = holds(memory, BYTES / 4, 1) && (memspan_free(memory) == MEMSPAN_OK);
+    for (int i = 0; i < 32; i++) {
+        good = good && holds(others[i], 20000, 2);
+        (void)memspan_free(others[i]);
+    }
+    return good;
+}
+
+/* All of malloc's relatives belong together; placed blocks may come from any of them. */
+static bool family(void)
+{
+    void *memory[] = {filled(BYTES, 1), memalign(4096, BYTES), valloc(BYTES), pvalloc(BYTES - 1),
+                      realloc(filled(100, 1), BYTES)};
+    bool good      = true;
+
+    for (size_t i = 0; i < sizeof(memory) / sizeof(memory[0]); i++) {
+        good = good && (malloc_usable_size(memory[i]) >= BYTES);
+        memset(memory[i], 7, BYTES);
+        memory[i] = realloc(memory[i], 2 * BYTES);
+        good      = good && holds(memory[i], BYTES, 7);
+        memory[i] = realloc(memory[i], 1000);
+        good      = good && holds(memory[i], 1000, 7);
+        good      = good && (realloc(memory[i], 0) == NULL);
+    }
+    memory[0] = filled(BYTES, 1);
+    return good && (realloc(memory[0], 0) == NULL) && (malloc_usable_size(NULL) == 0);
+}
+
+static double now_s(void)
+{
+    struct timespec now;
+
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+/* Three quarters of an array are used, and all of another one a tenth as often. */
+static void use_part(double seconds)
+{
+    volatile char *part = filled(4 * PART_BYTES, 1);
+    volatile char *all  = filled(PART_BYTES, 1);
+    double began_s      = now_s();
+
+    for (size_t pass = 0; now_s() - began_s < seconds; pass++) {
+        for (size_t i = 0; i < 3 * PART_BYTES; i += 64) {
+            part[i]++;
+        }
+        for (size_t i = 0; (pass % 10 == 0) && (i < PART_BYTES); i += 64) {
+            all[i]++;
+        }
+    }
+    free((void *)(uintptr_t)part);
+    free((void *)(uintptr_t)all);
+}
+
+int main(int argument_count, char **arguments)
+{
+    static const struct {
+        const char *name;
+        bool (*run)(void);
+    } cases[]        = {{"descriptors", descriptors},
+                        {"many", many},
+                        {"grow", grow},
+                        {"shrink", shrink},
+                        {"family", family}};
+    const char *name = (argument_count > 1) ? arguments[1] : "";
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        if (strcmp(cases[i].name, name) == 0) {
+            return cases[i].run() ? 0 : 1;
+        }
+    }
+    use_part((strcmp(name, "long") == 0) ? 60 : 2);
+    if (strcmp(name, "killed") == 0) {
+        (void)raise(SIGKILL);
+    }
+    return 0;
+}
