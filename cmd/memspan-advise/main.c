@@ -6,6 +6,7 @@
 #include "cmd/common/message.h"
 #include "cmd/common/options.h"
 #include "cmd/memspan-advise/advice.h"
+#include "cmd/memspan-advise/name.h"
 #include "cmd/memspan-advise/profile.h"
 #include "cmd/memspan-advise/report.h"
 #include "cmd/memspan-advise/run.h"
@@ -180,7 +181,7 @@ static int advise(char *const *arguments)
     }
     if (profile.program[0] != '\0') {
         advice_make(&profile, capacity_given ? capacity : fast_bytes());
-        report_name(&profile);
+        name_sites(&profile);
         report_print(&profile, (size_t)rows, stdout);
         if (file == NULL) {
             puts("# --output FILE keeps this proposal, --apply FILE runs a program with it");

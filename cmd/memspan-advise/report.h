@@ -5,9 +5,6 @@
 #include "cmd/memspan-advise/profile.h"
 #include <stdio.h>
 
-/* Name every site by the line of source that tells it apart, where that is known. */
-void report_name(struct profile *profile);
-
 /* The table of the @p most largest sites, and a line for the others. */
 void report_print(const struct profile *profile, size_t most, FILE *out);
 

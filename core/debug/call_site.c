@@ -69,7 +69,7 @@ static void print_module(const struct dl_phdr_info *info, char text[MSP_MODULE_B
     read_build(info, build, sizeof(build));
     (void)snprintf(text, MSP_MODULE_BYTES, "%.60s:%s", name, build);
     for (char *c = text; *c != '\0'; c++) {
-        *c = ((unsigned char)*c <= ' ') ? '_' : *c;
+        *c = ((unsigned char)*c <= ' ') || (*c == '#') ? '_' : *c; /* a placement file's own */
     }
 }
 

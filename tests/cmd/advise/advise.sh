@@ -108,6 +108,17 @@ folders) # names of files hold when the program changes its folder
     "$advise" --apply file sh -c 'cd other && "$0" memspan' "$program" >out 2>err || fail "applied: status $?"
     placed omp_high_bw_mem_alloc omp_low_lat_mem_alloc omp_large_cap_mem_alloc
     ;;
+names) # of programs, with characters that mean something elsewhere
+    cp "$awkward" 'a b+#c'
+    "$advise" --keep kept ./'a b+#c' family >out 2>err || fail "status $?"
+    place_all kept
+    grep -q '^high_bw a_b+_c:[0-9a-f]*+0x' file || { cat file; fail 'the frames'; }
+    "$advise" --apply file ./'a b+#c' family >out 2>err || fail "placed: status $?"
+    [ ! -s err ] || fail 'the placement is refused'
+    command -v addr2line >/dev/null || { echo 'skip: no addr2line'; exit 77; }
+    "$advise" --from kept/* >out
+    grep -q 'family at awkward.c:[0-9]*$' out || fail 'no line of source'
+    ;;
 limits) # where watching is refused, the program runs and the report says so
     sh -c 'ulimit -f 100; exec "$@"' sh "$advise" "$awkward" family >out 2>err || fail "ulimit -f: status $?"
     grep -q 'known from nothing: a memory file: File too large' out || fail 'ulimit -f is not told'
