@@ -33,6 +33,13 @@ get_nbi_far(const char *call, const struct msp_context *context, void *dest, con
     msp_get(call, context, dest, source, size_bytes, pe, MSP_OP_NONBLOCKING);
 }
 
+/* More than one word, where it is mapped: out of line, so that single words need no stack. */
+static __attribute__((noinline)) void get_block(void *dest, const void *from, size_t size_bytes)
+{
+    msp_rma_copy(dest, from, size_bytes);
+    msp_rma_got();
+}
+
 typedef void get_far_fn(const char *call, const struct msp_context *context, void *dest,
                         const void *source, size_t size_bytes, size_t element_bytes, int pe);
 
@@ -50,8 +57,9 @@ static MSP_ALWAYS_INLINE void get_near(get_far_fn *far, const char *call,
         far(call, context, dest, source, size_bytes, element_bytes, pe);
     } else if (MSP_LIKELY(size_bytes == word_bytes)) {
         memcpy(dest, from, word_bytes);
+        msp_rma_got();
     } else {
-        msp_rma_copy(dest, from, size_bytes);
+        get_block(dest, from, size_bytes);
     }
 }
 #define get(...)     get_near(get_far, __VA_ARGS__)
@@ -99,7 +107,10 @@ static __attribute__((noinline)) void g_far(const char *call, const struct msp_c
         TYPE value;                                                                                \
                                                                                                    \
         if (MSP_LIKELY((from != NULL) && (pe != msp_job.pe) && !msp_job.polls_yield)) {            \
-            return *(const volatile TYPE *)from;                                                   \
+            const TYPE near = *(const volatile TYPE *)from;                                        \
+                                                                                                   \
+            msp_rma_got();                                                                         \
+            return near;                                                                           \
         }                                                                                          \
         g_far(call, context, &value, source, sizeof(TYPE), pe);                                    \
         return value;                                                                              \

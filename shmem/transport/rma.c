@@ -276,6 +276,7 @@ void msp_get_strided(const char *call, const struct msp_context *context, void *
     from       = msp_peer_resolve(source, span_bytes, pe, &index);
     if (MSP_LIKELY((from != NULL) && msp_rma_host_touches(dest))) {
         copy_blocks(dest, from, dest_stride_bytes, source_stride_bytes, block_bytes, block_count);
+        msp_rma_got();
         return;
     }
     get_strided_far(

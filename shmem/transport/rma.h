@@ -43,6 +43,13 @@ static inline void msp_rma_copy(void *to, const void *from, size_t size_bytes)
     }
 }
 
+/* After a get: what the PE loads next is no older than what was got, also on processors that load
+ * out of order. A program that has got a flag then gets what was put before it. */
+static inline void msp_rma_got(void)
+{
+    atomic_thread_fence(memory_order_acquire);
+}
+
 /* Between places in this process, either of which may be a device's. Fatal, for @p call, when the
  * driver fails. */
 void msp_rma_move(const char *call, void *to, const void *from, size_t size_bytes);
@@ -78,6 +85,7 @@ static inline void msp_get(const char *call, const struct msp_context *context, 
 
     if (MSP_LIKELY((from != NULL) && msp_rma_host_touches(dest))) {
         msp_rma_copy(dest, from, size_bytes);
+        msp_rma_got();
         return;
     }
     msp_get_slow(call, context, dest, source, size_bytes, pe, flags);

@@ -13,6 +13,8 @@ static long mine;
 static long theirs;
 static long both_missed;
 static long counter;
+static long put_first;
+static long put_second;
 static long lock;
 static long guarded;
 
@@ -78,6 +80,26 @@ static void quiet_is_seen(int me, int peer)
           both_missed);
 }
 
+/* Got one after the other, of words that are put in that order: the second get is no older. */
+static void gets_are_in_order(int me, int peer)
+{
+    long second = 0;
+    long i;
+
+    for (i = 1; (me == 0) && (i <= rounds); i++) {
+        shmem_long_p(&put_first, i, me);
+        shmem_fence();
+        shmem_long_p(&put_second, i, me);
+    }
+    while ((me != 0) && (second < rounds)) {
+        long first;
+
+        second = shmem_long_g(&put_second, peer);
+        first  = shmem_long_g(&put_first, peer);
+        CHECK(first >= second, "%ld was got before %ld", second, first);
+    }
+}
+
 static void counters_add_up(int count)
 {
     int i;
@@ -127,6 +149,7 @@ int main(void)
     if (me < 2 && count > 1) {
         flags_follow_messages(me, 1 - me);
         signals_follow_data(me, 1 - me);
+        gets_are_in_order(me, 1 - me);
     }
     shmem_barrier_all();
     if (count == 2) {
