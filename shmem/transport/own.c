@@ -72,6 +72,7 @@ void msp_own_put(const char *call, void *own, const void *data, size_t size_byte
     } else if (is_word(own, size_bytes)) {
         (void)msp_atomic_apply(MSP_ATOMIC_SET, own, size_bytes, msp_bits_of(data, size_bytes), 0);
     } else {
+        atomic_thread_fence(memory_order_release); /* what was put before is seen before */
         msp_rma_move(call, own, data, size_bytes);
     }
     msp_own_order();
@@ -84,6 +85,7 @@ void msp_own_get(const char *call, void *data, void *own, size_t size_bytes)
         msp_bits_to(data, msp_atomic_apply(MSP_ATOMIC_FETCH, own, size_bytes, 0, 0), size_bytes);
     } else {
         msp_rma_move(call, data, own, size_bytes);
+        msp_rma_got();
     }
     msp_own_order();
 }

@@ -113,9 +113,9 @@ static void execute(struct ring *ring, struct cell *cell, uint64_t ticket)
     }
     own = segment->base + cell->offset_bytes;
     if (cell->request == REQUEST_PUT) {
-        msp_rma_move(SERVICE, own, data, cell->size_bytes);
+        msp_own_put(SERVICE, own, data, cell->size_bytes);
     } else if (cell->request == REQUEST_GET) {
-        msp_rma_move(SERVICE, data, own, cell->size_bytes);
+        msp_own_get(SERVICE, data, own, cell->size_bytes);
     } else {
         const struct msp_atomic_request request = {.operation  = (enum msp_atomic)cell->operation,
                                                    .size_bytes = (unsigned)cell->size_bytes,

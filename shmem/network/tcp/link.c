@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <netinet/tcp.h>
 #include <poll.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -408,6 +409,7 @@ static void end_body(struct msp_tcp_link *link)
         msp_tcp_peer_arrived(link->peer);
         return;
     }
+    atomic_thread_fence(memory_order_release); /* seen before what comes next */
     link->executed++;
     if (link->frame.asks != 0) {
         answer(link, MSP_TCP_ACK, link->executed);
