@@ -9,12 +9,20 @@
 # The kernel is Debian's, unpacked under build/guest. The root of the guest is this machine's /, read-only,
 # so that it runs what is built here; its /tmp/share is $share. Needed: Debian's apt-get, qemu-system-x86_64,
 # busybox-static, kmod. Without acceleration by hardware everything takes 10 to 50 times as long as here.
+#
+# For another processor, set before as well:
+#   processor aarch64
+#   system    the root of such a system with its kernel (linux-image-arm64) and busybox-static, in place of /;
+#             the repository is there at its own path, and can be written
 # shellcheck disable=SC2154 # they are set
 guest=$(CDPATH='' cd -- "$tree/tests/guest" && pwd)
 # shellcheck disable=SC2154
 place=$tree/build/guest/$name
 share=$place/share
+processor=${processor:-x86_64}
+system=${system:-/}
 kernel=$tree/build/guest/kernel
+[ "$system" = / ] || kernel=$system
 
 say() {
     printf '%s\n' "$name: $*" >&2
@@ -28,7 +36,11 @@ die() {
 # guest_check COMMAND:PACKAGE...: what is here, or which packages have it.
 guest_check() {
     missing=
-    for needed in qemu-system-x86_64:qemu-system-x86 busybox:busybox-static modprobe:kmod apt-get:apt ctest:cmake "$@"; do
+    case $processor in
+    aarch64) emulator=qemu-system-aarch64:qemu-system-arm ;;
+    *) emulator=qemu-system-x86_64:qemu-system-x86 ;;
+    esac
+    for needed in $emulator busybox:busybox-static modprobe:kmod apt-get:apt ctest:cmake "$@"; do
         command -v "${needed%%:*}" >/dev/null 2>&1 || missing="$missing ${needed##*:}"
     done
     [ -z "$missing" ] || die "not here; as root: apt-get install --no-install-recommends$missing"
@@ -39,7 +51,7 @@ guest_check() {
 }
 
 guest_fetch_kernel() {
-    [ ! -e "$kernel/unpacked" ] || return 0
+    [ "$kernel" != "$system" ] && [ ! -e "$kernel/unpacked" ] || return 0
     rm -rf "$kernel"
     mkdir -p "$kernel"
     package=$(apt-cache depends linux-image-amd64 2>/dev/null | awk '/Depends:/ { print $2; exit }')
@@ -50,7 +62,6 @@ guest_fetch_kernel() {
     dpkg --fsys-tarfile "$kernel/$package"_*.deb |
         tar -x -C "$kernel" --wildcards './boot/vmlinuz-*' './lib/modules/*'
     rm "$kernel/$package"_*.deb
-    depmod -b "$kernel" "$(ls "$kernel/lib/modules")"
     : >"$kernel/unpacked"
 }
 
@@ -60,8 +71,13 @@ guest_make_initramfs() {
     image=$place/image
     rm -rf "$image"
     mkdir -p "$image/bin" "$image/modules" "$image/dev" "$image/proc" "$image/sys" "$image/root"
-    cp "$(command -v busybox)" "$image/bin/busybox"
+    if [ "$system" = / ]; then
+        cp "$(command -v busybox)" "$image/bin/busybox"
+    else
+        cp "$system/bin/busybox" "$image/bin/busybox"
+    fi
     version=$(ls "$kernel/lib/modules")
+    depmod -b "$kernel" "$version"
     # shellcheck disable=SC2154 # likewise
     for module in virtio_pci 9pnet_virtio 9p $modules; do
         modprobe -C /dev/null -d "$kernel" -S "$version" --show-depends "$module"
@@ -89,14 +105,25 @@ guest_prepare() {
 guest_run() {
     limit=$1
     shift
+    case $processor in
+    aarch64)
+        set -- -machine virt -cpu neoverse-n1 "$@" \
+            -virtfs "local,path=$tree,mount_tag=tree,security_model=none,multidevs=remap"
+        console="ttyAMA0 tree=$tree"
+        ;;
+    *)
+        set -- -cpu qemu64 "$@"
+        console='ttyS0 tsc=reliable'
+        ;;
+    esac
     say 'booting'
     status=0
-    timeout "$limit" qemu-system-x86_64 -accel tcg,thread=multi -cpu qemu64 -smp 2 \
+    timeout --foreground "$limit" "qemu-system-$processor" -accel tcg,thread=multi -smp 2 \
         -nodefaults -nographic -serial stdio -no-reboot \
-        -virtfs "local,path=/,mount_tag=root,security_model=none,readonly=on,multidevs=remap" \
+        -virtfs "local,path=$system,mount_tag=root,security_model=none,readonly=on,multidevs=remap" \
         -virtfs "local,path=$share,mount_tag=share,security_model=none" \
         -kernel "$kernel"/boot/vmlinuz-* -initrd "$place/initramfs" \
-        -append 'console=ttyS0 quiet panic=-1 tsc=reliable' "$@" </dev/null || status=$?
+        -append "console=$console quiet panic=-1" "$@" </dev/null || status=$?
     [ "$status" -ne 124 ] || die "the virtual machine has not ended within $limit s"
     [ "$(cat "$share/result" 2>/dev/null)" = 0 ] || { say 'failed'; exit 1; }
     say 'passed'

@@ -22,6 +22,8 @@ mount -t tmpfs none /root/dev/shm
 mount -t devpts none /root/dev/pts
 ln -sf /proc/self/fd /root/dev/fd
 mount -t 9p -o trans=virtio,version=9p2000.L,msize=262144 share /root/tmp/share
+tree=$(sed -n 's/.* tree=\([^ ]*\).*/\1/p' /root/proc/cmdline)
+[ -z "$tree" ] || mount -t 9p -o trans=virtio,version=9p2000.L,cache=loose,msize=262144 tree "/root$tree"
 hostname guest
 ip link set lo up
 ulimit -l unlimited

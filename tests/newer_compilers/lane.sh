@@ -23,39 +23,7 @@ say() {
     printf '%s\n' "newer-compilers: $*" >&2
 }
 
-apt() {
-    command=$1
-    shift
-    "$command" -q -o "Dir::State=$place/apt" -o "Dir::State::lists=$place/apt/lists" \
-        -o "Dir::State::status=$place/apt/status" -o "Dir::Cache=$place/apt" \
-        -o "Dir::Cache::archives=$place/apt/archives" -o "Dir::Etc::sourcelist=$place/apt/sources.list" \
-        -o "Dir::Etc::sourceparts=$place/apt/none" -o "Dir::Etc::preferencesparts=$place/apt/none" \
-        -o Acquire::Languages=none -o APT::Install-Recommends=0 -o "APT::Sandbox::User=$(id -un)" \
-        -o Debug::NoLocking=1 "$@"
-}
-
-# An empty system as far as apt knows, so that everything needed comes from sid.
-fetch() {
-    mkdir -p "$place/apt/lists/partial" "$place/apt/archives/partial" "$place/apt/none"
-    : >"$place/apt/status"
-    echo 'deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] http://deb.debian.org/debian sid main' \
-        >"$place/apt/sources.list"
-    apt apt-get update >"$place/apt.log" 2>&1 || { cat "$place/apt.log" >&2; return 1; }
-    # shellcheck disable=SC2086 # a list of names
-    apt apt-get install -y --download-only $packages >"$place/apt.log" 2>&1 || {
-        tail -n 20 "$place/apt.log" >&2
-        return 1
-    }
-    rm -rf "$root"
-    mkdir -p "$root"
-    for package in "$place"/apt/archives/*.deb; do
-        dpkg-deb --fsys-tarfile "$package" | tar -x -C "$root" --no-same-owner 2>>"$place/apt.log" || {
-            tail -n 5 "$place/apt.log" >&2
-            return 1
-        }
-    done
-    date >"$place/unpacked"
-}
+. "$tree/tests/guest/debian.sh"
 
 [ $# -ge 1 ] || { sed -n '3,12s/^# //p' "$0" >&2; exit 2; }
 library=$1
@@ -63,7 +31,9 @@ shift
 mkdir -p "$place"
 if [ "${NEWER_COMPILERS:-}" != kept ] || [ ! -e "$place/unpacked" ]; then
     say 'fetching GCC 16 and LLVM 22 from Debian sid'
-    fetch || { say 'the packages of Debian sid cannot be had'; exit 1; }
+    # shellcheck disable=SC2086 # a list of names
+    debian_unpack "$(dpkg --print-architecture)" sid $packages ||
+        { say 'the packages of Debian sid cannot be had'; exit 1; }
 fi
 
 work=$root/lane
