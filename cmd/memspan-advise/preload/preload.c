@@ -422,6 +422,7 @@ static void save(void)
 {
     struct site *sites;
     char program[4096];
+    const char *name;
     char path[4096];
     char part[4100];
     size_t count;
@@ -437,8 +438,9 @@ static void save(void)
     }
     n                        = readlink("/proc/self/exe", program, sizeof(program) - 1);
     program[(n < 0) ? 0 : n] = '\0';
-    fprintf(file, "memspan-profile 1\nprogram %s\nseconds %.3f\nsource %s\nmodule %s\n", program,
-            block_now_s() - began_s, sample_source(), program);
+    name = (n > 0) ? program : program_invocation_name; /* /proc may be missing */
+    fprintf(file, "memspan-profile 1\nprogram %s\nseconds %.3f\nsource %s\nmodule %s\n", name,
+            block_now_s() - began_s, sample_source(), name);
     (void)dl_iterate_phdr(print_module, file);
     pthread_mutex_lock(&block_lock);
     count = block_sites(&sites);

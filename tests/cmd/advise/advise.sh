@@ -128,6 +128,10 @@ limits) # where watching is refused, the program runs and the report says so
     strace -f -qq -o trace -e trace=memfd_create -e inject=memfd_create:error=ENOSYS \
         "$advise" "$awkward" family >out 2>err || { grep -q ptrace err && { cat err; exit 77; }; fail "status $?"; }
     grep -q 'known from nothing: a memory file: Function not implemented' out || fail 'memfd_create is not told'
+    unshare -m true 2>/dev/null || { echo 'skip: no namespace without /proc'; exit 77; }
+    strace -f -qq -o trace -e trace=perf_event_open -e inject=perf_event_open:error=EACCES unshare -m sh -c \
+        'mount -t tmpfs none /proc && exec "$@"' sh "$advise" "$awkward" family >out 2>err || fail "no /proc: status $?"
+    grep -q 'known from nothing: perf_event_open: Permission denied' out || fail 'a missing /proc is not told'
     ;;
 recorded) # classes, capacity and two processes, from files
     for profile in uses tables; do
