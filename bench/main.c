@@ -29,10 +29,10 @@ static const struct {
     const char *help;
     int (*main)(int argument_count, char *const *arguments);
 } benchmarks[] = {
-    {"alloc", "what allocation costs, beside the allocators of the machine", run_alloc},
+    {"alloc", "cost of allocation, beside the allocators of the machine", run_alloc},
     {"daxpy", "z[i] += a * x[i] + y[i], by the path of the data to the device", daxpy_main},
     {"hybrid", "mini-apps on OpenMP's devices, by the path of their data between PEs", run_hybrid},
-    {"rma", "what one-sided communication costs, beside the OpenSHMEM libraries here", run_rma},
+    {"rma", "cost of one-sided communication, beside the OpenSHMEM libraries here", run_rma},
 };
 
 enum { BENCHMARK_COUNT = sizeof(benchmarks) / sizeof(benchmarks[0]) };

@@ -173,7 +173,7 @@ static void put_row(struct bench_report *report, const struct bench_run *run, un
 
 const struct bench_suite alloc_suite = {
     .name            = "alloc",
-    .title           = "what allocation costs",
+    .title           = "cost of allocation",
     .method          = "medians; ns are thread processor time\n"
                        "# (times the best of the column)   ~ rounds differ by more than a quarter",
     .variables       = "MEMSPAN_ MALLOC_ MIMALLOC_ OMP_ GOMP_ KMP_ LD_ MEMKIND_",

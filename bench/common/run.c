@@ -148,8 +148,9 @@ static const char *list_rows(const struct bench_suite *suite, char *text, size_t
     size_t used = (size_t)snprintf(text, size, "Rows:\n");
 
     for (size_t i = 0; (i < suite->row_count) && (used < size); i++) {
-        used += (size_t)snprintf(text + used, size - used, "  %-18s %s\n", suite->rows[i].name,
-                                 suite->rows[i].help);
+        used += (size_t)snprintf(text + used, size - used, "  %-18s %s%s\n", suite->rows[i].name,
+                                 suite->rows[i].help,
+                                 suite->rows[i].unasked ? " (only where named)" : "");
     }
     if (used < size) {
         (void)snprintf(text + used, size - used,
@@ -172,8 +173,8 @@ static char placement_help[128];
 #define OPTION_MAP(X)                                                                              \
     X("--rounds", COUNT, the_run.rounds, "COUNT", NULL, BENCH_ROUNDS_MAX,                          \
       "interleaved rounds (5)")                                                                    \
-    X("--rows", WORDS, the_run.rows, "ROW[,...]", row_names, 0, "what to measure (all)")           \
-    X("--peers", TEXT, peer_words, "NAME[,...]", NULL, 0, "which peers to measure (all)")          \
+    X("--rows", WORDS, the_run.rows, "ROW[,...]", row_names, 0, "rows to measure (all)")           \
+    X("--peers", TEXT, peer_words, "NAME[,...]", NULL, 0, "peers to measure (all)")                \
     X("--targets", SET, the_run.targets, NULL, NULL, 0,                                            \
       "end with the table of targets, reached or missed")                                          \
     X("--quick", SET, the_run.quick, NULL, NULL, 0,                                                \
