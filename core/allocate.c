@@ -170,7 +170,7 @@ __attribute__((noreturn)) static void end_program(const struct msp_allocator *a,
 {
     char line[1200];
     int n = snprintf(line, sizeof(line),
-                     "memspan: %zu bytes cannot be had: %s\n"
+                     "memspan: %zu bytes cannot be allocated: %s\n"
                      "memspan: the program ends because the allocator%s%s has the trait "
                      "fallback=abort_fb\n",
                      size_bytes, memspan_error_text(),

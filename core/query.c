@@ -65,7 +65,7 @@ static void describe(struct msp_allocator *a, memspan_allocator_info_t *info)
     info->aborts          = (a->traits.fallback == MEMSPAN_VALUE_ABORT_FB);
     snprintf(info->name, sizeof(info->name), "%s", memspan_allocator_name(a));
     snprintf(info->why, sizeof(info->why), "%.450s%s", plan->why,
-             missed ? "; pages of the size asked for could not be had" : "");
+             missed ? "; pages of the requested size were not available" : "");
 }
 
 memspan_status_t memspan_allocator_describe(memspan_allocator_h handle,

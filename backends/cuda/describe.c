@@ -143,7 +143,7 @@ memspan_status_t cuda_fill(struct gpu_device *device)
 
     if (code != CUDA_SUCCESS) {
         return gpu_error(device->state, CUDA_ANSWER("cuDeviceGet", code),
-                         "CUDA device %d cannot be had", device->ordinal);
+                         "CUDA device %d is not available", device->ordinal);
     }
     fill_names(device);
     fill_uid(device);

@@ -48,7 +48,7 @@ static memspan_status_t compile(const struct gpu_device *device, const char *tex
     if (code != CUDA_SUCCESS) {
         (void)cu->cuModuleUnload(made.module);
         return gpu_error(device->state, CUDA_ANSWER("cuModuleGetFunction", code),
-                         "the compiled kernel %s cannot be had", name);
+                         "the compiled kernel %s is missing", name);
     }
     *kernel = made;
     return MEMSPAN_OK;

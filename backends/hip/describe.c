@@ -213,7 +213,7 @@ memspan_status_t hip_fill(struct gpu_device *device)
 
     if (code != HIP_SUCCESS) {
         return gpu_error(device->state, HIP_ANSWER("hipDeviceGet", code),
-                         "HIP device %d cannot be had", device->ordinal);
+                         "HIP device %d is not available", device->ordinal);
     }
     fill_facts(device);
     fill_bus(device);

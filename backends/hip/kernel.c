@@ -165,7 +165,7 @@ memspan_status_t hip_get_kernel(struct gpu_device *device, int place, const char
     return (code == HIP_SUCCESS)
                ? MEMSPAN_OK
                : gpu_error(device->state, HIP_ANSWER("hipModuleGetFunction", code),
-                           "the compiled kernel %s cannot be had", name);
+                           "the compiled kernel %s is missing", name);
 }
 
 void hip_drop_kernels(struct gpu_device *device)

@@ -210,7 +210,7 @@ static memspan_status_t add_tiles(struct lz_state *state, struct lz_driver *driv
     if (code != ZE_RESULT_SUCCESS) {
         free(tiles);
         return lz_error(state, "zeDeviceGetSubDevices", code,
-                        "the tiles of a device cannot be had");
+                        "the tiles of a device cannot be listed");
     }
     for (i = 0; (status == MEMSPAN_OK) && (i < count); i++) {
         status = add_device(state, driver, tiles[i], parent);

@@ -104,7 +104,7 @@ static memspan_status_t make_kernel(struct lz_device *device, const struct lz_sp
     }
     if (code != ZE_RESULT_SUCCESS) {
         (void)state->ze.zeModuleDestroy(made.module);
-        return lz_error(state, call, code, "the compiled kernel %s cannot be had", spirv->name);
+        return lz_error(state, call, code, "the compiled kernel %s is missing", spirv->name);
     }
     *kernel = made;
     return MEMSPAN_OK;

@@ -534,8 +534,7 @@ const struct msp_backend_slot *msp_backend_of_host(void)
         if ((table != NULL) && ((table->flags & MEMSPAN_BACKEND_IS_HOST) != 0)) {
             ensure_open(&entries[i]);
             if (!entries[i].slot.on) {
-                memspan_error(MEMSPAN_ERR_OFF, "host memory cannot be had: %s",
-                              entries[i].slot.reason);
+                memspan_error(MEMSPAN_ERR_OFF, "no host memory: %s", entries[i].slot.reason);
                 return NULL;
             }
             return &entries[i].slot;

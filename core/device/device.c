@@ -222,7 +222,7 @@ static memspan_status_t add_word(const char *word)
         return refuse("\"%s\": the host needs no number, it is always there%s", word, "");
     }
     if (!slot->on) {
-        return refuse("%s cannot be had: %s", word, slot->reason);
+        return refuse("%s is not available: %s", word, slot->reason);
     }
     if ((slot->table->flags & MEMSPAN_BACKEND_OPT_IN) != 0) {
         stands_in(slot) ? replace_all(slot) : add_all(slot);

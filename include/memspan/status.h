@@ -47,7 +47,7 @@ MEMSPAN_BEGIN_DECLS
     X(MEMSPAN_ERR_CONFIG, -5, "an environment variable is unknown or malformed")                   \
     X(MEMSPAN_ERR_UNREACHABLE, -6, "no memory reaches every device that was listed")               \
     X(MEMSPAN_ERR_UNSUPPORTED, -7, "the device or its driver cannot do this")                      \
-    X(MEMSPAN_ERR_NOT_GUARANTEED, -8, "only something other than what was required can be had")    \
+    X(MEMSPAN_ERR_NOT_GUARANTEED, -8, "the request cannot be satisfied exactly")                   \
     X(MEMSPAN_ERR_NO_MEMORY, -9, "there is not enough memory of the kind asked for")               \
     X(MEMSPAN_ERR_LIMIT, -10, "a limit was reached")                                               \
     X(MEMSPAN_ERR_PERMISSION, -11, "permission was refused")                                       \

@@ -79,7 +79,7 @@ const char *measure_obstacle(const struct snapshot *snapshot, const struct resou
         (resource->info.kind == MEMSPAN_KIND_DEVICE) && (resource->info.home == row->info.number);
 
     if (!resource->planned || (resource->state == RESOURCE_OFF)) {
-        return "the memory cannot be had";
+        return "the memory cannot be allocated";
     }
     switch (resource->reach[device].access) {
     case MEMSPAN_ACCESS_NONE:

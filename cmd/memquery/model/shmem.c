@@ -11,8 +11,8 @@
 #include <shmemx.h>
 #include <string.h>
 
-static const char not_had[]      = "it cannot be had";
-static const char library_name[] = "libmemspan-shmem.so.0";
+static const char not_available[] = "it is not available";
+static const char library_name[]  = "libmemspan-shmem.so.0";
 
 struct library {
     int (*partition_plan)(int index, shmemx_partition_info_t *info);
@@ -101,7 +101,7 @@ FIELD_READ(read_page_size)
     bool known            = (row->info.page_size_bytes != 0);
 
     value->size   = (row->had && known) ? row->info.page_size_bytes : MEMSPAN_UNKNOWN;
-    value->reason = row->had ? "the driver decides" : not_had;
+    value->reason = row->had ? "the driver decides" : not_available;
     value->shown  = known ? NULL : "-";
 }
 
@@ -125,11 +125,11 @@ static const struct field partition_fields[] = {
     FIELD("available", BOOL, 0, NULL, ROW(had), NULL),
     FIELD_QUANTITY("size", 2, "SIZE", UNIT_AUTO, ROW(info.size_bytes), NULL),
     FIELD("kind_asked", TEXT, 3, "ASKED", FIELD_BY(read_kind_asked), NULL),
-    FIELD("kind_given", TEXT, 5, "GIVEN", FIELD_BY(read_kind_given), not_had),
+    FIELD("kind_given", TEXT, 5, "GIVEN", FIELD_BY(read_kind_given), not_available),
     FIELD("policy", TEXT, 4, "POLICY", FIELD_BY(read_policy), NULL),
     FIELD("page_size_asked", SIZE, 0, NULL, ROW(info.page_size_asked_bytes), NULL),
     FIELD("page_size", SIZE, 7, "PAGE", FIELD_BY(read_page_size), NULL),
-    FIELD("resource", TEXT, 6, "RESOURCE", ROW(info.resource), not_had),
+    FIELD("resource", TEXT, 6, "RESOURCE", ROW(info.resource), not_available),
     FIELD("device", INT, 0, NULL, ROW(info.device), "it is the host's"),
     FIELD("host_load_store", BOOL, 8, "HOST", FIELD_BY(read_direct), NULL),
     FIELD("peers", TEXT, 9, "PEERS", FIELD_BY(read_peers), NULL),

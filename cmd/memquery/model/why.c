@@ -216,7 +216,7 @@ static void explain_space(struct answer *answer, const struct snapshot *snapshot
         struct link *link = add_link(answer);
 
         answer->code = EXIT_ABSENT;
-        snprintf(link->probe, sizeof(link->probe), "%s cannot be had (%s)", row->info.name,
+        snprintf(link->probe, sizeof(link->probe), "%s is not available (%s)", row->info.name,
                  memspan_status_name(row->status));
         snprintf(link->cause, sizeof(link->cause), "%s", row->problem);
         return;
