@@ -108,7 +108,6 @@ static void fill_names(struct gpu_device *device)
              (state->version % 1000) / 10, (module[0] == '\0') ? "" : ", driver ", module);
 }
 
-/* In the form of other backends, so that the same device is recognised in all. */
 static void fill_uid(struct gpu_device *device)
 {
     const struct cuda_calls *cu = cuda_calls(device->state);

@@ -32,18 +32,6 @@ bool gpu_has(const struct gpu_device *device, int which)
     return gpu_attribute(device, which, 0) > 0;
 }
 
-void gpu_write_uid(const char bytes[16], char *uid, size_t size)
-{
-    size_t used = 0;
-    int i;
-
-    for (i = 0; i < 16; i++) {
-        bool dash = (i == 4) || (i == 6) || (i == 8) || (i == 10);
-        used += (size_t)snprintf(uid + used, size - used, "%s%02x", dash ? "-" : "",
-                                 (unsigned char)bytes[i]);
-    }
-}
-
 static void fill_sizes(struct gpu_device *device)
 {
     memspan_device_info_t *info = &device->info;

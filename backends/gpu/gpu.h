@@ -377,8 +377,6 @@ memspan_status_t gpu_devices_find(struct gpu_state *state);
 /* An attribute; @p unknown where the driver does not know the question. */
 int gpu_attribute(const struct gpu_device *device, int which, int unknown);
 bool gpu_has(const struct gpu_device *device, int which);
-/* "5a5a5a5a-5a5a-..." */
-void gpu_write_uid(const char bytes[16], char *uid, size_t size);
 memspan_status_t gpu_device_describe(void *state, int ordinal, memspan_device_info_t *info_p);
 memspan_reach_t gpu_reach(void *state, int home, memspan_kind_t kind, int from);
 void gpu_reach_source(void *state, int home, memspan_kind_t kind, int from, char *text,

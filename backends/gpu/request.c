@@ -107,3 +107,15 @@ int gpu_numa_node_at(const char *pci_address)
     snprintf(path, sizeof(path), "/sys/bus/pci/devices/%.40s/numa_node", pci_address);
     return (msp_file_read(path, text, sizeof(text)) > 0) ? atoi(text) : -1;
 }
+
+void gpu_write_uid(const void *uuid, char *uid, size_t size)
+{
+    const unsigned char *bytes = uuid;
+    size_t used                = 0;
+    int i;
+
+    for (i = 0; i < 16; i++) {
+        bool dash = (i == 4) || (i == 6) || (i == 8) || (i == 10);
+        used += (size_t)snprintf(uid + used, size - used, "%s%02x", dash ? "-" : "", bytes[i]);
+    }
+}

@@ -29,6 +29,10 @@ memspan_status_t gpu_check_request(const memspan_services_t *services, const cha
 void gpu_describe_device(const memspan_device_info_t *info, uint64_t free_bytes,
                          memspan_device_info_t *info_p);
 
+/* The 16 bytes of a uuid as text ("5a5a5a5a-5a5a-..."), equal in all backends: so the same device
+ * is recognised. */
+void gpu_write_uid(const void *uuid, char *uid, size_t size);
+
 /* The NUMA node near a PCI address, or -1. */
 int gpu_numa_node_at(const char *pci_address);
 

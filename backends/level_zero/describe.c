@@ -24,20 +24,6 @@ static const char *vendor_of(uint32_t vendor)
     }
 }
 
-/* In the form of other backends, so that the same device is recognised in all. */
-static void write_uid(struct lz_device *device)
-{
-    memspan_device_info_t *info = &device->info;
-    size_t used                 = 0;
-    size_t i;
-
-    for (i = 0; i < sizeof(device->uuid); i++) {
-        bool dash = (i == 4) || (i == 6) || (i == 8) || (i == 10);
-        used += (size_t)snprintf(info->uid + used, sizeof(info->uid) - used, "%s%02x",
-                                 dash ? "-" : "", device->uuid[i]);
-    }
-}
-
 static memspan_status_t fill_names(struct lz_device *device)
 {
     const struct lz_state *state      = device->state;
@@ -55,7 +41,7 @@ static memspan_status_t fill_names(struct lz_device *device)
              (unsigned)device->driver->version >> 16, (unsigned)device->driver->version & 0xffffu,
              device->driver->build);
     memcpy(device->uuid, properties.uuid, sizeof(device->uuid));
-    write_uid(device);
+    gpu_write_uid(device->uuid, info->uid, sizeof(info->uid));
     device->facts.integrated      = (properties.flags & LZ_DEVICE_PROPERTY_FLAG_INTEGRATED) != 0;
     device->facts.alloc_max_bytes = properties.maxMemAllocSize;
     return MEMSPAN_OK;

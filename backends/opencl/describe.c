@@ -69,19 +69,13 @@ static void fill_uid(struct opencl_device *device, int index)
 {
     memspan_device_info_t *info = &device->info;
     unsigned char uuid[OPENCL_UUID_SIZE_KHR];
-    size_t used = 0;
-    int i;
 
     if (!ask(device, OPENCL_DEVICE_UUID_KHR, sizeof(uuid), uuid)) {
         snprintf(info->uid, sizeof(info->uid), "opencl:%.24s:%.32s:%d", device->platform->name,
                  info->name, index);
         return;
     }
-    for (i = 0; i < OPENCL_UUID_SIZE_KHR; i++) {
-        bool dash = (i == 4) || (i == 6) || (i == 8) || (i == 10);
-        used += (size_t)snprintf(info->uid + used, sizeof(info->uid) - used, "%s%02x",
-                                 dash ? "-" : "", uuid[i]);
-    }
+    gpu_write_uid(uuid, info->uid, sizeof(info->uid));
 }
 
 static void fill_bus(struct opencl_device *device)

@@ -12,7 +12,7 @@
  *   space.h      memory spaces: the devices that must reach the memory
  *   trait.h      allocator traits
  *   allocator.h  allocators, memory, and queries of what was given
- *   transfer.h   copies, fills, prefetches, built-in kernels
+ *   transfer.h   copies, fills, prefetches, moves, built-in kernels
  *   share.h      device memory for other processes and network cards
  *   import.h     host pages of the program, made reachable by devices
  *   hook.h       callbacks on allocation and free
