@@ -4,7 +4,8 @@
  * Blocks are in chains by a hash of their address. A child of fork() must not share pages with its
  * parent, so before a fork all blocks are mapped privately from the file, which is no longer
  * written: both processes see its contents and change their own copies. They are not sampled
- * any more.
+ * any more, and blocks that follow are of another file: the kernel frees the old one with the last
+ * block of it, in all processes.
  *
  * The program may close the file's descriptor, with all that it does not know, and get its number
  * for a file of its own: it is verified before each use. */
@@ -38,6 +39,7 @@ static size_t text_used;
 static int file = -1;
 static struct stat file_facts;
 static uint64_t file_used;
+static bool file_kept; /* blocks before a fork keep its pages */
 static size_t sampled_count;
 
 double block_now_s(void)
@@ -204,6 +206,7 @@ static void share_pages(struct block *block, bool filled)
     }
     block->offset = file_used;
     block->shared = filled ? map_filled(block, MAP_SHARED, file) : map(block, MAP_SHARED, file);
+    block->mapped = block->shared;
     if (block->shared) {
         file_used += end_page(block) - first_page(block);
         site->sampled[site->sampled_count++] = block;
@@ -237,14 +240,18 @@ static void keep_pages(struct block *block)
     }
 }
 
-/* Its pages are its own; their contents are lost. */
+/* Its pages are no file's any more; their contents are lost. */
 static void drop_pages(struct block *block)
 {
     uintptr_t start = first_page(block);
 
-    forget(block);
-    (void)madvise((void *)start, end_page(block) - start, MADV_REMOVE);
-    (void)map(block, MAP_PRIVATE | MAP_ANONYMOUS, -1);
+    if (block->shared) {
+        forget(block);
+        (void)madvise((void *)start, end_page(block) - start, MADV_REMOVE);
+    }
+    if (block->mapped) {
+        (void)map(block, MAP_PRIVATE | MAP_ANONYMOUS, -1);
+    }
 }
 
 /* ---- blocks ---- */
@@ -296,9 +303,7 @@ bool block_remove(void *address)
         set_size(block, 0);
         block->site->live_count--;
         block->site->lifetime_s += block_now_s();
-        if (block->shared) {
-            drop_pages(block);
-        }
+        drop_pages(block);
         give_record(block);
     }
     pthread_mutex_unlock(&block_lock);
@@ -344,8 +349,11 @@ void block_resized(void *address, size_t size_bytes)
     pthread_mutex_lock(&block_lock);
     block = find(address);
     if (block != NULL) {
-        if (block->shared && (size_bytes < block->room_bytes)) {
-            keep_pages(block);
+        if (size_bytes < block->room_bytes) {
+            if (block->shared) {
+                keep_pages(block);
+            }
+            block->room_bytes = size_bytes;
         }
         set_size(block, size_bytes);
     }
@@ -381,19 +389,33 @@ static void before_fork(void)
     for (size_t i = 0; (i < site_count) && (sampled_count > 0); i++) {
         while (sites[i].sampled_count > 0) {
             keep_pages(sites[i].sampled[0]);
+            file_kept = true;
         }
     }
 }
 
+static void close_file(void)
+{
+    if (file_is_ours()) {
+        (void)close(file);
+    }
+    file = -1;
+}
+
 static void after_fork(void)
 {
+    if (file_kept) {
+        close_file();
+        (void)block_open();
+        file_kept = false;
+    }
     pthread_mutex_unlock(&block_lock);
 }
 
 /* What both appended to the file would be at the same place. */
 static void after_fork_in_child(void)
 {
-    file = -1;
+    close_file();
     pthread_mutex_unlock(&block_lock);
 }
 

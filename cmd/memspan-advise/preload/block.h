@@ -47,7 +47,8 @@ struct block {
     size_t room_bytes; /* up to which it grows in place, and its pages were exchanged */
     uint64_t offset;   /* of its pages in the memory file */
     struct site *site;
-    bool shared; /* its pages are the memory file's, and sampled */
+    bool mapped; /* its pages are a memory file's */
+    bool shared; /* with others that map the file, and sampled */
 };
 
 extern pthread_mutex_t block_lock;

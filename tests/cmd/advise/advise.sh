@@ -71,7 +71,7 @@ tables) # without the event: hot or cold, not how
     [ "$(grep -c ' 8.0 .* hot  *high_bw' out)" = 2 ] || fail 'not two sites are hot'
     [ "$(grep -c ' 8.0 .* cold  *large_cap' out)" = 1 ] || fail 'not one site is cold'
     ;;
-descriptors | many | shrink) # what is the program's stays as it was
+descriptors | forks | many | shrink) # what is the program's stays as it was
     "$awkward" "$case" || fail "alone: status $?"
     "$advise" "$awkward" "$case" >out 2>err || fail "watched: status $?"
     ;;

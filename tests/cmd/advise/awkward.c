@@ -50,6 +50,42 @@ static bool fork_and_change(char *memory, size_t size_bytes)
            holds(memory, size_bytes, byte);
 }
 
+/* What the files of memory that are open here hold. */
+static size_t memory_files_bytes(void)
+{
+    size_t bytes = 0;
+
+    for (int i = 3; i < 64; i++) {
+        struct stat facts;
+        char link[32];
+        char name[16];
+
+        (void)snprintf(link, sizeof(link), "/proc/self/fd/%d", i);
+        if ((readlink(link, name, sizeof(name)) > 7) && (memcmp(name, "/memfd:", 7) == 0) &&
+            (fstat(i, &facts) == 0)) {
+            bytes += (size_t)facts.st_blocks * 512;
+        }
+    }
+    return bytes;
+}
+
+/* Many children, each of which has a block that its parent frees. */
+static bool forks(void)
+{
+    char *kept = filled(BYTES, 1);
+    bool good  = true;
+
+    for (int i = 0; i < 20; i++) {
+        char *block = filled(BYTES, i);
+
+        good = fork_and_change(block, BYTES) && good;
+        free(block);
+    }
+    good = good && holds(kept, BYTES, 1);
+    free(kept);
+    return good && (memory_files_bytes() < 4 * BYTES);
+}
+
 /* Descriptors that it does not know are closed, and their numbers are its own files'. */
 static bool descriptors(void)
 {
@@ -209,11 +245,8 @@ int main(int argument_count, char **arguments)
     static const struct {
         const char *name;
         bool (*run)(void);
-    } cases[]        = {{"descriptors", descriptors},
-                        {"many", many},
-                        {"grow", grow},
-                        {"shrink", shrink},
-                        {"family", family}};
+    } cases[] = {{"descriptors", descriptors}, {"forks", forks},  {"many", many}, {"grow", grow},
+                 {"shrink", shrink},           {"family", family}};
     const char *name = (argument_count > 1) ? arguments[1] : "";
 
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
