@@ -553,12 +553,11 @@ static size_t room_in_bytes(struct msp_tcp_link *link)
 /* False: there is no more. */
 static bool receive_some(struct msp_tcp_link *link)
 {
-    const bool is_body       = (link->left_bytes != 0) && (link->start == link->end);
-    const size_t body_bytes  = is_body ? words_here(link) : 0;
-    const size_t other_bytes = (body_bytes != 0) ? 0 : room_in_bytes(link);
-    const ssize_t got        = (body_bytes != 0)
-                                   ? recv(link->fd, link->to, body_bytes, MSG_DONTWAIT)
-                                   : recv(link->fd, link->bytes + link->end, other_bytes, MSG_DONTWAIT);
+    const bool is_body      = (link->left_bytes != 0) && (link->start == link->end);
+    const size_t body_bytes = is_body ? words_here(link) : 0;
+    const size_t room_bytes = (body_bytes != 0) ? body_bytes : room_in_bytes(link);
+    char *to                = (body_bytes != 0) ? link->to : link->bytes + link->end;
+    const ssize_t got       = recv(link->fd, to, room_bytes, MSG_DONTWAIT);
 
     if (got <= 0) {
         if ((got == 0) || ((errno != EAGAIN) && (errno != EINTR))) {
