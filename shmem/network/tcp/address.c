@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* address.c: which addresses this host has, and which of a peer's it reaches: one on a network that
- * both are on, else the peer's first. An address that both hosts have, as of a bridge for
+ * both are on, else the first with a route. An address that both hosts have, as of a bridge for
  * containers, is no way to the other. */
 
 #include "shmem/network/tcp/tcp.h"
@@ -90,13 +90,14 @@ memspan_status_t msp_tcp_address_check(void)
                : status;
 }
 
-/* Link-local addresses need an interface on each side: left out. */
+/* Link-local addresses need an interface on each side: left out. Running: with a cable. */
 static bool is_usable(const struct ifaddrs *one, bool is_loopback)
 {
+    const unsigned works           = IFF_UP | IFF_RUNNING;
     const struct sockaddr *address = one->ifa_addr;
 
     return is_wanted(one->ifa_name) && (address != NULL) && (one->ifa_netmask != NULL) &&
-           ((one->ifa_flags & IFF_UP) != 0) &&
+           ((one->ifa_flags & works) == works) &&
            (((one->ifa_flags & IFF_LOOPBACK) != 0) == is_loopback) &&
            ((address->sa_family == AF_INET) ||
             ((address->sa_family == AF_INET6) &&
@@ -198,54 +199,66 @@ static int rank(const struct msp_tcp_place *place, const struct msp_tcp_address 
     return best;
 }
 
-static void write_address(const struct msp_tcp_place *place, uint16_t port,
-                          struct sockaddr_storage *to_p, char *text, size_t text_bytes)
+static struct sockaddr_storage socket_address(const struct msp_tcp_place *place, uint16_t port)
 {
-    char number[INET6_ADDRSTRLEN];
+    struct sockaddr_storage to = {.ss_family = AF_INET};
 
-    memset(to_p, 0, sizeof *to_p);
     if (place->is_v6 != 0) {
-        struct sockaddr_in6 *in6 = (void *)to_p;
+        struct sockaddr_in6 *in6 = (void *)&to;
 
         in6->sin6_family = AF_INET6;
         in6->sin6_port   = htons(port);
         memcpy(&in6->sin6_addr, place->bytes, 16);
     } else {
-        struct sockaddr_in *in = (void *)to_p;
+        struct sockaddr_in *in = (void *)&to;
 
-        in->sin_family = AF_INET;
-        in->sin_port   = htons(port);
+        in->sin_port = htons(port);
         memcpy(&in->sin_addr, place->bytes, 4);
     }
-    inet_ntop(to_p->ss_family, place->bytes, number, sizeof number);
-    snprintf(text, text_bytes, "tcp to %s port %u", number, (unsigned)port);
+    return to;
+}
+
+/* Nothing is sent. */
+static bool has_route(const struct sockaddr_storage *to)
+{
+    const int fd = socket(to->ss_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    const bool is_true =
+        (fd >= 0) ? (connect(fd, (const void *)to, sizeof *to) == 0) : (errno != EAFNOSUPPORT);
+
+    if (fd >= 0) {
+        close(fd);
+    }
+    return is_true;
 }
 
 memspan_status_t msp_tcp_address_choose(int pe, const struct msp_tcp_address *peer,
                                         struct sockaddr_storage *to_p, char *text,
                                         size_t text_bytes)
 {
-    const struct msp_tcp_place *best = NULL;
     struct msp_tcp_address own;
     memspan_status_t status = msp_tcp_address_own(&own);
     int best_rank           = 0;
+    char number[INET6_ADDRSTRLEN];
     unsigned i;
 
     if (status != MEMSPAN_OK) {
         return status;
     }
     for (i = 0; (i < peer->count) && (i < MSP_TCP_PLACES); i++) {
-        const int found = (peer->network == own.network) ? 1 : rank(&peer->places[i], &own);
+        const struct msp_tcp_place *place = &peer->places[i];
+        const int found                   = (peer->network == own.network) ? 1 : rank(place, &own);
+        const struct sockaddr_storage to  = socket_address(place, peer->port);
 
-        if (found > best_rank) {
+        if ((found > best_rank) && has_route(&to)) {
             best_rank = found;
-            best      = &peer->places[i];
+            *to_p     = to;
+            inet_ntop(to.ss_family, place->bytes, number, sizeof number);
         }
     }
-    if (best == NULL) {
+    if (best_rank == 0) {
         return msp_tcp_fail(MEMSPAN_ERR_UNREACHABLE, NULL, 0, NULL,
-                            "PE %d has no address that this host has not", pe);
+                            "PE %d has no address that this host reaches", pe);
     }
-    write_address(best, peer->port, to_p, text, text_bytes);
+    snprintf(text, text_bytes, "tcp to %s port %u", number, (unsigned)peer->port);
     return MEMSPAN_OK;
 }

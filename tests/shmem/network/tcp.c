@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* tcp.c: the driver over TCP with a kernel that has little room, strangers at its port, and without
- * descriptors or memory. This process is connected to itself. */
+ * descriptors or memory, where this process is connected to itself; its choice of addresses. */
 
 #include "shmem/network/tcp/tcp.h"
 #include <criterion/criterion.h>
 #include <errno.h>
 #include <poll.h>
+#include <sched.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -146,6 +147,7 @@ static void setup(void)
 }
 
 TestSuite(tcp, .init = setup, .timeout = 60);
+TestSuite(tcp_addresses, .timeout = 60);
 
 struct count {
     struct msp_network_request request;
@@ -431,4 +433,52 @@ Test(tcp, interfaces)
     }
     cr_expect_eq(open_driver("lo"), MEMSPAN_OK, "%s", said);
     cr_expect_eq(open_driver(""), MEMSPAN_OK, "%s", said);
+}
+
+/* ---- addresses ---- */
+
+static unsigned own_count(void)
+{
+    struct msp_tcp_address own;
+
+    cr_assert_eq(msp_tcp_address_own(&own), MEMSPAN_OK, "%s", said);
+    return own.count;
+}
+
+/* 10.LAST.0.2 of a host whose other address leads nowhere. */
+static memspan_status_t choose(uint8_t last, char text[MSP_TCP_TEXT])
+{
+    const struct msp_tcp_address theirs = {
+        .network = 1,
+        .port    = 1,
+        .count   = 2,
+        .places  = {{.prefix_bits = 24, .bytes = {10, 8, 0, 2}},
+                    {.prefix_bits = 24, .bytes = {10, last, 0, 2}}}};
+    struct sockaddr_storage to;
+
+    return msp_tcp_address_choose(1, &theirs, &to, text, MSP_TCP_TEXT);
+}
+
+/* 10.7.0.1 is an interface's that has no cable at first; 10.9.0.0 is behind it. */
+Test(tcp_addresses, chosen)
+{
+    char text[MSP_TCP_TEXT] = "";
+
+    if ((unshare(CLONE_NEWNET) != 0) ||
+        (system("ip link set lo up && ip link add v0 type veth peer name v1 && "
+                "ip addr add 10.7.0.1/24 dev v0 && ip link set v0 up") != 0)) {
+        cr_skip_test("no network of its own");
+    }
+    cr_assert_eq(open_driver(NULL), MEMSPAN_OK, "%s", said);
+    cr_expect_eq(own_count(), 1, "an interface without a cable counts");
+    cr_assert_eq(system("ip link set v1 up"), 0);
+    while (own_count() != 2) {
+        usleep(1000);
+    }
+    cr_assert_eq(system("ip route add 10.9.0.0/24 via 10.7.0.2"), 0);
+    cr_expect_eq(choose(7, text), MEMSPAN_OK, "%s", said);
+    cr_expect_str_eq(text, "tcp to 10.7.0.2 port 1");
+    cr_expect_eq(choose(9, text), MEMSPAN_OK, "%s", said);
+    cr_expect_str_eq(text, "tcp to 10.9.0.2 port 1");
+    cr_expect_eq(choose(6, text), MEMSPAN_ERR_UNREACHABLE);
 }
