@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* network.c: operations of programs and of the library become puts, gets and messages.
- *
- * A stream for each context counts its messages without a reply, and its transfers that have not
- * ended. A channel lists the peers with puts that no flush covers: quiet flushes these. */
+/* network.c: operations of programs and of the library become puts, gets and messages. */
 
 #include "shmem/network/network.h"
 #include "shmem/bootstrap.h"

@@ -115,7 +115,6 @@ static void make_room(const struct msp_network_work *work)
     }
 }
 
-/* Before a message that is counted. */
 void msp_network_count_message(const struct msp_network_work *work)
 {
     make_room(work);
@@ -136,7 +135,6 @@ bool msp_network_count_flag(const struct msp_network_work *work)
     return false;
 }
 
-/* A message with data of the program's: a blocking call waits until the driver has taken it. */
 void msp_network_send_data(const struct msp_network_work *work,
                            struct msp_network_operation *operation, const void *data,
                            size_t data_bytes, unsigned flags)
