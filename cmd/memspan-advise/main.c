@@ -93,6 +93,25 @@ static uint64_t fast_bytes(void)
     return bytes;
 }
 
+/* Is its memory that of the default space? */
+static bool is_alias(memspan_space_h space)
+{
+    memspan_space_info_t info = {.struct_size = sizeof(info)};
+
+    return (memspan_space_describe(space, &info) == MEMSPAN_OK) &&
+           (strncmp(info.note, "alias", 5) == 0);
+}
+
+static void print_next_step(void)
+{
+    if (is_alias(MEMSPAN_SPACE_HIGH_BW) && is_alias(MEMSPAN_SPACE_LARGE_CAP)) {
+        puts("# this machine has memory of one kind: a placement has no effect here");
+    }
+    if (output == NULL) {
+        puts("# --output FILE keeps this proposal, --apply FILE runs a program with it");
+    }
+}
+
 /* Read the profiles of @p folder and, unless they are kept, remove them with it. */
 static bool read_folder(struct profile *profile, const char *folder)
 {
@@ -183,9 +202,8 @@ static int advise(char *const *arguments)
         advice_make(&profile, capacity_given ? capacity : fast_bytes());
         name_sites(&profile);
         report_print(&profile, (size_t)rows, stdout);
-        if (file == NULL) {
-            puts("# --output FILE keeps this proposal, --apply FILE runs a program with it");
-        } else if (!write_proposal(&profile, file)) {
+        print_next_step();
+        if ((file != NULL) && !write_proposal(&profile, file)) {
             status = EXIT_FAILURE;
         }
         file = NULL;

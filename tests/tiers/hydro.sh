@@ -23,6 +23,7 @@ pages() {
 
 # Arrays of 2 MiB, of which five fit; the initial state has 8, the visits 1.
 "$advise" --capacity ${capacity}m -o file "$program" --side 512 --steps 6 >out 2>&1 || fail "status $?"
+! grep -q 'no effect here' out || fail 'the kinds of memory are not seen'
 [ "$(grep -c ' bandwidth  high_bw .*hydro' out)" -ge 5 ] || fail 'fewer arrays are proposed than fit'
 grep -q ' 8.0 .* cold       large_cap' out || fail 'the initial state is not cold'
 grep -q ' 1.0 .* latency    low_lat' out || fail 'the visits are not bound by latency'
