@@ -5,6 +5,7 @@
  * arrives changes no other memory. */
 
 #include "shmem/network/tcp/tcp.h"
+#include <errno.h>
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -33,6 +34,9 @@ memspan_status_t msp_tcp_fail(memspan_status_t status, const char *call, int cod
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
+    if ((hint == NULL) && (code == EMFILE)) {
+        hint = "the limit on open files (ulimit -n) is in the way";
+    }
     return msp_tcp.services->fail(status, call, code, (code != 0) ? strerror(code) : NULL, hint,
                                   "%s", text);
 }

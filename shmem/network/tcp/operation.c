@@ -18,6 +18,7 @@ static struct msp_tcp_wait *add_wait(struct msp_tcp_waits *waits,
 {
     struct msp_tcp_wait *wait = (void *)request->driver;
 
+    _Static_assert(sizeof *wait <= sizeof request->driver, "it fits");
     *wait       = (struct msp_tcp_wait){.request = request};
     *waits->end = wait;
     waits->end  = &wait->next;

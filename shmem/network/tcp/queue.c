@@ -131,9 +131,7 @@ memspan_status_t msp_tcp_queue_open(bool is_main, struct msp_network_queue **que
             return MEMSPAN_OK;
         }
     }
-    (void)msp_tcp_fail(MEMSPAN_ERR_LIMIT, call, errno,
-                       "the limit on open files (ulimit -n) may be in the way",
-                       "no sockets for a queue");
+    (void)msp_tcp_fail(MEMSPAN_ERR_LIMIT, call, errno, NULL, "no sockets for a queue");
     msp_tcp_queue_close(queue);
     return MEMSPAN_ERR_LIMIT;
 }

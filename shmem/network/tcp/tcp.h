@@ -54,6 +54,10 @@ struct msp_tcp_frame {
     uint64_t place;
 };
 
+_Static_assert(sizeof(struct msp_tcp_frame) + MSP_TCP_HEADER_MAX + MSP_TCP_MESSAGE_MAX <=
+                   MSP_TCP_RECEIVE_BYTES,
+               "the largest message is taken in one piece");
+
 /* What the kernel had no room for. */
 struct msp_tcp_rest {
     struct msp_tcp_rest *next;

@@ -26,6 +26,7 @@ static struct msp_tcp_address address;
 static uint64_t memory[WORDS];
 static uint64_t source[WORDS];
 static char said[512];
+static char hinted[512];
 static unsigned notes;
 static unsigned warnings;
 static unsigned failures;
@@ -75,7 +76,7 @@ static memspan_status_t fail(memspan_status_t status, const char *call, long nat
     (void)call;
     (void)native_code;
     (void)native_text;
-    (void)hint;
+    snprintf(hinted, sizeof hinted, "%s", (hint != NULL) ? hint : "");
     va_start(arguments, format);
     vsnprintf(said, sizeof said, format, arguments);
     va_end(arguments);
@@ -369,6 +370,7 @@ Test(tcp, no_descriptors)
     int own[FILES_MAX];
     int count      = 0;
     int timeout_ms = -1;
+    struct msp_network_queue *another;
     struct pollfd event;
     int fd;
 
@@ -381,6 +383,8 @@ Test(tcp, no_descriptors)
     while (warnings == 0) {
         (void)driver->queue_progress(queue);
     }
+    cr_expect_eq(driver->queue_open(false, &another), MEMSPAN_ERR_LIMIT);
+    cr_expect_not_null(strstr(hinted, "ulimit -n"), "%s", hinted);
     cr_expect(driver->queue_arm(queue, &timeout_ms));
     cr_expect_geq(timeout_ms, 1);
     event = (struct pollfd){.fd = driver->queue_descriptor(queue), .events = POLLIN};
