@@ -521,9 +521,25 @@ static bool is_for_worker(const struct msp_network_header *header)
               is_of_device(header->signal_segment))));
 }
 
+/* The sender has executed messages of one of this PE's contexts. */
+static void acknowledged(const struct msp_network_header *header)
+{
+    struct msp_network_stream *stream = atomic_load_explicit(
+        &msp_network_streams[header->owed_context % MSP_CONTEXT_MAX], memory_order_acquire);
+
+    atomic_fetch_sub_explicit(&stream->messages, header->owed_count, memory_order_release);
+}
+
+/* One that came alone, or in an aggregate. */
 static void handle(const struct msp_network_header *header, const void *payload,
                    size_t payload_bytes)
 {
+    if (header->owed_count != 0) {
+        acknowledged(header);
+    }
+    if (header->kind == MSP_NETWORK_ACK) {
+        return;
+    }
     if (header->kind == MSP_NETWORK_REPLY) {
         finish_record(header, payload, payload_bytes);
     } else if (header->kind == MSP_NETWORK_PONG) {
@@ -565,18 +581,15 @@ void msp_network_receive(const void *header_at, size_t header_bytes, const void 
                          size_t payload_bytes)
 {
     struct msp_network_header header = read_header(header_at, header_bytes);
-    struct msp_network_stream *stream;
 
-    if (header.owed_count != 0) {
-        stream = atomic_load_explicit(&msp_network_streams[header.owed_context % MSP_CONTEXT_MAX],
-                                      memory_order_acquire);
-        atomic_fetch_sub_explicit(&stream->messages, header.owed_count, memory_order_release);
-    }
-    if (header.kind == MSP_NETWORK_AGGREGATE) {
-        handle_each(payload, payload_bytes);
-    } else if (header.kind != MSP_NETWORK_ACK) {
+    if (header.kind != MSP_NETWORK_AGGREGATE) {
         handle(&header, payload, payload_bytes);
+        return;
     }
+    if (header.owed_count != 0) {
+        acknowledged(&header);
+    }
+    handle_each(payload, payload_bytes);
 }
 
 void msp_network_message_close(void)

@@ -42,7 +42,7 @@ function(fabric name)
 endfunction()
 
 # What CI has time for: every kind of operation over TCP, the rest once.
-set(ci_tcp "^shmem-(rma|rows|unquiet|order|once|process|streams|threads|lock|collective|kind-emu|asleep-sleep|idle-job-wait|counters|offload-mapped|killed)$")
+set(ci_tcp "^shmem-(rma|rows|unquiet|many-contexts|order|once|process|streams|threads|lock|collective|kind-emu|asleep-sleep|idle-job-wait|counters|offload-mapped|killed)$")
 set(ci_memory "^shmem-(rma|once|asleep-compute)$")
 set(ci_two_hosts "^shmem-(once|process|counters)$")
 set(hooks "")
