@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* device.c: large reductions in memory of devices, of all kinds of numbers, also in place. Every PE
  * knows what the others give; the order of operands is that of the PEs, on each host first where
- * hosts have equal numbers of them. */
+ * hosts have equal numbers of consecutive PEs. */
 
 #include "tests/shmem/check.h"
 #include <complex.h>
@@ -77,7 +77,7 @@ static void reduce_all(size_t bytes, char *to)
     sum_of_long_doubles(bytes / sizeof(long double), to);
 }
 
-/* How many PEs each host has; all PEs, where hosts differ. */
+/* How many PEs each host has; all PEs, where hosts differ or their PEs are not consecutive. */
 static int equal_hosts(void)
 {
     static int mine;
@@ -85,9 +85,13 @@ static int equal_hosts(void)
     static int most;
 
     mine = shmem_team_n_pes(SHMEM_TEAM_SHARED);
+    if (shmem_team_translate_pe(SHMEM_TEAM_SHARED, mine - 1, SHMEM_TEAM_WORLD) !=
+        shmem_team_translate_pe(SHMEM_TEAM_SHARED, 0, SHMEM_TEAM_WORLD) + mine - 1) {
+        mine = 0;
+    }
     CHECK(shmem_int_min_reduce(SHMEM_TEAM_WORLD, &least, &mine, 1) == 0, "min");
     CHECK(shmem_int_max_reduce(SHMEM_TEAM_WORLD, &most, &mine, 1) == 0, "max");
-    return (least == most) ? most : pes;
+    return ((least == most) && (most != 0)) ? most : pes;
 }
 
 int main(void)
