@@ -6,7 +6,8 @@
 # changes. A test for which that Debian has not what it needs is skipped.
 #
 # The processor is emulated: it orders memory as this machine's does.
-# AARCH64_LIMIT: seconds until the machine is ended (7200). AARCH64=kept: what was unpacked before is used as it is.
+# AARCH64_LIMIT: seconds until the machine is ended (21600). AARCH64=kept: what was unpacked before is used as
+# it is.
 set -eu
 here=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)
 tree=$(CDPATH='' cd -- "$here/../.." && pwd)
@@ -15,7 +16,7 @@ modules=
 processor=aarch64
 system=$tree/build/aarch64/root
 packages='base-files base-passwd bash dash coreutils diffutils findutils gawk grep sed procps util-linux iproute2 jq
-    strace libc-bin binutils gcc g++ cmake make pkg-config libc6-dev libgomp1 libgfortran5 libhwloc-dev hwloc-nox
+    strace valgrind libc6-dbg libc-bin gcc g++ cmake make pkg-config libc6-dev libgomp1 libgfortran5 libhwloc-dev hwloc-nox
     libjansson-dev libcriterion-dev libpmix-dev openmpi-bin libucx-dev libfabric-dev ocl-icd-opencl-dev
     opencl-c-headers pocl-opencl-icd clinfo kmod linux-image-arm64 busybox-static'
 . "$tree/tests/guest/guest.sh"
@@ -47,4 +48,4 @@ mkdir -p "$build"
 guest_prepare "$here/guest.sh"
 printf '%s\n' "$build" >"$share/build"
 printf '%s\n' "$@" >"$share/tests"
-guest_run "${AARCH64_LIMIT:-7200}" -m 3072M
+guest_run "${AARCH64_LIMIT:-21600}" -m 3072M
