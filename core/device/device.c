@@ -502,8 +502,8 @@ static memspan_status_t find_pair(int home_number, memspan_kind_t kind, int numb
 memspan_status_t memspan_device_reach(int home_number, memspan_kind_t kind, int number,
                                       memspan_reach_t *reach_p)
 {
-    const struct msp_device *home;
-    const struct msp_device *from;
+    const struct msp_device *home = NULL;
+    const struct msp_device *from = NULL;
     memspan_status_t status;
 
     if (reach_p == NULL) {

@@ -92,7 +92,7 @@ killed) # what was seen until then
     refused 137 'killed by signal 9' "$advise" "$awkward" killed
     grep -q '^ *32.0 ' out || fail 'no report'
     "$advise" --keep kept "$awkward" long >out 2>err &
-    until ls kept 2>/dev/null | grep -q "^[0-9]*$"; do sleep 0.1; done
+    until [ -n "$(find kept -name '[0-9]*' 2>/dev/null)" ]; do sleep 0.1; done
     kill $!
     status=0
     wait $! || status=$?
