@@ -300,7 +300,7 @@ static void describe(const char *kind, size_t page_bytes)
     }
     CHECK(strncmp(info.kind_name, kind, strlen(kind)) == 0, "given %s: %s", info.kind_name,
           info.why);
-    CHECK((info.id == PARTITION) && !info.is_default && (info.size_bytes >= 16 << 20), "%zu",
+    CHECK((info.id == PARTITION) && !info.is_default && (info.size_bytes >= 4 << 20), "%zu",
           info.size_bytes);
     CHECK(info.why[0] != '\0', "no reason is given");
     touches = (info.capabilities & SHMEMX_CAP_DIRECT_ACCESS) != 0;
