@@ -20,7 +20,7 @@
 
 const char cli_name[] = "memspan-advise";
 
-enum { EXIT_USAGE = 2, PATH_BYTES = 4096 };
+enum { EXIT_USAGE = 2, PATH_BYTES = 4096, WATCHED_PAGE_BYTES = 4096 };
 
 static const char *output;
 static const char *placement;
@@ -148,6 +148,11 @@ static int watch(struct profile *profile, char *const *arguments)
     char folder[PATH_BYTES];
     int status;
 
+    if (sysconf(_SC_PAGESIZE) != WATCHED_PAGE_BYTES) {
+        cli_complain("this kernel has pages of %ld bytes; only those of %d bytes are watched",
+                     sysconf(_SC_PAGESIZE), WATCHED_PAGE_BYTES);
+        return EXIT_FAILURE;
+    }
     (void)snprintf(made, sizeof(made), "%s/memspan-advise-XXXXXX",
                    (temporary == NULL) ? "/tmp" : temporary);
     if (((kept == NULL) ? (mkdtemp(made) == NULL) : (mkdir(kept, S_IRWXU) != 0)) ||
