@@ -101,9 +101,9 @@ struct conform_memory {
     memspan_reach_t device;
 };
 
-/* The kinds that the device offers, one after the other, each with a new allocator (null_fb). Fails
- * the case when an offered kind cannot be had. for (i = 0; conform_kind(i, &m); i++) { ...;
- * conform_done(&m); } */
+/* The kinds that the device offers, one after the other, each with a new allocator (null_fb); not
+ * host-pinned where 16 MiB cannot be locked. Fails the case when an offered kind cannot be had.
+ * for (i = 0; conform_kind(i, &m); i++) { ...; conform_done(&m); } */
 bool conform_kind(int i, struct conform_memory *m_p);
 void conform_done(struct conform_memory *m);
 

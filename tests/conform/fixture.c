@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 /* ---- the device ---- */
 
@@ -189,13 +190,32 @@ static memspan_allocator_h kind_allocator(memspan_kind_t kind)
                  memspan_kind_name(kind));
 }
 
+/* As much as a case takes of one kind; users may lock 8 MiB by default. */
+static bool may_lock(void)
+{
+    static int may    = -1;
+    const size_t size = (size_t)16 << 20;
+    void *memory;
+
+    if (may < 0) {
+        memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        may    = (memory != MAP_FAILED) && (mlock(memory, size) == 0);
+        if (!may) {
+            printf("left out: host-pinned, as locked memory is limited (ulimit -l)\n");
+        }
+        (void)munmap(memory, size);
+    }
+    return may != 0;
+}
+
 bool conform_kind(int i, struct conform_memory *m_p)
 {
     memspan_allocator_info_t info = {.struct_size = sizeof(info)};
     int kind;
 
     for (kind = 0; kind < MEMSPAN_KIND_COUNT; kind++) {
-        if (conform_offers((memspan_kind_t)kind) && (i-- == 0)) {
+        if (conform_offers((memspan_kind_t)kind) &&
+            ((kind != MEMSPAN_KIND_HOST_PINNED) || may_lock()) && (i-- == 0)) {
             break;
         }
     }
