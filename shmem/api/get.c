@@ -33,13 +33,6 @@ get_nbi_far(const char *call, const struct msp_context *context, void *dest, con
     msp_get(call, context, dest, source, size_bytes, pe, MSP_OP_NONBLOCKING);
 }
 
-/* More than one word, where it is mapped: out of line, so that single words need no stack. */
-static __attribute__((noinline)) void get_block(void *dest, const void *from, size_t size_bytes)
-{
-    msp_rma_copy(dest, from, size_bytes);
-    msp_rma_got();
-}
-
 typedef void get_far_fn(const char *call, const struct msp_context *context, void *dest,
                         const void *source, size_t size_bytes, size_t element_bytes, int pe);
 
@@ -59,7 +52,8 @@ static MSP_ALWAYS_INLINE void get_near(get_far_fn *far, const char *call,
         memcpy(dest, from, word_bytes);
         msp_rma_got();
     } else {
-        get_block(dest, from, size_bytes);
+        msp_rma_copy(dest, from, size_bytes);
+        msp_rma_got();
     }
 }
 #define get(...)     get_near(get_far, __VA_ARGS__)
