@@ -13,6 +13,7 @@
  * program becomes another one (the doorbell is closed by exec), and after a fault. */
 
 #include "backends/emu/ring.h"
+#include "core/base/fault.h"
 #include <fcntl.h>
 #include <linux/futex.h>
 #include <linux/prctl.h>
@@ -70,9 +71,9 @@ static void on_signal(int number, siginfo_t *info, void *context)
 {
     struct emu_ring *ring = &emu_device_here->ring;
 
-    ring->fault_signal   = (uint32_t)number;
-    ring->fault_address  = (uint64_t)(uintptr_t)info->si_addr;
-    ring->fault_is_write = emu_context_is_write(context);
+    ring->fault_signal  = (uint32_t)number;
+    ring->fault_address = (uint64_t)(uintptr_t)info->si_addr;
+    ring->fault_access  = (uint32_t)msp_fault_access(context);
     stop(ring, EMU_STOP_FAULT);
 }
 

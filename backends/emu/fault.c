@@ -9,6 +9,7 @@
  * should the unwinder hang, the program ends all the same. The signal then strikes again, without a
  * handler, at the same instruction. */
 
+#include "core/base/fault.h"
 #include "backends/emu/emu.h"
 #include "core/base/platform.h"
 #include <dlfcn.h>
@@ -221,13 +222,13 @@ static enum rule find_rule(const struct emu_block *block, const void *address)
 }
 
 static void write_headline(struct emu_writer *w, const struct emu_block *block, enum rule rule,
-                           uint32_t is_write)
+                           enum msp_fault_access access)
 {
     emu_write_text(w, "memspan: emu");
     if (block != NULL) {
         emu_write_number(w, (uint64_t)block->home);
     }
-    emu_write_text(w, (is_write == 1) ? ": the host wrote to " : ": the host read ");
+    emu_write_text(w, (access == MSP_FAULT_WRITE) ? ": the host wrote to " : ": the host read ");
     emu_write_text(w, rules[rule].what);
     emu_write_text(w, "\n");
 }
@@ -258,12 +259,14 @@ static void write_address(struct emu_writer *w, const void *address, const struc
 
 static void write_access(struct emu_writer *w, const void *context)
 {
-    static const char *const words[] = {"read", "write", "read or write"};
-    uintptr_t pc                     = emu_context_pc(context);
+    static const char *const words[] = {[MSP_FAULT_READ]    = "read",
+                                        [MSP_FAULT_WRITE]   = "write",
+                                        [MSP_FAULT_UNKNOWN] = "read or write"};
+    uintptr_t pc                     = msp_fault_pc(context);
     char place[256];
 
     emu_write_text(w, "  access      ");
-    emu_write_text(w, words[emu_context_is_write(context) % 3]);
+    emu_write_text(w, words[msp_fault_access(context)]);
     emu_write_text(w, " at ");
     emu_write_hexadecimal(w, pc);
     emu_write_text(w, ", ");
@@ -276,7 +279,7 @@ static void write_access(struct emu_writer *w, const void *context)
 static void say_callers(const void *context)
 {
     void *frames[FRAMES_MAX];
-    void *pc  = (void *)emu_context_pc(context);
+    void *pc  = (void *)msp_fault_pc(context);
     int count = backtrace(frames, FRAMES_MAX);
     int first = 0;
     int i;
@@ -320,7 +323,7 @@ static void report(const struct emu *emu, const void *address, const void *conte
     enum rule rule;
 
     rule = find_rule(block, address);
-    write_headline(&w, block, rule, emu_context_is_write(context));
+    write_headline(&w, block, rule, msp_fault_access(context));
     write_address(&w, address, block);
     emu_write_text(&w, "  rule        ");
     emu_write_text(&w, rules[rule].rule);
@@ -344,20 +347,6 @@ static void report_in_child(const void *address)
 
 /* ---- the signal ---- */
 
-static void pass_on(int number, siginfo_t *info, void *context)
-{
-    if ((earlier.sa_flags & SA_SIGINFO) != 0) {
-        earlier.sa_sigaction(number, info, context);
-    } else if ((earlier.sa_handler != SIG_DFL) && (earlier.sa_handler != SIG_IGN)) {
-        earlier.sa_handler(number);
-    } else {
-        sigaction(number, &earlier, NULL);
-        if (info->si_code <= 0) {
-            raise(number); /* sent, and not by an instruction: it would not strike again */
-        }
-    }
-}
-
 static void on_fault(int number, siginfo_t *info, void *context)
 {
     const struct sigaction standard = {.sa_handler = SIG_DFL};
@@ -365,7 +354,7 @@ static void on_fault(int number, siginfo_t *info, void *context)
     int saved                       = errno;
 
     if ((emu == NULL) || (info->si_code <= 0) || !emu_arena_holds(emu, info->si_addr)) {
-        pass_on(number, info, context);
+        msp_fault_pass_on(&earlier, number, info, context);
         errno = saved;
         return;
     }

@@ -6,6 +6,7 @@
  * device that dies is an error, not a hang. */
 
 #include "backends/emu/emu.h"
+#include "core/base/fault.h"
 #include "core/base/platform.h"
 #include <errno.h>
 #include <linux/futex.h>
@@ -75,7 +76,7 @@ static void explain_stop(struct emu_device *device)
     if (atomic_load(&ring->stop) == EMU_STOP_FAULT) {
         explain_address(device->emu, device, address, where, sizeof(where));
         snprintf(device->lost_text, sizeof(device->lost_text), "%s %s %p, %s%s", what,
-                 (ring->fault_is_write == 1) ? "wrote to" : "read", address, where,
+                 (ring->fault_access == MSP_FAULT_WRITE) ? "wrote to" : "read", address, where,
                  (ring->fault_signal == SIGBUS) ? " (no host memory is left for it)" : "");
     } else if (atomic_load(&ring->stop) == EMU_STOP_CALL) {
         snprintf(device->lost_text, sizeof(device->lost_text), "%s at %p failed in its process: %s",

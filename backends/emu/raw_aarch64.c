@@ -2,8 +2,6 @@
 /* raw_aarch64.c: what depends on the processor. */
 
 #include "backends/emu/ring.h"
-#include <asm/sigcontext.h>
-#include <ucontext.h>
 
 long emu_raw(long number, long a, long b, long c, long d, long e, long f)
 {
@@ -33,32 +31,4 @@ uintptr_t emu_thread_pointer(void)
 uint32_t emu_sequences_signature(void)
 {
     return 0xd428bc00;
-}
-
-uintptr_t emu_context_pc(const void *context)
-{
-    const ucontext_t *c = context;
-
-    return (uintptr_t)c->uc_mcontext.pc;
-}
-
-uint32_t emu_context_is_write(const void *context)
-{
-    const ucontext_t *c = context;
-    const char *at      = (const char *)c->uc_mcontext.__reserved;
-    const char *end     = at + sizeof(c->uc_mcontext.__reserved);
-
-    while (at + sizeof(struct _aarch64_ctx) <= end) {
-        const struct _aarch64_ctx *head = (const struct _aarch64_ctx *)(const void *)at;
-
-        if (head->magic == ESR_MAGIC) {
-            const struct esr_context *esr = (const struct esr_context *)(const void *)at;
-            return ((esr->esr & 0x40) != 0) ? 1 : 0; /* WnR of a data abort */
-        }
-        if ((head->magic == 0) || (head->size == 0)) {
-            break;
-        }
-        at += head->size;
-    }
-    return 2;
 }

@@ -2,7 +2,6 @@
 /* raw_x86_64.c: what depends on the processor. */
 
 #include "backends/emu/ring.h"
-#include <ucontext.h>
 
 long emu_raw(long number, long a, long b, long c, long d, long e, long f)
 {
@@ -29,18 +28,4 @@ uintptr_t emu_thread_pointer(void)
 uint32_t emu_sequences_signature(void)
 {
     return 0x53053053;
-}
-
-uintptr_t emu_context_pc(const void *context)
-{
-    const ucontext_t *c = context;
-
-    return (uintptr_t)c->uc_mcontext.gregs[REG_RIP];
-}
-
-uint32_t emu_context_is_write(const void *context)
-{
-    const ucontext_t *c = context;
-
-    return ((c->uc_mcontext.gregs[REG_ERR] & 2) != 0) ? 1 : 0; /* bit 1 of the page fault's code */
 }

@@ -50,9 +50,9 @@ struct emu_ring {
     _Atomic uint32_t waiters;           /* threads of the program that wait */
     _Atomic uint32_t stop;              /* enum emu_stop; what follows is written before */
     uint32_t fault_signal;
-    uint32_t fault_is_write; /* 2: unknown */
-    int64_t fault_code;      /* what the system call answered */
-    int64_t map_result;      /* 0, or what the last EMU_OP_MAP failed with; it ends nothing */
+    uint32_t fault_access; /* enum msp_fault_access */
+    int64_t fault_code;    /* what the system call answered */
+    int64_t map_result;    /* 0, or what the last EMU_OP_MAP failed with; it ends nothing */
     uint64_t fault_address;
     _Alignas(64) struct emu_command commands[EMU_RING_COMMANDS];
 };
@@ -93,10 +93,6 @@ long emu_raw(long number, long a, long b, long c, long d, long e, long f);
  */
 uintptr_t emu_thread_pointer(void);
 uint32_t emu_sequences_signature(void);
-
-/* raw_*.c: where a signal struck, and whether the access was a write (0, 1; 2: unknown). */
-uintptr_t emu_context_pc(const void *context);
-uint32_t emu_context_is_write(const void *context);
 
 /* maps.c: one line of /proc/self/maps after the other, without memory of the C library. */
 struct emu_maps {

@@ -139,7 +139,7 @@ static uintptr_t find_in(const struct tables *t, const char *name)
     return 0;
 }
 
-static bool holds(const struct dl_phdr_info *info, uintptr_t address)
+bool msp_object_holds(const struct dl_phdr_info *info, uintptr_t address)
 {
     int i;
 
@@ -165,7 +165,7 @@ static int visit_of(struct dl_phdr_info *info, size_t size, void *data)
     struct of_search *search = data;
 
     (void)size;
-    if (!holds(info, search->address)) {
+    if (!msp_object_holds(info, search->address)) {
         return 0;
     }
     search->found = (msp_object_t)dynamic_of(info);

@@ -19,6 +19,11 @@ typedef uintptr_t msp_object_t;
 
 enum { MSP_OBJECT_SCOPE_MAX = 256 };
 
+struct dl_phdr_info;
+
+/* Whether a loaded part of the object holds @p address. For callbacks of dl_iterate_phdr(). */
+bool msp_object_holds(const struct dl_phdr_info *info, uintptr_t address);
+
 /* The object that holds @p address. */
 msp_object_t msp_object_of(const void *address);
 

@@ -5,6 +5,7 @@
 
 #include "core/debug/call_site.h"
 #include "core/base/error.h"
+#include "core/base/object.h"
 #include "core/base/text.h"
 #include <elf.h>
 #include <link.h>
@@ -106,29 +107,16 @@ struct frame {
     char module[MSP_MODULE_BYTES];
 };
 
-static bool holds(const struct dl_phdr_info *info, uintptr_t address)
-{
-    for (int i = 0; i < info->dlpi_phnum; i++) {
-        const ElfW(Phdr) *part = &info->dlpi_phdr[i];
-
-        if ((part->p_type == PT_LOAD) &&
-            (address - (info->dlpi_addr + part->p_vaddr) < part->p_memsz)) {
-            return true;
-        }
-    }
-    return false;
-}
-
 static int find_module(struct dl_phdr_info *info, size_t size, void *data)
 {
     struct frame *frame = data;
 
     (void)size;
-    if (!holds(info, frame->address)) {
+    if (!msp_object_holds(info, frame->address)) {
         return 0;
     }
     frame->base    = info->dlpi_addr;
-    frame->in_libc = holds(info, frame->libc);
+    frame->in_libc = msp_object_holds(info, frame->libc);
     print_module(info, frame->module);
     return 1;
 }

@@ -8,6 +8,7 @@
  */
 
 #include "core/debug/guard_fault.h"
+#include "core/base/fault.h"
 #include "core/base/platform.h"
 #include "core/debug/guard.h"
 #include "core/debug/guard_report.h"
@@ -15,66 +16,20 @@
 #include <execinfo.h>
 #include <signal.h>
 #include <string.h>
-#include <ucontext.h>
 #include <unistd.h>
-#if defined(__aarch64__)
-#include <asm/sigcontext.h>
-#endif
 
 enum { FRAMES_MAX = 40, REPORT_S = 10 };
 
 static struct sigaction earlier; /* whose the signal was */
 static atomic_flag reporting = ATOMIC_FLAG_INIT;
 
-#if defined(__x86_64__)
-
-static void *pc_of(const ucontext_t *c)
-{
-    return (void *)c->uc_mcontext.gregs[REG_RIP];
-}
-
-static bool is_write(const ucontext_t *c)
-{
-    return (c->uc_mcontext.gregs[REG_ERR] & 2) != 0; /* bit 1 of the page fault's code */
-}
-
-#else
-
-static void *pc_of(const ucontext_t *c)
-{
-    return (void *)c->uc_mcontext.pc;
-}
-
-static bool is_write(const ucontext_t *c)
-{
-    const char *at  = (const char *)c->uc_mcontext.__reserved;
-    const char *end = at + sizeof(c->uc_mcontext.__reserved);
-
-    while (at + sizeof(struct _aarch64_ctx) <= end) {
-        const struct _aarch64_ctx *head = (const struct _aarch64_ctx *)(const void *)at;
-
-        if (head->magic == ESR_MAGIC) {
-            const struct esr_context *esr = (const struct esr_context *)(const void *)at;
-
-            return (esr->esr & 0x40) != 0; /* WnR of a data abort */
-        }
-        if ((head->magic == 0) || (head->size == 0)) {
-            break;
-        }
-        at += head->size;
-    }
-    return false;
-}
-
-#endif
-
 /* The stack from the instruction on, without the handler's own frames. */
-static size_t walk(const ucontext_t *context, void **frames, void ***first_p)
+static size_t walk(const void *context, void **frames, void ***first_p)
 {
     int count = backtrace(frames, FRAMES_MAX);
     int first = 0;
 
-    while ((first < count) && (frames[first] != pc_of(context))) {
+    while ((first < count) && ((uintptr_t)frames[first] != msp_fault_pc(context))) {
         first++;
     }
     if (first == count) {
@@ -85,7 +40,7 @@ static size_t walk(const ucontext_t *context, void **frames, void ***first_p)
 }
 
 /* Whether a closed page was accessed, and that has been reported. */
-static bool tell(const siginfo_t *info, const ucontext_t *context)
+static bool tell(const siginfo_t *info, const void *context)
 {
     struct msp_guard_block block;
     void *frames[FRAMES_MAX];
@@ -105,7 +60,8 @@ static bool tell(const siginfo_t *info, const ucontext_t *context)
     pthread_sigmask(SIG_UNBLOCK, &alarms, NULL);
     alarm(REPORT_S);
     depth = walk(context, frames, &first);
-    msp_guard_report_fault(info->si_addr, is_write(context), &block, first, depth);
+    msp_guard_report_fault(info->si_addr, msp_fault_access(context) == MSP_FAULT_WRITE, &block,
+                           first, depth);
     alarm(0);
     return true;
 }
@@ -116,15 +72,8 @@ static void on_fault(int number, siginfo_t *info, void *context)
 
     if (tell(info, context)) {
         sigaction(number, &earlier, NULL);
-    } else if ((earlier.sa_flags & SA_SIGINFO) != 0) {
-        earlier.sa_sigaction(number, info, context);
-    } else if ((earlier.sa_handler != SIG_DFL) && (earlier.sa_handler != SIG_IGN)) {
-        earlier.sa_handler(number);
     } else {
-        sigaction(number, &earlier, NULL);
-        if (info->si_code <= 0) {
-            raise(number); /* sent, and not by an instruction: it would not strike again */
-        }
+        msp_fault_pass_on(&earlier, number, info, context);
     }
     errno = saved;
 }
