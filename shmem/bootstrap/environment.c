@@ -47,7 +47,8 @@ struct msp_bootstrap_claim msp_bootstrap_find_claim(void)
     }
     if (msp_bootstrap_variable("PMIX_NAMESPACE") != NULL) {
         return (struct msp_bootstrap_claim){
-            "PMIX_NAMESPACE", "a PMIx launcher",
+            "PMIX_NAMESPACE",
+            msp_bootstrap_variable("PRTE_LAUNCHED") != NULL ? "PRRTE's prterun" : "a PMIx launcher",
             "libpmix.so.2 must be found (LD_LIBRARY_PATH); where no launcher started this "
             "process, unset PMIX_NAMESPACE",
             0};

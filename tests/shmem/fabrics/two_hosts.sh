@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# two_hosts.sh run PES PROGRAM [ARGUMENT...]      PES processes over two hosts, by mpirun
+# two_hosts.sh run PES PROGRAM [ARGUMENT...]      PES processes over two hosts
 # two_hosts.sh exec COMMAND [ARGUMENT...]         a command on host a
 #
 # Two hosts on one machine, for root: namespaces of network, UTS, IPC, mounts and processes, joined by a
@@ -8,15 +8,17 @@
 # and all that runs in them end with this script, also when it is killed. Several runs do not collide.
 #
 # Commands on host a have $TWO_HOSTS_RSH, which runs a command on the other (`$TWO_HOSTS_RSH 10.9.0.2
-# COMMAND`, as ssh would), $TWO_HOSTS_MPIRUN, mpirun over both, and the interface veth0 on either host.
+# COMMAND`, as ssh would), $TWO_HOSTS_MPIRUN, the launcher over both, and the interface veth0 on either host.
+# TWO_HOSTS_LAUNCHER: mpirun of Open MPI 4 (the default), or prterun of PRRTE and Open MPI 5.
 # TWO_HOSTS_CONTROL: congestion control of the hosts' TCP (the machine's).
 # TWO_HOSTS_MAP=slot: PEs 0 and 1 of 4 are on a; node (the default): 0 and 2.
 #
-# --bind-to none: each daemon of mpirun takes the machine for its own, and both would bind their PEs to
+# --bind-to none: each daemon of the launcher takes the machine for its own, and both would bind their PEs to
 # the same processor.
 set -eu
 
 self=$(readlink -f "$0")
+launcher=${TWO_HOSTS_LAUNCHER:-mpirun}
 
 skip() {
     echo "skipped: $*"
@@ -31,7 +33,7 @@ mount_own() {
 
 # ---- on host b: a process that keeps its namespaces ----
 
-# Reaps what mpirun's daemon leaves.
+# Reaps what the daemon of the launcher leaves.
 hold() {
     mount_own
     hostname host-b
@@ -93,8 +95,16 @@ be_host_a() {
     printf '#!/bin/sh\nexec "%s" rsh %s "$@"\n' "$self" "$b" >"$scratch/rsh"
     chmod +x "$scratch/rsh"
     TWO_HOSTS_RSH=$scratch/rsh
-    TWO_HOSTS_MPIRUN="mpirun --allow-run-as-root --bind-to none --mca plm_rsh_agent $scratch/rsh \
+    case $launcher in
+    mpirun)
+        TWO_HOSTS_MPIRUN="mpirun --allow-run-as-root --bind-to none --mca plm_rsh_agent $scratch/rsh \
 --mca oob_tcp_if_include veth0 --mca btl_tcp_if_include veth0 --mca routed direct --mca orte_tmpdir_base $scratch"
+        ;;
+    prterun)
+        TWO_HOSTS_MPIRUN="prterun --allow-run-as-root --bind-to none --prtemca plm_ssh_agent $scratch/rsh \
+--prtemca prte_if_include veth0 --prtemca prte_tmpdir_base $scratch"
+        ;;
+    esac
     export TWO_HOSTS_RSH TWO_HOSTS_MPIRUN
     if [ "$what" = run ]; then
         pes=$1
@@ -116,10 +126,17 @@ be_host_a() {
 
 check() {
     [ "$(id -u)" -eq 0 ] || skip 'namespaces of networks need root'
-    for tool in unshare nsenter setpriv ip pgrep mpirun; do
-        command -v $tool >/dev/null || skip "no $tool"
+    for tool in unshare nsenter setpriv ip pgrep "$launcher"; do
+        command -v "$tool" >/dev/null || skip "no $tool"
     done
-    mpirun --version 2>/dev/null | grep -q 'Open MPI' || skip "mpirun is not Open MPI's"
+    case $launcher in
+    mpirun) mpirun --version 2>/dev/null | grep -q 'Open MPI' || skip "mpirun is not Open MPI's" ;;
+    prterun) ;;
+    *)
+        echo "TWO_HOSTS_LAUNCHER=$launcher: mpirun and prterun are known" >&2
+        exit 2
+        ;;
+    esac
     why=$(unshare -n -u -i -m -p -f --mount-proc sh -c 'mount -t tmpfs none /mnt &&
         ip link add veth0 type veth peer name veth1' 2>&1) ||
         skip "two hosts need namespaces and veth: $why"
@@ -141,7 +158,7 @@ run | exec)
     ;;
 a-run | a-exec) be_host_a "${what#a-}" "$@" ;;
 hold) hold "$@" ;;
-rsh) # PROCESS HOST COMMAND...: mpirun's words are for a shell
+rsh) # PROCESS HOST COMMAND...: a launcher's words are for a shell
     b=$1 host=$2
     shift 2
     case $host in
@@ -150,7 +167,7 @@ rsh) # PROCESS HOST COMMAND...: mpirun's words are for a shell
     esac
     ;;
 *)
-    sed -n '3,17s/^# \{0,1\}//p' "$0" >&2
+    sed -n '3,18s/^# \{0,1\}//p' "$0" >&2
     exit 2
     ;;
 esac

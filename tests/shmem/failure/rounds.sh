@@ -4,10 +4,10 @@
 # leaves nothing: no process on either host, no file in /dev/shm. CASE is what happens to it:
 #
 #   cut       the link between the hosts goes down
-#   stuck     the same, and mpirun stops
+#   stuck     the same, and the launcher stops
 #   pe        a PE is killed
 #   daemon    the launcher's daemon on the other host is killed
-#   launcher  mpirun is killed
+#   launcher  mpirun or prterun is killed
 #   start     the link loses all packets while PEs wait for the last one in shmem_init()
 #   late      none; the last PE does not call shmem_init()
 #
@@ -21,7 +21,7 @@ name=$(basename "$program")
 [ -z "${ASAN_OPTIONS-}" ] || export ASAN_OPTIONS="$ASAN_OPTIONS:detect_leaks=0"
 
 find_left() {
-    for of in "$name" orted 'memspan end'; do
+    for of in "$name" orted prted 'memspan end'; do
         pgrep -a -x "$of"
     done
 }
@@ -44,6 +44,7 @@ round() {
         sleep 0.05
         tries=$((tries + 1))
     done
+    [ $tries -lt 600 ] || { echo 'the job does not start'; cat out; exit 1; }
     sleep 0.2
     case $case_name in
     cut) ip link set veth0 down ;;
@@ -56,7 +57,7 @@ round() {
         $TWO_HOSTS_RSH 10.9.0.2 ip neigh replace 10.9.0.1 lladdr 02:00:00:00:00:01 dev veth0
         ;;
     pe) $TWO_HOSTS_RSH 10.9.0.2 pkill -9 -o -x "$name" ;;
-    daemon) $TWO_HOSTS_RSH 10.9.0.2 pkill -9 -x orted ;;
+    daemon) $TWO_HOSTS_RSH 10.9.0.2 pkill -9 '"^(orted|prted)$"' ;;
     launcher) kill -9 $mpirun ;;
     esac
     tries=0
@@ -64,7 +65,7 @@ round() {
         sleep 0.1
         tries=$((tries + 1))
     done
-    kill -9 $mpirun 2>/dev/null && { echo 'mpirun does not end'; cat out; exit 1; }
+    kill -9 $mpirun 2>/dev/null && { echo 'the launcher does not end'; cat out; exit 1; }
     wait $mpirun && { echo 'status 0'; cat out; exit 1; }
     # Processes of b are seen from here, too.
     tries=0
@@ -80,10 +81,10 @@ round() {
     case $case_name in
     cut) words='^memspan: PE [01] of 4: PE [23] on host-b does not answer for 2 s' ;;
     pe) words='PE [0-3] on host-[ab] |rank 2 .*signal 9|process rank 2' ;;
-    daemon) words='lost communication with a remote daemon|daemon on this host has died' ;;
+    daemon) words='lost communication with a remote daemon|daemon on this host has died|Remote host: *host-b' ;;
     start) words='^memspan: PE [01] of 4: PE 2 on .* does not answer the launcher for 3 s' ;;
     late) words='^memspan: PE [0-2] of 4: PE [23] on .* does not answer the launcher for 3 s' ;;
-    launcher | stuck) words= ;; # what PEs say goes through mpirun
+    launcher | stuck) words= ;; # what PEs say goes through the launcher
     esac
     grep -qE -- "$words" out || { echo "not said: $words"; cat out; exit 1; }
 }

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# hosts.sh OSHRUN PROGRAM: oshrun --hosts and --hostfile over two hosts, which are namespaces, by the mpirun that is
-# there: numbers of PEs of each host, variables, the working directory, the time limit, network interfaces.
+# hosts.sh OSHRUN PROGRAM: oshrun --hosts and --hostfile over two hosts, which are namespaces, by mpirun or
+# TWO_HOSTS_LAUNCHER: numbers of PEs of each host, variables, the working directory, the time limit, network interfaces.
 set -u
 oshrun=$1
 program=$2
@@ -20,8 +20,10 @@ fail() {
 cd /mnt || exit 1
 export OMPI_MCA_plm_rsh_agent="$TWO_HOSTS_RSH" OMPI_MCA_oob_tcp_if_include=veth0 OMPI_MCA_routed=direct
 export OMPI_MCA_orte_tmpdir_base=/mnt
+export PRTE_MCA_plm_ssh_agent="$TWO_HOSTS_RSH" PRTE_MCA_prte_if_include=veth0 PRTE_MCA_prte_tmpdir_base=/mnt
+export OSHRUN_LAUNCHER="${TWO_HOSTS_LAUNCHER:-mpirun}"
 SHMEM_INFO=1 timeout 60 "$oshrun" --hosts 10.9.0.1:3,10.9.0.2:1 --timeout 50 "$program" >out 2>&1 || fail "status $?"
-grep -q '^4 PEs, 3 on this host, started by Open MPI' out || fail 'not 3 of 4 PEs on host a'
+grep -qE '^4 PEs, 3 on this host, started by (Open MPI|PRRTE)' out || fail 'not 3 of 4 PEs on host a'
 grep -qE '^transport (ucx|ofi|tcp): PEs of other hosts, 1;' out || fail 'not said which network'
 
 # Interfaces: loopback does not lead to another host.
