@@ -51,7 +51,8 @@ bool msp_network_aggregate_add(struct msp_network_aggregate **aggregate_p,
         if (aggregate == NULL) {
             return false;
         }
-        *aggregate_p = aggregate;
+        aggregate->is_done = NULL;
+        *aggregate_p       = aggregate;
     }
     memcpy(aggregate->items + at, &item, sizeof item);
     memcpy(aggregate->items + at + sizeof item, header, item.header_bytes);
@@ -84,7 +85,7 @@ static bool send_aggregate(struct msp_network_contact *contact)
     }
     add_owed(contact, &header);
     if (!msp_network_try_to_send(contact, &header, aggregate->items, aggregate->size_bytes,
-                                 aggregate)) {
+                                 aggregate, aggregate->is_done)) {
         contact->owed_count = owed_count;
         return false;
     }
@@ -117,11 +118,17 @@ static void enlist(struct msp_network_contact *contact)
     }
 }
 
+static bool is_waited_for(const struct msp_network_aggregate *aggregate)
+{
+    return (aggregate != NULL) && (aggregate->is_done != NULL);
+}
+
 /* False: it has to be sent alone, and nothing waits any more. */
-static bool join(struct msp_network_contact *contact, const struct msp_network_operation *operation,
+static bool join(struct msp_network_contact *contact, struct msp_network_operation *operation,
                  const void *payload, size_t payload_bytes)
 {
-    if (!msp_network_aggregate_add(&contact->aggregate, &operation->header, payload,
+    if (is_waited_for(contact->aggregate) ||
+        !msp_network_aggregate_add(&contact->aggregate, &operation->header, payload,
                                    payload_bytes)) {
         msp_network_send_waiting_to(contact);
         if (!operation->may_wait ||
@@ -132,9 +139,13 @@ static bool join(struct msp_network_contact *contact, const struct msp_network_o
     }
     if (operation->may_wait) {
         enlist(contact);
-    } else {
-        msp_network_send_waiting_to(contact);
+        return true;
     }
+    if (!contact->channel->is_main) {
+        contact->aggregate->is_done = operation->is_done;
+        operation->is_done          = NULL;
+    }
+    msp_network_send_waiting_to(contact);
     return true;
 }
 

@@ -31,6 +31,7 @@ static inline size_t msp_network_aggregate_item_bytes(const struct msp_network_a
 
 struct msp_network_aggregate {
     size_t size_bytes;
+    atomic_bool *is_done; /* set when it is sent, for a call that waits; or NULL */
     _Alignas(8) char items[MSP_NETWORK_AGGREGATE_BYTES];
 };
 

@@ -49,7 +49,7 @@ static void ask(struct msp_network_contact *contact)
         .kind = MSP_NETWORK_PING, .pe = msp_job.pe, .value = msp_wait_state(msp_job.local_index)};
 
     contact->is_asked = true;
-    contact->is_sent  = msp_network_try_to_send(contact, &header, NULL, 0, NULL);
+    contact->is_sent  = msp_network_try_to_send(contact, &header, NULL, 0, NULL, NULL);
 }
 
 /* With the lock. The contact that has been silent for too long; NULL: none. */

@@ -24,6 +24,8 @@
  * or has the data (get); or MSP_NETWORK_STARTED, and request->complete() says so later, from
  * queue_progress(); or MSP_NETWORK_BUSY: nothing happened, queue_progress() and call again; or
  * MSP_NETWORK_FAILED, with an error record. flush() alone says that puts have taken effect.
+ * No thread may ever progress a queue again that is not the main one: what DONE and completions
+ * tell of reaches the peer all the same.
  *
  * Failure. A peer that cannot be reached any more is reported once by services->peer_failed(), and
  * requests to it complete with a status. No call waits for a peer. */
@@ -89,7 +91,7 @@ struct msp_network_job {
 
 /* What open() finds out. */
 struct msp_network_limits {
-    size_t put_done_max_bytes;    /* puts of so many bytes return DONE or BUSY */
+    size_t put_done_max_bytes;    /* puts of so many bytes by the main queue return DONE or BUSY */
     size_t message_max_bytes;     /* of a message, header and payload */
     size_t put_message_max_bytes; /* puts of so many bytes are faster as a message with a reply */
     size_t get_message_max_bytes; /* gets likewise */

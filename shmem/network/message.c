@@ -105,7 +105,7 @@ static void owe(int pe, unsigned context)
 
 bool msp_network_try_to_send(struct msp_network_contact *contact,
                              const struct msp_network_header *header, const void *data,
-                             size_t data_bytes, void *owned)
+                             size_t data_bytes, void *owned, atomic_bool *is_done)
 {
     struct msp_network_operation *operation =
         msp_network_operation_take(contact->channel, "a reply", contact->pe);
@@ -120,7 +120,8 @@ bool msp_network_try_to_send(struct msp_network_contact *contact,
         contact->channel->idle = operation;
         return false;
     }
-    operation->owned = owned;
+    operation->owned   = owned;
+    operation->is_done = is_done;
     msp_network_operation_started(operation, result);
     return true;
 }
@@ -135,7 +136,7 @@ static bool acknowledge(struct msp_network_contact *contact, unsigned *count_p)
             .owed_context = (uint16_t)contact->owed[contact->owed_count - 1].context,
             .owed_count   = contact->owed[contact->owed_count - 1].count};
 
-        if (!msp_network_try_to_send(contact, &header, NULL, 0, NULL)) {
+        if (!msp_network_try_to_send(contact, &header, NULL, 0, NULL, NULL)) {
             return false;
         }
         contact->owed_count--;
@@ -202,10 +203,10 @@ static bool send_replies(struct msp_network_contact *contact, struct msp_network
     if (aggregate == NULL) {
         *end_p = reply->next;
         return msp_network_try_to_send(contact, &reply->header, reply->data, reply->data_bytes,
-                                       reply);
+                                       reply, NULL);
     }
     if (!msp_network_try_to_send(contact, &header, aggregate->items, aggregate->size_bytes,
-                                 aggregate)) {
+                                 aggregate, NULL)) {
         free(aggregate);
         return false;
     }

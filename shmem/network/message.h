@@ -129,11 +129,11 @@ void msp_network_answer(const struct msp_network_header *header, struct msp_netw
 /* With the main channel locked: the driver has all. */
 bool msp_network_is_all_answered(void);
 
-/* With the main channel locked, to a contact that is connected. False: the driver is busy. @p owned
- * is freed when the data is sent. */
+/* With the channel locked, to a contact that is connected. False: the driver is busy. @p owned is
+ * freed when the data is sent; *is_done, unless NULL, is set then. */
 bool msp_network_try_to_send(struct msp_network_contact *contact,
                              const struct msp_network_header *header, const void *data,
-                             size_t data_bytes, void *owned);
+                             size_t data_bytes, void *owned, atomic_bool *is_done);
 
 void msp_network_message_close(void);
 

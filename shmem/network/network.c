@@ -64,7 +64,11 @@ static void atomic(const struct msp_target *target, const struct msp_atomic_requ
     operation->header.condition     = request->condition;
     operation->header.record        = (uint64_t)(uintptr_t)record;
     operation->may_wait = (record != &here) && is_answered && msp_network_may_wait(&work, flags);
-    msp_network_send(work.contact, operation, NULL, 0);
+    if (record == NULL) {
+        msp_network_send_at_once(&work, operation, NULL, 0);
+    } else {
+        msp_network_send(work.contact, operation, NULL, 0);
+    }
     msp_network_end(&work);
     if (record == &here) {
         MSP_NETWORK_WAIT(work.channel, atomic_load_explicit(&here.left, memory_order_acquire) == 0);
@@ -95,6 +99,8 @@ static void put_signal(const struct msp_target *target, const void *source, size
     operation->header.value               = value;
     if (is_one) {
         msp_network_send_data(&work, operation, source, size_bytes, flags);
+    } else if ((flags & MSP_OP_NONBLOCKING) == 0) {
+        msp_network_send_at_once(&work, operation, NULL, 0);
     } else {
         msp_network_send(work.contact, operation, NULL, 0);
     }
@@ -145,7 +151,7 @@ static void put_packed(const struct msp_target *target, const char *source,
         operation->header.more_blocks  = count - 1;
         operation->header.stride_bytes = (uint64_t)blocks->target_stride_bytes;
         operation->owned               = packed;
-        msp_network_send(work.contact, operation, packed, count * blocks->block_bytes);
+        msp_network_send_at_once(&work, operation, packed, count * blocks->block_bytes);
     }
     msp_network_end(&work);
 }

@@ -156,6 +156,17 @@ void msp_network_send_data(const struct msp_network_work *work,
     }
 }
 
+void msp_network_send_at_once(const struct msp_network_work *work,
+                              struct msp_network_operation *operation, const void *data,
+                              size_t data_bytes)
+{
+    if (work->channel->is_main) {
+        msp_network_send(work->contact, operation, data, data_bytes);
+    } else {
+        msp_network_send_data(work, operation, data, data_bytes, 0);
+    }
+}
+
 /* ---- order ---- */
 
 /* Flushes what the channel has put to each peer. *left: flushes that have not ended. Locked. */

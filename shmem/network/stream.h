@@ -45,6 +45,13 @@ void msp_network_send_data(const struct msp_network_work *work,
                            struct msp_network_operation *operation, const void *data,
                            size_t data_bytes, unsigned flags);
 
+/* A message of a blocking call with data of the library's, or none. One of a private or serialized
+ * context has left this PE afterwards: its thread may make no further call, and no other thread
+ * advances the channel. */
+void msp_network_send_at_once(const struct msp_network_work *work,
+                              struct msp_network_operation *operation, const void *data,
+                              size_t data_bytes);
+
 /* Not locked. */
 static inline void msp_network_wait_for(const struct msp_network_work *work,
                                         const atomic_bool *is_done)

@@ -191,16 +191,18 @@ static enum msp_network_result keep(struct msp_tcp_link *link, const struct msp_
     if (!item->is_copied) {
         rest->payload       = item->payload;
         rest->payload_bytes = item->payload_bytes;
-        rest->request       = item->request;
     } else if (copied_bytes != 0) {
         memcpy(at, item->payload, item->payload_bytes);
         memcpy(at + item->payload_bytes, zeros, item->pad_bytes);
     }
+    /* The library's thread sends what the main queue keeps; what another one keeps waits for its
+     * caller. */
+    rest->request = (item->is_copied && link->queue->is_main) ? NULL : item->request;
     link->queue->rests += (link->rests == NULL) ? 1 : 0;
     *link->rests_end = rest;
     link->rests_end  = &rest->next;
     link->copied_bytes += head_bytes;
-    return item->is_copied ? MSP_NETWORK_DONE : MSP_NETWORK_STARTED;
+    return (item->is_copied && (rest->request == NULL)) ? MSP_NETWORK_DONE : MSP_NETWORK_STARTED;
 }
 
 enum msp_network_result msp_tcp_link_send(struct msp_tcp_link *link,

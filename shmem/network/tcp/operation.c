@@ -247,11 +247,11 @@ enum msp_network_result msp_tcp_send(struct msp_network_peer *peer, const void *
                                       .header        = header,
                                       .payload       = payload,
                                       .payload_bytes = payload_bytes,
+                                      .request       = request,
                                       .pad_bytes     = (size_t)-payload_bytes % sizeof(uint64_t),
                                       .is_copied     = true,
                                       .may_be_busy   = true};
 
-    (void)request; /* messages are copied */
     return (peer->link != NULL) ? msp_tcp_link_send(peer->link, &item) : refuse(peer);
 }
 

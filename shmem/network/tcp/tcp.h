@@ -202,7 +202,8 @@ struct msp_tcp_item {
     const void *payload;
     size_t payload_bytes;
     size_t pad_bytes;
-    struct msp_network_request *request; /* completes when a payload in place is sent */
+    struct msp_network_request *request; /* completes when it is sent: a payload in place, or a
+                                            copy that a queue other than the main one keeps */
     bool is_copied;                      /* where the kernel has no room; or in place */
     bool may_be_busy;                    /* beyond MSP_TCP_COPIES_MAX, or without memory */
 };

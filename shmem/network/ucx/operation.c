@@ -124,7 +124,7 @@ enum msp_network_result msp_ucx_put(struct msp_network_peer *peer, struct msp_ne
     if (peer->is_failed) {
         return refuse(peer);
     }
-    if (size_bytes <= MSP_UCX_COPY_MAX) {
+    if (peer->queue->is_main && (size_bytes <= MSP_UCX_COPY_MAX)) {
         return put_copy(peer, (ucp_rkey_h)key, address, source, size_bytes);
     }
     return result_of(

@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* unquiet.c: PE 0 does something in a private or serialized context, and without a quiet it waits
- * for what PE 1 does then. Each time in another context, which has to connect to PE 1 first. */
+ * for what PE 1 does then; or a thread does it and ends, and PE 0 makes no call meanwhile. Each
+ * time in another context, which has to connect to PE 1 first. */
 
 #include "tests/shmem/check.h"
+#include <pthread.h>
+#include <stdbool.h>
 #include <stdlib.h>
+#include <time.h>
 
 enum { BYTES = 1 << 20, SMALL_BYTES = 1000, ROW_BYTES = 16000, ROW = 400 };
 
@@ -11,7 +15,6 @@ static char target[BYTES];
 static uint64_t told;
 static uint64_t answer;
 static char *source;
-static shmem_ctx_t contexts[16];
 
 typedef void act(shmem_ctx_t ctx, uint64_t round);
 
@@ -50,17 +53,62 @@ static void put_nonblocking(shmem_ctx_t ctx, uint64_t round)
     shmem_ctx_uint64_p(ctx, &told, round, 1);
 }
 
-static act *const acts[] = {add, put_word, put_signal, put_row, put_nonblocking};
-enum { ACTS = sizeof acts / sizeof acts[0] };
+/* Small ones travel together, and the word with them. */
+static void put_together(shmem_ctx_t ctx, uint64_t round)
+{
+    int i;
 
-static void wait_without_quiet(act *action, long options, uint64_t round)
+    for (i = 0; i < 3; i++) {
+        shmem_ctx_putmem_nbi(ctx, target, source, 8, 1);
+    }
+    shmem_ctx_uint64_p(ctx, &told, round, 1);
+}
+
+static act *const acts[] = {add, put_word, put_signal, put_row, put_nonblocking, put_together};
+enum { ACTS = sizeof acts / sizeof acts[0], ROUNDS = 4 * ACTS /* the first is 1 */ };
+
+static shmem_ctx_t contexts[ROUNDS + 1];
+
+static bool is_left(uint64_t round)
+{
+    return round > 2 * ACTS;
+}
+
+static void *act_in_context(void *round_p)
+{
+    const uint64_t round = *(const uint64_t *)round_p;
+    const long options   = ((round - 1) / ACTS % 2 == 0) ? SHMEM_CTX_PRIVATE : SHMEM_CTX_SERIALIZED;
+
+    CHECK(shmem_ctx_create(options, &contexts[round]) == 0, "context");
+    acts[(round - 1) % ACTS](contexts[round], round);
+    return NULL;
+}
+
+/* The private contexts of threads that end are destroyed by none: shmem_finalize() does so. */
+static void act_and_leave(uint64_t round)
+{
+    const struct timespec pause   = {0, 1000000};
+    const volatile uint64_t *seen = &answer;
+    pthread_t thread;
+    int i;
+
+    CHECK(pthread_create(&thread, NULL, act_in_context, &round) == 0, "thread");
+    pthread_join(thread, NULL);
+    for (i = 0; (i < 20000) && (*seen != round); i++) {
+        nanosleep(&pause, NULL);
+    }
+    CHECK(*seen == round, "round %llu has not arrived", (unsigned long long)round);
+}
+
+static void wait_without_quiet(uint64_t round)
 {
     if (shmem_my_pe() == 1) {
         shmem_uint64_wait_until(&told, SHMEM_CMP_EQ, round);
         shmem_uint64_p(&answer, round, 0);
+    } else if ((shmem_my_pe() == 0) && is_left(round)) {
+        act_and_leave(round);
     } else if (shmem_my_pe() == 0) {
-        CHECK(shmem_ctx_create(options, &contexts[round]) == 0, "context");
-        action(contexts[round], round);
+        (void)act_in_context(&round);
         shmem_uint64_wait_until(&answer, SHMEM_CMP_EQ, round);
     }
     shmem_barrier_all();
@@ -69,16 +117,18 @@ static void wait_without_quiet(act *action, long options, uint64_t round)
 int main(void)
 {
     uint64_t round;
+    int level;
 
-    shmem_init();
+    CHECK(shmem_init_thread(SHMEM_THREAD_MULTIPLE, &level) == 0, "start");
     source = calloc(1, BYTES);
     CHECK(source != NULL, "memory");
-    for (round = 1; round <= 2 * ACTS; round++) {
-        wait_without_quiet(acts[(round - 1) % ACTS],
-                           (round <= ACTS) ? SHMEM_CTX_PRIVATE : SHMEM_CTX_SERIALIZED, round);
+    for (round = 1; round <= ROUNDS; round++) {
+        wait_without_quiet(round);
     }
-    for (round = 1; (shmem_my_pe() == 0) && (round <= 2 * ACTS); round++) {
-        shmem_ctx_destroy(contexts[round]);
+    for (round = 1; (shmem_my_pe() == 0) && (round <= ROUNDS); round++) {
+        if (!is_left(round)) {
+            shmem_ctx_destroy(contexts[round]);
+        }
     }
     free(source);
     shmem_finalize();
