@@ -87,17 +87,16 @@ static void *act_in_context(void *round_p)
 /* The private contexts of threads that end are destroyed by none: shmem_finalize() does so. */
 static void act_and_leave(uint64_t round)
 {
-    const struct timespec pause   = {0, 1000000};
-    const volatile uint64_t *seen = &answer;
+    const struct timespec pause = {0, 1000000};
     pthread_t thread;
     int i;
 
     CHECK(pthread_create(&thread, NULL, act_in_context, &round) == 0, "thread");
     pthread_join(thread, NULL);
-    for (i = 0; (i < 20000) && (*seen != round); i++) {
+    for (i = 0; (i < 20000) && (__atomic_load_n(&answer, __ATOMIC_ACQUIRE) != round); i++) {
         nanosleep(&pause, NULL);
     }
-    CHECK(*seen == round, "round %llu has not arrived", (unsigned long long)round);
+    CHECK(i < 20000, "round %llu has not arrived", (unsigned long long)round);
 }
 
 static void wait_without_quiet(uint64_t round)
