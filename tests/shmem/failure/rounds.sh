@@ -80,7 +80,7 @@ round() {
     [ -z "$left" ] || { echo "left in /dev/shm: $left"; cat out; exit 1; }
     case $case_name in
     cut) words='^memspan: PE [01] of 4: PE [23] on host-b does not answer for 2 s' ;;
-    pe) words='PE [0-3] on host-[ab] |rank 2 .*signal 9|process rank 2' ;;
+    pe) words='PE [0-3] on host-[ab] |rank [23] .*signal 9|process rank [23]' ;;
     daemon) words='lost communication with a remote daemon|daemon on this host has died|Remote host: *host-b' ;;
     start) words='^memspan: PE [01] of 4: PE 2 on .* does not answer the launcher for 3 s' ;;
     late) words='^memspan: PE [0-2] of 4: PE [23] on .* does not answer the launcher for 3 s' ;;
