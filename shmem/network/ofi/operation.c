@@ -289,6 +289,13 @@ static bool wants_acknowledgement(const struct msp_network_peer *peer, bool is_l
     return is_large ? !peer->has_large : (peer->puts < ASKING_PUTS);
 }
 
+/* What the provider keeps, because the kernel has no room, is not sent without progress: a copy by
+ * such a queue is complete when the kernel has it. */
+static bool keeps_copies(const struct msp_network_queue *queue)
+{
+    return ofi.is_tcp && !queue->is_main;
+}
+
 enum msp_network_result ofi_put(struct msp_network_peer *peer, struct msp_network_key *key,
                                 uint64_t address, const void *source, size_t size_bytes,
                                 struct msp_network_request *request)
@@ -310,6 +317,7 @@ enum msp_network_result ofi_put(struct msp_network_peer *peer, struct msp_networ
     record->size_bytes             = size_bytes;
     void *const descriptor         = ofi_memory_descriptor(source, size_bytes, &is_device);
     const bool copies              = (size_bytes <= OFI_COPY_BYTES) && !is_device;
+    const bool keeps               = copies && keeps_copies(peer->queue);
     enum msp_network_result result = copies ? local_copy(record, size_bytes, &local)
                                             : local_in_place(record, source, descriptor, &local);
     if (result != MSP_NETWORK_DONE) {
@@ -318,10 +326,9 @@ enum msp_network_result ofi_put(struct msp_network_peer *peer, struct msp_networ
     }
     if (copies) {
         memcpy(local.buffer, source, size_bytes);
-    } else {
-        record->request = request;
     }
-    const bool asks    = wants_acknowledgement(peer, !copies);
+    record->request    = (copies && !keeps) ? NULL : request;
+    const bool asks    = wants_acknowledgement(peer, !copies) && !(keeps && ofi.is_lazy);
     const ssize_t code = write_remote(peer, &local, size_bytes, remote, key->key,
                                       asks ? FI_DELIVERY_COMPLETE : 0, record);
     if (code != 0) {
@@ -333,7 +340,7 @@ enum msp_network_result ofi_put(struct msp_network_peer *peer, struct msp_networ
     peer->has_large         = peer->has_large || !copies;
     peer->last_key          = key->key;
     peer->last_address      = remote;
-    return copies ? MSP_NETWORK_DONE : MSP_NETWORK_STARTED;
+    return (copies && !keeps) ? MSP_NETWORK_DONE : MSP_NETWORK_STARTED;
 }
 
 enum msp_network_result ofi_get(struct msp_network_peer *peer, struct msp_network_key *key,
@@ -405,16 +412,16 @@ enum msp_network_result ofi_send(struct msp_network_peer *peer, const void *head
                                  struct msp_network_request *request)
 {
     const size_t bytes = ofi_message_payload(header_bytes) + payload_bytes;
+    const bool keeps   = keeps_copies(peer->queue);
     struct ofi_local local;
 
-    (void)request; /* messages are copied */
     if (peer->is_failed) {
         return fail_of_peer(peer);
     }
-    if (bytes <= ofi.inject_bytes) {
+    if ((bytes <= ofi.inject_bytes) && !keeps) {
         return send_injected(peer, header, header_bytes, payload, payload_bytes);
     }
-    struct ofi_record *record = record_take(peer, OFI_SEND, NULL);
+    struct ofi_record *record = record_take(peer, OFI_SEND, keeps ? request : NULL);
     if (record == NULL) {
         return MSP_NETWORK_BUSY;
     }
@@ -430,7 +437,7 @@ enum msp_network_result ofi_send(struct msp_network_peer *peer, const void *head
         return not_taken(record, "fi_send", code);
     }
     taken(record);
-    return MSP_NETWORK_DONE;
+    return keeps ? MSP_NETWORK_STARTED : MSP_NETWORK_DONE;
 }
 
 /* An empty write, whose acknowledgement is that of all before it. */

@@ -65,7 +65,7 @@ static void put_together(shmem_ctx_t ctx, uint64_t round)
 }
 
 static act *const acts[] = {add, put_word, put_signal, put_row, put_nonblocking, put_together};
-enum { ACTS = sizeof acts / sizeof acts[0], ROUNDS = 4 * ACTS /* the first is 1 */ };
+enum { ACTS = sizeof acts / sizeof acts[0], ROUNDS = 5 * ACTS /* the first is 1 */ };
 
 static shmem_ctx_t contexts[ROUNDS + 1];
 
@@ -79,7 +79,11 @@ static void *act_in_context(void *round_p)
     const uint64_t round = *(const uint64_t *)round_p;
     const long options   = ((round - 1) / ACTS % 2 == 0) ? SHMEM_CTX_PRIVATE : SHMEM_CTX_SERIALIZED;
 
-    CHECK(shmem_ctx_create(options, &contexts[round]) == 0, "context");
+    if (round > 4 * ACTS) {
+        contexts[round] = SHMEM_CTX_DEFAULT;
+    } else {
+        CHECK(shmem_ctx_create(options, &contexts[round]) == 0, "context");
+    }
     acts[(round - 1) % ACTS](contexts[round], round);
     return NULL;
 }
