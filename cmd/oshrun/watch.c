@@ -200,10 +200,10 @@ static void reap(struct watch *watch)
             record->last_state  = job_state(watch->job, pe);
             record->ended_at_s  = now_s();
             watch->job->alive_count--;
-            /* Its children, if any, keep the process group alive. */
-            if (kill(-pid, SIGKILL) != 0) {
-                guard_note(watch->guard, pe, 0);
-            }
+            /* Its children, if any, are in its group. The guard forgets the group: a later process
+             * of another program may get the number. */
+            (void)kill(-pid, SIGKILL);
+            guard_note(watch->guard, pe, 0);
             handle_exit(watch, pe);
             break;
         }
