@@ -174,13 +174,18 @@ static struct msp_loopback_connection *first_connection(void)
 
 /* ---- reading and writing ---- */
 
-/* The bytes that a call has moved: 0, none now. A failure is the end of the connection. */
-static size_t moved(struct msp_loopback_connection *connection, ssize_t done)
+static bool is_for_now(int error)
+{
+    return (error == EAGAIN) || (error == EWOULDBLOCK) || (error == EINTR);
+}
+
+/* The bytes that were received: 0, none now. A failure is the end of the connection. */
+static size_t received(struct msp_loopback_connection *connection, ssize_t done)
 {
     if (done > 0) {
         return (size_t)done;
     }
-    if ((done == 0) || ((errno != EAGAIN) && (errno != EWOULDBLOCK) && (errno != EINTR))) {
+    if ((done == 0) || !is_for_now(errno)) {
         pthread_mutex_lock(&wire_lock);
         close(connection->fd);
         connection->fd = -1;
@@ -217,8 +222,8 @@ static bool read_some(struct msp_loopback_connection *connection)
 
     if (message == NULL) {
         left = sizeof connection->in - connection->in_bytes;
-        got  = moved(connection,
-                     recv(connection->fd, (char *)&connection->in + connection->in_bytes, left, 0));
+        got  = received(connection, recv(connection->fd,
+                                         (char *)&connection->in + connection->in_bytes, left, 0));
         connection->in_bytes += got;
         if (got != left) {
             return got != 0;
@@ -230,7 +235,8 @@ static bool read_some(struct msp_loopback_connection *connection)
     }
     left = message->header.payload_bytes - message->done_bytes;
     if (left != 0) {
-        got = moved(connection, recv(connection->fd, message->data + message->done_bytes, left, 0));
+        got = received(connection,
+                       recv(connection->fd, message->data + message->done_bytes, left, 0));
         message->done_bytes += got;
         if (got != left) {
             return got != 0;
@@ -241,27 +247,25 @@ static bool read_some(struct msp_loopback_connection *connection)
     return true;
 }
 
-/* What the socket takes. A PE that has finalized reads no replies. */
+/* What the socket takes. A PE that has finalized reads no replies: where it does not take one,
+ * read_some() finds out why, behind the BYE that may be there to be read. */
 static void write_all(struct msp_loopback_connection *connection)
 {
     bool goes_on = true;
 
     while (goes_on) {
-        ssize_t done = 1;
-        int error;
-
+        goes_on = false;
         pthread_mutex_lock(&wire_lock);
-        goes_on = (connection->first != NULL);
-        if (goes_on && (connection->fd >= 0)) {
-            done = write_part(connection);
-        }
-        error = errno;
-        if (goes_on && ((connection->fd < 0) || is_sent(connection->first))) {
-            drop_first(connection);
+        if (connection->first != NULL) {
+            ssize_t done = (connection->fd >= 0) ? write_part(connection) : 0;
+            bool is_lost = (connection->fd < 0) || ((done < 0) && !is_for_now(errno));
+
+            if (is_lost || is_sent(connection->first)) {
+                drop_first(connection);
+            }
+            goes_on = is_lost || (done > 0);
         }
         pthread_mutex_unlock(&wire_lock);
-        errno   = error;
-        goes_on = goes_on && ((moved(connection, done) != 0) || (connection->fd < 0));
     }
 }
 
