@@ -13,7 +13,7 @@ enum {
     UNIT_SHIFT = 4,
     PAGE_SHIFT = 20, /* bytes of addresses to a page of bits */
     LEAF_SHIFT = 13, /* pages to a leaf */
-    ROOT_SHIFT = 14, /* 47 bits in all */
+    ROOT_SHIFT = 15, /* 48 bits in all: x86-64 gives a program 47, aarch64 48 */
     PAGE_WORDS = 1 << (PAGE_SHIFT - UNIT_SHIFT - 6)
 };
 
