@@ -7,6 +7,6 @@ uname -srm
 read -r build <$share/build
 read -r tests <$share/tests
 set -- -R "$tests"
-[ -n "$tests" ] || set -- -LE '^(tree|install)$'
+[ -n "$tests" ] || set -- -LE '^(tree|house|install)$'
 ctest --test-dir "$build" --parallel 2 --output-on-failure --no-tests=error --output-junit $share/junit.xml "$@"
 echo $? >$share/result
