@@ -16,9 +16,9 @@ modules=
 processor=aarch64
 system=$tree/build/aarch64/root
 packages='base-files base-passwd bash dash coreutils diffutils findutils gawk grep sed procps util-linux mount iproute2
-    jq strace valgrind libc6-dbg libc-bin gcc g++ cmake make pkg-config libc6-dev libgomp1 libgfortran5 libhwloc-dev hwloc-nox
-    libjansson-dev libcriterion-dev libpmix-dev openmpi-bin libucx-dev libfabric-dev ocl-icd-opencl-dev
-    opencl-c-headers pocl-opencl-icd clinfo kmod linux-image-arm64 busybox-static'
+    jq strace valgrind libc6-dbg libc-bin gcc g++ cmake make pkg-config libc6-dev libgomp1 libgfortran5
+    libhwloc-dev hwloc-nox libjansson-dev libcriterion-dev libpmix-dev openmpi-bin libucx-dev libfabric-dev
+    ocl-icd-opencl-dev opencl-c-headers pocl-opencl-icd clinfo kmod linux-image-arm64 busybox-static'
 . "$tree/tests/guest/guest.sh"
 
 # unpack_system: into $system, with what the packages' own scripts would have made there.
