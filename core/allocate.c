@@ -17,6 +17,7 @@
 #include "core/engine/pointer_map.h"
 #include "core/engine/store.h"
 #include "core/plan.h"
+#include "core/transfer.h"
 #include <memspan/placement.h>
 #include <memspan/transfer.h>
 #include <stdio.h>
@@ -95,19 +96,13 @@ static memspan_status_t clear(struct msp_allocator *a, const struct ask *ask, vo
     const struct msp_provider *provider =
         (ask->plan != NULL) ? ask->plan->provider : msp_allocator_provider(a);
     const struct msp_device *d = provider->spec.device;
-    memspan_status_t status;
 
     /* Managed memory may be the device's now: its driver knows. */
     if ((provider->spec.kind != MEMSPAN_KIND_MANAGED) && msp_provider_host_touches(provider)) {
         memset(address, 0, ask->size_bytes);
         return MEMSPAN_OK;
     }
-    if (d->table->fill == NULL) {
-        return memspan_error(MEMSPAN_ERR_UNSUPPORTED, "backend %s cannot clear its memory",
-                             d->table->name);
-    }
-    status = d->table->fill(d->state, d->ordinal, NULL, address, 0, ask->size_bytes);
-    return (status == MEMSPAN_OK) ? d->table->synchronize(d->state, d->ordinal, NULL) : status;
+    return msp_fill_by(d, address, 0, ask->size_bytes);
 }
 
 static memspan_status_t over_limit(const struct msp_account *account, uint64_t bytes)
@@ -671,6 +666,9 @@ void *memspan_realloc(memspan_allocator_h handle, void *pointer, size_t size_byt
     struct msp_allocator *a;
     void *address;
 
+    if (msp_heap_grow_middle(pointer, (uintptr_t)handle, size_bytes)) {
+        return pointer;
+    }
     if (forbidden()) {
         return NULL;
     }

@@ -10,6 +10,7 @@
 #include "core/engine/allocator_record.h"
 #include "core/engine/heap.h"
 #include "core/engine/retired.h"
+#include "core/engine/spare.h"
 #include "core/plan_table.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -213,8 +214,18 @@ static void fill(struct msp_allocator *a, const struct msp_space *space,
     atomic_store_explicit(&a->warned, false, memory_order_relaxed);
 }
 
+/* The request means the same whenever it is made, and one account is all it has. */
+static bool may_be_spare(const struct msp_allocator *a)
+{
+    return (a->traits.fallback != MEMSPAN_VALUE_ALLOCATOR_FB) && (a->traits.partitioner == 0) &&
+           (a->traits.preferred_location == MSP_NO_DEVICE) && !a->account.by_thread &&
+           !msp_allocator_is_divided(a);
+}
+
+/* @p spare_number as of msp_spare_ask(). */
 static memspan_status_t create(const struct msp_space *space, const struct msp_traits *traits,
-                               memspan_allocator_h *allocator_p, bool *plain_p)
+                               uint64_t spare_number, memspan_allocator_h *allocator_p,
+                               bool *plain_p)
 {
     bool plain              = msp_plan_is_plain(space, traits);
     struct msp_allocator *a = NULL;
@@ -234,6 +245,8 @@ static memspan_status_t create(const struct msp_space *space, const struct msp_t
         return memspan_error_last()->status;
     }
     fill(a, space, traits, plan);
+    atomic_store_explicit(&a->spare_number, (plain && may_be_spare(a)) ? spare_number : 0,
+                          memory_order_relaxed);
     handle = msp_allocator_publish(a);
     msp_allocator_unlock_table();
     *allocator_p = (memspan_allocator_h)handle;
@@ -242,11 +255,11 @@ static memspan_status_t create(const struct msp_space *space, const struct msp_t
 
 /* Make and say what is other than asked. */
 static memspan_status_t create_and_report(const struct msp_space *space,
-                                          const struct msp_traits *traits,
+                                          const struct msp_traits *traits, uint64_t spare_number,
                                           memspan_allocator_h *allocator_p)
 {
     bool plain;
-    memspan_status_t status = create(space, traits, allocator_p, &plain);
+    memspan_status_t status = create(space, traits, spare_number, allocator_p, &plain);
 
     if ((status == MEMSPAN_OK) && !plain) {
         msp_plan_report(msp_allocator_find(*allocator_p)->plan);
@@ -275,12 +288,21 @@ memspan_status_t memspan_allocator_create(memspan_space_h space_handle,
     const struct msp_space *space;
     struct msp_traits traits;
     memspan_status_t status;
+    uintptr_t again;
 
     if (allocator_p == NULL) {
         return memspan_error(MEMSPAN_ERR_INVALID, "allocator_p is NULL");
     }
+    again = msp_spare_take(space_handle, given, count);
+    if (again != 0) {
+        *allocator_p = (memspan_allocator_h)again;
+        return MEMSPAN_OK;
+    }
     status = read_request(space_handle, given, count, &space, &traits);
-    return (status == MEMSPAN_OK) ? create_and_report(space, &traits, allocator_p) : status;
+    return (status == MEMSPAN_OK)
+               ? create_and_report(space, &traits, msp_spare_ask(space_handle, given, count),
+                                   allocator_p)
+               : status;
 }
 
 static memspan_status_t derive(struct msp_allocator *base, const memspan_trait_t *given,
@@ -294,7 +316,8 @@ static memspan_status_t derive(struct msp_allocator *base, const memspan_trait_t
     }
     traits = base->traits;
     status = msp_traits_apply(&traits, base->space->target, given, count);
-    return (status == MEMSPAN_OK) ? create_and_report(base->space, &traits, allocator_p) : status;
+    return (status == MEMSPAN_OK) ? create_and_report(base->space, &traits, 0, allocator_p)
+                                  : status;
 }
 
 memspan_status_t memspan_allocator_derive(memspan_allocator_h base_handle,
@@ -323,7 +346,7 @@ memspan_status_t memspan_allocator_plan(memspan_space_h space_handle, const mems
     memspan_status_t status = read_request(space_handle, given, count, &space, &traits);
 
     if (status == MEMSPAN_OK) {
-        status = create(space, &traits, &handle, &plain);
+        status = create(space, &traits, 0, &handle, &plain);
     }
     if (status != MEMSPAN_OK) {
         return status;

@@ -264,7 +264,10 @@ static void explain_kind(struct msp_plan *plan, const struct msp_resource *r)
 static void explain_coherence(struct msp_plan *plan, const struct msp_traits *t,
                               const struct msp_resource *r)
 {
-    if ((plan->kind_asked != MEMSPAN_KIND_COHERENT) || (member_count(plan->space) == 1) ||
+    bool is_promised = (plan->kind_asked == MEMSPAN_KIND_COHERENT) ||
+                       (t->pinned && (t->memory_access == MEMSPAN_VALUE_COHERENT));
+
+    if (!is_promised || (member_count(plan->space) == 1) ||
         (t->atomic_scope == MEMSPAN_VALUE_DEVICE)) {
         return;
     }
@@ -524,20 +527,33 @@ static memspan_status_t plan_host(struct msp_plan *plan, const struct msp_traits
 
 /* ---- both ---- */
 
+/* Devices reach the memory over their link at every access, where what was asked for is, or moves
+ * to, their own. */
+static bool is_slower(const struct msp_plan *plan)
+{
+    if ((plan->spec.device->info.capabilities & MEMSPAN_CAN_UNIFIED_PHYSICAL) != 0) {
+        return false;
+    }
+    if (plan->kind_asked == MEMSPAN_KIND_DEVICE) {
+        return plan->kind_given != MEMSPAN_KIND_DEVICE;
+    }
+    return (plan->kind_asked == MEMSPAN_KIND_MANAGED) &&
+           ((plan->kind_given == MEMSPAN_KIND_HOST_PINNED) ||
+            (plan->kind_given == MEMSPAN_KIND_HOST));
+}
+
 static memspan_status_t check_guarantee(struct msp_plan *plan, const struct msp_traits *t)
 {
-    static const char *const word[] = {"guarantee=required", "MEMSPAN_FALLBACK=strict"};
-    int policy = msp_option_choice(MSP_OPTION_FALLBACK); /* enum msp_fallback_policy */
+    bool is_required = (t->guarantee == MEMSPAN_VALUE_REQUIRED) && !plan->exact;
+    bool is_strict   = (msp_option_choice(MSP_OPTION_FALLBACK) == MSP_FALLBACK_STRICT) &&
+                     (!plan->serves || is_slower(plan));
 
-    if (plan->exact) {
+    if (!is_required && !is_strict) {
         return MEMSPAN_OK;
     }
-    if ((t->guarantee == MEMSPAN_VALUE_REQUIRED) || (policy == MSP_FALLBACK_STRICT)) {
-        memspan_error(MEMSPAN_ERR_NOT_GUARANTEED, "%.480s", plan->why);
-        return msp_error_hint("it is refused because of %s",
-                              word[t->guarantee != MEMSPAN_VALUE_REQUIRED]);
-    }
-    return MEMSPAN_OK;
+    memspan_error(MEMSPAN_ERR_NOT_GUARANTEED, "%.480s", plan->why);
+    return msp_error_hint("it is refused because of %s",
+                          is_required ? "guarantee=required" : "MEMSPAN_FALLBACK=strict");
 }
 
 void msp_plan_report(const struct msp_plan *plan)

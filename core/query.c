@@ -42,6 +42,18 @@ static size_t page_size_of(const struct msp_provider *p)
                                                     : (size_t)p->spec.device->info.page_size_bytes;
 }
 
+/* What the last chunk was, or what every chunk will be. */
+static bool is_pinned(const struct msp_allocator *a)
+{
+    const struct msp_plan *plan = a->plan;
+    unsigned given = atomic_load_explicit(&plan->provider->given_flags, memory_order_relaxed);
+
+    if (given != 0) {
+        return (given & MEMSPAN_BLOCK_PINNED) != 0;
+    }
+    return (plan->kind_given == MEMSPAN_KIND_HOST_PINNED) || a->traits.pinned;
+}
+
 static void describe(struct msp_allocator *a, memspan_allocator_info_t *info)
 {
     const struct msp_plan *plan = a->plan;
@@ -56,7 +68,7 @@ static void describe(struct msp_allocator *a, memspan_allocator_info_t *info)
     info->page_size_bytes = page_size_of(plan->provider);
     info->align_bytes     = (a->traits.alignment > 16) ? a->traits.alignment : 16;
     info->pool_size_bytes = a->traits.pool_size;
-    info->pinned          = (plan->kind_given == MEMSPAN_KIND_HOST_PINNED) || a->traits.pinned;
+    info->pinned          = is_pinned(a);
     info->migratable      = plan->migratable;
     info->exact           = plan->exact && !missed;
     info->serves          = plan->serves && !missed;
@@ -285,7 +297,8 @@ memspan_status_t memspan_pointer_describe(const void *pointer, memspan_pointer_i
     if ((view.chunk->moved_to != NULL) && (p->spec.kind == MEMSPAN_KIND_MANAGED)) {
         info.resident_device = msp_space_residence(view.chunk->moved_to);
     }
-    if (p->spec.kind != MEMSPAN_KIND_DEVICE) {
+    if ((p->spec.kind != MEMSPAN_KIND_DEVICE) &&
+        (info_p->struct_size > offsetof(memspan_pointer_info_t, numa_node))) { /* a system call */
         info.numa_node = msp_numa_node_of_page(pointer);
     }
     say_why(&info, &view, plan);

@@ -268,6 +268,12 @@ static memspan_status_t open_new(const struct msp_device *d, const struct head *
         return memspan_error(MEMSPAN_ERR_NO_MEMORY, "no memory to record what is opened");
     }
     status = d->table->ipc_import(d->state, d->ordinal, own_token, head->token_bytes, &o->block);
+    if ((status == MEMSPAN_OK) && ((o->block.address == NULL) || (o->block.size_bytes == 0))) {
+        status = msp_error_native(MEMSPAN_ERR_DRIVER, d->table->name, "ipc_import", MEMSPAN_OK, "",
+                                  "repair or remove the backend",
+                                  "the driver opened no memory: %zu bytes at %p",
+                                  o->block.size_bytes, o->block.address);
+    }
     if (status != MEMSPAN_OK) {
         free(o);
         return status;

@@ -144,25 +144,33 @@ static void list_words(const struct row *row, char *text, size_t size)
     }
 }
 
-static memspan_status_t bad_value(const struct row *row, uintptr_t value)
+/* The hint of a refused value. */
+static memspan_status_t hint_values(const struct row *row)
 {
     static const char *const allowed[] = {
         [FORM_BOOL] = "true or false",   [FORM_SIZE] = "any number of bytes above 0",
         [FORM_POWER] = "a power of two", [FORM_DEVICE] = "a device number, or -1 for the host",
         [FORM_PLACE] = "a place number", [FORM_HANDLE] = "an initialised memory partitioner"};
-    const char *key  = memspan_trait_key_text(row->key);
-    const char *word = memspan_trait_value_text(value);
     char listed[128] = "";
 
-    if ((word != NULL) && (value != MEMSPAN_VALUE_DEFAULT)) {
+    list_words(row, listed, sizeof(listed));
+    return msp_error_hint("it can be %s", (row->form == FORM_WORD) ? listed : allowed[row->form]);
+}
+
+static memspan_status_t bad_value(const struct row *row, uintptr_t value)
+{
+    const char *key  = memspan_trait_key_text(row->key);
+    const char *word = memspan_trait_value_text(value);
+    bool has_words   = (row->form == FORM_WORD) || (row->form == FORM_BOOL);
+
+    if (has_words && (word != NULL) && (value != MEMSPAN_VALUE_DEFAULT)) {
         memspan_error(MEMSPAN_ERR_INVALID, "trait %s cannot be %llu (%s)", key,
                       (unsigned long long)value, word);
     } else {
         memspan_error(MEMSPAN_ERR_INVALID, "trait %s cannot be %llu", key,
                       (unsigned long long)value);
     }
-    list_words(row, listed, sizeof(listed));
-    return msp_error_hint("it can be %s", (row->form == FORM_WORD) ? listed : allowed[row->form]);
+    return hint_values(row);
 }
 
 static bool is_word_of(const struct row *row, uintptr_t value)
@@ -368,23 +376,18 @@ static const char *next_key(size_t i)
     return (i < KEYS) ? keys[i].text : NULL;
 }
 
-static const char *next_word(size_t i)
+static memspan_status_t unknown_key(const char *text)
 {
-    return (i < WORDS) ? words[i].text : NULL;
-}
+    const char *nearest = msp_text_nearest(text, next_key);
 
-static memspan_status_t unknown(const char *what, const char *text, const char *(*next)(size_t i))
-{
-    const char *nearest = msp_text_nearest(text, next);
-
-    memspan_error(MEMSPAN_ERR_INVALID, "there is no %s \"%s\"", what, text);
-    return (nearest == NULL) ? MEMSPAN_ERR_INVALID : msp_error_hint("perhaps %s?", nearest);
+    memspan_error(MEMSPAN_ERR_INVALID, "there is no trait called \"%s\"", text);
+    return msp_error_hint((nearest != NULL) ? "perhaps %s?" : "%s lists them",
+                          (nearest != NULL) ? nearest : "memspan_allocator_create(3)");
 }
 
 static memspan_status_t parse_value(size_t key, const char *text, uintptr_t *value_p)
 {
     size_t length = strlen(text);
-    char what[64];
     uint64_t size;
     int number;
     size_t i;
@@ -405,8 +408,9 @@ static memspan_status_t parse_value(size_t key, const char *text, uintptr_t *val
     }
     switch (keys[key].form) {
     case WORD:
-        snprintf(what, sizeof(what), "value of trait %s", keys[key].text);
-        return unknown(what, text, next_word);
+        memspan_error(MEMSPAN_ERR_INVALID, "there is no value of trait %s \"%s\"", keys[key].text,
+                      text);
+        return hint_values(find_row(keys[key].key, false));
     case SIZE:
     case HANDLE:
         if (!msp_text_to_size(text, length, &size)) {
@@ -446,7 +450,7 @@ static memspan_status_t parse_one(const char *text, size_t length, memspan_trait
     for (i = 0; (i < KEYS) && (strcmp(keys[i].text, word) != 0); i++) {
     }
     if (i == KEYS) {
-        return unknown("trait called", word, next_key);
+        return unknown_key(word);
     }
     trait_p->key = keys[i].key;
     return parse_value(i, equals + 1, &trait_p->value);

@@ -5,11 +5,12 @@
  * order with the device's other work. Between two drivers that do not know each other the bytes go
  * through host memory, a window at a time. */
 
+#include "core/transfer.h"
 #include "core/base/element.h"
 #include "core/base/error.h"
 #include "core/base/platform.h"
 #include "core/debug/guard.h"
-#include "core/device/device.h"
+#include "core/device/driver.h"
 #include "core/device/import.h"
 #include "core/share.h"
 #include <memspan/transfer.h>
@@ -73,8 +74,36 @@ static memspan_status_t copy_by(const struct msp_device *d, void *to, const void
     if (d->table->copy == NULL) {
         return memspan_error(MEMSPAN_ERR_UNSUPPORTED, "backend %s cannot copy", d->table->name);
     }
+    status = msp_driver_hold(d);
+    if (status != MEMSPAN_OK) {
+        return status;
+    }
     status = d->table->copy(d->state, d->ordinal, NULL, to, from, size_bytes);
-    return (status == MEMSPAN_OK) ? d->table->synchronize(d->state, d->ordinal, NULL) : status;
+    if (status == MEMSPAN_OK) {
+        status = d->table->synchronize(d->state, d->ordinal, NULL);
+    }
+    msp_driver_release(d);
+    return status;
+}
+
+memspan_status_t msp_fill_by(const struct msp_device *d, void *to, unsigned char byte,
+                             size_t size_bytes)
+{
+    memspan_status_t status;
+
+    if (d->table->fill == NULL) {
+        return memspan_error(MEMSPAN_ERR_UNSUPPORTED, "backend %s cannot fill", d->table->name);
+    }
+    status = msp_driver_hold(d);
+    if (status != MEMSPAN_OK) {
+        return status;
+    }
+    status = d->table->fill(d->state, d->ordinal, NULL, to, byte, size_bytes);
+    if (status == MEMSPAN_OK) {
+        status = d->table->synchronize(d->state, d->ordinal, NULL);
+    }
+    msp_driver_release(d);
+    return status;
 }
 
 static memspan_status_t copy_through_host(const struct msp_device *to_device, char *to,
@@ -159,8 +188,7 @@ static memspan_status_t copy_at_once(const struct msp_device *d, const struct bl
 {
     const memspan_backend_t *table = d->table;
 
-    if ((table->struct_size < offsetof(memspan_backend_t, copy_blocks) + sizeof(void *)) ||
-        (table->copy_blocks == NULL)) {
+    if (table->copy_blocks == NULL) {
         return MEMSPAN_ERR_UNSUPPORTED;
     }
     return table->copy_blocks(d->state, d->ordinal, NULL, b->to, b->to_stride_bytes, b->from,
@@ -170,10 +198,14 @@ static memspan_status_t copy_at_once(const struct msp_device *d, const struct bl
 /* The driver is waited for once. */
 static memspan_status_t copy_blocks_by(const struct msp_device *d, const struct blocks *b)
 {
-    memspan_status_t status = copy_at_once(d, b);
+    memspan_status_t status = msp_driver_hold(d);
     memspan_status_t ended;
     size_t i;
 
+    if (status != MEMSPAN_OK) {
+        return status;
+    }
+    status = copy_at_once(d, b);
     if ((status == MEMSPAN_ERR_UNSUPPORTED) && (d->table->copy != NULL)) {
         status = MEMSPAN_OK;
         for (i = 0; (status == MEMSPAN_OK) && (i < b->block_count); i++) {
@@ -182,6 +214,7 @@ static memspan_status_t copy_blocks_by(const struct msp_device *d, const struct 
         }
     }
     ended = d->table->synchronize(d->state, d->ordinal, NULL);
+    msp_driver_release(d);
     return (status == MEMSPAN_OK) ? ended : status;
 }
 
@@ -251,11 +284,7 @@ memspan_status_t memspan_fill(void *to, unsigned char byte, size_t size_bytes)
         memset(to, byte, size_bytes);
         return MEMSPAN_OK;
     }
-    if (d->table->fill == NULL) {
-        return memspan_error(MEMSPAN_ERR_UNSUPPORTED, "backend %s cannot fill", d->table->name);
-    }
-    status = d->table->fill(d->state, d->ordinal, NULL, to, byte, size_bytes);
-    return (status == MEMSPAN_OK) ? d->table->synchronize(d->state, d->ordinal, NULL) : status;
+    return msp_fill_by(d, to, byte, size_bytes);
 }
 
 memspan_status_t memspan_prefetch(const void *pointer, size_t size_bytes, int number)

@@ -42,14 +42,15 @@ static void fill_sharing(struct gpu_device *device)
     const struct cuda_facts *f  = &cuda_device(device)->facts;
     const struct cuda_calls *cu = cuda_calls(device->state);
     memspan_device_info_t *info = &device->info;
-    bool integrated             = device->facts.integrated;
     bool dmabuf                 = device->facts.dmabuf;
-    bool legacy                 = device->state->driver->has_ipc(device->state) && !integrated;
+    bool legacy                 = device->facts.ipc;
 
     msp_capability_set(info, MEMSPAN_CAN_IPC, legacy || f->shares_fd || f->shares_fabric,
                        "cuIpcGetMemHandle %s; HANDLE_TYPE_POSIX_FILE_DESCRIPTOR %d%s, FABRIC "
                        "%d",
-                       legacy ? "there" : (integrated ? "not for integrated memory" : "missing"),
+                       legacy ? "there"
+                              : (device->facts.integrated ? "not for integrated memory"
+                                                          : "missing, or IPC_EVENT_SUPPORTED 0"),
                        f->makes_fd, (f->makes_fd && !f->shares_fd) ? " (no right to fetch)" : "",
                        f->shares_fabric);
     msp_capability_set(info, MEMSPAN_CAN_DMABUF, dmabuf,

@@ -217,6 +217,56 @@ void cuda_close(struct gpu_device *device)
     }
 }
 
+/* ---- synchronous copies ----
+ *
+ * CUDA lets a synchronous copy return before its DMA is done, where only the streams of its own
+ * context could notice. Ours do not wait for those, other processes and network cards cannot. */
+
+bool cuda_syncs_mapped(const struct gpu_state *state)
+{
+    return (cuda_calls(state)->cuCtxGetFlags != NULL) && (cuda_calls(state)->cuCtxSetFlags != NULL);
+}
+
+static gpu_answer_t set_flag(struct gpu_device *device)
+{
+    const struct cuda_calls *cu = cuda_calls(device->state);
+    unsigned wanted             = 1 + atomic_load(&device->epoch);
+    unsigned flags              = 0;
+    gpu_answer_t answer         = {"cuCtxGetFlags", CUDA_SUCCESS};
+
+    if (atomic_load(&cuda_device(device)->synced) == wanted) {
+        return answer;
+    }
+    answer.code = cu->cuCtxGetFlags(&flags);
+    if (answer.code == CUDA_SUCCESS) {
+        answer = CUDA_ANSWER("cuCtxSetFlags", cu->cuCtxSetFlags(flags | CUDA_CTX_SYNC_MEMOPS));
+    }
+    if (answer.code == CUDA_SUCCESS) {
+        atomic_store(&cuda_device(device)->synced, wanted);
+    }
+    return answer;
+}
+
+void cuda_sync_copies(struct gpu_device *device, const void *address)
+{
+    static const char what[]    = "the program's copies may be under way when they return";
+    const struct cuda_calls *cu = cuda_calls(device->state);
+    unsigned on                 = 1;
+
+    if (cuda_syncs_mapped(device->state) &&
+        gpu_log_failure(device->state, set_flag(device), what)) {
+        return;
+    }
+    if (cu->cuPointerSetAttribute != NULL) {
+        (void)gpu_log_failure(
+            device->state,
+            CUDA_ANSWER("cuPointerSetAttribute",
+                        cu->cuPointerSetAttribute(&on, CUDA_POINTER_ATTRIBUTE_SYNC_MEMOPS,
+                                                  cuda_address(address))),
+            what);
+    }
+}
+
 /* ---- peers ----
  *
  * Contexts cost time and memory: a device that is not in use is left asleep. It gets access when it

@@ -6,6 +6,7 @@
 #include "core/base/error.h"
 #include "core/base/platform.h"
 #include <stdio.h>
+#include <string.h>
 
 extern const memspan_backend_t msp_backend_cuda;
 
@@ -188,13 +189,6 @@ GPU_CALL(ipc_open(const struct gpu_state *state, const void *handle, void **base
                                                   *(const cuda_ipc_handle_t *)handle,
                                                   CUDA_IPC_MEM_LAZY_ENABLE_PEER_ACCESS))
 
-static bool has_ipc(const struct gpu_state *state)
-{
-    return (cuda_calls(state)->cuIpcGetMemHandle != NULL) &&
-           (cuda_calls(state)->cuIpcOpenMemHandle_v2 != NULL) &&
-           (cuda_calls(state)->cuIpcCloseMemHandle != NULL);
-}
-
 /* ---- memory ---- */
 
 /* HMM moves pages of the usual size alone. */
@@ -348,13 +342,15 @@ static gpu_answer_t prefetch(const struct gpu_queue *queue, const void *pointer,
 static memspan_status_t dmabuf(const struct gpu_device *device, const void *address, size_t size,
                                int *fd_p, uint64_t *offset_p)
 {
-    uintptr_t page     = msp_page_size();
-    uintptr_t first    = (uintptr_t)address & ~(page - 1);
-    int fd             = -1;
+    uintptr_t page  = msp_page_size();
+    uintptr_t first = (uintptr_t)address & ~(page - 1);
+    int fd          = -1;
+    bool pcie       = strcmp(device->state->services->option("MEMSPAN_CUDA_DMABUF"), "pcie") == 0;
     cuda_result_t code = cuda_calls(device->state)
                              ->cuMemGetHandleForAddressRange(
                                  &fd, first, msp_round_up((uintptr_t)address - first + size, page),
-                                 CUDA_MEM_RANGE_HANDLE_TYPE_DMA_BUF_FD, 0);
+                                 CUDA_MEM_RANGE_HANDLE_TYPE_DMA_BUF_FD,
+                                 pcie ? CUDA_MEM_RANGE_FLAG_DMA_BUF_MAPPING_TYPE_PCIE : 0);
 
     if (code != CUDA_SUCCESS) {
         return gpu_error(device->state, CUDA_ANSWER("cuMemGetHandleForAddressRange", code),
@@ -403,6 +399,7 @@ static const struct gpu_driver driver = {
     .check_kernels     = cuda_check_kernels,
     .get_kernel        = cuda_get_kernel,
     .drop_kernels      = cuda_drop_kernels,
+    .sync_copies       = cuda_sync_copies,
     .export_mapped     = cuda_export_mapped,
     .open_mapped       = cuda_open_mapped,
 };
@@ -412,7 +409,17 @@ static memspan_status_t open_backend(const memspan_services_t *services, void **
     return gpu_open(&driver, services, state_p);
 }
 
+static const memspan_backend_option_t options[] = {
+    {"MEMSPAN_CUDA_DMABUF", MEMSPAN_OPTION_CHOICE, "default|pcie", "default",
+     "how a dma-buf of CUDA memory is mapped: pcie: by PCI Express, for a network card behind it"},
+};
+
 const memspan_backend_t msp_backend_cuda = {
-    GPU_BACKEND_TABLE,    .name = "cuda",          .title = "CUDA through the driver API",
-    .open = open_backend, .connect = cuda_connect,
+    GPU_BACKEND_TABLE,
+    .name         = "cuda",
+    .title        = "CUDA through the driver API",
+    .open         = open_backend,
+    .connect      = cuda_connect,
+    .options      = options,
+    .option_count = sizeof(options) / sizeof(options[0]),
 };

@@ -34,6 +34,7 @@ struct cuda_device {
     struct cuda_facts facts;
     _Atomic(cuda_context_t) context;       /* written under the lock: once, and after each reset */
     _Atomic unsigned long long context_id; /* the driver's number of it; 0 where it has none */
+    atomic_uint synced; /* 1 + the epoch whose context completes synchronous copies; 0: none */
     struct cuda_kernel kernels[GPU_KERNEL_COUNT];
 };
 
@@ -72,6 +73,10 @@ void cuda_leave(struct gpu_device *device, int before);
 bool cuda_is_awake(const struct gpu_device *device);
 bool cuda_is_active(const struct gpu_device *device);
 void cuda_close(struct gpu_device *device);
+/* gpu_driver::sync_copies: by a flag of the primary context, before 12.1 by an attribute of the
+ * memory, which memory that we map cannot have. */
+bool cuda_syncs_mapped(const struct gpu_state *state);
+void cuda_sync_copies(struct gpu_device *device, const void *address);
 /* memspan_backend_t::connect: wake both devices, so that @p from has access from now on. */
 memspan_status_t cuda_connect(void *state, int home, memspan_kind_t kind, int from);
 

@@ -134,12 +134,16 @@ struct cuda_ipc_handle { /* CUipcMemHandle, and CUmemFabricHandle has the same f
     X(DEVICE_ATTRIBUTE_GPU_DIRECT_RDMA_WITH_CUDA_VMM_SUPPORTED, 110)                               \
     X(DEVICE_ATTRIBUTE_GPU_DIRECT_RDMA_SUPPORTED, 116)                                             \
     X(DEVICE_ATTRIBUTE_DMA_BUF_SUPPORTED, 124)                                                     \
+    X(DEVICE_ATTRIBUTE_IPC_EVENT_SUPPORTED, 125)                                                   \
     X(DEVICE_ATTRIBUTE_HANDLE_TYPE_FABRIC_SUPPORTED, 128)                                          \
     X(DEVICE_ATTRIBUTE_NUMA_CONFIG, 130)                                                           \
     X(DEVICE_ATTRIBUTE_NUMA_ID, 131)                                                               \
     X(DEVICE_ATTRIBUTE_HOST_NUMA_ID, 134)                                                          \
     X(DEVICE_NUMA_CONFIG_NUMA_NODE, 1)                                                             \
     X(POINTER_ATTRIBUTE_MEMORY_TYPE, 2)                                                            \
+    X(POINTER_ATTRIBUTE_SYNC_MEMOPS, 6)                                                            \
+    X(CTX_SYNC_MEMOPS, 0x80)                                                                       \
+    X(MEM_RANGE_FLAG_DMA_BUF_MAPPING_TYPE_PCIE, 1)                                                 \
     X(POINTER_ATTRIBUTE_IS_MANAGED, 8)                                                             \
     X(POINTER_ATTRIBUTE_DEVICE_ORDINAL, 9)                                                         \
     X(POINTER_ATTRIBUTE_RANGE_START_ADDR, 11)                                                      \
@@ -244,6 +248,8 @@ enum cuda_status {
     X(cuCtxSynchronize, NULL, 0, (void))                                                           \
     X(cuCtxEnablePeerAccess, NULL, 1, (cuda_context_t, unsigned))                                  \
     X(cuCtxGetId, NULL, 1, (cuda_context_t, unsigned long long *))                                 \
+    X(cuCtxGetFlags, NULL, 1, (unsigned *))                                                        \
+    X(cuCtxSetFlags, NULL, 1, (unsigned))                                                          \
     X(cuThreadExchangeStreamCaptureMode, NULL, 1, (cuda_capture_mode_t *))                         \
     X(cuMemGetInfo_v2, NULL, 0, (size_t *, size_t *))                                              \
     X(cuMemAlloc_v2, NULL, 0, (cuda_address_t *, size_t))                                          \
@@ -263,6 +269,7 @@ enum cuda_status {
       (void *, size_t, cuda_range_attribute_t, cuda_address_t, size_t))                            \
     X(cuPointerGetAttributes, NULL, 0,                                                             \
       (unsigned, cuda_pointer_attribute_t *, void **, cuda_address_t))                             \
+    X(cuPointerSetAttribute, NULL, 1, (const void *, cuda_pointer_attribute_t, cuda_address_t))    \
     X(cuMemcpyAsync, NULL, 0, (cuda_address_t, cuda_address_t, size_t, cuda_stream_t))             \
     X(cuMemcpy2DAsync_v2, NULL, 0, (const cuda_rectangle_t *, cuda_stream_t))                      \
     X(cuMemsetD8Async, NULL, 0, (cuda_address_t, unsigned char, size_t, cuda_stream_t))            \

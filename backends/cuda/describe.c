@@ -31,7 +31,12 @@ static void fill_facts(struct gpu_device *device)
         f->registers &&
         gpu_has(device, CUDA_DEVICE_ATTRIBUTE_CAN_USE_HOST_POINTER_FOR_REGISTERED_MEM);
     f->needs_no_import = f->host_page_tables;
-    f->dmabuf          = (cu->cuMemGetHandleForAddressRange != NULL) &&
+    /* The attribute by which the driver's documentation has IPC tested; drivers before 12.0 do not
+     * know it. */
+    f->ipc = (cu->cuIpcGetMemHandle != NULL) && (cu->cuIpcOpenMemHandle_v2 != NULL) &&
+             (cu->cuIpcCloseMemHandle != NULL) && !f->integrated &&
+             (gpu_attribute(device, CUDA_DEVICE_ATTRIBUTE_IPC_EVENT_SUPPORTED, 1) > 0);
+    f->dmabuf = (cu->cuMemGetHandleForAddressRange != NULL) &&
                 gpu_has(device, CUDA_DEVICE_ATTRIBUTE_DMA_BUF_SUPPORTED);
     f->node = (gpu_attribute(device, CUDA_DEVICE_ATTRIBUTE_NUMA_CONFIG, 0) ==
                CUDA_DEVICE_NUMA_CONFIG_NUMA_NODE)
@@ -118,9 +123,8 @@ static void fill_uid(struct gpu_device *device)
     if (cu->cuDeviceGetUuid_v2 != NULL) {
         answer.code = cu->cuDeviceGetUuid_v2(&uuid, device->id);
     }
-    if (gpu_log_failure(device->state, answer, "identity of a device")) {
-        gpu_write_uid(uuid.bytes, info->uid, sizeof(info->uid));
-    } else {
+    if (!gpu_log_failure(device->state, answer, "identity of a device") ||
+        !gpu_write_uid(uuid.bytes, info->uid, sizeof(info->uid))) {
         snprintf(info->uid, sizeof(info->uid), "cuda:%.40s:%d", info->name, device->ordinal);
     }
 }
@@ -133,7 +137,7 @@ static void fill_bus(struct gpu_device *device)
              (unsigned)gpu_attribute(device, CUDA_DEVICE_ATTRIBUTE_PCI_DOMAIN_ID, 0) & 0xffffu,
              (unsigned)gpu_attribute(device, CUDA_DEVICE_ATTRIBUTE_PCI_BUS_ID, 0) & 0xffu,
              (unsigned)gpu_attribute(device, CUDA_DEVICE_ATTRIBUTE_PCI_DEVICE_ID, 0) & 0xffu);
-    info->numa_node = gpu_numa_node_at(info->pci_address);
+    gpu_fill_numa_node(info);
 }
 
 memspan_status_t cuda_fill(struct gpu_device *device)

@@ -169,20 +169,26 @@ memspan_status_t cuda_take_device(struct gpu_device *device, const memspan_reque
                                   struct gpu_block *block, memspan_block_t *given)
 {
     const struct cuda_facts *f = &cuda_device(device)->facts;
-    bool shared =
-        ((request->flags & MEMSPAN_REQUEST_SHARED) != 0) && (f->shares_fd || f->shares_fabric);
+    bool shared                = (request->flags & MEMSPAN_REQUEST_SHARED) != 0;
+    bool maps                  = shared && (f->shares_fd || f->shares_fabric) &&
+                (cuda_syncs_mapped(device->state) || !device->facts.ipc);
     memspan_status_t status = MEMSPAN_OK;
 
-    if (shared || (request->page_size_bytes > msp_page_size())) {
+    if (maps || (request->page_size_bytes > msp_page_size())) {
         status = take_mapped(device, request, block, given);
-        if ((status == MEMSPAN_OK) || !shared || (request->page_size_bytes != 0)) {
-            return status;
+        if ((status == MEMSPAN_OK) || !maps || (request->page_size_bytes != 0)) {
+            goto sync;
         }
         /* Some systems promise it and cannot: plain memory can be shared as well, on one node. */
         gpu_log_record(device->state, MEMSPAN_LOG_INFO,
                        "memory to be shared is taken by cuMemAlloc");
     }
-    return gpu_take(device, GPU_MADE_DEVICE, request, block);
+    status = gpu_take(device, GPU_MADE_DEVICE, request, block);
+sync:
+    if (shared && (status == MEMSPAN_OK)) {
+        cuda_sync_copies(device, block->base);
+    }
+    return status;
 }
 
 memspan_status_t cuda_give_mapped(struct gpu_device *device, struct gpu_block *block)

@@ -7,6 +7,7 @@
 
 #include "backends/emu/emu.h"
 #include "core/base/option.h"
+#include "core/base/valgrind.h"
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -109,22 +110,6 @@ static memspan_status_t start(struct emu *emu)
     return emu_fault_watch(emu);
 }
 
-/* valgrind is in the program's memory, which a device process gives up: it would hang. */
-static bool runs_under_valgrind(void)
-{
-    FILE *maps = fopen("/proc/self/maps", "re");
-    bool found = false;
-    char line[512];
-
-    while ((maps != NULL) && !found && (fgets(line, sizeof(line), maps) != NULL)) {
-        found = (strstr(line, "/vgpreload_") != NULL);
-    }
-    if (maps != NULL) {
-        fclose(maps);
-    }
-    return found;
-}
-
 static memspan_status_t emu_open(const memspan_services_t *services, void **state_p)
 {
     struct emu *emu;
@@ -132,7 +117,8 @@ static memspan_status_t emu_open(const memspan_services_t *services, void **stat
     int count = 0;
     int i;
 
-    if (runs_under_valgrind()) {
+    /* valgrind is in the program's memory, which a device process gives up: it would hang. */
+    if (msp_valgrind_runs()) {
         return services->fail(MEMSPAN_ERR_OFF, EMU_NAME, "", 0, "",
                               "run it without valgrind: the devices check accesses themselves, and "
                               "MEMSPAN_DEBUG=guard the host's memory",

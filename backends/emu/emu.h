@@ -32,7 +32,7 @@ enum { EMU_DEVICES_MAX = 32 };
 #define EMU_SPREAD 4
 
 /* Of a block's allocation; the library's own are among them. */
-enum { EMU_CALLERS_MAX = 20 };
+enum { EMU_CALLERS_MAX = 28 };
 
 enum emu_block_state { EMU_BLOCK_LIVE = 1, EMU_BLOCK_LEAVING, EMU_BLOCK_FREED };
 

@@ -57,7 +57,7 @@ static void set_state(uint32_t state)
 
 /* ---- the thread that knows the library ---- */
 
-static void say(const char *text, size_t length)
+static void write_out(const char *text, size_t length)
 {
     while (length > 0) {
         ssize_t n = write(STDERR_FILENO, text, length);
@@ -66,6 +66,28 @@ static void say(const char *text, size_t length)
         }
         text += (n > 0) ? n : 0;
         length -= (n > 0) ? (size_t)n : 0;
+    }
+}
+
+/* A report is collected and written at once, so that those of several processes stay whole. The
+ * handler and the thread take turns; after a time limit they may not: each takes its place first.
+ */
+static char said[8192] MSP_SPARSE;
+static _Atomic size_t said_bytes;
+
+static void say_out(void)
+{
+    size_t length = atomic_exchange(&said_bytes, 0);
+
+    write_out(said, (length < sizeof(said)) ? length : sizeof(said));
+}
+
+static void say(const char *text, size_t length)
+{
+    size_t at = atomic_fetch_add(&said_bytes, length);
+
+    if (at < sizeof(said)) {
+        memcpy(said + at, text, (length < sizeof(said) - at) ? length : sizeof(said) - at);
     }
 }
 
@@ -117,6 +139,8 @@ static void tell_block(const struct emu *emu, const void *address)
     if ((memspan_pointer_describe(address, &block) != MEMSPAN_OK) || (block.base == NULL)) {
         if (!guarded) {
             tell_callers(emu, address, false);
+        } else {
+            say_out(); /* what is told is written by the guard */
         }
         emu->services->tell(address); /* freed, perhaps: who freed it? */
         return;
@@ -134,6 +158,8 @@ static void tell_block(const struct emu *emu, const void *address)
     say(text, strlen(text));
     if (!guarded) {
         tell_callers(emu, address, block.size_bytes < msp_page_size());
+    } else {
+        say_out();
     }
     emu->services->tell(address);
 }
@@ -174,6 +200,7 @@ static void *stand_by(void *unused)
         tell_block(atomic_load(&watched), help.address);
         set_state(HELP_GIVEN);
         nanosleep(&guard, NULL);
+        say_out();
         kill(getpid(), SIGKILL);
     }
     return unused;
@@ -199,9 +226,10 @@ static const struct {
     [RULE_NOWAIT]  = {"managed memory while a target region was not waited for",
                       "managed memory that a region with nowait was given is the device's; it is "
                        "the\n              host's again after a taskwait, or a depend that waits"},
-    [RULE_DEVICE]  = {"device memory",
-                      "device memory is for kernels, memspan_copy() and memspan_fill(); the host "
-                       "never\n              touches it by itself"},
+    [RULE_DEVICE] =
+        {"device memory",
+         "device memory is for kernels, memspan_copy() and memspan_fill(), or "
+         "omp_target_memcpy()\n              in OpenMP; the host never touches it by itself"},
 };
 
 static enum rule find_rule(const struct emu_block *block, const void *address)
@@ -331,7 +359,11 @@ static void report(const struct emu *emu, const void *address, const void *conte
     write_access(&w, context);
     say(text, w.used);
     say_block(address);
+    if (atomic_load(&help.state) != HELP_GIVEN) {
+        say_out(); /* nothing ends the program should the unwinder hang */
+    }
     say_callers(context);
+    say_out();
 }
 
 static void report_in_child(const void *address)
@@ -342,7 +374,7 @@ static void report_in_child(const void *address)
     emu_write_text(&w, "memspan: emu: a forked child used ");
     emu_write_hexadecimal(&w, (uintptr_t)address);
     emu_write_text(&w, ", memory of a device: devices do not survive fork()\n");
-    say(text, w.used);
+    write_out(text, w.used);
 }
 
 /* ---- the signal ---- */

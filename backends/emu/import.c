@@ -9,6 +9,8 @@
 
 #include "backends/emu/emu.h"
 #include "core/base/platform.h"
+#include "core/topology/lock_pages.h"
+#include "core/topology/pages.h"
 #include <dirent.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -110,9 +112,38 @@ static memspan_status_t use_file(const struct emu *emu, const struct backing *ba
     return MEMSPAN_OK;
 }
 
+/* Whether the pages at @p address are locked: from /proc/self/smaps, which takes the kernel long,
+ * so it is read only where the process has locked anything. */
+static bool is_locked(const void *address)
+{
+    struct msp_lock_limits lock;
+    bool found  = false;
+    bool locked = false;
+    char line[512];
+    FILE *maps;
+
+    msp_lock_limits_read(&lock);
+    maps = (lock.locked_bytes > 0) ? fopen("/proc/self/smaps", "re") : NULL;
+    while (!locked && (maps != NULL) && (fgets(line, sizeof line, maps) != NULL)) {
+        unsigned long first;
+        unsigned long end;
+        unsigned long size;
+
+        if (sscanf(line, "%lx-%lx ", &first, &end) == 2) {
+            found = ((uintptr_t)address >= first) && ((uintptr_t)address < end);
+        }
+        locked = found && (sscanf(line, "Locked: %lu kB", &size) == 1) && (size > 0);
+    }
+    if (maps != NULL) {
+        fclose(maps);
+    }
+    return locked;
+}
+
 static memspan_status_t replace_pages(const struct emu *emu, struct emu_import *import)
 {
-    size_t size = import->size_bytes;
+    size_t size      = import->size_bytes;
+    bool were_locked = is_locked(import->address);
     void *twin;
 
     twin = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, import->file, 0);
@@ -125,6 +156,10 @@ static memspan_status_t replace_pages(const struct emu *emu, struct emu_import *
              0) == MAP_FAILED) {
         return emu_system_error(emu, "mmap", "%zu bytes of host pages at %p cannot be shared", size,
                                 (void *)import->address);
+    }
+    if (were_locked && (msp_pages_lock(import->address, size) != 0)) {
+        return emu_system_error(emu, "mlock", "%zu bytes at %p were locked and cannot be again",
+                                size, (void *)import->address);
     }
     return MEMSPAN_OK;
 }

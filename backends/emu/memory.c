@@ -7,6 +7,7 @@
 
 #include "backends/emu/emu.h"
 #include "core/base/platform.h"
+#include "core/topology/lock_pages.h"
 #include "core/topology/pages.h"
 #include <execinfo.h>
 #include <fcntl.h>
@@ -105,6 +106,7 @@ static void drop_pages(const struct emu *emu, const struct emu_block *block)
 {
     size_t size = msp_round_up(block->size_bytes, msp_page_size());
 
+    msp_pages_unlock(block->base, size);
     mprotect(block->base, size, PROT_NONE);
     if (fallocate(emu->file, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
                   (off_t)(block->base - emu->arena), (off_t)size) != 0) {
@@ -194,13 +196,36 @@ static memspan_status_t give_back(struct emu *emu, struct emu_block *block)
     return status;
 }
 
+/* Where the block's pages are, and whether they stay there. Device memory is closed, and its own
+ * device keeps it in place. */
+static memspan_status_t set_pages(const struct emu *emu, const memspan_request_t *request,
+                                  memspan_block_t *given)
+{
+    bool is_asked = (request->flags & MEMSPAN_REQUEST_PINNED) != 0;
+    memspan_status_t status;
+
+    if (request->kind == MEMSPAN_KIND_DEVICE) {
+        given->flags |= MEMSPAN_BLOCK_PINNED;
+        return MEMSPAN_OK;
+    }
+    status = msp_pages_bind(request, given->address, &given->node);
+    if (request->kind == MEMSPAN_KIND_MANAGED) {
+        given->flags |= MEMSPAN_BLOCK_MIGRATABLE;
+        return status;
+    }
+    if ((status == MEMSPAN_OK) && ((request->kind == MEMSPAN_KIND_HOST_PINNED) || is_asked)) {
+        status = msp_lock_pages(emu->services, EMU_NAME, is_asked, given);
+    }
+    return status;
+}
+
 memspan_status_t emu_alloc(void *state, int ordinal, const memspan_request_t *request,
                            memspan_block_t *block_p)
 {
     struct emu *emu = state;
     struct emu_device *device;
     struct emu_block *block = NULL;
-    int node                = -1;
+    memspan_block_t given;
     void *callers[EMU_CALLERS_MAX];
     int caller_count        = backtrace(callers, EMU_CALLERS_MAX); /* it may wait for the linker */
     memspan_status_t status = emu_enter(state, ordinal, &device);
@@ -221,9 +246,13 @@ memspan_status_t emu_alloc(void *state, int ordinal, const memspan_request_t *re
     if (status != MEMSPAN_OK) {
         return status;
     }
-    if (request->kind != MEMSPAN_KIND_DEVICE) {
-        status = msp_pages_bind(request, block->base, &node);
-    }
+    given  = (memspan_block_t){.address         = block->base,
+                               .size_bytes      = block->size_bytes,
+                               .page_size_bytes = msp_page_size(),
+                               .flags           = MEMSPAN_BLOCK_ZEROED,
+                               .node            = -1,
+                               .cookie          = block};
+    status = set_pages(emu, request, &given);
     if (status == MEMSPAN_OK) {
         status = emu_block_tell(emu, block, EMU_OP_OPEN, false);
     }
@@ -231,14 +260,7 @@ memspan_status_t emu_alloc(void *state, int ordinal, const memspan_request_t *re
         give_back(emu, block);
         return status;
     }
-    *block_p = (memspan_block_t){.address         = block->base,
-                                 .size_bytes      = block->size_bytes,
-                                 .page_size_bytes = msp_page_size(),
-                                 .flags           = MEMSPAN_BLOCK_ZEROED,
-                                 .node            = node,
-                                 .cookie          = block};
-    block_p->flags |=
-        (request->kind == MEMSPAN_KIND_MANAGED) ? MEMSPAN_BLOCK_MIGRATABLE : MEMSPAN_BLOCK_PINNED;
+    *block_p = given;
     return MEMSPAN_OK;
 }
 

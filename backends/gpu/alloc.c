@@ -12,7 +12,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* "Suitably aligned for any kind of variable": 256 bytes in practice. */
+/* "Suitably aligned for any kind of variable": 256 bytes in practice. No driver promises it: the
+ * room to spare follows the address that came. */
 enum { DRIVER_ALIGN_BYTES = 256 };
 
 static memspan_status_t check_request(const struct gpu_device *device,
@@ -107,7 +108,7 @@ static void forget(struct gpu_device *device, struct gpu_block *block)
         gpu_registration_forget(device->state, block->registration);
     }
     /* While the process ends a kernel may still use them: they go with it. */
-    if ((block->made == GPU_MADE_PAGES) && !gpu_process_ends()) {
+    if ((block->made == GPU_MADE_PAGES) && !atomic_load(&device->state->ended)) {
         msp_pages_give_back(block->base, block->size_bytes);
     }
     if (block->fd >= 0) {
@@ -117,12 +118,33 @@ static void forget(struct gpu_device *device, struct gpu_block *block)
 
 /* ---- by kind ---- */
 
+/* At most DRIVER_ALIGN_BYTES: the next address may be less aligned than this one. */
+static size_t alignment_of(const void *base)
+{
+    size_t lowest = (uintptr_t)base & (~(uintptr_t)base + 1);
+
+    return (lowest < DRIVER_ALIGN_BYTES) ? lowest : DRIVER_ALIGN_BYTES;
+}
+
+/* What aligning an address that has the alignment @p has already can take. */
+static size_t spare_bytes(size_t align, size_t has)
+{
+    return (align > has) ? align - has : 0;
+}
+
+static bool fits_aligned(const struct gpu_block *block, const memspan_request_t *request)
+{
+    size_t skipped = (0 - (uintptr_t)block->base) & (request->align_bytes - 1);
+
+    return skipped <= block->size_bytes - request->size_bytes;
+}
+
 memspan_status_t gpu_take(struct gpu_device *device, enum gpu_made made,
                           const memspan_request_t *request, struct gpu_block *block)
 {
     struct gpu_state *state = device->state;
     size_t align            = request->align_bytes;
-    size_t spare            = (align > DRIVER_ALIGN_BYTES) ? align - DRIVER_ALIGN_BYTES : 0;
+    size_t spare            = spare_bytes(align, DRIVER_ALIGN_BYTES);
     bool on_host            = (made == GPU_MADE_HOST);
     void *base              = NULL;
     gpu_answer_t answer;
@@ -148,10 +170,10 @@ memspan_status_t gpu_take(struct gpu_device *device, enum gpu_made made,
         if (made == GPU_MADE_MANAGED) {
             atomic_fetch_add(&device->managed_bytes, block->size_bytes);
         }
-        if ((((uintptr_t)block->base & (align - 1)) == 0) ||
-            (block->size_bytes > request->size_bytes)) {
+        if (fits_aligned(block, request)) {
             return MEMSPAN_OK;
         }
+        spare = spare_bytes(align, alignment_of(block->base));
         if (on_host) {
             atomic_store(&state->host_unaligned, true);
         }
@@ -159,7 +181,7 @@ memspan_status_t gpu_take(struct gpu_device *device, enum gpu_made made,
         if (status != MEMSPAN_OK) {
             return status;
         }
-        block->size_bytes += spare;
+        block->size_bytes = request->size_bytes + spare;
     }
 }
 

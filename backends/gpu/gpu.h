@@ -15,7 +15,6 @@
  * gpu_state::lock the registered host pages and the list of blocks. A thread that holds a device's
  * lock takes no other; the driver is called under both, and never calls back. */
 
-#include "backends/gpu/ended.h"
 #include "backends/gpu/kernel_name.h"
 #include <memspan/backend.h>
 #include <pthread.h>
@@ -98,6 +97,7 @@ struct gpu_facts {
     bool registers;       /* host pages can be registered */
     bool same_address;    /* ... and are seen at the host's address */
     bool needs_no_import; /* it reaches all host pages, with atomics and whatever their size */
+    bool ipc;             /* another process opens its plain memory */
     bool dmabuf;
     int node; /* its memory as a NUMA node of the operating system, or -1 */
 };
@@ -143,6 +143,7 @@ struct gpu_state {
     int device_count;
     _Atomic(enum gpu_peer) *peers; /* [from * device_count + home] */
     atomic_bool ended;             /* the driver said so: the process ends */
+    atomic_bool no_captures;       /* the driver said so: capture modes do not exist */
     atomic_bool host_unaligned;    /* pinned host memory came with the alignment of a page only */
     pthread_mutex_t lock;
     struct gpu_registration *registrations;
@@ -214,7 +215,6 @@ struct gpu_driver {
     size_t state_size;                  /* of the record that begins with struct gpu_state */
     size_t device_size;                 /* ... with struct gpu_device */
     const struct gpu_meaning *meanings; /* ended by hint and status 0 */
-    bool crashes_at_end;                /* when it is called after its destructors */
     bool registers_twice;  /* takes registered pages again, and forgets both with the first */
     bool opens_hidden;     /* opens memory of devices that this process does not see */
     bool moves_integrated; /* managed memory of an integrated device is not pinned either */
@@ -300,8 +300,9 @@ struct gpu_driver {
                           unsigned threads, void **arguments);
     void (*drop_kernels)(struct gpu_device *device);
 
-    /* Other processes and network cards. */
-    bool (*has_ipc)(const struct gpu_state *state);
+    /* Other processes and network cards. sync_copies(): from now on the program's synchronous
+     * copies to and from memory at @p address are complete when they return; or NULL. */
+    void (*sync_copies)(struct gpu_device *device, const void *address);
     gpu_answer_t (*ipc_get)(const struct gpu_state *state, void *base, void *handle);
     gpu_answer_t (*ipc_open)(const struct gpu_state *state, const void *handle, void **base_p);
     /* NULL: it maps nothing. */
@@ -332,7 +333,8 @@ memspan_status_t gpu_error(const struct gpu_state *state, gpu_answer_t answer, c
 memspan_status_t gpu_refuse(const struct gpu_state *state, memspan_status_t status,
                             const char *hint, const char *format, ...)
     __attribute__((format(printf, 4, 5), cold));
-/* Log a failure that the caller need not know of; true for an answer of success. */
+/* Log a failure that the caller need not know of, as a warning, or as information where the driver
+ * says that it lacks the call; true for an answer of success. */
 bool gpu_log_failure(const struct gpu_state *state, gpu_answer_t answer, const char *what);
 /* The same for a failure that is in the thread's record. */
 void gpu_log_record(const struct gpu_state *state, enum memspan_log_level level, const char *what);
@@ -354,9 +356,8 @@ memspan_status_t gpu_device_get(void *state, int ordinal, struct gpu_device **de
 memspan_status_t gpu_enter(void *state, int ordinal, enum gpu_purpose purpose,
                            struct gpu_visit *visit_p);
 void gpu_leave(const struct gpu_visit *visit);
-bool gpu_has_ended(const struct gpu_state *state);
 /* The thread's capture mode becomes relaxed; what it was. */
-int gpu_relax(const struct gpu_state *state);
+int gpu_relax(struct gpu_state *state);
 void gpu_restore(const struct gpu_state *state, int mode);
 /* Wait for all work of the devices that are awake and may use memory of @p device: all of them for
  * host pages, its peers for device memory. The first failure. */
@@ -472,7 +473,7 @@ memspan_status_t gpu_dmabuf_export(void *state, int ordinal, const void *address
     .ask = ask, .last_prefetch = last_prefetch, .make_stream = make_stream,                        \
     .drop_stream = drop_stream, .wait = wait_for_stream, .wait_for_device = wait_for_device,       \
     .copy = copy, .copy_blocks = copy_blocks, .fill_bytes = fill_bytes, .prefetch = prefetch,      \
-    .start = start, .has_ipc = has_ipc, .ipc_get = ipc_get, .ipc_open = ipc_open, .dmabuf = dmabuf
+    .start = start, .ipc_get = ipc_get, .ipc_open = ipc_open, .dmabuf = dmabuf
 
 /* The members of a backend's table that are the same for all drivers. */
 #define GPU_BACKEND_TABLE                                                                          \

@@ -99,23 +99,31 @@ void gpu_describe_device(const memspan_device_info_t *info, uint64_t free_bytes,
     *info_p = answer;
 }
 
-int gpu_numa_node_at(const char *pci_address)
+void gpu_fill_numa_node(memspan_device_info_t *info)
 {
     char path[96];
     char text[16];
 
-    snprintf(path, sizeof(path), "/sys/bus/pci/devices/%.40s/numa_node", pci_address);
-    return (msp_file_read(path, text, sizeof(text)) > 0) ? atoi(text) : -1;
+    if (strspn(info->pci_address, "0:.") == strlen(info->pci_address)) {
+        info->pci_address[0] = '\0';
+    }
+    snprintf(path, sizeof(path), "/sys/bus/pci/devices/%.40s/numa_node", info->pci_address);
+    info->numa_node = (msp_file_read(path, text, sizeof(text)) > 0) ? atoi(text) : -1;
 }
 
-void gpu_write_uid(const void *uuid, char *uid, size_t size)
+bool gpu_write_uid(const void *uuid, char *uid, size_t size)
 {
+    static const unsigned char none[16];
     const unsigned char *bytes = uuid;
     size_t used                = 0;
     int i;
 
+    if (memcmp(bytes, none, sizeof(none)) == 0) {
+        return false;
+    }
     for (i = 0; i < 16; i++) {
         bool dash = (i == 4) || (i == 6) || (i == 8) || (i == 10);
         used += (size_t)snprintf(uid + used, size - used, "%s%02x", dash ? "-" : "", bytes[i]);
     }
+    return true;
 }

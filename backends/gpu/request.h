@@ -30,11 +30,12 @@ void gpu_describe_device(const memspan_device_info_t *info, uint64_t free_bytes,
                          memspan_device_info_t *info_p);
 
 /* The 16 bytes of a uuid as text ("5a5a5a5a-5a5a-..."), equal in all backends: so the same device
- * is recognised. */
-void gpu_write_uid(const void *uuid, char *uid, size_t size);
+ * is recognised. False, and nothing is written, where all are 0: the driver has no uuid. */
+bool gpu_write_uid(const void *uuid, char *uid, size_t size);
 
-/* The NUMA node near a PCI address, or -1. */
-int gpu_numa_node_at(const char *pci_address);
+/* The NUMA node near info->pci_address. An address of zeros, where no device but the host bridge
+ * is, means that the driver has none: it is cleared. */
+void gpu_fill_numa_node(memspan_device_info_t *info);
 
 /* What the kernel estimates that the host can still give: where a device's memory is the host's,
  * drivers count the page cache as used, and promise what is not there. */

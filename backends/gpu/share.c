@@ -13,10 +13,9 @@ static memspan_status_t export_plain(const struct gpu_device *device, const stru
     const struct gpu_state *state = device->state;
     gpu_answer_t answer;
 
-    if (((own->made != GPU_MADE_DEVICE) && (own->made != GPU_MADE_FINE)) ||
-        !state->driver->has_ipc(state)) {
+    if (((own->made != GPU_MADE_DEVICE) && (own->made != GPU_MADE_FINE)) || !device->facts.ipc) {
         return gpu_refuse(state, MEMSPAN_ERR_UNSUPPORTED, "share device memory",
-                          "%s shares only memory of its own, by a call that some drivers lack",
+                          "%s shares only memory of its own, where its driver can",
                           device->info.name);
     }
     token->forms = GPU_FORM_HANDLE;
@@ -24,6 +23,14 @@ static memspan_status_t export_plain(const struct gpu_device *device, const stru
     return (answer.code == GPU_SUCCESS)
                ? MEMSPAN_OK
                : gpu_error(state, answer, "memory of %s cannot be shared", device->info.name);
+}
+
+/* Another process or a network card cannot wait for the streams of this one's program. */
+static void sync_copies(struct gpu_device *device, const void *address)
+{
+    if (device->state->driver->sync_copies != NULL) {
+        device->state->driver->sync_copies(device, address);
+    }
 }
 
 memspan_status_t gpu_ipc_export(void *opaque, int ordinal, const memspan_block_t *block,
@@ -48,6 +55,7 @@ memspan_status_t gpu_ipc_export(void *opaque, int ordinal, const memspan_block_t
     if (status != MEMSPAN_OK) {
         return status;
     }
+    sync_copies(visit.device, own->base);
     memcpy(token.magic, state->driver->magic, sizeof(token.magic));
     memcpy(token.uid, visit.device->info.uid, sizeof(token.uid));
     token.mapped_bytes = own->size_bytes;
@@ -98,7 +106,7 @@ static memspan_status_t check_token(const struct gpu_device *device, const struc
                           "the memory is of device %.40s, not %.40s", token->uid, device->info.uid);
     }
     if ((token->forms == GPU_FORM_HANDLE)
-            ? !driver->has_ipc(state)
+            ? !device->facts.ipc
             : ((token->forms == 0) || (driver->open_mapped == NULL) ||
                ((token->forms & ~(unsigned)(GPU_FORM_DESCRIPTOR | GPU_FORM_FABRIC)) != 0))) {
         return gpu_refuse(state, MEMSPAN_ERR_UNSUPPORTED, NULL,
@@ -153,6 +161,9 @@ memspan_status_t gpu_ipc_import(void *opaque, int ordinal, const void *bytes, si
                          ? open_plain(visit.device, &token, own)
                          : state->driver->open_mapped(visit.device, &token, own);
         }
+        if (status == MEMSPAN_OK) {
+            sync_copies(visit.device, own->base);
+        }
         own->epoch = atomic_load(&visit.device->epoch);
         gpu_leave(&visit);
     }
@@ -193,6 +204,7 @@ memspan_status_t gpu_dmabuf_export(void *opaque, int ordinal, const void *addres
     if (status != MEMSPAN_OK) {
         return status;
     }
+    sync_copies(device, address);
     status = state->driver->dmabuf(device, address, size_bytes, fd_p, offset_p);
     gpu_leave(&visit);
     return status;

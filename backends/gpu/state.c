@@ -8,14 +8,10 @@
 
 enum { CAPTURE_RELAXED = 2 };
 
-bool gpu_has_ended(const struct gpu_state *state)
+memspan_status_t gpu_device_get(void *opaque, int ordinal, struct gpu_device **device_p)
 {
-    return atomic_load(&state->ended) || (state->driver->crashes_at_end && gpu_process_ends());
-}
-
-static memspan_status_t find(struct gpu_state *state, int ordinal, struct gpu_device **device_p)
-{
-    const char *title = state->driver->title;
+    struct gpu_state *state = opaque;
+    const char *title       = state->driver->title;
 
     if (getpid() != state->pid) {
         return gpu_refuse(state, MEMSPAN_ERR_FORKED,
@@ -31,30 +27,27 @@ static memspan_status_t find(struct gpu_state *state, int ordinal, struct gpu_de
     return MEMSPAN_OK;
 }
 
-memspan_status_t gpu_device_get(void *opaque, int ordinal, struct gpu_device **device_p)
-{
-    struct gpu_state *state = opaque;
-
-    if (state->driver->crashes_at_end && gpu_process_ends()) {
-        return gpu_refuse(state, MEMSPAN_ERR_OFF, NULL, "the process is ending");
-    }
-    return find(state, ordinal, device_p);
-}
-
 /* ---- the thread's capture mode ----
  *
  * While a stream is captured in the mode global or thread-local, calls that allocate, free or wait
  * fail for this thread, and invalidate the capture. Ours have nothing to do with it. */
 
-int gpu_relax(const struct gpu_state *state)
+int gpu_relax(struct gpu_state *state)
 {
     int mode            = CAPTURE_RELAXED;
-    gpu_answer_t answer = state->driver->exchange_capture(state, &mode);
+    gpu_answer_t answer = {"", GPU_SUCCESS};
 
+    if (atomic_load(&state->no_captures)) {
+        return CAPTURE_RELAXED;
+    }
+    answer = state->driver->exchange_capture(state, &mode);
     if (answer.code != GPU_SUCCESS) {
         mode = CAPTURE_RELAXED;
         if (answer.code != GPU_DEINITIALIZED) {
             (void)gpu_log_failure(state, answer, "the capture mode");
+        }
+        if (answer.code == GPU_NOT_SUPPORTED) {
+            atomic_store(&state->no_captures, true);
         }
     }
     return mode;
@@ -90,13 +83,12 @@ memspan_status_t gpu_enter(void *opaque, int ordinal, enum gpu_purpose purpose,
     struct gpu_state *state = opaque;
     struct gpu_visit visit  = {.mode = CAPTURE_RELAXED};
     bool gives_back         = (purpose == GPU_TO_GIVE_BACK);
-    memspan_status_t status = gives_back ? find(state, ordinal, &visit.device)
-                                         : gpu_device_get(state, ordinal, &visit.device);
+    memspan_status_t status = gpu_device_get(state, ordinal, &visit.device);
 
     if (status != MEMSPAN_OK) {
         return status;
     }
-    if (gives_back && gpu_has_ended(state)) {
+    if (gives_back && atomic_load(&state->ended)) {
         return MEMSPAN_ERR_OFF;
     }
     if (state->driver->relaxes_always || (purpose == GPU_TO_ALLOCATE) || gives_back) {
@@ -229,7 +221,7 @@ static void drop_device(struct gpu_device *device, bool ours)
         device->forgotten = next;
     }
     free(device->queue);
-    if (ours && (driver->close != NULL) && !gpu_has_ended(device->state)) {
+    if (ours && (driver->close != NULL) && !atomic_load(&device->state->ended)) {
         driver->close(device);
     }
     pthread_mutex_destroy(&device->lock);

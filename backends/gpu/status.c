@@ -76,8 +76,10 @@ bool gpu_log_failure(const struct gpu_state *state, gpu_answer_t answer, const c
     if (answer.code != GPU_SUCCESS) {
         explain(state, answer.code, words, sizeof(words));
         gpu_forget_error(state);
-        state->services->log(MEMSPAN_LOG_WARN, state->driver->name, "%s: %s: %d %s", what,
-                             answer.call, answer.code, words);
+        /* What a driver says that it lacks is a fact, not a fault. */
+        state->services->log(
+            (answer.code == GPU_NOT_SUPPORTED) ? MEMSPAN_LOG_INFO : MEMSPAN_LOG_WARN,
+            state->driver->name, "%s: %s: %d %s", what, answer.call, answer.code, words);
     }
     return answer.code == GPU_SUCCESS;
 }

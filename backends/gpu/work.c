@@ -115,8 +115,7 @@ memspan_status_t gpu_queue_destroy(void *state, int ordinal, void *opaque)
     if (queue->epoch != atomic_load(&visit.device->epoch)) {
         free(queue); /* its stream went with the reset */
     } else {
-        /* Destroying a stream does not wait for it, nor tell how its work ended. */
-        status = wait(queue);
+        status = wait(queue); /* destroying it neither waits nor tells how work ended */
         gpu_queue_drop(queue);
     }
     gpu_leave(&visit);

@@ -51,10 +51,13 @@ static void fill_sharing(struct gpu_device *device)
     memspan_device_info_t *info   = &device->info;
     bool dmabuf                   = device->facts.dmabuf;
     bool peer_memory              = access(PEER_MEMORY, F_OK) == 0;
-    bool ipc                      = device->state->driver->has_ipc(device->state);
+    bool ipc                      = device->facts.ipc;
+    bool has_ipc                  = hip_has_ipc(device->state);
 
-    msp_capability_set(info, MEMSPAN_CAN_IPC, ipc, "the driver %s hipIpcGetMemHandle",
-                       ipc ? "has" : "lacks");
+    msp_capability_set(info, MEMSPAN_CAN_IPC, ipc,
+                       "the driver %s hipIpcGetMemHandle%s; the other process must see the device",
+                       has_ipc ? "has" : "lacks",
+                       (has_ipc && !ipc) ? ", which answers that it is not supported" : "");
     msp_capability_set(info, MEMSPAN_CAN_DMABUF, dmabuf,
                        (state->hsa.hsa_system_get_info != NULL)
                            ? "HSA_AMD_SYSTEM_INFO_DMABUF_SUPPORTED %d"

@@ -33,6 +33,7 @@ static void fill_facts(struct gpu_device *device)
     f->registers        = (hip->hipHostRegister != NULL) && (hip->hipHostUnregister != NULL) &&
                    (hip->hipHostGetDevicePointer != NULL);
     f->needs_no_import = f->pageable;
+    f->ipc             = hip_has_ipc(device->state);
     f->dmabuf          = hip_state(device->state)->has_dmabuf;
     own->large_bar     = gpu_has(device, HIP_ATTRIBUTE_IS_LARGE_BAR);
     own->fine_grain    = own->large_bar && (hip->hipExtMallocWithFlags != NULL) &&
@@ -150,7 +151,7 @@ static void fill_names(struct gpu_device *device)
 }
 
 /* AMD's 16 bytes are the text of a number, as rocminfo shows it; others are bytes. */
-static void write_uid(const struct hip_uuid *uuid, char *uid, size_t size)
+static bool write_uid(const struct hip_uuid *uuid, char *uid, size_t size)
 {
     size_t i = 0;
 
@@ -159,25 +160,25 @@ static void write_uid(const struct hip_uuid *uuid, char *uid, size_t size)
     }
     if (i == sizeof(uuid->bytes)) {
         snprintf(uid, size, "GPU-%.16s", uuid->bytes);
-    } else {
-        gpu_write_uid(uuid->bytes, uid, size);
+        return true;
     }
+    return gpu_write_uid(uuid->bytes, uid, size);
 }
 
 static void fill_uid(struct gpu_device *device)
 {
-    static const struct hip_uuid none = {{0}};
-    const struct hip_calls *hip       = hip_calls(device->state);
-    memspan_device_info_t *info       = &device->info;
-    struct hip_uuid uuid              = none;
+    const struct hip_calls *hip = hip_calls(device->state);
+    memspan_device_info_t *info = &device->info;
+    struct hip_uuid uuid        = {{0}};
 
     if ((hip->hipDeviceGetUuid != NULL) &&
         gpu_log_failure(device->state,
                         HIP_ANSWER("hipDeviceGetUuid", hip->hipDeviceGetUuid(&uuid, device->id)),
                         "identity of a device") &&
-        (memcmp(&uuid, &none, sizeof(none)) != 0)) {
-        write_uid(&uuid, info->uid, sizeof(info->uid));
-    } else if (info->pci_address[0] != '\0') {
+        write_uid(&uuid, info->uid, sizeof(info->uid))) {
+        return;
+    }
+    if (info->pci_address[0] != '\0') {
         snprintf(info->uid, sizeof(info->uid), "hip:%s", info->pci_address);
     } else {
         snprintf(info->uid, sizeof(info->uid), "hip:%.40s:%d", info->name, device->ordinal);
@@ -203,7 +204,7 @@ static void fill_bus(struct gpu_device *device)
     for (at = info->pci_address; *at != '\0'; at++) {
         *at = (char)tolower((unsigned char)*at);
     }
-    info->numa_node = gpu_numa_node_at(info->pci_address);
+    gpu_fill_numa_node(info);
 }
 
 memspan_status_t hip_fill(struct gpu_device *device)
@@ -266,6 +267,58 @@ static void try_device(struct gpu_device *device, void *page)
     gpu_leave(&visit);
 }
 
+/* HIP has no attribute for it, and some runtimes have the call without the ability. What fails
+ * otherwise, on a device that is full for example, may work later. */
+static void try_ipc(struct gpu_device *device)
+{
+    const struct gpu_driver *driver = device->state->driver;
+    hip_ipc_handle_t handle;
+    gpu_answer_t answer;
+    void *memory = NULL;
+    struct gpu_visit visit;
+
+    if (!device->facts.ipc) {
+        return;
+    }
+    if (gpu_enter(device->state, device->ordinal, GPU_TO_ALLOCATE, &visit) != MEMSPAN_OK) {
+        gpu_log_record(device->state, MEMSPAN_LOG_WARN, "whether memory is shared");
+        return;
+    }
+    if (gpu_log_failure(device->state,
+                        driver->take(device, GPU_MADE_DEVICE, msp_page_size(), &memory),
+                        "whether memory is shared") &&
+        (memory != NULL)) {
+        answer            = driver->ipc_get(device->state, memory, &handle);
+        device->facts.ipc = (answer.code != GPU_NOT_SUPPORTED);
+        (void)gpu_log_failure(device->state, answer, "whether memory is shared");
+        (void)gpu_log_failure(device->state, driver->give(device, GPU_MADE_DEVICE, memory),
+                              "whether memory is shared");
+    }
+    gpu_leave(&visit);
+}
+
+/* What a runtime gives that does not know the flag may be cached: one side at a time. */
+static void try_host(struct gpu_state *state)
+{
+    const struct gpu_driver *driver = state->driver;
+    struct gpu_device *device       = state->devices[0];
+    void *memory                    = NULL;
+    gpu_answer_t answer;
+    struct gpu_visit visit;
+
+    if (gpu_enter(state, device->ordinal, GPU_TO_ALLOCATE, &visit) != MEMSPAN_OK) {
+        gpu_log_record(state, MEMSPAN_LOG_WARN, "whether pinned memory is coherent");
+        return;
+    }
+    answer                          = driver->take(device, GPU_MADE_HOST, msp_page_size(), &memory);
+    hip_state(state)->host_is_loose = (answer.code == GPU_NOT_SUPPORTED);
+    if (gpu_log_failure(state, answer, "whether pinned memory is coherent") && (memory != NULL)) {
+        (void)gpu_log_failure(state, driver->give(device, GPU_MADE_HOST, memory),
+                              "whether pinned memory is coherent");
+    }
+    gpu_leave(&visit);
+}
+
 static void try_types(struct gpu_state *state, const void *page)
 {
     struct hip_pointer_attributes answer = {.type = -1};
@@ -286,6 +339,10 @@ void hip_probe(struct gpu_state *state)
     int i;
 
     find_peer_atomics(state);
+    try_host(state);
+    for (i = 0; i < state->device_count; i++) {
+        try_ipc(state->devices[i]);
+    }
     hip_state(state)->type_host =
         (state->version >= HIP_VERSION_6) ? HIP_TYPE_HOST_6 : HIP_TYPE_HOST_5;
     if (state->devices[0]->facts.registers) {

@@ -174,13 +174,6 @@ GPU_CALL(ipc_open(const struct gpu_state *state, const void *handle, void **base
                                                (state->version >= HIP_VERSION_6) ? HIP_IPC_LAZY_6
                                                                                  : HIP_IPC_LAZY_5))
 
-static bool has_ipc(const struct gpu_state *state)
-{
-    return (hip_calls(state)->hipIpcGetMemHandle != NULL) &&
-           (hip_calls(state)->hipIpcOpenMemHandle != NULL) &&
-           (hip_calls(state)->hipIpcCloseMemHandle != NULL);
-}
-
 /* ---- memory ---- */
 
 static gpu_answer_t take(const struct gpu_device *device, enum gpu_made made, size_t size,
@@ -196,10 +189,12 @@ static gpu_answer_t take(const struct gpu_device *device, enum gpu_made made, si
         return HIP_ANSWER("hipMallocManaged",
                           hip->hipMallocManaged(base_p, size, HIP_MEM_ATTACH_GLOBAL));
     case GPU_MADE_HOST:
-        return HIP_ANSWER("hipHostMalloc",
-                          hip->hipHostMalloc(base_p, size,
-                                             HIP_HOST_MALLOC_PORTABLE | HIP_HOST_MALLOC_MAPPED |
-                                                 HIP_HOST_MALLOC_COHERENT));
+        return HIP_ANSWER(
+            "hipHostMalloc",
+            hip->hipHostMalloc(
+                base_p, size,
+                HIP_HOST_MALLOC_PORTABLE | HIP_HOST_MALLOC_MAPPED |
+                    (hip_state(device->state)->host_is_loose ? 0 : HIP_HOST_MALLOC_COHERENT)));
     default:
         return HIP_ANSWER("hipMalloc", hip->hipMalloc(base_p, size));
     }
@@ -396,7 +391,6 @@ static const struct gpu_driver driver = {
     .state_size        = sizeof(struct hip_state),
     .device_size       = sizeof(struct hip_device),
     .meanings          = meanings,
-    .crashes_at_end    = true,
     .registers_twice   = true,
     .load              = hip_load,
     .fill              = hip_fill,

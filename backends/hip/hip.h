@@ -35,6 +35,7 @@ struct hip_state {
     bool has_compiler;
     bool has_dmabuf;
     bool coarse;        /* MEMSPAN_HIP_GRAIN */
+    bool host_is_loose; /* the runtime has no flag for coherent pinned memory */
     int type_host;      /* the number of host memory in pointer attributes */
     bool *peer_atomics; /* [from * device_count + home] */
 };
@@ -58,6 +59,13 @@ static inline bool hip_has_peers(const struct gpu_state *state)
 {
     return (hip_calls(state)->hipDeviceCanAccessPeer != NULL) &&
            (hip_calls(state)->hipDeviceEnablePeerAccess != NULL);
+}
+
+static inline bool hip_has_ipc(const struct gpu_state *state)
+{
+    return (hip_calls(state)->hipIpcGetMemHandle != NULL) &&
+           (hip_calls(state)->hipIpcOpenMemHandle != NULL) &&
+           (hip_calls(state)->hipIpcCloseMemHandle != NULL);
 }
 
 #define HIP_ANSWER(name, code) ((gpu_answer_t){(name), (int)(code)})

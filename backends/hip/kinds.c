@@ -2,7 +2,8 @@
 /* kinds.c: which kinds of memory a device offers, why, and who reaches them.
  *
  *   device       hipMalloc: coarse-grained, or fine-grained by MEMSPAN_HIP_GRAIN=fine
- *   host-pinned  hipHostMalloc, coherent; or pages of ours that are registered
+ *   host-pinned  hipHostMalloc, coherent where the runtime has that flag; or pages of ours that are
+ *                registered
  *   managed      hipMallocManaged, advised to be coarse-grained but by MEMSPAN_HIP_GRAIN=fine
  *   coherent     plain host pages where the device reaches all of them; else fine-grained memory of
  *                the device where the host reaches that, or of the host
@@ -81,14 +82,31 @@ static void offer_coherent(struct gpu_device *device)
         }
         return;
     }
-    if (hip_device(device)->facts.fine_grain) {
+    if (hip_device(device)->facts.fine_grain && !hip_state(device->state)->host_is_loose) {
         gpu_offer_kind(&device->info, MEMSPAN_KIND_COHERENT, true,
                        "fine-grained, of the device (large BAR) or the host; plain pages: %s",
                        words);
         return;
     }
-    gpu_offer_kind(&device->info, MEMSPAN_KIND_COHERENT, false,
-                   "not offered: %s; no large BAR; host-pinned serves", words);
+    gpu_offer_kind(&device->info, MEMSPAN_KIND_COHERENT, false, "not offered: %s; %s", words,
+                   hip_state(device->state)->host_is_loose
+                       ? "the driver does not support hipHostMallocCoherent"
+                       : "no large BAR; host-pinned serves");
+}
+
+static void offer_pinned(struct gpu_device *device)
+{
+    if (hip_state(device->state)->host_is_loose) {
+        gpu_offer_kind(&device->info, MEMSPAN_KIND_HOST_PINNED, true,
+                       "hipHostMalloc, portable, mapped; one side at a time: the driver does not "
+                       "support hipHostMallocCoherent");
+        return;
+    }
+    gpu_offer_kind(&device->info, MEMSPAN_KIND_HOST_PINNED, true,
+                   "hipHostMalloc, portable, mapped, coherent; %s",
+                   device->facts.host_atomics
+                       ? "atomics with the host (HostNativeAtomicSupported 1)"
+                       : "no atomics with the host (HostNativeAtomicSupported 0)");
 }
 
 void hip_offer(struct gpu_device *device)
@@ -98,11 +116,7 @@ void hip_offer(struct gpu_device *device)
     gpu_offer_kind(&device->info, MEMSPAN_KIND_DEVICE, true, "%s",
                    fine ? "hipExtMallocWithFlags, fine-grained (MEMSPAN_HIP_GRAIN=fine)"
                         : "hipMalloc, coarse-grained: others see writes after a kernel has ended");
-    gpu_offer_kind(&device->info, MEMSPAN_KIND_HOST_PINNED, true,
-                   "hipHostMalloc, portable, mapped, coherent; %s",
-                   device->facts.host_atomics
-                       ? "atomics with the host (HostNativeAtomicSupported 1)"
-                       : "no atomics with the host (HostNativeAtomicSupported 0)");
+    offer_pinned(device);
     offer_managed(device);
     offer_coherent(device);
 }
@@ -114,6 +128,11 @@ static memspan_coherence_t fine(const struct gpu_facts *f)
 {
     return (f->host_atomics || f->integrated) ? MEMSPAN_COHERENCE_ATOMIC
                                               : MEMSPAN_COHERENCE_CONCURRENT;
+}
+
+static memspan_coherence_t pinned(const struct gpu_device *device)
+{
+    return hip_state(device->state)->host_is_loose ? MEMSPAN_COHERENCE_SYNC : fine(&device->facts);
 }
 
 /* The same on coherent memory, which may lie on the device. */
@@ -148,7 +167,7 @@ memspan_reach_t hip_reach_host(const struct gpu_device *home, memspan_kind_t kin
         }
         return (memspan_reach_t){MEMSPAN_ACCESS_REMOTE, on_either(home)};
     default:
-        return (memspan_reach_t){MEMSPAN_ACCESS_LOCAL, fine(f)};
+        return (memspan_reach_t){MEMSPAN_ACCESS_LOCAL, pinned(home)};
     }
 }
 
@@ -173,7 +192,7 @@ memspan_reach_t hip_reach_own(const struct gpu_device *from, memspan_kind_t kind
         return (memspan_reach_t){(f->pageable && !one) ? MEMSPAN_ACCESS_FAULT : near,
                                  on_either(from)};
     default:
-        return (memspan_reach_t){near, fine(f)};
+        return (memspan_reach_t){near, pinned(from)};
     }
 }
 

@@ -63,6 +63,11 @@ static bool open_beside(const char *const *sonames, const struct msp_dl_symbol *
     return status == MEMSPAN_OK;
 }
 
+static const char *const runtime_sonames[] = {"libamdhip64.so.7", "libamdhip64.so.6",
+                                              "libamdhip64.so.5", NULL};
+
+/* A library of its own, of the version that the runtime answers, else a part of the runtime that
+ * was opened: the same names find the same library. */
 static void open_compiler(struct hip_state *state)
 {
 #define COMPILER_SYMBOL(name, optional, result, arguments)                                         \
@@ -71,15 +76,11 @@ static void open_compiler(struct hip_state *state)
 #undef COMPILER_SYMBOL
     size_t count = sizeof(symbols) / sizeof(symbols[0]);
     char own[32];
-    char within[32];
-    const char *sonames[]  = {own, NULL};
-    const char *fallback[] = {within, NULL};
-    int major              = state->gpu.version / 10000000;
+    const char *sonames[] = {own, NULL};
 
-    snprintf(own, sizeof(own), "libhiprtc.so.%d", major);
-    snprintf(within, sizeof(within), "libamdhip64.so.%d", major);
+    snprintf(own, sizeof(own), "libhiprtc.so.%d", state->gpu.version / 10000000);
     state->has_compiler = open_beside(sonames, symbols, count, &state->rtc) ||
-                          open_beside(fallback, symbols, count, &state->rtc);
+                          open_beside(runtime_sonames, symbols, count, &state->rtc);
     if (!state->has_compiler) {
         state->gpu.services->log(MEMSPAN_LOG_INFO, "hip", "no built-in kernels: there is no %s",
                                  own);
@@ -111,30 +112,26 @@ static void open_hsa(struct hip_state *state)
 
 memspan_status_t hip_load(struct gpu_state *state)
 {
-    static const char *const sonames[] = {"libamdhip64.so.7", "libamdhip64.so.6",
-                                          "libamdhip64.so.5", NULL};
 #define RUNTIME_SYMBOL(name, optional, result, arguments) HIP_SYMBOL(hip_calls, name, optional),
     static const struct msp_dl_symbol symbols[] = {HIP_CALL_MAP(RUNTIME_SYMBOL)};
 #undef RUNTIME_SYMBOL
-    static atomic_flag watched = ATOMIC_FLAG_INIT;
-    struct hip_state *own      = hip_state(state);
-    void *library              = NULL; /* stays in the process: it leaves threads behind */
-    memspan_status_t status    = check_kernel(state);
+    struct hip_state *own   = hip_state(state);
+    void *library           = NULL; /* stays in the process: it leaves threads behind */
+    memspan_status_t status = check_kernel(state);
     hip_result_t code;
 
     own->coarse = (strcmp(state->services->option("MEMSPAN_HIP_GRAIN"), "fine") != 0);
     if (status != MEMSPAN_OK) {
         return status;
     }
-    status = msp_dl_open("hip", sonames, symbols, sizeof(symbols) / sizeof(symbols[0]), &own->hip,
-                         &library);
+    status = msp_dl_open("hip", runtime_sonames, symbols, sizeof(symbols) / sizeof(symbols[0]),
+                         &own->hip, &library);
     if (status != MEMSPAN_OK) {
         return (memspan_error_last()->hint[0] == '\0')
                    ? msp_error_hint("install ROCm's HIP runtime (libamdhip64.so.7, .6 or .5)")
                    : status;
     }
     code = own->hip.hipInit(0);
-    gpu_watch_end(&watched); /* the runtime has registered its own by now */
     if (code != HIP_SUCCESS) {
         return gpu_error(state, HIP_ANSWER("hipInit", code), "the HIP runtime does not start");
     }

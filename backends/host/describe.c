@@ -6,6 +6,7 @@
 #include "core/base/memory_limit.h"
 #include "core/base/platform.h"
 #include "core/base/text.h"
+#include "core/topology/lock_pages.h"
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -46,7 +47,7 @@ static void describe_memory(memspan_device_info_t *info)
 static void describe_kinds(memspan_device_info_t *info)
 {
     const size_t note_size = sizeof(info->kind_note[0]);
-    struct host_lock_limits lock;
+    struct msp_lock_limits lock;
     char limit[32];
     char locked[32];
 
@@ -60,7 +61,7 @@ static void describe_kinds(memspan_device_info_t *info)
     snprintf(info->kind_note[MEMSPAN_KIND_DEVICE], note_size,
              "a device's kind: the host's own memory is its host memory");
 
-    host_lock_limits_read(&lock);
+    msp_lock_limits_read(&lock);
     msp_text_from_size(limit, sizeof(limit), lock.limit_bytes);
     msp_text_from_size(locked, sizeof(locked), lock.locked_bytes);
     if (lock.limit_bytes == 0) {

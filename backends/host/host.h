@@ -57,20 +57,6 @@ memspan_status_t host_move(void *state, int ordinal, const memspan_request_t *re
 /* True when the request says something about nodes. */
 bool host_place_is_wanted(const memspan_request_t *request);
 
-/* limit.c: what may be locked. */
-struct host_lock_limits {
-    uint64_t limit_bytes;  /* UINT64_MAX: none */
-    uint64_t locked_bytes; /* by this process, now */
-};
-void host_lock_limits_read(struct host_lock_limits *limits_p);
-
-/* Whether so many bytes can be made resident now, or why not: with less memory than that, the
- * kernel would end a process instead of refusing. */
-memspan_status_t host_check_room(const struct host *host, size_t size_bytes);
-
-/* Lock the block's pages into memory, or say what forbids it. */
-memspan_status_t host_lock(const struct host *host, const memspan_block_t *block);
-
 /* describe.c */
 memspan_status_t host_describe(void *state, int ordinal, memspan_device_info_t *info_p);
 

@@ -8,6 +8,7 @@
 #include "backends/host/host.h"
 #include "core/base/platform.h"
 #include "core/base/text.h"
+#include "core/topology/lock_pages.h"
 #include "core/topology/topology.h"
 #include <errno.h>
 #include <string.h>
@@ -80,6 +81,7 @@ void host_advise(const struct host *host, const memspan_request_t *request,
     if (wants_base_pages(request)) {
         madvise(block->address, block->size_bytes, MADV_NOHUGEPAGE);
     } else if ((host->huge_pages != HUGE_PAGES_OFF) &&
+               ((request->flags & MEMSPAN_REQUEST_SPARSE) == 0) &&
                (block->size_bytes >= HOST_HUGE_PAGE_BYTES)) {
         madvise(block->address, block->size_bytes, MADV_HUGEPAGE);
     }
@@ -142,13 +144,15 @@ memspan_status_t host_alloc(void *state, int ordinal, const memspan_request_t *r
         if (!host_place_is_wanted(request)) {
             msp_topology_hold(block.address, block.size_bytes);
         }
-        status = host_lock(host, &block);
+        status = msp_lock_pages(host->services, "host", true, &block);
     }
     if (status != MEMSPAN_OK) {
         munmap(block.address, block.size_bytes);
         return status;
     }
-    block.flags |= pinned ? MEMSPAN_BLOCK_PINNED : MEMSPAN_BLOCK_MIGRATABLE;
+    if ((block.flags & MEMSPAN_BLOCK_PINNED) == 0) {
+        block.flags |= MEMSPAN_BLOCK_MIGRATABLE;
+    }
     *block_p = block;
     return MEMSPAN_OK;
 }

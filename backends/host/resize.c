@@ -13,6 +13,8 @@
 #include "backends/host/host.h"
 #include "core/base/platform.h"
 #include "core/base/text.h"
+#include "core/base/valgrind.h"
+#include "core/topology/lock_pages.h"
 #include "core/topology/topology.h"
 #include <errno.h>
 #include <string.h>
@@ -220,11 +222,12 @@ memspan_status_t host_resize(void *state, int ordinal, const memspan_request_t *
     if (size <= before) {
         return (size == before) ? MEMSPAN_OK : shrink(host, block_p, size, accept, context);
     }
-    if (!nodes_have(request, size - before)) {
+    /* valgrind takes pages that mremap() brings into a reserve for memory that is not there. */
+    if (!nodes_have(request, size - before) || msp_valgrind_runs()) {
         return MEMSPAN_ERR_UNSUPPORTED;
     }
     if ((block_p->flags & MEMSPAN_BLOCK_PINNED) != 0) {
-        status = host_check_room(host, size - before);
+        status = msp_lock_check_room(host->services, "host", size - before);
     }
     if (status != MEMSPAN_OK) {
         return status;

@@ -345,9 +345,6 @@ memspan_status_t lz_free(void *state, int ordinal, const memspan_block_t *given)
     if ((given == NULL) || (given->cookie == NULL)) {
         return lz_refuse(state, MEMSPAN_ERR_INVALID, NULL, "no block to give back");
     }
-    if (gpu_process_ends()) {
-        return MEMSPAN_OK; /* the driver may have ended, with all that was its own */
-    }
     status = lz_device_get(state, ordinal, &device);
     if (status != MEMSPAN_OK) {
         return status;

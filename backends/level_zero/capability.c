@@ -44,9 +44,11 @@ static void fill_sharing(struct lz_device *device)
     bool fetched                = gpu_offers_fds();
     bool ipc = device->driver->shares && ((f->device_access & USABLE) != 0) && fetched;
 
-    msp_capability_set(
-        info, MEMSPAN_CAN_IPC, ipc, "ZE_IPC_PROPERTY_FLAG_MEMORY %d, deviceAllocCapabilities %#x%s",
-        device->driver->shares, f->device_access, fetched ? "" : ", pidfd_getfd is forbidden");
+    msp_capability_set(info, MEMSPAN_CAN_IPC, ipc,
+                       "ZE_IPC_PROPERTY_FLAG_MEMORY %d, deviceAllocCapabilities %#x%s; "
+                       "the other process must see the device",
+                       device->driver->shares, f->device_access,
+                       fetched ? "" : ", pidfd_getfd is forbidden");
     msp_capability_set(info, MEMSPAN_CAN_DMABUF, f->dmabuf,
                        "memoryAllocationExportTypes: DMA_BUF %d", f->dmabuf);
     msp_capability_set(info, MEMSPAN_CAN_RDMA, false,

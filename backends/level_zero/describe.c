@@ -41,7 +41,9 @@ static memspan_status_t fill_names(struct lz_device *device)
              (unsigned)device->driver->version >> 16, (unsigned)device->driver->version & 0xffffu,
              device->driver->build);
     memcpy(device->uuid, properties.uuid, sizeof(device->uuid));
-    gpu_write_uid(device->uuid, info->uid, sizeof(info->uid));
+    if (!gpu_write_uid(device->uuid, info->uid, sizeof(info->uid))) {
+        snprintf(info->uid, sizeof(info->uid), "level_zero:%.40s:%d", info->name, info->ordinal);
+    }
     device->facts.integrated      = (properties.flags & LZ_DEVICE_PROPERTY_FLAG_INTEGRATED) != 0;
     device->facts.alloc_max_bytes = properties.maxMemAllocSize;
     return MEMSPAN_OK;
@@ -65,7 +67,7 @@ static void fill_bus(struct lz_device *device)
     snprintf(info->pci_address, sizeof(info->pci_address), "%04x:%02x:%02x.%x",
              pci.address.domain & 0xffffu, pci.address.bus & 0xffu, pci.address.device & 0x1fu,
              pci.address.function & 0x7u);
-    info->numa_node = gpu_numa_node_at(info->pci_address);
+    gpu_fill_numa_node(info);
 }
 
 /* All of its memories together. */

@@ -19,9 +19,6 @@ memspan_status_t lz_device_get(void *opaque, int ordinal, struct lz_device **dev
                          "Level Zero was opened by process %d; its child %d cannot use it",
                          (int)state->pid, (int)getpid());
     }
-    if (gpu_process_ends()) {
-        return lz_refuse(state, MEMSPAN_ERR_OFF, NULL, "the process is ending");
-    }
     if ((ordinal < 0) || (ordinal >= state->device_count)) {
         return lz_refuse(state, MEMSPAN_ERR_NOT_FOUND, NULL,
                          "no Level Zero device %d: there are %d", ordinal, state->device_count);
@@ -337,7 +334,7 @@ memspan_status_t lz_devices_find(struct lz_state *state)
 
 void lz_devices_drop(struct lz_state *state)
 {
-    bool ours = (getpid() == state->pid) && !gpu_process_ends();
+    bool ours = (getpid() == state->pid);
     lz_result_t code;
     uint32_t d;
     int i;

@@ -219,7 +219,7 @@ memspan_status_t lz_release(void *opaque, int ordinal, void *address, size_t siz
     struct lz_device *device;
     memspan_status_t status;
 
-    if ((cookie == NULL) || gpu_process_ends()) {
+    if (cookie == NULL) {
         return MEMSPAN_OK;
     }
     status = lz_device_get(state, ordinal, &device);

@@ -55,8 +55,7 @@ static void drop(struct lz_state *state)
 
 static memspan_status_t open_backend(const memspan_services_t *services, void **state_p)
 {
-    static atomic_flag watched = ATOMIC_FLAG_INIT;
-    struct lz_state *state     = calloc(1, sizeof(*state));
+    struct lz_state *state = calloc(1, sizeof(*state));
     memspan_status_t status;
 
     if (state == NULL) {
@@ -70,7 +69,6 @@ static memspan_status_t open_backend(const memspan_services_t *services, void **
     status = load(state);
     if (status == MEMSPAN_OK) {
         status = start(state);
-        gpu_watch_end(&watched);
     }
     if (status != MEMSPAN_OK) {
         drop(state);

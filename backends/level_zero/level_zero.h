@@ -15,7 +15,6 @@
  * until it is started; it comes before a queue's. lz_state::lock guards the lists of blocks and of
  * queues and comes last. The driver is called under the first two, and never calls back. */
 
-#include "backends/gpu/ended.h"
 #include "backends/gpu/kernel_name.h"
 #include "backends/level_zero/level_zero_api.h"
 #include <memspan/backend.h>

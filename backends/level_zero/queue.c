@@ -354,7 +354,7 @@ memspan_status_t lz_queue_destroy(void *state, int ordinal, void *queue)
     struct lz_device *device;
     memspan_status_t status;
 
-    if ((queue == NULL) || gpu_process_ends()) {
+    if (queue == NULL) {
         return MEMSPAN_OK;
     }
     status = lz_device_get(state, ordinal, &device);

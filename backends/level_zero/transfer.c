@@ -278,7 +278,7 @@ memspan_status_t lz_prefetch(void *opaque_state, int ordinal, void *opaque, cons
     if (target == device) {
         return append_prefetch(queue, pointer, size_bytes);
     }
-    status = lz_queue_wait(queue);
+    status = lz_queue_wait(queue); /* for its work on the memory */
     if (status == MEMSPAN_OK) {
         status = lz_queue_get(target, NULL, &queue);
     }

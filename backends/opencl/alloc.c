@@ -172,7 +172,9 @@ static memspan_status_t take(struct opencl_device *device, const memspan_request
     if (status != MEMSPAN_OK) {
         return status;
     }
-    status = opencl_place(device, request, block, given);
+    given->address    = block->base;
+    given->size_bytes = block->size_bytes;
+    status            = opencl_place(device, request, block, given);
     if (status != MEMSPAN_OK) {
         return status;
     }
@@ -223,8 +225,6 @@ memspan_status_t opencl_alloc(void *state, int ordinal, const memspan_request_t 
         give_up(device, block);
         return status;
     }
-    given.address    = block->base;
-    given.size_bytes = block->size_bytes;
     given.flags |= block->own_pages ? (unsigned)MEMSPAN_BLOCK_ZEROED : 0u;
     given.cookie = block;
     *block_p     = given;

@@ -70,12 +70,11 @@ static void fill_uid(struct opencl_device *device, int index)
     memspan_device_info_t *info = &device->info;
     unsigned char uuid[OPENCL_UUID_SIZE_KHR];
 
-    if (!ask(device, OPENCL_DEVICE_UUID_KHR, sizeof(uuid), uuid)) {
+    if (!ask(device, OPENCL_DEVICE_UUID_KHR, sizeof(uuid), uuid) ||
+        !gpu_write_uid(uuid, info->uid, sizeof(info->uid))) {
         snprintf(info->uid, sizeof(info->uid), "opencl:%.24s:%.32s:%d", device->platform->name,
                  info->name, index);
-        return;
     }
-    gpu_write_uid(uuid, info->uid, sizeof(info->uid));
 }
 
 static void fill_bus(struct opencl_device *device)
@@ -89,7 +88,7 @@ static void fill_bus(struct opencl_device *device)
     }
     snprintf(info->pci_address, sizeof(info->pci_address), "%04x:%02x:%02x.%x", bus.domain & 0xffff,
              bus.bus & 0xff, bus.device & 0xff, bus.function & 0xf);
-    info->numa_node = gpu_numa_node_at(info->pci_address);
+    gpu_fill_numa_node(info);
 }
 
 static void fill_sizes(struct opencl_device *device)

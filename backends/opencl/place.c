@@ -4,38 +4,8 @@
 
 #include "backends/opencl/opencl.h"
 #include "core/base/platform.h"
+#include "core/topology/lock_pages.h"
 #include "core/topology/pages.h"
-#include <errno.h>
-#include <string.h>
-#include <sys/resource.h>
-
-/* Locked pages are what "pinned" means; without the trait it is done where the limit allows. */
-static memspan_status_t lock_pages(const struct opencl_device *device,
-                                   const memspan_request_t *request, struct opencl_block *block,
-                                   memspan_block_t *given)
-{
-    struct rlimit limit = {0, 0};
-    int error;
-
-    if (msp_pages_lock(block->base, block->size_bytes) == 0) {
-        block->own_locked = true;
-        given->flags |= MEMSPAN_BLOCK_PINNED;
-        return MEMSPAN_OK;
-    }
-    error = errno;
-    if ((request->flags & MEMSPAN_REQUEST_PINNED) == 0) {
-        device->platform->state->services->log(MEMSPAN_LOG_DEBUG, OPENCL_NAME,
-                                               "%zu bytes of host-pinned memory are not locked: %s",
-                                               block->size_bytes, strerror(error));
-        return MEMSPAN_OK;
-    }
-    getrlimit(RLIMIT_MEMLOCK, &limit);
-    return device->platform->state->services->fail(
-        (error == EPERM) ? MEMSPAN_ERR_PERMISSION : MEMSPAN_ERR_LIMIT, OPENCL_NAME, "mlock", error,
-        strerror(error), "raise the limit on locked memory (ulimit -l)",
-        "cannot lock %zu bytes; the limit on locked memory is %llu bytes", block->size_bytes,
-        (unsigned long long)limit.rlim_cur);
-}
 
 static memspan_status_t place_apart(const struct opencl_device *device,
                                     const memspan_request_t *request, memspan_block_t *given)
@@ -65,6 +35,7 @@ memspan_status_t opencl_place(struct opencl_device *device, const memspan_reques
                               struct opencl_block *block, memspan_block_t *given)
 {
     memspan_status_t status;
+    bool is_asked;
 
     given->node = -1;
     if (!device->unified && (block->svm != NULL) && (request->kind != MEMSPAN_KIND_HOST_PINNED)) {
@@ -81,9 +52,11 @@ memspan_status_t opencl_place(struct opencl_device *device, const memspan_reques
                                                "%zu bytes are not on the nodes asked for",
                                                block->size_bytes);
     }
-    if ((request->kind == MEMSPAN_KIND_HOST_PINNED) ||
-        ((request->flags & MEMSPAN_REQUEST_PINNED) != 0)) {
-        return lock_pages(device, request, block, given);
+    is_asked = (request->flags & MEMSPAN_REQUEST_PINNED) != 0;
+    if ((request->kind != MEMSPAN_KIND_HOST_PINNED) && !is_asked) {
+        return MEMSPAN_OK;
     }
-    return MEMSPAN_OK;
+    status = msp_lock_pages(device->platform->state->services, OPENCL_NAME, is_asked, given);
+    block->own_locked = (given->flags & MEMSPAN_BLOCK_PINNED) != 0;
+    return status;
 }

@@ -6,11 +6,10 @@
  * because the runtime's "host" memory is then plain memory; elsewhere its driver has locked it. */
 
 #include "backends/openmp/openmp.h"
-#include "core/base/file.h"
 #include "core/base/platform.h"
+#include "core/topology/lock_pages.h"
 #include "core/topology/pages.h"
 #include "core/topology/topology.h"
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -113,39 +112,6 @@ no_memory:
                                   request->size_bytes, memspan_kind_name(request->kind));
 }
 
-/* Locking touches every page; where there is less memory than that, the kernel does not refuse, it
- * ends a process. */
-static bool has_room(size_t size_bytes)
-{
-    char text[2048];
-    uint64_t available;
-
-    return (msp_file_read("/proc/meminfo", text, sizeof(text)) <= 0) ||
-           !msp_text_field(text, "MemAvailable", &available) || (size_bytes <= available);
-}
-
-static memspan_status_t lock_pages(const struct openmp *openmp, const memspan_block_t *block)
-{
-    int error;
-
-    if (!has_room(block->size_bytes)) {
-        return openmp->services->fail(MEMSPAN_ERR_NO_MEMORY, "openmp", "", 0, "",
-                                      "ask for less, or for memory that is not pinned",
-                                      "pinning %zu bytes needs more memory than is free",
-                                      block->size_bytes);
-    }
-    if (msp_pages_lock(block->address, block->size_bytes) == 0) {
-        return MEMSPAN_OK;
-    }
-    error = errno;
-    return openmp->services->fail(
-        ((error == ENOMEM) || (error == EPERM)) ? MEMSPAN_ERR_LIMIT : MEMSPAN_ERR_DRIVER, "openmp",
-        "mlock", error, strerrordesc_np(error),
-        "raise the limit on locked memory (ulimit -l), or grant CAP_IPC_LOCK",
-        "pinning %zu bytes would pass the limit on locked memory (RLIMIT_MEMLOCK)",
-        block->size_bytes);
-}
-
 /* Put host pages on the nodes that were asked for. */
 static memspan_status_t place_pages(const struct openmp *openmp, const memspan_request_t *request,
                                     memspan_block_t *block)
@@ -184,11 +150,8 @@ static memspan_status_t finish_host_pages(const struct openmp *openmp,
                                    ((request->flags & MEMSPAN_REQUEST_PINNED) == 0))) {
         return status;
     }
-    status = lock_pages(openmp, block);
-    if (status == MEMSPAN_OK) {
-        raw->locked = true;
-        block->flags |= MEMSPAN_BLOCK_PINNED;
-    }
+    status      = msp_lock_pages(openmp->services, "openmp", true, block);
+    raw->locked = (block->flags & MEMSPAN_BLOCK_PINNED) != 0;
     return status;
 }
 

@@ -9,6 +9,11 @@
 #include <link.h>
 #include <string.h>
 
+struct relocations {
+    const ElfW(Rela) * first;
+    size_t bytes;
+};
+
 /* The parts of a dynamic section that are needed here. */
 struct tables {
     msp_object_t object;
@@ -19,6 +24,7 @@ struct tables {
     const uint32_t *hashes;    /* GNU's table */
     const ElfW(Word) * chains; /* the older table */
     const ElfW(Half) * versions;
+    struct relocations bound[2]; /* at once, and at the first call */
     const char *soname;
     bool stays; /* is never unloaded */
 };
@@ -53,6 +59,18 @@ static void read_entry(const ElfW(Dyn) * d, struct tables *t, size_t *soname)
     case DT_VERSYM:
         t->versions = (const ElfW(Half) *)d->d_un.d_ptr;
         break;
+    case DT_RELA:
+        t->bound[0].first = (const ElfW(Rela) *)d->d_un.d_ptr;
+        break;
+    case DT_RELASZ:
+        t->bound[0].bytes = d->d_un.d_val;
+        break;
+    case DT_JMPREL:
+        t->bound[1].first = (const ElfW(Rela) *)d->d_un.d_ptr;
+        break;
+    case DT_PLTRELSZ:
+        t->bound[1].bytes = d->d_un.d_val;
+        break;
     case DT_FLAGS_1:
         t->stays = ((d->d_un.d_val & DF_1_NODELETE) != 0);
         break;
@@ -69,7 +87,7 @@ static bool read_tables(const struct dl_phdr_info *info, struct tables *t)
     const ElfW(Dyn) *d = dynamic_of(info);
     size_t soname      = 0;
 
-    *t = (struct tables){(uintptr_t)d, info->dlpi_addr, d, NULL, NULL, NULL, NULL, NULL, NULL, 0};
+    *t = (struct tables){.object = (uintptr_t)d, .address = info->dlpi_addr, .dynamic = d};
     for (; (d != NULL) && (d->d_tag != DT_NULL); d++) {
         read_entry(d, t, &soname);
     }
@@ -369,6 +387,85 @@ size_t msp_object_scope(msp_object_t object, msp_object_t *scope)
     return search.count;
 }
 
+/* ---- bindings ---- */
+
+struct call_search {
+    msp_object_t object;
+    const char *prefix;
+    char name[64];     /* empty: there is none */
+    uintptr_t address; /* in the object itself: not bound yet */
+    bool is_bound;
+};
+
+static bool read_call(const struct tables *t, const struct relocations *bound,
+                      struct call_search *search)
+{
+    size_t count = (bound->first == NULL) ? 0 : bound->bytes / sizeof(*bound->first);
+    size_t i;
+
+    for (i = 0; i < count; i++) {
+        const ElfW(Sym) *s = &t->symbols[ELF64_R_SYM(bound->first[i].r_info)];
+        const char *name   = t->names + s->st_name;
+
+        if ((s->st_shndx == SHN_UNDEF) && (strlen(name) < sizeof(search->name)) &&
+            (strncmp(name, search->prefix, strlen(search->prefix)) == 0)) {
+            memcpy(search->name, name, strlen(name) + 1);
+            memcpy(&search->address, (const void *)(t->address + bound->first[i].r_offset),
+                   sizeof(search->address));
+            return true;
+        }
+    }
+    return false;
+}
+
+static int visit_call(struct dl_phdr_info *info, size_t size, void *data)
+{
+    struct call_search *search = data;
+    struct tables t;
+
+    (void)size;
+    if ((msp_object_t)dynamic_of(info) != search->object) {
+        return 0;
+    }
+    if (read_tables(info, &t) &&
+        (read_call(&t, &t.bound[0], search) || read_call(&t, &t.bound[1], search))) {
+        search->is_bound = (search->address != 0) && !msp_object_holds(info, search->address);
+    }
+    return 1;
+}
+
+static bool is_dependency(msp_object_t object, msp_object_t of)
+{
+    msp_object_t scope[MSP_OBJECT_SCOPE_MAX];
+    size_t count = msp_object_scope(of, scope);
+    size_t i;
+
+    for (i = 0; i < count; i++) {
+        if (scope[i] == object) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool msp_object_calls(msp_object_t object, const char *prefix, uintptr_t *address_p)
+{
+    struct call_search search = {.object = object, .prefix = prefix};
+
+    (void)dl_iterate_phdr(visit_call, &search);
+    if (search.name[0] == '\0') {
+        return false;
+    }
+    if (!search.is_bound) {
+        /* What the program started with is bound in load order. */
+        search.address = is_dependency(object, msp_object_program())
+                             ? msp_object_next(search.name)
+                             : (uintptr_t)dlsym(RTLD_DEFAULT, search.name);
+    }
+    *address_p = search.address;
+    return search.address != 0;
+}
+
 /* ---- counts, keeping ---- */
 
 struct counts {
@@ -418,20 +515,6 @@ static int visit_path(struct dl_phdr_info *info, size_t size, void *data)
         memcpy(search->path, info->dlpi_name, strlen(info->dlpi_name) + 1);
     }
     return 1;
-}
-
-static bool is_dependency(msp_object_t object, msp_object_t of)
-{
-    msp_object_t scope[MSP_OBJECT_SCOPE_MAX];
-    size_t count = msp_object_scope(of, scope);
-    size_t i;
-
-    for (i = 0; i < count; i++) {
-        if (scope[i] == object) {
-            return true;
-        }
-    }
-    return false;
 }
 
 void msp_object_keep(msp_object_t object)

@@ -45,6 +45,14 @@ uintptr_t msp_object_next_of(const char *name, msp_object_accept_t *accept, cons
  * MSP_OBJECT_SCOPE_MAX; returns how many. */
 size_t msp_object_scope(msp_object_t object, msp_object_t *scope);
 
+/* Where the object's calls of the routine go whose name begins with @p prefix: the first such one
+ * that it takes from others. False when it takes none, or the linker has not bound the name yet and
+ * nothing that is visible everywhere defines it.
+ *
+ * An unbound name of an object that the program opened is asked of dlsym(): not where a lock is
+ * held. */
+bool msp_object_calls(msp_object_t object, const char *prefix, uintptr_t *address_p);
+
 /* How often something has been loaded and unloaded so far. */
 void msp_object_counts(unsigned long long *loads_p, unsigned long long *unloads_p);
 

@@ -2,8 +2,6 @@
 #include "core/base/stack.h"
 #include "core/base/error.h"
 #include <pthread.h>
-#include <signal.h>
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -16,8 +14,7 @@ struct work {
     struct msp_error_saved error;
 };
 
-/* True also when the thread's bounds are not known. */
-static bool has_room(void)
+bool msp_stack_has_room(void)
 {
     const char *here = __builtin_frame_address(0);
     pthread_attr_t attributes;
@@ -43,29 +40,24 @@ static void *run(void *data)
     return NULL;
 }
 
-/* The program's signals are for its own threads. */
+/* With the caller's signals: threads that drivers start inherit them. */
 static bool start(struct work *work, pthread_t *thread_p)
 {
     pthread_attr_t attributes;
-    sigset_t all;
-    sigset_t before;
     bool started;
 
     if (pthread_attr_init(&attributes) != 0) {
         return false;
     }
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
     started = (pthread_attr_setstacksize(&attributes, STACK_BYTES) == 0) &&
               (pthread_create(thread_p, &attributes, run, work) == 0);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
     pthread_attr_destroy(&attributes);
     return started;
 }
 
 void msp_stack_run(msp_stack_body_t *body, void *argument)
 {
-    struct work *work = has_room() ? NULL : malloc(sizeof(*work));
+    struct work *work = msp_stack_has_room() ? NULL : malloc(sizeof(*work));
     pthread_t thread;
 
     if (work == NULL) {

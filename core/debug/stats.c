@@ -93,6 +93,22 @@ static void add_own(memspan_allocator_stats_t *sum, struct msp_allocator *a)
     }
 }
 
+/* While they are stopped, no allocator becomes a spare or is made of one, and what spares have
+ * counted is with the retired ones'. */
+static void stop_spares(void)
+{
+    msp_allocator_lock_table();
+    (void)msp_retired_group("", MEMSPAN_KIND_HOST); /* theirs, made before the threads wait */
+    msp_thread_stop_all();
+    msp_allocator_publish_spares();
+}
+
+static void resume_spares(void)
+{
+    msp_thread_resume_all();
+    msp_allocator_unlock_table();
+}
+
 static void add_all(memspan_allocator_stats_t *sum)
 {
     const struct msp_retired *group;
@@ -100,14 +116,14 @@ static void add_all(memspan_allocator_stats_t *sum)
     struct msp_provider *p;
     size_t i;
 
-    msp_allocator_lock_table();
+    stop_spares();
     for (i = 0; (a = msp_allocator_at(i)) != NULL; i++) {
         add_allocator(sum, a);
     }
     for (group = msp_retired_first(); group != NULL; group = group->next) {
         add_group(sum, group);
     }
-    msp_allocator_unlock_table();
+    resume_spares();
     for (p = msp_provider_first(); p != NULL; p = p->next) {
         add_pool(sum, p);
     }
@@ -358,6 +374,8 @@ memspan_status_t memspan_stats_print(int fd)
     size_t i;
 
     msp_heap_publish_all();
+    stop_spares();
+    resume_spares();
     for (i = 0; ok && ((a = msp_allocator_at(i)) != NULL); i++) {
         ok = print_allocator(fd, a);
     }

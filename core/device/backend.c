@@ -15,6 +15,7 @@
 #include "core/base/stack.h"
 #include "core/base/text.h"
 #include "core/base/trust.h"
+#include "core/device/driver.h"
 #include "core/device/opening.h"
 #include <ctype.h>
 #include <dirent.h>
@@ -30,6 +31,7 @@ enum { SLOTS_MAX = 32 };
 
 struct entry {
     struct msp_backend_slot slot; /* first: a slot pointer is an entry pointer */
+    struct msp_driver driver;     /* the table of the slot, but for the host's */
     atomic_bool opened;
     bool is_plugin;
 };
@@ -152,7 +154,7 @@ static bool name_is_valid(const char *name)
 static const char *find_fault(const memspan_backend_t *t)
 {
 #define ALL_OR_NONE(a, b) (((a) == NULL) == ((b) == NULL))
-    /* What came after the first version is asked for where it is used. */
+    /* What came after the first version is NULL in the core's table (driver.h). */
     if (t->struct_size < offsetof(memspan_backend_t, reach_source)) {
         return "its table is shorter than the contract's";
     }
@@ -234,6 +236,7 @@ static void add_table(const memspan_backend_t *table, const char *origin, const 
     struct entry *twin;
     struct entry *e;
     const char *fault;
+    bool is_host;
 
     if (table->abi != MEMSPAN_BACKEND_ABI) {
         e = add_entry(fallback_name, origin);
@@ -258,10 +261,10 @@ static void add_table(const memspan_backend_t *table, const char *origin, const 
                  "%s was refused: there is a backend %s already (%s)", origin, name,
                  twin->slot.origin);
     } else {
-        e->slot.table = table;
-        if (table->struct_size >= offsetof(memspan_backend_t, option_count) + sizeof(size_t)) {
-            msp_option_add(name, table->options, table->option_count);
-        }
+        msp_driver_init(&e->driver, table);
+        is_host       = (table->flags & MEMSPAN_BACKEND_IS_HOST) != 0;
+        e->slot.table = is_host ? table : &e->driver.table;
+        msp_option_add(name, e->driver.table.options, e->driver.table.option_count);
     }
 }
 
@@ -479,7 +482,7 @@ static void open_entry(struct entry *e)
     }
     msp_error_save(&callers);
     memspan_error_clear(); /* a driver that fails without a word gets no one else's */
-    status = msp_opening_run(table, e->is_plugin, &e->slot.state, &count);
+    status = msp_opening_run(&e->driver, e->is_plugin, &count);
     if (status != MEMSPAN_OK) {
         const memspan_error_t *error = memspan_error_last();
         char hint[192];
@@ -503,6 +506,7 @@ static void open_entry(struct entry *e)
         msp_log(MEMSPAN_LOG_WARN, table->name, "off: %s", e->slot.reason);
         return;
     }
+    e->slot.state        = (e->slot.table == &e->driver.table) ? &e->driver : e->driver.state;
     e->slot.device_count = count;
     e->slot.on           = true;
     e->slot.status       = MEMSPAN_OK;

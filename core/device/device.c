@@ -13,6 +13,7 @@
 #include "core/base/region.h"
 #include "core/base/stack.h"
 #include "core/base/text.h"
+#include "core/device/driver.h"
 #include "core/device/opening.h"
 #include "core/topology/topology.h"
 #include <pthread.h>
@@ -182,7 +183,8 @@ static bool stands_in(const struct msp_backend_slot *slot)
 {
     const struct msp_region_watcher *watcher = msp_region_watched();
 
-    return (host_number > 0) && (watcher != NULL) && (watcher->state == slot->state);
+    return (host_number > 0) && (watcher != NULL) &&
+           msp_driver_has_state(slot->state, watcher->state);
 }
 
 static const char *slot_name(size_t i)
@@ -407,8 +409,7 @@ static void source_between(const struct msp_device *home, memspan_kind_t kind,
 
     text[0] = '\0';
     if ((t == from->table) || (from->number == MEMSPAN_HOST)) {
-        if ((t->struct_size > offsetof(memspan_backend_t, reach_source)) &&
-            (t->reach_source != NULL)) {
+        if (t->reach_source != NULL) {
             int ordinal = (t == from->table) ? from->ordinal : MEMSPAN_HOST;
             t->reach_source(home->state, home->ordinal, kind, ordinal, text, size);
         }

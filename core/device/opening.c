@@ -20,6 +20,7 @@
 struct opening {
     memspan_backend_entry_t entry; /* of a plug-in that is asked for its table; NULL: open it */
     const memspan_backend_t *table;
+    struct msp_driver *driver; /* of the table, when it is opened */
     bool is_plugin;
     msp_lock_t lock; /* guards what follows */
     pthread_cond_t done;
@@ -130,8 +131,9 @@ static void *run(void *argument)
     pthread_cond_signal(&o->done);
     msp_unlock(&o->lock);
     if (left) {
-        if ((o->entry == NULL) && (status == MEMSPAN_OK)) {
+        if ((o->entry == NULL) && (status == MEMSPAN_OK) && msp_calls_begin(&o->driver->calls)) {
             table->close(state);
+            msp_calls_end(&o->driver->calls);
         }
         drop(o);
     }
@@ -153,27 +155,17 @@ static struct opening *make(void)
     return o;
 }
 
-/* The program's signals are not for it, but for those of its own mistakes. */
+/* Threads that the driver starts inherit the signals of this one, and stay: with the signals of the
+ * thread that needs the driver they are as if the program had opened it. */
 static bool start(struct opening *o)
 {
-    static const int own[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP, SIGSYS};
-    sigset_t others;
-    sigset_t before;
     pthread_t thread;
-    bool started;
-    size_t i;
 
-    sigfillset(&others);
-    for (i = 0; i < sizeof(own) / sizeof(own[0]); i++) {
-        sigdelset(&others, own[i]);
+    if (pthread_create(&thread, NULL, run, o) != 0) {
+        return false;
     }
-    pthread_sigmask(SIG_BLOCK, &others, &before);
-    started = (pthread_create(&thread, NULL, run, o) == 0);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    if (started) {
-        pthread_detach(thread);
-    }
-    return started;
+    pthread_detach(thread);
+    return true;
 }
 
 /* Waits until it is done; false when time is up, and it is the thread's to release. */
@@ -203,17 +195,18 @@ static memspan_status_t fail_late(const char *name, const char *who, uint64_t li
                             "%s did not answer within %llu s", who, (unsigned long long)limit_s);
 }
 
-memspan_status_t msp_opening_run(const memspan_backend_t *table, bool is_plugin, void **state_p,
-                                 int *count_p)
+static memspan_status_t open_in_time(struct msp_driver *driver, bool is_plugin, int *count_p)
 {
-    uint64_t limit_s  = msp_option_size(MSP_OPTION_DRIVER_TIMEOUT);
-    bool here_only    = (table->flags & MEMSPAN_BACKEND_OPENS_HERE) != 0;
+    const memspan_backend_t *table = driver->own;
+    uint64_t limit_s               = msp_option_size(MSP_OPTION_DRIVER_TIMEOUT);
+    bool here_only                 = (table->flags & MEMSPAN_BACKEND_OPENS_HERE) != 0;
     bool may_be_apart = is_plugin || ((table->flags & MEMSPAN_BACKEND_OPENS_APART) != 0);
     struct opening *o = (may_be_apart && !here_only && (limit_s > 0)) ? make() : NULL;
     memspan_status_t status;
 
     if (o != NULL) {
         o->table     = table;
+        o->driver    = driver;
         o->is_plugin = is_plugin;
     }
     if ((o != NULL) && !start(o)) {
@@ -221,20 +214,39 @@ memspan_status_t msp_opening_run(const memspan_backend_t *table, bool is_plugin,
         o = NULL;
     }
     if (o == NULL) {
-        return call_open(table, false, state_p, count_p);
+        return call_open(table, false, &driver->state, count_p);
     }
     if (!wait_for(o, limit_s)) {
         return fail_late(table->name, "the driver", limit_s);
     }
     status = o->status;
     if (status == MEMSPAN_OK) {
-        *state_p = o->state;
-        *count_p = o->device_count;
+        driver->state = o->state;
+        *count_p      = o->device_count;
     } else {
         msp_error_native(status, o->texts.backend, o->texts.call, o->native_code,
                          o->texts.native_text, o->texts.hint, "%s", o->texts.message);
     }
     drop(o);
+    return status;
+}
+
+memspan_status_t msp_opening_run(struct msp_driver *driver, bool is_plugin, int *count_p)
+{
+    bool is_host = (driver->own->flags & MEMSPAN_BACKEND_IS_HOST) != 0;
+    memspan_status_t status;
+
+    if (is_host) {
+        return open_in_time(driver, is_plugin, count_p);
+    }
+    /* Before, for an exit meanwhile; after, for the handlers that the driver has registered. */
+    msp_calls_watch_exit(&driver->calls);
+    if (!msp_calls_begin(&driver->calls)) {
+        return msp_driver_refuse(driver);
+    }
+    status = open_in_time(driver, is_plugin, count_p);
+    msp_calls_watch_exit(&driver->calls);
+    msp_calls_end(&driver->calls);
     return status;
 }
 

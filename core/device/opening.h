@@ -2,17 +2,15 @@
 #ifndef MEMSPAN_CORE_DEVICE_OPENING_H
 #define MEMSPAN_CORE_DEVICE_OPENING_H
 
-#include <memspan/backend.h>
-#include <stdbool.h>
+#include "core/device/driver.h"
 
 /* More devices of one backend are not believed. */
 enum { MSP_OPENING_DEVICES_MAX = 1024 };
 
-/* Call @p table->open() and then device_count(), for MEMSPAN_DRIVER_TIMEOUT seconds at most where
- * the backend allows it (MEMSPAN_BACKEND_OPENS_APART) or is a plug-in, whose device_describe() is
- * tried too. The thread's error record is what open() left there. */
-memspan_status_t msp_opening_run(const memspan_backend_t *table, bool is_plugin, void **state_p,
-                                 int *count_p);
+/* Call open() of @p driver and then device_count(), for MEMSPAN_DRIVER_TIMEOUT seconds at most
+ * where the backend allows it (MEMSPAN_BACKEND_OPENS_APART) or is a plug-in, whose
+ * device_describe() is tried too. The thread's error record is what open() left there. */
+memspan_status_t msp_opening_run(struct msp_driver *driver, bool is_plugin, int *count_p);
 
 /* A plug-in's table, which may be NULL, within the same time. */
 memspan_status_t msp_opening_ask(memspan_backend_entry_t entry, const char *name,

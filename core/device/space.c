@@ -592,8 +592,7 @@ memspan_status_t msp_space_connect(const struct msp_space *space, const struct m
     memspan_status_t status        = MEMSPAN_OK;
     size_t i;
 
-    if ((table->struct_size < offsetof(memspan_backend_t, connect) + sizeof(table->connect)) ||
-        (table->connect == NULL)) {
+    if (table->connect == NULL) {
         return MEMSPAN_OK;
     }
     for (i = 0; (status == MEMSPAN_OK) && (i < space->device_count); i++) {

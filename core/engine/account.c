@@ -29,6 +29,7 @@ void msp_account_init(struct msp_account *account, struct msp_allocator *allocat
     account->begins_with_heaps = false;
     atomic_store_explicit(&account->closed, false, memory_order_relaxed);
     atomic_store_explicit(&account->had_heaps, false, memory_order_relaxed);
+    atomic_store_explicit(&account->is_shared, false, memory_order_relaxed);
     atomic_store_explicit(&account->lending, false, memory_order_relaxed);
     atomic_store_explicit(&account->caution, 0, memory_order_relaxed);
     atomic_store_explicit(&account->charged_bytes, 0, memory_order_relaxed);
@@ -77,6 +78,17 @@ bool msp_account_charge(struct msp_account *account, uint64_t bytes, uint64_t *e
                                                     memory_order_seq_cst));
     *extra_p = extra;
     return true;
+}
+
+uint64_t msp_account_lend_first(struct msp_account *account)
+{
+    uint64_t lent;
+
+    atomic_store_explicit(&account->caution, 0, memory_order_relaxed);
+    lent = choose_extra(account, account->limit_bytes);
+    atomic_store_explicit(&account->lending, lent > 0, memory_order_relaxed);
+    atomic_store_explicit(&account->charged_bytes, lent, memory_order_relaxed);
+    return lent;
 }
 
 void msp_account_publish(struct msp_account *account, int64_t live_bytes, int64_t live_count,

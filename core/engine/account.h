@@ -36,6 +36,7 @@ struct msp_account {
     bool begins_with_heaps;             /* else when it has served some blocks without */
     atomic_bool had_heaps;              /* some thread had a heap of it */
     atomic_bool closed;                 /* its allocator has been destroyed: no new heaps */
+    atomic_bool is_shared;              /* several threads had heaps of it at once */
     atomic_bool lending;                /* some heap may hold credit */
     atomic_uint caution;                /* so many more charges without lending */
     _Atomic uint64_t charged_bytes;     /* with a limit: live blocks and credit */
@@ -104,6 +105,9 @@ static inline void msp_account_uncharge(struct msp_account *account, uint64_t by
     MSP_ASSERT(charged >= bytes);
     (void)charged;
 }
+
+/* Of an account that is as new: what may be lent to its first heap, and is charged. */
+uint64_t msp_account_lend_first(struct msp_account *account);
 
 /* Add to what is published. @p above_bytes: how much higher than now the live bytes have been. */
 void msp_account_publish(struct msp_account *account, int64_t live_bytes, int64_t live_count,

@@ -14,6 +14,7 @@
 #include "core/base/omp_hook.h"
 #include "core/engine/heap.h"
 #include "core/engine/retired.h"
+#include "core/engine/spare.h"
 #include <stdlib.h>
 
 enum {
@@ -169,8 +170,10 @@ struct msp_allocator *msp_allocator_take_record(void)
         return NULL;
     }
     if (record_at(index) == NULL) {
-        struct msp_allocator *page = calloc(PAGE_RECORDS, sizeof(*page));
-        if (page == NULL) {
+        /* One more for the boundary: what is zeroed by the system takes no memory until used. */
+        void *memory               = calloc(PAGE_RECORDS + 1, sizeof(struct msp_allocator));
+        struct msp_allocator *page = (void *)msp_round_up((uintptr_t)memory, MSP_CACHE_LINE_BYTES);
+        if (memory == NULL) {
             memspan_error(MEMSPAN_ERR_NO_MEMORY, "no memory for an allocator's record");
             return NULL;
         }
@@ -225,15 +228,72 @@ static void add_to_retired(struct msp_allocator *a)
     atomic_store_explicit(&a->fallback_count, 0, memory_order_relaxed);
 }
 
-/* The record can be used again. table_lock held. */
+/* Spares are plain, and have no name. table_lock held. */
+static void add_past(struct msp_allocator *a)
+{
+    struct msp_retired *group;
+
+    if (a->past.allocator_count > 0) {
+        group = msp_retired_group("", MEMSPAN_KIND_HOST);
+        group->allocator_count += a->past.allocator_count;
+        group->allocated_count += a->past.allocated_count;
+        group->failed_count += a->past.failed_count;
+        group->fallback_count += a->past.fallback_count;
+        group->peak_bytes += a->past.peak_bytes;
+        a->past = (struct msp_retired){.allocator_count = 0};
+    }
+}
+
+/* The record can be used again, or the thread keeps it. table_lock held. */
 static void retire(struct msp_allocator *a)
 {
+    bool kept           = msp_spare_may_keep(a) && (memspan_allocator_name(a)[0] == '\0');
+    uint64_t limit      = a->account.limit_bytes;
+    bool ends_with_null = a->account.ends_with_null;
+
     if (a->traits.partitioner != 0) {
         msp_partitioner_forget_allocator(a->traits.partitioner, a->index);
     }
     add_to_retired(a);
+    add_past(a);
+    if (kept) {
+        msp_account_init(&a->account, a);
+        a->account.scope             = 0;
+        a->account.limit_bytes       = limit;
+        a->account.ends_with_null    = ends_with_null;
+        a->account.begins_with_heaps = true;
+        msp_spare_keep_first(a);
+        return;
+    }
     a->plan = NULL;
     put_record(a);
+}
+
+void msp_allocator_end_spare(struct msp_allocator *a)
+{
+    struct msp_provider *provider = atomic_load_explicit(&a->provider, memory_order_relaxed);
+
+    msp_lock(&table_lock);
+    (void)msp_heap_close(&a->account);
+    atomic_store_explicit(&a->spare_number, 0, memory_order_relaxed);
+    add_past(a);
+    msp_account_init(&a->account, a);
+    atomic_store_explicit(&a->account.closed, true, memory_order_relaxed);
+    a->account.scope = MSP_SCOPE_UNUSED;
+    a->plan          = NULL;
+    put_record(a);
+    msp_unlock(&table_lock);
+    msp_pool_settle(provider->pool);
+}
+
+void msp_allocator_publish_spares(void)
+{
+    struct msp_allocator *a;
+    size_t i;
+
+    for (i = 0; (a = msp_allocator_at(i)) != NULL; i++) {
+        add_past(a);
+    }
 }
 
 /* Some of its memory lives, or a call is under way that has found it. */
@@ -242,13 +302,38 @@ static bool is_in_use(const struct msp_allocator *a)
     return ((atomic_load(&a->users) & MSP_USERS_COUNT) != 0) || (msp_allocator_live_count(a) != 0);
 }
 
+bool msp_allocator_close_unused(struct msp_allocator *a, uintptr_t handle)
+{
+    uint64_t open = generation_of(handle) | MSP_USERS_OPEN;
+
+    return atomic_compare_exchange_strong(&a->users, &open, open & ~MSP_USERS_OPEN);
+}
+
+/* The same while calls are under way: one caller closes it, and ends it. */
+static bool close_to_calls(struct msp_allocator *a, uintptr_t handle)
+{
+    uint64_t open  = generation_of(handle) | MSP_USERS_OPEN;
+    uint64_t users = atomic_load_explicit(&a->users, memory_order_relaxed);
+
+    do {
+        if ((users & ~MSP_USERS_COUNT) != open) {
+            return false;
+        }
+    } while (!atomic_compare_exchange_weak(&a->users, &users, users & ~MSP_USERS_OPEN));
+    return true;
+}
+
 memspan_status_t memspan_allocator_destroy(memspan_allocator_h handle)
 {
-    bool closed = false;
+    enum msp_spare_answer answer = msp_spare_keep(handle);
+    bool closed                  = false;
     struct msp_provider *provider;
     struct msp_account *account;
     struct msp_allocator *a;
 
+    if (answer == MSP_SPARE_KEPT) {
+        return MEMSPAN_OK;
+    }
     if (((uintptr_t)handle < MSP_PREDEFINED_COUNT) ||
         (!msp_allocator_is_marked(handle) &&
          (msp_allocator_of_vendor(handle) != MEMSPAN_ALLOCATOR_NULL))) {
@@ -256,13 +341,12 @@ memspan_status_t memspan_allocator_destroy(memspan_allocator_h handle)
     }
     msp_lock(&table_lock);
     a = msp_allocator_find(handle);
-    if (a == NULL) {
+    if ((a == NULL) || ((answer == MSP_SPARE_NO) && !close_to_calls(a, (uintptr_t)handle))) {
         msp_unlock(&table_lock);
         no_allocator(handle);
         return MEMSPAN_ERR_NOT_FOUND;
     }
     atomic_store_explicit(&a->handle, 0, memory_order_release);
-    atomic_fetch_and(&a->users, ~MSP_USERS_OPEN);
     provider = atomic_load_explicit(&a->provider, memory_order_relaxed);
     for (account = &a->account; account != NULL; account = account->next) {
         closed = msp_heap_close(account) || closed;

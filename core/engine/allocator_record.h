@@ -7,6 +7,7 @@
 
 #include "core/engine/account.h"
 #include "core/engine/provider.h"
+#include "core/engine/retired.h"
 #include "core/engine/trait_table.h"
 #include <memspan/allocator.h>
 
@@ -46,13 +47,15 @@ struct msp_allocator {
     atomic_bool warned;         /* its fallback was reported */
     struct msp_account account; /* the first; others follow where the trait access divides */
     _Atomic uint64_t fallback_count;
-    _Atomic uint64_t users; /* above; the record is not used again while there are any */
-    uint64_t traced_bytes;  /* live ones that the trace has seen; under its lock */
-    uint32_t index;         /* of the record; the predefined ones have their handle */
+    _Atomic uint64_t users;        /* above; the record is not used again while there are any */
+    uint64_t traced_bytes;         /* live ones that the trace has seen; under its lock */
+    _Atomic uint64_t spare_number; /* of the request that it may serve again (spare.h); 0: none */
+    struct msp_retired past;       /* of its lives as a spare, in sections of their threads */
+    uint32_t index;                /* of the record; the predefined ones have their handle */
     uint32_t generation;
     struct msp_allocator *next_unused;
     _Atomic(const char *) name; /* "omp_default_mem_alloc", or interned; NULL: none */
-};
+} __attribute__((aligned(MSP_CACHE_LINE_BYTES))); /* threads use records side by side */
 
 /* "" without one. It stays, also when the allocator gets another. */
 static inline const char *memspan_allocator_name(const struct msp_allocator *allocator)
@@ -89,6 +92,16 @@ bool msp_allocator_is_divided(const struct msp_allocator *allocator);
 
 /* Blocks in use, as far as published. */
 int64_t msp_allocator_live_count(const struct msp_allocator *allocator);
+
+/* Close it to calls; false, and nothing has changed, where one is under way or it has ended. */
+bool msp_allocator_close_unused(struct msp_allocator *allocator, uintptr_t handle);
+
+/* A spare (spare.h) is given up. */
+void msp_allocator_end_spare(struct msp_allocator *allocator);
+
+/* What spares have counted joins what retired ones have. The table is locked, and the threads are
+ * stopped. */
+void msp_allocator_publish_spares(void);
 
 /* The last block of a destroyed allocator has been freed. */
 void msp_allocator_bury(struct msp_allocator *allocator);

@@ -35,18 +35,13 @@ bool msp_decay_is_at_once(void)
     return msp_option_size(MSP_OPTION_DECAY_MS) == 0;
 }
 
-static bool is_ordinary_host(const struct msp_provider *p)
-{
-    return (p->spec.device->number == MEMSPAN_HOST) && (p->spec.importer_count == 0);
-}
-
 static void settle_pools(const struct msp_pool *of)
 {
     const struct msp_provider *own = msp_pool_provider(of);
     struct msp_provider *p;
 
     for (p = msp_provider_first(); p != NULL; p = p->next) {
-        if ((p == own) || is_ordinary_host(p)) {
+        if ((p == own) || msp_provider_is_host_only(p)) {
             msp_pool_settle(p->pool);
             msp_pool_purge(p->pool, msp_decay_round() - 2);
         }

@@ -428,6 +428,23 @@ bool msp_fit_resize(struct msp_fit *fit, uint32_t id, uint32_t size)
     return true;
 }
 
+uint32_t msp_fit_take_to_grow(struct msp_fit *fit, uint32_t size, size_t align_bytes)
+{
+    enum { ROOM_TIMES = 64 };
+    uint32_t id = (size > UINT32_MAX / ROOM_TIMES)
+                      ? 0
+                      : msp_fit_take(fit, size * ROOM_TIMES, align_bytes, false);
+
+    if (id == 0) {
+        return msp_fit_take(fit, size, align_bytes, false);
+    }
+    if (!msp_fit_resize(fit, id, size)) { /* no record for the rest: not so much then */
+        msp_fit_give(fit, id);
+        return msp_fit_take(fit, size, align_bytes, false);
+    }
+    return id;
+}
+
 /* ---- ranges ---- */
 
 bool msp_fit_add_range(struct msp_fit *fit, struct msp_range *range, uintptr_t address,

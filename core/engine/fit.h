@@ -61,6 +61,7 @@ struct msp_record {
     bool fallback;
     _Atomic uint8_t use; /* enum msp_use */
     bool dirty;          /* free: a part of it may have been used */
+    bool grown;          /* in use: it was given room to grow, and took some */
     uint32_t free_since; /* free: fit.round when most of it was given back */
 } __attribute__((aligned(MSP_CACHE_LINE_BYTES)));
 _Static_assert(sizeof(struct msp_record) == 64, "a record is a cache line");
@@ -170,6 +171,14 @@ void msp_fit_remove_range(struct msp_fit *fit, struct msp_range *range);
 /* A block of @p size units (> 0) on a boundary of @p align_bytes, taken out of the free ones; 0
  * when there is none. Not @p thorough: some blocks that are barely large enough are overlooked. */
 uint32_t msp_fit_take(struct msp_fit *fit, uint32_t size, size_t align_bytes, bool thorough);
+
+static inline uint32_t msp_fit_take_usual(struct msp_fit *fit, uint32_t size, size_t align_bytes)
+{
+    return msp_fit_take(fit, size, align_bytes, false);
+}
+
+/* The same, with free memory for many times its size behind it if there is so much anywhere. */
+uint32_t msp_fit_take_to_grow(struct msp_fit *fit, uint32_t size, size_t align_bytes);
 
 /* Give a block back. */
 void msp_fit_give(struct msp_fit *fit, uint32_t id);

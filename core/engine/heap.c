@@ -60,6 +60,18 @@ static int64_t first_credit(const struct msp_account *account)
     return msp_account_is_limited(account) ? 0 : MSP_CREDIT_UNLIMITED;
 }
 
+void msp_heap_lend_first(struct msp_heap *heap)
+{
+    bool limited = msp_account_is_limited(heap->account);
+    int64_t credit =
+        limited ? (int64_t)msp_account_lend_first(heap->account) : first_credit(heap->account);
+
+    heap->credit       = credit;
+    heap->granted      = credit;
+    heap->credit_least = credit;
+    heap->credit_most  = limited ? 2 * credit : INT64_MAX;
+}
+
 /* What asks for more than the pool's usual boundary, or is to be spread over nodes by itself, does
  * not take the fast path. */
 static size_t middle_most(const struct msp_allocator *a)
@@ -224,6 +236,7 @@ static bool link_heap(struct msp_heap *heap, struct msp_account *account, struct
         heap->next_of_account = account->heaps;
         if (account->heaps != NULL) {
             account->heaps->previous_of_account = heap;
+            atomic_store_explicit(&account->is_shared, true, memory_order_relaxed);
         }
         account->heaps = heap;
         put_first(t, heap);

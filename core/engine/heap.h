@@ -55,6 +55,8 @@ struct msp_heap {
     struct msp_thread *thread;
     struct msp_slab *partial[MSP_CLASS_COUNT];
     struct msp_slab *full[MSP_CLASS_COUNT];
+    struct msp_record *grown; /* the block that grew last, and where it was; or NULL */
+    const void *grown_at;
     unsigned empty_slabs; /* among the partial ones */
     unsigned turns;
     bool is_host_memory;
@@ -252,6 +254,10 @@ bool msp_heap_is_cleared_by_host(uintptr_t handle);
 void *msp_heap_alloc_middle(uintptr_t handle, size_t align_bytes, size_t size_bytes);
 bool msp_heap_free_middle(uintptr_t entry, void *pointer); /* the entry of the pointer map */
 
+/* The fast path of a block that grows: of the allocator of @p handle, or any for 0, when the heap
+ * that was used last is the block's and the block has room. False: take the slow path. */
+bool msp_heap_grow_middle(const void *pointer, uintptr_t handle, size_t size_bytes);
+
 /* A block that was freed before and does for the request; NULL when there is none. */
 struct msp_record *msp_heap_alloc_cached(struct msp_pool *pool, const struct msp_request *request);
 
@@ -315,6 +321,10 @@ struct msp_heap *msp_heap_find(struct msp_thread *thread, const struct msp_accou
  * section. */
 struct msp_heap *msp_heap_enter(struct msp_account *account, struct msp_thread **thread_p);
 
+/* In a section: a block of middle size that the heap keeps, of its allocator's pool; now and then
+ * *pool_p is where to look for what has waited too long, afterwards. NULL: take the slow path. */
+void *msp_heap_take_middle(struct msp_heap *heap, size_t size_bytes, struct msp_pool **pool_p);
+
 /* In a section: use credit for so many blocks; have the account charged until the credit, which is
  * less, does for so many bytes, or false; give back to the account what is more than the heap may
  * keep. */
@@ -346,6 +356,17 @@ static inline bool msp_heap_is_refused(struct msp_heap *heap, uint64_t bytes, ui
 /* Take a slab's remote list, counted and credited. By the heap's thread, or while it is stopped. */
 unsigned msp_heap_collect(struct msp_heap *heap, struct msp_slab *slab);
 void msp_heap_collect_all(struct msp_heap *heap);
+
+/* In a section, of a heap without live blocks whose account is as new: the credit that it begins
+ * with. */
+void msp_heap_lend_first(struct msp_heap *heap);
+
+/* In a section, of a heap without live blocks that no other thread has a part of: whether its
+ * account has counted nothing but what the heap has published; then both counters are added, and
+ * begin anew. */
+struct msp_retired;
+bool msp_heap_has_published_all(const struct msp_heap *heap);
+void msp_heap_end_counts(struct msp_heap *heap, struct msp_retired *past);
 
 /* Bring the account's counters up to date with the heap's. */
 void msp_heap_publish(struct msp_heap *heap);

@@ -6,6 +6,7 @@
 #include "core/base/error.h"
 #include "core/engine/allocator_record.h"
 #include "core/engine/heap.h"
+#include "core/engine/retired.h"
 #include <stdlib.h>
 
 /* ---- counters ---- */
@@ -69,6 +70,53 @@ void msp_heap_publish(struct msp_heap *heap)
     heap->published_allocated = heap->allocated_count;
     heap->count_then          = count;
     heap->credit_least        = heap->credit;
+}
+
+bool msp_heap_has_published_all(const struct msp_heap *heap)
+{
+    const struct msp_account *a = heap->account;
+
+    return (atomic_load_explicit(&a->live_count, memory_order_relaxed) == heap->published_count) &&
+           (atomic_load_explicit(&a->live_bytes, memory_order_relaxed) == heap->published_bytes) &&
+           (atomic_load_explicit(&a->allocated_count, memory_order_relaxed) ==
+            (uint64_t)heap->published_allocated);
+}
+
+/* Published counters, and failures, are rare in a short life: stores that are not needed would make
+ * the line of the account travel. */
+static void end_published(struct msp_account *account, struct msp_heap *heap)
+{
+    atomic_store_explicit(&account->live_count, 0, memory_order_relaxed);
+    atomic_store_explicit(&account->live_bytes, 0, memory_order_relaxed);
+    atomic_store_explicit(&account->allocated_count, 0, memory_order_relaxed);
+    atomic_store_explicit(&account->failed_count, 0, memory_order_relaxed);
+    atomic_store_explicit(&account->peak_bytes, 0, memory_order_relaxed);
+    heap->published_count     = 0;
+    heap->published_bytes     = 0;
+    heap->published_allocated = 0;
+    heap->failed_count        = 0;
+}
+
+void msp_heap_end_counts(struct msp_heap *heap, struct msp_retired *past)
+{
+    struct msp_account *account = heap->account;
+    int64_t published           = atomic_load_explicit(&account->peak_bytes, memory_order_relaxed);
+    uint64_t failed = atomic_load_explicit(&account->failed_count, memory_order_relaxed);
+    int64_t peak;
+
+    msp_heap_note_least(heap);
+    peak = live_bytes(heap->granted, heap->credit_least, heap->count_then);
+    past->allocated_count += (uint64_t)heap->allocated_count;
+    past->failed_count += heap->failed_count + failed;
+    past->peak_bytes += (uint64_t)((peak > published) ? peak : published);
+    if ((published != 0) || (failed + heap->failed_count != 0) ||
+        (heap->published_allocated != 0)) {
+        end_published(account, heap);
+    }
+    heap->allocated_count = 0;
+    heap->freed_count     = 0;
+    heap->count_then      = 0;
+    heap->credit_least    = heap->credit;
 }
 
 static int64_t room_in(const struct msp_slab *slab)

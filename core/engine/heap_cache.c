@@ -96,6 +96,20 @@ static inline __attribute__((always_inline)) struct msp_record *take_charged(str
     return r;
 }
 
+void *msp_heap_take_middle(struct msp_heap *heap, size_t size_bytes, struct msp_pool **pool_p)
+{
+    struct msp_heap_cache *cache  = heap->cache;
+    const struct msp_allocator *a = heap->account->allocator;
+    struct msp_record *r          = NULL;
+
+    if ((cache != NULL) && (size_bytes <= heap->middle_most_bytes) &&
+        (cache->provider == atomic_load_explicit(&a->provider, memory_order_acquire))) {
+        r       = take_charged(heap, size_bytes);
+        *pool_p = (++cache->turns % TURNS == 0) ? cache->pool : NULL;
+    }
+    return (r == NULL) ? NULL : msp_record_address(r);
+}
+
 void *msp_heap_alloc_middle(uintptr_t handle, size_t align_bytes, size_t size_bytes)
 {
     struct msp_record *r  = NULL;
@@ -138,6 +152,7 @@ struct msp_record *msp_heap_alloc_cached(struct msp_pool *pool, const struct msp
         r->requested_bytes = request->owner.requested_bytes;
         r->account         = request->owner.account;
         r->fallback        = request->owner.fallback;
+        r->grown           = request->grows;
         atomic_store_explicit(&r->use, MSP_USE_BLOCK, memory_order_relaxed);
     }
     msp_thread_leave();
@@ -281,10 +296,11 @@ static struct msp_record *find_block(const struct msp_heap_cache *cache,
     return (id == 0) ? NULL : msp_fit_record(cache->fit, id);
 }
 
-/* Whether a block can be kept as it is freed: in use, the heap's account's, of middle size. */
+/* Whether a block can be kept as it is freed: in use, the heap's account's, of middle size. One
+ * that grew goes back: the next begins small, and grows over its memory. */
 static bool can_keep(const struct msp_heap *heap, const struct msp_record *r)
 {
-    return (r->account == heap->account) &&
+    return (r->account == heap->account) && !r->grown &&
            (atomic_load_explicit(&r->use, memory_order_relaxed) == MSP_USE_BLOCK) &&
            (msp_record_bytes(r) <= MSP_MIDDLE_MAX_BYTES);
 }
@@ -340,6 +356,74 @@ bool msp_heap_free_middle(uintptr_t entry, void *pointer)
     return kept;
 }
 
+static inline bool is_used(const struct msp_record *r)
+{
+    return atomic_load_explicit(&r->use, memory_order_relaxed) == MSP_USE_BLOCK;
+}
+
+/* The block in use of a divided chunk that starts at the pointer; NULL: look closer. */
+static struct msp_record *find_used(const void *pointer)
+{
+    uintptr_t entry               = msp_map_find(pointer);
+    const struct msp_chunk *chunk = msp_entry_record(entry);
+    struct msp_record *r;
+    size_t offset;
+    uint32_t id;
+
+    if ((entry == 0) || ((entry & MSP_ENTRY_SLAB) != 0)) {
+        return NULL;
+    }
+    offset = (size_t)((const unsigned char *)pointer - chunk->address);
+    if ((offset >= atomic_load_explicit(&chunk->kept_bytes, memory_order_acquire)) ||
+        ((offset & (MSP_UNIT_BYTES - 1)) != 0)) {
+        return NULL;
+    }
+    id = msp_range_record(&chunk->range, offset >> MSP_UNIT_SHIFT);
+    r  = (id == 0) ? NULL : msp_fit_record(msp_pool_fit(chunk->provider->pool), id);
+    return ((r != NULL) && is_used(r)) ? r : NULL;
+}
+
+/* The same, and first the block that grew last. Its record may be another's by now, which stands
+ * elsewhere. */
+static inline struct msp_record *find_grown(struct msp_heap *heap, const void *pointer)
+{
+    struct msp_record *r = heap->grown;
+
+    if (MSP_LIKELY((heap->grown_at == pointer) && (r != NULL) && is_used(r) &&
+                   (msp_record_address(r) == pointer))) {
+        return r;
+    }
+    r              = find_used(pointer);
+    heap->grown    = r;
+    heap->grown_at = pointer;
+    return r;
+}
+
+/* Whether a block may be that large without anything but its heap's credit: it has room. */
+static bool can_grow(const struct msp_heap *heap, const struct msp_record *r, uintptr_t handle,
+                     size_t size_bytes)
+{
+    return (r->account == heap->account) && (size_bytes >= r->requested_bytes) &&
+           (size_bytes <= msp_record_bytes(r)) &&
+           (heap->credit >= (int64_t)(size_bytes - r->requested_bytes)) &&
+           ((handle == 0) || (atomic_load_explicit(&heap->account->allocator->handle,
+                                                   memory_order_relaxed) == handle));
+}
+
+bool msp_heap_grow_middle(const void *pointer, uintptr_t handle, size_t size_bytes)
+{
+    struct msp_heap *heap = msp_thread_enter_fast()->heaps; /* what was used last */
+    struct msp_record *r  = (heap == NULL) ? NULL : find_grown(heap, pointer);
+    bool grown            = (r != NULL) && can_grow(heap, r, handle, size_bytes);
+
+    if (grown) {
+        heap->credit -= (int64_t)(size_bytes - r->requested_bytes);
+        r->requested_bytes = size_bytes;
+    }
+    msp_thread_leave();
+    return grown;
+}
+
 /* In a section. False: the block is not kept. *surplus_p: what makes room for it instead. */
 static bool keep(struct msp_heap_cache *cache, struct msp_record *r, struct msp_record **surplus_p)
 {
@@ -365,7 +449,7 @@ bool msp_heap_keep(struct msp_account *account, struct msp_record *r)
     bool without = false;
     bool kept    = false;
 
-    if ((t == NULL) || (r->size == 0) || (msp_record_bytes(r) > MSP_MIDDLE_MAX_BYTES) ||
+    if ((t == NULL) || (r->size == 0) || r->grown || (msp_record_bytes(r) > MSP_MIDDLE_MAX_BYTES) ||
         msp_chunk_of(r)->provider->eager || msp_decay_is_at_once()) {
         return false;
     }

@@ -394,13 +394,15 @@ void *msp_heap_alloc_scoped(uintptr_t handle, size_t size_bytes, bool *refused_p
 
     msp_thread_leave();
     *refused_p = false;
-    if (!known || (size_bytes - 1 >= MSP_SMALL_MAX_BYTES)) {
+    if (!known || (size_bytes - 1 >= MSP_MIDDLE_MAX_BYTES)) {
         return NULL;
     }
     scope = msp_allocator_scope(by_team);
     heap  = find_scoped(handle);
     if ((heap != NULL) && (heap->account->scope == scope)) {
-        address = give_next(heap, size_bytes, refused_p, &pool);
+        address = (size_bytes > MSP_SMALL_MAX_BYTES)
+                      ? msp_heap_take_middle(heap, size_bytes, &pool)
+                      : give_next(heap, size_bytes, refused_p, &pool);
     }
     msp_thread_leave();
     if (MSP_UNLIKELY(pool != NULL)) {

@@ -72,8 +72,7 @@ static void clear(uintptr_t first, uintptr_t last)
     }
 }
 
-/* Both ends can be addressed, and lie on the same side of the addresses that nothing has. */
-static bool is_range(uintptr_t start, size_t size_bytes)
+bool msp_map_is_range(uintptr_t start, size_t size_bytes)
 {
     uintptr_t end = start + size_bytes - 1;
 
@@ -109,7 +108,7 @@ bool msp_map_insert(void *address, size_t size_bytes, uintptr_t entry)
     uintptr_t start = (uintptr_t)address;
     bool entered;
 
-    if (((start & (MSP_GRANULE_BYTES - 1)) != 0) || !is_range(start, size_bytes)) {
+    if (((start & (MSP_GRANULE_BYTES - 1)) != 0) || !msp_map_is_range(start, size_bytes)) {
         return false;
     }
     msp_lock(&map_lock);
@@ -124,7 +123,7 @@ bool msp_map_resize(void *address, size_t from_bytes, size_t to_bytes, uintptr_t
     uintptr_t granule  = start >> MSP_GRANULE_SHIFT;
     uintptr_t last     = (start + to_bytes - 1) >> MSP_GRANULE_SHIFT;
     uintptr_t last_was = (start + from_bytes - 1) >> MSP_GRANULE_SHIFT;
-    bool done          = is_range(start, to_bytes);
+    bool done          = msp_map_is_range(start, to_bytes);
 
     msp_lock(&map_lock);
     done = done && ((last <= last_was) || enter(start, to_bytes, last_was + 1, entry));

@@ -73,6 +73,9 @@ static inline bool msp_map_is_canonical(uintptr_t address)
     return (uintptr_t)((intptr_t)(address << above) >> above) == address;
 }
 
+/* Both ends can be addressed, and lie on the same side of the addresses that nothing has. */
+bool msp_map_is_range(uintptr_t start, size_t size_bytes);
+
 /* The place of the root of a canonical address at or above 2^48. */
 static inline _Atomic(struct msp_map_root *) *msp_map_high_place(uintptr_t address)
 {

@@ -15,6 +15,7 @@
 #include "core/base/option.h"
 #include "core/base/platform.h"
 #include "core/engine/decay.h"
+#include "core/engine/density.h"
 #include "core/engine/pointer_map.h"
 #include <stdlib.h>
 #include <string.h>
@@ -172,7 +173,7 @@ static memspan_status_t grow(struct msp_pool *pool, size_t need, size_t align_by
     msp_unlock(&pool->lock);
     for (;;) {
         request.size_bytes = size;
-        status             = msp_chunk_take(&request, &chunk);
+        status             = msp_density_take_divided(&request, need, &chunk);
         if ((status == MEMSPAN_OK) || (size == least) ||
             ((status != MEMSPAN_ERR_NO_MEMORY) && (status != MEMSPAN_ERR_LIMIT))) {
             break;
@@ -391,6 +392,7 @@ static void set_block(struct msp_record *r, const struct msp_request *request)
     r->account         = request->owner.account;
     r->requested_bytes = request->owner.requested_bytes;
     r->fallback        = request->owner.fallback;
+    r->grown           = request->grows;
     atomic_store_explicit(&r->use, MSP_USE_BLOCK, memory_order_relaxed);
 }
 
@@ -398,7 +400,7 @@ static memspan_status_t alloc_direct(const struct msp_request *request,
                                      struct msp_record **record_p)
 {
     struct msp_chunk *chunk;
-    memspan_status_t status = msp_chunk_take(request, &chunk);
+    memspan_status_t status = msp_density_take_block(request, &chunk);
 
     if (status != MEMSPAN_OK) {
         return status;
@@ -432,7 +434,8 @@ static struct msp_record *carve(struct msp_pool *pool, size_t size_bytes, size_t
         goto out_unlock;
     }
     if (request != NULL) {
-        id = msp_fit_take(&pool->fit, msp_fit_round(units), align_bytes, false);
+        id = (request->grows ? msp_fit_take_to_grow
+                             : msp_fit_take_usual)(&pool->fit, msp_fit_round(units), align_bytes);
     }
     if ((id == 0) && ((request == NULL) || thorough)) {
         id = msp_fit_take(&pool->fit, units, align_bytes, thorough);
@@ -578,26 +581,37 @@ static struct msp_record *resize_direct(struct msp_record *r, size_t size_bytes,
     return msp_chunk_resize(chunk, size, align_bytes, &chunk) ? &chunk->direct : NULL;
 }
 
+/* Another size for a block where it stands. One that grows gets room for more steps if there is
+ * some, as one that moves does. */
+static bool resize_here(struct msp_pool *pool, struct msp_record *r, size_t size_bytes)
+{
+    uint32_t units = (uint32_t)((size_bytes + MSP_UNIT_BYTES - 1) >> MSP_UNIT_SHIFT);
+    uint32_t more  = (size_bytes > r->requested_bytes) ? units / 4 : 0;
+    bool done;
+
+    msp_lock(&pool->lock);
+    r->grown = r->grown || (more > 0);
+    done     = ((more > 0) && msp_fit_resize(&pool->fit, msp_pool_id(r), units + more)) ||
+           msp_fit_resize(&pool->fit, msp_pool_id(r), units);
+    msp_unlock(&pool->lock);
+    return done;
+}
+
 struct msp_record *msp_pool_resize(struct msp_record *r, size_t size_bytes, size_t align_bytes,
                                    bool may_move)
 {
     struct msp_pool *pool = msp_pool_of(r);
-    size_t units          = (size_bytes + MSP_UNIT_BYTES - 1) >> MSP_UNIT_SHIFT;
-    bool done;
 
     if (r->size == 0) {
         return resize_direct(r, size_bytes, align_bytes, may_move);
     }
-    if ((size_bytes >= r->requested_bytes) && (units <= r->size)) {
+    if ((size_bytes >= r->requested_bytes) && (size_bytes <= msp_record_bytes(r))) {
         return r; /* room that it was given for growing stays its own */
     }
     if (size_bytes >= pool->provider->direct_bytes) {
         return NULL;
     }
-    msp_lock(&pool->lock);
-    done = msp_fit_resize(&pool->fit, msp_pool_id(r), (uint32_t)units);
-    msp_unlock(&pool->lock);
-    return done ? r : NULL;
+    return resize_here(pool, r, size_bytes) ? r : NULL;
 }
 
 struct msp_record *msp_pool_find(struct msp_chunk *chunk, const void *pointer)

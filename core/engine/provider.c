@@ -16,8 +16,10 @@
 #include "core/engine/pointer_map.h"
 #include "core/engine/pool.h"
 #include "core/engine/watch_flag.h"
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 enum { CHUNK_GROWTH = 16, EXACT_BYTES = 1 << 20 };
 
@@ -52,8 +54,8 @@ static bool can_resize(const struct msp_provider_spec *spec)
 {
     const memspan_backend_t *table = spec->device->table;
 
-    return (table->struct_size > offsetof(memspan_backend_t, resize)) && (table->resize != NULL) &&
-           (spec->importer_count == 0) && ((spec->flags & MEMSPAN_REQUEST_SHARED) == 0) &&
+    return (table->resize != NULL) && (spec->importer_count == 0) &&
+           ((spec->flags & MEMSPAN_REQUEST_SHARED) == 0) &&
            (spec->spread != MEMSPAN_SPREAD_BLOCKED);
 }
 
@@ -305,8 +307,7 @@ static bool can_purge(const struct msp_chunk *chunk)
     const struct msp_provider *p   = chunk->provider;
     const memspan_backend_t *table = p->spec.device->table;
 
-    return (table->struct_size > offsetof(memspan_backend_t, purge)) && (table->purge != NULL) &&
-           !p->eager && (p->spec.importer_count == 0) &&
+    return (table->purge != NULL) && !p->eager && (p->spec.importer_count == 0) &&
            ((chunk->block.flags & MEMSPAN_BLOCK_PINNED) == 0) &&
            (chunk->block.page_size_bytes == msp_page_size());
 }
@@ -323,6 +324,59 @@ bool msp_chunk_purge(struct msp_chunk *chunk, void *address, size_t size_bytes)
     return d->table->purge(d->state, d->ordinal, &chunk->block, address, size_bytes, first) != 0;
 }
 
+/* Any address of a file's, a device's or plain pages is in the list of mappings. */
+static bool is_mapped(const char *address)
+{
+    unsigned char resident;
+    char *page = (char *)((uintptr_t)address & ~(uintptr_t)(msp_page_size() - 1));
+
+    return (mincore(page, 1, &resident) == 0) || (errno != ENOMEM);
+}
+
+/* What is wrong with memory that alloc() gave; NULL: nothing. */
+static const char *find_fault(const struct msp_provider *p, const memspan_request_t *request,
+                              const memspan_block_t *block)
+{
+    const char *address = block->address;
+
+    if (address == NULL) {
+        return "no address";
+    }
+    if (block->size_bytes < request->size_bytes) {
+        return "too few bytes";
+    }
+    if (((uintptr_t)address & (request->align_bytes - 1)) != 0) {
+        return "an address off its boundary";
+    }
+    if (!msp_map_is_range((uintptr_t)address, block->size_bytes)) {
+        return "an address that no memory has";
+    }
+    return msp_provider_host_touches(p) &&
+                   !(is_mapped(address) && is_mapped(address + request->size_bytes - 1))
+               ? "an address that is not mapped"
+               : NULL;
+}
+
+static memspan_status_t check_memory(const struct msp_provider *p, const memspan_request_t *request,
+                                     const memspan_block_t *block)
+{
+    const struct msp_device *d = p->spec.device;
+    bool is_host               = (d->table->flags & MEMSPAN_BACKEND_IS_HOST) != 0;
+    const char *fault          = is_host ? NULL : find_fault(p, request, block);
+
+    if (fault == NULL) {
+        return MEMSPAN_OK;
+    }
+    if (block->address != NULL) {
+        (void)d->table->free(d->state, d->ordinal, block);
+    }
+    return msp_error_native(MEMSPAN_ERR_DRIVER, d->table->name, "alloc", MEMSPAN_OK, "",
+                            "repair or remove the backend; MEMSPAN_BACKENDS=^NAME leaves it out",
+                            "for %zu bytes on a boundary of %zu the driver gave %zu at %p: %s",
+                            request->size_bytes, request->align_bytes, block->size_bytes,
+                            block->address, fault);
+}
+
 /* The driver's memory for a chunk, mapped where the importers need it. */
 static memspan_status_t take_memory(struct msp_chunk *chunk, memspan_request_t *request)
 {
@@ -330,6 +384,9 @@ static memspan_status_t take_memory(struct msp_chunk *chunk, memspan_request_t *
     const struct msp_device *d = p->spec.device;
     memspan_status_t status    = ask_driver(p, request, &chunk->block);
 
+    if (status == MEMSPAN_OK) {
+        status = check_memory(p, request, &chunk->block);
+    }
     if (status != MEMSPAN_OK) {
         return status;
     }
@@ -381,10 +438,11 @@ memspan_status_t msp_chunk_take(const struct msp_request *request, struct msp_ch
     asked            = make_request(p, size, align, request->zeroed);
     asked.parts      = request->parts;
     asked.part_count = request->part_count;
-    asked.spread     = (request->parts != NULL) ? MEMSPAN_SPREAD_PARTS : asked.spread;
-    chunk->provider  = p;
-    chunk->serial    = new_serial();
-    status           = take_memory(chunk, &asked);
+    asked.flags |= request->sparse ? (unsigned)MEMSPAN_REQUEST_SPARSE : 0u;
+    asked.spread    = (request->parts != NULL) ? MEMSPAN_SPREAD_PARTS : asked.spread;
+    chunk->provider = p;
+    chunk->serial   = new_serial();
+    status          = take_memory(chunk, &asked);
     if (status != MEMSPAN_OK) {
         put_record(chunk);
         return status;
@@ -521,7 +579,7 @@ memspan_status_t msp_chunk_move(struct msp_chunk *chunk, struct msp_provider *to
     uint64_t started_ns            = msp_watch_now();
     memspan_status_t status;
 
-    if ((table->struct_size <= offsetof(memspan_backend_t, move)) || (table->move == NULL)) {
+    if (table->move == NULL) {
         return memspan_error(MEMSPAN_ERR_UNSUPPORTED, "backend %s moves no memory", table->name);
     }
     status = table->move(d->state, d->ordinal, &request, &chunk->block);
@@ -540,12 +598,19 @@ memspan_status_t msp_chunk_move(struct msp_chunk *chunk, struct msp_provider *to
     return MEMSPAN_OK;
 }
 
-void msp_provider_settle_all(void)
+bool msp_provider_is_host_only(const struct msp_provider *p)
+{
+    return (p->spec.device->number == MEMSPAN_HOST) && (p->spec.importer_count == 0);
+}
+
+void msp_provider_settle_all(bool host_only)
 {
     struct msp_provider *p;
 
     for (p = msp_provider_first(); p != NULL; p = p->next) {
-        msp_pool_settle(p->pool);
+        if (!host_only || msp_provider_is_host_only(p)) {
+            msp_pool_settle(p->pool);
+        }
     }
 }
 

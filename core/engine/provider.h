@@ -7,6 +7,7 @@
 
 #include "core/device/device.h"
 #include "core/device/space.h"
+#include "core/engine/density.h"
 #include "core/engine/fit.h"
 #include <pthread.h>
 #include <stdatomic.h>
@@ -43,6 +44,8 @@ struct msp_provider {
     _Atomic unsigned given_flags;  /* enum memspan_block_flag of the last chunk */
     atomic_size_t given_page_size; /* of the last chunk */
     atomic_bool page_size_missed;  /* pages of the size asked for could not be had */
+    struct msp_density whole;      /* of chunks that are one block */
+    struct msp_density divided;    /* of chunks that large blocks are cut from */
     struct msp_pool *pool;
     struct msp_provider *next;
 };
@@ -100,6 +103,7 @@ struct msp_request {
     bool grows;    /* for a block that has outgrown its place: one where it can grow again */
     bool apart;    /* a chunk of its own, whatever its size */
     bool zeroed;   /* zero bytes wanted from the driver, where it is asked for this block alone */
+    bool sparse;   /* base pages, where the driver has the choice */
     bool thorough; /* nothing else is to be had: look everywhere */
 };
 
@@ -128,8 +132,11 @@ bool msp_chunk_purge(struct msp_chunk *chunk, void *address, size_t size_bytes);
  * memory, whenever the device is synchronised. */
 bool msp_provider_host_touches(const struct msp_provider *provider);
 
-/* Settle all pools (core/engine/pool.h). */
-void msp_provider_settle_all(void);
+/* Its chunks come and go without a call of another driver than the host's. */
+bool msp_provider_is_host_only(const struct msp_provider *provider);
+
+/* Settle all pools (core/engine/pool.h), or those alone whose provider is host only. */
+void msp_provider_settle_all(bool host_only);
 
 /* The list of providers; and the pools and records of chunks, whose locks are taken later. */
 

@@ -21,7 +21,7 @@ static bool can_be_object(const struct msp_request *request)
  * times and not at every step. */
 static void make_room(struct msp_request *request)
 {
-    enum { ROOM_SHARE = 8 };
+    enum { ROOM_SHARE = 4 };
 
     if (!request->grows || (request->size_bytes <= MSP_SMALL_MAX_BYTES)) {
         return;
@@ -51,7 +51,7 @@ static memspan_status_t take_block(const struct msp_request *request, bool *zero
     if ((status == MEMSPAN_ERR_NO_MEMORY) || (status == MEMSPAN_ERR_LIMIT)) {
         /* Before the answer is no: what heaps keep for later is wanted now. */
         msp_heap_reclaim();
-        msp_provider_settle_all();
+        msp_provider_settle_all(false);
         block.thorough   = true;
         block.size_bytes = request->size_bytes;
         status           = msp_pool_alloc(pool, &block, &r);

@@ -7,6 +7,7 @@
 #include "core/engine/thread.h"
 #include "core/base/fork.h"
 #include "core/engine/heap.h"
+#include "core/engine/spare.h"
 #include <errno.h>
 #include <linux/membarrier.h>
 #include <pthread.h>
@@ -70,6 +71,7 @@ static void end_thread(void *data)
 {
     struct msp_thread *t = data;
 
+    msp_spare_end();
     msp_lock(&list_lock);
     msp_thread_here.has_ended = true;
     msp_thread_here.record    = NULL;
@@ -78,7 +80,8 @@ static void end_thread(void *data)
     unlink_thread(t);
     msp_unlock(&list_lock);
     free(t); /* in no list, and no slab's any more */
-    msp_provider_settle_all();
+    /* No driver is called: runtimes end their threads when they have ended themselves. */
+    msp_provider_settle_all(true);
 }
 
 /* The fast paths are open while no interrupt is set. list_lock held. */
@@ -295,6 +298,7 @@ static void retire_others(void)
     for (t = ended; t != NULL; t = next) {
         next = t->next;
         msp_heap_retire_all(t);
+        free(t->spare); /* its allocator's record is lost to this process */
         free(t);
     }
     msp_thread_resume_all();

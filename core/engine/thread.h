@@ -20,6 +20,7 @@
 #include <stdatomic.h>
 
 struct msp_heap;
+struct msp_spare;
 
 enum {
     MSP_INTERRUPT_STOP          = 1, /* keep out until it is cleared */
@@ -36,6 +37,7 @@ struct msp_thread {
     struct msp_heap **heap_of;                /* by account, linked by next_hashed */
     size_t heap_of_size;                      /* a power of two, or 0 */
     size_t heap_count;
+    struct msp_spare *spare; /* NULL until it has made allocators */
     struct msp_thread *next; /* in the list of threads */
     struct msp_thread *previous;
 } __attribute__((aligned(MSP_CACHE_LINE_BYTES)));

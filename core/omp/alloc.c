@@ -343,10 +343,12 @@ static void *change_size(void *pointer, size_t size_bytes, msp_omp_allocator_t a
     return NULL;
 }
 
-void *omp_realloc(void *pointer, size_t size_bytes, msp_omp_allocator_t allocator,
-                  msp_omp_allocator_t free_allocator)
+static __attribute__((noinline)) void *realloc_slowly(void *pointer, size_t size_bytes,
+                                                      msp_omp_allocator_t allocator,
+                                                      msp_omp_allocator_t free_allocator,
+                                                      const void *caller)
 {
-    MSP_OMP_CALL();
+    MSP_OMP_CALL_FROM(caller);
 
     if (pointer == NULL) {
         return omp_alloc(size_bytes, allocator);
@@ -357,6 +359,15 @@ void *omp_realloc(void *pointer, size_t size_bytes, msp_omp_allocator_t allocato
     }
     return logged("omp_realloc", change_size(pointer, size_bytes, allocator), size_bytes,
                   allocator);
+}
+
+void *omp_realloc(void *pointer, size_t size_bytes, msp_omp_allocator_t allocator,
+                  msp_omp_allocator_t free_allocator)
+{
+    /* A block that grows in steps has room at most of them. */
+    return msp_heap_grow_middle(pointer, allocator, size_bytes)
+               ? pointer
+               : realloc_slowly(pointer, size_bytes, allocator, free_allocator, MSP_OMP_CALLER);
 }
 
 /* OpenMP 5.0, allocate directive and clause: null_fb acts as abort_fb, because the construct has

@@ -6,6 +6,7 @@
 #include "core/base/error.h"
 #include "core/base/log.h"
 #include "core/base/option.h"
+#include "core/engine/spare.h"
 #include "core/omp/devices.h"
 #include "core/omp/environment.h"
 #include "core/omp/foreign.h"
@@ -129,14 +130,27 @@ static msp_omp_allocator_t made(const char *routine, msp_omp_allocator_t allocat
     return allocator;
 }
 
-msp_omp_allocator_t omp_init_allocator(msp_omp_space_t space, int trait_count,
-                                       const memspan_trait_t traits[])
+static __attribute__((noinline)) msp_omp_allocator_t init_slowly(msp_omp_space_t space,
+                                                                 int trait_count,
+                                                                 const memspan_trait_t *traits,
+                                                                 const void *caller)
 {
-    MSP_OMP_CALL();
+    MSP_OMP_CALL_FROM(caller);
+
     if (MSP_UNLIKELY(is_their_space(space))) {
         return make_theirs(space, trait_count, traits);
     }
     return made("omp_init_allocator", msp_omp_allocator_make(space, trait_count, traits));
+}
+
+msp_omp_allocator_t omp_init_allocator(msp_omp_space_t space, int trait_count,
+                                       const memspan_trait_t traits[])
+{
+    /* Spares have no traits that are translated here. */
+    uintptr_t again =
+        (space == 0) ? msp_spare_take(MEMSPAN_SPACE_DEFAULT, traits, (size_t)trait_count) : 0;
+
+    return MSP_LIKELY(again != 0) ? again : init_slowly(space, trait_count, traits, MSP_OMP_CALLER);
 }
 
 /* Compilers call this for uses_allocators, always with the default space. A vendor's space comes

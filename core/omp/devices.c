@@ -2,13 +2,17 @@
 /* devices.c: whose device numbers count, and the routines that tell them. */
 
 #include "core/omp/devices.h"
+#include "core/base/calls.h"
 #include "core/base/error.h"
 #include "core/base/option.h"
+#include "core/engine/thread.h"
 #include "core/omp/abi.h"
 #include "core/omp/refusal.h"
 #include "core/omp/runtime.h"
 #include "core/omp/table.h"
 #include <memspan/device.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,18 +25,35 @@ typedef int number_fn(void);
  * devices. */
 static _Thread_local unsigned asking;
 
+/* The runtime is asked until exit has begun, and until the thread's own data has gone, as the
+ * runtime's has then. Later its last answers count. */
+static struct msp_calls questions;
+static atomic_int last_answers[MSP_OMP_REAL_GET_DEFAULT_DEVICE + 1];
+
+static void watch_exit(void)
+{
+    msp_calls_watch_exit(&questions);
+}
+
 static int ask(enum msp_omp_real which)
 {
-    unsigned bit      = 1u << (which - MSP_OMP_REAL_GET_NUM_DEVICES);
-    uintptr_t routine = msp_omp_real(which);
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    unsigned bit               = 1u << (which - MSP_OMP_REAL_GET_NUM_DEVICES);
+    uintptr_t routine          = msp_omp_real(which);
     int answer;
 
     if ((routine == 0) || ((asking & bit) != 0)) {
         return 0;
     }
+    if (msp_thread_here.has_ended || !msp_calls_begin(&questions)) {
+        return atomic_load(&last_answers[which]);
+    }
     asking |= bit;
     answer = ((number_fn *)routine)();
     asking &= ~bit;
+    atomic_store_explicit(&last_answers[which], answer, memory_order_relaxed);
+    pthread_once(&once, watch_exit);
+    msp_calls_end(&questions);
     return answer;
 }
 
@@ -138,6 +159,13 @@ int msp_omp_default_device(void)
         return ((device >= 0) && (device < msp_omp_runtime_host())) ? device : MEMSPAN_HOST;
     }
     return MEMSPAN_HOST;
+}
+
+int msp_omp_region_device(void)
+{
+    return (msp_omp_real(MSP_OMP_REAL_GET_DEFAULT_DEVICE) == 0)
+               ? MEMSPAN_HOST
+               : ask(MSP_OMP_REAL_GET_DEFAULT_DEVICE);
 }
 
 int omp_get_num_devices(void)

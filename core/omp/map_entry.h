@@ -7,18 +7,20 @@
 #include "core/omp/mapped.h"
 
 /* Bits of a map's type. */
-#define MSP_MAP_TO       0x1
-#define MSP_MAP_FROM     0x2
-#define MSP_MAP_ALWAYS   0x4
-#define MSP_MAP_DELETE   0x8
-#define MSP_MAP_POINTEE  0x10 /* of a pointer that is mapped too */
-#define MSP_MAP_PRIVATE  0x80
-#define MSP_MAP_LITERAL  0x100
-#define MSP_MAP_PRESENT  0x1000
-#define MSP_MAP_HOLD     0x2000
-#define MSP_MAP_ATTACH   0x4000
-#define MSP_MAP_NO_DATA  (MSP_MAP_PRIVATE | MSP_MAP_LITERAL | MSP_MAP_ATTACH)
-#define MSP_MEMBER_SHIFT 48 /* above: 1 + the index of the structure's entry; 0: no member */
+#define MSP_MAP_TO        0x1
+#define MSP_MAP_FROM      0x2
+#define MSP_MAP_ALWAYS    0x4
+#define MSP_MAP_DELETE    0x8
+#define MSP_MAP_POINTEE   0x10 /* of a pointer that is mapped too */
+#define MSP_MAP_PARAMETER 0x20 /* its address is an argument of the region */
+#define MSP_MAP_PRIVATE   0x80
+#define MSP_MAP_LITERAL   0x100
+#define MSP_MAP_IMPLICIT  0x200 /* the program wrote no clause */
+#define MSP_MAP_PRESENT   0x1000
+#define MSP_MAP_HOLD      0x2000
+#define MSP_MAP_ATTACH    0x4000
+#define MSP_MAP_NO_DATA   (MSP_MAP_PRIVATE | MSP_MAP_LITERAL | MSP_MAP_ATTACH)
+#define MSP_MEMBER_SHIFT  48 /* above: 1 + the index of the structure's entry; 0: no member */
 
 /* Members of a structure keep their alignment when it is mapped from the middle. */
 enum { MSP_STRUCTURE_ALIGN_BYTES = 16 };

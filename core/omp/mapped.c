@@ -25,6 +25,7 @@
 #include "core/base/region.h"
 #include "core/omp/abi.h"
 #include "core/omp/devices.h"
+#include "core/omp/map_count.h"
 #include "core/omp/map_entry.h"
 #include "core/omp/named.h"
 #include "core/omp/refusal.h"
@@ -361,14 +362,19 @@ static struct msp_omp_data *copy_if_concerned(const struct msp_omp_data *d)
 
 void msp_omp_mapped_move(enum msp_omp_real which, const struct msp_omp_data *d)
 {
-    struct msp_omp_data *changed;
+    struct msp_omp_data *changed = NULL;
+    bool counted;
 
     msp_lock(&lock);
-    changed = copy_if_concerned(d);
+    counted = msp_omp_map_count(d, which == MSP_OMP_REAL_TGT_DATA_BEGIN, 0, 0);
+    changed = counted ? NULL : copy_if_concerned(d);
     if (changed != NULL) {
         move(which, d, changed);
     }
     msp_unlock(&lock);
+    if (counted) {
+        return;
+    }
     if (changed == NULL) {
         msp_omp_data_forward(which, d);
     }
@@ -387,38 +393,63 @@ static void strip(int64_t *types, int32_t count)
     }
 }
 
+/* Of a region all of whose variables are there: it neither begins nor ends one, and the runtime
+ * copies what is always copied. False: see to it. */
+static bool use_in_region(const struct msp_omp_data *d, bool begins)
+{
+    return msp_omp_map_count(d, begins, MSP_MAP_ALWAYS, MSP_MAP_NO_DATA);
+}
+
+/* The maps of a region end. @p changed: as they began, or NULL where they were only counted. */
+static void end_region(const struct msp_omp_data *d, struct msp_omp_data *changed)
+{
+    msp_lock(&lock);
+    if ((changed == NULL) && !use_in_region(d, false)) {
+        changed = copy_if_concerned(d); /* another thread has left the last reference here */
+    }
+    if (changed != NULL) {
+        move(MSP_OMP_REAL_TGT_DATA_END, d, changed);
+    }
+    msp_unlock(&lock);
+    free(changed);
+}
+
 int msp_omp_mapped_kernel(msp_omp_kernel_fn *real, int number, void *location, int64_t device,
                           int32_t teams, int32_t threads, void *region,
                           struct msp_omp_kernel *arguments)
 {
-    struct msp_omp_data d = {.location = location,
-                             .device   = device,
-                             .number   = number,
-                             .count    = (int32_t)arguments->count,
-                             .bases    = arguments->bases,
-                             .begins   = arguments->begins,
-                             .sizes    = arguments->sizes,
-                             .types    = arguments->types,
-                             .names    = arguments->names,
-                             .mappers  = arguments->mappers};
-    bool has_flags        = (arguments->version >= KERNEL_HAS_FLAGS);
-    uint64_t flags        = has_flags ? arguments->flags : 0;
-    struct msp_omp_data *changed;
+    struct msp_omp_data d        = {.location = location,
+                                    .device   = device,
+                                    .number   = number,
+                                    .count    = (int32_t)arguments->count,
+                                    .bases    = arguments->bases,
+                                    .begins   = arguments->begins,
+                                    .sizes    = arguments->sizes,
+                                    .types    = arguments->types,
+                                    .names    = arguments->names,
+                                    .mappers  = arguments->mappers};
+    bool has_flags               = (arguments->version >= KERNEL_HAS_FLAGS);
+    uint64_t flags               = has_flags ? arguments->flags : 0;
+    struct msp_omp_data *changed = NULL;
+    bool counted;
     int result;
 
     msp_lock(&lock);
-    changed = copy_if_concerned(&d);
+    counted = use_in_region(&d, true);
+    changed = counted ? NULL : copy_if_concerned(&d);
     if (changed != NULL) {
         move(MSP_OMP_REAL_TGT_DATA_BEGIN, &d, changed);
     }
     msp_unlock(&lock);
-    if (changed == NULL) {
+    if (!counted && (changed == NULL)) {
         return real(location, device, teams, threads, region, arguments);
     }
     /* The arguments are the caller's, on its stack, and their length differs by version. */
-    strip(changed->types, d.count);
-    arguments->types  = changed->types;
-    arguments->begins = changed->begins;
+    if (changed != NULL) {
+        strip(changed->types, d.count);
+        arguments->types  = changed->types;
+        arguments->begins = changed->begins;
+    }
     if (has_flags) {
         arguments->flags = flags & ~(uint64_t)KERNEL_NOWAIT;
     }
@@ -428,10 +459,7 @@ int msp_omp_mapped_kernel(msp_omp_kernel_fn *real, int number, void *location, i
     if (has_flags) {
         arguments->flags = flags;
     }
-    msp_lock(&lock);
-    move(MSP_OMP_REAL_TGT_DATA_END, &d, changed);
-    msp_unlock(&lock);
-    free(changed);
+    end_region(&d, changed);
     return result;
 }
 

@@ -12,7 +12,7 @@
 /* OFFLOAD_DEVICE_DEFAULT of the ABI. */
 static int number_of(int64_t device)
 {
-    return (device == -1) ? msp_omp_default_device() : (int)device;
+    return (device == -1) ? msp_omp_region_device() : (int)device;
 }
 
 typedef int kernel_nowait_fn(void *, int64_t, int32_t, int32_t, void *, void *, int32_t, void *,

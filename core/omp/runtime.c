@@ -6,7 +6,9 @@
  * itself. What is cached must not go away: a runtime that was found stays loaded. */
 
 #include "core/omp/runtime.h"
+#include "core/base/stack.h"
 #include "core/omp/lock.h"
+#include <dlfcn.h>
 #include <stdbool.h>
 #include <string.h>
 
@@ -81,11 +83,29 @@ const char *msp_omp_real_name(enum msp_omp_real which)
     return names[which];
 }
 
+static void open_memkind(void *unused)
+{
+    (void)unused;
+    (void)dlopen("libmemkind.so", RTLD_LAZY | RTLD_NODELETE);
+}
+
+/* libomp opens libmemkind when it is first called, and the constructor of libmemkind needs more
+ * stack than a small thread has: there it runs before, with room. */
+static void prepare(uintptr_t routine)
+{
+    if (!msp_stack_has_room() && defines(msp_object_of((const void *)routine), llvm_mark)) {
+        msp_stack_run(open_memkind, NULL);
+    }
+}
+
 uintptr_t msp_omp_real_find(enum msp_omp_real which)
 {
     struct msp_omp_runtime *runtime = msp_omp_current;
     uintptr_t address               = find_in_runtime(runtime, names[which]);
 
+    if (address != 0) {
+        prepare(address);
+    }
     /* Pairs with the acquire in msp_omp_real(). */
     atomic_store_explicit(&runtime->reals[which], (address == 0) ? 1 : address,
                           memory_order_release);
@@ -106,11 +126,28 @@ void msp_omp_real_forget_absent(void)
     }
 }
 
+/* The runtime that makes the teams of the object's parallel regions; the object itself where it has
+ * none. */
+static msp_object_t team_maker(msp_object_t object)
+{
+    static const char *const makers[] = {"GOMP_parallel", "__kmpc_fork"};
+    uintptr_t address;
+    size_t i;
+
+    for (i = 0; i < sizeof(makers) / sizeof(makers[0]); i++) {
+        if (msp_object_calls(object, makers[i], &address)) {
+            msp_object_t maker = msp_object_of((const void *)address);
+            return defines(maker, host_mark) ? maker : object;
+        }
+    }
+    return object;
+}
+
 /* The runtimes among what @p object depends on, itself included. False for this library's code. */
 static bool read_scope(msp_object_t object, struct msp_omp_scope *scope_p)
 {
     msp_object_t all[MSP_OBJECT_SCOPE_MAX];
-    size_t count = msp_object_scope(object, all);
+    size_t count = msp_object_scope(team_maker(object), all);
     size_t i;
 
     for (i = 0; (i < count) && (scope_p->count < MSP_OMP_SCOPE_MAX); i++) {

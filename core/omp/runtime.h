@@ -5,10 +5,13 @@
 /* The real OpenMP runtimes' routines, which our definitions hide.
  *
  * A process may have several runtimes: plug-ins of different compilers bring their own. A call is
- * served by the runtime of the code that makes it: the first one among the dependencies of the
- * object that holds the return address. Code that depends on none (it is not linked with one, or
- * is no object's) has the default: what comes next in load order. Each routine is looked up once a
- * runtime, and the runtime of a return address is cached: after that both cost a load. */
+ * served by the runtime of the code that makes it, which is the one that makes its teams: where the
+ * parallel regions of the object that holds the return address are bound to. That may be another
+ * compiler's: libomp exports the entry points of GCC, and LLVM's offload runtime makes libomp
+ * visible everywhere. Code without parallel regions has the first runtime among its object's
+ * dependencies. Code that depends on none (it is not linked with one, or is no object's) has the
+ * default: what comes next in load order. Each routine is looked up once a runtime, and the runtime
+ * of a return address is cached: after that both cost a load. */
 
 #include "core/base/object.h"
 #include "core/base/platform.h"

@@ -132,9 +132,44 @@ void msp_pages_advise(const memspan_services_t *services, const memspan_request_
     uintptr_t end        = ((uintptr_t)address + size_bytes) & ~(huge - 1);
 
     if ((first < end) && (request->page_size_bytes == 0) &&
+        ((request->flags & MEMSPAN_REQUEST_SPARSE) == 0) &&
         (strcmp(services->option("MEMSPAN_HUGE_PAGES"), "off") != 0)) {
         madvise((void *)first, end - first, MADV_HUGEPAGE);
     }
+}
+
+int msp_pages_touched(const void *address, size_t size_bytes)
+{
+    enum { WINDOWS = 16, WINDOW_PAGES = 128 };
+    unsigned char resident[WINDOW_PAGES];
+    const char *start = address;
+    size_t pages      = size_bytes / msp_page_size();
+    size_t stride     = (pages / WINDOWS > WINDOW_PAGES) ? pages / WINDOWS : WINDOW_PAGES;
+    size_t seen       = 0;
+    size_t touched    = 0;
+    int saved_errno   = errno;
+    size_t at;
+    size_t i;
+
+    for (at = 0; at < pages; at += stride) {
+        size_t count = (pages - at < WINDOW_PAGES) ? pages - at : WINDOW_PAGES;
+
+        if (mincore((void *)(uintptr_t)(start + at * msp_page_size()), count * msp_page_size(),
+                    resident) != 0) {
+            errno = saved_errno;
+            return 0;
+        }
+        for (i = 0; i < count; i++) {
+            touched += resident[i] & 1;
+        }
+        seen += count;
+    }
+    return (touched == 0) ? 0 : 1 + (int)(touched * 99 / seen);
+}
+
+void msp_pages_keep_small(void *address, size_t size_bytes)
+{
+    (void)madvise(address, size_bytes, MADV_NOHUGEPAGE);
 }
 
 void msp_pages_give_back(void *address, size_t size_bytes)

@@ -24,6 +24,13 @@ memspan_status_t msp_pages_bind(const memspan_request_t *request, void *base, in
 void msp_pages_advise(const memspan_services_t *services, const memspan_request_t *request,
                       void *address, size_t size_bytes);
 
+/* How many of 100 pages of a mapping, which may be gone by now, are in memory; 0 only where none
+ * is, or it cannot be known. Of a large one, parts are looked at. */
+int msp_pages_touched(const void *address, size_t size_bytes);
+
+/* These pages do not become huge ones. */
+void msp_pages_keep_small(void *address, size_t size_bytes);
+
 void msp_pages_give_back(void *address, size_t size_bytes);
 
 /* Lock pages into memory, or unlock them; as mlock() and munlock(), with errno. By the system call:

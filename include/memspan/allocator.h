@@ -117,7 +117,8 @@ typedef struct memspan_allocator_info {
     size_t page_size_bytes; /**< 0: the driver decides */
     size_t align_bytes;
     size_t pool_size_bytes; /**< SIZE_MAX: no limit of its own */
-    int pinned;
+    int pinned;             /**< 1: pages stay where they are: locked, or of a device that
+                             * says so with its first memory */
     int migratable;
     int exact;                    /**< 1: given as requested */
     memspan_allocator_h fallback; /**< MEMSPAN_ALLOCATOR_NULL: none */

@@ -15,9 +15,10 @@
  *
  * Calling rules. open() is called first and once; it must fail, with a reason, where the driver is
  * absent, too old or broken. After it, several threads may call any functions at once. close() is
- * called last, when no other function runs. A function that fails calls services->fail() and
- * returns its result: the caller's error record then has the driver's code and text. A backend
- * leaves the process as the program set it up: the current device or context does not change.
+ * called last, when no other function runs. Once exit() has begun only reach() and reach_source()
+ * are called. A function that fails calls services->fail() and returns its result: the caller's
+ * error record then has the driver's code and text. A backend leaves the process as the program set
+ * it up: the current device or context does not change.
  *
  * Devices are numbered 0 .. n-1 within a backend (ordinals); MEMSPAN_HOST stands for the host. */
 
@@ -94,7 +95,10 @@ enum memspan_request_flag {
     MEMSPAN_REQUEST_ZEROED =
         1u << 1, /**< zero bytes requested; MEMSPAN_BLOCK_ZEROED says whether they are */
     MEMSPAN_REQUEST_STRICT = 1u << 2, /**< these NUMA nodes or failure */
-    MEMSPAN_REQUEST_SHARED = 1u << 3  /**< for ipc_export() and dmabuf_export() */
+    MEMSPAN_REQUEST_SHARED = 1u << 3, /**< for ipc_export() and dmabuf_export() */
+    MEMSPAN_REQUEST_SPARSE =
+        1u
+        << 4 /**< few pages will be touched: no huge pages unless page_size_bytes asks for them */
 };
 
 /** One part of a request with MEMSPAN_SPREAD_PARTS. */

@@ -167,6 +167,74 @@ Test(growth, charge_and_limit_are_exact)
     DONE(memspan_allocator_destroy(allocator));
 }
 
+/* Also where the block has room and nothing but its size changes. */
+Test(growth, charge_and_limit_are_exact_in_small_steps)
+{
+    enum { LIMIT = 200000 };
+    memspan_trait_t traits[2]     = {{MEMSPAN_TRAIT_POOL_SIZE, LIMIT + 4},
+                                     {MEMSPAN_TRAIT_FALLBACK, MEMSPAN_VALUE_NULL_FB}};
+    memspan_allocator_h allocator = MEMSPAN_ALLOCATOR_NULL;
+    memspan_allocator_stats_t s   = {.struct_size = sizeof(s)};
+    unsigned char *block          = NULL;
+    size_t size;
+
+    DONE(memspan_allocator_create(MEMSPAN_SPACE_DEFAULT, traits, 2, &allocator));
+    for (int i = 0; i < 100; i++) { /* from now on its threads have heaps */
+        DONE(memspan_free(memspan_alloc(allocator, 20000)));
+    }
+    for (size = 20000; size <= LIMIT; size += 1000) {
+        block = memspan_realloc(allocator, block, size);
+        cr_assert(block != NULL, "%zu: %s", size, memspan_error_text());
+        if (size % 7000 == 0) {
+            DONE(memspan_allocator_get_stats(allocator, &s));
+            cr_expect_eq(s.live_bytes, size);
+            cr_expect_eq(s.live_count, 1);
+            cr_expect_eq(s.peak_bytes, size);
+        }
+    }
+    cr_expect_eq(memspan_realloc(allocator, block, LIMIT + 1), NULL);
+    cr_expect_eq(memspan_error_last()->status, MEMSPAN_ERR_LIMIT);
+    DONE(memspan_allocator_get_stats(allocator, &s));
+    cr_expect_eq(s.live_bytes, LIMIT);
+    DONE(memspan_free(block));
+    DONE(memspan_allocator_destroy(allocator));
+}
+
+/* Room is no reason to stay with an allocator that was not asked. */
+Test(growth, to_another_allocator_moves)
+{
+    memspan_trait_t trait         = {MEMSPAN_TRAIT_POOL_SIZE, MIB};
+    memspan_allocator_h allocator = MEMSPAN_ALLOCATOR_NULL;
+    memspan_pointer_info_t info   = {.struct_size = sizeof(info)};
+    unsigned char *block          = NULL;
+    unsigned char *moved;
+
+    DONE(memspan_allocator_create(MEMSPAN_SPACE_DEFAULT, &trait, 1, &allocator));
+    for (size_t size = 20000; size <= 40000; size += 1000) {
+        block = memspan_realloc(MEMSPAN_ALLOCATOR_DEFAULT, block, size);
+    }
+    moved = memspan_realloc(allocator, block, 40001);
+    cr_assert(moved != NULL, "%s", memspan_error_text());
+    DONE(memspan_pointer_describe(moved, &info));
+    cr_expect_eq(info.allocator, allocator);
+    cr_expect_eq(info.size_bytes, 40001);
+    DONE(memspan_free(moved));
+    DONE(memspan_allocator_destroy(allocator));
+}
+
+/* Nor to count a block as living that was freed. */
+Test(growth, of_a_freed_block_is_refused)
+{
+    unsigned char *block = NULL;
+
+    for (size_t size = 20000; size <= 40000; size += 1000) {
+        block = memspan_realloc(MEMSPAN_ALLOCATOR_DEFAULT, block, size);
+    }
+    DONE(memspan_free(block));
+    cr_expect_eq(memspan_realloc(MEMSPAN_ALLOCATOR_DEFAULT, block, 40001), NULL);
+    cr_expect_eq(memspan_error_last()->status, MEMSPAN_ERR_NOT_FOUND);
+}
+
 Test(growth, a_large_block_that_shrinks_gives_memory_back)
 {
     memspan_allocator_stats_t s = {.struct_size = sizeof(s)};

@@ -94,6 +94,7 @@ Test(trait_text, refused_by_name)
     refused("pined=true", "pinned");
     refused("alignment=64,memory_acess=managed", "memory_access");
     refused("memory_access=manged", "managed");
+    refused("memory_access=none", "it can be managed or coherent");
     refused("pinned", "pinned");
     refused("=true", "");
     refused("pinned=", "pinned");

@@ -49,6 +49,12 @@ devices_left() {
 stopped read_device 'the host read device memory' 'byte 24 of' 'rule ' 'memspan_copy()' 'read at ' \
     'read_it+' 'allocation  8000 bytes' 'over space {0}' 'called by   read_device+' 'called by   main+' \
     'allocated by take+' 'allocated by read_device+' 'allocated by main+'
+# In one write: those of several processes do not interleave.
+first=$({ "$program" read_device 2>&1 >/dev/null || :; } | dd bs=64k count=1 2>/dev/null)
+case $first in
+*'omp_target_memcpy()'*'called by   main+'*) ;;
+*) complain "read_device: not in one write: $first" ;;
+esac
 stopped write_device 'the host wrote to device memory' 'write at ' 'write_it+'
 stopped copy_device 'the host read device memory'
 stopped read_managed 'the host read managed memory while a launch was not waited for' \

@@ -2,6 +2,8 @@
 /* The emulated devices' table, called directly: who may touch what when, queues, capacity, lost
  * devices, fork, and that nothing stays behind. What stops the program is in tests/emu. */
 
+#include "core/topology/lock_pages.h"
+#include "core/topology/pages.h"
 #include "emu.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -208,6 +210,54 @@ Test(emu, capacity_is_a_limit_and_is_told)
     emu->close(state);
 }
 
+static uint64_t locked_bytes(void)
+{
+    struct msp_lock_limits lock;
+
+    msp_lock_limits_read(&lock);
+    return lock.locked_bytes;
+}
+
+Test(emu, pinned_pages_are_locked_until_they_are_freed)
+{
+    enum { BYTES = 1 << 16 };
+    void *state         = open_two();
+    uint64_t before     = locked_bytes();
+    memspan_block_t one = take(state, 0, MEMSPAN_KIND_HOST_PINNED, BYTES);
+    memspan_block_t two;
+
+    cr_expect_eq(one.flags & MEMSPAN_BLOCK_PINNED, MEMSPAN_BLOCK_PINNED);
+    cr_expect_eq(locked_bytes() - before, BYTES);
+    two = take(state, 0, MEMSPAN_KIND_COHERENT, BYTES);
+    cr_expect_eq(two.flags & MEMSPAN_BLOCK_PINNED, 0, "coherent memory was not requested pinned");
+    cr_expect_eq(locked_bytes() - before, BYTES);
+    cr_expect_eq(emu->free(state, 0, &one), MEMSPAN_OK);
+    cr_expect_eq(emu->free(state, 0, &two), MEMSPAN_OK);
+    cr_expect_eq(locked_bytes(), before);
+}
+
+Test(emu, imported_pages_stay_locked)
+{
+    enum { BYTES = 1 << 16 };
+    void *state     = open_two();
+    uint64_t before = locked_bytes();
+    char *pages = mmap(NULL, 2 * BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    void *address;
+    void *cookies[2];
+
+    cr_assert_neq(pages, MAP_FAILED);
+    cr_assert_eq(msp_pages_lock(pages, BYTES), 0);
+    for (int i = 0; i < 2; i++) {
+        cr_assert_eq(emu->import(state, 0, pages + i * BYTES, BYTES, &address, &cookies[i]),
+                     MEMSPAN_OK, "%s", memspan_error_text());
+        cr_expect_eq(locked_bytes() - before, BYTES, "the first half alone was locked");
+    }
+    for (int i = 0; i < 2; i++) {
+        cr_expect_eq(emu->release(state, 0, pages + i * BYTES, BYTES, cookies[i]), MEMSPAN_OK);
+    }
+    munmap(pages, 2 * BYTES);
+}
+
 Test(emu, freed_addresses_come_back_late_and_zeroed)
 {
     void *state = open_two();
@@ -371,6 +421,7 @@ Test(emu, a_device_process_that_dies_is_an_error_and_no_hang)
     cr_assert_eq(kill(records->devices[0].process, SIGKILL), 0);
     (void)launch(state, 0, NULL, MEMSPAN_KERNEL_FILL, 1, 1.0, NULL, block.address);
     expect_lost(state, 0, "its process");
+    cr_expect((kill(records->devices[0].process, 0) != 0) && (errno == ESRCH), "it is a zombie");
     cr_assert_eq(emu->free(state, 0, &block), MEMSPAN_OK);
     cr_assert_lt(seconds() - start, 10.0);
     block = take(state, 1, MEMSPAN_KIND_DEVICE, MIB);

@@ -71,7 +71,53 @@ Test(fast_path, small_objects)
     expect_fast("aligned", make(omp_atk_alignment, 64), 64);
     expect_fast("of each thread", make(omp_atk_access, omp_atv_thread), 64);
     expect_fast("of each team", make(omp_atk_access, omp_atv_pteam), 64);
+    expect_fast("of each team, medium", make(omp_atk_access, omp_atv_pteam), 20000);
     expect_fast("of each group", make(omp_atk_access, omp_atv_cgroup), 64);
+}
+
+/* Few steps of a block that grows need more than the room that it has. */
+Test(fast_path, growth_in_steps)
+{
+    omp_allocator_handle_t allocators[] = {omp_default_mem_alloc, make(omp_atk_alignment, 64),
+                                           make(omp_atk_access, omp_atv_pteam)};
+    enum { STEP = 1024, STEPS = 400, LOCKS_MOST = 100 };
+    size_t n;
+    int round;
+    size_t i;
+
+    for (n = 0; n < sizeof(allocators) / sizeof(allocators[0]); n++) {
+        for (round = 0; round < 2; round++) {
+            void *block = omp_alloc(STEP, allocators[n]);
+
+            lock_count = call_count = 0;
+            for (i = 2; i <= STEPS; i++) {
+                block = omp_realloc(block, i * STEP, allocators[n], allocators[n]);
+                cr_assert(block != NULL, "%s", memspan_error_text());
+            }
+            omp_free(block, allocators[n]);
+        }
+        cr_expect(lock_count < LOCKS_MOST, "allocator %zu: %d locks", n, lock_count);
+    }
+}
+
+Test(fast_path, allocators_for_one_block)
+{
+    int i;
+
+    for (i = 0; i < 2 * PAIRS; i++) {
+        omp_allocator_handle_t allocator;
+        void *block;
+
+        if (i == PAIRS) {
+            lock_count = call_count = 0;
+        }
+        allocator = make(omp_atk_alignment, 64);
+        block     = omp_alloc(64, allocator);
+        cr_assert(block != NULL);
+        omp_free(block, allocator);
+        omp_destroy_allocator(allocator);
+    }
+    expect_none("allocators");
 }
 
 Test(fast_path, refusals)

@@ -176,3 +176,49 @@ Test(heap, the_first_allocators_share_no_slot_with_the_predefined)
         taken[slot] = true;
     }
 }
+
+/* Both threads have seen it live: it is in the remote list twice, and leaves it once. */
+Test(heap, an_object_that_two_threads_freed_is_free_once, .timeout = 20)
+{
+    memspan_allocator_h allocator = make_with_heap();
+    void *pointer                 = memspan_alloc(allocator, 64);
+    void *next                    = memspan_alloc(allocator, 64);
+    struct msp_slab *slab         = slab_of(pointer);
+    unsigned handed               = msp_slab_handed(slab);
+    uint64_t charge;
+    bool start;
+    size_t i;
+
+    cr_assert_eq(slab_of(next), slab);
+    i = msp_slab_index(slab, pointer, &start);
+    msp_slab_push_remote(slab, (unsigned)i, 68);
+    msp_slab_push_remote(slab, (unsigned)i, 68);
+    cr_expect_eq(msp_slab_collect(slab, &charge), 1);
+    cr_expect_eq(msp_slab_handed(slab), handed - 1);
+}
+
+static struct msp_account *closed_account;
+static bool was_debited[2];
+
+/* The account is charged by a thread that has no heap of it. */
+static void *debit_closed(void *unused)
+{
+    was_debited[0] = msp_heap_debit(closed_account, 100, 1);
+    was_debited[1] = msp_heap_debit(closed_account, 100, 0);
+    return unused;
+}
+
+/* Blocks outlive their allocator and may still change size; new ones there are none. */
+Test(heap, a_closed_account_gives_no_blocks, .timeout = 20)
+{
+    memspan_allocator_h allocator = make_with_heap();
+    void *pointer                 = memspan_alloc(allocator, 64);
+    pthread_t thread;
+
+    closed_account = atomic_load(&slab_of(pointer)->account);
+    cr_assert_eq(memspan_allocator_destroy(allocator), MEMSPAN_OK);
+    cr_assert_eq(pthread_create(&thread, NULL, debit_closed, NULL), 0);
+    pthread_join(thread, NULL);
+    cr_expect_not(was_debited[0]);
+    cr_expect(was_debited[1]);
+}

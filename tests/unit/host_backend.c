@@ -7,6 +7,7 @@
 #include "core/base/option.h"
 #include "core/topology/topology.h"
 #include "tests/unit/host.h"
+#include "tests/unit/map_flag.h"
 #include <limits.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -239,27 +240,6 @@ Test(host_backend, huge_pages_given_or_refused)
     table->close(state);
 }
 
-/* Flags of the mapping at the address: "hg" advised to use huge pages, "nh" not to. */
-static bool has_map_flag(const void *address, const char *flag)
-{
-    char line[1024];
-    FILE *maps  = fopen("/proc/self/smaps", "re");
-    bool inside = false;
-    bool found  = false;
-
-    while (fgets(line, sizeof(line), maps) != NULL) {
-        unsigned long from;
-        unsigned long to;
-        if (sscanf(line, "%lx-%lx ", &from, &to) == 2) {
-            inside = ((uintptr_t)address >= from) && ((uintptr_t)address < to);
-        } else if (inside && (strncmp(line, "VmFlags:", 8) == 0)) {
-            found = (strstr(line, flag) != NULL);
-        }
-    }
-    fclose(maps);
-    return found;
-}
-
 static bool advised(const char *option, size_t size_bytes, size_t page_size_bytes, const char *flag)
 {
     memspan_request_t request = ask(MEMSPAN_KIND_HOST, size_bytes);
@@ -278,6 +258,21 @@ static bool advised(const char *option, size_t size_bytes, size_t page_size_byte
     return has;
 }
 
+static bool sparse_advised(void)
+{
+    memspan_request_t request = ask(MEMSPAN_KIND_HOST, 2 * MIB);
+    void *state               = open_host();
+    memspan_block_t block;
+    bool has;
+
+    request.flags |= MEMSPAN_REQUEST_SPARSE;
+    cr_assert_eq(table->alloc(state, 0, &request, &block), MEMSPAN_OK);
+    has = has_map_flag(block.address, " hg");
+    cr_assert_eq(table->free(state, 0, &block), MEMSPAN_OK);
+    table->close(state);
+    return has;
+}
+
 Test(host_backend, advice_about_huge_pages)
 {
     if (access("/sys/kernel/mm/transparent_hugepage/enabled", R_OK) != 0) {
@@ -288,6 +283,7 @@ Test(host_backend, advice_about_huge_pages)
     cr_expect(!advised("off", 2 * MIB, 0, " hg"));
     cr_expect(!advised("advise", 2 * MIB, msp_page_size(), " hg"));
     cr_expect(advised("advise", 2 * MIB, msp_page_size(), " nh"));
+    cr_expect(!sparse_advised());
     cr_expect(advised("on", 6 * MIB, 0, " hg") || (huge_pages("nr_hugepages") > 0));
 }
 

@@ -2,6 +2,7 @@
 /* control.c: what is made to fail, and what is counted. */
 
 #include "fake.h"
+#include "tests/fakes/end.h"
 #include "tests/fakes/gpu_control.h"
 #include <pthread.h>
 #include <stdarg.h>
@@ -29,6 +30,7 @@ static const int attributes[][2] = {
     {CUDA_DEVICE_ATTRIBUTE_GPU_DIRECT_RDMA_WITH_CUDA_VMM_SUPPORTED, 1},
     {CUDA_DEVICE_ATTRIBUTE_GPU_DIRECT_RDMA_SUPPORTED, 1},
     {CUDA_DEVICE_ATTRIBUTE_DMA_BUF_SUPPORTED, 1},
+    {CUDA_DEVICE_ATTRIBUTE_IPC_EVENT_SUPPORTED, 1},
 };
 
 static void set_attribute(int which, int value)
@@ -78,6 +80,7 @@ void fake_cuda_reset(void)
     fake.initialised    = false;
     fake.failed[0]      = '\0';
     fake.violation[0]   = '\0';
+    fake.late.size      = 0;
     memset(&counters, 0, sizeof(counters));
     memset(fake.contexts, 0, sizeof(fake.contexts));
     read_environment();
@@ -123,6 +126,7 @@ static bool refuse(const char *name)
         return false;
     }
     pthread_mutex_unlock(&lock);
+    fake_call_ends();
     return true;
 }
 
@@ -150,6 +154,7 @@ void fake_cuda_end(void)
 
 cuda_result_t fake_enter(const char *name, bool releases)
 {
+    fake_call_begins(name);
     pthread_mutex_lock(&lock);
     if (!fake.ready) {
         read_environment();
@@ -183,6 +188,7 @@ cuda_result_t fake_leave(cuda_result_t code)
 {
     code = (fake.forced != CUDA_SUCCESS) ? fake.forced : code;
     pthread_mutex_unlock(&lock);
+    fake_call_ends();
     return code;
 }
 

@@ -109,6 +109,9 @@ static void write_uuid(cuda_uuid_t *uuid, cuda_device_t device)
 {
     memset(uuid, 0x5a, sizeof(*uuid));
     uuid->bytes[15] = (char)(fake.first + device);
+    if (fake_lies("uuid")) {
+        memset(uuid, 0, sizeof(*uuid));
+    }
 }
 
 #ifdef FAKE_CUDA_OLD
@@ -134,10 +137,16 @@ cuda_result_t cuDeviceTotalMem_v2(size_t *bytes, cuda_device_t device)
     return fake_leave(is_device(device) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_DEVICE);
 }
 
+#ifdef FAKE_CUDA_OLD
+enum { ATTRIBUTES_KNOWN = CUDA_DEVICE_ATTRIBUTE_IPC_EVENT_SUPPORTED };
+#else
+enum { ATTRIBUTES_KNOWN = FAKE_ATTRIBUTES_MAX };
+#endif
+
 cuda_result_t cuDeviceGetAttribute(int *value, cuda_device_attribute_t which, cuda_device_t device)
 {
     BEGIN("cuDeviceGetAttribute");
-    if ((which <= 0) || (which >= FAKE_ATTRIBUTES_MAX)) {
+    if ((which <= 0) || (which >= ATTRIBUTES_KNOWN)) {
         return fake_leave(CUDA_ERROR_INVALID_VALUE);
     }
     *value = fake.attributes[which];
@@ -198,6 +207,8 @@ void fake_cuda_reset_device(int device)
     fake_remove_all(device);
     fake.contexts[device].reset = true;
     fake.contexts[device].peers = 0;
+    fake.contexts[device].flags = 0;
+    fake.late.size              = 0;
     for (i = 0; i < FAKE_DEVICES_MAX; i++) {
         fake.contexts[i].peers &= ~(1u << device);
     }
@@ -210,6 +221,30 @@ cuda_result_t cuDevicePrimaryCtxReset_v2(cuda_device_t device)
 }
 
 #ifndef FAKE_CUDA_OLD
+cuda_result_t cuCtxGetFlags(unsigned *flags)
+{
+    struct CUctx_st *context;
+    cuda_result_t code;
+
+    BEGIN("cuCtxGetFlags");
+    code   = fake_current(&context);
+    *flags = (code == CUDA_SUCCESS) ? context->flags : 0;
+    return fake_leave(code);
+}
+
+cuda_result_t cuCtxSetFlags(unsigned flags)
+{
+    struct CUctx_st *context;
+    cuda_result_t code;
+
+    BEGIN("cuCtxSetFlags");
+    code = fake_current(&context);
+    if (code == CUDA_SUCCESS) {
+        context->flags = flags;
+    }
+    return fake_leave(code);
+}
+
 cuda_result_t cuCtxGetId(cuda_context_t context, unsigned long long *id)
 {
     BEGIN("cuCtxGetId");
@@ -301,6 +336,7 @@ cuda_result_t cuCtxSynchronize(void)
 
     BEGIN("cuCtxSynchronize");
     code = fake_current(&context);
+    fake_late_finish();
     return fake_leave((code == CUDA_SUCCESS) ? fake_run_all(context) : code);
 }
 

@@ -13,9 +13,8 @@
  *   FAKE_CUDA_FAIL_AT=n: the n-th call fails; FAKE_CUDA_FAIL_CALL=name: that call always fails;
  *   FAKE_CUDA_FAIL_CODE=code: with what (719)
  *   FAKE_CUDA_LOST_AT=n: from the n-th call on the device is lost
- *   FAKE_CUDA_LIES=peer|managed|vmm|fabric|imex|pointer|null: the driver promises that, and then
- *   it cannot
- *   FAKE_CUDA_HANG=1: cuInit() does not return */
+ *   FAKE_CUDA_LIES=peer|managed|vmm|fabric|imex|pointer|null|uuid: the driver promises that, and
+ * then it cannot FAKE_CUDA_HANG=1: cuInit() does not return */
 
 #include "backends/cuda/cuda_api.h"
 #include <stdbool.h>
@@ -40,6 +39,7 @@ struct fake_memory {
     unsigned access; /* mapped: bit for each device */
     int prefetched;  /* managed: -2 never */
     bool opened;     /* another process's */
+    bool synced;     /* synchronous copies of it are complete when they return */
 };
 
 struct CUctx_st {
@@ -49,6 +49,7 @@ struct CUctx_st {
     bool reset;            /* by the program, and not retained since */
     cuda_result_t sticky;
     unsigned peers; /* bit for each device whose memory it reaches */
+    unsigned flags;
 };
 
 struct fake_command {
@@ -106,8 +107,14 @@ struct fake {
     struct fake_memory *memory;
     struct CUstream_st *streams;
     struct CUmod_st *modules;
-    int ranges;  /* reserved and not given back */
-    int handles; /* created or opened and not released */
+    int ranges; /* reserved and not given back */
+    struct {
+        const struct CUctx_st *context;
+        uintptr_t to;
+        uintptr_t from;
+        size_t size; /* 0: none */
+    } late;          /* a synchronous copy of the program's that has returned and is under way */
+    int handles;     /* created or opened and not released */
     bool managed_closed;
     bool capturing;      /* a stream of the program's, in the mode global */
     bool capture_spoilt; /* by a call that is not allowed meanwhile */
@@ -163,6 +170,8 @@ void fake_managed_open(bool open);
 cuda_result_t fake_run(struct CUstream_st *stream);
 cuda_result_t fake_run_all(const struct CUctx_st *context); /* NULL: of all contexts */
 bool fake_busy(void);
+/* The program's copy is done now. */
+void fake_late_finish(void);
 void fake_streams_drop(int device); /* with what is pending; -1: of all devices */
 void fake_modules_drop(int device);
 cuda_result_t fake_kernel(struct CUctx_st *context, struct fake_command *command);
@@ -179,6 +188,7 @@ FAKE_API cuda_result_t cuCtxGetCurrent(cuda_context_t *context);
 FAKE_API cuda_result_t cuStreamBeginCapture_v2(cuda_stream_t stream, int mode);
 FAKE_API cuda_result_t cuStreamEndCapture(cuda_stream_t stream, void **graph);
 FAKE_API cuda_result_t cuGraphDestroy(void *graph);
+FAKE_API cuda_result_t cuMemcpyDtoD_v2(cuda_address_t to, cuda_address_t from, size_t size);
 FAKE_API cuda_result_t cuDevicePrimaryCtxReset_v2(cuda_device_t device);
 
 /* For the tests. */

@@ -233,6 +233,9 @@ cuda_result_t cuMemGetHandleForAddressRange(void *handle, cuda_address_t address
 
     BEGIN("cuMemGetHandleForAddressRange");
     m = fake_find((uintptr_t)address);
+    if (flags == CUDA_MEM_RANGE_FLAG_DMA_BUF_MAPPING_TYPE_PCIE) {
+        return fake_leave(CUDA_ERROR_NOT_SUPPORTED);
+    }
     if ((m == NULL) || (m->fd < 0) || (address % 4096 != 0) || (size % 4096 != 0) ||
         (size > m->mapped - (address - m->base)) || (type != 1) || (flags != 0)) {
         return fake_leave(CUDA_ERROR_INVALID_VALUE);

@@ -87,6 +87,7 @@ struct fake_memory *fake_add(enum fake_kind kind, int device, size_t size)
 
 void fake_remove(struct fake_memory *m)
 {
+    fake_late_finish();
     struct fake_memory **link = &fake.memory;
 
     while (*link != m) {
@@ -232,6 +233,30 @@ void fake_managed_open(bool open)
 
 /* ---- advice and prefetching ---- */
 
+/* By work of another stream that is not done. */
+static bool is_used_elsewhere(const struct fake_memory *m, const struct CUstream_st *stream)
+{
+    const struct CUstream_st *s;
+    const struct fake_command *c;
+
+    for (s = fake.streams; s != NULL; s = s->next) {
+        for (c = s->first; (s != stream) && (c != NULL); c = c->next) {
+            if ((c->to - m->base < m->size) || (c->from - m->base < m->size)) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+static void move(struct fake_memory *m, int to, const struct CUstream_st *stream)
+{
+    if (is_used_elsewhere(m, stream) && (fake.failed[0] == '\0')) {
+        fake_broken("memory moves before another stream has done its work on it");
+    }
+    m->prefetched = to;
+}
+
 static cuda_result_t check_managed(cuda_address_t address, size_t size, int device,
                                    struct fake_memory **m_p)
 {
@@ -272,10 +297,9 @@ cuda_result_t cuMemPrefetchAsync(cuda_address_t address, size_t size, cuda_devic
     cuda_result_t code;
 
     BEGIN("cuMemPrefetchAsync");
-    (void)stream;
     code = check_managed(address, size, device, &m);
     if (code == CUDA_SUCCESS) {
-        m->prefetched = device;
+        move(m, device, stream);
     }
     return fake_leave(code);
 }
@@ -303,10 +327,9 @@ cuda_result_t cuMemPrefetchAsync_v2(cuda_address_t address, size_t size, cuda_lo
 
     BEGIN("cuMemPrefetchAsync_v2");
     (void)flags;
-    (void)stream;
     code = check_managed(address, size, device_of(location), &m);
     if (code == CUDA_SUCCESS) {
-        m->prefetched = device_of(location);
+        move(m, device_of(location), stream);
     }
     return fake_leave(code);
 }
@@ -485,5 +508,21 @@ cuda_result_t cuPointerGetAttributes(unsigned count, cuda_pointer_attribute_t *w
     for (i = 0; i < count; i++) {
         answer(m, which[i], answers[i]);
     }
+    return fake_leave(CUDA_SUCCESS);
+}
+
+/* Memory of another kind than cuMemAlloc's cannot have it. */
+cuda_result_t cuPointerSetAttribute(const void *value, cuda_pointer_attribute_t which,
+                                    cuda_address_t address)
+{
+    struct fake_memory *m;
+
+    BEGIN("cuPointerSetAttribute");
+    m = fake_find((uintptr_t)address);
+    if ((which != CUDA_POINTER_ATTRIBUTE_SYNC_MEMOPS) || (m == NULL) || (m->kind != FAKE_DEVICE)) {
+        return fake_leave(CUDA_ERROR_INVALID_VALUE);
+    }
+    m->synced = *(const unsigned *)value != 0;
+    fake_late_finish();
     return fake_leave(CUDA_SUCCESS);
 }

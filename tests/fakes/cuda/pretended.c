@@ -6,10 +6,19 @@
 
 struct driver driver;
 
-static const char *const variables[] = {
-    "FAKE_CUDA_DEVICES",    "FAKE_CUDA_FIRST",   "FAKE_CUDA_MEMORY",    "FAKE_CUDA_VERSION",
-    "FAKE_CUDA_ATTRIBUTES", "FAKE_CUDA_FAIL_AT", "FAKE_CUDA_FAIL_CALL", "FAKE_CUDA_FAIL_CODE",
-    "FAKE_CUDA_LOST_AT",    "FAKE_CUDA_LIES",    "FAKE_CUDA_HANG",      NULL};
+static const char *const variables[] = {"FAKE_CUDA_DEVICES",
+                                        "FAKE_CUDA_FIRST",
+                                        "FAKE_CUDA_MEMORY",
+                                        "FAKE_CUDA_VERSION",
+                                        "FAKE_CUDA_ATTRIBUTES",
+                                        "FAKE_CUDA_FAIL_AT",
+                                        "FAKE_CUDA_FAIL_CALL",
+                                        "FAKE_CUDA_FAIL_CODE",
+                                        "FAKE_CUDA_LOST_AT",
+                                        "FAKE_CUDA_LIES",
+                                        "FAKE_CUDA_HANG",
+                                        "MEMSPAN_CUDA_DMABUF",
+                                        NULL};
 
 static void check(void)
 {
@@ -30,6 +39,7 @@ void pretended_find(void)
     *(void **)&driver.current      = dlsym(handle, "cuCtxGetCurrent");
     *(void **)&driver.capture      = dlsym(handle, "fake_cuda_capture");
     *(void **)&driver.reset_device = dlsym(handle, "fake_cuda_reset_device");
+    *(void **)&driver.copy         = dlsym(handle, "cuMemcpyDtoD_v2");
     *(void **)&driver.end          = dlsym(handle, "fake_cuda_end");
 #define FIND(name, older, optional, arguments) *(void **)&driver.cu.name = dlsym(handle, #name);
     CUDA_CALL_MAP(FIND)

@@ -16,6 +16,7 @@ extern struct driver {
     bool (*capture)(bool begin);
     void (*reset_device)(int device);
     void (*end)(void);
+    cuda_result_t (*copy)(cuda_address_t to, cuda_address_t from, size_t size);
 } driver;
 
 #endif /* MEMSPAN_TESTS_FAKES_CUDA_PRETENDED_H */

@@ -67,7 +67,7 @@ Test(cuda_rules, free_memory_is_known_once_it_is_used)
 
 Test(cuda_rules, alignment_is_got_one_way_or_the_other)
 {
-    gpu_rules_alignment("FAKE_CUDA_ATTRIBUTES=88=1");
+    gpu_rules_alignment("FAKE_CUDA_ATTRIBUTES=88=1", NULL);
 }
 
 Test(cuda_rules, out_of_memory_in_the_drivers_words)
@@ -451,6 +451,16 @@ Test(cuda_rules, other_peoples_memory_is_described)
     pretended_close(state);
 }
 
+Test(cuda_rules, a_uuid_of_zeros_identifies_no_device)
+{
+    void *state;
+
+    PRETENDED("FAKE_CUDA_LIES=uuid");
+    state = pretended_open();
+    cr_assert_not_null(strstr(describe(state, 0).uid, "cuda:Pretended"));
+    pretended_close(state);
+}
+
 Test(cuda_rules, attributes_decide_what_is_offered)
 {
     static const struct {
@@ -486,6 +496,26 @@ Test(cuda_rules, attributes_decide_what_is_offered)
                      rows[i].attributes, info.capabilities);
         pretended_close(state);
     }
+}
+
+/* Drivers that do not know the attribute share all the same. */
+Test(cuda_rules, an_attribute_decides_whether_memory_is_shared)
+{
+    memspan_device_info_t info;
+    void *state;
+    int value;
+    bool known;
+
+    PRETENDED("FAKE_CUDA_ATTRIBUTES=125=0,103=0");
+    state = pretended_open();
+    info  = describe(state, 0);
+    known = driver.cu.cuDeviceGetAttribute(&value, CUDA_DEVICE_ATTRIBUTE_IPC_EVENT_SUPPORTED, 0) ==
+            CUDA_SUCCESS;
+    cr_assert_eq((info.capabilities & MEMSPAN_CAN_IPC) != 0, !known);
+    cr_assert_eq(strstr(info.capability_note[__builtin_ctz(MEMSPAN_CAN_IPC)],
+                        "IPC_EVENT_SUPPORTED 0") != NULL,
+                 known);
+    pretended_close(state);
 }
 
 /* ---- kernels ---- */
@@ -593,4 +623,15 @@ Test(cuda_rules, a_large_sum_goes_over_partial_sums)
     cr_assert_eq(pretended.calls("cuLaunchKernel"), 2u);
     pretended_give_back(state, 0, &block);
     pretended_close(state);
+}
+
+Test(cuda_rules, busy_queues_are_waited_for)
+{
+    gpu_rules_busy_queues_are_waited_for("FAKE_CUDA_DEVICES=2");
+}
+
+Test(cuda_rules, memory_moves_after_work_on_it)
+{
+    gpu_rules_memory_moves_after_work_on_it("FAKE_CUDA_DEVICES=2", 0);
+    gpu_rules_memory_moves_after_work_on_it("FAKE_CUDA_DEVICES=2", 1);
 }

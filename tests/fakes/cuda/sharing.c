@@ -181,7 +181,135 @@ Test(cuda_sharing, dma_buf)
     pretended_close(state);
 }
 
+/* This driver cannot map so, and says it. */
+Test(cuda_sharing, dma_buf_by_pci_express_where_it_is_asked_for)
+{
+    memspan_block_t block;
+    uint64_t offset = 0;
+    int fd          = -1;
+    void *state;
+
+    if (driver.cu.cuMemGetHandleForAddressRange == NULL) {
+        cr_skip_test("an old driver");
+    }
+    PRETENDED("MEMSPAN_CUDA_DMABUF=pcie");
+    state = pretended_open();
+    block = pretended_take(state, 0, MEMSPAN_KIND_DEVICE);
+    cr_assert_eq(table->dmabuf_export(state, 0, block.address, 100, &fd, &offset),
+                 MEMSPAN_ERR_UNSUPPORTED, "%s", memspan_error_text());
+    pretended_give_back(state, 0, &block);
+    pretended_close(state);
+}
+
 Test(cuda_sharing, a_forked_child_is_refused)
 {
     sharing_refuses_forked_child("FAKE_CUDA_DEVICES=1");
+}
+
+/* ---- synchronous copies of the program's ---- */
+
+/* The program copies from @p source to the block, with the device's context current, and its call
+ * returns; then our stream reads the block. */
+static void copy_and_read(void *state, const memspan_block_t *block, const memspan_block_t *source)
+{
+    unsigned char byte = 0;
+    struct gpu_visit visit;
+
+    cr_assert_eq(table->fill(state, 0, NULL, block->address, 1, PRETENDED_BYTES), MEMSPAN_OK);
+    cr_assert_eq(table->fill(state, 0, NULL, source->address, 7, PRETENDED_BYTES), MEMSPAN_OK);
+    cr_assert_eq(table->synchronize(state, 0, NULL), MEMSPAN_OK);
+    cr_assert_eq(gpu_enter(state, 0, GPU_TO_WORK, &visit), MEMSPAN_OK);
+    cr_assert_eq(
+        driver.copy(cuda_address(block->address), cuda_address(source->address), PRETENDED_BYTES),
+        CUDA_SUCCESS);
+    gpu_leave(&visit);
+    cr_assert_eq(table->copy(state, 0, NULL, &byte, block->address, 1), MEMSPAN_OK);
+    cr_assert_eq(table->synchronize(state, 0, NULL), MEMSPAN_OK);
+    cr_assert_eq(byte, 7);
+    cr_assert_str_empty(pretended.violation());
+}
+
+static memspan_block_t take_shared(void *state)
+{
+    memspan_request_t request = pretended_ask(MEMSPAN_KIND_DEVICE, PRETENDED_BYTES);
+    memspan_block_t block     = {0};
+
+    request.flags = MEMSPAN_REQUEST_SHARED;
+    cr_assert_eq(table->alloc(state, 0, &request, &block), MEMSPAN_OK, "%s", memspan_error_text());
+    return block;
+}
+
+/* Memory that is shared, and none else: the flag is the program's too. */
+Test(cuda_sharing, copies_by_the_program_are_done_when_they_return)
+{
+    bool flag = (driver.cu.cuCtxSetFlags != NULL);
+    memspan_block_t source;
+    memspan_block_t block;
+    char token[512];
+    size_t size = sizeof(token);
+    unsigned turn;
+    void *state;
+
+    for (turn = 0; turn < 3; turn++) {
+        if (turn == 2) {
+            tracing_set(TRACING_NEVER); /* plain memory everywhere */
+        }
+        PRETENDED("FAKE_CUDA_DEVICES=1");
+        state  = pretended_open();
+        source = pretended_take(state, 0, MEMSPAN_KIND_DEVICE);
+        cr_assert_eq(pretended.calls("cuCtxSetFlags") + pretended.calls("cuPointerSetAttribute"),
+                     0u);
+        block = (turn == 0) ? pretended_take(state, 0, MEMSPAN_KIND_DEVICE) : take_shared(state);
+        if (turn == 0) {
+            cr_assert_eq(table->ipc_export(state, 0, &block, token, &size), MEMSPAN_OK);
+        }
+        copy_and_read(state, &block, &source);
+        cr_assert_eq(pretended.calls("cuCtxSetFlags"), flag ? 1u : 0u);
+        cr_assert_eq(pretended.calls("cuPointerSetAttribute"), flag ? 0u : 1u);
+        pretended_give_back(state, 0, &block);
+        pretended_give_back(state, 0, &source);
+        pretended_close(state);
+    }
+}
+
+Test(cuda_sharing, a_context_of_after_a_reset_completes_copies_too)
+{
+    memspan_block_t source;
+    memspan_block_t block;
+    void *state;
+
+    if (driver.cu.cuCtxGetId == NULL) {
+        cr_skip_test("an old driver");
+    }
+    tracing_set(TRACING_NEVER); /* plain memory */
+    PRETENDED("FAKE_CUDA_DEVICES=1");
+    state = pretended_open();
+    block = take_shared(state);
+    driver.reset_device(0);
+    pretended_give_back(state, 0, &block);
+    source = pretended_take(state, 0, MEMSPAN_KIND_DEVICE);
+    block  = take_shared(state);
+    copy_and_read(state, &block, &source);
+    pretended_give_back(state, 0, &block);
+    pretended_give_back(state, 0, &source);
+    table->close(state);
+    cr_assert_str_empty(pretended.violation(), "%s", pretended.violation());
+}
+
+/* The flag is refused: the attribute of the memory serves, if it is plain. */
+Test(cuda_sharing, an_attribute_serves_where_the_flag_is_refused)
+{
+    memspan_block_t source;
+    memspan_block_t block;
+    void *state;
+
+    tracing_set(TRACING_NEVER);
+    PRETENDED("FAKE_CUDA_DEVICES=1", "FAKE_CUDA_FAIL_CALL=cuCtxSetFlags", "FAKE_CUDA_FAIL_CODE=1");
+    state  = pretended_open();
+    source = pretended_take(state, 0, MEMSPAN_KIND_DEVICE);
+    block  = take_shared(state);
+    copy_and_read(state, &block, &source);
+    pretended_give_back(state, 0, &block);
+    pretended_give_back(state, 0, &source);
+    pretended_close(state);
 }

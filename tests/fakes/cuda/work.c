@@ -30,11 +30,64 @@ bool fake_busy(void)
     return false;
 }
 
+/* ---- the program's synchronous copies ----
+ *
+ * They are done as late as the driver may do them: other streams do not wait for them. */
+
+void fake_late_finish(void)
+{
+    if (fake.late.size > 0) {
+        memcpy(fake_any(fake.late.to, fake.late.size), fake_any(fake.late.from, fake.late.size),
+               fake.late.size);
+    }
+    fake.late.size = 0;
+}
+
+cuda_result_t cuMemcpyDtoD_v2(cuda_address_t to, cuda_address_t from, size_t size)
+{
+    const struct fake_memory *target = fake_find((uintptr_t)to);
+    const struct fake_memory *source = fake_find((uintptr_t)from);
+    struct CUctx_st *context;
+    cuda_result_t code = fake_current(&context);
+
+    if ((code != CUDA_SUCCESS) || (target == NULL) || (source == NULL)) {
+        return (code != CUDA_SUCCESS) ? code : CUDA_ERROR_INVALID_VALUE;
+    }
+    fake_late_finish();
+    fake.late.context = context;
+    fake.late.to      = (uintptr_t)to;
+    fake.late.from    = (uintptr_t)from;
+    fake.late.size    = size;
+    if (target->synced || source->synced || ((context->flags & CUDA_CTX_SYNC_MEMOPS) != 0)) {
+        fake_late_finish();
+    }
+    return CUDA_SUCCESS;
+}
+
+static bool is_late(uintptr_t address)
+{
+    const struct fake_memory *m = fake_find(address);
+
+    return (m != NULL) && ((m == fake_find(fake.late.to)) || (m == fake_find(fake.late.from)));
+}
+
+static void judge(const struct fake_command *c)
+{
+    size_t i;
+
+    for (i = 0; (i < sizeof(c->arguments) / sizeof(c->arguments[0])) && (fake.late.size > 0); i++) {
+        if (is_late(c->to) || is_late(c->from) || is_late((uintptr_t)c->arguments[i])) {
+            fake_broken("a stream uses memory that the program's copy has not left");
+        }
+    }
+}
+
 cuda_result_t fake_run(struct CUstream_st *stream)
 {
     while (stream->first != NULL) {
         struct fake_command *c = stream->first;
-        stream->first          = c->next;
+        judge(c);
+        stream->first = c->next;
         if (stream->context->sticky == CUDA_SUCCESS) {
             stream->context->sticky = c->run(stream->context, c);
         }
@@ -128,7 +181,10 @@ cuda_result_t cuStreamDestroy_v2(cuda_stream_t stream)
         fake_broken("cuStreamDestroy of no stream");
         return fake_leave(CUDA_ERROR_INVALID_HANDLE);
     }
-    code              = stream->context->sticky;
+    code = stream->context->sticky;
+    if ((stream->first != NULL) && (code == CUDA_SUCCESS) && (fake.failed[0] == '\0')) {
+        fake_broken("a stream is destroyed that has work");
+    }
     stream->destroyed = true;
     if (stream->first == NULL) {
         unlink_stream(stream);

@@ -18,6 +18,9 @@ enum fake_call {
     FAKE_CALLS
 };
 
+/* What is wrong with the memory that an allocation gives. */
+enum fake_gift { FAKE_RIGHT, FAKE_NOWHERE, FAKE_SMALL, FAKE_CROOKED, FAKE_WILD, FAKE_UNMAPPED };
+
 struct fake_control {
     atomic_long count[FAKE_CALLS];   /* calls so far, those that failed included */
     atomic_long fail_in[FAKE_CALLS]; /* n > 0: the n-th call from now fails, once; 0: none does */
@@ -28,6 +31,9 @@ struct fake_control {
     atomic_long imports;             /* imported and not released */
     atomic_int import_ms;            /* that an import takes */
     atomic_long closed;              /* how often the driver was closed */
+    atomic_int gives;                /* enum fake_gift */
+    atomic_long limit_bytes; /* of one allocation, which the device does not tell; 0: none */
+    atomic_int blocks_term;  /* the thread that open() started does: 1, or -1 */
 };
 
 #define FAKE_CONTROL "fake_control"

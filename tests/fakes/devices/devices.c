@@ -5,6 +5,9 @@
  *   discrete   all kinds; its own memory is closed to the host, as on a card
  *   managed    device and managed memory only
  *   unified    coherent and managed memory; managed buys nothing
+ *   torn       all kinds but managed, without atomics between host and device
+ *   weak       device, managed and coherent memory, which one side at a time may use
+ *   pinned     device and host-pinned memory
  *   import     device memory, and imports host pages at the same address
  *   elsewhere  the same, but sees imported pages at another address
  * FAKE_CAPACITY is the bytes of each device (64 MiB when unset); FAKE_FAIL_AT=N makes the N-th
@@ -13,6 +16,7 @@
  *   forks   starts a program and waits for it, as drivers do that load their kernel module
  *   asks    asks the library how many devices there are, as runtimes inside drivers do
  *   late    takes one and a half seconds
+ *   starts  starts a thread
  * control.h: any call can be made to fail, and is counted.
  *
  * Device memory is a memory file mapped twice: without access where the program has the address,
@@ -24,6 +28,7 @@
 #include <limits.h>
 #include <memspan/backend.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,15 +38,18 @@
 
 enum { DEVICES_MAX = 8, BLOCKS_MAX = 4096 };
 
-enum sort { DISCRETE, MANAGED, UNIFIED, IMPORT, ELSEWHERE, SORTS };
-static const char *const sort_names[SORTS] = {"discrete", "managed", "unified", "import",
-                                              "elsewhere"};
+enum sort { DISCRETE, MANAGED, UNIFIED, TORN, WEAK, PINNED, IMPORT, ELSEWHERE, SORTS };
+static const char *const sort_names[SORTS] = {"discrete", "managed", "unified", "torn",
+                                              "weak",     "pinned",  "import",  "elsewhere"};
 
 #define BIT(kind) (1u << MEMSPAN_KIND_##kind)
 static const unsigned sort_kinds[SORTS] = {
     BIT(DEVICE) | BIT(MANAGED) | BIT(COHERENT) | BIT(HOST_PINNED),
     BIT(DEVICE) | BIT(MANAGED),
     BIT(MANAGED) | BIT(COHERENT) | BIT(HOST_PINNED),
+    BIT(DEVICE) | BIT(COHERENT) | BIT(HOST_PINNED),
+    BIT(DEVICE) | BIT(MANAGED) | BIT(COHERENT),
+    BIT(DEVICE) | BIT(HOST_PINNED),
     BIT(DEVICE),
     BIT(DEVICE),
 };
@@ -131,6 +139,24 @@ static void ask_back(void)
     (void)count();
 }
 
+static void *look_at_mask(void *unused)
+{
+    sigset_t mask;
+
+    (void)pthread_sigmask(SIG_SETMASK, NULL, &mask);
+    atomic_store(&fake_control.blocks_term, sigismember(&mask, SIGTERM) ? 1 : -1);
+    return unused;
+}
+
+static void start_thread(void)
+{
+    pthread_t thread;
+
+    if (pthread_create(&thread, NULL, look_at_mask, NULL) == 0) {
+        pthread_join(thread, NULL);
+    }
+}
+
 static memspan_status_t open_driver(const memspan_services_t *given, void **state_p)
 {
     char variable[64] = FAKE_NAME "_DEVICES";
@@ -146,6 +172,8 @@ static memspan_status_t open_driver(const memspan_services_t *given, void **stat
         usleep(1500000);
     } else if (opens_so("hangs")) {
         hang();
+    } else if (opens_so("starts")) {
+        start_thread();
     }
     for (c = variable; *c != '\0'; c++) {
         *c = (char)((*c >= 'a' && *c <= 'z') ? *c - 32 : *c);
@@ -248,6 +276,11 @@ static memspan_reach_t reach(void *state, int home, memspan_kind_t kind, int fro
     if (kind == MEMSPAN_KIND_MANAGED) {
         return (memspan_reach_t){MEMSPAN_ACCESS_FAULT, MEMSPAN_COHERENCE_SYNC};
     }
+    if (sorts[home] == TORN) {
+        r.coherence = MEMSPAN_COHERENCE_CONCURRENT;
+    } else if (sorts[home] == WEAK) {
+        r.coherence = MEMSPAN_COHERENCE_SYNC;
+    }
     return r;
 }
 
@@ -323,6 +356,10 @@ static memspan_status_t alloc_locked(int ordinal, const memspan_request_t *reque
         (used_bytes[ordinal] + request->size_bytes > capacity_bytes)) {
         return fail(MEMSPAN_ERR_NO_MEMORY, "fakeMalloc", 2, "the pretended device is full");
     }
+    if ((atomic_load(&fake_control.limit_bytes) != 0) &&
+        (request->size_bytes > (size_t)atomic_load(&fake_control.limit_bytes))) {
+        return fail(MEMSPAN_ERR_LIMIT, "fakeMalloc", 3, "one allocation is not that large");
+    }
     allocations_left -= (allocations_left > 0);
     status = map_block(&made, request);
     if (status != MEMSPAN_OK) {
@@ -337,11 +374,51 @@ static memspan_status_t alloc_locked(int ordinal, const memspan_request_t *reque
         .size_bytes      = b->size_bytes,
         .page_size_bytes = 4096,
         .node            = -1,
-
+        .cookie          = b->address,
         .flags =
             ((request->kind == MEMSPAN_KIND_MANAGED) ? (unsigned)MEMSPAN_BLOCK_MIGRATABLE : 0u) |
             (zeroed ? (unsigned)MEMSPAN_BLOCK_ZEROED : 0u)};
     return MEMSPAN_OK;
+}
+
+/* Sanitizers map what no program has: only what was just unmapped is certain to be free. */
+static uintptr_t unmapped(size_t size_bytes)
+{
+    enum { BOUNDARY = 1 << 20 };
+    void *pages = mmap(NULL, size_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+    if (pages == MAP_FAILED) {
+        abort();
+    }
+    munmap(pages, size_bytes);
+    return ((uintptr_t)pages + BOUNDARY - 1) & ~(uintptr_t)(BOUNDARY - 1);
+}
+
+/* The cookie still knows the block. */
+static void spoil(memspan_block_t *block)
+{
+    uintptr_t address = (uintptr_t)block->address;
+
+    switch (atomic_load(&fake_control.gives)) {
+    case FAKE_NOWHERE:
+        address = 0;
+        break;
+    case FAKE_SMALL:
+        block->size_bytes--;
+        break;
+    case FAKE_CROOKED:
+        address += 4096;
+        break;
+    case FAKE_WILD:
+        address |= (uintptr_t)1 << 62;
+        break;
+    case FAKE_UNMAPPED:
+        address = unmapped(2 * block->size_bytes);
+        break;
+    default:
+        break;
+    }
+    block->address = (void *)address;
 }
 
 static memspan_status_t alloc(void *state, int ordinal, const memspan_request_t *request,
@@ -353,14 +430,17 @@ static memspan_status_t alloc(void *state, int ordinal, const memspan_request_t 
     pthread_mutex_lock(&lock);
     status = alloc_locked(ordinal, request, block_p);
     pthread_mutex_unlock(&lock);
+    if (status == MEMSPAN_OK) {
+        spoil(block_p);
+    }
     return status;
 }
 
 static memspan_status_t free_locked(int ordinal, const memspan_block_t *block)
 {
-    struct block *b = find(block->address);
+    struct block *b = find(block->cookie);
 
-    if ((b == NULL) || (b->address != block->address) || (b->ordinal != ordinal)) {
+    if ((b == NULL) || (b->address != block->cookie) || (b->ordinal != ordinal)) {
         return fail(MEMSPAN_ERR_DRIVER, "fakeFree", 1, "that is no block of this device");
     }
     if (must_fail(FAKE_FREE)) {

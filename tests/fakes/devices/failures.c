@@ -281,6 +281,23 @@ Test(failures, one_synchronization)
     sweep(0, FAKE_SYNCHRONIZE, "fakeSynchronize", 0);
 }
 
+Test(failures, a_limit_of_one_allocation)
+{
+    struct fake_control *control = machine_control(0);
+    memspan_allocator_h device;
+    void *block;
+
+    machine_pretend("discrete", NULL);
+    cr_assert_eq(machine_allocator(DEVICES(0), "fallback=null_fb", &device), MEMSPAN_OK);
+    atomic_store(&control->limit_bytes, 64 << 10);
+    block = memspan_alloc(device, SMALL);
+    cr_assert_not_null(block, "no smaller chunk is taken: %s", memspan_error_text());
+    cr_expect_leq(atomic_load(&control->bytes), 64 << 10);
+    cr_expect_null(memspan_alloc(device, LARGE));
+    cr_expect_eq(memspan_error_last()->status, MEMSPAN_ERR_LIMIT, "%s", memspan_error_text());
+    cr_assert_eq(memspan_free(block), MEMSPAN_OK);
+}
+
 /* ---- several threads ---- */
 
 enum { THREADS = 3, ROUNDS = 3000, LIVE = 40, FIT = 50, SIZE = 5000 };
@@ -363,4 +380,36 @@ Test(failures, now_and_then_while_threads_allocate)
     cr_expect_eq(count_fits(exact), FIT);
     memspan_trim();
     expect_nothing_lost(&p, false);
+}
+
+/* ---- memory that is none ---- */
+
+static void expect_fault(memspan_allocator_h a, enum fake_gift gift, const char *words)
+{
+    struct fake_control *control = machine_control(0);
+
+    atomic_store(&control->gives, gift);
+    cr_expect_null(memspan_alloc(a, 3 << 20), "%s is believed", words);
+    cr_expect_eq(memspan_error_last()->status, MEMSPAN_ERR_DRIVER, "%s", memspan_error_text());
+    cr_expect_not_null(strstr(memspan_error_text(), words), "%s", memspan_error_text());
+    cr_expect_not_null(strstr(memspan_error_text(), "fakea"), "%s", memspan_error_text());
+    cr_expect_eq(atomic_load(&control->blocks), (gift == FAKE_NOWHERE) ? 1 : 0,
+                 "what can be given back is");
+    atomic_store(&control->gives, FAKE_RIGHT);
+}
+
+Test(failures, memory_that_cannot_be_is_an_error_of_the_backend)
+{
+    memspan_allocator_h managed;
+    memspan_allocator_h device;
+
+    machine_pretend("discrete", NULL);
+    cr_assert_eq(machine_allocator(DEVICES(0), "fallback=null_fb", &device), MEMSPAN_OK);
+    cr_assert_eq(machine_allocator(DEVICES(MEMSPAN_HOST, 0), "fallback=null_fb", &managed),
+                 MEMSPAN_OK, "%s", memspan_error_text());
+    expect_fault(device, FAKE_SMALL, "too few bytes");
+    expect_fault(device, FAKE_CROOKED, "off its boundary");
+    expect_fault(device, FAKE_WILD, "that no memory has");
+    expect_fault(managed, FAKE_UNMAPPED, "not mapped");
+    expect_fault(device, FAKE_NOWHERE, "no address");
 }

@@ -118,6 +118,52 @@ Test(opening, a_number_of_devices_that_cannot_be_is_not_believed)
     expect_off("absurd", "its driver claims 2147483647 devices; more than 1024 are not believed");
 }
 
+/* As those of the thread that needed the driver, so that SIGTERM finds one when main has ended. */
+Test(opening, a_thread_of_a_driver_has_the_signals_of_the_program)
+{
+    setenv("FAKE_OPENING", "starts", 1);
+    machine_pretend("discrete", NULL);
+    cr_assert_eq(memspan_device_count(), 1);
+    cr_expect_eq(atomic_load(&machine_control(0)->blocks_term), -1);
+}
+
+/* ---- threads ---- */
+
+static void *use_host(void *unused)
+{
+    memspan_free(memspan_alloc(MEMSPAN_ALLOCATOR_DEFAULT, 100));
+    return unused;
+}
+
+/* OpenMP runtimes end their threads when the drivers have ended. */
+Test(opening, a_thread_that_ends_calls_no_driver)
+{
+    enum { BLOCKS = 8, BYTES = 300000 };
+    void *blocks[BLOCKS];
+    memspan_allocator_h a;
+    pthread_t thread;
+    long before;
+    int i;
+
+    setenv("MEMSPAN_DECAY_MS", "10", 1);
+    machine_pretend("discrete", NULL);
+    cr_assert_eq(machine_allocator(DEVICES(0), "", &a), MEMSPAN_OK);
+    for (i = 0; i < BLOCKS; i++) {
+        blocks[i] = memspan_alloc(a, BYTES);
+    }
+    for (i = 0; i < BLOCKS; i++) {
+        cr_assert_eq(memspan_free(blocks[i]), MEMSPAN_OK);
+    }
+    (void)memspan_check();
+    before = atomic_load(&machine_control(0)->blocks);
+    cr_assert_gt(before, 0, "what is to decay");
+    usleep(50000);
+    cr_assert_eq(pthread_create(&thread, NULL, use_host, NULL), 0);
+    pthread_join(thread, NULL);
+    cr_expect_eq(atomic_load(&machine_control(0)->blocks), before);
+    machine_expect_clean();
+}
+
 /* ---- forks ---- */
 
 static atomic_int imported; /* 1, or -1 */

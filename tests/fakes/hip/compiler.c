@@ -58,7 +58,9 @@ hip_result_t hiprtcCompileProgram(hip_program_t program, int option_count, const
             program->code.combining = 1;
         }
     }
-    if (fake_hip_lies("compiler") || (strstr(program->source, "__global__") == NULL)) {
+    /* Names of that form are Clang's, which another compiler need not have. */
+    if (fake_hip_lies("compiler") || (strstr(program->source, "__hip_") != NULL) ||
+        (strstr(program->source, "__global__") == NULL)) {
         return fake_hip_leave(ERROR_COMPILATION);
     }
     program->compiled = true;

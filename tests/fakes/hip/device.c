@@ -9,8 +9,6 @@
 
 hip_result_t hipInit(unsigned flags)
 {
-    static bool noted;
-
     BEGIN("hipInit");
     while (fake.hang) {
         sleep(1);
@@ -19,9 +17,6 @@ hip_result_t hipInit(unsigned flags)
         return fake_leave(HIP_ERROR_INVALID_VALUE);
     }
     fake.initialised = true;
-    if (!noted) {
-        noted = (atexit(fake_end_at_exit) == 0);
-    }
     return fake_leave(HIP_SUCCESS);
 }
 
@@ -33,6 +28,7 @@ hip_result_t hipRuntimeGetVersion(int *version)
 #else
     *version = 70051831;
 #endif
+    *version -= fake_hip_lies("version") ? 10000000 : 0;
     return fake_leave(HIP_SUCCESS);
 }
 

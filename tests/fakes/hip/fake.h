@@ -12,9 +12,10 @@
  *   FAKE_HIP_FAIL_AT=n: the n-th call fails; FAKE_HIP_FAIL_CALL=name: that call always fails;
  *   FAKE_HIP_FAIL_CODE=code: with what (719)
  *   FAKE_HIP_LOST_AT=n: from the n-th call on every device is lost
- *   FAKE_HIP_LIES=peer|managed|fine|pointer|large|compiler|null: that is promised, and then it
- * cannot be (large: more than a page is seen at another address) FAKE_HIP_HANG=1: hipInit() does
- * not return */
+ *   FAKE_HIP_LIES=peer|managed|fine|pointer|large|compiler|null|version|align|coherent: that is
+ *   promised, and then it cannot be (large: more than a page is seen at another address; version:
+ *   of another ROCm; align: addresses are multiples of 128; coherent: host memory has no such flag)
+ *   FAKE_HIP_HANG=1: hipInit() does not return */
 
 #include "backends/hip/hip_api.h"
 #include <stdbool.h>
@@ -33,6 +34,7 @@ struct fake_memory {
     uintptr_t base;
     size_t size;   /* that was asked for */
     size_t mapped; /* bytes of the views */
+    size_t lead;   /* of these, before base */
     char *bytes;   /* the fake's own view of base */
     int fd;        /* what both views show, or -1 */
     int prefetched;
@@ -97,7 +99,6 @@ struct fake {
     int fail_code;
     bool capturing;      /* a stream of the program's, in the mode global */
     bool capture_spoilt; /* by a call that is not allowed meanwhile */
-    bool ended;          /* the runtime has, as it does before the process: calling it crashes */
     bool of_hip;         /* the call that is being done keeps a last error */
     hip_result_t forced; /* what the call that is being done will answer in spite of it */
     char failed[48];
@@ -116,7 +117,6 @@ FAKE_API hip_result_t fake_hip_leave(hip_result_t code);
 /* Why a call that gives back was not begun: a stream is captured. */
 FAKE_API hip_result_t fake_hip_refused(void);
 /* For atexit(): as the runtime's own destructors. */
-void fake_end_at_exit(void);
 FAKE_API void fake_hip_programs(int change);
 FAKE_API bool fake_hip_lies(const char *about);
 FAKE_API int fake_hip_export(uintptr_t address, size_t size, uint64_t *offset);

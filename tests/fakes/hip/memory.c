@@ -86,9 +86,9 @@ static void drop(struct fake_memory *m)
         fake.used[m->device] -= m->mapped;
     }
     if (m->kind != FAKE_REGISTERED) {
-        munmap((void *)m->base, m->mapped);
+        munmap((void *)(m->base - m->lead), m->mapped);
         if (m->bytes != (char *)m->base) {
-            munmap(m->bytes, m->mapped);
+            munmap(m->bytes - m->lead, m->mapped);
         }
     }
     if (m->fd >= 0) {
@@ -104,8 +104,8 @@ static bool map_views(struct fake_memory *m, int fd, int protection)
     void *inner = mmap(NULL, m->mapped, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 
     m->fd    = fd;
-    m->base  = (uintptr_t)outer;
-    m->bytes = inner;
+    m->base  = (uintptr_t)outer + m->lead;
+    m->bytes = (char *)inner + m->lead;
     return (outer != MAP_FAILED) && (inner != MAP_FAILED);
 }
 
@@ -120,6 +120,10 @@ static hip_result_t create(enum fake_kind kind, size_t size, int protection, voi
     }
     fd = memfd_create("pretended-gpu", MFD_CLOEXEC);
     m  = add(kind, size);
+    if ((m != NULL) && fake_hip_lies("align")) {
+        m->lead   = 128;
+        m->mapped = fake_whole_pages(size + m->lead);
+    }
     if ((fd < 0) || (m == NULL) || (ftruncate(fd, (off_t)m->mapped) != 0) ||
         !map_views(m, fd, protection)) {
         return HIP_ERROR_OUT_OF_MEMORY; /* of the machine, not of the pretence: let it show */
@@ -259,15 +263,34 @@ hip_result_t hipMemAdvise(const void *address, size_t size, int advice, int devi
     return fake_leave(code);
 }
 
+/* By work of another stream that is not done. */
+static bool is_used_elsewhere(const struct fake_memory *m, const struct ihipStream_t *stream)
+{
+    const struct ihipStream_t *s;
+    const struct fake_command *c;
+
+    for (s = fake.streams; s != NULL; s = s->next) {
+        for (c = s->first; (s != stream) && (c != NULL); c = c->next) {
+            if ((c->to - m->base < m->size) || (c->from - m->base < m->size)) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
 hip_result_t hipMemPrefetchAsync(const void *address, size_t size, int device, hip_stream_t stream)
 {
     struct fake_memory *m;
     hip_result_t code;
 
     BEGIN("hipMemPrefetchAsync");
-    (void)stream;
     code = check_managed(address, size, device, &m);
     if (code == HIP_SUCCESS) {
+        if (is_used_elsewhere(m, stream) && (fake.failed[0] == '\0') &&
+            (fake.sticky[fake_current] == HIP_SUCCESS)) {
+            fake_broken("memory moves before another stream has done its work on it");
+        }
         m->prefetched = device;
     }
     return fake_leave(code);
@@ -303,7 +326,11 @@ hip_result_t hipHostMalloc(void **address, size_t size, unsigned flags)
     if (code != HIP_SUCCESS) {
         return fake_leave(code);
     }
-    if (flags != (HIP_HOST_MALLOC_PORTABLE | HIP_HOST_MALLOC_MAPPED | HIP_HOST_MALLOC_COHERENT)) {
+    if (fake_hip_lies("coherent") && ((flags & HIP_HOST_MALLOC_COHERENT) != 0)) {
+        return fake_leave(HIP_ERROR_NOT_SUPPORTED);
+    }
+    if ((flags | (fake_hip_lies("coherent") ? HIP_HOST_MALLOC_COHERENT : 0)) !=
+        (HIP_HOST_MALLOC_PORTABLE | HIP_HOST_MALLOC_MAPPED | HIP_HOST_MALLOC_COHERENT)) {
         fake_broken("host memory that is not portable, mapped and coherent: flags %#x", flags);
     }
     if (fake_hip_lies("null")) {

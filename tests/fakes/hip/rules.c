@@ -76,10 +76,12 @@ Test(hip_rules, out_of_memory_in_the_runtimes_words)
     memspan_request_t request = pretended_ask(MEMSPAN_KIND_DEVICE, 600 << 10);
     memspan_block_t block;
     memspan_block_t other;
+    unsigned calls;
     void *state;
 
     PRETENDED("FAKE_HIP_MEMORY=1048576");
     state = pretended_open();
+    calls = pretended.calls("hipMalloc");
     cr_assert_eq(table->alloc(state, 0, &request, &block), MEMSPAN_OK);
     cr_assert_eq(table->alloc(state, 0, &request, &other), MEMSPAN_ERR_NO_MEMORY);
     cr_assert_str_eq(memspan_error_last()->call, "hipMalloc");
@@ -91,7 +93,60 @@ Test(hip_rules, out_of_memory_in_the_runtimes_words)
     pretended_give_back(state, 0, &block);
     request.size_bytes = 2u << 20;
     cr_assert_eq(table->alloc(state, 0, &request, &other), MEMSPAN_ERR_NO_MEMORY);
-    cr_assert_eq(pretended.calls("hipMalloc"), 3u);
+    cr_assert_eq(pretended.calls("hipMalloc"), calls + 3u);
+    pretended_close(state);
+}
+
+/* The call is there, and answers that there is no such thing: nothing is promised. */
+Test(hip_rules, sharing_is_tried_before_it_is_promised)
+{
+    memspan_device_info_t info;
+    void *state;
+
+    PRETENDED("FAKE_HIP_FAIL_CALL=hipIpcGetMemHandle", "FAKE_HIP_FAIL_CODE=801");
+    state = pretended_open();
+    info  = describe(state, 0);
+    cr_assert_eq(info.capabilities & MEMSPAN_CAN_IPC, 0u);
+    cr_assert(says(info.capability_note[__builtin_ctz(MEMSPAN_CAN_IPC)], "not supported"), "%s",
+              info.capability_note[__builtin_ctz(MEMSPAN_CAN_IPC)]);
+    cr_assert(says(pretended_log(), "hipIpcGetMemHandle: 801"), "%s", pretended_log());
+    cr_assert(!says(pretended_log(), "warning:"), "%s", pretended_log());
+    pretended_close(state);
+    /* Another failure tells nothing of what the device can do. */
+    PRETENDED("FAKE_HIP_FAIL_CALL=hipIpcGetMemHandle");
+    state = pretended_open();
+    cr_assert_neq(describe(state, 0).capabilities & MEMSPAN_CAN_IPC, 0u);
+    cr_assert(says(pretended_log(), "warning: whether memory is shared"), "%s", pretended_log());
+    pretended_close(state);
+}
+
+Test(hip_rules, a_runtime_without_capture_modes_is_asked_once)
+{
+    memspan_block_t block;
+    void *state;
+    int i;
+
+    PRETENDED("FAKE_HIP_FAIL_CALL=hipThreadExchangeStreamCaptureMode", "FAKE_HIP_FAIL_CODE=801");
+    state = pretended_open();
+    for (i = 0; i < 3; i++) {
+        block = pretended_take(state, 0, MEMSPAN_KIND_DEVICE);
+        pretended_give_back(state, 0, &block);
+    }
+    cr_assert_eq(pretended.calls("hipThreadExchangeStreamCaptureMode"), 1u);
+    pretended_close(state);
+}
+
+/* The runtime is of another version than it answers; the compiler in it is found all the same. */
+Test(hip_rules, the_compiler_is_looked_for_in_the_opened_runtime)
+{
+    void *state;
+
+    if (!driver.old) {
+        cr_skip_test("this runtime has no compiler in it");
+    }
+    PRETENDED("FAKE_HIP_LIES=version");
+    state = pretended_open();
+    cr_assert_neq(describe(state, 0).capabilities & MEMSPAN_CAN_KERNELS, 0u);
     pretended_close(state);
 }
 
@@ -149,7 +204,34 @@ Test(hip_rules, xnack_by_target)
 
 Test(hip_rules, alignment_is_got_one_way_or_the_other)
 {
-    gpu_rules_alignment("FAKE_HIP_ATTRIBUTES=65=1");
+    gpu_rules_alignment("FAKE_HIP_ATTRIBUTES=65=1", NULL);
+}
+
+/* Blocks are whole where addresses are less aligned than any driver documents. */
+Test(hip_rules, alignment_is_got_from_little_aligned_addresses)
+{
+    gpu_rules_alignment("FAKE_HIP_ATTRIBUTES=65=1", "FAKE_HIP_LIES=align");
+}
+
+Test(hip_rules, pinned_memory_without_the_coherent_flag_is_for_one_side_at_a_time)
+{
+    memspan_device_info_t info;
+    memspan_block_t block;
+    void *state;
+
+    PRETENDED("FAKE_HIP_LIES=coherent", "FAKE_HIP_ATTRIBUTES=10011=1,15=1");
+    state = pretended_open();
+    block = pretended_take(state, 0, MEMSPAN_KIND_HOST_PINNED);
+    cr_expect_eq(table->reach(state, 0, MEMSPAN_KIND_HOST_PINNED, MEMSPAN_HOST).coherence,
+                 MEMSPAN_COHERENCE_SYNC);
+    cr_expect_eq(table->reach(state, 0, MEMSPAN_KIND_HOST_PINNED, 0).coherence,
+                 MEMSPAN_COHERENCE_SYNC);
+    info = describe(state, 0);
+    cr_expect(says(info.kind_note[MEMSPAN_KIND_HOST_PINNED], "one side at a time"));
+    cr_expect((info.kinds & (1u << MEMSPAN_KIND_COHERENT)) == 0);
+    cr_expect(!says(pretended_log(), "warning:"), "%s", pretended_log());
+    pretended_give_back(state, 0, &block);
+    pretended_close(state);
 }
 
 static void check_grain(const char *grain, bool coarse, memspan_coherence_t managed,
@@ -199,12 +281,14 @@ Test(hip_rules, coherent_memory_is_where_it_is_to_live)
 {
     memspan_request_t request = pretended_ask(MEMSPAN_KIND_COHERENT, PRETENDED_BYTES);
     memspan_block_t block;
+    unsigned tried; /* when it was opened */
     void *state;
 
     PRETENDED("FAKE_HIP_ATTRIBUTES=10011=1");
     state = pretended_open();
+    tried = pretended.calls("hipHostMalloc");
     cr_assert_eq(table->alloc(state, 0, &request, &block), MEMSPAN_OK);
-    cr_assert_eq(pretended.calls("hipHostMalloc"), 1u);
+    cr_assert_eq(pretended.calls("hipHostMalloc"), tried + 1);
     pretended_give_back(state, 0, &block);
     request.resident_ordinal = 0;
     cr_assert_eq(table->alloc(state, 0, &request, &block), MEMSPAN_OK);
@@ -215,8 +299,9 @@ Test(hip_rules, coherent_memory_is_where_it_is_to_live)
     /* That it can be had is a lie: then it is the host's. */
     PRETENDED("FAKE_HIP_ATTRIBUTES=10011=1", "FAKE_HIP_LIES=fine");
     state = pretended_open();
+    tried = pretended.calls("hipHostMalloc");
     cr_assert_eq(table->alloc(state, 0, &request, &block), MEMSPAN_OK);
-    cr_assert_eq(pretended.calls("hipHostMalloc"), 1u);
+    cr_assert_eq(pretended.calls("hipHostMalloc"), tried + 1);
     cr_assert(says(pretended_log(), "hipExtMallocWithFlags"));
     pretended_give_back(state, 0, &block);
     pretended_close(state);
@@ -482,4 +567,15 @@ Test(hip_rules, without_a_gpu_it_is_loaded_only_when_asked_for)
     setenv("MEMSPAN_DEVICES", "opencl:0,hip:0", 1);
     PRETENDED("FAKE_HIP_DEVICES=1");
     pretended_close(pretended_open());
+}
+
+Test(hip_rules, busy_queues_are_waited_for)
+{
+    gpu_rules_busy_queues_are_waited_for("FAKE_HIP_DEVICES=2");
+}
+
+Test(hip_rules, memory_moves_after_work_on_it)
+{
+    gpu_rules_memory_moves_after_work_on_it("FAKE_HIP_DEVICES=2", 0);
+    gpu_rules_memory_moves_after_work_on_it("FAKE_HIP_DEVICES=2", 1);
 }

@@ -11,7 +11,7 @@ Test(hip_sources, each_capability_has_one)
         {"FAKE_HIP_ATTRIBUTES=", MEMSPAN_CAN_ACCESS_PAGEABLE, "PageableMemoryAccess 0"},
         {"FAKE_HIP_ATTRIBUTES=65=1", MEMSPAN_CAN_ACCESS_PAGEABLE, "PageableMemoryAccess 1"},
         {"FAKE_HIP_ATTRIBUTES=24=0", MEMSPAN_CAN_ACCESS_CONCURRENT, "ManagedMemory 0"},
-        {"FAKE_HIP_ATTRIBUTES=", MEMSPAN_CAN_IPC, "hipIpcGetMemHandle"},
+        {"FAKE_HIP_ATTRIBUTES=", MEMSPAN_CAN_IPC, "hipIpcGetMemHandle; the other process must see"},
         {"FAKE_HIP_ATTRIBUTES=", MEMSPAN_CAN_RDMA, "/sys/kernel/mm/memory_peers"},
         {"FAKE_HIP_LIES=pointer", MEMSPAN_CAN_IMPORT, "did not keep its address"},
         {"FAKE_HIP_ATTRIBUTES=85=0", MEMSPAN_CAN_IPC, "UnifiedAddressing 0"},

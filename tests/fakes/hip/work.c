@@ -103,7 +103,10 @@ hip_result_t hipStreamDestroy(hip_stream_t stream)
         fake_broken("hipStreamDestroy of no stream");
         return fake_leave(HIP_ERROR_INVALID_HANDLE);
     }
-    code         = fake.sticky[s->device];
+    code = fake.sticky[s->device];
+    if ((s->first != NULL) && (code == HIP_SUCCESS) && (fake.failed[0] == '\0')) {
+        fake_broken("a stream is destroyed that has work");
+    }
     s->destroyed = true;
     if (s->first == NULL) {
         unlink_stream(s);

@@ -2,6 +2,7 @@
 /* control.c: what is made to fail, and what is counted. */
 
 #include "fake.h"
+#include "tests/fakes/end.h"
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -15,7 +16,6 @@ static struct {
     char name[64];
     unsigned count;
 } counters[NAMES];
-static volatile bool torn_down;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards everything of the fake */
 
 static long number(const char *name, long fallback)
@@ -117,24 +117,9 @@ static void count(const char *name)
     }
 }
 
-/* The driver goes when the process ends, after handlers that were registered since it was loaded
- * and before older ones. */
-static void tear_down(void)
-{
-    torn_down = true;
-}
-
-__attribute__((constructor)) static void expect_end(void)
-{
-    (void)atexit(tear_down);
-}
-
 ze_result_t fake_enter(const char *name, bool releases)
 {
-    if (torn_down) {
-        fprintf(stderr, "%s is called after the driver has ended\n", name);
-        abort();
-    }
+    fake_call_begins(name);
     pthread_mutex_lock(&lock);
     if (!fake.ready) {
         read_environment();
@@ -161,6 +146,7 @@ ze_result_t fake_leave(ze_result_t code)
 {
     code = (fake.forced != ZE_RESULT_SUCCESS) ? fake.forced : code;
     pthread_mutex_unlock(&lock);
+    fake_call_ends();
     return code;
 }
 

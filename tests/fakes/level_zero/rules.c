@@ -3,6 +3,7 @@
 
 #include "core/base/error.h"
 #include "tests/fakes/level_zero/pretended.h"
+#include "tests/fakes/suite/gpu_rules.h"
 #include <dlfcn.h>
 #include <memspan/memspan.h>
 #include <stdio.h>
@@ -552,4 +553,15 @@ Test(level_zero_rules, memory_moves_to_devices_only)
                  MEMSPAN_ERR_UNSUPPORTED);
     pretended_give_back(state, 0, &block);
     pretended_close(state);
+}
+
+Test(level_zero_rules, busy_queues_are_waited_for)
+{
+    gpu_rules_busy_queues_are_waited_for("FAKE_ZE_DEVICES=2");
+}
+
+Test(level_zero_rules, memory_moves_after_work_on_it)
+{
+    gpu_rules_memory_moves_after_work_on_it("FAKE_ZE_DEVICES=2", 0);
+    gpu_rules_memory_moves_after_work_on_it("FAKE_ZE_DEVICES=2", 1);
 }

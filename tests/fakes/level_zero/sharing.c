@@ -29,6 +29,25 @@ Test(level_zero_sharing, memory_that_cannot_be_exported_after_all)
     sharing_two_processes(MEMSPAN_REQUEST_SHARED, "FAKE_ZE_LIES=dmabuf", "zeMemAllocDevice");
 }
 
+Test(level_zero_sharing, memory_that_there_is_not_is_asked_for_once)
+{
+    memspan_request_t request = pretended_ask(MEMSPAN_KIND_DEVICE, 48 << 20);
+    memspan_block_t block;
+    memspan_block_t more;
+    unsigned calls;
+    void *state;
+
+    PRETENDED("FAKE_ZE_MEMORY=67108864");
+    state         = pretended_open();
+    request.flags = MEMSPAN_REQUEST_SHARED;
+    cr_assert_eq(table->alloc(state, 0, &request, &block), MEMSPAN_OK, "%s", memspan_error_text());
+    calls = pretended.calls("zeMemAllocDevice");
+    cr_assert_eq(table->alloc(state, 0, &request, &more), MEMSPAN_ERR_NO_MEMORY);
+    cr_expect_eq(pretended.calls("zeMemAllocDevice"), calls + 1);
+    pretended_give_back(state, 0, &block);
+    pretended_close(state);
+}
+
 /* Handles of newer drivers name the process that made them: the driver fetches the descriptor, and
  * one that was fetched before would be looked for in the wrong process. */
 Test(level_zero_sharing, handles_that_name_their_process)

@@ -270,6 +270,21 @@ static ze_result_t append_fill(ze_command_list_handle_t list, void *to, const vo
     return fake_leave(ZE_RESULT_SUCCESS);
 }
 
+static bool is_used_elsewhere(const struct fake_memory *m, ze_command_list_handle_t list)
+{
+    ze_command_list_handle_t other;
+    const struct fake_command *c;
+
+    for (other = fake.lists; other != NULL; other = other->next) {
+        for (c = other->first; (other != list) && (c != NULL); c = c->next) {
+            if (names(c, m)) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
 static ze_result_t move(ze_command_list_handle_t list, const void *pointer, size_t size)
 {
     const struct fake_memory *m = fake_find((uintptr_t)pointer);
@@ -277,6 +292,9 @@ static ze_result_t move(ze_command_list_handle_t list, const void *pointer, size
 
     if ((m == NULL) || (m->kind != FAKE_SHARED) || (m->driver != list->device->driver)) {
         return ZE_RESULT_ERROR_INVALID_ARGUMENT;
+    }
+    if (is_used_elsewhere(m, list) && !fake.lost && (fake.failed[0] == '\0')) {
+        fake_broken("memory moves before another queue has done its work on it");
     }
     c       = add(list, FAKE_MOVE);
     c->to   = (uintptr_t)pointer;

@@ -10,6 +10,8 @@
  * Nothing is better aligned than 64 bytes; more than 1 GiB is refused; FAKE_OFFLOAD_LOCK=elsewhere
  * makes a device see locked memory at another address. FAKE_PLAIN: the OpenMP 4.5 calls alone. */
 
+#include "tests/fakes/end.h"
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -107,7 +109,21 @@ static void map_block(struct block *block)
     block->view += OFFSET;
 }
 
-static void *take(size_t size, int device, char sort)
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards blocks and locked */
+
+static void begin(const char *name)
+{
+    fake_call_begins(name);
+    pthread_mutex_lock(&lock);
+}
+
+static void end(void)
+{
+    pthread_mutex_unlock(&lock);
+    fake_call_ends();
+}
+
+static void *take_locked(size_t size, int device, char sort)
 {
     int i;
 
@@ -125,6 +141,16 @@ static void *take(size_t size, int device, char sort)
     blocks[i] = (struct block){NULL, NULL, size, device, sort};
     map_block(&blocks[i]);
     return blocks[i].address;
+}
+
+static void *take(size_t size, int device, char sort)
+{
+    void *address;
+
+    begin("an allocation");
+    address = take_locked(size, device, sort);
+    end();
+    return address;
 }
 
 /* In KiB, of all that the process has locked. */
@@ -145,9 +171,12 @@ static long locked_memory(void)
 
 static void give_back(void *pointer, int device, char sort)
 {
-    struct block *block = block_of(pointer);
-    long before         = locked_memory();
+    struct block *block;
+    long before;
 
+    begin("a free");
+    block  = block_of(pointer);
+    before = locked_memory();
     if ((block == NULL) || (block->address != pointer) || (block->device != device) ||
         (block->sort != sort)) {
         give_up("freed by the wrong call, on the wrong device or twice");
@@ -160,6 +189,7 @@ static void give_back(void *pointer, int device, char sort)
     if (locked_memory() != before) {
         give_up("freed while it was locked: the next user's would be");
     }
+    end();
 }
 
 void *omp_target_alloc(size_t size, int device)
@@ -199,8 +229,10 @@ int omp_target_memcpy(void *to, const void *from, size_t size, size_t to_offset,
     if ((to_device < 0) || (to_device > DEVICES) || (from_device < 0) || (from_device > DEVICES)) {
         return -1;
     }
+    begin("omp_target_memcpy");
     memcpy(side((char *)to + to_offset, size, to_device),
            side((const char *)from + from_offset, size, from_device), size);
+    end();
     return 0;
 }
 
@@ -217,7 +249,9 @@ const char *omp_get_uid_from_device(int device);
 
 void *omp_target_memset(void *pointer, int byte, size_t size, int device)
 {
+    begin("omp_target_memset");
     memset(side(pointer, size, device), byte, size);
+    end();
     return pointer;
 }
 

@@ -2,6 +2,7 @@
 /* control.c: what is made to fail, and what is counted. */
 
 #include "fake.h"
+#include "tests/fakes/end.h"
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -43,6 +44,7 @@ static void read_environment(void)
     fake.hang      = number("FAKE_OPENCL_HANG", 0) != 0;
     fake.crash     = number("FAKE_OPENCL_CRASH", 0) != 0;
     text("FAKE_OPENCL_VERSION", "OpenCL 3.0", fake.version, sizeof(fake.version));
+    text("FAKE_OPENCL_LACKS", "", fake.lacks, sizeof(fake.lacks));
     text("FAKE_OPENCL_FAIL_CALL", "", fake.fail_call, sizeof(fake.fail_call));
 }
 
@@ -75,6 +77,7 @@ static void count(const char *name)
 
 bool fake_enter(const char *name)
 {
+    fake_call_begins(name);
     pthread_mutex_lock(&lock);
     if (!ready) {
         ready = true;
@@ -92,6 +95,7 @@ bool fake_enter(const char *name)
 void fake_leave(void)
 {
     pthread_mutex_unlock(&lock);
+    fake_call_ends();
 }
 
 void fake_broken(const char *format, ...)

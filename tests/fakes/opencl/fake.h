@@ -17,6 +17,7 @@
  *   FAKE_OPENCL_PLATFORMS=N    (default 1)    FAKE_OPENCL_DEVICES=N of each (default 1)
  *   FAKE_OPENCL_MEMORY=BYTES   capacity of each platform (default 64 MiB)
  *   FAKE_OPENCL_VERSION=TEXT   "OpenCL 1.2" (default "OpenCL 3.0")
+ *   FAKE_OPENCL_LACKS=identity|doubles: a uuid and an address of zeros; no double precision
  *   FAKE_OPENCL_HANG=1, FAKE_OPENCL_CRASH=1: in clGetPlatformIDs */
 
 #include "backends/opencl/opencl_api.h"
@@ -133,6 +134,7 @@ struct _cl_command_queue {
 
 struct fake {
     int fail_at;
+    char lacks[16];
     char fail_call[48];
     cl_ulong svm;
     bool apart;

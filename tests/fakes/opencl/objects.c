@@ -146,6 +146,8 @@ cl_int clGetDeviceInfo(cl_device_id device, cl_uint what, size_t room, void *to,
     cl_uint unified                = !fake.apart;
     cl_ulong number                = 0;
     size_t group                   = 256;
+    static const char zeros[OPENCL_UUID_SIZE_KHR];
+    bool no_identity = (strcmp(fake.lacks, "identity") == 0);
 
     if (fake_enter(__func__)) {
         return answer(OPENCL_OUT_OF_RESOURCES);
@@ -164,12 +166,15 @@ cl_int clGetDeviceInfo(cl_device_id device, cl_uint what, size_t room, void *to,
     case OPENCL_DEVICE_MAX_WORK_GROUP_SIZE:
         return give(&group, sizeof(group), room, to, size_p);
     case OPENCL_DEVICE_PCI_BUS_INFO_KHR:
-        return give(&bus, sizeof(bus), room, to, size_p);
+        return give(no_identity ? (const void *)zeros : &bus, sizeof(bus), room, to, size_p);
+    case OPENCL_DEVICE_UUID_KHR:
+        return no_identity ? give(zeros, sizeof(zeros), room, to, size_p)
+                           : answer(OPENCL_INVALID_VALUE);
     case OPENCL_DEVICE_TYPE:
         number = fake.apart ? 4 : OPENCL_DEVICE_TYPE_CPU;
         break;
     case OPENCL_DEVICE_DOUBLE_FP_CONFIG:
-        number = 63;
+        number = (strcmp(fake.lacks, "doubles") == 0) ? 0 : 63;
         break;
     case OPENCL_DEVICE_GLOBAL_MEM_SIZE:
         number = fake.memory;

@@ -15,7 +15,7 @@ struct pretended pretended;
 static const char *const variables[] = {
     "FAKE_OPENCL_FAIL_AT",   "FAKE_OPENCL_FAIL_CALL", "FAKE_OPENCL_SVM",    "FAKE_OPENCL_APART",
     "FAKE_OPENCL_PLATFORMS", "FAKE_OPENCL_DEVICES",   "FAKE_OPENCL_MEMORY", "FAKE_OPENCL_VERSION",
-    "FAKE_OPENCL_HANG",      "FAKE_OPENCL_CRASH"};
+    "FAKE_OPENCL_HANG",      "FAKE_OPENCL_CRASH",     "FAKE_OPENCL_LACKS"};
 
 void pretended_find(void)
 {

@@ -192,6 +192,23 @@ Test(pretended_rules, queues_wait_for_each_other)
     pretended_close(state);
 }
 
+Test(pretended_rules, busy_queues_are_waited_for)
+{
+    struct opencl_state *state;
+    memspan_block_t block;
+    void *queue;
+
+    PRETENDED("FAKE_OPENCL_APART=1");
+    state = pretended_open();
+    block = pretended_take(state, 0, MEMSPAN_KIND_DEVICE);
+    ok(table->queue_create(state, 0, &queue));
+    fill(state, 0, queue, block.address, 1);
+    ok(table->queue_destroy(state, 0, queue));
+    cr_expect_str_empty(pretended.violation());
+    ok(table->free(state, 0, &block));
+    pretended_close(state);
+}
+
 Test(pretended_rules, platforms_copy_through_the_host)
 {
     struct opencl_state *state;
@@ -436,4 +453,21 @@ Test(pretended_rules, pinned_memory_is_given_back_as_it_was)
         }
         pretended_close(state);
     }
+}
+
+/* ---- what a device is ---- */
+
+/* Zeros are no identity: two devices would be one, and the host bridge would be a GPU. */
+Test(pretended_rules, zeros_identify_no_device)
+{
+    memspan_device_info_t info = {.struct_size = sizeof(info)};
+    struct opencl_state *state;
+
+    PRETENDED("FAKE_OPENCL_LACKS=identity");
+    state = pretended_open();
+    ok(table->device_describe(state, 0, &info));
+    cr_assert_eq(strncmp(info.uid, "opencl:", 7), 0, "%s", info.uid);
+    cr_assert_str_empty(info.pci_address);
+    cr_assert_eq(info.numa_node, -1);
+    pretended_close(state);
 }

@@ -198,6 +198,9 @@ cl_int clReleaseCommandQueue(cl_command_queue queue)
     bool fails = fake_enter(__func__);
     struct _cl_command_queue **link;
 
+    if (queue->commands != NULL) {
+        fake_broken("a queue is destroyed that has work, whose failure is lost");
+    }
     fake_run(queue, NULL);
     for (link = &fake.queues; *link != queue; link = &(*link)->next) {
     }

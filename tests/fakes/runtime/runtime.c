@@ -3,13 +3,17 @@
  *
  *   FAKE_RUNTIME_DEVICES   how many devices it has (none when unset)
  *   FAKE_RUNTIME_RECORD    set: it starts with an allocator of its own as the default one
+ *   FAKE_RUNTIME_EDGE      set: its blocks, of a page at most, end at a closed page
  *
  * fake_runtime_calls() tells how often a routine was called. */
 
+#define _GNU_SOURCE
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 /* As libgomp's allocators begin: space, alignment, pool size, used, fallback's data, traits. */
 static uintptr_t *record;
@@ -91,16 +95,27 @@ uintptr_t omp_get_default_allocator(void)
     return default_allocator;
 }
 
+static void *before_closed_page(size_t size)
+{
+    size_t page  = (size_t)sysconf(_SC_PAGESIZE);
+    char *memory = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+    mprotect(memory + page, page, PROT_NONE);
+    return memory + page - size;
+}
+
 void *omp_alloc(size_t size, uintptr_t allocator)
 {
     (void)allocator;
     allocs++;
-    return malloc(size);
+    return (getenv("FAKE_RUNTIME_EDGE") == NULL) ? malloc(size) : before_closed_page(size);
 }
 
 void omp_free(void *pointer, uintptr_t allocator)
 {
     (void)allocator;
     frees++;
-    free(pointer);
+    if (getenv("FAKE_RUNTIME_EDGE") == NULL) {
+        free(pointer);
+    }
 }

@@ -23,8 +23,15 @@ keep_line(enum memspan_log_level level, const char *backend, const char *format,
     va_list args;
     int length;
 
-    (void)level;
     (void)backend;
+    if (level == MEMSPAN_LOG_WARN) {
+        length = snprintf(log_text + log_used, room, "warning: ");
+        if ((length < 0) || ((size_t)length + 1 >= room)) {
+            return;
+        }
+        log_used += (size_t)length;
+        room -= (size_t)length;
+    }
     va_start(args, format);
     length = vsnprintf(log_text + log_used, room, format, args);
     va_end(args);

@@ -32,7 +32,8 @@ bool pretended_start(void *handle, const char *prefix, const struct pretended *a
 void pretended_be(const char *const *settings);
 #define PRETENDED(...) pretended_be((const char *const[]){__VA_ARGS__, NULL})
 
-/* What the backend logged since the last pretended_be(), line by line. */
+/* What the backend logged since the last pretended_be(), line by line; "warning: " before warnings.
+ */
 const char *pretended_log(void);
 
 /* Opens the backend on it; pretended_try_open() may fail. */

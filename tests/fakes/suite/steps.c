@@ -92,11 +92,12 @@ void steps_work_on(void *state, int ordinal, const memspan_request_t *request, s
     steps_fine(table->fill(state, ordinal, queue, block.address, 0, 512));
     run_kernels(state, ordinal, NULL, block.address, count);
     run_kernels(state, ordinal, queue, block.address, count);
-    if ((request->kind == MEMSPAN_KIND_MANAGED) && can(state, ordinal, MEMSPAN_CAN_PREFETCH)) {
-        steps_fine(table->prefetch(state, ordinal, queue, block.address, 4096, ordinal));
-    }
     steps_fine(table->synchronize(state, ordinal, queue));
     steps_fine(table->synchronize(state, ordinal, NULL));
+    if ((request->kind == MEMSPAN_KIND_MANAGED) && can(state, ordinal, MEMSPAN_CAN_PREFETCH)) {
+        steps_fine(table->prefetch(state, ordinal, queue, block.address, 4096, ordinal));
+        steps_fine(table->synchronize(state, ordinal, queue));
+    }
     /* Of our own it says nothing; that is no failure of the driver. */
     if (table->pointer_describe(state, block.address, &facts) != MEMSPAN_ERR_NOT_FOUND) {
         steps_fine(memspan_error_last()->status);

@@ -178,6 +178,7 @@ static void counted(void)
 #pragma omp target data map(ompx_hold, tofrom : values)
     {
 #pragma omp target exit data map(delete : values)
+#pragma omp target exit data map(release : values) /* no count is left to lower */
         CHECK(live == 1);
         add(values, 1);
     }

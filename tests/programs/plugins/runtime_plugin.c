@@ -1,15 +1,32 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A plug-in with an OpenMP runtime of its own, RUNTIME. It returns what is wrong, or NULL. */
+/* A plug-in of one compiler. Its runtime is the one that makes its teams: that of the routine
+ * TEAM_MAKER, which is the plug-in's own unless another one is visible everywhere. It returns what
+ * is wrong, or NULL. */
 #include <dlfcn.h>
 #include <omp.h>
 #include <stdint.h>
 #include <stdio.h>
 
 static char wrong[160];
+static void *runtime;
+static const char *runtime_name;
 
 __attribute__((visibility("default"))) const char *plugin_set(int allocator);
 __attribute__((visibility("default"))) const char *plugin_check(int allocator);
 __attribute__((visibility("default"))) const char *plugin_offload(void);
+__attribute__((visibility("default"))) const char *plugin_runtime(void);
+
+/* The path of the runtime; NULL: there is none. Asked once, before another is opened. */
+const char *plugin_runtime(void)
+{
+    Dl_info info;
+
+    if ((runtime == NULL) && (dladdr(dlsym(RTLD_DEFAULT, TEAM_MAKER), &info) != 0)) {
+        runtime_name = info.dli_fname;
+        runtime      = dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
+    }
+    return runtime_name;
+}
 
 /* The default allocator becomes @p allocator. */
 const char *plugin_set(int allocator)
@@ -28,18 +45,13 @@ const char *plugin_set(int allocator)
 /* It still is, for this library, for its runtime and for the teams that the runtime makes. */
 const char *plugin_check(int allocator)
 {
-    void *runtime = dlopen(RUNTIME, RTLD_LAZY | RTLD_NOLOAD);
-    int others    = 0;
+    int others = 0;
     omp_allocator_handle_t (*get)(void);
 
-    if (runtime == NULL) {
-        return RUNTIME " is not loaded";
-    }
     get = (omp_allocator_handle_t(*)(void))(uintptr_t)dlsym(runtime, "omp_get_default_allocator");
-    dlclose(runtime);
     if ((int)get() != allocator) {
-        snprintf(wrong, sizeof(wrong), "%s has default allocator %d, not %d", RUNTIME, (int)get(),
-                 allocator);
+        snprintf(wrong, sizeof(wrong), "%s has default allocator %d, not %d", runtime_name,
+                 (int)get(), allocator);
         return wrong;
     }
     if ((int)omp_get_default_allocator() != allocator) {
@@ -79,6 +91,8 @@ const char *plugin_offload(void)
     omp_target_free(p, 0);
     return NULL;
 #else
-    return (omp_get_num_devices() == 0) ? NULL : "devices of another runtime";
+    int (*count)(void) = (int (*)(void))(uintptr_t)dlsym(runtime, "omp_get_num_devices");
+
+    return (omp_get_num_devices() == count()) ? NULL : "devices of another runtime";
 #endif
 }

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* two_runtimes.c PLUGIN...: a program without OpenMP opens plug-ins whose runtimes differ, and each
- * must be served by its own, whatever was opened first. */
+ * must be served by the one that makes its teams, whatever was opened first. +LIBRARY makes a
+ * library visible everywhere, as LLVM's offload runtime makes libomp; lazy leaves the calls of the
+ * plug-ins after it unbound, now binds them. */
 #include <dlfcn.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <string.h>
 
 enum { PLUGINS_MAX = 4 };
 
@@ -18,26 +21,73 @@ static void check(const char *plugin, const char *step, const char *why)
 }
 
 typedef const char *step_fn(int allocator);
-typedef const char *offload_fn(void);
+typedef const char *ask_fn(void);
+
+struct plugin {
+    const char *path;
+    void *handle;
+    const char *runtime;
+};
+
+static struct plugin plugins[PLUGINS_MAX];
+static int count;
+
+static void *routine(const struct plugin *plugin, const char *name)
+{
+    void *address = dlsym(plugin->handle, name);
+
+    check(plugin->path, name, (address == NULL) ? dlerror() : NULL);
+    return address;
+}
+
+static int open_plugin(const char *path, int flags)
+{
+    struct plugin *p = &plugins[count];
+
+    *p = (struct plugin){.path = path, .handle = dlopen(path, flags | RTLD_LOCAL)};
+    if (p->handle == NULL) {
+        fprintf(stderr, "%s\n", dlerror());
+        return 1;
+    }
+    p->runtime = ((ask_fn *)(uintptr_t)routine(p, "plugin_runtime"))();
+    count++;
+    check(path, "runtime", (p->runtime == NULL) ? "there is none" : NULL);
+    check(path, "set", ((step_fn *)(uintptr_t)routine(p, "plugin_set"))(count + 1));
+    return failed;
+}
+
+/* What the last plug-in of the same runtime has set. */
+static int expected(const struct plugin *p)
+{
+    int i = count - 1;
+
+    while (strcmp(plugins[i].runtime, p->runtime) != 0) {
+        i--;
+    }
+    return i + 2;
+}
 
 int main(int argc, char **argv)
 {
-    void *plugins[PLUGINS_MAX];
+    int flags = RTLD_NOW;
     int i;
 
-    for (i = 1; (i < argc) && (i <= PLUGINS_MAX); i++) {
-        plugins[i - 1] = dlopen(argv[i], RTLD_NOW | RTLD_LOCAL);
-        if (plugins[i - 1] == NULL) {
-            fprintf(stderr, "%s\n", dlerror());
+    for (i = 1; (i < argc) && (count < PLUGINS_MAX); i++) {
+        if ((strcmp(argv[i], "lazy") == 0) || (strcmp(argv[i], "now") == 0)) {
+            flags = (argv[i][0] == 'l') ? RTLD_LAZY : RTLD_NOW;
+        } else if (argv[i][0] == '+') {
+            check(argv[i], "open",
+                  (dlopen(argv[i] + 1, RTLD_LAZY | RTLD_GLOBAL) == NULL) ? dlerror() : NULL);
+        } else if (open_plugin(argv[i], flags) != 0) {
             return 1;
         }
-        check(argv[i], "set", ((step_fn *)(uintptr_t)dlsym(plugins[i - 1], "plugin_set"))(i + 1));
     }
-    for (i = 1; i < argc; i++) {
-        check(argv[i], "default allocator",
-              ((step_fn *)(uintptr_t)dlsym(plugins[i - 1], "plugin_check"))(i + 1));
-        check(argv[i], "devices",
-              ((offload_fn *)(uintptr_t)dlsym(plugins[i - 1], "plugin_offload"))());
+    for (i = 0; i < count; i++) {
+        const struct plugin *p = &plugins[i];
+
+        check(p->path, "default allocator",
+              ((step_fn *)(uintptr_t)routine(p, "plugin_check"))(expected(p)));
+        check(p->path, "devices", ((ask_fn *)(uintptr_t)routine(p, "plugin_offload"))());
     }
     return failed;
 }
