@@ -17,6 +17,7 @@
  * Structures begin with their size: set struct_size to sizeof, and the rest to 0, before the call.
  * Members are added at the end; a program built before them is served without them. */
 
+#include <memspan/config.h>
 #include <shmem.h>
 
 MEMSPAN_BEGIN_DECLS
@@ -204,6 +205,13 @@ typedef struct shmemx_transport_traits {
  * environment), MEMSPAN_ERR_CONFLICT (a job uses the drivers), MEMSPAN_ERR_INVALID (info NULL,
  * struct_size not set). */
 MEMSPAN_API int shmemx_transport_plan(int index, shmemx_transport_info_t *info);
+
+/** Describe the @p index-th variable of OpenSHMEM, as memspan_option_describe() does the library's
+ * own: each that is read, those of partitions that are set, and those that look like a misspelt one
+ * (source "refused"). The texts are valid until the next call; one thread at a time. Errors:
+ * MEMSPAN_ERR_NOT_FOUND (index beyond the last), MEMSPAN_ERR_INVALID (info NULL, struct_size not
+ * set). */
+MEMSPAN_API int shmemx_option_describe(int index, memspan_option_info_t *info);
 
 /* --------------------------------------------------------------------------------- spaces
  * A space is a partition that a team makes at run time: same numbers, same queries. A handle is a

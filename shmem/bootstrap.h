@@ -14,6 +14,7 @@ struct msp_bootstrap_job {
     int local_index; /* of this PE among local_pes */
     int local_count;
     const int *local_pes; /* PEs on this node, ascending; then on this host (bootstrap/host.h) */
+    bool is_one_network;  /* all PEs are under one kernel, in one network namespace */
     char job_id[64];
     const char *launcher; /* for messages */
 };
@@ -47,8 +48,8 @@ memspan_status_t msp_bootstrap_open(const struct msp_bootstrap **bootstrap_p,
  * @p pids: of the host's PEs, by local index. */
 bool msp_bootstrap_peer_died(const int *pids, int count, int *local_index_p);
 
-/* Before this PE ends the job because another one is gone: half a second in which the launcher,
- * which knows why, may end it. A killed PE's connections close before the launcher knows. */
+/* Before this PE ends the job because another one is gone: two seconds in which the launcher, which
+ * knows why, may end it. A killed PE's connections close before the launcher knows. */
 void msp_bootstrap_let_launcher_speak(void);
 
 #endif /* MEMSPAN_SHMEM_BOOTSTRAP_H */

@@ -127,12 +127,13 @@ static memspan_status_t join(void)
         msp_control_make(found.local_count);
     }
     find_host(&found);
-    msp_job.local_index  = found.local_index;
-    msp_job.local_count  = found.local_count;
-    msp_job.local_pes    = found.local_pes;
-    msp_job.launcher     = found.launcher;
-    msp_job.first_local  = found.local_pes[0];
-    msp_job.direct_count = found.local_count;
+    msp_job.local_index    = found.local_index;
+    msp_job.local_count    = found.local_count;
+    msp_job.local_pes      = found.local_pes;
+    msp_job.launcher       = found.launcher;
+    msp_job.first_local    = found.local_pes[0];
+    msp_job.is_one_network = found.is_one_network;
+    msp_job.direct_count   = found.local_count;
     for (i = 0; i < found.local_count; i++) {
         if (found.local_pes[i] != msp_job.first_local + i) {
             msp_job.direct_count = 0;

@@ -22,6 +22,7 @@ struct msp_job {
     int local_count;      /* PEs on this host */
     const int *local_pes; /* by local index, ascending */
     int machine_count;    /* PEs on this machine: more than local_count where tests divide it */
+    bool is_one_network;  /* all PEs of the job have one loopback interface */
     int thread_level;
     bool is_on;             /* between init and finalize */
     bool checks;            /* every argument is checked */

@@ -2,6 +2,7 @@
 /* option.c: OpenSHMEM's environment, read at every shmem_init(). */
 
 #include "shmem/option.h"
+#include "core/base/platform.h"
 #include "core/base/text.h"
 #include "shmem/job.h"
 #include <ctype.h>
@@ -134,32 +135,26 @@ static bool keep_text(int i, const char *text)
     return values[i].text != NULL;
 }
 
-static memspan_status_t read_row(int i)
+/* @p text: of the environment, from @p source; NULL: the default. Else the reason is the thread's
+ * error. */
+static memspan_status_t check_value(const struct row *row, const char *source, const char *text,
+                                    uint64_t *number_p)
 {
-    const struct row *row = &rows[i];
-    const char *source;
-    const char *text = lookup(row, &source);
-    const char *value;
-    bool is_valid = true;
+    const char *value = (text != NULL) ? text : row->fallback;
+    bool is_valid     = true;
 
-    values[i].source = (text != NULL) ? source : NULL;
-    value            = (text != NULL) ? text : row->fallback;
-    values[i].number = 0;
-    if (!keep_text(i, text)) {
-        return memspan_error(MEMSPAN_ERR_NO_MEMORY, "no memory for the text of %s", source);
-    }
+    *number_p = 0;
     switch (row->form) {
     case FLAG:
-        values[i].is_on = (text != NULL) && flag_is_on(text);
         break;
     case SIZE:
-        is_valid = msp_shmem_size_parse(value, false, &values[i].number);
+        is_valid = msp_shmem_size_parse(value, false, number_p);
         break;
     case TEXT:
         is_valid = (strlen(value) < TEXT_BYTES);
         break;
     case NUMBER:
-        is_valid = (value[0] == '\0' && text == NULL) || number_parse(value, &values[i].number);
+        is_valid = (value[0] == '\0' && text == NULL) || number_parse(value, number_p);
         break;
     }
     if (is_valid) {
@@ -174,6 +169,21 @@ static memspan_status_t read_row(int i)
     return msp_error_hint("give it as %s", (row->form == SIZE)
                                                ? "a number with k, m, g or t, such as 1.5g"
                                                : row->form_text);
+}
+
+static memspan_status_t read_row(int i)
+{
+    const struct row *row = &rows[i];
+    const char *source;
+    const char *text = lookup(row, &source);
+
+    values[i].source = (text != NULL) ? source : NULL;
+    values[i].is_on  = (row->form == FLAG) && (text != NULL) && flag_is_on(text);
+    if (!keep_text(i, text)) {
+        values[i].number = 0;
+        return memspan_error(MEMSPAN_ERR_NO_MEMORY, "no memory for the text of %s", source);
+    }
+    return check_value(row, source, text, &values[i].number);
 }
 
 /* ---- names that are none ---- */
@@ -224,30 +234,120 @@ static void copy_name(const char *entry, char *name, size_t name_size)
     snprintf(name, name_size, "%.*s", (int)((length < name_size) ? length : name_size), entry);
 }
 
-/* Other libraries have variables that begin so, too: those that are like none of ours are theirs.
+/* The next variable of the environment, from *cursor on, that is none of ours and like one of them.
+ * Other libraries have variables that begin so, too: those that are like none of ours are theirs.
  */
-void msp_shmem_option_warn(void)
+static const char *next_misspelt(size_t *cursor, const char **nearest_p)
 {
     static const char *const starts[] = {"SHMEM_", "SHMEMX_", "SMA_", "MEMSPAN_SHMEM_"};
     char name[NAME_BYTES];
-    size_t i;
+    const char *entry;
 
-    for (i = 0; i < sizeof starts / sizeof starts[0]; i++) {
-        size_t cursor = 0;
-        const char *entry;
-
-        while ((entry = msp_shmem_option_next(starts[i], &cursor)) != NULL) {
-            const char *nearest;
-            int key = 0;
-
+    while ((entry = msp_shmem_option_next("", cursor)) != NULL) {
+        for (size_t i = 0; i < sizeof starts / sizeof starts[0]; i++) {
+            if (strncmp(entry, starts[i], strlen(starts[i])) != 0) {
+                continue;
+            }
             copy_name(entry, name, sizeof name);
-            nearest = is_known(name) ? NULL : msp_text_nearest(name, name_at);
-            if (nearest != NULL) {
-                msp_warn_once(&key, "%.*s is no variable of Memspan; perhaps %s?",
-                              (int)strcspn(entry, "="), entry, nearest);
+            *nearest_p = is_known(name) ? NULL : msp_text_nearest(name, name_at);
+            if (*nearest_p != NULL) {
+                return entry;
             }
         }
     }
+    return NULL;
+}
+
+static const char misspelt_format[] = "%.*s is no variable of Memspan; perhaps %s?";
+
+void msp_shmem_option_warn(void)
+{
+    size_t cursor = 0;
+    const char *nearest;
+    const char *entry;
+
+    while ((entry = next_misspelt(&cursor, &nearest)) != NULL) {
+        int key = 0;
+
+        msp_warn_once(&key, misspelt_format, (int)strcspn(entry, "="), entry, nearest);
+    }
+}
+
+/* ---- for memquery ---- */
+
+static void describe_row(const struct row *row, memspan_option_info_t *info_p)
+{
+    const char *source;
+    const char *text = lookup(row, &source);
+    uint64_t number;
+
+    *info_p = (memspan_option_info_t){.name     = row->name,
+                                      .form     = row->form_text,
+                                      .fallback = row->fallback,
+                                      .help     = row->help,
+                                      .value    = (text != NULL) ? text : row->fallback,
+                                      .source   = (text != NULL) ? "environment" : "default",
+                                      .problem  = ""};
+    if (check_value(row, source, text, &number) != MEMSPAN_OK) {
+        info_p->source  = "refused";
+        info_p->problem = memspan_error_text();
+    }
+}
+
+/* A variable of a partition, or with @p nearest one that is misspelt. */
+static void describe_entry(const char *entry, const char *nearest, memspan_option_info_t *info_p)
+{
+    static char name[NAME_BYTES] MSP_SPARSE;
+    static char problem[4 * NAME_BYTES] MSP_SPARSE;
+    int length = (int)strcspn(entry, "=");
+
+    snprintf(name, sizeof name, "%.*s", length, entry);
+    problem[0] = '\0';
+    if (nearest != NULL) {
+        snprintf(problem, sizeof problem, misspelt_format, length, entry, nearest);
+    }
+    *info_p = (memspan_option_info_t){
+        .name     = name,
+        .form     = (nearest != NULL) ? "none" : "size=BYTES[:kind=][:policy=][:pgsize=]",
+        .fallback = "",
+        .help     = (nearest != NULL) ? "not read" : "a symmetric heap of one kind of memory",
+        .value    = entry + length + ((entry[length] == '=') ? 1 : 0),
+        .source   = (nearest != NULL) ? "refused" : "environment",
+        .problem  = problem};
+}
+
+memspan_status_t msp_shmem_option_describe(int index, memspan_option_info_t *info_p)
+{
+    const char *entry;
+    size_t cursor = 0;
+    size_t i;
+
+    if ((index >= 0) && (index < MEMSPAN_SHMEM_OPTION_COUNT)) {
+        describe_row(&rows[index], info_p);
+        return MEMSPAN_OK;
+    }
+    index -= MEMSPAN_SHMEM_OPTION_COUNT;
+    for (i = 0; (i < 2) && (index >= 0); i++, cursor = 0) {
+        while ((entry = msp_shmem_option_next(other_names[i], &cursor)) != NULL) {
+            if (index-- == 0) {
+                describe_entry(entry, NULL, info_p);
+                return MEMSPAN_OK;
+            }
+        }
+    }
+    while (index >= 0) {
+        const char *nearest;
+
+        entry = next_misspelt(&cursor, &nearest);
+        if (entry == NULL) {
+            break;
+        }
+        if (index-- == 0) {
+            describe_entry(entry, nearest, info_p);
+            return MEMSPAN_OK;
+        }
+    }
+    return memspan_error(MEMSPAN_ERR_NOT_FOUND, "there is no variable of that index");
 }
 
 memspan_status_t msp_shmem_option_read(void)

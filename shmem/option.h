@@ -7,6 +7,7 @@
  * Standard variables have an old twin (SMA_...), which counts when the new one is unset. */
 
 #include "core/base/error.h"
+#include <memspan/config.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -72,6 +73,9 @@ memspan_status_t msp_shmem_option_read(void);
 
 /* Say which variables of the environment are none of these, and like one of them. */
 void msp_shmem_option_warn(void);
+
+/* shmemx_option_describe(). */
+memspan_status_t msp_shmem_option_describe(int index, memspan_option_info_t *info_p);
 
 /* The variable that set it (its own name, its twin's), NULL when it is unset. */
 const char *msp_shmem_option_source(enum msp_shmem_option option);

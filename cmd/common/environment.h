@@ -12,6 +12,7 @@
     X(LD_LIBRARY_PATH, "memspan-bench", "")                                                        \
     X(LD_PRELOAD, "memspan-advise", "")                                                            \
     X(LIBMEMSPAN_ADVISE, "memspan-advise", "")                                                     \
+    X(LIBMEMSPAN_ADVISE_FILTERS, "memspan-advise", "")                                             \
     X(MEMSPAN_BACKENDS, "memquery", "")                                                            \
     X(MEMSPAN_BACKEND_PATH, "memquery", "")                                                        \
     X(MEMSPAN_DEVICES, "memquery", "")                                                             \

@@ -3,6 +3,7 @@
 
 #include "shmem/api/routine.h"
 #include "shmem/job.h"
+#include "shmem/last_thread.h"
 #include "shmem/transport/rma.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,18 +21,19 @@ static void finalize_at_exit(int status, void *unused)
     }
 }
 
+/* Once for each job: drivers that it has opened are called until a handler of exit that was
+ * registered before this one. */
 static void watch_exit(const char *call)
 {
-    static bool is_watched;
-
-    if (!is_watched && (on_exit(finalize_at_exit, NULL) != 0)) {
+    if (on_exit(finalize_at_exit, NULL) != 0) {
         msp_fatal("%s: the end of the program cannot be watched: on_exit() failed", call);
     }
-    is_watched = true;
+    msp_last_thread_after_start();
 }
 
 static void init(const char *call)
 {
+    msp_last_thread_before_start();
     if (msp_job_init("", call, SHMEM_THREAD_SINGLE, NULL) != 0) {
         msp_job_abort(1, memspan_error_text());
     }
@@ -54,6 +56,7 @@ MSP_ROUTINE(int, shmem_init_thread, int requested, int *provided)
         memspan_report("warning: ", MSP_CALL);
         return status;
     }
+    msp_last_thread_before_start();
     status = msp_job_init("warning: ", MSP_CALL, requested, provided);
     if (status == 0) {
         watch_exit(MSP_CALL);

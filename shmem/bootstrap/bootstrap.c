@@ -18,6 +18,8 @@
 #define WATCHED_MAX 8   /* PEs that each PE watches: those after it, around */
 #define CERTAIN_MS  500 /* how long a PE must have been dead: the launcher is to speak first */
 
+#define LAUNCHER_S 2 /* that Open MPI's takes to end a job on all hosts */
+
 void (*msp_bootstrap_watch)(void);
 
 /* A launcher says that there are several, and this process is about to be one alone. */
@@ -141,7 +143,7 @@ bool msp_bootstrap_peer_died(const int *pids, int count, int *local_index_p)
 
 void msp_bootstrap_let_launcher_speak(void)
 {
-    struct timespec left = {.tv_nsec = CERTAIN_MS * 1000000L};
+    struct timespec left = {.tv_sec = LAUNCHER_S};
     while (nanosleep(&left, &left) != 0) {
     }
 }

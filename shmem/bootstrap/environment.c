@@ -53,5 +53,12 @@ struct msp_bootstrap_claim msp_bootstrap_find_claim(void)
             "process, unset PMIX_NAMESPACE",
             0};
     }
+    if (msp_bootstrap_variable("PALS_RANKID") != NULL) { /* the number of PEs is in PALS_APINFO */
+        return (struct msp_bootstrap_claim){
+            "PALS_RANKID", "PALS (HPE's mpiexec or aprun)",
+            "use mpiexec --pmi=pmix, prterun, or oshrun -n N on one node; where no launcher "
+            "started this process, unset PALS_RANKID",
+            0};
+    }
     return (struct msp_bootstrap_claim){0};
 }

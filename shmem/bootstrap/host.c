@@ -15,6 +15,7 @@ struct identity {
     char boot[40];    /* the kernel's: a virtual machine on the node has its own */
     uint64_t pid_namespace;
     uint64_t ipc_namespace;
+    uint64_t net_namespace;
     uint64_t order;
 };
 static const char key[] = "memspan.host";
@@ -43,6 +44,7 @@ static struct identity identify(uint64_t order)
     }
     mine.pid_namespace = namespace_of("/proc/self/ns/pid");
     mine.ipc_namespace = namespace_of("/proc/self/ns/ipc");
+    mine.net_namespace = namespace_of("/proc/self/ns/net");
     return mine;
 }
 
@@ -54,6 +56,13 @@ static bool shares_memory(const struct identity *a, const struct identity *b)
 
     return is_one_kernel && (a->pid_namespace == b->pid_namespace) &&
            (a->ipc_namespace == b->ipc_namespace);
+}
+
+/* What is not known is another one. */
+static bool shares_network(const struct identity *a, const struct identity *b)
+{
+    return (a->boot[0] != '\0') && (strcmp(a->boot, b->boot) == 0) && (a->net_namespace != 0) &&
+           (a->net_namespace == b->net_namespace);
 }
 
 static memspan_status_t compare(int pe, int peer, const struct identity *mine,
@@ -79,8 +88,9 @@ static memspan_status_t compare(int pe, int peer, const struct identity *mine,
 static memspan_status_t gather(const struct msp_bootstrap *bootstrap,
                                struct msp_bootstrap_job *job_p, const struct identity *mine)
 {
-    int count = 0;
-    int index = 0;
+    bool is_one_network = (job_p->local_count == job_p->pe_count);
+    int count           = 0;
+    int index           = 0;
     int i;
 
     for (i = 0; i < job_p->local_count; i++) {
@@ -98,13 +108,15 @@ static memspan_status_t gather(const struct msp_bootstrap *bootstrap,
                 return status;
             }
         }
+        is_one_network = is_one_network && shares_network(mine, &theirs);
         if (shares_memory(mine, &theirs)) {
             host_pes[count++] = peer;
         }
     }
-    job_p->local_pes   = host_pes;
-    job_p->local_count = count;
-    job_p->local_index = index;
+    job_p->local_pes      = host_pes;
+    job_p->local_count    = count;
+    job_p->local_index    = index;
+    job_p->is_one_network = is_one_network;
     return MEMSPAN_OK;
 }
 

@@ -524,7 +524,8 @@ static void *abort_job(void *code)
 }
 
 /* In a thread: the call may never return. Its return says that the server knows, not that the job
- * ends: a launcher that does not reach all of the job's hosts is ended with it. */
+ * ends: a launcher that does not reach all of the job's hosts is ended with it. This process waits
+ * to be ended: were it gone before the others, they would report that it has failed. */
 static void pmix_abort(int status, const char *message)
 {
     (void)message; /* has been printed */
@@ -535,8 +536,9 @@ static void pmix_abort(int status, const char *message)
     until.tv_sec += ABORT_S;
     if (atomic_load(&is_open)) {
         msp_bootstrap_end_daemon(ABORT_S);
-        if (pthread_create(&thread, NULL, abort_job, (void *)(intptr_t)code) == 0) {
-            pthread_timedjoin_np(thread, NULL, &until);
+        if ((pthread_create(&thread, NULL, abort_job, (void *)(intptr_t)code) == 0) &&
+            (pthread_timedjoin_np(thread, NULL, &until) == 0)) {
+            clock_nanosleep(CLOCK_REALTIME, TIMER_ABSTIME, &until, NULL);
         }
     }
     _exit(code);

@@ -23,6 +23,7 @@ struct msp_doorbell {
     atomic_uint notifications;                           /* futex word */
     atomic_uint is_finalizing; /* in its last barrier: it starts no operations any more */
     atomic_uint sleeps;        /* waits that went to sleep, so far */
+    atomic_int processor;      /* on which its last long wait was, from 1; 0: there was none */
 };
 
 struct msp_doorbells {

@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* wait.c: poll, pause, yield, sleep. */
+/* wait.c: poll, pause, yield, sleep.
+ *
+ * How long a thread polls and yields adapts to its processor's load. Where another PE has waited on
+ * its processor, or where those that run while it yields give way soon, it yields after a few
+ * polls. Where another process runs for a turn of the scheduler meanwhile, it does not yield: a
+ * sleeper keeps its claim to the processor, and runs sooner after its flag than a thread that has
+ * yielded. */
 
 #include "shmem/control/wait.h"
 #include "shmem/bootstrap.h"
@@ -30,16 +36,24 @@ enum {
      * that is bound to the same processor, the job knows nothing where it counts as on another
      * host. */
     POLLS_A_TURN = 128,
+    ANSWER_NS    = 3000,      /* of a yield: another thread ran, and gave way soon */
+    TURN_NS      = 1000000,   /* of a yield: a turn of the scheduler */
+    BUSY_NS      = 100000000, /* for which a lost turn counts */
 };
 
 /* How often a thread polls before it yields, and yields before it sleeps: [1] where waiting
- * threads are oversubscribed. */
+ * threads have fewer processors than they are. */
 static unsigned spins[2]  = {SPINS_ALONE, SPINS_SHARED};
 static unsigned yields[2] = {YIELDS_ALONE, YIELDS_SHARED};
 static bool is_oversubscribed;
 static bool is_alone;       /* no other PE on this host: flags change by the network */
 static unsigned thread_max; /* of this PE's that can wait at once with a processor each */
 static atomic_uint waiters; /* threads of this PE that wait, at SHMEM_THREAD_MULTIPLE */
+
+/* What threads of this PE have seen. Hints: a lost update does no harm. */
+static atomic_bool is_beside;         /* another PE of this host is on this processor */
+static atomic_bool is_answered;       /* by threads that yield too */
+static _Atomic int64_t busy_until_ns; /* others take whole turns */
 
 void msp_wait_init(void)
 {
@@ -56,6 +70,9 @@ void msp_wait_init(void)
         spins[1] = spins[0];
     }
     atomic_store(&waiters, 0);
+    atomic_store(&is_beside, false);
+    atomic_store(&is_answered, false);
+    atomic_store(&busy_until_ns, 0);
 }
 
 bool msp_wait_is_oversubscribed(void)
@@ -226,6 +243,52 @@ uint64_t msp_wait_state(int local_index)
            (uint64_t)(atomic_load(&doorbell->is_finalizing) != 0);
 }
 
+static int64_t now_ns(void)
+{
+    struct timespec time;
+
+    (void)clock_gettime(CLOCK_MONOTONIC, &time);
+    return ((int64_t)time.tv_sec * 1000000000) + time.tv_nsec;
+}
+
+/* After the first polls: whether another PE of this host has waited on this processor. */
+static void look_beside(struct msp_waiter *waiter)
+{
+    int mine     = sched_getcpu() + 1;
+    bool is_here = false;
+    int i;
+
+    waiter->has_looked = true;
+    if (atomic_load_explicit(&my_doorbell()->processor, memory_order_relaxed) != mine) {
+        atomic_store_explicit(&my_doorbell()->processor, mine, memory_order_relaxed);
+    }
+    for (i = 0; !is_here && (i < msp_job.local_count); i++) {
+        is_here = (i != msp_job.local_index) &&
+                  (atomic_load_explicit(&msp_doorbells.by_index[i].processor,
+                                        memory_order_relaxed) == mine);
+    }
+    atomic_store_explicit(&is_beside, is_here, memory_order_relaxed);
+}
+
+/* False: others would keep the processor for a turn. */
+static bool yield(void)
+{
+    int64_t before = now_ns();
+    int64_t away;
+
+    if (before < atomic_load_explicit(&busy_until_ns, memory_order_relaxed)) {
+        return false;
+    }
+    sched_yield();
+    away = now_ns() - before;
+    atomic_store_explicit(&is_answered, (away >= ANSWER_NS) && (away < TURN_NS),
+                          memory_order_relaxed);
+    if (away >= TURN_NS) {
+        atomic_store_explicit(&busy_until_ns, before + away + BUSY_NS, memory_order_relaxed);
+    }
+    return true;
+}
+
 void msp_wait_step(struct msp_waiter *waiter)
 {
     unsigned polls = waiter->polls;
@@ -244,17 +307,19 @@ void msp_wait_step(struct msp_waiter *waiter)
         waiter->is_counted = true;
         atomic_fetch_add_explicit(&waiters, 1, memory_order_relaxed);
     }
-    shares =
-        is_oversubscribed || (atomic_load_explicit(&waiters, memory_order_relaxed) > thread_max);
+    shares = is_oversubscribed ||
+             (atomic_load_explicit(&waiters, memory_order_relaxed) > thread_max) ||
+             atomic_load_explicit(&is_beside, memory_order_relaxed) ||
+             atomic_load_explicit(&is_answered, memory_order_relaxed);
     spin_max = spins[shares] << waiter->arrivals;
     if (polls < spin_max) {
         msp_wait_relax();
         if (is_alone && (polls % POLLS_A_TURN == POLLS_A_TURN - POLLS_A_PROGRESS)) {
             sched_yield();
         }
-    } else if (polls < spin_max + yields[shares]) {
-        sched_yield();
-    } else {
+    } else if (!waiter->has_looked) {
+        look_beside(waiter);
+    } else if ((polls >= spin_max + yields[shares]) || !yield()) {
         announce(waiter);
     }
 }

@@ -26,6 +26,7 @@ struct msp_waiter {
     unsigned watched_ms; /* slept_ms when the other PEs were last looked at */
     unsigned deadlocks;  /* seen at so many looks in a row */
     unsigned arrivals;   /* that have ended its sleep: it polls twice as long after each */
+    bool has_looked;     /* for PEs on its processor */
     bool announced;
     bool is_unnotified;   /* a change may come without a notification */
     bool is_counted;      /* among the PE's threads that wait */

@@ -36,7 +36,7 @@ bool msp_network_aggregate_add(struct msp_network_aggregate **aggregate_p,
                                size_t payload_bytes)
 {
     const struct msp_network_aggregate_item item = {
-        .header_bytes  = (uint32_t)msp_network_header_bytes(header),
+        .header_bytes  = (uint32_t)(msp_network_header_bytes(header) - sizeof header->token),
         .payload_bytes = (uint32_t)payload_bytes,
     };
     struct msp_network_aggregate *aggregate = *aggregate_p;
@@ -55,7 +55,7 @@ bool msp_network_aggregate_add(struct msp_network_aggregate **aggregate_p,
         *aggregate_p       = aggregate;
     }
     memcpy(aggregate->items + at, &item, sizeof item);
-    memcpy(aggregate->items + at + sizeof item, header, item.header_bytes);
+    memcpy(aggregate->items + at + sizeof item, &header->token + 1, item.header_bytes);
     if (payload_bytes != 0) {
         memcpy(aggregate->items + at + sizeof item + item.header_bytes, payload, payload_bytes);
     }
@@ -69,7 +69,7 @@ static void add_owed(struct msp_network_contact *contact, struct msp_network_hea
     if (contact->owed_count > 0) {
         contact->owed_count--;
         header->owed_context = (uint16_t)contact->owed[contact->owed_count].context;
-        header->owed_count   = contact->owed[contact->owed_count].count;
+        header->owed_count   = (uint16_t)contact->owed[contact->owed_count].count;
     }
 }
 
@@ -163,6 +163,7 @@ void msp_network_send(struct msp_network_contact *contact, struct msp_network_op
         return;
     }
     channel->sends++;
+    operation->header.token = contact->token;
     add_owed(contact, &operation->header);
     while ((result = msp_network.driver->send(
                 contact->peer, &operation->header, msp_network_header_bytes(&operation->header),

@@ -17,14 +17,14 @@ enum { MSP_NETWORK_AGGREGATE_BYTES = 15 << 10 };
 
 /* In the payload of a message of kind AGGREGATE: one after the other, each on 8 bytes. */
 struct msp_network_aggregate_item {
-    uint32_t header_bytes;
+    uint32_t header_bytes; /* without the token, which the whole has */
     uint32_t payload_bytes;
 };
 
 /* From one to the next. */
 static inline size_t msp_network_aggregate_item_bytes(const struct msp_network_aggregate_item *item)
 {
-    size_t end = sizeof *item + item->header_bytes + item->payload_bytes;
+    size_t end = sizeof *item + (size_t)item->header_bytes + item->payload_bytes;
 
     return (end + sizeof *item - 1) & ~(sizeof *item - 1);
 }

@@ -13,13 +13,14 @@
 #include <unistd.h>
 
 enum {
-    FORMAT  = 1, /* of cards and messages */
+    FORMAT  = 2, /* of cards and messages */
     BUCKETS = 256,
 };
 
 struct card {
     unsigned format;
     unsigned address_bytes;
+    uint64_t token;
     char version[32];
     char driver[16];
     char host[64];
@@ -37,11 +38,13 @@ static struct card own;
 static struct entry *entries[BUCKETS] MSP_SPARSE;             /* never removed before the end */
 static pthread_mutex_t card_lock = PTHREAD_MUTEX_INITIALIZER; /* guards entries */
 
-memspan_status_t msp_network_card_put(const char *driver, const void *address, size_t address_bytes)
+memspan_status_t msp_network_card_put(const char *driver, uint64_t token, const void *address,
+                                      size_t address_bytes)
 {
     memset(&own, 0, sizeof own);
     own.format        = FORMAT;
     own.address_bytes = (unsigned)address_bytes;
+    own.token         = token;
     snprintf(own.version, sizeof own.version, "%s", memspan_version());
     snprintf(own.driver, sizeof own.driver, "%s", driver);
     (void)gethostname(own.host, sizeof own.host - 1);
@@ -111,7 +114,8 @@ static memspan_status_t fetch(int pe, struct entry **entry_p)
     return MEMSPAN_OK;
 }
 
-memspan_status_t msp_network_card_get(int pe, void *address, size_t *address_bytes_p)
+memspan_status_t msp_network_card_get(int pe, uint64_t *token_p, void *address,
+                                      size_t *address_bytes_p)
 {
     struct entry *entry     = find(pe);
     memspan_status_t status = (entry != NULL) ? MEMSPAN_OK : fetch(pe, &entry);
@@ -119,6 +123,7 @@ memspan_status_t msp_network_card_get(int pe, void *address, size_t *address_byt
     if (status != MEMSPAN_OK) {
         return status;
     }
+    *token_p = entry->card.token;
     memcpy(address, entry->card.address, entry->card.address_bytes);
     *address_bytes_p = entry->card.address_bytes;
     return MEMSPAN_OK;
@@ -135,10 +140,11 @@ const char *msp_network_card_where(int pe, char *text, size_t text_bytes)
 {
     unsigned char address[MSP_NETWORK_ADDRESS_MAX];
     size_t address_bytes = sizeof address;
+    uint64_t token;
 
     text[0] = '\0';
     if ((own.format != 0) && (msp_job_local_index(pe) < 0) &&
-        (msp_network_card_get(pe, address, &address_bytes) == MEMSPAN_OK)) {
+        (msp_network_card_get(pe, &token, address, &address_bytes) == MEMSPAN_OK)) {
         snprintf(text, text_bytes, " on %s", msp_network_card_host(pe));
     }
     return text;

@@ -18,14 +18,12 @@ static struct {
     int taken; /* index + 1; 0: none, so that the table takes no memory until it is used */
     struct msp_network_division division;
     bool is_loopback;
+    bool is_trusting;             /* what was taken executes what anyone sends */
     enum msp_shmem_option source; /* the variable that the names are from */
 } choice;
 static char reasons[NAMES_MAX][REASON_BYTES] MSP_SPARSE; /* why a driver was not taken, by name */
 
 static const char loopback[] = "loopback";
-static const char tcp_alone[] =
-    "it reaches other hosts by the kernel's TCP alone, as tcp does with less";
-
 /* ---- reading ---- */
 
 static memspan_status_t refuse_name(const char *name)
@@ -157,17 +155,36 @@ uint64_t msp_network_choice_digest(void)
 
 /* ---- opening ---- */
 
+/* Named alone a driver may use what it would not use by default. */
+static memspan_status_t load_driver(const char *name, bool is_alone,
+                                    const struct msp_network_services *services,
+                                    const struct msp_network_driver **driver_p)
+{
+    if (!is_alone && msp_network_driver_exists(name) && !msp_network_driver_has_rdma(name)) {
+        memspan_error(
+            MEMSPAN_ERR_UNREACHABLE,
+            "%s finds no RDMA device here, and is taken over the kernel's TCP where it is "
+            "the only network that is named",
+            name);
+        return msp_error_hint("tcp lets PEs of the job alone connect");
+    }
+    return msp_network_driver_load(name, services, driver_p);
+}
+
 static memspan_status_t open_driver(int i, const struct msp_network_services *services,
-                                    const struct msp_network_job *job,
+                                    const struct msp_network_job *given,
                                     struct msp_network_limits *limits_p,
                                     const struct msp_network_driver **driver_p)
 {
     const struct msp_network_driver *driver = NULL;
-    memspan_status_t status = msp_network_driver_load(choice.names[i], services, &driver);
+    struct msp_network_job job              = *given;
+    memspan_status_t status;
 
+    job.takes_kernel_tcp = (choice.count == 1);
+    status               = load_driver(choice.names[i], job.takes_kernel_tcp, services, &driver);
     if (status == MEMSPAN_OK) {
         memset(limits_p, 0, sizeof *limits_p);
-        status = driver->open(job, limits_p);
+        status = driver->open(&job, limits_p);
     }
     if (status == MEMSPAN_OK) {
         choice.taken = i + 1;
@@ -177,13 +194,6 @@ static memspan_status_t open_driver(int i, const struct msp_network_services *se
     snprintf(reasons[i], REASON_BYTES, "%s", memspan_error_text());
     msp_debug_note("transport %s is not used: %s", choice.names[i], reasons[i]);
     return status;
-}
-
-/* By default tcp, the last, stands in for a driver that finds nothing but TCP. */
-static bool leaves_to_tcp(int i, const struct msp_network_limits *limits)
-{
-    return limits->is_kernel_tcp && !msp_shmem_option_is_set(choice.source) &&
-           (i < choice.count - 1);
 }
 
 static memspan_status_t refuse_hosts(void)
@@ -210,31 +220,40 @@ static memspan_status_t refuse_hosts(void)
                          text, elsewhere, msp_job.pe_count, all);
 }
 
+static void warn_of_strangers(void)
+{
+    static int key;
+
+    msp_warn_once(
+        &key,
+        "this network is trusted: transport %s uses the kernel's TCP, and any process that "
+        "reaches a port of a PE can change the job's memory; tcp lets PEs of the job alone "
+        "connect",
+        choice.names[choice.taken - 1]);
+}
+
 memspan_status_t msp_network_choice_open(const struct msp_network_services *services,
                                          const struct msp_network_job *job,
                                          struct msp_network_limits *limits_p,
                                          const struct msp_network_driver **driver_p)
 {
-    const int last = choice.count - 1;
-    memspan_status_t status;
+    memspan_status_t status = MEMSPAN_ERR_OFF;
     int i;
 
-    for (i = 0; i <= last; i++) {
+    for (i = 0; (i < choice.count) && (status != MEMSPAN_OK); i++) {
         status = open_driver(i, services, job, limits_p, driver_p);
-        if ((status == MEMSPAN_ERR_CONFIG) ||
-            ((status == MEMSPAN_OK) && !leaves_to_tcp(i, limits_p))) {
+        if (status == MEMSPAN_ERR_CONFIG) {
             return status;
         }
-        if (status == MEMSPAN_OK) {
-            (*driver_p)->close();
-            snprintf(reasons[i], REASON_BYTES, "%s", tcp_alone);
-            status = open_driver(last, services, job, limits_p, driver_p);
-            return ((status == MEMSPAN_OK) || (status == MEMSPAN_ERR_CONFIG))
-                       ? status
-                       : open_driver(i, services, job, limits_p, driver_p);
-        }
     }
-    return refuse_hosts();
+    if (status != MEMSPAN_OK) {
+        return refuse_hosts();
+    }
+    choice.is_trusting = limits_p->is_open_to_strangers;
+    if (choice.is_trusting && (job->pe == 0)) {
+        warn_of_strangers();
+    }
+    return MEMSPAN_OK;
 }
 
 /* "the first of smp,ucx,ofi,tcp that works here" */
@@ -250,7 +269,6 @@ static void write_rank(char *text, size_t text_bytes)
 static struct {
     shmemx_transport_info_t infos[NAMES_MAX + 1];
     int count;
-    int left; /* index + 1 of the driver that tcp stands in for; 0: none */
 } plan MSP_SPARSE;
 
 static shmemx_transport_info_t *add_plan(const char *name, const char *reaches)
@@ -298,8 +316,7 @@ static void plan_driver(int i)
                                                .local_count = 1,
                                                .tcp_interfaces =
                                                    msp_shmem_option_text(MEMSPAN_SHMEM_TCP_INTERFACE)};
-    const int taken                         = choice.taken;
-    const int before                        = (taken != 0) ? taken : plan.left;
+    const int before                        = choice.taken;
     shmemx_transport_info_t *info           = add_plan(choice.names[i], "PEs of other hosts");
     const struct msp_network_driver *driver = NULL;
     struct msp_network_limits limits;
@@ -311,18 +328,13 @@ static void plan_driver(int i)
     driver->describe(info->path, sizeof info->path);
     driver->close();
     info->is_available        = true;
-    info->is_chosen           = (before == 0) || ((taken == 0) && (i == choice.count - 1));
+    info->is_chosen           = (before == 0);
     info->target_progresses   = limits.target_progresses;
     info->takes_device_memory = limits.takes_device_memory;
-    if (leaves_to_tcp(i, &limits)) {
-        info->is_chosen = false;
-        choice.taken    = taken;
-        plan.left       = i + 1;
-        snprintf(info->why, sizeof info->why, "%s", tcp_alone);
-    } else if (info->is_chosen) {
+    if (info->is_chosen) {
         write_rank(info->why, sizeof info->why);
     } else {
-        choice.taken = taken;
+        choice.taken = before;
         snprintf(info->why, sizeof info->why, "%s is before it in %s", choice.names[before - 1],
                  msp_shmem_option_text(choice.source));
     }
@@ -334,7 +346,6 @@ static memspan_status_t plan_all(void)
     int i;
 
     plan.count = 0;
-    plan.left  = 0;
     status     = (status == MEMSPAN_OK) ? msp_network_choice_read() : status;
     if (status != MEMSPAN_OK) {
         return status;
@@ -371,6 +382,15 @@ memspan_status_t msp_network_choice_foresee(int index, shmemx_transport_info_t *
 
 /* ---- what is said ---- */
 
+static const char *security_of(const char *name)
+{
+    if (choice.is_trusting) {
+        return "any process that reaches a port of a PE can change the job's memory";
+    }
+    return (strcmp(name, "tcp") == 0) ? "PEs of the job alone connect, by challenge and response"
+                                      : "the network is trusted; over TCP none is reached";
+}
+
 void msp_network_choice_print(void)
 {
     int elsewhere = msp_job.pe_count - msp_job.local_count;
@@ -390,6 +410,7 @@ void msp_network_choice_print(void)
     write_rank(rank, sizeof rank);
     printf("transport %s: PEs of other hosts, %d; %s\n", choice.names[choice.taken - 1], elsewhere,
            rank);
+    printf("    %s; nothing is encrypted\n", security_of(choice.names[choice.taken - 1]));
     for (i = 0; i < choice.taken - 1; i++) {
         if (reasons[i][0] != '\0') {
             printf("    not %s: %s\n", choice.names[i], reasons[i]);

@@ -35,7 +35,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define MSP_NETWORK_DRIVER_VERSION 1
+#define MSP_NETWORK_DRIVER_VERSION 2
 #define MSP_NETWORK_DRIVER_ENTRY   "memspan_network_driver"
 
 struct msp_network_queue;  /* each driver's own: a UCX worker; endpoint and completion queue */
@@ -87,6 +87,10 @@ struct msp_network_job {
     int pe_count;
     int local_count;
     const char *tcp_interfaces; /* "eth0,ib0": those alone; NULL or "": all. Until close() */
+    bool is_one_network;        /* all PEs have one loopback interface: nothing else need listen */
+    /* A driver whose messages over the kernel's TCP anyone can forge uses it where there is no
+     * RDMA. False: where the user's variables for its library say so alone. */
+    bool takes_kernel_tcp;
 };
 
 /* What open() finds out. */
@@ -99,12 +103,12 @@ struct msp_network_limits {
     size_t aggregate_max_bytes;   /* nonblocking ones likewise, several in one message; 0: none */
     /* Puts of one queue to one peer take effect in order, and before messages that follow them. */
     bool is_ordered;
-    bool puts_pass_messages;  /* which take effect when their receiver handles them */
-    bool target_progresses;   /* puts and gets need progress of the target's main queue */
-    bool gets_words;          /* a get of an aligned word of up to 8 bytes reads it in one piece */
-    bool pins_memory;         /* registered pages stay in memory */
-    bool takes_device_memory; /* at least one kind of it: memory_register() says which */
-    bool is_kernel_tcp;       /* it found nothing else, and its own variables name no network */
+    bool puts_pass_messages;   /* which take effect when their receiver handles them */
+    bool target_progresses;    /* puts and gets need progress of the target's main queue */
+    bool gets_words;           /* a get of an aligned word of up to 8 bytes reads it in one piece */
+    bool pins_memory;          /* registered pages stay in memory */
+    bool takes_device_memory;  /* at least one kind of it: memory_register() says which */
+    bool is_open_to_strangers; /* who reaches a port of it can change the job's memory */
 };
 
 /* Memory of this PE. */

@@ -4,22 +4,20 @@
  * receive() runs while the main queue is progressed, under its lock, and starts no operations: it
  * executes, and leaves replies in a list or as counts of what is owed. */
 
-#include "shmem/bootstrap.h"
 #include "shmem/control/memory.h"
 #include "shmem/control/wait.h"
 #include "shmem/network/aggregate.h"
 #include "shmem/network/alive.h"
-#include "shmem/network/card.h"
 #include "shmem/network/deadlock.h"
-#include "shmem/network/plugin.h"
 #include "shmem/network/progress.h"
 #include "shmem/network/region.h"
 #include "shmem/network/stage.h"
+#include "shmem/network/transfer.h"
+#include "shmem/network/wire.h"
 #include "shmem/network/worker.h"
 #include "shmem/transport/atomic.h"
 #include "shmem/transport/own.h"
 #include "shmem/transport/rma.h"
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -111,10 +109,11 @@ bool msp_network_try_to_send(struct msp_network_contact *contact,
         msp_network_operation_take(contact->channel, "a reply", contact->pe);
     enum msp_network_result result;
 
-    operation->header = *header;
-    result            = msp_network.driver->send(contact->peer, &operation->header,
-                                                 msp_network_header_bytes(&operation->header), data,
-                                                 data_bytes, &operation->request);
+    operation->header       = *header;
+    operation->header.token = contact->token;
+    result                  = msp_network.driver->send(contact->peer, &operation->header,
+                                                       msp_network_header_bytes(&operation->header), data,
+                                                       data_bytes, &operation->request);
     if (result == MSP_NETWORK_BUSY) {
         operation->next        = contact->channel->idle;
         contact->channel->idle = operation;
@@ -134,7 +133,7 @@ static bool acknowledge(struct msp_network_contact *contact, unsigned *count_p)
             .kind         = MSP_NETWORK_ACK,
             .pe           = msp_job.pe,
             .owed_context = (uint16_t)contact->owed[contact->owed_count - 1].context,
-            .owed_count   = contact->owed[contact->owed_count - 1].count};
+            .owed_count   = (uint16_t)contact->owed[contact->owed_count - 1].count};
 
         if (!msp_network_try_to_send(contact, &header, NULL, 0, NULL, NULL)) {
             return false;
@@ -288,10 +287,16 @@ void msp_network_connect_waiting(void)
 
 /* ---- executing ---- */
 
+/* A PE of the job has sent it, which then does not do as others do. */
+static _Noreturn void refuse(const struct msp_network_header *header, const char *what)
+{
+    msp_fatal("PE %d has sent a malformed message: %s (kind %u)", header->pe, what, header->kind);
+}
+
 static char *own_address(const struct msp_network_header *header, unsigned index,
                          uint64_t offset_bytes, uint64_t size_bytes)
 {
-    const struct msp_segment *segment = &msp_segments[(index < MSP_SEGMENT_MAX) ? index : 1];
+    const struct msp_segment *segment = &msp_segments[index];
     uint64_t extent_bytes;
 
     msp_own_order();
@@ -302,17 +307,27 @@ static char *own_address(const struct msp_network_header *header, unsigned index
     return segment->base + offset_bytes;
 }
 
-/* From the first byte of the first block to the last of the last. */
+/* From the first byte of the first block to the last of the last. UINT64_MAX: no memory has it. */
 static uint64_t span_of(const struct msp_network_header *header)
 {
-    return (header->more_blocks * header->stride_bytes) + header->size_bytes;
+    uint64_t span;
+
+    return (__builtin_mul_overflow(header->more_blocks, header->stride_bytes, &span) ||
+            __builtin_add_overflow(span, header->size_bytes, &span))
+               ? UINT64_MAX
+               : span;
 }
 
 static uint64_t apply(const struct msp_network_header *header, unsigned segment,
                       uint64_t offset_bytes, unsigned size_bytes)
 {
     void *word = own_address(header, segment, offset_bytes, size_bytes);
-    uint64_t old =
+    uint64_t old;
+
+    if ((uintptr_t)word % size_bytes != 0) {
+        refuse(header, "an atomic operation on no word");
+    }
+    old =
         msp_own_atomic(SERVICE, word,
                        &(struct msp_atomic_request){.operation = (enum msp_atomic)header->operation,
                                                     .size_bytes = size_bytes,
@@ -351,9 +366,9 @@ static void execute_put(const struct msp_network_header *header, const char *pay
 
 static struct msp_network_reply *execute_get(const struct msp_network_header *header)
 {
+    char *own = own_address(header, header->segment, header->offset_bytes, span_of(header));
     struct msp_network_reply *reply =
         new_reply(header, (header->more_blocks + 1) * header->size_bytes);
-    char *own = own_address(header, header->segment, header->offset_bytes, span_of(header));
     uint64_t i;
 
     reply->header.value = header->value;
@@ -456,9 +471,11 @@ struct msp_network_reply *msp_network_execute(const struct msp_network_header *h
     case MSP_NETWORK_STAGE:
     case MSP_NETWORK_UNSTAGE:
         return execute_stage(header);
-    default:
+    case MSP_NETWORK_PUT:
         execute_put(header, payload);
         return NULL;
+    default:
+        refuse(header, "nothing to execute");
     }
 }
 
@@ -481,22 +498,32 @@ bool msp_network_is_all_answered(void)
 static void finish_record(const struct msp_network_header *header, const char *payload,
                           size_t payload_bytes)
 {
-    struct msp_network_record *record = (struct msp_network_record *)(uintptr_t)header->record;
-    char *dest                        = record->dest + header->value;
-    _Atomic uint64_t *outstanding     = record->outstanding;
-    bool is_allocated                 = record->is_allocated;
+    struct msp_network_record *record =
+        msp_network_record_find(header->record, header->pe, header->value, payload_bytes);
+    _Atomic uint64_t *outstanding;
+    bool is_unwaited;
+    char *dest;
     size_t at;
 
-    if ((record->block_bytes == 0) && (payload_bytes != 0)) {
-        msp_rma_copy(dest, payload, payload_bytes);
+    if (record == NULL) {
+        refuse(header, "a reply that was not asked for");
+    }
+    outstanding = record->outstanding;
+    is_unwaited = record->is_unwaited;
+    if (record->block_bytes == 0) {
+        if (payload_bytes != 0) {
+            msp_rma_copy(record->dest + header->value, payload, payload_bytes);
+        }
     } else {
+        dest =
+            record->dest + ((ptrdiff_t)header->value / record->block_bytes * record->stride_bytes);
         for (at = 0; at < payload_bytes; at += (size_t)record->block_bytes) {
             msp_rma_copy(dest, payload + at, (size_t)record->block_bytes);
             dest += record->stride_bytes;
         }
     }
-    if ((atomic_fetch_sub_explicit(&record->left, 1, memory_order_acq_rel) == 1) && is_allocated) {
-        free(record);
+    if ((atomic_fetch_sub_explicit(&record->left, 1, memory_order_acq_rel) == 1) && is_unwaited) {
+        msp_network_record_give(record);
     }
     if (outstanding != NULL) {
         atomic_fetch_sub_explicit(outstanding, 1, memory_order_release);
@@ -525,9 +552,13 @@ static bool is_for_worker(const struct msp_network_header *header)
 /* The sender has executed messages of one of this PE's contexts. */
 static void acknowledged(const struct msp_network_header *header)
 {
-    struct msp_network_stream *stream = atomic_load_explicit(
-        &msp_network_streams[header->owed_context % MSP_CONTEXT_MAX], memory_order_acquire);
+    struct msp_network_stream *stream =
+        atomic_load_explicit(&msp_network_streams[header->owed_context], memory_order_acquire);
 
+    if ((stream == NULL) ||
+        (atomic_load_explicit(&stream->messages, memory_order_relaxed) < header->owed_count)) {
+        refuse(header, "acknowledgements of messages that were not sent");
+    }
     atomic_fetch_sub_explicit(&stream->messages, header->owed_count, memory_order_release);
 }
 
@@ -552,37 +583,48 @@ static void handle(const struct msp_network_header *header, const void *payload,
     }
 }
 
-static struct msp_network_header read_header(const void *at, size_t header_bytes)
+static void handle_each(const struct msp_network_wire_limits *limits,
+                        const struct msp_network_header *header, const char *items,
+                        size_t items_bytes)
 {
-    struct msp_network_header header = {.kind = 0};
+    struct msp_network_wire_item item;
+    size_t at = 0;
+    const char *wrong;
 
-    if ((header_bytes < MSP_NETWORK_HEADER_MIN_BYTES) || (header_bytes > sizeof header)) {
-        msp_fatal("a message of another PE has a header of %zu bytes", header_bytes);
+    while (at < items_bytes) {
+        wrong = msp_network_wire_next(limits, items, items_bytes, &at, &item);
+        if (wrong != NULL) {
+            refuse(header, wrong);
+        }
+        handle(&item.header, item.payload, item.payload_bytes);
     }
-    memcpy(&header, at, header_bytes);
-    return header;
 }
 
-static void handle_each(const char *items, size_t items_bytes)
+/* Any process that reaches this one's port may have sent it. */
+static void drop_stranger(void)
 {
-    struct msp_network_aggregate_item item;
-    size_t at;
+    static int key;
 
-    for (at = 0; at < items_bytes; at += msp_network_aggregate_item_bytes(&item)) {
-        const char *header_at = items + at + sizeof item;
-        struct msp_network_header header;
-
-        memcpy(&item, items + at, sizeof item);
-        header = read_header(header_at, item.header_bytes);
-        handle(&header, header_at + item.header_bytes, item.payload_bytes);
-    }
+    msp_warn_once(&key, "a message that is not of this job was dropped: the network lets others "
+                        "connect to its PEs");
 }
 
 void msp_network_receive(const void *header_at, size_t header_bytes, const void *payload,
                          size_t payload_bytes)
 {
-    struct msp_network_header header = read_header(header_at, header_bytes);
+    const struct msp_network_wire_limits limits = {
+        .pe_count = msp_job.pe_count, .answer_max_bytes = MSP_NETWORK_ANSWER_MAX_BYTES};
+    struct msp_network_header header = {.pe = -1};
+    const char *wrong;
 
+    if (!msp_network_wire_is_ours(header_at, header_bytes, msp_network.token)) {
+        drop_stranger();
+        return;
+    }
+    wrong = msp_network_wire_read(&limits, false, header_at, header_bytes, payload_bytes, &header);
+    if (wrong != NULL) {
+        refuse(&header, wrong);
+    }
     if (header.kind != MSP_NETWORK_AGGREGATE) {
         handle(&header, payload, payload_bytes);
         return;
@@ -590,7 +632,7 @@ void msp_network_receive(const void *header_at, size_t header_bytes, const void 
     if (header.owed_count != 0) {
         acknowledged(&header);
     }
-    handle_each(payload, payload_bytes);
+    handle_each(&limits, &header, payload, payload_bytes);
 }
 
 void msp_network_message_close(void)
@@ -604,46 +646,3 @@ void msp_network_message_close(void)
     replies_end = &replies;
     owing       = NULL;
 }
-
-/* ---- services of the driver ---- */
-
-static void note(const char *format, ...)
-{
-    va_list arguments;
-    char text[512];
-
-    va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
-    msp_debug_note("%s", text);
-}
-
-static void warn(const char *format, ...)
-{
-    static int key;
-    va_list arguments;
-    char text[512];
-
-    va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
-    msp_warn_once(&key, "%s", text);
-}
-
-static void peer_failed(int pe, const char *reason)
-{
-    if (!atomic_load(&msp_network.is_closing)) {
-        msp_bootstrap_let_launcher_speak();
-        msp_fatal("PE %d on %s has failed, or the path to it: %s", pe, msp_network_card_host(pe),
-                  reason);
-    }
-}
-
-const struct msp_network_services msp_network_services = {
-    .version     = MSP_NETWORK_DRIVER_VERSION,
-    .fail        = msp_network_driver_fail,
-    .note        = note,
-    .warn        = warn,
-    .receive     = msp_network_receive,
-    .peer_failed = peer_failed,
-};

@@ -29,11 +29,14 @@ enum msp_network_kind {
 };
 
 enum { MSP_NETWORK_NO_SIGNAL = MSP_ATOMIC_FETCH }; /* operation of a PUT without a signal */
+#define MSP_NETWORK_SIGNAL_OFFSET_MAX ((UINT64_C(1) << 48) - 1)
 
 /* All PEs of a job have one byte order, and one version of Memspan. Fields that are often zero are
  * last: those behind the last that is not are not sent. So a message with a word takes no more than
- * 64 bytes, which providers of libfabric send without a completion (FI_INJECT). */
+ * 64 bytes, which providers of libfabric send without a completion (FI_INJECT). wire.h says what of
+ * it is checked. */
 struct msp_network_header {
+    uint64_t token; /* of the PE that it is for; not in an aggregate */
     uint8_t kind;
     uint8_t operation;     /* of ATOMIC; of a PUT's signal */
     uint8_t word_bytes;    /* of an ATOMIC's operand */
@@ -41,15 +44,15 @@ struct msp_network_header {
     int32_t pe;            /* that sent it */
     uint16_t context;
     uint16_t segment;
-    uint16_t signal_segment;
-    uint16_t owed_context; /* the sender has executed owed_count messages of that context */
-    uint32_t owed_count;
-    uint32_t size_bytes; /* of a block; a PUT of 0 is a signal alone */
+    uint16_t owed_context; /* the sender has executed owed_count messages of that context, */
+    uint16_t owed_count;   /* of which few are without an acknowledgement (stream.c) */
+    uint32_t size_bytes;   /* of a block; a PUT of 0 is a signal alone */
+    uint32_t record;       /* number of the asking PE's record (record.h); 0: it only counts */
     uint64_t offset_bytes;
-    uint64_t record; /* struct msp_network_record of the asking PE; 0: it only counts */
-    uint64_t value;  /* GET and its REPLY: where in the record's memory its data belongs */
+    uint64_t value; /* GET and its REPLY: where in the record's data its own belongs */
+    uint64_t signal_offset_bytes : 48;
+    uint64_t signal_segment : 16;
     uint64_t condition;
-    uint64_t signal_offset_bytes;
     uint64_t more_blocks;  /* behind the first */
     uint64_t stride_bytes; /* from one block to the next, in the owner's memory */
 };
@@ -67,16 +70,6 @@ static inline size_t msp_network_header_bytes(const struct msp_network_header *h
     }
     return MSP_NETWORK_HEADER_MIN_BYTES + ((size_t)(end - first) * sizeof *end);
 }
-
-/* What waits for replies with data. */
-struct msp_network_record {
-    char *dest;            /* memory of the host */
-    ptrdiff_t block_bytes; /* of what is scattered there, 0: it is not, */
-    ptrdiff_t stride_bytes;
-    _Atomic uint64_t left;         /* replies */
-    bool is_allocated;             /* freed with the last reply */
-    _Atomic uint64_t *outstanding; /* of the stream; decremented with each reply; or NULL */
-};
 
 struct msp_network_contact;
 struct msp_network_reply;

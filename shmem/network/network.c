@@ -19,6 +19,7 @@
 #include <shmem/types.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <unistd.h>
 
 enum { BLOCK_MAX_BYTES = 1024 /* of strided copies; larger ones are puts and gets each */ };
@@ -34,26 +35,19 @@ static void atomic(const struct msp_target *target, const struct msp_atomic_requ
 {
     struct msp_network_work work = msp_network_begin(target);
     struct msp_network_operation *operation;
-    struct msp_network_record here    = {.dest = NULL};
     struct msp_network_record *record = NULL;
+    bool is_later                     = ((flags & MSP_OP_NONBLOCKING) != 0);
     bool is_answered                  = true;
 
-    if (request->fetch != NULL) {
-        bool is_later = ((flags & MSP_OP_NONBLOCKING) != 0);
-
-        record = is_later ? malloc(sizeof *record) : &here;
-        if (record == NULL) {
-            msp_fatal("%s: no memory for an outstanding operation", target->call);
-        }
-        *record =
-            (struct msp_network_record){.dest         = request->fetch,
-                                        .is_allocated = is_later,
-                                        .outstanding  = is_later ? &work.stream->messages : NULL};
-        atomic_init(&record->left, 1);
-    }
-    if (record == NULL) {
+    if (request->fetch == NULL) {
         is_answered = msp_network_count_flag(&work);
-    } else if (record != &here) {
+    } else {
+        record =
+            msp_network_record_take(target->call, target->pe, request->fetch, request->size_bytes);
+    }
+    if ((record != NULL) && is_later) {
+        record->is_unwaited = true;
+        record->outstanding = &work.stream->messages;
         msp_network_count_message(&work);
     }
     operation                       = msp_network_message(&work, MSP_NETWORK_ATOMIC);
@@ -62,16 +56,19 @@ static void atomic(const struct msp_target *target, const struct msp_atomic_requ
     operation->header.word_bytes    = (uint8_t)request->size_bytes;
     operation->header.value         = request->value;
     operation->header.condition     = request->condition;
-    operation->header.record        = (uint64_t)(uintptr_t)record;
-    operation->may_wait = (record != &here) && is_answered && msp_network_may_wait(&work, flags);
+    operation->header.record        = (record != NULL) ? msp_network_record_ask(record) : 0;
+    operation->may_wait =
+        ((record == NULL) || is_later) && is_answered && msp_network_may_wait(&work, flags);
     if (record == NULL) {
         msp_network_send_at_once(&work, operation, NULL, 0);
     } else {
         msp_network_send(work.contact, operation, NULL, 0);
     }
     msp_network_end(&work);
-    if (record == &here) {
-        MSP_NETWORK_WAIT(work.channel, atomic_load_explicit(&here.left, memory_order_acquire) == 0);
+    if ((record != NULL) && !is_later) {
+        MSP_NETWORK_WAIT(work.channel,
+                         atomic_load_explicit(&record->left, memory_order_acquire) == 0);
+        msp_network_record_give(record);
     }
 }
 
@@ -94,7 +91,7 @@ static void put_signal(const struct msp_target *target, const void *source, size
     operation->header.is_unanswered       = !is_answered;
     operation->header.size_bytes          = is_one ? (uint32_t)size_bytes : 0;
     operation->header.signal_segment      = (uint16_t)(signal->segment - msp_segments);
-    operation->header.signal_offset_bytes = signal->offset_bytes;
+    operation->header.signal_offset_bytes = signal->offset_bytes & MSP_NETWORK_SIGNAL_OFFSET_MAX;
     operation->header.operation           = adds ? MSP_ATOMIC_ADD : MSP_ATOMIC_SET;
     operation->header.value               = value;
     if (is_one) {
@@ -158,18 +155,18 @@ static void put_packed(const struct msp_target *target, const char *source,
 
 static void get_packed(const struct msp_target *target, char *dest, const struct msp_blocks *blocks)
 {
-    struct msp_network_record record = {.dest         = dest,
-                                        .block_bytes  = (ptrdiff_t)blocks->block_bytes,
-                                        .stride_bytes = blocks->local_stride_bytes};
-    size_t most                      = msp_network.payload_max_bytes;
+    struct msp_network_record *record = msp_network_record_take(
+        target->call, target->pe, dest, blocks->block_count * blocks->block_bytes);
+    size_t most = msp_network.payload_max_bytes;
     struct msp_network_work work;
     size_t at;
     size_t count;
 
+    record->block_bytes  = (ptrdiff_t)blocks->block_bytes;
+    record->stride_bytes = blocks->local_stride_bytes;
     most = ((most < MSP_NETWORK_ANSWER_MAX_BYTES) ? most : MSP_NETWORK_ANSWER_MAX_BYTES) /
            blocks->block_bytes;
     work = msp_network_begin(target);
-    atomic_init(&record.left, 0);
     for (at = 0; at < blocks->block_count; at += count) {
         struct msp_network_operation *operation = msp_network_message(&work, MSP_NETWORK_GET);
 
@@ -178,13 +175,13 @@ static void get_packed(const struct msp_target *target, char *dest, const struct
         operation->header.size_bytes   = (uint32_t)blocks->block_bytes;
         operation->header.more_blocks  = count - 1;
         operation->header.stride_bytes = (uint64_t)blocks->target_stride_bytes;
-        operation->header.value        = (uint64_t)((ptrdiff_t)at * blocks->local_stride_bytes);
-        operation->header.record       = (uint64_t)(uintptr_t)&record;
-        atomic_fetch_add_explicit(&record.left, 1, memory_order_relaxed);
+        operation->header.value        = at * blocks->block_bytes;
+        operation->header.record       = msp_network_record_ask(record);
         msp_network_send(work.contact, operation, NULL, 0);
     }
     msp_network_end(&work);
-    MSP_NETWORK_WAIT(work.channel, atomic_load_explicit(&record.left, memory_order_acquire) == 0);
+    MSP_NETWORK_WAIT(work.channel, atomic_load_explicit(&record->left, memory_order_acquire) == 0);
+    msp_network_record_give(record);
 }
 
 /* Replies are executed where nothing may block. */
@@ -240,6 +237,14 @@ static void release_segment(unsigned segment)
 
 /* ---- start and end ---- */
 
+static memspan_status_t make_token(void)
+{
+    if (getrandom(&msp_network.token, sizeof msp_network.token, 0) != sizeof msp_network.token) {
+        return memspan_error(MEMSPAN_ERR_DRIVER, "getrandom: no random number");
+    }
+    return MEMSPAN_OK;
+}
+
 static memspan_status_t open_main(void)
 {
     unsigned char address[MSP_NETWORK_ADDRESS_MAX];
@@ -251,7 +256,11 @@ static memspan_status_t open_main(void)
             msp_network.driver->queue_address(msp_network.main->queue, address, &address_bytes);
     }
     if (status == MEMSPAN_OK) {
-        status = msp_network_card_put(msp_network.driver->name, address, address_bytes);
+        status = make_token();
+    }
+    if (status == MEMSPAN_OK) {
+        status = msp_network_card_put(msp_network.driver->name, msp_network.token, address,
+                                      address_bytes);
     }
     if (status == MEMSPAN_OK) {
         status = msp_network_stream_open(MSP_CONTEXT_DEFAULT, 0);
@@ -297,6 +306,7 @@ static void close_driver(void)
         msp_network_channel_close_all();
         msp_network_region_close();
         msp_network_stage_close();
+        msp_network_record_close();
         msp_network.driver->close();
     }
     for (i = 0; i < MSP_CONTEXT_MAX; i++) {
@@ -336,7 +346,8 @@ static memspan_status_t open_all(struct msp_transport_limits *limits_p, void *ad
                                         .pe_count    = msp_job.pe_count,
                                         .local_count = msp_job.local_count,
                                         .tcp_interfaces =
-                                            msp_shmem_option_text(MEMSPAN_SHMEM_TCP_INTERFACE)};
+                                            msp_shmem_option_text(MEMSPAN_SHMEM_TCP_INTERFACE),
+                                        .is_one_network = msp_job.is_one_network};
     memspan_status_t status;
 
     (void)address;

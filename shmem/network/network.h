@@ -10,7 +10,9 @@
  *     stream.c      contexts: what is outstanding, and order
  *     peer.c        channels, the peers that they have contacted, keys of the peers' memory
  *     card.c        addresses of peers, exchanged by the bootstrap
+ *     wire.c        what arrives, before it is believed
  *     message.c     messages: what the owner of the memory executes, and its replies
+ *     record.c      what waits for replies
  *     worker.c      the thread for messages that may block
  *     aggregate.c   sending them: small ones together
  *     progress.c    who polls the main queue: callers that wait, or the thread
@@ -37,6 +39,7 @@ struct msp_network {
     struct msp_network_limits limits;
     struct msp_network_channel *main;
     size_t payload_max_bytes; /* of a message */
+    uint64_t token;           /* of messages to this PE (wire.h) */
     atomic_bool is_closing;   /* peers may end */
 };
 extern struct msp_network msp_network MSP_HIDDEN;

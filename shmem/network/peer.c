@@ -205,6 +205,7 @@ struct msp_network_contact *msp_network_contact_open(const char *call,
     struct msp_network_contact *contact = msp_network_contact_find(channel, pe);
     unsigned char address[MSP_NETWORK_ADDRESS_MAX];
     size_t address_bytes = sizeof address;
+    uint64_t token       = 0;
     memspan_status_t status;
 
     if (MSP_LIKELY(contact->peer != NULL)) {
@@ -212,11 +213,12 @@ struct msp_network_contact *msp_network_contact_open(const char *call,
     }
     /* The bootstrap may have to ask another host. */
     msp_network_unlock(channel);
-    status = msp_network_card_get(pe, address, &address_bytes);
+    status = msp_network_card_get(pe, &token, address, &address_bytes);
     msp_network_lock(channel);
     if ((status == MEMSPAN_OK) && (contact->peer == NULL)) {
-        status = msp_network.driver->peer_open(channel->queue, pe, address, address_bytes,
-                                               &contact->peer);
+        contact->token = token;
+        status         = msp_network.driver->peer_open(channel->queue, pe, address, address_bytes,
+                                                       &contact->peer);
     }
     if (status != MEMSPAN_OK) {
         msp_network_unlock(channel);
@@ -319,37 +321,54 @@ static void ask(const struct msp_target *target, struct msp_network_channel *cha
                 struct msp_network_contact *contact, uint64_t offset_bytes,
                 struct msp_network_answer *answer_p)
 {
-    struct msp_network_record record = {.dest = (char *)answer_p};
+    struct msp_network_record *record =
+        msp_network_record_take(target->call, contact->pe, answer_p, sizeof *answer_p);
     struct msp_network_operation *operation =
         msp_network_operation_take(channel, target->call, contact->pe);
 
-    atomic_init(&record.left, 1);
     operation->header = (struct msp_network_header){
         .kind         = MSP_NETWORK_KEY,
         .pe           = msp_job.pe,
         .context      = (uint16_t)(target->context - msp_contexts),
         .segment      = (uint16_t)(target->segment - msp_segments),
         .offset_bytes = offset_bytes,
-        .record       = (uint64_t)(uintptr_t)&record,
+        .record       = msp_network_record_ask(record),
     };
     msp_network_send(contact, operation, NULL, 0);
     msp_network_unlock(channel);
-    MSP_NETWORK_WAIT(channel, atomic_load_explicit(&record.left, memory_order_acquire) == 0);
+    MSP_NETWORK_WAIT(channel, atomic_load_explicit(&record->left, memory_order_acquire) == 0);
+    msp_network_record_give(record);
     msp_network_lock(channel);
+}
+
+/* A chunk holds the place that was asked for. */
+static void check_answer(const struct msp_network_contact *contact, uint64_t offset_bytes,
+                         const struct msp_network_answer *answer)
+{
+    bool is_chunk = (answer->offset_bytes <= offset_bytes) &&
+                    (answer->size_bytes > offset_bytes - answer->offset_bytes) &&
+                    (answer->size_bytes <= UINT64_MAX - answer->offset_bytes);
+    bool is_given = (answer->status == MEMSPAN_OK) || (answer->status == MEMSPAN_ERR_UNSUPPORTED);
+
+    if ((answer->key_bytes > sizeof answer->bytes) || (is_given && !is_chunk)) {
+        msp_fatal("PE %d has sent a malformed message: a key of %u bytes", contact->pe,
+                  answer->key_bytes);
+    }
 }
 
 void msp_network_reach_find(const struct msp_target *target, struct msp_network_channel *channel,
                             struct msp_network_contact *contact, uint64_t offset_bytes,
                             struct msp_network_reach *reach_p)
 {
-    unsigned segment = (unsigned)(target->segment - msp_segments);
-    struct msp_network_answer answer;
-    memspan_status_t status = MEMSPAN_OK;
+    unsigned segment                 = (unsigned)(target->segment - msp_segments);
+    struct msp_network_answer answer = {.status = MEMSPAN_ERR_INTERNAL};
+    memspan_status_t status          = MEMSPAN_OK;
 
     if (look_up(contact, segment, offset_bytes, reach_p)) {
         return;
     }
     ask(target, channel, contact, offset_bytes, &answer);
+    check_answer(contact, offset_bytes, &answer);
     if (look_up(contact, segment, offset_bytes, reach_p)) {
         return; /* another thread has asked meanwhile */
     }

@@ -10,6 +10,7 @@
  * Tables grow with the peers contacted. */
 
 #include "shmem/network/message.h"
+#include "shmem/network/record.h"
 #include <pthread.h>
 
 /* A chunk of a peer's segment, and how it is reached. */
@@ -27,6 +28,7 @@ struct msp_network_contact {
     int pe;
     struct msp_network_channel *channel;
     struct msp_network_peer *peer; /* NULL: it has sent something, and is not connected */
+    uint64_t token;                /* of messages to it */
     unsigned flags;                /* of the library's, sent to it */
     uint64_t puts;                 /* of the driver: how many so far, */
     uint64_t flushed;              /* and how many are known to have taken effect */

@@ -22,10 +22,10 @@ enum {
 struct slot {
     size_t at;
     size_t size_bytes;
-    atomic_bool is_done;              /* the driver has read, or written, this end */
-    atomic_bool is_flushed;           /* a put into the peer's slot has taken effect */
-    struct msp_network_record record; /* of the message to the owner */
-    struct msp_network_stage *local;  /* NULL: this end is the host's */
+    atomic_bool is_done;               /* the driver has read, or written, this end */
+    atomic_bool is_flushed;            /* a put into the peer's slot has taken effect */
+    struct msp_network_record *record; /* of messages to the owner; NULL: there were none */
+    struct msp_network_stage *local;   /* NULL: this end is the host's */
 };
 
 struct flow {
@@ -50,7 +50,7 @@ static void wait_until(const struct flow *flow, const atomic_bool *is_done)
 
 static bool is_replied(const struct msp_network_record *record)
 {
-    return atomic_load_explicit(&record->left, memory_order_acquire) == 0;
+    return (record == NULL) || (atomic_load_explicit(&record->left, memory_order_acquire) == 0);
 }
 
 static void wait_for_reply(const struct flow *flow, const struct msp_network_record *record)
@@ -79,15 +79,14 @@ static void send(const struct flow *flow, enum msp_network_kind kind, const stru
                                     .pe        = msp_job.pe,
                                     .context   = (uint16_t)context,
                                     .segment   = (uint16_t)(target->segment - msp_segments),
-                                    .value     = flow->lease,
-                                    .record    = (uint64_t)(uintptr_t)record};
+                                    .value     = flow->lease};
     if (slot != NULL) {
         operation->header.offset_bytes = target->offset_bytes + slot->at;
         operation->header.size_bytes   = (uint32_t)slot->size_bytes;
         operation->header.value += (uint64_t)(slot - flow->slots) * MSP_NETWORK_STAGE_BYTES;
     }
     if (record != NULL) {
-        atomic_store_explicit(&record->left, 1, memory_order_relaxed);
+        operation->header.record = msp_network_record_ask(record);
     } else {
         atomic_fetch_add_explicit(&atomic_load(&msp_network_streams[context])->messages, 1,
                                   memory_order_relaxed);
@@ -95,14 +94,25 @@ static void send(const struct flow *flow, enum msp_network_kind kind, const stru
     msp_network_send(flow->contact, operation, NULL, 0);
 }
 
+/* About the piece in a slot, whose reply says that the owner has copied it. */
+static void ask_owner(const struct flow *flow, enum msp_network_kind kind, struct slot *slot)
+{
+    if (slot->record == NULL) {
+        slot->record = msp_network_record_take(flow->target->call, flow->target->pe, NULL, 0);
+    }
+    send(flow, kind, slot, slot->record);
+}
+
 /* ---- both ends ---- */
 
 static bool lease_slots(struct flow *flow)
 {
-    struct msp_network_record record = {.dest = (char *)&flow->lease};
+    struct msp_network_record *record = msp_network_record_take(
+        flow->target->call, flow->target->pe, &flow->lease, sizeof flow->lease);
 
-    send(flow, MSP_NETWORK_LEASE, NULL, &record);
-    wait_for_reply(flow, &record);
+    send(flow, MSP_NETWORK_LEASE, NULL, record);
+    wait_for_reply(flow, record);
+    msp_network_record_give(record);
     return flow->lease != MSP_NETWORK_NO_LEASE;
 }
 
@@ -185,6 +195,9 @@ static void end(struct flow *flow)
         if (flow->slots[i].local != NULL) {
             msp_network_stage_give(flow->slots[i].local);
         }
+        if (flow->slots[i].record != NULL) {
+            msp_network_record_give(flow->slots[i].record);
+        }
     }
 }
 
@@ -231,7 +244,7 @@ static void send_copy(const struct flow *flow, struct slot *slot)
     if (!msp_network.limits.is_ordered) {
         wait_until(flow, &slot->is_flushed);
     }
-    send(flow, MSP_NETWORK_UNSTAGE, slot, &slot->record);
+    ask_owner(flow, MSP_NETWORK_UNSTAGE, slot);
 }
 
 /* The bytes of a piece where the driver reads them. */
@@ -268,7 +281,7 @@ size_t msp_network_pipeline_put(const struct msp_network_work *work, const char 
             break;
         }
         wait_until(&flow, &slot->is_done);
-        wait_for_reply(&flow, &slot->record);
+        wait_for_reply(&flow, slot->record);
         slot->at         = at;
         slot->size_bytes = piece;
         start_put(&flow, slot, &reach, address, stage_source(&flow, slot, source));
@@ -289,7 +302,7 @@ size_t msp_network_pipeline_put(const struct msp_network_work *work, const char 
     }
     for (next = 0; next < SLOTS; next++) {
         wait_until(&flow, &flow.slots[next].is_done);
-        wait_for_reply(&flow, &flow.slots[next].record);
+        wait_for_reply(&flow, flow.slots[next].record);
     }
     end(&flow);
     return at;
@@ -326,7 +339,7 @@ static void ask(struct flow *flow, unsigned slot, size_t *asked_p, size_t size_b
         into->at         = *asked_p;
         into->size_bytes = piece_of(*asked_p, size_bytes - *asked_p);
         *asked_p += into->size_bytes;
-        send(flow, MSP_NETWORK_STAGE, into, &into->record);
+        ask_owner(flow, MSP_NETWORK_STAGE, into);
     }
 }
 
@@ -350,7 +363,7 @@ static bool start_next_get(struct flow *flow, unsigned number, char *dest, size_
     struct msp_network_reach reach;
     uint64_t address;
 
-    wait_for_reply(flow, &slot->record);
+    wait_for_reply(flow, slot->record);
     if (!find_peer_end(flow, *at_p, number, &piece, &reach, &address)) {
         return false;
     }
@@ -380,7 +393,7 @@ size_t msp_network_pipeline_get(const struct msp_network_work *work, char *dest,
     while ((is_reached && (at < size_bytes)) || (done < begun)) {
         next = begun % SLOTS;
         if (is_reached && (at < size_bytes) && (begun - done < SLOTS) &&
-            ((begun == done) || is_replied(&flow.slots[next].record))) {
+            ((begun == done) || is_replied(flow.slots[next].record))) {
             is_reached = start_next_get(&flow, next, dest, size_bytes, &at);
             begun += is_reached ? 1 : 0;
         } else {
@@ -390,7 +403,7 @@ size_t msp_network_pipeline_get(const struct msp_network_work *work, char *dest,
         }
     }
     for (next = 0; next < SLOTS; next++) {
-        wait_for_reply(&flow, &flow.slots[next].record); /* of a get that broke off */
+        wait_for_reply(&flow, flow.slots[next].record); /* of a get that broke off */
     }
     end(&flow);
     return at;

@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* plugin.c: finding and loading network drivers. */
+/* plugin.c: finding and loading network drivers, and what they may call. */
 
 #include "shmem/network/plugin.h"
 #include "core/base/trust.h"
+#include "shmem/bootstrap.h"
+#include "shmem/network/card.h"
+#include "shmem/network/message.h"
 #include "shmem/option.h"
+#include <dirent.h>
 #include <dlfcn.h>
 #include <limits.h>
 #include <link.h>
@@ -17,25 +21,69 @@ enum { NAME_BYTES = 32, REASON_BYTES = 320 };
 
 static char loaded_name[NAME_BYTES] = "network"; /* for error records */
 
-/* What a driver is linked to, for those that miss it. */
-static const struct {
-    const char *name;
-    const char *remedy;
-} remedies[] = {
-    {"ucx", "install UCX (Debian: libucx0; Red Hat: ucx)"},
-    {"ofi", "install libfabric (Debian: libfabric1; Red Hat: libfabric)"},
+/* What a driver is linked to. */
+static const struct library {
+    const char *driver;
+    const char *remedy;       /* for those that miss it */
+    const char *variables[2]; /* of its own, which name a network */
+} libraries[] = {
+    {"ucx", "install UCX (Debian: libucx0; Red Hat: ucx)", {"UCX_TLS=", "UCX_NET_DEVICES="}},
+    {"ofi",
+     "install libfabric (Debian: libfabric1; Red Hat: libfabric)",
+     {"FI_PROVIDER=", "FI_TCP_IFACE="}},
 };
 
-static const char *remedy_of(const char *name)
+static const struct library *library_of(const char *driver)
 {
     size_t i;
 
-    for (i = 0; i < sizeof remedies / sizeof remedies[0]; i++) {
-        if (strcmp(remedies[i].name, name) == 0) {
-            return remedies[i].remedy;
+    for (i = 0; i < sizeof libraries / sizeof libraries[0]; i++) {
+        if (strcmp(libraries[i].driver, driver) == 0) {
+            return &libraries[i];
         }
     }
-    return "install the library that it is linked to";
+    return NULL;
+}
+
+static const char *remedy_of(const char *driver)
+{
+    const struct library *library = library_of(driver);
+
+    return (library != NULL) ? library->remedy : "install the library that it is linked to";
+}
+
+/* ---- whether there is a network for it ---- */
+
+static bool has_entries(const char *path)
+{
+    DIR *folder = opendir(path);
+    const struct dirent *entry;
+    bool is_found = false;
+
+    while ((folder != NULL) && !is_found && ((entry = readdir(folder)) != NULL)) {
+        is_found = (entry->d_name[0] != '.');
+    }
+    if (folder != NULL) {
+        closedir(folder);
+    }
+    return is_found;
+}
+
+bool msp_network_driver_has_rdma(const char *name)
+{
+    const struct library *library = library_of(name);
+    size_t i;
+
+    for (i = 0; (library != NULL) && (i < 2); i++) {
+        size_t cursor = 0;
+
+        if (msp_shmem_option_next(library->variables[i], &cursor) != NULL) {
+            return true;
+        }
+    }
+    /* InfiniBand, RoCE, Omni-Path, EFA; Slingshot. */
+    return (library == NULL) || has_entries("/sys/class/infiniband") ||
+           has_entries("/sys/class/cxi");
 }
 
 /* ---- where plug-ins are ---- */
@@ -121,8 +169,12 @@ static memspan_status_t load_file(const char *name, const char *path,
 {
     const struct msp_network_driver *(*entry)(const struct msp_network_services *);
     const struct msp_network_driver *driver;
-    void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    void *handle;
 
+    /* PSM, below libfabric, takes the program's signals when it is loaded, to print a backtrace;
+     * the status of the process is 1 then. What the user has set stays. */
+    (void)setenv("IPATH_NO_BACKTRACE", "1", 0);
+    handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (handle == NULL) {
         char reason[REASON_BYTES];
 
@@ -178,3 +230,46 @@ memspan_status_t msp_network_driver_fail(memspan_status_t status, const char *ca
     va_end(args);
     return status;
 }
+
+/* ---- services of the driver ---- */
+
+static void note(const char *format, ...)
+{
+    va_list arguments;
+    char text[512];
+
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    msp_debug_note("%s", text);
+}
+
+static void warn(const char *format, ...)
+{
+    static int key;
+    va_list arguments;
+    char text[512];
+
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    msp_warn_once(&key, "%s", text);
+}
+
+static void peer_failed(int pe, const char *reason)
+{
+    if (!atomic_load(&msp_network.is_closing)) {
+        msp_bootstrap_let_launcher_speak();
+        msp_fatal("PE %d on %s has failed, or the path to it: %s", pe, msp_network_card_host(pe),
+                  reason);
+    }
+}
+
+const struct msp_network_services msp_network_services = {
+    .version     = MSP_NETWORK_DRIVER_VERSION,
+    .fail        = msp_network_driver_fail,
+    .note        = note,
+    .warn        = warn,
+    .receive     = msp_network_receive,
+    .peer_failed = peer_failed,
+};

@@ -12,6 +12,10 @@
 /* Whether a plug-in of that name is there; nothing is loaded. */
 bool msp_network_driver_exists(const char *name);
 
+/* False: it would find nothing but the kernel's TCP, as this host has no RDMA device and no
+ * variable for its library names a network. Nothing is loaded. */
+bool msp_network_driver_has_rdma(const char *name);
+
 /* The driver of that name, which is loaded at its first use. An error record names the file and the
  * reason: there is none, it does not load, it is of another version. */
 memspan_status_t msp_network_driver_load(const char *name,

@@ -37,13 +37,23 @@ static atomic_bool has_arrived; /* the thread has seen messages, and no waiter h
 
 /* ---- polling ---- */
 
+static unsigned progress_queue(struct msp_network_channel *channel)
+{
+    unsigned count;
+
+    msp_own_order();
+    count = msp_network.driver->queue_progress(channel->queue);
+    msp_own_order();
+    return count;
+}
+
 /* With the lock. */
 static unsigned advance(struct msp_network_channel *channel)
 {
     unsigned count;
 
     msp_network_send_waiting(channel);
-    count = msp_network.driver->queue_progress(channel->queue);
+    count = progress_queue(channel);
     if (channel->is_main) {
         msp_network_worker_answer();
         count += msp_network_reply();
@@ -62,7 +72,7 @@ static unsigned advance_first(struct msp_network_channel *channel)
     if (msp_network_is_owing()) {
         (void)msp_network_acknowledge();
     }
-    count = msp_network.driver->queue_progress(channel->queue);
+    count = progress_queue(channel);
     msp_network_worker_answer();
     return count + msp_network_reply();
 }

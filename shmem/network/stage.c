@@ -137,7 +137,8 @@ void msp_network_stage_release(uint64_t lease)
 {
     unsigned index = lease_of(lease);
 
-    if (index < LEASE_COUNT) {
+    if ((index < LEASE_COUNT) &&
+        (lease == offsetof(struct msp_control_offsets, STAGE) + ((uint64_t)index * LEASE_BYTES))) {
         atomic_store(&leases[index].is_leased, false);
     }
 }

@@ -71,8 +71,8 @@ static void ask_for(const struct msp_network_work *work, struct msp_network_reco
     operation->header.offset_bytes = offset_bytes + at;
     operation->header.size_bytes   = (uint32_t)size_bytes;
     operation->header.value        = at;
-    operation->header.record       = (uint64_t)(uintptr_t)record;
-    operation->may_wait = record->is_allocated && msp_network_may_wait(work, MSP_OP_NONBLOCKING);
+    operation->header.record       = msp_network_record_ask(record);
+    operation->may_wait = record->is_unwaited && msp_network_may_wait(work, MSP_OP_NONBLOCKING);
     msp_network_send(work->contact, operation, NULL, 0);
 }
 
@@ -81,42 +81,39 @@ static void get_by_messages(const struct msp_network_work *work, uint64_t offset
                             size_t size_bytes)
 {
     enum { PIECES = 16 };
-    struct msp_network_record record = {.dest = dest};
+    struct msp_network_record *record =
+        msp_network_record_take(work->target->call, work->target->pe, dest, size_bytes);
     size_t most = (msp_network.payload_max_bytes < MSP_NETWORK_ANSWER_MAX_BYTES)
                       ? msp_network.payload_max_bytes
                       : MSP_NETWORK_ANSWER_MAX_BYTES;
     size_t at;
     size_t piece;
 
-    atomic_init(&record.left, 0);
     for (at = 0; at < size_bytes; at += piece) {
         piece = (size_bytes - at < most) ? size_bytes - at : most;
-        if (atomic_load_explicit(&record.left, memory_order_relaxed) >= PIECES) {
+        if (atomic_load_explicit(&record->left, memory_order_relaxed) >= PIECES) {
             msp_network_unlock(work->channel);
             MSP_NETWORK_WAIT(work->channel,
-                             atomic_load_explicit(&record.left, memory_order_acquire) < PIECES);
+                             atomic_load_explicit(&record->left, memory_order_acquire) < PIECES);
             msp_network_lock(work->channel);
         }
-        atomic_fetch_add_explicit(&record.left, 1, memory_order_relaxed);
-        ask_for(work, &record, offset_bytes, at, piece);
+        ask_for(work, record, offset_bytes, at, piece);
     }
     msp_network_unlock(work->channel);
-    MSP_NETWORK_WAIT(work->channel, atomic_load_explicit(&record.left, memory_order_acquire) == 0);
+    MSP_NETWORK_WAIT(work->channel, atomic_load_explicit(&record->left, memory_order_acquire) == 0);
     msp_network_lock(work->channel);
+    msp_network_record_give(record);
 }
 
 /* A nonblocking one: quiet waits for it. */
 static void get_by_message_later(const struct msp_network_work *work, uint64_t offset_bytes,
                                  char *dest, size_t size_bytes)
 {
-    struct msp_network_record *record = malloc(sizeof *record);
+    struct msp_network_record *record =
+        msp_network_record_take(work->target->call, work->target->pe, dest, size_bytes);
 
-    if (record == NULL) {
-        msp_fatal("%s: no memory for an outstanding operation", work->target->call);
-    }
-    *record = (struct msp_network_record){
-        .dest = dest, .is_allocated = true, .outstanding = &work->stream->messages};
-    atomic_init(&record->left, 1);
+    record->is_unwaited = true;
+    record->outstanding = &work->stream->messages;
     msp_network_count_message(work);
     ask_for(work, record, offset_bytes, 0, size_bytes);
 }
@@ -163,12 +160,16 @@ static void keep_order(const struct msp_network_work *work)
     struct msp_network_stream *stream = work->stream;
 
     msp_network_send_waiting_to(work->contact);
-    if (MSP_UNLIKELY(atomic_load_explicit(&stream->puts_wait, memory_order_relaxed))) {
+    /* Without the lock another thread may send messages, and call shmem_fence() behind them. */
+    while (MSP_UNLIKELY(atomic_load_explicit(&stream->puts_wait, memory_order_relaxed))) {
+        if (atomic_load_explicit(&stream->messages, memory_order_acquire) == 0) {
+            atomic_store_explicit(&stream->puts_wait, false, memory_order_relaxed);
+            break;
+        }
         msp_network_unlock(work->channel);
         MSP_NETWORK_WAIT(work->channel,
                          atomic_load_explicit(&stream->messages, memory_order_acquire) == 0);
         msp_network_lock(work->channel);
-        atomic_store_explicit(&stream->puts_wait, false, memory_order_relaxed);
     }
 }
 

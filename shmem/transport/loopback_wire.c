@@ -5,6 +5,7 @@
  * block: messages wait in the connection's queue. A connection that ends without a BYE is that of
  * a PE that died; the launcher is given a second to end the job before this PE does. */
 
+#include "shmem/bootstrap.h"
 #include "shmem/control/shared_file.h"
 #include "shmem/control/wait.h"
 #include "shmem/transport/loopback.h"
@@ -420,6 +421,7 @@ memspan_status_t msp_loopback_wire_connect(int pe, const void *address, size_t a
 
         if (fd >= 0) {
             close(fd);
+            msp_bootstrap_let_launcher_speak(); /* the PE has ended, and the launcher knows how */
         }
         return status;
     }

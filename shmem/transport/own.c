@@ -4,6 +4,7 @@
 
 #include "shmem/transport/own.h"
 #include "shmem/control/memory.h"
+#include "shmem/last_thread.h"
 #include "shmem/transport/atomic.h"
 #include <signal.h>
 #include <string.h>
@@ -16,8 +17,11 @@ uint64_t msp_own_atomic(const char *call, void *word, const struct msp_atomic_re
     uint64_t old;
 
     if (msp_rma_host_touches(word)) {
-        return msp_atomic_apply(request->operation, word, request->size_bytes, request->value,
-                                request->condition);
+        msp_own_order();
+        old = msp_atomic_apply(request->operation, word, request->size_bytes, request->value,
+                               request->condition);
+        msp_own_order();
+        return old;
     }
     pthread_mutex_lock(&word_lock);
     msp_rma_move(call, &here, word, request->size_bytes);
@@ -106,6 +110,13 @@ void msp_own_fetched(const struct msp_atomic_request *request, uint64_t old)
     }
 }
 
+/* It may come up long after the job has. */
+static void *run_helper(void *run)
+{
+    msp_last_thread_add_helper();
+    return ((void *(*)(void *))(uintptr_t)run)(NULL);
+}
+
 memspan_status_t msp_own_thread_start(pthread_t *thread_p, void *(*run)(void *), const char *what)
 {
     sigset_t all;
@@ -114,7 +125,7 @@ memspan_status_t msp_own_thread_start(pthread_t *thread_p, void *(*run)(void *),
 
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    error = pthread_create(thread_p, NULL, run, NULL);
+    error = pthread_create(thread_p, NULL, run_helper, (void *)(uintptr_t)run);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     return (error == 0) ? MEMSPAN_OK
                         : msp_error_native(MEMSPAN_ERR_LIMIT, "", "pthread_create", error,

@@ -3,6 +3,7 @@
 
 #include "shmem/transport/rma.h"
 #include "shmem/transport/atomic.h"
+#include <dlfcn.h>
 #include <memspan/allocator.h>
 #include <memspan/transfer.h>
 #include <stdio.h>
@@ -36,6 +37,7 @@ const struct msp_segment *msp_rma_require(const char *call, const void *address,
 {
     const struct msp_segment *segment = msp_segment_of(address);
     size_t offset                     = (size_t)((uintptr_t)address - (uintptr_t)segment->base);
+    Dl_info object;
     char text[32];
 
     msp_job_require(call);
@@ -46,6 +48,11 @@ const struct msp_segment *msp_rma_require(const char *call, const void *address,
         msp_fatal("%s: %p is not symmetric: it is read-only data of the executable, as const "
                   "variables are; they are the same in every PE, without a call",
                   call, address);
+    }
+    if ((offset >= segment->size_bytes) && (dladdr(address, &object) != 0)) {
+        msp_fatal("%s: %p is not symmetric: it is a variable of the shared library %s, and only "
+                  "those of the executable are; link it statically, or use shmem_malloc()",
+                  call, address, object.dli_fname);
     }
     if (offset >= segment->size_bytes) {
         msp_fatal("%s: %p is not symmetric: it lies neither in a partition nor in a global or "

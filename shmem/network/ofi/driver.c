@@ -57,10 +57,10 @@ static void set_properties(struct msp_network_limits *limits)
         (info->domain_attr->data_progress != FI_PROGRESS_AUTO) && !ofi_provider_is("verbs");
     /* Over tcp the kernel copies what a get reads, in pieces of its own choice (libfabric stages an
      * answer only behind others that wait). */
-    limits->gets_words          = false;
-    limits->pins_memory         = (mode & FI_MR_ALLOCATED) != 0;
-    limits->takes_device_memory = ofi.takes_device;
-    limits->is_kernel_tcp       = ofi.is_tcp && !ofi_provider_is_given();
+    limits->gets_words           = false;
+    limits->pins_memory          = (mode & FI_MR_ALLOCATED) != 0;
+    limits->takes_device_memory  = ofi.takes_device;
+    limits->is_open_to_strangers = ofi_provider_is_kernel();
 }
 
 static memspan_status_t open_domain(void)
@@ -100,8 +100,7 @@ static memspan_status_t driver_open(const struct msp_network_job *job,
 {
     struct msp_network_limits limits = {0};
 
-    ofi.job      = *job;
-    ofi.next_key = 1;
+    ofi.job = *job;
 
     memspan_status_t status = ofi_provider_choose(&ofi.info);
     if (status == MEMSPAN_OK) {

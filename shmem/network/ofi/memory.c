@@ -2,7 +2,7 @@
 /* memory.c: registered memory of this PE, and keys of others'.
  *
  * What a peer gets as a key: where the memory starts, its size, and libfabric's key, which is a
- * number (chosen by the provider with FI_MR_PROV_KEY, else by us) or, with FI_MR_RAW, bytes that
+ * number (chosen by the provider with FI_MR_PROV_KEY, else random) or, with FI_MR_RAW, bytes that
  * the peer's libfabric turns into a number. Peers name places by the owner's addresses; providers
  * without FI_MR_VIRT_ADDR count from the start of the memory. */
 
@@ -10,6 +10,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 
 /* On the wire; both ends are of one version and one byte order (the transport compares cards). */
 struct key_blob {
@@ -23,10 +24,22 @@ struct key_blob {
 /* Guards the list of memories, which operations of every queue read. */
 static pthread_rwlock_t memories_lock = PTHREAD_RWLOCK_INITIALIZER;
 
+/* A stranger does not guess it. 0: no random number. */
+static uint64_t random_key(void)
+{
+    const size_t bytes = ofi.info->domain_attr->mr_key_size;
+    uint64_t key       = 0;
+
+    if (getrandom(&key, sizeof key, 0) != sizeof key) {
+        return 0;
+    }
+    return (bytes < sizeof key) ? (key & ((UINT64_C(1) << (8 * bytes)) - 1)) : key;
+}
+
 int ofi_local_register(void *base, size_t size_bytes, struct fid_mr **region_p)
 {
     return fi_mr_reg(ofi.domain, base, size_bytes, FI_SEND | FI_RECV | FI_READ | FI_WRITE, 0,
-                     ofi.next_key++, 0, region_p, NULL);
+                     random_key(), 0, region_p, NULL);
 }
 
 static const struct msp_network_memory *find(const void *buffer, size_t size_bytes)
@@ -122,7 +135,10 @@ static int register_attr(const struct msp_network_region *region, struct fi_mr_a
     attr->mr_iov        = &iov;
     attr->iov_count     = 1;
     attr->access        = FI_REMOTE_READ | FI_REMOTE_WRITE | FI_READ | FI_WRITE | FI_SEND;
-    attr->requested_key = ofi.next_key++;
+    attr->requested_key = random_key();
+    if (attr->requested_key == 0) {
+        return -FI_EIO;
+    }
 #if defined(FI_MR_DMABUF)
     const struct fi_mr_dmabuf dmabuf = {.fd        = region->dmabuf_fd,
                                         .offset    = region->dmabuf_offset_bytes,

@@ -138,6 +138,7 @@ struct msp_network_peer {
     uint32_t epoch;                 /* flushes started */
     uint32_t puts;                  /* outstanding */
     bool is_unacknowledged;         /* the last put has not asked for an acknowledgement */
+    bool has_failed_put;            /* a copied one, of which the next flush tells */
     bool has_large;                 /* a large put since the last flush */
     uint64_t last_key;              /* of the last put: where an empty write may go */
     uint64_t last_address;
@@ -171,7 +172,6 @@ struct ofi_driver {
     struct fid_domain *domain;
     struct fid_ep *main_endpoint;        /* the main queue's: FI_MR_ENDPOINT */
     struct msp_network_memory *memories; /* list, newest first; memory.c has its lock */
-    _Atomic uint64_t next_key;
     size_t inject_bytes; /* messages that libfabric copies, at most OFI_INLINE_BYTES */
     bool needs_local;    /* FI_MR_LOCAL */
     bool is_virtual;     /* FI_MR_VIRT_ADDR: remote addresses, not offsets */
@@ -185,8 +185,8 @@ extern struct ofi_driver ofi;
 
 memspan_status_t ofi_provider_choose(struct fi_info **info_p);
 bool ofi_provider_is(const char *prefix);
-/* FI_PROVIDER or FI_TCP_IFACE is set. */
-bool ofi_provider_is_given(void);
+/* It is one over sockets of the kernel. */
+bool ofi_provider_is_kernel(void);
 /* The address in words. */
 void ofi_address_text(const void *address, size_t address_bytes, char *text, size_t text_bytes);
 

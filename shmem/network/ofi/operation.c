@@ -115,7 +115,18 @@ static void taken(struct ofi_record *record)
 
 /* ---- completions ---- */
 
-/* A put that was started in @p epoch has taken effect. */
+/* A put whose caller was told DONE has failed: the next flush says so, once. */
+static memspan_status_t flush_status(struct msp_network_peer *peer)
+{
+    if (!peer->has_failed_put) {
+        return MEMSPAN_OK;
+    }
+    peer->has_failed_put = false;
+    return ofi.services->fail(MEMSPAN_ERR_DRIVER, NULL, 0, NULL, NULL,
+                              "ofi: a put to PE %d before this flush has failed", peer->pe);
+}
+
+/* A put that was started in @p epoch has taken effect, or failed. */
 static void flushes_count(struct msp_network_peer *peer, uint32_t epoch)
 {
     struct ofi_flush **link = &peer->flushes;
@@ -132,7 +143,7 @@ static void flushes_count(struct msp_network_peer *peer, uint32_t epoch)
         }
         struct msp_network_request *request = flush->request;
         *link                               = flush->next; /* complete() may free it */
-        request->complete(request, MEMSPAN_OK);
+        request->complete(request, flush_status(peer));
     }
 }
 
@@ -161,6 +172,7 @@ void ofi_record_complete(struct ofi_record *record, int error, const char *words
             unlink_record(record);
         } else {
             status = operation_failed(record, error, words);
+            peer->has_failed_put |= is_put && (record->request == NULL);
         }
     }
     struct msp_network_request *request = record->request;
@@ -466,6 +478,9 @@ enum msp_network_result ofi_flush(struct msp_network_peer *peer,
 {
     if (peer->is_failed) {
         return fail_of_peer(peer);
+    }
+    if ((peer->puts == 0) && (flush_status(peer) != MEMSPAN_OK)) {
+        return MSP_NETWORK_FAILED;
     }
     if (peer->is_unacknowledged) {
         const enum msp_network_result result = acknowledge(peer);

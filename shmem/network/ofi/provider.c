@@ -4,7 +4,8 @@
  * libfabric lists one fi_info for each provider, device and address that has the capabilities asked
  * for. The user's FI_PROVIDER, FI_TCP_IFACE and the like have shortened the list. Of what is left
  * the best rank counts: remote direct memory access before TCP before what is slow or known to
- * hang; addresses that other hosts reach before those that they may not. Among equals libfabric's
+ * hang; addresses that other hosts reach before those that they may not, and for a job of one host
+ * the loopback interface, where no other host listens. Among equals libfabric's
  * order stands, which is by speed.
  *
  * The first call of fi_getinfo() costs 0.2 to 0.45 s whatever is asked (libfabric 1.17 reads
@@ -61,6 +62,19 @@ static unsigned provider_rank(const char *name)
     return rank;
 }
 
+/* Where every process that reaches a port is served. */
+static bool is_kernel(const struct fi_info *info)
+{
+    static const char *const names[] = {"tcp", "net", "udp", "sockets"};
+
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        if (strncmp(info->fabric_attr->prov_name, names[i], strlen(names[i])) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* Containers' and virtual machines' bridges have addresses that other hosts do not reach. */
 static bool is_bridge(const char *interface)
 {
@@ -76,6 +90,7 @@ static bool is_bridge(const char *interface)
 static unsigned address_rank(const struct fi_info *info)
 {
     const struct sockaddr *any = info->src_addr;
+    const bool is_near         = is_kernel(info) && ofi.job.is_one_network;
 
     if ((any == NULL) || (info->addr_format > FI_SOCKADDR_IN6)) {
         return 0;
@@ -83,7 +98,7 @@ static unsigned address_rank(const struct fi_info *info)
     if (any->sa_family == AF_INET) {
         const struct sockaddr_in *in = info->src_addr;
         if ((ntohl(in->sin_addr.s_addr) >> 24) == IN_LOOPBACKNET) {
-            return RANK_LOOPBACK;
+            return is_near ? 0 : RANK_LOOPBACK;
         }
     } else if (any->sa_family == AF_INET6) {
         const struct sockaddr_in6 *in = info->src_addr;
@@ -95,7 +110,7 @@ static unsigned address_rank(const struct fi_info *info)
         }
         return is_bridge(info->domain_attr->name) ? RANK_BRIDGE + RANK_IPV6 : RANK_IPV6;
     }
-    return is_bridge(info->domain_attr->name) ? RANK_BRIDGE : 0;
+    return (is_bridge(info->domain_attr->name) ? RANK_BRIDGE : 0) + (is_near ? 1 : 0);
 }
 
 static unsigned info_rank(const struct fi_info *info)
@@ -142,12 +157,41 @@ static int get_infos(const struct fi_info *hints, struct fi_info **list_p)
     return fi_getinfo(FI_VERSION(OFI_API_MAJOR, OFI_API_MINOR), NULL, NULL, 0, hints, list_p);
 }
 
+/* FI_PROVIDER or FI_TCP_IFACE is set. */
+static bool is_given(void)
+{
+    struct fi_param *params;
+    bool is_set = false;
+    int count;
+
+    if (fi_getparams(&params, &count) != 0) {
+        return false;
+    }
+    for (int i = 0; i < count; i++) {
+        is_set = is_set ||
+                 ((params[i].value != NULL) && ((strcmp(params[i].name, "FI_PROVIDER") == 0) ||
+                                                (strcmp(params[i].name, "FI_TCP_IFACE") == 0)));
+    }
+    fi_freeparams(params);
+    return is_set;
+}
+
+/* The user has chosen, or it is RDMA, or the kernel's TCP is asked for. */
+static bool is_allowed(const struct fi_info *info, bool is_chosen)
+{
+    return is_chosen || ofi.job.takes_kernel_tcp ||
+           (!is_kernel(info) && (strncmp(info->fabric_attr->prov_name, "shm", 3) != 0));
+}
+
+/* NULL: none is allowed. */
 static struct fi_info *best_of(struct fi_info *list)
 {
+    const bool is_chosen = is_given();
     struct fi_info *best = NULL;
 
     for (struct fi_info *info = list; info != NULL; info = info->next) {
-        if ((best == NULL) || (info_rank(info) < info_rank(best))) {
+        if (is_allowed(info, is_chosen) &&
+            ((best == NULL) || (info_rank(info) < info_rank(best)))) {
             best = info;
         }
     }
@@ -161,22 +205,24 @@ static struct fi_info *choose(struct fi_info *hints, int *code_p)
 
     *code_p = get_infos(hints, &list);
     if (*code_p == 0) {
-        info = fi_dupinfo(best_of(list)); /* without its successors */
+        struct fi_info *best = best_of(list);
+
+        info    = (best != NULL) ? fi_dupinfo(best) : NULL; /* without its successors */
+        *code_p = (info != NULL) ? 0 : -FI_ENODATA;
         fi_freeinfo(list);
     }
     return info;
 }
 
-/* The same provider and device once more, with memory of devices. NULL: it takes none. */
-static struct fi_info *with_device_memory(struct fi_info *hints, const struct fi_info *host)
+/* The same provider and device once more, with other hints; replaces *info_p where it has them. */
+static bool choose_again(struct fi_info *hints, struct fi_info **info_p)
 {
-    struct fi_info *list = NULL;
-    struct fi_info *info = NULL;
+    const struct fi_info *host = *info_p;
+    struct fi_info *list       = NULL;
+    struct fi_info *info       = NULL;
 
-    hints->caps |= FI_HMEM;
-    hints->domain_attr->mr_mode |= FI_MR_HMEM;
     if (get_infos(hints, &list) != 0) {
-        return NULL;
+        return false;
     }
     for (struct fi_info *one = list; (one != NULL) && (info == NULL); one = one->next) {
         if ((strcmp(one->fabric_attr->prov_name, host->fabric_attr->prov_name) == 0) &&
@@ -186,7 +232,26 @@ static struct fi_info *with_device_memory(struct fi_info *hints, const struct fi
         }
     }
     fi_freeinfo(list);
-    return info;
+    if (info != NULL) {
+        fi_freeinfo(*info_p);
+        *info_p = info;
+    }
+    return info != NULL;
+}
+
+/* Keys of our choice where the provider lets us, as its own are counted; memory of devices where it
+ * takes it. */
+static void refine(struct fi_info *hints, struct fi_info **info_p)
+{
+    if (((*info_p)->domain_attr->mr_mode & FI_MR_PROV_KEY) != 0) {
+        hints->domain_attr->mr_mode &= ~FI_MR_PROV_KEY;
+        if (!choose_again(hints, info_p)) {
+            hints->domain_attr->mr_mode |= FI_MR_PROV_KEY;
+        }
+    }
+    hints->caps |= FI_HMEM;
+    hints->domain_attr->mr_mode |= FI_MR_HMEM;
+    (void)choose_again(hints, info_p);
 }
 
 memspan_status_t ofi_provider_choose(struct fi_info **info_p)
@@ -208,11 +273,7 @@ memspan_status_t ofi_provider_choose(struct fi_info **info_p)
             "them; tcp;ofi_rxm does",
             "ofi: no provider has reliable messages and remote memory access");
     }
-    struct fi_info *device = with_device_memory(hints, info);
-    if (device != NULL) {
-        fi_freeinfo(info);
-        info = device;
-    }
+    refine(hints, &info);
     fi_freeinfo(hints);
     info->tx_attr->op_flags = 0; /* each operation has its own */
     *info_p                 = info;
@@ -224,22 +285,9 @@ bool ofi_provider_is(const char *prefix)
     return strncmp(ofi.info->fabric_attr->prov_name, prefix, strlen(prefix)) == 0;
 }
 
-bool ofi_provider_is_given(void)
+bool ofi_provider_is_kernel(void)
 {
-    struct fi_param *params;
-    bool is_given = false;
-    int count;
-
-    if (fi_getparams(&params, &count) != 0) {
-        return false;
-    }
-    for (int i = 0; i < count; i++) {
-        is_given = is_given ||
-                   ((params[i].value != NULL) && ((strcmp(params[i].name, "FI_PROVIDER") == 0) ||
-                                                  (strcmp(params[i].name, "FI_TCP_IFACE") == 0)));
-    }
-    fi_freeparams(params);
-    return is_given;
+    return is_kernel(ofi.info);
 }
 
 void ofi_address_text(const void *address, size_t address_bytes, char *text, size_t text_bytes)

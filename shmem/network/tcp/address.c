@@ -160,11 +160,18 @@ memspan_status_t msp_tcp_address_own(struct msp_tcp_address *address_p)
         return msp_tcp_fail(MEMSPAN_ERR_DRIVER, "getifaddrs", errno, NULL,
                             "the interfaces of this host are unknown");
     }
-    add_places(list, AF_INET, false, address_p);
-    add_places(list, AF_INET6, false, address_p);
-    add_places(list, AF_INET, true, address_p); /* PEs of one host alone */
+    if (msp_tcp.job.is_one_network || !is_wanted("")) {
+        add_places(list, AF_INET, true, address_p);
+    }
+    if ((address_p->count == 0) || !is_wanted("")) {
+        add_places(list, AF_INET, false, address_p);
+        add_places(list, AF_INET6, false, address_p);
+    }
+    if (address_p->count == 0) {
+        add_places(list, AF_INET, true, address_p); /* PEs of one host alone */
+    }
     freeifaddrs(list);
-    address_p->secret  = msp_tcp.secret;
+    address_p->key     = msp_tcp.key;
     address_p->network = network_identity();
     if (address_p->count == 0) {
         return msp_tcp_fail(MEMSPAN_ERR_UNREACHABLE, NULL, 0, NULL,
@@ -199,7 +206,7 @@ static int rank(const struct msp_tcp_place *place, const struct msp_tcp_address 
     return best;
 }
 
-static struct sockaddr_storage socket_address(const struct msp_tcp_place *place, uint16_t port)
+struct sockaddr_storage msp_tcp_address_socket(const struct msp_tcp_place *place)
 {
     struct sockaddr_storage to = {.ss_family = AF_INET};
 
@@ -207,12 +214,12 @@ static struct sockaddr_storage socket_address(const struct msp_tcp_place *place,
         struct sockaddr_in6 *in6 = (void *)&to;
 
         in6->sin6_family = AF_INET6;
-        in6->sin6_port   = htons(port);
+        in6->sin6_port   = htons(place->port);
         memcpy(&in6->sin6_addr, place->bytes, 16);
     } else {
         struct sockaddr_in *in = (void *)&to;
 
-        in->sin_port = htons(port);
+        in->sin_port = htons(place->port);
         memcpy(&in->sin_addr, place->bytes, 4);
     }
     return to;
@@ -238,6 +245,7 @@ memspan_status_t msp_tcp_address_choose(int pe, const struct msp_tcp_address *pe
     struct msp_tcp_address own;
     memspan_status_t status = msp_tcp_address_own(&own);
     int best_rank           = 0;
+    uint16_t port           = 0;
     char number[INET6_ADDRSTRLEN];
     unsigned i;
 
@@ -247,11 +255,12 @@ memspan_status_t msp_tcp_address_choose(int pe, const struct msp_tcp_address *pe
     for (i = 0; (i < peer->count) && (i < MSP_TCP_PLACES); i++) {
         const struct msp_tcp_place *place = &peer->places[i];
         const int found                   = (peer->network == own.network) ? 1 : rank(place, &own);
-        const struct sockaddr_storage to  = socket_address(place, peer->port);
+        const struct sockaddr_storage to  = msp_tcp_address_socket(place);
 
         if ((found > best_rank) && has_route(&to)) {
             best_rank = found;
             *to_p     = to;
+            port      = place->port;
             inet_ntop(to.ss_family, place->bytes, number, sizeof number);
         }
     }
@@ -259,6 +268,6 @@ memspan_status_t msp_tcp_address_choose(int pe, const struct msp_tcp_address *pe
         return msp_tcp_fail(MEMSPAN_ERR_UNREACHABLE, NULL, 0, NULL,
                             "PE %d has no address that this host reaches", pe);
     }
-    snprintf(text, text_bytes, "tcp to %s port %u", number, (unsigned)peer->port);
+    snprintf(text, text_bytes, "tcp to %s port %u", number, (unsigned)port);
     return MEMSPAN_OK;
 }

@@ -155,7 +155,7 @@ static memspan_status_t driver_open(const struct msp_network_job *job,
     if (status != MEMSPAN_OK) {
         return status;
     }
-    if (getrandom(&msp_tcp.secret, sizeof msp_tcp.secret, 0) != sizeof msp_tcp.secret) {
+    if (getrandom(&msp_tcp.key, sizeof msp_tcp.key, 0) != sizeof msp_tcp.key) {
         return msp_tcp_fail(MEMSPAN_ERR_DRIVER, "getrandom", 0, NULL, "no random number");
     }
     *limits_p = (struct msp_network_limits){.put_done_max_bytes  = MSP_TCP_COPY_MAX,

@@ -23,13 +23,33 @@ enum { RECEIVES_MAX = 16 /* of one call, before other links have theirs */ };
 
 /* ---- open, lose, close ---- */
 
-static bool watch(struct msp_tcp_link *link, int operation, bool for_room)
+bool msp_tcp_link_listen(struct msp_tcp_link *link, int operation, bool for_room)
 {
     struct epoll_event event = {.events = EPOLLIN | (for_room ? (uint32_t)EPOLLOUT : 0),
                                 .data   = {.ptr = link}};
 
     link->watches_room = for_room;
     return epoll_ctl(link->queue->epoll_fd, operation, link->fd, &event) == 0;
+}
+
+/* Half-open connections, whose other end is gone without a word, are found after two minutes. */
+static void set_options(int fd)
+{
+    static const struct {
+        int level;
+        int name;
+        int value;
+    } options[] = {{IPPROTO_TCP, TCP_NODELAY, 1},
+                   {SOL_SOCKET, SO_KEEPALIVE, 1},
+                   {IPPROTO_TCP, TCP_KEEPIDLE, 60},
+                   {IPPROTO_TCP, TCP_KEEPINTVL, 15},
+                   {IPPROTO_TCP, TCP_KEEPCNT, 4}};
+    size_t i;
+
+    for (i = 0; i < sizeof options / sizeof options[0]; i++) {
+        (void)setsockopt(fd, options[i].level, options[i].name, &options[i].value,
+                         sizeof options[i].value);
+    }
 }
 
 /* Something is to be sent, and may be. */
@@ -41,32 +61,35 @@ static bool is_sending(const struct msp_tcp_link *link)
 void msp_tcp_link_watch(struct msp_tcp_link *link)
 {
     if ((link->fd >= 0) && (link->watches_room != is_sending(link))) {
-        (void)watch(link, EPOLL_CTL_MOD, is_sending(link));
+        (void)msp_tcp_link_listen(link, EPOLL_CTL_MOD, is_sending(link));
     }
 }
 
-struct msp_tcp_link *msp_tcp_link_open(struct msp_network_queue *queue, int fd, int pe,
-                                       uint64_t secret)
+struct msp_tcp_link *msp_tcp_link_open(struct msp_network_queue *queue, int fd,
+                                       struct msp_network_peer *peer)
 {
     struct msp_tcp_link *link = malloc(sizeof *link);
-    const int on              = 1;
 
     if (link == NULL) {
         return NULL;
     }
-    (void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
     memset(link, 0, offsetof(struct msp_tcp_link, bytes));
     link->queue      = queue;
     link->fd         = fd;
-    link->pe         = pe;
-    link->is_own     = (pe >= 0);
+    link->pe         = (peer != NULL) ? peer->pe : -1;
+    link->peer       = peer;
+    link->is_own     = (peer != NULL);
     link->owes_hello = link->is_own;
-    link->secret     = secret;
     link->rests_end  = &link->rests;
-    if (!watch(link, EPOLL_CTL_ADD, false)) {
+    if (!msp_tcp_link_listen(link, EPOLL_CTL_ADD, false)) {
         free(link);
         return NULL;
     }
+    if (!link->is_own) {
+        link->born_ms = msp_tcp_now_ms();
+        queue->strangers++;
+    }
+    set_options(fd);
     queue->rests += link->owes_hello ? 1 : 0;
     link->next   = queue->links;
     queue->links = link;
@@ -113,6 +136,8 @@ void msp_tcp_link_close(struct msp_tcp_link *link)
         link->fd = -1;
     }
     queue->rests -= link->owes_hello ? 1 : 0;
+    queue->strangers -= (!link->is_own && (link->stage != MSP_TCP_PROVED)) ? 1 : 0;
+    link->stage      = MSP_TCP_PROVED;
     link->owes_hello = false;
     link->peer       = NULL;
     link->left_bytes = 0;
@@ -133,7 +158,7 @@ void msp_tcp_link_lose(struct msp_tcp_link *link, int code)
     const int pe                  = link->pe;
     const char *reason = (code != 0) ? strerror(code) : "the other end has closed its connection";
 
-    if (link->fd < 0) {
+    if ((link->fd < 0) || msp_tcp_call_again(link, code)) {
         return;
     }
     msp_tcp_link_close(link);
@@ -170,7 +195,8 @@ static enum msp_network_result keep(struct msp_tcp_link *link, const struct msp_
     static const char zeros[8];
     const size_t copied_bytes = item->is_copied ? (item->payload_bytes + item->pad_bytes) : 0;
     const size_t head_bytes   = sizeof item->frame + item->frame.header_bytes + copied_bytes;
-    struct msp_tcp_rest *rest = malloc(sizeof *rest + head_bytes);
+    const bool is_full        = (link->copied_bytes >= MSP_TCP_ANSWERS_MAX);
+    struct msp_tcp_rest *rest = is_full ? NULL : malloc(sizeof *rest + head_bytes);
     char *at;
 
     if (rest == NULL) {
@@ -232,22 +258,15 @@ enum msp_network_result msp_tcp_link_send(struct msp_tcp_link *link,
     return keep(link, item, (size_t)sent);
 }
 
-/* The first thing on a link, which always has room for it. */
-static unsigned greet(struct msp_tcp_link *link)
+bool msp_tcp_link_say(struct msp_tcp_link *link, const struct msp_tcp_frame *frame)
 {
-    struct msp_tcp_frame hello = {.kind  = MSP_TCP_HELLO,
-                                  .asks  = link->queue->is_main && (link->pe != msp_tcp.job.pe),
-                                  .place = link->secret,
-                                  .size_bytes = (uint64_t)msp_tcp.job.pe};
-    struct iovec part          = {&hello, sizeof hello};
+    struct iovec part  = {(void *)(uintptr_t)frame, sizeof *frame};
+    const ssize_t sent = transmit(link, &part, 1);
 
-    if (transmit(link, &part, 1) <= 0) {
-        return 0;
+    if ((sent > 0) && (sent < (ssize_t)sizeof *frame)) {
+        msp_tcp_link_lose(link, EPROTO);
     }
-    link->owes_hello = false;
-    link->queue->rests--;
-    msp_tcp_link_watch(link);
-    return 1;
+    return sent == (ssize_t)sizeof *frame;
 }
 
 /* Room for a good part of what the kernel takes. Any room would do, but makes small packets. */
@@ -265,7 +284,7 @@ unsigned msp_tcp_link_push(struct msp_tcp_link *link)
     if (!is_sending(link) || !has_room(link)) {
         return 0;
     }
-    events = link->owes_hello ? greet(link) : 0;
+    events = link->owes_hello ? msp_tcp_hello(link) : 0;
     while (link->is_open && (link->rests != NULL)) {
         struct msp_tcp_rest *rest = link->rests;
         const size_t in_head =
@@ -292,8 +311,7 @@ unsigned msp_tcp_link_push(struct msp_tcp_link *link)
 
 /* ---- receiving ---- */
 
-/* What the other end sends is not ours. */
-static void refuse(struct msp_tcp_link *link, const char *what)
+void msp_tcp_link_refuse(struct msp_tcp_link *link, const char *what)
 {
     msp_tcp.services->note("tcp: %s from PE %d", what, link->pe);
     msp_tcp_link_lose(link, EPROTO);
@@ -330,7 +348,7 @@ static void answer_get(struct msp_tcp_link *link, const struct msp_tcp_frame *ge
     _Alignas(8) char words[MSP_TCP_WORDS_MAX];
 
     if (from == NULL) {
-        refuse(link, "a get of memory that is not registered");
+        msp_tcp_link_refuse(link, "a get of memory that is not registered");
         return;
     }
     if (get->size_bytes <= sizeof words) {
@@ -361,25 +379,22 @@ static void take_over(struct msp_tcp_link *link, struct msp_tcp_link *given_up)
     msp_tcp_link_close(given_up);
 }
 
-/* A HELLO: the link opens, unless both ends have connected and the other one's number is higher. */
-static void welcome(struct msp_tcp_link *link, const struct msp_tcp_frame *frame)
+/* The link opens, unless both ends have connected and the other one's number is higher. */
+void msp_tcp_link_welcome(struct msp_tcp_link *link)
 {
     struct msp_tcp_link *own = NULL;
 
-    if (link->is_own || (link->pe >= 0) || (frame->place != msp_tcp.secret) ||
-        (frame->size_bytes >= (uint64_t)msp_tcp.job.pe_count)) {
-        refuse(link, "a greeting of another job");
-        return;
+    link->queue->strangers--;
+    link->stage = MSP_TCP_PROVED;
+    if (link->greeting.shares != 0) {
+        own = msp_tcp_link_find(link->queue, (int)link->greeting.pe);
     }
-    if (frame->asks != 0) {
-        own = msp_tcp_link_find(link->queue, (int)frame->size_bytes);
-    }
-    link->pe = (int)frame->size_bytes;
+    link->pe = (int)link->greeting.pe;
     if ((own != NULL) && (msp_tcp.job.pe < link->pe)) {
         link->is_leaving = true;
         return;
     }
-    link->is_shared = (frame->asks != 0);
+    link->is_shared = (link->greeting.shares != 0);
     link->is_open   = true;
     answer(link, MSP_TCP_WELCOME, 0);
     if ((own != NULL) && (link->fd >= 0)) {
@@ -393,14 +408,17 @@ static void begin_body(struct msp_tcp_link *link)
     const struct msp_tcp_frame *frame = &link->frame;
 
     if (frame->kind == MSP_TCP_DATA) {
-        link->to =
-            (link->peer != NULL) ? msp_tcp_peer_expects(link->peer, frame->size_bytes) : NULL;
+        if ((link->peer == NULL) ||
+            !msp_tcp_peer_expects(link->peer, frame->size_bytes, &link->to)) {
+            msp_tcp_link_refuse(link, "data that was not asked for");
+            return;
+        }
     } else {
         link->to = msp_tcp_memory_at(frame->key, frame->place, frame->size_bytes);
-    }
-    if ((link->to == NULL) && (frame->size_bytes != 0)) {
-        refuse(link, "data for memory that is not registered");
-        return;
+        if ((link->to == NULL) && (frame->size_bytes != 0)) {
+            msp_tcp_link_refuse(link, "data for memory that is not registered");
+            return;
+        }
     }
     link->left_bytes = frame->size_bytes;
 }
@@ -425,7 +443,7 @@ static bool take_message(struct msp_tcp_link *link, const struct msp_tcp_frame *
     const size_t all_bytes = sizeof *frame + frame->header_bytes + ((frame->size_bytes + 7) & ~7u);
 
     if ((frame->size_bytes > MSP_TCP_MESSAGE_MAX) || (frame->header_bytes > MSP_TCP_HEADER_MAX)) {
-        refuse(link, "a message that is too long");
+        msp_tcp_link_refuse(link, "a message that is too long");
         return false;
     }
     if (link->end - link->start < all_bytes) {
@@ -437,6 +455,18 @@ static bool take_message(struct msp_tcp_link *link, const struct msp_tcp_frame *
     return true;
 }
 
+static void acknowledge(struct msp_tcp_link *link, uint64_t puts)
+{
+    if ((puts > link->puts) || (puts < link->acknowledged)) {
+        msp_tcp_link_refuse(link, "an acknowledgement without a put");
+        return;
+    }
+    link->acknowledged = puts;
+    if (link->peer != NULL) {
+        msp_tcp_peer_acknowledge(link->peer, puts);
+    }
+}
+
 /* False: not all of it is here. */
 static bool take_frame(struct msp_tcp_link *link)
 {
@@ -446,9 +476,10 @@ static bool take_frame(struct msp_tcp_link *link)
         return false;
     }
     memcpy(&frame, link->bytes + link->start, sizeof frame);
-    if ((frame.kind != MSP_TCP_HELLO) && (link->pe < 0)) {
-        refuse(link, "something before a greeting");
-        return false;
+    if (!link->is_open) {
+        link->start += sizeof frame;
+        msp_tcp_greet(link, &frame);
+        return link->fd >= 0;
     }
     if (frame.kind == MSP_TCP_MESSAGE) {
         return take_message(link, &frame);
@@ -463,17 +494,11 @@ static bool take_frame(struct msp_tcp_link *link)
     } else if (frame.kind == MSP_TCP_GET) {
         answer_get(link, &frame);
     } else if (frame.kind == MSP_TCP_ACK) {
-        link->acknowledged = frame.place;
-        if (link->peer != NULL) {
-            msp_tcp_peer_acknowledge(link->peer, frame.place);
-        }
+        acknowledge(link, frame.place);
     } else if (frame.kind == MSP_TCP_BYE) {
         link->is_leaving = true;
-    } else if (frame.kind == MSP_TCP_WELCOME) {
-        link->is_open = true;
-        (void)msp_tcp_link_push(link);
     } else {
-        welcome(link, &frame);
+        msp_tcp_link_refuse(link, "an unknown kind of frame");
     }
     return link->fd >= 0;
 }
@@ -501,6 +526,19 @@ static void take_body(struct msp_tcp_link *link, const char *from, size_t bytes)
     }
 }
 
+/* A segment may end while a peer, against all rules, is still putting to it. */
+static bool is_there(struct msp_tcp_link *link)
+{
+    const bool is_true = (link->frame.kind != MSP_TCP_PUT) ||
+                         (msp_tcp_memory_at(link->frame.key, (uint64_t)(uintptr_t)link->to,
+                                            link->left_bytes) != NULL);
+
+    if (!is_true) {
+        msp_tcp_link_refuse(link, "data for memory that is not registered any more");
+    }
+    return is_true;
+}
+
 /* All that is in bytes[]. */
 static void consume(struct msp_tcp_link *link)
 {
@@ -510,10 +548,12 @@ static void consume(struct msp_tcp_link *link)
         const size_t here_bytes = link->end - link->start;
 
         if (link->left_bytes != 0) {
-            const size_t bytes = in_words(link, here_bytes);
+            const size_t bytes = is_there(link) ? in_words(link, here_bytes) : 0;
 
-            link->start += bytes;
-            take_body(link, link->bytes + link->start - bytes, bytes);
+            if (bytes != 0) {
+                link->start += bytes;
+                take_body(link, link->bytes + link->start - bytes, bytes);
+            }
             goes_on = (bytes != 0);
             continue;
         }
@@ -559,8 +599,12 @@ static bool receive_some(struct msp_tcp_link *link)
     const size_t body_bytes = is_body ? words_here(link) : 0;
     const size_t room_bytes = (body_bytes != 0) ? body_bytes : room_in_bytes(link);
     char *to                = (body_bytes != 0) ? link->to : link->bytes + link->end;
-    const ssize_t got       = recv(link->fd, to, room_bytes, MSG_DONTWAIT);
+    ssize_t got;
 
+    if ((body_bytes != 0) && !is_there(link)) {
+        return false;
+    }
+    got = recv(link->fd, to, room_bytes, MSG_DONTWAIT);
     if (got <= 0) {
         if ((got == 0) || ((errno != EAGAIN) && (errno != EINTR))) {
             msp_tcp_link_lose(link, (got == 0) ? 0 : errno);

@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 enum { ASKING_PUTS = 4 }; /* outstanding to a peer, before more do not ask */
@@ -67,11 +66,15 @@ void msp_tcp_peer_acknowledge(struct msp_network_peer *peer, uint64_t puts)
     }
 }
 
-char *msp_tcp_peer_expects(struct msp_network_peer *peer, uint64_t size_bytes)
+bool msp_tcp_peer_expects(const struct msp_network_peer *peer, uint64_t size_bytes, char **dest_p)
 {
     const struct msp_tcp_wait *get = peer->gets.first;
 
-    return ((get != NULL) && (get->until == size_bytes)) ? get->dest : NULL;
+    if ((get == NULL) || (get->until != size_bytes)) {
+        return false;
+    }
+    *dest_p = get->dest;
+    return true;
 }
 
 void msp_tcp_peer_arrived(struct msp_network_peer *peer)
@@ -83,51 +86,32 @@ void msp_tcp_peer_arrived(struct msp_network_peer *peer)
 
 /* ---- peers ---- */
 
-/* A connection that is under way. -1, with errno. */
-static int start_to_connect(const struct sockaddr_storage *to)
-{
-    const int fd = socket(to->ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, IPPROTO_TCP);
-    int code;
-
-    if (fd < 0) {
-        return -1;
-    }
-    if ((connect(fd, (const void *)to, sizeof *to) != 0) && (errno != EINPROGRESS)) {
-        code = errno;
-        close(fd);
-        errno = code;
-        return -1;
-    }
-    return fd;
-}
-
 static memspan_status_t connect_peer(struct msp_network_peer *peer,
                                      const struct msp_tcp_address *address)
 {
-    struct sockaddr_storage to;
     memspan_status_t status =
-        msp_tcp_address_choose(peer->pe, address, &to, peer->where, sizeof peer->where);
+        msp_tcp_address_choose(peer->pe, address, &peer->to, peer->where, sizeof peer->where);
     int fd;
 
     if (status != MEMSPAN_OK) {
         return status;
     }
+    peer->key  = address->key;
     peer->link = msp_tcp_link_find(peer->queue, peer->pe);
     if (peer->link != NULL) {
         peer->link->peer = peer;
         return MEMSPAN_OK;
     }
-    fd = start_to_connect(&to);
+    fd = msp_tcp_call(&peer->to);
     if (fd < 0) {
         return msp_tcp_fail(MEMSPAN_ERR_UNREACHABLE, "connect", errno, NULL,
                             "PE %d is not reached: %s", peer->pe, peer->where);
     }
-    peer->link = msp_tcp_link_open(peer->queue, fd, peer->pe, address->secret);
+    peer->link = msp_tcp_link_open(peer->queue, fd, peer);
     if (peer->link == NULL) {
         close(fd);
         return msp_tcp_fail(MEMSPAN_ERR_NO_MEMORY, NULL, 0, NULL, "no memory for PE %d", peer->pe);
     }
-    peer->link->peer = peer;
     (void)msp_tcp_link_push(peer->link);
     return MEMSPAN_OK;
 }

@@ -9,16 +9,28 @@
  *
  * A link is a connection. Two main queues have one between them, for both directions: TCP's own
  * acknowledgements then travel with our answers, which saves each message a packet. Any other queue
- * connects to the main queue of each PE that it has operations for. A link opens when the end that
- * was connected to says so; where two PEs connect to each other at once, the link of the lower PE
- * opens, and what was to travel on the other one moves to it.
+ * connects to the main queue of each PE that it has operations for. Where two PEs connect to each
+ * other at once, the link of the lower PE opens, and frames queued on the other one move to it.
+ *
+ * A link opens when both ends have proved that they have the key of the listening PE's card
+ * (proof.h), which itself is never sent:
+ *
+ *     caller      HELLO       its number, a random number
+ *     listener    CHALLENGE   its proof, a random number of its own
+ *     caller      PROOF
+ *     listener    WELCOME
+ *
+ * Until its proof a caller is a stranger: there are few at a time, each for seconds, and one that
+ * sends anything else is closed. A PE that gives way to strangers connects again.
  *
  * What arrives on a link is executed in order, by the processor of the owner: puts are received
  * into their memory, gets are sent from it. Acknowledgements are cumulative; the first few
  * outstanding puts ask for one, and a flush that finds others behind them sends an empty put. */
 
 #include "shmem/network/driver.h"
+#include "shmem/network/tcp/proof.h"
 #include <netinet/in.h>
+#include <sys/socket.h>
 
 enum {
     MSP_TCP_MESSAGE_MAX   = 65 << 10, /* header and payload */
@@ -30,14 +42,21 @@ enum {
     MSP_TCP_RECEIVE_BYTES = 68 << 10, /* holds the largest message */
     MSP_TCP_AT_ONCE_BYTES = 16 << 10, /* received before it is known what it is */
     MSP_TCP_HEADER_MAX    = 256,
+    MSP_TCP_ANSWERS_MAX = 64 << 20, /* bytes that wait for a peer that asks and does not receive */
+    MSP_TCP_STRANGERS_MAX = 32,
+    MSP_TCP_GREETING_MS   = 5000, /* that a stranger has, */
+    MSP_TCP_BUSY_MS       = 1000, /* where others wait */
+    MSP_TCP_CALLS_MAX     = 32,   /* to connect to one PE */
     MSP_TCP_TEXT          = 96,
 };
 
 enum msp_tcp_kind {
-    MSP_TCP_HELLO,   /* place: the target's secret; size: the PE that connects; asks: to share */
-    MSP_TCP_WELCOME, /* the link opens */
-    MSP_TCP_MESSAGE, /* header, payload, both in multiples of 8 bytes on the wire */
-    MSP_TCP_PUT,     /* size bytes follow for the memory key at place */
+    MSP_TCP_HELLO,     /* size: the PE that connects; place: a random number; asks: to share */
+    MSP_TCP_CHALLENGE, /* size: a proof; place: a random number */
+    MSP_TCP_PROOF,     /* place: it */
+    MSP_TCP_WELCOME,   /* the link opens */
+    MSP_TCP_MESSAGE,   /* header, payload, both in multiples of 8 bytes on the wire */
+    MSP_TCP_PUT,       /* size bytes follow for the memory key at place */
     MSP_TCP_GET,
     MSP_TCP_DATA, /* of the oldest get: size bytes follow */
     MSP_TCP_ACK,  /* place: puts of the link that have taken effect */
@@ -69,6 +88,13 @@ struct msp_tcp_rest {
     char head[];
 };
 
+/* How far the greeting is. */
+enum msp_tcp_stage {
+    MSP_TCP_CALLED,     /* own: no challenge so far; another's: no HELLO */
+    MSP_TCP_CHALLENGED, /* and no proof, of another's */
+    MSP_TCP_PROVED,     /* both ends; own: no WELCOME so far */
+};
+
 struct msp_tcp_link {
     struct msp_tcp_link *next; /* of the queue */
     struct msp_network_queue *queue;
@@ -79,8 +105,11 @@ struct msp_tcp_link {
     bool is_shared;                /* between main queues */
     bool is_open;
     bool owes_hello;
-    bool is_leaving;            /* the other end gives it up */
-    uint64_t secret;            /* of the other end, for the greeting */
+    bool is_leaving; /* the other end gives it up */
+    enum msp_tcp_stage stage;
+    unsigned calls;  /* own: connections so far */
+    int64_t born_ms; /* another's */
+    struct msp_tcp_greeting greeting;
     bool watches_room;          /* the descriptor waits for room, too */
     struct msp_tcp_rest *rests; /* in order */
     struct msp_tcp_rest **rests_end;
@@ -99,8 +128,10 @@ struct msp_tcp_link {
 };
 
 struct msp_network_queue {
-    int epoll_fd;  /* all links, level-triggered, and the listener, edge-triggered */
-    int listen_fd; /* of the main queue; -1 */
+    int epoll_fd;                /* all links, level-triggered, and the listeners, edge-triggered */
+    struct msp_tcp_address *own; /* of the main queue; NULL */
+    int *listen_fds;             /* by place */
+    unsigned strangers;          /* links that have not proved who they are */
     bool is_main;
     bool has_callers; /* connections wait to be accepted */
     unsigned polls;
@@ -129,6 +160,8 @@ struct msp_network_peer {
     int pe;
     struct msp_tcp_waits gets;
     struct msp_tcp_waits flushes;
+    struct msp_tcp_key key; /* of its main queue */
+    struct sockaddr_storage to;
     char where[MSP_TCP_TEXT];
     char reason[MSP_TCP_TEXT]; /* of the loss */
 };
@@ -139,11 +172,11 @@ struct msp_tcp_place {
     uint8_t is_v6;
     uint8_t prefix_bits;
     uint8_t bytes[16];
+    uint16_t port;
 };
 struct msp_tcp_address {
-    uint64_t secret;
+    struct msp_tcp_key key;
     uint64_t network; /* equal where the loopback interface is the same */
-    uint16_t port;
     uint16_t count;
     struct msp_tcp_place places[MSP_TCP_PLACES];
 };
@@ -151,7 +184,7 @@ struct msp_tcp_address {
 struct msp_tcp {
     const struct msp_network_services *services;
     struct msp_network_job job;
-    uint64_t secret;
+    struct msp_tcp_key key;
 };
 extern struct msp_tcp msp_tcp;
 
@@ -164,6 +197,7 @@ char *msp_tcp_memory_at(uint32_t key, uint64_t address, uint64_t size_bytes);
 /* address.c. Whether this host has the interfaces that the user has named, and an address. */
 memspan_status_t msp_tcp_address_check(void);
 memspan_status_t msp_tcp_address_own(struct msp_tcp_address *address_p);
+struct sockaddr_storage msp_tcp_address_socket(const struct msp_tcp_place *place);
 /* The place of @p peer's that this host reaches. */
 memspan_status_t msp_tcp_address_choose(int pe, const struct msp_tcp_address *peer,
                                         struct sockaddr_storage *to_p, char *text,
@@ -178,10 +212,35 @@ unsigned msp_tcp_queue_progress(struct msp_network_queue *queue);
 int msp_tcp_queue_descriptor(struct msp_network_queue *queue);
 bool msp_tcp_queue_arm(struct msp_network_queue *queue, int *timeout_ms_p);
 
-/* link.c. @p pe: this end has connected to that PE; -1: it was connected to. NULL: no memory, or no
- * room in the queue's epoll; @p fd stays the caller's. */
-struct msp_tcp_link *msp_tcp_link_open(struct msp_network_queue *queue, int fd, int pe,
-                                       uint64_t secret);
+/* Milliseconds, for limits of seconds. */
+int64_t msp_tcp_now_ms(void);
+
+/* greeting.c. What begins with @p frame, of a link that is not open. */
+void msp_tcp_greet(struct msp_tcp_link *link, const struct msp_tcp_frame *frame);
+/* The first thing on a link of this end's, which always has room for it. */
+unsigned msp_tcp_hello(struct msp_tcp_link *link);
+/* A connection that is under way. -1, with errno. */
+int msp_tcp_call(const struct sockaddr_storage *to);
+/* Connects once more, where the listener may have given way to strangers. False: the link is lost.
+ */
+bool msp_tcp_call_again(struct msp_tcp_link *link, int code);
+/* Strangers that have had their time are closed, or have proved who they are; how many. */
+unsigned msp_tcp_strangers_close(struct msp_network_queue *queue, int64_t limit_ms);
+/* Milliseconds until the first has had its time; INT64_MAX: there is none. */
+int64_t msp_tcp_strangers_left(const struct msp_network_queue *queue);
+
+/* link.c. @p peer: this end has connected to that PE; NULL: it was connected to. NULL: no memory,
+ * or no room in the queue's epoll; @p fd stays the caller's. */
+struct msp_tcp_link *msp_tcp_link_open(struct msp_network_queue *queue, int fd,
+                                       struct msp_network_peer *peer);
+/* What the other end sends is not ours. */
+void msp_tcp_link_refuse(struct msp_tcp_link *link, const char *what);
+/* Frames of the greeting, before anything else: sent at once, or never. */
+bool msp_tcp_link_say(struct msp_tcp_link *link, const struct msp_tcp_frame *frame);
+/* It has an operation for each event of the other end, or for room. */
+bool msp_tcp_link_listen(struct msp_tcp_link *link, int operation, bool for_room);
+/* Both ends are PEs of the job. */
+void msp_tcp_link_welcome(struct msp_tcp_link *link);
 /* One that the queue may send operations to that PE on; NULL: none. */
 struct msp_tcp_link *msp_tcp_link_find(struct msp_network_queue *queue, int pe);
 /* It stays in the queue's list until the next progress. Its peer hears nothing. */
@@ -218,8 +277,8 @@ void msp_tcp_peer_describe(struct msp_network_peer *peer, char *text, size_t tex
 /* Its link is gone: what waits for answers ends. */
 void msp_tcp_peer_lose(struct msp_network_peer *peer, const char *reason);
 void msp_tcp_peer_acknowledge(struct msp_network_peer *peer, uint64_t puts);
-/* Where the data of the oldest get belongs; NULL: there is no get of so many bytes. */
-char *msp_tcp_peer_expects(struct msp_network_peer *peer, uint64_t size_bytes);
+/* Where the data of the oldest get belongs. False: there is no get of so many bytes. */
+bool msp_tcp_peer_expects(const struct msp_network_peer *peer, uint64_t size_bytes, char **dest_p);
 /* It has arrived. */
 void msp_tcp_peer_arrived(struct msp_network_peer *peer);
 enum msp_network_result msp_tcp_put(struct msp_network_peer *peer, struct msp_network_key *key,

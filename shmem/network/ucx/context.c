@@ -43,6 +43,18 @@ static bool is_tcp(const struct msp_ucx_rails *rails)
     return (rails->count == 1) && (strcmp(rails->rails[0].transport, "tcp") == 0);
 }
 
+static bool has_tcp(const struct msp_ucx_rails *rails)
+{
+    unsigned i;
+
+    for (i = 0; i < rails->count; i++) {
+        if (strcmp(rails->rails[i].transport, "tcp") == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static void judge(const struct msp_ucx_rails *rails)
 {
     struct msp_network_limits *limits = &msp_ucx.limits;
@@ -69,9 +81,9 @@ static void judge(const struct msp_ucx_rails *rails)
     limits->get_message_max_bytes = 0;
     limits->aggregate_max_bytes   = is_tcp(rails) ? MSP_UCX_AGGREGATE_MAX : 0;
     /* The target copies what it answers with, by memcpy(). */
-    limits->gets_words          = is_tcp(rails);
-    limits->takes_device_memory = (msp_ucx.memory_types & ~UINT64_C(1)) != 0;
-    limits->is_kernel_tcp       = is_tcp(rails) && !msp_ucx_settings_choose();
+    limits->gets_words           = is_tcp(rails);
+    limits->takes_device_memory  = (msp_ucx.memory_types & ~UINT64_C(1)) != 0;
+    limits->is_open_to_strangers = has_tcp(rails);
 }
 
 /* ---- asking UCX ---- */
@@ -100,7 +112,8 @@ static void close_endpoint(ucp_worker_h worker, ucp_ep_h endpoint)
     finish(worker, ucp_ep_close_nbx(endpoint, &param));
 }
 
-/* The endpoint with the best address and mode that has transports at all. */
+/* The endpoint with the best address and mode that has transports at all. What reaches this host
+ * alone counts where the user has chosen it. */
 static ucs_status_t reach_self(ucp_worker_h worker, ucp_ep_h *endpoint_p)
 {
     static const struct {
@@ -108,16 +121,17 @@ static ucs_status_t reach_self(ucp_worker_h worker, ucp_ep_h *endpoint_p)
         ucp_err_handling_mode_t mode;
     } tries[] = {
         {UCP_WORKER_ADDRESS_FLAG_NET_ONLY, UCP_ERR_HANDLING_MODE_PEER},
-        {0, UCP_ERR_HANDLING_MODE_PEER},
         {UCP_WORKER_ADDRESS_FLAG_NET_ONLY, UCP_ERR_HANDLING_MODE_NONE},
+        {0, UCP_ERR_HANDLING_MODE_PEER},
         {0, UCP_ERR_HANDLING_MODE_NONE},
     };
+    const size_t count = msp_ucx_settings_choose() ? 4 : 2;
     static struct msp_network_peer self;
     ucs_status_t status = UCS_ERR_UNREACHABLE;
     ucp_worker_attr_t attributes;
     size_t i;
 
-    for (i = 0; (status != UCS_OK) && (i < sizeof tries / sizeof tries[0]); i++) {
+    for (i = 0; (status != UCS_OK) && (i < count); i++) {
         attributes = (ucp_worker_attr_t){
             .field_mask    = UCP_WORKER_ATTR_FIELD_ADDRESS | UCP_WORKER_ATTR_FIELD_ADDRESS_FLAGS,
             .address_flags = tries[i].address,
@@ -177,7 +191,8 @@ static ucs_status_t make_context(const struct msp_network_job *job, ucp_config_t
     return ucp_init(&param, config, &msp_ucx.context);
 }
 
-static memspan_status_t start(const struct msp_network_job *job)
+static memspan_status_t start_with(const struct msp_network_job *job,
+                                   enum msp_ucx_networks networks)
 {
     ucp_context_attr_t attributes = {.field_mask = UCP_ATTR_FIELD_MEMORY_TYPES};
     memspan_status_t result;
@@ -188,7 +203,7 @@ static memspan_status_t start(const struct msp_network_job *job)
         return msp_ucx_fail(status, "ucp_config_read", "the variables UCX_*",
                             "UCX does not take its configuration");
     }
-    msp_ucx_settings_configure(config);
+    msp_ucx_settings_configure(config, networks);
     status = make_context(job, config);
     ucp_config_release(config);
     if (status != UCS_OK) {
@@ -202,6 +217,17 @@ static memspan_status_t start(const struct msp_network_job *job)
     result               = find_limits();
     if (result != MEMSPAN_OK) {
         ucp_cleanup(msp_ucx.context);
+    }
+    return result;
+}
+
+static memspan_status_t start(const struct msp_network_job *job)
+{
+    const enum msp_ucx_networks tcp = job->is_one_network ? MSP_UCX_LOOPBACK : MSP_UCX_ANY;
+    memspan_status_t result = start_with(job, msp_ucx_settings_choose_tcp() ? tcp : MSP_UCX_RDMA);
+
+    if ((result != MEMSPAN_OK) && job->takes_kernel_tcp && !msp_ucx_settings_choose()) {
+        result = start_with(job, tcp);
     }
     return result;
 }

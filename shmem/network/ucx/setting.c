@@ -85,17 +85,30 @@ void msp_ucx_settings_revert(void)
     }
 }
 
+bool msp_ucx_settings_choose_tcp(void)
+{
+    const char *transports = secure_getenv("UCX_TLS");
+
+    return (transports != NULL) && (strcmp(transports, "tcp") == 0);
+}
+
 bool msp_ucx_settings_choose(void)
 {
     return is_set("TLS") || is_set("NET_DEVICES");
 }
 
 /* Settings of a transport have had their transport's name in front since 1.16. */
-void msp_ucx_settings_configure(ucp_config_t *config)
+void msp_ucx_settings_configure(ucp_config_t *config, enum msp_ucx_networks networks)
 {
     static const char *const names[] = {"TCP_TX_SEG_SIZE", "TCP_RX_SEG_SIZE"};
     size_t i;
 
+    if (!is_set("TLS")) {
+        ucp_config_modify(config, "TLS", (networks == MSP_UCX_RDMA) ? "^tcp,sm" : "^sm");
+    }
+    if (!is_set("NET_DEVICES") && (networks == MSP_UCX_LOOPBACK)) {
+        ucp_config_modify(config, "NET_DEVICES", "lo");
+    }
     for (i = 0; i < sizeof names / sizeof names[0]; i++) {
         if (!is_set(names[i])) {
             ucp_config_modify(config, names[i], "128k");

@@ -8,8 +8,11 @@
  *                                        bytes, each acknowledged. 8 KiB make a get of 1 MiB three
  *                                        times as long as 128 KiB
  *     WARN_UNUSED_ENV_VARS               a variable for the verbs is no mistake where TCP is chosen
- *     HANDLE_ERRORS, DEBUG_SIGNO         UCX's handlers of signals, which replace the program's
- *     LOG_LEVEL, LOG_FILE                UCX prints to standard output: its messages go to our log
+ *     TLS, NET_DEVICES                   no shared memory of UCX's, which takes 4 MB a PE where smp
+ *                                        reaches the host; TCP, whose port serves anyone, only
+ * where it is asked for, and no further than the job HANDLE_ERRORS, DEBUG_SIGNO         UCX's
+ * handlers of signals, which replace the program's LOG_LEVEL, LOG_FILE                UCX prints to
+ * standard output: its messages go to our log
  */
 
 #include "shmem/network/ucx/ucx.h"
@@ -20,7 +23,15 @@ void msp_ucx_settings_apply(void);
 void msp_ucx_settings_revert(void);
 /* The user has chosen transports or devices. */
 bool msp_ucx_settings_choose(void);
-/* Of a context. */
-void msp_ucx_settings_configure(ucp_config_t *config);
+/* TCP, and nothing else. */
+bool msp_ucx_settings_choose_tcp(void);
+
+/* Networks that a context may use where the user has not chosen. */
+enum msp_ucx_networks {
+    MSP_UCX_RDMA,     /* and no listener of UCX's TCP */
+    MSP_UCX_LOOPBACK, /* with TCP over lo alone */
+    MSP_UCX_ANY,
+};
+void msp_ucx_settings_configure(ucp_config_t *config, enum msp_ucx_networks networks);
 
 #endif /* MEMSPAN_SHMEM_NETWORK_UCX_SETTING_H */

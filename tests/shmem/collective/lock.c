@@ -90,6 +90,28 @@ static void queue_is_fair(void)
     shmem_barrier_all();
 }
 
+/* A lock that is tried in vain is its holder's, who can clear it. */
+static void try_in_vain(void)
+{
+    static long one;
+    int i;
+
+    if (me == 0) {
+        shmem_set_lock(&one);
+    }
+    shmem_barrier_all();
+    for (i = 0; (me != 0) && (i < 3); i++) {
+        CHECK(shmem_test_lock(&one) == 1, "it is held by PE 0");
+    }
+    shmem_barrier_all();
+    if (me == 0) {
+        shmem_clear_lock(&one);
+    }
+    shmem_set_lock(&one);
+    shmem_clear_lock(&one);
+    shmem_barrier_all();
+}
+
 int main(void)
 {
     shmem_init();
@@ -97,6 +119,7 @@ int main(void)
     count = shmem_n_pes();
     exclude((count > 8) ? 20 : ROUNDS);
     queue_is_fair();
+    try_in_vain();
     shmem_finalize();
     return 0;
 }

@@ -38,6 +38,11 @@ static int number_at(int pe, size_t i)
 {
     return (int)((message + (uint64_t)(pe * 7) + (i * 3) + (i >> 5)) % 5);
 }
+/* For those that compare: negative ones, which are the largest of unsigned types. */
+static int signed_at(int pe, size_t i)
+{
+    return number_at(pe, i) - 2;
+}
 static int factor_at(int pe, size_t i)
 {
     return (pe % 16 == (int)((i + message) % 3)) ? 2 : 1;
@@ -70,8 +75,8 @@ static void check_guard(const char *call, const struct round *round, size_t byte
 #define FOLD_xor(a, b)  ((a) ^ (b))
 #define TERM_sum        number_at
 #define TERM_prod       factor_at
-#define TERM_min        number_at
-#define TERM_max        number_at
+#define TERM_min        signed_at
+#define TERM_max        signed_at
 #define TERM_and        number_at
 #define TERM_or         number_at
 #define TERM_xor        number_at
@@ -359,10 +364,55 @@ static void run_on_axes(int rounds)
     state = seed;
 }
 
-/* The root of broadcasts waits for no PE: the others follow, however far ahead it is. */
+/* Sums that are rounded have the same bits on all PEs, whatever the order. */
+static void round_alike(void)
+{
+    enum { NUMBERS = 500 };
+    static const size_t counts[] = {1, 7, NUMBERS};
+    static double theirs[NUMBERS];
+    double *dest   = (double *)(void *)heap_dest;
+    double *source = (double *)(void *)heap_source;
+
+    for (size_t i = 0; i < NUMBERS; i++) {
+        source[i] = 1.0 / (double)(3 + i + (size_t)(shmem_my_pe() * 17));
+    }
+    for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
+        CHECK(shmem_double_sum_reduce(SHMEM_TEAM_WORLD, dest, source, counts[i]) == 0, "status");
+        shmem_barrier_all();
+        shmem_double_get(theirs, dest, counts[i], 0);
+        CHECK(memcmp(dest, theirs, counts[i] * sizeof(double)) == 0,
+              "sums of %zu numbers differ from PE 0's", counts[i]);
+        shmem_barrier_all();
+    }
+}
+
+/* A large part may be written again after the call, though that of the last PE is small. */
+static void collect_unlike(void)
+{
+    enum { LARGE = 100000, CALLS = 10 };
+    int64_t *dest   = (int64_t *)(void *)heap_dest;
+    int64_t *source = (int64_t *)(void *)heap_source;
+    size_t mine     = (shmem_my_pe() == 0) ? LARGE : 1;
+
+    for (int call = 1; call <= CALLS; call++) {
+        for (size_t i = 0; i < mine; i++) {
+            source[i] = call;
+        }
+        shmem_barrier_all();
+        CHECK(shmem_int64_collect(SHMEM_TEAM_WORLD, dest, source, mine) == 0, "status");
+        memset(source, 0, mine * sizeof *source);
+        for (size_t i = 0; i < LARGE; i++) {
+            CHECK(dest[i] == call, "element %zu is %ld, not %d", i, (long)dest[i], call);
+        }
+        shmem_barrier_all();
+    }
+}
+
+/* The root of broadcasts waits for no PE: the others follow, however far ahead it is. One that is
+ * ahead of a broadcast whose root is another does not end it. */
 static void run_ahead(void)
 {
-    enum { CALLS = 100 };
+    enum { CALLS = 340, ROW = 17 };
     int64_t *dest   = (int64_t *)(void *)heap_dest;
     int64_t *source = (int64_t *)(void *)heap_source;
     int i;
@@ -373,13 +423,9 @@ static void run_ahead(void)
     }
     shmem_barrier_all();
     for (i = 0; i < CALLS; i++) {
-        int root = (i < CALLS / 2) ? 0 : (i % shmem_n_pes());
+        int root = ((i < CALLS / 2) || (i % ROW == 0)) ? 0 : (1 % shmem_n_pes());
 
         CHECK(shmem_int64_broadcast(SHMEM_TEAM_WORLD, &dest[i], &source[i], 1, root) == 0, "%d", i);
-    }
-    for (i = 0; i < CALLS; i++) {
-        int root = (i < CALLS / 2) ? 0 : (i % shmem_n_pes());
-
         CHECK(dest[i] == (root * 1000) + i, "broadcast %d has %ld", i, (long)dest[i]);
     }
     shmem_barrier_all();
@@ -399,6 +445,8 @@ int main(int argc, char **argv)
         run_on_axes(2);
     }
     run_ahead();
+    round_alike();
+    collect_unlike();
     /* Each of them at least once, by all. */
     for (i = 0; i < ENTRIES; i++) {
         run_round(SHMEM_TEAM_WORLD, i);

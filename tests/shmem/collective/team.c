@@ -36,6 +36,12 @@ static void expect_members(shmem_team_t team, int start, int stride, int size)
             CHECK(shmem_team_my_pe(team) == i, "%d", shmem_team_my_pe(team));
         }
     }
+    for (i = 0; i < count; i++) {
+        int number = shmem_team_translate_pe(SHMEM_TEAM_WORLD, i, team);
+
+        CHECK((number == -1) || (shmem_team_translate_pe(team, number, SHMEM_TEAM_WORLD) == i),
+              "PE %d has number %d: start %d, stride %d, size %d", i, number, start, stride, size);
+    }
     value = me + 1;
     CHECK(shmem_long_sum_reduce(team, &sum, &value, 1) == 0, "status");
     CHECK(sum == expected, "sum %ld, not %ld: start %d, stride %d, size %d", sum, expected, start,
@@ -80,6 +86,7 @@ static void rules(void)
     good(0, 0, 1);
     good(count - 1, 17, 1);
     good(0, 2, (count + 1) / 2);
+    good(count / 2, 1, count - (count / 2));
     good(count - 1, -2, (count + 1) / 2);
     bad(0, 0, 2);
     bad(0, 1, 0);
@@ -209,6 +216,23 @@ static void exhaust(void)
     good(0, 1, count);
 }
 
+/* The end of a team ends its own contexts alone. */
+static void contexts_of_others_stay(void)
+{
+    static long word;
+    shmem_ctx_t context;
+    shmem_team_t team;
+
+    CHECK(split(SHMEM_TEAM_WORLD, 0, 1, count, &team) == 0, "a team");
+    CHECK(shmem_ctx_create(0, &context) == 0, "a context");
+    shmem_team_destroy(team);
+    shmem_ctx_long_p(context, &word, 7, (me + 1) % count);
+    shmem_ctx_quiet(context);
+    shmem_barrier_all();
+    CHECK(word == 7, "%ld", word);
+    shmem_ctx_destroy(context);
+}
+
 static void strangers(void)
 {
     shmem_team_config_t config;
@@ -242,6 +266,7 @@ int main(void)
         axes(x_range);
     }
     nested();
+    contexts_of_others_stay();
     neighbours((count > 8) ? 20 : 300);
     if (count <= 8) {
         exhaust();

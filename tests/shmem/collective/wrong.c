@@ -65,6 +65,24 @@ static void count_huge(void)
 {
     shmem_long_fcollect(SHMEM_TEAM_WORLD, dest, source, (size_t)1 << 61);
 }
+static void parts_huge(void)
+{
+    shmem_long_fcollect(SHMEM_TEAM_WORLD, dest, source, (size_t)1 << 60);
+}
+static void set_root_wild(void)
+{
+    shmem_broadcast64(dest, source, 4, 2, 0, 0, 2, sync_words);
+}
+static void lock_unaligned(void)
+{
+    shmem_set_lock((long *)(void *)((char *)source + 4));
+}
+static void quiet_negative(void)
+{
+    const int pe = -1;
+
+    shmem_pe_quiet(&pe, 1);
+}
 static void count_negative(void)
 {
     shmem_int_sum_to_all(work, work, -1, 0, 0, 2, work, sync_words);
@@ -155,7 +173,8 @@ static const struct {
     CASE(count_huge),    CASE(count_negative),  CASE(stride_zero),   CASE(lock_twice),
     CASE(lock_not_held), CASE(lock_of_another), CASE(lock_local),    CASE(sizes_differ),
     CASE(roots_differ),  CASE(calls_differ),    CASE(splits_differ), CASE(set_sizes_differ),
-    CASE(overlapping),   CASE(local_dest),      CASE(sync_local)};
+    CASE(overlapping),   CASE(local_dest),      CASE(sync_local),    CASE(parts_huge),
+    CASE(set_root_wild), CASE(lock_unaligned),  CASE(quiet_negative)};
 
 int main(int argc, char **argv)
 {

@@ -35,6 +35,9 @@ expect set_not_mine shmem_barrier "PE 0 is not in"
 expect set_too_large shmem_int_sum_to_all "logPE_stride 1"
 expect sync_null shmem_barrier "pSync is NULL"
 expect count_huge shmem_long_fcollect 2305843009213693952
+expect parts_huge shmem_long_fcollect 1152921504606846976
+expect set_root_wild shmem_broadcast64 "PE_root 2"
+expect lock_unaligned shmem_set_lock "not on a boundary"
 expect count_negative shmem_int_sum_to_all "nreduce -1"
 expect stride_zero shmem_long_alltoalls "dst is 0"
 expect lock_twice shmem_set_lock already
@@ -47,6 +50,7 @@ expect roots_differ shmem_long_broadcast PE_root 0 1
 expect calls_differ shmem_long_sum_reduce shmem_long_max_reduce
 expect splits_differ shmem_team_split_strided start
 expect set_sizes_differ shmem_int_sum_to_all 4 8
+expect quiet_negative shmem_pe_quiet "target_pes[0] is -1"
 expect overlapping shmem_long_sum_reduce overlap
 expect local_dest shmem_long_sum_reduce "not symmetric"
 expect sync_local shmem_barrier "not symmetric"

@@ -3,8 +3,10 @@
  * asked for in vain. */
 
 #include "tests/shmem/check.h"
+#include <shmemx.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 static uint64_t offsets[64];
 static char *first;
@@ -24,10 +26,16 @@ static void expect_symmetric(const void *block, int slot)
 
 static void shapes(void)
 {
-    char *zeros = shmem_calloc(1000, 3);
-    char *at    = shmem_align(4096, 100);
+    char *dirty = shmem_malloc(3000);
+    char *zeros;
+    char *at;
     int i;
 
+    CHECK(dirty != NULL, "allocation");
+    memset(dirty, 7, 3000);
+    shmem_free(dirty);
+    zeros = shmem_calloc(1000, 3);
+    at    = shmem_align(4096, 100);
     CHECK(zeros != NULL && at != NULL, "allocation");
     for (i = 0; i < 3000; i++) {
         CHECK(zeros[i] == 0, "byte %d", i);
@@ -62,6 +70,56 @@ static void in_vain(void)
     CHECK(shmem_realloc(block, 0) == NULL, "realloc to nothing frees");
 }
 
+static size_t largest_bytes(void)
+{
+    shmemx_partition_info_t info = {.struct_size = sizeof info};
+
+    CHECK(shmemx_partition_info(1, &info) == 0, "no partition 1");
+    return info.largest_bytes;
+}
+
+/* A block that ends where the partition ends grows: it moves, and is freed. */
+static void grows_at_the_end(void)
+{
+    size_t all    = largest_bytes();
+    char *low     = shmem_malloc(all / 2);
+    size_t rest   = largest_bytes();
+    char *high    = shmem_malloc(rest);
+    size_t larger = rest + (rest / 4);
+
+    CHECK(low != NULL && high != NULL, "all there is");
+    shmem_free(low);
+    low = shmem_malloc(all / 8);
+    memset(high, 6, rest);
+    CHECK(shmem_realloc(high, larger) == NULL, "there is no room for %zu bytes", larger);
+    shmem_free(low);
+    high = shmem_realloc(high, rest + 64);
+    CHECK(high != NULL && high[0] == 6 && high[rest - 1] == 6, "grown");
+    shmem_free(high);
+    CHECK(largest_bytes() == all, "%zu bytes of %zu are left", largest_bytes(), all);
+}
+
+/* Freeing waits for all: the next block is not put to while another PE still has this one. */
+static void free_waits(void)
+{
+    const struct timespec pause = {0, 50000000};
+    int last                    = shmem_n_pes() - 1;
+    char *block                 = shmem_malloc(1000);
+    char *next;
+
+    memset(block, 3, 1000);
+    if (shmem_my_pe() == last) {
+        nanosleep(&pause, NULL);
+        CHECK(block[0] == 3 && block[999] == 3, "it is another block already");
+    }
+    shmem_free(block);
+    next = shmem_malloc(1000);
+    memset(next, 4, 1000);
+    shmem_putmem(next, next, 1000, last);
+    shmem_barrier_all();
+    shmem_free(next);
+}
+
 /* The same random calls everywhere; blocks do not overlap. */
 static void churn(void)
 {
@@ -84,6 +142,8 @@ static void churn(void)
             sizes[slot]  = 1 + (size_t)(check_random(&state) % (1u << (check_random(&state) % 16)));
             blocks[slot] = shmem_malloc(sizes[slot]);
             CHECK(blocks[slot] != NULL, "%zu bytes at step %d", sizes[slot], i);
+            CHECK((uintptr_t)blocks[slot] % 16 == 0, "%zu bytes at %p", sizes[slot],
+                  (void *)blocks[slot]);
             memset(blocks[slot], slot, sizes[slot]);
         }
     }
@@ -97,11 +157,14 @@ static void churn(void)
 
 int main(void)
 {
+    CHECK(setenv("SHMEM_SYMMETRIC_SIZE", "16m", 1) == 0, "no variable");
     shmem_init();
     first = shmem_malloc(8);
     CHECK(first != NULL, "first");
     shapes();
     in_vain();
+    grows_at_the_end();
+    free_waits();
     churn();
     shmem_free(first);
     shmem_finalize();

@@ -12,11 +12,20 @@
 atomic_bool sleeps_are_endless;
 atomic_uint sleeps_begun;
 atomic_uint yields_made;
+void (*_Atomic on_sleep)(void);
+void (*_Atomic on_yield)(void);
 
 enum { ARGUMENTS = 6, OPERATION = 1, TIMEOUT = 3 };
 
 MEMSPAN_API long syscall(long number, ...);
 MEMSPAN_API int sched_yield(void);
+
+static void call_hook(void (*hook)(void))
+{
+    if (hook != NULL) {
+        hook();
+    }
+}
 
 long syscall(long number, ...)
 {
@@ -37,6 +46,7 @@ long syscall(long number, ...)
     va_end(list);
     if ((number == SYS_futex) && ((int)arguments[OPERATION] == FUTEX_WAIT)) {
         atomic_fetch_add(&sleeps_begun, 1);
+        call_hook(atomic_load(&on_sleep));
         arguments[TIMEOUT] = atomic_load(&sleeps_are_endless) ? 0 : arguments[TIMEOUT];
     }
     return call(number, arguments[0], arguments[1], arguments[2], arguments[3], arguments[4],
@@ -46,5 +56,6 @@ long syscall(long number, ...)
 int sched_yield(void)
 {
     atomic_fetch_add(&yields_made, 1);
+    call_hook(atomic_load(&on_yield));
     return (int)syscall(SYS_sched_yield, 0L, 0L, 0L, 0L, 0L, 0L);
 }

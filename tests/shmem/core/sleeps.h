@@ -16,4 +16,8 @@ extern atomic_bool sleeps_are_endless;
 extern atomic_uint sleeps_begun;
 extern atomic_uint yields_made;
 
+/* Called at each of them, unless NULL. */
+extern void (*_Atomic on_sleep)(void);
+extern void (*_Atomic on_yield)(void);
+
 #endif /* MEMSPAN_TESTS_SHMEM_CORE_SLEEPS_H */

@@ -221,6 +221,12 @@ static void space_null(void)
     (void)shmemx_space_create(SHMEM_TEAM_WORLD, &config, NULL);
 }
 
+/* The C library's stream. */
+static void library_address(void)
+{
+    shmem_long_p((long *)(void *)stdout, 1, 1);
+}
+
 static void stack_address(void)
 {
     long local = 0;
@@ -306,6 +312,12 @@ static void fetch_nbi_address(void)
 static void stride_too_large(void)
 {
     shmem_long_iput(heap, source, 1L << 58, 1, 33, 1);
+}
+
+/* In bytes it is 0. */
+static void stride_wraps(void)
+{
+    shmem_long_iput(heap, source, 1L << 61, 1, 2, 1);
 }
 
 static void result_null(void)
@@ -417,6 +429,7 @@ static const struct {
     {"get_pe_wild", get_pe_wild},
     {"atomic_pe_wild", atomic_pe_wild},
     {"stack_address", stack_address},
+    {"library_address", library_address},
     {"const_address", const_address},
     {"space_outsider", space_outsider},
     {"info_version_null", info_version_null},
@@ -439,6 +452,7 @@ static const struct {
     {"past_the_end", past_the_end},
     {"stride_negative", stride_negative},
     {"stride_too_large", stride_too_large},
+    {"stride_wraps", stride_wraps},
     {"stride_past_the_end", stride_past_the_end},
     {"strided_get_address", strided_get_address},
     {"put_signal_address", put_signal_address},

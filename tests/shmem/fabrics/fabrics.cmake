@@ -5,6 +5,8 @@
 #   ucx-sm ucx-tcp       the plug-in for UCX, over its shared memory and over TCP
 #   ofi-shm ofi-tcp      the plug-in for libfabric, providers shm and tcp;ofi_rxm
 #   tcp                  the plug-in for the kernel's TCP
+#   judge judge-ucx      the same and others behind a driver that is as late, full and unordered as the contract of
+#   judge-ofi            drivers allows (network/judge_driver.c)
 #   two-hosts-ucx        two hosts (two_hosts.sh), PEs started by mpirun
 #   two-hosts-ofi two-hosts-tcp
 #   roce-ucx roce-ofi    RDMA verbs, in the virtual machine of roce.sh alone
@@ -15,6 +17,7 @@
 set(MEMSPAN_FABRICS "" CACHE STRING "Fabrics over which every OpenSHMEM test runs, with many numbers of PEs")
 set(MEMSPAN_FABRIC_NAMES "")
 set(two_hosts ${CMAKE_CURRENT_LIST_DIR}/two_hosts.sh)
+set(test_drivers ${PROJECT_BINARY_DIR}/tests/shmem/network/drivers)
 
 # fabric(NAME TRANSPORT name CI run... FULL run... [CI_TESTS regex] [FULL_TESTS regex] [PLUGIN name] [ENVIRONMENT VAR=value...]
 #      [LABELS ...] [TIMEOUT s] [TWO_HOSTS])
@@ -42,9 +45,11 @@ function(fabric name)
 endfunction()
 
 # What CI has time for: every kind of operation over TCP, the rest once.
-set(ci_tcp "^shmem-(rma|rows|unquiet|many-contexts|order|once|process|streams|threads|lock|collective|kind-emu|asleep-sleep|idle-job-wait|counters|offload-mapped|killed)$")
+set(ci_tcp "^shmem-(rma|rows|unquiet|many-contexts|order|once|process|leaves|streams|threads|lock|collective|kind-emu|asleep-sleep|idle-job-wait|counters|edges|offload-mapped|killed)$")
 set(ci_memory "^shmem-(rma|once|asleep-compute)$")
 set(ci_two_hosts "^shmem-(once|process|counters)$")
+set(ci_judge "^shmem-(rma|rows|quiets|order|once|streams|many-contexts|lock|collective|spaces|edges)$")
+set(ci_judge_others "^shmem-edges$")
 set(hooks "")
 if(MEMSPAN_SANITIZE)
   set(ci_memory "")
@@ -63,6 +68,18 @@ fabric(ofi-shm TRANSPORT ofi PLUGIN ofi LABELS network CI_TESTS "${ci_memory}" C
 fabric(ofi-tcp TRANSPORT ofi PLUGIN ofi LABELS network CI_TESTS "${ci_tcp}" CI 4:2 FULL ${network_runs}
   ENVIRONMENT FI_PROVIDER=tcp)
 fabric(tcp TRANSPORT tcp PLUGIN tcp LABELS network CI_TESTS "${ci_tcp}" CI 4:2 FULL ${network_runs})
+set(judge LABELS network judge ENVIRONMENT SHMEMX_DRIVER_PATH=${test_drivers} ${hooks})
+fabric(judge TRANSPORT judge_tcp PLUGIN tcp ${judge} CI_TESTS "${ci_judge}" CI 2:1:1 2:1:2
+  FULL 2:1:0 2:1:1 2:1:2 2:1:3 3:1:4 5:2:5 4:1:6 4:1:7)
+# Registered in pieces, and not at all.
+foreach(case IN ITEMS ucx:1m ofi:none)
+  string(REPLACE ":" ";" part ${case})
+  list(GET part 0 driver)
+  list(GET part 1 register)
+  fabric(judge-${driver} TRANSPORT judge_${driver} PLUGIN ${driver} ${judge} UCX_TLS=tcp FI_PROVIDER=tcp
+    SHMEMX_REGISTER=${register}
+    CI_TESTS "${ci_judge_others}" CI 2:1:3 FULL 2:1:0 2:1:1 2:1:2 2:1:3 3:1:4 5:2:5)
+endforeach()
 foreach(driver IN ITEMS ucx ofi tcp)
   fabric(two-hosts-${driver} TWO_HOSTS PLUGIN ${driver} LABELS two-hosts CI_TESTS "${ci_two_hosts}" CI 4:node
     FULL 2:node 4:node 4:slot ENVIRONMENT MEMSPAN_SHMEM_TRANSPORT=smp,${driver})
@@ -90,12 +107,12 @@ function(fabric_command fabric command_p)
   set(${command_p} "${command}" PARENT_SCOPE)
 endfunction()
 
-# memspan_add_fabric_tests(NAME PROGRAM target [PES ...] [ARGUMENTS ...] [ENVIRONMENT ...] [LABELS ...]): a
-# program over every fabric. A program that is for 2 PEs runs with 2.
+# memspan_add_fabric_tests(NAME PROGRAM target [PES ...] [ARGUMENTS ...] [ENVIRONMENT ...] [LABELS ...]
+# [EXCEPT fabric...]): a program over every fabric. A program that is for 2 PEs runs with 2.
 function(memspan_add_fabric_tests name)
-  cmake_parse_arguments(ARG "" "PROGRAM" "PES;ARGUMENTS;ENVIRONMENT;LABELS" ${ARGN})
+  cmake_parse_arguments(ARG "" "PROGRAM" "PES;ARGUMENTS;ENVIRONMENT;LABELS;EXCEPT" ${ARGN})
   foreach(fabric IN LISTS MEMSPAN_FABRIC_NAMES)
-    if(NOT fabric_${fabric}_TESTS OR NOT name MATCHES "${fabric_${fabric}_TESTS}")
+    if(fabric IN_LIST ARG_EXCEPT OR NOT fabric_${fabric}_TESTS OR NOT name MATCHES "${fabric_${fabric}_TESTS}")
       continue()
     endif()
     foreach(run IN LISTS fabric_${fabric}_RUNS)

@@ -14,8 +14,7 @@ modules='configfs dummy crc32_generic rdma_ucm rdma_rxe'
 [ $# -ge 1 ] || { sed -n '3,6s/^# \{0,1\}//p' "$0" >&2; exit 2; }
 build=$(CDPATH='' cd -- "$1" && pwd)
 guest_check rdma:iproute2
-ls /usr/lib/*/libibverbs/librxe-rdmav*.so >/dev/null 2>&1 ||
-    die 'not here; as root: apt-get install --no-install-recommends ibverbs-providers'
+ls /usr/lib/*/libibverbs/librxe-rdmav*.so >/dev/null 2>&1 || guest_install ibverbs-providers
 guest_prepare "$here/roce_guest.sh"
 mkdir -p "$build/Testing"
 printf '%s\n' "$build" >"$share/build"

@@ -24,10 +24,13 @@ static void end(const char *what)
     } else if (strcmp(what, "finalize") == 0) {
         shmem_finalize();
         exit(0);
+    } else if (strcmp(what, "global") == 0) {
+        usleep(300000); /* the others wait by then */
+        shmem_global_exit(9);
     } else if (strcmp(what, "pause") == 0) {
         pause();
     } else if (strcmp(what, "sleep") == 0) {
-        sleep(8);
+        sleep(6);
     }
 }
 

@@ -10,6 +10,7 @@
 #   launcher  mpirun or prterun is killed
 #   start     the link loses all packets while PEs wait for the last one in shmem_init()
 #   late      none; the last PE does not call shmem_init()
+#   global    none; the last PE calls shmem_global_exit(), and no PE says that another has failed
 #
 # The other PEs wait in a barrier, and one computes.
 set -u
@@ -28,6 +29,7 @@ find_left() {
 
 arguments=pause limit=SHMEMX_PEER_TIMEOUT=2
 case $case_name in
+global) arguments='global add' ;;
 start | late) arguments='late 3' limit=SHMEMX_START_TIMEOUT=3 ;;
 esac
 
@@ -66,7 +68,9 @@ round() {
         tries=$((tries + 1))
     done
     kill -9 $mpirun 2>/dev/null && { echo 'the launcher does not end'; cat out; exit 1; }
-    wait $mpirun && { echo 'status 0'; cat out; exit 1; }
+    status=0
+    wait $mpirun || status=$?
+    [ $status -ne 0 ] || { echo 'status 0'; cat out; exit 1; }
     # Processes of b are seen from here, too.
     tries=0
     left=$(find_left)
@@ -85,6 +89,11 @@ round() {
     start) words='^memspan: PE [01] of 4: PE 2 on .* does not answer the launcher for 3 s' ;;
     late) words='^memspan: PE [0-2] of 4: PE [23] on .* does not answer the launcher for 3 s' ;;
     launcher | stuck) words= ;; # what PEs say goes through the launcher
+    global)
+        words=
+        ! grep '^memspan: PE [0-9]* of 4: PE' out || { echo 'a PE has said something'; cat out; exit 1; }
+        [ "$status" -eq 9 ] || { echo "status $status"; cat out; exit 1; }
+        ;;
     esac
     grep -qE -- "$words" out || { echo "not said: $words"; cat out; exit 1; }
 }

@@ -108,6 +108,23 @@ MANY_TEST(uint64, uint64_t)
 MANY_TEST(size, size_t)
 MANY_TEST(ptrdiff, ptrdiff_t)
 
+/* Of words that all fit each is found in turn, and none that its status excludes. */
+static void find_in_turn(void)
+{
+    static long words[WORDS] = {1, 1, 1, 1, 1, 1, 1, 1};
+    const int status[WORDS]  = {[2] = 1, [5] = 1};
+    size_t places[WORDS];
+    unsigned found = 0;
+    size_t i;
+
+    for (i = 0; i < WORDS; i++) {
+        found |= 1u << shmem_long_test_any(words, WORDS, NULL, SHMEM_CMP_EQ, 1);
+    }
+    CHECK(found == (1u << WORDS) - 1, "found %#x", found);
+    CHECK(shmem_long_test_some(words, WORDS, places, status, SHMEM_CMP_EQ, 1) == WORDS - 2, "some");
+    CHECK((places[1] == 1) && (places[2] == 3) && (places[4] == 6), "those that do not count");
+}
+
 /* The older names, and signals. */
 static void wait_old(void)
 {
@@ -169,6 +186,7 @@ int main(void)
     many_uint64();
     many_size();
     many_ptrdiff();
+    find_in_turn();
     wait_old();
     shmem_finalize();
     return 0;

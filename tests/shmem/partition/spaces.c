@@ -123,8 +123,15 @@ static void refusals(void)
                                     .has_device  = 1,
                                     .device      = 99};
     shmemx_space_config_t differ = {.struct_size = sizeof differ, .size = 4096 * (size_t)(me + 1)};
-    shmemx_space_t space         = (shmemx_space_t)5;
+    /* Of a program that knows no later fields: there may be anything. */
+    shmemx_space_config_t older = {.struct_size = offsetof(shmemx_space_config_t, hints),
+                                   .size        = 4096,
+                                   .hints       = -1,
+                                   .name        = (const char *)(uintptr_t)1};
+    shmemx_space_t space        = (shmemx_space_t)5;
 
+    CHECK(shmemx_space_create(SHMEM_TEAM_WORLD, &older, &space) == 0, "%s", memspan_error_text());
+    CHECK(shmemx_space_destroy(space) == 0, "%s", memspan_error_text());
     CHECK(shmemx_space_create(SHMEM_TEAM_WORLD, &none, &space) != 0, "no size");
     CHECK(space == SHMEMX_SPACE_INVALID, "a handle of nothing");
     CHECK(shmemx_space_create(SHMEM_TEAM_WORLD, &device, &space) != 0, "there is no device 99");

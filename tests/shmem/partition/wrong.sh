@@ -77,7 +77,7 @@ differ size ${P}2=1m ${P}2=2m "${P}2 differs between PE 0 and PE " mpirun
 differ kind ${P}3=1m:kind=N ${P}3=1m:kind=S "${P}3 differs between PE 0 and PE "
 differ missing ${P}4=1m UNUSED=1 "${P}4 differs between PE 0 and PE "
 differ malformed ${P}4=1m ${P}4=1x "${P}4"
-differ order MEMSPAN_SHMEM_TRANSPORT=smp UNUSED=1 MEMSPAN_SHMEM_TRANSPORT "differs between PE"
+differ order MEMSPAN_SHMEM_TRANSPORT=smp UNUSED=1 "MEMSPAN_SHMEM_TRANSPORT or SHMEMX_TRANSPORT differs between PE"
 differ default SHMEM_SYMMETRIC_SIZE=1m SHMEM_SYMMETRIC_SIZE=2m "SHMEM_SYMMETRIC_SIZE differs between PE 0 and PE "
 
 # Names that are like ours are ours, misspelt; others are another library's.

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# died.sh OSHRUN PROGRAM: PEs of other hosts notice that a PE has died, without the launcher, which
-# the program stops. What they say goes through the launcher. SHMEMX_TRANSPORT makes every PE a host.
+# died.sh OSHRUN PROGRAM: PEs notice that a PE has died, without the launcher, which the program
+# stops. What they say goes through the launcher. SHMEMX_TRANSPORT makes every PE a host.
 # Where the transport notices nothing, as in shared memory, it is that the PE does not answer.
 set -u
 said=$(mktemp)
@@ -17,4 +17,4 @@ while [ "$dead" -lt 3 ] && [ "$tries" -lt 200 ]; do
 done
 kill -CONT "$launcher"
 wait "$launcher" && { echo 'the job has succeeded'; exit 1; }
-grep -qE '^memspan: PE [01] of 3: PE 2 (has died|on .* (has failed|does not answer))' "$said" || { cat "$said"; exit 1; }
+grep -qE '^memspan: PE [01] of 3: PE 2 (\(process [0-9]+\) )?(has died|on .* (has failed|does not answer))' "$said" || { cat "$said"; exit 1; }

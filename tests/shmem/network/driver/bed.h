@@ -133,5 +133,6 @@ extern const struct bed_case bed_progress_cases[];
 extern const struct bed_case bed_memory_cases[];
 extern const struct bed_case bed_queue_cases[];
 extern const struct bed_case bed_failure_cases[];
+extern const struct bed_case bed_unkind_cases[];
 
 #endif /* MEMSPAN_TESTS_SHMEM_NETWORK_BED_H */

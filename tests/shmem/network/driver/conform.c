@@ -23,8 +23,8 @@
 #include <unistd.h>
 
 static const struct bed_case *const files[] = {
-    bed_transfer_cases, bed_message_cases, bed_progress_cases,
-    bed_memory_cases,   bed_queue_cases,   bed_failure_cases,
+    bed_transfer_cases, bed_message_cases, bed_progress_cases, bed_memory_cases,
+    bed_queue_cases,    bed_failure_cases, bed_unkind_cases,
 };
 
 static const char *plugin;

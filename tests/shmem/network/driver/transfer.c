@@ -255,6 +255,32 @@ static void ordered_messages(void)
     free(source);
 }
 
+/* Both ends connect at once, and put before either knows of the other. A flush is the end of all.
+ */
+static void crossed_puts(void)
+{
+    enum { PUTS = 40, BYTES = 16000 };
+    const int other = 1 - bed.pe;
+    char *source    = malloc(BYTES);
+    unsigned i;
+
+    (void)bed_key(other);
+    bed_barrier_idle();
+    for (i = 0; i < PUTS; i++) {
+        bed_fill(source, BYTES, i);
+        bed_put(bed.queue, bed_peer(other), bed_key(other), bed_address(other, i * (size_t)BYTES),
+                source, BYTES);
+    }
+    bed_flush(bed.queue, bed_peer(other));
+    atomic_store(&bed.shared->flags[bed.pe], 1);
+    bed_await((unsigned)other, 1);
+    for (i = 0; i < PUTS; i++) {
+        bed_verify(bed.base + (i * (size_t)BYTES), BYTES, i, "a put over a crossed connection");
+    }
+    free(source);
+    bed_barrier();
+}
+
 const struct bed_case bed_transfer_cases[] = {
     {"put_sizes", 2, SPACE_BYTES, put_sizes, false},
     {"get_sizes", 2, SPACE_BYTES, get_sizes, false},
@@ -262,6 +288,7 @@ const struct bed_case bed_transfer_cases[] = {
     {"many_puts", 3, SPACE_BYTES, many_puts, false},
     {"many_gets", 3, SPACE_BYTES, many_gets, false},
     {"ordered_puts", 2, SPACE_BYTES, ordered_puts, false},
+    {"crossed_puts", 2, SPACE_BYTES, crossed_puts, false},
     {"ordered_messages", 2, SPACE_BYTES, ordered_messages, false},
     {NULL, 0, 0, NULL, false},
 };
