@@ -3,11 +3,12 @@
  * ended. It is in a session of its own: signals of the terminal do not reach it. */
 
 #include "guard.h"
+#include "cmd/common/folder.h"
 #include "cmd/common/message.h"
 #include "options.h"
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -17,26 +18,23 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#define SERVER_TIMEOUT_MS 3000
+
 struct guard {
     size_t size_bytes;
     pid_t pid;
     int group_count;
+    pid_t server_pid; /* 0: none */
     char folder[256];
     pid_t groups[];
 };
 
-static int remove_one(const char *path, const struct stat *status, int kind, struct FTW *place)
+static void wait_for_server(pid_t pid)
 {
-    (void)status;
-    (void)kind;
-    (void)place;
-    remove(path);
-    return 0;
-}
-
-void guard_remove_folder(const char *folder)
-{
-    nftw(folder, remove_one, 16, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
+    struct pollfd end = {.fd = (int)syscall(SYS_pidfd_open, pid, 0), .events = POLLIN};
+    if (end.fd >= 0 && poll(&end, 1, SERVER_TIMEOUT_MS) == 0) {
+        kill(pid, SIGKILL);
+    }
 }
 
 static void watch(struct guard *guard, int read_fd)
@@ -59,8 +57,11 @@ static void watch(struct guard *guard, int read_fd)
             kill(-guard->groups[i], SIGKILL);
         }
     }
+    if (guard->server_pid > 0) {
+        wait_for_server(guard->server_pid);
+    }
     if (guard->folder[0] != '\0') {
-        guard_remove_folder(guard->folder);
+        cli_folder_remove(guard->folder);
     }
     _exit(0);
 }
@@ -99,6 +100,11 @@ void guard_note(struct guard *guard, int i, pid_t group)
 void guard_note_folder(struct guard *guard, const char *folder)
 {
     snprintf(guard->folder, sizeof(guard->folder), "%s", folder);
+}
+
+void guard_note_server(struct guard *guard, pid_t pid)
+{
+    __atomic_store_n(&guard->server_pid, pid, __ATOMIC_RELAXED);
 }
 
 bool guard_owns(const struct guard *guard, pid_t pid)

@@ -16,16 +16,16 @@ struct guard *guard_open(int group_count);
 /* Process group number i; 0: it has ended. */
 void guard_note(struct guard *guard, int i, pid_t group);
 
-/* A folder to remove, with its files. */
+/* A folder to remove, with its files; before it is made. "": none. */
 void guard_note_folder(struct guard *guard, const char *folder);
+
+/* That process ends by itself and may use the folder until then. */
+void guard_note_server(struct guard *guard, pid_t pid);
 
 /* Is that process the guard? */
 bool guard_owns(const struct guard *guard, pid_t pid);
 
 /* The job has ended. */
 void guard_close(struct guard *guard);
-
-/* Remove the folder with its contents. */
-void guard_remove_folder(const char *folder);
 
 #endif /* OSHRUN_GUARD_H */

@@ -5,9 +5,12 @@
 #include "cmd/common/message.h"
 #include <errno.h>
 #include <memspan/launch.h>
+#include <search.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+enum { NAME_MAX_BYTES = 253, LINE_BYTES = 4096, LINES_MAX = 1 << 20 };
 
 static const char blanks[] = " \t\r\n";
 
@@ -22,31 +25,60 @@ static int read_count(const char *text)
     return (int)number;
 }
 
+/* Names go to another launcher, and from it to a shell: no option, word of one or expansion. */
+static bool is_name(const char *name)
+{
+    size_t length =
+        strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-");
+    return length > 0 && length <= NAME_MAX_BYTES && name[length] == '\0' && name[0] != '-';
+}
+
+static int compare_names(const void *a, const void *b)
+{
+    return strcmp(((const struct host *)a)->name, ((const struct host *)b)->name);
+}
+
+/* The host of that name, a new one perhaps; NULL: out of memory. Items do not move: the tree points
+ * at them, and each has a PE. */
+static struct host *find(struct hosts *hosts, const char *name)
+{
+    if (hosts->items == NULL) {
+        hosts->items = calloc(MEMSPAN_LAUNCH_PES_MAX, sizeof(*hosts->items));
+    }
+    struct host *new = hosts->items != NULL ? &hosts->items[hosts->count] : NULL;
+    if (new == NULL || (new->name = strdup(name)) == NULL) {
+        return NULL;
+    }
+    struct host *const *found = tsearch(new, &hosts->by_name, compare_names);
+    if (found != NULL && *found == new) {
+        hosts->count++;
+        return new;
+    }
+    free(new->name);
+    return found != NULL ? *found : NULL;
+}
+
 static bool add(struct hosts *hosts, const char *where, const char *name, int pe_count)
 {
+    if (!is_name(name)) {
+        cli_complain("%s: \"%.100s\" is no name of a host", where, name);
+        return false;
+    }
     hosts->pe_count += pe_count;
     if (hosts->pe_count > (int)MEMSPAN_LAUNCH_PES_MAX) {
         cli_complain("%s: more than %d PEs", where, (int)MEMSPAN_LAUNCH_PES_MAX);
         return false;
     }
-    for (size_t i = 0; i < hosts->count; i++) {
-        if (strcmp(hosts->items[i].name, name) == 0) {
-            hosts->items[i].pe_count += pe_count;
-            return true;
-        }
-    }
-    struct host *grown = realloc(hosts->items, (hosts->count + 1) * sizeof(*grown));
-    char *copy         = strdup(name);
-    hosts->items       = grown != NULL ? grown : hosts->items;
-    if (grown == NULL || copy == NULL) {
+    struct host *host = find(hosts, name);
+    if (host == NULL) {
         cli_complain("out of memory");
         return false;
     }
-    hosts->items[hosts->count++] = (struct host){.name = copy, .pe_count = pe_count};
+    host->pe_count += pe_count;
     return true;
 }
 
-/* "a" or "a:4", in place. Options and whole command lines do not pass for names. */
+/* "a" or "a:4", in place. */
 static bool add_word(struct hosts *hosts, const char *where, char *word)
 {
     int pe_count = 1;
@@ -56,11 +88,7 @@ static bool add_word(struct hosts *hosts, const char *where, char *word)
         pe_count = read_count(colon + 1);
     }
     if (pe_count == 0) {
-        cli_complain("%s: \"%s:%s\" is not HOST:PES", where, word, colon + 1);
-        return false;
-    }
-    if (*word == '\0' || *word == '-' || strcspn(word, "/= \t\"'$`\\;&|<>()") != strlen(word)) {
-        cli_complain("%s: \"%s\" is no name of a host", where, word);
+        cli_complain("%s: \"%.100s:%.100s\" is not HOST:PES", where, word, colon + 1);
         return false;
     }
     return add(hosts, where, word, pe_count);
@@ -95,30 +123,43 @@ static bool add_line(struct hosts *hosts, const char *where, char *line)
         bool is_limit =
             strncmp(word, "max_slots=", 10) == 0 || strncmp(word, "max-slots=", 10) == 0;
         if (!is_limit && pe_count == 0) {
-            cli_complain("%s: \"%s\" is not slots=PES", where, word);
+            cli_complain("%s: \"%.100s\" is not slots=PES", where, word);
             return false;
         }
     }
     return pe_count > 0 ? add(hosts, where, name, pe_count) : add_word(hosts, where, name);
 }
 
-bool hosts_add_file(struct hosts *hosts, const char *path)
+/* Line by line: neither a line nor the file may be without end. */
+static bool add_lines(struct hosts *hosts, const char *path, FILE *file)
 {
-    FILE *file    = fopen(path, "re");
-    char *line    = NULL;
-    size_t room   = 0;
-    size_t number = 0;
-    bool good     = file != NULL;
-    if (!good) {
+    char line[LINE_BYTES];
+    char where[512];
+    for (size_t number = 1; fgets(line, sizeof(line), file) != NULL; number++) {
+        snprintf(where, sizeof(where), "%s:%zu", path, number);
+        if (number > LINES_MAX || (strchr(line, '\n') == NULL && !feof(file))) {
+            cli_complain("%s: %s", where, number > LINES_MAX ? "too many lines" : "too long");
+            return false;
+        }
+        if (!add_line(hosts, where, line)) {
+            return false;
+        }
+    }
+    if (ferror(file)) {
         cli_complain("--hostfile: cannot read %s: %s", path, strerror(errno));
         return false;
     }
-    while (good && getline(&line, &room, file) >= 0) {
-        char where[512];
-        snprintf(where, sizeof(where), "%s:%zu", path, ++number);
-        good = add_line(hosts, where, line);
+    return true;
+}
+
+bool hosts_add_file(struct hosts *hosts, const char *path)
+{
+    FILE *file = fopen(path, "re");
+    if (file == NULL) {
+        cli_complain("--hostfile: cannot read %s: %s", path, strerror(errno));
+        return false;
     }
-    free(line);
+    bool good = add_lines(hosts, path, file);
     fclose(file);
     if (good && hosts->count == 0) {
         cli_complain("--hostfile: %s names no host", path);

@@ -14,8 +14,9 @@ struct host {
 
 struct hosts {
     struct host *items;
-    size_t count; /* 0: this host alone */
-    int pe_count; /* of all */
+    size_t count;  /* 0: this host alone */
+    int pe_count;  /* of all */
+    void *by_name; /* tree of items */
 };
 
 /* "a:4,b:4"; a host without a number gets one PE; one that is there already gets more. False after

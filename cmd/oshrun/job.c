@@ -72,8 +72,8 @@ static void fill_header(struct memspan_launch_header *header, uint32_t pe_count,
     header->size_bytes          = size_bytes;
     header->exchange_size_bytes = MEMSPAN_LAUNCH_EXCHANGE_BYTES;
     header->launcher_pid        = (uint32_t)getpid();
-    snprintf(header->job_id, sizeof(header->job_id), "oshrun-%d-%08llx", (int)getpid(),
-             (unsigned long long)(header->cookie & 0xffffffff));
+    snprintf(header->job_id, sizeof(header->job_id), "oshrun-%d-%016llx", (int)getpid(),
+             (unsigned long long)draw_cookie());
     snprintf(header->launcher, sizeof(header->launcher), "oshrun %s", MEMSPAN_VERSION_STRING);
 }
 

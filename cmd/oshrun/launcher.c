@@ -178,10 +178,8 @@ static void add_host_of_each(struct words *words, const struct options *options)
 static void add_mpirun(struct words *words, const struct options *options, bool is_prterun)
 {
     struct words names = variables(options);
-    if (options->allow_root || options->hosts.count > 0) {
-        if (geteuid() == 0 || options->allow_root) {
-            add(words, "--allow-run-as-root");
-        }
+    if (geteuid() == 0) {
+        add(words, "--allow-run-as-root");
     }
     if (options->hosts.count > 0) {
         add(words, "--host");

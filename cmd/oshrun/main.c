@@ -62,8 +62,7 @@ static bool serve_pmix(const struct options *options, const struct job *job, con
     if (options->pmix == SERVE_OFF || (options->pmix == SERVE_AUTO && !server_is_needed(path))) {
         return true;
     }
-    if (server_open(server, job->header->job_id, job->pe_count, reason, sizeof(reason))) {
-        guard_note_folder(guard, server->folder);
+    if (server_open(server, job->header->job_id, job->pe_count, guard, reason, sizeof(reason))) {
         return true;
     }
     if (options->pmix == SERVE_ON || options->verbose) {

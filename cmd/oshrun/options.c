@@ -12,7 +12,7 @@
 
 const char cli_name[] = "oshrun";
 
-static struct options parsed;
+static struct options parsed = {.kill_after_s = 10};
 static size_t setting_count;
 static size_t inherited_count;
 
@@ -72,6 +72,12 @@ static const struct cli_option rows[] = {
      .min   = 1e-9,
      .max   = 1e9,
      .help  = "end the job after that time, with status 124"},
+    {.names = "--kill-after",
+     .form  = CLI_SECONDS,
+     .value = &parsed.kill_after_s,
+     .shape = "SECONDS",
+     .max   = 1e9,
+     .help  = "kill PEs that outlive a forwarded SIGTERM or SIGHUP by that time (10; 0: never)"},
     {.names = "--bind-to | -bind-to",
      .form  = CLI_WORD,
      .value = &parsed.binding,
@@ -113,10 +119,8 @@ static const struct cli_option rows[] = {
      .form  = CLI_SET,
      .value = &parsed.verbose,
      .help  = "report why a PMIx server is missing, and how another launcher is called"},
-    {.names = "--allow-run-as-root -allow-run-as-root",
-     .form  = CLI_SET,
-     .value = &parsed.allow_root},
-    {.names = "--oversubscribe -oversubscribe", .form = CLI_IGNORED},
+    {.names = "--oversubscribe -oversubscribe --allow-run-as-root -allow-run-as-root",
+     .form  = CLI_IGNORED},
     {.names = "-h --help", .form = CLI_HELP, .help = "this text"},
     {.names = "-V --version", .form = CLI_VERSION, .help = "version"},
 };

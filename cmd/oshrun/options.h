@@ -13,8 +13,8 @@ struct options {
     int pe_count; /* 0: number of cores */
     bool tag_output;
     bool verbose;
-    bool allow_root;  /* for other launchers */
-    double timeout_s; /* 0: none */
+    double timeout_s;    /* 0: none */
+    double kill_after_s; /* from a forwarded SIGTERM or SIGHUP; 0: never */
     enum binding binding;
     enum serve_mode pmix;
     const char *folder;   /* working directory, or NULL */

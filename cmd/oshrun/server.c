@@ -3,6 +3,7 @@
 
 #include "server.h"
 #include "cmd/common/environment.h"
+#include "cmd/common/folder.h"
 #include "guard.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -12,7 +13,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/random.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -78,17 +81,39 @@ static bool split(struct server *server, size_t size)
     return pe == server->count;
 }
 
-static bool make_folder(char *folder, size_t size)
+/* Noted before it is made, or the launcher could be killed in between. */
+static bool make_folder(struct server *server, struct guard *guard)
 {
-    const char *where = cli_environment(CLI_TMPDIR);
-    where             = where != NULL && where[0] == '/' ? where : "/tmp";
-    snprintf(folder, size, "%s/oshrun-XXXXXX", where);
-    return mkdtemp(folder) != NULL;
+    const char *where         = cli_environment(CLI_TMPDIR);
+    unsigned long long random = 0;
+    if (getrandom(&random, sizeof(random), 0) != (ssize_t)sizeof(random)) {
+        return false;
+    }
+    where = where != NULL && where[0] == '/' ? where : "/tmp";
+    int length =
+        snprintf(server->folder, sizeof(server->folder), "%s/oshrun-%016llx", where, random);
+    if (length >= (int)sizeof(server->folder)) {
+        errno = ENAMETOOLONG;
+        return false;
+    }
+    guard_note_folder(guard, server->folder);
+    if (mkdir(server->folder, S_IRWXU) != 0) {
+        guard_note_folder(guard, "");
+        return false;
+    }
+    return true;
 }
 
-static void start_server(const struct server *server, const char *job_id, int answer_fd,
-                         int event_fd)
+/* Until PEs are started there is nothing to remove but the folder, and the server dies with the
+ * launcher; from then on it ends by itself. */
+static void start_server(const struct server *server, const char *job_id, struct guard *guard,
+                         pid_t launcher, int answer_fd, int event_fd)
 {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    guard_note_server(guard, getpid());
+    if (getppid() != launcher) {
+        _exit(0);
+    }
     prctl(PR_SET_NAME, "oshrun pmix");
     setpgid(0, 0);
     server_run(job_id, server->count, server->folder, answer_fd, event_fd);
@@ -114,13 +139,13 @@ static bool fetch(struct server *server, int answer_fd, char *reason, size_t rea
     return true;
 }
 
-bool server_open(struct server *server, const char *job_id, int pe_count, char *reason,
-                 size_t reason_size)
+bool server_open(struct server *server, const char *job_id, int pe_count, struct guard *guard,
+                 char *reason, size_t reason_size)
 {
     int answers[2];
     int events[2];
     *server = (struct server){.event_fd = -1, .count = pe_count};
-    if (!make_folder(server->folder, sizeof(server->folder))) {
+    if (!make_folder(server, guard)) {
         snprintf(reason, reason_size, "cannot create %s: %s", server->folder, strerror(errno));
         server->folder[0] = '\0';
         return false;
@@ -131,11 +156,12 @@ bool server_open(struct server *server, const char *job_id, int pe_count, char *
         server_close(server);
         return false;
     }
-    pid_t pid = fork();
+    pid_t launcher = getpid();
+    pid_t pid      = fork();
     if (pid == 0) {
         close(answers[0]);
         close(events[0]);
-        start_server(server, job_id, answers[1], events[1]);
+        start_server(server, job_id, guard, launcher, answers[1], events[1]);
     }
     close(answers[1]);
     close(events[1]);
@@ -167,7 +193,7 @@ void server_close(struct server *server)
         server->pid = 0;
     }
     if (server->folder[0] != '\0') {
-        guard_remove_folder(server->folder);
+        cli_folder_remove(server->folder);
         server->folder[0] = '\0';
     }
 }

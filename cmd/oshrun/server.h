@@ -6,6 +6,7 @@
  * or in one program with ours. libpmix is confined to a process of its own, which is started on
  * demand. */
 
+#include "guard.h"
 #include "options.h"
 #include <stddef.h>
 #include <sys/types.h>
@@ -33,9 +34,9 @@ bool server_is_needed(const char *path);
 bool server_is_missed(const char *path, const char **library_p);
 
 /* Start the server for a job of that name, and fetch the variables for the PEs' environments.
- * False with the reason. */
-bool server_open(struct server *server, const char *job_id, int pe_count, char *reason,
-                 size_t reason_size);
+ * The guard removes what it leaves. False with the reason. */
+bool server_open(struct server *server, const char *job_id, int pe_count, struct guard *guard,
+                 char *reason, size_t reason_size);
 
 void server_close(struct server *server);
 

@@ -4,6 +4,7 @@
  * versions of the library, which is that of the machine. */
 
 #include "server.h"
+#include "server_gate.h"
 
 #ifdef MEMSPAN_HAVE_PMIX
 
@@ -15,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #define PMIX_CALLS(X)                                                                              \
@@ -306,6 +308,7 @@ static void wait_for_end(const char *job_id) __attribute__((noreturn));
 static void wait_for_end(const char *job_id)
 {
     char byte;
+    prctl(PR_SET_PDEATHSIG, 0);
     while (read(events, &byte, 1) < 0 && errno == EINTR) {
     }
     sigset_t none;
@@ -343,6 +346,7 @@ void server_run(const char *job_id, int pe_count, const char *folder, int answer
     events                             = event_fd;
     quicken();
     load_library();
+    gate_set_name(job_id);
     pmix_info_t info[1];
     set_string(&info[0], PMIX_SERVER_TMPDIR, folder);
     require(pmix.PMIx_server_init(&module, info, 1), "PMIx_server_init");

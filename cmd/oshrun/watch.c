@@ -15,6 +15,7 @@
 
 #define POLL_MS         100 /* poll interval while the job's end is undecided */
 #define LEAVE_TIMEOUT_S 0.3 /* from an exit without finalize to the end of the job */
+#define SAME_SIGNAL_S   0.2 /* timeout(1) signals its child and then its process group */
 #define TERM_TIMEOUT_S  0.3 /* from SIGTERM to SIGKILL */
 
 static const int watched[] = {SIGCHLD, SIGINT,  SIGTERM, SIGHUP,  SIGQUIT,
@@ -259,6 +260,19 @@ static void check_end(struct watch *watch)
     }
 }
 
+/* SIGTERM and SIGHUP are a batch system's or a script's, which send no second one. */
+static void forward_first(struct watch *watch, int number)
+{
+    double grace_s = watch->job->options->kill_after_s;
+    char limit[48] = "";
+    if (grace_s > 0 && (number == SIGTERM || number == SIGHUP)) {
+        watch->give_up_s = now_s() + grace_s;
+        snprintf(limit, sizeof(limit), ", and so do %g s (--kill-after)", grace_s);
+    }
+    cli_complain("signal %d (%s) forwarded to the PEs; a second one kills them%s", number,
+                 strsignal(number), limit);
+}
+
 /* Ctrl-C reaches the launcher alone: PEs are in process groups of their own. */
 static void forward(struct watch *watch, int number)
 {
@@ -267,13 +281,16 @@ static void forward(struct watch *watch, int number)
     case SIGTERM:
     case SIGHUP:
     case SIGQUIT:
-        watch->forwarded = number;
+        if (watch->forwarded == number && now_s() - watch->forwarded_at_s < SAME_SIGNAL_S) {
+            return;
+        }
+        watch->forwarded      = number;
+        watch->forwarded_at_s = now_s();
         if (++watch->forwarded_count > 1) {
             cli_complain("signal %d (%s) again; killing the PEs", number, strsignal(number));
             end_job(watch, 128 + number, true);
         } else {
-            cli_complain("signal %d (%s) forwarded to the PEs; a second one kills them", number,
-                         strsignal(number));
+            forward_first(watch, number);
         }
         job_signal(watch->job, number);
         job_signal(watch->job, SIGCONT);
@@ -307,9 +324,23 @@ static void check_times(struct watch *watch)
                      watch->job->options->timeout_s);
         end_job(watch, EXIT_TIMEOUT, false);
     }
+    if (watch->give_up_s > 0 && now > watch->give_up_s && !watch->is_ending) {
+        cli_complain("PEs have not ended %g s after signal %d (--kill-after); killing them",
+                     watch->job->options->kill_after_s, watch->forwarded);
+        end_job(watch, 128 + watch->forwarded, true);
+    }
     if (watch->is_ending && watch->kill_at_s > 0 && now > watch->kill_at_s) {
         end_job(watch, watch->status, true);
     }
+}
+
+/* The shorter of a wait, -1 being none, and the time to a point; 0: no point. */
+static int shorter(int wait_ms, double until_s)
+{
+    double left    = (until_s - now_s()) * 1000 + 1;
+    int left_ms    = left < 0 ? 0 : left > 1e9 ? 1000000000 : (int)left;
+    bool has_point = until_s > 0;
+    return has_point && (wait_ms < 0 || wait_ms > left_ms) ? left_ms : wait_ms;
 }
 
 /* Timeout of poll() in ms; -1: none. */
@@ -320,12 +351,8 @@ static int poll_timeout(struct watch *watch)
         watch->job->alive_count < watch->job->pe_count) {
         wait_ms = POLL_MS;
     }
-    if (watch->deadline_s > 0) {
-        double left = (watch->deadline_s - now_s()) * 1000 + 1;
-        int left_ms = left < 0 ? 0 : left > 1e9 ? 1000000000 : (int)left;
-        wait_ms     = wait_ms < 0 || wait_ms > left_ms ? left_ms : wait_ms;
-    }
-    return wait_ms;
+    return watch->is_ending ? wait_ms
+                            : shorter(shorter(wait_ms, watch->deadline_s), watch->give_up_s);
 }
 
 /* Orphans of the PEs are children of this process now (PR_SET_CHILD_SUBREAPER). Repeat, because

@@ -24,11 +24,13 @@ struct watch {
     int signal_fd;
     int error_fd;      /* struct start_error of PEs that could not run the program */
     double deadline_s; /* 0: none */
+    double give_up_s;  /* end of the time that a forwarded signal gives the PEs; 0: none */
     double kill_at_s;  /* 0: not ending */
     int status;        /* exit status, once is_decided */
     bool is_decided;
     bool is_ending;
-    int forwarded;       /* the last forwarded signal that ends the job */
+    int forwarded; /* the last forwarded signal that ends the job */
+    double forwarded_at_s;
     int forwarded_count; /* number of these */
 };
 

@@ -51,7 +51,7 @@ fi
 # shellcheck disable=SC2046 # words
 $("$bin/oshcc" --showme:command) $("$bin/oshcc" --showme:compile) hello.c -o hello4 $("$bin/oshcc" --showme:link)
 runs ./hello4
-[ "$("$bin/oshcc" --showme:libs)" = memspan-shmem ] || fail 'another library'
+[ "$("$bin/oshcc" --showme:libs)" = 'memspan-shmem memspan' ] || fail 'another library'
 "$bin/oshcc" --showme:nonsense 2>err && fail 'nonsense was understood'
 grep -q nonsense err || fail 'not told what was not understood'
 "$bin/oshcc" --version >version || fail 'no version of the compiler'

@@ -200,6 +200,17 @@ second_interrupt)
     [ $status -eq 130 ] || fail "status $status, not 130, after two interrupts"
     gone "sleep 0.0$mark"
     ;;
+kill_after)
+    # timeout(1) sends one SIGTERM, to PEs that catch it.
+    status=0
+    timeout 1 "$oshrun" --pmix=off --kill-after=0.3 -n 2 sh -c \
+        "trap 'trap : TERM; echo caught' TERM; while :; do sleep 0.0$mark; done" >out 2>err || status=$?
+    [ $status -eq 124 ] || fail "status $status, not timeout's"
+    prints 'caught
+caught'
+    says 'PEs have not ended 0.3 s after signal 15'
+    gone "sleep 0.0$mark"
+    ;;
 full)
     # What cannot be written is said and makes the status; the job goes on.
     [ -c /dev/full ] || { echo 'skip: no /dev/full'; exit 77; }
@@ -234,7 +245,7 @@ several_programs)
     printf '#!/bin/sh\necho "$@"\n' >mpirun
     chmod +x mpirun
     run 0 env PATH="$scratch:$PATH" "$oshrun" --launcher=mpirun -n 1 a : -n 1 b
-    prints '--oversubscribe --bind-to none -n 1 a : -n 1 b'
+    prints "$([ "$(id -u)" -ne 0 ] || printf -- '--allow-run-as-root ')--oversubscribe --bind-to none -n 1 a : -n 1 b"
     ;;
 small_limits)
     run 0 sh -c "ulimit -s 64; exec '$oshrun' --pmix=off -n 2 echo small"
@@ -291,7 +302,7 @@ $signal"
         status=0
         wait $launcher || status=$?
         [ $status -gt 128 ] && [ "$(kill -l $status)" = $signal ] || fail "status $status after $signal"
-        grep -qE "^oshrun: signal [0-9]+ \(.*\) forwarded to the PEs; a second one kills them$" err ||
+        grep -qE "^oshrun: signal [0-9]+ \(.*\) forwarded to the PEs; a second one kills them" err ||
             fail "it does not say why it ends: $(cat err)"
         [ "$(wc -l <err)" -eq 1 ] || fail "it says more: $(cat err)"
         gone "sleep $mark"
@@ -393,16 +404,18 @@ no_program)
 other_launcher)
     printf '#!/bin/sh\necho "$@"\n' >mpirun
     chmod +x mpirun
+    root=
+    [ "$(id -u)" -ne 0 ] || root='--allow-run-as-root '
     run 0 env PATH="$scratch:$PATH" "$oshrun" --launcher=mpirun -n 3 prog -x y
-    prints '--oversubscribe --bind-to none -n 3 prog -x y'
+    prints "$root"'--oversubscribe --bind-to none -n 3 prog -x y'
     run 0 env PATH="$scratch:$PATH" OSHRUN_LAUNCHER=mpirun "$oshrun" -n 3 --allow-run-as-root prog
-    prints '--allow-run-as-root --oversubscribe --bind-to none -n 3 prog'
+    prints "$root"'--oversubscribe --bind-to none -n 3 prog'
     run 0 env OSHRUN_LAUNCHER=mpirun "$oshrun" --launcher= --pmix=off -n 1 echo itself
     prints itself
     run 127 "$oshrun" --launcher=no-such-launcher -n 3 prog
     says 'cannot run no-such-launcher'
     run 0 env PATH="$scratch:$PATH" FOO=1 "$oshrun" --launcher=mpirun -l --wdir=/tmp -x A=1 -x FOO --bind-to=core -n 2 prog
-    prints '--oversubscribe --bind-to core --tag-output --wdir /tmp -x A -x FOO -n 2 prog'
+    prints "$root"'--oversubscribe --bind-to core --tag-output --wdir /tmp -x A -x FOO -n 2 prog'
     ;;
 hosts)
     unset UCX_MEM_MMAP_HOOK_MODE # of the tests under sanitizers; handed on, as all of UCX's are
@@ -455,6 +468,24 @@ hosts)
     : >file
     run 2 "$oshrun" --hostfile file prog
     says 'file names no host'
+    # Names that a launcher or a shell would take for something else, in either form.
+    for word in -oProxyCommand=x 'a;touch${IFS}x' '$(x)' 'a`x`' 'a|b' '~root' 'a*' 'a b' '\a' 'a[1-2]'; do
+        printf '%s slots=1\n' "$word" >file
+        run 2 "$oshrun" --hostfile file prog
+        run 2 "$oshrun" --hosts "$word" prog
+        says 'is no name of a host'
+    done
+    # Files without an end, of a long line or of many.
+    run 2 "$oshrun" --hostfile /dev/zero prog
+    says 'too long'
+    mkfifo endless
+    yes '#' >endless &
+    run 2 "$oshrun" --hostfile endless prog
+    says 'too many lines'
+    # Time is linear: comparing each host with each takes a minute.
+    seq -f 'host%g slots=1' 65536 >file
+    run 2 timeout 5 "$oshrun" --launcher=true --hostfile file -n 1 prog
+    says 'true is not known'
     ;;
 hosts_timeout)
     printf '#!/bin/sh\ntrap "echo ended; exit 3" TERM\nwhile :; do sleep 0.1; done\n' >mpirun

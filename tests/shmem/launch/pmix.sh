@@ -79,15 +79,14 @@ if [ "$who" = oshrun ]; then
     grep -qE "PE 2 .* exited without finalizing|the PEs' barrier failed" err || fail 'not told why'
     # Nothing is left of the server.
     env TMPDIR="$scratch" "$oshrun" --pmix=on -n 2 true
-    env TMPDIR="$scratch" "$oshrun" --pmix=on -n 2 sleep 30 &
-    launcher=$!
-    for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
-        ls -d oshrun-* >/dev/null 2>&1 && break
-        sleep 0.1
+    # From before the server's start to after that of the PEs.
+    for after in 0 0.01 0.02 0.03 0.04 0.05 0.06 0.08 0.12 0.3; do
+        env TMPDIR="$scratch" "$oshrun" --pmix=on -n 2 sleep 30 &
+        launcher=$!
+        sleep $after
+        kill -9 $launcher
+        wait $launcher 2>/dev/null || :
     done
-    sleep 0.3
-    kill -9 $launcher
-    wait $launcher 2>/dev/null || :
     tries=0
     while ls -d oshrun-* >/dev/null 2>&1 && [ $tries -lt 100 ]; do
         sleep 0.2

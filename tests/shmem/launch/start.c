@@ -12,8 +12,9 @@
 #include <unistd.h>
 
 static const char *const traces[] = {
-    "SHMEMX_LAUNCH",        "PMIX_NAMESPACE",       "PMIX_RANK",       "PMI_SIZE",
-    "OMPI_COMM_WORLD_SIZE", "SLURM_STEP_NUM_TASKS", "MPI_LOCALNRANKS", "FLUX_JOB_SIZE"};
+    "SHMEMX_LAUNCH",   "PMIX_NAMESPACE",       "PMIX_RANK",
+    "PMI_SIZE",        "OMPI_COMM_WORLD_SIZE", "SLURM_STEP_NUM_TASKS",
+    "MPI_LOCALNRANKS", "FLUX_JOB_SIZE",        "PALS_RANKID"};
 
 static void forget(void)
 {
@@ -66,6 +67,9 @@ Test(start, several_where_one_is_seen)
     forget();
     setenv("SLURM_STEP_NUM_TASKS", "3", 1);
     expect_refused(MEMSPAN_ERR_CONFLICT, "srun started 3 processes", "--mpi=pmix");
+    forget();
+    setenv("PALS_RANKID", "0", 1);
+    expect_refused(MEMSPAN_ERR_CONFLICT, "PALS", "--pmi=pmix");
 }
 
 Test(start, one_of_one_is_well)
