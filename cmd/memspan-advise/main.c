@@ -3,6 +3,7 @@
  * be. preload/ is in the program while it runs; profile.h is what comes back. */
 
 #include "cmd/common/environment.h"
+#include "cmd/common/folder.h"
 #include "cmd/common/message.h"
 #include "cmd/common/options.h"
 #include "cmd/memspan-advise/advice.h"
@@ -15,7 +16,9 @@
 #include <memspan/memspan.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 const char cli_name[] = "memspan-advise";
@@ -104,16 +107,19 @@ static bool is_alias(memspan_space_h space)
 
 static void print_next_step(void)
 {
+    puts("# static arrays, stacks and mapped files are not seen");
     if (is_alias(MEMSPAN_SPACE_HIGH_BW) && is_alias(MEMSPAN_SPACE_LARGE_CAP)) {
-        puts("# this machine has memory of one kind: a placement has no effect here");
+        puts("# this machine has memory of one kind: a placement has no effect here (HWLOC_XMLFILE "
+             "names another)");
     }
     if (output == NULL) {
         puts("# --output FILE keeps this proposal, --apply FILE runs a program with it");
     }
 }
 
-/* Read the profiles of @p folder and, unless they are kept, remove them with it. */
-static bool read_folder(struct profile *profile, const char *folder)
+/* Read the profiles of @p folder and, unless they are kept, remove them with it. *partial_p: one
+ * could not be written to its end. */
+static bool read_folder(struct profile *profile, const char *folder, bool *partial_p)
 {
     DIR *entries = opendir(folder);
     bool good    = entries != NULL;
@@ -124,20 +130,43 @@ static bool read_folder(struct profile *profile, const char *folder)
         if ((size_t)snprintf(path, sizeof(path), "%s/%s", folder, entry->d_name) >= sizeof(path)) {
             continue;
         }
-        if (strspn(entry->d_name, "0123456789") == strlen(entry->d_name)) {
+        *partial_p = *partial_p || (strstr(entry->d_name, ".new") != NULL);
+        if ((profile != NULL) && (strspn(entry->d_name, "0123456789") == strlen(entry->d_name))) {
             good = profile_read(profile, path);
-        }
-        if (kept == NULL) {
-            (void)unlink(path);
         }
     }
     if (entries != NULL) {
         (void)closedir(entries);
     }
     if (kept == NULL) {
-        (void)rmdir(folder);
+        cli_folder_remove(folder);
     }
     return good;
+}
+
+static bool is_full(const char *folder)
+{
+    struct statvfs facts;
+
+    return (statvfs(folder, &facts) == 0) && (facts.f_bavail == 0);
+}
+
+/* Why the program has left no profile. */
+static void explain(const char *program, bool is_full, bool is_partial)
+{
+    struct rlimit limit;
+
+    if ((getrlimit(RLIMIT_FSIZE, &limit) == 0) && (limit.rlim_cur != RLIM_INFINITY) && is_partial) {
+        cli_complain("%s could write no profile: files may have %llu bytes (ulimit -f)", program,
+                     (unsigned long long)limit.rlim_cur);
+    } else if (is_full || is_partial) {
+        cli_complain("%s could write no profile: there is no room in %s", program,
+                     (kept != NULL) ? kept : "the folder for temporary files; set TMPDIR");
+    } else {
+        cli_complain("%s left no profile: it is linked statically or set-user-id, began under a "
+                     "filter of system calls, or ended in its first second by a signal or _exit()",
+                     program);
+    }
 }
 
 /* The program's status. */
@@ -146,6 +175,8 @@ static int watch(struct profile *profile, char *const *arguments)
     const char *temporary = cli_environment(CLI_TMPDIR);
     char made[PATH_BYTES];
     char folder[PATH_BYTES];
+    bool is_partial = false;
+    bool was_full;
     int status;
 
     if (sysconf(_SC_PAGESIZE) != WATCHED_PAGE_BYTES) {
@@ -160,14 +191,16 @@ static int watch(struct profile *profile, char *const *arguments)
         cli_complain("%s: %s", (kept == NULL) ? made : kept, strerror(errno));
         return EXIT_FAILURE;
     }
-    status = run_program(arguments, folder, NULL);
-    if (!read_folder(profile, folder)) {
+    if (kept == NULL) {
+        (void)cli_folder_guard(folder);
+    }
+    status   = run_program(arguments, folder, NULL);
+    was_full = is_full(folder);
+    if (!read_folder(profile, folder, &is_partial)) {
         return EXIT_FAILURE;
     }
     if ((profile->program[0] == '\0') && (status != RUN_NOT_STARTED)) {
-        cli_complain("%s left no profile: it is linked statically or set-user-id, or ended in its "
-                     "first second by a signal or _exit()",
-                     arguments[0]);
+        explain(arguments[0], was_full, is_partial);
         return (status == 0) ? EXIT_FAILURE : status;
     }
     return status;

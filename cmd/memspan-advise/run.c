@@ -4,6 +4,7 @@
 #include "cmd/memspan-advise/run.h"
 #include "cmd/common/child.h"
 #include "cmd/common/environment.h"
+#include "cmd/common/filter.h"
 #include "cmd/common/message.h"
 #include <dlfcn.h>
 #include <errno.h>
@@ -67,6 +68,7 @@ static void leave_signals_to_child(void)
 
     (void)signal(SIGINT, SIG_IGN);
     (void)signal(SIGQUIT, SIG_IGN);
+    (void)signal(SIGXFSZ, SIG_IGN); /* a write beyond ulimit -f is an error, which is reported */
     for (size_t i = 0; i < sizeof(passed) / sizeof(passed[0]); i++) {
         if ((sigaction(passed[i], NULL, &before) == 0) && (before.sa_handler != SIG_IGN)) {
             (void)sigaction(passed[i], &action, NULL);
@@ -76,10 +78,12 @@ static void leave_signals_to_child(void)
 
 int run_program(char *const *arguments, const char *folder, const char *placement)
 {
-    static const char *const dropped[] = {"LIBMEMSPAN_ADVISE=", "MEMSPAN_PLACEMENT=", NULL};
+    static const char *const dropped[] = {
+        "LIBMEMSPAN_ADVISE=", "LIBMEMSPAN_ADVISE_FILTERS=", "MEMSPAN_PLACEMENT=", NULL};
     char preload[SETTING_BYTES];
     char watch[SETTING_BYTES];
-    char *settings[] = {preload, watch, NULL};
+    char filters[48];
+    char *settings[] = {preload, watch, filters, NULL};
     char **environment;
     pid_t made;
     int status;
@@ -91,6 +95,7 @@ int run_program(char *const *arguments, const char *folder, const char *placemen
     (void)snprintf(watch, sizeof(watch), "%s=%s",
                    (folder != NULL) ? "LIBMEMSPAN_ADVISE" : "MEMSPAN_PLACEMENT",
                    (folder != NULL) ? folder : placement);
+    (void)snprintf(filters, sizeof(filters), "LIBMEMSPAN_ADVISE_FILTERS=%d", cli_filter_count());
     environment = cli_environment_make(NULL, dropped, settings);
     problem     = (environment == NULL)
                       ? ENOMEM

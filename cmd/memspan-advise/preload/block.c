@@ -41,6 +41,7 @@ static struct stat file_facts;
 static uint64_t file_used;
 static bool file_kept; /* blocks before a fork keep its pages */
 static size_t sampled_count;
+static bool has_left;
 
 double block_now_s(void)
 {
@@ -249,7 +250,7 @@ static void drop_pages(struct block *block)
         forget(block);
         (void)madvise((void *)start, end_page(block) - start, MADV_REMOVE);
     }
-    if (block->mapped) {
+    if (block->mapped && !has_left) {
         (void)map(block, MAP_PRIVATE | MAP_ANONYMOUS, -1);
     }
 }
@@ -383,14 +384,29 @@ uintptr_t block_window(const struct site *site, uint64_t chance, size_t *segment
 
 /* ---- fork ---- */
 
-static void before_fork(void)
+/* Holding the lock: the pages of all blocks are their own. */
+static void keep_all(void)
 {
-    pthread_mutex_lock(&block_lock);
     for (size_t i = 0; (i < site_count) && (sampled_count > 0); i++) {
         while (sites[i].sampled_count > 0) {
             keep_pages(sites[i].sampled[0]);
             file_kept = true;
         }
+    }
+}
+
+/* A handler may call _Fork() on a thread that holds the lock. */
+static __thread bool fork_skips;
+
+void block_before_fork(void)
+{
+    struct timespec until;
+
+    (void)clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec++;
+    fork_skips = pthread_mutex_timedlock(&block_lock, &until) != 0;
+    if (!fork_skips) {
+        keep_all();
     }
 }
 
@@ -402,8 +418,11 @@ static void close_file(void)
     file = -1;
 }
 
-static void after_fork(void)
+void block_after_fork(void)
 {
+    if (fork_skips) {
+        return;
+    }
     if (file_kept) {
         close_file();
         (void)block_open();
@@ -413,13 +432,25 @@ static void after_fork(void)
 }
 
 /* What both appended to the file would be at the same place. */
-static void after_fork_in_child(void)
+void block_after_fork_in_child(void)
 {
     close_file();
+    if (!fork_skips) {
+        pthread_mutex_unlock(&block_lock);
+    }
+}
+
+void block_leave(void)
+{
+    pthread_mutex_lock(&block_lock);
+    keep_all();
+    close_file();
+    file_kept = false;
+    has_left  = true;
     pthread_mutex_unlock(&block_lock);
 }
 
 __attribute__((constructor)) static void register_fork(void)
 {
-    (void)pthread_atfork(before_fork, after_fork, after_fork_in_child);
+    (void)pthread_atfork(block_before_fork, block_after_fork, block_after_fork_in_child);
 }

@@ -87,4 +87,13 @@ enum { WINDOW_BYTES = 64 << 10 };
  * is none. Holding block_lock. */
 uintptr_t block_window(const struct site *site, uint64_t chance, size_t *segment_p);
 
+/* Around whatever makes a copy of the process; fork() calls them by itself. */
+void block_before_fork(void);
+void block_after_fork(void);
+void block_after_fork_in_child(void);
+
+/* Sampling is over, and no call makes a system call from now on: blocks keep the pages they have.
+ */
+void block_leave(void);
+
 #endif /* CMD_ADVISE_PRELOAD_BLOCK_H */

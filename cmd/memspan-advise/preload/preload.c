@@ -8,6 +8,7 @@
 
 #include "cmd/common/environment.h"
 #include "cmd/memspan-advise/preload/block.h"
+#include "cmd/memspan-advise/preload/call.h"
 #include "cmd/memspan-advise/preload/sample.h"
 #include <dlfcn.h>
 #include <errno.h>
@@ -16,10 +17,12 @@
 #include <link.h>
 #include <malloc.h>
 #include <memspan/memspan.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 const char cli_name[] = "memspan-advise";
@@ -34,6 +37,7 @@ extern void __libc_free(void *address);
 enum { FILTER = 1 << 16, ALIGN_LEAST = 16 };
 
 static enum { OFF, WATCHING, PLACING } mode;
+static bool has_left; /* libmemspan is not called for placed blocks any more */
 static const char *folder;
 static pid_t owner;
 static double began_s;
@@ -54,7 +58,7 @@ static bool may_be_known(const void *address)
 
 static bool is_concerned(size_t size_bytes, const void *caller)
 {
-    return (size_bytes >= MEMSPAN_PLACEMENT_BYTES) && (mode != OFF) && !inside &&
+    return (size_bytes >= MEMSPAN_PLACEMENT_BYTES) && (mode != OFF) && !has_left && !inside &&
            ((uintptr_t)caller - library_start >= library_end - library_start);
 }
 
@@ -125,7 +129,7 @@ static void *take(size_t align_bytes, size_t size_bytes, size_t room_bytes, bool
 static size_t usable_bytes(void *address)
 {
     static void *_Atomic library; /* the C library's function */
-    memspan_pointer_info_t info = {.struct_size = sizeof(info)};
+    memspan_pointer_info_t info = {.struct_size = offsetof(memspan_pointer_info_t, kind_asked)};
     size_t (*usable)(void *);
     void *symbol = library;
 
@@ -169,7 +173,7 @@ EXPORT void free(void *address)
 
     if (is_placed(address)) {
         inside = true;
-        (void)memspan_free(address);
+        (void)(has_left || (memspan_free(address) == MEMSPAN_OK));
         inside = false;
         errno  = problem;
     } else {
@@ -418,7 +422,7 @@ static int print_module(struct dl_phdr_info *info, size_t size, void *data)
 }
 
 /* The profile up to now: a file of the process's number. It is whole when it has that name. */
-static void save(void)
+static void write_profile(void)
 {
     struct site *sites;
     char program[4096];
@@ -429,7 +433,6 @@ static void save(void)
     FILE *file;
     ssize_t n;
 
-    inside = true;
     (void)snprintf(path, sizeof(path), "%s/%d", folder, (int)owner);
     (void)snprintf(part, sizeof(part), "%s.new", path);
     file = fopen(part, "we");
@@ -453,6 +456,45 @@ static void save(void)
     }
 }
 
+/* A write beyond ulimit -f is an error here and a signal to this thread, which the program must not
+ * get. */
+static void save(void)
+{
+    const struct timespec at_once = {0};
+    bool inside_before            = inside;
+    sigset_t before;
+    sigset_t pending;
+    sigset_t limit;
+
+    inside = true;
+    sigemptyset(&limit);
+    sigaddset(&limit, SIGXFSZ);
+    sigpending(&pending);
+    pthread_sigmask(SIG_BLOCK, &limit, &before);
+    write_profile();
+    if (!sigismember(&pending, SIGXFSZ)) {
+        (void)sigtimedwait(&limit, NULL, &at_once);
+    }
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    inside = inside_before;
+}
+
+/* The profile is what has been seen up to here; placed blocks stay where they are. */
+static void leave(void)
+{
+    if (has_left) {
+        return;
+    }
+    if ((mode == WATCHING) && (getpid() == owner)) {
+        sample_stop();
+        save();
+    }
+    if (mode == WATCHING) {
+        block_leave();
+    }
+    has_left = true;
+}
+
 __attribute__((constructor)) static void begin(void)
 {
     static const memspan_hooks_t hooks = {.struct_size = sizeof(hooks),
@@ -462,11 +504,15 @@ __attribute__((constructor)) static void begin(void)
     memspan_hooks_h handle;
     char frames[MEMSPAN_CALL_SITE_BYTES];
 
+    if (call_is_filtered()) {
+        return;
+    }
     folder  = cli_environment(CLI_LIBMEMSPAN_ADVISE);
     owner   = getpid();
     began_s = block_now_s();
     dl_iterate_phdr(find_library, (void *)(uintptr_t)memspan_alloc);
     (void)memspan_call_site(frames, sizeof(frames)); /* loads the unwinder */
+    call_open(leave);
     if (folder == NULL) {
         mode = PLACING;
     } else {
@@ -478,8 +524,7 @@ __attribute__((constructor)) static void begin(void)
 
 __attribute__((destructor)) static void end(void)
 {
-    if ((mode == WATCHING) && (getpid() == owner)) {
-        inside = true;
+    if ((mode == WATCHING) && !has_left && (getpid() == owner)) {
         sample_stop();
         save();
     }

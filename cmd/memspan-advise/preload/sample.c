@@ -347,6 +347,7 @@ void sample_stop(void)
     if (!started) {
         return;
     }
+    started = false;
     atomic_store(&stopping, true);
     pthread_join(sampler, NULL);
     pthread_mutex_lock(&block_lock);

@@ -75,10 +75,10 @@ descriptors | forks | many | shrink) # what is the program's stays as it was
     "$awkward" "$case" || fail "alone: status $?"
     "$advise" "$awkward" "$case" >out 2>err || fail "watched: status $?"
     ;;
-grow | family) # watched and placed, it runs as it does alone
+grow | family | copies | filtered) # watched and placed, it runs as it does alone
     "$awkward" "$case" || fail "alone: status $?"
     "$advise" --keep kept "$awkward" "$case" >out 2>err || fail "watched: status $?"
-    [ "$case" = family ] || [ "$(awk '/grow/ { print $2 }' out)" -lt 40 ] || fail 'it is copied at every step'
+    [ "$case" != grow ] || [ "$(awk '/grow/ { print $2 }' out)" -lt 40 ] || fail 'it is copied at every step'
     place_all kept
     "$advise" --apply file "$awkward" "$case" >out 2>err || fail "placed: status $?"
     ;;
@@ -86,10 +86,18 @@ part) # what is never used of an array does not hide what is
     watch "$awkward" part
     [ "$(grep -c ' 32.0 .* bandwidth  high_bw .*use_part' out)" = 1 ] || fail 'the array that is used in part'
     [ "$(awk '/use_part/ { print ($1 == 32.0) }' out | head -1)" = 1 ] || fail 'the order'
-    # They are 30 to 1; sampling finds 2 or 3 to 1 of what is accessed that fast. On an emulated processor, with
-    # fewer than 300 passes, it found no difference.
-    awk '$1 == "passes" { passes = $2 } $1 == 32.0 { part = $4 } $1 == 8.0 { all = $4 }
-        END { exit !((part > all) || ((passes > 0) && (passes < 600))) }' out || fail 'the rates'
+    # They are 30 to 1; sampling finds 2 or 3 to 1 of what is accessed that fast, and beside other work now and
+    # then none. On an emulated processor, with fewer than 300 passes, it found no difference.
+    rates_are_right() {
+        awk '$1 == "passes" { passes = $2 } $1 == 32.0 { part = $4 } $1 == 8.0 { all = $4 }
+            END { exit !((part > all) || ((passes > 0) && (passes < 600))) }' out
+    }
+    tries=1
+    until rates_are_right; do
+        [ $tries -lt 4 ] || fail 'the rates, four times'
+        tries=$((tries + 1))
+        watch "$awkward" part
+    done
     ;;
 killed) # what was seen until then
     refused 137 'killed by signal 9' "$advise" "$awkward" killed
@@ -122,6 +130,31 @@ names) # of programs, with characters that mean something elsewhere
     "$advise" --from kept/* >out
     grep -q 'family at awkward.c:[0-9]*$' out || fail 'no line of source'
     ;;
+filtered_start) # a filter from before the program's start, of which the library may not know
+    "$awkward" filtered_start || fail "alone: status $?"
+    "$advise" --keep kept "$awkward" filtered_start >out 2>err || fail "watched: status $?"
+    echo 'memspan-placement 1' >file
+    "$advise" --apply file "$awkward" filtered_start >out 2>err || fail "placed: status $?"
+    ;;
+no_files) # a program that may write none, and a folder without room
+    # In a folder that nothing is in: kill -9 of memspan-advise leaves nothing there.
+    mkdir here
+    export TMPDIR="$work/here"
+    said=$(ulimit -f 0; "$advise" true 2>&1) && fail 'no profile, and status 0'
+    case $said in *killed*) fail "the program is killed: $said" ;; *'ulimit -f'*) ;; *) fail "the limit is not told: $said" ;; esac
+    "$advise" sleep 30 &
+    until [ -n "$(ls here)" ]; do sleep 0.05; done
+    kill -9 $!
+    for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+        [ -n "$(ls here)" ] || break
+        sleep 0.1
+    done
+    [ -z "$(ls here)" ] || fail "left behind: $(ls here)"
+    unshare -m true 2>/dev/null || { echo 'skip: no namespace for a full file system'; exit 77; }
+    refused 1 'no room' unshare -m sh -c \
+        'mount -t tmpfs -o size=64k none here && { dd if=/dev/zero of=here/full bs=4k 2>/dev/null || :; } && "$@"' \
+        sh "$advise" true
+    ;;
 limits) # where watching is refused, the program runs and the report says so
     sh -c 'ulimit -f 100; exec "$@"' sh "$advise" "$awkward" family >out 2>err || fail "ulimit -f: status $?"
     grep -q 'known from nothing: a memory file: File too large' out || fail 'ulimit -f is not told'
@@ -137,7 +170,7 @@ limits) # where watching is refused, the program runs and the report says so
     grep -q 'known from nothing: perf_event_open: Permission denied' out || fail 'a missing /proc is not told'
     ;;
 recorded) # classes, capacity and two processes, from files
-    for profile in uses tables; do
+    for profile in uses tables weight; do
         "$advise" --capacity 40m --from "$here/$profile.profile" --output file >out 2>err || fail "status $?"
         sed 's/  *$//; /^# this machine/d' out >shown
         cat file >>shown

@@ -3,15 +3,20 @@
  * a difference to running alone. */
 
 #include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <malloc.h>
 #include <memspan/memspan.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -48,6 +53,97 @@ static bool fork_and_change(char *memory, size_t size_bytes)
     }
     return (child > 0) && (waitpid(child, &status, 0) == child) && (status == 0) &&
            holds(memory, size_bytes, byte);
+}
+
+static int change(void *memory)
+{
+    memset(memory, 9, BYTES);
+    return 0;
+}
+
+/* Children that are made without fork(), so without its handlers. */
+static bool copies(void)
+{
+    static char stack[1 << 16];
+    char *memory = filled(BYTES, 1);
+    bool good    = memory != NULL;
+    int status   = 1;
+
+    for (int way = 0; good && (way < 3); way++) {
+        pid_t child = (way == 0) ? _Fork()
+                      : (way == 1)
+                          ? (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0)
+                          : clone(change, stack + sizeof(stack), SIGCHLD, memory, NULL, NULL, NULL);
+
+        if (child == 0) {
+            _exit(change(memory));
+        }
+        good = (child > 0) && (waitpid(child, &status, 0) == child) && (status == 0) &&
+               holds(memory, BYTES, 1);
+        free(memory);
+        memory = filled(BYTES, 1); /* sampled again */
+    }
+    free(memory);
+    return good;
+}
+
+/* The calls of the loader and of a program that allocates and writes; others end it. */
+static bool forbid(void)
+{
+    static const int allowed[] = {
+#ifdef SYS_arch_prctl
+        SYS_arch_prctl, SYS_access,
+#endif
+        SYS_read,       SYS_write,           SYS_close,
+        SYS_mmap,       SYS_munmap,          SYS_mremap,
+        SYS_brk,        SYS_exit_group,      SYS_futex,
+        SYS_execve,     SYS_openat,          SYS_pread64,
+        SYS_fstat,      SYS_newfstatat,      SYS_mprotect,
+        SYS_faccessat,  SYS_set_tid_address, SYS_set_robust_list,
+        SYS_rseq,       SYS_prlimit64,       SYS_getrandom};
+    enum { COUNT = sizeof(allowed) / sizeof(allowed[0]) };
+    struct sock_filter code[COUNT + 3];
+    struct sock_fprog program = {COUNT + 3, code};
+
+    code[0] = (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, 0);
+    for (int i = 0; i < COUNT; i++) {
+        code[i + 1] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (unsigned)allowed[i],
+                                                   (unsigned char)(COUNT - i), 0);
+    }
+    code[COUNT + 1] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS);
+    code[COUNT + 2] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
+    return (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0) &&
+           (syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &program) ==
+            0);
+}
+
+/* Blocks of before and after the filter. */
+static bool filtered(void)
+{
+    static const struct timespec pause = {.tv_nsec = 200000000};
+    char *before                       = filled(BYTES, 1);
+    char *grown                        = filled(BYTES, 2);
+    char *after;
+    bool good;
+
+    (void)nanosleep(&pause, NULL);
+    if ((before == NULL) || (grown == NULL) || !forbid()) {
+        return false;
+    }
+    after = filled(BYTES, 3);
+    grown = realloc(grown, 2 * BYTES);
+    good  = (after != NULL) && (grown != NULL) && holds(before, BYTES, 1) &&
+           holds(grown, BYTES, 2) && holds(after, BYTES, 3);
+    free(before);
+    free(grown);
+    free(after);
+    return good;
+}
+
+/* A program that the filter is there before. */
+static bool filtered_start(void)
+{
+    return forbid() && (execl("/bin/true", "true", (char *)NULL) == 0);
 }
 
 /* What the files of memory that are open here hold. */
@@ -247,8 +343,15 @@ int main(int argument_count, char **arguments)
     static const struct {
         const char *name;
         bool (*run)(void);
-    } cases[] = {{"descriptors", descriptors}, {"forks", forks},  {"many", many}, {"grow", grow},
-                 {"shrink", shrink},           {"family", family}};
+    } cases[]        = {{"descriptors", descriptors},
+                        {"forks", forks},
+                        {"many", many},
+                        {"grow", grow},
+                        {"shrink", shrink},
+                        {"family", family},
+                        {"copies", copies},
+                        {"filtered", filtered},
+                        {"filtered_start", filtered_start}};
     const char *name = (argument_count > 1) ? arguments[1] : "";
 
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
