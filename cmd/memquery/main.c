@@ -10,6 +10,8 @@
 #include "cmd/memquery/options.h"
 #include "cmd/memquery/output/csv.h"
 #include "cmd/memquery/output/device.h"
+#include "cmd/memquery/output/fit.h"
+#include "cmd/memquery/output/grid.h"
 #include "cmd/memquery/output/svg.h"
 #include "cmd/memquery/output/text.h"
 #include "cmd/memquery/probe/probe.h"
@@ -73,6 +75,7 @@ int main(int argc, char **argv)
     case CLI_PARSED:
         break;
     }
+    grid_limit((options.format == FORMAT_TABLE) ? fit_width() : 0);
     switch (options.mode) {
     case MODE_PLAN:
         return probe_answer(&options, report_plan);

@@ -154,7 +154,9 @@ clinfo)
 plan)
     run $limit --plan host && expect_code 2
     run $limit --plan devices=host,pinned=false && expect_code 0 && expect_out '^given +host$'
-    run $limit --plan base=high_bw,alignment=3 && expect_code 2 && expect_err alignment
+    run $limit --plan base=high_bw,alignment=3 && expect_code 2 && expect_err 'alignment cannot be 3; it can be a power'
+    run $limit --plan sync_hint=none && expect_code 2 && expect_err '"none"; it can be contended, uncontended'
+    run $limit --plan zzzz=3 && expect_code 2 && expect_err 'memspan_allocator_create.3. lists them'
     run $limit --plan devices=4711 && expect_code 1 && expect_out MEMSPAN_ERR_NOT_FOUND
     run $limit --plan preferred_place=0,partition=interleaved && expect_code 2 &&
         expect_err 'contradict each other'
@@ -181,6 +183,8 @@ check)
     expect_check 1 'space=default,size>=1000000t'
     expect_check 1 device=4711
     expect_check 2 space=defualt
+    expect_check 2 size && expect_err '"size" is a quantity: compare it, as in size>=1$'
+    expect_check 2 'pinned>=1' && expect_err '"pinned" stands alone'
     run $limit --verbose --check 'space=default,size>=1000000t'
     expect_code 1
     expect_out '^size>=1000000t +absent +it is [0-9.]+ [A-Z]iB$'
@@ -249,6 +253,15 @@ shmem)
     expect_jq '.transports[3] | .name == "tcp" and .available'
     expect_jq '(.transports[1] | .available and (.path | endswith(", tcp") | not)) != .transports[3].chosen'
     run_with MEMSPAN_SHMEM_TRANSPORT=smp,none --shmem && expect_code 2 && expect_err 'there is no such transport'
+    # Variables of OpenSHMEM, and those that look like one.
+    misspelt='environment: SHMEM_SYMETRIC_SIZE is no variable of Memspan; perhaps SHMEM_SYMMETRIC_SIZE\?'
+    run_with SHMEM_SYMETRIC_SIZE=1g --shmem && expect_code 0 && expect_out "warning: $misspelt"
+    run_with SHMEM_SYMETRIC_SIZE=1g --probe=none && expect_code 0 && expect_out "warning: $misspelt"
+    run_with SHMEM_SYMETRIC_SIZE=1g --json --config && expect_code 2 && expect_schema
+    expect_jq '(.problems | length) == 1 and (.problems[0] | startswith("SHMEM_SYMETRIC_SIZE is no variable"))'
+    expect_jq '.variables[] | select(.name == "SHMEM_SYMMETRIC_SIZE") | .value == "512m" and .source == "default"'
+    run_with SHMEM_SYMMETRIC_SIZE=none --config && expect_code 2 && expect_out 'PROBLEM: SHMEM_SYMMETRIC_SIZE=none is no size'
+    run_with SHMEM_SYMMETRIC_PARTITION7=size=2m --config && expect_code 0 && expect_out '^SHMEM_SYMMETRIC_PARTITION7=size=2m$'
     ;;
 crash | hang)
     need_opencl

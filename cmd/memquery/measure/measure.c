@@ -11,9 +11,11 @@
 #include "cmd/memquery/measure/cell.h"
 #include "cmd/memquery/output/text.h"
 #include "cmd/memquery/probe/probe.h"
+#include <fcntl.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <time.h>
+#include <unistd.h>
 
 enum { ATTEMPTS = 8 };
 
@@ -155,6 +157,23 @@ static void make_key(const struct snapshot *snapshot, const struct resource *res
 
 /* ---- in the child ---- */
 
+/* The terminal on standard error, -1 where it is none: what the child writes there is kept until
+ * its end. */
+static int terminal = -1;
+
+static void show_progress(const struct measure_figures *figures, const struct measure_cell *cell)
+{
+    size_t todo = 0;
+
+    for (size_t i = 0; i < figures->count; i++) {
+        todo += (figures->cells[i].state == MEASURE_TODO) ? 1 : 0;
+    }
+    if (terminal >= 0) {
+        dprintf(terminal, "\rmemquery: measuring %s from %s, %zu left\033[K", cell->resource,
+                cell->device, todo);
+    }
+}
+
 struct work {
     const struct options *options;
     const struct snapshot *snapshot;
@@ -194,6 +213,7 @@ static void measure_one(const struct work *work, struct measure_memory *memory,
 
     __atomic_store_n(&work->figures->running, (int)(cell - figures->cells), __ATOMIC_SEQ_CST);
     cell->settled = true;
+    show_progress(figures, cell);
     measure_busy_begin(&busy);
     measure_memory_use(memory, &work->snapshot->devices[device], &resource->reach[device], cell);
     if (cell->state == MEASURE_DONE) {
@@ -367,6 +387,9 @@ int measure_run(struct options *options)
     }
     figures->running         = -1;
     options->measure.figures = figures;
+    if (isatty(STDERR_FILENO) != 0) {
+        terminal = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3);
+    }
     for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
         failures = figures->failures;
         code     = probe_answer(options, measure_all);
@@ -377,6 +400,11 @@ int measure_run(struct options *options)
         if (figures->failures == failures) {
             break; /* not the measurement fails: the answer names the backend */
         }
+    }
+    if (terminal >= 0) {
+        dprintf(terminal, "\r\033[K");
+        close(terminal);
+        terminal = -1;
     }
     if (!options->measure.no_cache && !options->measure.cached_only) {
         measure_cache_store(figures);

@@ -95,6 +95,9 @@ struct measure_date measure_date(int64_t seconds);
 /* "measured now", "measured before (cache)"; "" where there is no figure. */
 const char *measure_source(const struct measure_cell *cell);
 
+/* "measured (quick) 2026-01-01T00:00:00Z"; "" where nothing was. */
+void measure_dates(const struct measure_figures *figures, char *text, size_t size);
+
 /* The section of the table; nothing without figures. */
 void measure_print(const struct measure_figures *figures, const struct snapshot *snapshot,
                    FILE *out);

@@ -172,7 +172,7 @@ static void print_reasons(const struct measure_figures *figures, FILE *out)
     }
 }
 
-static void print_dates(const struct measure_figures *figures, FILE *out)
+void measure_dates(const struct measure_figures *figures, char *text, size_t size)
 {
     int64_t first = 0;
     int64_t last  = 0;
@@ -192,18 +192,21 @@ static void print_dates(const struct measure_figures *figures, FILE *out)
         full += cell->full ? 1 : 0;
         done++;
     }
+    text[0] = '\0';
     if (done > 0) {
-        fprintf(out, "measured (%s) %s%s%s%s\n",
-                (full == done) ? "full" : ((full == 0) ? "quick" : "quick and full"),
-                measure_date(first).text, (first == last) ? "" : " .. ",
-                (first == last) ? "" : measure_date(last).text,
-                cached ? "; * from the cache (--measure=again renews)" : "");
+        snprintf(text, size, "measured (%s) %s%s%s%s",
+                 (full == done) ? "full" : ((full == 0) ? "quick" : "quick and full"),
+                 measure_date(first).text, (first == last) ? "" : " .. ",
+                 (first == last) ? "" : measure_date(last).text,
+                 cached ? "; * from the cache (--measure=again renews)" : "");
     }
 }
 
 void measure_print(const struct measure_figures *figures, const struct snapshot *snapshot,
                    FILE *out)
 {
+    char dates[256];
+
     if (figures == NULL) {
         return;
     }
@@ -211,7 +214,8 @@ void measure_print(const struct measure_figures *figures, const struct snapshot 
     fprintf(out, "GB/s of three loads and a store / ns of dependent loads; c copies in and out / "
                  "ns of eight bytes; f fills; ~ spread of the repetitions; ! others used the "
                  "processors; . no way; ? not measured\n");
-    print_dates(figures, out);
+    measure_dates(figures, dates, sizeof(dates));
+    fprintf(out, "%s%s", dates, (dates[0] == '\0') ? "" : "\n");
     print_reasons(figures, out);
     if (figures->cache_note[0] != '\0') {
         fprintf(out, "warning: %s\n", figures->cache_note);

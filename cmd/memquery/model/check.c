@@ -89,6 +89,33 @@ static int complain_says_nothing(struct facts *facts, const char *word)
     return EXIT_USAGE;
 }
 
+/* A known word in another form than its own. */
+static bool complain_misused(const char *word, const struct text_list *known)
+{
+    static const char *const subjects[] = {"backend", "device", "devices", "space"};
+    size_t i;
+
+    for (i = 0; i < QUANTITY_COUNT; i++) {
+        if (strcmp(word, quantity_names[i]) == 0) {
+            cli_complain("\"%s\" is a quantity: compare it, as in %s>=1", word, word);
+            return true;
+        }
+    }
+    for (i = 0; i < sizeof(subjects) / sizeof(subjects[0]); i++) {
+        if (strcmp(word, subjects[i]) == 0) {
+            cli_complain("\"%s\" needs a value: %s=%s", word, word,
+                         (i == 2) ? "0,host" : "NAME, which memquery lists");
+            return true;
+        }
+    }
+    for (i = 0; (i < known->count) && (strcmp(word, known->items[i]) != 0); i++) {
+    }
+    if (i < known->count) {
+        cli_complain("\"%s\" stands alone: it holds or not, and is not compared", word);
+    }
+    return i < known->count;
+}
+
 static int complain_unknown(const char *word)
 {
     static const char *const others[] = {"backend",    "device", "devices=",   "space",
@@ -109,7 +136,10 @@ static int complain_unknown(const char *word)
     for (size_t i = MEMSPAN_KIND_HOST; i < MEMSPAN_KIND_COUNT; i++) {
         text_list_add(&list, memspan_kind_name((memspan_kind_t)i));
     }
-    code = text_unknown("word of --check", word, &list);
+    code = EXIT_USAGE;
+    if (!complain_misused(word, &list)) {
+        code = text_unknown("word of --check", word, &list);
+    }
     free(list.items);
     return code;
 }

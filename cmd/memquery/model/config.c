@@ -51,47 +51,74 @@ static json_t *variable_of(const memspan_option_info_t *info)
     return object;
 }
 
-int report_config(const struct request *request, FILE *out)
+struct answer {
+    const struct request *request;
+    FILE *out;
+    json_t *variables;
+    json_t *problems;
+};
+
+static void add_variable(struct answer *answer, const memspan_option_info_t *info)
 {
-    json_t *variables = json_array();
-    json_t *problems  = json_array();
-    const char *problem;
-    int count;
-    int i;
-
-    read_all();
-    count = memspan_option_count();
-    for (i = 0; i < count; i++) {
-        memspan_option_info_t info = {.struct_size = sizeof(info)};
-
-        if (memspan_option_describe(i, &info) != MEMSPAN_OK) {
-            continue;
-        }
-        restore(request, &info);
-        json_array_append_new(variables, variable_of(&info));
-        if (request->options->format != FORMAT_JSON) {
-            print_text(&info, out);
-        }
+    json_array_append_new(answer->variables, variable_of(info));
+    if (answer->request->options->format != FORMAT_JSON) {
+        print_text(info, answer->out);
     }
-    for (i = 0; (problem = memspan_option_problem(i)) != NULL; i++) {
-        char text[512];
+}
 
-        snprintf(text, sizeof(text), "%s", problem);
-        text_clean(text);
-        json_array_append_new(problems, json_string(text));
-        if (request->options->format != FORMAT_JSON) {
-            fprintf(out, "problem: %s\n", text);
-        }
-    }
-    if (request->options->format == FORMAT_JSON) {
+static void add_problem(struct answer *answer, const char *problem)
+{
+    char text[512];
+
+    snprintf(text, sizeof(text), "%s", problem);
+    text_clean(text);
+    json_array_append_new(answer->problems, json_string(text));
+}
+
+/* The variables are printed already, unless the answer is JSON. */
+static void print_answer(struct answer *answer)
+{
+    if (answer->request->options->format == FORMAT_JSON) {
         json_t *document = json_document();
 
-        json_put(document, "variables", variables);
-        json_put(document, "problems", problems);
-        json_finish(document, out);
-    } else {
-        json_decref(variables);
-        json_decref(problems);
+        json_put(document, "variables", answer->variables);
+        json_put(document, "problems", answer->problems);
+        json_finish(document, answer->out);
+        return;
     }
-    return (i > 0) ? EXIT_USAGE : EXIT_YES;
+    for (size_t i = 0; i < json_array_size(answer->problems); i++) {
+        fprintf(answer->out, "problem: %s\n",
+                json_string_value(json_array_get(answer->problems, i)));
+    }
+    json_decref(answer->variables);
+    json_decref(answer->problems);
+}
+
+int report_config(const struct request *request, FILE *out)
+{
+    struct answer answer = {request, out, json_array(), json_array()};
+    memspan_option_info_t info;
+    const char *problem;
+    size_t problem_count;
+
+    read_all();
+    for (int i = 0; i < memspan_option_count(); i++) {
+        info = (memspan_option_info_t){.struct_size = sizeof(info)};
+        if (memspan_option_describe(i, &info) == MEMSPAN_OK) {
+            restore(request, &info);
+            add_variable(&answer, &info);
+        }
+    }
+    for (int i = 0; shmem_variable(i, &info); i++) {
+        add_variable(&answer, &info);
+        if (info.problem[0] != '\0') {
+            add_problem(&answer, info.problem);
+        }
+    }
+    for (int i = 0; (problem = memspan_option_problem(i)) != NULL; i++) {
+        add_problem(&answer, problem);
+    }
+    problem_count = json_array_size(answer.problems);
+    print_answer(&answer);
+    return (problem_count > 0) ? EXIT_USAGE : EXIT_YES;
 }

@@ -16,6 +16,10 @@ int report_why(const struct request *request, FILE *out);
 int report_shmem(const struct request *request, FILE *out);
 int report_config(const struct request *request, FILE *out);
 
+/* The variable of OpenSHMEM at that index (shmemx_option_describe()). False: no more, or its
+ * library is not here. */
+bool shmem_variable(int index, memspan_option_info_t *info_p);
+
 /* Forms of the snapshot. */
 void table_print(const struct snapshot *snapshot, FILE *out);
 void json_print(const struct snapshot *snapshot, FILE *out);

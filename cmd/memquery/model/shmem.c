@@ -207,6 +207,18 @@ static bool open_library(struct library *library_p)
     return true;
 }
 
+bool shmem_variable(int index, memspan_option_info_t *info_p)
+{
+    void *handle = dlopen(library_name, RTLD_NOW | RTLD_LOCAL);
+    int (*describe)(int index, memspan_option_info_t *info) = NULL;
+
+    if (handle != NULL) {
+        *(void **)&describe = dlsym(handle, "shmemx_option_describe");
+    }
+    *info_p = (memspan_option_info_t){.struct_size = sizeof(*info_p)};
+    return (describe != NULL) && (describe(index, info_p) == MEMSPAN_OK);
+}
+
 /* Rows of either list: one table, and the list of objects. */
 struct rows {
     const struct field_list *list;
@@ -271,6 +283,28 @@ static int add_transports(const struct library *library, struct rows *rows)
     }
 }
 
+/* What is wrong with its variables: to @p out, or, where that is NULL, as a list. */
+static json_t *print_problems(FILE *out)
+{
+    memspan_option_info_t info;
+    json_t *problems = json_array();
+
+    for (int i = 0; shmem_variable(i, &info); i++) {
+        char text[512];
+
+        if (info.problem[0] == '\0') {
+            continue;
+        }
+        snprintf(text, sizeof(text), "%s", info.problem);
+        text_clean(text);
+        json_array_append_new(problems, json_string(text));
+        if (out != NULL) {
+            fprintf(out, "warning: environment: %s\n", text);
+        }
+    }
+    return problems;
+}
+
 static void finish(const struct request *request, struct rows *partitions, struct rows *transports,
                    FILE *out)
 {
@@ -279,11 +313,13 @@ static void finish(const struct request *request, struct rows *partitions, struc
 
         json_put(document, "partitions", partitions->objects);
         json_put(document, "transports", transports->objects);
+        json_put(document, "problems", print_problems(NULL));
         json_finish(document, out);
         grid_free(&partitions->grid);
         grid_free(&transports->grid);
         return;
     }
+    json_decref(print_problems(out));
     grid_close(&partitions->grid, out);
     fprintf(out,
             "\nID of shmem_malloc(): *  PEERS of this node: load/store through shmem_ptr(), "

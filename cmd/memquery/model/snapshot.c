@@ -3,8 +3,8 @@
  *
  * Everything here is the library's answer; where it has none, its reason is kept. */
 
-#include "cmd/memquery/model/snapshot.h"
 #include "cmd/memquery/model/peer.h"
+#include "cmd/memquery/model/report.h"
 #include "cmd/memquery/model/space.h"
 #include "cmd/memquery/output/text.h"
 #include "cmd/memquery/probe/share.h"
@@ -264,6 +264,7 @@ static void take_limits(struct snapshot *snapshot)
 
 static void take_problems(struct snapshot *snapshot)
 {
+    memspan_option_info_t info;
     const char *problem;
     char text[512];
 
@@ -271,6 +272,13 @@ static void take_problems(struct snapshot *snapshot)
         snprintf(text, sizeof(text), "environment: %s", problem);
         text_clean(text);
         warn(snapshot, text);
+    }
+    for (int i = 0; shmem_variable(i, &info); i++) {
+        if (info.problem[0] != '\0') {
+            snprintf(text, sizeof(text), "environment: %s", info.problem);
+            text_clean(text);
+            warn(snapshot, text);
+        }
     }
 }
 

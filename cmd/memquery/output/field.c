@@ -185,7 +185,7 @@ void field_open(const struct field_list *list, const struct snapshot *snapshot, 
     const struct field *field;
 
     for (int column = 1; (field = in_column(list, column)) != NULL; column++) {
-        memset(align + strlen(align), field->right ? 'r' : 'l',
+        memset(align + strlen(align), (field->minor ? "LR" : "lr")[field->right],
                field->per_device ? device_count : 1);
     }
     grid_open(grid, align);

@@ -47,6 +47,7 @@ struct field {
     const char *head; /* of the table; NULL: not there, or the devices' labels */
     int column;       /* its place in the table, from 1; 0: not there */
     bool right;       /* the column's alignment */
+    bool minor;       /* left out on narrow terminals */
     bool measured;    /* unknown where record.cell is NULL; read() is not called then */
     bool per_device;  /* the column stands for one a device */
     enum field_form form;
@@ -90,7 +91,9 @@ struct field {
 #define FIELD_AT(type, name)              .offset = offsetof(type, name)
 #define FIELD_BY(function)                .read = (function)
 #define FIELD_BY_DIGITS(function, number) .read = (function), .digits = (number)
-#define FIELD_EACH_DEVICE(function)       .read = (function), .per_device = true
+/* The field that is read so is left out of the table on narrow terminals. */
+#define FIELD_MINOR(...)            .minor = true, __VA_ARGS__
+#define FIELD_EACH_DEVICE(function) .read = (function), .per_device = true
 
 #define FIELD_READ(name) static void name(const struct record *record, struct field_value *value)
 /* One that is an expression of the row: what becomes the text, number or size. */

@@ -2,17 +2,21 @@
 #ifndef MEMQUERY_GRID_H
 #define MEMQUERY_GRID_H
 
-/* Rows of words in columns as wide as their widest word. */
+/* Rows of words in columns as wide as their widest word. On a terminal that is narrower, columns
+ * without a value are left out, then minor ones from the right, and a line names them. */
 
 #include <stddef.h>
 #include <stdio.h>
 
 struct grid {
     size_t column_count;
-    char *align; /* one 'l' or 'r' per column; the last column is never padded */
+    char *align; /* one 'l' or 'r' per column, 'L' or 'R' a minor one; the last is never padded */
     char **cells;
     size_t cell_count;
 };
+
+/* The width of the terminal, for all grids; 0: none. */
+void grid_limit(int width);
 
 /* @p align has one letter per column. */
 void grid_open(struct grid *grid, const char *align);

@@ -19,7 +19,7 @@ enum {
     MARGIN        = 20,
     HOST_WIDTH    = 400,
     LINK_WIDTH    = 320,
-    DEVICE_WIDTH  = 560,
+    DEVICE_WIDTH  = 590,
     DEVICE_LEFT   = MARGIN + HOST_WIDTH + LINK_WIDTH,
     DEVICE_RIGHT  = DEVICE_LEFT + DEVICE_WIDTH,
     TOP           = 56,
@@ -185,6 +185,8 @@ static void figure_text(const struct measure_cell *cell, char *text, size_t size
     if (cell->latency_ns > 0) {
         text_append(text, size, "%s%.0f ns", (text[0] == '\0') ? "" : ", ", cell->latency_ns);
     }
+    text_append(text, size, " ~%d%%%s%s", measure_spread_percent(cell), cell->busy ? "!" : "",
+                cell->cached ? "*" : "");
 }
 
 static const struct resource *find_resource(const struct snapshot *snapshot, int home, int node,
@@ -338,9 +340,9 @@ static void draw_lanes(const struct drawing *drawing, size_t device, const struc
     double y = card->y + HEAD_HEIGHT + 14;
 
     put_text(drawing, DEVICE_LEFT + 14, y, "small head", 90, "memory");
-    put_text(drawing, DEVICE_LEFT + 106, y, "small head", 160, "from %s",
+    put_text(drawing, DEVICE_LEFT + 106, y, "small head", 190, "from %s",
              drawing->snapshot->devices[device].label);
-    put_text(drawing, DEVICE_LEFT + 270, y, "small head", 270, "from h");
+    put_text(drawing, DEVICE_LEFT + 300, y, "small head", 270, "from h");
     for (size_t i = 0; i < card->resource_count; i++) {
         const struct resource *resource = card->resources[i];
         char figure[64];
@@ -349,10 +351,10 @@ static void draw_lanes(const struct drawing *drawing, size_t device, const struc
         put_text(drawing, DEVICE_LEFT + 14, y, "small", 90, "%s",
                  memspan_kind_name(resource->info.kind));
         resource_figure(drawing, resource, device, figure, sizeof(figure));
-        put_text(drawing, DEVICE_LEFT + 106, y, "small figure", 160, "%s",
+        put_text(drawing, DEVICE_LEFT + 106, y, "small figure", 190, "%s",
                  (figure[0] == '\0') ? access_words(resource->reach[device].access) : figure);
         resource_figure(drawing, resource, 0, figure, sizeof(figure));
-        put_text(drawing, DEVICE_LEFT + 270, y, "small figure", 282, "%s%s%s",
+        put_text(drawing, DEVICE_LEFT + 300, y, "small figure", 282, "%s%s%s",
                  access_words(resource->reach[0].access), (figure[0] == '\0') ? "" : ": ", figure);
     }
 }
@@ -560,7 +562,16 @@ static double draw_below(const struct drawing *drawing)
                                  ? "Nothing was measured: memquery --measure -o svg does."
                                  : "GB/s of three loads and a store, ns of dependent loads; where "
                                    "copies are all there is, of copies in and out, and of eight "
-                                   "bytes.");
+                                   "bytes. ~: spread of the repetitions; !: others used the "
+                                   "processors.");
+    if (snapshot->figures != NULL) {
+        measure_dates(snapshot->figures, text, sizeof(text));
+        y += LINE_HEIGHT * (double)put_wrapped(drawing, MARGIN, y, "small", room, text);
+    }
+    for (size_t i = 0; i < snapshot->warning_count; i++) {
+        snprintf(text, sizeof(text), "warning: %s", snapshot->warnings[i]);
+        y += LINE_HEIGHT * (double)put_wrapped(drawing, MARGIN, y, "small", room, text);
+    }
     return y;
 }
 
