@@ -46,10 +46,13 @@ install(CODE "
   separate_arguments(families UNIX_COMMAND \"${man_families}\")
   execute_process(COMMAND sh \"${PROJECT_SOURCE_DIR}/cmake/man_links.sh\" \"${PROJECT_SOURCE_DIR}/include/man\"
                   \"\$ENV{DESTDIR}\${folder}\" \${families}
-                  COMMAND_ERROR_IS_FATAL ANY)")
+                  OUTPUT_VARIABLE made COMMAND_ERROR_IS_FATAL ANY)
+  separate_arguments(made UNIX_COMMAND \"\${made}\")
+  list(TRANSFORM made PREPEND \"\${folder}/\")
+  list(APPEND CMAKE_INSTALL_MANIFEST_FILES \${made}) # of install_manifest.txt, for uninstalling")
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
-# find_package(memspan CONFIG): the target memspan::memspan.
+# find_package(memspan CONFIG): the targets memspan::memspan and memspan::shmem.
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/memspan)
 configure_package_config_file(cmake/memspan-config.cmake.in
   ${PROJECT_BINARY_DIR}/memspan-config.cmake INSTALL_DESTINATION ${package_dir})
@@ -74,6 +77,11 @@ cmake_path(ABSOLUTE_PATH CMAKE_INSTALL_LIBDIR BASE_DIRECTORY "\${prefix}"
            OUTPUT_VARIABLE MEMSPAN_PC_LIBDIR)
 cmake_path(ABSOLUTE_PATH CMAKE_INSTALL_INCLUDEDIR BASE_DIRECTORY "\${prefix}"
            OUTPUT_VARIABLE MEMSPAN_PC_INCLUDEDIR)
+# A program starts from wherever the libraries are; below /usr the loader finds them itself.
+set(MEMSPAN_PC_RUN_PATH "")
+if(NOT CMAKE_INSTALL_PREFIX STREQUAL "/usr")
+  set(MEMSPAN_PC_RUN_PATH " -Wl,-rpath,\${libdir}")
+endif()
 configure_file(cmake/memspan.pc.in ${PROJECT_BINARY_DIR}/memspan.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/memspan.pc DESTINATION ${pc_dir})
 if(TARGET memspan-shmem)

@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # memspan_add_offload_program(NAME SOURCES file.c ... [LIBRARIES target ...] [OPTIONS flag ...]
-#                             [INCLUDES dir ...])
+#                             [INCLUDES dir ...] [INSTALL folder])
 #
 # Builds NAME with the Clang that FindOffloadClang found, whatever compiler builds the rest: the
 # program's target regions run on the processor's own offload devices. LIBRARIES are CMake targets
 # names as a linker takes them, or $<TARGET_OBJECTS:...>; they come before the OpenMP runtime.
+# INSTALL: where below the prefix it is installed. CMake does not relink such a program, so its
+# run path has both places of the libraries, relative to it: in the build tree and installed.
 # Afterwards NAME stands for the program in add_test() and $<TARGET_FILE:NAME>; NAME-build builds it
 # and is part of "all".
 #
@@ -48,7 +50,10 @@ function(memspan_offload_library library compile_p link_p depends_p)
     if(type STREQUAL "INTERFACE_LIBRARY")
       set(one_link $<TARGET_PROPERTY:${library},INTERFACE_LINK_LIBRARIES>)
     else()
-      set(one_link $<TARGET_FILE:${library}> -Wl,-rpath,$<TARGET_FILE_DIR:${library}>)
+      set(one_link $<TARGET_FILE:${library}>)
+      if(NOT ARG_INSTALL)
+        list(APPEND one_link -Wl,-rpath,$<TARGET_FILE_DIR:${library}>)
+      endif()
       set(one_depends ${library})
     endif()
   elseif(library MATCHES "TARGET_OBJECTS")
@@ -62,7 +67,7 @@ function(memspan_offload_library library compile_p link_p depends_p)
 endfunction()
 
 function(memspan_add_offload_program name)
-  cmake_parse_arguments(ARG "" "" "SOURCES;LIBRARIES;OPTIONS;INCLUDES" ${ARGN})
+  cmake_parse_arguments(ARG "" "INSTALL" "SOURCES;LIBRARIES;OPTIONS;INCLUDES" ${ARGN})
   set(dir ${CMAKE_CURRENT_BINARY_DIR}/${name}.offload)
   set(program ${CMAKE_CURRENT_BINARY_DIR}/${name})
   if(CMAKE_RUNTIME_OUTPUT_DIRECTORY)
@@ -80,6 +85,13 @@ function(memspan_add_offload_program name)
   foreach(library IN LISTS ARG_LIBRARIES)
     memspan_offload_library(${library} flags link depends)
   endforeach()
+  if(ARG_INSTALL)
+    cmake_path(GET program PARENT_PATH folder)
+    file(RELATIVE_PATH built ${folder} ${PROJECT_BINARY_DIR}/lib)
+    file(RELATIVE_PATH installed /prefix/${ARG_INSTALL} /prefix/${CMAKE_INSTALL_LIBDIR})
+    list(APPEND link "-Wl,-rpath,$ORIGIN/${built}:$ORIGIN/${installed}")
+    install(PROGRAMS ${program} DESTINATION ${ARG_INSTALL})
+  endif()
 
   set(objects "")
   file(MAKE_DIRECTORY ${dir})

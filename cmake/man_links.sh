@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # man_links.sh PAGES FOLDER [NM LIBRARY]: in FOLDER (man3), a page of one line (.so) for each call that
 # a page of the folder PAGES describes and that has no page of its own name, so that `man NAME` finds
-# it. The symbols of LIBRARY write out the families: shmem_TYPENAME_put, shmem_putSIZE.
+# it. Prints the names of these pages. The symbols of LIBRARY write out the families: shmem_TYPENAME_put, shmem_putSIZE.
 set -eu
 pages=$1 folder=$2
 mkdir -p "$folder"
@@ -28,6 +28,7 @@ list | awk -v names="$names" -v folder="$folder" '
         made[name] = 1
         printf ".so man%s/%s\n", substr(page, length(page)), page > (folder "/" name ".3")
         close(folder "/" name ".3")
+        print name ".3"
     }
     { own[$1] = 1 }
     $2 ~ /TYPENAME|SIZE/ {

@@ -22,18 +22,25 @@ scripts() {
         \( -name CMakeLists.txt -o -name '*.cmake' -o -name '*.sh' -o -path .ci/run -o -name bootstrap \)
 }
 
-for file in $(sources); do
-    head -n 1 "$file" | grep -q 'SPDX-License-Identifier: BSD-3-Clause' ||
-        complain "$file: the first line is not the SPDX licence"
-    name=$(sed -n '2s|^/\* \([a-z0-9_]*\.c\): .*|\1|p' "$file")
-    [ -z "$name" ] || [ "$name" = "${file##*/}" ] || complain "$file: opens as $name"
-    lines=$(wc -l <"$file")
-    [ "$lines" -le "$lines_max" ] || complain "$file: $lines lines, at most $lines_max"
-done
-for file in $(scripts); do
-    head -n 2 "$file" | grep -q 'SPDX-License-Identifier: BSD-3-Clause' ||
-        complain "$file: no SPDX licence in the first two lines"
-done
+licence='SPDX-License-Identifier: BSD-3-Clause'
+sources | xargs awk -v licence="$licence" -v lines_max="$lines_max" '
+    FNR == 1 && index($0, licence) == 0 { print FILENAME ": the first line is not the SPDX licence"; bad = 1 }
+    FNR == 2 && match($0, /^\/\* [a-z0-9_]+\.c: /) {
+        name = substr($0, 4, RLENGTH - 5)
+        file = FILENAME
+        sub(/.*\//, "", file)
+        if (name != file) { print FILENAME ": opens as " name; bad = 1 }
+    }
+    FNR == lines_max + 1 { print FILENAME ": more than " lines_max " lines"; bad = 1 }
+    END { exit bad }' || bad=1
+scripts | xargs awk -v licence="$licence" '
+    FNR <= 2 && index($0, licence) > 0 { has[FILENAME] = 1 }
+    END {
+        for (i = 1; i < ARGC; i++) {
+            if (!(ARGV[i] in has) && ARGV[i] !~ /^licence=/) { print ARGV[i] ": no SPDX licence in the first two lines"; bad = 1 }
+        }
+        exit bad
+    }' || bad=1
 if grep -rnE '[[:blank:]]+$' --include='*.[ch]' --include='*.[ch]pp' --include='*.sh' --include='*.cmake' \
     --include='CMakeLists.txt' core include backends shmem cmd bench tests cmake; then
     complain 'space at the end of a line'
@@ -44,7 +51,7 @@ fi
 for formatter in clang-format-14 clang-format; do
     case $($formatter --version 2>/dev/null || true) in
     *'version 14.'*)
-        sources | xargs "$formatter" --dry-run -Werror
+        sources | xargs -n 50 -P "$(nproc)" "$formatter" --dry-run -Werror
         exit
         ;;
     esac

@@ -25,5 +25,7 @@ for file in $(find "$build" -name cmake_install.cmake -exec grep -ho "\"$build/[
     grep -qxF -e "$name" -e "${name##*/}" -e "$build/$name" "$needed" || { echo "installed, and not built by the demo: $name"; bad=1; }
 done
 [ "$count" -ge 5 ] || { echo "only $count files are built and installed"; bad=1; }
-grep -q 'cmake --install build/release' "$source/README.md" || { echo 'README installs otherwise'; bad=1; }
+for document in README.md cmake/bootstrap; do # the demo ends with what to do next
+    grep -q 'cmake --install build/release' "$source/$document" || { echo "$document installs otherwise"; bad=1; }
+done
 exit "$bad"

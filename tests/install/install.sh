@@ -5,6 +5,11 @@ set -eu
 build=$1 prefix=$2
 rm -rf "$prefix"
 cmake --install "$build" --prefix "$prefix" >/dev/null
+# Uninstalling removes what this list has.
+if find "$prefix" ! -type d | grep -vxFf "$build/install_manifest.txt"; then
+    echo 'files are installed that install_manifest.txt does not list' >&2
+    exit 1
+fi
 for file in memspan.h memspan.hpp omp.h backend.h; do
     [ -f "$prefix/include/memspan/$file" ] || { echo "$file was not installed" >&2; exit 1; }
 done
