@@ -40,6 +40,7 @@ static const struct bench_point points[] = {
     {ALLOC_LIMIT, "limit-overshoot", "overshoot, B", "B", false},
     {ALLOC_INIT, "init-destroy", "init + destroy", "ns", false},
     {ALLOC_INIT, "init-alloc-destroy", "with one block", "ns", false},
+    {ALLOC_INIT, "init-threads", "in 2 threads", "ns", false},
     {ALLOC_START, "start-up", "median", "ms", false},
     {ALLOC_START, "start-up-min", "minimum", "ms", false},
     {ALLOC_START, "start-up-added", "added to glibc", "ms", false},
@@ -63,6 +64,10 @@ static const struct bench_point points[] = {
     {ALLOC_RETENTION, "phases-later", "3 s later", "MiB", false},
     {ALLOC_GROWTH, "growth", "not touched", "us", false},
     {ALLOC_GROWTH, "growth-write", "written", "us", false},
+    {ALLOC_GROWTH, "growth-small", "1 KiB, written", "ns", false},
+    {ALLOC_TEAM, "team-64", "64 B", "ns", false},
+    {ALLOC_TEAM, "team-4k", "4 KiB", "ns", false},
+    {ALLOC_TEAM, "team-64k", "64 KiB", "ns", false},
 };
 
 enum { DEFAULT = ALLOC_MEMSPAN, CUSTOM = ALLOC_MEMSPAN_CUSTOM };
@@ -91,6 +96,7 @@ static const struct bench_target targets[] = {
     {"refusal of all of it, ns", "limit-refusal-large", BENCH_AT_MOST, 5, NULL, 0, DEFAULT},
     {"init + destroy", "init-destroy", BENCH_TIMES, 1, "libgomp", 0, DEFAULT},
     {"the same with a block", "init-alloc-destroy", BENCH_TIMES, 1, "libgomp", 0, DEFAULT},
+    {"the same in 2 threads", "init-threads", BENCH_TIMES, 1.3, "libgomp", 0, DEFAULT},
     {"start-up added, ms", "start-up-added", BENCH_AT_MOST, 0.3,
      "jemalloc,mimalloc,memkind,libgomp,libomp", 0, DEFAULT},
     {"device mix to 64 KiB, ns", "device-mix-64k", BENCH_AT_MOST, 20, "umf", 0, DEFAULT},
@@ -105,6 +111,10 @@ static const struct bench_target targets[] = {
     {"kept of phases, MiB", "phases", BENCH_TIMES, 1, "jemalloc,mimalloc", 0, DEFAULT},
     {"3 s later, MiB", "phases-later", BENCH_TIMES, 1, "jemalloc,mimalloc", 0, DEFAULT},
     {"growth by realloc", "growth-write", BENCH_TIMES, 2, "libgomp", 0, DEFAULT},
+    {"growth by 1 KiB", "growth-small", BENCH_TIMES, 1.3, "libgomp", 0, DEFAULT},
+    {"team, 64 B", "team-64", BENCH_TIMES, 1.3, "libgomp", 0, DEFAULT},
+    {"team, 4 KiB", "team-4k", BENCH_TIMES, 1.3, "libgomp", 0, DEFAULT},
+    {"team, 64 KiB", "team-64k", BENCH_TIMES, 1.3, "libgomp", 0, DEFAULT},
     {"lookup, 10,000 against 1", "lookup-10000", BENCH_TIMES, 1.25, "lookup-1", 0, DEFAULT},
 };
 

@@ -21,7 +21,8 @@
     X(FILL, "fill", "256 MiB of it, random sizes to the first failure, then half freed")           \
     X(LOOKUP, "lookup", "from a pointer to its block; ns")                                         \
     X(RETENTION, "retention", "resident when (nearly) all is freed, and 3 s later; MiB")           \
-    X(GROWTH, "growth", "a block grown by 4,000 calls of realloc, 16 KiB each; us a call")
+    X(GROWTH, "growth", "a block grown by realloc: 4,000 steps of 16 KiB, 400 of 1 KiB")           \
+    X(TEAM, "team", "pairs of 2 threads from one allocator with pteam and pool_size; ns of each")
 
 enum alloc_row {
 #define ALLOC_ROW_ENUM(symbol, name, help) ALLOC_##symbol,

@@ -30,6 +30,15 @@ static const char *const colours[] = {"#000000", "#D55E00", "#E69F00", "#0072B2"
                                       "#009E73", "#CC79A7", "#F0E442", "#332288", "#882255",
                                       "#999933", "#AA4499", "#44AA99", "#DDCC77", "#888888"};
 
+/* The same elements where the viewer is dark; what is written with each element is the light form.
+ */
+static const char dark[] =
+    "@media (prefers-color-scheme: dark){svg>rect:first-of-type{fill:#12171d}"
+    "text{fill:#dde5ee}text[fill]{fill:#9aabbd}text[stroke]{stroke:#12171d}"
+    "line{stroke:#c3cedb}line[stroke='#999']{stroke:#5a6b7d}line[stroke='#e4e4e4']{stroke:#2a333d}"
+    "rect[fill='#000000']{fill:#dde5ee}rect[fill='#332288']{fill:#8f80e0}"
+    "rect[fill='#882255']{fill:#cc6699}}";
+
 /* The axis: from 10^low to 10^high. */
 struct axis {
     int low;
@@ -324,8 +333,9 @@ bool bench_plot_svg_write(const struct bench_plot *plot, const char *path)
             "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
             "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%.0f\" height=\"%.0f\" "
             "viewBox=\"0 0 %.0f %.0f\" font-family=\"sans-serif\" font-size=\"12\">\n"
+            "<style>%s</style>\n"
             "<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n",
-            layout.width, layout.height, layout.width, layout.height);
+            layout.width, layout.height, layout.width, layout.height, dark);
     put_label(file, MARGIN_LEFT, 22, "font-size=\"16\" font-weight=\"bold\"", plot->title);
     put_lines(file, SUBTITLE_TOP, "fill=\"#444\"", plot->subtitle, layout.room);
     draw_legend(file, plot, &layout);

@@ -3,8 +3,8 @@
 #define MEMSPAN_BENCH_PLOT_SVG_H
 
 /* Grouped bars on a logarithmic axis, panels side by side under one legend, as one SVG file without
- * fonts, scripts or style sheets. Text widths are estimated from the number of letters; a bar's
- * value stands on the bar, a thin line beside it shows the range. */
+ * fonts or scripts, light or dark as its viewer is. Text widths are estimated from the number of
+ * letters; a bar's value stands on the bar, a thin line beside it shows the range. */
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -168,6 +168,8 @@ static bool write_figure(const struct bench_run *run, const struct bench_drawing
     size_t peers[BENCH_PEERS_MAX];
     char others[512];
     char path[4096];
+    char y_title[128];
+    char subtitle[256];
 
     for (size_t i = 0; drawing->points[i] != NULL; i++) {
         size_t point = bench_point(suite, drawing->points[i]);
@@ -196,10 +198,16 @@ static bool write_figure(const struct bench_run *run, const struct bench_drawing
         }
         panels[plot.panel_count++] = (struct bench_plot_panel){suite->placements[i].title, bars[i]};
     }
-    plot.groups = groups;
-    plot.series = series;
-    plot.panels = panels;
-    plot.absent = "none";
+    (void)snprintf(y_title, sizeof(y_title), "%s (logarithmic; %s is better)", plot.y_title,
+                   ((plot.group_count > 0) && suite->points[points[0]].more) ? "higher" : "lower");
+    (void)snprintf(subtitle, sizeof(subtitle), "%s%s", plot.subtitle,
+                   run->quick ? "; a quick run: whether it works, not what it costs" : "");
+    plot.y_title  = y_title;
+    plot.subtitle = subtitle;
+    plot.groups   = groups;
+    plot.series   = series;
+    plot.panels   = panels;
+    plot.absent   = "none";
     if (suite->drawing_count == 1) {
         plot.note = list_others(run, points, plot.group_count, others, sizeof(others));
     }

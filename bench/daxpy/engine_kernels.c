@@ -9,6 +9,7 @@
 #include "cmd/common/message.h"
 #include <stdio.h>
 
+/* Where no device has the kernels it is the first, whose rows say why they are waived. */
 static int device_default(void)
 {
     int device;
@@ -20,7 +21,7 @@ static int device_default(void)
             return device;
         }
     }
-    return MEMSPAN_HOST;
+    return (memspan_device_at(0, &device) == MEMSPAN_OK) ? device : MEMSPAN_HOST;
 }
 
 static bool has_kernels(int device, char *reason)
@@ -32,10 +33,9 @@ static bool has_kernels(int device, char *reason)
         return false;
     }
     if ((info.capabilities & MEMSPAN_CAN_KERNELS) == 0) {
-        (void)snprintf(reason, DAXPY_TEXT_SIZE,
-                       "device %d (%s) has no built-in kernels; an OpenMP offload device is "
-                       "measured by memspan-bench-offload",
-                       device, info.backend);
+        (void)snprintf(reason, DAXPY_TEXT_SIZE, "device %d (%s) has no built-in kernels: %s",
+                       device, info.backend,
+                       info.capability_note[__builtin_ctz(MEMSPAN_CAN_KERNELS)]);
         return false;
     }
     return true;

@@ -4,8 +4,8 @@
  * is not measured in its place. */
 
 #include "bench/rma/rma.h"
+#include "cmd/common/folder.h"
 #include "cmd/common/message.h"
-#include <dirent.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -252,6 +252,7 @@ void rma_peers_find(struct bench_run *run)
         folder[0] = '\0';
         return;
     }
+    (void)cli_folder_guard(folder);
     for (size_t p = 0; p < run->peer_count; p++) {
         if ((run->chosen & (1u << p)) != 0) {
             build(run, &run->peers[p], p);
@@ -259,19 +260,10 @@ void rma_peers_find(struct bench_run *run)
     }
 }
 
-/* Compilers may leave more there than the programs. */
 void rma_peers_release(void)
 {
-    DIR *entries = (folder[0] == '\0') ? NULL : opendir(folder);
-    const struct dirent *entry;
-
-    if (entries == NULL) {
-        return;
+    if (folder[0] != '\0') {
+        cli_folder_remove(folder);
+        folder[0] = '\0';
     }
-    while ((entry = readdir(entries)) != NULL) {
-        (void)unlinkat(dirfd(entries), entry->d_name, 0); /* refuses "." and ".." */
-    }
-    (void)closedir(entries);
-    (void)rmdir(folder);
-    folder[0] = '\0';
 }

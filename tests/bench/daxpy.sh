@@ -128,6 +128,13 @@ run)
     expect 0 daxpy --svg=/dev/null --rounds=1 --n 2k --quick --reps 1,10 --device "$device"
     has out '^n = 2 Ki doubles'
     ;;
+unmeasured)
+    # The only device has no kernels, and no device is asked for.
+    expect 0 daxpy --n 1k --reps 1 --rounds 1
+    has out "^# device   0: opencl 'Pretended Device'"
+    has out '^device-resident: waived: device 0 (opencl) has no built-in kernels: .*doubles'
+    ! grep '^device-resident .* verified$' "$folder/out" || fail 'the host was measured'
+    ;;
 fault)
     # One bit of one element, after the device's work: every variant that ran must notice.
     expect 1 daxpy --device "$device" --n 1003 --reps 3 --rounds 1 --inject-error

@@ -70,6 +70,7 @@ for name in put random fft matrix heat; do
     ! command -v xmllint >/dev/null || xmllint --noout "$folder/figure-$name.svg" || fail "$name is no XML"
 done
 has figure-fft.svg '>fft, 2 PEs<'
+has figure-fft.svg 'higher is better'
 
 expect 1 --workers "$folder" --rounds 1 --rows heat --peers extended
 has out 'extended, heat: FAILED: 1 PEs: .*heat is broken'

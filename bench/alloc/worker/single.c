@@ -143,5 +143,5 @@ bool worker_init(const struct worker *worker)
         }
         worker_point(names[n], worker_median(values, BATCHES));
     }
-    return true;
+    return worker_init_threads(worker);
 }

@@ -327,3 +327,101 @@ bool worker_handover(const struct worker *worker)
     worker_point("producer-consumer-cpu", worker_median(cpu, BATCHES));
     return true;
 }
+
+/* ---- allocators of their own, and one that the threads share ---- */
+
+/* Its side's allocators are made, used once and destroyed. */
+static void *make_and_end(void *argument)
+{
+    struct side *side = argument;
+
+    side->good = true;
+    for (size_t i = 0; side->good && (i < side->count + side->count / 8); i++) {
+        kind_allocator allocator;
+        void *block;
+
+        if (i == side->count / 8) {
+            synchronise(side);
+            side->cpu_ns = worker_now_ns();
+        }
+        side->good = kind_make((size_t)64 << 20, &allocator);
+        block      = side->good ? kind_take(allocator, 64) : NULL;
+        if (block == NULL) {
+            side->good = worker_complain("a fresh allocator refuses 64 bytes");
+            break;
+        }
+        *(volatile char *)block = 1;
+        kind_give(allocator, block);
+        kind_unmake(allocator);
+    }
+    side->cpu_ns = worker_now_ns() - side->cpu_ns;
+    return NULL;
+}
+
+/* Pairs of side->seed bytes. */
+static void *use_shared(void *argument)
+{
+    struct side *side        = argument;
+    kind_allocator allocator = side->worker->allocator;
+
+    side->good = true;
+    for (size_t i = 0; side->good && (i < side->count + side->count / 8); i++) {
+        void *block;
+
+        if (i == side->count / 8) {
+            synchronise(side);
+            side->cpu_ns = worker_now_ns();
+        }
+        block = kind_take(allocator, side->seed);
+        if (block == NULL) {
+            side->good = worker_complain("an allocation of the row team failed");
+            break;
+        }
+        worker_escape(block);
+        kind_give(allocator, block);
+    }
+    side->cpu_ns = worker_now_ns() - side->cpu_ns;
+    return NULL;
+}
+
+/* The median of batches: processor time of one thread for one operation. */
+static bool measure_cpu(const struct worker *worker, void *(*function)(void *), size_t count,
+                        size_t size_bytes, const char *name)
+{
+    double values[BATCHES];
+
+    for (size_t i = 0; i < BATCHES; i++) {
+        struct side sides[2] = {{.worker = worker, .count = count, .seed = size_bytes},
+                                {.worker = worker, .count = count, .seed = size_bytes}};
+
+        if (!run_both(sides, function, function)) {
+            return false;
+        }
+        values[i] = (sides[0].cpu_ns + sides[1].cpu_ns) / 2 / (double)count;
+    }
+    worker_point(name, worker_median(values, BATCHES));
+    return true;
+}
+
+bool worker_init_threads(const struct worker *worker)
+{
+    return measure_cpu(worker, make_and_end, worker->quick ? 100 : 20000, 64, "init-threads");
+}
+
+bool worker_team(const struct worker *worker)
+{
+    struct worker team = *worker;
+    size_t count       = worker->quick ? 200 : 100000;
+    bool good          = true;
+
+    if (KIND_LIMITS) {
+        if (!kind_make_team((size_t)64 << 20, &team.allocator)) {
+            return worker_complain("no allocator of a team");
+        }
+        good = measure_cpu(&team, use_shared, count, 64, "team-64") &&
+               measure_cpu(&team, use_shared, count, 4096, "team-4k") &&
+               measure_cpu(&team, use_shared, count / 4, 65536, "team-64k");
+        kind_unmake(team.allocator);
+    }
+    return good;
+}

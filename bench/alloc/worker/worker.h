@@ -33,6 +33,8 @@ bool worker_kept(const struct worker *worker);
 bool worker_phases(const struct worker *worker);
 bool worker_limit(const struct worker *worker);
 bool worker_init(const struct worker *worker);
+bool worker_init_threads(const struct worker *worker);
+bool worker_team(const struct worker *worker);
 bool worker_lookup(const struct worker *worker);
 bool worker_device(const struct worker *worker);
 bool worker_fill_uniform(const struct worker *worker);

@@ -49,6 +49,11 @@ static inline bool kind_make(size_t pool_size_bytes, kind_allocator *allocator_p
     return false;
 }
 
+static inline bool kind_make_team(size_t pool_size_bytes, kind_allocator *allocator_p)
+{
+    return kind_make(pool_size_bytes, allocator_p);
+}
+
 static inline void kind_unmake(kind_allocator allocator)
 {
     (void)allocator;

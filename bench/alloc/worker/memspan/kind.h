@@ -47,6 +47,15 @@ static inline bool kind_make(size_t pool_size_bytes, kind_allocator *allocator_p
     return memspan_allocator_create(MEMSPAN_SPACE_DEFAULT, traits, 3, allocator_p) == MEMSPAN_OK;
 }
 
+static inline bool kind_make_team(size_t pool_size_bytes, kind_allocator *allocator_p)
+{
+    const memspan_trait_t traits[] = {{MEMSPAN_TRAIT_ACCESS, MEMSPAN_VALUE_PTEAM},
+                                      {MEMSPAN_TRAIT_POOL_SIZE, pool_size_bytes},
+                                      {MEMSPAN_TRAIT_FALLBACK, MEMSPAN_VALUE_NULL_FB}};
+
+    return memspan_allocator_create(MEMSPAN_SPACE_DEFAULT, traits, 3, allocator_p) == MEMSPAN_OK;
+}
+
 static inline void kind_unmake(kind_allocator allocator)
 {
     (void)memspan_allocator_destroy(allocator);

@@ -16,8 +16,10 @@ struct kind_omp_trait {
 
 enum {
     KIND_OMP_ALIGNMENT = 2,
+    KIND_OMP_ACCESS    = 3,
     KIND_OMP_POOL_SIZE = 4,
     KIND_OMP_FALLBACK  = 5,
+    KIND_OMP_PTEAM     = 9,
     KIND_OMP_NULL_FB   = 12
 };
 
@@ -57,6 +59,16 @@ static inline bool kind_default(kind_allocator *allocator_p)
 static inline bool kind_make(size_t pool_size_bytes, kind_allocator *allocator_p)
 {
     const struct kind_omp_trait traits[] = {{KIND_OMP_ALIGNMENT, 64},
+                                            {KIND_OMP_POOL_SIZE, pool_size_bytes},
+                                            {KIND_OMP_FALLBACK, KIND_OMP_NULL_FB}};
+
+    *allocator_p = omp_init_allocator(0, 3, traits);
+    return *allocator_p != 0;
+}
+
+static inline bool kind_make_team(size_t pool_size_bytes, kind_allocator *allocator_p)
+{
+    const struct kind_omp_trait traits[] = {{KIND_OMP_ACCESS, KIND_OMP_PTEAM},
                                             {KIND_OMP_POOL_SIZE, pool_size_bytes},
                                             {KIND_OMP_FALLBACK, KIND_OMP_NULL_FB}};
 
