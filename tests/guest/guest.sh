@@ -8,7 +8,7 @@
 #
 # The kernel is Debian's, unpacked under build/guest. The root of the guest is this machine's /, read-only,
 # so that it runs what is built here; its /tmp/share is $share. Needed: Debian's apt-get, qemu-system-x86_64,
-# busybox-static, kmod. Without acceleration by hardware everything takes 10 to 50 times as long as here.
+# busybox-static, kmod; what is missing is installed. Without acceleration by hardware everything takes 10 to 50 times as long as here.
 #
 # For another processor, set before as well:
 #   processor aarch64
@@ -33,7 +33,15 @@ die() {
     exit 2
 }
 
-# guest_check COMMAND:PACKAGE...: what is here, or which packages have it.
+# guest_install PACKAGE...
+guest_install() {
+    say "installing $*"
+    mkdir -p "$place"
+    DEBIAN_FRONTEND=noninteractive apt-get -q -y install --no-install-recommends "$@" </dev/null >"$place/apt.log" 2>&1 ||
+        { tail -n 5 "$place/apt.log" >&2; die "not installed; as root: apt-get update, apt-get install --no-install-recommends $*"; }
+}
+
+# guest_check COMMAND:PACKAGE...: what is here; else its packages are installed.
 guest_check() {
     missing=
     case $processor in
@@ -43,11 +51,12 @@ guest_check() {
     for needed in $emulator busybox:busybox-static modprobe:kmod apt-get:apt ctest:cmake "$@"; do
         command -v "${needed%%:*}" >/dev/null 2>&1 || missing="$missing ${needed##*:}"
     done
-    [ -z "$missing" ] || die "not here; as root: apt-get install --no-install-recommends$missing"
+    [ "$(id -u)" -eq 0 ] || die 'the guest reads the files of this machine as root'
+    # shellcheck disable=SC2086 # names
+    [ -z "$missing" ] || guest_install $missing
     if LC_ALL=C ldd "$(command -v busybox)" >/dev/null 2>&1; then
         die 'busybox is not static; as root: apt-get install --no-install-recommends busybox-static'
     fi
-    [ "$(id -u)" -eq 0 ] || die 'the guest reads the files of this machine as root'
 }
 
 guest_fetch_kernel() {
@@ -113,7 +122,7 @@ guest_run() {
         ;;
     *)
         set -- -cpu qemu64 "$@"
-        console='ttyS0 tsc=reliable'
+        console="ttyS0 tsc=reliable kept=$tree"
         ;;
     esac
     say 'booting'

@@ -1,107 +1,234 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# run.sh [BACKEND [RESULTS [STEP...]]]: the conformance suite and the benchmarks on this machine's
-# devices, in a folder that pack.sh made. Writes what it did to RESULTS (a folder; "results" beside
-# this script if not given). STEP: about, suite, share, program, daxpy, blocks; none: all of them,
-# in this order, about five minutes on a fast GPU. Exit code 0: what was run is green; 77: there is no such device.
+# run.sh [BACKEND [RESULTS [STEP...]]]: what is worth knowing of a machine with a GPU, in ten minutes,
+# in a folder that pack.sh made: nothing is needed there but a driver. RESULTS (a folder; "results"
+# beside this script) gets results.tar.gz, whole after each step, and summary.txt, a line for each
+# step. Every step has a time limit, and none stops the others. Exit code: 0 all steps are green, 1
+# some are not, 77 there is no such device.
 #
-# DAXPY_N and DAXPY_N_LARGE are the sizes that daxpy runs with: the first ones with 1, 10 and 100
-# repetitions, the large one with few, for bandwidth.
-set -eu
+# STEP: facts query share suite program shmem race soak measure calls daxpy blocks sanitizer; none: all,
+# in this order, as long as HARDWARE_SECONDS (570) allow. DAXPY_N and DAXPY_N_LARGE are the sizes that
+# daxpy runs with, SOAK_SECONDS (60) the time of the soak, MEASURE the words of --measure (quick).
+# shellcheck disable=SC2317 # steps are called by their names
+set -u
 here=$(cd "$(dirname "$0")" && pwd)
 backend=${1:-cuda}
 results=${2:-$here/results}
-steps='about suite share program daxpy blocks'
+steps='facts query share suite program shmem race soak measure calls daxpy blocks sanitizer'
 if [ $# -gt 2 ]; then
     shift 2
     steps=$*
 fi
-mkdir -p "$results"
-LD_LIBRARY_PATH=$here/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
-export LD_LIBRARY_PATH
+seconds=${HARDWARE_SECONDS:-570}
+start=$(date +%s)
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT INT TERM
+mkdir -p "$results" "$work/results" || exit 1
+out=$work/results
 bad=0
 
-about() {
-    echo "date      $(date -u '+%Y-%m-%d %H:%M UTC')"
-    echo "commit    $(cat "$here/commit")"
-    echo "system    $(uname -srm), $(sed -n 's/^PRETTY_NAME="\(.*\)"/\1/p' /etc/os-release)"
-    echo "processor $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1), $(nproc) threads"
-    head -n 1 /proc/driver/nvidia/version 2>/dev/null || true
-    nvidia-smi --query-gpu=index,name,driver_version,memory.total,compute_mode --format=csv 2>/dev/null || true
-    sed 's/^/amdgpu    /' /sys/module/amdgpu/version 2>/dev/null || true
-    rocm-smi --showproductname --showdriverversion 2>/dev/null || true
+left() {
+    echo $((seconds - ($(date +%s) - start)))
 }
 
-# How many devices the backend has. A driver's first start can be slow.
-"$here/bin/memquery" --timeout 60 >"$results/memquery.txt" 2>&1 || true
-count=$(grep -cE "^d[0-9]+ +[0-9]+ +$backend:" "$results/memquery.txt" || true)
-if [ "$count" -eq 0 ]; then
-    "$here/bin/memquery" --timeout 60 --why "$backend" || true
-    echo "no device of $backend"
-    exit 77
-fi
-
-run_about() {
-    about | tee "$results/about.txt"
-    cat "$results/memquery.txt"
-    "$here/bin/memquery" --timeout 60 -o json >"$results/memquery.json" || true
+# LIMIT, or what is left of the time, and at least a second.
+limit() {
+    most=$(left)
+    [ "$most" -ge "$1" ] || set -- "$most"
+    [ "$1" -ge 1 ] || set -- 1
+    echo "$1"
 }
 
-run_suite() {
+# within SECONDS COMMAND...: a program of the machine's own, with its own libraries.
+within() {
+    within_seconds=$(limit "$1")
+    shift
+    timeout -k 5 "$within_seconds" "$@"
+}
+
+# own SECONDS [NAME=VALUE...] PROGRAM ARGUMENT...: a program of ours, with our libraries for it alone:
+# they could break the machine's.
+own() {
+    own_seconds=$(limit "$1")
+    shift
+    timeout -k 5 "$own_seconds" env LD_LIBRARY_PATH="$here/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}" \
+        PATH="$here/bin:$PATH" HOME="$work" "$@"
+}
+
+# keep FILE COMMAND...: its output goes to FILE, and the step has failed where it does; 77 is a skip.
+keep() {
+    keep_file=$out/$1
+    shift
+    echo "\$ $*" >>"$keep_file"
+    code=0
+    "$@" >>"$keep_file" 2>&1 </dev/null || code=$?
+    [ "$code" -eq 0 ] || echo "exit code $code" >>"$keep_file"
+    case $code in
+    0 | 77) ;;
+    *)
+        step_bad=1
+        echo "   $*: exit code $code"
+        ;;
+    esac
+}
+
+# The same for what tells a fact, and need not be there.
+tell() {
+    tell_file=$out/$1
+    shift
+    echo "\$ $*" >>"$tell_file"
+    "$@" >>"$tell_file" 2>&1 </dev/null || true
+}
+
+step_facts() {
+    {
+        echo "date      $(date -u '+%Y-%m-%d %H:%M UTC')"
+        echo "commit    $(cat "$here/commit")"
+        echo "system    $(uname -srm), $(sed -n 's/^PRETTY_NAME="\(.*\)"/\1/p' /etc/os-release 2>/dev/null)"
+        echo "processor $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1), $(nproc) threads"
+        echo "memory    $(sed -n 's/^MemTotal: *//p' /proc/meminfo)"
+        echo "locked    $(sed -n 's/^Max locked memory *\([^ ]*\) .*/\1/p' /proc/self/limits) bytes"
+        echo "yama      $(cat /proc/sys/kernel/yama/ptrace_scope 2>/dev/null || echo none)"
+        echo "seccomp   $(sed -n 's/^Seccomp:[[:space:]]*//p' /proc/self/status)"
+        echo "user      $(id -u)"
+        head -n 1 /proc/driver/nvidia/version 2>/dev/null || true
+        sed 's/^/amdgpu    /' /sys/module/amdgpu/version 2>/dev/null || true
+    } >"$out/facts.txt"
+    for tool in 'nvidia-smi -q' 'nvidia-smi topo -m' 'rocm-smi --showproductname --showdriverversion' 'lspci -nn'; do
+        # shellcheck disable=SC2086 # words
+        command -v ${tool%% *} >/dev/null 2>&1 && tell facts.txt within 20 $tool
+    done
+    head -n 12 "$out/facts.txt"
+}
+
+step_query() {
+    keep memquery.txt own 60 memquery --timeout 60
+    keep memquery.txt own 60 memquery --timeout 60 --why "$backend"
+    code=0
+    own 60 memquery --timeout 60 -o json >"$out/memquery.json" 2>>"$out/memquery.txt" || step_bad=1
+    for kind in $kinds; do
+        tell memquery.txt own 30 SHMEM_SYMMETRIC_PARTITION5="16m:KIND=$kind" memquery --shmem
+    done
+}
+
+# Memory of each device for another process, by moving data.
+step_share() {
+    keep share.txt own 60 memquery --timeout 60 --probe=full
+    keep share.json own 60 memquery --timeout 60 --probe=full -o json
+}
+
+step_suite() {
     device=0
-    while [ "$device" -lt "$count" ]; do
-        echo "conformance: $backend:$device"
-        if MEMSPAN_DEVICES=$backend:$device CONFORM_BACKEND=$backend \
-            "$here/bin/conform" -j1 >"$results/conform-$device.txt" 2>&1; then
-            tail -n 1 "$results/conform-$device.txt"
-        else
-            bad=1
-            grep -B 3 -E '\[FAIL\]|CRASH|Synthesis' "$results/conform-$device.txt" || true
-        fi
+    while [ "$device" -lt "$count" ] && [ "$device" -lt 4 ]; do
+        keep "conform-$device.txt" own 120 MEMSPAN_DEVICES="$backend:$device" CONFORM_BACKEND="$backend" conform -j1
+        tail -n 1 "$out/conform-$device.txt"
         device=$((device + 1))
     done
 }
 
-# Memory of each device for another process, by moving data: as it is found, no case for red.
-run_share() {
-    "$here/bin/memquery" --timeout 60 --probe=full >"$results/share.txt" 2>&1 || bad=1
-    cat /proc/sys/kernel/yama/ptrace_scope 2>/dev/null | sed 's/^/kernel.yama.ptrace_scope /' || true
-    cat "$results/share.txt"
-}
-
 # A program that captures, resets and ends beside the library. Others than CUDA's are not written.
-run_program() {
+step_program() {
+    [ "$backend" != cuda ] || keep program.txt own 30 MEMSPAN_DEVICES=cuda:0 cuda-program
+}
+
+# Every kind with 2, 4 and 8 PEs on the first device. Memory of a device is shared by a descriptor, or
+# by the driver's handle where no descriptor may be fetched.
+step_shmem() {
+    for kind in $kinds; do
+        for pes in ${PES:-2 4 8}; do
+            keep shmem.txt own 40 MEMSPAN_DEVICES="$backend:0" SHMEM_SYMMETRIC_SIZE=16m \
+                SHMEM_SYMMETRIC_PARTITION5="16m:KIND=$kind" oshrun -n "$pes" "$here/bin/shmem-kinds" "$kind" 0 "$backend"
+        done
+    done
+    for pes in ${PES:-2 4 8}; do
+        keep shmem.txt own 40 MEMSPAN_DEVICES="$backend:0" SHMEM_SYMMETRIC_SIZE=16m \
+            SHMEM_SYMMETRIC_PARTITION5=16m:KIND=DEVICE oshrun -n "$pes" "$here/bin/shmem-ends" "$backend"
+        keep shmem.txt own 40 MEMSPAN_DEVICES="$backend:0" SHMEM_SYMMETRIC_PARTITION5=8m:KIND=DEVICE \
+            oshrun -n "$pes" "$here/bin/shmem-device-reduce"
+    done
+}
+
+# The program's own copy, and at once a put and a peer's read.
+step_race() {
     [ "$backend" = cuda ] || return 0
-    MEMSPAN_DEVICES=cuda:0 "$here/bin/cuda-program" >"$results/program.txt" 2>&1 || bad=1
-    cat "$results/program.txt"
+    for pes in ${PES:-2 4 8}; do
+        keep race.txt own 60 MEMSPAN_DEVICES=cuda:0 SHMEM_SYMMETRIC_SIZE=16m \
+            SHMEM_SYMMETRIC_PARTITION5=160m:KIND=DEVICE oshrun -n "$pes" "$here/bin/cuda-race" "${RACE_ROUNDS:-300}" "${RACE_KIB:-65536}"
+    done
+    tail -n 1 "$out/race.txt"
 }
 
-# measure NAME COMMAND...: on the first device; what it says goes to NAME.txt.
-measure() {
-    name=$1
-    program=$2
-    shift 2
-    echo "$name:"
-    echo "MEMSPAN_DEVICES=$backend:0 $program $*" >"$results/$name.txt"
-    MEMSPAN_DEVICES=$backend:0 "$here/bin/$program" "$@" >>"$results/$name.txt" 2>&1 || bad=1
-    cat "$results/$name.txt"
+# Managed memory stays within what is free: its limit is that of the soak.
+step_soak() {
+    keep soak.txt own $((${SOAK_SECONDS:-60} + 30)) MEMSPAN_DEVICES="$backend:0" memspan-soak \
+        --seconds "${SOAK_SECONDS:-60}" --threads 4 --seed 1
+    tail -n 2 "$out/soak.txt"
 }
 
-run_daxpy() {
-    measure daxpy memspan-bench daxpy --n "${DAXPY_N:-1m,16m}" --reps 1,10,100 \
-        --csv "$results/daxpy.csv" --svg "$results/daxpy.svg"
-    measure daxpy-large memspan-bench daxpy --n "${DAXPY_N_LARGE:-64m}" --reps 1,10 --rounds 1 \
-        --csv "$results/daxpy-large.csv"
+step_measure() {
+    keep measure.txt own 120 memquery --timeout 100 --measure="${MEASURE:-quick}"
+}
+
+# The cost of our calls beside the driver's.
+step_calls() {
+    [ "$backend" != cuda ] || keep calls.txt own 60 MEMSPAN_DEVICES=cuda:0 cuda-calls "${CALLS_MIB:-1024}"
+    [ ! -e "$out/calls.txt" ] || cat "$out/calls.txt"
+}
+
+step_daxpy() {
+    keep daxpy.txt own 90 MEMSPAN_DEVICES="$backend:0" memspan-bench daxpy --n "${DAXPY_N:-1m,16m}" \
+        --reps 1,10,100 --csv "$out/daxpy.csv" --svg "$out/daxpy.svg"
+    keep daxpy-large.txt own 60 MEMSPAN_DEVICES="$backend:0" memspan-bench daxpy --n "${DAXPY_N_LARGE:-64m}" \
+        --reps 1,10 --rounds 1 --csv "$out/daxpy-large.csv"
 }
 
 # The programs for other drivers' own calls are not written.
-run_blocks() {
-    [ "$backend" != cuda ] || measure blocks memspan-bench-cuda-blocks
+step_blocks() {
+    [ "$backend" != cuda ] || keep blocks.txt own 60 MEMSPAN_DEVICES=cuda:0 memspan-bench-cuda-blocks
 }
 
+step_sanitizer() {
+    tool=$(command -v compute-sanitizer 2>/dev/null || ls /usr/local/cuda/bin/compute-sanitizer 2>/dev/null) || {
+        echo 'no compute-sanitizer' >"$out/sanitizer.txt"
+        return 0
+    }
+    keep sanitizer.txt within 120 "$tool" --target-processes all --error-exitcode 9 env \
+        LD_LIBRARY_PATH="$here/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}" MEMSPAN_DEVICES="$backend:0" \
+        CONFORM_BACKEND="$backend" "$here/bin/conform" -j1
+}
+
+# What has been found so far, whole at any time.
+save() {
+    cp "$work/summary.txt" "$out/summary.txt"
+    tar -czf "$work/results.tar.gz" -C "$work" results && mv "$work/results.tar.gz" "$results/results.tar.gz"
+    cp "$work/summary.txt" "$results/summary.txt"
+}
+
+: >"$work/summary.txt"
+# A driver's first start can be slow.
+own 90 memquery --timeout "${DRIVER_SECONDS:-60}" >"$work/devices" 2>&1
+count=$(grep -cE "^d[0-9]+ +[0-9]+ +$backend:" "$work/devices" || true)
+if [ "$count" -eq 0 ]; then
+    own 60 memquery --timeout "${DRIVER_SECONDS:-60}" --why "$backend"
+    echo "no device of $backend"
+    exit 77
+fi
+kinds='DEVICE PINNED MANAGED COHERENT'
+[ "$backend" != cuda ] || kinds="CUDA $kinds"
+
 for step in $steps; do
-    echo "== $step, $(date -u '+%H:%M:%S')"
-    "run_$step"
+    if [ "$(left)" -lt 5 ]; then
+        echo "$step: left out: no time" | tee -a "$work/summary.txt"
+        continue
+    fi
+    echo "== $step, $(left) s left"
+    step_bad=0
+    from=$(date +%s)
+    "step_$step"
+    [ "$step_bad" -eq 0 ] && words=green || words=RED
+    [ "$step_bad" -eq 0 ] || bad=1
+    echo "$step: $words, $(($(date +%s) - from)) s" | tee -a "$work/summary.txt"
+    save
 done
 [ "$bad" -eq 0 ] && echo "green on $count device(s) of $backend: $steps"
 exit "$bad"
