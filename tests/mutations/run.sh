@@ -29,33 +29,49 @@ field() {
     ' "$list"
 }
 
-# How many lines of the file hold the text, and how often it stands in them.
-occurrences() {
-    TEXT=$2 awk 'BEGIN { text = ENVIRON["TEXT"] }
-        { rest = $0; while ((i = index(rest, text)) > 0) { n++; rest = substr(rest, i + length(text)) } }
-        END { print n + 0 }' "$1"
-}
-
 # mutate FILE FROM TO: to standard output.
 mutate() {
     FROM=$2 TO=$3 awk 'BEGIN { from = ENVIRON["FROM"]; to = ENVIRON["TO"] }
         { i = index($0, from); if (i > 0) $0 = substr($0, 1, i - 1) to substr($0, i + length(from)); print }' "$1"
 }
 
-# What is wrong with the entry, or nothing.
-fault() {
-    file=$(field "$1" file) from=$(field "$1" from) tests=$(field "$1" tests)
-    if [ -z "$file" ] || [ -z "$from" ] || [ -z "$tests" ] || [ -z "$(field "$1" why)" ]; then
-        say 'file, from, tests or why is missing'
-        return
-    fi
-    [ "$from" != "$(field "$1" to)" ] || say 'the change changes nothing'
-    [ -f "$source/$file" ] || { say "there is no $file"; return; }
-    count=$(occurrences "$source/$file" "$from")
-    [ "$count" -eq 1 ] || say "\"$from\" occurs $count times in $file, not once"
-    if [ -n "${names:-}" ] && ! printf '%s\n' "$names" | grep -qE "$tests"; then
-        say "no test is called like $tests"
-    fi
+# What is wrong with the wanted entries, a line each.
+faults() {
+    SOURCE=$source IDS=$ids NAMES=$names awk '
+        function say(words) { print id ": " words }
+        # How often the text occurs; -1: there is no such file.
+        function occurrences(path, text,    line, at, count, state) {
+            if (text == "") return 0
+            while ((state = getline line <path) > 0)
+                while ((at = index(line, text)) > 0) { count++; line = substr(line, at + length(text)) }
+            close(path)
+            return (state < 0) ? -1 : count + 0
+        }
+        function judge(    count, i, found) {
+            if (id == "" || !(id in wanted)) return
+            if (seen[id]++) say("twice in the list")
+            if (field["file"] == "" || field["from"] == "" || field["tests"] == "" || field["why"] == "") {
+                say("file, from, tests or why is missing")
+                return
+            }
+            if (field["from"] == field["to"]) say("the change changes nothing")
+            count = occurrences(ENVIRON["SOURCE"] "/" field["file"], field["from"])
+            if (count < 0) say("there is no " field["file"])
+            else if (count != 1) say("\"" field["from"] "\" occurs " count " times in " field["file"] ", not once")
+            for (i in name) if (name[i] ~ field["tests"]) { found = 1; break }
+            if (ENVIRON["NAMES"] != "" && !found) say("no test is called like " field["tests"])
+        }
+        BEGIN {
+            split(ENVIRON["IDS"], all)
+            for (i in all) wanted[all[i]]
+            split(ENVIRON["NAMES"], name, "\n")
+        }
+        $1 == "id" { judge(); id = $2; delete field; next }
+        NF > 0     { word = $1; sub(/^[a-z]+ ?/, ""); if (!(word in field)) field[word] = $0 }
+        END {
+            judge()
+            for (i in wanted) if (!(i in seen)) { id = i; say("not in the list") }
+        }' "$list"
 }
 
 check() {
@@ -63,27 +79,32 @@ check() {
     if [ -n "${CTEST_FOLDER:-}" ]; then
         names=$(ctest --test-dir "$CTEST_FOLDER" -N | sed -n 's/^ *Test *#[0-9]*: //p')
     fi
-    bad=0
-    seen=
-    for id in $ids; do
-        case " $seen " in *" $id "*) say "$id: twice in the list"; bad=1 ;; esac
-        seen="$seen $id"
-        wrong=$(fault "$id")
-        [ -z "$wrong" ] || { say "$id: $wrong"; bad=1; }
-    done
-    [ -n "$seen" ] || die "no entries in $list"
-    [ "$bad" -eq 0 ] || exit 2
+    [ -n "$ids" ] || die "no entries in $list"
+    wrong=$(faults)
+    [ -z "$wrong" ] || { say "$wrong"; exit 2; }
 }
 
-# The tree as it is here, without what git ignores.
+# The tree as it is here, without what git ignores. A file that was changed and put back is newer
+# than its objects, and stays so.
 copy_tree() {
     mkdir -p "$tree"
     (cd "$source" && git ls-files -z --cached --others --exclude-standard |
-        tar -c --ignore-failed-read --null -T - -f - 2>/dev/null) | tar -x -f - -C "$tree"
+        tar -c --ignore-failed-read --null -T - -f - 2>/dev/null) | tar -x --keep-newer-files -f - -C "$tree" 2>/dev/null
 }
 
 build() {
     cmake --build "$tree/build/dev" >"$work/build.log" 2>&1
+}
+
+# How long the tests of a pattern take in the tree as it is: a line of $work/times each.
+limit_of() {
+    PATTERN=$1 awk -F '\t' '$1 == ENVIRON["PATTERN"] { print 60 + (4 * $2); exit }' "$work/times"
+}
+
+# The tests, of a pattern, that failed in the last run, and how: a time limit may be the machine's fault.
+failures() {
+    grep -q 'tests failed' "$work/test.log" || printf 'no end after %s s ' "$(limit_of "$1")"
+    sed -n 's/^[[:space:]]*[0-9]* - \([^ ]*\) .*(\([A-Za-z]*\)).*$/\1 (\2)/p' "$work/test.log" | tr '\n' ' '
 }
 
 # noticed ID: 0 a test fails, 1 all pass, 2 the changed tree does not build.
@@ -93,8 +114,8 @@ noticed() {
     result=1
     if ! build; then
         result=2
-    elif ! ctest --test-dir "$tree/build/dev" -R "$(field "$1" tests)" --no-tests=error --timeout 120 \
-        --stop-on-failure -j2 >"$work/test.log" 2>&1 </dev/null; then
+    elif ! timeout -k 10 "$(limit_of "$(field "$1" tests)")" ctest --test-dir "$tree/build/dev" -j2 \
+        -R "$(field "$1" tests)" --no-tests=error --stop-on-failure >"$work/test.log" 2>&1 </dev/null; then
         result=0
     fi
     cp -p "$source/$file" "$tree/$file"
@@ -118,16 +139,21 @@ if ! (cd "$tree" && cmake --preset dev >"$work/build.log" 2>&1) || ! build; then
     die "the tree does not build; see $work/build.log"
 fi
 # A test that fails anyway would notice everything.
-all=$(for id in $ids; do field "$id" tests; done | sort -u | sed 's/.*/(&)/' | paste -sd '|')
-ctest --test-dir "$tree/build/dev" -R "$all" --no-tests=error -j2 >"$work/test.log" 2>&1 </dev/null ||
-    die "tests fail in the tree as it is; see $work/test.log"
+# One pattern at a time: ctest takes few parentheses.
+: >"$work/times"
+for id in $ids; do field "$id" tests; done | sort -u | while read -r all; do
+    begun=$(date +%s)
+    ctest --test-dir "$tree/build/dev" -R "$all" --no-tests=error -j2 >"$work/test.log" 2>&1 </dev/null ||
+        exit 1
+    printf '%s\t%s\n' "$all" $(($(date +%s) - begun)) >>"$work/times"
+done || die "tests fail in the tree as it is; see $work/test.log"
 survived=0
 count=0
 for id in $ids; do
     count=$((count + 1))
     noticed "$id" && code=0 || code=$?
     case $code in
-    0) say "noticed   $id" ;;
+    0) say "noticed   $id: $(failures "$(field "$id" tests)")" ;;
     1)
         say "SURVIVED  $id: $(field "$id" why)"
         survived=$((survived + 1))
