@@ -1,12 +1,21 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# bootstrap.sh BOOTSTRAP: `bootstrap test` with cmake and ctest that only record how they are called. It
-# names the log of each quiet step and says how far that is; the rules about the sources are for CI.
+# bootstrap.sh SOURCES: `bootstrap test` with a cmake that builds nothing and a ctest that lists the tests
+# it would run, of a build folder that has a test of every label. It names the log of each quiet step and
+# says how far that is; the rules about the sources are for CI.
 set -eu
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT INT TERM
 mkdir -p "$scratch/tree/cmake" "$scratch/bin"
-cp "$1" "$scratch/tree/cmake/bootstrap"
+cp "$1/cmake/bootstrap" "$scratch/tree/cmake/bootstrap"
+cp "$1/CMakePresets.json" "$scratch/tree/CMakePresets.json"
+real=$(command -v ctest)
+for preset in dev release asan tsan; do
+    mkdir -p "$scratch/tree/build/$preset"
+    for label in plain house slow tree waits memquery; do
+        printf 'add_test(of-%s true)\nset_tests_properties(of-%s PROPERTIES LABELS %s)\n' $label $label $label
+    done >"$scratch/tree/build/$preset/CTestTestfile.cmake"
+done
 
 stub() {
     printf '#!/bin/sh\n%s\n' "$2" >"$scratch/bin/$1"
@@ -18,28 +27,34 @@ stub dpkg 'echo none'
 stub cmake 'echo "[12/34] Building C object"; exec /bin/sleep 0.5'
 stub sleep 'exec /bin/sleep 0.1'
 # shellcheck disable=SC2016 # for the stub
-stub ctest 'echo "$@" >>"$RECORD"
+stub ctest '"$REAL" "$@" -N | sed -n "s/.*Test *#[0-9]*: of-//p" | paste -sd " " >>"$RECORD"
 while [ "$1" != --output-junit ]; do shift; done
 printf "<testcase name=\"a\" status=\"run\">\n</testcase>\n" >"$2"'
 
-# try NAME VARIABLES...: what it says, and how ctest is called.
+# try NAME VARIABLE=VALUE... PRESET...: what it says, and the tests of each preset that it runs.
 try() {
     name=$1
     shift
-    mkdir -p "$scratch/tree/build/dev" "$scratch/tree/build/asan" "$scratch/tree/build/tsan"
-    env -u CI "$@" RECORD="$scratch/$name.ctest" PATH="$scratch/bin:$PATH" "$scratch/tree/cmake/bootstrap" test \
+    env -u CI RECORD="$scratch/$name.tests" REAL="$real" PATH="$scratch/bin:$PATH" "$@" \
         >"$scratch/$name" 2>&1 || { cat "$scratch/$name"; exit 1; }
 }
 expect() {
     grep -qF -e "$2" "$scratch/$1" || { echo "$1 has no \"$2\":"; cat "$scratch/$1"; exit 1; }
 }
+# expect_tests NAME LABELS...: a preset's tests each, by their labels.
+expect_tests() {
+    name=$1
+    shift
+    printf '%s\n' "$@" | diff - "$scratch/$name.tests" || { echo "$name runs other tests"; exit 1; }
+}
 
-try user
+bootstrap=$scratch/tree/cmake/bootstrap
+try user "$bootstrap" test
 expect user 'output in build/dev-build.log'
 expect user '30 s: [12/34]'
 expect user 'run where CI is set'
-expect user.ctest '--label-exclude ^house$'
-[ "$(wc -l <"$scratch/user.ctest")" -eq 1 ]
-try ci CI=1
-! grep -q 'label-exclude' "$scratch/ci.ctest" || { echo 'CI has no rules about the sources'; exit 1; }
-[ "$(wc -l <"$scratch/ci.ctest")" -eq 3 ]
+expect_tests user 'plain tree waits memquery'
+try named "$bootstrap" test release asan
+expect_tests named 'plain slow tree waits memquery' 'plain house memquery'
+try ci CI=1 "$bootstrap" test
+expect_tests ci 'plain house tree waits memquery' 'plain house memquery' 'plain house waits'
