@@ -3,8 +3,11 @@
 """strangers.py OSHRUN PROGRAM DRIVER COUNT: COUNT connections of strangers to the ports of a running job over
 DRIVER (tcp, ucx, ofi): silent, slow, partial, reset, random bytes, greetings that are wrong, and well-formed
 messages of the driver's library with forged ones of ours inside, of every kind. The job must end as if nobody had
-connected. The whole: COUNT 10000."""
-import glob, os, random, shutil, socket, struct, subprocess, sys, tempfile, time
+connected, and each PE must have said that it dropped some: else the attack has not reached it. The whole: COUNT 10000.
+
+UCX and libfabric greet anyone, so forged messages follow a valid greeting of theirs. Over tcp a valid greeting needs
+the key of the listener: what a PE does that has it is in tcp.c."""
+import glob, os, random, re, shutil, socket, struct, subprocess, sys, tempfile, time
 
 oshrun, program, driver, count = sys.argv[1], sys.argv[2], sys.argv[3], int(sys.argv[4])
 random.seed(4711)
@@ -70,6 +73,18 @@ def to_ofi(sock, kind):
     sock.send(bytes.fromhex("0300000000001000") + struct.pack("<Q", 16 + 64 + len(data)) + bytes(rxm) + data)
 
 
+# What a PE says of an attack that has reached it; of tcp to SHMEM_DEBUG alone.
+DROPPED = {"tcp": ("tcp: something before a greeting", "tcp: a wrong proof", "tcp: a greeting of another job"),
+           "ucx": ("a message that is not of this job was dropped",),
+           "ofi": ("a message that is not of this job was dropped",)}[driver]
+
+
+def unreached(said):
+    """PEs that have not said one of it."""
+    return [f"PE {pe}: {what}" for pe in (0, 1) for what in DROPPED
+            if not re.search(rf"^memspan: PE {pe} of 2: .*{what}", said, re.MULTILINE)]
+
+
 forge = {"tcp": to_tcp, "ucx": to_ucx, "ofi": to_ofi}[driver]
 held = []
 
@@ -100,12 +115,13 @@ def connect_once(number, place):
 
 job = None
 try:
-    environment = dict(os.environ, SHMEMX_TRANSPORT=driver + ":1")
-    job = subprocess.Popen([oshrun, "-n", "2", program, folder], env=environment)
+    environment = dict(os.environ, SHMEMX_TRANSPORT=driver + ":1", **({"SHMEM_DEBUG": "1"} if driver == "tcp" else {}))
+    output = open(folder + "/said", "w+", errors="replace")
+    job = subprocess.Popen([oshrun, "-n", "2", program, folder], env=environment, stdout=output, stderr=output)
     limit = time.time() + 60
     while len(glob.glob(folder + "/pe*")) < 2 or not all(open(p).read() for p in glob.glob(folder + "/pe*")):
         if time.time() > limit or job.poll() is not None:
-            sys.exit("the job does not come up")
+            sys.exit("the job does not come up: " + open(folder + "/said").read())
         time.sleep(0.05)
     places = [place for p in glob.glob(folder + "/pe*") for place in ports_of(int(open(p).read()))]
     if not places:
@@ -113,7 +129,7 @@ try:
     done = 0
     for number in range(count):
         try:
-            connect_once(number, places[number % len(places)])
+            connect_once(number, random.choice(places))
             done += 1
         except OSError:
             if job.poll() is not None:
@@ -122,8 +138,11 @@ try:
         sock.close()
     open(folder + "/end", "w").close()
     status = job.wait(timeout=120)
-    print(f"{driver}: {done} connections, status {status}")
-    sys.exit(0 if status == 0 and done > 0 else 1)
+    said = open(folder + "/said", errors="replace").read()
+    missing = unreached(said)
+    print(f"{driver}: {done} connections, status {status}, not dropped: {missing}")
+    if status != 0 or missing:
+        sys.exit(said[-5000:] or "the job says nothing")
 finally:
     if job is not None and job.poll() is None:
         job.kill()
