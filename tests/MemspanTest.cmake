@@ -53,11 +53,17 @@ set(MEMSPAN_TEST_UNSET
 # Programs that are not built without jansson: a test by one is skipped then.
 set(MEMSPAN_OPTIONAL_PROGRAMS memquery memspan-bench)
 
+# memspan_skip(COMMAND_P WHY): the command of a test that cannot be made here. No semicolon: the
+# command is a list.
+function(memspan_skip command_p why)
+  set(${command_p} sh -c "echo 'SKIP ${why}' && exit 77" PARENT_SCOPE)
+endfunction()
+
 function(memspan_add_test name)
   cmake_parse_arguments(ARG "SERIAL" "TIMEOUT" "COMMAND;LABELS;ENVIRONMENT;FIXTURES" ${ARGN})
   foreach(program IN LISTS MEMSPAN_OPTIONAL_PROGRAMS)
     if(NOT TARGET ${program} AND "${ARG_COMMAND}" MATCHES "(^${program};|TARGET_FILE:${program}>)")
-      set(ARG_COMMAND sh -c "echo SKIP ${program} is not built; exit 77")
+      memspan_skip(ARG_COMMAND "${program} is not built")
     endif()
   endforeach()
   add_test(NAME ${name} COMMAND ${ARG_COMMAND})
