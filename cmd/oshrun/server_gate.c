@@ -17,9 +17,12 @@
 
 #define CALLED_BY_LIBRARIES __attribute__((visibility("default")))
 
-enum { WAITING_MAX = 64, MESSAGE_MAX = 8192 };
+enum { WAITING_MAX = 128, MESSAGE_MAX = 8192 };
 
+/* Time for a message. However many others connect, its connection has the first part for certain.
+ */
 #define MESSAGE_TIMEOUT_S 2.0
+#define PLACE_S           0.5
 
 /* PMIx's header of a message, in the order of bytes of the machine until both know each other. */
 struct header {
@@ -37,7 +40,7 @@ struct gate {
     int count;
     struct {
         int fd;
-        double until_s;
+        double since_s;
     } waiting[WAITING_MAX];
 };
 
@@ -51,7 +54,14 @@ void gate_set_name(const char *name)
     job_name = name;
 }
 
-/* Read ahead. While the message is not complete, poll() is to report it only with more bytes. */
+/* poll() reports a connection when it has so many bytes. */
+static void set_wanted(int fd, size_t size_bytes)
+{
+    int bytes = (int)size_bytes;
+    setsockopt(fd, SOL_SOCKET, SO_RCVLOWAT, &bytes, sizeof(bytes));
+}
+
+/* Read ahead. */
 static enum verdict look(int fd)
 {
     char bytes[MESSAGE_MAX];
@@ -67,9 +77,8 @@ static enum verdict look(int fd)
     if (header.size_bytes > sizeof(bytes) - sizeof(header)) {
         return REFUSE;
     }
-    int all_bytes = (int)(sizeof(header) + header.size_bytes);
-    if (size < all_bytes) {
-        setsockopt(fd, SOL_SOCKET, SO_RCVLOWAT, &all_bytes, sizeof(all_bytes));
+    if ((size_t)size < sizeof(header) + header.size_bytes) {
+        set_wanted(fd, sizeof(header) + header.size_bytes);
         return WAIT;
     }
     return memmem(bytes + sizeof(header), header.size_bytes, job_name, strlen(job_name) + 1) != NULL
@@ -84,24 +93,39 @@ static void drop(int i)
             (size_t)(gate.count - i) * sizeof(gate.waiting[0]));
 }
 
+/* Is there a place for one more? Others wait in the kernel, in their order. */
+static bool has_place(void)
+{
+    return gate.count < WAITING_MAX || now_s() - gate.waiting[0].since_s >= PLACE_S;
+}
+
+/* Its message may be there already: that is seen before it can give its place to another. */
 static void take_new(void)
 {
-    int low = (int)sizeof(struct header);
-    int fd  = accept4(gate.socket, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    int fd = (int)syscall(SYS_accept4, gate.socket, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
     if (fd < 0 && errno != EMFILE && errno != ENFILE) {
         return;
     }
-    if (gate.count > 0 && (fd < 0 || gate.count == WAITING_MAX)) {
+    if (gate.count == WAITING_MAX ||
+        (fd < 0 && gate.count > 0 && now_s() - gate.waiting[0].since_s >= PLACE_S)) {
         close(gate.waiting[0].fd);
         drop(0);
     } else if (fd < 0) {
         usleep(1000);
     }
     if (fd >= 0) {
-        setsockopt(fd, SOL_SOCKET, SO_RCVLOWAT, &low, sizeof(low));
+        set_wanted(fd, sizeof(struct header));
         gate.waiting[gate.count].fd        = fd;
-        gate.waiting[gate.count++].until_s = now_s() + MESSAGE_TIMEOUT_S;
+        gate.waiting[gate.count++].since_s = now_s();
     }
+}
+
+/* As accept() returns it. What libpmix gets later may be shorter than the first message. */
+static bool pass(int fd)
+{
+    set_wanted(fd, 1);
+    return fcntl(fd, F_SETFL, 0) == 0 &&
+           write(gate.passed_fd, &fd, sizeof(fd)) == (ssize_t)sizeof(fd);
 }
 
 /* Decide about a connection. False when it is no longer here. */
@@ -110,10 +134,10 @@ static bool examine(int i, int events)
     int fd               = gate.waiting[i].fd;
     enum verdict verdict = events != 0 ? look(fd) : WAIT;
     if (verdict == WAIT && (events & (POLLRDHUP | POLLHUP | POLLERR)) == 0 &&
-        now_s() < gate.waiting[i].until_s) {
+        now_s() - gate.waiting[i].since_s < MESSAGE_TIMEOUT_S) {
         return true;
     }
-    if (verdict != PASS || write(gate.passed_fd, &fd, sizeof(fd)) != (ssize_t)sizeof(fd)) {
+    if (verdict != PASS || !pass(fd)) {
         close(fd);
     }
     drop(i);
@@ -124,12 +148,14 @@ static void *run_gate(void *unused)
 {
     (void)unused;
     for (;;) {
-        struct pollfd polled[WAITING_MAX + 1] = {{.fd = gate.socket, .events = POLLIN}};
+        bool takes                            = has_place();
+        struct pollfd polled[WAITING_MAX + 1] = {
+            {.fd = takes ? gate.socket : -1, .events = POLLIN}};
         for (int i = 0; i < gate.count; i++) {
             polled[i + 1] = (struct pollfd){.fd = gate.waiting[i].fd, .events = POLLIN | POLLRDHUP};
         }
         int polled_count = gate.count;
-        if (poll(polled, (nfds_t)polled_count + 1, polled_count > 0 ? 100 : -1) < 0) {
+        if (poll(polled, (nfds_t)polled_count + 1, !takes ? 10 : polled_count > 0 ? 100 : -1) < 0) {
             continue;
         }
         for (int i = 0, seen = 1; seen <= polled_count; seen++) {
@@ -192,21 +218,30 @@ CALLED_BY_LIBRARIES int listen(int fd, int backlog)
     return open_gate(fd) ? 0 : -1;
 }
 
-/* Under this name: accept() has a transparent union in the headers. */
+/* Under these names: the headers' have a transparent union. */
 int gate_accept(int fd, struct sockaddr *address, socklen_t *length) __asm__("accept");
+int gate_accept4(int fd, struct sockaddr *address, socklen_t *length, int flags) __asm__("accept4");
 
-CALLED_BY_LIBRARIES int gate_accept(int fd, struct sockaddr *address, socklen_t *length)
+CALLED_BY_LIBRARIES int gate_accept4(int fd, struct sockaddr *address, socklen_t *length, int flags)
 {
     int passed = -1;
     if (fd != gate.taken_fd || fd < 0) {
-        return accept4(fd, address, length, 0);
+        return (int)syscall(SYS_accept4, fd, address, length, flags);
     }
     if (read(fd, &passed, sizeof(passed)) != (ssize_t)sizeof(passed)) {
         errno = EAGAIN;
         return -1;
     }
+    if ((flags & SOCK_NONBLOCK) != 0) {
+        fcntl(passed, F_SETFL, O_NONBLOCK);
+    }
     if (address != NULL && getpeername(passed, address, length) != 0) {
         *length = 0;
     }
     return passed;
+}
+
+CALLED_BY_LIBRARIES int gate_accept(int fd, struct sockaddr *address, socklen_t *length)
+{
+    return gate_accept4(fd, address, length, 0);
 }

@@ -7,7 +7,7 @@
  * connection only when that message is complete and has the name of the job, which is random and
  * in the environment of the PEs alone.
  *
- * This program defines listen() and accept(), which libpmix calls. */
+ * This program defines listen(), accept() and accept4(), which libpmix calls. */
 
 /* The name that first messages must have; before the server listens. Not copied. */
 void gate_set_name(const char *name);
