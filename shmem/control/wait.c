@@ -32,7 +32,7 @@ enum {
     WATCH_MS         = 125, /* of sleep between two looks at the other PEs */
     POLLS_A_YIELD    = 64,
     POLLS_A_PROGRESS = 4, /* of memory: advancing a transport takes longer */
-    /* Of a network, 15 to 60 us and longer than an answer takes, before others may run: of a PE
+    /* Of a network, 15 to 60 us and longer than an answer takes, before a lone PE yields: of a PE
      * that is bound to the same processor, the job knows nothing where it counts as on another
      * host. */
     POLLS_A_TURN = 128,
@@ -289,33 +289,42 @@ static bool yield(void)
     return true;
 }
 
+/* Its processor is wanted by others that wait. */
+static bool shares_processor(void)
+{
+    return is_oversubscribed ||
+           (atomic_load_explicit(&waiters, memory_order_relaxed) > thread_max) ||
+           atomic_load_explicit(&is_beside, memory_order_relaxed) ||
+           atomic_load_explicit(&is_answered, memory_order_relaxed);
+}
+
+/* Each poll of a lone PE advances the transport, and counts as those of memory between two. */
 void msp_wait_step(struct msp_waiter *waiter)
 {
-    unsigned polls = waiter->polls;
+    const bool is_network = is_alone && !waiter->polls_elsewhere;
+    const unsigned polls  = waiter->polls;
     unsigned spin_max;
     bool shares;
 
-    waiter->polls += (is_alone && !waiter->polls_elsewhere) ? POLLS_A_PROGRESS : 1;
-    if (!waiter->polls_elsewhere && ((polls % POLLS_A_PROGRESS == 0) || waiter->announced)) {
+    if ((polls == 0) && (msp_job.thread_level >= SHMEM_THREAD_MULTIPLE)) {
+        waiter->is_counted = true;
+        atomic_fetch_add_explicit(&waiters, 1, memory_order_relaxed);
+    }
+    shares   = shares_processor();
+    spin_max = spins[shares] << waiter->arrivals;
+    waiter->polls += (is_network && (polls < spin_max)) ? POLLS_A_PROGRESS : 1;
+    if (is_network ||
+        (!waiter->polls_elsewhere && ((polls % POLLS_A_PROGRESS == 0) || waiter->announced))) {
         advance_transport(waiter);
     }
     if (waiter->announced) {
         back_off(waiter);
         return;
     }
-    if ((polls == 0) && (msp_job.thread_level >= SHMEM_THREAD_MULTIPLE)) {
-        waiter->is_counted = true;
-        atomic_fetch_add_explicit(&waiters, 1, memory_order_relaxed);
-    }
-    shares = is_oversubscribed ||
-             (atomic_load_explicit(&waiters, memory_order_relaxed) > thread_max) ||
-             atomic_load_explicit(&is_beside, memory_order_relaxed) ||
-             atomic_load_explicit(&is_answered, memory_order_relaxed);
-    spin_max = spins[shares] << waiter->arrivals;
     if (polls < spin_max) {
         msp_wait_relax();
-        if (is_alone && (polls % POLLS_A_TURN == POLLS_A_TURN - POLLS_A_PROGRESS)) {
-            sched_yield();
+        if (is_alone && (polls % POLLS_A_TURN == POLLS_A_TURN - POLLS_A_PROGRESS) && !yield()) {
+            announce(waiter);
         }
     } else if (!waiter->has_looked) {
         look_beside(waiter);

@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* adapt.c: how long a PE polls, yields and sleeps after turns that it lost. The clock and the
- * processor's number are the test's, yields and sleeps are counted (sleeps.h), so that no result
- * depends on the machine's load. */
+/* adapt.c [apart]: how long a PE polls, yields and sleeps after turns that it lost. The clock and
+ * the processor's number are the test's, yields and sleeps are counted (sleeps.h), so that no
+ * result depends on the machine's load. apart: each PE is alone on its host, and yields while it
+ * polls. */
 
 #include "tests/shmem/check.h"
 #include "tests/shmem/core/sleeps.h"
 #include <dlfcn.h>
 #include <memspan/status.h>
 #include <sched.h>
+#include <string.h>
 #include <time.h>
 
-enum { US = 1000, TURN_US = 3000, BUSY_US = 200000, FEW = 3, MANY = 49 };
+enum { US = 1000, TURN_US = 3000, BUSY_US = 200000, FEW = 3, MANY = 49, ANY = 1000 };
 
 static long word;
 static _Thread_local bool is_ours;          /* the clock, for the thread that waits */
@@ -101,14 +103,40 @@ static void together(void)
     shmem_barrier_all();
 }
 
-int main(void)
+/* Of every 128 polls the last one yields. */
+static int apart(void)
 {
+    cpu_set_t set;
+
+    if ((sched_getaffinity(0, sizeof set, &set) == 0) && (CPU_COUNT(&set) < shmem_n_pes())) {
+        printf("skipped: PEs without a processor each poll less\n");
+        return 77;
+    }
+    (void)wait_for_flag(1);
+    expect("apart", 1, MANY, ANY);
+    expect("apart, a yield that is answered", 100, 1, ANY);
+    expect("apart, the next one", 100, FEW, FEW);
+    expect("apart, one that is not", 1, MANY, ANY);
+    expect("apart, a turn is lost", TURN_US, 1, 1);
+    expect("apart, soon after it", 1, 0, 0);
+    clock_ns += BUSY_US * (int64_t)US;
+    expect("apart, long after it", 1, MANY, ANY);
+    shmem_barrier_all();
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    int status = 0;
+
     shmem_init();
-    if (shmem_n_pes() == 1) {
+    if ((argc > 1) && (strcmp(argv[1], "apart") == 0)) {
+        status = apart();
+    } else if (shmem_n_pes() == 1) {
         alone();
     } else {
         together();
     }
     shmem_finalize();
-    return 0;
+    return status;
 }
