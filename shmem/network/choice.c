@@ -24,6 +24,7 @@ static struct {
 static char reasons[NAMES_MAX][REASON_BYTES] MSP_SPARSE; /* why a driver was not taken, by name */
 
 static const char loopback[] = "loopback";
+
 /* ---- reading ---- */
 
 static memspan_status_t refuse_name(const char *name)
@@ -388,7 +389,7 @@ static const char *security_of(const char *name)
         return "any process that reaches a port of a PE can change the job's memory";
     }
     return (strcmp(name, "tcp") == 0) ? "PEs of the job alone connect, by challenge and response"
-                                      : "the network is trusted; over TCP none is reached";
+                                      : "its RDMA network is trusted; it does not listen over TCP";
 }
 
 void msp_network_choice_print(void)

@@ -221,12 +221,14 @@ static memspan_status_t start_with(const struct msp_network_job *job,
     return result;
 }
 
+/* TCP after RDMA where it is asked for, by devices too. */
 static memspan_status_t start(const struct msp_network_job *job)
 {
     const enum msp_ucx_networks tcp = job->is_one_network ? MSP_UCX_LOOPBACK : MSP_UCX_ANY;
     memspan_status_t result = start_with(job, msp_ucx_settings_choose_tcp() ? tcp : MSP_UCX_RDMA);
 
-    if ((result != MEMSPAN_OK) && job->takes_kernel_tcp && !msp_ucx_settings_choose()) {
+    if ((result != MEMSPAN_OK) && !msp_ucx_settings_choose() &&
+        (job->takes_kernel_tcp || msp_ucx_settings_choose_devices())) {
         result = start_with(job, tcp);
     }
     return result;

@@ -85,16 +85,47 @@ void msp_ucx_settings_revert(void)
     }
 }
 
+/* Of UCX_TLS, what reaches no other host. */
+static bool is_of_host(const char *name, size_t length)
+{
+    static const char *const starts[] = {"self", "sm",    "shm",  "mm",   "posix", "sysv", "cma",
+                                         "knem", "xpmem", "cuda", "rocm", "ze",    "gdr"};
+    size_t i;
+
+    for (i = 0; i < sizeof starts / sizeof starts[0]; i++) {
+        if ((length >= strlen(starts[i])) && (strncmp(name, starts[i], strlen(starts[i])) == 0)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 bool msp_ucx_settings_choose_tcp(void)
 {
-    const char *transports = secure_getenv("UCX_TLS");
+    const char *name = secure_getenv("UCX_TLS");
+    bool has_tcp     = false;
 
-    return (transports != NULL) && (strcmp(transports, "tcp") == 0);
+    while ((name != NULL) && (name[0] != '\0')) {
+        size_t length = strcspn(name, ",");
+        bool is_tcp   = (length == 3) && (strncmp(name, "tcp", length) == 0);
+
+        if (!is_tcp && !is_of_host(name, length)) {
+            return false;
+        }
+        has_tcp = has_tcp || is_tcp;
+        name += length + ((name[length] == ',') ? 1 : 0);
+    }
+    return has_tcp;
+}
+
+bool msp_ucx_settings_choose_devices(void)
+{
+    return is_set("NET_DEVICES");
 }
 
 bool msp_ucx_settings_choose(void)
 {
-    return is_set("TLS") || is_set("NET_DEVICES");
+    return is_set("TLS");
 }
 
 /* Settings of a transport have had their transport's name in front since 1.16. */

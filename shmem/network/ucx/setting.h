@@ -2,18 +2,16 @@
 #ifndef MEMSPAN_SHMEM_NETWORK_UCX_SETTING_H
 #define MEMSPAN_SHMEM_NETWORK_UCX_SETTING_H
 
-/* What we change of UCX's settings, each where the user has not set its variable:
+/* What we change of UCX's settings, each where the user has not set its variable.
  *
- *     TCP_TX_SEG_SIZE, TCP_RX_SEG_SIZE   gets over TCP, and puts, are messages of UCX's of so many
- *                                        bytes, each acknowledged. 8 KiB make a get of 1 MiB three
- *                                        times as long as 128 KiB
- *     WARN_UNUSED_ENV_VARS               a variable for the verbs is no mistake where TCP is chosen
- *     TLS, NET_DEVICES                   no shared memory of UCX's, which takes 4 MB a PE where smp
- *                                        reaches the host; TCP, whose port serves anyone, only
- * where it is asked for, and no further than the job HANDLE_ERRORS, DEBUG_SIGNO         UCX's
- * handlers of signals, which replace the program's LOG_LEVEL, LOG_FILE                UCX prints to
- * standard output: its messages go to our log
- */
+ * - TCP_TX_SEG_SIZE, TCP_RX_SEG_SIZE: gets over TCP, and puts, are messages of UCX's of so many
+ *   bytes, each acknowledged. 8 KiB make a get of 1 MiB three times as long as 128 KiB.
+ * - WARN_UNUSED_ENV_VARS: a variable for the verbs is no mistake where TCP is chosen.
+ * - TLS: no shared memory of UCX's, which takes 4 MB a PE where smp reaches the host.
+ * - TLS again: TCP, whose port serves anyone, only where it is asked for.
+ * - NET_DEVICES: TCP of a job of one host listens on its loopback interface.
+ * - HANDLE_ERRORS, DEBUG_SIGNO: UCX's handlers of signals replace the program's.
+ * - LOG_LEVEL, LOG_FILE: UCX prints to standard output; its messages go to our log. */
 
 #include "shmem/network/ucx/ucx.h"
 
@@ -21,10 +19,12 @@
 void msp_ucx_settings_apply(void);
 /* The opposite, where UCX would call us. */
 void msp_ucx_settings_revert(void);
-/* The user has chosen transports or devices. */
+/* The user has chosen transports. */
 bool msp_ucx_settings_choose(void);
-/* TCP, and nothing else. */
+/* TCP, and no other network beside it: "tcp", "tcp,self", "cuda_copy,tcp". */
 bool msp_ucx_settings_choose_tcp(void);
+/* The user has chosen devices, of which TCP alone may be there. */
+bool msp_ucx_settings_choose_devices(void);
 
 /* Networks that a context may use where the user has not chosen. */
 enum msp_ucx_networks {

@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 # choice.sh OSHRUN PROGRAM [UCX] [OFI]: without RDMA, tcp carries a job, also when the default order is given as a
-# value; UCX and libfabric over TCP, where they are built, only where they are named alone, with one warning.
+# value; UCX and libfabric over TCP, where they are built, only where they are named alone or their variables ask for
+# it, with one warning.
 set -u
 oshrun=$1
 program=$2
@@ -34,7 +35,12 @@ for name; do
     taken tcp 0 MEMSPAN_SHMEM_TRANSPORT="$name,tcp"
 done
 case $* in
-*ucx*) taken ucx 1 MEMSPAN_SHMEM_TRANSPORT=ucx,ofi,tcp UCX_TLS=tcp ;;
+*ucx*)
+    taken ucx 1 MEMSPAN_SHMEM_TRANSPORT=ucx,ofi,tcp UCX_TLS=tcp
+    taken ucx 1 MEMSPAN_SHMEM_TRANSPORT=ucx UCX_TLS=tcp,self # which is on the loopback interface too
+    taken ucx 1 MEMSPAN_SHMEM_TRANSPORT=ucx UCX_NET_DEVICES=lo
+    taken ucx 1 MEMSPAN_SHMEM_TRANSPORT=ucx,ofi,tcp UCX_NET_DEVICES=lo
+    ;;
 esac
 case $* in
 *ofi*) taken ofi 1 MEMSPAN_SHMEM_TRANSPORT=ucx,ofi,tcp FI_PROVIDER=tcp ;;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* listen.c: a job of one machine listens on its loopback interface alone. Each PE has been in touch
- * with all; then it compares its sockets with the kernel's lists of those that listen. */
+/* listen.c: a job of one machine listens on its loopback interface alone, and has no shared memory
+ * of UCX's. Each PE has been in touch with all; then it compares its sockets with the kernel's
+ * lists of those that listen, and looks at its mappings. */
 
 #include "tests/shmem/check.h"
 #include <dirent.h>
@@ -64,6 +65,20 @@ static int count(const char *path, const char *loopback)
     return listens;
 }
 
+/* Those of UCX's transports posix and sysv. */
+static void refuse_shared_memory(void)
+{
+    FILE *maps = fopen("/proc/self/maps", "r");
+    char line[512];
+
+    while ((maps != NULL) && (fgets(line, sizeof line, maps) != NULL)) {
+        CHECK((strstr(line, "/ucx_shm_") == NULL) && (strstr(line, "/SYSV") == NULL), "%s", line);
+    }
+    if (maps != NULL) {
+        fclose(maps);
+    }
+}
+
 int main(void)
 {
     int pe;
@@ -78,6 +93,7 @@ int main(void)
     listens = count("/proc/self/net/tcp", "0100007F:") +
               count("/proc/self/net/tcp6", "00000000000000000000000001000000:");
     CHECK(listens > 0, "it listens nowhere");
+    refuse_shared_memory();
     shmem_finalize();
     return 0;
 }
