@@ -191,30 +191,29 @@ static unsigned index_of(const struct msp_omp_scope *scope)
     return (i < MSP_OMP_RUNTIME_MAX) ? (unsigned)i : 0;
 }
 
-/* Objects that were unloaded leave addresses that others may have by now; what was loaded may
- * define what was absent. */
+/* Objects that were unloaded leave addresses that others may have by now. What was loaded may
+ * define what was absent, and visible everywhere it has the parallel regions not bound yet. */
 static void look_for_changes(void)
 {
     unsigned long long loads;
     unsigned long long unloads;
-    bool loaded;
-    bool unloaded;
+    bool changed;
     size_t i;
 
     msp_object_counts(&loads, &unloads);
     msp_lock(&msp_omp_table_lock);
-    loaded       = (loads != loads_seen);
-    unloaded     = (unloads != unloads_seen);
+    changed      = (loads != loads_seen) || (unloads != unloads_seen);
     loads_seen   = loads;
     unloads_seen = unloads;
     msp_unlock(&msp_omp_table_lock);
-    for (i = 0; unloaded && (i < MSP_OMP_CALLER_SLOTS); i++) {
+    if (!changed) {
+        return;
+    }
+    for (i = 0; i < MSP_OMP_CALLER_SLOTS; i++) {
         atomic_store_explicit(&msp_omp_callers[i], 0, memory_order_relaxed);
         atomic_store_explicit(&objects[i], 0, memory_order_relaxed);
     }
-    if (loaded) {
-        msp_omp_real_forget_absent();
-    }
+    msp_omp_real_forget_absent();
 }
 
 static unsigned object_runtime(msp_object_t object)

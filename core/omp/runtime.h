@@ -11,7 +11,9 @@
  * visible everywhere. Code without parallel regions has the first runtime among its object's
  * dependencies. Code that depends on none (it is not linked with one, or is no object's) has the
  * default: what comes next in load order. Each routine is looked up once a runtime, and the runtime
- * of a return address is cached: after that both cost a load. */
+ * of a return address is cached: after that both cost a load. A call from a new address forgets
+ * what is cached when something has been loaded or unloaded since: parallel regions that the linker
+ * has not bound yet may have another runtime then. */
 
 #include "core/base/object.h"
 #include "core/base/platform.h"

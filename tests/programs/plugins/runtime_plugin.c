@@ -12,16 +12,18 @@ static void *runtime;
 static const char *runtime_name;
 
 __attribute__((visibility("default"))) const char *plugin_set(int allocator);
+__attribute__((visibility("default"))) const char *plugin_again(int allocator);
 __attribute__((visibility("default"))) const char *plugin_check(int allocator);
 __attribute__((visibility("default"))) const char *plugin_offload(void);
 __attribute__((visibility("default"))) const char *plugin_runtime(void);
 
-/* The path of the runtime; NULL: there is none. Asked once, before another is opened. */
+/* The path of the runtime; NULL: there is none. Asked while the calls are unbound, or before
+ * another is opened. */
 const char *plugin_runtime(void)
 {
     Dl_info info;
 
-    if ((runtime == NULL) && (dladdr(dlsym(RTLD_DEFAULT, TEAM_MAKER), &info) != 0)) {
+    if (dladdr(dlsym(RTLD_DEFAULT, TEAM_MAKER), &info) != 0) {
         runtime_name = info.dli_fname;
         runtime      = dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
     }
@@ -39,6 +41,13 @@ const char *plugin_set(int allocator)
         return "no memory of the default allocator";
     }
     omp_free(p, omp_null_allocator);
+    return NULL;
+}
+
+/* The same by another call. */
+const char *plugin_again(int allocator)
+{
+    omp_set_default_allocator((omp_allocator_handle_t)allocator);
     return NULL;
 }
 

@@ -2,7 +2,8 @@
 /* two_runtimes.c PLUGIN...: a program without OpenMP opens plug-ins whose runtimes differ, and each
  * must be served by the one that makes its teams, whatever was opened first. +LIBRARY makes a
  * library visible everywhere, as LLVM's offload runtime makes libomp; lazy leaves the calls of the
- * plug-ins after it unbound, now binds them. */
+ * plug-ins after it unbound, now binds them. again lets the last plug-in, whose parallel regions
+ * are not bound yet, go on with the runtime that they will be bound to. */
 #include <dlfcn.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -56,6 +57,12 @@ static int open_plugin(const char *path, int flags)
     return failed;
 }
 
+static void go_on(struct plugin *p)
+{
+    p->runtime = ((ask_fn *)(uintptr_t)routine(p, "plugin_runtime"))();
+    check(p->path, "again", ((step_fn *)(uintptr_t)routine(p, "plugin_again"))(count + 1));
+}
+
 /* What the last plug-in of the same runtime has set. */
 static int expected(const struct plugin *p)
 {
@@ -75,6 +82,8 @@ int main(int argc, char **argv)
     for (i = 1; (i < argc) && (count < PLUGINS_MAX); i++) {
         if ((strcmp(argv[i], "lazy") == 0) || (strcmp(argv[i], "now") == 0)) {
             flags = (argv[i][0] == 'l') ? RTLD_LAZY : RTLD_NOW;
+        } else if ((strcmp(argv[i], "again") == 0) && (count > 0)) {
+            go_on(&plugins[count - 1]);
         } else if (argv[i][0] == '+') {
             check(argv[i], "open",
                   (dlopen(argv[i] + 1, RTLD_LAZY | RTLD_GLOBAL) == NULL) ? dlerror() : NULL);
