@@ -7,6 +7,8 @@ set -eu
 cd "$(dirname "$0")/../.."
 lines_max=700
 bad=0
+scratch=$(mktemp)
+trap 'rm -f "$scratch"' EXIT INT TERM
 
 complain() {
     echo "$*"
@@ -22,9 +24,20 @@ scripts() {
         \( -name CMakeLists.txt -o -name '*.cmake' -o -name '*.sh' -o -path .ci/run -o -name bootstrap \)
 }
 
-licence='SPDX-License-Identifier: BSD-3-Clause'
-sources | xargs awk -v licence="$licence" -v lines_max="$lines_max" '
-    FNR == 1 && index($0, licence) == 0 { print FILENAME ": the first line is not the SPDX licence"; bad = 1 }
+# licensed LINES: the files named on standard input have the licence in the first so many lines.
+licensed() {
+    xargs awk -v lines="$1" '
+        FNR <= lines && index($0, "SPDX-License-Identifier: BSD-3-Clause") > 0 { has[FILENAME] = 1 }
+        END {
+            for (i = 1; i < ARGC; i++) {
+                if (!(ARGV[i] in has)) { print ARGV[i] ": no SPDX licence in line 1 to " lines; bad = 1 }
+            }
+            exit bad
+        }' || bad=1
+}
+sources >"$scratch"
+licensed 1 <"$scratch"
+xargs awk -v lines_max="$lines_max" '
     FNR == 2 && match($0, /^\/\* [a-z0-9_]+\.c: /) {
         name = substr($0, 4, RLENGTH - 5)
         file = FILENAME
@@ -32,15 +45,9 @@ sources | xargs awk -v licence="$licence" -v lines_max="$lines_max" '
         if (name != file) { print FILENAME ": opens as " name; bad = 1 }
     }
     FNR == lines_max + 1 { print FILENAME ": more than " lines_max " lines"; bad = 1 }
-    END { exit bad }' || bad=1
-scripts | xargs awk -v licence="$licence" '
-    FNR <= 2 && index($0, licence) > 0 { has[FILENAME] = 1 }
-    END {
-        for (i = 1; i < ARGC; i++) {
-            if (!(ARGV[i] in has) && ARGV[i] !~ /^licence=/) { print ARGV[i] ": no SPDX licence in the first two lines"; bad = 1 }
-        }
-        exit bad
-    }' || bad=1
+    END { exit bad }' <"$scratch" || bad=1
+scripts >"$scratch"
+licensed 2 <"$scratch"
 if grep -rnE '[[:blank:]]+$' --include='*.[ch]' --include='*.[ch]pp' --include='*.sh' --include='*.cmake' \
     --include='CMakeLists.txt' core include backends shmem cmd bench tests cmake; then
     complain 'space at the end of a line'
