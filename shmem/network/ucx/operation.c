@@ -88,7 +88,7 @@ static void complete_copy(void *request, ucs_status_t status, void *argument)
 
     (void)status;
     ucp_request_free(request);
-    return_copy(copy->peer->queue, copy);
+    return_copy(copy->queue, copy);
 }
 
 static enum msp_network_result put_copy(struct msp_network_peer *peer, ucp_rkey_h key,
@@ -105,7 +105,7 @@ static enum msp_network_result put_copy(struct msp_network_peer *peer, ucp_rkey_
     if (copy == NULL) {
         return MSP_NETWORK_BUSY;
     }
-    copy->peer = peer;
+    copy->queue = peer->queue;
     memcpy(copy->bytes, source, size_bytes);
     pointer = ucp_put_nbx(peer->endpoint, copy->bytes, size_bytes, address, key, &param);
     if (UCS_PTR_IS_PTR(pointer)) {

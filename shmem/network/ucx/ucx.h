@@ -28,8 +28,8 @@ enum {
 
 /* A put that waits, and whose caller does not. */
 struct msp_ucx_copy {
-    struct msp_ucx_copy *next; /* of the unused */
-    struct msp_network_peer *peer;
+    struct msp_ucx_copy *next;       /* of the unused */
+    struct msp_network_queue *queue; /* outlives the peer, which may close before UCX completes */
     char bytes[MSP_UCX_COPY_MAX];
 };
 

@@ -255,11 +255,31 @@ static void ordered_messages(void)
     free(source);
 }
 
+/* Puts that nobody takes, until there is no room for another. */
+static void fill_connection(int pe, const void *source, size_t size_bytes)
+{
+    enum { PUTS_MAX = 1500 };
+    enum msp_network_result result = MSP_NETWORK_DONE;
+    unsigned i;
+
+    for (i = 0; (i < PUTS_MAX) && (result == MSP_NETWORK_DONE); i++) {
+        struct bed_request request;
+
+        bed_request_clear(&request);
+        result = bed.driver->put(bed_peer(pe), bed_key(pe), bed_address(pe, 0), source, size_bytes,
+                                 &request.request);
+    }
+    CHECK((result == MSP_NETWORK_DONE) || (result == MSP_NETWORK_BUSY), "put %u: %d", i,
+          (int)result);
+}
+
 /* Both ends connect at once, and put before either knows of the other. A flush is the end of all.
- */
+ * Afterwards the connection keeps as much as any. */
 static void crossed_puts(void)
 {
-    enum { PUTS = 40, BYTES = 16000 };
+    enum { PUTS = 40, BYTES = 16000, NEXT = 77 };
+    const size_t most =
+        (bed.limits.put_done_max_bytes < BYTES) ? bed.limits.put_done_max_bytes : BYTES;
     const int other = 1 - bed.pe;
     char *source    = malloc(BYTES);
     unsigned i;
@@ -277,6 +297,13 @@ static void crossed_puts(void)
     for (i = 0; i < PUTS; i++) {
         bed_verify(bed.base + (i * (size_t)BYTES), BYTES, i, "a put over a crossed connection");
     }
+    bed_fill(source, most, NEXT);
+    bed_barrier_idle();
+    fill_connection(other, source, most);
+    bed_barrier_idle();
+    bed_flush(bed.queue, bed_peer(other));
+    bed_barrier();
+    bed_verify(bed.base, most, NEXT, "the last put over a crossed connection");
     free(source);
     bed_barrier();
 }

@@ -94,7 +94,57 @@ static void failures_are_told(void)
     free(local);
 }
 
+static enum msp_network_result start_put(char *local, struct bed_request *request)
+{
+    enum msp_network_result result;
+
+    bed_request_clear(request);
+    while ((result = bed.driver->put(bed_peer(0), bed_key(0), bed_address(0, 0), local, BYTES,
+                                     &request->request)) == MSP_NETWORK_BUSY) {
+        bed_progress(bed.queue);
+    }
+    request->completions = (result == MSP_NETWORK_DONE) ? 1 : request->completions;
+    return result;
+}
+
+/* Puts, a flush, other puts: the flush waits for those before it, whichever complete first. Of ofi,
+ * whose puts that have taken effect complete before their flush. */
+static void flush_between_puts(void)
+{
+    enum { BEFORE = 6, BEHIND = 14 };
+    struct bed_request puts[BEFORE + BEHIND];
+    struct bed_request flush;
+    enum msp_network_result result;
+    char *local   = calloc(1, BYTES);
+    bool is_tried = (bed.pe == 1) && (strcmp(bed.driver->name, "ofi") == 0);
+    unsigned round;
+    unsigned i;
+
+    for (round = 0; is_tried && (round < ROUNDS / 2); round++) {
+        for (i = 0; i < BEFORE; i++) {
+            (void)start_put(local, &puts[i]);
+        }
+        bed_request_clear(&flush);
+        while ((result = bed.driver->flush(bed_peer(0), &flush.request)) == MSP_NETWORK_BUSY) {
+            bed_progress(bed.queue);
+        }
+        for (; i < BEFORE + BEHIND; i++) {
+            (void)start_put(local, &puts[i]);
+        }
+        await(result, &flush);
+        for (i = 0; i < BEFORE; i++) {
+            CHECK(puts[i].completions == 1, "round %u: put %u is later than its flush", round, i);
+        }
+        for (; i < BEFORE + BEHIND; i++) {
+            await(MSP_NETWORK_STARTED, &puts[i]);
+        }
+    }
+    bed_barrier();
+    free(local);
+}
+
 const struct bed_case bed_unkind_cases[] = {
+    {"flush_between_puts", 2, 4 << 20, flush_between_puts, false},
     {"failures_are_told", 2, 4 << 20, failures_are_told, false},
     {NULL, 0, 0, NULL, false},
 };

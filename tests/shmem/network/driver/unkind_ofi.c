@@ -28,7 +28,10 @@ static bool hold(struct fid_cq *cq, const struct fi_cq_msg_entry *entry)
     if ((context == NULL) || (context->kind == OFI_RECEIVE)) {
         return false;
     }
-    for (i = 0; held[i].is_held; i++) {
+    for (i = 0; (i < HELD_MAX) && held[i].is_held; i++) {
+    }
+    if (i == HELD_MAX) {
+        return false; /* this one is not late */
     }
     held[i].cq      = cq;
     held[i].entry   = *entry;
