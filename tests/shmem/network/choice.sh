@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # choice.sh OSHRUN PROGRAM [UCX] [OFI]: without RDMA, tcp carries a job, also when the default order is given as a
 # value; UCX and libfabric over TCP, where they are built, only where they are named alone or their variables ask for
-# it, with one warning.
+# it, with one warning. SHMEM_INFO says who may connect.
 set -u
 oshrun=$1
 program=$2
@@ -21,6 +21,11 @@ taken() {
     shift 2
     said=$(env SHMEM_INFO=1 "$@" timeout 100 "$oshrun" -n 2 "$program" 2>&1) || { echo "$*: status $?: $said"; bad=1; }
     echo "$said" | grep -q "^transport $wanted: PEs of other hosts" || { echo "$*: not $wanted: $said"; bad=1; }
+    case $count in
+    0) security='PEs of the job alone connect' ;;
+    *) security="any process that reaches a port of a PE can change the job's memory" ;;
+    esac
+    echo "$said" | grep -q "^    $security.*; nothing is encrypted" || { echo "$*: no \"$security\": $said"; bad=1; }
     found=$(echo "$said" | grep -c 'this network is trusted')
     [ "$found" -eq "$count" ] || { echo "$*: $found warnings: $said"; bad=1; }
 }

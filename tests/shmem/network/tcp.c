@@ -6,6 +6,7 @@
 #include "tests/shmem/network/tcp_kernel.h"
 #include <criterion/criterion.h>
 #include <errno.h>
+#include <netinet/tcp.h>
 #include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -409,6 +410,58 @@ Test(tcp, hostile_peer)
         cr_expect_eq(failures, 1, "%zu", i);
     }
     get_word(queue, peer, 0);
+}
+
+/* It asks on and on, and takes no answer: there is an end of what is kept for it. */
+Test(tcp, answers_have_a_limit)
+{
+    enum { GETS = 500, GETS_MAX = 600000 };
+    static struct msp_tcp_frame gets[GETS];
+    const int fd  = greet_as(address.key, true);
+    size_t asked  = 0;
+    size_t offset = 0;
+    size_t i;
+
+    cr_assert_eq(hear(fd).kind, MSP_TCP_WELCOME);
+    for (i = 0; i < GETS; i++) {
+        gets[i] = (struct msp_tcp_frame){.kind       = MSP_TCP_GET,
+                                         .size_bytes = MSP_TCP_WORDS_MAX,
+                                         .place      = (uint64_t)(uintptr_t)memory};
+    }
+    tcp_kernel_room_bytes = 0;
+    while ((failures == 0) && (asked < GETS_MAX)) {
+        const ssize_t sent = send(fd, (const char *)gets + offset, sizeof gets - offset,
+                                  MSG_DONTWAIT | MSG_NOSIGNAL);
+
+        offset = (sent > 0) ? ((offset + (size_t)sent) % sizeof gets) : offset;
+        asked += (sent > 0) ? ((size_t)sent / sizeof gets[0]) : 0;
+        (void)driver->queue_progress(queue);
+    }
+    tcp_kernel_room_bytes = SIZE_MAX;
+    cr_expect_eq(failures, 1, "%zu gets", asked);
+    cr_expect_gt(asked, MSP_TCP_ANSWERS_MAX / (2 * MSP_TCP_WORDS_MAX), "%zu gets", asked);
+    close(fd);
+    get_word(queue, peer, 0);
+}
+
+/* Both ends of a connection find out that the other host is gone without a word. */
+Test(tcp, half_open_connections_are_found)
+{
+    const struct msp_tcp_link *link;
+    socklen_t bytes = sizeof(int);
+    int is_on;
+    int seconds;
+    unsigned count = 0;
+
+    get_word(queue, peer, 0);
+    for (link = queue->links; link != NULL; link = link->next) {
+        cr_assert_eq(getsockopt(link->fd, SOL_SOCKET, SO_KEEPALIVE, &is_on, &bytes), 0);
+        cr_assert_eq(getsockopt(link->fd, IPPROTO_TCP, TCP_KEEPIDLE, &seconds, &bytes), 0);
+        cr_expect_neq(is_on, 0);
+        cr_expect_leq(seconds, 60);
+        count++;
+    }
+    cr_expect_eq(count, 2);
 }
 
 /* Of a PE that is a peer here: none of its gets waits for it. */
