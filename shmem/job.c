@@ -19,6 +19,7 @@
 #include "shmem/control/wait.h"
 #include "shmem/network/choice.h"
 #include "shmem/option.h"
+#include "shmem/partition/device_memory.h"
 #include "shmem/partition/partition.h"
 #include "shmem/team.h"
 #include "shmem/transport/order.h"
@@ -362,6 +363,38 @@ void msp_job_finalize(void)
         }
     }
     pthread_mutex_unlock(&init_lock);
+}
+
+/* A program that exits with status 0 without shmem_finalize() is finalized: launchers take it for a
+ * crash otherwise. One that exits with an error must not wait for the others. */
+static void finalize_at_exit(int status, void *unused)
+{
+    (void)unused;
+    while ((status == 0) && msp_job.is_on) {
+        msp_job_finalize();
+    }
+}
+
+void msp_job_watch_exit(const char *call)
+{
+    if (on_exit(finalize_at_exit, NULL) != 0) {
+        msp_fatal("%s: the end of the program cannot be watched: on_exit() failed", call);
+    }
+}
+
+/* Its driver may have come up just now. The other PEs use the memory until this one is finalized:
+ * once for each device, the last place for those that are not known. */
+void msp_job_add_device_memory(const void *address)
+{
+    enum { DEVICES_MAX = 1024 };
+    static atomic_bool is_watched[DEVICES_MAX + 1];
+    unsigned device = (unsigned)msp_device_memory_home(address);
+
+    __atomic_store_n(&msp_job.has_device_memory, true, __ATOMIC_RELAXED);
+    device = (device < DEVICES_MAX) ? device : DEVICES_MAX;
+    if (!atomic_exchange(&is_watched[device], true)) {
+        msp_job_watch_exit("memory of a device");
+    }
 }
 
 bool msp_job_is_initialized(void)

@@ -41,6 +41,10 @@ int msp_job_init(const char *what, const char *call, int requested_level, int *p
 void msp_job_finalize(void);
 bool msp_job_is_initialized(void);
 
+/* exit() finalizes a job that is still on. Handlers of exit run in reverse order: to be called
+ * again whenever a driver may have registered one that ends it. */
+void msp_job_watch_exit(const char *call);
+
 /* There was a job in this process, and there is none now. */
 bool msp_job_has_ended(void);
 
@@ -58,10 +62,8 @@ static inline bool msp_job_has_device_memory(void)
 {
     return __atomic_load_n(&msp_job.has_device_memory, __ATOMIC_RELAXED);
 }
-static inline void msp_job_add_device_memory(void)
-{
-    __atomic_store_n(&msp_job.has_device_memory, true, __ATOMIC_RELAXED);
-}
+/* The memory at @p address, of which other PEs, or calls of this one, are about to learn. */
+void msp_job_add_device_memory(const void *address);
 
 /* Fatal with "CALL was called before shmem_init()" (or after the last shmem_finalize()). */
 void msp_job_refuse(const char *call) __attribute__((cold));

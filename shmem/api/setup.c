@@ -11,23 +11,10 @@
 
 /* ---- start ---- */
 
-/* A program that exits with status 0 without shmem_finalize() is finalized: launchers take it for a
- * crash otherwise. One that exits with an error must not wait for the others. */
-static void finalize_at_exit(int status, void *unused)
+/* Once for each job: drivers that it has opened have registered handlers of exit. */
+static void watch_end(const char *call)
 {
-    (void)unused;
-    while ((status == 0) && msp_job.is_on) {
-        msp_job_finalize();
-    }
-}
-
-/* Once for each job: drivers that it has opened are called until a handler of exit that was
- * registered before this one. */
-static void watch_exit(const char *call)
-{
-    if (on_exit(finalize_at_exit, NULL) != 0) {
-        msp_fatal("%s: the end of the program cannot be watched: on_exit() failed", call);
-    }
+    msp_job_watch_exit(call);
     msp_last_thread_after_start();
 }
 
@@ -37,7 +24,7 @@ static void init(const char *call)
     if (msp_job_init("", call, SHMEM_THREAD_SINGLE, NULL) != 0) {
         msp_job_abort(1, memspan_error_text());
     }
-    watch_exit(call);
+    watch_end(call);
 }
 
 MSP_ROUTINE(void, shmem_init, void)
@@ -59,7 +46,7 @@ MSP_ROUTINE(int, shmem_init_thread, int requested, int *provided)
     msp_last_thread_before_start();
     status = msp_job_init("warning: ", MSP_CALL, requested, provided);
     if (status == 0) {
-        watch_exit(MSP_CALL);
+        watch_end(MSP_CALL);
     }
     return status;
 }

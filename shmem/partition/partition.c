@@ -138,7 +138,7 @@ static void enter(struct msp_partition *partition, int place, struct msp_team *t
     }
     place_of[partition->id] = (signed char)(place + 1);
     if (!msp_segments[memory->segment].host_touches) {
-        msp_job_add_device_memory();
+        msp_job_add_device_memory(msp_segments[memory->segment].base);
     }
 }
 

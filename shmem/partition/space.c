@@ -276,11 +276,11 @@ int msp_buffer_register(void *address, size_t size_bytes)
                                   BUFFER_MAX);
     }
     if (memspan_pointer_kind(address) == MEMSPAN_KIND_DEVICE) {
-        msp_job_add_device_memory();
+        msp_job_add_device_memory(address);
     } else if ((memspan_pointer_kind(address) == MEMSPAN_KIND_NONE) &&
                (memspan_pointer_describe(address, &info) == MEMSPAN_OK) &&
                (info.kind_given == MEMSPAN_KIND_DEVICE)) {
-        msp_job_add_device_memory();
+        msp_job_add_device_memory(address);
     }
     return 0;
 }
@@ -347,7 +347,7 @@ static memspan_status_t adopt(struct msp_team *team, int place, void *address, s
     symmetric[place].address    = address;
     symmetric[place].size_bytes = size_bytes;
     if (!host_touches) {
-        msp_job_add_device_memory();
+        msp_job_add_device_memory(address);
     }
     return MEMSPAN_OK;
 }
