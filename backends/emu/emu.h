@@ -247,7 +247,8 @@ memspan_status_t emu_ipc_close(void *state, int ordinal, const memspan_block_t *
 memspan_status_t emu_fault_watch(struct emu *emu);
 void emu_fault_unwatch(struct emu *emu);
 
-/* symbol.c: "name+0x1c (file)" for an address of code, from a signal handler. Returns @p buffer. */
+/* symbol.c: "name+0x1c at file.c:3" or "name+0x1c of program" for an address of code, from a signal
+ * handler. Returns @p buffer. */
 const char *emu_symbol_text(char *buffer, size_t size, uintptr_t pc);
 
 /* write.c: text from a signal handler. */

@@ -2,16 +2,18 @@
 /* fault.c: a rule was broken: say which, and stop the program.
  *
  * The handler of SIGSEGV is there because MEMSPAN_DEVICES asked for emulated devices, and only
- * then. Addresses that are no device's go to the earlier handler of the signal. For ours it writes
- * what it knows by itself, with nothing but system calls; then a thread that has been waiting since
- * the devices were opened adds what the library knows of the block, which takes locks, and the
- * handler waits for it a bounded time; last come the callers, while that thread stands guard:
- * should the unwinder hang, the program ends all the same. The signal then strikes again, without a
- * handler, at the same instruction. */
+ * then. Addresses that are no device's go to the earlier handler of the signal. For ours it finds
+ * out what it can with nothing but system calls; then a thread that has been waiting since the
+ * devices were opened adds what the library knows of the block, and the guard, which takes locks,
+ * and the handler waits for it a bounded time; last come the callers. The report is collected and
+ * is one write, but what is known is written before where the unwinder could be the end: it faults
+ * (a handler of its own), or hangs (the waiting thread stands guard), or there is no such thread.
+ * The signal then strikes again, without a handler, at the same instruction. */
 
 #include "core/base/fault.h"
 #include "backends/emu/emu.h"
 #include "core/base/platform.h"
+#include "core/base/report.h"
 #include <dlfcn.h>
 #include <errno.h>
 #include <execinfo.h>
@@ -57,29 +59,16 @@ static void set_state(uint32_t state)
 
 /* ---- the thread that knows the library ---- */
 
-static void write_out(const char *text, size_t length)
-{
-    while (length > 0) {
-        ssize_t n = write(STDERR_FILENO, text, length);
-        if ((n < 0) && (errno != EINTR)) {
-            return;
-        }
-        text += (n > 0) ? n : 0;
-        length -= (n > 0) ? (size_t)n : 0;
-    }
-}
-
-/* A report is collected and written at once, so that those of several processes stay whole. The
- * handler and the thread take turns; after a time limit they may not: each takes its place first.
- */
-static char said[8192] MSP_SPARSE;
+/* The report. The handler and the thread take turns; after a time limit they may not: each takes
+ * its place first. */
+static char said[40 * 1024] MSP_SPARSE;
 static _Atomic size_t said_bytes;
 
 static void say_out(void)
 {
     size_t length = atomic_exchange(&said_bytes, 0);
 
-    write_out(said, (length < sizeof(said)) ? length : sizeof(said));
+    msp_report_write(said, (length < sizeof(said)) ? length : sizeof(said));
 }
 
 static void say(const char *text, size_t length)
@@ -128,21 +117,26 @@ static void tell_callers(const struct emu *emu, const void *address, bool shares
     }
 }
 
+/* What the guard reports of a block becomes part of this report. */
+static void tell_guarded(const struct emu *emu, const void *address)
+{
+    msp_report_collect(say);
+    emu->services->tell(address);
+    msp_report_collect(NULL);
+}
+
 static void tell_block(const struct emu *emu, const void *address)
 {
     char text[700];
     memspan_pointer_info_t block = {.struct_size = sizeof(block)};
     memspan_space_info_t space   = {.struct_size = sizeof(space)};
-
     bool guarded = (strstr(emu->services->option("MEMSPAN_DEBUG"), "guard") != NULL);
 
     if ((memspan_pointer_describe(address, &block) != MEMSPAN_OK) || (block.base == NULL)) {
         if (!guarded) {
             tell_callers(emu, address, false);
-        } else {
-            say_out(); /* what is told is written by the guard */
         }
-        emu->services->tell(address); /* freed, perhaps: who freed it? */
+        tell_guarded(emu, address); /* freed, perhaps: who freed it? */
         return;
     }
     if (memspan_space_describe(block.space, &space) != MEMSPAN_OK) {
@@ -158,10 +152,8 @@ static void tell_block(const struct emu *emu, const void *address)
     say(text, strlen(text));
     if (!guarded) {
         tell_callers(emu, address, block.size_bytes < msp_page_size());
-    } else {
-        say_out();
     }
-    emu->services->tell(address);
+    tell_guarded(emu, address);
 }
 
 /* The program's first thread has left by pthread_exit() and there is no other: a process ends with
@@ -328,6 +320,35 @@ static void say_callers(const void *context)
     }
 }
 
+static _Atomic pid_t unwinding; /* the thread that reports */
+
+/* The unwinder has met what it cannot read. Other threads' violations are those of a program that
+ * ends. */
+static void on_unwinder_fault(int number)
+{
+    const struct sigaction standard = {.sa_handler = SIG_DFL};
+
+    while (atomic_load(&unwinding) != gettid()) {
+        pause();
+    }
+    say_out();
+    sigaction(number, &standard, NULL);
+    raise(number);
+}
+
+static void watch_unwinder(void)
+{
+    struct sigaction action = {.sa_handler = on_unwinder_fault, .sa_flags = SA_ONSTACK};
+    sigset_t faults;
+
+    atomic_store(&unwinding, gettid());
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGSEGV, &action, NULL);
+    sigemptyset(&faults);
+    sigaddset(&faults, SIGSEGV);
+    pthread_sigmask(SIG_UNBLOCK, &faults, NULL);
+}
+
 static void say_block(const void *address)
 {
     int left = HELP_MS_MAX;
@@ -362,6 +383,7 @@ static void report(const struct emu *emu, const void *address, const void *conte
     if (atomic_load(&help.state) != HELP_GIVEN) {
         say_out(); /* nothing ends the program should the unwinder hang */
     }
+    watch_unwinder();
     say_callers(context);
     say_out();
 }
@@ -374,7 +396,7 @@ static void report_in_child(const void *address)
     emu_write_text(&w, "memspan: emu: a forked child used ");
     emu_write_hexadecimal(&w, (uintptr_t)address);
     emu_write_text(&w, ", memory of a device: devices do not survive fork()\n");
-    write_out(text, w.used);
+    msp_report_write(text, w.used);
 }
 
 /* ---- the signal ---- */

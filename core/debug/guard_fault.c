@@ -5,7 +5,7 @@
  * speaks of closed pages alone: a fault anywhere else goes to the previous handler. After
  * the report the instruction strikes again, with that earlier handler, or none, in place. The
  * report takes locks that the thread may have held when it struck; an alarm ends the program then.
- */
+ * Where the unwinder faults, the report is made without the callers. */
 
 #include "core/debug/guard_fault.h"
 #include "core/base/fault.h"
@@ -39,6 +39,22 @@ static size_t walk(const void *context, void **frames, void ***first_p)
     return (size_t)(count - first);
 }
 
+/* What is being reported, while the stack is walked. */
+static struct {
+    _Atomic pid_t thread; /* 0: none */
+    const void *address;
+    const void *context;
+    const struct msp_guard_block *block;
+} walking;
+
+static void report(void *const *frames, size_t depth)
+{
+    atomic_store(&walking.thread, 0);
+    msp_guard_report_fault(walking.address, msp_fault_access(walking.context) == MSP_FAULT_WRITE,
+                           walking.block, frames, depth);
+    alarm(0);
+}
+
 /* Whether a closed page was accessed, and that has been reported. */
 static bool tell(const siginfo_t *info, const void *context)
 {
@@ -46,7 +62,7 @@ static bool tell(const siginfo_t *info, const void *context)
     void *frames[FRAMES_MAX];
     void **first;
     size_t depth;
-    sigset_t alarms;
+    sigset_t signals;
 
     if ((info->si_code <= 0) || !msp_guard_find_closed(info->si_addr, &block)) {
         return false;
@@ -55,22 +71,30 @@ static bool tell(const siginfo_t *info, const void *context)
         pause(); /* another thread's is being reported, and ends the program */
     }
     signal(SIGALRM, SIG_DFL);
-    sigemptyset(&alarms);
-    sigaddset(&alarms, SIGALRM);
-    pthread_sigmask(SIG_UNBLOCK, &alarms, NULL);
+    sigemptyset(&signals);
+    sigaddset(&signals, SIGALRM);
+    sigaddset(&signals, SIGSEGV);
+    walking.address = info->si_addr;
+    walking.context = context;
+    walking.block   = &block;
+    atomic_store(&walking.thread, gettid());
+    pthread_sigmask(SIG_UNBLOCK, &signals, NULL);
     alarm(REPORT_S);
     depth = walk(context, frames, &first);
-    msp_guard_report_fault(info->si_addr, msp_fault_access(context) == MSP_FAULT_WRITE, &block,
-                           first, depth);
-    alarm(0);
+    report(first, depth);
     return true;
 }
 
 static void on_fault(int number, siginfo_t *info, void *context)
 {
     int saved = errno;
+    void *pc;
 
-    if (tell(info, context)) {
+    if (atomic_load(&walking.thread) == gettid()) {
+        pc = (void *)msp_fault_pc(walking.context);
+        report(&pc, 1);
+        signal(number, SIG_DFL);
+    } else if (tell(info, context)) {
         sigaction(number, &earlier, NULL);
     } else {
         msp_fault_pass_on(&earlier, number, info, context);

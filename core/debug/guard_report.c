@@ -7,9 +7,9 @@
 #include "core/debug/guard_report.h"
 #include "core/base/fork.h"
 #include "core/base/platform.h"
+#include "core/base/report.h"
 #include "core/debug/symbol.h"
 #include "core/debug/watch.h"
-#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -46,16 +46,7 @@ static void begin(const char *level)
 
 static void end(void)
 {
-    size_t done = 0;
-    ssize_t n   = 0;
-
-    while ((n >= 0) && (done < used)) {
-        n = write(STDERR_FILENO, text + done, used - done);
-        if ((n < 0) && (errno == EINTR)) {
-            n = 0;
-        }
-        done += (n > 0) ? (size_t)n : 0;
-    }
+    msp_report_write(text, used);
     msp_unlock(&report_lock);
 }
 
@@ -66,8 +57,11 @@ static void say_frame(size_t i, const void *address)
     struct msp_symbol symbol;
 
     msp_symbol_find(address, &symbol);
-    say("    #%zu %s+0x%zx (%s+0x%zx)\n", i, (symbol.name[0] != '\0') ? symbol.name : "?",
-        symbol.offset, (symbol.module[0] != '\0') ? symbol.module : "?",
+    say("    #%zu %s+0x%zx", i, (symbol.name[0] != '\0') ? symbol.name : "?", symbol.offset);
+    if (symbol.line > 0) {
+        say(" at %s:%u", symbol.file, symbol.line);
+    }
+    say(" (%s+0x%zx)\n", (symbol.module[0] != '\0') ? symbol.module : "?",
         (size_t)symbol.module_offset);
 }
 

@@ -80,6 +80,23 @@ static void read_device(void)
     printf("%g\n", read_it(take(false)));
 }
 
+/* At the load the unwinder is to find the caller's frame by the contents of address 8
+ * (DW_CFA_def_cfa_expression, DW_OP_lit8, DW_OP_deref). */
+static __attribute__((noinline)) double read_unwindless(const volatile double *from)
+{
+    double value;
+
+    __asm__ volatile(".cfi_remember_state\n\t.cfi_escape 0x0f, 2, 0x38, 0x06" ::: "memory");
+    value = from[3];
+    __asm__ volatile(".cfi_restore_state" ::: "memory");
+    return value;
+}
+
+static void read_device_unwinder_faults(void)
+{
+    printf("%g\n", read_unwindless(take(false)));
+}
+
 static void write_device(void)
 {
     write_it(take(false));
@@ -505,6 +522,7 @@ static const struct mode {
     bool right;
 } modes[] = {
     {"read_device", read_device, false},
+    {"read_device_unwinder_faults", read_device_unwinder_faults, false},
     {"write_device", write_device, false},
     {"copy_device", copy_device, false},
     {"read_managed", read_managed, false},

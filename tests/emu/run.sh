@@ -49,12 +49,20 @@ devices_left() {
 stopped read_device 'the host read device memory' 'byte 24 of' 'rule ' 'memspan_copy()' 'read at ' \
     'read_it+' 'allocation  8000 bytes' 'over space {0}' 'called by   read_device+' 'called by   main+' \
     'allocated by take+' 'allocated by read_device+' 'allocated by main+'
-# In one write: those of several processes do not interleave.
-first=$({ "$program" read_device 2>&1 >/dev/null || :; } | dd bs=64k count=1 2>/dev/null)
-case $first in
-*'omp_target_memcpy()'*'called by   main+'*) ;;
-*) complain "read_device: not in one write: $first" ;;
-esac
+line=$(grep -n 'return from\[3\]' "$(dirname "$0")/program.c" | cut -d: -f1)
+echo "$said" | grep -q "read at 0x[0-9a-f]*, read_it+0x[0-9a-f]* at program.c:$line, by thread" ||
+    complain "read_device: not line $line: $said"
+# in_one_write WORDS: those of several processes do not interleave.
+in_one_write() {
+    first=$({ "$program" read_device 2>&1 >/dev/null || :; } | dd bs=64k count=1 2>/dev/null)
+    case $first in
+    *'omp_target_memcpy()'*"$1"*'called by   main+'*) ;;
+    *) complain "read_device: not in one write: $first" ;;
+    esac
+}
+in_one_write 'allocated by take+'
+# What is known stays said when the unwinder faults.
+stopped read_device_unwinder_faults 'the host read device memory' 'read_unwindless+' 'allocated by main+'
 stopped write_device 'the host wrote to device memory' 'write at ' 'write_it+'
 stopped copy_device 'the host read device memory'
 stopped read_managed 'the host read managed memory while a launch was not waited for' \
@@ -76,6 +84,8 @@ said=$("$program" many_threads 2>&1 | grep -c 'memspan: emu0' || true)
 MEMSPAN_DEBUG=guard
 export MEMSPAN_DEBUG
 stopped read_device 'the host read device memory' 'allocated by thread' ' take+' 'read_it+'
+in_one_write 'allocated by thread'
+stopped read_device_unwinder_faults 'the host read device memory' 'read_unwindless+' 'allocated by thread'
 # What the devices find alone is found with the guard too, and it says who freed the block.
 stopped read_freed 'the host read memory that was freed' 'which was freed' 'freed by thread' \
     'read_freed+'

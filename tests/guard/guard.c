@@ -141,6 +141,8 @@ ParameterizedTestParameters(guard, faults_where_it_happens)
                           "overrun_large+|this write|overrun_large+"},
         {"use_freed", "use after free: byte 50 of a block of 100 bytes was read|allocated by|take+|"
                       "freed by thread|use_freed_by+|this read|use_freed_by+|use_freed+"},
+        {"use_freed_unwinder_faults", "use after free: byte 50|allocated by|take+|freed by thread|"
+                                      "this read|#0 read_unwindless+|what helps"},
         {"underrun_far_aligned", "underrun: byte -8 of a block of 100 bytes was written to"},
         {"write_freed_large",
          "use after free: byte 1048576 of a block of 3145728 bytes was written"},
@@ -180,6 +182,18 @@ Test(guard, a_fault_elsewhere_ends_the_program_as_ever)
     cr_expect_not(says(&end, "guard: "), "%s", end.said);
     run("guard", "sent", &end);
     cr_expect(faulted(&end), "status %x: %s", end.status, end.said);
+}
+
+Test(guard, frames_have_lines_of_source)
+{
+    static struct end end;
+    char words[64];
+    unsigned line = 0;
+
+    run("guard", "free_foreign", &end);
+    cr_expect(sscanf(end.said, "line %u", &line) == 1, "%s", end.said);
+    snprintf(words, sizeof(words), "this free|#0 free_foreign+0x| at victim.c:%u (", line);
+    cr_expect(says(&end, words), "not %s in: %s", words, end.said);
 }
 
 /* ---- leaks ---- */

@@ -61,6 +61,7 @@ static void free_foreign(void)
 {
     int here = 0;
 
+    fprintf(stderr, "line %d\n", __LINE__ + 1);
     memspan_free(&here);
 }
 
@@ -217,6 +218,26 @@ static void overrun_pinned(void)
 }
 
 /* ---- after the free ---- */
+
+/* At the load the unwinder is to find the caller's frame by the contents of address 8
+ * (DW_CFA_def_cfa_expression, DW_OP_lit8, DW_OP_deref). */
+static char read_unwindless(const volatile char *from)
+{
+    char value;
+
+    __asm__ volatile(".cfi_remember_state\n\t.cfi_escape 0x0f, 2, 0x38, 0x06" ::: "memory");
+    value = from[50];
+    __asm__ volatile(".cfi_restore_state" ::: "memory");
+    return value;
+}
+
+static void use_freed_unwinder_faults(void)
+{
+    char *p = take(100);
+
+    memspan_free(p);
+    (void)read_unwindless(p);
+}
 
 static void use_freed(void)
 {
@@ -379,6 +400,7 @@ static const struct {
     WRONG(underrun_far_aligned),
     WRONG(overrun_pinned),
     WRONG(use_freed),
+    WRONG(use_freed_unwinder_faults),
     WRONG(use_freed_with_handler),
     WRONG(elsewhere_with_handler),
     WRONG(elsewhere),
