@@ -247,12 +247,11 @@ static void build(const struct bench_run *run, struct bench_peer *peer, size_t p
 void rma_peers_find(struct bench_run *run)
 {
     (void)snprintf(folder, sizeof(folder), "/tmp/memspan-rma-XXXXXX");
-    if (mkdtemp(folder) == NULL) {
+    if (!cli_folder_make(folder)) {
         cli_complain("cannot make a folder in /tmp: %s", strerror(errno));
         folder[0] = '\0';
         return;
     }
-    (void)cli_folder_guard(folder);
     for (size_t p = 0; p < run->peer_count; p++) {
         if ((run->chosen & (1u << p)) != 0) {
             build(run, &run->peers[p], p);

@@ -6,9 +6,9 @@
 
 #include <stdbool.h>
 
-/* A process of its own removes the folder when this one ends, however that is. False with errno:
- * there is no such process. */
-bool cli_folder_guard(const char *folder);
+/* Make one, as mkdtemp() does. A process of its own makes it, and removes it when this one ends,
+ * however and whenever that is. False with errno. */
+bool cli_folder_make(char *path);
 
 /* The folder, and its contents on the same file system. */
 void cli_folder_remove(const char *folder);

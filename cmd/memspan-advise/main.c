@@ -186,13 +186,10 @@ static int watch(struct profile *profile, char *const *arguments)
     }
     (void)snprintf(made, sizeof(made), "%s/memspan-advise-XXXXXX",
                    (temporary == NULL) ? "/tmp" : temporary);
-    if (((kept == NULL) ? (mkdtemp(made) == NULL) : (mkdir(kept, S_IRWXU) != 0)) ||
+    if (((kept == NULL) ? !cli_folder_make(made) : (mkdir(kept, S_IRWXU) != 0)) ||
         (realpath((kept == NULL) ? made : kept, folder) == NULL)) {
         cli_complain("%s: %s", (kept == NULL) ? made : kept, strerror(errno));
         return EXIT_FAILURE;
-    }
-    if (kept == NULL) {
-        (void)cli_folder_guard(folder);
     }
     status   = run_program(arguments, folder, NULL);
     was_full = is_full(folder);

@@ -45,6 +45,7 @@ while [ $# -gt 0 ]; do
     [ "$1" != -o ] || out=$2
     shift
 done
+dirname "$out" >"$(dirname "$0")/../made"
 printf '#!/bin/sh\n. %s/program\n' "$(dirname "$0")" >"$out"
 printf '%s\n' "$name" >"$out.name"
 chmod +x "$out"
@@ -176,6 +177,29 @@ has err 'quick, atomic: FAILED: killed by signal 11'
 has err 'quick, barrier: FAILED: ran past its limit of 1 s'
 [ "$(sed -n 2p "$folder/calls")" = 'atomic barrier sum' ] || fail 'which rows were tried again'
 [ "$(tail -n 1 "$folder/calls")" = 'put sum' ] || fail 'what failed is not tried in each round'
+
+# --- Ctrl-C: what was built goes too ---
+printf 'touch "$FAKE/runs"; exec sleep 300\n' >"$folder/slow"
+# A shell starts background jobs with SIGINT ignored.
+env --default-signal=INT "$program" rma --rounds 1 --rows put --placement apart --peers slow \
+    --peer "slow=$folder/bin/compiler slow,$launcher" >"$folder/out" 2>"$folder/err" &
+bench=$!
+until [ -e "$folder/runs" ]; do
+    kill -0 $bench 2>/dev/null || fail 'it ended before it was interrupted'
+    sleep 0.05
+done
+made=$(cat "$folder/made")
+[ -d "$made" ] || fail "no folder $made"
+kill -INT $bench
+code=0
+wait $bench || code=$?
+[ $code -eq 130 ] || fail "exit code $code after SIGINT"
+tries=0
+while [ -e "$made" ] && [ $tries -lt 600 ]; do
+    sleep 0.1
+    tries=$((tries + 1))
+done
+[ ! -e "$made" ] || fail "$made is left"
 
 # --- both on one processor: the launcher is started there ---
 cat >"$folder/slow" <<'END'

@@ -142,7 +142,7 @@ no_files) # a program that may write none, and a folder without room
     export TMPDIR="$work/here"
     said=$(ulimit -f 0; "$advise" true 2>&1) && fail 'no profile, and status 0'
     case $said in *killed*) fail "the program is killed: $said" ;; *'ulimit -f'*) ;; *) fail "the limit is not told: $said" ;; esac
-    "$advise" sleep 30 &
+    "$advise" sleep 30 >out 2>err &
     until [ -n "$(ls here)" ]; do sleep 0.05; done
     kill -9 $!
     for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
