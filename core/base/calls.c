@@ -3,6 +3,7 @@
  * end and is waited for, or sees it. */
 
 #include "core/base/calls.h"
+#include "core/base/fork.h"
 #include "core/base/platform.h"
 #include <stdlib.h>
 #include <time.h>
@@ -13,11 +14,29 @@ enum {
     CALL  = 2,
     /* A library that hangs must not keep the process. */
     WAIT_MAX_MS = 2000,
+    /* Held calls, one of them, and one of another library, for memory of both. */
+    DEPTH_MAX = 3,
 };
 
-/* Calls that this thread is in: exit() may be called in one, by a handler of a signal. */
+/* Calls that this thread is in: exit() may be called in one, by a handler of a signal. The first
+ * DEPTH_MAX are known by name. */
 static _Thread_local unsigned depth;
+static _Thread_local const struct msp_calls *inside[DEPTH_MAX];
 static _Thread_local const struct msp_calls *held;
+
+/* Those whose end is watched, for fork. Pairs with itself. */
+static _Atomic(struct msp_calls *) watched;
+
+static unsigned count_own(const struct msp_calls *calls)
+{
+    unsigned own = 0;
+    unsigned i;
+
+    for (i = 0; (i < depth) && (i < DEPTH_MAX); i++) {
+        own += (inside[i] == calls);
+    }
+    return own;
+}
 
 bool msp_calls_begin(struct msp_calls *calls)
 {
@@ -25,6 +44,9 @@ bool msp_calls_begin(struct msp_calls *calls)
     if (MSP_UNLIKELY((atomic_fetch_add(&calls->word, CALL) & ENDED) != 0) && (held != calls)) {
         atomic_fetch_sub(&calls->word, CALL);
         return false;
+    }
+    if (MSP_LIKELY(depth < DEPTH_MAX)) {
+        inside[depth] = calls;
     }
     depth++;
     return true;
@@ -59,8 +81,9 @@ static void end_all(int status, void *argument)
     (void)status;
     held = NULL;
     atomic_fetch_or(&calls->word, ENDED);
-    for (waited_ms = 0; (getpid() == calls->pid) && (atomic_load(&calls->word) / CALL > depth) &&
-                        (waited_ms < WAIT_MAX_MS);
+    for (waited_ms = 0;
+         (getpid() == calls->pid) && (atomic_load(&calls->word) / CALL > count_own(calls)) &&
+         (waited_ms < WAIT_MAX_MS);
          waited_ms++) {
         nanosleep(&(struct timespec){.tv_nsec = 1000 * 1000}, NULL);
     }
@@ -68,6 +91,27 @@ static void end_all(int status, void *argument)
 
 void msp_calls_watch_exit(struct msp_calls *calls)
 {
-    calls->pid = getpid();
+    msp_fork_prepare();
+    if (!atomic_exchange(&calls->is_watched, true)) {
+        calls->pid  = getpid();
+        calls->next = atomic_load(&watched);
+        while (!atomic_compare_exchange_weak(&watched, &calls->next, calls)) {
+        }
+    }
     (void)on_exit(end_all, calls);
 }
+
+/* The child has this thread alone. Where no handler runs (_Fork()), it has another number. */
+static void keep_own(void)
+{
+    struct msp_calls *calls;
+
+    for (calls = atomic_load(&watched); calls != NULL; calls = calls->next) {
+        unsigned ended = atomic_load(&calls->word) & ENDED;
+
+        atomic_store(&calls->word, ended | (count_own(calls) * CALL));
+        calls->pid = getpid(); /* theirs no more */
+    }
+}
+
+MSP_FORK_ITEM(calls) = {.rank = MSP_RANK_OPTION_PROBLEMS, .after_child = keep_own};

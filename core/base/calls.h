@@ -12,8 +12,10 @@
 #include <sys/types.h>
 
 struct msp_calls {
-    atomic_uint word; /* 2 for each call under way; 1: exit has begun */
-    pid_t pid;        /* whose calls they are: a child of fork has none of the threads */
+    atomic_uint word;       /* 2 for each call under way; 1: exit has begun */
+    pid_t pid;              /* whose calls they are: a child of fork has none of the threads */
+    struct msp_calls *next; /* in the list of those that are watched: they are never freed */
+    atomic_bool is_watched;
 };
 
 /* Registers a handler of exit that ends the calls. Handlers run in reverse order: to be called

@@ -12,6 +12,7 @@
 enum { RIGHT = 3, WRONG = 4, CALL_US = 50000, LIMIT_S = 1 /* less than the wait for a call */ };
 
 static struct msp_calls calls;
+static struct msp_calls others;
 static atomic_bool is_in_call;
 static atomic_bool has_left;
 
@@ -113,6 +114,18 @@ Test(calls, exit_in_a_call_does_not_wait_for_itself)
     expect_right(in_a_call);
 }
 
+static void beside_a_call_in_another(void)
+{
+    start_call(call_for_a_while);
+    msp_calls_watch_exit(&others);
+    (void)msp_calls_begin(&others);
+}
+
+Test(calls, exit_in_a_call_of_another_library_waits)
+{
+    expect_right(beside_a_call_in_another);
+}
+
 static void *call_for_ever(void *unused)
 {
     (void)msp_calls_begin(&calls);
@@ -123,13 +136,14 @@ static void *call_for_ever(void *unused)
     return unused;
 }
 
+/* No handler of fork runs. */
 static void forked_beside_a_call(void)
 {
     int status = 0;
     pid_t child;
 
     start_call(call_for_ever);
-    child = fork();
+    child = _Fork();
     if (child == 0) {
         atomic_store(&is_in_call, false);
         alarm(LIMIT_S);
@@ -142,4 +156,49 @@ static void forked_beside_a_call(void)
 Test(calls, a_child_does_not_wait_for_threads_of_its_parent)
 {
     expect_right(forked_beside_a_call);
+}
+
+/* In a child of a process in which a call never ends. */
+static void in_child_beside_a_call(void (*then)(void))
+{
+    int status = 0;
+    pid_t child;
+
+    start_call(call_for_ever);
+    (void)msp_calls_begin(&calls);
+    child = fork();
+    if (child == 0) {
+        atomic_store(&is_in_call, false);
+        msp_calls_end(&calls);
+        then();
+        exit(RIGHT);
+    }
+    (void)waitpid(child, &status, 0);
+    _exit(WIFEXITED(status) ? WEXITSTATUS(status) : WRONG);
+}
+
+static void watch_again(void)
+{
+    alarm(LIMIT_S);
+    msp_calls_watch_exit(&calls);
+}
+
+static void forked_and_watched(void)
+{
+    in_child_beside_a_call(watch_again);
+}
+
+Test(calls, a_child_that_calls_does_not_wait_for_its_parent)
+{
+    expect_right(forked_and_watched);
+}
+
+static void forked_and_called(void)
+{
+    in_child_beside_a_call(beside_a_call);
+}
+
+Test(calls, a_child_waits_for_threads_of_its_own)
+{
+    expect_right(forked_and_called);
 }
