@@ -85,3 +85,16 @@ memspan_status_t msp_density_take_divided(const struct msp_request *request, siz
     }
     return status;
 }
+
+bool msp_density_stays_sparse(const struct msp_chunk *chunk, size_t size_bytes)
+{
+    const struct msp_density *d = &chunk->provider->whole;
+    int percent;
+
+    if ((chunk->size_bytes >= HUGE_BYTES) || !chooses(chunk->provider, size_bytes)) {
+        return false;
+    }
+    percent = msp_pages_touched(chunk->address, chunk->size_bytes);
+    return (percent == 0) ? (atomic_load_explicit(&d->state, memory_order_relaxed) == SPARSE)
+                          : (percent < SPARSE_PERCENT);
+}

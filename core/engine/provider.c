@@ -13,6 +13,7 @@
 #include "core/base/platform.h"
 #include "core/base/text.h"
 #include "core/device/import.h"
+#include "core/engine/density.h"
 #include "core/engine/pointer_map.h"
 #include "core/engine/pool.h"
 #include "core/engine/watch_flag.h"
@@ -333,23 +334,32 @@ static bool is_mapped(const char *address)
     return (mincore(page, 1, &resident) == 0) || (errno != ENOMEM);
 }
 
-/* What is wrong with memory that alloc() gave; NULL: nothing. */
-static const char *find_fault(const struct msp_provider *p, const memspan_request_t *request,
-                              const memspan_block_t *block)
+/* What is wrong with a range that a driver names; NULL: nothing. */
+static const char *find_fault_of_range(const memspan_request_t *request, const void *address,
+                                       size_t size_bytes)
 {
-    const char *address = block->address;
-
     if (address == NULL) {
         return "no address";
     }
-    if (block->size_bytes < request->size_bytes) {
+    if (size_bytes < request->size_bytes) {
         return "too few bytes";
     }
     if (((uintptr_t)address & (request->align_bytes - 1)) != 0) {
         return "an address off its boundary";
     }
-    if (!msp_map_is_range((uintptr_t)address, block->size_bytes)) {
-        return "an address that no memory has";
+    return msp_map_is_range((uintptr_t)address, size_bytes) ? NULL
+                                                            : "an address that no memory has";
+}
+
+/* The same of memory that alloc() gave. */
+static const char *find_fault(const struct msp_provider *p, const memspan_request_t *request,
+                              const memspan_block_t *block)
+{
+    const char *address = block->address;
+    const char *fault   = find_fault_of_range(request, address, block->size_bytes);
+
+    if (fault != NULL) {
+        return fault;
     }
     return msp_provider_host_touches(p) &&
                    !(is_mapped(address) && is_mapped(address + request->size_bytes - 1))
@@ -489,16 +499,20 @@ memspan_status_t msp_chunk_give_back(struct msp_chunk *chunk)
 struct resized {
     struct msp_chunk *old;
     struct msp_chunk *chunk;
+    const memspan_request_t *request;
     bool accepted;
 };
 
 /* The driver has the range that the chunk will have: the map leads there before the old range can
- * be reused. */
+ * be reused. What is no such range is refused: then the library copies. */
 static int accept_range(void *context, void *address, size_t size_bytes)
 {
     struct resized *r = context;
     uintptr_t entry;
 
+    if (find_fault_of_range(r->request, address, size_bytes) != NULL) {
+        return 0;
+    }
     r->chunk->address       = address;
     r->chunk->size_bytes    = size_bytes;
     r->chunk->range         = r->old->range;
@@ -537,15 +551,18 @@ bool msp_chunk_resize(struct msp_chunk *old, size_t size_bytes, size_t align_byt
     struct msp_provider *p     = old->provider;
     const struct msp_device *d = p->spec.device;
     size_t align            = (align_bytes > MSP_GRANULE_BYTES) ? align_bytes : MSP_GRANULE_BYTES;
-    struct resized resized  = {.old = old, .chunk = take_record()};
-    struct msp_chunk *chunk = resized.chunk;
+    struct msp_chunk *chunk = take_record();
     memspan_request_t request;
+    struct resized resized = {.old = old, .chunk = chunk, .request = &request};
     memspan_status_t status;
 
     if (chunk == NULL) {
         return false;
     }
-    request         = make_request(p, msp_round_up(size_bytes, msp_page_size()), align, false);
+    request = make_request(p, msp_round_up(size_bytes, msp_page_size()), align, false);
+    if (msp_density_stays_sparse(old, request.size_bytes)) {
+        request.flags |= MEMSPAN_REQUEST_SPARSE;
+    }
     chunk->provider = p;
     chunk->block    = old->block;
     chunk->serial   = new_serial();

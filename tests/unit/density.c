@@ -105,6 +105,31 @@ Test(density, large_blocks_touched_here_and_there)
     cr_expect(is_huge(take_full(LARGE), LARGE));
 }
 
+/* A block of less than a huge page is a chunk of its own once it has grown. */
+static unsigned char *grow(unsigned char *block, size_t size_bytes, bool in_full)
+{
+    block = memspan_realloc(MEMSPAN_ALLOCATOR_NULL, block, size_bytes);
+    cr_assert(block != NULL, "%s", memspan_error_text());
+    taken[taken_count - 1] = block;
+    if (in_full) {
+        memset(block, 1, size_bytes);
+    }
+    return block;
+}
+
+static bool is_huge_when_grown(bool in_full)
+{
+    unsigned char *block = grow(take_full(MIB / 16), 3 * MIB / 2, in_full);
+
+    return is_huge(grow(block, MIDDLE, in_full), MIDDLE);
+}
+
+Test(density, blocks_that_grow)
+{
+    cr_expect(is_huge_when_grown(true));
+    cr_expect(!is_huge_when_grown(false));
+}
+
 /* One that is gone says nothing. */
 Test(density, large_block_freed)
 {

@@ -32,6 +32,8 @@ struct fake_control {
     atomic_int import_ms;            /* that an import takes */
     atomic_long closed;              /* how often the driver was closed */
     atomic_int gives;                /* enum fake_gift */
+    atomic_int resizes_to;           /* the same of the range that resize() names */
+    atomic_long resized;             /* ranges that were accepted */
     atomic_long limit_bytes; /* of one allocation, which the device does not tell; 0: none */
     atomic_int blocks_term;  /* the thread that open() started does: 1, or -1 */
 };

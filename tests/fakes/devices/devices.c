@@ -436,6 +436,36 @@ static memspan_status_t alloc(void *state, int ordinal, const memspan_request_t 
     return status;
 }
 
+/* Names a range, and gives up. */
+static memspan_status_t resize(void *state, int ordinal, const memspan_request_t *request,
+                               memspan_block_t *block_p, memspan_resize_accept_t accept,
+                               void *context)
+{
+    uintptr_t address = (uintptr_t)block_p->address;
+    size_t size       = request->size_bytes;
+
+    (void)state;
+    (void)ordinal;
+    switch (atomic_load(&fake_control.resizes_to)) {
+    case FAKE_NOWHERE:
+        address = 0;
+        break;
+    case FAKE_SMALL:
+        size -= 4096;
+        break;
+    case FAKE_CROOKED:
+        address += 4096;
+        break;
+    case FAKE_WILD:
+        address |= (uintptr_t)1 << 62;
+        break;
+    default:
+        return MEMSPAN_ERR_UNSUPPORTED;
+    }
+    atomic_fetch_add(&fake_control.resized, accept(context, (void *)address, size));
+    return fail(MEMSPAN_ERR_NO_MEMORY, "fakeResize", 2, "the pretended device resizes nothing");
+}
+
 static memspan_status_t free_locked(int ordinal, const memspan_block_t *block)
 {
     struct block *b = find(block->cookie);
@@ -571,6 +601,9 @@ MEMSPAN_API const memspan_backend_t *memspan_backend_entry(void);
 
 const memspan_backend_t *memspan_backend_entry(void)
 {
+    if (opens_so("resizes")) {
+        table.resize = resize;
+    }
     if (opens_so("entry_hangs")) {
         hang();
     }

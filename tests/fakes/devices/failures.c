@@ -398,6 +398,32 @@ static void expect_fault(memspan_allocator_h a, enum fake_gift gift, const char 
     atomic_store(&control->gives, FAKE_RIGHT);
 }
 
+Test(failures, range_that_cannot_be_is_refused_and_the_block_copied)
+{
+    static const char words[] = "what it holds";
+    char got[sizeof(words)]   = "";
+    memspan_allocator_h device;
+    enum fake_gift gift;
+    char *block;
+
+    setenv("FAKE_OPENING", "resizes", 1);
+    machine_pretend("discrete", NULL);
+    cr_assert_eq(machine_allocator(DEVICES(0), "fallback=null_fb", &device), MEMSPAN_OK);
+    for (gift = FAKE_NOWHERE; gift <= FAKE_WILD; gift++) {
+        block = memspan_realloc(device, memspan_alloc(device, 1 << 20), 3 << 20);
+        cr_assert_not_null(block, "%s", memspan_error_text());
+        cr_assert_eq(memspan_copy(block, words, sizeof(words)), MEMSPAN_OK);
+        atomic_store(&machine_control(0)->resizes_to, gift);
+        block = memspan_realloc(device, block, 40 << 20);
+        atomic_store(&machine_control(0)->resizes_to, FAKE_RIGHT);
+        cr_assert_not_null(block, "%s", memspan_error_text());
+        cr_assert_eq(memspan_copy(got, block, sizeof(got)), MEMSPAN_OK);
+        cr_expect_str_eq(got, words);
+        cr_expect_eq(atomic_load(&machine_control(0)->resized), 0, "%d is believed", (int)gift);
+        memspan_free(block);
+    }
+}
+
 Test(failures, memory_that_cannot_be_is_an_error_of_the_backend)
 {
     memspan_allocator_h managed;
