@@ -123,7 +123,7 @@ static void fill_uid(struct gpu_device *device)
     if (cu->cuDeviceGetUuid_v2 != NULL) {
         answer.code = cu->cuDeviceGetUuid_v2(&uuid, device->id);
     }
-    if (!gpu_log_failure(device->state, answer, "identity of a device") ||
+    if (!gpu_log_lack(device->state, answer, "identity of a device") ||
         !gpu_write_uid(uuid.bytes, info->uid, sizeof(info->uid))) {
         snprintf(info->uid, sizeof(info->uid), "cuda:%.40s:%d", info->name, device->ordinal);
     }

@@ -264,7 +264,7 @@ memspan_status_t cuda_export_mapped(const struct gpu_device *device, struct gpu_
         if (answer.code == CUDA_SUCCESS) {
             token->forms |= GPU_FORM_FABRIC;
         } else if (token->forms != 0) {
-            (void)gpu_log_failure(state, answer, "memory is shared without a fabric handle");
+            (void)gpu_log_lack(state, answer, "memory is shared without a fabric handle");
         }
         first = (first.code == CUDA_SUCCESS) ? answer : first;
     }

@@ -333,9 +333,10 @@ memspan_status_t gpu_error(const struct gpu_state *state, gpu_answer_t answer, c
 memspan_status_t gpu_refuse(const struct gpu_state *state, memspan_status_t status,
                             const char *hint, const char *format, ...)
     __attribute__((format(printf, 4, 5), cold));
-/* Log a failure that the caller need not know of, as a warning, or as information where the driver
- * says that it lacks the call; true for an answer of success. */
+/* Log a failure that the caller need not know of, as a warning; true for an answer of success. */
 bool gpu_log_failure(const struct gpu_state *state, gpu_answer_t answer, const char *what);
+/* The same for a call that a driver may say it lacks, where that changes nothing: information. */
+bool gpu_log_lack(const struct gpu_state *state, gpu_answer_t answer, const char *what);
 /* The same for a failure that is in the thread's record. */
 void gpu_log_record(const struct gpu_state *state, enum memspan_log_level level, const char *what);
 /* An answer was expected and is no failure. */

@@ -44,7 +44,7 @@ int gpu_relax(struct gpu_state *state)
     if (answer.code != GPU_SUCCESS) {
         mode = CAPTURE_RELAXED;
         if (answer.code != GPU_DEINITIALIZED) {
-            (void)gpu_log_failure(state, answer, "the capture mode");
+            (void)gpu_log_lack(state, answer, "the capture mode");
         }
         if (answer.code == GPU_NOT_SUPPORTED) {
             atomic_store(&state->no_captures, true);

@@ -69,19 +69,30 @@ memspan_status_t gpu_refuse(const struct gpu_state *state, memspan_status_t stat
     return state->services->fail(status, state->driver->name, "", 0, "", hint, "%s", sentence);
 }
 
-bool gpu_log_failure(const struct gpu_state *state, gpu_answer_t answer, const char *what)
+static bool log_answer(const struct gpu_state *state, gpu_answer_t answer,
+                       enum memspan_log_level level, const char *what)
 {
     char words[128];
 
     if (answer.code != GPU_SUCCESS) {
         explain(state, answer.code, words, sizeof(words));
         gpu_forget_error(state);
-        /* What a driver says that it lacks is a fact, not a fault. */
-        state->services->log(
-            (answer.code == GPU_NOT_SUPPORTED) ? MEMSPAN_LOG_INFO : MEMSPAN_LOG_WARN,
-            state->driver->name, "%s: %s: %d %s", what, answer.call, answer.code, words);
+        state->services->log(level, state->driver->name, "%s: %s: %d %s", what, answer.call,
+                             answer.code, words);
     }
     return answer.code == GPU_SUCCESS;
+}
+
+bool gpu_log_failure(const struct gpu_state *state, gpu_answer_t answer, const char *what)
+{
+    return log_answer(state, answer, MEMSPAN_LOG_WARN, what);
+}
+
+bool gpu_log_lack(const struct gpu_state *state, gpu_answer_t answer, const char *what)
+{
+    return log_answer(state, answer,
+                      (answer.code == GPU_NOT_SUPPORTED) ? MEMSPAN_LOG_INFO : MEMSPAN_LOG_WARN,
+                      what);
 }
 
 void gpu_log_record(const struct gpu_state *state, enum memspan_log_level level, const char *what)

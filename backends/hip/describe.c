@@ -172,9 +172,9 @@ static void fill_uid(struct gpu_device *device)
     struct hip_uuid uuid        = {{0}};
 
     if ((hip->hipDeviceGetUuid != NULL) &&
-        gpu_log_failure(device->state,
-                        HIP_ANSWER("hipDeviceGetUuid", hip->hipDeviceGetUuid(&uuid, device->id)),
-                        "identity of a device") &&
+        gpu_log_lack(device->state,
+                     HIP_ANSWER("hipDeviceGetUuid", hip->hipDeviceGetUuid(&uuid, device->id)),
+                     "identity of a device") &&
         write_uid(&uuid, info->uid, sizeof(info->uid))) {
         return;
     }
@@ -290,7 +290,7 @@ static void try_ipc(struct gpu_device *device)
         (memory != NULL)) {
         answer            = driver->ipc_get(device->state, memory, &handle);
         device->facts.ipc = (answer.code != GPU_NOT_SUPPORTED);
-        (void)gpu_log_failure(device->state, answer, "whether memory is shared");
+        (void)gpu_log_lack(device->state, answer, "whether memory is shared");
         (void)gpu_log_failure(device->state, driver->give(device, GPU_MADE_DEVICE, memory),
                               "whether memory is shared");
     }
@@ -312,7 +312,7 @@ static void try_host(struct gpu_state *state)
     }
     answer                          = driver->take(device, GPU_MADE_HOST, msp_page_size(), &memory);
     hip_state(state)->host_is_loose = (answer.code == GPU_NOT_SUPPORTED);
-    if (gpu_log_failure(state, answer, "whether pinned memory is coherent") && (memory != NULL)) {
+    if (gpu_log_lack(state, answer, "whether pinned memory is coherent") && (memory != NULL)) {
         (void)gpu_log_failure(state, driver->give(device, GPU_MADE_HOST, memory),
                               "whether pinned memory is coherent");
     }

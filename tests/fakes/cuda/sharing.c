@@ -296,6 +296,27 @@ Test(cuda_sharing, a_context_of_after_a_reset_completes_copies_too)
     cr_assert_str_empty(pretended.violation(), "%s", pretended.violation());
 }
 
+/* Copies that may be under way are a warning, also where the driver says that it lacks the call. */
+Test(cuda_sharing, copies_that_may_be_under_way_are_a_warning)
+{
+    memspan_block_t block;
+    void *state;
+
+    if (driver.cu.cuCtxSetFlags == NULL) {
+        cr_skip_test("an old driver");
+    }
+    PRETENDED("FAKE_CUDA_DEVICES=1", "FAKE_CUDA_FAIL_CALL=cuCtxSetFlags",
+              "FAKE_CUDA_FAIL_CODE=801");
+    state = pretended_open();
+    block = take_shared(state);
+    cr_assert_not_null(strstr(pretended_log(),
+                              "warning: the program's copies may be under way when "
+                              "they return: cuCtxSetFlags: 801"),
+                       "%s", pretended_log());
+    pretended_give_back(state, 0, &block);
+    pretended_close(state);
+}
+
 /* The flag is refused: the attribute of the memory serves, if it is plain. */
 Test(cuda_sharing, an_attribute_serves_where_the_flag_is_refused)
 {
