@@ -10,7 +10,7 @@
 /* Before the end: threads have allocated, and the blocks are ... */
 enum state { STATE_KEPT, STATE_FREED, STATE_DECAYED, STATE_COUNT };
 
-/* memory.c */
+/* memory.c; memory_use() ends the process with 77 without a device, with 1 without its memory */
 void memory_use(enum state state);
 void *memory_take(size_t bytes);
 void *memory_take_of_host(size_t bytes);

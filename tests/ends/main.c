@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* main.c: ends [LIBRARY]: every end in every state, each in a process of its own, LIBRARY
  * preloaded; ends END STATE: one of them. What is printed must arrive, and the status must be
- * right: 0 then. */
+ * right: 0 then; 77 without a device. */
 
 #include "ends.h"
 #include <errno.h>
@@ -13,7 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { LIMIT_MS = 20000 };
+enum { LIMIT_MS = 20000, SKIPPED = 77 };
 
 static const char words[]              = "the result is 42\n";
 static const char *const state_names[] = {"kept", "freed", "decayed"};
@@ -116,6 +116,10 @@ static int run_all(const char *library)
 
             if ((o.status == e->status) && (strcmp(o.text, words) == 0)) {
                 continue;
+            }
+            if (o.status == SKIPPED) {
+                fputs(o.text, stdout);
+                return SKIPPED;
             }
             failures++;
             printf("%s, %s: status %d, not %d%s; printed \"%s\"\n", e->name, state_names[s],

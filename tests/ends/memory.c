@@ -7,6 +7,8 @@
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -120,6 +122,37 @@ __attribute__((destructor)) static void join_pool(void)
 
 /* ---- all of it ---- */
 
+static void *find(const char *name)
+{
+    return dlsym(RTLD_DEFAULT, name);
+}
+
+static void need_device(void)
+{
+    void *symbol = find("memspan_device_count");
+    int (*count)(void);
+
+    memcpy(&count, &symbol, sizeof(count));
+    if ((symbol != NULL) && (count() <= 0)) {
+        printf("SKIP there is no such device\n");
+        exit(77);
+    }
+}
+
+/* Memory of the host would end well in every way. */
+static void expect_of_device(const void *block)
+{
+    static const int host = 1; /* MEMSPAN_KIND_HOST */
+    void *symbol          = find("memspan_pointer_kind");
+    int (*kind)(const void *);
+
+    memcpy(&kind, &symbol, sizeof(kind));
+    if ((block == NULL) || ((symbol != NULL) && (kind(block) <= host))) {
+        printf("no memory of the device\n");
+        exit(1);
+    }
+}
+
 void memory_use(enum state state)
 {
     static void *blocks[SIZES];
@@ -129,8 +162,10 @@ void memory_use(enum state state)
 #pragma omp target /* without one there is no device code, and there are no devices */
     {
     }
+    need_device();
     for (i = 0; i < SIZES; i++) {
         blocks[i] = memory_take(sizes[i]);
+        expect_of_device(blocks[i]);
     }
     start_pool();
 #pragma omp parallel num_threads(3)

@@ -3,7 +3,7 @@
 # lane.sh LIBRARY [SUITE...]: OpenMP programs with compilers newer than this system's, GCC 16 and
 # LLVM 22 from Debian sid, three times each: stock, with the library preloaded, and linked with it
 # first. What passes stock must pass with the library. The programs are those of tests/programs/omp,
-# and those of mapped variables of tests/programs/offload and tests/shmem/programs, linked;
+# those of mapped variables of tests/programs/offload and tests/shmem/programs, linked, and tests/ends;
 # a SUITE is a folder with public sources, of which the tests of allocators and devices are run:
 # GCC's libgomp/testsuite, LLVM's openmp/runtime/test, or OpenMP_VV.
 #
@@ -45,7 +45,7 @@ for name in libmemspan libmemspan-shmem; do
 done
 cp "$(dirname "$library")/../bin/oshrun" "$work/"
 cp -r "$tree/include" "$here/run.sh" "$here/own_offload.c" "$tree/tests/programs/omp" \
-    "$tree/tests/programs/offload" "$work/"
+    "$tree/tests/programs/offload" "$tree/tests/ends" "$work/"
 mkdir -p "$work/tests/shmem"
 cp -r "$tree/tests/shmem/check.h" "$tree/tests/shmem/programs" "$work/tests/shmem/"
 for suite in "$@"; do

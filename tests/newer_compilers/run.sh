@@ -151,19 +151,18 @@ own_programs() {
     done
 }
 
-# linked NAME SETTINGS COMMAND SOURCE LIBRARY... : built by Clang for its offload devices; COMMAND
-# runs it.
-linked() {
-    name=$1 settings=$2 command=$3 source=$4
-    shift 4
+# offload NAME SETTINGS COMMAND ARGUMENT SOURCE LIBRARY... : built by Clang for its offload devices;
+# COMMAND runs it with ARGUMENT (or none).
+offload() {
+    name=$1 settings=$2 command=$3 argument=$4 source=$5
+    shift 5
     result=not-built
     if build "out/$name" clang-22 -fopenmp "-fopenmp-targets=$(uname -m)-pc-linux-gnu" -O1 -g -w -D_GNU_SOURCE \
-        -I. -Iinclude "$source" "$@" /lane/libmemspan.so -Wl,-rpath,/lane "-Wl,-rpath,$runtime_path" \
-        -Wl,--allow-shlib-undefined; then
+        -I. -Iinclude "$source" "$@" -Wl,-rpath,/lane "-Wl,-rpath,$runtime_path" -Wl,--allow-shlib-undefined; then
         # shellcheck disable=SC2086 # words
-        try "$name" OMP_TARGET_OFFLOAD=MANDATORY $settings $command "out/$name"
+        try "$name" OMP_TARGET_OFFLOAD=MANDATORY $settings $command "out/$name" $argument
     fi
-    printf '%-44s linked %s\n' "$name" "$result"
+    printf '%-44s %s\n' "$name" "$result"
     if [ "$result" = pass ]; then
         passed=$((passed + 1))
     else
@@ -174,20 +173,30 @@ linked() {
 
 mapped_programs() {
     partition='SHMEM_SYMMETRIC_SIZE=16m SHMEM_SYMMETRIC_PARTITION5=16m:KIND=LIBOMP'
-    linked own-mapped.c '' '' offload/mapped.c
-    linked own-mapped_shared.c '' '' offload/mapped_shared.c
+    offload own-mapped.c '' '' '' offload/mapped.c /lane/libmemspan.so
+    offload own-mapped_shared.c '' '' '' offload/mapped_shared.c /lane/libmemspan.so
     for count in 2 4; do
         for program in mapped staged; do
-            linked "own-shmem-$program-n$count" "$partition" "./oshrun -n $count" \
-                "tests/shmem/programs/$program.c" /lane/libmemspan-shmem.so
+            offload "own-shmem-$program-n$count" "$partition" "./oshrun -n $count" '' \
+                "tests/shmem/programs/$program.c" /lane/libmemspan-shmem.so /lane/libmemspan.so
         done
     done
+}
+
+# Every way in which a program may end after it has used a device's memory.
+ends() {
+    before=$seconds
+    seconds=600
+    offload own-ends-linked MEMSPAN_DECAY_MS=5 '' '' ends/main.c ends/ends.c ends/memory.c /lane/libmemspan.so
+    offload own-ends-preloaded MEMSPAN_DECAY_MS=5 '' /lane/libmemspan.so.0 ends/main.c ends/ends.c ends/memory.c -ldl
+    seconds=$before
 }
 
 seen=
 echo "$(gcc-16 --version | head -n 1); $(clang-22 --version | head -n 1)"
 own_programs
 mapped_programs
+ends
 compare own-clang-22-own_offload.c A=b clang-22 -fopenmp -O1 -g -w own_offload.c -Wl,--export-dynamic
 for suite in suites/*; do
     if [ -d "$suite/libgomp.c" ]; then
