@@ -29,7 +29,7 @@ static void print_head(const struct snapshot *snapshot, FILE *out)
 {
     const memspan_device_info_t *host = &snapshot->devices[0].info;
 
-    fprintf(out, "%s  host %zu NUMA node%s %s%s%s%s  devices %zu  backends:", snapshot->host_name,
+    fprintf(out, "%s  host %zu NUMA node%s %s%s%s%s  devices %zu\nbackends:", snapshot->host_name,
             snapshot->node_count, (snapshot->node_count == 1) ? "" : "s",
             text_from_size(host->capacity_bytes).text,
             (host->capacity_source[0] == '\0') ? "" : " (", host->capacity_source,
@@ -144,12 +144,9 @@ static void print_spaces(const struct snapshot *snapshot, FILE *out)
         add_missing_kinds(&grid, snapshot, row);
     }
     grid_close(&grid, out);
-    fprintf(
-        out,
-        "ACCESS L local  R remote load/store  P by page fault  r after registering  c copy "
-        "only  . none\n"
-        "COHER  atomic (+a): all at once, atomics too  concurrent (+c): all at once  sync (+s): "
-        "one side at a time\n");
+    fputs("ACCESS L local  R remote load/store  P page fault  r registered  c copy  . none\n"
+          "COHER  sync (+s): in turn  concurrent (+c): at once  atomic (+a): atomics too\n",
+          out);
 }
 
 /* ---- what is off, and warnings ---- */
