@@ -147,11 +147,14 @@ static void list_words(const struct row *row, char *text, size_t size)
 /* The hint of a refused value. */
 static memspan_status_t hint_values(const struct row *row)
 {
-    static const char *const allowed[] = {
-        [FORM_BOOL] = "true or false",   [FORM_SIZE] = "any number of bytes above 0",
-        [FORM_POWER] = "a power of two", [FORM_DEVICE] = "a device number, or -1 for the host",
-        [FORM_PLACE] = "a place number", [FORM_HANDLE] = "an initialised memory partitioner"};
-    char listed[128] = "";
+    static const char *const allowed[] = {[FORM_BOOL]      = "true or false",
+                                          [FORM_SIZE]      = "any number of bytes above 0",
+                                          [FORM_POWER]     = "a power of two",
+                                          [FORM_DEVICE]    = "a device number, or -1 for the host",
+                                          [FORM_PLACE]     = "a place number",
+                                          [FORM_HANDLE]    = "an initialised memory partitioner",
+                                          [FORM_ALLOCATOR] = "the handle of an allocator"};
+    char listed[128]                   = "";
 
     list_words(row, listed, sizeof(listed));
     return msp_error_hint("it can be %s", (row->form == FORM_WORD) ? listed : allowed[row->form]);
@@ -385,6 +388,12 @@ static memspan_status_t unknown_key(const char *text)
                           (nearest != NULL) ? nearest : "memspan_allocator_create(3)");
 }
 
+static memspan_status_t not_of_form(size_t key, const char *text, const char *form)
+{
+    memspan_error(MEMSPAN_ERR_INVALID, "trait %s: \"%s\" is no %s", keys[key].text, text, form);
+    return hint_values(find_row(keys[key].key, false));
+}
+
 static memspan_status_t parse_value(size_t key, const char *text, uintptr_t *value_p)
 {
     size_t length = strlen(text);
@@ -414,8 +423,7 @@ static memspan_status_t parse_value(size_t key, const char *text, uintptr_t *val
     case SIZE:
     case HANDLE:
         if (!msp_text_to_size(text, length, &size)) {
-            return memspan_error(MEMSPAN_ERR_INVALID, "trait %s: \"%s\" is no size", keys[key].text,
-                                 text);
+            return not_of_form(key, text, "size");
         }
         *value_p = (uintptr_t)size;
         return MEMSPAN_OK;
@@ -424,8 +432,7 @@ static memspan_status_t parse_value(size_t key, const char *text, uintptr_t *val
         break;
     }
     if (!msp_text_to_int(text, length, &number)) {
-        return memspan_error(MEMSPAN_ERR_INVALID, "trait %s: \"%s\" is no %s", keys[key].text, text,
-                             (keys[key].form == DEVICE) ? "device" : "number");
+        return not_of_form(key, text, (keys[key].form == DEVICE) ? "device" : "number");
     }
     *value_p = (uintptr_t)(intptr_t)number;
     return MEMSPAN_OK;

@@ -208,9 +208,9 @@ MEMSPAN_API int shmemx_transport_plan(int index, shmemx_transport_info_t *info);
 
 /** Describe the @p index-th variable of OpenSHMEM, as memspan_option_describe() does the library's
  * own: each that is read, those of partitions that are set, and those that look like a misspelt one
- * (source "refused"). The texts are valid until the next call; one thread at a time. Errors:
- * MEMSPAN_ERR_NOT_FOUND (index beyond the last), MEMSPAN_ERR_INVALID (info NULL, struct_size not
- * set). */
+ * (source "refused"). The texts are valid until this thread's next call of either library; one
+ * thread calls it at a time. Errors: MEMSPAN_ERR_NOT_FOUND (index beyond the last),
+ * MEMSPAN_ERR_INVALID (info NULL, struct_size not set). */
 MEMSPAN_API int shmemx_option_describe(int index, memspan_option_info_t *info);
 
 /* --------------------------------------------------------------------------------- spaces

@@ -98,11 +98,12 @@ Test(trait_text, refused_by_name)
     refused("pinned", "pinned");
     refused("=true", "");
     refused("pinned=", "pinned");
-    refused("alignment=4x", "4x");
+    refused("alignment=4x", "it can be a power of two");
     refused("alignment=-4", "-4");
     refused("pool_size=99999999999999999999", "pool_size");
-    refused("pool_size=99999999t", "pool_size");
-    refused("preferred_location=first", "first");
+    refused("pool_size=99999999t", "it can be any number of bytes above 0");
+    refused("fb_data=other", "it can be the handle of an allocator");
+    refused("preferred_location=first", "it can be a device number, or -1 for the host");
     refused("pinned=true,,alignment=64", "");
     refused("pinned=true,", "");
     refused(",", "");

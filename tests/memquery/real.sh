@@ -185,6 +185,8 @@ check)
     expect_check 2 space=defualt
     expect_check 2 size && expect_err '"size" is a quantity: compare it, as in size>=1$'
     expect_check 2 'pinned>=1' && expect_err '"pinned" stands alone'
+    expect_check 2 space && expect_err '"space" needs a value: space=NAME'
+    expect_check 2 devices=host,alignment=3 && expect_err 'alignment cannot be 3; it can be a power of two'
     run $limit --verbose --check 'space=default,size>=1000000t'
     expect_code 1
     expect_out '^size>=1000000t +absent +it is [0-9.]+ [A-Z]iB$'

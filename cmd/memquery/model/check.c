@@ -92,7 +92,7 @@ static int complain_says_nothing(struct facts *facts, const char *word)
 /* A known word in another form than its own. */
 static bool complain_misused(const char *word, const struct text_list *known)
 {
-    static const char *const subjects[] = {"backend", "device", "devices", "space"};
+    static const char *const subjects[] = {"backend", "device", "space"};
     size_t i;
 
     for (i = 0; i < QUANTITY_COUNT; i++) {
@@ -103,8 +103,7 @@ static bool complain_misused(const char *word, const struct text_list *known)
     }
     for (i = 0; i < sizeof(subjects) / sizeof(subjects[0]); i++) {
         if (strcmp(word, subjects[i]) == 0) {
-            cli_complain("\"%s\" needs a value: %s=%s", word, word,
-                         (i == 2) ? "0,host" : "NAME, which memquery lists");
+            cli_complain("\"%s\" needs a value: %s=NAME, which memquery lists", word, word);
             return true;
         }
     }
@@ -354,7 +353,7 @@ static void begin_plan(struct check *check, const struct words *words, size_t in
     }
     check->facts = facts_of_plan(&check->plan);
     if (check->facts.verdict == EXIT_USAGE) {
-        cli_complain("%s", check->plan.problem);
+        plan_complain(&check->plan);
     }
 }
 

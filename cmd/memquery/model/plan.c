@@ -117,6 +117,11 @@ static bool names_host_by_number(struct plan *plan)
     return false;
 }
 
+void plan_complain(const struct plan *plan)
+{
+    cli_complain("%s%s%s", plan->problem, (plan->hint[0] == '\0') ? "" : "; ", plan->hint);
+}
+
 int plan_make(struct plan *plan)
 {
     plan->space = (plan->base == MEMSPAN_SPACE_NULL) ? MEMSPAN_SPACE_DEFAULT : plan->base;
@@ -331,7 +336,7 @@ int report_plan(const struct request *request, FILE *out)
     }
     code = plan_make(&plan);
     if (code == EXIT_USAGE) {
-        cli_complain("%s%s%s", plan.problem, (plan.hint[0] == '\0') ? "" : "; ", plan.hint);
+        plan_complain(&plan);
     }
     if (request->options->format == FORMAT_JSON) {
         print_json(&plan, out);

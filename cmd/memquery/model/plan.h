@@ -31,4 +31,7 @@ int plan_add_word(struct plan *plan, const struct words *words, const struct wor
  * EXIT_ABSENT: nothing; EXIT_USAGE: malformed; EXIT_PROBE: a driver failed. Prints nothing. */
 int plan_make(struct plan *plan);
 
+/* Print why plan_make() has failed, and what to do. */
+void plan_complain(const struct plan *plan);
+
 #endif /* MEMQUERY_PLAN_H */
