@@ -527,8 +527,8 @@ static memspan_status_t plan_host(struct msp_plan *plan, const struct msp_traits
 
 /* ---- both ---- */
 
-/* Devices reach the memory over their link at every access, where what was asked for is, or moves
- * to, their own. */
+/* Another kind than asked of a device's own memory; host memory, which a device reaches over its
+ * link, than asked of memory that moves to it. No link, nothing is slower. */
 static bool is_slower(const struct msp_plan *plan)
 {
     if ((plan->spec.device->info.capabilities & MEMSPAN_CAN_UNIFIED_PHYSICAL) != 0) {

@@ -281,6 +281,26 @@ static void plan_allocator_and_memory_agree(void)
     }
 }
 
+/* An allocator says of its memory what the block says that it has given. */
+static void allocator_and_block_agree_on_pinned(void)
+{
+    struct conform_memory m;
+
+    for (int k = 0; conform_kind(k, &m); k++) {
+        memspan_allocator_info_t info = {.struct_size = sizeof(info)};
+        memspan_pointer_info_t block  = {.struct_size = sizeof(block)};
+        void *pointer                 = memspan_alloc(m.allocator, 5000);
+
+        CHECK(pointer != NULL);
+        CHECK_OK(memspan_allocator_describe(m.allocator, &info));
+        CHECK_OK(memspan_pointer_describe(pointer, &block));
+        CHECK(info.pinned == block.pinned, "%s memory: allocator %d, block %d",
+              memspan_kind_name(m.kind), (int)info.pinned, (int)block.pinned);
+        CHECK_OK(memspan_free(pointer));
+        conform_done(&m);
+    }
+}
+
 const struct conform_case conform_ladder_cases[] = {
     {"managed_goes_up_the_ladder", managed_goes_up_the_ladder},
     {"coherent_never_becomes_managed", coherent_never_becomes_managed},
@@ -289,5 +309,6 @@ const struct conform_case conform_ladder_cases[] = {
     {"required_on_a_weaker_part_is_refused", required_on_a_weaker_part_is_refused},
     {"device_memory_is_the_devices", device_memory_is_the_devices},
     {"plan_allocator_and_memory_agree", plan_allocator_and_memory_agree},
+    {"allocator_and_block_agree_on_pinned", allocator_and_block_agree_on_pinned},
     {NULL, NULL},
 };
