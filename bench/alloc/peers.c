@@ -15,10 +15,11 @@ enum {
                (1u << ALLOC_PRODUCER) | (1u << ALLOC_FOOTPRINT) | (1u << ALLOC_RETENTION) |
                (1u << ALLOC_START),
     ROWS_OMP = ROWS_ANY | (1u << ALLOC_LIMIT) | (1u << ALLOC_INIT) | (1u << ALLOC_GROWTH) |
-               (1u << ALLOC_TEAM),
+               (1u << ALLOC_LARGE) | (1u << ALLOC_TEAM),
     ROWS_UMF    = ROWS_ANY | (1u << ALLOC_DEVICE) | (1u << ALLOC_LOOKUP) | (1u << ALLOC_FILL),
-    ROWS_MALLOC = ROWS_ANY | (1u << ALLOC_DEVICE) | (1u << ALLOC_LOOKUP) | (1u << ALLOC_GROWTH),
-    ROWS_OURS   = ROWS_OMP | (1u << ALLOC_DEVICE) | (1u << ALLOC_LOOKUP) | (1u << ALLOC_FILL)
+    ROWS_MALLOC = ROWS_ANY | (1u << ALLOC_DEVICE) | (1u << ALLOC_LOOKUP) | (1u << ALLOC_GROWTH) |
+                  (1u << ALLOC_LARGE),
+    ROWS_OURS = ROWS_OMP | (1u << ALLOC_DEVICE) | (1u << ALLOC_LOOKUP) | (1u << ALLOC_FILL)
 };
 
 /* "-custom" peers follow the peer that they are chosen with. */

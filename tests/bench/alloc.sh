@@ -41,7 +41,8 @@ expect 0 --quick --rounds 1 --targets --peers memspan,glibc \
 for point in pair-64 random random-write threads-wall producer-consumer-cpu footprint limit-usable \
     limit-refusal limit-wrong limit-overshoot init-destroy start-up-added device-mix-64k \
     device-pair-1m fill fill-log fill-log-largest lookup-1 lookup-10000 kept kept-later phases \
-    phases-later growth growth-write growth-small init-threads team-64 team-64k; do
+    phases-later growth growth-write growth-small large-resident large-sparse large-full \
+    init-threads team-64 team-64k; do
     has csv ",$point,memspan,.*,1,.*,measured"
 done
 has csv ',pair,pair-64,glibc,[0-9.]*,ns,less,1,.*,measured'
@@ -60,7 +61,7 @@ has svg '(logarithmic; lower is better)'
 has svg 'a quick run: whether it works'
 has svg 'prefers-color-scheme: dark'
 if command -v jq >/dev/null; then
-    jq -e '.schema == 1 and .benchmark == "alloc" and (.rows | length) == 54 * 3 and
+    jq -e '.schema == 1 and .benchmark == "alloc" and (.rows | length) == 57 * 3 and
            (.rows[0].median | type) == "number" and (.head.build | length) > 0' \
         "$folder/json" >/dev/null || fail 'the JSON file'
 fi

@@ -42,6 +42,9 @@ static double grow_small(const struct worker *worker, size_t blocks)
     void *large = kind_take(worker->allocator, LARGE_BYTES);
     double start;
 
+    if (large == NULL) {
+        return -1;
+    }
     kind_give(worker->allocator, large);
     start = worker_now_ns();
     for (size_t i = 0; i < blocks; i++) {
@@ -50,9 +53,12 @@ static double grow_small(const struct worker *worker, size_t blocks)
         for (size_t step = 2; (block != NULL) && (step <= SMALL_STEPS); step++) {
             block = kind_grow(worker->allocator, block, step * SMALL_STEP_BYTES);
             if (block == NULL) {
-                return -1;
+                break;
             }
             ((volatile char *)block)[step * SMALL_STEP_BYTES - 1] = 1;
+        }
+        if (block == NULL) {
+            return -1;
         }
         kind_give(worker->allocator, block);
     }

@@ -330,58 +330,60 @@ bool worker_handover(const struct worker *worker)
 
 /* ---- allocators of their own, and one that the threads share ---- */
 
-/* Its side's allocators are made, used once and destroyed. */
-static void *make_and_end(void *argument)
+/* One of its side's allocators is made, used once and destroyed. */
+static bool make_and_end(const struct side *side)
 {
-    struct side *side = argument;
+    kind_allocator allocator;
+    void *block = kind_make((size_t)64 << 20, &allocator) ? kind_take(allocator, 64) : NULL;
 
+    (void)side;
+    if (block == NULL) {
+        return worker_complain("a fresh allocator refuses 64 bytes");
+    }
+    *(volatile char *)block = 1;
+    kind_give(allocator, block);
+    kind_unmake(allocator);
+    return true;
+}
+
+/* A pair of side->seed bytes. */
+static bool use_shared(const struct side *side)
+{
+    void *block = kind_take(side->worker->allocator, side->seed);
+
+    if (block == NULL) {
+        return worker_complain("an allocation of the row team failed");
+    }
+    worker_escape(block);
+    kind_give(side->worker->allocator, block);
+    return true;
+}
+
+/* Also a side that has failed comes to the barrier: the other one waits there. */
+__attribute__((always_inline)) static inline void *repeat(struct side *side,
+                                                          bool (*once)(const struct side *))
+{
     side->good = true;
-    for (size_t i = 0; side->good && (i < side->count + side->count / 8); i++) {
-        kind_allocator allocator;
-        void *block;
-
-        if (i == side->count / 8) {
-            synchronise(side);
-            side->cpu_ns = worker_now_ns();
-        }
-        side->good = kind_make((size_t)64 << 20, &allocator);
-        block      = side->good ? kind_take(allocator, 64) : NULL;
-        if (block == NULL) {
-            side->good = worker_complain("a fresh allocator refuses 64 bytes");
-            break;
-        }
-        *(volatile char *)block = 1;
-        kind_give(allocator, block);
-        kind_unmake(allocator);
+    for (size_t i = 0; side->good && (i < side->count / 8); i++) {
+        side->good = once(side);
+    }
+    synchronise(side);
+    side->cpu_ns = worker_now_ns();
+    for (size_t i = 0; side->good && (i < side->count); i++) {
+        side->good = once(side);
     }
     side->cpu_ns = worker_now_ns() - side->cpu_ns;
     return NULL;
 }
 
-/* Pairs of side->seed bytes. */
-static void *use_shared(void *argument)
+static void *repeat_making(void *side)
 {
-    struct side *side        = argument;
-    kind_allocator allocator = side->worker->allocator;
+    return repeat(side, make_and_end);
+}
 
-    side->good = true;
-    for (size_t i = 0; side->good && (i < side->count + side->count / 8); i++) {
-        void *block;
-
-        if (i == side->count / 8) {
-            synchronise(side);
-            side->cpu_ns = worker_now_ns();
-        }
-        block = kind_take(allocator, side->seed);
-        if (block == NULL) {
-            side->good = worker_complain("an allocation of the row team failed");
-            break;
-        }
-        worker_escape(block);
-        kind_give(allocator, block);
-    }
-    side->cpu_ns = worker_now_ns() - side->cpu_ns;
-    return NULL;
+static void *repeat_using(void *side)
+{
+    return repeat(side, use_shared);
 }
 
 /* The median of batches: processor time of one thread for one operation. */
@@ -405,7 +407,7 @@ static bool measure_cpu(const struct worker *worker, void *(*function)(void *), 
 
 bool worker_init_threads(const struct worker *worker)
 {
-    return measure_cpu(worker, make_and_end, worker->quick ? 100 : 20000, 64, "init-threads");
+    return measure_cpu(worker, repeat_making, worker->quick ? 100 : 20000, 64, "init-threads");
 }
 
 bool worker_team(const struct worker *worker)
@@ -418,9 +420,9 @@ bool worker_team(const struct worker *worker)
         if (!kind_make_team((size_t)64 << 20, &team.allocator)) {
             return worker_complain("no allocator of a team");
         }
-        good = measure_cpu(&team, use_shared, count, 64, "team-64") &&
-               measure_cpu(&team, use_shared, count, 4096, "team-4k") &&
-               measure_cpu(&team, use_shared, count / 4, 65536, "team-64k");
+        good = measure_cpu(&team, repeat_using, count, 64, "team-64") &&
+               measure_cpu(&team, repeat_using, count, 4096, "team-4k") &&
+               measure_cpu(&team, repeat_using, count / 4, 65536, "team-64k");
         kind_unmake(team.allocator);
     }
     return good;

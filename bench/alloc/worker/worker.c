@@ -15,21 +15,16 @@
 static const struct {
     const char *name;
     worker_row_fn run;
-} rows[] = {{"pair", worker_pair},
-            {"random", worker_random},
-            {"threads", worker_threads},
-            {"producer-consumer", worker_handover},
-            {"footprint", worker_footprint},
-            {"limit", worker_limit},
-            {"init", worker_init},
-            {"lookup", worker_lookup},
-            {"team", worker_team},
-            {"device-mix", worker_device},
-            {"fill", worker_fill_uniform},
-            {"fill-log", worker_fill_log},
-            {"growth", worker_growth},
-            {"retention", worker_kept},
-            {"retention-phases", worker_phases}};
+} rows[] = {
+    {"pair", worker_pair},           {"random", worker_random},
+    {"threads", worker_threads},     {"producer-consumer", worker_handover},
+    {"footprint", worker_footprint}, {"limit", worker_limit},
+    {"init", worker_init},           {"lookup", worker_lookup},
+    {"team", worker_team},           {"device-mix", worker_device},
+    {"fill", worker_fill_uniform},   {"fill-log", worker_fill_log},
+    {"growth", worker_growth},       {"large", worker_large},
+    {"retention", worker_kept},      {"retention-phases", worker_phases},
+};
 
 /* stdio's own buffer would come from the allocator under test. */
 static char output[4096];
