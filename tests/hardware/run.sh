@@ -3,37 +3,54 @@
 # run.sh [BACKEND [RESULTS [STEP...]]]: what is worth knowing of a machine with a GPU, in ten minutes,
 # in a folder that pack.sh made: nothing is needed there but a driver. RESULTS (a folder; "results"
 # beside this script) gets results.tar.gz, whole after each step, and summary.txt, a line for each
-# step. Every step has a time limit, and none stops the others. Exit code: 0 all steps are green, 1
-# some are not, 77 there is no such device.
+# step. Every step has a time limit, and none stops the others. Exit code: 0 no step has failed, and
+# none but those that have nothing to do on this machine (skipped) was left out; 1 otherwise; 2 there
+# is no such step; 77 there is no such device.
 #
 # STEP: facts query share suite program shmem race soak measure calls daxpy blocks sanitizer; none: all,
 # in this order, as long as HARDWARE_SECONDS (570) allow. DAXPY_N and DAXPY_N_LARGE are the sizes that
 # daxpy runs with, SOAK_SECONDS (60) the time of the soak, MEASURE the words of --measure (quick).
+# HARDWARE_SCALE (1) multiplies the time limits.
 # shellcheck disable=SC2317 # steps are called by their names
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 backend=${1:-cuda}
 results=${2:-$here/results}
-steps='facts query share suite program shmem race soak measure calls daxpy blocks sanitizer'
+all='facts query share suite program shmem race soak measure calls daxpy blocks sanitizer'
+steps=$all
 if [ $# -gt 2 ]; then
     shift 2
     steps=$*
 fi
+for step in $steps; do
+    case " $all " in
+    *" $step "*) ;;
+    *)
+        echo "no step \"$step\"; there are: $all" >&2
+        exit 2
+        ;;
+    esac
+done
 seconds=${HARDWARE_SECONDS:-570}
+scale=${HARDWARE_SCALE:-1}
 start=$(date +%s)
 work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT INT TERM
+trap 'rm -rf "$work"' EXIT
+trap 'exit 130' INT TERM
 mkdir -p "$results" "$work/results" || exit 1
 out=$work/results
 bad=0
 
+end=$((start + seconds)) # of all steps, later of the step
+
 left() {
-    echo $((seconds - ($(date +%s) - start)))
+    echo $((start + seconds - $(date +%s)))
 }
 
-# LIMIT, or what is left of the time, and at least a second.
+# LIMIT, or what is left of the step's time, and at least a second.
 limit() {
-    most=$(left)
+    most=$((end - $(date +%s)))
+    set -- $(($1 * scale))
     [ "$most" -ge "$1" ] || set -- "$most"
     [ "$1" -ge 1 ] || set -- 1
     echo "$1"
@@ -59,12 +76,18 @@ own() {
 keep() {
     keep_file=$out/$1
     shift
+    if [ "$(date +%s)" -ge "$end" ]; then
+        step_bad=1
+        echo "   $*: left out: no time" | tee -a "$keep_file"
+        return
+    fi
     echo "\$ $*" >>"$keep_file"
     code=0
     "$@" >>"$keep_file" 2>&1 </dev/null || code=$?
     [ "$code" -eq 0 ] || echo "exit code $code" >>"$keep_file"
     case $code in
-    0 | 77) ;;
+    0) step_done=$((step_done + 1)) ;;
+    77) step_skipped=$((step_skipped + 1)) ;;
     *)
         step_bad=1
         echo "   $*: exit code $code"
@@ -90,6 +113,7 @@ step_facts() {
         echo "locked    $(sed -n 's/^Max locked memory *\([^ ]*\) .*/\1/p' /proc/self/limits) bytes"
         echo "yama      $(cat /proc/sys/kernel/yama/ptrace_scope 2>/dev/null || echo none)"
         echo "seccomp   $(sed -n 's/^Seccomp:[[:space:]]*//p' /proc/self/status)"
+        own 10 no-descriptors
         echo "user      $(id -u)"
         head -n 1 /proc/driver/nvidia/version 2>/dev/null || true
         sed 's/^/amdgpu    /' /sys/module/amdgpu/version 2>/dev/null || true
@@ -98,7 +122,8 @@ step_facts() {
         # shellcheck disable=SC2086 # words
         command -v ${tool%% *} >/dev/null 2>&1 && tell facts.txt within 20 $tool
     done
-    head -n 12 "$out/facts.txt"
+    head -n 13 "$out/facts.txt"
+    step_done=1
 }
 
 step_query() {
@@ -131,8 +156,8 @@ step_program() {
     [ "$backend" != cuda ] || keep program.txt own 30 MEMSPAN_DEVICES=cuda:0 cuda-program
 }
 
-# Every kind with 2, 4 and 8 PEs on the first device. Memory of a device is shared by a descriptor, or
-# by the driver's handle where no descriptor may be fetched.
+# Every kind with 2, 4 and 8 PEs on the first device. Memory of a device is shared by a descriptor;
+# then by the driver's handle, as where no descriptor may be fetched.
 step_shmem() {
     for kind in $kinds; do
         for pes in ${PES:-2 4 8}; do
@@ -145,7 +170,11 @@ step_shmem() {
             SHMEM_SYMMETRIC_PARTITION5=16m:KIND=DEVICE oshrun -n "$pes" "$here/bin/shmem-ends" "$backend"
         keep shmem.txt own 40 MEMSPAN_DEVICES="$backend:0" SHMEM_SYMMETRIC_PARTITION5=8m:KIND=DEVICE \
             oshrun -n "$pes" "$here/bin/shmem-device-reduce"
+        keep handles.txt own 40 MEMSPAN_DEVICES="$backend:0" SHMEM_SYMMETRIC_SIZE=16m \
+            SHMEM_SYMMETRIC_PARTITION5=16m:KIND=DEVICE no-descriptors \
+            oshrun -n "$pes" "$here/bin/shmem-kinds" DEVICE 0 "$backend"
     done
+    tell handles.txt own 30 MEMSPAN_DEVICES="$backend:0" no-descriptors memquery --probe=full -o json
 }
 
 # The program's own copy, and at once a put and a peer's read.
@@ -153,9 +182,9 @@ step_race() {
     [ "$backend" = cuda ] || return 0
     for pes in ${PES:-2 4 8}; do
         keep race.txt own 60 MEMSPAN_DEVICES=cuda:0 SHMEM_SYMMETRIC_SIZE=16m \
-            SHMEM_SYMMETRIC_PARTITION5=160m:KIND=DEVICE oshrun -n "$pes" "$here/bin/cuda-race" "${RACE_ROUNDS:-300}" "${RACE_KIB:-65536}"
+            SHMEM_SYMMETRIC_PARTITION5=160m:KIND=DEVICE oshrun -n "$pes" "$here/bin/cuda-race" "${RACE_ROUNDS:-40}" "${RACE_KIB:-65536}"
     done
-    tail -n 1 "$out/race.txt"
+    [ ! -e "$out/race.txt" ] || tail -n 1 "$out/race.txt"
 }
 
 # Managed memory stays within what is free: its limit is that of the soak.
@@ -216,19 +245,44 @@ fi
 kinds='DEVICE PINNED MANAGED COHERENT'
 [ "$backend" != cuda ] || kinds="CUDA $kinds"
 
+# Seconds for a step: where all hangs, the next ones have their turn.
+budget() {
+    case $1 in
+    shmem) echo 150 ;;
+    suite | sanitizer | measure | daxpy) echo 120 ;;
+    soak) echo $((${SOAK_SECONDS:-60} + 30)) ;;
+    *) echo 60 ;;
+    esac
+}
+
+green=
 for step in $steps; do
     if [ "$(left)" -lt 5 ]; then
+        bad=1 # nothing is known of it
         echo "$step: left out: no time" | tee -a "$work/summary.txt"
+        save
         continue
     fi
     echo "== $step, $(left) s left"
     step_bad=0
+    step_done=0
+    step_skipped=0
     from=$(date +%s)
+    end=$((start + seconds))
+    end=$((from + $(limit "$(budget "$step")")))
     "step_$step"
-    [ "$step_bad" -eq 0 ] && words=green || words=RED
-    [ "$step_bad" -eq 0 ] || bad=1
+    words=green
+    if [ "$step_bad" -ne 0 ]; then
+        words=RED
+        bad=1
+    elif [ "$step_done" -eq 0 ]; then
+        words=skipped
+    else
+        green="$green $step"
+    fi
+    [ "$step_skipped" -eq 0 ] || words="$words ($step_skipped of $((step_done + step_skipped)) programs skipped)"
     echo "$step: $words, $(($(date +%s) - from)) s" | tee -a "$work/summary.txt"
     save
 done
-[ "$bad" -eq 0 ] && echo "green on $count device(s) of $backend: $steps"
+[ "$bad" -eq 0 ] && echo "green on $count device(s) of $backend:$green"
 exit "$bad"

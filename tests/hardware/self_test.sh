@@ -49,10 +49,10 @@ bare() {
         mount -t tmpfs tmpfs "$0/tmp" && exec chroot "$0" /usr/bin/env -i PATH=/usr/bin "$@"' "$root" "$@"
 }
 
-sizes='DAXPY_N=10k DAXPY_N_LARGE=20k SOAK_SECONDS=2 RACE_ROUNDS=3 RACE_KIB=256 CALLS_MIB=16 PES=2 FAKE_CUDA_MEMORY=1073741824'
+sizes='HARDWARE_SCALE=5 DAXPY_N=10k DAXPY_N_LARGE=20k SOAK_SECONDS=2 RACE_ROUNDS=3 RACE_KIB=256 CALLS_MIB=16 PES=2 FAKE_CUDA_MEMORY=1073741824'
 bad=0
 # shellcheck disable=SC2086 # words
-bare $sizes HARDWARE_SECONDS=${HARDWARE_SECONDS:-200} /kit/run.sh cuda /out >"$folder/said" 2>&1 || bad=1
+bare $sizes HARDWARE_SECONDS=${HARDWARE_SECONDS:-900} /kit/run.sh cuda /out >"$folder/said" 2>&1 || bad=1
 tar -xzf "$root/out/results.tar.gz" -C "$folder"
 if [ "$bad" -ne 0 ]; then
     cat "$folder/said"
@@ -70,6 +70,7 @@ has() {
 }
 [ "$(find "$root/out" -type f | wc -l)" -le 8 ] || { echo 'too many result files'; bad=1; }
 has facts.txt '^commit  '
+has facts.txt '^pidfd_getfd '
 has memquery.txt '^d0 .*cuda:0'
 has memquery.txt 'memquery --shmem'
 has memquery.json '"cuda"'
@@ -80,19 +81,35 @@ has program.txt '^right: memory is freed when the process ends'
 has race.txt 'PE 1: 3 copies of 256 KiB: 0 puts and 0 gets'
 has shmem.txt 'shmem-kinds CUDA'
 has shmem.txt 'shmem-device-reduce'
+has handles.txt 'no-descriptors.*shmem-kinds DEVICE'
+has handles.txt 'no right to fetch'
 has soak.txt 'steps'
 has measure.txt 'GB/s'
 has calls.txt '^8 bytes to the device  *ours'
+has calls.txt '^the same without waiting  *ours *[0-9]'
+has calls.txt 'daxpy [0-9]* GB/s$'
 for variant in host naive copy-once host-pinned managed coherent device-resident; do
     has daxpy.txt "^$variant .*verified"
 done
 has daxpy.svg '<svg'
 has daxpy-large.txt 'device-resident [0-9.]* %'
 has blocks.txt '^ *256 '
-for step in facts query share suite program shmem race soak measure calls daxpy blocks sanitizer; do
+for step in facts query share suite program shmem race soak measure calls daxpy blocks; do
     has summary.txt "^$step: green"
 done
+has summary.txt '^sanitizer: skipped'
+grep -q '^green on 2 device(s) of cuda: facts .* blocks$' "$folder/said" || { echo 'not the steps that ran'; bad=1; }
 [ -z "${KEEP:-}" ] || { mkdir -p "$KEEP" && cp -r "$root/out/." "$folder/said" "$folder/packed" "$KEEP"; }
+# Steps that have no time left are named, in the archive as well, and the status tells.
+code=0
+bare HARDWARE_SECONDS=4 /kit/run.sh cuda /out facts query >"$folder/said" 2>&1 || code=$?
+tar -xzf "$root/out/results.tar.gz" -C "$folder"
+[ "$code" -eq 1 ] || { echo "steps left out: $code"; bad=1; }
+has summary.txt '^query: left out: no time'
+grep -q '^green' "$folder/said" && { echo 'green without a step'; bad=1; }
+code=0
+bare /kit/run.sh cuda /out fact >"$folder/said" 2>&1 || code=$?
+[ "$code" -eq 2 ] || { echo "with a step that does not exist: $code"; bad=1; }
 # A driver that hangs is left.
 bare DRIVER_SECONDS=1 FAKE_CUDA_HANG=1 /kit/run.sh cuda /out facts >"$folder/said" 2>&1 && code=0 || code=$?
 [ "$code" -eq 77 ] || { echo "with a driver that hangs: $code"; cat "$folder/said"; bad=1; }
