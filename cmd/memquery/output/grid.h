@@ -3,8 +3,9 @@
 #define MEMQUERY_GRID_H
 
 /* Rows of words in columns as wide as their widest word. On a terminal that is narrower, columns
- * without a value are left out, then minor ones from the right, and a line names them. Remarks of the
- * last column, which stand behind two blanks, follow the table where they have no room in it. */
+ * without a value are left out, then minor ones from the right, and a line names them. Remarks of
+ * the last column, which stand behind two blanks, follow the table where they have no room in it.
+ */
 
 #include <stddef.h>
 #include <stdio.h>
