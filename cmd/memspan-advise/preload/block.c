@@ -14,6 +14,8 @@
 #include "cmd/memspan-advise/preload/sample.h"
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -23,10 +25,15 @@
 
 enum { PAGE_BYTES = 4096, TEXT_BYTES = 4 << 20, BUCKETS = 1 << 16 };
 
+/* Other threads hold the lock for microseconds; stopped ones, and those of a busy machine, longer.
+ */
+enum { LOCK_S = 60 };
+
 /* Of the memory file: offsets are not used again. */
 #define FILE_BYTES (INT64_MAX & ~(off_t)(PAGE_BYTES - 1))
 
-pthread_mutex_t block_lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards all that follows */
+static __thread volatile bool holds;                     /* this thread has it */
 
 static struct block blocks[BLOCKS_MAX];
 static size_t blocks_used; /* of the array; those given back are in: */
@@ -41,7 +48,19 @@ static struct stat file_facts;
 static uint64_t file_used;
 static bool file_kept; /* blocks before a fork keep its pages */
 static size_t sampled_count;
-static bool has_left;
+static atomic_bool has_left;
+
+void block_lock(void)
+{
+    pthread_mutex_lock(&lock);
+    holds = true;
+}
+
+void block_unlock(void)
+{
+    holds = false;
+    pthread_mutex_unlock(&lock);
+}
 
 double block_now_s(void)
 {
@@ -278,7 +297,7 @@ bool block_add(void *address, size_t size_bytes, size_t room_bytes, bool filled)
     if (memspan_call_site(frames, sizeof(frames)) != MEMSPAN_OK) {
         return false;
     }
-    pthread_mutex_lock(&block_lock);
+    block_lock();
     site  = site_of(frames);
     block = (site == NULL) ? NULL : take_record(address);
     if (block != NULL) {
@@ -290,7 +309,7 @@ bool block_add(void *address, size_t size_bytes, size_t room_bytes, bool filled)
         site->lifetime_s -= block_now_s();
         share_pages(block, filled);
     }
-    pthread_mutex_unlock(&block_lock);
+    block_unlock();
     return block != NULL;
 }
 
@@ -298,7 +317,7 @@ bool block_remove(void *address)
 {
     struct block *block;
 
-    pthread_mutex_lock(&block_lock);
+    block_lock();
     block = find(address);
     if (block != NULL) {
         set_size(block, 0);
@@ -307,7 +326,7 @@ bool block_remove(void *address)
         drop_pages(block);
         give_record(block);
     }
-    pthread_mutex_unlock(&block_lock);
+    block_unlock();
     return block != NULL;
 }
 
@@ -316,10 +335,10 @@ size_t block_find(void *address)
     struct block *block;
     size_t size_bytes;
 
-    pthread_mutex_lock(&block_lock);
+    block_lock();
     block      = find(address);
     size_bytes = (block == NULL) ? 0 : block->size_bytes;
-    pthread_mutex_unlock(&block_lock);
+    block_unlock();
     return size_bytes;
 }
 
@@ -332,14 +351,14 @@ bool block_fit(void *address, size_t size_bytes)
     if (memspan_call_site(frames, sizeof(frames)) != MEMSPAN_OK) {
         return false;
     }
-    pthread_mutex_lock(&block_lock);
+    block_lock();
     block = find(address);
     fits  = (block != NULL) && (size_bytes <= block->room_bytes) &&
            (strcmp(block->site->frames, frames) == 0);
     if (fits) {
         set_size(block, size_bytes);
     }
-    pthread_mutex_unlock(&block_lock);
+    block_unlock();
     return fits;
 }
 
@@ -347,7 +366,7 @@ void block_resized(void *address, size_t size_bytes)
 {
     struct block *block;
 
-    pthread_mutex_lock(&block_lock);
+    block_lock();
     block = find(address);
     if (block != NULL) {
         if (size_bytes < block->room_bytes) {
@@ -358,7 +377,7 @@ void block_resized(void *address, size_t size_bytes)
         }
         set_size(block, size_bytes);
     }
-    pthread_mutex_unlock(&block_lock);
+    block_unlock();
 }
 
 /* ---- windows ---- */
@@ -395,17 +414,32 @@ static void keep_all(void)
     }
 }
 
-/* A handler may call _Fork() on a thread that holds the lock. */
+/* The lock is not to be had: a handler calls _Fork() on a thread that holds it. */
 static __thread bool fork_skips;
+
+/* A handler calls this: nothing of stdio. */
+static void tell_shared(void)
+{
+    static const char text[] =
+        "memspan-advise: a signal handler made a process in the middle of malloc(): until it runs "
+        "another program, the blocks that are watched are those of both processes\n";
+
+    if (sampled_count > 0) {
+        (void)!write(STDERR_FILENO, text, sizeof(text) - 1);
+    }
+}
 
 void block_before_fork(void)
 {
     struct timespec until;
 
     (void)clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_sec++;
-    fork_skips = pthread_mutex_timedlock(&block_lock, &until) != 0;
-    if (!fork_skips) {
+    until.tv_sec += LOCK_S;
+    fork_skips = holds || (pthread_mutex_timedlock(&lock, &until) != 0);
+    if (fork_skips) {
+        tell_shared();
+    } else {
+        holds = true;
         keep_all();
     }
 }
@@ -428,7 +462,7 @@ void block_after_fork(void)
         (void)block_open();
         file_kept = false;
     }
-    pthread_mutex_unlock(&block_lock);
+    block_unlock();
 }
 
 /* What both appended to the file would be at the same place. */
@@ -436,18 +470,18 @@ void block_after_fork_in_child(void)
 {
     close_file();
     if (!fork_skips) {
-        pthread_mutex_unlock(&block_lock);
+        block_unlock();
     }
 }
 
 void block_leave(void)
 {
-    pthread_mutex_lock(&block_lock);
+    block_lock();
     keep_all();
     close_file();
     file_kept = false;
     has_left  = true;
-    pthread_mutex_unlock(&block_lock);
+    block_unlock();
 }
 
 __attribute__((constructor)) static void register_fork(void)

@@ -10,7 +10,6 @@
  * fault that the kernel serves and tells of. No signal, and no system call that fails. */
 
 #include <memspan/placement.h>
-#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -23,7 +22,7 @@ enum {
     SEGMENTS        = 8, /* parts of a block that may be used in different ways */
 };
 
-/* What one call site has allocated. Guarded by block_lock. */
+/* What one call site has allocated. Guarded by the tables' lock. */
 struct site {
     const char *frames;
     uint64_t count;
@@ -39,7 +38,7 @@ struct site {
     size_t sampled_count;
 };
 
-/* A live block. Guarded by block_lock. */
+/* A live block. Guarded by the tables' lock. */
 struct block {
     struct block *next; /* of its bucket, or of the unused ones */
     void *address;
@@ -51,7 +50,9 @@ struct block {
     bool shared; /* with others that map the file, and sampled */
 };
 
-extern pthread_mutex_t block_lock;
+/* The tables' lock. */
+void block_lock(void);
+void block_unlock(void);
 
 /* Sites in the order of their first block. */
 size_t block_sites(struct site **sites_p);
@@ -84,7 +85,7 @@ void block_resized(void *address, size_t size_bytes);
 enum { WINDOW_BYTES = 64 << 10 };
 
 /* A window of a live, sampled block of @p site, by chance, and the segment that it is in; 0: there
- * is none. Holding block_lock. */
+ * is none. Holding the lock. */
 uintptr_t block_window(const struct site *site, uint64_t chance, size_t *segment_p);
 
 /* Around whatever makes a copy of the process; fork() calls them by itself. */

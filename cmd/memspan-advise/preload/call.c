@@ -7,8 +7,10 @@
 #include "cmd/common/filter.h"
 #include "cmd/memspan-advise/preload/block.h"
 #include <dlfcn.h>
+#include <errno.h>
 #include <linux/sched.h>
 #include <linux/seccomp.h>
+#include <sched.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -73,14 +75,17 @@ static void leave(void)
 
 /* ---- processes ---- */
 
-/* What fork()'s handlers do. */
+/* What fork()'s handlers do. The program sees the call's errno. */
 static long after(long made)
 {
+    int problem = errno;
+
     if (made == 0) {
         block_after_fork_in_child();
     } else {
         block_after_fork();
     }
+    errno = problem;
     return made;
 }
 
@@ -124,8 +129,7 @@ EXPORT int clone(int (*function)(void *), void *stack, int flags, void *argument
     }
     block_before_fork();
     made = next_clone()(start_child, stack, flags, &start, parent_p, tls, child_p);
-    block_after_fork();
-    return made;
+    return (int)after(made); /* the child does not return from there */
 }
 
 /* ---- system calls ---- */

@@ -37,7 +37,7 @@ extern void __libc_free(void *address);
 enum { FILTER = 1 << 16, ALIGN_LEAST = 16 };
 
 static enum { OFF, WATCHING, PLACING } mode;
-static bool has_left; /* libmemspan is not called for placed blocks any more */
+static atomic_bool has_left; /* libmemspan is not called for placed blocks any more */
 static const char *folder;
 static pid_t owner;
 static double began_s;
@@ -400,10 +400,10 @@ static void print_site(const struct site *site, FILE *out)
     struct site s;
     double now_s;
 
-    pthread_mutex_lock(&block_lock);
+    block_lock();
     now_s = block_now_s();
     s     = *site;
-    pthread_mutex_unlock(&block_lock);
+    block_unlock();
     seen           = add_segments(&s);
     s.lifetime_s   = at_least_0(s.lifetime_s + (double)s.live_count * now_s);
     s.byte_seconds = at_least_0(s.byte_seconds + (double)s.live_bytes * now_s);
@@ -445,9 +445,9 @@ static void write_profile(void)
     fprintf(file, "memspan-profile 1\nprogram %s\nseconds %.3f\nsource %s\nmodule %s\n", name,
             block_now_s() - began_s, sample_source(), name);
     (void)dl_iterate_phdr(print_module, file);
-    pthread_mutex_lock(&block_lock);
+    block_lock();
     count = block_sites(&sites);
-    pthread_mutex_unlock(&block_lock);
+    block_unlock();
     for (size_t i = 0; i < count; i++) {
         print_site(&sites[i], file);
     }

@@ -15,6 +15,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/perf_event.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -38,7 +39,7 @@ enum {
 static const double probe_max_s = 0.1;
 static const double save_max_s  = 60; /* a profile that is left is at most so old, or half as old */
 
-/* Guarded by block_lock. */
+/* Guarded by the tables' lock. */
 static struct probe {
     uintptr_t window; /* 0: none */
     struct site *site;
@@ -275,7 +276,7 @@ static void tick(void)
     bool available = true;
     double now_s;
 
-    pthread_mutex_lock(&block_lock);
+    block_lock();
     for (size_t i = 0; i < queue_count; i++) {
         read_queue(queues[i]);
     }
@@ -293,7 +294,7 @@ static void tick(void)
             available = arm(probe);
         }
     }
-    pthread_mutex_unlock(&block_lock);
+    block_unlock();
 }
 
 static void *run(void *data)
@@ -350,9 +351,9 @@ void sample_stop(void)
     started = false;
     atomic_store(&stopping, true);
     pthread_join(sampler, NULL);
-    pthread_mutex_lock(&block_lock);
+    block_lock();
     for (size_t i = 0; i < PROBES; i++) {
         retire(&probes[i], block_now_s());
     }
-    pthread_mutex_unlock(&block_lock);
+    block_unlock();
 }

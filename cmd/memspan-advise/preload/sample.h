@@ -18,7 +18,7 @@ void sample_start(void (*save_profile)(void));
 /* End; blocks of probes are counted up to now. */
 void sample_stop(void);
 
-/* The pages from @p start on are about to be those of no block. Holding block_lock. */
+/* The pages from @p start on are about to be those of no block. Holding the tables' lock. */
 void sample_forget(uintptr_t start, uintptr_t end);
 
 /* Where accesses are known from: "page faults", "page tables: REASON", "nothing: REASON". */

@@ -2,8 +2,10 @@
 /* awkward.c CASE: a program that does what a watching library may not expect. Status 1 when it sees
  * a difference to running alone. */
 
+#include <errno.h>
 #include <fcntl.h>
 #include <linux/filter.h>
+#include <linux/sched.h>
 #include <linux/seccomp.h>
 #include <malloc.h>
 #include <memspan/memspan.h>
@@ -61,28 +63,105 @@ static int change(void *memory)
     return 0;
 }
 
+static pid_t by_fork_call(void *memory)
+{
+    (void)memory;
+#ifdef SYS_fork
+    return (pid_t)syscall(SYS_fork);
+#else
+    return _Fork();
+#endif
+}
+
+static pid_t by_clone_call(void *memory)
+{
+    (void)memory;
+    return (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
+}
+
+static pid_t by_clone3_call(void *memory)
+{
+    struct clone_args arguments = {.exit_signal = SIGCHLD};
+    pid_t made                  = (pid_t)syscall(SYS_clone3, &arguments, sizeof(arguments));
+
+    return ((made < 0) && (errno == ENOSYS)) ? by_clone_call(memory) : made;
+}
+
+static pid_t by_clone(void *memory)
+{
+    static char stack[1 << 16];
+
+    return clone(change, stack + sizeof(stack), SIGCHLD, memory, NULL, NULL, NULL);
+}
+
+static pid_t by_fork_without_handlers(void *memory)
+{
+    (void)memory;
+    return _Fork();
+}
+
+/* Does a child that changes @p memory leave this process's as it is? */
+static bool copy(pid_t (*make)(void *memory), char *memory)
+{
+    int status  = 1;
+    pid_t child = make(memory);
+
+    if (child == 0) {
+        _exit(change(memory));
+    }
+    return (child > 0) && (waitpid(child, &status, 0) == child) && (status == 0) &&
+           holds(memory, BYTES, 1);
+}
+
 /* Children that are made without fork(), so without its handlers. */
 static bool copies(void)
 {
-    static char stack[1 << 16];
-    char *memory = filled(BYTES, 1);
-    bool good    = memory != NULL;
-    int status   = 1;
+    static const struct {
+        const char *name;
+        pid_t (*make)(void *memory);
+    } ways[]  = {{"_Fork", by_fork_without_handlers},
+                 {"SYS_fork", by_fork_call},
+                 {"SYS_clone", by_clone_call},
+                 {"SYS_clone3", by_clone3_call},
+                 {"clone", by_clone}};
+    bool good = true;
 
-    for (int way = 0; good && (way < 3); way++) {
-        pid_t child = (way == 0) ? _Fork()
-                      : (way == 1)
-                          ? (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0)
-                          : clone(change, stack + sizeof(stack), SIGCHLD, memory, NULL, NULL, NULL);
+    for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
+        char *memory = filled(BYTES, 1);
 
-        if (child == 0) {
-            _exit(change(memory));
+        if ((memory == NULL) || !copy(ways[i].make, memory)) {
+            fprintf(stderr, "%s: the child's changes are here\n", ways[i].name);
+            good = false;
         }
-        good = (child > 0) && (waitpid(child, &status, 0) == child) && (status == 0) &&
-               holds(memory, BYTES, 1);
         free(memory);
-        memory = filled(BYTES, 1); /* sampled again */
     }
+    return good;
+}
+
+/* A child that is made while the library's thread has long been at work. */
+static bool late_copy(void)
+{
+    static const struct timespec pause = {.tv_nsec = 500000000};
+    char *memory                       = filled(BYTES, 1);
+    bool good;
+
+    (void)nanosleep(&pause, NULL);
+    good = (memory != NULL) && copy(by_fork_without_handlers, memory);
+    free(memory);
+    return good;
+}
+
+/* What a call that makes no process says of it, where the library's descriptor is not there. */
+static bool failures(void)
+{
+    char *memory = filled(BYTES, 1);
+    bool good;
+
+    for (int i = 3; i < 64; i++) {
+        (void)close(i);
+    }
+    errno = 0;
+    good  = (syscall(SYS_clone, CLONE_THREAD, 0, 0, 0, 0) == -1) && (errno == EINVAL);
     free(memory);
     return good;
 }
@@ -350,6 +429,8 @@ int main(int argument_count, char **arguments)
                         {"shrink", shrink},
                         {"family", family},
                         {"copies", copies},
+                        {"late_copy", late_copy},
+                        {"failures", failures},
                         {"filtered", filtered},
                         {"filtered_start", filtered_start}};
     const char *name = (argument_count > 1) ? arguments[1] : "";
