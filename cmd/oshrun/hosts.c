@@ -25,12 +25,16 @@ static int read_count(const char *text)
     return (int)number;
 }
 
-/* Names go to another launcher, and from it to a shell: no option, word of one or expansion. */
+/* Names go to another launcher, and from it to a shell: no option, word of one or expansion. Open
+ * MPI takes USER@HOST. */
 static bool is_name(const char *name)
 {
     size_t length =
-        strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-");
-    return length > 0 && length <= NAME_MAX_BYTES && name[length] == '\0' && name[0] != '-';
+        strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-@");
+    const char *at   = strchr(name, '@');
+    const char *host = at != NULL ? at + 1 : name;
+    return length > 0 && length <= NAME_MAX_BYTES && name[length] == '\0' && name[0] != '-' &&
+           name[0] != '@' && host[0] != '\0' && host[0] != '-' && strchr(host, '@') == NULL;
 }
 
 static int compare_names(const void *a, const void *b)

@@ -53,11 +53,13 @@ struct msp_bootstrap_claim msp_bootstrap_find_claim(void)
             "process, unset PMIX_NAMESPACE",
             0};
     }
-    if (msp_bootstrap_variable("PALS_RANKID") != NULL) { /* the number of PEs is in PALS_APINFO */
+    /* No variable of PALS has the number of PEs. It is in the file that PALS_APINFO names, whose
+     * layout depends on its version: a job of one PE is refused too. */
+    if (msp_bootstrap_variable("PALS_RANKID") != NULL) {
         return (struct msp_bootstrap_claim){
             "PALS_RANKID", "PALS (HPE's mpiexec or aprun)",
-            "use mpiexec --pmi=pmix, prterun, or oshrun -n N on one node; where no launcher "
-            "started this process, unset PALS_RANKID",
+            "use mpiexec --pmi=pmix, prterun, or oshrun -n N on one node; for one PE, and where no "
+            "launcher started this process, unset PALS_RANKID",
             0};
     }
     return (struct msp_bootstrap_claim){0};

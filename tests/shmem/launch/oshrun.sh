@@ -434,6 +434,11 @@ hosts)
     prints "$root--host a:4,b:1 --oversubscribe --map-by slot --bind-to none -x A -x UCX_TLS -n 5 prog -y"
     run 0 env -u LD_LIBRARY_PATH PATH="$scratch/own:/bin" "$oshrun" --hostfile=file -n 3 prog
     prints "$root--host a:5,b:2,c:1 --oversubscribe --map-by slot --bind-to none -n 3 prog"
+    run 0 env -u LD_LIBRARY_PATH PATH="$scratch/own:/bin" "$oshrun" --hosts=me@a:2,b prog
+    prints "$root--host me@a:2,b:1 --oversubscribe --map-by slot --bind-to none -n 3 prog"
+    printf 'me@a slots=2\n' >user
+    run 0 env -u LD_LIBRARY_PATH PATH="$scratch/own:/bin" "$oshrun" --hostfile=user prog
+    prints "$root--host me@a:2 --oversubscribe --map-by slot --bind-to none -n 2 prog"
     # The order: prterun, Open MPI's mpirun, srun.
     run 0 env -u LD_LIBRARY_PATH PATH="$scratch:$PATH" "$oshrun" -H a:2 -l prog
     prints "$root--host a:2 --map-by slot:OVERSUBSCRIBE --bind-to none --output tag -n 2 prog"
@@ -469,7 +474,8 @@ hosts)
     run 2 "$oshrun" --hostfile file prog
     says 'file names no host'
     # Names that a launcher or a shell would take for something else, in either form.
-    for word in -oProxyCommand=x 'a;touch${IFS}x' '$(x)' 'a`x`' 'a|b' '~root' 'a*' 'a b' '\a' 'a[1-2]'; do
+    for word in -oProxyCommand=x 'a;touch${IFS}x' '$(x)' 'a`x`' 'a|b' '~root' 'a*' 'a b' '\a' 'a[1-2]' \
+        @a a@ a@b@c a@-b @; do
         printf '%s slots=1\n' "$word" >file
         run 2 "$oshrun" --hostfile file prog
         run 2 "$oshrun" --hosts "$word" prog
