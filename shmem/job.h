@@ -21,7 +21,7 @@ struct msp_job {
     int local_index;      /* this PE's number on its host */
     int local_count;      /* PEs on this host */
     const int *local_pes; /* by local index, ascending */
-    int machine_count;    /* PEs on this machine: more than local_count where tests divide it */
+    int machine_count;    /* PEs of this node: more than local_count where it has several hosts */
     bool is_one_network;  /* all PEs of the job have one loopback interface */
     int thread_level;
     bool is_on;             /* between init and finalize */

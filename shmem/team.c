@@ -7,6 +7,9 @@
 #include "shmem/collective/peer.h"
 #include "shmem/collective/sync.h"
 #include "shmem/context.h"
+#include "shmem/control/agree.h"
+#include "shmem/control/memory.h"
+#include "shmem/control/wait.h"
 #include "shmem/option.h"
 #include <pthread.h>
 #include <string.h>
@@ -314,6 +317,19 @@ static void predefine(int index, int start, int stride, int size)
     msp_sync_begin(team, 0);
 }
 
+/* How many PEs share the processors of this one: before teams choose their barriers by it. Larger
+ * jobs, which are not of containers of one machine, pay nothing for it. */
+static void count_machine(struct msp_team *job)
+{
+    uint64_t machine = msp_host_machine();
+    int count;
+
+    if (job->size <= MSP_AGREE_COUNT_MAX) {
+        count = msp_agree_count(job, machine);
+        msp_wait_count_machine((machine != 0) ? count : msp_job.local_count);
+    }
+}
+
 /* Until it is known which PEs are on which host, the job team's barriers are as if each were alone.
  */
 void msp_team_open_job(void)
@@ -332,6 +348,7 @@ void msp_team_open_job(void)
     predefine(MSP_TEAM_JOB, 0, 1, msp_job.pe_count);
     if (job->groups != NULL) {
         msp_groups_find(job);
+        count_machine(job);
         msp_sync_end(job);
         msp_sync_begin(job, job->sync_count);
     }

@@ -2,6 +2,7 @@
 /* agree.c: votes in a team's barriers. */
 
 #include "shmem/control/agree.h"
+#include "shmem/collective/hosts.h"
 #include "shmem/collective/sync.h"
 #include "shmem/control/shared_file.h"
 #include "shmem/network/card.h"
@@ -16,6 +17,22 @@ uint64_t msp_agree_max(struct msp_team *team, uint64_t mine)
 bool msp_agree_all(struct msp_team *team, bool mine)
 {
     return msp_sync_max(team, mine ? 0 : 1) == 0;
+}
+
+_Static_assert(MSP_AGREE_COUNT_MAX * sizeof(uint64_t) <= MSP_HOSTS_VOTE_BYTES, "it is one vote");
+
+int msp_agree_count(struct msp_team *team, uint64_t mine)
+{
+    uint64_t values[MSP_AGREE_COUNT_MAX] = {0};
+    int count                            = 0;
+    int i;
+
+    values[team->pe] = mine;
+    msp_hosts_vote(team, MSP_REDUCE_OR, MSP_NUMBER_U64, values, (size_t)team->size);
+    for (i = 0; i < team->size; i++) {
+        count += (values[i] == mine) ? 1 : 0;
+    }
+    return count;
 }
 
 int msp_agree_first_other(struct msp_team *team, uint64_t mine)

@@ -11,6 +11,9 @@
 uint64_t msp_agree_max(struct msp_team *team, uint64_t mine);
 /* True where it is true in all. */
 bool msp_agree_all(struct msp_team *team, bool mine);
+/* How many of at most MSP_AGREE_COUNT_MAX members give the value of this one. */
+enum { MSP_AGREE_COUNT_MAX = 256 };
+int msp_agree_count(struct msp_team *team, uint64_t mine);
 /* The first member whose value is not that of PE 0; -1: all are equal. */
 int msp_agree_first_other(struct msp_team *team, uint64_t mine);
 /* MEMSPAN_ERR_CONFIG: what PE @p pe has as @p variable is not what PE 0 has. */

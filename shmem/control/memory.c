@@ -7,6 +7,7 @@
 #include "shmem/control/wait.h"
 #include "shmem/job.h"
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/membarrier.h>
 #include <sched.h>
 #include <stdlib.h>
@@ -29,6 +30,7 @@ enum { MASK_WORDS = sizeof(cpu_set_t) / sizeof(uint64_t) };
 /* What each PE tells the others at start. */
 struct member {
     _Alignas(MSP_CACHE_LINE_BYTES) uint64_t processors[MASK_WORDS]; /* it may run on */
+    uint64_t kernel;                                                /* 0: not known */
     int pid;
     bool has_barrier; /* membarrier() of others reaches it */
 };
@@ -124,6 +126,32 @@ static memspan_status_t share_control(int *fd_p)
     return alone(msp_shared_file_open(&ticket, "control memory", fd_p));
 }
 
+static uint64_t mix(uint64_t sum, uint64_t word)
+{
+    sum = (sum ^ word ^ 1) * UINT64_C(0x9e3779b97f4a7c15);
+    return sum ^ (sum >> 29);
+}
+
+/* Which start of a kernel it is: containers share it. */
+static uint64_t find_kernel(void)
+{
+    char text[64] = "";
+    int fd        = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
+    uint64_t sum  = 0;
+    size_t i;
+
+    if (fd >= 0) {
+        if (read(fd, text, sizeof text - 1) < 0) {
+            text[0] = '\0';
+        }
+        close(fd);
+    }
+    for (i = 0; text[i] != '\0'; i++) {
+        sum = mix(sum, (unsigned char)text[i]);
+    }
+    return sum;
+}
+
 static void introduce(struct member *member)
 {
     cpu_set_t set;
@@ -131,7 +159,8 @@ static void introduce(struct member *member)
     CPU_ZERO(&set);
     (void)sched_getaffinity(0, sizeof set, &set);
     memcpy(member->processors, &set, sizeof set);
-    member->pid = getpid();
+    member->kernel = find_kernel();
+    member->pid    = getpid();
     /* Without it, sleepers poll every MSP_WAIT_BACK_OFF_MS. */
     member->has_barrier =
         (syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED, 0, 0) == 0);
@@ -215,21 +244,37 @@ const int *msp_host_pids(void)
     return control.pids;
 }
 
+static uint64_t processors_of_all(int word)
+{
+    uint64_t mask = 0;
+    int i;
+
+    for (i = 0; i < msp_job.local_count; i++) {
+        mask |= control.members[i].processors[word];
+    }
+    return mask;
+}
+
 unsigned msp_host_processor_count(void)
 {
     unsigned count = 0;
     int word;
-    int i;
 
     for (word = 0; word < MASK_WORDS; word++) {
-        uint64_t mask = 0;
-
-        for (i = 0; i < msp_job.local_count; i++) {
-            mask |= control.members[i].processors[word];
-        }
-        count += (unsigned)__builtin_popcountll(mask);
+        count += (unsigned)__builtin_popcountll(processors_of_all(word));
     }
     return count;
+}
+
+uint64_t msp_host_machine(void)
+{
+    uint64_t sum = control.members[0].kernel;
+    int word;
+
+    for (word = 0; (sum != 0) && (word < MASK_WORDS); word++) {
+        sum = mix(sum, processors_of_all(word));
+    }
+    return sum;
 }
 
 /* ---- the end of a job ---- */

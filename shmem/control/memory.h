@@ -64,6 +64,9 @@ const int *msp_host_pids(void);
 
 /* Processors that the PEs of the host may use, all together. */
 unsigned msp_host_processor_count(void);
+/* Equal on hosts that are containers of one machine and may use the same processors; 0: not known.
+ * The same in all PEs of a host. */
+uint64_t msp_host_machine(void);
 
 /* Whether this PE is the one of the host that reports why the job ends; it calls the second one
  * when it has. In the others the first one returns false after that, or after a few seconds. */

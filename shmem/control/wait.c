@@ -45,26 +45,31 @@ enum {
  * threads have fewer processors than they are. */
 static unsigned spins[2]  = {SPINS_ALONE, SPINS_SHARED};
 static unsigned yields[2] = {YIELDS_ALONE, YIELDS_SHARED};
-static bool is_oversubscribed;
-static bool is_alone;       /* no other PE on this host: flags change by the network */
-static unsigned thread_max; /* of this PE's that can wait at once with a processor each */
-static atomic_uint waiters; /* threads of this PE that wait, at SHMEM_THREAD_MULTIPLE */
+static atomic_bool is_oversubscribed;
+static bool is_alone;          /* no other PE on this host: flags change by the network */
+static atomic_uint thread_max; /* of this PE's that can wait at once with a processor each */
+static atomic_uint waiters;    /* threads of this PE that wait, at SHMEM_THREAD_MULTIPLE */
 
 /* What threads of this PE have seen. Hints: a lost update does no harm. */
 static atomic_bool is_beside;         /* another PE of this host is on this processor */
 static atomic_bool is_answered;       /* by threads that yield too */
 static _Atomic int64_t busy_until_ns; /* others take whole turns */
 
-void msp_wait_init(void)
+void msp_wait_count_machine(int pes)
 {
     unsigned processors = msp_host_processor_count();
-    unsigned pes        = (unsigned)msp_job.machine_count;
+    bool are_fewer      = ((unsigned)pes > processors);
 
-    is_oversubscribed = (pes > processors);
-    is_alone          = (msp_job.local_count == 1) && (msp_job.pe_count > 1);
-    thread_max        = is_oversubscribed ? 1 : (processors / pes);
-    spins[0]          = SPINS_ALONE;
-    spins[1]          = SPINS_SHARED;
+    atomic_store(&is_oversubscribed, are_fewer);
+    atomic_store(&thread_max, are_fewer ? 1 : (processors / (unsigned)pes));
+}
+
+void msp_wait_init(void)
+{
+    msp_wait_count_machine(msp_job.machine_count);
+    is_alone = (msp_job.local_count == 1) && (msp_job.pe_count > 1);
+    spins[0] = SPINS_ALONE;
+    spins[1] = SPINS_SHARED;
     if (msp_shmem_option_is_set(MEMSPAN_SHMEM_SPIN)) {
         spins[0] = (unsigned)msp_shmem_option_number(MEMSPAN_SHMEM_SPIN);
         spins[1] = spins[0];
@@ -77,7 +82,7 @@ void msp_wait_init(void)
 
 bool msp_wait_is_oversubscribed(void)
 {
-    return is_oversubscribed;
+    return atomic_load_explicit(&is_oversubscribed, memory_order_relaxed);
 }
 
 static struct msp_doorbell *my_doorbell(void)
@@ -211,7 +216,7 @@ static void back_off(struct msp_waiter *waiter)
 void msp_wait_renew(struct msp_waiter *waiter)
 {
     waiter->polls = (waiter->polls > POLLS_A_PROGRESS) ? POLLS_A_PROGRESS : waiter->polls;
-    if (waiter->announced && !is_oversubscribed) {
+    if (waiter->announced && !msp_wait_is_oversubscribed()) {
         waiter->arrivals += (waiter->arrivals < ARRIVALS_MAX) ? 1 : 0;
         withdraw(waiter);
     }
@@ -292,8 +297,9 @@ static bool yield(void)
 /* Its processor is wanted by others that wait. */
 static bool shares_processor(void)
 {
-    return is_oversubscribed ||
-           (atomic_load_explicit(&waiters, memory_order_relaxed) > thread_max) ||
+    return msp_wait_is_oversubscribed() ||
+           (atomic_load_explicit(&waiters, memory_order_relaxed) >
+            atomic_load_explicit(&thread_max, memory_order_relaxed)) ||
            atomic_load_explicit(&is_beside, memory_order_relaxed) ||
            atomic_load_explicit(&is_answered, memory_order_relaxed);
 }
@@ -351,7 +357,7 @@ void msp_wait_poll(void)
     static _Thread_local unsigned polls;
 
     msp_transport_progress();
-    if ((is_oversubscribed || (msp_job.thread_level >= SHMEM_THREAD_MULTIPLE)) &&
+    if ((msp_wait_is_oversubscribed() || (msp_job.thread_level >= SHMEM_THREAD_MULTIPLE)) &&
         (++polls % POLLS_A_YIELD == 0)) {
         sched_yield();
     }

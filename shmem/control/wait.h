@@ -55,8 +55,10 @@ bool msp_wait_is_oversubscribed(void);
  * that wait, odd in shmem_finalize(). */
 uint64_t msp_wait_state(int local_index);
 
-/* How long to spin, by how many PEs share the processors they may run on. */
+/* How long to spin, by how many PEs share the processors they may run on: those of this node; then
+ * those of all hosts that are on this machine. */
 void msp_wait_init(void);
+void msp_wait_count_machine(int pes);
 
 #define MSP_WAIT_LOOP(condition, ...)                                                              \
     do {                                                                                           \

@@ -1,16 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* adapt.c [apart]: how long a PE polls, yields and sleeps after turns that it lost. The clock and
- * the processor's number are the test's, yields and sleeps are counted (sleeps.h), so that no
- * result depends on the machine's load. apart: each PE is alone on its host, and yields while it
- * polls. */
+/* adapt.c [apart, bound, machine]: how long a PE polls, yields and sleeps after turns that it lost.
+ * The clock and the processor's number are the test's, yields and sleeps are counted (sleeps.h), so
+ * that no result depends on the machine's load.
+ *
+ *     apart      each PE is alone on its host, and yields while it polls
+ *     bound      the same, on a processor of its own
+ *     machine    each host has a processor for each of its PEs, and all hosts are on one machine */
 
 #include "tests/shmem/check.h"
 #include "tests/shmem/core/sleeps.h"
 #include <dlfcn.h>
 #include <memspan/status.h>
 #include <sched.h>
+#include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 enum { US = 1000, TURN_US = 3000, BUSY_US = 200000, FEW = 3, MANY = 49, ANY = 1000 };
 
@@ -18,6 +24,7 @@ static long word;
 static _Thread_local bool is_ours;          /* the clock, for the thread that waits */
 static int64_t clock_ns = INT64_C(1) << 60; /* behind all that the true one says */
 static int64_t yield_ns;                    /* what each yield takes */
+static int processor;                       /* that sched_getcpu() says */
 
 static void set_flag(void)
 {
@@ -43,7 +50,7 @@ int clock_gettime(clockid_t id, struct timespec *time_p)
 
 int sched_getcpu(void)
 {
-    return 0;
+    return processor;
 }
 
 static void yielded(void)
@@ -103,15 +110,37 @@ static void together(void)
     shmem_barrier_all();
 }
 
-/* Of every 128 polls the last one yields. */
-static int apart(void)
+/* Of 2 PEs, by the variable of oshrun. False: they have one processor. */
+static bool have_processors(bool binds)
 {
+    const char *number = getenv("OSHRUN_PE");
     cpu_set_t set;
+    cpu_set_t own;
+    int cpu = 0;
 
-    if ((sched_getaffinity(0, sizeof set, &set) == 0) && (CPU_COUNT(&set) < shmem_n_pes())) {
+    if ((sched_getaffinity(0, sizeof set, &set) != 0) || (CPU_COUNT(&set) < 2)) {
         printf("skipped: PEs without a processor each poll less\n");
-        return 77;
+        return false;
     }
+    if (binds) {
+        while (!CPU_ISSET(cpu, &set)) {
+            cpu++;
+        }
+        if ((number != NULL) && (strcmp(number, "0") != 0)) {
+            do {
+                cpu++;
+            } while (!CPU_ISSET(cpu, &set));
+        }
+        CPU_ZERO(&own);
+        CPU_SET(cpu, &own);
+        (void)sched_setaffinity(0, sizeof own, &own);
+    }
+    return true;
+}
+
+/* Of every 128 polls the last one yields. */
+static void apart(void)
+{
     (void)wait_for_flag(1);
     expect("apart", 1, MANY, ANY);
     expect("apart, a yield that is answered", 100, 1, ANY);
@@ -122,21 +151,36 @@ static int apart(void)
     clock_ns += BUSY_US * (int64_t)US;
     expect("apart, long after it", 1, MANY, ANY);
     shmem_barrier_all();
-    return 0;
+}
+
+/* PEs of other hosts want this one's processors. */
+static void machine(void)
+{
+    (void)wait_for_flag(1);
+    shmem_barrier_all();
+    expect("on one machine", 1, 0, FEW);
+    shmem_barrier_all();
 }
 
 int main(int argc, char **argv)
 {
-    int status = 0;
+    const char *how     = (argc > 1) ? argv[1] : "";
+    const bool is_apart = (strcmp(how, "apart") == 0) || (strcmp(how, "bound") == 0);
 
+    if (is_apart && !have_processors(how[0] == 'b')) {
+        return 77;
+    }
+    processor = (strcmp(how, "machine") == 0) ? getpid() : 0; /* its own, or one for all */
     shmem_init();
-    if ((argc > 1) && (strcmp(argv[1], "apart") == 0)) {
-        status = apart();
+    if (is_apart) {
+        apart();
+    } else if (strcmp(how, "machine") == 0) {
+        machine();
     } else if (shmem_n_pes() == 1) {
         alone();
     } else {
         together();
     }
     shmem_finalize();
-    return status;
+    return 0;
 }

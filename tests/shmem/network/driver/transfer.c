@@ -255,7 +255,7 @@ static void ordered_messages(void)
     free(source);
 }
 
-/* Puts that nobody takes, until there is no room for another. */
+/* Puts without progress, until there is no room for another. */
 static void fill_connection(int pe, const void *source, size_t size_bytes)
 {
     enum { PUTS_MAX = 1500 };
