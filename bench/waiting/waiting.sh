@@ -1,9 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# waiting.sh [-b BUILD] [-r ROUNDS] [-s SECONDS] [-n PES[:HOSTS]]... [-w LOOPS]... [-p NAME=COMPILER,LAUNCHER]...
+# waiting.sh [-b BUILD] [-r ROUNDS] [-s SECONDS] [-n PES[:HOSTS[c]]]... [-w LOOPS]... [-p NAME=COMPILER,LAUNCHER]...
 # What a barrier and a ring of waits cost beside other work, in microseconds: PES on this machine, as
-# HOSTS hosts over TCP where HOSTS is more than 1, beside LOOPS processes that never sleep. Memspan,
-# Open MPI's oshmem where it is installed, and the libraries of -p take turns in each round.
+# HOSTS hosts over TCP where HOSTS is more than 1, beside LOOPS processes that never sleep. With c, in
+# HOSTS containers (containers.sh, root, Open MPI's mpirun for all). Memspan, Open MPI's oshmem where
+# it is installed, and the libraries of -p take turns in each round.
 #
 # For each row the median over the rounds, the worst round, and memspan's median as a multiple of the
 # best other's. A run that takes longer than 60 s counts as 60 s of its first measurement.
@@ -58,14 +59,21 @@ command -v oshcc >/dev/null && peers="$peers
 ompi=$(command -v oshcc),mpirun --allow-run-as-root --oversubscribe --bind-to none --mca opal_common_ucx_opal_mem_hooks 0"
 
 printf '%s\n' "$peers" >"$scratch/peers"
+# shellcheck disable=SC2016 # a variable of containers.sh
+printf '#!/bin/sh\nexec $CONTAINERS_MPIRUN --mca opal_common_ucx_opal_mem_hooks 0 "$@"\n' >"$scratch/in"
+chmod +x "$scratch/in"
 while IFS='=' read -r name how; do
     "${how%%,*}" -O2 -o "$scratch/$name" "$folder/waiting.c"
 done <"$scratch/peers"
 
 # measure NAME LAUNCHER PES HOSTS LOOPS: lines of results
 measure() {
-    # shellcheck disable=SC2046 # a command with arguments
-    timeout -k 5 60 $(launcher_of "$1" "$2" "$4" "$3") -n "$3" "$scratch/$1" "$seconds" >"$scratch/said" 2>"$scratch/errors" </dev/null ||
+    case $4 in
+    *c) set -- "$1" "$folder/containers.sh ${4%c} $scratch/in" "$3" "$4" "$5" ;;
+    *) set -- "$1" "$(launcher_of "$1" "$2" "$4" "$3")" "$3" "$4" "$5" ;;
+    esac
+    # shellcheck disable=SC2086 # a command with arguments
+    timeout -k 5 60 $2 -n "$3" "$scratch/$1" "$seconds" >"$scratch/said" 2>"$scratch/errors" </dev/null ||
         printf 'barrier 6e7\nring 6e7\n' >"$scratch/said"
     awk -v name="$1" -v row="$3 $4 $5" '{ print row, $1, name, $2 }' "$scratch/said" >>"$scratch/results"
 }
@@ -73,7 +81,7 @@ measure() {
 : >"$scratch/results"
 round=0
 while [ $round -lt "$rounds" ]; do
-    for size in ${sizes:-2 16:8}; do
+    for size in ${sizes:-2 2:2 16:8}; do
         hosts=${size#*:}
         [ "$hosts" != "$size" ] || hosts=1
         for busy in ${loops:-0 1 2 4}; do
@@ -102,7 +110,7 @@ sort -k1,1n -k2,2n -k3,3n -k4,4 -k5,5 -k6,6g "$scratch/results" | awk '
         line = ""; best = 0
     }
     {
-        now = sprintf("%d PEs, %d hosts, %d loops, %s", $1, $2, $3, $4)
+        now = sprintf("%d PEs, %d %s, %d loops, %s", $1, $2, ($2 ~ /c$/) ? "containers" : "hosts", $3, $4)
         if (now != row) { close_row(); row = now; name = $5 }
         if ($5 != name) { close_peer(); name = $5 }
         value[++n] = $6
