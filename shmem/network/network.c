@@ -15,18 +15,14 @@
 #include "shmem/option.h"
 #include "shmem/transport/order.h"
 #include "shmem/transport/rma.h"
-#include <fcntl.h>
 #include <shmem/types.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
-#include <unistd.h>
 
 enum { BLOCK_MAX_BYTES = 1024 /* of strided copies; larger ones are puts and gets each */ };
 
 struct msp_network msp_network;
-
-static bool stream_is_ours[STDERR_FILENO + 1];
 
 /* ---- atomics and signals ---- */
 
@@ -271,30 +267,6 @@ static memspan_status_t open_main(void)
     return (status == MEMSPAN_OK) ? msp_network_progress_open() : status;
 }
 
-/* A program that was started without standard streams would print into the driver's sockets. Where
- * a stream is closed, its number is taken meanwhile, by what can be neither read
- * nor written. */
-static void take_streams(void)
-{
-    int fd;
-
-    for (fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
-        stream_is_ours[fd] = (fcntl(fd, F_GETFD) < 0) && (open("/dev/null", O_PATH) == fd);
-    }
-}
-
-static void give_streams_back(void)
-{
-    int fd;
-
-    for (fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
-        if (stream_is_ours[fd]) {
-            close(fd);
-        }
-        stream_is_ours[fd] = false;
-    }
-}
-
 static void close_driver(void)
 {
     int i;
@@ -313,7 +285,6 @@ static void close_driver(void)
         free(atomic_exchange(&msp_network_streams[i], NULL));
     }
     msp_network_card_close();
-    give_streams_back();
     msp_network.driver = NULL;
     msp_network.main   = NULL;
 }
@@ -353,7 +324,6 @@ static memspan_status_t open_all(struct msp_transport_limits *limits_p, void *ad
     (void)address;
     atomic_store(&msp_network.is_closing, false);
     msp_network_alive_reset();
-    take_streams();
     status = msp_network_choice_open(&msp_network_services, &job, &msp_network.limits,
                                      &msp_network.driver);
     if (status != MEMSPAN_OK) {

@@ -117,6 +117,27 @@ static void wait_without_quiet(uint64_t round)
     shmem_barrier_all();
 }
 
+/* Nothing of it has left when the calls return: a thread that waits goes on with it. */
+static void begin_and_wait(long options, uint64_t round)
+{
+    shmem_ctx_t ctx;
+    int i;
+
+    if (shmem_my_pe() == 1) {
+        shmem_uint64_wait_until(&told, SHMEM_CMP_EQ, round);
+        shmem_uint64_p(&answer, round, 0);
+    } else if (shmem_my_pe() == 0) {
+        CHECK(shmem_ctx_create(options, &ctx) == 0, "context");
+        for (i = 0; i < 16; i++) {
+            shmem_ctx_putmem_nbi(ctx, target, source, BYTES, 1);
+        }
+        shmem_ctx_putmem_signal_nbi(ctx, target, source, BYTES, &told, round, SHMEM_SIGNAL_SET, 1);
+        shmem_uint64_wait_until(&answer, SHMEM_CMP_EQ, round);
+        shmem_ctx_destroy(ctx);
+    }
+    shmem_barrier_all();
+}
+
 int main(void)
 {
     uint64_t round;
@@ -128,6 +149,8 @@ int main(void)
     for (round = 1; round <= ROUNDS; round++) {
         wait_without_quiet(round);
     }
+    begin_and_wait(SHMEM_CTX_PRIVATE, round);
+    begin_and_wait(SHMEM_CTX_SERIALIZED, round + 1);
     for (round = 1; (shmem_my_pe() == 0) && (round <= ROUNDS); round++) {
         if (!is_left(round)) {
             shmem_ctx_destroy(contexts[round]);
