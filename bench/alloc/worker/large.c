@@ -22,29 +22,36 @@ static bool touch(char *block, bool in_full)
     return true;
 }
 
-/* MiB of blocks touched in three places; negative where one failed. */
-static double resident(const struct worker *worker, size_t count)
+/* Blocks touched in three places for the first time: MiB that are resident, and microseconds for
+ * each. */
+static bool first_touch(const struct worker *worker, size_t count, double *mib_p, double *us_p)
 {
     static void *blocks[SPARSE_BLOCKS];
     double before = worker_resident_bytes();
-    double after;
+    double start  = worker_now_ns();
+    double taken;
+    double live;
 
     for (size_t i = 0; i < count; i++) {
         blocks[i] = kind_take(worker->allocator, LARGE_BYTES);
         if (!touch(blocks[i], false)) {
-            return -1;
+            return false;
         }
     }
-    after = worker_resident_bytes();
+    taken = worker_now_ns() - start;
+    live  = worker_resident_bytes() - before;
+    start = worker_now_ns();
     for (size_t i = 0; i < count; i++) {
         kind_give(worker->allocator, blocks[i]);
     }
-    return (after - before) / (1 << 20);
+    *mib_p = live / (1 << 20);
+    *us_p  = (taken + worker_now_ns() - start) / 1000 / (double)count;
+    return true;
 }
 
-/* Microseconds to free the oldest of 32 blocks, allocate another and touch it; negative where one
+/* Microseconds to free the oldest of 32 blocks, allocate another and write it; negative where one
  * failed. */
-static double turn(const struct worker *worker, size_t count, bool in_full)
+static double turn(const struct worker *worker, size_t count)
 {
     void *live[LIVE] = {NULL};
     double start     = 0;
@@ -59,7 +66,7 @@ static double turn(const struct worker *worker, size_t count, bool in_full)
             kind_give(worker->allocator, *slot);
         }
         *slot = kind_take(worker->allocator, LARGE_BYTES);
-        if (!touch(*slot, in_full)) {
+        if (!touch(*slot, true)) {
             return -1;
         }
     }
@@ -72,15 +79,18 @@ static double turn(const struct worker *worker, size_t count, bool in_full)
 
 bool worker_large(const struct worker *worker)
 {
-    double mib    = resident(worker, worker->quick ? 10 : SPARSE_BLOCKS);
-    double sparse = turn(worker, worker->quick ? 40 : 2000, false);
-    double full   = turn(worker, worker->quick ? 10 : 500, true);
+    double mib  = 0;
+    double us   = 0;
+    double full = -1;
 
-    if ((mib < 0) || (sparse < 0) || (full < 0)) {
+    if (first_touch(worker, worker->quick ? 10 : SPARSE_BLOCKS, &mib, &us)) {
+        full = turn(worker, worker->quick ? 10 : 500);
+    }
+    if (full < 0) {
         return worker_complain("an allocation of the row large failed");
     }
     worker_point("large-resident", mib);
-    worker_point("large-sparse", sparse);
+    worker_point("large-sparse", us);
     worker_point("large-full", full);
     return true;
 }
