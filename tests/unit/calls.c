@@ -209,5 +209,8 @@ static void forked_and_called(void)
 
 Test(calls, a_child_waits_for_threads_of_its_own)
 {
+#ifdef __SANITIZE_THREAD__
+    cr_skip_test("no threads in a child of a process with threads, under the thread sanitizer");
+#endif
     expect_right(forked_and_called);
 }
