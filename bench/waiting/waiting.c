@@ -34,14 +34,15 @@ static void pass_around(long turn)
     shmem_quiet();
 }
 
-/* PE 0 has the clock. */
+/* PE 0 has the clock, and one answer for all. */
 static int all_go_on(double end_s)
 {
+    const int answer = (now_s() < end_s);
     int pe;
 
     if (shmem_my_pe() == 0) {
         for (pe = shmem_n_pes() - 1; pe >= 0; pe--) {
-            shmem_int_p(&goes_on, now_s() < end_s, pe);
+            shmem_int_p(&goes_on, answer, pe);
         }
     }
     shmem_barrier_all();

@@ -95,7 +95,7 @@ while [ $round -lt "$rounds" ]; do
     round=$((round + 1))
 done
 
-sort -k1,1n -k2,2n -k3,3n -k4,4 -k5,5 -k6,6g "$scratch/results" | awk '
+sort -k1,1n -k2,2n -k2,2 -k3,3n -k4,4 -k5,5 -k6,6g "$scratch/results" | awk '
     function close_peer() {
         if (n == 0) return
         median = (value[int((n + 1) / 2)] + value[int(n / 2) + 1]) / 2
