@@ -10,6 +10,7 @@
 #include "cmd/memspan-advise/preload/block.h"
 #include "cmd/memspan-advise/preload/call.h"
 #include "cmd/memspan-advise/preload/sample.h"
+#include "cmd/memspan-advise/preload/seen.h"
 #include <dlfcn.h>
 #include <errno.h>
 #include <gnu/lib-names.h>
@@ -363,37 +364,6 @@ static double at_least_0(double value)
     return (value > 0) ? value : 0;
 }
 
-/* What was seen of a site, over all segments. */
-struct seen {
-    double exposure_s;
-    uint64_t hits;
-    double rate; /* accesses of a window a second */
-};
-
-/* A window that waits for T seconds before each access is accessed 1/T times a second. A part of an
- * array may never be used, as there is room for the worst case: its long waits do not count for the
- * others, as far as they are apart. */
-static struct seen add_segments(const struct site *site)
-{
-    enum { HITS_FEW = 8 * SEGMENTS };
-    struct seen seen = {0};
-    double rates     = 0;
-    int probed       = 0;
-
-    for (size_t i = 0; i < SEGMENTS; i++) {
-        seen.exposure_s += site->exposure_s[i];
-        seen.hits += site->hits[i];
-        if (site->exposure_s[i] > 0) {
-            rates += (double)site->hits[i] / site->exposure_s[i];
-            probed++;
-        }
-    }
-    if (probed > 0) {
-        seen.rate = (seen.hits < HITS_FEW) ? (double)seen.hits / seen.exposure_s : rates / probed;
-    }
-    return seen;
-}
-
 static void print_site(const struct site *site, FILE *out)
 {
     struct seen seen;
@@ -404,7 +374,7 @@ static void print_site(const struct site *site, FILE *out)
     now_s = block_now_s();
     s     = *site;
     block_unlock();
-    seen           = add_segments(&s);
+    seen           = seen_of_site(&s);
     s.lifetime_s   = at_least_0(s.lifetime_s + (double)s.live_count * now_s);
     s.byte_seconds = at_least_0(s.byte_seconds + (double)s.live_bytes * now_s);
     fprintf(out, "site %" PRIu64 " %" PRIu64 " %.6f %.0f %.0f %.6f %" PRIu64 " %" PRIu64 " %s\n",

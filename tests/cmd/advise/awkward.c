@@ -402,9 +402,8 @@ static void use_part(double seconds)
     volatile char *part = filled(4 * PART_BYTES, 1);
     volatile char *all  = filled(PART_BYTES, 1);
     double began_s      = now_s();
-    size_t pass;
 
-    for (pass = 0; now_s() - began_s < seconds; pass++) {
+    for (size_t pass = 0; now_s() - began_s < seconds; pass++) {
         for (size_t i = 0; i < 3 * PART_BYTES; i += 64) {
             part[i]++;
         }
@@ -412,7 +411,6 @@ static void use_part(double seconds)
             all[i]++;
         }
     }
-    printf("passes %zu\n", pass);
     free((void *)(uintptr_t)part);
     free((void *)(uintptr_t)all);
 }
