@@ -140,6 +140,11 @@ void msp_ucx_settings_configure(ucp_config_t *config, enum msp_ucx_networks netw
     if (!is_set("NET_DEVICES") && (networks == MSP_UCX_LOOPBACK)) {
         ucp_config_modify(config, "NET_DEVICES", "lo");
     }
+    /* Otherwise UCX leaves an interface with its last endpoint, for which its TCP reads /proc/net:
+     * no file is there once the main thread has ended, and UCX aborts. */
+    if (!is_set("ADAPTIVE_PROGRESS") && (networks != MSP_UCX_RDMA)) {
+        ucp_config_modify(config, "ADAPTIVE_PROGRESS", "n");
+    }
     for (i = 0; i < sizeof names / sizeof names[0]; i++) {
         if (!is_set(names[i])) {
             ucp_config_modify(config, names[i], "128k");
