@@ -622,9 +622,13 @@ memspan_status_t msp_plan_make(const struct msp_space *space, const struct msp_t
 
 bool msp_plan_is_plain(const struct msp_space *space, const struct msp_traits *t)
 {
-    return !space->target && !space->partial && (space->hint == MSP_HINT_DEFAULT) && !t->pinned &&
-           !t->shareable && (t->preferred_place == MSP_NO_PLACE) && (t->page_size == 0) &&
-           (t->partition == MEMSPAN_VALUE_ENVIRONMENT) && wants_host_residence(t) &&
+#define CHECK_PLAIN(key, member, form, initial, plain, words)                                      \
+    if (!MSP_TRAIT_PLAIN_##plain(t->member, initial)) {                                            \
+        return false;                                                                              \
+    }
+    MSP_TRAIT_TABLE(CHECK_PLAIN)
+#undef CHECK_PLAIN
+    return !space->target && !space->partial && (space->hint == MSP_HINT_DEFAULT) &&
            msp_topology_is_plain();
 }
 

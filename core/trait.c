@@ -86,7 +86,7 @@ struct row {
 };
 
 #define UNPACK(...) __VA_ARGS__
-#define ROW(key, member, form, initial, words)                                                     \
+#define ROW(key, member, form, initial, plain, words)                                              \
     {MEMSPAN_TRAIT_##key,                                                                          \
      FORM_##form,                                                                                  \
      offsetof(struct msp_traits, member),                                                          \
@@ -95,17 +95,17 @@ struct row {
 static const struct row rows[] = {
     MSP_TRAIT_TABLE(ROW)
     /* Another name of preferred_location. */
-    ROW(PREFERRED_DEVICE, preferred_location, DEVICE, MSP_NO_DEVICE, (0))};
+    ROW(PREFERRED_DEVICE, preferred_location, DEVICE, MSP_NO_DEVICE, HOST, (0))};
 /* Of a target memory space. 7 (device) is "all" in every header that ships, see trait.h. */
 static const struct row target_access[] = {
-    ROW(ACCESS, access, WORD, MEMSPAN_VALUE_MEMSPACE,
+    ROW(ACCESS, access, WORD, MEMSPAN_VALUE_MEMSPACE, ALWAYS,
         (MEMSPAN_VALUE_ALL, MEMSPAN_VALUE_MEMSPACE, MEMSPAN_VALUE_DEVICE))};
 #undef ROW
 
 void msp_traits_default(struct msp_traits *traits, bool target)
 {
     *traits = (struct msp_traits){
-#define INITIAL(key, member, form, initial, words) .member = (initial),
+#define INITIAL(key, member, form, initial, plain, words) .member = (initial),
         MSP_TRAIT_TABLE(INITIAL)
 #undef INITIAL
     };
