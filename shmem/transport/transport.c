@@ -6,7 +6,6 @@
 #include "shmem/control/memory.h"
 #include "shmem/network/network.h"
 #include "shmem/transport/driver_share.h"
-#include "shmem/transport/loopback.h"
 #include "shmem/transport/order.h"
 #include "shmem/transport/owner.h"
 #include "shmem/transport/rma.h"
@@ -29,18 +28,6 @@ struct card {
 static const char card_name[] = "memspan.transport";
 
 /* ---- start and end ---- */
-
-const struct msp_transport *msp_transport_find(const char *name)
-{
-    if (strcmp(name, msp_transport_loopback.name) == 0) {
-        return &msp_transport_loopback;
-    }
-    if (strcmp(name, "network") == 0) {
-        return &msp_transport_network;
-    }
-    memspan_error(MEMSPAN_ERR_CONFIG, "there is no transport %s", name);
-    return NULL;
-}
 
 static memspan_status_t open_transport(const struct msp_transport *transport)
 {
@@ -69,18 +56,15 @@ static memspan_status_t open_transport(const struct msp_transport *transport)
     return (status == MEMSPAN_OK) ? msp_job.bootstrap->barrier() : status;
 }
 
-memspan_status_t msp_transport_open(const struct msp_transport *transport)
+memspan_status_t msp_transport_open(void)
 {
-    if (transport == NULL) {
-        return MEMSPAN_OK;
-    }
     msp_segments[MSP_SEGMENT_CONTROL] =
         (struct msp_segment){.base         = msp_control_slot(msp_job.local_index),
                              .size_bytes   = sizeof(struct msp_control_offsets),
                              .partition    = -1,
                              .host_touches = true,
                              .fd           = -1};
-    return open_transport(transport);
+    return open_transport(&msp_transport_network);
 }
 
 void msp_transport_close(void)

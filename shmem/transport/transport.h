@@ -172,12 +172,8 @@ struct msp_transport {
 
 /* ---- the dispatcher (transport.c) ---- */
 
-/* The transport of that name; NULL, with an error record: there is none. */
-const struct msp_transport *msp_transport_find(const char *name);
-
-/* Opens the transport to other hosts (NULL: there are none) and distributes its address. Every PE
- * of the job calls both. */
-memspan_status_t msp_transport_open(const struct msp_transport *transport);
+/* Opens the transport to other hosts, where there are any. Every PE of the job calls both. */
+memspan_status_t msp_transport_open(void);
 void msp_transport_close(void);
 
 /* The place of @p address in @p pe's copy. Fatal, with the name of the call, when the address, the
