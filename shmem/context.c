@@ -46,7 +46,7 @@ static memspan_status_t open_queue(const struct msp_context *context)
 {
     const struct msp_transport *transport = msp_job.transport;
 
-    return ((transport != NULL) && (transport->context_open != NULL))
+    return (transport != NULL)
                ? transport->context_open((unsigned)(context - msp_contexts), context->options)
                : MEMSPAN_OK;
 }
@@ -55,8 +55,7 @@ static void close_queue(const struct msp_context *context)
 {
     const struct msp_transport *transport = msp_job.transport;
 
-    if ((context >= &msp_contexts[MSP_CONTEXT_FIRST]) && (transport != NULL) &&
-        (transport->context_close != NULL)) {
+    if ((context >= &msp_contexts[MSP_CONTEXT_FIRST]) && (transport != NULL)) {
         transport->context_close((unsigned)(context - msp_contexts));
     }
 }

@@ -82,26 +82,13 @@ static void divide_machine(struct msp_bootstrap_job *found, struct msp_network_d
     found->local_count = (left < count) ? left : count;
 }
 
-/* The sockets of loopback have names of this machine alone. */
-static memspan_status_t check_loopback(const struct msp_bootstrap_job *found)
-{
-    if (!msp_network_choice_is_loopback() || (found->local_count == found->pe_count)) {
-        return MEMSPAN_OK;
-    }
-    memspan_error(MEMSPAN_ERR_UNSUPPORTED,
-                  "SHMEMX_TRANSPORT=loopback: %d of the job's %d PEs are on other hosts",
-                  found->pe_count - found->local_count, found->pe_count);
-    return msp_error_hint("it is for tests on one machine");
-}
-
 /* Where PEs do not agree on their hosts, some wait for others that do not know of them. */
 static void find_host(struct msp_bootstrap_job *found)
 {
     struct msp_network_division division = msp_network_choice_division();
 
-    if ((check_loopback(found) != MEMSPAN_OK) ||
-        (msp_bootstrap_find_host(msp_job.bootstrap, found, msp_network_choice_digest()) !=
-         MEMSPAN_OK)) {
+    if (msp_bootstrap_find_host(msp_job.bootstrap, found, msp_network_choice_digest()) !=
+        MEMSPAN_OK) {
         msp_fatal_error("shmem_init");
     }
     if (division.pes != 0) {
@@ -143,17 +130,12 @@ static memspan_status_t join(void)
     return MEMSPAN_OK;
 }
 
-/* NULL: all PEs are of this host. */
 static memspan_status_t open_transport(memspan_status_t order)
 {
-    const char *name = msp_network_choice_is_loopback() ? "loopback" : "network";
-    const struct msp_transport *transport;
-
-    if ((msp_job.local_count == msp_job.pe_count) || (order != MEMSPAN_OK)) {
-        return (msp_job.local_count == msp_job.pe_count) ? MEMSPAN_OK : order;
+    if (msp_job.local_count == msp_job.pe_count) {
+        return MEMSPAN_OK;
     }
-    transport = msp_transport_find(name);
-    return (transport != NULL) ? msp_transport_open(transport) : memspan_error_last()->status;
+    return (order == MEMSPAN_OK) ? msp_transport_open() : order;
 }
 
 /* Control memory and the transport. Where they fail on one of several hosts, or @p order says that

@@ -46,20 +46,14 @@
       "transports in the order of preference: smp for PEs that share memory, then networks")       \
     X(DRIVER_PATH, "SHMEMX_DRIVER_PATH", "", TEXT, "FOLDER[:...]", "",                             \
       "folders of network drivers, searched before the one of this library")                       \
-    X(TRANSPORT, "SHMEMX_TRANSPORT", "", TEXT, "loopback, ucx, ofi or tcp, or NAME:N", "",         \
+    X(TRANSPORT, "SHMEMX_TRANSPORT", "", TEXT, "ucx, ofi or tcp, or NAME:N", "",                   \
       "tests: every N PEs (1) are taken for a host, and reach others by that transport")           \
     X(TCP_INTERFACE, "SHMEMX_TCP_INTERFACE", "", TEXT, "NAME[,...]", "",                           \
       "network interfaces of the transport tcp; unset: all")                                       \
     X(PEER_TIMEOUT, "SHMEMX_PEER_TIMEOUT", "", NUMBER, "seconds", "30",                            \
       "a PE of another host that does not answer for so long ends the job; 0: no limit")           \
     X(START_TIMEOUT, "SHMEMX_START_TIMEOUT", "", NUMBER, "seconds", "300",                         \
-      "a PE that is not in shmem_init() so long after another one ends the job; 0: no limit")      \
-    X(LOOPBACK_SEED, "SHMEMX_LOOPBACK_SEED", "", NUMBER, "number", "0",                            \
-      "order and delays of deliveries over the transport loopback; 0: in order, at once")          \
-    X(LOOPBACK_DELAY_US, "SHMEMX_LOOPBACK_DELAY_US", "", NUMBER, "microseconds", "50",             \
-      "the longest delay with a seed")                                                             \
-    X(LOOPBACK_LAZY, "SHMEMX_LOOPBACK_LAZY", "", FLAG, "any", "",                                  \
-      "nonblocking operations over loopback begin with quiet or fence: to test programs")
+      "a PE that is not in shmem_init() so long after another one ends the job; 0: no limit")
 
 enum msp_shmem_option {
 #define OPTION_ENUM(symbol, variable, twin, form, form_text, fallback, help) MEMSPAN_SHMEM_##symbol,

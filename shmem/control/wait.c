@@ -122,11 +122,10 @@ static void announce(struct msp_waiter *waiter)
     waiter->announced     = true;
     waiter->notifications = atomic_load(&doorbell->notifications);
     if ((syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL_EXPEDITED, 0, 0) != 0) ||
-        ((msp_job.transport != NULL) &&
-         ((msp_job.transport->capabilities & MSP_TRANSPORT_NOTIFIES) == 0))) {
+        ((msp_job.transport != NULL) && msp_job.transport->is_silent)) {
         waiter->is_unnotified = true;
     }
-    if ((msp_job.transport != NULL) && (msp_job.transport->sleeping != NULL)) {
+    if (msp_job.transport != NULL) {
         msp_job.transport->sleeping();
     }
 }
@@ -207,7 +206,7 @@ static void back_off(struct msp_waiter *waiter)
         waiter->watched_ms = waiter->slept_ms;
         look_for_failed_peers();
         look_for_a_deadlock(waiter);
-        if ((msp_job.transport != NULL) && (msp_job.transport->watch != NULL)) {
+        if (msp_job.transport != NULL) {
             msp_job.transport->watch();
         }
     }
@@ -224,11 +223,9 @@ void msp_wait_renew(struct msp_waiter *waiter)
 
 static void advance_transport(struct msp_waiter *waiter)
 {
-    const struct msp_transport *transport = msp_job.transport;
-
-    if ((transport != NULL) && (transport->progress != NULL)) {
+    if (msp_job.transport != NULL) {
         waiter->has_advanced = true;
-        if (transport->progress(true)) {
+        if (msp_job.transport->progress(true)) {
             msp_wait_renew(waiter);
         }
     }
@@ -341,7 +338,7 @@ void msp_wait_step(struct msp_waiter *waiter)
 
 void msp_wait_end(struct msp_waiter *waiter)
 {
-    if (waiter->has_advanced && (msp_job.transport->left != NULL)) {
+    if (waiter->has_advanced) {
         msp_job.transport->left();
     }
     if (waiter->is_counted) {

@@ -17,13 +17,10 @@ static struct {
     int count;
     int taken; /* index + 1; 0: none, so that the table takes no memory until it is used */
     struct msp_network_division division;
-    bool is_loopback;
     bool is_trusting;             /* what was taken executes what anyone sends */
     enum msp_shmem_option source; /* the variable that the names are from */
 } choice;
 static char reasons[NAMES_MAX][REASON_BYTES] MSP_SPARSE; /* why a driver was not taken, by name */
-
-static const char loopback[] = "loopback";
 
 /* ---- reading ---- */
 
@@ -32,8 +29,7 @@ static memspan_status_t refuse_name(const char *name)
     memspan_error(MEMSPAN_ERR_CONFIG, "%s=%s: there is no such transport",
                   msp_shmem_option_name(choice.source), name);
     if (choice.source == MEMSPAN_SHMEM_TRANSPORT) {
-        return msp_error_hint(
-            "tcp:N, loopback:N, and ucx:N and ofi:N where Memspan was built with them");
+        return msp_error_hint("tcp:N, and ucx:N and ofi:N where Memspan was built with them");
     }
     return msp_error_hint(
         "smp, ucx, ofi and tcp are transports, ucx and ofi where Memspan was built "
@@ -93,10 +89,9 @@ static memspan_status_t read_test_transport(void)
     choice.source = MEMSPAN_SHMEM_TRANSPORT;
     if (!read_division(text + length, &choice.division)) {
         memspan_error(MEMSPAN_ERR_CONFIG, "SHMEMX_TRANSPORT=%s has no number of PEs", text);
-        return msp_error_hint("give it as loopback or loopback:2, ucx:2, ofi:2, tcp:2");
+        return msp_error_hint("give it as tcp or tcp:2, ucx:2, ofi:2");
     }
-    choice.is_loopback = (length == sizeof loopback - 1) && (strncmp(text, loopback, length) == 0);
-    return choice.is_loopback ? MEMSPAN_OK : add_name(text, length);
+    return add_name(text, length);
 }
 
 /* "smp,ucx,ofi,tcp". A network that stands before smp reaches the PEs of this host too. */
@@ -141,11 +136,6 @@ memspan_status_t msp_network_choice_read(void)
 struct msp_network_division msp_network_choice_division(void)
 {
     return choice.division;
-}
-
-bool msp_network_choice_is_loopback(void)
-{
-    return choice.is_loopback;
 }
 
 uint64_t msp_network_choice_digest(void)
@@ -300,17 +290,6 @@ static void plan_smp(void)
     }
 }
 
-static void plan_loopback(void)
-{
-    shmemx_transport_info_t *info = add_plan(loopback, "other PEs of its host");
-
-    info->is_available      = true;
-    info->is_chosen         = true;
-    info->target_progresses = true;
-    snprintf(info->path, sizeof info->path, "messages through sockets");
-    snprintf(info->why, sizeof info->why, "for tests");
-}
-
 static void plan_driver(int i)
 {
     const struct msp_network_job job        = {.pe_count    = 2,
@@ -352,9 +331,6 @@ static memspan_status_t plan_all(void)
         return status;
     }
     plan_smp();
-    if (choice.is_loopback) {
-        plan_loopback();
-    }
     for (i = 0; i < choice.count; i++) {
         plan_driver(i);
     }
@@ -402,10 +378,6 @@ void msp_network_choice_print(void)
            (choice.division.pes > 0) ? " (hosts are divided by a variable)" : "");
     if (elsewhere == 0) {
         printf("no other transport is opened: all PEs are of this host\n");
-        return;
-    }
-    if (choice.taken == 0) {
-        printf("transport loopback: PEs of other hosts, %d, for tests\n", elsewhere);
         return;
     }
     write_rank(rank, sizeof rank);

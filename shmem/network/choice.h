@@ -24,9 +24,6 @@ struct msp_network_division {
 /* After a read. */
 struct msp_network_division msp_network_choice_division(void);
 
-/* SHMEMX_TRANSPORT=loopback: no network driver is used. */
-bool msp_network_choice_is_loopback(void);
-
 /* A digest of both variables: PEs with different ones would divide hosts differently. */
 uint64_t msp_network_choice_digest(void);
 

@@ -218,13 +218,6 @@ static void get_strided(const struct msp_target *target, void *dest,
 
 /* ---- segments ---- */
 
-static memspan_status_t register_segment(unsigned segment, void *key, size_t *key_bytes_p)
-{
-    (void)key;
-    *key_bytes_p = 0;
-    return msp_network_region_add(segment);
-}
-
 static void release_segment(unsigned segment)
 {
     msp_network_region_remove(segment);
@@ -300,18 +293,7 @@ static void close_all(void)
     close_driver();
 }
 
-/* Hardware that stores without the target's processor tells no doorbell of it. */
-static void judge_notification(void)
-{
-    if (msp_network.limits.target_progresses) {
-        msp_transport_network.capabilities |= MSP_TRANSPORT_NOTIFIES;
-    } else {
-        msp_transport_network.capabilities &= ~(unsigned)MSP_TRANSPORT_NOTIFIES;
-    }
-}
-
-static memspan_status_t open_all(struct msp_transport_limits *limits_p, void *address,
-                                 size_t *address_bytes_p)
+static memspan_status_t open_all(void)
 {
     const struct msp_network_job job = {.pe          = msp_job.pe,
                                         .pe_count    = msp_job.pe_count,
@@ -321,7 +303,6 @@ static memspan_status_t open_all(struct msp_transport_limits *limits_p, void *ad
                                         .is_one_network = msp_job.is_one_network};
     memspan_status_t status;
 
-    (void)address;
     atomic_store(&msp_network.is_closing, false);
     msp_network_alive_reset();
     status = msp_network_choice_open(&msp_network_services, &job, &msp_network.limits,
@@ -339,21 +320,18 @@ static memspan_status_t open_all(struct msp_transport_limits *limits_p, void *ad
         close_driver();
         return status;
     }
-    judge_notification();
     atomic_store(&msp_order_pending, true);
     msp_transport_network.name = msp_network.driver->name;
-    *address_bytes_p           = 0;
-    *limits_p = (struct msp_transport_limits){.atomic_sizes = sizeof(uint32_t) | sizeof(uint64_t)};
+    /* Hardware that stores without the target's processor does not notify its doorbell. */
+    msp_transport_network.is_silent = !msp_network.limits.target_progresses;
     return MEMSPAN_OK;
 }
 
 struct msp_transport msp_transport_network = {
-    .version      = MSP_TRANSPORT_VERSION,
-    .capabilities = MSP_TRANSPORT_HAS_THREAD | MSP_TRANSPORT_NOTIFIES | MSP_TRANSPORT_DEVICE_MEMORY,
-    .name         = "network",
-    .open         = open_all,
-    .close        = close_all,
-    .segment_register = register_segment,
+    .name             = "network",
+    .open             = open_all,
+    .close            = close_all,
+    .segment_register = msp_network_region_add,
     .segment_release  = release_segment,
     .context_open     = msp_network_stream_open,
     .context_close    = msp_network_stream_close,

@@ -28,7 +28,7 @@
 #include "shmem/network/driver.h"
 #include "shmem/transport/transport.h"
 
-/* Its name and capabilities are those of the driver, once it is open. */
+/* Its name is that of the driver, once it is open. */
 extern struct msp_transport msp_transport_network MSP_HIDDEN;
 
 /* What the driver may call. */

@@ -365,7 +365,7 @@ void msp_data_segment_close(void)
     if (segment->size_bytes == 0) {
         return;
     }
-    if ((msp_job.transport != NULL) && (msp_job.transport->segment_release != NULL)) {
+    if (msp_job.transport != NULL) {
         msp_job.transport->segment_release(MSP_SEGMENT_DATA);
     }
     /* Without memory for it, the variables stay where they are: no other PE writes them any more.

@@ -137,11 +137,9 @@ static void order(const struct msp_context *context, bool completes)
 }
 
 const struct msp_transport msp_transport_driver_share = {
-    .version      = MSP_TRANSPORT_VERSION,
-    .capabilities = MSP_TRANSPORT_HAS_THREAD | MSP_TRANSPORT_NOTIFIES | MSP_TRANSPORT_DEVICE_MEMORY,
-    .name         = "driver-share",
-    .put          = put,
-    .get          = get,
-    .atomic       = atomic,
-    .order        = order,
+    .name   = "driver-share",
+    .put    = put,
+    .get    = get,
+    .atomic = atomic,
+    .order  = order,
 };

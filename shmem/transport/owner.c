@@ -423,11 +423,9 @@ static void order(const struct msp_context *context, bool completes)
 }
 
 const struct msp_transport msp_transport_owner = {
-    .version      = MSP_TRANSPORT_VERSION,
-    .capabilities = MSP_TRANSPORT_HAS_THREAD | MSP_TRANSPORT_NOTIFIES | MSP_TRANSPORT_DEVICE_MEMORY,
-    .name         = "owner",
-    .put          = put,
-    .get          = get,
-    .atomic       = atomic,
-    .order        = order,
+    .name   = "owner",
+    .put    = put,
+    .get    = get,
+    .atomic = atomic,
+    .order  = order,
 };

@@ -6,7 +6,6 @@
  * differ between PEs and everything else stays as it is. */
 
 #include "shmem/transport/segment.h"
-#include "shmem/collective/sync.h"
 #include "shmem/control/agree.h"
 #include "shmem/transport/transport.h"
 #include <errno.h>
@@ -303,44 +302,13 @@ static memspan_status_t find_room(struct msp_team *team, const char *name, size_
     return MEMSPAN_OK;
 }
 
-/* What peers on other hosts need to reach this PE's copy, and this PE to reach theirs. */
-static memspan_status_t exchange_keys(struct msp_team *team, unsigned index)
-{
-    const struct msp_transport *transport = msp_job.transport;
-    struct key {
-        size_t size_bytes;
-        unsigned char bytes[MSP_TRANSPORT_KEY_MAX];
-    } mine = {.size_bytes = sizeof mine.bytes};
-    memspan_status_t status;
-    int pe;
-
-    if ((transport == NULL) || (transport->segment_register == NULL)) {
-        return MEMSPAN_OK;
-    }
-    status = transport->segment_register(index, mine.bytes, &mine.size_bytes);
-    if (transport->segment_connect == NULL) {
-        return status;
-    }
-    msp_sync_distribute(team, &mine, sizeof mine);
-    for (pe = 0; (pe < team->size) && (status == MEMSPAN_OK); pe++) {
-        int world_pe = msp_team_world_pe(team, pe);
-        struct key room;
-
-        if (msp_job_local_index(world_pe) < 0) {
-            const struct key *theirs = msp_sync_read(team, pe, &room, sizeof room);
-
-            status = transport->segment_connect(index, world_pe, theirs->bytes, theirs->size_bytes);
-        }
-    }
-    return status;
-}
-
 memspan_status_t msp_segment_finish(struct msp_team *team, unsigned index, const char *name,
                                     memspan_status_t status)
 {
-    memspan_status_t keys = exchange_keys(team, index);
+    memspan_status_t registered =
+        (msp_job.transport != NULL) ? msp_job.transport->segment_register(index) : MEMSPAN_OK;
 
-    status = (status == MEMSPAN_OK) ? keys : status;
+    status = (status == MEMSPAN_OK) ? registered : status;
     if (msp_agree_all(team, status == MEMSPAN_OK)) {
         return MEMSPAN_OK;
     }
@@ -454,7 +422,7 @@ void msp_segment_destroy(int index)
 {
     struct msp_segment *segment = &msp_segments[index];
 
-    if ((msp_job.transport != NULL) && (msp_job.transport->segment_release != NULL)) {
+    if (msp_job.transport != NULL) {
         msp_job.transport->segment_release((unsigned)index);
     }
     if (segment->fd >= 0) {

@@ -54,13 +54,11 @@ static void order(const struct msp_context *context, bool completes)
 }
 
 const struct msp_transport msp_transport_smp = {
-    .version      = MSP_TRANSPORT_VERSION,
-    .capabilities = MSP_TRANSPORT_HAS_THREAD | MSP_TRANSPORT_NOTIFIES | MSP_TRANSPORT_DEVICE_MEMORY,
-    .name         = "smp",
-    .put          = put,
-    .get          = get,
-    .put_strided  = put_strided,
-    .get_strided  = get_strided,
-    .atomic       = atomic,
-    .order        = order,
+    .name        = "smp",
+    .put         = put,
+    .get         = get,
+    .put_strided = put_strided,
+    .get_strided = get_strided,
+    .atomic      = atomic,
+    .order       = order,
 };

@@ -36,44 +36,21 @@
  * Atomicity. An atomic operation is atomic with those of all PEs on that word, whichever path they
  * take: the owner's processor, its host's PEs, the transport. A network whose atomics are not
  * coherent with the processor, or that lacks an operation, a size or a kind of memory, sends them
- * to the owner, which executes them (own.h); all operations on one word then take that path. Sizes
- * that it cannot do at all are missing from limits.atomic_sizes: the dispatcher refuses them.
+ * to the owner, which executes them (own.h); all operations on one word then take that path.
  *
- * Progress. Without MSP_TRANSPORT_HAS_THREAD, this PE's operations, and those of others on its
- * memory, advance in progress() only: every wait, poll and operation of the library calls it. With
- * a thread, waits and polls call it all the same, as they see what arrives sooner.
- * Without MSP_TRANSPORT_NOTIFIES the target's doorbell is not notified, and waiters poll.
+ * Progress. Operations of this PE, and those of others on its memory, advance without a call: by a
+ * thread where they need one. Waits and polls call progress() all the same, as they see what
+ * arrives sooner.
  *
- * Memory. The owner of a segment registers it, the caller distributes the key, and each peer
- * connects it; a transport without segment_connect() fetches keys itself, as one without connect()
- * fetches addresses. Local buffers are the transport's matter, to copy or to register. Without
- * MSP_TRANSPORT_DEVICE_MEMORY the dispatcher refuses segments and buffers that the host cannot
- * touch. */
+ * Memory. The owner of a segment registers it; the transport fetches addresses and keys of peers
+ * itself. Any put, get or atomic() takes memory that the host cannot touch, at both ends. Local
+ * buffers are the transport's matter, to copy or to register. */
 
 #include "shmem/context.h"
 #include "shmem/transport/segment.h"
 
-#define MSP_TRANSPORT_VERSION 1
-
-enum {
-    MSP_TRANSPORT_ADDRESS_MAX = 1024, /* bytes of a PE's address */
-    MSP_TRANSPORT_KEY_MAX     = 256,  /* bytes of a segment's key */
-};
-
-enum msp_transport_capability {
-    MSP_TRANSPORT_HAS_THREAD    = 1u << 0, /* it advances without progress() */
-    MSP_TRANSPORT_NOTIFIES      = 1u << 1, /* notifies the doorbell of the target PE */
-    MSP_TRANSPORT_DEVICE_MEMORY = 1u << 2, /* takes memory that the host cannot touch, both ends */
-};
-
 enum msp_operation_flag {
     MSP_OP_NONBLOCKING = 1u << 0, /* shmem_*_nbi: quiet completes it */
-};
-
-/* What open() finds out. */
-struct msp_transport_limits {
-    size_t piece_max_bytes; /* of a put or get, a multiple of 64; larger ones are divided; 0: any */
-    unsigned atomic_sizes;  /* operand sizes that atomic() takes, 4 + 8 for both */
 };
 
 /* One place in one PE's copy of a segment, and the path to it. */
@@ -114,35 +91,10 @@ struct msp_blocks {
     size_t block_count;
 };
 
-/* The table. Members marked "or NULL" may be NULL; put, get, atomic and order may not. */
+/* The table. Members marked "or NULL" may be NULL; those of a transport to other hosts alone may
+ * not there, and are NULL in the others. */
 struct msp_transport {
-    unsigned version; /* MSP_TRANSPORT_VERSION */
-    unsigned capabilities;
     const char *name;
-
-    /* Start, on every PE: fills limits and gives the address under which others connect (room, then
-     * size in *address_bytes_p); the caller distributes it. Or NULL: there is nothing to open. */
-    memspan_status_t (*open)(struct msp_transport_limits *limits_p, void *address,
-                             size_t *address_bytes_p);
-    /* Before the first operation on @p pe, once, whichever thread comes first. Or NULL: then
-     * nothing is distributed for it. */
-    memspan_status_t (*connect)(int pe, const void *address, size_t address_bytes);
-    /* No PE of the job has operations outstanding. Or NULL. */
-    void (*close)(void);
-
-    /* This PE's copy may be reached from now on, with *key, where peers need one. Or NULL. */
-    memspan_status_t (*segment_register)(unsigned segment, void *key, size_t *key_bytes_p);
-    /* Before the first operation on @p pe's copy, with the key of that PE. Or NULL. */
-    memspan_status_t (*segment_connect)(unsigned segment, int pe, const void *key,
-                                        size_t key_bytes);
-    /* The opposite of both; no peer uses it any more. Or NULL. */
-    void (*segment_release)(unsigned segment);
-
-    /* The queue of a context that a program creates and destroys: its index, and the options of
-     * shmem_ctx_create(); nothing is outstanding when it is closed. The default and the internal
-     * context exist from open() to close(). Or NULL: queues are made by the first operation. */
-    memspan_status_t (*context_open)(unsigned context, long options);
-    void (*context_close)(unsigned context);
 
     void (*put)(const struct msp_target *target, const void *source, size_t size_bytes,
                 unsigned flags);
@@ -158,26 +110,35 @@ struct msp_transport {
     void (*atomic)(const struct msp_target *target, const struct msp_atomic_request *request,
                    unsigned flags);
     void (*order)(const struct msp_context *context, bool completes);
+
+    /* ---- to other hosts alone ---- */
+
+    bool is_silent; /* it does not notify the doorbell of the target PE: waiters poll */
+    /* Start, on every PE; no PE of the job has operations outstanding at its end. */
+    memspan_status_t (*open)(void);
+    void (*close)(void);
+    /* This PE's copy may be reached from now on; no peer uses it any more. */
+    memspan_status_t (*segment_register)(unsigned segment);
+    void (*segment_release)(unsigned segment);
+    /* The queue of a context that a program creates and destroys: its index, and the options of
+     * shmem_ctx_create(); nothing is outstanding when it is closed. The default and the internal
+     * context exist from open() to close(). */
+    memspan_status_t (*context_open)(unsigned context, long options);
+    void (*context_close)(unsigned context);
     /* True when anything has happened. @p is_wait: the caller looks for that now, and calls again
-     * or left() afterwards; what does not hurry may be put off. Or NULL, with
-     * MSP_TRANSPORT_HAS_THREAD.
-     */
+     * or left() afterwards; what does not hurry may be put off. */
     bool (*progress)(bool is_wait);
-    void (*left)(void); /* or NULL */
-    /* A thread of this PE is about to sleep on its doorbell, and has announced it. Or NULL. */
+    void (*left)(void);
+    /* A thread of this PE is about to sleep on its doorbell, and has announced it. */
     void (*sleeping)(void);
-    /* A thread waits for long: look whether peers are there; fatal when one is not. Or NULL. */
+    /* A thread waits for long: look whether peers are there; fatal when one is not. */
     void (*watch)(void);
 };
 
 /* ---- the dispatcher (transport.c) ---- */
 
-/* The transport of that name; NULL, with an error record: there is none. */
-const struct msp_transport *msp_transport_find(const char *name);
-
-/* Opens the transport to other hosts (NULL: there are none) and distributes its address. Every PE
- * of the job calls both. */
-memspan_status_t msp_transport_open(const struct msp_transport *transport);
+/* Opens the transport to other hosts, where there are any. Every PE of the job calls both. */
+memspan_status_t msp_transport_open(void);
 void msp_transport_close(void);
 
 /* The place of @p address in @p pe's copy. Fatal, with the name of the call, when the address, the
@@ -216,7 +177,7 @@ void msp_target_add(const struct msp_target *target, uint64_t value);
 /* Advance what the transport to other hosts has to do here. */
 static inline void msp_transport_progress(void)
 {
-    if ((msp_job.transport != NULL) && (msp_job.transport->progress != NULL)) {
+    if (msp_job.transport != NULL) {
         (void)msp_job.transport->progress(false);
     }
 }

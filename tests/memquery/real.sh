@@ -248,8 +248,8 @@ shmem)
     run --shmem && expect_out '^smp\* +PEs of its host +loads and stores +load/store +processor'
     run_with MEMSPAN_SHMEM_TRANSPORT=smp --json --shmem && expect_schema
     expect_jq '[.transports[].name] == ["smp"] and .transports[0].chosen'
-    run_with SHMEMX_TRANSPORT=loopback:2 --json --shmem && expect_schema
-    expect_jq '.transports[1] | .name == "loopback" and .chosen and .atomics == "service" and .device_memory == "staged"'
+    run_with SHMEMX_TRANSPORT=tcp:2 --json --shmem && expect_schema
+    expect_jq '.transports[1] | .name == "tcp" and .chosen and .atomics == "service" and .device_memory == "staged"'
     run_with FI_PROVIDER=none --json --shmem && expect_code 0 && expect_schema
     expect_jq '.transports[2] | .name == "ofi" and (.available | not) and .path == null and (.why | length > 20)'
     expect_jq '.transports[3] | .name == "tcp" and .available'

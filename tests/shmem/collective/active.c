@@ -38,24 +38,22 @@ static long *next_sync(void)
 
 static void check_sync(const struct set *set)
 {
-    enum { PUTS = 16 };
-    static long put[PUTS];
-    static long source[PUTS];
+    enum { PUTS = 16, WORDS = 512 }; /* larger than what travels with the flag of a barrier */
+    static long put[PUTS][WORDS];
+    static long source[WORDS];
     int next = set->start + (((set->pe + 1) % set->size) << set->log_stride);
     int word;
     int i;
 
-    for (i = 0; i < PUTS; i++) {
-        source[i] = set->size;
-        put[i]    = 0;
-    }
+    source[WORDS - 1] = set->size;
+    memset(put, 0, sizeof put);
     shmem_sync(set->start, set->log_stride, set->size, barrier_words);
     for (i = 0; i < PUTS; i++) {
-        shmem_long_put_nbi(&put[i], &source[i], 1, next);
+        shmem_long_put_nbi(put[i], source, WORDS, next);
     }
     shmem_barrier(set->start, set->log_stride, set->size, barrier_words);
     for (i = 0; i < PUTS; i++) {
-        CHECK(put[i] == set->size, "put %d before shmem_barrier() has not arrived", i);
+        CHECK(put[i][WORDS - 1] == set->size, "put %d before shmem_barrier() has not arrived", i);
     }
     for (i = 0; i < TURNS; i++) {
         for (word = 0; word < SHMEM_SYNC_SIZE; word++) {

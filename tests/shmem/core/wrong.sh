@@ -43,7 +43,7 @@ expect leave_early fatal "PE 0 is at its end"
 expect finalize_early fatal "PE 0 is at its end"
 SHMEMX_TRANSPORT=carrier expect pe_negative fatal "SHMEMX_TRANSPORT=carrier: there is no such transport"
 MEMSPAN_SHMEM_TRANSPORT=smp,carrier expect pe_negative fatal "MEMSPAN_SHMEM_TRANSPORT=carrier: there is no such transport"
-SHMEMX_TRANSPORT=loopback:x expect pe_negative fatal "SHMEMX_TRANSPORT=loopback:x" "loopback:2"
+SHMEMX_TRANSPORT=tcp:x expect pe_negative fatal "SHMEMX_TRANSPORT=tcp:x" "tcp:2"
 expect no_files_in_one fatal shmem_init "open files"
 expect few_addresses_in_one answered
 expect pe_negative fatal "shmem_long_p: pe -1 does" "PEs are 0 to 1"

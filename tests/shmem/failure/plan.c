@@ -76,11 +76,12 @@ static void try_real(const char *name)
     CHECK(strstr(info.why, "is before it") != NULL, "%s", info.why);
 }
 
-static void try_loopback(void)
+static void try_divided(void)
 {
-    setenv("SHMEMX_TRANSPORT", "loopback:1", 1);
+    setenv("SHMEMX_TRANSPORT", "tcp:1", 1);
     CHECK(strcmp(row(0).name, "smp") == 0, "%s", row(0).name);
-    CHECK((strcmp(row(1).name, "loopback") == 0) && row(1).is_chosen, "%s", row(1).name);
+    CHECK(strcmp(row(0).reaches, "PEs of its host") != 0, "the host is divided");
+    CHECK((strcmp(row(1).name, "tcp") == 0) && row(1).is_chosen, "%s", row(1).name);
     unsetenv("SHMEMX_TRANSPORT");
 }
 
@@ -112,7 +113,7 @@ int main(int argc, char **argv)
     if (argc > 2) {
         try_real(argv[2]);
     }
-    try_loopback();
+    try_divided();
     try_wrong();
     shmem_init();
     CHECK(shmemx_transport_plan(0, &info) == MEMSPAN_ERR_CONFLICT, "in a job");

@@ -2,8 +2,11 @@
 #ifndef TESTS_SHMEM_NETWORK_JUDGE_H
 #define TESTS_SHMEM_NETWORK_JUDGE_H
 
-/* The driver that judges: judge_driver.c has queues, peers, memory and the table, judge_operation.c
- * what is held, and when it goes on. */
+/* The driver that judges:
+ *
+ *     judge_driver.c       queues, peers, memory and the table
+ *     judge_operation.c    what is held, and when it goes on
+ *     judge_message.c      which messages may pass each other */
 
 #include "shmem/network/driver.h"
 #include <stdatomic.h>
@@ -34,6 +37,8 @@ struct held {
     void *local;
     size_t size_bytes;
     bool fails;
+    bool passes;    /* a message that may overtake others, */
+    bool is_passed; /* and one that others may overtake */
     char copy[];
 };
 
@@ -89,6 +94,8 @@ struct judge {
     unsigned failing_kind;
     unsigned long failing_call; /* 0: none */
     bool fails_at_call;
+    bool shuffles; /* messages too */
+    bool is_lazy;
 };
 
 extern struct judge judge __attribute__((visibility("hidden")));
@@ -112,6 +119,14 @@ bool judge_is_failed(const struct msp_network_peer *peer);
 unsigned judge_step(struct msp_network_queue *queue, bool all);
 /* Of one that is unlinked. */
 void judge_complete(struct held *held);
+/* A random number below @p below. */
+uint64_t judge_draw(struct msp_network_queue *queue, uint64_t below);
+
+/* Which order a message has, with judge.shuffles. The items of an aggregate, which are a copy,
+ * change places. */
+void judge_message_loosen(struct held *held);
+/* With JUDGE_LAZY: a message that waits for the next flush of its queue. */
+bool judge_message_is_atomic(const struct held *held);
 
 enum msp_network_result judge_put(struct msp_network_peer *peer, struct msp_network_key *key,
                                   uint64_t address, const void *source, size_t size_bytes,

@@ -5,7 +5,12 @@
  *
  * Every operation is held. Progress of its queue gives it to the driver below some steps later,
  * before or after others as their order allows, and completes it some steps after that. A seed
- * (SHMEMX_LOOPBACK_SEED) decides all of it, and which limits the driver announces.
+ * (JUDGE_SEED) decides all of it, and which limits the driver announces. With 4 in it, messages
+ * pass each other too (judge_message.c): this is more than the contract allows, and tests what is
+ * above the network. Nothing but what OpenSHMEM promises has an order then.
+ *
+ * With JUDGE_LAZY, puts and atomic operations of a context with a queue of its own begin with the
+ * next flush of that queue: late enough to see which quiet completes what.
  *
  * JUDGE_FAIL=KIND:N makes the Nth put, get, send or flush of a process fail at its completion,
  * KIND!:N at its call. A put that was DONE fails the next flush of its peer. */
@@ -296,8 +301,9 @@ static void close_key(struct msp_network_peer *peer, struct msp_network_key *key
 /* Limits that the driver below serves, too: each makes the library take other paths. */
 static void choose_limits(void)
 {
+    judge.shuffles          = (judge.seed & 4) != 0;
+    judge.limits.is_ordered = judge.limits.is_ordered && ((judge.seed & 5) == 0);
     if ((judge.seed & 1) != 0) {
-        judge.limits.is_ordered            = false;
         judge.limits.put_message_max_bytes = 300;
         judge.limits.get_message_max_bytes = 500;
         judge.limits.signalled_max_bytes   = 1000;
@@ -314,15 +320,16 @@ static memspan_status_t open_driver(const struct msp_network_job *job,
                                     struct msp_network_limits *limits_p)
 {
     memspan_status_t status = judge.real->open(job, limits_p);
-    const char *text        = getenv("SHMEMX_LOOPBACK_SEED");
+    const char *text        = getenv("JUDGE_SEED");
     const char *failing     = getenv("JUDGE_FAIL");
     unsigned kind;
 
     if (status != MEMSPAN_OK) {
         return status;
     }
-    judge.seed   = (text != NULL) ? strtoull(text, NULL, 10) : 0;
-    judge.limits = *limits_p;
+    judge.seed    = (text != NULL) ? strtoull(text, NULL, 10) : 0;
+    judge.is_lazy = getenv("JUDGE_LAZY") != NULL;
+    judge.limits  = *limits_p;
     choose_limits();
     *limits_p = judge.limits;
     for (kind = PUT; (failing != NULL) && (kind <= FLUSH); kind++) {

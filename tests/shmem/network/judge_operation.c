@@ -42,7 +42,7 @@ static void check_request(const struct msp_network_queue *queue,
 
 /* ---- holding ---- */
 
-static uint64_t draw(struct msp_network_queue *queue, uint64_t below)
+uint64_t judge_draw(struct msp_network_queue *queue, uint64_t below)
 {
     uint64_t x = (queue->random += UINT64_C(0x9e3779b97f4a7c15));
 
@@ -60,7 +60,8 @@ static bool is_behind(const struct held *held, const struct held *earlier)
                ((earlier->kind == PUT) ||
                 ((earlier->kind == SEND) && !judge.limits.puts_pass_messages));
     case SEND:
-        return (earlier->kind == SEND) || ((earlier->kind == PUT) && judge.limits.is_ordered);
+        return ((earlier->kind == SEND) && !(held->passes && earlier->is_passed)) ||
+               ((earlier->kind == PUT) && judge.limits.is_ordered);
     case FLUSH:
         return earlier->kind == PUT;
     default:
@@ -86,7 +87,7 @@ static void completed_below(struct msp_network_request *request, memspan_status_
 
     held->state  = OVER;
     held->status = status;
-    held->due    = held->queue->step + draw(held->queue, STEPS);
+    held->due    = held->queue->step + judge_draw(held->queue, STEPS);
 }
 
 static void issue(struct held *held)
@@ -182,7 +183,7 @@ bool judge_is_failed(const struct msp_network_peer *peer)
 static bool is_busy(const struct msp_network_peer *peer)
 {
     return !judge_is_failed(peer) &&
-           ((peer->queue->count >= HELD_MAX) || (draw(peer->queue, 8) == 0));
+           ((peer->queue->count >= HELD_MAX) || (judge_draw(peer->queue, 8) == 0));
 }
 
 /* Whether the caller may be told DONE, though the operation is held: the buffers are copied. Only
@@ -191,7 +192,35 @@ static bool is_copied(const struct msp_network_peer *peer, const struct held *wh
 {
     return peer->queue->is_main && !judge_is_failed(peer) &&
            (((what->kind == PUT) && (what->size_bytes <= judge.limits.put_done_max_bytes)) ||
-            ((what->kind == SEND) && (draw(peer->queue, 2) == 0)));
+            ((what->kind == SEND) && (judge_draw(peer->queue, 2) == 0)));
+}
+
+/* With JUDGE_LAZY, operations of a context with a queue of its own begin with the next flush. */
+static uint64_t due_of(struct msp_network_queue *queue, const struct held *held)
+{
+    const bool waits =
+        judge.is_lazy && !queue->is_main && ((held->kind == PUT) || judge_message_is_atomic(held));
+
+    return waits ? UINT64_MAX : queue->step + judge_draw(queue, STEPS);
+}
+
+static void end_laziness(struct msp_network_queue *queue)
+{
+    struct held *held;
+
+    for (held = queue->first; held != NULL; held = held->next) {
+        held->due = (held->due == UINT64_MAX) ? queue->step : held->due;
+    }
+}
+
+static void copy_buffers(struct held *held, const struct held *what)
+{
+    if (what->header_bytes != 0) {
+        held->header = memcpy(held->copy, what->header, what->header_bytes);
+    }
+    if (what->size_bytes != 0) {
+        held->local = memcpy(held->copy + what->header_bytes, what->local, what->size_bytes);
+    }
 }
 
 static enum msp_network_result hold(struct msp_network_peer *peer, const struct held *what,
@@ -199,6 +228,7 @@ static enum msp_network_result hold(struct msp_network_peer *peer, const struct 
 {
     struct msp_network_queue *queue = peer->queue;
     const bool copies               = is_copied(peer, what);
+    const bool loosens              = judge.shuffles && (what->kind == SEND);
     struct held **link              = &queue->first;
     const uint64_t one              = 1;
     struct held *held;
@@ -207,14 +237,14 @@ static enum msp_network_result hold(struct msp_network_peer *peer, const struct 
     if (is_busy(peer)) {
         return MSP_NETWORK_BUSY;
     }
-    held = malloc(sizeof *held + (copies ? what->header_bytes + what->size_bytes : 0));
+    held = malloc(sizeof *held + (copies || loosens ? what->header_bytes + what->size_bytes : 0));
     JUDGE(held != NULL, "no memory");
     *held                = *what;
     held->below.complete = completed_below;
     held->queue          = queue;
     held->peer           = peer;
     held->request        = copies ? NULL : request;
-    held->due            = queue->step + draw(queue, STEPS);
+    held->due            = due_of(queue, what);
     held->fails          = fails_now(what->kind);
     if (held->fails && judge.fails_at_call) {
         free(held);
@@ -222,11 +252,14 @@ static enum msp_network_result hold(struct msp_network_peer *peer, const struct 
                                    "a %s has failed", judge_names[what->kind]);
         return MSP_NETWORK_FAILED;
     }
-    if (copies && (what->header_bytes != 0)) {
-        held->header = memcpy(held->copy, what->header, what->header_bytes);
+    if (copies || loosens) {
+        copy_buffers(held, what);
     }
-    if (copies && (what->size_bytes != 0)) {
-        held->local = memcpy(held->copy + what->header_bytes, what->local, what->size_bytes);
+    if (loosens) {
+        judge_message_loosen(held);
+    }
+    if (what->kind == FLUSH) {
+        end_laziness(queue);
     }
     while (*link != NULL) {
         link = &(*link)->next;

@@ -69,9 +69,9 @@ refused no_pages ${P}2=1m:pgsize=512k:policy=M ${P}2 524288
 refused heap_too_large SHMEM_SYMMETRIC_SIZE=2t SHMEM_SYMMETRIC_SIZE "1 TiB"
 refused partition_too_large "${P}2=2t" ${P}2 "1 TiB"
 refused malformed_size SHMEM_SYMMETRIC_SIZE=abc SHMEM_SYMMETRIC_SIZE abc
-refused no_transport SHMEMX_TRANSPORT=pigeon "SHMEMX_TRANSPORT=pigeon" loopback
-refused no_pes_of_host SHMEMX_TRANSPORT=loopback:0 "SHMEMX_TRANSPORT=loopback:0"
-refused pes_of_host SHMEMX_TRANSPORT=loopback:2x "SHMEMX_TRANSPORT=loopback:2x"
+refused no_transport SHMEMX_TRANSPORT=pigeon "SHMEMX_TRANSPORT=pigeon" tcp:N
+refused no_pes_of_host SHMEMX_TRANSPORT=tcp:0 "SHMEMX_TRANSPORT=tcp:0"
+refused pes_of_host SHMEMX_TRANSPORT=tcp:2x "SHMEMX_TRANSPORT=tcp:2x"
 
 differ size ${P}2=1m ${P}2=2m "${P}2 differs between PE 0 and PE " mpirun
 differ kind ${P}3=1m:kind=N ${P}3=1m:kind=S "${P}3 differs between PE 0 and PE "

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* contexts.c: operations of one context are outstanding while another's are completed. With
- * SHMEMX_LOOPBACK_LAZY nonblocking operations do not even begin before quiet or fence of their own
- * context: what has not arrived must not be waited for, and must arrive then. */
+/* contexts.c: operations of one context are outstanding while another's are completed. JUDGE_LAZY
+ * (network/judge_driver.c) starts those of a context with a queue of its own at its quiet, no
+ * earlier: another quiet must not wait for them, and this one completes them. */
 
 #include "tests/shmem/check.h"
 #include <stdlib.h>
 
-enum { WORDS = 1000 };
+enum { WORDS = 1000, ROUNDS = 50 };
 
 static long target[2][WORDS];
 static long source[2][WORDS];
 static long fetched[2];
 static long counter = 40;
+static long mark;
 static int next;
 
 static void start(shmem_ctx_t ctx, int which)
@@ -52,30 +53,29 @@ static void quiet_is_of_one_context(shmem_ctx_t first, shmem_ctx_t second)
 /* Destroying a context completes it. */
 static void destroying_completes(shmem_ctx_t ctx)
 {
-    long value = 77;
-
-    shmem_ctx_long_put_nbi(ctx, &target[0][0], &value, 1, next);
-    CHECK(shmem_long_g(&target[0][0], next) == 1, "it has begun");
+    source[0][WORDS - 1] = 77;
+    shmem_ctx_long_put_nbi(ctx, target[0], source[0], WORDS, next);
+    CHECK(shmem_long_g(&target[0][WORDS - 1], next) == WORDS, "it has begun");
     shmem_ctx_destroy(ctx);
-    CHECK(shmem_long_g(&target[0][0], next) == 77, "it is not complete");
+    CHECK(shmem_long_g(&target[0][WORDS - 1], next) == 77, "it is not complete");
 }
 
-/* Collectives complete the default context where they are barriers, and no other. */
+/* Barriers complete the default context, and no other. */
 static void barriers_complete_the_default(shmem_ctx_t ctx)
 {
-    long value = 5;
+    long round;
 
-    shmem_long_put_nbi(&target[1][0], &value, 1, next);
-    shmem_ctx_long_put_nbi(ctx, &target[1][1], &value, 1, next);
-    shmem_sync_all();
-    CHECK(shmem_long_g(&target[1][0], next) == 2, "sync has completed a put");
-    shmem_sync_all();
-    shmem_barrier_all();
-    CHECK(target[1][0] == 5, "the barrier has not completed a put");
-    CHECK(target[1][1] == 3, "the barrier has completed another context's put");
+    shmem_ctx_long_put_nbi(ctx, target[1], source[0], WORDS, next);
+    for (round = 1; round <= ROUNDS; round++) {
+        shmem_long_put_nbi(&mark, &round, 1, next);
+        shmem_barrier_all();
+        CHECK(mark == round, "round %ld: the barrier has not completed a put", round);
+        shmem_sync_all();
+    }
+    CHECK(target[1][WORDS - 1] == WORDS + 1, "a barrier has completed another context's put");
     shmem_barrier_all();
     shmem_ctx_quiet(ctx);
-    CHECK(shmem_long_g(&target[1][1], next) == 5, "quiet has not");
+    CHECK(shmem_long_g(&target[1][WORDS - 1], next) == 77, "quiet has not");
 }
 
 int main(void)
@@ -86,7 +86,9 @@ int main(void)
     shmem_init();
     next = (shmem_my_pe() + 1) % shmem_n_pes();
     CHECK(!check_is_near(next), "mapped memory has no outstanding operations");
-    CHECK((shmem_ctx_create(0, &first) == 0) && (shmem_ctx_create(0, &second) == 0), "contexts");
+    CHECK((shmem_ctx_create(SHMEM_CTX_PRIVATE, &first) == 0) &&
+              (shmem_ctx_create(SHMEM_CTX_SERIALIZED, &second) == 0),
+          "contexts");
     shmem_barrier_all();
     quiet_is_of_one_context(first, second);
     shmem_barrier_all();

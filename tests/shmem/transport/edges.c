@@ -426,6 +426,7 @@ static void last_bytes(char *block, size_t size_bytes, uint64_t address)
               block_bytes);
     }
     shmem_putmem_signal(block, local, 100, last, ++serial, SHMEM_SIGNAL_SET, to);
+    shmem_fence();
     CHECK(shmem_uint64_atomic_fetch_add(last, 1, to) == serial, "the last word of a space");
 }
 
