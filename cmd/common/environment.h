@@ -8,7 +8,6 @@
 /* X(NAME, programs that read it, help text; "" keeps it out of --help) */
 #define CLI_ENVIRONMENT_MAP(X)                                                                     \
     X(COLUMNS, "memquery memspan-bench", "width of tables, where it is not the terminal's")        \
-    X(HOME, "memquery", "")                                                                        \
     X(LD_LIBRARY_PATH, "memspan-bench", "")                                                        \
     X(LD_PRELOAD, "memspan-advise", "")                                                            \
     X(LIBMEMSPAN_ADVISE, "memspan-advise", "")                                                     \
@@ -18,8 +17,7 @@
     X(MEMSPAN_DEVICES, "memquery", "")                                                             \
     X(OSHRUN_LAUNCHER, "oshrun", "the launcher, unless --launcher names one")                      \
     X(PATH, "oshrun", "")                                                                          \
-    X(TMPDIR, "oshrun memspan-advise", "where temporary files are (/tmp)")                         \
-    X(XDG_CACHE_HOME, "memquery", "where measured figures are kept (~/.cache)")
+    X(TMPDIR, "oshrun memspan-advise", "where temporary files are (/tmp)")
 
 enum cli_variable {
 #define CLI_VARIABLE(name, programs, help) CLI_##name,

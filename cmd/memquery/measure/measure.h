@@ -32,7 +32,6 @@ enum measure_state {
 struct measure_cell {
     char resource[48]; /* "node0", "cuda0.device" */
     char device[32];   /* "cuda:0" */
-    char key[1024];    /* all that the figures depend on, except the machine */
     enum measure_state state;
     enum measure_method method;
     double bandwidth_bytes_per_s; /* 0: not known */
@@ -43,7 +42,6 @@ struct measure_cell {
     char latency_reason[256];
     int64_t measured_at; /* seconds since 1970; 0: never */
     bool full;           /* measured with the large sizes */
-    bool cached;         /* from an earlier run */
     bool settled;        /* the repetitions agreed */
     bool busy;           /* other work used the processors */
 };
@@ -54,7 +52,6 @@ struct measure_figures {
     size_t count;
     int running;  /* index of the current cell; -1: none */
     int failures; /* cells during which a child ended */
-    char cache_note[512];
     struct measure_cell cells[MEASURE_CELLS_MAX];
 };
 
@@ -92,7 +89,7 @@ struct measure_date {
 };
 struct measure_date measure_date(int64_t seconds);
 
-/* "measured now", "measured before (cache)"; "" where there is no figure. */
+/* "measured now, quick"; "" where there is no figure. */
 const char *measure_source(const struct measure_cell *cell);
 
 /* "measured (quick) 2026-01-01T00:00:00Z"; "" where nothing was. */

@@ -31,8 +31,7 @@ const char *measure_source(const struct measure_cell *cell)
     if ((cell == NULL) || (cell->state != MEASURE_DONE)) {
         return "";
     }
-    return cell->cached ? (cell->full ? "measured before, full" : "measured before, quick")
-                        : (cell->full ? "measured now, full" : "measured now, quick");
+    return cell->full ? "measured now, full" : "measured now, quick";
 }
 
 const char *measure_reason(const struct measure_cell *cell, const struct snapshot *snapshot,
@@ -83,11 +82,11 @@ static void cell_text(const struct measure_cell *cell, char *text, size_t size)
         } else {
             text_append(text, size, "/?");
         }
-        text_append(text, size, "%s~%d%%%s%s",
+        text_append(text, size, "%s~%d%%%s",
                     (cell->method == MEASURE_COPY)   ? "c"
                     : (cell->method == MEASURE_FILL) ? "f"
                                                      : "",
-                    measure_spread_percent(cell), cell->busy ? "!" : "", cell->cached ? "*" : "");
+                    measure_spread_percent(cell), cell->busy ? "!" : "");
     }
 }
 
@@ -176,8 +175,7 @@ void measure_dates(const struct measure_figures *figures, char *text, size_t siz
 {
     int64_t first = 0;
     int64_t last  = 0;
-    bool cached   = false;
-    size_t full   = 0;
+    bool full     = false;
     size_t done   = 0;
 
     for (size_t i = 0; i < figures->count; i++) {
@@ -186,19 +184,16 @@ void measure_dates(const struct measure_figures *figures, char *text, size_t siz
         if (cell->state != MEASURE_DONE) {
             continue;
         }
-        first  = ((done == 0) || (cell->measured_at < first)) ? cell->measured_at : first;
-        last   = (cell->measured_at > last) ? cell->measured_at : last;
-        cached = cached || cell->cached;
-        full += cell->full ? 1 : 0;
+        first = ((done == 0) || (cell->measured_at < first)) ? cell->measured_at : first;
+        last  = (cell->measured_at > last) ? cell->measured_at : last;
+        full  = cell->full;
         done++;
     }
     text[0] = '\0';
     if (done > 0) {
-        snprintf(text, size, "measured (%s) %s%s%s%s",
-                 (full == done) ? "full" : ((full == 0) ? "quick" : "quick and full"),
+        snprintf(text, size, "measured (%s) %s%s%s", full ? "full" : "quick",
                  measure_date(first).text, (first == last) ? "" : " .. ",
-                 (first == last) ? "" : measure_date(last).text,
-                 cached ? "; * from the cache (--measure=again renews)" : "");
+                 (first == last) ? "" : measure_date(last).text);
     }
 }
 
@@ -217,8 +212,5 @@ void measure_print(const struct measure_figures *figures, const struct snapshot 
     measure_dates(figures, dates, sizeof(dates));
     fprintf(out, "%s%s", dates, (dates[0] == '\0') ? "" : "\n");
     print_reasons(figures, out);
-    if (figures->cache_note[0] != '\0') {
-        fprintf(out, "warning: %s\n", figures->cache_note);
-    }
     fputc('\n', out);
 }

@@ -81,9 +81,6 @@ void json_print(const struct snapshot *snapshot, FILE *out)
     for (size_t i = 0; i < snapshot->warning_count; i++) {
         json_array_append_new(warnings, json_string(snapshot->warnings[i]));
     }
-    if ((snapshot->figures != NULL) && (snapshot->figures->cache_note[0] != '\0')) {
-        json_array_append_new(warnings, json_string(snapshot->figures->cache_note));
-    }
     json_put(document, "warnings", warnings);
     json_finish(document, out);
 }

@@ -185,8 +185,7 @@ static void figure_text(const struct measure_cell *cell, char *text, size_t size
     if (cell->latency_ns > 0) {
         text_append(text, size, "%s%.0f ns", (text[0] == '\0') ? "" : ", ", cell->latency_ns);
     }
-    text_append(text, size, " ~%d%%%s%s", measure_spread_percent(cell), cell->busy ? "!" : "",
-                cell->cached ? "*" : "");
+    text_append(text, size, " ~%d%%%s", measure_spread_percent(cell), cell->busy ? "!" : "");
 }
 
 static const struct resource *find_resource(const struct snapshot *snapshot, int home, int node,
