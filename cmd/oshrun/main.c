@@ -51,15 +51,16 @@ static bool serve_pmix(const struct options *options, const struct job *job, con
                        struct guard *guard, struct server *server)
 {
     char reason[512] = "";
-    const char *library;
-    *server = (struct server){.event_fd = -1};
-    if (options->pmix == SERVE_OFF && server_is_missed(path, &library)) {
+    char library[64];
+    enum server_need need = server_need(path, library, sizeof(library));
+    *server               = (struct server){.event_fd = -1};
+    if (options->pmix == SERVE_OFF && need == SERVER_REQUIRED) {
         cli_complain(
             "--pmix=off: %s links %s, whose processes are jobs of one PE each without a PMIx "
             "server",
             options->program[0], library);
     }
-    if (options->pmix == SERVE_OFF || (options->pmix == SERVE_AUTO && !server_is_needed(path))) {
+    if (options->pmix == SERVE_OFF || (options->pmix == SERVE_AUTO && need == SERVER_USELESS)) {
         return true;
     }
     if (server_open(server, job->header->job_id, job->pe_count, guard, reason, sizeof(reason))) {

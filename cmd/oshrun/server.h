@@ -27,11 +27,9 @@ struct server {
     char ***variables; /* for each PE, NULL at the end */
 };
 
-/* May that program need a PMIx server? */
-bool server_is_needed(const char *path);
-
-/* Does it certainly need one? *library_p names the library, until the next call. */
-bool server_is_missed(const char *path, const char **library_p);
+/* Whether that program needs a PMIx server; where it certainly does, the library that does. */
+enum server_need { SERVER_USELESS, SERVER_OPTIONAL, SERVER_REQUIRED };
+enum server_need server_need(const char *path, char *library, size_t library_size);
 
 /* Start the server for a job of that name, and fetch the variables for the PEs' environments.
  * The guard removes what it leaves. False with the reason. */
