@@ -5,7 +5,7 @@
 #include "bench/daxpy/daxpy.h"
 #include "bench/hybrid/hybrid.h"
 #include "bench/rma/rma.h"
-#include "cmd/common/message.h"
+#include "cmd/common/cli.h"
 #include <stdio.h>
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "bench/common/output.h"
-#include "cmd/common/message.h"
+#include "cmd/common/cli.h"
 #include <errno.h>
 #include <limits.h>
 #include <string.h>

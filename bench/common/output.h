@@ -7,7 +7,7 @@
 
 #include "bench/common/machine.h"
 #include "bench/common/report.h"
-#include "cmd/common/options.h"
+#include "cmd/common/cli.h"
 #include <stdbool.h>
 #include <stdio.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "bench/common/report.h"
 #include "bench/common/output.h"
-#include "cmd/common/message.h"
+#include "cmd/common/cli.h"
 #include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>

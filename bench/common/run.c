@@ -2,7 +2,7 @@
 /* run.c: the command line, the samples, and a run from its first lines to its files. */
 
 #include "bench/common/run.h"
-#include "cmd/common/message.h"
+#include "cmd/common/cli.h"
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 
 #include "bench/common/run.h"
 #include "bench/common/table.h"
-#include "cmd/common/environment.h"
+#include "cmd/common/cli.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "bench/common/table.h"
-#include "cmd/common/environment.h"
+#include "cmd/common/cli.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,7 @@
  * runs again, so that a disturbance of the machine falls on all of them. */
 
 #include "bench/daxpy/daxpy.h"
-#include "cmd/common/message.h"
+#include "cmd/common/cli.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

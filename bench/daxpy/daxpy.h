@@ -11,7 +11,7 @@
 
 #include "bench/common/output.h"
 #include "bench/common/stats.h"
-#include "cmd/common/options.h"
+#include "cmd/common/cli.h"
 #include <memspan/memspan.h>
 #include <stdbool.h>
 #include <stddef.h>

@@ -6,7 +6,7 @@
  * pays for copies, not for allocations. */
 
 #include "bench/daxpy/memory.h"
-#include "cmd/common/message.h"
+#include "cmd/common/cli.h"
 #include <stdio.h>
 
 /* Where no device has the kernels it is the first, whose rows say why they are waived. */

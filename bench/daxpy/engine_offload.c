@@ -7,7 +7,7 @@
  * unknown pointers unchanged. */
 
 #include "bench/daxpy/memory.h"
-#include "cmd/common/message.h"
+#include "cmd/common/cli.h"
 #include <malloc.h>
 #include <memspan/omp.h>
 #include <omp.h>

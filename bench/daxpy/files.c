@@ -4,7 +4,7 @@
 #include "bench/common/plot_svg.h"
 #include "bench/common/report.h"
 #include "bench/daxpy/daxpy.h"
-#include "cmd/common/message.h"
+#include "cmd/common/cli.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -9,8 +9,7 @@
  * would end this process are blocked meanwhile and read from a descriptor: the child is killed
  * first, then the signal is raised again. */
 
-#include "cmd/common/child.h"
-#include "cmd/common/message.h"
+#include "cmd/common/cli.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* options.c: the parser of command lines. */
 
-#include "cmd/common/options.h"
-#include "cmd/common/environment.h"
-#include "cmd/common/message.h"
+#include "cmd/common/cli.h"
 #include <ctype.h>
 #include <limits.h>
 #include <math.h>

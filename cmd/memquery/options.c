@@ -2,7 +2,7 @@
 /* options.c: the table of options, and checks across options. */
 
 #include "cmd/memquery/options.h"
-#include "cmd/memquery/output/text.h"
+#include "cmd/memquery/output/output.h"
 #include <stdio.h>
 
 static struct options parsed;

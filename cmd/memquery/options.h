@@ -4,7 +4,7 @@
 
 /* The command line. */
 
-#include "cmd/common/options.h"
+#include "cmd/common/cli.h"
 #include <stdbool.h>
 
 enum mode {

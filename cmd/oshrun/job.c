@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The job file is an unnamed memory file: nothing can be left behind. */
 
-#include "job.h"
-#include "cmd/common/message.h"
+#include "cmd/common/cli.h"
+#include "cmd/oshrun/oshrun.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* launcher.c: the command line of another launcher, and its run. */
 
-#include "launcher.h"
-#include "cmd/common/environment.h"
-#include "cmd/common/message.h"
-#include "job.h"
+#include "cmd/common/cli.h"
+#include "cmd/oshrun/oshrun.h"
 #include <errno.h>
 #include <memspan/launch.h>
 #include <signal.h>

@@ -3,15 +3,8 @@
  * hosts are started by another launcher. Read memspan/launch.h (what a PE gets), start.c and
  * watch.c; launcher.c. */
 
-#include "cmd/common/message.h"
-#include "guard.h"
-#include "job.h"
-#include "launcher.h"
-#include "options.h"
-#include "output.h"
-#include "place.h"
-#include "start.h"
-#include "watch.h"
+#include "cmd/common/cli.h"
+#include "cmd/oshrun/oshrun.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>

@@ -3,9 +3,8 @@
  * to their sink, in order of arrival. The start of a line without an end (a prompt, progress
  * dots) is shown after LINE_DELAY_S; if another PE prints first, the line is ended. */
 
-#include "output.h"
-#include "cmd/common/message.h"
-#include "job.h"
+#include "cmd/common/cli.h"
+#include "cmd/oshrun/oshrun.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>

@@ -2,8 +2,7 @@
 /* listen() gives libpmix a pipe under the number of its socket, and the socket to a thread. The
  * thread accepts connections and reads ahead; those that pass go through the pipe to accept(). */
 
-#include "server_gate.h"
-#include "job.h"
+#include "cmd/oshrun/oshrun.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>

@@ -3,7 +3,7 @@
  * only libraries that are known to start nothing: our PEs find each other by the job file.
  * Everything else (scripts, interpreters, other libraries) may need one. */
 
-#include "server.h"
+#include "cmd/oshrun/oshrun.h"
 #include <fcntl.h>
 #include <link.h>
 #include <stdio.h>

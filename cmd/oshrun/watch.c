@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* One loop over one poll(). Signals arrive by a descriptor: there are no handlers. */
 
-#include "watch.h"
-#include "cmd/common/child.h"
-#include "cmd/common/message.h"
-#include "start.h"
+#include "cmd/common/cli.h"
+#include "cmd/oshrun/oshrun.h"
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -6,7 +6,7 @@
 #include "bench/common/report.h"
 #include "bench/common/stats.h"
 #include "bench/common/table.h"
-#include "cmd/common/message.h"
+#include "cmd/common/cli.h"
 #include <criterion/criterion.h>
 #include <criterion/redirect.h>
 #include <math.h>

@@ -2,8 +2,7 @@
 /* The gate in front of the PMIx server's port, with a clock that stands still: what it passes on is
  * as accept() would have returned it, and a connection keeps its place against later ones. */
 
-#include "cmd/oshrun/job.h"
-#include "cmd/oshrun/server_gate.h"
+#include "cmd/oshrun/oshrun.h"
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <poll.h>

@@ -3,8 +3,7 @@
  * (schedstat), and how long all processors were used (/proc/stat, in ticks of 10 ms: of use for
  * longer work only). A missing file counts as no other work. */
 
-#include "cmd/memquery/measure/busy.h"
-#include "cmd/memquery/measure/work.h"
+#include "cmd/memquery/measure/measure.h"
 #include <stdio.h>
 #include <time.h>
 #include <unistd.h>

@@ -6,10 +6,7 @@
  * cannot load and store copies: bandwidth of copies in and out together, latency of a copy of
  * eight bytes. Results are verified: work that was not done gives no figure. */
 
-#include "cmd/memquery/measure/cell.h"
-#include "cmd/memquery/measure/series.h"
-#include "cmd/memquery/model/space.h"
-#include "cmd/memquery/output/text.h"
+#include "cmd/memquery/measure/measure.h"
 #include <stdlib.h>
 #include <string.h>
 

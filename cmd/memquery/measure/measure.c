@@ -6,10 +6,6 @@
  * memory costs one figure. Drivers that do not even start are the affair of probe/probe.c. */
 
 #include "cmd/memquery/measure/measure.h"
-#include "cmd/memquery/measure/busy.h"
-#include "cmd/memquery/measure/cell.h"
-#include "cmd/memquery/output/text.h"
-#include "cmd/memquery/probe/probe.h"
 #include <fcntl.h>
 #include <string.h>
 #include <sys/mman.h>

@@ -2,8 +2,6 @@
 /* show.c: the figures in the table. */
 
 #include "cmd/memquery/measure/measure.h"
-#include "cmd/memquery/output/grid.h"
-#include "cmd/memquery/output/text.h"
 #include <string.h>
 #include <time.h>
 

@@ -2,7 +2,7 @@
 /* work.c: the host's own loops. This file is compiled with optimisation in every build: an
  * unoptimised loop would measure the loop. */
 
-#include "cmd/memquery/measure/work.h"
+#include "cmd/memquery/measure/measure.h"
 #include <pthread.h>
 #include <sched.h>
 #include <stdlib.h>

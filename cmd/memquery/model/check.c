@@ -7,11 +7,7 @@
  * them, and the worst verdict is the exit code. A comparison with an unknown quantity is neither
  * true nor false: EXIT_UNKNOWN. */
 
-#include "cmd/memquery/model/capability.h"
-#include "cmd/memquery/model/facts.h"
-#include "cmd/memquery/model/names.h"
-#include "cmd/memquery/model/report.h"
-#include "cmd/memquery/output/grid.h"
+#include "cmd/memquery/model/model.h"
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* config.c: --config, every environment variable and the problems of the environment. */
 
-#include "cmd/memquery/model/report.h"
-#include "cmd/memquery/output/json.h"
-#include "cmd/memquery/output/text.h"
+#include "cmd/memquery/model/model.h"
 #include <string.h>
 
 /* Values of free form are checked when they are first read. */

@@ -3,9 +3,7 @@
  * device that reaches it. A device's own memory is its device memory; the host's is ordinary
  * host memory. */
 
-#include "cmd/memquery/model/peer.h"
-#include "cmd/memquery/output/grid.h"
-#include "cmd/memquery/output/text.h"
+#include "cmd/memquery/model/model.h"
 #include <stdlib.h>
 #include <string.h>
 

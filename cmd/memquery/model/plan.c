@@ -2,12 +2,7 @@
 /* plan.c: --plan, what an allocator with such traits would be given, and why. Nothing is
  * allocated. */
 
-#include "cmd/memquery/model/plan.h"
-#include "cmd/memquery/model/report.h"
-#include "cmd/memquery/model/space.h"
-#include "cmd/memquery/output/grid.h"
-#include "cmd/memquery/output/json.h"
-#include "cmd/memquery/output/text.h"
+#include "cmd/memquery/model/model.h"
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>

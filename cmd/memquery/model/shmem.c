@@ -4,9 +4,7 @@
  *
  * The OpenSHMEM library is opened on demand, and no job is started: memquery does not link it. */
 
-#include "cmd/memquery/model/report.h"
-#include "cmd/memquery/output/field.h"
-#include "cmd/memquery/output/text.h"
+#include "cmd/memquery/model/model.h"
 #include <dlfcn.h>
 #include <shmemx.h>
 #include <string.h>

@@ -3,11 +3,7 @@
  *
  * Everything here is the library's answer; where it has none, its reason is kept. */
 
-#include "cmd/memquery/model/peer.h"
-#include "cmd/memquery/model/report.h"
-#include "cmd/memquery/model/space.h"
-#include "cmd/memquery/output/text.h"
-#include "cmd/memquery/probe/share.h"
+#include "cmd/memquery/model/model.h"
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>

@@ -4,8 +4,7 @@
  * Migration, pinning and page size of a resource are the library's answer, not derived from its
  * kind: an allocator over the sub-space of that resource alone is planned. */
 
-#include "cmd/memquery/model/space.h"
-#include "cmd/memquery/output/text.h"
+#include "cmd/memquery/model/model.h"
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>

@@ -4,11 +4,7 @@
  * Every answer has the same four parts, so that programs can read it: the result of the probe,
  * the driver's own error, the cause, the remedy. */
 
-#include "cmd/memquery/model/names.h"
-#include "cmd/memquery/model/report.h"
-#include "cmd/memquery/output/grid.h"
-#include "cmd/memquery/output/json.h"
-#include "cmd/memquery/probe/share.h"
+#include "cmd/memquery/model/model.h"
 #include <stdlib.h>
 #include <string.h>
 

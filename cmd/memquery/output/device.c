@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* device.c: capabilities with their source, and modes with the way to turn them on. */
 
-#include "cmd/memquery/output/device.h"
-#include "cmd/memquery/model/capability.h"
-#include "cmd/memquery/output/grid.h"
-#include "cmd/memquery/output/text.h"
-#include "cmd/memquery/probe/share.h"
+#include "cmd/memquery/model/model.h"
 
 static const char silent[] = "the backend says nothing";
 

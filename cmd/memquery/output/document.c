@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* document.c: the snapshot as JSON. Objects of one row each are tables of fields (fields.c). */
 
-#include "cmd/memquery/model/peer.h"
-#include "cmd/memquery/model/report.h"
-#include "cmd/memquery/output/fields.h"
+#include "cmd/memquery/model/model.h"
 
 /* One object for each of @p count rows of @p size_bytes. */
 static json_t *array_of(const struct field_list *list, const struct snapshot *snapshot,

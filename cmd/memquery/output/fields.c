@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* fields.c: the tables of fields. */
 
-#include "cmd/memquery/output/fields.h"
-#include "cmd/memquery/model/capability.h"
-#include "cmd/memquery/output/device.h"
-#include "cmd/memquery/output/text.h"
-#include "cmd/memquery/probe/share.h"
+#include "cmd/memquery/measure/measure.h"
 #include <string.h>
 
 static const char silent[] = "the driver does not tell";

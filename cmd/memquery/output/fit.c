@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* fit.c: folding of lines. Tables are as wide as their words; only this file knows the terminal. */
 
-#include "cmd/memquery/output/fit.h"
-#include "cmd/common/environment.h"
-#include "cmd/memquery/output/text.h"
+#include "cmd/memquery/output/output.h"
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>

@@ -2,8 +2,7 @@
 /* grid.c: columns. Cells are kept until all widths are known. What stands behind two blanks in the
  * last column is a remark: below the table where it would be folded at the end of a long line. */
 
-#include "cmd/memquery/output/grid.h"
-#include "cmd/memquery/output/text.h"
+#include "cmd/memquery/output/output.h"
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdlib.h>

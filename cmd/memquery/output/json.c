@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* json.c: the rules of the schema over jansson. */
 
-#include "cmd/memquery/output/json.h"
-#include "cmd/memquery/output/text.h"
+#include "cmd/memquery/output/output.h"
 #include <stdlib.h>
 #include <string.h>
 

@@ -7,10 +7,7 @@
  * so each text has a fixed width, by the number of its letters. The height is known last: the
  * head of the file is written at the end. */
 
-#include "cmd/memquery/output/svg.h"
 #include "cmd/memquery/measure/measure.h"
-#include "cmd/memquery/model/peer.h"
-#include "cmd/memquery/output/text.h"
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>

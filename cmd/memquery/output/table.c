@@ -2,10 +2,6 @@
 /* table.c: the snapshot as text: plain ASCII, a screenful on a normal machine. */
 
 #include "cmd/memquery/measure/measure.h"
-#include "cmd/memquery/model/peer.h"
-#include "cmd/memquery/model/report.h"
-#include "cmd/memquery/output/fields.h"
-#include "cmd/memquery/output/text.h"
 #include <string.h>
 
 /* ---- the first line ---- */

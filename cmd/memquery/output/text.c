@@ -2,7 +2,7 @@
 /* text.c: text helpers. memquery uses the public headers of the library alone, to prove that
  * they suffice; so these are its own. */
 
-#include "cmd/memquery/output/text.h"
+#include "cmd/memquery/output/output.h"
 #include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>

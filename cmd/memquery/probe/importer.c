@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* importer.c: the server, and the processes that it forks. */
 
-#include "cmd/memquery/probe/importer.h"
-#include "cmd/common/child.h"
-#include "cmd/memquery/output/text.h"
+#include "cmd/memquery/output/output.h"
+#include "cmd/memquery/probe/probe.h"
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>

@@ -6,11 +6,7 @@
  * backends; it is set in the child, before the library reads it. */
 
 #include "cmd/memquery/probe/probe.h"
-#include "cmd/common/child.h"
-#include "cmd/common/environment.h"
-#include "cmd/memquery/output/fit.h"
-#include "cmd/memquery/output/text.h"
-#include "cmd/memquery/probe/share.h"
+#include "cmd/memquery/output/output.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

@@ -2,10 +2,7 @@
 /* share.c: one granule of a device's memory, shared with another process and exported for
  * network cards. A successful call proves nothing; data that arrived does. */
 
-#include "cmd/memquery/probe/share.h"
-#include "cmd/memquery/output/text.h"
-#include "cmd/memquery/probe/importer.h"
-#include "cmd/memquery/probe/verbs.h"
+#include "cmd/memquery/model/model.h"
 #include <dirent.h>
 #include <fcntl.h>
 #include <stdarg.h>

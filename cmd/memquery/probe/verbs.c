@@ -4,8 +4,8 @@
  * Registration makes the card's kernel driver map the device's pages; this is where machines
  * differ. It moves no data: that needs a second card or a loop through the switch. */
 
-#include "cmd/memquery/probe/verbs.h"
-#include "cmd/memquery/output/text.h"
+#include "cmd/memquery/output/output.h"
+#include "cmd/memquery/probe/probe.h"
 #include <dlfcn.h>
 #include <errno.h>
 #include <stdio.h>

@@ -10,8 +10,7 @@
  * The program may close the file's descriptor, with all that it does not know, and get its number
  * for a file of its own: it is verified before each use. */
 
-#include "cmd/memspan-advise/preload/block.h"
-#include "cmd/memspan-advise/preload/sample.h"
+#include "cmd/memspan-advise/preload/preload.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>

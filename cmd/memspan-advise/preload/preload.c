@@ -6,11 +6,8 @@
  * Small blocks are the C library's and pass through. So do calls from inside this library and
  * libmemspan, which may hold locks. */
 
-#include "cmd/common/environment.h"
-#include "cmd/memspan-advise/preload/block.h"
-#include "cmd/memspan-advise/preload/call.h"
-#include "cmd/memspan-advise/preload/sample.h"
-#include "cmd/memspan-advise/preload/seen.h"
+#include "cmd/memspan-advise/preload/preload.h"
+#include "cmd/common/cli.h"
 #include <dlfcn.h>
 #include <errno.h>
 #include <gnu/lib-names.h>

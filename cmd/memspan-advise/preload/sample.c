@@ -10,8 +10,7 @@
  * A probe that is not accessed for a while is taken elsewhere, so that memory without accesses does
  * not collect all probes. */
 
-#include "cmd/memspan-advise/preload/sample.h"
-#include "cmd/memspan-advise/preload/block.h"
+#include "cmd/memspan-advise/preload/preload.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/perf_event.h>
