@@ -5,8 +5,8 @@
  * rounds, fused or not, in any order, on any device. The right result is a formula, compared bit
  * by bit. */
 
-#include "bench/common/clock.h"
 #include "bench/daxpy/memory.h"
+#include "cmd/common/clock.h"
 #include <malloc.h>
 #include <math.h>
 #include <stdint.h>
@@ -152,16 +152,16 @@ struct watch {
 
 static void watch_start(struct watch *watch)
 {
-    watch->faults  = bench_clock_faults();
-    watch->cpu_ns  = bench_clock_cpu_ns();
-    watch->wall_ns = bench_clock_ns();
+    watch->faults  = cli_clock_faults();
+    watch->cpu_ns  = cli_clock_cpu_ns();
+    watch->wall_ns = cli_clock_ns();
 }
 
 static void watch_stop(struct watch *watch, enum daxpy_phase phase)
 {
-    watch->phases_ns[phase]     = (double)(bench_clock_ns() - watch->wall_ns);
-    watch->phases_cpu_ns[phase] = (double)(bench_clock_cpu_ns() - watch->cpu_ns);
-    watch->phases_faults[phase] = (double)(bench_clock_faults() - watch->faults);
+    watch->phases_ns[phase]     = (double)(cli_clock_ns() - watch->wall_ns);
+    watch->phases_cpu_ns[phase] = (double)(cli_clock_cpu_ns() - watch->cpu_ns);
+    watch->phases_faults[phase] = (double)(cli_clock_faults() - watch->faults);
     watch_start(watch);
 }
 
@@ -283,13 +283,13 @@ double daxpy_copy_measure(int device, size_t n, const struct daxpy_memory *memor
     job.target.x = daxpy_engine.memory_alloc(&job, size_bytes);
     job.target.y = (job.target.x == NULL) ? NULL : daxpy_engine.memory_alloc(&job, size_bytes);
     for (int i = 0; (job.target.y != NULL) && (i < TIMES); i++) {
-        int64_t begin = bench_clock_ns();
+        int64_t begin = cli_clock_ns();
         double rate;
         if (!daxpy_engine.copy_within(&job)) {
             best = NAN;
             break;
         }
-        rate = 2.0 * (double)size_bytes / (double)(bench_clock_ns() - begin);
+        rate = 2.0 * (double)size_bytes / (double)(cli_clock_ns() - begin);
         best = !(best >= rate) ? rate : best;
     }
     if (job.target.y != NULL) {

@@ -4,6 +4,7 @@
  * watch.c; launcher.c. */
 
 #include "cmd/common/cli.h"
+#include "cmd/common/clock.h"
 #include "cmd/oshrun/oshrun.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -131,7 +132,7 @@ static int run(const struct options *options)
     watch.error_fd      = errors[0];
     starter.error_pe_fd = errors[1];
     if (options->timeout_s > 0) {
-        watch.deadline_s = now_s() + options->timeout_s;
+        watch.deadline_s = cli_clock_s() + options->timeout_s;
     }
     int status = start_all(&watch, &starter) ? 0 : 1;
     output_start(watch.output);

@@ -89,9 +89,6 @@ enum memspan_launch_state job_state(const struct job *job, int pe);
 /* Signal every running PE and its process group. */
 void job_signal(const struct job *job, int signal);
 
-/* Seconds of the monotonic clock. */
-double now_s(void);
-
 /* guard.c: a process that ends the job when the launcher dies without doing so (kill -9). The
  * kernel kills the PEs then, but not what they have started. */
 

@@ -6,6 +6,7 @@
  * memory costs one figure. Drivers that do not even start are the affair of probe/probe.c. */
 
 #include "cmd/memquery/measure/measure.h"
+#include "cmd/common/clock.h"
 #include <fcntl.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -178,7 +179,7 @@ static void measure_resource(const struct work *work, const struct space_row *ro
         if ((cell == NULL) || (cell->state != MEASURE_TODO)) {
             continue;
         }
-        if (measure_now_ns() > work->deadline_ns) {
+        if (cli_clock_ns() > work->deadline_ns) {
             break;
         }
         if (!open) {
@@ -271,8 +272,7 @@ static int measure_all(const struct request *request, FILE *out)
         .options = options, .snapshot = &snapshot, .figures = options->measure.figures};
 
     (void)out;
-    work.deadline_ns =
-        measure_now_ns() + (int64_t)(options->timeout_s * share * (double)ns_a_second);
+    work.deadline_ns = cli_clock_ns() + (int64_t)(options->timeout_s * share * (double)ns_a_second);
     give_up_cell(work.figures);
     modest.probe  = (modest.probe == PROBE_FULL) ? PROBE_SAFE : modest.probe;
     plain.options = &modest;

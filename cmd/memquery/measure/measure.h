@@ -123,8 +123,6 @@ bool measure_series_agree(const struct measure_series *series);
 
 /* work.c: the work on memory while it is measured. */
 
-int64_t measure_now_ns(void);
-
 /* A chain of pointers through a block, every node once, in random order. */
 struct measure_chain {
     void **nodes; /* addresses in the measured memory */

@@ -57,9 +57,6 @@ void block_unlock(void);
 /* Sites in the order of their first block. */
 size_t block_sites(struct site **sites_p);
 
-/* Seconds of the monotonic clock. */
-double block_now_s(void);
-
 /* Make the memory file; before the first block_add() that is to be sampled. False with errno. */
 bool block_open(void);
 
