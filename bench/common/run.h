@@ -212,8 +212,12 @@ const char *bench_run_result(const struct bench_run *run, unsigned placement, si
 
 /* ---- output ---- */
 
-/* "3.61", "1234", "-" where it is NAN. */
-void bench_print_number(char *text, size_t text_size, double value);
+/* "3.61", "1234"; three significant digits and a unit: "12.3 us". "-" where it is NAN. */
+struct bench_text {
+    char text[32];
+};
+struct bench_text bench_number_text(double value);
+struct bench_text bench_time_text(double ns);
 
 /* Whether the peer has figures of the row, or a failure. */
 bool bench_run_knows(const struct bench_run *run, size_t row, unsigned placement, size_t peer);

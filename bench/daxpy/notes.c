@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The sentences under daxpy's table. */
 
-#include "bench/common/table.h"
+#include "bench/common/run.h"
 #include "bench/daxpy/daxpy.h"
 #include <math.h>
 #include <stdarg.h>
@@ -44,7 +44,6 @@ static void note_memory(const struct notes *notes)
 
 static void note_warm_up(const struct notes *notes)
 {
-    char worst_text[BENCH_TABLE_CELL_SIZE];
     size_t worst = DAXPY_VARIANT_COUNT;
 
     for (size_t i = 0; i < DAXPY_VARIANT_COUNT; i++) {
@@ -55,11 +54,11 @@ static void note_warm_up(const struct notes *notes)
         }
     }
     if (worst < DAXPY_VARIANT_COUNT) {
-        bench_table_time(worst_text, notes->run->subjects[worst].warm_up_ns);
         note(notes,
              "warm-up, in no row: the longest first kernel took %s (%s): with its build or "
              "load",
-             worst_text, daxpy_variant_name((enum daxpy_variant)worst));
+             bench_time_text(notes->run->subjects[worst].warm_up_ns).text,
+             daxpy_variant_name((enum daxpy_variant)worst));
     }
 }
 

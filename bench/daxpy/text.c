@@ -1,20 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The text of daxpy. */
 
-#include "bench/common/table.h"
+#include "bench/common/run.h"
 #include "bench/daxpy/daxpy.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-
-static const struct bench_table_column columns[] = {
-    {"variant", false}, {"asked", false},  {"given", false},    {"reps", true},
-    {"allocate", true}, {"fill", true},    {"first use", true}, {"steady/rep", true},
-    {"run", true},      {"total", true},   {"copied", true},    {"GB/s", true},
-    {"of copy", true},  {"result", false},
-};
-
-enum { COLUMN_COUNT = sizeof(columns) / sizeof(columns[0]) };
 
 const char *daxpy_count_text(char *text, size_t text_size, size_t count)
 {
@@ -50,65 +41,62 @@ void daxpy_print_head(const struct daxpy_run *run)
     (void)fflush(output->text);
 }
 
-static void fill_row(char (*cells)[BENCH_TABLE_CELL_SIZE], const struct daxpy_run *run,
-                     const struct daxpy_row *row)
+static void add_row(struct cli_table *table, const struct daxpy_run *run,
+                    const struct daxpy_row *row)
 {
     static const enum daxpy_phase phases[] = {DAXPY_ALLOCATE, DAXPY_FILL, DAXPY_FIRST,
                                               DAXPY_STEADY,   DAXPY_RUN,  DAXPY_TOTAL};
     const struct daxpy_memory *memory      = &run->subjects[row->variant].memory;
     double repetition_ns                   = daxpy_row_repetition_ns(row);
+    double share                           = daxpy_row_copy_share(run, row);
 
-    (void)snprintf(cells[0], sizeof(cells[0]), "%s", daxpy_variant_name(row->variant));
-    (void)snprintf(cells[1], sizeof(cells[1]), "%s", memory->asked[0] ? memory->asked : "-");
-    (void)snprintf(cells[2], sizeof(cells[2]), "%s", memory->given[0] ? memory->given : "-");
+    cli_table_add(table, "%s", daxpy_variant_name(row->variant));
+    cli_table_add(table, "%s", memory->asked);
+    cli_table_add(table, "%s", memory->given);
     if (row->state == DAXPY_WAIVED) {
-        (void)snprintf(cells[3], sizeof(cells[3]), "all");
+        cli_table_add(table, "all");
     } else {
-        (void)snprintf(cells[3], sizeof(cells[3]), "%zu", row->repetitions);
+        cli_table_add(table, "%zu", row->repetitions);
     }
     for (size_t i = 0; i < sizeof(phases) / sizeof(phases[0]); i++) {
-        bench_table_time(cells[4 + i], bench_samples_median(&row->ns[phases[i]]));
+        cli_table_add(table, "%s", bench_time_text(bench_samples_median(&row->ns[phases[i]])).text);
     }
     if (isnan(repetition_ns)) {
-        (void)snprintf(cells[10], sizeof(cells[10]), "-");
-        (void)snprintf(cells[11], sizeof(cells[11]), "-");
+        cli_table_add(table, "-");
+        cli_table_add(table, "-");
     } else {
-        bench_table_bytes(cells[10], daxpy_row_copied_bytes(row));
-        (void)snprintf(cells[11], sizeof(cells[11]), "%.3g",
-                       daxpy_row_kernel_bytes(row) / repetition_ns);
+        cli_table_add(table, "%s", cli_size_text((uint64_t)daxpy_row_copied_bytes(row)).text);
+        cli_table_add(table, "%.3g", daxpy_row_kernel_bytes(row) / repetition_ns);
     }
-    if (isnan(daxpy_row_copy_share(run, row))) {
-        (void)snprintf(cells[12], sizeof(cells[12]), "-");
+    if (isnan(share)) {
+        cli_table_add(table, "-");
     } else {
-        (void)snprintf(cells[12], sizeof(cells[12]), "%.0f %%",
-                       100 * daxpy_row_copy_share(run, row));
+        cli_table_add(table, "%.0f %%", 100 * share);
     }
-    (void)snprintf(cells[13], sizeof(cells[13]), "%s", daxpy_state_name(row->state));
+    cli_table_add(table, "%s", daxpy_state_name(row->state));
 }
 
 void daxpy_print_size(const struct daxpy_run *run, size_t n)
 {
-    struct bench_table table;
+    static const char *const heads[] = {"variant", "asked",     "given",      "reps",  "allocate",
+                                        "fill",    "first use", "steady/rep", "run",   "total",
+                                        "copied",  "GB/s",      "of copy",    "result"};
+    struct cli_table table;
     char count[32];
-    char bytes[BENCH_TABLE_CELL_SIZE];
 
-    bench_table_bytes(bytes, (double)n * sizeof(double));
     fprintf(run->plan->output.text, "\nn = %s doubles, 3 arrays of %s\n",
-            daxpy_count_text(count, sizeof(count), n), bytes);
-    bench_table_init(&table, columns, COLUMN_COUNT);
+            daxpy_count_text(count, sizeof(count), n), cli_size_text(n * sizeof(double)).text);
+    cli_table_open(&table, "lllrrrrrrrrrrl");
+    cli_table_add_row(&table, heads);
     for (size_t i = 0; i < run->row_count; i++) {
         const struct daxpy_row *row = &run->rows[i];
         bool again =
             (row->state == DAXPY_WAIVED) && (row->repetitions != run->plan->repetitions.values[0]);
         if ((row->n == n) && !again) { /* a waived variant has one line */
-            char(*cells)[BENCH_TABLE_CELL_SIZE] = bench_table_row(&table);
-            if (cells != NULL) {
-                fill_row(cells, run, row);
-            }
+            add_row(&table, run, row);
         }
     }
-    bench_table_print(&table, run->plan->output.text);
-    bench_table_release(&table);
+    cli_table_close_parts(&table, run->plan->output.text);
     (void)fflush(run->plan->output.text);
 }
 

@@ -7,6 +7,7 @@
 #include <sched.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <sys/types.h>
 
@@ -199,6 +200,79 @@ const char *cli_status_text(int status, char *text, size_t size_bytes);
 
 /* In a child: lead a process group and die with the parent. False where it is dead already. */
 bool cli_follow_parent(pid_t parent);
+
+/* text.c: texts on their way out. */
+
+/* Zeroed memory; without memory the process ends with status 3, after a message. */
+void *cli_calloc(size_t count, size_t size_bytes);
+
+/* The array with room for @p count + 1 elements, grown in powers of two; the rest is zero. */
+void *cli_grow(void *array, size_t count, size_t size_bytes);
+
+/* Append to a text of fixed size, truncating it. */
+void cli_append(char *text, size_t size_bytes, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* Replace unprintable and non-ASCII bytes by '?', in place: driver texts are arbitrary. */
+void cli_clean(char *text);
+
+/* "5 B", "64 KiB", "23.5 GiB"; "?" for UINT64_MAX. */
+struct cli_size {
+    char text[24];
+};
+struct cli_size cli_size_text(uint64_t size_bytes);
+
+/* The text as a field of CSV: RFC 4180. */
+void cli_put_csv(FILE *file, const char *text);
+
+/* The text in XML; bytes beyond ASCII, which may not be valid UTF-8, become '?'. */
+void cli_put_xml(FILE *file, const char *text);
+
+/* Columns of the terminal that the file is, or COLUMNS; 0 where it is no terminal. */
+int cli_width(FILE *file);
+
+/* Bytes of the text, of @p length, that the next line of @p room columns has: it ends between
+ * words, and a longer word is cut. Blanks follow, of which the next line has none. */
+size_t cli_line(const char *text, size_t length, size_t room);
+
+/* Write the text in lines of at most @p width columns (0: unchanged), broken between words. The
+ * rest of a line is indented to its last column where that leaves room, otherwise by four
+ * blanks. */
+void cli_fold(FILE *file, const char *text, size_t size_bytes, int width);
+
+/* table.c: rows of words in columns as wide as their widest word; the first row is the heads. */
+
+struct cli_table {
+    size_t column_count;
+    char *align; /* 'l' or 'r' a column, 'L' or 'R' a minor one; what is left is not padded at the
+                    end of a line */
+    char **cells;
+    size_t cell_count;
+};
+
+/* The width of the terminal, for all tables; 0: none. */
+void cli_table_limit(int width);
+
+/* @p align has one letter per column. */
+void cli_table_open(struct cli_table *table, const char *align);
+
+/* Fill the next cell, left to right, row by row. An empty word is shown as "-". */
+void cli_table_add(struct cli_table *table, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* Fill a row of words. */
+void cli_table_add_row(struct cli_table *table, const char *const *words);
+
+/* Free the table without printing it. */
+void cli_table_free(struct cli_table *table);
+
+/* Print the rows and free the table. Where it is wider than the terminal, columns without a value
+ * are left out, then minor ones from the right, and a line names them. Remarks of the last column,
+ * which stand behind two blanks, follow the table where they have no room in it. */
+void cli_table_close(struct cli_table *table, FILE *out);
+
+/* The same, but a table that is wider is printed in parts, each with the first column. */
+void cli_table_close_parts(struct cli_table *table, FILE *out);
 
 /* folder.c: folders for temporary files that go with the process, also when it is killed. */
 

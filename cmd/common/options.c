@@ -331,23 +331,14 @@ bool cli_read_value(const struct cli_option *option, const char *value)
 /* The words of @p text in lines that begin at column @p indent. */
 static void print_wrapped(const char *text, int indent)
 {
-    int column            = indent;
-    const char *separator = "";
-
     while (*text != '\0') {
-        int length = (int)strcspn(text, " ");
+        size_t length = cli_line(text, strlen(text), (size_t)(LINE_MAX_COLUMNS - indent));
 
-        if ((separator[0] != '\0') && (column + 1 + length > LINE_MAX_COLUMNS)) {
-            printf("\n%*s", indent, "");
-            column    = indent;
-            separator = "";
-        }
-        column += printf("%s%.*s", separator, length, text);
+        printf("%.*s\n", (int)length, text);
         text += length;
         text += strspn(text, " ");
-        separator = " ";
+        printf("%*s", (*text == '\0') ? 0 : indent, "");
     }
-    printf("\n");
 }
 
 /* What stands left of an option's help; its length. */

@@ -64,7 +64,7 @@ int main(int argc, char **argv)
     case CLI_PARSED:
         break;
     }
-    grid_limit((options.format == FORMAT_TABLE) ? fit_width() : 0);
+    cli_table_limit((options.format == FORMAT_TABLE) ? cli_width(stdout) : 0);
     switch (options.mode) {
     case MODE_PLAN:
         return probe_answer(&options, report_plan);

@@ -62,29 +62,29 @@ static void cell_text(const struct measure_cell *cell, char *text, size_t size)
 {
     text[0] = '\0';
     if ((cell == NULL) || (cell->state == MEASURE_TODO)) {
-        text_append(text, size, "?");
+        cli_append(text, size, "?");
     } else if (cell->state == MEASURE_WAIVED) {
-        text_append(text, size, ".");
+        cli_append(text, size, ".");
     } else if (cell->state == MEASURE_FAILED) {
-        text_append(text, size, "FAILED");
+        cli_append(text, size, "FAILED");
     } else {
         double rate = cell->bandwidth_bytes_per_s / 1e9;
 
         if (rate > 0) {
-            text_append(text, size, "%.*f", (rate < 9.995) ? 2 : ((rate < 99.95) ? 1 : 0), rate);
+            cli_append(text, size, "%.*f", (rate < 9.995) ? 2 : ((rate < 99.95) ? 1 : 0), rate);
         } else {
-            text_append(text, size, "?");
+            cli_append(text, size, "?");
         }
         if (cell->latency_ns > 0) {
-            text_append(text, size, "/%.*f", (cell->latency_ns < 9.95) ? 1 : 0, cell->latency_ns);
+            cli_append(text, size, "/%.*f", (cell->latency_ns < 9.95) ? 1 : 0, cell->latency_ns);
         } else {
-            text_append(text, size, "/?");
+            cli_append(text, size, "/?");
         }
-        text_append(text, size, "%s~%d%%%s",
-                    (cell->method == MEASURE_COPY)   ? "c"
-                    : (cell->method == MEASURE_FILL) ? "f"
-                                                     : "",
-                    measure_spread_percent(cell), cell->busy ? "!" : "");
+        cli_append(text, size, "%s~%d%%%s",
+                   (cell->method == MEASURE_COPY)   ? "c"
+                   : (cell->method == MEASURE_FILL) ? "f"
+                                                    : "",
+                   measure_spread_percent(cell), cell->busy ? "!" : "");
     }
 }
 
@@ -107,16 +107,16 @@ static bool is_shown_before(const struct snapshot *snapshot, const struct resour
 static void print_rows(const struct measure_figures *figures, const struct snapshot *snapshot,
                        FILE *out)
 {
-    char *align = text_calloc(snapshot->device_count + 3, 1);
-    struct grid grid;
+    char *align = cli_calloc(snapshot->device_count + 3, 1);
+    struct cli_table table;
 
     memset(align, 'r', snapshot->device_count + 2);
     memset(align, 'l', 2);
-    grid_open(&grid, align);
-    grid_add(&grid, "MEASURED");
-    grid_add(&grid, "KIND");
+    cli_table_open(&table, align);
+    cli_table_add(&table, "MEASURED");
+    cli_table_add(&table, "KIND");
     for (size_t k = 0; k < snapshot->device_count; k++) {
-        grid_add(&grid, "%s", snapshot->devices[k].label);
+        cli_table_add(&table, "%s", snapshot->devices[k].label);
     }
     for (size_t i = 0; i < snapshot->space_count; i++) {
         for (size_t j = 0; j < snapshot->spaces[i].resource_count; j++) {
@@ -125,18 +125,18 @@ static void print_rows(const struct measure_figures *figures, const struct snaps
             if (is_shown_before(snapshot, resource)) {
                 continue;
             }
-            grid_add(&grid, "%s", resource->info.name);
-            grid_add(&grid, "%s", memspan_kind_name(resource->info.kind));
+            cli_table_add(&table, "%s", resource->info.name);
+            cli_table_add(&table, "%s", memspan_kind_name(resource->info.kind));
             for (size_t k = 0; k < snapshot->device_count; k++) {
                 char text[64];
 
                 cell_text(measure_cell_of(figures, snapshot, resource, k), text, sizeof(text));
-                grid_add(&grid, "%s",
-                         (measure_obstacle(snapshot, resource, k) != NULL) ? "." : text);
+                cli_table_add(&table, "%s",
+                              (measure_obstacle(snapshot, resource, k) != NULL) ? "." : text);
             }
         }
     }
-    grid_close(&grid, out);
+    cli_table_close(&table, out);
 }
 
 static const char *reason_of(const struct measure_cell *cell)

@@ -69,7 +69,7 @@ static void add_problem(struct answer *answer, const char *problem)
     char text[512];
 
     snprintf(text, sizeof(text), "%s", problem);
-    text_clean(text);
+    cli_clean(text);
     json_array_append_new(answer->problems, json_string(text));
 }
 

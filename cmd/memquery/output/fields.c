@@ -44,8 +44,8 @@ FIELD_READ(read_numbers)
         if (is_host ? (record->device == 0)
                     : (snapshot->devices[i].same_as == snapshot->devices[record->device].same_as)) {
             json_array_append_new(value->json, json_integer(number));
-            text_append(value->room, sizeof(value->room), "%s%d",
-                        (value->room[0] == '\0') ? "" : ",", number);
+            cli_append(value->room, sizeof(value->room), "%s%d",
+                       (value->room[0] == '\0') ? "" : ",", number);
         }
     }
     value->shown = value->room;

@@ -18,7 +18,7 @@ void json_put_text(json_t *object, const char *key, const char *text)
     char copy[1024];
 
     snprintf(copy, sizeof(copy), "%s", text);
-    text_clean(copy); /* drivers' texts need not be UTF-8, JSON must */
+    cli_clean(copy); /* drivers' texts need not be UTF-8, JSON must */
     json_put(object, key, json_string(copy));
 }
 

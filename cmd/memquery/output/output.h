@@ -16,7 +16,7 @@ struct space_row;
 struct resource;
 struct measure_cell;
 
-/* text.c: checked allocation, sizes as text, name lists with suggestions. */
+/* text.c: numbers as text, name lists with suggestions. */
 
 /* Exit codes, as in the manual page. */
 enum exit_code {
@@ -29,36 +29,17 @@ enum exit_code {
     EXIT_UNKNOWN = 5 /* the deciding quantity is unknown */
 };
 
-/* Zeroed memory; without memory the process ends with EXIT_PROBE. */
-void *text_calloc(size_t count, size_t size_bytes);
-
-/* The array with room for @p count + 1 elements, grown in powers of two; the rest is zero. */
-void *text_grow(void *array, size_t count, size_t size_bytes);
-
-/* Append to a text of fixed size, truncating it. */
-void text_append(char *text, size_t size_bytes, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
-
-/* "5 B", "64 KiB", "23.5 GiB"; "?" for MEMSPAN_UNKNOWN. */
-struct text_size {
-    char text[24];
-};
-struct text_size text_from_size(uint64_t size_bytes);
-
 /* The number in decimal. */
-struct text_size text_from_int(long long value);
+struct cli_size text_from_int(long long value);
 
 /* In GiB with one digit after the point, without the unit. */
-struct text_size text_from_gib(uint64_t size_bytes);
+struct cli_size text_from_gib(uint64_t size_bytes);
 
 /* A byte count: digits, then k, m, g or t (powers of 1024) or nothing. */
 bool text_to_size(const char *text, uint64_t *size_p);
 
 /* A decimal integer with an optional sign, without trailing text. */
 bool text_to_int(const char *text, int *value_p);
-
-/* Replace unprintable and non-ASCII bytes by '?', in place: driver texts are arbitrary. */
-void text_clean(char *text);
 
 /* A list of names, for suggestions. */
 struct text_list {
@@ -70,44 +51,6 @@ bool text_list_has(const struct text_list *list, const char *item);
 
 /* Report an unknown @p what, with the nearest of @p list; returns EXIT_USAGE. */
 int text_unknown(const char *what, const char *word, const struct text_list *list);
-
-/* fit.c: text folded to the width of the terminal. */
-
-/* Columns of the terminal on standard output, or COLUMNS; 0 where it is no terminal. */
-int fit_width(void);
-
-/* Write the text in lines of at most @p width columns (0: unchanged), broken between words. The
- * rest of a line is indented to its last column where that leaves room, otherwise by four
- * blanks. */
-void fit_write(FILE *file, const char *text, size_t size_bytes, int width);
-
-/* grid.c: rows of words in columns as wide as their widest word. On a terminal that is narrower,
- * columns without a value are left out, then minor ones from the right, and a line names them.
- * Remarks of the last column, which stand behind two blanks, follow the table where they have no
- * room in it.
- */
-
-struct grid {
-    size_t column_count;
-    char *align; /* one 'l' or 'r' per column, 'L' or 'R' a minor one; the last is never padded */
-    char **cells;
-    size_t cell_count;
-};
-
-/* The width of the terminal, for all grids; 0: none. */
-void grid_limit(int width);
-
-/* @p align has one letter per column. */
-void grid_open(struct grid *grid, const char *align);
-
-/* Fill the next cell, left to right, row by row. An empty word is shown as "-". */
-void grid_add(struct grid *grid, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
-/* Free the grid without printing it. */
-void grid_free(struct grid *grid);
-
-/* Print the rows and free the grid. */
-void grid_close(struct grid *grid, FILE *out);
 
 /* json.c: the rules of the schema: an unknown value is null and has a sibling "<key>_reason"; no
  * key is left out; sizes are bytes, times nanoseconds. */
@@ -260,13 +203,14 @@ void field_csv_row(const struct field_list *list, const struct record *record, F
 
 /* A text table: its heads, then a row a record. The snapshot may be NULL where no field is
  * per_device. */
-void field_open(const struct field_list *list, const struct snapshot *snapshot, struct grid *grid);
-void field_row(const struct field_list *list, const struct record *record, struct grid *grid);
+void field_open(const struct field_list *list, const struct snapshot *snapshot,
+                struct cli_table *table);
+void field_row(const struct field_list *list, const struct record *record, struct cli_table *table);
 
 /* A row of a table for something that is not there: the words of @p first, dashes (a dot for each
  * device), and @p last. */
 void field_row_off(const struct field_list *list, const struct snapshot *snapshot,
-                   const char *const first[2], const char *last, struct grid *grid);
+                   const char *const first[2], const char *last, struct cli_table *table);
 
 /* fields.c: the fields of everything that is printed. Keys and CSV columns are never renamed or
  * removed, and CSV columns are added at the end. */

@@ -49,7 +49,7 @@ static void take_error(struct importer_reply *reply, const char *doing)
 /* Read what the owner wrote, and write our own. */
 static bool move_data(void *address, struct importer_reply *reply)
 {
-    unsigned char *data = text_calloc(IMPORTER_BYTES, 1);
+    unsigned char *data = cli_calloc(IMPORTER_BYTES, 1);
     size_t wrong        = 0;
     bool moved;
 
@@ -203,8 +203,8 @@ bool importer_ask(const struct importer_request *request, struct importer_reply 
         channel = -1;
         return false;
     }
-    text_clean(reply_p->problem);
-    text_clean(reply_p->native);
-    text_clean(reply_p->remedy);
+    cli_clean(reply_p->problem);
+    cli_clean(reply_p->native);
+    cli_clean(reply_p->remedy);
     return true;
 }

@@ -124,6 +124,6 @@ void verbs_try(int fd, uint64_t offset, size_t size_bytes, const void *address,
     if (cards != NULL) {
         verbs.ibv_free_device_list(cards);
     }
-    text_clean(answer_p->text);
-    text_clean(answer_p->native);
+    cli_clean(answer_p->text);
+    cli_clean(answer_p->native);
 }
