@@ -6,7 +6,7 @@
  *
  * The few declarations of the driver are our own, to need no toolkit. */
 
-#include "bench/common/stats.h"
+#include "bench/common/bench.h"
 #include "cmd/common/clock.h"
 #include <dlfcn.h>
 #include <memspan/memspan.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "bench/common/child.h"
+#include "bench/common/bench.h"
 #include "cmd/common/cli.h"
 #include <sched.h>
 #include <stdint.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "bench/common/output.h"
+#include "bench/common/bench.h"
 #include "cmd/common/cli.h"
 #include <errno.h>
 #include <limits.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "bench/common/plot_svg.h"
-#include "bench/common/output.h"
+#include "bench/common/bench.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

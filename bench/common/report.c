@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "bench/common/report.h"
-#include "bench/common/output.h"
+#include "bench/common/bench.h"
 #include "cmd/common/cli.h"
 #include <math.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* run.c: the command line, the samples, and a run from its first lines to its files. */
 
-#include "bench/common/run.h"
+#include "bench/common/bench.h"
 #include "cmd/common/cli.h"
 #include <errno.h>
 #include <math.h>

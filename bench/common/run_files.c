@@ -2,7 +2,7 @@
 /* run_files.c: a run as CSV and JSON, a row for each point, placement and peer, and as a drawing.
  */
 
-#include "bench/common/run.h"
+#include "bench/common/bench.h"
 #include <math.h>
 #include <string.h>
 

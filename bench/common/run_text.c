@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* run_text.c: the text of a run but for the tables of its rows. */
 
-#include "bench/common/run.h"
+#include "bench/common/bench.h"
 #include "cmd/common/cli.h"
 #include <math.h>
 #include <stdlib.h>

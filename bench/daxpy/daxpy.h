@@ -2,20 +2,19 @@
 #ifndef MEMSPAN_BENCH_DAXPY_H
 #define MEMSPAN_BENCH_DAXPY_H
 
+#include "bench/common/bench.h"
+#include "cmd/common/cli.h"
+#include <memspan/memspan.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
 /* The experiment of "OpenMP device memory spaces" §5: z[i] += a * x[i] + y[i], repeated, on
  * data that begins and ends in host memory. A variant is a path of the data to the device; an
  * engine does the work, and a program has exactly one:
  *   engine_kernels.c   the library's built-in kernels, on any device that has them
  *   engine_offload.c   OpenMP target regions, in a program built for offloading
  * Everything else (options, rounds, clocks, verification, output) is the same for both. */
-
-#include "bench/common/output.h"
-#include "bench/common/stats.h"
-#include "cmd/common/cli.h"
-#include <memspan/memspan.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdio.h>
 
 #define DAXPY_TEXT_SIZE 320
 
@@ -221,5 +220,23 @@ bool daxpy_write_files(const struct daxpy_run *run);
 
 /* "memspan-bench daxpy": exit code 0 all verified or waived, 1 not, 2 wrong arguments. */
 int daxpy_main(int argument_count, char *const *arguments);
+
+/* memory.c: devices and requests for memory, of both engines. */
+
+/* After a request for an allocator failed: DAXPY_WAIVED where the device or its driver has no such
+ * thing, DAXPY_FAILED where it should have; the library's message goes to @p reason. */
+enum daxpy_state daxpy_memory_refused(char *reason);
+
+/* Fill in what was asked and given from memory->allocator. @p pinned: it was asked to be pinned. */
+bool daxpy_memory_describe(struct daxpy_memory *memory, bool pinned, char *reason);
+
+/* Why nothing but the host's own variants runs where the device is the host. True: waived. */
+bool daxpy_memory_needs_device(enum daxpy_variant variant, int device, char *reason);
+
+/* Write "WHAT: the library's last error" into the job's problem; returns false. */
+bool daxpy_job_failed(struct daxpy_job *job, const char *what);
+
+/* "cuda 'NAME', DRIVER"; else the library's message, and false. */
+bool daxpy_device_title(int device, char *title, size_t title_size);
 
 #endif /* MEMSPAN_BENCH_DAXPY_H */

@@ -5,7 +5,7 @@
  * keeps the device memory from one repetition to the next, which an OpenMP map does not: it
  * pays for copies, not for allocations. */
 
-#include "bench/daxpy/memory.h"
+#include "bench/daxpy/daxpy.h"
 #include "cmd/common/cli.h"
 #include <stdio.h>
 

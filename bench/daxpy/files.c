@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* CSV and JSON with a row for each phase, and the figure of the paper as SVG. */
 
-#include "bench/common/plot_svg.h"
-#include "bench/common/report.h"
+#include "bench/common/bench.h"
 #include "bench/daxpy/daxpy.h"
 #include "cmd/common/cli.h"
 #include <math.h>

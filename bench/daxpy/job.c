@@ -5,7 +5,7 @@
  * rounds, fused or not, in any order, on any device. The right result is a formula, compared bit
  * by bit. */
 
-#include "bench/daxpy/memory.h"
+#include "bench/daxpy/daxpy.h"
 #include "cmd/common/clock.h"
 #include <malloc.h>
 #include <math.h>

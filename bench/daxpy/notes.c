@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The sentences under daxpy's table. */
 
-#include "bench/common/run.h"
 #include "bench/daxpy/daxpy.h"
 #include <math.h>
 #include <stdarg.h>

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The text of daxpy. */
 
-#include "bench/common/run.h"
 #include "bench/daxpy/daxpy.h"
 #include <math.h>
 #include <stdio.h>

@@ -2,10 +2,7 @@
 /* The parts that every benchmark shares, each by itself: numbers that are known beforehand, and
  * texts that would break a careless writer. */
 
-#include "bench/common/plot_svg.h"
-#include "bench/common/report.h"
-#include "bench/common/run.h"
-#include "bench/common/stats.h"
+#include "bench/common/bench.h"
 #include "cmd/common/cli.h"
 #include <criterion/criterion.h>
 #include <criterion/redirect.h>
