@@ -137,6 +137,10 @@ enum cli_outcome cli_parse(const struct cli_usage *usage, int argc, char *const 
 /* Read the value of one option: what cli_parse() does with the word behind it. */
 bool cli_read_value(const struct cli_option *option, const char *value);
 
+/* A byte count: digits, then k, m, g or t (powers of 1024) or nothing. More than fit is SIZE_MAX.
+ */
+bool cli_read_size(const char *text, size_t length, size_t *size_p);
+
 /* False after the message "--name: "VALUE" REASON". */
 bool cli_refuse(const struct cli_option *option, const char *value, const char *format, ...)
     __attribute__((format(printf, 3, 4)));

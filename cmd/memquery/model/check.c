@@ -141,7 +141,7 @@ static int complain_unknown(const char *word)
 
 static int check_quantity(struct facts *facts, const struct word *word)
 {
-    uint64_t wanted;
+    size_t wanted;
     uint64_t value;
     size_t i;
 
@@ -150,7 +150,7 @@ static int check_quantity(struct facts *facts, const struct word *word)
     if (i == QUANTITY_COUNT) {
         return complain_unknown(word->key);
     }
-    if (!text_to_size(word->value, &wanted)) {
+    if (!cli_read_size(word->value, strlen(word->value), &wanted) || (wanted == SIZE_MAX)) {
         cli_complain("%s: \"%s\" is not a count: digits, then k, m, g or t", word->key,
                      word->value);
         return EXIT_USAGE;

@@ -35,9 +35,6 @@ struct cli_size text_from_int(long long value);
 /* In GiB with one digit after the point, without the unit. */
 struct cli_size text_from_gib(uint64_t size_bytes);
 
-/* A byte count: digits, then k, m, g or t (powers of 1024) or nothing. */
-bool text_to_size(const char *text, uint64_t *size_p);
-
 /* A decimal integer with an optional sign, without trailing text. */
 bool text_to_int(const char *text, int *value_p);
 

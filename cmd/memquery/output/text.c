@@ -5,7 +5,6 @@
 #include "cmd/memquery/output/output.h"
 #include <ctype.h>
 #include <errno.h>
-#include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,33 +29,6 @@ struct cli_size text_from_gib(uint64_t size_bytes)
                  (double)size_bytes / (double)(UINT64_C(1) << 30));
     }
     return size;
-}
-
-bool text_to_size(const char *text, uint64_t *size_p)
-{
-    static const char letters[] = "kmgt";
-    const char *letter;
-    unsigned shift = 0;
-    uint64_t value;
-    char *end;
-
-    if (!isdigit((unsigned char)text[0])) {
-        return false;
-    }
-    errno = 0;
-    value = strtoumax(text, &end, 10);
-    if (errno != 0) {
-        return false;
-    }
-    if ((*end != '\0') && ((letter = strchr(letters, tolower((unsigned char)*end))) != NULL)) {
-        shift = 10 * (unsigned)(letter - letters + 1);
-        end++;
-    }
-    if ((*end != '\0') || ((value << shift) >> shift != value)) {
-        return false;
-    }
-    *size_p = value << shift;
-    return true;
 }
 
 bool text_to_int(const char *text, int *value_p)
