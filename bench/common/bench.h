@@ -214,17 +214,18 @@ struct bench_plot {
 /* False after a message. */
 bool bench_plot_svg_write(const struct bench_plot *plot, const char *path);
 
-/* run.c: a benchmark that measures points for peers: alloc and rma.
+/* run.c: a benchmark that measures points for peers.
  *
  * A point ("pair-64") is one figure, a row ("pair") is the points that are measured together, a
- * placement is where the processes run. A suite is the benchmark as tables; a run is one call of it
- * with its figures. Rounds are interleaved: a disturbance of the machine falls on all peers. */
+ * placement is where the processes run, or another thing that makes a panel of the drawing. A suite
+ * is the benchmark as tables; a run is one call of it with its figures. Rounds are interleaved: a
+ * disturbance of the machine falls on all peers. */
 
 enum {
     BENCH_PEERS_MAX      = 24,
     BENCH_POINTS_MAX     = 256,
     BENCH_ROWS_MAX       = 24,
-    BENCH_PLACEMENTS_MAX = 2
+    BENCH_PLACEMENTS_MAX = CLI_COUNTS_MAX
 };
 
 /* ---- the suite ---- */
@@ -277,10 +278,13 @@ struct bench_drawing {
     const char *name;          /* "": FILE of --svg; else FILE-NAME */
     const char *const *points; /* NULL at their end */
     bool by_label;             /* groups are called by the points' labels, not by their names */
+    double scale;              /* of the values; 0: 1 */
     struct bench_plot plot;    /* its titles */
 };
 
 struct bench_run;
+
+typedef void (*bench_note_fn)(void *context, const char *text);
 
 struct bench_suite {
     const char *name;
@@ -288,6 +292,9 @@ struct bench_suite {
     const char *method;    /* what a figure is, for the first lines */
     const char *variables; /* beginnings of environment variables that may change a figure */
     bool best;             /* the best of all batches is compared; else the median of the rounds */
+    bool in_process;       /* it starts no workers: no options for them, all rows are measured */
+    const char *peer_noun; /* of the option that names peers; NULL: "peers" */
+    const char *help;      /* in --help in place of the rows; NULL: these */
     const struct bench_row *rows;
     size_t row_count;
     const struct bench_point *points;
@@ -301,13 +308,17 @@ struct bench_suite {
     const struct cli_option *options;
     size_t option_count;
 
-    /* Add the peers that are known. False after a message. */
+    /* Add the peers that are known; rows, points and placements may depend on options. False after
+     * a message. */
     bool (*list)(struct bench_run *run);
     /* Find out which of the chosen ones are here. */
     void (*find)(struct bench_run *run);
     /* Measure, and print the rows. */
     void (*measure)(struct bench_run *run);
     void (*print_peers)(const struct bench_run *run);
+    /* The sentences behind the tables, one by one, for the text and the report; NULL: what was
+     * given, waived, not measured and failed. */
+    void (*make_notes)(const struct bench_run *run, bench_note_fn emit, void *context);
     /* The targets of this run in place of those above; NULL: there are no others. False: the
      * suite's own. */
     bool (*print_targets)(const struct bench_run *run);
@@ -315,6 +326,8 @@ struct bench_suite {
     size_t (*limit_of)(const struct bench_run *run, size_t peer);
     /* Facts of this benchmark for the head of a report. */
     void (*put_head)(struct bench_report *report, const struct bench_run *run);
+    /* Whether a report has that row; NULL: it has all that were chosen. */
+    bool (*has_row)(const struct bench_run *run, unsigned placement, size_t point, size_t peer);
     void (*put_row)(struct bench_report *report, const struct bench_run *run, unsigned placement,
                     size_t point, size_t peer);
 };
@@ -358,7 +371,7 @@ struct bench_run {
     char workers[320]; /* the folder of the programs that measure */
     struct bench_peer peers[BENCH_PEERS_MAX];
     size_t peer_count;
-    struct bench_figure figures[BENCH_PLACEMENTS_MAX][BENCH_POINTS_MAX][BENCH_PEERS_MAX];
+    struct bench_figure (*figures)[BENCH_POINTS_MAX][BENCH_PEERS_MAX]; /* by placement */
     char failures[BENCH_PLACEMENTS_MAX][BENCH_ROWS_MAX][BENCH_PEERS_MAX][256];
     char given[BENCH_POINTS_MAX][64];   /* the memory that a point was measured on; or "" */
     char waived[BENCH_POINTS_MAX][256]; /* why this machine has no such thing; or "" */

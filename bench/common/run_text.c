@@ -208,11 +208,20 @@ static void print_failures(const struct bench_run *run, size_t p)
     }
 }
 
+static void print_note(void *file, const char *text)
+{
+    fprintf(file, "%s\n", text);
+}
+
 void bench_run_print_notes(const struct bench_run *run)
 {
     FILE *text = run->output.text;
 
     fprintf(text, "\n");
+    if (run->suite->make_notes != NULL) {
+        run->suite->make_notes(run, print_note, text);
+        return;
+    }
     for (size_t i = 0; i < run->suite->point_count; i++) {
         if (run->given[i][0] != '\0') {
             fprintf(text, "%s: given %s\n", run->suite->points[i].name, run->given[i]);

@@ -176,14 +176,6 @@ static bool step(struct daxpy_job *job, size_t count)
            daxpy_job_failed(job, "synchronise");
 }
 
-static bool remark(int device, char *text, size_t text_size)
-{
-    (void)device;
-    (void)text;
-    (void)text_size;
-    return false;
-}
-
 const char cli_name[] = "memspan-bench";
 
 const struct daxpy_engine daxpy_engine = {
@@ -200,5 +192,4 @@ const struct daxpy_engine daxpy_engine = {
     .copy_out       = copy_out,
     .copy_within    = copy_within,
     .step           = step,
-    .remark         = remark,
 };
