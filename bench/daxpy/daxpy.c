@@ -75,7 +75,7 @@ static struct bench_drawing drawing = {
 static void name_parts(void)
 {
     for (size_t s = 0; s < daxpy.sizes.count; s++) {
-        (void)snprintf(size_texts[s].text, sizeof(size_texts[s].text), "n = %s doubles",
+        (void)snprintf(size_texts[s].text, sizeof(size_texts[s].text), "n = %.16s doubles",
                        daxpy_count_text(daxpy.sizes.values[s]).text);
         placements[s] = (struct bench_placement){size_texts[s].text, "", size_texts[s].text};
     }
